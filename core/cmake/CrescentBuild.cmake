@@ -1,0 +1,51 @@
+# What every target of this tree shares: language, flags, and the shape of the output, which is the
+# shape of the installed tree (bin, lib, lib/crescent/plugins, lib/lua/5.4), so that both are found
+# the same way: relative to libcrescent.so.
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Release, Debug or RelWithDebInfo" FORCE)
+endif()
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+
+# Any x86-64 or aarch64 machine runs the result: SIMD is chosen at run time, never by -march.
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
+add_compile_options(-Wall -Wextra)
+
+if(CRESCENT_SANITIZE)
+  add_compile_options(-fsanitize=${CRESCENT_SANITIZE} -fno-omit-frame-pointer -g1)
+  add_link_options(-fsanitize=${CRESCENT_SANITIZE})
+  if(CRESCENT_SANITIZE MATCHES undefined)
+    add_compile_options(-fno-sanitize-recover=undefined)
+  endif()
+endif()
+
+set(CRESCENT_LIB_DIR lib)
+set(CRESCENT_PLUGIN_DIR lib/crescent/plugins)
+set(CRESCENT_HELPER_DIR lib/crescent)
+set(CRESCENT_LUA_DIR lib/lua/5.4)
+set(CRESCENT_CMAKE_DIR lib/cmake/Crescent)
+set(CRESCENT_PLUGIN_OUTPUT_DIR "${CMAKE_BINARY_DIR}/${CRESCENT_PLUGIN_DIR}")
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/${CRESCENT_LIB_DIR}")
+set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/${CRESCENT_LIB_DIR}")
+
+# One relative search path for build and installed tree; folders of libraries that are linked from
+# unusual places (the serial OpenBLAS) are added by CMake.
+set(CMAKE_BUILD_WITH_INSTALL_RPATH ON)
+set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
+set(CMAKE_INSTALL_RPATH "$ORIGIN/../lib")
+
+# A program that another part of Crescent starts (the file reader, for one); it lives in lib/crescent.
+function(crescent_add_helper name)
+  add_executable(${name} ${ARGN})
+  set_target_properties(${name} PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/${CRESCENT_HELPER_DIR}"
+    INSTALL_RPATH "$ORIGIN/..")
+  install(TARGETS ${name} RUNTIME DESTINATION ${CRESCENT_HELPER_DIR})
+endfunction()

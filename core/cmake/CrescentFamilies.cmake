@@ -1,0 +1,36 @@
+# Folders of plugins, added without a list to maintain, and the index of what they contain.
+
+# Adds every folder below `root`: one with a CMakeLists.txt by that file, one with only sources as a
+# single plugin named after the folder.
+function(crescent_add_families root)
+  file(GLOB folders CONFIGURE_DEPENDS LIST_DIRECTORIES true "${root}/*")
+  foreach(folder IN LISTS folders)
+    if(NOT IS_DIRECTORY "${folder}")
+      continue()
+    endif()
+    file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${folder}/*.cpp")
+    if(EXISTS "${folder}/CMakeLists.txt")
+      add_subdirectory("${folder}")
+    elseif(sources)
+      cmake_path(GET folder FILENAME name)
+      crescent_add_plugin(NAME ${name} SOURCES ${sources})
+    endif()
+  endforeach()
+endfunction()
+
+# lib/crescent/plugins/index.json: type name -> library, so that a built-in plugin is loaded when one
+# of its names is first used. Written by asking the plugins themselves, after all of them are built.
+function(crescent_write_plugin_index)
+  if(NOT TARGET crescent-index)
+    return()
+  endif()
+  get_property(plugins GLOBAL PROPERTY CRESCENT_PLUGIN_TARGETS)
+  set(index "${CRESCENT_PLUGIN_OUTPUT_DIR}/index.json")
+  add_custom_command(OUTPUT "${index}"
+    COMMAND crescent-index "${CRESCENT_PLUGIN_OUTPUT_DIR}"
+    DEPENDS crescent-index crescent ${plugins}
+    COMMENT "Writing the index of plugins"
+    VERBATIM)
+  add_custom_target(plugin_index ALL DEPENDS "${index}")
+  install(FILES "${index}" DESTINATION ${CRESCENT_PLUGIN_DIR})
+endfunction()

@@ -1,0 +1,34 @@
+# crescent_add_plugin(NAME name SOURCES file... [LIBRARIES library...])
+#
+# Builds one plugin, name.so, from the given sources. It links crescent::core and the given
+# libraries, nothing else, and every symbol must be found while linking. The target is plugin_<name>.
+# The same function serves the plugins of this tree, which go to lib/crescent/plugins and are
+# installed there, and projects of others after find_package(Crescent), where name.so is put into
+# the top of the build folder.
+function(crescent_add_plugin)
+  cmake_parse_arguments(PARSE_ARGV 0 plugin "" "NAME" "SOURCES;LIBRARIES")
+  if(NOT plugin_NAME OR NOT plugin_SOURCES OR plugin_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "crescent_add_plugin(NAME name SOURCES file... [LIBRARIES library...]): "
+      "got ${ARGV}")
+  endif()
+
+  set(target plugin_${plugin_NAME})
+  add_library(${target} MODULE ${plugin_SOURCES})
+  target_link_libraries(${target} PRIVATE crescent::core ${plugin_LIBRARIES})
+  # No unique symbols: they would tie the library to the process for ever and merge objects of
+  # different plugins behind our back.
+  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique>)
+  target_link_options(${target} PRIVATE -Wl,-z,defs)
+  set_target_properties(${target} PROPERTIES
+    PREFIX "" OUTPUT_NAME ${plugin_NAME} SUFFIX ".so"
+    CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
+    LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}")
+
+  if(CRESCENT_PLUGIN_OUTPUT_DIR)
+    set_target_properties(${target} PROPERTIES
+      LIBRARY_OUTPUT_DIRECTORY "${CRESCENT_PLUGIN_OUTPUT_DIR}"
+      INSTALL_RPATH "$ORIGIN/../..")
+    install(TARGETS ${target} LIBRARY DESTINATION ${CRESCENT_PLUGIN_DIR})
+    set_property(GLOBAL APPEND PROPERTY CRESCENT_PLUGIN_TARGETS ${target})
+  endif()
+endfunction()

@@ -1,0 +1,45 @@
+# Lua scripts, each run by the program and by a stock interpreter: our own (tests/shell) and the
+# acceptance scripts, which live outside the repository and may be absent.
+find_program(LUA_INTERPRETER lua5.4 REQUIRED)
+set(lua "${LUA_INTERPRETER}")
+
+# The run time of a sanitizer must come first in a process that was not built with it.
+if(CRESCENT_SANITIZE MATCHES "address|thread")
+  string(REPLACE "address" "asan" library "lib${CMAKE_MATCH_0}.so")
+  string(REPLACE "thread" "tsan" library "${library}")
+  execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=${library}
+    OUTPUT_VARIABLE run_time OUTPUT_STRIP_TRAILING_WHITESPACE)
+  execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=libstdc++.so
+    OUTPUT_VARIABLE standard_library OUTPUT_STRIP_TRAILING_WHITESPACE)
+  set(lua env "LD_PRELOAD=${run_time} ${standard_library}" "${LUA_INTERPRETER}")
+endif()
+
+# Entries `name` with .crescent and .lua5.4 appended; a BEFORE command gets the rest as arguments.
+function(crescent_add_script name)
+  cmake_parse_arguments(PARSE_ARGV 1 script "" "FILE" "BEFORE")
+  if(TARGET crescent_program)
+    crescent_register_test(${name}.crescent LABELS shell
+      COMMAND ${script_BEFORE} $<TARGET_FILE:crescent_program> ${script_FILE})
+    crescent_register_test(${name}.lua5.4 LABELS shell
+      COMMAND ${script_BEFORE} ${lua} ${script_FILE})
+  endif()
+endfunction()
+
+file(GLOB scripts CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/shell/*.lua")
+foreach(script IN LISTS scripts)
+  cmake_path(GET script STEM name)
+  crescent_add_script(shell.${name} FILE "${script}")
+endforeach()
+
+set(shared "$ENV{CRESCENT_SHARED}")
+if(NOT shared)
+  set(shared "${PROJECT_SOURCE_DIR}/../shared")
+endif()
+file(GLOB scripts CONFIGURE_DEPENDS "${shared}/acceptance/[0-9]*.lua")
+foreach(script IN LISTS scripts)
+  cmake_path(GET script STEM name)
+  crescent_add_script(acceptance.${name} BEFORE "${CRESCENT_WITH_SHARED}" acceptance/${name}.lua)
+endforeach()
+if(NOT scripts)
+  crescent_register_test(acceptance COMMAND "${CRESCENT_WITH_SHARED}" acceptance false)
+endif()
