@@ -1,17 +1,18 @@
 # Folders of plugins, added without a list to maintain, and the index of what they contain.
 
-# Adds every folder below `root`: one with a CMakeLists.txt by that file, one with only sources as a
-# single plugin named after the folder.
+# Adds every folder in `root`: one with a CMakeLists.txt by that file, one with only sources as a
+# single plugin named after the folder. A folder of folders is left alone.
 function(crescent_add_families root)
   file(GLOB folders CONFIGURE_DEPENDS LIST_DIRECTORIES true "${root}/*")
   foreach(folder IN LISTS folders)
     if(NOT IS_DIRECTORY "${folder}")
       continue()
     endif()
+    file(GLOB own_sources CONFIGURE_DEPENDS "${folder}/*.cpp")
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${folder}/*.cpp")
     if(EXISTS "${folder}/CMakeLists.txt")
       add_subdirectory("${folder}")
-    elseif(sources)
+    elseif(own_sources)
       cmake_path(GET folder FILENAME name)
       crescent_add_plugin(NAME ${name} SOURCES ${sources})
     endif()

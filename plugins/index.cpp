@@ -1,0 +1,17 @@
+// crescent-index FOLDER: writes FOLDER/index.json for the plugins in it. Run once by the build.
+#include <cstdio>
+#include <exception>
+
+#include "crescent/plugin.h"
+
+int main(int argc, char** argv) try {
+  if (argc != 2) {
+    std::fprintf(stderr, "usage: crescent-index FOLDER\n");
+    return 2;
+  }
+  crescent::write_plugin_index(argv[1]);
+  return 0;
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "crescent-index: %s\n", error.what());
+  return 1;
+}
