@@ -1,0 +1,69 @@
+-- A small convolutional network learns to read handwritten digits.
+--   crescent examples/digits.lua [FILE]      FILE: where the model goes, digits.h5 unless told
+local cr = require "crescent"
+local layers = cr.layers
+local folder = (arg[0]:match("^(.*)/[^/]*$") or ".") .. "/data/"
+local path = arg[1] or "digits.h5"
+
+-- 10,000 digits of 28x28 grey values: 8,000 to learn from, 2,000 to be tested on.
+local images = cr.data.read_idx(folder .. "mnist-t10k-images-idx3-ubyte.gz")
+local labels = cr.data.read_idx(folder .. "mnist-t10k-labels-idx1-ubyte.gz")
+local x = images:reshape { 10000, 28, 28, 1 }:cast("float32") / 255
+local x_train, x_test = x:slice(1, 8000), x:slice(8001, 10000)
+local y_train, y_test = labels:slice(1, 8000), labels:slice(8001, 10000)
+
+cr.random.seed(1)
+local model = cr.Sequential {
+  layers.Conv2D(16, 3, { activation = "relu", input_shape = { 28, 28, 1 } }),
+  layers.MaxPooling2D(2),
+  layers.Conv2D(32, 3, { activation = "relu" }),
+  layers.MaxPooling2D(2),
+  layers.Flatten(),
+  layers.Dropout(0.3),
+  layers.Dense(64, { activation = "relu" }),
+  layers.Dense(10, { activation = "softmax" }),
+}
+model:summary()
+model:compile { optimizer = "adam", loss = "sparse_categorical_crossentropy", metrics = { "accuracy" } }
+model:fit(x_train, y_train, { batch_size = 64, epochs = 8 })
+
+local score = model:evaluate(x_test, y_test, { verbose = 0, return_dict = true })
+print(string.format("\nTest accuracy: %.4f", score.accuracy))
+
+-- The file is Keras' own format; what comes back predicts the same and could be trained on.
+model:save(path)
+local again = cr.models.load_model(path)
+local before, after = model:predict(x_test, { verbose = 0 }), again:predict(x_test, { verbose = 0 })
+local difference = cr.ops.max(cr.ops.abs(before - after)):item()
+assert(difference == 0, "the loaded model predicts something else")
+print("Saved to " .. path .. ", loaded, and predicts the same.\n")
+
+-- Every second row: characters are about twice as high as wide.
+local shades = " .:-=+*#%@"
+local function picture(digit)
+  local rows = {}
+  for y = 1, 28, 2 do
+    local line = {}
+    for column, grey in ipairs(digit[y]) do
+      local shade = grey * #shades // 256 + 1
+      line[column] = shades:sub(shade, shade)
+    end
+    rows[#rows + 1] = table.concat(line)
+  end
+  return rows
+end
+
+local guesses = cr.ops.argmax(after, -1):totable()
+for i = 1, 3 do
+  local rows = picture(images[8000 + i]:totable())
+  rows[7] = string.format("%s    the model says %d, the label %d", rows[7], guesses[i], labels[8000 + i])
+  print(table.concat(rows, "\n") .. "\n")
+end
+
+local program = arg[-1] or "crescent"
+print(string.format([[
+To go on at the prompt, start %s and type
+  model = cr.models.load_model(%q)
+  model:summary()
+  help(model)]], program, path))
+assert(score.accuracy >= 0.97, "the test accuracy should be at least 0.97")
