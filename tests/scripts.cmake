@@ -1,7 +1,7 @@
 # Lua scripts, each run by the program and by a stock interpreter: our own (tests/shell) and the
 # acceptance scripts, which live outside the repository and may be absent.
 find_program(LUA_INTERPRETER lua5.4 REQUIRED)
-set(lua "${LUA_INTERPRETER}")
+set(CRESCENT_LUA_COMMAND "${LUA_INTERPRETER}")
 
 # The run time of a sanitizer must come first in a process that was not built with it.
 if(CRESCENT_SANITIZE MATCHES "address|thread")
@@ -11,7 +11,7 @@ if(CRESCENT_SANITIZE MATCHES "address|thread")
     OUTPUT_VARIABLE run_time OUTPUT_STRIP_TRAILING_WHITESPACE)
   execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=libstdc++.so
     OUTPUT_VARIABLE standard_library OUTPUT_STRIP_TRAILING_WHITESPACE)
-  set(lua env "LD_PRELOAD=${run_time} ${standard_library}" "${LUA_INTERPRETER}")
+  set(CRESCENT_LUA_COMMAND env "LD_PRELOAD=${run_time} ${standard_library}" "${LUA_INTERPRETER}")
 endif()
 
 # Entries `name` with .crescent and .lua5.4 appended; a BEFORE command gets the rest as arguments.
@@ -21,7 +21,7 @@ function(crescent_add_script name)
     crescent_register_test(${name}.crescent LABELS shell
       COMMAND ${script_BEFORE} $<TARGET_FILE:crescent_program> ${script_FILE})
     crescent_register_test(${name}.lua5.4 LABELS shell
-      COMMAND ${script_BEFORE} ${lua} ${script_FILE})
+      COMMAND ${script_BEFORE} ${CRESCENT_LUA_COMMAND} ${script_FILE})
   endif()
 endfunction()
 

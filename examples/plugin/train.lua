@@ -1,0 +1,25 @@
+-- Loads the plugin, learns to multiply three columns by 2, -1 and 0.5, saves, loads.
+--   CRESCENT_PLUGIN_PATH=build crescent train.lua
+local cr = require "crescent"
+cr.plugins.load "acme.scale"
+
+local x = cr.random.normal { 256, 3 }
+local y = x * cr.tensor { 2, -1, 0.5 }
+
+local model = cr.Sequential { cr.layers.Scale { start = 1, input_shape = { 3 } } }
+model:compile { optimizer = cr.optimizers.SGD { learning_rate = 0.5 }, loss = "mse" }
+model:fit(x, y, { epochs = 30, batch_size = 32, verbose = 0 })
+
+local learned = model:get_weights()[1]:totable()
+print(string.format("learned %.3f %.3f %.3f", table.unpack(learned)))
+for i, wanted in ipairs { 2, -1, 0.5 } do assert(math.abs(learned[i] - wanted) < 1e-3) end
+
+local temporary = os.tmpname()
+local path = temporary .. ".h5"
+model:save(path)
+local again = cr.models.load_model(path)
+os.remove(path)
+os.remove(temporary)
+assert(again.layers[1].start == 1 and again.layers[1]:get_config().start == 1)
+assert(cr.ops.max(cr.ops.abs(again:predict(x) - model:predict(x))):item() == 0)
+print "ok acme.scale"
