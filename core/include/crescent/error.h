@@ -1,0 +1,67 @@
+// Errors are part of the interface: one exception type, and fail() to raise it from pieces.
+//
+//   if (a.rank() < 2) fail("matmul: expected at least 2 axes, got shape ", a.shape());
+//
+// fail() is for the user's mistakes; assert() is for ours. A piece is anything with an overload of
+// `std::string to_text(const T&)` found here or beside T (argument-dependent lookup).
+#pragma once
+#include <concepts>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "crescent/export.h"
+
+namespace crescent {
+
+class CRESCENT_API Error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+  ~Error() override;
+};
+
+/// A training run or a long operation was stopped from outside (Ctrl-C); state is consistent.
+class CRESCENT_API Interrupted : public Error {
+ public:
+  using Error::Error;
+  ~Interrupted() override;
+};
+
+inline std::string to_text(std::string_view s) { return std::string(s); }
+inline std::string to_text(const char* s) { return s; }
+inline std::string to_text(const std::string& s) { return s; }
+inline std::string to_text(char c) { return std::string(1, c); }
+inline std::string to_text(bool b) { return b ? "true" : "false"; }
+/// Shortest text that reads back as the same number ("0.1", "1e-07", "3").
+CRESCENT_API std::string to_text(double x);
+template <std::integral T>
+std::string to_text(T n) {
+  return std::to_string(n);
+}
+
+/// The pieces as one text.
+template <class... Pieces>
+std::string concat(const Pieces&... pieces) {
+  std::string text;
+  (text.append(to_text(pieces)), ...);
+  return text;
+}
+
+[[noreturn]] CRESCENT_API void raise_error(std::string message);
+
+template <class... Pieces>
+[[noreturn]] void fail(const Pieces&... pieces) {
+  raise_error(concat(pieces...));
+}
+
+/// " (did you mean 'units'?)" when a candidate is near enough to `word`, else "".
+CRESCENT_API std::string did_you_mean(std::string_view word, std::span<const std::string> candidates);
+
+/// "dense_1, dense_2, ..." for messages.
+CRESCENT_API std::string join(std::span<const std::string> words, std::string_view separator = ", ");
+
+}  // namespace crescent

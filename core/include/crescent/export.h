@@ -1,0 +1,8 @@
+// What the shared library `crescent` shows to programs and plugins; everything else is hidden.
+#pragma once
+#define CRESCENT_API __attribute__((visibility("default")))
+
+#define CRESCENT_VERSION_MAJOR 0
+#define CRESCENT_VERSION_MINOR 1
+#define CRESCENT_VERSION_PATCH 0
+#define CRESCENT_VERSION "0.1.0"

@@ -1,0 +1,123 @@
+// For authors of ops. An op is a struct with attributes, `infer` (dtypes and shapes; all checks live here) and `vjp`
+// written with ops, so that second order, tracing and new devices cost nothing extra.
+//
+//   struct Softmax final : OpOf<Softmax> {
+//     static constexpr const char* kName = "softmax";
+//     int axis = -1;
+//     auto fields() const { return std::tie(axis); }          // equality, hash and printing follow
+//     TensorSpecs infer(std::span<const TensorSpec> in) const override;
+//     Tensors vjp(const Vjp& v) const override;
+//   };
+//   Tensor y = apply1(Softmax{.axis = 1}, {x});
+//
+// Kernels belong to devices (device.h); they never check and never allocate. An op without a kernel on the device runs
+// through decompose() (ops it is made of) or compute() (values on the host).
+#pragma once
+#include <memory>
+#include <span>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "crescent/tensor.h"
+
+namespace crescent {
+
+using TensorSpecs = std::vector<TensorSpec>;
+
+/// What a vjp is told.
+struct Vjp {
+  std::span<const Tensor> inputs;
+  std::span<const Tensor> outputs;
+  std::span<const Tensor> gradients;       ///< per output; no tensor = zero
+  std::vector<bool> wanted;                ///< per input
+};
+
+class CRESCENT_API Op {
+ public:
+  virtual ~Op();
+  virtual std::string_view name() const = 0;
+  virtual TensorSpecs infer(std::span<const TensorSpec> inputs) const = 0;
+  /// One gradient per input; no tensor where there is none or it is not wanted. The default differentiates
+  /// decompose(), or gives none (the op is not differentiable) when that is empty.
+  virtual Tensors vjp(const Vjp& v) const;
+  /// The same result in simpler ops; empty when the op is simple.
+  virtual Tensors decompose(std::span<const Tensor> inputs) const;
+  /// Computes on host values for devices without a kernel; false when it cannot. `outputs` are allocated.
+  virtual bool compute(std::span<const Tensor> inputs, std::span<Tensor> outputs) const;
+  virtual bool equals(const Op& other) const = 0;
+  virtual size_t hash() const = 0;
+  /// "matmul(false, true)".
+  virtual std::string text() const = 0;
+};
+using OpPtr = std::shared_ptr<const Op>;
+
+namespace detail {
+CRESCENT_API size_t hash_bytes(const void* bytes, size_t count);
+inline void mix(size_t& seed, size_t h) { seed ^= h + 0x9e3779b97f4a7c15ull + (seed << 6) + (seed >> 2); }
+template <class T>
+size_t hash_field(const T& x) {
+  if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T>) {
+    return hash_bytes(&x, sizeof x);
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    return hash_bytes(x.data(), x.size());
+  } else if constexpr (requires { x.hash(); }) {
+    return x.hash();
+  } else {
+    size_t seed = 0;
+    for (const auto& item : x) mix(seed, hash_field(item));
+    return seed;
+  }
+}
+template <class T>
+std::string field_text(const T& x) {
+  if constexpr (requires { to_text(x); }) {
+    return to_text(x);
+  } else if constexpr (std::is_enum_v<T>) {
+    return std::to_string(static_cast<int>(x));
+  } else {
+    std::string text = "[";
+    for (const auto& item : x) text += (text.size() > 1 ? ", " : "") + field_text(item);
+    return text + "]";
+  }
+}
+}  // namespace detail
+
+/// Gives Op's boring members from T::kName and T::fields().
+template <class T>
+struct OpOf : Op {
+  std::string_view name() const override { return T::kName; }
+  bool equals(const Op& other) const override {
+    auto* same = dynamic_cast<const T*>(&other);
+    return same && self().fields() == same->fields();
+  }
+  size_t hash() const override {
+    size_t seed = detail::hash_bytes(T::kName, std::string_view(T::kName).size());
+    std::apply([&](const auto&... f) { (detail::mix(seed, detail::hash_field(f)), ...); }, self().fields());
+    return seed;
+  }
+  std::string text() const override {
+    std::string text = std::string(T::kName) + "(";
+    std::apply([&](const auto&... f) { ((text += (text.back() == '(' ? "" : ", ") + detail::field_text(f)), ...); },
+               self().fields());
+    return text + ")";
+  }
+
+ private:
+  const T& self() const { return static_cast<const T&>(*this); }
+};
+
+/// The one function every op goes through: infers, then computes on the device (or gives abstract tensors when an input is
+/// abstract), records into the program being traced, and tells the tapes that watch.
+CRESCENT_API Tensors apply(OpPtr op, std::span<const Tensor> inputs);
+
+template <class T>
+Tensors apply(T op, std::initializer_list<Tensor> inputs) {
+  return apply(std::make_shared<const T>(std::move(op)), std::span<const Tensor>(inputs.begin(), inputs.size()));
+}
+template <class T>
+Tensor apply1(T op, std::initializer_list<Tensor> inputs) {
+  return apply<T>(std::move(op), inputs).front();
+}
+
+}  // namespace crescent

@@ -1,0 +1,334 @@
+// The built-in ops with their attributes: what passes and devices need to know. Users call ops.h.
+// Layouts: images NHWC (channels last), kernels (spatial..., in, out), sequences (batch, time, features).
+// Compound ops also decompose() into simple ones; a device may have a faster kernel for them.
+#pragma once
+#include "crescent/op.h"
+
+namespace crescent {
+
+class Program;
+
+// ---- elementwise (NumPy broadcasting for binary and select) ---------------------------------------------
+enum class UnaryKind : uint8_t {
+  negative, abs, sign, square, sqrt, rsqrt, reciprocal, exp, expm1, log, log1p, sin, cos, tan, asin, acos, atan, sinh, cosh,
+  tanh, sigmoid, relu, softplus, erf, floor, ceil, round /* half to even */, logical_not, isnan, isfinite,
+};
+inline constexpr int kUnaryCount = 30;
+enum class BinaryKind : uint8_t {
+  add, subtract, multiply, divide, power, maximum, minimum, floor_divide, mod /* sign of the divisor */, atan2,
+  equal, not_equal, less, less_equal, greater, greater_equal, logical_and, logical_or,
+};
+inline constexpr int kBinaryCount = 18;
+CRESCENT_API const char* name_of(UnaryKind kind);
+CRESCENT_API const char* name_of(BinaryKind kind);
+
+#define CRESCENT_OP(Type, op_name)                    \
+  struct CRESCENT_API Type final : OpOf<Type> {       \
+    static constexpr const char* kName = op_name;     \
+    TensorSpecs infer(std::span<const TensorSpec>) const override;
+
+#define CRESCENT_FIELDS(...) \
+  auto fields() const { return std::tie(__VA_ARGS__); }
+
+CRESCENT_OP(Unary, "unary")                            // (x) -> y
+  UnaryKind kind{};
+  CRESCENT_FIELDS(kind)
+  Tensors vjp(const Vjp&) const override;
+};
+CRESCENT_OP(Binary, "binary")                          // (a, b) -> y; dtypes equal (ops.h promotes); comparisons give bool
+  BinaryKind kind{};
+  CRESCENT_FIELDS(kind)
+  Tensors vjp(const Vjp&) const override;
+};
+CRESCENT_OP(Select, "select")                          // (bool condition, a, b) -> condition ? a : b
+  CRESCENT_FIELDS()
+  Tensors vjp(const Vjp&) const override;
+};
+CRESCENT_OP(Cast, "cast")                              // (x) -> x as dtype; float to int truncates
+  DType dtype{};
+  CRESCENT_FIELDS(dtype)
+  Tensors vjp(const Vjp&) const override;
+};
+CRESCENT_OP(StopGradient, "stop_gradient")             // (x) -> x
+  CRESCENT_FIELDS()
+  Tensors vjp(const Vjp&) const override;
+};
+
+/// A chain of elementwise ops as one: made by the fusion pass. Registers 0..inputs-1 are the inputs, step i writes
+/// register inputs+i. Inputs broadcast to `shape`; every output has `shape`.
+struct FusedStep {
+  enum class Kind : uint8_t { unary, binary, select, cast } kind{};
+  UnaryKind unary{};
+  BinaryKind binary{};
+  DType dtype{};                                       ///< of the register written
+  std::array<int, 3> args{};                           ///< registers read
+  bool operator==(const FusedStep&) const = default;
+  size_t hash() const { return detail::hash_bytes(this, 4) ^ detail::hash_bytes(args.data(), sizeof args); }
+};
+CRESCENT_API std::string to_text(const FusedStep& step);
+CRESCENT_OP(Fused, "fused")                            // (inputs...) -> outputs...
+  Shape shape;
+  std::vector<FusedStep> steps;
+  std::vector<int> outputs;                            ///< registers
+  CRESCENT_FIELDS(shape, steps, outputs)
+  Tensors decompose(std::span<const Tensor>) const override;
+};
+
+// ---- shape ------------------------------------------------------------------------------------------------
+CRESCENT_OP(Reshape, "reshape")                        // (x); one -1 is worked out from the size (or stays unknown)
+  Shape shape;
+  CRESCENT_FIELDS(shape)
+  Tensors vjp(const Vjp&) const override;
+};
+CRESCENT_OP(BroadcastTo, "broadcast_to")               // (x)
+  Shape shape;
+  CRESCENT_FIELDS(shape)
+  Tensors vjp(const Vjp&) const override;
+};
+CRESCENT_OP(Transpose, "transpose")                    // (x): output axis i is input axis axes[i]
+  std::vector<int> axes;
+  CRESCENT_FIELDS(axes)
+  Tensors vjp(const Vjp&) const override;
+};
+CRESCENT_OP(Concat, "concat")                          // (a, b, ...)
+  int axis = 0;                                        ///< >= 0
+  CRESCENT_FIELDS(axis)
+  Tensors vjp(const Vjp&) const override;
+};
+CRESCENT_OP(Slice, "slice")                            // (x): start[i] + k*stride[i], k < size[i]; size -1 = to the end (stride 1)
+  std::vector<int64_t> start, size, stride;
+  CRESCENT_FIELDS(start, size, stride)
+  Tensors vjp(const Vjp&) const override;
+};
+CRESCENT_OP(Pad, "pad")                                // (x): constant; `inner` zeros between elements (dilation), for vjp of strided slices
+  std::vector<int64_t> before, after, inner;
+  double value = 0;
+  CRESCENT_FIELDS(before, after, inner, value)
+  Tensors vjp(const Vjp&) const override;
+};
+CRESCENT_OP(Reverse, "reverse")                        // (x): flips the axes
+  std::vector<int> axes;
+  CRESCENT_FIELDS(axes)
+  Tensors vjp(const Vjp&) const override;
+};
+CRESCENT_OP(Gather, "gather")                          // (x, int indices): rows of `axis`; y = x.shape[:axis] + indices.shape + x.shape[axis+1:]
+  int axis = 0;                                        // out-of-range indices: eager fails naming the index; compiled steps clamp
+  CRESCENT_FIELDS(axis)
+  Tensors vjp(const Vjp&) const override;
+};
+CRESCENT_OP(ScatterAdd, "scatter_add")                 // (int indices, updates) -> zeros(size along axis) with updates added; inverse of Gather
+  int axis = 0;
+  int64_t size = 0;
+  CRESCENT_FIELDS(axis, size)
+  Tensors vjp(const Vjp&) const override;
+};
+CRESCENT_OP(TakeAlong, "take_along")                   // (x, int indices of x's rank) along axis
+  int axis = -1;
+  CRESCENT_FIELDS(axis)
+  Tensors vjp(const Vjp&) const override;
+};
+CRESCENT_OP(OneHot, "one_hot")                         // (int indices) -> (..., depth); out of range gives zeros
+  int64_t depth = 0;
+  DType dtype = DType::float32;
+  CRESCENT_FIELDS(depth, dtype)
+};
+CRESCENT_OP(Fill, "fill")                              // () -> constant
+  Shape shape;
+  DType dtype{};
+  double value = 0;
+  CRESCENT_FIELDS(shape, dtype, value)
+};
+CRESCENT_OP(Iota, "iota")                              // () -> 0, 1, 2, ... along axis
+  Shape shape;
+  DType dtype{};
+  int axis = 0;
+  CRESCENT_FIELDS(shape, dtype, axis)
+};
+
+// ---- reductions -------------------------------------------------------------------------------------------
+enum class ReduceKind : uint8_t { sum, mean, max, min, prod, any, all };
+CRESCENT_API const char* name_of(ReduceKind kind);
+CRESCENT_OP(Reduce, "reduce")                          // (x); axes sorted, >= 0. max/min gradients are shared among equals
+  ReduceKind kind{};
+  std::vector<int> axes;
+  bool keepdims = false;
+  CRESCENT_FIELDS(kind, axes, keepdims)
+  Tensors vjp(const Vjp&) const override;
+};
+CRESCENT_OP(ArgReduce, "arg_reduce")                   // (x) -> int64, the first of equals
+  bool max = true;
+  int axis = -1;
+  CRESCENT_FIELDS(max, axis)
+};
+CRESCENT_OP(Cumulative, "cumulative")                  // (x): running sum along axis
+  int axis = 0;
+  bool reverse = false;
+  CRESCENT_FIELDS(axis, reverse)
+  Tensors vjp(const Vjp&) const override;
+};
+CRESCENT_OP(TopK, "top_k")                             // (x) -> values, int32 indices of the last axis, descending, stable
+  int64_t k = 1;
+  CRESCENT_FIELDS(k)
+  Tensors vjp(const Vjp&) const override;
+};
+
+// ---- products ---------------------------------------------------------------------------------------------
+/// What a product does to its result before it is stored.
+enum class Epilogue : uint8_t { none, relu, sigmoid, tanh };
+CRESCENT_OP(Matmul, "matmul")                          // (a, b[, bias]): a (..., m, k), b (..., k, n), leading axes broadcast; both rank >= 2
+  bool transpose_a = false, transpose_b = false;       // bias (n,) and epilogue are set by passes, after gradients
+  bool bias = false;
+  Epilogue epilogue = Epilogue::none;
+  CRESCENT_FIELDS(transpose_a, transpose_b, bias, epilogue)
+  Tensors vjp(const Vjp&) const override;
+};
+
+/// Geometry of a convolution or pooling over 1, 2 or 3 spatial axes.
+struct ConvSpec {
+  std::vector<int64_t> strides, dilation, pad_before, pad_after;
+  int64_t groups = 1;
+  bool operator==(const ConvSpec&) const = default;
+  size_t hash() const;
+};
+CRESCENT_API std::string to_text(const ConvSpec& spec);
+CRESCENT_OP(Conv, "conv")                              // (x, kernel[, bias]) cross-correlation; kernel (spatial..., in/groups, out)
+  ConvSpec spec;
+  bool bias = false;
+  Epilogue epilogue = Epilogue::none;
+  CRESCENT_FIELDS(spec, bias, epilogue)
+  Tensors vjp(const Vjp&) const override;
+};
+CRESCENT_OP(ConvBackwardData, "conv_backward_data")    // (dy, kernel) -> dx of shape `input` (its batch dim may be -1); also Conv*Transpose
+  ConvSpec spec;
+  Shape input;
+  CRESCENT_FIELDS(spec, input)
+  Tensors vjp(const Vjp&) const override;
+};
+CRESCENT_OP(ConvBackwardKernel, "conv_backward_kernel")  // (x, dy) -> dkernel of shape `kernel`
+  ConvSpec spec;
+  Shape kernel;
+  CRESCENT_FIELDS(spec, kernel)
+  Tensors vjp(const Vjp&) const override;
+};
+CRESCENT_OP(Pool, "pool")                              // (x): max or average over windows; average counts valid elements only
+  bool max = true;
+  std::vector<int64_t> window;
+  ConvSpec spec;                                       // dilation 1, groups 1
+  CRESCENT_FIELDS(max, window, spec)
+  Tensors vjp(const Vjp&) const override;
+};
+CRESCENT_OP(PoolBackward, "pool_backward")             // max: (x, dy), average: (dy) -> dx of shape `input`; max goes to the first of equals
+  bool max = true;
+  std::vector<int64_t> window;
+  ConvSpec spec;
+  Shape input;
+  CRESCENT_FIELDS(max, window, spec, input)
+  Tensors vjp(const Vjp&) const override;
+};
+
+// ---- compound ops -----------------------------------------------------------------------------------------
+CRESCENT_OP(Softmax, "softmax")                        // (x)
+  int axis = -1;
+  bool log = false;
+  CRESCENT_FIELDS(axis, log)
+  Tensors vjp(const Vjp&) const override;
+  Tensors decompose(std::span<const Tensor>) const override;
+};
+/// (logits, labels) -> loss per row. Sparse: labels integers (..., ), out of range gives NaN. Dense: labels like logits.
+CRESCENT_OP(SoftmaxCrossEntropy, "softmax_cross_entropy")
+  bool sparse = true;
+  CRESCENT_FIELDS(sparse)
+  Tensors vjp(const Vjp&) const override;
+  Tensors decompose(std::span<const Tensor>) const override;
+};
+/// (logits, labels, upstream per row) -> (softmax - labels) * upstream.
+CRESCENT_OP(SoftmaxCrossEntropyBackward, "softmax_cross_entropy_backward")
+  bool sparse = true;
+  CRESCENT_FIELDS(sparse)
+  Tensors decompose(std::span<const Tensor>) const override;
+};
+/// (x, gamma, beta) -> y, mean, variance (biased) over all axes but the last.
+CRESCENT_OP(BatchNormTrain, "batch_norm_train")
+  double epsilon = 1e-3;
+  CRESCENT_FIELDS(epsilon)
+  Tensors vjp(const Vjp&) const override;
+  Tensors decompose(std::span<const Tensor>) const override;
+};
+/// (x, gamma, mean, variance, dy) -> dx, dgamma, dbeta.
+CRESCENT_OP(BatchNormBackward, "batch_norm_backward")
+  double epsilon = 1e-3;
+  CRESCENT_FIELDS(epsilon)
+  Tensors decompose(std::span<const Tensor>) const override;
+};
+/// (x, gamma, beta) -> y, mean, reciprocal deviation per row, over the last axis.
+CRESCENT_OP(LayerNorm, "layer_norm")
+  double epsilon = 1e-3;
+  CRESCENT_FIELDS(epsilon)
+  Tensors vjp(const Vjp&) const override;
+  Tensors decompose(std::span<const Tensor>) const override;
+};
+/// (x, gamma, mean, rstd, dy) -> dx, dgamma, dbeta.
+CRESCENT_OP(LayerNormBackward, "layer_norm_backward")
+  double epsilon = 1e-3;
+  CRESCENT_FIELDS(epsilon)
+  Tensors decompose(std::span<const Tensor>) const override;
+};
+/// Standard LSTM over time (sigmoid gates, tanh; gate order i, f, c, o).
+/// (x, h0, c0, kernel, recurrent, bias) -> h of every step (b,t,u), last h, last c, gates (b,t,4u) after activation, cells (b,t,u).
+CRESCENT_OP(Lstm, "lstm")
+  CRESCENT_FIELDS()
+  Tensors vjp(const Vjp&) const override;
+  Tensors decompose(std::span<const Tensor>) const override;      // through scan
+};
+/// (x, h0, c0, kernel, recurrent, hs, gates, cells, dhs, dlast_h, dlast_c) -> dx, dh0, dc0, dkernel, drecurrent, dbias.
+CRESCENT_OP(LstmBackward, "lstm_backward")
+  CRESCENT_FIELDS()
+  Tensors decompose(std::span<const Tensor>) const override;
+};
+/// Standard GRU over time, reset_after = true (gate order z, r, h; bias (2, 3u)).
+/// (x, h0, kernel, recurrent, bias) -> h of every step, last h, gates (b,t,4u: z, r, candidate, recurrent part of the candidate).
+CRESCENT_OP(Gru, "gru")
+  CRESCENT_FIELDS()
+  Tensors vjp(const Vjp&) const override;
+  Tensors decompose(std::span<const Tensor>) const override;
+};
+/// (x, h0, kernel, recurrent, bias, hs, gates, dhs, dlast_h) -> dx, dh0, dkernel, drecurrent, dbias.
+CRESCENT_OP(GruBackward, "gru_backward")
+  CRESCENT_FIELDS()
+  Tensors decompose(std::span<const Tensor>) const override;
+};
+
+/// Control flow over time. body: (states..., step inputs..., captured...) -> (next states..., step outputs...).
+/// Inputs: states..., sequences (t, ...)..., captured.... Outputs: last states..., stacked step outputs (t, ...)....
+CRESCENT_OP(Scan, "scan")
+  std::shared_ptr<const Program> body;
+  int states = 0, sequences = 0;
+  bool reverse = false;
+  bool keep_states = false;                            ///< also outputs the states before every step, stacked (for the vjp)
+  auto fields() const { return std::make_tuple(body.get(), states, sequences, reverse, keep_states); }
+  size_t hash() const override;
+  std::string text() const override;
+  bool equals(const Op& other) const override;
+  Tensors vjp(const Vjp&) const override;
+};
+
+// ---- randomness (counter-based, Philox 4x32-10) ----------------------------------------------------------------
+enum class RandomKind : uint8_t { uniform /* [a, b) */, normal /* mean a, deviation b */, truncated_normal /* redrawn beyond 2 b */, bits /* int32 */ };
+/// (int64 state[2] = seed, counter) -> values. Element i depends on seed, counter and i alone.
+CRESCENT_OP(Random, "random")
+  RandomKind kind{};
+  Shape shape;
+  DType dtype = DType::float32;
+  double a = 0, b = 1;
+  CRESCENT_FIELDS(kind, shape, dtype, a, b)
+};
+
+// ---- linear algebra --------------------------------------------------------------------------------------------
+CRESCENT_OP(Qr, "qr")                                  // (a (m,n)) -> q (m,k), r (k,n), k = min(m,n)
+  CRESCENT_FIELDS()
+};
+CRESCENT_OP(Svd, "svd")                                // (a (m,n)) -> u (m,k), s (k), vt (k,n)
+  CRESCENT_FIELDS()
+};
+
+}  // namespace crescent

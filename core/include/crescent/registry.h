@@ -1,0 +1,188 @@
+// Everything that exists in many has a kind ("layer", "optimizer", ...) and a class name, and is found here.
+//
+//   registry().add<Dense>("Dense");                                  // in a plugin's setup
+//   auto dense = make<Layer>("Dense", {{"units", 10}});              // anywhere
+//   auto adam  = get<Optimizer>("adam");                             // by name, alias, config dict or object
+//
+// A built-in plugin is loaded on first use of one of its names, through the index written at build time.
+// Kinds: layer activation initializer regularizer constraint loss metric optimizer callback schedule device format.
+#pragma once
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "crescent/schema.h"
+
+namespace crescent {
+
+class Configurable;
+
+/// Makes objects of one registered class. Written once for C++ classes (below) and once for Lua classes.
+class CRESCENT_API Factory {
+ public:
+  virtual ~Factory();
+  /// A configured object; `options` by name. Fails in the words of the schema.
+  virtual std::shared_ptr<Configurable> make(const Dict& options) const = 0;
+};
+
+struct ClassInfo {
+  std::string kind;
+  std::string name;
+  std::vector<std::string> aliases;    ///< "glorot_uniform", "mse"
+  SchemaData schema;
+  bool open_options = false;           ///< takes options that the schema does not list (classes from Lua)
+  std::shared_ptr<const Factory> factory;
+  std::string plugin;                  ///< "acme.scale", "core"
+  std::string plugin_version;
+  std::string origin;                  ///< path of the library, or "Lua"
+};
+
+/// Base of everything registered. get_config gives what makes an equal object; schema fields do it by themselves.
+class CRESCENT_API Configurable : public Object {
+ public:
+  std::string class_name() const override;
+  /// Registration of this object's class; null for objects made outside the registry.
+  const std::shared_ptr<const ClassInfo>& info() const { return info_; }
+  virtual Dict get_config() const;
+  /// Called once after all options are set: checks between options, derived values. Fail here with the class name left out.
+  virtual void configured() {}
+
+  void attach(std::shared_ptr<const ClassInfo> info) { info_ = std::move(info); }
+
+ private:
+  std::shared_ptr<const ClassInfo> info_;
+  const void* self_ = nullptr;         // the object as its schema's members see it (a pointer to the registered class)
+  template <class T>
+  friend class ClassFactory;
+};
+
+template <class T>
+class ClassFactory;
+
+class CRESCENT_API Registry {
+ public:
+  /// Registers C++ class T (derived from Configurable) with static members `kKind` (from its kind's base) and
+  /// `describe(Schema<T>&)`; the kind's base may add common options with `describe_base<T>(Schema<T>&)`.
+  template <class T>
+  void add(std::string name, std::vector<std::string> aliases = {});
+  /// A clash of name or alias within the kind is refused, both origins named.
+  void add(ClassInfo info);
+  /// Lua classes may be defined again at the prompt: the newest wins; built-ins cannot be replaced.
+  void replace(ClassInfo info);
+
+  /// Null when unknown. Loads the built-in plugin that the index names.
+  std::shared_ptr<const ClassInfo> find(std::string_view kind, std::string_view name);
+  /// Fails: "unknown layer 'Dens' (did you mean 'Dense'?)".
+  std::shared_ptr<const ClassInfo> get(std::string_view kind, std::string_view name);
+  /// Class names of a kind, known without loading anything (index + registered), sorted.
+  std::vector<std::string> names(std::string_view kind);
+  /// Names and aliases, for suggestions and completion.
+  std::vector<std::string> all_names(std::string_view kind);
+
+  Registry();
+  ~Registry();
+  Registry(const Registry&) = delete;
+  Registry& operator=(const Registry&) = delete;
+
+ private:
+  friend class PluginLoader;
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// The process' registry.
+CRESCENT_API Registry& registry();
+
+// ---- making objects --------------------------------------------------------------------------------
+
+CRESCENT_API std::shared_ptr<Configurable> make_object(std::string_view kind, std::string_view name, const Dict& options);
+/// identifier: "relu", {"class_name": ..., "config": {...}} (also Keras 3's module/registered_name form), or an object.
+CRESCENT_API std::shared_ptr<Configurable> get_object(std::string_view kind, const Value& identifier);
+/// {"class_name": "Adam", "config": {...}}; null for a null object.
+CRESCENT_API Value serialize(const Configurable* object);
+
+template <class T>
+std::shared_ptr<T> make(std::string_view name, const Dict& options = {}) {
+  return std::dynamic_pointer_cast<T>(make_object(T::kKind, name, options));
+}
+template <class T>
+std::shared_ptr<T> get(const Value& identifier) {
+  return identifier.is_null() ? nullptr : std::dynamic_pointer_cast<T>(get_object(T::kKind, identifier));
+}
+
+/// An option that is an object of kind T: `Ref<Initializer> kernel_initializer_ = "glorot_uniform";`
+/// Resolved when set or on first use; may be null.
+template <class T>
+class Ref {
+ public:
+  Ref() = default;
+  Ref(std::nullptr_t) {}
+  Ref(const char* name) : spec_(name) {}
+  Ref(std::shared_ptr<T> object) : object_(std::move(object)) {}
+  T* get() const {
+    if (!object_ && !spec_.is_null()) object_ = crescent::get<T>(spec_);
+    return object_.get();
+  }
+  const std::shared_ptr<T>& shared() const { return get(), object_; }
+  T* operator->() const { return get(); }
+  T& operator*() const { return *get(); }
+  explicit operator bool() const { return object_ || !spec_.is_null(); }
+  /// The name it was given by, when it has not been resolved; else null.
+  const Value& unresolved() const { return spec_; }
+
+ private:
+  Value spec_;
+  mutable std::shared_ptr<T> object_;
+};
+
+template <class T>
+struct Codec<Ref<T>> {
+  static Ref<T> decode(const Value& value) { return Ref<T>(crescent::get<T>(value)); }
+  static Value encode(const Ref<T>& ref) { return T::encode_option(ref.get()); }
+  static std::string type() { return std::string("a name, configuration or object of kind ") + T::kKind; }
+};
+
+// ---- the factory of a C++ class --------------------------------------------------------------------
+
+template <class T>
+class ClassFactory final : public Factory {
+ public:
+  explicit ClassFactory(const SchemaData& schema) : schema_(schema) {}
+  std::shared_ptr<Configurable> make(const Dict& options) const override {
+    auto object = std::make_shared<T>();
+    static_cast<Configurable&>(*object).self_ = object.get();
+    schema_.configure(object.get(), options);
+    return object;
+  }
+
+ private:
+  SchemaData schema_;
+};
+
+template <class T>
+void Registry::add(std::string name, std::vector<std::string> aliases) {
+  Schema<T> schema(name);
+  schema.keyword_only(true);
+  T::template describe_base<T>(schema);
+  schema.keyword_only(false);
+  T::describe(schema);
+  ClassInfo info;
+  info.kind = T::kKind;
+  info.name = std::move(name);
+  info.aliases = std::move(aliases);
+  info.factory = std::make_shared<ClassFactory<T>>(schema.data());
+  info.schema = schema.data();
+  add(std::move(info));
+}
+
+/// Base of a kind: gives kKind's default option encoding. `template <class T> static void describe_base(Schema<T>&) {}`
+/// is inherited by kinds without common options.
+class CRESCENT_API Plain : public Configurable {
+ public:
+  template <class T>
+  static void describe_base(Schema<T>&) {}
+  static Value encode_option(const Configurable* object) { return serialize(object); }
+};
+
+}  // namespace crescent

@@ -1,0 +1,200 @@
+// Tensor: a value with run-time dtype, shape and shared storage. Always dense and row-major; reshape and slices
+// of the leading axis share storage, every other rearrangement is an op (ops.h).
+//
+// An abstract tensor has dtype and shape (dims may be -1 = unknown) and no values: layers run on it to find
+// output shapes and to record programs. Reading values of an abstract tensor is an error that says so.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "crescent/error.h"
+#include "crescent/schema.h"
+
+namespace crescent {
+
+enum class DType : uint8_t { float32, float64, bfloat16, float16, int32, int64, uint8, boolean };
+inline constexpr int kDTypeCount = 8;
+
+CRESCENT_API size_t size_of(DType dtype);            ///< bytes an element
+CRESCENT_API const char* name_of(DType dtype);       ///< "float32", ..., "bool"
+CRESCENT_API DType dtype_named(std::string_view name);   ///< fails with a suggestion
+CRESCENT_API bool is_floating(DType dtype);
+CRESCENT_API bool is_integer(DType dtype);           ///< int32 int64 uint8
+/// Common dtype of two operands (Keras): bool < uint8 < int32 < int64 < float16/bfloat16 < float32 < float64.
+CRESCENT_API DType promote(DType a, DType b);
+inline std::string to_text(DType dtype) { return name_of(dtype); }
+
+template <class T> struct DTypeOf;                   // C++ type -> DType, for the types C++ has
+template <> struct DTypeOf<float> { static constexpr DType value = DType::float32; };
+template <> struct DTypeOf<double> { static constexpr DType value = DType::float64; };
+template <> struct DTypeOf<int32_t> { static constexpr DType value = DType::int32; };
+template <> struct DTypeOf<int64_t> { static constexpr DType value = DType::int64; };
+template <> struct DTypeOf<uint8_t> { static constexpr DType value = DType::uint8; };
+template <> struct DTypeOf<bool> { static constexpr DType value = DType::boolean; };
+
+/// Up to 8 dims; -1 is unknown. shape[-1] is the last dim. Prints like Python: (None, 3), (2,), ().
+class CRESCENT_API Shape {
+ public:
+  static constexpr int kMaxRank = 8;
+  Shape() = default;
+  Shape(std::initializer_list<int64_t> dims) : Shape(std::span<const int64_t>(dims.begin(), dims.size())) {}
+  Shape(std::span<const int64_t> dims);              ///< fails over 8 dims or below -1
+  Shape(const std::vector<int64_t>& dims) : Shape(std::span<const int64_t>(dims)) {}
+
+  int rank() const { return rank_; }
+  /// i may be negative; out of range fails.
+  int64_t operator[](int i) const;
+  void set(int i, int64_t dim);
+  const int64_t* begin() const { return dims_.data(); }
+  const int64_t* end() const { return dims_.data() + rank_; }
+  bool is_known() const;                             ///< no -1
+  /// Product of dims; fails when a dim is unknown or the product overflows.
+  int64_t size() const;
+  int axis(int i) const;                             ///< negative axis made positive; fails naming the shape
+  void append(int64_t dim);
+  Shape slice(int first, int last) const;            ///< dims [first, last), negatives count from the end
+  Shape concat(const Shape& other) const;
+  bool operator==(const Shape& other) const;
+  /// Same rank and equal dims wherever both are known.
+  bool compatible(const Shape& other) const;
+
+ private:
+  std::array<int64_t, kMaxRank> dims_{};
+  int rank_ = 0;
+};
+CRESCENT_API std::string to_text(const Shape& shape);
+/// NumPy broadcasting; unknown dims stay unknown unless the other side decides. Fails naming both and `what`.
+CRESCENT_API Shape broadcast_shapes(const Shape& a, const Shape& b, std::string_view what);
+
+CRESCENT_CODEC(Shape);                                // list of integers and nulls
+CRESCENT_CODEC(DType);
+
+struct TensorSpec {
+  DType dtype = DType::float32;
+  Shape shape;
+  bool operator==(const TensorSpec&) const = default;
+};
+CRESCENT_API std::string to_text(const TensorSpec& spec);        ///< "float32(None, 3)"
+
+/// Memory that tensors share, 64-byte aligned. `host` is null only for devices with memory of their own.
+class CRESCENT_API Storage {
+ public:
+  virtual ~Storage();
+  std::byte* host() const { return host_; }
+  size_t bytes() const { return bytes_; }
+  /// Zeroed unless `zeroed` is false. Fails naming the size when there is no memory.
+  static std::shared_ptr<Storage> allocate(size_t bytes, bool zeroed = true);
+
+ protected:
+  std::byte* host_ = nullptr;
+  size_t bytes_ = 0;
+};
+
+/// Called with +bytes and -bytes as tensor memory comes and goes; hosts with a collector charge it. Null switches off.
+CRESCENT_API void set_allocation_observer(void (*observer)(int64_t bytes));
+/// Number of Storage::allocate calls so far in this process (tests prove that a step allocates nothing).
+CRESCENT_API uint64_t allocation_count();
+/// Live bytes in tensor storages.
+CRESCENT_API int64_t allocated_bytes();
+
+class CRESCENT_API Tensor {
+ public:
+  Tensor() = default;                                ///< no tensor: `if (t)` is false
+  explicit Tensor(const TensorSpec& spec);           ///< zeros
+  Tensor(const Shape& shape, DType dtype) : Tensor(TensorSpec{dtype, shape}) {}
+  Tensor(float scalar);                              ///< float32 scalars, for expressions
+  Tensor(double scalar) : Tensor(static_cast<float>(scalar)) {}
+
+  static Tensor uninitialized(const TensorSpec& spec);
+  static Tensor abstract(const TensorSpec& spec);
+  static Tensor full(const Shape& shape, double value, DType dtype = DType::float32);
+  static Tensor scalar(double value, DType dtype = DType::float32) { return full({}, value, dtype); }
+  static Tensor on(std::shared_ptr<Storage> storage, size_t offset, const TensorSpec& spec);
+  template <class T>
+  static Tensor from(std::span<const T> values, const Shape& shape) {
+    return from_bytes(values.data(), values.size_bytes(), {DTypeOf<std::remove_const_t<T>>::value, shape});
+  }
+  template <class T>
+  static Tensor from(const std::vector<T>& values, const Shape& shape) {
+    return from(std::span<const T>(values), shape);
+  }
+  /// Copies; fails when the byte count does not fit.
+  static Tensor from_bytes(const void* bytes, size_t count, const TensorSpec& spec);
+
+  explicit operator bool() const { return impl_ != nullptr; }
+  DType dtype() const { return spec().dtype; }
+  const Shape& shape() const { return spec().shape; }
+  const TensorSpec& spec() const;                    ///< fails when there is no tensor
+  int rank() const { return shape().rank(); }
+  int64_t dim(int i) const { return shape()[i]; }
+  int64_t size() const { return shape().size(); }
+  size_t bytes() const { return static_cast<size_t>(size()) * size_of(dtype()); }
+  bool is_abstract() const;
+
+  /// Host values. Fail for abstract tensors ("... has no values while a program is being recorded") and wrong T.
+  template <class T>
+  const T* data() const {
+    check_type(DTypeOf<T>::value);
+    return static_cast<const T*>(raw());
+  }
+  template <class T>
+  T* mutable_data() {
+    check_type(DTypeOf<T>::value);
+    return static_cast<T*>(raw());
+  }
+  void* raw() const;
+  const std::shared_ptr<Storage>& storage() const;
+  size_t offset() const;
+  /// Value of a tensor of one element as double; fails otherwise.
+  double item() const;
+  /// All values as double / int64 (converted).
+  std::vector<double> to_vector() const;
+  Tensor clone() const;                              ///< own storage, same values
+
+  // Views; no op is recorded (see ops.h for the ones that gradients and programs follow).
+  Tensor view(const Shape& shape) const;             ///< same values, same count
+  Tensor view_rows(int64_t first, int64_t count) const;    ///< rows [first, first+count) of the leading axis
+
+  /// Identity while recording: copies of a Tensor share it, results of ops have a new one. Null when there is no tensor.
+  const void* id() const { return impl_.get(); }
+
+  /// Keras mask that travels with the tensor (bool, shape of the leading axes), or no tensor.
+  const Tensor& mask() const;
+  Tensor with_mask(const Tensor& mask) const;        ///< same values, identity kept apart; no tensor removes the mask
+  /// Same values under a new identity.
+  Tensor alias() const;
+
+ private:
+  struct Impl;
+  explicit Tensor(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
+  void check_type(DType wanted) const;
+  std::shared_ptr<Impl> impl_;
+};
+
+using Tensors = std::vector<Tensor>;
+
+/// Readable values like NumPy's, long ones cut.
+CRESCENT_API std::string to_text(const Tensor& tensor);
+
+/// A Tensor inside a Value (options such as weights= or validation data).
+class CRESCENT_API BoxedTensor final : public Object {
+ public:
+  explicit BoxedTensor(Tensor t) : tensor(std::move(t)) {}
+  ~BoxedTensor() override;
+  std::string class_name() const override { return "Tensor"; }
+  Tensor tensor;
+};
+
+// Conversions of single values, shared by everything that reads half-width floats.
+CRESCENT_API float bfloat16_to_float(uint16_t bits);
+CRESCENT_API uint16_t float_to_bfloat16(float x);    ///< round to nearest even
+CRESCENT_API float float16_to_float(uint16_t bits);
+CRESCENT_API uint16_t float_to_float16(float x);
+
+}  // namespace crescent

@@ -1,0 +1,58 @@
+// Variable: named state that outlives a step. A handle: copies refer to the same variable.
+// Inside a recorded program, value() is what the program has assigned so far and assign() becomes a write
+// that the compiled step does in place.
+#pragma once
+#include "crescent/tensor.h"
+
+namespace crescent {
+
+class Regularizer;
+class Constraint;
+
+class CRESCENT_API Variable {
+ public:
+  struct Options {
+    std::string name = "variable";
+    bool trainable = true;
+    std::shared_ptr<Regularizer> regularizer{};
+    std::shared_ptr<Constraint> constraint{};
+  };
+  Variable() = default;                     ///< no variable: `if (v)` is false
+  Variable(const Tensor& initial, Options options);
+  explicit Variable(const Tensor& initial) : Variable(initial, Options{}) {}
+
+  explicit operator bool() const { return state_ != nullptr; }
+  const std::string& name() const;          ///< "kernel"
+  const std::string& path() const;          ///< "dense_1/kernel"; name until a layer owns it
+  void set_path(std::string path) const;
+  const TensorSpec& spec() const;
+  DType dtype() const { return spec().dtype; }
+  const Shape& shape() const { return spec().shape; }
+  bool trainable() const;
+  void set_trainable(bool on) const;
+  const std::shared_ptr<Regularizer>& regularizer() const;
+  const std::shared_ptr<Constraint>& constraint() const;
+  void set_constraint(std::shared_ptr<Constraint> constraint) const;
+
+  Tensor value() const;
+  operator Tensor() const { return value(); }
+  /// Shape must fit, the dtype is converted. Fails naming the variable and both shapes.
+  void assign(const Tensor& value) const;
+  void assign_add(const Tensor& delta) const;
+  void assign_sub(const Tensor& delta) const;
+  const void* id() const { return state_.get(); }
+
+  /// The tensor that a compiled step writes in place: if anyone else holds its storage, that storage is copied first, so
+  /// tensors users took from value() keep their values.
+  Tensor exclusive() const;
+
+  bool operator==(const Variable& other) const { return state_ == other.state_; }
+
+ private:
+  struct State;
+  friend struct VariableAccess;
+  std::shared_ptr<State> state_;
+};
+using Variables = std::vector<Variable>;
+
+}  // namespace crescent

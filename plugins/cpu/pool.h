@@ -1,0 +1,44 @@
+// Our own threads: workers spin briefly, then sleep on a futex; the caller works too. A region is a plain function over
+// parts 0..parts-1; nothing is allocated. Regions do not nest: inside one, parallel() runs its parts in the caller.
+#pragma once
+#include <cstdint>
+#include <type_traits>
+
+namespace crescent::cpu {
+
+class Pool {
+ public:
+  explicit Pool(int threads);              ///< counts the caller
+  ~Pool();
+  Pool(const Pool&) = delete;
+  Pool& operator=(const Pool&) = delete;
+  int threads() const { return threads_; }
+
+  using Body = void (*)(void* context, int64_t part, int worker);
+  /// Calls body(context, part, worker) once for every part < parts; which worker takes a part is not fixed.
+  void run(int64_t parts, Body body, void* context);
+
+  /// f(part, worker) for every part.
+  template <class F>
+  void parallel(int64_t parts, F&& f) {
+    run(parts, [](void* c, int64_t part, int worker) { (*static_cast<std::remove_reference_t<F>*>(c))(part, worker); }, &f);
+  }
+  /// f(begin, end) over [0, n) in blocks of at least `grain`; small n runs in the caller. Block borders depend on n and
+  /// grain only, never on the number of threads.
+  template <class F>
+  void blocks(int64_t n, int64_t grain, F&& f) {
+    if (n <= grain) return f(int64_t{0}, n);
+    int64_t count = (n + grain - 1) / grain;
+    parallel(count, [&](int64_t part, int) {
+      int64_t begin = part * grain;
+      f(begin, begin + grain < n ? begin + grain : n);
+    });
+  }
+
+ private:
+  struct State;
+  State* state_;
+  int threads_;
+};
+
+}  // namespace crescent::cpu
