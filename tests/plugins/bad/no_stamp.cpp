@@ -1,0 +1,5 @@
+// A shared library that has nothing to do with Crescent.
+#include <cstdlib>
+
+__attribute__((constructor)) static void run_at_load() { std::abort(); }
+extern "C" __attribute__((visibility("default"))) int answer() { return 42; }
