@@ -1,0 +1,41 @@
+// What may be read from an open HDF5 file: every look-up by name, every size checked, nothing that leads outside.
+#pragma once
+#include <cstddef>
+#include <span>
+#include <stdexcept>
+#include <string>
+
+#include "../src/handle.h"
+#include "../src/wire.h"
+
+namespace crescent::hdf5 {
+
+/// The object or attribute does not exist.
+struct Missing {};
+
+/// It exists, and this reader does not touch it; the text says why.
+struct Refused : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+class Contents {
+ public:
+  /// Opens the file whose bytes are `image`, which must stay; nothing of it is copied.
+  explicit Contents(std::span<const std::byte> image);
+
+  // Each appends its answer (see Operation).
+  void attribute(const std::string& object, const std::string& name, Packer& answer) const;
+  void describe(const std::string& dataset, Packer& answer) const;
+  void list(const std::string& group, Packer& answer) const;
+  /// Fills `target`, which must have exactly the size of the dataset.
+  void read(const std::string& dataset, std::span<std::byte> target) const;
+
+ private:
+  Handle open(const std::string& path) const;
+  Handle open(const std::string& path, H5I_type_t type) const;
+
+  size_t size_;
+  Handle file_;
+};
+
+}  // namespace crescent::hdf5

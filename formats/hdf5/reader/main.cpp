@@ -1,0 +1,108 @@
+// crescent-h5read SIZE SECONDS: the only process that lets libhdf5 look at a file. It is started by formats/hdf5 with the
+// open file, a socket and a block of shared memory as descriptors 3, 4 and 5, answers requests (wire.h) and ends with its
+// parent. A file that breaks libhdf5 breaks this process and nothing else.
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <new>
+#include <optional>
+#include <string>
+
+#include "contents.h"
+#include "sandbox.h"
+
+namespace crescent::hdf5 {
+namespace {
+
+/// The shared memory of the parent, mapped when first needed: its size is not known earlier.
+class Target {
+ public:
+  std::span<std::byte> part(uint64_t offset, uint64_t bytes) {
+    if (bytes == 0) return {};
+    if (!start_) map();
+    if (offset > size_ || bytes > size_ - offset) throw Refused("there is no room for it");
+    return {start_ + offset, bytes};
+  }
+
+ private:
+  void map() {
+    off_t end = lseek(kMemoryDescriptor, 0, SEEK_END);
+    void* start = end > 0 ? mmap(nullptr, end, PROT_READ | PROT_WRITE, MAP_SHARED, kMemoryDescriptor, 0) : MAP_FAILED;
+    if (start == MAP_FAILED) throw Refused("there is no memory for it");
+    start_ = static_cast<std::byte*>(start);
+    size_ = static_cast<uint64_t>(end);
+  }
+
+  std::byte* start_ = nullptr;
+  uint64_t size_ = 0;
+};
+
+void answer_item(const Contents& contents, Target& target, Operation operation, Unpacker item, Packer& answer) {
+  std::string path = item.text();
+  switch (operation) {
+    case Operation::attribute: return contents.attribute(path, item.text(), answer);
+    case Operation::describe: return contents.describe(path, answer);
+    case Operation::list: return contents.list(path, answer);
+    case Operation::read: {
+      auto offset = item.number<uint64_t>(), bytes = item.number<uint64_t>();
+      return contents.read(path, target.part(offset, bytes));
+    }
+  }
+}
+
+/// Runs `work` and packs how it went before what it said.
+template <class Work>
+Packer outcome(Packer head, const Work& work) {
+  Packer failed = head;
+  try {
+    work(head.add(Status::ok));
+    return head;
+  } catch (const Missing&) {
+    return failed.add(Status::missing);
+  } catch (const Refused& refused) {
+    return failed.add(Status::refused).add(refused.what());
+  } catch (const std::bad_alloc&) {
+    return failed.add(Status::refused).add("it needs more memory than a model has");
+  }
+}
+
+void serve(const Contents& contents) {
+  auto forever = [](int) { return true; };
+  Target target;
+  while (auto request = receive_frame(kSocketDescriptor, forever)) {
+    auto operation = request->number<Operation>();
+    for (auto left = request->number<uint64_t>(); left > 0 && request->ok(); --left) {
+      Unpacker item(request->text());
+      Packer answer = outcome({}, [&](Packer& packer) { answer_item(contents, target, operation, std::move(item), packer); });
+      if (!send_frame(kSocketDescriptor, answer)) return;
+    }
+  }
+}
+
+std::span<const std::byte> map_file(uint64_t size) {
+  void* start = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, kFileDescriptor, 0);
+  if (start == MAP_FAILED) throw Refused("it cannot be mapped into memory");
+  return {static_cast<const std::byte*>(start), size};
+}
+
+int run(uint64_t size, unsigned seconds) {
+  set_limits(size, seconds);
+  std::optional<Contents> contents;
+  Packer hello = outcome(Packer().add(kWireVersion), [&](Packer&) {
+    auto image = map_file(size);
+    if (!lock_down()) throw Refused("this system offers no way to lock its reader in (seccomp)");
+    contents.emplace(image);
+  });
+  if (!send_frame(kSocketDescriptor, hello) || !contents) return 1;
+  serve(*contents);
+  return 0;
+}
+
+}  // namespace
+}  // namespace crescent::hdf5
+
+int main(int count, char** arguments) {
+  if (count != 3) return 2;
+  _exit(crescent::hdf5::run(strtoull(arguments[1], nullptr, 10), static_cast<unsigned>(atoi(arguments[2]))));
+}

@@ -1,0 +1,98 @@
+#include "sandbox.h"
+
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <vector>
+
+#include "../src/wire.h"
+
+namespace crescent::hdf5 {
+namespace {
+
+#if defined(__x86_64__)
+constexpr uint32_t kArchitecture = AUDIT_ARCH_X86_64;
+#elif defined(__aarch64__)
+constexpr uint32_t kArchitecture = AUDIT_ARCH_AARCH64;
+#else
+#error "say which AUDIT_ARCH_ this machine has"
+#endif
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kSanitized = true;  // their shadow memory is larger than any limit
+#else
+constexpr bool kSanitized = false;
+#endif
+
+/// Memory, the socket, and an end: what libhdf5 needs to work on a file that is mapped already.
+constexpr uint32_t kAllowed[] = {
+    SYS_read,    SYS_write,   SYS_sendto,  SYS_recvfrom,   SYS_munmap,       SYS_mremap,       SYS_brk,
+    SYS_madvise, SYS_futex,   SYS_exit,    SYS_exit_group, SYS_rt_sigreturn, SYS_rt_sigprocmask,
+    SYS_lseek,   SYS_getpid,  SYS_gettid,  SYS_tgkill,     SYS_getrandom,    SYS_clock_gettime, SYS_sched_yield,
+};
+/// Allowed unless the pages could be executed.
+constexpr uint32_t kMapping[] = {SYS_mmap, SYS_mprotect};
+
+constexpr uint32_t field(size_t offset) { return static_cast<uint32_t>(offset); }
+constexpr uint32_t kNumber = field(offsetof(seccomp_data, nr));
+constexpr uint32_t kMachine = field(offsetof(seccomp_data, arch));
+constexpr uint32_t kThirdArgument = field(offsetof(seccomp_data, args) + 2 * sizeof(uint64_t));
+
+std::vector<sock_filter> filter() {
+  constexpr uint32_t kRefuse = SECCOMP_RET_ERRNO | EPERM;
+  std::vector<sock_filter> code = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, kMachine),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, kArchitecture, 1, 0),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, kNumber),
+  };
+  for (uint32_t number : kAllowed) {
+    code.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1));
+    code.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
+  }
+  for (uint32_t number : kMapping) {
+    code.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 4));
+    code.push_back(BPF_STMT(BPF_LD | BPF_W | BPF_ABS, kThirdArgument));
+    code.push_back(BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, PROT_EXEC, 0, 1));
+    code.push_back(BPF_STMT(BPF_RET | BPF_K, kRefuse));
+    code.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
+  }
+  code.push_back(BPF_STMT(BPF_RET | BPF_K, kRefuse));
+  return code;
+}
+
+void set_limit(int resource, uint64_t soft) {
+  rlimit limit;
+  if (getrlimit(static_cast<__rlimit_resource>(resource), &limit) != 0) return;
+  limit.rlim_cur = soft < limit.rlim_max ? soft : limit.rlim_max;
+  setrlimit(static_cast<__rlimit_resource>(resource), &limit);
+}
+
+}  // namespace
+
+void set_limits(uint64_t file_size, unsigned seconds) {
+  constexpr uint64_t kWorkingMemory = uint64_t{1} << 30;
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  close_range(kMemoryDescriptor + 1, ~0u, 0);
+  set_limit(RLIMIT_CORE, 0);
+  set_limit(RLIMIT_CPU, seconds);
+  if (!kSanitized) set_limit(RLIMIT_AS, file_size + kWorkingMemory);
+  alarm(seconds);
+}
+
+bool lock_down() {
+  std::vector<sock_filter> code = filter();
+  sock_fprog program{static_cast<unsigned short>(code.size()), code.data()};
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+}  // namespace crescent::hdf5

@@ -1,0 +1,157 @@
+#include "atomic_file.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+#include "crescent/error.h"
+
+namespace crescent::hdf5 {
+namespace {
+
+/// A write over RLIMIT_FSIZE raises SIGXFSZ, which ends the process; here it has to be an error like a full disk.
+class NoFileSizeSignal {
+ public:
+  NoFileSizeSignal() {
+    sigemptyset(&signal_);
+    sigaddset(&signal_, SIGXFSZ);
+    pthread_sigmask(SIG_BLOCK, &signal_, &before_);
+  }
+  ~NoFileSizeSignal() {
+    const timespec now{};
+    while (sigtimedwait(&signal_, nullptr, &now) > 0) {
+    }
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+
+ private:
+  sigset_t signal_, before_;
+};
+
+struct Target {
+  std::string path, folder, name;
+};
+
+/// The file that `path` means after following symbolic links, whether it exists or not.
+Target resolve(const std::string& path) {
+  std::unique_ptr<char, decltype(&free)> real(realpath(path.c_str(), nullptr), free);
+  std::string file = real ? real.get() : path;
+  size_t slash = file.rfind('/');
+  if (slash == std::string::npos) return {file, ".", file};
+  return {file, slash == 0 ? "/" : file.substr(0, slash), file.substr(slash + 1)};
+}
+
+std::string free_space(const std::string& folder) {
+  struct statvfs disk;
+  if (statvfs(folder.c_str(), &disk) != 0) return "";
+  return concat(", ", static_cast<uint64_t>(disk.f_bavail) * disk.f_frsize, " free");
+}
+
+[[noreturn]] void fail_saving(const std::string& path, const Target& target, size_t size, int error) {
+  std::string room = error == ENOSPC || error == EFBIG || error == EDQUOT
+                         ? concat(" (", size, " bytes needed", free_space(target.folder), ")")
+                         : "";
+  bool existed = access(target.path.c_str(), F_OK) == 0;
+  fail("cannot save '", path, "': ", strerror(error), room, existed ? "; the file that was there is untouched" : "");
+}
+
+/// ".m.h5.tmp-" + process id + "-" + number.
+std::string temporary_prefix(const Target& target) { return "." + target.name + ".tmp-"; }
+
+bool process_is_dead(std::string_view id) {
+  pid_t pid = 0;
+  auto [end, error] = std::from_chars(id.data(), id.data() + id.size(), pid);
+  return error == std::errc() && pid > 0 && *end == '-' && kill(pid, 0) != 0 && errno == ESRCH;
+}
+
+void remove_orphans(const Target& target) {
+  struct Close {
+    void operator()(DIR* folder) const { closedir(folder); }
+  };
+  std::unique_ptr<DIR, Close> folder(opendir(target.folder.c_str()));
+  if (!folder) return;
+  std::string prefix = temporary_prefix(target);
+  while (const dirent* entry = readdir(folder.get()))
+    if (std::string_view name = entry->d_name; name.starts_with(prefix) && process_is_dead(name.substr(prefix.size())))
+      unlinkat(dirfd(folder.get()), entry->d_name, 0);
+}
+
+/// The temporary file; gone again unless it was committed.
+class Temporary {
+ public:
+  explicit Temporary(const Target& target) : target_(target) {
+    static std::atomic<unsigned> counter{0};
+    path_ = concat(target.folder, "/", temporary_prefix(target), getpid(), "-", counter++);
+    file_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+    if (file_ >= 0) keep_mode();
+  }
+  ~Temporary() {
+    if (file_ < 0) return;
+    close(file_);
+    if (!committed_) unlink(path_.c_str());
+  }
+
+  /// 0 or errno.
+  int commit(const std::byte* bytes, size_t size) {
+    if (file_ < 0 || !write_all(bytes, size) || fsync(file_) != 0 || rename(path_.c_str(), target_.path.c_str()) != 0)
+      return errno;
+    committed_ = true;
+    sync_folder();
+    return 0;
+  }
+
+ private:
+  void keep_mode() {
+    struct stat old;
+    if (stat(target_.path.c_str(), &old) == 0) (void)!fchmod(file_, old.st_mode & 07777);
+  }
+
+  bool write_all(const std::byte* bytes, size_t size) {
+    constexpr size_t kMost = size_t{1} << 30;
+    while (size > 0) {
+      ssize_t written = write(file_, bytes, std::min(size, kMost));
+      if (written < 0 && errno == EINTR) continue;
+      if (written <= 0) return false;
+      bytes += written;
+      size -= static_cast<size_t>(written);
+    }
+    return true;
+  }
+
+  void sync_folder() const {
+    int folder = open(target_.folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0) return;
+    fsync(folder);
+    close(folder);
+  }
+
+  const Target& target_;
+  std::string path_;
+  int file_ = -1;
+  bool committed_ = false;
+};
+
+}  // namespace
+
+void replace_file(const std::string& path, const std::byte* bytes, size_t size) {
+  NoFileSizeSignal guard;
+  Target target = resolve(path);
+  struct stat old;
+  if (stat(target.path.c_str(), &old) == 0 && !S_ISREG(old.st_mode))
+    fail("cannot save '", path, "': it exists and is not a regular file");
+  remove_orphans(target);
+  if (int error = Temporary(target).commit(bytes, size)) fail_saving(path, target, size, error);
+}
+
+}  // namespace crescent::hdf5

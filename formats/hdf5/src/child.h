@@ -1,0 +1,61 @@
+// The reader process: started on an open file, spoken to over a socket, and understood when it dies.
+#pragma once
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "wire.h"
+
+namespace crescent::hdf5 {
+
+/// An open file descriptor.
+class Descriptor {
+ public:
+  explicit Descriptor(int number = -1) : number_(number) {}
+  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(number_, other.number_);
+    return *this;
+  }
+  ~Descriptor() { close(); }
+  operator int() const { return number_; }
+  void close() {
+    if (number_ >= 0) ::close(std::exchange(number_, -1));
+  }
+
+ private:
+  int number_;
+};
+
+class Child {
+ public:
+  /// Starts crescent-h5read on `file`; what it reads it puts into `memory`. It may take `seconds` for everything.
+  Child(int file, int memory, uint64_t file_size, unsigned seconds);
+  ~Child();
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+
+  bool send(const Packer& request) { return send_frame(socket_, request); }
+  /// Nothing when it died, hung or sent nonsense.
+  std::optional<Unpacker> receive();
+  /// Lets it map this much more memory.
+  void allow_memory(uint64_t bytes);
+  /// "ended with SIGSEGV (Segmentation fault)", "did not answer within 30 seconds". Ends it if it still runs.
+  std::string obituary();
+
+ private:
+  void end();
+
+  Descriptor socket_;
+  pid_t pid_ = -1;
+  int status_ = 0;
+  unsigned seconds_;
+  bool late_ = false;
+  std::chrono::steady_clock::time_point deadline_;
+};
+
+}  // namespace crescent::hdf5

@@ -1,0 +1,57 @@
+// Reads parts of an HDF5 file that nobody vouches for. libhdf5 runs in a process of its own, locked away; this class asks
+// it for things by name. The file is never walked, nothing in it leads to another file, and sizes are known before memory
+// is taken. Every error names the path and the place inside the file.
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "child.h"
+#include "tree.h"
+
+namespace crescent::hdf5 {
+
+struct DatasetInfo {
+  Element element = Element::float32;
+  std::vector<uint64_t> shape;
+  std::optional<uint32_t> checksum;  ///< of the bytes, when the writer left one
+};
+
+class FileReader {
+ public:
+  /// Fails when `path` is no readable HDF5 file.
+  explicit FileReader(const std::string& path);
+  ~FileReader();
+
+  using AttributeValue = decltype(Attribute::value);
+  /// Nothing when the object or the attribute is not there.
+  std::optional<AttributeValue> attribute(const std::string& object, const std::string& name);
+  std::optional<std::string> text(const std::string& object, const std::string& name);
+  /// A list of names in one attribute or in the numbered pieces that Keras cuts long ones into; empty lists too.
+  std::optional<std::vector<std::string>> texts(const std::string& object, const std::string& name);
+  /// The same for many objects at once.
+  std::vector<std::optional<std::vector<std::string>>> texts(const std::vector<std::string>& objects, const std::string& name);
+
+  /// Nothing when the group is not there.
+  std::optional<std::vector<std::string>> members(const std::string& group);
+
+  /// Type and shape of datasets, read from the headers alone; a missing one fails.
+  std::vector<DatasetInfo> describe(const std::vector<std::string>& datasets);
+  /// The numbers, in one block of memory that the arrays share. `infos` as describe gave them. Once a reader.
+  std::vector<Array> read(const std::vector<std::string>& datasets, const std::vector<DatasetInfo>& infos);
+
+  const std::string& path() const { return path_; }
+
+ private:
+  struct Request;
+  std::vector<std::optional<Unpacker>> ask(const Request& request);
+  void check_hello();
+  [[noreturn]] void fail_dead(const std::string& place);
+
+  std::string path_;
+  Descriptor memory_;
+  std::unique_ptr<Child> child_;
+};
+
+}  // namespace crescent::hdf5

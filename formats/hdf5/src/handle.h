@@ -1,0 +1,48 @@
+// Owner of one HDF5 identifier: every hid_t of ours lives in a Handle.
+#pragma once
+#include <hdf5.h>
+
+#include <utility>
+
+namespace crescent::hdf5 {
+
+class Handle {
+ public:
+  using Close = herr_t (*)(hid_t);
+  Handle(hid_t id, Close close) : id_(id), close_(close) {}
+  Handle(Handle&& other) noexcept : id_(std::exchange(other.id_, H5I_INVALID_HID)), close_(other.close_) {}
+  Handle& operator=(Handle&& other) noexcept {
+    std::swap(id_, other.id_);
+    std::swap(close_, other.close_);
+    return *this;
+  }
+  ~Handle() {
+    if (id_ >= 0) close_(id_);
+  }
+  operator hid_t() const { return id_; }
+  bool valid() const { return id_ >= 0; }
+
+ private:
+  hid_t id_;
+  Close close_;
+};
+
+/// IEEE half precision; HDF5 1.10 has no name for it.
+inline Handle half_type(H5T_order_t order = H5T_ORDER_LE) {
+  Handle type(H5Tcopy(H5T_IEEE_F32LE), H5Tclose);
+  H5Tset_fields(type, 15, 10, 5, 0, 10);
+  H5Tset_size(type, 2);
+  H5Tset_ebias(type, 15);
+  H5Tset_order(type, order);
+  return type;
+}
+
+/// NumPy's bool in h5py's spelling.
+inline Handle bool_type() {
+  Handle type(H5Tenum_create(H5T_STD_I8LE), H5Tclose);
+  for (const auto& [name, value] : {std::pair{"FALSE", int8_t{0}}, {"TRUE", int8_t{1}}})
+    H5Tenum_insert(type, name, &value);
+  return type;
+}
+
+}  // namespace crescent::hdf5

@@ -1,0 +1,208 @@
+#include "image.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+
+#include "crc32c.h"
+#include "crescent/error.h"
+
+namespace crescent::hdf5 {
+namespace {
+
+constexpr size_t kGrowth = size_t{1} << 20;
+
+Handle checked(hid_t id, Handle::Close close, std::string_view what) {
+  if (id < 0) fail("hdf5: cannot write ", what);
+  return Handle(id, close);
+}
+
+void check(herr_t status, std::string_view what) {
+  if (status < 0) fail("hdf5: cannot write ", what);
+}
+
+Handle memory_access() {
+  Handle access = checked(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "a file image");
+  check(H5Pset_fapl_core(access, kGrowth, false), "a file image");
+  return access;
+}
+
+Handle new_file() {
+  H5dont_atexit();
+  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+  Handle creation = checked(H5Pcreate(H5P_FILE_CREATE), H5Pclose, "a file image");
+  check(H5Pset_obj_track_times(creation, false), "a file image");
+  static std::atomic<unsigned> counter{0};  // two open files of one name would be one file
+  std::string name = "image-" + std::to_string(counter++);
+  return checked(H5Fcreate(name.c_str(), H5F_ACC_TRUNC, creation, memory_access()), H5Fclose, "a file image");
+}
+
+/// Intermediate groups are made on the way.
+Handle link_creation() {
+  Handle creation = checked(H5Pcreate(H5P_LINK_CREATE), H5Pclose, "a link");
+  check(H5Pset_create_intermediate_group(creation, true), "a link");
+  return creation;
+}
+
+bool is_ascii(const std::string& text) {
+  return std::all_of(text.begin(), text.end(), [](unsigned char c) { return c < 128; });
+}
+
+bool is_ascii(const std::vector<std::string>& texts) {
+  return std::all_of(texts.begin(), texts.end(), [](const std::string& text) { return is_ascii(text); });
+}
+
+Handle string_type(size_t size, bool ascii) {
+  Handle type = checked(H5Tcopy(H5T_C_S1), H5Tclose, "a string");
+  check(H5Tset_size(type, size), "a string");
+  check(H5Tset_strpad(type, size == H5T_VARIABLE ? H5T_STR_NULLTERM : H5T_STR_NULLPAD), "a string");
+  check(H5Tset_cset(type, ascii ? H5T_CSET_ASCII : H5T_CSET_UTF8), "a string");
+  return type;
+}
+
+class AttributeWriter {
+ public:
+  AttributeWriter(hid_t object, const std::string& path, const std::string& name)
+      : object_(object), name_(name), what_("attribute '" + name + "' of '/" + path + "'") {}
+
+  /// Fixed length loads everywhere and never crashes a reader; only what does not fit is of variable length.
+  void operator()(const std::string& text) const {
+    bool fixed = text.size() <= kHeaderLimit;
+    Handle type = string_type(fixed ? std::max<size_t>(1, text.size()) : H5T_VARIABLE, is_ascii(text));
+    const char* pointer = text.c_str();
+    write(name_, type, scalar(), fixed ? static_cast<const void*>(pointer) : &pointer);
+  }
+
+  /// Lists over the limit are cut into name0, name1, ... as Keras does: the fewest pieces that fit, the first ones one
+  /// longer when they cannot be equal.
+  void operator()(const std::vector<std::string>& texts) const {
+    size_t width = widest(texts);
+    if (texts.size() * width <= kHeaderLimit) return write_list(name_, texts);
+    if (width > kHeaderLimit) fail(what_, ": a name of ", width, " bytes is longer than HDF5 allows (", kHeaderLimit, ")");
+    size_t pieces = 1;
+    while ((texts.size() + pieces - 1) / pieces * width > kHeaderLimit) ++pieces;
+    auto begin = texts.begin();
+    for (size_t i = 0; i < pieces; ++i) {
+      auto end = begin + texts.size() / pieces + (i < texts.size() % pieces);
+      write_list(name_ + std::to_string(i), {begin, end});
+      begin = end;
+    }
+  }
+
+  void operator()(int64_t number) const { write(name_, H5T_STD_I64LE, scalar(), &number, H5T_NATIVE_INT64); }
+  void operator()(double number) const { write(name_, H5T_IEEE_F64LE, scalar(), &number, H5T_NATIVE_DOUBLE); }
+
+ private:
+  static size_t widest(const std::vector<std::string>& texts) {
+    size_t width = 1;
+    for (const std::string& text : texts) width = std::max(width, text.size());
+    return width;
+  }
+
+  void write_list(const std::string& name, const std::vector<std::string>& texts) const {
+    hsize_t count = texts.size();
+    Handle space = checked(H5Screate_simple(1, &count, nullptr), H5Sclose, what_);
+    if (texts.empty()) return write(name, H5T_IEEE_F64LE, space, nullptr);  // h5py's empty list
+    size_t width = widest(texts);
+    std::string packed(width * texts.size(), '\0');
+    for (size_t i = 0; i < texts.size(); ++i) texts[i].copy(packed.data() + i * width, width);
+    write(name, string_type(width, is_ascii(texts)), space, packed.data());
+  }
+
+  Handle scalar() const { return checked(H5Screate(H5S_SCALAR), H5Sclose, what_); }
+
+  void write(const std::string& name, hid_t type, hid_t space, const void* bytes, hid_t memory_type = -1) const {
+    Handle attribute = checked(H5Acreate2(object_, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose, what_);
+    if (bytes) check(H5Awrite(attribute, memory_type < 0 ? type : memory_type, bytes), what_);
+  }
+
+  hid_t object_;
+  const std::string& name_;
+  std::string what_;
+};
+
+/// Type in the file (little-endian) and in memory.
+struct NumberTypes {
+  Handle file, memory;
+};
+
+Handle borrowed(hid_t type) { return Handle(H5Tcopy(type), H5Tclose); }
+
+NumberTypes number_types(Element element) {
+  switch (element) {
+    case Element::float32: return {borrowed(H5T_IEEE_F32LE), borrowed(H5T_NATIVE_FLOAT)};
+    case Element::float64: return {borrowed(H5T_IEEE_F64LE), borrowed(H5T_NATIVE_DOUBLE)};
+    case Element::float16: return {half_type(), half_type()};
+    case Element::bfloat16: return {borrowed(H5T_STD_U16LE), borrowed(H5T_NATIVE_UINT16)};
+    case Element::int32: return {borrowed(H5T_STD_I32LE), borrowed(H5T_NATIVE_INT32)};
+    case Element::int64: return {borrowed(H5T_STD_I64LE), borrowed(H5T_NATIVE_INT64)};
+    case Element::uint8: return {borrowed(H5T_STD_U8LE), borrowed(H5T_NATIVE_UINT8)};
+    case Element::boolean: return {bool_type(), bool_type()};
+  }
+  fail("hdf5: unknown element type");
+}
+
+Handle dataset_creation() {
+  Handle creation = checked(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, "a dataset");
+  check(H5Pset_layout(creation, H5D_CONTIGUOUS), "a dataset");
+  check(H5Pset_fill_time(creation, H5D_FILL_TIME_NEVER), "a dataset");
+  check(H5Pset_obj_track_times(creation, false), "a dataset");
+  return creation;
+}
+
+Handle write_dataset(hid_t file, const Node& node, std::string_view what) {
+  const Array& data = *node.data;
+  NumberTypes types = number_types(data.element);
+  std::vector<hsize_t> dims(data.shape.begin(), data.shape.end());
+  Handle space = dims.empty() ? checked(H5Screate(H5S_SCALAR), H5Sclose, what)
+                              : checked(H5Screate_simple(static_cast<int>(dims.size()), dims.data(), nullptr), H5Sclose, what);
+  Handle dataset = checked(
+      H5Dcreate2(file, node.path.c_str(), types.file, space, link_creation(), dataset_creation(), H5P_DEFAULT), H5Dclose, what);
+  if (std::find(dims.begin(), dims.end(), 0u) == dims.end())
+    check(H5Dwrite(dataset, types.memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, data.bytes), what);
+  return dataset;
+}
+
+Handle open_group(hid_t file, const std::string& path, std::string_view what) {
+  if (path.empty()) return checked(H5Gopen2(file, "/", H5P_DEFAULT), H5Gclose, what);
+  Handle creation = checked(H5Pcreate(H5P_GROUP_CREATE), H5Pclose, what);
+  check(H5Pset_obj_track_times(creation, false), what);
+  return checked(H5Gcreate2(file, path.c_str(), link_creation(), creation, H5P_DEFAULT), H5Gclose, what);
+}
+
+/// HDF5 reads "." as "here" and joins empty parts: such a name would not come back.
+void check_path(const std::string& path) {
+  for (size_t begin = 0; !path.empty() && begin <= path.size();) {
+    size_t end = std::min(path.find('/', begin), path.size());
+    std::string_view part(path.data() + begin, end - begin);
+    if (part.empty() || part == "." || part.find('\0') != part.npos)
+      fail("hdf5: '", path, "' cannot be the name of an object in a file");
+    begin = end + 1;
+  }
+}
+
+void write_node(hid_t file, const Node& node) {
+  check_path(node.path);
+  std::string what = "'/" + node.path + "'";
+  if (!node.path.empty() && H5Lexists(file, node.path.c_str(), H5P_DEFAULT) > 0)
+    fail("hdf5: cannot write two objects of the name ", what);
+  Handle object = node.data ? write_dataset(file, node, what) : open_group(file, node.path, what);
+  if (node.data) AttributeWriter(object, node.path, kChecksum)(int64_t{crc32c(node.data->bytes, *byte_count(node.data->element, node.data->shape))});
+  for (const Attribute& attribute : node.attributes)
+    std::visit(AttributeWriter(object, node.path, attribute.name), attribute.value);
+}
+
+}  // namespace
+
+FileImage::FileImage(const Tree& tree) : file_(new_file()) {
+  for (const Node& node : tree) write_node(file_, node);
+  check(H5Fflush(file_, H5F_SCOPE_GLOBAL), "the file image");
+  ssize_t size = H5Fget_file_image(file_, nullptr, 0);
+  void** memory = nullptr;
+  if (size < 0 || H5Fget_vfd_handle(file_, memory_access(), reinterpret_cast<void**>(&memory)) < 0 || !memory)
+    fail("hdf5: cannot build the file image");
+  data_ = static_cast<const std::byte*>(*memory);
+  size_ = static_cast<size_t>(size);
+}
+
+}  // namespace crescent::hdf5

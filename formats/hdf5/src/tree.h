@@ -1,0 +1,56 @@
+// What an HDF5 file holds, as plain data: objects by path, groups and datasets alike.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace crescent::hdf5 {
+
+/// Types of numbers that cross the border between a file and the framework.
+enum class Element : uint8_t { float32, float64, bfloat16, float16, int32, int64, uint8, boolean };
+
+struct ElementInfo {
+  std::string_view name;
+  uint64_t size;
+};
+inline constexpr ElementInfo kElements[] = {{"float32", 4}, {"float64", 8}, {"bfloat16", 2}, {"float16", 2},
+                                            {"int32", 4},   {"int64", 8},   {"uint8", 1},    {"bool", 1}};
+inline const ElementInfo& info(Element element) { return kElements[static_cast<size_t>(element)]; }
+
+/// Bytes of an array, or nothing when the product does not fit into 62 bits.
+inline std::optional<uint64_t> byte_count(Element element, const std::vector<uint64_t>& shape) {
+  uint64_t bytes = info(element).size;
+  for (uint64_t dim : shape)
+    if (__builtin_mul_overflow(bytes, dim, &bytes) || bytes >> 62) return std::nullopt;
+  return bytes;
+}
+
+/// Numbers, row-major in the byte order of this machine. `owner` keeps them alive.
+struct Array {
+  Element element = Element::float32;
+  std::vector<uint64_t> shape;
+  const void* bytes = nullptr;
+  std::shared_ptr<const void> owner;
+};
+
+/// Attribute of every dataset we write: CRC-32C of its bytes. Keras ignores it.
+inline constexpr const char* kChecksum = "crescent_crc32c";
+
+struct Attribute {
+  std::string name;
+  std::variant<std::string, std::vector<std::string>, int64_t, double> value;
+};
+
+/// A group, or a dataset when it has data. Paths start at the root: "model_weights/dense_1"; "" is the root itself.
+struct Node {
+  std::string path;
+  std::vector<Attribute> attributes;
+  std::optional<Array> data;
+};
+using Tree = std::vector<Node>;
+
+}  // namespace crescent::hdf5
