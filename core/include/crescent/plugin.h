@@ -2,7 +2,7 @@
 //
 //   CRESCENT_PLUGIN("acme.scale", "1.0.0") { registry.add<Scale>("Scale"); }
 //
-// The macro exports one data object in the ELF section "crescent_plugin", so that the loader can read name, versions,
+// The macro exports one data object in the ELF section ".crescent.plugin", so that the loader can read name, versions,
 // compiler and layout of the public types from the file before any code of the library runs. setup() fills a
 // staging registry; an exception in it refuses the whole plugin. Libraries are never unloaded.
 #pragma once
@@ -64,7 +64,7 @@ constexpr uint64_t plugin_layout() {
 
 #define CRESCENT_PLUGIN(plugin_name, plugin_version)                                                        \
   static void crescent_plugin_setup(::crescent::Registry& registry);                                        \
-  extern "C" __attribute__((visibility("default"), used, section("crescent_plugin")))                       \
+  extern "C" __attribute__((visibility("default"), used, section(".crescent.plugin")))                       \
   const ::crescent::PluginInfo crescent_plugin = {                                                          \
       "crescent-plugin",     sizeof(::crescent::PluginInfo), CRESCENT_PLUGIN_ABI, ::crescent::plugin_layout(), \
       CRESCENT_TOOLCHAIN,    plugin_name,                    plugin_version,      &crescent_plugin_setup};  \

@@ -1,0 +1,55 @@
+// Dataset: where batches come from. Arrays in memory, generators, files larger than memory: one interface.
+#pragma once
+#include <functional>
+#include <memory>
+
+#include "crescent/random.h"
+#include "crescent/tensor.h"
+
+namespace crescent {
+
+struct Batch {
+  Tensors x, y, sample_weight;       ///< sample_weight: empty, or one an output (no tensor where none)
+};
+
+class CRESCENT_API Dataset {
+ public:
+  virtual ~Dataset();
+  virtual int64_t samples() const { return -1; }          ///< -1: unknown
+  virtual int64_t batches() const { return -1; }          ///< an epoch; -1: until next() says no
+  /// Starts an epoch from its first batch; shuffles when it does.
+  virtual void begin_epoch() = 0;
+  /// False at the end of the epoch. The tensors stay valid until the next call of next().
+  virtual bool next(Batch& batch) = 0;
+};
+using DatasetPtr = std::shared_ptr<Dataset>;
+
+struct ArrayOptions {
+  int64_t batch_size = 32;
+  bool shuffle = false;
+  const SeedGenerator* order = nullptr;      ///< draws the permutation of each epoch; needed for shuffle
+};
+/// All arrays share the first axis (Keras' message otherwise). Without shuffle, batches share the arrays' memory; with it, rows are
+/// gathered into two buffers in turn. The last batch may be smaller.
+CRESCENT_API DatasetPtr array_dataset(Tensors x, Tensors y, Tensors sample_weight, const ArrayOptions& options);
+/// `produce` gives the next batch or false at the end of the epoch; it is asked again next epoch.
+CRESCENT_API DatasetPtr generator_dataset(std::function<bool(Batch&)> produce, int64_t batches = -1);
+/// The next batch is made on a thread of its own while this one is used.
+CRESCENT_API DatasetPtr prefetch(DatasetPtr source);
+
+// Files -> tensors. Errors name path and line or offset.
+struct CsvOptions {
+  char separator = ',';
+  std::optional<bool> header;                ///< unset: a first row that is not numbers is a header
+};
+struct CsvTable {
+  Tensor values;                             ///< float32 (rows, columns); text columns become class numbers in order of appearance
+  std::vector<std::string> columns;
+  std::vector<std::vector<std::string>> classes;    ///< per column, empty for numbers
+};
+CRESCENT_API CsvTable read_csv(const std::string& path, const CsvOptions& options = {});
+CRESCENT_API Tensor read_idx(const std::string& path);         ///< MNIST's format, gz too
+CRESCENT_API Tensor read_npy(const std::string& path);
+CRESCENT_API void write_npy(const std::string& path, const Tensor& tensor);    ///< atomic
+
+}  // namespace crescent

@@ -1,0 +1,192 @@
+// Models: a Layer that also trains. Sequential and Functional are graphs of layers; derive from Model for anything else.
+//
+//   auto model = Sequential::make({make<Layer>("Dense", {{"units", 10}, {"input_shape", List{4}}})});
+//   model->compile({{"optimizer", "adam"}, {"loss", "mse"}});
+//   model->fit({x}, {y}, {{"epochs", 3}});
+#pragma once
+#include "crescent/callback.h"
+#include "crescent/data.h"
+#include "crescent/layer.h"
+#include "crescent/program.h"
+
+namespace crescent {
+
+/// Options of compile, in Keras' order.
+struct CRESCENT_API CompileOptions {
+  Value optimizer = "rmsprop", loss, metrics, loss_weights, weighted_metrics;
+  bool run_eagerly = false;
+  int64_t steps_per_execution = 1;
+  Value jit_compile = "auto";                     ///< accepted, always compiled
+  bool auto_scale_loss = true;
+  static void describe(Schema<CompileOptions>& s);
+};
+
+/// Options of fit after x and y, in Keras' order.
+struct CRESCENT_API FitOptions {
+  std::optional<int64_t> batch_size;              ///< 32
+  int64_t epochs = 1;
+  Value verbose = "auto";                         ///< 0 quiet, 1 bar, 2 a line an epoch, "auto": 1
+  Value callbacks;                                ///< a callback or a list of them
+  double validation_split = 0;
+  Value validation_data;                          ///< list {x, y[, sample_weight]} of boxed tensors
+  Value shuffle = true;                           ///< or "batch"
+  Value class_weight, sample_weight;
+  int64_t initial_epoch = 0;
+  std::optional<int64_t> steps_per_epoch, validation_steps, validation_batch_size;
+  Value validation_freq = 1;
+  static void describe(Schema<FitOptions>& s);
+};
+struct CRESCENT_API EvaluateOptions {             // after x and y
+  std::optional<int64_t> batch_size;
+  Value verbose = "auto", sample_weight;
+  std::optional<int64_t> steps;
+  Value callbacks;
+  bool return_dict = false;
+  static void describe(Schema<EvaluateOptions>& s);
+};
+struct CRESCENT_API PredictOptions {              // after x
+  std::optional<int64_t> batch_size;
+  Value verbose = 0;
+  std::optional<int64_t> steps;
+  Value callbacks;
+  static void describe(Schema<PredictOptions>& s);
+};
+struct CRESCENT_API SummaryOptions {
+  std::optional<int64_t> line_length;
+  std::vector<double> positions;
+  bool expand_nested = false, show_trainable = false;
+  static void describe(Schema<SummaryOptions>& s);
+};
+
+using NamedValues = std::vector<std::pair<std::string, double>>;
+
+class Model;
+using ModelPtr = std::shared_ptr<Model>;
+
+class CRESCENT_API Model : public Layer {
+ public:
+  Model();
+  ~Model() override;
+
+  // ---- training --------------------------------------------------------------------------------
+  /// Dicts are checked against the options' schemas (schema_of<CompileOptions>("compile")).
+  void compile(const Dict& options);
+  bool compiled() const;
+  std::shared_ptr<History> fit(const Tensors& x, const Tensors& y, const Dict& options = {});
+  std::shared_ptr<History> fit(DatasetPtr data, const Dict& options = {}, DatasetPtr validation = {});
+  NamedValues evaluate(const Tensors& x, const Tensors& y, const Dict& options = {});
+  NamedValues evaluate(DatasetPtr data, const Dict& options = {});
+  Tensors predict(const Tensors& x, const Dict& options = {});
+  Tensors predict(DatasetPtr data, const Dict& options = {});
+  NamedValues train_on_batch(const Tensors& x, const Tensors& y, const Tensors& sample_weight = {},
+                             const Dict& class_weight = {}, bool reset_metrics = false);
+  NamedValues test_on_batch(const Tensors& x, const Tensors& y, const Tensors& sample_weight = {}, bool reset_metrics = false);
+  Tensors predict_on_batch(const Tensors& x);
+
+  std::shared_ptr<Optimizer> optimizer() const;
+  std::vector<std::shared_ptr<Metric>> all_metrics() const;        ///< loss trackers, compiled and layers' metrics
+  std::vector<std::string> metrics_names() const;
+  void reset_metrics();
+  std::shared_ptr<History> history() const;                        ///< of the last fit
+  bool stop_training = false;                                      ///< callbacks set it; looked at after each batch
+  /// Arguments of compile as given, serialised (training_config in files); null when not compiled.
+  Value compile_config() const;
+  /// Draws the order of samples; its state is saved with the model.
+  const SeedGenerator& shuffle_order() const;
+  /// Epochs trained so far in all fits (saved; initial_epoch is the user's business).
+  int64_t epochs_trained() const;
+  void set_epochs_trained(int64_t epochs);
+  /// Forgets compiled steps (after a change of trainable, layers, weights' shapes).
+  void forget_programs();
+
+  // ---- structure -------------------------------------------------------------------------------
+  virtual std::vector<LayerPtr> layers() const;                    ///< a graph's layers, or tracked sublayers
+  LayerPtr get_layer(std::string_view name) const;                 ///< "No such layer: NAME" with a suggestion
+  LayerPtr get_layer(int64_t index) const;                         ///< from 0
+  virtual std::vector<Symbol> inputs() const;                      ///< of a graph; fails for subclassed models
+  virtual std::vector<Symbol> outputs() const;
+  virtual std::vector<std::string> input_names() const;
+  virtual std::vector<std::string> output_names() const;
+  virtual bool is_graph() const { return false; }
+  bool stateful() const override;
+  void reset_states() override;
+  /// Layer by layer (not all trainables first): Model.get_weights of Keras.
+  Tensors get_layer_weights() const;
+
+  /// Lines of the summary in Keras 2's layout (reference 2.11).
+  std::vector<std::string> summary(const Dict& options = {}) const;
+  std::string to_json() const;
+
+  bool supports_masking() const override { return true; }
+
+ private:
+  struct Training;                                                 // compiled state, in core/src/model
+  friend struct ModelAccess;
+  std::unique_ptr<Training> training_;
+};
+
+/// A graph of layers from inputs to outputs; nodes in topological order, addressed by slots worked out once.
+class CRESCENT_API Functional : public Model {
+ public:
+  static void describe(Schema<Functional>& s);
+  ~Functional() override;
+  static std::shared_ptr<Functional> make(std::vector<Symbol> inputs, std::vector<Symbol> outputs, std::string name = "",
+                                          bool trainable = true);
+  void build(const std::vector<Shape>& inputs) override;
+  Tensors call(const Tensors& inputs, const Call& call) override;
+  Tensors compute_mask(const Tensors& inputs, const Tensors& masks, const Tensors& outputs) override;
+  std::vector<LayerPtr> layers() const override;
+  std::vector<Symbol> inputs() const override;
+  std::vector<Symbol> outputs() const override;
+  std::vector<std::string> input_names() const override;
+  std::vector<std::string> output_names() const override;
+  bool is_graph() const override { return true; }
+  Dict get_config() const override;
+
+ protected:
+  void set_graph(std::vector<Symbol> inputs, std::vector<Symbol> outputs);
+
+ private:
+  struct Graph;
+  friend struct ModelAccess;
+  std::shared_ptr<const Graph> graph_;
+};
+
+/// Layers one after another. Without an input shape, building waits for the first data.
+class CRESCENT_API Sequential final : public Functional {
+ public:
+  static void describe(Schema<Sequential>& s);
+  ~Sequential() override;
+  static std::shared_ptr<Sequential> make(const std::vector<LayerPtr>& layers = {}, std::string name = "");
+  void add(const LayerPtr& layer);
+  void pop();
+  void build(const std::vector<Shape>& inputs) override;
+  Tensors call(const Tensors& inputs, const Call& call) override;
+  std::vector<LayerPtr> layers() const override;                   ///< without the InputLayer
+  bool is_graph() const override { return built_graph_; }
+  Dict get_config() const override;
+
+ private:
+  void rebuild();
+  std::vector<LayerPtr> stack_;
+  LayerPtr input_layer_;                                           // explicit InputLayer, if one was added
+  bool built_graph_ = false;
+};
+
+// ---- configurations ----------------------------------------------------------------------------
+/// {"class_name": "Sequential" | "Functional" | "Model", "config": ...} or a bare config of either; Keras 2 form.
+/// `custom`: class name -> registered name to use instead.
+CRESCENT_API ModelPtr model_from_config(const Value& config);
+CRESCENT_API ModelPtr model_from_json(std::string_view json);
+/// {"class_name", "config"} of a model.
+CRESCENT_API Value model_config(const Model& model);
+CRESCENT_API ModelPtr clone_model(const Model& model);
+
+// ---- interruption ------------------------------------------------------------------------------
+/// Async-signal-safe: a running fit, evaluate or predict stops after the current batch, keeps the model and returns (fit: its
+/// history). interrupted() tells whether one is pending; it is cleared when a run starts.
+CRESCENT_API void interrupt();
+CRESCENT_API bool interrupted();
+CRESCENT_API void clear_interrupt();
+
+}  // namespace crescent
