@@ -6,7 +6,7 @@ cr.plugins.load "acme.scale"
 local x = cr.random.normal { 256, 3 }
 local y = x * cr.tensor { 2, -1, 0.5 }
 
-local model = cr.Sequential { cr.layers.Scale { start = 1, input_shape = { 3 } } }
+local model = cr.Sequential { cr.layers.Scale { initializer = "ones", input_shape = { 3 } } }
 model:compile { optimizer = cr.optimizers.SGD { learning_rate = 0.5 }, loss = "mse" }
 model:fit(x, y, { epochs = 30, batch_size = 32, verbose = 0 })
 
@@ -20,6 +20,6 @@ model:save(path)
 local again = cr.models.load_model(path)
 os.remove(path)
 os.remove(temporary)
-assert(again.layers[1]:get_config().start == 1)
+assert(again.layers[1]:get_config().initializer)
 assert(cr.ops.max(cr.ops.abs(again:predict(x) - model:predict(x))):item() == 0)
 print "ok acme.scale"

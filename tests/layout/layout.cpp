@@ -21,7 +21,7 @@ const std::map<std::string, std::string> kHeaderFloors = {
     {"registry.h", "registry"}, {"tensor.h", "tensor"}, {"random.h", "program"},   {"ops.h", "program"},      {"op.h", "program"},      {"op_types.h", "program"},
     {"gradient.h", "program"}, {"program.h", "program"}, {"device.h", "program"},  {"variable.h", "program"},
     {"input_spec.h", "layer"}, {"layer.h", "layer"},    {"node.h", "layer"},       {"model.h", "model"},
-    {"training.h", "model"},  {"callback.h", "model"}, {"data.h", "model"},       {"format.h", "model"},
+    {"training.h", "layer"},  {"callback.h", "model"}, {"data.h", "model"},       {"format.h", "model"},
     {"plugin.h", "model"},    {"crescent.h", "model"}};
 
 struct Include {

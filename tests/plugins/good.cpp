@@ -1,5 +1,3 @@
-#include "crescent/plugin.h"
+#include "sample.h"
 
-CRESCENT_PLUGIN("good", "1.2.3") {
-  registry.add(crescent::ClassInfo{.kind = "regularizer", .name = "Welcome"});
-}
+CRESCENT_PLUGIN("good", "1.2.3") { registry.add<Sample>("Welcome"); }

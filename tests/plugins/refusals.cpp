@@ -41,7 +41,7 @@ TEST_CASE("A plugin that does not fit is refused, and the message says why") {
       {"wrong_toolchain", {"bad.stamp", "tcc 1; libfoo", CRESCENT_TOOLCHAIN, "cmake --build"}},
       {"wrong_layout", {"bad.stamp", "layout", "cmake --build"}},
       {"setup_throws", {"bad.setup_throws", "the licence server is asleep"}},
-      {"clash_builtin", {"Dense", "bad.clash_builtin", "core"}},
+      {"clash_builtin", {"L2", "bad.clash_builtin", "regularizers"}},
       {"clash_inside", {"Twice", "bad.clash_inside"}},
       {"missing_symbol", {"missing_symbol.so", "nobody_defines_this"}},
   };

@@ -1,6 +1,6 @@
-#include "crescent/plugin.h"
+#include "../sample.h"
 
 CRESCENT_PLUGIN("bad.clash_builtin", "1.0.0") {
-  registry.add(crescent::ClassInfo{.kind = "regularizer", .name = "BeforeTheClash"});
-  registry.add(crescent::ClassInfo{.kind = "layer", .name = "Dense"});
+  registry.add<Sample>("BeforeTheClash");
+  registry.add<Sample>("L2");
 }

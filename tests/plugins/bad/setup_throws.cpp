@@ -1,6 +1,6 @@
-#include "crescent/plugin.h"
+#include "../sample.h"
 
 CRESCENT_PLUGIN("bad.setup_throws", "1.0.0") {
-  registry.add(crescent::ClassInfo{.kind = "regularizer", .name = "HalfDone"});
+  registry.add<Sample>("HalfDone");
   crescent::fail("the licence server is asleep");
 }
