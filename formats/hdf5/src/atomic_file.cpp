@@ -16,28 +16,10 @@
 #include <memory>
 
 #include "crescent/error.h"
+#include "file_size_signal.h"
 
 namespace crescent::hdf5 {
 namespace {
-
-/// A write over RLIMIT_FSIZE raises SIGXFSZ, which ends the process; here it has to be an error like a full disk.
-class NoFileSizeSignal {
- public:
-  NoFileSizeSignal() {
-    sigemptyset(&signal_);
-    sigaddset(&signal_, SIGXFSZ);
-    pthread_sigmask(SIG_BLOCK, &signal_, &before_);
-  }
-  ~NoFileSizeSignal() {
-    const timespec now{};
-    while (sigtimedwait(&signal_, nullptr, &now) > 0) {
-    }
-    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-  }
-
- private:
-  sigset_t signal_, before_;
-};
 
 struct Target {
   std::string path, folder, name;

@@ -10,6 +10,7 @@
 
 #include "crc32c.h"
 #include "crescent/error.h"
+#include "file_size_signal.h"
 
 namespace crescent::hdf5 {
 
@@ -24,7 +25,18 @@ namespace {
 
 constexpr uint64_t kAlignment = 64;
 
-std::string place(const std::string& object) { return "'/" + object + "'"; }
+/// Names come from the file: no control characters reach the terminal.
+std::string printable(std::string text) {
+  for (char& c : text)
+    if (static_cast<unsigned char>(c) < ' ' || c == 127) c = '?';
+  return text.size() > 200 ? text.substr(0, 200) + "..." : text;
+}
+
+std::string place(const std::string& object) { return "'/" + printable(object) + "'"; }
+
+std::string place(const std::string& object, const std::string& attribute) {
+  return "attribute '" + attribute + "' of " + place(object);
+}
 
 Descriptor open_regular(const std::string& path, uint64_t& size) {
   Descriptor file(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
@@ -45,6 +57,14 @@ std::shared_ptr<std::byte> map_private(int memory, uint64_t size) {
   void* start = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE, memory, 0);
   if (start == MAP_FAILED) return nullptr;
   return {static_cast<std::byte*>(start), [size](std::byte* p) { munmap(p, size); }};
+}
+
+/// The memory of final size: were it to shrink under us, touching it would end this process with SIGBUS.
+std::shared_ptr<std::byte> shared_block(int memory, uint64_t size) {
+  NoFileSizeSignal guard;
+  if (ftruncate(memory, static_cast<off_t>(size)) != 0) return nullptr;
+  if (fcntl(memory, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) return nullptr;
+  return map_private(memory, size);
 }
 
 /// Any other byte in a bool is undefined behaviour for whoever reads it.
@@ -91,7 +111,7 @@ void FileReader::check_hello() {
   if (!hello) fail_dead("its beginning");
   if (hello->number<uint32_t>() != kWireVersion)
     fail("crescent-h5read is of another version than this library; install Crescent again");
-  if (hello->number<Status>() != Status::ok) fail("cannot read '", path_, "' as an HDF5 file: ", hello->text());
+  if (hello->number<Status>() != Status::ok) fail("cannot read '", path_, "' as an HDF5 file: ", printable(hello->text()));
 }
 
 void FileReader::fail_dead(const std::string& place) {
@@ -110,14 +130,14 @@ std::vector<std::optional<Unpacker>> FileReader::ask(const Request& request) {
     auto answer = child_->receive();
     if (!answer) fail_dead(place);
     Status status = answer->number<Status>();
-    if (status == Status::refused) fail("'", path_, "': ", place, ": ", answer->text(), "; nothing was loaded");
+    if (status == Status::refused) fail("'", path_, "': ", place, ": ", printable(answer->text()), "; nothing was loaded");
     answers.push_back(status == Status::ok ? std::move(answer) : std::nullopt);
   }
   return answers;
 }
 
 std::optional<FileReader::AttributeValue> FileReader::attribute(const std::string& object, const std::string& name) {
-  Request request{Operation::attribute, {Packer().add(object).add(name)}, {"attribute '" + name + "' of " + place(object)}};
+  Request request{Operation::attribute, {Packer().add(object).add(name)}, {place(object, name)}};
   auto answer = std::move(ask(request).front());
   if (!answer) return std::nullopt;
   auto value = unpack_attribute(*answer);
@@ -129,7 +149,7 @@ std::optional<std::string> FileReader::text(const std::string& object, const std
   auto value = attribute(object, name);
   if (!value) return std::nullopt;
   if (auto* text = std::get_if<std::string>(&*value)) return std::move(*text);
-  fail("'", path_, "': attribute '", name, "' of ", place(object), ": expected a text; nothing was loaded");
+  fail("'", path_, "': ", place(object, name), ": expected a text; nothing was loaded");
 }
 
 std::optional<std::vector<std::string>> FileReader::texts(const std::string& object, const std::string& name) {
@@ -141,7 +161,7 @@ std::vector<std::optional<std::vector<std::string>>> FileReader::texts(const std
   Request request{Operation::attribute, {}, {}};
   for (const std::string& object : objects) {
     request.items.push_back(Packer().add(object).add(name));
-    request.places.push_back("attribute '" + name + "' of " + place(object));
+    request.places.push_back(place(object, name));
   }
   std::vector<std::optional<std::vector<std::string>>> lists;
   for (auto& answer : ask(request)) {
@@ -197,14 +217,9 @@ std::vector<Array> FileReader::read(const std::vector<std::string>& datasets, co
     request.places.push_back(place(datasets[i]));
     total += (*bytes + kAlignment - 1) / kAlignment * kAlignment;
   }
-  std::shared_ptr<std::byte> block;
-  if (total > 0) {
-    constexpr int kFinal = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;  // else a shrinking block would end us with SIGBUS
-    if (ftruncate(memory_, static_cast<off_t>(total)) != 0 || fcntl(memory_, F_ADD_SEALS, kFinal) != 0 ||
-        !(block = map_private(memory_, total)))
-      fail("'", path_, "': no memory for ", total, " bytes of data: ", strerror(errno));
-    child_->allow_memory(total);
-  }
+  std::shared_ptr<std::byte> block = total > 0 ? shared_block(memory_, total) : nullptr;
+  if (total > 0 && !block) fail("'", path_, "': no memory for ", total, " bytes of data: ", strerror(errno));
+  child_->allow_memory(total);
   ask(request);
   child_.reset();  // from here on nobody else can change the block
 

@@ -1,0 +1,117 @@
+// What is written comes back, in Keras' layout, and equal trees are equal files.
+#include "crc32c.h"
+#include "scratch.h"
+
+namespace crescent::hdf5 {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+TEST_CASE("every element type and rank comes back bit for bit") {
+  Scratch scratch;
+  std::vector<unsigned char> bytes(48);
+  for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<unsigned char>(7 * i + 1);
+  Tree tree;
+  Texts names;
+  for (size_t e = 0; e < std::size(kElements); ++e) {
+    auto element = static_cast<Element>(e);
+    if (element == Element::boolean) continue;
+    Node node = dataset(std::string(info(element).name) + "/x", element, {2, 3}, bytes);
+    if (element == Element::bfloat16) node.attributes = {{"dtype", std::string("bfloat16")}};
+    names.push_back(node.path);
+    tree.push_back(node);
+  }
+  write_tree(scratch.path("a.h5"), tree);
+  FileReader reader(scratch.path("a.h5"));
+  auto infos = reader.describe(names);
+  auto arrays = reader.read(names, infos);
+  for (size_t i = 0; i < names.size(); ++i) {
+    CAPTURE(names[i]);
+    CHECK(arrays[i].element == tree[i].data->element);
+    CHECK(arrays[i].shape == std::vector<uint64_t>{2, 3});
+    CHECK(infos[i].checksum.has_value());
+    CHECK(std::memcmp(arrays[i].bytes, bytes.data(), 6 * info(arrays[i].element).size) == 0);
+  }
+}
+
+TEST_CASE("scalars, empty arrays and bools") {
+  Scratch scratch;
+  write_tree(scratch.path("a.h5"), {dataset("scalar", Element::float64, {}, std::vector<double>{2.5}),
+                                    dataset("empty", Element::float32, {0, 3}, std::vector<float>{}),
+                                    dataset("bools", Element::boolean, {3}, std::vector<char>{1, 0, 1})});
+  FileReader reader(scratch.path("a.h5"));
+  Texts names{"scalar", "empty", "bools"};
+  auto arrays = reader.read(names, reader.describe(names));
+  CHECK(*static_cast<const double*>(arrays[0].bytes) == 2.5);
+  CHECK(arrays[0].shape.empty());
+  CHECK(arrays[1].shape == std::vector<uint64_t>{0, 3});
+  CHECK(arrays[2].element == Element::boolean);
+  CHECK(std::memcmp(arrays[2].bytes, "\1\0\1", 3) == 0);
+}
+
+TEST_CASE("attributes: texts of any length, lists in pieces, numbers") {
+  Scratch scratch;
+  Texts many;
+  for (int i = 0; i < 2000; ++i) many.push_back("layer_with_a_rather_long_name_so_that_the_list_is_cut_" + std::to_string(i));
+  write_tree(scratch.path("a.h5"), {{"",
+                                     {{"short", std::string("text")},
+                                      {"empty", std::string()},
+                                      {"unicode", std::string("m\xc3\xb6nch")},
+                                      {"long", std::string(200'000, 'x')},
+                                      {"integer", int64_t{-5}},
+                                      {"real", 0.1}},
+                                     {}},
+                                    {"group", {{"names", many}, {"none", Texts{}}, {"two", Texts{"a", "bcd"}}}, {}}});
+  FileReader reader(scratch.path("a.h5"));
+  CHECK(reader.text("", "short") == "text");
+  CHECK(reader.text("", "empty") == "");
+  CHECK(reader.text("", "unicode") == "m\xc3\xb6nch");
+  CHECK(reader.text("", "long") == std::string(200'000, 'x'));
+  CHECK(std::get<int64_t>(*reader.attribute("", "integer")) == -5);
+  CHECK(std::get<double>(*reader.attribute("", "real")) == 0.1);
+  CHECK(reader.texts("group", "names") == many);
+  CHECK(reader.texts("group", "none") == Texts{});
+  CHECK(reader.texts("group", "two") == Texts{"a", "bcd"});
+  CHECK_FALSE(reader.attribute("group", "absent"));
+  CHECK_FALSE(reader.attribute("nowhere", "names"));
+  CHECK(reader.members("") == Texts{"group"});
+  CHECK_FALSE(reader.members("nowhere"));
+}
+
+TEST_CASE("equal trees are equal files") {
+  Tree tree{{"g", {{"names", Texts{"a"}}}, {}}, dataset("g/a/b/c", Element::float32, {2}, std::vector<float>{1, 2})};
+  FileImage a(tree), b(tree);
+  REQUIRE(a.size() == b.size());
+  CHECK(std::memcmp(a.data(), b.data(), a.size()) == 0);
+}
+
+TEST_CASE("names that HDF5 would change or lose are refused") {
+  auto named = [](const std::string& path) { return Tree{{path, {}, {}}}; };
+  for (const char* path : {".", "a//b", "a/./b", "/a", "a/"}) {
+    CAPTURE(path);
+    CHECK(contains(failure([&] { FileImage image(named(path)); }), "cannot be the name"));
+  }
+  Node x = dataset("x", Element::float32, {1}, std::vector<float>{1});
+  CHECK(contains(failure([&] { FileImage image({x, x}); }), "'/x'"));
+  CHECK(contains(failure([&] { FileImage image({{"g", {{"n", Texts{std::string(70'000, 'y')}}}, {}}}); }), "longer than HDF5 allows"));
+}
+
+TEST_CASE("crc32c agrees with its published check value") { CHECK(crc32c("123456789", 9) == 0xe3069283); }
+
+TEST_CASE("a changed number in a file of ours is found") {
+  Scratch scratch;
+  std::vector<float> values(1000);
+  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i) + 0.5f;
+  write_tree(scratch.path("a.h5"), {dataset("layer/kernel", Element::float32, {1000}, values)});
+  std::string bytes = read_bytes(scratch.path("a.h5"));
+  size_t at = bytes.find(std::string(reinterpret_cast<const char*>(&values[500]), 4));
+  REQUIRE(at != bytes.npos);
+  bytes[at] = static_cast<char>(bytes[at] ^ 1);
+  write_bytes(scratch.path("a.h5"), bytes);
+  std::string message = failure([&] { read_one(scratch.path("a.h5"), "layer/kernel"); });
+  CHECK(contains(message, "'/layer/kernel' is damaged"));
+  CHECK(contains(message, scratch.path("a.h5")));
+}
+
+}  // namespace
+}  // namespace crescent::hdf5

@@ -1,0 +1,102 @@
+// Files with a few changed bytes, or cut short: every one ends in arrays or in an error, never in a dead process.
+#include <random>
+
+#include "scratch.h"
+
+namespace crescent::hdf5 {
+namespace {
+
+/// Variable-length strings are what crashes libhdf5 1.10 most, and h5py writes them.
+std::string file_with_variable_texts(const Scratch& scratch) {
+  std::string path = scratch.path("seed.h5");
+  Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose);
+  Handle text(H5Tcopy(H5T_C_S1), H5Tclose);
+  H5Tset_size(text, H5T_VARIABLE);
+  auto attribute = [&](hid_t object, const char* name, const char* value) {
+    Handle scalar(H5Screate(H5S_SCALAR), H5Sclose);
+    Handle made(H5Acreate2(object, name, text, scalar, H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
+    H5Awrite(made, text, &value);
+  };
+  attribute(file, "model_config", R"({"class_name": "Sequential", "config": []})");
+  Handle group(H5Gcreate2(file, "model_weights", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose);
+  hsize_t two = 2, six = 6;
+  Handle pair(H5Screate_simple(1, &two, nullptr), H5Sclose);
+  const char* names[] = {"dense_1", "dense_2"};
+  Handle list(H5Acreate2(group, "layer_names", text, pair, H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
+  H5Awrite(list, text, names);
+  for (const char* name : names) {
+    Handle space(H5Screate_simple(1, &six, nullptr), H5Sclose);
+    Handle set(H5Dcreate2(group, name, H5T_NATIVE_FLOAT, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Dclose);
+    float values[6] = {1, 2, 3, 4, 5, 6};
+    H5Dwrite(set, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values);
+  }
+  return path;
+}
+
+/// Everything that loading a model asks of a file.
+void load_all(const std::string& path) {
+  FileReader reader(path);
+  reader.text("", "model_config");
+  std::vector<std::string> datasets;
+  for (const std::string& name : reader.texts("model_weights", "layer_names").value_or(std::vector<std::string>{}))
+    datasets.push_back("model_weights/" + name);
+  reader.members("model_weights");
+  reader.read(datasets, reader.describe(datasets));
+}
+
+struct Tally {
+  int loaded = 0, refused = 0, reader_died = 0;
+  void run(const std::string& path) {
+    try {
+      load_all(path);
+      ++loaded;
+    } catch (const Error& error) {
+      contains(error.what(), "damaged or hostile") ? ++reader_died : ++refused;
+      CHECK(contains(error.what(), path));
+    }
+  }
+};
+
+TEST_CASE("damaged files never end the process") {
+  Scratch scratch;
+  std::string seed = read_bytes(file_with_variable_texts(scratch)), path = scratch.path("mutant.h5");
+  std::mt19937 random(20'240'229);
+  Tally tally;
+  for (int i = 0; i < 400; ++i) {
+    std::string mutant = seed;
+    for (unsigned changes = 1 + random() % 4; changes > 0; --changes) mutant[random() % mutant.size()] = static_cast<char>(random());
+    write_bytes(path, mutant);
+    tally.run(path);
+  }
+  for (uint64_t value : {uint64_t{0}, ~uint64_t{0}, uint64_t{1} << 63, uint64_t{0x7fffffffffffffff}, uint64_t{4096}})
+    for (int i = 0; i < 40; ++i) {
+      std::string mutant = seed;
+      std::memcpy(mutant.data() + random() % (mutant.size() - 8), &value, 8);
+      write_bytes(path, mutant);
+      tally.run(path);
+    }
+  WARN("600 mutants: " << tally.loaded << " loaded, " << tally.refused << " refused, " << tally.reader_died << " readers died");
+  CHECK(tally.loaded + tally.refused + tally.reader_died == 600);
+}
+
+TEST_CASE("truncated files are refused") {
+  Scratch scratch;
+  std::string seed = read_bytes(file_with_variable_texts(scratch)), path = scratch.path("short.h5");
+  for (size_t size = 0; size < seed.size(); size += seed.size() / 40) {
+    write_bytes(path, seed.substr(0, size));
+    CAPTURE(size);
+    CHECK_FALSE(failure([&] { load_all(path); }).empty());
+  }
+}
+
+TEST_CASE("failed loads leave no descriptor behind") {
+  Scratch scratch;
+  write_bytes(scratch.path("bad.h5"), std::string(3000, 'b'));
+  auto descriptors = [] { return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {}); };
+  auto before = descriptors();
+  for (int i = 0; i < 50; ++i) failure([&] { load_all(scratch.path("bad.h5")); });
+  CHECK(descriptors() == before);
+}
+
+}  // namespace
+}  // namespace crescent::hdf5

@@ -1,0 +1,110 @@
+// A save happens completely or not at all.
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <random>
+
+#include "scratch.h"
+
+namespace crescent::hdf5 {
+namespace {
+
+void save(const std::string& path, const std::string& text) {
+  replace_file(path, reinterpret_cast<const std::byte*>(text.data()), text.size());
+}
+
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) {
+    getrlimit(RLIMIT_FSIZE, &before_);
+    rlimit limit{bytes, before_.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  ~FileSizeLimit() { setrlimit(RLIMIT_FSIZE, &before_); }
+
+ private:
+  rlimit before_;
+};
+
+TEST_CASE("a full disk is an error and leaves the old file") {
+  Scratch scratch;
+  std::string path = scratch.path("m.h5");
+  save(path, "old");
+  {
+    FileSizeLimit full(100'000);
+    std::string message = failure([&] { save(path, std::string(1'000'000, 'n')); });
+    CHECK(contains(message, path));
+    CHECK(contains(message, "1000000 bytes needed"));
+    CHECK(contains(message, "untouched"));
+  }
+  CHECK(read_bytes(path) == "old");
+  CHECK(scratch.count() == 1);
+  save(path, "new");
+  CHECK(read_bytes(path) == "new");
+}
+
+TEST_CASE("places where nothing can be saved are named") {
+  Scratch scratch;
+  CHECK(contains(failure([&] { save(scratch.path("no/such/m.h5"), "x"); }), "No such file or directory"));
+  std::filesystem::create_directory(scratch.path("folder"));
+  CHECK(contains(failure([&] { save(scratch.path("folder"), "x"); }), "not a regular file"));
+  REQUIRE(mkfifo(scratch.path("pipe").c_str(), 0600) == 0);
+  CHECK(contains(failure([&] { save(scratch.path("pipe"), "x"); }), "not a regular file"));
+  CHECK(contains(failure([&] { save(scratch.path(std::string(300, 'n')), "x"); }), "too long"));
+}
+
+TEST_CASE("a symbolic link stays, permissions stay, short names work") {
+  Scratch scratch;
+  std::filesystem::create_directory(scratch.path("real"));
+  save(scratch.path("real/m.h5"), "old");
+  chmod(scratch.path("real/m.h5").c_str(), 0640);
+  std::filesystem::create_symlink("real/m.h5", scratch.path("link"));
+  save(scratch.path("link"), "new");
+  CHECK(std::filesystem::is_symlink(scratch.path("link")));
+  CHECK(read_bytes(scratch.path("real/m.h5")) == "new");
+  struct stat status;
+  stat(scratch.path("real/m.h5").c_str(), &status);
+  CHECK((status.st_mode & 0777) == 0640);
+}
+
+TEST_CASE("temporary files of dead processes are removed, those of living ones are not") {
+  Scratch scratch;
+  pid_t dead = fork();
+  if (dead == 0) _exit(0);
+  waitpid(dead, nullptr, 0);
+  write_bytes(scratch.path(".m.h5.tmp-" + std::to_string(dead) + "-0"), "orphan");
+  write_bytes(scratch.path(".m.h5.tmp-1-0"), "of init");
+  write_bytes(scratch.path(".other.h5.tmp-" + std::to_string(dead) + "-0"), "of another file");
+  save(scratch.path("m.h5"), "new");
+  CHECK(scratch.count() == 3);
+  CHECK_FALSE(std::filesystem::exists(scratch.path(".m.h5.tmp-" + std::to_string(dead) + "-0")));
+}
+
+TEST_CASE("a process killed while saving leaves the old or the new file") {
+  Scratch scratch;
+  std::string path = scratch.path("m.h5");
+  auto content = [](int generation) {
+    std::vector<float> values(200'000, static_cast<float>(generation));
+    return Tree{dataset("w", Element::float32, {values.size()}, values)};
+  };
+  write_tree(path, content(0));
+  std::mt19937 random(1);
+  for (int round = 0; round < 20; ++round) {
+    pid_t child = fork();
+    if (child == 0)
+      for (int generation = 1;; ++generation) write_tree(path, content(generation));
+    usleep(1000 + random() % 15'000);
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+    Array w = read_one(path, "w");  // the checksum fails on a mixture
+    REQUIRE(w.shape == std::vector<uint64_t>{200'000});
+  }
+  save(path, "last");
+  CHECK(scratch.count() == 1);
+}
+
+}  // namespace
+}  // namespace crescent::hdf5
