@@ -58,6 +58,15 @@ template <class... Pieces>
   raise_error(concat(pieces...));
 }
 
+/// Something the user should know and that stops nothing: a line on stderr, or what the host's handler makes of it.
+CRESCENT_API void warn_text(std::string_view text);
+CRESCENT_API void set_warning_handler(void (*handler)(std::string_view text));   ///< null: stderr again
+
+template <class... Pieces>
+void warn(const Pieces&... pieces) {
+  warn_text(concat(pieces...));
+}
+
 /// " (did you mean 'units'?)" when a candidate is near enough to `word`, else "".
 CRESCENT_API std::string did_you_mean(std::string_view word, std::span<const std::string> candidates);
 

@@ -37,6 +37,7 @@ class CRESCENT_API Dict {
  public:
   Dict();
   Dict(std::initializer_list<DictEntry> entries);
+  static Dict from(std::vector<DictEntry> entries);   ///< in linear time; the keys are distinct
   Dict(const Dict&);
   Dict(Dict&&) noexcept;
   Dict& operator=(const Dict&);

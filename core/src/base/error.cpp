@@ -1,0 +1,80 @@
+#include "crescent/error.h"
+
+#include <algorithm>
+#include <atomic>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+
+#include "base/text.h"
+
+namespace crescent {
+
+Error::~Error() = default;
+Interrupted::~Interrupted() = default;
+
+void raise_error(std::string message) { throw Error(std::move(message)); }
+
+std::string to_text(double x) {
+  if (std::isnan(x)) return "nan";
+  if (std::isinf(x)) return x < 0 ? "-inf" : "inf";
+  const double size = std::fabs(x);
+  const bool plain = size == 0 || (size >= 1e-4 && size < 1e16);
+  char digits[32];
+  auto end = std::to_chars(digits, digits + sizeof digits, x, plain ? std::chars_format::fixed : std::chars_format::scientific);
+  return std::string(digits, end.ptr);
+}
+
+namespace {
+
+std::atomic<void (*)(std::string_view)> warning_handler{nullptr};
+
+/// Edits (insert, delete, replace, swap neighbours) between two words, counted up to `limit` + 1.
+size_t edit_distance(std::string_view a, std::string_view b, size_t limit) {
+  if (a.size() > b.size() + limit || b.size() > a.size() + limit) return limit + 1;
+  std::vector<size_t> before, last(b.size() + 1), now(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) last[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    now[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      now[j] = std::min({last[j] + 1, now[j - 1] + 1, last[j - 1] + (a[i - 1] != b[j - 1])});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) now[j] = std::min(now[j], before[j - 2] + 1);
+    }
+    before = last;
+    last = now;
+  }
+  return last[b.size()];
+}
+
+constexpr size_t kLongestWord = 100;
+
+}  // namespace
+
+void set_warning_handler(void (*handler)(std::string_view text)) { warning_handler = handler; }
+
+void warn_text(std::string_view text) {
+  if (auto handler = warning_handler.load()) return handler(text);
+  std::fprintf(stderr, "crescent: %.*s\n", static_cast<int>(text.size()), text.data());
+}
+
+std::string did_you_mean(std::string_view word, std::span<const std::string> candidates) {
+  if (word.empty() || word.size() > kLongestWord) return "";
+  const std::string wanted = lower_case(word);
+  const std::string* best = nullptr;
+  size_t best_distance = (word.size() + 1) / 3 + 1;
+  for (const std::string& candidate : candidates) {
+    size_t distance = edit_distance(wanted, lower_case(candidate), best_distance);
+    if (distance < best_distance) best = &candidate, best_distance = distance;
+  }
+  for (const std::string& candidate : candidates)
+    if (!best && word.size() >= 4 && lower_case(candidate).starts_with(wanted)) best = &candidate;
+  return best ? concat(" (did you mean '", *best, "'?)") : "";
+}
+
+std::string join(std::span<const std::string> words, std::string_view separator) {
+  std::string text;
+  for (const std::string& word : words) text.append(&word == words.data() ? "" : separator).append(word);
+  return text;
+}
+
+}  // namespace crescent

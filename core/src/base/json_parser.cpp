@@ -1,0 +1,218 @@
+// A parser of JSON as Python writes it. Input may be hostile: depth is bounded, keys are distinct, and the time is
+// linear in the length of the text.
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <unordered_set>
+
+#include "base/text.h"
+#include "crescent/value.h"
+
+namespace crescent {
+namespace {
+
+constexpr int kMaxDepth = 64;
+
+struct Word {
+  std::string_view text;
+  Value value;
+};
+
+class Parser {
+ public:
+  explicit Parser(std::string_view text) : text_(text) {}
+
+  Value parse() {
+    Value value = parse_value();
+    skip_space();
+    if (at_ < text_.size()) refuse("text after the end of the value");
+    return value;
+  }
+
+ private:
+  Value parse_value() {
+    skip_space();
+    switch (peek()) {
+      case '{': return parse_dict();
+      case '[': return parse_list();
+      case '"': return parse_string();
+      default: return parse_word_or_number();
+    }
+  }
+
+  Value parse_list() {
+    List list;
+    enter();
+    if (!take(']')) {
+      do list.push_back(parse_value());
+      while (take(','));
+      expect(']', "',' or ']'");
+    }
+    --depth_;
+    return list;
+  }
+
+  Value parse_dict() {
+    std::vector<DictEntry> entries;
+    std::unordered_set<std::string> keys;
+    enter();
+    if (!take('}')) {
+      do {
+        skip_space();
+        if (peek() != '"') refuse("expected a key in double quotes");
+        const size_t key_at = at_;
+        std::string key = parse_string();
+        if (!keys.insert(key).second) at_ = key_at, refuse("the key \"", key, "\" is there twice");
+        expect(':', "':' after the key");
+        entries.push_back({std::move(key), parse_value()});
+      } while (take(','));
+      expect('}', "',' or '}'");
+    }
+    --depth_;
+    return Dict::from(std::move(entries));
+  }
+
+  std::string parse_string() {
+    std::string out;
+    ++at_;
+    while (true) {
+      const unsigned char c = peek();
+      if (at_ >= text_.size()) refuse("the string does not end");
+      if (c == '"') break;
+      if (c < 0x20) refuse("a control character in a string");
+      if (c == '\\') {
+        parse_escape(out);
+      } else {
+        const size_t length = utf8_length(text_.substr(at_));
+        if (length == 0) refuse("bytes that are not UTF-8");
+        out.append(text_, at_, length);
+        at_ += length;
+      }
+    }
+    ++at_;
+    return out;
+  }
+
+  void parse_escape(std::string& out) {
+    static constexpr std::string_view kLetters = "\"\\/bfnrt", kMeaning = "\"\\/\b\f\n\r\t";
+    const char letter = at_ + 1 < text_.size() ? text_[at_ + 1] : '\0';
+    if (letter == 'u') return append_utf8(out, parse_code_point());
+    const size_t which = letter ? kLetters.find(letter) : std::string_view::npos;
+    if (which == std::string_view::npos) refuse("an unknown escape in a string");
+    out += kMeaning[which];
+    at_ += 2;
+  }
+
+  uint32_t parse_code_point() {
+    const uint32_t unit = parse_unit();
+    if (unit < 0xD800 || unit > 0xDFFF) return unit;
+    if (unit < 0xDC00 && text_.substr(at_, 2) == "\\u") {
+      const uint32_t low = parse_unit();
+      if (low >= 0xDC00 && low <= 0xDFFF) return 0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00);
+    }
+    refuse("half of a surrogate pair in a string");
+  }
+
+  /// \uXXXX at the place of the backslash.
+  uint32_t parse_unit() {
+    const std::string_view digits = text_.substr(std::min(at_ + 2, text_.size()), 4);
+    uint32_t unit = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), unit, 16);
+    if (digits.size() != 4 || end != digits.data() + 4) refuse("expected four hexadecimal digits after \\u");
+    at_ += 6;
+    return unit;
+  }
+
+  static void append_utf8(std::string& out, uint32_t code) {
+    auto tail = [&](int shift) { out += static_cast<char>(0x80 | (code >> shift & 0x3F)); };
+    if (code < 0x80) {
+      out += static_cast<char>(code);
+    } else if (code < 0x800) {
+      out += static_cast<char>(0xC0 | code >> 6), tail(0);
+    } else if (code < 0x10000) {
+      out += static_cast<char>(0xE0 | code >> 12), tail(6), tail(0);
+    } else {
+      out += static_cast<char>(0xF0 | code >> 18), tail(12), tail(6), tail(0);
+    }
+  }
+
+  Value parse_word_or_number() {
+    static const Word kWords[] = {{"null", {}},
+                                  {"true", true},
+                                  {"false", false},
+                                  {"NaN", std::numeric_limits<double>::quiet_NaN()},
+                                  {"Infinity", std::numeric_limits<double>::infinity()},
+                                  {"-Infinity", -std::numeric_limits<double>::infinity()}};
+    const size_t end = text_.find_first_of(" \t\r\n,:]}[{\"", at_);
+    const std::string_view word = text_.substr(at_, end == std::string_view::npos ? end : end - at_);
+    if (word.empty()) refuse("expected a value");
+    for (const Word& known : kWords)
+      if (word == known.text) return at_ += word.size(), known.value;
+    if (!is_number(word)) refuse("expected a value, got ", Value(word));
+    Value value = number(word);
+    at_ += word.size();
+    return value;
+  }
+
+  /// JSON's grammar: -?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?
+  static bool is_number(std::string_view s) {
+    size_t i = 0;
+    auto digits = [&] {
+      const size_t start = i;
+      while (i < s.size() && s[i] >= '0' && s[i] <= '9') ++i;
+      return i - start;
+    };
+    auto one_of = [&](std::string_view set) { return i < s.size() && set.find(s[i]) != std::string_view::npos && ++i; };
+    one_of("-");
+    const bool zero = i < s.size() && s[i] == '0';
+    const size_t whole = digits();
+    if (whole == 0 || (zero && whole > 1)) return false;
+    if (one_of(".") && digits() == 0) return false;
+    if (one_of("eE") && (one_of("+-"), digits() == 0)) return false;
+    return i == s.size();
+  }
+
+  /// Integers beyond 64 bits become floats.
+  Value number(std::string_view digits) {
+    const char *first = digits.data(), *last = first + digits.size();
+    int64_t whole = 0;
+    if (digits.find_first_of(".eE") == std::string_view::npos && std::from_chars(first, last, whole).ec == std::errc()) return whole;
+    double real = 0;
+    if (std::from_chars(first, last, real).ec != std::errc()) refuse("the number ", Value(digits), " is out of range");
+    return real;
+  }
+
+  void enter() {
+    if (++depth_ > kMaxDepth) refuse("lists and dictionaries are nested more than ", kMaxDepth, " deep");
+    ++at_;
+  }
+  char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
+  void skip_space() { at_ = std::min(text_.find_first_not_of(" \t\r\n", at_), text_.size()); }
+  bool take(char c) {
+    skip_space();
+    return peek() == c && at_ < text_.size() && ++at_;
+  }
+  void expect(char c, const char* what) {
+    if (!take(c)) refuse("expected ", what);
+  }
+
+  template <class... Pieces>
+  [[noreturn]] void refuse(const Pieces&... pieces) const {
+    const std::string_view before = text_.substr(0, at_);
+    const size_t line_start = before.rfind('\n') + 1;
+    size_t line = 1;
+    for (char c : before) line += c == '\n';
+    fail("JSON, line ", line, ", column ", at_ - line_start + 1, ": ", pieces...,
+         at_ >= text_.size() ? " (the text ends here)" : "");
+  }
+
+  std::string_view text_;
+  size_t at_ = 0;
+  int depth_ = 0;
+};
+
+}  // namespace
+
+Value parse_json(std::string_view text) { return Parser(text).parse(); }
+
+}  // namespace crescent

@@ -1,0 +1,53 @@
+#include "base/text.h"
+
+namespace crescent {
+namespace {
+
+bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
+bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/// A word starts at a capital that begins "Pooling2" or ends "...re" + "LU".
+bool starts_word(std::string_view name, size_t i) {
+  if (i == 0 || !is_upper(name[i])) return false;
+  bool opens = i + 1 < name.size() && (is_lower(name[i + 1]) || is_digit(name[i + 1]));
+  return opens || is_lower(name[i - 1]);
+}
+
+}  // namespace
+
+std::string lower_case(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower)
+    if (is_upper(c)) c += 'a' - 'A';
+  return lower;
+}
+
+std::string snake_case(std::string_view class_name) {
+  std::string snake;
+  for (size_t i = 0; i < class_name.size(); ++i) {
+    if (starts_word(class_name, i) && snake.back() != '_') snake += '_';
+    snake += class_name[i];
+  }
+  return lower_case(snake);
+}
+
+size_t utf8_length(std::string_view text) {
+  auto byte = [&](size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
+  auto follows = [&](size_t i) { return (byte(i) & 0xC0) == 0x80; };
+  const unsigned first = byte(0), second = byte(1);
+  if (text.empty()) return 0;
+  if (first < 0x80) return 1;
+  if (first >= 0xC2 && first < 0xE0) return follows(1) ? 2 : 0;
+  if (first >= 0xE0 && first < 0xF0) {
+    const bool overlong = first == 0xE0 && second < 0xA0, surrogate = first == 0xED && second >= 0xA0;
+    return follows(1) && follows(2) && !overlong && !surrogate ? 3 : 0;
+  }
+  if (first >= 0xF0 && first < 0xF5) {
+    const bool overlong = first == 0xF0 && second < 0x90, too_large = first == 0xF4 && second >= 0x90;
+    return follows(1) && follows(2) && follows(3) && !overlong && !too_large ? 4 : 0;
+  }
+  return 0;
+}
+
+}  // namespace crescent

@@ -1,0 +1,61 @@
+// The conversions of plain option types.
+#include "crescent/schema.h"
+
+namespace crescent {
+namespace {
+
+/// A list, or a single item that stands for a list of one.
+template <class T>
+std::vector<T> decode_list(const Value& value) {
+  const bool single = value.is_number() || value.is_string();
+  if (!single && !value.is_list()) fail("expected ", Codec<std::vector<T>>::type(), ", got ", value);
+  if (single) return {Codec<T>::decode(value)};
+  std::vector<T> items;
+  for (const Value& item : value.as_list()) items.push_back(Codec<T>::decode(item));
+  return items;
+}
+
+}  // namespace
+
+bool Codec<bool>::decode(const Value& value) { return value.as_bool(); }
+Value Codec<bool>::encode(const bool& member) { return member; }
+std::string Codec<bool>::type() { return "a boolean"; }
+
+int64_t Codec<int64_t>::decode(const Value& value) { return value.as_int(); }
+Value Codec<int64_t>::encode(const int64_t& member) { return member; }
+std::string Codec<int64_t>::type() { return "an integer"; }
+
+double Codec<double>::decode(const Value& value) { return value.as_float(); }
+Value Codec<double>::encode(const double& member) { return member; }
+std::string Codec<double>::type() { return "a number"; }
+
+std::string Codec<std::string>::decode(const Value& value) { return value.as_string(); }
+Value Codec<std::string>::encode(const std::string& member) { return member; }
+std::string Codec<std::string>::type() { return "a string"; }
+
+Value Codec<Value>::decode(const Value& value) { return value; }
+Value Codec<Value>::encode(const Value& member) { return member; }
+std::string Codec<Value>::type() { return "anything"; }
+
+Dict Codec<Dict>::decode(const Value& value) {
+  const bool empty_list = value.is_list() && value.as_list().empty();     // Lua cannot tell {} from {}
+  return empty_list ? Dict() : value.as_dict();
+}
+Value Codec<Dict>::encode(const Dict& member) { return member; }
+std::string Codec<Dict>::type() { return "a dictionary"; }
+
+std::vector<int64_t> Codec<std::vector<int64_t>>::decode(const Value& value) { return decode_list<int64_t>(value); }
+Value Codec<std::vector<int64_t>>::encode(const std::vector<int64_t>& member) { return member; }
+std::string Codec<std::vector<int64_t>>::type() { return "an integer or a list of integers"; }
+
+std::vector<double> Codec<std::vector<double>>::decode(const Value& value) { return decode_list<double>(value); }
+Value Codec<std::vector<double>>::encode(const std::vector<double>& member) { return member; }
+std::string Codec<std::vector<double>>::type() { return "a number or a list of numbers"; }
+
+std::vector<std::string> Codec<std::vector<std::string>>::decode(const Value& value) {
+  return decode_list<std::string>(value);
+}
+Value Codec<std::vector<std::string>>::encode(const std::vector<std::string>& member) { return member; }
+std::string Codec<std::vector<std::string>>::type() { return "a string or a list of strings"; }
+
+}  // namespace crescent
