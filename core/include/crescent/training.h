@@ -42,6 +42,10 @@ class CRESCENT_API Constraint : public Plain {
   virtual Tensor operator()(const Tensor& weight) const = 0;
 };
 
+/// Makes ranks equal as Keras does: when they differ by one and the longer ends in an axis of 1, that axis is dropped (or added
+/// to a vector).
+CRESCENT_API void match_ranks(Tensor& a, Tensor& b);
+
 /// How per-sample losses become one number. Keras 3 rules: sum_over_batch_size divides by the number of loss elements;
 /// with a mask the mean is over valid elements.
 class CRESCENT_API Loss : public Configurable {

@@ -1,0 +1,217 @@
+// Initial values of weights. With a seed the values are the same every time (Keras 3); without, the process' generator draws.
+#include <cmath>
+
+#include "crescent/plugin.h"
+
+namespace crescent {
+namespace {
+
+class Zeros final : public Initializer {
+ public:
+  static void describe(Schema<Zeros>& s) { s.doc("All zeros."); }
+  Tensor operator()(const Shape& shape, DType dtype) const override { return ops::zeros(shape, dtype); }
+};
+
+class Ones final : public Initializer {
+ public:
+  static void describe(Schema<Ones>& s) { s.doc("All ones."); }
+  Tensor operator()(const Shape& shape, DType dtype) const override { return ops::ones(shape, dtype); }
+};
+
+class Constant final : public Initializer {
+ public:
+  static void describe(Schema<Constant>& s) { s.doc("One value everywhere.").field("value", &Constant::value_, "The value."); }
+  Tensor operator()(const Shape& shape, DType dtype) const override { return ops::full(shape, value_, dtype); }
+
+ private:
+  double value_ = 0;
+};
+
+class Identity final : public Initializer {
+ public:
+  static void describe(Schema<Identity>& s) {
+    s.doc("Identity matrix, for weights of two axes.").field("gain", &Identity::gain_, "Factor.");
+  }
+  Tensor operator()(const Shape& shape, DType dtype) const override {
+    if (shape.rank() != 2) fail("Identity: expected a weight of 2 axes, got shape ", shape);
+    return ops::eye(shape[0], shape[1], dtype) * gain_;
+  }
+
+ private:
+  double gain_ = 1;
+};
+
+/// Shares the seed option.
+class RandomInitializer : public Initializer {
+ public:
+  SeedGenerator generator() const { return seed_ ? SeedGenerator(*seed_) : global_random(); }
+
+ protected:
+  template <class T>
+  static void describe_seed(Schema<T>& s) {
+    s.field("seed", &RandomInitializer::seed_, "Fixes the values.");
+  }
+  std::optional<int64_t> seed_;
+};
+
+class RandomNormal final : public RandomInitializer {
+ public:
+  static void describe(Schema<RandomNormal>& s) {
+    s.doc("Normal distribution.").field("mean", &RandomNormal::mean_, "Mean.").field("stddev", &RandomNormal::stddev_, "Deviation.");
+    describe_seed(s);
+  }
+  Tensor operator()(const Shape& shape, DType dtype) const override { return generator().normal(shape, mean_, stddev_, dtype); }
+
+ private:
+  double mean_ = 0, stddev_ = 0.05;
+};
+
+class TruncatedNormal final : public RandomInitializer {
+ public:
+  static void describe(Schema<TruncatedNormal>& s) {
+    s.doc("Normal distribution, redrawn beyond two deviations.")
+        .field("mean", &TruncatedNormal::mean_, "Mean.")
+        .field("stddev", &TruncatedNormal::stddev_, "Deviation before truncation.");
+    describe_seed(s);
+  }
+  Tensor operator()(const Shape& shape, DType dtype) const override {
+    return generator().truncated_normal(shape, mean_, stddev_, dtype);
+  }
+
+ private:
+  double mean_ = 0, stddev_ = 0.05;
+};
+
+class RandomUniform final : public RandomInitializer {
+ public:
+  static void describe(Schema<RandomUniform>& s) {
+    s.doc("Uniform distribution.")
+        .field("minval", &RandomUniform::low_, "Lower end.")
+        .field("maxval", &RandomUniform::high_, "Upper end, not included.");
+    describe_seed(s);
+  }
+  Tensor operator()(const Shape& shape, DType dtype) const override { return generator().uniform(shape, low_, high_, dtype); }
+
+ private:
+  double low_ = -0.05, high_ = 0.05;
+};
+
+struct Fans {
+  double in, out;
+};
+
+/// (in, out) for matrices, kernels (spatial..., in, out), vectors; other ranks as Keras does.
+Fans fans_of(const Shape& shape) {
+  if (shape.rank() == 0) return {1, 1};
+  if (shape.rank() == 1) return {double(shape[0]), double(shape[0])};
+  double receptive = 1;
+  for (int i = 0; i < shape.rank() - 2; ++i) receptive *= double(shape[i]);
+  return {double(shape[-2]) * receptive, double(shape[-1]) * receptive};
+}
+
+/// How far apart values are: scale / fan decides the variance.
+Tensor draw_scaled(const SeedGenerator& generator, const Shape& shape, DType dtype, double scale, const std::string& mode,
+                   const std::string& distribution) {
+  const Fans fans = fans_of(shape);
+  const double n = mode == "fan_in" ? fans.in : mode == "fan_out" ? fans.out : (fans.in + fans.out) / 2;
+  const double variance = scale / std::max(1.0, n);
+  if (distribution == "uniform") {
+    const double limit = std::sqrt(3 * variance);
+    return generator.uniform(shape, -limit, limit, dtype);
+  }
+  if (distribution == "untruncated_normal") return generator.normal(shape, 0, std::sqrt(variance), dtype);
+  constexpr double kTruncation = 0.87962566103423978;  // deviation of a unit normal cut at two
+  return generator.truncated_normal(shape, 0, std::sqrt(variance) / kTruncation, dtype);
+}
+
+class VarianceScaling final : public RandomInitializer {
+ public:
+  static void describe(Schema<VarianceScaling>& s) {
+    s.doc("Variance scale / fan.")
+        .field("scale", &VarianceScaling::scale_, "Factor.").min(0)
+        .field("mode", &VarianceScaling::mode_, "Which fan.").choices({"fan_in", "fan_out", "fan_avg"})
+        .field("distribution", &VarianceScaling::distribution_, "Shape of the distribution.")
+        .choices({"truncated_normal", "untruncated_normal", "uniform", "normal"});
+    describe_seed(s);
+  }
+  Tensor operator()(const Shape& shape, DType dtype) const override {
+    return draw_scaled(generator(), shape, dtype, scale_, mode_, distribution_);
+  }
+
+ private:
+  double scale_ = 1;
+  std::string mode_ = "fan_in", distribution_ = "truncated_normal";
+};
+
+struct ScaledRow {
+  const char *name, *alias, *doc;
+  double scale;
+  const char *mode, *distribution;
+};
+constexpr ScaledRow kScaled[] = {
+    {"GlorotUniform", "glorot_uniform", "Uniform, variance 2 / (fan in + fan out).", 1, "fan_avg", "uniform"},
+    {"GlorotNormal", "glorot_normal", "Truncated normal, variance 2 / (fan in + fan out).", 1, "fan_avg", "truncated_normal"},
+    {"HeUniform", "he_uniform", "Uniform, variance 2 / fan in.", 2, "fan_in", "uniform"},
+    {"HeNormal", "he_normal", "Truncated normal, variance 2 / fan in.", 2, "fan_in", "truncated_normal"},
+    {"LecunUniform", "lecun_uniform", "Uniform, variance 1 / fan in.", 1, "fan_in", "uniform"},
+    {"LecunNormal", "lecun_normal", "Truncated normal, variance 1 / fan in.", 1, "fan_in", "truncated_normal"},
+};
+
+/// One of kScaled; `Row` is its index.
+template <int Row>
+class Scaled final : public RandomInitializer {
+ public:
+  static void describe(Schema<Scaled>& s) {
+    s.doc(kScaled[Row].doc);
+    RandomInitializer::describe_seed(s);
+  }
+  Tensor operator()(const Shape& shape, DType dtype) const override {
+    const ScaledRow& row = kScaled[Row];
+    return draw_scaled(generator(), shape, dtype, row.scale, row.mode, row.distribution);
+  }
+};
+
+class Orthogonal final : public RandomInitializer {
+ public:
+  static void describe(Schema<Orthogonal>& s) {
+    s.doc("Orthogonal rows or columns (QR of a normal matrix, signs fixed by R's diagonal).")
+        .field("gain", &Orthogonal::gain_, "Factor.");
+    describe_seed(s);
+  }
+  Tensor operator()(const Shape& shape, DType dtype) const override {
+    if (shape.rank() < 2) fail("Orthogonal: expected a weight of at least 2 axes, got shape ", shape);
+    const int64_t rows = shape.slice(0, shape.rank() - 1).size(), columns = shape[-1];
+    const int64_t longer = std::max(rows, columns), shorter = std::min(rows, columns);
+    const ops::QrResult qr = ops::qr(generator().normal({longer, shorter}));
+    const Tensor diagonal = ops::sum(qr.r * ops::eye(shorter, shorter), {0});
+    const Tensor signs = ops::where(ops::less(diagonal, 0), -1.0, ops::ones_like(diagonal));
+    Tensor q = qr.q * signs;
+    if (rows < columns) q = ops::transpose(q);
+    return ops::cast(ops::reshape(q * gain_, shape), dtype);
+  }
+
+ private:
+  double gain_ = 1;
+};
+
+template <int... Rows>
+void add_scaled(Registry& registry, std::integer_sequence<int, Rows...>) {
+  (registry.add<Scaled<Rows>>(kScaled[Rows].name, {kScaled[Rows].alias}), ...);
+}
+
+}  // namespace
+
+CRESCENT_PLUGIN("initializers", CRESCENT_VERSION) {
+  registry.add<Zeros>("Zeros", {"zeros", "zero"});
+  registry.add<Ones>("Ones", {"ones", "one"});
+  registry.add<Constant>("Constant", {"constant"});
+  registry.add<Identity>("Identity", {"identity", "IdentityInitializer"});
+  registry.add<RandomNormal>("RandomNormal", {"random_normal", "normal"});
+  registry.add<RandomUniform>("RandomUniform", {"random_uniform", "uniform"});
+  registry.add<TruncatedNormal>("TruncatedNormal", {"truncated_normal"});
+  registry.add<VarianceScaling>("VarianceScaling", {"variance_scaling"});
+  registry.add<Orthogonal>("Orthogonal", {"orthogonal", "OrthogonalInitializer"});
+  add_scaled(registry, std::make_integer_sequence<int, std::size(kScaled)>{});
+}
+
+}  // namespace crescent

@@ -1,0 +1,210 @@
+#include "mean_metrics.h"
+
+#include <cmath>
+
+namespace crescent {
+namespace {
+
+using namespace ops;
+
+/// Mean over every axis but the first.
+Tensor per_sample(const Tensor& x) {
+  if (x.rank() <= 1) return x;
+  Axes axes;
+  for (int i = 1; i < x.rank(); ++i) axes.push_back(i);
+  return mean(x, axes);
+}
+
+class Mean final : public MeanMetric {
+ public:
+  static void describe(Schema<Mean>& s) { s.doc("Weighted mean of given values."); }
+
+ protected:
+  /// One argument is enough: values alone, or (ignored, values).
+  Tensor values(const Tensor& y_true, const Tensor& y_pred) const override { return y_pred ? y_pred : y_true; }
+};
+
+class Sum final : public Metric {
+ public:
+  static void describe(Schema<Sum>& s) { s.doc("Weighted sum of given values."); }
+  Sum() : total_(add_variable("total", {})) {}
+  void update_state(const Tensor& y_true, const Tensor& y_pred, const Tensor& sample_weight) override {
+    Tensor values = cast(y_pred ? y_pred : y_true, DType::float32);
+    if (sample_weight) values = values * cast(sample_weight, DType::float32);
+    total_.assign_add(sum(values));
+  }
+  Tensor result() const override { return total_; }
+
+ private:
+  Variable total_;
+};
+
+class RootMeanSquaredError final : public MeanMetric {
+ public:
+  static void describe(Schema<RootMeanSquaredError>& s) { s.doc("Square root of the mean squared error."); }
+  Tensor result() const override { return sqrt(MeanMetric::result()); }
+
+ protected:
+  Tensor values(const Tensor& y_true, const Tensor& y_pred) const override {
+    Tensor truth = cast(y_true, y_pred.dtype()), prediction = y_pred;
+    match_ranks(truth, prediction);
+    return square(prediction - truth);
+  }
+};
+
+class CosineSimilarity final : public MeanMetric {
+ public:
+  static void describe(Schema<CosineSimilarity>& s) {
+    s.doc("Mean product of unit vectors.").field("axis", &CosineSimilarity::axis_, "Axis of the vectors.");
+  }
+
+ protected:
+  Tensor values(const Tensor& y_true, const Tensor& y_pred) const override {
+    return -make<Loss>("CosineSimilarity", {{"axis", axis_}})->call(y_true, y_pred);
+  }
+
+ private:
+  int64_t axis_ = -1;
+};
+
+// ---- means of a loss --------------------------------------------------------------------------------------
+
+struct LossRow {
+  const char *name, *loss, *text;          // text: name shown when none is given
+  std::vector<std::string> aliases;
+};
+const LossRow kLossRows[] = {
+    {"MeanSquaredError", "MeanSquaredError", "mean_squared_error", {"mse", "MSE", "mean_squared_error"}},
+    {"MeanAbsoluteError", "MeanAbsoluteError", "mean_absolute_error", {"mae", "MAE", "mean_absolute_error"}},
+    {"MeanAbsolutePercentageError", "MeanAbsolutePercentageError", "mean_absolute_percentage_error",
+     {"mape", "MAPE", "mean_absolute_percentage_error"}},
+    {"MeanSquaredLogarithmicError", "MeanSquaredLogarithmicError", "mean_squared_logarithmic_error",
+     {"msle", "MSLE", "mean_squared_logarithmic_error"}},
+    {"Hinge", "Hinge", "hinge", {"hinge"}},
+    {"SquaredHinge", "SquaredHinge", "squared_hinge", {"squared_hinge"}},
+    {"CategoricalHinge", "CategoricalHinge", "categorical_hinge", {"categorical_hinge"}},
+    {"KLDivergence", "KLDivergence", "kl_divergence", {"kld", "KLD", "kl_divergence", "kullback_leibler_divergence"}},
+    {"Poisson", "Poisson", "poisson", {"poisson"}},
+    {"LogCoshError", "LogCosh", "logcosh", {"logcosh", "log_cosh"}},
+};
+constexpr int kLossCount = std::size(kLossRows);
+
+template <int Row>
+class LossMetric final : public MeanMetric {
+ public:
+  static void describe(Schema<LossMetric>& s) { s.doc(concat("Mean of the loss ", kLossRows[Row].loss, ".")); }
+  void configured() override {
+    if (name_.empty()) name_ = kLossRows[Row].text;
+  }
+
+ protected:
+  Tensor values(const Tensor& y_true, const Tensor& y_pred) const override { return loss_->call(y_true, y_pred); }
+
+ private:
+  Ref<Loss> loss_ = kLossRows[Row].loss;
+};
+
+template <int... Rows>
+void add_loss_metrics(Registry& registry, std::integer_sequence<int, Rows...>) {
+  (registry.add<LossMetric<Rows>>(kLossRows[Rows].name, kLossRows[Rows].aliases), ...);
+}
+
+class BinaryCrossentropy final : public MeanMetric {
+ public:
+  static void describe(Schema<BinaryCrossentropy>& s) {
+    s.doc("Mean of the loss BinaryCrossentropy.")
+        .field("from_logits", &BinaryCrossentropy::from_logits_, "Predictions are logits.")
+        .field("label_smoothing", &BinaryCrossentropy::label_smoothing_, "Moves labels towards 0.5.").min(0).max(1);
+  }
+
+ protected:
+  Tensor values(const Tensor& y_true, const Tensor& y_pred) const override {
+    return make<Loss>("BinaryCrossentropy", {{"from_logits", from_logits_}, {"label_smoothing", label_smoothing_}})->call(y_true, y_pred);
+  }
+
+ private:
+  bool from_logits_ = false;
+  double label_smoothing_ = 0;
+};
+
+class CategoricalCrossentropy final : public MeanMetric {
+ public:
+  static void describe(Schema<CategoricalCrossentropy>& s) {
+    s.doc("Mean of the loss CategoricalCrossentropy.")
+        .field("from_logits", &CategoricalCrossentropy::from_logits_, "Predictions are logits.")
+        .field("label_smoothing", &CategoricalCrossentropy::label_smoothing_, "Moves labels towards 1 / classes.").min(0).max(1)
+        .field("axis", &CategoricalCrossentropy::axis_, "Axis of the classes.");
+  }
+
+ protected:
+  Tensor values(const Tensor& y_true, const Tensor& y_pred) const override {
+    const Dict options{{"from_logits", from_logits_}, {"label_smoothing", label_smoothing_}, {"axis", axis_}};
+    return make<Loss>("CategoricalCrossentropy", options)->call(y_true, y_pred);
+  }
+
+ private:
+  bool from_logits_ = false;
+  double label_smoothing_ = 0;
+  int64_t axis_ = -1;
+};
+
+class SparseCategoricalCrossentropy final : public MeanMetric {
+ public:
+  static void describe(Schema<SparseCategoricalCrossentropy>& s) {
+    s.doc("Mean of the loss SparseCategoricalCrossentropy.")
+        .field("from_logits", &SparseCategoricalCrossentropy::from_logits_, "Predictions are logits.")
+        .field("ignore_class", &SparseCategoricalCrossentropy::ignore_class_, "Samples of this class do not count.")
+        .field("axis", &SparseCategoricalCrossentropy::axis_, "Axis of the classes.");
+  }
+
+ protected:
+  Tensor values(const Tensor& y_true, const Tensor& y_pred) const override {
+    Dict options{{"from_logits", from_logits_}, {"axis", axis_}};
+    if (ignore_class_) options.set("ignore_class", *ignore_class_);
+    return make<Loss>("SparseCategoricalCrossentropy", options)->call(y_true, y_pred);
+  }
+
+ private:
+  bool from_logits_ = false;
+  std::optional<int64_t> ignore_class_;
+  int64_t axis_ = -1;
+};
+
+}  // namespace
+
+void MeanMetric::update_state(const Tensor& y_true, const Tensor& y_pred, const Tensor& sample_weight) {
+  Tensor value = values(y_true, y_pred), weight = sample_weight;
+  const Tensor mask = value.mask() ? value.mask() : y_pred ? y_pred.mask() : Tensor();
+  if (mask) weight = weight ? cast(mask, DType::float32) * cast(weight, DType::float32) : cast(mask, DType::float32);
+  accumulate(cast(value, DType::float32), weight ? cast(weight, DType::float32) : weight);
+}
+
+void MeanMetric::accumulate(Tensor values, Tensor weight) {
+  if (!weight) {
+    total_.assign_add(sum(per_sample(values)));
+    count_.assign_add(Tensor(values.rank() == 0 ? 1.0 : double(values.dim(0))));
+    return;
+  }
+  match_ranks(values, weight);
+  if (values.rank() > weight.rank()) {
+    Axes extra;
+    for (int i = weight.rank(); i < values.rank(); ++i) extra.push_back(i);
+    values = mean(values, extra);
+  }
+  values = values * weight;
+  total_.assign_add(sum(per_sample(values)));
+  count_.assign_add(sum(per_sample(broadcast_to(weight, values.shape()))));
+}
+
+void add_mean_metrics(Registry& registry) {
+  registry.add<Mean>("Mean", {"mean"});
+  registry.add<Sum>("Sum", {"sum"});
+  registry.add<RootMeanSquaredError>("RootMeanSquaredError", {"rmse", "root_mean_squared_error"});
+  registry.add<CosineSimilarity>("CosineSimilarity", {"cosine_similarity", "cosine_proximity", "cosine"});
+  registry.add<BinaryCrossentropy>("BinaryCrossentropy", {"binary_crossentropy", "bce"});
+  registry.add<CategoricalCrossentropy>("CategoricalCrossentropy", {"categorical_crossentropy", "cce"});
+  registry.add<SparseCategoricalCrossentropy>("SparseCategoricalCrossentropy", {"sparse_categorical_crossentropy", "scce"});
+  add_loss_metrics(registry, std::make_integer_sequence<int, kLossCount>{});
+}
+
+}  // namespace crescent

@@ -1,0 +1,49 @@
+// Penalties on weights or outputs: l1 * sum |x| + l2 * sum x^2 (no half).
+#include "crescent/plugin.h"
+
+namespace crescent {
+namespace {
+
+Tensor absolute_sum(const Tensor& x, double factor) { return ops::sum(ops::abs(x)) * factor; }
+Tensor square_sum(const Tensor& x, double factor) { return ops::sum(ops::square(x)) * factor; }
+
+class L1 final : public Regularizer {
+ public:
+  static void describe(Schema<L1>& s) { s.doc("l1 * sum |x|").field("l1", &L1::l1_, "Factor.").alias("l").min(0); }
+  Tensor operator()(const Tensor& x) const override { return absolute_sum(x, l1_); }
+
+ private:
+  double l1_ = 0.01;
+};
+
+class L2 final : public Regularizer {
+ public:
+  static void describe(Schema<L2>& s) { s.doc("l2 * sum x^2").field("l2", &L2::l2_, "Factor.").alias("l").min(0); }
+  Tensor operator()(const Tensor& x) const override { return square_sum(x, l2_); }
+
+ private:
+  double l2_ = 0.01;
+};
+
+class L1L2 final : public Regularizer {
+ public:
+  static void describe(Schema<L1L2>& s) {
+    s.doc("l1 * sum |x| + l2 * sum x^2")
+        .field("l1", &L1L2::l1_, "Factor of the absolute sum.").min(0)
+        .field("l2", &L1L2::l2_, "Factor of the sum of squares.").min(0);
+  }
+  Tensor operator()(const Tensor& x) const override { return absolute_sum(x, l1_) + square_sum(x, l2_); }
+
+ private:
+  double l1_ = 0, l2_ = 0;
+};
+
+}  // namespace
+
+CRESCENT_PLUGIN("regularizers", CRESCENT_VERSION) {
+  registry.add<L1>("L1", {"l1"});
+  registry.add<L2>("L2", {"l2"});
+  registry.add<L1L2>("L1L2", {"l1_l2", "l1l2"});
+}
+
+}  // namespace crescent
