@@ -1,6 +1,8 @@
 // Our own threads: workers spin briefly, then sleep on a futex; the caller works too. A region is a plain function over
 // parts 0..parts-1; nothing is allocated. Regions do not nest: inside one, parallel() runs its parts in the caller.
+// When another thread is in a region, the caller does all of its own parts instead of waiting.
 #pragma once
+#include <atomic>
 #include <cstdint>
 #include <type_traits>
 
@@ -8,14 +10,18 @@ namespace crescent::cpu {
 
 class Pool {
  public:
+  static constexpr int kMaxThreads = 64;
   explicit Pool(int threads);              ///< counts the caller
   ~Pool();
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
-  int threads() const { return threads_; }
+  int threads() const { return threads_.load(std::memory_order_relaxed); }
+  /// Waits for the region that is running, then has so many threads.
+  void resize(int threads);
 
   using Body = void (*)(void* context, int64_t part, int worker);
-  /// Calls body(context, part, worker) once for every part < parts; which worker takes a part is not fixed.
+  /// Calls body(context, part, worker) once for every part < parts; which worker takes a part is not fixed. The first
+  /// exception of a body is thrown again here, after the region has ended.
   void run(int64_t parts, Body body, void* context);
 
   /// f(part, worker) for every part.
@@ -37,8 +43,10 @@ class Pool {
 
  private:
   struct State;
+  void start(int workers);
+  void stop();
   State* state_;
-  int threads_;
+  std::atomic<int> threads_;
 };
 
 }  // namespace crescent::cpu

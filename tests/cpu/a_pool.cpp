@@ -1,0 +1,106 @@
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include "pool.h"
+
+using crescent::cpu::Pool;
+
+TEST_CASE("every part of a region runs once, for any number of threads") {
+  for (int threads : {1, 2, 3, 7}) {
+    Pool pool(threads);
+    for (int64_t parts : {0, 1, 2, 5, 64, 1000}) {
+      std::vector<std::atomic<int>> seen(static_cast<size_t>(parts));
+      std::atomic<bool> worker_in_range{true};
+      pool.parallel(parts, [&](int64_t part, int worker) {
+        seen[static_cast<size_t>(part)]++;
+        if (worker < 0 || worker >= threads) worker_in_range = false;
+      });
+      for (auto& count : seen) REQUIRE(count == 1);
+      REQUIRE(worker_in_range);
+    }
+  }
+}
+
+TEST_CASE("many short regions follow one another, with pauses in which the workers fall asleep") {
+  Pool pool(3);
+  std::vector<int64_t> sums(8);
+  for (int round = 0; round < 20000; ++round) {
+    pool.parallel(8, [&](int64_t part, int) { sums[static_cast<size_t>(part)] += part; });
+    if (round % 5000 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  for (int64_t part = 0; part < 8; ++part) REQUIRE(sums[static_cast<size_t>(part)] == 20000 * part);
+}
+
+TEST_CASE("blocks cover the range without overlap") {
+  Pool pool(2);
+  for (int64_t n : {0, 1, 99, 100, 101, 1234}) {
+    std::vector<std::atomic<int>> seen(static_cast<size_t>(n));
+    pool.blocks(n, 100, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) seen[static_cast<size_t>(i)]++;
+    });
+    for (auto& count : seen) REQUIRE(count == 1);
+  }
+}
+
+TEST_CASE("a region inside a region runs in its caller") {
+  Pool pool(2);
+  std::atomic<int> count{0};
+  pool.parallel(4, [&](int64_t, int) { pool.parallel(4, [&](int64_t, int) { count++; }); });
+  REQUIRE(count == 16);
+}
+
+TEST_CASE("several callers share a pool") {
+  Pool pool(3);
+  std::atomic<int64_t> total{0};
+  std::vector<std::thread> callers;
+  for (int c = 0; c < 4; ++c) {
+    callers.emplace_back([&] {
+      for (int round = 0; round < 500; ++round) pool.parallel(16, [&](int64_t part, int) { total += part; });
+    });
+  }
+  for (auto& caller : callers) caller.join();
+  REQUIRE(total == 4 * 500 * 120);
+}
+
+TEST_CASE("an exception in a part reaches the caller and the pool lives on") {
+  Pool pool(2);
+  for (int round = 0; round < 50; ++round) {
+    REQUIRE_THROWS_AS(pool.parallel(10, [](int64_t part, int) { if (part == 3) throw std::runtime_error("three"); }),
+                      std::runtime_error);
+  }
+  std::atomic<int> count{0};
+  pool.parallel(10, [&](int64_t, int) { count++; });
+  REQUIRE(count == 10);
+}
+
+TEST_CASE("the number of threads changes between regions") {
+  Pool pool(1);
+  for (int threads : {3, 1, 2, 4, 1}) {
+    pool.resize(threads);
+    REQUIRE(pool.threads() == threads);
+    std::atomic<int> count{0};
+    for (int round = 0; round < 100; ++round) pool.parallel(10, [&](int64_t, int) { count++; });
+    REQUIRE(count == 1000);
+  }
+}
+
+TEST_CASE("a busy neighbour slows a region down, not more") {
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> neighbours;
+  for (unsigned i = 0; i < std::thread::hardware_concurrency(); ++i) {
+    neighbours.emplace_back([&] { while (!stop) {} });
+  }
+  Pool pool(2);
+  auto begin = std::chrono::steady_clock::now();
+  std::atomic<int> count{0};
+  for (int round = 0; round < 200; ++round) pool.parallel(4, [&](int64_t, int) { count++; });
+  auto seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  stop = true;
+  for (auto& neighbour : neighbours) neighbour.join();
+  REQUIRE(count == 800);
+  REQUIRE(seconds < 30);
+}
