@@ -22,7 +22,7 @@ const std::map<std::string, std::string> kHeaderFloors = {
     {"gradient.h", "program"}, {"program.h", "program"}, {"device.h", "program"},  {"variable.h", "program"},
     {"input_spec.h", "layer"}, {"layer.h", "layer"},    {"node.h", "layer"},       {"model.h", "model"},
     {"training.h", "layer"},  {"callback.h", "model"}, {"data.h", "model"},       {"format.h", "model"},
-    {"plugin.h", "model"},    {"crescent.h", "model"}};
+    {"plugin.h", "model"},    {"loader.h", "registry"},    {"crescent.h", "model"}};
 
 struct Include {
   std::string name;

@@ -8,6 +8,7 @@
 #include "crescent/gradient.h"
 #include "crescent/input_spec.h"
 #include "crescent/layer.h"
+#include "crescent/loader.h"
 #include "crescent/model.h"
 #include "crescent/node.h"
 #include "crescent/op.h"

@@ -108,7 +108,10 @@ std::shared_ptr<T> make(std::string_view name, const Dict& options = {}) {
 }
 template <class T>
 std::shared_ptr<T> get(const Value& identifier) {
-  return identifier.is_null() ? nullptr : std::dynamic_pointer_cast<T>(get_object(T::kKind, identifier));
+  if (identifier.is_null()) return nullptr;
+  auto object = std::dynamic_pointer_cast<T>(get_object(T::kKind, identifier));
+  if (!object) fail("expected an object of kind ", T::kKind, ", got ", identifier);
+  return object;
 }
 
 /// An option that is an object of kind T: `Ref<Initializer> kernel_initializer_ = "glorot_uniform";`
@@ -128,7 +131,7 @@ class Ref {
   T* operator->() const { return get(); }
   T& operator*() const { return *get(); }
   explicit operator bool() const { return object_ || !spec_.is_null(); }
-  /// The name it was given by, when it has not been resolved; else null.
+  /// The name it was given by; null when it was given as an object or not at all.
   const Value& unresolved() const { return spec_; }
 
  private:
@@ -140,6 +143,7 @@ template <class T>
 struct Codec<Ref<T>> {
   static Ref<T> decode(const Value& value) { return Ref<T>(crescent::get<T>(value)); }
   static Value encode(const Ref<T>& ref) { return T::encode_option(ref.get()); }
+  static Value encode_default(const Ref<T>& ref) { return ref.unresolved().is_null() ? encode(ref) : ref.unresolved(); }
   static std::string type() { return std::string("a name, configuration or object of kind ") + T::kKind; }
 };
 
@@ -162,7 +166,8 @@ class ClassFactory final : public Factory {
 
 template <class T>
 void Registry::add(std::string name, std::vector<std::string> aliases) {
-  Schema<T> schema(name);
+  const T defaults{};
+  Schema<T> schema(name, &defaults);
   schema.keyword_only(true);
   T::template describe_base<T>(schema);
   schema.keyword_only(false);

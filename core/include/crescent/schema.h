@@ -19,7 +19,8 @@
 
 namespace crescent {
 
-/// Conversion between a member and a Value. decode fails with "expected ..., got ...".
+/// Conversion between a member and a Value. decode fails with "expected ..., got ...". An optional encode_default(member)
+/// writes a member's initial value for help; it may not load anything.
 template <class T>
 struct Codec;
 
@@ -96,7 +97,8 @@ class CRESCENT_API SchemaData {
 template <class T>
 class Schema {
  public:
-  explicit Schema(std::string title) { data_.title = std::move(title); }
+  /// `defaults` has the members' initial values; without it fields have no default_value.
+  explicit Schema(std::string title, const T* defaults = nullptr) : defaults_(defaults) { data_.title = std::move(title); }
 
   Schema& doc(std::string text) { return data_.description = std::move(text), *this; }
 
@@ -109,10 +111,11 @@ class Schema {
     f.type = Codec<Member>::type();
     f.keyword_only = keyword_only_;
     f.access = std::make_shared<MemberAccess<Member, Owner>>(member);
+    if (defaults_) f.default_value = encode_default<Member>(defaults_->*member);
     data_.fields.push_back(std::move(f));
     return *this;
   }
-  Schema& required() { return last().required = true, *this; }
+  Schema& required() { return last().required = true, last().default_value = Value(), *this; }
   Schema& min(double bound) { return last().min = bound, *this; }
   Schema& max(double bound) { return last().max = bound, *this; }
   Schema& choices(std::vector<std::string> texts) { return last().choices = std::move(texts), *this; }
@@ -140,8 +143,17 @@ class Schema {
     Member Owner::*member_;
   };
   Field& last() { return data_.fields.back(); }
+  template <class Member>
+  static Value encode_default(const Member& member) {
+    if constexpr (requires { Codec<Member>::encode_default(member); }) {
+      return Codec<Member>::encode_default(member);
+    } else {
+      return Codec<Member>::encode(member);
+    }
+  }
 
   SchemaData data_;
+  const T* defaults_;
   bool keyword_only_ = false;
 };
 
@@ -149,10 +161,9 @@ class Schema {
 template <class T>
 const SchemaData& schema_of(std::string_view title) {
   static const SchemaData data = [&] {
-    Schema<T> s{std::string(title)};
+    const T defaults{};
+    Schema<T> s(std::string(title), &defaults);
     T::describe(s);
-    T defaults{};
-    for (Field& f : s.data().fields) f.default_value = f.access->get(&defaults);
     return s.data();
   }();
   return data;
