@@ -1,0 +1,8 @@
+#include "callbacks.h"
+
+CRESCENT_PLUGIN("callbacks", CRESCENT_VERSION) {
+  crescent::add_stopping(registry);
+  crescent::add_checkpoint(registry);
+  crescent::add_progress(registry);
+  crescent::add_schedulers(registry);
+}

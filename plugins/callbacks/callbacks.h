@@ -1,0 +1,10 @@
+// The files of this plugin; each adds its classes.
+#pragma once
+#include "crescent/plugin.h"
+
+namespace crescent {
+void add_stopping(Registry& registry);
+void add_checkpoint(Registry& registry);
+void add_progress(Registry& registry);
+void add_schedulers(Registry& registry);
+}  // namespace crescent

@@ -1,0 +1,118 @@
+// ModelCheckpoint: saves during training. Every save is atomic (format.h), so the last good file survives a crash.
+#include <cmath>
+#include <cstdio>
+
+#include "callbacks.h"
+#include "crescent/format.h"
+#include "monitor.h"
+
+namespace crescent {
+namespace {
+
+/// One placeholder, "epoch:02d" or "val_loss:.2f", with its value.
+std::string fill_placeholder(const std::string& text, int64_t epoch, const Logs& logs) {
+  const size_t colon = text.find(':');
+  const std::string name = text.substr(0, colon);
+  std::string format = colon == std::string::npos ? "" : text.substr(colon + 1);
+  const bool whole = name == "epoch";
+  if (!whole && !logs.contains(name)) fail("ModelCheckpoint: the file name asks for '", name, "'; there are: epoch, ", join(logs.names()));
+  const std::string digits = "0123456789.";
+  const char kind = format.empty() ? (whole ? 'd' : 'g') : format.back();
+  if (!format.empty()) format.pop_back();
+  if (format.find_first_not_of(digits) != std::string::npos || format.size() > 6 || std::string("dfeg").find(kind) == std::string::npos)
+    fail("ModelCheckpoint: cannot read the format '", text, "'; write {epoch:02d} or {val_loss:.2f}");
+  char buffer[400];
+  if (kind == 'd') std::snprintf(buffer, sizeof buffer, ("%" + format + "lld").c_str(), (long long)(whole ? epoch : int64_t(logs.at(name))));
+  else std::snprintf(buffer, sizeof buffer, ("%" + format + kind).c_str(), whole ? double(epoch) : logs.at(name));
+  return buffer;
+}
+
+/// "m-{epoch:02d}.h5" -> "m-03.h5".
+std::string fill_path(const std::string& pattern, int64_t epoch, const Logs& logs) {
+  std::string path;
+  for (size_t i = 0; i < pattern.size();) {
+    const size_t close = pattern[i] == '{' ? pattern.find('}', i) : std::string::npos;
+    if (close == std::string::npos) {
+      path += pattern[i++];
+    } else {
+      path += fill_placeholder(pattern.substr(i + 1, close - i - 1), epoch, logs);
+      i = close + 1;
+    }
+  }
+  return path;
+}
+
+class ModelCheckpoint final : public Callback {
+ public:
+  static void describe(Schema<ModelCheckpoint>& s) {
+    s.doc("Saves the model after epochs (or every so many batches).")
+        .field("filepath", &ModelCheckpoint::path_, "Where; may hold {epoch:02d} and {val_loss:.2f}.").required()
+        .field("monitor", &ModelCheckpoint::monitor_name_, "What save_best_only watches.")
+        .field("verbose", &ModelCheckpoint::verbose_, "1 says so.")
+        .field("save_best_only", &ModelCheckpoint::best_only_, "Save only when the watched value improved.")
+        .field("save_weights_only", &ModelCheckpoint::weights_only_, "Weights instead of the whole model.")
+        .field("mode", &ModelCheckpoint::mode_, "Which way is better.").choices({"auto", "min", "max"})
+        .field("save_freq", &ModelCheckpoint::save_freq_, "\"epoch\" or a number of batches.")
+        .field("initial_value_threshold", &ModelCheckpoint::threshold_, "A value to beat from the start.");
+  }
+  void configured() override {
+    const bool batches = save_freq_.is_int() && save_freq_.as_int() > 0;
+    if (!batches && !(save_freq_.is_string() && save_freq_.as_string() == "epoch"))
+      fail("save_freq must be \"epoch\" or a number of batches, got ", save_freq_);
+    monitor_ = {monitor_name_, mode_, 0, threshold_};
+  }
+  void on_epoch_begin(int64_t epoch, const Logs&) override { epoch_ = epoch; }
+  void on_train_batch_end(int64_t, const Logs& logs) override {
+    if (save_freq_.is_int() && ++batches_ % save_freq_.as_int() == 0) consider(epoch_, logs);
+  }
+  void on_epoch_end(int64_t epoch, Logs& logs) override {
+    if (save_freq_.is_string()) consider(epoch, logs);
+  }
+  Dict get_state() const override { return {{"best", monitor_.best ? Value(*monitor_.best) : Value()}}; }
+  void set_state(const Dict& state) override {
+    if (!state.at("best").is_null()) monitor_.best = state.at("best").as_float();
+  }
+
+ private:
+  void consider(int64_t epoch, const Logs& logs) {
+    if (logs.contains("loss") && !std::isfinite(logs.at("loss")))
+      return warn("ModelCheckpoint: the loss is not finite, nothing saved in epoch ", epoch + 1);
+    if (!best_only_) return save(epoch, logs, "");
+    if (!logs.contains(monitor_.name)) return warn("Can save best model only with ", monitor_.name, " available, skipping.");
+    const double value = logs.at(monitor_.name);
+    if (!monitor_.improves(value)) return report_no_improvement(epoch);
+    const std::string change = monitor_.best ? concat(monitor_.name, " improved from ", *monitor_.best, " to ", value, ", ") : "";
+    save(epoch, logs, change);
+    monitor_.best = value;
+  }
+  void report_no_improvement(int64_t epoch) const {
+    if (verbose_ > 0)
+      std::printf("\nEpoch %lld: %s did not improve from %.5f\n", (long long)epoch + 1, monitor_.name.c_str(), *monitor_.best);
+  }
+  /// A failed save is reported and training goes on; the previous file is untouched.
+  void save(int64_t epoch, const Logs& logs, const std::string& change) {
+    const std::string path = fill_path(path_, epoch + 1, logs);
+    if (verbose_ > 0) std::printf("\nEpoch %lld: %ssaving model to %s\n", (long long)epoch + 1, change.c_str(), path.c_str());
+    try {
+      if (weights_only_) save_weights(*model_, path);
+      else save_model(*model_, path);
+    } catch (const Error& error) {
+      warn("ModelCheckpoint: epoch ", epoch + 1, " was not saved: ", error.what());
+    }
+  }
+
+  std::string path_, monitor_name_ = "val_loss", mode_ = "auto";
+  int64_t verbose_ = 0;
+  bool best_only_ = false, weights_only_ = false;
+  Value save_freq_ = "epoch";
+  std::optional<double> threshold_;
+
+  Monitor monitor_;
+  int64_t epoch_ = 0, batches_ = 0;
+};
+
+}  // namespace
+
+void add_checkpoint(Registry& registry) { registry.add<ModelCheckpoint>("ModelCheckpoint"); }
+
+}  // namespace crescent

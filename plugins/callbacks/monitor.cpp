@@ -1,0 +1,27 @@
+#include "monitor.h"
+
+#include <cmath>
+
+namespace crescent {
+
+bool Monitor::larger_is_better() const {
+  if (mode != "auto") return mode == "max";
+  for (const char* part : {"acc", "auc", "precision", "recall", "f1", "fmeasure"})
+    if (name.find(part) != std::string::npos) return true;
+  return false;
+}
+
+bool Monitor::improves(double value) const {
+  if (std::isnan(value)) return false;
+  if (!best) return true;
+  return larger_is_better() ? value - min_delta > *best : value + min_delta < *best;
+}
+
+std::optional<double> monitored(const Monitor& monitor, const Logs& logs, const std::string& what) {
+  if (logs.contains(monitor.name)) return logs.at(monitor.name);
+  const std::vector<std::string> names = logs.names();
+  warn(what, " conditioned on metric `", monitor.name, "` which is not available. Available metrics are: ", join(names, ","));
+  return std::nullopt;
+}
+
+}  // namespace crescent

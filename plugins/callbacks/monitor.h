@@ -1,0 +1,21 @@
+// Shared by callbacks that watch one value: which way is better, and whether it got better.
+#pragma once
+#include "crescent/callback.h"
+
+namespace crescent {
+
+struct Monitor {
+  std::string name = "val_loss";
+  std::string mode = "auto";               ///< auto, min, max
+  double min_delta = 0;
+  std::optional<double> best;
+
+  /// auto: max for accuracies and the like, else min (Keras).
+  bool larger_is_better() const;
+  bool improves(double value) const;
+};
+
+/// The watched value, or nothing with a warning that lists what is there ("Early stopping conditioned on metric ...").
+std::optional<double> monitored(const Monitor& monitor, const Logs& logs, const std::string& what);
+
+}  // namespace crescent

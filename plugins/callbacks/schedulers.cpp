@@ -1,0 +1,79 @@
+// Callbacks that change the learning rate.
+#include <cstdio>
+
+#include "callbacks.h"
+#include "crescent/model.h"
+#include "monitor.h"
+
+namespace crescent {
+namespace {
+
+class ReduceLROnPlateau final : public Callback {
+ public:
+  static void describe(Schema<ReduceLROnPlateau>& s) {
+    s.doc("Multiplies the learning rate by `factor` when the watched value stops improving.")
+        .field("monitor", &ReduceLROnPlateau::monitor_name_, "What is watched.")
+        .field("factor", &ReduceLROnPlateau::factor_, "New rate / old rate, below 1.").min(0)
+        .field("patience", &ReduceLROnPlateau::patience_, "Epochs without improvement.").min(0)
+        .field("verbose", &ReduceLROnPlateau::verbose_, "1 says so.")
+        .field("mode", &ReduceLROnPlateau::mode_, "Which way is better.").choices({"auto", "min", "max"})
+        .field("min_delta", &ReduceLROnPlateau::min_delta_, "Smallest change that counts.").min(0)
+        .field("cooldown", &ReduceLROnPlateau::cooldown_, "Epochs of rest after a reduction.").min(0)
+        .field("min_lr", &ReduceLROnPlateau::min_lr_, "The rate never falls below.").min(0);
+  }
+  void configured() override {
+    if (factor_ >= 1) fail("ReduceLROnPlateau does not support a factor >= 1.0.");
+  }
+  void on_train_begin(const Logs&) override {
+    monitor_ = {monitor_name_, mode_, min_delta_, std::nullopt};
+    wait_ = resting_ = 0;
+  }
+  void on_epoch_end(int64_t epoch, Logs& logs) override {
+    logs.set("learning_rate", rate());
+    const std::optional<double> value = monitored(monitor_, logs, "Reduce LR on plateau");
+    if (!value) return;
+    if (resting_ > 0) {
+      --resting_;
+      wait_ = 0;
+    }
+    if (monitor_.improves(*value)) {
+      monitor_.best = *value;
+      wait_ = 0;
+    } else if (resting_ == 0 && ++wait_ >= patience_) {
+      reduce(epoch);
+    }
+  }
+  Dict get_state() const override {
+    return {{"wait", wait_}, {"cooldown", resting_}, {"best", monitor_.best ? Value(*monitor_.best) : Value()}};
+  }
+  void set_state(const Dict& state) override {
+    wait_ = state.at("wait").as_int();
+    resting_ = state.at("cooldown").as_int();
+    if (!state.at("best").is_null()) monitor_.best = state.at("best").as_float();
+  }
+
+ private:
+  double rate() const { return model_->optimizer()->learning_rate().value().item(); }
+  void reduce(int64_t epoch) {
+    if (rate() <= min_lr_) return;
+    const double lower = std::max(rate() * factor_, min_lr_);
+    model_->optimizer()->set_learning_rate(lower);
+    if (verbose_ > 0)
+      std::printf("\nEpoch %lld: ReduceLROnPlateau reducing learning rate to %s.\n", (long long)epoch + 1, to_text(lower).c_str());
+    resting_ = cooldown_;
+    wait_ = 0;
+  }
+
+  std::string monitor_name_ = "val_loss", mode_ = "auto";
+  double factor_ = 0.1, min_delta_ = 1e-4, min_lr_ = 0;
+  int64_t patience_ = 10, verbose_ = 0, cooldown_ = 0;
+
+  Monitor monitor_;
+  int64_t wait_ = 0, resting_ = 0;
+};
+
+}  // namespace
+
+void add_schedulers(Registry& registry) { registry.add<ReduceLROnPlateau>("ReduceLROnPlateau"); }
+
+}  // namespace crescent

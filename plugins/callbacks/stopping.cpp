@@ -1,0 +1,102 @@
+// Callbacks that end training.
+#include <cmath>
+#include <cstdio>
+
+#include "callbacks.h"
+#include "crescent/model.h"
+#include "monitor.h"
+
+namespace crescent {
+namespace {
+
+class EarlyStopping final : public Callback {
+ public:
+  static void describe(Schema<EarlyStopping>& s) {
+    s.doc("Stops when the watched value has not improved for `patience` epochs.")
+        .field("monitor", &EarlyStopping::monitor_name_, "What is watched.")
+        .field("min_delta", &EarlyStopping::min_delta_, "Smallest change that counts.").min(0)
+        .field("patience", &EarlyStopping::patience_, "Epochs without improvement.").min(0)
+        .field("verbose", &EarlyStopping::verbose_, "1 says so.")
+        .field("mode", &EarlyStopping::mode_, "Which way is better.").choices({"auto", "min", "max"})
+        .field("baseline", &EarlyStopping::baseline_, "A value to beat.")
+        .field("restore_best_weights", &EarlyStopping::restore_, "Take back the weights of the best epoch.")
+        .field("start_from_epoch", &EarlyStopping::start_, "Epochs before watching.").min(0);
+  }
+  void on_train_begin(const Logs&) override {
+    monitor_ = {monitor_name_, mode_, min_delta_, baseline_};
+    wait_ = 0;
+    best_weights_.clear();
+    best_epoch_ = 0;
+  }
+  void on_epoch_end(int64_t epoch, Logs& logs) override {
+    const std::optional<double> value = monitored(monitor_, logs, "Early stopping");
+    if (!value || epoch < start_) return;
+    if (restore_ && best_weights_.empty()) remember(epoch);
+    ++wait_;
+    if (monitor_.improves(*value)) {
+      monitor_.best = *value;
+      if (restore_) remember(epoch);
+      wait_ = 0;
+    }
+    if (wait_ >= patience_ && epoch > 0) stop(epoch);
+  }
+  void on_train_end(const Logs&) override {
+    if (best_weights_.empty()) return;
+    if (verbose_ > 0) std::printf("Restoring model weights from the end of the best epoch: %lld.\n", (long long)best_epoch_ + 1);
+    model_->set_weights(best_weights_);
+    best_weights_.clear();
+  }
+  Dict get_state() const override {
+    return {{"wait", wait_}, {"best", monitor_.best ? Value(*monitor_.best) : Value()}};
+  }
+  void set_state(const Dict& state) override {
+    wait_ = state.at("wait").as_int();
+    if (!state.at("best").is_null()) monitor_.best = state.at("best").as_float();
+  }
+
+ private:
+  void remember(int64_t epoch) {
+    best_weights_ = model_->get_weights();
+    best_epoch_ = epoch;
+  }
+  void stop(int64_t epoch) {
+    model_->stop_training = true;
+    if (verbose_ > 0) std::printf("Epoch %lld: early stopping\n", (long long)epoch + 1);
+  }
+
+  std::string monitor_name_ = "val_loss", mode_ = "auto";
+  double min_delta_ = 0;
+  int64_t patience_ = 0, verbose_ = 0, start_ = 0;
+  std::optional<double> baseline_;
+  bool restore_ = false;
+
+  Monitor monitor_;
+  int64_t wait_ = 0, best_epoch_ = 0;
+  Tensors best_weights_;
+};
+
+class TerminateOnNaN final : public Callback {
+ public:
+  static void describe(Schema<TerminateOnNaN>& s) {
+    s.doc("Stops when the loss is not a number.")
+        .field("raise_error", &TerminateOnNaN::raise_error_, "Fail instead of stopping.");
+  }
+  void on_train_batch_end(int64_t batch, const Logs& logs) override {
+    if (!logs.contains("loss") || std::isfinite(logs.at("loss"))) return;
+    if (raise_error_) fail("Batch ", batch, ": Invalid loss, terminating training");
+    std::printf("Batch %lld: Invalid loss, terminating training\n", (long long)batch);
+    model_->stop_training = true;
+  }
+
+ private:
+  bool raise_error_ = false;
+};
+
+}  // namespace
+
+void add_stopping(Registry& registry) {
+  registry.add<EarlyStopping>("EarlyStopping");
+  registry.add<TerminateOnNaN>("TerminateOnNaN");
+}
+
+}  // namespace crescent

@@ -1,0 +1,230 @@
+// Update rules of Keras 3, one class a rule. `rate` and `step` (from 1) are scalars of the traced step; g is the gradient.
+#include "crescent/plugin.h"
+
+namespace crescent {
+namespace {
+
+using namespace ops;
+
+/// value <- value + (target - value) * (1 - momentum): an exponential moving average, assigned and returned.
+Tensor average(const Variable& variable, const Tensor& target, double momentum) {
+  const Tensor value = variable + (target - variable) * (1 - momentum);
+  variable.assign(value);
+  return value;
+}
+
+/// 1 - beta^step.
+Tensor bias_correction(double beta, const Tensor& step) { return 1.0 - power(Tensor(beta), step); }
+
+class Sgd final : public Optimizer {
+ public:
+  Sgd() { learning_rate_ = 0.01; }
+  static void describe(Schema<Sgd>& s) {
+    s.doc("Gradient descent with momentum.")
+        .field("learning_rate", &Sgd::learning_rate_, "Step size.").alias("lr")
+        .field("momentum", &Sgd::momentum_, "Share of the last step kept.").min(0).max(1)
+        .field("nesterov", &Sgd::nesterov_, "Look ahead along the momentum.");
+  }
+
+ protected:
+  std::vector<std::string> slots() const override {
+    return momentum_ > 0 ? std::vector<std::string>{"momentum"} : std::vector<std::string>{};
+  }
+  void update(const Variable& w, const Tensor& g, const Tensor& rate, const Tensor&, std::span<const Variable> slots) override {
+    const Tensor step = g * rate;
+    if (momentum_ == 0) return w.assign(w - step);
+    const Tensor velocity = slots[0] * momentum_ - step;
+    slots[0].assign(velocity);
+    w.assign(nesterov_ ? w + velocity * momentum_ - step : w + velocity);
+  }
+
+ private:
+  double momentum_ = 0;
+  bool nesterov_ = false;
+};
+
+class Adam : public Optimizer {
+ public:
+  static void describe(Schema<Adam>& s) {
+    s.doc("Adaptive steps from moving averages of gradient and square (Kingma and Ba 2014).");
+    describe_adam(s);
+  }
+
+ protected:
+  template <class T>
+  static void describe_adam(Schema<T>& s) {
+    s.field("learning_rate", &Adam::learning_rate_, "Step size.").alias("lr")
+        .field("beta_1", &Adam::beta_1_, "Momentum of the gradient's average.").min(0).max(1)
+        .field("beta_2", &Adam::beta_2_, "Momentum of the square's average.").min(0).max(1)
+        .field("epsilon", &Adam::epsilon_, "Added to the root.")
+        .field("amsgrad", &Adam::amsgrad_, "Divide by the largest average so far.");
+  }
+  std::vector<std::string> slots() const override {
+    std::vector<std::string> names{"momentum", "velocity"};
+    if (amsgrad_) names.push_back("velocity_hat");
+    return names;
+  }
+  void update(const Variable& w, const Tensor& g, const Tensor& rate, const Tensor& step, std::span<const Variable> slots) override {
+    const Tensor alpha = rate * sqrt(bias_correction(beta_2_, step)) / bias_correction(beta_1_, step);
+    const Tensor m = average(slots[0], g, beta_1_);
+    Tensor v = average(slots[1], square(g), beta_2_);
+    if (amsgrad_) {
+      v = maximum(slots[2], v);
+      slots[2].assign(v);
+    }
+    w.assign(w - m * alpha / (sqrt(v) + epsilon_));
+  }
+
+ private:
+  double beta_1_ = 0.9, beta_2_ = 0.999, epsilon_ = 1e-7;
+  bool amsgrad_ = false;
+};
+
+class AdamW final : public Adam {
+ public:
+  AdamW() { weight_decay_ = 0.004; }
+  static void describe(Schema<AdamW>& s) {
+    s.doc("Adam with decoupled weight decay (Loshchilov and Hutter 2019).");
+    describe_adam(s);
+  }
+};
+
+class RmsProp final : public Optimizer {
+ public:
+  static void describe(Schema<RmsProp>& s) {
+    s.doc("Steps divided by the root of the gradient's mean square.")
+        .field("learning_rate", &RmsProp::learning_rate_, "Step size.").alias("lr")
+        .field("rho", &RmsProp::rho_, "Momentum of the mean square.").min(0).max(1)
+        .field("momentum", &RmsProp::momentum_, "Share of the last step kept.").min(0).max(1)
+        .field("epsilon", &RmsProp::epsilon_, "Added inside the root.")
+        .field("centered", &RmsProp::centered_, "Divide by an estimate of the variance.");
+  }
+
+ protected:
+  std::vector<std::string> slots() const override {
+    std::vector<std::string> names{"velocity"};
+    if (momentum_ > 0) names.push_back("momentum");
+    if (centered_) names.push_back("average_gradient");
+    return names;
+  }
+  void update(const Variable& w, const Tensor& g, const Tensor& rate, const Tensor&, std::span<const Variable> slots) override {
+    Tensor variance = average(slots[0], square(g), rho_);
+    if (centered_) variance = variance - square(average(slots.back(), g, rho_));
+    const Tensor step = rate * g * rsqrt(variance + epsilon_);
+    if (momentum_ == 0) return w.assign(w - step);
+    const Tensor velocity = slots[1] * momentum_ + step;
+    slots[1].assign(velocity);
+    w.assign(w - velocity);
+  }
+
+ private:
+  double rho_ = 0.9, momentum_ = 0, epsilon_ = 1e-7;
+  bool centered_ = false;
+};
+
+class Adagrad final : public Optimizer {
+ public:
+  static void describe(Schema<Adagrad>& s) {
+    s.doc("Steps divided by the root of the sum of squares.")
+        .field("learning_rate", &Adagrad::learning_rate_, "Step size.").alias("lr")
+        .field("initial_accumulator_value", &Adagrad::initial_, "Where the sum starts.").min(0)
+        .field("epsilon", &Adagrad::epsilon_, "Added inside the root.");
+  }
+
+ protected:
+  std::vector<std::string> slots() const override { return {"accumulator"}; }
+  Tensor initial_slot(std::string_view, const Variable& w) const override { return Tensor::full(w.shape(), initial_, w.dtype()); }
+  void update(const Variable& w, const Tensor& g, const Tensor& rate, const Tensor&, std::span<const Variable> slots) override {
+    const Tensor total = slots[0] + square(g);
+    slots[0].assign(total);
+    w.assign(w - rate * g / sqrt(total + epsilon_));
+  }
+
+ private:
+  double initial_ = 0.1, epsilon_ = 1e-7;
+};
+
+class Adadelta final : public Optimizer {
+ public:
+  static void describe(Schema<Adadelta>& s) {
+    s.doc("Steps scaled by the ratio of past steps to past gradients.")
+        .field("learning_rate", &Adadelta::learning_rate_, "Factor of the step.").alias("lr")
+        .field("rho", &Adadelta::rho_, "Momentum of both averages.").min(0).max(1)
+        .field("epsilon", &Adadelta::epsilon_, "Added inside the roots.");
+  }
+
+ protected:
+  std::vector<std::string> slots() const override { return {"accumulated_grad", "accumulated_delta_var"}; }
+  void update(const Variable& w, const Tensor& g, const Tensor& rate, const Tensor&, std::span<const Variable> slots) override {
+    const Tensor gradients = average(slots[0], square(g), rho_);
+    const Tensor step = g * sqrt(slots[1] + epsilon_) / sqrt(gradients + epsilon_);
+    average(slots[1], square(step), rho_);
+    w.assign(w - rate * step);
+  }
+
+ private:
+  double rho_ = 0.95, epsilon_ = 1e-7;
+};
+
+class Adamax final : public Optimizer {
+ public:
+  static void describe(Schema<Adamax>& s) {
+    s.doc("Adam with the largest gradient instead of the mean square.")
+        .field("learning_rate", &Adamax::learning_rate_, "Step size.").alias("lr")
+        .field("beta_1", &Adamax::beta_1_, "Momentum of the gradient's average.").min(0).max(1)
+        .field("beta_2", &Adamax::beta_2_, "Decay of the largest gradient.").min(0).max(1)
+        .field("epsilon", &Adamax::epsilon_, "Added to the divisor.");
+  }
+
+ protected:
+  std::vector<std::string> slots() const override { return {"momentum", "norm"}; }
+  void update(const Variable& w, const Tensor& g, const Tensor& rate, const Tensor& step, std::span<const Variable> slots) override {
+    const Tensor m = average(slots[0], g, beta_1_);
+    const Tensor largest = maximum(slots[1] * beta_2_, abs(g));
+    slots[1].assign(largest);
+    w.assign(w - rate * m / (bias_correction(beta_1_, step) * (largest + epsilon_)));
+  }
+
+ private:
+  double beta_1_ = 0.9, beta_2_ = 0.999, epsilon_ = 1e-7;
+};
+
+class Lion final : public Optimizer {
+ public:
+  static void describe(Schema<Lion>& s) {
+    s.doc("Steps of the sign of an averaged gradient (Chen et al. 2023).")
+        .field("learning_rate", &Lion::learning_rate_, "Step size.").alias("lr")
+        .field("beta_1", &Lion::beta_1_, "Momentum of the step.").min(0).max(1)
+        .field("beta_2", &Lion::beta_2_, "Momentum of the state.").min(0).max(1);
+  }
+
+ protected:
+  std::vector<std::string> slots() const override { return {"momentum"}; }
+  void update(const Variable& w, const Tensor& g, const Tensor& rate, const Tensor&, std::span<const Variable> slots) override {
+    const Tensor direction = sign(slots[0] * beta_1_ + g * (1 - beta_1_));
+    slots[0].assign(slots[0] * beta_2_ + g * (1 - beta_2_));
+    w.assign(w - rate * direction);
+  }
+
+ private:
+  double beta_1_ = 0.9, beta_2_ = 0.99;
+};
+
+}  // namespace
+
+void add_schedules(Registry& registry);
+
+}  // namespace crescent
+
+CRESCENT_PLUGIN("optimizers", CRESCENT_VERSION) {
+  using namespace crescent;
+  registry.add<Sgd>("SGD", {"sgd"});
+  registry.add<Adam>("Adam", {"adam"});
+  registry.add<AdamW>("AdamW", {"adamw"});
+  registry.add<RmsProp>("RMSprop", {"rmsprop"});
+  registry.add<Adagrad>("Adagrad", {"adagrad"});
+  registry.add<Adadelta>("Adadelta", {"adadelta"});
+  registry.add<Adamax>("Adamax", {"adamax"});
+  registry.add<Lion>("Lion", {"lion"});
+  add_schedules(registry);
+}

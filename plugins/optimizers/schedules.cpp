@@ -1,0 +1,149 @@
+// Learning rates as functions of the step (from 0), with Keras' names and formulas.
+#include <numbers>
+
+#include "crescent/plugin.h"
+
+namespace crescent {
+namespace {
+
+using namespace ops;
+
+Tensor as_float(const Tensor& step) { return cast(step, DType::float32); }
+
+class ExponentialDecay final : public Schedule {
+ public:
+  static void describe(Schema<ExponentialDecay>& s) {
+    s.doc("initial * rate^(step / steps)")
+        .field("initial_learning_rate", &ExponentialDecay::initial_, "Rate at step 0.").required()
+        .field("decay_steps", &ExponentialDecay::steps_, "Steps for one factor.").required().min(1)
+        .field("decay_rate", &ExponentialDecay::rate_, "The factor.").required()
+        .field("staircase", &ExponentialDecay::staircase_, "Whole factors only.")
+        .field("name", &ExponentialDecay::name_, "Name.");
+  }
+  Tensor operator()(const Tensor& step) const override {
+    const Tensor passed = as_float(step) / double(steps_);
+    return initial_ * power(Tensor(rate_), staircase_ ? floor(passed) : passed);
+  }
+
+ private:
+  double initial_ = 0.1, rate_ = 0.9;
+  int64_t steps_ = 1;
+  bool staircase_ = false;
+  std::string name_ = "ExponentialDecay";
+};
+
+class PiecewiseConstantDecay final : public Schedule {
+ public:
+  static void describe(Schema<PiecewiseConstantDecay>& s) {
+    s.doc("values[i] up to and including boundaries[i], the last value beyond.")
+        .field("boundaries", &PiecewiseConstantDecay::boundaries_, "Steps, ascending.").required()
+        .field("values", &PiecewiseConstantDecay::values_, "One more than boundaries.").required()
+        .field("name", &PiecewiseConstantDecay::name_, "Name.");
+  }
+  void configured() override {
+    if (values_.size() != boundaries_.size() + 1)
+      fail("expected one value more than boundaries, got ", values_.size(), " values and ", boundaries_.size(), " boundaries");
+  }
+  Tensor operator()(const Tensor& step) const override {
+    Tensor rate(values_.back());
+    for (size_t i = boundaries_.size(); i-- > 0;)
+      rate = where(less_equal(as_float(step), boundaries_[i]), Tensor(values_[i]), rate);
+    return rate;
+  }
+
+ private:
+  std::vector<double> boundaries_, values_{0.01};
+  std::string name_ = "PiecewiseConstant";
+};
+
+class PolynomialDecay final : public Schedule {
+ public:
+  static void describe(Schema<PolynomialDecay>& s) {
+    s.doc("(initial - end) * (1 - step / steps)^power + end")
+        .field("initial_learning_rate", &PolynomialDecay::initial_, "Rate at step 0.").required()
+        .field("decay_steps", &PolynomialDecay::steps_, "Steps until the end.").required().min(1)
+        .field("end_learning_rate", &PolynomialDecay::end_, "Rate at the end.")
+        .field("power", &PolynomialDecay::power_, "Exponent.")
+        .field("cycle", &PolynomialDecay::cycle_, "Stretch the steps instead of staying at the end.")
+        .field("name", &PolynomialDecay::name_, "Name.");
+  }
+  Tensor operator()(const Tensor& step) const override {
+    const double steps = double(steps_);
+    Tensor now = as_float(step), last(steps);
+    if (cycle_) last = steps * maximum(ceil(now / steps), 1);
+    else now = minimum(now, steps);
+    return (initial_ - end_) * power(1.0 - now / last, power_) + end_;
+  }
+
+ private:
+  double initial_ = 0.1, end_ = 1e-4, power_ = 1;
+  int64_t steps_ = 1;
+  bool cycle_ = false;
+  std::string name_ = "PolynomialDecay";
+};
+
+class InverseTimeDecay final : public Schedule {
+ public:
+  static void describe(Schema<InverseTimeDecay>& s) {
+    s.doc("initial / (1 + rate * step / steps)")
+        .field("initial_learning_rate", &InverseTimeDecay::initial_, "Rate at step 0.").required()
+        .field("decay_steps", &InverseTimeDecay::steps_, "Steps for one unit.").required().min(1)
+        .field("decay_rate", &InverseTimeDecay::rate_, "Weight of a unit.").required()
+        .field("staircase", &InverseTimeDecay::staircase_, "Whole units only.")
+        .field("name", &InverseTimeDecay::name_, "Name.");
+  }
+  Tensor operator()(const Tensor& step) const override {
+    const Tensor passed = as_float(step) / double(steps_);
+    return initial_ / (1.0 + rate_ * (staircase_ ? floor(passed) : passed));
+  }
+
+ private:
+  double initial_ = 0.1, rate_ = 0.5;
+  int64_t steps_ = 1;
+  bool staircase_ = false;
+  std::string name_ = "InverseTimeDecay";
+};
+
+class CosineDecay final : public Schedule {
+ public:
+  static void describe(Schema<CosineDecay>& s) {
+    s.doc("Half a cosine from the initial rate to alpha times it, after an optional linear warm-up.")
+        .field("initial_learning_rate", &CosineDecay::initial_, "Rate at step 0.").required()
+        .field("decay_steps", &CosineDecay::steps_, "Steps of the cosine.").required().min(1)
+        .field("alpha", &CosineDecay::alpha_, "Share of the rate at the end.")
+        .field("name", &CosineDecay::name_, "Name.")
+        .field("warmup_target", &CosineDecay::target_, "Rate after the warm-up.")
+        .field("warmup_steps", &CosineDecay::warmup_, "Steps of the warm-up.").min(0);
+  }
+  Tensor operator()(const Tensor& step) const override {
+    const Tensor now = as_float(step);
+    if (!target_) return decay(minimum(now, double(steps_)), initial_);
+    const double warmup = double(warmup_);
+    const Tensor rising = initial_ + (*target_ - initial_) * (now / std::max(warmup, 1.0));
+    const Tensor falling = decay(clip(now - warmup, 0, double(steps_)), *target_);
+    return where(less(now, warmup), rising, falling);
+  }
+
+ private:
+  Tensor decay(const Tensor& now, double start) const {
+    const Tensor cosine = 0.5 * (1.0 + cos(now * (std::numbers::pi / double(steps_))));
+    return start * ((1 - alpha_) * cosine + alpha_);
+  }
+
+  double initial_ = 0.1, alpha_ = 0;
+  int64_t steps_ = 1, warmup_ = 0;
+  std::optional<double> target_;
+  std::string name_ = "CosineDecay";
+};
+
+}  // namespace
+
+void add_schedules(Registry& registry) {
+  registry.add<ExponentialDecay>("ExponentialDecay");
+  registry.add<PiecewiseConstantDecay>("PiecewiseConstantDecay");
+  registry.add<PolynomialDecay>("PolynomialDecay");
+  registry.add<InverseTimeDecay>("InverseTimeDecay");
+  registry.add<CosineDecay>("CosineDecay");
+}
+
+}  // namespace crescent
