@@ -1,0 +1,54 @@
+// Products of matrices on the calling thread alone: parallelism is the pool's, so the same operands give the same bits.
+#pragma once
+#include <cstdint>
+#include <string>
+
+#include "kernel.h"
+
+namespace crescent::cpu {
+
+/// c (m,n) = op(a) op(b) + beta c, row-major; op(a) is (m,k), op(b) is (k,n). beta 0 overwrites c whatever is in it.
+template <class T>
+struct Product {
+  bool transpose_a = false, transpose_b = false;
+  int64_t m = 0, n = 0, k = 0;
+  const T* a = nullptr;
+  int64_t lda = 0;
+  const T* b = nullptr;
+  int64_t ldb = 0;
+  T beta = 0;
+  T* c = nullptr;
+  int64_t ldc = 0;
+};
+
+template <class T>
+using Gemm = void (*)(const Product<T>& p);
+
+/// The library that multiplies: oneDNN for float32 unless it is switched off, OpenBLAS for the rest.
+template <class T>
+Gemm<T> gemm(const Options& options);
+template <>
+Gemm<float> gemm<float>(const Options& options);
+template <>
+Gemm<double> gemm<double>(const Options& options);
+
+/// The name of that library, for profiles.
+template <class T>
+const char* gemm_name(const Options& options) {
+  return sizeof(T) == 4 && options.onednn ? "onednn gemm" : "openblas gemm";
+}
+
+/// Dimensions and strides go to Fortran as 32-bit integers.
+inline bool fits_blas(int64_t dim) { return dim >= 0 && dim < INT32_MAX; }
+
+/// The OpenBLAS that answered; set to one thread when first asked for.
+struct BlasLibrary {
+  std::string path;       ///< of the shared library
+  std::string core;       ///< kernels it chose: "SkylakeX"
+  std::string build;      ///< its own words: version and parallel model
+  const char* parallel;   ///< "serial", "pthread", "openmp"
+  bool genuine;           ///< false: another library (the slow reference BLAS) answers for sgemm
+};
+const BlasLibrary& blas_library();
+
+}  // namespace crescent::cpu

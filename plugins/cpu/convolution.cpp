@@ -1,0 +1,49 @@
+#include "convolution.h"
+
+#include "converted.h"
+
+namespace crescent::cpu {
+namespace {
+
+struct Operands {
+  ConvPass pass;
+  const ConvSpec& spec;
+  Shape x, kernel, y;
+};
+
+Operands operands(const Request& r) {
+  const auto& in = r.inputs;
+  if (auto* op = dynamic_cast<const ConvBackwardData*>(&r.op)) {
+    return {ConvPass::backward_data, op->spec, r.outputs[0].shape, in[1].shape, in[0].shape};
+  }
+  if (auto* op = dynamic_cast<const ConvBackwardKernel*>(&r.op)) {
+    return {ConvPass::backward_kernel, op->spec, in[0].shape, r.outputs[0].shape, in[1].shape};
+  }
+  const auto& op = static_cast<const Conv&>(r.op);
+  return {ConvPass::forward, op.spec, in[0].shape, in[1].shape, r.outputs[0].shape};
+}
+
+}  // namespace
+
+ConvPlan::ConvPlan(const Request& r) {
+  const Operands o = operands(r);
+  pass = o.pass, dtype = r.inputs[0].dtype, spatial = o.x.rank() - 2;
+  for (int i = 0; i < spatial; ++i) {
+    axes[3 - spatial + i] = {o.x[i + 1],           o.y[i + 1],           o.kernel[i],         o.spec.strides[i],
+                             o.spec.dilation[i], o.spec.pad_before[i], o.spec.pad_after[i]};
+  }
+  batch = o.x[0], groups = o.spec.groups, in_channels = o.x[-1], out_channels = o.y[-1];
+  if (auto* op = dynamic_cast<const Conv*>(&r.op)) bias = op->bias, epilogue = op->epilogue;
+}
+
+std::span<const KernelRow> convolution_kernels() {
+  static constexpr KernelFactory kBest = make_onednn_convolution, kRest = make_unfolded_convolution,
+                                 kHalf = make_converted<convolution_kernels>;
+  static constexpr KernelRow kRows[] = {
+      {"conv", kBest},                 {"conv", kRest},                 {"conv", kHalf},
+      {"conv_backward_data", kBest},   {"conv_backward_data", kRest},   {"conv_backward_data", kHalf},
+      {"conv_backward_kernel", kBest}, {"conv_backward_kernel", kRest}, {"conv_backward_kernel", kHalf}};
+  return kRows;
+}
+
+}  // namespace crescent::cpu

@@ -1,0 +1,197 @@
+// Products too small for a library call, and of a single row (bound by reading b once): bias and activation included.
+#include <algorithm>
+
+#include "matmul.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "matmul_direct.cpp"
+#include <hwy/foreach_target.h>
+
+#include "vector-inl.h"
+
+#ifndef CRESCENT_CPU_MATMUL_DIRECT
+#define CRESCENT_CPU_MATMUL_DIRECT
+namespace crescent::cpu {
+/// c (m,n) = a b; element (i,q) of a is at i row_a + q step_a; b is (k,n), or (n,k) when transposed.
+template <class T>
+struct DirectProduct {
+  int64_t m, n, k;
+  const T* a;
+  int64_t row_a, step_a;
+  const T* b;
+  int64_t ldb;
+  bool transpose_b;
+  T* c;
+  int64_t ldc;
+};
+}  // namespace crescent::cpu
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace crescent::cpu::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Rows i.. and columns j.. of c held in kRows x kVectors registers; a last vector may be partial.
+template <int kRows, int kVectors, class D, class T = hn::TFromD<D>>
+HWY_INLINE void block(D d, const DirectProduct<T>& p, int64_t i, int64_t j, int64_t rest = 0) {
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  hn::Vec<D> sum[kRows][kVectors];
+  for (auto& row : sum) {
+    for (auto& s : row) s = hn::Zero(d);
+  }
+  const T* a = p.a + i * p.row_a;
+  const T* b = p.b + j;
+  for (int64_t q = 0; q < p.k; ++q, a += p.step_a, b += p.ldb) {
+    hn::Vec<D> right[kVectors];
+    for (int v = 0; v < kVectors; ++v) right[v] = rest ? load_part(d, b, rest) : hn::LoadU(d, b + v * lanes);
+    for (int r = 0; r < kRows; ++r) {
+      const auto left = hn::Set(d, a[r * p.row_a]);
+      for (int v = 0; v < kVectors; ++v) sum[r][v] = hn::MulAdd(left, right[v], sum[r][v]);
+    }
+  }
+  for (int r = 0; r < kRows; ++r) {
+    T* c = p.c + (i + r) * p.ldc + j;
+    for (int v = 0; v < kVectors; ++v) rest ? store_part(sum[r][v], d, c, rest) : hn::StoreU(sum[r][v], d, c + v * lanes);
+  }
+}
+
+template <int kRows, class D, class T>
+HWY_INLINE void rows(D d, const DirectProduct<T>& p, int64_t i) {
+  constexpr int kWide = 8 / kRows > 4 ? 8 : 8 / kRows;               // few rows: more columns in flight
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t j = 0;
+  for (; j + kWide * lanes <= p.n; j += kWide * lanes) block<kRows, kWide>(d, p, i, j);
+  for (; j + lanes <= p.n; j += lanes) block<kRows, 1>(d, p, i, j);
+  if (j < p.n) block<kRows, 1>(d, p, i, j, p.n - j);
+}
+
+template <class D, class T = hn::TFromD<D>>
+HWY_INLINE T dot(D d, const T* a, const T* b, int64_t count) {
+  auto sum = hn::Zero(d);
+  for_vectors(d, count, [&](auto load, auto) HWY_ATTR { sum = hn::MulAdd(load(a), load(b), sum); });
+  return hn::GetLane(hn::SumOfLanes(d, sum));
+}
+
+template <class T>
+void transposed(const DirectProduct<T>& p) {
+  const hn::ScalableTag<T> d;
+  for (int64_t i = 0; i < p.m; ++i) {
+    for (int64_t j = 0; j < p.n; ++j) p.c[i * p.ldc + j] = dot(d, p.a + i * p.row_a, p.b + j * p.ldb, p.k);
+  }
+}
+
+template <class T>
+void both_transposed(const DirectProduct<T>& p) {
+  for (int64_t i = 0; i < p.m; ++i) {
+    for (int64_t j = 0; j < p.n; ++j) {
+      T sum = 0;
+      for (int64_t q = 0; q < p.k; ++q) sum += p.a[i * p.row_a + q * p.step_a] * p.b[j * p.ldb + q];
+      p.c[i * p.ldc + j] = sum;
+    }
+  }
+}
+
+template <class T>
+void product(const DirectProduct<T>& p) {
+  if (p.transpose_b) return p.step_a == 1 ? transposed(p) : both_transposed(p);
+  const hn::ScalableTag<T> d;
+  int64_t i = 0;
+  for (; i + 4 <= p.m; i += 4) rows<4>(d, p, i);
+  if (i + 2 <= p.m) rows<2>(d, p, i), i += 2;
+  if (i < p.m) rows<1>(d, p, i);
+}
+
+void product_float(const DirectProduct<float>& p) { product(p); }
+void product_double(const DirectProduct<double>& p) { product(p); }
+
+}  // namespace crescent::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace crescent::cpu {
+namespace {
+HWY_EXPORT(product_float);
+HWY_EXPORT(product_double);
+
+void multiply(const DirectProduct<float>& p) { HWY_DYNAMIC_DISPATCH(product_float)(p); }
+void multiply(const DirectProduct<double>& p) { HWY_DYNAMIC_DISPATCH(product_double)(p); }
+
+constexpr double kFewFlops = 60e3;      ///< below: one call of this loop, no threads
+constexpr int64_t kColumns = 128;       ///< of a single row, a part
+constexpr int64_t kDepth = 1024;        ///< summed by a part of a single row
+
+template <class T>
+class SmallMatmul final : public Kernel {
+ public:
+  explicit SmallMatmul(const Request& r) : plan_(r) {}
+
+  void run(const Arguments& a) override {
+    for (int64_t i = 0; i < plan_.count(); ++i) {
+      const bool strided = plan_.transpose_a;
+      T* c = a.out<T>(0) + i * plan_.m * plan_.n;
+      multiply({plan_.m, plan_.n, plan_.k, a.in<T>(0) + plan_.a[i], strided ? 1 : plan_.k, strided ? plan_.m : 1,
+                a.in<T>(1) + plan_.b[i], plan_.ldb(), plan_.transpose_b, c, plan_.n});
+      finish(c, plan_.m, plan_.n, plan_.n, plan_.bias ? a.in<T>(2) : nullptr, plan_.epilogue);
+    }
+  }
+  std::string name() const override { return "highway"; }
+  double flops() const override { return plan_.flops(); }
+
+ private:
+  MatmulPlan plan_;
+};
+
+/// One row times a large b: parts are blocks of columns and, where b is deep, of its rows.
+template <class T>
+class RowMatmul final : public Kernel {
+ public:
+  explicit RowMatmul(const Request& r)
+      : plan_(r), columns_((plan_.n + kColumns - 1) / kColumns),
+        depths_(plan_.transpose_b ? 1 : std::max<int64_t>(1, plan_.k / kDepth)) {}
+
+  void run(const Arguments& a) override {
+    T* partial = depths_ > 1 ? reinterpret_cast<T*>(a.scratch) : a.out<T>(0);
+    a.pool.parallel(columns_ * depths_, [&](int64_t part, int) { compute(a, partial, part % columns_, part / columns_); });
+    if (depths_ > 1) sum(partial, a.out<T>(0));
+    finish(a.out<T>(0), 1, plan_.n, plan_.n, plan_.bias ? a.in<T>(2) : nullptr, plan_.epilogue);
+  }
+  std::string name() const override { return "highway row"; }
+  size_t scratch_bytes() const override { return depths_ > 1 ? static_cast<size_t>(depths_ * plan_.n) * sizeof(T) : 0; }
+  double flops() const override { return plan_.flops(); }
+
+ private:
+  void compute(const Arguments& a, T* partial, int64_t column, int64_t depth) const {
+    const int64_t j = column * kColumns, first = plan_.k * depth / depths_, last = plan_.k * (depth + 1) / depths_;
+    const T* b = a.in<T>(1) + (plan_.transpose_b ? j * plan_.k : first * plan_.n + j);
+    multiply({1, std::min(kColumns, plan_.n - j), last - first, a.in<T>(0) + first, plan_.k, 1, b, plan_.ldb(),
+              plan_.transpose_b, partial + depth * plan_.n + j, plan_.n});
+  }
+  void sum(const T* partial, T* out) const {
+    std::copy_n(partial, plan_.n, out);
+    for (int64_t i = 1; i < depths_; ++i) accumulate(out, partial + i * plan_.n, plan_.n);
+  }
+
+  MatmulPlan plan_;
+  int64_t columns_, depths_;
+};
+
+template <class T>
+std::unique_ptr<Kernel> make_direct(const Request& r) {
+  MatmulPlan plan(r);
+  if (plan.flops() <= kFewFlops || plan.k == 0) return std::make_unique<SmallMatmul<T>>(r);
+  if (plan.count() == 1 && plan.m == 1) return std::make_unique<RowMatmul<T>>(r);
+  return nullptr;
+}
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_direct_matmul(const Request& r) {
+  switch (r.outputs[0].dtype) {
+    case DType::float32: return make_direct<float>(r);
+    case DType::float64: return make_direct<double>(r);
+    default: return nullptr;
+  }
+}
+
+}  // namespace crescent::cpu
+#endif
