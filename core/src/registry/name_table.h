@@ -1,0 +1,69 @@
+// Names and aliases per kind, for classes that are registered and for classes that an index promises.
+#pragma once
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/text.h"
+
+namespace crescent {
+
+template <class T>
+class NameTable {
+ public:
+  void add(std::string_view kind, const std::string& name, const std::vector<std::string>& aliases, const T& entry) {
+    Kind& table = kinds_[std::string(kind)];
+    table.names.insert(name);
+    table.words.emplace(name, entry);
+    for (const std::string& alias : aliases) table.words.emplace(alias, entry);
+    table.spellings.emplace(snake_case(name), entry);
+    table.spellings.emplace(lower_case(name), entry);
+  }
+
+  void erase(std::string_view kind, const std::string& name, const T& entry) {
+    Kind& table = kinds_[std::string(kind)];
+    table.names.erase(name);
+    std::erase_if(table.words, [&](const auto& word) { return word.second == entry; });
+    std::erase_if(table.spellings, [&](const auto& word) { return word.second == entry; });
+  }
+
+  /// By name or alias, else by the snake or lower case of a name ("adam").
+  const T* find(std::string_view kind, std::string_view word) const {
+    if (const T* entry = find_exact(kind, word)) return entry;
+    auto table = kinds_.find(kind);
+    return table == kinds_.end() ? nullptr : look_up(table->second.spellings, word);
+  }
+
+  /// By name or alias.
+  const T* find_exact(std::string_view kind, std::string_view word) const {
+    auto table = kinds_.find(kind);
+    return table == kinds_.end() ? nullptr : look_up(table->second.words, word);
+  }
+
+  void collect_names(std::string_view kind, std::set<std::string>& names) const {
+    auto table = kinds_.find(kind);
+    if (table != kinds_.end()) names.insert(table->second.names.begin(), table->second.names.end());
+  }
+  void collect_words(std::string_view kind, std::set<std::string>& words) const {
+    auto table = kinds_.find(kind);
+    if (table == kinds_.end()) return;
+    for (const auto& [word, entry] : table->second.words) words.insert(word);
+  }
+
+ private:
+  using Words = std::map<std::string, T, std::less<>>;
+  struct Kind {
+    std::set<std::string> names;
+    Words words, spellings;
+  };
+  static const T* look_up(const Words& words, std::string_view word) {
+    auto at = words.find(word);
+    return at == words.end() ? nullptr : &at->second;
+  }
+
+  std::map<std::string, Kind, std::less<>> kinds_;
+};
+
+}  // namespace crescent

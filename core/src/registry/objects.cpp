@@ -1,0 +1,75 @@
+// From names and configurations to objects, and back.
+#include <cxxabi.h>
+
+#include <cstdlib>
+#include <typeinfo>
+
+#include "crescent/registry.h"
+
+namespace crescent {
+namespace {
+
+/// The C++ class without namespaces, for objects that are not registered.
+std::string type_name(const std::type_info& type) {
+  int status = 0;
+  std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(type.name(), nullptr, nullptr, &status), std::free);
+  std::string name = text ? text.get() : type.name();
+  return name.substr(name.rfind(':') + 1);
+}
+
+/// Keras writes the package of a custom class in front: "acme>Scale".
+std::string_view without_package(std::string_view name) { return name.substr(name.rfind('>') + 1); }
+
+/// {"class_name": ..., "config": ...} with anything else beside it; functions of Keras 3 have their name as config.
+std::shared_ptr<Configurable> from_dict(std::string_view kind, const Dict& dict) {
+  const Value* class_name = dict.find("class_name");
+  if (!class_name || !class_name->is_string()) fail("expected a ", kind, " with a class_name, got ", Value(dict));
+  const Value* config = dict.find("config");
+  if (config && config->is_string()) return make_object(kind, without_package(config->as_string()), {});
+  const bool has_options = config && !config->is_null();
+  return make_object(kind, without_package(class_name->as_string()), has_options ? config->as_dict() : Dict());
+}
+
+std::shared_ptr<Configurable> from_object(std::string_view kind, const Value& value) {
+  auto object = value.object_as<Configurable>();
+  if (!object || (object->info() && object->info()->kind != kind)) fail("expected an object of kind ", kind, ", got ", value);
+  return object;
+}
+
+}  // namespace
+
+std::string Configurable::class_name() const { return info_ ? info_->name : type_name(typeid(*this)); }
+
+Dict Configurable::get_config() const {
+  if (!info_ || !self_) fail(class_name(), ": an object made outside the registry has no configuration");
+  return info_->schema.read(self_);
+}
+
+std::shared_ptr<Configurable> make_object(std::string_view kind, std::string_view name, const Dict& options) {
+  auto info = registry().get(kind, name);
+  if (!info->factory) fail(kind, " '", info->name, "' cannot be made by name");
+  std::shared_ptr<Configurable> object = info->factory->make(options);
+  object->attach(info);
+  try {
+    object->configured();
+  } catch (const Interrupted&) {
+    throw;
+  } catch (const Error& error) {
+    fail(info->name, ": ", error.what());
+  }
+  return object;
+}
+
+std::shared_ptr<Configurable> get_object(std::string_view kind, const Value& identifier) {
+  if (identifier.is_object()) return from_object(kind, identifier);
+  if (identifier.is_string()) return make_object(kind, identifier.as_string(), {});
+  if (identifier.is_dict()) return from_dict(kind, identifier.as_dict());
+  fail("expected a name, configuration or object of kind ", kind, ", got ", identifier);
+}
+
+Value serialize(const Configurable* object) {
+  if (!object) return {};
+  return Dict{{"class_name", object->class_name()}, {"config", object->get_config()}};
+}
+
+}  // namespace crescent

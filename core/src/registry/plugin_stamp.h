@@ -1,0 +1,15 @@
+// A plugin's stamp, read from the file: nothing of the library is mapped or run.
+#pragma once
+#include <string>
+
+#include "crescent/loader.h"
+
+namespace crescent {
+
+/// Fails naming the path when the file is no complete library of this machine or has no stamp.
+PluginInfo read_stamp(const std::string& path);
+
+/// Why a library with this stamp cannot run here, both sides named, with the command that mends it; empty when it can.
+std::string mismatch(const PluginInfo& stamp);
+
+}  // namespace crescent

@@ -1,0 +1,118 @@
+#include "crescent/registry.h"
+
+#include <algorithm>
+
+#include "registry/plugin_loader.h"
+#include "registry/registry_state.h"
+
+namespace crescent {
+
+Factory::~Factory() = default;
+
+std::string describe_origin(const ClassInfo& info) {
+  if (info.origin == "Lua") return "Lua";
+  if (info.plugin.empty()) return "the program";
+  return concat("plugin '", info.plugin, "'", info.origin.empty() ? "" : " (" + info.origin + ")");
+}
+
+std::vector<std::string> words_of(const ClassInfo& info) {
+  std::vector<std::string> words = info.aliases;
+  words.insert(words.begin(), info.name);
+  return words;
+}
+
+void refuse_clash(std::string_view kind, std::string_view word, std::string_view origin) {
+  fail(kind, " '", word, "' is there already, from ", origin);
+}
+
+// ---- State -----------------------------------------------------------------------------------------------
+
+ClassInfoPtr Registry::State::find(std::string_view kind, std::string_view word) const {
+  std::lock_guard lock(mutex);
+  const ClassInfoPtr* info = table.find(kind, word);
+  return info ? *info : nullptr;
+}
+
+ClassInfoPtr Registry::State::find_exact(std::string_view kind, std::string_view word) const {
+  std::lock_guard lock(mutex);
+  const ClassInfoPtr* info = table.find_exact(kind, word);
+  return info ? *info : nullptr;
+}
+
+void Registry::State::insert(ClassInfoPtr info) {
+  std::lock_guard lock(mutex);
+  table.add(info->kind, info->name, info->aliases, info);
+  classes.push_back(std::move(info));
+}
+
+void Registry::State::erase(const ClassInfoPtr& info) {
+  std::lock_guard lock(mutex);
+  table.erase(info->kind, info->name, info);
+  std::erase(classes, info);
+}
+
+// ---- Registry --------------------------------------------------------------------------------------------
+
+Registry::Registry() : state_(std::make_unique<State>()) {}
+Registry::~Registry() = default;
+
+Registry& registry() {
+  // Lives as long as the process: classes of plugins and of Lua would be destroyed after what they need.
+  static Registry* const instance = [] {
+    auto* process_registry = new Registry;
+    PluginLoader::attach(*process_registry);
+    return process_registry;
+  }();
+  return *instance;
+}
+
+void Registry::add(ClassInfo info) {
+  if (info.plugin.empty()) info.plugin = state_->plugin, info.plugin_version = state_->version;
+  if (info.origin.empty()) info.origin = state_->origin;
+  for (const std::string& word : words_of(info)) {
+    if (ClassInfoPtr there = state_->find_exact(info.kind, word)) refuse_clash(info.kind, word, describe_origin(*there));
+    if (state_->loader) state_->loader->refuse_promised(info.kind, word, info.origin);
+  }
+  state_->insert(std::make_shared<const ClassInfo>(std::move(info)));
+}
+
+void Registry::replace(ClassInfo info) {
+  std::vector<ClassInfoPtr> replaced;
+  for (const std::string& word : words_of(info)) {
+    if (state_->loader) state_->loader->refuse_promised(info.kind, word, info.origin);
+    ClassInfoPtr there = state_->find_exact(info.kind, word);
+    if (there && there->origin != "Lua") refuse_clash(info.kind, word, describe_origin(*there));
+    if (there) replaced.push_back(std::move(there));
+  }
+  for (const ClassInfoPtr& old : replaced) state_->erase(old);
+  state_->insert(std::make_shared<const ClassInfo>(std::move(info)));
+}
+
+std::shared_ptr<const ClassInfo> Registry::find(std::string_view kind, std::string_view name) {
+  ClassInfoPtr info = state_->find_exact(kind, name);
+  if (!info && state_->loader) state_->loader->load_for(kind, name);
+  return info ? info : state_->find(kind, name);
+}
+
+std::shared_ptr<const ClassInfo> Registry::get(std::string_view kind, std::string_view name) {
+  if (auto info = find(kind, name)) return info;
+  fail("unknown ", kind, " '", name, "'", did_you_mean(name, all_names(kind)));
+}
+
+std::vector<std::string> Registry::names(std::string_view kind) {
+  std::set<std::string> names;
+  if (state_->loader) state_->loader->promised().collect_names(kind, names);
+  std::lock_guard lock(state_->mutex);
+  state_->table.collect_names(kind, names);
+  return {names.begin(), names.end()};
+}
+
+std::vector<std::string> Registry::all_names(std::string_view kind) {
+  std::set<std::string> words;
+  if (state_->loader) state_->loader->promised().collect_words(kind, words);
+  std::lock_guard lock(state_->mutex);
+  state_->table.collect_words(kind, words);
+  return {words.begin(), words.end()};
+}
+
+}  // namespace crescent
