@@ -1,0 +1,110 @@
+// Activations with options, as layers.
+#include "crescent/plugin.h"
+
+namespace crescent {
+namespace {
+
+/// Elementwise layers hand masks through.
+class Elementwise : public UnaryLayer {
+ public:
+  void configured() override {
+    UnaryLayer::configured();
+    set_supports_masking(true);
+  }
+};
+
+class ReLU final : public Elementwise {
+ public:
+  static void describe(Schema<ReLU>& s) {
+    s.doc("x from threshold to max_value, negative_slope * (x - threshold) below.")
+        .field("max_value", &ReLU::max_value_, "Upper limit, null: none.").min(0)
+        .field("negative_slope", &ReLU::negative_slope_, "Slope below the threshold.").min(0)
+        .field("threshold", &ReLU::threshold_, "Where the function starts.").min(0);
+  }
+  Tensor call(const Tensor& x, const Call&) override {
+    if (threshold_ == 0 && negative_slope_ == 0 && !max_value_) return ops::relu(x);
+    const Tensor above = max_value_ ? ops::minimum(x, *max_value_) : x;
+    return ops::where(ops::less(x, threshold_), negative_slope_ * (x - threshold_), above);
+  }
+
+ private:
+  std::optional<double> max_value_;
+  double negative_slope_ = 0, threshold_ = 0;
+};
+
+class LeakyReLU final : public Elementwise {
+ public:
+  static void describe(Schema<LeakyReLU>& s) {
+    s.doc("x above 0, negative_slope * x below.")
+        .field("negative_slope", &LeakyReLU::negative_slope_, "Slope below 0.").alias("alpha").min(0);
+  }
+  Tensor call(const Tensor& x, const Call&) override { return ops::leaky_relu(x, negative_slope_); }
+
+ private:
+  double negative_slope_ = 0.3;
+};
+
+class ELU final : public Elementwise {
+ public:
+  static void describe(Schema<ELU>& s) {
+    s.doc("x above 0, alpha * (exp(x) - 1) below.").field("alpha", &ELU::alpha_, "Scale below 0.");
+  }
+  Tensor call(const Tensor& x, const Call&) override { return ops::elu(x, alpha_); }
+
+ private:
+  double alpha_ = 1;
+};
+
+class Softmax final : public Elementwise {
+ public:
+  static void describe(Schema<Softmax>& s) {
+    s.doc("exp(x) / sum exp(x) over an axis; masked elements get 0.").field("axis", &Softmax::axis_, "The axis.");
+  }
+  Tensor call(const Tensor& x, const Call& call) override {
+    if (!call.mask()) return ops::softmax(x, int(axis_));
+    const Tensor hidden = 1.0 - ops::cast(call.mask(), x.dtype());
+    return ops::softmax(x - hidden * 1e9, int(axis_));
+  }
+
+ private:
+  int64_t axis_ = -1;
+};
+
+class PReLU final : public Elementwise {
+ public:
+  static void describe(Schema<PReLU>& s) {
+    s.doc("x above 0, alpha * x below, alpha learned.")
+        .field("alpha_initializer", &PReLU::initializer_, "How alpha starts.")
+        .field("alpha_regularizer", &PReLU::regularizer_, "Penalty on alpha.")
+        .field("alpha_constraint", &PReLU::constraint_, "Projection of alpha after updates.")
+        .field("shared_axes", &PReLU::shared_axes_, "Axes (from 1) along which alpha is one value.");
+  }
+  void build(const Shape& input) override {
+    Shape shape = input.slice(1, input.rank());
+    for (int64_t axis : shared_axes_.value_or(std::vector<int64_t>{})) {
+      if (axis < 1 || axis > shape.rank()) fail("shared_axes: no axis ", axis, " in inputs of shape ", input);
+      shape.set(int(axis) - 1, 1);
+    }
+    alpha_ = add_weight("alpha", shape, initializer_, {regularizer_.shared(), constraint_.shared()});
+  }
+  Tensor call(const Tensor& x, const Call&) override { return ops::relu(x) - alpha_ * ops::relu(-x); }
+
+ private:
+  Ref<Initializer> initializer_ = "zeros";
+  Ref<Regularizer> regularizer_;
+  Ref<Constraint> constraint_;
+  std::optional<std::vector<int64_t>> shared_axes_;
+  Variable alpha_;
+};
+
+}  // namespace
+
+CRESCENT_PLUGIN("activation", CRESCENT_VERSION) {
+  registry.add<ReLU>("ReLU");
+  registry.add<LeakyReLU>("LeakyReLU");
+  registry.add<ELU>("ELU");
+  registry.add<PReLU>("PReLU");
+  registry.add<Softmax>("Softmax");
+}
+
+}  // namespace crescent

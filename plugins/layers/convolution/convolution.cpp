@@ -1,0 +1,86 @@
+#include "convolution.h"
+
+namespace crescent {
+namespace {
+
+constexpr const char* kDoc[] = {
+    "", "Windows over (batch, steps, channels) -> (batch, new steps, filters).",
+    "Windows over (batch, rows, columns, channels) -> (batch, new rows, new columns, filters).",
+    "Windows over (batch, three axes, channels) -> (batch, three axes, filters)."};
+
+template <int Axes>
+class Conv final : public BaseConv<Axes> {
+ public:
+  static void describe(Schema<Conv>& s) {
+    s.doc(kDoc[Axes]);
+    BaseConv<Axes>::describe_sizes(s);
+    std::vector<std::string> paddings{"valid", "same"};
+    if (Axes == 1) paddings.push_back("causal");
+    s.field("padding", &Conv::padding_, "valid: windows inside; same: ceil(n / stride) windows; causal: none ahead.").choices(paddings)
+        .field("data_format", &Conv::data_format_, "Where the channels are.").choices({"channels_last", "channels_first"})
+        .field("dilation_rate", &Conv::dilation_, "Gaps between the elements of a window.").min(1)
+        .field("groups", &Conv::groups_, "Channels and filters in separate groups.").min(1);
+    BaseConv<Axes>::describe_rest(s);
+  }
+
+ protected:
+  Shape kernel_shape(int64_t channels) const override {
+    Shape shape(this->kernel_size_);
+    shape.append(channels / this->groups_);
+    shape.append(this->filters_);
+    return shape;
+  }
+  Tensor product(const Tensor& x) const override {
+    return ops::conv(x, this->kernel_, this->strides_, padding_named(this->padding_), this->dilation_, this->groups_);
+  }
+};
+
+template <int Axes>
+class ConvTranspose final : public BaseConv<Axes> {
+ public:
+  static void describe(Schema<ConvTranspose>& s) {
+    s.doc("The transpose of a convolution: each value spreads over a window.");
+    BaseConv<Axes>::describe_sizes(s);
+    s.field("padding", &ConvTranspose::padding_, "As of the convolution it transposes.").choices({"valid", "same"})
+        .field("output_padding", &ConvTranspose::output_padding_, "Extra length of the output, null: worked out.")
+        .field("data_format", &ConvTranspose::data_format_, "Where the channels are.").choices({"channels_last", "channels_first"})
+        .field("dilation_rate", &ConvTranspose::dilation_, "Gaps between the elements of a window.").min(1);
+    BaseConv<Axes>::describe_rest(s);
+  }
+  void configured() override {
+    BaseConv<Axes>::configured();
+    if (!output_padding_) return;
+    output_padding_ = per_axis(*output_padding_, Axes, "output_padding");
+    for (int i = 0; i < Axes; ++i)
+      if ((*output_padding_)[i] >= this->strides_[i])
+        fail("output_padding ", Value(*output_padding_), " must be less than strides ", Value(this->strides_));
+  }
+
+ protected:
+  Shape kernel_shape(int64_t channels) const override {
+    Shape shape(this->kernel_size_);
+    shape.append(this->filters_);
+    shape.append(channels);
+    return shape;
+  }
+  Tensor product(const Tensor& x) const override {
+    return ops::conv_transpose(x, this->kernel_, this->strides_, padding_named(this->padding_), this->dilation_,
+                               output_padding_.value_or(std::vector<int64_t>{}));
+  }
+
+ private:
+  std::optional<std::vector<int64_t>> output_padding_;
+};
+
+}  // namespace
+
+CRESCENT_PLUGIN("convolution", CRESCENT_VERSION) {
+  registry.add<Conv<1>>("Conv1D", {"Convolution1D"});
+  registry.add<Conv<2>>("Conv2D", {"Convolution2D"});
+  registry.add<Conv<3>>("Conv3D", {"Convolution3D"});
+  registry.add<ConvTranspose<1>>("Conv1DTranspose");
+  registry.add<ConvTranspose<2>>("Conv2DTranspose", {"Deconvolution2D"});
+  registry.add<ConvTranspose<3>>("Conv3DTranspose", {"Deconvolution3D"});
+}
+
+}  // namespace crescent

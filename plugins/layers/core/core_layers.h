@@ -1,0 +1,9 @@
+// The files of this plugin; each adds its classes.
+#pragma once
+#include "crescent/plugin.h"
+
+namespace crescent {
+void add_dense(Registry& registry);
+void add_embedding(Registry& registry);
+void add_simple_layers(Registry& registry);
+}  // namespace crescent

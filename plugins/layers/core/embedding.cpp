@@ -1,0 +1,48 @@
+#include "core_layers.h"
+
+namespace crescent {
+namespace {
+
+class Embedding final : public UnaryLayer {
+ public:
+  static void describe(Schema<Embedding>& s) {
+    s.doc("A row of a learned table for each integer. (batch, ...) -> (batch, ..., output_dim)")
+        .field("input_dim", &Embedding::rows_, "Rows of the table: the largest integer + 1.").required().min(1)
+        .field("output_dim", &Embedding::columns_, "Width of a row.").required().min(1)
+        .field("embeddings_initializer", &Embedding::initializer_, "How the table starts.")
+        .field("embeddings_regularizer", &Embedding::regularizer_, "Penalty on the table.")
+        .field("activity_regularizer", &Embedding::activity_regularizer_, "Penalty on the output.")
+        .field("embeddings_constraint", &Embedding::constraint_, "Projection of the table after updates.")
+        .field("mask_zero", &Embedding::mask_zero_, "0 is padding: it is masked out.")
+        .field("input_length", &Embedding::input_length_, "Length of sequences, when fixed (Keras 2).").not_stored();
+  }
+  void configured() override {
+    UnaryLayer::configured();
+    set_supports_masking(true);
+    set_activity_regularizer(activity_regularizer_.shared());
+  }
+  void build(const Shape&) override {
+    table_ = add_weight("embeddings", {rows_, columns_}, initializer_, {regularizer_.shared(), constraint_.shared()});
+  }
+  Tensor call(const Tensor& x, const Call&) override {
+    return ops::take(table_, is_integer(x.dtype()) ? x : ops::cast(x, DType::int32), 0);
+  }
+  Tensors compute_mask(const Tensors& inputs, const Tensors&, const Tensors&) override {
+    return {mask_zero_ ? ops::not_equal(inputs[0], 0) : Tensor()};
+  }
+
+ private:
+  int64_t rows_ = 0, columns_ = 0;
+  Ref<Initializer> initializer_ = "uniform";
+  Ref<Regularizer> regularizer_, activity_regularizer_;
+  Ref<Constraint> constraint_;
+  bool mask_zero_ = false;
+  Value input_length_;
+  Variable table_;
+};
+
+}  // namespace
+
+void add_embedding(Registry& registry) { registry.add<Embedding>("Embedding"); }
+
+}  // namespace crescent

@@ -1,0 +1,68 @@
+// Core layers without weights.
+#include "core_layers.h"
+
+namespace crescent {
+namespace {
+
+class ActivationLayer final : public UnaryLayer {
+ public:
+  static void describe(Schema<ActivationLayer>& s) {
+    s.doc("Applies an activation function.")
+        .field("activation", &ActivationLayer::activation_, "Which one.").required()
+        .field("activity_regularizer", &ActivationLayer::activity_regularizer_, "Penalty on the output.").omit_null();
+  }
+  void configured() override {
+    UnaryLayer::configured();
+    set_supports_masking(true);
+    set_activity_regularizer(activity_regularizer_.shared());
+  }
+  Tensor call(const Tensor& x, const Call&) override { return activation_ ? (*activation_)(x) : x; }
+
+ private:
+  Ref<Activation> activation_;
+  Ref<Regularizer> activity_regularizer_;
+};
+
+class IdentityLayer final : public UnaryLayer {
+ public:
+  static void describe(Schema<IdentityLayer>& s) { s.doc("Hands its input on."); }
+  void configured() override {
+    UnaryLayer::configured();
+    set_supports_masking(true);
+  }
+  Tensor call(const Tensor& x, const Call&) override { return x; }
+};
+
+class Masking final : public UnaryLayer {
+ public:
+  static void describe(Schema<Masking>& s) {
+    s.doc("Masks the steps whose features all equal a value, and zeroes them.")
+        .field("mask_value", &Masking::value_, "The value of padding.");
+  }
+  void configured() override {
+    UnaryLayer::configured();
+    set_supports_masking(true);
+  }
+  Tensor call(const Tensor& x, const Call&) override { return x * ops::cast(kept(x, true), x.dtype()); }
+  Tensors compute_mask(const Tensors& inputs, const Tensors&, const Tensors&) override { return {kept(inputs[0], false)}; }
+
+ private:
+  Tensor kept(const Tensor& x, bool keepdims) const { return ops::any(ops::not_equal(x, value_), {-1}, keepdims); }
+  double value_ = 0;
+};
+
+}  // namespace
+
+void add_simple_layers(Registry& registry) {
+  registry.add<ActivationLayer>("Activation");
+  registry.add<IdentityLayer>("Identity");
+  registry.add<Masking>("Masking");
+}
+
+}  // namespace crescent
+
+CRESCENT_PLUGIN("core", CRESCENT_VERSION) {
+  crescent::add_dense(registry);
+  crescent::add_embedding(registry);
+  crescent::add_simple_layers(registry);
+}

@@ -1,0 +1,218 @@
+// Layers that join several tensors.
+#include <algorithm>
+
+#include "crescent/plugin.h"
+
+namespace crescent {
+namespace {
+
+std::string shapes_text(const std::vector<Shape>& shapes) {
+  std::string text = "[";
+  for (const Shape& shape : shapes) text += (text.size() > 1 ? ", " : "") + to_text(shape);
+  return text + "]";
+}
+
+void require_several(const std::vector<Shape>& inputs) {
+  if (inputs.size() < 2) fail("A merge layer should be called on a list of at least 2 inputs. Got ", inputs.size(), " inputs.");
+  for (const Shape& shape : inputs)
+    if (shape[0] >= 0 && inputs[0][0] >= 0 && shape[0] != inputs[0][0])
+      fail("Can not merge tensors with different batch sizes. Got tensors with shapes : ", shapes_text(inputs));
+}
+
+/// Elementwise merging; missing axes are added after the batch.
+class Merge : public Layer {
+ public:
+  void configured() override {
+    Layer::configured();
+    set_supports_masking(true);
+  }
+  void build(const std::vector<Shape>& inputs) override { require_several(inputs); }
+  Tensors call(const Tensors& inputs, const Call&) override { return {merge(same_rank(inputs))}; }
+  /// Elements count where every input that has a mask counts.
+  Tensors compute_mask(const Tensors&, const Tensors& masks, const Tensors&) override {
+    Tensor all;
+    for (const Tensor& mask : masks)
+      if (mask) all = all ? ops::logical_and(all, mask) : mask;
+    return {all};
+  }
+
+ protected:
+  virtual Tensor merge(const Tensors& inputs) const = 0;
+
+ private:
+  static Tensors same_rank(const Tensors& inputs) {
+    int rank = 0;
+    for (const Tensor& x : inputs) rank = std::max(rank, x.rank());
+    Tensors same = inputs;
+    for (Tensor& x : same)
+      while (x.rank() < rank) x = ops::expand_dims(x, 1);
+    return same;
+  }
+};
+
+using Step = Tensor (*)(const Tensor& merged, const Tensor& next);
+
+struct Row {
+  const char *name, *doc;
+  Step step;
+};
+const Row kRows[] = {
+    {"Add", "Sum of the inputs.", [](const Tensor& a, const Tensor& b) { return a + b; }},
+    {"Multiply", "Product of the inputs.", [](const Tensor& a, const Tensor& b) { return a * b; }},
+    {"Maximum", "Largest of the inputs.", [](const Tensor& a, const Tensor& b) { return ops::maximum(a, b); }},
+    {"Minimum", "Smallest of the inputs.", [](const Tensor& a, const Tensor& b) { return ops::minimum(a, b); }},
+};
+
+template <int Index>
+class Folded final : public Merge {
+ public:
+  static void describe(Schema<Folded>& s) { s.doc(kRows[Index].doc); }
+
+ protected:
+  Tensor merge(const Tensors& inputs) const override {
+    Tensor merged = inputs[0];
+    for (size_t i = 1; i < inputs.size(); ++i) merged = kRows[Index].step(merged, inputs[i]);
+    return merged;
+  }
+};
+
+template <int... Indices>
+void add_folded(Registry& registry, std::integer_sequence<int, Indices...>) {
+  (registry.add<Folded<Indices>>(kRows[Indices].name), ...);
+}
+
+class Average final : public Merge {
+ public:
+  static void describe(Schema<Average>& s) { s.doc("Mean of the inputs."); }
+
+ protected:
+  Tensor merge(const Tensors& inputs) const override {
+    Tensor total = inputs[0];
+    for (size_t i = 1; i < inputs.size(); ++i) total = total + inputs[i];
+    return total / double(inputs.size());
+  }
+};
+
+class Subtract final : public Merge {
+ public:
+  static void describe(Schema<Subtract>& s) { s.doc("First input minus second."); }
+  void build(const std::vector<Shape>& inputs) override {
+    if (inputs.size() != 2) fail("A `Subtract` layer should be called on exactly 2 inputs. Got ", inputs.size(), " inputs.");
+    Merge::build(inputs);
+  }
+
+ protected:
+  Tensor merge(const Tensors& inputs) const override { return inputs[0] - inputs[1]; }
+};
+
+class Concatenate final : public Layer {
+ public:
+  static void describe(Schema<Concatenate>& s) { s.doc("Inputs one after another along an axis.").field("axis", &Concatenate::axis_, "The axis."); }
+  void configured() override {
+    Layer::configured();
+    set_supports_masking(true);
+  }
+  void build(const std::vector<Shape>& inputs) override {
+    if (inputs.empty()) fail("A `Concatenate` layer should be called on a list of at least 1 input.");
+    const int axis = inputs[0].axis(int(axis_));
+    for (const Shape& shape : inputs) {
+      Shape other = shape;
+      if (shape.rank() == inputs[0].rank()) other.set(axis, inputs[0][axis]);
+      if (!other.compatible(inputs[0]))
+        fail("A `Concatenate` layer requires inputs with matching shapes except for the concatenation axis. Received: input_shape=", shapes_text(inputs));
+    }
+  }
+  Tensors call(const Tensors& inputs, const Call&) override { return {ops::concatenate(inputs, int(axis_))}; }
+  /// Missing masks count everywhere; a step counts when every part of it does.
+  Tensors compute_mask(const Tensors& inputs, const Tensors& masks, const Tensors&) override {
+    if (std::none_of(masks.begin(), masks.end(), [](const Tensor& m) { return bool(m); })) return {Tensor()};
+    Tensors wide;
+    for (size_t i = 0; i < inputs.size(); ++i) wide.push_back(wide_mask(inputs[i], masks[i]));
+    return {ops::all(ops::concatenate(wide, int(axis_)), {-1})};
+  }
+
+ private:
+  static Tensor wide_mask(const Tensor& x, const Tensor& mask) {
+    const Tensor ones = ops::cast(ops::ones_like(x), DType::boolean);
+    if (!mask) return ones;
+    Tensor wide = mask;
+    while (wide.rank() < x.rank()) wide = ops::expand_dims(wide, -1);
+    return ops::logical_and(ones, wide);
+  }
+  int64_t axis_ = -1;
+};
+
+class Dot final : public Layer {
+ public:
+  static void describe(Schema<Dot>& s) {
+    s.doc("Products summed over one axis of each of two inputs, sample by sample.")
+        .field("axes", &Dot::axes_, "The axis, or one for each input.").required()
+        .field("normalize", &Dot::normalize_, "Make vectors along the axes unit first (cosine).");
+  }
+  void configured() override {
+    Layer::configured();
+    if (axes_.size() > 2) fail("axes: expected 1 or 2 integers, got ", Value(axes_));
+    set_supports_masking(true);
+  }
+  void build(const std::vector<Shape>& inputs) override {
+    if (inputs.size() != 2) fail("A `Dot` layer should be called on a list of 2 inputs. Got ", inputs.size(), " inputs.");
+    const int a = axis_of(inputs[0], 0), b = axis_of(inputs[1], 1);
+    if (inputs[0][a] >= 0 && inputs[1][b] >= 0 && inputs[0][a] != inputs[1][b])
+      fail("Incompatible input shapes: axis values ", inputs[0][a], " (at axis ", a, ") != ", inputs[1][b], " (at axis ", b,
+           "). Full input shapes: ", inputs[0], ", ", inputs[1]);
+  }
+  Tensors call(const Tensors& inputs, const Call&) override {
+    Tensor a = inputs[0], b = inputs[1];
+    const int axis_a = axis_of(a.shape(), 0), axis_b = axis_of(b.shape(), 1);
+    if (normalize_) {
+      a = unit(a, axis_a);
+      b = unit(b, axis_b);
+    }
+    return {batch_dot(a, b, axis_a, axis_b)};
+  }
+  Tensors compute_mask(const Tensors&, const Tensors&, const Tensors&) override { return {Tensor()}; }
+
+ private:
+  int axis_of(const Shape& shape, size_t input) const { return shape.axis(int(axes_.size() == 1 ? axes_[0] : axes_[input])); }
+  static Tensor unit(const Tensor& x, int axis) {
+    return x * ops::rsqrt(ops::maximum(ops::sum(ops::square(x), {axis}, true), 1e-12));
+  }
+  /// x with `axis` moved to the end (or to 1), and every other axis but the batch merged into one.
+  static Tensor as_matrix(const Tensor& x, int axis, bool axis_last) {
+    std::vector<int> axes{0};
+    if (!axis_last) axes.push_back(axis);
+    for (int i = 1; i < x.rank(); ++i)
+      if (i != axis) axes.push_back(i);
+    if (axis_last) axes.push_back(axis);
+    int64_t rest = 1;
+    for (int i = 1; i < x.rank(); ++i)
+      if (i != axis) rest *= x.dim(i);
+    const Shape shape = axis_last ? Shape{x.dim(0), rest, x.dim(axis)} : Shape{x.dim(0), x.dim(axis), rest};
+    return ops::reshape(ops::transpose(x, axes), shape);
+  }
+  static Tensor batch_dot(const Tensor& a, const Tensor& b, int axis_a, int axis_b) {
+    const Tensor product = ops::matmul(as_matrix(a, axis_a, true), as_matrix(b, axis_b, false));
+    Shape shape{a.dim(0)};
+    for (int i = 1; i < a.rank(); ++i)
+      if (i != axis_a) shape.append(a.dim(i));
+    for (int i = 1; i < b.rank(); ++i)
+      if (i != axis_b) shape.append(b.dim(i));
+    if (shape.rank() == 1) shape.append(1);
+    return ops::reshape(product, shape);
+  }
+
+  std::vector<int64_t> axes_;
+  bool normalize_ = false;
+};
+
+}  // namespace
+
+CRESCENT_PLUGIN("merge", CRESCENT_VERSION) {
+  add_folded(registry, std::make_integer_sequence<int, std::size(kRows)>{});
+  registry.add<Average>("Average");
+  registry.add<Subtract>("Subtract");
+  registry.add<Concatenate>("Concatenate");
+  registry.add<Dot>("Dot");
+}
+
+}  // namespace crescent

@@ -1,0 +1,132 @@
+// Layers that act in training only.
+#include <cmath>
+
+#include "crescent/plugin.h"
+
+namespace crescent {
+namespace {
+
+/// Shares rate and seed.
+class RandomLayer : public UnaryLayer {
+ public:
+  void configured() override {
+    UnaryLayer::configured();
+    set_supports_masking(true);
+    random_ = add_seed_generator(seed_);
+  }
+
+ protected:
+  template <class T>
+  static void describe_rate(Schema<T>& s) {
+    s.field("rate", &RandomLayer::rate_, "Share that is dropped.").required().min(0).max(1);
+  }
+  template <class T>
+  static void describe_seed(Schema<T>& s) {
+    s.field("seed", &RandomLayer::seed_, "Fixes the draws.");
+  }
+  bool active(const Call& call) const { return call.training && rate_ > 0; }
+
+  double rate_ = 0;
+  std::optional<int64_t> seed_;
+  std::optional<SeedGenerator> random_;
+};
+
+/// x with a share of elements (of `noise` shape, broadcast) zeroed, the others scaled up.
+Tensor drop(const Tensor& x, const Shape& noise, double rate, const SeedGenerator& random) {
+  if (rate >= 1) return ops::zeros_like(x);
+  const Tensor kept = ops::greater_equal(random.uniform(noise, 0, 1), rate);
+  return ops::where(kept, x * (1 / (1 - rate)), 0);
+}
+
+class Dropout final : public RandomLayer {
+ public:
+  static void describe(Schema<Dropout>& s) {
+    s.doc("Zeroes a share of elements in training and scales the others by 1 / (1 - rate).");
+    describe_rate(s);
+    s.field("noise_shape", &Dropout::noise_shape_, "Shape of the draws, 1 where elements share one; null dims as the input.");
+    describe_seed(s);
+  }
+  Tensor call(const Tensor& x, const Call& call) override {
+    return active(call) ? drop(x, noise_for(x.shape()), rate_, *random_) : x;
+  }
+
+ private:
+  Shape noise_for(const Shape& input) const {
+    if (!noise_shape_) return input;
+    Shape noise = *noise_shape_;
+    if (noise.rank() != input.rank()) fail("noise_shape ", noise, " does not fit an input of shape ", input);
+    for (int i = 0; i < noise.rank(); ++i)
+      if (noise[i] < 0) noise.set(i, input[i]);
+    return noise;
+  }
+  std::optional<Shape> noise_shape_;
+};
+
+class SpatialDropout1D final : public RandomLayer {
+ public:
+  static void describe(Schema<SpatialDropout1D>& s) {
+    s.doc("Drops whole channels of (batch, steps, channels).");
+    describe_rate(s);
+    describe_seed(s);
+  }
+  Tensor call(const Tensor& x, const Call& call) override {
+    return active(call) ? drop(x, {x.dim(0), 1, x.dim(2)}, rate_, *random_) : x;
+  }
+};
+
+class GaussianDropout final : public RandomLayer {
+ public:
+  static void describe(Schema<GaussianDropout>& s) {
+    s.doc("Multiplies by normal noise of mean 1 and deviation sqrt(rate / (1 - rate)) in training.");
+    describe_rate(s);
+    describe_seed(s);
+  }
+  Tensor call(const Tensor& x, const Call& call) override {
+    if (!active(call)) return x;
+    return x * random_->normal(x.shape(), 1, std::sqrt(rate_ / (1 - rate_)));
+  }
+};
+
+class GaussianNoise final : public RandomLayer {
+ public:
+  static void describe(Schema<GaussianNoise>& s) {
+    s.doc("Adds normal noise in training.").field("stddev", &GaussianNoise::stddev_, "Deviation.").required().min(0);
+    describe_seed(s);
+  }
+  Tensor call(const Tensor& x, const Call& call) override {
+    return call.training && stddev_ > 0 ? x + random_->normal(x.shape(), 0, stddev_) : x;
+  }
+
+ private:
+  double stddev_ = 0;
+};
+
+class ActivityRegularization final : public UnaryLayer {
+ public:
+  static void describe(Schema<ActivityRegularization>& s) {
+    s.doc("Adds l1 * sum |x| + l2 * sum x^2 to the loss.")
+        .field("l1", &ActivityRegularization::l1_, "Factor of the absolute sum.").min(0)
+        .field("l2", &ActivityRegularization::l2_, "Factor of the sum of squares.").min(0);
+  }
+  void configured() override {
+    UnaryLayer::configured();
+    set_supports_masking(true);
+    set_activity_regularizer(make<Regularizer>("L1L2", {{"l1", l1_}, {"l2", l2_}}));
+  }
+  Tensor call(const Tensor& x, const Call&) override { return x; }
+
+ private:
+  double l1_ = 0, l2_ = 0;
+};
+
+}  // namespace
+
+CRESCENT_PLUGIN("regularization", CRESCENT_VERSION) {
+  registry.add<Dropout>("Dropout");
+  registry.add<SpatialDropout1D>("SpatialDropout1D");
+  registry.add<GaussianDropout>("GaussianDropout");
+  registry.add<GaussianNoise>("GaussianNoise");
+  registry.add<ActivityRegularization>("ActivityRegularization");
+}
+
+}  // namespace crescent

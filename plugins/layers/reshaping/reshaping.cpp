@@ -1,0 +1,112 @@
+// Layers that only move values.
+#include <algorithm>
+
+#include "crescent/plugin.h"
+
+namespace crescent {
+namespace {
+
+class Flatten final : public UnaryLayer {
+ public:
+  static void describe(Schema<Flatten>& s) {
+    s.doc("(batch, ...) -> (batch, product of the rest)")
+        .field("data_format", &Flatten::data_format_, "channels_first: channels are moved last before.")
+        .choices({"channels_last", "channels_first"});
+  }
+  Tensor call(const Tensor& x, const Call&) override {
+    const Shape rest = x.shape().slice(1, x.rank());
+    if (!rest.is_known())
+      fail("The shape of the input to \"Flatten\" is not fully defined (got ", rest,
+           "). Make sure to pass a complete \"input_shape\" or \"batch_input_shape\" argument to the first layer in your model.");
+    return ops::reshape(channels_last(x), {x.dim(0), rest.size()});
+  }
+
+ private:
+  Tensor channels_last(const Tensor& x) const {
+    if (data_format_ != "channels_first" || x.rank() < 3) return x;
+    std::vector<int> axes{0};
+    for (int i = 2; i < x.rank(); ++i) axes.push_back(i);
+    axes.push_back(1);
+    return ops::transpose(x, axes);
+  }
+  std::optional<std::string> data_format_ = "channels_last";
+};
+
+class Reshape final : public UnaryLayer {
+ public:
+  static void describe(Schema<Reshape>& s) {
+    s.doc("(batch, ...) -> (batch,) + target_shape; one -1 is worked out.")
+        .field("target_shape", &Reshape::target_, "Shape without the batch axis.").required();
+  }
+  void configured() override {
+    UnaryLayer::configured();
+    if (std::count(target_.begin(), target_.end(), -1) > 1) fail("Can only specify one unknown dimension.");
+  }
+  Tensor call(const Tensor& x, const Call&) override { return ops::reshape(x, Shape{x.dim(0)}.concat(resolved(x.shape()))); }
+
+ private:
+  Shape resolved(const Shape& input) const {
+    const Shape rest = input.slice(1, input.rank());
+    if (!rest.is_known()) return Shape(target_);
+    Shape shape(target_);
+    int64_t known = 1;
+    int unknown = -1;
+    for (int i = 0; i < shape.rank(); ++i) (shape[i] == -1) ? void(unknown = i) : void(known *= shape[i]);
+    if (unknown >= 0 && known > 0) shape.set(unknown, rest.size() / known);
+    if (!shape.is_known() || shape.size() != rest.size())
+      fail("total size of new array must be unchanged, input_shape = ", rest, ", output_shape = ", Shape(target_));
+    return shape;
+  }
+  std::vector<int64_t> target_;
+};
+
+class Permute final : public UnaryLayer {
+ public:
+  static void describe(Schema<Permute>& s) {
+    s.doc("Reorders the axes after the batch.").field("dims", &Permute::dims_, "Axes counted from 1: {2, 1} swaps two.").required();
+  }
+  void configured() override {
+    UnaryLayer::configured();
+    std::vector<int64_t> sorted = dims_;
+    std::sort(sorted.begin(), sorted.end());
+    for (size_t i = 0; i < sorted.size(); ++i)
+      if (sorted[i] != int64_t(i) + 1) fail("Invalid permutation `dims`; expected each of 1..", dims_.size(), " once, got ", Value(dims_));
+    set_input_specs({InputSpec::with_ndim(int(dims_.size()) + 1)});
+  }
+  Tensor call(const Tensor& x, const Call&) override {
+    std::vector<int> axes{0};
+    axes.insert(axes.end(), dims_.begin(), dims_.end());
+    return ops::transpose(x, axes);
+  }
+
+ private:
+  std::vector<int64_t> dims_;
+};
+
+class RepeatVector final : public UnaryLayer {
+ public:
+  static void describe(Schema<RepeatVector>& s) {
+    s.doc("(batch, features) -> (batch, n, features)").field("n", &RepeatVector::n_, "How often.").required().min(1);
+  }
+  void configured() override {
+    UnaryLayer::configured();
+    set_input_specs({InputSpec::with_ndim(2)});
+  }
+  Tensor call(const Tensor& x, const Call&) override {
+    return ops::broadcast_to(ops::expand_dims(x, 1), {x.dim(0), n_, x.dim(1)});
+  }
+
+ private:
+  int64_t n_ = 1;
+};
+
+}  // namespace
+
+CRESCENT_PLUGIN("reshaping", CRESCENT_VERSION) {
+  registry.add<Flatten>("Flatten");
+  registry.add<Reshape>("Reshape");
+  registry.add<Permute>("Permute");
+  registry.add<RepeatVector>("RepeatVector");
+}
+
+}  // namespace crescent
