@@ -1,0 +1,216 @@
+// The format "hdf5": models and weights as Keras writes them into .h5 files, and plain arrays.
+//
+// Beside what Keras reads, a model's file has the attribute "crescent": JSON with our own configuration (nothing is lost
+// in translation), the arguments of compile, the epoch, and which plugin each class came from.
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "atomic_file.h"
+#include "config_in.h"
+#include "config_out.h"
+#include "crescent/format.h"
+#include "crescent/plugin.h"
+#include "image.h"
+#include "tensors.h"
+#include "training_state.h"
+#include "weights.h"
+
+namespace crescent::hdf5 {
+namespace {
+
+constexpr const char* kOwn = "crescent";
+constexpr std::string_view kSignature("\x89HDF\r\n\x1a\n", 8);
+constexpr const char* kEndings[] = {".h5", ".hdf5", ".hdf", ".he5"};
+
+void save(const Tree& tree, const std::string& path) {
+  FileImage image(tree);
+  replace_file(path, image.data(), image.size());
+}
+
+void check_overwrite(const std::string& path, const SaveOptions& options) {
+  if (!options.overwrite && access(path.c_str(), F_OK) == 0) fail("'", path, "' exists already; pass overwrite=true to replace it");
+}
+
+// ---- saving --------------------------------------------------------------------------------------------
+
+/// Class name -> [plugin, version] of every layer, for whoever loads the file without the plugin.
+Dict plugins_of(Model& model) {
+  Dict plugins;
+  for (Layer* layer : model.flatten_layers())
+    if (const auto& info = layer->info(); info && !info->plugin.empty())
+      plugins.set(info->name, List{info->plugin, info->plugin_version});
+  return plugins;
+}
+
+Dict own_description(Model& model, const Value& config, const Value& compile) {
+  return {{"version", CRESCENT_VERSION},
+          {"model", config},
+          {"compile", compile},
+          {"epochs_trained", model.epochs_trained()},
+          {"plugins", plugins_of(model)}};
+}
+
+Node root(Model& model, const SaveOptions& options) {
+  Value config = model_config(model);
+  Value compile = model.compiled() && options.include_optimizer ? model.compile_config() : Value();
+  Node node{"",
+            {{"keras_version", std::string(kKerasVersion)},
+             {"backend", std::string(kBackend)},
+             {"model_config", to_json(keras_model_config(config, options.target))},
+             {kOwn, to_json(own_description(model, config, compile))}},
+            {}};
+  if (!compile.is_null()) node.attributes.push_back({"training_config", to_json(keras_training_config(compile))});
+  return node;
+}
+
+// ---- loading -------------------------------------------------------------------------------------------
+
+Value parse_attribute(FileReader& file, const char* name) {
+  auto text = file.text("", name);
+  if (!text) return {};
+  try {
+    return parse_json(*text);
+  } catch (const Error& error) {
+    fail("'", file.path(), "': attribute '", name, "' is no valid JSON: ", error.what());
+  }
+}
+
+const Value& member(const Value& object, const char* name) {
+  static const Value nothing;
+  const Value* value = object.is_dict() ? object.as_dict().find(name) : nullptr;
+  return value ? *value : nothing;
+}
+
+/// Who wrote the weights below `group`. A file of weights alone says it at its root.
+Origin origin_of(FileReader& file, const std::string& group, bool ours) {
+  Origin origin;
+  origin.keras_version = file.text(group, "keras_version").value_or("1");
+  origin.backend = file.text(group, "backend").value_or("");
+  origin.ours = ours;
+  return origin;
+}
+
+/// Everything a file says about a model besides numbers.
+struct Description {
+  explicit Description(FileReader& file)
+      : own(parse_attribute(file, kOwn)), origin(origin_of(file, "", !own.is_null())),
+        model(own.is_null() ? parse_attribute(file, "model_config") : member(own, "model")),
+        compile(own.is_null() ? parse_attribute(file, "training_config") : member(own, "compile")) {
+    if (model.is_null())
+      fail("'", file.path(), "': No model found in config. The file has no model_config: if it holds weights only, build the model and call load_weights");
+  }
+  Value own;
+  Origin origin;
+  Value model, compile;
+};
+
+ModelPtr build(const Description& description, const ConfigIn& reader, const std::string& path) {
+  Value config = reader.model(description.model);
+  try {
+    ModelPtr model = model_from_config(config);
+    const Value& shape = member(config.as_dict().at("config"), "build_input_shape");
+    if (!model->built() && shape.is_list()) model->build_for({Codec<Shape>::decode(shape)});
+    return model;
+  } catch (const Error& error) {
+    fail("'", path, "': model_config: ", error.what());
+  }
+}
+
+/// A model that cannot be compiled still predicts.
+bool compile(Model& model, const Description& description, const ConfigIn& reader, const std::string& path) {
+  if (!description.compile.is_dict()) {
+    warn("'" + path + "': No training configuration found in save file: the model was *not* compiled. Compile it manually.");
+    return false;
+  }
+  try {
+    model.compile(reader.compile_options(description.compile));
+    return true;
+  } catch (const Error& error) {
+    warn("'" + path + "': the model was not compiled: " + error.what() + ". Compile it manually.");
+    return false;
+  }
+}
+
+void append(Matches& matches, Matches more) {
+  matches.insert(matches.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+}
+
+}  // namespace
+
+class Hdf5Format final : public Format {
+ public:
+  static void describe(Schema<Hdf5Format>& s) { s.doc("Keras' HDF5 files: .h5, .hdf5."); }
+
+  bool writes(std::string_view path) const override {
+    return std::any_of(std::begin(kEndings), std::end(kEndings), [&](const char* ending) { return path.ends_with(ending); });
+  }
+
+  bool reads(std::string_view path, std::string_view first_bytes) const override {
+    return first_bytes.starts_with(kSignature) || (first_bytes.empty() && writes(path));
+  }
+
+  void save_model(Model& model, const std::string& path, const SaveOptions& options) override {
+    check_overwrite(path, options);
+    Tree tree{root(model, options)};
+    write_weights(tree, model, "model_weights");
+    if (model.compiled() && options.include_optimizer) write_optimizer(tree, *model.optimizer(), options.target);
+    write_random_state(tree, model);
+    save(tree, path);
+  }
+
+  ModelPtr load_model(const std::string& path, const LoadOptions& options) override {
+    FileReader file(path);
+    Description description(file);
+    ConfigIn reader(path, description.origin, options.custom_objects, member(description.own, "plugins"));
+    ModelPtr model = build(description, reader, path);
+    Matches matches = match_own(file, find_weights(file), *model, description.origin);
+    append(matches, match_random_state(file, *model));
+    if (options.compile && compile(*model, description, reader, path)) {
+      model->optimizer()->build(model->trainable_weights());
+      append(matches, match_optimizer(file, *model->optimizer()));
+    }
+    assign_all(file, matches);
+    if (const Value& epochs = member(description.own, "epochs_trained"); epochs.is_int()) model->set_epochs_trained(epochs.as_int());
+    return model;
+  }
+
+  void save_weights(Model& model, const std::string& path, const SaveOptions& options) override {
+    check_overwrite(path, options);
+    Tree tree;
+    write_weights(tree, model, "");
+    save(tree, path);
+  }
+
+  void load_weights(Model& model, const std::string& path, const LoadWeightsOptions& options) override {
+    FileReader file(path);
+    std::string group = find_weights(file);
+    Origin origin = origin_of(file, group, false);
+    assign_all(file, options.by_name ? match_by_name(file, group, model, origin, options.skip_mismatch)
+                                     : match_in_order(file, group, model, origin));
+  }
+
+  Tensor read_array(const std::string& path, const std::string& place) override {
+    FileReader file(path);
+    std::vector<std::string> names{place.empty() ? only_member(file) : place};
+    return to_tensor(file.read(names, file.describe(names)).front());
+  }
+
+  void write_arrays(const std::string& path, const std::vector<std::pair<std::string, Tensor>>& arrays) override {
+    Tree tree;
+    for (const auto& [name, tensor] : arrays) tree.push_back(dataset_node(name, tensor));
+    save(tree, path);
+  }
+
+ private:
+  static std::string only_member(FileReader& file) {
+    auto names = file.members("").value();
+    if (names.size() != 1)
+      fail("'", file.path(), "': which dataset? The file has ", names.size(), ": ", join(names));
+    return names.front();
+  }
+};
+
+CRESCENT_PLUGIN("hdf5", CRESCENT_VERSION) { registry.add<hdf5::Hdf5Format>("hdf5"); }
+
+}  // namespace crescent::hdf5

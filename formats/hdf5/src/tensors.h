@@ -1,0 +1,17 @@
+// Between the file's arrays and the framework's tensors.
+#pragma once
+#include "crescent/tensor.h"
+#include "tree.h"
+
+namespace crescent::hdf5 {
+
+/// Shares the array's memory.
+Tensor to_tensor(const Array& array);
+/// Shares the tensor's memory.
+Array to_array(const Tensor& tensor);
+
+DType dtype_of(Element element);
+/// Fails over eight axes, naming `what`.
+Shape shape_of(const std::vector<uint64_t>& dims, std::string_view what);
+
+}  // namespace crescent::hdf5
