@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "crescent/error.h"
+#include "crescent/loader.h"
 #include "crescent/plugin.h"
 #include "crescent/registry.h"
 
@@ -14,7 +15,32 @@ using namespace crescent;
 
 namespace {
 
-std::string library(const std::string& name) { return std::string(TEST_PLUGINS) + "/" + name + ".so"; }
+namespace fs = std::filesystem;
+
+/// A folder that only we may write to, wherever the build folder stands: others' folders are not trusted.
+class Folder {
+ public:
+  Folder() {
+    std::string pattern = (fs::temp_directory_path() / "crescent_plugins_XXXXXX").string();
+    path_ = mkdtemp(pattern.data());
+  }
+  ~Folder() { fs::remove_all(path_); }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
+  std::string path() const { return path_.string(); }
+
+ private:
+  fs::path path_;
+};
+
+const Folder& libraries() {
+  static const Folder folder;
+  static const bool copied = (fs::copy(TEST_PLUGINS, folder.path()), true);
+  return (void)copied, folder;
+}
+
+std::string library(const std::string& name) { return libraries() / (name + ".so"); }
 
 std::string refusal(const std::string& path) {
   try {
@@ -58,35 +84,32 @@ TEST_CASE("A plugin that does not fit is refused, and the message says why") {
 }
 
 TEST_CASE("A file that is no library is refused") {
-  const std::string folder = std::filesystem::temp_directory_path().string() + "/crescent_no_library";
-  std::filesystem::create_directories(folder);
-  std::ofstream(folder + "/text.so") << "just some text\n";
-  std::ofstream(folder + "/empty.so");
-  std::ofstream(folder + "/header.so") << "\x7f" "ELF\x02\x01\x01";
-  std::filesystem::resize_file(folder + "/header.so", 64);
-  for (const char* name : {"/text.so", "/empty.so", "/header.so", "/absent.so", ""}) {
-    std::string message = refusal(folder + name);
-    INFO(folder << name << ": " << message);
-    CHECK(message.find(folder + name) != std::string::npos);
+  const Folder folder;
+  std::ofstream(folder / "text.so") << "just some text\n";
+  std::ofstream(folder / "empty.so");
+  std::ofstream(folder / "header.so") << "\x7f" "ELF\x02\x01\x01";
+  fs::resize_file(folder / "header.so", 64);
+  for (const char* name : {"text.so", "empty.so", "header.so", "absent.so", ""}) {
+    const std::string path = folder / name, message = refusal(path);
+    INFO(path << ": " << message);
+    CHECK(message.find(path) != std::string::npos);
   }
-  std::filesystem::remove_all(folder);
 }
 
-TEST_CASE("A truncated plugin is refused at every length") {
+TEST_CASE("A plugin cut short is refused at every length") {
   std::ifstream in(library("good"), std::ios::binary);
   const std::string bytes(std::istreambuf_iterator<char>(in), {});
-  const std::string path = std::filesystem::temp_directory_path().string() + "/crescent_truncated.so";
+  const Folder folder;
   for (size_t length = 1; length < bytes.size(); length += bytes.size() / 50) {
-    std::ofstream(path, std::ios::binary).write(bytes.data(), length);
+    std::ofstream(folder / "short.so", std::ios::binary).write(bytes.data(), length);
     INFO("first " << length << " of " << bytes.size() << " bytes");
-    CHECK_FALSE(refusal(path).empty());
+    CHECK_FALSE(refusal(folder / "short.so").empty());
   }
-  std::filesystem::remove(path);
 }
 
 TEST_CASE("A plugin found by name is loaded once, unknown names list what was tried") {
-  setenv("CRESCENT_PLUGIN_PATH", TEST_PLUGINS, 1);
-  CHECK(plugin_search_path().front() == TEST_PLUGINS);
+  setenv("CRESCENT_PLUGIN_PATH", libraries().path().c_str(), 1);
+  CHECK(plugin_search_path().front() == libraries().path());
   PluginRecord record = load_plugin_by_name("good");
   CHECK(record.loaded);
   CHECK(record.version == "1.2.3");
@@ -101,20 +124,20 @@ TEST_CASE("A plugin found by name is loaded once, unknown names list what was tr
   }
   INFO(message);
   CHECK(message.find("nobody.wrote_this") != std::string::npos);
-  CHECK(message.find(TEST_PLUGINS) != std::string::npos);
+  CHECK(message.find(libraries().path()) != std::string::npos);
 }
 
-TEST_CASE("A folder that others may write is not searched") {
-  const std::string folder = std::filesystem::temp_directory_path().string() + "/crescent_open_to_all";
-  std::filesystem::create_directories(folder);
-  std::filesystem::permissions(folder, std::filesystem::perms::all);
-  setenv("CRESCENT_PLUGIN_PATH", folder.c_str(), 1);
-  for (const std::string& searched : plugin_search_path()) CHECK(searched != folder);
-  std::filesystem::remove_all(folder);
+TEST_CASE("A folder that others may write is not searched, a library in it not loaded") {
+  const Folder folder;
+  fs::copy(library("good"), folder / "open.so");
+  fs::permissions(folder.path(), fs::perms::all);
+  setenv("CRESCENT_PLUGIN_PATH", folder.path().c_str(), 1);
+  for (const std::string& searched : plugin_search_path()) CHECK(searched != folder.path());
+  CHECK(refusal(folder / "open.so").find("others may write") != std::string::npos);
 }
 
 TEST_CASE("Listing plugins reads stamps and runs nothing") {
-  setenv("CRESCENT_PLUGIN_PATH", TEST_PLUGINS, 1);
+  setenv("CRESCENT_PLUGIN_PATH", libraries().path().c_str(), 1);
   bool found = false;
   for (const PluginRecord& record : list_plugins())
     if (record.name == "bad.stamp" || record.path.find("wrong_abi") != std::string::npos) {
