@@ -55,10 +55,10 @@ class ELU final : public Elementwise {
   double alpha_ = 1;
 };
 
-class Softmax final : public Elementwise {
+class SoftmaxLayer final : public Elementwise {
  public:
-  static void describe(Schema<Softmax>& s) {
-    s.doc("exp(x) / sum exp(x) over an axis; masked elements get 0.").field("axis", &Softmax::axis_, "The axis.");
+  static void describe(Schema<SoftmaxLayer>& s) {
+    s.doc("exp(x) / sum exp(x) over an axis; masked elements get 0.").field("axis", &SoftmaxLayer::axis_, "The axis.");
   }
   Tensor call(const Tensor& x, const Call& call) override {
     if (!call.mask()) return ops::softmax(x, int(axis_));
@@ -104,7 +104,7 @@ CRESCENT_PLUGIN("activation", CRESCENT_VERSION) {
   registry.add<LeakyReLU>("LeakyReLU");
   registry.add<ELU>("ELU");
   registry.add<PReLU>("PReLU");
-  registry.add<Softmax>("Softmax");
+  registry.add<SoftmaxLayer>("Softmax");
 }
 
 }  // namespace crescent

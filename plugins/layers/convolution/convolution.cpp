@@ -9,17 +9,17 @@ constexpr const char* kDoc[] = {
     "Windows over (batch, three axes, channels) -> (batch, three axes, filters)."};
 
 template <int Axes>
-class Conv final : public BaseConv<Axes> {
+class ConvLayer final : public BaseConv<Axes> {
  public:
-  static void describe(Schema<Conv>& s) {
+  static void describe(Schema<ConvLayer>& s) {
     s.doc(kDoc[Axes]);
     BaseConv<Axes>::describe_sizes(s);
     std::vector<std::string> paddings{"valid", "same"};
     if (Axes == 1) paddings.push_back("causal");
-    s.field("padding", &Conv::padding_, "valid: windows inside; same: ceil(n / stride) windows; causal: none ahead.").choices(paddings)
-        .field("data_format", &Conv::data_format_, "Where the channels are.").choices({"channels_last", "channels_first"})
-        .field("dilation_rate", &Conv::dilation_, "Gaps between the elements of a window.").min(1)
-        .field("groups", &Conv::groups_, "Channels and filters in separate groups.").min(1);
+    s.field("padding", &ConvLayer::padding_, "valid: windows inside; same: ceil(n / stride) windows; causal: none ahead.").choices(paddings)
+        .field("data_format", &ConvLayer::data_format_, "Where the channels are.").choices({"channels_last", "channels_first"})
+        .field("dilation_rate", &ConvLayer::dilation_, "Gaps between the elements of a window.").min(1)
+        .field("groups", &ConvLayer::groups_, "Channels and filters in separate groups.").min(1);
     BaseConv<Axes>::describe_rest(s);
   }
 
@@ -75,9 +75,9 @@ class ConvTranspose final : public BaseConv<Axes> {
 }  // namespace
 
 CRESCENT_PLUGIN("convolution", CRESCENT_VERSION) {
-  registry.add<Conv<1>>("Conv1D", {"Convolution1D"});
-  registry.add<Conv<2>>("Conv2D", {"Convolution2D"});
-  registry.add<Conv<3>>("Conv3D", {"Convolution3D"});
+  registry.add<ConvLayer<1>>("Conv1D", {"Convolution1D"});
+  registry.add<ConvLayer<2>>("Conv2D", {"Convolution2D"});
+  registry.add<ConvLayer<3>>("Conv3D", {"Convolution3D"});
   registry.add<ConvTranspose<1>>("Conv1DTranspose");
   registry.add<ConvTranspose<2>>("Conv2DTranspose", {"Deconvolution2D"});
   registry.add<ConvTranspose<3>>("Conv3DTranspose", {"Deconvolution3D"});

@@ -64,7 +64,7 @@ class BatchNormalization final : public ScaledLayer {
   }
   void build(const Shape& input) override {
     const int axis = channel_axis(input);
-    if (input[axis] < 0) fail("Axis ", axis_, " of the input must have a known size, got shape ", input);
+    if (input[axis] < 0) fail("Axis ", Value(axis_), " of the input must have a known size, got shape ", input);
     const Shape shape{input[axis]};
     build_scale(shape);
     mean_ = add_weight("moving_mean", shape, mean_initializer_, {.trainable = false});

@@ -32,11 +32,11 @@ class Flatten final : public UnaryLayer {
   std::optional<std::string> data_format_ = "channels_last";
 };
 
-class Reshape final : public UnaryLayer {
+class ReshapeLayer final : public UnaryLayer {
  public:
-  static void describe(Schema<Reshape>& s) {
+  static void describe(Schema<ReshapeLayer>& s) {
     s.doc("(batch, ...) -> (batch,) + target_shape; one -1 is worked out.")
-        .field("target_shape", &Reshape::target_, "Shape without the batch axis.").required();
+        .field("target_shape", &ReshapeLayer::target_, "Shape without the batch axis.").required();
   }
   void configured() override {
     UnaryLayer::configured();
@@ -104,7 +104,7 @@ class RepeatVector final : public UnaryLayer {
 
 CRESCENT_PLUGIN("reshaping", CRESCENT_VERSION) {
   registry.add<Flatten>("Flatten");
-  registry.add<Reshape>("Reshape");
+  registry.add<ReshapeLayer>("Reshape");
   registry.add<Permute>("Permute");
   registry.add<RepeatVector>("RepeatVector");
 }
