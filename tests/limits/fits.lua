@@ -1,0 +1,27 @@
+-- A thousand fits, each with a new model, do not grow memory.
+local cr = require "crescent"
+local x, y = cr.random.normal { 64, 8 }, cr.random.normal { 64, 1 }
+
+local function resident()
+  for line in io.lines "/proc/self/status" do
+    local kilobytes = line:match "^VmRSS:%s*(%d+)"
+    if kilobytes then return tonumber(kilobytes) / 1024 end
+  end
+end
+
+local function train(times)
+  for _ = 1, times do
+    local model = cr.Sequential { cr.layers.Dense(16, { activation = "relu", input_shape = { 8 } }), cr.layers.Dense(1) }
+    model:compile { optimizer = "adam", loss = "mse" }
+    model:fit(x, y, { epochs = 1, verbose = 0 })
+  end
+  collectgarbage()
+  collectgarbage()
+  return resident()
+end
+
+local early = train(200)
+local late = train(800)
+print(string.format("after 200 fits %.1f MB, after 1000 fits %.1f MB", early, late))
+assert(late < early * 1.1 + 4, "memory grew")
+print "ok fits"
