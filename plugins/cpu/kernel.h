@@ -45,6 +45,8 @@ class Kernel {
   virtual double flops() const { return 0; }        ///< a run
   /// Output 0 may share memory with input i (elementwise).
   virtual bool in_place(int /*input*/) const { return false; }
+  /// The same for any output: `output` may share memory with `input`.
+  virtual bool may_share(int input, int output) const { return output == 0 && in_place(input); }
 };
 
 /// Null when it has no way to run the request (another factory, decompose() or compute() is tried).
@@ -66,5 +68,8 @@ std::span<const KernelRow> pooling_kernels();       // pool pool_backward
 std::span<const KernelRow> normalization_kernels(); // batch_norm_* layer_norm*
 std::span<const KernelRow> recurrent_kernels();     // lstm gru (+backward)
 std::span<const KernelRow> linalg_kernels();        // qr svd
+
+/// The first factory of any family that serves the request; null when none does.
+std::unique_ptr<Kernel> make_kernel(const Request& request);
 
 }  // namespace crescent::cpu

@@ -1,0 +1,106 @@
+#include "lower.h"
+
+#include <cassert>
+
+namespace crescent::cpu {
+namespace {
+
+/// The result is the same bytes in the same order.
+bool is_alias(const Op& op, const TensorSpecs& in, const TensorSpecs& out) {
+  std::string_view name = op.name();
+  if (name == "reshape" || name == "stop_gradient") return true;
+  if (name == "cast" || name == "broadcast_to") return in[0] == out[0];
+  return false;
+}
+
+}  // namespace
+
+Lowered::Lowered(const Program& program, const Options& options, Pool& pool)
+    : values(program.values), inputs(program.inputs), outputs(program.outputs), constants(program.constants) {
+  alias_.resize(values.size());
+  for (size_t v = 0; v < values.size(); ++v) alias_[v] = static_cast<int>(v);
+  for (const Program::Binding& b : program.variables) variables.push_back({b.value, b.result});
+  for (const Program::Instruction& instruction : program.code) lower(instruction, options, pool);
+}
+
+int Lowered::root(int value) const {
+  while (alias_[static_cast<size_t>(value)] != value) value = alias_[static_cast<size_t>(value)];
+  return value;
+}
+
+size_t Lowered::bytes(int value) const {
+  const TensorSpec& spec = values[static_cast<size_t>(value)];
+  return static_cast<size_t>(spec.shape.size()) * size_of(spec.dtype);
+}
+
+int Lowered::add_value(const TensorSpec& spec) {
+  int value = static_cast<int>(values.size());
+  values.push_back(spec);
+  alias_.push_back(value);
+  return value;
+}
+
+int Lowered::add_copy(int value) {
+  int copy = add_value(values[static_cast<size_t>(value)]);
+  steps.push_back({make_copy(bytes(value)), nullptr, {value}, {copy}, 0});
+  return copy;
+}
+
+TensorSpecs Lowered::specs(const std::vector<int>& list) const {
+  TensorSpecs specs;
+  for (int v : list) specs.push_back(values[static_cast<size_t>(v)]);
+  return specs;
+}
+
+void Lowered::lower(const Program::Instruction& instruction, const Options& options, Pool& pool) {
+  const Op& op = *instruction.op;
+  TensorSpecs in = specs(instruction.inputs), out = specs(instruction.outputs);
+  if (is_alias(op, in, out)) {
+    alias_[static_cast<size_t>(instruction.outputs[0])] = instruction.inputs[0];
+    return;
+  }
+  Request request{op, in, out, options};
+  auto* scan = dynamic_cast<const Scan*>(&op);
+  auto kernel = scan ? make_scan(*scan, request, pool) : make_kernel(request);
+  if (!kernel && splice_decomposed(instruction, options, pool)) return;
+  if (!kernel) kernel = make_computed(instruction.op, request);
+  if (!kernel) {
+    std::string text;
+    for (const TensorSpec& spec : in) text += (text.empty() ? "" : ", ") + to_text(spec);
+    fail("the cpu device has no way to run ", op.name(), " on (", text, ")");
+  }
+  steps.push_back({std::move(kernel), instruction.op, instruction.inputs, instruction.outputs, instruction.scope});
+}
+
+bool Lowered::splice_decomposed(const Program::Instruction& instruction, const Options& options, Pool& pool) {
+  bool simple = false;
+  Program part = trace(
+      [&](const Tensors& in) {
+        Tensors out = instruction.op->decompose(in);
+        simple = out.empty();
+        return out;
+      },
+      specs(instruction.inputs));
+  if (simple) return false;
+  part = optimize(std::move(part));
+
+  std::vector<int> here(part.values.size(), -1);      // value of the part -> value of the whole
+  for (size_t i = 0; i < part.inputs.size(); ++i) here[static_cast<size_t>(part.inputs[i])] = instruction.inputs[i];
+  for (size_t v = 0; v < here.size(); ++v) {
+    if (here[v] < 0) here[v] = add_value(part.values[v]);
+  }
+  auto translated = [&](std::vector<int> list) {
+    for (int& v : list) v = here[static_cast<size_t>(v)];
+    return list;
+  };
+  for (const Program::Constant& c : part.constants) constants.push_back({here[static_cast<size_t>(c.value)], c.tensor});
+  for (const Program::Instruction& i : part.code) {
+    lower({i.op, translated(i.inputs), translated(i.outputs), instruction.scope}, options, pool);
+  }
+  for (size_t o = 0; o < part.outputs.size(); ++o) {
+    alias_[static_cast<size_t>(instruction.outputs[o])] = here[static_cast<size_t>(part.outputs[o])];
+  }
+  return true;
+}
+
+}  // namespace crescent::cpu

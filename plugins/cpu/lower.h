@@ -1,0 +1,50 @@
+// Lowering: from a program to steps that each have a kernel. Ops without one are taken apart; reshapes become names for
+// the same memory.
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "crescent/program.h"
+#include "kernel.h"
+
+namespace crescent::cpu {
+
+struct Step {
+  std::unique_ptr<Kernel> kernel;
+  OpPtr op;                                ///< null for a copy
+  std::vector<int> inputs, outputs;        ///< values
+  int scope = 0;
+};
+
+/// A program whose every step can run. Values that share memory have one root.
+struct Lowered {
+  Lowered(const Program& program, const Options& options, Pool& pool);
+
+  TensorSpecs values;
+  std::vector<int> inputs, outputs;        ///< values
+  std::vector<Program::Constant> constants;
+  struct Binding { int value, result; };   ///< result -1: only read
+  std::vector<Binding> variables;
+  std::vector<Step> steps;
+
+  int root(int value) const;
+  size_t bytes(int value) const;
+  int add_value(const TensorSpec& spec);
+  /// Appends a step that copies `value`; gives the value it makes.
+  int add_copy(int value);
+
+ private:
+  void lower(const Program::Instruction& instruction, const Options& options, Pool& pool);
+  bool splice_decomposed(const Program::Instruction& instruction, const Options& options, Pool& pool);
+  TensorSpecs specs(const std::vector<int>& list) const;
+
+  std::vector<int> alias_;                 ///< per value: the value whose memory it names, itself for a root
+};
+
+/// A scan compiles its body to a plan of its own.
+std::unique_ptr<Kernel> make_scan(const Scan& scan, const Request& request, Pool& pool);
+/// Calls op.compute(); null when the op has none.
+std::unique_ptr<Kernel> make_computed(OpPtr op, const Request& request);
+std::unique_ptr<Kernel> make_copy(size_t bytes);
+
+}  // namespace crescent::cpu

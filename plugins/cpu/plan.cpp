@@ -1,0 +1,91 @@
+#include "plan.h"
+
+#include <chrono>
+
+#include "memory.h"
+
+namespace crescent::cpu {
+
+Plan::Plan(const Program& program, const Options& options, Pool& pool) : pool_(pool) {
+  Lowered lowered(program, options, pool);
+  link(lowered);
+  describe(lowered, program.scopes);
+  for (Step& step : lowered.steps) kernels_.push_back(std::move(step.kernel));
+}
+
+/// Turns places into pointers.
+void Plan::link(Lowered& program) {
+  MemoryPlan plan(program);
+  memory_.inputs.resize(program.inputs.size());
+  memory_.variables.resize(program.variables.size());
+  memory_.outputs.resize(program.outputs.size());
+  for (const Program::Constant& c : program.constants) constants_.push_back(c.tensor);
+  if (plan.arena_bytes > 0) arena_ = Storage::allocate(plan.arena_bytes, false);
+  std::byte* arena = arena_ ? arena_->host() : nullptr;
+
+  size_t count = 0;
+  for (const Step& step : program.steps) count += step.inputs.size() + step.outputs.size();
+  arguments_.reserve(count);               // calls_ point into it
+  auto add_argument = [&](int value) {
+    const Place& place = plan.places[static_cast<size_t>(program.root(value))];
+    size_t index = static_cast<size_t>(place.index);
+    std::byte** argument = &arguments_.emplace_back(nullptr);
+    switch (place.kind) {
+      case Place::Kind::input: slots_.push_back({argument, &memory_.inputs[index]}); break;
+      case Place::Kind::output: slots_.push_back({argument, &memory_.outputs[index]}); break;
+      case Place::Kind::variable: slots_.push_back({argument, &memory_.variables[index]}); break;
+      case Place::Kind::constant: *argument = static_cast<std::byte*>(constants_[index].raw()); break;
+      case Place::Kind::arena: *argument = arena + place.offset; break;
+      case Place::Kind::none: break;
+    }
+  };
+  for (size_t s = 0; s < program.steps.size(); ++s) {
+    const Step& step = program.steps[s];
+    std::byte** first = arguments_.data() + arguments_.size();
+    for (int value : step.inputs) add_argument(value);
+    for (int value : step.outputs) add_argument(value);
+    calls_.push_back({step.kernel.get(), first, first + step.inputs.size(), arena + plan.scratch[s]});
+  }
+}
+
+void Plan::describe(const Lowered& program, const std::vector<std::string>& scopes) {
+  for (const Step& step : program.steps) {
+    ProfileRow row;
+    size_t scope = static_cast<size_t>(step.scope);
+    row.scope = scope < scopes.size() ? scopes[scope] : "";
+    row.op = step.op ? step.op->text() : "copy";
+    row.kernel = step.kernel->name();
+    row.flops = step.kernel->flops();
+    for (const std::vector<int>* list : {&step.inputs, &step.outputs}) {
+      for (int value : *list) row.bytes += static_cast<double>(program.bytes(value));
+    }
+    profile_.push_back(std::move(row));
+  }
+}
+
+void Plan::run() {
+  for (const Slot& slot : slots_) *slot.argument = *slot.source;
+  if (profiling_) return run_profiled();
+  for (const Call& call : calls_) run(call);
+}
+
+void Plan::run_profiled() {
+  using Clock = std::chrono::steady_clock;
+  for (size_t i = 0; i < calls_.size(); ++i) {
+    auto begin = Clock::now();
+    run(calls_[i]);
+    profile_[i].seconds += std::chrono::duration<double>(Clock::now() - begin).count();
+    ++profile_[i].calls;
+  }
+}
+
+std::vector<ProfileRow> Plan::rows() const {
+  std::vector<ProfileRow> rows = profile_;
+  for (ProfileRow& row : rows) {
+    row.flops *= static_cast<double>(row.calls);
+    row.bytes *= static_cast<double>(row.calls);
+  }
+  return rows;
+}
+
+}  // namespace crescent::cpu
