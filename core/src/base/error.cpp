@@ -60,10 +60,12 @@ void warn_text(std::string_view text) {
 std::string did_you_mean(std::string_view word, std::span<const std::string> candidates) {
   if (word.empty() || word.size() > kLongestWord) return "";
   const std::string wanted = lower_case(word);
+  const size_t limit = (word.size() + 1) / 3;
   const std::string* best = nullptr;
-  size_t best_distance = (word.size() + 1) / 3 + 1;
+  std::pair<size_t, size_t> best_distance(limit + 1, 0);      // whatever the case, then in the case of the word
   for (const std::string& candidate : candidates) {
-    size_t distance = edit_distance(wanted, lower_case(candidate), best_distance);
+    const size_t folded = edit_distance(wanted, lower_case(candidate), limit);
+    const std::pair distance(folded, edit_distance(word, candidate, kLongestWord));
     if (distance < best_distance) best = &candidate, best_distance = distance;
   }
   for (const std::string& candidate : candidates)

@@ -51,6 +51,11 @@ class NameTable {
     if (table == kinds_.end()) return;
     for (const auto& [word, entry] : table->second.words) words.insert(word);
   }
+  void collect_spellings(std::string_view kind, std::set<std::string>& spellings) const {
+    auto table = kinds_.find(kind);
+    if (table == kinds_.end()) return;
+    for (const auto& [word, entry] : table->second.spellings) spellings.insert(word);
+  }
 
  private:
   using Words = std::map<std::string, T, std::less<>>;

@@ -51,6 +51,16 @@ void Registry::State::erase(const ClassInfoPtr& info) {
   std::erase(classes, info);
 }
 
+/// What `from` takes out of both tables: of classes that are registered and of those that the index promises.
+template <class From>
+std::vector<std::string> Registry::State::collect(From from) const {
+  std::set<std::string> words;
+  if (loader) from(loader->promised(), words);
+  std::lock_guard lock(mutex);
+  from(table, words);
+  return {words.begin(), words.end()};
+}
+
 // ---- Registry --------------------------------------------------------------------------------------------
 
 Registry::Registry() : state_(std::make_unique<State>()) {}
@@ -96,23 +106,19 @@ std::shared_ptr<const ClassInfo> Registry::find(std::string_view kind, std::stri
 
 std::shared_ptr<const ClassInfo> Registry::get(std::string_view kind, std::string_view name) {
   if (auto info = find(kind, name)) return info;
-  fail("unknown ", kind, " '", name, "'", did_you_mean(name, all_names(kind)));
+  const auto known = state_->collect([&](const auto& table, auto& words) {
+    table.collect_words(kind, words);
+    table.collect_spellings(kind, words);
+  });
+  fail("unknown ", kind, " '", name, "'", did_you_mean(name, known));
 }
 
 std::vector<std::string> Registry::names(std::string_view kind) {
-  std::set<std::string> names;
-  if (state_->loader) state_->loader->promised().collect_names(kind, names);
-  std::lock_guard lock(state_->mutex);
-  state_->table.collect_names(kind, names);
-  return {names.begin(), names.end()};
+  return state_->collect([&](const auto& table, auto& names) { table.collect_names(kind, names); });
 }
 
 std::vector<std::string> Registry::all_names(std::string_view kind) {
-  std::set<std::string> words;
-  if (state_->loader) state_->loader->promised().collect_words(kind, words);
-  std::lock_guard lock(state_->mutex);
-  state_->table.collect_words(kind, words);
-  return {words.begin(), words.end()};
+  return state_->collect([&](const auto& table, auto& words) { table.collect_words(kind, words); });
 }
 
 }  // namespace crescent

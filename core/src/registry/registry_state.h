@@ -25,6 +25,8 @@ struct Registry::State {
 
   ClassInfoPtr find(std::string_view kind, std::string_view word) const;
   ClassInfoPtr find_exact(std::string_view kind, std::string_view word) const;
+  template <class From>
+  std::vector<std::string> collect(From from) const;
   void insert(ClassInfoPtr info);
   void erase(const ClassInfoPtr& info);
 };
