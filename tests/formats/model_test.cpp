@@ -1,0 +1,210 @@
+// Models through files: the same predictions, the same training, and errors in words.
+#include "models.h"
+
+namespace crescent::hdf5 {
+namespace {
+
+const Dict kCompile{{"optimizer", "adam"}, {"loss", "sparse_categorical_crossentropy"}, {"metrics", List{"accuracy"}}};
+const Dict kFit{{"epochs", 2}, {"batch_size", 16}, {"verbose", 0}};
+
+TEST_CASE("a Sequential predicts the same after saving and loading") {
+  Scratch scratch;
+  auto model = small_sequential();
+  crescent::save_model(*model, scratch.path("m.h5"));
+  auto again = crescent::load_model(scratch.path("m.h5"));
+  CHECK(again->name() == "small");
+  CHECK(again->class_name() == "Sequential");
+  CHECK(model_config(*again) == model_config(*model));
+  check_same(model->predict({ramp({5, 4})}), again->predict({ramp({5, 4})}));
+}
+
+TEST_CASE("training goes on bit for bit: optimizer, dropout, order of samples") {
+  Scratch scratch;
+  auto model = small_sequential();
+  model->compile(kCompile);
+  Tensor x = ramp({100, 4}), y = labels(100, 3);
+  model->fit({x}, {y}, kFit);
+  crescent::save_model(*model, scratch.path("m.h5"));
+  auto again = crescent::load_model(scratch.path("m.h5"));
+  REQUIRE(again->compiled());
+  CHECK(again->epochs_trained() == model->epochs_trained());
+  auto here = model->fit({x}, {y}, kFit), there = again->fit({x}, {y}, kFit);
+  CHECK(here->at("loss") == there->at("loss"));
+  check_same(model->get_weights(), again->get_weights());
+}
+
+TEST_CASE("an optimizer can be left out, and compiling can be declined") {
+  Scratch scratch;
+  auto model = small_sequential();
+  model->compile(kCompile);
+  SaveOptions bare;
+  bare.include_optimizer = false;
+  crescent::save_model(*model, scratch.path("bare.h5"), bare);
+  CHECK_FALSE(crescent::load_model(scratch.path("bare.h5"))->compiled());
+  crescent::save_model(*model, scratch.path("full.h5"));
+  LoadOptions quiet;
+  quiet.compile = false;
+  CHECK_FALSE(crescent::load_model(scratch.path("full.h5"), quiet)->compiled());
+}
+
+std::shared_ptr<Functional> nested_graph() {
+  auto inner = Sequential::make({layer("Dense", {{"units", 4}, {"input_shape", List{4}}, {"name", "in_inner"}})}, "inner");
+  auto shared = layer("Dense", {{"units", 2}, {"name", "shared"}});
+  Symbol a = Input(Shape{4}, "a"), b = Input(Shape{4}, "b");
+  Symbol left = (*shared)((*inner)(a)), right = (*shared)((*inner)(b));
+  Symbol sum = (*layer("Add", {{"name", "sum"}}))(std::vector<Symbol>{left, right}).front();
+  return Functional::make({a, b}, {sum, left}, "graph");
+}
+
+TEST_CASE("shared layers and models inside models") {
+  Scratch scratch;
+  auto model = nested_graph();
+  Tensors x{ramp({3, 4}), ramp({3, 4}, 0.02)};
+  for (const char* target : {"keras3", "keras2"}) {
+    CAPTURE(target);
+    SaveOptions options;
+    options.target = target;
+    crescent::save_model(*model, scratch.path("m.h5"), options);
+    auto again = crescent::load_model(scratch.path("m.h5"));
+    CHECK(model_config(*again) == model_config(*model));
+    check_same(model->predict(x), again->predict(x));
+  }
+}
+
+TEST_CASE("what is written for Keras reads back without our own attribute") {
+  Scratch scratch;
+  auto model = nested_graph();
+  Tensors x{ramp({3, 4}), ramp({3, 4}, 0.02)};
+  for (const char* target : {"keras3", "keras2"}) {
+    SaveOptions options;
+    options.target = target;
+    crescent::save_model(*model, scratch.path("m.h5"), options);
+    std::string bytes = read_bytes(scratch.path("m.h5"));
+    size_t own = bytes.find(std::string("crescent\0", 9));
+    REQUIRE(own != bytes.npos);
+    bytes.replace(own, 8, "crescend");
+    write_bytes(scratch.path("foreign.h5"), bytes);
+    auto again = crescent::load_model(scratch.path("foreign.h5"));
+    check_same(model->predict(x), again->predict(x));
+  }
+}
+
+TEST_CASE("weights alone: in order, by name, leaving out what does not fit") {
+  Scratch scratch;
+  auto model = small_sequential();
+  crescent::save_weights(*model, scratch.path("w.h5"));
+  auto other = small_sequential();
+  crescent::load_weights(*other, scratch.path("w.h5"));
+  check_same(model->get_weights(), other->get_weights());
+
+  auto wider = Sequential::make({layer("Dense", {{"units", 8}, {"input_shape", List{4}}, {"name", "first"}}),
+                                 layer("Dense", {{"units", 5}, {"name", "last"}})});
+  Tensors before = wider->get_weights();
+  LoadWeightsOptions by_name;
+  by_name.by_name = true;
+  std::string message = failure([&] { crescent::load_weights(*wider, scratch.path("w.h5"), by_name); });
+  CHECK(contains(message, "(named \"last\"), weight last/kernel has shape (8, 5), but the saved weight has shape (8, 3)."));
+  message = failure([&] { crescent::load_weights(*wider, scratch.path("w.h5")); });
+  CHECK(contains(message, "not compatible with provided weight shape"));
+  check_same(wider->get_weights(), before);
+
+  by_name.skip_mismatch = true;
+  crescent::load_weights(*wider, scratch.path("w.h5"), by_name);
+  check_same(wider->get_weights()[0], model->get_weights()[0]);
+  check_same(wider->get_weights()[2], before[2]);
+}
+
+TEST_CASE("weights of a model's file, and files that do not fit") {
+  Scratch scratch;
+  auto model = small_sequential();
+  crescent::save_model(*model, scratch.path("m.h5"));
+  auto other = small_sequential();
+  crescent::load_weights(*other, scratch.path("m.h5"));
+  check_same(model->get_weights(), other->get_weights());
+
+  auto shorter = Sequential::make({layer("Dense", {{"units", 8}, {"input_shape", List{4}}})});
+  CHECK(contains(failure([&] { crescent::load_weights(*shorter, scratch.path("m.h5")); }),
+                 "You are trying to load a weight file containing 2 layers into a model with 1 layers."));
+  crescent::save_weights(*model, scratch.path("w.h5"));
+  CHECK(contains(failure([&] { crescent::load_model(scratch.path("w.h5")); }), "No model found in config."));
+}
+
+TEST_CASE("classes that are not there are named") {
+  Scratch scratch;
+  auto with_class = [&](const std::string& name) {
+    Dict entry{{"class_name", name}, {"config", Dict{{"name", "odd"}}}};
+    Dict config{{"class_name", "Sequential"}, {"config", Dict{{"name", "s"}, {"layers", List{entry}}}}};
+    write_tree(scratch.path("m.h5"), {{"", {{"model_config", to_json(config)}, {"keras_version", std::string("2.3.1")}}, {}}});
+    return failure([&] { crescent::load_model(scratch.path("m.h5")); });
+  };
+  std::string message = with_class("Dens");
+  CHECK(contains(message, "Unknown layer: Dens"));
+  CHECK(contains(message, "'odd'"));
+  CHECK(contains(message, "did you mean 'Dense'?"));
+  CHECK(contains(with_class("Lambda"), "never loaded from a file"));
+  CHECK(contains(with_class("os.system"), "Unknown layer: os.system"));
+}
+
+TEST_CASE("configurations that are no configurations") {
+  Scratch scratch;
+  auto load = [&](const std::string& config) {
+    write_tree(scratch.path("m.h5"), {{"", {{"model_config", config}}, {}}});
+    return failure([&] { crescent::load_model(scratch.path("m.h5")); });
+  };
+  for (const char* config : {"", "{", "[]", "3", "null", R"({"class_name": 3})", R"({"class_name": "Sequential"})",
+                             R"({"class_name": "Sequential", "config": {"layers": 3}})",
+                             R"({"class_name": "Sequential", "config": {"layers": [3]}})",
+                             R"({"class_name": "Model", "config": {"layers": [], "input_layers": 3, "output_layers": {}}})",
+                             R"({"class_name": "Model", "config": {"layers": [{"class_name": "Dense", "config": {}}]}})"}) {
+    CAPTURE(config);
+    CHECK(contains(load(config), scratch.path("m.h5")));
+  }
+}
+
+TEST_CASE("damaged model files never end the process and never load half") {
+  Scratch scratch;
+  auto model = small_sequential();
+  model->compile(kCompile);
+  crescent::save_model(*model, scratch.path("m.h5"));
+  std::string seed = read_bytes(scratch.path("m.h5"));
+  uint64_t state = 88172645463325252ull;
+  auto random = [&] { return state ^= state << 13, state ^= state >> 7, state ^= state << 17; };
+  int loaded = 0, refused = 0;
+  for (int i = 0; i < 100; ++i) {
+    std::string mutant = seed;
+    for (int changes = 0; changes < 8; ++changes) mutant[random() % mutant.size()] = static_cast<char>(random());
+    write_bytes(scratch.path("mutant.h5"), mutant);
+    Tensors before = model->get_weights();
+    try {
+      crescent::load_weights(*model, scratch.path("mutant.h5"));
+      check_same(model->get_weights(), before);  // the checksums saw every change of a number
+      ++loaded;
+    } catch (const Error&) {
+      check_same(model->get_weights(), before);
+      ++refused;
+    }
+  }
+  CHECK(loaded + refused == 100);
+  CHECK(refused > 0);
+}
+
+TEST_CASE("arrays by name") {
+  Scratch scratch;
+  crescent::write_arrays(scratch.path("a.h5"), {{"x", ramp({2, 3})}, {"group/y", labels(4, 3)}});
+  check_same(crescent::read_array(scratch.path("a.h5"), "x"), ramp({2, 3}));
+  check_same(crescent::read_array(scratch.path("a.h5"), "group/y"), labels(4, 3));
+  CHECK(contains(failure([&] { crescent::read_array(scratch.path("a.h5"), "z"); }), "there is no dataset '/z'"));
+  CHECK(contains(failure([&] { crescent::read_array(scratch.path("a.h5"), ""); }), "which dataset?"));
+}
+
+TEST_CASE("overwriting can be declined") {
+  Scratch scratch;
+  auto model = small_sequential();
+  SaveOptions careful;
+  careful.overwrite = false;
+  crescent::save_model(*model, scratch.path("m.h5"), careful);
+  CHECK(contains(failure([&] { crescent::save_model(*model, scratch.path("m.h5"), careful); }), "exists"));
+}
+
+}  // namespace
+}  // namespace crescent::hdf5

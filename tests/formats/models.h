@@ -1,0 +1,46 @@
+// Small models for tests of files.
+#pragma once
+#include "crescent/format.h"
+#include "crescent/model.h"
+#include "scratch.h"
+
+namespace crescent::hdf5 {
+
+inline LayerPtr layer(const std::string& name, const Dict& options) { return make<Layer>(name, options); }
+
+inline ModelPtr small_sequential() {
+  return Sequential::make({layer("Dense", {{"units", 8}, {"activation", "relu"}, {"input_shape", List{4}}, {"name", "first"}}),
+                           layer("Dropout", {{"rate", 0.25}, {"name", "drop"}}),
+                           layer("Dense", {{"units", 3}, {"activation", "softmax"}, {"name", "last"}})},
+                          "small");
+}
+
+/// Numbers that differ everywhere and stay small.
+inline Tensor ramp(const Shape& shape, double step = 0.01) {
+  std::vector<float> values(static_cast<size_t>(shape.size()));
+  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(step * static_cast<double>((i * 37) % 101) - 0.3);
+  return Tensor::from(values, shape);
+}
+
+inline Tensor labels(int64_t count, int classes) {
+  std::vector<int32_t> values(static_cast<size_t>(count));
+  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<int32_t>((i * i + i / 3) % static_cast<size_t>(classes));
+  return Tensor::from(values, {count});
+}
+
+inline void check_same(const Tensor& a, const Tensor& b) {
+  REQUIRE(a.spec() == b.spec());
+  CHECK(std::memcmp(a.raw(), b.raw(), a.bytes()) == 0);
+}
+
+inline void check_same(const Tensors& a, const Tensors& b) {
+  REQUIRE(a.size() == b.size());
+  for (size_t i = 0; i < a.size(); ++i) check_same(a[i], b[i]);
+}
+
+/// What a file says, for tests that look into it.
+inline Value json_attribute(const std::string& path, const std::string& name) {
+  return parse_json(FileReader(path).text("", name).value());
+}
+
+}  // namespace crescent::hdf5
