@@ -47,10 +47,16 @@ PluginRecord judge(const std::string& path) try {
   return record;
 }
 
+/// The system's loader starts its messages with the path, which ours have already.
+std::string without_path(std::string message, const std::string& path) {
+  const std::string prefix = path + ": ";
+  return message.starts_with(prefix) ? message.substr(prefix.size()) : message;
+}
+
 /// The stamp as the system's loader mapped it, now with its setup function.
 const PluginInfo& map_library(const std::string& path, const PluginInfo& stamp) {
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-  if (!library) fail(dlerror());
+  if (!library) fail(without_path(dlerror(), path));
   auto* info = static_cast<const PluginInfo*>(dlsym(library, "crescent_plugin"));
   const bool same = info && std::memcmp(info, &stamp, offsetof(PluginInfo, setup)) == 0;
   if (!same || !info->setup) fail("its symbol 'crescent_plugin' is not what its stamp says");
