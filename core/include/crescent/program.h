@@ -53,6 +53,17 @@ CRESCENT_API Program trace(const std::function<Tensors(const Tensors&)>& f, std:
 /// True while a trace of this thread records.
 CRESCENT_API bool is_tracing();
 
+/// While alive, ops of this thread run at once and variables have their values, as outside of a trace: for state that is
+/// made on first use while a program is being recorded (weights, initial values).
+class CRESCENT_API NoTrace {
+ public:
+  NoTrace();
+  ~NoTrace();
+  NoTrace(const NoTrace&) = delete;
+ private:
+  void* paused_;
+};
+
 /// While alive, instructions recorded on this thread carry this name below the enclosing one.
 class CRESCENT_API ProgramScope {
  public:
