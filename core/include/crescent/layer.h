@@ -178,13 +178,17 @@ class CRESCENT_API Layer : public Configurable {
   Value initial_weights_;
   std::vector<InputSpec> input_specs_;
   bool built_ = false;
+  bool autocast_ = true;                           ///< floating inputs are cast to compute_dtype(); models leave it to their layers
+  /// Ends of the graph that this layer itself is: a model's, an InputLayer's. Others have none.
+  virtual std::vector<Symbol> graph_inputs() const { return {}; }
+  virtual std::vector<Symbol> graph_outputs() const { return {}; }
 
  private:
   friend class Node;
   friend struct LayerAccess;                       // the graph and models, in core
   Tensors run(const Tensors& inputs, const CallOptions& options);
 
-  bool supports_masking_ = false;
+  bool supports_masking_ = false, warned_of_mask_ = false;
   std::shared_ptr<Regularizer> activity_regularizer_;
   Variables own_trainable_, own_fixed_;
   std::vector<LayerPtr> sublayers_;

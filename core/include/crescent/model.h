@@ -145,6 +145,8 @@ class CRESCENT_API Functional : public Model {
 
  protected:
   void set_graph(std::vector<Symbol> inputs, std::vector<Symbol> outputs);
+  std::vector<Symbol> graph_inputs() const override { return graph_ ? inputs() : std::vector<Symbol>{}; }
+  std::vector<Symbol> graph_outputs() const override { return graph_ ? outputs() : std::vector<Symbol>{}; }
 
  private:
   struct Graph;
