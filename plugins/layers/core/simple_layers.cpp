@@ -64,5 +64,6 @@ void add_simple_layers(Registry& registry) {
 CRESCENT_PLUGIN("core", CRESCENT_VERSION) {
   crescent::add_dense(registry);
   crescent::add_embedding(registry);
+  crescent::add_einsum_dense(registry);
   crescent::add_simple_layers(registry);
 }

@@ -24,7 +24,8 @@ class RandomLayer : public UnaryLayer {
   static void describe_seed(Schema<T>& s) {
     s.field("seed", &RandomLayer::seed_, "Fixes the draws.");
   }
-  bool active(const Call& call) const { return call.training && rate_ > 0; }
+  /// Not while only shapes are worked out: there is nothing to draw for an unknown batch.
+  bool active(const Tensor& x, const Call& call) const { return call.training && rate_ > 0 && x.shape().is_known(); }
 
   double rate_ = 0;
   std::optional<int64_t> seed_;
@@ -47,7 +48,7 @@ class Dropout final : public RandomLayer {
     describe_seed(s);
   }
   Tensor call(const Tensor& x, const Call& call) override {
-    return active(call) ? drop(x, noise_for(x.shape()), rate_, *random_) : x;
+    return active(x, call) ? drop(x, noise_for(x.shape()), rate_, *random_) : x;
   }
 
  private:
@@ -70,7 +71,7 @@ class SpatialDropout1D final : public RandomLayer {
     describe_seed(s);
   }
   Tensor call(const Tensor& x, const Call& call) override {
-    return active(call) ? drop(x, {x.dim(0), 1, x.dim(2)}, rate_, *random_) : x;
+    return active(x, call) ? drop(x, {x.dim(0), 1, x.dim(2)}, rate_, *random_) : x;
   }
 };
 
@@ -82,7 +83,7 @@ class GaussianDropout final : public RandomLayer {
     describe_seed(s);
   }
   Tensor call(const Tensor& x, const Call& call) override {
-    if (!active(call)) return x;
+    if (!active(x, call)) return x;
     return x * random_->normal(x.shape(), 1, std::sqrt(rate_ / (1 - rate_)));
   }
 };
@@ -94,7 +95,7 @@ class GaussianNoise final : public RandomLayer {
     describe_seed(s);
   }
   Tensor call(const Tensor& x, const Call& call) override {
-    return call.training && stddev_ > 0 ? x + random_->normal(x.shape(), 0, stddev_) : x;
+    return call.training && stddev_ > 0 && x.shape().is_known() ? x + random_->normal(x.shape(), 0, stddev_) : x;
   }
 
  private:

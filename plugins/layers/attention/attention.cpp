@@ -1,0 +1,137 @@
+// Multi-head attention (Vaswani et al. 2017), with Keras' weights: query, key, value and output projections.
+#include <cmath>
+
+#include "crescent/plugin.h"
+
+namespace crescent {
+namespace {
+
+class MultiHeadAttention final : public Layer {
+ public:
+  static void describe(Schema<MultiHeadAttention>& s) {
+    s.doc("Attention of several heads. Called on (query, value[, key]): (batch, t, d), (batch, s, d') -> (batch, t, d). "
+          "Call options: attention_mask (batch, t, s), use_causal_mask, return_attention_scores.")
+        .field("num_heads", &MultiHeadAttention::heads_, "Number of heads.").required().min(1)
+        .field("key_dim", &MultiHeadAttention::key_dim_, "Width of a head's query and key.").required().min(1)
+        .field("value_dim", &MultiHeadAttention::value_dim_, "Width of a head's value; null: key_dim.")
+        .field("dropout", &MultiHeadAttention::dropout_, "Share of attention dropped in training.").min(0).max(1)
+        .field("use_bias", &MultiHeadAttention::use_bias_, "Projections have a bias.")
+        .field("output_shape", &MultiHeadAttention::output_shape_, "Width of the output; null: as the query.")
+        .field("attention_axes", &MultiHeadAttention::attention_axes_, "Axes attended over; only the second is supported.")
+        .field("kernel_initializer", &MultiHeadAttention::kernel_initializer_, "How kernels start.")
+        .field("bias_initializer", &MultiHeadAttention::bias_initializer_, "How biases start.")
+        .field("kernel_regularizer", &MultiHeadAttention::kernel_regularizer_, "Penalty on kernels.")
+        .field("bias_regularizer", &MultiHeadAttention::bias_regularizer_, "Penalty on biases.")
+        .field("activity_regularizer", &MultiHeadAttention::activity_regularizer_, "Penalty on the output.")
+        .field("kernel_constraint", &MultiHeadAttention::kernel_constraint_, "Projection of kernels after updates.")
+        .field("bias_constraint", &MultiHeadAttention::bias_constraint_, "Projection of biases after updates.")
+        .field("seed", &MultiHeadAttention::seed_, "Fixes the dropout.")
+        .field("use_gate", &MultiHeadAttention::use_gate_, "Gated attention (not supported).").not_stored();
+  }
+  void configured() override {
+    Layer::configured();
+    if (use_gate_) fail("use_gate=true is not supported");
+    if (attention_axes_ && *attention_axes_ != std::vector<int64_t>{1}) fail("attention_axes: only 1 is supported, got ", Value(*attention_axes_));
+    set_supports_masking(true);
+    set_activity_regularizer(activity_regularizer_.shared());
+    random_ = add_seed_generator(seed_);
+  }
+  void build(const std::vector<Shape>& inputs) override {
+    if (inputs.size() < 2 || inputs.size() > 3) fail("expected inputs query, value and optionally key, got ", inputs.size(), " inputs");
+    const Shape &query = inputs[0], &value = inputs[1], &key = inputs.back();
+    for (const Shape& shape : inputs)
+      if (shape.rank() != 3) fail("expected inputs of shape (batch, steps, features), got ", shape);
+    query_ = project("query", query, key_dim_);
+    key_ = project("key", key, key_dim_);
+    value_ = project("value", value, value_width());
+    const int64_t width = output_shape_ ? output_shape_->at(0) : query[-1];
+    output_ = projection("attention_output", "abcd,cde->abe", {-1, width}, "e");
+    output_->build_for({Shape{query[0], query[1], heads_, value_width()}});
+  }
+  Tensors call(const Tensors& inputs, const Call& call) override {
+    const Tensor query = heads_first((*query_)(inputs[0])) * (1 / std::sqrt(double(key_dim_)));
+    const Tensor key = heads_first((*key_)(inputs.back())), value = heads_first((*value_)(inputs[1]));
+    Tensor scores = ops::matmul(query, key, false, true);                 // (batch, heads, t, s)
+    if (const Tensor mask = combined_mask(inputs, call)) scores = scores - (1.0 - ops::cast(mask, scores.dtype())) * 1e9;
+    scores = ops::softmax(scores, -1);
+    const Tensor mixed = ops::matmul(dropped(scores, call), value);       // (batch, heads, t, value)
+    const Tensor result = (*output_)(ops::transpose(mixed, {0, 2, 1, 3}));
+    return wanted(call, "return_attention_scores") ? Tensors{result, scores} : Tensors{result};
+  }
+  Tensors compute_mask(const Tensors&, const Tensors& masks, const Tensors& outputs) override {
+    Tensors result(outputs.size());
+    if (!masks.empty()) result[0] = masks[0];
+    return result;
+  }
+
+ private:
+  int64_t value_width() const { return value_dim_.value_or(key_dim_); }
+  static bool wanted(const Call& call, const char* argument) {
+    const Value* value = call.arguments.find(argument);
+    return value && value->as_bool();
+  }
+  /// (batch, t, heads, k) -> (batch, heads, t, k).
+  static Tensor heads_first(const Tensor& x) { return ops::transpose(x, {0, 2, 1, 3}); }
+
+  LayerPtr projection(const char* name, const char* equation, const List& output_shape, const char* bias_axes) {
+    Dict options{{"name", name}, {"equation", equation}, {"output_shape", output_shape},
+                 {"kernel_initializer", serialize(kernel_initializer_.get())}, {"bias_initializer", serialize(bias_initializer_.get())},
+                 {"kernel_regularizer", kernel_regularizer_.shared()}, {"bias_regularizer", bias_regularizer_.shared()},
+                 {"kernel_constraint", kernel_constraint_.shared()}, {"bias_constraint", bias_constraint_.shared()},
+                 {"dtype", policy().name}};
+    if (use_bias_) options.set("bias_axes", bias_axes);
+    LayerPtr layer = make<Layer>("EinsumDense", options);
+    track(layer);
+    return layer;
+  }
+  LayerPtr project(const char* name, const Shape& input, int64_t width) {
+    LayerPtr layer = projection(name, "abc,cde->abde", {-1, heads_, width}, "de");
+    layer->build_for({input});
+    return layer;
+  }
+
+  /// True where attention is allowed, broadcast to (batch, 1, t, s); no tensor: everywhere.
+  Tensor combined_mask(const Tensors& inputs, const Call& call) const {
+    Tensor all;
+    auto combine = [&](const Tensor& mask) { all = all ? ops::logical_and(all, mask) : mask; };
+    if (call.mask(0)) combine(ops::expand_dims(call.mask(0), 2));
+    if (call.mask(1)) combine(ops::expand_dims(call.mask(1), 1));
+    if (inputs.size() > 2 && call.mask(2)) combine(ops::expand_dims(call.mask(2), 1));
+    if (const Value* given = call.arguments.find("attention_mask"); given && !given->is_null()) combine(given_mask(*given));
+    if (wanted(call, "use_causal_mask")) combine(causal_mask(inputs[0].dim(1), inputs[1].dim(1)));
+    return all ? ops::expand_dims(all, 1) : all;
+  }
+  static Tensor given_mask(const Value& value) {
+    const auto boxed = value.object_as<BoxedTensor>();
+    if (!boxed) fail("attention_mask: expected a tensor of shape (batch, t, s), got ", value);
+    return ops::cast(boxed->tensor, DType::boolean);
+  }
+  /// (1, t, s): step i sees steps up to i.
+  static Tensor causal_mask(int64_t t, int64_t s) {
+    if (t < 0 || s < 0) return Tensor::abstract({DType::boolean, {1, t, s}});
+    const Tensor rows = ops::expand_dims(ops::arange(t), 1), columns = ops::expand_dims(ops::arange(s), 0);
+    return ops::expand_dims(ops::greater_equal(rows, columns), 0);
+  }
+  Tensor dropped(const Tensor& scores, const Call& call) const {
+    if (!call.training || dropout_ == 0 || !scores.shape().is_known()) return scores;
+    const Tensor kept = ops::greater_equal(random_->uniform(scores.shape(), 0, 1), dropout_);
+    return ops::where(kept, scores * (1 / (1 - dropout_)), 0);
+  }
+
+  int64_t heads_ = 1, key_dim_ = 1;
+  std::optional<int64_t> value_dim_, seed_;
+  double dropout_ = 0;
+  bool use_bias_ = true, use_gate_ = false;
+  std::optional<std::vector<int64_t>> output_shape_, attention_axes_;
+  Ref<Initializer> kernel_initializer_ = "glorot_uniform", bias_initializer_ = "zeros";
+  Ref<Regularizer> kernel_regularizer_, bias_regularizer_, activity_regularizer_;
+  Ref<Constraint> kernel_constraint_, bias_constraint_;
+  std::optional<SeedGenerator> random_;
+  LayerPtr query_, key_, value_, output_;
+};
+
+}  // namespace
+
+CRESCENT_PLUGIN("attention", CRESCENT_VERSION) { registry.add<MultiHeadAttention>("MultiHeadAttention"); }
+
+}  // namespace crescent

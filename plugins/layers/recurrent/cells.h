@@ -1,0 +1,106 @@
+// The three standard cells: options, weights and one step. Formulas as in Keras (gate orders i f c o and z r h).
+#pragma once
+#include "rnn.h"
+
+namespace crescent {
+
+/// Options and weights common to the cells; `Gates` blocks side by side in every weight.
+class GatedCell : public RnnCell {
+ public:
+  void configured() override;
+  std::vector<int64_t> state_sizes() const override { return {units_}; }
+  void prepare(const Tensor& x, const Call& call) override;
+  const Variable& kernel() const { return kernel_; }
+  const Variable& recurrent() const { return recurrent_; }
+  /// The bias, or zeros of its shape.
+  Tensor bias() const;
+  bool standard_activation() const { return activation_ && activation_->class_name() == "tanh"; }
+  bool drops_states() const { return recurrent_dropout_ > 0; }
+  /// x with this call's dropout mask, for (batch, time, features) as for one step.
+  Tensor with_dropout(const Tensor& x) const;
+
+
+ protected:
+  template <class T>
+  static void describe_units(Schema<T>& s) {
+    s.field("units", &GatedCell::units_, "Width of the state.").required().min(1)
+        .field("activation", &GatedCell::activation_, "Of the state.");
+  }
+  template <class T>
+  static void describe_weights(Schema<T>& s) {
+    s.field("use_bias", &GatedCell::use_bias_, "Add a bias.")
+        .field("kernel_initializer", &GatedCell::kernel_initializer_, "How the kernel of inputs starts.")
+        .field("recurrent_initializer", &GatedCell::recurrent_initializer_, "How the kernel of states starts.")
+        .field("bias_initializer", &GatedCell::bias_initializer_, "How the bias starts.");
+  }
+  template <class T>
+  static void describe_penalties(Schema<T>& s) {
+    s.field("kernel_regularizer", &GatedCell::kernel_regularizer_, "Penalty on the kernel of inputs.")
+        .field("recurrent_regularizer", &GatedCell::recurrent_regularizer_, "Penalty on the kernel of states.")
+        .field("bias_regularizer", &GatedCell::bias_regularizer_, "Penalty on the bias.")
+        .field("kernel_constraint", &GatedCell::kernel_constraint_, "Projection of the kernel of inputs.")
+        .field("recurrent_constraint", &GatedCell::recurrent_constraint_, "Projection of the kernel of states.")
+        .field("bias_constraint", &GatedCell::bias_constraint_, "Projection of the bias.")
+        .field("dropout", &GatedCell::dropout_, "Share of inputs dropped in training.").min(0).max(1)
+        .field("recurrent_dropout", &GatedCell::recurrent_dropout_, "Share of states dropped in training.").min(0).max(1);
+  }
+  template <class T>
+  static void describe_seed(Schema<T>& s) {
+    s.field("seed", &GatedCell::seed_, "Fixes the dropout.");
+  }
+  void build_weights(int64_t features, int gates, const Shape& bias, const Ref<Initializer>& bias_initializer);
+  Tensor dropped_state(const Tensor& h) const { return state_mask_ ? h * state_mask_ : h; }
+
+  int64_t units_ = 1;
+  Ref<Activation> activation_ = "tanh";
+  bool use_bias_ = true;
+  Ref<Initializer> kernel_initializer_ = "glorot_uniform", recurrent_initializer_ = "orthogonal", bias_initializer_ = "zeros";
+  Ref<Regularizer> kernel_regularizer_, recurrent_regularizer_, bias_regularizer_;
+  Ref<Constraint> kernel_constraint_, recurrent_constraint_, bias_constraint_;
+  double dropout_ = 0, recurrent_dropout_ = 0;
+  std::optional<int64_t> seed_;
+
+ private:
+  std::optional<SeedGenerator> random_;
+  Shape bias_shape_;
+  Variable kernel_, recurrent_, bias_;
+  Tensor input_mask_, state_mask_;                      // of the call that runs
+};
+
+class SimpleRnnCell final : public GatedCell {
+ public:
+  static void describe(Schema<SimpleRnnCell>& s);
+  void build(const std::vector<Shape>& inputs) override;
+  Tensors step(const Tensors& inputs) const override;
+};
+
+class LstmCell final : public GatedCell {
+ public:
+  static void describe(Schema<LstmCell>& s);
+  std::vector<int64_t> state_sizes() const override { return {units_, units_}; }
+  void build(const std::vector<Shape>& inputs) override;
+  Tensors step(const Tensors& inputs) const override;
+  bool standard() const { return standard_activation() && gate_activation_ && gate_activation_->class_name() == "sigmoid"; }
+
+ private:
+  Ref<Activation> gate_activation_ = "sigmoid";
+  bool unit_forget_bias_ = true;
+  int64_t implementation_ = 2;
+};
+
+class GruCell final : public GatedCell {
+ public:
+  static void describe(Schema<GruCell>& s);
+  void build(const std::vector<Shape>& inputs) override;
+  Tensors step(const Tensors& inputs) const override;
+  bool standard() const {
+    return reset_after_ && standard_activation() && gate_activation_ && gate_activation_->class_name() == "sigmoid";
+  }
+
+ private:
+  Ref<Activation> gate_activation_ = "sigmoid";
+  bool reset_after_ = true;
+  int64_t implementation_ = 2;
+};
+
+}  // namespace crescent

@@ -1,0 +1,69 @@
+// RNN: runs a cell over the steps of (batch, time, features). SimpleRNN, LSTM and GRU are RNNs that make their own cell and may
+// know a faster way through all steps at once.
+#pragma once
+#include "crescent/plugin.h"
+#include "crescent/program.h"
+
+namespace crescent {
+
+/// Zeros of (batch, width); an unknown batch gives an abstract tensor.
+Tensor zero_state(const Tensor& like, int64_t width);
+
+/// One step. Inputs of a call: x (batch, features), states (batch, size)...; outputs: output, next states....
+class RnnCell : public Layer {
+ public:
+  virtual std::vector<int64_t> state_sizes() const = 0;
+  virtual int64_t output_size() const { return state_sizes().front(); }
+  /// Draws what stays the same for all steps of a call (dropout masks), before step() runs.
+  virtual void prepare(const Tensor& /*step input*/, const Call&) {}
+  Tensors call(const Tensors& inputs, const Call& call) override {
+    prepare(inputs[0], call);
+    return step(inputs);
+  }
+  virtual Tensors step(const Tensors& inputs) const = 0;
+};
+
+/// Options of every RNN layer, and the loop.
+class BaseRnn : public Layer {
+ public:
+  void configured() override;
+  void build(const std::vector<Shape>& inputs) override;
+  Tensors call(const Tensors& inputs, const Call& call) override;
+  Tensors compute_mask(const Tensors& inputs, const Tensors& masks, const Tensors& outputs) override;
+  bool stateful() const override { return stateful_; }
+  void reset_states() override;
+
+ protected:
+  template <class T>
+  static void describe_loop(Schema<T>& s) {
+    s.field("return_sequences", &BaseRnn::return_sequences_, "The output of every step, not of the last alone.")
+        .field("return_state", &BaseRnn::return_state_, "The last states as further outputs.")
+        .field("go_backwards", &BaseRnn::go_backwards_, "From the last step to the first.")
+        .field("stateful", &BaseRnn::stateful_, "States carry over from batch to batch.")
+        .field("unroll", &BaseRnn::unroll_, "Accepted; steps are compiled either way.")
+        .field("zero_output_for_mask", &BaseRnn::zero_output_, "Masked steps output zeros instead of the output before.");
+  }
+  /// Result of all steps; sequence (batch, time, width) in the order of computation.
+  struct Run {
+    Tensor sequence, last;
+    Tensors states;
+  };
+  /// A way through all steps at once, when there is one; x is already in the order of computation.
+  virtual std::optional<Run> fast_run(const Tensor& /*x*/, const Tensors& /*states*/, const Call&) const { return std::nullopt; }
+  void set_cell(std::shared_ptr<RnnCell> cell);
+  const RnnCell& cell() const { return *cell_; }
+
+ private:
+  Run run_steps(const Tensor& x, const Tensors& states, const Tensor& mask) const;
+  Tensors initial_states(const Tensors& inputs) const;
+
+  bool return_sequences_ = false, return_state_ = false, go_backwards_ = false, stateful_ = false, unroll_ = false,
+       zero_output_ = false;
+  std::shared_ptr<RnnCell> cell_;
+  Variables states_;
+};
+
+void add_cells(Registry& registry);
+void add_rnns(Registry& registry);
+
+}  // namespace crescent
