@@ -30,7 +30,7 @@ TEST_CASE("Numbers are written as Python writes them, whole ones without fractio
 }
 
 TEST_CASE("The nearest word is suggested, and none when all are far") {
-  const std::vector<std::string> words = {"units", "activation", "use_bias", "kernel_initializer", "adam", "adamw", "relu", "Dense"};
+  const std::vector<std::string> words = {"units", "activation", "use_bias", "kernel_initializer", "adam", "adamw", "Adam", "ReLU", "relu", "Dense"};
   const std::pair<const char*, const char*> rows[] = {
       {"unit", "units"},   {"rleu", "relu"},     {"adm", "adam"},   {"dense", "Dense"}, {"Dens", "Dense"}, {"UNITS", "units"},
       {"kernelinitializer", "kernel_initializer"}, {"usebias", "use_bias"}, {"kernel", "kernel_initializer"}, {"activaton", "activation"}};
