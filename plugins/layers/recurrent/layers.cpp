@@ -5,10 +5,10 @@
 namespace crescent {
 namespace {
 
-class Rnn final : public BaseRnn {
+class RnnLayer final : public BaseRnn {
  public:
-  static void describe(Schema<Rnn>& s) {
-    s.doc("Runs a cell over the steps of (batch, time, features).").field("cell", &Rnn::given_, "The cell.").required();
+  static void describe(Schema<RnnLayer>& s) {
+    s.doc("Runs a cell over the steps of (batch, time, features).").field("cell", &RnnLayer::given_, "The cell.").required();
     describe_loop(s);
   }
   void configured() override {
@@ -66,18 +66,18 @@ class CellLayer : public BaseRnn {
   Ref<Regularizer> activity_regularizer_;
 };
 
-class SimpleRnn final : public CellLayer<SimpleRnnCell> {
+class SimpleRnnLayer final : public CellLayer<SimpleRnnCell> {
  public:
-  static void describe(Schema<SimpleRnn>& s) {
+  static void describe(Schema<SimpleRnnLayer>& s) {
     s.doc("Recurrent layer: h = activation(x . kernel + h . recurrent_kernel + bias). (batch, time, in) -> (batch[, time], units)");
     describe_cell(s, "SimpleRNN");
     describe_loop(s);
   }
 };
 
-class Lstm final : public CellLayer<LstmCell> {
+class LstmLayer final : public CellLayer<LstmCell> {
  public:
-  static void describe(Schema<Lstm>& s) {
+  static void describe(Schema<LstmLayer>& s) {
     s.doc("Long short-term memory (Hochreiter and Schmidhuber 1997). (batch, time, in) -> (batch[, time], units)");
     describe_cell(s, "LSTM");
     describe_loop(s);
@@ -93,9 +93,9 @@ class Lstm final : public CellLayer<LstmCell> {
   }
 };
 
-class Gru final : public CellLayer<GruCell> {
+class GruLayer final : public CellLayer<GruCell> {
  public:
-  static void describe(Schema<Gru>& s) {
+  static void describe(Schema<GruLayer>& s) {
     s.doc("Gated recurrent unit (Cho et al. 2014). (batch, time, in) -> (batch[, time], units)");
     describe_cell(s, "GRU");
     describe_loop(s);
@@ -114,10 +114,10 @@ class Gru final : public CellLayer<GruCell> {
 }  // namespace
 
 void add_rnns(Registry& registry) {
-  registry.add<Rnn>("RNN");
-  registry.add<SimpleRnn>("SimpleRNN");
-  registry.add<Lstm>("LSTM");
-  registry.add<Gru>("GRU");
+  registry.add<RnnLayer>("RNN");
+  registry.add<SimpleRnnLayer>("SimpleRNN");
+  registry.add<LstmLayer>("LSTM");
+  registry.add<GruLayer>("GRU");
 }
 
 }  // namespace crescent
