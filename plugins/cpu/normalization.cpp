@@ -1,0 +1,191 @@
+// Batch and layer normalization: fixed blocks of rows, combined in a fixed order in double.
+#include "normalization.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "converted.h"
+
+namespace crescent::cpu {
+namespace {
+
+constexpr int64_t kBlockValues = 1 << 14;            ///< of x in a block: fits the cache twice over
+
+/// The rows of a request over its last axis, in blocks that depend on the shape alone.
+struct Blocks {
+  int64_t rows, columns, block, count;
+
+  explicit Blocks(const Shape& shape)
+      : rows(shape.slice(0, shape.rank() - 1).size()), columns(shape[-1]),
+        block(std::max<int64_t>(kBlockValues / std::max<int64_t>(columns, 1), 16)), count((rows + block - 1) / block) {}
+  int64_t values() const { return count * columns; }
+  int64_t size(int64_t i) const { return std::min(block, rows - i * block); }
+  template <class T>
+  Rows<T> at(const T* x, int64_t i) const { return {size(i), columns, x + i * block * columns}; }
+  int64_t offset(int64_t i) const { return i * block * columns; }
+};
+
+/// What the two batch-norm kernels and the two layer-norm kernels share.
+template <class T, class O>
+class Normalization : public Kernel {
+ public:
+  explicit Normalization(const Request& r)
+      : blocks_(r.inputs[0].shape), epsilon_(static_cast<const O&>(r.op).epsilon), loops_(normalization_loops<T>()) {}
+
+  std::string name() const override { return "highway"; }
+  /// Two values a column and block, and three a column.
+  size_t scratch_bytes() const override {
+    return static_cast<size_t>(2 * blocks_.values() + 3 * blocks_.columns) * sizeof(T);
+  }
+
+ protected:
+  T* first(const Arguments& a, int64_t block) const {
+    return reinterpret_cast<T*>(a.scratch) + block * blocks_.columns;
+  }
+  T* second(const Arguments& a, int64_t block) const { return first(a, blocks_.count + block); }
+  T* column(const Arguments& a, int i) const { return first(a, 2 * blocks_.count + i); }
+  double total(const Arguments& a, bool of_second, int64_t c) const {
+    double sum = 0;
+    for (int64_t i = 0; i < blocks_.count; ++i) sum += (of_second ? second(a, i) : first(a, i))[c];
+    return sum;
+  }
+  /// f(column) over all columns.
+  template <class F>
+  void each_column(const Arguments& a, F&& f) const {
+    a.pool.blocks(blocks_.columns, 1 + 20000 / (blocks_.count + 1), [&](int64_t begin, int64_t end) {
+      for (int64_t c = begin; c < end; ++c) f(c);
+    });
+  }
+  double rows() const { return static_cast<double>(blocks_.rows); }
+
+  Blocks blocks_;
+  double epsilon_;
+  NormalizationLoops<T> loops_;
+};
+
+template <class T>
+class BatchNormForward final : public Normalization<T, BatchNormTrain> {
+ public:
+  using Normalization<T, BatchNormTrain>::Normalization;
+
+  void run(const Arguments& a) override {
+    const auto& b = this->blocks_;
+    a.pool.parallel(b.count, [&](int64_t i, int) {
+      this->loops_.moments(b.at(a.in<T>(0), i), this->first(a, i), this->second(a, i));
+    });
+    this->each_column(a, [&](int64_t c) { combine(a, c); });
+    a.pool.parallel(b.count, [&](int64_t i, int) {
+      this->loops_.normalize(b.at(a.in<T>(0), i), a.out<T>(1), this->column(a, 0), a.in<T>(2),
+                             a.out<T>(0) + b.offset(i));
+    });
+  }
+
+ private:
+  /// Mean and variance of column c from the moments of the blocks.
+  void combine(const Arguments& a, int64_t c) const {
+    const auto& b = this->blocks_;
+    double mean = 0;
+    for (int64_t i = 0; i < b.count; ++i) mean += static_cast<double>(b.size(i)) * this->first(a, i)[c];
+    mean /= this->rows();
+    double deviation = this->total(a, true, c);
+    for (int64_t i = 0; i < b.count; ++i) {
+      const double away = this->first(a, i)[c] - mean;
+      deviation += static_cast<double>(b.size(i)) * away * away;
+    }
+    const double variance = deviation / this->rows();
+    a.out<T>(1)[c] = static_cast<T>(mean), a.out<T>(2)[c] = static_cast<T>(variance);
+    this->column(a, 0)[c] = static_cast<T>(a.in<T>(1)[c] / std::sqrt(variance + this->epsilon_));
+  }
+};
+
+/// dx = gamma rstd (dy - dbeta/n - (x - mean) rstd dgamma/n).
+template <class T>
+class BatchNormGradient final : public Normalization<T, BatchNormBackward> {
+ public:
+  using Normalization<T, BatchNormBackward>::Normalization;
+
+  void run(const Arguments& a) override {
+    const auto& b = this->blocks_;
+    const T *x = a.in<T>(0), *mean = a.in<T>(2), *dy = a.in<T>(4);
+    a.pool.parallel(b.count, [&](int64_t i, int) {
+      this->loops_.products(b.at(x, i), dy + b.offset(i), mean, this->first(a, i), this->second(a, i));
+    });
+    this->each_column(a, [&](int64_t c) { combine(a, c); });
+    a.pool.parallel(b.count, [&](int64_t i, int) {
+      this->loops_.gradient(b.at(x, i), dy + b.offset(i), mean, this->column(a, 0), this->column(a, 1),
+                            this->column(a, 2), a.out<T>(0) + b.offset(i));
+    });
+  }
+
+ private:
+  void combine(const Arguments& a, int64_t c) const {
+    const double rstd = 1 / std::sqrt(a.in<T>(3)[c] + this->epsilon_), scale = a.in<T>(1)[c] * rstd;
+    const double dbeta = this->total(a, false, c), dgamma = this->total(a, true, c) * rstd;
+    a.out<T>(1)[c] = static_cast<T>(dgamma), a.out<T>(2)[c] = static_cast<T>(dbeta);
+    this->column(a, 0)[c] = static_cast<T>(scale);
+    this->column(a, 1)[c] = static_cast<T>(scale * rstd * dgamma / this->rows());
+    this->column(a, 2)[c] = static_cast<T>(scale * dbeta / this->rows());
+  }
+};
+
+template <class T>
+class LayerNormForward final : public Normalization<T, LayerNorm> {
+ public:
+  using Normalization<T, LayerNorm>::Normalization;
+
+  void run(const Arguments& a) override {
+    const auto& b = this->blocks_;
+    a.pool.parallel(b.count, [&](int64_t i, int) {
+      const int64_t row = i * b.block;
+      this->loops_.row_forward(b.at(a.in<T>(0), i), a.in<T>(1), a.in<T>(2), this->epsilon_, a.out<T>(0) + b.offset(i),
+                               a.out<T>(1) + row, a.out<T>(2) + row);
+    });
+  }
+  size_t scratch_bytes() const override { return 0; }
+};
+
+template <class T>
+class LayerNormGradient final : public Normalization<T, LayerNormBackward> {
+ public:
+  using Normalization<T, LayerNormBackward>::Normalization;
+
+  void run(const Arguments& a) override {
+    const auto& b = this->blocks_;
+    a.pool.parallel(b.count, [&](int64_t i, int) {
+      const int64_t row = i * b.block;
+      this->loops_.row_gradient(b.at(a.in<T>(0), i), a.in<T>(1), a.in<T>(2) + row, a.in<T>(3) + row,
+                                a.in<T>(4) + b.offset(i), a.out<T>(0) + b.offset(i), this->first(a, i),
+                                this->second(a, i));
+    });
+    this->each_column(a, [&](int64_t c) {
+      a.out<T>(1)[c] = static_cast<T>(this->total(a, false, c)), a.out<T>(2)[c] = static_cast<T>(this->total(a, true, c));
+    });
+  }
+};
+
+template <template <class> class K>
+std::unique_ptr<Kernel> make(const Request& r) {
+  const DType dtype = r.inputs[0].dtype;
+  for (const auto& spec : r.inputs) {
+    if (spec.dtype != dtype) return nullptr;
+  }
+  switch (dtype) {
+    case DType::float32: return std::make_unique<K<float>>(r);
+    case DType::float64: return std::make_unique<K<double>>(r);
+    default: return nullptr;
+  }
+}
+
+}  // namespace
+
+std::span<const KernelRow> normalization_kernels() {
+  static constexpr KernelFactory kHalf = make_converted<normalization_kernels>;
+  static constexpr KernelRow kRows[] = {
+      {"batch_norm_train", make<BatchNormForward>},     {"batch_norm_train", kHalf},
+      {"batch_norm_backward", make<BatchNormGradient>}, {"batch_norm_backward", kHalf},
+      {"layer_norm", make<LayerNormForward>},           {"layer_norm", kHalf},
+      {"layer_norm_backward", make<LayerNormGradient>}, {"layer_norm_backward", kHalf}};
+  return kRows;
+}
+
+}  // namespace crescent::cpu

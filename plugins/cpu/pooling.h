@@ -1,0 +1,37 @@
+// Pooling over windows of one image, channels last.
+#pragma once
+#include <array>
+
+#include "kernel.h"
+
+namespace crescent::cpu {
+
+struct PoolPlan {
+  struct Axis {
+    int64_t in = 1, out = 1, window = 1, stride = 1, before = 0;
+
+    /// The part of the window of output `i` that is inside: [first, last).
+    int64_t first(int64_t i) const { return i * stride < before ? 0 : i * stride - before; }
+    int64_t last(int64_t i) const { return i * stride - before + window < in ? i * stride - before + window : in; }
+  };
+
+  PoolPlan(const Request& request, bool backward);
+
+  bool max;
+  std::array<Axis, 3> axes;                ///< absent axes stand in front with size 1
+  int64_t batch, channels;
+
+  int64_t in_size() const { return axes[0].in * axes[1].in * axes[2].in * channels; }
+  int64_t out_rows() const { return axes[0].out * axes[1].out; }
+  int64_t out_row_size() const { return axes[2].out * channels; }
+};
+
+/// Output rows [first, last) of one image.
+template <class T>
+void pool_rows(const PoolPlan& plan, const T* x, T* y, int64_t first, int64_t last);
+
+/// Channels [first, last) of one image; dx is overwritten there. x is read for max only.
+template <class T>
+void pool_gradient(const PoolPlan& plan, const T* x, const T* dy, T* dx, int64_t first, int64_t last);
+
+}  // namespace crescent::cpu
