@@ -1,0 +1,27 @@
+// The one layer in core: where a graph begins.
+#pragma once
+#include "crescent/layer.h"
+
+namespace crescent {
+
+class InputLayer final : public Layer {
+ public:
+  static void describe(Schema<InputLayer>& s);
+  InputLayer();
+  void configured() override;
+  Tensors call(const Tensors& inputs, const Call&) override { return inputs; }
+  bool supports_masking() const override { return true; }
+  DType dtype() const { return policy_.compute; }
+  Dict get_config() const override;
+  /// The edge that leaves it; the same one as long as somebody holds it.
+  Symbol symbol() const;
+
+ protected:
+  std::vector<Symbol> graph_inputs() const override { return {symbol()}; }
+  std::vector<Symbol> graph_outputs() const override { return {symbol()}; }
+
+ private:
+  bool sparse_ = false;
+};
+
+}  // namespace crescent

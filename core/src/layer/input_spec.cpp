@@ -1,0 +1,65 @@
+#include "crescent/input_spec.h"
+
+namespace crescent {
+namespace {
+
+std::string dict_text(const std::vector<std::pair<int, int64_t>>& axes) {
+  std::vector<std::string> items;
+  for (const auto& [axis, dim] : axes) items.push_back(concat(axis, ": ", dim));
+  return "{" + join(items) + "}";
+}
+
+/// Dim of an axis that may be negative or not exist (-1: unknown).
+int64_t dim_at(const Shape& shape, int axis) {
+  const int i = axis < 0 ? axis + shape.rank() : axis;
+  return i >= 0 && i < shape.rank() ? shape[i] : -1;
+}
+
+bool differ(int64_t wanted, int64_t found) { return wanted >= 0 && found >= 0 && wanted != found; }
+
+}  // namespace
+
+InputSpec InputSpec::with_ndim(int ndim) {
+  InputSpec spec;
+  spec.ndim = ndim;
+  return spec;
+}
+
+InputSpec InputSpec::with_min_ndim(int ndim) {
+  InputSpec spec;
+  spec.min_ndim = ndim;
+  return spec;
+}
+
+InputSpec& InputSpec::axis(int axis, int64_t dim) {
+  axes.emplace_back(axis, dim);
+  return *this;
+}
+
+void InputSpec::check(int index, const std::string& layer, const TensorSpec& input) const {
+  const std::string start = concat("Input ", index, " is incompatible with layer ", layer, ": expected ");
+  const int found = input.shape.rank();
+  const std::optional<int> exact = shape && !ndim ? shape->rank() : ndim;
+  if (exact && *exact != found) fail(start, "ndim=", *exact, ", found ndim=", found);
+  if (max_ndim && found > *max_ndim) fail(start, "max_ndim=", *max_ndim, ", found ndim=", found);
+  if (min_ndim && found < *min_ndim) fail(start, "min_ndim=", *min_ndim, ", found ndim=", found);
+  if (dtype && *dtype != input.dtype) fail(start, "dtype=", *dtype, ", found dtype=", input.dtype);
+  for (const auto& [axis, dim] : axes)
+    if (differ(dim, dim_at(input.shape, axis)))
+      fail(start, "axis ", axis, " of input shape to have value ", dim, " but got shape ", input.shape);
+  for (int i = 0; shape && i < shape->rank(); ++i)
+    if (differ((*shape)[i], input.shape[i])) fail(start, "shape=", *shape, ", found shape=", input.shape);
+}
+
+std::string to_text(const InputSpec& spec) {
+  std::vector<std::string> parts;
+  if (spec.dtype) parts.push_back(concat("dtype=", *spec.dtype));
+  if (spec.shape) parts.push_back(concat("shape=", *spec.shape));
+  if (spec.ndim || spec.shape) parts.push_back(concat("ndim=", spec.ndim ? *spec.ndim : spec.shape->rank()));
+  if (spec.max_ndim) parts.push_back(concat("max_ndim=", *spec.max_ndim));
+  if (spec.min_ndim) parts.push_back(concat("min_ndim=", *spec.min_ndim));
+  if (!spec.axes.empty()) parts.push_back("axes=" + dict_text(spec.axes));
+  return "InputSpec(" + join(parts) + ")";
+}
+
+}  // namespace crescent

@@ -1,0 +1,193 @@
+// Calling a layer: on tensors it computes (or traces), on symbols it makes a node of the graph.
+#include "crescent/program.h"
+#include "layer/call_frame.h"
+#include "layer/layer_access.h"
+#include "layer/outside_trace.h"
+
+namespace crescent {
+namespace {
+
+std::vector<Shape> shapes_of(const Tensors& tensors) {
+  std::vector<Shape> shapes;
+  for (const Tensor& t : tensors) shapes.push_back(t.shape());
+  return shapes;
+}
+
+std::string shapes_text(const Tensors& tensors) {
+  std::string text;
+  for (const Tensor& t : tensors) text += (text.empty() ? "" : ", ") + to_text(t.shape());
+  return "[" + text + "]";
+}
+
+void check_tensors(const std::string& layer, const Tensors& inputs) {
+  for (const Tensor& t : inputs)
+    if (!t)
+      fail("Layer ", layer, " was called with an input that isn't a symbolic tensor. Received type: none. All inputs to the "
+           "layer should be tensors.");
+}
+
+void check_specs(const std::vector<InputSpec>& specs, const std::string& layer, const Tensors& inputs) {
+  if (specs.empty()) return;
+  if (specs.size() != inputs.size())
+    fail("Layer ", layer, " expects ", specs.size(), " inputs, but it received ", inputs.size(),
+         " input tensors. Input received: ", shapes_text(inputs));
+  for (size_t i = 0; i < specs.size(); ++i) specs[i].check(static_cast<int>(i), layer, inputs[i].spec());
+}
+
+Tensors with_masks(Tensors tensors, const Tensors& masks) {
+  for (size_t i = 0; i < masks.size() && i < tensors.size(); ++i)
+    if (masks[i]) tensors[i] = tensors[i].with_mask(masks[i]);
+  return tensors;
+}
+
+/// Masks of the tensors; empty when none has one.
+Tensors masks_of(const Tensors& tensors) {
+  Tensors masks;
+  bool any = false;
+  for (const Tensor& t : tensors) {
+    masks.push_back(t.mask());
+    any = any || t.mask();
+  }
+  return any ? masks : Tensors();
+}
+
+Tensor cast_keeping_mask(const Tensor& t, DType dtype) {
+  const Tensor mask = t.mask();
+  const Tensor converted = ops::cast(t, dtype);
+  return mask ? converted.with_mask(mask) : converted;
+}
+
+const std::string& last_named_error(const std::string* text = nullptr) {
+  thread_local std::string last;
+  if (text) last = *text;
+  return last;
+}
+
+}  // namespace
+
+void rethrow_named(const Layer& layer, const Error& error) {
+  const std::string what = error.what();
+  if (what == last_named_error()) raise_error(what);
+  const bool named = what.find(layer.name()) != what.npos || what.starts_with("Layer ");
+  const std::string text = named ? what : concat("Layer ", layer.name(), " (", layer.class_name(), "): ", what);
+  last_named_error(&text);
+  raise_error(text);
+}
+
+Tensors run_abstractly(const std::function<Tensors(const Tensors&)>& f, const Tensors& like) {
+  const OutsideTrace outside;
+  TensorSpecs specs;
+  for (const Tensor& t : like) specs.push_back(t.spec());
+  for (const Tensor& t : like)
+    if (t.mask()) specs.push_back(t.mask().spec());
+  Tensors result;
+  trace([&](const Tensors& given) {
+    Tensors inputs(given.begin(), given.begin() + static_cast<std::ptrdiff_t>(like.size()));
+    size_t next = like.size();
+    for (size_t i = 0; i < like.size(); ++i)
+      if (like[i].mask()) inputs[i] = inputs[i].with_mask(given[next++]);
+    result = f(inputs);
+    return Tensors{};
+  }, specs);
+  return result;
+}
+
+Tensors Layer::compute_mask(const Tensors&, const Tensors& masks, const Tensors& outputs) {
+  if (masks.size() != 1) return {};
+  return Tensors(outputs.size(), masks.front());
+}
+
+Tensors Layer::run(const Tensors& given, const CallOptions& options) {
+  const CallFrame frame(options.training);
+  if (frame.outermost()) LayerAccess::forget_losses(*this);
+  const ProgramScope scope(name_);
+  check_tensors(name_, given);
+  check_specs(input_specs_, name_, given);
+  if (!built_) {
+    build_for(shapes_of(given));
+    check_specs(input_specs_, name_, given);
+  }
+  Tensors inputs = with_masks(given, options.masks);
+  for (Tensor& t : inputs)
+    if (autocast_ && is_floating(t.dtype()) && t.dtype() != compute_dtype()) t = cast_keeping_mask(t, compute_dtype());
+  const Tensors masks = masks_of(inputs);
+  const bool masking = supports_masking();
+  Tensors outputs = call(inputs, {frame.training(), masking ? masks : Tensors(), options.arguments});
+  for (const Tensor& t : outputs)
+    if (!t) outputs.clear();
+  if (outputs.empty()) fail("A layer's `call` method should return a Tensor or a list of Tensors, not None (layer: ", name_, ").");
+  for (const Tensor& t : outputs)
+    if (activity_regularizer_) add_loss((*activity_regularizer_)(t));
+  Tensors output_masks = masking ? compute_mask(inputs, masks, outputs) : Tensors();
+  output_masks.resize(outputs.size());
+  for (size_t i = 0; i < outputs.size(); ++i)
+    if (output_masks[i] || outputs[i].mask()) outputs[i] = outputs[i].with_mask(output_masks[i]);
+  if (!masking && !masks.empty() && !std::exchange(warned_of_mask_, true))
+    warn("Layer '", name_, "' (of type ", class_name(), ") was passed an input with a mask attached to it. However, this layer does "
+         "not support masking and will therefore destroy the mask information. Downstream layers will not see the mask.");
+  return outputs;
+}
+
+Tensors Layer::operator()(const Tensors& inputs, const CallOptions& options) {
+  LayerAccess::ensure_name(*this);
+  return LayerAccess::named(*this, [&] { return run(inputs, options); });
+}
+
+Tensor Layer::operator()(const Tensor& input, const CallOptions& options) {
+  Tensors outputs = (*this)(Tensors{input}, options);
+  if (outputs.size() != 1) fail("Layer ", name_, " has ", outputs.size(), " outputs where one was expected");
+  return std::move(outputs.front());
+}
+
+std::vector<Symbol> Layer::operator()(const std::vector<Symbol>& inputs, const CallOptions& options) {
+  Tensors abstract;
+  for (const Symbol& s : inputs) {
+    if (!s) fail("Layer ", name_, " was called with an input that isn't a symbolic tensor.");
+    abstract.push_back(s.abstract());
+  }
+  auto node = std::make_shared<Node>();
+  node->outputs = run_abstractly([&](const Tensors& tensors) { return (*this)(tensors, options); }, abstract);
+  LayerAccess::forget_losses(*this);
+  node->outbound_layer = std::static_pointer_cast<Layer>(shared_from_this());
+  node->inputs = inputs;
+  node->training = options.training;
+  node->arguments = options.arguments;
+  LayerAccess::add_node(node);
+  return node->output_symbols(node);
+}
+
+Symbol Layer::operator()(const Symbol& input, const CallOptions& options) {
+  std::vector<Symbol> outputs = (*this)(std::vector<Symbol>{input}, options);
+  if (outputs.size() != 1) fail("Layer ", name_, " has ", outputs.size(), " outputs where one was expected");
+  return outputs.front();
+}
+
+std::vector<Shape> Layer::compute_output_shape(const std::vector<Shape>& inputs) {
+  Tensors abstract;
+  for (const Shape& shape : inputs) abstract.push_back(Tensor::abstract({compute_dtype(), shape}));
+  const Tensors outputs = run_abstractly([&](const Tensors& tensors) { return (*this)(tensors, CallOptions{}); }, abstract);
+  LayerAccess::forget_losses(*this);
+  return shapes_of(outputs);
+}
+
+Tensors Layer::get_losses_for(const std::vector<Symbol>& inputs) const {
+  Tensors losses;
+  if (inputs.empty()) {
+    for (const Variable& v : trainable_weights())
+      if (v.regularizer()) losses.push_back((*v.regularizer())(v.value()));
+    return losses;
+  }
+  Layer& self = const_cast<Layer&>(*this);           // the call is repeated for what it leaves behind
+  Tensors abstract;
+  for (const Symbol& s : inputs) abstract.push_back(s.abstract());
+  run_abstractly([&](const Tensors& tensors) {
+    self(tensors, CallOptions{});
+    for (Layer* each : self.flatten_layers())
+      losses.insert(losses.end(), each->call_losses_.begin(), each->call_losses_.end());
+    return Tensors{};
+  }, abstract);
+  LayerAccess::forget_losses(self);
+  return losses;
+}
+
+}  // namespace crescent

@@ -1,0 +1,135 @@
+// What a layer knows of its calls on symbols, in the words of Keras 2.3.1.
+#include <functional>
+
+#include "crescent/layer.h"
+#include "layer/layer_access.h"
+
+namespace crescent {
+namespace {
+
+std::vector<NodePtr> living(const std::vector<std::weak_ptr<Node>>& nodes) {
+  std::vector<NodePtr> found;
+  for (const auto& weak : nodes)
+    if (NodePtr node = weak.lock()) found.push_back(std::move(node));
+  return found;
+}
+
+void drop_expired(std::vector<std::weak_ptr<Node>>& nodes) {
+  std::erase_if(nodes, [](const std::weak_ptr<Node>& node) { return node.expired(); });
+}
+
+std::vector<Shape> shapes_of(const std::vector<Symbol>& symbols) {
+  std::vector<Shape> shapes;
+  for (const Symbol& s : symbols) shapes.push_back(s.shape());
+  return shapes;
+}
+
+const NodePtr& node_at(const std::vector<NodePtr>& nodes, int index, const char* what) {
+  if (nodes.empty()) fail("The layer has never been called and thus has no defined ", what, ".");
+  const int count = static_cast<int>(nodes.size());
+  const int i = index < 0 ? index + count : index;
+  if (i < 0 || i >= count)
+    fail("Asked to get ", what, " at node ", index, ", but the layer has only ", count, " inbound nodes.");
+  return nodes[static_cast<size_t>(i)];
+}
+
+std::vector<Symbol> inputs_of(const NodePtr& node) { return node->inputs; }
+std::vector<Symbol> outputs_of(const NodePtr& node) { return node->output_symbols(node); }
+
+const NodePtr& only_node(const std::vector<NodePtr>& nodes, const std::string& layer, const char* what, const char* getter) {
+  if (nodes.size() > 1)
+    fail("Layer ", layer, " has multiple inbound nodes, hence the notion of \"layer ", what, "\" is ill-defined. Use `", getter,
+         "(node_index)` instead.");
+  return nodes.front();
+}
+
+std::vector<Shape> agreed_shapes(const std::vector<NodePtr>& nodes, std::vector<Symbol> (*ends)(const NodePtr&),
+                                 const std::string& layer, const std::string& what) {
+  if (nodes.empty()) fail("The layer has never been called and thus has no defined ", what, " shape.");
+  const std::vector<Shape> first = shapes_of(ends(nodes.front()));
+  for (const NodePtr& node : nodes)
+    if (shapes_of(ends(node)) != first)
+      fail("The layer \"", layer, " has multiple inbound nodes, with different ", what, " shapes. Hence the notion of \"", what,
+           " shape\" is ill-defined for the layer. Use `get_", what, "_shape_at(node_index)` instead.");
+  return first;
+}
+
+Tensor mask_of(const std::vector<Symbol>& symbols) { return symbols.empty() ? Tensor() : symbols.front().abstract().mask(); }
+
+}  // namespace
+
+void LayerAccess::add_node(const NodePtr& node) {
+  prune_nodes(*node->outbound_layer);
+  Layer& layer = *node->outbound_layer;
+  node->index = static_cast<int>(layer.inbound_.size());
+  layer.inbound_.push_back(node);
+  for (const Symbol& s : node->inputs) {
+    drop_expired(s.layer()->outbound_);
+    s.layer()->outbound_.push_back(node);
+  }
+}
+
+void LayerAccess::prune_nodes(const Layer& layer) {
+  auto& nodes = const_cast<Layer&>(layer).inbound_;
+  drop_expired(nodes);
+  int index = 0;
+  for (const auto& weak : nodes)
+    if (NodePtr node = weak.lock()) node->index = index++;
+}
+
+std::vector<NodePtr> Layer::inbound_nodes() const {
+  LayerAccess::prune_nodes(*this);
+  return living(inbound_);
+}
+std::vector<NodePtr> Layer::outbound_nodes() const { return living(outbound_); }
+
+std::vector<Symbol> Layer::input() const {
+  if (std::vector<Symbol> own = graph_inputs(); !own.empty()) return own;
+  const std::vector<NodePtr> nodes = inbound_nodes();
+  if (nodes.empty()) fail("Layer ", name_, " is not connected, no input to return.");
+  return only_node(nodes, name_, "input", "get_input_at")->inputs;
+}
+
+std::vector<Symbol> Layer::output() const {
+  if (std::vector<Symbol> own = graph_outputs(); !own.empty()) return own;
+  const std::vector<NodePtr> nodes = inbound_nodes();
+  if (nodes.empty()) fail("Layer ", name_, " has no inbound nodes.");
+  return outputs_of(only_node(nodes, name_, "output", "get_output_at"));
+}
+
+std::vector<Symbol> Layer::get_input_at(int node_index) const { return node_at(inbound_nodes(), node_index, "input")->inputs; }
+std::vector<Symbol> Layer::get_output_at(int node_index) const {
+  return outputs_of(node_at(inbound_nodes(), node_index, "output"));
+}
+std::vector<Shape> Layer::get_input_shape_at(int node_index) const {
+  return shapes_of(inputs_of(node_at(inbound_nodes(), node_index, "input shape")));
+}
+std::vector<Shape> Layer::get_output_shape_at(int node_index) const {
+  return shapes_of(outputs_of(node_at(inbound_nodes(), node_index, "output shape")));
+}
+
+std::vector<Shape> Layer::input_shape() const {
+  if (std::vector<Symbol> own = graph_inputs(); !own.empty()) return shapes_of(own);
+  return agreed_shapes(inbound_nodes(), inputs_of, name_, "input");
+}
+std::vector<Shape> Layer::output_shape() const {
+  if (std::vector<Symbol> own = graph_outputs(); !own.empty()) return shapes_of(own);
+  return agreed_shapes(inbound_nodes(), outputs_of, name_, "output");
+}
+
+Tensor Layer::input_mask() const {
+  const std::vector<NodePtr> nodes = inbound_nodes();
+  if (nodes.size() != 1)
+    fail("Layer ", name_, " has multiple inbound nodes, hence the notion of \"layer input mask\" is ill-defined. Use "
+         "`get_input_mask_at(node_index)` instead.");
+  return mask_of(nodes.front()->inputs);
+}
+Tensor Layer::output_mask() const {
+  const std::vector<NodePtr> nodes = inbound_nodes();
+  if (nodes.size() != 1)
+    fail("Layer ", name_, " has multiple inbound nodes, hence the notion of \"layer output mask\" is ill-defined. Use "
+         "`get_output_mask_at(node_index)` instead.");
+  return mask_of(outputs_of(nodes.front()));
+}
+
+}  // namespace crescent

@@ -1,0 +1,37 @@
+// Names of layers: dense_1, dense_2, counted per class.
+#include <map>
+#include <mutex>
+
+#include "base/text.h"
+#include "crescent/layer.h"
+
+namespace crescent {
+namespace {
+
+struct Counters {
+  std::mutex mutex;
+  std::map<std::string, int64_t, std::less<>> counts;
+};
+
+Counters& counters() {
+  static Counters counters;
+  return counters;
+}
+
+}  // namespace
+
+std::string to_snake_case(std::string_view class_name) { return snake_case(class_name); }
+
+std::string unique_name(std::string_view base) {
+  Counters& all = counters();
+  const std::lock_guard lock(all.mutex);
+  return concat(base, "_", ++all.counts[std::string(base)]);
+}
+
+void clear_session() {
+  Counters& all = counters();
+  const std::lock_guard lock(all.mutex);
+  all.counts.clear();
+}
+
+}  // namespace crescent

@@ -1,0 +1,64 @@
+#include "crescent/node.h"
+
+#include "crescent/layer.h"
+#include "layer/layer_access.h"
+
+namespace crescent {
+
+const Tensor& Symbol::abstract() const {
+  if (!node_) fail("expected a symbol, got none");
+  return node_->outputs.at(static_cast<size_t>(tensor_index_));
+}
+const TensorSpec& Symbol::spec() const { return abstract().spec(); }
+
+const std::shared_ptr<Layer>& Symbol::layer() const {
+  if (!node_) fail("expected a symbol, got none");
+  return node_->outbound_layer;
+}
+
+int Symbol::node_index() const {
+  LayerAccess::prune_nodes(*layer());
+  return node_->index;
+}
+
+std::string Symbol::name() const { return concat(layer()->name(), "/output_", tensor_index_); }
+
+std::string to_text(const Symbol& symbol) {
+  if (!symbol) return "<Symbol>";
+  return concat("<Symbol shape=", symbol.shape(), " dtype=", symbol.dtype(), " (created by layer '", symbol.layer()->name(), "')>");
+}
+
+std::vector<Symbol> Node::output_symbols(const NodePtr& self) const {
+  std::vector<Symbol> symbols;
+  for (size_t i = 0; i < outputs.size(); ++i) symbols.emplace_back(self, static_cast<int>(i));
+  return symbols;
+}
+
+std::vector<std::shared_ptr<Layer>> Node::inbound_layers() const {
+  std::vector<std::shared_ptr<Layer>> layers;
+  for (const Symbol& s : inputs) layers.push_back(s.layer());
+  return layers;
+}
+
+std::vector<int> Node::node_indices() const {
+  std::vector<int> indices;
+  for (const Symbol& s : inputs) indices.push_back(s.node_index());
+  return indices;
+}
+
+std::vector<int> Node::tensor_indices() const {
+  std::vector<int> indices;
+  for (const Symbol& s : inputs) indices.push_back(s.tensor_index());
+  return indices;
+}
+
+Dict Node::get_config() const {
+  List names;
+  for (const auto& layer : inbound_layers()) names.push_back(layer->name());
+  return {{"outbound_layer", outbound_layer->name()},
+          {"inbound_layers", std::move(names)},
+          {"node_indices", node_indices()},
+          {"tensor_indices", tensor_indices()}};
+}
+
+}  // namespace crescent

@@ -1,0 +1,222 @@
+// What optimizers share: state, clipping, decay, averages, constraints. Formulas are Keras 3's.
+#include <algorithm>
+#include <cmath>
+
+#include "crescent/training.h"
+#include "layer/outside_trace.h"
+
+namespace crescent {
+namespace {
+
+using namespace ops;
+
+constexpr const char* kAverage = "average";
+constexpr const char* kAccumulator = "gradient_accumulator";
+
+Variable state_variable(const Tensor& initial, const std::string& name) {
+  Variable::Options options;
+  options.name = name;
+  options.trainable = false;
+  return Variable(initial, options);
+}
+
+Tensor clip_by_norm(const Tensor& g, double limit) {
+  const Tensor squares = sum(square(g));
+  const Tensor norm = sqrt(where(greater(squares, 0), squares, 1));
+  return g * limit / maximum(norm, limit);
+}
+
+void clip_by_global_norm(Tensors& gradients, double limit) {
+  Tensors squares;
+  for (const Tensor& g : gradients) squares.push_back(sum(square(cast(g, DType::float32))));
+  const Tensor norm = sqrt(add_n(squares));
+  const Tensor factor = limit / maximum(norm, limit);
+  for (Tensor& g : gradients) g = g * cast(factor, g.dtype());
+}
+
+/// Assigns that only count when `on` (a bool scalar) holds: remembers values and puts them back otherwise.
+class Conditional {
+ public:
+  Conditional(Tensor on, Variables variables) : on_(std::move(on)), variables_(std::move(variables)) {
+    if (on_)
+      for (const Variable& v : variables_) before_.push_back(v.value());
+  }
+  void finish() {
+    if (!on_) return;
+    for (size_t i = 0; i < variables_.size(); ++i) variables_[i].assign(where(on_, variables_[i].value(), before_[i]));
+  }
+
+ private:
+  Tensor on_;
+  Variables variables_;
+  Tensors before_;
+};
+
+}  // namespace
+
+Optimizer::Optimizer()
+    : iterations_(state_variable(Tensor(Shape{}, DType::int64), "iterations")),
+      rate_(state_variable(Tensor::scalar(NAN), "learning_rate")) {}   // NaN: the option has not been looked at yet
+
+Variable Optimizer::learning_rate() const {
+  const OutsideTrace outside;
+  if (std::isnan(rate_.value().item())) {
+    const Tensor rate = learning_rate_.schedule ? (*learning_rate_.schedule)(iterations_.value()) : Tensor(learning_rate_.rate);
+    rate_.assign(rate);
+  }
+  return rate_;
+}
+
+void Optimizer::set_learning_rate(double rate) {
+  if (learning_rate_.schedule)
+    fail("This optimizer was created with a schedule as its `learning_rate` argument, hence its learning rate is not settable. If "
+         "you need the learning rate to be settable, you should instantiate the optimizer with a number.");
+  learning_rate_.rate = rate;
+  rate_.assign(Tensor(rate));
+}
+
+Tensor Optimizer::initial_slot(std::string_view, const Variable& variable) const {
+  return Tensor(variable.shape(), variable.dtype());
+}
+
+void Optimizer::build(const Variables& variables) {
+  if (built_) {
+    for (const Variable& v : variables)
+      if (std::find(variables_.begin(), variables_.end(), v) == variables_.end())
+        fail("the optimizer was built for other variables and does not know '", v.path(),
+             "'; make a new optimizer (or compile again) after the trained variables have changed");
+    return;
+  }
+  const OutsideTrace outside;
+  const int set = clipnorm_.has_value() + global_clipnorm_.has_value() + clipvalue_.has_value();
+  if (set > 1) fail("only one of `clipnorm`, `clipvalue` and `global_clipnorm` can be set");
+  learning_rate();
+  variables_ = variables;
+  for (const Variable& v : variables) {
+    Variables& own = slot_variables_.emplace_back();
+    auto add = [&](const std::string& slot, const Tensor& initial) {
+      own.push_back(state_variable(initial, slot));
+      own.back().set_path(v.path() + "/" + slot);
+    };
+    if (use_ema_) add(kAverage, v.value().clone());
+    if (gradient_accumulation_steps_) add(kAccumulator, Tensor(v.shape(), v.dtype()));
+    for (const std::string& slot : slots()) add(slot, initial_slot(slot, v));
+  }
+  built_ = true;
+}
+
+Variables Optimizer::slot(std::string_view name) const {
+  Variables found;
+  for (const Variables& own : slot_variables_)
+    for (const Variable& v : own)
+      if (v.name() == name) found.push_back(v);
+  return found;
+}
+
+Variables Optimizer::state() const {
+  Variables state{iterations_, learning_rate()};
+  for (const char* shared : {kAverage, kAccumulator})
+    for (const Variable& v : slot(shared)) state.push_back(v);
+  for (const Variables& own : slot_variables_)
+    for (const Variable& v : own)
+      if (v.name() != kAverage && v.name() != kAccumulator) state.push_back(v);
+  return state;
+}
+
+namespace {
+
+struct Work {
+  Variable variable;
+  Tensor gradient;
+  Variables slots;                                    // the rule's own
+  Variable average, accumulator;
+};
+
+/// Splits what belongs to one variable by what it is for.
+Work work_of(const Variable& variable, const Tensor& gradient, const Variables& slots) {
+  Work work{variable, gradient, {}, {}, {}};
+  for (const Variable& v : slots) {
+    if (v.name() == kAverage) work.average = v;
+    else if (v.name() == kAccumulator) work.accumulator = v;
+    else work.slots.push_back(v);
+  }
+  return work;
+}
+
+void check_some(const std::vector<Work>& all, const Variables& variables) {
+  if (!all.empty()) return;
+  std::vector<std::string> names;
+  for (const Variable& v : variables) names.push_back(v.path());
+  fail("No gradients provided for any variable: ", join(names), ". The loss does not depend on them.");
+}
+
+}  // namespace
+
+void Optimizer::apply(std::span<const Tensor> gradients, const Variables& variables) {
+  if (gradients.size() != variables.size())
+    fail("expected a gradient for each of ", variables.size(), " variables, got ", gradients.size());
+  build(variables);
+  std::vector<Work> all;
+  for (size_t i = 0; i < variables.size(); ++i) {
+    if (!gradients[i]) continue;
+    const auto place = std::find(variables_.begin(), variables_.end(), variables[i]) - variables_.begin();
+    Tensor g = cast(gradients[i], variables[i].dtype());
+    if (loss_scale_factor_) g = g / *loss_scale_factor_;
+    all.push_back(work_of(variables[i], g, slot_variables_[static_cast<size_t>(place)]));
+  }
+  check_some(all, variables);
+
+  const Tensor done = iterations_.value();
+  Tensor is_update, updates = done;                   // with accumulation: whether this step updates, updates so far
+  if (gradient_accumulation_steps_) {
+    const int64_t every = *gradient_accumulation_steps_;
+    is_update = equal(mod(done + 1, every), 0);
+    updates = floor_divide(done, every);
+    for (Work& work : all) {
+      const Tensor total = work.accumulator + work.gradient;
+      work.accumulator.assign(where(is_update, zeros_like(total), total));
+      work.gradient = total / static_cast<double>(every);
+    }
+  }
+  Variables touched;
+  for (const Work& work : all) {
+    touched.push_back(work.variable);
+    touched.insert(touched.end(), work.slots.begin(), work.slots.end());
+  }
+  Conditional conditional(is_update, touched);
+
+  Tensors clipped;
+  for (const Work& work : all) clipped.push_back(work.gradient);
+  if (clipnorm_ && *clipnorm_ > 0)
+    for (Tensor& g : clipped) g = clip_by_norm(g, *clipnorm_);
+  else if (global_clipnorm_ && *global_clipnorm_ > 0)
+    clip_by_global_norm(clipped, *global_clipnorm_);
+  else if (clipvalue_ && *clipvalue_ > 0)
+    for (Tensor& g : clipped) g = clip(g, -*clipvalue_, *clipvalue_);
+
+  if (learning_rate_.schedule) rate_.assign(cast((*learning_rate_.schedule)(updates), DType::float32));
+  const Tensor rate = rate_.value();
+  const Tensor step = cast(updates + 1, DType::float32);
+  for (size_t i = 0; i < all.size(); ++i) {
+    const Variable& v = all[i].variable;
+    const Tensor own_rate = cast(rate, v.dtype()), own_step = cast(step, v.dtype());
+    if (weight_decay_) v.assign(v - v * *weight_decay_ * own_rate);
+    update(v, clipped[i], own_rate, own_step, all[i].slots);
+  }
+  conditional.finish();
+
+  for (const Work& work : all) {
+    if (!use_ema_) break;
+    const Tensor momentum = cast(not_equal(done, 0), work.variable.dtype()) * ema_momentum_;
+    const Tensor average = work.average * momentum + work.variable * (1.0 - momentum);
+    work.average.assign(average);
+    if (!ema_overwrite_frequency_) continue;
+    const Tensor overwrite = equal(mod(done + 1, *ema_overwrite_frequency_), 0);
+    work.variable.assign(where(overwrite, average, work.variable.value()));
+  }
+  for (const Variable& v : variables)
+    if (v.constraint()) v.assign((*v.constraint())(v.value()));
+  iterations_.assign(done + 1);
+}
+
+}  // namespace crescent

@@ -1,0 +1,36 @@
+// DTypePolicy: "float32", or "mixed_bfloat16" for half-width computation on float32 variables.
+#include "crescent/layer.h"
+
+namespace crescent {
+namespace {
+
+DTypePolicy& current() {
+  static DTypePolicy policy;
+  return policy;
+}
+
+}  // namespace
+
+DTypePolicy DTypePolicy::named(std::string_view name) {
+  if (name == "mixed_bfloat16") return {std::string(name), DType::bfloat16, DType::float32};
+  if (name == "mixed_float16") return {std::string(name), DType::float16, DType::float32};
+  const DType dtype = dtype_named(name);
+  return {std::string(name), dtype, dtype};
+}
+
+DTypePolicy Codec<DTypePolicy>::decode(const Value& value) {
+  if (value.is_null()) return default_policy();
+  if (value.is_string()) return DTypePolicy::named(value.as_string());
+  if (!value.is_dict()) fail("expected ", type(), ", got ", value);
+  const Value* config = value.as_dict().find("config");
+  const Value* name = config && config->is_dict() ? config->as_dict().find("name") : nullptr;
+  if (!name || !name->is_string()) fail("expected ", type(), ", got ", value);
+  return DTypePolicy::named(name->as_string());
+}
+Value Codec<DTypePolicy>::encode(const DTypePolicy& policy) { return policy.name; }
+std::string Codec<DTypePolicy>::type() { return "a dtype or a policy such as \"mixed_bfloat16\""; }
+
+const DTypePolicy& default_policy() { return current(); }
+void set_default_policy(std::string_view name) { current() = DTypePolicy::named(name); }
+
+}  // namespace crescent

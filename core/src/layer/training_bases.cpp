@@ -1,0 +1,34 @@
+// What the kinds that train share: how each is written into a configuration.
+#include "crescent/training.h"
+
+namespace crescent {
+
+Activation::~Activation() = default;
+Initializer::~Initializer() = default;
+Regularizer::~Regularizer() = default;
+Constraint::~Constraint() = default;
+Loss::~Loss() = default;
+Metric::~Metric() = default;
+Schedule::~Schedule() = default;
+Optimizer::~Optimizer() = default;
+
+Value Activation::encode_option(const Activation* activation) {
+  if (!activation) return "linear";
+  const Dict config = activation->get_config();
+  if (config.empty()) return activation->class_name();
+  return Dict{{"class_name", activation->class_name()}, {"config", config}};
+}
+
+LearningRate Codec<LearningRate>::decode(const Value& value) {
+  if (value.is_number()) return LearningRate(value.as_float());
+  if (!value.is_dict() && !value.is_object()) fail("expected ", type(), ", got ", value);
+  LearningRate rate(0.0);
+  rate.schedule = get<Schedule>(value);
+  return rate;
+}
+Value Codec<LearningRate>::encode(const LearningRate& rate) {
+  return rate.schedule ? serialize(rate.schedule.get()) : Value(rate.rate);
+}
+std::string Codec<LearningRate>::type() { return "a number or a schedule"; }
+
+}  // namespace crescent
