@@ -129,6 +129,18 @@ TEST_CASE("weights of a model's file, and files that do not fit") {
   CHECK(contains(failure([&] { crescent::load_model(scratch.path("w.h5")); }), "No model found in config."));
 }
 
+TEST_CASE("weights in Keras 3's layout") {
+  Scratch scratch;
+  auto model = nested_graph(), other = nested_graph();
+  crescent::save_weights(*model, scratch.path("m.weights.h5"));
+  FileReader file(scratch.path("m.weights.h5"));
+  CHECK(file.members("layers") == std::vector<std::string>{"add", "dense", "input_layer", "input_layer_1", "sequential"});
+  CHECK(file.text("layers/sequential/layers/dense/vars", "name") == "in_inner");
+  crescent::load_weights(*other, scratch.path("m.weights.h5"));
+  check_same(model->get_weights(), other->get_weights());
+  CHECK(contains(failure([&] { crescent::load_weights(*small_sequential(), scratch.path("m.weights.h5")); }), "'/layers/dense/vars/0'"));
+}
+
 TEST_CASE("classes that are not there are named") {
   Scratch scratch;
   auto with_class = [&](const std::string& name) {

@@ -1,4 +1,5 @@
-// The format "hdf5": models and weights as Keras writes them into .h5 files, and plain arrays.
+// The format "hdf5": models and weights as Keras 2 writes them into .h5 files, weights as Keras 3 writes them into
+// .weights.h5 files, and plain arrays.
 //
 // Beside what Keras reads, a model's file has the attribute "crescent": JSON with our own configuration (nothing is lost
 // in translation), the arguments of compile, the epoch, and which plugin each class came from.
@@ -12,6 +13,7 @@
 #include "crescent/format.h"
 #include "crescent/plugin.h"
 #include "image.h"
+#include "keras3_weights.h"
 #include "tensors.h"
 #include "training_state.h"
 #include "weights.h"
@@ -178,12 +180,13 @@ class Hdf5Format final : public Format {
   void save_weights(Model& model, const std::string& path, const SaveOptions& options) override {
     check_overwrite(path, options);
     Tree tree;
-    write_weights(tree, model, "");
+    path.ends_with(".weights.h5") ? write_keras3_weights(tree, model) : write_weights(tree, model, "");
     save(tree, path);
   }
 
   void load_weights(Model& model, const std::string& path, const LoadWeightsOptions& options) override {
     FileReader file(path);
+    if (has_keras3_weights(file)) return load_keras3_weights(file, model, options);
     std::string group = find_weights(file);
     Origin origin = origin_of(file, group, false);
     assign_all(file, options.by_name ? match_by_name(file, group, model, origin, options.skip_mismatch)
@@ -203,6 +206,11 @@ class Hdf5Format final : public Format {
   }
 
  private:
+  static void load_keras3_weights(FileReader& file, Model& model, const LoadWeightsOptions& options) {
+    if (options.by_name) fail("'", file.path(), "': by_name needs a file in Keras 2's layout; this one (.weights.h5) has no names of layers");
+    assign_all(file, match_keras3_weights(file, model));
+  }
+
   static std::string only_member(FileReader& file) {
     auto names = file.members("").value();
     if (names.size() != 1)

@@ -38,17 +38,6 @@ void write_group(Tree& tree, const std::string& group, const Variables& weights)
   for (size_t i = 0; i < weights.size(); ++i) tree.push_back(dataset_node(join_path(group, names[i]), weights[i].value()));
 }
 
-/// Variables of the model itself, which no layer of it has.
-Variables own_weights(Model& model) {
-  std::set<const void*> of_layers;
-  for (const LayerPtr& layer : model.layers())
-    for (const Variable& weight : layer->weights()) of_layers.insert(weight.id());
-  Variables own;
-  for (const Variable& weight : model.weights())
-    if (!of_layers.count(weight.id())) own.push_back(weight);
-  return own;
-}
-
 // ---- what a file has -----------------------------------------------------------------------------------
 
 struct SavedLayer {
@@ -74,11 +63,10 @@ std::vector<SavedLayer> saved_layers(FileReader& file, const std::string& group)
 // ---- what a model has ----------------------------------------------------------------------------------
 
 std::vector<LayerPtr> layers_with_weights(Model& model, const std::string& path) {
+  check_built(model, path);
   std::vector<LayerPtr> layers;
-  for (const LayerPtr& layer : model.layers()) {
-    if (!layer->built()) fail("'", path, "': layer '", layer->name(), "' of the model is not built yet; build the model before loading weights");
+  for (const LayerPtr& layer : model.layers())
     if (!layer->weights().empty()) layers.push_back(layer);
-  }
   return layers;
 }
 
@@ -103,7 +91,7 @@ void match_layer(Matches& matches, const Layer& layer, const SavedLayer& saved, 
 
 /// Variables of the model itself, when it has any.
 void match_top_level(Matches& matches, FileReader& file, const std::string& group, Model& model) {
-  Variables own = own_weights(model);
+  Variables own = own_variables(model, model.layers());
   if (own.empty()) return;
   std::string top = join_path(group, kTopLevel);
   auto names = file.texts(top, "weight_names");
@@ -133,6 +121,22 @@ std::vector<std::string> datasets_of(const Matches& matches) {
 
 }  // namespace
 
+Variables own_variables(const Layer& layer, const std::vector<LayerPtr>& inside) {
+  std::set<const void*> deeper;
+  for (const LayerPtr& inner : inside)
+    for (const Variable& weight : inner->weights()) deeper.insert(weight.id());
+  Variables own;
+  for (const Variable& weight : layer.weights())
+    if (!deeper.count(weight.id())) own.push_back(weight);
+  return own;
+}
+
+void check_built(const Model& model, const std::string& path) {
+  for (const LayerPtr& layer : model.layers())
+    if (!layer->built())
+      fail("'", path, "': layer '", layer->name(), "' of the model is not built yet; build the model before loading weights");
+}
+
 void warn(const std::string& message) { std::fprintf(stderr, "warning: %s\n", message.c_str()); }
 
 Node dataset_node(std::string path, const Tensor& value) {
@@ -146,7 +150,7 @@ void write_weights(Tree& tree, Model& model, const std::string& group) {
   for (const LayerPtr& layer : model.layers()) names.push_back(layer->name());
   tree.push_back({group, {{"layer_names", names}, {"backend", std::string(kBackend)}, {"keras_version", std::string(kKerasVersion)}}, {}});
   for (const LayerPtr& layer : model.layers()) write_group(tree, join_path(group, layer->name()), layer->weights());
-  if (Variables own = own_weights(model); !own.empty()) write_group(tree, join_path(group, kTopLevel), own);
+  if (Variables own = own_variables(model, model.layers()); !own.empty()) write_group(tree, join_path(group, kTopLevel), own);
 }
 
 std::string find_weights(FileReader& file) {

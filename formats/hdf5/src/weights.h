@@ -39,6 +39,11 @@ Matches match_by_name(FileReader& file, const std::string& group, Model& model, 
 /// Reads all datasets, then assigns all variables. Fails on the first shape that differs.
 void assign_all(FileReader& file, const Matches& matches);
 
+/// Variables of the layer itself: none of those `inside` it has them.
+Variables own_variables(const Layer& layer, const std::vector<LayerPtr>& inside);
+/// Fails when a layer has no weights yet because nobody built it.
+void check_built(const Model& model, const std::string& path);
+
 void warn(const std::string& message);
 
 }  // namespace crescent::hdf5
