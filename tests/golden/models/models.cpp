@@ -1,0 +1,123 @@
+// Whole models as Keras saved them: every NAME.h5 with a NAME.io.h5 beside it loads and predicts what was recorded, and the
+// training runs train_NAME.h5 follow Keras' losses, metrics and final weights.
+#include <catch2/catch.hpp>
+#include <filesystem>
+
+#include "config_in.h"
+#include "golden/recorded.h"
+
+using namespace crescent;
+using namespace crescent::golden;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Class names anywhere in a configuration that are layers no plugin has.
+void collect_unknown(const Value& value, std::vector<std::string>& missing) {
+  if (value.is_list())
+    for (const Value& item : value.as_list()) collect_unknown(item, missing);
+  if (!value.is_dict()) return;
+  const Dict& dict = value.as_dict();
+  const Value *name = dict.find("class_name"), *config = dict.find("config");
+  const bool is_layer = name && name->is_string() && config && config->is_dict() && config->as_dict().contains("name") &&
+                        config->as_dict().contains("trainable");
+  if (is_layer && !known("layer", name->as_string())) missing.push_back(name->as_string());
+  for (const auto& entry : dict) collect_unknown(entry.value, missing);
+}
+
+std::vector<std::string> missing_classes(const std::string& path) {
+  std::vector<std::string> missing;
+  const std::optional<std::string> config = Recording(path).text_if_any("/", "model_config");
+  if (config) collect_unknown(parse_json(*config), missing);
+  return missing;
+}
+
+void check_predictions(const std::string& model_path, const std::string& io_path) {
+  const ModelPtr model = load_model(model_path);
+  const Recording io(io_path);
+  const Tensors wanted = io.tensors("outputs"), got = model->predict(io.tensors("inputs"));
+  REQUIRE(got.size() == wanted.size());
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    INFO(model_path << ", outputs/" << i);
+    CHECK(difference(got[i], wanted[i], kValues) == "");
+  }
+}
+
+void check_folder(const std::string& folder, Tally& tally) {
+  for (const std::string& io : files_ending(folder, ".io.h5")) {
+    const std::string path = folder + "/" + io.substr(0, io.size() - 6) + ".h5";
+    if (!fs::exists(path)) continue;
+    INFO(path);
+    try {
+      const std::vector<std::string> missing = missing_classes(path);
+      if (!missing.empty()) {
+        tally.skipped(missing.front());
+        continue;
+      }
+      check_predictions(path, folder + "/" + io);
+      tally.compared();
+    } catch (const Error& error) {
+      FAIL_CHECK(path << ": " << error.what());
+    }
+  }
+}
+
+void check_history(const History& history, const Recording& file) {
+  for (const std::string& name : file.names("history")) {
+    const std::vector<double> wanted = file.tensor("history/" + name).to_vector(), &got = history.at(name);
+    REQUIRE(got.size() == wanted.size());
+    for (size_t epoch = 0; epoch < wanted.size(); ++epoch) {
+      INFO("history/" << name << " of epoch " << epoch);
+      CHECK(got[epoch] == Approx(wanted[epoch]).epsilon(1e-4));
+    }
+  }
+}
+
+void check_training(const std::string& path, bool eagerly) {
+  const Recording file(path);
+  const std::string version = file.text_if_any("/", "keras_version").value_or("3");
+  const hdf5::ConfigIn reader(path, {version, "torch"});
+  const ModelPtr model = model_from_config(reader.model(file.json("/", "model")));
+  const Tensor x = file.tensor("x"), y = file.tensor("y");
+  if (!model->built()) model->build_for({x.shape()});
+  model->set_weights(file.tensors("before"));
+  const Value given = file.json("/", "compile");
+  Dict training{{"optimizer_config", *given.as_dict().find("optimizer")}};
+  for (const char* key : {"loss", "loss_weights", "metrics", "weighted_metrics"})
+    if (const Value* value = given.as_dict().find(key)) training.set(key, *value);
+  Dict options = reader.compile_options(training);
+  options.set("run_eagerly", eagerly);
+  model->compile(options);
+  Dict fit = file.json("/", "fit").as_dict();
+  fit.set("shuffle", false);
+  fit.set("verbose", 0);
+  check_history(*model->fit({x}, {y}, fit), file);
+  const Tensors after = file.tensors("after"), got = model->get_weights();
+  REQUIRE(got.size() == after.size());
+  for (size_t i = 0; i < after.size(); ++i) {
+    INFO(path << ", after/" << i);
+    CHECK(difference(got[i], after[i], {0, 1e-3}) == "");
+  }
+}
+
+}  // namespace
+
+TEST_CASE("models that Keras saved predict what Keras predicted") {
+  Tally tally;
+  check_folder(folder(), tally);
+  for (const auto& entry : fs::directory_iterator(folder()))
+    if (entry.is_directory()) check_folder(entry.path(), tally);
+}
+
+TEST_CASE("training follows Keras' losses, metrics and final weights") {
+  Tally tally;
+  for (const std::string& name : files_ending(folder() + "/models", ".h5")) {
+    if (!name.starts_with("train_")) continue;
+    for (const bool eagerly : {false, true}) {
+      INFO(name << (eagerly ? ", eager" : ", compiled"));
+      check_training(folder() + "/models/" + name, eagerly);
+    }
+    tally.compared();
+  }
+}

@@ -1,0 +1,169 @@
+#include "golden/recorded.h"
+
+#include <hdf5.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+
+#include "config_in.h"
+
+namespace crescent::golden {
+namespace {
+
+
+DType dtype_of(hid_t type) {
+  const size_t bytes = H5Tget_size(type);
+  if (H5Tget_class(type) == H5T_FLOAT) return bytes == 8 ? DType::float64 : DType::float32;
+  return bytes == 8 ? DType::int64 : bytes == 1 ? DType::uint8 : DType::int32;
+}
+
+hid_t memory_type(DType dtype) {
+  switch (dtype) {
+    case DType::float64: return H5T_NATIVE_DOUBLE;
+    case DType::int64: return H5T_NATIVE_INT64;
+    case DType::int32: return H5T_NATIVE_INT32;
+    case DType::uint8: return H5T_NATIVE_UINT8;
+    default: return H5T_NATIVE_FLOAT;
+  }
+}
+
+Shape shape_of(hid_t dataset) {
+  const hid_t space = H5Dget_space(dataset);
+  std::vector<hsize_t> dims(size_t(H5Sget_simple_extent_ndims(space)));
+  H5Sget_simple_extent_dims(space, dims.data(), nullptr);
+  H5Sclose(space);
+  return Shape(std::vector<int64_t>(dims.begin(), dims.end()));
+}
+
+herr_t collect_name(hid_t, const char* name, const H5L_info_t*, void* names) {
+  static_cast<std::vector<std::string>*>(names)->push_back(name);
+  return 0;
+}
+
+}  // namespace
+
+std::string folder() {
+  const char* path = std::getenv("CRESCENT_GOLDEN");
+  if (!path) fail("CRESCENT_GOLDEN names no folder");
+  return path;
+}
+
+std::vector<std::string> files_ending(const std::string& folder, std::string_view ending) {
+  std::vector<std::string> names;
+  if (!std::filesystem::is_directory(folder)) return names;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    const std::string name = entry.path().filename();
+    if (name.ends_with(ending)) names.push_back(name);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+Recording::Recording(const std::string& path) : file_(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT)) {
+  if (file_ < 0) fail("cannot open ", path);
+}
+
+Recording::~Recording() { H5Fclose(file_); }
+
+bool Recording::has(const std::string& place) const {
+  for (size_t slash = place.find('/');; slash = place.find('/', slash + 1)) {
+    if (H5Lexists(file_, place.substr(0, slash).c_str(), H5P_DEFAULT) <= 0) return false;
+    if (slash == std::string::npos) return true;
+  }
+}
+
+std::vector<std::string> Recording::names(const std::string& group) const {
+  std::vector<std::string> names;
+  if (group != "/" && !has(group)) return names;
+  const hid_t id = H5Gopen(file_, group.c_str(), H5P_DEFAULT);
+  H5Literate(id, H5_INDEX_NAME, H5_ITER_INC, nullptr, collect_name, &names);
+  H5Gclose(id);
+  return names;
+}
+
+Tensor Recording::tensor(const std::string& place) const {
+  const hid_t dataset = H5Dopen(file_, place.c_str(), H5P_DEFAULT);
+  if (dataset < 0) fail("no dataset ", place);
+  const hid_t type = H5Dget_type(dataset);
+  Tensor result(shape_of(dataset), dtype_of(type));
+  H5Dread(dataset, memory_type(result.dtype()), H5S_ALL, H5S_ALL, H5P_DEFAULT, result.raw());
+  H5Tclose(type);
+  H5Dclose(dataset);
+  return result;
+}
+
+Tensors Recording::tensors(const std::string& group) const {
+  Tensors result;
+  for (const std::string& name : names(group)) result.push_back(tensor(group + "/" + name));
+  return result;
+}
+
+std::optional<std::string> Recording::text_if_any(const std::string& place, const char* attribute) const {
+  const hid_t object = H5Oopen(file_, place.c_str(), H5P_DEFAULT);
+  if (H5Aexists(object, attribute) <= 0) {
+    H5Oclose(object);
+    return std::nullopt;
+  }
+  const hid_t id = H5Aopen(object, attribute, H5P_DEFAULT), type = H5Aget_type(id);
+  std::string result;
+  if (H5Tis_variable_str(type) > 0) {
+    char* text = nullptr;
+    H5Aread(id, type, &text);
+    result = text ? text : "";
+    H5free_memory(text);
+  } else {
+    result.resize(H5Tget_size(type));
+    H5Aread(id, type, result.data());
+    result.resize(std::min(result.size(), result.find('\0')));
+  }
+  H5Tclose(type);
+  H5Aclose(id);
+  H5Oclose(object);
+  return result;
+}
+
+std::string Recording::text(const std::string& place, const char* attribute) const {
+  const std::optional<std::string> result = text_if_any(place, attribute);
+  if (!result) fail(place, " has no attribute ", attribute);
+  return *result;
+}
+
+std::string difference(const Tensor& got, const Tensor& want, Tolerance tolerance) {
+  if (!got) return "no tensor";
+  if (!(got.shape() == want.shape()) && got.size() != want.size()) return concat("shape ", got.shape(), " instead of ", want.shape());
+  const std::vector<double> g = got.to_vector(), w = want.to_vector();
+  double worst = 0;
+  std::string text;
+  for (size_t i = 0; i < w.size(); ++i) {
+    const double allowed = tolerance.absolute + tolerance.relative * std::abs(w[i]);
+    const double excess = std::isnan(g[i]) != std::isnan(w[i]) ? INFINITY : std::abs(g[i] - w[i]) / allowed;
+    if (excess > std::max(worst, 1.0)) {
+      worst = excess;
+      text = concat("element ", i, " of ", want.shape(), ": ", g[i], " instead of ", w[i], " (", excess, " times the tolerance)");
+    }
+  }
+  return text;
+}
+
+Tally::~Tally() {
+  std::printf("%d cases, %d compared, %d skipped (class not there): %s\n", cases_, compared_, skipped_, join(missing_).c_str());
+}
+
+void Tally::skipped(const std::string& class_name) {
+  ++cases_;
+  ++skipped_;
+  if (std::find(missing_.begin(), missing_.end(), class_name) == missing_.end()) missing_.push_back(class_name);
+}
+
+bool known(std::string_view kind, const std::string& class_name) { return registry().find(kind, class_name) != nullptr; }
+
+LayerPtr layer_if_known(const std::string& class_name, const Value& config, const std::string& keras_version) {
+  if (!known("layer", class_name)) return nullptr;
+  const hdf5::ConfigIn reader("golden case", {keras_version, "torch"});
+  return get<Layer>(reader.model(Dict{{"class_name", class_name}, {"config", config}}));
+}
+
+}  // namespace crescent::golden

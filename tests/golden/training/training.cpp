@@ -1,0 +1,127 @@
+// Every case of training.h5: losses with their reductions and gradients, metrics over three updates, twelve steps of each
+// optimizer, regularizers and constraints.
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <functional>
+
+#include "golden/recorded.h"
+
+using namespace crescent;
+using namespace crescent::golden;
+
+namespace {
+
+struct Case {
+  const Recording& file;
+  std::string place;
+  std::string class_name;
+  Dict config;
+
+  Tensor tensor(const std::string& name) const { return file.tensor(place + "/" + name); }
+  Tensor tensor_if_any(const std::string& name) const { return file.has(place + "/" + name) ? tensor(name) : Tensor(); }
+  void check(const Tensor& got, const std::string& name, Tolerance tolerance = kValues) const {
+    INFO(place << "/" << name);
+    CHECK(difference(got, tensor(name), tolerance) == "");
+  }
+};
+
+template <class T>
+std::shared_ptr<T> made(const Case& c, Dict config) {
+  return get<T>(Dict{{"class_name", c.class_name}, {"config", std::move(config)}});
+}
+
+void check_loss(const Case& c) {
+  const Tensor truth = c.tensor("y_true"), prediction = c.tensor("y_pred"), weight = c.tensor_if_any("sample_weight");
+  for (const char* reduction : {"sum_over_batch_size", "sum", "none"}) {
+    Dict config = c.config;
+    config.set("reduction", reduction);
+    const auto loss = made<Loss>(c, config);
+    c.check((*loss)(truth, prediction), reduction);
+    const std::string weighted = std::string(reduction) + "_weighted";
+    if (weight && c.file.has(c.place + "/" + weighted)) c.check((*loss)(truth, prediction, weight), weighted);
+  }
+  if (!c.file.has(c.place + "/grad")) return;
+  const auto loss = made<Loss>(c, c.config);
+  GradientTape tape;
+  tape.watch(prediction);
+  const Tensor value = (*loss)(truth, prediction);
+  c.check(tape.gradient(value, std::span<const Tensor>(&prediction, 1))[0], "grad", kGradients);
+  const Function compiled([&](const Tensors& x) { return Tensors{(*loss)(x[0], x[1])}; });
+  c.check(compiled({truth, prediction})[0], "sum_over_batch_size");
+}
+
+void check_metric(const Case& c) {
+  const auto metric = made<Metric>(c, c.config);
+  for (const std::string& update : c.file.names(c.place)) {
+    metric->update_state(c.tensor(update + "/y_true"), c.tensor(update + "/y_pred"), c.tensor_if_any(update + "/sample_weight"));
+    c.check(metric->result(), update + "/result");
+  }
+}
+
+void check_steps(const Case& c, bool compiled) {
+  const auto optimizer = made<Optimizer>(c, c.config);
+  Variables weights;
+  for (const Tensor& initial : c.file.tensors(c.place + "/w0")) weights.push_back(Variable(initial));
+  optimizer->build(weights);
+  const Function apply([&](const Tensors& gradients) {
+    optimizer->apply(gradients, weights);
+    return Tensors{};
+  });
+  for (const std::string& step : c.file.names(c.place)) {
+    if (!step.starts_with("step")) continue;
+    const Tensors gradients = c.file.tensors(c.place + "/" + step + "/grad");
+    if (compiled) apply(gradients);
+    else optimizer->apply(gradients, weights);
+    for (size_t i = 0; i < weights.size(); ++i) c.check(weights[i].value(), concat(step, "/w/", i));
+  }
+}
+
+void check_optimizer(const Case& c) {
+  check_steps(c, false);
+  check_steps(c, true);
+}
+
+template <class T>
+void check_function(const Case& c) {
+  c.check((*made<T>(c, c.config))(c.tensor("x")), "value");
+}
+
+struct Part {
+  const char *group, *kind;
+  void (*check)(const Case&);
+};
+const Part kParts[] = {
+    {"losses", "loss", check_loss},
+    {"metrics", "metric", check_metric},
+    {"optimizers", "optimizer", check_optimizer},
+    {"regularizers", "regularizer", check_function<Regularizer>},
+    {"constraints", "constraint", check_function<Constraint>},
+};
+
+}  // namespace
+
+TEST_CASE("losses, metrics, optimizers, regularizers and constraints give Keras' numbers") {
+  const std::string path = folder() + "/training.h5";
+  if (!std::filesystem::exists(path)) {
+    WARN("no training.h5 in this set");
+    return;
+  }
+  const Recording file(path);
+  Tally tally;
+  for (const Part& part : kParts)
+    for (const std::string& name : file.names(part.group)) {
+      Case c{file, std::string(part.group) + "/" + name, "", {}};
+      c.class_name = file.text(c.place, "class_name");
+      c.config = file.json(c.place, "config").as_dict();
+      if (!known(part.kind, c.class_name)) {
+        tally.skipped(c.class_name);
+        continue;
+      }
+      try {
+        part.check(c);
+        tally.compared();
+      } catch (const Error& error) {
+        FAIL_CHECK(c.place << ": " << error.what());
+      }
+    }
+}
