@@ -67,16 +67,25 @@ Packer outcome(Packer head, const Work& work) {
   }
 }
 
-void serve(const Contents& contents) {
+void answer(const Contents& contents, Target& target, Unpacker request) {
+  auto operation = request.number<Operation>();
+  for (auto left = request.number<uint64_t>(); left > 0 && request.ok(); --left) {
+    Unpacker item(request.text());
+    Packer answer = outcome({}, [&](Packer& packer) { answer_item(contents, target, operation, std::move(item), packer); });
+    if (!send_frame(kSocketDescriptor, answer)) return;
+  }
+}
+
+/// The clock runs while a request is worked on, not while the parent builds its model.
+void serve(const Contents& contents, unsigned seconds) {
   auto forever = [](int) { return true; };
   Target target;
-  while (auto request = receive_frame(kSocketDescriptor, forever)) {
-    auto operation = request->number<Operation>();
-    for (auto left = request->number<uint64_t>(); left > 0 && request->ok(); --left) {
-      Unpacker item(request->text());
-      Packer answer = outcome({}, [&](Packer& packer) { answer_item(contents, target, operation, std::move(item), packer); });
-      if (!send_frame(kSocketDescriptor, answer)) return;
-    }
+  for (;;) {
+    alarm(0);
+    auto request = receive_frame(kSocketDescriptor, forever);
+    if (!request) return;
+    alarm(seconds);
+    answer(contents, target, std::move(*request));
   }
 }
 
@@ -95,7 +104,7 @@ int run(uint64_t size, unsigned seconds) {
     contents.emplace(image);
   });
   if (!send_frame(kSocketDescriptor, hello) || !contents) return 1;
-  serve(*contents);
+  serve(*contents, seconds);
   return 0;
 }
 

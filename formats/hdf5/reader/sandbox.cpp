@@ -38,6 +38,10 @@ constexpr uint32_t kAllowed[] = {
     SYS_read,    SYS_write,   SYS_sendto,  SYS_recvfrom,   SYS_munmap,       SYS_mremap,       SYS_brk,
     SYS_madvise, SYS_futex,   SYS_exit,    SYS_exit_group, SYS_rt_sigreturn, SYS_rt_sigprocmask,
     SYS_lseek,   SYS_getpid,  SYS_gettid,  SYS_tgkill,     SYS_getrandom,    SYS_clock_gettime, SYS_sched_yield,
+    SYS_setitimer,
+#if defined(SYS_alarm)
+    SYS_alarm,
+#endif
 };
 /// Allowed unless the pages could be executed.
 constexpr uint32_t kMapping[] = {SYS_mmap, SYS_mprotect};

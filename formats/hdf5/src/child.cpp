@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <chrono>
 
 #include "crescent/error.h"
 
@@ -97,7 +98,7 @@ pid_t spawn(int file, int socket, int memory, uint64_t file_size, unsigned secon
 }  // namespace
 
 Child::Child(int file, int memory, uint64_t file_size, unsigned seconds)
-    : seconds_(seconds), deadline_(std::chrono::steady_clock::now() + std::chrono::seconds(seconds)) {
+    : seconds_(seconds) {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) fail("cannot start crescent-h5read: ", strerror(errno));
   socket_ = Descriptor(ends[0]);
@@ -111,10 +112,11 @@ Child::~Child() {
 }
 
 std::optional<Unpacker> Child::receive() {
-  return receive_frame(socket_, [this](int socket) {
+  auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(seconds_ + 1);  // its own clock goes first
+  return receive_frame(socket_, [this, deadline](int socket) {
     pollfd readable{socket, POLLIN, 0};
     for (;;) {
-      auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline_ - std::chrono::steady_clock::now()).count();
+      auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now()).count();
       int ready = left > 0 ? poll(&readable, 1, static_cast<int>(left)) : 0;
       if (ready > 0) return true;
       if (ready < 0 && errno == EINTR) continue;

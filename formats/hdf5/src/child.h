@@ -2,7 +2,6 @@
 #pragma once
 #include <sys/types.h>
 
-#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -33,7 +32,7 @@ class Descriptor {
 
 class Child {
  public:
-  /// Starts crescent-h5read on `file`; what it reads it puts into `memory`. It may take `seconds` for everything.
+  /// Starts crescent-h5read on `file`; what it reads it puts into `memory`. It may take `seconds` for each request.
   Child(int file, int memory, uint64_t file_size, unsigned seconds);
   ~Child();
   Child(const Child&) = delete;
@@ -55,7 +54,6 @@ class Child {
   int status_ = 0;
   unsigned seconds_;
   bool late_ = false;
-  std::chrono::steady_clock::time_point deadline_;
 };
 
 }  // namespace crescent::hdf5
