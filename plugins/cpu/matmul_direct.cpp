@@ -29,6 +29,7 @@ struct DirectProduct {
 
 HWY_BEFORE_NAMESPACE();
 namespace crescent::cpu::HWY_NAMESPACE {
+namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // Rows i.. and columns j.. of c held in kRows x kVectors registers; a last vector may be partial.
@@ -104,6 +105,7 @@ void product(const DirectProduct<T>& p) {
 void product_float(const DirectProduct<float>& p) { product(p); }
 void product_double(const DirectProduct<double>& p) { product(p); }
 
+}  // namespace
 }  // namespace crescent::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

@@ -10,6 +10,7 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace crescent::cpu::HWY_NAMESPACE {
+namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
 template <class T>
@@ -40,6 +41,7 @@ void finish_double(double* c, int64_t rows, int64_t columns, int64_t ldc, const 
 void add_float(float* sum, const float* part, int64_t count) { add_part(sum, part, count); }
 void add_double(double* sum, const double* part, int64_t count) { add_part(sum, part, count); }
 
+}  // namespace
 }  // namespace crescent::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

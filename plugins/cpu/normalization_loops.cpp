@@ -11,6 +11,7 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace crescent::cpu::HWY_NAMESPACE {
+namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
 template <class T>
@@ -145,6 +146,7 @@ NormalizationLoops<T> loops() {
 NormalizationLoops<float> loops_float() { return loops<float>(); }
 NormalizationLoops<double> loops_double() { return loops<double>(); }
 
+}  // namespace
 }  // namespace crescent::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

@@ -12,6 +12,7 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace crescent::cpu::HWY_NAMESPACE {
+namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
 /// The input pixels under the window of one output pixel.
@@ -125,6 +126,7 @@ void gradient_double(const PoolPlan& p, const double* x, const double* dy, doubl
   gradient(p, x, dy, dx, first, last);
 }
 
+}  // namespace
 }  // namespace crescent::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

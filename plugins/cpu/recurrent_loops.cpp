@@ -8,6 +8,7 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace crescent::cpu::HWY_NAMESPACE {
+namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
 template <class T>
@@ -93,6 +94,7 @@ RecurrentLoops<T> loops() {
 RecurrentLoops<float> loops_float() { return loops<float>(); }
 RecurrentLoops<double> loops_double() { return loops<double>(); }
 
+}  // namespace
 }  // namespace crescent::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

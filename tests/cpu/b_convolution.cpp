@@ -1,0 +1,134 @@
+#include "b_support.h"
+
+using namespace crescent;
+using namespace crescent::cpu;
+using namespace crescent::cpu::test;
+
+namespace {
+
+struct Case {
+  Shape x, kernel;                       // (batch, spatial..., in), (spatial..., in/groups, out)
+  ConvSpec spec;
+};
+
+Shape output_shape(const Case& c) {
+  Shape y = c.x;
+  for (int i = 0; i + 2 < c.x.rank(); ++i) {
+    const int64_t reach = (c.kernel[i] - 1) * c.spec.dilation[i] + 1;
+    y.set(i + 1, (c.x[i + 1] + c.spec.pad_before[i] + c.spec.pad_after[i] - reach) / c.spec.strides[i] + 1);
+  }
+  y.set(y.rank() - 1, c.kernel[-1]);
+  return y;
+}
+
+/// f(index into x, into the kernel, into y) for every product a convolution consists of.
+template <class F>
+void each_product(const Case& c, F&& f) {
+  const int axes = c.x.rank() - 2;
+  const Shape y = output_shape(c);
+  const int64_t in = c.x[-1], out = y[-1], in_group = in / c.spec.groups, out_group = out / c.spec.groups;
+  const int64_t pixels = y.slice(1, 1 + axes).size(), taps = c.kernel.slice(0, axes).size();
+  for (int64_t item = 0; item < y[0] * pixels * taps; ++item) {
+    int64_t pixel = item / taps % pixels, tap = item % taps, at = 0, stride = 1;
+    bool inside = true;
+    for (int i = axes - 1; i >= 0; --i) {
+      const int64_t position = pixel % y[i + 1] * c.spec.strides[i] - c.spec.pad_before[i] +
+                               tap % c.kernel[i] * c.spec.dilation[i];
+      inside = inside && position >= 0 && position < c.x[i + 1];
+      at += position * stride, stride *= c.x[i + 1], pixel /= y[i + 1], tap /= c.kernel[i];
+    }
+    if (!inside) continue;
+    const int64_t x0 = (item / taps / pixels * stride + at) * in, y0 = item / taps * out;
+    for (int64_t o = 0; o < out; ++o) {
+      for (int64_t q = 0; q < in_group; ++q) {
+        f(x0 + o / out_group * in_group + q, (item % taps * in_group + q) * out + o, y0 + o);
+      }
+    }
+  }
+}
+
+void check_case(const Case& c, DType dtype, bool bias, Epilogue epilogue, int least_kernels) {
+  const Array x = random(c.x, dtype, 1), kernel = random(c.kernel, dtype, 2), b = random({c.kernel[-1]}, dtype, 3);
+  const Array dy = random(output_shape(c), dtype, 4);
+  Array y = zeros(dy.spec.shape, dtype), dx = zeros(c.x, dtype), dkernel = zeros(c.kernel, dtype);
+  each_product(c, [&](int64_t i, int64_t w, int64_t o) {
+    y.values[o] += x[i] * kernel[w], dx.values[i] += dy[o] * kernel[w], dkernel.values[w] += x[i] * dy[o];
+  });
+  for (size_t i = 0; i < y.values.size(); ++i) {
+    double& value = y.values[i];
+    if (bias) value += b.values[i % b.values.size()];
+    if (epilogue == Epilogue::relu) value = std::max(value, 0.0);
+    if (epilogue == Epilogue::tanh) value = std::tanh(value);
+    if (epilogue == Epilogue::sigmoid) value = 1 / (1 + std::exp(-value));
+  }
+  CAPTURE(to_text(c.x), to_text(c.kernel), to_text(c.spec), name_of(dtype));
+  Conv forward;
+  forward.spec = c.spec, forward.bias = bias, forward.epilogue = epilogue;
+  CHECK(check(convolution_kernels, forward, bias ? std::vector<Array>{x, kernel, b} : std::vector<Array>{x, kernel},
+              {y}) >= least_kernels);
+  ConvBackwardData data;
+  data.spec = c.spec, data.input = c.x;
+  CHECK(check(convolution_kernels, data, {dy, kernel}, {dx}) >= least_kernels);
+  ConvBackwardKernel gradient;
+  gradient.spec = c.spec, gradient.kernel = c.kernel;
+  CHECK(check(convolution_kernels, gradient, {x, dy}, {dkernel}, 2) >= least_kernels);
+}
+
+ConvSpec spec(std::vector<int64_t> strides, std::vector<int64_t> dilation, std::vector<int64_t> before,
+              std::vector<int64_t> after, int64_t groups = 1) {
+  ConvSpec s;
+  s.strides = strides, s.dilation = dilation, s.pad_before = before, s.pad_after = after, s.groups = groups;
+  return s;
+}
+
+const Case kCases[] = {
+    {{3, 9, 8, 1}, {3, 3, 1, 32}, spec({1, 1}, {1, 1}, {0, 0}, {0, 0})},
+    {{1, 9, 8, 3}, {3, 3, 3, 17}, spec({1, 1}, {1, 1}, {1, 1}, {1, 1})},
+    {{32, 8, 8, 3}, {3, 3, 3, 16}, spec({2, 2}, {1, 1}, {0, 0}, {1, 1})},            // same, stride 2
+    {{3, 11, 7, 17}, {2, 3, 17, 5}, spec({1, 1}, {2, 2}, {1, 2}, {1, 2})},
+    {{2, 10, 10, 16}, {3, 3, 16, 32}, spec({1, 1}, {1, 1}, {1, 1}, {1, 1})},
+    {{33, 6, 6, 16}, {3, 3, 16, 16}, spec({1, 1}, {1, 1}, {1, 1}, {1, 1})},
+    {{3, 8, 8, 16}, {1, 1, 16, 32}, spec({2, 2}, {1, 1}, {0, 0}, {0, 0})},
+    {{3, 8, 9, 8}, {3, 3, 2, 16}, spec({1, 1}, {1, 1}, {1, 1}, {1, 1}, 4)},
+    {{3, 8, 9, 6}, {3, 3, 1, 6}, spec({1, 1}, {1, 1}, {1, 1}, {1, 1}, 6)},           // depthwise
+    {{3, 20, 5}, {3, 5, 7}, spec({1}, {1}, {2}, {0})},                               // causal, 1D
+    {{3, 21, 16}, {5, 16, 32}, spec({2}, {1}, {1}, {2})},
+    {{2, 5, 6, 7, 3}, {2, 3, 2, 3, 8}, spec({1, 2, 1}, {1, 1, 2}, {0, 1, 1}, {1, 1, 0})},
+    {{1, 5, 6, 7, 16}, {3, 3, 3, 16, 16}, spec({1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1})},
+};
+
+}  // namespace
+
+TEST_CASE("convolution and its gradients agree with plain loops", "[cpu][conv]") {
+  for (const auto& c : kCases) check_case(c, DType::float32, false, Epilogue::none, 2);
+}
+
+TEST_CASE("convolution adds the bias and applies the epilogue", "[cpu][conv]") {
+  for (auto e : {Epilogue::none, Epilogue::relu, Epilogue::sigmoid, Epilogue::tanh}) {
+    check_case(kCases[1], DType::float32, true, e, 2), check_case(kCases[4], DType::float32, true, e, 2);
+  }
+}
+
+TEST_CASE("convolution in other float types", "[cpu][conv]") {
+  for (DType dtype : {DType::float64, DType::bfloat16, DType::float16}) {
+    check_case(kCases[1], dtype, true, Epilogue::relu, 2), check_case(kCases[4], dtype, true, Epilogue::none, 2);
+  }
+}
+
+TEST_CASE("convolution of an empty batch", "[cpu][conv]") {
+  const Case c{{0, 8, 8, 3}, {3, 3, 3, 16}, spec({1, 1}, {1, 1}, {0, 0}, {0, 0})};
+  check_case(c, DType::float32, true, Epilogue::none, 2);
+}
+
+TEST_CASE("oneDNN has fast code for the usual convolutions", "[cpu][conv]") {
+  for (int64_t channels : {1, 3, 16, 64}) {
+    Conv op;
+    op.spec = spec({1, 1}, {1, 1}, {1, 1}, {1, 1});
+    const TensorSpec in[] = {{DType::float32, {8, 12, 12, channels}}, {DType::float32, {3, 3, channels, 32}}};
+    const TensorSpec out{DType::float32, {8, 12, 12, 32}};
+    Options options;
+    auto kernel = convolution_kernels()[0].make({op, in, {&out, 1}, options});
+    REQUIRE(kernel);
+    CHECK(kernel->name().find("ref") == std::string::npos);
+  }
+}

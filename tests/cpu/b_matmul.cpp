@@ -1,0 +1,121 @@
+#include "b_support.h"
+
+using namespace crescent;
+using namespace crescent::cpu;
+using namespace crescent::cpu::test;
+
+namespace {
+
+double activate(double x, Epilogue e) {
+  switch (e) {
+    case Epilogue::none: return x;
+    case Epilogue::relu: return x > 0 ? x : 0;
+    case Epilogue::sigmoid: return 1 / (1 + std::exp(-x));
+    case Epilogue::tanh: return std::tanh(x);
+  }
+  return x;
+}
+
+int64_t broadcast_offset(const Shape& shape, const Shape& leading, int64_t item) {
+  int64_t at = 0, stride = shape[-1] * shape[-2];
+  for (int i = leading.rank() - 1; i >= 0; --i) {
+    const int own = i - (leading.rank() - (shape.rank() - 2));
+    if (own >= 0) at += (shape[own] == 1 ? 0 : item % leading[i]) * stride, stride *= shape[own];
+    item /= leading[i];
+  }
+  return at;
+}
+
+Array reference(const Matmul& op, const std::vector<Array>& in, const Shape& shape) {
+  Array c = zeros(shape, in[0].spec.dtype);
+  const Shape leading = shape.slice(0, shape.rank() - 2);
+  const int64_t m = shape[-2], n = shape[-1], k = in[0].spec.shape[op.transpose_a ? -2 : -1];
+  for (int64_t item = 0; item < leading.size(); ++item) {
+    const int64_t a = broadcast_offset(in[0].spec.shape, leading, item);
+    const int64_t b = broadcast_offset(in[1].spec.shape, leading, item);
+    for (int64_t i = 0; i < m; ++i) {
+      for (int64_t j = 0; j < n; ++j) {
+        double sum = op.bias ? in[2][j] : 0;
+        for (int64_t q = 0; q < k; ++q) {
+          sum += in[0][a + (op.transpose_a ? q * m + i : i * k + q)] * in[1][b + (op.transpose_b ? j * k + q : q * n + j)];
+        }
+        c.values[(item * m + i) * n + j] = activate(sum, op.epilogue);
+      }
+    }
+  }
+  return c;
+}
+
+Shape matrix(Shape leading, int64_t rows, int64_t columns, bool transposed) {
+  leading.append(transposed ? columns : rows), leading.append(transposed ? rows : columns);
+  return leading;
+}
+
+int check_product(Matmul op, const Shape& a_lead, const Shape& b_lead, const Shape& c_lead, int64_t m, int64_t n, int64_t k,
+                  DType dtype) {
+  std::vector<Array> in = {random(matrix(a_lead, m, k, op.transpose_a), dtype, 1),
+                           random(matrix(b_lead, k, n, op.transpose_b), dtype, 2)};
+  if (op.bias) in.push_back(random({n}, dtype, 3));
+  return check(matmul_kernels, op, in, {reference(op, in, matrix(c_lead, m, n, false))});
+}
+
+Matmul matmul(bool ta, bool tb, bool bias = false, Epilogue e = Epilogue::none) {
+  Matmul op;
+  op.transpose_a = ta, op.transpose_b = tb, op.bias = bias, op.epilogue = e;
+  return op;
+}
+
+}  // namespace
+
+TEST_CASE("matmul agrees with plain loops for odd sizes and transposes", "[cpu][matmul]") {
+  const int64_t sizes[][3] = {{1, 1, 1},   {1, 17, 3},   {3, 5, 7},      {4, 16, 33},  {17, 31, 64}, {1, 257, 300},
+                              {1, 9, 5000}, {128, 10, 65}, {33, 130, 129}, {130, 7, 2100}, {64, 64, 64}, {5, 1, 4000}};
+  for (auto [m, n, k] : sizes) {
+    for (int form = 0; form < 4; ++form) {
+      CAPTURE(m, n, k, form);
+      CHECK(check_product(matmul(form & 1, form & 2), {}, {}, {}, m, n, k, DType::float32) >= 2);
+    }
+  }
+}
+
+TEST_CASE("matmul adds the bias and applies the epilogue", "[cpu][matmul]") {
+  for (auto e : {Epilogue::none, Epilogue::relu, Epilogue::sigmoid, Epilogue::tanh}) {
+    for (DType dtype : {DType::float32, DType::float64}) {
+      check_product(matmul(false, false, true, e), {}, {}, {}, 3, 5, 7, dtype);
+      check_product(matmul(false, true, true, e), {}, {}, {}, 1, 200, 300, dtype);
+      check_product(matmul(true, false, true, e), {}, {}, {}, 40, 150, 70, dtype);
+      check_product(matmul(true, false, true, e), {}, {}, {}, 16, 10, 400, dtype);
+    }
+  }
+}
+
+TEST_CASE("matmul broadcasts leading axes", "[cpu][matmul]") {
+  const Shape leads[][3] = {{{2, 3}, {2, 3}, {2, 3}}, {{2, 3}, {}, {2, 3}}, {{}, {4}, {4}},
+                            {{2, 1}, {1, 3}, {2, 3}}, {{3}, {2, 3}, {2, 3}}, {{2, 3}, {1, 1}, {2, 3}}};
+  for (const auto& [a, b, c] : leads) {
+    for (int form = 0; form < 4; ++form) {
+      check_product(matmul(form & 1, form & 2, form == 1), a, b, c, 5, 19, 8, DType::float32);
+      check_product(matmul(form & 1, form & 2, form == 2), a, b, c, 70, 66, 40, DType::float32);
+    }
+  }
+}
+
+TEST_CASE("matmul of empty operands", "[cpu][matmul]") {
+  check_product(matmul(false, false, true, Epilogue::sigmoid), {}, {}, {}, 3, 4, 0, DType::float32);
+  check_product(matmul(false, false), {}, {}, {}, 0, 4, 3, DType::float32);
+  check_product(matmul(false, false), {0}, {0}, {0}, 2, 4, 3, DType::float32);
+}
+
+TEST_CASE("matmul in every dtype it claims", "[cpu][matmul]") {
+  for (DType dtype : {DType::float64, DType::bfloat16, DType::float16}) {
+    CAPTURE(name_of(dtype));
+    CHECK(check_product(matmul(false, false, true), {}, {}, {}, 3, 5, 7, dtype) >= 2);
+    CHECK(check_product(matmul(false, true), {2}, {2}, {2}, 60, 70, 80, dtype) >= 2);
+    CHECK(check_product(matmul(true, false), {}, {}, {}, 60, 70, 80, dtype) >= 2);
+  }
+  for (DType dtype : {DType::int32, DType::int64, DType::uint8}) {
+    Matmul op = matmul(false, true, true);
+    std::vector<Array> in = {random({5, 7}, dtype, 1, 0, 4), random({3, 7}, dtype, 2, 0, 4), random({3}, dtype, 3, 0, 4)};
+    CHECK(check(matmul_kernels, op, in, {reference(op, in, {5, 3})}) >= 2);
+  }
+}

@@ -1,0 +1,190 @@
+// Kernels run on raw memory and are compared with plain loops in double.
+#pragma once
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "kernel.h"
+
+namespace crescent::cpu::test {
+
+inline double read(DType dtype, const std::byte* at) {
+  auto as = [&]<class T>(T x) { std::memcpy(&x, at, sizeof x); return x; };
+  switch (dtype) {
+    case DType::float32: return as(float{});
+    case DType::float64: return as(double{});
+    case DType::bfloat16: return bfloat16_to_float(as(uint16_t{}));
+    case DType::float16: return float16_to_float(as(uint16_t{}));
+    case DType::int32: return as(int32_t{});
+    case DType::int64: return static_cast<double>(as(int64_t{}));
+    default: return as(uint8_t{});
+  }
+}
+
+inline void write(DType dtype, double value, std::byte* at) {
+  auto as = [&](auto x) { std::memcpy(at, &x, sizeof x); };
+  switch (dtype) {
+    case DType::float32: return as(static_cast<float>(value));
+    case DType::float64: return as(value);
+    case DType::bfloat16: return as(float_to_bfloat16(static_cast<float>(value)));
+    case DType::float16: return as(float_to_float16(static_cast<float>(value)));
+    case DType::int32: return as(static_cast<int32_t>(value));
+    case DType::int64: return as(static_cast<int64_t>(value));
+    default: return as(static_cast<uint8_t>(value));
+  }
+}
+
+/// Values as doubles that the dtype holds exactly.
+struct Array {
+  TensorSpec spec;
+  std::vector<double> values;
+
+  double operator[](int64_t i) const { return values[static_cast<size_t>(i)]; }
+};
+
+inline Array zeros(const Shape& shape, DType dtype = DType::float32) {
+  return {{dtype, shape}, std::vector<double>(static_cast<size_t>(shape.size()))};
+}
+
+inline Array random(const Shape& shape, DType dtype, unsigned seed, double low = -1, double high = 1) {
+  std::mt19937 generator(seed);
+  std::uniform_real_distribution<double> uniform(low, high);
+  Array a = zeros(shape, dtype);
+  for (auto& x : a.values) {
+    std::byte bytes[8];
+    write(dtype, uniform(generator), bytes), x = read(dtype, bytes);
+  }
+  return a;
+}
+
+struct Memory {
+  explicit Memory(size_t count) : bytes(count + 64) {
+    start = bytes.data() + (64 - reinterpret_cast<uintptr_t>(bytes.data()) % 64) % 64;
+    std::memset(bytes.data(), 0xff, bytes.size());           // NaN: whoever reads what nobody wrote is found out
+  }
+  std::vector<std::byte> bytes;
+  std::byte* start;
+};
+
+struct Outcome {
+  std::string kernel;
+  std::vector<std::vector<std::byte>> bits;
+  std::vector<Array> outputs;
+};
+
+/// Runs one kernel twice (the second run must not depend on the first).
+inline Outcome run(Kernel& kernel, const std::vector<Array>& inputs, const TensorSpecs& outputs, int threads) {
+  std::vector<Memory> memory;
+  std::vector<const std::byte*> in;
+  std::vector<std::byte*> out;
+  for (const auto& a : inputs) {
+    const size_t size = size_of(a.spec.dtype);
+    memory.emplace_back(a.values.size() * size);
+    for (size_t i = 0; i < a.values.size(); ++i) write(a.spec.dtype, a.values[i], memory.back().start + i * size);
+    in.push_back(memory.back().start);
+  }
+  for (const auto& spec : outputs) {
+    memory.emplace_back(static_cast<size_t>(spec.shape.size()) * size_of(spec.dtype));
+    out.push_back(memory.back().start);
+  }
+  Memory scratch(kernel.scratch_bytes());
+  Pool pool(threads);
+  Outcome o{kernel.name(), {}, {}};
+  for (int i = 0; i < 2; ++i) kernel.run({in.data(), out.data(), scratch.start, pool});
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const size_t size = size_of(outputs[i].dtype), count = static_cast<size_t>(outputs[i].shape.size());
+    Array a = zeros(outputs[i].shape, outputs[i].dtype);
+    for (size_t j = 0; j < count; ++j) a.values[j] = read(outputs[i].dtype, out[i] + j * size);
+    o.outputs.push_back(a), o.bits.emplace_back(out[i], out[i] + count * size);
+  }
+  return o;
+}
+
+inline double tolerance(DType dtype) {
+  switch (dtype) {
+    case DType::float64: return 1e-12;
+    case DType::float32: return 3e-6;
+    case DType::float16: return 4e-3;
+    case DType::bfloat16: return 2e-2;
+    default: return 0;
+  }
+}
+
+/// Largest difference, relative to the largest value wanted.
+inline double difference(const Array& got, const Array& want) {
+  double scale = 1e-3, worst = 0;
+  for (double x : want.values) scale = std::max(scale, std::abs(x));
+  for (size_t i = 0; i < got.values.size(); ++i) {
+    const double away = std::abs(got.values[i] - want.values[i]);
+    worst = away <= worst ? worst : away;                    // NaN sticks
+  }
+  return worst / scale;
+}
+
+using Family = std::span<const KernelRow> (*)();
+
+/// Every kernel of the family that takes the op, with oneDNN and without: the right values, and the same bits for 1, 2
+/// and 3 threads. `slack` widens the tolerance of the dtype. Returns how many kernels there were.
+inline int check(Family family, const Op& op, const std::vector<Array>& inputs, const std::vector<Array>& wanted,
+                 double slack = 1) {
+  TensorSpecs in, out;
+  for (const auto& a : inputs) in.push_back(a.spec);
+  for (const auto& a : wanted) out.push_back(a.spec);
+  int kernels = 0;
+  for (bool onednn : {true, false}) {
+    Options options;
+    options.onednn = onednn;
+    for (const auto& row : family()) {
+      if (op.name() != row.op) continue;
+      auto kernel = row.make({op, in, out, options});
+      if (!kernel) continue;
+      ++kernels;
+      const Outcome one = run(*kernel, inputs, out, 1);
+      CAPTURE(op.text(), in.size(), one.kernel, onednn);
+      for (size_t i = 0; i < wanted.size(); ++i) {
+        CAPTURE(i, to_text(wanted[i].spec));
+        CHECK(difference(one.outputs[i], wanted[i]) <= slack * tolerance(wanted[i].spec.dtype));
+      }
+      for (int threads : {2, 3}) CHECK((run(*kernel, inputs, out, threads).bits == one.bits));
+    }
+  }
+  return kernels;
+}
+
+/// Gradient of sum(weights . f(inputs)) for input `which`, by central differences in double.
+using Function = std::function<std::vector<Array>(const std::vector<Array>&)>;
+inline Array numeric_gradient(const Function& f, std::vector<Array> inputs, size_t which,
+                              const std::vector<Array>& weights) {
+  auto objective = [&] {
+    double sum = 0;
+    const auto outputs = f(inputs);
+    for (size_t i = 0; i < weights.size(); ++i) {
+      for (size_t j = 0; j < weights[i].values.size(); ++j) sum += weights[i].values[j] * outputs[i].values[j];
+    }
+    return sum;
+  };
+  Array gradient = inputs[which];
+  constexpr double kStep = 1e-5;
+  for (size_t i = 0; i < gradient.values.size(); ++i) {
+    double& x = inputs[which].values[i];
+    const double before = x;
+    x = before + kStep;
+    const double up = objective();
+    x = before - kStep;
+    gradient.values[i] = (up - objective()) / (2 * kStep);
+    x = before;
+  }
+  return gradient;
+}
+
+inline std::vector<Array> as(DType dtype, std::vector<Array> arrays) {
+  for (auto& a : arrays) a.spec.dtype = dtype;
+  return arrays;
+}
+
+}  // namespace crescent::cpu::test
