@@ -8,7 +8,9 @@
 //     TensorSpecs infer(std::span<const TensorSpec> in) const override;
 //     Tensors vjp(const Vjp& v) const override;
 //   };
-//   Tensor y = apply1(Softmax{.axis = 1}, {x});
+//   Softmax op;
+//   op.axis = 1;
+//   Tensor y = apply1(op, {x});
 //
 // Kernels belong to devices (device.h); they never check and never allocate. An op without a kernel on the device runs
 // through decompose() (ops it is made of) or compute() (values on the host).
@@ -57,7 +59,7 @@ CRESCENT_API size_t hash_bytes(const void* bytes, size_t count);
 inline void mix(size_t& seed, size_t h) { seed ^= h + 0x9e3779b97f4a7c15ull + (seed << 6) + (seed >> 2); }
 template <class T>
 size_t hash_field(const T& x) {
-  if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T>) {
+  if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_pointer_v<T>) {
     return hash_bytes(&x, sizeof x);
   } else if constexpr (std::is_same_v<T, std::string>) {
     return hash_bytes(x.data(), x.size());
@@ -111,13 +113,13 @@ struct OpOf : Op {
 /// abstract), records into the program being traced, and tells the tapes that watch.
 CRESCENT_API Tensors apply(OpPtr op, std::span<const Tensor> inputs);
 
-template <class T>
+template <std::derived_from<Op> T>
 Tensors apply(T op, std::initializer_list<Tensor> inputs) {
-  return apply(std::make_shared<const T>(std::move(op)), std::span<const Tensor>(inputs.begin(), inputs.size()));
+  return crescent::apply(std::make_shared<const T>(std::move(op)), std::span<const Tensor>(inputs.begin(), inputs.size()));
 }
-template <class T>
+template <std::derived_from<Op> T>
 Tensor apply1(T op, std::initializer_list<Tensor> inputs) {
-  return apply<T>(std::move(op), inputs).front();
+  return crescent::apply<T>(std::move(op), inputs).front();
 }
 
 }  // namespace crescent
