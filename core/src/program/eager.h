@@ -1,0 +1,10 @@
+// Eager execution: a program of one op, compiled once for its specs.
+#pragma once
+#include "crescent/op.h"
+
+namespace crescent {
+
+/// Runs `op` on the device. `in` are the specs of `inputs`, `out` those of the results.
+Tensors run_now(const OpPtr& op, std::span<const Tensor> inputs, const TensorSpecs& in, const TensorSpecs& out);
+
+}  // namespace crescent

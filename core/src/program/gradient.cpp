@@ -1,0 +1,193 @@
+#include "crescent/gradient.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "crescent/ops.h"
+#include "program/recorder.h"
+#include "program/tape.h"
+#include "tensor/tensor_record.h"
+
+namespace crescent {
+
+using Ids = std::unordered_set<const void*>;
+
+struct GradientTape::State {
+  struct Entry {
+    OpPtr op;
+    Tensors inputs, outputs;
+  };
+  std::vector<Entry> entries;
+  Ids tracked;                                         ///< value ids that depend on something watched
+  std::unordered_map<const void*, Tensors> variables;  ///< variable id -> values read from it
+  Tensors alive;                                       ///< watched tensors, so that ids stay unique
+  const Recorder* recorder = Recorder::current();      ///< the program in whose trace the tape was made
+
+  void watch(const Tensor& tensor) {
+    if (tracked.insert(value_id(tensor)).second) alive.push_back(value_of(tensor));
+  }
+};
+
+namespace {
+
+thread_local int paused = 0;
+
+}  // namespace
+
+struct TapeAccess {
+  using State = GradientTape::State;
+};
+
+namespace {
+
+using State = TapeAccess::State;
+
+/// The tapes that record on this thread, innermost last.
+std::vector<State*>& tapes() {
+  thread_local std::vector<State*> stack;
+  return stack;
+}
+
+bool differentiable(const Tensor& t) { return is_floating(t.dtype()); }
+
+/// The vjp sweep over the entries of one tape.
+class Sweep {
+ public:
+  explicit Sweep(State& tape) : tape_(tape) {}
+
+  void find_path_from(std::span<const Tensor> sources) {
+    for (const Tensor& source : sources) on_path_.insert(value_id(source));
+    for (const State::Entry& entry : tape_.entries) {
+      if (std::none_of(entry.inputs.begin(), entry.inputs.end(), [&](const Tensor& t) { return is_on_path(t); })) continue;
+      for (const Tensor& output : entry.outputs) on_path_.insert(value_id(output));
+    }
+  }
+
+  void add(const Tensor& tensor, const Tensor& gradient) {
+    if (!gradient) return;
+    Tensor& sum = gradients_[value_id(tensor)];
+    sum = sum ? ops::add(sum, gradient) : gradient;
+  }
+
+  void run() {
+    for (size_t i = tape_.entries.size(); i-- > 0;) {
+      const State::Entry entry = tape_.entries[i];     // a copy: the tape may grow meanwhile
+      step(entry);
+    }
+  }
+
+  Tensor gradient_of(const Tensor& tensor) const {
+    auto at = gradients_.find(value_id(tensor));
+    return at == gradients_.end() ? Tensor() : at->second;
+  }
+
+ private:
+  bool is_on_path(const Tensor& t) const { return on_path_.count(value_id(t)) > 0; }
+
+  void step(const State::Entry& entry) {
+    Tensors upstream;
+    for (const Tensor& output : entry.outputs) upstream.push_back(gradient_of(output));
+    if (std::none_of(upstream.begin(), upstream.end(), [](const Tensor& g) { return bool(g); })) return;
+    Vjp v{entry.inputs, entry.outputs, upstream, {}};
+    for (const Tensor& input : entry.inputs) v.wanted.push_back(differentiable(input) && is_on_path(input));
+    if (std::find(v.wanted.begin(), v.wanted.end(), true) == v.wanted.end()) return;
+    Tensors gradients = entry.op->vjp(v);
+    for (size_t i = 0; i < gradients.size(); ++i) {
+      if (v.wanted[i]) add(entry.inputs[i], gradients[i]);
+    }
+  }
+
+  State& tape_;
+  Ids on_path_;
+  std::unordered_map<const void*, Tensor> gradients_;
+};
+
+}  // namespace
+
+bool tapes_are_active() { return paused == 0 && !tapes().empty(); }
+
+void record_on_tapes(const OpPtr& op, std::span<const Tensor> inputs, std::span<const Tensor> outputs, bool abstract) {
+  if (!tapes_are_active() || op->name() == "stop_gradient") return;
+  for (State* tape : tapes()) {
+    if (abstract && tape->recorder != Recorder::current()) continue;
+    auto tracked = [&](const Tensor& t) { return differentiable(t) && tape->tracked.count(value_id(t)) > 0; };
+    if (std::none_of(inputs.begin(), inputs.end(), tracked)) continue;
+    tape->entries.push_back({op, {inputs.begin(), inputs.end()}, {outputs.begin(), outputs.end()}});
+    for (const Tensor& output : outputs) {
+      if (differentiable(output)) tape->tracked.insert(value_id(output));
+    }
+  }
+}
+
+void watch_on_tapes(const Variable& variable, const Tensor& value) {
+  if (!tapes_are_active() || !variable.trainable() || !differentiable(value)) return;
+  for (State* tape : tapes()) {
+    if (tape->tracked.count(value_id(value)) > 0) continue;
+    tape->watch(value);
+    tape->variables[variable.id()].push_back(value);
+  }
+}
+
+GradientTape::GradientTape() : state_(std::make_shared<State>()) { tapes().push_back(state_.get()); }
+GradientTape::GradientTape(GradientTape&&) noexcept = default;
+GradientTape::~GradientTape() { stop(); }
+
+void GradientTape::watch(const Tensor& tensor) {
+  if (!differentiable(tensor)) fail("GradientTape: only floating tensors can be watched, got ", tensor.spec());
+  state_->watch(tensor);
+}
+
+void GradientTape::stop() {
+  if (state_) std::erase(tapes(), state_.get());
+}
+
+Tensors GradientTape::gradient(std::span<const Tensor> targets, std::span<const Tensor> sources,
+                               std::span<const Tensor> upstreams) {
+  Sweep sweep(*state_);
+  sweep.find_path_from(sources);
+  for (size_t i = 0; i < targets.size(); ++i) {
+    const Tensor& target = targets[i];
+    if (!differentiable(target)) continue;
+    const bool given = i < upstreams.size() && upstreams[i];
+    if (given && !upstreams[i].shape().compatible(target.shape())) {
+      fail("gradient: the upstream gradient has shape ", upstreams[i].shape(), ", the target ", target.shape());
+    }
+    sweep.add(target, given ? ops::cast(upstreams[i], target.dtype()) : ops::ones_like(target));
+  }
+  sweep.run();
+  Tensors gradients;
+  for (const Tensor& source : sources) gradients.push_back(sweep.gradient_of(source));
+  return gradients;
+}
+
+Tensors GradientTape::gradient(const Tensor& target, std::span<const Tensor> sources, const Tensor& upstream) {
+  return gradient({&target, 1}, sources, {&upstream, 1});
+}
+
+/// A variable's gradient is the sum over the values that were read from it.
+Tensors GradientTape::gradient(const Tensor& target, std::span<const Variable> sources, const Tensor& upstream) {
+  Tensors values;
+  std::vector<size_t> counts;
+  for (const Variable& source : sources) {
+    auto at = state_->variables.find(source.id());
+    const Tensors read = at == state_->variables.end() ? Tensors{source.value()} : at->second;
+    values.insert(values.end(), read.begin(), read.end());
+    counts.push_back(read.size());
+  }
+  Tensors each = gradient(target, values, upstream), gradients;
+  auto next = each.begin();
+  for (size_t count : counts) {
+    Tensor sum;
+    for (auto end = next + static_cast<ptrdiff_t>(count); next != end; ++next) {
+      if (*next) sum = sum ? ops::add(sum, *next) : *next;
+    }
+    gradients.push_back(sum);
+  }
+  return gradients;
+}
+
+NoGradient::NoGradient() { ++paused; }
+NoGradient::~NoGradient() { --paused; }
+
+}  // namespace crescent

@@ -1,0 +1,67 @@
+// apply: the one function every op goes through.
+#include "crescent/op.h"
+
+#include <algorithm>
+
+#include "crescent/gradient.h"
+#include "crescent/op_types.h"
+#include "program/eager.h"
+#include "program/recorder.h"
+#include "program/tape.h"
+
+namespace crescent {
+
+Op::~Op() = default;
+
+Tensors Op::decompose(std::span<const Tensor>) const { return {}; }
+
+bool Op::compute(std::span<const Tensor>, std::span<Tensor>) const { return false; }
+
+Tensors Op::vjp(const Vjp& v) const {
+  GradientTape tape;
+  for (size_t i = 0; i < v.inputs.size(); ++i) {
+    if (v.wanted[i]) tape.watch(v.inputs[i]);
+  }
+  Tensors outputs = decompose(v.inputs);
+  tape.stop();
+  if (outputs.empty()) return Tensors(v.inputs.size());
+  Tensors targets, upstreams;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (!v.gradients[i]) continue;
+    targets.push_back(outputs[i]);
+    upstreams.push_back(v.gradients[i]);
+  }
+  return tape.gradient(targets, v.inputs, upstreams);
+}
+
+size_t detail::hash_bytes(const void* bytes, size_t count) {
+  const auto* at = static_cast<const unsigned char*>(bytes);
+  size_t hash = 14695981039346656037ull;               // FNV-1a
+  for (size_t i = 0; i < count; ++i) hash = (hash ^ at[i]) * 1099511628211ull;
+  return hash;
+}
+
+Tensors apply(OpPtr op, std::span<const Tensor> inputs) {
+  TensorSpecs specs;
+  specs.reserve(inputs.size());
+  bool abstract = false;
+  for (const Tensor& input : inputs) {
+    specs.push_back(input.spec());
+    abstract = abstract || input.is_abstract();
+  }
+  const TensorSpecs results = op->infer(specs);
+  abstract = abstract || std::any_of(results.begin(), results.end(), [](const TensorSpec& s) { return !s.shape.is_known(); });
+
+  Tensors outputs;
+  if (abstract) {
+    outputs.reserve(results.size());
+    for (const TensorSpec& spec : results) outputs.push_back(Tensor::abstract(spec));
+    if (Recorder* recorder = Recorder::current()) recorder->record(op, inputs, outputs);
+  } else {
+    outputs = run_now(op, inputs, specs, results);
+  }
+  record_on_tapes(op, inputs, outputs, abstract);
+  return outputs;
+}
+
+}  // namespace crescent

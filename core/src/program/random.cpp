@@ -1,0 +1,82 @@
+// SeedGenerator: (seed, counter) in a variable; every draw is a Random op and a step of the counter.
+#include "crescent/random.h"
+
+#include <numeric>
+
+#include "program/recorder.h"
+
+namespace crescent {
+namespace {
+
+Variable make_state(int64_t seed) {
+  Variable::Options options;
+  options.name = "seed_generator_state";
+  options.trainable = false;
+  return Variable(Tensor::from(std::vector<int64_t>{seed, 0}, {2}), std::move(options));
+}
+
+/// Seeds of generators that were given none: bits of the process' generator, drawn on the host.
+int64_t draw_seed() {
+  NoTrace eager;
+  const Variable& state = global_random().state();
+  const Tensor value = state.value();
+  const int64_t* words = value.data<int64_t>();
+  const PhiloxBlock block = philox(static_cast<uint64_t>(words[0]), static_cast<uint64_t>(words[1]), 0);
+  state.assign(Tensor::from(std::vector<int64_t>{words[0], words[1] + 1}, {2}));
+  return static_cast<int64_t>((uint64_t{block.word[0]} << 32 | block.word[1]) >> 1);
+}
+
+}  // namespace
+
+SeedGenerator::SeedGenerator(std::optional<int64_t> seed) : state_(make_state(seed ? *seed : draw_seed())) {}
+
+Tensor SeedGenerator::draw(RandomKind kind, const Shape& shape, double a, double b, DType dtype) const {
+  Random op;
+  op.kind = kind, op.shape = shape, op.dtype = dtype, op.a = a, op.b = b;
+  const Tensor state = state_.value();
+  Tensor drawn = apply1(op, {state});
+  state_.assign(ops::add(state, Tensor::from(std::vector<int64_t>{0, 1}, {2})));
+  return drawn;
+}
+
+Tensor SeedGenerator::uniform(const Shape& shape, double low, double high, DType dtype) const {
+  return draw(RandomKind::uniform, shape, low, high, dtype);
+}
+
+Tensor SeedGenerator::normal(const Shape& shape, double mean, double stddev, DType dtype) const {
+  return draw(RandomKind::normal, shape, mean, stddev, dtype);
+}
+
+Tensor SeedGenerator::truncated_normal(const Shape& shape, double mean, double stddev, DType dtype) const {
+  return draw(RandomKind::truncated_normal, shape, mean, stddev, dtype);
+}
+
+/// Fisher and Yates with words of one draw; a word decides by multiplication, biased by at most n / 2^32.
+std::vector<int64_t> SeedGenerator::permutation(int64_t n) const {
+  NoTrace eager;
+  const Tensor state = state_.value();
+  const int64_t* words = state.data<int64_t>();
+  const uint64_t seed = static_cast<uint64_t>(words[0]), counter = static_cast<uint64_t>(words[1]);
+  std::vector<int64_t> order(static_cast<size_t>(n));
+  std::iota(order.begin(), order.end(), 0);
+  PhiloxBlock block{};
+  for (int64_t i = n - 1, drawn = 0; i > 0; --i, ++drawn) {
+    if (drawn % 4 == 0) block = philox(seed, counter, static_cast<uint64_t>(drawn / 4));
+    const uint64_t word = block.word[drawn % 4];
+    std::swap(order[static_cast<size_t>(i)], order[static_cast<size_t>(word * static_cast<uint64_t>(i + 1) >> 32)]);
+  }
+  state_.assign(Tensor::from(std::vector<int64_t>{words[0], words[1] + 1}, {2}));
+  return order;
+}
+
+SeedGenerator& global_random() {
+  static SeedGenerator generator(0);
+  return generator;
+}
+
+void set_random_seed(int64_t seed) {
+  NoTrace eager;
+  global_random().state().assign(Tensor::from(std::vector<int64_t>{seed, 0}, {2}));
+}
+
+}  // namespace crescent

@@ -1,0 +1,66 @@
+#include "crescent/variable.h"
+
+#include "crescent/ops.h"
+#include "program/recorder.h"
+#include "program/tape.h"
+#include "tensor/tensor_record.h"
+
+namespace crescent {
+
+struct Variable::State {
+  Tensor value;
+  Options options;
+  std::string path;
+};
+
+Variable::Variable(const Tensor& initial, Options options) {
+  if (initial.is_abstract()) {
+    fail("variable '", options.name, "' needs an initial value, got a tensor ", initial.spec(),
+         " without values: variables cannot be made from what is computed while a program is being recorded");
+  }
+  std::string path = options.name;
+  state_ = std::make_shared<State>(State{fresh(initial), std::move(options), std::move(path)});
+}
+
+const std::string& Variable::name() const { return state_->options.name; }
+const std::string& Variable::path() const { return state_->path; }
+void Variable::set_path(std::string path) const { state_->path = std::move(path); }
+const TensorSpec& Variable::spec() const { return state_->value.spec(); }
+bool Variable::trainable() const { return state_->options.trainable; }
+void Variable::set_trainable(bool on) const { state_->options.trainable = on; }
+const std::shared_ptr<Regularizer>& Variable::regularizer() const { return state_->options.regularizer; }
+const std::shared_ptr<Constraint>& Variable::constraint() const { return state_->options.constraint; }
+void Variable::set_constraint(std::shared_ptr<Constraint> constraint) const {
+  state_->options.constraint = std::move(constraint);
+}
+
+Tensor Variable::value() const {
+  if (!state_) fail("there is no variable here (the layer is not built yet)");
+  Recorder* recorder = Recorder::current();
+  Tensor value = recorder ? recorder->read(*this) : state_->value;
+  watch_on_tapes(*this, value);
+  return value;
+}
+
+void Variable::assign(const Tensor& value) const {
+  if (!value.shape().compatible(shape())) {
+    fail("variable '", path(), "' has shape ", shape(), ", it cannot be assigned a value of shape ", value.shape());
+  }
+  const Tensor converted = ops::cast(value, dtype());
+  if (Recorder* recorder = Recorder::current()) return recorder->assign(*this, converted);
+  if (converted.is_abstract()) {
+    fail("variable '", path(), "' cannot be assigned a tensor ", converted.spec(), " without values");
+  }
+  state_->value = fresh(converted);
+}
+
+void Variable::assign_add(const Tensor& delta) const { assign(ops::add(value(), delta)); }
+void Variable::assign_sub(const Tensor& delta) const { assign(ops::subtract(value(), delta)); }
+
+Tensor Variable::exclusive() const {
+  Tensor& value = state_->value;
+  if (!is_unshared(value)) value = value.clone();
+  return value;
+}
+
+}  // namespace crescent

@@ -1,0 +1,97 @@
+// Tensors as people read them: nested brackets, aligned columns, the middle of long axes left out.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "tensor/elements.h"
+
+namespace crescent {
+namespace {
+
+constexpr int64_t kMostShown = 1000;                   // more elements than this are cut
+constexpr int64_t kEdge = 3;                           // shown at either end of a cut axis
+
+std::string element_text(DType dtype, double x) {
+  char text[32];
+  if (dtype == DType::boolean) return x != 0 ? "true" : "false";
+  if (!is_floating(dtype)) return std::to_string(static_cast<int64_t>(x));
+  if (std::isnan(x)) return "nan";
+  std::snprintf(text, sizeof text, "%.4g", x);
+  return text;
+}
+
+class Printer {
+ public:
+  explicit Printer(const Tensor& tensor) : tensor_(tensor), cut_(tensor.size() > kMostShown) {}
+
+  std::string text() {
+    collect(0, 0);
+    for (const std::string& element : elements_) width_ = std::max(width_, element.size());
+    print(0);
+    return std::move(text_);
+  }
+
+ private:
+  /// Calls visit(i) for shown positions of the axis and gap() where some are left out.
+  template <class Visit, class Gap>
+  void walk(int axis, Visit visit, Gap gap) const {
+    const int64_t n = tensor_.dim(axis);
+    const bool cut = cut_ && n > 2 * kEdge;
+    for (int64_t i = 0; i < n; ++i) {
+      if (cut && i == kEdge) {
+        gap();
+        i = n - kEdge;
+      }
+      visit(i);
+    }
+  }
+
+  void collect(int axis, int64_t offset) {
+    if (axis == tensor_.rank()) {
+      with_element_type(tensor_.dtype(), [&]<class T>(T*) {
+        const T& element = static_cast<const T*>(tensor_.raw())[offset];
+        if constexpr (std::is_same_v<T, int64_t>) {
+          elements_.push_back(std::to_string(element));
+        } else {
+          elements_.push_back(element_text(tensor_.dtype(), number_of(element)));
+        }
+      });
+      return;
+    }
+    walk(axis, [&](int64_t i) { collect(axis + 1, offset * tensor_.dim(axis) + i); }, [] {});
+  }
+
+  void print(int axis) {
+    if (axis == tensor_.rank()) {
+      const std::string& element = elements_[next_++];
+      if (axis > 0) text_.append(width_ - element.size(), ' ');
+      text_ += element;
+      return;
+    }
+    const int below = tensor_.rank() - axis - 1;         // axes inside a part of this one
+    bool first = true;
+    auto separate = [&] {
+      if (!first) text_ += below == 0 ? " " : std::string(static_cast<size_t>(below), '\n') + std::string(static_cast<size_t>(axis) + 1, ' ');
+      first = false;
+    };
+    text_ += '[';
+    walk(axis, [&](int64_t) { separate(), print(axis + 1); }, [&] { separate(), text_ += "..."; });
+    text_ += ']';
+  }
+
+  const Tensor& tensor_;
+  bool cut_;
+  std::vector<std::string> elements_;
+  size_t width_ = 0, next_ = 0;
+  std::string text_;
+};
+
+}  // namespace
+
+std::string to_text(const Tensor& tensor) {
+  if (!tensor) return "no tensor";
+  if (tensor.is_abstract()) return concat("<", tensor.spec(), " without values>");
+  return Printer(tensor).text();
+}
+
+}  // namespace crescent

@@ -1,0 +1,131 @@
+// Host memory of tensors. Large blocks are kept for a while after use: the kernel's zeroed pages cost more than most ops.
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <utility>
+
+#include "crescent/tensor.h"
+
+namespace crescent {
+namespace {
+
+constexpr size_t kAlignment = 64;
+constexpr size_t kLarge = size_t{64} << 10;          // smaller ones malloc keeps by itself
+
+std::atomic<void (*)(int64_t)> observer{nullptr};
+std::atomic<uint64_t> allocations{0};
+std::atomic<int64_t> live_bytes{0};
+
+void account(int64_t bytes) {
+  live_bytes.fetch_add(bytes, std::memory_order_relaxed);
+  if (auto* notify = observer.load(std::memory_order_relaxed)) notify(bytes);
+}
+
+/// The most recently freed large blocks, waiting for a request of about their size.
+class FreeBlocks {
+ public:
+  /// Null when no block fits; `capacity` becomes the block's.
+  std::byte* take(size_t bytes, size_t& capacity) {
+    std::lock_guard lock(mutex_);
+    Block* best = nullptr;
+    for (Block& block : blocks_) {
+      const bool fits = block.memory && block.bytes >= bytes && block.bytes <= bytes + bytes / 4;
+      if (fits && (!best || block.bytes < best->bytes)) best = &block;
+    }
+    if (!best) return nullptr;
+    capacity = best->bytes;
+    held_ -= best->bytes;
+    return std::exchange(best->memory, nullptr);
+  }
+
+  void give(std::byte* memory, size_t bytes) {
+    if (bytes > kMostHeld / 2) return std::free(memory);
+    std::lock_guard lock(mutex_);
+    while (held_ + bytes > kMostHeld || blocks_[next_].memory) drop_next();
+    blocks_[next_] = {memory, bytes};
+    held_ += bytes;
+    next_ = (next_ + 1) % kCount;
+  }
+
+  void clear() {
+    std::lock_guard lock(mutex_);
+    for (size_t i = 0; i < kCount; ++i) drop_next();
+  }
+
+ private:
+  struct Block {
+    std::byte* memory = nullptr;
+    size_t bytes = 0;
+  };
+  /// Frees the oldest block.
+  void drop_next() {
+    for (size_t i = 0; i < kCount; ++i) {
+      Block& block = blocks_[(next_ + i) % kCount];
+      if (!block.memory) continue;
+      held_ -= block.bytes;
+      std::free(std::exchange(block.memory, nullptr));
+      return;
+    }
+  }
+
+  static constexpr size_t kCount = 24;
+  static constexpr size_t kMostHeld = size_t{128} << 20;
+  std::mutex mutex_;
+  Block blocks_[kCount];
+  size_t next_ = 0, held_ = 0;
+};
+
+/// Never destroyed: tensors may outlive static objects.
+FreeBlocks& free_blocks() {
+  static auto* blocks = new FreeBlocks;
+  return *blocks;
+}
+
+class HostStorage final : public Storage {
+ public:
+  HostStorage(size_t bytes, bool zeroed) {
+    bytes_ = bytes;
+    capacity_ = (std::max<size_t>(bytes, 1) + kAlignment - 1) / kAlignment * kAlignment;
+    host_ = obtain();
+    if (zeroed) std::memset(host_, 0, bytes);
+    account(static_cast<int64_t>(bytes_));
+  }
+  ~HostStorage() override {
+    if (capacity_ >= kLarge) {
+      free_blocks().give(host_, capacity_);
+    } else {
+      std::free(host_);
+    }
+    account(-static_cast<int64_t>(bytes_));
+  }
+
+ private:
+  std::byte* obtain() {
+    const size_t wanted = capacity_;
+    if (wanted >= kLarge) {
+      if (std::byte* block = free_blocks().take(wanted, capacity_)) return block;
+    }
+    if (void* memory = std::aligned_alloc(kAlignment, wanted)) return static_cast<std::byte*>(memory);
+    free_blocks().clear();
+    if (void* memory = std::aligned_alloc(kAlignment, wanted)) return static_cast<std::byte*>(memory);
+    fail("not enough memory for a tensor of ", bytes_, " bytes");
+  }
+  size_t capacity_ = 0;
+};
+
+}  // namespace
+
+Storage::~Storage() = default;
+
+std::shared_ptr<Storage> Storage::allocate(size_t bytes, bool zeroed) {
+  if (bytes > size_t{1} << 46) fail("not enough memory for a tensor of ", bytes, " bytes");
+  allocations.fetch_add(1, std::memory_order_relaxed);
+  return std::make_shared<HostStorage>(bytes, zeroed);
+}
+
+void set_allocation_observer(void (*notify)(int64_t bytes)) { observer.store(notify); }
+uint64_t allocation_count() { return allocations.load(std::memory_order_relaxed); }
+int64_t allocated_bytes() { return live_bytes.load(std::memory_order_relaxed); }
+
+}  // namespace crescent

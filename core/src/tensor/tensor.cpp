@@ -1,0 +1,150 @@
+#include <cstring>
+
+#include "tensor/elements.h"
+#include "tensor/tensor_record.h"
+
+namespace crescent {
+
+struct Tensor::Impl final : TensorRecord {};
+
+namespace {
+
+size_t bytes_of(const TensorSpec& spec) {
+  size_t bytes = 0;
+  if (__builtin_mul_overflow(static_cast<size_t>(spec.shape.size()), size_of(spec.dtype), &bytes)) {
+    fail("shape ", spec.shape, " has too many elements");
+  }
+  return bytes;
+}
+
+[[noreturn]] void fail_no_tensor() { fail("there is no tensor here (it was never given a value)"); }
+
+}  // namespace
+
+Tensor::Tensor(const TensorSpec& spec) : Tensor(on(Storage::allocate(bytes_of(spec)), 0, spec)) {}
+
+Tensor::Tensor(float scalar) : Tensor(uninitialized({DType::float32, {}})) { *mutable_data<float>() = scalar; }
+
+Tensor Tensor::uninitialized(const TensorSpec& spec) { return on(Storage::allocate(bytes_of(spec), false), 0, spec); }
+
+Tensor Tensor::abstract(const TensorSpec& spec) {
+  auto impl = std::make_shared<Impl>();
+  impl->spec = spec;
+  return Tensor(std::move(impl));
+}
+
+Tensor Tensor::on(std::shared_ptr<Storage> storage, size_t offset, const TensorSpec& spec) {
+  const size_t bytes = bytes_of(spec);
+  if (offset > storage->bytes() || bytes > storage->bytes() - offset) {
+    fail("a tensor ", spec, " needs ", bytes, " bytes from ", offset, ", the memory has ", storage->bytes());
+  }
+  auto impl = std::make_shared<Impl>();
+  impl->spec = spec;
+  impl->storage = std::move(storage);
+  impl->offset = offset;
+  return Tensor(std::move(impl));
+}
+
+Tensor Tensor::full(const Shape& shape, double value, DType dtype) {
+  Tensor result = uninitialized({dtype, shape});
+  with_element_type(dtype, [&]<class T>(T* type) {
+    T* elements = static_cast<T*>(result.raw());
+    std::fill(elements, elements + result.size(), element_of(value, type));
+  });
+  return result;
+}
+
+Tensor Tensor::from_bytes(const void* bytes, size_t count, const TensorSpec& spec) {
+  if (bytes_of(spec) != count) {
+    fail("a tensor ", spec, " takes ", bytes_of(spec), " bytes of values, got ", count);
+  }
+  Tensor result = uninitialized(spec);
+  if (count > 0) std::memcpy(result.raw(), bytes, count);
+  return result;
+}
+
+const TensorSpec& Tensor::spec() const {
+  if (!impl_) fail_no_tensor();
+  return impl_->spec;
+}
+
+bool Tensor::is_abstract() const {
+  if (!impl_) fail_no_tensor();
+  return impl_->storage == nullptr;
+}
+
+void Tensor::check_type(DType wanted) const {
+  if (dtype() != wanted) fail("expected values of dtype ", wanted, ", the tensor has ", dtype());
+}
+
+void* Tensor::raw() const { return storage()->host() + impl_->offset; }
+
+const std::shared_ptr<Storage>& Tensor::storage() const {
+  if (is_abstract()) {
+    fail("a tensor ", impl_->spec, " has no values while a program is being recorded; use run_eagerly=true to look at values");
+  }
+  return impl_->storage;
+}
+
+size_t Tensor::offset() const { return storage(), impl_->offset; }
+
+double Tensor::item() const {
+  storage();
+  if (size() != 1) fail("item: expected a tensor of one element, got shape ", shape());
+  return with_element_type(dtype(), [&]<class T>(T*) { return number_of(*static_cast<const T*>(raw())); });
+}
+
+std::vector<double> Tensor::to_vector() const {
+  storage();
+  std::vector<double> values(static_cast<size_t>(size()));
+  with_element_type(dtype(), [&]<class T>(T*) {
+    const T* elements = static_cast<const T*>(raw());
+    for (size_t i = 0; i < values.size(); ++i) values[i] = number_of(elements[i]);
+  });
+  return values;
+}
+
+Tensor Tensor::clone() const { return from_bytes(raw(), bytes(), spec()); }
+
+Tensor Tensor::view(const Shape& shape) const {
+  if (shape.size() != size()) fail("a view of shape ", shape, " does not fit a tensor of shape ", this->shape());
+  return on(storage(), offset(), {dtype(), shape});
+}
+
+Tensor Tensor::view_rows(int64_t first, int64_t count) const {
+  if (rank() == 0) fail("a scalar has no rows");
+  if (first < 0 || count < 0 || first > dim(0) - count) {
+    fail("rows ", first, " to ", first + count, " are out of range for shape ", shape());
+  }
+  Shape rows = shape();
+  const int64_t row_size = rows.slice(1, rows.rank()).size();
+  rows.set(0, count);
+  return on(storage(), offset() + static_cast<size_t>(first * row_size) * size_of(dtype()), {dtype(), rows});
+}
+
+const Tensor& Tensor::mask() const {
+  if (!impl_) fail_no_tensor();
+  return impl_->mask;
+}
+
+Tensor Tensor::with_mask(const Tensor& mask) const {
+  if (!impl_) fail_no_tensor();
+  const Tensor& plain = value_of(*this);
+  if (!mask) return plain;
+  auto impl = std::make_shared<Impl>(*plain.impl_);
+  impl->mask = mask;
+  impl->value = plain;
+  return Tensor(std::move(impl));
+}
+
+Tensor Tensor::alias() const {
+  if (!impl_) fail_no_tensor();
+  auto impl = std::make_shared<Impl>(*impl_);
+  impl->value = Tensor();
+  impl->aliased = value_of(*this);
+  return Tensor(std::move(impl));
+}
+
+BoxedTensor::~BoxedTensor() = default;
+
+}  // namespace crescent

@@ -1,0 +1,35 @@
+// What a Tensor points to. Within core, programs and tapes tell tensors apart by it.
+#pragma once
+#include "crescent/tensor.h"
+
+namespace crescent {
+
+struct TensorRecord : std::enable_shared_from_this<TensorRecord> {
+  TensorSpec spec;
+  std::shared_ptr<Storage> storage;      ///< null for abstract tensors
+  size_t offset = 0;
+  Tensor mask;
+  Tensor value;                          ///< with_mask: the tensor whose value this is (one without mask)
+  Tensor aliased;                        ///< alias: the tensor of another identity with the same value
+};
+
+/// `t` is a tensor.
+inline const TensorRecord& record_of(const Tensor& t) { return *static_cast<const TensorRecord*>(t.id()); }
+
+/// The tensor that stands for the value of `t`: itself, or what a mask was attached to.
+inline const Tensor& value_of(const Tensor& t) {
+  const TensorRecord& record = record_of(t);
+  return record.value ? record.value : t;
+}
+/// Identity of the value: the same with and without a mask.
+inline const void* value_id(const Tensor& t) { return value_of(t).id(); }
+
+/// Nobody else has this tensor or its memory.
+inline bool is_unshared(const Tensor& t) {
+  const TensorRecord& record = record_of(t);
+  return record.weak_from_this().use_count() == 1 && record.storage.use_count() == 1;
+}
+/// A new tensor on the same memory, of no known origin.
+inline Tensor fresh(const Tensor& t) { return Tensor::on(t.storage(), t.offset(), t.spec()); }
+
+}  // namespace crescent
