@@ -40,7 +40,7 @@ struct Window {
 /// Where x beats the best so far: greater, or not a number (which then stays).
 template <class V>
 HWY_INLINE auto beats(V x, V best) {
-  return hn::Or(hn::Gt(x, best), hn::Ne(x, x));
+  return hn::Or(hn::Gt(x, best), hn::IsNaN(x));
 }
 
 template <class T>
