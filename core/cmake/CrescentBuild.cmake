@@ -16,6 +16,10 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 # Any x86-64 or aarch64 machine runs the result: SIMD is chosen at run time, never by -march.
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
 add_compile_options(-Wall -Wextra)
+# GCC 12 takes a moved std::variant for uninitialised memory; every Value in a vector would say so.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  add_compile_options(-Wno-maybe-uninitialized)
+endif()
 
 if(CRESCENT_SANITIZE)
   add_compile_options(-fsanitize=${CRESCENT_SANITIZE} -fno-omit-frame-pointer -g1)
