@@ -1,0 +1,303 @@
+#include "elementwise.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace crescent::cpu {
+namespace {
+
+constexpr size_t kMaxRegisters = 192;
+constexpr size_t kBlockMemory = 24 << 10;            // all blocks of a worker: half a first-level cache
+constexpr int64_t kSmallestBlock = 64, kLargestBlock = 2048;
+constexpr size_t kStackBytes = kBlockMemory + 2 * kMaxRegisters * 64 + kMaxRegisters * kSmallestBlock * 8;
+constexpr int64_t kLongestPeriod = 512;
+constexpr int64_t kPartCost = 32768;                 // additions that are worth another thread
+constexpr size_t kCellBytes = 64;
+
+}  // namespace
+
+std::vector<FusedStep> steps_of(const Op& op, DType result) {
+  using Kind = FusedStep::Kind;
+  if (auto* fused = dynamic_cast<const Fused*>(&op)) return fused->steps;
+  if (auto* unary = dynamic_cast<const Unary*>(&op)) return {{Kind::unary, unary->kind, {}, result, {0, 0, 0}}};
+  if (auto* binary = dynamic_cast<const Binary*>(&op)) return {{Kind::binary, {}, binary->kind, result, {0, 1, 0}}};
+  if (dynamic_cast<const Select*>(&op)) return {{Kind::select, {}, {}, result, {0, 1, 2}}};
+  if (dynamic_cast<const Cast*>(&op)) return {{Kind::cast, {}, {}, result, {0, 0, 0}}};
+  return {};
+}
+
+std::unique_ptr<Kernel> Elementwise::make(const Request& request) {
+  auto kernel = std::make_unique<Elementwise>();
+  auto* fused = dynamic_cast<const Fused*>(&request.op);
+  std::vector<FusedStep> steps = steps_of(request.op, request.outputs[0].dtype);
+  int last = static_cast<int>(request.inputs.size() + steps.size()) - 1;
+  kernel->size_ = request.outputs[0].shape.size();
+  bool fits = request.inputs.size() + steps.size() <= kMaxRegisters;
+  if (!fits || !kernel->add_inputs(request) || !kernel->add_steps(steps)) return nullptr;
+  kernel->add_results(fused ? fused->outputs : std::vector<int>{last}, request);
+  kernel->assign_slots();
+  kernel->lay_out();
+  return kernel;
+}
+
+bool Elementwise::add_inputs(const Request& request) {
+  const Shape& shape = request.outputs[0].shape;
+  for (size_t i = 0; i < request.inputs.size(); ++i) {
+    Register r;
+    r.dtype = request.inputs[i].dtype;
+    r.input = static_cast<int>(i);
+    r.broadcast = Broadcast(request.inputs[i].shape, shape);
+    if (request.inputs[i].shape.size() == 1) {
+      r.source = Source::cell;
+    } else if (r.is_half()) {
+      r.source = Source::block;
+    } else if (r.broadcast.is_identity()) {
+      r.source = Source::memory;
+    } else if (r.broadcast.period() > 0 && r.broadcast.period() <= kLongestPeriod) {
+      r.source = Source::periodic;
+    }
+    registers_.push_back(r);
+  }
+  return true;
+}
+
+bool Elementwise::add_steps(const std::vector<FusedStep>& steps) {
+  return std::all_of(steps.begin(), steps.end(), [&](const FusedStep& step) { return add_step(step); });
+}
+
+bool Elementwise::add_step(const FusedStep& step) {
+  using Kind = FusedStep::Kind;
+  constexpr size_t kArgs[] = {1, 2, 3, 1};
+  Step s;
+  s.args = step.args;
+  s.result = static_cast<int>(registers_.size());
+  Register result;
+  result.dtype = step.dtype;
+  auto arg = [&](size_t i) -> Register& { return registers_[static_cast<size_t>(step.args[i])]; };
+  const size_t args = kArgs[static_cast<size_t>(step.kind)];
+  bool cells = true;
+  for (size_t i = 0; i < args; ++i) cells &= arg(i).is_cell();
+  DType in = computed_as(arg(0).dtype);
+  if (step.kind == Kind::unary) {
+    s.unary = unary_loop(step.unary, in);
+    cost_ += cost_of(step.unary);
+  } else if (step.kind == Kind::binary) {
+    BinaryLoops loops = binary_loops(step.binary, in);
+    s.binary = cells || arg(0).is_cell() == arg(1).is_cell() ? loops.arrays
+               : arg(0).is_cell()                            ? loops.first_scalar
+                                                             : loops.second_scalar;
+    cost_ += cost_of(step.binary);
+  } else if (step.kind == Kind::select) {
+    s.select = select_loop(size_of(computed_as(step.dtype)));
+    for (size_t i = 0; i < args; ++i) arg(i).spread |= arg(i).is_cell() && !cells;
+    cost_ += 1;
+  } else {
+    s.unary = cast_loop(in, computed_as(step.dtype));
+    if (result.is_half()) {
+      s.round = cast_loop(DType::float32, step.dtype);
+      s.widen = cast_loop(step.dtype, DType::float32);
+    }
+    cost_ += 1;
+  }
+  if (!s.unary && !s.binary && !s.select) return false;
+  for (size_t i = 0; i < args; ++i) arg(i).last_read = cells ? arg(i).last_read : static_cast<int>(steps_.size());
+  if (cells) result.source = Source::cell;
+  registers_.push_back(result);
+  (cells ? cell_steps_ : steps_).push_back(s);
+  return true;
+}
+
+/// An output is the memory of the register when it can be; else it is copied, converted or filled after each block.
+void Elementwise::add_results(const std::vector<int>& outputs, const Request& request) {
+  written_at_.assign(outputs.size(), -1);
+  for (size_t o = 0; o < outputs.size(); ++o) {
+    Register& r = registers_[static_cast<size_t>(outputs[o])];
+    if (r.input < 0 && r.output < 0 && r.source == Source::block && !r.is_half()) {
+      r.source = Source::memory;
+      r.output = static_cast<int>(o);
+    } else {
+      r.last_read = static_cast<int>(steps_.size());
+      r.spread |= r.is_cell();
+      UnaryLoop convert = r.is_half() ? cast_loop(DType::float32, request.outputs[o].dtype) : nullptr;
+      results_.push_back({outputs[o], static_cast<int>(o), convert});
+    }
+  }
+  for (size_t s = 0; s < steps_.size(); ++s) {
+    const Register& r = registers_[static_cast<size_t>(steps_[s].result)];
+    if (r.output >= 0) written_at_[static_cast<size_t>(r.output)] = static_cast<int>(s);
+  }
+}
+
+/// Blocks are reused once their register has been read for the last time.
+void Elementwise::assign_slots() {
+  std::vector<int> free;
+  auto take = [&](Register& r) {
+    if (free.empty()) free.push_back(slots_++);
+    r.slot = free.back();
+    free.pop_back();
+    slot_bytes_ = std::max(slot_bytes_, r.bytes());
+  };
+  std::vector<std::vector<int>> ends(steps_.size() + 1);
+  for (size_t i = 0; i < registers_.size(); ++i) {
+    Register& r = registers_[i];
+    bool loaded = r.input >= 0 && r.source == Source::block;
+    if (loaded) to_load_.push_back(static_cast<int>(i));
+    if (r.spread) to_spread_.push_back(static_cast<int>(i));
+    if (loaded || r.spread) take(r);
+    if (loaded && r.last_read >= 0) ends[static_cast<size_t>(r.last_read)].push_back(r.slot);
+  }
+  for (size_t s = 0; s < steps_.size(); ++s) {
+    Register& r = registers_[static_cast<size_t>(steps_[s].result)];
+    if (r.source == Source::block) take(r);          // before the arguments end: loops must not overlap partly
+    free.insert(free.end(), ends[s].begin(), ends[s].end());
+    if (r.source != Source::block) continue;
+    if (r.last_read < 0) free.push_back(r.slot);     // nobody reads it
+    else ends[static_cast<size_t>(r.last_read)].push_back(r.slot);
+  }
+}
+
+/// Block length, work of a part, and the memory that repeating inputs are written out to.
+void Elementwise::lay_out() {
+  bool repeats = false;
+  for (const Register& r : registers_) repeats |= r.source == Source::periodic;
+  bool round = std::any_of(steps_.begin(), steps_.end(), [](const Step& s) { return s.round != nullptr; });
+  size_t per_element = static_cast<size_t>(slots_) * slot_bytes_ + (round ? 2 : 0);
+  if (per_element == 0) {
+    block_ = kLargestBlock * (repeats ? 1 : 8);
+  } else {
+    block_ = static_cast<int64_t>(kBlockMemory / per_element) / kSmallestBlock * kSmallestBlock;
+    block_ = std::clamp(block_, kSmallestBlock, kLargestBlock);
+  }
+  for (Register& r : registers_) {
+    if (r.source != Source::periodic) continue;
+    r.periodic_offset = scratch_bytes_;
+    size_t elements = static_cast<size_t>(std::min(block_, size_) + r.broadcast.period());
+    scratch_bytes_ += (elements * r.bytes() + 63) / 64 * 64;
+  }
+  grain_ = std::max<int64_t>(kPartCost / std::max(cost_, 1), 1024);
+  grain_ = (grain_ + block_ - 1) / block_ * block_;
+}
+
+/// Input and output are the same elements, and no step reads the input after the output has been written.
+bool Elementwise::may_share(int input, int output) const {
+  const Register& r = registers_[static_cast<size_t>(input)];
+  const int written = written_at_[static_cast<size_t>(output)];
+  return r.source == Source::memory && written >= 0 && r.last_read <= written;
+}
+
+struct Elementwise::Block {
+  std::byte* registers[kMaxRegisters];
+  alignas(64) std::byte memory[kStackBytes];
+};
+
+void Elementwise::execute(const Step& step, std::byte* const* registers, size_t n) {
+  auto at = [&](int i) { return registers[step.args[static_cast<size_t>(i)]]; };
+  std::byte* result = registers[step.result];
+  if (step.binary) return step.binary(at(0), at(1), result, n);
+  if (step.select) return step.select(at(0), at(1), at(2), result, n);
+  step.unary(at(0), result, n);
+  if (!step.round) return;
+  alignas(64) std::byte half[kLargestBlock * 2];
+  step.round(result, half, n);
+  step.widen(half, result, n);
+}
+
+void Elementwise::run_cells(const Arguments& a, std::byte* cells) const {
+  std::byte* pointers[kMaxRegisters];
+  for (size_t i = 0; i < registers_.size(); ++i) {
+    const Register& r = registers_[i];
+    if (!r.is_cell()) continue;
+    pointers[i] = cells + i * kCellBytes;
+    if (r.input < 0) continue;
+    const std::byte* value = a.inputs[r.input];
+    if (r.is_half()) cast_loop(r.dtype, DType::float32)(value, pointers[i], 1);
+    else std::memcpy(pointers[i], value, r.bytes());
+  }
+  for (const Step& step : cell_steps_) execute(step, pointers, 1);
+}
+
+void Elementwise::write_periodic(const Arguments& a) const {
+  for (const Register& r : registers_) {
+    if (r.source != Source::periodic) continue;
+    const size_t period = static_cast<size_t>(r.broadcast.period()) * r.bytes();
+    const size_t total = (static_cast<size_t>(std::min(block_, size_) + r.broadcast.period())) * r.bytes();
+    std::byte* to = a.scratch + r.periodic_offset;
+    std::memcpy(to, a.inputs[r.input], std::min(period, total));
+    for (size_t done = period; done < total; done *= 2) std::memcpy(to + done, to, std::min(done, total - done));
+  }
+}
+
+void Elementwise::load(const Arguments& a, int64_t begin, int64_t n, Block& block) const {
+  for (size_t i = 0; i < registers_.size(); ++i) {
+    const Register& r = registers_[i];
+    const size_t offset = static_cast<size_t>(begin) * r.bytes();
+    if (r.source == Source::memory) {
+      block.registers[i] = r.input >= 0 ? const_cast<std::byte*>(a.inputs[r.input]) + offset : a.outputs[r.output] + offset;
+    } else if (r.source == Source::periodic) {
+      const size_t phase = static_cast<size_t>(begin % r.broadcast.period());
+      block.registers[i] = a.scratch + r.periodic_offset + phase * r.bytes();
+    }
+  }
+  for (int i : to_load_) {
+    const Register& r = registers_[static_cast<size_t>(i)];
+    std::byte* to = block.registers[i];
+    const size_t bytes = size_of(r.dtype);
+    if (!r.is_half()) {
+      r.broadcast.gather(a.inputs[r.input], bytes, begin, n, to);
+    } else if (r.broadcast.is_identity()) {
+      cast_loop(r.dtype, DType::float32)(a.inputs[r.input] + static_cast<size_t>(begin) * bytes, to, static_cast<size_t>(n));
+    } else {
+      alignas(64) std::byte half[kLargestBlock * 2];
+      r.broadcast.gather(a.inputs[r.input], bytes, begin, n, half);
+      cast_loop(r.dtype, DType::float32)(half, to, static_cast<size_t>(n));
+    }
+  }
+}
+
+void Elementwise::store(const Arguments& a, int64_t begin, int64_t n, const Block& block) const {
+  for (const Result& result : results_) {
+    const Register& r = registers_[static_cast<size_t>(result.reg)];
+    std::byte* to = a.outputs[result.output] + static_cast<size_t>(begin) * size_of(r.dtype);
+    if (result.convert) result.convert(block.registers[result.reg], to, static_cast<size_t>(n));
+    else std::memcpy(to, block.registers[result.reg], static_cast<size_t>(n) * r.bytes());
+  }
+}
+
+void Elementwise::run_range(const Arguments& a, const std::byte* cells, int64_t begin, int64_t end) const {
+  Block block;
+  const size_t slot = (static_cast<size_t>(std::min(block_, kLargestBlock)) * slot_bytes_ + 63) / 64 * 64;
+  for (size_t i = 0; i < registers_.size(); ++i) {
+    const Register& r = registers_[i];
+    if (r.slot >= 0) block.registers[i] = block.memory + static_cast<size_t>(r.slot) * slot;
+    else if (r.is_cell()) block.registers[i] = const_cast<std::byte*>(cells) + i * kCellBytes;
+  }
+  for (int i : to_spread_) {
+    const size_t n = static_cast<size_t>(std::min(block_, end - begin));
+    fill_loop(registers_[static_cast<size_t>(i)].bytes())(cells + static_cast<size_t>(i) * kCellBytes, block.registers[i], n);
+  }
+  for (; begin < end; begin += block_) {
+    const int64_t n = std::min(block_, end - begin);
+    load(a, begin, n, block);
+    for (const Step& step : steps_) execute(step, block.registers, static_cast<size_t>(n));
+    store(a, begin, n, block);
+  }
+}
+
+void Elementwise::run(const Arguments& a) {
+  if (size_ == 0) return;
+  alignas(64) std::byte cells[kMaxRegisters * kCellBytes];
+  run_cells(a, cells);
+  write_periodic(a);
+  a.pool.blocks(size_, grain_, [&](int64_t begin, int64_t end) { run_range(a, cells, begin, end); });
+}
+
+std::span<const KernelRow> elementwise_kernels() {
+  static constexpr KernelRow rows[] = {{"unary", Elementwise::make},
+                                       {"binary", Elementwise::make},
+                                       {"select", Elementwise::make},
+                                       {"cast", Elementwise::make},
+                                       {"fused", Elementwise::make}};
+  return rows;
+}
+
+}  // namespace crescent::cpu

@@ -1,0 +1,84 @@
+// Elementwise programs: registers and steps over blocks of elements that stay in the first-level cache. A single unary,
+// binary, select or cast is a program of one step.
+#pragma once
+#include <vector>
+
+#include "broadcast.h"
+#include "kernel.h"
+#include "loops.h"
+
+namespace crescent::cpu {
+
+/// The steps of any elementwise op; empty for another op.
+std::vector<FusedStep> steps_of(const Op& op, DType result);
+
+class Elementwise final : public Kernel {
+ public:
+  /// Null when a step has no loop for its dtype.
+  static std::unique_ptr<Kernel> make(const Request& request);
+
+  void run(const Arguments& a) override;
+  std::string name() const override { return "highway"; }
+  size_t scratch_bytes() const override { return scratch_bytes_; }
+  double flops() const override { return static_cast<double>(size_) * static_cast<double>(steps_.size()); }
+  bool in_place(int input) const override { return may_share(input, 0); }
+  bool may_share(int input, int output) const override;
+
+ private:
+  enum class Source : uint8_t {
+    memory,       ///< an argument, read or written where it is
+    block,        ///< a block of the worker
+    cell,         ///< one number for all elements, worked out before the blocks
+    periodic,     ///< an input that repeats, written out once for more than a block
+  };
+  struct Register {
+    DType dtype{};               ///< as stored in the arguments
+    Source source = Source::block;
+    int input = -1, output = -1; ///< arguments
+    int slot = -1;               ///< block of the worker
+    bool spread = false;         ///< a cell that a step reads as a block
+    Broadcast broadcast;
+    size_t periodic_offset = 0;  ///< in scratch
+    int last_read = -1;          ///< step
+    size_t bytes() const { return size_of(computed_as(dtype)); }
+    bool is_cell() const { return source == Source::cell; }
+    bool is_half() const { return computed_as(dtype) != dtype; }
+  };
+  struct Step {
+    UnaryLoop unary = nullptr, round = nullptr;      ///< round: to half width and back
+    UnaryLoop widen = nullptr;
+    BinaryLoop binary = nullptr;
+    SelectLoop select = nullptr;
+    std::array<int, 3> args{};
+    int result = 0;
+  };
+  struct Result {                ///< an output that does not lie where a register is written
+    int reg, output;
+    UnaryLoop convert;           ///< null: copied
+  };
+  struct Block;
+
+  bool add_inputs(const Request& request);
+  bool add_steps(const std::vector<FusedStep>& steps);
+  bool add_step(const FusedStep& step);
+  void add_results(const std::vector<int>& outputs, const Request& request);
+  void assign_slots();
+  void lay_out();
+  void run_cells(const Arguments& a, std::byte* cells) const;
+  void write_periodic(const Arguments& a) const;
+  void run_range(const Arguments& a, const std::byte* cells, int64_t begin, int64_t end) const;
+  void load(const Arguments& a, int64_t begin, int64_t n, Block& block) const;
+  void store(const Arguments& a, int64_t begin, int64_t n, const Block& block) const;
+  static void execute(const Step& step, std::byte* const* registers, size_t n);
+
+  int64_t size_ = 0, block_ = 0, grain_ = 0;
+  std::vector<Register> registers_;
+  std::vector<Step> cell_steps_, steps_;
+  std::vector<int> to_load_, to_spread_;   ///< registers filled before the steps of a block, and once a range
+  std::vector<Result> results_;
+  std::vector<int> written_at_;            ///< per output: the step that writes the caller's memory
+  int slots_ = 0, cost_ = 0;
+  size_t slot_bytes_ = 0, scratch_bytes_ = 0;
+};
+
+}  // namespace crescent::cpu
