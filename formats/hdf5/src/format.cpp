@@ -110,10 +110,7 @@ struct Description {
 ModelPtr build(const Description& description, const ConfigIn& reader, const std::string& path) {
   Value config = reader.model(description.model);
   try {
-    ModelPtr model = model_from_config(config);
-    const Value& shape = member(config.as_dict().at("config"), "build_input_shape");
-    if (!model->built() && shape.is_list()) model->build_for({Codec<Shape>::decode(shape)});
-    return model;
+    return model_from_config(config);
   } catch (const Error& error) {
     fail("'", path, "': model_config: ", error.what());
   }
