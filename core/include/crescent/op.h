@@ -73,14 +73,14 @@ size_t hash_field(const T& x) {
 }
 template <class T>
 std::string field_text(const T& x) {
-  if constexpr (requires { to_text(x); }) {
-    return to_text(x);
-  } else if constexpr (std::is_enum_v<T>) {
-    return std::to_string(static_cast<int>(x));
-  } else {
+  if constexpr (requires { typename T::value_type; } && !std::is_same_v<T, std::string>) {
     std::string text = "[";
     for (const auto& item : x) text += (text.size() > 1 ? ", " : "") + field_text(item);
     return text + "]";
+  } else if constexpr (requires { to_text(x); }) {
+    return to_text(x);
+  } else {
+    return std::to_string(static_cast<int>(x));
   }
 }
 }  // namespace detail
