@@ -158,6 +158,8 @@ class CRESCENT_API Optimizer : public Configurable {
   /// iterations, learning_rate, then per variable its slots (Keras 3's order).
   Variables state() const;
   const std::string& name() const { return name_; }
+  /// The loss is to be multiplied by this before gradients are taken; apply() divides them by it.
+  double loss_scale() const { return loss_scale_factor_.value_or(1); }
 
  protected:
   /// What one variable needs: {"momentum", "velocity"} for Adam.

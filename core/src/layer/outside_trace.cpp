@@ -1,0 +1,10 @@
+#include "layer/outside_trace.h"
+
+#include "program/recorder.h"
+
+namespace crescent {
+
+OutsideTrace::OutsideTrace() : paused_(Recorder::set_current(nullptr)) {}
+OutsideTrace::~OutsideTrace() { Recorder::set_current(static_cast<Recorder*>(paused_)); }
+
+}  // namespace crescent

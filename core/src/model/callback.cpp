@@ -1,0 +1,69 @@
+#include "crescent/callback.h"
+
+namespace crescent {
+
+Callback::~Callback() = default;
+History::~History() = default;
+
+const std::vector<std::pair<std::string, double>>& Logs::values() const {
+  if (fetch_ && !fetched_) {
+    auto fetched = fetch_();
+    fetched.insert(fetched.end(), values_.begin(), values_.end());
+    values_ = std::move(fetched);
+    fetched_ = true;
+  }
+  return values_;
+}
+
+bool Logs::contains(std::string_view name) const {
+  for (const auto& entry : values())
+    if (entry.first == name) return true;
+  return false;
+}
+
+double Logs::at(std::string_view name) const {
+  for (const auto& entry : values())
+    if (entry.first == name) return entry.second;
+  const std::vector<std::string> known = names();
+  fail("the logs have no '", name, "'", did_you_mean(name, known), "; they have: ", join(known));
+}
+
+void Logs::set(const std::string& name, double value) {
+  values();
+  for (auto& entry : values_)
+    if (entry.first == name) return void(entry.second = value);
+  values_.emplace_back(name, value);
+}
+
+std::vector<std::string> Logs::names() const {
+  std::vector<std::string> names;
+  for (const auto& entry : values()) names.push_back(entry.first);
+  return names;
+}
+
+void History::on_train_begin(const Logs&) {
+  epoch_.clear();
+  history_.clear();
+}
+
+void History::on_epoch_end(int64_t epoch, Logs& logs) {
+  epoch_.push_back(epoch);
+  for (const auto& [name, value] : logs.values()) {
+    std::vector<double>* series = nullptr;
+    for (auto& known : history_)
+      if (known.first == name) series = &known.second;
+    if (!series) series = &history_.emplace_back(name, std::vector<double>()).second;
+    series->push_back(value);
+  }
+}
+
+const std::vector<double>& History::at(std::string_view name) const {
+  std::vector<std::string> names;
+  for (const auto& known : history_) {
+    if (known.first == name) return known.second;
+    names.push_back(known.first);
+  }
+  fail("the history has no '", name, "'", did_you_mean(name, names), "; it has: ", join(names));
+}
+
+}  // namespace crescent

@@ -1,0 +1,177 @@
+// From the ends of a model to its calls in order, with the checks of Keras 2.3.1.
+#include "model/graph.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <unordered_map>
+
+#include "layer/input_layer.h"
+
+namespace crescent {
+namespace {
+
+using Graph = ModelAccess::Graph;
+
+bool is_input(const LayerPtr& layer) { return dynamic_cast<const InputLayer*>(layer.get()) != nullptr; }
+
+std::string symbols_text(const std::vector<Symbol>& symbols) {
+  std::vector<std::string> texts;
+  for (const Symbol& s : symbols) texts.push_back(to_text(s));
+  return "[" + join(texts) + "]";
+}
+
+void check_ends(const std::vector<Symbol>& inputs, const std::vector<Symbol>& outputs) {
+  if (inputs.empty()) fail("a model needs at least one input");
+  if (outputs.empty()) fail("a model needs at least one output");
+  for (const Symbol& s : outputs)
+    if (!s) fail("Output tensors to a Model must be the output of a Keras `Layer` (thus holding past layer metadata). Found: none");
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!inputs[i])
+      fail("Input tensors to a Model must come from `keras.layers.Input`. Received: none (missing previous layer metadata).");
+    if (std::find(inputs.begin(), inputs.begin() + static_cast<std::ptrdiff_t>(i), inputs[i]) != inputs.begin() + static_cast<std::ptrdiff_t>(i))
+      fail("The list of inputs passed to the model is redundant. All inputs should only appear once. Found: ", symbols_text(inputs));
+    if (!is_input(inputs[i].layer()))
+      fail("Input layers to a `Model` must be `InputLayer` objects. Received inputs: ", symbols_text(inputs), ". Input ", i,
+           " (0-based) originates from layer type `", inputs[i].layer()->class_name(), "`.");
+  }
+}
+
+/// Nodes from which `outputs` are computed, producers first, and layers in the order they were met.
+class Walk {
+ public:
+  explicit Walk(const std::vector<Symbol>& outputs) {
+    for (const Symbol& s : outputs) visit(s.node());
+  }
+  std::vector<NodePtr> nodes;
+  std::unordered_map<const Layer*, int> met;
+
+ private:
+  /// Without recursion: graphs may be thousands of layers deep.
+  void visit(const NodePtr& start) {
+    struct Step {
+      NodePtr node;
+      size_t next = 0;
+    };
+    std::vector<Step> path;
+    auto enter = [&](const NodePtr& node) {
+      if (!seen_.insert(node.get()).second) return;
+      met.try_emplace(node->outbound_layer.get(), static_cast<int>(met.size()));
+      path.push_back({node});
+    };
+    enter(start);
+    while (!path.empty()) {
+      Step& step = path.back();
+      if (step.next < step.node->inputs.size()) {
+        const NodePtr producer = step.node->inputs[step.next++].node();
+        enter(producer);
+      } else {
+        nodes.push_back(step.node);
+        path.pop_back();
+      }
+    }
+  }
+  std::set<const Node*> seen_;
+};
+
+struct Depths {
+  std::unordered_map<const Node*, int> node;
+  std::unordered_map<const Layer*, int> layer;
+};
+
+Depths depths_of(const std::vector<NodePtr>& nodes) {
+  Depths depths;
+  for (auto it = nodes.rbegin(); it != nodes.rend(); ++it) {
+    int& own = depths.node[it->get()];
+    int& shared = depths.layer[(*it)->outbound_layer.get()];
+    own = shared = std::max(own, shared);
+    const int depth = own;
+    for (const Symbol& s : (*it)->inputs) {
+      int& producer = depths.node[s.node().get()];
+      producer = std::max(producer, depth + 1);
+    }
+  }
+  return depths;
+}
+
+void check_names(const std::vector<LayerPtr>& layers) {
+  std::map<std::string, int> counts;
+  for (const LayerPtr& layer : layers)
+    if (++counts[layer->name()] > 1) {
+      const auto uses = std::count_if(layers.begin(), layers.end(), [&](const LayerPtr& l) { return l->name() == layer->name(); });
+      fail("The name \"", layer->name(), "\" is used ", uses, " times in the model. All layer names should be unique.");
+    }
+}
+
+/// Numbers symbols as they become known.
+class Slots {
+ public:
+  int add(const Symbol& s) { return numbers_[{s.node().get(), s.tensor_index()}] = static_cast<int>(numbers_.size()) - 1; }
+  const int* find(const Symbol& s) const {
+    const auto it = numbers_.find({s.node().get(), s.tensor_index()});
+    return it == numbers_.end() ? nullptr : &it->second;
+  }
+  int count() const { return static_cast<int>(numbers_.size()); }
+
+ private:
+  std::map<std::pair<const Node*, int>, int> numbers_;
+};
+
+[[noreturn]] void fail_disconnected(const Symbol& s, const NodePtr& consumer, const std::vector<std::string>& accessed) {
+  std::vector<std::string> quoted;
+  for (const std::string& name : accessed) quoted.push_back("'" + name + "'");
+  fail("Graph disconnected: cannot obtain value for tensor ", to_text(s), " at layer \"", consumer->outbound_layer->name(),
+       "\". The following previous layers were accessed without issue: [", join(quoted), "]");
+}
+
+}  // namespace
+
+std::shared_ptr<const Graph> ModelAccess::make_graph(std::vector<Symbol> inputs, std::vector<Symbol> outputs) {
+  check_ends(inputs, outputs);
+  std::vector<Symbol> ends = outputs;
+  ends.insert(ends.end(), inputs.begin(), inputs.end());         // inputs that nothing uses belong to the model too
+  Walk walk(ends);
+  Depths depths = depths_of(walk.nodes);
+  std::stable_sort(walk.nodes.begin(), walk.nodes.end(),
+                   [&](const NodePtr& a, const NodePtr& b) { return depths.node[a.get()] > depths.node[b.get()]; });
+
+  auto graph = std::make_shared<Graph>();
+  Slots slots;
+  for (const Symbol& s : inputs) graph->input_slots.push_back(slots.add(s));
+  std::vector<std::string> accessed;
+  for (const NodePtr& node : walk.nodes) {
+    if (is_input(node->outbound_layer)) {
+      if (slots.find(Symbol(node, 0))) accessed.push_back(node->outbound_layer->name());
+      continue;
+    }
+    Graph::Call call{node, {}, {}};
+    for (const Symbol& s : node->inputs) {
+      const int* slot = slots.find(s);
+      if (!slot) fail_disconnected(s, node, accessed);
+      call.inputs.push_back(*slot);
+    }
+    for (const Symbol& s : node->output_symbols(node)) call.outputs.push_back(slots.add(s));
+    graph->calls.push_back(std::move(call));
+    accessed.push_back(node->outbound_layer->name());
+  }
+  for (const Symbol& s : outputs) {
+    const int* slot = slots.find(s);
+    if (!slot) fail_disconnected(s, s.node(), accessed);
+    graph->output_slots.push_back(*slot);
+  }
+  graph->slots = slots.count();
+
+  std::set<const Layer*> taken;
+  for (const NodePtr& node : walk.nodes)
+    if (taken.insert(node->outbound_layer.get()).second) graph->layers.push_back(node->outbound_layer);
+  std::sort(graph->layers.begin(), graph->layers.end(), [&](const LayerPtr& a, const LayerPtr& b) {
+    const int da = depths.layer[a.get()], db = depths.layer[b.get()];
+    return da != db ? da > db : walk.met[a.get()] < walk.met[b.get()];
+  });
+  check_names(graph->layers);
+  graph->inputs = std::move(inputs);
+  graph->outputs = std::move(outputs);
+  return graph;
+}
+
+}  // namespace crescent

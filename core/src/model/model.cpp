@@ -1,0 +1,157 @@
+// Model: compile and what a model knows of its layers.
+#include "crescent/model.h"
+
+#include "layer/layer_access.h"
+#include "model/graph.h"
+#include "model/training.h"
+
+namespace crescent {
+namespace {
+
+/// Objects as their configurations.
+Value plain(const Value& value) {
+  if (auto object = value.object_as<Configurable>()) return serialize(object.get());
+  if (value.is_list()) {
+    List list;
+    for (const Value& item : value.as_list()) list.push_back(plain(item));
+    return list;
+  }
+  if (!value.is_dict()) return value;
+  Dict dict;
+  for (const DictEntry& entry : value.as_dict()) dict.set(entry.key, plain(entry.value));
+  return dict;
+}
+
+/// Fails early on names that do not exist, while outputs are not known yet.
+void check_losses(const Value& value) {
+  if (value.is_list()) {
+    for (const Value& item : value.as_list()) check_losses(item);
+  } else if (value.is_dict() && !value.as_dict().contains("class_name")) {
+    for (const DictEntry& entry : value.as_dict()) check_losses(entry.value);
+  } else {
+    get<Loss>(value);
+  }
+}
+
+}  // namespace
+
+Model::Model() : training_(std::make_unique<Training>()) { autocast_ = false; }
+Model::~Model() = default;
+
+void Model::compile(const Dict& options) {
+  CompileOptions parsed;
+  schema_of<CompileOptions>("compile").configure(&parsed, options);
+  auto optimizer = get<Optimizer>(parsed.optimizer);
+  if (!optimizer) fail("compile: an optimizer is needed");
+  check_losses(parsed.loss);
+  Training fresh;
+  fresh.options = parsed;
+  fresh.optimizer = optimizer;
+  fresh.loss = make<Metric>("Mean", {{"name", "loss"}});
+  if (is_graph()) {
+    std::vector<Shape> shapes;
+    for (const Symbol& s : outputs()) shapes.push_back(s.shape());
+    fresh.resolve(output_names(), shapes);
+  }
+  fresh.order = training_->order;
+  fresh.epochs = training_->epochs;
+  fresh.history = training_->history;
+  fresh.compiled = true;
+  *training_ = std::move(fresh);
+}
+
+bool Model::compiled() const { return training_->compiled; }
+std::shared_ptr<Optimizer> Model::optimizer() const { return training_->optimizer; }
+std::shared_ptr<History> Model::history() const { return training_->history; }
+const SeedGenerator& Model::shuffle_order() const { return training_->order; }
+int64_t Model::epochs_trained() const { return training_->epochs; }
+void Model::set_epochs_trained(int64_t epochs) { training_->epochs = epochs; }
+
+void Model::forget_programs() {
+  Training& state = *training_;
+  state.train = state.test = state.predict = state.results = Function();
+  state.trained.clear();
+}
+
+std::vector<std::shared_ptr<Metric>> Model::all_metrics() const {
+  std::vector<MetricPtr> metrics;
+  for (const auto& [name, metric] : named_metrics(*this)) metrics.push_back(metric);
+  return metrics;
+}
+
+std::vector<std::string> Model::metrics_names() const {
+  std::vector<std::string> names;
+  for (const auto& [name, metric] : named_metrics(*this)) names.push_back(name);
+  return names;
+}
+
+void Model::reset_metrics() {
+  for (const MetricPtr& metric : all_metrics()) metric->reset_state();
+}
+
+Value Model::compile_config() const {
+  if (!training_->compiled) return {};
+  const CompileOptions& o = training_->options;
+  return Dict{{"optimizer", serialize(training_->optimizer.get())},
+              {"loss", plain(o.loss)},
+              {"metrics", plain(o.metrics)},
+              {"loss_weights", plain(o.loss_weights)},
+              {"weighted_metrics", plain(o.weighted_metrics)},
+              {"run_eagerly", o.run_eagerly},
+              {"steps_per_execution", o.steps_per_execution},
+              {"jit_compile", plain(o.jit_compile)},
+              {"auto_scale_loss", o.auto_scale_loss}};
+}
+
+// ---- structure -----------------------------------------------------------------------------------------
+
+std::vector<LayerPtr> Model::layers() const { return sublayers(); }
+
+LayerPtr Model::get_layer(std::string_view name) const {
+  std::vector<std::string> names;
+  for (const LayerPtr& layer : layers()) {
+    if (layer->name() == name) return layer;
+    names.push_back(layer->name());
+  }
+  for (const LayerPtr& layer : sublayers())
+    if (layer->name() == name) return layer;
+  fail("No such layer: ", name, did_you_mean(name, names));
+}
+
+LayerPtr Model::get_layer(int64_t index) const {
+  const std::vector<LayerPtr> all = layers();
+  const int64_t count = static_cast<int64_t>(all.size());
+  const int64_t i = index < 0 ? index + count : index;
+  if (i < 0 || i >= count) fail("Was asked to retrieve layer at index ", index, " but model only has ", count, " layers.");
+  return all[static_cast<size_t>(i)];
+}
+
+std::vector<Symbol> Model::inputs() const { fail("Model ", name(), " is not made of symbols and has no inputs to return"); }
+std::vector<Symbol> Model::outputs() const { fail("Model ", name(), " is not made of symbols and has no outputs to return"); }
+std::vector<std::string> Model::input_names() const { return {"input_1"}; }
+std::vector<std::string> Model::output_names() const {
+  std::vector<std::string> names;
+  for (const OutputTraining& output : training_->outputs) names.push_back(output.name);
+  return names;
+}
+
+bool Model::stateful() const {
+  for (const LayerPtr& layer : sublayers())
+    if (layer->stateful()) return true;
+  return false;
+}
+
+void Model::reset_states() {
+  for (const LayerPtr& layer : sublayers()) layer->reset_states();
+}
+
+Tensors Model::get_layer_weights() const {
+  Tensors values;
+  for (const LayerPtr& layer : layers())
+    for (const Tensor& value : layer->get_weights()) values.push_back(value);
+  return values;
+}
+
+std::string Model::to_json() const { return crescent::to_json(model_config(*this)); }
+
+}  // namespace crescent

@@ -1,0 +1,15 @@
+// What the parts of a model know of each other and nobody else does.
+#pragma once
+#include "crescent/model.h"
+
+namespace crescent {
+
+struct ModelAccess {
+  using Graph = Functional::Graph;
+  using Training = Model::Training;
+  static const Graph* graph(const Functional& model) { return model.graph_.get(); }
+  static std::shared_ptr<const Graph> make_graph(std::vector<Symbol> inputs, std::vector<Symbol> outputs);
+  static Training& training(const Model& model) { return *model.training_; }
+};
+
+}  // namespace crescent

@@ -1,0 +1,194 @@
+// One step of training, testing or predicting: traced once per signature, one program each.
+#include "crescent/gradient.h"
+#include "layer/layer_access.h"
+#include "layer/outside_trace.h"
+#include "model/training.h"
+
+namespace crescent {
+namespace {
+
+Tensors abstract_like(const Tensors& tensors) {
+  Tensors abstract;
+  for (const Tensor& t : tensors) abstract.push_back(Tensor::abstract(t.spec()));
+  return abstract;
+}
+
+std::vector<Shape> shapes_of(const Tensors& tensors) {
+  std::vector<Shape> shapes;
+  for (const Tensor& t : tensors) shapes.push_back(t.shape());
+  return shapes;
+}
+
+std::vector<std::string> names_of(const Model& model, size_t count) {
+  if (model.is_graph()) return model.output_names();
+  std::vector<std::string> names;
+  for (size_t i = 1; i <= count; ++i) names.push_back(concat("output_", i));
+  return names;
+}
+
+/// Targets may lack or have an axis of 1 at the end; more than that does not fit a loss that compares elements.
+void check_target(const Tensor& target, const Tensor& prediction, const Loss& loss) {
+  static const std::vector<std::string> kComparing{"MeanSquaredError", "BinaryCrossentropy", "CategoricalCrossentropy"};
+  bool comparing = false;
+  for (const std::string& name : kComparing) comparing = comparing || loss.class_name() == name;
+  if (!comparing) return;
+  Tensor a = Tensor::abstract(target.spec()), b = Tensor::abstract(prediction.spec());
+  match_ranks(a, b);
+  if (!a.shape().compatible(b.shape()))
+    fail("A target array with shape ", target.shape(), " was passed for an output of shape ", prediction.shape(),
+         " while using as loss `", to_snake_case(loss.class_name()),
+         "`. This loss expects targets to have the same shape as the output.");
+}
+
+}  // namespace
+
+Stepper::Stepper(Model& model) : model_(model), state_(ModelAccess::training(model)) {}
+
+void Stepper::prepare(const Batch& batch) {
+  if (!state_.compiled) fail("You must compile your model before using it.");
+  if (state_.resolved && model_.built()) return;
+  const Tensors outputs = run_abstractly([&](const Tensors& x) { return model_(x, CallOptions{}); }, abstract_like(batch.x));
+  LayerAccess::forget_losses(model_);
+  if (!state_.resolved) state_.resolve(names_of(model_, outputs.size()), shapes_of(outputs));
+}
+
+void Stepper::run(const Batch& batch, bool training) {
+  prepare(batch);
+  if (batch.y.size() != state_.outputs.size())
+    fail("Error when checking model target: the list of arrays that you are passing to your model is not the size the model "
+         "expected. Expected to see ", state_.outputs.size(), " array(s), but instead got ", batch.y.size(), " array(s).");
+  if (training && state_.trained.empty()) {
+    state_.trained = model_.trainable_weights();
+    if (!state_.trained.empty()) state_.optimizer->build(state_.trained);
+  }
+  StepLayout& layout = state_.layout;
+  layout.x = batch.x.size();
+  layout.y = batch.y.size();
+  layout.weighted.assign(batch.y.size(), false);
+  Tensors& inputs = state_.inputs;
+  inputs.clear();
+  inputs.insert(inputs.end(), batch.x.begin(), batch.x.end());
+  inputs.insert(inputs.end(), batch.y.begin(), batch.y.end());
+  for (size_t i = 0; i < batch.sample_weight.size() && i < layout.weighted.size(); ++i) {
+    if (!batch.sample_weight[i]) continue;
+    layout.weighted[i] = true;
+    inputs.push_back(batch.sample_weight[i]);
+  }
+  if (state_.options.run_eagerly) {
+    step(inputs, training);
+  } else {
+    Function& function = training ? state_.train : state_.test;
+    if (!function) {
+      Model* model = &model_;
+      function = Function([model, training](const Tensors& flat) { return Stepper(*model).step(flat, training); });
+    }
+    function.call(inputs, state_.unused, layout.key());
+  }
+  inputs.clear();
+}
+
+Tensors Stepper::step(const Tensors& flat, bool training) {
+  const StepLayout& layout = state_.layout;
+  auto next = flat.begin();
+  auto take = [&](size_t count) {
+    Tensors part(next, next + static_cast<std::ptrdiff_t>(count));
+    next += static_cast<std::ptrdiff_t>(count);
+    return part;
+  };
+  const Tensors x = take(layout.x), y = take(layout.y);
+  Tensors weights;
+  for (bool on : layout.weighted) weights.push_back(on ? *next++ : Tensor());
+
+  Tensors predictions;
+  Tensor loss;
+  if (training && !state_.trained.empty()) {
+    const double scale = state_.optimizer->loss_scale();
+    GradientTape tape;
+    loss = forward_loss(x, y, weights, true, predictions);
+    const Tensor scaled = scale == 1 ? loss : loss * scale;
+    tape.stop();
+    state_.optimizer->apply(tape.gradient(scaled, std::span<const Variable>(state_.trained)), state_.trained);
+  } else {
+    loss = forward_loss(x, y, weights, training, predictions);
+  }
+  const NoGradient none;
+  const Tensor count = Tensor::scalar(static_cast<double>(x.front().dim(0)));
+  state_.loss->update_state(loss, {}, count);
+  update_metrics(y, predictions, weights);
+  LayerAccess::forget_losses(model_);
+  return {};
+}
+
+Tensor Stepper::forward_loss(const Tensors& x, const Tensors& y, const Tensors& weights, bool training, Tensors& predictions) {
+  CallOptions options;
+  options.training = training;
+  predictions = model_(x, options);
+  const Tensor count = Tensor::scalar(static_cast<double>(x.front().dim(0)));
+  Tensors terms;
+  for (size_t i = 0; i < state_.outputs.size(); ++i) {
+    const OutputTraining& output = state_.outputs[i];
+    if (!output.loss) continue;
+    check_target(y[i], predictions[i], *output.loss);
+    const ProgramScope scope(output.name + "_loss");
+    Tensor loss = (*output.loss)(y[i], predictions[i], weights[i]);
+    if (loss.rank() > 0) loss = ops::mean(loss);
+    if (output.tracker) {
+      const NoGradient none;
+      output.tracker->update_state(loss, {}, count);
+    }
+    terms.push_back(output.weight == 1 ? loss : loss * output.weight);
+  }
+  for (const Tensor& loss : model_.losses()) terms.push_back(ops::cast(loss, DType::float32));
+  if (terms.empty()) fail("The model cannot be compiled because it has no loss to optimize.");
+  if (terms.size() > 1)
+    for (Tensor& term : terms) term = ops::cast(term, DType::float32);
+  return terms.size() == 1 ? terms.front() : ops::add_n(terms);
+}
+
+void Stepper::update_metrics(const Tensors& y, const Tensors& predictions, const Tensors& weights) {
+  const ProgramScope scope("metrics");
+  for (size_t i = 0; i < state_.outputs.size(); ++i) {
+    for (const MetricPtr& metric : state_.outputs[i].metrics) metric->update_state(y[i], predictions[i], {});
+    for (const MetricPtr& metric : state_.outputs[i].weighted_metrics) metric->update_state(y[i], predictions[i], weights[i]);
+  }
+}
+
+const Tensors& Stepper::predict(const Tensors& x) {
+  CallOptions options;
+  options.training = false;
+  if (state_.compiled && state_.options.run_eagerly) return state_.values = model_(x, options);
+  if (!model_.built()) {
+    run_abstractly([&](const Tensors& given) { return model_(given, CallOptions{}); }, abstract_like(x));
+    LayerAccess::forget_losses(model_);
+  }
+  if (!state_.predict) {
+    Model* model = &model_;
+    state_.predict = Function([model](const Tensors& given) {
+      CallOptions inference;
+      inference.training = false;
+      Tensors outputs = (*model)(given, inference);
+      LayerAccess::forget_losses(*model);
+      return outputs;
+    }, OptimizeOptions{.inference = true});
+  }
+  state_.predict.call(x, state_.values);
+  return state_.values;
+}
+
+NamedValues Stepper::results() {
+  const auto named = named_metrics(model_);
+  if (!state_.results) {
+    Model* model = &model_;
+    state_.results = Function([model](const Tensors&) {
+      Tensors values;
+      for (const auto& [name, metric] : named_metrics(*model)) values.push_back(ops::cast(metric->result(), DType::float32));
+      return Tensors{ops::stack(values)};
+    });
+  }
+  NamedValues values;
+  const std::vector<double> numbers = state_.results({}, static_cast<int64_t>(named.size())).front().to_vector();
+  for (size_t i = 0; i < named.size(); ++i) values.emplace_back(named[i].first, numbers[i]);
+  return values;
+}
+
+}  // namespace crescent

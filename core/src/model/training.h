@@ -1,0 +1,73 @@
+// What compile leaves in a model, and the steps made from it.
+#pragma once
+#include "model/model_access.h"
+
+namespace crescent {
+
+using MetricPtr = std::shared_ptr<Metric>;
+
+/// Loss and metrics of one output.
+struct OutputTraining {
+  std::string name;
+  std::shared_ptr<Loss> loss;                         ///< null: this output is not trained
+  double weight = 1;
+  MetricPtr tracker;                                  ///< mean of the loss; null when there is one output
+  std::vector<MetricPtr> metrics, weighted_metrics;
+};
+
+/// One batch, flattened: inputs, targets, the sample weights that there are.
+struct StepLayout {
+  size_t x = 0, y = 0;
+  std::vector<bool> weighted;                         ///< per output
+
+  int64_t key() const;                                ///< tells layouts of the same specs apart
+};
+
+struct Model::Training {
+  SeedGenerator order;                                ///< of the samples
+  int64_t epochs = 0;
+  std::shared_ptr<History> history;
+
+  bool compiled = false;
+  CompileOptions options;
+  std::shared_ptr<Optimizer> optimizer;
+  bool resolved = false;                              ///< outputs are known and have their losses and metrics
+  std::vector<OutputTraining> outputs;
+  MetricPtr loss;
+  Variables trained;
+
+  Function train, test, predict, results;
+  StepLayout layout;                                  // of the step that is being traced
+  Tensors inputs, unused, values;                     // kept from batch to batch
+
+  /// Losses and metrics for these outputs. Fails in Keras' words on what does not fit.
+  void resolve(const std::vector<std::string>& names, const std::vector<Shape>& shapes);
+};
+
+/// Makes the steps of a model run: builds what is not built, compiles, runs.
+class Stepper {
+ public:
+  explicit Stepper(Model& model);
+  void train(const Batch& batch) { run(batch, true); }
+  void test(const Batch& batch) { run(batch, false); }
+  const Tensors& predict(const Tensors& x);
+  /// Loss and metrics so far, in Keras' order.
+  NamedValues results();
+
+ private:
+  void run(const Batch& batch, bool training);
+  void prepare(const Batch& batch);
+  Tensors step(const Tensors& flat, bool training);
+  Tensor forward_loss(const Tensors& x, const Tensors& y, const Tensors& weights, bool training, Tensors& predictions);
+  void update_metrics(const Tensors& y, const Tensors& predictions, const Tensors& weights);
+
+  Model& model_;
+  ModelAccess::Training& state_;
+};
+
+/// Names and metrics of the results, in Keras' order: the loss first.
+std::vector<std::pair<std::string, MetricPtr>> named_metrics(const Model& model);
+/// The name a metric goes by.
+std::string metric_name(const Metric& metric);
+
+}  // namespace crescent
