@@ -1,6 +1,7 @@
 #include "weights.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <map>
@@ -111,6 +112,17 @@ Tensor turned_around(const Tensor& kernel) {
   auto* to = static_cast<std::byte*>(result.raw());
   for (int64_t i = 0; i < positions; ++i) std::memcpy(to + i * block, from + (positions - 1 - i) * block, block);
   return result;
+}
+
+template <class T>
+bool finite(const Tensor& values) {
+  const T* p = values.data<T>();
+  return std::all_of(p, p + values.size(), [](T x) { return std::isfinite(x); });
+}
+
+bool all_finite(const Tensor& values) {
+  if (values.dtype() == DType::float32) return finite<float>(values);
+  return values.dtype() != DType::float64 || finite<double>(values);
 }
 
 std::vector<std::string> datasets_of(const Matches& matches) {
@@ -252,11 +264,14 @@ void assign_all(FileReader& file, const Matches& matches) {
            " not compatible with provided weight shape ", saved, " (layer '", match.layer, "'); nothing was loaded");
   }
   auto arrays = file.read(datasets, infos);
+  std::vector<std::string> not_finite;
   for (size_t i = 0; i < matches.size(); ++i) {
     Tensor value = to_tensor(arrays[i]);
     arrays[i].owner.reset();
+    if (!all_finite(value)) not_finite.push_back(datasets[i]);
     matches[i].variable.assign(matches[i].turned ? turned_around(value) : value);
   }
+  if (!not_finite.empty()) warn("'" + file.path() + "': NaN or infinite numbers in " + join(not_finite));
 }
 
 }  // namespace crescent::hdf5
