@@ -1,0 +1,144 @@
+// The table of layers, laid out as Keras 2 does.
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "layer/input_layer.h"
+#include "model/graph.h"
+
+namespace crescent {
+namespace {
+
+using Row = std::vector<std::string>;
+
+std::string with_commas(int64_t n) {
+  std::string text = std::to_string(n);
+  for (int i = static_cast<int>(text.size()) - 3; i > 0; i -= 3) text.insert(static_cast<size_t>(i), ",");
+  return text;
+}
+
+/// Fields end at the columns of `ends`; what is longer is cut there.
+std::string line_of(const Row& fields, const std::vector<int>& ends) {
+  std::string line;
+  for (size_t i = 0; i < fields.size() && i < ends.size(); ++i) {
+    if (i > 0) line = line.substr(0, line.size() - 1) + " ";
+    line += fields[i];
+    line.resize(static_cast<size_t>(std::max(ends[i], 1)), ' ');
+  }
+  return line;
+}
+
+std::string shape_text(const Layer& layer) {
+  try {
+    const std::vector<Shape> shapes = layer.output_shape();
+    if (shapes.size() == 1) return to_text(shapes.front());
+    std::vector<std::string> texts;
+    for (const Shape& shape : shapes) texts.push_back(to_text(shape));
+    return "[" + join(texts) + "]";
+  } catch (const Error&) {
+    return layer.inbound_nodes().empty() ? "?" : "multiple";
+  }
+}
+
+int64_t count_of(const Variables& variables) {
+  int64_t count = 0;
+  for (const Variable& v : variables) count += v.shape().size();
+  return count;
+}
+
+/// One layer after another: no branches, nothing shared.
+bool is_chain(const Model& model, const ModelAccess::Graph* graph) {
+  if (dynamic_cast<const Sequential*>(&model)) return true;
+  if (!graph || graph->inputs.size() != 1 || graph->outputs.size() != 1) return !graph;
+  std::map<const Layer*, int> uses;
+  int last = graph->input_slots.front();
+  for (const auto& call : graph->calls) {
+    if (call.inputs.size() != 1 || call.outputs.size() != 1 || call.inputs.front() != last) return false;
+    if (++uses[call.node->outbound_layer.get()] > 1) return false;
+    last = call.outputs.front();
+  }
+  return true;
+}
+
+class Table {
+ public:
+  Table(const Model& model, const SummaryOptions& options) : options_(options) {
+    if (const auto* functional = dynamic_cast<const Functional*>(&model)) graph_ = ModelAccess::graph(*functional);
+    chain_ = is_chain(model, graph_);
+    header_ = {"Layer (type)", "Output Shape", "Param #"};
+    std::vector<double> positions = chain_ ? std::vector<double>{.45, .85, 1} : std::vector<double>{.33, .55, .67, 1};
+    int64_t width = options.line_length.value_or(chain_ ? 65 : 98);
+    if (!chain_) header_.push_back("Connected to");
+    if (options.show_trainable) {
+      header_.push_back("Trainable");
+      for (double& p : positions) p *= static_cast<double>(width) / static_cast<double>(width + 11);
+      positions.push_back(1);
+      if (!options.line_length) width += 11;
+    }
+    if (!options.positions.empty()) positions = options.positions;
+    if (positions.size() < header_.size()) fail("summary: expected ", header_.size(), " positions, got ", positions.size());
+    for (double p : positions) ends_.push_back(static_cast<int>(p <= 1 ? std::floor(p * static_cast<double>(width) + 1e-9) : p));
+    width_ = static_cast<size_t>(width);
+  }
+
+  std::vector<std::string> lines(const Model& model) {
+    lines_ = {"Model: \"" + model.name() + "\"", rule('_'), line_of(header_, ends_), rule('=')};
+    const std::vector<LayerPtr> layers = model.layers();
+    for (size_t i = 0; i < layers.size(); ++i) {
+      add_layer(*layers[i], 0);
+      lines_.push_back(rule(i + 1 == layers.size() ? '=' : '_'));
+    }
+    const int64_t trainable = count_of(model.trainable_weights()), fixed = count_of(model.non_trainable_weights());
+    lines_.push_back("Total params: " + with_commas(trainable + fixed));
+    lines_.push_back("Trainable params: " + with_commas(trainable));
+    lines_.push_back("Non-trainable params: " + with_commas(fixed));
+    lines_.push_back(rule('_'));
+    return std::move(lines_);
+  }
+
+ private:
+  std::string rule(char c) const { return std::string(width_, c); }
+
+  void add_layer(const Layer& layer, int depth) {
+    const std::string indent(static_cast<size_t>(2 * depth), ' ');
+    const std::vector<std::string> sources = chain_ || depth > 0 ? Row() : connections(layer);
+    Row row{indent + layer.name() + " (" + layer.class_name() + ")", shape_text(layer), with_commas(count_of(layer.weights()))};
+    if (!chain_) row.push_back(sources.empty() ? "" : sources.front());
+    if (options_.show_trainable) row.push_back(layer.trainable() ? "Y" : "N");
+    lines_.push_back(line_of(row, ends_));
+    for (size_t i = 1; i < sources.size(); ++i) lines_.push_back(line_of({"", "", "", sources[i]}, ends_));
+    const auto* nested = dynamic_cast<const Model*>(&layer);
+    if (options_.expand_nested && nested)
+      for (const LayerPtr& inner : nested->layers()) add_layer(*inner, depth + 1);
+  }
+
+  std::vector<std::string> connections(const Layer& layer) const {
+    std::vector<std::string> texts;
+    for (const auto& call : graph_->calls) {
+      if (call.node->outbound_layer.get() != &layer) continue;
+      for (const Symbol& s : call.node->inputs) texts.push_back(concat(s.layer()->name(), "[", s.node_index(), "][", s.tensor_index(), "]"));
+    }
+    return texts;
+  }
+
+  const SummaryOptions& options_;
+  const ModelAccess::Graph* graph_ = nullptr;
+  bool chain_ = true;
+  Row header_;
+  std::vector<int> ends_;
+  size_t width_ = 0;
+  std::vector<std::string> lines_;
+};
+
+}  // namespace
+
+std::vector<std::string> Model::summary(const Dict& given) const {
+  SummaryOptions options;
+  schema_of<SummaryOptions>("summary").configure(&options, given);
+  if (!built())
+    fail("This model has not yet been built. Build the model first by calling build() or calling fit() with some data. Or specify "
+         "input_shape or batch_input_shape in the first layer for automatic build. ");
+  return Table(*this, options).lines(*this);
+}
+
+}  // namespace crescent
