@@ -1,203 +1,243 @@
-// Softmax, cross-entropy from logits, batch and layer normalisation: one op each, because devices do them in one pass.
-// decompose() states what they mean.
+// Softmax, cross entropy, batch and layer normalisation: each with a decomposition, and a gradient of its own.
 #include <limits>
 
-#include "crescent/ops.h"
+#include "program/ops/support.h"
 
 namespace crescent {
 namespace {
 
-using namespace ops;
-
-/// All axes but the last.
-Axes leading_axes(const Tensor& x) {
-  Axes axes;
-  for (int i = 0; i < x.rank() - 1; ++i) axes.push_back(i);
+std::vector<int> all_but_last(const Shape& shape) {
+  std::vector<int> axes;
+  for (int i = 0; i + 1 < shape.rank(); ++i) axes.push_back(i);
   return axes;
 }
 
-void require_channels(const Shape& x, const Shape& parameter, const char* op) {
-  if (x.rank() < 1) fail(op, ": expected at least 1 axis, got shape ", x);
-  if (!parameter.compatible({x[-1]})) fail(op, ": expected a parameter of shape (", x[-1], ",) for an input of shape ", x, ", got ", parameter);
+double count_of(const Shape& shape, const std::vector<int>& axes) {
+  double count = 1;
+  for (int axis : axes) count *= static_cast<double>(std::max<int64_t>(shape[axis], 1));
+  return count;
 }
 
-bool only_first(const Vjp& v) {
-  for (size_t i = 1; i < v.gradients.size(); ++i)
-    if (v.gradients[i]) return false;
-  return bool(v.gradients[0]);
+Tensor sum_rows(const Tensor& x) {
+  const std::vector<int> axes = all_but_last(x.shape());
+  return axes.empty() ? x : ops::sum(x, axes);
 }
 
-Tensor labels_as_rows(const Tensor& logits, const Tensor& labels, bool sparse) {
-  return sparse ? one_hot(labels, logits.dim(-1), logits.dtype()) : labels;
+/// Labels as rows of `classes` that are 0 but at the label.
+Tensor one_hot_like(const Tensor& labels, const Tensor& logits) {
+  return ops::one_hot(labels, logits.dim(-1), logits.dtype());
 }
+
+void expect_labels(const TensorSpec& logits, const TensorSpec& labels, bool sparse) {
+  const char* name = sparse ? "sparse_softmax_cross_entropy" : "softmax_cross_entropy";
+  expect_floating(name, logits.dtype);
+  expect_rank_at_least(name, logits.shape, 1);
+  const Shape expected = sparse ? logits.shape.slice(0, -1) : logits.shape;
+  if (!labels.shape.compatible(expected)) {
+    fail(name, ": logits ", logits.shape, " need labels of shape ", expected, ", got ", labels.shape);
+  }
+  if (sparse && !is_integer(labels.dtype)) fail(name, ": expected integer labels, got ", labels.dtype);
+  if (!sparse && labels.dtype != logits.dtype) fail(name, ": dtypes ", logits.dtype, " and ", labels.dtype, " differ");
+}
+
+void expect_channels(std::string_view op, std::span<const TensorSpec> in, std::initializer_list<size_t> which) {
+  const TensorSpec& x = in[0];
+  expect_floating(op, x.dtype);
+  expect_rank_at_least(op, x.shape, 1);
+  for (size_t i : which) {
+    if (in[i].dtype != x.dtype) fail(op, ": dtypes ", x.dtype, " and ", in[i].dtype, " differ");
+    if (!in[i].shape.compatible({x.shape[-1]})) {
+      fail(op, ": shapes ", x.shape, " and ", in[i].shape, " do not fit: expected (", x.shape[-1] < 0 ? "None" : to_text(x.shape[-1]), ",)");
+    }
+  }
+}
+
+Tensor or_zeros(const Tensor& gradient, const Tensor& like) { return gradient ? gradient : ops::zeros_like(like); }
 
 }  // namespace
 
-// ---- softmax --------------------------------------------------------------------------------------------------
-
-TensorSpecs Softmax::infer(std::span<const TensorSpec> inputs) const {
-  if (!is_floating(inputs[0].dtype)) fail("softmax: expected a floating tensor, got ", inputs[0]);
-  inputs[0].shape.axis(axis);
-  return {inputs[0]};
+TensorSpecs Softmax::infer(std::span<const TensorSpec> in) const {
+  const char* name = log ? "log_softmax" : "softmax";
+  expect_floating(name, in[0].dtype);
+  normal_axis(name, axis, in[0].shape);
+  return {in[0]};
 }
 
 Tensors Softmax::vjp(const Vjp& v) const {
   const Tensor &y = v.outputs[0], &g = v.gradients[0];
-  if (log) return {g - exp(y) * sum(g, {axis}, true)};
-  return {y * (g - sum(g * y, {axis}, true))};
+  if (log) return {g - ops::exp(y) * ops::sum(g, {axis}, true)};
+  return {y * (g - ops::sum(g * y, {axis}, true))};
 }
 
-Tensors Softmax::decompose(std::span<const Tensor> inputs) const {
-  const Tensor shifted = inputs[0] - max(inputs[0], {axis}, true);
-  if (log) return {shifted - ops::log(sum(exp(shifted), {axis}, true))};
-  const Tensor e = exp(shifted);
-  return {e / sum(e, {axis}, true)};
+Tensors Softmax::decompose(std::span<const Tensor> in) const {
+  const Tensor shifted = in[0] - ops::stop_gradient(ops::max(in[0], {axis}, true));
+  const Tensor powers = ops::exp(shifted), total = ops::sum(powers, {axis}, true);
+  return {log ? shifted - ops::log(total) : powers / total};
 }
 
-// ---- cross-entropy from logits --------------------------------------------------------------------------------
-
-TensorSpecs SoftmaxCrossEntropy::infer(std::span<const TensorSpec> inputs) const {
-  const Shape &logits = inputs[0].shape, &labels = inputs[1].shape;
-  if (logits.rank() < 1) fail("softmax_cross_entropy: expected logits of at least 1 axis, got shape ", logits);
-  const Shape rows = logits.slice(0, -1), wanted = sparse ? rows : logits;
-  if (!labels.compatible(wanted))
-    fail("softmax_cross_entropy: expected labels of shape ", wanted, " for logits of shape ", logits, ", got ", labels);
-  if (sparse && !is_integer(inputs[1].dtype)) fail("softmax_cross_entropy: expected integer labels, got ", inputs[1]);
-  return {{inputs[0].dtype, rows}};
+TensorSpecs SoftmaxCrossEntropy::infer(std::span<const TensorSpec> in) const {
+  expect_labels(in[0], in[1], sparse);
+  return {{in[0].dtype, in[0].shape.slice(0, -1)}};
 }
 
-/// d loss / d logits = softmax * sum(labels) - labels; the sum is 1 for class numbers.
 Tensors SoftmaxCrossEntropy::vjp(const Vjp& v) const {
   const Tensor &logits = v.inputs[0], &labels = v.inputs[1], &g = v.gradients[0];
-  if (sparse) return {apply1(SoftmaxCrossEntropyBackward{}, {logits, labels, g}), Tensor()};
-  const Tensor rows = expand_dims(g, -1);
   Tensors result(2);
-  if (v.wanted[0]) result[0] = (softmax(logits) * sum(labels, {-1}, true) - labels) * rows;
-  if (v.wanted[1]) result[1] = -log_softmax(logits) * rows;
+  if (v.wanted[0]) {
+    SoftmaxCrossEntropyBackward op;
+    op.sparse = sparse;
+    result[0] = apply1(op, {logits, labels, g});
+  }
+  if (v.wanted[1]) result[1] = -(ops::log_softmax(logits) * ops::expand_dims(g, -1));
   return result;
 }
 
-Tensors SoftmaxCrossEntropy::decompose(std::span<const Tensor> inputs) const {
-  const Tensor &logits = inputs[0], &labels = inputs[1];
-  const Tensor loss = -sum(labels_as_rows(logits, labels, sparse) * log_softmax(logits), {-1});
-  if (!sparse) return {loss};
-  const Tensor inside = logical_and(greater_equal(labels, 0), less(labels, double(logits.dim(-1))));
-  return {where(inside, loss, std::numeric_limits<double>::quiet_NaN())};
+Tensors SoftmaxCrossEntropy::decompose(std::span<const Tensor> in) const {
+  const Tensor logs = ops::log_softmax(in[0]);
+  if (!sparse) return {-ops::sum(in[1] * logs, {-1})};
+  const Tensor labels = ops::cast(in[1], DType::int64);
+  const Tensor known = ops::logical_and(ops::greater_equal(labels, 0), ops::less(labels, logs.dim(-1)));
+  const Tensor at = ops::expand_dims(ops::where(known, labels, 0), -1);
+  const Tensor loss = -ops::squeeze(ops::take_along_axis(logs, at, -1), -1);
+  return {ops::where(known, loss, std::numeric_limits<double>::quiet_NaN())};
 }
 
-TensorSpecs SoftmaxCrossEntropyBackward::infer(std::span<const TensorSpec> inputs) const { return {inputs[0]}; }
-
-Tensors SoftmaxCrossEntropyBackward::decompose(std::span<const Tensor> inputs) const {
-  return {(softmax(inputs[0]) - labels_as_rows(inputs[0], inputs[1], sparse)) * expand_dims(inputs[2], -1)};
+TensorSpecs SoftmaxCrossEntropyBackward::infer(std::span<const TensorSpec> in) const {
+  expect_labels(in[0], in[1], sparse);
+  return {in[0]};
 }
 
-// ---- batch normalisation --------------------------------------------------------------------------------------
+Tensors SoftmaxCrossEntropyBackward::decompose(std::span<const Tensor> in) const {
+  const Tensor labels = sparse ? one_hot_like(in[1], in[0]) : in[1];
+  return {(ops::softmax(in[0]) - labels) * ops::expand_dims(in[2], -1)};
+}
 
-TensorSpecs BatchNormTrain::infer(std::span<const TensorSpec> inputs) const {
-  const TensorSpec& x = inputs[0];
-  for (int i : {1, 2}) require_channels(x.shape, inputs[i].shape, "batch_norm_train");
-  const TensorSpec moment{x.dtype, {x.shape[-1]}};
-  return {x, moment, moment};
+TensorSpecs BatchNormTrain::infer(std::span<const TensorSpec> in) const {
+  expect_channels("batch_norm_train", in, {1, 2});
+  const TensorSpec channel{in[0].dtype, {in[0].shape[-1]}};
+  return {in[0], channel, channel};
+}
+
+Tensors BatchNormTrain::decompose(std::span<const Tensor> in) const {
+  const std::vector<int> axes = all_but_last(in[0].shape());
+  const Tensor mean = axes.empty() ? in[0] : ops::mean(in[0], axes), centered = in[0] - mean;
+  const Tensor variance = axes.empty() ? ops::zeros_like(in[0]) : ops::mean(ops::square(centered), axes);
+  return {centered * ops::rsqrt(variance + epsilon) * in[1] + in[2], mean, variance};
 }
 
 Tensors BatchNormTrain::vjp(const Vjp& v) const {
-  if (!only_first(v)) return Op::vjp(v);
-  BatchNormBackward op;
-  op.epsilon = epsilon;
-  return apply(op, {v.inputs[0], v.inputs[1], v.outputs[1], v.outputs[2], v.gradients[0]});
+  const Tensor &x = v.inputs[0], &mean = v.outputs[1], &variance = v.outputs[2];
+  Tensors result(3);
+  if (v.gradients[0]) {
+    BatchNormBackward op;
+    op.epsilon = epsilon;
+    result = apply(op, {x, v.inputs[1], mean, variance, v.gradients[0]});
+  }
+  const double n = count_of(x.shape(), all_but_last(x.shape()));
+  auto add_to_x = [&](const Tensor& g) { result[0] = result[0] ? result[0] + g : ops::broadcast_to(g, x.shape()); };
+  if (v.gradients[1]) add_to_x(v.gradients[1] * (1 / n));
+  if (v.gradients[2]) add_to_x((x - mean) * (v.gradients[2] * (2 / n)));
+  return result;
 }
 
-Tensors BatchNormTrain::decompose(std::span<const Tensor> inputs) const {
-  const Tensor& x = inputs[0];
-  const Axes axes = leading_axes(x);
-  const Tensor average = mean(x, axes), centred = x - average;
-  const Tensor spread = mean(square(centred), axes);
-  return {centred * (rsqrt(spread + epsilon) * inputs[1]) + inputs[2], average, spread};
+TensorSpecs BatchNormBackward::infer(std::span<const TensorSpec> in) const {
+  expect_channels("batch_norm_backward", in, {1, 2, 3});
+  return {in[0], in[1], in[1]};
 }
 
-TensorSpecs BatchNormBackward::infer(std::span<const TensorSpec> inputs) const { return {inputs[0], inputs[1], inputs[1]}; }
-
-Tensors BatchNormBackward::decompose(std::span<const Tensor> inputs) const {
-  const Tensor &x = inputs[0], &gamma = inputs[1], &average = inputs[2], &spread = inputs[3], &dy = inputs[4];
-  const Axes axes = leading_axes(x);
-  const double count = double(x.size()) / double(x.dim(-1));
-  const Tensor factor = rsqrt(spread + epsilon), unit = (x - average) * factor;
-  const Tensor dgamma = sum(dy * unit, axes), dbeta = sum(dy, axes);
-  return {(gamma * factor) * (dy - (dbeta + unit * dgamma) / count), dgamma, dbeta};
+Tensors BatchNormBackward::decompose(std::span<const Tensor> in) const {
+  const Tensor &x = in[0], &gamma = in[1], &mean = in[2], &variance = in[3], &dy = in[4];
+  const double n = count_of(x.shape(), all_but_last(x.shape()));
+  const Tensor rstd = ops::rsqrt(variance + epsilon), normal = (x - mean) * rstd;
+  const Tensor dbeta = sum_rows(dy), dgamma = sum_rows(dy * normal);
+  return {gamma * rstd * (dy - dbeta * (1 / n) - normal * (dgamma * (1 / n))), dgamma, dbeta};
 }
 
-// ---- layer normalisation --------------------------------------------------------------------------------------
+TensorSpecs LayerNorm::infer(std::span<const TensorSpec> in) const {
+  expect_channels("layer_norm", in, {1, 2});
+  const TensorSpec row{in[0].dtype, in[0].shape.slice(0, -1)};
+  return {in[0], row, row};
+}
 
-TensorSpecs LayerNorm::infer(std::span<const TensorSpec> inputs) const {
-  const TensorSpec& x = inputs[0];
-  for (int i : {1, 2}) require_channels(x.shape, inputs[i].shape, "layer_norm");
-  const TensorSpec moment{x.dtype, x.shape.slice(0, -1)};
-  return {x, moment, moment};
+Tensors LayerNorm::decompose(std::span<const Tensor> in) const {
+  const Tensor mean = ops::mean(in[0], {-1}, true), centered = in[0] - mean;
+  const Tensor rstd = ops::rsqrt(ops::mean(ops::square(centered), {-1}, true) + epsilon);
+  return {centered * rstd * in[1] + in[2], ops::squeeze(mean, -1), ops::squeeze(rstd, -1)};
 }
 
 Tensors LayerNorm::vjp(const Vjp& v) const {
-  if (!only_first(v)) return Op::vjp(v);
-  LayerNormBackward op;
-  op.epsilon = epsilon;
-  return apply(op, {v.inputs[0], v.inputs[1], v.outputs[1], v.outputs[2], v.gradients[0]});
+  const Tensor &x = v.inputs[0], &mean = v.outputs[1], &rstd = v.outputs[2];
+  Tensors result(3);
+  if (v.gradients[0]) {
+    LayerNormBackward op;
+    op.epsilon = epsilon;
+    result = apply(op, {x, v.inputs[1], mean, rstd, v.gradients[0]});
+  }
+  const double n = static_cast<double>(std::max<int64_t>(x.dim(-1), 1));
+  auto add_to_x = [&](const Tensor& g) { result[0] = result[0] ? result[0] + g : ops::broadcast_to(g, x.shape()); };
+  if (v.gradients[1]) add_to_x(ops::expand_dims(v.gradients[1] * (1 / n), -1));
+  if (v.gradients[2]) {
+    const Tensor weight = ops::expand_dims(v.gradients[2] * rstd * rstd * rstd * (-1 / n), -1);
+    add_to_x((x - ops::expand_dims(mean, -1)) * weight);
+  }
+  return result;
 }
 
-Tensors LayerNorm::decompose(std::span<const Tensor> inputs) const {
-  const Tensor& x = inputs[0];
-  const Tensor average = mean(x, {-1}, true), centred = x - average;
-  const Tensor factor = rsqrt(mean(square(centred), {-1}, true) + epsilon);
-  return {centred * factor * inputs[1] + inputs[2], squeeze(average, -1), squeeze(factor, -1)};
+TensorSpecs LayerNormBackward::infer(std::span<const TensorSpec> in) const {
+  expect_channels("layer_norm_backward", in, {1});
+  return {in[0], in[1], in[1]};
 }
 
-TensorSpecs LayerNormBackward::infer(std::span<const TensorSpec> inputs) const { return {inputs[0], inputs[1], inputs[1]}; }
-
-Tensors LayerNormBackward::decompose(std::span<const Tensor> inputs) const {
-  const Tensor &x = inputs[0], &gamma = inputs[1], &dy = inputs[4];
-  const Tensor average = expand_dims(inputs[2], -1), factor = expand_dims(inputs[3], -1);
-  const Tensor unit = (x - average) * factor, dunit = dy * gamma;
-  const Tensor dx = factor * (dunit - mean(dunit, {-1}, true) - unit * mean(dunit * unit, {-1}, true));
-  const Axes axes = leading_axes(x);
-  return {dx, sum(dy * unit, axes), sum(dy, axes)};
+Tensors LayerNormBackward::decompose(std::span<const Tensor> in) const {
+  const Tensor &x = in[0], &gamma = in[1], &dy = in[4];
+  const Tensor mean = ops::expand_dims(in[2], -1), rstd = ops::expand_dims(in[3], -1);
+  const Tensor normal = (x - mean) * rstd, scaled = dy * gamma;
+  const Tensor dx = rstd * (scaled - ops::mean(scaled, {-1}, true) - normal * ops::mean(scaled * normal, {-1}, true));
+  return {dx, sum_rows(dy * normal), sum_rows(dy)};
 }
-
-// ---- functions ------------------------------------------------------------------------------------------------
 
 namespace ops {
 
-Tensor softmax(const Tensor& x, int axis) {
+namespace {
+
+Tensor softmax_op(const Tensor& x, int axis, bool log) {
   Softmax op;
-  op.axis = x.shape().axis(axis);
-  return apply1(op, {x});
+  op.axis = normal_axis(log ? "log_softmax" : "softmax", axis, x.shape());
+  op.log = log;
+  return apply1(op, {as_floating(x)});
 }
 
-Tensor log_softmax(const Tensor& x, int axis) {
-  Softmax op;
-  op.axis = x.shape().axis(axis);
-  op.log = true;
-  return apply1(op, {x});
+Tensor cross_entropy(const Tensor& logits, const Tensor& labels, bool sparse) {
+  SoftmaxCrossEntropy op;
+  op.sparse = sparse;
+  return apply1(op, {logits, labels});
 }
+
+}  // namespace
+
+Tensor softmax(const Tensor& x, int axis) { return softmax_op(x, axis, false); }
+Tensor log_softmax(const Tensor& x, int axis) { return softmax_op(x, axis, true); }
 
 Tensor sparse_softmax_cross_entropy(const Tensor& logits, const Tensor& labels) {
-  return apply1(SoftmaxCrossEntropy{}, {logits, labels});
+  return cross_entropy(as_floating(logits), is_integer(labels.dtype()) ? labels : cast(labels, DType::int64), true);
 }
 
 Tensor softmax_cross_entropy(const Tensor& logits, const Tensor& labels) {
-  SoftmaxCrossEntropy op;
-  op.sparse = false;
-  return apply1(op, {logits, cast(labels, logits.dtype())});
+  const Tensor x = as_floating(logits);
+  return cross_entropy(x, cast(labels, x.dtype()), false);
 }
 
 Moments batch_norm_train(const Tensor& x, const Tensor& gamma, const Tensor& beta, double epsilon) {
   BatchNormTrain op;
   op.epsilon = epsilon;
-  const Tensors r = apply(op, {x, gamma, beta});
-  return {r[0], r[1], r[2]};
+  Tensors out = apply(op, {x, gamma, beta});
+  return {out[0], out[1], out[2]};
 }
 
 Tensor layer_norm(const Tensor& x, const Tensor& gamma, const Tensor& beta, double epsilon) {
   LayerNorm op;
   op.epsilon = epsilon;
-  return apply1(op, {x, gamma, beta});
+  return apply(op, {x, gamma, beta})[0];
 }
 
 }  // namespace ops

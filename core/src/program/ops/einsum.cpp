@@ -1,7 +1,7 @@
-// einsum of one or two operands, as transposes, one batched matmul and reshapes.
-#include <algorithm>
+// einsum of one or two operands: sums, transposes and one batched product.
+#include <string>
 
-#include "crescent/ops.h"
+#include "program/ops/support.h"
 
 namespace crescent {
 namespace {
@@ -11,114 +11,122 @@ struct Equation {
   std::string output;
 };
 
-/// Letters that stand for "...": upper half of the byte range, so that they meet no letter of the user.
-std::string dots(int count) {
-  std::string letters;
-  for (int i = 0; i < count; ++i) letters += char(0x80 + Shape::kMaxRank - count + i);
-  return letters;
+[[noreturn]] void fail_equation(const std::string& equation, std::string_view why) {
+  fail("einsum: equation '", equation, "' ", why);
 }
 
-/// "..." replaced by as many letters as the operand has axes left.
-std::string expand(const std::string& term, int rank, const std::string& equation) {
-  const size_t at = term.find("...");
-  if (at == std::string::npos) {
-    if (int(term.size()) != rank) fail("einsum: \"", equation, "\" names ", term.size(), " axes for an operand of ", rank);
-    return term;
+bool has(const std::string& letters, char c) { return letters.find(c) != std::string::npos; }
+
+/// Without an arrow the output has the letters that appear once, in alphabetical order.
+std::string implied_output(const std::vector<std::string>& inputs) {
+  std::string all, output;
+  for (const std::string& letters : inputs) all += letters;
+  std::sort(all.begin(), all.end());
+  for (char c : all) {
+    if (std::count(all.begin(), all.end(), c) == 1) output += c;
   }
-  const int rest = rank - int(term.size() - 3);
-  if (rest < 0) fail("einsum: \"", equation, "\" names more axes than an operand of ", rank, " has");
-  return term.substr(0, at) + dots(rest) + term.substr(at + 3);
+  return output;
 }
 
-Equation parse(const std::string& text, std::span<const Tensor> tensors) {
-  std::string plain;
-  for (char c : text)
-    if (c != ' ') plain += c;
-  const size_t arrow = plain.find("->");
-  if (arrow == std::string::npos) fail("einsum: expected an equation with \"->\", got \"", text, "\"");
-  Equation equation;
-  std::string terms = plain.substr(0, arrow) + ",";
-  for (size_t comma; (comma = terms.find(',')) != std::string::npos; terms.erase(0, comma + 1))
-    equation.inputs.push_back(terms.substr(0, comma));
-  if (equation.inputs.size() != tensors.size() || tensors.size() > 2 || tensors.empty())
-    fail("einsum: \"", text, "\" has ", equation.inputs.size(), " operands, got ", tensors.size(), " tensors (1 or 2 are supported)");
-  int most_dots = 0;
-  for (size_t i = 0; i < tensors.size(); ++i) {
-    const std::string& term = equation.inputs[i];
-    if (term.find("...") != std::string::npos) most_dots = std::max(most_dots, tensors[i].rank() - int(term.size()) + 3);
-    equation.inputs[i] = expand(term, tensors[i].rank(), text);
+Equation parse(std::string text) {
+  const std::string whole = text;
+  std::erase(text, ' ');
+  const size_t arrow = text.find("->");
+  Equation e;
+  e.inputs.emplace_back();
+  for (char c : text.substr(0, arrow)) {
+    if (c == ',') {
+      e.inputs.emplace_back();
+    } else if (std::isalpha(static_cast<unsigned char>(c))) {
+      if (has(e.inputs.back(), c)) fail_equation(whole, "repeats a letter within one operand, which is not supported");
+      e.inputs.back() += c;
+    } else {
+      fail_equation(whole, "may hold letters, commas and one '->'");
+    }
   }
-  equation.output = plain.substr(arrow + 2);
-  if (const size_t at = equation.output.find("..."); at != std::string::npos) equation.output.replace(at, 3, dots(most_dots));
-  for (const std::string& term : equation.inputs)
-    for (size_t i = 0; i < term.size(); ++i)
-      if (term.find(term[i], i + 1) != std::string::npos) fail("einsum: \"", text, "\" repeats an axis within one operand");
-  for (char c : equation.output)
-    if (std::none_of(equation.inputs.begin(), equation.inputs.end(), [c](const std::string& t) { return t.find(c) != std::string::npos; }))
-      fail("einsum: output axis '", c, "' of \"", text, "\" is in no operand");
-  return equation;
+  e.output = arrow == std::string::npos ? implied_output(e.inputs) : text.substr(arrow + 2);
+  for (char c : e.output) {
+    const bool known = std::any_of(e.inputs.begin(), e.inputs.end(), [&](const std::string& in) { return has(in, c); });
+    if (!known || std::count(e.output.begin(), e.output.end(), c) != 1) fail_equation(whole, "has a wrong output");
+  }
+  return e;
 }
 
-bool in(const std::string& letters, char c) { return letters.find(c) != std::string::npos; }
-
-/// Sums the axes that neither the output nor the other operand has.
-Tensor sum_unused(const Tensor& x, std::string& letters, const std::string& others) {
+/// Sums over the letters that `keep` lacks, and drops them from `letters`.
+Tensor sum_out(const Tensor& x, std::string& letters, const std::string& keep) {
   ops::Axes axes;
   std::string kept;
-  for (size_t i = 0; i < letters.size(); ++i) (in(others, letters[i]) ? (void)(kept += letters[i]) : axes.push_back(int(i)));
+  for (size_t i = 0; i < letters.size(); ++i) {
+    if (has(keep, letters[i])) {
+      kept += letters[i];
+    } else {
+      axes.push_back(static_cast<int>(i));
+    }
+  }
   letters = kept;
   return axes.empty() ? x : ops::sum(x, axes);
 }
 
-Tensor ordered(const Tensor& x, const std::string& from, const std::string& to) {
+Tensor arrange(const Tensor& x, const std::string& from, const std::string& to) {
   std::vector<int> axes;
-  for (char c : to) axes.push_back(int(from.find(c)));
-  return from == to ? x : ops::transpose(x, axes);
+  for (char c : to) axes.push_back(static_cast<int>(from.find(c)));
+  return axes.empty() ? x : ops::transpose(x, axes);
 }
 
-int64_t dim_of(char c, const Equation& e, std::span<const Tensor> tensors) {
-  int64_t dim = -1;
-  for (size_t i = 0; i < e.inputs.size(); ++i)
-    if (const size_t at = e.inputs[i].find(c); at != std::string::npos) {
-      const int64_t here = tensors[i].dim(int(at));
-      if (dim >= 0 && here >= 0 && dim != here) fail("einsum: an axis has sizes ", dim, " and ", here, " in shapes ", tensors[0].shape(), " and ", tensors[1].shape());
-      if (dim < 0) dim = here;
-    }
-  return dim;
+/// Letters of `a` that pass the test, in order.
+template <class Test>
+std::string chosen(const std::string& a, Test test) {
+  std::string letters;
+  std::copy_if(a.begin(), a.end(), std::back_inserter(letters), test);
+  return letters;
 }
 
-Shape shape_of(const std::string& letters, const Equation& e, std::span<const Tensor> tensors) {
+Shape dims_of(const Tensor& x, const std::string& letters, const std::string& wanted) {
   Shape shape;
-  for (char c : letters) shape.append(dim_of(c, e, tensors));
+  for (char c : wanted) shape.append(x.dim(static_cast<int>(letters.find(c))));
   return shape;
 }
 
-Tensor product(const Equation& e, std::span<const Tensor> tensors) {
-  std::string a = e.inputs[0], b = e.inputs[1];
-  const Tensor x = sum_unused(tensors[0], a, b + e.output), y = sum_unused(tensors[1], b, a + e.output);
-  std::string batch, summed, left, right;
-  for (char c : a) (!in(b, c) ? left : in(e.output, c) ? batch : summed) += c;
-  for (char c : b)
-    if (!in(a, c)) right += c;
-  const Shape batch_shape = shape_of(batch, e, tensors), left_shape = shape_of(left, e, tensors), right_shape = shape_of(right, e, tensors);
-  const int64_t m = left_shape.size(), k = shape_of(summed, e, tensors).size(), n = right_shape.size();
-  const Tensor p = ops::reshape(ordered(x, a, batch + left + summed), batch_shape.concat({m, k}));
-  const Tensor q = ops::reshape(ordered(y, b, batch + summed + right), batch_shape.concat({k, n}));
-  const Tensor z = ops::reshape(ops::matmul(p, q), batch_shape.concat(left_shape).concat(right_shape));
-  return ordered(z, batch + left + right, e.output);
+int64_t size_of_axes(const Shape& shape) { return shape.is_known() ? shape.size() : -1; }
+
+/// (batch..., a's own..., shared...) times (batch..., shared..., b's own...) as one product of three axes.
+Tensor product(Tensor a, std::string in_a, Tensor b, std::string in_b, const std::string& output) {
+  a = sum_out(a, in_a, in_b + output);
+  b = sum_out(b, in_b, in_a + output);
+  const std::string batch = chosen(in_a, [&](char c) { return has(in_b, c) && has(output, c); });
+  const std::string shared = chosen(in_a, [&](char c) { return has(in_b, c) && !has(output, c); });
+  const std::string own_a = chosen(in_a, [&](char c) { return !has(in_b, c); });
+  const std::string own_b = chosen(in_b, [&](char c) { return !has(in_a, c); });
+  const Shape batch_dims = dims_of(a, in_a, batch), dims_a = dims_of(a, in_a, own_a), dims_b = dims_of(b, in_b, own_b);
+  const int64_t n = size_of_axes(batch_dims), k = size_of_axes(dims_of(a, in_a, shared));
+  const Tensor x = ops::reshape(arrange(a, in_a, batch + own_a + shared), {n, size_of_axes(dims_a), k});
+  const Tensor y = ops::reshape(arrange(b, in_b, batch + shared + own_b), {n, k, size_of_axes(dims_b)});
+  const Tensor z = ops::reshape(ops::matmul(x, y), batch_dims.concat(dims_a).concat(dims_b));
+  return arrange(z, batch + own_a + own_b, output);
 }
 
 }  // namespace
 
-Tensor ops::einsum(const std::string& text, std::span<const Tensor> tensors) {
-  const Equation e = parse(text, tensors);
-  const Shape shape = shape_of(e.output, e, tensors);
-  for (const Tensor& tensor : tensors)
-    if (!tensor.shape().is_known()) return Tensor::abstract({tensors[0].dtype(), shape});
-  if (tensors.size() == 2) return product(e, tensors);
-  std::string letters = e.inputs[0];
-  const Tensor x = sum_unused(tensors[0], letters, e.output);
-  return ordered(x, letters, e.output);
+Tensor ops::einsum(const std::string& equation, std::span<const Tensor> tensors) {
+  Equation e = parse(equation);
+  if (e.inputs.size() != tensors.size() || tensors.size() > 2) {
+    fail_equation(equation, concat("has ", e.inputs.size(), " operands for ", tensors.size(), " tensors; one or two are supported"));
+  }
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    if (static_cast<int>(e.inputs[i].size()) != tensors[i].rank()) {
+      fail_equation(equation, concat("gives operand ", i, " ", e.inputs[i].size(), " axes, its shape is ", tensors[i].shape()));
+    }
+  }
+  if (tensors.size() == 2) {
+    for (char c : e.inputs[0]) {
+      if (!has(e.inputs[1], c)) continue;
+      const int64_t x = tensors[0].dim(static_cast<int>(e.inputs[0].find(c))), y = tensors[1].dim(static_cast<int>(e.inputs[1].find(c)));
+      if (x >= 0 && y >= 0 && x != y) fail_equation(equation, concat("gives '", c, "' the lengths ", x, " and ", y));
+    }
+    return product(tensors[0], e.inputs[0], tensors[1], e.inputs[1], e.output);
+  }
+  const Tensor x = sum_out(tensors[0], e.inputs[0], e.output);
+  return arrange(x, e.inputs[0], e.output);
 }
 
 }  // namespace crescent

@@ -1,41 +1,42 @@
-// Factorisations of matrices.
-#include "crescent/ops.h"
+// Decompositions of matrices.
+#include "program/ops/support.h"
 
 namespace crescent {
 namespace {
 
-/// (rows, columns) of the one input; fails when it is no floating matrix.
-Shape matrix_of(std::span<const TensorSpec> inputs, const char* op) {
-  const TensorSpec& a = inputs[0];
-  if (a.shape.rank() != 2 || !is_floating(a.dtype)) fail(op, ": expected a floating matrix of 2 axes, got ", a);
-  return a.shape;
-}
+/// Rows, columns and the smaller of the two.
+struct Dims { int64_t m, n, k; };
 
-int64_t smaller(const Shape& matrix) { return matrix.is_known() ? std::min(matrix[0], matrix[1]) : -1; }
+Dims matrix_dims(std::string_view op, const TensorSpec& a) {
+  if (a.shape.rank() != 2) fail(op, ": expected a matrix, got shape ", a.shape);
+  expect_floating(op, a.dtype);
+  const int64_t m = a.shape[0], n = a.shape[1];
+  return {m, n, m < 0 || n < 0 ? -1 : std::min(m, n)};
+}
 
 }  // namespace
 
-TensorSpecs Qr::infer(std::span<const TensorSpec> inputs) const {
-  const Shape a = matrix_of(inputs, "qr");
-  const int64_t k = smaller(a);
-  return {{inputs[0].dtype, {a[0], k}}, {inputs[0].dtype, {k, a[1]}}};
+TensorSpecs Qr::infer(std::span<const TensorSpec> in) const {
+  const auto [m, n, k] = matrix_dims("qr", in[0]);
+  return {{in[0].dtype, {m, k}}, {in[0].dtype, {k, n}}};
 }
 
-TensorSpecs Svd::infer(std::span<const TensorSpec> inputs) const {
-  const Shape a = matrix_of(inputs, "svd");
-  const int64_t k = smaller(a);
-  const DType dtype = inputs[0].dtype;
-  return {{dtype, {a[0], k}}, {dtype, {k}}, {dtype, {k, a[1]}}};
+TensorSpecs Svd::infer(std::span<const TensorSpec> in) const {
+  const auto [m, n, k] = matrix_dims("svd", in[0]);
+  return {{in[0].dtype, {m, k}}, {in[0].dtype, {k}}, {in[0].dtype, {k, n}}};
 }
 
-ops::QrResult ops::qr(const Tensor& a) {
-  const Tensors r = apply(Qr{}, {a});
-  return {r[0], r[1]};
+namespace ops {
+
+QrResult qr(const Tensor& a) {
+  Tensors out = apply(Qr{}, {as_floating(a)});
+  return {out[0], out[1]};
 }
 
-ops::SvdResult ops::svd(const Tensor& a) {
-  const Tensors r = apply(Svd{}, {a});
-  return {r[0], r[1], r[2]};
+SvdResult svd(const Tensor& a) {
+  Tensors out = apply(Svd{}, {as_floating(a)});
+  return {out[0], out[1], out[2]};
 }
 
+}  // namespace ops
 }  // namespace crescent

@@ -1,52 +1,44 @@
-// Matrix products: matmul with transposes and broadcast leading axes, and dot.
-#include "broadcast_gradient.h"
+// Matrix products.
+#include "program/ops/support.h"
 
 namespace crescent {
 namespace {
 
-/// (rows, columns) after the transpose.
-struct Matrix {
-  int64_t rows, columns;
-};
-
-Matrix matrix_of(const Shape& shape, bool transposed) {
-  return transposed ? Matrix{shape[-1], shape[-2]} : Matrix{shape[-2], shape[-1]};
+Tensor matmul_op(const Tensor& a, const Tensor& b, bool transpose_a, bool transpose_b) {
+  Matmul op;
+  op.transpose_a = transpose_a;
+  op.transpose_b = transpose_b;
+  return apply1(op, {a, b});
 }
-
-Tensor as_rows(const Tensor& x) { return ops::reshape(x, {-1, x.dim(-1)}); }
-
-/// A weight of two axes under inputs of more: its gradient is one product over all rows, not one a batch.
-bool is_shared_weight(const Tensor& a, const Tensor& b, bool transpose_a) { return b.rank() == 2 && a.rank() > 2 && !transpose_a; }
 
 }  // namespace
 
-TensorSpecs Matmul::infer(std::span<const TensorSpec> inputs) const {
-  const TensorSpec &a = inputs[0], &b = inputs[1];
-  if (a.shape.rank() < 2 || b.shape.rank() < 2) fail("matmul: expected at least 2 axes each, got shapes ", a.shape, " and ", b.shape);
-  if (a.dtype != b.dtype) fail("matmul: dtypes differ: ", a.dtype, " and ", b.dtype);
-  const Matrix left = matrix_of(a.shape, transpose_a), right = matrix_of(b.shape, transpose_b);
-  if (left.columns >= 0 && right.rows >= 0 && left.columns != right.rows)
-    fail("matmul: shapes ", a.shape, transpose_a ? " transposed" : "", " and ", b.shape, transpose_b ? " transposed" : "",
-         " do not fit: the last axis of the first (", left.columns, ") must equal the second to last of the second (", right.rows, ")");
-  Shape shape = broadcast_shapes(a.shape.slice(0, -2), b.shape.slice(0, -2), "matmul");
-  shape.append(left.rows);
-  shape.append(right.columns);
-  if (bias && !inputs[2].shape.compatible({right.columns}))
-    fail("matmul: expected a bias of shape (", right.columns, ",), got ", inputs[2].shape);
-  return {{a.dtype, shape}};
+TensorSpecs Matmul::infer(std::span<const TensorSpec> in) const {
+  const Shape &a = in[0].shape, &b = in[1].shape;
+  auto mismatch = [&](const auto&... why) { fail("matmul: shapes ", a, " and ", b, " do not fit: ", why...); };
+  if (a.rank() < 2 || b.rank() < 2) mismatch("both need at least 2 axes");
+  if (in[0].dtype != in[1].dtype) fail("matmul: dtypes ", in[0].dtype, " and ", in[1].dtype, " differ");
+  if (in[0].dtype == DType::boolean) fail("matmul: expected numbers, got bool");
+  const int64_t rows = a[transpose_a ? -1 : -2], inner_a = a[transpose_a ? -2 : -1];
+  const int64_t inner_b = b[transpose_b ? -1 : -2], columns = b[transpose_b ? -2 : -1];
+  if (inner_a >= 0 && inner_b >= 0 && inner_a != inner_b) {
+    mismatch("rows of ", inner_a, " elements against columns of ", inner_b);
+  }
+  if (bias && !in[2].shape.compatible({columns})) mismatch("bias of shape ", in[2].shape, " for ", columns, " columns");
+  const Shape batch = broadcast_shapes(a.slice(0, -2), b.slice(0, -2), "matmul");
+  return {{in[0].dtype, batch.concat({rows, columns})}};
 }
 
 Tensors Matmul::vjp(const Vjp& v) const {
+  assert(!bias && epilogue == Epilogue::none);
   const Tensor &a = v.inputs[0], &b = v.inputs[1], &g = v.gradients[0];
-  Tensors result(v.inputs.size());
+  Tensors result(2);
   if (v.wanted[0]) {
-    const Tensor da = transpose_a ? ops::matmul(b, g, transpose_b, true) : ops::matmul(g, b, false, !transpose_b);
+    const Tensor da = transpose_a ? matmul_op(b, g, transpose_b, true) : matmul_op(g, b, false, !transpose_b);
     result[0] = sum_to(da, a.shape());
   }
   if (v.wanted[1]) {
-    const bool shared = is_shared_weight(a, b, transpose_a);
-    const Tensor left = shared ? as_rows(a) : a, up = shared ? as_rows(g) : g;
-    const Tensor db = transpose_b ? ops::matmul(up, left, true, transpose_a) : ops::matmul(left, up, !transpose_a, false);
+    const Tensor db = transpose_b ? matmul_op(g, a, true, transpose_a) : matmul_op(a, g, !transpose_a, false);
     result[1] = sum_to(db, b.shape());
   }
   return result;
@@ -54,25 +46,28 @@ Tensors Matmul::vjp(const Vjp& v) const {
 
 namespace ops {
 
-Tensor matmul(const Tensor& a, const Tensor& b, bool transpose_a, bool transpose_b) {
-  if (a.rank() == 1 || b.rank() == 1) {                      // NumPy: a vector is a row on the left, a column on the right
-    const Tensor left = a.rank() == 1 ? expand_dims(a, 0) : a, right = b.rank() == 1 ? expand_dims(b, 1) : b;
-    Tensor y = matmul(left, right, a.rank() > 1 && transpose_a, b.rank() > 1 && transpose_b);
-    if (b.rank() == 1) y = squeeze(y, y.rank() - 1);
-    return a.rank() == 1 ? squeeze(y, b.rank() == 1 ? y.rank() - 1 : y.rank() - 2) : y;
-  }
-  const DType dtype = promote(a.dtype(), b.dtype());
-  Matmul op;
-  op.transpose_a = transpose_a;
-  op.transpose_b = transpose_b;
-  return apply1(op, {cast(a, dtype), cast(b, dtype)});
+/// Vectors are rows on the left and columns on the right, as in NumPy. A stack of matrices times one matrix is one product.
+Tensor matmul(const Tensor& left, const Tensor& right, bool transpose_a, bool transpose_b) {
+  const DType dtype = promote(promote(left.dtype(), right.dtype()), DType::uint8);
+  const Tensor a = cast(left, dtype), b = cast(right, dtype);
+  if (a.rank() == 0 || b.rank() == 0) fail("matmul: shapes ", a.shape(), " and ", b.shape(), " do not fit: a scalar has no rows");
+  if (a.rank() == 1) return squeeze(matmul(reshape(a, {1, a.dim(0)}), b, false, transpose_b), -2);
+  if (b.rank() == 1) return squeeze(matmul(a, reshape(b, {b.dim(0), 1}), transpose_a, false), -1);
+  if (a.rank() == 2 || b.rank() > 2 || transpose_a) return matmul_op(a, b, transpose_a, transpose_b);
+  const Tensor y = matmul_op(reshape(a, {-1, a.dim(-1)}), b, false, transpose_b);
+  return reshape(y, a.shape().slice(0, -1).concat({y.dim(-1)}));
 }
 
 Tensor dot(const Tensor& x, const Tensor& w) {
-  if (x.rank() < 1 || w.rank() < 1) fail("dot: expected at least 1 axis each, got shapes ", x.shape(), " and ", w.shape());
-  if (x.rank() >= 2 && w.rank() == 2) return matmul(x, w);
-  const Shape shape = x.shape().slice(0, -1).concat(w.shape().slice(1, w.rank()));
-  return reshape(matmul(reshape(x, {-1, x.dim(-1)}), reshape(w, {w.dim(0), -1})), shape);
+  if (x.rank() < 1 || w.rank() < 1) fail("dot: shapes ", x.shape(), " and ", w.shape(), " do not fit: a scalar has no axis to contract");
+  const int64_t k = w.dim(0);
+  if (x.dim(-1) >= 0 && k >= 0 && x.dim(-1) != k) {
+    fail("dot: shapes ", x.shape(), " and ", w.shape(), " do not fit: last axis ", x.dim(-1), " against first axis ", k);
+  }
+  const Shape result = x.shape().slice(0, -1).concat(w.shape().slice(1, w.rank()));
+  const Tensor rows = x.rank() == 2 ? x : reshape(x, {-1, x.dim(-1)});
+  const Tensor columns = w.rank() == 2 ? w : reshape(w, {k, -1});
+  return reshape(matmul(rows, columns), result);
 }
 
 }  // namespace ops

@@ -1,0 +1,326 @@
+// Ops that move values: reshape, broadcast, transpose, reverse, concat, slice, pad.
+#include <numeric>
+
+#include "program/ops/support.h"
+
+namespace crescent {
+namespace {
+
+/// Elements; -1 when a dim is unknown.
+int64_t known_size(const Shape& shape) { return shape.is_known() ? shape.size() : -1; }
+
+/// The one -1 of a reshape worked out.
+Shape resolved(const Shape& from, const Shape& to) {
+  const int64_t size = known_size(from);
+  if (size < 0) return to;
+  int64_t rest = 1;
+  int unknown = -1;
+  for (int i = 0; i < to.rank(); ++i) {
+    if (to[i] >= 0) {
+      rest *= to[i];
+    } else if (unknown >= 0) {
+      fail("reshape: only one dimension of ", to, " may be left open");
+    } else {
+      unknown = i;
+    }
+  }
+  Shape result = to;
+  const bool fits = unknown < 0 ? rest == size : rest > 0 && size % rest == 0;
+  if (!fits) fail("reshape: shape ", from, " has ", size, " elements and does not fit ", to);
+  if (unknown >= 0) result.set(unknown, size / rest);
+  return result;
+}
+
+Slice whole(const Tensor& x) {
+  Slice op;
+  op.start.assign(static_cast<size_t>(x.rank()), 0);
+  op.size.assign(static_cast<size_t>(x.rank()), -1);
+  op.stride.assign(static_cast<size_t>(x.rank()), 1);
+  return op;
+}
+
+template <class Rows>
+void expect_rows(std::string_view op, const Rows& rows, const Shape& shape, std::string_view what) {
+  if (static_cast<int>(rows.size()) != shape.rank()) {
+    fail(op, ": expected a ", what, " for each of the ", shape.rank(), " axes of shape ", shape, ", got ", rows.size());
+  }
+}
+
+}  // namespace
+
+TensorSpecs Reshape::infer(std::span<const TensorSpec> in) const { return {{in[0].dtype, resolved(in[0].shape, shape)}}; }
+Tensors Reshape::vjp(const Vjp& v) const { return {ops::reshape(v.gradients[0], v.inputs[0].shape())}; }
+
+TensorSpecs BroadcastTo::infer(std::span<const TensorSpec> in) const {
+  const Shape result = broadcast_shapes(in[0].shape, shape, "broadcast_to");
+  if (!result.compatible(shape)) fail("broadcast_to: shape ", in[0].shape, " does not broadcast to ", shape);
+  return {{in[0].dtype, result}};
+}
+Tensors BroadcastTo::vjp(const Vjp& v) const { return {sum_to(v.gradients[0], v.inputs[0].shape())}; }
+
+TensorSpecs Transpose::infer(std::span<const TensorSpec> in) const {
+  const Shape& x = in[0].shape;
+  expect_rows("transpose", axes, x, "place");
+  if (normal_axes("transpose", axes, x).size() != axes.size()) fail("transpose: expected every axis of ", x, " once");
+  Shape shape;
+  for (int axis : axes) shape.append(x[axis]);
+  return {{in[0].dtype, shape}};
+}
+Tensors Transpose::vjp(const Vjp& v) const {
+  std::vector<int> back(axes.size());
+  for (size_t i = 0; i < axes.size(); ++i) back[static_cast<size_t>(axes[i])] = static_cast<int>(i);
+  return {ops::transpose(v.gradients[0], back)};
+}
+
+TensorSpecs Concat::infer(std::span<const TensorSpec> in) const {
+  Shape shape = in[0].shape;
+  int64_t length = 0;
+  for (const TensorSpec& spec : in) {
+    Shape other = spec.shape;
+    if (other.rank() != shape.rank()) fail("concatenate: shapes ", shapes_text(in), " have different ranks");
+    if (spec.dtype != in[0].dtype) fail("concatenate: dtypes ", in[0].dtype, " and ", spec.dtype, " differ");
+    length = length < 0 || other[axis] < 0 ? -1 : length + other[axis];
+    other.set(axis, shape[axis]);
+    if (!other.compatible(shape)) fail("concatenate: shapes ", shapes_text(in), " differ beyond axis ", axis);
+    for (int i = 0; i < shape.rank(); ++i) shape.set(i, std::max(shape[i], other[i]));
+  }
+  shape.set(axis, length);
+  return {{in[0].dtype, shape}};
+}
+Tensors Concat::vjp(const Vjp& v) const {
+  Tensors result;
+  int64_t at = 0;
+  for (size_t i = 0; i < v.inputs.size(); ++i) {
+    const int64_t length = std::max<int64_t>(v.inputs[i].dim(axis), 0);
+    result.push_back(v.wanted[i] ? ops::slice_axis(v.gradients[0], axis, at, at + length) : Tensor());
+    at += length;
+  }
+  return result;
+}
+
+TensorSpecs Slice::infer(std::span<const TensorSpec> in) const {
+  const Shape& x = in[0].shape;
+  expect_rows("slice", start, x, "start");
+  expect_rows("slice", size, x, "size");
+  expect_rows("slice", stride, x, "stride");
+  Shape shape;
+  for (int i = 0; i < x.rank(); ++i) {
+    const size_t at = static_cast<size_t>(i);
+    const int64_t dim = x[i], step = stride[at];
+    if (start[at] < 0 || step < 1 || size[at] < -1) fail("slice: start ", start[at], ", size ", size[at], " and stride ", step, " make no sense");
+    if (dim < 0) {
+      shape.append(size[at]);
+      continue;
+    }
+    const int64_t count = size[at] >= 0 ? size[at] : dim <= start[at] ? 0 : (dim - start[at] + step - 1) / step;
+    const int64_t last = count == 0 ? start[at] : start[at] + (count - 1) * step + 1;
+    if (last > dim) fail("slice: positions ", start[at], " to ", last, " of axis ", i, " are out of range for shape ", x);
+    shape.append(count);
+  }
+  return {{in[0].dtype, shape}};
+}
+Tensors Slice::vjp(const Vjp& v) const {
+  const Shape &x = v.inputs[0].shape(), &y = v.outputs[0].shape();
+  if (!x.is_known()) return {ops::zeros_like(v.inputs[0])};      // only its shape matters then
+  Pad op;
+  for (int i = 0; i < x.rank(); ++i) {
+    const size_t at = static_cast<size_t>(i);
+    const int64_t covered = y[i] == 0 ? 0 : (y[i] - 1) * stride[at] + 1;
+    op.before.push_back(start[at]);
+    op.after.push_back(x[i] - start[at] - covered);
+    op.inner.push_back(stride[at] - 1);
+  }
+  return {apply1(op, {v.gradients[0]})};
+}
+
+TensorSpecs Pad::infer(std::span<const TensorSpec> in) const {
+  const Shape& x = in[0].shape;
+  expect_rows("pad", before, x, "width before");
+  expect_rows("pad", after, x, "width after");
+  expect_rows("pad", inner, x, "inner width");
+  Shape shape;
+  for (int i = 0; i < x.rank(); ++i) {
+    const size_t at = static_cast<size_t>(i);
+    if (before[at] < 0 || after[at] < 0 || inner[at] < 0) fail("pad: widths cannot be negative");
+    shape.append(x[i] < 0 ? -1 : before[at] + x[i] + std::max<int64_t>(x[i] - 1, 0) * inner[at] + after[at]);
+  }
+  return {{in[0].dtype, shape}};
+}
+Tensors Pad::vjp(const Vjp& v) const {
+  Slice op;
+  op.start = before;
+  for (int64_t dim : v.inputs[0].shape()) op.size.push_back(dim);
+  for (int64_t width : inner) op.stride.push_back(width + 1);
+  return {apply1(op, {v.gradients[0]})};
+}
+
+TensorSpecs Reverse::infer(std::span<const TensorSpec> in) const {
+  normal_axes("flip", axes, in[0].shape);
+  return {in[0]};
+}
+Tensors Reverse::vjp(const Vjp& v) const { return {ops::flip(v.gradients[0], axes)}; }
+
+namespace ops {
+
+Tensor reshape(const Tensor& x, const Shape& shape) {
+  if (x.shape() == shape && shape.is_known()) return x;
+  Reshape op;
+  op.shape = resolved(x.shape(), shape);
+  return apply1(op, {x});
+}
+
+Tensor flatten(const Tensor& x) {
+  if (x.rank() < 1) return reshape(x, {1, 1});
+  return reshape(x, {x.dim(0), known_size(x.shape().slice(1, x.rank()))});
+}
+
+Tensor transpose(const Tensor& x, std::vector<int> axes) {
+  Transpose op;
+  if (axes.empty()) {
+    axes.resize(static_cast<size_t>(x.rank()));
+    std::iota(axes.rbegin(), axes.rend(), 0);
+  }
+  for (int axis : axes) op.axes.push_back(normal_axis("transpose", axis, x.shape()));
+  if (std::is_sorted(op.axes.begin(), op.axes.end()) && static_cast<int>(op.axes.size()) == x.rank() &&
+      std::adjacent_find(op.axes.begin(), op.axes.end()) == op.axes.end()) {
+    return x;
+  }
+  return apply1(op, {x});
+}
+
+Tensor swap_axes(const Tensor& x, int a, int b) {
+  std::vector<int> axes(static_cast<size_t>(x.rank()));
+  std::iota(axes.begin(), axes.end(), 0);
+  std::swap(axes[static_cast<size_t>(normal_axis("swap_axes", a, x.shape()))],
+            axes[static_cast<size_t>(normal_axis("swap_axes", b, x.shape()))]);
+  return transpose(x, axes);
+}
+
+Tensor expand_dims(const Tensor& x, int axis) {
+  const int rank = x.rank() + 1, at = axis < 0 ? axis + rank : axis;
+  if (at < 0 || at >= rank) fail("expand_dims: axis ", axis, " is out of range for shape ", x.shape());
+  return reshape(x, x.shape().slice(0, at).concat({1}).concat(x.shape().slice(at, x.rank())));
+}
+
+Tensor squeeze(const Tensor& x, std::optional<int> axis) {
+  Shape shape;
+  const int only = axis ? normal_axis("squeeze", *axis, x.shape()) : -1;
+  if (axis && x.dim(only) > 1) fail("squeeze: axis ", *axis, " of shape ", x.shape(), " is not 1");
+  for (int i = 0; i < x.rank(); ++i) {
+    const bool gone = axis ? i == only : x.dim(i) == 1;
+    if (!gone) shape.append(x.dim(i));
+  }
+  return reshape(x, shape);
+}
+
+Tensor broadcast_to(const Tensor& x, const Shape& shape) {
+  if (x.shape() == shape) return x;
+  BroadcastTo op;
+  op.shape = shape;
+  return apply1(op, {x});
+}
+
+Tensor repeat(const Tensor& x, int64_t n, int axis) {
+  if (n < 0) fail("repeat: cannot repeat ", n, " times");
+  const int at = normal_axis("repeat", axis, x.shape());
+  const Shape before = x.shape().slice(0, at + 1), after = x.shape().slice(at + 1, x.rank());
+  Shape result = x.shape();
+  result.set(at, x.dim(at) < 0 ? -1 : x.dim(at) * n);
+  return reshape(broadcast_to(expand_dims(x, at + 1), before.concat({n}).concat(after)), result);
+}
+
+/// One axis after the other: an axis of n * d is n copies of d.
+Tensor tile(const Tensor& x, const std::vector<int64_t>& repeats) {
+  expect_rows("tile", repeats, x.shape(), "count");
+  Tensor y = x;
+  for (int i = 0; i < x.rank(); ++i) {
+    const int64_t n = repeats[static_cast<size_t>(i)];
+    if (n < 0) fail("tile: cannot repeat ", n, " times");
+    if (n == 1) continue;
+    const Shape before = y.shape().slice(0, i), after = y.shape().slice(i, y.rank());
+    Shape result = y.shape();
+    result.set(i, y.dim(i) < 0 ? -1 : y.dim(i) * n);
+    y = reshape(broadcast_to(expand_dims(y, i), before.concat({n}).concat(after)), result);
+  }
+  return y;
+}
+
+Tensor concatenate(std::span<const Tensor> tensors, int axis) {
+  if (tensors.empty()) fail("concatenate: expected at least one tensor");
+  DType dtype = tensors[0].dtype();
+  for (const Tensor& t : tensors) dtype = promote(dtype, t.dtype());
+  auto op = std::make_shared<Concat>();
+  op->axis = normal_axis("concatenate", axis, tensors[0].shape());
+  if (tensors.size() == 1) return tensors[0];
+  Tensors converted;
+  for (const Tensor& t : tensors) converted.push_back(cast(t, dtype));
+  return crescent::apply(OpPtr(op), converted).front();
+}
+
+Tensor stack(std::span<const Tensor> tensors, int axis) {
+  if (tensors.empty()) fail("stack: expected at least one tensor");
+  Tensors expanded;
+  for (const Tensor& t : tensors) {
+    if (!t.shape().compatible(tensors[0].shape())) fail("stack: shapes ", tensors[0].shape(), " and ", t.shape(), " differ");
+    expanded.push_back(expand_dims(t, axis));
+  }
+  return concatenate(expanded, axis);
+}
+
+Tensors split(const Tensor& x, const std::vector<int64_t>& sizes, int axis) {
+  const int at = normal_axis("split", axis, x.shape());
+  const int64_t total = std::accumulate(sizes.begin(), sizes.end(), int64_t{0});
+  if (x.dim(at) >= 0 && total != x.dim(at)) fail("split: sizes add up to ", total, ", axis ", axis, " of shape ", x.shape(), " has another length");
+  Tensors parts;
+  int64_t start = 0;
+  for (int64_t size : sizes) {
+    Slice op = whole(x);
+    op.start[static_cast<size_t>(at)] = start;
+    op.size[static_cast<size_t>(at)] = size;
+    parts.push_back(apply1(op, {x}));
+    start += size;
+  }
+  return parts;
+}
+
+Tensor slice(const Tensor& x, const std::vector<int64_t>& start, const std::vector<int64_t>& size) {
+  Slice op = whole(x);
+  op.start = start;
+  op.size = size;
+  return apply1(op, {x});
+}
+
+Tensor slice_axis(const Tensor& x, int axis, int64_t first, int64_t last, int64_t step) {
+  if (step < 1) fail("slice: expected a positive step, got ", step);
+  const int i = normal_axis("slice", axis, x.shape());
+  const size_t at = static_cast<size_t>(i);
+  const int64_t dim = x.dim(i);
+  Slice op = whole(x);
+  op.stride[at] = step;
+  if (dim >= 0) {
+    auto position = [&](int64_t p) { return std::clamp<int64_t>(p < 0 ? p + dim : p, 0, dim); };
+    first = position(first), last = position(last);
+    if (first == 0 && last == dim && step == 1) return x;
+    op.size[at] = last <= first ? 0 : (last - first + step - 1) / step;
+  } else if (first >= 0 && last >= 0) {
+    op.size[at] = last <= first ? 0 : (last - first + step - 1) / step;
+  }
+  op.start[at] = std::max<int64_t>(first, 0);
+  return apply1(op, {x});
+}
+
+Tensor pad(const Tensor& x, const std::vector<int64_t>& before, const std::vector<int64_t>& after, double value) {
+  Pad op;
+  op.before = before, op.after = after, op.value = value;
+  op.inner.assign(before.size(), 0);
+  return apply1(op, {x});
+}
+
+Tensor flip(const Tensor& x, const std::vector<int>& axes) {
+  Reverse op;
+  op.axes = normal_axes("flip", axes, x.shape());
+  return apply1(op, {x});
+}
+
+}  // namespace ops
+}  // namespace crescent

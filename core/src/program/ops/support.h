@@ -1,0 +1,35 @@
+// What the families of ops share.
+#pragma once
+#include <algorithm>
+#include <cassert>
+#include <initializer_list>
+
+#include "crescent/ops.h"
+
+namespace crescent {
+
+/// A scalar of x's dtype.
+inline Tensor scalar_like(const Tensor& x, double value) { return Tensor::scalar(value, x.dtype()); }
+
+/// Sums a gradient over the axes that broadcasting stretched, so that it has `shape` again.
+Tensor sum_to(const Tensor& gradient, const Shape& shape);
+
+/// The specs' shapes for messages: "(2, 3) and (4,)".
+std::string shapes_text(std::span<const TensorSpec> specs);
+
+/// Fails unless x is floating: "exp: expected a floating dtype, got int32".
+void expect_floating(std::string_view op, DType dtype);
+void expect_rank_at_least(std::string_view op, const Shape& shape, int rank);
+
+/// Positive axes, sorted; fails on one that is out of range or given twice. No axes: all.
+std::vector<int> normal_axes(std::string_view op, const std::vector<int>& axes, const Shape& shape);
+/// The same for one axis of a tensor of `rank` axes.
+int normal_axis(std::string_view op, int axis, const Shape& shape);
+
+/// Adds `updates` where take_along_axis(x, indices, axis) would have read: a tensor of `shape`.
+Tensor scatter_along(const Tensor& indices, const Tensor& updates, const Shape& shape, int axis);
+
+/// The tensor as `dtype` when it is not floating.
+Tensor as_floating(const Tensor& x, DType dtype = DType::float32);
+
+}  // namespace crescent

@@ -1,0 +1,85 @@
+// Batch norm at inference is x * factor + offset per channel, with both known from variables. Behind a convolution the factor
+// goes into the kernel, which is computed anew each run (variables may be assigned), where that is far less work than
+// scaling the images; offset and bias become one, for the epilogue.
+//
+//   %4 = conv(%0, %1)                  %8 = multiply(%1, %2)
+//   %5 = multiply(%4, %2)       ->     %4 = conv(%0, %8)
+//   %6 = add(%5, %3)                   %6 = add(%4, %3)
+#include "program/passes/channels.h"
+#include "program/passes/passes.h"
+
+namespace crescent::passes {
+namespace {
+
+constexpr int64_t kPays = 4;               // times more elements in the result than in the kernel
+
+int scaled_kernel(Rewriting& r, int kernel, int channels, bool is_transposed) {
+  const int64_t n = r.shape(channels)[0];
+  const int factor = is_transposed ? r.reshaped(channels, {n, 1}) : channels;
+  return r.add_binary(BinaryKind::multiply, kernel, factor);
+}
+
+bool is_transposed(const Matmul& op) { return op.transpose_b; }
+bool is_transposed(const Conv&) { return false; }
+
+template <class T>
+int scale(Rewriting& r, int product, int factor) {
+  auto* made = bare<T>(r, product);
+  if (!made || op_of<T>(*made).bias) return kKeep;
+  const int kernel = made->inputs[1];
+  if (!r.shape(kernel).is_known() || r.shape(kernel).size() * kPays > r.shape(product).size()) return kKeep;
+  return r.add(made->op, {made->inputs[0], scaled_kernel(r, kernel, as_channels(r, factor), is_transposed(op_of<T>(*made)))});
+}
+
+int scale_any(Rewriting& r, int product, int factor) {
+  const int y = scale<Matmul>(r, product, factor);
+  return y != kKeep ? y : scale<Conv>(r, product, factor);
+}
+
+/// The addition of a bias per channel to a value of the same spec: the other operand first.
+std::optional<std::pair<int, int>> biased(Rewriting& r, int value) {
+  auto* sum = r.made_by<Binary>(value);
+  if (!sum || op_of<Binary>(*sum).kind != BinaryKind::add || !r.read_once(value)) return {};
+  for (auto [x, bias] : {std::pair(sum->inputs[0], sum->inputs[1]), std::pair(sum->inputs[1], sum->inputs[0])}) {
+    if (r.spec(x) == r.spec(value) && is_per_channel(r, bias, r.spec(value))) return std::pair(x, bias);
+  }
+  return {};
+}
+
+/// (x k) f = x (k f);  (x k + b) f = x (k f) + b f
+int scale_kernel(Rewriting& r, const Instruction& i) {
+  if (op_of<Binary>(i).kind != BinaryKind::multiply) return kKeep;
+  const TensorSpec result = r.result(i);
+  for (auto [x, factor] : {std::pair(i.inputs[0], i.inputs[1]), std::pair(i.inputs[1], i.inputs[0])}) {
+    if (!(r.spec(x) == result) || !is_per_channel(r, factor, result)) continue;
+    if (const int y = scale_any(r, x, factor); y != kKeep) return y;
+    const auto sum = biased(r, x);
+    const int y = sum ? scale_any(r, sum->first, factor) : kKeep;
+    if (y == kKeep) continue;
+    const int bias = r.add_binary(BinaryKind::multiply, as_channels(r, sum->second), as_channels(r, factor));
+    return r.add_binary(BinaryKind::add, y, bias);
+  }
+  return kKeep;
+}
+
+/// (y + b) + o = y + (b + o)
+int join_offsets(Rewriting& r, const Instruction& i) {
+  if (op_of<Binary>(i).kind != BinaryKind::add) return kKeep;
+  const TensorSpec result = r.result(i);
+  for (auto [x, offset] : {std::pair(i.inputs[0], i.inputs[1]), std::pair(i.inputs[1], i.inputs[0])}) {
+    if (!(r.spec(x) == result) || !is_per_channel(r, offset, result)) continue;
+    const auto sum = biased(r, x);
+    if (!sum || !(bare<Conv>(r, sum->first) || bare<Matmul>(r, sum->first))) continue;
+    const int both = r.add_binary(BinaryKind::add, as_channels(r, sum->second), as_channels(r, offset));
+    return r.add_binary(BinaryKind::add, sum->first, both);
+  }
+  return kKeep;
+}
+
+constexpr RuleRow kRules[] = {{Binary::kName, scale_kernel}, {Binary::kName, join_offsets}};
+
+}  // namespace
+
+bool batch_norm(Program& program) { return rewrite(program, kRules); }
+
+}  // namespace crescent::passes

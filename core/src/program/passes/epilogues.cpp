@@ -1,0 +1,80 @@
+// Epilogues: bias and activation of a product or convolution are applied while its result is in cache. A reshape between
+// them, as of a product over sequences, moves behind.
+//
+//   %3 = matmul(%0, %1)                %5 = matmul(%0, %1, %2; bias, relu)
+//   %4 = add(%3, %2)            ->
+//   %5 = relu(%4)
+#include "program/passes/channels.h"
+#include "program/passes/passes.h"
+
+namespace crescent::passes {
+namespace {
+
+/// The value in front of a reshape that keeps the channels, or the value itself.
+int before_reshape(Rewriting& r, int value) {
+  auto* reshape = r.made_by<Reshape>(value);
+  if (!reshape || !r.read_once(value)) return value;
+  const Shape before = r.shape(reshape->inputs[0]), after = r.shape(value);
+  const bool keeps = before.rank() > 0 && after.rank() > 0 && before.is_known() && before[-1] == after[-1];
+  return keeps ? reshape->inputs[0] : value;
+}
+
+template <class T>
+int with_bias(Rewriting& r, int product, int bias) {
+  auto* made = bare<T>(r, product);
+  if (!made || op_of<T>(*made).bias) return kKeep;
+  T op = op_of<T>(*made);
+  op.bias = true;
+  std::vector<int> inputs = made->inputs;
+  inputs.push_back(as_channels(r, bias));
+  return r.add(op, std::move(inputs));
+}
+
+int take_in_bias(Rewriting& r, const Instruction& i) {
+  if (op_of<Binary>(i).kind != BinaryKind::add) return kKeep;
+  const TensorSpec result = r.result(i);
+  for (auto [x, bias] : {std::pair(i.inputs[0], i.inputs[1]), std::pair(i.inputs[1], i.inputs[0])}) {
+    if (!(r.spec(x) == result) || !is_per_channel(r, bias, result)) continue;
+    const int product = before_reshape(r, x);
+    int y = with_bias<Matmul>(r, product, bias);
+    if (y == kKeep) y = with_bias<Conv>(r, product, bias);
+    if (y != kKeep) return r.reshaped(y, result.shape);
+  }
+  return kKeep;
+}
+
+Epilogue epilogue_of(UnaryKind kind) {
+  switch (kind) {
+    case UnaryKind::relu: return Epilogue::relu;
+    case UnaryKind::sigmoid: return Epilogue::sigmoid;
+    case UnaryKind::tanh: return Epilogue::tanh;
+    default: return Epilogue::none;
+  }
+}
+
+template <class T>
+int with_activation(Rewriting& r, int product, Epilogue epilogue) {
+  auto* made = bare<T>(r, product);
+  if (!made) return kKeep;
+  T op = op_of<T>(*made);
+  op.epilogue = epilogue;
+  return r.add(op, made->inputs);
+}
+
+int take_in_activation(Rewriting& r, const Instruction& i) {
+  const Epilogue epilogue = epilogue_of(op_of<Unary>(i).kind);
+  const TensorSpec result = r.result(i);
+  if (epilogue == Epilogue::none || !is_floating(result.dtype)) return kKeep;
+  const int product = before_reshape(r, i.inputs[0]);
+  int y = with_activation<Matmul>(r, product, epilogue);
+  if (y == kKeep) y = with_activation<Conv>(r, product, epilogue);
+  return y == kKeep ? kKeep : r.reshaped(y, result.shape);
+}
+
+constexpr RuleRow kRules[] = {{Binary::kName, take_in_bias}, {Unary::kName, take_in_activation}};
+
+}  // namespace
+
+bool epilogues(Program& program) { return rewrite(program, kRules); }
+
+}  // namespace crescent::passes

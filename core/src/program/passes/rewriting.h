@@ -1,0 +1,96 @@
+// Rewriting: a program while rules are applied to it, front to back. A rule looks at one instruction and what leads to it,
+// and may give another value in the place of the instruction's result. What becomes unused stays behind for dead_code.
+#pragma once
+#include <deque>
+#include <optional>
+#include <span>
+
+#include "crescent/op_types.h"
+#include "crescent/program.h"
+
+namespace crescent::passes {
+
+using Instruction = Program::Instruction;
+class Rewriting;
+
+inline constexpr int kKeep = -1;
+/// The value that replaces the only result of the instruction (same spec), or kKeep.
+using Rule = int (*)(Rewriting&, const Instruction&);
+struct RuleRow {
+  std::string_view op;
+  Rule rule;
+};
+
+/// Offers every instruction to the rules of its op, until one applies. True when any did.
+bool rewrite(Program& program, std::span<const RuleRow> rules);
+
+/// The op as a T, or null.
+template <class T>
+const T* as(const Op& op) {
+  return op.name() == T::kName ? dynamic_cast<const T*>(&op) : nullptr;
+}
+template <class T>
+const T& op_of(const Instruction& instruction) {
+  return static_cast<const T&>(*instruction.op);
+}
+
+class Rewriting {
+ public:
+  explicit Rewriting(Program& program);
+
+  TensorSpec spec(int value) const { return program_.values[static_cast<size_t>(value)]; }
+  Shape shape(int value) const { return spec(value).shape; }
+  DType dtype(int value) const { return spec(value).dtype; }
+  TensorSpec result(const Instruction& i) const { return spec(i.outputs[0]); }
+
+  /// What computes the value; null for inputs, variables and constants.
+  const Instruction* maker(int value) const { return makers_[static_cast<size_t>(value)]; }
+  /// The same when that is a T.
+  template <class T>
+  const Instruction* made_by(int value) const {
+    const Instruction* i = maker(value);
+    return i && as<T>(*i->op) ? i : nullptr;
+  }
+  template <class T>
+  const T* op_that_made(int value) const {
+    const Instruction* i = maker(value);
+    return i ? as<T>(*i->op) : nullptr;
+  }
+  /// The number that every element of the value is, when that is known now.
+  std::optional<double> uniform(int value) const;
+  bool is_uniform(int value, double number) const { return uniform(value) == number; }
+  /// Exactly one instruction reads the value, and neither outputs nor variables are it.
+  bool read_once(int value) const { return reads_[static_cast<size_t>(value)] == 1; }
+
+  /// Adds an instruction before the one being looked at; gives its (first) result.
+  int add(OpPtr op, std::vector<int> inputs);
+  template <class T>
+  int add(T op, std::vector<int> inputs) {
+    return add(OpPtr(std::make_shared<const T>(std::move(op))), std::move(inputs));
+  }
+  int add_unary(UnaryKind kind, int x);
+  int add_binary(BinaryKind kind, int a, int b);
+  int add_scalar(double number, DType dtype);
+  /// The same elements in another shape; the value itself when it has that shape.
+  int reshaped(int value, const Shape& shape);
+  /// The value stretched to the spec; kKeep when the dtype is another.
+  int stretched(int value, const TensorSpec& spec);
+
+ private:
+  friend bool rewrite(Program& program, std::span<const RuleRow> rules);
+  void visit(Instruction instruction, std::span<const RuleRow> rules);
+  void keep(Instruction instruction);
+  void replace(const Instruction& instruction, int value);
+  void finish();
+
+  Program& program_;
+  std::deque<Instruction> code_;
+  std::vector<const Instruction*> makers_;             ///< per value
+  std::vector<int> now_;                               ///< per value: what stands for it
+  std::vector<int> reads_;
+  std::vector<int> constant_;                          ///< per value: index among the constants, or -1
+  int scope_ = 0;
+  bool changed_ = false;
+};
+
+}  // namespace crescent::passes

@@ -1,0 +1,57 @@
+// Transposes around products: kernels read and write matrices either way.
+//
+//   %2 = transpose(%1, [1, 0])         %3 = matmul(%0, %1, transpose_b)
+//   %3 = matmul(%0, %2)         ->
+#include <utility>
+
+#include "program/passes/passes.h"
+#include "program/passes/rewriting.h"
+
+namespace crescent::passes {
+namespace {
+
+/// The last two axes change places, the others stay.
+bool swaps_matrices(const Transpose& op) {
+  const int rank = static_cast<int>(op.axes.size());
+  for (int i = 0; i + 2 < rank; ++i) {
+    if (op.axes[static_cast<size_t>(i)] != i) return false;
+  }
+  return rank >= 2 && op.axes[static_cast<size_t>(rank - 2)] == rank - 1;
+}
+
+const Instruction* swap_before(Rewriting& r, int value) {
+  auto* made = r.made_by<Transpose>(value);
+  return made && swaps_matrices(op_of<Transpose>(*made)) ? made : nullptr;
+}
+
+int take_in_operands(Rewriting& r, const Instruction& i) {
+  Matmul op = op_of<Matmul>(i);
+  std::vector<int> inputs = i.inputs;
+  bool* flags[] = {&op.transpose_a, &op.transpose_b};
+  for (size_t side = 0; side < 2; ++side) {
+    auto* swap = swap_before(r, inputs[side]);
+    if (!swap) continue;
+    inputs[side] = swap->inputs[0];
+    *flags[side] = !*flags[side];
+  }
+  return inputs == i.inputs ? kKeep : r.add(op, std::move(inputs));
+}
+
+/// (a b)^T = b^T a^T
+int take_in_result(Rewriting& r, const Instruction& i) {
+  const int x = i.inputs[0];
+  auto* product = r.made_by<Matmul>(x);
+  if (!product || !swaps_matrices(op_of<Transpose>(i)) || !r.read_once(x)) return kKeep;
+  Matmul op = op_of<Matmul>(*product);
+  if (op.bias) return kKeep;
+  op.transpose_a = !std::exchange(op.transpose_b, !op.transpose_a);
+  return r.add(op, {product->inputs[1], product->inputs[0]});
+}
+
+constexpr RuleRow kRules[] = {{Matmul::kName, take_in_operands}, {Transpose::kName, take_in_result}};
+
+}  // namespace
+
+bool transposes(Program& program) { return rewrite(program, kRules); }
+
+}  // namespace crescent::passes
