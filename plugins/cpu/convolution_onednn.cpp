@@ -10,10 +10,9 @@ namespace crescent::cpu {
 namespace {
 
 using dnnl::memory;
-using onednn::Task;
 using Dims = memory::dims;
 
-constexpr int64_t kSlices = 16;
+constexpr int64_t kSlices = 64, kPartials = 16;
 constexpr double kLeastFlops = 2e6;              ///< a slice
 constexpr size_t kMostPartials = 16 << 20;       ///< bytes of partial kernel gradients
 
@@ -85,169 +84,143 @@ struct Slicing {
   int64_t size(int64_t slice, int64_t batch) const { return std::min(images, batch - slice * images); }
 };
 
-/// Scratch memory handed out piece by piece when a kernel is made.
-struct Scratch {
-  size_t bytes = 0;
-  size_t reserve(size_t count) {
-    size_t at = bytes;
-    bytes += (count + 63) / 64 * 64;
-    return at;
-  }
-};
-
-void require_fast(const char* implementation) {
+const char* require_fast(const char* implementation) {
   if (onednn::is_reference(implementation)) throw dnnl::error(dnnl_unimplemented, "only reference code");
+  return implementation;
 }
 
-/// Forward and backward data: every image on its own, the kernel the same for all.
-class ImageConvolution final : public Kernel {
+/// What all passes share: slices of the batch, all of one size but the last, and a reorder of the kernel.
+class SlicedConvolution : public Kernel {
  public:
-  explicit ImageConvolution(const Request& r) : plan_(r), slicing_(plan_, kSlices) {
-    const bool forward_pass = plan_.pass == ConvPass::forward;
-    for (int64_t i = 0; i < slicing_.count; ++i) {
-      const Descriptions d(plan_, slicing_.size(i, plan_.batch));
-      forward_pass ? add_forward(d) : add_backward(d);
-    }
-    const Descriptions d(plan_, 1);
-    if (kernel_ != d.kernel) {
-      kernel_at_ = scratch_.reserve(kernel_.get_size());
-      dnnl::reorder::primitive_desc reorder(onednn::engine(), d.kernel, onednn::engine(), kernel_,
-                                            onednn::attributes());
-      reorder_scratch_ = scratch_.reserve(reorder.scratchpad_desc().get_size());
-      reorder_.emplace_back(dnnl::reorder(reorder),
-                            std::initializer_list<std::pair<int, memory::desc>>{
-                                {DNNL_ARG_FROM, d.kernel},
-                                {DNNL_ARG_TO, kernel_},
-                                {DNNL_ARG_SCRATCHPAD, reorder.scratchpad_desc()}});
-    }
-    const int64_t in = plan_.in_pixels() * plan_.in_channels, out = plan_.out_pixels() * plan_.out_channels;
-    source_step_ = static_cast<size_t>(slicing_.images * (forward_pass ? in : out)) * size_of(plan_.dtype);
-    result_step_ = static_cast<size_t>(slicing_.images * (forward_pass ? out : in)) * size_of(plan_.dtype);
+  SlicedConvolution(const Request& r, int64_t most_slices) : plan_(r), slicing_(plan_, most_slices) {}
+  std::string name() const override { return "onednn " + implementation_; }
+  double flops() const override { return plan_.flops(); }
+
+ protected:
+  static constexpr int kReorder = 0, kWhole = 1, kLast = 2;          // numbers of the primitives
+
+  size_t x_bytes(int64_t images) const {
+    return static_cast<size_t>(images * plan_.in_pixels() * plan_.in_channels) * size_of(plan_.dtype);
+  }
+  size_t y_bytes(int64_t images) const {
+    return static_cast<size_t>(images * plan_.out_pixels() * plan_.out_channels) * size_of(plan_.dtype);
+  }
+  /// Adds the reorder, then the primitives of a whole slice and of the last one; add(descriptions) is to add one.
+  template <class F>
+  void add_primitives(const memory::desc& from, const memory::desc& to, F&& add) {
+    dnnl::reorder::primitive_desc reorder(onednn::engine(), from, onednn::engine(), to, onednn::attributes());
+    primitives_.add(dnnl::reorder(reorder), reorder, {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}});
+    add(Descriptions(plan_, slicing_.images));
+    if (rest() != slicing_.images) add(Descriptions(plan_, rest()));
+  }
+  /// f(which primitive, first image, images, worker, slice) in the pool.
+  template <class F>
+  void each_slice(const Arguments& a, F&& f) {
+    primitives_.prepare(a.pool.threads());
+    a.pool.parallel(slicing_.count, [&](int64_t i, int worker) {
+      const int64_t images = slicing_.size(i, plan_.batch);
+      f(images == slicing_.images ? kWhole : kLast, i * slicing_.images, images, worker, i);
+    });
+  }
+
+  ConvPlan plan_;
+  Slicing slicing_;
+  std::string implementation_;
+  onednn::Primitives primitives_;
+
+ private:
+  int64_t rest() const { return slicing_.size(slicing_.count - 1, plan_.batch); }
+};
+
+/// Forward and backward data: every image on its own, the kernel the same for all.
+class ImageConvolution final : public SlicedConvolution {
+ public:
+  explicit ImageConvolution(const Request& r)
+      : SlicedConvolution(r, kSlices), forward_(plan_.pass == ConvPass::forward) {
+    const Descriptions d(plan_, slicing_.images);
+    kernel_ = forward_ ? forward(plan_, d).weights_desc() : backward_data(plan_, d).weights_desc();
+    packs_ = kernel_ != d.kernel;
+    add_primitives(d.kernel, kernel_, [&](const Descriptions& of) { forward_ ? add_forward(of) : add_backward(of); });
   }
 
   void run(const Arguments& a) override {
-    const std::byte* kernel = a.inputs[1];
-    if (!reorder_.empty()) {
-      std::byte* packed = a.scratch + kernel_at_;
-      reorder_[0].bind(0, kernel), reorder_[0].bind(1, packed), reorder_[0].bind(2, a.scratch + reorder_scratch_);
-      reorder_[0].run();
-      kernel = packed;
-    }
-    a.pool.parallel(slicing_.count, [&](int64_t i, int) {
-      Task& task = tasks_[i];
-      task.bind(0, a.inputs[0] + i * source_step_), task.bind(1, kernel);
-      task.bind(2, a.outputs[0] + i * result_step_), task.bind(3, a.scratch + scratch_at_[i]);
-      if (plan_.bias) task.bind(4, a.inputs[2]);
-      task.run();
+    primitives_.prepare(a.pool.threads());
+    if (packs_) primitives_.run(0, kReorder, {a.inputs[1], a.scratch});
+    const std::byte* kernel = packs_ ? a.scratch : a.inputs[1];
+    each_slice(a, [&](int which, int64_t first, int64_t images, int worker, int64_t) {
+      const std::byte* from = a.inputs[0] + (forward_ ? x_bytes(first) : y_bytes(first));
+      std::byte* to = a.outputs[0] + (forward_ ? y_bytes(first) : x_bytes(first));
+      plan_.bias ? primitives_.run(worker, which, {from, kernel, to, a.inputs[2]})
+                 : primitives_.run(worker, which, {from, kernel, to});
+      if (plan_.epilogue == Epilogue::relu) {
+        onednn::apply_relu(plan_.dtype, to, images * plan_.out_pixels() * plan_.out_channels);
+      }
     });
   }
-  std::string name() const override { return "onednn " + implementation_; }
-  size_t scratch_bytes() const override { return scratch_.bytes; }
-  double flops() const override { return plan_.flops(); }
+  size_t scratch_bytes() const override { return packs_ ? kernel_.get_size() : 0; }
 
  private:
   void add_forward(const Descriptions& d) {
     auto desc = forward(plan_, d);
-    accept(desc.impl_info_str(), desc.weights_desc(), desc.scratchpad_desc());
-    const dnnl::convolution_forward primitive(desc);
-    if (plan_.bias) {
-      tasks_.emplace_back(primitive, std::initializer_list<std::pair<int, memory::desc>>{
-                                         {DNNL_ARG_SRC, d.x}, {DNNL_ARG_WEIGHTS, kernel_}, {DNNL_ARG_DST, d.y},
-                                         {DNNL_ARG_SCRATCHPAD, desc.scratchpad_desc()}, {DNNL_ARG_BIAS, d.bias}});
-    } else {
-      tasks_.emplace_back(primitive, std::initializer_list<std::pair<int, memory::desc>>{
-                                         {DNNL_ARG_SRC, d.x}, {DNNL_ARG_WEIGHTS, kernel_}, {DNNL_ARG_DST, d.y},
-                                         {DNNL_ARG_SCRATCHPAD, desc.scratchpad_desc()}});
-    }
+    accept(desc.impl_info_str(), desc.weights_desc());
+    onednn::Arguments arguments = {{DNNL_ARG_SRC, d.x}, {DNNL_ARG_WEIGHTS, kernel_}, {DNNL_ARG_DST, d.y}};
+    if (plan_.bias) arguments.emplace_back(DNNL_ARG_BIAS, d.bias);
+    primitives_.add(dnnl::convolution_forward(desc), desc, arguments);
   }
   void add_backward(const Descriptions& d) {
     auto desc = backward_data(plan_, d);
-    accept(desc.impl_info_str(), desc.weights_desc(), desc.scratchpad_desc());
-    tasks_.emplace_back(dnnl::convolution_backward_data(desc),
-                        std::initializer_list<std::pair<int, memory::desc>>{
-                            {DNNL_ARG_DIFF_DST, d.y}, {DNNL_ARG_WEIGHTS, kernel_}, {DNNL_ARG_DIFF_SRC, d.x},
-                            {DNNL_ARG_SCRATCHPAD, desc.scratchpad_desc()}});
+    accept(desc.impl_info_str(), desc.weights_desc());
+    primitives_.add(dnnl::convolution_backward_data(desc), desc,
+                    {{DNNL_ARG_DIFF_DST, d.y}, {DNNL_ARG_WEIGHTS, kernel_}, {DNNL_ARG_DIFF_SRC, d.x}});
   }
   /// The last, shorter slice must like the same layout of the kernel as the others.
-  void accept(const char* implementation, const memory::desc& kernel, const memory::desc& scratch) {
-    require_fast(implementation);
-    if (tasks_.empty()) kernel_ = kernel, implementation_ = implementation;
+  void accept(const char* implementation, const memory::desc& kernel) {
+    implementation_ = require_fast(implementation);
     if (kernel != kernel_) throw dnnl::error(dnnl_unimplemented, "slices want different kernels");
-    scratch_at_.push_back(scratch_.reserve(scratch.get_size()));
   }
 
-  ConvPlan plan_;
-  Slicing slicing_;
-  Scratch scratch_;
-  std::string implementation_;
+  bool forward_, packs_;
   memory::desc kernel_;
-  std::vector<Task> tasks_, reorder_;              // reorder_: one, or none when the plain layout is liked best
-  std::vector<size_t> scratch_at_;
-  size_t kernel_at_ = 0, reorder_scratch_ = 0, source_step_ = 0, result_step_ = 0;
 };
 
-class KernelGradient final : public Kernel {
+class KernelGradient final : public SlicedConvolution {
  public:
-  explicit KernelGradient(const Request& r) : plan_(r), slicing_(plan_, partials(plan_)) {
-    for (int64_t i = 0; i < slicing_.count; ++i) add(Descriptions(plan_, slicing_.size(i, plan_.batch)));
-    const Descriptions d(plan_, 1);
-    dnnl::reorder::primitive_desc reorder(onednn::engine(), kernel_, onednn::engine(), d.kernel, onednn::attributes());
-    reorder_scratch_ = scratch_.reserve(reorder.scratchpad_desc().get_size());
-    reorder_.emplace_back(dnnl::reorder(reorder), std::initializer_list<std::pair<int, memory::desc>>{
-                                                      {DNNL_ARG_FROM, kernel_},
-                                                      {DNNL_ARG_TO, d.kernel},
-                                                      {DNNL_ARG_SCRATCHPAD, reorder.scratchpad_desc()}});
-    const size_t size = size_of(plan_.dtype);
-    x_step_ = static_cast<size_t>(slicing_.images * plan_.in_pixels() * plan_.in_channels) * size;
-    y_step_ = static_cast<size_t>(slicing_.images * plan_.out_pixels() * plan_.out_channels) * size;
+  explicit KernelGradient(const Request& r) : SlicedConvolution(r, partials(ConvPlan(r))) {
+    const Descriptions d(plan_, slicing_.images);
+    kernel_ = backward_kernel(plan_, d).diff_weights_desc();
+    add_primitives(kernel_, d.kernel, [&](const Descriptions& of) { add(of); });
   }
 
   void run(const Arguments& a) override {
-    a.pool.parallel(slicing_.count, [&](int64_t i, int) {
-      Task& task = tasks_[i];
-      task.bind(0, a.inputs[0] + i * x_step_), task.bind(1, a.inputs[1] + i * y_step_);
-      task.bind(2, a.scratch + partial_at_[i]), task.bind(3, a.scratch + scratch_at_[i]);
-      task.run();
+    each_slice(a, [&](int which, int64_t first, int64_t, int worker, int64_t slice) {
+      primitives_.run(worker, which, {a.inputs[0] + x_bytes(first), a.inputs[1] + y_bytes(first), partial(a, slice)});
     });
-    auto partial = [&](int64_t i) { return reinterpret_cast<float*>(a.scratch + partial_at_[i]); };
-    a.pool.blocks(static_cast<int64_t>(kernel_.get_size() / sizeof(float)), 4096, [&](int64_t begin, int64_t end) {
-      for (int64_t i = 1; i < slicing_.count; ++i) accumulate(partial(0) + begin, partial(i) + begin, end - begin);
+    a.pool.blocks(values(), 4096, [&](int64_t begin, int64_t end) {
+      for (int64_t i = 1; i < slicing_.count; ++i) accumulate(partial(a, 0) + begin, partial(a, i) + begin, end - begin);
     });
-    reorder_[0].bind(0, partial(0)), reorder_[0].bind(1, a.outputs[0]);
-    reorder_[0].bind(2, a.scratch + reorder_scratch_);
-    reorder_[0].run();
+    primitives_.run(0, kReorder, {partial(a, 0), a.outputs[0]});
   }
-  std::string name() const override { return "onednn " + implementation_; }
-  size_t scratch_bytes() const override { return scratch_.bytes; }
-  double flops() const override { return plan_.flops(); }
+  size_t scratch_bytes() const override { return static_cast<size_t>(slicing_.count * stride()) * sizeof(float); }
 
  private:
   static int64_t partials(const ConvPlan& p) {
     const size_t most = kMostPartials / (static_cast<size_t>(p.kernel_size()) * sizeof(float));
-    return std::clamp<int64_t>(static_cast<int64_t>(most), 2, kSlices);
+    return std::clamp<int64_t>(static_cast<int64_t>(most), 2, kPartials);
+  }
+  int64_t values() const { return static_cast<int64_t>(kernel_.get_size() / sizeof(float)); }
+  int64_t stride() const { return (values() + 15) / 16 * 16; }
+  float* partial(const Arguments& a, int64_t slice) const {
+    return reinterpret_cast<float*>(a.scratch) + slice * stride();
   }
   void add(const Descriptions& d) {
     auto desc = backward_kernel(plan_, d);
-    require_fast(desc.impl_info_str());
-    const memory::desc kernel = desc.diff_weights_desc();
-    if (tasks_.empty()) kernel_ = kernel, implementation_ = desc.impl_info_str();
-    if (kernel != kernel_) throw dnnl::error(dnnl_unimplemented, "slices want different kernels");
-    scratch_at_.push_back(scratch_.reserve(desc.scratchpad_desc().get_size()));
-    partial_at_.push_back(scratch_.reserve(kernel.get_size()));
-    tasks_.emplace_back(dnnl::convolution_backward_weights(desc),
-                        std::initializer_list<std::pair<int, memory::desc>>{
-                            {DNNL_ARG_SRC, d.x}, {DNNL_ARG_DIFF_DST, d.y}, {DNNL_ARG_DIFF_WEIGHTS, kernel},
-                            {DNNL_ARG_SCRATCHPAD, desc.scratchpad_desc()}});
+    implementation_ = require_fast(desc.impl_info_str());
+    if (desc.diff_weights_desc() != kernel_) throw dnnl::error(dnnl_unimplemented, "slices want different kernels");
+    primitives_.add(dnnl::convolution_backward_weights(desc), desc,
+                    {{DNNL_ARG_SRC, d.x}, {DNNL_ARG_DIFF_DST, d.y}, {DNNL_ARG_DIFF_WEIGHTS, kernel_}});
   }
 
-  ConvPlan plan_;
-  Slicing slicing_;
-  Scratch scratch_;
-  std::string implementation_;
   memory::desc kernel_;
-  std::vector<Task> tasks_, reorder_;
-  std::vector<size_t> scratch_at_, partial_at_;
-  size_t reorder_scratch_ = 0, x_step_ = 0, y_step_ = 0;
 };
 
 }  // namespace

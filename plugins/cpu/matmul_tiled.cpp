@@ -10,7 +10,7 @@ namespace {
 
 constexpr int64_t kTile = 128;           ///< rows and columns of a tile at most
 constexpr int64_t kEnough = 16;          ///< tiles are made smaller until there are so many
-constexpr int64_t kLeastRows = 16, kLeastColumns = 32, kLeastDepth = 512;
+constexpr int64_t kLeastDepth = 512;
 constexpr double kLeastFlops = 400e3;    ///< a tile: some microseconds
 
 int64_t pieces(int64_t whole, int64_t piece) { return (whole + piece - 1) / piece; }
@@ -22,14 +22,14 @@ struct Cut {
   int64_t row_tiles, column_tiles, sums;
 
   Cut(const MatmulPlan& p) {
+    // Few rows are as fast as many, unless b is transposed: it is turned around once a tile. Few columns never are.
+    const int64_t least_rows = p.transpose_b ? 64 : 16;
     rows = std::min(p.m, kTile), columns = std::min(p.n, kTile), depth = p.k;
     auto parts = [&] { return p.count() * pieces(p.m, rows) * pieces(p.n, columns) * pieces(p.k, depth); };
-    auto worth = [&] { return parts() < kEnough && 2.0 * rows * columns * depth > 2 * kLeastFlops; };
-    while (worth() && (rows >= 2 * kLeastRows || columns >= 2 * kLeastColumns)) {
-      if (columns >= rows && columns >= 2 * kLeastColumns) columns = (columns + 1) / 2;
-      else if (rows >= 2 * kLeastRows) rows = (rows + 1) / 2;
-      else columns = (columns + 1) / 2;
-    }
+    auto worth = [&] {
+      return parts() < kEnough && static_cast<double>(rows) * static_cast<double>(columns * depth) > kLeastFlops;
+    };
+    while (worth() && rows >= 2 * least_rows) rows = (rows + 1) / 2;
     while (worth() && depth >= 2 * kLeastDepth) depth = (depth + 1) / 2;
     rows = std::min(p.m, rounded(pieces(p.m, pieces(p.m, rows)), 4));          // even tiles
     columns = std::min(p.n, rounded(pieces(p.n, pieces(p.n, columns)), 16));

@@ -1,6 +1,9 @@
 #include "onednn.h"
 
+#include <new>
 #include <string_view>
+
+#include "matmul.h"
 
 namespace crescent::cpu::onednn {
 
@@ -23,31 +26,72 @@ dnnl::memory::desc plain(const std::vector<int64_t>& dims, dnnl::memory::data_ty
 }
 
 dnnl::primitive_attr attributes(Epilogue epilogue) {
-  constexpr dnnl::algorithm kAlgorithms[] = {dnnl::algorithm::undef, dnnl::algorithm::eltwise_relu,
-                                             dnnl::algorithm::eltwise_logistic, dnnl::algorithm::eltwise_tanh};
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-  if (epilogue != Epilogue::none) {
+  if (epilogue == Epilogue::sigmoid || epilogue == Epilogue::tanh) {
     dnnl::post_ops after;
-    after.append_eltwise(1, kAlgorithms[static_cast<int>(epilogue)], 0, 0);
+    after.append_eltwise(1, epilogue == Epilogue::sigmoid ? dnnl::algorithm::eltwise_logistic : dnnl::algorithm::eltwise_tanh, 0, 0);
     attributes.set_post_ops(after);
   }
   return attributes;
+}
+
+void apply_relu(DType dtype, std::byte* values, int64_t count) {
+  if (dtype == DType::float32) return finish(reinterpret_cast<float*>(values), 1, count, count, {}, Epilogue::relu);
+  constexpr uint16_t kSign = 0x8000, kMinusInfinity = 0xff80;        // bfloat16: above it, what is not a number
+  auto* bits = reinterpret_cast<uint16_t*>(values);
+  for (int64_t i = 0; i < count; ++i) bits[i] = bits[i] >= kSign && bits[i] <= kMinusInfinity ? 0 : bits[i];
 }
 
 bool is_reference(const char* implementation) {
   return std::string_view(implementation).find("ref") != std::string_view::npos;
 }
 
-Task::Task(const dnnl::primitive& primitive, std::initializer_list<std::pair<int, dnnl::memory::desc>> arguments)
-    : primitive_(primitive), stream_(engine()) {
-  for (auto& [index, layout] : arguments) arguments_.push_back({index, {layout, engine(), nullptr}});
-  for (auto& a : arguments_) raw_.push_back({a.index, a.memory.get()});
+namespace {
+
+/// Scratch memory of the calling thread, shared by all primitives it runs.
+void* thread_scratch(size_t bytes) {
+  constexpr std::align_val_t kAlignment{64};
+  struct Free {
+    void operator()(void* p) const { ::operator delete(p, kAlignment); }
+  };
+  thread_local std::unique_ptr<void, Free> memory;
+  thread_local size_t size = 0;
+  if (bytes > size) {
+    memory.reset();
+    memory.reset(::operator new(bytes, kAlignment)), size = bytes;
+  }
+  return memory.get();
 }
 
-void Task::run() {
+}  // namespace
+
+Primitives::Task Primitives::make_task(const Recipe& recipe) {
+  Task task;
+  for (const auto& [index, layout] : recipe.arguments) {
+    task.memory.emplace_back(layout, engine(), nullptr);
+    task.arguments.push_back({index, task.memory.back().get()});
+  }
+  return task;
+}
+
+void Primitives::prepare(int workers) {
+  while (static_cast<int>(workers_.size()) < workers) {
+    Worker worker{dnnl::stream(engine()), {}};
+    for (const auto& recipe : recipes_) worker.tasks.push_back(make_task(recipe));
+    workers_.push_back(std::move(worker));
+  }
+}
+
+void Primitives::run(int worker, int which, std::initializer_list<const void*> addresses) {
   SingleThread alone;
-  dnnl_primitive_execute(primitive_.get(), stream_.get(), static_cast<int>(raw_.size()), raw_.data());
+  Task& task = workers_[worker].tasks[which];
+  size_t i = 0;
+  for (const void* address : addresses) task.memory[i++].set_data_handle(const_cast<void*>(address));
+  dnnl::memory& scratch = task.memory.back();
+  scratch.set_data_handle(thread_scratch(scratch.get_desc().get_size()));
+  dnnl_primitive_execute(recipes_[which].primitive.get(), workers_[worker].stream.get(),
+                         static_cast<int>(task.arguments.size()), task.arguments.data());
 }
 
 }  // namespace crescent::cpu::onednn

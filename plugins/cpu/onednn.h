@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <initializer_list>
+#include <memory>
 #include <oneapi/dnnl/dnnl.hpp>
 #include <string>
 #include <utility>
@@ -34,29 +35,48 @@ dnnl::memory::data_type type_of(DType dtype);
 dnnl::memory::desc plain(const std::vector<int64_t>& dims, dnnl::memory::data_type type,
                          const std::vector<int64_t>& strides);
 
-/// Relu, sigmoid or tanh on what a primitive stores, and scratch memory given by the caller.
+/// Sigmoid or tanh on what a primitive stores, and scratch memory given by the caller. Relu is left to apply_relu().
 dnnl::primitive_attr attributes(Epilogue epilogue = Epilogue::none);
+
+/// oneDNN's own relu makes 0 of what is not a number, which would hide a diverging training; this one keeps it.
+void apply_relu(DType dtype, std::byte* values, int64_t count);
 
 /// oneDNN's slow reference code, which own kernels beat.
 bool is_reference(const char* implementation);
 
-/// A primitive and the memory it works on. Not for two threads at once: every part of a region has its own.
-class Task {
+using Arguments = std::vector<std::pair<int, dnnl::memory::desc>>;
+
+/// Primitives as the workers of a pool run them: every worker on its own memory objects and scratch memory.
+class Primitives {
  public:
-  Task(const dnnl::primitive& primitive, std::initializer_list<std::pair<int, dnnl::memory::desc>> arguments);
-  /// Argument i, in the order given to the constructor, is at `address` from now on.
-  void bind(int i, const void* address) { arguments_[i].memory.set_data_handle(const_cast<void*>(address)); }
-  void run();
+  /// The number by which run() knows the primitive; arguments in the order of the addresses there.
+  template <class Desc, class Primitive = dnnl::primitive>
+  int add(const Primitive& primitive, const Desc& desc, Arguments arguments) {
+    arguments.emplace_back(DNNL_ARG_SCRATCHPAD, desc.scratchpad_desc());
+    recipes_.push_back({primitive, std::move(arguments)});
+    return static_cast<int>(recipes_.size()) - 1;
+  }
+  /// To be called before run() in a region of so many workers; allocates the first time only.
+  void prepare(int workers);
+  void run(int worker, int which, std::initializer_list<const void*> addresses);
 
  private:
-  struct Argument {
-    int index;
-    dnnl::memory memory;
+  struct Recipe {
+    dnnl::primitive primitive;
+    Arguments arguments;
   };
-  dnnl::primitive primitive_;
-  dnnl::stream stream_;
-  std::vector<Argument> arguments_;
-  std::vector<dnnl_exec_arg_t> raw_;
+  struct Task {
+    std::vector<dnnl::memory> memory;
+    std::vector<dnnl_exec_arg_t> arguments;
+  };
+  struct Worker {
+    dnnl::stream stream;
+    std::vector<Task> tasks;               ///< one a recipe
+  };
+  static Task make_task(const Recipe& recipe);
+
+  std::vector<Recipe> recipes_;
+  std::vector<Worker> workers_;
 };
 
 }  // namespace crescent::cpu::onednn

@@ -1,6 +1,7 @@
 // Pooling over windows of one image, channels last.
 #pragma once
 #include <array>
+#include <vector>
 
 #include "kernel.h"
 
@@ -19,11 +20,15 @@ struct PoolPlan {
 
   bool max;
   std::array<Axis, 3> axes;                ///< absent axes stand in front with size 1
+  std::vector<int64_t> whole;              ///< pixels under a window that is inside, from its first one
   int64_t batch, channels;
 
   int64_t in_size() const { return axes[0].in * axes[1].in * axes[2].in * channels; }
   int64_t out_rows() const { return axes[0].out * axes[1].out; }
   int64_t out_row_size() const { return axes[2].out * channels; }
+
+ private:
+  std::vector<int64_t> window_pixels() const;
 };
 
 /// Output rows [first, last) of one image.

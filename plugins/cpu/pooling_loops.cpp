@@ -17,21 +17,27 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 /// The input pixels under the window of one output pixel.
 struct Window {
-  int64_t z0, z1, y0, y1, x0, x1, height, width;
+  const PoolPlan& plan;
+  int64_t z0, z1, y0, y1, x0, x1;
 
-  Window(const PoolPlan& p, int64_t row, int64_t column) {
+  Window(const PoolPlan& p, int64_t row, int64_t column) : plan(p) {
     const auto& [d, h, w] = p.axes;
     const int64_t i = row / h.out, j = row % h.out;
     z0 = d.first(i), z1 = d.last(i), y0 = h.first(j), y1 = h.last(j), x0 = w.first(column), x1 = w.last(column);
-    height = h.in, width = w.in;
   }
   int64_t count() const { return (z1 - z0) * (y1 - y0) * (x1 - x0); }
+  int64_t pixel(int64_t z, int64_t y, int64_t x) const { return (z * plan.axes[1].in + y) * plan.axes[2].in + x; }
   /// f(pixel) in order.
   template <class F>
   HWY_INLINE void each(F&& f) const {
+    if (count() == static_cast<int64_t>(plan.whole.size())) {
+      const int64_t corner = pixel(z0, y0, x0);
+      for (int64_t offset : plan.whole) f(corner + offset);
+      return;
+    }
     for (int64_t z = z0; z < z1; ++z) {
       for (int64_t y = y0; y < y1; ++y) {
-        for (int64_t x = x0; x < x1; ++x) f((z * height + y) * width + x);
+        for (int64_t x = x0; x < x1; ++x) f(pixel(z, y, x));
       }
     }
   }
