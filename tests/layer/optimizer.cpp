@@ -1,0 +1,65 @@
+// What every optimizer does around its rule.
+#include <cmath>
+#include <catch2/catch.hpp>
+
+#include "crescent/crescent.h"
+
+using namespace crescent;
+using Catch::Contains;
+
+namespace {
+
+Variable weight(std::vector<float> values) {
+  const int64_t count = static_cast<int64_t>(values.size());
+  Variable::Options options;
+  options.name = "w";
+  return Variable(Tensor::from(values, {count}), options);
+}
+
+Tensor gradient(std::vector<float> values) { return Tensor::from(values, {static_cast<int64_t>(values.size())}); }
+
+std::vector<double> after(const Dict& options, std::vector<float> w, std::vector<std::vector<float>> gradients) {
+  auto sgd = make<Optimizer>("SGD", options);
+  const Variables variables{weight(w)};
+  for (const auto& g : gradients) sgd->apply(Tensors{gradient(g)}, variables);
+  return variables.front().value().to_vector();
+}
+
+std::vector<double> near(std::vector<double> v) {
+  for (double& x : v) x = std::round(x * 1e5) / 1e5;
+  return v;
+}
+
+}  // namespace
+
+TEST_CASE("gradients are clipped by value, norm and global norm, one of them") {
+  CHECK(near(after({{"learning_rate", 1}, {"clipvalue", 0.5}}, {1, 1}, {{2, -0.25}})) == std::vector<double>{0.5, 1.25});
+  CHECK(near(after({{"learning_rate", 1}, {"clipnorm", 1}}, {1, 1}, {{3, 4}})) == std::vector<double>{0.4, 0.2});
+  CHECK(near(after({{"learning_rate", 1}, {"global_clipnorm", 1}}, {1, 1}, {{3, 4}})) == std::vector<double>{0.4, 0.2});
+  CHECK_THROWS_WITH(after({{"clipnorm", 1}, {"clipvalue", 1}}, {1}, {{1}}), Contains("only one of"));
+}
+
+TEST_CASE("decay, accumulation and averages follow Keras 3") {
+  CHECK(near(after({{"learning_rate", 0.5}, {"weight_decay", 0.1}}, {2}, {{1}})) == std::vector<double>{1.4});
+  CHECK(near(after({{"learning_rate", 1}, {"gradient_accumulation_steps", 2}}, {1}, {{1}})) == std::vector<double>{1});
+  CHECK(near(after({{"learning_rate", 1}, {"gradient_accumulation_steps", 2}}, {1}, {{1}, {3}})) == std::vector<double>{-1});
+  CHECK(near(after({{"learning_rate", 1}, {"loss_scale_factor", 4}}, {1}, {{4}})) == std::vector<double>{0});
+  CHECK(near(after({{"learning_rate", 1}, {"use_ema", true}, {"ema_momentum", 0.5}, {"ema_overwrite_frequency", 2}}, {1}, {{1}, {1}})) ==
+        std::vector<double>{-0.5});
+}
+
+TEST_CASE("state is iterations, rate, then slots; the rate can be set") {
+  auto adam = make<Optimizer>("Adam", {{"learning_rate", 0.25}});
+  CHECK(adam->learning_rate().value().item() == 0.25);
+  const Variables variables{weight({1, 2}), weight({3})};
+  adam->apply(Tensors{gradient({1, 1}), Tensor()}, variables);
+  CHECK(adam->iterations().value().item() == 1);
+  CHECK(adam->state().size() == 2 + 2 * 2);
+  CHECK(adam->slot("velocity").size() == 2);
+  CHECK(variables[1].value().item() == 3);
+  adam->set_learning_rate(0.5);
+  CHECK(adam->learning_rate().value().item() == 0.5);
+  CHECK(adam->get_config().at("learning_rate").as_float() == 0.5);
+  CHECK_THROWS_WITH(adam->apply(Tensors{gradient({1})}, {weight({1})}), Contains("built for other variables"));
+  CHECK_THROWS_WITH(adam->apply(Tensors{Tensor(), Tensor()}, variables), Contains("No gradients provided for any variable"));
+}

@@ -1,0 +1,72 @@
+// Layers that the tests define for themselves: nothing of a plugin is needed to call one.
+#pragma once
+#include "crescent/crescent.h"
+
+namespace crescent::samples {
+
+inline std::shared_ptr<Initializer> ones() {
+  class Ones final : public Initializer {
+   public:
+    Tensor operator()(const Shape& shape, DType dtype) const override { return Tensor::full(shape, 1, dtype); }
+  };
+  return std::make_shared<Ones>();
+}
+
+/// x . w + b with two losses, as in the notes on tf.keras.
+class Linear final : public UnaryLayer {
+ public:
+  explicit Linear(int64_t units = 4, std::string name = "") : units_(units) { set_name(std::move(name)); }
+  void build(const Shape& input) override {
+    w_ = add_weight("w", {input[-1], units_}, ones());
+    b_ = add_weight("b", {units_}, Ref<Initializer>());
+    set_input_specs({InputSpec::with_min_ndim(2).axis(-1, input[-1])});
+  }
+  Tensor call(const Tensor& x, const Call&) override {
+    const Tensor y = ops::matmul(x, w_) + b_;
+    add_loss(ops::sum(y));
+    return y;
+  }
+
+ private:
+  int64_t units_;
+  Variable w_, b_;
+};
+
+/// Two Linear layers, one inside.
+class Block final : public UnaryLayer {
+ public:
+  Block() : first_(std::make_shared<Linear>(3)), second_(std::make_shared<Linear>(2)) {
+    track(first_);
+    track(second_);
+  }
+  Tensor call(const Tensor& x, const Call&) override { return (*second_)((*first_)(x)); }
+
+ private:
+  std::shared_ptr<Linear> first_, second_;
+};
+
+/// Counts the samples it has seen, and passes on whether it trains.
+class Counter final : public UnaryLayer {
+ public:
+  void build(const Shape&) override { count_ = add_weight("count", {}, Ref<Initializer>(), {.trainable = false}); }
+  Tensor call(const Tensor& x, const Call& call) override {
+    add_update(count_, count_ + Tensor(static_cast<double>(std::max<int64_t>(x.dim(0), 0))));
+    return call.training ? x * 2.0 : x;
+  }
+  double count() const { return count_.value().item(); }
+
+ private:
+  Variable count_;
+};
+
+/// Runs another layer, so that what is inherited shows.
+class Wrapper final : public UnaryLayer {
+ public:
+  explicit Wrapper(LayerPtr inner) : inner_(std::move(inner)) { track(inner_); }
+  Tensor call(const Tensor& x, const Call&) override { return (*inner_)(x); }
+
+ private:
+  LayerPtr inner_;
+};
+
+}  // namespace crescent::samples
