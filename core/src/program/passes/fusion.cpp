@@ -1,0 +1,255 @@
+// Fusion: elementwise instructions that feed each other and have results of one shape become one Fused op, so that values
+// between them never leave the cache. A region grows along the edges of the program as long as no path leaves it and comes
+// back: then it would have to run before and after what lies between. Smaller operands stay outside and are broadcast, so a
+// number needed everywhere is computed once, by a region of scalars.
+//
+//   %3 = subtract(%0, %1)              %3, %5 = fused(r3 = subtract r0 r1; r4 = square r3; r5 = multiply r4 r2) %0, %1, %2
+//   %4 = square(%3)             ->
+//   %5 = multiply(%4, %2)
+#include <algorithm>
+#include <cstdint>
+
+#include "program/passes/passes.h"
+#include "program/passes/rewriting.h"
+
+namespace crescent::passes {
+namespace {
+
+constexpr size_t kMostInputs = 24, kMostSteps = 64;
+constexpr int kWindow = 1024;              // regions do not reach across; keeps the search linear in the program
+
+bool is_elementwise(const Op& op) { return as<Unary>(op) || as<Binary>(op) || as<Select>(op) || as<Cast>(op); }
+
+class Bits {
+ public:
+  explicit Bits(int count = 0) : words_(static_cast<size_t>(count + 63) / 64) {}
+  bool has(int i) const { return words_[static_cast<size_t>(i) / 64] >> (i % 64) & 1; }
+  void add(int i) { words_[static_cast<size_t>(i) / 64] |= uint64_t{1} << (i % 64); }
+  void remove(int i) { words_[static_cast<size_t>(i) / 64] &= ~(uint64_t{1} << (i % 64)); }
+  void add(const Bits& other) {
+    for (size_t w = 0; w < words_.size(); ++w) words_[w] |= other.words_[w];
+  }
+
+ private:
+  std::vector<uint64_t> words_;
+};
+
+FusedStep step_of(const Op& op, DType result) {
+  FusedStep step;
+  step.dtype = result;
+  if (auto* unary = as<Unary>(op)) step.kind = FusedStep::Kind::unary, step.unary = unary->kind;
+  if (auto* binary = as<Binary>(op)) step.kind = FusedStep::Kind::binary, step.binary = binary->kind;
+  if (as<Select>(op)) step.kind = FusedStep::Kind::select;
+  if (as<Cast>(op)) step.kind = FusedStep::Kind::cast;
+  return step;
+}
+
+/// Finds the regions: every instruction belongs to one, most are alone in theirs. A region is named by its last instruction,
+/// the root.
+class Regions {
+ public:
+  explicit Regions(const Program& program) : program_(program), maker_(program.values.size(), -1) {
+    const int count = static_cast<int>(program.code.size());
+    for (int i = 0; i < count; ++i) {
+      for (int value : at(i).outputs) maker_[static_cast<size_t>(value)] = i;
+      root_.push_back(i);
+      members_.push_back({i});
+      ancestors_.emplace_back();
+    }
+    for (int first = 0; first < count; first += kWindow) grow(first, std::min(first + kWindow, count));
+  }
+
+  int root(int instruction) const { return root_[static_cast<size_t>(instruction)]; }
+  /// In the order of the program.
+  const std::vector<int>& members(int root) const { return members_[static_cast<size_t>(root)]; }
+  /// The instruction that makes the value, or -1.
+  int maker(int value) const { return maker_[static_cast<size_t>(value)]; }
+  /// The value before it was broadcast: regions broadcast by themselves.
+  int source(int value) const {
+    while (maker(value) >= 0 && as<BroadcastTo>(*at(maker(value)).op)) value = at(maker(value)).inputs[0];
+    return value;
+  }
+  /// What a region of these instructions reads from outside.
+  std::vector<int> inputs(const std::vector<int>& members) const {
+    std::vector<int> inputs;
+    for (int i : members) {
+      for (int value : at(i).inputs) {
+        value = source(value);
+        const bool own = maker(value) >= 0 && std::binary_search(members.begin(), members.end(), maker(value));
+        if (!own && std::find(inputs.begin(), inputs.end(), value) == inputs.end()) inputs.push_back(value);
+      }
+    }
+    return inputs;
+  }
+
+ private:
+  const Instruction& at(int i) const { return program_.code[static_cast<size_t>(i)]; }
+  const Shape& shape(int i) const { return program_.values[static_cast<size_t>(at(i).outputs[0])].shape; }
+  Bits& ancestors(int root) { return ancestors_[static_cast<size_t>(root)]; }
+
+  void grow(int first, int last) {
+    first_ = first, last_ = last;
+    for (int i = first; i < last; ++i) ancestors(i) = Bits(last - first);
+    for (int i = first; i < last; ++i) {
+      find_ancestors(i);
+      if (!is_elementwise(*at(i).op) || !shape(i).is_known()) continue;
+      for (int other : neighbours(i)) {
+        if (root(other) != i) merge(i, root(other));
+      }
+    }
+    for (int i = first; i < last; ++i) ancestors(i) = Bits();
+  }
+
+  bool is_inside(int instruction) const { return instruction >= first_; }
+
+  void find_ancestors(int i) {
+    Bits& mine = ancestors(i);
+    for (int value : at(i).inputs) {
+      if (!is_inside(maker(value))) continue;
+      const int other = root(maker(value));
+      mine.add(ancestors(other));
+      mine.add(other - first_);
+    }
+  }
+
+  /// Instructions that `i` could go together with, the nearest first.
+  std::vector<int> neighbours(int i) const {
+    std::vector<int> found;
+    for (int value : at(i).inputs) {
+      const int other = maker(value);
+      if (is_inside(other) && is_elementwise(*at(other).op) && shape(other) == shape(i)) found.push_back(other);
+    }
+    std::sort(found.rbegin(), found.rend());
+    return found;
+  }
+
+  /// Something outside both needs one of them and is needed by one of them.
+  bool would_surround(int a, int b) {
+    for (int root_of_part : {a, b}) {
+      for (int i : members(root_of_part)) {
+        for (int value : at(i).inputs) {
+          if (!is_inside(maker(value))) continue;
+          const int other = root(maker(value));
+          if (other == a || other == b) continue;
+          if (ancestors(other).has(a - first_) || ancestors(other).has(b - first_)) return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  /// Region b into a, if that is allowed.
+  void merge(int a, int b) {
+    const auto &in_a = members(a), &in_b = members(b);
+    if (in_a.size() + in_b.size() > kMostSteps || would_surround(a, b)) return;
+    std::vector<int> all;
+    std::merge(in_a.begin(), in_a.end(), in_b.begin(), in_b.end(), std::back_inserter(all));
+    if (inputs(all).size() > kMostInputs) return;
+    for (int i : in_b) root_[static_cast<size_t>(i)] = a;
+    members_[static_cast<size_t>(a)] = std::move(all);
+    members_[static_cast<size_t>(b)].clear();
+    join_ancestors(a, b);
+  }
+
+  /// Who comes after one now comes after both and all before them.
+  void join_ancestors(int a, int b) {
+    Bits& joined = ancestors(a);
+    joined.add(ancestors(b));
+    joined.remove(a - first_);
+    joined.remove(b - first_);
+    for (int i = first_; i < last_; ++i) {
+      Bits& later = ancestors(i);
+      if (root(i) != i || i == a || !(later.has(a - first_) || later.has(b - first_))) continue;
+      later.add(joined);
+      later.add(a - first_);
+    }
+  }
+
+  const Program& program_;
+  std::vector<int> maker_;                 ///< per value
+  std::vector<int> root_;                  ///< per instruction
+  std::vector<std::vector<int>> members_;  ///< per root
+  std::vector<Bits> ancestors_;            ///< per root, of the window: roots of the regions that come before it
+  int first_ = 0, last_ = 0;               ///< the window
+};
+
+/// Writes the program again, a region at the place of its last instruction, or before the first that needs it.
+class Emission {
+ public:
+  Emission(Program& program, const Regions& regions)
+      : program_(program), regions_(regions), is_done_(program.code.size()), is_needed_outside_(program.values.size()),
+        register_(program.values.size(), -1) {
+    find_needed_outside();
+    for (int i = 0; i < static_cast<int>(program.code.size()); ++i) {
+      if (regions.root(i) == i) emit(i);
+    }
+    program.code = std::move(code_);
+  }
+
+ private:
+  Instruction& at(int i) { return program_.code[static_cast<size_t>(i)]; }
+  int& reg(int value) { return register_[static_cast<size_t>(value)]; }
+
+  void find_needed_outside() {
+    auto need = [&](int value) { is_needed_outside_[static_cast<size_t>(value)] = true; };
+    for (int i = 0; i < static_cast<int>(program_.code.size()); ++i) {
+      for (int value : at(i).inputs) {
+        const int maker = regions_.maker(value);
+        if (maker >= 0 && regions_.root(maker) != regions_.root(i)) need(value);
+      }
+    }
+    std::for_each(program_.outputs.begin(), program_.outputs.end(), need);
+    for (const Program::Binding& b : program_.variables) {
+      if (b.result >= 0) need(b.result);
+    }
+  }
+
+  void emit(int root) {
+    if (is_done_[static_cast<size_t>(root)]) return;
+    is_done_[static_cast<size_t>(root)] = true;
+    const auto& members = regions_.members(root);
+    const bool is_alone = members.size() == 1;
+    const std::vector<int> inputs = is_alone ? at(root).inputs : regions_.inputs(members);
+    for (int value : inputs) {
+      if (regions_.maker(value) >= 0) emit(regions_.root(regions_.maker(value)));
+    }
+    code_.push_back(is_alone ? at(root) : fused(members, inputs));
+  }
+
+  Instruction fused(const std::vector<int>& members, const std::vector<int>& inputs) {
+    Instruction result{nullptr, inputs, {}, at(members.back()).scope};
+    auto op = std::make_shared<Fused>();
+    op->shape = program_.values[static_cast<size_t>(at(members.back()).outputs[0])].shape;
+    for (size_t i = 0; i < inputs.size(); ++i) reg(inputs[i]) = static_cast<int>(i);
+    for (int i : members) {
+      const int made = at(i).outputs[0];
+      FusedStep step = step_of(*at(i).op, program_.values[static_cast<size_t>(made)].dtype);
+      for (size_t a = 0; a < at(i).inputs.size(); ++a) step.args[a] = reg(regions_.source(at(i).inputs[a]));
+      reg(made) = static_cast<int>(inputs.size() + op->steps.size());
+      op->steps.push_back(step);
+      if (!is_needed_outside_[static_cast<size_t>(made)]) continue;
+      op->outputs.push_back(reg(made));
+      result.outputs.push_back(made);
+    }
+    result.op = std::move(op);
+    return result;
+  }
+
+  Program& program_;
+  const Regions& regions_;
+  std::vector<Instruction> code_;
+  std::vector<bool> is_done_;              ///< per root
+  std::vector<bool> is_needed_outside_;    ///< per value: of its region
+  std::vector<int> register_;              ///< per value: in the region being written
+};
+
+}  // namespace
+
+bool fusion(Program& program) {
+  const size_t before = program.code.size();
+  const Regions regions(program);
+  Emission(program, regions);
+  return program.code.size() < before;
+}
+
+}  // namespace crescent::passes
