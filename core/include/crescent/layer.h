@@ -24,7 +24,7 @@
 namespace crescent {
 
 /// What comes with the inputs of a call.
-struct Call {
+struct CRESCENT_API Call {
   bool training = false;
   Tensors masks;                ///< one an input, no tensor where there is none; empty when no input has one
   Dict arguments;               ///< other keyword arguments of the user: use_causal_mask, ...
