@@ -88,7 +88,7 @@ class CRESCENT_API Value {
     if (object) data_ = std::shared_ptr<Object>(std::move(object));
   }
   template <class T>
-    requires(!std::same_as<T, Value>)
+    requires(!std::same_as<T, Value> && std::convertible_to<const T&, Value>)
   Value(const std::vector<T>& items) : data_(List(items.begin(), items.end())) {}
 
   Kind kind() const { return static_cast<Kind>(data_.index()); }
