@@ -5,7 +5,8 @@
 
 namespace crescent::passes {
 
-void remove_dead_code(Program& program) {
+bool dead_code(Program& program) {
+  const size_t before = program.code.size() + program.constants.size() + program.variables.size();
   std::vector<bool> live(program.values.size(), false);
   auto mark = [&](int value) { live[static_cast<size_t>(value)] = true; };
   auto is_live = [&](int value) { return bool(live[static_cast<size_t>(value)]); };
@@ -27,6 +28,7 @@ void remove_dead_code(Program& program) {
     if (b.result == b.value) b.result = -1;
   }
   std::erase_if(program.variables, [&](const Program::Binding& b) { return b.result < 0 && !is_live(b.value); });
+  return program.code.size() + program.constants.size() + program.variables.size() != before;
 }
 
 }  // namespace crescent::passes

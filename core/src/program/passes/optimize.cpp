@@ -3,7 +3,7 @@
 namespace crescent {
 
 Program optimize(Program program, const OptimizeOptions&) {
-  passes::remove_dead_code(program);
+  passes::dead_code(program);
   return program;
 }
 
