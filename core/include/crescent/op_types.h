@@ -188,7 +188,7 @@ struct ConvSpec {
   std::vector<int64_t> strides, dilation, pad_before, pad_after;
   int64_t groups = 1;
   bool operator==(const ConvSpec&) const = default;
-  size_t hash() const;
+  CRESCENT_API size_t hash() const;
 };
 CRESCENT_API std::string to_text(const ConvSpec& spec);
 CRESCENT_OP(Conv, "conv")                              // (x, kernel[, bias]) cross-correlation; kernel (spatial..., in/groups, out)
