@@ -1,5 +1,7 @@
 #include "matmul.h"
 
+#include <algorithm>
+
 #include "converted.h"
 
 namespace crescent::cpu {
@@ -55,6 +57,9 @@ class IntegerMatmul final : public Kernel {
   MatmulPlan plan_;
 };
 
+int64_t pieces(int64_t whole, int64_t piece) { return (whole + piece - 1) / piece; }
+int64_t rounded(int64_t n, int64_t step) { return pieces(n, step) * step; }
+
 bool is_float_epilogue(Epilogue e) { return e == Epilogue::sigmoid || e == Epilogue::tanh; }
 
 }  // namespace
@@ -73,6 +78,29 @@ MatmulPlan::MatmulPlan(const Request& r) {
   }
 }
 
+MatmulCut::MatmulCut(const MatmulPlan& p, bool split_sums) : m(p.m), n(p.n) {
+  constexpr int64_t kTile = 128;           // rows and columns at most
+  constexpr int64_t kEnough = 16;          // tiles are made smaller until there are so many
+  constexpr double kLeastWork = 400e3;     // multiplications of a tile: some microseconds
+  // Few rows are as fast as many, unless b is transposed: it is turned around once a tile. Few columns never are.
+  const int64_t least_rows = p.transpose_b ? 64 : 16, least_depth = split_sums ? 512 : p.k;
+  rows = std::min(m, kTile), columns = std::min(n, kTile), depth = p.k;
+  auto parts = [&] { return p.count() * pieces(m, rows) * pieces(n, columns) * pieces(p.k, depth); };
+  auto worth = [&] {
+    return parts() < kEnough && static_cast<double>(rows) * static_cast<double>(columns * depth) > kLeastWork;
+  };
+  while (worth() && rows >= 2 * least_rows) rows = (rows + 1) / 2;
+  while (worth() && depth >= 2 * least_depth) depth = (depth + 1) / 2;
+  rows = std::min(m, rounded(pieces(m, pieces(m, rows)), 4));                // even tiles
+  columns = std::min(n, rounded(pieces(n, pieces(n, columns)), 16));
+  row_tiles = pieces(m, rows), column_tiles = pieces(n, columns), sums = pieces(p.k, depth);
+}
+
+MatmulCut::Tile MatmulCut::tile(int64_t number) const {
+  const int64_t within = number % tiles(), i = within / column_tiles * rows, j = within % column_tiles * columns;
+  return {number / tiles(), i, j, std::min(rows, m - i), std::min(columns, n - j)};
+}
+
 std::unique_ptr<Kernel> make_integer_matmul(const Request& r) {
   if (is_float_epilogue(static_cast<const Matmul&>(r.op).epilogue)) return nullptr;
   switch (r.outputs[0].dtype) {
@@ -85,6 +113,7 @@ std::unique_ptr<Kernel> make_integer_matmul(const Request& r) {
 
 std::span<const KernelRow> matmul_kernels() {
   static constexpr KernelRow kRows[] = {{"matmul", make_direct_matmul},
+                                        {"matmul", make_onednn_matmul},
                                         {"matmul", make_tiled_matmul},
                                         {"matmul", make_integer_matmul},
                                         {"matmul", make_converted<matmul_kernels>}};

@@ -23,6 +23,23 @@ struct MatmulPlan {
                                 static_cast<double>(count()); }
 };
 
+/// The tiles of the results and the partial sums that products are computed in. They depend on the shape alone, so the
+/// bits do not depend on the number of threads. Long sums over few tiles (weight gradients) are split into several.
+struct MatmulCut {
+  struct Tile {
+    int64_t item, i, j, rows, columns;   ///< product, first row and column, size
+  };
+
+  MatmulCut(const MatmulPlan& plan, bool split_sums);
+
+  int64_t tiles() const { return row_tiles * column_tiles; }         ///< of one product
+  Tile tile(int64_t number) const;
+
+  int64_t m, n;
+  int64_t rows, columns, depth;          ///< of a tile that is not at an edge, and of a partial sum
+  int64_t row_tiles, column_tiles, sums;
+};
+
 /// c (rows, columns) = epilogue(c + bias); bias may be null.
 template <class T>
 void finish(T* c, int64_t rows, int64_t columns, int64_t ldc, const T* bias, Epilogue epilogue);
@@ -33,6 +50,7 @@ void accumulate(T* sum, const T* part, int64_t count);
 
 std::unique_ptr<Kernel> make_direct_matmul(const Request& request);    // few operations, or a single row
 std::unique_ptr<Kernel> make_tiled_matmul(const Request& request);     // float32, float64
+std::unique_ptr<Kernel> make_onednn_matmul(const Request& request);    // bfloat16
 std::unique_ptr<Kernel> make_integer_matmul(const Request& request);
 
 }  // namespace crescent::cpu

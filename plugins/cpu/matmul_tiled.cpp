@@ -1,5 +1,4 @@
-// Products by a library, on fixed tiles of the result: which tiles there are depends on the shape alone, so the bits do
-// not depend on the number of threads. Long sums over few tiles (weight gradients) are split into fixed partial sums.
+// Products by a library, on fixed tiles of the result and fixed partial sums.
 #include <algorithm>
 
 #include "blas.h"
@@ -8,44 +7,14 @@
 namespace crescent::cpu {
 namespace {
 
-constexpr int64_t kTile = 128;           ///< rows and columns of a tile at most
-constexpr int64_t kEnough = 16;          ///< tiles are made smaller until there are so many
-constexpr int64_t kLeastDepth = 512;
-constexpr double kLeastFlops = 400e3;    ///< a tile: some microseconds
-
-int64_t pieces(int64_t whole, int64_t piece) { return (whole + piece - 1) / piece; }
-int64_t rounded(int64_t n, int64_t step) { return pieces(n, step) * step; }
-
-/// How one product is cut: rows x columns x depth.
-struct Cut {
-  int64_t rows, columns, depth;
-  int64_t row_tiles, column_tiles, sums;
-
-  Cut(const MatmulPlan& p) {
-    // Few rows are as fast as many, unless b is transposed: it is turned around once a tile. Few columns never are.
-    const int64_t least_rows = p.transpose_b ? 64 : 16;
-    rows = std::min(p.m, kTile), columns = std::min(p.n, kTile), depth = p.k;
-    auto parts = [&] { return p.count() * pieces(p.m, rows) * pieces(p.n, columns) * pieces(p.k, depth); };
-    auto worth = [&] {
-      return parts() < kEnough && static_cast<double>(rows) * static_cast<double>(columns * depth) > kLeastFlops;
-    };
-    while (worth() && rows >= 2 * least_rows) rows = (rows + 1) / 2;
-    while (worth() && depth >= 2 * kLeastDepth) depth = (depth + 1) / 2;
-    rows = std::min(p.m, rounded(pieces(p.m, pieces(p.m, rows)), 4));          // even tiles
-    columns = std::min(p.n, rounded(pieces(p.n, pieces(p.n, columns)), 16));
-    row_tiles = pieces(p.m, rows), column_tiles = pieces(p.n, columns), sums = pieces(p.k, depth);
-  }
-  int64_t tiles() const { return row_tiles * column_tiles; }
-};
-
 template <class T>
 class TiledMatmul final : public Kernel {
  public:
-  TiledMatmul(const Request& r) : plan_(r), cut_(plan_), gemm_(gemm<T>(r.options)), name_(gemm_name<T>(r.options)) {}
+  TiledMatmul(const Request& r) : plan_(r), cut_(plan_, true), gemm_(gemm<T>(r.options)), name_(gemm_name<T>(r.options)) {}
 
   void run(const Arguments& a) override {
     a.pool.parallel(plan_.count() * cut_.tiles() * cut_.sums, [&](int64_t part, int) {
-      compute(a, part / cut_.sums / cut_.tiles(), part / cut_.sums % cut_.tiles(), part % cut_.sums);
+      compute(a, cut_.tile(part / cut_.sums), part % cut_.sums);
     });
     if (cut_.sums > 1) a.pool.blocks(plan_.count() * plan_.m, 32, [&](int64_t begin, int64_t end) { sum(a, begin, end); });
   }
@@ -63,17 +32,14 @@ class TiledMatmul final : public Kernel {
     return sum == 0 ? a.out<T>(0) : reinterpret_cast<T*>(a.scratch) + (sum - 1) * size();
   }
 
-  void compute(const Arguments& a, int64_t item, int64_t tile, int64_t sum) const {
-    const int64_t i = tile / cut_.column_tiles * cut_.rows, j = tile % cut_.column_tiles * cut_.columns;
+  void compute(const Arguments& a, const MatmulCut::Tile& t, int64_t sum) const {
     const int64_t q = sum * cut_.depth, lda = plan_.lda(), ldb = plan_.ldb();
-    Product<T> p{plan_.transpose_a, plan_.transpose_b};
-    p.m = std::min(cut_.rows, plan_.m - i), p.n = std::min(cut_.columns, plan_.n - j);
-    p.k = std::min(cut_.depth, plan_.k - q);
-    p.a = a.in<T>(0) + plan_.a[item] + (plan_.transpose_a ? q * lda + i : i * lda + q), p.lda = lda;
-    p.b = a.in<T>(1) + plan_.b[item] + (plan_.transpose_b ? j * ldb + q : q * ldb + j), p.ldb = ldb;
-    p.c = result(a, sum) + (item * plan_.m + i) * plan_.n + j, p.ldc = plan_.n;
+    Product<T> p{plan_.transpose_a, plan_.transpose_b, t.rows, t.columns, std::min(cut_.depth, plan_.k - q)};
+    p.a = a.in<T>(0) + plan_.a[t.item] + (plan_.transpose_a ? q * lda + t.i : t.i * lda + q), p.lda = lda;
+    p.b = a.in<T>(1) + plan_.b[t.item] + (plan_.transpose_b ? t.j * ldb + q : q * ldb + t.j), p.ldb = ldb;
+    p.c = result(a, sum) + (t.item * plan_.m + t.i) * plan_.n + t.j, p.ldc = plan_.n;
     gemm_(p);
-    if (cut_.sums == 1) finish(p.c, p.m, p.n, p.ldc, bias(a) ? bias(a) + j : nullptr, plan_.epilogue);
+    if (cut_.sums == 1) finish(p.c, p.m, p.n, p.ldc, bias(a) ? bias(a) + t.j : nullptr, plan_.epilogue);
   }
 
   void sum(const Arguments& a, int64_t begin, int64_t end) const {
@@ -83,7 +49,7 @@ class TiledMatmul final : public Kernel {
   }
 
   MatmulPlan plan_;
-  Cut cut_;
+  MatmulCut cut_;
   Gemm<T> gemm_;
   const char* name_;
 };

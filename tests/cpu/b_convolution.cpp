@@ -132,3 +132,18 @@ TEST_CASE("oneDNN has fast code for the usual convolutions", "[cpu][conv]") {
     CHECK(kernel->name().find("ref") == std::string::npos);
   }
 }
+
+TEST_CASE("relu after a convolution passes on what is not a number", "[cpu][conv]") {
+  for (DType dtype : {DType::float32, DType::bfloat16}) {
+    Array x = random({1, 6, 6, 16}, dtype, 1);
+    x.values[0] = std::nan("");
+    Conv op;
+    op.spec = spec({1, 1}, {1, 1}, {0, 0}, {0, 0}), op.epilogue = Epilogue::relu;
+    const Array kernel_values = random({3, 3, 16, 16}, dtype, 2);
+    const TensorSpecs in = {x.spec, kernel_values.spec}, out = {{dtype, {1, 4, 4, 16}}};
+    for (const auto& row : convolution_kernels()) {
+      auto kernel = row.op == op.name() ? row.make({op, in, out, Options{}}) : nullptr;
+      if (kernel) CHECK(std::isnan(run(*kernel, {x, kernel_values}, out, 1).outputs[0][0]));
+    }
+  }
+}

@@ -119,3 +119,23 @@ TEST_CASE("matmul in every dtype it claims", "[cpu][matmul]") {
     CHECK(check(matmul_kernels, op, in, {reference(op, in, {5, 3})}) >= 2);
   }
 }
+
+TEST_CASE("epilogues pass on what is not a number", "[cpu][matmul]") {
+  for (auto e : {Epilogue::relu, Epilogue::sigmoid, Epilogue::tanh}) {
+    for (DType dtype : {DType::float32, DType::bfloat16}) {
+      for (int64_t size : {4, 80}) {
+        std::vector<Array> in = {random({size, size}, dtype, 1), random({size, size}, dtype, 2)};
+        in[0].values[0] = std::nan("");
+        const Matmul op = matmul(false, false, false, e);
+        const TensorSpecs specs = {in[0].spec, in[1].spec};
+        for (const auto& row : matmul_kernels()) {
+          auto kernel = row.make({op, specs, {specs.data(), 1}, Options{}});
+          if (!kernel) continue;
+          const auto got = run(*kernel, in, {specs[0]}, 1).outputs[0];
+          CAPTURE(kernel->name());
+          CHECK((std::isnan(got[0]) && std::isnan(got[size - 1]) && !std::isnan(got[size])));
+        }
+      }
+    }
+  }
+}
