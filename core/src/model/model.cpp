@@ -44,20 +44,20 @@ void Model::compile(const Dict& options) {
   auto optimizer = get<Optimizer>(parsed.optimizer);
   if (!optimizer) fail("compile: an optimizer is needed");
   check_losses(parsed.loss);
-  Training fresh;
-  fresh.options = parsed;
-  fresh.optimizer = optimizer;
-  fresh.loss = make<Metric>("Mean", {{"name", "loss"}});
+  std::vector<OutputTraining> planned;
   if (is_graph()) {
     std::vector<Shape> shapes;
     for (const Symbol& s : outputs()) shapes.push_back(s.shape());
-    fresh.resolve(output_names(), shapes);
+    planned = plan_outputs(parsed, output_names(), shapes);
   }
-  fresh.order = training_->order;
-  fresh.epochs = training_->epochs;
-  fresh.history = training_->history;
-  fresh.compiled = true;
-  *training_ = std::move(fresh);
+  const MetricPtr loss = make<Metric>("Mean", {{"name", "loss"}});
+  forget_programs();
+  Training& state = *training_;
+  state.options = parsed;
+  state.optimizer = optimizer;
+  state.outputs = std::move(planned);
+  state.loss = loss;
+  state.compiled = true;
 }
 
 bool Model::compiled() const { return training_->compiled; }

@@ -46,10 +46,10 @@ Stepper::Stepper(Model& model) : model_(model), state_(ModelAccess::training(mod
 
 void Stepper::prepare(const Batch& batch) {
   if (!state_.compiled) fail("You must compile your model before using it.");
-  if (state_.resolved && model_.built()) return;
+  if (!state_.outputs.empty() && model_.built()) return;
   const Tensors outputs = run_abstractly([&](const Tensors& x) { return model_(x, CallOptions{}); }, abstract_like(batch.x));
   LayerAccess::forget_losses(model_);
-  if (!state_.resolved) state_.resolve(names_of(model_, outputs.size()), shapes_of(outputs));
+  if (state_.outputs.empty()) state_.outputs = plan_outputs(state_.options, names_of(model_, outputs.size()), shapes_of(outputs));
 }
 
 void Stepper::run(const Batch& batch, bool training) {

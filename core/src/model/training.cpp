@@ -122,15 +122,16 @@ std::string metric_name(const Metric& metric) {
   return metric.name().empty() ? to_snake_case(metric.class_name()) : metric.name();
 }
 
-void Model::Training::resolve(const std::vector<std::string>& names, const std::vector<Shape>& shapes) {
+std::vector<OutputTraining> plan_outputs(const CompileOptions& options, const std::vector<std::string>& names,
+                                         const std::vector<Shape>& shapes) {
   const std::vector<Value> losses = loss_values(options.loss, names);
   const std::vector<double> weights = loss_weights(options.loss_weights, names);
   const std::vector<List> metrics = metric_values("metrics", options.metrics, names);
   const std::vector<List> weighted = metric_values("weighted_metrics", options.weighted_metrics, names);
   const bool several = names.size() > 1;
-  std::vector<OutputTraining> found(names.size());
+  std::vector<OutputTraining> outputs(names.size());
   for (size_t i = 0; i < names.size(); ++i) {
-    OutputTraining& output = found[i];
+    OutputTraining& output = outputs[i];
     output.name = names[i];
     output.loss = get<Loss>(losses[i]);
     output.weight = weights[i];
@@ -140,8 +141,7 @@ void Model::Training::resolve(const std::vector<std::string>& names, const std::
     for (const Value& value : weighted[i])
       if (!value.is_null()) output.weighted_metrics.push_back(make_metric(value, output.loss.get(), shapes[i], several));
   }
-  outputs = std::move(found);
-  resolved = true;
+  return outputs;
 }
 
 std::vector<std::pair<std::string, MetricPtr>> named_metrics(const Model& model) {

@@ -31,18 +31,18 @@ struct Model::Training {
   bool compiled = false;
   CompileOptions options;
   std::shared_ptr<Optimizer> optimizer;
-  bool resolved = false;                              ///< outputs are known and have their losses and metrics
-  std::vector<OutputTraining> outputs;
+  std::vector<OutputTraining> outputs;                ///< empty until the model's outputs are known
   MetricPtr loss;
   Variables trained;
 
   Function train, test, predict, results;
   StepLayout layout;                                  // of the step that is being traced
   Tensors inputs, unused, values;                     // kept from batch to batch
-
-  /// Losses and metrics for these outputs. Fails in Keras' words on what does not fit.
-  void resolve(const std::vector<std::string>& names, const std::vector<Shape>& shapes);
 };
+
+/// Losses and metrics for these outputs. Fails in Keras' words on what does not fit.
+std::vector<OutputTraining> plan_outputs(const CompileOptions& options, const std::vector<std::string>& names,
+                                         const std::vector<Shape>& shapes);
 
 /// Makes the steps of a model run: builds what is not built, compiles, runs.
 class Stepper {

@@ -1,0 +1,240 @@
+// check_layer: what must hold of every layer, said once; a row says how to make one and what to feed it.
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <functional>
+#include <set>
+
+#include "crescent/crescent.h"
+
+using namespace crescent;
+
+namespace {
+
+struct Row {
+  const char* name;
+  Dict options;
+  std::vector<Shape> inputs;
+  double low = -1, high = 1;                          ///< range of the input's values
+  DType dtype = DType::float32;
+};
+
+const Row kRows[] = {
+    {"Dense", {{"units", 3}, {"activation", "tanh"}}, {{4, 5}}},
+    {"Dense", {{"units", 3}, {"use_bias", false}}, {{2, 3, 5}}},
+    {"EinsumDense", {{"equation", "abc,cd->abd"}, {"output_shape", List{Value(), 6}}}, {{2, 3, 4}}},
+    {"Activation", {{"activation", "sigmoid"}}, {{4, 5}}},
+    {"Identity", {}, {{4, 5}}},
+    {"Masking", {}, {{2, 3, 4}}},
+    {"Embedding", {{"input_dim", 10}, {"output_dim", 4}}, {{3, 5}}, 0, 10, DType::int32},
+    {"Dropout", {{"rate", 0.5}}, {{4, 5}}},
+    {"SpatialDropout1D", {{"rate", 0.5}}, {{2, 3, 4}}},
+    {"SpatialDropout2D", {{"rate", 0.5}}, {{2, 3, 4, 2}}},
+    {"GaussianNoise", {{"stddev", 0.5}}, {{4, 5}}},
+    {"GaussianDropout", {{"rate", 0.5}}, {{4, 5}}},
+    {"AlphaDropout", {{"rate", 0.5}}, {{4, 5}}},
+    {"ActivityRegularization", {{"l2", 0.5}}, {{4, 5}}},
+    {"Flatten", {}, {{2, 3, 4}}},
+    {"Reshape", {{"target_shape", List{4, 3}}}, {{2, 3, 4}}},
+    {"Permute", {{"dims", List{2, 1}}}, {{2, 3, 4}}},
+    {"RepeatVector", {{"n", 3}}, {{2, 4}}},
+    {"UpSampling1D", {{"size", 2}}, {{2, 3, 4}}},
+    {"UpSampling2D", {{"size", 2}}, {{2, 3, 4, 2}}},
+    {"ZeroPadding1D", {{"padding", 2}}, {{2, 3, 4}}},
+    {"ZeroPadding2D", {{"padding", 1}}, {{2, 3, 4, 2}}},
+    {"Cropping1D", {{"cropping", 1}}, {{2, 5, 4}}},
+    {"Cropping2D", {{"cropping", 1}}, {{2, 5, 4, 2}}},
+    {"Conv1D", {{"filters", 3}, {"kernel_size", 3}, {"padding", "causal"}}, {{2, 6, 4}}},
+    {"Conv2D", {{"filters", 3}, {"kernel_size", 3}, {"strides", 2}, {"padding", "same"}}, {{2, 6, 5, 2}}},
+    {"Conv2D", {{"filters", 2}, {"kernel_size", 2}, {"activation", "relu"}}, {{1, 5, 5, 3}}},
+    {"Conv3D", {{"filters", 2}, {"kernel_size", 2}}, {{1, 4, 4, 4, 2}}},
+    {"Conv1DTranspose", {{"filters", 3}, {"kernel_size", 3}, {"strides", 2}}, {{2, 4, 2}}},
+    {"Conv2DTranspose", {{"filters", 3}, {"kernel_size", 2}, {"strides", 2}}, {{2, 4, 3, 2}}},
+    {"DepthwiseConv2D", {{"kernel_size", 3}}, {{1, 5, 5, 3}}},
+    {"SeparableConv2D", {{"filters", 2}, {"kernel_size", 3}}, {{1, 5, 5, 3}}},
+    {"MaxPooling1D", {{"pool_size", 2}}, {{2, 6, 3}}},
+    {"MaxPooling2D", {{"pool_size", 2}}, {{2, 6, 5, 3}}},
+    {"AveragePooling1D", {{"pool_size", 2}, {"padding", "same"}}, {{2, 5, 3}}},
+    {"AveragePooling2D", {{"pool_size", 2}}, {{2, 6, 4, 3}}},
+    {"GlobalMaxPooling1D", {}, {{2, 6, 3}}},
+    {"GlobalMaxPooling2D", {}, {{2, 3, 4, 3}}},
+    {"GlobalAveragePooling1D", {}, {{2, 6, 3}}},
+    {"GlobalAveragePooling2D", {}, {{2, 3, 4, 3}}},
+    {"BatchNormalization", {}, {{6, 3}}},
+    {"LayerNormalization", {}, {{4, 6}}},
+    {"GroupNormalization", {{"groups", 2}}, {{2, 3, 4}}},
+    {"UnitNormalization", {}, {{4, 5}}},
+    {"SimpleRNN", {{"units", 3}}, {{2, 4, 5}}},
+    {"SimpleRNN", {{"units", 3}, {"return_sequences", true}, {"go_backwards", true}}, {{2, 4, 5}}},
+    {"LSTM", {{"units", 3}}, {{2, 4, 5}}},
+    {"LSTM", {{"units", 3}, {"return_sequences", true}}, {{2, 4, 5}}},
+    {"GRU", {{"units", 3}}, {{2, 4, 5}}},
+    {"GRU", {{"units", 3}, {"reset_after", false}}, {{2, 4, 5}}},
+    {"Add", {}, {{2, 3}, {2, 3}}},
+    {"Subtract", {}, {{2, 3}, {2, 3}}},
+    {"Multiply", {}, {{2, 3}, {2, 3}, {2, 3}}},
+    {"Average", {}, {{2, 3}, {2, 3}}},
+    {"Maximum", {}, {{2, 3}, {2, 3}}},
+    {"Minimum", {}, {{2, 3}, {2, 3}}},
+    {"Concatenate", {{"axis", 1}}, {{2, 3}, {2, 4}}},
+    {"Dot", {{"axes", 1}}, {{2, 3}, {2, 3}}},
+    {"ReLU", {}, {{4, 5}}},
+    {"LeakyReLU", {}, {{4, 5}}},
+    {"PReLU", {}, {{4, 5}}},
+    {"ELU", {}, {{4, 5}}},
+    {"Softmax", {}, {{4, 5}}},
+    {"MultiHeadAttention", {{"num_heads", 2}, {"key_dim", 3}}, {{2, 4, 6}, {2, 5, 6}}},
+    {"Attention", {}, {{2, 4, 3}, {2, 5, 3}}},
+    {"AdditiveAttention", {}, {{2, 4, 3}, {2, 5, 3}}},
+};
+
+Tensors inputs_of(const Row& row) {
+  const SeedGenerator random(11);
+  Tensors inputs;
+  for (const Shape& shape : row.inputs) inputs.push_back(ops::cast(random.uniform(shape, row.low, row.high), row.dtype));
+  return inputs;
+}
+
+std::vector<Shape> shapes_of(const Tensors& tensors) {
+  std::vector<Shape> shapes;
+  for (const Tensor& t : tensors) shapes.push_back(t.shape());
+  return shapes;
+}
+
+bool near(const Tensor& a, const Tensor& b, double tolerance) {
+  const auto x = a.to_vector(), y = b.to_vector();
+  for (size_t i = 0; i < x.size(); ++i)
+    if (!(std::abs(x[i] - y[i]) <= tolerance * std::max(1.0, std::abs(x[i])))) return false;
+  return x.size() == y.size();
+}
+
+LayerPtr layer_of(const Row& row, const char* dtype = "float32") {
+  Dict options = row.options;
+  options.set("dtype", dtype);
+  return make<Layer>(row.name, options);
+}
+
+/// Sum of outputs with uneven factors, so that no gradient vanishes by symmetry.
+Tensor objective(Layer& layer, const Tensors& inputs) {
+  Tensors terms;
+  for (const Tensor& y : layer(inputs)) {
+    const Tensor factors = ops::cos(ops::arange(y.size(), y.dtype()));
+    terms.push_back(ops::sum(ops::reshape(y, {y.size()}) * factors));
+  }
+  return ops::add_n(terms);
+}
+
+void check_shapes(const Row& row, Layer& layer, const Tensors& inputs, const Tensors& outputs) {
+  std::vector<Shape> unknown;
+  for (Shape shape : shapes_of(inputs)) {
+    shape.set(0, -1);
+    unknown.push_back(shape);
+  }
+  const std::vector<Shape> symbolic = layer.compute_output_shape(unknown);
+  REQUIRE(symbolic.size() == outputs.size());
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    INFO(row.name << " symbolic " << to_text(symbolic[i]) << " real " << to_text(outputs[i].shape()));
+    CHECK(symbolic[i].compatible(outputs[i].shape()));
+  }
+}
+
+void check_config(Layer& layer, const Tensors& inputs, const Tensors& outputs) {
+  const Dict config = layer.get_config();
+  auto again = make<Layer>(layer.class_name(), parse_json(to_json(config)).as_dict());
+  CHECK(again->get_config() == config);
+  again->build_for(shapes_of(inputs));
+  again->set_weights(layer.get_weights());
+  const Tensors repeated = (*again)(inputs);
+  for (size_t i = 0; i < outputs.size(); ++i) CHECK(near(repeated[i], outputs[i], 1e-6));
+}
+
+void check_compiled(Layer& layer, const Tensors& inputs, const Tensors& outputs) {
+  const Function function([&](const Tensors& x) { return layer(x); });
+  const Tensors compiled = function(inputs);
+  for (size_t i = 0; i < outputs.size(); ++i) CHECK(near(compiled[i], outputs[i], 1e-5));
+}
+
+/// In float64, against differences along one direction for each weight and floating input.
+void check_gradients(const Row& row) {
+  const LayerPtr layer = layer_of(row, "float64");
+  Tensors inputs = inputs_of(row);
+  for (Tensor& t : inputs)
+    if (is_floating(t.dtype())) t = ops::cast(t, DType::float64);
+  (*layer)(inputs);
+  const Variables weights = layer->trainable_weights();
+  GradientTape tape;
+  for (const Tensor& t : inputs) tape.watch(t);
+  const Tensor value = objective(*layer, inputs);
+  tape.stop();
+  constexpr double kStep = 1e-5;
+  const SeedGenerator random(23);
+  auto slope = [&](const std::function<double(double)>& at) { return (at(kStep) - at(-kStep)) / (2 * kStep); };
+  const Tensors by_weight = tape.gradient(value, std::span<const Variable>(weights));
+  for (size_t i = 0; i < weights.size(); ++i) {
+    const Tensor start = weights[i].value().clone(), direction = random.normal(start.shape(), 0, 1, start.dtype());
+    const double numeric = slope([&](double step) {
+      weights[i].assign(start + direction * step);
+      return objective(*layer, inputs).item();
+    });
+    weights[i].assign(start);
+    INFO(row.name << " " << weights[i].path());
+    REQUIRE(by_weight[i]);
+    CHECK(ops::sum(by_weight[i] * direction).item() == Approx(numeric).epsilon(1e-4).margin(1e-6));
+  }
+  if (!is_floating(row.dtype)) return;
+  const Tensors by_input = tape.gradient(value, std::span<const Tensor>(inputs));
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Tensor direction = random.normal(inputs[i].shape(), 0, 1, DType::float64);
+    const double numeric = slope([&](double step) {
+      Tensors moved = inputs;
+      moved[i] = inputs[i] + direction * step;
+      return objective(*layer, moved).item();
+    });
+    INFO(row.name << " input " << i);
+    REQUIRE(by_input[i]);
+    CHECK(ops::sum(by_input[i] * direction).item() == Approx(numeric).epsilon(1e-4).margin(1e-6));
+  }
+}
+
+void check_training(Layer& layer, const Tensors& inputs, const Tensors& outputs) {
+  CallOptions training;
+  training.training = true;
+  CHECK(shapes_of(layer(inputs, training)) == shapes_of(outputs));
+}
+
+void check_layer(const Row& row) {
+  const LayerPtr layer = layer_of(row);
+  const Tensors inputs = inputs_of(row);
+  const Tensors outputs = (*layer)(inputs);
+  check_shapes(row, *layer, inputs, outputs);
+  check_config(*layer, inputs, outputs);
+  check_compiled(*layer, inputs, outputs);
+  check_training(*layer, inputs, outputs);
+  check_gradients(row);
+  CHECK_FALSE(layer->info()->schema.description.empty());
+  for (const Field& field : layer->info()->schema.fields) CHECK_FALSE(field.doc.empty());
+}
+
+}  // namespace
+
+TEST_CASE("every layer keeps the rules of layers") {
+  for (const Row& row : kRows) {
+    if (!registry().find(Layer::kKind, row.name)) continue;
+    DYNAMIC_SECTION(row.name << " " << to_text(Value(row.options))) {
+      try {
+        check_layer(row);
+      } catch (const Error& error) {
+        FAIL_CHECK(row.name << ": " << error.what());
+      }
+    }
+  }
+}
+
+TEST_CASE("every registered layer has a row") {
+  std::set<std::string> covered{"InputLayer", "Sequential", "Functional"};
+  for (const Row& row : kRows) covered.insert(row.name);
+  const std::set<std::string> wrapping{"Lambda", "RNN", "SimpleRNNCell", "LSTMCell", "GRUCell", "StackedRNNCells", "Bidirectional", "TimeDistributed", "Wrapper"};
+  for (const std::string& name : registry().names(Layer::kKind)) {
+    INFO(name);
+    CHECK((covered.contains(name) || wrapping.contains(name)));
+  }
+}

@@ -1,0 +1,62 @@
+// A running step allocates nothing: neither tensor memory nor anything else, once the first epoch has warmed it up.
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <new>
+
+#include "crescent/crescent.h"
+
+namespace {
+std::atomic<uint64_t> news = 0;
+}
+
+// GCC cannot see that these two belong together.
+#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
+void* operator new(size_t size) {
+  ++news;
+  if (void* p = std::malloc(size ? size : 1)) return p;
+  throw std::bad_alloc();
+}
+void operator delete(void* p) noexcept { std::free(p); }
+void operator delete(void* p, size_t) noexcept { std::free(p); }
+
+using namespace crescent;
+
+namespace {
+
+/// Counts what is allocated between the end of one batch and the end of the next.
+class AllocationCounter final : public Callback {
+ public:
+  void on_epoch_begin(int64_t epoch, const Logs&) override { epoch_ = epoch; }
+  void on_train_batch_end(int64_t batch, const Logs&) override {
+    const uint64_t storages = allocation_count(), all = news;
+    if (epoch_ > 0 && batch > 0) {
+      most_storages = std::max(most_storages, storages - storages_);
+      most_news = std::max(most_news, all - news_);
+      ++steps;
+    }
+    storages_ = allocation_count();
+    news_ = news;
+  }
+  uint64_t most_storages = 0, most_news = 0;
+  int steps = 0;
+
+ private:
+  int64_t epoch_ = 0;
+  uint64_t storages_ = 0, news_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE("a running training step allocates nothing") {
+  auto model = Sequential::make({make<Layer>("Dense", {{"units", 16}, {"activation", "relu"}, {"input_shape", List{8}}}),
+                                 make<Layer>("Dropout", {{"rate", 0.2}}),
+                                 make<Layer>("Dense", {{"units", 4}, {"activation", "softmax"}})});
+  model->compile({{"optimizer", "adam"}, {"loss", "sparse_categorical_crossentropy"}, {"metrics", List{"accuracy"}}});
+  auto counter = std::make_shared<AllocationCounter>();
+  const Tensor x = SeedGenerator(1).normal({64, 8}), y({64}, DType::int32);
+  model->fit({x}, {y}, {{"epochs", 3}, {"batch_size", 8}, {"verbose", 0}, {"callbacks", counter}});
+  CHECK(counter->steps == 14);
+  CHECK(counter->most_storages == 0);
+  CHECK(counter->most_news == 0);
+}

@@ -1,0 +1,109 @@
+// Tables and arrays from files: what is read, and what is refused.
+#include <zlib.h>
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+
+#include "crescent/crescent.h"
+
+using namespace crescent;
+using Catch::Contains;
+
+namespace {
+
+/// A file that goes with the test.
+class Scratch {
+ public:
+  explicit Scratch(const std::string& content, const char* ending = "") {
+    static int count = 0;
+    path = "model_test_" + std::to_string(count++) + ending;
+    std::ofstream(path, std::ios::binary) << content;
+  }
+  ~Scratch() { std::remove(path.c_str()); }
+  std::string path;
+};
+
+std::string bytes(std::initializer_list<int> values) {
+  std::string text;
+  for (int v : values) text += static_cast<char>(v);
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("csv: headers are seen, texts become class numbers, missing ones NaN") {
+  const Scratch file("a,b,kind\r\n1,2.5,x\n-3,,\"y \"\"q\"\"\"\n\n4e1,7,x\n");
+  const CsvTable table = read_csv(file.path);
+  CHECK(table.columns == std::vector<std::string>{"a", "b", "kind"});
+  CHECK(table.values.shape() == Shape{3, 3});
+  const std::vector<double> v = table.values.to_vector();
+  CHECK(v[0] == 1);
+  CHECK(std::isnan(v[4]));
+  CHECK(v[6] == 40);
+  CHECK(v[2] == 0);
+  CHECK(v[5] == 1);
+  CHECK(table.classes[2] == std::vector<std::string>{"x", "y \"q\""});
+  const Scratch plain("1;2\n3;4");
+  CHECK(read_csv(plain.path, {.separator = ';', .header = {}}).values.to_vector() == std::vector<double>{1, 2, 3, 4});
+}
+
+TEST_CASE("csv: errors name path and line") {
+  const Scratch ragged("1,2\n3\n"), open("1,\"2\n3"), empty("");
+  CHECK_THROWS_WITH(read_csv(ragged.path), Contains(ragged.path) && Contains("line 2: expected 2 columns, got 1"));
+  CHECK_THROWS_WITH(read_csv(open.path), Contains("a quoted field does not end"));
+  CHECK_THROWS_WITH(read_csv(empty.path), Contains("holds no rows"));
+  CHECK_THROWS_WITH(read_csv("/nonexistent/x.csv"), Contains("/nonexistent/x.csv") && Contains("No such file"));
+  CHECK_THROWS_WITH(read_csv("."), Contains("folder"));
+}
+
+TEST_CASE("idx: plain and gzip, damaged ones refused") {
+  const std::string good = bytes({0, 0, 8, 2, 0, 0, 0, 2, 0, 0, 0, 2, 1, 2, 3, 255});
+  const Scratch plain(good);
+  CHECK(read_idx(plain.path).dtype() == DType::uint8);
+  CHECK(read_idx(plain.path).to_vector() == std::vector<double>{1, 2, 3, 255});
+  const Scratch packed("", ".gz");
+  gzFile gz = gzopen(packed.path.c_str(), "wb");
+  gzwrite(gz, good.data(), static_cast<unsigned>(good.size()));
+  gzclose(gz);
+  CHECK(read_idx(packed.path).shape() == Shape{2, 2});
+  for (size_t length = 0; length < good.size(); ++length) {
+    const Scratch cut(good.substr(0, length));
+    CHECK_THROWS_AS(read_idx(cut.path), Error);
+  }
+  const Scratch huge(bytes({0, 0, 8, 3, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255}));
+  CHECK_THROWS_WITH(read_idx(huge.path), Contains("too large"));
+  const Scratch shorts(bytes({0, 0, 0x0b, 1, 0, 0, 0, 2, 0xff, 0xfe, 1, 0}));
+  CHECK(read_idx(shorts.path).to_vector() == std::vector<double>{-2, 256});
+}
+
+TEST_CASE("npy: round trip, damaged ones refused") {
+  const Scratch file("", ".npy");
+  for (DType dtype : {DType::float32, DType::float64, DType::int32, DType::int64, DType::uint8, DType::boolean, DType::float16}) {
+    const Tensor t = ops::cast(Tensor::from(std::vector<float>{1, 0, 3, 4, 5, 6}, {2, 3}), dtype);
+    write_npy(file.path, t);
+    const Tensor again = read_npy(file.path);
+    CHECK(again.spec() == t.spec());
+    CHECK(again.to_vector() == t.to_vector());
+  }
+  write_npy(file.path, Tensor::scalar(3));
+  CHECK(read_npy(file.path).rank() == 0);
+  std::ifstream in(file.path, std::ios::binary);
+  const std::string whole((std::istreambuf_iterator<char>(in)), {});
+  for (size_t length = 0; length < whole.size(); ++length) {
+    const Scratch cut(whole.substr(0, length));
+    CHECK_THROWS_AS(read_npy(cut.path), Error);
+  }
+  CHECK_THROWS_WITH(write_npy("/nonexistent/x.npy", Tensor::scalar(1)), Contains("/nonexistent/x.npy"));
+}
+
+TEST_CASE("formats: missing files and folders are named") {
+  auto model = Sequential::make({make<Layer>("Dense", {{"units", 1}, {"input_shape", List{1}}})});
+  CHECK_THROWS_WITH(load_model("/nonexistent/m.h5"), Contains("/nonexistent/m.h5"));
+  CHECK_THROWS_WITH(save_model(*model, "/nonexistent/m.h5"), Contains("there is no folder '/nonexistent'"));
+  CHECK_THROWS_WITH(save_model(*model, "model.unknown"), Contains("model.unknown"));
+  CHECK_THROWS_WITH(save_model(*model, "."), Contains("is a folder"));
+  const Scratch junk("not a model");
+  CHECK_THROWS_WITH(load_model(junk.path), Contains(junk.path));
+}

@@ -1,0 +1,228 @@
+// compile, fit, evaluate, predict: rules, orders, messages; eager and compiled give the same numbers.
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <algorithm>
+#include <limits>
+
+#include "crescent/crescent.h"
+
+using namespace crescent;
+using Catch::Contains;
+
+namespace {
+
+Value boxed(const Tensor& t) { return std::make_shared<BoxedTensor>(t); }
+
+std::shared_ptr<Sequential> small_model(const char* activation = "linear", int64_t units = 1) {
+  set_random_seed(3);
+  return Sequential::make({make<Layer>("Dense", {{"units", 8}, {"activation", "tanh"}, {"input_shape", List{3}}}),
+                           make<Layer>("Dense", {{"units", units}, {"activation", activation}})});
+}
+Tensor data(int64_t n, int64_t width = 3) { return SeedGenerator(5).normal({n, width}); }
+Tensor labels(int64_t n, int64_t classes) {
+  std::vector<uint8_t> numbers;
+  for (int64_t i = 0; i < n; ++i) numbers.push_back(static_cast<uint8_t>(i * 7 % classes));
+  return Tensor::from(numbers, {n});
+}
+Tensor targets(const Tensor& x) { return ops::sum(x, {1}, true); }
+
+/// Writes down which hooks are called.
+class Recorder final : public Callback {
+ public:
+  void on_train_begin(const Logs&) override { add("train_begin"); }
+  void on_train_end(const Logs&) override { add("train_end"); }
+  void on_epoch_begin(int64_t, const Logs&) override { add("epoch_begin"); }
+  void on_epoch_end(int64_t, Logs& logs) override {
+    add("epoch_end");
+    names = logs.names();
+  }
+  void on_train_batch_end(int64_t batch, const Logs& logs) override {
+    add("batch");
+    last = logs.at("loss");
+    if (batch == stop_after) model_->stop_training = true;
+    if (batch == interrupt_after) interrupt();
+  }
+  void on_test_begin(const Logs&) override { add("test_begin"); }
+  void on_test_end(const Logs&) override { add("test_end"); }
+  void add(const char* hook) { text += (text.empty() ? "" : " ") + std::string(hook); }
+  std::string text;
+  std::vector<std::string> names;
+  double last = 0;
+  int64_t stop_after = -1, interrupt_after = -1;
+};
+
+}  // namespace
+
+TEST_CASE("eager and compiled steps give the same numbers") {
+  const Tensor x = data(20), y = targets(x);
+  std::vector<double> results[2];
+  for (bool eager : {false, true}) {
+    auto model = small_model();
+    model->compile({{"optimizer", "adam"}, {"loss", "mse"}, {"metrics", List{"mae"}}, {"run_eagerly", eager}});
+    auto history = model->fit({x}, {y}, {{"epochs", 3}, {"batch_size", 8}, {"verbose", 0}, {"shuffle", true}, {"validation_split", 0.2}});
+    results[eager] = history->at("loss");
+    for (const char* name : {"mae", "val_loss", "val_mae"})
+      for (double v : history->at(name)) results[eager].push_back(v);
+  }
+  REQUIRE(results[0].size() == 12);
+  for (size_t i = 0; i < results[0].size(); ++i) CHECK(results[0][i] == Approx(results[1][i]).epsilon(1e-5));
+}
+
+TEST_CASE("training learns, evaluate agrees with the last validation") {
+  const Tensor x = data(256), y = targets(x);
+  auto model = small_model();
+  model->compile({{"optimizer", Dict{{"class_name", "Adam"}, {"config", Dict{{"learning_rate", 0.02}}}}}, {"loss", "mse"}});
+  auto history = model->fit({x}, {y}, {{"epochs", 30}, {"verbose", 0}, {"validation_data", List{boxed(x), boxed(y)}}});
+  CHECK(history->at("loss").back() < 0.2 * history->at("loss").front());
+  CHECK(model->evaluate({x}, {y}, {{"verbose", 0}}).front().second == Approx(history->at("val_loss").back()).epsilon(1e-5));
+  CHECK(model->epochs_trained() == 30);
+  CHECK(model->predict({x}).front().shape() == Shape{256, 1});
+}
+
+TEST_CASE("accuracy fits the loss, names are as typed, the loss comes first") {
+  auto model = small_model("softmax", 4);
+  model->compile({{"loss", "sparse_categorical_crossentropy"}, {"metrics", List{"acc", "mse"}}});
+  CHECK(model->metrics_names() == std::vector<std::string>{"loss", "acc", "mse"});
+  CHECK(model->all_metrics()[1]->class_name() == "SparseCategoricalAccuracy");
+  auto binary = small_model("sigmoid");
+  binary->compile({{"loss", "binary_crossentropy"}, {"metrics", List{"accuracy"}}});
+  CHECK(binary->all_metrics()[1]->class_name() == "BinaryAccuracy");
+  const Tensor x = data(10);
+  const NamedValues values = binary->evaluate({x}, {labels(10, 2)}, {{"verbose", 0}});
+  REQUIRE(values.size() == 2);
+  CHECK(values[0].first == "loss");
+  CHECK(values[1].first == "accuracy");
+  model->compile({{"loss", "sparse_categorical_crossentropy"}, {"metrics", List{"accuracy"}}});
+  CHECK_NOTHROW(model->fit({x}, {labels(10, 4)}, {{"verbose", 0}}));
+}
+
+TEST_CASE("several outputs: losses, weights, metrics by name") {
+  const Symbol in = Input({3}, "in");
+  const Symbol a = (*make<Layer>("Dense", {{"units", 1}, {"name", "a"}}))(in), b = (*make<Layer>("Dense", {{"units", 1}, {"name", "b"}}))(in);
+  auto model = Functional::make({in}, {a, b});
+  model->compile({{"loss", Dict{{"a", "mse"}, {"b", "mae"}}}, {"loss_weights", Dict{{"b", 0.5}}}, {"metrics", Dict{{"a", "mae"}}}});
+  CHECK(model->metrics_names() == std::vector<std::string>{"loss", "a_loss", "b_loss", "a_mae"});
+  const Tensor x = data(7), y = targets(x);
+  const NamedValues values = model->evaluate({x}, {y, y}, {{"verbose", 0}});
+  CHECK(values[0].second == Approx(values[1].second + 0.5 * values[2].second));
+  CHECK_THROWS_WITH(model->compile({{"loss", Dict{{"c", "mse"}}}}), "Unknown entries in loss dictionary: ['c']. Only expected following keys: ['a', 'b']");
+  CHECK_THROWS_WITH(model->compile({{"loss", List{"mse"}}}), Contains("it should have one entry per model outputs. The model has 2 outputs"));
+  CHECK_THROWS_WITH(model->fit({x}, {y}, {{"verbose", 0}}), Contains("Expected to see 2 array(s), but instead got 1"));
+}
+
+TEST_CASE("mistakes are answered in Keras' words") {
+  const Tensor x = data(4), y = targets(x);
+  auto model = small_model();
+  CHECK_THROWS_WITH(model->fit({x}, {y}), "You must compile your model before using it.");
+  CHECK_THROWS_WITH(model->compile({{"optimizer", "adm"}, {"loss", "mse"}}), Contains("'adm'") && Contains("did you mean 'adam'?"));
+  CHECK_THROWS_WITH(model->compile({{"optimizr", "adam"}}), Contains("did you mean 'optimizer'?"));
+  CHECK_THROWS_WITH(model->compile({{"loss", "mes"}}), Contains("'mes'"));
+  model->compile({{"optimizer", "sgd"}, {"loss", "mse"}});
+  CHECK_THROWS_WITH(model->fit({x}, {data(5)}), "Input arrays should have the same number of samples as target arrays. Found 4 input samples and 5 target samples.");
+  CHECK_THROWS_WITH(model->fit({x}, {y}, {{"epoch", 3}}), Contains("'epoch'") && Contains("did you mean 'epochs'?"));
+  CHECK_THROWS_WITH(model->fit({x}, {data(4, 2)}, {{"verbose", 0}}), Contains("This loss expects targets to have the same shape as the output."));
+  CHECK_THROWS_WITH(model->fit({x}, {y}, {{"validation_split", 0.1}, {"verbose", 0}}), Contains("not sufficient to split it"));
+  CHECK_THROWS_WITH(model->fit({x}, {y}, {{"validation_data", List{boxed(x)}}}), Contains("however it contains 1 items"));
+  CHECK_THROWS_WITH(model->fit({x}, {y}, {{"sample_weight", boxed(data(3))}}), Contains("expected one weight a sample, 4 in all"));
+  CHECK_THROWS_WITH(model->fit({Tensor({0, 3}, DType::float32)}, {Tensor({0, 1}, DType::float32)}), Contains("at least one sample"));
+  CHECK_THROWS_WITH(model->fit({x}, {y}, {{"validation_freq", 0}, {"validation_data", List{boxed(x), boxed(y)}}, {"verbose", 0}}),
+                    Contains("`validation_freq` can not be less than 1."));
+}
+
+TEST_CASE("targets may lack the last axis; batches may be larger than the data; NaN does not crash") {
+  const Tensor x = data(5), y = targets(x);
+  auto model = small_model();
+  model->compile({{"optimizer", "sgd"}, {"loss", "mse"}});
+  CHECK_NOTHROW(model->fit({x}, {ops::squeeze(y)}, {{"batch_size", 100}, {"verbose", 0}}));
+  auto history = model->fit({x * std::numeric_limits<double>::quiet_NaN()}, {y}, {{"verbose", 0}});
+  CHECK(std::isnan(history->at("loss").front()));
+}
+
+TEST_CASE("weights of samples and classes multiply the loss") {
+  const Tensor x = data(6), y = targets(x);
+  auto model = small_model();
+  model->compile({{"optimizer", "sgd"}, {"loss", "mse"}});
+  const double plain = model->evaluate({x}, {y}, {{"verbose", 0}}).front().second;
+  const double doubled = model->evaluate({x}, {y}, {{"verbose", 0}, {"sample_weight", boxed(Tensor::full({6}, 2))}}).front().second;
+  CHECK(doubled == Approx(2 * plain));
+  auto classes = small_model("softmax", 2);
+  classes->compile({{"optimizer", Dict{{"class_name", "SGD"}, {"config", Dict{{"learning_rate", 0.0}}}}}, {"loss", "sparse_categorical_crossentropy"}});
+  const Tensor numbers = labels(6, 2);
+  const double once = classes->train_on_batch({x}, {numbers}, {}, {}, true).front().second;
+  const double thrice = classes->train_on_batch({x}, {numbers}, {}, {{"0", 3}, {"1", 3}}, true).front().second;
+  CHECK(thrice == Approx(3 * once).epsilon(1e-5));
+  CHECK_THROWS_WITH(classes->train_on_batch({x}, {numbers}, {}, {{"0", 3}}), Contains("`class_weight` must contain all classes in the data. The classes {1}"));
+}
+
+TEST_CASE("callbacks are called in Keras' order and can stop a run") {
+  const Tensor x = data(8), y = targets(x);
+  auto model = small_model();
+  model->compile({{"optimizer", "sgd"}, {"loss", "mse"}, {"metrics", List{"mae"}}});
+  auto recorder = std::make_shared<Recorder>();
+  Dict options{{"batch_size", 4}, {"verbose", 0}, {"callbacks", recorder}, {"validation_data", List{boxed(x), boxed(y)}}};
+  model->fit({x}, {y}, options);
+  CHECK(recorder->text == "train_begin epoch_begin batch batch test_begin test_end epoch_end train_end");
+  CHECK(recorder->names == std::vector<std::string>{"loss", "mae", "val_loss", "val_mae"});
+  recorder->text.clear();
+  recorder->stop_after = 0;
+  model->fit({x}, {y}, options);
+  CHECK(recorder->text == "train_begin epoch_begin batch epoch_end train_end");
+  recorder->stop_after = -1;
+  recorder->interrupt_after = 0;
+  options.set("epochs", 5);
+  auto history = model->fit({x}, {y}, options);
+  CHECK(history->epoch().size() == 1);
+  CHECK(interrupted());
+  recorder->interrupt_after = -1;
+  history = model->fit({x}, {y}, {{"initial_epoch", 2}, {"epochs", 4}, {"verbose", 0}});
+  CHECK(history->epoch() == std::vector<int64_t>{2, 3});
+  CHECK_FALSE(interrupted());
+}
+
+TEST_CASE("regularizers and add_loss are part of the loss") {
+  set_random_seed(1);
+  auto model = Sequential::make({make<Layer>("Dense", {{"units", 1}, {"input_shape", List{3}}, {"kernel_initializer", "ones"},
+                                                       {"kernel_regularizer", Dict{{"class_name", "L2"}, {"config", Dict{{"l2", 0.5}}}}}})});
+  model->compile({{"optimizer", "sgd"}, {"loss", "mse"}});
+  const Tensor x = data(4);
+  CHECK(model->evaluate({x}, {targets(x)}, {{"verbose", 0}}).front().second == Approx(1.5).epsilon(1e-4));
+  CHECK(model->losses().size() == 1);
+  CHECK(model->losses().front().item() == Approx(1.5));
+}
+
+TEST_CASE("steps_per_epoch goes on over the end of arrays; generators give batches") {
+  const Tensor x = data(8), y = targets(x);
+  auto model = small_model();
+  model->compile({{"optimizer", "sgd"}, {"loss", "mse"}});
+  auto recorder = std::make_shared<Recorder>();
+  model->fit({x}, {y}, {{"batch_size", 4}, {"steps_per_epoch", 3}, {"epochs", 2}, {"verbose", 0}, {"callbacks", recorder}});
+  CHECK(recorder->text == "train_begin epoch_begin batch batch batch epoch_end epoch_begin batch batch batch epoch_end train_end");
+  int64_t made = 0;
+  auto source = generator_dataset([&](Batch& batch) {
+    if (made++ % 4 == 3) return false;
+    batch = {{x}, {y}, {}};
+    return true;
+  });
+  auto history = model->fit(source, {{"epochs", 2}, {"verbose", 0}});
+  CHECK(history->epoch().size() == 2);
+  CHECK(made == 8);
+  CHECK(model->predict(prefetch(array_dataset({x}, {}, {}, {.batch_size = 3}))).front().shape() == Shape{8, 1});
+}
+
+TEST_CASE("every sample is seen once an epoch, in an order of the model's own") {
+  const SeedGenerator order(9);
+  std::vector<float> numbers(10);
+  for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<float>(i);
+  auto dataset = array_dataset({Tensor::from(numbers, {10, 1})}, {}, {}, {.batch_size = 4, .shuffle = true, .order = &order});
+  std::vector<std::vector<double>> epochs;
+  for (int epoch = 0; epoch < 2; ++epoch) {
+    std::vector<double> seen;
+    dataset->begin_epoch();
+    for (Batch batch; dataset->next(batch);)
+      for (double v : batch.x.front().to_vector()) seen.push_back(v);
+    epochs.push_back(seen);
+    std::sort(seen.begin(), seen.end());
+    CHECK(seen == std::vector<double>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
+  }
+  CHECK(epochs[0] != epochs[1]);
+}
