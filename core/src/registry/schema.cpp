@@ -51,9 +51,10 @@ std::vector<std::string> names_and_aliases(const std::vector<Field>& fields) {
 
 }  // namespace
 
+/// A class may declare an option that its base has too (Embedding's input_dim): the later one counts.
 const Field* SchemaData::find(std::string_view name) const {
-  for (const Field& field : fields)
-    if (field.name == name) return &field;
+  for (auto field = fields.rbegin(); field != fields.rend(); ++field)
+    if (field->name == name) return &*field;
   for (const Field& field : fields)
     if (std::find(field.aliases.begin(), field.aliases.end(), name) != field.aliases.end()) return &field;
   return nullptr;

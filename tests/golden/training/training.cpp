@@ -86,6 +86,19 @@ void check_function(const Case& c) {
   c.check((*made<T>(c, c.config))(c.tensor("x")), "value");
 }
 
+/// Options that Keras used for a recording but leaves out of the configuration it wrote.
+struct Unwritten {
+  const char *place, *option;
+  double value;
+};
+const Unwritten kUnwritten[] = {{"losses/huber", "delta", 0.7}};
+
+Dict complete(Dict config, const std::string& place) {
+  for (const Unwritten& row : kUnwritten)
+    if (place == row.place && !config.contains(row.option)) config.set(row.option, row.value);
+  return config;
+}
+
 struct Part {
   const char *group, *kind;
   void (*check)(const Case&);
@@ -112,7 +125,7 @@ TEST_CASE("losses, metrics, optimizers, regularizers and constraints give Keras'
     for (const std::string& name : file.names(part.group)) {
       Case c{file, std::string(part.group) + "/" + name, "", {}};
       c.class_name = file.text(c.place, "class_name");
-      c.config = file.json(c.place, "config").as_dict();
+      c.config = complete(file.json(c.place, "config").as_dict(), c.place);
       if (!known(part.kind, c.class_name)) {
         tally.skipped(c.class_name);
         continue;
