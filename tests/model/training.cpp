@@ -121,7 +121,7 @@ TEST_CASE("mistakes are answered in Keras' words") {
   CHECK_THROWS_WITH(model->fit({x}, {data(5)}), "Input arrays should have the same number of samples as target arrays. Found 4 input samples and 5 target samples.");
   CHECK_THROWS_WITH(model->fit({x}, {y}, {{"epoch", 3}}), Contains("'epoch'") && Contains("did you mean 'epochs'?"));
   CHECK_THROWS_WITH(model->fit({x}, {data(4, 2)}, {{"verbose", 0}}), Contains("This loss expects targets to have the same shape as the output."));
-  CHECK_THROWS_WITH(model->fit({x}, {y}, {{"validation_split", 0.1}, {"verbose", 0}}), Contains("not sufficient to split it"));
+  CHECK_THROWS_WITH(model->fit({x}, {y}, {{"validation_split", 0.9}, {"verbose", 0}}), Contains("not sufficient to split it"));
   CHECK_THROWS_WITH(model->fit({x}, {y}, {{"validation_data", List{boxed(x)}}}), Contains("however it contains 1 items"));
   CHECK_THROWS_WITH(model->fit({x}, {y}, {{"sample_weight", boxed(data(3))}}), Contains("expected one weight a sample, 4 in all"));
   CHECK_THROWS_WITH(model->fit({Tensor({0, 3}, DType::float32)}, {Tensor({0, 1}, DType::float32)}), Contains("at least one sample"));

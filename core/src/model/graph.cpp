@@ -106,7 +106,9 @@ void check_names(const std::vector<LayerPtr>& layers) {
 /// Numbers symbols as they become known.
 class Slots {
  public:
-  int add(const Symbol& s) { return numbers_[{s.node().get(), s.tensor_index()}] = static_cast<int>(numbers_.size()) - 1; }
+  int add(const Symbol& s) {
+    return numbers_.try_emplace({s.node().get(), s.tensor_index()}, static_cast<int>(numbers_.size())).first->second;
+  }
   const int* find(const Symbol& s) const {
     const auto it = numbers_.find({s.node().get(), s.tensor_index()});
     return it == numbers_.end() ? nullptr : &it->second;

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <utility>
 #include <cstddef>
 #include <cstring>
 #include <filesystem>
@@ -211,8 +212,8 @@ std::vector<PluginRecord> PluginLoader::list() {
 
 void PluginLoader::write_index_of(const std::string& directory) {
   std::lock_guard lock(mutex_);
-  if (!prepared_ && register_core_classes) register_core_classes(registry_);
-  prepared_ = true;                                                         // without the index that is to be written
+  const bool first = !std::exchange(prepared_, true);                       // without the index that is to be written
+  if (first && register_core_classes) register_core_classes(registry_);
   std::vector<IndexedPlugin> plugins;
   std::vector<std::string> refusals;
   for (const std::string& path : libraries_in(directory)) try {
