@@ -4,10 +4,10 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <utility>
 #include <cstddef>
 #include <cstring>
 #include <filesystem>
+#include <utility>
 
 #include "registry/core_classes.h"
 #include "registry/plugin_path.h"
