@@ -1,34 +1,54 @@
-// Instructions whose results nobody reads go, and constants and variables that are no longer read.
+// Dead code: from the results backwards, what nobody asks for goes.
+//
+//   %2 = exp(%0)                       %3 = tanh(%0)
+//   %3 = tanh(%0)               ->     outputs %3
+//   outputs %3
 #include <algorithm>
 
 #include "program/passes/passes.h"
 
 namespace crescent::passes {
+namespace {
 
-bool dead_code(Program& program) {
-  const size_t before = program.code.size() + program.constants.size() + program.variables.size();
-  std::vector<bool> live(program.values.size(), false);
-  auto mark = [&](int value) { live[static_cast<size_t>(value)] = true; };
-  auto is_live = [&](int value) { return bool(live[static_cast<size_t>(value)]); };
-  std::for_each(program.outputs.begin(), program.outputs.end(), mark);
-  for (const Program::Binding& b : program.variables) {
-    if (b.result >= 0 && b.result != b.value) mark(b.result);
-  }
-  for (size_t i = program.code.size(); i-- > 0;) {
-    const Program::Instruction& instruction = program.code[i];
-    if (std::any_of(instruction.outputs.begin(), instruction.outputs.end(), is_live)) {
-      std::for_each(instruction.inputs.begin(), instruction.inputs.end(), mark);
+using Instruction = Program::Instruction;
+
+/// Per value: whether an output, a variable's new value or a needed instruction reads it.
+class Needed {
+ public:
+  explicit Needed(const Program& program) : needed_(program.values.size()) {
+    mark(program.outputs);
+    for (const Program::Binding& b : program.variables) {
+      if (is_written(b)) mark({b.result});
+    }
+    for (auto i = program.code.rbegin(); i != program.code.rend(); ++i) {
+      if (makes_needed(*i)) mark(i->inputs);
     }
   }
-  std::erase_if(program.code, [&](const Program::Instruction& instruction) {
-    return std::none_of(instruction.outputs.begin(), instruction.outputs.end(), is_live);
-  });
-  std::erase_if(program.constants, [&](const Program::Constant& c) { return !is_live(c.value); });
-  for (Program::Binding& b : program.variables) {
-    if (b.result == b.value) b.result = -1;
+  bool operator()(int value) const { return needed_[static_cast<size_t>(value)]; }
+  bool makes_needed(const Instruction& i) const {
+    return std::any_of(i.outputs.begin(), i.outputs.end(), [this](int value) { return (*this)(value); });
   }
-  std::erase_if(program.variables, [&](const Program::Binding& b) { return b.result < 0 && !is_live(b.value); });
-  return program.code.size() + program.constants.size() + program.variables.size() != before;
+  static bool is_written(const Program::Binding& b) { return b.result >= 0 && b.result != b.value; }
+
+ private:
+  void mark(const std::vector<int>& values) {
+    for (int value : values) needed_[static_cast<size_t>(value)] = true;
+  }
+  std::vector<bool> needed_;
+};
+
+}  // namespace
+
+bool dead_code(Program& program) {
+  const Needed needed(program);
+  for (Program::Binding& b : program.variables) {
+    if (!Needed::is_written(b)) b.result = -1;
+  }
+  const size_t gone =
+      std::erase_if(program.code, [&](const Instruction& i) { return !needed.makes_needed(i); }) +
+      std::erase_if(program.constants, [&](const Program::Constant& c) { return !needed(c.value); }) +
+      std::erase_if(program.variables, [&](const Program::Binding& b) { return b.result < 0 && !needed(b.value); });
+  return gone > 0;
 }
 
 }  // namespace crescent::passes

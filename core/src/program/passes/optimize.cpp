@@ -1,9 +1,42 @@
+// optimize(): the passes in order.
 #include "program/passes/passes.h"
 
 namespace crescent {
+namespace {
 
-Program optimize(Program program, const OptimizeOptions&) {
-  passes::dead_code(program);
+constexpr int kMostRounds = 8;
+
+/// What makes work for each other, until nothing changes.
+void simplify(Program& program) {
+  using namespace passes;
+  for (int round = 0; round < kMostRounds; ++round) {
+    bool changed = constants(program);
+    changed |= shapes(program);
+    changed |= algebra(program);
+    changed |= softmax(program);
+    changed |= transposes(program);
+    changed |= common_subexpressions(program);
+    changed |= dead_code(program);
+    if (!changed) return;
+  }
+}
+
+}  // namespace
+
+Program optimize(Program program, const OptimizeOptions& options) {
+  using namespace passes;
+  dead_code(program);
+  scans(program, options);
+  simplify(program);
+  while (options.inference && batch_norm(program)) dead_code(program);
+  while (epilogues(program)) dead_code(program);
+  simplify(program);
+  fusion(program);
+  dead_code(program);
+  renumber(program);
+#ifndef NDEBUG
+  validate(program);
+#endif
   return program;
 }
 

@@ -1,26 +1,38 @@
-// The rewriting of programs: each pass computes the same with less. Order and reasons: optimize.cpp.
-// A pass says whether it changed anything.
+// Passes: rewritings of a program that leave what it computes as it is. None looks at a device. Each gives true when it
+// changed anything; optimize() (program.h) runs them in order, the cheap ones until nothing changes any more.
 #pragma once
 #include "crescent/program.h"
 
 namespace crescent::passes {
 
-bool dead_code(Program& program);
-bool common_subexpressions(Program& program);
-bool constants(Program& program);
-bool shapes(Program& program);
-bool transposes(Program& program);
-bool algebra(Program& program);
-bool softmax(Program& program);
-bool batch_norm(Program& program);         ///< at inference
-bool epilogues(Program& program);
-bool fusion(Program& program);
-/// Optimises the bodies of scans.
-bool scans(Program& program, const OptimizeOptions& options);
+/// Drops instructions and constants nobody needs, and variables that are neither read nor written.
+CRESCENT_API bool dead_code(Program& program);
+/// Computes equal things once: the same op on the same values. Never draws of random numbers.
+CRESCENT_API bool common_subexpressions(Program& program);
+/// Runs small instructions whose inputs are all constant, now.
+CRESCENT_API bool constants(Program& program);
+/// Elementwise identities: x * 1, x ** 2, --x, select with a known condition, chains of casts; work on a broadcast tensor is
+/// done before it is broadcast.
+CRESCENT_API bool algebra(Program& program);
+/// Identities of shapes: chains and no-ops of reshape, transpose, broadcast, slice; reductions of repeated values.
+CRESCENT_API bool shapes(Program& program);
+/// log(softmax) as one op; the sum of a softmax is 1, which takes the renormalisation out of Keras' crossentropies.
+CRESCENT_API bool softmax(Program& program);
+/// Transposes of matrices become flags of the products around them.
+CRESCENT_API bool transposes(Program& program);
+/// Inference: a scale per channel behind a convolution or product scales the (smaller) kernel instead. Variables stay
+/// variables, so that weights assigned later count.
+CRESCENT_API bool batch_norm(Program& program);
+/// Bias and activation become part of the product or convolution before them.
+CRESCENT_API bool epilogues(Program& program);
+/// Elementwise instructions of one shape that lie together become one, with as many results as are needed elsewhere.
+CRESCENT_API bool fusion(Program& program);
+/// Optimises the bodies of scans, which are programs of their own.
+CRESCENT_API bool scans(Program& program, const OptimizeOptions& options);
 
-/// Values in the order in which they are made, none unused.
-void renumber(Program& program);
-/// Fails when the program is broken: a value read before it is made, a spec that is not what the op infers.
-void validate(const Program& program);
+/// Numbers the values afresh, in order, without gaps.
+CRESCENT_API void renumber(Program& program);
+/// Fails, saying where, unless every value is made exactly once and before its use, with the spec that its op infers.
+CRESCENT_API void validate(const Program& program);
 
 }  // namespace crescent::passes
