@@ -1,0 +1,262 @@
+-- What the prompt needs: values as people read them, help, completion. The table of the module comes as argument.
+local cr = ...
+local cut_rows, cut_depth, cut_width = 40, 5, 100
+
+-- ---- values -------------------------------------------------------------------------------------------------------
+
+local words = {}
+for word in ("and break do else elseif end false for function goto if in local nil not or repeat return then true until while")
+  :gmatch "%a+" do words[word] = true end
+
+local function is_name(key) return type(key) == "string" and key:match "^[%a_][%w_]*$" and not words[key] end
+local function key_text(key)
+  if is_name(key) then return key end
+  return type(key) == "string" and string.format("[%q]", key) or "[" .. tostring(key) .. "]"
+end
+
+local order = { number = 1, string = 2 }
+local function sorted_keys(t, from)
+  local keys = {}
+  for key in next, t do
+    if not (math.type(key) == "integer" and key >= 1 and key < from) then keys[#keys + 1] = key end
+  end
+  table.sort(keys, function(a, b)
+    local ta, tb = order[type(a)] or 3, order[type(b)] or 3
+    if ta ~= tb then return ta < tb end
+    if ta == 3 then return tostring(a) < tostring(b) end
+    return a < b
+  end)
+  return keys
+end
+
+local show_value
+local function indented(text, indent) return (text:gsub("\n", "\n" .. indent)) end
+
+local function show_table(t, depth, seen)
+  if seen[t] then return "<the table above>" end
+  if depth > cut_depth then return "{...}" end
+  seen[t] = true
+  local parts, length = {}, #t
+  for i = 1, math.min(length, cut_rows) do parts[#parts + 1] = show_value(rawget(t, i), depth + 1, seen) end
+  if length > cut_rows then parts[#parts + 1] = string.format("... %d more", length - cut_rows) end
+  local keys = sorted_keys(t, length + 1)
+  for i, key in ipairs(keys) do
+    if i > cut_rows then
+      parts[#parts + 1] = string.format("... %d more", #keys - cut_rows)
+      break
+    end
+    parts[#parts + 1] = key_text(key) .. " = " .. show_value(rawget(t, key), depth + 1, seen)
+  end
+  seen[t] = nil
+  if #parts == 0 then return "{}" end
+  local line = "{ " .. table.concat(parts, ", ") .. " }"
+  if #line <= cut_width - 2 * depth and not line:find "\n" then return line end
+  for i, part in ipairs(parts) do parts[i] = indented(part, "  ") end
+  return "{\n  " .. table.concat(parts, ",\n  ") .. "\n}"
+end
+
+-- The fields of a table are shown unless it says itself how it looks.
+function show_value(value, depth, seen)
+  if type(value) == "string" then return depth > 0 and string.format("%q", value):gsub("\\\n", "\\n") or value end
+  if value == cr.null then return "null" end
+  local meta = getmetatable(value)
+  if type(value) == "table" and not (type(meta) == "table" and rawget(meta, "__tostring")) then
+    local kind = cr.describe(value)
+    if kind then return "<" .. table.concat(kind.names, " ") .. ">" end
+    return show_table(value, depth, seen)
+  end
+  local ok, text = pcall(tostring, value)
+  return ok and text or "<" .. type(value) .. ">"
+end
+
+--- A value as text for people.
+function cr.show(value) return show_value(value, 0, {}) end
+
+-- ---- help ---------------------------------------------------------------------------------------------------------
+
+local function wrapped(text, indent, width)
+  local lines, line = {}, ""
+  for word in text:gmatch "%S+" do
+    if #line + #word + 1 > width and line ~= "" then
+      lines[#lines + 1] = line
+      line = ""
+    end
+    line = line == "" and word or line .. " " .. word
+  end
+  lines[#lines + 1] = line
+  return table.concat(lines, "\n" .. indent)
+end
+
+local function option_lines(options)
+  local lines = {}
+  for _, option in ipairs(options) do
+    local default = option.required and "required"
+      or "default " .. (option.default == nil and "nil" or show_value(option.default, 1, {}))
+    local choices = option.choices and " One of: " .. table.concat(option.choices, ", ") .. "." or ""
+    lines[#lines + 1] = string.format("  %-22s %s", option.name, wrapped(option.doc .. choices, (" "):rep(25), 75))
+    lines[#lines + 1] = string.format("  %22s %s; %s", "", option.type, default)
+  end
+  return table.concat(lines, "\n")
+end
+
+local function class_help(class)
+  local own, common = {}, {}
+  for _, option in ipairs(class.options) do table.insert(option.keyword_only and common or own, option) end
+  local text = string.format("%s (%s%s)\n%s", class.name, class.kind, class.plugin ~= "" and ", plugin " .. class.plugin or "",
+    wrapped(class.doc, "", 100))
+  if #own > 0 then text = text .. "\n\nOptions, in order:\n" .. option_lines(own) end
+  if #common > 0 then
+    local names = {}
+    for i, option in ipairs(common) do names[i] = option.name end
+    text = text .. "\n\nBy name only: " .. table.concat(names, ", ")
+  end
+  return text
+end
+
+local function function_help(f)
+  local text = f.signature .. (f.doc ~= "" and "\n" .. wrapped(f.doc, "", 100) or "")
+  if f.options then text = text .. "\n\nOptions, in order or by name:\n" .. option_lines(f.options) end
+  return text
+end
+
+local function members_help(object)
+  local lines = {}
+  if object.class then lines[#lines + 1] = class_help(object.class) .. "\n" end
+  if object.properties and #object.properties > 0 then
+    lines[#lines + 1] = "Properties: " .. wrapped(table.concat(object.properties, ", "), "  ", 96)
+  end
+  lines[#lines + 1] = "Methods:"
+  for _, method in ipairs(object.signatures or {}) do
+    lines[#lines + 1] = "  " .. method[1] .. (method[2] ~= "" and "\n      " .. wrapped(method[2], "      ", 90) or "")
+  end
+  return table.concat(lines, "\n")
+end
+
+local general = [[
+Crescent: deep learning with the object model of Keras.
+
+  help(cr.layers)          what there is          help(cr.layers.Dense)    options of a class
+  help(model.fit)          a method               help(model)              an object and its methods
+  cr.plugins.list()        plugins
+
+  x, y = cr.random.normal{100, 3}, cr.random.normal{100, 1}
+  model = cr.Sequential{ cr.layers.Dense(8, {activation = "relu", input_shape = {3}}), cr.layers.Dense(1) }
+  model:compile{ optimizer = "adam", loss = "mse" }
+  history = model:fit(x, y, {epochs = 5})
+  model:save("model.h5")
+
+The Tab key completes names, fields, methods and options. Ctrl-C stops training after the current batch; Ctrl-D ends.]]
+
+local function help_text(...)
+  if select("#", ...) == 0 then return general end
+  local value = ...
+  local what = cr.describe(value)
+  if not what then
+    if type(value) == "table" then
+      local names = {}
+      for _, key in ipairs(sorted_keys(value, 1)) do names[#names + 1] = tostring(key) end
+      return "A table with: " .. wrapped(table.concat(names, ", "), "  ", 96)
+    end
+    return string.format("A %s: %s", type(value), cr.show(value))
+  end
+  if what.what == "function" then return function_help(what) end
+  if what.what == "class" then return class_help(what) end
+  if what.what == "namespace" then
+    return string.format("Every %s there is:\n  %s", what.kind, wrapped(table.concat(what.names, ", "), "  ", 96))
+  end
+  return members_help(what)
+end
+
+--- Prints what is known of a class, a function, an object or a namespace.
+function cr.help(...) print(help_text(...)) end
+
+-- ---- completion ---------------------------------------------------------------------------------------------------
+
+local function add_names(found, names, prefix)
+  for _, name in ipairs(names or {}) do
+    if type(name) == "string" and name:sub(1, #prefix) == prefix and is_name(name) then found[name] = true end
+  end
+end
+
+-- Names after a dot or a colon of this value.
+local function members(value, prefix, only_methods, found)
+  local what = cr.describe(value)
+  if what then
+    add_names(found, what.methods, prefix)
+    if not only_methods then
+      add_names(found, what.properties, prefix)
+      add_names(found, what.names, prefix)
+      if what.class then
+        for _, option in ipairs(what.class.options) do add_names(found, { option.name }, prefix) end
+      end
+    end
+  end
+  local depth, t = 0, value
+  while type(t) == "table" and depth < 10 do
+    for key, field in next, t do
+      if not only_methods or type(field) == "function" then add_names(found, { key }, prefix) end
+    end
+    local meta = getmetatable(t)
+    t, depth = type(meta) == "table" and rawget(meta, "__index") or nil, depth + 1
+  end
+  if type(value) == "string" then members(string, prefix, only_methods, found) end
+end
+
+-- The value of a path such as cr.layers or model.optimizer; nothing is called.
+local function value_of(path)
+  local value = _G
+  for name in path:gmatch "[%a_][%w_]*" do
+    local ok, field = pcall(function() return value[name] end)
+    if not ok or field == nil then return nil end
+    value = field
+  end
+  return value
+end
+
+-- The function or class whose open bracket the cursor is in: "model:fit(x, y, {" or "layers.Dense{".
+local function enclosing_call(line)
+  local depth = 0
+  for i = #line, 1, -1 do
+    local c = line:sub(i, i)
+    if c:match "[%)%]}]" then
+      depth = depth + 1
+    elseif c:match "[%(%[{]" then
+      if depth > 0 then
+        depth = depth - 1
+      else
+        local path = line:sub(1, i - 1):match "([%a_][%w_%.:]*)%s*$"
+        if path and not words[path] then return path end
+      end
+    end
+  end
+end
+
+local function add_options(path, prefix, found)
+  local value = value_of((path:gsub(":", ".")))
+  local what = value ~= nil and cr.describe(value)
+  if not what then return end
+  for _, option in ipairs(what.options or {}) do add_names(found, { option.name }, prefix) end
+  if what.what == "function" and not what.options then add_names(found, what.parameters, prefix) end
+end
+
+--- Completions of the end of a line: a list of names, and how many characters of the line they replace.
+function cr.complete(line)
+  local found = {}
+  local path, mark, prefix = line:match "([%a_][%w_%.:]*)([%.:])([%w_]*)$"
+  if path then
+    local value = value_of((path:gsub(":", ".")))
+    if value ~= nil then members(value, prefix, mark == ":", found) end
+  else
+    prefix = line:match "([%a_][%w_]*)$" or ""
+    local call = enclosing_call(line)
+    if call then add_options(call, prefix, found) end
+    if prefix ~= "" or not call then
+      for key in next, _G do add_names(found, { key }, prefix) end
+      for word in next, words do if prefix ~= "" and word:sub(1, #prefix) == prefix then found[word] = true end end
+    end
+  end
+  local list = {}
+  for name in next, found do list[#list + 1] = name end
+  table.sort(list)
+  return list, #prefix
+end

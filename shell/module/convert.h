@@ -1,0 +1,44 @@
+// Lua values <-> Value, tensors, lists. Tables with positions 1..n are lists, tables with names are dicts, integers stay
+// integers; cr.null (a light userdata) is a null inside a list.
+#pragma once
+#include <lua.hpp>
+
+#include "crescent/layer.h"
+#include "crescent/value.h"
+#include "state.h"
+
+namespace crescent::lua {
+
+/// A Lua function as an option; at() it becomes what the option wants: a loss, an activation, ...
+class LuaFunction final : public Object {
+ public:
+  explicit LuaFunction(Ref function) : function(std::move(function)) {}
+  std::string class_name() const override { return "function"; }
+  Ref function;
+};
+
+/// A table that is neither a handle nor a class made with subclass().
+bool is_plain_table(lua_State* L, int index);
+
+Value to_value(lua_State* L, int index);
+void push_value(lua_State* L, const Value& value);
+/// A table with names as a Dict; an empty table is an empty one, nil too.
+Dict to_dict(lua_State* L, int index);
+
+/// A tensor, a variable, a number, a boolean or nested tables of them. Fractions and integers alike become float32 unless
+/// `dtype` says otherwise; a number alone stays an integer (int32) when it is one.
+Tensor to_tensor(lua_State* L, int index, std::optional<DType> dtype = {});
+bool is_tensor_like(lua_State* L, int index);            ///< a tensor or a variable
+/// One tensor or a table of them.
+Tensors to_tensors(lua_State* L, int index);
+/// A number or a table of numbers.
+std::vector<int64_t> to_integers(lua_State* L, int index);
+std::vector<double> to_numbers(lua_State* L, int index);
+Shape to_shape(lua_State* L, int index);
+
+void push_string(lua_State* L, std::string_view text);
+void push_shape(lua_State* L, const Shape& shape);
+/// Nested tables of numbers (or booleans); a number for a scalar.
+void push_numbers(lua_State* L, const Tensor& tensor);
+
+}  // namespace crescent::lua

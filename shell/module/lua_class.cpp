@@ -1,0 +1,477 @@
+#include "lua_class.h"
+
+#include "callable.h"
+#include "layers.h"
+#include "lua_objects.h"
+#include "models.h"
+#include "object_types.h"
+#include "options.h"
+
+namespace crescent::lua {
+namespace {
+
+const char class_key = 0;            // in a class table: its ClassPtr (user classes)
+const char base_key = 0;             // in a class table: its Base
+const char marker_key = 0;           // in the metatable of a class table
+const char bases_key = 0;            // registry: name -> table of a base
+
+// ---- options that a class declares ----------------------------------------------------------------------------
+
+/// Reads and writes an option of a Lua class in the attributes of an instance.
+template <class T>
+class AttributeAccess final : public FieldAccess {
+ public:
+  explicit AttributeAccess(std::string name) : name_(std::move(name)) {}
+  Value get(const void* object) const override { return static_cast<const T*>(object)->option(name_); }
+  void set(void* object, const Value& value) const override { static_cast<T*>(object)->set_option(name_, value); }
+
+ private:
+  std::string name_;
+};
+
+struct Declared {
+  std::string name, doc;
+  Value value;
+};
+
+Field field_of(const Declared& option, std::shared_ptr<const FieldAccess> access) {
+  Field field;
+  field.name = option.name;
+  field.doc = option.doc;
+  field.type = option.value.is_null() ? "a value" : describe_kind(option.value.kind());
+  field.default_value = option.value;
+  field.access = std::move(access);
+  return field;
+}
+
+// ---- bases ----------------------------------------------------------------------------------------------------
+
+/// A base that Lua classes derive from, without its C++ type.
+struct Base {
+  const char* name;
+  const char* kind;
+  SchemaData (*schema)(const std::string& title, const std::vector<Declared>& options);
+  std::shared_ptr<Configurable> (*make)(const SchemaData& schema, const Dict& options);
+  Dict (*base_config)(const Configurable& object);
+};
+
+template <class T>
+SchemaData schema_for(const std::string& title, const std::vector<Declared>& options) {
+  const T defaults{};
+  Schema<T> schema(title, &defaults);
+  schema.keyword_only(true);
+  T::template describe_base<T>(schema);
+  for (const Declared& option : options)
+    schema.data().fields.push_back(field_of(option, std::make_shared<AttributeAccess<T>>(option.name)));
+  return schema.data();
+}
+
+template <class T>
+Base base_of(const char* name) {
+  return {name, T::kKind, schema_for<T>,
+          [](const SchemaData& schema, const Dict& options) { return ClassFactory<T>(schema).make(options); },
+          [](const Configurable& object) { return dynamic_cast<const T&>(object).base_config(); }};
+}
+
+const std::vector<Base>& bases() {
+  static const std::vector<Base> all = {
+      base_of<LuaLayer>("Layer"),             base_of<LuaModel>("Model"),             base_of<LuaLoss>("Loss"),
+      base_of<LuaMetric>("Metric"),           base_of<LuaCallback>("Callback"),       base_of<LuaInitializer>("Initializer"),
+      base_of<LuaRegularizer>("Regularizer"), base_of<LuaConstraint>("Constraint"),   base_of<LuaActivation>("Activation"),
+      base_of<LuaSchedule>("LearningRateSchedule")};
+  return all;
+}
+
+const Base& base_at(lua_State* L, int index) {
+  lua_rawgetp(L, index, &base_key);
+  auto* base = static_cast<const Base*>(lua_touserdata(L, -1));
+  lua_pop(L, 1);
+  return *base;
+}
+
+void check_class(lua_State* L, const char* function) {
+  if (!is_class(L, 1)) fail(function, ": expected a class such as cr.Layer, got ", describe(L, 1), " (call it with ':')");
+}
+
+// ---- instances --------------------------------------------------------------------------------------------------
+
+/// True when a class of the chain (not the base) defines it.
+bool defines(lua_State* L, int class_index, const char* name) {
+  Height height(L);
+  lua_pushvalue(L, class_index);
+  while (lua_type(L, -1) == LUA_TTABLE) {
+    push_field(L, -1, name);
+    if (!lua_isnil(L, -1)) return true;
+    lua_pop(L, 1);
+    lua_rawgetp(L, -1, super_key());
+  }
+  return false;
+}
+
+/// The options of the table that the schema knows; others are the business of the class' init.
+Dict known_options(lua_State* L, int class_index, int options_index, const SchemaData& schema) {
+  Dict known;
+  const bool open = defines(L, class_index, "init");
+  for (lua_pushnil(L); lua_next(L, options_index); lua_pop(L, 1)) {
+    if (lua_type(L, -2) != LUA_TSTRING) {
+      if (!open) fail(schema.title, ": no option at position ", text_of(L, -2), "; give options by name");
+      continue;
+    }
+    const std::string name = text_of(L, -2);
+    if (schema.find(name)) known.set(name, to_value(L, lua_gettop(L)));
+    else if (!open) fail(schema.title, ": no option '", name, "'", did_you_mean(name, schema.names()));
+  }
+  adapt_options(known, schema);
+  return known;
+}
+
+/// Defaults of declared options that were not given.
+void add_defaults(Dict& options, const SchemaData& schema) {
+  for (const Field& field : schema.fields)
+    if (!field.keyword_only && !options.contains(field.name)) options.set(field.name, field.default_value);
+}
+
+/// A new object of the class from the table of options, without configured().
+std::shared_ptr<Configurable> make_instance(lua_State* L, int class_index, int options_index, const ClassPtr& info) {
+  Dict options = known_options(L, class_index, options_index, info->schema);
+  add_defaults(options, info->schema);
+  auto object = base_at(L, class_index).make(info->schema, options);
+  dynamic_cast<Instance&>(*object).adopt(L, class_index, options_index);
+  return object;
+}
+
+/// Makes instances for files and nested configurations.
+class LuaFactory final : public Factory {
+ public:
+  LuaFactory(Ref class_table, SchemaData) : class_(std::move(class_table)) {}
+  std::shared_ptr<Configurable> make(const Dict& options) const override {
+    lua_State* L = current();
+    Height height(L);
+    reserve(L, 8);
+    class_.push(L);
+    const int class_index = lua_gettop(L);
+    push_value(L, options);
+    return make_instance(L, class_index, class_index + 1, class_of_table(L, class_index));
+  }
+
+ private:
+  Ref class_;
+};
+
+/// Leaves one table of options on top: {units=3}, (3, {name="x"}), (3).
+void gather_options(lua_State* L, const SchemaData& schema) {
+  const int last = lua_gettop(L);
+  if (last == 2 && is_plain_table(L, 2)) {
+    lua_newtable(L);
+    for (lua_pushnil(L); lua_next(L, 2);) {
+      lua_pushvalue(L, -2);
+      lua_insert(L, -2);
+      lua_rawset(L, 3);
+    }
+  } else {
+    lua_newtable(L);
+    const int table = lua_gettop(L);
+    const bool named = last > 1 && is_keywords(L, last);
+    for (int i = 2; i <= last - named; ++i) {
+      lua_pushvalue(L, i);
+      lua_rawseti(L, table, i - 1);
+    }
+    if (named)
+      for (lua_pushnil(L); lua_next(L, last);) {
+        lua_pushvalue(L, -2);
+        lua_insert(L, -2);
+        lua_rawset(L, table);
+      }
+  }
+  lua_Integer place = 0;
+  for (const Field& field : schema.fields) {
+    if (field.keyword_only) continue;
+    lua_rawgeti(L, -1, ++place);
+    if (lua_isnil(L, -1)) {
+      lua_pop(L, 1);
+      continue;
+    }
+    lua_setfield(L, -2, field.name.c_str());
+    lua_pushnil(L);
+    lua_rawseti(L, -2, place);
+  }
+}
+
+/// Class(...): the class table and its arguments.
+int construct(lua_State* L) {
+  reserve(L, 12);
+  const ClassPtr info = class_of_table(L, 1);
+  const Base& base = base_at(L, 1);
+  if (!info) {
+    if (std::string_view(base.name) == "Model") return make_functional(L);
+    fail("cr.", base.name, " has no behaviour of its own: derive a class with ", base.name, ":subclass(name)");
+  }
+  gather_options(L, info->schema);
+  auto object = make_instance(L, 1, lua_gettop(L), info);
+  object->attach(info);
+  object->configured();
+  push_object(L, object);
+  return 1;
+}
+
+// ---- making classes -----------------------------------------------------------------------------------------------
+
+/// {{"units", 32, "Width."}, ...} in order, or {units = 32} (by name only).
+std::vector<Declared> declared_options(lua_State* L, int index) {
+  std::vector<Declared> options;
+  if (lua_isnoneornil(L, index)) return options;
+  const Value given = to_value(L, index);
+  if (given.is_dict()) {
+    for (const DictEntry& entry : given.as_dict()) options.push_back({entry.key, "", entry.value});
+    return options;
+  }
+  for (const Value& row : given.as_list()) {
+    if (!row.is_list() || row.as_list().empty()) fail("subclass: expected options as {name, default, doc}, got ", row);
+    const List& parts = row.as_list();
+    options.push_back({parts[0].as_string(), parts.size() > 2 ? parts[2].as_string() : "", parts.size() > 1 ? parts[1] : Value()});
+  }
+  return options;
+}
+
+std::vector<Declared> inherited_options(const ClassPtr& parent) {
+  std::vector<Declared> options;
+  if (!parent) return options;
+  for (const Field& field : parent->schema.fields)
+    if (!field.keyword_only) options.push_back({field.name, field.doc, field.default_value});
+  return options;
+}
+
+void set_class_metatable(lua_State* L, int table, int parent) {
+  static const CallablePtr call = raw("call", construct);
+  static const CallablePtr text = raw("tostring", [](lua_State* state) {
+    push_field(state, 1, "__name");
+    return push_string(state, concat("<class ", text_of(state, -1), ">")), 1;
+  });
+  lua_createtable(L, 0, 5);
+  if (parent) {
+    lua_pushvalue(L, parent);
+    lua_setfield(L, -2, "__index");
+  }
+  push_callable(L, *call);
+  lua_setfield(L, -2, "__call");
+  push_callable(L, *text);
+  lua_setfield(L, -2, "__tostring");
+  lua_pushboolean(L, true);
+  lua_rawsetp(L, -2, &marker_key);
+  lua_setmetatable(L, table);
+}
+
+ClassPtr register_class(lua_State* L, int table, const Base& base, const std::string& name, const std::vector<Declared>& options) {
+  ClassInfo info;
+  info.kind = base.kind;
+  info.name = name;
+  info.schema = base.schema(name, options);
+  info.open_options = true;
+  info.plugin = "Lua";
+  info.origin = "Lua";
+  info.factory = std::make_shared<LuaFactory>(Ref(L, table), info.schema);
+  registry().replace(info);
+  return registry().get(base.kind, name);
+}
+
+/// base:subclass(name, options): a new class table.
+int subclass(lua_State* L) {
+  check_class(L, "subclass");
+  lua_settop(L, 3);
+  reserve(L, 12);
+  const std::string name = Read<std::string>::from(L, 2);
+  const Base& base = base_at(L, 1);
+  std::vector<Declared> options = inherited_options(class_of_table(L, 1));
+  for (Declared& option : declared_options(L, 3)) options.push_back(std::move(option));
+  lua_newtable(L);
+  const int table = lua_gettop(L);
+  push_string(L, name);
+  lua_setfield(L, table, "__name");
+  lua_pushvalue(L, 1);
+  lua_setfield(L, table, "super");
+  lua_pushlightuserdata(L, const_cast<Base*>(&base));
+  lua_rawsetp(L, table, &base_key);
+  if (class_of_table(L, 1)) {
+    lua_pushvalue(L, 1);
+    lua_rawsetp(L, table, super_key());
+  }
+  set_class_metatable(L, table, 1);
+  push(L, register_class(L, table, base, name, options));
+  lua_rawsetp(L, table, &class_key);
+  lua_settop(L, table);
+  return 1;
+}
+
+int from_config(lua_State* L) {
+  check_class(L, "from_config");
+  lua_settop(L, 2);
+  if (!is_plain_table(L, 2)) fail_expected(L, 2, "a configuration");
+  return construct(L);
+}
+
+/// cr.Layer.get_config(self): the options that every layer has.
+int base_config(lua_State* L) {
+  auto object = Read<std::shared_ptr<Configurable>>::from(L, 1);
+  for (const Base& base : bases())
+    if (object->info() && dynamic_cast<Instance*>(object.get()) && std::string_view(base.kind) == object->info()->kind) {
+      const bool model = dynamic_cast<Model*>(object.get());
+      if (std::string_view(base.kind) == "layer" && model != (std::string_view(base.name) == "Model")) continue;
+      return push(L, base.base_config(*object)), 1;
+    }
+  return push(L, object->get_config()), 1;
+}
+
+void push_new_base(lua_State* L, const Base& base) {
+  static const CallablePtr make_class = raw("subclass", subclass, {"self", "name", "options=nil"}, "A new class derived from this one.");
+  static const CallablePtr make_from = raw("from_config", from_config, {"self", "config"});
+  static const CallablePtr config = raw("get_config", base_config, {"self"});
+  const ObjectPtr sample = base.make(base.schema(base.name, {}), {});
+  static_cast<const Type*>(object_type_key(*sample))->push_methods(L);
+  const int table = lua_gettop(L);
+  push_callable(L, *make_class);
+  lua_setfield(L, table, "subclass");
+  push_callable(L, *make_from);
+  lua_setfield(L, table, "from_config");
+  push_callable(L, *config);
+  lua_setfield(L, table, "get_config");
+  lua_pushstring(L, base.name);
+  lua_setfield(L, table, "__name");
+  lua_pushlightuserdata(L, const_cast<Base*>(&base));
+  lua_rawsetp(L, table, &base_key);
+  set_class_metatable(L, table, 0);
+}
+
+// ---- functions ----------------------------------------------------------------------------------------------------
+
+template <class T>
+ObjectPtr function_object(const Ref& function, const std::string& name) {
+  auto object = std::make_shared<T>();
+  object->adopt_function(function, name);
+  ClassInfo info;
+  info.kind = T::kKind;
+  info.name = name;
+  info.origin = "Lua";
+  object->attach(std::make_shared<const ClassInfo>(std::move(info)));
+  object->configured();
+  if constexpr (std::is_same_v<T, LuaMetric>) object->set_name(name);
+  return object;
+}
+
+using MakeFunction = ObjectPtr (*)(const Ref&, const std::string&);
+constexpr std::pair<std::string_view, MakeFunction> kFunctionKinds[] = {
+    {"loss", function_object<LuaLoss>},               {"metric", function_object<LuaMetric>},
+    {"activation", function_object<LuaActivation>},   {"initializer", function_object<LuaInitializer>},
+    {"regularizer", function_object<LuaRegularizer>}, {"constraint", function_object<LuaConstraint>},
+    {"schedule", function_object<LuaSchedule>}};
+
+/// The name of the global variable that holds the function, if one does.
+std::string global_name(const Ref& function) {
+  lua_State* L = current();
+  Height height(L);
+  function.push(L);
+  lua_pushglobaltable(L);
+  for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1))
+    if (lua_type(L, -2) == LUA_TSTRING && lua_rawequal(L, -1, -4)) return text_of(L, -2);
+  return "function";
+}
+
+/// Makes objects of a registered function.
+class FunctionFactory final : public Factory {
+ public:
+  FunctionFactory(MakeFunction make, Ref function, std::string name)
+      : make_(make), function_(std::move(function)), name_(std::move(name)) {}
+  std::shared_ptr<Configurable> make(const Dict&) const override {
+    return std::dynamic_pointer_cast<Configurable>(make_(function_, name_));
+  }
+
+ private:
+  MakeFunction make_;
+  Ref function_;
+  std::string name_;
+};
+
+}  // namespace
+
+bool is_class(lua_State* L, int index) {
+  if (lua_type(L, index) != LUA_TTABLE || !lua_getmetatable(L, index)) return false;
+  const bool marked = lua_rawgetp(L, -1, &marker_key) != LUA_TNIL;
+  lua_pop(L, 2);
+  return marked;
+}
+
+ClassPtr class_of_table(lua_State* L, int index) {
+  if (!is_class(L, index)) return nullptr;
+  lua_rawgetp(L, index, &class_key);
+  auto* info = to_handle<ClassPtr>(L, -1);
+  ClassPtr result = info ? *info : nullptr;
+  lua_pop(L, 1);
+  return result;
+}
+
+void push_base_class(lua_State* L, const char* name) {
+  if (lua_rawgetp(L, LUA_REGISTRYINDEX, &bases_key) != LUA_TTABLE) {
+    lua_pop(L, 1);
+    lua_newtable(L);
+    lua_pushvalue(L, -1);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &bases_key);
+  }
+  push_field(L, -1, name);
+  if (lua_isnil(L, -1)) {
+    lua_pop(L, 1);
+    for (const Base& base : bases())
+      if (std::string_view(base.name) == name) push_new_base(L, base);
+    lua_pushvalue(L, -1);
+    lua_setfield(L, -3, name);
+  }
+  lua_remove(L, -2);
+}
+
+ObjectPtr function_as(std::string_view kind, const Ref& function, const std::string& name) {
+  for (const auto& [known, make] : kFunctionKinds)
+    if (known == kind) return make(function, name);
+  return nullptr;
+}
+
+Value adapted(const Value& value, std::string_view kind) {
+  if (value.is_list()) {
+    List list;
+    for (const Value& item : value.as_list()) list.push_back(adapted(item, kind));
+    return list;
+  }
+  if (value.is_dict()) {
+    Dict dict;
+    for (const DictEntry& entry : value.as_dict()) dict.set(entry.key, adapted(entry.value, kind));
+    return dict;
+  }
+  auto function = value.object_as<LuaFunction>();
+  if (!function) return value;
+  if (auto object = function_as(kind, function->function, global_name(function->function))) return Value(object);
+  fail("a function cannot be used as ", kind);
+}
+
+void adapt_options(Dict& options, const SchemaData& schema) {
+  constexpr std::string_view kBefore = "of kind ";
+  for (DictEntry& option : options) {
+    const Field* field = schema.find(option.key);
+    const size_t at = field ? field->type.find(kBefore) : std::string::npos;
+    if (at == std::string::npos) continue;
+    const std::string rest = field->type.substr(at + kBefore.size());
+    option.value = adapted(option.value, rest.substr(0, rest.find(' ')));
+  }
+}
+
+void register_function(const std::string& name, const Ref& function) {
+  for (const auto& [kind, make] : kFunctionKinds) {
+    if (auto there = registry().find(kind, name); there && there->origin != "Lua") continue;
+    ClassInfo info;
+    info.kind = kind;
+    info.name = name;
+    info.plugin = "Lua";
+    info.origin = "Lua";
+    info.schema.title = name;
+    info.factory = std::make_shared<FunctionFactory>(make, function, name);
+    registry().replace(info);
+  }
+}
+
+}  // namespace crescent::lua

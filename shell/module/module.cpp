@@ -1,0 +1,107 @@
+#include "module.h"
+
+#include "collector.h"
+#include "crescent/export.h"
+#include "gradient.h"
+#include "graph.h"
+#include "lambda_layer.h"
+#include "libraries.h"
+#include "lua_class.h"
+#include "models.h"
+#include "namespaces.h"
+#include "object_types.h"
+#include "reflection.h"
+#include "tensors.h"
+
+namespace crescent::lua {
+namespace {
+
+void set_functions(lua_State* L, const std::vector<CallablePtr>& functions) {
+  for (const CallablePtr& f : functions) {
+    push_callable(L, *f);
+    lua_setfield(L, -2, f->name().c_str());
+  }
+}
+
+void set_library(lua_State* L, const char* name, const std::vector<CallablePtr>& functions) {
+  lua_createtable(L, 0, static_cast<int>(functions.size()));
+  set_functions(L, functions);
+  lua_setfield(L, -2, name);
+}
+
+void create_types(lua_State* L) {
+  tensor_type().create(L, handle_key<Tensor>(), close_handle<Tensor>);
+  variable_type().create(L, handle_key<Variable>(), close_handle<Variable>);
+  symbol_type().create(L, handle_key<Symbol>(), close_handle<Symbol>);
+  node_type().create(L, handle_key<NodePtr>(), close_handle<NodePtr>);
+  input_spec_type().create(L, handle_key<InputSpec>(), close_handle<InputSpec>);
+  class_type().create(L, handle_key<ClassPtr>(), close_handle<ClassPtr>);
+  for (const ObjectType& type : object_types()) type.type.create(L, &type.type, close_handle<ObjectPtr>);
+}
+
+/// cr.Sequential: called like a class.
+void set_models(lua_State* L) {
+  static const CallablePtr sequential = raw("Sequential", [](lua_State* state) {
+    lua_pushnil(state);
+    lua_insert(state, 1);
+    return make_sequential(state);
+  }, {"layers=nil", "name=nil"}, "Layers one after another.");
+  push_base_class(L, "Layer");
+  lua_setfield(L, -2, "Layer");
+  push_base_class(L, "Model");
+  lua_setfield(L, -2, "Model");
+  push_callable(L, *sequential);
+  lua_setfield(L, -2, "Sequential");
+  set_library(L, "models", model_functions());
+  push_field(L, -1, "models");
+  for (const char* name : {"Model", "Sequential"}) {
+    push_field(L, -2, name);
+    lua_setfield(L, -2, name);
+  }
+  push_field(L, -2, "Input");
+  lua_setfield(L, -2, "Input");
+  lua_pop(L, 1);
+}
+
+int open(lua_State* L) {
+  reserve(L, 20);
+  static const CallablePtr clear = bound("clear_session", &clear_session, {}, "Names of layers count from 1 again.");
+  create_types(L);
+  register_lambda_layer();
+  lua_newtable(L);
+  set_functions(L, tensor_functions());
+  set_functions(L, graph_functions());
+  set_functions(L, gradient_functions());
+  set_library(L, "ops", ops_functions());
+  set_library(L, "random", random_functions());
+  set_library(L, "config", config_functions());
+  set_library(L, "data", data_functions());
+  set_library(L, "utils", utils_functions());
+  set_library(L, "plugins", plugins_functions());
+  set_models(L);
+  set_namespaces(L);
+  push_field(L, -1, "layers");
+  push_field(L, -2, "Input");
+  lua_setfield(L, -2, "Input");
+  lua_pop(L, 1);
+  push_callable(L, *clear);
+  lua_setfield(L, -2, "clear_session");
+  lua_pushlightuserdata(L, nullptr);
+  lua_setfield(L, -2, "null");
+  push(L, CRESCENT_VERSION);
+  lua_setfield(L, -2, "_VERSION");
+  set_reflection(L);
+  watch_tensor_memory();
+  return 1;
+}
+
+}  // namespace
+}  // namespace crescent::lua
+
+extern "C" int luaopen_crescent(lua_State* L) {
+  using namespace crescent::lua;
+  static const CallablePtr callable = raw("crescent", open);
+  lua_settop(L, 0);
+  open_host(L);
+  return finish(L, run(L, *callable));
+}

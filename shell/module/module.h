@@ -1,0 +1,7 @@
+// The Lua module `crescent`.
+#pragma once
+#include <lua.hpp>
+
+#include "crescent/export.h"
+
+extern "C" CRESCENT_API int luaopen_crescent(lua_State* L);

@@ -1,0 +1,175 @@
+#include "state.h"
+
+#include <vector>
+
+#include "callable.h"
+#include "collector.h"
+#include "handle.h"
+
+namespace crescent::lua {
+namespace {
+
+thread_local lua_State* calling = nullptr;
+thread_local int callback_depth = 0;
+const char host_key = 0;
+
+using HostPtr = std::shared_ptr<Host>;
+
+HostPtr host_of(lua_State* L) {
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &host_key);
+  HostPtr host = *static_cast<HostPtr*>(lua_touserdata(L, -1));
+  lua_pop(L, 1);
+  return host;
+}
+
+extern "C" int close_host(lua_State* L) {
+  auto* host = static_cast<HostPtr*>(lua_touserdata(L, 1));
+  (*host)->main = nullptr;
+  host->~HostPtr();
+  return 0;
+}
+
+/// Marks a Lua thread as the one that called, as long as it lives.
+class Entered {
+ public:
+  explicit Entered(lua_State* L) : before_(calling) { calling = L; }
+  ~Entered() { calling = before_; }
+
+ private:
+  lua_State* before_;
+};
+
+/// The error as Lua errors look: with the place of the call in front.
+void push_message(lua_State* L, const char* message) {
+  luaL_where(L, 1);
+  lua_pushstring(L, message);
+  lua_concat(L, 2);
+}
+
+}  // namespace
+
+void open_host(lua_State* L) {
+  lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_MAINTHREAD);
+  lua_State* main = lua_tothread(L, -1);
+  lua_pop(L, 1);
+  new (lua_newuserdatauv(L, sizeof(HostPtr), 0)) HostPtr(new Host{main});
+  lua_createtable(L, 0, 1);
+  lua_pushcfunction(L, close_host);
+  lua_setfield(L, -2, "__gc");
+  lua_setmetatable(L, -2);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &host_key);
+}
+
+lua_State* current() {
+  if (!calling) fail("a Lua function can only be called on the thread that runs Lua");
+  return calling;
+}
+
+bool in_callback() { return callback_depth > 0; }
+
+// ---- values kept from C++ ----------------------------------------------------------------------------------
+
+struct Ref::Slot {
+  HostPtr host;
+  int number;
+  ~Slot() {
+    if (host->main) luaL_unref(host->main, LUA_REGISTRYINDEX, number);
+  }
+};
+
+Ref::Ref(lua_State* L, int index) {
+  lua_pushvalue(L, index);
+  slot_ = std::make_shared<Slot>(host_of(L), luaL_ref(L, LUA_REGISTRYINDEX));
+}
+
+void Ref::push(lua_State* L) const {
+  if (!slot_) return lua_pushnil(L);
+  if (!slot_->host->main) fail("the Lua state that this value belongs to is closed");
+  lua_rawgeti(L, LUA_REGISTRYINDEX, slot_->number);
+}
+
+// ---- calls -----------------------------------------------------------------------------------------------
+
+void protected_call(lua_State* L, int arguments, int results) {
+  ++callback_depth;
+  const int status = lua_pcall(L, arguments, results, 0);
+  --callback_depth;
+  if (status == LUA_OK) return;
+  Ref value(L, -1);
+  std::string message = text_of(L, -1);
+  lua_pop(L, 1);
+  throw LuaError(std::move(message), std::move(value));
+}
+
+int run(lua_State* L, const Callable& callable) {
+  Entered entered(L);
+  try {
+    return callable.call(L);
+  } catch (const LuaError& error) {
+    error.push(L);
+  } catch (const std::exception& error) {
+    push_message(L, error.what());
+  }
+  return -1;
+}
+
+int finish(lua_State* L, int count) {
+  if (count < 0) return lua_error(L);
+  if (collection_is_due()) collect(L);
+  return count;
+}
+
+extern "C" int crescent_invoke(lua_State* L) {
+  return finish(L, run(L, *static_cast<const Callable*>(lua_touserdata(L, lua_upvalueindex(1)))));
+}
+
+void reserve(lua_State* L, int n) {
+  if (!lua_checkstack(L, n)) fail("too many nested calls");
+}
+
+void push_field(lua_State* L, int table, const char* name) {
+  table = lua_absindex(L, table);
+  lua_pushstring(L, name);
+  lua_rawget(L, table);
+}
+
+void push_global(lua_State* L, const char* name) {
+  lua_pushglobaltable(L);
+  push_field(L, -1, name);
+  lua_remove(L, -2);
+}
+
+// ---- texts -----------------------------------------------------------------------------------------------
+
+std::string text_of(lua_State* L, int index) {
+  switch (lua_type(L, index)) {
+    case LUA_TSTRING: {
+      size_t length = 0;
+      const char* text = lua_tolstring(L, index, &length);
+      return std::string(text, length);
+    }
+    case LUA_TNUMBER:
+      if (lua_isinteger(L, index)) return std::to_string(lua_tointeger(L, index));
+      return to_text(lua_tonumber(L, index));
+    case LUA_TBOOLEAN: return lua_toboolean(L, index) ? "true" : "false";
+    case LUA_TNIL:
+    case LUA_TNONE: return "nil";
+    default: return describe(L, index);
+  }
+}
+
+std::string describe(lua_State* L, int index) {
+  switch (lua_type(L, index)) {
+    case LUA_TNONE: return "no value";
+    case LUA_TNIL: return "nil";
+    case LUA_TSTRING: return to_text(Value(text_of(L, index)));
+    case LUA_TNUMBER:
+    case LUA_TBOOLEAN: return text_of(L, index);
+    case LUA_TTABLE: return "a table";
+    case LUA_TFUNCTION: return "a function";
+    case LUA_TUSERDATA: return describe_handle(L, index);
+    default: return concat("a ", lua_typename(L, lua_type(L, index)));
+  }
+}
+
+}  // namespace crescent::lua
