@@ -1,5 +1,6 @@
-// Convolutions by oneDNN on plain NHWC images: single-threaded primitives on slices of the batch. The kernel is brought
-// into the layout a primitive likes best on every run. Gradients of the kernel are summed from a fixed number of slices.
+// Convolutions by oneDNN on plain NHWC images: single-threaded primitives on slices of the batch, and of the rows where
+// there are few images. The kernel is brought into the layout a primitive likes best on every run. Gradients of the
+// kernel are summed from a fixed number of slices.
 #include <algorithm>
 
 #include "convolution.h"
@@ -13,18 +14,19 @@ using dnnl::memory;
 using Dims = memory::dims;
 
 constexpr int64_t kSlices = 64, kPartials = 16;
+constexpr int64_t kLeastPieces = 8;              ///< with fewer images, rows are split too
 constexpr double kLeastFlops = 2e6;              ///< a slice
 constexpr size_t kMostPartials = 16 << 20;       ///< bytes of partial kernel gradients
 
-/// The descriptions oneDNN wants, for `images` images.
+/// The descriptions oneDNN wants.
 struct Descriptions {
   memory::desc x, kernel, any_kernel, bias, y;
   Dims strides, dilation, before, after;
 
-  Descriptions(const ConvPlan& p, int64_t images) {
+  explicit Descriptions(const ConvPlan& p) {
     const auto type = onednn::type_of(p.dtype);
     const int first = p.spatial == 3 ? 0 : 1;
-    Dims in{images, p.in_channels}, out{images, p.out_channels};
+    Dims in{p.batch, p.in_channels}, out{p.batch, p.out_channels};
     Dims taps{p.out_channels / p.groups, p.in_channels / p.groups};
     Dims steps{1, p.out_channels};
     int64_t step = p.in_channels / p.groups * p.out_channels;
@@ -71,136 +73,179 @@ dnnl::convolution_backward_weights::primitive_desc backward_kernel(const ConvPla
   return {desc, onednn::attributes(), onednn::engine(), forward(p, d)};
 }
 
-/// The batch in slices: how many images each has depends on the shape alone.
-struct Slicing {
-  int64_t images, count;
-
-  Slicing(const ConvPlan& p, int64_t most) {
-    const double per_image = p.flops() / static_cast<double>(p.batch);
-    images = std::max((p.batch + most - 1) / most, static_cast<int64_t>(kLeastFlops / per_image));
-    images = std::clamp<int64_t>(images, 1, p.batch);
-    count = (p.batch + images - 1) / images;
-  }
-  int64_t size(int64_t slice, int64_t batch) const { return std::min(images, batch - slice * images); }
+/// A part of the work: some images, or some output rows of one image, as a smaller convolution.
+struct Piece {
+  ConvPlan plan;
+  int64_t image, in_row = 0, out_row = 0;          ///< where it begins
 };
+
+/// The batch in slices of at least kLeastFlops, all of one size but the last. They depend on the shape alone.
+std::vector<Piece> slices(const ConvPlan& p, int64_t most) {
+  const double per_image = p.flops() / static_cast<double>(p.batch);
+  const int64_t images = std::clamp(std::max((p.batch + most - 1) / most, static_cast<int64_t>(kLeastFlops / per_image)),
+                                    int64_t{1}, p.batch);
+  std::vector<Piece> pieces;
+  for (int64_t first = 0; first < p.batch; first += images) {
+    pieces.push_back({p, first}), pieces.back().plan.batch = std::min(images, p.batch - first);
+  }
+  return pieces;
+}
+
+/// Output rows [first, last) of an image, the padding cut to what they see of it.
+Piece rows_of(const ConvPlan& p, int64_t image, int64_t first, int64_t last) {
+  Piece piece{p, image};
+  piece.plan.batch = 1;
+  ConvPlan::Axis& h = piece.plan.axes[1];
+  const int64_t begin = first * h.stride - h.before;
+  const int64_t end = (last - 1) * h.stride - h.before + (h.kernel - 1) * h.dilation + 1;
+  piece.in_row = std::clamp<int64_t>(begin, 0, h.in), piece.out_row = first;
+  const int64_t in_end = std::clamp<int64_t>(end, piece.in_row, h.in);
+  h.before = piece.in_row - begin, h.after = end - in_end, h.in = in_end - piece.in_row, h.out = last - first;
+  return piece;
+}
+
+/// Few images of many rows: pieces of their rows.
+std::vector<Piece> forward_pieces(const ConvPlan& p) {
+  const double flops_per_image = p.flops() / static_cast<double>(p.batch);
+  const int64_t rows = p.axes[1].out, kernel_rows = (p.axes[1].kernel - 1) * p.axes[1].dilation + 1;
+  const int64_t parts = std::min({(kLeastPieces + p.batch - 1) / p.batch, static_cast<int64_t>(flops_per_image / kLeastFlops),
+                                  rows / std::max<int64_t>(kernel_rows, 4)});
+  if (p.spatial != 2 || parts < 2) return slices(p, kSlices);
+  std::vector<Piece> pieces;
+  for (int64_t image = 0; image < p.batch; ++image) {
+    for (int64_t i = 0; i < parts; ++i) pieces.push_back(rows_of(p, image, rows * i / parts, rows * (i + 1) / parts));
+  }
+  return pieces;
+}
 
 const char* require_fast(const char* implementation) {
   if (onednn::is_reference(implementation)) throw dnnl::error(dnnl_unimplemented, "only reference code");
   return implementation;
 }
 
-/// What all passes share: slices of the batch, all of one size but the last, and a reorder of the kernel.
-class SlicedConvolution : public Kernel {
+/// What all passes share: pieces, primitives for them, and a reorder of the kernel.
+class PiecewiseConvolution : public Kernel {
  public:
-  SlicedConvolution(const Request& r, int64_t most_slices) : plan_(r), slicing_(plan_, most_slices) {}
+  PiecewiseConvolution(const Request& r, std::vector<Piece> pieces) : plan_(r), pieces_(std::move(pieces)) {}
   std::string name() const override { return "onednn " + implementation_; }
   double flops() const override { return plan_.flops(); }
 
  protected:
-  static constexpr int kReorder = 0, kWhole = 1, kLast = 2;          // numbers of the primitives
+  static constexpr int kReorder = 0;               // the number of that primitive
 
-  size_t x_bytes(int64_t images) const {
-    return static_cast<size_t>(images * plan_.in_pixels() * plan_.in_channels) * size_of(plan_.dtype);
-  }
-  size_t y_bytes(int64_t images) const {
-    return static_cast<size_t>(images * plan_.out_pixels() * plan_.out_channels) * size_of(plan_.dtype);
-  }
-  /// Adds the reorder, then the primitives of a whole slice and of the last one; add(descriptions) is to add one.
+  /// Adds the reorder, then a primitive for every size of piece: add(plan, descriptions) is to do it and give its number.
   template <class F>
   void add_primitives(const memory::desc& from, const memory::desc& to, F&& add) {
     dnnl::reorder::primitive_desc reorder(onednn::engine(), from, onednn::engine(), to, onednn::attributes());
     primitives_.add(dnnl::reorder(reorder), reorder, {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}});
-    add(Descriptions(plan_, slicing_.images));
-    if (rest() != slicing_.images) add(Descriptions(plan_, rest()));
+    std::vector<std::pair<Descriptions, int>> known;
+    for (const Piece& piece : pieces_) {
+      const Descriptions d(piece.plan);
+      auto same = [&](const auto& k) {
+        return k.first.x == d.x && k.first.y == d.y && k.first.before == d.before && k.first.after == d.after;
+      };
+      auto found = std::find_if(known.begin(), known.end(), same);
+      if (found == known.end()) known.emplace_back(d, add(piece.plan, d)), found = known.end() - 1;
+      which_.push_back(found->second);
+    }
   }
-  /// f(which primitive, first image, images, worker, slice) in the pool.
+  size_t x_at(const Piece& p) const {
+    const int64_t row = p.image * plan_.axes[0].in * plan_.axes[1].in + p.in_row;
+    return static_cast<size_t>(row * plan_.axes[2].in * plan_.in_channels) * size_of(plan_.dtype);
+  }
+  size_t y_at(const Piece& p) const {
+    const int64_t row = p.image * plan_.axes[0].out * plan_.axes[1].out + p.out_row;
+    return static_cast<size_t>(row * plan_.axes[2].out * plan_.out_channels) * size_of(plan_.dtype);
+  }
+  /// f(piece, its number, its primitive, worker) in the pool.
   template <class F>
-  void each_slice(const Arguments& a, F&& f) {
-    primitives_.prepare(a.pool.threads());
-    a.pool.parallel(slicing_.count, [&](int64_t i, int worker) {
-      const int64_t images = slicing_.size(i, plan_.batch);
-      f(images == slicing_.images ? kWhole : kLast, i * slicing_.images, images, worker, i);
-    });
+  void each_piece(const Arguments& a, F&& f) {
+    a.pool.parallel(static_cast<int64_t>(pieces_.size()),
+                    [&](int64_t i, int worker) { f(pieces_[i], i, which_[i], worker); });
   }
 
   ConvPlan plan_;
-  Slicing slicing_;
+  std::vector<Piece> pieces_;
   std::string implementation_;
   onednn::Primitives primitives_;
 
  private:
-  int64_t rest() const { return slicing_.size(slicing_.count - 1, plan_.batch); }
+  std::vector<int> which_;                         // primitive of every piece
 };
 
 /// Forward and backward data: every image on its own, the kernel the same for all.
-class ImageConvolution final : public SlicedConvolution {
+class ImageConvolution final : public PiecewiseConvolution {
  public:
-  explicit ImageConvolution(const Request& r)
-      : SlicedConvolution(r, kSlices), forward_(plan_.pass == ConvPass::forward) {
-    const Descriptions d(plan_, slicing_.images);
-    kernel_ = forward_ ? forward(plan_, d).weights_desc() : backward_data(plan_, d).weights_desc();
+  ImageConvolution(const Request& r, std::vector<Piece> pieces)
+      : PiecewiseConvolution(r, std::move(pieces)), forward_(plan_.pass == ConvPass::forward) {
+    const ConvPlan& first = pieces_[0].plan;
+    const Descriptions d(first);
+    kernel_ = forward_ ? forward(first, d).weights_desc() : backward_data(first, d).weights_desc();
     packs_ = kernel_ != d.kernel;
-    add_primitives(d.kernel, kernel_, [&](const Descriptions& of) { forward_ ? add_forward(of) : add_backward(of); });
+    add_primitives(d.kernel, kernel_, [&](const ConvPlan& p, const Descriptions& of) {
+      return forward_ ? add_forward(p, of) : add_backward(p, of);
+    });
   }
 
   void run(const Arguments& a) override {
     primitives_.prepare(a.pool.threads());
     if (packs_) primitives_.run(0, kReorder, {a.inputs[1], a.scratch});
     const std::byte* kernel = packs_ ? a.scratch : a.inputs[1];
-    each_slice(a, [&](int which, int64_t first, int64_t images, int worker, int64_t) {
-      const std::byte* from = a.inputs[0] + (forward_ ? x_bytes(first) : y_bytes(first));
-      std::byte* to = a.outputs[0] + (forward_ ? y_bytes(first) : x_bytes(first));
+    each_piece(a, [&](const Piece& piece, int64_t, int which, int worker) {
+      const std::byte* from = a.inputs[0] + (forward_ ? x_at(piece) : y_at(piece));
+      std::byte* to = a.outputs[0] + (forward_ ? y_at(piece) : x_at(piece));
       plan_.bias ? primitives_.run(worker, which, {from, kernel, to, a.inputs[2]})
                  : primitives_.run(worker, which, {from, kernel, to});
-      if (plan_.epilogue == Epilogue::relu) {
-        onednn::apply_relu(plan_.dtype, to, images * plan_.out_pixels() * plan_.out_channels);
-      }
+      if (plan_.epilogue != Epilogue::relu) return;
+      onednn::apply_relu(plan_.dtype, to, piece.plan.batch * piece.plan.out_pixels() * plan_.out_channels);
     });
   }
   size_t scratch_bytes() const override { return packs_ ? kernel_.get_size() : 0; }
 
  private:
-  void add_forward(const Descriptions& d) {
-    auto desc = forward(plan_, d);
+  int add_forward(const ConvPlan& p, const Descriptions& d) {
+    auto desc = forward(p, d);
     accept(desc.impl_info_str(), desc.weights_desc());
     onednn::Arguments arguments = {{DNNL_ARG_SRC, d.x}, {DNNL_ARG_WEIGHTS, kernel_}, {DNNL_ARG_DST, d.y}};
     if (plan_.bias) arguments.emplace_back(DNNL_ARG_BIAS, d.bias);
-    primitives_.add(dnnl::convolution_forward(desc), desc, arguments);
+    return primitives_.add(dnnl::convolution_forward(desc), desc, arguments);
   }
-  void add_backward(const Descriptions& d) {
-    auto desc = backward_data(plan_, d);
+  int add_backward(const ConvPlan& p, const Descriptions& d) {
+    auto desc = backward_data(p, d);
     accept(desc.impl_info_str(), desc.weights_desc());
-    primitives_.add(dnnl::convolution_backward_data(desc), desc,
-                    {{DNNL_ARG_DIFF_DST, d.y}, {DNNL_ARG_WEIGHTS, kernel_}, {DNNL_ARG_DIFF_SRC, d.x}});
+    return primitives_.add(dnnl::convolution_backward_data(desc), desc,
+                           {{DNNL_ARG_DIFF_DST, d.y}, {DNNL_ARG_WEIGHTS, kernel_}, {DNNL_ARG_DIFF_SRC, d.x}});
   }
-  /// The last, shorter slice must like the same layout of the kernel as the others.
+  /// All pieces must like the same layout of the kernel.
   void accept(const char* implementation, const memory::desc& kernel) {
     implementation_ = require_fast(implementation);
-    if (kernel != kernel_) throw dnnl::error(dnnl_unimplemented, "slices want different kernels");
+    if (kernel != kernel_) throw dnnl::error(dnnl_unimplemented, "pieces want different kernels");
   }
 
   bool forward_, packs_;
   memory::desc kernel_;
 };
 
-class KernelGradient final : public SlicedConvolution {
+class KernelGradient final : public PiecewiseConvolution {
  public:
-  explicit KernelGradient(const Request& r) : SlicedConvolution(r, partials(ConvPlan(r))) {
-    const Descriptions d(plan_, slicing_.images);
-    kernel_ = backward_kernel(plan_, d).diff_weights_desc();
-    add_primitives(kernel_, d.kernel, [&](const Descriptions& of) { add(of); });
+  explicit KernelGradient(const Request& r) : PiecewiseConvolution(r, slices(ConvPlan(r), partials(ConvPlan(r)))) {
+    const Descriptions d(pieces_[0].plan);
+    kernel_ = backward_kernel(pieces_[0].plan, d).diff_weights_desc();
+    add_primitives(kernel_, d.kernel, [&](const ConvPlan& p, const Descriptions& of) { return add(p, of); });
   }
 
   void run(const Arguments& a) override {
-    each_slice(a, [&](int which, int64_t first, int64_t, int worker, int64_t slice) {
-      primitives_.run(worker, which, {a.inputs[0] + x_bytes(first), a.inputs[1] + y_bytes(first), partial(a, slice)});
+    primitives_.prepare(a.pool.threads());
+    each_piece(a, [&](const Piece& piece, int64_t i, int which, int worker) {
+      primitives_.run(worker, which, {a.inputs[0] + x_at(piece), a.inputs[1] + y_at(piece), partial(a, i)});
     });
+    const int64_t count = static_cast<int64_t>(pieces_.size());
     a.pool.blocks(values(), 4096, [&](int64_t begin, int64_t end) {
-      for (int64_t i = 1; i < slicing_.count; ++i) accumulate(partial(a, 0) + begin, partial(a, i) + begin, end - begin);
+      for (int64_t i = 1; i < count; ++i) accumulate(partial(a, 0) + begin, partial(a, i) + begin, end - begin);
     });
     primitives_.run(0, kReorder, {partial(a, 0), a.outputs[0]});
   }
-  size_t scratch_bytes() const override { return static_cast<size_t>(slicing_.count * stride()) * sizeof(float); }
+  size_t scratch_bytes() const override { return pieces_.size() * static_cast<size_t>(stride()) * sizeof(float); }
 
  private:
   static int64_t partials(const ConvPlan& p) {
@@ -209,15 +254,13 @@ class KernelGradient final : public SlicedConvolution {
   }
   int64_t values() const { return static_cast<int64_t>(kernel_.get_size() / sizeof(float)); }
   int64_t stride() const { return (values() + 15) / 16 * 16; }
-  float* partial(const Arguments& a, int64_t slice) const {
-    return reinterpret_cast<float*>(a.scratch) + slice * stride();
-  }
-  void add(const Descriptions& d) {
-    auto desc = backward_kernel(plan_, d);
+  float* partial(const Arguments& a, int64_t i) const { return reinterpret_cast<float*>(a.scratch) + i * stride(); }
+  int add(const ConvPlan& p, const Descriptions& d) {
+    auto desc = backward_kernel(p, d);
     implementation_ = require_fast(desc.impl_info_str());
-    if (desc.diff_weights_desc() != kernel_) throw dnnl::error(dnnl_unimplemented, "slices want different kernels");
-    primitives_.add(dnnl::convolution_backward_weights(desc), desc,
-                    {{DNNL_ARG_SRC, d.x}, {DNNL_ARG_DIFF_DST, d.y}, {DNNL_ARG_DIFF_WEIGHTS, kernel_}});
+    if (desc.diff_weights_desc() != kernel_) throw dnnl::error(dnnl_unimplemented, "pieces want different kernels");
+    return primitives_.add(dnnl::convolution_backward_weights(desc), desc,
+                           {{DNNL_ARG_SRC, d.x}, {DNNL_ARG_DIFF_DST, d.y}, {DNNL_ARG_DIFF_WEIGHTS, kernel_}});
   }
 
   memory::desc kernel_;
@@ -231,7 +274,8 @@ std::unique_ptr<Kernel> make_onednn_convolution(const Request& r) {
   onednn::SingleThread alone;
   try {
     if (plan.pass == ConvPass::backward_kernel) return std::make_unique<KernelGradient>(r);
-    return std::make_unique<ImageConvolution>(r);
+    if (plan.pass == ConvPass::backward_data) return std::make_unique<ImageConvolution>(r, slices(plan, kSlices));
+    return std::make_unique<ImageConvolution>(r, forward_pieces(plan));
   } catch (const dnnl::error&) {                   // a geometry that oneDNN does not know, or only slowly
     return nullptr;
   }
