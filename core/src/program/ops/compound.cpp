@@ -52,7 +52,6 @@ void expect_channels(std::string_view op, std::span<const TensorSpec> in, std::i
   }
 }
 
-Tensor or_zeros(const Tensor& gradient, const Tensor& like) { return gradient ? gradient : ops::zeros_like(like); }
 
 }  // namespace
 

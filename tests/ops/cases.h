@@ -1,0 +1,51 @@
+// The table of op cases: a row an op or function. Every row is run four ways (four_ways.cpp).
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "crescent/ops.h"
+#include "crescent/program.h"
+
+namespace crescent::test {
+
+/// One input: values drawn from [low, high), or integers 0..high-1 for an integer dtype.
+struct In {
+  Shape shape;
+  double low = -2, high = 2;
+  DType dtype = DType::float64;            ///< another one than float64 stays as it is
+};
+In positive(const Shape& shape);           ///< [0.5, 2.5)
+In unit(const Shape& shape);               ///< (-0.9, 0.9)
+In indices(const Shape& shape, int64_t count);
+In booleans(const Shape& shape);
+
+enum class Dtypes : uint8_t { floats, wide /* float32 float64 */, numbers, boolean };
+
+struct Case {
+  std::string name;                        ///< of the function; a word after it tells cases of one function apart
+  std::function<Tensors(const Tensors&)> run;
+  std::vector<In> inputs;
+  Dtypes dtypes = Dtypes::floats;
+  bool has_gradient = true;
+  double tolerance = 1;                    ///< multiple of what is usual for the dtype
+};
+
+/// A function of one result.
+template <class F>
+std::function<Tensors(const Tensors&)> one(F f) {
+  return [f](const Tensors& x) { return Tensors{f(x)}; };
+}
+
+std::vector<Case> elementwise_cases();
+std::vector<Case> shape_cases();
+std::vector<Case> reduction_cases();
+std::vector<Case> product_cases();
+std::vector<Case> compound_cases();
+const std::vector<Case>& all_cases();
+
+/// Deterministic values for an input; `dtype` replaces float64.
+Tensor draw(const In& in, DType dtype, uint64_t stream);
+Tensors draw(const Case& c, DType dtype);
+
+}  // namespace crescent::test

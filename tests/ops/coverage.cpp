@@ -1,0 +1,85 @@
+// The table has a row for every function of ops.h and every op of op_types.h.
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <regex>
+#include <set>
+#include <sstream>
+
+#include "crescent/gradient.h"
+#include "ops/cases.h"
+
+namespace crescent::test {
+namespace {
+
+std::string text_of(const std::string& header) {
+  std::ifstream in(std::string(CRESCENT_SOURCE_DIR) + "/core/include/crescent/" + header);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+std::set<std::string> names_in(const std::string& text, const char* pattern) {
+  std::set<std::string> names;
+  const std::regex expression(pattern);
+  for (std::sregex_iterator at(text.begin(), text.end(), expression), end; at != end; ++at) names.insert((*at)[1]);
+  return names;
+}
+
+void collect(const Program& program, std::set<std::string>& names) {
+  for (const Program::Instruction& i : program.code) {
+    names.insert(std::string(i.op->name()));
+    if (auto* scan = dynamic_cast<const Scan*>(i.op.get())) collect(*scan->body, names);
+  }
+}
+
+/// Names of the ops that the case and its gradient record.
+void record(const Case& c, std::set<std::string>& names) {
+  TensorSpecs specs;
+  for (const Tensor& x : draw(c, DType::float32)) specs.push_back(x.spec());
+  collect(trace(
+              [&](const Tensors& inputs) {
+                GradientTape tape;
+                for (const Tensor& x : inputs) {
+                  if (is_floating(x.dtype())) tape.watch(x);
+                }
+                Tensors all = c.run(inputs);
+                for (const Tensor& y : Tensors(all)) {
+                  if (!is_floating(y.dtype())) continue;
+                  for (const Tensor& g : tape.gradient(y, inputs)) {
+                    if (g) all.push_back(g);
+                  }
+                }
+                return all;
+              },
+              specs),
+          names);
+}
+
+}  // namespace
+
+TEST_CASE("every function of ops.h has a case") {
+  std::set<std::string> known;
+  for (const Case& c : all_cases()) known.insert(c.name.substr(0, c.name.find(' ')));
+  const std::string header = text_of("ops.h");
+  std::set<std::string> functions = names_in(header, "CRESCENT_(?:UN|BIN)ARY\\((\\w\\w+)\\)");
+  functions.merge(names_in(header, "CRESCENT_API \\w+ (\\w+)\\(const"));
+  functions.merge(names_in(header, "CRESCENT_API \\w+ (\\w+)\\(std"));
+  REQUIRE(functions.size() > 80);
+  for (const std::string& name : functions) {
+    INFO(name);
+    CHECK(known.count(name) == 1);
+  }
+}
+
+TEST_CASE("every op is recorded by a case or its gradient") {
+  std::set<std::string> recorded;
+  for (const Case& c : all_cases()) record(c, recorded);
+  for (const std::string& name : names_in(text_of("op_types.h"), "CRESCENT_OP\\(\\w+, \"(\\w+)\"\\)")) {
+    // Made by the fusion pass; made of nothing, so computed while tracing.
+    if (name == "fused" || name == "fill" || name == "iota") continue;
+    INFO(name);
+    CHECK(recorded.count(name) == 1);
+  }
+}
+
+}  // namespace crescent::test

@@ -1,0 +1,188 @@
+// Every case: infer == run, gradient against finite differences, eager == compiled, every dtype it claims.
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "crescent/gradient.h"
+#include "ops/cases.h"
+
+namespace crescent::test {
+namespace {
+
+std::vector<DType> dtypes_of(Dtypes dtypes) {
+  switch (dtypes) {
+    case Dtypes::floats: return {DType::float64, DType::float32, DType::bfloat16, DType::float16};
+    case Dtypes::wide: return {DType::float64, DType::float32};
+    case Dtypes::numbers:
+      return {DType::float64, DType::float32, DType::bfloat16, DType::float16, DType::int32, DType::int64, DType::uint8};
+    case Dtypes::boolean: break;
+  }
+  return {DType::float64};
+}
+
+double tolerance_of(DType dtype) {
+  switch (dtype) {
+    case DType::float64: return 1e-10;
+    case DType::float32: return 2e-6;
+    case DType::float16: return 4e-3;
+    case DType::bfloat16: return 3e-2;
+    default: return 0;
+  }
+}
+
+/// The largest difference, relative to the largest value (at least 1). NaN equals NaN.
+double difference(const Tensor& a, const Tensor& b) {
+  const std::vector<double> x = a.to_vector(), y = b.to_vector();
+  if (x.size() != y.size()) return INFINITY;
+  double scale = 1, largest = 0;
+  for (double v : y) scale = std::max(scale, std::isfinite(v) ? std::abs(v) : 0);
+  for (size_t i = 0; i < x.size(); ++i) {
+    if (x[i] == y[i] || (std::isnan(x[i]) && std::isnan(y[i]))) continue;
+    const double d = std::abs(x[i] - y[i]);
+    largest = std::isnan(d) ? INFINITY : std::max(largest, d);
+  }
+  return largest / scale;
+}
+
+TensorSpecs specs_of(const Tensors& tensors) {
+  TensorSpecs specs;
+  for (const Tensor& t : tensors) specs.push_back(t.spec());
+  return specs;
+}
+
+Tensors abstract(const TensorSpecs& specs) {
+  Tensors tensors;
+  for (const TensorSpec& spec : specs) tensors.push_back(Tensor::abstract(spec));
+  return tensors;
+}
+
+/// sum of outputs . fixed weights, so that every element counts differently.
+Tensor weighted(const Tensors& outputs) {
+  Tensor sum;
+  for (const Tensor& y : outputs) {
+    if (!is_floating(y.dtype())) continue;
+    const Tensor weights = draw(In{y.shape(), -1, 1}, DType::float64, 77 + static_cast<uint64_t>(y.rank()));
+    const Tensor part = ops::sum(ops::cast(y, DType::float64) * weights);
+    sum = sum ? sum + part : part;
+  }
+  return sum;
+}
+
+Tensors gradients(const Case& c, const Tensors& inputs) {
+  GradientTape tape;
+  for (const Tensor& x : inputs) {
+    if (is_floating(x.dtype())) tape.watch(x);
+  }
+  const Tensor loss = weighted(c.run(inputs));
+  return tape.gradient(loss, inputs);
+}
+
+/// d loss / d inputs[which][element] by central differences.
+double slope(const Case& c, const Tensors& inputs, size_t which, int64_t element) {
+  constexpr double kStep = 1e-5;
+  auto loss_at = [&](double move) {
+    Tensors moved = inputs;
+    moved[which] = inputs[which].clone();
+    moved[which].mutable_data<double>()[element] += move;
+    return weighted(c.run(moved)).item();
+  };
+  return (loss_at(kStep) - loss_at(-kStep)) / (2 * kStep);
+}
+
+}  // namespace
+
+TEST_CASE("infer tells what run gives") {
+  for (const Case& c : all_cases()) {
+    INFO(c.name);
+    const Tensors inputs = draw(c, DType::float32);
+    const TensorSpecs real = specs_of(c.run(inputs));
+    const Tensors inferred = c.run(abstract(specs_of(inputs)));
+    CHECK(specs_of(inferred) == real);
+  }
+}
+
+TEST_CASE("infer lives with an unknown batch") {
+  for (const Case& c : all_cases()) {
+    INFO(c.name);
+    const Tensors inputs = draw(c, DType::float32);
+    const TensorSpecs real = specs_of(c.run(inputs));
+    TensorSpecs open = specs_of(inputs);
+    for (TensorSpec& spec : open) {
+      if (spec.shape.rank() > 0 && spec.shape[0] == inputs[0].dim(0)) spec.shape.set(0, -1);
+    }
+    if (inputs[0].rank() == 0 || c.name.rfind("random", 0) == 0) continue;
+    const Tensors inferred = c.run(abstract(open));
+    for (size_t i = 0; i < real.size(); ++i) {
+      INFO(to_text(inferred[i].spec()) << " against " << to_text(real[i]));
+      CHECK(inferred[i].shape().compatible(real[i].shape));
+      CHECK(inferred[i].dtype() == real[i].dtype);
+    }
+  }
+}
+
+TEST_CASE("gradients agree with finite differences") {
+  for (const Case& c : all_cases()) {
+    if (!c.has_gradient) continue;
+    INFO(c.name);
+    const Tensors inputs = draw(c, DType::float64);
+    const Tensors found = gradients(c, inputs);
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      if (!is_floating(inputs[i].dtype())) {
+        CHECK_FALSE(found[i]);
+        continue;
+      }
+      INFO("input " << i);
+      const int64_t n = inputs[i].size(), step = std::max<int64_t>(1, n / 7);
+      if (found[i]) REQUIRE(found[i].spec() == inputs[i].spec());
+      for (int64_t element = 0; element < n; element += step) {
+        const double got = found[i] ? found[i].to_vector()[static_cast<size_t>(element)] : 0;
+        INFO("element " << element);
+        CHECK(got == Approx(slope(c, inputs, i, element)).epsilon(1e-5).margin(1e-6));
+      }
+    }
+  }
+}
+
+TEST_CASE("compiled gives what eager gives") {
+  for (const Case& c : all_cases()) {
+    INFO(c.name);
+    const Tensors inputs = draw(c, DType::float32);
+    const Tensors eager = c.run(inputs), compiled = Function(c.run)(inputs);
+    REQUIRE(specs_of(eager) == specs_of(compiled));
+    for (size_t i = 0; i < eager.size(); ++i) CHECK(difference(compiled[i], eager[i]) <= 2e-6 * c.tolerance);
+  }
+}
+
+TEST_CASE("compiled gradients are the eager ones") {
+  for (const Case& c : all_cases()) {
+    if (!c.has_gradient) continue;
+    INFO(c.name);
+    const Tensors inputs = draw(c, DType::float64), eager = gradients(c, inputs);
+    const Tensors compiled = Function([&](const Tensors& x) {
+      Tensors found = gradients(c, x);
+      for (size_t i = 0; i < found.size(); ++i) {
+        if (!found[i]) found[i] = ops::zeros({});
+      }
+      return found;
+    })(inputs);
+    for (size_t i = 0; i < eager.size(); ++i) {
+      if (eager[i]) CHECK(difference(compiled[i], eager[i]) <= 1e-10 * c.tolerance);
+    }
+  }
+}
+
+TEST_CASE("every dtype that is claimed") {
+  for (const Case& c : all_cases()) {
+    for (DType dtype : dtypes_of(c.dtypes)) {
+      INFO(c.name << " in " << name_of(dtype));
+      const Tensors inputs = draw(c, dtype);
+      Tensors wide;
+      for (const Tensor& x : inputs) wide.push_back(is_floating(x.dtype()) ? ops::cast(x, DType::float64) : x);
+      const Tensors got = c.run(inputs), expected = c.run(wide);
+      for (size_t i = 0; i < got.size(); ++i) {
+        CHECK(difference(got[i], expected[i]) <= tolerance_of(got[i].dtype()) * c.tolerance);
+      }
+    }
+  }
+}
+
+}  // namespace crescent::test

@@ -1,0 +1,140 @@
+#include "crescent/gradient.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "crescent/ops.h"
+#include "crescent/program.h"
+
+using namespace crescent;
+using Catch::Matchers::Contains;
+
+namespace {
+
+Tensor scalar(double x) { return Tensor::scalar(x, DType::float64); }
+Tensor gradient(GradientTape& tape, const Tensor& y, const Tensor& x) { return tape.gradient(y, std::span(&x, 1))[0]; }
+
+}  // namespace
+
+TEST_CASE("a tape gives the gradient of what it watches") {
+  const Variable w(Tensor::full({3}, 2));
+  GradientTape tape;
+  const Tensor loss = ops::sum(ops::square(w));
+  const Variables sources{w};
+  CHECK(tape.gradient(loss, sources)[0].to_vector() == std::vector<double>{4, 4, 4});
+  CHECK(tape.gradient(loss, sources)[0].to_vector() == std::vector<double>{4, 4, 4});
+}
+
+TEST_CASE("what is not connected has no gradient") {
+  const Tensor x = scalar(2), other = scalar(3);
+  GradientTape tape;
+  tape.watch(x), tape.watch(other);
+  const Tensor y = ops::multiply(x, x);
+  CHECK_FALSE(gradient(tape, y, other));
+  CHECK_FALSE(gradient(tape, ops::stop_gradient(y), x));
+  Tensor unseen;
+  {
+    NoGradient pause;
+    unseen = ops::square(x);
+  }
+  CHECK_FALSE(gradient(tape, unseen, x));
+  CHECK_THROWS_AS(tape.watch(Tensor(Shape{2}, DType::int32)), Error);
+}
+
+TEST_CASE("variables that do not train are watched only on request") {
+  Variable::Options options;
+  options.trainable = false;
+  const Variable fixed(Tensor(3.0), options);
+  const Variables sources{fixed};
+  GradientTape tape;
+  CHECK_FALSE(tape.gradient(ops::square(fixed), sources)[0]);
+  tape.watch(fixed.value());
+  CHECK(tape.gradient(ops::square(fixed), sources)[0].item() == 6);
+}
+
+TEST_CASE("gradients of gradients") {
+  const Tensor x = scalar(0.7);
+  GradientTape outer;
+  outer.watch(x);
+  Tensor first;
+  {
+    GradientTape inner;
+    inner.watch(x);
+    first = gradient(inner, ops::sin(ops::multiply(x, x)), x);
+  }
+  const double v = 0.7;
+  CHECK(first.item() == Approx(2 * v * std::cos(v * v)));
+  CHECK(gradient(outer, first, x).item() == Approx(2 * std::cos(v * v) - 4 * v * v * std::sin(v * v)));
+}
+
+TEST_CASE("second order through compound ops agrees with differences") {
+  using F = std::function<Tensor(const Tensor&)>;
+  const Tensor w = Tensor::from(std::vector<double>{0.3, -0.5, 0.8, 0.1, 0.9, -0.2}, {2, 3});
+  const Tensor labels = Tensor::from(std::vector<int32_t>{2, 0}, {2});
+  const Tensor ones = Tensor::full({3}, 1, DType::float64), kernel = Tensor::full({2, 1, 2}, 0.5, DType::float64);
+  const std::pair<const char*, F> rows[] = {
+      {"softmax", [&](const Tensor& x) { return ops::sum(ops::square(ops::softmax(x * w))); }},
+      {"cross entropy", [&](const Tensor& x) { return ops::sum(ops::sparse_softmax_cross_entropy(x * w, labels)); }},
+      {"batch norm", [&](const Tensor& x) { return ops::sum(ops::batch_norm_train(ops::exp(x * w), ones, ones, 1e-3).y * w); }},
+      {"layer norm", [&](const Tensor& x) { return ops::sum(ops::layer_norm(ops::exp(x * w), ones, ones, 1e-3) * w); }},
+      {"matmul", [&](const Tensor& x) { return ops::sum(ops::tanh(ops::matmul(x * w, ops::transpose(x)))); }},
+      {"conv", [&](const Tensor& x) {
+         return ops::sum(ops::square(ops::conv(ops::reshape(x * x, {2, 3, 1}), kernel, {1}, ops::Padding::valid)));
+       }},
+      {"max pool", [&](const Tensor& x) {
+         return ops::sum(ops::max_pool(ops::reshape(x * x * w, {2, 3, 1}), {2}, {1}, ops::Padding::valid));
+       }},
+      {"scan", [&](const Tensor& x) {
+         return ops::sum(ops::scan([&](const Tensors& s, const Tensors& t) -> ops::ScanResult {
+                           return {{ops::tanh(s[0] * t[0] + x)}, {}};
+                         }, {x}, {x * w}).states[0]);
+       }},
+  };
+  for (const auto& [name, f] : rows) {
+    INFO(name);
+    auto first = [&, &f = f](const Tensor& x) {
+      GradientTape tape;
+      tape.watch(x);
+      return gradient(tape, f(x), x);
+    };
+    const Tensor x = Tensor::from(std::vector<double>{1, 0.4, -0.6, 0.2, 1.1, 0.5}, {2, 3});
+    GradientTape tape;
+    tape.watch(x);
+    const Tensor second = gradient(tape, ops::sum(first(x) * w), x);
+    REQUIRE(second);
+    for (int64_t i = 0; i < x.size(); ++i) {
+      auto at = [&](double move) {
+        Tensor moved = x.clone();
+        moved.mutable_data<double>()[i] += move;
+        return ops::sum(first(moved) * w).item();
+      };
+      CHECK(second.to_vector()[static_cast<size_t>(i)] == Approx((at(1e-5) - at(-1e-5)) / 2e-5).epsilon(1e-4).margin(1e-6));
+    }
+  }
+}
+
+TEST_CASE("a masked tensor is the same source") {
+  const Tensor x = scalar(3);
+  GradientTape tape;
+  tape.watch(x);
+  const Tensor y = ops::square(x.with_mask(Tensor::full({}, 1, DType::boolean)));
+  CHECK(gradient(tape, y, x).item() == 6);
+}
+
+TEST_CASE("a variable read twice has one gradient") {
+  const Variable w(scalar(2));
+  const Variables sources{w};
+  GradientTape tape;
+  const Tensor y = ops::multiply(w, w) + ops::multiply(w, 3.0);
+  CHECK(tape.gradient(y, sources)[0].item() == 7);
+}
+
+TEST_CASE("an upstream gradient weighs the target") {
+  const Tensor x = Tensor::full({2}, 3);
+  GradientTape tape;
+  tape.watch(x);
+  const Tensor y = ops::square(x);
+  const Tensor up = Tensor::from(std::vector<float>{1, 10}, {2});
+  CHECK(tape.gradient(y, std::span(&x, 1), up)[0].to_vector() == std::vector<double>{6, 60});
+  CHECK_THROWS_WITH(tape.gradient(y, std::span(&x, 1), Tensor::full({3}, 1)), Contains("upstream"));
+}
