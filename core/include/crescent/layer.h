@@ -115,8 +115,10 @@ class CRESCENT_API Layer : public Configurable {
   Variables weights() const;
   Variables trainable_weights() const;            ///< none while trainable() is false
   Variables non_trainable_weights() const;
+  /// The order of get_weights and set_weights: weights(), but a model's go layer by layer (Keras).
+  virtual Variables weights_in_order() const { return weights(); }
   Tensors get_weights() const;                    ///< copies
-  virtual void set_weights(const Tensors& values);        ///< fails in Keras' words on count or shape
+  void set_weights(const Tensors& values);        ///< fails in Keras' words on count or shape
   int64_t count_params() const;                   ///< fails while not built (Keras' message)
 
   std::vector<InputSpec> input_specs() const { return input_specs_; }

@@ -110,8 +110,7 @@ class CRESCENT_API Model : public Layer {
   virtual bool is_graph() const { return false; }
   bool stateful() const override;
   void reset_states() override;
-  /// Layer by layer (not all trainables first): Model.get_weights of Keras.
-  Tensors get_layer_weights() const;
+  Variables weights_in_order() const override;
 
   /// Lines of the summary in Keras 2's layout (reference 2.11).
   std::vector<std::string> summary(const Dict& options = {}) const;

@@ -149,12 +149,12 @@ Variables Layer::weights() const {
 
 Tensors Layer::get_weights() const {
   Tensors values;
-  for (const Variable& v : weights()) values.push_back(v.value().clone());
+  for (const Variable& v : weights_in_order()) values.push_back(v.value().clone());
   return values;
 }
 
 void Layer::set_weights(const Tensors& values) {
-  const Variables own = weights();
+  const Variables own = weights_in_order();
   if (values.size() != own.size())
     fail("You called `set_weights(weights)` on layer \"", name_, "\" with a weight list of length ", values.size(),
          ", but the layer was expecting ", own.size(), " weights. Provided weights: ", start_of_values(values), "...");

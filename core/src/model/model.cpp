@@ -1,6 +1,8 @@
 // Model: compile and what a model knows of its layers.
 #include "crescent/model.h"
 
+#include <algorithm>
+
 #include "layer/layer_access.h"
 #include "model/graph.h"
 #include "model/training.h"
@@ -145,11 +147,16 @@ void Model::reset_states() {
   for (const LayerPtr& layer : sublayers()) layer->reset_states();
 }
 
-Tensors Model::get_layer_weights() const {
-  Tensors values;
+/// The model's own, then those of each layer in turn.
+Variables Model::weights_in_order() const {
+  Variables of_layers;
   for (const LayerPtr& layer : layers())
-    for (const Tensor& value : layer->get_weights()) values.push_back(value);
-  return values;
+    for (const Variable& variable : layer->weights_in_order()) of_layers.push_back(variable);
+  Variables ordered;
+  for (const Variable& variable : weights())
+    if (std::find(of_layers.begin(), of_layers.end(), variable) == of_layers.end()) ordered.push_back(variable);
+  ordered.insert(ordered.end(), of_layers.begin(), of_layers.end());
+  return ordered;
 }
 
 std::string Model::to_json() const { return crescent::to_json(model_config(*this)); }

@@ -8,18 +8,24 @@ namespace {
 class RnnLayer final : public BaseRnn {
  public:
   static void describe(Schema<RnnLayer>& s) {
-    s.doc("Runs a cell over the steps of (batch, time, features).").field("cell", &RnnLayer::given_, "The cell.").required();
+    s.doc("Runs a cell over the steps of (batch, time, features).")
+        .field("cell", &RnnLayer::given_, "The cell, or a list of cells that are stacked.").required();
     describe_loop(s);
   }
   void configured() override {
     BaseRnn::configured();
-    auto cell = std::dynamic_pointer_cast<RnnCell>(given_.shared());
-    if (!cell) fail("cell: expected a recurrent cell such as LSTMCell, got ", given_ ? given_->class_name() : "null");
-    set_cell(cell);
+    cell_ = cell_from(given_);
+    set_cell(cell_);
+  }
+  Dict get_config() const override {
+    Dict config = BaseRnn::get_config();
+    config.set("cell", serialize(cell_.get()));
+    return config;
   }
 
  private:
-  Ref<Layer> given_;
+  Value given_;
+  std::shared_ptr<RnnCell> cell_;
 };
 
 /// A layer whose options are those of `Cell`, kept there. `s.doc`, units and so on come from Cell::describe.

@@ -16,6 +16,14 @@ Tensor zero_state(const Tensor& like, int64_t width) {
   return shape.is_known() ? ops::zeros(shape, like.dtype()) : Tensor::abstract({like.dtype(), shape});
 }
 
+std::shared_ptr<RnnCell> cell_from(const Value& value) {
+  if (value.is_list()) return std::dynamic_pointer_cast<RnnCell>(make<Layer>("StackedRNNCells", {{"cells", value}}));
+  const LayerPtr layer = get<Layer>(value);
+  auto cell = std::dynamic_pointer_cast<RnnCell>(layer);
+  if (!cell) fail("cell: expected a recurrent cell such as LSTMCell, got ", layer ? layer->class_name() : "null");
+  return cell;
+}
+
 void BaseRnn::configured() {
   Layer::configured();
   set_supports_masking(true);
@@ -124,5 +132,6 @@ Tensors BaseRnn::compute_mask(const Tensors&, const Tensors& masks, const Tensor
 
 CRESCENT_PLUGIN("recurrent", CRESCENT_VERSION) {
   crescent::add_cells(registry);
+  crescent::add_stack(registry);
   crescent::add_rnns(registry);
 }

@@ -63,7 +63,11 @@ class BaseRnn : public Layer {
   Variables states_;
 };
 
+/// {class_name, config} of a cell, or the cell itself.
+std::shared_ptr<RnnCell> cell_from(const Value& value);
+
 void add_cells(Registry& registry);
+void add_stack(Registry& registry);
 void add_rnns(Registry& registry);
 
 }  // namespace crescent
