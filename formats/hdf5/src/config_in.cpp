@@ -330,6 +330,7 @@ Dict ConfigIn::options(std::string_view kind, const std::string& class_name, con
     std::string option = entry.key;
     for (const Renamed& row : kRenamed)
       if (option == row.from && !schema.find(row.from) && schema.find(row.to)) option = row.to;
+    if (const Field* field = schema.find(option)) option = field->name;  // an alias
     if (!schema.find(option) && !class_info->open_options && neutral(option, entry.value) && option != "decay") continue;
     Value value = nested(entry.value);
     if (origin_.generation() <= 2) value = with_meaning(option, value);

@@ -119,14 +119,14 @@ ModelPtr build(const Description& description, const ConfigIn& reader, const std
 /// A model that cannot be compiled still predicts.
 bool compile(Model& model, const Description& description, const ConfigIn& reader, const std::string& path) {
   if (!description.compile.is_dict()) {
-    warn("'" + path + "': No training configuration found in save file: the model was *not* compiled. Compile it manually.");
+    warn("'", path, "': No training configuration found in save file: the model was *not* compiled. Compile it manually.");
     return false;
   }
   try {
     model.compile(reader.compile_options(description.compile));
     return true;
   } catch (const Error& error) {
-    warn("'" + path + "': the model was not compiled: " + error.what() + ". Compile it manually.");
+    warn("'", path, "': the model was not compiled: ", error.what(), ". Compile it manually.");
     return false;
   }
 }

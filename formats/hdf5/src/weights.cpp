@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <cstring>
 #include <map>
 #include <set>
@@ -149,8 +148,6 @@ void check_built(const Model& model, const std::string& path) {
       fail("'", path, "': layer '", layer->name(), "' of the model is not built yet; build the model before loading weights");
 }
 
-void warn(const std::string& message) { std::fprintf(stderr, "warning: %s\n", message.c_str()); }
-
 Node dataset_node(std::string path, const Tensor& value) {
   Node node{std::move(path), {}, to_array(value)};
   if (value.dtype() == DType::bfloat16) node.attributes.push_back({"dtype", std::string("bfloat16")});
@@ -271,7 +268,7 @@ void assign_all(FileReader& file, const Matches& matches) {
     if (!all_finite(value)) not_finite.push_back(datasets[i]);
     matches[i].variable.assign(matches[i].turned ? turned_around(value) : value);
   }
-  if (!not_finite.empty()) warn("'" + file.path() + "': NaN or infinite numbers in " + join(not_finite));
+  if (!not_finite.empty()) warn("'", file.path(), "': NaN or infinite numbers in ", join(not_finite));
 }
 
 }  // namespace crescent::hdf5

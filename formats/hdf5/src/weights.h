@@ -44,6 +44,4 @@ Variables own_variables(const Layer& layer, const std::vector<LayerPtr>& inside)
 /// Fails when a layer has no weights yet because nobody built it.
 void check_built(const Model& model, const std::string& path);
 
-void warn(const std::string& message);
-
 }  // namespace crescent::hdf5
