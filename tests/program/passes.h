@@ -1,0 +1,116 @@
+// Programs before and after a pass: the same numbers, other instructions.
+#pragma once
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "crescent/ops.h"
+#include "crescent/program.h"
+#include "program/passes/passes.h"
+
+namespace crescent::passes {
+
+/// Numbers without order, from -1 to 1 (bool: both, integers: -8 to 8).
+inline Tensor numbers(const TensorSpec& spec, uint32_t seed = 1) {
+  Tensor t(Shape(spec.shape), DType::float64);
+  double* values = t.mutable_data<double>();
+  uint32_t state = seed * 2654435761u + 12345;
+  for (int64_t i = 0; i < t.size(); ++i) {
+    state = state * 1664525u + 1013904223u;
+    values[i] = static_cast<double>(state >> 8) / (1 << 23) - 1;
+    if (is_integer(spec.dtype)) values[i] = std::floor(values[i] * 8);
+    if (spec.dtype == DType::boolean) values[i] = values[i] > 0;
+  }
+  return ops::cast(t, spec.dtype);
+}
+
+/// Outputs, then the variables' values afterwards.
+inline Tensors run(const Program& program) {
+  auto executable = device().compile(program);
+  Tensors inputs, variables, outputs;
+  for (int value : program.inputs) inputs.push_back(numbers(program.values[static_cast<size_t>(value)], static_cast<uint32_t>(inputs.size()) + 1));
+  for (const Program::Binding& b : program.variables) variables.push_back(b.variable.value().clone());
+  for (int value : program.outputs) outputs.push_back(Tensor(program.values[static_cast<size_t>(value)]));
+  executable->run(inputs, variables, outputs);
+  for (size_t i = 0; i < variables.size(); ++i) {
+    const Program::Binding& b = program.variables[i];
+    if (b.result >= 0 && b.result != b.value) outputs.push_back(variables[i]);
+  }
+  return outputs;
+}
+
+inline void check_same(const Tensors& a, const Tensors& b, double tolerance) {
+  REQUIRE(a.size() == b.size());
+  for (size_t i = 0; i < a.size(); ++i) {
+    REQUIRE(a[i].spec() == b[i].spec());
+    const auto x = a[i].to_vector(), y = b[i].to_vector();
+    for (size_t e = 0; e < x.size(); ++e) {
+      INFO("result " << i << " element " << e << ": " << x[e] << " and " << y[e]);
+      REQUIRE((x[e] == y[e] || (std::isnan(x[e]) && std::isnan(y[e])) || std::abs(x[e] - y[e]) <= tolerance * (1 + std::abs(x[e]))));
+    }
+  }
+}
+
+using Pass = bool (*)(Program&);
+
+/// Applies a pass and cleans up; the result is valid and computes the same.
+inline Program rewritten(Program program, Pass pass, double tolerance = 1e-6) {
+  INFO("before:\n" << program.text());
+  validate(program);
+  const Tensors before = run(program);
+  while (pass(program)) dead_code(program);
+  dead_code(program);
+  INFO("after:\n" << program.text());
+  validate(program);
+  check_same(before, run(program), tolerance);
+  return program;
+}
+
+inline Program traced(const std::function<Tensors(const Tensors&)>& f, const TensorSpecs& inputs) { return trace(f, inputs); }
+
+/// The instructions by name, with the kind of unary and binary ones: "square, multiply".
+inline std::string names(const Program& program) {
+  std::string text;
+  for (const auto& i : program.code) {
+    std::string name(i.op->name());
+    if (auto* unary = dynamic_cast<const Unary*>(i.op.get())) name = name_of(unary->kind);
+    if (auto* binary = dynamic_cast<const Binary*>(i.op.get())) name = name_of(binary->kind);
+    text += (text.empty() ? "" : ", ") + name;
+  }
+  return text;
+}
+
+template <class T>
+const T& op(const Program& program, size_t instruction) {
+  return dynamic_cast<const T&>(*program.code.at(instruction).op);
+}
+
+inline TensorSpec f32(const Shape& shape) { return {DType::float32, shape}; }
+
+/// Adds an instruction to a program built by hand (what is constant in a trace never becomes an instruction).
+template <class T>
+int add(Program& program, T op, std::vector<int> inputs) {
+  TensorSpecs specs;
+  for (int value : inputs) specs.push_back(program.values[static_cast<size_t>(value)]);
+  auto shared = std::make_shared<const T>(std::move(op));
+  const int result = program.add_value(shared->infer(specs)[0]);
+  program.code.push_back({shared, std::move(inputs), {result}, 0});
+  return result;
+}
+
+inline Fill fill_op(const Shape& shape, double value, DType dtype = DType::float32) {
+  Fill op;
+  op.shape = shape, op.dtype = dtype, op.value = value;
+  return op;
+}
+inline Binary binary_op(BinaryKind kind) {
+  Binary op;
+  op.kind = kind;
+  return op;
+}
+inline Reduce reduce_op(ReduceKind kind, std::vector<int> axes) {
+  Reduce op;
+  op.kind = kind, op.axes = std::move(axes);
+  return op;
+}
+
+}  // namespace crescent::passes

@@ -1,0 +1,150 @@
+// Identities of numbers and shapes.
+#include "passes.h"
+
+namespace crescent::passes {
+
+using namespace ops;
+
+namespace {
+
+struct Row {
+  const char* what;
+  Tensor (*f)(const Tensor& x, const Tensor& y);
+  const char* after;
+};
+
+Tensor cast_chain(const Tensor& x, DType first, DType second) { return cast(cast(x, first), second); }
+
+const Row kElementwise[] = {
+    {"x * 1", [](const Tensor& x, const Tensor&) { return 1.0 * x * 1.0; }, ""},
+    {"x + 0", [](const Tensor& x, const Tensor&) { return 0.0 + (x + 0.0) - 0.0; }, ""},
+    {"x / 1", [](const Tensor& x, const Tensor&) { return x / 1.0; }, ""},
+    {"x / 4", [](const Tensor& x, const Tensor&) { return x / 4.0; }, "multiply"},
+    {"x / 3", [](const Tensor& x, const Tensor&) { return x / 3.0; }, "divide"},
+    {"1 / x", [](const Tensor& x, const Tensor&) { return 1.0 / (x + 2.0); }, "add, reciprocal"},
+    {"x ** 1", [](const Tensor& x, const Tensor&) { return power(x, 1); }, ""},
+    {"x ** 2", [](const Tensor& x, const Tensor&) { return power(x, 2); }, "square"},
+    {"x ** 3", [](const Tensor& x, const Tensor&) { return power(x, 3); }, "power"},
+    {"--x", [](const Tensor& x, const Tensor&) { return -(-x); }, ""},
+    {"-1 * x", [](const Tensor& x, const Tensor&) { return -1.0 * x; }, "negative"},
+    {"0 - x", [](const Tensor& x, const Tensor&) { return 0.0 - x; }, "negative"},
+    {"x + -y", [](const Tensor& x, const Tensor& y) { return x + -y; }, "subtract"},
+    {"x - -y", [](const Tensor& x, const Tensor& y) { return x - -y; }, "add"},
+    {"-(x - y)", [](const Tensor& x, const Tensor& y) { return -(x - y); }, "subtract"},
+    {"(-x)^2", [](const Tensor& x, const Tensor&) { return square(-x); }, "square"},
+    {"relu(relu(x))", [](const Tensor& x, const Tensor&) { return relu(relu(x)); }, "relu"},
+    {"maximum(x, 0)", [](const Tensor& x, const Tensor&) { return maximum(x, 0); }, "relu"},
+    {"stop_gradient", [](const Tensor& x, const Tensor&) { return stop_gradient(x); }, ""},
+    {"select(true)", [](const Tensor& x, const Tensor& y) { return where(Tensor::full({3}, 1, DType::boolean), x, y); }, ""},
+    {"select(not c)", [](const Tensor& x, const Tensor& y) { return where(logical_not(less(x, y)), x, y); }, "less, select"},
+    {"select(c, x, x)", [](const Tensor& x, const Tensor& y) { return where(less(x, y), x, x); }, ""},
+    {"float32 to float64 and back", [](const Tensor& x, const Tensor&) { return cast_chain(x, DType::float64, DType::float32); }, ""},
+    {"float32 to bfloat16 and back", [](const Tensor& x, const Tensor&) { return cast_chain(x, DType::bfloat16, DType::float32); }, "cast, cast"},
+    {"float32 to float64 to int32", [](const Tensor& x, const Tensor&) { return cast_chain(x, DType::float64, DType::int32); }, "cast"},
+    {"float32 to int32 to float32", [](const Tensor& x, const Tensor&) { return cast_chain(x, DType::int32, DType::float32); }, "cast, cast"},
+};
+
+const Row kShapes[] = {
+    {"reshape and back", [](const Tensor& x, const Tensor&) { return reshape(reshape(x, {6}), {2, 3}); }, ""},
+    {"reshape chain", [](const Tensor& x, const Tensor&) { return reshape(reshape(x, {6}), {3, -1}); }, "reshape"},
+    {"transpose and back", [](const Tensor& x, const Tensor&) { return transpose(transpose(x)); }, ""},
+    {"transpose of one row", [](const Tensor& x, const Tensor&) { return transpose(sum(x, {0}, true)); }, "reduce, reshape"},
+    {"transpose chain", [](const Tensor& x, const Tensor&) { return transpose(transpose(expand_dims(x, 0), {1, 0, 2}), {2, 1, 0}); }, "reshape, transpose"},
+    {"broadcast to its own shape", [](const Tensor& x, const Tensor&) { return broadcast_to(x, {2, 3}); }, ""},
+    {"broadcast chain", [](const Tensor& x, const Tensor&) { return broadcast_to(broadcast_to(x, {4, 2, 3}), {5, 4, 2, 3}); }, "broadcast_to"},
+    {"whole slice", [](const Tensor& x, const Tensor&) { return slice(x, {0, 0}, {2, 3}); }, ""},
+    {"no padding", [](const Tensor& x, const Tensor&) { return pad(x, {0, 0}, {0, 0}); }, ""},
+    {"flip and back", [](const Tensor& x, const Tensor&) { return flip(flip(x, {1}), {1}); }, ""},
+    {"one part", [](const Tensor& x, const Tensor&) { return concatenate(std::vector<Tensor>{x}, 0); }, ""},
+    {"sum along one element", [](const Tensor& x, const Tensor&) { return sum(expand_dims(x, 1), {1}); }, ""},
+    {"sum of a broadcast", [](const Tensor& x, const Tensor&) { return sum(broadcast_to(x, {4, 2, 3}), {0}); }, "multiply"},
+    {"mean of a broadcast", [](const Tensor& x, const Tensor&) { return mean(broadcast_to(x, {4, 2, 3}), {0}); }, ""},
+    {"sum of a broadcast, partly", [](const Tensor& x, const Tensor&) { return sum(broadcast_to(x, {4, 2, 3}), {0, 1}); }, "broadcast_to, reduce"},
+};
+
+void check(const Row& row, Pass pass) {
+  INFO(row.what);
+  Program p = traced([&](const Tensors& in) { return Tensors{row.f(in[0], in[1])}; }, {f32({2, 3}), f32({2, 3})});
+  p = rewritten(p, [](Program& q) { return common_subexpressions(q); });
+  p = rewritten(p, pass);
+  std::erase_if(p.code, [](const auto& i) { return i.op->name() == "fill" && i.op->infer({})[0].shape.rank() == 0; });
+  CHECK(names(p) == row.after);
+}
+
+}  // namespace
+
+TEST_CASE("algebra", "[passes]") {
+  for (const Row& row : kElementwise) check(row, algebra);
+}
+
+TEST_CASE("shapes", "[passes]") {
+  for (const Row& row : kShapes) check(row, shapes);
+}
+
+TEST_CASE("shapes: reductions and rearrangements of a fill are fills", "[passes]") {
+  Program p;
+  const int seven = add(p, fill_op({200, 300}, 7), {});
+  Reshape flat;
+  flat.shape = {60000};
+  for (ReduceKind kind : {ReduceKind::sum, ReduceKind::mean, ReduceKind::max}) p.outputs.push_back(add(p, reduce_op(kind, {0}), {seven}));
+  p.outputs.push_back(add(p, flat, {seven}));
+  CHECK(names(rewritten(p, shapes)) == "fill, fill, fill, fill");
+}
+
+TEST_CASE("algebra: a tensor of one number is a number", "[passes]") {
+  Program p;
+  p.inputs = {p.add_value(f32({2, 3}))};
+  const int ones = add(p, fill_op({2, 3}, 1), {}), half = add(p, fill_op({}, 0.5), {});
+  p.outputs.push_back(add(p, binary_op(BinaryKind::divide), {p.inputs[0], ones}));
+  p.outputs.push_back(add(p, binary_op(BinaryKind::add), {ones, half}));
+  Program q = rewritten(p, algebra);
+  CHECK(q.outputs[0] == q.inputs[0]);
+  CHECK(names(q).find("divide") == std::string::npos);
+  CHECK(names(optimize(p)).empty());
+}
+
+TEST_CASE("algebra works on a tensor before it is broadcast", "[passes]") {
+  Program p = traced([](const Tensors& in) {
+    const Tensor wide = broadcast_to(in[1], {4, 3});
+    return Tensors{in[0] * wide, exp(wide), wide * 2.0, in[0] + ops::ones({4, 3})};
+  }, {f32({4, 3}), f32({3})});
+  Program q = rewritten(p, algebra);
+  for (const auto& i : q.code) {
+    if (i.op->name() != "unary" && i.op->name() != "binary") continue;
+    for (int v : i.inputs) CHECK(q.values[size_t(v)].shape.size() <= (v == q.inputs[0] ? 12 : 3));
+  }
+}
+
+TEST_CASE("algebra keeps integers whole and NaN where it is", "[passes]") {
+  Program whole = traced([](const Tensors& in) { return Tensors{in[0] * 1 + 0, power(in[0], 2), cast(cast(in[0], DType::int64), DType::int32)}; },
+                         {{DType::int32, {5}}});
+  CHECK(names(rewritten(whole, algebra)) == "square");
+  Program nan = traced([](const Tensors& in) {
+    const Tensor x = log(in[0] - 10.0);
+    return Tensors{x * 0.0, x - x, maximum(x, 0), where(equal(x, x), x, 1.0)};
+  }, {f32({3})});
+  rewritten(nan, algebra);
+}
+
+TEST_CASE("softmax meets crossentropy", "[passes]") {
+  auto loss = [](const Tensors& in) {
+    const Tensor p = ops::softmax(in[0]);
+    const Tensor q = clip(p / sum(p, {-1}, true), 1e-7, 1 - 1e-7);
+    return Tensors{-sum(in[1] * log(q), {-1})};
+  };
+  const TensorSpecs specs{f32({4, 10}), f32({4, 10})};
+  Program p = rewritten(traced(loss, specs), passes::softmax);
+  p = rewritten(p, algebra);
+  CHECK(names(p).find("divide") == std::string::npos);
+
+  Program direct = traced([](const Tensors& in) { return Tensors{log(ops::softmax(in[0])), log(ops::softmax(in[0], 0))}; }, {f32({4, 10})});
+  Program joined = rewritten(direct, passes::softmax);
+  CHECK(names(joined) == "softmax, softmax");
+  CHECK(op<Softmax>(joined, 0).log);
+  CHECK(op<Softmax>(joined, 1).axis == op<Softmax>(joined, 1).axis);
+
+  Program other = traced([](const Tensors& in) { return Tensors{sum(ops::softmax(in[0], 0), {1}), sum(log_softmax(in[0]), {1})}; }, {f32({4, 10})});
+  CHECK(names(rewritten(other, passes::softmax)) == "softmax, reduce, softmax, reduce");
+}
+
+}  // namespace crescent::passes

@@ -1,0 +1,248 @@
+// Elementwise regions, and all passes together.
+#include <algorithm>
+#include <chrono>
+
+#include "crescent/gradient.h"
+#include "passes.h"
+
+namespace crescent::passes {
+
+using namespace ops;
+
+TEST_CASE("fusion: a chain is one op", "[passes]") {
+  Program p = traced([](const Tensors& in) {
+    const Tensor d = in[0] - in[1];
+    return Tensors{exp(square(d) * 0.5) + in[2]};
+  }, {f32({4, 3}), f32({3}), f32({4, 1})});
+  Program q = rewritten(p, fusion);
+  REQUIRE(names(q) == "fused");
+  CHECK(op<Fused>(q, 0).steps.size() == 5);
+  CHECK(op<Fused>(q, 0).outputs.size() == 1);
+  CHECK(op<Fused>(q, 0).shape == Shape{4, 3});
+}
+
+TEST_CASE("fusion: values needed elsewhere are results too", "[passes]") {
+  Program p = traced([](const Tensors& in) {
+    const Tensor a = exp(in[0]), b = a * in[1];
+    return Tensors{b + 1.0, sum(a, {0}), b};
+  }, {f32({4, 3}), f32({4, 3})});
+  Program q = rewritten(p, fusion);
+  CHECK(names(q) == "fused, reduce");
+  CHECK(op<Fused>(q, 0).outputs.size() == 3);
+}
+
+TEST_CASE("fusion: a path that leaves and comes back keeps regions apart", "[passes]") {
+  Program p = traced([](const Tensors& in) {
+    const Tensor a = exp(in[0]);
+    const Tensor total = sum(a, {1}, true);             // needs a, and the quotient needs it
+    return Tensors{square(a / total)};
+  }, {f32({4, 3})});
+  CHECK(names(rewritten(p, fusion)) == "exp, reduce, fused");
+
+  Program through_region = traced([](const Tensors& in) {
+    // Two regions of other shapes between which values go both ways: together they would wait for each other.
+    const Tensor a = exp(in[0]), row = sum(a, {0}), b = tanh(row), c = a * b, late = sum(c, {0}), d = b + late;
+    return Tensors{d, square(c)};
+  }, {f32({4, 3})});
+  CHECK(rewritten(through_region, fusion).code.size() <= 6);
+}
+
+TEST_CASE("fusion: types change within a region, scalars are computed once", "[passes]") {
+  Variable rate(Tensor::full({}, 0.1));
+  Program p = traced([&](const Tensors& in) {
+    const Tensor scale = sqrt(rate.value() * 2.0) + 1.0;
+    const Tensor mask = greater(in[0], in[1]);
+    return Tensors{where(mask, in[0] * scale, cast(in[2], DType::float32)), cast(mask, DType::int32)};
+  }, {f32({40, 3}), f32({40, 3}), {DType::int64, {40, 3}}});
+  Program q = rewritten(p, fusion);
+  REQUIRE(names(q) == "fused, fused");
+  CHECK(op<Fused>(q, 0).shape == Shape{});
+  CHECK(op<Fused>(q, 1).steps.size() == 5);
+}
+
+TEST_CASE("fusion broadcasts by itself", "[passes]") {
+  Program p = traced([](const Tensors& in) {
+    return Tensors{exp(broadcast_to(in[0], {4, 3})) * broadcast_to(in[1], {4, 3})};
+  }, {f32({3}), f32({4, 1})});
+  CHECK(names(rewritten(p, fusion)) == "fused");
+}
+
+TEST_CASE("fusion: the update of a variable and its moments is one op", "[passes]") {
+  Variable w(numbers(f32({20, 3}), 5)), m(numbers(f32({20, 3}), 6)), v(square(numbers(f32({20, 3}), 7)));
+  Program p = traced([&](const Tensors& in) {
+    const Tensor g = in[0];
+    m.assign(m.value() + (g - m.value()) * 0.1);
+    v.assign(v.value() + (square(g) - v.value()) * 0.001);
+    w.assign(w.value() - m.value() * 0.01 / (sqrt(v.value()) + 1e-7));
+    return Tensors{};
+  }, {f32({20, 3})});
+  Program q = rewritten(p, fusion);
+  REQUIRE(names(q) == "fused");
+  CHECK(op<Fused>(q, 0).outputs.size() == 3);
+}
+
+TEST_CASE("fusion: regions have limits", "[passes]") {
+  Program deep = traced([](const Tensors& in) {
+    Tensor x = in[0];
+    for (int i = 0; i < 150; ++i) x = x * 0.9 + in[1];
+    return Tensors{x};
+  }, {f32({5}), f32({5})});
+  Program q = rewritten(deep, fusion);
+  CHECK(q.code.size() < 20);
+  for (const auto& i : q.code) {
+    if (auto* fused = dynamic_cast<const Fused*>(i.op.get())) CHECK(fused->steps.size() <= 64);
+  }
+  TensorSpecs many(60, f32({5}));
+  Program wide = traced([](const Tensors& in) {
+    Tensor x = in[0];
+    for (const Tensor& t : in) x = x + t;
+    return Tensors{x};
+  }, many);
+  for (const auto& i : rewritten(wide, fusion).code) CHECK(i.inputs.size() <= 24);
+}
+
+TEST_CASE("fusion keeps the scope of the last instruction", "[passes]") {
+  Program p = traced([](const Tensors& in) {
+    Tensor x;
+    {
+      ProgramScope scope("first");
+      x = exp(in[0]);
+    }
+    ProgramScope scope("second");
+    return Tensors{x * 2.0};
+  }, {f32({4})});
+  Program q = rewritten(p, fusion);
+  REQUIRE(q.code.size() == 1);
+  CHECK(q.scopes[size_t(q.code[0].scope)] == "second");
+}
+
+namespace {
+
+/// Two dense layers and a convolution, softmax, Keras' crossentropy, Adam: what fit records.
+struct Step {
+  Step() {
+    for (const Shape& shape : {Shape{3, 3, 1, 8}, Shape{8}, Shape{6 * 6 * 8, 16}, Shape{16}, Shape{16, 10}, Shape{10}}) {
+      weights.emplace_back(numbers(f32(shape), static_cast<uint32_t>(weights.size()) + 50) * Tensor(0.3f));
+      m.emplace_back(Tensor(shape, DType::float32));
+      v.emplace_back(Tensor(shape, DType::float32));
+    }
+  }
+  Tensor predict(const Tensor& x) const {
+    Tensor y = relu(conv(x, weights[0], {1, 1}, Padding::valid) + weights[1].value());
+    y = max_pool(y, {2, 2}, {2, 2}, Padding::valid);
+    y = relu(matmul(reshape(y, {x.dim(0), -1}), weights[2]) + weights[3].value());
+    return ops::softmax(matmul(y, weights[4]) + weights[5].value());
+  }
+  Tensors operator()(const Tensors& in) const {
+    GradientTape tape;
+    const Tensor p = predict(in[0]), truth = one_hot(in[1], 10);
+    const Tensor loss = mean(-sum(truth * log(clip(p / sum(p, {-1}, true), 1e-7, 1 - 1e-7)), {-1}));
+    tape.stop();
+    const Tensors gradients = tape.gradient(loss, weights);
+    step.assign_add(Tensor(1.0f));
+    const Tensor t = step, rate = 0.001 * sqrt(1.0 - power(0.999, t)) / (1.0 - power(0.9, t));
+    for (size_t i = 0; i < weights.size(); ++i) {
+      m[i].assign(m[i] + (gradients[i] - m[i].value()) * 0.1);
+      v[i].assign(v[i] + (square(gradients[i]) - v[i].value()) * 0.001);
+      weights[i].assign(weights[i] - m[i].value() * rate / (sqrt(v[i].value()) + 1e-7));
+    }
+    const Tensor right = cast(equal(argmax(p), cast(in[1], DType::int64)), DType::float32);
+    return {loss, mean(right)};
+  }
+  Variables weights, m, v;
+  Variable step{Tensor(0.0f)};
+};
+
+const TensorSpecs kBatch{f32({16, 14, 14, 1}), {DType::int32, {16}}};
+
+}  // namespace
+
+TEST_CASE("optimize: a training step", "[passes]") {
+  Step step;
+  const Program before = traced(step, kBatch);
+  const Program after = optimize(before);
+  INFO(before.text() << "\n" << after.text());
+  validate(after);
+  check_same(run(before), run(after), 1e-5);
+  CHECK(after.code.size() * 3 < before.code.size());
+  int updates = 0;
+  auto is_new_value = [&](int v) {
+    return std::any_of(after.variables.begin(), after.variables.end(), [&](const auto& b) { return b.result == v; });
+  };
+  for (const auto& i : after.code) {
+    CHECK(i.op->name() != "transpose");
+    CHECK(i.op->name() != "stop_gradient");
+    updates += i.op->name() == "fused" && i.outputs.size() == 3 && std::all_of(i.outputs.begin(), i.outputs.end(), is_new_value);
+  }
+  CHECK(updates == 6);
+}
+
+TEST_CASE("optimize: inference keeps outputs and follows variables assigned later", "[passes]") {
+  Step step;
+  const Program before = traced([&](const Tensors& in) { return Tensors{step.predict(in[0])}; }, {kBatch[0]});
+  const Program after = optimize(before, {.inference = true});
+  validate(after);
+  check_same(run(before), run(after), 1e-5);
+  step.weights[0].assign(step.weights[0] * 2.0);
+  check_same(run(before), run(after), 1e-5);
+}
+
+TEST_CASE("optimize: outputs that are inputs, constants, variables or the same value", "[passes]") {
+  Variable v(Tensor::full({2}, 3));
+  const Program before = traced([&](const Tensors& in) {
+    const Tensor x = in[0] * 1.0, y = exp(in[0]);
+    return Tensors{x, Tensor::full({2}, 1) + 1.0, v.value() + 0.0, y, y, y * 1.0};
+  }, {f32({2})});
+  const Program after = optimize(before);
+  validate(after);
+  CHECK(names(after) == "exp");
+  check_same(run(before), run(after), 0);
+}
+
+TEST_CASE("optimize: bodies of scans", "[passes]") {
+  const Program before = traced([](const Tensors& in) {
+    auto body = [&](const Tensors& states, const Tensors& step) {
+      const Tensor h = tanh(matmul(states[0], transpose(in[2])) * 1.0 + step[0]);
+      return ScanResult{{h}, {exp(h) - h}};
+    };
+    const ScanResult r = scan(body, {in[1]}, {in[0]});
+    return Tensors{r.states[0], r.outputs[0]};
+  }, {f32({5, 2, 3}), f32({2, 3}), f32({3, 3})});
+  const Program after = optimize(before);
+  validate(after);
+  check_same(run(before), run(after), 1e-6);
+  const Scan* loop = nullptr;
+  for (const auto& i : after.code) {
+    if (auto* found = dynamic_cast<const Scan*>(i.op.get())) loop = found;
+  }
+  REQUIRE(loop);
+  CHECK(names(*loop->body) == "matmul, fused");
+}
+
+TEST_CASE("optimize takes little time", "[passes]") {
+  Step step;
+  const Program program = traced(step, kBatch);
+  optimize(program);                                   // kernels for constants are compiled
+  using Clock = std::chrono::steady_clock;
+  double best = 1;
+  for (int i = 0; i < 5; ++i) {
+    const auto begin = Clock::now();
+    optimize(program);
+    best = std::min(best, std::chrono::duration<double>(Clock::now() - begin).count());
+  }
+  INFO(program.code.size() << " instructions took " << best * 1e3 << " ms");
+  CHECK(best < 0.05);                                  // a tenth of it on a quiet machine
+}
+
+TEST_CASE("optimize: long programs", "[passes]") {
+  const Program before = traced([](const Tensors& in) {
+    Tensor x = in[0];
+    for (int i = 0; i < 1500; ++i) x = i % 7 == 0 ? matmul(x, in[1]) * 0.5 : tanh(x) + in[0] * (0.1 + i % 3);
+    return Tensors{x};
+  }, {f32({3, 3}), f32({3, 3})});
+  const Program after = optimize(before);
+  validate(after);
+  check_same(run(before), run(after), 1e-4);
+}
+
+}  // namespace crescent::passes

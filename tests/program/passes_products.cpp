@@ -1,0 +1,100 @@
+// Transposes, epilogues and scales around products and convolutions.
+#include "passes.h"
+
+namespace crescent::passes {
+
+using namespace ops;
+
+TEST_CASE("transposes become flags of the product", "[passes]") {
+  Program p = traced([](const Tensors& in) {
+    return Tensors{matmul(transpose(in[0]), in[1]), matmul(in[1], transpose(in[2]))};
+  }, {f32({4, 3}), f32({4, 5}), f32({2, 5})});
+  Program q = rewritten(p, transposes);
+  CHECK(names(q) == "matmul, matmul");
+  CHECK(op<Matmul>(q, 0).transpose_a);
+  CHECK_FALSE(op<Matmul>(q, 0).transpose_b);
+  CHECK(op<Matmul>(q, 1).transpose_b);
+}
+
+TEST_CASE("transposes: a flag and a transpose cancel; batches; the result", "[passes]") {
+  Program p = traced([](const Tensors& in) {
+    return Tensors{matmul(swap_axes(in[0], 1, 2), in[1], true), swap_axes(matmul(in[0], in[1]), -1, -2)};
+  }, {f32({2, 4, 3}), f32({2, 3, 5})});
+  Program q = rewritten(p, transposes);
+  CHECK(names(q) == "matmul, matmul");
+  CHECK_FALSE(op<Matmul>(q, 0).transpose_a);
+  CHECK(op<Matmul>(q, 1).transpose_a);
+  CHECK(op<Matmul>(q, 1).transpose_b);
+}
+
+TEST_CASE("epilogues: bias and activation", "[passes]") {
+  auto dense = [](const Tensors& in) {
+    return Tensors{relu(matmul(in[0], in[1]) + in[2]), tanh(matmul(in[0], in[1])), sigmoid(reshape(in[2], {1, 5}) + matmul(in[0], in[1])),
+                   exp(matmul(in[0], in[1]) + in[2])};
+  };
+  Program q = rewritten(traced(dense, {f32({4, 3}), f32({3, 5}), f32({5})}), epilogues);
+  CHECK(names(q) == "matmul, matmul, reshape, reshape, matmul, matmul, exp");
+  CHECK((op<Matmul>(q, 0).bias && op<Matmul>(q, 0).epilogue == Epilogue::relu));
+  CHECK((!op<Matmul>(q, 1).bias && op<Matmul>(q, 1).epilogue == Epilogue::tanh));
+  CHECK((op<Matmul>(q, 4).bias && op<Matmul>(q, 4).epilogue == Epilogue::sigmoid));
+  CHECK((op<Matmul>(q, 5).bias && op<Matmul>(q, 5).epilogue == Epilogue::none));
+}
+
+TEST_CASE("epilogues: convolutions, and reshapes between", "[passes]") {
+  Program p = traced([](const Tensors& in) {
+    const Tensor rows = reshape(matmul(reshape(in[0], {-1, 2}), in[2]), {3, 6, 6, 5});
+    return Tensors{relu(conv(in[0], in[1], {1, 1}, Padding::same) + in[3]), relu(rows + in[3])};
+  }, {f32({3, 6, 6, 2}), f32({3, 3, 2, 5}), f32({2, 5}), f32({5})});
+  Program q = rewritten(p, epilogues, 1e-5);
+  CHECK(names(q).find("relu") == std::string::npos);
+  CHECK(names(q).find("add") == std::string::npos);
+}
+
+TEST_CASE("epilogues: a value that others need stays", "[passes]") {
+  Program p = traced([](const Tensors& in) {
+    const Tensor x = matmul(in[0], in[1]), y = x + in[2];
+    return Tensors{relu(y), y, exp(x)};
+  }, {f32({4, 3}), f32({3, 5}), f32({5})});
+  CHECK(names(rewritten(p, epilogues)) == "matmul, add, relu, exp");
+  Program wide = traced([](const Tensors& in) { return Tensors{matmul(in[0], in[1]) + in[2], matmul(in[0], in[1]) + in[3]}; },
+                        {f32({1, 3}), f32({3, 5}), f32({4, 5}), f32({1, 1})});
+  CHECK(names(rewritten(wide, epilogues)) == "matmul, add, matmul, add");
+}
+
+namespace {
+
+/// As the layer computes it.
+Tensor normalized(const Tensor& x, const Tensors& v) {
+  const Tensor factor = rsqrt(square(v[2]) + 1e-3) * v[0];
+  return x * factor + (v[1] - v[3] * factor);
+}
+
+}  // namespace
+
+TEST_CASE("batch norm goes into the kernel of the convolution before it", "[passes]") {
+  for (bool with_bias : {false, true}) {
+    Program p = traced([&](const Tensors& in) {
+      Tensor y = conv(in[0], in[1], {1, 1}, Padding::same);
+      if (with_bias) y = y + in[6];
+      return Tensors{relu(normalized(y, {in[2], in[3], in[4], in[5]}))};
+    }, {f32({2, 12, 12, 3}), f32({3, 3, 3, 4}), f32({4}), f32({4}), f32({4}), f32({4}), f32({4})});
+    const Tensors before = run(p);
+    Program q = rewritten(p, batch_norm, 1e-5);
+    q = rewritten(q, epilogues, 1e-5);
+    for (const auto& i : q.code) {
+      if (i.op->name() == "conv") CHECK((op<Conv>(q, size_t(&i - q.code.data())).bias));
+      if (i.op->name() != "conv") CHECK(q.values[size_t(i.outputs[0])].shape.size() <= 3 * 3 * 3 * 4);
+    }
+    check_same(before, run(q), 1e-5);
+  }
+}
+
+TEST_CASE("batch norm: transposed kernels, and a batch too small to pay", "[passes]") {
+  auto f = [](const Tensors& in) { return Tensors{matmul(in[0], in[1], false, true) * in[2] + in[3]}; };
+  Program big = traced(f, {f32({64, 3}), f32({5, 3}), f32({5}), f32({5})});
+  CHECK(names(rewritten(big, batch_norm, 1e-5)) == "reshape, multiply, matmul, add");
+  Program small = traced(f, {f32({2, 3}), f32({5, 3}), f32({5}), f32({5})});
+  CHECK(names(rewritten(small, batch_norm, 1e-5)) == "matmul, multiply, add");
+}
+
+}  // namespace crescent::passes
