@@ -40,14 +40,15 @@ HWY_INLINE A combine(A a, A x) {
 template <Rule rule, class V>
 HWY_INLINE V combine_vectors(V a, V x) {
   if constexpr (rule == Rule::sum) return hn::Add(a, x);
-  else if constexpr (rule == Rule::largest) return hn::IfThenElse(hn::Or(hn::Gt(x, a), hn::Ne(x, x)), x, a);
-  else return hn::IfThenElse(hn::Or(hn::Lt(x, a), hn::Ne(x, x)), x, a);
+  else if constexpr (rule == Rule::largest) return hn::IfThenElse(hn::Or(hn::Gt(x, a), hn::IsNaN(x)), x, a);
+  else return hn::IfThenElse(hn::Or(hn::Lt(x, a), hn::IsNaN(x)), x, a);
 }
 
-template <Rule rule, class T>
+/// Truth values start from what nothing is: any of none is false, all of none is true.
+template <Rule rule, class T, bool truth>
 void start(void* acc, int64_t n) {
   using A = Accumulator<T>;
-  std::fill_n(static_cast<A*>(acc), n, neutral<rule, A>());
+  std::fill_n(static_cast<A*>(acc), n, truth ? A{rule == Rule::smallest} : neutral<rule, A>());
 }
 
 template <Rule rule, class T>
@@ -140,7 +141,7 @@ void columns(const void* x, int64_t rows, int64_t width, int64_t stride, void* a
 }
 
 template <Rule rule, class T, bool truth = false>
-constexpr ReduceLoops kLoops = {start<rule, T>, row<rule, T, truth>, columns<rule, T, truth>, merge<rule, T>};
+constexpr ReduceLoops kLoops = {start<rule, T, truth>, row<rule, T, truth>, columns<rule, T, truth>, merge<rule, T>};
 
 template <class T>
 ReduceLoops find_for(ReduceKind kind) {
