@@ -1,5 +1,6 @@
 // Pooling over windows of one image, channels last.
 #pragma once
+#include <algorithm>
 #include <array>
 #include <vector>
 
@@ -11,9 +12,9 @@ struct PoolPlan {
   struct Axis {
     int64_t in = 1, out = 1, window = 1, stride = 1, before = 0;
 
-    /// The part of the window of output `i` that is inside: [first, last).
-    int64_t first(int64_t i) const { return i * stride < before ? 0 : i * stride - before; }
-    int64_t last(int64_t i) const { return i * stride - before + window < in ? i * stride - before + window : in; }
+    /// The part of the window of output `i` that is inside: [first, last), empty in nothing but padding.
+    int64_t first(int64_t i) const { return std::max<int64_t>(i * stride - before, 0); }
+    int64_t last(int64_t i) const { return std::max(first(i), std::min(i * stride - before + window, in)); }
   };
 
   PoolPlan(const Request& request, bool backward);

@@ -68,6 +68,7 @@ Matmul matmul(bool ta, bool tb, bool bias = false, Epilogue e = Epilogue::none) 
 }  // namespace
 
 TEST_CASE("matmul agrees with plain loops for odd sizes and transposes", "[cpu][matmul]") {
+  const Machine machine(GENERATE(0, 1, 2));
   const int64_t sizes[][3] = {{1, 1, 1},   {1, 17, 3},   {3, 5, 7},      {4, 16, 33},  {17, 31, 64}, {1, 257, 300},
                               {1, 9, 5000}, {128, 10, 65}, {33, 130, 129}, {130, 7, 2100}, {64, 64, 64}, {5, 1, 4000}};
   for (auto [m, n, k] : sizes) {
@@ -79,6 +80,7 @@ TEST_CASE("matmul agrees with plain loops for odd sizes and transposes", "[cpu][
 }
 
 TEST_CASE("matmul adds the bias and applies the epilogue", "[cpu][matmul]") {
+  const Machine machine(GENERATE(0, 1, 2));
   for (auto e : {Epilogue::none, Epilogue::relu, Epilogue::sigmoid, Epilogue::tanh}) {
     for (DType dtype : {DType::float32, DType::float64}) {
       check_product(matmul(false, false, true, e), {}, {}, {}, 3, 5, 7, dtype);
@@ -107,6 +109,7 @@ TEST_CASE("matmul of empty operands", "[cpu][matmul]") {
 }
 
 TEST_CASE("matmul in every dtype it claims", "[cpu][matmul]") {
+  const Machine machine(GENERATE(0, 1, 2));
   for (DType dtype : {DType::float64, DType::bfloat16, DType::float16}) {
     CAPTURE(name_of(dtype));
     CHECK(check_product(matmul(false, false, true), {}, {}, {}, 3, 5, 7, dtype) >= 2);

@@ -59,6 +59,7 @@ void check_gradients(const Shape& shape, DType dtype, Reference reference) {
 }  // namespace
 
 TEST_CASE("batch normalization agrees with plain loops", "[cpu][norm]") {
+  const Machine machine(GENERATE(0, 1, 2));
   for (const Shape& shape : {Shape{3, 1}, Shape{40, 17}, Shape{32, 9, 9, 3}, Shape{4, 30, 30, 64}, Shape{2, 600}}) {
     for (DType dtype : {DType::float32, DType::float64, DType::bfloat16, DType::float16}) {
       const auto in = operands(shape, dtype);
@@ -82,6 +83,7 @@ TEST_CASE("batch normalization keeps its accuracy far from zero", "[cpu][norm]")
 }
 
 TEST_CASE("layer normalization agrees with plain loops", "[cpu][norm]") {
+  const Machine machine(GENERATE(0, 1, 2));
   for (const Shape& shape : {Shape{3, 2}, Shape{40, 17}, Shape{8, 9, 128}, Shape{2, 5000}}) {
     for (DType dtype : {DType::float32, DType::float64, DType::bfloat16, DType::float16}) {
       const auto in = operands(shape, dtype);
@@ -91,6 +93,7 @@ TEST_CASE("layer normalization agrees with plain loops", "[cpu][norm]") {
 }
 
 TEST_CASE("gradients of normalizations agree with finite differences", "[cpu][norm]") {
+  const Machine machine(GENERATE(0, 1, 2));
   for (const Shape& shape : {Shape{7, 3}, Shape{30, 17}, Shape{2, 3, 4, 5}}) {
     for (DType dtype : {DType::float32, DType::float64, DType::bfloat16}) {
       check_gradients<BatchNormTrain, BatchNormBackward>(shape, dtype, batch_norm);

@@ -88,6 +88,7 @@ constexpr int64_t kSizes[][4] = {{1, 1, 1, 1}, {3, 4, 5, 7}, {17, 6, 3, 16}, {2,
 }  // namespace
 
 TEST_CASE("LSTM and GRU agree with plain loops", "[cpu][recurrent]") {
+  const Machine machine(GENERATE(0, 1, 2));
   for (auto [b, t, f, u] : kSizes) {
     for (DType dtype : {DType::float32, DType::float64, DType::bfloat16}) {
       CAPTURE(b, t, f, u, name_of(dtype));
@@ -101,6 +102,7 @@ TEST_CASE("LSTM and GRU agree with plain loops", "[cpu][recurrent]") {
 }
 
 TEST_CASE("gradients of LSTM and GRU agree with finite differences", "[cpu][recurrent]") {
+  const Machine machine(GENERATE(0, 1, 2));
   for (auto [b, t, f, u] : {std::array<int64_t, 4>{1, 1, 1, 1}, {3, 4, 5, 7}, {9, 3, 2, 17}}) {
     for (DType dtype : {DType::float32, DType::float64}) {
       CAPTURE(b, t, f, u, name_of(dtype));

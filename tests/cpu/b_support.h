@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <functional>
+#include <hwy/targets.h>
 #include <memory>
 #include <random>
 #include <string>
@@ -155,6 +156,16 @@ inline int check(Family family, const Op& op, const std::vector<Array>& inputs, 
   }
   return kernels;
 }
+
+/// While alive, loops run as on a lesser machine: 0 the one at hand, 1 without AVX-512, 2 without AVX2 either.
+class Machine {
+ public:
+  explicit Machine(int lesser) {
+    constexpr int64_t kMissing[] = {0, HWY_AVX3 | HWY_AVX3_DL, HWY_AVX3 | HWY_AVX3_DL | HWY_AVX2};
+    hwy::DisableTargets(kMissing[lesser]);
+  }
+  ~Machine() { hwy::DisableTargets(0); }
+};
 
 /// Gradient of sum(weights . f(inputs)) for input `which`, by central differences in double.
 using Function = std::function<std::vector<Array>(const std::vector<Array>&)>;
