@@ -20,7 +20,7 @@ In unit(const Shape& shape);               ///< (-0.9, 0.9)
 In indices(const Shape& shape, int64_t count);
 In booleans(const Shape& shape);
 
-enum class Dtypes : uint8_t { floats, wide /* float32 float64 */, numbers, boolean };
+enum class Dtypes : uint8_t { floats, wide /* float32 float64 */, numbers, one /* float64, or as drawn */ };
 
 struct Case {
   std::string name;                        ///< of the function; a word after it tells cases of one function apart

@@ -42,7 +42,7 @@ const UnaryRow kUnary[] = {
     {"ceil", ops::ceil, {kShape}, Dtypes::floats},
     {"round", ops::round, {kShape}, Dtypes::floats},
     {"silu", ops::silu, {kShape}},
-    {"logical_not", ops::logical_not, booleans(kShape), Dtypes::boolean, false},
+    {"logical_not", ops::logical_not, booleans(kShape), Dtypes::one, false},
     {"isnan", ops::isnan, {kShape}, Dtypes::floats, false},
     {"isfinite", ops::isfinite, {kShape}, Dtypes::floats, false},
 };
@@ -72,8 +72,8 @@ const BinaryRow kBinary[] = {
     {"less_equal", ops::less_equal, false, Dtypes::numbers, false},
     {"greater", ops::greater, false, Dtypes::numbers, false},
     {"greater_equal", ops::greater_equal, false, Dtypes::numbers, false},
-    {"logical_and", ops::logical_and, false, Dtypes::boolean, false},
-    {"logical_or", ops::logical_or, false, Dtypes::boolean, false},
+    {"logical_and", ops::logical_and, false, Dtypes::one, false},
+    {"logical_or", ops::logical_or, false, Dtypes::one, false},
 };
 
 /// Every way shapes can meet.
@@ -89,7 +89,7 @@ const Meeting kMeetings[] = {
 
 void add_binary(std::vector<Case>& cases, const BinaryRow& row, const Meeting& m) {
   auto input = [&](const Shape& shape) {
-    if (row.dtypes == Dtypes::boolean) return booleans(shape);
+    if (row.dtypes == Dtypes::one) return booleans(shape);
     return row.is_positive ? positive(shape) : In{shape};
   };
   Binary f = row.f;

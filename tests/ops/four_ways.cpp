@@ -14,7 +14,7 @@ std::vector<DType> dtypes_of(Dtypes dtypes) {
     case Dtypes::wide: return {DType::float64, DType::float32};
     case Dtypes::numbers:
       return {DType::float64, DType::float32, DType::bfloat16, DType::float16, DType::int32, DType::int64, DType::uint8};
-    case Dtypes::boolean: break;
+    case Dtypes::one: break;
   }
   return {DType::float64};
 }
@@ -102,14 +102,12 @@ TEST_CASE("infer tells what run gives") {
 
 TEST_CASE("infer lives with an unknown batch") {
   for (const Case& c : all_cases()) {
+    if (c.inputs[0].shape.rank() == 0 || c.name == "random") continue;
     INFO(c.name);
     const Tensors inputs = draw(c, DType::float32);
     const TensorSpecs real = specs_of(c.run(inputs));
     TensorSpecs open = specs_of(inputs);
-    for (TensorSpec& spec : open) {
-      if (spec.shape.rank() > 0 && spec.shape[0] == inputs[0].dim(0)) spec.shape.set(0, -1);
-    }
-    if (inputs[0].rank() == 0 || c.name.rfind("random", 0) == 0) continue;
+    open[0].shape.set(0, -1);
     const Tensors inferred = c.run(abstract(open));
     for (size_t i = 0; i < real.size(); ++i) {
       INFO(to_text(inferred[i].spec()) << " against " << to_text(real[i]));

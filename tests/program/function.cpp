@@ -14,6 +14,7 @@ std::atomic<uint64_t> news{0};
 }
 
 // Every operator new of this program is counted.
+#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
 void* operator new(size_t bytes) {
   news.fetch_add(1, std::memory_order_relaxed);
   if (void* memory = std::malloc(bytes)) return memory;

@@ -37,7 +37,7 @@ int Recorder::find(const Tensor& tensor) {
     if (auto it = values_.find(t->id()); it != values_.end()) return it->second;
   }
   if (tensor.is_abstract()) {
-    const bool from_around = kind_ == Kind::scan_body && parent_ && parent_->find(tensor) >= 0;
+    const bool from_around = kind_ == Kind::scan_body && (!parent_ || parent_->find(tensor) >= 0);
     return from_around ? capture(tensor) : -1;
   }
   return kind_ == Kind::scan_body && tensor.rank() > 0 ? capture(tensor) : add_constant(tensor);

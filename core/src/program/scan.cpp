@@ -69,6 +69,11 @@ class ScanGradient {
     for (size_t o = 0; o < parts_.step_outputs; ++o) {
       if (const Tensor& g = v_.gradients[parts_.states + o]) sequences.push_back(g), upstream_.push_back(o);
     }
+    for (size_t s = 0; scan_.keep_states && s < parts_.states; ++s) {
+      if (const Tensor& g = v_.gradients[parts_.states + parts_.step_outputs + s]) {
+        sequences.push_back(g), kept_upstream_.push_back(s);
+      }
+    }
     sequences.insert(sequences.end(), kept_.begin(), kept_.end());
     for (size_t q = 0; q < parts_.sequences; ++q) sequences.push_back(v_.inputs[parts_.states + q]);
     if (sequences.empty()) return Tensors(v_.inputs.size());
@@ -103,14 +108,13 @@ class ScanGradient {
 
   /// One step: gradients of the carried inputs and what the step was given -> the same one step earlier, gradients of x.
   ops::ScanResult step_back(const Tensors& gradients, const Tensors& step) const {
-    const size_t ups = upstream_.size();
-    Tensors inputs(step.begin() + static_cast<ptrdiff_t>(ups), step.end());         // states, step inputs
+    const size_t ups = upstream_.size(), given = ups + kept_upstream_.size();
+    Tensors inputs(step.begin() + static_cast<ptrdiff_t>(given), step.end());       // states, step inputs
     inputs.insert(inputs.end(), v_.inputs.begin() + static_cast<ptrdiff_t>(parts_.states + parts_.sequences), v_.inputs.end());
 
     Tensors wanted, targets, upstream;
     GradientTape tape;
-    for (Tensor& input : inputs) {
-      input = input.alias();               // a captured tensor may be a state's start as well
+    for (const Tensor& input : inputs) {
       if (is_floating(input.dtype())) tape.watch(input);
     }
     const Tensors outputs = replay(body_, inputs);
@@ -131,6 +135,11 @@ class ScanGradient {
         result.states.push_back(g ? ops::add(gradients[i], g) : gradients[i]);
       }
     }
+    for (size_t k = 0; k < kept_upstream_.size(); ++k) {
+      const auto at = std::find(carried_.begin(), carried_.end(), kept_upstream_[k]) - carried_.begin();
+      Tensor& sum = result.states[static_cast<size_t>(at)];
+      sum = ops::add(sum, step[ups + k]);
+    }
     for (size_t i : given_) result.outputs.push_back(found[i] ? found[i] : ops::zeros_like(inputs[i]));
     return result;
   }
@@ -141,6 +150,7 @@ class ScanGradient {
   const Program& body_;
   std::vector<size_t> carried_, given_;    ///< differentiable inputs
   std::vector<size_t> upstream_;           ///< step outputs that have a gradient
+  std::vector<size_t> kept_upstream_;      ///< states whose kept values have one (second order)
   Tensors kept_;
 };
 
