@@ -2,8 +2,8 @@
 
 #include <dlfcn.h>
 
-#include <algorithm>
-#include <vector>
+#include <cstring>
+#include <mutex>
 
 #include "onednn.h"
 
@@ -36,41 +36,22 @@ BlasLibrary ask_library() {
           path == library_of(reinterpret_cast<void*>(&sgemm_))};
 }
 
+std::mutex& blas_mutex() {
+  static std::mutex mutex;
+  return mutex;
+}
+
 constexpr char letter(bool transpose) { return transpose ? 'T' : 'N'; }
 
 // Fortran sees the transposes of row-major matrices: c' = b' a'.
 template <class T, auto routine>
-void fortran(const Product<T>& p) {
+void openblas(const Product<T>& p) {
   const char ta = letter(p.transpose_a), tb = letter(p.transpose_b);
   const int m = static_cast<int>(p.m), n = static_cast<int>(p.n), k = static_cast<int>(p.k);
   const int lda = static_cast<int>(p.lda), ldb = static_cast<int>(p.ldb), ldc = static_cast<int>(p.ldc);
   const T one = 1;
+  const BlasTurn turn;
   routine(&tb, &ta, &n, &m, &k, &one, p.b, &ldb, p.a, &lda, &p.beta, p.c, &ldc);
-}
-
-/// The transposed b of p, (k,n) row-major, in memory of the calling thread.
-template <class T>
-const T* turned(const Product<T>& p) {
-  constexpr int64_t kBlock = 16;
-  thread_local std::vector<T> memory;
-  if (memory.size() < static_cast<size_t>(p.n * p.k)) memory.resize(static_cast<size_t>(p.n * p.k));
-  for (int64_t first = 0; first < p.n; first += kBlock) {
-    const int64_t last = std::min(first + kBlock, p.n);
-    for (int64_t q = 0; q < p.k; ++q) {
-      for (int64_t j = first; j < last; ++j) memory[q * p.n + j] = p.b[j * p.ldb + q];
-    }
-  }
-  return memory.data();
-}
-
-// OpenBLAS 0.3.21 spoils small products with a transposed b when two threads are at it (tests/cpu tries it), so it is
-// never given one.
-template <class T, auto routine>
-void openblas(const Product<T>& p) {
-  if (!p.transpose_b) return fortran<T, routine>(p);
-  Product<T> plain = p;
-  plain.transpose_b = false, plain.b = turned(p), plain.ldb = p.n;
-  fortran<T, routine>(plain);
 }
 
 void onednn_gemm(const Product<float>& p) {
@@ -85,16 +66,20 @@ const BlasLibrary& blas_library() {
   return library;
 }
 
+BlasTurn::BlasTurn() : alone_(!std::strcmp(blas_library().parallel, kParallel[0])) {
+  if (alone_) blas_mutex().lock();
+}
+BlasTurn::~BlasTurn() {
+  if (alone_) blas_mutex().unlock();
+}
+
 template <>
 Gemm<float> gemm<float>(const Options& options) {
-  if (options.onednn) return onednn_gemm;
-  blas_library();
-  return openblas<float, sgemm_>;
+  return options.onednn ? onednn_gemm : openblas<float, sgemm_>;
 }
 
 template <>
 Gemm<double> gemm<double>(const Options&) {
-  blas_library();
   return openblas<double, dgemm_>;
 }
 

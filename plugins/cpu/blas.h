@@ -51,4 +51,17 @@ struct BlasLibrary {
 };
 const BlasLibrary& blas_library();
 
+/// Held during every call of OpenBLAS. Its serial build hands out work memory without a lock, so that calls of two
+/// threads at a time spoil each other's results now and then (0.3.21: one in thousands): there, one call at a time.
+class BlasTurn {
+ public:
+  BlasTurn();
+  ~BlasTurn();
+  BlasTurn(const BlasTurn&) = delete;
+  BlasTurn& operator=(const BlasTurn&) = delete;
+
+ private:
+  bool alone_;
+};
+
 }  // namespace crescent::cpu

@@ -43,9 +43,7 @@ template <class T>
 class Factorisation : public Kernel {
  public:
   explicit Factorisation(const Request& r)
-      : m_(static_cast<int>(r.inputs[0].shape[0])), n_(static_cast<int>(r.inputs[0].shape[1])), k_(std::min(m_, n_)) {
-    blas_library();
-  }
+      : m_(static_cast<int>(r.inputs[0].shape[0])), n_(static_cast<int>(r.inputs[0].shape[1])), k_(std::min(m_, n_)) {}
   std::string name() const override { return "openblas lapack"; }
 
  protected:
@@ -67,6 +65,7 @@ class QrKernel final : public Factorisation<T> {
     const int ask = -1, lda = std::max(n_, 1);
     int info = 0;
     if (k_ == 0) return;
+    const BlasTurn turn;
     gelqf<T>(&n_, &m_, &nothing, &lda, &nothing, &wanted[0], &ask, &info);
     orglq<T>(&k_, &m_, &k_, &nothing, &lda, &nothing, &wanted[1], &ask, &info);
     work_ = static_cast<int>(std::max(wanted[0], wanted[1]));
@@ -75,6 +74,7 @@ class QrKernel final : public Factorisation<T> {
 
   void run(const Arguments& a) override {
     if (k_ == 0) return;
+    const BlasTurn turn;
     T* matrix = this->copy_input(a);
     T *tau = matrix + this->size(), *work = tau + k_;
     int info = 0;
@@ -100,6 +100,7 @@ class SvdKernel final : public Factorisation<T> {
     const int ask = -1;
     int info = 0, integer = 0;
     if (k_ == 0) return;
+    const BlasTurn turn;
     gesdd<T>("S", &n_, &m_, &nothing, &n_, &nothing, &nothing, &n_, &nothing, &k_, &wanted, &ask, &integer, &info, 1);
     work_ = static_cast<int>(wanted);
   }
@@ -107,6 +108,7 @@ class SvdKernel final : public Factorisation<T> {
 
   void run(const Arguments& a) override {
     if (k_ == 0) return;
+    const BlasTurn turn;
     T* matrix = this->copy_input(a);
     T *work = matrix + this->size(), *u = a.out<T>(0), *s = a.out<T>(1), *vt = a.out<T>(2);
     int* integers = reinterpret_cast<int*>(work + work_);
