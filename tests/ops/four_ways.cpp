@@ -117,6 +117,25 @@ TEST_CASE("infer lives with an unknown batch") {
   }
 }
 
+TEST_CASE("an empty batch gives what infer says or an error") {
+  for (const Case& c : all_cases()) {
+    if (c.inputs[0].shape.rank() == 0 || c.name == "random") continue;
+    INFO(c.name);
+    Case empty = c;
+    for (In& in : empty.inputs) {
+      if (in.shape.rank() > 0 && in.shape[0] == c.inputs[0].shape[0]) in.shape.set(0, 0);
+    }
+    const Tensors inputs = draw(empty, DType::float32);
+    try {
+      const Tensors outputs = empty.run(inputs);
+      CHECK(specs_of(outputs) == specs_of(empty.run(abstract(specs_of(inputs)))));
+      if (c.has_gradient) gradients(empty, inputs);
+    } catch (const Error& e) {
+      CHECK_FALSE(std::string(e.what()).empty());
+    }
+  }
+}
+
 TEST_CASE("gradients agree with finite differences") {
   for (const Case& c : all_cases()) {
     if (!c.has_gradient) continue;
