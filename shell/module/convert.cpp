@@ -176,6 +176,24 @@ void push_elements(lua_State* L, const T* values, const Shape& shape, int axis) 
 
 }  // namespace
 
+namespace {
+
+/// Nulls are absent; without any entry the table is marked, so that it does not come back as a list.
+void push_dict(lua_State* L, const Dict& dict) {
+  lua_newtable(L);
+  bool empty = true;
+  for (const DictEntry& entry : dict) {
+    if (entry.value.is_null()) continue;
+    empty = false;
+    push_string(L, entry.key);
+    push_value(L, entry.value);
+    lua_rawset(L, -3);
+  }
+  if (empty) mark_dict(L);
+}
+
+}  // namespace
+
 bool is_plain_table(lua_State* L, int index) { return lua_type(L, index) == LUA_TTABLE && !is_class(L, index); }
 
 Value to_value(lua_State* L, int index) { return value_at(L, index, 0); }
@@ -189,16 +207,7 @@ void push_value(lua_State* L, const Value& value) {
     case Value::Kind::real: return lua_pushnumber(L, value.as_float());
     case Value::Kind::string: return push_string(L, value.as_string());
     case Value::Kind::list: return push(L, value.as_list());
-    case Value::Kind::dict:
-      lua_newtable(L);
-      if (value.as_dict().empty()) mark_dict(L);
-      for (const DictEntry& entry : value.as_dict()) {
-        if (entry.value.is_null()) continue;
-        push_string(L, entry.key);
-        push_value(L, entry.value);
-        lua_rawset(L, -3);
-      }
-      return;
+    case Value::Kind::dict: return push_dict(L, value.as_dict());
     case Value::Kind::object:
       if (auto boxed = value.object_as<BoxedTensor>()) return push_handle(L, boxed->tensor);
       if (auto function = value.object_as<LuaFunction>()) return function->function.push(L);

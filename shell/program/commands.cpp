@@ -1,0 +1,145 @@
+#include "commands.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
+#include <functional>
+
+#include "crescent/device.h"
+#include "crescent/loader.h"
+#include "crescent/plugin.h"
+
+namespace crescent::program {
+namespace {
+
+void print_row(const std::string& name, const std::string& text) { std::printf("%-16s %s\n", name.c_str(), text.c_str()); }
+
+std::string text_of(const Value& value) { return value.is_string() ? value.as_string() : to_json(value); }
+
+void print_dict(const Dict& dict, const std::string& indent) {
+  for (const DictEntry& entry : dict) {
+    if (!entry.value.is_dict()) {
+      print_row(indent + entry.key, text_of(entry.value));
+      continue;
+    }
+    std::printf("%s%s\n", indent.c_str(), entry.key.c_str());
+    print_dict(entry.value.as_dict(), indent + "  ");
+  }
+}
+
+std::string state_of(const PluginRecord& plugin) {
+  if (!plugin.refused.empty()) return "refused: " + plugin.refused;
+  return plugin.loaded ? "loaded" : "loaded on first use";
+}
+
+/// The text that `work` gives in a process of its own, so that a crashing library is reported and not suffered.
+std::string in_child(const std::function<std::string()>& work, bool& survived) {
+  int ends[2];
+  survived = false;
+  if (pipe(ends) != 0) return std::strerror(errno);
+  std::fflush(stdout);
+  const pid_t child = fork();
+  if (child < 0) return std::strerror(errno);
+  if (child == 0) {
+    close(ends[0]);
+    std::string text;
+    int status = 0;
+    try {
+      text = work();
+    } catch (const std::exception& error) {
+      text = error.what();
+      status = 1;
+    }
+    for (size_t sent = 0; sent < text.size();) {
+      const ssize_t n = write(ends[1], text.data() + sent, text.size() - sent);
+      if (n <= 0) break;
+      sent += static_cast<size_t>(n);
+    }
+    _exit(status);
+  }
+  close(ends[1]);
+  std::string text;
+  char buffer[4096];
+  for (ssize_t n; (n = read(ends[0], buffer, sizeof buffer)) > 0;) text.append(buffer, static_cast<size_t>(n));
+  close(ends[0]);
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (WIFSIGNALED(status)) return concat("crashed while loading (", strsignal(WTERMSIG(status)), ")");
+  survived = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  return text;
+}
+
+std::string classes_text(const PluginRecord& plugin) {
+  std::string text, kind;
+  for (const auto& [class_kind, name] : plugin.classes) {
+    text += class_kind == kind ? ", " + name : (kind.empty() ? "" : "\n") + concat("  ", class_kind, ": ", name);
+    kind = class_kind;
+  }
+  return text + "\n";
+}
+
+std::string describe_class(const std::string& kind, const std::string& name) {
+  const auto info = registry().get(kind, name);
+  std::string text = concat("\n", name, " (", kind, ")\n  ", info->schema.description, "\n");
+  for (const Field& field : info->schema.fields) {
+    if (field.keyword_only) continue;
+    text += concat("  ", field.name, ": ", field.type, field.required ? ", required" : concat(", default ", field.default_value),
+                   ". ", field.doc, "\n");
+  }
+  return text;
+}
+
+/// Loads the plugin and says what its classes are.
+std::string describe_plugin(const std::string& name) {
+  const bool path = name.find('/') != std::string::npos;
+  const PluginRecord plugin = path ? load_plugin(name) : load_plugin_by_name(name);
+  std::string text = concat(plugin.name, " ", plugin.version, "\n", plugin.path, "\n");
+  for (const auto& [kind, class_name] : plugin.classes) text += describe_class(kind, class_name);
+  return text;
+}
+
+void print_plugin(const PluginRecord& plugin) {
+  std::printf("%s %s  (%s)\n  %s\n", plugin.name.c_str(), plugin.version.c_str(), state_of(plugin).c_str(), plugin.path.c_str());
+  if (!plugin.classes.empty()) {
+    std::fputs(classes_text(plugin).c_str(), stdout);
+  } else if (plugin.refused.empty()) {
+    bool survived = false;
+    const std::string text = in_child([&] { return classes_text(load_plugin(plugin.path)); }, survived);
+    std::printf(survived ? "%s" : "  %s\n", text.c_str());
+  }
+}
+
+}  // namespace
+
+int show_info() {
+  print_row("crescent", CRESCENT_VERSION);
+  print_row("toolchain", CRESCENT_TOOLCHAIN);
+  print_dict(device().information(), "");
+  print_row("plugin path", join(plugin_search_path(), ":"));
+  for (const PluginRecord& plugin : list_plugins())
+    print_row("plugin", concat(plugin.name, " ", plugin.version, ", ", state_of(plugin), ", ", plugin.path));
+  return 0;
+}
+
+int show_plugins(const std::vector<std::string>& names) {
+  if (names.empty()) {
+    for (const PluginRecord& plugin : list_plugins()) print_plugin(plugin);
+    return 0;
+  }
+  int status = 0;
+  for (const std::string& name : names) {
+    bool survived = false;
+    const std::string text = in_child([&] { return describe_plugin(name); }, survived);
+    if (survived) {
+      std::fputs(text.c_str(), stdout);
+    } else {
+      std::fprintf(stderr, "crescent: plugin '%s': %s\n", name.c_str(), text.c_str());
+      status = 1;
+    }
+  }
+  return status;
+}
+
+}  // namespace crescent::program

@@ -1,0 +1,115 @@
+#include "lua_state.h"
+
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+
+#include "module/module.h"
+
+namespace crescent::program {
+namespace {
+
+lua_State* interruptible = nullptr;           // the state whose code Ctrl-C stops
+
+void stop(lua_State* L, lua_Debug*) {
+  lua_sethook(L, nullptr, 0, 0);
+  luaL_error(L, "interrupted!");
+}
+
+/// Only sets a hook, which raises the error at the next instruction.
+extern "C" void crescent_stop_lua(int signal) {
+  std::signal(signal, SIG_DFL);               // a second Ctrl-C ends a program that does not listen
+  lua_sethook(interruptible, stop, LUA_MASKCALL | LUA_MASKRET | LUA_MASKLINE | LUA_MASKCOUNT, 1);
+}
+
+int add_traceback(lua_State* L) {
+  const char* message = lua_tostring(L, 1);
+  if (!message) {
+    if (luaL_callmeta(L, 1, "__tostring") && lua_type(L, -1) == LUA_TSTRING) return 1;
+    message = lua_pushfstring(L, "(error object is a %s value)", luaL_typename(L, 1));
+  }
+  luaL_traceback(L, L, message, 1);
+  return 1;
+}
+
+int push_arguments(lua_State* L) {
+  if (lua_getglobal(L, "arg") != LUA_TTABLE) return lua_pop(L, 1), 0;
+  const int count = static_cast<int>(luaL_len(L, -1));
+  luaL_checkstack(L, count + 3, "too many arguments");
+  for (int i = 1; i <= count; ++i) lua_rawgeti(L, -i, i);
+  lua_remove(L, -(count + 1));
+  return count;
+}
+
+bool finish(lua_State* L, int status) {
+  if (status == LUA_OK) return true;
+  report(L);
+  return false;
+}
+
+}  // namespace
+
+void open_libraries(lua_State* L) {
+  luaL_openlibs(L);
+  luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_PRELOAD_TABLE);
+  lua_pushcfunction(L, luaopen_crescent);
+  lua_setfield(L, -2, "crescent");
+  lua_pop(L, 1);
+  lua_getglobal(L, "require");
+  lua_pushliteral(L, "crescent");
+  lua_call(L, 1, 1);
+  lua_getfield(L, -1, "help");
+  lua_setglobal(L, "help");
+  lua_setglobal(L, "cr");
+}
+
+void set_arguments(lua_State* L, char** argv, int count, int script) {
+  lua_createtable(L, count - script, script);
+  for (int i = 0; i < count; ++i) {
+    lua_pushstring(L, argv[i]);
+    lua_rawseti(L, -2, i - script);
+  }
+  lua_setglobal(L, "arg");
+}
+
+int call(lua_State* L, int arguments, int results) {
+  const int base = lua_gettop(L) - arguments;
+  lua_pushcfunction(L, add_traceback);
+  lua_insert(L, base);
+  interruptible = L;
+  const auto before = std::signal(SIGINT, crescent_stop_lua);
+  const int status = lua_pcall(L, arguments, results, base);
+  std::signal(SIGINT, before);
+  lua_remove(L, base);
+  return status;
+}
+
+void report(lua_State* L) {
+  const char* message = lua_tostring(L, -1);
+  std::fflush(stdout);
+  std::fprintf(stderr, "crescent: %s\n", message ? message : "(error without a message)");
+  lua_pop(L, 1);
+}
+
+bool run_text(lua_State* L, const std::string& text, const char* name) {
+  int status = luaL_loadbufferx(L, text.data(), text.size(), name, "t");
+  if (status == LUA_OK) status = call(L, 0, 0);
+  return finish(L, status);
+}
+
+/// -l name: require it into a global of that name.
+bool require(lua_State* L, const std::string& name) {
+  lua_getglobal(L, "require");
+  lua_pushstring(L, name.c_str());
+  const int status = call(L, 1, 1);
+  if (status == LUA_OK) lua_setglobal(L, name.c_str());
+  return finish(L, status);
+}
+
+bool run_file(lua_State* L, const char* path) {
+  int status = luaL_loadfile(L, path);
+  if (status == LUA_OK) status = call(L, push_arguments(L), LUA_MULTRET);
+  return finish(L, status);
+}
+
+}  // namespace crescent::program

@@ -1,0 +1,138 @@
+// crescent: the prompt, scripts, and a few commands.
+#include <unistd.h>
+
+#include <boost/program_options.hpp>
+#include <clocale>
+#include <cstdio>
+#include <cstring>
+#include <iostream>
+
+#include "commands.h"
+#include "crescent/error.h"
+#include "crescent/export.h"
+#include "lua_state.h"
+#include "prompt.h"
+
+namespace crescent::program {
+namespace {
+
+namespace po = boost::program_options;
+
+constexpr const char* kUsage = R"(usage: crescent [options] [SCRIPT [ARGUMENTS]]
+       crescent info              kernels, threads, libraries and plugins in use
+       crescent plugins [NAME]    plugins and their classes
+       crescent new-plugin NAME   a project for a plugin of your own
+Without a script: the prompt. SCRIPT - is standard input.
+
+)";
+
+po::options_description description() {
+  po::options_description all("Options");
+  all.add_options()("help,h", "this text")("version,v", "the version")("execute,e", po::value<std::vector<std::string>>(),
+                                                                       "run a text")(
+      "library,l", po::value<std::vector<std::string>>(), "require a library")("interactive,i", "the prompt after the script");
+  return all;
+}
+
+/// Options end where the script's name begins: what follows is the script's.
+int count_options(int argc, char** argv) {
+  int i = 1;
+  while (i < argc && argv[i][0] == '-' && argv[i][1] != '\0') {
+    const std::string option = argv[i];
+    if (option == "--") return i + 1;
+    const bool takes_value = option == "-e" || option == "-l" || option == "--execute" || option == "--library";
+    i += takes_value ? 2 : 1;
+  }
+  return std::min(i, argc);
+}
+
+struct Command {
+  const char* name;
+  int (*run)(const std::vector<std::string>& arguments);
+};
+constexpr Command kCommands[] = {
+    {"info", [](const std::vector<std::string>&) { return show_info(); }}, {"plugins", show_plugins}, {"new-plugin", make_plugin}};
+
+struct Invocation {
+  int argc;
+  char** argv;
+  int script;                                  ///< index of the script, or argc
+  std::vector<po::option> options;             ///< in the order given
+  bool has(const char* name) const {
+    for (const po::option& option : options)
+      if (option.string_key == name) return true;
+    return false;
+  }
+};
+
+Invocation parse(int argc, char** argv) {
+  Invocation call{argc, argv, count_options(argc, argv), {}};
+  const int end = call.script > 1 && std::strcmp(argv[call.script - 1], "--") == 0 ? call.script - 1 : call.script;
+  call.options = po::command_line_parser(std::vector<std::string>(argv + 1, argv + end)).options(description()).run().options;
+  return call;
+}
+
+/// -e and -l in their order.
+bool run_options(lua_State* L, const Invocation& call) {
+  for (const po::option& option : call.options) {
+    if (option.string_key == "execute" && !run_text(L, option.value.at(0), "=(command line)")) return false;
+    if (option.string_key == "library" && !require(L, option.value.at(0))) return false;
+  }
+  return true;
+}
+
+bool run_all(lua_State* L, const Invocation& call) {
+  if (!run_options(L, call)) return false;
+  const bool script = call.script < call.argc;
+  if (script && !run_file(L, std::strcmp(call.argv[call.script], "-") == 0 ? nullptr : call.argv[call.script])) return false;
+  const bool asked = call.has("interactive"), idle = !script && !call.has("execute") && !call.has("library");
+  if (asked || (idle && isatty(STDIN_FILENO))) run_prompt(L);
+  else if (idle) return run_file(L, nullptr);
+  return true;
+}
+
+/// The protected part: arguments are the Invocation and where the outcome goes.
+int main_in_lua(lua_State* L) {
+  const auto& call = *static_cast<const Invocation*>(lua_touserdata(L, 1));
+  lua_settop(L, 0);
+  open_libraries(L);
+  set_arguments(L, call.argv, call.argc, call.script < call.argc ? call.script : 0);
+  lua_pushboolean(L, run_all(L, call));
+  return 1;
+}
+
+int run_lua(const Invocation& call) {
+  lua_State* L = luaL_newstate();
+  if (!L) fail("not enough memory for Lua");
+  lua_pushcfunction(L, main_in_lua);
+  lua_pushlightuserdata(L, const_cast<Invocation*>(&call));
+  const bool ended = lua_pcall(L, 1, 1, 0) == LUA_OK;
+  if (!ended) report(L);
+  const bool good = ended && lua_toboolean(L, -1);
+  lua_close(L);
+  return good ? 0 : 1;
+}
+
+int run(int argc, char** argv) {
+  const Invocation call = parse(argc, argv);
+  if (call.has("help")) return std::cout << kUsage << description(), 0;
+  if (call.has("version")) return std::printf("Crescent %s (%s)\n", CRESCENT_VERSION, LUA_RELEASE), 0;
+  if (call.script < argc)
+    for (const Command& command : kCommands)
+      if (std::strcmp(argv[call.script], command.name) == 0)
+        return command.run(std::vector<std::string>(argv + call.script + 1, argv + argc));
+  return run_lua(call);
+}
+
+}  // namespace
+}  // namespace crescent::program
+
+int main(int argc, char** argv) {
+  std::setlocale(LC_CTYPE, "");
+  try {
+    return crescent::program::run(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "crescent: %s\n", error.what());
+    return 1;
+  }
+}

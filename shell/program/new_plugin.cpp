@@ -1,0 +1,153 @@
+// crescent new-plugin NAME: a project of one's own around one layer, ready to build, test and change.
+#include <sys/stat.h>
+
+#include <cctype>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "commands.h"
+#include "crescent/error.h"
+
+namespace crescent::program {
+namespace {
+
+constexpr const char* kBuild = R"(# Build against an installed Crescent:
+#   cmake -S . -B build -DCMAKE_PREFIX_PATH=/where/crescent/is && cmake --build build && ctest --test-dir build
+cmake_minimum_required(VERSION 3.25)
+project(@TARGET@ LANGUAGES CXX)
+find_package(Crescent REQUIRED)
+
+crescent_add_plugin(NAME @NAME@ SOURCES @FILE@.cpp)
+
+enable_testing()
+add_test(NAME @FILE@ COMMAND "${Crescent_PROGRAM}" "${CMAKE_CURRENT_SOURCE_DIR}/test.lua")
+set_tests_properties(@FILE@ PROPERTIES
+  TIMEOUT 300 ENVIRONMENT "CRESCENT_PLUGIN_PATH=${CMAKE_CURRENT_BINARY_DIR}")
+)";
+
+constexpr const char* kSource = R"(#include "crescent/plugin.h"
+
+using namespace crescent;
+
+/// Options, weights and call: everything else (gradients, files, Lua, help) follows.
+class @CLASS@ final : public UnaryLayer {
+ public:
+  static void describe(Schema<@CLASS@>& s) {
+    s.doc("Multiplies each feature by a learned factor.")
+        .field("initializer", &@CLASS@::initializer_, "How the factors start.");
+  }
+  void build(const Shape& input) override { factor_ = add_weight("factor", {input[-1]}, initializer_); }
+  Tensor call(const Tensor& x, const Call&) override { return x * factor_; }
+
+ private:
+  Ref<Initializer> initializer_ = "ones";
+  Variable factor_;
+};
+
+CRESCENT_PLUGIN("@NAME@", "0.1.0") { registry.add<@CLASS@>("@CLASS@"); }
+)";
+
+constexpr const char* kTest = R"(-- Loads the plugin, compares gradients with finite differences, trains, saves and loads.
+--   CRESCENT_PLUGIN_PATH=build crescent test.lua
+local cr = require "crescent"
+cr.plugins.load "@NAME@"
+
+local layer = cr.layers.@CLASS@()
+local x = cr.random.normal { 4, 3 }
+layer(x)
+local function loss() return (layer(x) * layer(x)):sum() end
+local value
+local tape = cr.GradientTape(function() value = loss() end)
+for _, weight in ipairs(layer.trainable_weights) do
+  local gradient = tape:gradient(value, weight):flatten():totable()
+  local start, step = weight.value, 1e-2
+  for i = 1, #gradient do
+    local bump = (cr.ops.one_hot(cr.tensor({ i - 1 }, "int32"), #gradient) * step):reshape(start.shape)
+    weight:assign(start + bump)
+    local above = loss():item()
+    weight:assign(start - bump)
+    local below = loss():item()
+    local measured = (above - below) / (2 * step)
+    assert(math.abs(gradient[i] - measured) <= 1e-2 * math.max(1, math.abs(measured)),
+      string.format("gradient %g, measured %g", gradient[i], measured))
+  end
+  weight:assign(start)
+end
+
+local model = cr.Sequential { cr.layers.@CLASS@ { input_shape = { 3 } }, cr.layers.Dense(1) }
+model:compile { optimizer = "adam", loss = "mse" }
+model:fit(x, cr.zeros { 4, 1 }, { epochs = 3, verbose = 0 })
+local path = os.tmpname() .. ".h5"
+model:save(path)
+local again = cr.models.load_model(path)
+os.remove(path)
+assert(cr.ops.max(cr.ops.abs(again:predict(x) - model:predict(x))):item() < 1e-6)
+print "ok @NAME@"
+)";
+
+constexpr const char* kReadme = R"(# @NAME@
+
+A plugin of Crescent with the layer `@CLASS@`.
+
+    cmake -S . -B build -DCMAKE_PREFIX_PATH=/where/crescent/is
+    cmake --build build
+    ctest --test-dir build
+
+Then, with `CRESCENT_PLUGIN_PATH` set to `build` (or the library copied to a folder of `crescent plugins`):
+
+    cr.plugins.load "@NAME@"
+    layer = cr.layers.@CLASS@()
+)";
+
+struct Names {
+  std::string name, file, class_name, target;
+};
+
+/// "acme.scale" -> file scale, class Scale, target acme_scale.
+Names names_of(const std::string& name) {
+  for (char c : name)
+    if (!(std::islower(static_cast<unsigned char>(c)) || std::isdigit(static_cast<unsigned char>(c)) || c == '.' || c == '_'))
+      fail("new-plugin: a name has lower-case letters, digits, '_' and '.', such as 'acme.scale'; got '", name, "'");
+  Names names{name, name.substr(name.rfind('.') + 1), "", name};
+  if (names.file.empty() || !std::islower(static_cast<unsigned char>(names.file[0])))
+    fail("new-plugin: the last part of a name starts with a letter, got '", name, "'");
+  bool upper = true;
+  for (char c : names.file) {
+    if (c != '_') names.class_name += upper ? static_cast<char>(std::toupper(static_cast<unsigned char>(c))) : c;
+    upper = c == '_';
+  }
+  for (char& c : names.target) c = c == '.' ? '_' : c;
+  return names;
+}
+
+std::string filled(std::string text, const Names& names) {
+  const std::pair<const char*, const std::string&> words[] = {
+      {"@NAME@", names.name}, {"@FILE@", names.file}, {"@CLASS@", names.class_name}, {"@TARGET@", names.target}};
+  for (const auto& [word, replacement] : words)
+    for (size_t at; (at = text.find(word)) != std::string::npos;) text.replace(at, std::strlen(word), replacement);
+  return text;
+}
+
+void write(const std::string& path, const std::string& text) {
+  FILE* file = std::fopen(path.c_str(), "wx");
+  if (!file) fail("new-plugin: cannot write ", path, ": ", std::strerror(errno));
+  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  if ((std::fclose(file) != 0) | !written) fail("new-plugin: cannot write ", path, ": ", std::strerror(errno));
+}
+
+}  // namespace
+
+int make_plugin(const std::vector<std::string>& arguments) {
+  if (arguments.size() != 1) fail("new-plugin: expected one name, such as 'acme.scale'");
+  const Names names = names_of(arguments[0]);
+  if (mkdir(names.name.c_str(), 0777) != 0) fail("new-plugin: cannot make the folder ", names.name, ": ", std::strerror(errno));
+  write(names.name + "/CMakeLists.txt", filled(kBuild, names));
+  write(names.name + "/" + names.file + ".cpp", filled(kSource, names));
+  write(names.name + "/test.lua", filled(kTest, names));
+  write(names.name + "/README.md", filled(kReadme, names));
+  std::printf("Written to %s; README.md there says how to build it.\n", names.name.c_str());
+  return 0;
+}
+
+}  // namespace crescent::program

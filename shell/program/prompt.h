@@ -1,0 +1,9 @@
+// The prompt: reads, runs, prints, until the end of input.
+#pragma once
+#include <lua.hpp>
+
+namespace crescent::program {
+
+void run_prompt(lua_State* L);
+
+}  // namespace crescent::program
