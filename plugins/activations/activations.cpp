@@ -12,15 +12,15 @@ using Function = Tensor (*)(const Tensor&);
 /// Moves x's values beyond +-`edge` towards zero by it and zeroes the rest.
 Tensor soft_shrink(const Tensor& x, double edge) { return x - clip(x, -edge, edge); }
 
-/// Euclidean projection of each row onto the simplex (Martins and Astudillo 2016).
+/// Projection of each row onto the simplex as Keras 3 computes it: the threshold comes from the sum of the running sums over the
+/// support, where Martins and Astudillo (2016) take the last of them.
 Tensor sparsemax(const Tensor& x) {
   const int64_t n = x.dim(-1);
-  const Tensor sorted = top_k(x, n)[0];
-  const Tensor total = cumsum(sorted, -1);
+  const Tensor sorted = top_k(x, n)[0], total = cumsum(sorted, -1);
   const Tensor rank = cast(arange(n), x.dtype()) + 1.0;
-  const Tensor inside = cast(greater(1.0 + rank * sorted, total), x.dtype());
-  const Tensor support = sum(inside, {-1}, true);
-  const Tensor threshold = (sum(inside * sorted, {-1}, true) - 1.0) / support;
+  const Tensor inside = greater(sorted - (total - 1.0) / rank, 0);
+  const Tensor support = sum(cast(inside, x.dtype()), {-1}, true);
+  const Tensor threshold = (sum(where(inside, total, 0), {-1}, true) - 1.0) / support;
   return relu(x - threshold);
 }
 
