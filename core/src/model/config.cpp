@@ -136,7 +136,7 @@ LayerPtr layer_from_config(const Dict& object) {
   if (!registry().find(Layer::kKind, class_name))
     fail("Unknown layer: ", class_name, did_you_mean(class_name, registry().all_names(Layer::kKind)));
   const Value* config = object.find("config");
-  const bool bare = config && config->is_list();                          // Sequential before Keras 2.2.3
+  const bool bare = config && config->is_list() && !config->as_list().empty();       // Sequential before Keras 2.2.3
   const Dict options = bare ? Dict{{"layers", *config}} : config && config->is_dict() ? config->as_dict() : Dict();
   return std::dynamic_pointer_cast<Layer>(make_object(Layer::kKind, class_name, options));
 }

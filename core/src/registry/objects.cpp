@@ -27,7 +27,7 @@ std::shared_ptr<Configurable> from_dict(std::string_view kind, const Dict& dict)
   const Value* config = dict.find("config");
   if (config && config->is_string()) return make_object(kind, without_package(config->as_string()), {});
   const bool has_options = config && !config->is_null();
-  return make_object(kind, without_package(class_name->as_string()), has_options ? config->as_dict() : Dict());
+  return make_object(kind, without_package(class_name->as_string()), has_options ? Codec<Dict>::decode(*config) : Dict());
 }
 
 std::shared_ptr<Configurable> from_object(std::string_view kind, const Value& value) {

@@ -48,6 +48,7 @@ class CellLayer : public BaseRnn {
     BaseRnn::configured();
     set_activity_regularizer(activity_regularizer_.shared());
     own_cell_->set_name(to_snake_case(class_name()) + "_cell");
+    own_cell_->compute_as(*this);
     own_cell_->configured();
     set_cell(own_cell_);
   }

@@ -21,6 +21,8 @@ class RnnCell : public Layer {
     return step(inputs);
   }
   virtual Tensors step(const Tensors& inputs) const = 0;
+  /// Takes over the dtypes of the layer that made it.
+  void compute_as(const Layer& layer) { policy_ = layer.policy(); }
 };
 
 /// Options of every RNN layer, and the loop.
