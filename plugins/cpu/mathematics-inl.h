@@ -79,10 +79,11 @@ HWY_INLINE bool small_angles(D d, V x) {
   return hn::AllTrue(d, hn::Lt(hn::Abs(x), constant(d, 39000)));
 }
 
-template <class D, class V>
-HWY_INLINE V horner(D d, V x, std::initializer_list<double> highest_first) {
-  V y = hn::Zero(d);
-  for (double c : highest_first) y = hn::MulAdd(y, x, constant(d, c));
+/// Coefficients from the highest power down.
+template <class D, class V, class... Rest>
+HWY_INLINE V horner(D d, V x, double highest, Rest... rest) {
+  V y = constant(d, highest);
+  ((y = hn::MulAdd(y, x, constant(d, rest))), ...);
   return y;
 }
 
@@ -93,12 +94,11 @@ HWY_INLINE V error_function(D d, V x) {
     return by_lane(d, x, [](double lane) { return std::erf(lane); });
   } else {
     const V a = hn::Min(hn::Abs(x), constant(d, 4));
-    const V near = hn::Mul(a, horner(d, hn::Mul(a, a),
-                                     {7.882497104105823e-05, -0.0008018854991185265, 0.005189311942516817,
-                                      -0.026854328795967497, 0.11283597463484307, -0.37612626903579677, 1.128379165881502}));
-    const V complement = hn::Exp(d, horner(d, a, {-1.3309390388217212e-05, 0.0003175720345742609, -0.0034368675976851194,
-                                                  0.02262198592438533, -0.10331898003424997, -0.6390933195004312,
-                                                  -1.1259259493238303, -0.0007569686252933191}));
+    const V near = hn::Mul(a, horner(d, hn::Mul(a, a), 7.882497104105823e-05, -0.0008018854991185265, 0.005189311942516817,
+                                     -0.026854328795967497, 0.11283597463484307, -0.37612626903579677, 1.128379165881502));
+    const V complement = hn::Exp(d, horner(d, a, -1.3309390388217212e-05, 0.0003175720345742609, -0.0034368675976851194,
+                                                 0.02262198592438533, -0.10331898003424997, -0.6390933195004312,
+                                                 -1.1259259493238303, -0.0007569686252933191));
     const V y = hn::IfThenElse(hn::Lt(a, constant(d, 1)), near, hn::Sub(constant(d, 1), complement));
     return keep_nan(x, hn::CopySign(y, x));
   }

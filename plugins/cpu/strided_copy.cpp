@@ -80,12 +80,13 @@ void StridedCopy::run_tiles(const T* from, T* to, int64_t begin, int64_t end) co
   for (int64_t unit = begin; unit < end; ++unit) {
     const int64_t first = unit % tiles * kTile, last = std::min(first + kTile, turned_.size);
     for_lines(outer_, from, to, unit / tiles, unit / tiles + 1, [&](const T* source, T* target) {
+      T tile[kTile][kTile + 1];              // both arrays are read and written along their lines
       for (int64_t block = 0; block < inner_.size; block += kTile) {
-        const int64_t stop = std::min(block + kTile, inner_.size);
+        const int64_t n = std::min(kTile, inner_.size - block);
+        for (int64_t j = 0; j < n; ++j) std::copy(source + (block + j) * inner_.from + first, source + (block + j) * inner_.from + last, tile[j]);
         for (int64_t i = first; i < last; ++i) {
-          const T* s = source + i;
-          T* t = target + i * turned_.to;
-          for (int64_t j = block; j < stop; ++j) t[j * inner_.to] = s[j * inner_.from];
+          T* t = target + i * turned_.to + block * inner_.to;
+          for (int64_t j = 0; j < n; ++j) t[j * inner_.to] = tile[j][i - first];
         }
       }
     });
