@@ -46,9 +46,9 @@ herr_t collect_name(hid_t, const char* name, const H5L_info_t*, void* names) {
 }  // namespace
 
 std::string folder() {
-  const char* path = std::getenv("CRESCENT_GOLDEN");
-  if (!path) fail("CRESCENT_GOLDEN names no folder");
-  return path;
+  if (const char* path = std::getenv("CRESCENT_GOLDEN")) return path;
+  const char* shared = std::getenv("CRESCENT_SHARED");
+  return (shared ? std::string(shared) : std::string(CRESCENT_SOURCE_DIR) + "/../shared") + "/golden";
 }
 
 std::vector<std::string> files_ending(const std::string& folder, std::string_view ending) {

@@ -8,7 +8,7 @@
 
 namespace crescent::golden {
 
-/// The folder named by CRESCENT_GOLDEN.
+/// The folder named by CRESCENT_GOLDEN; else `golden` in CRESCENT_SHARED, or in `shared` beside the checkout.
 std::string folder();
 /// Names of the files in a folder that end so, sorted; none when the folder is not there.
 std::vector<std::string> files_ending(const std::string& folder, std::string_view ending);
