@@ -9,19 +9,19 @@ local function resident()
   end
 end
 
+-- Collecting now and then takes the collector's own pace out of the picture.
 local function train(times)
-  for _ = 1, times do
+  for i = 1, times do
     local model = cr.Sequential { cr.layers.Dense(16, { activation = "relu", input_shape = { 8 } }), cr.layers.Dense(1) }
     model:compile { optimizer = "adam", loss = "mse" }
     model:fit(x, y, { epochs = 1, verbose = 0 })
+    if i % 100 == 0 then collectgarbage() end
   end
-  collectgarbage()
-  collectgarbage()
   return resident()
 end
 
 local early = train(200)
 local late = train(800)
 print(string.format("after 200 fits %.1f MB, after 1000 fits %.1f MB", early, late))
-assert(late < early * 1.1 + 4, "memory grew")
+assert(late < early + 2, "memory grew")
 print "ok fits"
