@@ -1,8 +1,11 @@
 // Host memory of tensors. Large blocks are kept for a while after use: the kernel's zeroed pages cost more than most ops.
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <mutex>
+#include <unistd.h>
 #include <utility>
 
 #include "crescent/tensor.h"
@@ -20,6 +23,17 @@ std::atomic<int64_t> live_bytes{0};
 void account(int64_t bytes) {
   live_bytes.fetch_add(bytes, std::memory_order_relaxed);
   if (auto* notify = observer.load(std::memory_order_relaxed)) notify(bytes);
+}
+
+/// What this machine, or the container we are in, can hold. The kernel promises more than that and kills who takes it.
+size_t memory_limit() {
+  static const size_t limit = [] {
+    size_t bytes = static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGESIZE));
+    size_t allowed = 0;
+    if (std::ifstream file("/sys/fs/cgroup/memory.max"); file >> allowed) bytes = std::min(bytes, allowed);
+    return bytes;
+  }();
+  return limit;
 }
 
 /// The most recently freed large blocks, waiting for a request of about their size.
@@ -119,7 +133,10 @@ class HostStorage final : public Storage {
 Storage::~Storage() = default;
 
 std::shared_ptr<Storage> Storage::allocate(size_t bytes, bool zeroed) {
-  if (bytes > size_t{1} << 46) fail("not enough memory for a tensor of ", bytes, " bytes");
+  const size_t live = static_cast<size_t>(allocated_bytes());
+  if (bytes > memory_limit() - std::min(memory_limit(), live)) {
+    fail("not enough memory for a tensor of ", bytes, " bytes: tensors hold ", live, " of ", memory_limit());
+  }
   allocations.fetch_add(1, std::memory_order_relaxed);
   return std::make_shared<HostStorage>(bytes, zeroed);
 }

@@ -20,11 +20,14 @@ void expect_spatial(std::string_view op, const ConvSpec& spec, size_t spatial) {
     if (list->size() != spatial) fail(op, ": expected a value for each of ", spatial, " spatial axes, got ", list->size());
   }
   for (size_t i = 0; i < spatial; ++i) {
+    for (const auto* list : {&spec.strides, &spec.dilation, &spec.pad_before, &spec.pad_after}) {
+      if ((*list)[i] > kMostLength) fail(op, ": ", (*list)[i], " is too large for a stride, dilation or padding");
+    }
     if (spec.strides[i] < 1) fail(op, ": strides must be at least 1, got ", spec.strides[i]);
     if (spec.dilation[i] < 1) fail(op, ": dilation must be at least 1, got ", spec.dilation[i]);
     if (spec.pad_before[i] < 0 || spec.pad_after[i] < 0) fail(op, ": padding cannot be negative");
   }
-  if (spec.groups < 1) fail(op, ": groups must be at least 1, got ", spec.groups);
+  if (spec.groups < 1 || spec.groups > kMostLength) fail(op, ": groups must be at least 1, got ", spec.groups);
 }
 
 /// Shape of the output of a convolution of `x` with `kernel`, with every check.
@@ -79,6 +82,9 @@ Shape with_batch(Shape shape, int64_t batch) {
 std::vector<int64_t> per_axis(std::string_view op, std::vector<int64_t> values, size_t spatial, std::string_view what) {
   if (values.size() == 1) values.resize(spatial, values[0]);
   if (values.size() != spatial) fail(op, ": expected ", spatial, " ", what, ", got ", values.size());
+  for (int64_t value : values) {
+    if (value < 0 || value > kMostLength) fail(op, ": ", what, " cannot be ", value);
+  }
   return values;
 }
 

@@ -9,6 +9,17 @@ namespace {
 /// Elements; -1 when a dim is unknown.
 int64_t known_size(const Shape& shape) { return shape.is_known() ? shape.size() : -1; }
 
+/// Larger positions are mistakes; below it they add up without overflow.
+constexpr int64_t kMostPosition = int64_t{1} << 60;
+
+/// A dimension n times as long; an unknown one stays unknown.
+int64_t times(std::string_view op, int64_t dim, int64_t n) {
+  if (n < 0) fail(op, ": cannot repeat ", n, " times");
+  int64_t product = -1;
+  if (dim >= 0 && __builtin_mul_overflow(dim, n, &product)) fail(op, ": ", n, " times ", dim, " is too long");
+  return product;
+}
+
 /// The one -1 of a reshape worked out.
 Shape resolved(const Shape& from, const Shape& to) {
   const int64_t size = known_size(from);
@@ -17,7 +28,7 @@ Shape resolved(const Shape& from, const Shape& to) {
   int unknown = -1;
   for (int i = 0; i < to.rank(); ++i) {
     if (to[i] >= 0) {
-      rest *= to[i];
+      if (__builtin_mul_overflow(rest, to[i], &rest)) fail("reshape: shape ", to, " has too many elements");
     } else if (unknown >= 0) {
       fail("reshape: only one dimension of ", to, " may be left open");
     } else {
@@ -106,15 +117,17 @@ TensorSpecs Slice::infer(std::span<const TensorSpec> in) const {
   Shape shape;
   for (int i = 0; i < x.rank(); ++i) {
     const size_t at = static_cast<size_t>(i);
-    const int64_t dim = x[i], step = stride[at];
+    const int64_t dim = x[i], step = std::min(stride[at], kMostPosition);
     if (start[at] < 0 || step < 1 || size[at] < -1) fail("slice: start ", start[at], ", size ", size[at], " and stride ", step, " make no sense");
+    if (start[at] > kMostPosition || size[at] > kMostPosition) fail("slice: position ", std::max(start[at], size[at]), " is out of range for shape ", x);
     if (dim < 0) {
       shape.append(size[at]);
       continue;
     }
-    const int64_t count = size[at] >= 0 ? size[at] : dim <= start[at] ? 0 : (dim - start[at] + step - 1) / step;
-    const int64_t last = count == 0 ? start[at] : start[at] + (count - 1) * step + 1;
-    if (last > dim) fail("slice: positions ", start[at], " to ", last, " of axis ", i, " are out of range for shape ", x);
+    const int64_t count = size[at] >= 0 ? size[at] : dim <= start[at] ? 0 : (dim - start[at] - 1) / step + 1;
+    int64_t last = start[at];
+    const bool overflows = count > 0 && (__builtin_mul_overflow(count - 1, step, &last) || __builtin_add_overflow(last, start[at] + 1, &last));
+    if (overflows || last > dim) fail("slice: positions ", start[at], " to ", last, " of axis ", i, " are out of range for shape ", x);
     shape.append(count);
   }
   return {{in[0].dtype, shape}};
@@ -142,6 +155,7 @@ TensorSpecs Pad::infer(std::span<const TensorSpec> in) const {
   for (int i = 0; i < x.rank(); ++i) {
     const size_t at = static_cast<size_t>(i);
     if (before[at] < 0 || after[at] < 0 || inner[at] < 0) fail("pad: widths cannot be negative");
+    if (std::max({before[at], after[at], inner[at]}) > kMostLength) fail("pad: a width of more than ", kMostLength, " is too large");
     shape.append(x[i] < 0 ? -1 : before[at] + x[i] + std::max<int64_t>(x[i] - 1, 0) * inner[at] + after[at]);
   }
   return {{in[0].dtype, shape}};
@@ -221,11 +235,10 @@ Tensor broadcast_to(const Tensor& x, const Shape& shape) {
 }
 
 Tensor repeat(const Tensor& x, int64_t n, int axis) {
-  if (n < 0) fail("repeat: cannot repeat ", n, " times");
   const int at = normal_axis("repeat", axis, x.shape());
   const Shape before = x.shape().slice(0, at + 1), after = x.shape().slice(at + 1, x.rank());
   Shape result = x.shape();
-  result.set(at, x.dim(at) < 0 ? -1 : x.dim(at) * n);
+  result.set(at, times("repeat", x.dim(at), n));
   return reshape(broadcast_to(expand_dims(x, at + 1), before.concat({n}).concat(after)), result);
 }
 
@@ -235,11 +248,10 @@ Tensor tile(const Tensor& x, const std::vector<int64_t>& repeats) {
   Tensor y = x;
   for (int i = 0; i < x.rank(); ++i) {
     const int64_t n = repeats[static_cast<size_t>(i)];
-    if (n < 0) fail("tile: cannot repeat ", n, " times");
     if (n == 1) continue;
     const Shape before = y.shape().slice(0, i), after = y.shape().slice(i, y.rank());
     Shape result = y.shape();
-    result.set(i, y.dim(i) < 0 ? -1 : y.dim(i) * n);
+    result.set(i, times("tile", y.dim(i), n));
     y = reshape(broadcast_to(expand_dims(y, i), before.concat({n}).concat(after)), result);
   }
   return y;
@@ -269,7 +281,10 @@ Tensor stack(std::span<const Tensor> tensors, int axis) {
 
 Tensors split(const Tensor& x, const std::vector<int64_t>& sizes, int axis) {
   const int at = normal_axis("split", axis, x.shape());
-  const int64_t total = std::accumulate(sizes.begin(), sizes.end(), int64_t{0});
+  int64_t total = 0;
+  for (int64_t size : sizes) {
+    if (size < 0 || __builtin_add_overflow(total, size, &total)) fail("split: a part cannot have size ", size);
+  }
   if (x.dim(at) >= 0 && total != x.dim(at)) fail("split: sizes add up to ", total, ", axis ", axis, " of shape ", x.shape(), " has another length");
   Tensors parts;
   int64_t start = 0;
@@ -301,9 +316,9 @@ Tensor slice_axis(const Tensor& x, int axis, int64_t first, int64_t last, int64_
     auto position = [&](int64_t p) { return std::clamp<int64_t>(p < 0 ? p + dim : p, 0, dim); };
     first = position(first), last = position(last);
     if (first == 0 && last == dim && step == 1) return x;
-    op.size[at] = last <= first ? 0 : (last - first + step - 1) / step;
+    op.size[at] = last <= first ? 0 : (last - first - 1) / step + 1;
   } else if (first >= 0 && last >= 0) {
-    op.size[at] = last <= first ? 0 : (last - first + step - 1) / step;
+    op.size[at] = last <= first ? 0 : (last - first - 1) / step + 1;
   }
   op.start[at] = std::max<int64_t>(first, 0);
   return apply1(op, {x});

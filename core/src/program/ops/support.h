@@ -26,6 +26,9 @@ std::vector<int> normal_axes(std::string_view op, const std::vector<int>& axes, 
 /// The same for one axis of a tensor of `rank` axes.
 int normal_axis(std::string_view op, int axis, const Shape& shape);
 
+/// Lengths, strides and widths beyond this are mistakes; sums and products of a few stay far from overflow below it.
+inline constexpr int64_t kMostLength = int64_t{1} << 30;
+
 /// Adds `updates` where take_along_axis(x, indices, axis) would have read: a tensor of `shape`.
 Tensor scatter_along(const Tensor& indices, const Tensor& updates, const Shape& shape, int axis);
 
