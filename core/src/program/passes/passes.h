@@ -16,7 +16,7 @@ CRESCENT_API bool constants(Program& program);
 CRESCENT_API bool algebra(Program& program);
 /// Identities of shapes: chains and no-ops of reshape, transpose, broadcast, slice; reductions of repeated values.
 CRESCENT_API bool shapes(Program& program);
-/// log(softmax) as one op; the sum of a softmax is 1, which takes the renormalisation out of Keras' crossentropies.
+/// log(softmax) as one op; the gradient of softmax forgets what is the same for all classes.
 CRESCENT_API bool softmax(Program& program);
 /// Transposes of matrices become flags of the products around them.
 CRESCENT_API bool transposes(Program& program);
