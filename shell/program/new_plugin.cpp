@@ -60,7 +60,7 @@ local function loss() return (layer(x) * layer(x)):sum() end
 local value
 local tape = cr.GradientTape(function() value = loss() end)
 for _, weight in ipairs(layer.trainable_weights) do
-  local gradient = tape:gradient(value, weight):flatten():totable()
+  local gradient = tape:gradient(value, weight):reshape({ -1 }):totable()
   local start, step = weight.value, 1e-2
   for i = 1, #gradient do
     local bump = (cr.ops.one_hot(cr.tensor({ i - 1 }, "int32"), #gradient) * step):reshape(start.shape)
