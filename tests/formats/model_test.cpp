@@ -1,5 +1,6 @@
 // Models through files: the same predictions, the same training, and errors in words.
 #include "models.h"
+#include "training_state.h"
 
 namespace crescent::hdf5 {
 namespace {
@@ -155,6 +156,37 @@ TEST_CASE("classes that are not there are named") {
   CHECK(contains(message, "did you mean 'Dense'?"));
   CHECK(contains(with_class("Lambda"), "never loaded from a file"));
   CHECK(contains(with_class("os.system"), "Unknown layer: os.system"));
+}
+
+TEST_CASE("a class of a plugin that is not loaded: which one it was") {
+  Scratch scratch;
+  Dict entry{{"class_name", "Scale"}, {"config", Dict{{"name", "mine"}}}};
+  Dict config{{"class_name", "Sequential"}, {"config", Dict{{"name", "s"}, {"layers", List{entry}}}}};
+  Dict own{{"model", config}, {"plugins", Dict{{"Scale", List{"acme.scale", "1.2.0"}}}}};
+  write_tree(scratch.path("m.h5"), {{"", {{"crescent", to_json(own)}}, {}}});
+  std::string message = failure([&] { crescent::load_model(scratch.path("m.h5")); });
+  CHECK(contains(message, "Unknown layer: Scale (layer 'mine')"));
+  CHECK(contains(message, "\"acme.scale\", version \"1.2.0\""));
+}
+
+std::string warned;  // NOLINT: what the handler below was told
+
+TEST_CASE("an optimizer's state that does not fit starts anew, with Keras' warning") {
+  Scratch scratch;
+  auto model = small_sequential();
+  model->compile(kCompile);
+  Tensor x = ramp({20, 4}), y = labels(20, 3);
+  model->fit({x}, {y}, kFit);
+  crescent::save_model(*model, scratch.path("m.h5"));
+  auto other = make<Optimizer>("SGD", {{"momentum", 0.9}});
+  other->build(model->trainable_weights());
+  FileReader file(scratch.path("m.h5"));
+  set_warning_handler([](std::string_view text) { warned += text; });
+  CHECK(match_optimizer(file, *other).empty());
+  CHECK(contains(warned, "freshly initialized optimizer"));
+  CHECK(contains(warned, scratch.path("m.h5")));
+  CHECK(match_optimizer(file, *model->optimizer()).size() == model->optimizer()->state().size());
+  set_warning_handler(nullptr);
 }
 
 TEST_CASE("configurations that are no configurations") {

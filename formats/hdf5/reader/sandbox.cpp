@@ -27,12 +27,6 @@ constexpr uint32_t kArchitecture = AUDIT_ARCH_AARCH64;
 #error "say which AUDIT_ARCH_ this machine has"
 #endif
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kSanitized = true;  // their shadow memory is larger than any limit
-#else
-constexpr bool kSanitized = false;
-#endif
-
 /// Memory, the socket, and an end: what libhdf5 needs to work on a file that is mapped already.
 constexpr uint32_t kAllowed[] = {
     SYS_read,    SYS_write,   SYS_sendto,  SYS_recvfrom,   SYS_munmap,       SYS_mremap,       SYS_brk,
@@ -89,7 +83,7 @@ void set_limits(uint64_t file_size, unsigned seconds) {
   close_range(kMemoryDescriptor + 1, ~0u, 0);
   set_limit(RLIMIT_CORE, 0);
   set_limit(RLIMIT_CPU, seconds);
-  if (!kSanitized) set_limit(RLIMIT_AS, file_size + kWorkingMemory);
+  set_limit(RLIMIT_AS, file_size + kWorkingMemory);
   alarm(seconds);
 }
 
