@@ -1,5 +1,6 @@
 // Losses: values per sample, the mean over the last axis unless said. Formulas are Keras 3's (reference: keras.ops and
 // keras.losses); reduction and weights are in the base class.
+#include <limits>
 #include <numbers>
 
 #include "crescent/plugin.h"
@@ -244,9 +245,11 @@ class SparseCategoricalCrossentropy final : public Loss {
            p.shape(), ", got ", y_true.shape(), "; for one-hot targets use categorical_crossentropy");
     return is_integer(labels.dtype()) ? labels : cast(labels, DType::int32);
   }
-  Tensor of_probabilities(const Tensor& p, const Tensor& labels) const {
+  /// A label that is no class gives NaN, as with logits: training on it would go unnoticed.
+  static Tensor of_probabilities(const Tensor& p, const Tensor& labels) {
     const Tensor truth = one_hot(labels, p.dim(-1), p.dtype());
-    return -sum(truth * log_probabilities(p), {-1});
+    const Tensor known = logical_and(greater_equal(labels, 0), less(labels, double(p.dim(-1))));
+    return where(known, -sum(truth * log_probabilities(p), {-1}), std::numeric_limits<double>::quiet_NaN());
   }
 
   bool from_logits_ = false;

@@ -156,8 +156,8 @@ std::vector<Symbol> Functional::outputs() const {
   if (!graph_) fail("Model ", name(), " has not been built yet and has no outputs");
   return graph_->outputs;
 }
-std::vector<std::string> Functional::input_names() const { return distinct(inputs()); }
-std::vector<std::string> Functional::output_names() const { return distinct(outputs()); }
+std::vector<std::string> Functional::input_names() const { return graph_ ? distinct(inputs()) : Model::input_names(); }
+std::vector<std::string> Functional::output_names() const { return graph_ ? distinct(outputs()) : Model::output_names(); }
 
 Dict Functional::get_config() const {
   if (!graph_) fail("Model ", name(), " has not been built yet and has no configuration");
