@@ -209,6 +209,62 @@ TEST_CASE("steps_per_epoch goes on over the end of arrays; generators give batch
   CHECK(model->predict(prefetch(array_dataset({x}, {}, {}, {.batch_size = 3}))).front().shape() == Shape{8, 1});
 }
 
+TEST_CASE("evaluate and predict end with the data") {
+  const Tensor x = data(8), y = targets(x);
+  auto model = small_model();
+  model->compile({{"optimizer", "sgd"}, {"loss", "mse"}});
+  set_warning_handler([](std::string_view) {});
+  CHECK(model->predict({x}, {{"batch_size", 4}, {"steps", 1}}).front().shape() == Shape{4, 1});
+  CHECK(model->predict({x}, {{"batch_size", 4}, {"steps", 5}}).front().shape() == Shape{8, 1});
+  CHECK(model->evaluate({x}, {y}, {{"batch_size", 4}, {"steps", 5}, {"verbose", 0}}).front().second ==
+        Approx(model->evaluate({x}, {y}, {{"verbose", 0}}).front().second));
+  set_warning_handler(nullptr);
+}
+
+namespace {
+
+/// A model that is no graph.
+class Residual final : public Model {
+ public:
+  Residual() : inner_(make<Layer>("Dense", {{"units", 3}, {"name", "inner"}})), last_(make<Layer>("Dense", {{"units", 1}})) {
+    track(inner_);
+    track(last_);
+  }
+  Tensors call(const Tensors& inputs, const Call& call) override {
+    const Tensor sum = inputs.front() + (*inner_)(inputs.front());
+    if (call.training) add_metric(ops::mean(sum), "mean_sum");
+    return {(*last_)(sum)};
+  }
+
+ private:
+  LayerPtr inner_, last_;
+};
+
+}  // namespace
+
+TEST_CASE("a subclassed model trains, predicts and has no configuration of its own") {
+  const Tensor x = data(16), y = targets(x);
+  auto model = std::make_shared<Residual>();
+  model->compile({{"optimizer", "adam"}, {"loss", "mse"}, {"metrics", List{"mae"}}});
+  CHECK(model->metrics_names() == std::vector<std::string>{"loss"});
+  auto history = model->fit({x}, {y}, {{"epochs", 2}, {"verbose", 0}});
+  CHECK(model->metrics_names() == std::vector<std::string>{"loss", "mae", "mean_sum"});
+  CHECK(history->at("mean_sum").size() == 2);
+  CHECK(model->predict({x}).front().shape() == Shape{16, 1});
+  CHECK(model->count_params() == 12 + 4);
+  CHECK(model->get_layer("inner") == model->layers().front());
+  CHECK_THROWS_WITH(model->inputs(), Contains("is not made of symbols"));
+  CHECK(model->name().starts_with("residual_"));
+}
+
+TEST_CASE("masks reach the loss through a model") {
+  auto model = Sequential::make({make<Layer>("Masking", {{"input_shape", List{3, 2}}}), make<Layer>("Dense", {{"units", 1}, {"kernel_initializer", "ones"}})});
+  model->compile({{"optimizer", "sgd"}, {"loss", "mse"}});
+  std::vector<float> values{1, 1, 0, 0, 0, 0, 2, 2, 2, 2, 0, 0};
+  const Tensor x = Tensor::from(values, {2, 3, 2}), y({2, 3, 1}, DType::float32);
+  CHECK(model->evaluate({x}, {y}, {{"verbose", 0}}).front().second == Approx((4.0 + 16 + 16) / 3).epsilon(1e-5));
+}
+
 TEST_CASE("every sample is seen once an epoch, in an order of the model's own") {
   const SeedGenerator order(9);
   std::vector<float> numbers(10);

@@ -125,14 +125,14 @@ Variables Optimizer::state() const {
 
 namespace {
 
+/// One variable of a step: its gradient, the rule's slots, and what belongs to the options here.
 struct Work {
   Variable variable;
   Tensor gradient;
-  Variables slots;                                    // the rule's own
+  Variables slots;
   Variable average, accumulator;
 };
 
-/// Splits what belongs to one variable by what it is for.
 Work work_of(const Variable& variable, const Tensor& gradient, const Variables& slots) {
   Work work{variable, gradient, {}, {}, {}};
   for (const Variable& v : slots) {
@@ -143,12 +143,43 @@ Work work_of(const Variable& variable, const Tensor& gradient, const Variables& 
   return work;
 }
 
-void check_some(const std::vector<Work>& all, const Variables& variables) {
-  if (!all.empty()) return;
+[[noreturn]] void fail_without_gradients(const Variables& variables) {
   std::vector<std::string> names;
   for (const Variable& v : variables) names.push_back(v.path());
   fail("No gradients provided for any variable: ", join(names), ". The loss does not depend on them.");
 }
+
+/// Gradients become the mean of those collected; the collection starts again after an update.
+void accumulate(std::vector<Work>& all, const Tensor& is_update, int64_t every) {
+  for (Work& work : all) {
+    const Tensor total = work.accumulator + work.gradient;
+    work.accumulator.assign(where(is_update, zeros_like(total), total));
+    work.gradient = total / static_cast<double>(every);
+  }
+}
+
+Variables touched_by(const std::vector<Work>& all) {
+  Variables touched;
+  for (const Work& work : all) {
+    touched.push_back(work.variable);
+    touched.insert(touched.end(), work.slots.begin(), work.slots.end());
+  }
+  return touched;
+}
+
+/// The first average is the weight itself; every so many steps the averages become the weights.
+void move_averages(const std::vector<Work>& all, const Tensor& done, double momentum, std::optional<int64_t> overwrite_every) {
+  for (const Work& work : all) {
+    const Tensor kept = cast(not_equal(done, 0), work.variable.dtype()) * momentum;
+    const Tensor average = work.average * kept + work.variable * (1.0 - kept);
+    work.average.assign(average);
+    if (!overwrite_every) continue;
+    const Tensor overwrite = equal(mod(done + 1, *overwrite_every), 0);
+    work.variable.assign(where(overwrite, average, work.variable.value()));
+  }
+}
+
+bool is_on(const std::optional<double>& limit) { return limit && *limit > 0; }
 
 }  // namespace
 
@@ -160,60 +191,38 @@ void Optimizer::apply(std::span<const Tensor> gradients, const Variables& variab
   for (size_t i = 0; i < variables.size(); ++i) {
     if (!gradients[i]) continue;
     const auto place = std::find(variables_.begin(), variables_.end(), variables[i]) - variables_.begin();
-    Tensor g = cast(gradients[i], variables[i].dtype());
-    if (loss_scale_factor_) g = g / *loss_scale_factor_;
-    all.push_back(work_of(variables[i], g, slot_variables_[static_cast<size_t>(place)]));
+    const Tensor g = cast(gradients[i], variables[i].dtype());
+    all.push_back(work_of(variables[i], loss_scale_factor_ ? g / *loss_scale_factor_ : g, slot_variables_[static_cast<size_t>(place)]));
   }
-  check_some(all, variables);
+  if (all.empty()) fail_without_gradients(variables);
 
   const Tensor done = iterations_.value();
   Tensor is_update, updates = done;                   // with accumulation: whether this step updates, updates so far
   if (gradient_accumulation_steps_) {
-    const int64_t every = *gradient_accumulation_steps_;
-    is_update = equal(mod(done + 1, every), 0);
-    updates = floor_divide(done, every);
-    for (Work& work : all) {
-      const Tensor total = work.accumulator + work.gradient;
-      work.accumulator.assign(where(is_update, zeros_like(total), total));
-      work.gradient = total / static_cast<double>(every);
-    }
+    is_update = equal(mod(done + 1, *gradient_accumulation_steps_), 0);
+    updates = floor_divide(done, *gradient_accumulation_steps_);
+    accumulate(all, is_update, *gradient_accumulation_steps_);
   }
-  Variables touched;
-  for (const Work& work : all) {
-    touched.push_back(work.variable);
-    touched.insert(touched.end(), work.slots.begin(), work.slots.end());
-  }
-  Conditional conditional(is_update, touched);
-
+  Conditional conditional(is_update, touched_by(all));
   Tensors clipped;
   for (const Work& work : all) clipped.push_back(work.gradient);
-  if (clipnorm_ && *clipnorm_ > 0)
+  if (is_on(clipnorm_))
     for (Tensor& g : clipped) g = clip_by_norm(g, *clipnorm_);
-  else if (global_clipnorm_ && *global_clipnorm_ > 0)
+  else if (is_on(global_clipnorm_))
     clip_by_global_norm(clipped, *global_clipnorm_);
-  else if (clipvalue_ && *clipvalue_ > 0)
+  else if (is_on(clipvalue_))
     for (Tensor& g : clipped) g = clip(g, -*clipvalue_, *clipvalue_);
-
   if (learning_rate_.schedule) rate_.assign(cast((*learning_rate_.schedule)(updates), DType::float32));
-  const Tensor rate = rate_.value();
-  const Tensor step = cast(updates + 1, DType::float32);
+  const Tensor rate = rate_.value(), step = cast(updates + 1, DType::float32);
   for (size_t i = 0; i < all.size(); ++i) {
     const Variable& v = all[i].variable;
-    const Tensor own_rate = cast(rate, v.dtype()), own_step = cast(step, v.dtype());
+    const Tensor own_rate = cast(rate, v.dtype());
     if (weight_decay_) v.assign(v - v * *weight_decay_ * own_rate);
-    update(v, clipped[i], own_rate, own_step, all[i].slots);
+    update(v, clipped[i], own_rate, cast(step, v.dtype()), all[i].slots);
   }
   conditional.finish();
 
-  for (const Work& work : all) {
-    if (!use_ema_) break;
-    const Tensor momentum = cast(not_equal(done, 0), work.variable.dtype()) * ema_momentum_;
-    const Tensor average = work.average * momentum + work.variable * (1.0 - momentum);
-    work.average.assign(average);
-    if (!ema_overwrite_frequency_) continue;
-    const Tensor overwrite = equal(mod(done + 1, *ema_overwrite_frequency_), 0);
-    work.variable.assign(where(overwrite, average, work.variable.value()));
-  }
+  if (use_ema_) move_averages(all, done, ema_momentum_, ema_overwrite_frequency_);
   for (const Variable& v : variables)
     if (v.constraint()) v.assign((*v.constraint())(v.value()));
   iterations_.assign(done + 1);

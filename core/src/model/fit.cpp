@@ -49,34 +49,38 @@ void check_stateful(const Model& model, int64_t samples, int64_t batch_size) {
          samples, " samples. Batch size: ", batch_size, ".");
 }
 
-/// Goes through a dataset, a batch at a time, at most `steps` of them; over its end when `steps` says so.
+/// Goes through a dataset, a batch at a time. Training by steps goes on where the last epoch ended, over the end of the data;
+/// everything else starts from the first batch and ends with the data, or earlier after `steps`.
 class Batches {
  public:
-  Batches(DatasetPtr data, std::optional<int64_t> steps) : data_(std::move(data)), steps_(steps) {}
+  Batches(DatasetPtr data, std::optional<int64_t> steps, bool goes_on = false)
+      : data_(std::move(data)), steps_(steps), goes_on_(goes_on && steps) {}
   int64_t count() const { return steps_ ? *steps_ : data_->batches(); }
   void begin() {
     taken_ = 0;
-    if (!steps_ || !started_) data_->begin_epoch();
+    if (!goes_on_ || !started_) data_->begin_epoch();
     started_ = true;
   }
   bool next(Batch& batch) {
     if (steps_ && taken_ == *steps_) return false;
-    if (!data_->next(batch)) {
-      if (!steps_) return false;
-      data_->begin_epoch();
-      if (!data_->next(batch)) {
-        warn("Your input ran out of data; interrupting training. Make sure that your dataset or generator can generate at least ",
-             "`steps_per_epoch * epochs` batches.");
-        return false;
-      }
-    }
+    if (!data_->next(batch) && !begins_again(batch)) return false;
     ++taken_;
     return true;
   }
 
  private:
+  bool begins_again(Batch& batch) {
+    if (goes_on_) data_->begin_epoch();
+    if (goes_on_ && data_->next(batch)) return true;
+    if (steps_)
+      warn("Your input ran out of data after ", taken_, " of ", *steps_, " steps. Make sure that your dataset or generator can "
+           "generate at least `steps_per_epoch * epochs` batches.");
+    return false;
+  }
+
   DatasetPtr data_;
   std::optional<int64_t> steps_;
+  bool goes_on_;
   int64_t taken_ = 0;
   bool started_ = false;
 };
@@ -126,7 +130,7 @@ std::shared_ptr<History> run_fit(Model& model, ModelAccess::Training& state, con
   auto history = make<Callback>("History");
   state.history = std::dynamic_pointer_cast<History>(history);
   callbacks.add(history);
-  Batches batches(plan.data, plan.steps), validation(plan.validation, plan.validation_steps);
+  Batches batches(plan.data, plan.steps, true), validation(plan.validation, plan.validation_steps);
   plan.params.set("epochs", options.epochs);
   plan.params.set("steps", steps_or_null(batches.count()));
   plan.params.set("samples", steps_or_null(plan.data->samples()));
