@@ -138,3 +138,15 @@ TEST_CASE("an upstream gradient weighs the target") {
   CHECK(tape.gradient(y, std::span(&x, 1), up)[0].to_vector() == std::vector<double>{6, 60});
   CHECK_THROWS_WITH(tape.gradient(y, std::span(&x, 1), Tensor::full({3}, 1)), Contains("upstream"));
 }
+
+TEST_CASE("gradients end at an assignment, eager and traced") {
+  const Variable v(Tensor(0.0));
+  auto slope = [&](const Tensor& x) {
+    GradientTape tape;
+    tape.watch(x);
+    v.assign(x * 2.0);
+    return gradient(tape, v.value() * x, x);
+  };
+  CHECK(slope(Tensor(3.0)).item() == 6);
+  CHECK(Function([&](const Tensors& in) { return Tensors{slope(in[0])}; })({Tensor(3.0)})[0].item() == 6);
+}

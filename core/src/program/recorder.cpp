@@ -97,7 +97,7 @@ void Recorder::assign(const Variable& variable, const Tensor& value) {
   const int number = find(value);
   if (number < 0) fail("variable '", variable.path(), "' is assigned a tensor that does not belong to this program");
   Watched& watched = binding_of(variable);
-  watched.current = value_of(value);
+  watched.current = value_of(value).alias();           // gradients do not go through an assignment
   program_.variables[watched.binding].result = number;
 }
 
