@@ -92,9 +92,10 @@ local function option_lines(options)
   for _, option in ipairs(options) do
     local default = option.required and "required"
       or "default " .. (option.default == nil and "nil" or show_value(option.default, 1, {}))
+    local kind = option.type:gsub("a name, configuration or object of kind (%w+)", "%1")
     local choices = option.choices and " One of: " .. table.concat(option.choices, ", ") .. "." or ""
     lines[#lines + 1] = string.format("  %-22s %s", option.name, wrapped(option.doc .. choices, (" "):rep(25), 75))
-    lines[#lines + 1] = string.format("  %22s %s; %s", "", option.type, default)
+    lines[#lines + 1] = string.format("  %22s %s; %s", "", kind, default)
   end
   return table.concat(lines, "\n")
 end

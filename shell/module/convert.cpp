@@ -178,6 +178,16 @@ void push_elements(lua_State* L, const T* values, const Shape& shape, int axis) 
 
 namespace {
 
+/// Nulls are cr.null, so that the list has no holes.
+void push_list(lua_State* L, const List& list) {
+  lua_createtable(L, static_cast<int>(list.size()), 0);
+  lua_Integer i = 0;
+  for (const Value& item : list) {
+    item.is_null() ? lua_pushlightuserdata(L, nullptr) : push_value(L, item);
+    lua_rawseti(L, -2, ++i);
+  }
+}
+
 /// Nulls are absent; without any entry the table is marked, so that it does not come back as a list.
 void push_dict(lua_State* L, const Dict& dict) {
   lua_newtable(L);
@@ -201,12 +211,12 @@ Value to_value(lua_State* L, int index) { return value_at(L, index, 0); }
 void push_value(lua_State* L, const Value& value) {
   reserve(L, 4);
   switch (value.kind()) {
-    case Value::Kind::null: return lua_pushlightuserdata(L, nullptr);
+    case Value::Kind::null: return lua_pushnil(L);
     case Value::Kind::boolean: return lua_pushboolean(L, value.as_bool());
     case Value::Kind::integer: return lua_pushinteger(L, value.as_int());
     case Value::Kind::real: return lua_pushnumber(L, value.as_float());
     case Value::Kind::string: return push_string(L, value.as_string());
-    case Value::Kind::list: return push(L, value.as_list());
+    case Value::Kind::list: return push_list(L, value.as_list());
     case Value::Kind::dict: return push_dict(L, value.as_dict());
     case Value::Kind::object:
       if (auto boxed = value.object_as<BoxedTensor>()) return push_handle(L, boxed->tensor);

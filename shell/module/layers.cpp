@@ -1,6 +1,7 @@
 // Layers in Lua.
 #include "layers.h"
 
+#include "batches.h"
 #include "crescent/model.h"
 #include "graph.h"
 #include "models.h"
@@ -152,7 +153,7 @@ int call_layer(lua_State* L) {
   if (is_symbolic(L, 2))
     push(L, OneOrMore<Symbol>{(*layer)(Read<std::vector<Symbol>>::from(L, 2), options)});
   else
-    push(L, OneOrMore<Tensor>{(*layer)(to_tensors(L, 2), options)});
+    push(L, OneOrMore<Tensor>{(*layer)(to_data(L, 2, {}), options)});
   return 1;
 }
 

@@ -28,6 +28,7 @@ inline void push(lua_State* L, const std::string& text) { push_string(L, text); 
 inline void push(lua_State* L, DType dtype) { lua_pushstring(L, name_of(dtype)); }
 inline void push(lua_State* L, const Shape& shape) { push_shape(L, shape); }
 inline void push(lua_State* L, const Value& value) { push_value(L, value); }
+inline void push(lua_State* L, const List& list) { push_value(L, Value(list)); }
 inline void push(lua_State* L, const Dict& dict) { push_value(L, Value(dict)); }
 inline void push(lua_State* L, const Tensor& tensor) { tensor ? push_handle(L, tensor) : lua_pushnil(L); }
 inline void push(lua_State* L, const Variable& variable) { variable ? push_handle(L, variable) : lua_pushnil(L); }

@@ -1,0 +1,154 @@
+-- Files of data, gradients, compiled functions, plugins, settings.
+package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/support/?.lua;") .. package.path
+local check = require "check"
+local cr = require "crescent"
+
+-- tables, arrays
+local path = check.temporary ".csv"
+local file = assert(io.open(path, "w"))
+file:write "length,kind\n1.5,red\n2.5,blue\n3.5,red\n"
+file:close()
+local values, about = cr.data.read_csv(path)
+check.near(values, { { 1.5, 0 }, { 2.5, 1 }, { 3.5, 0 } })
+check.same(about.columns, { "length", "kind" })
+check.same(about.classes[2], { "red", "blue" })
+check.fails(function() cr.data.read_csv(path, { separator = "ab" }) end, "one character")
+os.remove(path)
+check.fails(function() cr.data.read_csv(path) end, path)
+path = check.temporary ".npy"
+cr.data.write_npy(path, cr.tensor { { 1, 2 }, { 3, 4 } })
+check.near(cr.data.read_npy(path), { { 1, 2 }, { 3, 4 } })
+os.remove(path)
+check.fails(function() cr.data.read_idx "/nonexistent" end, "/nonexistent")
+path = check.temporary ".h5"
+cr.data.write_hdf5(path, { a = cr.tensor { 1, 2 }, b = cr.tensor({ { 3 } }, "int32") })
+check.near(cr.data.read_hdf5(path, "a"), { 1, 2 })
+assert(cr.data.read_hdf5(path, "b").dtype == "int32")
+check.fails(function() cr.data.read_hdf5(path, "c") end, path, "c")
+os.remove(path)
+
+-- gradients
+local v, w = cr.Variable(cr.tensor { 2.0 }), cr.Variable(cr.tensor { 5.0 })
+local y
+local tape = cr.GradientTape(function() y = (v * v * 3):sum() end)
+local g = tape:gradient(y, { v, w })
+check.near(g[1], { 12 })
+assert(g[2] == false and #g == 2)
+check.near(tape:gradient(y, v), { 12 })
+local x = cr.tensor { 1, 2 }
+tape = cr.GradientTape(function() y = (x * x):sum() end, x)
+check.near(tape:gradient(y, { x })[1], { 2, 4 })
+tape = cr.GradientTape(function(t)
+  t:watch(x)
+  y = x[1] * 0 + x:slice(2, 2):sum() * 5 -- a slice is differentiated, a position of a vector is a number
+end)
+check.near(tape:gradient(y, { x })[1], { 0, 5 })
+check.fails(function() cr.GradientTape(function() error "inside" end) end, "inside")
+check.fails(function() cr.GradientTape(5) end, "function")
+check.fails(function() tape:gradient(y, { v, x }) end, "both")
+local optimizer = cr.optimizers.SGD(0.5)
+optimizer:apply_gradients { { cr.tensor { 1.0 }, v } }
+check.near(v, { 1.5 })
+optimizer:apply_gradients({ cr.tensor { 1.0 } }, { v })
+check.near(v, { 1.0 })
+
+-- compiled functions: structure of arguments and results, retracing, errors
+local traced = 0
+local f = cr.compiled(function(a, options, flag)
+  traced = traced + 1
+  if flag then return a * options[1], { a, a + 1 } end
+  return nil
+end)
+local product, pair = f(cr.ones { 2 }, { cr.full({ 2 }, 3) }, true)
+check.near(product, { 3, 3 })
+check.near(pair[2], { 2, 2 })
+for _ = 1, 5 do f(cr.ones { 2 }, { cr.ones { 2 } }, true) end
+assert(traced == 1, "traced " .. traced .. " times")
+assert(f(cr.ones { 2 }, { cr.ones { 2 } }, false) == nil and traced == 2)
+f(cr.ones { 3 }, { cr.ones { 3 } }, true)
+assert(traced == 3)
+check.fails(function() f(print) end, "function")
+check.fails(function() cr.compiled(function(a) return a:totable() end)(cr.ones { 2 }) end, "no values")
+local counter = cr.Variable(cr.tensor(0), { trainable = false })
+local count = cr.compiled(function(step) counter:assign_add(step) return counter.value end)
+for _ = 1, 4 do count(cr.tensor(2)) end
+check.near(counter, 8)
+local states, outputs = cr.ops.scan(function(s, x) return { s[1] + x[1] }, { s[1] } end, { cr.tensor(0) }, { cr.tensor { 1, 2, 3 } })
+check.near(states[1], 6)
+check.near(outputs[1], { 0, 1, 3 })
+
+-- settings and plugins
+assert(cr.config.floatx() == "float32" and cr.config.dtype_policy() == "float32")
+cr.config.set_dtype_policy "mixed_bfloat16"
+assert(cr.layers.Dense(1).compute_dtype == "bfloat16")
+cr.config.set_dtype_policy "float32"
+check.fails(function() cr.config.set_dtype_policy "float31" end, "float31")
+assert(cr.config.threads() >= 1)
+cr.config.set_threads(1)
+assert(cr.config.threads() == 1)
+cr.config.enable_op_determinism()
+assert(cr.config.is_op_determinism_enabled())
+local names = {}
+for _, plugin in ipairs(cr.plugins.list()) do names[plugin.name] = plugin end
+assert(names.core and names.losses and names.core.classes)
+assert(#cr.plugins.path() >= 1)
+check.fails(function() cr.plugins.load "no.such.plugin" end, "no.such.plugin")
+path = check.temporary ".lua"
+file = assert(io.open(path, "w"))
+file:write [[
+local cr = require "crescent"
+local Twice = cr.Layer:subclass "TwiceFromFile"
+function Twice:call(x) return x * 2 end
+return Twice]]
+file:close()
+local Twice = cr.plugins.load(path)
+os.remove(path)
+check.near(Twice()(cr.ones { 1 }), { 2 })
+check.near(cr.layers.TwiceFromFile()(cr.ones { 1 }), { 2 })
+
+-- names and help
+local found = {}
+for name, class in pairs(cr.activations) do found[name] = class end
+assert(found.relu)
+local function printed(f, ...)
+  local original, lines = print, {}
+  print = function(text) lines[#lines + 1] = tostring(text) end
+  local ok, err = pcall(f, ...)
+  print = original
+  assert(ok, err)
+  return table.concat(lines, "\n")
+end
+local function says(text, ...) for _, part in ipairs { ... } do assert(text:find(part, 1, true), part .. " is not in\n" .. text) end end
+says(printed(cr.help), "cr.Sequential")
+says(printed(cr.help, cr.layers.Dense), "units", "required", "use_bias", "default true", "By name only")
+says(printed(cr.help, cr.layers), "Conv2D")
+says(printed(cr.help, cr.ops.sum), "sum(x, axis=nil, keepdims=false)")
+says(printed(cr.help, cr.Sequential().fit), "validation_split", "epochs")
+says(printed(cr.help, cr.layers.Dense(1)), "get_weights", "Methods")
+says(printed(cr.help, cr), "layers")
+says(printed(cr.help, nil), "nil")
+says(printed(cr.help, 5), "number")
+assert(cr.show { 1, "two", { three = 3 } } == '{ 1, "two", { three = 3 } }')
+assert(cr.show { [1] = 1, ["a b"] = 2 } == '{ 1, ["a b"] = 2 }')
+local loop = { 1 }
+loop.self = loop
+assert(cr.show(loop):find "above")
+local function completes(line, ...)
+  local list = cr.complete(line)
+  local set = {}
+  for _, name in ipairs(list) do set[name] = true end
+  for _, name in ipairs { ... } do assert(set[name], name .. " does not complete " .. line) end
+end
+_G.cr = cr
+completes("cr.lay", "layers")
+completes("x = cr.layers.Conv2", "Conv2D", "Conv2DTranspose")
+completes("cr.layers.Dense{un", "units")
+completes("cr.layers.Dense(3, {activ", "activation", "activity_regularizer")
+_G.a_model = cr.Sequential()
+completes("a_model:su", "summary")
+completes("a_model:fit(x, y, {ep", "epochs")
+completes("a_model.lay", "layers")
+completes("pri", "print")
+completes("string.for", "format")
+assert(#cr.complete "nothing.here" == 0)
+print "ok data"
