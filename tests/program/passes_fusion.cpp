@@ -101,6 +101,39 @@ TEST_CASE("fusion: regions have limits", "[passes]") {
   for (const auto& i : rewritten(wide, fusion).code) CHECK(i.inputs.size() <= 24);
 }
 
+TEST_CASE("recomputation: the backward pass reads the input again instead of kept arithmetic", "[passes]") {
+  Program p = traced([](const Tensors& in) {
+    GradientTape tape;
+    tape.watch(in[0]);
+    const Tensor x = matmul(in[0], in[1]), y = gelu(x, false), z = matmul(y, in[1]);
+    const Tensor loss = sum(z * z);
+    return Tensors{loss, tape.gradient(loss, Tensors{in[0]})[0]};
+  }, {f32({6, 6}), f32({6, 6})});
+  while (common_subexpressions(p) || algebra(p) || constants(p)) dead_code(p);
+  const auto kept = [](const Program& q) {
+    size_t count = 0;
+    for (const auto& i : q.code) count += i.op->name() == "fused" ? i.outputs.size() : 0;
+    return count;
+  };
+  Program plain = rewritten(p, fusion);
+  Program lean = p;
+  REQUIRE(recomputation(lean));
+  dead_code(lean);
+  validate(lean);
+  check_same(run(p), run(lean), 0);
+  lean = rewritten(lean, fusion);
+  CHECK(lean.code.size() <= plain.code.size());
+  CHECK(kept(lean) < kept(plain));
+}
+
+TEST_CASE("recomputation: not of what is in memory, expensive or far away", "[passes]") {
+  Program p = traced([](const Tensors& in) {
+    const Tensor product = in[0] * in[1], root = sqrt(in[0]), out = in[0] * 2.0, summed = in[0] + 1.0;
+    return Tensors{product + exp(product), root + exp(root), out, out + exp(out), sum(summed) + summed + exp(summed)};
+  }, {f32({6}), f32({6})});
+  CHECK_FALSE(recomputation(p));
+}
+
 TEST_CASE("fusion keeps the scope of the last instruction", "[passes]") {
   Program p = traced([](const Tensors& in) {
     Tensor x;

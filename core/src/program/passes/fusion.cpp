@@ -18,8 +18,6 @@ namespace {
 constexpr size_t kMostInputs = 24, kMostSteps = 64;
 constexpr int kWindow = 1024;              // regions do not reach across; keeps the search linear in the program
 
-bool is_elementwise(const Op& op) { return as<Unary>(op) || as<Binary>(op) || as<Select>(op) || as<Cast>(op); }
-
 class Bits {
  public:
   explicit Bits(int count = 0) : words_(static_cast<size_t>(count + 63) / 64) {}
@@ -225,8 +223,9 @@ class Emission {
       const int made = at(i).outputs[0];
       FusedStep step = step_of(*at(i).op, program_.values[static_cast<size_t>(made)].dtype);
       for (size_t a = 0; a < at(i).inputs.size(); ++a) step.args[a] = reg(regions_.source(at(i).inputs[a]));
-      reg(made) = static_cast<int>(inputs.size() + op->steps.size());
-      op->steps.push_back(step);
+      const auto same = std::find(op->steps.begin(), op->steps.end(), step);
+      reg(made) = static_cast<int>(inputs.size() + static_cast<size_t>(same - op->steps.begin()));
+      if (same == op->steps.end()) op->steps.push_back(step);
       if (!is_needed_outside_[static_cast<size_t>(made)]) continue;
       op->outputs.push_back(reg(made));
       result.outputs.push_back(made);

@@ -31,6 +31,8 @@ Program optimize(Program program, const OptimizeOptions& options) {
   while (options.inference && batch_norm(program)) dead_code(program);
   while (epilogues(program)) dead_code(program);
   simplify(program);
+  recomputation(program);
+  dead_code(program);
   fusion(program);
   dead_code(program);
   renumber(program);

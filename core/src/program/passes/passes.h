@@ -25,6 +25,8 @@ CRESCENT_API bool transposes(Program& program);
 CRESCENT_API bool batch_norm(Program& program);
 /// Bias and activation become part of the product or convolution before them.
 CRESCENT_API bool epilogues(Program& program);
+/// Values that are cheap to compute from what is in memory anyway are computed again by each instruction that reads them.
+CRESCENT_API bool recomputation(Program& program);
 /// Elementwise instructions of one shape that lie together become one, with as many results as are needed elsewhere.
 CRESCENT_API bool fusion(Program& program);
 /// Optimises the bodies of scans, which are programs of their own.

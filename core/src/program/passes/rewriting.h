@@ -29,6 +29,7 @@ template <class T>
 const T* as(const Op& op) {
   return op.name() == T::kName ? dynamic_cast<const T*>(&op) : nullptr;
 }
+inline bool is_elementwise(const Op& op) { return as<Unary>(op) || as<Binary>(op) || as<Select>(op) || as<Cast>(op); }
 template <class T>
 const T& op_of(const Instruction& instruction) {
   return static_cast<const T&>(*instruction.op);
