@@ -32,7 +32,8 @@ constexpr Dropped kDropped[] = {
     {"autocast", "true"},      {"stateful", "false"},      {"return_state", "false"},{"zero_output_for_mask", ""},
     {"query_shape", ""},       {"key_shape", ""},          {"value_shape", ""},      {"jit_compile", ""},
     {"is_legacy_optimizer", ""}, {"rms_scaling", "false"}, {"decay", "0.0"},         {"quantization_config", "null"},
-    {"flash_attention", ""},   {"use_gate", "false"},      {"name", ""},
+    {"flash_attention", ""},   {"use_gate", "false"},      {"name", ""},             {"module", ""},
+    {"function_type", ""},     {"output_shape_type", ""},  {"output_shape_module", ""},
 };
 
 /// Names that mean something else in Keras 2 than they do in Keras 3 and here.
@@ -332,7 +333,9 @@ Dict ConfigIn::options(std::string_view kind, const std::string& class_name, con
       if (option == row.from && !schema.find(row.from) && schema.find(row.to)) option = row.to;
     if (const Field* field = schema.find(option)) option = field->name;  // an alias
     if (!schema.find(option) && !class_info->open_options && neutral(option, entry.value) && option != "decay") continue;
-    Value value = nested(entry.value);
+    // A Lambda's code stays in the file; its layer's name may stand for a function that the user gives.
+    bool code = class_name == "Lambda" && option == "function" && !entry.value.is_string();
+    Value value = code ? config.at("name") : nested(entry.value);
     if (origin_.generation() <= 2) value = with_meaning(option, value);
     if (option == "axis" && class_name == "BatchNormalization" && value.is_list() && value.as_list().size() == 1)
       value = Value(value.as_list().front());  // tf.keras

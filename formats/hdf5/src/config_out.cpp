@@ -145,7 +145,8 @@ class Writer {
   }
 
   static Dict implied_input(const Dict& first) {
-    Dict config{{"batch_input_shape", first.at("batch_input_shape")}, {"name", first.at("name").as_string() + "_input"}};
+    const Value* name = first.find("name");
+    Dict config{{"batch_input_shape", first.at("batch_input_shape")}, {"name", (name ? name->as_string() + "_" : "") + "input"}};
     if (const Value* dtype = first.find("dtype")) config.set("dtype", *dtype);
     return input_options(config);
   }
