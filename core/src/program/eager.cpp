@@ -74,7 +74,7 @@ class Cache {
     return program;
   }
 
-  static constexpr size_t kMostEntries = 1024, kMostBytes = size_t{256} << 20;
+  static constexpr size_t kMostEntries = 1024, kMostBytes = size_t{64} << 20;
   std::recursive_mutex mutex_;             // compiling may run ops (constants of a decomposed op)
   Entries entries_;
   std::unordered_multimap<size_t, Entries::iterator> index_;

@@ -54,9 +54,10 @@ class FreeBlocks {
   }
 
   void give(std::byte* memory, size_t bytes) {
-    if (bytes > kMostHeld / 2) return std::free(memory);
+    const size_t most = most_held();
+    if (bytes > most / 2) return std::free(memory);
     std::lock_guard lock(mutex_);
-    while (held_ + bytes > kMostHeld || blocks_[next_].memory) drop_next();
+    while (held_ + bytes > most || blocks_[next_].memory) drop_oldest();
     blocks_[next_] = {memory, bytes};
     held_ += bytes;
     next_ = (next_ + 1) % kCount;
@@ -64,7 +65,7 @@ class FreeBlocks {
 
   void clear() {
     std::lock_guard lock(mutex_);
-    for (size_t i = 0; i < kCount; ++i) drop_next();
+    for (size_t i = 0; i < kCount; ++i) drop_oldest();
   }
 
  private:
@@ -73,7 +74,7 @@ class FreeBlocks {
     size_t bytes = 0;
   };
   /// Frees the oldest block.
-  void drop_next() {
+  void drop_oldest() {
     for (size_t i = 0; i < kCount; ++i) {
       Block& block = blocks_[(next_ + i) % kCount];
       if (!block.memory) continue;
@@ -84,7 +85,11 @@ class FreeBlocks {
   }
 
   static constexpr size_t kCount = 24;
-  static constexpr size_t kMostHeld = size_t{128} << 20;
+  /// In proportion to what is in use, so that a process with little stays little.
+  static size_t most_held() {
+    constexpr size_t kLeast = size_t{16} << 20, kMost = size_t{128} << 20;
+    return std::min(kMost, kLeast + static_cast<size_t>(std::max<int64_t>(live_bytes.load(), 0)) / 2);
+  }
   std::mutex mutex_;
   Block blocks_[kCount];
   size_t next_ = 0, held_ = 0;
