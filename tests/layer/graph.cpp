@@ -41,6 +41,16 @@ TEST_CASE("nodes go when nobody needs them, and the rest is counted anew") {
   CHECK(to_text(kept).find("shape=(None, 2) dtype=float32 (created by layer '" + dense->name() + "')") != std::string::npos);
 }
 
+TEST_CASE("a very long graph goes without recursion") {
+  auto layer = std::make_shared<Linear>(1);
+  Symbol end = Input({1});
+  for (int i = 0; i < 20000; ++i) {
+    end = (*layer)(end);
+    if (i % 5000 == 0) layer = std::make_shared<Linear>(1);
+  }
+  CHECK(end.shape() == Shape{-1, 1});
+}
+
 TEST_CASE("names count up per class, and start again") {
   clear_session();
   CHECK(unique_name("dense") == "dense_1");

@@ -98,6 +98,14 @@ TEST_CASE("names must be unique, classes known") {
   CHECK_THROWS_AS(model_from_json(R"({"class_name": "Functional", "config": {"layers": [], "input_layers": [["a", 0, 0]], "output_layers": []}})"), Error);
 }
 
+TEST_CASE("a model cannot be inside itself") {
+  auto model = Sequential::make({dense(3, input_of({3}))}, "me");
+  CHECK_THROWS_WITH(model->add(model), "Layer me cannot be inside itself");
+  auto outer = Sequential::make({model}, "outer");
+  CHECK_THROWS_WITH(model->add(outer), "Layer me cannot be inside itself");
+  CHECK(model->predict({Tensor({1, 3}, DType::float32)}).front().shape() == Shape{1, 3});
+}
+
 TEST_CASE("a summary is laid out as Keras 2 does") {
   auto model = Sequential::make({dense(4, {{"input_shape", List{3}}, {"name", "dense_1"}}),
                                  make<Layer>("BatchNormalization", {{"name", "batch_normalization_1"}}), dense(2, {{"name", "dense_2"}})},

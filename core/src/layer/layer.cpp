@@ -117,9 +117,16 @@ void Layer::track(const Variable& variable) {
 }
 
 void Layer::track(const LayerPtr& layer) {
+  if (!layer) fail("expected a layer to track, got none");
+  LayerAccess::refuse_cycle(*this, *layer);
   for (const LayerPtr& known : sublayers_)
     if (known == layer) return;
   sublayers_.push_back(layer);
+}
+
+void LayerAccess::refuse_cycle(const Layer& outer, Layer& inner) {
+  for (const Layer* each : inner.flatten_layers())
+    if (each == &outer) fail("Layer ", outer.name(), " cannot be inside itself");
 }
 
 void Layer::untrack(const LayerPtr& layer) { std::erase(sublayers_, layer); }

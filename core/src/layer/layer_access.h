@@ -13,6 +13,10 @@ struct LayerAccess {
   /// Forgets what add_loss collected, in the layer and below.
   static void forget_losses(Layer& layer);
   static Tensors& call_losses(Layer& layer) { return layer.call_losses_; }
+  /// Fails when `outer` is `inner` or somewhere below it.
+  static void refuse_cycle(const Layer& outer, Layer& inner);
+  /// Goes without recursion, however long the chain of producers behind it is.
+  static NodePtr make_node();
   static void add_node(const NodePtr& node);
   static std::vector<Symbol> graph_inputs(const Layer& layer) { return layer.graph_inputs(); }
   static std::vector<Symbol> graph_outputs(const Layer& layer) { return layer.graph_outputs(); }

@@ -145,7 +145,7 @@ std::vector<Symbol> Layer::operator()(const std::vector<Symbol>& inputs, const C
     if (!s) fail("Layer ", name_, " was called with an input that isn't a symbolic tensor.");
     abstract.push_back(s.abstract());
   }
-  auto node = std::make_shared<Node>();
+  const NodePtr node = LayerAccess::make_node();
   node->outputs = run_abstractly([&](const Tensors& tensors) { return (*this)(tensors, options); }, abstract);
   LayerAccess::forget_losses(*this);
   node->outbound_layer = std::static_pointer_cast<Layer>(shared_from_this());

@@ -4,6 +4,25 @@
 #include "layer/layer_access.h"
 
 namespace crescent {
+namespace {
+
+/// Deletes a node and those that go with it one after another: a node's end is the end of its producers.
+void delete_in_turn(Node* node) {
+  thread_local std::vector<Node*>* waiting = nullptr;
+  if (waiting) return waiting->push_back(node);
+  std::vector<Node*> nodes{node};
+  waiting = &nodes;
+  while (!nodes.empty()) {
+    Node* next = nodes.back();
+    nodes.pop_back();
+    delete next;
+  }
+  waiting = nullptr;
+}
+
+}  // namespace
+
+NodePtr LayerAccess::make_node() { return NodePtr(new Node, delete_in_turn); }
 
 const Tensor& Symbol::abstract() const {
   if (!node_) fail("expected a symbol, got none");

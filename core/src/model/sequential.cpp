@@ -51,6 +51,7 @@ std::shared_ptr<Sequential> Sequential::make(const std::vector<LayerPtr>& layers
 void Sequential::add(const LayerPtr& layer) {
   if (!layer) fail("The added layer must be an instance of class Layer. Found: none");
   LayerAccess::ensure_name(*layer);
+  LayerAccess::refuse_cycle(*this, *layer);
   if (std::dynamic_pointer_cast<InputLayer>(layer)) {
     if (!stack_.empty() || input_layer_) fail("Sequential ", name(), ": an InputLayer can only come first");
     input_layer_ = layer;
