@@ -13,6 +13,7 @@ constexpr size_t kStackBytes = kBlockMemory + 2 * kMaxRegisters * 64 + kMaxRegis
 constexpr int64_t kLongestPeriod = 512;
 constexpr int64_t kPartCost = 32768;                 // additions that are worth another thread
 constexpr size_t kCellBytes = 64;
+constexpr size_t kLongProgram = 8;
 
 }  // namespace
 
@@ -254,6 +255,17 @@ void Elementwise::load(const Arguments& a, int64_t begin, int64_t n, Block& bloc
   }
 }
 
+/// Long programs switch between arrays, which the processor does not foresee: the next block is asked for now. (Adam over
+/// 670,000 numbers: 1.1 to 0.8 ms of a core; chains of two steps lost as much.)
+void Elementwise::fetch_ahead(const Arguments& a, int64_t begin, int64_t n) const {
+  if (steps_.size() < kLongProgram) return;
+  for (const Register& r : registers_) {
+    if (r.source != Source::memory || r.input < 0) continue;
+    const std::byte* from = a.inputs[r.input] + static_cast<size_t>(begin) * r.bytes();
+    for (size_t at = 0; at < static_cast<size_t>(n) * r.bytes(); at += 64) __builtin_prefetch(from + at);
+  }
+}
+
 void Elementwise::store(const Arguments& a, int64_t begin, int64_t n, const Block& block) const {
   for (const Result& result : results_) {
     const Register& r = registers_[static_cast<size_t>(result.reg)];
@@ -278,6 +290,7 @@ void Elementwise::run_range(const Arguments& a, const std::byte* cells, int64_t 
   for (; begin < end; begin += block_) {
     const int64_t n = std::min(block_, end - begin);
     load(a, begin, n, block);
+    if (begin + n < end) fetch_ahead(a, begin + n, std::min(block_, end - begin - n));
     for (const Step& step : steps_) execute(step, block.registers, static_cast<size_t>(n));
     store(a, begin, n, block);
   }

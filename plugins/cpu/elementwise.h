@@ -68,6 +68,7 @@ class Elementwise final : public Kernel {
   void write_periodic(const Arguments& a) const;
   void run_range(const Arguments& a, const std::byte* cells, int64_t begin, int64_t end) const;
   void load(const Arguments& a, int64_t begin, int64_t n, Block& block) const;
+  void fetch_ahead(const Arguments& a, int64_t begin, int64_t n) const;
   void store(const Arguments& a, int64_t begin, int64_t n, const Block& block) const;
   static void execute(const Step& step, std::byte* const* registers, size_t n);
 

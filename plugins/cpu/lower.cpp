@@ -1,7 +1,5 @@
 #include "lower.h"
 
-#include <cassert>
-
 namespace crescent::cpu {
 namespace {
 
