@@ -19,19 +19,43 @@ TEST_CASE("a Sequential predicts the same after saving and loading") {
   check_same(model->predict({ramp({5, 4})}), again->predict({ramp({5, 4})}));
 }
 
+Dict configured(const std::string& name, const Dict& config) { return {{"class_name", name}, {"config", config}}; }
+
 TEST_CASE("training goes on bit for bit: optimizer, dropout, order of samples") {
-  Scratch scratch;
-  auto model = small_sequential();
-  model->compile(kCompile);
-  Tensor x = ramp({100, 4}), y = labels(100, 3);
-  model->fit({x}, {y}, kFit);
-  crescent::save_model(*model, scratch.path("m.h5"));
-  auto again = crescent::load_model(scratch.path("m.h5"));
-  REQUIRE(again->compiled());
-  CHECK(again->epochs_trained() == model->epochs_trained());
-  auto here = model->fit({x}, {y}, kFit), there = again->fit({x}, {y}, kFit);
-  CHECK(here->at("loss") == there->at("loss"));
-  check_same(model->get_weights(), again->get_weights());
+  Dict falling = configured("ExponentialDecay", {{"initial_learning_rate", 0.01}, {"decay_steps", 3}, {"decay_rate", 0.5}});
+  const Value optimizers[] = {
+      "adam",
+      configured("SGD", {{"momentum", 0.9}, {"nesterov", true}, {"use_ema", true}, {"clipnorm", 1.0}, {"weight_decay", 0.01}}),
+      configured("Adam", {{"amsgrad", true}, {"gradient_accumulation_steps", 3}}),
+      configured("RMSprop", {{"learning_rate", falling}}),
+  };
+  for (const Value& optimizer : optimizers) {
+    CAPTURE(to_text(optimizer));
+    Scratch scratch;
+    auto model = small_sequential();
+    Dict options = kCompile;
+    options.set("optimizer", optimizer);
+    model->compile(options);
+    Tensor x = ramp({100, 4}), y = labels(100, 3);
+    model->fit({x}, {y}, kFit);
+    crescent::save_model(*model, scratch.path("m.h5"));
+    auto again = crescent::load_model(scratch.path("m.h5"));
+    REQUIRE(again->compiled());
+    CHECK(again->epochs_trained() == model->epochs_trained());
+    auto here = model->fit({x}, {y}, kFit), there = again->fit({x}, {y}, kFit);
+    CHECK(here->at("loss") == there->at("loss"));
+    check_same(model->get_weights(), again->get_weights());
+  }
+}
+
+TEST_CASE("half-width weights keep their bits") {
+  for (const char* dtype : {"bfloat16", "float16", "float64"}) {
+    CAPTURE(dtype);
+    Scratch scratch;
+    auto model = Sequential::make({layer("Dense", {{"units", 3}, {"input_shape", List{4}}, {"dtype", dtype}})});
+    crescent::save_model(*model, scratch.path("m.h5"));
+    check_same(model->get_weights(), crescent::load_model(scratch.path("m.h5"))->get_weights());
+  }
 }
 
 TEST_CASE("an optimizer can be left out, and compiling can be declined") {
