@@ -14,7 +14,8 @@ In booleans(const Shape& shape) { return {shape, 0, 2, DType::boolean}; }
 const std::vector<Case>& all_cases() {
   static const std::vector<Case> cases = [] {
     std::vector<Case> all;
-    for (const auto& family : {elementwise_cases(), shape_cases(), reduction_cases(), product_cases(), compound_cases()}) {
+    for (const auto& family :
+         {elementwise_cases(), shape_cases(), reduction_cases(), product_cases(), compound_cases()}) {
       all.insert(all.end(), family.begin(), family.end());
     }
     return all;

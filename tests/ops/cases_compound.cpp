@@ -21,8 +21,8 @@ Tensor probabilities(const Tensor& x) { return ops::softmax(x); }
 
 std::vector<Case> compound_cases() {
   std::vector<Case> cases;
-  auto add = [&](std::string name, std::function<Tensors(const Tensors&)> f, std::vector<In> in, Dtypes dtypes = Dtypes::floats,
-                 bool has_gradient = true) {
+  auto add = [&](std::string name, std::function<Tensors(const Tensors&)> f, std::vector<In> in,
+                 Dtypes dtypes = Dtypes::floats, bool has_gradient = true) {
     cases.push_back({std::move(name), std::move(f), std::move(in), dtypes, has_gradient, 4});
   };
   using X = const Tensors&;
@@ -35,12 +35,14 @@ std::vector<Case> compound_cases() {
       {{{5, 4}}, indices({5}, 4)});
   add("sparse_softmax_cross_entropy deep", one([](X x) { return ops::sparse_softmax_cross_entropy(x[0], x[1]); }),
       {{{2, 3, 4}}, indices({2, 3}, 4)});
-  add("softmax_cross_entropy", one([](X x) { return ops::softmax_cross_entropy(x[0], probabilities(x[1])); }), {{{5, 4}}, {{5, 4}}});
+  add("softmax_cross_entropy", one([](X x) { return ops::softmax_cross_entropy(x[0], probabilities(x[1])); }),
+      {{{5, 4}}, {{5, 4}}});
   add("batch_norm_train", [](X x) {
         ops::Moments m = ops::batch_norm_train(x[0], x[1], x[2], 1e-3);
         return Tensors{m.y, m.mean, m.variance};
       }, {{{6, 3, 4}}, {{4}}, {{4}}});
-  add("batch_norm_train rows", [](X x) { return Tensors{ops::batch_norm_train(x[0], x[1], x[2], 1e-3).y}; }, {{{9, 5}}, {{5}}, {{5}}});
+  add("batch_norm_train rows", [](X x) { return Tensors{ops::batch_norm_train(x[0], x[1], x[2], 1e-3).y}; },
+      {{{9, 5}}, {{5}}, {{5}}});
   add("layer_norm", one([](X x) { return ops::layer_norm(x[0], x[1], x[2], 1e-3); }), {{{3, 4, 7}}, {{7}}, {{7}}});
   add("lstm", [](X x) {
         ops::LstmResult r = ops::lstm(x[0], x[1], x[2], x[3], x[4], x[5]);

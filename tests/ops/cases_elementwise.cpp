@@ -111,17 +111,26 @@ std::vector<Case> elementwise_cases() {
     add_binary(cases, kBinary[3], meeting);
     add_binary(cases, kBinary[12], meeting);
   }
-  auto add = [&](std::string name, auto f, std::vector<In> in, Dtypes dtypes = Dtypes::floats, bool has_gradient = true) {
+  auto add = [&](std::string name, auto f, std::vector<In> in, Dtypes dtypes = Dtypes::floats,
+                 bool has_gradient = true) {
     cases.push_back({std::move(name), one(f), std::move(in), dtypes, has_gradient});
   };
-  add("where same", [](const Tensors& x) { return ops::where(x[0], x[1], x[2]); }, {booleans({3, 5}), {{3, 5}}, {{3, 5}}}, Dtypes::numbers);
-  add("where broadcast", [](const Tensors& x) { return ops::where(x[0], x[1], x[2]); }, {booleans({3, 1}), {{5}}, {{}}});
+  add(
+      "where same", [](const Tensors& x) { return ops::where(x[0], x[1], x[2]); },
+      {booleans({3, 5}), {{3, 5}}, {{3, 5}}}, Dtypes::numbers);
+  add("where broadcast", [](const Tensors& x) { return ops::where(x[0], x[1], x[2]); },
+      {booleans({3, 1}), {{5}}, {{}}});
   add("where number", [](const Tensors& x) { return ops::where(x[0], x[1], 0.0); }, {booleans({3, 5}), {{3, 5}}});
   add("clip", [](const Tensors& x) { return ops::clip(x[0], -0.7, 0.8); }, {{{4, 9}}});
-  add("cast float32", [](const Tensors& x) { return ops::cast(x[0], DType::float32); }, {{{4, 5}}}, Dtypes::numbers, false);
+  add(
+      "cast float32", [](const Tensors& x) { return ops::cast(x[0], DType::float32); }, {{{4, 5}}}, Dtypes::numbers,
+      false);
   add("cast int32", [](const Tensors& x) { return ops::cast(x[0], DType::int32); }, {{{4, 5}}}, Dtypes::numbers, false);
-  add("cast bool", [](const Tensors& x) { return ops::cast(x[0], DType::boolean); }, {{{4, 5}}}, Dtypes::numbers, false);
-  add("cast there and back", [](const Tensors& x) { return ops::cast(ops::cast(x[0], DType::float64), x[0].dtype()); }, {{{4, 5}}});
+  add(
+      "cast bool", [](const Tensors& x) { return ops::cast(x[0], DType::boolean); }, {{{4, 5}}}, Dtypes::numbers,
+      false);
+  add("cast there and back", [](const Tensors& x) { return ops::cast(ops::cast(x[0], DType::float64), x[0].dtype()); },
+      {{{4, 5}}});
   add("stop_gradient", [](const Tensors& x) { return ops::stop_gradient(x[0]); }, {{{4, 5}}}, Dtypes::numbers, false);
   add("add_n", [](const Tensors& x) { return ops::add_n(x); }, {{{4, 5}}, {{4, 5}}, {{4, 5}}}, Dtypes::numbers);
   add("leaky_relu", [](const Tensors& x) { return ops::leaky_relu(x[0], 0.2); }, {{{4, 5}}});

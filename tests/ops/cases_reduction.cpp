@@ -21,7 +21,11 @@ struct Axis {
   ops::Axes axes;
   bool keepdims;
 };
-const Axis kAxes[] = {{"all axes", {}, false}, {"first", {0}, false}, {"last", {-1}, true}, {"middle", {1}, false}, {"two", {0, 2}, true}};
+const Axis kAxes[] = {{"all axes", {}, false},
+                      {"first", {0}, false},
+                      {"last", {-1}, true},
+                      {"middle", {1}, false},
+                      {"two", {0, 2}, true}};
 
 }  // namespace
 
@@ -37,7 +41,8 @@ std::vector<Case> reduction_cases() {
                        row.has_gradient, 2});
     }
   }
-  auto add = [&](std::string name, auto f, std::vector<In> in, Dtypes dtypes = Dtypes::floats, bool has_gradient = true) {
+  auto add = [&](std::string name, auto f, std::vector<In> in, Dtypes dtypes = Dtypes::floats,
+                 bool has_gradient = true) {
     cases.push_back({std::move(name), one(f), std::move(in), dtypes, has_gradient});
   };
   using X = const Tensors&;

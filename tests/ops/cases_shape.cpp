@@ -5,7 +5,8 @@ namespace crescent::test {
 
 std::vector<Case> shape_cases() {
   std::vector<Case> cases;
-  auto add = [&](std::string name, auto f, std::vector<In> in, Dtypes dtypes = Dtypes::numbers, bool has_gradient = true) {
+  auto add = [&](std::string name, auto f, std::vector<In> in, Dtypes dtypes = Dtypes::numbers,
+                 bool has_gradient = true) {
     cases.push_back({std::move(name), one(f), std::move(in), dtypes, has_gradient});
   };
   using X = const Tensors&;

@@ -13,7 +13,8 @@ std::vector<DType> dtypes_of(Dtypes dtypes) {
     case Dtypes::floats: return {DType::float64, DType::float32, DType::bfloat16, DType::float16};
     case Dtypes::wide: return {DType::float64, DType::float32};
     case Dtypes::numbers:
-      return {DType::float64, DType::float32, DType::bfloat16, DType::float16, DType::int32, DType::int64, DType::uint8};
+      return {DType::float64, DType::float32, DType::bfloat16, DType::float16,
+              DType::int32,   DType::int64,   DType::uint8};
     case Dtypes::one: break;
   }
   return {DType::float64};

@@ -19,11 +19,13 @@ constexpr int64_t kHuge = std::numeric_limits<int64_t>::max() / 2;
 TEST_CASE("shapes that do not fit are named") {
   CHECK_THROWS_WITH(ops::matmul(zeros({2, 3}), zeros({2, 3})), Contains("matmul: shapes (2, 3) and (2, 3) do not fit"));
   CHECK_THROWS_WITH(ops::add(zeros({2, 3}), zeros({4})), Contains("add: shapes (2, 3) and (4,)"));
-  CHECK_THROWS_WITH(ops::reshape(zeros({2, 3}), {4, -1}), Contains("reshape: shape (2, 3) has 6 elements and does not fit (4, None)"));
+  CHECK_THROWS_WITH(ops::reshape(zeros({2, 3}), {4, -1}),
+                    Contains("reshape: shape (2, 3) has 6 elements and does not fit (4, None)"));
   CHECK_THROWS_WITH(ops::concatenate(Tensors{zeros({2, 3}), zeros({3, 3})}, 1), Contains("(2, 3) and (3, 3)"));
   CHECK_THROWS_WITH(ops::conv(zeros({1, 5, 5, 3}), zeros({3, 3, 2, 4}), {1}, ops::Padding::same),
                     Contains("conv: shapes (1, 5, 5, 3) and (3, 3, 2, 4)") && Contains("3 channels"));
-  CHECK_THROWS_WITH(ops::conv(zeros({1, 2, 2, 3}), zeros({3, 3, 3, 4}), {1}, ops::Padding::valid), Contains("larger than"));
+  CHECK_THROWS_WITH(ops::conv(zeros({1, 2, 2, 3}), zeros({3, 3, 3, 4}), {1}, ops::Padding::valid),
+                    Contains("larger than"));
   CHECK_THROWS_WITH(ops::max_pool(zeros({1, 2, 2, 3}), {3}, {3}, ops::Padding::valid), Contains("max_pool"));
   CHECK_THROWS_WITH(ops::sum(zeros({2, 3}), {2}), Contains("sum: axis 2 is out of range for shape (2, 3)"));
   CHECK_THROWS_WITH(ops::sum(zeros({2, 3}), {0, 0}), Contains("twice"));
@@ -35,8 +37,9 @@ TEST_CASE("shapes that do not fit are named") {
   CHECK_THROWS_WITH(ops::einsum("ij,jk->ik", Tensors{zeros({2, 3}), zeros({4, 5})}), Contains("'j'"));
   CHECK_THROWS_WITH(ops::einsum("i%", Tensors{zeros({2})}), Contains("einsum"));
   CHECK_THROWS_WITH(ops::transpose(zeros({2, 3}), {0, 0}), Contains("transpose"));
-  CHECK_THROWS_WITH(ops::lstm(zeros({2, 3, 4}), zeros({2, 5}), zeros({2, 5}), zeros({4, 20}), zeros({5, 20}), zeros({19})),
-                    Contains("lstm"));
+  CHECK_THROWS_WITH(
+      ops::lstm(zeros({2, 3, 4}), zeros({2, 5}), zeros({2, 5}), zeros({4, 20}), zeros({5, 20}), zeros({19})),
+      Contains("lstm"));
   CHECK_THROWS_WITH(ops::qr(zeros({2, 3, 4})), Contains("qr"));
   CHECK_THROWS_WITH(ops::clip(zeros({2}), 3, 1), Contains("clip"));
 }
@@ -103,8 +106,11 @@ TEST_CASE("labels out of range give NaN, compiled gathers stay inside") {
 
 TEST_CASE("sequences without steps leave the state as it was") {
   const Tensor h = Tensor::full({2, 3}, 0.5);
-  const auto scanned = ops::scan([](const Tensors& s, const Tensors& x) -> ops::ScanResult { return {{s[0] + x[0]}, {x[0]}}; },
-                                 {h}, {zeros({0, 2, 3})});
+  const auto scanned = ops::scan(
+      [](const Tensors& s, const Tensors& x) -> ops::ScanResult {
+        return {{s[0] + x[0]}, {x[0]}};
+      },
+      {h}, {zeros({0, 2, 3})});
   CHECK(scanned.states[0].to_vector() == h.to_vector());
   CHECK(scanned.outputs[0].shape() == Shape{0, 2, 3});
   CHECK(ops::lstm(zeros({2, 0, 4}), h, h, zeros({4, 12}), zeros({3, 12}), zeros({12})).h.to_vector() == h.to_vector());
@@ -114,11 +120,25 @@ TEST_CASE("sequences without steps leave the state as it was") {
 TEST_CASE("a scan says what its body did wrong") {
   using R = ops::ScanResult;
   const Tensor x = zeros({4, 2});
-  CHECK_THROWS_WITH(ops::scan([](const Tensors&, const Tensors&) -> R { return {{}, {}}; }, {x}, {x}), Contains("0 states for 1"));
+  CHECK_THROWS_WITH(ops::scan(
+                        [](const Tensors&, const Tensors&) -> R {
+                          return {{}, {}};
+                        },
+                        {x}, {x}),
+                    Contains("0 states for 1"));
   CHECK_THROWS_WITH(ops::scan([](const Tensors& s, const Tensors&) -> R { return {{ops::sum(s[0])}, {}}; }, {x}, {x}),
                     Contains("state 0 starts as float32(4, 2)"));
-  CHECK_THROWS_WITH(ops::scan([](const Tensors& s, const Tensors&) -> R { return {s, {}}; }, {x}, {}), Contains("sequence"));
+  CHECK_THROWS_WITH(ops::scan(
+                        [](const Tensors& s, const Tensors&) -> R {
+                          return {s, {}};
+                        },
+                        {x}, {}),
+                    Contains("sequence"));
   const Variable v(Tensor(1.0));
-  CHECK_THROWS_WITH(ops::scan([&](const Tensors& s, const Tensors&) -> R { return v.assign(Tensor(2.0)), R{s, {}}; }, {x}, {x}),
+  CHECK_THROWS_WITH(ops::scan(
+                        [&](const Tensors& s, const Tensors&) -> R {
+                          return v.assign(Tensor(2.0)), R{s, {}};
+                        },
+                        {x}, {x}),
                     Contains("inside the body of a scan"));
 }

@@ -173,7 +173,8 @@ TEST_CASE("two variables may swap") {
 
 TEST_CASE("values cannot be read while a program is recorded") {
   const Function f([](const Tensors& in) { return Tensors{Tensor(in[0].item())}; });
-  CHECK_THROWS_WITH(f({Tensor(1.0)}), Contains("has no values while a program is being recorded; use run_eagerly=true"));
+  CHECK_THROWS_WITH(f({Tensor(1.0)}),
+                    Contains("has no values while a program is being recorded; use run_eagerly=true"));
 }
 
 TEST_CASE("what a trace may not do fails clearly") {

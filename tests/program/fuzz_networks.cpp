@@ -73,10 +73,12 @@ class Network {
       case 2: return normalized(x, training);
       case 3: return activated(x + activated(ops::conv(x, weight({3, 3, channels, channels}), {1}, Padding::same)));
       case 4: {
-        const Tensor parts[] = {x, activated(ops::conv(x, weight({1, 1, channels, 2}), {1}, Padding::same) + weight({2}))};
+        const Tensor parts[] = {x,
+                                activated(ops::conv(x, weight({1, 1, channels, 2}), {1}, Padding::same) + weight({2}))};
         return ops::concatenate(parts, -1);
       }
-      case 5: return activated(ops::conv(x, weight({3, 3, 1, channels}), {1}, padding, {1}, channels) + weight({channels}));
+      case 5:
+        return activated(ops::conv(x, weight({3, 3, 1, channels}), {1}, padding, {1}, channels) + weight({channels}));
       default: {
         const Tensor y = ops::conv(x, weight({3, 3, channels, 4}), {static_cast<int64_t>(1 + choose(2))}, padding);
         return activated(choose(2) ? normalized(y, training) : y + weight({4}));
@@ -131,7 +133,8 @@ TEST_CASE("random recurrent bodies give the same compiled and eager, with gradie
   for (uint64_t seed = 1; seed <= seeds(); ++seed) {
     INFO("seed " << seed);
     const SeedGenerator generator(static_cast<int64_t>(seed));
-    const Tensors inputs{generator.normal({2, 3}), generator.normal({5, 2, 3}), generator.normal({3, 3}), generator.normal({3})};
+    const Tensors inputs{generator.normal({2, 3}), generator.normal({5, 2, 3}), generator.normal({3, 3}),
+                         generator.normal({3})};
     auto run = [&](const Tensors& in) {
       uint64_t next = 0;
       auto choose = [&](size_t n) { return philox(seed, 2, next++).word[0] % n; };

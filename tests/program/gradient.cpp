@@ -75,16 +75,20 @@ TEST_CASE("second order through compound ops agrees with differences") {
   const std::pair<const char*, F> rows[] = {
       {"softmax", [&](const Tensor& x) { return ops::sum(ops::square(ops::softmax(x * w))); }},
       {"cross entropy", [&](const Tensor& x) { return ops::sum(ops::sparse_softmax_cross_entropy(x * w, labels)); }},
-      {"batch norm", [&](const Tensor& x) { return ops::sum(ops::batch_norm_train(ops::exp(x * w), ones, ones, 1e-3).y * w); }},
+      {"batch norm",
+       [&](const Tensor& x) { return ops::sum(ops::batch_norm_train(ops::exp(x * w), ones, ones, 1e-3).y * w); }},
       {"layer norm", [&](const Tensor& x) { return ops::sum(ops::layer_norm(ops::exp(x * w), ones, ones, 1e-3) * w); }},
       {"matmul", [&](const Tensor& x) { return ops::sum(ops::tanh(ops::matmul(x * w, ops::transpose(x)))); }},
-      {"conv", [&](const Tensor& x) {
+      {"conv",
+       [&](const Tensor& x) {
          return ops::sum(ops::square(ops::conv(ops::reshape(x * x, {2, 3, 1}), kernel, {1}, ops::Padding::valid)));
        }},
-      {"max pool", [&](const Tensor& x) {
+      {"max pool",
+       [&](const Tensor& x) {
          return ops::sum(ops::max_pool(ops::reshape(x * x * w, {2, 3, 1}), {2}, {1}, ops::Padding::valid));
        }},
-      {"scan", [&](const Tensor& x) {
+      {"scan",
+       [&](const Tensor& x) {
          return ops::sum(ops::scan([&](const Tensors& s, const Tensors& t) -> ops::ScanResult {
                            return {{ops::tanh(s[0] * t[0] + x)}, {}};
                          }, {x}, {x * w}).states[0]);
@@ -108,7 +112,8 @@ TEST_CASE("second order through compound ops agrees with differences") {
         moved.mutable_data<double>()[i] += move;
         return ops::sum(first(moved) * w).item();
       };
-      CHECK(second.to_vector()[static_cast<size_t>(i)] == Approx((at(1e-5) - at(-1e-5)) / 2e-5).epsilon(1e-4).margin(1e-6));
+      CHECK(second.to_vector()[static_cast<size_t>(i)] ==
+            Approx((at(1e-5) - at(-1e-5)) / 2e-5).epsilon(1e-4).margin(1e-6));
     }
   }
 }

@@ -52,12 +52,14 @@ TEST_CASE("a tensor is zeros, a scalar, or values") {
   CHECK_THROWS_AS(t.item(), Error);
   CHECK_THROWS_AS(t.data<double>(), Error);
   CHECK_THROWS_WITH(Tensor().spec(), Contains("no tensor"));
-  for (int d = 0; d < kDTypeCount; ++d) CHECK(Tensor::full({3}, 1, static_cast<DType>(d)).to_vector() == std::vector<double>{1, 1, 1});
+  for (int d = 0; d < kDTypeCount; ++d)
+    CHECK(Tensor::full({3}, 1, static_cast<DType>(d)).to_vector() == std::vector<double>{1, 1, 1});
 }
 
 TEST_CASE("an abstract tensor says why it has no values") {
   const Tensor t = Tensor::abstract({DType::float32, {-1, 3}});
-  CHECK_THROWS_WITH(t.to_vector(), Contains("float32(None, 3) has no values while a program is being recorded; use run_eagerly=true"));
+  CHECK_THROWS_WITH(t.to_vector(),
+                    Contains("float32(None, 3) has no values while a program is being recorded; use run_eagerly=true"));
 }
 
 TEST_CASE("impossible sizes fail with a message") {

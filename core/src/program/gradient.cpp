@@ -59,7 +59,8 @@ class Sweep {
   void find_path_from(std::span<const Tensor> sources) {
     for (const Tensor& source : sources) on_path_.insert(value_id(source));
     for (const State::Entry& entry : tape_.entries) {
-      if (std::none_of(entry.inputs.begin(), entry.inputs.end(), [&](const Tensor& t) { return is_on_path(t); })) continue;
+      if (std::none_of(entry.inputs.begin(), entry.inputs.end(), [&](const Tensor& t) { return is_on_path(t); }))
+        continue;
       for (const Tensor& output : entry.outputs) on_path_.insert(value_id(output));
     }
   }

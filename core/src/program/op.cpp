@@ -50,7 +50,8 @@ Tensors apply(OpPtr op, std::span<const Tensor> inputs) {
     abstract = abstract || input.is_abstract();
   }
   const TensorSpecs results = op->infer(specs);
-  abstract = abstract || std::any_of(results.begin(), results.end(), [](const TensorSpec& s) { return !s.shape.is_known(); });
+  abstract =
+      abstract || std::any_of(results.begin(), results.end(), [](const TensorSpec& s) { return !s.shape.is_known(); });
 
   Tensors outputs;
   if (abstract) {

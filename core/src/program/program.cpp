@@ -26,7 +26,8 @@ std::string Program::text() const {
     if (c.tensor.size() == 1) text += concat(" ", c.tensor);
     text += "\n";
   }
-  for (const Binding& b : variables) text += concat("%", b.value, " = variable ", b.variable.path(), " ", b.variable.spec(), "\n");
+  for (const Binding& b : variables)
+    text += concat("%", b.value, " = variable ", b.variable.path(), " ", b.variable.spec(), "\n");
   for (const Instruction& i : code) {
     text += concat(list_text(i.outputs, values), " = ", i.op->text(), " ", names_text(i.inputs));
     const std::string& scope = scopes[static_cast<size_t>(i.scope)];

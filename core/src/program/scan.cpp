@@ -28,7 +28,8 @@ bool same_code(const Program& a, const Program& b) {
 }
 
 bool same_program(const Program& a, const Program& b) {
-  return a.values == b.values && a.inputs == b.inputs && a.outputs == b.outputs && same_code(a, b) && same_constants(a, b);
+  return a.values == b.values && a.inputs == b.inputs && a.outputs == b.outputs && same_code(a, b) &&
+         same_constants(a, b);
 }
 
 size_t program_hash(const Program& program) {
@@ -106,11 +107,13 @@ class ScanGradient {
     return ops::zeros_like(v_.inputs[input]);
   }
 
-  /// One step: gradients of the carried inputs and what the step was given -> the same one step earlier, gradients of x.
+  /// One step: gradients of the carried inputs and what the step was given -> the same one step earlier, gradients of
+  /// x.
   ops::ScanResult step_back(const Tensors& gradients, const Tensors& step) const {
     const size_t ups = upstream_.size(), given = ups + kept_upstream_.size();
     Tensors inputs(step.begin() + static_cast<ptrdiff_t>(given), step.end());       // states, step inputs
-    inputs.insert(inputs.end(), v_.inputs.begin() + static_cast<ptrdiff_t>(parts_.states + parts_.sequences), v_.inputs.end());
+    inputs.insert(inputs.end(), v_.inputs.begin() + static_cast<ptrdiff_t>(parts_.states + parts_.sequences),
+                  v_.inputs.end());
 
     Tensors wanted, targets, upstream;
     GradientTape tape;
@@ -122,7 +125,8 @@ class ScanGradient {
     for (size_t i = 0; i < carried_.size() && carried_[i] < parts_.states; ++i) {
       targets.push_back(outputs[carried_[i]]), upstream.push_back(gradients[i]);
     }
-    for (size_t i = 0; i < ups; ++i) targets.push_back(outputs[parts_.states + upstream_[i]]), upstream.push_back(step[i]);
+    for (size_t i = 0; i < ups; ++i)
+      targets.push_back(outputs[parts_.states + upstream_[i]]), upstream.push_back(step[i]);
     const Tensors found = tape.gradient(targets, inputs, upstream);
 
     ops::ScanResult result;

@@ -1,6 +1,7 @@
 #include "crescent/variable.h"
 
 #include "crescent/ops.h"
+#include "program/autocast.h"
 #include "program/recorder.h"
 #include "program/tape.h"
 #include "tensor/tensor_record.h"
@@ -39,7 +40,8 @@ Tensor Variable::value() const {
   Recorder* recorder = Recorder::current();
   Tensor value = recorder ? recorder->read(*this) : state_->value;
   watch_on_tapes(*this, value);
-  return value;
+  const std::optional<DType> narrow = Autocast::current();
+  return narrow && trainable() && is_floating(value.dtype()) ? ops::cast(value, *narrow) : value;
 }
 
 void Variable::assign(const Tensor& value) const {

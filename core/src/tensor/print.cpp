@@ -71,7 +71,10 @@ class Printer {
     const int below = tensor_.rank() - axis - 1;         // axes inside a part of this one
     bool first = true;
     auto separate = [&] {
-      if (!first) text_ += below == 0 ? " " : std::string(static_cast<size_t>(below), '\n') + std::string(static_cast<size_t>(axis) + 1, ' ');
+      if (!first)
+        text_ += below == 0
+                     ? " "
+                     : std::string(static_cast<size_t>(below), '\n') + std::string(static_cast<size_t>(axis) + 1, ' ');
       first = false;
     };
     text_ += '[';

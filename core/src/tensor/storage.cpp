@@ -1,4 +1,5 @@
-// Host memory of tensors. Large blocks are kept for a while after use: the kernel's zeroed pages cost more than most ops.
+// Host memory of tensors. Large blocks are kept for a while after use: the kernel's zeroed pages cost more than most
+// ops.
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>

@@ -81,7 +81,8 @@ void* Tensor::raw() const { return storage()->host() + impl_->offset; }
 
 const std::shared_ptr<Storage>& Tensor::storage() const {
   if (is_abstract()) {
-    fail("a tensor ", impl_->spec, " has no values while a program is being recorded; use run_eagerly=true to look at values");
+    fail("a tensor ", impl_->spec,
+         " has no values while a program is being recorded; use run_eagerly=true to look at values");
   }
   return impl_->storage;
 }

@@ -47,7 +47,8 @@ void expect_channels(std::string_view op, std::span<const TensorSpec> in, std::i
   for (size_t i : which) {
     if (in[i].dtype != x.dtype) fail(op, ": dtypes ", x.dtype, " and ", in[i].dtype, " differ");
     if (!in[i].shape.compatible({x.shape[-1]})) {
-      fail(op, ": shapes ", x.shape, " and ", in[i].shape, " do not fit: expected (", x.shape[-1] < 0 ? "None" : to_text(x.shape[-1]), ",)");
+      fail(op, ": shapes ", x.shape, " and ", in[i].shape, " do not fit: expected (",
+           x.shape[-1] < 0 ? "None" : to_text(x.shape[-1]), ",)");
     }
   }
 }

@@ -110,17 +110,20 @@ Tensor product(Tensor a, std::string in_a, Tensor b, std::string in_b, const std
 Tensor ops::einsum(const std::string& equation, std::span<const Tensor> tensors) {
   Equation e = parse(equation);
   if (e.inputs.size() != tensors.size() || tensors.size() > 2) {
-    fail_equation(equation, concat("has ", e.inputs.size(), " operands for ", tensors.size(), " tensors; one or two are supported"));
+    fail_equation(equation, concat("has ", e.inputs.size(), " operands for ", tensors.size(),
+                                   " tensors; one or two are supported"));
   }
   for (size_t i = 0; i < tensors.size(); ++i) {
     if (static_cast<int>(e.inputs[i].size()) != tensors[i].rank()) {
-      fail_equation(equation, concat("gives operand ", i, " ", e.inputs[i].size(), " axes, its shape is ", tensors[i].shape()));
+      fail_equation(equation,
+                    concat("gives operand ", i, " ", e.inputs[i].size(), " axes, its shape is ", tensors[i].shape()));
     }
   }
   if (tensors.size() == 2) {
     for (char c : e.inputs[0]) {
       if (!has(e.inputs[1], c)) continue;
-      const int64_t x = tensors[0].dim(static_cast<int>(e.inputs[0].find(c))), y = tensors[1].dim(static_cast<int>(e.inputs[1].find(c)));
+      const int64_t x = tensors[0].dim(static_cast<int>(e.inputs[0].find(c))),
+                    y = tensors[1].dim(static_cast<int>(e.inputs[1].find(c)));
       if (x >= 0 && y >= 0 && x != y) fail_equation(equation, concat("gives '", c, "' the lengths ", x, " and ", y));
     }
     return product(tensors[0], e.inputs[0], tensors[1], e.inputs[1], e.output);

@@ -35,12 +35,24 @@ struct BinaryRow {
 using BinaryClass = BinaryRow::Class;
 // In the order of BinaryKind.
 constexpr std::array<BinaryRow, kBinaryCount> kBinary{{
-    {"add", BinaryClass::arithmetic},      {"subtract", BinaryClass::arithmetic}, {"multiply", BinaryClass::arithmetic},
-    {"divide", BinaryClass::floating},     {"power", BinaryClass::arithmetic},    {"maximum", BinaryClass::extreme},
-    {"minimum", BinaryClass::extreme},     {"floor_divide", BinaryClass::arithmetic}, {"mod", BinaryClass::arithmetic},
-    {"arctan2", BinaryClass::floating},    {"equal", BinaryClass::comparison},    {"not_equal", BinaryClass::comparison},
-    {"less", BinaryClass::comparison},     {"less_equal", BinaryClass::comparison}, {"greater", BinaryClass::comparison},
-    {"greater_equal", BinaryClass::comparison}, {"logical_and", BinaryClass::logical}, {"logical_or", BinaryClass::logical},
+    {"add", BinaryClass::arithmetic},
+    {"subtract", BinaryClass::arithmetic},
+    {"multiply", BinaryClass::arithmetic},
+    {"divide", BinaryClass::floating},
+    {"power", BinaryClass::arithmetic},
+    {"maximum", BinaryClass::extreme},
+    {"minimum", BinaryClass::extreme},
+    {"floor_divide", BinaryClass::arithmetic},
+    {"mod", BinaryClass::arithmetic},
+    {"arctan2", BinaryClass::floating},
+    {"equal", BinaryClass::comparison},
+    {"not_equal", BinaryClass::comparison},
+    {"less", BinaryClass::comparison},
+    {"less_equal", BinaryClass::comparison},
+    {"greater", BinaryClass::comparison},
+    {"greater_equal", BinaryClass::comparison},
+    {"logical_and", BinaryClass::logical},
+    {"logical_or", BinaryClass::logical},
 }};
 
 const UnaryRow& row(UnaryKind kind) { return kUnary[static_cast<size_t>(kind)]; }
@@ -89,7 +101,9 @@ std::pair<Tensor, Tensor> meet(const ops::Operand& a, const ops::Operand& b) {
   const DType dtype = !a.tensor   ? adopted(b.tensor.dtype(), a.number)
                       : !b.tensor ? adopted(a.tensor.dtype(), b.number)
                                   : promote(a.tensor.dtype(), b.tensor.dtype());
-  auto as_tensor = [&](const ops::Operand& x) { return x.tensor ? ops::cast(x.tensor, dtype) : Tensor::scalar(x.number, dtype); };
+  auto as_tensor = [&](const ops::Operand& x) {
+    return x.tensor ? ops::cast(x.tensor, dtype) : Tensor::scalar(x.number, dtype);
+  };
   return {as_tensor(a), as_tensor(b)};
 }
 
@@ -170,9 +184,11 @@ std::pair<Tensor, Tensor> binary_gradients(BinaryKind kind, const Vjp& v) {
     case power:
       return both([&] { return power_gradient_base(a, b, g); }, [&] { return power_gradient_exponent(a, y, g); });
     case maximum:
-      return both([&] { return zero_where_not(ops::greater_equal(a, b), g); }, [&] { return zero_where_not(ops::less(a, b), g); });
+      return both([&] { return zero_where_not(ops::greater_equal(a, b), g); },
+                  [&] { return zero_where_not(ops::less(a, b), g); });
     case minimum:
-      return both([&] { return zero_where_not(ops::less_equal(a, b), g); }, [&] { return zero_where_not(ops::greater(a, b), g); });
+      return both([&] { return zero_where_not(ops::less_equal(a, b), g); },
+                  [&] { return zero_where_not(ops::greater(a, b), g); });
     case mod: return both([&] { return g; }, [&] { return -(g * floor(a / b)); });
     case atan2:
       return both([&] { return g * b / (a * a + b * b); }, [&] { return -(g * a / (a * a + b * b)); });

@@ -18,7 +18,8 @@ void check_range(std::string_view op, const Tensor& indices, const Shape& shape,
       const T* values = static_cast<const T*>(indices.raw());
       for (int64_t i = 0, count = indices.size(); i < count; ++i) {
         const int64_t index = static_cast<int64_t>(values[i]);
-        if (index < 0 || index >= n) fail(op, ": index ", index, " is out of range for axis ", axis, " of shape ", shape);
+        if (index < 0 || index >= n)
+          fail(op, ": index ", index, " is out of range for axis ", axis, " of shape ", shape);
       }
     }
   });

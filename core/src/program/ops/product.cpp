@@ -46,11 +46,13 @@ Tensors Matmul::vjp(const Vjp& v) const {
 
 namespace ops {
 
-/// Vectors are rows on the left and columns on the right, as in NumPy. A stack of matrices times one matrix is one product.
+/// Vectors are rows on the left and columns on the right, as in NumPy. A stack of matrices times one matrix is one
+/// product.
 Tensor matmul(const Tensor& left, const Tensor& right, bool transpose_a, bool transpose_b) {
   const DType dtype = promote(promote(left.dtype(), right.dtype()), DType::uint8);
   const Tensor a = cast(left, dtype), b = cast(right, dtype);
-  if (a.rank() == 0 || b.rank() == 0) fail("matmul: shapes ", a.shape(), " and ", b.shape(), " do not fit: a scalar has no rows");
+  if (a.rank() == 0 || b.rank() == 0)
+    fail("matmul: shapes ", a.shape(), " and ", b.shape(), " do not fit: a scalar has no rows");
   if (a.rank() == 1) return squeeze(matmul(reshape(a, {1, a.dim(0)}), b, false, transpose_b), -2);
   if (b.rank() == 1) return squeeze(matmul(a, reshape(b, {b.dim(0), 1}), transpose_a, false), -1);
   if (a.rank() == 2 || b.rank() > 2 || transpose_a) return matmul_op(a, b, transpose_a, transpose_b);
@@ -59,10 +61,12 @@ Tensor matmul(const Tensor& left, const Tensor& right, bool transpose_a, bool tr
 }
 
 Tensor dot(const Tensor& x, const Tensor& w) {
-  if (x.rank() < 1 || w.rank() < 1) fail("dot: shapes ", x.shape(), " and ", w.shape(), " do not fit: a scalar has no axis to contract");
+  if (x.rank() < 1 || w.rank() < 1)
+    fail("dot: shapes ", x.shape(), " and ", w.shape(), " do not fit: a scalar has no axis to contract");
   const int64_t k = w.dim(0);
   if (x.dim(-1) >= 0 && k >= 0 && x.dim(-1) != k) {
-    fail("dot: shapes ", x.shape(), " and ", w.shape(), " do not fit: last axis ", x.dim(-1), " against first axis ", k);
+    fail("dot: shapes ", x.shape(), " and ", w.shape(), " do not fit: last axis ", x.dim(-1), " against first axis ",
+         k);
   }
   const Shape result = x.shape().slice(0, -1).concat(w.shape().slice(1, w.rank()));
   const Tensor rows = x.rank() == 2 ? x : reshape(x, {-1, x.dim(-1)});

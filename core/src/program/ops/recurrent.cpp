@@ -14,7 +14,9 @@ Tensor part(const Tensor& x, int i, int count) {
   return ops::slice_axis(x, -1, i * width, (i + 1) * width);
 }
 
-Tensor joined(std::initializer_list<Tensor> parts) { return ops::concatenate(std::span<const Tensor>(parts.begin(), parts.size()), -1); }
+Tensor joined(std::initializer_list<Tensor> parts) {
+  return ops::concatenate(std::span<const Tensor>(parts.begin(), parts.size()), -1);
+}
 
 /// States one step earlier: h0, then all but the last.
 Tensor shifted(const Tensor& h0, const Tensor& hs) {
@@ -29,7 +31,8 @@ Tensor weight_gradient(const Tensor& x, const Tensor& dz) {
 }
 
 /// x (b, t, f), states (b, u), kernel (f, g u), recurrent (u, g u), bias; u is returned.
-int64_t check_sequence(std::string_view op, std::span<const TensorSpec> in, size_t states, int64_t gates, const Shape& bias) {
+int64_t check_sequence(std::string_view op, std::span<const TensorSpec> in, size_t states, int64_t gates,
+                       const Shape& bias) {
   const Shape& x = in[0].shape;
   const Shape &kernel = in[1 + states].shape, &recurrent = in[2 + states].shape;
   if (x.rank() != 3) fail(op, ": expected x (batch, time, features), got shape ", x);
@@ -55,7 +58,10 @@ TensorSpecs Lstm::infer(std::span<const TensorSpec> in) const {
   const int64_t units = check_sequence("lstm", in, 2, 4, {in[4].shape.rank() == 2 ? 4 * in[4].shape[0] : -1});
   const Shape& x = in[0].shape;
   const DType dtype = in[0].dtype;
-  return {{dtype, {x[0], x[1], units}}, {dtype, {x[0], units}}, {dtype, {x[0], units}}, {dtype, {x[0], x[1], 4 * units}},
+  return {{dtype, {x[0], x[1], units}},
+          {dtype, {x[0], units}},
+          {dtype, {x[0], units}},
+          {dtype, {x[0], x[1], 4 * units}},
           {dtype, {x[0], x[1], units}}};
 }
 
@@ -76,8 +82,8 @@ Tensors Lstm::decompose(std::span<const Tensor> in) const {
 Tensors Lstm::vjp(const Vjp& v) const {
   if (v.gradients[3] || v.gradients[4]) return Op::vjp(v);       // second order
   auto gradient = [&](size_t i) { return v.gradients[i] ? v.gradients[i] : ops::zeros_like(v.outputs[i]); };
-  return apply(LstmBackward{}, {v.inputs[0], v.inputs[1], v.inputs[2], v.inputs[3], v.inputs[4], v.outputs[0], v.outputs[3],
-                                v.outputs[4], gradient(0), gradient(1), gradient(2)});
+  return apply(LstmBackward{}, {v.inputs[0], v.inputs[1], v.inputs[2], v.inputs[3], v.inputs[4], v.outputs[0],
+                                v.outputs[3], v.outputs[4], gradient(0), gradient(1), gradient(2)});
 }
 
 TensorSpecs LstmBackward::infer(std::span<const TensorSpec> in) const {
@@ -132,8 +138,8 @@ Tensors Gru::decompose(std::span<const Tensor> in) const {
 Tensors Gru::vjp(const Vjp& v) const {
   if (v.gradients[2]) return Op::vjp(v);                          // second order
   auto gradient = [&](size_t i) { return v.gradients[i] ? v.gradients[i] : ops::zeros_like(v.outputs[i]); };
-  return apply(GruBackward{}, {v.inputs[0], v.inputs[1], v.inputs[2], v.inputs[3], v.inputs[4], v.outputs[0], v.outputs[2],
-                               gradient(0), gradient(1)});
+  return apply(GruBackward{}, {v.inputs[0], v.inputs[1], v.inputs[2], v.inputs[3], v.inputs[4], v.outputs[0],
+                               v.outputs[2], gradient(0), gradient(1)});
 }
 
 TensorSpecs GruBackward::infer(std::span<const TensorSpec> in) const { return {in[0], in[1], in[2], in[3], in[4]}; }

@@ -55,7 +55,8 @@ Tensor log_sum_exp(const Tensor& x, const ops::Axes& axes, bool keepdims) {
   const Tensor top = stop_gradient(max(x, axes, true));
   const Tensor shift = where(isfinite(top), top, 0.0);
   const Tensor result = log(sum(exp(x - shift), axes, true)) + shift;
-  return keepdims ? result : reshape(result, reduced_shape(x.shape(), normal_axes("logsumexp", axes, x.shape()), false));
+  return keepdims ? result
+                  : reshape(result, reduced_shape(x.shape(), normal_axes("logsumexp", axes, x.shape()), false));
 }
 
 }  // namespace
@@ -155,9 +156,13 @@ Tensor variance(const Tensor& x, const Axes& axes, bool keepdims) {
 
 Tensor std(const Tensor& x, const Axes& axes, bool keepdims) { return sqrt(variance(x, axes, keepdims)); }
 
-Tensor norm(const Tensor& x, const Axes& axes, bool keepdims) { return sqrt(sum(square(as_floating(x)), axes, keepdims)); }
+Tensor norm(const Tensor& x, const Axes& axes, bool keepdims) {
+  return sqrt(sum(square(as_floating(x)), axes, keepdims));
+}
 
-Tensor logsumexp(const Tensor& x, const Axes& axes, bool keepdims) { return log_sum_exp(as_floating(x), axes, keepdims); }
+Tensor logsumexp(const Tensor& x, const Axes& axes, bool keepdims) {
+  return log_sum_exp(as_floating(x), axes, keepdims);
+}
 
 Tensor argmax(const Tensor& x, int axis) {
   ArgReduce op;
@@ -185,8 +190,8 @@ Tensors top_k(const Tensor& x, int64_t k) {
   return apply(op, {x});
 }
 
-/// A target counts when fewer than k predictions are larger than its own; a class that is not there or a prediction that
-/// is no number does not count.
+/// A target counts when fewer than k predictions are larger than its own; a class that is not there or a prediction
+/// that is no number does not count.
 Tensor in_top_k(const Tensor& targets, const Tensor& predictions, int64_t k) {
   if (predictions.rank() != 2 || targets.rank() != 1) {
     fail("in_top_k: expected targets (rows,) and predictions (rows, classes), got ", targets.shape(), " and ",

@@ -32,6 +32,12 @@ void expect_rank_at_least(std::string_view op, const Shape& shape, int rank) {
   if (shape.rank() < rank) fail(op, ": expected at least ", rank, " axes, got shape ", shape);
 }
 
+void expect_rows(std::string_view op, size_t rows, const Shape& shape, std::string_view what) {
+  if (static_cast<int>(rows) != shape.rank()) {
+    fail(op, ": expected a ", what, " for each of the ", shape.rank(), " axes of shape ", shape, ", got ", rows);
+  }
+}
+
 int normal_axis(std::string_view op, int axis, const Shape& shape) {
   const int positive = axis < 0 ? axis + shape.rank() : axis;
   if (positive < 0 || positive >= shape.rank()) fail(op, ": axis ", axis, " is out of range for shape ", shape);

@@ -19,6 +19,8 @@ std::string shapes_text(std::span<const TensorSpec> specs);
 
 /// Fails unless x is floating: "exp: expected a floating dtype, got int32".
 void expect_floating(std::string_view op, DType dtype);
+/// Fails unless there is one of something for each axis.
+void expect_rows(std::string_view op, size_t rows, const Shape& shape, std::string_view what);
 void expect_rank_at_least(std::string_view op, const Shape& shape, int rank);
 
 /// Positive axes, sorted; fails on one that is out of range or given twice. No axes: all.

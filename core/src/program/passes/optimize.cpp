@@ -14,6 +14,7 @@ void simplify(Program& program) {
     changed |= shapes(program);
     changed |= algebra(program);
     changed |= softmax(program);
+    changed |= pooling(program);
     changed |= transposes(program);
     changed |= common_subexpressions(program);
     changed |= dead_code(program);

@@ -18,6 +18,8 @@ CRESCENT_API bool algebra(Program& program);
 CRESCENT_API bool shapes(Program& program);
 /// log(softmax) as one op; the gradient of softmax forgets what is the same for all classes.
 CRESCENT_API bool softmax(Program& program);
+/// What follows the gradient of a pooling (the mask of a relu, the sum for a bias) is done before it, on fewer elements.
+CRESCENT_API bool pooling(Program& program);
 /// Transposes of matrices become flags of the products around them.
 CRESCENT_API bool transposes(Program& program);
 /// Inference: a scale per channel behind a convolution or product scales the (smaller) kernel instead. Variables stay
