@@ -201,6 +201,25 @@ void check_gradients(const Row& row) {
   }
 }
 
+/// Half-width computation on float32 weights: outputs of the policy's dtype, near those of float32.
+void check_mixed(const Row& row, Layer& layer, const Tensors& inputs, const Tensors& outputs) {
+  const LayerPtr mixed = layer_of(row, "mixed_bfloat16");
+  mixed->build_for(shapes_of(inputs));
+  mixed->set_weights(layer.get_weights());
+  for (const Variable& v : mixed->weights()) CHECK((v.dtype() == DType::float32 || !is_floating(v.dtype())));
+  const Tensors rough = (*mixed)(inputs);
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    INFO(row.name << ": " << to_text(rough[i].dtype()));
+    CHECK(rough[i].dtype() == DType::bfloat16);
+    CHECK(near(rough[i], outputs[i], 0.1));
+  }
+  GradientTape tape;
+  const Tensor value = objective(*mixed, inputs);
+  tape.stop();
+  const Variables weights = mixed->trainable_weights();
+  for (const Tensor& g : tape.gradient(value, std::span<const Variable>(weights))) CHECK((g && g.dtype() == DType::float32));
+}
+
 void check_training(Layer& layer, const Tensors& inputs, const Tensors& outputs) {
   CallOptions training;
   training.training = true;
@@ -216,6 +235,7 @@ void check_layer(const Row& row) {
   check_compiled(*layer, inputs, outputs);
   check_training(*layer, inputs, outputs);
   check_gradients(row);
+  check_mixed(row, *layer, inputs, outputs);
   CHECK_FALSE(layer->info()->schema.description.empty());
   for (const Field& field : layer->info()->schema.fields) CHECK_FALSE(field.doc.empty());
 }

@@ -12,16 +12,15 @@ struct LayerAccess {
   static void ensure_name(Layer& layer);
   /// Forgets what add_loss collected, in the layer and below.
   static void forget_losses(Layer& layer);
-  static Tensors& call_losses(Layer& layer) { return layer.call_losses_; }
+  // The parts of a call.
+  static void cast_to_compute(const Layer& layer, Tensors& tensors);
+  static Tensors call(Layer& layer, const Tensors& inputs, const Call& call);
+  static void attach_masks(Layer& layer, const Tensors& inputs, const Tensors& masks, Tensors& outputs);
   /// Fails when `outer` is `inner` or somewhere below it.
   static void refuse_cycle(const Layer& outer, Layer& inner);
   /// Goes without recursion, however long the chain of producers behind it is.
   static NodePtr make_node();
   static void add_node(const NodePtr& node);
-  static std::vector<Symbol> graph_inputs(const Layer& layer) { return layer.graph_inputs(); }
-  static std::vector<Symbol> graph_outputs(const Layer& layer) { return layer.graph_outputs(); }
-  static void set_built(Layer& layer, bool built) { layer.built_ = built; }
-  static void set_autocast(Layer& layer, bool on) { layer.autocast_ = on; }
   static void replace_sublayers(Layer& layer, std::vector<LayerPtr> sublayers) { layer.sublayers_ = std::move(sublayers); }
   /// Numbers the living calls of a layer from 0.
   static void prune_nodes(const Layer& layer);

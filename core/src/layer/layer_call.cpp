@@ -1,4 +1,6 @@
 // Calling a layer: on tensors it computes (or traces), on symbols it makes a node of the graph.
+#include <algorithm>
+
 #include "crescent/program.h"
 #include "layer/call_frame.h"
 #include "layer/layer_access.h"
@@ -97,6 +99,33 @@ Tensors Layer::compute_mask(const Tensors&, const Tensors& masks, const Tensors&
   return Tensors(outputs.size(), masks.front());
 }
 
+void LayerAccess::cast_to_compute(const Layer& layer, Tensors& tensors) {
+  for (Tensor& t : tensors)
+    if (is_floating(t.dtype()) && t.dtype() != layer.compute_dtype()) t = cast_keeping_mask(t, layer.compute_dtype());
+}
+
+Tensors LayerAccess::call(Layer& layer, const Tensors& inputs, const Call& call) {
+  const bool mixed = layer.autocast_ && layer.policy_.compute != layer.policy_.variables;
+  const Autocast autocast(mixed ? std::optional(layer.policy_.compute) : std::nullopt);
+  Tensors outputs = layer.call(inputs, call);
+  const bool none = std::any_of(outputs.begin(), outputs.end(), [](const Tensor& t) { return !t; });
+  if (none || outputs.empty())
+    fail("A layer's `call` method should return a Tensor or a list of Tensors, not None (layer: ", layer.name(), ").");
+  if (mixed) cast_to_compute(layer, outputs);
+  return outputs;
+}
+
+void LayerAccess::attach_masks(Layer& layer, const Tensors& inputs, const Tensors& masks, Tensors& outputs) {
+  const bool masking = layer.supports_masking();
+  Tensors of_outputs = masking ? layer.compute_mask(inputs, masks, outputs) : Tensors();
+  of_outputs.resize(outputs.size());
+  for (size_t i = 0; i < outputs.size(); ++i)
+    if (of_outputs[i] || outputs[i].mask()) outputs[i] = outputs[i].with_mask(of_outputs[i]);
+  if (!masking && !masks.empty() && !std::exchange(layer.warned_of_mask_, true))
+    warn("Layer '", layer.name(), "' (of type ", layer.class_name(), ") was passed an input with a mask attached to it. However, this "
+         "layer does not support masking and will therefore destroy the mask information. Downstream layers will not see the mask.");
+}
+
 Tensors Layer::run(const Tensors& given, const CallOptions& options) {
   const CallFrame frame(options.training);
   if (frame.outermost()) LayerAccess::forget_losses(*this);
@@ -108,23 +137,12 @@ Tensors Layer::run(const Tensors& given, const CallOptions& options) {
     check_specs(input_specs_, name_, given);
   }
   Tensors inputs = with_masks(given, options.masks);
-  for (Tensor& t : inputs)
-    if (autocast_ && is_floating(t.dtype()) && t.dtype() != compute_dtype()) t = cast_keeping_mask(t, compute_dtype());
+  if (autocast_) LayerAccess::cast_to_compute(*this, inputs);
   const Tensors masks = masks_of(inputs);
-  const bool masking = supports_masking();
-  Tensors outputs = call(inputs, {frame.training(), masking ? masks : Tensors(), options.arguments});
-  for (const Tensor& t : outputs)
-    if (!t) outputs.clear();
-  if (outputs.empty()) fail("A layer's `call` method should return a Tensor or a list of Tensors, not None (layer: ", name_, ").");
+  Tensors outputs = LayerAccess::call(*this, inputs, {frame.training(), supports_masking() ? masks : Tensors(), options.arguments});
   for (const Tensor& t : outputs)
     if (activity_regularizer_) add_loss((*activity_regularizer_)(t));
-  Tensors output_masks = masking ? compute_mask(inputs, masks, outputs) : Tensors();
-  output_masks.resize(outputs.size());
-  for (size_t i = 0; i < outputs.size(); ++i)
-    if (output_masks[i] || outputs[i].mask()) outputs[i] = outputs[i].with_mask(output_masks[i]);
-  if (!masking && !masks.empty() && !std::exchange(warned_of_mask_, true))
-    warn("Layer '", name_, "' (of type ", class_name(), ") was passed an input with a mask attached to it. However, this layer does "
-         "not support masking and will therefore destroy the mask information. Downstream layers will not see the mask.");
+  LayerAccess::attach_masks(*this, inputs, masks, outputs);
   return outputs;
 }
 

@@ -4,6 +4,7 @@
 
 #include "crescent/gradient.h"
 #include "crescent/tensor.h"
+#include "program/autocast.h"
 
 namespace crescent {
 
@@ -17,6 +18,7 @@ class OutsideTrace {
  private:
   void* paused_;
   NoGradient no_gradient_;
+  Autocast no_autocast_{std::nullopt};
 };
 
 /// What f gives for tensors of these dtypes, shapes and masks, all abstract; whatever it does to variables is forgotten.
