@@ -1,3 +1,5 @@
+#include <random>
+
 #include "b_support.h"
 
 using namespace crescent;
@@ -103,6 +105,24 @@ const Case kCases[] = {
 
 TEST_CASE("convolution and its gradients agree with plain loops", "[cpu][conv]") {
   for (const auto& c : kCases) check_case(c, DType::float32, false, Epilogue::none, 2);
+}
+
+TEST_CASE("convolution of random geometry", "[cpu][conv]") {
+  std::mt19937 generator(7);
+  auto pick = [&](int64_t low, int64_t high) { return std::uniform_int_distribution<int64_t>(low, high)(generator); };
+  for (int round = 0; round < 60; ++round) {
+    const int64_t axes = pick(1, 3), groups = pick(1, 5) == 1 ? pick(2, 4) : 1;
+    Case c{{pick(1, 5)}, {}, spec({}, {}, {}, {}, groups)};
+    for (int64_t i = 0; i < axes; ++i) {
+      const int64_t kernel = pick(1, 4), dilation = pick(1, 2), before = pick(0, 2), after = pick(0, 2);
+      c.kernel.append(kernel), c.spec.dilation.push_back(dilation), c.spec.strides.push_back(pick(1, 3));
+      c.spec.pad_before.push_back(before), c.spec.pad_after.push_back(after);
+      c.x.append(std::max<int64_t>((kernel - 1) * dilation + 1 - before - after, 1) + pick(0, axes == 3 ? 3 : 9));
+    }
+    const int64_t in = pick(1, 20), out = pick(1, 20);
+    c.x.append(in * groups), c.kernel.append(in), c.kernel.append(out * groups);
+    check_case(c, DType::float32, pick(0, 1) == 1, pick(0, 1) == 1 ? Epilogue::relu : Epilogue::none, 2);
+  }
 }
 
 TEST_CASE("convolution adds the bias and applies the epilogue", "[cpu][conv]") {

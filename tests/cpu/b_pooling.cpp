@@ -1,4 +1,5 @@
 #include <limits>
+#include <random>
 
 #include "b_support.h"
 
@@ -82,6 +83,22 @@ TEST_CASE("pooling and its gradients agree with plain loops", "[cpu][pool]") {
   const Machine machine(GENERATE(0, 1, 2));
   for (const auto& c : kCases) {
     for (bool max : {true, false}) check_case(c, DType::float32, max);
+  }
+}
+
+TEST_CASE("pooling of random geometry", "[cpu][pool]") {
+  std::mt19937 generator(7);
+  auto pick = [&](int64_t low, int64_t high) { return std::uniform_int_distribution<int64_t>(low, high)(generator); };
+  for (int round = 0; round < 60; ++round) {
+    const int64_t axes = pick(1, 3);
+    Case c{{pick(1, 5)}, {}, {}, {}, {}};
+    for (int64_t i = 0; i < axes; ++i) {
+      const int64_t window = pick(1, 4), before = pick(0, window - 1), after = pick(0, window - 1);
+      c.window.push_back(window), c.strides.push_back(pick(1, 4));
+      c.before.push_back(before), c.after.push_back(after), c.x.append(window + pick(0, 5));
+    }
+    c.x.append(pick(1, 40));
+    check_case(c, DType::float32, pick(0, 1) == 1);
   }
 }
 
