@@ -2,18 +2,32 @@
 
 #include <sched.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 
 #include "executable.h"
 
 namespace crescent::cpu {
 namespace {
 
+/// Cores' worth of time that a container grants (cgroup v2, then v1); 0 for no limit.
+int granted_cores() {
+  double quota = 0, period = 0;
+  if (std::ifstream file("/sys/fs/cgroup/cpu.max"); file >> quota >> period && period > 0) return static_cast<int>(std::ceil(quota / period));
+  std::ifstream quota_file("/sys/fs/cgroup/cpu/cpu.cfs_quota_us"), period_file("/sys/fs/cgroup/cpu/cpu.cfs_period_us");
+  if (quota_file >> quota && period_file >> period && quota > 0 && period > 0) return static_cast<int>(std::ceil(quota / period));
+  return 0;
+}
+
 /// Cores that this process may use.
 int available_cores() {
   cpu_set_t set;
-  return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+  const int cores = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+  const int granted = granted_cores();
+  return granted > 0 ? std::min(granted, cores) : cores;
 }
 
 bool switched_off(const char* variable) {
