@@ -166,6 +166,44 @@ TEST_CASE("weights in Keras 3's layout") {
   CHECK(contains(failure([&] { crescent::load_weights(*small_sequential(), scratch.path("m.weights.h5")); }), "'/layers/dense_1/vars/0'"));
 }
 
+/// As CuDNNLSTM and CuDNNGRU store it: the block of each gate holds the numbers of its transpose.
+Tensor for_cudnn(const Tensor& kernel, int64_t gates) {
+  Tensor result(kernel.spec());
+  int64_t rows = kernel.dim(0), width = kernel.dim(1), units = width / gates;
+  for (int64_t gate = 0; gate < gates; ++gate)
+    for (int64_t i = 0; i < rows * units; ++i)
+      result.mutable_data<float>()[i / units * width + gate * units + i % units] =
+          kernel.data<float>()[i % rows * width + gate * units + i / rows];
+  return result;
+}
+
+TEST_CASE("recurrent layers that a GPU trained under Keras 2") {
+  Scratch scratch;
+  for (const char* name : {"LSTM", "GRU"}) {
+    CAPTURE(name);
+    int64_t gates = std::string(name) == "LSTM" ? 4 : 3;
+    auto model = Sequential::make({layer(name, {{"units", 3}, {"input_shape", List{5, 2}}, {"name", "r"}})});
+    Tensors weights{ramp({2, 3 * gates}), ramp({3, 3 * gates}, 0.02), ramp({6 * gates})};
+    Tensor bias = weights[2];
+    Tensor added = ops::add(bias.view_rows(0, 3 * gates), bias.view_rows(3 * gates, 3 * gates));
+    model->set_weights({weights[0], weights[1], gates == 4 ? added : bias.view({2, 9})});
+
+    Dict entry = configured(std::string("CuDNN") + name, {{"name", "r"}, {"units", 3}, {"batch_input_shape", List{Value(), 5, 2}},
+                                                          {"return_sequences", false}});
+    Dict config = configured("Sequential", {{"name", "s"}, {"layers", List{entry}}});
+    std::vector<std::string> names{"r/kernel:0", "r/recurrent_kernel:0", "r/bias:0"};
+    write_tree(scratch.path("m.h5"), {{"", {{"model_config", to_json(config)}, {"keras_version", std::string("2.2.4")}}, {}},
+                                      {"model_weights", {{"layer_names", std::vector<std::string>{"r"}}}, {}},
+                                      {"model_weights/r", {{"weight_names", names}}, {}},
+                                      dataset_node("model_weights/r/r/kernel:0", for_cudnn(weights[0], gates)),
+                                      dataset_node("model_weights/r/r/recurrent_kernel:0", for_cudnn(weights[1], gates)),
+                                      dataset_node("model_weights/r/r/bias:0", bias)});
+    auto again = crescent::load_model(scratch.path("m.h5"));
+    check_same(model->get_weights(), again->get_weights());
+    check_same(model->predict({ramp({4, 5, 2})}), again->predict({ramp({4, 5, 2})}));
+  }
+}
+
 TEST_CASE("classes that are not there are named") {
   Scratch scratch;
   auto with_class = [&](const std::string& name) {

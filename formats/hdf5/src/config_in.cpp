@@ -52,6 +52,13 @@ struct OldDefault {
 };
 constexpr OldDefault kOldDefaults[] = {{"GRU", "reset_after", false}, {"GRUCell", "reset_after", false}};
 
+/// Classes that became settings of another class.
+struct Replaced {
+  const char *class_name, *by, *option;
+  bool value;
+};
+constexpr Replaced kReplaced[] = {{"CuDNNLSTM", "LSTM", nullptr, false}, {"CuDNNGRU", "GRU", "reset_after", true}};
+
 constexpr const char* kKinds[] = {"initializer", "regularizer", "constraint", "activation", "optimizer", "schedule", "loss", "metric"};
 
 // ---- small questions -----------------------------------------------------------------------------------
@@ -224,8 +231,14 @@ Value ConfigIn::layer(const Dict& object) const {
   if (is_sequential(name)) return Dict{{"class_name", name}, {"config", sequential(object.at("config"))}};
   if (is_functional(name) && config_of(object).contains("layers"))
     return Dict{{"class_name", "Functional"}, {"config", functional(config_of(object))}};
+  Dict config = config_of(object);
+  for (const Replaced& row : kReplaced) {
+    if (name != row.class_name) continue;
+    name = row.by;
+    if (row.option) config.set(row.option, row.value);
+  }
   if (!registry().find("layer", name)) fail_unknown(name, object);
-  return Dict{{"class_name", name}, {"config", options("layer", name, config_of(object))}};
+  return Dict{{"class_name", name}, {"config", options("layer", name, config)}};
 }
 
 Dict ConfigIn::sequential(const Value& config) const {

@@ -69,7 +69,7 @@ Matches match_keras3_weights(FileReader& file, Model& model) {
   Matches matches;
   for (const Place& place : places_of(model))
     for (size_t i = 0; i < place.variables.size(); ++i)
-      matches.push_back({concat(place.path, "/", i), place.variables[i], false, place.name});
+      matches.push_back({concat(place.path, "/", i), place.variables[i], nullptr, place.name});
   return matches;
 }
 

@@ -70,7 +70,7 @@ Matches match_optimizer(FileReader& file, const Optimizer& optimizer) {
   bool count_fits = with_rate ? names->size() == state.size() : names->size() >= state.size();
   Matches matches;
   for (size_t i = 0; count_fits && i < state.size(); ++i)
-    matches.push_back({std::string(kOptimizer) + "/" + (*names)[i], state[i], false, "optimizer"});
+    matches.push_back({std::string(kOptimizer) + "/" + (*names)[i], state[i], nullptr, "optimizer"});
   if (count_fits && fits(file, matches)) return matches;
   warn("'", file.path(), "': Error in loading the saved optimizer state. As a result, your model is starting with a freshly initialized optimizer.");
   return {};
@@ -87,7 +87,7 @@ Matches match_random_state(FileReader& file, Model& model) {
   Variables states = random_states(model);
   if (!count) return {};
   Matches matches;
-  for (size_t i = 0; i < states.size(); ++i) matches.push_back({random_path(i), states[i], false, "random state"});
+  for (size_t i = 0; i < states.size(); ++i) matches.push_back({random_path(i), states[i], nullptr, "random state"});
   auto* stored = std::get_if<int64_t>(&*count);
   if (stored && *stored == static_cast<int64_t>(states.size()) && fits(file, matches)) return matches;
   warn("'", file.path(), "': the saved random state is of another model; random numbers start anew.");

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "cudnn_weights.h"
 #include "tensors.h"
 
 namespace crescent::hdf5 {
@@ -83,10 +84,21 @@ std::set<const void*> turned_variables(Model& model, const Origin& origin) {
   return turned;
 }
 
+/// All spatial axes reversed: (positions, in, out) with the positions backwards.
+Tensor turned_around(const Tensor& kernel) {
+  Tensor result(kernel.spec());
+  int64_t positions = kernel.shape().slice(0, -2).size();
+  size_t block = positions > 0 ? kernel.bytes() / static_cast<size_t>(positions) : 0;
+  auto* from = static_cast<const std::byte*>(kernel.raw());
+  auto* to = static_cast<std::byte*>(result.raw());
+  for (int64_t i = 0; i < positions; ++i) std::memcpy(to + i * block, from + (positions - 1 - i) * block, block);
+  return result;
+}
+
 void match_layer(Matches& matches, const Layer& layer, const SavedLayer& saved, const std::set<const void*>& turned) {
   Variables weights = layer.weights();
   for (size_t i = 0; i < weights.size(); ++i)
-    matches.push_back({saved.datasets[i], weights[i], turned.count(weights[i].id()) > 0, layer.name()});
+    matches.push_back({saved.datasets[i], weights[i], turned.count(weights[i].id()) ? turned_around : nullptr, layer.name()});
 }
 
 /// Variables of the model itself, when it has any.
@@ -97,20 +109,7 @@ void match_top_level(Matches& matches, FileReader& file, const std::string& grou
   auto names = file.texts(top, "weight_names");
   if (!names || names->size() != own.size())
     fail("'", file.path(), "': the model has ", own.size(), " weights of its own, but the file has ", names ? names->size() : 0);
-  for (size_t i = 0; i < own.size(); ++i) matches.push_back({join_path(top, (*names)[i]), own[i], false, model.name()});
-}
-
-// ---- numbers -------------------------------------------------------------------------------------------
-
-/// All spatial axes reversed: (positions, in, out) with the positions backwards.
-Tensor turned_around(const Tensor& kernel) {
-  Tensor result(kernel.spec());
-  int64_t positions = kernel.shape().slice(0, -2).size();
-  size_t block = positions > 0 ? kernel.bytes() / static_cast<size_t>(positions) : 0;
-  auto* from = static_cast<const std::byte*>(kernel.raw());
-  auto* to = static_cast<std::byte*>(result.raw());
-  for (int64_t i = 0; i < positions; ++i) std::memcpy(to + i * block, from + (positions - 1 - i) * block, block);
-  return result;
+  for (size_t i = 0; i < own.size(); ++i) matches.push_back({join_path(top, (*names)[i]), own[i], nullptr, model.name()});
 }
 
 template <class T>
@@ -128,6 +127,14 @@ std::vector<std::string> datasets_of(const Matches& matches) {
   std::vector<std::string> names;
   for (const Match& match : matches) names.push_back(match.dataset);
   return names;
+}
+
+/// Shapes of the weights in the file, as they will be after conversion.
+std::vector<Shape> saved_shapes(Matches& matches, const std::vector<DatasetInfo>& infos) {
+  std::vector<Shape> shapes;
+  for (size_t i = 0; i < matches.size(); ++i) shapes.push_back(shape_of(infos[i].shape, "'/" + matches[i].dataset + "'"));
+  convert_cudnn(matches, shapes);
+  return shapes;
 }
 
 }  // namespace
@@ -210,9 +217,9 @@ Matches match_own(FileReader& file, const std::string& group, Model& model, cons
 namespace {
 
 /// What does not fit about the shapes of one layer; empty when everything does.
-std::string shape_mismatch(const Matches& matches, const std::vector<DatasetInfo>& infos, size_t k, bool skip) {
+std::string shape_mismatch(const Matches& matches, const std::vector<Shape>& shapes, size_t k, bool skip) {
   for (size_t i = 0; i < matches.size(); ++i) {
-    Shape saved = shape_of(infos[i].shape, "'/" + matches[i].dataset + "'");
+    const Shape& saved = shapes[i];
     const Variable& weight = matches[i].variable;
     if (saved == weight.shape()) continue;
     if (skip) return concat("Skipping loading of weights for layer ", matches[i].layer, " due to mismatch in shape (", weight.shape(), " vs ", saved, ").");
@@ -241,7 +248,7 @@ Matches match_by_name(FileReader& file, const std::string& group, Model& model, 
       }
       Matches of_layer;
       match_layer(of_layer, *layer, saved, turned);
-      std::string mismatch = shape_mismatch(of_layer, file.describe(datasets_of(of_layer)), k, skip_mismatch);
+      std::string mismatch = shape_mismatch(of_layer, saved_shapes(of_layer, file.describe(datasets_of(of_layer))), k, skip_mismatch);
       if (mismatch.empty()) matches.insert(matches.end(), of_layer.begin(), of_layer.end());
       else reject(mismatch);
     }
@@ -250,12 +257,13 @@ Matches match_by_name(FileReader& file, const std::string& group, Model& model, 
   return matches;
 }
 
-void assign_all(FileReader& file, const Matches& matches) {
+void assign_all(FileReader& file, Matches matches) {
   std::vector<std::string> datasets = datasets_of(matches);
   auto infos = file.describe(datasets);
+  auto shapes = saved_shapes(matches, infos);
   for (size_t i = 0; i < matches.size(); ++i) {
     const Match& match = matches[i];
-    Shape saved = shape_of(infos[i].shape, "'/" + match.dataset + "'");
+    const Shape& saved = shapes[i];
     if (saved != match.variable.shape())
       fail("'", file.path(), "': '/", match.dataset, "': Layer weight shape ", match.variable.shape(),
            " not compatible with provided weight shape ", saved, " (layer '", match.layer, "'); nothing was loaded");
@@ -266,7 +274,7 @@ void assign_all(FileReader& file, const Matches& matches) {
     Tensor value = to_tensor(arrays[i]);
     arrays[i].owner.reset();
     if (!all_finite(value)) not_finite.push_back(datasets[i]);
-    matches[i].variable.assign(matches[i].turned ? turned_around(value) : value);
+    matches[i].variable.assign(matches[i].convert ? matches[i].convert(value) : value);
   }
   if (!not_finite.empty()) warn("'", file.path(), "': NaN or infinite numbers in ", join(not_finite));
 }

@@ -15,10 +15,11 @@ inline constexpr const char* kBackend = "tensorflow";
 
 /// A dataset that belongs to a variable.
 struct Match {
+  using Convert = Tensor (*)(const Tensor& saved);
   std::string dataset;
   Variable variable;
-  bool turned = false;      ///< a convolution kernel stored the other way round
-  std::string layer{};      ///< for messages
+  Convert convert = nullptr;  ///< from another convention; null: as it is
+  std::string layer{};        ///< for messages
 };
 using Matches = std::vector<Match>;
 
@@ -37,7 +38,7 @@ Matches match_own(FileReader& file, const std::string& group, Model& model, cons
 Matches match_by_name(FileReader& file, const std::string& group, Model& model, const Origin& origin, bool skip_mismatch);
 
 /// Reads all datasets, then assigns all variables. Fails on the first shape that differs.
-void assign_all(FileReader& file, const Matches& matches);
+void assign_all(FileReader& file, Matches matches);
 
 /// Variables of the layer itself: none of those `inside` it has them.
 Variables own_variables(const Layer& layer, const std::vector<LayerPtr>& inside);
