@@ -257,6 +257,22 @@ TEST_CASE("a subclassed model trains, predicts and has no configuration of its o
   CHECK(model->name().starts_with("residual_"));
 }
 
+TEST_CASE("mixed precision trains float32 weights") {
+  set_random_seed(3);
+  auto layer = [](Dict options) {
+    options.set("dtype", "mixed_bfloat16");
+    return make<Layer>("Dense", options);
+  };
+  auto model = Sequential::make({layer({{"units", 16}, {"activation", "relu"}, {"input_shape", List{3}}}),
+                                 make<Layer>("BatchNormalization", {{"dtype", "mixed_bfloat16"}}), layer({{"units", 1}})});
+  model->compile({{"optimizer", "adam"}, {"loss", "mse"}, {"metrics", List{"mae"}}});
+  const Tensor x = data(256), y = targets(x);
+  auto history = model->fit({x}, {y}, {{"epochs", 20}, {"verbose", 0}});
+  CHECK(history->at("loss").back() < 0.5 * history->at("loss").front());
+  for (const Variable& v : model->weights()) CHECK(v.dtype() == DType::float32);
+  CHECK(model->predict({x}).front().dtype() == DType::bfloat16);
+}
+
 TEST_CASE("masks reach the loss through a model") {
   auto model = Sequential::make({make<Layer>("Masking", {{"input_shape", List{3, 2}}}), make<Layer>("Dense", {{"units", 1}, {"kernel_initializer", "ones"}})});
   model->compile({{"optimizer", "sgd"}, {"loss", "mse"}});
