@@ -32,6 +32,14 @@ Gemm<float> gemm<float>(const Options& options);
 template <>
 Gemm<double> gemm<double>(const Options& options);
 
+/// Own loops, for products too small for a library and for those of few columns. Only for beta 0.
+template <class T>
+void direct_gemm(const Product<T>& p);
+template <>
+void direct_gemm<float>(const Product<float>& p);
+template <>
+void direct_gemm<double>(const Product<double>& p);
+
 /// The name of that library, for profiles.
 template <class T>
 const char* gemm_name(const Options& options) {

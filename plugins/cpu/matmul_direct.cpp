@@ -1,6 +1,7 @@
 // Products too small for a library call, and of a single row (bound by reading b once): bias and activation included.
 #include <algorithm>
 
+#include "blas.h"
 #include "matmul.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -9,55 +10,55 @@
 
 #include "vector-inl.h"
 
-#ifndef CRESCENT_CPU_MATMUL_DIRECT
-#define CRESCENT_CPU_MATMUL_DIRECT
-namespace crescent::cpu {
-/// c (m,n) = a b; element (i,q) of a is at i row_a + q step_a; b is (k,n), or (n,k) when transposed.
-template <class T>
-struct DirectProduct {
-  int64_t m, n, k;
-  const T* a;
-  int64_t row_a, step_a;
-  const T* b;
-  int64_t ldb;
-  bool transpose_b;
-  T* c;
-  int64_t ldc;
-};
-}  // namespace crescent::cpu
-#endif
-
 HWY_BEFORE_NAMESPACE();
 namespace crescent::cpu::HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
+// Element (i,q) of op(a) is at i row_a + q step_a.
+template <class T>
+HWY_INLINE int64_t row_a(const Product<T>& p) {
+  return p.transpose_a ? 1 : p.lda;
+}
+template <class T>
+HWY_INLINE int64_t step_a(const Product<T>& p) {
+  return p.transpose_a ? p.lda : 1;
+}
+
 // Rows i.. and columns j.. of c held in kRows x kVectors registers; a last vector may be partial.
 template <int kRows, int kVectors, class D, class T = hn::TFromD<D>>
-HWY_INLINE void block(D d, const DirectProduct<T>& p, int64_t i, int64_t j, int64_t rest = 0) {
+HWY_INLINE void block(D d, const Product<T>& p, int64_t i, int64_t j, int64_t rest = 0) {
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   hn::Vec<D> sum[kRows][kVectors];
-  for (auto& row : sum) {
-    for (auto& s : row) s = hn::Zero(d);
+#pragma GCC unroll 8
+  for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) sum[r][v] = hn::Zero(d);
   }
-  const T* a = p.a + i * p.row_a;
+  const int64_t row = row_a(p), step = step_a(p), ldb = p.ldb;
+  const T* a = p.a + i * row;
   const T* b = p.b + j;
-  for (int64_t q = 0; q < p.k; ++q, a += p.step_a, b += p.ldb) {
+  for (int64_t q = 0; q < p.k; ++q, a += step, b += ldb) {
     hn::Vec<D> right[kVectors];
+#pragma GCC unroll 8
     for (int v = 0; v < kVectors; ++v) right[v] = rest ? load_part(d, b, rest) : hn::LoadU(d, b + v * lanes);
+#pragma GCC unroll 8
     for (int r = 0; r < kRows; ++r) {
-      const auto left = hn::Set(d, a[r * p.row_a]);
+      const auto left = hn::Set(d, a[r * row]);
+#pragma GCC unroll 8
       for (int v = 0; v < kVectors; ++v) sum[r][v] = hn::MulAdd(left, right[v], sum[r][v]);
     }
   }
+#pragma GCC unroll 8
   for (int r = 0; r < kRows; ++r) {
     T* c = p.c + (i + r) * p.ldc + j;
+#pragma GCC unroll 8
     for (int v = 0; v < kVectors; ++v) rest ? store_part(sum[r][v], d, c, rest) : hn::StoreU(sum[r][v], d, c + v * lanes);
   }
 }
 
 template <int kRows, class D, class T>
-HWY_INLINE void rows(D d, const DirectProduct<T>& p, int64_t i) {
+HWY_INLINE void rows(D d, const Product<T>& p, int64_t i) {
   constexpr int kWide = 8 / kRows > 4 ? 8 : 8 / kRows;               // few rows: more columns in flight
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   int64_t j = 0;
@@ -74,36 +75,39 @@ HWY_INLINE T dot(D d, const T* a, const T* b, int64_t count) {
 }
 
 template <class T>
-void transposed(const DirectProduct<T>& p) {
+void transposed(const Product<T>& p) {
   const hn::ScalableTag<T> d;
   for (int64_t i = 0; i < p.m; ++i) {
-    for (int64_t j = 0; j < p.n; ++j) p.c[i * p.ldc + j] = dot(d, p.a + i * p.row_a, p.b + j * p.ldb, p.k);
+    for (int64_t j = 0; j < p.n; ++j) p.c[i * p.ldc + j] = dot(d, p.a + i * p.lda, p.b + j * p.ldb, p.k);
   }
 }
 
 template <class T>
-void both_transposed(const DirectProduct<T>& p) {
+void both_transposed(const Product<T>& p) {
   for (int64_t i = 0; i < p.m; ++i) {
     for (int64_t j = 0; j < p.n; ++j) {
       T sum = 0;
-      for (int64_t q = 0; q < p.k; ++q) sum += p.a[i * p.row_a + q * p.step_a] * p.b[j * p.ldb + q];
+      for (int64_t q = 0; q < p.k; ++q) sum += p.a[i + q * p.lda] * p.b[j * p.ldb + q];
       p.c[i * p.ldc + j] = sum;
     }
   }
 }
 
 template <class T>
-void product(const DirectProduct<T>& p) {
-  if (p.transpose_b) return p.step_a == 1 ? transposed(p) : both_transposed(p);
+void product(const Product<T>& p) {
+  if (p.transpose_b) return p.transpose_a ? both_transposed(p) : transposed(p);
   const hn::ScalableTag<T> d;
   int64_t i = 0;
+  if (p.n <= static_cast<int64_t>(hn::Lanes(d))) {
+    for (; i + 8 <= p.m; i += 8) rows<8>(d, p, i);
+  }
   for (; i + 4 <= p.m; i += 4) rows<4>(d, p, i);
   if (i + 2 <= p.m) rows<2>(d, p, i), i += 2;
   if (i < p.m) rows<1>(d, p, i);
 }
 
-void product_float(const DirectProduct<float>& p) { product(p); }
-void product_double(const DirectProduct<double>& p) { product(p); }
+void product_float(const Product<float>& p) { product(p); }
+void product_double(const Product<double>& p) { product(p); }
 
 }  // namespace
 }  // namespace crescent::cpu::HWY_NAMESPACE
@@ -111,12 +115,19 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace crescent::cpu {
-namespace {
 HWY_EXPORT(product_float);
 HWY_EXPORT(product_double);
 
-void multiply(const DirectProduct<float>& p) { HWY_DYNAMIC_DISPATCH(product_float)(p); }
-void multiply(const DirectProduct<double>& p) { HWY_DYNAMIC_DISPATCH(product_double)(p); }
+template <>
+void direct_gemm<float>(const Product<float>& p) {
+  HWY_DYNAMIC_DISPATCH(product_float)(p);
+}
+template <>
+void direct_gemm<double>(const Product<double>& p) {
+  HWY_DYNAMIC_DISPATCH(product_double)(p);
+}
+
+namespace {
 
 constexpr double kFewFlops = 60e3;      ///< below: one call of this loop, no threads
 constexpr int64_t kColumns = 128;       ///< of a single row, a part
@@ -129,10 +140,9 @@ class SmallMatmul final : public Kernel {
 
   void run(const Arguments& a) override {
     for (int64_t i = 0; i < plan_.count(); ++i) {
-      const bool strided = plan_.transpose_a;
       T* c = a.out<T>(0) + i * plan_.m * plan_.n;
-      multiply({plan_.m, plan_.n, plan_.k, a.in<T>(0) + plan_.a[i], strided ? 1 : plan_.k, strided ? plan_.m : 1,
-                a.in<T>(1) + plan_.b[i], plan_.ldb(), plan_.transpose_b, c, plan_.n});
+      direct_gemm<T>({plan_.transpose_a, plan_.transpose_b, plan_.m, plan_.n, plan_.k, a.in<T>(0) + plan_.a[i],
+                      plan_.lda(), a.in<T>(1) + plan_.b[i], plan_.ldb(), 0, c, plan_.n});
       finish(c, plan_.m, plan_.n, plan_.n, plan_.bias ? a.in<T>(2) : nullptr, plan_.epilogue);
     }
   }
@@ -165,8 +175,8 @@ class RowMatmul final : public Kernel {
   void compute(const Arguments& a, T* partial, int64_t column, int64_t depth) const {
     const int64_t j = column * kColumns, first = plan_.k * depth / depths_, last = plan_.k * (depth + 1) / depths_;
     const T* b = a.in<T>(1) + (plan_.transpose_b ? j * plan_.k : first * plan_.n + j);
-    multiply({1, std::min(kColumns, plan_.n - j), last - first, a.in<T>(0) + first, plan_.k, 1, b, plan_.ldb(),
-              plan_.transpose_b, partial + depth * plan_.n + j, plan_.n});
+    direct_gemm<T>({false, plan_.transpose_b, 1, std::min(kColumns, plan_.n - j), last - first, a.in<T>(0) + first,
+                    plan_.k, b, plan_.ldb(), 0, partial + depth * plan_.n + j, plan_.n});
   }
   void sum(const T* partial, T* out) const {
     std::copy_n(partial, plan_.n, out);

@@ -7,10 +7,14 @@
 namespace crescent::cpu {
 namespace {
 
+constexpr int64_t kNarrow = 16;          ///< columns up to which own loops beat the libraries
+
 template <class T>
 class TiledMatmul final : public Kernel {
  public:
-  TiledMatmul(const Request& r) : plan_(r), cut_(plan_, true), gemm_(gemm<T>(r.options)), name_(gemm_name<T>(r.options)) {}
+  explicit TiledMatmul(const Request& r)
+      : plan_(r), cut_(plan_, true), narrow_(plan_.n <= kNarrow && !plan_.transpose_b),
+        gemm_(narrow_ ? direct_gemm<T> : gemm<T>(r.options)), name_(narrow_ ? "highway" : gemm_name<T>(r.options)) {}
 
   void run(const Arguments& a) override {
     a.pool.parallel(plan_.count() * cut_.tiles() * cut_.sums, [&](int64_t part, int) {
@@ -50,6 +54,7 @@ class TiledMatmul final : public Kernel {
 
   MatmulPlan plan_;
   MatmulCut cut_;
+  bool narrow_;
   Gemm<T> gemm_;
   const char* name_;
 };

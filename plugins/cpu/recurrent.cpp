@@ -102,10 +102,6 @@ class Recurrent : public Kernel {
   void copy_last(const T* state0, const T* states, int64_t first, int64_t samples, T* last) const {
     for (int64_t i = first; i < first + samples; ++i) std::copy_n(before(state0, states, i, steps_), units_, last + i * units_);
   }
-  void add_row(const T* from, T* to) const {
-    for (int64_t j = 0; j < units_; ++j) to[j] += from[j];
-  }
-
   int64_t batch_, steps_, features_, units_, width_, parts_;
   RecurrentLoops<T> loops_;
   Gemm<T> gemm_;
@@ -222,7 +218,7 @@ class LstmGradient final : public RecurrentGradient<T> {
   void step(const Arguments& a, T* dgates, int64_t i, int64_t t, int64_t part) const {
     const int64_t units = this->units_, row = this->at(i, t, units), wide = this->at(i, t, this->width_);
     T *dh = a.out<T>(1) + i * units, *dc = a.out<T>(2) + i * units;
-    this->add_row(a.in<T>(8) + row, dh);
+    accumulate(dh, a.in<T>(8) + row, units);
     this->loops_.lstm_gradient(units, a.in<T>(6) + wide, this->before(a.in<T>(2), a.in<T>(7), i, t), a.in<T>(7) + row,
                                dh, dc, dgates + wide, this->dbias_part(a, part));
     this->keep_h_before(a, a.in<T>(1), a.in<T>(5), i, t);
@@ -294,7 +290,7 @@ class GruGradient final : public RecurrentGradient<T> {
   void step(const Arguments& a, T* dx_parts, T* dh_parts, int64_t i, int64_t t, int64_t part) const {
     const int64_t units = this->units_, wide = this->at(i, t, this->width_);
     T* dh = a.out<T>(1) + i * units;
-    this->add_row(a.in<T>(7) + this->at(i, t, units), dh);
+    accumulate(dh, a.in<T>(7) + this->at(i, t, units), units);
     this->loops_.gru_gradient(units, a.in<T>(6) + this->at(i, t, 4 * units), this->before(a.in<T>(1), a.in<T>(5), i, t),
                               dh, dx_parts + wide, dh_parts + wide, this->dbias_part(a, part));
     this->keep_h_before(a, a.in<T>(1), a.in<T>(5), i, t);
