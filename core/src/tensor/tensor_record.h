@@ -1,5 +1,7 @@
 // What a Tensor points to. Within core, programs and tapes tell tensors apart by it.
 #pragma once
+#include <atomic>
+
 #include "crescent/tensor.h"
 
 namespace crescent {
@@ -27,7 +29,9 @@ inline const void* value_id(const Tensor& t) { return value_of(t).id(); }
 /// Nobody else has this tensor or its memory.
 inline bool is_unshared(const Tensor& t) {
   const TensorRecord& record = record_of(t);
-  return record.weak_from_this().use_count() == 1 && record.storage.use_count() == 1;
+  const bool alone = record.weak_from_this().use_count() == 1 && record.storage.use_count() == 1;
+  if (alone) std::atomic_thread_fence(std::memory_order_acquire);    // what other threads did before they let go
+  return alone;
 }
 /// A new tensor on the same memory, of no known origin.
 inline Tensor fresh(const Tensor& t) { return Tensor::on(t.storage(), t.offset(), t.spec()); }
