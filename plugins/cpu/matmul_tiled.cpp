@@ -7,14 +7,19 @@
 namespace crescent::cpu {
 namespace {
 
-constexpr int64_t kNarrow = 16;          ///< columns up to which own loops beat the libraries
+/// Where own loops beat the libraries: few columns, and many small products.
+bool prefers_direct(const MatmulPlan& p) {
+  constexpr int64_t kFewColumns = 16;
+  constexpr double kFewFlops = 30e3;
+  return (p.n <= kFewColumns && !p.transpose_b) || p.flops() / static_cast<double>(p.count()) <= kFewFlops;
+}
 
 template <class T>
 class TiledMatmul final : public Kernel {
  public:
   explicit TiledMatmul(const Request& r)
-      : plan_(r), cut_(plan_, true), narrow_(plan_.n <= kNarrow && !plan_.transpose_b),
-        gemm_(narrow_ ? direct_gemm<T> : gemm<T>(r.options)), name_(narrow_ ? "highway" : gemm_name<T>(r.options)) {}
+      : plan_(r), cut_(plan_, true), direct_(prefers_direct(plan_)),
+        gemm_(direct_ ? direct_gemm<T> : gemm<T>(r.options)), name_(direct_ ? "highway" : gemm_name<T>(r.options)) {}
 
   void run(const Arguments& a) override {
     a.pool.parallel(plan_.count() * cut_.tiles() * cut_.sums, [&](int64_t part, int) {
@@ -54,7 +59,7 @@ class TiledMatmul final : public Kernel {
 
   MatmulPlan plan_;
   MatmulCut cut_;
-  bool narrow_;
+  bool direct_;
   Gemm<T> gemm_;
   const char* name_;
 };

@@ -98,6 +98,7 @@ TEST_CASE("time of products", "[.bench][matmul]") {
   bench_matmul("transformer dW 128'x2048x512", {2048, 128}, {2048, 512}, {128, 512}, true, false);
   bench_matmul("attention 128 of 64x32x64'", {128, 64, 32}, {128, 64, 32}, {128, 64, 64}, false, true);
   bench_matmul("attention 128 of 64x64x32", {128, 64, 64}, {128, 64, 32}, {128, 64, 32}, false, false);
+  bench_matmul("1000 of 8x8x8", {1000, 8, 8}, {1000, 8, 8}, {1000, 8, 8}, false, false);
   bench_matmul("row 1x784x512", {1, 784}, {784, 512}, {1, 512}, false, false);
   bench_matmul("row 1x512x512'", {1, 512}, {512, 512}, {1, 512}, false, true);
   bench_matmul("row 1x9216x128", {1, 9216}, {9216, 128}, {1, 128}, false, false);

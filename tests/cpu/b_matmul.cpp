@@ -102,6 +102,12 @@ TEST_CASE("matmul broadcasts leading axes", "[cpu][matmul]") {
   }
 }
 
+TEST_CASE("matmul of many small products", "[cpu][matmul]") {
+  for (int form = 0; form < 4; ++form) {
+    check_product(matmul(form & 1, form & 2, true, Epilogue::tanh), {50, 7}, {50, 7}, {50, 7}, 7, 19, 9, DType::float32);
+  }
+}
+
 TEST_CASE("matmul of empty operands", "[cpu][matmul]") {
   check_product(matmul(false, false, true, Epilogue::sigmoid), {}, {}, {}, 3, 4, 0, DType::float32);
   check_product(matmul(false, false), {}, {}, {}, 0, 4, 3, DType::float32);
