@@ -1,4 +1,5 @@
 // Transposes, epilogues and scales around products and convolutions.
+#include "crescent/gradient.h"
 #include "passes.h"
 
 namespace crescent::passes {
@@ -25,6 +26,35 @@ TEST_CASE("transposes: a flag and a transpose cancel; batches; the result", "[pa
   CHECK_FALSE(op<Matmul>(q, 0).transpose_a);
   CHECK(op<Matmul>(q, 1).transpose_a);
   CHECK(op<Matmul>(q, 1).transpose_b);
+}
+
+TEST_CASE("pooling: masks and sums are done on the small side of its gradient", "[passes]") {
+  for (const bool overlap : {false, true}) {
+    Program p = traced([&](const Tensors& in) {
+      GradientTape tape;
+      tape.watch(in[0]), tape.watch(in[1]);
+      const std::vector<int64_t> stride{overlap ? 1 : 2};
+      const Tensor y = max_pool(relu(in[0] + in[1]), {2, 2}, stride, overlap ? Padding::same : Padding::valid);
+      const Tensor loss = sum(square(y) * 0.5);
+      const Tensors gradients = tape.gradient(loss, Tensors{in[0], in[1]});
+      return Tensors{loss, gradients[0], gradients[1]};
+    }, {f32({2, 6, 6, 3}), f32({3})});
+    Program q = rewritten(p, pooling, 1e-5);
+    q = rewritten(q, common_subexpressions);
+    CHECK(names(q).find("pool, ") == names(q).rfind("pool, "));        // the pooling of the forward pass serves
+    for (const auto& i : q.code) {
+      if (i.op->name() == "select") CHECK((overlap || q.values[size_t(i.outputs[0])].shape == Shape{2, 3, 3, 3}));
+    }
+    CHECK(q.code.back().op->name() != "select");
+  }
+  Program average = traced([](const Tensors& in) {
+    GradientTape tape;
+    tape.watch(in[1]);
+    const Tensor y = average_pool(in[0] + in[1], {3, 3}, {2, 2}, Padding::same);
+    return tape.gradient(sum(y * y), Tensors{in[1]});
+  }, {f32({2, 6, 6, 3}), f32({3})});
+  while (algebra(average)) dead_code(average);
+  CHECK(names(rewritten(average, pooling, 1e-5)).find("pool_backward") == std::string::npos);
 }
 
 TEST_CASE("epilogues: bias and activation", "[passes]") {
