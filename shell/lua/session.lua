@@ -251,7 +251,7 @@ function cr.complete(line)
     prefix = line:match "([%a_][%w_]*)$" or ""
     local call = enclosing_call(line)
     if call then add_options(call, prefix, found) end
-    if prefix ~= "" or not call then
+    if next(found) == nil then
       for key in next, _G do add_names(found, { key }, prefix) end
       for word in next, words do if prefix ~= "" and word:sub(1, #prefix) == prefix then found[word] = true end end
     end

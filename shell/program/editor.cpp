@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 
@@ -48,6 +49,23 @@ void print_columns(const std::vector<std::string>& names) {
   if (shown < names.size()) std::printf("... %zu more\n", names.size() - shown);
   std::fflush(stdout);
 }
+
+/// A Ctrl-C that comes just before the terminal is prepared is a signal: it must not end the session.
+volatile std::sig_atomic_t signalled = 0;
+
+class Listening {
+ public:
+  Listening() {
+    signalled = 0;
+    struct sigaction action {};
+    action.sa_handler = [](int) { signalled = 1; };
+    sigaction(SIGINT, &action, &before_);
+  }
+  ~Listening() { sigaction(SIGINT, &before_, nullptr); }
+
+ private:
+  struct sigaction before_;
+};
 
 }  // namespace
 
@@ -129,9 +147,11 @@ Editor::Result Editor::read(const std::string& prompt, std::string& line) {
   }
   state_->prompt = prompt;
   state_->interrupted = false;
+  Listening listening;
+  el_set(state_->line, EL_PREP_TERM, 1);               // before the prompt is seen, so that no key is taken for a signal
   int count = 0;
   const char* text = el_gets(state_->line, &count);
-  if (state_->interrupted) return Result::interrupted;
+  if (state_->interrupted || (signalled && !text)) return Result::interrupted;
   if (!text || count <= 0) return Result::end;
   line.assign(text, static_cast<size_t>(count));
   while (!line.empty() && (line.back() == '\n' || line.back() == '\r')) line.pop_back();

@@ -8,7 +8,8 @@ local function resident()
   end
 end
 
-local sanitized = os.getenv "CRESCENT_SANITIZED"
+-- A sanitizer keeps freed memory for a while.
+local sanitized = io.open("/proc/self/maps"):read("a"):find "lib[at]san"
 local live = cr.ones { 4, 1024, 1024 } -- 16 MiB that stay
 local x = live[1]:reshape { 1024, 1024 }:slice(1, 64)
 local _ = (x + 1):sum():item()

@@ -1,0 +1,215 @@
+// The prompt as someone at a terminal sees it, through a pseudo-terminal.
+#include <poll.h>
+#include <pty.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A folder for the history of the sessions of one test.
+class StateFolder {
+ public:
+  StateFolder() {
+    std::string name = fs::temp_directory_path() / "crescent-prompt-XXXXXX";
+    REQUIRE(mkdtemp(name.data()) != nullptr);
+    path = name;
+  }
+  ~StateFolder() { fs::remove_all(path); }
+  fs::path path;
+};
+
+/// The program on a terminal of its own.
+class Terminal {
+ public:
+  explicit Terminal(const StateFolder& state, std::vector<std::string> arguments = {}) {
+    const winsize size{40, 120, 0, 0};
+    child_ = forkpty(&terminal_, nullptr, nullptr, &size);
+    REQUIRE(child_ >= 0);
+    if (child_ > 0) return;
+    setenv("XDG_STATE_HOME", state.path.c_str(), 1);
+    setenv("TERM", "vt100", 1);
+    setenv("LC_ALL", "C.UTF-8", 1);
+    const std::string program = CRESCENT_PROGRAM;
+    std::vector<char*> words{const_cast<char*>(program.c_str())};
+    for (std::string& argument : arguments) words.push_back(argument.data());
+    words.push_back(nullptr);
+    execv(program.c_str(), words.data());
+    _exit(127);
+  }
+  ~Terminal() {
+    if (!ended_) kill(child_, SIGKILL), waitpid(child_, nullptr, 0);
+    close(terminal_);
+  }
+
+  void send(const std::string& text) { REQUIRE(write(terminal_, text.data(), text.size()) == static_cast<ssize_t>(text.size())); }
+  void enter(const std::string& line) { send(line + "\r"); }
+
+  /// Reads until the text appears in what came since the last call; what came before it is dropped.
+  void expect(const std::string& text, int seconds = 30) {
+    for (int waited = 0; waited < seconds * 10;) {
+      if (const size_t at = seen_.find(text); at != std::string::npos) {
+        seen_.erase(0, at + text.size());
+        return;
+      }
+      if (!read_some(100)) ++waited;
+    }
+    FAIL("no '" << text << "' within " << seconds << " s in what the terminal showed:\n" << seen_);
+  }
+  /// The exit status, once the program has ended.
+  int end(int seconds = 30) {
+    int status = 0;
+    for (int waited = 0; waited < seconds * 10; ++waited) {
+      read_some(100);
+      if (waitpid(child_, &status, WNOHANG) == child_) {
+        ended_ = true;
+        return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+      }
+    }
+    FAIL("the program did not end; it showed:\n" << seen_);
+    return -1;
+  }
+  const std::string& seen() const { return seen_; }
+
+ private:
+  bool read_some(int milliseconds) {
+    pollfd ready{terminal_, POLLIN, 0};
+    if (poll(&ready, 1, milliseconds) <= 0) return false;
+    char buffer[4096];
+    const ssize_t count = read(terminal_, buffer, sizeof buffer);
+    if (count <= 0) return usleep(1000 * milliseconds), false;              // the other side is closed
+    seen_.append(buffer, static_cast<size_t>(count));
+    return true;
+  }
+
+  int terminal_ = -1;
+  pid_t child_ = -1;
+  bool ended_ = false;
+  std::string seen_;
+};
+
+}  // namespace
+
+TEST_CASE("the prompt evaluates, prints and goes on after errors") {
+  StateFolder state;
+  Terminal terminal(state);
+  terminal.expect("Ctrl-D ends.");
+  terminal.enter("6 * 7");
+  terminal.expect("42");
+  terminal.enter("= 6 * 8");
+  terminal.expect("48");
+  terminal.enter("cr.arange(3) * 11");
+  terminal.expect("[ 0 11 22]");
+  terminal.enter("{ 1 + 1, a = 'x' .. 'y' }");
+  terminal.expect("{ 2, a = \"xy\" }");
+  terminal.enter("nothing = nil; return nil");
+  terminal.enter("for i = 1, 2 do");
+  terminal.expect(">> ");
+  terminal.enter("print(i * 100)");
+  terminal.enter("end");
+  terminal.expect("100");
+  terminal.expect("200");
+  terminal.enter("error('on ' .. 'purpose')");
+  terminal.expect("crescent: prompt:1: on purpose");
+  terminal.enter("cr.layers.Dens");
+  terminal.expect("did you mean 'Dense'?");
+  terminal.enter("5 5");
+  terminal.expect("unexpected symbol");
+  terminal.enter("'still ' .. 'here'");
+  terminal.expect("still here\r\n> ");
+  terminal.send("\x04");
+  CHECK(terminal.end() == 0);
+}
+
+TEST_CASE("the prompt completes names, fields, methods and options") {
+  StateFolder state;
+  Terminal terminal(state);
+  terminal.expect("> ");
+  terminal.send("cr.layers.Conv2DTr\t");
+  terminal.expect("anspose");                          // only what is new is written
+  terminal.send("{ kernel_s\t");
+  terminal.expect("ize");
+  terminal.send("\x03");
+  terminal.expect("> ");
+  terminal.enter("model = cr.Sequential()");
+  terminal.send("model:summ\t");
+  terminal.expect("ary");
+}
+
+TEST_CASE("Ctrl-C clears the line, stops a loop, and stops training without losing the model") {
+  StateFolder state;
+  Terminal terminal(state);
+  terminal.expect("> ");
+  terminal.send("garbage (");
+  terminal.send("\x03");
+  terminal.expect("> ");
+  terminal.enter("1000 + 1");
+  terminal.expect("1001");
+  terminal.enter("print('loo' .. 'ping') while true do end");
+  terminal.expect("looping");
+  terminal.send("\x03");
+  terminal.expect("interrupted!");
+  terminal.enter("x, y = cr.zeros{64, 4}, cr.zeros{64, 1}");
+  terminal.enter("model = cr.Sequential{ cr.layers.Dense(1, {input_shape = {4}}) }");
+  terminal.enter("model:compile{ optimizer = 'sgd', loss = 'mse' }");
+  terminal.enter("history = model:fit(x, y, {epochs = 100000000, verbose = 2})");
+  terminal.expect("Epoch 3/");
+  terminal.send("\x03");
+  terminal.expect("> ");
+  terminal.enter("'epochs: ' .. tostring(#history.history.loss > 1) .. ' ' .. #model:predict(x)");
+  terminal.expect("epochs: true 64");
+  terminal.enter("#model:fit(x, y, {epochs = 2, verbose = 0}).epoch + 5");
+  terminal.expect("7");
+}
+
+TEST_CASE("lines are remembered from one session to the next") {
+  StateFolder state;
+  {
+    Terminal terminal(state);
+    terminal.expect("> ");
+    terminal.enter("'remem' .. 'bered'");
+    terminal.expect("remembered\r\n> ");
+    terminal.send("\x04");
+    CHECK(terminal.end() == 0);
+  }
+  CHECK(fs::exists(state.path / "crescent" / "history"));
+  Terminal terminal(state);
+  terminal.expect("> ");
+  terminal.send("\x1b[A\r");
+  terminal.expect("remembered");
+}
+
+TEST_CASE("Ctrl-C ends a script, in a loop and while it trains") {
+  StateFolder state;
+  Terminal looping(state, {"-e", "print('re' .. 'ady') while true do end"});
+  looping.expect("ready");
+  looping.send("\x03");
+  looping.expect("interrupted!");
+  CHECK(looping.end() == 1);
+  Terminal training(state, {"-e",
+                            "local m = cr.Sequential{ cr.layers.Dense(1, {input_shape = {4}}) } "
+                            "m:compile{ loss = 'mse' } "
+                            "m:fit(cr.zeros{64, 4}, cr.zeros{64, 1}, {epochs = 100000000, verbose = 2}) "
+                            "print('went ' .. 'on')"});
+  training.expect("Epoch 3/");
+  training.send("\x03");
+  training.expect("interrupted!");
+  CHECK(training.end() == 1);
+  CHECK(training.seen().find("went on") == std::string::npos);
+}
+
+TEST_CASE("-i gives a prompt after the script, and its variables") {
+  StateFolder state;
+  Terminal terminal(state, {"-i", "-e", "answer = 41"});
+  terminal.expect("> ");
+  terminal.enter("answer + 1");
+  terminal.expect("42");
+}
