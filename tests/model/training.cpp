@@ -281,6 +281,31 @@ TEST_CASE("masks reach the loss through a model") {
   CHECK(model->evaluate({x}, {y}, {{"verbose", 0}}).front().second == Approx((4.0 + 16 + 16) / 3).epsilon(1e-5));
 }
 
+namespace {
+
+/// Not a row a sample.
+class Doubling final : public Model {
+ public:
+  Tensors call(const Tensors& inputs, const Call&) override {
+    const Tensor twice[] = {inputs.front(), inputs.front()};
+    return {ops::concatenate(twice, 0)};
+  }
+};
+
+}  // namespace
+
+TEST_CASE("what generators and models give is checked") {
+  auto model = small_model();
+  model->compile({{"optimizer", "sgd"}, {"loss", "mse"}});
+  for (const Batch& bad : {Batch{}, Batch{{Tensor()}, {data(2, 1)}, {}}, Batch{{Tensor::scalar(1)}, {data(2, 1)}, {}}, Batch{{data(2)}, {}, {}}}) {
+    auto source = generator_dataset([&](Batch& batch) { return batch = bad, true; });
+    CHECK_THROWS_AS(model->fit(source, {{"steps_per_epoch", 1}, {"verbose", 0}}), Error);
+    if (bad.y.size() == 1) CHECK_THROWS_AS(model->predict(source, {{"steps", 1}}), Error);
+  }
+  CHECK_THROWS_WITH(std::make_shared<Doubling>()->predict({data(4)}), Contains("expected outputs with a row for each of 4 samples, got shape (8, 3)"));
+  CHECK_NOTHROW(model->fit({data(4)}, {data(4, 1)}, {{"batch_size", std::numeric_limits<int64_t>::max()}, {"verbose", 0}}));
+}
+
 TEST_CASE("every sample is seen once an epoch, in an order of the model's own") {
   const SeedGenerator order(9);
   std::vector<float> numbers(10);

@@ -22,7 +22,7 @@ class ArrayDataset final : public Dataset {
       : arrays_(std::move(arrays)), batch_size_(batch_size), shuffle_(shuffle), order_(order), samples_(arrays_.samples()) {}
 
   int64_t samples() const override { return samples_; }
-  int64_t batches() const override { return (samples_ + batch_size_ - 1) / batch_size_; }
+  int64_t batches() const override { return 1 + (samples_ - 1) / batch_size_; }
   void begin_epoch() override {
     at_ = 0;
     if (shuffle_ == Shuffle::samples) rows_ = order_->permutation(samples_);
@@ -30,8 +30,8 @@ class ArrayDataset final : public Dataset {
   }
 
   bool next(Batch& batch) override {
+    if (at_ >= batches()) return false;
     const int64_t first = at_ * batch_size_;
-    if (first >= samples_) return false;
     const int64_t count = std::min(batch_size_, samples_ - first);
     const bool whole = count == batch_size_;
     ++at_;

@@ -62,6 +62,7 @@ std::string read_file_unpacked(const std::string& path) {
   const std::unique_ptr<z_stream, int (*)(z_stream*)> closing(&stream, inflateEnd);
   stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));
   stream.avail_in = static_cast<uInt>(packed.size());
+  const size_t most = static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGE_SIZE)) / 2;
   std::string text;
   int status = Z_OK;
   while (status == Z_OK) {
@@ -71,6 +72,7 @@ std::string read_file_unpacked(const std::string& path) {
     stream.avail_out = kChunk;
     status = inflate(&stream, Z_NO_FLUSH);
     text.resize(size + kChunk - stream.avail_out);
+    if (text.size() > most) fail("cannot unpack '", path, "': it grows to more than ", most, " bytes, half of this machine's memory");
   }
   if (status != Z_STREAM_END) fail("cannot unpack '", path, "': the gzip data is damaged or cut off after ", text.size(), " bytes");
   return text;

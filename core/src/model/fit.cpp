@@ -22,6 +22,22 @@ T parse(const char* title, const Dict& options) {
 
 Value steps_or_null(int64_t steps) { return steps >= 0 ? Value(steps) : Value(); }
 
+/// A run in progress. One inside another (evaluate from a callback) leaves a pending interruption to the outer one.
+class Run {
+ public:
+  Run() {
+    if (depth()++ == 0) clear_interrupt();
+  }
+  ~Run() { --depth(); }
+  Run(const Run&) = delete;
+
+ private:
+  static int& depth() {
+    thread_local int depth = 0;
+    return depth;
+  }
+};
+
 /// Values of the step so far, fetched when somebody looks.
 Logs lazy_logs(Model& model) {
   return Logs([&model] { return Stepper(model).results(); });
@@ -139,7 +155,7 @@ std::shared_ptr<History> run_fit(Model& model, ModelAccess::Training& state, con
   plan.params.set("metrics", model.metrics_names());
   callbacks.attach(&model, plan.params);
 
-  clear_interrupt();
+  const Run run;
   model.stop_training = false;
   callbacks.each(&Callback::on_train_begin, Logs());
   Logs last;
@@ -200,7 +216,10 @@ void check_trained(const Model& model, ModelAccess::Training& state) {
 class Collected {
  public:
   explicit Collected(int64_t samples) : samples_(samples) {}
-  void add(const Tensors& outputs) {
+  void add(const Tensors& outputs, int64_t count) {
+    for (const Tensor& t : outputs)
+      if (t.rank() == 0 || t.dim(0) != count)
+        fail("predict: expected outputs with a row for each of ", count, " samples, got shape ", t.shape());
     if (samples_ < 0) {
       parts_.resize(outputs.size());
       for (size_t i = 0; i < outputs.size(); ++i) parts_[i].push_back(outputs[i].clone());
@@ -208,7 +227,6 @@ class Collected {
     }
     if (whole_.empty())
       for (const Tensor& t : outputs) whole_.push_back(Tensor::uninitialized({t.dtype(), Shape{samples_}.concat(t.shape().slice(1, t.rank()))}));
-    const int64_t count = outputs.front().dim(0);
     for (size_t i = 0; i < outputs.size(); ++i) {
       const size_t row = whole_[i].bytes() / static_cast<size_t>(samples_);
       std::memcpy(static_cast<std::byte*>(whole_[i].raw()) + static_cast<size_t>(at_) * row, outputs[i].raw(), outputs[i].bytes());
@@ -293,7 +311,7 @@ NamedValues Model::evaluate(DatasetPtr data, const Dict& given) {
                           {"samples", steps_or_null(data->samples())},
                           {"verbose", verbosity(options.verbose)},
                           {"metrics", metrics_names()}});
-  clear_interrupt();
+  const Run run;
   test_epoch(*this, batches, callbacks);
   return Stepper(*this).results();
 }
@@ -314,7 +332,7 @@ Tensors Model::predict(DatasetPtr data, const Dict& given) {
                           {"steps", steps_or_null(batches.count())},
                           {"samples", steps_or_null(data->samples())},
                           {"verbose", verbosity(options.verbose)}});
-  clear_interrupt();
+  const Run run;
   callbacks.each(&Callback::on_predict_begin, Logs());
   batches.begin();
   Stepper stepper(*this);
@@ -323,7 +341,7 @@ Tensors Model::predict(DatasetPtr data, const Dict& given) {
   int64_t step = 0;
   for (; batches.next(batch); ++step) {
     callbacks.each(&Callback::on_predict_batch_begin, step, Logs());
-    collected.add(stepper.predict(batch.x));
+    collected.add(stepper.predict(batch.x), batch.x.front().dim(0));
     callbacks.each(&Callback::on_predict_batch_end, step, Logs());
     if (interrupted()) break;
   }

@@ -26,6 +26,12 @@ std::vector<std::string> names_of(const Model& model, size_t count) {
   return names;
 }
 
+void check_inputs(const Tensors& x) {
+  if (x.empty()) fail("expected a batch with input arrays, got none");
+  for (const Tensor& t : x)
+    if (!t || t.rank() == 0) fail("expected a batch of arrays with a batch axis, got ", t ? "a scalar" : "none");
+}
+
 /// Targets may lack or have an axis of 1 at the end; more than that does not fit a loss that compares elements.
 void check_target(const Tensor& target, const Tensor& prediction, const Loss& loss) {
   static const std::vector<std::string> kComparing{"MeanSquaredError", "BinaryCrossentropy", "CategoricalCrossentropy"};
@@ -46,6 +52,7 @@ Stepper::Stepper(Model& model) : model_(model), state_(ModelAccess::training(mod
 
 void Stepper::prepare(const Batch& batch) {
   if (!state_.compiled) fail("You must compile your model before using it.");
+  check_inputs(batch.x);
   if (!state_.outputs.empty() && model_.built()) return;
   const Tensors outputs = run_abstractly([&](const Tensors& x) { return model_(x, CallOptions{}); }, abstract_like(batch.x));
   LayerAccess::forget_losses(model_);
@@ -154,6 +161,7 @@ void Stepper::update_metrics(const Tensors& y, const Tensors& predictions, const
 }
 
 const Tensors& Stepper::predict(const Tensors& x) {
+  check_inputs(x);
   CallOptions options;
   options.training = false;
   if (state_.compiled && state_.options.run_eagerly) return state_.values = model_(x, options);
