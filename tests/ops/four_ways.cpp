@@ -160,13 +160,17 @@ TEST_CASE("gradients agree with finite differences") {
   }
 }
 
-TEST_CASE("compiled gives what eager gives") {
+TEST_CASE("compiled gives what eager gives, in every dtype") {
   for (const Case& c : all_cases()) {
-    INFO(c.name);
-    const Tensors inputs = draw(c, DType::float32);
-    const Tensors eager = c.run(inputs), compiled = Function(c.run)(inputs);
-    REQUIRE(specs_of(eager) == specs_of(compiled));
-    for (size_t i = 0; i < eager.size(); ++i) CHECK(difference(compiled[i], eager[i]) <= 2e-6 * c.tolerance);
+    for (DType dtype : dtypes_of(c.dtypes)) {
+      INFO(c.name << " in " << name_of(dtype));
+      const Tensors inputs = draw(c, dtype);
+      const Tensors eager = c.run(inputs), compiled = Function(c.run)(inputs);
+      REQUIRE(specs_of(eager) == specs_of(compiled));
+      for (size_t i = 0; i < eager.size(); ++i) {
+        CHECK(difference(compiled[i], eager[i]) <= tolerance_of(eager[i].dtype()) * c.tolerance);
+      }
+    }
   }
 }
 
@@ -184,6 +188,26 @@ TEST_CASE("compiled gradients are the eager ones") {
     })(inputs);
     for (size_t i = 0; i < eager.size(); ++i) {
       if (eager[i]) CHECK(difference(compiled[i], eager[i]) <= 1e-10 * c.tolerance);
+    }
+  }
+}
+
+TEST_CASE("gradients in narrower dtypes are those in float64") {
+  for (const Case& c : all_cases()) {
+    if (!c.has_gradient) continue;
+    for (DType dtype : dtypes_of(c.dtypes)) {
+      if (!is_floating(dtype) || dtype == DType::float64) continue;
+      INFO(c.name << " in " << name_of(dtype));
+      const Tensors inputs = draw(c, dtype);
+      Tensors wide;
+      for (const Tensor& x : inputs) wide.push_back(is_floating(x.dtype()) ? ops::cast(x, DType::float64) : x);
+      const Tensors got = gradients(c, inputs), expected = gradients(c, wide);
+      for (size_t i = 0; i < got.size(); ++i) {
+        REQUIRE(bool(got[i]) == bool(expected[i]));
+        if (!got[i]) continue;
+        CHECK(got[i].spec() == inputs[i].spec());
+        CHECK(difference(got[i], expected[i]) <= 3 * tolerance_of(dtype) * c.tolerance);
+      }
     }
   }
 }
