@@ -1,6 +1,7 @@
 // check_layer: what must hold of every layer, said once; a row says how to make one and what to feed it.
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <cstdio>
 #include <functional>
 #include <set>
 
@@ -220,6 +221,29 @@ void check_mixed(const Row& row, Layer& layer, const Tensors& inputs, const Tens
   for (const Tensor& g : tape.gradient(value, std::span<const Variable>(weights))) CHECK((g && g.dtype() == DType::float32));
 }
 
+/// As the only layer of a model: predicts what it computes, and the same after a trip through a file.
+void check_saving(const Row& row, const Tensors& inputs) {
+  std::vector<Symbol> symbols;
+  for (const Tensor& t : inputs) {
+    InputOptions options;
+    options.shape = t.shape().slice(1, t.rank());
+    options.dtype = t.dtype();
+    symbols.push_back(Input(options));
+  }
+  const LayerPtr layer = layer_of(row);
+  auto model = Functional::make(symbols, (*layer)(symbols));
+  const Tensors outputs = (*layer)(inputs), predicted = model->predict(inputs);
+  const std::string path = "check_layer_test.h5";
+  save_model(*model, path);
+  const Tensors loaded = load_model(path, {.compile = false, .custom_objects = {}})->predict(inputs);
+  std::remove(path.c_str());
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    INFO(row.name);
+    CHECK(near(predicted[i], outputs[i], 1e-5));
+    CHECK(near(loaded[i], predicted[i], 1e-6));
+  }
+}
+
 void check_training(Layer& layer, const Tensors& inputs, const Tensors& outputs) {
   CallOptions training;
   training.training = true;
@@ -236,6 +260,7 @@ void check_layer(const Row& row) {
   check_training(*layer, inputs, outputs);
   check_gradients(row);
   check_mixed(row, *layer, inputs, outputs);
+  check_saving(row, inputs);
   CHECK_FALSE(layer->info()->schema.description.empty());
   for (const Field& field : layer->info()->schema.fields) CHECK_FALSE(field.doc.empty());
 }
