@@ -1,0 +1,70 @@
+#include "model/run.h"
+
+namespace crescent {
+namespace {
+
+thread_local int runs = 0;                            // that are going on
+
+}  // namespace
+
+Run::Run() {
+  if (runs++ == 0) clear_interrupt();
+}
+Run::~Run() { --runs; }
+
+void Batches::begin() {
+  taken_ = 0;
+  if (!goes_on_ || !started_) data_->begin_epoch();
+  started_ = true;
+}
+
+bool Batches::next(Batch& batch) {
+  if (steps_ && taken_ == *steps_) return false;
+  if (!data_->next(batch) && !begins_again(batch)) return false;
+  ++taken_;
+  return true;
+}
+
+bool Batches::begins_again(Batch& batch) {
+  if (goes_on_) data_->begin_epoch();
+  if (goes_on_ && data_->next(batch)) return true;
+  if (steps_)
+    warn("Your input ran out of data after ", taken_, " of ", *steps_, " steps. Make sure that your dataset or generator can "
+         "generate at least `steps_per_epoch * epochs` batches.");
+  return false;
+}
+
+Value steps_or_null(int64_t steps) { return steps >= 0 ? Value(steps) : Value(); }
+
+Logs lazy_logs(Model& model) {
+  return Logs([&model] { return Stepper(model).results(); });
+}
+
+void check_compiled(const Model& model) {
+  if (!model.compiled()) fail("You must compile your model before using it.");
+}
+
+void check_stateful(const Model& model, int64_t samples, int64_t batch_size) {
+  if (model.stateful() && samples % batch_size != 0)
+    fail("In a stateful network, you should only pass inputs with a number of samples that can be divided by the batch size. Found: ",
+         samples, " samples. Batch size: ", batch_size, ".");
+}
+
+void test_epoch(Model& model, Batches& batches, const CallbackList& callbacks) {
+  model.reset_metrics();
+  callbacks.each(&Callback::on_test_begin, Logs());
+  batches.begin();
+  Stepper stepper(model);
+  Batch batch;
+  int64_t step = 0;
+  for (; batches.next(batch); ++step) {
+    callbacks.each(&Callback::on_test_batch_begin, step, Logs());
+    stepper.test(batch);
+    callbacks.each(&Callback::on_test_batch_end, step, lazy_logs(model));
+    if (interrupted()) break;
+  }
+  if (step == 0 && !interrupted()) fail("evaluate: the data gave no batch");
+  callbacks.each(&Callback::on_test_end, lazy_logs(model));
+}
+
+}  // namespace crescent

@@ -1,0 +1,58 @@
+// What fit, evaluate and predict share: going through batches, callbacks, checks.
+#pragma once
+#include <optional>
+
+#include "model/arrays.h"
+#include "model/callback_list.h"
+#include "model/training.h"
+
+namespace crescent {
+
+inline constexpr int64_t kDefaultBatch = 32;
+
+template <class T>
+T parse(const char* title, const Dict& options) {
+  T parsed;
+  schema_of<T>(title).configure(&parsed, options);
+  return parsed;
+}
+
+/// Null when not known.
+Value steps_or_null(int64_t steps);
+
+/// A run in progress. One inside another (evaluate from a callback) leaves a pending interruption to the outer one.
+class Run {
+ public:
+  Run();
+  ~Run();
+  Run(const Run&) = delete;
+};
+
+/// Goes through a dataset, a batch at a time. Training by steps goes on where the last epoch ended, over the end of the data;
+/// everything else starts from the first batch and ends with the data, or earlier after `steps`.
+class Batches {
+ public:
+  Batches(DatasetPtr data, std::optional<int64_t> steps, bool goes_on = false)
+      : data_(std::move(data)), steps_(steps), goes_on_(goes_on && steps) {}
+  int64_t count() const { return steps_ ? *steps_ : data_->batches(); }
+  void begin();
+  bool next(Batch& batch);
+
+ private:
+  bool begins_again(Batch& batch);
+
+  DatasetPtr data_;
+  std::optional<int64_t> steps_;
+  bool goes_on_;
+  int64_t taken_ = 0;
+  bool started_ = false;
+};
+
+/// Values of the step so far, fetched when somebody looks.
+Logs lazy_logs(Model& model);
+void check_compiled(const Model& model);
+void check_stateful(const Model& model, int64_t samples, int64_t batch_size);
+/// Evaluates on `batches`; the metrics hold the result afterwards.
+void test_epoch(Model& model, Batches& batches, const CallbackList& callbacks);
+
+}  // namespace crescent
