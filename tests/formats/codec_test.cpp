@@ -36,9 +36,10 @@ TEST_CASE("every element type and rank comes back bit for bit") {
 
 TEST_CASE("scalars, empty arrays and bools") {
   Scratch scratch;
-  write_tree(scratch.path("a.h5"), {dataset("scalar", Element::float64, {}, std::vector<double>{2.5}),
-                                    dataset("empty", Element::float32, {0, 3}, std::vector<float>{}),
-                                    dataset("bools", Element::boolean, {3}, std::vector<char>{1, 0, 1})});
+  write_tree(scratch.path("a.h5"),
+             {dataset("scalar", Element::float64, {}, std::vector<double>{2.5}),
+              dataset("empty", Element::float32, {0, 3}, std::vector<float>{}),
+              dataset("bools", Element::boolean, {3}, std::vector<char>{1, 0, 1})});
   FileReader reader(scratch.path("a.h5"));
   Texts names{"scalar", "empty", "bools"};
   auto arrays = reader.read(names, reader.describe(names));
@@ -52,16 +53,18 @@ TEST_CASE("scalars, empty arrays and bools") {
 TEST_CASE("attributes: texts of any length, lists in pieces, numbers") {
   Scratch scratch;
   Texts many;
-  for (int i = 0; i < 2000; ++i) many.push_back("layer_with_a_rather_long_name_so_that_the_list_is_cut_" + std::to_string(i));
-  write_tree(scratch.path("a.h5"), {{"",
-                                     {{"short", std::string("text")},
-                                      {"empty", std::string()},
-                                      {"unicode", std::string("m\xc3\xb6nch")},
-                                      {"long", std::string(200'000, 'x')},
-                                      {"integer", int64_t{-5}},
-                                      {"real", 0.1}},
-                                     {}},
-                                    {"group", {{"names", many}, {"none", Texts{}}, {"two", Texts{"a", "bcd"}}}, {}}});
+  for (int i = 0; i < 2000; ++i)
+    many.push_back("layer_with_a_rather_long_name_so_that_the_list_is_cut_" + std::to_string(i));
+  write_tree(scratch.path("a.h5"),
+             {{"",
+               {{"short", std::string("text")},
+                {"empty", std::string()},
+                {"unicode", std::string("m\xc3\xb6nch")},
+                {"long", std::string(200'000, 'x')},
+                {"integer", int64_t{-5}},
+                {"real", 0.1}},
+               {}},
+              {"group", {{"names", many}, {"none", Texts{}}, {"two", Texts{"a", "bcd"}}}, {}}});
   FileReader reader(scratch.path("a.h5"));
   CHECK(reader.text("", "short") == "text");
   CHECK(reader.text("", "empty") == "");
@@ -79,7 +82,8 @@ TEST_CASE("attributes: texts of any length, lists in pieces, numbers") {
 }
 
 TEST_CASE("equal trees are equal files") {
-  Tree tree{{"g", {{"names", Texts{"a"}}}, {}}, dataset("g/a/b/c", Element::float32, {2}, std::vector<float>{1, 2})};
+  Tree tree{{"g", {{"names", Texts{"a"}}}, {}},
+            dataset("g/a/b/c", Element::float32, {2}, std::vector<float>{1, 2})};
   FileImage a(tree), b(tree);
   REQUIRE(a.size() == b.size());
   CHECK(std::memcmp(a.data(), b.data(), a.size()) == 0);
@@ -93,10 +97,15 @@ TEST_CASE("names that HDF5 would change or lose are refused") {
   }
   Node x = dataset("x", Element::float32, {1}, std::vector<float>{1});
   CHECK(contains(failure([&] { FileImage image({x, x}); }), "'/x'"));
-  CHECK(contains(failure([&] { FileImage image({{"g", {{"n", Texts{std::string(70'000, 'y')}}}, {}}}); }), "longer than HDF5 allows"));
+  CHECK(contains(failure([&] {
+                   FileImage image({{"g", {{"n", Texts{std::string(70'000, 'y')}}}, {}}});
+                 }),
+                 "longer than HDF5 allows"));
 }
 
-TEST_CASE("crc32c agrees with its published check value") { CHECK(crc32c("123456789", 9) == 0xe3069283); }
+TEST_CASE("crc32c agrees with its published check value") {
+  CHECK(crc32c("123456789", 9) == 0xe3069283);
+}
 
 TEST_CASE("a changed number in a file of ours is found") {
   Scratch scratch;

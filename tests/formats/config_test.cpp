@@ -6,14 +6,25 @@
 namespace crescent::hdf5 {
 namespace {
 
-Value read(const char* json, const char* version) { return ConfigIn("m.h5", {version, "tensorflow"}).model(parse_json(json)); }
+Value read(const char* json, const char* version) {
+  return ConfigIn("m.h5", {version, "tensorflow"}).model(parse_json(json));
+}
 
 const Dict& layer_config(const Value& model, size_t i) {
-  return model.as_dict().at("config").as_dict().at("layers").as_list().at(i).as_dict().at("config").as_dict();
+  return model.as_dict()
+      .at("config")
+      .as_dict()
+      .at("layers")
+      .as_list()
+      .at(i)
+      .as_dict()
+      .at("config")
+      .as_dict();
 }
 
 TEST_CASE("Keras 3 writes objects with modules, policies and batch_shape") {
-  Value model = read(R"({"class_name": "Sequential", "module": "keras", "config": {"name": "s", "trainable": true,
+  Value model = read(
+      R"({"class_name": "Sequential", "module": "keras", "config": {"name": "s", "trainable": true,
     "dtype": {"module": "keras", "class_name": "DTypePolicy", "config": {"name": "float32"}},
     "layers": [
       {"class_name": "InputLayer", "config": {"batch_shape": [null, 4], "dtype": "float32", "sparse": false, "ragged": false,
@@ -22,19 +33,22 @@ TEST_CASE("Keras 3 writes objects with modules, policies and batch_shape") {
        "config": {"name": "d", "dtype": {"module": "keras", "class_name": "DTypePolicy", "config": {"name": "float32"}},
         "units": 2, "activation": {"module": "builtins", "class_name": "function", "config": "relu"},
         "kernel_initializer": {"module": "keras.initializers", "class_name": "GlorotUniform", "config": {"seed": null},
-          "registered_name": null}, "quantization_config": null}}]}})", "3.15.1");
+          "registered_name": null}, "quantization_config": null}}]}})",
+      "3.15.1");
   CHECK(*layer_config(model, 0).find("batch_input_shape") == Value(List{Value(), 4}));
   const Dict& dense = layer_config(model, 1);
   CHECK(dense.at("dtype") == Value("float32"));
   CHECK(dense.at("activation") == Value("relu"));
   CHECK_FALSE(dense.contains("quantization_config"));
-  CHECK(dense.at("kernel_initializer").as_dict().keys() == std::vector<std::string>{"class_name", "config"});
+  CHECK(dense.at("kernel_initializer").as_dict().keys() ==
+        std::vector<std::string>{"class_name", "config"});
   CHECK(model_from_config(model)->count_params() == 10);
 }
 
 TEST_CASE("before 2.2.3 a Sequential is a bare list") {
   Value model = read(R"({"class_name": "Sequential", "config": [{"class_name": "Dense", "config":
-    {"name": "d", "units": 2, "batch_input_shape": [null, 4], "activation": "hard_sigmoid"}}]})", "2.1.6");
+    {"name": "d", "units": 2, "batch_input_shape": [null, 4], "activation": "hard_sigmoid"}}]})",
+                     "2.1.6");
   CHECK(layer_config(model, 0).at("activation") == Value("hard_sigmoid_keras2"));
   CHECK(model_from_config(model)->count_params() == 10);
 }
@@ -45,22 +59,35 @@ std::string graph_of(const char* nodes_of_add) {
     {"class_name": "Sequential", "name": "inner", "config": {"name": "inner", "layers": [
       {"class_name": "Dense", "config": {"name": "d", "units": 4, "batch_input_shape": [null, 4]}}]},
      "inbound_nodes": [[["a", 0, 0, {}]], [["a", 0, 0, {}]]]},
-    {"class_name": "Add", "name": "sum", "config": {"name": "sum"}, "inbound_nodes": )") + nodes_of_add +
-         R"(}], "input_layers": [["a", 0, 0]], "output_layers": ["sum", 0, 0]}})";
+    {"class_name": "Add", "name": "sum", "config": {"name": "sum"}, "inbound_nodes": )") +
+         nodes_of_add + R"(}], "input_layers": [["a", 0, 0]], "output_layers": ["sum", 0, 0]}})";
 }
 
 TEST_CASE("calls of a model inside a model count from 1 in Keras 2 and from 0 here") {
-  Value from_one = read(graph_of(R"([[["inner", 1, 0, {}], ["inner", 2, 0, {}]]])").c_str(), "2.3.1");
+  Value from_one =
+      read(graph_of(R"([[["inner", 1, 0, {}], ["inner", 2, 0, {}]]])").c_str(), "2.3.1");
   Value from_zero = read(graph_of(R"([{"args": [[
     {"class_name": "__keras_tensor__", "config": {"keras_history": ["inner", 0, 0]}},
-    {"class_name": "__keras_tensor__", "config": {"keras_history": ["inner", 1, 0]}}]], "kwargs": {"mask": null}}])").c_str(), "3.15.1");
+    {"class_name": "__keras_tensor__", "config": {"keras_history": ["inner", 1, 0]}}]], "kwargs": {"mask": null}}])")
+                             .c_str(),
+                         "3.15.1");
   CHECK(from_one == from_zero);
-  CHECK(from_one.as_dict().at("config").as_dict().at("output_layers") == Value(List{List{"sum", 0, 0}}));
+  CHECK(from_one.as_dict().at("config").as_dict().at("output_layers") ==
+        Value(List{List{"sum", 0, 0}}));
 
   auto node_of_sum = [](const Value& written) {
-    return written.as_dict().at("config").as_dict().at("layers").as_list()[2].as_dict().at("inbound_nodes").as_list()[0].as_list();
+    return written.as_dict()
+        .at("config")
+        .as_dict()
+        .at("layers")
+        .as_list()[2]
+        .as_dict()
+        .at("inbound_nodes")
+        .as_list()[0]
+        .as_list();
   };
-  Value keras2 = keras_model_config(from_zero, "keras2"), keras3 = keras_model_config(from_zero, "keras3");
+  Value keras2 = keras_model_config(from_zero, "keras2"),
+        keras3 = keras_model_config(from_zero, "keras3");
   CHECK(node_of_sum(keras2)[0].as_list()[1] == Value(1));
   CHECK(node_of_sum(keras3)[0].as_list()[1] == Value(0));
   CHECK(keras3.as_dict().at("class_name") == Value("Model"));
@@ -68,7 +95,8 @@ TEST_CASE("calls of a model inside a model count from 1 in Keras 2 and from 0 he
 
 TEST_CASE("compile arguments of every generation") {
   ConfigIn reader("m.h5", {"2.2.4", "tensorflow"});
-  Dict old = reader.compile_options(parse_json(R"({"optimizer_config": {"class_name": "SGD", "config": {"lr": 0.5, "momentum": 0.0,
+  Dict old = reader.compile_options(parse_json(
+      R"({"optimizer_config": {"class_name": "SGD", "config": {"lr": 0.5, "momentum": 0.0,
     "decay": 0.1, "nesterov": false}}, "loss": "mse", "metrics": ["acc"], "sample_weight_mode": null, "loss_weights": null})"));
   CHECK(old.keys() == std::vector<std::string>{"optimizer", "loss", "metrics"});
   const Dict& sgd = old.at("optimizer").as_dict().at("config").as_dict();
@@ -76,20 +104,26 @@ TEST_CASE("compile arguments of every generation") {
   CHECK_FALSE(sgd.contains("lr"));
   CHECK_FALSE(sgd.contains("decay"));
 
-  Dict tf = reader.compile_options(parse_json(R"({"loss": "mse", "metrics": [[{"class_name": "MeanMetricWrapper",
+  Dict tf = reader.compile_options(
+      parse_json(R"({"loss": "mse", "metrics": [[{"class_name": "MeanMetricWrapper",
     "config": {"name": "accuracy", "dtype": "float32", "fn": "binary_accuracy"}}]]})"));
   CHECK(tf.at("metrics") == Value(List{"binary_accuracy"}));
 }
 
 TEST_CASE("what is written loads in Keras 2.3.1: explicit input, old names, nothing new") {
-  auto model = Sequential::make({layer("Conv2D", {{"filters", 2}, {"kernel_size", 3}, {"input_shape", List{8, 8, 1}},
-                                                  {"kernel_regularizer", "l2"}, {"name", "c"}}),
-                                 layer("LeakyReLU", {{"negative_slope", 0.1}})}, "s");
+  auto model = Sequential::make({layer("Conv2D", {{"filters", 2},
+                                                  {"kernel_size", 3},
+                                                  {"input_shape", List{8, 8, 1}},
+                                                  {"kernel_regularizer", "l2"},
+                                                  {"name", "c"}}),
+                                 layer("LeakyReLU", {{"negative_slope", 0.1}})},
+                                "s");
   Value written = keras_model_config(model_config(*model), "keras3");
   const List& layers = written.as_dict().at("config").as_dict().at("layers").as_list();
   REQUIRE(layers.size() == 3);
   CHECK(layers[0].as_dict().at("class_name") == Value("InputLayer"));
-  CHECK(layer_config(written, 0).keys() == std::vector<std::string>{"batch_input_shape", "dtype", "sparse", "name"});
+  CHECK(layer_config(written, 0).keys() ==
+        std::vector<std::string>{"batch_input_shape", "dtype", "sparse", "name"});
   CHECK(layer_config(written, 0).at("name") == Value("c_input"));
   const Dict& conv = layer_config(written, 1);
   CHECK_FALSE(conv.contains("batch_input_shape"));

@@ -1,4 +1,5 @@
-// Files made to hurt: each is refused with a message that names the path, quickly, and nothing else is opened.
+// Files made to hurt: each is refused with a message that names the path, quickly, and nothing else
+// is opened.
 #include <sys/stat.h>
 
 #include <chrono>
@@ -11,7 +12,8 @@ namespace {
 /// A file made with the C interface of HDF5, which checks nothing of this.
 class Crafted {
  public:
-  Crafted(const Scratch& scratch, H5F_libver_t version = H5F_LIBVER_EARLIEST) : path(scratch.path("hostile.h5")) {
+  Crafted(const Scratch& scratch, H5F_libver_t version = H5F_LIBVER_EARLIEST)
+      : path(scratch.path("hostile.h5")) {
     Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
     H5Pset_libver_bounds(access, version, H5F_LIBVER_LATEST);
     H5Pset_fclose_degree(access, H5F_CLOSE_STRONG);  // whatever of it is still open
@@ -23,7 +25,8 @@ class Crafted {
     if (file >= 0) H5Fclose(file);
     file = -1;
   }
-  void dataset(const char* name, hid_t type, std::vector<hsize_t> dims, hid_t creation = H5P_DEFAULT, const void* data = nullptr) {
+  void dataset(const char* name, hid_t type, std::vector<hsize_t> dims,
+               hid_t creation = H5P_DEFAULT, const void* data = nullptr) {
     Handle space(H5Screate_simple(static_cast<int>(dims.size()), dims.data(), nullptr), H5Sclose);
     Handle set(H5Dcreate2(file, name, type, space, H5P_DEFAULT, creation, H5P_DEFAULT), H5Dclose);
     REQUIRE(set.valid());
@@ -34,7 +37,9 @@ class Crafted {
   hid_t file = -1;
 };
 
-Handle creation() { return Handle(H5Pcreate(H5P_DATASET_CREATE), H5Pclose); }
+Handle creation() {
+  return Handle(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+}
 
 /// The message, after checking that it came fast.
 std::string refusal(Crafted& crafted, const std::string& dataset) {
@@ -57,7 +62,8 @@ TEST_CASE("links that lead elsewhere are not followed") {
   Crafted crafted(scratch);
   crafted.dataset("w", H5T_NATIVE_FLOAT, {3}, H5P_DEFAULT, secret.data());
   SECTION("external") {
-    H5Lcreate_external(scratch.path("other.h5").c_str(), "/w", crafted.file, "x", H5P_DEFAULT, H5P_DEFAULT);
+    H5Lcreate_external(scratch.path("other.h5").c_str(), "/w", crafted.file, "x", H5P_DEFAULT,
+                       H5P_DEFAULT);
     CHECK(contains(refusal(crafted, "x"), "link"));
   }
   SECTION("soft") {
@@ -150,7 +156,9 @@ TEST_CASE("unknown filters and what holds no numbers") {
     Handle group(H5Gcreate2(crafted.file, "x", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose);
     CHECK(contains(refusal(crafted, "x"), "not a dataset"));
   }
-  SECTION("nothing") { CHECK(contains(refusal(crafted, "x\033[31m"), "'/x?[31m'")); }
+  SECTION("nothing") {
+    CHECK(contains(refusal(crafted, "x\033[31m"), "'/x?[31m'"));
+  }
 }
 
 TEST_CASE("attributes without bound") {
@@ -159,9 +167,12 @@ TEST_CASE("attributes without bound") {
   SECTION("too many") {
     Handle scalar(H5Screate(H5S_SCALAR), H5Sclose);
     for (int i = 0; i < 5000; ++i)
-      Handle(H5Acreate2(crafted.file, ("a" + std::to_string(i)).c_str(), H5T_NATIVE_INT, scalar, H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
+      Handle(H5Acreate2(crafted.file, ("a" + std::to_string(i)).c_str(), H5T_NATIVE_INT, scalar,
+                        H5P_DEFAULT, H5P_DEFAULT),
+             H5Aclose);
     crafted.close();
-    CHECK(contains(failure([&] { FileReader(crafted.path).text("", "model_config"); }), "attributes"));
+    CHECK(contains(failure([&] { FileReader(crafted.path).text("", "model_config"); }),
+                   "attributes"));
   }
   SECTION("too large") {
     Handle text(H5Tcopy(H5T_C_S1), H5Tclose);
@@ -169,19 +180,24 @@ TEST_CASE("attributes without bound") {
     Handle scalar(H5Screate(H5S_SCALAR), H5Sclose);
     std::string zeros(size_t{80} << 20, 'x');
     {
-      Handle big(H5Acreate2(crafted.file, "model_config", text, scalar, H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
+      Handle big(H5Acreate2(crafted.file, "model_config", text, scalar, H5P_DEFAULT, H5P_DEFAULT),
+                 H5Aclose);
       REQUIRE(big.valid());
       H5Awrite(big, text, zeros.data());
     }
     crafted.close();
-    CHECK(contains(failure([&] { FileReader(crafted.path).text("", "model_config"); }), "larger than any attribute"));
+    CHECK(contains(failure([&] { FileReader(crafted.path).text("", "model_config"); }),
+                   "larger than any attribute"));
   }
   SECTION("of another kind") {
     hsize_t two = 2;
     Handle space(H5Screate_simple(1, &two, nullptr), H5Sclose);
-    Handle(H5Acreate2(crafted.file, "model_config", H5T_NATIVE_INT, space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
+    Handle(
+        H5Acreate2(crafted.file, "model_config", H5T_NATIVE_INT, space, H5P_DEFAULT, H5P_DEFAULT),
+        H5Aclose);
     crafted.close();
-    CHECK(contains(failure([&] { FileReader(crafted.path).text("", "model_config"); }), "'model_config'"));
+    CHECK(contains(failure([&] { FileReader(crafted.path).text("", "model_config"); }),
+                   "'model_config'"));
   }
 }
 

@@ -5,7 +5,9 @@
 namespace crescent::hdf5 {
 namespace {
 
-const Dict kCompile{{"optimizer", "adam"}, {"loss", "sparse_categorical_crossentropy"}, {"metrics", List{"accuracy"}}};
+const Dict kCompile{{"optimizer", "adam"},
+                    {"loss", "sparse_categorical_crossentropy"},
+                    {"metrics", List{"accuracy"}}};
 const Dict kFit{{"epochs", 2}, {"batch_size", 16}, {"verbose", 0}};
 
 TEST_CASE("a Sequential predicts the same after saving and loading") {
@@ -19,13 +21,21 @@ TEST_CASE("a Sequential predicts the same after saving and loading") {
   check_same(model->predict({ramp({5, 4})}), again->predict({ramp({5, 4})}));
 }
 
-Dict configured(const std::string& name, const Dict& config) { return {{"class_name", name}, {"config", config}}; }
+Dict configured(const std::string& name, const Dict& config) {
+  return {{"class_name", name}, {"config", config}};
+}
 
 TEST_CASE("training goes on bit for bit: optimizer, dropout, order of samples") {
-  Dict falling = configured("ExponentialDecay", {{"initial_learning_rate", 0.01}, {"decay_steps", 3}, {"decay_rate", 0.5}});
+  Dict falling =
+      configured("ExponentialDecay",
+                 {{"initial_learning_rate", 0.01}, {"decay_steps", 3}, {"decay_rate", 0.5}});
   const Value optimizers[] = {
       "adam",
-      configured("SGD", {{"momentum", 0.9}, {"nesterov", true}, {"use_ema", true}, {"clipnorm", 1.0}, {"weight_decay", 0.01}}),
+      configured("SGD", {{"momentum", 0.9},
+                         {"nesterov", true},
+                         {"use_ema", true},
+                         {"clipnorm", 1.0},
+                         {"weight_decay", 0.01}}),
       configured("Adam", {{"amsgrad", true}, {"gradient_accumulation_steps", 3}}),
       configured("RMSprop", {{"learning_rate", falling}}),
   };
@@ -52,7 +62,8 @@ TEST_CASE("half-width weights keep their bits") {
   for (const char* dtype : {"bfloat16", "float16", "float64"}) {
     CAPTURE(dtype);
     Scratch scratch;
-    auto model = Sequential::make({layer("Dense", {{"units", 3}, {"input_shape", List{4}}, {"dtype", dtype}})});
+    auto model = Sequential::make(
+        {layer("Dense", {{"units", 3}, {"input_shape", List{4}}, {"dtype", dtype}})});
     crescent::save_model(*model, scratch.path("m.h5"));
     check_same(model->get_weights(), crescent::load_model(scratch.path("m.h5"))->get_weights());
   }
@@ -73,7 +84,8 @@ TEST_CASE("an optimizer can be left out, and compiling can be declined") {
 }
 
 std::shared_ptr<Functional> nested_graph() {
-  auto inner = Sequential::make({layer("Dense", {{"units", 4}, {"input_shape", List{4}}, {"name", "in_inner"}})}, "inner");
+  auto inner = Sequential::make(
+      {layer("Dense", {{"units", 4}, {"input_shape", List{4}}, {"name", "in_inner"}})}, "inner");
   auto shared = layer("Dense", {{"units", 2}, {"name", "shared"}});
   Symbol a = Input(Shape{4}, "a"), b = Input(Shape{4}, "b");
   Symbol left = (*shared)((*inner)(a)), right = (*shared)((*inner)(b));
@@ -122,13 +134,17 @@ TEST_CASE("weights alone: in order, by name, leaving out what does not fit") {
   crescent::load_weights(*other, scratch.path("w.h5"));
   check_same(model->get_weights(), other->get_weights());
 
-  auto wider = Sequential::make({layer("Dense", {{"units", 8}, {"input_shape", List{4}}, {"name", "first"}}),
-                                 layer("Dense", {{"units", 5}, {"name", "last"}})});
+  auto wider =
+      Sequential::make({layer("Dense", {{"units", 8}, {"input_shape", List{4}}, {"name", "first"}}),
+                        layer("Dense", {{"units", 5}, {"name", "last"}})});
   Tensors before = wider->get_weights();
   LoadWeightsOptions by_name;
   by_name.by_name = true;
-  std::string message = failure([&] { crescent::load_weights(*wider, scratch.path("w.h5"), by_name); });
-  CHECK(contains(message, "(named \"last\"), weight last/kernel has shape (8, 5), but the saved weight has shape (8, 3)."));
+  std::string message =
+      failure([&] { crescent::load_weights(*wider, scratch.path("w.h5"), by_name); });
+  CHECK(contains(message,
+                 "(named \"last\"), weight last/kernel has shape (8, 5), but the saved weight has "
+                 "shape (8, 3)."));
   message = failure([&] { crescent::load_weights(*wider, scratch.path("w.h5")); });
   CHECK(contains(message, "not compatible with provided weight shape"));
   check_same(wider->get_weights(), before);
@@ -148,10 +164,12 @@ TEST_CASE("weights of a model's file, and files that do not fit") {
   check_same(model->get_weights(), other->get_weights());
 
   auto shorter = Sequential::make({layer("Dense", {{"units", 8}, {"input_shape", List{4}}})});
-  CHECK(contains(failure([&] { crescent::load_weights(*shorter, scratch.path("m.h5")); }),
-                 "You are trying to load a weight file containing 2 layers into a model with 1 layers."));
+  CHECK(contains(
+      failure([&] { crescent::load_weights(*shorter, scratch.path("m.h5")); }),
+      "You are trying to load a weight file containing 2 layers into a model with 1 layers."));
   crescent::save_weights(*model, scratch.path("w.h5"));
-  CHECK(contains(failure([&] { crescent::load_model(scratch.path("w.h5")); }), "No model found in config."));
+  CHECK(contains(failure([&] { crescent::load_model(scratch.path("w.h5")); }),
+                 "No model found in config."));
 }
 
 TEST_CASE("weights in Keras 3's layout") {
@@ -159,11 +177,14 @@ TEST_CASE("weights in Keras 3's layout") {
   auto model = nested_graph(), other = nested_graph();
   crescent::save_weights(*model, scratch.path("m.weights.h5"));
   FileReader file(scratch.path("m.weights.h5"));
-  CHECK(file.members("layers") == std::vector<std::string>{"add", "dense", "input_layer", "input_layer_1", "sequential"});
+  CHECK(file.members("layers") ==
+        std::vector<std::string>{"add", "dense", "input_layer", "input_layer_1", "sequential"});
   CHECK(file.text("layers/sequential/layers/dense/vars", "name") == "in_inner");
   crescent::load_weights(*other, scratch.path("m.weights.h5"));
   check_same(model->get_weights(), other->get_weights());
-  CHECK(contains(failure([&] { crescent::load_weights(*small_sequential(), scratch.path("m.weights.h5")); }), "'/layers/dense_1/vars/0'"));
+  CHECK(contains(
+      failure([&] { crescent::load_weights(*small_sequential(), scratch.path("m.weights.h5")); }),
+      "'/layers/dense_1/vars/0'"));
 }
 
 /// As CuDNNLSTM and CuDNNGRU store it: the block of each gate holds the numbers of its transpose.
@@ -182,22 +203,28 @@ TEST_CASE("recurrent layers that a GPU trained under Keras 2") {
   for (const char* name : {"LSTM", "GRU"}) {
     CAPTURE(name);
     int64_t gates = std::string(name) == "LSTM" ? 4 : 3;
-    auto model = Sequential::make({layer(name, {{"units", 3}, {"input_shape", List{5, 2}}, {"name", "r"}})});
+    auto model =
+        Sequential::make({layer(name, {{"units", 3}, {"input_shape", List{5, 2}}, {"name", "r"}})});
     Tensors weights{ramp({2, 3 * gates}), ramp({3, 3 * gates}, 0.02), ramp({6 * gates})};
     Tensor bias = weights[2];
     Tensor added = ops::add(bias.view_rows(0, 3 * gates), bias.view_rows(3 * gates, 3 * gates));
     model->set_weights({weights[0], weights[1], gates == 4 ? added : bias.view({2, 9})});
 
-    Dict entry = configured(std::string("CuDNN") + name, {{"name", "r"}, {"units", 3}, {"batch_input_shape", List{Value(), 5, 2}},
-                                                          {"return_sequences", false}});
+    Dict entry =
+        configured(std::string("CuDNN") + name, {{"name", "r"},
+                                                 {"units", 3},
+                                                 {"batch_input_shape", List{Value(), 5, 2}},
+                                                 {"return_sequences", false}});
     Dict config = configured("Sequential", {{"name", "s"}, {"layers", List{entry}}});
     std::vector<std::string> names{"r/kernel:0", "r/recurrent_kernel:0", "r/bias:0"};
-    write_tree(scratch.path("m.h5"), {{"", {{"model_config", to_json(config)}, {"keras_version", std::string("2.2.4")}}, {}},
-                                      {"model_weights", {{"layer_names", std::vector<std::string>{"r"}}}, {}},
-                                      {"model_weights/r", {{"weight_names", names}}, {}},
-                                      dataset_node("model_weights/r/r/kernel:0", for_cudnn(weights[0], gates)),
-                                      dataset_node("model_weights/r/r/recurrent_kernel:0", for_cudnn(weights[1], gates)),
-                                      dataset_node("model_weights/r/r/bias:0", bias)});
+    write_tree(
+        scratch.path("m.h5"),
+        {{"", {{"model_config", to_json(config)}, {"keras_version", std::string("2.2.4")}}, {}},
+         {"model_weights", {{"layer_names", std::vector<std::string>{"r"}}}, {}},
+         {"model_weights/r", {{"weight_names", names}}, {}},
+         dataset_node("model_weights/r/r/kernel:0", for_cudnn(weights[0], gates)),
+         dataset_node("model_weights/r/r/recurrent_kernel:0", for_cudnn(weights[1], gates)),
+         dataset_node("model_weights/r/r/bias:0", bias)});
     auto again = crescent::load_model(scratch.path("m.h5"));
     check_same(model->get_weights(), again->get_weights());
     check_same(model->predict({ramp({4, 5, 2})}), again->predict({ramp({4, 5, 2})}));
@@ -208,8 +235,11 @@ TEST_CASE("classes that are not there are named") {
   Scratch scratch;
   auto with_class = [&](const std::string& name) {
     Dict entry{{"class_name", name}, {"config", Dict{{"name", "odd"}}}};
-    Dict config{{"class_name", "Sequential"}, {"config", Dict{{"name", "s"}, {"layers", List{entry}}}}};
-    write_tree(scratch.path("m.h5"), {{"", {{"model_config", to_json(config)}, {"keras_version", std::string("2.3.1")}}, {}}});
+    Dict config{{"class_name", "Sequential"},
+                {"config", Dict{{"name", "s"}, {"layers", List{entry}}}}};
+    write_tree(
+        scratch.path("m.h5"),
+        {{"", {{"model_config", to_json(config)}, {"keras_version", std::string("2.3.1")}}, {}}});
     return failure([&] { crescent::load_model(scratch.path("m.h5")); });
   };
   std::string message = with_class("Dens");
@@ -223,7 +253,8 @@ TEST_CASE("classes that are not there are named") {
 TEST_CASE("a class of a plugin that is not loaded: which one it was") {
   Scratch scratch;
   Dict entry{{"class_name", "Scale"}, {"config", Dict{{"name", "mine"}}}};
-  Dict config{{"class_name", "Sequential"}, {"config", Dict{{"name", "s"}, {"layers", List{entry}}}}};
+  Dict config{{"class_name", "Sequential"},
+              {"config", Dict{{"name", "s"}, {"layers", List{entry}}}}};
   Dict own{{"model", config}, {"plugins", Dict{{"Scale", List{"acme.scale", "1.2.0"}}}}};
   write_tree(scratch.path("m.h5"), {{"", {{"crescent", to_json(own)}}, {}}});
   std::string message = failure([&] { crescent::load_model(scratch.path("m.h5")); });
@@ -257,11 +288,13 @@ TEST_CASE("configurations that are no configurations") {
     write_tree(scratch.path("m.h5"), {{"", {{"model_config", config}}, {}}});
     return failure([&] { crescent::load_model(scratch.path("m.h5")); });
   };
-  for (const char* config : {"", "{", "[]", "3", "null", R"({"class_name": 3})", R"({"class_name": "Sequential"})",
-                             R"({"class_name": "Sequential", "config": {"layers": 3}})",
-                             R"({"class_name": "Sequential", "config": {"layers": [3]}})",
-                             R"({"class_name": "Model", "config": {"layers": [], "input_layers": 3, "output_layers": {}}})",
-                             R"({"class_name": "Model", "config": {"layers": [{"class_name": "Dense", "config": {}}]}})"}) {
+  for (
+      const char* config :
+      {"", "{", "[]", "3", "null", R"({"class_name": 3})", R"({"class_name": "Sequential"})",
+       R"({"class_name": "Sequential", "config": {"layers": 3}})",
+       R"({"class_name": "Sequential", "config": {"layers": [3]}})",
+       R"({"class_name": "Model", "config": {"layers": [], "input_layers": 3, "output_layers": {}}})",
+       R"({"class_name": "Model", "config": {"layers": [{"class_name": "Dense", "config": {}}]}})"}) {
     CAPTURE(config);
     CHECK(contains(load(config), scratch.path("m.h5")));
   }
@@ -278,7 +311,8 @@ TEST_CASE("damaged model files never end the process and never load half") {
   int loaded = 0, refused = 0;
   for (int i = 0; i < 100; ++i) {
     std::string mutant = seed;
-    for (int changes = 0; changes < 8; ++changes) mutant[random() % mutant.size()] = static_cast<char>(random());
+    for (int changes = 0; changes < 8; ++changes)
+      mutant[random() % mutant.size()] = static_cast<char>(random());
     write_bytes(scratch.path("mutant.h5"), mutant);
     Tensors before = model->get_weights();
     try {
@@ -299,8 +333,10 @@ TEST_CASE("arrays by name") {
   crescent::write_arrays(scratch.path("a.h5"), {{"x", ramp({2, 3})}, {"group/y", labels(4, 3)}});
   check_same(crescent::read_array(scratch.path("a.h5"), "x"), ramp({2, 3}));
   check_same(crescent::read_array(scratch.path("a.h5"), "group/y"), labels(4, 3));
-  CHECK(contains(failure([&] { crescent::read_array(scratch.path("a.h5"), "z"); }), "there is no dataset '/z'"));
-  CHECK(contains(failure([&] { crescent::read_array(scratch.path("a.h5"), ""); }), "which dataset?"));
+  CHECK(contains(failure([&] { crescent::read_array(scratch.path("a.h5"), "z"); }),
+                 "there is no dataset '/z'"));
+  CHECK(
+      contains(failure([&] { crescent::read_array(scratch.path("a.h5"), ""); }), "which dataset?"));
 }
 
 TEST_CASE("overwriting can be declined") {
@@ -309,7 +345,8 @@ TEST_CASE("overwriting can be declined") {
   SaveOptions careful;
   careful.overwrite = false;
   crescent::save_model(*model, scratch.path("m.h5"), careful);
-  CHECK(contains(failure([&] { crescent::save_model(*model, scratch.path("m.h5"), careful); }), "exists"));
+  CHECK(contains(failure([&] { crescent::save_model(*model, scratch.path("m.h5"), careful); }),
+                 "exists"));
 }
 
 }  // namespace

@@ -6,25 +6,31 @@
 
 namespace crescent::hdf5 {
 
-inline LayerPtr layer(const std::string& name, const Dict& options) { return make<Layer>(name, options); }
+inline LayerPtr layer(const std::string& name, const Dict& options) {
+  return make<Layer>(name, options);
+}
 
 inline ModelPtr small_sequential() {
-  return Sequential::make({layer("Dense", {{"units", 8}, {"activation", "relu"}, {"input_shape", List{4}}, {"name", "first"}}),
-                           layer("Dropout", {{"rate", 0.25}, {"name", "drop"}}),
-                           layer("Dense", {{"units", 3}, {"activation", "softmax"}, {"name", "last"}})},
-                          "small");
+  return Sequential::make(
+      {layer("Dense",
+             {{"units", 8}, {"activation", "relu"}, {"input_shape", List{4}}, {"name", "first"}}),
+       layer("Dropout", {{"rate", 0.25}, {"name", "drop"}}),
+       layer("Dense", {{"units", 3}, {"activation", "softmax"}, {"name", "last"}})},
+      "small");
 }
 
 /// Numbers that differ everywhere and stay small.
 inline Tensor ramp(const Shape& shape, double step = 0.01) {
   std::vector<float> values(static_cast<size_t>(shape.size()));
-  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(step * static_cast<double>((i * 37) % 101) - 0.3);
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i] = static_cast<float>(step * static_cast<double>((i * 37) % 101) - 0.3);
   return Tensor::from(values, shape);
 }
 
 inline Tensor labels(int64_t count, int classes) {
   std::vector<int32_t> values(static_cast<size_t>(count));
-  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<int32_t>((i * i + i / 3) % static_cast<size_t>(classes));
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i] = static_cast<int32_t>((i * i + i / 3) % static_cast<size_t>(classes));
   return Tensor::from(values, {count});
 }
 

@@ -1,4 +1,5 @@
-// Files with a few changed bytes, or cut short: every one ends in arrays or in an error, never in a dead process.
+// Files with a few changed bytes, or cut short: every one ends in arrays or in an error, never in a
+// dead process.
 #include <random>
 
 #include "scratch.h"
@@ -26,7 +27,9 @@ std::string file_with_variable_texts(const Scratch& scratch) {
   H5Awrite(list, text, names);
   for (const char* name : names) {
     Handle space(H5Screate_simple(1, &six, nullptr), H5Sclose);
-    Handle set(H5Dcreate2(group, name, H5T_NATIVE_FLOAT, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Dclose);
+    Handle set(
+        H5Dcreate2(group, name, H5T_NATIVE_FLOAT, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+        H5Dclose);
     float values[6] = {1, 2, 3, 4, 5, 6};
     H5Dwrite(set, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values);
   }
@@ -38,7 +41,8 @@ void load_all(const std::string& path) {
   FileReader reader(path);
   reader.text("", "model_config");
   std::vector<std::string> datasets;
-  for (const std::string& name : reader.texts("model_weights", "layer_names").value_or(std::vector<std::string>{}))
+  for (const std::string& name :
+       reader.texts("model_weights", "layer_names").value_or(std::vector<std::string>{}))
     datasets.push_back("model_weights/" + name);
   reader.members("model_weights");
   reader.read(datasets, reader.describe(datasets));
@@ -59,23 +63,27 @@ struct Tally {
 
 TEST_CASE("damaged files never end the process") {
   Scratch scratch;
-  std::string seed = read_bytes(file_with_variable_texts(scratch)), path = scratch.path("mutant.h5");
+  std::string seed = read_bytes(file_with_variable_texts(scratch)),
+              path = scratch.path("mutant.h5");
   std::mt19937 random(20'240'229);
   Tally tally;
   for (int i = 0; i < 400; ++i) {
     std::string mutant = seed;
-    for (unsigned changes = 1 + random() % 4; changes > 0; --changes) mutant[random() % mutant.size()] = static_cast<char>(random());
+    for (unsigned changes = 1 + random() % 4; changes > 0; --changes)
+      mutant[random() % mutant.size()] = static_cast<char>(random());
     write_bytes(path, mutant);
     tally.run(path);
   }
-  for (uint64_t value : {uint64_t{0}, ~uint64_t{0}, uint64_t{1} << 63, uint64_t{0x7fffffffffffffff}, uint64_t{4096}})
+  for (uint64_t value :
+       {uint64_t{0}, ~uint64_t{0}, uint64_t{1} << 63, uint64_t{0x7fffffffffffffff}, uint64_t{4096}})
     for (int i = 0; i < 40; ++i) {
       std::string mutant = seed;
       std::memcpy(mutant.data() + random() % (mutant.size() - 8), &value, 8);
       write_bytes(path, mutant);
       tally.run(path);
     }
-  WARN("600 mutants: " << tally.loaded << " loaded, " << tally.refused << " refused, " << tally.reader_died << " readers died");
+  WARN("600 mutants: " << tally.loaded << " loaded, " << tally.refused << " refused, "
+                       << tally.reader_died << " readers died");
   CHECK(tally.loaded + tally.refused + tally.reader_died == 600);
 }
 
@@ -92,7 +100,9 @@ TEST_CASE("truncated files are refused") {
 TEST_CASE("failed loads leave no descriptor behind") {
   Scratch scratch;
   write_bytes(scratch.path("bad.h5"), std::string(3000, 'b'));
-  auto descriptors = [] { return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {}); };
+  auto descriptors = [] {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
+  };
   auto before = descriptors();
   for (int i = 0; i < 50; ++i) failure([&] { load_all(scratch.path("bad.h5")); });
   CHECK(descriptors() == before);

@@ -48,7 +48,8 @@ TEST_CASE("a full disk is an error and leaves the old file") {
 
 TEST_CASE("places where nothing can be saved are named") {
   Scratch scratch;
-  CHECK(contains(failure([&] { save(scratch.path("no/such/m.h5"), "x"); }), "No such file or directory"));
+  CHECK(contains(failure([&] { save(scratch.path("no/such/m.h5"), "x"); }),
+                 "No such file or directory"));
   std::filesystem::create_directory(scratch.path("folder"));
   CHECK(contains(failure([&] { save(scratch.path("folder"), "x"); }), "not a regular file"));
   REQUIRE(mkfifo(scratch.path("pipe").c_str(), 0600) == 0);

@@ -19,7 +19,8 @@ namespace crescent::hdf5 {
 class Scratch {
  public:
   Scratch() {
-    std::string name = (std::filesystem::temp_directory_path() / "crescent-formats-XXXXXX").string();
+    std::string name =
+        (std::filesystem::temp_directory_path() / "crescent-formats-XXXXXX").string();
     REQUIRE(mkdtemp(name.data()));
     folder_ = name;
   }
@@ -67,10 +68,13 @@ inline Array read_one(const std::string& path, const std::string& dataset) {
   return reader.read({dataset}, reader.describe({dataset})).front();
 }
 
-inline bool contains(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
+inline bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != text.npos;
+}
 
 template <class T>
-Node dataset(std::string path, Element element, std::vector<uint64_t> shape, const std::vector<T>& values) {
+Node dataset(std::string path, Element element, std::vector<uint64_t> shape,
+             const std::vector<T>& values) {
   auto owner = std::make_shared<std::vector<T>>(values);
   return {std::move(path), {}, Array{element, std::move(shape), owner->data(), owner}};
 }

@@ -32,7 +32,9 @@ std::string library_message() {
   return message.empty() ? "it cannot be read" : message;
 }
 
-[[noreturn]] void refuse(const std::string& why) { throw Refused(why); }
+[[noreturn]] void refuse(const std::string& why) {
+  throw Refused(why);
+}
 
 void check(herr_t status) {
   if (status < 0) refuse(library_message());
@@ -43,32 +45,47 @@ Handle checked(hid_t id, Handle::Close close) {
   return Handle(id, close);
 }
 
-// ---- opening -------------------------------------------------------------------------------------------
+// ---- opening
+// -------------------------------------------------------------------------------------------
 
 /// libhdf5's driver for files in memory wants to own a copy; it gets the mapping itself.
-void* keep_image(size_t, H5FD_file_image_op_t, void* image) { return image; }
-void* no_copy(void* destination, const void*, size_t, H5FD_file_image_op_t, void*) { return destination; }
-void* no_growth(void*, size_t, H5FD_file_image_op_t, void*) { return nullptr; }
-herr_t no_free(void*, H5FD_file_image_op_t, void*) { return 0; }
-void* same_user_data(void* image) { return image; }
-herr_t keep_user_data(void*) { return 0; }
+void* keep_image(size_t, H5FD_file_image_op_t, void* image) {
+  return image;
+}
+void* no_copy(void* destination, const void*, size_t, H5FD_file_image_op_t, void*) {
+  return destination;
+}
+void* no_growth(void*, size_t, H5FD_file_image_op_t, void*) {
+  return nullptr;
+}
+herr_t no_free(void*, H5FD_file_image_op_t, void*) {
+  return 0;
+}
+void* same_user_data(void* image) {
+  return image;
+}
+herr_t keep_user_data(void*) {
+  return 0;
+}
 
 Handle open_image(std::span<const std::byte> image) {
   H5dont_atexit();
   H5open();
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
-  H5PLset_loading_state(0);              // a filter's name in a file must not load a library
+  H5PLset_loading_state(0);  // a filter's name in a file must not load a library
   H5Lunregister(H5L_TYPE_EXTERNAL);
   Handle access = checked(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
   check(H5Pset_fapl_core(access, 1 << 20, false));
   void* start = const_cast<std::byte*>(image.data());
-  H5FD_file_image_callbacks_t callbacks{keep_image, no_copy, no_growth, no_free, same_user_data, keep_user_data, start};
+  H5FD_file_image_callbacks_t callbacks{keep_image,     no_copy,        no_growth, no_free,
+                                        same_user_data, keep_user_data, start};
   check(H5Pset_file_image_callbacks(access, &callbacks));
   check(H5Pset_file_image(access, start, image.size()));
   return checked(H5Fopen("image", H5F_ACC_RDONLY, access), H5Fclose);
 }
 
-// ---- attributes ----------------------------------------------------------------------------------------
+// ---- attributes
+// ----------------------------------------------------------------------------------------
 
 /// Number of elements by our own multiplication: H5Sget_simple_extent_npoints overflows.
 uint64_t element_count(const std::vector<hsize_t>& dims) {
@@ -94,11 +111,13 @@ std::string trimmed(const char* text, size_t size, H5T_str_t padding) {
 
 std::vector<std::string> fixed_texts(hid_t attribute, hid_t type, uint64_t count) {
   uint64_t width = H5Tget_size(type), total = 0;
-  if (__builtin_mul_overflow(width, count, &total) || total > kLargestAttribute) refuse("it is impossibly large");
+  if (__builtin_mul_overflow(width, count, &total) || total > kLargestAttribute)
+    refuse("it is impossibly large");
   std::vector<char> bytes(total);
   check(H5Aread(attribute, type, bytes.data()));
   std::vector<std::string> texts;
-  for (uint64_t i = 0; i < count; ++i) texts.push_back(trimmed(bytes.data() + i * width, width, H5Tget_strpad(type)));
+  for (uint64_t i = 0; i < count; ++i)
+    texts.push_back(trimmed(bytes.data() + i * width, width, H5Tget_strpad(type)));
   return texts;
 }
 
@@ -114,7 +133,8 @@ std::vector<std::string> variable_texts(hid_t attribute, hid_t type, hid_t space
 std::vector<std::string> texts_of(hid_t attribute, hid_t type, hid_t space, uint64_t count) {
   htri_t variable = H5Tis_variable_str(type);
   check(variable);
-  return variable ? variable_texts(attribute, type, space, count) : fixed_texts(attribute, type, count);
+  return variable ? variable_texts(attribute, type, space, count)
+                  : fixed_texts(attribute, type, count);
 }
 
 void pack_texts(const std::vector<std::string>& texts, Packer& answer) {
@@ -142,7 +162,9 @@ struct OpenAttribute {
       refuse("it is larger than any attribute of a model");
   }
   bool is(H5T_class_t wanted) const { return H5Tget_class(type) == wanted; }
-  std::vector<std::string> texts() const { return count == 0 ? std::vector<std::string>{} : texts_of(id, type, space, count); }
+  std::vector<std::string> texts() const {
+    return count == 0 ? std::vector<std::string>{} : texts_of(id, type, space, count);
+  }
 
   Handle id, type, space;
   bool null;
@@ -155,7 +177,8 @@ void pack_attribute(const OpenAttribute& attribute, Packer& answer) {
   if (attribute.is(H5T_STRING) && !list) {
     auto texts = attribute.texts();
     answer.add(AttributeKind::text).add(texts.empty() ? "" : texts.front());
-  } else if (list && (attribute.is(H5T_STRING) || attribute.count == 0)) {  // h5py: an empty list has type float64
+  } else if (list && (attribute.is(H5T_STRING) ||
+                      attribute.count == 0)) {  // h5py: an empty list has type float64
     answer.add(AttributeKind::texts);
     pack_texts(attribute.texts(), answer);
   } else if (!list && attribute.is(H5T_INTEGER)) {
@@ -185,20 +208,26 @@ std::vector<std::string> pieces_of(hid_t object, const std::string& name) {
   return texts;
 }
 
-// ---- datasets ------------------------------------------------------------------------------------------
+// ---- datasets
+// ------------------------------------------------------------------------------------------
 
 struct NumberType {
   Element element;
   Handle memory;
 };
 
-NumberType native(Element element, hid_t type) { return {element, Handle(H5Tcopy(type), H5Tclose)}; }
+NumberType native(Element element, hid_t type) {
+  return {element, Handle(H5Tcopy(type), H5Tclose)};
+}
 
-bool same(hid_t type, hid_t little, hid_t big) { return H5Tequal(type, little) > 0 || H5Tequal(type, big) > 0; }
+bool same(hid_t type, hid_t little, hid_t big) {
+  return H5Tequal(type, little) > 0 || H5Tequal(type, big) > 0;
+}
 
 NumberType float_type(hid_t type) {
   if (same(type, H5T_IEEE_F32LE, H5T_IEEE_F32BE)) return native(Element::float32, H5T_NATIVE_FLOAT);
-  if (same(type, H5T_IEEE_F64LE, H5T_IEEE_F64BE)) return native(Element::float64, H5T_NATIVE_DOUBLE);
+  if (same(type, H5T_IEEE_F64LE, H5T_IEEE_F64BE))
+    return native(Element::float64, H5T_NATIVE_DOUBLE);
   if (same(type, half_type(), half_type(H5T_ORDER_BE))) return {Element::float16, half_type()};
   refuse("its floating-point format is not one of float16, float32 and float64");
 }
@@ -214,7 +243,8 @@ NumberType integer_type(hid_t dataset, hid_t type) {
   bool is_signed = H5Tget_sign(type) == H5T_SGN_2;
   if (H5Tget_precision(type) != 8 * size || size > 8 || (size == 8 && !is_signed))
     refuse("its integers are none of int8 to int64 or uint8 to uint32");
-  if (size == 2 && !is_signed && marked_bfloat16(dataset)) return native(Element::bfloat16, H5T_NATIVE_UINT16);
+  if (size == 2 && !is_signed && marked_bfloat16(dataset))
+    return native(Element::bfloat16, H5T_NATIVE_UINT16);
   if (size == 1 && !is_signed) return native(Element::uint8, H5T_NATIVE_UINT8);
   bool wide = size == 8 || (size == 4 && !is_signed);
   return wide ? native(Element::int64, H5T_NATIVE_INT64) : native(Element::int32, H5T_NATIVE_INT32);
@@ -222,12 +252,15 @@ NumberType integer_type(hid_t dataset, hid_t type) {
 
 NumberType number_type(hid_t dataset, hid_t type) {
   switch (H5Tget_class(type)) {
-    case H5T_FLOAT: return float_type(type);
-    case H5T_INTEGER: return integer_type(dataset, type);
+    case H5T_FLOAT:
+      return float_type(type);
+    case H5T_INTEGER:
+      return integer_type(dataset, type);
     case H5T_ENUM:
       if (H5Tequal(type, bool_type()) > 0) return {Element::boolean, bool_type()};
       [[fallthrough]];
-    default: refuse("it does not hold numbers");
+    default:
+      refuse("it does not hold numbers");
   }
 }
 
@@ -238,19 +271,22 @@ void check_filters(hid_t creation) {
   for (int i = 0; i < count; ++i) {
     unsigned flags, config;
     size_t parameters = 0;
-    H5Z_filter_t filter = H5Pget_filter2(creation, static_cast<unsigned>(i), &flags, &parameters, nullptr, 0, nullptr, &config);
+    H5Z_filter_t filter = H5Pget_filter2(creation, static_cast<unsigned>(i), &flags, &parameters,
+                                         nullptr, 0, nullptr, &config);
     check(filter);
     if (std::find(std::begin(kKnown), std::end(kKnown), filter) == std::end(kKnown))
       refuse("it is packed with filter " + std::to_string(filter) + ", which is not known here");
   }
 }
 
-void check_chunks(hid_t dataset, hid_t creation, uint64_t element_size, uint64_t bytes, uint64_t file_size) {
+void check_chunks(hid_t dataset, hid_t creation, uint64_t element_size, uint64_t bytes,
+                  uint64_t file_size) {
   hsize_t dims[H5S_MAX_RANK];
   int rank = H5Pget_chunk(creation, H5S_MAX_RANK, dims);
   check(rank);
   uint64_t chunk = element_count({dims, dims + rank});
-  if (chunk > kLargestChunk / element_size) refuse("its chunks are larger than " + std::to_string(kLargestChunk) + " bytes");
+  if (chunk > kLargestChunk / element_size)
+    refuse("its chunks are larger than " + std::to_string(kLargestChunk) + " bytes");
   check_filters(creation);
   if (bytes <= kSmall) return;
   uint64_t stored = std::min<uint64_t>(H5Dget_storage_size(dataset), file_size);
@@ -262,7 +298,8 @@ void check_block(hid_t dataset, uint64_t bytes, uint64_t file_size) {
   if (bytes == 0) return;
   uint64_t stored = H5Dget_storage_size(dataset);
   uint64_t offset = stored == 0 ? 0 : H5Dget_offset(dataset);
-  if (stored < bytes || stored > file_size || (offset != HADDR_UNDEF && offset > file_size - stored))
+  if (stored < bytes || stored > file_size ||
+      (offset != HADDR_UNDEF && offset > file_size - stored))
     refuse("it promises " + std::to_string(bytes) + " bytes, more than the file stores for it");
 }
 
@@ -284,13 +321,18 @@ struct OpenDataset {
 
   void check_storage(uint64_t file_size) const {
     Handle creation = checked(H5Dget_create_plist(id), H5Pclose);
-    if (H5Pget_external_count(creation) != 0) refuse("its numbers are in another file, which is never opened");
+    if (H5Pget_external_count(creation) != 0)
+      refuse("its numbers are in another file, which is never opened");
     uint64_t element_size = H5Tget_size(file_type);
     switch (H5Pget_layout(creation)) {
-      case H5D_COMPACT: return;
-      case H5D_CONTIGUOUS: return check_block(id, bytes / info(type.element).size * element_size, file_size);
-      case H5D_CHUNKED: return check_chunks(id, creation, element_size, bytes, file_size);
-      default: refuse("it is a view of other files, which are never opened");
+      case H5D_COMPACT:
+        return;
+      case H5D_CONTIGUOUS:
+        return check_block(id, bytes / info(type.element).size * element_size, file_size);
+      case H5D_CHUNKED:
+        return check_chunks(id, creation, element_size, bytes, file_size);
+      default:
+        refuse("it is a view of other files, which are never opened");
     }
   }
 
@@ -302,7 +344,8 @@ struct OpenDataset {
 
 }  // namespace
 
-Contents::Contents(std::span<const std::byte> image) : size_(image.size()), file_(open_image(image)) {}
+Contents::Contents(std::span<const std::byte> image)
+    : size_(image.size()), file_(open_image(image)) {}
 
 /// Step by step, hard links only.
 Handle Contents::open(const std::string& path) const {
@@ -311,14 +354,16 @@ Handle Contents::open(const std::string& path) const {
   for (size_t begin = 0; begin < path.size();) {
     size_t end = std::min(path.find('/', begin), path.size());
     std::string name = path.substr(begin, end - begin);
-    if (name.empty() || name == "." || name.find('\0') != name.npos || ++depth > kDeepest) refuse("its path is not usable");
+    if (name.empty() || name == "." || name.find('\0') != name.npos || ++depth > kDeepest)
+      refuse("its path is not usable");
     if (H5Iget_type(object) != H5I_GROUP) throw Missing{};
     htri_t exists = H5Lexists(object, name.c_str(), H5P_DEFAULT);
     check(exists);
     if (!exists) throw Missing{};
     H5L_info_t link;
     check(H5Lget_info(object, name.c_str(), &link, H5P_DEFAULT));
-    if (link.type != H5L_TYPE_HARD) refuse("'" + name + "' is a link to another place, which is never followed");
+    if (link.type != H5L_TYPE_HARD)
+      refuse("'" + name + "' is a link to another place, which is never followed");
     object = checked(H5Oopen(object, name.c_str(), H5P_DEFAULT), H5Oclose);
     begin = end + 1;
   }
@@ -327,7 +372,8 @@ Handle Contents::open(const std::string& path) const {
 
 Handle Contents::open(const std::string& path, H5I_type_t type) const {
   Handle object = open(path);
-  if (H5Iget_type(object) != type) refuse(type == H5I_GROUP ? "it is not a group" : "it is not a dataset");
+  if (H5Iget_type(object) != type)
+    refuse(type == H5I_GROUP ? "it is not a group" : "it is not a dataset");
   return object;
 }
 
@@ -335,7 +381,8 @@ void Contents::attribute(const std::string& path, const std::string& name, Packe
   Handle object = open(path);
   H5O_info_t facts;
   check(H5Oget_info2(object, &facts, H5O_INFO_NUM_ATTRS));
-  if (facts.num_attrs > kMostAttributes) refuse("it has more than " + std::to_string(kMostAttributes) + " attributes");
+  if (facts.num_attrs > kMostAttributes)
+    refuse("it has more than " + std::to_string(kMostAttributes) + " attributes");
   if (has_attribute(object, name)) return pack_attribute(OpenAttribute(object, name), answer);
   auto pieces = pieces_of(object, name);
   if (pieces.empty()) throw Missing{};
@@ -349,7 +396,8 @@ void Contents::describe(const std::string& path, Packer& answer) const {
   int64_t checksum = -1;
   if (has_attribute(dataset.id, kChecksum)) {
     OpenAttribute stored(dataset.id, kChecksum);
-    if (stored.is(H5T_INTEGER) && stored.dims.empty()) checksum = number_of<int64_t>(stored.id, H5T_NATIVE_INT64);
+    if (stored.is(H5T_INTEGER) && stored.dims.empty())
+      checksum = number_of<int64_t>(stored.id, H5T_NATIVE_INT64);
   }
   answer.add(checksum);
 }
@@ -372,7 +420,8 @@ void Contents::list(const std::string& path, Packer& answer) const {
 void Contents::read(const std::string& path, std::span<std::byte> target) const {
   OpenDataset dataset(open(path, H5I_DATASET), size_);
   if (dataset.bytes != target.size()) refuse("its size changed while it was read");
-  if (!target.empty()) check(H5Dread(dataset.id, dataset.type.memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, target.data()));
+  if (!target.empty())
+    check(H5Dread(dataset.id, dataset.type.memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, target.data()));
 }
 
 }  // namespace crescent::hdf5

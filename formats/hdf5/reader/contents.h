@@ -1,4 +1,5 @@
-// What may be read from an open HDF5 file: every look-up by name, every size checked, nothing that leads outside.
+// What may be read from an open HDF5 file: every look-up by name, every size checked, nothing that
+// leads outside.
 #pragma once
 #include <cstddef>
 #include <span>

@@ -1,6 +1,7 @@
-// crescent-h5read SIZE SECONDS: the only process that lets libhdf5 look at a file. It is started by formats/hdf5 with the
-// open file, a socket and a block of shared memory as descriptors 3, 4 and 5, answers requests (wire.h) and ends with its
-// parent. A file that breaks libhdf5 breaks this process and nothing else.
+// crescent-h5read SIZE SECONDS: the only process that lets libhdf5 look at a file. It is started by
+// formats/hdf5 with the open file, a socket and a block of shared memory as descriptors 3, 4 and 5,
+// answers requests (wire.h) and ends with its parent. A file that breaks libhdf5 breaks this
+// process and nothing else.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -28,7 +29,9 @@ class Target {
  private:
   void map() {
     off_t end = lseek(kMemoryDescriptor, 0, SEEK_END);
-    void* start = end > 0 ? mmap(nullptr, end, PROT_READ | PROT_WRITE, MAP_SHARED, kMemoryDescriptor, 0) : MAP_FAILED;
+    void* start = end > 0
+                      ? mmap(nullptr, end, PROT_READ | PROT_WRITE, MAP_SHARED, kMemoryDescriptor, 0)
+                      : MAP_FAILED;
     if (start == MAP_FAILED) throw Refused("there is no memory for it");
     start_ = static_cast<std::byte*>(start);
     size_ = static_cast<uint64_t>(end);
@@ -38,12 +41,16 @@ class Target {
   uint64_t size_ = 0;
 };
 
-void answer_item(const Contents& contents, Target& target, Operation operation, Unpacker item, Packer& answer) {
+void answer_item(const Contents& contents, Target& target, Operation operation, Unpacker item,
+                 Packer& answer) {
   std::string path = item.text();
   switch (operation) {
-    case Operation::attribute: return contents.attribute(path, item.text(), answer);
-    case Operation::describe: return contents.describe(path, answer);
-    case Operation::list: return contents.list(path, answer);
+    case Operation::attribute:
+      return contents.attribute(path, item.text(), answer);
+    case Operation::describe:
+      return contents.describe(path, answer);
+    case Operation::list:
+      return contents.list(path, answer);
     case Operation::read: {
       auto offset = item.number<uint64_t>(), bytes = item.number<uint64_t>();
       return contents.read(path, target.part(offset, bytes));
@@ -71,7 +78,9 @@ void answer(const Contents& contents, Target& target, Unpacker request) {
   auto operation = request.number<Operation>();
   for (auto left = request.number<uint64_t>(); left > 0 && request.ok(); --left) {
     Unpacker item(request.text());
-    Packer answer = outcome({}, [&](Packer& packer) { answer_item(contents, target, operation, std::move(item), packer); });
+    Packer answer = outcome({}, [&](Packer& packer) {
+      answer_item(contents, target, operation, std::move(item), packer);
+    });
     if (!send_frame(kSocketDescriptor, answer)) return;
   }
 }
@@ -113,5 +122,6 @@ int run(uint64_t size, unsigned seconds) {
 
 int main(int count, char** arguments) {
   if (count != 3) return 2;
-  _exit(crescent::hdf5::run(strtoull(arguments[1], nullptr, 10), static_cast<unsigned>(atoi(arguments[2]))));
+  _exit(crescent::hdf5::run(strtoull(arguments[1], nullptr, 10),
+                            static_cast<unsigned>(atoi(arguments[2]))));
 }

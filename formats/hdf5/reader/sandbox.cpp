@@ -29,9 +29,10 @@ constexpr uint32_t kArchitecture = AUDIT_ARCH_AARCH64;
 
 /// Memory, the socket, and an end: what libhdf5 needs to work on a file that is mapped already.
 constexpr uint32_t kAllowed[] = {
-    SYS_read,    SYS_write,   SYS_sendto,  SYS_recvfrom,   SYS_munmap,       SYS_mremap,       SYS_brk,
-    SYS_madvise, SYS_futex,   SYS_exit,    SYS_exit_group, SYS_rt_sigreturn, SYS_rt_sigprocmask,
-    SYS_lseek,   SYS_getpid,  SYS_gettid,  SYS_tgkill,     SYS_getrandom,    SYS_clock_gettime, SYS_sched_yield,
+    SYS_read,       SYS_write,        SYS_sendto,         SYS_recvfrom,      SYS_munmap,
+    SYS_mremap,     SYS_brk,          SYS_madvise,        SYS_futex,         SYS_exit,
+    SYS_exit_group, SYS_rt_sigreturn, SYS_rt_sigprocmask, SYS_lseek,         SYS_getpid,
+    SYS_gettid,     SYS_tgkill,       SYS_getrandom,      SYS_clock_gettime, SYS_sched_yield,
     SYS_setitimer,
 #if defined(SYS_alarm)
     SYS_alarm,
@@ -40,7 +41,9 @@ constexpr uint32_t kAllowed[] = {
 /// Allowed unless the pages could be executed.
 constexpr uint32_t kMapping[] = {SYS_mmap, SYS_mprotect};
 
-constexpr uint32_t field(size_t offset) { return static_cast<uint32_t>(offset); }
+constexpr uint32_t field(size_t offset) {
+  return static_cast<uint32_t>(offset);
+}
 constexpr uint32_t kNumber = field(offsetof(seccomp_data, nr));
 constexpr uint32_t kMachine = field(offsetof(seccomp_data, arch));
 constexpr uint32_t kThirdArgument = field(offsetof(seccomp_data, args) + 2 * sizeof(uint64_t));
@@ -90,7 +93,8 @@ void set_limits(uint64_t file_size, unsigned seconds) {
 bool lock_down() {
   std::vector<sock_filter> code = filter();
   sock_fprog program{static_cast<unsigned short>(code.size()), code.data()};
-  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
 }  // namespace crescent::hdf5

@@ -40,16 +40,20 @@ std::string free_space(const std::string& folder) {
   return concat(", ", static_cast<uint64_t>(disk.f_bavail) * disk.f_frsize, " free");
 }
 
-[[noreturn]] void fail_saving(const std::string& path, const Target& target, size_t size, int error) {
+[[noreturn]] void fail_saving(const std::string& path, const Target& target, size_t size,
+                              int error) {
   std::string room = error == ENOSPC || error == EFBIG || error == EDQUOT
                          ? concat(" (", size, " bytes needed", free_space(target.folder), ")")
                          : "";
   bool existed = access(target.path.c_str(), F_OK) == 0;
-  fail("cannot save '", path, "': ", strerror(error), room, existed ? "; the file that was there is untouched" : "");
+  fail("cannot save '", path, "': ", strerror(error), room,
+       existed ? "; the file that was there is untouched" : "");
 }
 
 /// ".m.h5.tmp-" + process id + "-" + number.
-std::string temporary_prefix(const Target& target) { return "." + target.name + ".tmp-"; }
+std::string temporary_prefix(const Target& target) {
+  return "." + target.name + ".tmp-";
+}
 
 bool process_is_dead(std::string_view id) {
   pid_t pid = 0;
@@ -65,7 +69,8 @@ void remove_orphans(const Target& target) {
   if (!folder) return;
   std::string prefix = temporary_prefix(target);
   while (const dirent* entry = readdir(folder.get()))
-    if (std::string_view name = entry->d_name; name.starts_with(prefix) && process_is_dead(name.substr(prefix.size())))
+    if (std::string_view name = entry->d_name;
+        name.starts_with(prefix) && process_is_dead(name.substr(prefix.size())))
       unlinkat(dirfd(folder.get()), entry->d_name, 0);
 }
 
@@ -86,7 +91,8 @@ class Temporary {
 
   /// 0 or errno.
   int commit(const std::byte* bytes, size_t size) {
-    if (file_ < 0 || !write_all(bytes, size) || fsync(file_) != 0 || rename(path_.c_str(), target_.path.c_str()) != 0)
+    if (file_ < 0 || !write_all(bytes, size) || fsync(file_) != 0 ||
+        rename(path_.c_str(), target_.path.c_str()) != 0)
       return errno;
     committed_ = true;
     sync_folder();

@@ -17,8 +17,10 @@
 namespace crescent::hdf5 {
 namespace {
 
-/// The helper is in lib/crescent: beside this library's folder, or reached from bin where tests are.
-constexpr const char* kPlaces[] = {"/../crescent-h5read", "/crescent-h5read", "/../lib/crescent/crescent-h5read"};
+/// The helper is in lib/crescent: beside this library's folder, or reached from bin where tests
+/// are.
+constexpr const char* kPlaces[] = {"/../crescent-h5read", "/crescent-h5read",
+                                   "/../lib/crescent/crescent-h5read"};
 
 std::string own_folder() {
   Dl_info info;
@@ -35,7 +37,8 @@ std::string find_helper() {
     if (access(path.c_str(), X_OK) == 0) return path;
     tried += (tried.empty() ? "" : ", ") + path;
   }
-  fail("the program that reads HDF5 files, crescent-h5read, is missing (looked for ", tried, "); install Crescent again");
+  fail("the program that reads HDF5 files, crescent-h5read, is missing (looked for ", tried,
+       "); install Crescent again");
 }
 
 /// Numbers from ten up, so that no dup2 of the child overwrites one that it still needs.
@@ -60,7 +63,8 @@ class SpawnActions {
   posix_spawn_file_actions_t actions_;
 };
 
-/// A group of its own, so that Ctrl-C at the terminal is ours to answer; all signals back to their defaults.
+/// A group of its own, so that Ctrl-C at the terminal is ours to answer; all signals back to their
+/// defaults.
 class SpawnAttributes {
  public:
   SpawnAttributes() {
@@ -71,7 +75,8 @@ class SpawnAttributes {
     posix_spawnattr_setsigmask(&attributes_, &none);
     posix_spawnattr_setsigdefault(&attributes_, &all);
     posix_spawnattr_setpgroup(&attributes_, 0);
-    posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+    posix_spawnattr_setflags(
+        &attributes_, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
   }
   ~SpawnAttributes() { posix_spawnattr_destroy(&attributes_); }
   const posix_spawnattr_t* get() const { return &attributes_; }
@@ -86,21 +91,23 @@ pid_t spawn(int file, int socket, int memory, uint64_t file_size, unsigned secon
   actions.hand_over(up[0], kFileDescriptor);
   actions.hand_over(up[1], kSocketDescriptor);
   actions.hand_over(up[2], kMemoryDescriptor);
-  std::string path = find_helper(), size = std::to_string(file_size), limit = std::to_string(seconds);
+  std::string path = find_helper(), size = std::to_string(file_size),
+              limit = std::to_string(seconds);
   char* arguments[] = {path.data(), size.data(), limit.data(), nullptr};
   char* environment[] = {nullptr};
   pid_t pid = -1;
-  if (int error = posix_spawn(&pid, path.c_str(), actions.get(), SpawnAttributes().get(), arguments, environment))
+  if (int error = posix_spawn(&pid, path.c_str(), actions.get(), SpawnAttributes().get(), arguments,
+                              environment))
     fail("cannot start ", path, ": ", strerror(error));
   return pid;
 }
 
 }  // namespace
 
-Child::Child(int file, int memory, uint64_t file_size, unsigned seconds)
-    : seconds_(seconds) {
+Child::Child(int file, int memory, uint64_t file_size, unsigned seconds) : seconds_(seconds) {
   int ends[2];
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) fail("cannot start crescent-h5read: ", strerror(errno));
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+    fail("cannot start crescent-h5read: ", strerror(errno));
   socket_ = Descriptor(ends[0]);
   Descriptor theirs(ends[1]);
   pid_ = spawn(file, theirs, memory, file_size, seconds);
@@ -112,11 +119,14 @@ Child::~Child() {
 }
 
 std::optional<Unpacker> Child::receive() {
-  auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(seconds_ + 1);  // its own clock goes first
+  auto deadline = std::chrono::steady_clock::now() +
+                  std::chrono::seconds(seconds_ + 1);  // its own clock goes first
   return receive_frame(socket_, [this, deadline](int socket) {
     pollfd readable{socket, POLLIN, 0};
     for (;;) {
-      auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now()).count();
+      auto left =
+          std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now())
+              .count();
       int ready = left > 0 ? poll(&readable, 1, static_cast<int>(left)) : 0;
       if (ready > 0) return true;
       if (ready < 0 && errno == EINTR) continue;
@@ -138,7 +148,9 @@ std::string Child::obituary() {
   socket_.close();
   end();
   if (late_) return concat("did not answer within ", seconds_, " seconds");
-  if (WIFSIGNALED(status_)) return concat("ended with SIG", sigabbrev_np(WTERMSIG(status_)), " (", sigdescr_np(WTERMSIG(status_)), ")");
+  if (WIFSIGNALED(status_))
+    return concat("ended with SIG", sigabbrev_np(WTERMSIG(status_)), " (",
+                  sigdescr_np(WTERMSIG(status_)), ")");
   return concat("ended early with code ", WEXITSTATUS(status_));
 }
 

@@ -1,4 +1,5 @@
-// The reader process: started on an open file, spoken to over a socket, and understood when it dies.
+// The reader process: started on an open file, spoken to over a socket, and understood when it
+// dies.
 #pragma once
 #include <sys/types.h>
 
@@ -32,7 +33,8 @@ class Descriptor {
 
 class Child {
  public:
-  /// Starts crescent-h5read on `file`; what it reads it puts into `memory`. It may take `seconds` for each request.
+  /// Starts crescent-h5read on `file`; what it reads it puts into `memory`. It may take `seconds`
+  /// for each request.
   Child(int file, int memory, uint64_t file_size, unsigned seconds);
   ~Child();
   Child(const Child&) = delete;
@@ -43,7 +45,8 @@ class Child {
   std::optional<Unpacker> receive();
   /// Lets it map this much more memory.
   void allow_memory(uint64_t bytes);
-  /// "ended with SIGSEGV (Segmentation fault)", "did not answer within 30 seconds". Ends it if it still runs.
+  /// "ended with SIGSEGV (Segmentation fault)", "did not answer within 30 seconds". Ends it if it
+  /// still runs.
   std::string obituary();
 
  private:

@@ -1,14 +1,16 @@
 #include "config_in.h"
 
 #include <algorithm>
-#include <map>
 
 #include "crescent/model.h"
+#include "graph_in.h"
+#include "objects.h"
 
 namespace crescent::hdf5 {
 namespace {
 
-// ---- the tables ----------------------------------------------------------------------------------------
+// ---- the tables
+// ----------------------------------------------------------------------------------------
 
 /// Options that were called something else; only where the class does not know the old name itself.
 struct Renamed {
@@ -20,10 +22,12 @@ constexpr Renamed kRenamed[] = {
     {"lr", "learning_rate"},               // optimizers before 2.3
 };
 
-/// Options that our classes need not have: dropped when they have the value that changes nothing ("" = any).
+/// Options that our classes need not have: dropped when they have the value that changes nothing
+/// ("" = any).
 struct Dropped {
   const char *option, *neutral;
 };
+// clang-format off
 constexpr Dropped kDropped[] = {
     {"sparse", "false"},       {"ragged", "false"},        {"optional", "false"},    {"input_tensor", "null"},
     {"input_length", ""},      {"implementation", ""},     {"unroll", ""},           {"time_major", "false"},
@@ -35,6 +39,7 @@ constexpr Dropped kDropped[] = {
     {"flash_attention", ""},   {"use_gate", "false"},      {"name", ""},             {"module", ""},
     {"function_type", ""},     {"output_shape_type", ""},  {"output_shape_module", ""},
 };
+// clang-format on
 
 /// Names that mean something else in Keras 2 than they do in Keras 3 and here.
 struct Meaning {
@@ -50,157 +55,32 @@ struct OldDefault {
   const char *class_name, *option;
   bool value;
 };
-constexpr OldDefault kOldDefaults[] = {{"GRU", "reset_after", false}, {"GRUCell", "reset_after", false}};
+constexpr OldDefault kOldDefaults[] = {{"GRU", "reset_after", false},
+                                       {"GRUCell", "reset_after", false}};
 
 /// Classes that became settings of another class.
 struct Replaced {
   const char *class_name, *by, *option;
   bool value;
 };
-constexpr Replaced kReplaced[] = {{"CuDNNLSTM", "LSTM", nullptr, false}, {"CuDNNGRU", "GRU", "reset_after", true}};
+constexpr Replaced kReplaced[] = {{"CuDNNLSTM", "LSTM", nullptr, false},
+                                  {"CuDNNGRU", "GRU", "reset_after", true}};
 
-constexpr const char* kKinds[] = {"initializer", "regularizer", "constraint", "activation", "optimizer", "schedule", "loss", "metric"};
-
-// ---- small questions -----------------------------------------------------------------------------------
-
-bool is_sequential(const std::string& name) { return name == "Sequential"; }
-bool is_functional(const std::string& name) { return name == "Functional" || name == "Model"; }
-
-const std::string* text_at(const Dict& dict, std::string_view key) {
-  const Value* value = dict.find(key);
-  return value && value->is_string() ? &value->as_string() : nullptr;
-}
-
-std::string class_of(const Dict& object) {
-  const std::string* name = text_at(object, "class_name");
-  if (!name) fail("expected an object with class_name, got ", Value(object));
-  return *name;
-}
-
-Dict config_of(const Dict& object) {
-  const Value* config = object.find("config");
-  return config && config->is_dict() ? config->as_dict() : Dict();
-}
-
-std::string name_of_layer(const Dict& object) {
-  if (const std::string* name = text_at(object, "name")) return *name;
-  Dict config = config_of(object);
-  const std::string* name = text_at(config, "name");
-  return name ? *name : "";
-}
-
-bool is_object(const Value& value) { return value.is_dict() && text_at(value.as_dict(), "class_name"); }
-
-// ---- edges of a graph ----------------------------------------------------------------------------------
-
-/// ["dense_1", 0, 0] or ["dense_1", 0, 0, {...}].
-bool is_reference(const Value& value) {
-  if (!value.is_list()) return false;
-  const List& items = value.as_list();
-  return items.size() >= 3 && items[0].is_string() && items[1].is_int() && items[2].is_int();
-}
-
-/// Keras 3: {"class_name": "__keras_tensor__", "config": {"keras_history": ["dense_1", 0, 0], ...}}.
-const Value* keras_tensor_history(const Value& value) {
-  if (!is_object(value) || class_of(value.as_dict()) != "__keras_tensor__") return nullptr;
-  const Value* config = value.as_dict().find("config");
-  return config && config->is_dict() ? config->as_dict().find("keras_history") : nullptr;
-}
-
-void collect_references(const Value& value, List& found) {
-  const Value* history = keras_tensor_history(value);
-  if (history && is_reference(*history)) {
-    found.push_back(*history);
-  } else if (is_reference(value)) {
-    const List& items = value.as_list();
-    found.push_back(List{items[0], items[1], items[2]});
-  } else if (value.is_list()) {
-    for (const Value& item : value.as_list()) collect_references(item, found);
-  } else if (value.is_dict()) {
-    for (const DictEntry& entry : value.as_dict()) collect_references(entry.value, found);
-  }
-}
-
-/// Arguments of a call: tensors among them join the inputs, the rest stays by name. Masks travel by themselves.
-Dict split_arguments(const Dict& arguments, List& inputs) {
-  Dict rest;
-  for (const DictEntry& entry : arguments) {
-    if (entry.key == "mask" || entry.value.is_null()) continue;
-    size_t before = inputs.size();
-    collect_references(entry.value, inputs);
-    if (inputs.size() == before) rest.set(entry.key, entry.value);
-  }
-  return rest;
-}
-
-/// One call of a layer, as Keras 2 or Keras 3 wrote it -> [[name, node, tensor, arguments], ...].
-Value node_in(const Value& node) {
-  List inputs;
-  Dict arguments;
-  if (node.is_dict()) {
-    if (const Value* args = node.as_dict().find("args")) collect_references(*args, inputs);
-    const Value* kwargs = node.as_dict().find("kwargs");
-    if (kwargs && kwargs->is_dict()) arguments = split_arguments(kwargs->as_dict(), inputs);
-  } else {
-    List items = is_reference(node) ? List{node} : node.as_list();
-    for (const Value& item : items) {
-      if (!is_reference(item)) fail("expected [layer, node, tensor], got ", item);
-      collect_references(item, inputs);
-      const List& parts = item.as_list();
-      if (parts.size() > 3 && parts[3].is_dict()) arguments = split_arguments(parts[3].as_dict(), inputs);
-    }
-  }
-  for (Value& input : inputs) input.as_list().push_back(arguments);
-  return inputs;
-}
-
-/// Keras 2 counts calls of a model inside a model from 1, Keras 3 from 0. Which one it is shows in the numbers: of n
-/// calls, all are used, so the highest number is n or n - 1.
-class NestedCounting {
- public:
-  NestedCounting(const List& layers, const List& outputs) {
-    for (const Value& layer : layers) {
-      const Dict& entry = layer.as_dict();
-      std::string name = class_of(entry);
-      if (is_sequential(name) || is_functional(name)) calls_[name_of_layer(entry)] = entry.at("inbound_nodes").as_list().size();
-    }
-    for (const Value& layer : layers)
-      for (const Value& node : layer.as_dict().at("inbound_nodes").as_list()) look_at(node.as_list());
-    look_at(outputs);
-  }
-
-  void rewrite(List& references) const {
-    for (Value& reference : references) {
-      List& items = reference.as_list();
-      if (from_one(items[0].as_string())) items[1] = items[1].as_int() - 1;
-    }
-  }
-
- private:
-  void look_at(const List& references) {
-    for (const Value& reference : references) {
-      const List& items = reference.as_list();
-      auto highest = highest_.try_emplace(items[0].as_string(), 0).first;
-      highest->second = std::max(highest->second, items[1].as_int());
-    }
-  }
-  bool from_one(const std::string& name) const {
-    auto calls = calls_.find(name);
-    auto highest = highest_.find(name);
-    return calls != calls_.end() && highest != highest_.end() && highest->second >= static_cast<int64_t>(calls->second);
-  }
-
-  std::map<std::string, size_t> calls_;
-  std::map<std::string, int64_t> highest_;
-};
+constexpr const char* kKinds[] = {"initializer", "regularizer", "constraint", "activation",
+                                  "optimizer",   "schedule",    "loss",       "metric"};
 
 }  // namespace
 
 ConfigIn::ConfigIn(std::string path, Origin origin, Value custom, Value plugins)
-    : path_(std::move(path)), origin_(std::move(origin)), custom_(std::move(custom)), plugins_(std::move(plugins)) {}
+    : path_(std::move(path)),
+      origin_(std::move(origin)),
+      custom_(std::move(custom)),
+      plugins_(std::move(plugins)) {}
 
 Value ConfigIn::model(const Value& object) const {
-  if (!object.is_dict()) fail("'", path_, "': model_config: expected an object with class_name and config, got ", object);
+  if (!object.is_dict())
+    fail("'", path_, "': model_config: expected an object with class_name and config, got ",
+         object);
   try {
     return layer(object.as_dict());
   } catch (const Error& error) {
@@ -216,19 +96,24 @@ std::string ConfigIn::registered_name(const std::string& class_name) const {
 }
 
 void ConfigIn::fail_unknown(const std::string& class_name, const Dict& object) const {
-  std::string which = concat("'", path_, "': Unknown layer: ", class_name, " (layer '", name_of_layer(object), "')");
-  if (class_name == "Lambda") fail(which, ". The code of a Lambda is never loaded from a file: define a layer instead");
+  std::string which = concat("'", path_, "': Unknown layer: ", class_name, " (layer '",
+                             name_of_layer(object), "')");
+  if (class_name == "Lambda")
+    fail(which, ". The code of a Lambda is never loaded from a file: define a layer instead");
   const Value* origin = plugins_.is_dict() ? plugins_.as_dict().find(class_name) : nullptr;
   if (origin && origin->is_list() && origin->as_list().size() == 2)
-    fail(which, ". It was saved from plugin ", origin->as_list()[0], ", version ", origin->as_list()[1], ": load that plugin first");
+    fail(which, ". It was saved from plugin ", origin->as_list()[0], ", version ",
+         origin->as_list()[1], ": load that plugin first");
   fail(which, ". Register the class or name it in custom_objects before loading",
        did_you_mean(class_name, registry().all_names("layer")));
 }
 
-/// {"class_name", "config"} of a layer, whatever else Keras 3 put beside them (module, registered_name, build_config).
+/// {"class_name", "config"} of a layer, whatever else Keras 3 put beside them (module,
+/// registered_name, build_config).
 Value ConfigIn::layer(const Dict& object) const {
   std::string name = registered_name(class_of(object));
-  if (is_sequential(name)) return Dict{{"class_name", name}, {"config", sequential(object.at("config"))}};
+  if (is_sequential(name))
+    return Dict{{"class_name", name}, {"config", sequential(object.at("config"))}};
   if (is_functional(name) && config_of(object).contains("layers"))
     return Dict{{"class_name", "Functional"}, {"config", functional(config_of(object))}};
   Dict config = config_of(object);
@@ -244,32 +129,31 @@ Value ConfigIn::layer(const Dict& object) const {
 Dict ConfigIn::sequential(const Value& config) const {
   bool bare = config.is_list();  // before Keras 2.2.3
   List layers;
-  for (const Value& entry : bare ? config.as_list() : config.as_dict().at("layers").as_list()) layers.push_back(layer(entry.as_dict()));
+  for (const Value& entry : bare ? config.as_list() : config.as_dict().at("layers").as_list())
+    layers.push_back(layer(entry.as_dict()));
   Dict result;
   if (!bare && text_at(config.as_dict(), "name")) result.set("name", config.as_dict().at("name"));
   result.set("layers", std::move(layers));
-  if (const Value* shape = bare ? nullptr : config.as_dict().find("build_input_shape"); shape && shape->is_list())
+  if (const Value* shape = bare ? nullptr : config.as_dict().find("build_input_shape");
+      shape && shape->is_list())
     result.set("build_input_shape", *shape);
   return result;
 }
 
 Dict ConfigIn::functional(const Dict& config) const {
-  List layers, inputs, outputs;
+  List layers;
   for (const Value& entry : config.at("layers").as_list()) {
     const Dict& object = entry.as_dict();
     Dict converted = layer(object).as_dict();
     converted.set("name", name_of_layer(object));
     List nodes;
-    for (const Value& node : object.at("inbound_nodes").as_list()) nodes.push_back(node_in(node));
+    for (const Value& node : object.at("inbound_nodes").as_list()) nodes.push_back(call_in(node));
     converted.set("inbound_nodes", std::move(nodes));
     layers.push_back(std::move(converted));
   }
-  collect_references(config.at("input_layers"), inputs);
-  collect_references(config.at("output_layers"), outputs);
-  NestedCounting counting(layers, outputs);
-  for (Value& entry : layers)
-    for (Value& node : entry.as_dict()["inbound_nodes"].as_list()) counting.rewrite(node.as_list());
-  counting.rewrite(outputs);
+  List inputs = references_in(config.at("input_layers")),
+       outputs = references_in(config.at("output_layers"));
+  count_nested_from_zero(layers, outputs);
   Dict result;
   if (text_at(config, "name")) result.set("name", config.at("name"));
   result.set("layers", std::move(layers));
@@ -278,7 +162,8 @@ Dict ConfigIn::functional(const Dict& config) const {
   return result;
 }
 
-/// Whatever stands where a value is expected: objects, functions, policies and tuples in Keras' wrappings.
+/// Whatever stands where a value is expected: objects, functions, policies and tuples in Keras'
+/// wrappings.
 Value ConfigIn::nested(const Value& value) const {
   if (value.is_list()) {
     List items;
@@ -295,16 +180,19 @@ Value ConfigIn::nested(const Value& value) const {
 Value ConfigIn::plain_object(const Dict& object) const {
   std::string name = class_of(object);
   Dict config = config_of(object);
-  if (name == "__lambda__") fail("'", path_, "': the file holds a Python lambda; code is never loaded from a file");
+  if (name == "__lambda__")
+    fail("'", path_, "': the file holds a Python lambda; code is never loaded from a file");
   if (name == "function" && text_at(object, "config")) return object.at("config");
   if (name == "DTypePolicy" || name == "Policy") return config.at("name");
   if (name == "__tuple__") return nested(object.at("items"));
   if (name == "__numpy__" || name == "__tensor__") return config.at("value");
-  if (const std::string* wrapped = text_at(config, "fn")) return *wrapped;  // tf.keras: MeanMetricWrapper, LossFunctionWrapper
+  if (const std::string* wrapped = text_at(config, "fn"))
+    return *wrapped;  // tf.keras: MeanMetricWrapper, LossFunctionWrapper
   if (is_sequential(name) || is_functional(name)) return layer(object);
   for (const char* kind : kKinds)
     if (registry().find(kind, registered_name(name)))
-      return Dict{{"class_name", registered_name(name)}, {"config", options(kind, registered_name(name), config)}};
+      return Dict{{"class_name", registered_name(name)},
+                  {"config", options(kind, registered_name(name), config)}};
   return layer(object);
 }
 
@@ -327,16 +215,19 @@ Value with_meaning(const std::string& option, const Value& value) {
 void decay_to_schedule(Dict& config) {
   const Value* decay = config.find("decay");
   const Value* rate = config.find("learning_rate");
-  if (!decay || !decay->is_number() || decay->as_float() == 0 || !rate || !rate->is_number()) return;
+  if (!decay || !decay->is_number() || decay->as_float() == 0 || !rate || !rate->is_number())
+    return;
   Dict schedule{{"initial_learning_rate", *rate}, {"decay_steps", 1}, {"decay_rate", *decay}};
-  config.set("learning_rate", Dict{{"class_name", "InverseTimeDecay"}, {"config", std::move(schedule)}});
+  config.set("learning_rate",
+             Dict{{"class_name", "InverseTimeDecay"}, {"config", std::move(schedule)}});
   config.erase("decay");
 }
 
 }  // namespace
 
 /// The options of a class as it has them now.
-Dict ConfigIn::options(std::string_view kind, const std::string& class_name, const Dict& config) const {
+Dict ConfigIn::options(std::string_view kind, const std::string& class_name,
+                       const Dict& config) const {
   auto class_info = registry().get(kind, class_name);
   const SchemaData& schema = class_info->schema;
   Dict result;
@@ -345,17 +236,22 @@ Dict ConfigIn::options(std::string_view kind, const std::string& class_name, con
     for (const Renamed& row : kRenamed)
       if (option == row.from && !schema.find(row.from) && schema.find(row.to)) option = row.to;
     if (const Field* field = schema.find(option)) option = field->name;  // an alias
-    if (!schema.find(option) && !class_info->open_options && neutral(option, entry.value) && option != "decay") continue;
-    // A Lambda's code stays in the file; its layer's name may stand for a function that the user gives.
+    if (!schema.find(option) && !class_info->open_options && neutral(option, entry.value) &&
+        option != "decay")
+      continue;
+    // A Lambda's code stays in the file; its layer's name may stand for a function that the user
+    // gives.
     bool code = class_name == "Lambda" && option == "function" && !entry.value.is_string();
     Value value = code ? config.at("name") : nested(entry.value);
     if (origin_.generation() <= 2) value = with_meaning(option, value);
-    if (option == "axis" && class_name == "BatchNormalization" && value.is_list() && value.as_list().size() == 1)
+    if (option == "axis" && class_name == "BatchNormalization" && value.is_list() &&
+        value.as_list().size() == 1)
       value = Value(value.as_list().front());  // tf.keras
     result.set(option, std::move(value));
   }
   for (const OldDefault& row : kOldDefaults)
-    if (origin_.generation() <= 2 && class_name == row.class_name && !result.contains(row.option)) result.set(row.option, row.value);
+    if (origin_.generation() <= 2 && class_name == row.class_name && !result.contains(row.option))
+      result.set(row.option, row.value);
   if (kind == "optimizer" && !schema.find("decay")) {
     decay_to_schedule(result);
     result.erase("decay");
@@ -371,7 +267,8 @@ Dict ConfigIn::compile_options(const Value& training_config) const {
     if (schema.find(option) && !entry.value.is_null()) result.set(option, nested(entry.value));
   }
   Value* metrics = result.find("metrics");  // tf.keras: a list for the only output
-  if (metrics && metrics->is_list() && metrics->as_list().size() == 1 && metrics->as_list().front().is_list())
+  if (metrics && metrics->is_list() && metrics->as_list().size() == 1 &&
+      metrics->as_list().front().is_list())
     *metrics = Value(metrics->as_list().front());
   return result;
 }

@@ -1,6 +1,7 @@
-// Configurations of every generation of Keras, rewritten into the one form that Crescent builds models from: objects
-// are {"class_name", "config"}, graphs have inbound_nodes as in Keras 2 and count nodes from 0, options are those of
-// the registered classes. What contradicts between generations is a row of a table in the .cpp.
+// Configurations of every generation of Keras, rewritten into the one form that Crescent builds
+// models from: objects are {"class_name", "config"}, graphs have inbound_nodes as in Keras 2 and
+// count nodes from 0, options are those of the registered classes. What contradicts between
+// generations is a row of a table in the .cpp.
 #pragma once
 #include <string>
 
@@ -11,7 +12,8 @@ namespace crescent::hdf5 {
 
 class ConfigIn {
  public:
-  /// `custom`: class name in the file -> registered name. `plugins`: class name -> [plugin, version], as saved by us.
+  /// `custom`: class name in the file -> registered name. `plugins`: class name -> [plugin,
+  /// version], as saved by us.
   ConfigIn(std::string path, Origin origin, Value custom = {}, Value plugins = {});
 
   /// A model's or layer's object. Fails naming class and layer when a class is not registered.

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "crescent/registry.h"
+#include "objects.h"
 
 namespace crescent::hdf5 {
 namespace {
@@ -14,30 +15,37 @@ struct Scaled {
   double scale;
   const char *mode, *distribution;
 };
+// clang-format off
 constexpr Scaled kScaled[] = {
     {"GlorotUniform", 1, "fan_avg", "uniform"}, {"GlorotNormal", 1, "fan_avg", "normal"}, {"HeUniform", 2, "fan_in", "uniform"},
     {"HeNormal", 2, "fan_in", "normal"},        {"LecunUniform", 1, "fan_in", "uniform"}, {"LecunNormal", 1, "fan_in", "normal"},
 };
+// clang-format on
 
 /// Options that Keras 2.3.1 does not have; left out while they have their default.
+// clang-format off
 constexpr const char* kLater[] = {
     "groups",         "keepdims",     "zero_output_for_mask", "synchronized", "renorm",         "renorm_momentum", "centered",
     "output_padding", "dilation_rate", "sparse",              "ragged",       "optional",       "use_ema",         "ema_momentum",
     "name",           "initial_accumulator_value", "weight_decay", "flash_attention",
 };
+// clang-format on
 
 struct Renamed {
   const char *class_name, *here, *keras;
 };
 constexpr Renamed kRenamed[] = {{"LeakyReLU", "negative_slope", "alpha"}};
 
-constexpr const char* kKinds[] = {"layer", "initializer", "regularizer", "constraint", "optimizer", "schedule", "loss", "metric"};
+constexpr const char* kKinds[] = {"layer",     "initializer", "regularizer", "constraint",
+                                  "optimizer", "schedule",    "loss",        "metric"};
 
-bool is_model(const std::string& name) { return name == "Sequential" || name == "Functional" || name == "Model"; }
+bool is_model(const std::string& name) {
+  return is_sequential(name) || is_functional(name);
+}
 
-const std::string& class_of(const Value& object) { return object.as_dict().at("class_name").as_string(); }
-
-Dict object(std::string name, Dict config) { return {{"class_name", std::move(name)}, {"config", std::move(config)}}; }
+Dict object(std::string name, Dict config) {
+  return {{"class_name", std::move(name)}, {"config", std::move(config)}};
+}
 
 std::shared_ptr<const ClassInfo> find_class(const std::string& name) {
   for (const char* kind : kKinds)
@@ -50,9 +58,11 @@ class Writer {
   explicit Writer(const std::string& target) : first_node_(target == "keras2" ? 1 : 0) {}
 
   Value model(const Value& model) const {
-    if (class_of(model) == "Sequential") return object("Sequential", sequential(model.as_dict().at("config").as_dict()));
+    if (class_of(model) == "Sequential")
+      return object("Sequential", sequential(model.as_dict().at("config").as_dict()));
     const Dict& config = model.as_dict().at("config").as_dict();
-    return config.contains("layers") ? object("Model", functional(config)) : object(class_of(model), options(class_of(model), config));
+    return config.contains("layers") ? object("Model", functional(config))
+                                     : object(class_of(model), options(class_of(model), config));
   }
 
   Value value(const Value& value) const {
@@ -85,7 +95,10 @@ class Writer {
 
   static Dict scaled(const Scaled& row, const Dict& config) {
     const Value* seed = config.find("seed");
-    return {{"scale", row.scale}, {"mode", row.mode}, {"distribution", row.distribution}, {"seed", seed ? *seed : Value()}};
+    return {{"scale", row.scale},
+            {"mode", row.mode},
+            {"distribution", row.distribution},
+            {"seed", seed ? *seed : Value()}};
   }
 
   static Dict penalty(const Dict& config) {
@@ -124,13 +137,15 @@ class Writer {
     return result;
   }
 
-  /// With the input as an entry of its own: Keras 3 misreads batch_input_shape of a first layer of Keras 2.
+  /// With the input as an entry of its own: Keras 3 misreads batch_input_shape of a first layer of
+  /// Keras 2.
   Dict sequential(const Dict& config) const {
     List layers;
     for (const Value& entry : config.at("layers").as_list()) {
       Value layer = any_object(entry);
       Dict& options = layer.as_dict()["config"].as_dict();
-      if (layers.empty() && class_of(layer) != "InputLayer" && options.contains("batch_input_shape"))
+      if (layers.empty() && class_of(layer) != "InputLayer" &&
+          options.contains("batch_input_shape"))
         layers.push_back(object("InputLayer", implied_input(options)));
       if (class_of(layer) != "InputLayer") options.erase("batch_input_shape");
       layers.push_back(std::move(layer));
@@ -146,7 +161,8 @@ class Writer {
 
   static Dict implied_input(const Dict& first) {
     const Value* name = first.find("name");
-    Dict config{{"batch_input_shape", first.at("batch_input_shape")}, {"name", (name ? name->as_string() + "_" : "") + "input"}};
+    Dict config{{"batch_input_shape", first.at("batch_input_shape")},
+                {"name", (name ? name->as_string() + "_" : "") + "input"}};
     if (const Value* dtype = first.find("dtype")) config.set("dtype", *dtype);
     return input_options(config);
   }
@@ -159,7 +175,8 @@ class Writer {
     for (const Value& entry : config.at("layers").as_list()) {
       Value layer = any_object(entry);
       List nodes;
-      for (const Value& node : entry.as_dict().at("inbound_nodes").as_list()) nodes.push_back(references(node, models));
+      for (const Value& node : entry.as_dict().at("inbound_nodes").as_list())
+        nodes.push_back(references(node, models));
       layer.as_dict().set("name", entry.as_dict().at("name"));
       layer.as_dict().set("inbound_nodes", std::move(nodes));
       layers.push_back(std::move(layer));
@@ -167,7 +184,8 @@ class Writer {
     Dict result;
     if (const Value* name = config.find("name")) result.set("name", *name);
     result.set("layers", std::move(layers));
-    for (const char* ends : {"input_layers", "output_layers"}) result.set(ends, references(config.at(ends), models));
+    for (const char* ends : {"input_layers", "output_layers"})
+      result.set(ends, references(config.at(ends), models));
     return result;
   }
 
@@ -186,7 +204,9 @@ class Writer {
 
 }  // namespace
 
-Value keras_model_config(const Value& model, const std::string& target) { return Writer(target).model(model); }
+Value keras_model_config(const Value& model, const std::string& target) {
+  return Writer(target).model(model);
+}
 
 Value keras_training_config(const Value& compile) {
   Writer writer("keras3");
@@ -195,9 +215,12 @@ Value keras_training_config(const Value& compile) {
     const Value* value = given.find(name);
     return value ? writer.value(*value) : Value();
   };
-  return Dict{{"optimizer_config", argument("optimizer")}, {"loss", argument("loss")},
-              {"metrics", argument("metrics")},            {"weighted_metrics", argument("weighted_metrics")},
-              {"sample_weight_mode", Value()},             {"loss_weights", argument("loss_weights")}};
+  return Dict{{"optimizer_config", argument("optimizer")},
+              {"loss", argument("loss")},
+              {"metrics", argument("metrics")},
+              {"weighted_metrics", argument("weighted_metrics")},
+              {"sample_weight_mode", Value()},
+              {"loss_weights", argument("loss_weights")}};
 }
 
 }  // namespace crescent::hdf5

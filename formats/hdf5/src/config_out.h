@@ -1,5 +1,5 @@
-// Our configurations in the words that Keras 2.3.1, tf.keras and Keras 3 all read: explicit input layers, fixed names,
-// and no option that one of them lacks unless it says something.
+// Our configurations in the words that Keras 2.3.1, tf.keras and Keras 3 all read: explicit input
+// layers, fixed names, and no option that one of them lacks unless it says something.
 #pragma once
 #include <string>
 
@@ -7,7 +7,8 @@
 
 namespace crescent::hdf5 {
 
-/// `target`: "keras3" or "keras2", where the two contradict each other (calls of a model inside a model).
+/// `target`: "keras3" or "keras2", where the two contradict each other (calls of a model inside a
+/// model).
 Value keras_model_config(const Value& model, const std::string& target);
 
 /// Arguments of compile as given -> training_config.

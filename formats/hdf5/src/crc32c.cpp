@@ -35,21 +35,30 @@ uint64_t load_word(const unsigned char* p) {
 }
 
 #if defined(__x86_64__)
-__attribute__((target("sse4.2"))) uint32_t by_instruction(uint32_t crc, const unsigned char* p, size_t size) {
+__attribute__((target("sse4.2"))) uint32_t by_instruction(uint32_t crc, const unsigned char* p,
+                                                          size_t size) {
   uint64_t wide = crc;
   for (; size >= 8; size -= 8, p += 8) wide = _mm_crc32_u64(wide, load_word(p));
   return by_table(static_cast<uint32_t>(wide), p, size);
 }
-bool has_instruction() { return __builtin_cpu_supports("sse4.2"); }
+bool has_instruction() {
+  return __builtin_cpu_supports("sse4.2");
+}
 #elif defined(__ARM_FEATURE_CRC32)
 uint32_t by_instruction(uint32_t crc, const unsigned char* p, size_t size) {
   for (; size >= 8; size -= 8, p += 8) crc = __crc32cd(crc, load_word(p));
   return by_table(crc, p, size);
 }
-bool has_instruction() { return true; }
+bool has_instruction() {
+  return true;
+}
 #else
-uint32_t by_instruction(uint32_t crc, const unsigned char* p, size_t size) { return by_table(crc, p, size); }
-bool has_instruction() { return false; }
+uint32_t by_instruction(uint32_t crc, const unsigned char* p, size_t size) {
+  return by_table(crc, p, size);
+}
+bool has_instruction() {
+  return false;
+}
 #endif
 
 }  // namespace

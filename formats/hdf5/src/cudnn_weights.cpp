@@ -3,7 +3,8 @@
 namespace crescent::hdf5 {
 namespace {
 
-/// (rows, gates * units): the block of a gate holds its transpose, (units, rows), in that order of the numbers.
+/// (rows, gates * units): the block of a gate holds its transpose, (units, rows), in that order of
+/// the numbers.
 template <int Gates>
 Tensor kernel_of(const Tensor& given) {
   Tensor kernel = ops::cast(given, DType::float32), result(kernel.spec());
@@ -14,7 +15,8 @@ Tensor kernel_of(const Tensor& given) {
     for (int64_t row = 0; row < rows; ++row)
       for (int64_t column = 0; column < units; ++column) {
         int64_t position = column * rows + row;
-        to[row * width + first + column] = from[position / units * width + first + position % units];
+        to[row * width + first + column] =
+            from[position / units * width + first + position % units];
       }
   return result;
 }
@@ -26,7 +28,9 @@ Tensor added_halves(const Tensor& bias) {
 }
 
 /// GRU with reset_after: they are kept, as rows.
-Tensor two_rows(const Tensor& bias) { return bias.view({2, bias.dim(0) / 2}); }
+Tensor two_rows(const Tensor& bias) {
+  return bias.view({2, bias.dim(0) / 2});
+}
 
 struct Layout {
   Match::Convert kernel, bias;
@@ -45,7 +49,9 @@ const Layout* layout_of(const Shape& wanted, const Shape& saved) {
 
 void convert_cudnn(Matches& matches, std::vector<Shape>& saved) {
   for (size_t i = 2; i < matches.size(); ++i) {
-    if (matches[i].variable.name() != "bias" || matches[i - 1].variable.name() != "recurrent_kernel") continue;
+    if (matches[i].variable.name() != "bias" ||
+        matches[i - 1].variable.name() != "recurrent_kernel")
+      continue;
     const Layout* layout = layout_of(matches[i].variable.shape(), saved[i]);
     if (!layout) continue;
     matches[i - 2].convert = matches[i - 1].convert = layout->kernel;

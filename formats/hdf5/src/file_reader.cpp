@@ -32,7 +32,9 @@ std::string printable(std::string text) {
   return text.size() > 200 ? text.substr(0, 200) + "..." : text;
 }
 
-std::string place(const std::string& object) { return "'/" + printable(object) + "'"; }
+std::string place(const std::string& object) {
+  return "'/" + printable(object) + "'";
+}
 
 std::string place(const std::string& object, const std::string& attribute) {
   return "attribute '" + attribute + "' of " + place(object);
@@ -42,7 +44,8 @@ Descriptor open_regular(const std::string& path, uint64_t& size) {
   Descriptor file(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
   struct stat status;
   if (file < 0 || fstat(file, &status) != 0) fail("cannot open '", path, "': ", strerror(errno));
-  if (S_ISDIR(status.st_mode)) fail("cannot open '", path, "': it is a directory, not an HDF5 file");
+  if (S_ISDIR(status.st_mode))
+    fail("cannot open '", path, "': it is a directory, not an HDF5 file");
   if (!S_ISREG(status.st_mode)) fail("cannot open '", path, "': it is not a regular file");
   if (status.st_size == 0) fail("cannot open '", path, "': the file is empty");
   size = static_cast<uint64_t>(status.st_size);
@@ -50,7 +53,9 @@ Descriptor open_regular(const std::string& path, uint64_t& size) {
 }
 
 /// Half a minute, and a second more for every 10 MB: slow disks are not hostile.
-unsigned patience(uint64_t file_size) { return 30 + static_cast<unsigned>(file_size / 10'000'000); }
+unsigned patience(uint64_t file_size) {
+  return 30 + static_cast<unsigned>(file_size / 10'000'000);
+}
 
 /// Unmaps when the last array is gone.
 std::shared_ptr<std::byte> map_private(int memory, uint64_t size) {
@@ -59,7 +64,8 @@ std::shared_ptr<std::byte> map_private(int memory, uint64_t size) {
   return {static_cast<std::byte*>(start), [size](std::byte* p) { munmap(p, size); }};
 }
 
-/// The memory of final size: were it to shrink under us, touching it would end this process with SIGBUS.
+/// The memory of final size: were it to shrink under us, touching it would end this process with
+/// SIGBUS.
 std::shared_ptr<std::byte> shared_block(int memory, uint64_t size) {
   NoFileSizeSignal guard;
   if (ftruncate(memory, static_cast<off_t>(size)) != 0) return nullptr;
@@ -80,23 +86,29 @@ std::vector<uint64_t> unpack_shape(Unpacker& answer) {
 
 std::vector<std::string> unpack_texts(Unpacker& answer) {
   std::vector<std::string> texts;
-  for (auto left = answer.number<uint64_t>(); left > 0 && answer.ok(); --left) texts.push_back(answer.text());
+  for (auto left = answer.number<uint64_t>(); left > 0 && answer.ok(); --left)
+    texts.push_back(answer.text());
   return texts;
 }
 
 std::optional<FileReader::AttributeValue> unpack_attribute(Unpacker& answer) {
   switch (answer.number<AttributeKind>()) {
-    case AttributeKind::text: return answer.text();
-    case AttributeKind::texts: return unpack_texts(answer);
-    case AttributeKind::integer: return answer.number<int64_t>();
-    case AttributeKind::real: return answer.number<double>();
+    case AttributeKind::text:
+      return answer.text();
+    case AttributeKind::texts:
+      return unpack_texts(answer);
+    case AttributeKind::integer:
+      return answer.number<int64_t>();
+    case AttributeKind::real:
+      return answer.number<double>();
   }
   return std::nullopt;
 }
 
 }  // namespace
 
-FileReader::FileReader(const std::string& path) : path_(path), memory_(memfd_create("hdf5", MFD_CLOEXEC | MFD_ALLOW_SEALING)) {
+FileReader::FileReader(const std::string& path)
+    : path_(path), memory_(memfd_create("hdf5", MFD_CLOEXEC | MFD_ALLOW_SEALING)) {
   uint64_t size = 0;
   Descriptor file = open_regular(path, size);
   if (memory_ < 0) fail("cannot read '", path, "': ", strerror(errno));
@@ -111,11 +123,13 @@ void FileReader::check_hello() {
   if (!hello) fail_dead("its beginning");
   if (hello->number<uint32_t>() != kWireVersion)
     fail("crescent-h5read is of another version than this library; install Crescent again");
-  if (hello->number<Status>() != Status::ok) fail("cannot read '", path_, "' as an HDF5 file: ", printable(hello->text()));
+  if (hello->number<Status>() != Status::ok)
+    fail("cannot read '", path_, "' as an HDF5 file: ", printable(hello->text()));
 }
 
 void FileReader::fail_dead(const std::string& place) {
-  fail("'", path_, "': the file is damaged or hostile (its reader ", child_->obituary(), " at ", place, "); nothing was loaded");
+  fail("'", path_, "': the file is damaged or hostile (its reader ", child_->obituary(), " at ",
+       place, "); nothing was loaded");
 }
 
 /// Answers in order; nothing for what is missing.
@@ -130,13 +144,15 @@ std::vector<std::optional<Unpacker>> FileReader::ask(const Request& request) {
     auto answer = child_->receive();
     if (!answer) fail_dead(place);
     Status status = answer->number<Status>();
-    if (status == Status::refused) fail("'", path_, "': ", place, ": ", printable(answer->text()), "; nothing was loaded");
+    if (status == Status::refused)
+      fail("'", path_, "': ", place, ": ", printable(answer->text()), "; nothing was loaded");
     answers.push_back(status == Status::ok ? std::move(answer) : std::nullopt);
   }
   return answers;
 }
 
-std::optional<FileReader::AttributeValue> FileReader::attribute(const std::string& object, const std::string& name) {
+std::optional<FileReader::AttributeValue> FileReader::attribute(const std::string& object,
+                                                                const std::string& name) {
   Request request{Operation::attribute, {Packer().add(object).add(name)}, {place(object, name)}};
   auto answer = std::move(ask(request).front());
   if (!answer) return std::nullopt;
@@ -152,12 +168,13 @@ std::optional<std::string> FileReader::text(const std::string& object, const std
   fail("'", path_, "': ", place(object, name), ": expected a text; nothing was loaded");
 }
 
-std::optional<std::vector<std::string>> FileReader::texts(const std::string& object, const std::string& name) {
+std::optional<std::vector<std::string>> FileReader::texts(const std::string& object,
+                                                          const std::string& name) {
   return texts(std::vector<std::string>{object}, name).front();
 }
 
-std::vector<std::optional<std::vector<std::string>>> FileReader::texts(const std::vector<std::string>& objects,
-                                                                       const std::string& name) {
+std::vector<std::optional<std::vector<std::string>>> FileReader::texts(
+    const std::vector<std::string>& objects, const std::string& name) {
   Request request{Operation::attribute, {}, {}};
   for (const std::string& object : objects) {
     request.items.push_back(Packer().add(object).add(name));
@@ -204,13 +221,15 @@ std::vector<DatasetInfo> FileReader::describe(const std::vector<std::string>& da
   return infos;
 }
 
-std::vector<Array> FileReader::read(const std::vector<std::string>& datasets, const std::vector<DatasetInfo>& infos) {
+std::vector<Array> FileReader::read(const std::vector<std::string>& datasets,
+                                    const std::vector<DatasetInfo>& infos) {
   Request request{Operation::read, {}, {}};
   std::vector<uint64_t> offsets, sizes;
   uint64_t total = 0;
   for (size_t i = 0; i < datasets.size(); ++i) {
     auto bytes = byte_count(infos[i].element, infos[i].shape);
-    if (!bytes || *bytes > (uint64_t{1} << 62) - total) fail("'", path_, "': ", place(datasets[i]), " is impossibly large");
+    if (!bytes || *bytes > (uint64_t{1} << 62) - total)
+      fail("'", path_, "': ", place(datasets[i]), " is impossibly large");
     offsets.push_back(total);
     sizes.push_back(*bytes);
     request.items.push_back(Packer().add(datasets[i]).add(total).add(*bytes));
@@ -218,7 +237,8 @@ std::vector<Array> FileReader::read(const std::vector<std::string>& datasets, co
     total += (*bytes + kAlignment - 1) / kAlignment * kAlignment;
   }
   std::shared_ptr<std::byte> block = total > 0 ? shared_block(memory_, total) : nullptr;
-  if (total > 0 && !block) fail("'", path_, "': no memory for ", total, " bytes of data: ", strerror(errno));
+  if (total > 0 && !block)
+    fail("'", path_, "': no memory for ", total, " bytes of data: ", strerror(errno));
   child_->allow_memory(total);
   ask(request);
   child_.reset();  // from here on nobody else can change the block
@@ -227,7 +247,8 @@ std::vector<Array> FileReader::read(const std::vector<std::string>& datasets, co
   for (size_t i = 0; i < datasets.size(); ++i) {
     std::byte* bytes = block ? block.get() + offsets[i] : nullptr;
     if (infos[i].checksum && crc32c(bytes, sizes[i]) != *infos[i].checksum)
-      fail("'", path_, "': ", request.places[i], " is damaged: its checksum differs; nothing was loaded");
+      fail("'", path_, "': ", request.places[i],
+           " is damaged: its checksum differs; nothing was loaded");
     if (infos[i].element == Element::boolean) normalize_booleans(bytes, sizes[i]);
     arrays.push_back({infos[i].element, infos[i].shape, bytes, block});
   }

@@ -1,6 +1,7 @@
-// Reads parts of an HDF5 file that nobody vouches for. libhdf5 runs in a process of its own, locked away; this class asks
-// it for things by name. The file is never walked, nothing in it leads to another file, and sizes are known before memory
-// is taken. Every error names the path and the place inside the file.
+// Reads parts of an HDF5 file that nobody vouches for. libhdf5 runs in a process of its own, locked
+// away; this class asks it for things by name. The file is never walked, nothing in it leads to
+// another file, and sizes are known before memory is taken. Every error names the path and the
+// place inside the file.
 #pragma once
 #include <memory>
 #include <optional>
@@ -28,18 +29,22 @@ class FileReader {
   /// Nothing when the object or the attribute is not there.
   std::optional<AttributeValue> attribute(const std::string& object, const std::string& name);
   std::optional<std::string> text(const std::string& object, const std::string& name);
-  /// A list of names in one attribute or in the numbered pieces that Keras cuts long ones into; empty lists too.
+  /// A list of names in one attribute or in the numbered pieces that Keras cuts long ones into;
+  /// empty lists too.
   std::optional<std::vector<std::string>> texts(const std::string& object, const std::string& name);
   /// The same for many objects at once.
-  std::vector<std::optional<std::vector<std::string>>> texts(const std::vector<std::string>& objects, const std::string& name);
+  std::vector<std::optional<std::vector<std::string>>> texts(
+      const std::vector<std::string>& objects, const std::string& name);
 
   /// Nothing when the group is not there.
   std::optional<std::vector<std::string>> members(const std::string& group);
 
   /// Type and shape of datasets, read from the headers alone; a missing one fails.
   std::vector<DatasetInfo> describe(const std::vector<std::string>& datasets);
-  /// The numbers, in one block of memory that the arrays share. `infos` as describe gave them. Once a reader.
-  std::vector<Array> read(const std::vector<std::string>& datasets, const std::vector<DatasetInfo>& infos);
+  /// The numbers, in one block of memory that the arrays share. `infos` as describe gave them. Once
+  /// a reader.
+  std::vector<Array> read(const std::vector<std::string>& datasets,
+                          const std::vector<DatasetInfo>& infos);
 
   const std::string& path() const { return path_; }
 

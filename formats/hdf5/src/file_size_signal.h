@@ -1,4 +1,5 @@
-// Growing a file over RLIMIT_FSIZE raises SIGXFSZ, which ends the process; while this object lives it is only EFBIG.
+// Growing a file over RLIMIT_FSIZE raises SIGXFSZ, which ends the process; while this object lives
+// it is only EFBIG.
 #pragma once
 #include <signal.h>
 

@@ -1,8 +1,9 @@
-// The format "hdf5": models and weights as Keras 2 writes them into .h5 files, weights as Keras 3 writes them into
-// .weights.h5 files, and plain arrays.
+// The format "hdf5": models and weights as Keras 2 writes them into .h5 files, weights as Keras 3
+// writes them into .weights.h5 files, and plain arrays.
 //
-// Beside what Keras reads, a model's file has the attribute "crescent": JSON with our own configuration (nothing is lost
-// in translation), the arguments of compile, the epoch, and which plugin each class came from.
+// Beside what Keras reads, a model's file has the attribute "crescent": JSON with our own
+// configuration (nothing is lost in translation), the arguments of compile, the epoch, and which
+// plugin each class came from.
 #include <unistd.h>
 
 #include <algorithm>
@@ -31,10 +32,12 @@ void save(const Tree& tree, const std::string& path) {
 }
 
 void check_overwrite(const std::string& path, const SaveOptions& options) {
-  if (!options.overwrite && access(path.c_str(), F_OK) == 0) fail("'", path, "' exists already; pass overwrite=true to replace it");
+  if (!options.overwrite && access(path.c_str(), F_OK) == 0)
+    fail("'", path, "' exists already; pass overwrite=true to replace it");
 }
 
-// ---- saving --------------------------------------------------------------------------------------------
+// ---- saving
+// --------------------------------------------------------------------------------------------
 
 /// Class name -> [plugin, version] of every layer, for whoever loads the file without the plugin.
 Dict plugins_of(Model& model) {
@@ -62,11 +65,13 @@ Node root(Model& model, const SaveOptions& options) {
              {"model_config", to_json(keras_model_config(config, options.target))},
              {kOwn, to_json(own_description(model, config, compile))}},
             {}};
-  if (!compile.is_null()) node.attributes.push_back({"training_config", to_json(keras_training_config(compile))});
+  if (!compile.is_null())
+    node.attributes.push_back({"training_config", to_json(keras_training_config(compile))});
   return node;
 }
 
-// ---- loading -------------------------------------------------------------------------------------------
+// ---- loading
+// -------------------------------------------------------------------------------------------
 
 Value parse_attribute(FileReader& file, const char* name) {
   auto text = file.text("", name);
@@ -96,11 +101,14 @@ Origin origin_of(FileReader& file, const std::string& group, bool ours) {
 /// Everything a file says about a model besides numbers.
 struct Description {
   explicit Description(FileReader& file)
-      : own(parse_attribute(file, kOwn)), origin(origin_of(file, "", !own.is_null())),
+      : own(parse_attribute(file, kOwn)),
+        origin(origin_of(file, "", !own.is_null())),
         model(own.is_null() ? parse_attribute(file, "model_config") : member(own, "model")),
         compile(own.is_null() ? parse_attribute(file, "training_config") : member(own, "compile")) {
     if (model.is_null())
-      fail("'", file.path(), "': No model found in config. The file has no model_config: if it holds weights only, build the model and call load_weights");
+      fail("'", file.path(),
+           "': No model found in config. The file has no model_config: if it holds weights only, "
+           "build the model and call load_weights");
   }
   Value own;
   Origin origin;
@@ -117,9 +125,12 @@ ModelPtr build(const Description& description, const ConfigIn& reader, const std
 }
 
 /// A model that cannot be compiled still predicts.
-bool compile(Model& model, const Description& description, const ConfigIn& reader, const std::string& path) {
+bool compile(Model& model, const Description& description, const ConfigIn& reader,
+             const std::string& path) {
   if (!description.compile.is_dict()) {
-    warn("'", path, "': No training configuration found in save file: the model was *not* compiled. Compile it manually.");
+    warn("'", path,
+         "': No training configuration found in save file: the model was *not* compiled. Compile "
+         "it manually.");
     return false;
   }
   try {
@@ -132,7 +143,8 @@ bool compile(Model& model, const Description& description, const ConfigIn& reade
 }
 
 void append(Matches& matches, Matches more) {
-  matches.insert(matches.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+  matches.insert(matches.end(), std::make_move_iterator(more.begin()),
+                 std::make_move_iterator(more.end()));
 }
 
 }  // namespace
@@ -142,7 +154,8 @@ class Hdf5Format final : public Format {
   static void describe(Schema<Hdf5Format>& s) { s.doc("Keras' HDF5 files: .h5, .hdf5."); }
 
   bool writes(std::string_view path) const override {
-    return std::any_of(std::begin(kEndings), std::end(kEndings), [&](const char* ending) { return path.ends_with(ending); });
+    return std::any_of(std::begin(kEndings), std::end(kEndings),
+                       [&](const char* ending) { return path.ends_with(ending); });
   }
 
   bool reads(std::string_view path, std::string_view first_bytes) const override {
@@ -153,7 +166,8 @@ class Hdf5Format final : public Format {
     check_overwrite(path, options);
     Tree tree{root(model, options)};
     write_weights(tree, model, "model_weights");
-    if (model.compiled() && options.include_optimizer) write_optimizer(tree, *model.optimizer(), options.target);
+    if (model.compiled() && options.include_optimizer)
+      write_optimizer(tree, *model.optimizer(), options.target);
     write_random_state(tree, model);
     save(tree, path);
   }
@@ -161,7 +175,8 @@ class Hdf5Format final : public Format {
   ModelPtr load_model(const std::string& path, const LoadOptions& options) override {
     FileReader file(path);
     Description description(file);
-    ConfigIn reader(path, description.origin, options.custom_objects, member(description.own, "plugins"));
+    ConfigIn reader(path, description.origin, options.custom_objects,
+                    member(description.own, "plugins"));
     ModelPtr model = build(description, reader, path);
     Matches matches = match_own(file, find_weights(file), *model, description.origin);
     append(matches, match_random_state(file, *model));
@@ -170,24 +185,28 @@ class Hdf5Format final : public Format {
       append(matches, match_optimizer(file, *model->optimizer()));
     }
     assign_all(file, matches);
-    if (const Value& epochs = member(description.own, "epochs_trained"); epochs.is_int()) model->set_epochs_trained(epochs.as_int());
+    if (const Value& epochs = member(description.own, "epochs_trained"); epochs.is_int())
+      model->set_epochs_trained(epochs.as_int());
     return model;
   }
 
   void save_weights(Model& model, const std::string& path, const SaveOptions& options) override {
     check_overwrite(path, options);
     Tree tree;
-    path.ends_with(".weights.h5") ? write_keras3_weights(tree, model) : write_weights(tree, model, "");
+    path.ends_with(".weights.h5") ? write_keras3_weights(tree, model)
+                                  : write_weights(tree, model, "");
     save(tree, path);
   }
 
-  void load_weights(Model& model, const std::string& path, const LoadWeightsOptions& options) override {
+  void load_weights(Model& model, const std::string& path,
+                    const LoadWeightsOptions& options) override {
     FileReader file(path);
     if (has_keras3_weights(file)) return load_keras3_weights(file, model, options);
     std::string group = find_weights(file);
     Origin origin = origin_of(file, group, false);
-    assign_all(file, options.by_name ? match_by_name(file, group, model, origin, options.skip_mismatch)
-                                     : match_in_order(file, group, model, origin));
+    assign_all(file, options.by_name
+                         ? match_by_name(file, group, model, origin, options.skip_mismatch)
+                         : match_in_order(file, group, model, origin));
   }
 
   Tensor read_array(const std::string& path, const std::string& place) override {
@@ -196,15 +215,20 @@ class Hdf5Format final : public Format {
     return to_tensor(file.read(names, file.describe(names)).front());
   }
 
-  void write_arrays(const std::string& path, const std::vector<std::pair<std::string, Tensor>>& arrays) override {
+  void write_arrays(const std::string& path,
+                    const std::vector<std::pair<std::string, Tensor>>& arrays) override {
     Tree tree;
     for (const auto& [name, tensor] : arrays) tree.push_back(dataset_node(name, tensor));
     save(tree, path);
   }
 
  private:
-  static void load_keras3_weights(FileReader& file, Model& model, const LoadWeightsOptions& options) {
-    if (options.by_name) fail("'", file.path(), "': by_name needs a file in Keras 2's layout; this one (.weights.h5) has no names of layers");
+  static void load_keras3_weights(FileReader& file, Model& model,
+                                  const LoadWeightsOptions& options) {
+    if (options.by_name)
+      fail("'", file.path(),
+           "': by_name needs a file in Keras 2's layout; this one (.weights.h5) has no names of "
+           "layers");
     assign_all(file, match_keras3_weights(file, model));
   }
 
@@ -216,6 +240,8 @@ class Hdf5Format final : public Format {
   }
 };
 
-CRESCENT_PLUGIN("hdf5", CRESCENT_VERSION) { registry.add<hdf5::Hdf5Format>("hdf5"); }
+CRESCENT_PLUGIN("hdf5", CRESCENT_VERSION) {
+  registry.add<hdf5::Hdf5Format>("hdf5");
+}
 
 }  // namespace crescent::hdf5

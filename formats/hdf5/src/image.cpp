@@ -34,7 +34,8 @@ Handle new_file() {
   check(H5Pset_obj_track_times(creation, false), "a file image");
   static std::atomic<unsigned> counter{0};  // two open files of one name would be one file
   std::string name = "image-" + std::to_string(counter++);
-  return checked(H5Fcreate(name.c_str(), H5F_ACC_TRUNC, creation, memory_access()), H5Fclose, "a file image");
+  return checked(H5Fcreate(name.c_str(), H5F_ACC_TRUNC, creation, memory_access()), H5Fclose,
+                 "a file image");
 }
 
 /// Intermediate groups are made on the way.
@@ -49,7 +50,8 @@ bool is_ascii(const std::string& text) {
 }
 
 bool is_ascii(const std::vector<std::string>& texts) {
-  return std::all_of(texts.begin(), texts.end(), [](const std::string& text) { return is_ascii(text); });
+  return std::all_of(texts.begin(), texts.end(),
+                     [](const std::string& text) { return is_ascii(text); });
 }
 
 Handle string_type(size_t size, bool ascii) {
@@ -65,20 +67,23 @@ class AttributeWriter {
   AttributeWriter(hid_t object, const std::string& path, const std::string& name)
       : object_(object), name_(name), what_("attribute '" + name + "' of '/" + path + "'") {}
 
-  /// Fixed length loads everywhere and never crashes a reader; only what does not fit is of variable length.
+  /// Fixed length loads everywhere and never crashes a reader; only what does not fit is of
+  /// variable length.
   void operator()(const std::string& text) const {
     bool fixed = text.size() <= kHeaderLimit;
-    Handle type = string_type(fixed ? std::max<size_t>(1, text.size()) : H5T_VARIABLE, is_ascii(text));
+    Handle type =
+        string_type(fixed ? std::max<size_t>(1, text.size()) : H5T_VARIABLE, is_ascii(text));
     const char* pointer = text.c_str();
     write(name_, type, scalar(), fixed ? static_cast<const void*>(pointer) : &pointer);
   }
 
-  /// Lists over the limit are cut into name0, name1, ... as Keras does: the fewest pieces that fit, the first ones one
-  /// longer when they cannot be equal.
+  /// Lists over the limit are cut into name0, name1, ... as Keras does: the fewest pieces that fit,
+  /// the first ones one longer when they cannot be equal.
   void operator()(const std::vector<std::string>& texts) const {
     size_t width = widest(texts);
     if (texts.size() * width <= kHeaderLimit) return write_list(name_, texts);
-    if (width > kHeaderLimit) fail(what_, ": a name of ", width, " bytes is longer than HDF5 allows (", kHeaderLimit, ")");
+    if (width > kHeaderLimit)
+      fail(what_, ": a name of ", width, " bytes is longer than HDF5 allows (", kHeaderLimit, ")");
     size_t pieces = 1;
     while ((texts.size() + pieces - 1) / pieces * width > kHeaderLimit) ++pieces;
     auto begin = texts.begin();
@@ -89,8 +94,12 @@ class AttributeWriter {
     }
   }
 
-  void operator()(int64_t number) const { write(name_, H5T_STD_I64LE, scalar(), &number, H5T_NATIVE_INT64); }
-  void operator()(double number) const { write(name_, H5T_IEEE_F64LE, scalar(), &number, H5T_NATIVE_DOUBLE); }
+  void operator()(int64_t number) const {
+    write(name_, H5T_STD_I64LE, scalar(), &number, H5T_NATIVE_INT64);
+  }
+  void operator()(double number) const {
+    write(name_, H5T_IEEE_F64LE, scalar(), &number, H5T_NATIVE_DOUBLE);
+  }
 
  private:
   static size_t widest(const std::vector<std::string>& texts) {
@@ -111,8 +120,10 @@ class AttributeWriter {
 
   Handle scalar() const { return checked(H5Screate(H5S_SCALAR), H5Sclose, what_); }
 
-  void write(const std::string& name, hid_t type, hid_t space, const void* bytes, hid_t memory_type = -1) const {
-    Handle attribute = checked(H5Acreate2(object_, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose, what_);
+  void write(const std::string& name, hid_t type, hid_t space, const void* bytes,
+             hid_t memory_type = -1) const {
+    Handle attribute = checked(
+        H5Acreate2(object_, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose, what_);
     if (bytes) check(H5Awrite(attribute, memory_type < 0 ? type : memory_type, bytes), what_);
   }
 
@@ -126,18 +137,28 @@ struct NumberTypes {
   Handle file, memory;
 };
 
-Handle borrowed(hid_t type) { return Handle(H5Tcopy(type), H5Tclose); }
+Handle borrowed(hid_t type) {
+  return Handle(H5Tcopy(type), H5Tclose);
+}
 
 NumberTypes number_types(Element element) {
   switch (element) {
-    case Element::float32: return {borrowed(H5T_IEEE_F32LE), borrowed(H5T_NATIVE_FLOAT)};
-    case Element::float64: return {borrowed(H5T_IEEE_F64LE), borrowed(H5T_NATIVE_DOUBLE)};
-    case Element::float16: return {half_type(), half_type()};
-    case Element::bfloat16: return {borrowed(H5T_STD_U16LE), borrowed(H5T_NATIVE_UINT16)};
-    case Element::int32: return {borrowed(H5T_STD_I32LE), borrowed(H5T_NATIVE_INT32)};
-    case Element::int64: return {borrowed(H5T_STD_I64LE), borrowed(H5T_NATIVE_INT64)};
-    case Element::uint8: return {borrowed(H5T_STD_U8LE), borrowed(H5T_NATIVE_UINT8)};
-    case Element::boolean: return {bool_type(), bool_type()};
+    case Element::float32:
+      return {borrowed(H5T_IEEE_F32LE), borrowed(H5T_NATIVE_FLOAT)};
+    case Element::float64:
+      return {borrowed(H5T_IEEE_F64LE), borrowed(H5T_NATIVE_DOUBLE)};
+    case Element::float16:
+      return {half_type(), half_type()};
+    case Element::bfloat16:
+      return {borrowed(H5T_STD_U16LE), borrowed(H5T_NATIVE_UINT16)};
+    case Element::int32:
+      return {borrowed(H5T_STD_I32LE), borrowed(H5T_NATIVE_INT32)};
+    case Element::int64:
+      return {borrowed(H5T_STD_I64LE), borrowed(H5T_NATIVE_INT64)};
+    case Element::uint8:
+      return {borrowed(H5T_STD_U8LE), borrowed(H5T_NATIVE_UINT8)};
+    case Element::boolean:
+      return {bool_type(), bool_type()};
   }
   fail("hdf5: unknown element type");
 }
@@ -154,10 +175,13 @@ Handle write_dataset(hid_t file, const Node& node, std::string_view what) {
   const Array& data = *node.data;
   NumberTypes types = number_types(data.element);
   std::vector<hsize_t> dims(data.shape.begin(), data.shape.end());
-  Handle space = dims.empty() ? checked(H5Screate(H5S_SCALAR), H5Sclose, what)
-                              : checked(H5Screate_simple(static_cast<int>(dims.size()), dims.data(), nullptr), H5Sclose, what);
-  Handle dataset = checked(
-      H5Dcreate2(file, node.path.c_str(), types.file, space, link_creation(), dataset_creation(), H5P_DEFAULT), H5Dclose, what);
+  Handle space =
+      dims.empty() ? checked(H5Screate(H5S_SCALAR), H5Sclose, what)
+                   : checked(H5Screate_simple(static_cast<int>(dims.size()), dims.data(), nullptr),
+                             H5Sclose, what);
+  Handle dataset = checked(H5Dcreate2(file, node.path.c_str(), types.file, space, link_creation(),
+                                      dataset_creation(), H5P_DEFAULT),
+                           H5Dclose, what);
   if (std::find(dims.begin(), dims.end(), 0u) == dims.end())
     check(H5Dwrite(dataset, types.memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, data.bytes), what);
   return dataset;
@@ -167,7 +191,8 @@ Handle open_group(hid_t file, const std::string& path, std::string_view what) {
   if (path.empty()) return checked(H5Gopen2(file, "/", H5P_DEFAULT), H5Gclose, what);
   Handle creation = checked(H5Pcreate(H5P_GROUP_CREATE), H5Pclose, what);
   check(H5Pset_obj_track_times(creation, false), what);
-  return checked(H5Gcreate2(file, path.c_str(), link_creation(), creation, H5P_DEFAULT), H5Gclose, what);
+  return checked(H5Gcreate2(file, path.c_str(), link_creation(), creation, H5P_DEFAULT), H5Gclose,
+                 what);
 }
 
 /// HDF5 reads "." as "here" and joins empty parts: such a name would not come back.
@@ -187,7 +212,9 @@ void write_node(hid_t file, const Node& node) {
   if (!node.path.empty() && H5Lexists(file, node.path.c_str(), H5P_DEFAULT) > 0)
     fail("hdf5: cannot write two objects of the name ", what);
   Handle object = node.data ? write_dataset(file, node, what) : open_group(file, node.path, what);
-  if (node.data) AttributeWriter(object, node.path, kChecksum)(int64_t{crc32c(node.data->bytes, *byte_count(node.data->element, node.data->shape))});
+  if (node.data)
+    AttributeWriter(object, node.path, kChecksum)(
+        int64_t{crc32c(node.data->bytes, *byte_count(node.data->element, node.data->shape))});
   for (const Attribute& attribute : node.attributes)
     std::visit(AttributeWriter(object, node.path, attribute.name), attribute.value);
 }
@@ -199,7 +226,8 @@ FileImage::FileImage(const Tree& tree) : file_(new_file()) {
   check(H5Fflush(file_, H5F_SCOPE_GLOBAL), "the file image");
   ssize_t size = H5Fget_file_image(file_, nullptr, 0);
   void** memory = nullptr;
-  if (size < 0 || H5Fget_vfd_handle(file_, memory_access(), reinterpret_cast<void**>(&memory)) < 0 || !memory)
+  if (size < 0 ||
+      H5Fget_vfd_handle(file_, memory_access(), reinterpret_cast<void**>(&memory)) < 0 || !memory)
     fail("hdf5: cannot build the file image");
   data_ = static_cast<const std::byte*>(*memory);
   size_ = static_cast<size_t>(size);

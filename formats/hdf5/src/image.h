@@ -1,5 +1,6 @@
-// A tree as the bytes of an HDF5 file, built in memory: writing them to disk needs no libhdf5, which dies on a full
-// disk. The layout is that of HDF5 1.8, as Keras 2 writes it, and equal trees give equal bytes.
+// A tree as the bytes of an HDF5 file, built in memory: writing them to disk needs no libhdf5,
+// which dies on a full disk. The layout is that of HDF5 1.8, as Keras 2 writes it, and equal trees
+// give equal bytes.
 #pragma once
 #include <cstddef>
 

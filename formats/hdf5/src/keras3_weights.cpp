@@ -38,7 +38,8 @@ void collect(std::vector<Place>& places, const Layer& layer, const std::string& 
   places.push_back({path + "vars", layer.name(), own_variables(layer, inside)});
   std::map<std::string, int> count;
   for (size_t i = 0; i < inside.size(); ++i) {
-    std::string name = model ? to_snake_case(inside[i]->class_name()) : inner_name(layer.class_name(), i);
+    std::string name =
+        model ? to_snake_case(inside[i]->class_name()) : inner_name(layer.class_name(), i);
     if (int before = count[name]++; before > 0) name = concat(name, "_", before);
     collect(places, *inside[i], path + (model ? "layers/" : "") + name + "/");
   }
@@ -61,7 +62,8 @@ void write_keras3_weights(Tree& tree, Model& model) {
 }
 
 bool has_keras3_weights(FileReader& file) {
-  return !file.texts("", "layer_names") && file.members("layers").has_value();  // a layer may be called "layers"
+  return !file.texts("", "layer_names") &&
+         file.members("layers").has_value();  // a layer may be called "layers"
 }
 
 Matches match_keras3_weights(FileReader& file, Model& model) {

@@ -1,4 +1,5 @@
-// The layout of Keras 3's .weights.h5: a place for every object, by class and number, its variables by position.
+// The layout of Keras 3's .weights.h5: a place for every object, by class and number, its variables
+// by position.
 #pragma once
 #include "weights.h"
 

@@ -17,11 +17,15 @@ class MappedStorage final : public Storage {
 
 }  // namespace
 
-static_assert(std::size(kElements) == kDTypeCount, "the two lists name the same types in the same order");
-DType dtype_of(Element element) { return static_cast<DType>(element); }
+static_assert(std::size(kElements) == kDTypeCount,
+              "the two lists name the same types in the same order");
+DType dtype_of(Element element) {
+  return static_cast<DType>(element);
+}
 
 Shape shape_of(const std::vector<uint64_t>& dims, std::string_view what) {
-  if (dims.size() > Shape::kMaxRank) fail(what, " has ", dims.size(), " axes; at most ", Shape::kMaxRank, " are supported");
+  if (dims.size() > Shape::kMaxRank)
+    fail(what, " has ", dims.size(), " axes; at most ", Shape::kMaxRank, " are supported");
   return Shape(std::vector<int64_t>(dims.begin(), dims.end()));
 }
 
@@ -35,7 +39,8 @@ Tensor to_tensor(const Array& array) {
 Array to_array(const Tensor& tensor) {
   const Shape& shape = tensor.shape();
   const void* bytes = tensor.bytes() > 0 ? tensor.raw() : nullptr;
-  return {static_cast<Element>(tensor.dtype()), {shape.begin(), shape.end()}, bytes, tensor.storage()};
+  return {
+      static_cast<Element>(tensor.dtype()), {shape.begin(), shape.end()}, bytes, tensor.storage()};
 }
 
 }  // namespace crescent::hdf5

@@ -20,12 +20,14 @@ Variables slots_together(const Optimizer& optimizer) {
 
 void write_state(Tree& tree, const Variables& state, const std::vector<std::string>& names) {
   tree.push_back({kOptimizer, {{"weight_names", names}}, {}});
-  for (size_t i = 0; i < state.size(); ++i) tree.push_back(dataset_node(std::string(kOptimizer) + "/" + names[i], state[i].value()));
+  for (size_t i = 0; i < state.size(); ++i)
+    tree.push_back(dataset_node(std::string(kOptimizer) + "/" + names[i], state[i].value()));
 }
 
 std::vector<std::string> numbered_names(const std::string& prefix, const Variables& state) {
   std::vector<std::string> names;
-  for (size_t i = 0; i < state.size(); ++i) names.push_back(concat(prefix, "/", state[i].name(), "_", i, ":0"));
+  for (size_t i = 0; i < state.size(); ++i)
+    names.push_back(concat(prefix, "/", state[i].name(), "_", i, ":0"));
   return names;
 }
 
@@ -37,7 +39,9 @@ Variables random_states(Model& model) {
   return states;
 }
 
-std::string random_path(size_t i) { return concat(kRandom, "/", i); }
+std::string random_path(size_t i) {
+  return concat(kRandom, "/", i);
+}
 
 bool fits(FileReader& file, const Matches& matches) {
   std::vector<std::string> datasets;
@@ -54,32 +58,40 @@ void write_optimizer(Tree& tree, const Optimizer& optimizer, const std::string& 
   if (!optimizer.built()) return;
   bool keras2 = target == "keras2";
   Variables state = keras2 ? slots_together(optimizer) : optimizer.state();
-  std::string prefix = keras2 ? "training/" + optimizer.class_name() : to_snake_case(optimizer.class_name());
+  std::string prefix =
+      keras2 ? "training/" + optimizer.class_name() : to_snake_case(optimizer.class_name());
   auto names = numbered_names(prefix, state);
-  if (keras2) names[0] = optimizer.class_name() + "/iterations:0";
-  else names[0] = prefix + "/iteration", names[1] = prefix + "/learning_rate";
+  if (keras2)
+    names[0] = optimizer.class_name() + "/iterations:0";
+  else
+    names[0] = prefix + "/iteration", names[1] = prefix + "/learning_rate";
   write_state(tree, state, names);
 }
 
 Matches match_optimizer(FileReader& file, const Optimizer& optimizer) {
   auto names = file.texts(kOptimizer, "weight_names");
   if (!names || names->empty()) return {};
-  bool with_rate = names->size() > 1 && (*names)[1].find("learning_rate") != std::string::npos;  // Keras 3, tf.keras 2.11
+  bool with_rate = names->size() > 1 && (*names)[1].find("learning_rate") !=
+                                            std::string::npos;  // Keras 3, tf.keras 2.11
   Variables state = with_rate ? optimizer.state() : slots_together(optimizer);
   // Keras 2 also stores slots that are switched off: momenta of plain SGD, vhat of Adam.
   bool count_fits = with_rate ? names->size() == state.size() : names->size() >= state.size();
   Matches matches;
   for (size_t i = 0; count_fits && i < state.size(); ++i)
-    matches.push_back({std::string(kOptimizer) + "/" + (*names)[i], state[i], nullptr, "optimizer"});
+    matches.push_back(
+        {std::string(kOptimizer) + "/" + (*names)[i], state[i], nullptr, "optimizer"});
   if (count_fits && fits(file, matches)) return matches;
-  warn("'", file.path(), "': Error in loading the saved optimizer state. As a result, your model is starting with a freshly initialized optimizer.");
+  warn("'", file.path(),
+       "': Error in loading the saved optimizer state. As a result, your model is starting with a "
+       "freshly initialized optimizer.");
   return {};
 }
 
 void write_random_state(Tree& tree, Model& model) {
   Variables states = random_states(model);
   tree.push_back({kRandom, {{"count", static_cast<int64_t>(states.size())}}, {}});
-  for (size_t i = 0; i < states.size(); ++i) tree.push_back(dataset_node(random_path(i), states[i].value()));
+  for (size_t i = 0; i < states.size(); ++i)
+    tree.push_back(dataset_node(random_path(i), states[i].value()));
 }
 
 Matches match_random_state(FileReader& file, Model& model) {
@@ -87,10 +99,13 @@ Matches match_random_state(FileReader& file, Model& model) {
   Variables states = random_states(model);
   if (!count) return {};
   Matches matches;
-  for (size_t i = 0; i < states.size(); ++i) matches.push_back({random_path(i), states[i], nullptr, "random state"});
+  for (size_t i = 0; i < states.size(); ++i)
+    matches.push_back({random_path(i), states[i], nullptr, "random state"});
   auto* stored = std::get_if<int64_t>(&*count);
-  if (stored && *stored == static_cast<int64_t>(states.size()) && fits(file, matches)) return matches;
-  warn("'", file.path(), "': the saved random state is of another model; random numbers start anew.");
+  if (stored && *stored == static_cast<int64_t>(states.size()) && fits(file, matches))
+    return matches;
+  warn("'", file.path(),
+       "': the saved random state is of another model; random numbers start anew.");
   return {};
 }
 

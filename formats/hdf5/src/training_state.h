@@ -1,5 +1,6 @@
-// What is needed to go on training as if nothing had happened: the optimizer's state, random generators, the order of
-// samples, the epoch. Keras reads the optimizer's part and ignores the rest.
+// What is needed to go on training as if nothing had happened: the optimizer's state, random
+// generators, the order of samples, the epoch. Keras reads the optimizer's part and ignores the
+// rest.
 #pragma once
 #include <string>
 
@@ -10,8 +11,8 @@ namespace crescent::hdf5 {
 
 /// `target`: "keras3" (per variable its slots) or "keras2" (per slot the variables).
 void write_optimizer(Tree& tree, const Optimizer& optimizer, const std::string& target);
-/// State of an optimizer that has been built for the model's trainable variables. None, with Keras' warning, when it does
-/// not fit.
+/// State of an optimizer that has been built for the model's trainable variables. None, with Keras'
+/// warning, when it does not fit.
 Matches match_optimizer(FileReader& file, const Optimizer& optimizer);
 
 void write_random_state(Tree& tree, Model& model);

@@ -17,9 +17,12 @@ struct ElementInfo {
   std::string_view name;
   uint64_t size;
 };
-inline constexpr ElementInfo kElements[] = {{"float32", 4}, {"float64", 8}, {"bfloat16", 2}, {"float16", 2},
-                                            {"int32", 4},   {"int64", 8},   {"uint8", 1},    {"bool", 1}};
-inline const ElementInfo& info(Element element) { return kElements[static_cast<size_t>(element)]; }
+inline constexpr ElementInfo kElements[] = {{"float32", 4}, {"float64", 8}, {"bfloat16", 2},
+                                            {"float16", 2}, {"int32", 4},   {"int64", 8},
+                                            {"uint8", 1},   {"bool", 1}};
+inline const ElementInfo& info(Element element) {
+  return kElements[static_cast<size_t>(element)];
+}
 
 /// Bytes of an array, or nothing when the product does not fit into 62 bits.
 inline std::optional<uint64_t> byte_count(Element element, const std::vector<uint64_t>& shape) {
@@ -45,7 +48,8 @@ struct Attribute {
   std::variant<std::string, std::vector<std::string>, int64_t, double> value;
 };
 
-/// A group, or a dataset when it has data. Paths start at the root: "model_weights/dense_1"; "" is the root itself.
+/// A group, or a dataset when it has data. Paths start at the root: "model_weights/dense_1"; "" is
+/// the root itself.
 struct Node {
   std::string path;
   std::vector<Attribute> attributes;

@@ -17,16 +17,20 @@ constexpr const char* kTopLevel = "top_level_model_weights";
 /// Layers whose kernels Theano stores turned around.
 constexpr const char* kTurned[] = {"Conv1D", "Conv2D", "Conv3D", "Conv2DTranspose", "ConvLSTM2D"};
 
-std::string join_path(const std::string& group, const std::string& name) { return group.empty() ? name : group + "/" + name; }
+std::string join_path(const std::string& group, const std::string& name) {
+  return group.empty() ? name : group + "/" + name;
+}
 
-// ---- writing -------------------------------------------------------------------------------------------
+// ---- writing
+// -------------------------------------------------------------------------------------------
 
 /// Paths inside a layer's group, made unique.
 std::vector<std::string> weight_names(const Variables& weights) {
   std::vector<std::string> names;
   std::set<std::string> taken;
   for (size_t i = 0; i < weights.size(); ++i) {
-    std::string base = weights[i].path().empty() ? concat("param_", i) : weights[i].path(), name = base;
+    std::string base = weights[i].path().empty() ? concat("param_", i) : weights[i].path(),
+                name = base;
     for (int copy = 1; !taken.insert(name).second; ++copy) name = concat(base, "_", copy);
     names.push_back(name + ":0");
   }
@@ -36,10 +40,12 @@ std::vector<std::string> weight_names(const Variables& weights) {
 void write_group(Tree& tree, const std::string& group, const Variables& weights) {
   std::vector<std::string> names = weight_names(weights);
   tree.push_back({group, {{"weight_names", names}}, {}});
-  for (size_t i = 0; i < weights.size(); ++i) tree.push_back(dataset_node(join_path(group, names[i]), weights[i].value()));
+  for (size_t i = 0; i < weights.size(); ++i)
+    tree.push_back(dataset_node(join_path(group, names[i]), weights[i].value()));
 }
 
-// ---- what a file has -----------------------------------------------------------------------------------
+// ---- what a file has
+// -----------------------------------------------------------------------------------
 
 struct SavedLayer {
   std::string name;
@@ -53,15 +59,18 @@ std::vector<SavedLayer> saved_layers(FileReader& file, const std::string& group)
   auto weights = file.texts(groups, "weight_names");
   std::vector<SavedLayer> layers;
   for (size_t i = 0; i < names.size(); ++i) {
-    if (!weights[i]) fail("'", file.path(), "': '/", groups[i], "' has no weight_names; nothing was loaded");
+    if (!weights[i])
+      fail("'", file.path(), "': '/", groups[i], "' has no weight_names; nothing was loaded");
     if (weights[i]->empty()) continue;
     layers.push_back({names[i], {}});
-    for (const std::string& weight : *weights[i]) layers.back().datasets.push_back(join_path(groups[i], weight));
+    for (const std::string& weight : *weights[i])
+      layers.back().datasets.push_back(join_path(groups[i], weight));
   }
   return layers;
 }
 
-// ---- what a model has ----------------------------------------------------------------------------------
+// ---- what a model has
+// ----------------------------------------------------------------------------------
 
 std::vector<LayerPtr> layers_with_weights(Model& model, const std::string& path) {
   check_built(model, path);
@@ -91,14 +100,17 @@ Tensor turned_around(const Tensor& kernel) {
   size_t block = positions > 0 ? kernel.bytes() / static_cast<size_t>(positions) : 0;
   auto* from = static_cast<const std::byte*>(kernel.raw());
   auto* to = static_cast<std::byte*>(result.raw());
-  for (int64_t i = 0; i < positions; ++i) std::memcpy(to + i * block, from + (positions - 1 - i) * block, block);
+  for (int64_t i = 0; i < positions; ++i)
+    std::memcpy(to + i * block, from + (positions - 1 - i) * block, block);
   return result;
 }
 
-void match_layer(Matches& matches, const Layer& layer, const SavedLayer& saved, const std::set<const void*>& turned) {
+void match_layer(Matches& matches, const Layer& layer, const SavedLayer& saved,
+                 const std::set<const void*>& turned) {
   Variables weights = layer.weights();
   for (size_t i = 0; i < weights.size(); ++i)
-    matches.push_back({saved.datasets[i], weights[i], turned.count(weights[i].id()) ? turned_around : nullptr, layer.name()});
+    matches.push_back({saved.datasets[i], weights[i],
+                       turned.count(weights[i].id()) ? turned_around : nullptr, layer.name()});
 }
 
 /// Variables of the model itself, when it has any.
@@ -108,8 +120,10 @@ void match_top_level(Matches& matches, FileReader& file, const std::string& grou
   std::string top = join_path(group, kTopLevel);
   auto names = file.texts(top, "weight_names");
   if (!names || names->size() != own.size())
-    fail("'", file.path(), "': the model has ", own.size(), " weights of its own, but the file has ", names ? names->size() : 0);
-  for (size_t i = 0; i < own.size(); ++i) matches.push_back({join_path(top, (*names)[i]), own[i], nullptr, model.name()});
+    fail("'", file.path(), "': the model has ", own.size(),
+         " weights of its own, but the file has ", names ? names->size() : 0);
+  for (size_t i = 0; i < own.size(); ++i)
+    matches.push_back({join_path(top, (*names)[i]), own[i], nullptr, model.name()});
 }
 
 template <class T>
@@ -132,7 +146,8 @@ std::vector<std::string> datasets_of(const Matches& matches) {
 /// Shapes of the weights in the file, as they will be after conversion.
 std::vector<Shape> saved_shapes(Matches& matches, const std::vector<DatasetInfo>& infos) {
   std::vector<Shape> shapes;
-  for (size_t i = 0; i < matches.size(); ++i) shapes.push_back(shape_of(infos[i].shape, "'/" + matches[i].dataset + "'"));
+  for (size_t i = 0; i < matches.size(); ++i)
+    shapes.push_back(shape_of(infos[i].shape, "'/" + matches[i].dataset + "'"));
   convert_cudnn(matches, shapes);
   return shapes;
 }
@@ -152,43 +167,54 @@ Variables own_variables(const Layer& layer, const std::vector<LayerPtr>& inside)
 void check_built(const Model& model, const std::string& path) {
   for (const LayerPtr& layer : model.layers())
     if (!layer->built())
-      fail("'", path, "': layer '", layer->name(), "' of the model is not built yet; build the model before loading weights");
+      fail("'", path, "': layer '", layer->name(),
+           "' of the model is not built yet; build the model before loading weights");
 }
 
 Node dataset_node(std::string path, const Tensor& value) {
   Node node{std::move(path), {}, to_array(value)};
-  if (value.dtype() == DType::bfloat16) node.attributes.push_back({"dtype", std::string("bfloat16")});
+  if (value.dtype() == DType::bfloat16)
+    node.attributes.push_back({"dtype", std::string("bfloat16")});
   return node;
 }
 
 void write_weights(Tree& tree, Model& model, const std::string& group) {
   std::vector<std::string> names;
   for (const LayerPtr& layer : model.layers()) names.push_back(layer->name());
-  tree.push_back({group, {{"layer_names", names}, {"backend", std::string(kBackend)}, {"keras_version", std::string(kKerasVersion)}}, {}});
-  for (const LayerPtr& layer : model.layers()) write_group(tree, join_path(group, layer->name()), layer->weights());
-  if (Variables own = own_variables(model, model.layers()); !own.empty()) write_group(tree, join_path(group, kTopLevel), own);
+  tree.push_back({group,
+                  {{"layer_names", names},
+                   {"backend", std::string(kBackend)},
+                   {"keras_version", std::string(kKerasVersion)}},
+                  {}});
+  for (const LayerPtr& layer : model.layers())
+    write_group(tree, join_path(group, layer->name()), layer->weights());
+  if (Variables own = own_variables(model, model.layers()); !own.empty())
+    write_group(tree, join_path(group, kTopLevel), own);
 }
 
 std::string find_weights(FileReader& file) {
   for (const char* group : {"", "model_weights"})
     if (file.texts(group, "layer_names")) return group;
-  fail("'", file.path(), "': no weights in Keras' HDF5 layout (neither '/' nor '/model_weights' has layer_names)");
+  fail("'", file.path(),
+       "': no weights in Keras' HDF5 layout (neither '/' nor '/model_weights' has layer_names)");
 }
 
-Matches match_in_order(FileReader& file, const std::string& group, Model& model, const Origin& origin) {
+Matches match_in_order(FileReader& file, const std::string& group, Model& model,
+                       const Origin& origin) {
   auto saved = saved_layers(file, group);
   auto layers = layers_with_weights(model, file.path());
   if (saved.size() != layers.size())
-    fail("'", file.path(), "': You are trying to load a weight file containing ", saved.size(), " layers into a model with ",
-         layers.size(), " layers.");
+    fail("'", file.path(), "': You are trying to load a weight file containing ", saved.size(),
+         " layers into a model with ", layers.size(), " layers.");
   auto turned = turned_variables(model, origin);
   Matches matches;
   for (size_t k = 0; k < layers.size(); ++k) {
     const Layer& layer = *layers[k];
     size_t expected = layer.weights().size();
     if (saved[k].datasets.size() != expected)
-      fail("'", file.path(), "': Layer #", k, " (named \"", layer.name(), "\" in the current model) was found to correspond to layer ",
-           saved[k].name, " in the save file. However the new layer ", layer.name(), " expects ", expected,
+      fail("'", file.path(), "': Layer #", k, " (named \"", layer.name(),
+           "\" in the current model) was found to correspond to layer ", saved[k].name,
+           " in the save file. However the new layer ", layer.name(), " expects ", expected,
            " weights, but the saved weights have ", saved[k].datasets.size(), " elements.");
     match_layer(matches, layer, saved[k], turned);
   }
@@ -204,12 +230,14 @@ Matches match_own(FileReader& file, const std::string& group, Model& model, cons
   bool same = layers.size() == saved.size() && by_name.size() == saved.size();
   for (const LayerPtr& layer : layers) {
     auto found = by_name.find(layer->name());
-    same = same && found != by_name.end() && found->second->datasets.size() == layer->weights().size();
+    same =
+        same && found != by_name.end() && found->second->datasets.size() == layer->weights().size();
   }
   if (!same) return match_in_order(file, group, model, origin);
   auto turned = turned_variables(model, origin);
   Matches matches;
-  for (const LayerPtr& layer : layers) match_layer(matches, *layer, *by_name.at(layer->name()), turned);
+  for (const LayerPtr& layer : layers)
+    match_layer(matches, *layer, *by_name.at(layer->name()), turned);
   match_top_level(matches, file, group, model);
   return matches;
 }
@@ -217,24 +245,30 @@ Matches match_own(FileReader& file, const std::string& group, Model& model, cons
 namespace {
 
 /// What does not fit about the shapes of one layer; empty when everything does.
-std::string shape_mismatch(const Matches& matches, const std::vector<Shape>& shapes, size_t k, bool skip) {
+std::string shape_mismatch(const Matches& matches, const std::vector<Shape>& shapes, size_t k,
+                           bool skip) {
   for (size_t i = 0; i < matches.size(); ++i) {
     const Shape& saved = shapes[i];
     const Variable& weight = matches[i].variable;
     if (saved == weight.shape()) continue;
-    if (skip) return concat("Skipping loading of weights for layer ", matches[i].layer, " due to mismatch in shape (", weight.shape(), " vs ", saved, ").");
-    return concat("Layer #", k, " (named \"", matches[i].layer, "\"), weight ", weight.path(), " has shape ", weight.shape(),
-                  ", but the saved weight has shape ", saved, ".");
+    if (skip)
+      return concat("Skipping loading of weights for layer ", matches[i].layer,
+                    " due to mismatch in shape (", weight.shape(), " vs ", saved, ").");
+    return concat("Layer #", k, " (named \"", matches[i].layer, "\"), weight ", weight.path(),
+                  " has shape ", weight.shape(), ", but the saved weight has shape ", saved, ".");
   }
   return "";
 }
 
 }  // namespace
 
-Matches match_by_name(FileReader& file, const std::string& group, Model& model, const Origin& origin, bool skip_mismatch) {
+Matches match_by_name(FileReader& file, const std::string& group, Model& model,
+                      const Origin& origin, bool skip_mismatch) {
   auto turned = turned_variables(model, origin);
   auto layers = layers_with_weights(model, file.path());
-  auto reject = [&](const std::string& message) { skip_mismatch ? warn(message) : fail("'", file.path(), "': ", message); };
+  auto reject = [&](const std::string& message) {
+    skip_mismatch ? warn(message) : fail("'", file.path(), "': ", message);
+  };
   Matches matches;
   size_t k = 0;
   for (const SavedLayer& saved : saved_layers(file, group)) {
@@ -242,15 +276,22 @@ Matches match_by_name(FileReader& file, const std::string& group, Model& model, 
       if (layer->name() != saved.name) continue;
       size_t expected = layer->weights().size(), found = saved.datasets.size();
       if (expected != found) {
-        reject(skip_mismatch ? concat("Skipping loading of weights for layer ", layer->name(), " due to mismatch in number of weights (", expected, " vs ", found, ").")
-                             : concat("Layer #", k, " (named \"", layer->name(), "\") expects ", expected, " weight(s), but the saved weights have ", found, " element(s)."));
+        reject(skip_mismatch
+                   ? concat("Skipping loading of weights for layer ", layer->name(),
+                            " due to mismatch in number of weights (", expected, " vs ", found,
+                            ").")
+                   : concat("Layer #", k, " (named \"", layer->name(), "\") expects ", expected,
+                            " weight(s), but the saved weights have ", found, " element(s)."));
         continue;
       }
       Matches of_layer;
       match_layer(of_layer, *layer, saved, turned);
-      std::string mismatch = shape_mismatch(of_layer, saved_shapes(of_layer, file.describe(datasets_of(of_layer))), k, skip_mismatch);
-      if (mismatch.empty()) matches.insert(matches.end(), of_layer.begin(), of_layer.end());
-      else reject(mismatch);
+      std::string mismatch = shape_mismatch(
+          of_layer, saved_shapes(of_layer, file.describe(datasets_of(of_layer))), k, skip_mismatch);
+      if (mismatch.empty())
+        matches.insert(matches.end(), of_layer.begin(), of_layer.end());
+      else
+        reject(mismatch);
     }
     ++k;
   }
@@ -265,8 +306,9 @@ void assign_all(FileReader& file, Matches matches) {
     const Match& match = matches[i];
     const Shape& saved = shapes[i];
     if (saved != match.variable.shape())
-      fail("'", file.path(), "': '/", match.dataset, "': Layer weight shape ", match.variable.shape(),
-           " not compatible with provided weight shape ", saved, " (layer '", match.layer, "'); nothing was loaded");
+      fail("'", file.path(), "': '/", match.dataset, "': Layer weight shape ",
+           match.variable.shape(), " not compatible with provided weight shape ", saved,
+           " (layer '", match.layer, "'); nothing was loaded");
   }
   auto arrays = file.read(datasets, infos);
   std::vector<std::string> not_finite;
@@ -276,7 +318,8 @@ void assign_all(FileReader& file, Matches matches) {
     if (!all_finite(value)) not_finite.push_back(datasets[i]);
     matches[i].variable.assign(matches[i].convert ? matches[i].convert(value) : value);
   }
-  if (!not_finite.empty()) warn("'", file.path(), "': NaN or infinite numbers in ", join(not_finite));
+  if (!not_finite.empty())
+    warn("'", file.path(), "': NaN or infinite numbers in ", join(not_finite));
 }
 
 }  // namespace crescent::hdf5

@@ -1,5 +1,6 @@
-// Keras' weight groups: layer_names, a group a layer, weight_names, a dataset a weight. Writing them, and matching what a
-// file has with what a model has. Nothing is assigned before everything has been read and checked.
+// Keras' weight groups: layer_names, a group a layer, weight_names, a dataset a weight. Writing
+// them, and matching what a file has with what a model has. Nothing is assigned before everything
+// has been read and checked.
 #pragma once
 #include <string>
 #include <vector>
@@ -31,11 +32,15 @@ Node dataset_node(std::string path, const Tensor& value);
 std::string find_weights(FileReader& file);
 
 /// Layer for layer in order, names ignored (Keras' rule for load_weights).
-Matches match_in_order(FileReader& file, const std::string& group, Model& model, const Origin& origin);
-/// By name when the names are the same, else in order: for a model that was made from the same file.
+Matches match_in_order(FileReader& file, const std::string& group, Model& model,
+                       const Origin& origin);
+/// By name when the names are the same, else in order: for a model that was made from the same
+/// file.
 Matches match_own(FileReader& file, const std::string& group, Model& model, const Origin& origin);
-/// Layers of equal names only. With `skip_mismatch` a layer that does not fit is left alone, with a warning.
-Matches match_by_name(FileReader& file, const std::string& group, Model& model, const Origin& origin, bool skip_mismatch);
+/// Layers of equal names only. With `skip_mismatch` a layer that does not fit is left alone, with a
+/// warning.
+Matches match_by_name(FileReader& file, const std::string& group, Model& model,
+                      const Origin& origin, bool skip_mismatch);
 
 /// Reads all datasets, then assigns all variables. Fails on the first shape that differs.
 void assign_all(FileReader& file, Matches matches);

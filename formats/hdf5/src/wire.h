@@ -1,8 +1,10 @@
-// What the process that wants a file and crescent-h5read, which opens it, say to each other over a socket.
+// What the process that wants a file and crescent-h5read, which opens it, say to each other over a
+// socket.
 //
-// A request is one frame: operation, number of items, the items. The answer is one frame an item, in order, each sent
-// as soon as it is known, so that the item where the reader died is the first one without an answer. Before that the
-// reader sends one frame without being asked: the file is open, or why not. Neither side trusts a length of the other.
+// A request is one frame: operation, number of items, the items. The answer is one frame an item,
+// in order, each sent as soon as it is known, so that the item where the reader died is the first
+// one without an answer. Before that the reader sends one frame without being asked: the file is
+// open, or why not. Neither side trusts a length of the other.
 #pragma once
 #include <sys/socket.h>
 #include <unistd.h>
@@ -38,8 +40,7 @@ enum class AttributeKind : uint8_t { text, texts, integer, real };
 class Packer {
  public:
   template <class T>
-    requires(std::is_arithmetic_v<T> || std::is_enum_v<T>)
-  Packer& add(T value) {
+  requires(std::is_arithmetic_v<T> || std::is_enum_v<T>) Packer& add(T value) {
     bytes_.append(reinterpret_cast<const char*>(&value), sizeof value);
     return *this;
   }
