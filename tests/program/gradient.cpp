@@ -87,6 +87,32 @@ TEST_CASE("second order through compound ops agrees with differences") {
        [&](const Tensor& x) {
          return ops::sum(ops::max_pool(ops::reshape(x * x * w, {2, 3, 1}), {2}, {1}, ops::Padding::valid));
        }},
+      {"average pool",
+       [&](const Tensor& x) {
+         const Tensor image = ops::reshape(x * x * w, {2, 3, 1});
+         return ops::sum(ops::square(ops::average_pool(image, {2}, {1}, ops::Padding::same)));
+       }},
+      {"conv transpose",
+       [&](const Tensor& x) {
+         const Tensor weights = ops::reshape(ops::sum(x * w, {0}), {3, 1, 1});
+         return ops::sum(ops::square(ops::conv_transpose(ops::reshape(x * x, {2, 3, 1}), weights, {2}, ops::Padding::same)));
+       }},
+      {"cumsum and top_k",
+       [&](const Tensor& x) { return ops::sum(ops::square(ops::top_k(ops::cumsum(x * x * w, 1), 2)[0])); }},
+      {"lstm",
+       [&](const Tensor& x) {
+         const Tensor parts[] = {w, x, x * w, w}, gates = ops::concatenate(parts, -1), sums = ops::sum(x, {1}, true);
+         const Tensor h = ops::slice(sums, {0, 0}, {1, 1}), c = ops::slice(sums, {1, 0}, {1, 1});
+         const Tensor kernel = ops::slice(gates, {0, 0}, {2, 4}), recurrent = ops::slice(gates, {1, 3}, {1, 4});
+         const auto r = ops::lstm(ops::reshape(x, {1, 3, 2}), h, c, kernel, recurrent, ops::sum(kernel, {0}));
+         return ops::sum(ops::square(r.sequence)) + ops::sum(r.c);
+       }},
+      {"gru",
+       [&](const Tensor& x) {
+         const Tensor h = ops::slice(x, {0, 0}, {1, 1}), recurrent = ops::slice(x * x, {1, 0}, {1, 3});
+         const auto r = ops::gru(ops::reshape(x, {1, 3, 2}), h, x * w, recurrent, w * x);
+         return ops::sum(ops::square(r.sequence)) + ops::sum(r.h);
+       }},
       {"scan",
        [&](const Tensor& x) {
          return ops::sum(ops::scan([&](const Tensors& s, const Tensors& t) -> ops::ScanResult {
