@@ -1,4 +1,5 @@
-// A save happens completely or not at all.
+// A save happens completely or not at all. These tests fork, so they come first by name, before
+// others start threads.
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
