@@ -233,3 +233,23 @@ TEST_CASE("instructions know the layer that asked for them") {
   CHECK(p.scopes[static_cast<size_t>(p.code[1].scope)] == "block/dense_2");
   CHECK_THAT(p.text(), Contains("block/dense_2"));
 }
+
+TEST_CASE("states of a scan are kept only where somebody looks back") {
+  auto kept = [](bool with_gradient) {
+    const Program p = optimize(trace([&](const Tensors& in) {
+      GradientTape tape;
+      tape.watch(in[0]);
+      const Tensor last = ops::scan([](const Tensors& s, const Tensors& x) -> ops::ScanResult { return {{ops::tanh(s[0] + x[0])}, {}}; },
+                                    {in[0]}, {in[1]}).states[0];
+      return with_gradient ? tape.gradient(last, std::span(in.data(), 1)) : Tensors{last};
+    }, TensorSpecs{{DType::float32, {2}}, {DType::float32, {5, 2}}}));
+    size_t count = 0;
+    for (const Program::Instruction& i : p.code) {
+      auto* scan = dynamic_cast<const Scan*>(i.op.get());
+      count += scan && scan->keep_states;
+    }
+    return count;
+  };
+  CHECK(kept(true) == 1);
+  CHECK(kept(false) == 0);
+}

@@ -1,13 +1,29 @@
-// Scans: the body of a loop over time is a program of its own.
+// Scans: the body of a loop over time is a program of its own; states that nobody looks back at are not kept.
+#include <algorithm>
 #include <unordered_map>
 
 #include "program/passes/passes.h"
 #include "program/passes/rewriting.h"
 
 namespace crescent::passes {
+namespace {
+
+std::vector<bool> values_read(const Program& program) {
+  std::vector<bool> read(program.values.size(), false);
+  auto mark = [&](int value) { read[static_cast<size_t>(value)] = true; };
+  for (const Program::Instruction& i : program.code) std::for_each(i.inputs.begin(), i.inputs.end(), mark);
+  std::for_each(program.outputs.begin(), program.outputs.end(), mark);
+  for (const Program::Binding& b : program.variables) {
+    if (b.result >= 0) mark(b.result);
+  }
+  return read;
+}
+
+}  // namespace
 
 bool scans(Program& program, const OptimizeOptions& options) {
   std::unordered_map<const Program*, std::shared_ptr<const Program>> bodies;
+  const std::vector<bool> read = values_read(program);
   for (Program::Instruction& i : program.code) {
     auto* scan = as<Scan>(*i.op);
     if (!scan) continue;
@@ -15,6 +31,11 @@ bool scans(Program& program, const OptimizeOptions& options) {
     if (!body) body = std::make_shared<const Program>(optimize(*scan->body, options));
     auto optimized = std::make_shared<Scan>(*scan);
     optimized->body = body;
+    const auto kept = i.outputs.begin() + static_cast<ptrdiff_t>(scan->body->outputs.size());
+    if (scan->keep_states && std::none_of(kept, i.outputs.end(), [&](int value) { return read[static_cast<size_t>(value)]; })) {
+      optimized->keep_states = false;
+      i.outputs.erase(kept, i.outputs.end());
+    }
     i.op = std::move(optimized);
   }
   return !bodies.empty();
