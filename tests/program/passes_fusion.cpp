@@ -47,6 +47,18 @@ TEST_CASE("fusion: a path that leaves and comes back keeps regions apart", "[pas
   CHECK(rewritten(through_region, fusion).code.size() <= 6);
 }
 
+TEST_CASE("fusion: what is cut is small, and computed where it is needed", "[passes]") {
+  Program p = traced([](const Tensors& in) {
+    const Tensor y = relu(in[0] - in[1]), mask = greater(y, 0.0), late = exp(square(y));
+    const Tensor g = matmul(y, in[2]);
+    return Tensors{where(mask, g, 0.0) * late};
+  }, {f32({6, 6}), f32({6, 6}), f32({6, 6})});
+  Program q = rewritten(p, fusion);
+  REQUIRE(names(q) == "fused, matmul, fused");
+  REQUIRE(q.code[0].outputs.size() == 2);              // y for the product, a mask of a byte an element
+  CHECK(q.values[size_t(q.code[0].outputs[1])].dtype == DType::boolean);
+}
+
 TEST_CASE("fusion: types change within a region, scalars are computed once", "[passes]") {
   Variable rate(Tensor::full({}, 0.1));
   Program p = traced([&](const Tensors& in) {
@@ -124,6 +136,7 @@ TEST_CASE("recomputation: the backward pass reads the input again instead of kep
   lean = rewritten(lean, fusion);
   CHECK(lean.code.size() <= plain.code.size());
   CHECK(kept(lean) < kept(plain));
+  CHECK(kept(lean) == 3);                              // y and 1 + erf, then the gradient
 }
 
 TEST_CASE("recomputation: not of what is in memory, expensive or far away", "[passes]") {

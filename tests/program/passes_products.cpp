@@ -80,6 +80,20 @@ TEST_CASE("epilogues: convolutions, and reshapes between", "[passes]") {
   CHECK(names(q).find("add") == std::string::npos);
 }
 
+TEST_CASE("epilogues: a bias of heads, and biases that are none of the product", "[passes]") {
+  Program heads = traced([](const Tensors& in) {
+    return Tensors{relu(reshape(matmul(in[0], in[1]), {3, 5, 2, 4}) + in[2])};
+  }, {f32({15, 6}), f32({6, 8}), f32({2, 4})});
+  Program q = rewritten(heads, epilogues, 1e-5);
+  CHECK(names(q).find("add") == std::string::npos);
+  CHECK(names(q).find("relu") == std::string::npos);
+  Program other = traced([](const Tensors& in) {
+    return Tensors{reshape(matmul(in[0], in[1]), {3, 5, 2, 4}) + in[2], reshape(matmul(in[0], in[1]), {3, 5, 2, 4}) + in[3],
+                   reshape(matmul(in[0], in[1]), {3, 5, 2, 4}) + in[4]};
+  }, {f32({15, 6}), f32({6, 8}), f32({4}), f32({2, 1}), f32({5, 2, 4})});
+  CHECK_FALSE(epilogues(other));
+}
+
 TEST_CASE("epilogues: a value that others need stays", "[passes]") {
   Program p = traced([](const Tensors& in) {
     const Tensor x = matmul(in[0], in[1]), y = x + in[2];

@@ -4,16 +4,17 @@
 
 namespace crescent::passes {
 
-/// One number per channel of `result`: its last axis, of which it has all elements, and nothing else.
-inline bool is_per_channel(Rewriting& r, int value, const TensorSpec& result) {
+/// One number per channel of `result`: all of its last axis, or of its last `axes` axes, and nothing else.
+inline bool is_per_channel(Rewriting& r, int value, const TensorSpec& result, int axes = 1) {
   const TensorSpec spec = r.spec(value);
-  if (spec.dtype != result.dtype || !spec.shape.is_known() || spec.shape.rank() == 0 || !result.shape.is_known()) return false;
-  return spec.shape.rank() <= result.shape.rank() && spec.shape[-1] == result.shape[-1] &&
-         spec.shape.size() == result.shape[-1];
+  const int rank = spec.shape.rank();
+  if (spec.dtype != result.dtype || rank < axes || rank > result.shape.rank() || !result.shape.is_known()) return false;
+  const Shape channels = result.shape.slice(-axes, result.shape.rank());
+  return spec.shape.slice(-axes, rank) == channels && spec.shape.size() == channels.size();
 }
 
 /// The value as (channels,).
-inline int as_channels(Rewriting& r, int value) { return r.reshaped(value, {r.shape(value)[-1]}); }
+inline int as_channels(Rewriting& r, int value) { return r.reshaped(value, {r.shape(value).size()}); }
 
 /// A product or convolution of which nobody else sees the result, with nothing done to it yet but a bias.
 template <class T>

@@ -1,5 +1,5 @@
 // Epilogues: bias and activation of a product or convolution are applied while its result is in cache. A reshape between
-// them, as of a product over sequences, moves behind.
+// them, as of a product over sequences or into heads, moves behind.
 //
 //   %3 = matmul(%0, %1)                %5 = matmul(%0, %1, %2; bias, relu)
 //   %4 = add(%3, %2)            ->
@@ -10,13 +10,22 @@
 namespace crescent::passes {
 namespace {
 
-/// The value in front of a reshape that keeps the channels, or the value itself.
+/// The value in front of a reshape, or the value itself.
 int before_reshape(Rewriting& r, int value) {
   auto* reshape = r.made_by<Reshape>(value);
-  if (!reshape || !r.read_once(value)) return value;
-  const Shape before = r.shape(reshape->inputs[0]), after = r.shape(value);
-  const bool keeps = before.rank() > 0 && after.rank() > 0 && before.is_known() && before[-1] == after[-1];
-  return keeps ? reshape->inputs[0] : value;
+  return reshape && r.read_once(value) ? reshape->inputs[0] : value;
+}
+
+/// A number per channel of the product: of the last axes of x when they are what its channels were reshaped to.
+bool is_bias(Rewriting& r, int bias, int x, int product) {
+  const TensorSpec spec = r.spec(x);
+  const Shape shape = r.shape(product);
+  if (shape.rank() == 0 || !spec.shape.is_known()) return false;
+  for (int axes = 1; axes <= spec.shape.rank(); ++axes) {
+    if (!is_per_channel(r, bias, spec, axes)) continue;
+    return spec.shape.slice(-axes, spec.shape.rank()).size() == shape[-1];
+  }
+  return false;
 }
 
 template <class T>
@@ -34,8 +43,8 @@ int take_in_bias(Rewriting& r, const Instruction& i) {
   if (op_of<Binary>(i).kind != BinaryKind::add) return kKeep;
   const TensorSpec result = r.result(i);
   for (auto [x, bias] : {std::pair(i.inputs[0], i.inputs[1]), std::pair(i.inputs[1], i.inputs[0])}) {
-    if (!(r.spec(x) == result) || !is_per_channel(r, bias, result)) continue;
     const int product = before_reshape(r, x);
+    if (!(r.spec(x) == result) || !is_bias(r, bias, x, product)) continue;
     int y = with_bias<Matmul>(r, product, bias);
     if (y == kKeep) y = with_bias<Conv>(r, product, bias);
     if (y != kKeep) return r.reshaped(y, result.shape);

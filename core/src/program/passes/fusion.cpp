@@ -7,7 +7,9 @@
 //   %4 = square(%3)             ->
 //   %5 = multiply(%4, %2)
 #include <algorithm>
+#include <compare>
 #include <cstdint>
+#include <functional>
 
 #include "program/passes/passes.h"
 #include "program/passes/rewriting.h"
@@ -85,15 +87,26 @@ class Regions {
   const Shape& shape(int i) const { return program_.values[static_cast<size_t>(at(i).outputs[0])].shape; }
   Bits& ancestors(int root) { return ancestors_[static_cast<size_t>(root)]; }
 
+  /// A value that could stay within a region: of `bytes` an element, from one instruction to another.
+  struct Edge {
+    size_t bytes;
+    int to, from;
+    auto operator<=>(const Edge&) const = default;
+  };
+
+  /// Where not everything can go together, what is cut should be small, and a value should be computed where it is needed
+  /// rather than kept: wide edges first, from the end of the program.
   void grow(int first, int last) {
     first_ = first, last_ = last;
-    for (int i = first; i < last; ++i) ancestors(i) = Bits(last - first);
+    std::vector<Edge> edges;
     for (int i = first; i < last; ++i) {
       find_ancestors(i);
-      if (!is_elementwise(*at(i).op) || !shape(i).is_known()) continue;
-      for (int other : neighbours(i)) {
-        if (root(other) != i) merge(i, root(other));
-      }
+      add_edges(i, edges);
+    }
+    std::sort(edges.begin(), edges.end(), std::greater<>());
+    for (const Edge& edge : edges) {
+      const auto [b, a] = std::minmax({root(edge.from), root(edge.to)});
+      if (a != b) merge(a, b);
     }
     for (int i = first; i < last; ++i) ancestors(i) = Bits();
   }
@@ -101,7 +114,7 @@ class Regions {
   bool is_inside(int instruction) const { return instruction >= first_; }
 
   void find_ancestors(int i) {
-    Bits& mine = ancestors(i);
+    Bits& mine = ancestors(i) = Bits(last_ - first_);
     for (int value : at(i).inputs) {
       if (!is_inside(maker(value))) continue;
       const int other = root(maker(value));
@@ -110,15 +123,13 @@ class Regions {
     }
   }
 
-  /// Instructions that `i` could go together with, the nearest first.
-  std::vector<int> neighbours(int i) const {
-    std::vector<int> found;
+  void add_edges(int i, std::vector<Edge>& edges) const {
+    if (!is_elementwise(*at(i).op) || !shape(i).is_known()) return;
     for (int value : at(i).inputs) {
       const int other = maker(value);
-      if (is_inside(other) && is_elementwise(*at(other).op) && shape(other) == shape(i)) found.push_back(other);
+      if (!is_inside(other) || !is_elementwise(*at(other).op) || !(shape(other) == shape(i))) continue;
+      edges.push_back({size_of(program_.values[static_cast<size_t>(value)].dtype), i, other});
     }
-    std::sort(found.rbegin(), found.rend());
-    return found;
   }
 
   /// Something outside both needs one of them and is needed by one of them.
@@ -136,7 +147,7 @@ class Regions {
     return false;
   }
 
-  /// Region b into a, if that is allowed.
+  /// Region b into a, the later one, if that is allowed.
   void merge(int a, int b) {
     const auto &in_a = members(a), &in_b = members(b);
     if (in_a.size() + in_b.size() > kMostSteps || would_surround(a, b)) return;

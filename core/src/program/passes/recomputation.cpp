@@ -44,7 +44,7 @@ class Recomputation {
     const std::vector<Instruction> code = std::exchange(program_.code, {});
     for (const Instruction& i : code) note(i);
     for (Instruction i : code) {
-      if (is_elementwise(*i.op)) take_copies(i);
+      if (is_elementwise(*i.op)) take_copies(i, 2);
       program_.code.push_back(std::move(i));
     }
     return program_.code.size() > code.size();
@@ -85,7 +85,7 @@ class Recomputation {
     if (!is_cheap(*i.op)) return;
     Known& made = at(i.outputs[0]);
     const int from = base(i);
-    if (made.is_in_memory || made.reads < 2 || from < 0) return;
+    if (made.is_in_memory || from < 0) return;
     const TensorSpec &source = spec(from), &result = spec(i.outputs[0]);
     const bool is_worth_it = source.shape == result.shape && size_of(source.dtype) <= size_of(result.dtype);
     const int steps = at(from).steps + 1;
@@ -94,16 +94,17 @@ class Recomputation {
     made.steps = steps;
   }
 
-  void take_copies(Instruction& i) {
+  /// Of operands that are read at least so many times: one that is read once goes to its reader without that.
+  void take_copies(Instruction& i, int reads) {
     for (int& value : i.inputs) {
-      if (at(value).steps > 0) value = copy(value, i.scope);
+      if (at(value).steps > 0 && at(value).reads >= reads) value = copy(value, i.scope);
     }
   }
 
   int copy(int value, int scope) {
     Instruction again = *at(value).maker;
     again.scope = scope;
-    take_copies(again);
+    take_copies(again, 1);
     again.outputs = {program_.add_value(TensorSpec(spec(value)))};
     values_.emplace_back();
     program_.code.push_back(again);
