@@ -41,6 +41,11 @@ TEST_CASE("nodes go when nobody needs them, and the rest is counted anew") {
   CHECK(to_text(kept).find("shape=(None, 2) dtype=float32 (created by layer '" + dense->name() + "')") != std::string::npos);
 }
 
+TEST_CASE("a layer on symbols is shared") {
+  Linear layer(2, "local");
+  CHECK_THROWS_WITH(layer(Input({3})), "Layer local can only be called on symbols when a shared pointer holds it");
+}
+
 TEST_CASE("a very long graph goes without recursion") {
   auto layer = std::make_shared<Linear>(1);
   Symbol end = Input({1});

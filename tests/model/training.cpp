@@ -190,6 +190,15 @@ TEST_CASE("regularizers and add_loss are part of the loss") {
   CHECK(model->losses().front().item() == Approx(1.5));
 }
 
+TEST_CASE("a model may train by the losses of its layers alone") {
+  set_random_seed(1);
+  auto model = Sequential::make({make<Layer>("Dense", {{"units", 2}, {"input_shape", List{3}}}),
+                                 make<Layer>("ActivityRegularization", {{"l2", 0.1}})});
+  model->compile({{"optimizer", "sgd"}});
+  const auto losses = model->fit({data(8)}, {}, {{"epochs", 3}, {"verbose", 0}})->at("loss");
+  CHECK(losses[2] < losses[0]);
+}
+
 TEST_CASE("steps_per_epoch goes on over the end of arrays; generators give batches") {
   const Tensor x = data(8), y = targets(x);
   auto model = small_model();

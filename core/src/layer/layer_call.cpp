@@ -166,7 +166,8 @@ std::vector<Symbol> Layer::operator()(const std::vector<Symbol>& inputs, const C
   const NodePtr node = LayerAccess::make_node();
   node->outputs = run_abstractly([&](const Tensors& tensors) { return (*this)(tensors, options); }, abstract);
   LayerAccess::forget_losses(*this);
-  node->outbound_layer = std::static_pointer_cast<Layer>(shared_from_this());
+  node->outbound_layer = std::static_pointer_cast<Layer>(weak_from_this().lock());
+  if (!node->outbound_layer) fail("Layer ", name_, " can only be called on symbols when a shared pointer holds it");
   node->inputs = inputs;
   node->training = options.training;
   node->arguments = options.arguments;

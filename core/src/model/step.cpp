@@ -32,6 +32,13 @@ void check_inputs(const Tensors& x) {
     if (!t || t.rank() == 0) fail("expected a batch of arrays with a batch axis, got ", t ? "a scalar" : "none");
 }
 
+/// A model may train by what its layers add to the loss alone.
+bool needs_no_targets(const std::vector<OutputTraining>& outputs) {
+  for (const OutputTraining& output : outputs)
+    if (output.loss || !output.metrics.empty() || !output.weighted_metrics.empty()) return false;
+  return true;
+}
+
 /// Targets may lack or have an axis of 1 at the end; more than that does not fit a loss that compares elements.
 void check_target(const Tensor& target, const Tensor& prediction, const Loss& loss) {
   static const std::vector<std::string> kComparing{"MeanSquaredError", "BinaryCrossentropy", "CategoricalCrossentropy"};
@@ -61,7 +68,7 @@ void Stepper::prepare(const Batch& batch) {
 
 void Stepper::run(const Batch& batch, bool training) {
   prepare(batch);
-  if (batch.y.size() != state_.outputs.size())
+  if (batch.y.size() != state_.outputs.size() && !(batch.y.empty() && needs_no_targets(state_.outputs)))
     fail("Error when checking model target: the list of arrays that you are passing to your model is not the size the model "
          "expected. Expected to see ", state_.outputs.size(), " array(s), but instead got ", batch.y.size(), " array(s).");
   if (training && state_.trained.empty()) {
@@ -71,7 +78,7 @@ void Stepper::run(const Batch& batch, bool training) {
   StepLayout& layout = state_.layout;
   layout.x = batch.x.size();
   layout.y = batch.y.size();
-  layout.weighted.assign(batch.y.size(), false);
+  layout.weighted.assign(state_.outputs.size(), false);
   Tensors& inputs = state_.inputs;
   inputs.clear();
   inputs.insert(inputs.end(), batch.x.begin(), batch.x.end());
