@@ -73,6 +73,14 @@ bool names_parameters(lua_State* L, int table, const Parameters& parameters) {
   return true;
 }
 
+bool is_empty_table(lua_State* L, int index) {
+  if (!is_plain_table(L, index)) return false;
+  lua_pushnil(L);
+  if (!lua_next(L, index)) return true;
+  lua_pop(L, 2);
+  return false;
+}
+
 [[noreturn]] void fail_unknown(const std::string& function, const Parameters& parameters, const std::string& name) {
   std::vector<std::string> names;
   for (const Parameter& p : parameters) names.push_back(p.name);
@@ -81,13 +89,15 @@ bool names_parameters(lua_State* L, int table, const Parameters& parameters) {
 
 }  // namespace
 
-void Callable::arrange(lua_State* L, unsigned takes_names, bool first_is_list) const {
+void Callable::arrange(lua_State* L, unsigned takes_names, unsigned takes_lists) const {
   const int wanted = static_cast<int>(parameters_.size());
   const int given = lua_gettop(L);
   reserve(L, wanted + 4);
-  const bool may_be_value = given > 0 && given <= wanted && (takes_names >> (given - 1) & 1);
-  const bool keywords = given > 0 && is_keywords(L, given) && (!may_be_value || names_parameters(L, given, parameters_));
-  const bool list_with_names = keywords && given == 1 && first_is_list && lua_rawlen(L, 1) > 0;
+  const auto takes = [&](unsigned mask) { return given > 0 && given <= wanted && (mask >> (given - 1) & 1); };
+  const bool empty = given > 0 && is_empty_table(L, given) && !takes(takes_names) && !takes(takes_lists);
+  const bool keywords =
+      empty || (given > 0 && is_keywords(L, given) && (!takes(takes_names) || names_parameters(L, given, parameters_)));
+  const bool list_with_names = keywords && given == 1 && takes(takes_lists) && lua_rawlen(L, 1) > 0;
   int table = 0;
   if (keywords) {
     // The table goes below the arguments, so that theirs is the top of the stack.

@@ -41,8 +41,8 @@ class Callable {
 
  protected:
   /// Leaves exactly one value a parameter on the stack. takes_names: bit i is set where a table with names is a value of the
-  /// parameter, not keywords. first_is_list: f{a, b, axis=1} means f({a, b}, {axis=1}).
-  void arrange(lua_State* L, unsigned takes_names, bool first_is_list) const;
+  /// parameter, not keywords. takes_lists: where a list is; with the first, f{a, b, axis=1} means f({a, b}, {axis=1}).
+  void arrange(lua_State* L, unsigned takes_names, unsigned takes_lists) const;
   /// "sum: argument 'axis': ..."
   [[noreturn]] void fail_argument(int index, const char* message) const;
 
@@ -60,22 +60,16 @@ class Bound final : public Callable {
       : Callable(std::move(name), std::move(parameters), std::move(doc)), function_(function) {}
 
   int call(lua_State* L) const override {
-    arrange(L, mask(), first_is_list());
+    arrange(L, mask(Read<std::remove_cvref_t<A>>::takes_names...), mask(Read<std::remove_cvref_t<A>>::is_list...));
     return call(L, std::index_sequence_for<A...>());
   }
 
  private:
-  static constexpr unsigned mask() {
+  template <class... Bools>
+  static constexpr unsigned mask(Bools... set) {
     unsigned bits = 0, i = 0;
-    ((bits |= Read<std::remove_cvref_t<A>>::takes_names ? 1u << i : 0u, ++i), ...);
+    ((bits |= set ? 1u << i : 0u, ++i), ...);
     return bits;
-  }
-  static constexpr bool first_is_list() {
-    if constexpr (sizeof...(A) == 0) {
-      return false;
-    } else {
-      return Read<std::remove_cvref_t<std::tuple_element_t<0, std::tuple<A...>>>>::is_list;
-    }
   }
   template <class T>
   auto read(lua_State* L, int index) const {
