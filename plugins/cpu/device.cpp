@@ -16,10 +16,12 @@ namespace {
 /// Cores' worth of time that a container grants (cgroup v2, then v1); 0 for no limit.
 int granted_cores() {
   double quota = 0, period = 0;
-  if (std::ifstream file("/sys/fs/cgroup/cpu.max"); file >> quota >> period && period > 0) return static_cast<int>(std::ceil(quota / period));
-  std::ifstream quota_file("/sys/fs/cgroup/cpu/cpu.cfs_quota_us"), period_file("/sys/fs/cgroup/cpu/cpu.cfs_period_us");
-  if (quota_file >> quota && period_file >> period && quota > 0 && period > 0) return static_cast<int>(std::ceil(quota / period));
-  return 0;
+  std::ifstream both("/sys/fs/cgroup/cpu.max");
+  if (!(both >> quota >> period)) {
+    std::ifstream("/sys/fs/cgroup/cpu/cpu.cfs_quota_us") >> quota;
+    std::ifstream("/sys/fs/cgroup/cpu/cpu.cfs_period_us") >> period;
+  }
+  return quota > 0 && period > 0 ? static_cast<int>(std::ceil(quota / period)) : 0;
 }
 
 /// Cores that this process may use.

@@ -233,7 +233,7 @@ void Elementwise::load(const Arguments& a, int64_t begin, int64_t n, Block& bloc
     const Register& r = registers_[i];
     const size_t offset = static_cast<size_t>(begin) * r.bytes();
     if (r.source == Source::memory) {
-      block.registers[i] = r.input >= 0 ? const_cast<std::byte*>(a.inputs[r.input]) + offset : a.outputs[r.output] + offset;
+      block.registers[i] = (r.input >= 0 ? const_cast<std::byte*>(a.inputs[r.input]) : a.outputs[r.output]) + offset;
     } else if (r.source == Source::periodic) {
       const size_t phase = static_cast<size_t>(begin % r.broadcast.period());
       block.registers[i] = a.scratch + r.periodic_offset + phase * r.bytes();
@@ -246,7 +246,8 @@ void Elementwise::load(const Arguments& a, int64_t begin, int64_t n, Block& bloc
     if (!r.is_half()) {
       r.broadcast.gather(a.inputs[r.input], bytes, begin, n, to);
     } else if (r.broadcast.is_identity()) {
-      cast_loop(r.dtype, DType::float32)(a.inputs[r.input] + static_cast<size_t>(begin) * bytes, to, static_cast<size_t>(n));
+      const std::byte* from = a.inputs[r.input] + static_cast<size_t>(begin) * bytes;
+      cast_loop(r.dtype, DType::float32)(from, to, static_cast<size_t>(n));
     } else {
       alignas(64) std::byte half[kLargestBlock * 2];
       r.broadcast.gather(a.inputs[r.input], bytes, begin, n, half);
@@ -284,8 +285,9 @@ void Elementwise::run_range(const Arguments& a, const std::byte* cells, int64_t 
     else if (r.is_cell()) block.registers[i] = const_cast<std::byte*>(cells) + i * kCellBytes;
   }
   for (int i : to_spread_) {
-    const size_t n = static_cast<size_t>(std::min(block_, end - begin));
-    fill_loop(registers_[static_cast<size_t>(i)].bytes())(cells + static_cast<size_t>(i) * kCellBytes, block.registers[i], n);
+    const UnaryLoop fill = fill_loop(registers_[static_cast<size_t>(i)].bytes());
+    const std::byte* cell = cells + static_cast<size_t>(i) * kCellBytes;
+    fill(cell, block.registers[i], static_cast<size_t>(std::min(block_, end - begin)));
   }
   for (; begin < end; begin += block_) {
     const int64_t n = std::min(block_, end - begin);

@@ -56,7 +56,7 @@ HWY_INLINE To convert(From x) {
   if constexpr (std::is_same_v<To, BFloat16>) return narrow_bfloat16(static_cast<float>(x));
   else if constexpr (std::is_same_v<To, Float16>) return narrow_float16(static_cast<float>(x));
   else if constexpr (std::is_same_v<To, Boolean>) return {static_cast<uint8_t>(x != 0)};
-  else if constexpr (std::is_floating_point_v<From> && std::is_same_v<To, uint8_t>) return static_cast<uint8_t>(static_cast<int32_t>(x));
+  else if constexpr (std::is_floating_point_v<From> && sizeof(To) == 1) return static_cast<To>(static_cast<int32_t>(x));
   else return static_cast<To>(x);
 }
 

@@ -42,12 +42,13 @@ constexpr int64_t kWords = 1024;                       // made at a time
 /// makes vectors of them.
 void make_words(const Draw& draw, uint64_t block, uint32_t* words) {
   constexpr int kBlocks = 64;
+  const uint64_t counter = static_cast<uint64_t>(draw.counter);
   HWY_ALIGN uint32_t x[4][kBlocks];
   for (int64_t first = 0; first < kWords; first += 4 * kBlocks) {
     for (uint64_t i = 0; i < kBlocks; ++i) {
       const uint64_t number = block + static_cast<uint64_t>(first) / 4 + i;
       x[0][i] = static_cast<uint32_t>(number), x[1][i] = static_cast<uint32_t>(number >> 32);
-      x[2][i] = static_cast<uint32_t>(draw.counter), x[3][i] = static_cast<uint32_t>(static_cast<uint64_t>(draw.counter) >> 32);
+      x[2][i] = static_cast<uint32_t>(counter), x[3][i] = static_cast<uint32_t>(counter >> 32);
     }
     uint32_t k0 = static_cast<uint32_t>(draw.seed), k1 = static_cast<uint32_t>(static_cast<uint64_t>(draw.seed) >> 32);
     for (int round = 0; round < 10; ++round, k0 += 0x9E3779B9u, k1 += 0xBB67AE85u) {

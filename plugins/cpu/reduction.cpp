@@ -56,9 +56,10 @@ class ReduceKernel final : public Kernel {
         out_size_(request.outputs[0].shape.size()) {
     const bool floating = is_floating(request.inputs[0].dtype);
     const DType out = request.outputs[0].dtype;
-    if (op.kind == ReduceKind::mean) divisor_ = static_cast<double>(in_size_) / static_cast<double>(std::max<int64_t>(out_size_, 1));
-    convert_ = cast_loop(floating ? DType::float64 : DType::int64, out);
-    if (divisor_ != 1 && !floating) widen_ = cast_loop(DType::int64, DType::float64), convert_ = cast_loop(DType::float64, out);
+    const bool divides = op.kind == ReduceKind::mean;
+    if (divides) divisor_ = static_cast<double>(in_size_) / static_cast<double>(std::max<int64_t>(out_size_, 1));
+    convert_ = cast_loop(floating || divides ? DType::float64 : DType::int64, out);
+    if (divides && !floating) widen_ = cast_loop(DType::int64, DType::float64);
     cut();
   }
 
@@ -117,7 +118,9 @@ class ReduceKernel final : public Kernel {
     const ReduceGeometry& g = geometry_;
     const int64_t outer = unit / tiles_, column = unit % tiles_ * tile_;
     const int64_t first = steps_ * chunk / chunks_, last = steps_ * (chunk + 1) / chunks_;
-    auto at = [&](int64_t row, int64_t element) { return a.inputs[0] + static_cast<size_t>(g.offset(outer, row) + element) * in_bytes_; };
+    auto at = [&](int64_t row, int64_t element) {
+      return a.inputs[0] + static_cast<size_t>(g.offset(outer, row) + element) * in_bytes_;
+    };
     if (g.along_rows()) {
       loops_.start(acc, 1);
       if (split_row_) return loops_.row(at(0, first), last - first, acc);

@@ -79,7 +79,9 @@ struct Rows {
         label(label_reader(r.inputs[1].dtype)), loops(softmax_loops(r.inputs[0].dtype)) {
     count = width == 0 ? 0 : r.inputs[0].shape.size() / width;
   }
-  bool complete(const Request& r) const { return loops.line && (sparse ? label != nullptr : r.inputs[1].dtype == r.inputs[0].dtype); }
+  bool complete(const Request& r) const {
+    return loops.line && (sparse ? label != nullptr : r.inputs[1].dtype == r.inputs[0].dtype);
+  }
   size_t offset(int64_t row) const { return static_cast<size_t>(row * width) * bytes; }
   bool sparse;
   int64_t width, count = 0;

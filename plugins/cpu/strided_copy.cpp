@@ -44,7 +44,8 @@ StridedCopy::StridedCopy(std::vector<Axis> axes, size_t bytes) : bytes_(bytes) {
 
 /// Calls f(from, to) for each combination of the outer axes in [begin, end).
 template <class T, class F>
-static void for_lines(const std::vector<StridedCopy::Axis>& axes, const T* from, T* to, int64_t begin, int64_t end, F&& f) {
+static void for_lines(const std::vector<StridedCopy::Axis>& axes, const T* from, T* to, int64_t begin, int64_t end,
+                      F&& f) {
   for (int64_t line = begin; line < end; ++line) {
     int64_t rest = line, source = 0, target = 0;
     for (size_t i = axes.size(); i-- > 0;) {
@@ -83,7 +84,10 @@ void StridedCopy::run_tiles(const T* from, T* to, int64_t begin, int64_t end) co
       T tile[kTile][kTile + 1];              // both arrays are read and written along their lines
       for (int64_t block = 0; block < inner_.size; block += kTile) {
         const int64_t n = std::min(kTile, inner_.size - block);
-        for (int64_t j = 0; j < n; ++j) std::copy(source + (block + j) * inner_.from + first, source + (block + j) * inner_.from + last, tile[j]);
+        for (int64_t j = 0; j < n; ++j) {
+          const T* line = source + (block + j) * inner_.from;
+          std::copy(line + first, line + last, tile[j]);
+        }
         for (int64_t i = first; i < last; ++i) {
           T* t = target + i * turned_.to + block * inner_.to;
           for (int64_t j = 0; j < n; ++j) t[j * inner_.to] = tile[j][i - first];
