@@ -44,6 +44,7 @@ TEST_CASE("a permutation has every number once") {
   std::sort(order.begin(), order.end());
   for (int64_t i = 0; i < 1000; ++i) CHECK(order[static_cast<size_t>(i)] == i);
   CHECK(generator.permutation(0).empty());
+  CHECK_THROWS_AS(generator.permutation(-1), Error);
 }
 
 TEST_CASE("set_random_seed repeats what generators without a seed draw") {
