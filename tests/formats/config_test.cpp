@@ -111,16 +111,17 @@ TEST_CASE("compile arguments of every generation") {
 }
 
 TEST_CASE("what is written loads in Keras 2.3.1: explicit input, old names, nothing new") {
-  auto model = Sequential::make({layer("Conv2D", {{"filters", 2},
-                                                  {"kernel_size", 3},
-                                                  {"input_shape", List{8, 8, 1}},
-                                                  {"kernel_regularizer", "l2"},
-                                                  {"name", "c"}}),
-                                 layer("LeakyReLU", {{"negative_slope", 0.1}})},
-                                "s");
+  auto model = Sequential::make(
+      {layer("Conv2D", {{"filters", 2},
+                        {"kernel_size", 3},
+                        {"input_shape", List{8, 8, 1}},
+                        {"kernel_regularizer", "l2"},
+                        {"name", "c"}}),
+       layer("LeakyReLU", {{"negative_slope", 0.1}}), layer("BatchNormalization", {})},
+      "s");
   Value written = keras_model_config(model_config(*model), "keras3");
   const List& layers = written.as_dict().at("config").as_dict().at("layers").as_list();
-  REQUIRE(layers.size() == 3);
+  REQUIRE(layers.size() == 4);
   CHECK(layers[0].as_dict().at("class_name") == Value("InputLayer"));
   CHECK(layer_config(written, 0).keys() ==
         std::vector<std::string>{"batch_input_shape", "dtype", "sparse", "name"});
@@ -131,6 +132,7 @@ TEST_CASE("what is written loads in Keras 2.3.1: explicit input, old names, noth
   CHECK(conv.at("kernel_initializer").as_dict().at("class_name") == Value("VarianceScaling"));
   CHECK(conv.at("kernel_regularizer").as_dict().at("class_name") == Value("L1L2"));
   CHECK(layer_config(written, 2).at("alpha") == Value(0.1));
+  CHECK(layer_config(written, 3).at("axis") == Value(-1));
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ constexpr Scaled kScaled[] = {
 constexpr const char* kLater[] = {
     "groups",         "keepdims",     "zero_output_for_mask", "synchronized", "renorm",         "renorm_momentum", "centered",
     "output_padding", "dilation_rate", "sparse",              "ragged",       "optional",       "use_ema",         "ema_momentum",
-    "name",           "initial_accumulator_value", "weight_decay", "flash_attention",
+    "name",           "momentum",     "initial_accumulator_value", "weight_decay", "flash_attention",
 };
 // clang-format on
 
@@ -35,6 +35,12 @@ struct Renamed {
   const char *class_name, *here, *keras;
 };
 constexpr Renamed kRenamed[] = {{"LeakyReLU", "negative_slope", "alpha"}};
+
+/// Lists of ours that are single numbers in Keras.
+struct Single {
+  const char *class_name, *option;
+};
+constexpr Single kSingle[] = {{"BatchNormalization", "axis"}, {"Dot", "axes"}};
 
 constexpr const char* kKinds[] = {"layer",     "initializer", "regularizer", "constraint",
                                   "optimizer", "schedule",    "loss",        "metric"};
@@ -132,9 +138,19 @@ class Writer {
       std::string option = entry.key;
       for (const Renamed& row : kRenamed)
         if (name == row.class_name && option == row.here) option = row.keras;
-      result.set(option, value(entry.value));
+      result.set(option, single(name, option) ? first_of(entry.value) : value(entry.value));
     }
     return result;
+  }
+
+  static bool single(const std::string& name, const std::string& option) {
+    return std::any_of(std::begin(kSingle), std::end(kSingle), [&](const Single& row) {
+      return name == row.class_name && option == row.option;
+    });
+  }
+
+  static Value first_of(const Value& list) {
+    return list.is_list() && list.as_list().size() == 1 ? Value(list.as_list().front()) : list;
   }
 
   /// With the input as an entry of its own: Keras 3 misreads batch_input_shape of a first layer of
