@@ -265,6 +265,41 @@ TEST_CASE("optimize: bodies of scans", "[passes]") {
   CHECK(names(*loop->body) == "matmul, fused");
 }
 
+TEST_CASE("optimize: twice is once", "[passes]") {
+  Step step;
+  const Program once = optimize(traced(step, kBatch)), twice = optimize(once);
+  validate(twice);
+  check_same(run(once), run(twice), 0);
+  CHECK(twice.code.size() <= once.code.size());
+}
+
+TEST_CASE("optimize: dims that are not known", "[passes]") {
+  const Program before = traced([](const Tensors& in) {
+    GradientTape tape;
+    tape.watch(in[0]);
+    const Tensor h = relu(matmul(in[0] * 1.0, in[1]) + in[2]), p = ops::softmax(h + ops::zeros_like(h));
+    const Tensor loss = mean(-sum(in[3] * log(clip(p / sum(p, {-1}, true), 1e-7, 1)), {-1}));
+    return Tensors{loss, tape.gradient(loss, Tensors{in[0]})[0], reshape(reshape(h, {-1, 2, 2}), {-1, 4}), transpose(h),
+                   broadcast_to(mean(h, {0}), h.shape())};
+  }, {f32({-1, 3}), f32({3, 4}), f32({4}), f32({-1, 4})});
+  const Program after = optimize(before);
+  CHECK_NOTHROW(validate(after));
+  CHECK(after.code.size() < before.code.size());
+  for (size_t i = 0; i < before.outputs.size(); ++i) {
+    CHECK(after.values[size_t(after.outputs[i])] == before.values[size_t(before.outputs[i])]);
+  }
+}
+
+TEST_CASE("optimize: empty tensors", "[passes]") {
+  const Program before = traced([](const Tensors& in) {
+    const Tensor h = relu(matmul(in[0], in[1]) + in[2]);
+    return Tensors{h, sum(h, {0}), max(in[1] * 1.0, {1}), h + ops::zeros_like(h), reshape(h, {4, 0})};
+  }, {f32({0, 3}), f32({3, 4}), f32({4})});
+  const Program after = optimize(before);
+  validate(after);
+  check_same(run(before), run(after), 0);
+}
+
 TEST_CASE("optimize takes little time", "[passes]") {
   Step step;
   const Program program = traced(step, kBatch);
