@@ -45,8 +45,7 @@ Handle checked(hid_t id, Handle::Close close) {
   return Handle(id, close);
 }
 
-// ---- opening
-// -------------------------------------------------------------------------------------------
+// ---- opening --------------------------------------------------------------------------------
 
 /// libhdf5's driver for files in memory wants to own a copy; it gets the mapping itself.
 void* keep_image(size_t, H5FD_file_image_op_t, void* image) {
@@ -84,8 +83,7 @@ Handle open_image(std::span<const std::byte> image) {
   return checked(H5Fopen("image", H5F_ACC_RDONLY, access), H5Fclose);
 }
 
-// ---- attributes
-// ----------------------------------------------------------------------------------------
+// ---- attributes -----------------------------------------------------------------------------
 
 /// Number of elements by our own multiplication: H5Sget_simple_extent_npoints overflows.
 uint64_t element_count(const std::vector<hsize_t>& dims) {
@@ -208,8 +206,7 @@ std::vector<std::string> pieces_of(hid_t object, const std::string& name) {
   return texts;
 }
 
-// ---- datasets
-// ------------------------------------------------------------------------------------------
+// ---- datasets -------------------------------------------------------------------------------
 
 struct NumberType {
   Element element;

@@ -36,8 +36,7 @@ void check_overwrite(const std::string& path, const SaveOptions& options) {
     fail("'", path, "' exists already; pass overwrite=true to replace it");
 }
 
-// ---- saving
-// --------------------------------------------------------------------------------------------
+// ---- saving ---------------------------------------------------------------------------------
 
 /// Class name -> [plugin, version] of every layer, for whoever loads the file without the plugin.
 Dict plugins_of(Model& model) {
@@ -48,9 +47,19 @@ Dict plugins_of(Model& model) {
   return plugins;
 }
 
+/// Of a graph, to build it by when its configuration does not say (a class from Lua keeps its own).
+List input_shapes(Model& model) {
+  List shapes;
+  if (model.is_graph())
+    for (const Symbol& input : model.inputs())
+      shapes.push_back(Codec<Shape>::encode(input.shape()));
+  return shapes;
+}
+
 Dict own_description(Model& model, const Value& config, const Value& compile) {
   return {{"version", CRESCENT_VERSION},
           {"model", config},
+          {"input_shapes", input_shapes(model)},
           {"compile", compile},
           {"epochs_trained", model.epochs_trained()},
           {"plugins", plugins_of(model)}};
@@ -70,8 +79,7 @@ Node root(Model& model, const SaveOptions& options) {
   return node;
 }
 
-// ---- loading
-// -------------------------------------------------------------------------------------------
+// ---- loading --------------------------------------------------------------------------------
 
 Value parse_attribute(FileReader& file, const char* name) {
   auto text = file.text("", name);
@@ -118,7 +126,14 @@ struct Description {
 ModelPtr build(const Description& description, const ConfigIn& reader, const std::string& path) {
   Value config = reader.model(description.model);
   try {
-    return model_from_config(config);
+    ModelPtr model = model_from_config(config);
+    const Value& shapes = member(description.own, "input_shapes");
+    if (!model->built() && shapes.is_list() && !shapes.as_list().empty()) {
+      std::vector<Shape> inputs;
+      for (const Value& shape : shapes.as_list()) inputs.push_back(Codec<Shape>::decode(shape));
+      model->build_for(inputs);
+    }
+    return model;
   } catch (const Error& error) {
     fail("'", path, "': model_config: ", error.what());
   }

@@ -21,8 +21,7 @@ std::string join_path(const std::string& group, const std::string& name) {
   return group.empty() ? name : group + "/" + name;
 }
 
-// ---- writing
-// -------------------------------------------------------------------------------------------
+// ---- writing --------------------------------------------------------------------------------
 
 /// Paths inside a layer's group, made unique.
 std::vector<std::string> weight_names(const Variables& weights) {
@@ -44,8 +43,7 @@ void write_group(Tree& tree, const std::string& group, const Variables& weights)
     tree.push_back(dataset_node(join_path(group, names[i]), weights[i].value()));
 }
 
-// ---- what a file has
-// -----------------------------------------------------------------------------------
+// ---- what a file has ------------------------------------------------------------------------
 
 struct SavedLayer {
   std::string name;
@@ -69,8 +67,7 @@ std::vector<SavedLayer> saved_layers(FileReader& file, const std::string& group)
   return layers;
 }
 
-// ---- what a model has
-// ----------------------------------------------------------------------------------
+// ---- what a model has -----------------------------------------------------------------------
 
 std::vector<LayerPtr> layers_with_weights(Model& model, const std::string& path) {
   check_built(model, path);
