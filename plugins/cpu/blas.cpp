@@ -75,7 +75,7 @@ BlasTurn::~BlasTurn() {
 
 template <>
 Gemm<float> gemm<float>(const Options& options) {
-  return options.onednn ? onednn_gemm : openblas<float, sgemm_>;
+  return options.onednn && kOnednnMultiplies ? onednn_gemm : openblas<float, sgemm_>;
 }
 
 template <>

@@ -24,6 +24,13 @@ struct Product {
 template <class T>
 using Gemm = void (*)(const Product<T>& p);
 
+/// oneDNN's own product of matrices is fast on x86 only.
+#ifdef __x86_64__
+inline constexpr bool kOnednnMultiplies = true;
+#else
+inline constexpr bool kOnednnMultiplies = false;
+#endif
+
 /// The library that multiplies: oneDNN for float32 unless it is switched off, OpenBLAS for the rest.
 template <class T>
 Gemm<T> gemm(const Options& options);
@@ -43,7 +50,7 @@ void direct_gemm<double>(const Product<double>& p);
 /// The name of that library, for profiles.
 template <class T>
 const char* gemm_name(const Options& options) {
-  return sizeof(T) == 4 && options.onednn ? "onednn gemm" : "openblas gemm";
+  return sizeof(T) == 4 && options.onednn && kOnednnMultiplies ? "onednn gemm" : "openblas gemm";
 }
 
 /// Dimensions and strides go to Fortran as 32-bit integers.
