@@ -450,13 +450,12 @@ Value adapted(const Value& value, std::string_view kind) {
 }
 
 void adapt_options(Dict& options, const SchemaData& schema) {
-  constexpr std::string_view kBefore = "of kind ";
   for (DictEntry& option : options) {
     const Field* field = schema.find(option.key);
-    const size_t at = field ? field->type.find(kBefore) : std::string::npos;
-    if (at == std::string::npos) continue;
-    const std::string rest = field->type.substr(at + kBefore.size());
-    option.value = adapted(option.value, rest.substr(0, rest.find(' ')));
+    if (!field) continue;
+    // What an option takes is in the words of its type: "a name, configuration or object of kind loss".
+    for (const auto& [kind, make] : kFunctionKinds)
+      if (field->type.find(kind) != std::string::npos) option.value = adapted(option.value, kind);
   }
 }
 

@@ -90,6 +90,17 @@ OnStack history_table(History& history) {
   return {};
 }
 
+/// <History: 3 epochs, loss 0.25, accuracy 0.9>
+std::string history_text(History& history) {
+  std::string text = concat("<History: ", history.epoch().size(), history.epoch().size() == 1 ? " epoch" : " epochs");
+  for (const auto& [name, values] : history.history()) {
+    char number[32];
+    std::snprintf(number, sizeof number, "%.4g", values.empty() ? 0.0 : values.back());
+    text += concat(", ", name, " ", number);
+  }
+  return text + ">";
+}
+
 void add_callbacks(ObjectTypes& types, const Type& object) {
   Type& callback = add_type<Callback>(types, "callback", &object);
   add_type<LuaCallback>(types, "callback", &callback)
@@ -97,7 +108,8 @@ void add_callbacks(ObjectTypes& types, const Type& object) {
       .property("params", &LuaCallback::params);
   add_type<History>(types, "history", &callback)
       .property("history", &history_table)
-      .property("epoch", [](History& h) { return h.epoch(); });
+      .property("epoch", [](History& h) { return h.epoch(); })
+      .meta("__tostring", bound("tostring", &history_text, {"history"}));
 }
 
 }  // namespace
