@@ -1,0 +1,47 @@
+-- A training loop of one's own: gradients from a tape, the step compiled.
+--   crescent examples/training_loop.lua
+local cr = require "crescent"
+local layers = cr.layers
+cr.random.seed(1)
+
+-- Two interleaved spirals; class 0 or 1.
+local points, labels = {}, {}
+for i = 1, 1000 do
+  local class, t = i % 2, 0.5 + i / 1000 * 8
+  points[i] = { t * math.cos(t + class * math.pi) / 8, t * math.sin(t + class * math.pi) / 8 }
+  labels[i] = class
+end
+local x, y = cr.tensor(points), cr.tensor(labels, "int32")
+
+local model = cr.Sequential {
+  layers.Dense(64, { activation = "relu", input_shape = { 2 } }),
+  layers.Dense(64, { activation = "relu" }),
+  layers.Dense(2),
+}
+local optimizer = cr.optimizers.Adam(0.01)
+local loss_of = cr.losses.SparseCategoricalCrossentropy { from_logits = true }
+local accuracy = cr.metrics.SparseCategoricalAccuracy()
+
+-- Runs as Lua once, while it is traced; after that, as one compiled program.
+local step = cr.compiled(function(points, labels)
+  local loss, logits
+  local tape = cr.GradientTape(function()
+    logits = model(points, { training = true })
+    loss = loss_of(labels, logits)
+  end)
+  optimizer:apply_gradients(tape:gradient(loss, model.trainable_weights), model.trainable_weights)
+  accuracy:update_state(labels, logits)
+  return loss
+end)
+
+for epoch = 1, 30 do
+  local order = cr.random.permutation(#x)
+  local xs, ys = cr.ops.take(x, order), cr.ops.take(y, order)
+  accuracy:reset_state()
+  local loss
+  for first = 1, #x, 100 do loss = step(xs:slice(first, first + 99), ys:slice(first, first + 99)) end
+  if epoch % 10 == 0 then
+    print(string.format("epoch %d: loss %.4f, accuracy %.3f", epoch, loss:item(), accuracy:result():item()))
+  end
+end
+assert(accuracy:result():item() > 0.95)
