@@ -12,10 +12,10 @@
 namespace crescent::passes {
 namespace {
 
-/// The input, when the result is sure to be it.
-int same_as_input(Rewriting& r, const Instruction& i) {
+/// The result has the input's spec for sure.
+bool keeps_spec(Rewriting& r, const Instruction& i) {
   const TensorSpec in = r.spec(i.inputs[0]);
-  return in.shape.is_known() && in == r.result(i) ? i.inputs[0] : kKeep;
+  return in.shape.is_known() && in == r.result(i);
 }
 
 int fill_again(Rewriting& r, const Instruction& i) {
@@ -36,7 +36,7 @@ int simplify_reshape(Rewriting& r, const Instruction& i) {
 }
 
 int simplify_broadcast(Rewriting& r, const Instruction& i) {
-  if (const int same = same_as_input(r, i); same != kKeep) return same;
+  if (keeps_spec(r, i)) return i.inputs[0];
   auto* inner = r.made_by<BroadcastTo>(i.inputs[0]);
   return inner ? r.add(i.op, {inner->inputs[0]}) : kKeep;
 }
@@ -68,6 +68,20 @@ int simplify_transpose(Rewriting& r, const Instruction& i) {
 }
 
 // ---- parts -----------------------------------------------------------------------------------------------------
+
+bool all_are(const std::vector<int64_t>& list, int64_t number) {
+  return std::all_of(list.begin(), list.end(), [number](int64_t n) { return n == number; });
+}
+
+int simplify_slice(Rewriting& r, const Instruction& i) {
+  const auto& op = op_of<Slice>(i);
+  return keeps_spec(r, i) && all_are(op.start, 0) && all_are(op.stride, 1) ? i.inputs[0] : kKeep;
+}
+
+int simplify_pad(Rewriting&, const Instruction& i) {
+  const auto& op = op_of<Pad>(i);
+  return all_are(op.before, 0) && all_are(op.after, 0) && all_are(op.inner, 0) ? i.inputs[0] : kKeep;
+}
 
 int simplify_concat(Rewriting&, const Instruction& i) { return i.inputs.size() == 1 ? i.inputs[0] : kKeep; }
 
@@ -148,7 +162,7 @@ int reduce_repeated(Rewriting& r, const Instruction& i) {
 constexpr RuleRow kRules[] = {
     {Reshape::kName, simplify_reshape},     {Reshape::kName, fill_again},     {BroadcastTo::kName, simplify_broadcast},
     {BroadcastTo::kName, fill_again},       {Transpose::kName, fill_again},   {Transpose::kName, simplify_transpose},
-    {Slice::kName, same_as_input},          {Slice::kName, fill_again},       {Pad::kName, same_as_input},
+    {Slice::kName, simplify_slice},         {Slice::kName, fill_again},       {Pad::kName, simplify_pad},
     {Concat::kName, simplify_concat},       {Reverse::kName, simplify_reverse}, {Reduce::kName, reduce_fill},
     {Reduce::kName, reduce_repeated},
 };
