@@ -245,26 +245,6 @@ TEST_CASE("optimize: outputs that are inputs, constants, variables or the same v
   check_same(run(before), run(after), 0);
 }
 
-TEST_CASE("optimize: bodies of scans", "[passes]") {
-  const Program before = traced([](const Tensors& in) {
-    auto body = [&](const Tensors& states, const Tensors& step) {
-      const Tensor h = tanh(matmul(states[0], transpose(in[2])) * 1.0 + step[0]);
-      return ScanResult{{h}, {exp(h) - h}};
-    };
-    const ScanResult r = scan(body, {in[1]}, {in[0]});
-    return Tensors{r.states[0], r.outputs[0]};
-  }, {f32({5, 2, 3}), f32({2, 3}), f32({3, 3})});
-  const Program after = optimize(before);
-  validate(after);
-  check_same(run(before), run(after), 1e-6);
-  const Scan* loop = nullptr;
-  for (const auto& i : after.code) {
-    if (auto* found = dynamic_cast<const Scan*>(i.op.get())) loop = found;
-  }
-  REQUIRE(loop);
-  CHECK(names(*loop->body) == "matmul, fused");
-}
-
 TEST_CASE("optimize: twice is once", "[passes]") {
   Step step;
   const Program once = optimize(traced(step, kBatch)), twice = optimize(once);

@@ -27,6 +27,7 @@ void simplify(Program& program) {
 Program optimize(Program program, const OptimizeOptions& options) {
   using namespace passes;
   dead_code(program);
+  hoisting(program);
   scans(program, options);
   simplify(program);
   while (options.inference && batch_norm(program)) dead_code(program);

@@ -31,6 +31,8 @@ CRESCENT_API bool epilogues(Program& program);
 CRESCENT_API bool recomputation(Program& program);
 /// Elementwise instructions of one shape that lie together become one, with as many results as are needed elsewhere.
 CRESCENT_API bool fusion(Program& program);
+/// What the steps of a scan have in common is computed before it.
+CRESCENT_API bool hoisting(Program& program);
 /// Optimises the bodies of scans, which are programs of their own.
 CRESCENT_API bool scans(Program& program, const OptimizeOptions& options);
 

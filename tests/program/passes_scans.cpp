@@ -1,0 +1,83 @@
+// Loops over time: their bodies, and what moves out of them.
+#include "crescent/gradient.h"
+#include "passes.h"
+
+namespace crescent::passes {
+
+using namespace ops;
+
+namespace {
+
+std::vector<const Scan*> loops(const Program& program) {
+  std::vector<const Scan*> found;
+  for (const auto& i : program.code) {
+    if (auto* scan = dynamic_cast<const Scan*>(i.op.get())) found.push_back(scan);
+  }
+  return found;
+}
+
+/// tanh(x w + h u + b), the recurrent matrix transposed and scaled within the step.
+Tensors recurrent(const Tensors& in, bool reverse = false) {
+  auto body = [&](const Tensors& states, const Tensors& step) {
+    const Tensor x = matmul(step[0], in[2]), matrix = transpose(in[3]) * 0.5;
+    const Tensor h = tanh(x + matmul(states[0], matrix) + in[4]);
+    return ScanResult{{h}, {exp(h) - h}};
+  };
+  const ScanResult r = scan(body, {in[1]}, {in[0]}, reverse);
+  return {r.states[0], r.outputs[0]};
+}
+
+const TensorSpecs kSpecs{f32({5, 2, 3}), f32({2, 4}), f32({3, 4}), f32({4, 4}), f32({4})};
+
+}  // namespace
+
+TEST_CASE("scans: bodies are optimised", "[passes]") {
+  const Program before = traced([](const Tensors& in) { return recurrent(in); }, kSpecs);
+  const Program after = optimize(before);
+  validate(after);
+  check_same(run(before), run(after), 1e-6);
+  REQUIRE(loops(after).size() == 1);
+  validate(*loops(after)[0]->body);
+  CHECK(names(*loops(after)[0]->body) == "matmul, fused");
+}
+
+TEST_CASE("hoisting: products with the steps' inputs, and what never changes", "[passes]") {
+  for (const bool reverse : {false, true}) {
+    Program p = traced([&](const Tensors& in) { return recurrent(in, reverse); }, kSpecs);
+    Program q = rewritten(p, hoisting);
+    REQUIRE(loops(q).size() == 1);
+    const Scan& loop = *loops(q)[0];
+    validate(*loop.body);
+    CHECK(names(*loop.body) == "matmul, add, add, tanh, exp, subtract");
+    CHECK(loop.sequences == 2);
+    CHECK(names(q) == "reshape, matmul, reshape, transpose, multiply, scan");
+  }
+}
+
+TEST_CASE("hoisting: gradients, draws and results that never change", "[passes]") {
+  const Program gradient = traced([](const Tensors& in) {
+    GradientTape tape;
+    for (const Tensor& x : in) tape.watch(x);
+    const Tensors y = recurrent(in);
+    return tape.gradient(sum(square(y[0])) + sum(y[1]), in);
+  }, kSpecs);
+  const Program after = optimize(gradient);
+  validate(after);
+  check_same(run(gradient), run(after), 1e-5);
+
+  Random draw;
+  draw.shape = {2, 4};
+  Program other = traced([&](const Tensors& in) {
+    const Tensor state = cast(reshape(in[4], {2, 2}), DType::int64);
+    auto body = [&](const Tensors& states, const Tensors& step) {
+      const Tensor noise = apply1(draw, {sum(state, {0})});
+      return ScanResult{{states[0] + noise + step[0]}, {square(in[1]), step[0]}};
+    };
+    const ScanResult r = scan(body, {in[1]}, {in[0]});
+    return Tensors{r.states[0], r.outputs[0], r.outputs[1]};
+  }, {f32({5, 2, 4}), f32({2, 4}), f32({3, 4}), f32({4, 4}), f32({4})});
+  Program q = rewritten(other, hoisting);
+  CHECK(names(*loops(q)[0]->body) == "random, add, add");
+}
+
+}  // namespace crescent::passes
