@@ -11,6 +11,20 @@ namespace {
 using namespace ops;
 constexpr double kEpsilon = 1e-7;
 
+/// Targets in the dtype of the predictions, both of one rank. Elements are compared one by one, so the shapes must agree.
+struct Pair {
+  Tensor truth, prediction;
+};
+
+Pair matched(const Loss& loss, const Tensor& y_true, const Tensor& y_pred) {
+  Pair pair{cast(y_true, y_pred.dtype()), y_pred};
+  match_ranks(pair.truth, pair.prediction);
+  if (!pair.truth.shape().compatible(pair.prediction.shape()))
+    fail("A target array with shape ", y_true.shape(), " was passed for an output of shape ", y_pred.shape(), " while using as loss `",
+         to_snake_case(loss.class_name()), "`. This loss expects targets to have the same shape as the output.");
+  return pair;
+}
+
 // ---- losses without options: a row each -------------------------------------------------------------------
 
 using Formula = Tensor (*)(const Tensor& truth, const Tensor& prediction);
@@ -76,8 +90,7 @@ class FormulaLoss final : public Loss {
  public:
   explicit FormulaLoss(Formula formula) : formula_(formula) {}
   Tensor call(const Tensor& y_true, const Tensor& y_pred) const override {
-    Tensor truth = cast(y_true, y_pred.dtype()), prediction = y_pred;
-    match_ranks(truth, prediction);
+    const auto [truth, prediction] = matched(*this, y_true, y_pred);
     return formula_(truth, prediction);
   }
   Dict get_config() const override { return info()->schema.read(this); }
@@ -123,8 +136,7 @@ class Huber final : public Loss {
     s.doc("Squared error up to delta, linear beyond.").field("delta", &Huber::delta_, "Where the two parts meet.").min(0);
   }
   Tensor call(const Tensor& y_true, const Tensor& y_pred) const override {
-    Tensor truth = cast(y_true, y_pred.dtype()), prediction = y_pred;
-    match_ranks(truth, prediction);
+    const auto [truth, prediction] = matched(*this, y_true, y_pred);
     const Tensor error = abs(prediction - truth);
     return mean(where(less_equal(error, delta_), 0.5 * square(error), delta_ * error - 0.5 * delta_ * delta_), {-1});
   }
@@ -139,8 +151,7 @@ class CosineSimilarity final : public Loss {
     s.doc("-sum of unit vectors' product.").field("axis", &CosineSimilarity::axis_, "Axis of the vectors.");
   }
   Tensor call(const Tensor& y_true, const Tensor& y_pred) const override {
-    Tensor truth = cast(y_true, y_pred.dtype()), prediction = y_pred;
-    match_ranks(truth, prediction);
+    auto [truth, prediction] = matched(*this, y_true, y_pred);
     if (truth.shape().axis(int(axis_)) != truth.rank() - 1) {
       truth = swap_axes(truth, int(axis_), -1);
       prediction = swap_axes(prediction, int(axis_), -1);
@@ -162,8 +173,7 @@ class BinaryCrossentropy final : public Loss {
   }
   bool binary_targets() const override { return true; }
   Tensor call(const Tensor& y_true, const Tensor& y_pred) const override {
-    Tensor truth = cast(y_true, y_pred.dtype()), p = y_pred;
-    match_ranks(truth, p);
+    auto [truth, p] = matched(*this, y_true, y_pred);
     if (label_smoothing_ > 0) truth = truth * (1 - label_smoothing_) + 0.5 * label_smoothing_;
     return mean(from_logits_ ? of_logits(truth, p) : of_probabilities(truth, p), {int(axis_)});
   }

@@ -39,20 +39,6 @@ bool needs_no_targets(const std::vector<OutputTraining>& outputs) {
   return true;
 }
 
-/// Targets may lack or have an axis of 1 at the end; more than that does not fit a loss that compares elements.
-void check_target(const Tensor& target, const Tensor& prediction, const Loss& loss) {
-  static const std::vector<std::string> kComparing{"MeanSquaredError", "BinaryCrossentropy", "CategoricalCrossentropy"};
-  bool comparing = false;
-  for (const std::string& name : kComparing) comparing = comparing || loss.class_name() == name;
-  if (!comparing) return;
-  Tensor a = Tensor::abstract(target.spec()), b = Tensor::abstract(prediction.spec());
-  match_ranks(a, b);
-  if (!a.shape().compatible(b.shape()))
-    fail("A target array with shape ", target.shape(), " was passed for an output of shape ", prediction.shape(),
-         " while using as loss `", to_snake_case(loss.class_name()),
-         "`. This loss expects targets to have the same shape as the output.");
-}
-
 }  // namespace
 
 Stepper::Stepper(Model& model) : model_(model), state_(ModelAccess::training(model)) {}
@@ -142,7 +128,6 @@ Tensor Stepper::forward_loss(const Tensors& x, const Tensors& y, const Tensors& 
   for (size_t i = 0; i < state_.outputs.size(); ++i) {
     const OutputTraining& output = state_.outputs[i];
     if (!output.loss) continue;
-    check_target(y[i], predictions[i], *output.loss);
     const ProgramScope scope(output.name + "_loss");
     Tensor loss = (*output.loss)(y[i], predictions[i], weights[i]);
     if (loss.rank() > 0) loss = ops::mean(loss);
