@@ -8,6 +8,19 @@
 #include "options.h"
 
 namespace crescent::lua {
+
+/// One layer of a Sequential; what cr.Input gave stands for its InputLayer.
+struct StackedLayer {
+  LayerPtr layer;
+};
+template <>
+struct Read<StackedLayer> : ReadBase<StackedLayer> {
+  static StackedLayer from(lua_State* L, int index) {
+    const Symbol* symbol = to_handle<Symbol>(L, index);
+    if (symbol && symbol->node()->inputs.empty()) return {symbol->layer()};
+    return {Read<LayerPtr>::from(L, index)};
+  }
+};
 namespace {
 
 template <class T>
@@ -268,7 +281,7 @@ void add_model_types(ObjectTypes& types, const Type& layer) {
   add_structure(model);
   Type& functional = add_type<Functional>(types, "model", &model);
   add_type<Sequential>(types, "model", &functional)
-      .method("add", &Sequential::add, {"layer"}, "Puts a layer on top.")
+      .method("add", [](Sequential& model, const StackedLayer& top) { model.add(top.layer); }, {"layer"}, "Puts a layer on top.")
       .method("pop", &Sequential::pop, {}, "Takes the last layer off.");
 }
 
@@ -301,7 +314,9 @@ int make_functional(lua_State* L) {
 
 /// Sequential{layer, layer, name=...}, Sequential({layer, ...}, {name=...}), Sequential()
 int make_sequential(lua_State* L) {
-  static const CallablePtr make = bound("Sequential", [](const std::vector<LayerPtr>& layers, std::optional<std::string> name) {
+  static const CallablePtr make = bound("Sequential", [](const std::vector<StackedLayer>& stack, std::optional<std::string> name) {
+    std::vector<LayerPtr> layers;
+    for (const StackedLayer& item : stack) layers.push_back(item.layer);
     return Sequential::make(layers, name.value_or(""));
   }, {"layers=nil", "name=nil"});
   lua_remove(L, 1);

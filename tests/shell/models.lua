@@ -150,4 +150,17 @@ check.fails(function() model:load_weights(path, { by_nam = true }) end, "did you
 os.remove(path)
 check.fails(function() model:save "/nonexistent/folder/m.h5" end, "/nonexistent/folder/m.h5")
 check.fails(function() model:save "m.unknown" end, "m.unknown")
+-- the entry of a stack may be what Input gave, as in Keras
+do
+  local stacked = cr.Sequential { cr.Input { shape = { 3 } }, cr.layers.Dense(4) }
+  assert(stacked:count_params() == 16 and #stacked.layers == 1)
+  local grown = cr.Sequential()
+  grown:add(cr.layers.InputLayer { shape = { 3 } })
+  grown:add(cr.layers.Dense(4))
+  assert(grown.output_shape[2] == 4)
+  local later = cr.Sequential { cr.layers.Dense(4), cr.layers.Dense(1) }
+  later:compile { optimizer = "sgd", loss = "mse" }
+  assert(#later:fit(cr.ones { 8, 3 }, cr.zeros { 8 }, { epochs = 2, verbose = 0 }).history.loss == 2)
+end
+
 print "ok models"
