@@ -83,7 +83,7 @@ class Writer {
   }
 
   void put_escape(uint32_t unit) {
-    char text[8];
+    char text[16];
     std::snprintf(text, sizeof text, "\\u%04x", unit);
     out_ += text;
   }

@@ -12,8 +12,7 @@ InputLayer::InputLayer() {
 
 void InputLayer::describe(Schema<InputLayer>& s) {
   s.doc("Where a graph begins; Input() makes one.").field("sparse", &InputLayer::sparse_, "Accepted for Keras' files; always dense.")
-      .field("shape", &InputLayer::input_shape_option_, "Shape of the input without the batch axis.").not_stored()
-      .field("batch_shape", &InputLayer::batch_input_shape_, "Shape of the input with the batch axis.").not_stored();
+      .field("shape", &InputLayer::input_shape_option_, "Shape of the input without the batch axis.").not_stored();
 }
 
 void InputLayer::configured() {
