@@ -62,8 +62,9 @@ std::unique_ptr<Kernel> make_slice(const Request& r) {
   Axes axes;
   int64_t first = 0;
   for (size_t i = 0; i < from.size(); ++i) {
-    const int64_t step = i < op.stride.size() ? op.stride[i] : 1;
-    axes.push_back({r.outputs[0].shape[static_cast<int>(i)], from[i] * step, to[i]});
+    const int64_t count = r.outputs[0].shape[static_cast<int>(i)];
+    const int64_t step = count > 1 && i < op.stride.size() ? op.stride[i] : 1;     // a stride that is never taken may be any number
+    axes.push_back({count, from[i] * step, to[i]});
     first += op.start[i] * from[i];
   }
   return std::make_unique<Rearrange>(std::move(axes), size_of(r.inputs[0].dtype), first);
