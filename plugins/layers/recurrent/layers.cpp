@@ -94,7 +94,6 @@ class LstmLayer final : public CellLayer<LstmCell> {
   std::optional<Run> fast_run(const Tensor& x, const Tensors& states, const Call& call) const override {
     LstmCell& cell = own_cell();
     if (!cell.standard() || (call.training && cell.drops_states()) || x.rank() != 3) return std::nullopt;
-    cell.prepare(ops::squeeze(ops::slice_axis(x, 1, 0, 1), 1), call);
     const ops::LstmResult r = ops::lstm(cell.with_dropout(x), states[0], states[1], cell.kernel(), cell.recurrent(), cell.bias());
     return Run{r.sequence, r.h, {r.h, r.c}};
   }
@@ -112,7 +111,6 @@ class GruLayer final : public CellLayer<GruCell> {
   std::optional<Run> fast_run(const Tensor& x, const Tensors& states, const Call& call) const override {
     GruCell& cell = own_cell();
     if (!cell.standard() || (call.training && cell.drops_states()) || x.rank() != 3) return std::nullopt;
-    cell.prepare(ops::squeeze(ops::slice_axis(x, 1, 0, 1), 1), call);
     const ops::GruResult r = ops::gru(cell.with_dropout(x), states[0], cell.kernel(), cell.recurrent(), cell.bias());
     return Run{r.sequence, r.h, {r.h}};
   }

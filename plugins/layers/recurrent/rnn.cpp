@@ -80,12 +80,10 @@ Tensors BaseRnn::call(const Tensors& inputs, const Call& call) {
     x = ops::flip(x, {1});
     if (mask) mask = ops::flip(mask, {1});
   }
+  cell_->prepare(ops::squeeze(ops::slice_axis(x, 1, 0, 1), 1), call);
   std::optional<Run> run;
   if (!mask) run = fast_run(x, states, call);
-  if (!run) {
-    cell_->prepare(ops::squeeze(ops::slice_axis(x, 1, 0, 1), 1), call);
-    run = run_steps(x, states, mask);
-  }
+  if (!run) run = run_steps(x, states, mask);
   if (stateful_)
     for (size_t i = 0; i < states_.size(); ++i) states_[i].assign(run->states[i]);
   Tensors outputs{return_sequences_ ? run->sequence : run->last};

@@ -50,7 +50,8 @@ class BaseRnn : public Layer {
     Tensor sequence, last;
     Tensors states;
   };
-  /// A way through all steps at once, when there is one; x is already in the order of computation.
+  /// A way through all steps at once, when there is one; x is already in the order of computation
+  /// and the cell is prepared.
   virtual std::optional<Run> fast_run(const Tensor& /*x*/, const Tensors& /*states*/, const Call&) const { return std::nullopt; }
   void set_cell(std::shared_ptr<RnnCell> cell);
   const RnnCell& cell() const { return *cell_; }
