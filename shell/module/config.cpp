@@ -1,4 +1,6 @@
 // cr.config, cr.utils, cr.plugins.
+#include <chrono>
+
 #include "crescent/device.h"
 #include "crescent/layer.h"
 #include "crescent/loader.h"
@@ -21,6 +23,10 @@ void set_threads(int count) {
 }
 
 // ---- utils ----------------------------------------------------------------------------------------------------------
+
+double clock() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 /// Class numbers to rows with a 1 in the place of the class.
 Tensor to_categorical(const Tensor& y, std::optional<int64_t> num_classes) {
@@ -133,6 +139,7 @@ const std::vector<CallablePtr>& utils_functions() {
               {"sequences", "maxlen=nil", "dtype=int32", "padding=pre", "truncating=pre", "value=0"},
               "Sequences of different lengths as one tensor."));
     add(bound("set_random_seed", &set_random_seed, {"seed"}));
+    add(bound("clock", &clock, {}, "Seconds of wall-clock time since some moment: differences tell how long something took."));
     return all;
   }();
   return functions;

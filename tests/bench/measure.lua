@@ -1,0 +1,107 @@
+-- How every workload is measured: after a warm-up, the median of five windows of wall-clock time. Prints "name value unit".
+--   crescent tests/bench/workloads/NAME.lua [--threads N] [--bf16] [--seconds S] [--only NAME,NAME]
+local cr = require "crescent"
+
+local options = { threads = 0, seconds = 3 }
+do
+  local i = 1
+  while arg[i] do
+    local name = arg[i]:match "^%-%-(%w+)$"
+    if name == "bf16" then
+      options.bf16 = true
+    elseif name == "threads" or name == "seconds" then
+      i = i + 1
+      options[name] = assert(tonumber(arg[i]), "expected a number after --" .. name)
+    elseif name == "only" then
+      i = i + 1
+      options.only = "," .. assert(arg[i], "expected names after --only") .. ","
+    else
+      error("unknown option " .. arg[i] .. "; known: --threads N, --bf16, --seconds S, --only NAME,NAME", 0)
+    end
+    i = i + 1
+  end
+end
+if options.threads > 0 then cr.config.set_threads(options.threads) end
+if options.bf16 then cr.config.set_dtype_policy "mixed_bfloat16" end
+cr.random.seed(0)
+
+local measure = { bf16 = options.bf16 }
+
+local function chosen(name) return not options.only or options.only:find("," .. name .. ",", 1, true) end
+
+local function emit(name, value, unit) print(string.format("%-32s %14.3f %s", name, value, unit)) end
+
+--- Seconds a call takes: the median of five windows.
+local function seconds_per_call(f)
+  local clock, window = cr.utils.clock, options.seconds / 5
+  local begin = clock()
+  f()
+  local calls = math.max(1, math.floor(window / 10 / (clock() - begin)))  -- between two looks at the clock
+  local windows = {}
+  for w = 1, 5 do
+    local count, start, now = 0, clock(), nil
+    repeat
+      for _ = 1, calls do f() end
+      count, now = count + calls, clock()
+    until now - start >= window
+    windows[w] = (now - start) / count
+  end
+  table.sort(windows)
+  return windows[3]
+end
+
+--- Peak memory of this process so far in MiB.
+local function peak_memory()
+  for line in io.lines "/proc/self/status" do
+    local kib = line:match "^VmHWM:%s+(%d+)"
+    if kib then return tonumber(kib) / 1024 end
+  end
+end
+
+--- Trains on batches * batch samples: x and y are functions of the number of samples. `flops`: forward, a sample.
+function measure.train(name, w)
+  if not chosen(name) then return end
+  local model, samples = w.model(), w.batch * w.batches
+  model:compile { optimizer = w.optimizer, loss = w.loss }
+  local x, y = w.x(samples), w.y(samples)
+  local function epoch() model:fit(x, y, { batch_size = w.batch, verbose = 0 }) end
+  epoch()
+  local seconds = seconds_per_call(epoch)
+  if w.per_step then
+    emit(name, seconds / w.batches * 1e6, "us/step")
+  else
+    emit(name, samples / seconds, "samples/s")
+    emit(name .. "_speed", 3 * w.flops * samples / seconds / 1e9, "GFLOP/s")
+  end
+  emit(name .. "_memory", peak_memory(), "MiB")
+end
+
+--- One call of predict_on_batch on a batch of 1, or samples a second for a larger one.
+function measure.predict(name, w)
+  if not chosen(name) then return end
+  local model, x = w.model(), w.x(w.batch)
+  local function call() model:predict_on_batch(x) end
+  for _ = 1, 20 do call() end
+  local seconds = seconds_per_call(call)
+  if w.batch == 1 then emit(name, seconds * 1e6, "us/call") else emit(name, w.batch / seconds, "samples/s") end
+end
+
+--- Every workload of a model: training, one sample, and where throughput is asked for, 256.
+function measure.all(name, w)
+  measure.train(name .. "_train" .. (w.per_step and "_step" or ""), w)
+  for _, batch in ipairs(w.predictions or {}) do
+    measure.predict(name .. "_predict_b" .. batch, { model = w.model, x = w.x, batch = batch })
+  end
+end
+
+--- Numbers in [0, 1) of this shape for n samples, and classes.
+function measure.uniform(...)
+  local shape = { ... }
+  return function(n) return cr.random.uniform { n, table.unpack(shape) } end
+end
+function measure.integers(limit, ...)
+  local shape = { ... }
+  return function(n) return cr.ops.cast(cr.random.uniform({ n, table.unpack(shape) }, 0, limit), "int32") end
+end
+
+return measure
