@@ -37,12 +37,15 @@ ConvPlan::ConvPlan(const Request& r) {
 }
 
 std::span<const KernelRow> convolution_kernels() {
-  static constexpr KernelFactory kBest = make_onednn_convolution, kRest = make_unfolded_convolution,
-                                 kHalf = make_converted<convolution_kernels>;
+  static constexpr KernelFactory kFastest = make_winograd_convolution, kBest = make_onednn_convolution,
+                                 kRest = make_unfolded_convolution, kHalf = make_converted<convolution_kernels>;
   static constexpr KernelRow kRows[] = {
-      {"conv", kBest},                 {"conv", kRest},                 {"conv", kHalf},
-      {"conv_backward_data", kBest},   {"conv_backward_data", kRest},   {"conv_backward_data", kHalf},
-      {"conv_backward_kernel", kBest}, {"conv_backward_kernel", kRest}, {"conv_backward_kernel", kHalf}};
+      {"conv", kFastest},                 {"conv", kBest},
+      {"conv", kRest},                    {"conv", kHalf},
+      {"conv_backward_data", kFastest},   {"conv_backward_data", kBest},
+      {"conv_backward_data", kRest},      {"conv_backward_data", kHalf},
+      {"conv_backward_kernel", kFastest}, {"conv_backward_kernel", kBest},
+      {"conv_backward_kernel", kRest},    {"conv_backward_kernel", kHalf}};
   return kRows;
 }
 

@@ -1,9 +1,9 @@
 #include "onednn.h"
 
-#include <new>
 #include <string_view>
 
 #include "matmul.h"
+#include "thread_scratch.h"
 
 namespace crescent::cpu::onednn {
 
@@ -46,25 +46,6 @@ void apply_relu(DType dtype, std::byte* values, int64_t count) {
 bool is_reference(const char* implementation) {
   return std::string_view(implementation).find("ref") != std::string_view::npos;
 }
-
-namespace {
-
-/// Scratch memory of the calling thread, shared by all primitives it runs.
-void* thread_scratch(size_t bytes) {
-  constexpr std::align_val_t kAlignment{64};
-  struct Free {
-    void operator()(void* p) const { ::operator delete(p, kAlignment); }
-  };
-  thread_local std::unique_ptr<void, Free> memory;
-  thread_local size_t size = 0;
-  if (bytes > size) {
-    memory.reset();
-    memory.reset(::operator new(bytes, kAlignment)), size = bytes;
-  }
-  return memory.get();
-}
-
-}  // namespace
 
 Primitives::Task Primitives::make_task(const Recipe& recipe) {
   Task task;
