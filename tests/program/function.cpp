@@ -238,6 +238,30 @@ TEST_CASE("instructions know the layer that asked for them") {
   CHECK_THAT(p.text(), Contains("block/dense_2"));
 }
 
+TEST_CASE("gradients belong to the layer of what they differentiate") {
+  const Program p = trace([](const Tensors& in) {
+    GradientTape tape;
+    tape.watch(in[0]);
+    Tensor y;
+    {
+      ProgramScope dense("dense_1");
+      y = ops::tanh(in[0]);
+    }
+    {
+      ProgramScope dense("dense_2");
+      y = ops::exp(y);
+    }
+    const Tensors gradients = tape.gradient(y, std::span(in.data(), 1));
+    return Tensors{gradients[0], in[0] * 2.0};
+  }, TensorSpecs{{DType::float32, {2}}});
+  std::vector<std::string> scopes;
+  for (const Program::Instruction& i : p.code) {
+    const std::string& scope = p.scopes[static_cast<size_t>(i.scope)];
+    if (scopes.empty() || scopes.back() != scope) scopes.push_back(scope);
+  }
+  CHECK(scopes == std::vector<std::string>{"dense_1", "dense_2", "dense_1", ""});
+}
+
 TEST_CASE("states of a scan are kept only where somebody looks back") {
   auto kept = [](bool with_gradient) {
     const Program p = optimize(trace([&](const Tensors& in) {

@@ -51,6 +51,8 @@ class CRESCENT_API Op {
   virtual size_t hash() const = 0;
   /// "matmul(false, true)".
   virtual std::string text() const = 0;
+  /// A word or a few for people who look at a profile: "add", "matmul a'b", "max_pool"; the name, unless overridden.
+  virtual std::string label() const;
 };
 using OpPtr = std::shared_ptr<const Op>;
 

@@ -21,6 +21,8 @@ enum class BinaryKind : uint8_t {
 inline constexpr int kBinaryCount = 18;
 CRESCENT_API const char* name_of(UnaryKind kind);
 CRESCENT_API const char* name_of(BinaryKind kind);
+inline std::string to_text(UnaryKind kind) { return name_of(kind); }
+inline std::string to_text(BinaryKind kind) { return name_of(kind); }
 
 #define CRESCENT_OP(Type, op_name)                    \
   struct CRESCENT_API Type final : OpOf<Type> {       \
@@ -33,11 +35,13 @@ CRESCENT_API const char* name_of(BinaryKind kind);
 CRESCENT_OP(Unary, "unary")                            // (x) -> y
   UnaryKind kind{};
   CRESCENT_FIELDS(kind)
+  std::string label() const override;
   Tensors vjp(const Vjp&) const override;
 };
 CRESCENT_OP(Binary, "binary")                          // (a, b) -> y; dtypes equal (ops.h promotes); comparisons give bool
   BinaryKind kind{};
   CRESCENT_FIELDS(kind)
+  std::string label() const override;
   Tensors vjp(const Vjp&) const override;
 };
 CRESCENT_OP(Select, "select")                          // (bool condition, a, b) -> condition ? a : b
@@ -71,6 +75,7 @@ CRESCENT_OP(Fused, "fused")                            // (inputs...) -> outputs
   std::vector<FusedStep> steps;
   std::vector<int> outputs;                            ///< registers
   CRESCENT_FIELDS(shape, steps, outputs)
+  std::string label() const override;
   Tensors decompose(std::span<const Tensor>) const override;
 };
 
@@ -148,17 +153,20 @@ CRESCENT_OP(Iota, "iota")                              // () -> 0, 1, 2, ... alo
 // ---- reductions -------------------------------------------------------------------------------------------
 enum class ReduceKind : uint8_t { sum, mean, max, min, prod, any, all };
 CRESCENT_API const char* name_of(ReduceKind kind);
+inline std::string to_text(ReduceKind kind) { return name_of(kind); }
 CRESCENT_OP(Reduce, "reduce")                          // (x); axes sorted, >= 0. max/min gradients are shared among equals
   ReduceKind kind{};
   std::vector<int> axes;
   bool keepdims = false;
   CRESCENT_FIELDS(kind, axes, keepdims)
+  std::string label() const override;
   Tensors vjp(const Vjp&) const override;
 };
 CRESCENT_OP(ArgReduce, "arg_reduce")                   // (x) -> int64, the first of equals
   bool max = true;
   int axis = -1;
   CRESCENT_FIELDS(max, axis)
+  std::string label() const override;
 };
 CRESCENT_OP(Cumulative, "cumulative")                  // (x): running sum along axis
   int axis = 0;
@@ -175,11 +183,14 @@ CRESCENT_OP(TopK, "top_k")                             // (x) -> values, int32 i
 // ---- products ---------------------------------------------------------------------------------------------
 /// What a product does to its result before it is stored.
 enum class Epilogue : uint8_t { none, relu, sigmoid, tanh };
+CRESCENT_API const char* name_of(Epilogue epilogue);
+inline std::string to_text(Epilogue epilogue) { return name_of(epilogue); }
 CRESCENT_OP(Matmul, "matmul")                          // (a, b[, bias]): a (..., m, k), b (..., k, n), leading axes broadcast; both rank >= 2
   bool transpose_a = false, transpose_b = false;       // bias (n,) and epilogue are set by passes, after gradients
   bool bias = false;
   Epilogue epilogue = Epilogue::none;
   CRESCENT_FIELDS(transpose_a, transpose_b, bias, epilogue)
+  std::string label() const override;
   Tensors vjp(const Vjp&) const override;
 };
 
@@ -196,6 +207,7 @@ CRESCENT_OP(Conv, "conv")                              // (x, kernel[, bias]) cr
   bool bias = false;
   Epilogue epilogue = Epilogue::none;
   CRESCENT_FIELDS(spec, bias, epilogue)
+  std::string label() const override;
   Tensors vjp(const Vjp&) const override;
 };
 CRESCENT_OP(ConvBackwardData, "conv_backward_data")    // (dy, kernel) -> dx of shape `input` (its batch dim may be -1); also Conv*Transpose
@@ -215,6 +227,7 @@ CRESCENT_OP(Pool, "pool")                              // (x): max or average ov
   std::vector<int64_t> window;
   ConvSpec spec;                                       // dilation 1, groups 1
   CRESCENT_FIELDS(max, window, spec)
+  std::string label() const override;
   Tensors vjp(const Vjp&) const override;
 };
 CRESCENT_OP(PoolBackward, "pool_backward")             // max: (x, dy), average: (dy) -> dx of shape `input`; max goes to the first of equals
@@ -223,6 +236,7 @@ CRESCENT_OP(PoolBackward, "pool_backward")             // max: (x, dy), average:
   ConvSpec spec;
   Shape input;
   CRESCENT_FIELDS(max, window, spec, input)
+  std::string label() const override;
   Tensors vjp(const Vjp&) const override;
 };
 

@@ -17,6 +17,7 @@ struct GradientTape::State {
   struct Entry {
     OpPtr op;
     Tensors inputs, outputs;
+    int scope = 0;                                     ///< of the recorder
   };
   std::vector<Entry> entries;
   Ids tracked;                                         ///< value ids that depend on something watched
@@ -48,6 +49,23 @@ std::vector<State*>& tapes() {
   thread_local std::vector<State*> stack;
   return stack;
 }
+
+/// While alive, the program being recorded is in the scope of an op that is differentiated: gradients are of its layer.
+class InScopeOf {
+ public:
+  explicit InScopeOf(const State& tape, int scope) : recorder_(Recorder::current()) {
+    if (recorder_ != tape.recorder) recorder_ = nullptr;
+    if (recorder_) previous_ = recorder_->scope(), recorder_->set_scope(scope);
+  }
+  ~InScopeOf() {
+    if (recorder_) recorder_->set_scope(previous_);
+  }
+  InScopeOf(const InScopeOf&) = delete;
+
+ private:
+  Recorder* recorder_;
+  int previous_ = 0;
+};
 
 bool differentiable(const Tensor& t) { return is_floating(t.dtype()); }
 
@@ -93,6 +111,7 @@ class Sweep {
     Vjp v{entry.inputs, entry.outputs, upstream, {}};
     for (const Tensor& input : entry.inputs) v.wanted.push_back(differentiable(input) && is_on_path(input));
     if (std::find(v.wanted.begin(), v.wanted.end(), true) == v.wanted.end()) return;
+    const InScopeOf scope(tape_, entry.scope);
     Tensors gradients = entry.op->vjp(v);
     for (size_t i = 0; i < gradients.size(); ++i) {
       if (v.wanted[i]) add(entry.inputs[i], gradients[i]);
@@ -110,11 +129,13 @@ bool tapes_are_active() { return paused == 0 && !tapes().empty(); }
 
 void record_on_tapes(const OpPtr& op, std::span<const Tensor> inputs, std::span<const Tensor> outputs, bool abstract) {
   if (!tapes_are_active() || op->name() == "stop_gradient") return;
+  const Recorder* recorder = Recorder::current();
   for (State* tape : tapes()) {
-    if (abstract && tape->recorder != Recorder::current()) continue;
+    if (abstract && tape->recorder != recorder) continue;
     auto tracked = [&](const Tensor& t) { return differentiable(t) && tape->tracked.count(value_id(t)) > 0; };
     if (std::none_of(inputs.begin(), inputs.end(), tracked)) continue;
-    tape->entries.push_back({op, {inputs.begin(), inputs.end()}, {outputs.begin(), outputs.end()}});
+    const int scope = recorder && recorder == tape->recorder ? recorder->scope() : 0;
+    tape->entries.push_back({op, {inputs.begin(), inputs.end()}, {outputs.begin(), outputs.end()}, scope});
     for (const Tensor& output : outputs) {
       if (differentiable(output)) tape->tracked.insert(value_id(output));
     }

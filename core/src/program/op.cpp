@@ -13,6 +13,8 @@ namespace crescent {
 
 Op::~Op() = default;
 
+std::string Op::label() const { return std::string(name()); }
+
 Tensors Op::decompose(std::span<const Tensor>) const { return {}; }
 
 bool Op::compute(std::span<const Tensor>, std::span<Tensor>) const { return false; }

@@ -29,7 +29,11 @@ class Recorder {
 
   Tensors captured() const { return captured_; }
   int enter_scope(const std::string& name);            ///< gives the scope before
-  void leave_scope(int previous) { scope_ = previous; }
+  int scope() const { return scope_; }
+  /// Of those that were entered; others are ignored.
+  void set_scope(int scope) {
+    if (static_cast<size_t>(scope) < program_.scopes.size()) scope_ = scope;
+  }
 
  private:
   struct Watched {

@@ -22,7 +22,7 @@ ProgramScope::ProgramScope(const std::string& name) {
 
 ProgramScope::~ProgramScope() {
   Recorder* recorder = Recorder::current();
-  if (recorder && previous_ >= 0) recorder->leave_scope(previous_);
+  if (recorder && previous_ >= 0) recorder->set_scope(previous_);
 }
 
 }  // namespace crescent

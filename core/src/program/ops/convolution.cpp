@@ -33,6 +33,8 @@ Shape conv_shape(std::string_view op, const Shape& x, const Shape& kernel, const
 
 }  // namespace
 
+std::string Conv::label() const { return kName + epilogue_label(bias, epilogue); }
+
 TensorSpecs Conv::infer(std::span<const TensorSpec> in) const {
   if (in[0].dtype != in[1].dtype) fail("conv: dtypes ", in[0].dtype, " and ", in[1].dtype, " differ");
   expect_floating("conv", in[0].dtype);

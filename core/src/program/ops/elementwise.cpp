@@ -201,6 +201,9 @@ std::pair<Tensor, Tensor> binary_gradients(BinaryKind kind, const Vjp& v) {
 const char* name_of(UnaryKind kind) { return row(kind).name; }
 const char* name_of(BinaryKind kind) { return row(kind).name; }
 
+std::string Unary::label() const { return name_of(kind); }
+std::string Binary::label() const { return name_of(kind); }
+
 TensorSpecs Unary::infer(std::span<const TensorSpec> in) const {
   return {{unary_dtype(kind, in[0].dtype), in[0].shape}};
 }

@@ -3,16 +3,36 @@
 
 namespace crescent {
 
+namespace {
+
+constexpr size_t kLabelSteps = 4;
+
+const char* name_of(const FusedStep& step) {
+  switch (step.kind) {
+    case FusedStep::Kind::unary: return name_of(step.unary);
+    case FusedStep::Kind::binary: return name_of(step.binary);
+    case FusedStep::Kind::select: return "select";
+    case FusedStep::Kind::cast: break;
+  }
+  return "cast";
+}
+
+}  // namespace
+
 std::string to_text(const FusedStep& step) {
   using Kind = FusedStep::Kind;
-  const auto& [a, b, c] = step.args;
-  switch (step.kind) {
-    case Kind::unary: return concat(name_of(step.unary), " r", a);
-    case Kind::binary: return concat(name_of(step.binary), " r", a, " r", b);
-    case Kind::select: return concat("select r", a, " r", b, " r", c);
-    case Kind::cast: break;
-  }
-  return concat("cast r", a, " ", step.dtype);
+  const int reads = step.kind == Kind::select ? 3 : step.kind == Kind::binary ? 2 : 1;
+  std::string text = name_of(step);
+  for (int i = 0; i < reads; ++i) text += concat(" r", step.args[static_cast<size_t>(i)]);
+  return step.kind == Kind::cast ? concat(text, " ", step.dtype) : text;
+}
+
+/// How many steps there are when not all are named.
+std::string Fused::label() const {
+  const bool all = steps.size() <= kLabelSteps;
+  std::string text = all ? kName : concat(kName, " ", steps.size(), ":");
+  for (size_t i = 0; i < std::min(steps.size(), kLabelSteps); ++i) text += concat(" ", name_of(steps[i]));
+  return all ? text : text + " ...";
 }
 
 TensorSpecs Fused::infer(std::span<const TensorSpec> in) const {

@@ -53,6 +53,9 @@ Tensor windows_of(const Tensor& x, const PoolBackward& op, double outside) {
 
 }  // namespace
 
+std::string Pool::label() const { return max ? "max_pool" : "average_pool"; }
+std::string PoolBackward::label() const { return max ? "max_pool_backward" : "average_pool_backward"; }
+
 TensorSpecs Pool::infer(std::span<const TensorSpec> in) const {
   const char* name = max ? "max_pool" : "average_pool";
   expect_floating(name, in[0].dtype);

@@ -13,6 +13,24 @@ Tensor matmul_op(const Tensor& a, const Tensor& b, bool transpose_a, bool transp
 
 }  // namespace
 
+const char* name_of(Epilogue epilogue) {
+  switch (epilogue) {
+    case Epilogue::relu: return "relu";
+    case Epilogue::sigmoid: return "sigmoid";
+    case Epilogue::tanh: return "tanh";
+    case Epilogue::none: break;
+  }
+  return "none";
+}
+
+std::string epilogue_label(bool bias, Epilogue epilogue) {
+  return concat(bias ? "+bias" : "", epilogue == Epilogue::none ? "" : concat("+", epilogue));
+}
+
+std::string Matmul::label() const {
+  return concat("matmul ", transpose_a ? "a'" : "a", transpose_b ? "b'" : "b", epilogue_label(bias, epilogue));
+}
+
 TensorSpecs Matmul::infer(std::span<const TensorSpec> in) const {
   const Shape &a = in[0].shape, &b = in[1].shape;
   auto mismatch = [&](const auto&... why) { fail("matmul: shapes ", a, " and ", b, " do not fit: ", why...); };

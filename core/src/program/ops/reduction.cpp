@@ -63,6 +63,9 @@ Tensor log_sum_exp(const Tensor& x, const ops::Axes& axes, bool keepdims) {
 
 const char* name_of(ReduceKind kind) { return kReduceNames[static_cast<size_t>(kind)]; }
 
+std::string Reduce::label() const { return concat("reduce_", name_of(kind)); }
+std::string ArgReduce::label() const { return max ? "argmax" : "argmin"; }
+
 TensorSpecs Reduce::infer(std::span<const TensorSpec> in) const {
   const TensorSpec& x = in[0];
   const bool logical = kind == ReduceKind::any || kind == ReduceKind::all;

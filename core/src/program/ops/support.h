@@ -34,6 +34,9 @@ inline constexpr int64_t kMostLength = int64_t{1} << 30;
 /// Adds `updates` where take_along_axis(x, indices, axis) would have read: a tensor of `shape`.
 Tensor scatter_along(const Tensor& indices, const Tensor& updates, const Shape& shape, int axis);
 
+/// What a product or convolution does besides, for its label: "+bias+relu".
+std::string epilogue_label(bool bias, Epilogue epilogue);
+
 /// The tensor as `dtype` when it is not floating.
 Tensor as_floating(const Tensor& x, DType dtype = DType::float32);
 
