@@ -1,5 +1,6 @@
 #include "plan.h"
 
+#include <algorithm>
 #include <chrono>
 
 #include "memory.h"
@@ -48,12 +49,35 @@ void Plan::link(Lowered& program) {
   }
 }
 
+namespace {
+
+/// "128x784"; dtypes other than float32 are said.
+std::string shape_text(const TensorSpec& spec) {
+  std::string text = spec.dtype == DType::float32 ? "" : concat(spec.dtype, " ");
+  if (spec.shape.rank() == 0) return text + "scalar";
+  for (int64_t dim : spec.shape) text += concat(text.empty() || text.back() == ' ' ? "" : "x", dim);
+  return text;
+}
+
+/// Each shape once.
+std::string shapes_text(const std::vector<int>& values, const TensorSpecs& specs) {
+  std::vector<std::string> texts;
+  for (int value : values) {
+    std::string text = shape_text(specs[static_cast<size_t>(value)]);
+    if (std::find(texts.begin(), texts.end(), text) == texts.end()) texts.push_back(std::move(text));
+  }
+  return join(texts);
+}
+
+}  // namespace
+
 void Plan::describe(const Lowered& program, const std::vector<std::string>& scopes) {
   for (const Step& step : program.steps) {
     ProfileRow row;
     size_t scope = static_cast<size_t>(step.scope);
     row.scope = scope < scopes.size() ? scopes[scope] : "";
-    row.op = step.op ? step.op->text() : "copy";
+    row.op = step.op ? step.op->label() : "copy";
+    row.shapes = shapes_text(step.inputs, program.values) + " -> " + shapes_text(step.outputs, program.values);
     row.kernel = step.kernel->name();
     row.flops = step.kernel->flops();
     for (const std::vector<int>* list : {&step.inputs, &step.outputs}) {
@@ -67,6 +91,12 @@ void Plan::run() {
   for (const Slot& slot : slots_) *slot.argument = *slot.source;
   if (profiling_) return run_profiled();
   for (const Call& call : calls_) run(call);
+}
+
+void Plan::profile(bool on) {
+  profiling_ = on;
+  if (!on) return;
+  for (ProfileRow& row : profile_) row.calls = 0, row.seconds = 0;
 }
 
 void Plan::run_profiled() {

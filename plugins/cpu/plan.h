@@ -25,7 +25,7 @@ class Plan {
   void run();
 
   size_t arena_bytes() const { return arena_ ? arena_->bytes() : 0; }
-  void profile(bool on) { profiling_ = on; }
+  void profile(bool on);
   std::vector<ProfileRow> rows() const;
 
  private:

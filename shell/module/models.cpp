@@ -155,15 +155,38 @@ OneOrMore<Tensor> predict_on_batch(Model& model, Any x) {
 }
 
 /// Lines go to print_fn, or to print.
-void summary(Model& model, Names given) {
-  lua_State* L = current();
-  const Value chosen = take(given.dict, "print_fn");
-  auto function = chosen.object_as<LuaFunction>();
-  for (const std::string& line : model.summary(given.dict)) {
+void print_lines(lua_State* L, const std::vector<std::string>& lines, const Value& print_fn) {
+  auto function = print_fn.object_as<LuaFunction>();
+  for (const std::string& line : lines) {
     function ? function->function.push(L) : push_global(L, "print");
     push(L, line);
     protected_call(L, 1, 0);
   }
+}
+
+void summary(Model& model, Names given) {
+  const Value print_fn = take(given.dict, "print_fn");
+  print_lines(current(), model.summary(given.dict), print_fn);
+}
+
+Value profile_value(const Profile& profile) {
+  List rows;
+  for (const ProfileRow& row : profile.rows)
+    rows.push_back(Dict{{"layer", row.scope}, {"op", row.op}, {"shapes", row.shapes}, {"kernel", row.kernel},
+                        {"calls", static_cast<int64_t>(row.calls)}, {"seconds", row.seconds}, {"flops", row.flops}, {"bytes", row.bytes}});
+  return Dict{{"seconds", profile.seconds}, {"batch_size", profile.batch_size}, {"rows", std::move(rows)}};
+}
+
+int profile(lua_State* L) {
+  auto model = self(L);
+  const int first = first_option(L, 2);
+  Dict options = options_from(L, first, schema<ProfileOptions>("profile"));
+  const Value print_fn = take(options, "print_fn");
+  Interruptible interruptible;
+  const Profile profile = model->profile(to_data(L, 2, input_names(*model)), to_data(L, 3, output_names(*model)), options);
+  print_lines(L, profile.lines, print_fn);
+  push(L, profile_value(profile));
+  return 1;
 }
 
 LayerPtr get_layer(Model& model, Value name, std::optional<int64_t> index) {
@@ -266,6 +289,7 @@ void add_structure(Type& model) {
       .property("output_names", &Model::output_names)
       .method("get_layer", &get_layer, {"name=nil", "index=nil"}, "A layer by name or position (from 1).")
       .method("summary", &summary, {"options=nil"}, "Prints the layers.")
+      .raw_method("profile", profile, {"x", "y=nil"}, "Where the time of a training step goes, without y of predict: prints tables, gives the rows.")
       .method("to_json", &Model::to_json, {}, "The architecture as JSON text.")
       .method("save", &save, {"path", "overwrite=true", "include_optimizer=true", "target=keras3"},
               "Writes architecture, weights and training state.")

@@ -17,6 +17,7 @@ const SchemaData* schema_of_method(const std::string& name) {
   if (name == "evaluate") return &schema_of<EvaluateOptions>("evaluate");
   if (name == "predict") return &schema_of<PredictOptions>("predict");
   if (name == "summary") return &schema_of<SummaryOptions>("summary");
+  if (name == "profile") return &schema_of<ProfileOptions>("profile");
   return nullptr;
 }
 

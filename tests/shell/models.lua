@@ -136,6 +136,23 @@ local lines = {}
 model:summary { print_fn = function(line) lines[#lines + 1] = line end }
 assert(table.concat(lines, "\n"):find "Total params: 8")
 check.fails(function() model:summary { print_fun = print } end, "print_fun")
+
+-- a profile prints like a summary and gives rows to compute with
+lines = {}
+local function keep(line) lines[#lines + 1] = line end
+local profile = model:profile(x, y, { batch_size = 10, steps = 2, print_fn = keep })
+assert(table.concat(lines, "\n"):find "Layer %(type%)" and profile.batch_size == 10 and profile.seconds > 0)
+local scope = model.name .. "/" .. model.layers[1].name
+local flops = 0
+for _, row in ipairs(profile.rows) do
+  assert(row.calls >= 1 and row.seconds > 0 and row.kernel ~= "" and row.bytes > 0)
+  if row.layer == scope then flops = flops + row.flops end
+end
+assert(flops >= 2 * 2 * 10 * 3 * 2)
+assert(#model:profile(x, { steps = 1, by = "op", print_fn = keep }).rows < #profile.rows)
+assert(model:profile { x = x, steps = 1, print_fn = keep }.batch_size == 20)
+check.fails(function() model:profile(x, y, { step = 1 }) end, "did you mean 'steps'?")
+
 local path = check.temporary ".h5"
 model:save(path)
 local loaded = cr.models.load_model(path)

@@ -15,7 +15,9 @@ class Program;
 
 /// One row of a profile: an instruction kind within a layer.
 struct ProfileRow {
-  std::string scope, op, kernel;            ///< layer path, op text, which kernel runs it ("onednn brg:avx512_core")
+  std::string scope, op;                    ///< layer path, Op::label
+  std::string shapes;                       ///< of inputs and outputs, "128x784, 784x512 -> 128x512"
+  std::string kernel;                       ///< which runs it: "onednn brg:avx512_core"
   uint64_t calls = 0;
   double seconds = 0, flops = 0, bytes = 0; ///< totals
 };
@@ -27,7 +29,7 @@ class CRESCENT_API Executable {
   /// `outputs` are allocated by the caller with the specs of Program::outputs. Nothing is allocated.
   virtual void run(std::span<const Tensor> inputs, std::span<Tensor> variables, std::span<Tensor> outputs) = 0;
   virtual size_t arena_bytes() const = 0;   ///< memory for intermediate values
-  /// Times each instruction from now on (or stops); rows() are the totals so far.
+  /// Times each instruction, from nothing (or stops); rows() are the totals since, in the order of running.
   virtual void profile(bool on) = 0;
   virtual std::vector<ProfileRow> rows() const = 0;
 };

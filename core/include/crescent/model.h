@@ -57,6 +57,19 @@ struct CRESCENT_API SummaryOptions {
   bool expand_nested = false, show_trainable = false;
   static void describe(Schema<SummaryOptions>& s);
 };
+struct CRESCENT_API ProfileOptions {              // after x and y
+  std::optional<int64_t> batch_size, steps;
+  std::string by = "both", sort = "time";
+  std::optional<int64_t> line_length;
+  static void describe(Schema<ProfileOptions>& s);
+};
+/// What a step costs. Rows follow the order of running; what a layer does several times alike is one row.
+struct CRESCENT_API Profile {
+  std::vector<ProfileRow> rows;                   ///< of one step, on average
+  double seconds = 0;                             ///< a step takes when nothing in it is timed
+  int64_t batch_size = 0;
+  std::vector<std::string> lines;                 ///< the tables, laid out as the options say
+};
 
 using NamedValues = std::vector<std::pair<std::string, double>>;
 
@@ -114,6 +127,9 @@ class CRESCENT_API Model : public Layer {
 
   /// Lines of the summary in Keras 2's layout (reference 2.11).
   std::vector<std::string> summary(const Dict& options = {}) const;
+  /// Where the time of a training step goes, or without y of predict: runs steps on the first batch of x and y and takes
+  /// back what they did to variables. The first profile of a model compiles that step.
+  Profile profile(const Tensors& x, const Tensors& y = {}, const Dict& options = {});
   std::string to_json() const;
 
   bool supports_masking() const override { return true; }

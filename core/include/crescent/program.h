@@ -89,6 +89,8 @@ class CRESCENT_API Function {
   void call(std::span<const Tensor> inputs, Tensors& outputs, int64_t key = 0) const;
   /// The compiled form for these inputs, compiling when new.
   Executable& executable(std::span<const Tensor> inputs, int64_t key = 0) const;
+  /// The variables that it writes.
+  Variables written(std::span<const Tensor> inputs, int64_t key = 0) const;
   /// Forgets all signatures (after compile(), trainable changes).
   void clear() const;
   size_t signatures() const;

@@ -66,6 +66,17 @@ void SummaryOptions::describe(Schema<SummaryOptions>& s) {
       .field("show_trainable", &O::show_trainable, "Say for each layer whether it trains.");
 }
 
+void ProfileOptions::describe(Schema<ProfileOptions>& s) {
+  using O = ProfileOptions;
+  s.doc("How a step is profiled, and what is shown.")
+      .field("batch_size", &O::batch_size, "Samples of the step; 32 when not given.").min(1)
+      .field("steps", &O::steps, "Steps that are timed; as many as fill a quarter of a second when not given.").min(1)
+      .field("by", &O::by, "A row for each layer, op, or instruction (every op of every layer, with shapes).")
+          .choices({"both", "layer", "op", "instruction"})
+      .field("sort", &O::sort, "By time, or in the order of running.").choices({"time", "order"})
+      .field("line_length", &O::line_length, "Columns of a line.").min(60);
+}
+
 void SaveOptions::describe(Schema<SaveOptions>& s) {
   s.doc("How a file is written.")
       .field("overwrite", &SaveOptions::overwrite, "Replace a file that is there.")

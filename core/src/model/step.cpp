@@ -52,7 +52,8 @@ void Stepper::prepare(const Batch& batch) {
   if (state_.outputs.empty()) state_.outputs = plan_outputs(state_.options, names_of(model_, outputs.size()), shapes_of(outputs));
 }
 
-void Stepper::run(const Batch& batch, bool training) {
+/// Into the layout and the inputs of the state.
+void Stepper::lay_out(const Batch& batch, bool training) {
   prepare(batch);
   if (batch.y.size() != state_.outputs.size() && !(batch.y.empty() && needs_no_targets(state_.outputs)))
     fail("Error when checking model target: the list of arrays that you are passing to your model is not the size the model "
@@ -74,17 +75,27 @@ void Stepper::run(const Batch& batch, bool training) {
     layout.weighted[i] = true;
     inputs.push_back(batch.sample_weight[i]);
   }
-  if (state_.options.run_eagerly) {
-    step(inputs, training);
-  } else {
-    Function& function = training ? state_.train : state_.test;
-    if (!function) {
-      Model* model = &model_;
-      function = Function([model, training](const Tensors& flat) { return Stepper(*model).step(flat, training); });
-    }
-    function.call(inputs, state_.unused, layout.key());
+}
+
+const Function& Stepper::function(bool training) {
+  Function& function = training ? state_.train : state_.test;
+  if (!function) {
+    Model* model = &model_;
+    function = Function([model, training](const Tensors& flat) { return Stepper(*model).step(flat, training); });
   }
-  inputs.clear();
+  return function;
+}
+
+void Stepper::run(const Batch& batch, bool training) {
+  lay_out(batch, training);
+  if (state_.options.run_eagerly) step(state_.inputs, training);
+  else function(training).call(state_.inputs, state_.unused, state_.layout.key());
+  state_.inputs.clear();
+}
+
+CompiledStep Stepper::compiled_train(const Batch& batch) {
+  lay_out(batch, true);
+  return {function(true), std::exchange(state_.inputs, {}), state_.layout.key()};
 }
 
 Tensors Stepper::step(const Tensors& flat, bool training) {
@@ -107,14 +118,14 @@ Tensors Stepper::step(const Tensors& flat, bool training) {
     loss = forward_loss(x, y, weights, true, predictions);
     const Tensor scaled = scale == 1 ? loss : loss * scale;
     tape.stop();
-    state_.optimizer->apply(tape.gradient(scaled, std::span<const Variable>(state_.trained)), state_.trained);
+    const Tensors gradients = tape.gradient(scaled, std::span<const Variable>(state_.trained));
+    const ProgramScope scope("optimizer");
+    state_.optimizer->apply(gradients, state_.trained);
   } else {
     loss = forward_loss(x, y, weights, training, predictions);
   }
   const NoGradient none;
-  const Tensor count = Tensor::scalar(static_cast<double>(x.front().dim(0)));
-  state_.loss->update_state(loss, {}, count);
-  update_metrics(y, predictions, weights);
+  update_metrics(loss, x.front().dim(0), y, predictions, weights);
   LayerAccess::forget_losses(model_);
   return {};
 }
@@ -144,8 +155,10 @@ Tensor Stepper::forward_loss(const Tensors& x, const Tensors& y, const Tensors& 
   return terms.size() == 1 ? terms.front() : ops::add_n(terms);
 }
 
-void Stepper::update_metrics(const Tensors& y, const Tensors& predictions, const Tensors& weights) {
+void Stepper::update_metrics(const Tensor& loss, int64_t samples, const Tensors& y, const Tensors& predictions,
+                             const Tensors& weights) {
   const ProgramScope scope("metrics");
+  state_.loss->update_state(loss, {}, Tensor::scalar(static_cast<double>(samples)));
   for (size_t i = 0; i < state_.outputs.size(); ++i) {
     for (const MetricPtr& metric : state_.outputs[i].metrics) metric->update_state(y[i], predictions[i], {});
     for (const MetricPtr& metric : state_.outputs[i].weighted_metrics) metric->update_state(y[i], predictions[i], weights[i]);
@@ -157,6 +170,16 @@ const Tensors& Stepper::predict(const Tensors& x) {
   CallOptions options;
   options.training = false;
   if (state_.compiled && state_.options.run_eagerly) return state_.values = model_(x, options);
+  predict_function(x).call(x, state_.values);
+  return state_.values;
+}
+
+CompiledStep Stepper::compiled_predict(const Tensors& x) {
+  check_inputs(x);
+  return {predict_function(x), x, 0};
+}
+
+const Function& Stepper::predict_function(const Tensors& x) {
   if (!model_.built()) {
     run_abstractly([&](const Tensors& given) { return model_(given, CallOptions{}); }, abstract_like(x));
     LayerAccess::forget_losses(model_);
@@ -171,8 +194,7 @@ const Tensors& Stepper::predict(const Tensors& x) {
       return outputs;
     }, OptimizeOptions{.inference = true});
   }
-  state_.predict.call(x, state_.values);
-  return state_.values;
+  return state_.predict;
 }
 
 NamedValues Stepper::results() {

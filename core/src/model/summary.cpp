@@ -5,17 +5,12 @@
 
 #include "layer/input_layer.h"
 #include "model/graph.h"
+#include "model/text_table.h"
 
 namespace crescent {
 namespace {
 
 using Row = std::vector<std::string>;
-
-std::string with_commas(int64_t n) {
-  std::string text = std::to_string(n);
-  for (int i = static_cast<int>(text.size()) - 3; i > 0; i -= 3) text.insert(static_cast<size_t>(i), ",");
-  return text;
-}
 
 /// Fields end at the columns of `ends`; what is longer is cut there.
 std::string line_of(const Row& fields, const std::vector<int>& ends) {

@@ -44,6 +44,13 @@ struct Model::Training {
 std::vector<OutputTraining> plan_outputs(const CompileOptions& options, const std::vector<std::string>& names,
                                          const std::vector<Shape>& shapes);
 
+/// A step in its compiled form and what it is to be called with.
+struct CompiledStep {
+  Function function;
+  Tensors inputs;
+  int64_t key;
+};
+
 /// Makes the steps of a model run: builds what is not built, compiles, runs.
 class Stepper {
  public:
@@ -51,15 +58,20 @@ class Stepper {
   void train(const Batch& batch) { run(batch, true); }
   void test(const Batch& batch) { run(batch, false); }
   const Tensors& predict(const Tensors& x);
+  CompiledStep compiled_train(const Batch& batch);
+  CompiledStep compiled_predict(const Tensors& x);
   /// Loss and metrics so far, in Keras' order.
   NamedValues results();
 
  private:
   void run(const Batch& batch, bool training);
+  void lay_out(const Batch& batch, bool training);
+  const Function& function(bool training);
+  const Function& predict_function(const Tensors& x);
   void prepare(const Batch& batch);
   Tensors step(const Tensors& flat, bool training);
   Tensor forward_loss(const Tensors& x, const Tensors& y, const Tensors& weights, bool training, Tensors& predictions);
-  void update_metrics(const Tensors& y, const Tensors& predictions, const Tensors& weights);
+  void update_metrics(const Tensor& loss, int64_t samples, const Tensors& y, const Tensors& predictions, const Tensors& weights);
 
   Model& model_;
   ModelAccess::Training& state_;

@@ -61,6 +61,13 @@ class Compiled {
     for (size_t i = 0; i < slots_.size(); ++i) outputs[i] = results_[i];
   }
 
+  Variables written() const {
+    Variables variables;
+    for (const Program::Binding& b : bindings_)
+      if (b.result >= 0) variables.push_back(b.variable);
+    return variables;
+  }
+
   TensorSpecs specs;
   std::unique_ptr<Executable> executable;
 
@@ -123,6 +130,11 @@ void Function::call(std::span<const Tensor> inputs, Tensors& outputs, int64_t ke
 Executable& Function::executable(std::span<const Tensor> inputs, int64_t key) const {
   std::lock_guard lock(state_->mutex);
   return *state_->find(inputs, key)->executable;
+}
+
+Variables Function::written(std::span<const Tensor> inputs, int64_t key) const {
+  std::lock_guard lock(state_->mutex);
+  return state_->find(inputs, key)->written();
 }
 
 void Function::clear() const {

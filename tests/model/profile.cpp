@@ -1,0 +1,109 @@
+// profile: rows add up, belong to layers, and nothing of the model changes.
+#include <catch2/catch.hpp>
+#include <algorithm>
+
+#include "crescent/crescent.h"
+
+using namespace crescent;
+using Catch::Contains;
+
+namespace {
+
+std::shared_ptr<Sequential> network() {
+  set_random_seed(3);
+  return Sequential::make({make<Layer>("Dense", {{"units", 64}, {"activation", "relu"}, {"input_shape", List{32}}, {"name", "first"}}),
+                           make<Layer>("Dropout", {{"rate", 0.5}, {"name", "drop"}}),
+                           make<Layer>("Dense", {{"units", 4}, {"name", "last"}})});
+}
+
+std::shared_ptr<Sequential> compiled_network() {
+  auto model = network();
+  model->compile({{"optimizer", "adam"}, {"loss", "mse"}, {"metrics", List{"mae"}}});
+  return model;
+}
+
+Tensor data(int64_t n, int64_t width) { return SeedGenerator(5).normal({n, width}); }
+
+std::string joined(const std::vector<std::string>& lines) { return join(lines, "\n"); }
+
+/// Everything that a step of training may change.
+std::vector<double> state_of(const Model& model) {
+  Variables variables = model.weights();
+  for (const Variable& v : model.optimizer()->state()) variables.push_back(v);
+  std::vector<double> numbers;
+  for (const Variable& v : variables)
+    for (double x : v.value().to_vector()) numbers.push_back(x);
+  return numbers;
+}
+
+}  // namespace
+
+TEST_CASE("a profile of training has a row for each instruction of a layer, forward and backward") {
+  auto model = compiled_network();
+  const Profile profile = model->profile({data(100, 32)}, {data(100, 4)}, {{"batch_size", 20}, {"steps", 3}});
+  CHECK(profile.batch_size == 20);
+  CHECK(profile.seconds > 0);
+  double first = 0;
+  std::vector<std::string> scopes;
+  for (const ProfileRow& row : profile.rows) {
+    CHECK(row.calls > 0);
+    CHECK(row.seconds > 0);
+    CHECK(!row.op.empty());
+    CHECK(!row.kernel.empty());
+    CHECK_THAT(row.shapes, Contains(" -> "));
+    scopes.push_back(row.scope);
+    if (row.scope == model->name() + "/first" && row.op.starts_with("matmul")) first += row.flops;
+  }
+  CHECK(first == 2 * 2.0 * 20 * 32 * 64);                  // the product and the gradient of its kernel
+  CHECK(std::find(scopes.begin(), scopes.end(), "optimizer") != scopes.end());
+}
+
+TEST_CASE("a profile leaves the model as it was") {
+  const Tensor x = data(40, 32), y = data(40, 4);
+  auto profiled = compiled_network(), untouched = compiled_network();
+  for (auto& model : {profiled, untouched}) model->fit({x}, {y}, {{"verbose", 0}, {"shuffle", false}});
+  const std::vector<double> before = state_of(*profiled);
+  profiled->profile({x}, {y}, {{"steps", 2}});
+  profiled->profile({x});
+  CHECK(state_of(*profiled) == before);
+  CHECK(profiled->test_on_batch({x}, {y}) == untouched->test_on_batch({x}, {y}));
+  for (auto& model : {profiled, untouched}) model->fit({x}, {y}, {{"verbose", 0}, {"shuffle", false}, {"epochs", 2}});
+  CHECK(state_of(*profiled) == state_of(*untouched));      // dropout draws what it would have drawn
+}
+
+TEST_CASE("predict is profiled without compile, on as many samples as there are") {
+  auto model = network();
+  const Profile profile = model->profile({data(3, 32)});
+  CHECK(profile.batch_size == 3);
+  CHECK(profile.rows.size() >= 2);
+}
+
+TEST_CASE("the tables of a profile") {
+  auto model = compiled_network();
+  const Tensor x = data(8, 32), y = data(8, 4);
+  auto text = [&](Dict options) {
+    options.set("steps", 1);
+    return joined(model->profile({x}, {y}, options).lines);
+  };
+  const std::string both = text({});
+  for (const char* part : {"Model: \"", "Layer (type)", "first (Dense)", "optimizer", "Calls", "Time (us)", "Share", "GFLOP/s", "GB/s",
+                           "Kernel", "matmul ab+bias+relu", "Total: ", "8 samples"})
+    CHECK_THAT(both, Contains(part));
+  CHECK_THAT(text({{"by", "layer"}}), Contains("first (Dense)") && !Contains("matmul ab"));
+  CHECK_THAT(text({{"by", "op"}}), !Contains("first (Dense)") && Contains("matmul ab"));
+  CHECK_THAT(text({{"by", "instruction"}}), Contains("8x32, 32x64, 64 -> 8x64"));
+  const std::string ordered = text({{"by", "layer"}, {"sort", "order"}});
+  CHECK(ordered.find("first (Dense)") < ordered.find("last (Dense)"));
+  CHECK(ordered.find("last (Dense)") < ordered.find("optimizer"));
+  for (const std::string& line : model->profile({x}, {y}, {{"steps", 1}, {"by", "instruction"}, {"line_length", 80}}).lines)
+    if (line.find("samples/s") == line.npos) CHECK(line.size() <= 80);
+}
+
+TEST_CASE("what cannot be profiled is said") {
+  auto model = network();
+  const Tensor x = data(8, 32), y = data(8, 4);
+  CHECK_THROWS_WITH(model->profile({x}, {y}), "You must compile your model before using it.");
+  CHECK_THROWS_WITH(model->profile({x}, {}, {{"by", "colour"}}), Contains("by") && Contains("layer"));
+  model->compile({{"loss", "mse"}, {"run_eagerly", true}});
+  CHECK_THROWS_WITH(model->profile({x}, {y}), Contains("eagerly"));
+}
