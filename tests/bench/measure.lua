@@ -1,5 +1,6 @@
 -- How every workload is measured: after a warm-up, the median of five windows of wall-clock time. Prints "name value unit".
---   crescent tests/bench/workloads/NAME.lua [--threads N] [--bf16] [--seconds S] [--only NAME,NAME]
+--   crescent tests/bench/workloads/NAME.lua [--threads N] [--bf16] [--seconds S] [--only NAME,NAME] [--list]
+-- --list prints the names that there are and measures nothing.
 local cr = require "crescent"
 
 local options = { threads = 0, seconds = 3 }
@@ -7,8 +8,8 @@ do
   local i = 1
   while arg[i] do
     local name = arg[i]:match "^%-%-(%w+)$"
-    if name == "bf16" then
-      options.bf16 = true
+    if name == "bf16" or name == "list" then
+      options[name] = true
     elseif name == "threads" or name == "seconds" then
       i = i + 1
       options[name] = assert(tonumber(arg[i]), "expected a number after --" .. name)
@@ -16,7 +17,7 @@ do
       i = i + 1
       options.only = "," .. assert(arg[i], "expected names after --only") .. ","
     else
-      error("unknown option " .. arg[i] .. "; known: --threads N, --bf16, --seconds S, --only NAME,NAME", 0)
+      error("unknown option " .. arg[i] .. "; known: --threads N, --bf16, --seconds S, --only NAME,NAME, --list", 0)
     end
     i = i + 1
   end
@@ -25,9 +26,13 @@ if options.threads > 0 then cr.config.set_threads(options.threads) end
 if options.bf16 then cr.config.set_dtype_policy "mixed_bfloat16" end
 cr.random.seed(0)
 
-local measure = { bf16 = options.bf16 }
+local measure = {}
 
-local function chosen(name) return not options.only or options.only:find("," .. name .. ",", 1, true) end
+--- Whether to measure it.
+local function chosen(name)
+  if options.list then print(name) end
+  return not options.list and (not options.only or options.only:find("," .. name .. ",", 1, true))
+end
 
 local function emit(name, value, unit) print(string.format("%-32s %14.3f %s", name, value, unit)) end
 

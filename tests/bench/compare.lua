@@ -1,0 +1,149 @@
+-- Measures our workloads and peers in turn, round by round, and prints how many times as fast (or as small) ours are.
+--   crescent tests/bench/compare.lua [--rounds N] [--markdown] [OPTIONS FOR run] -- [LABEL:] COMMAND... [-- ...]
+-- A peer's command prints lines "name value unit", with our names. Commands of one label are settings of one peer, of
+-- which the best of a round counts: -- PyTorch: peer.py -- PyTorch: env OMP_WAIT_POLICY=passive peer.py
+local here = arg[0]:match "^(.*)/[^/]*$" or "."
+
+local function quoted(words)
+  local parts = {}
+  for i, word in ipairs(words) do parts[i] = "'" .. word:gsub("'", "'\\''") .. "'" end
+  return table.concat(parts, " ")
+end
+
+local function read_arguments()
+  local options = { rounds = 3, run = { here .. "/run" }, labels = {}, peers = {} }
+  local i = 1
+  while arg[i] and arg[i] ~= "--" do
+    if arg[i] == "--markdown" then
+      options.markdown = true
+    elseif arg[i] == "--rounds" then
+      i = i + 1
+      options.rounds = assert(math.tointeger(tonumber(arg[i])), "expected a number after --rounds")
+    else
+      table.insert(options.run, arg[i])
+    end
+    i = i + 1
+  end
+  local peer
+  for k = i, #arg do
+    local label = peer and #peer.command == 0 and arg[k]:match "^(.+):$"
+    if arg[k] == "--" then
+      peer = { label = "peer", command = {} }
+      table.insert(options.peers, peer)
+    elseif label then
+      peer.label = label
+    else
+      table.insert(peer.command, arg[k])
+    end
+  end
+  assert(#options.peers > 0, "expected -- and the command of a peer")
+  for _, each in ipairs(options.peers) do
+    assert(#each.command > 0, "expected a command after --")
+    if not options.labels[each.label] then
+      options.labels[each.label] = true
+      table.insert(options.labels, each.label)
+    end
+  end
+  return options
+end
+
+local units, order = {}, {}                            -- by name; names of ours
+
+--- Values by name that a command prints.
+local function figures(words, ours)
+  local values = {}
+  io.stderr:write("# ", table.concat(words, " "), "\n")
+  local output = assert(io.popen(quoted(words)))
+  for line in output:lines() do
+    local name, value, unit = line:match "^([%w_]+)%s+([%d.eE+-]+)%s+(%S+)$"
+    if name then
+      values[name] = tonumber(value)
+      if ours and not units[name] then
+        units[name] = unit
+        table.insert(order, name)
+      end
+    end
+  end
+  assert(output:close(), "this command failed: " .. table.concat(words, " "))
+  return values
+end
+
+--- Throughput is better when it is higher, times and memory when they are lower.
+local function is_better(name, a, b)
+  if units[name] and units[name]:find "/s$" then return a > b end
+  return a < b
+end
+local function times_as_good(name, ours, theirs)
+  if is_better(name, 2, 1) then return ours / theirs end
+  return theirs / ours
+end
+
+local function median(list)
+  local sorted = table.move(list, 1, #list, 1, {})
+  table.sort(sorted)
+  local middle = #sorted // 2
+  return #sorted % 2 == 1 and sorted[middle + 1] or (sorted[middle] + sorted[middle + 1]) / 2
+end
+
+--- What a list of rounds holds for a name; nil when a round lacks it.
+local function all_of(rounds, name)
+  local values = {}
+  for i, round in ipairs(rounds) do
+    if not round[name] then return nil end
+    values[i] = round[name]
+  end
+  return values
+end
+
+local function text_of(x) return string.format(x >= 1000 and "%.0f" or x >= 100 and "%.1f" or x >= 1 and "%.2f" or "%.4f", x) end
+
+--- A row for each name that a peer has too.
+local function rows_of(options, ours, theirs)
+  local header = { "name", "unit", "Crescent" }
+  for _, label in ipairs(options.labels) do table.move({ label, "ratio" }, 1, 2, #header + 1, header) end
+  local rows = { header }
+  for _, name in ipairs(order) do
+    local mine, row, known = all_of(ours, name), { name, units[name] }, false
+    row[3] = mine and text_of(median(mine)) or ""
+    for _, label in ipairs(options.labels) do
+      local values, ratios = mine and all_of(theirs[label], name), {}
+      for i, value in ipairs(values or {}) do ratios[i] = times_as_good(name, mine[i], value) end
+      table.insert(row, values and text_of(median(values)) or "")
+      table.insert(row, values and string.format("%.2f", median(ratios)) or "")
+      known = known or values
+    end
+    if known then table.insert(rows, row) end
+  end
+  return rows
+end
+
+local function print_table(rows, markdown)
+  local widths = {}
+  for _, row in ipairs(rows) do
+    for c, cell in ipairs(row) do widths[c] = math.max(widths[c] or 0, #cell) end
+  end
+  for r, row in ipairs(rows) do
+    local cells = {}
+    for c, cell in ipairs(row) do cells[c] = string.format(c <= 2 and "%-" .. widths[c] .. "s" or "%" .. widths[c] .. "s", cell) end
+    print(markdown and "| " .. table.concat(cells, " | ") .. " |" or (table.concat(cells, "  "):gsub("%s+$", "")))
+    if markdown and r == 1 then
+      for c in ipairs(row) do cells[c] = c <= 2 and "---" or "---:" end
+      print("|" .. table.concat(cells, "|") .. "|")
+    end
+  end
+end
+
+local options = read_arguments()
+local ours, theirs = {}, {}
+for _, label in ipairs(options.labels) do theirs[label] = {} end
+for round = 1, options.rounds do
+  ours[round] = figures(options.run, true)
+  for _, label in ipairs(options.labels) do theirs[label][round] = {} end
+  for _, peer in ipairs(options.peers) do
+    local best = theirs[peer.label][round]
+    for name, value in pairs(figures(peer.command)) do
+      if not best[name] or is_better(name, value, best[name]) then best[name] = value end
+    end
+  end
+end
+print_table(rows_of(options, ours, theirs), options.markdown)

@@ -1,0 +1,24 @@
+// bench_limits [THREADS]: prints the machine's limits as "name value unit", for these threads (all cores) and for one.
+#include <cstdio>
+#include <cstdlib>
+
+#include "machine_limits.h"
+
+using namespace crescent::bench;
+
+namespace {
+
+void print(const char* name, double value, const char* unit) {
+  if (value > 0) std::printf("%-32s %14.3f %s\n", name, value, unit);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const int given = argc > 1 ? std::atoi(argv[1]) : 0, threads = given > 0 ? given : cores();
+  print("fma_peak", fma_peak(threads), "GFLOP/s");
+  print("fma_peak_1", fma_peak(1), "GFLOP/s");
+  print("bf16_peak", bf16_peak(threads), "GFLOP/s");
+  print("bf16_peak_1", bf16_peak(1), "GFLOP/s");
+  print("memory_bandwidth", memory_bandwidth(threads), "GB/s");
+}
