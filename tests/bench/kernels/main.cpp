@@ -1,0 +1,88 @@
+// bench_kernels [--threads=N] [OPTIONS OF GOOGLE BENCHMARK]: --benchmark_filter=REGEX, --benchmark_min_time=SECONDS, ...
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <string_view>
+
+#include "bench.h"
+#include "crescent/random.h"
+#include "machine_limits.h"
+
+namespace crescent::bench {
+namespace {
+
+Tensor random_array(const Input& input) {
+  const Tensor uniform = SeedGenerator(1).uniform(input.spec.shape, input.low, input.high);
+  return ops::cast(uniform, input.spec.dtype);
+}
+
+/// In GFLOP/s or GB/s; measured when first asked for.
+double limit_of(Limit limit, DType dtype) {
+  static const double memory = memory_bandwidth(threads()), fma = fma_peak(threads()), bf16 = bf16_peak(threads());
+  if (limit == Limit::memory) return memory;
+  return dtype == DType::bfloat16 && bf16 > 0 ? bf16 : fma;
+}
+
+/// One run, timed within: what it computes and moves, and the kernel that most of its time goes to.
+ProfileRow look_into(const Function& f, const Tensors& inputs) {
+  Executable& executable = f.executable(inputs);
+  executable.profile(true);
+  f(inputs);
+  executable.profile(false);
+  ProfileRow all;
+  for (const ProfileRow& row : executable.rows()) {
+    if (row.seconds >= all.seconds) all.kernel = row.kernel, all.seconds = row.seconds;
+    all.flops += row.flops;
+    all.bytes += row.bytes;
+  }
+  return all;
+}
+
+void measure(benchmark::State& state, const std::vector<Input>& specs, const Function& f, Limit limit) {
+  Tensors inputs, outputs;
+  for (const Input& input : specs) inputs.push_back(random_array(input));
+  f(inputs);
+  const ProfileRow row = look_into(f, inputs);
+  const auto begin = std::chrono::steady_clock::now();
+  for (auto _ : state) f.call(inputs, outputs);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  const double rate = (limit == Limit::memory ? row.bytes : row.flops) * static_cast<double>(state.iterations()) / seconds / 1e9;
+  state.counters[limit == Limit::memory ? "GB/s" : "GFLOP/s"] = rate;
+  state.counters["of_limit_%"] = 100 * rate / limit_of(limit, inputs.front().dtype());
+  state.SetLabel(row.kernel);
+}
+
+}  // namespace
+
+int threads() { return device().threads(); }
+
+void add(const std::string& name, const std::vector<Input>& inputs, const Function::Body& body, Limit limit,
+         OptimizeOptions options) {
+  const Function f(body, options);
+  benchmark::RegisterBenchmark(name.c_str(), [=](benchmark::State& state) { measure(state, inputs, f, limit); })
+      ->UseRealTime()
+      ->Unit(benchmark::kMicrosecond);
+}
+
+}  // namespace crescent::bench
+
+int main(int argc, char** argv) {
+  using namespace crescent;
+  constexpr std::string_view kThreads = "--threads=";
+  char** end = std::remove_if(argv + 1, argv + argc, [&](const char* argument) {
+    if (!std::string_view(argument).starts_with(kThreads)) return false;
+    device().set_threads(std::atoi(argument + kThreads.size()));
+    return true;
+  });
+  argc = static_cast<int>(end - argv);
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
+  bench::add_products();
+  bench::add_convolutions();
+  bench::add_elementwise();
+  bench::add_layers();
+  bench::add_overheads();
+  benchmark::RunSpecifiedBenchmarks();
+}

@@ -1,0 +1,47 @@
+// What work costs before any is done: a region of the thread pool, a compiled call, an eager op. Their time is the figure.
+#include <benchmark/benchmark.h>
+
+#include "bench.h"
+#include "pool.h"
+
+namespace crescent::bench {
+namespace {
+
+void region(benchmark::State& state) {
+  cpu::Pool pool(threads());
+  for (auto _ : state) pool.parallel(pool.threads(), [](int64_t part, int) { benchmark::DoNotOptimize(part); });
+}
+
+void compiled_call(benchmark::State& state) {
+  const Function f([](const Tensors& in) { return Tensors{in[0] + 1.0}; });
+  const Tensors inputs{Tensor::full({1}, 1)};
+  Tensors outputs;
+  for (auto _ : state) f.call(inputs, outputs);
+}
+
+void instructions(benchmark::State& state) {
+  constexpr int kInstructions = 100;
+  const Function f([](const Tensors& in) {
+    Tensor y = in[0];
+    for (int i = 0; i < kInstructions; ++i) y = ops::matmul(y, in[0]);
+    return Tensors{y};
+  });
+  const Tensors inputs{Tensor::full({1, 1}, 1)};
+  Tensors outputs;
+  for (auto _ : state) f.call(inputs, outputs);
+}
+
+void eager_op(benchmark::State& state) {
+  const Tensor x = Tensor::full({1}, 1);
+  for (auto _ : state) benchmark::DoNotOptimize(x + x);
+}
+
+}  // namespace
+
+void add_overheads() {
+  const std::pair<const char*, void (*)(benchmark::State&)> kBenchmarks[] = {
+      {"region", region}, {"compiled_call", compiled_call}, {"100_instructions", instructions}, {"eager_op", eager_op}};
+  for (const auto& [name, f] : kBenchmarks) benchmark::RegisterBenchmark(concat("overhead/", name).c_str(), f)->UseRealTime();
+}
+
+}  // namespace crescent::bench
