@@ -69,6 +69,9 @@ std::string shapes_text(const std::vector<int>& values, const TensorSpecs& specs
   return join(texts);
 }
 
+/// The first input is only read in places, as much as there are results.
+bool picks(const Op& op) { return op.name() == "gather" || op.name() == "take_along" || op.name() == "slice"; }
+
 }  // namespace
 
 void Plan::describe(const Lowered& program, const std::vector<std::string>& scopes) {
@@ -80,9 +83,9 @@ void Plan::describe(const Lowered& program, const std::vector<std::string>& scop
     row.shapes = shapes_text(step.inputs, program.values) + " -> " + shapes_text(step.outputs, program.values);
     row.kernel = step.kernel->name();
     row.flops = step.kernel->flops();
-    for (const std::vector<int>* list : {&step.inputs, &step.outputs}) {
-      for (int value : *list) row.bytes += static_cast<double>(program.bytes(value));
-    }
+    const bool picked = step.op && picks(*step.op);
+    for (int value : picked ? step.outputs : step.inputs) row.bytes += static_cast<double>(program.bytes(value));
+    for (int value : step.outputs) row.bytes += static_cast<double>(program.bytes(value));
     profile_.push_back(std::move(row));
   }
 }

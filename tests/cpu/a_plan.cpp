@@ -294,7 +294,20 @@ TEST_CASE("a profile has a row an instruction") {
   CHECK(rows[0].calls == 3);
   CHECK(rows[0].flops == 3 * 2.0 * 64 * 64 * 64);
   CHECK(rows[0].seconds > 0);
+  CHECK(rows[0].shapes == "64x64 -> 64x64");
+  CHECK(rows[0].bytes == 3 * 3.0 * 64 * 64 * 4);
   CHECK(!rows[1].kernel.empty());
+  executable->profile(true);
+  CHECK(executable->rows()[0].calls == 0);
+}
+
+TEST_CASE("a profile counts the rows that are gathered, not the table") {
+  TensorSpecs specs{{DType::float32, {1000, 8}}, {DType::int32, {10}}};
+  auto executable = test_device().compile(trace([](const Tensors& in) { return Tensors{ops::take(in[0], in[1])}; }, specs));
+  Tensors inputs{numbers({1000, 8}), Tensor({10}, DType::int32)}, outputs{Tensor(Shape{10, 8}, DType::float32)}, none;
+  executable->profile(true);
+  executable->run(inputs, none, outputs);
+  CHECK(executable->rows()[0].bytes == 2 * 10 * 8 * 4);
 }
 
 TEST_CASE("the device describes itself") {
