@@ -289,8 +289,9 @@ void add_structure(Type& model) {
       .property("output_names", &Model::output_names)
       .method("get_layer", &get_layer, {"name=nil", "index=nil"}, "A layer by name or position (from 1).")
       .method("summary", &summary, {"options=nil"}, "Prints the layers.")
-      .raw_method("profile", profile, {"x", "y=nil"}, "Where the time of a training step, or without y of predict, goes: prints tables (or hands their lines to print_fn), "
-                  "gives the rows.")
+      .raw_method("profile", profile, {"x", "y=nil"},
+                  "Where the time of a training step, or without y of predict, goes: prints tables (or hands their lines to "
+                  "print_fn), gives the rows.")
       .method("to_json", &Model::to_json, {}, "The architecture as JSON text.")
       .method("save", &save, {"path", "overwrite=true", "include_optimizer=true", "target=keras3"},
               "Writes architecture, weights and training state.")

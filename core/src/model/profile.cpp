@@ -11,6 +11,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr double kSeconds = 0.25;                     // that each half of a profile takes
+constexpr double kTick = 1e-9;                        // of the clock
 constexpr int64_t kFewest = 3, kMost = 10000;         // steps
 
 /// Gives variables back their values at the end.
@@ -38,11 +39,8 @@ double time_steps(const CompiledStep& step, int64_t count) {
     step.function.call(step.inputs, outputs, step.key);
     ++done;
   }
-  return std::chrono::duration<double>(Clock::now() - begin).count() / static_cast<double>(std::max<int64_t>(done, 1));
-}
-
-int64_t steps_that_fill(double seconds, double step_seconds) {
-  return std::clamp(static_cast<int64_t>(seconds / std::max(step_seconds, 1e-9)), kFewest, kMost);
+  const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+  return std::max(seconds, kTick) / static_cast<double>(std::max<int64_t>(done, 1));
 }
 
 /// Equal instructions of a layer as one row, everything per step.
@@ -82,8 +80,9 @@ Profile Model::profile(const Tensors& x, const Tensors& y, const Dict& given) {
   Stepper stepper(*this);
   const CompiledStep step = y.empty() ? stepper.compiled_predict(batch.x) : stepper.compiled_train({batch.x, batch.y, {}});
   const Restored restored(step.function.written(step.inputs, step.key));
-  time_steps(step, 1);
-  const int64_t steps = options.steps.value_or(steps_that_fill(kSeconds, time_steps(step, 1)));
+  time_steps(step, 1);                                // the first run is a slow one
+  const int64_t enough = std::clamp(static_cast<int64_t>(kSeconds / time_steps(step, 1)), kFewest, kMost);
+  const int64_t steps = options.steps.value_or(enough);
   profile.seconds = time_steps(step, steps);
   Executable& executable = step.function.executable(step.inputs, step.key);
   executable.profile(true);

@@ -13,10 +13,10 @@ constexpr size_t kLine = 98, kLongLine = 140;         // a row an instruction ha
 
 using Rows = std::vector<ProfileRow>;
 
-std::string number(double x, int decimals = 1) {
+std::string number(double x) {
   if (x >= 1000) return with_commas(static_cast<int64_t>(x + 0.5));
   char text[32];
-  std::snprintf(text, sizeof text, "%.*f", decimals, x);
+  std::snprintf(text, sizeof text, "%.1f", x);
   return text;
 }
 

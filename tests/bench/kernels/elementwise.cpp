@@ -85,7 +85,6 @@ void add_random() {
   for (const auto& [name, kind] : kKinds) {
     Random op;
     op.kind = kind, op.shape = {kMillion};
-    const Tensor state = Tensor::from(std::vector<int64_t>{7, 0}, {2});
     add(concat("random/", name, "_1M"), {{{DType::int64, {2}}}}, of_one([op](const Tensor& s) { return apply1(op, {s}); }), Limit::memory);
   }
 }
