@@ -86,7 +86,7 @@ function measure.predict(name, w)
   if not chosen(name) then return end
   local model, x = w.model(), w.x(w.batch)
   local function call() model:predict_on_batch(x) end
-  for _ = 1, 20 do call() end
+  for _ = 1, 5 do call() end
   local seconds = seconds_per_call(call)
   if w.batch == 1 then emit(name, seconds * 1e6, "us/call") else emit(name, w.batch / seconds, "samples/s") end
 end
