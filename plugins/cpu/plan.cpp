@@ -112,6 +112,12 @@ void Plan::run_profiled() {
   }
 }
 
+double Plan::flops() const {
+  double flops = 0;
+  for (const ProfileRow& row : profile_) flops += row.flops;
+  return flops;
+}
+
 std::vector<ProfileRow> Plan::rows() const {
   std::vector<ProfileRow> rows = profile_;
   for (ProfileRow& row : rows) {

@@ -24,6 +24,7 @@ class Plan {
   Memory& memory() { return memory_; }
   void run();
 
+  double flops() const;                    ///< of a run
   size_t arena_bytes() const { return arena_ ? arena_->bytes() : 0; }
   void profile(bool on);
   std::vector<ProfileRow> rows() const;

@@ -48,6 +48,7 @@ class ScanKernel final : public Kernel {
   }
 
   std::string name() const override { return "scan"; }
+  double flops() const override { return plan_.flops() * static_cast<double>(steps_); }
   size_t scratch_bytes() const override { return 2 * state_bytes_; }
 
  private:

@@ -310,6 +310,19 @@ TEST_CASE("a profile counts the rows that are gathered, not the table") {
   CHECK(executable->rows()[0].bytes == 2 * 10 * 8 * 4);
 }
 
+TEST_CASE("a profile counts the arithmetic of every step of a scan") {
+  TensorSpecs specs{{DType::float32, {1, 8}}, {DType::float32, {5, 1, 8}}, {DType::float32, {8, 8}}};
+  auto executable = test_device().compile(trace([](const Tensors& in) {
+    return ops::scan([&](const Tensors& s, const Tensors& x) -> ops::ScanResult { return {{ops::matmul(s[0], in[2]) + x[0]}, {}}; },
+                     {in[0]}, {in[1]}).states;
+  }, specs));
+  CHECK(executable->rows().size() == 1);
+  Tensors inputs{numbers({1, 8}), numbers({5, 1, 8}), numbers({8, 8})}, outputs{numbers({1, 8})}, none;
+  executable->profile(true);
+  executable->run(inputs, none, outputs);
+  CHECK(executable->rows()[0].flops == 5 * (2 * 8 * 8 + 8));
+}
+
 TEST_CASE("the device describes itself") {
   Dict facts = test_device().information();
   for (const char* key : {"processor", "threads", "loops", "onednn", "blas"}) CHECK(facts.contains(key));
