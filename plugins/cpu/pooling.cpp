@@ -78,18 +78,18 @@ PoolPlan::PoolPlan(const Request& r, bool backward) {
   } else {
     fill(static_cast<const crescent::Pool&>(r.op), r.inputs[0].shape, r.outputs[0].shape);
   }
-  whole = window_pixels();
+  whole = window_offsets();
 }
 
-std::vector<int64_t> PoolPlan::window_pixels() const {
-  std::vector<int64_t> pixels;
+std::vector<int64_t> PoolPlan::window_offsets() const {
+  std::vector<int64_t> offsets;
   const auto& [d, h, w] = axes;
   for (int64_t z = 0; z < d.window; ++z) {
     for (int64_t y = 0; y < h.window; ++y) {
-      for (int64_t x = 0; x < w.window; ++x) pixels.push_back((z * h.in + y) * w.in + x);
+      for (int64_t x = 0; x < w.window; ++x) offsets.push_back(((z * h.in + y) * w.in + x) * channels);
     }
   }
-  return pixels;
+  return offsets;
 }
 
 std::span<const KernelRow> pooling_kernels() {

@@ -21,7 +21,7 @@ struct PoolPlan {
 
   bool max;
   std::array<Axis, 3> axes;                ///< absent axes stand in front with size 1
-  std::vector<int64_t> whole;              ///< pixels under a window that is inside, from its first one
+  std::vector<int64_t> whole;              ///< where the pixels under a window that is inside begin, from its first one
   int64_t batch, channels;
 
   int64_t in_size() const { return axes[0].in * axes[1].in * axes[2].in * channels; }
@@ -29,7 +29,7 @@ struct PoolPlan {
   int64_t out_row_size() const { return axes[2].out * channels; }
 
  private:
-  std::vector<int64_t> window_pixels() const;
+  std::vector<int64_t> window_offsets() const;
 };
 
 /// Output rows [first, last) of one image.

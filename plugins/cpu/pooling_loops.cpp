@@ -15,32 +15,44 @@ namespace crescent::cpu::HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// The input pixels under the window of one output pixel.
-struct Window {
-  const PoolPlan& plan;
-  int64_t z0, z1, y0, y1, x0, x1;
-
-  Window(const PoolPlan& p, int64_t row, int64_t column) : plan(p) {
+/// The input pixels under the windows of one output row, one window after the other.
+class Window {
+ public:
+  Window(const PoolPlan& p, int64_t row) : plan_(p) {
     const auto& [d, h, w] = p.axes;
     const int64_t i = row / h.out, j = row % h.out;
-    z0 = d.first(i), z1 = d.last(i), y0 = h.first(j), y1 = h.last(j), x0 = w.first(column), x1 = w.last(column);
+    z0_ = d.first(i), z1_ = d.last(i), y0_ = h.first(j), y1_ = h.last(j);
+    rows_whole_ = z1_ - z0_ == d.window && y1_ - y0_ == h.window;
   }
-  int64_t count() const { return (z1 - z0) * (y1 - y0) * (x1 - x0); }
-  int64_t pixel(int64_t z, int64_t y, int64_t x) const { return (z * plan.axes[1].in + y) * plan.axes[2].in + x; }
-  /// f(pixel) in order.
+  void move_to(int64_t column) {
+    const auto& w = plan_.axes[2];
+    x0_ = w.first(column), x1_ = w.last(column);
+    whole_ = rows_whole_ && x1_ - x0_ == w.window;
+    corner_ = at(z0_, y0_, x0_);
+  }
+  int64_t count() const { return (z1_ - z0_) * (y1_ - y0_) * (x1_ - x0_); }
+  /// f(where the pixel begins) in order.
   template <class F>
   HWY_INLINE void each(F&& f) const {
-    if (count() == static_cast<int64_t>(plan.whole.size())) {
-      const int64_t corner = pixel(z0, y0, x0);
-      for (int64_t offset : plan.whole) f(corner + offset);
+    if (whole_) {
+      for (int64_t offset : plan_.whole) f(corner_ + offset);
       return;
     }
-    for (int64_t z = z0; z < z1; ++z) {
-      for (int64_t y = y0; y < y1; ++y) {
-        for (int64_t x = x0; x < x1; ++x) f(pixel(z, y, x));
+    for (int64_t z = z0_; z < z1_; ++z) {
+      for (int64_t y = y0_; y < y1_; ++y) {
+        for (int64_t x = x0_; x < x1_; ++x) f(at(z, y, x));
       }
     }
   }
+
+ private:
+  int64_t at(int64_t z, int64_t y, int64_t x) const {
+    return ((z * plan_.axes[1].in + y) * plan_.axes[2].in + x) * plan_.channels;
+  }
+
+  const PoolPlan& plan_;
+  int64_t z0_, z1_, y0_, y1_, x0_ = 0, x1_ = 0, corner_ = 0;
+  bool rows_whole_, whole_ = false;
 };
 
 /// Where x beats the best so far: greater, or not a number (which then stays).
@@ -56,22 +68,28 @@ HWY_INLINE void pool_pixel(const PoolPlan& p, const Window& w, const T* x, T* y)
   for_vectors(d, p.channels, [&](auto load, auto store) HWY_ATTR {
     auto result = p.max ? hn::Set(d, -std::numeric_limits<T>::infinity()) : hn::Zero(d);
     w.each([&](int64_t pixel) HWY_ATTR {
-      const auto value = load(x + pixel * p.channels);
+      const auto value = load(x + pixel);
       result = p.max ? hn::IfThenElse(beats(value, result), value, result) : hn::Add(result, value);
     });
     store(p.max ? result : hn::Mul(result, share), y);
   });
 }
 
+/// Adds to dx, or stores there where windows do not overlap.
+template <bool kOverlap, class Load, class Store, class V, class T>
+HWY_INLINE void put(Load& load, Store& store, V gradient, T* dx) {
+  store(kOverlap ? hn::Add(load(dx), gradient) : gradient, dx);
+}
+
 /// Gives dy to the first greatest value.
-template <class T>
-HWY_INLINE void max_gradient(const PoolPlan& p, const Window& w, const T* x, const T* dy, T* dx, int64_t channels) {
+template <bool kOverlap, class T>
+HWY_INLINE void max_gradient(const Window& w, const T* x, const T* dy, T* dx, int64_t channels) {
   const hn::ScalableTag<T> d;
   const auto one = hn::Set(d, T{1});
   for_vectors(d, channels, [&](auto load, auto store) HWY_ATTR {
     auto best = hn::Set(d, -std::numeric_limits<T>::infinity()), winner = hn::Zero(d), number = hn::Zero(d);
     w.each([&](int64_t pixel) HWY_ATTR {
-      const auto value = load(x + pixel * p.channels);
+      const auto value = load(x + pixel);
       const auto better = beats(value, best);
       best = hn::IfThenElse(better, value, best), winner = hn::IfThenElse(better, number, winner);
       number = hn::Add(number, one);
@@ -79,46 +97,56 @@ HWY_INLINE void max_gradient(const PoolPlan& p, const Window& w, const T* x, con
     const auto gradient = load(dy);
     number = hn::Zero(d);
     w.each([&](int64_t pixel) HWY_ATTR {
-      T* to = dx + pixel * p.channels;
-      store(hn::Add(load(to), hn::IfThenElseZero(hn::Eq(number, winner), gradient)), to);
+      put<kOverlap>(load, store, hn::IfThenElseZero(hn::Eq(number, winner), gradient), dx + pixel);
       number = hn::Add(number, one);
     });
   });
 }
 
-template <class T>
-HWY_INLINE void average_gradient(const PoolPlan& p, const Window& w, const T* dy, T* dx, int64_t channels) {
+template <bool kOverlap, class T>
+HWY_INLINE void average_gradient(const Window& w, const T* dy, T* dx, int64_t channels) {
   const hn::ScalableTag<T> d;
   const auto share = hn::Set(d, T{1} / static_cast<T>(w.count()));
   for_vectors(d, channels, [&](auto load, auto store) HWY_ATTR {
     const auto gradient = hn::Mul(load(dy), share);
-    w.each([&](int64_t pixel) HWY_ATTR {
-      T* to = dx + pixel * p.channels;
-      store(hn::Add(load(to), gradient), to);
-    });
+    w.each([&](int64_t pixel) HWY_ATTR { put<kOverlap>(load, store, gradient, dx + pixel); });
   });
 }
 
 template <class T>
 void rows(const PoolPlan& p, const T* x, T* y, int64_t first, int64_t last) {
   for (int64_t row = first; row < last; ++row) {
+    Window window(p, row);
     for (int64_t i = 0; i < p.axes[2].out; ++i) {
-      pool_pixel(p, Window(p, row, i), x, y + row * p.out_row_size() + i * p.channels);
+      window.move_to(i);
+      pool_pixel(p, window, x, y + row * p.out_row_size() + i * p.channels);
+    }
+  }
+}
+
+template <bool kOverlap, class T>
+HWY_INLINE void add_gradient(const PoolPlan& p, const T* x, const T* dy, T* dx, int64_t channels) {
+  for (int64_t row = 0; row < p.out_rows(); ++row) {
+    Window window(p, row);
+    for (int64_t i = 0; i < p.axes[2].out; ++i) {
+      window.move_to(i);
+      const T* from = dy + row * p.out_row_size() + i * p.channels;
+      p.max ? max_gradient<kOverlap>(window, x, from, dx, channels) : average_gradient<kOverlap>(window, from, dx, channels);
     }
   }
 }
 
 template <class T>
 void gradient(const PoolPlan& p, const T* x, const T* dy, T* dx, int64_t first, int64_t last) {
-  for (int64_t i = first; i < p.in_size(); i += p.channels) std::fill_n(dx + i, last - first, T{0});
-  for (int64_t row = 0; row < p.out_rows(); ++row) {
-    for (int64_t i = 0; i < p.axes[2].out; ++i) {
-      const Window w(p, row, i);
-      const T* from = dy + row * p.out_row_size() + i * p.channels + first;
-      p.max ? max_gradient(p, w, x + first, from, dx + first, last - first)
-            : average_gradient(p, w, from, dx + first, last - first);
-    }
+  auto along = [&](auto&& is) { return std::all_of(p.axes.begin(), p.axes.end(), is); };
+  const bool overlap = !along([](const PoolPlan::Axis& a) { return a.stride >= a.window; });
+  const bool tiled = along([](const PoolPlan::Axis& a) { return a.stride == a.window && a.out * a.stride - a.before >= a.in; });
+  if (overlap || !tiled) {
+    for (int64_t i = first; i < p.in_size(); i += p.channels) std::fill_n(dx + i, last - first, T{0});
   }
+  const T* from = x ? x + first : nullptr;
+  overlap ? add_gradient<true>(p, from, dy + first, dx + first, last - first)
+          : add_gradient<false>(p, from, dy + first, dx + first, last - first);
 }
 
 void rows_float(const PoolPlan& p, const float* x, float* y, int64_t first, int64_t last) { rows(p, x, y, first, last); }
