@@ -7,13 +7,13 @@ namespace crescent::cpu {
 namespace {
 
 constexpr size_t kMaxRegisters = 192;
-constexpr size_t kBlockMemory = 24 << 10;            // all blocks of a worker: half a first-level cache
+constexpr size_t kBlockMemory = 8 << 10;             // all that the steps of a block touch: the next block has room beside it
 constexpr int64_t kSmallestBlock = 64, kLargestBlock = 2048;
 constexpr size_t kStackBytes = kBlockMemory + 2 * kMaxRegisters * 64 + kMaxRegisters * kSmallestBlock * 8;
 constexpr int64_t kLongestPeriod = 512;
-constexpr int64_t kPartCost = 32768;                 // additions that are worth another thread
+constexpr int64_t kPartCost = 65536;                 // additions that are worth another thread
+constexpr int64_t kMostParts = 128;
 constexpr size_t kCellBytes = 64;
-constexpr size_t kLongProgram = 8;
 
 }  // namespace
 
@@ -159,23 +159,27 @@ void Elementwise::assign_slots() {
 
 /// Block length, work of a part, and the memory that repeating inputs are written out to.
 void Elementwise::lay_out() {
-  bool repeats = false;
-  for (const Register& r : registers_) repeats |= r.source == Source::periodic;
+  size_t arrays = 0;
+  for (size_t i = 0; i < registers_.size(); ++i) {
+    const Register& r = registers_[i];
+    if (r.source == Source::memory) streams_.push_back({static_cast<int>(i), r.bytes(), r.input >= 0}), arrays += r.bytes();
+    if (r.source == Source::periodic) periodic_.push_back(static_cast<int>(i));
+  }
   bool round = std::any_of(steps_.begin(), steps_.end(), [](const Step& s) { return s.round != nullptr; });
-  size_t per_element = static_cast<size_t>(slots_) * slot_bytes_ + (round ? 2 : 0);
-  if (per_element == 0) {
-    block_ = kLargestBlock * (repeats ? 1 : 8);
+  size_t slots = static_cast<size_t>(slots_) * slot_bytes_ + (round ? 2 : 0);
+  if (slots == 0) {
+    block_ = kLargestBlock * (periodic_.empty() ? 8 : 1);
   } else {
-    block_ = static_cast<int64_t>(kBlockMemory / per_element) / kSmallestBlock * kSmallestBlock;
+    block_ = static_cast<int64_t>(kBlockMemory / (slots + arrays)) / kSmallestBlock * kSmallestBlock;
     block_ = std::clamp(block_, kSmallestBlock, kLargestBlock);
   }
-  for (Register& r : registers_) {
-    if (r.source != Source::periodic) continue;
+  for (int i : periodic_) {
+    Register& r = registers_[static_cast<size_t>(i)];
     r.periodic_offset = scratch_bytes_;
     size_t elements = static_cast<size_t>(std::min(block_, size_) + r.broadcast.period());
     scratch_bytes_ += (elements * r.bytes() + 63) / 64 * 64;
   }
-  grain_ = std::max<int64_t>(kPartCost / std::max(cost_, 1), 1024);
+  grain_ = std::max({kPartCost / std::max(cost_, 1), size_ / kMostParts, int64_t{1024}});
   grain_ = (grain_ + block_ - 1) / block_ * block_;
 }
 
@@ -218,8 +222,8 @@ void Elementwise::run_cells(const Arguments& a, std::byte* cells) const {
 }
 
 void Elementwise::write_periodic(const Arguments& a) const {
-  for (const Register& r : registers_) {
-    if (r.source != Source::periodic) continue;
+  for (int i : periodic_) {
+    const Register& r = registers_[static_cast<size_t>(i)];
     const size_t period = static_cast<size_t>(r.broadcast.period()) * r.bytes();
     const size_t total = (static_cast<size_t>(std::min(block_, size_) + r.broadcast.period())) * r.bytes();
     std::byte* to = a.scratch + r.periodic_offset;
@@ -228,16 +232,30 @@ void Elementwise::write_periodic(const Arguments& a) const {
   }
 }
 
-void Elementwise::load(const Arguments& a, int64_t begin, int64_t n, Block& block) const {
+/// Where the registers of a range are: its first block is at `begin`, none is longer than `n`.
+void Elementwise::place(const Arguments& a, const std::byte* cells, int64_t begin, int64_t n, Block& block) const {
+  const size_t slot = (static_cast<size_t>(std::min(block_, kLargestBlock)) * slot_bytes_ + 63) / 64 * 64;
   for (size_t i = 0; i < registers_.size(); ++i) {
     const Register& r = registers_[i];
-    const size_t offset = static_cast<size_t>(begin) * r.bytes();
-    if (r.source == Source::memory) {
-      block.registers[i] = (r.input >= 0 ? const_cast<std::byte*>(a.inputs[r.input]) : a.outputs[r.output]) + offset;
-    } else if (r.source == Source::periodic) {
-      const size_t phase = static_cast<size_t>(begin % r.broadcast.period());
-      block.registers[i] = a.scratch + r.periodic_offset + phase * r.bytes();
-    }
+    if (r.slot >= 0) block.registers[i] = block.memory + static_cast<size_t>(r.slot) * slot;
+    else if (r.is_cell()) block.registers[i] = const_cast<std::byte*>(cells) + i * kCellBytes;
+  }
+  for (const Stream& s : streams_) {
+    const Register& r = registers_[static_cast<size_t>(s.reg)];
+    std::byte* first = r.input >= 0 ? const_cast<std::byte*>(a.inputs[r.input]) : a.outputs[r.output];
+    block.registers[s.reg] = first + static_cast<size_t>(begin) * s.bytes;
+  }
+  for (int i : to_spread_) {
+    const UnaryLoop fill = fill_loop(registers_[static_cast<size_t>(i)].bytes());
+    fill(cells + static_cast<size_t>(i) * kCellBytes, block.registers[i], static_cast<size_t>(n));
+  }
+}
+
+void Elementwise::load(const Arguments& a, int64_t begin, int64_t n, Block& block) const {
+  for (int i : periodic_) {
+    const Register& r = registers_[static_cast<size_t>(i)];
+    const size_t phase = static_cast<size_t>(begin % r.broadcast.period());
+    block.registers[i] = a.scratch + r.periodic_offset + phase * r.bytes();
   }
   for (int i : to_load_) {
     const Register& r = registers_[static_cast<size_t>(i)];
@@ -256,14 +274,14 @@ void Elementwise::load(const Arguments& a, int64_t begin, int64_t n, Block& bloc
   }
 }
 
-/// Long programs switch between arrays, which the processor does not foresee: the next block is asked for now. (Adam over
-/// 670,000 numbers: 1.1 to 0.8 ms of a core; chains of two steps lost as much.)
-void Elementwise::fetch_ahead(const Arguments& a, int64_t begin, int64_t n) const {
-  if (steps_.size() < kLongProgram) return;
-  for (const Register& r : registers_) {
-    if (r.source != Source::memory || r.input < 0) continue;
-    const std::byte* from = a.inputs[r.input] + static_cast<size_t>(begin) * r.bytes();
-    for (size_t at = 0; at < static_cast<size_t>(n) * r.bytes(); at += 64) __builtin_prefetch(from + at);
+/// Steps that switch between arrays read what the processor does not foresee: the next block is asked for now.
+void Elementwise::fetch_ahead(int64_t n, int64_t next, const Block& block) const {
+  if (slots_ == 0) return;
+  for (const Stream& s : streams_) {
+    if (!s.is_read) continue;
+    const std::byte *from = block.registers[s.reg] + static_cast<size_t>(n) * s.bytes;
+    const std::byte *to = from + static_cast<size_t>(next) * s.bytes;
+    for (; from < to; from += 64) __builtin_prefetch(from);
   }
 }
 
@@ -278,23 +296,14 @@ void Elementwise::store(const Arguments& a, int64_t begin, int64_t n, const Bloc
 
 void Elementwise::run_range(const Arguments& a, const std::byte* cells, int64_t begin, int64_t end) const {
   Block block;
-  const size_t slot = (static_cast<size_t>(std::min(block_, kLargestBlock)) * slot_bytes_ + 63) / 64 * 64;
-  for (size_t i = 0; i < registers_.size(); ++i) {
-    const Register& r = registers_[i];
-    if (r.slot >= 0) block.registers[i] = block.memory + static_cast<size_t>(r.slot) * slot;
-    else if (r.is_cell()) block.registers[i] = const_cast<std::byte*>(cells) + i * kCellBytes;
-  }
-  for (int i : to_spread_) {
-    const UnaryLoop fill = fill_loop(registers_[static_cast<size_t>(i)].bytes());
-    const std::byte* cell = cells + static_cast<size_t>(i) * kCellBytes;
-    fill(cell, block.registers[i], static_cast<size_t>(std::min(block_, end - begin)));
-  }
+  place(a, cells, begin, std::min(block_, end - begin), block);
   for (; begin < end; begin += block_) {
     const int64_t n = std::min(block_, end - begin);
     load(a, begin, n, block);
-    if (begin + n < end) fetch_ahead(a, begin + n, std::min(block_, end - begin - n));
+    fetch_ahead(n, std::min(block_, end - begin - n), block);
     for (const Step& step : steps_) execute(step, block.registers, static_cast<size_t>(n));
     store(a, begin, n, block);
+    for (const Stream& s : streams_) block.registers[s.reg] += static_cast<size_t>(n) * s.bytes;
   }
 }
 

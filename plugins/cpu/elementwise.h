@@ -67,8 +67,9 @@ class Elementwise final : public Kernel {
   void run_cells(const Arguments& a, std::byte* cells) const;
   void write_periodic(const Arguments& a) const;
   void run_range(const Arguments& a, const std::byte* cells, int64_t begin, int64_t end) const;
+  void place(const Arguments& a, const std::byte* cells, int64_t begin, int64_t n, Block& block) const;
   void load(const Arguments& a, int64_t begin, int64_t n, Block& block) const;
-  void fetch_ahead(const Arguments& a, int64_t begin, int64_t n) const;
+  void fetch_ahead(int64_t n, int64_t next, const Block& block) const;
   void store(const Arguments& a, int64_t begin, int64_t n, const Block& block) const;
   static void execute(const Step& step, std::byte* const* registers, size_t n);
 
@@ -76,6 +77,13 @@ class Elementwise final : public Kernel {
   std::vector<Register> registers_;
   std::vector<Step> cell_steps_, steps_;
   std::vector<int> to_load_, to_spread_;   ///< registers filled before the steps of a block, and once a range
+  struct Stream {                          ///< a register in memory
+    int reg;
+    size_t bytes;                          ///< of an element
+    bool is_read;
+  };
+  std::vector<Stream> streams_;
+  std::vector<int> periodic_;              ///< registers of that source
   std::vector<Result> results_;
   std::vector<int> written_at_;            ///< per output: the step that writes the caller's memory
   int slots_ = 0, cost_ = 0;
