@@ -208,14 +208,14 @@ HWY_INLINE void block(const Product& p, int64_t i, int64_t j) {
 #pragma GCC unroll 4
     for (int v = 0; v < kVectors; ++v) sum[r][v] = p.add ? hn::LoadU(d, c + r * p.ldc + v * lanes) : hn::Zero(d);
   }
-  const float *a = p.a + i * row, *b = p.b + j;
-  for (int64_t q = 0; q < p.depth; ++q, a += step, b += ldb) {
+  const float *a = p.a + i * row, *a6 = a + 6 * row, *b = p.b + j;      // two, for want of registers for 11 distances
+  for (int64_t q = 0; q < p.depth; ++q, a += step, a6 += step, b += ldb) {
     V right[kVectors];
 #pragma GCC unroll 4
     for (int v = 0; v < kVectors; ++v) right[v] = hn::LoadU(d, b + v * lanes);
 #pragma GCC unroll 12
     for (int r = 0; r < kRows; ++r) {
-      const V left = hn::Set(d, a[r * row]);
+      const V left = hn::Set(d, r < 6 ? a[r * row] : a6[(r - 6) * row]);
 #pragma GCC unroll 4
       for (int v = 0; v < kVectors; ++v) sum[r][v] = hn::MulAdd(left, right[v], sum[r][v]);
     }
