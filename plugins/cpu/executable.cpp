@@ -5,19 +5,25 @@
 namespace crescent::cpu {
 namespace {
 
-template <class Span>
-void take(const Span& tensors, std::vector<std::byte*>& memory) {
-  assert(tensors.size() == memory.size());
-  for (size_t i = 0; i < memory.size(); ++i) memory[i] = static_cast<std::byte*>(tensors[i].raw());
-}
+std::byte* memory_of(const Tensor& t) { return t.storage()->host() + t.offset(); }
 
 }  // namespace
 
 void CpuExecutable::run(std::span<const Tensor> inputs, std::span<Tensor> variables, std::span<Tensor> outputs) {
   std::lock_guard lock(mutex_);
-  take(inputs, plan_.memory().inputs);
-  take(variables, plan_.memory().variables);
-  take(outputs, plan_.memory().outputs);
+  auto& memory = plan_.memory();
+  assert(inputs.size() == memory.inputs.size() && variables.size() == memory.variables.size() &&
+         outputs.size() == memory.outputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) memory.inputs[i] = memory_of(inputs[i]);
+  for (size_t i = 0; i < variables.size(); ++i) {
+    if (plan_.writes(i)) variables[i].storage()->written();
+    memory.variables[i] = memory_of(variables[i]);
+    memory.contents[i] = variables[i].contents();
+  }
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    outputs[i].storage()->written();
+    memory.outputs[i] = memory_of(outputs[i]);
+  }
   plan_.run();
 }
 

@@ -36,6 +36,8 @@ struct Arguments {
   T* out(int i) const { return reinterpret_cast<T*>(outputs[i]); }
 };
 
+struct Prepared;
+
 class Kernel {
  public:
   virtual ~Kernel() = default;
@@ -47,7 +49,18 @@ class Kernel {
   virtual bool in_place(int /*input*/) const { return false; }
   /// The same for any output: `output` may share memory with `input`.
   virtual bool may_share(int input, int output) const { return output == 0 && in_place(input); }
+  /// Asked once, before the first run, for an input that seldom changes (a weight in inference): what brings it into the
+  /// form that this kernel is fastest on. It is run after each change only, and run() finds its result instead of the
+  /// input. No kernel: the input is wanted as it is.
+  virtual Prepared prepare(int input);
 };
+
+/// A kernel of one input, and the memory that its result takes.
+struct Prepared {
+  std::unique_ptr<Kernel> kernel;
+  TensorSpec spec;
+};
+inline Prepared Kernel::prepare(int /*input*/) { return {}; }
 
 /// Null when it has no way to run the request (another factory, decompose() or compute() is tried).
 using KernelFactory = std::unique_ptr<Kernel> (*)(const Request&);

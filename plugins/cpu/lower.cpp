@@ -1,5 +1,7 @@
 #include "lower.h"
 
+#include <algorithm>
+
 namespace crescent::cpu {
 namespace {
 
@@ -19,6 +21,10 @@ Lowered::Lowered(const Program& program, const Options& options, Pool& pool)
   for (size_t v = 0; v < values.size(); ++v) alias_[v] = static_cast<int>(v);
   for (const Program::Binding& b : program.variables) variables.push_back({b.value, b.result});
   for (const Program::Instruction& instruction : program.code) lower(instruction, options, pool);
+  for (Binding& v : variables) {
+    if (v.result >= 0 && root(v.result) == root(v.value)) v.result = -1;
+  }
+  separate_prologue();
 }
 
 int Lowered::root(int value) const {
@@ -99,6 +105,48 @@ bool Lowered::splice_decomposed(const Program::Instruction& instruction, const O
     alias_[static_cast<size_t>(instruction.outputs[o])] = here[static_cast<size_t>(part.outputs[o])];
   }
   return true;
+}
+
+/// What steps make of stable values is stable too, and is kept, unless that takes much more memory than what it is made
+/// of. The steps that remain may have their stable inputs prepared.
+void Lowered::separate_prologue() {
+  std::vector<bool> is_stable(values.size()), is_result(values.size());
+  auto mark = [&](std::vector<bool>& set, int value) { set[static_cast<size_t>(root(value))] = true; };
+  auto has = [&](const std::vector<bool>& set, int value) { return set[static_cast<size_t>(root(value))]; };
+  for (const Program::Constant& c : constants) mark(is_stable, c.value);
+  for (const Binding& v : variables) v.result < 0 ? mark(is_stable, v.value) : mark(is_result, v.result);
+  for (int value : outputs) mark(is_result, value);
+
+  auto belongs = [&](const Step& step) {
+    constexpr size_t kLittle = size_t{64} << 10;
+    size_t read = 0, made = 0;
+    for (int value : step.inputs) read += bytes(value);
+    for (int value : step.outputs) made += bytes(value);
+    return !step.inputs.empty() && made <= std::max(read, kLittle) &&
+           std::all_of(step.inputs.begin(), step.inputs.end(), [&](int v) { return has(is_stable, v); }) &&
+           std::none_of(step.outputs.begin(), step.outputs.end(), [&](int v) { return has(is_result, v); });
+  };
+  std::vector<Step> before, after;
+  for (Step& step : steps) {
+    const bool stays = belongs(step);
+    if (stays) {
+      for (int value : step.outputs) mark(is_stable, value);
+    }
+    (stays ? before : after).push_back(std::move(step));
+  }
+  for (Step& step : after) {
+    for (size_t i = 0; i < step.inputs.size(); ++i) {
+      if (!has(is_stable, step.inputs[i])) continue;
+      Prepared prepared = step.kernel->prepare(static_cast<int>(i));
+      if (!prepared.kernel) continue;
+      const int value = add_value(prepared.spec);
+      before.push_back({std::move(prepared.kernel), nullptr, {step.inputs[i]}, {value}, step.scope});
+      step.inputs[i] = value;
+    }
+  }
+  prologue = before.size();
+  std::move(after.begin(), after.end(), std::back_inserter(before));
+  steps = std::move(before);
 }
 
 }  // namespace crescent::cpu

@@ -11,12 +11,13 @@ namespace crescent::cpu {
 
 struct Step {
   std::unique_ptr<Kernel> kernel;
-  OpPtr op;                                ///< null for a copy
+  OpPtr op;                                ///< null for a copy or a preparation
   std::vector<int> inputs, outputs;        ///< values
   int scope = 0;
 };
 
-/// A program whose every step can run. Values that share memory have one root.
+/// A program whose every step can run. Values that share memory have one root. The first steps, the prologue, depend on
+/// constants and on variables that the program does not write; they run again only when one of those has changed.
 struct Lowered {
   Lowered(const Program& program, const Options& options, Pool& pool);
 
@@ -26,6 +27,7 @@ struct Lowered {
   struct Binding { int value, result; };   ///< result -1: only read
   std::vector<Binding> variables;
   std::vector<Step> steps;
+  size_t prologue = 0;                     ///< so many steps
 
   int root(int value) const;
   size_t bytes(int value) const;
@@ -37,6 +39,7 @@ struct Lowered {
   void lower(const Program::Instruction& instruction, const Options& options, Pool& pool);
   bool splice_decomposed(const Program::Instruction& instruction, const Options& options, Pool& pool);
   TensorSpecs specs(const std::vector<int>& list) const;
+  void separate_prologue();
 
   std::vector<int> alias_;                 ///< per value: the value whose memory it names, itself for a root
 };

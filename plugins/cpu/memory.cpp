@@ -54,6 +54,7 @@ MemoryPlan::MemoryPlan(Lowered& program) : program_(program) {
   place_variable_results();
   place_outputs();
   find_lives();
+  keep_prepared();
   share_in_place();
   pack();
 }
@@ -82,7 +83,6 @@ void MemoryPlan::copy_what_is_not_made_here() {
     taken.resize(program_.values.size(), true);
   };
   for (auto& v : program_.variables) {
-    if (v.result >= 0 && program_.root(v.result) == program_.root(v.value)) v.result = -1;
     if (v.result >= 0) own(v.result);
   }
   for (int& value : program_.outputs) own(value);
@@ -139,6 +139,18 @@ void MemoryPlan::place_variable_results() {
 void MemoryPlan::place_outputs() {
   for (size_t i = 0; i < program_.outputs.size(); ++i) {
     place(program_.outputs[i]) = {Place::Kind::output, static_cast<int>(i), 0};
+  }
+}
+
+/// What the prologue makes for the steps after it.
+void MemoryPlan::keep_prepared() {
+  const int end = static_cast<int>(program_.prologue);
+  for (size_t s = 0; s < program_.prologue; ++s) {
+    for (int value : program_.steps[s].outputs) {
+      if (last_use_[static_cast<size_t>(program_.root(value))] < end) continue;
+      place(value) = {Place::Kind::kept, 0, kept_bytes};
+      kept_bytes += aligned(program_.bytes(value));
+    }
   }
 }
 

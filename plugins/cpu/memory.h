@@ -1,5 +1,5 @@
-// Where every value lives: in memory of the caller (inputs, outputs, variables), in a constant, or at an offset of one
-// arena that values share when they are not alive at the same time.
+// Where every value lives: in memory of the caller (inputs, outputs, variables), in a constant, at an offset of one
+// arena that values share when they are not alive at the same time, or, what the prologue leaves, in memory that is kept.
 #pragma once
 #include <vector>
 
@@ -8,9 +8,9 @@
 namespace crescent::cpu {
 
 struct Place {
-  enum class Kind : uint8_t { none, input, output, variable, constant, arena } kind = Kind::none;
+  enum class Kind : uint8_t { none, input, output, variable, constant, arena, kept } kind = Kind::none;
   int index = 0;                           ///< of the input, output, variable or constant
-  size_t offset = 0;                       ///< in the arena
+  size_t offset = 0;                       ///< in the arena or in what is kept
 };
 
 struct MemoryPlan {
@@ -19,13 +19,14 @@ struct MemoryPlan {
 
   std::vector<Place> places;               ///< per value; only roots count
   std::vector<size_t> scratch;             ///< per step: offset in the arena
-  size_t arena_bytes = 0;
+  size_t arena_bytes = 0, kept_bytes = 0;
 
  private:
   void place_callers_values();
   void copy_what_is_not_made_here();
   void place_variable_results();
   void place_outputs();
+  void keep_prepared();
   void find_lives();
   void share_in_place();
   void pack();

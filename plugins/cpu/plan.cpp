@@ -9,6 +9,8 @@ namespace crescent::cpu {
 
 Plan::Plan(const Program& program, const Options& options, Pool& pool) : pool_(pool) {
   Lowered lowered(program, options, pool);
+  prologue_ = lowered.prologue;
+  find_what_prologue_reads(lowered);
   link(lowered);
   describe(lowered, program.scopes);
   for (Step& step : lowered.steps) kernels_.push_back(std::move(step.kernel));
@@ -19,9 +21,11 @@ void Plan::link(Lowered& program) {
   MemoryPlan plan(program);
   memory_.inputs.resize(program.inputs.size());
   memory_.variables.resize(program.variables.size());
+  memory_.contents.resize(program.variables.size());
   memory_.outputs.resize(program.outputs.size());
   for (const Program::Constant& c : program.constants) constants_.push_back(c.tensor);
   if (plan.arena_bytes > 0) arena_ = Storage::allocate(plan.arena_bytes, false);
+  if (plan.kept_bytes > 0) kept_ = Storage::allocate(plan.kept_bytes, false);
   std::byte* arena = arena_ ? arena_->host() : nullptr;
 
   size_t count = 0;
@@ -35,8 +39,9 @@ void Plan::link(Lowered& program) {
       case Place::Kind::input: slots_.push_back({argument, &memory_.inputs[index]}); break;
       case Place::Kind::output: slots_.push_back({argument, &memory_.outputs[index]}); break;
       case Place::Kind::variable: slots_.push_back({argument, &memory_.variables[index]}); break;
-      case Place::Kind::constant: *argument = static_cast<std::byte*>(constants_[index].raw()); break;
+      case Place::Kind::constant: *argument = const_cast<std::byte*>(static_cast<const std::byte*>(constants_[index].raw())); break;
       case Place::Kind::arena: *argument = arena + place.offset; break;
+      case Place::Kind::kept: *argument = kept_->host() + place.offset; break;
       case Place::Kind::none: break;
     }
   };
@@ -79,7 +84,7 @@ void Plan::describe(const Lowered& program, const std::vector<std::string>& scop
     ProfileRow row;
     size_t scope = static_cast<size_t>(step.scope);
     row.scope = scope < scopes.size() ? scopes[scope] : "";
-    row.op = step.op ? step.op->label() : "copy";
+    row.op = step.op ? step.op->label() : profile_.size() < program.prologue ? "prepare" : "copy";
     row.shapes = shapes_text(step.inputs, program.values) + " -> " + shapes_text(step.outputs, program.values);
     row.kernel = step.kernel->name();
     row.flops = step.kernel->flops();
@@ -90,10 +95,15 @@ void Plan::describe(const Lowered& program, const std::vector<std::string>& scop
   }
 }
 
-void Plan::run() {
-  for (const Slot& slot : slots_) *slot.argument = *slot.source;
-  if (profiling_) return run_profiled();
-  for (const Call& call : calls_) run(call);
+void Plan::find_what_prologue_reads(const Lowered& program) {
+  for (size_t v = 0; v < program.variables.size(); ++v) {
+    const auto [value, result] = program.variables[v];
+    auto is_it = [&](int input) { return program.root(input) == program.root(value); };
+    auto reads = [&](const Step& step) { return std::any_of(step.inputs.begin(), step.inputs.end(), is_it); };
+    const auto first = program.steps.begin(), end = first + static_cast<std::ptrdiff_t>(program.prologue);
+    if (std::any_of(first, end, reads)) prologue_reads_.push_back({v, {}});
+    writes_.push_back(result >= 0);
+  }
 }
 
 void Plan::profile(bool on) {
@@ -102,9 +112,30 @@ void Plan::profile(bool on) {
   for (ProfileRow& row : profile_) row.calls = 0, row.seconds = 0;
 }
 
-void Plan::run_profiled() {
+bool Plan::is_prepared() const {
+  return prologue_ran_ && std::all_of(prologue_reads_.begin(), prologue_reads_.end(), [this](const Read& read) {
+           return memory_.contents[read.variable] == read.contents;
+         });
+}
+
+void Plan::run() {
+  for (const Slot& slot : slots_) *slot.argument = *slot.source;
+  if (prologue_ > 0 && !is_prepared()) {
+    prologue_ran_ = false;                 // unless all of it succeeds
+    run(0, prologue_);
+    for (Read& read : prologue_reads_) read.contents = memory_.contents[read.variable];
+    prologue_ran_ = true;
+  }
+  run(prologue_, calls_.size());
+}
+
+void Plan::run(size_t first, size_t last) {
   using Clock = std::chrono::steady_clock;
-  for (size_t i = 0; i < calls_.size(); ++i) {
+  for (size_t i = first; i < last; ++i) {
+    if (!profiling_) {
+      run(calls_[i]);
+      continue;
+    }
     auto begin = Clock::now();
     run(calls_[i]);
     profile_[i].seconds += std::chrono::duration<double>(Clock::now() - begin).count();

@@ -89,7 +89,7 @@ Tensor Recording::tensor(const std::string& place) const {
   if (dataset < 0) fail("no dataset ", place);
   const hid_t type = H5Dget_type(dataset);
   Tensor result(shape_of(dataset), dtype_of(type));
-  H5Dread(dataset, memory_type(result.dtype()), H5S_ALL, H5S_ALL, H5P_DEFAULT, result.raw());
+  H5Dread(dataset, memory_type(result.dtype()), H5S_ALL, H5S_ALL, H5P_DEFAULT, result.mutable_raw());
   H5Tclose(type);
   H5Dclose(dataset);
   return result;

@@ -332,3 +332,43 @@ TEST_CASE("every sample is seen once an epoch, in an order of the model's own") 
   }
   CHECK(epochs[0] != epochs[1]);
 }
+
+TEST_CASE("predictions follow the weights, whoever changes them") {
+  set_random_seed(3);
+  auto make_model = [] {
+    return Sequential::make({make<Layer>("Conv2D", {{"filters", 4}, {"kernel_size", 3}, {"input_shape", List{6, 6, 2}}}),
+                             make<Layer>("BatchNormalization"), make<Layer>("Flatten"),
+                             make<Layer>("Dense", {{"units", 40}, {"activation", "relu"}}), make<Layer>("Dense", {{"units", 1}})});
+  };
+  auto model = make_model(), other = make_model();
+  model->compile({{"optimizer", "adam"}, {"loss", "mse"}});
+  const Tensor x = SeedGenerator(5).normal({16, 6, 6, 2}), y = data(16, 1);
+  auto is_right = [&](Model& m) {
+    CallOptions inference;
+    inference.training = false;
+    const auto now = m(x, inference).to_vector(), got = m.predict_on_batch({x}).front().to_vector();
+    return std::equal(now.begin(), now.end(), got.begin(), [](double a, double b) { return std::abs(a - b) < 1e-4; });
+  };
+  CHECK((is_right(*model) && is_right(*other)));
+  for (int i = 0; i < 3; ++i) {
+    model->train_on_batch({x}, {y});
+    CHECK(is_right(*model));
+  }
+  model->fit({x}, {y}, {{"epochs", 2}, {"verbose", 0}, {"validation_split", 0.25}});
+  CHECK(is_right(*model));
+  const Tensors weights = model->get_weights();
+  model->fit({x}, {y}, {{"epochs", 2}, {"verbose", 0}});
+  CHECK(is_right(*model));
+  other->set_weights(model->get_weights());                // the two share memory until one is trained
+  CHECK(is_right(*other));
+  model->train_on_batch({x}, {y});
+  CHECK((is_right(*model) && is_right(*other)));
+  save_weights(*model, "follow.weights.h5");
+  model->set_weights(weights);
+  CHECK(is_right(*model));
+  load_weights(*other, "follow.weights.h5");
+  CHECK(is_right(*other));
+  load_weights(*model, "follow.weights.h5");
+  CHECK(is_right(*model));
+  std::remove("follow.weights.h5");
+}

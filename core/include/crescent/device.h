@@ -26,7 +26,9 @@ class CRESCENT_API Executable {
  public:
   virtual ~Executable();
   /// One run. `inputs` follow Program::inputs; `variables` follow Program::variables and are written in place;
-  /// `outputs` are allocated by the caller with the specs of Program::outputs. Nothing is allocated.
+  /// `outputs` are allocated by the caller with the specs of Program::outputs. Nothing is allocated. What is written is
+  /// told to be (Storage::written); what was computed from variables that are only read may be used again in the next run
+  /// while their contents() are the same.
   virtual void run(std::span<const Tensor> inputs, std::span<Tensor> variables, std::span<Tensor> outputs) = 0;
   virtual size_t arena_bytes() const = 0;   ///< memory for intermediate values
   /// Times each instruction, from nothing (or stops); rows() are the totals since, in the order of running.

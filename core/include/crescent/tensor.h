@@ -5,6 +5,7 @@
 // output shapes and to record programs. Reading values of an abstract tensor is an error that says so.
 #pragma once
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -82,18 +83,46 @@ struct TensorSpec {
 };
 CRESCENT_API std::string to_text(const TensorSpec& spec);        ///< "float32(None, 3)"
 
+/// Tells whether values are still what they were: equal contents mean equal bytes. Unknown contents equal nothing, not
+/// even themselves.
+struct Contents {
+  uint64_t storage = 0;                              ///< unique in this process; 0 = unknown
+  uint64_t writes = 0;
+  size_t offset = 0;
+  bool operator==(const Contents& other) const {
+    return storage != 0 && storage == other.storage && writes == other.writes && offset == other.offset;
+  }
+};
+
 /// Memory that tensors share, 64-byte aligned. `host` is null only for devices with memory of their own.
+///
+/// What was computed from a weight is kept until the weight changes (device.h), so nobody writes in secret: who writes
+/// through host() after others may have read calls written(); who gives away a pointer to write through calls lend().
 class CRESCENT_API Storage {
  public:
+  Storage();
   virtual ~Storage();
   std::byte* host() const { return host_; }
   size_t bytes() const { return bytes_; }
+  /// The bytes are about to change.
+  void written() { writes_.store(writes_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
+  /// The bytes may change at any time from now on: contents are unknown for good.
+  void lend() { lent_.store(true, std::memory_order_relaxed); }
+  bool is_lent() const { return lent_.load(std::memory_order_relaxed); }
+  Contents contents(size_t offset) const {
+    return {is_lent() ? 0 : number_, writes_.load(std::memory_order_relaxed), offset};
+  }
   /// Zeroed unless `zeroed` is false. Fails naming the size when there is no memory.
   static std::shared_ptr<Storage> allocate(size_t bytes, bool zeroed = true);
 
  protected:
   std::byte* host_ = nullptr;
   size_t bytes_ = 0;
+
+ private:
+  const uint64_t number_;
+  std::atomic<uint64_t> writes_{0};
+  std::atomic<bool> lent_{false};
 };
 
 /// Called with +bytes and -bytes as tensor memory comes and goes; hosts with a collector charge it. Null switches off.
@@ -143,12 +172,16 @@ class CRESCENT_API Tensor {
     check_type(DTypeOf<T>::value);
     return static_cast<const T*>(raw());
   }
+  /// For filling a tensor that one has made. A variable takes memory of its own when it is given the tensor, or (where the
+  /// tensor came from the variable) before the next compiled program: what is written later does not reach it.
   template <class T>
   T* mutable_data() {
     check_type(DTypeOf<T>::value);
-    return static_cast<T*>(raw());
+    return static_cast<T*>(mutable_raw());
   }
-  void* raw() const;
+  const void* raw() const;
+  void* mutable_raw();                               ///< as mutable_data()
+  Contents contents() const;                         ///< fails for abstract tensors
   const std::shared_ptr<Storage>& storage() const;
   size_t offset() const;
   /// Value of a tensor of one element as double; fails otherwise.

@@ -42,8 +42,11 @@ class CRESCENT_API Variable {
   void assign_sub(const Tensor& delta) const;
   const void* id() const { return state_.get(); }
 
-  /// The tensor that a compiled step writes in place: if anyone else holds its storage, that storage is copied first, so
-  /// tensors users took from value() keep their values.
+  /// The tensor that a compiled program reads. If anyone was given a pointer to write to its memory, that is copied first:
+  /// so values change by assign() and by programs only, and the tensor's contents() tell.
+  Tensor settled() const;
+  /// The tensor that a compiled step writes in place: if anyone else holds its storage, too, that storage is copied first,
+  /// so tensors users took from value() keep their values.
   Tensor exclusive() const;
 
   bool operator==(const Variable& other) const { return state_ == other.state_; }

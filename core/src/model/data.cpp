@@ -62,7 +62,7 @@ class ArrayDataset final : public Dataset {
     }
     const size_t row = from.bytes() / static_cast<size_t>(samples_);
     const auto* source = static_cast<const std::byte*>(from.raw());
-    auto* target = static_cast<std::byte*>(buffer.raw());
+    auto* target = static_cast<std::byte*>(buffer.mutable_raw());
     for (int64_t i = 0; i < count; ++i)
       std::memcpy(target + static_cast<size_t>(i) * row, source + static_cast<size_t>(rows_[static_cast<size_t>(first + i)]) * row, row);
     return count == buffer.dim(0) ? buffer : buffer.view_rows(0, count);

@@ -24,7 +24,7 @@ class Collected {
       for (const Tensor& t : outputs) whole_.push_back(Tensor::uninitialized({t.dtype(), Shape{samples_}.concat(t.shape().slice(1, t.rank()))}));
     for (size_t i = 0; i < outputs.size(); ++i) {
       const size_t row = whole_[i].bytes() / static_cast<size_t>(samples_);
-      std::memcpy(static_cast<std::byte*>(whole_[i].raw()) + static_cast<size_t>(at_) * row, outputs[i].raw(), outputs[i].bytes());
+      std::memcpy(static_cast<std::byte*>(whole_[i].mutable_raw()) + static_cast<size_t>(at_) * row, outputs[i].raw(), outputs[i].bytes());
     }
     at_ += count;
   }

@@ -46,7 +46,7 @@ class Compiled {
   void run(std::span<const Tensor> inputs, Tensors& outputs) {
     for (size_t i = 0; i < bindings_.size(); ++i) {
       const Variable& variable = bindings_[i].variable;
-      variables_[i] = bindings_[i].result >= 0 ? variable.exclusive() : variable.value();
+      variables_[i] = bindings_[i].result >= 0 ? variable.exclusive() : variable.settled();
     }
     for (size_t i = 0; i < slots_.size(); ++i) results_[i] = slots_[i].next();
     struct Release {                       // so that others' copies of handles are the only ones

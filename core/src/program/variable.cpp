@@ -14,13 +14,20 @@ struct Variable::State {
   std::string path;
 };
 
+namespace {
+
+/// The same values in memory that nobody has a pointer to write to.
+Tensor safe(const Tensor& t) { return t.storage()->is_lent() ? t.clone() : t; }
+
+}  // namespace
+
 Variable::Variable(const Tensor& initial, Options options) {
   if (initial.is_abstract()) {
     fail("variable '", options.name, "' needs an initial value, got a tensor ", initial.spec(),
          " without values: variables cannot be made from what is computed while a program is being recorded");
   }
   std::string path = options.name;
-  state_ = std::make_shared<State>(State{fresh(initial), std::move(options), std::move(path)});
+  state_ = std::make_shared<State>(State{fresh(safe(initial)), std::move(options), std::move(path)});
 }
 
 const std::string& Variable::name() const { return state_->options.name; }
@@ -53,15 +60,21 @@ void Variable::assign(const Tensor& value) const {
   if (converted.is_abstract()) {
     fail("variable '", path(), "' cannot be assigned a tensor ", converted.spec(), " without values");
   }
-  state_->value = fresh(converted);
+  state_->value = fresh(safe(converted));
 }
 
 void Variable::assign_add(const Tensor& delta) const { assign(ops::add(value(), delta)); }
 void Variable::assign_sub(const Tensor& delta) const { assign(ops::subtract(value(), delta)); }
 
+Tensor Variable::settled() const {
+  Tensor& value = state_->value;
+  if (value.storage()->is_lent()) value = safe(value);
+  return value;
+}
+
 Tensor Variable::exclusive() const {
   Tensor& value = state_->value;
-  if (!is_unshared(value)) value = value.clone();
+  if (!is_unshared(value) || value.storage()->is_lent()) value = value.clone();
   return value;
 }
 

@@ -22,6 +22,7 @@ constexpr size_t kHugePage = size_t{2} << 20;
 std::atomic<void (*)(int64_t)> observer{nullptr};
 std::atomic<uint64_t> allocations{0};
 std::atomic<int64_t> live_bytes{0};
+std::atomic<uint64_t> storages{0};
 
 void account(int64_t bytes) {
   live_bytes.fetch_add(bytes, std::memory_order_relaxed);
@@ -147,6 +148,7 @@ class HostStorage final : public Storage {
 
 }  // namespace
 
+Storage::Storage() : number_(storages.fetch_add(1, std::memory_order_relaxed) + 1) {}
 Storage::~Storage() = default;
 
 std::shared_ptr<Storage> Storage::allocate(size_t bytes, bool zeroed) {

@@ -17,13 +17,18 @@ size_t bytes_of(const TensorSpec& spec) {
   return bytes;
 }
 
+/// Values of a tensor that nobody has seen yet.
+void* first_values(const Tensor& t) { return t.storage()->host() + t.offset(); }
+
 [[noreturn]] void fail_no_tensor() { fail("there is no tensor here (it was never given a value)"); }
 
 }  // namespace
 
 Tensor::Tensor(const TensorSpec& spec) : Tensor(on(Storage::allocate(bytes_of(spec)), 0, spec)) {}
 
-Tensor::Tensor(float scalar) : Tensor(uninitialized({DType::float32, {}})) { *mutable_data<float>() = scalar; }
+Tensor::Tensor(float scalar) : Tensor(uninitialized({DType::float32, {}})) {
+  *static_cast<float*>(first_values(*this)) = scalar;
+}
 
 Tensor Tensor::uninitialized(const TensorSpec& spec) { return on(Storage::allocate(bytes_of(spec), false), 0, spec); }
 
@@ -48,7 +53,7 @@ Tensor Tensor::on(std::shared_ptr<Storage> storage, size_t offset, const TensorS
 Tensor Tensor::full(const Shape& shape, double value, DType dtype) {
   Tensor result = uninitialized({dtype, shape});
   with_element_type(dtype, [&]<class T>(T* type) {
-    T* elements = static_cast<T*>(result.raw());
+    T* elements = static_cast<T*>(first_values(result));
     std::fill(elements, elements + result.size(), element_of(value, type));
   });
   return result;
@@ -59,7 +64,7 @@ Tensor Tensor::from_bytes(const void* bytes, size_t count, const TensorSpec& spe
     fail("a tensor ", spec, " takes ", bytes_of(spec), " bytes of values, got ", count);
   }
   Tensor result = uninitialized(spec);
-  if (count > 0) std::memcpy(result.raw(), bytes, count);
+  if (count > 0) std::memcpy(first_values(result), bytes, count);
   return result;
 }
 
@@ -77,7 +82,14 @@ void Tensor::check_type(DType wanted) const {
   if (dtype() != wanted) fail("expected values of dtype ", wanted, ", the tensor has ", dtype());
 }
 
-void* Tensor::raw() const { return storage()->host() + impl_->offset; }
+const void* Tensor::raw() const { return storage()->host() + impl_->offset; }
+
+void* Tensor::mutable_raw() {
+  storage()->lend();
+  return storage()->host() + impl_->offset;
+}
+
+Contents Tensor::contents() const { return storage()->contents(impl_->offset); }
 
 const std::shared_ptr<Storage>& Tensor::storage() const {
   if (is_abstract()) {

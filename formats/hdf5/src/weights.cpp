@@ -96,7 +96,7 @@ Tensor turned_around(const Tensor& kernel) {
   int64_t positions = kernel.shape().slice(0, -2).size();
   size_t block = positions > 0 ? kernel.bytes() / static_cast<size_t>(positions) : 0;
   auto* from = static_cast<const std::byte*>(kernel.raw());
-  auto* to = static_cast<std::byte*>(result.raw());
+  auto* to = static_cast<std::byte*>(result.mutable_raw());
   for (int64_t i = 0; i < positions; ++i)
     std::memcpy(to + i * block, from + (positions - 1 - i) * block, block);
   return result;
