@@ -47,6 +47,14 @@ void direct_gemm<float>(const Product<float>& p);
 template <>
 void direct_gemm<double>(const Product<double>& p);
 
+/// Own product on packed panels, as fast as the libraries' and faster where one side is small.
+template <class T>
+void packed_gemm(const Product<T>& p);
+template <>
+void packed_gemm<float>(const Product<float>& p);
+template <>
+void packed_gemm<double>(const Product<double>& p);
+
 /// The name of that library, for profiles.
 template <class T>
 const char* gemm_name(const Options& options) {

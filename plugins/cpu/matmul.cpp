@@ -79,18 +79,19 @@ MatmulPlan::MatmulPlan(const Request& r) {
 }
 
 MatmulCut::MatmulCut(const MatmulPlan& p, bool split_sums) : m(p.m), n(p.n) {
-  constexpr int64_t kTile = 128;           // rows and columns at most
-  constexpr int64_t kEnough = 16;          // tiles are made smaller until there are so many
+  constexpr int64_t kTile = 128, kLongTile = 256;    // columns and rows at most
+  constexpr int64_t kEnough = 8;           // tiles are made smaller until there are so many
   constexpr double kLeastWork = 400e3;     // multiplications of a tile: some microseconds
-  // Few rows are as fast as many, unless b is transposed: it is turned around once a tile. Few columns never are.
-  const int64_t least_rows = p.transpose_b ? 64 : 16, least_depth = split_sums ? 512 : p.k;
-  rows = std::min(m, kTile), columns = std::min(n, kTile), depth = p.k;
+  // b is copied (and turned around, if transposed) once a tile, so many rows are better than many columns.
+  const int64_t least_rows = 64, least_columns = 64, least_depth = split_sums ? 512 : p.k;
+  rows = std::min(m, kLongTile), columns = std::min(n, kTile), depth = p.k;
   auto parts = [&] { return p.count() * pieces(m, rows) * pieces(n, columns) * pieces(p.k, depth); };
   auto worth = [&] {
     return parts() < kEnough && static_cast<double>(rows) * static_cast<double>(columns * depth) > kLeastWork;
   };
-  while (worth() && rows >= 2 * least_rows) rows = (rows + 1) / 2;
+  while (worth() && columns >= 2 * least_columns) columns = (columns + 1) / 2;
   while (worth() && depth >= 2 * least_depth) depth = (depth + 1) / 2;
+  while (worth() && rows >= 2 * least_rows) rows = (rows + 1) / 2;
   rows = std::min(m, rounded(pieces(m, pieces(m, rows)), 4));                // even tiles
   columns = std::min(n, rounded(pieces(n, pieces(n, columns)), 16));
   row_tiles = pieces(m, rows), column_tiles = pieces(n, columns), sums = pieces(p.k, depth);
@@ -112,7 +113,8 @@ std::unique_ptr<Kernel> make_integer_matmul(const Request& r) {
 }
 
 std::span<const KernelRow> matmul_kernels() {
-  static constexpr KernelRow kRows[] = {{"matmul", make_direct_matmul},
+  static constexpr KernelRow kRows[] = {{"matmul", make_row_matmul},
+                                        {"matmul", make_direct_matmul},
                                         {"matmul", make_onednn_matmul},
                                         {"matmul", make_tiled_matmul},
                                         {"matmul", make_integer_matmul},

@@ -48,7 +48,8 @@ void finish(T* c, int64_t rows, int64_t columns, int64_t ldc, const T* bias, Epi
 template <class T>
 void accumulate(T* sum, const T* part, int64_t count);
 
-std::unique_ptr<Kernel> make_direct_matmul(const Request& request);    // few operations, or a single row
+std::unique_ptr<Kernel> make_direct_matmul(const Request& request);    // few operations
+std::unique_ptr<Kernel> make_row_matmul(const Request& request);       // a single row
 std::unique_ptr<Kernel> make_tiled_matmul(const Request& request);     // float32, float64
 std::unique_ptr<Kernel> make_onednn_matmul(const Request& request);    // bfloat16
 std::unique_ptr<Kernel> make_integer_matmul(const Request& request);

@@ -1,6 +1,4 @@
-// Products too small for a library call, and of a single row (bound by reading b once): bias and activation included.
-#include <algorithm>
-
+// Products too small to be cut or packed: bias and activation included.
 #include "blas.h"
 #include "matmul.h"
 
@@ -130,8 +128,6 @@ void direct_gemm<double>(const Product<double>& p) {
 namespace {
 
 constexpr double kFewFlops = 60e3;      ///< below: one call of this loop, no threads
-constexpr int64_t kColumns = 128;       ///< of a single row, a part
-constexpr int64_t kDepth = 1024;        ///< summed by a part of a single row
 
 template <class T>
 class SmallMatmul final : public Kernel {
@@ -153,45 +149,10 @@ class SmallMatmul final : public Kernel {
   MatmulPlan plan_;
 };
 
-/// One row times a large b: parts are blocks of columns and, where b is deep, of its rows.
-template <class T>
-class RowMatmul final : public Kernel {
- public:
-  explicit RowMatmul(const Request& r)
-      : plan_(r), columns_((plan_.n + kColumns - 1) / kColumns),
-        depths_(plan_.transpose_b ? 1 : std::max<int64_t>(1, plan_.k / kDepth)) {}
-
-  void run(const Arguments& a) override {
-    T* partial = depths_ > 1 ? reinterpret_cast<T*>(a.scratch) : a.out<T>(0);
-    a.pool.parallel(columns_ * depths_, [&](int64_t part, int) { compute(a, partial, part % columns_, part / columns_); });
-    if (depths_ > 1) sum(partial, a.out<T>(0));
-    finish(a.out<T>(0), 1, plan_.n, plan_.n, plan_.bias ? a.in<T>(2) : nullptr, plan_.epilogue);
-  }
-  std::string name() const override { return "highway row"; }
-  size_t scratch_bytes() const override { return depths_ > 1 ? static_cast<size_t>(depths_ * plan_.n) * sizeof(T) : 0; }
-  double flops() const override { return plan_.flops(); }
-
- private:
-  void compute(const Arguments& a, T* partial, int64_t column, int64_t depth) const {
-    const int64_t j = column * kColumns, first = plan_.k * depth / depths_, last = plan_.k * (depth + 1) / depths_;
-    const T* b = a.in<T>(1) + (plan_.transpose_b ? j * plan_.k : first * plan_.n + j);
-    direct_gemm<T>({false, plan_.transpose_b, 1, std::min(kColumns, plan_.n - j), last - first, a.in<T>(0) + first,
-                    plan_.k, b, plan_.ldb(), 0, partial + depth * plan_.n + j, plan_.n});
-  }
-  void sum(const T* partial, T* out) const {
-    std::copy_n(partial, plan_.n, out);
-    for (int64_t i = 1; i < depths_; ++i) accumulate(out, partial + i * plan_.n, plan_.n);
-  }
-
-  MatmulPlan plan_;
-  int64_t columns_, depths_;
-};
-
 template <class T>
 std::unique_ptr<Kernel> make_direct(const Request& r) {
   MatmulPlan plan(r);
   if (plan.flops() <= kFewFlops || plan.k == 0) return std::make_unique<SmallMatmul<T>>(r);
-  if (plan.count() == 1 && plan.m == 1) return std::make_unique<RowMatmul<T>>(r);
   return nullptr;
 }
 

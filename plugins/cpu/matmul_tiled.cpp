@@ -1,4 +1,4 @@
-// Products by a library, on fixed tiles of the result and fixed partial sums.
+// Products by own loops, on fixed tiles of the result and fixed partial sums.
 #include <algorithm>
 
 #include "blas.h"
@@ -7,7 +7,7 @@
 namespace crescent::cpu {
 namespace {
 
-/// Where own loops beat the libraries: few columns, and many small products.
+/// Where loops without panels are faster: few columns, and many small products.
 bool prefers_direct(const MatmulPlan& p) {
   constexpr int64_t kFewColumns = 16;
   constexpr double kFewFlops = 30e3;
@@ -18,8 +18,7 @@ template <class T>
 class TiledMatmul final : public Kernel {
  public:
   explicit TiledMatmul(const Request& r)
-      : plan_(r), cut_(plan_, true), direct_(prefers_direct(plan_)),
-        gemm_(direct_ ? direct_gemm<T> : gemm<T>(r.options)), name_(direct_ ? "highway" : gemm_name<T>(r.options)) {}
+      : plan_(r), cut_(plan_, true), direct_(prefers_direct(plan_)), gemm_(direct_ ? direct_gemm<T> : packed_gemm<T>) {}
 
   void run(const Arguments& a) override {
     a.pool.parallel(plan_.count() * cut_.tiles() * cut_.sums, [&](int64_t part, int) {
@@ -27,7 +26,7 @@ class TiledMatmul final : public Kernel {
     });
     if (cut_.sums > 1) a.pool.blocks(plan_.count() * plan_.m, 32, [&](int64_t begin, int64_t end) { sum(a, begin, end); });
   }
-  std::string name() const override { return name_; }
+  std::string name() const override { return direct_ ? "highway" : "highway packed"; }
   size_t scratch_bytes() const override {
     return cut_.sums > 1 ? static_cast<size_t>((cut_.sums - 1) * size()) * sizeof(T) : 0;
   }
@@ -61,7 +60,6 @@ class TiledMatmul final : public Kernel {
   MatmulCut cut_;
   bool direct_;
   Gemm<T> gemm_;
-  const char* name_;
 };
 
 }  // namespace
@@ -69,7 +67,6 @@ class TiledMatmul final : public Kernel {
 std::unique_ptr<Kernel> make_tiled_matmul(const Request& r) {
   MatmulPlan plan(r);
   if (plan.flops() == 0) return nullptr;         // the direct loops know what nothing is
-  if (!fits_blas(plan.m) || !fits_blas(plan.n) || !fits_blas(plan.k)) return nullptr;
   switch (r.outputs[0].dtype) {
     case DType::float32: return std::make_unique<TiledMatmul<float>>(r);
     case DType::float64: return std::make_unique<TiledMatmul<double>>(r);

@@ -55,14 +55,21 @@ bool spin(F&& done) {
 
 }  // namespace
 
+/// The parts that one worker begins with: the same in every region of so many parts, so it finds in its cache what it
+/// worked on before. When they are done it helps others with theirs.
+struct alignas(64) Share {
+  std::atomic<int64_t> next{0};
+  int64_t end = 0;
+};
+
 struct Pool::State {
   alignas(64) std::atomic<uint32_t> word{0};
-  alignas(64) std::atomic<int64_t> next{0};
+  Share shares[kMaxThreads];
+  int sharers = 0;
   alignas(64) std::atomic<int> sleepers{0};
   std::atomic<bool> stopping{false};
   Body body = nullptr;
   void* context = nullptr;
-  int64_t parts = 0;
   std::atomic<bool> failed{false};
   std::exception_ptr error;
   std::mutex caller;                       // one region at a time
@@ -71,12 +78,25 @@ struct Pool::State {
   void work(int worker) {
     inside_region = true;
     try {
-      for (int64_t part; (part = next.fetch_add(1, std::memory_order_relaxed)) < parts;) body(context, part, worker);
+      for (int i = 0; i < sharers; ++i) {
+        Share& share = shares[(worker + i) % sharers];
+        for (int64_t part; (part = share.next.fetch_add(1, std::memory_order_relaxed)) < share.end;) {
+          body(context, part, worker);
+        }
+      }
     } catch (...) {
       if (!failed.exchange(true)) error = std::current_exception();
-      next.store(parts, std::memory_order_relaxed);
+      for (Share& share : shares) share.next.store(share.end, std::memory_order_relaxed);
     }
     inside_region = false;
+  }
+
+  void divide(int64_t parts, int count) {
+    sharers = count;
+    for (int i = 0; i < count; ++i) {
+      shares[i].next.store(parts * i / count, std::memory_order_relaxed);
+      shares[i].end = parts * (i + 1) / count;
+    }
   }
 
   bool has_news(uint32_t seen) const {
@@ -167,8 +187,7 @@ void Pool::run(int64_t parts, Body body, void* context) {
   }
   s.body = body;
   s.context = context;
-  s.parts = parts;
-  s.next.store(0, std::memory_order_relaxed);
+  s.divide(parts, threads());
   s.open();
   s.work(0);
   s.close();

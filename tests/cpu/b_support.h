@@ -78,8 +78,8 @@ struct Outcome {
   std::vector<Array> outputs;
 };
 
-/// Runs one kernel twice (the second run must not depend on the first).
-inline Outcome run(Kernel& kernel, const std::vector<Array>& inputs, const TensorSpecs& outputs, int threads) {
+/// Runs one kernel twice (the second run must not depend on the first), on inputs as they are or in prepared form.
+inline Outcome run(Kernel& kernel, const std::vector<Array>& inputs, const TensorSpecs& outputs, int threads, bool prepared = false) {
   std::vector<Memory> memory;
   std::vector<const std::byte*> in;
   std::vector<std::byte*> out;
@@ -93,8 +93,16 @@ inline Outcome run(Kernel& kernel, const std::vector<Array>& inputs, const Tenso
     memory.emplace_back(static_cast<size_t>(spec.shape.size()) * size_of(spec.dtype));
     out.push_back(memory.back().start);
   }
-  Memory scratch(kernel.scratch_bytes());
   Pool pool(threads);
+  for (size_t i = 0; prepared && i < inputs.size(); ++i) {
+    Prepared form = kernel.prepare(static_cast<int>(i));
+    if (!form.kernel) continue;
+    memory.emplace_back(static_cast<size_t>(form.spec.shape.size()) * size_of(form.spec.dtype));
+    Memory scratch(form.kernel->scratch_bytes());
+    form.kernel->run({&in[i], &memory.back().start, scratch.start, pool});
+    in[i] = memory.back().start;
+  }
+  Memory scratch(kernel.scratch_bytes());
   Outcome o{kernel.name(), {}, {}};
   for (int i = 0; i < 2; ++i) kernel.run({in.data(), out.data(), scratch.start, pool});
   for (size_t i = 0; i < outputs.size(); ++i) {
@@ -127,6 +135,12 @@ inline double difference(const Array& got, const Array& want) {
   return worst / scale;
 }
 
+inline bool prepares(Kernel& kernel, size_t inputs) {
+  bool any = false;
+  for (size_t i = 0; i < inputs; ++i) any |= kernel.prepare(static_cast<int>(i)).kernel != nullptr;
+  return any;
+}
+
 using Family = std::span<const KernelRow> (*)();
 
 /// Every kernel of the family that takes the op, with oneDNN and without: the right values, and the same bits for 1, 2
@@ -145,13 +159,20 @@ inline int check(Family family, const Op& op, const std::vector<Array>& inputs, 
       auto kernel = row.make({op, in, out, options});
       if (!kernel) continue;
       ++kernels;
-      const Outcome one = run(*kernel, inputs, out, 1);
-      CAPTURE(op.text(), in.size(), one.kernel, onednn);
-      for (size_t i = 0; i < wanted.size(); ++i) {
-        CAPTURE(i, to_text(wanted[i].spec));
-        CHECK(difference(one.outputs[i], wanted[i]) <= slack * tolerance(wanted[i].spec.dtype));
+      for (bool prepared : {false, true}) {
+        if (prepared && !prepares(*kernel, inputs.size())) break;
+        if (prepared) kernel = row.make({op, in, out, options});
+        const Outcome one = run(*kernel, inputs, out, 1, prepared);
+        CAPTURE(op.text(), in.size(), one.kernel, onednn, prepared);
+        for (size_t i = 0; i < wanted.size(); ++i) {
+          CAPTURE(i, to_text(wanted[i].spec));
+          CHECK(difference(one.outputs[i], wanted[i]) <= slack * tolerance(wanted[i].spec.dtype));
+        }
+        for (int threads : {2, 3}) {
+          if (prepared) kernel = row.make({op, in, out, options});
+          CHECK((run(*kernel, inputs, out, threads, prepared).bits == one.bits));
+        }
       }
-      for (int threads : {2, 3}) CHECK((run(*kernel, inputs, out, threads).bits == one.bits));
     }
   }
   return kernels;

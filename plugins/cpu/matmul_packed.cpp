@@ -1,0 +1,188 @@
+// Own product of matrices. A panel is a block of b, some columns wide, that is copied to where it fits into the first
+// cache; tiles of c stay in registers while they run down a panel. a is read where it is, transposed or not.
+#include <algorithm>
+
+#include "blas.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "matmul_packed.cpp"
+#include <hwy/foreach_target.h>
+
+#include "vector-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace crescent::cpu::HWY_NAMESPACE {
+namespace {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// A tile takes kRows x kVectors registers; those of a row of the panel and of an element of a have to fit beside it.
+constexpr int kRows = 6;
+#if HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64
+constexpr int kVectors = 4;
+#else
+constexpr int kVectors = 2;
+#endif
+constexpr int64_t kDepth = 128;           // rows of a panel
+
+/// Rows of b as a tile reads them: a panel, or b itself.
+template <class T>
+struct Panel {
+  const T* first;
+  int64_t step;                           // from row to row
+  int64_t depth, columns;
+};
+
+// kR rows of c += a b. Element (i,q) of a is at i row + q step. beta scales what is in c.
+template <int kR, int kV, class D, class T = hn::TFromD<D>>
+HWY_INLINE void tile(D d, const T* a, int64_t row, int64_t step, const Panel<T>& b, T beta, T* c, int64_t ldc) {
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), rest = b.columns - (kV - 1) * lanes;
+  hn::Vec<D> sum[kR][kV];
+#pragma GCC unroll 8
+  for (int r = 0; r < kR; ++r) {
+#pragma GCC unroll 8
+    for (int v = 0; v < kV; ++v) {
+      const T* old = c + r * ldc + v * lanes;
+      if (beta == 0) sum[r][v] = hn::Zero(d);
+      else sum[r][v] = hn::Mul(hn::Set(d, beta), v == kV - 1 && rest < lanes ? load_part(d, old, rest) : hn::LoadU(d, old));
+    }
+  }
+  const T* rows[kR];
+#pragma GCC unroll 8
+  for (int r = 0; r < kR; ++r) rows[r] = a + r * row;
+  const T* right = b.first;
+  for (int64_t q = 0, at = 0; q < b.depth; ++q, at += step, right += b.step) {
+    hn::Vec<D> x[kV];
+#pragma GCC unroll 8
+    for (int v = 0; v < kV; ++v) x[v] = hn::LoadU(d, right + v * lanes);
+#pragma GCC unroll 8
+    for (int r = 0; r < kR; ++r) {
+      const auto left = hn::Set(d, rows[r][at]);
+#pragma GCC unroll 8
+      for (int v = 0; v < kV; ++v) sum[r][v] = hn::MulAdd(left, x[v], sum[r][v]);
+    }
+  }
+#pragma GCC unroll 8
+  for (int r = 0; r < kR; ++r) {
+#pragma GCC unroll 8
+    for (int v = 0; v < kV; ++v) {
+      T* to = c + r * ldc + v * lanes;
+      v == kV - 1 && rest < lanes ? store_part(sum[r][v], d, to, rest) : hn::StoreU(sum[r][v], d, to);
+    }
+  }
+}
+
+/// All rows of c: as many at a time as there are registers for, the last ones in even numbers.
+template <int kV, class T>
+void rows(const Product<T>& p, const T* a, const Panel<T>& b, T beta, T* c) {
+  const hn::ScalableTag<T> d;
+  const int64_t row = p.transpose_a ? 1 : p.lda, step = p.transpose_a ? p.lda : 1;
+  int64_t i = 0;
+  auto go = [&]<int kR>(std::integral_constant<int, kR>) HWY_ATTR {
+    tile<kR, kV>(d, a + i * row, row, step, b, beta, c + i * p.ldc, p.ldc);
+    i += kR;
+  };
+  while (p.m - i >= kRows && p.m - i != kRows + 2) go(std::integral_constant<int, kRows>());
+  while (p.m - i >= 4) go(std::integral_constant<int, 4>());
+  if (p.m - i >= 2) go(std::integral_constant<int, 2>());
+  if (p.m - i >= 1) go(std::integral_constant<int, 1>());
+}
+
+/// Rows of b one after the other, `width` apart; what is beyond the columns of b is 0.
+template <class T>
+HWY_INLINE void pack(const T* b, int64_t ldb, int64_t depth, int64_t columns, T* panel, int64_t width) {
+  const hn::ScalableTag<T> d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  for (int64_t q = 0; q < depth; ++q, b += ldb, panel += width) {
+    int64_t j = 0;
+    for (; j + lanes <= columns; j += lanes) hn::Store(hn::LoadU(d, b + j), d, panel + j);
+    if (j < columns) hn::Store(load_part(d, b + j, columns - j), d, panel + j);
+  }
+}
+
+/// 4 x 4 elements turned around.
+template <class T>
+HWY_INLINE void turn(const T* from, int64_t step, T* to, int64_t width) {
+  for (int64_t q = 0; q < 4; ++q) {
+    for (int64_t j = 0; j < 4; ++j) to[q * width + j] = from[j * step + q];
+  }
+}
+#if HWY_TARGET != HWY_SCALAR
+HWY_INLINE void turn(const float* from, int64_t step, float* to, int64_t width) {
+  const hn::FixedTag<float, 4> d;
+  const auto r0 = hn::LoadU(d, from), r1 = hn::LoadU(d, from + step);
+  const auto r2 = hn::LoadU(d, from + 2 * step), r3 = hn::LoadU(d, from + 3 * step);
+  const auto even0 = hn::InterleaveLower(d, r0, r2), even1 = hn::InterleaveUpper(d, r0, r2);
+  const auto odd0 = hn::InterleaveLower(d, r1, r3), odd1 = hn::InterleaveUpper(d, r1, r3);
+  hn::StoreU(hn::InterleaveLower(d, even0, odd0), d, to);
+  hn::StoreU(hn::InterleaveUpper(d, even0, odd0), d, to + width);
+  hn::StoreU(hn::InterleaveLower(d, even1, odd1), d, to + 2 * width);
+  hn::StoreU(hn::InterleaveUpper(d, even1, odd1), d, to + 3 * width);
+}
+#endif
+
+/// The same where b is (columns, depth).
+template <class T>
+HWY_INLINE void pack_transposed(const T* b, int64_t ldb, int64_t depth, int64_t columns, T* panel, int64_t width) {
+  const int64_t whole = columns / 4 * 4, deep = depth / 4 * 4;
+  for (int64_t j = 0; j < whole; j += 4) {
+    for (int64_t q = 0; q < deep; q += 4) turn(b + j * ldb + q, ldb, panel + q * width + j, width);
+    for (int64_t q = deep; q < depth; ++q) {
+      for (int64_t i = j; i < j + 4; ++i) panel[q * width + i] = b[i * ldb + q];
+    }
+  }
+  for (int64_t j = whole; j < width; ++j) {
+    for (int64_t q = 0; q < depth; ++q) panel[q * width + j] = j < columns ? b[j * ldb + q] : T{0};
+  }
+}
+
+template <class T>
+void product(const Product<T>& p) {
+  constexpr int64_t kFewRows = 2 * kRows;  // too few to be worth a copy of b
+  const hn::ScalableTag<T> d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), wide = kVectors * lanes;
+  HWY_ALIGN T memory[kDepth * kVectors * hn::MaxLanes(d)];
+  for (int64_t j = 0; j < p.n; j += wide) {
+    const int64_t columns = std::min(wide, p.n - j);
+    const int64_t vectors = (columns + lanes - 1) / lanes, width = vectors * lanes;
+    for (int64_t q = 0; q == 0 || q < p.k; q += kDepth) {    // once where there is nothing to add
+      const int64_t depth = std::min(kDepth, p.k - q);
+      Panel<T> panel{memory, width, depth, columns};
+      if (p.transpose_b) {
+        pack_transposed(p.b + j * p.ldb + q, p.ldb, depth, columns, memory, width);
+      } else if (p.m <= kFewRows && columns == width) {
+        panel.first = p.b + q * p.ldb + j, panel.step = p.ldb;
+      } else {
+        pack(p.b + q * p.ldb + j, p.ldb, depth, columns, memory, width);
+      }
+      const T* a = p.a + (p.transpose_a ? q * p.lda : q);
+      const T beta = q == 0 ? p.beta : T{1};
+      if (vectors == kVectors) rows<kVectors>(p, a, panel, beta, p.c + j);
+      else if (vectors == 1) rows<1>(p, a, panel, beta, p.c + j);
+      else if (vectors == 2) rows<std::min(2, kVectors)>(p, a, panel, beta, p.c + j);
+      else rows<std::min(3, kVectors)>(p, a, panel, beta, p.c + j);
+    }
+  }
+}
+
+void product_float(const Product<float>& p) { product(p); }
+void product_double(const Product<double>& p) { product(p); }
+
+}  // namespace
+}  // namespace crescent::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace crescent::cpu {
+HWY_EXPORT(product_float);
+HWY_EXPORT(product_double);
+
+template <>
+void packed_gemm<float>(const Product<float>& p) {
+  HWY_DYNAMIC_DISPATCH(product_float)(p);
+}
+template <>
+void packed_gemm<double>(const Product<double>& p) {
+  HWY_DYNAMIC_DISPATCH(product_double)(p);
+}
+}  // namespace crescent::cpu
+#endif
