@@ -23,6 +23,13 @@ Operands operands(const Request& r) {
   return {ConvPass::forward, op.spec, in[0].shape, in[1].shape, r.outputs[0].shape};
 }
 
+/// A factory that knows nothing of mixed precision.
+template <KernelFactory make>
+std::unique_ptr<Kernel> plain(const Request& r) {
+  auto* gradient = dynamic_cast<const ConvBackwardKernel*>(&r.op);
+  return gradient && gradient->mixed != Mixed::no ? nullptr : make(r);
+}
+
 }  // namespace
 
 ConvPlan::ConvPlan(const Request& r) {
@@ -37,8 +44,9 @@ ConvPlan::ConvPlan(const Request& r) {
 }
 
 std::span<const KernelRow> convolution_kernels() {
-  static constexpr KernelFactory kFastest = make_winograd_convolution, kBest = make_onednn_convolution,
-                                 kRest = make_unfolded_convolution, kHalf = make_converted<convolution_kernels>;
+  static constexpr KernelFactory kFastest = plain<make_winograd_convolution>, kBest = make_onednn_convolution,
+                                 kRest = plain<make_unfolded_convolution>,
+                                 kHalf = plain<make_converted<convolution_kernels>>;
   static constexpr KernelRow kRows[] = {
       {"conv", kFastest},                 {"conv", kBest},
       {"conv", kRest},                    {"conv", kHalf},

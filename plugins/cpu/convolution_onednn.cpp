@@ -231,7 +231,9 @@ class KernelGradient final : public PiecewiseConvolution {
   explicit KernelGradient(const Request& r) : PiecewiseConvolution(r, slices(ConvPlan(r), partials(ConvPlan(r)))) {
     const Descriptions d(pieces_[0].plan);
     kernel_ = backward_kernel(pieces_[0].plan, d).diff_weights_desc();
-    add_primitives(kernel_, d.kernel, [&](const ConvPlan& p, const Descriptions& of) { return add(p, of); });
+    memory::desc result = d.kernel;
+    result.data.data_type = static_cast<dnnl_data_type_t>(onednn::type_of(r.outputs[0].dtype));
+    add_primitives(kernel_, result, [&](const ConvPlan& p, const Descriptions& of) { return add(p, of); });
   }
 
   void run(const Arguments& a) override {
@@ -271,6 +273,7 @@ class KernelGradient final : public PiecewiseConvolution {
 std::unique_ptr<Kernel> make_onednn_convolution(const Request& r) {
   const ConvPlan plan(r);
   if (!r.options.onednn || onednn::type_of(plan.dtype) == memory::data_type::undef || plan.empty()) return nullptr;
+  if (r.inputs[1].dtype != plan.dtype) return nullptr;
   onednn::SingleThread alone;
   try {
     if (plan.pass == ConvPass::backward_kernel) return std::make_unique<KernelGradient>(r);

@@ -62,6 +62,12 @@ int64_t rounded(int64_t n, int64_t step) { return pieces(n, step) * step; }
 
 bool is_float_epilogue(Epilogue e) { return e == Epilogue::sigmoid || e == Epilogue::tanh; }
 
+/// A factory that knows nothing of mixed precision.
+template <KernelFactory make>
+std::unique_ptr<Kernel> plain(const Request& r) {
+  return static_cast<const Matmul&>(r.op).mixed == Mixed::no ? make(r) : nullptr;
+}
+
 }  // namespace
 
 MatmulPlan::MatmulPlan(const Request& r) {
@@ -113,12 +119,13 @@ std::unique_ptr<Kernel> make_integer_matmul(const Request& r) {
 }
 
 std::span<const KernelRow> matmul_kernels() {
-  static constexpr KernelRow kRows[] = {{"matmul", make_row_matmul},
-                                        {"matmul", make_direct_matmul},
-                                        {"matmul", make_onednn_matmul},
-                                        {"matmul", make_tiled_matmul},
-                                        {"matmul", make_integer_matmul},
-                                        {"matmul", make_converted<matmul_kernels>}};
+  static constexpr KernelRow kRows[] = {{"matmul", plain<make_row_matmul>},
+                                        {"matmul", plain<make_direct_matmul>},
+                                        {"matmul", make_amx_matmul},
+                                        {"matmul", plain<make_onednn_matmul>},
+                                        {"matmul", plain<make_tiled_matmul>},
+                                        {"matmul", plain<make_integer_matmul>},
+                                        {"matmul", plain<make_converted<matmul_kernels>>}};
   return kRows;
 }
 

@@ -51,6 +51,7 @@ void accumulate(T* sum, const T* part, int64_t count);
 std::unique_ptr<Kernel> make_direct_matmul(const Request& request);    // few operations
 std::unique_ptr<Kernel> make_row_matmul(const Request& request);       // a single row
 std::unique_ptr<Kernel> make_tiled_matmul(const Request& request);     // float32, float64
+std::unique_ptr<Kernel> make_amx_matmul(const Request& request);       // bfloat16, where there are tiles
 std::unique_ptr<Kernel> make_onednn_matmul(const Request& request);    // bfloat16
 std::unique_ptr<Kernel> make_integer_matmul(const Request& request);
 

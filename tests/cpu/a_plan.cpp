@@ -1,6 +1,7 @@
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <cstdlib>
+#include <hwy/targets.h>
 #include <new>
 #include <thread>
 
@@ -336,4 +337,18 @@ TEST_CASE("the number of threads can change") {
   device.set_threads(0);
   CHECK(device.threads() >= 1);
   CHECK_THROWS_WITH(device.set_threads(-1), Catch::Contains("threads"));
+}
+
+TEST_CASE("products of mixed precision run without tiles too", "[cpu][plan]") {
+  const TensorSpecs specs = {{DType::float32, {40, 30}}, {DType::float32, {30, 20}}};
+  Program program = optimize(trace([](const Tensors& in) {
+    const Tensor y = ops::matmul(ops::cast(in[0], DType::bfloat16), ops::cast(in[1], DType::bfloat16));
+    return Tensors{ops::cast(y, DType::float32)};
+  }, specs));
+  const Tensors inputs = {numbers({40, 30}, -10), numbers({30, 20}, -7)};
+  const auto here = run(program, inputs)[0].to_vector();
+  hwy::DisableTargets(HWY_AVX3);
+  const auto lesser = run(program, inputs)[0].to_vector();
+  hwy::DisableTargets(0);
+  for (size_t i = 0; i < here.size(); ++i) CHECK(lesser[i] == Approx(here[i]).epsilon(1e-2).margin(5));
 }

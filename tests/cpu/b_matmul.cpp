@@ -1,3 +1,4 @@
+#include "amx.h"
 #include "b_support.h"
 
 using namespace crescent;
@@ -106,6 +107,25 @@ TEST_CASE("matmul broadcasts leading axes", "[cpu][matmul]") {
 TEST_CASE("matmul of many small products", "[cpu][matmul]") {
   for (int form = 0; form < 4; ++form) {
     check_product(matmul(form & 1, form & 2, true, Epilogue::tanh), {50, 7}, {50, 7}, {50, 7}, 7, 19, 9, DType::float32);
+  }
+}
+
+TEST_CASE("matmul of mixed precision", "[cpu][matmul]") {
+  const int64_t sizes[][3] = {{1, 1, 1}, {33, 65, 70}, {40, 10, 2100}, {300, 129, 48}, {64, 40, 1100}};
+  for (auto [m, n, k] : sizes) {
+    for (int form = 0; form < 4; ++form) {
+      for (int dtypes = 0; dtypes < 8; ++dtypes) {
+        CAPTURE(m, n, k, form, dtypes);
+        auto dtype = [&](int bit) { return dtypes >> bit & 1 ? DType::float32 : DType::bfloat16; };
+        Matmul op = matmul(form & 1, form & 2, true, form == 3 ? Epilogue::relu : Epilogue::none);
+        op.mixed = dtype(2) == DType::float32 ? Mixed::to_float32 : Mixed::to_bfloat16;
+        std::vector<Array> in = {random(matrix({}, m, k, op.transpose_a), DType::bfloat16, 1),
+                                 random(matrix({}, k, n, op.transpose_b), DType::bfloat16, 2), random({n}, DType::bfloat16, 3)};
+        Array wanted = reference(op, in, {m, n});
+        in[0].spec.dtype = dtype(0), in[1].spec.dtype = dtype(1), wanted.spec.dtype = dtype(2);
+        CHECK(check(matmul_kernels, op, in, {wanted}) == (amx::available() ? 2 : 0));
+      }
+    }
   }
 }
 

@@ -141,4 +141,40 @@ TEST_CASE("batch norm: transposed kernels, and a batch too small to pay", "[pass
   CHECK(names(rewritten(small, batch_norm, 1e-5)) == "matmul, multiply, add");
 }
 
+TEST_CASE("precision: casts around products become part of them", "[passes]") {
+  const DType half = DType::bfloat16, single = DType::float32;
+  Program p = traced([=](const Tensors& in) {
+    const Tensor product = matmul(cast(in[0], half), reshape(cast(in[1], half), {6, 6}));
+    return Tensors{cast(reshape(product, {2, 4, 6}), single)};
+  }, {f32({8, 6}), f32({6, 2, 3})});
+  Program q = rewritten(p, precision, 2e-2);
+  CHECK(names(q) == "reshape, matmul, reshape");
+  CHECK(op<Matmul>(q, 1).mixed == Mixed::to_float32);
+
+  Program narrow = rewritten(traced([=](const Tensors& in) {
+    const Tensor y = matmul(in[0], cast(in[1], half));
+    return Tensors{y, cast(y, single)};
+  }, {{half, {8, 6}}, f32({6, 5})}), precision);
+  CHECK(names(narrow) == "matmul, cast");                              // the rounded result is wanted too
+  CHECK(op<Matmul>(narrow, 0).mixed == Mixed::to_bfloat16);
+
+  Program gradient = rewritten(traced([=](const Tensors& in) {
+    GradientTape tape;
+    tape.watch(in[1]);
+    const Tensor loss = sum(cast(conv(in[0], cast(in[1], half), {1, 1}, Padding::valid), single));
+    return tape.gradient(loss, Tensors{in[1]});
+  }, {{half, {2, 5, 5, 3}}, f32({3, 3, 3, 4})}), precision, 2e-2);
+  CHECK(op<ConvBackwardKernel>(gradient, gradient.code.size() - 1).mixed == Mixed::to_float32);
+
+  Program rows = rewritten(traced([=](const Tensors& in) {
+    GradientTape tape;
+    tape.watch(in[0]);
+    const Tensor y = take(cast(in[0], half), in[1]);
+    return Tensors{y, tape.gradient(sum(cast(y, single)), Tensors{in[0]})[0]};
+  }, {f32({50, 3}), {DType::int32, {4}}}), precision, 2e-2);
+  CHECK(rows.values[size_t(rows.code[0].outputs[0])].shape == Shape{4, 3});      // gathered first
+  CHECK(rows.code.back().op->name() == "scatter_add");
+  CHECK(rows.values[size_t(rows.outputs[1])].dtype == single);
+}
+
 }  // namespace crescent::passes

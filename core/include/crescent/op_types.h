@@ -185,13 +185,18 @@ CRESCENT_OP(TopK, "top_k")                             // (x) -> values, int32 i
 enum class Epilogue : uint8_t { none, relu, sigmoid, tanh };
 CRESCENT_API const char* name_of(Epilogue epilogue);
 inline std::string to_text(Epilogue epilogue) { return name_of(epilogue); }
+/// Mixed precision within a product, set by a pass in the place of casts around it: operands of float32 or bfloat16, in any
+/// combination, are multiplied as bfloat16 and summed in float32; the result is stored as one or the other.
+enum class Mixed : uint8_t { no, to_bfloat16, to_float32 };
 CRESCENT_OP(Matmul, "matmul")                          // (a, b[, bias]): a (..., m, k), b (..., k, n), leading axes broadcast; both rank >= 2
-  bool transpose_a = false, transpose_b = false;       // bias (n,) and epilogue are set by passes, after gradients
+  bool transpose_a = false, transpose_b = false;       // bias (n,), epilogue and mixed are set by passes, after gradients
   bool bias = false;
   Epilogue epilogue = Epilogue::none;
-  CRESCENT_FIELDS(transpose_a, transpose_b, bias, epilogue)
+  Mixed mixed = Mixed::no;                             // the bias is bfloat16 then
+  CRESCENT_FIELDS(transpose_a, transpose_b, bias, epilogue, mixed)
   std::string label() const override;
   Tensors vjp(const Vjp&) const override;
+  Tensors decompose(std::span<const Tensor>) const override;      // when mixed
 };
 
 /// Geometry of a convolution or pooling over 1, 2 or 3 spatial axes.
@@ -219,8 +224,10 @@ CRESCENT_OP(ConvBackwardData, "conv_backward_data")    // (dy, kernel) -> dx of 
 CRESCENT_OP(ConvBackwardKernel, "conv_backward_kernel")  // (x, dy) -> dkernel of shape `kernel`
   ConvSpec spec;
   Shape kernel;
-  CRESCENT_FIELDS(spec, kernel)
+  Mixed mixed = Mixed::no;
+  CRESCENT_FIELDS(spec, kernel, mixed)
   Tensors vjp(const Vjp&) const override;
+  Tensors decompose(std::span<const Tensor>) const override;      // when mixed
 };
 CRESCENT_OP(Pool, "pool")                              // (x): max or average over windows; average counts valid elements only
   bool max = true;

@@ -91,7 +91,11 @@ TensorSpecs ConvBackwardKernel::infer(std::span<const TensorSpec> in) const {
   if (!expected.compatible(in[1].shape)) {
     fail("conv_backward_kernel: shapes ", shapes_text(in), " do not fit a kernel of shape ", kernel);
   }
-  return {{in[0].dtype, kernel}};
+  return {{product_dtype("conv_backward_kernel", mixed, in[0].dtype, in[1].dtype), kernel}};
+}
+
+Tensors ConvBackwardKernel::decompose(std::span<const Tensor> inputs) const {
+  return mixed == Mixed::no ? Tensors() : decompose_mixed(*this, inputs);
 }
 
 Tensors ConvBackwardKernel::vjp(const Vjp& v) const {

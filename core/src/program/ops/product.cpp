@@ -35,7 +35,7 @@ TensorSpecs Matmul::infer(std::span<const TensorSpec> in) const {
   const Shape &a = in[0].shape, &b = in[1].shape;
   auto mismatch = [&](const auto&... why) { fail("matmul: shapes ", a, " and ", b, " do not fit: ", why...); };
   if (a.rank() < 2 || b.rank() < 2) mismatch("both need at least 2 axes");
-  if (in[0].dtype != in[1].dtype) fail("matmul: dtypes ", in[0].dtype, " and ", in[1].dtype, " differ");
+  const DType dtype = product_dtype("matmul", mixed, in[0].dtype, in[1].dtype);
   if (in[0].dtype == DType::boolean) fail("matmul: expected numbers, got bool");
   const int64_t rows = a[transpose_a ? -1 : -2], inner_a = a[transpose_a ? -2 : -1];
   const int64_t inner_b = b[transpose_b ? -1 : -2], columns = b[transpose_b ? -2 : -1];
@@ -44,11 +44,15 @@ TensorSpecs Matmul::infer(std::span<const TensorSpec> in) const {
   }
   if (bias && !in[2].shape.compatible({columns})) mismatch("bias of shape ", in[2].shape, " for ", columns, " columns");
   const Shape batch = broadcast_shapes(a.slice(0, -2), b.slice(0, -2), "matmul");
-  return {{in[0].dtype, batch.concat({rows, columns})}};
+  return {{dtype, batch.concat({rows, columns})}};
+}
+
+Tensors Matmul::decompose(std::span<const Tensor> inputs) const {
+  return mixed == Mixed::no ? Tensors() : decompose_mixed(*this, inputs);
 }
 
 Tensors Matmul::vjp(const Vjp& v) const {
-  assert(!bias && epilogue == Epilogue::none);
+  assert(!bias && epilogue == Epilogue::none && mixed == Mixed::no);
   const Tensor &a = v.inputs[0], &b = v.inputs[1], &g = v.gradients[0];
   Tensors result(2);
   if (v.wanted[0]) {

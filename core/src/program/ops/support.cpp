@@ -76,6 +76,17 @@ Tensor scatter_along(const Tensor& indices, const Tensor& updates, const Shape& 
   return ops::swap_axes(ops::reshape(line, turned), axis, last);
 }
 
+DType product_dtype(std::string_view op, Mixed mixed, DType a, DType b) {
+  if (mixed == Mixed::no) {
+    if (a != b) fail(op, ": dtypes ", a, " and ", b, " differ");
+    return a;
+  }
+  for (DType dtype : {a, b}) {
+    if (dtype != DType::float32 && dtype != DType::bfloat16) fail(op, ": expected float32 or bfloat16, got ", dtype);
+  }
+  return mixed == Mixed::to_float32 ? DType::float32 : DType::bfloat16;
+}
+
 Tensor as_floating(const Tensor& x, DType dtype) { return is_floating(x.dtype()) ? x : ops::cast(x, dtype); }
 
 }  // namespace crescent

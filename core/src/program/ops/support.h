@@ -36,6 +36,17 @@ Tensor scatter_along(const Tensor& indices, const Tensor& updates, const Shape& 
 
 /// What a product or convolution does besides, for its label: "+bias+relu".
 std::string epilogue_label(bool bias, Epilogue epilogue);
+/// The dtype of the result of a product of `a` and `b`; fails on dtypes that `mixed` does not take.
+DType product_dtype(std::string_view op, Mixed mixed, DType a, DType b);
+/// A mixed product in simple ops: `plain`, the same op without, between casts.
+template <class T>
+Tensors decompose_mixed(T plain, std::span<const Tensor> inputs) {
+  const DType result = plain.mixed == Mixed::to_float32 ? DType::float32 : DType::bfloat16;
+  plain.mixed = Mixed::no;
+  Tensors operands(inputs.begin(), inputs.end());
+  for (Tensor& t : operands) t = ops::cast(t, DType::bfloat16);
+  return {ops::cast(crescent::apply(std::make_shared<const T>(plain), operands).front(), result)};
+}
 
 /// The tensor as `dtype` when it is not floating.
 Tensor as_floating(const Tensor& x, DType dtype = DType::float32);

@@ -1,0 +1,72 @@
+// Precision: a product of bfloat16 reads float32 operands and writes a float32 result by itself. So weights are rounded on
+// their way into the product, and the sums of a weight's gradient go to the optimizer unrounded. Likewise of a table only
+// the rows that are looked up are rounded, and the gradient of a table is summed in float32.
+//
+//   %2 = cast(%1, bfloat16)
+//   %3 = matmul(%0, %2)         ->     %5 = matmul(%0, %1; to float32)
+//   %4 = cast(%3, float32)
+#include "program/passes/passes.h"
+#include "program/passes/rewriting.h"
+
+namespace crescent::passes {
+namespace {
+
+/// The float32 value that was rounded to make this one, perhaps reshaped since; or the value itself.
+int unrounded(Rewriting& r, int value) {
+  auto* reshape = r.made_by<Reshape>(value);
+  auto* cast = r.made_by<Cast>(reshape ? reshape->inputs[0] : value);
+  if (!cast || r.dtype(value) != DType::bfloat16 || r.dtype(cast->inputs[0]) != DType::float32) return value;
+  return r.reshaped(cast->inputs[0], r.shape(value));
+}
+
+int take_in_operands(Rewriting& r, const Instruction& i) {
+  Matmul op = op_of<Matmul>(i);
+  const DType result = r.result(i).dtype;
+  if (result != DType::bfloat16 && op.mixed == Mixed::no) return kKeep;
+  std::vector<int> inputs = i.inputs;
+  for (size_t side = 0; side < 2; ++side) inputs[side] = unrounded(r, inputs[side]);
+  if (inputs == i.inputs) return kKeep;
+  if (op.mixed == Mixed::no) op.mixed = Mixed::to_bfloat16;
+  return r.add(op, std::move(inputs));
+}
+
+template <class T>
+int widened(Rewriting& r, int product) {
+  auto* made = r.made_by<T>(product);
+  if (!made || !r.read_once(product)) return kKeep;
+  T op = op_of<T>(*made);
+  op.mixed = Mixed::to_float32;
+  return r.add(op, made->inputs);
+}
+
+int take_in_result(Rewriting& r, const Instruction& i) {
+  const int x = i.inputs[0];
+  if (r.dtype(x) != DType::bfloat16 || r.result(i).dtype != DType::float32) return kKeep;
+  auto* reshape = r.made_by<Reshape>(x);
+  const int product = reshape && r.read_once(x) ? reshape->inputs[0] : x;
+  int y = widened<Matmul>(r, product);
+  if (y == kKeep) y = widened<ConvBackwardKernel>(r, product);
+  return y == kKeep ? kKeep : r.reshaped(y, r.result(i).shape);
+}
+
+int round_fewer(Rewriting& r, const Instruction& i) {
+  auto* cast = r.made_by<Cast>(i.inputs[0]);
+  if (!cast || r.result(i).shape.size() >= r.shape(i.inputs[0]).size()) return kKeep;
+  return r.add(cast->op, {r.add(i.op, {cast->inputs[0], i.inputs[1]})});
+}
+
+int sum_wide(Rewriting& r, const Instruction& i) {
+  auto* sum = r.made_by<ScatterAdd>(i.inputs[0]);
+  if (!sum || !is_floating(r.dtype(i.inputs[0])) || !r.read_once(i.inputs[0])) return kKeep;
+  if (size_of(r.result(i).dtype) <= size_of(r.dtype(i.inputs[0]))) return kKeep;
+  return r.add(sum->op, {sum->inputs[0], r.add(i.op, {sum->inputs[1]})});
+}
+
+constexpr RuleRow kRules[] = {
+    {Matmul::kName, take_in_operands}, {Cast::kName, take_in_result}, {Gather::kName, round_fewer}, {Cast::kName, sum_wide}};
+
+}  // namespace
+
+bool precision(Program& program) { return rewrite(program, kRules); }
+
+}  // namespace crescent::passes

@@ -1,0 +1,162 @@
+// Products of bfloat16 on AMX tiles. A part of the work packs its own rows of a and columns of b, a stretch of k at a
+// time, so that whoever computes finds them in its own cache.
+#include <algorithm>
+#include <type_traits>
+
+#include "amx.h"
+#include "loops.h"
+#include "matmul.h"
+#include "thread_scratch.h"
+
+namespace crescent::cpu {
+namespace {
+
+using amx::kBlock;
+
+constexpr int64_t kDepth = 512;              ///< packed at a time: four strips of it fit the first-level cache
+constexpr double kFlopsPerRegion = 4e6;      ///< worth another thread
+
+int64_t pieces(int64_t whole, int64_t piece) { return (whole + piece - 1) / piece; }
+/// Pieces of about this size, all but the last a multiple of `step`.
+int64_t even(int64_t whole, int64_t piece, int64_t step) { return pieces(pieces(whole, pieces(whole, piece)), step) * step; }
+
+/// How a product is cut, by its shape alone: blocks of the result, and of long sums several parts.
+struct Cut {
+  explicit Cut(const MatmulPlan& p) : rows(p.m), columns(p.n), depth(p.k) {
+    constexpr int64_t kEnough = 8, kLargest = 256;       // parts; lines of a block
+    constexpr double kLeastWork = 1e6;                   // multiplications of a part
+    auto parts = [&] { return p.count() * pieces(p.m, rows) * pieces(p.n, columns) * pieces(p.k, depth); };
+    auto work = [&] { return static_cast<double>(rows) * static_cast<double>(columns) * static_cast<double>(depth); };
+    while (parts() < kEnough && work() > 2 * kLeastWork) {
+      int64_t& longest = depth / 4 > std::max(rows, columns) ? depth : rows > columns ? rows : columns;
+      longest = (longest + 1) / 2;
+    }
+    rows = even(p.m, std::min(rows, kLargest), kBlock), columns = even(p.n, std::min(columns, kLargest), kBlock);
+    depth = even(p.k, depth, amx::kDepth);
+    row_blocks = pieces(p.m, rows), column_blocks = pieces(p.n, columns), sums = pieces(p.k, depth);
+  }
+  int64_t rows, columns, depth;              ///< of a part that is not at an edge
+  int64_t row_blocks, column_blocks, sums;
+};
+
+/// f(values) on memory as the C++ type of its dtype.
+template <class Byte, class F>
+void as_values(DType dtype, Byte* memory, F&& f) {
+  using Half = std::conditional_t<std::is_const_v<Byte>, const uint16_t, uint16_t>;
+  using Single = std::conditional_t<std::is_const_v<Byte>, const float, float>;
+  dtype == DType::float32 ? f(reinterpret_cast<Single*>(memory)) : f(reinterpret_cast<Half*>(memory));
+}
+
+class AmxMatmul final : public Kernel {
+ public:
+  explicit AmxMatmul(const Request& r)
+      : plan_(r), cut_(plan_), a_(r.inputs[0].dtype), b_(r.inputs[1].dtype), c_(r.outputs[0].dtype) {}
+
+  void run(const Arguments& args) override {
+    const int64_t parts = plan_.count() * cut_.row_blocks * cut_.column_blocks * cut_.sums;
+    const auto grain = static_cast<int64_t>(kFlopsPerRegion / 2 * static_cast<double>(parts) / flops());
+    args.pool.blocks(parts, std::max<int64_t>(grain, 1), [&](int64_t begin, int64_t end) {
+      const amx::Tiles tiles;
+      for (int64_t i = begin; i < end; ++i) compute(args, i);
+    });
+    if (cut_.sums > 1) args.pool.blocks(plan_.count() * plan_.m, 32, [&](int64_t begin, int64_t end) { sum(args, begin, end); });
+  }
+  std::string name() const override { return "amx"; }
+  size_t scratch_bytes() const override {
+    return cut_.sums > 1 ? static_cast<size_t>(cut_.sums * size()) * sizeof(float) : 0;
+  }
+  double flops() const override { return plan_.flops(); }
+
+ private:
+  struct Part {
+    int64_t item, sum, i, j, rows, columns, k0, k1;
+  };
+  Part part(int64_t number) const {
+    const int64_t sum = number % cut_.sums, block = number / cut_.sums, item = block / (cut_.row_blocks * cut_.column_blocks);
+    const int64_t i = block / cut_.column_blocks % cut_.row_blocks * cut_.rows, j = block % cut_.column_blocks * cut_.columns;
+    const int64_t k = sum * cut_.depth;
+    return {item, sum, i, j, std::min(cut_.rows, plan_.m - i), std::min(cut_.columns, plan_.n - j), k, std::min(k + cut_.depth, plan_.k)};
+  }
+  int64_t size() const { return plan_.count() * plan_.m * plan_.n; }
+  float* partial(const Arguments& args, int64_t sum) const { return reinterpret_cast<float*>(args.scratch) + sum * size(); }
+
+  void compute(const Arguments& args, int64_t number) const {
+    const Part p = part(number);
+    const int64_t deepest = amx::strip_values(std::min(kDepth, p.k1 - p.k0));
+    const int64_t row_strips = pieces(p.rows, amx::kLines), column_strips = pieces(p.columns, amx::kLines);
+    const int64_t row_blocks = pieces(p.rows, kBlock), column_blocks = pieces(p.columns, kBlock);
+    const int64_t sum_values = row_blocks * column_blocks * kBlock * kBlock;
+    auto* sums = reinterpret_cast<float*>(thread_scratch(static_cast<size_t>(sum_values) * sizeof(float) +
+                                                         static_cast<size_t>((row_strips + column_strips) * deepest) * sizeof(uint16_t)));
+    auto* a = reinterpret_cast<uint16_t*>(sums + sum_values);
+    uint16_t* b = a + row_strips * deepest;
+    for (int64_t k = p.k0; k < p.k1; k += kDepth) {
+      const int64_t deep = std::min(kDepth, p.k1 - k), strip = amx::strip_values(deep);
+      const bool at_end = k + kDepth >= p.k1;
+      pack(args, p, k, deep, a, b);
+      for (int64_t j = 0; j < column_blocks; ++j) {
+        const amx::Right right{b + 2 * j * strip, b + std::min(2 * j + 1, column_strips - 1) * strip};
+        for (int64_t i = 0; i < row_blocks; ++i) {
+          float* sum = sums + (k == p.k0 && at_end ? 0 : (j * row_blocks + i) * kBlock * kBlock);
+          const amx::Left left{a + 2 * i * strip, a + std::min(2 * i + 1, row_strips - 1) * strip};
+          amx::multiply(left, right, amx::steps(deep), 1, sum, k > p.k0);
+          if (at_end) store(args, p, i * kBlock, j * kBlock, sum);
+        }
+      }
+    }
+  }
+
+  void pack(const Arguments& args, const Part& p, int64_t k, int64_t deep, uint16_t* a, uint16_t* b) const {
+    using enum amx::Lie;
+    const int64_t lda = plan_.lda(), ldb = plan_.ldb(), stride = amx::strip_values(deep);
+    const size_t item = static_cast<size_t>(p.item);
+    as_values(a_, args.inputs[0], [&](auto* x) {
+      x += plan_.a[item] + (plan_.transpose_a ? k * lda + p.i : p.i * lda + k);
+      amx::pack_left(x, lda, plan_.transpose_a ? lines_in_columns : lines_in_rows, p.rows, deep, a, stride);
+    });
+    as_values(b_, args.inputs[1], [&](auto* x) {
+      x += plan_.b[item] + (plan_.transpose_b ? p.j * ldb + k : k * ldb + p.j);
+      amx::pack_right(x, ldb, plan_.transpose_b ? lines_in_rows : lines_in_columns, p.columns, deep, b, stride);
+    });
+  }
+
+  /// The 32 x 32 sums at (i, j) of the part.
+  void store(const Arguments& args, const Part& p, int64_t i, int64_t j, float* sums) const {
+    const int64_t rows = std::min(kBlock, p.rows - i), columns = std::min(kBlock, p.columns - j);
+    const int64_t at = (p.item * plan_.m + p.i + i) * plan_.n + p.j + j;
+    if (cut_.sums > 1) return amx::store(sums, rows, columns, partial(args, p.sum) + at, plan_.n);
+    finish_rows(args, sums, rows, columns, kBlock, p.j + j);
+    as_values(c_, args.outputs[0], [&](auto* c) { amx::store(sums, rows, columns, c + at, plan_.n); });
+  }
+
+  void sum(const Arguments& args, int64_t begin, int64_t end) const {
+    const int64_t first = begin * plan_.n, count = (end - begin) * plan_.n;
+    float* total = partial(args, 0) + first;
+    for (int64_t i = 1; i < cut_.sums; ++i) accumulate(total, partial(args, i) + first, count);
+    for (int64_t j = 0; j < plan_.n; j += kBlock) {
+      finish_rows(args, total + j, end - begin, std::min(kBlock, plan_.n - j), plan_.n, j);
+    }
+    cast_loop(DType::float32, c_)(total, args.outputs[0] + static_cast<size_t>(first) * size_of(c_), static_cast<size_t>(count));
+  }
+
+  /// Adds the bias of up to 32 columns from j on, and applies the epilogue.
+  void finish_rows(const Arguments& args, float* c, int64_t rows, int64_t columns, int64_t ld, int64_t j) const {
+    float bias[kBlock];
+    for (int64_t i = 0; plan_.bias && i < columns; ++i) bias[i] = bfloat16_to_float(args.in<uint16_t>(2)[j + i]);
+    finish<float>(c, rows, columns, ld, plan_.bias ? bias : nullptr, plan_.epilogue);
+  }
+
+  MatmulPlan plan_;
+  Cut cut_;
+  DType a_, b_, c_;
+};
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_amx_matmul(const Request& r) {
+  const bool half = r.inputs[0].dtype == DType::bfloat16 || static_cast<const Matmul&>(r.op).mixed != Mixed::no;
+  if (!half || !amx::available()) return nullptr;
+  return MatmulPlan(r).flops() == 0 ? nullptr : std::make_unique<AmxMatmul>(r);
+}
+
+}  // namespace crescent::cpu
