@@ -12,7 +12,7 @@ constexpr int64_t kChannels = 64;                    ///< of an image, a part of
 template <class T>
 class PoolForward final : public Kernel {
  public:
-  explicit PoolForward(const Request& r) : plan_(r, false) {}
+  explicit PoolForward(const Request& r) : plan_(r, false), loops_(pool_loops<T>()) {}
 
   void run(const Arguments& a) override {
     const int64_t rows = plan_.out_rows();
@@ -20,8 +20,8 @@ class PoolForward final : public Kernel {
     a.pool.blocks(plan_.batch * rows, grain, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin / rows; begin < end; ++i) {
         const int64_t last = std::min(end, (i + 1) * rows);
-        pool_rows(plan_, a.in<T>(0) + i * plan_.in_size(), a.out<T>(0) + i * rows * plan_.out_row_size(),
-                  begin - i * rows, last - i * rows);
+        loops_.rows(plan_, a.in<T>(0) + i * plan_.in_size(), a.out<T>(0) + i * rows * plan_.out_row_size(),
+                    begin - i * rows, last - i * rows);
         begin = last;
       }
     });
@@ -30,12 +30,13 @@ class PoolForward final : public Kernel {
 
  private:
   PoolPlan plan_;
+  PoolLoops<T> loops_;
 };
 
 template <class T>
 class PoolGradient final : public Kernel {
  public:
-  explicit PoolGradient(const Request& r) : plan_(r, true) {}
+  explicit PoolGradient(const Request& r) : plan_(r, true), loops_(pool_loops<T>()) {}
 
   void run(const Arguments& a) override {
     const T* x = plan_.max ? a.in<T>(0) : nullptr;
@@ -43,14 +44,15 @@ class PoolGradient final : public Kernel {
     const int64_t pieces = (plan_.channels + kChannels - 1) / kChannels, out = plan_.out_rows() * plan_.out_row_size();
     a.pool.parallel(plan_.batch * pieces, [&](int64_t part, int) {
       const int64_t i = part / pieces, first = part % pieces * kChannels;
-      pool_gradient(plan_, x ? x + i * plan_.in_size() : nullptr, dy + i * out, a.out<T>(0) + i * plan_.in_size(), first,
-                    std::min(first + kChannels, plan_.channels));
+      loops_.gradient(plan_, x ? x + i * plan_.in_size() : nullptr, dy + i * out, a.out<T>(0) + i * plan_.in_size(), first,
+                      std::min(first + kChannels, plan_.channels));
     });
   }
   std::string name() const override { return "highway"; }
 
  private:
   PoolPlan plan_;
+  PoolLoops<T> loops_;
 };
 
 template <template <class> class K>
@@ -58,6 +60,7 @@ std::unique_ptr<Kernel> make(const Request& r) {
   switch (r.outputs[0].dtype) {
     case DType::float32: return std::make_unique<K<float>>(r);
     case DType::float64: return std::make_unique<K<double>>(r);
+    case DType::bfloat16: return std::make_unique<K<BFloat16>>(r);
     default: return nullptr;
   }
 }

@@ -4,6 +4,7 @@
 #include <array>
 #include <vector>
 
+#include "half.h"
 #include "kernel.h"
 
 namespace crescent::cpu {
@@ -32,12 +33,22 @@ struct PoolPlan {
   std::vector<int64_t> window_offsets() const;
 };
 
-/// Output rows [first, last) of one image.
+/// The loops for the machine at hand.
 template <class T>
-void pool_rows(const PoolPlan& plan, const T* x, T* y, int64_t first, int64_t last);
+struct PoolLoops {
+  /// Output rows [first, last) of one image.
+  void (*rows)(const PoolPlan& plan, const T* x, T* y, int64_t first, int64_t last);
+  /// Channels [first, last) of one image; dx is overwritten there. x is read for max only.
+  void (*gradient)(const PoolPlan& plan, const T* x, const T* dy, T* dx, int64_t first, int64_t last);
+};
 
-/// Channels [first, last) of one image; dx is overwritten there. x is read for max only.
 template <class T>
-void pool_gradient(const PoolPlan& plan, const T* x, const T* dy, T* dx, int64_t first, int64_t last);
+PoolLoops<T> pool_loops();
+template <>
+PoolLoops<float> pool_loops<float>();
+template <>
+PoolLoops<double> pool_loops<double>();
+template <>
+PoolLoops<BFloat16> pool_loops<BFloat16>();
 
 }  // namespace crescent::cpu

@@ -63,10 +63,10 @@ HWY_INLINE auto beats(V x, V best) {
 
 template <class T>
 HWY_INLINE void pool_pixel(const PoolPlan& p, const Window& w, const T* x, T* y) {
-  const hn::ScalableTag<T> d;
-  const auto share = hn::Set(d, T{1} / static_cast<T>(w.count()));
+  const hn::ScalableTag<Computed<T>> d;
+  const auto share = hn::Set(d, 1 / static_cast<Computed<T>>(w.count()));
   for_vectors(d, p.channels, [&](auto load, auto store) HWY_ATTR {
-    auto result = p.max ? hn::Set(d, -std::numeric_limits<T>::infinity()) : hn::Zero(d);
+    auto result = p.max ? hn::Set(d, -std::numeric_limits<Computed<T>>::infinity()) : hn::Zero(d);
     w.each([&](int64_t pixel) HWY_ATTR {
       const auto value = load(x + pixel);
       result = p.max ? hn::IfThenElse(beats(value, result), value, result) : hn::Add(result, value);
@@ -84,10 +84,10 @@ HWY_INLINE void put(Load& load, Store& store, V gradient, T* dx) {
 /// Gives dy to the first greatest value.
 template <bool kOverlap, class T>
 HWY_INLINE void max_gradient(const Window& w, const T* x, const T* dy, T* dx, int64_t channels) {
-  const hn::ScalableTag<T> d;
-  const auto one = hn::Set(d, T{1});
+  const hn::ScalableTag<Computed<T>> d;
+  const auto one = hn::Set(d, Computed<T>{1});
   for_vectors(d, channels, [&](auto load, auto store) HWY_ATTR {
-    auto best = hn::Set(d, -std::numeric_limits<T>::infinity()), winner = hn::Zero(d), number = hn::Zero(d);
+    auto best = hn::Set(d, -std::numeric_limits<Computed<T>>::infinity()), winner = hn::Zero(d), number = hn::Zero(d);
     w.each([&](int64_t pixel) HWY_ATTR {
       const auto value = load(x + pixel);
       const auto better = beats(value, best);
@@ -105,8 +105,8 @@ HWY_INLINE void max_gradient(const Window& w, const T* x, const T* dy, T* dx, in
 
 template <bool kOverlap, class T>
 HWY_INLINE void average_gradient(const Window& w, const T* dy, T* dx, int64_t channels) {
-  const hn::ScalableTag<T> d;
-  const auto share = hn::Set(d, T{1} / static_cast<T>(w.count()));
+  const hn::ScalableTag<Computed<T>> d;
+  const auto share = hn::Set(d, 1 / static_cast<Computed<T>>(w.count()));
   for_vectors(d, channels, [&](auto load, auto store) HWY_ATTR {
     const auto gradient = hn::Mul(load(dy), share);
     w.each([&](int64_t pixel) HWY_ATTR { put<kOverlap>(load, store, gradient, dx + pixel); });
@@ -142,23 +142,16 @@ void gradient(const PoolPlan& p, const T* x, const T* dy, T* dx, int64_t first, 
   const bool overlap = !along([](const PoolPlan::Axis& a) { return a.stride >= a.window; });
   const bool tiled = along([](const PoolPlan::Axis& a) { return a.stride == a.window && a.out * a.stride - a.before >= a.in; });
   if (overlap || !tiled) {
-    for (int64_t i = first; i < p.in_size(); i += p.channels) std::fill_n(dx + i, last - first, T{0});
+    for (int64_t i = first; i < p.in_size(); i += p.channels) std::fill_n(dx + i, last - first, T{});
   }
   const T* from = x ? x + first : nullptr;
   overlap ? add_gradient<true>(p, from, dy + first, dx + first, last - first)
           : add_gradient<false>(p, from, dy + first, dx + first, last - first);
 }
 
-void rows_float(const PoolPlan& p, const float* x, float* y, int64_t first, int64_t last) { rows(p, x, y, first, last); }
-void rows_double(const PoolPlan& p, const double* x, double* y, int64_t first, int64_t last) {
-  rows(p, x, y, first, last);
-}
-void gradient_float(const PoolPlan& p, const float* x, const float* dy, float* dx, int64_t first, int64_t last) {
-  gradient(p, x, dy, dx, first, last);
-}
-void gradient_double(const PoolPlan& p, const double* x, const double* dy, double* dx, int64_t first, int64_t last) {
-  gradient(p, x, dy, dx, first, last);
-}
+PoolLoops<float> loops_float() { return {rows<float>, gradient<float>}; }
+PoolLoops<double> loops_double() { return {rows<double>, gradient<double>}; }
+PoolLoops<BFloat16> loops_bfloat16() { return {rows<BFloat16>, gradient<BFloat16>}; }
 
 }  // namespace
 }  // namespace crescent::cpu::HWY_NAMESPACE
@@ -166,27 +159,21 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace crescent::cpu {
-HWY_EXPORT(rows_float);
-HWY_EXPORT(rows_double);
-HWY_EXPORT(gradient_float);
-HWY_EXPORT(gradient_double);
+HWY_EXPORT(loops_float);
+HWY_EXPORT(loops_double);
+HWY_EXPORT(loops_bfloat16);
 
 template <>
-void pool_rows<float>(const PoolPlan& p, const float* x, float* y, int64_t first, int64_t last) {
-  HWY_DYNAMIC_DISPATCH(rows_float)(p, x, y, first, last);
+PoolLoops<float> pool_loops<float>() {
+  return HWY_DYNAMIC_DISPATCH(loops_float)();
 }
 template <>
-void pool_rows<double>(const PoolPlan& p, const double* x, double* y, int64_t first, int64_t last) {
-  HWY_DYNAMIC_DISPATCH(rows_double)(p, x, y, first, last);
+PoolLoops<double> pool_loops<double>() {
+  return HWY_DYNAMIC_DISPATCH(loops_double)();
 }
 template <>
-void pool_gradient<float>(const PoolPlan& p, const float* x, const float* dy, float* dx, int64_t first, int64_t last) {
-  HWY_DYNAMIC_DISPATCH(gradient_float)(p, x, dy, dx, first, last);
-}
-template <>
-void pool_gradient<double>(const PoolPlan& p, const double* x, const double* dy, double* dx, int64_t first,
-                           int64_t last) {
-  HWY_DYNAMIC_DISPATCH(gradient_double)(p, x, dy, dx, first, last);
+PoolLoops<BFloat16> pool_loops<BFloat16>() {
+  return HWY_DYNAMIC_DISPATCH(loops_bfloat16)();
 }
 }  // namespace crescent::cpu
 #endif

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -17,7 +18,7 @@ namespace {
 enum class Rule { sum, product, largest, smallest };
 
 template <class T>
-using Accumulator = std::conditional_t<std::is_floating_point_v<T>, double, int64_t>;
+using Accumulator = std::conditional_t<std::is_floating_point_v<Computed<T>>, double, int64_t>;
 
 template <Rule rule, class A>
 constexpr A neutral() {
@@ -59,30 +60,37 @@ void merge(const void* from, void* acc, int64_t n) {
   for (int64_t i = 0; i < n; ++i) a[i] = combine<rule>(a[i], x[i]);
 }
 
+template <class T>
+HWY_INLINE T number(T x) {
+  return x;
+}
+HWY_INLINE float number(BFloat16 x) { return std::bit_cast<float>(static_cast<uint32_t>(x.bits) << 16); }
+
 /// Up to kChunk elements in the element's own precision: four vectors that add up few numbers each.
 constexpr int64_t kChunk = 2048;
 
 template <Rule rule, class T>
 HWY_INLINE double reduce_chunk(const T* x, int64_t n) {
-  const hn::ScalableTag<T> d;
+  using C = Computed<T>;
+  const hn::ScalableTag<C> d;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   double total = neutral<rule, double>();
   int64_t i = 0;
   if (n >= lanes) {
-    const auto zero = hn::Set(d, static_cast<T>(neutral<rule, double>()));
+    const auto zero = hn::Set(d, static_cast<C>(neutral<rule, double>()));
     auto a0 = zero, a1 = zero, a2 = zero, a3 = zero;
     for (; i + 4 * lanes <= n; i += 4 * lanes) {
-      a0 = combine_vectors<rule>(a0, hn::LoadU(d, x + i));
-      a1 = combine_vectors<rule>(a1, hn::LoadU(d, x + i + lanes));
-      a2 = combine_vectors<rule>(a2, hn::LoadU(d, x + i + 2 * lanes));
-      a3 = combine_vectors<rule>(a3, hn::LoadU(d, x + i + 3 * lanes));
+      a0 = combine_vectors<rule>(a0, load(d, x + i));
+      a1 = combine_vectors<rule>(a1, load(d, x + i + lanes));
+      a2 = combine_vectors<rule>(a2, load(d, x + i + 2 * lanes));
+      a3 = combine_vectors<rule>(a3, load(d, x + i + 3 * lanes));
     }
-    for (; i + lanes <= n; i += lanes) a0 = combine_vectors<rule>(a0, hn::LoadU(d, x + i));
-    HWY_ALIGN T parts[hn::MaxLanes(d)];
+    for (; i + lanes <= n; i += lanes) a0 = combine_vectors<rule>(a0, load(d, x + i));
+    HWY_ALIGN C parts[hn::MaxLanes(d)];
     hn::Store(combine_vectors<rule>(combine_vectors<rule>(a0, a1), combine_vectors<rule>(a2, a3)), d, parts);
     for (int64_t k = 0; k < lanes; ++k) total = combine<rule>(total, static_cast<double>(parts[k]));
   }
-  for (; i < n; ++i) total = combine<rule>(total, static_cast<double>(x[i]));
+  for (; i < n; ++i) total = combine<rule>(total, static_cast<double>(number(x[i])));
   return total;
 }
 
@@ -91,10 +99,10 @@ void row(const void* x, int64_t n, void* acc) {
   using A = Accumulator<T>;
   const T* in = static_cast<const T*>(x);
   A total = *static_cast<A*>(acc);
-  if constexpr (std::is_floating_point_v<T> && rule != Rule::product) {
+  if constexpr (std::is_floating_point_v<Computed<T>> && rule != Rule::product) {
     for (int64_t i = 0; i < n; i += kChunk) total = combine<rule>(total, reduce_chunk<rule>(in + i, std::min(kChunk, n - i)));
   } else {
-    for (int64_t i = 0; i < n; ++i) total = combine<rule>(total, static_cast<A>(truth ? in[i] != 0 : in[i]));
+    for (int64_t i = 0; i < n; ++i) total = combine<rule>(total, static_cast<A>(truth ? number(in[i]) != 0 : number(in[i])));
   }
   *static_cast<A*>(acc) = total;
 }
@@ -103,11 +111,12 @@ void row(const void* x, int64_t n, void* acc) {
 constexpr int64_t kRowsInPlace = 64;
 
 template <Rule rule, class T>
-HWY_INLINE void column_block(const T* HWY_RESTRICT x, int64_t rows, int64_t width, int64_t stride, T* HWY_RESTRICT partial) {
-  std::copy(x, x + width, partial);
+HWY_INLINE void column_block(const T* HWY_RESTRICT x, int64_t rows, int64_t width, int64_t stride,
+                             Computed<T>* HWY_RESTRICT partial) {
+  for (int64_t j = 0; j < width; ++j) partial[j] = number(x[j]);
   for (int64_t i = 1; i < rows; ++i) {
     const T* HWY_RESTRICT line = x + i * stride;
-    for (int64_t j = 0; j < width; ++j) partial[j] = combine<rule>(partial[j], line[j]);
+    for (int64_t j = 0; j < width; ++j) partial[j] = combine<rule>(partial[j], number(line[j]));
   }
 }
 
@@ -116,8 +125,8 @@ void columns(const void* x, int64_t rows, int64_t width, int64_t stride, void* a
   using A = Accumulator<T>;
   const T* in = static_cast<const T*>(x);
   A* a = static_cast<A*>(acc);
-  if constexpr (std::is_floating_point_v<T> && rule != Rule::product) {
-    HWY_ALIGN T partial[kTileWidth];
+  if constexpr (std::is_floating_point_v<Computed<T>> && rule != Rule::product) {
+    HWY_ALIGN Computed<T> partial[kTileWidth];
     // Narrow rows without gaps are taken several at a time, as one wide row.
     const int64_t fold = stride == width ? std::max<int64_t>(1, std::min(kTileWidth / width, rows / kRowsInPlace)) : 1;
     int64_t i = 0;
@@ -133,7 +142,7 @@ void columns(const void* x, int64_t rows, int64_t width, int64_t stride, void* a
   } else {
     for (int64_t i = 0; i < rows; ++i) {
       for (int64_t j = 0; j < width; ++j) {
-        const T v = in[i * stride + j];
+        const auto v = number(in[i * stride + j]);
         a[j] = combine<rule>(a[j], static_cast<A>(truth ? v != 0 : v));
       }
     }
@@ -145,15 +154,16 @@ constexpr ReduceLoops kLoops = {start<rule, T, truth>, row<rule, T, truth>, colu
 
 template <class T>
 ReduceLoops find_for(ReduceKind kind) {
-  using Truth = std::conditional_t<std::is_floating_point_v<T>, uint8_t, T>;      // any and all of bool or integers
+  constexpr bool floating = std::is_floating_point_v<Computed<T>>;
+  using Truth = std::conditional_t<floating, uint8_t, T>;      // any and all of bool or integers
   switch (kind) {
     case ReduceKind::sum:
     case ReduceKind::mean: return kLoops<Rule::sum, T>;
     case ReduceKind::max: return kLoops<Rule::largest, T>;
     case ReduceKind::min: return kLoops<Rule::smallest, T>;
     case ReduceKind::prod: return kLoops<Rule::product, T>;
-    case ReduceKind::any: return std::is_floating_point_v<T> ? ReduceLoops{} : kLoops<Rule::largest, Truth, true>;
-    case ReduceKind::all: return std::is_floating_point_v<T> ? ReduceLoops{} : kLoops<Rule::smallest, Truth, true>;
+    case ReduceKind::any: return floating ? ReduceLoops{} : kLoops<Rule::largest, Truth, true>;
+    case ReduceKind::all: return floating ? ReduceLoops{} : kLoops<Rule::smallest, Truth, true>;
   }
   return {};
 }
@@ -162,6 +172,7 @@ ReduceLoops find_reduce(ReduceKind kind, DType dtype) {
   switch (dtype) {
     case DType::float32: return find_for<float>(kind);
     case DType::float64: return find_for<double>(kind);
+    case DType::bfloat16: return find_for<BFloat16>(kind);
     case DType::int32: return find_for<int32_t>(kind);
     case DType::int64: return find_for<int64_t>(kind);
     case DType::uint8:

@@ -16,6 +16,7 @@ class SoftmaxKernel final : public Kernel {
  public:
   SoftmaxKernel(const Softmax& op, const Request& r, SoftmaxLoops loops)
       : view_(r.inputs[0].shape, op.axis), log_(op.log), bytes_(size_of(r.inputs[0].dtype)), loops_(loops) {}
+  bool complete() const { return view_.inner == 1 || loops_.lines; }
   void run(const Arguments& a) override {
     if (view_.length == 0) return;
     view_.inner == 1 ? run_lines(a) : run_tiles(a);
@@ -80,7 +81,7 @@ struct Rows {
     count = width == 0 ? 0 : r.inputs[0].shape.size() / width;
   }
   bool complete(const Request& r) const {
-    return loops.line && (sparse ? label != nullptr : r.inputs[1].dtype == r.inputs[0].dtype);
+    return loops.log_sum && (sparse ? label != nullptr : r.inputs[1].dtype == r.inputs[0].dtype);
   }
   size_t offset(int64_t row) const { return static_cast<size_t>(row * width) * bytes; }
   bool sparse;
@@ -159,7 +160,9 @@ std::unique_ptr<Kernel> make_rows(const Rows& rows, const Request& r) {
 
 std::unique_ptr<Kernel> make_softmax(const Request& r) {
   const SoftmaxLoops loops = softmax_loops(r.inputs[0].dtype);
-  return loops.line ? std::make_unique<SoftmaxKernel>(static_cast<const Softmax&>(r.op), r, loops) : nullptr;
+  if (!loops.line) return nullptr;
+  auto kernel = std::make_unique<SoftmaxKernel>(static_cast<const Softmax&>(r.op), r, loops);
+  return kernel->complete() ? std::move(kernel) : nullptr;
 }
 
 std::unique_ptr<Kernel> make_cross_entropy(const Request& r) {

@@ -27,6 +27,18 @@ T largest(const T* x, int64_t n) {
   return top;
 }
 
+/// f(values, count) on pieces of a line of bfloat16, widened.
+template <class F>
+void each_widened(const BFloat16* x, int64_t n, F&& f) {
+  constexpr int64_t kPiece = 1024;
+  HWY_ALIGN float piece[kPiece];
+  for (int64_t first = 0; first < n; first += kPiece) {
+    const int64_t count = std::min(kPiece, n - first);
+    for_vectors(hn::ScalableTag<float>(), count, [&](auto load, auto store) HWY_ATTR { store(load(x + first), piece); });
+    f(piece, count);
+  }
+}
+
 /// y = exp(x - top) unless y is null; gives the sum. NaN anywhere makes the sum NaN.
 template <class T>
 double exponentials(const T* x, T* y, int64_t n, T top) {
@@ -112,11 +124,32 @@ void lines(const void* px, void* py, int64_t n, int64_t stride, int64_t width, b
   }
 }
 
+/// A line of bfloat16, computed in float32 and rounded once.
+void half_line(const void* px, void* py, int64_t n, bool log) {
+  const BFloat16* x = static_cast<const BFloat16*>(px);
+  BFloat16* y = static_cast<BFloat16*>(py);
+  float top = -INFINITY;
+  each_widened(x, n, [&](const float* piece, int64_t count) { top = std::max(top, largest(piece, count)); });
+  double sum = 0;
+  each_widened(x, n, [&](const float* piece, int64_t count) { sum += exponentials<float>(piece, nullptr, count, top); });
+  const hn::ScalableTag<float> d;
+  const auto shift = hn::Set(d, log ? top + static_cast<float>(std::log(sum)) : top), factor = hn::Set(d, static_cast<float>(1 / sum));
+  for_vectors(d, n, [&](auto load, auto store) HWY_ATTR {
+    const auto moved = hn::Sub(load(x), shift);
+    store(log ? moved : hn::Mul(exponential(d, moved), factor), y);
+  });
+}
+
 template <class T>
 constexpr SoftmaxLoops kLoops = {line<T>, lines<T>, log_sum<T>, softmax_scaled<T>};
 
 SoftmaxLoops find_softmax(DType dtype) {
-  return dtype == DType::float32 ? kLoops<float> : dtype == DType::float64 ? kLoops<double> : SoftmaxLoops{};
+  switch (dtype) {
+    case DType::float32: return kLoops<float>;
+    case DType::float64: return kLoops<double>;
+    case DType::bfloat16: return {half_line, nullptr, nullptr, nullptr};
+    default: return {};
+  }
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Softmax of one line of adjacent numbers, or of many lines side by side. float32 and float64.
+// Softmax of one line of adjacent numbers, or of many lines side by side. float32 and float64; bfloat16 has `line` alone.
 #pragma once
 #include <cstdint>
 

@@ -3,6 +3,7 @@
 #include <hwy/highway.h>
 
 #include "crescent/op_types.h"
+#include "half.h"
 
 #if defined(CRESCENT_CPU_VECTOR_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef CRESCENT_CPU_VECTOR_INL_H
@@ -45,7 +46,46 @@ HWY_INLINE V activate(D d, V x, Epilogue epilogue) {
   return x;
 }
 
+/// A vector from memory and to memory; bfloat16 is widened and rounded to nearest even on the way.
+template <class D>
+HWY_INLINE hn::Vec<D> load(D d, const hn::TFromD<D>* from) {
+  return hn::LoadU(d, from);
+}
+template <class D>
+HWY_INLINE hn::Vec<D> load(D d, const BFloat16* from) {
+  const hn::Rebind<uint16_t, D> half;
+  const hn::RebindToUnsigned<D> bits;
+  return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(bits, hn::LoadU(half, &from->bits))));
+}
+template <class D>
+HWY_INLINE void store(hn::Vec<D> x, D d, hn::TFromD<D>* to) {
+  hn::StoreU(x, d, to);
+}
+template <class D>
+HWY_INLINE void store(hn::Vec<D> x, D, BFloat16* to) {
+  const hn::Rebind<uint16_t, D> half;
+  const hn::RebindToUnsigned<D> bits;
+  const hn::RebindToSigned<D> integers;
+  const auto b = hn::BitCast(bits, x), high = hn::ShiftRight<16>(b);
+  const auto rounded = hn::ShiftRight<16>(b + hn::Set(bits, 0x7fff) + (high & hn::Set(bits, 1)));
+  const auto quiet = high | hn::Set(bits, 0x40);                     // what is not a number stays that
+  const auto kept = hn::IfThenElse(hn::RebindMask(bits, hn::IsNaN(x)), quiet, rounded);
+  hn::StoreU(hn::DemoteTo(half, hn::BitCast(integers, kept)), half, &to->bits);
+}
+
 /// `count` <= Lanes values, zeros above; touches nothing else.
+template <class D>
+HWY_INLINE hn::Vec<D> load_part(D d, const BFloat16* from, int64_t count) {
+  BFloat16 buffer[hn::MaxLanes(d)] = {};
+  for (int64_t i = 0; i < count; ++i) buffer[i] = from[i];
+  return load(d, buffer);
+}
+template <class D>
+HWY_INLINE void store_part(hn::Vec<D> x, D d, BFloat16* to, int64_t count) {
+  BFloat16 buffer[hn::MaxLanes(d)];
+  store(x, d, buffer);
+  for (int64_t i = 0; i < count; ++i) to[i] = buffer[i];
+}
 template <class D>
 HWY_INLINE hn::Vec<D> load_part(D d, const hn::TFromD<D>* from, int64_t count) {
 #if HWY_TARGET <= HWY_AVX2
@@ -67,18 +107,18 @@ HWY_INLINE void store_part(hn::Vec<D> x, D d, hn::TFromD<D>* to, int64_t count) 
 #endif
 }
 
-/// f(load, store, offset) over [0, count): full vectors, then the rest through load_part and store_part.
+/// f(load, store) over [0, count): full vectors, then the rest through load_part and store_part. Both take pointers to the
+/// first element of an array, of d's type or of bfloat16.
 template <class D, class F>
 HWY_INLINE void for_vectors(D d, int64_t count, F&& f) {
-  using T = hn::TFromD<D>;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   int64_t i = 0;
   for (; i + lanes <= count; i += lanes) {
-    f([d, i](const T* p) { return hn::LoadU(d, p + i); }, [d, i](hn::Vec<D> x, T* p) { hn::StoreU(x, d, p + i); });
+    f([d, i](const auto* p) { return load(d, p + i); }, [d, i](hn::Vec<D> x, auto* p) { store(x, d, p + i); });
   }
   if (const int64_t rest = count - i; rest > 0) {
-    f([d, i, rest](const T* p) { return load_part(d, p + i, rest); },
-      [d, i, rest](hn::Vec<D> x, T* p) { store_part(x, d, p + i, rest); });
+    f([d, i, rest](const auto* p) { return load_part(d, p + i, rest); },
+      [d, i, rest](hn::Vec<D> x, auto* p) { store_part(x, d, p + i, rest); });
   }
 }
 

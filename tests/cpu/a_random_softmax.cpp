@@ -105,7 +105,7 @@ TEST_CASE("softmax along any axis") {
         Softmax op;
         op.axis = axis, op.log = log;
         CAPTURE(to_text(shape), axis);
-        CHECK(check(softmax_kernels, op, {x}, {want}) == 2);
+        CHECK(check(softmax_kernels, op, {x}, {want}) >= 2);
       }
     }
   }
