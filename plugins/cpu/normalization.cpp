@@ -29,21 +29,23 @@ struct Blocks {
 template <class T, class O>
 class Normalization : public Kernel {
  public:
+  using S = Computed<T>;                             // of statistics and parameters
+
   explicit Normalization(const Request& r)
       : blocks_(r.inputs[0].shape), epsilon_(static_cast<const O&>(r.op).epsilon), loops_(normalization_loops<T>()) {}
 
   std::string name() const override { return "highway"; }
   /// Two values a column and block, and three a column.
   size_t scratch_bytes() const override {
-    return static_cast<size_t>(2 * blocks_.values() + 3 * blocks_.columns) * sizeof(T);
+    return static_cast<size_t>(2 * blocks_.values() + 3 * blocks_.columns) * sizeof(S);
   }
 
  protected:
-  T* first(const Arguments& a, int64_t block) const {
-    return reinterpret_cast<T*>(a.scratch) + block * blocks_.columns;
+  S* first(const Arguments& a, int64_t block) const {
+    return reinterpret_cast<S*>(a.scratch) + block * blocks_.columns;
   }
-  T* second(const Arguments& a, int64_t block) const { return first(a, blocks_.count + block); }
-  T* column(const Arguments& a, int i) const { return first(a, 2 * blocks_.count + i); }
+  S* second(const Arguments& a, int64_t block) const { return first(a, blocks_.count + block); }
+  S* column(const Arguments& a, int i) const { return first(a, 2 * blocks_.count + i); }
   double total(const Arguments& a, bool of_second, int64_t c) const {
     double sum = 0;
     for (int64_t i = 0; i < blocks_.count; ++i) sum += (of_second ? second(a, i) : first(a, i))[c];
@@ -67,6 +69,7 @@ template <class T>
 class BatchNormForward final : public Normalization<T, BatchNormTrain> {
  public:
   using Normalization<T, BatchNormTrain>::Normalization;
+  using typename Normalization<T, BatchNormTrain>::S;
 
   void run(const Arguments& a) override {
     const auto& b = this->blocks_;
@@ -75,7 +78,7 @@ class BatchNormForward final : public Normalization<T, BatchNormTrain> {
     });
     this->each_column(a, [&](int64_t c) { combine(a, c); });
     a.pool.parallel(b.count, [&](int64_t i, int) {
-      this->loops_.normalize(b.at(a.in<T>(0), i), a.out<T>(1), this->column(a, 0), a.in<T>(2),
+      this->loops_.normalize(b.at(a.in<T>(0), i), a.out<S>(1), this->column(a, 0), a.in<S>(2),
                              a.out<T>(0) + b.offset(i));
     });
   }
@@ -93,8 +96,8 @@ class BatchNormForward final : public Normalization<T, BatchNormTrain> {
       deviation += static_cast<double>(b.size(i)) * away * away;
     }
     const double variance = deviation / this->rows();
-    a.out<T>(1)[c] = static_cast<T>(mean), a.out<T>(2)[c] = static_cast<T>(variance);
-    this->column(a, 0)[c] = static_cast<T>(a.in<T>(1)[c] / std::sqrt(variance + this->epsilon_));
+    a.out<S>(1)[c] = static_cast<S>(mean), a.out<S>(2)[c] = static_cast<S>(variance);
+    this->column(a, 0)[c] = static_cast<S>(a.in<S>(1)[c] / std::sqrt(variance + this->epsilon_));
   }
 };
 
@@ -103,10 +106,12 @@ template <class T>
 class BatchNormGradient final : public Normalization<T, BatchNormBackward> {
  public:
   using Normalization<T, BatchNormBackward>::Normalization;
+  using typename Normalization<T, BatchNormBackward>::S;
 
   void run(const Arguments& a) override {
     const auto& b = this->blocks_;
-    const T *x = a.in<T>(0), *mean = a.in<T>(2), *dy = a.in<T>(4);
+    const T *x = a.in<T>(0), *dy = a.in<T>(4);
+    const S* mean = a.in<S>(2);
     a.pool.parallel(b.count, [&](int64_t i, int) {
       this->loops_.products(b.at(x, i), dy + b.offset(i), mean, this->first(a, i), this->second(a, i));
     });
@@ -119,12 +124,12 @@ class BatchNormGradient final : public Normalization<T, BatchNormBackward> {
 
  private:
   void combine(const Arguments& a, int64_t c) const {
-    const double rstd = 1 / std::sqrt(a.in<T>(3)[c] + this->epsilon_), scale = a.in<T>(1)[c] * rstd;
+    const double rstd = 1 / std::sqrt(a.in<S>(3)[c] + this->epsilon_), scale = a.in<S>(1)[c] * rstd;
     const double dbeta = this->total(a, false, c), dgamma = this->total(a, true, c) * rstd;
-    a.out<T>(1)[c] = static_cast<T>(dgamma), a.out<T>(2)[c] = static_cast<T>(dbeta);
-    this->column(a, 0)[c] = static_cast<T>(scale);
-    this->column(a, 1)[c] = static_cast<T>(scale * rstd * dgamma / this->rows());
-    this->column(a, 2)[c] = static_cast<T>(scale * dbeta / this->rows());
+    a.out<S>(1)[c] = static_cast<S>(dgamma), a.out<S>(2)[c] = static_cast<S>(dbeta);
+    this->column(a, 0)[c] = static_cast<S>(scale);
+    this->column(a, 1)[c] = static_cast<S>(scale * rstd * dgamma / this->rows());
+    this->column(a, 2)[c] = static_cast<S>(scale * dbeta / this->rows());
   }
 };
 
@@ -132,13 +137,14 @@ template <class T>
 class LayerNormForward final : public Normalization<T, LayerNorm> {
  public:
   using Normalization<T, LayerNorm>::Normalization;
+  using typename Normalization<T, LayerNorm>::S;
 
   void run(const Arguments& a) override {
     const auto& b = this->blocks_;
     a.pool.parallel(b.count, [&](int64_t i, int) {
       const int64_t row = i * b.block;
-      this->loops_.row_forward(b.at(a.in<T>(0), i), a.in<T>(1), a.in<T>(2), this->epsilon_, a.out<T>(0) + b.offset(i),
-                               a.out<T>(1) + row, a.out<T>(2) + row);
+      this->loops_.row_forward(b.at(a.in<T>(0), i), a.in<S>(1), a.in<S>(2), this->epsilon_, a.out<T>(0) + b.offset(i),
+                               a.out<S>(1) + row, a.out<S>(2) + row);
     });
   }
   size_t scratch_bytes() const override { return 0; }
@@ -148,30 +154,28 @@ template <class T>
 class LayerNormGradient final : public Normalization<T, LayerNormBackward> {
  public:
   using Normalization<T, LayerNormBackward>::Normalization;
+  using typename Normalization<T, LayerNormBackward>::S;
 
   void run(const Arguments& a) override {
     const auto& b = this->blocks_;
     a.pool.parallel(b.count, [&](int64_t i, int) {
       const int64_t row = i * b.block;
-      this->loops_.row_gradient(b.at(a.in<T>(0), i), a.in<T>(1), a.in<T>(2) + row, a.in<T>(3) + row,
+      this->loops_.row_gradient(b.at(a.in<T>(0), i), a.in<S>(1), a.in<S>(2) + row, a.in<S>(3) + row,
                                 a.in<T>(4) + b.offset(i), a.out<T>(0) + b.offset(i), this->first(a, i),
                                 this->second(a, i));
     });
     this->each_column(a, [&](int64_t c) {
-      a.out<T>(1)[c] = static_cast<T>(this->total(a, false, c)), a.out<T>(2)[c] = static_cast<T>(this->total(a, true, c));
+      a.out<S>(1)[c] = static_cast<S>(this->total(a, false, c)), a.out<S>(2)[c] = static_cast<S>(this->total(a, true, c));
     });
   }
 };
 
 template <template <class> class K>
 std::unique_ptr<Kernel> make(const Request& r) {
-  const DType dtype = r.inputs[0].dtype;
-  for (const auto& spec : r.inputs) {
-    if (spec.dtype != dtype) return nullptr;
-  }
-  switch (dtype) {
+  switch (r.inputs[0].dtype) {
     case DType::float32: return std::make_unique<K<float>>(r);
     case DType::float64: return std::make_unique<K<double>>(r);
+    case DType::bfloat16: return std::make_unique<K<BFloat16>>(r);
     default: return nullptr;
   }
 }

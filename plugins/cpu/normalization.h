@@ -2,6 +2,8 @@
 #pragma once
 #include <cstdint>
 
+#include "half.h"
+
 namespace crescent::cpu {
 
 template <class T>
@@ -10,23 +12,23 @@ struct Rows {
   const T* x;
 };
 
-/// The loops for the machine at hand.
-template <class T>
+/// The loops for the machine at hand. x, y and their gradients are of type T, statistics and parameters of type S.
+template <class T, class S = Computed<T>>
 struct NormalizationLoops {
   /// Per column: mean, and sum of squared deviations from it. Reads the block twice: it should fit the cache.
-  void (*moments)(const Rows<T>& block, T* mean, T* deviation);
+  void (*moments)(const Rows<T>& block, S* mean, S* deviation);
   /// y = (x - mean) scale + shift, all per column.
-  void (*normalize)(const Rows<T>& block, const T* mean, const T* scale, const T* shift, T* y);
+  void (*normalize)(const Rows<T>& block, const S* mean, const S* scale, const S* shift, T* y);
   /// Per column: sums of dy and of dy (x - mean).
-  void (*products)(const Rows<T>& block, const T* dy, const T* mean, T* sum, T* product);
+  void (*products)(const Rows<T>& block, const T* dy, const S* mean, S* sum, S* product);
   /// dx = scale dy - (x - mean) slope - offset, all per column.
-  void (*gradient)(const Rows<T>& block, const T* dy, const T* mean, const T* scale, const T* slope, const T* offset,
+  void (*gradient)(const Rows<T>& block, const T* dy, const S* mean, const S* scale, const S* slope, const S* offset,
                    T* dx);
   /// Layer norm: y, and mean and reciprocal deviation of every row.
-  void (*row_forward)(const Rows<T>& block, const T* gamma, const T* beta, double epsilon, T* y, T* mean, T* rstd);
+  void (*row_forward)(const Rows<T>& block, const S* gamma, const S* beta, double epsilon, T* y, S* mean, S* rstd);
   /// Layer norm: dx, and the sums over these rows that dgamma and dbeta are made of.
-  void (*row_gradient)(const Rows<T>& block, const T* gamma, const T* mean, const T* rstd, const T* dy, T* dx,
-                       T* dgamma, T* dbeta);
+  void (*row_gradient)(const Rows<T>& block, const S* gamma, const S* mean, const S* rstd, const T* dy, T* dx,
+                       S* dgamma, S* dbeta);
 };
 
 template <class T>
@@ -35,5 +37,7 @@ template <>
 NormalizationLoops<float> normalization_loops<float>();
 template <>
 NormalizationLoops<double> normalization_loops<double>();
+template <>
+NormalizationLoops<BFloat16> normalization_loops<BFloat16>();
 
 }  // namespace crescent::cpu

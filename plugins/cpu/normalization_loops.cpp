@@ -14,12 +14,12 @@ namespace crescent::cpu::HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
-template <class T>
-void moments(const Rows<T>& block, T* mean, T* deviation) {
+template <class T, class S = Computed<T>>
+void moments(const Rows<T>& block, S* mean, S* deviation) {
   const T* x = block.x;
   const int64_t rows = block.rows, columns = block.columns;
-  const hn::ScalableTag<T> d;
-  const auto share = hn::Set(d, T{1} / static_cast<T>(rows));
+  const hn::ScalableTag<S> d;
+  const auto share = hn::Set(d, S{1} / static_cast<S>(rows));
   for_vectors(d, columns, [&](auto load, auto store) HWY_ATTR {
     auto sum = hn::Zero(d), odd = hn::Zero(d);
     int64_t r = 0;
@@ -41,22 +41,22 @@ void moments(const Rows<T>& block, T* mean, T* deviation) {
   });
 }
 
-template <class T>
-void normalize(const Rows<T>& block, const T* mean, const T* scale, const T* shift, T* y) {
+template <class T, class S = Computed<T>>
+void normalize(const Rows<T>& block, const S* mean, const S* scale, const S* shift, T* y) {
   const T* x = block.x;
   const int64_t rows = block.rows, columns = block.columns;
   for (int64_t r = 0; r < rows; ++r, x += columns, y += columns) {
-    for_vectors(hn::ScalableTag<T>(), columns, [&](auto load, auto store) HWY_ATTR {
+    for_vectors(hn::ScalableTag<S>(), columns, [&](auto load, auto store) HWY_ATTR {
       store(hn::MulAdd(hn::Sub(load(x), load(mean)), load(scale), load(shift)), y);
     });
   }
 }
 
-template <class T>
-void products(const Rows<T>& block, const T* dy, const T* mean, T* sum, T* product) {
+template <class T, class S = Computed<T>>
+void products(const Rows<T>& block, const T* dy, const S* mean, S* sum, S* product) {
   const T* x = block.x;
   const int64_t rows = block.rows, columns = block.columns;
-  const hn::ScalableTag<T> d;
+  const hn::ScalableTag<S> d;
   for_vectors(d, columns, [&](auto load, auto store) HWY_ATTR {
     const auto center = load(mean);
     auto total = hn::Zero(d), dot = hn::Zero(d);
@@ -68,45 +68,47 @@ void products(const Rows<T>& block, const T* dy, const T* mean, T* sum, T* produ
   });
 }
 
-template <class T>
-void gradient(const Rows<T>& block, const T* dy, const T* mean, const T* scale, const T* slope, const T* offset,
+template <class T, class S = Computed<T>>
+void gradient(const Rows<T>& block, const T* dy, const S* mean, const S* scale, const S* slope, const S* offset,
               T* dx) {
   const T* x = block.x;
   const int64_t rows = block.rows, columns = block.columns;
   for (int64_t r = 0; r < rows; ++r, x += columns, dy += columns, dx += columns) {
-    for_vectors(hn::ScalableTag<T>(), columns, [&](auto load, auto store) HWY_ATTR {
+    for_vectors(hn::ScalableTag<S>(), columns, [&](auto load, auto store) HWY_ATTR {
       const auto rest = hn::MulAdd(hn::Sub(load(x), load(mean)), load(slope), load(offset));
       store(hn::MulSub(load(scale), load(dy), rest), dx);
     });
   }
 }
 
-template <class T>
-HWY_INLINE T squared_deviations(const T* x, int64_t count, T center) {
-  const hn::ScalableTag<T> d;
-  const int64_t whole = count - count % static_cast<int64_t>(hn::Lanes(d));
+template <class T, class S = Computed<T>>
+HWY_INLINE S squared_deviations(const T* x, int64_t count, S center) {
+  const hn::ScalableTag<S> d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), rest = count % lanes, whole = count - rest;
   const auto middle = hn::Set(d, center);
   auto squares = hn::Zero(d);
   for_vectors(d, whole, [&](auto load, auto) HWY_ATTR {
     const auto a = hn::Sub(load(x), middle);
     squares = hn::MulAdd(a, a, squares);
   });
-  T sum = hn::GetLane(hn::SumOfLanes(d, squares));
-  for (int64_t i = whole; i < count; ++i) sum += (x[i] - center) * (x[i] - center);
-  return sum;
+  if (rest > 0) {
+    const auto a = hn::IfThenElseZero(hn::FirstN(d, static_cast<size_t>(rest)), hn::Sub(load_part(d, x + whole, rest), middle));
+    squares = hn::MulAdd(a, a, squares);
+  }
+  return hn::GetLane(hn::SumOfLanes(d, squares));
 }
 
-template <class T>
-void row_forward(const Rows<T>& block, const T* gamma, const T* beta, double epsilon, T* y, T* mean, T* rstd) {
-  const hn::ScalableTag<T> d;
+template <class T, class S = Computed<T>>
+void row_forward(const Rows<T>& block, const S* gamma, const S* beta, double epsilon, T* y, S* mean, S* rstd) {
+  const hn::ScalableTag<S> d;
   const int64_t columns = block.columns;
-  const T share = T{1} / static_cast<T>(columns);
+  const S share = S{1} / static_cast<S>(columns);
   for (int64_t i = 0; i < block.rows; ++i, y += columns) {
     const T* x = block.x + i * columns;
     auto sum = hn::Zero(d);
     for_vectors(d, columns, [&](auto load, auto) HWY_ATTR { sum = hn::Add(sum, load(x)); });
     mean[i] = hn::GetLane(hn::SumOfLanes(d, sum)) * share;
-    rstd[i] = static_cast<T>(1 / std::sqrt(squared_deviations(x, columns, mean[i]) * share + epsilon));
+    rstd[i] = static_cast<S>(1 / std::sqrt(squared_deviations(x, columns, mean[i]) * share + epsilon));
     const auto middle = hn::Set(d, mean[i]), factor = hn::Set(d, rstd[i]);
     for_vectors(d, columns, [&](auto load, auto store) HWY_ATTR {
       store(hn::MulAdd(hn::Mul(hn::Sub(load(x), middle), factor), load(gamma), load(beta)), y);
@@ -114,13 +116,13 @@ void row_forward(const Rows<T>& block, const T* gamma, const T* beta, double eps
   }
 }
 
-template <class T>
-void row_gradient(const Rows<T>& block, const T* gamma, const T* mean, const T* rstd, const T* dy, T* dx, T* dgamma,
-                  T* dbeta) {
-  const hn::ScalableTag<T> d;
+template <class T, class S = Computed<T>>
+void row_gradient(const Rows<T>& block, const S* gamma, const S* mean, const S* rstd, const T* dy, T* dx, S* dgamma,
+                  S* dbeta) {
+  const hn::ScalableTag<S> d;
   const int64_t columns = block.columns;
-  std::fill_n(dgamma, columns, T{0}), std::fill_n(dbeta, columns, T{0});
-  const T share = T{1} / static_cast<T>(columns);
+  std::fill_n(dgamma, columns, S{0}), std::fill_n(dbeta, columns, S{0});
+  const S share = S{1} / static_cast<S>(columns);
   for (int64_t i = 0; i < block.rows; ++i, dy += columns, dx += columns) {
     const T* x = block.x + i * columns;
     const auto middle = hn::Set(d, mean[i]), factor = hn::Set(d, rstd[i]);
@@ -145,6 +147,7 @@ NormalizationLoops<T> loops() {
 }
 NormalizationLoops<float> loops_float() { return loops<float>(); }
 NormalizationLoops<double> loops_double() { return loops<double>(); }
+NormalizationLoops<BFloat16> loops_bfloat16() { return loops<BFloat16>(); }
 
 }  // namespace
 }  // namespace crescent::cpu::HWY_NAMESPACE
@@ -154,6 +157,7 @@ HWY_AFTER_NAMESPACE();
 namespace crescent::cpu {
 HWY_EXPORT(loops_float);
 HWY_EXPORT(loops_double);
+HWY_EXPORT(loops_bfloat16);
 
 template <>
 NormalizationLoops<float> normalization_loops<float>() {
@@ -162,6 +166,10 @@ NormalizationLoops<float> normalization_loops<float>() {
 template <>
 NormalizationLoops<double> normalization_loops<double>() {
   return HWY_DYNAMIC_DISPATCH(loops_double)();
+}
+template <>
+NormalizationLoops<BFloat16> normalization_loops<BFloat16>() {
+  return HWY_DYNAMIC_DISPATCH(loops_bfloat16)();
 }
 }  // namespace crescent::cpu
 #endif

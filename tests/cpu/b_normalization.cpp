@@ -1,4 +1,5 @@
 #include "b_support.h"
+#include "loops.h"
 
 using namespace crescent;
 using namespace crescent::cpu;
@@ -10,7 +11,7 @@ namespace {
 std::vector<Array> batch_norm(const std::vector<Array>& in, double epsilon) {
   const Array& x = in[0];
   const int64_t columns = x.spec.shape[-1], rows = x.spec.shape.size() / columns;
-  Array y = x, mean = zeros({columns}, x.spec.dtype), variance = mean;
+  Array y = x, mean = zeros({columns}, computed_as(x.spec.dtype)), variance = mean;
   for (int64_t c = 0; c < columns; ++c) {
     for (int64_t r = 0; r < rows; ++r) mean.values[c] += x[r * columns + c] / rows;
     for (int64_t r = 0; r < rows; ++r) variance.values[c] += std::pow(x[r * columns + c] - mean[c], 2) / rows;
@@ -26,7 +27,7 @@ std::vector<Array> layer_norm(const std::vector<Array>& in, double epsilon) {
   const Array& x = in[0];
   const Shape shape = x.spec.shape, leading = shape.slice(0, shape.rank() - 1);
   const int64_t columns = shape[-1], rows = leading.size();
-  Array y = x, mean = zeros(leading, x.spec.dtype), rstd = mean;
+  Array y = x, mean = zeros(leading, computed_as(x.spec.dtype)), rstd = mean;
   for (int64_t r = 0; r < rows; ++r) {
     double variance = 0;
     for (int64_t c = 0; c < columns; ++c) mean.values[r] += x[r * columns + c] / columns;
@@ -40,7 +41,8 @@ std::vector<Array> layer_norm(const std::vector<Array>& in, double epsilon) {
 }
 
 std::vector<Array> operands(const Shape& shape, DType dtype) {
-  return {random(shape, dtype, 1), random({shape[-1]}, dtype, 2, 0.5, 1.5), random({shape[-1]}, dtype, 3)};
+  const DType wide = computed_as(dtype);
+  return {random(shape, dtype, 1), random({shape[-1]}, wide, 2, 0.5, 1.5), random({shape[-1]}, wide, 3)};
 }
 
 template <class Forward, class Backward, class Reference>

@@ -55,6 +55,7 @@ struct WeightOptions {
   std::shared_ptr<Constraint> constraint{};
   bool trainable = true;
   std::optional<DType> dtype{};
+  bool autocast = true;                           ///< see Variable::Options
 };
 
 class Layer;

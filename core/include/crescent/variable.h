@@ -14,6 +14,7 @@ class CRESCENT_API Variable {
   struct Options {
     std::string name = "variable";
     bool trainable = true;
+    bool autocast = true;                   ///< reads as the narrower dtype within a layer of mixed precision
     std::shared_ptr<Regularizer> regularizer{};
     std::shared_ptr<Constraint> constraint{};
   };

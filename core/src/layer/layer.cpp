@@ -102,7 +102,7 @@ Variable Layer::add_weight(const std::string& name, const Shape& shape, const Re
   const OutsideTrace outside;
   const DType dtype = options.dtype.value_or(variable_dtype());
   const Tensor initial = initializer ? (*initializer)(shape, dtype) : Tensor(shape, dtype);
-  Variable variable(initial, {name, options.trainable, options.regularizer, options.constraint});
+  Variable variable(initial, {name, options.trainable, options.autocast, options.regularizer, options.constraint});
   LayerAccess::ensure_name(*this);
   variable.set_path(name_ + "/" + name);
   track(variable);

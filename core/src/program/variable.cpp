@@ -48,7 +48,8 @@ Tensor Variable::value() const {
   Tensor value = recorder ? recorder->read(*this) : state_->value;
   watch_on_tapes(*this, value);
   const std::optional<DType> narrow = Autocast::current();
-  return narrow && trainable() && is_floating(value.dtype()) ? ops::cast(value, *narrow) : value;
+  const bool narrows = narrow && trainable() && state_->options.autocast && is_floating(value.dtype());
+  return narrows ? ops::cast(value, *narrow) : value;
 }
 
 void Variable::assign(const Tensor& value) const {

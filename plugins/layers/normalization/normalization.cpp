@@ -1,4 +1,4 @@
-// Batch and layer normalisation.
+// Batch and layer normalisation. Under mixed precision statistics and parameters stay as wide as the variables.
 #include <algorithm>
 
 #include "crescent/plugin.h"
@@ -26,8 +26,11 @@ class ScaledLayer : public UnaryLayer {
         .field("gamma_constraint", &ScaledLayer::gamma_constraint_, "Projection of gamma after updates.");
   }
   void build_scale(const Shape& shape) {
-    if (scale_) gamma_ = add_weight("gamma", shape, gamma_initializer_, {gamma_regularizer_.shared(), gamma_constraint_.shared()});
-    if (center_) beta_ = add_weight("beta", shape, beta_initializer_, {beta_regularizer_.shared(), beta_constraint_.shared()});
+    auto weight = [&](const char* name, auto& initializer, auto& regularizer, auto& constraint) {
+      return add_weight(name, shape, initializer, {.regularizer = regularizer.shared(), .constraint = constraint.shared(), .autocast = false});
+    };
+    if (scale_) gamma_ = weight("gamma", gamma_initializer_, gamma_regularizer_, gamma_constraint_);
+    if (center_) beta_ = weight("beta", beta_initializer_, beta_regularizer_, beta_constraint_);
     neutral_ = shape;
   }
   Tensor gamma() const { return scale_ ? gamma_.value() : ops::ones(neutral_, variable_dtype()); }
@@ -86,7 +89,7 @@ class BatchNormalization final : public ScaledLayer {
   }
   Tensor normalize(const Tensor& x, const Tensor& mean, const Tensor& variance) const {
     const Tensor factor = ops::rsqrt(variance + epsilon_) * gamma();
-    return x * factor + (beta() - mean * factor);
+    return ops::cast(x * factor + (beta() - mean * factor), x.dtype());
   }
   Tensor train(const Tensor& x, const Tensor& mask) {
     if (mask) return train_masked(x, mask);
@@ -96,7 +99,7 @@ class BatchNormalization final : public ScaledLayer {
   }
   /// Moments over the steps that count.
   Tensor train_masked(const Tensor& x, const Tensor& mask) {
-    Tensor weights = ops::cast(mask, x.dtype());
+    Tensor weights = ops::cast(mask, mean_.dtype());
     while (weights.rank() < x.rank()) weights = ops::expand_dims(weights, -1);
     ops::Axes axes;
     for (int i = 0; i < x.rank() - 1; ++i) axes.push_back(i);
@@ -146,9 +149,9 @@ class LayerNormalization final : public ScaledLayer {
     if (axes.size() == 1 && axes[0] == x.rank() - 1) return ops::layer_norm(x, gamma(), beta(), epsilon_);
     Shape wide;
     for (int i = 0; i < x.rank(); ++i) wide.append(std::find(axes.begin(), axes.end(), i) == axes.end() ? 1 : x.dim(i));
-    const Tensor centred = x - ops::mean(x, axes, true);
+    const Tensor values = ops::cast(x, variable_dtype()), centred = values - ops::mean(values, axes, true);
     const Tensor y = centred * ops::rsqrt(ops::mean(ops::square(centred), axes, true) + epsilon_);
-    return y * ops::reshape(gamma(), wide) + ops::reshape(beta(), wide);
+    return ops::cast(y * ops::reshape(gamma(), wide) + ops::reshape(beta(), wide), x.dtype());
   }
 
  private:

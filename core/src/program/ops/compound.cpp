@@ -40,19 +40,22 @@ void expect_labels(const TensorSpec& logits, const TensorSpec& labels, bool spar
   if (!sparse && labels.dtype != logits.dtype) fail(name, ": dtypes ", logits.dtype, " and ", labels.dtype, " differ");
 }
 
+/// What statistics of x and the parameters applied with them are kept in.
+DType statistics_dtype(DType x) { return x == DType::bfloat16 || x == DType::float16 ? DType::float32 : x; }
+Tensor as_statistics(const Tensor& x) { return ops::cast(x, statistics_dtype(x.dtype())); }
+
 void expect_channels(std::string_view op, std::span<const TensorSpec> in, std::initializer_list<size_t> which) {
   const TensorSpec& x = in[0];
   expect_floating(op, x.dtype);
   expect_rank_at_least(op, x.shape, 1);
   for (size_t i : which) {
-    if (in[i].dtype != x.dtype) fail(op, ": dtypes ", x.dtype, " and ", in[i].dtype, " differ");
+    if (in[i].dtype != statistics_dtype(x.dtype)) fail(op, ": dtypes ", x.dtype, " and ", in[i].dtype, " do not fit");
     if (!in[i].shape.compatible({x.shape[-1]})) {
       fail(op, ": shapes ", x.shape, " and ", in[i].shape, " do not fit: expected (",
            x.shape[-1] < 0 ? "None" : to_text(x.shape[-1]), ",)");
     }
   }
 }
-
 
 }  // namespace
 
@@ -114,15 +117,16 @@ Tensors SoftmaxCrossEntropyBackward::decompose(std::span<const Tensor> in) const
 
 TensorSpecs BatchNormTrain::infer(std::span<const TensorSpec> in) const {
   expect_channels("batch_norm_train", in, {1, 2});
-  const TensorSpec channel{in[0].dtype, {in[0].shape[-1]}};
+  const TensorSpec channel{statistics_dtype(in[0].dtype), {in[0].shape[-1]}};
   return {in[0], channel, channel};
 }
 
 Tensors BatchNormTrain::decompose(std::span<const Tensor> in) const {
   const std::vector<int> axes = all_but_last(in[0].shape());
-  const Tensor mean = axes.empty() ? in[0] : ops::mean(in[0], axes), centered = in[0] - mean;
-  const Tensor variance = axes.empty() ? ops::zeros_like(in[0]) : ops::mean(ops::square(centered), axes);
-  return {centered * ops::rsqrt(variance + epsilon) * in[1] + in[2], mean, variance};
+  const Tensor x = as_statistics(in[0]);
+  const Tensor mean = axes.empty() ? x : ops::mean(x, axes), centered = x - mean;
+  const Tensor variance = axes.empty() ? ops::zeros_like(x) : ops::mean(ops::square(centered), axes);
+  return {ops::cast(centered * ops::rsqrt(variance + epsilon) * in[1] + in[2], in[0].dtype()), mean, variance};
 }
 
 Tensors BatchNormTrain::vjp(const Vjp& v) const {
@@ -134,7 +138,10 @@ Tensors BatchNormTrain::vjp(const Vjp& v) const {
     result = apply(op, {x, v.inputs[1], mean, variance, v.gradients[0]});
   }
   const double n = count_of(x.shape(), all_but_last(x.shape()));
-  auto add_to_x = [&](const Tensor& g) { result[0] = result[0] ? result[0] + g : ops::broadcast_to(g, x.shape()); };
+  auto add_to_x = [&](const Tensor& g) {
+    const Tensor gradient = ops::cast(g, x.dtype());
+    result[0] = result[0] ? result[0] + gradient : ops::broadcast_to(gradient, x.shape());
+  };
   if (v.gradients[1]) add_to_x(v.gradients[1] * (1 / n));
   if (v.gradients[2]) add_to_x((x - mean) * (v.gradients[2] * (2 / n)));
   return result;
@@ -146,23 +153,25 @@ TensorSpecs BatchNormBackward::infer(std::span<const TensorSpec> in) const {
 }
 
 Tensors BatchNormBackward::decompose(std::span<const Tensor> in) const {
-  const Tensor &x = in[0], &gamma = in[1], &mean = in[2], &variance = in[3], &dy = in[4];
+  const Tensor &gamma = in[1], &mean = in[2], &variance = in[3], x = as_statistics(in[0]), dy = as_statistics(in[4]);
   const double n = count_of(x.shape(), all_but_last(x.shape()));
   const Tensor rstd = ops::rsqrt(variance + epsilon), normal = (x - mean) * rstd;
   const Tensor dbeta = sum_rows(dy), dgamma = sum_rows(dy * normal);
-  return {gamma * rstd * (dy - dbeta * (1 / n) - normal * (dgamma * (1 / n))), dgamma, dbeta};
+  const Tensor dx = gamma * rstd * (dy - dbeta * (1 / n) - normal * (dgamma * (1 / n)));
+  return {ops::cast(dx, in[0].dtype()), dgamma, dbeta};
 }
 
 TensorSpecs LayerNorm::infer(std::span<const TensorSpec> in) const {
   expect_channels("layer_norm", in, {1, 2});
-  const TensorSpec row{in[0].dtype, in[0].shape.slice(0, -1)};
+  const TensorSpec row{statistics_dtype(in[0].dtype), in[0].shape.slice(0, -1)};
   return {in[0], row, row};
 }
 
 Tensors LayerNorm::decompose(std::span<const Tensor> in) const {
-  const Tensor mean = ops::mean(in[0], {-1}, true), centered = in[0] - mean;
+  const Tensor x = as_statistics(in[0]), mean = ops::mean(x, {-1}, true), centered = x - mean;
   const Tensor rstd = ops::rsqrt(ops::mean(ops::square(centered), {-1}, true) + epsilon);
-  return {centered * rstd * in[1] + in[2], ops::squeeze(mean, -1), ops::squeeze(rstd, -1)};
+  const Tensor y = ops::cast(centered * rstd * in[1] + in[2], in[0].dtype());
+  return {y, ops::squeeze(mean, -1), ops::squeeze(rstd, -1)};
 }
 
 Tensors LayerNorm::vjp(const Vjp& v) const {
@@ -174,7 +183,10 @@ Tensors LayerNorm::vjp(const Vjp& v) const {
     result = apply(op, {x, v.inputs[1], mean, rstd, v.gradients[0]});
   }
   const double n = static_cast<double>(std::max<int64_t>(x.dim(-1), 1));
-  auto add_to_x = [&](const Tensor& g) { result[0] = result[0] ? result[0] + g : ops::broadcast_to(g, x.shape()); };
+  auto add_to_x = [&](const Tensor& g) {
+    const Tensor gradient = ops::cast(g, x.dtype());
+    result[0] = result[0] ? result[0] + gradient : ops::broadcast_to(gradient, x.shape());
+  };
   if (v.gradients[1]) add_to_x(ops::expand_dims(v.gradients[1] * (1 / n), -1));
   if (v.gradients[2]) {
     const Tensor weight = ops::expand_dims(v.gradients[2] * rstd * rstd * rstd * (-1 / n), -1);
@@ -189,11 +201,11 @@ TensorSpecs LayerNormBackward::infer(std::span<const TensorSpec> in) const {
 }
 
 Tensors LayerNormBackward::decompose(std::span<const Tensor> in) const {
-  const Tensor &x = in[0], &gamma = in[1], &dy = in[4];
+  const Tensor &gamma = in[1], x = as_statistics(in[0]), dy = as_statistics(in[4]);
   const Tensor mean = ops::expand_dims(in[2], -1), rstd = ops::expand_dims(in[3], -1);
   const Tensor normal = (x - mean) * rstd, scaled = dy * gamma;
   const Tensor dx = rstd * (scaled - ops::mean(scaled, {-1}, true) - normal * ops::mean(scaled * normal, {-1}, true));
-  return {dx, sum_rows(dy * normal), sum_rows(dy)};
+  return {ops::cast(dx, in[0].dtype()), sum_rows(dy * normal), sum_rows(dy)};
 }
 
 namespace ops {
@@ -230,14 +242,16 @@ Tensor softmax_cross_entropy(const Tensor& logits, const Tensor& labels) {
 Moments batch_norm_train(const Tensor& x, const Tensor& gamma, const Tensor& beta, double epsilon) {
   BatchNormTrain op;
   op.epsilon = epsilon;
-  Tensors out = apply(op, {x, gamma, beta});
+  const DType dtype = statistics_dtype(x.dtype());
+  Tensors out = apply(op, {x, cast(gamma, dtype), cast(beta, dtype)});
   return {out[0], out[1], out[2]};
 }
 
 Tensor layer_norm(const Tensor& x, const Tensor& gamma, const Tensor& beta, double epsilon) {
   LayerNorm op;
   op.epsilon = epsilon;
-  return apply(op, {x, gamma, beta})[0];
+  const DType dtype = statistics_dtype(x.dtype());
+  return apply(op, {x, cast(gamma, dtype), cast(beta, dtype)})[0];
 }
 
 }  // namespace ops
