@@ -44,16 +44,15 @@ ConvPlan::ConvPlan(const Request& r) {
 }
 
 std::span<const KernelRow> convolution_kernels() {
-  static constexpr KernelFactory kFastest = plain<make_winograd_convolution>, kBest = make_onednn_convolution,
-                                 kRest = plain<make_unfolded_convolution>,
-                                 kHalf = plain<make_converted<convolution_kernels>>;
+  static constexpr KernelFactory kFloat = plain<make_winograd_convolution>, kHalf = make_amx_convolution,
+                                 kBest = make_onednn_convolution, kRest = plain<make_unfolded_convolution>,
+                                 kConverted = plain<make_converted<convolution_kernels>>;
   static constexpr KernelRow kRows[] = {
-      {"conv", kFastest},                 {"conv", kBest},
-      {"conv", kRest},                    {"conv", kHalf},
-      {"conv_backward_data", kFastest},   {"conv_backward_data", kBest},
-      {"conv_backward_data", kRest},      {"conv_backward_data", kHalf},
-      {"conv_backward_kernel", kFastest}, {"conv_backward_kernel", kBest},
-      {"conv_backward_kernel", kRest},    {"conv_backward_kernel", kHalf}};
+      {"conv", kFloat},      {"conv", kHalf},      {"conv", kBest},
+      {"conv", kRest},       {"conv", kConverted}, {"conv_backward_data", kFloat},
+      {"conv_backward_data", kHalf},   {"conv_backward_data", kBest},   {"conv_backward_data", kRest},
+      {"conv_backward_data", kConverted}, {"conv_backward_kernel", kFloat}, {"conv_backward_kernel", kHalf},
+      {"conv_backward_kernel", kBest}, {"conv_backward_kernel", kRest}, {"conv_backward_kernel", kConverted}};
   return kRows;
 }
 

@@ -36,6 +36,7 @@ struct ConvPlan {
 };
 
 std::unique_ptr<Kernel> make_winograd_convolution(const Request& request);  // 3x3, where that is faster
+std::unique_ptr<Kernel> make_amx_convolution(const Request& request);       // bfloat16, where there are tiles
 std::unique_ptr<Kernel> make_onednn_convolution(const Request& request);    // where oneDNN has fast code
 std::unique_ptr<Kernel> make_unfolded_convolution(const Request& request);  // everything, as products of matrices
 

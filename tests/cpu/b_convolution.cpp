@@ -108,6 +108,12 @@ TEST_CASE("convolution and its gradients agree with plain loops", "[cpu][conv]")
   for (const auto& c : kCases) check_case(c, DType::float32, false, Epilogue::none, 2);
 }
 
+TEST_CASE("convolution of bfloat16, with tiles and without", "[cpu][conv]") {
+  const Machine machine(GENERATE(0, 1));
+  for (const auto& c : kCases) check_case(c, DType::bfloat16, true, Epilogue::relu, 1);
+  check_case({{1, 80, 70, 3}, {3, 5, 3, 33}, spec({1, 1}, {1, 1}, {2, 1}, {0, 4})}, DType::bfloat16, false, Epilogue::none, 1);
+}
+
 TEST_CASE("3x3 convolution by Winograd's algorithm", "[cpu][conv]") {
   // Relative to the largest value it errs by up to 3.1e-6 (gradient of the kernel 1.4e-6), oneDNN by 1.2e-6 (0.6e-6).
   const Case cases[] = {

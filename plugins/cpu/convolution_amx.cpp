@@ -1,0 +1,253 @@
+// Convolutions of bfloat16 on AMX tiles, for strides of 1. An image is copied to rows padded with zeros, one behind the
+// other. Then a pixel is a number f, a tap of the kernel a distance to f, and the values under one row of the kernel are
+// contiguous: rows of pixels that overlap are the left operand of a product as they lie. What comes out for the pixels of
+// the padding is not stored.
+#include <algorithm>
+
+#include "amx.h"
+#include "convolution.h"
+#include "loops.h"
+#include "matmul.h"
+#include "thread_scratch.h"
+
+namespace crescent::cpu {
+namespace {
+
+using amx::kBlock;
+using amx::kLines;
+
+constexpr int64_t kPixels = 2048;                    ///< of a piece of an image, about
+
+int64_t pieces(int64_t whole, int64_t piece) { return (whole + piece - 1) / piece; }
+
+/// A convolution of stride 1 over images of `rows` x `columns` pixels. Where it is the gradient of another one by its input,
+/// its kernel is that one's, turned around.
+struct Flat {
+  int64_t batch, rows, columns, channels;            ///< in
+  int64_t out_rows, out_columns, out_channels;
+  int64_t kernel_rows, kernel_columns, top, left;
+  int64_t width;                                     ///< of a padded row
+  int64_t piece;                                     ///< output rows at a time
+
+  Flat(const ConvPlan& p, bool gradient) {
+    const auto &h = p.axes[1], &w = p.axes[2];
+    batch = p.batch, kernel_rows = h.kernel, kernel_columns = w.kernel;
+    rows = gradient ? h.out : h.in, columns = gradient ? w.out : w.in;
+    out_rows = gradient ? h.in : h.out, out_columns = gradient ? w.in : w.out;
+    channels = gradient ? p.out_channels : p.in_channels, out_channels = gradient ? p.in_channels : p.out_channels;
+    top = gradient ? h.kernel - 1 - h.before : h.before, left = gradient ? w.kernel - 1 - w.before : w.before;
+    width = out_columns + kernel_columns - 1;
+    piece = std::clamp<int64_t>(kPixels / width, 1, out_rows);
+  }
+  int64_t pixels(int64_t count) const { return pieces(count * width, kBlock) * kBlock; }     ///< of so many output rows
+  /// Values of a padded piece, and what is read behind it.
+  int64_t padded_values(int64_t count) const {
+    return (pixels(count) + (kernel_rows - 1) * width + kernel_columns) * channels + 2 * amx::kDepth;
+  }
+  int64_t first(int64_t number) const { return number * piece; }
+  int64_t count(int64_t number) const { return std::min(piece, out_rows - first(number)); }
+  int64_t piece_count() const { return pieces(out_rows, piece); }
+
+  /// The part of an image under output rows [first, first + count), padded with zeros.
+  void pad(const uint16_t* image, int64_t first, int64_t count, uint16_t* to) const {
+    std::fill_n(to, padded_values(count), uint16_t{0});
+    for (int64_t i = 0; i < count + kernel_rows - 1; ++i) {
+      const int64_t row = first + i - top, skipped = std::max<int64_t>(-left, 0);
+      if (row < 0 || row >= rows) continue;
+      const int64_t shown = std::min(columns, width - left) - skipped;
+      std::copy_n(image + (row * columns + skipped) * channels, shown * channels, to + (i * width + left + skipped) * channels);
+    }
+  }
+};
+
+/// Forward, and backward data as a forward convolution of dy with the kernel turned around.
+class ImageConvolution final : public Kernel {
+ public:
+  explicit ImageConvolution(const Request& r)
+      : plan_(r), gradient_(plan_.pass == ConvPass::backward_data), flat_(plan_, gradient_),
+        run_(flat_.kernel_columns * flat_.channels), strip_(flat_.kernel_rows * amx::strip_values(run_)) {}
+
+  void run(const Arguments& a) override {
+    auto* packed = reinterpret_cast<uint16_t*>(a.scratch);
+    pack_kernel(a.in<uint16_t>(1), packed, packed + strips() * strip_);
+    a.pool.parallel(flat_.batch * flat_.piece_count(), [&](int64_t part, int) {
+      const amx::Tiles tiles;
+      compute(a, packed, part / flat_.piece_count(), part % flat_.piece_count());
+    });
+  }
+  std::string name() const override { return "amx"; }
+  size_t scratch_bytes() const override {
+    return static_cast<size_t>(strips() * strip_ + (gradient_ ? plan_.kernel_size() : 0)) * sizeof(uint16_t);
+  }
+  double flops() const override { return plan_.flops(); }
+
+ private:
+  int64_t strips() const { return pieces(flat_.out_channels, kLines); }
+
+  void pack_kernel(const uint16_t* kernel, uint16_t* packed, uint16_t* turned) const {
+    const int64_t taps = flat_.kernel_rows * flat_.kernel_columns, in = flat_.channels, out = flat_.out_channels;
+    for (int64_t tap = 0; gradient_ && tap < taps; ++tap) {
+      const uint16_t* from = kernel + (taps - 1 - tap) * in * out;
+      for (int64_t o = 0; o < out; ++o) {
+        for (int64_t i = 0; i < in; ++i) turned[(tap * in + i) * out + o] = from[o * in + i];
+      }
+    }
+    for (int64_t row = 0; row < flat_.kernel_rows; ++row) {
+      amx::pack_right((gradient_ ? turned : kernel) + row * run_ * out, out, amx::Lie::lines_in_columns, out, run_,
+                      packed + row * amx::strip_values(run_), strip_);
+    }
+  }
+
+  void compute(const Arguments& a, const uint16_t* kernel, int64_t image, int64_t number) const {
+    const int64_t first = flat_.first(number), count = flat_.count(number), channels = flat_.channels;
+    alignas(64) float sums[kBlock * kBlock];
+    auto* padded = reinterpret_cast<uint16_t*>(thread_scratch(static_cast<size_t>(flat_.padded_values(count)) * sizeof(uint16_t)));
+    flat_.pad(a.in<uint16_t>(0) + image * flat_.rows * flat_.columns * channels, first, count, padded);
+    uint16_t* y = a.out<uint16_t>(0) + (image * flat_.out_rows + first) * flat_.out_columns * flat_.out_channels;
+    for (int64_t f = 0; f < count * flat_.width; f += kBlock) {
+      const uint16_t* pixel = padded + f * channels;
+      const amx::Left left{pixel, pixel + kLines * channels, channels, amx::kDepth, flat_.width * channels};
+      for (int64_t strip = 0; strip < strips(); strip += 2) {
+        const amx::Right right{kernel + strip * strip_, kernel + std::min(strip + 1, strips() - 1) * strip_};
+        amx::multiply(left, right, amx::steps(run_), flat_.kernel_rows, sums, false);
+        store(a, sums, f, count, strip * kLines, y);
+      }
+    }
+  }
+
+  /// The sums of 32 pixels from f on and 32 channels from c on.
+  void store(const Arguments& a, float* sums, int64_t f, int64_t rows, int64_t c, uint16_t* y) const {
+    const int64_t channels = std::min(kBlock, flat_.out_channels - c);
+    float bias[kBlock];
+    for (int64_t i = 0; plan_.bias && i < channels; ++i) bias[i] = bfloat16_to_float(a.in<uint16_t>(2)[c + i]);
+    finish<float>(sums, kBlock, channels, kBlock, plan_.bias ? bias : nullptr, plan_.epilogue);
+    for (int64_t i = 0; i < kBlock;) {
+      const int64_t row = (f + i) / flat_.width, column = (f + i) % flat_.width;
+      const int64_t here = std::min(kBlock - i, flat_.width - column), shown = std::min(here, flat_.out_columns - column);
+      if (row >= rows) return;
+      if (shown > 0) {
+        amx::store(sums + i * kBlock, shown, channels, y + (row * flat_.out_columns + column) * flat_.out_channels + c, flat_.out_channels);
+      }
+      i += here;
+    }
+  }
+
+  ConvPlan plan_;
+  bool gradient_;
+  Flat flat_;
+  int64_t run_;                                      ///< values under a row of the kernel
+  int64_t strip_;                                    ///< packed values of 16 output channels
+};
+
+/// dkernel[tap] = x shifted by the tap, transposed, times dy. Images are dealt to a fixed number of lanes.
+class KernelGradient final : public Kernel {
+ public:
+  explicit KernelGradient(const Request& r)
+      : plan_(r), flat_(plan_, false), result_(r.outputs[0].dtype), in_strips_(pieces(flat_.channels, kLines)),
+        out_strips_(pieces(flat_.out_channels, kLines)), columns_(flat_.kernel_rows * flat_.kernel_columns * in_strips_) {
+    constexpr int64_t kMostLanes = 16, kMostValues = 4 << 20;
+    lanes_ = std::clamp<int64_t>(std::min(kMostValues / values(), kMostLanes), 2, std::max<int64_t>(flat_.batch, 2));
+  }
+
+  void run(const Arguments& a) override {
+    a.pool.parallel(lanes_, [&](int64_t lane, int) {
+      const amx::Tiles tiles;
+      bool add = false;
+      for (int64_t i = flat_.batch * lane / lanes_; i < flat_.batch * (lane + 1) / lanes_; ++i) {
+        for (int64_t n = 0; n < flat_.piece_count(); ++n, add = true) compute(a, i, n, partial(a, lane), add);
+      }
+      if (!add) std::fill_n(partial(a, lane), values(), 0.0f);
+    });
+    a.pool.blocks(values(), 4096, [&](int64_t begin, int64_t end) {
+      for (int64_t i = 1; i < lanes_; ++i) accumulate(partial(a, 0) + begin, partial(a, i) + begin, end - begin);
+    });
+    a.pool.blocks(plan_.taps() * flat_.channels, 64, [&](int64_t begin, int64_t end) {
+      for (int64_t row = begin; row < end; ++row) write_row(a, row);
+    });
+  }
+  std::string name() const override { return "amx"; }
+  size_t scratch_bytes() const override { return static_cast<size_t>(lanes_ * values()) * sizeof(float); }
+  double flops() const override { return plan_.flops(); }
+
+ private:
+  int64_t blocks_across() const { return pieces(columns_, 2); }
+  int64_t values() const { return pieces(out_strips_, 2) * blocks_across() * kBlock * kBlock; }
+  float* partial(const Arguments& a, int64_t lane) const { return reinterpret_cast<float*>(a.scratch) + lane * values(); }
+
+  void compute(const Arguments& a, int64_t image, int64_t number, float* sums, bool add) const {
+    const int64_t first = flat_.first(number), count = flat_.count(number), pixels = flat_.pixels(count);
+    const int64_t in = flat_.channels, out = flat_.out_channels;
+    const int64_t deep = pixels + (flat_.kernel_rows - 1) * flat_.width + flat_.kernel_columns;
+    const int64_t x_strip = amx::strip_values(deep), dy_strip = amx::strip_values(pixels);
+    const int64_t padded_values = flat_.padded_values(count), dy_values = pixels * out;
+    auto* x = reinterpret_cast<uint16_t*>(thread_scratch(static_cast<size_t>(
+        2 * in_strips_ * x_strip + out_strips_ * dy_strip + padded_values + dy_values) * sizeof(uint16_t)));
+    uint16_t *dy = x + 2 * in_strips_ * x_strip, *rows = dy + out_strips_ * dy_strip, *dy_rows = rows + padded_values;
+
+    // Pairs of pixels that begin at even and at odd ones: every tap finds its own among them.
+    flat_.pad(a.in<uint16_t>(0) + image * flat_.rows * flat_.columns * in, first, count, rows);
+    for (int64_t odd : {0, 1}) {
+      amx::pack_right(rows + odd * in, in, amx::Lie::lines_in_columns, in, deep - odd, x + odd * in_strips_ * x_strip, x_strip);
+    }
+    pad_gradient(a.in<uint16_t>(1) + (image * flat_.out_rows + first) * flat_.out_columns * out, count, pixels, dy_rows);
+    amx::pack_left(dy_rows, out, amx::Lie::lines_in_columns, out, pixels, dy, dy_strip);
+
+    for (int64_t o = 0; o < out_strips_; o += 2) {
+      const amx::Left left{dy + o * dy_strip, dy + std::min(o + 1, out_strips_ - 1) * dy_strip};
+      for (int64_t c = 0; c < columns_; c += 2, sums += kBlock * kBlock) {
+        const amx::Right right{column(x, x_strip, c), column(x, x_strip, std::min(c + 1, columns_ - 1))};
+        amx::multiply(left, right, amx::steps(pixels), 1, sums, add);
+      }
+    }
+  }
+  /// The strip of x that column c (tap and 16 input channels) of the result is made from.
+  const uint16_t* column(const uint16_t* x, int64_t x_strip, int64_t c) const {
+    const int64_t tap = c / in_strips_, distance = tap / flat_.kernel_columns * flat_.width + tap % flat_.kernel_columns;
+    return x + (distance % 2 * in_strips_ + c % in_strips_) * x_strip + distance / 2 * 2 * kLines;
+  }
+  /// Rows of dy as wide as padded ones, and zeros to the last pixel.
+  void pad_gradient(const uint16_t* dy, int64_t count, int64_t pixels, uint16_t* to) const {
+    const int64_t out = flat_.out_channels, shown = flat_.out_columns * out, width = flat_.width * out;
+    for (int64_t i = 0; i < count; ++i) {
+      std::fill(std::copy_n(dy + i * shown, shown, to + i * width), to + (i + 1) * width, uint16_t{0});
+    }
+    std::fill(to + count * width, to + pixels * out, uint16_t{0});
+  }
+
+  /// Row (tap, input channel) of the result from the sum of all lanes.
+  void write_row(const Arguments& a, int64_t row) const {
+    const int64_t out = flat_.out_channels, tap = row / flat_.channels, channel = row % flat_.channels;
+    const int64_t c = tap * in_strips_ + channel / kLines;
+    const float* from = partial(a, 0) + c / 2 * kBlock * kBlock + c % 2 * kLines + channel % kLines;
+    const size_t bytes = size_of(result_);
+    const UnaryLoop convert = cast_loop(DType::float32, result_);
+    for (int64_t o = 0; o < out; o += kBlock, from += blocks_across() * kBlock * kBlock) {
+      float line[kBlock];
+      const int64_t count = std::min(kBlock, out - o);
+      for (int64_t i = 0; i < count; ++i) line[i] = from[i * kBlock];
+      convert(line, a.outputs[0] + static_cast<size_t>(row * out + o) * bytes, static_cast<size_t>(count));
+    }
+  }
+
+  ConvPlan plan_;
+  Flat flat_;
+  DType result_;
+  int64_t in_strips_, out_strips_;
+  int64_t columns_;                                  ///< strips of the result: taps times strips of input channels
+  int64_t lanes_ = 1;
+};
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_amx_convolution(const Request& r) {
+  const ConvPlan p(r);
+  const auto& [d, h, w] = p.axes;
+  const bool flat = d.in == 1 && d.out == 1 && d.kernel == 1 && d.before == 0 && p.groups == 1;
+  const bool dense = h.stride == 1 && w.stride == 1 && h.dilation == 1 && w.dilation == 1;
+  const bool half = r.inputs[0].dtype == DType::bfloat16 && r.inputs[1].dtype == DType::bfloat16;
+  if (!half || !flat || !dense || p.empty() || !amx::available()) return nullptr;
+  if (p.pass == ConvPass::backward_kernel) return std::make_unique<KernelGradient>(r);
+  return std::make_unique<ImageConvolution>(r);
+}
+
+}  // namespace crescent::cpu
