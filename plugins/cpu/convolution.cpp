@@ -48,11 +48,12 @@ std::span<const KernelRow> convolution_kernels() {
                                  kBest = make_onednn_convolution, kRest = plain<make_unfolded_convolution>,
                                  kConverted = plain<make_converted<convolution_kernels>>;
   static constexpr KernelRow kRows[] = {
-      {"conv", kFloat},      {"conv", kHalf},      {"conv", kBest},
-      {"conv", kRest},       {"conv", kConverted}, {"conv_backward_data", kFloat},
-      {"conv_backward_data", kHalf},   {"conv_backward_data", kBest},   {"conv_backward_data", kRest},
-      {"conv_backward_data", kConverted}, {"conv_backward_kernel", kFloat}, {"conv_backward_kernel", kHalf},
-      {"conv_backward_kernel", kBest}, {"conv_backward_kernel", kRest}, {"conv_backward_kernel", kConverted}};
+      {"conv", kFloat},                    {"conv", kHalf},                 {"conv", kBest},
+      {"conv", kRest},                     {"conv", kConverted},
+      {"conv_backward_data", kFloat},      {"conv_backward_data", kHalf},   {"conv_backward_data", kBest},
+      {"conv_backward_data", kRest},       {"conv_backward_data", kConverted},
+      {"conv_backward_kernel", kFloat},    {"conv_backward_kernel", kHalf}, {"conv_backward_kernel", kBest},
+      {"conv_backward_kernel", kRest},     {"conv_backward_kernel", kConverted}};
   return kRows;
 }
 
