@@ -15,6 +15,11 @@ constexpr int64_t kPartCost = 65536;                 // additions that are worth
 constexpr int64_t kMostParts = 128;
 constexpr size_t kCellBytes = 64;
 
+size_t args_of(FusedStep::Kind kind) {
+  constexpr size_t kArgs[] = {1, 2, 3, 1, 2};
+  return kArgs[static_cast<size_t>(kind)];
+}
+
 }  // namespace
 
 std::vector<FusedStep> steps_of(const Op& op, DType result) {
@@ -34,19 +39,32 @@ std::unique_ptr<Kernel> Elementwise::make(const Request& request) {
   int last = static_cast<int>(request.inputs.size() + steps.size()) - 1;
   kernel->size_ = request.outputs[0].shape.size();
   bool fits = request.inputs.size() + steps.size() <= kMaxRegisters;
-  if (!fits || !kernel->add_inputs(request) || !kernel->add_steps(steps)) return nullptr;
+  if (!fits) return nullptr;
+  kernel->add_inputs(request, steps);
+  if (!kernel->add_steps(request, steps)) return nullptr;
   kernel->add_results(fused ? fused->outputs : std::vector<int>{last}, request);
   kernel->assign_slots();
   kernel->lay_out();
   return kernel;
 }
 
-bool Elementwise::add_inputs(const Request& request) {
+void Elementwise::add_inputs(const Request& request, const std::vector<FusedStep>& steps) {
   const Shape& shape = request.outputs[0].shape;
   for (size_t i = 0; i < request.inputs.size(); ++i) {
-    Register r;
+    Register& r = registers_.emplace_back();
     r.dtype = request.inputs[i].dtype;
     r.input = static_cast<int>(i);
+    bool by_element = false;
+    for (const FusedStep& step : steps) {
+      const bool scatters = step.kind == FusedStep::Kind::scatter;
+      const size_t args = args_of(step.kind);
+      const bool reads = std::find(step.args.begin(), step.args.begin() + args, r.input) != step.args.begin() + args;
+      (scatters ? r.read_by_scatter : by_element) |= reads;
+    }
+    if (r.read_by_scatter && !by_element) {
+      r.source = Source::whole;
+      continue;
+    }
     r.broadcast = Broadcast(request.inputs[i].shape, shape);
     if (request.inputs[i].shape.size() == 1) {
       r.source = Source::cell;
@@ -57,25 +75,41 @@ bool Elementwise::add_inputs(const Request& request) {
     } else if (r.broadcast.period() > 0 && r.broadcast.period() <= kLongestPeriod) {
       r.source = Source::periodic;
     }
-    registers_.push_back(r);
   }
-  return true;
 }
 
-bool Elementwise::add_steps(const std::vector<FusedStep>& steps) {
-  return std::all_of(steps.begin(), steps.end(), [&](const FusedStep& step) { return add_step(step); });
+bool Elementwise::add_steps(const Request& request, const std::vector<FusedStep>& steps) {
+  return std::all_of(steps.begin(), steps.end(), [&](const FusedStep& step) {
+    return step.kind == FusedStep::Kind::scatter ? add_scatter(request, step) : add_step(step);
+  });
+}
+
+/// Its register is filled before the steps of a block, like one that is loaded.
+bool Elementwise::add_scatter(const Request& request, const FusedStep& step) {
+  const TensorSpec &indices = request.inputs[static_cast<size_t>(step.args[0])],
+                   &updates = request.inputs[static_cast<size_t>(step.args[1])];
+  const int64_t rows = request.outputs[0].shape[0];
+  const DType computed = computed_as(step.dtype);
+  Scatter s{static_cast<int>(registers_.size()), step.args[0], step.args[1], rows > 0 ? size_ / rows : 0,
+            RowLists(indices, rows), 0, binary_loops(BinaryKind::add, computed).arrays, nullptr, nullptr};
+  if (!s.lists.possible() || !s.add) return false;
+  if (computed != step.dtype) s.round = cast_loop(computed, step.dtype), s.widen = cast_loop(step.dtype, computed);
+  cost_ += 1 + static_cast<int>(updates.shape.size() / std::max<int64_t>(size_, 1));
+  scatters_.push_back(s);
+  Register& result = registers_.emplace_back();
+  result.dtype = step.dtype, result.scattered = true;
+  return true;
 }
 
 bool Elementwise::add_step(const FusedStep& step) {
   using Kind = FusedStep::Kind;
-  constexpr size_t kArgs[] = {1, 2, 3, 1};
   Step s;
   s.args = step.args;
   s.result = static_cast<int>(registers_.size());
   Register result;
   result.dtype = step.dtype;
   auto arg = [&](size_t i) -> Register& { return registers_[static_cast<size_t>(step.args[i])]; };
-  const size_t args = kArgs[static_cast<size_t>(step.kind)];
+  const size_t args = args_of(step.kind);
   bool cells = true;
   for (size_t i = 0; i < args; ++i) cells &= arg(i).is_cell();
   DType in = computed_as(arg(0).dtype);
@@ -141,8 +175,8 @@ void Elementwise::assign_slots() {
   std::vector<std::vector<int>> ends(steps_.size() + 1);
   for (size_t i = 0; i < registers_.size(); ++i) {
     Register& r = registers_[i];
-    bool loaded = r.input >= 0 && r.source == Source::block;
-    if (loaded) to_load_.push_back(static_cast<int>(i));
+    bool loaded = (r.input >= 0 || r.scattered) && r.source == Source::block;
+    if (loaded && !r.scattered) to_load_.push_back(static_cast<int>(i));
     if (r.spread) to_spread_.push_back(static_cast<int>(i));
     if (loaded || r.spread) take(r);
     if (loaded && r.last_read >= 0) ends[static_cast<size_t>(r.last_read)].push_back(r.slot);
@@ -179,6 +213,10 @@ void Elementwise::lay_out() {
     size_t elements = static_cast<size_t>(std::min(block_, size_) + r.broadcast.period());
     scratch_bytes_ += (elements * r.bytes() + 63) / 64 * 64;
   }
+  for (Scatter& s : scatters_) {
+    s.offset = scratch_bytes_;
+    scratch_bytes_ += (s.lists.bytes() + 63) / 64 * 64;
+  }
   grain_ = std::max({kPartCost / std::max(cost_, 1), size_ / kMostParts, int64_t{1024}});
   grain_ = (grain_ + block_ - 1) / block_ * block_;
 }
@@ -187,7 +225,7 @@ void Elementwise::lay_out() {
 bool Elementwise::may_share(int input, int output) const {
   const Register& r = registers_[static_cast<size_t>(input)];
   const int written = written_at_[static_cast<size_t>(output)];
-  return r.source == Source::memory && written >= 0 && r.last_read <= written;
+  return r.source == Source::memory && !r.read_by_scatter && written >= 0 && r.last_read <= written;
 }
 
 struct Elementwise::Block {
@@ -257,6 +295,7 @@ void Elementwise::load(const Arguments& a, int64_t begin, int64_t n, Block& bloc
     const size_t phase = static_cast<size_t>(begin % r.broadcast.period());
     block.registers[i] = a.scratch + r.periodic_offset + phase * r.bytes();
   }
+  for (const Scatter& s : scatters_) sum_rows(a, s, begin, n, block.registers[s.reg]);
   for (int i : to_load_) {
     const Register& r = registers_[static_cast<size_t>(i)];
     std::byte* to = block.registers[i];
@@ -272,6 +311,27 @@ void Elementwise::load(const Arguments& a, int64_t begin, int64_t n, Block& bloc
       cast_loop(r.dtype, DType::float32)(half, to, static_cast<size_t>(n));
     }
   }
+}
+
+/// Elements [begin, begin + n) of the rows that are sums of updates.
+void Elementwise::sum_rows(const Arguments& a, const Scatter& s, int64_t begin, int64_t n, std::byte* to) const {
+  const auto* lists = reinterpret_cast<const int32_t*>(a.scratch + s.offset);
+  const size_t bytes = registers_[static_cast<size_t>(s.reg)].bytes(), own = size_of(registers_[static_cast<size_t>(s.reg)].dtype);
+  std::memset(to, 0, static_cast<size_t>(n) * bytes);
+  alignas(64) std::byte half[kLargestBlock * 2], wide[kLargestBlock * 4];
+  for (int64_t at = begin; at < begin + n;) {
+    const int64_t column = at % s.width, count = std::min(s.width - column, begin + n - at);
+    std::byte* sum = to + static_cast<size_t>(at - begin) * bytes;
+    s.lists.each(lists, at / s.width, [&](int64_t i) {
+      const std::byte* row = a.inputs[s.updates] + static_cast<size_t>(i * s.width + column) * own;
+      if (s.widen) s.widen(row, wide, static_cast<size_t>(count)), row = wide;
+      s.add(sum, row, sum, static_cast<size_t>(count));
+    });
+    at += count;
+  }
+  if (!s.round) return;
+  s.round(to, half, static_cast<size_t>(n));
+  s.widen(half, to, static_cast<size_t>(n));
 }
 
 /// Steps that switch between arrays read what the processor does not foresee: the next block is asked for now.
@@ -312,6 +372,7 @@ void Elementwise::run(const Arguments& a) {
   alignas(64) std::byte cells[kMaxRegisters * kCellBytes];
   run_cells(a, cells);
   write_periodic(a);
+  for (const Scatter& s : scatters_) s.lists.build(a.inputs[s.indices], reinterpret_cast<int32_t*>(a.scratch + s.offset));
   a.pool.blocks(size_, grain_, [&](int64_t begin, int64_t end) { run_range(a, cells, begin, end); });
 }
 

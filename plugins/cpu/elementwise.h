@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "broadcast.h"
+#include "indexing.h"
 #include "kernel.h"
 #include "loops.h"
 
@@ -30,6 +31,7 @@ class Elementwise final : public Kernel {
     block,        ///< a block of the worker
     cell,         ///< one number for all elements, worked out before the blocks
     periodic,     ///< an input that repeats, written out once for more than a block
+    whole,        ///< an input that scatters alone read
   };
   struct Register {
     DType dtype{};               ///< as stored in the arguments
@@ -37,6 +39,8 @@ class Elementwise final : public Kernel {
     int input = -1, output = -1; ///< arguments
     int slot = -1;               ///< block of the worker
     bool spread = false;         ///< a cell that a step reads as a block
+    bool scattered = false;      ///< filled by a scatter
+    bool read_by_scatter = false;
     Broadcast broadcast;
     size_t periodic_offset = 0;  ///< in scratch
     int last_read = -1;          ///< step
@@ -52,15 +56,24 @@ class Elementwise final : public Kernel {
     std::array<int, 3> args{};
     int result = 0;
   };
+  struct Scatter {               ///< fills a register with sums of rows
+    int reg, indices, updates;   ///< a register, two inputs
+    int64_t width;               ///< elements of a row
+    RowLists lists;
+    size_t offset;               ///< of the lists in scratch
+    BinaryLoop add;
+    UnaryLoop round, widen;      ///< of half-width rows
+  };
   struct Result {                ///< an output that does not lie where a register is written
     int reg, output;
     UnaryLoop convert;           ///< null: copied
   };
   struct Block;
 
-  bool add_inputs(const Request& request);
-  bool add_steps(const std::vector<FusedStep>& steps);
+  void add_inputs(const Request& request, const std::vector<FusedStep>& steps);
+  bool add_steps(const Request& request, const std::vector<FusedStep>& steps);
   bool add_step(const FusedStep& step);
+  bool add_scatter(const Request& request, const FusedStep& step);
   void add_results(const std::vector<int>& outputs, const Request& request);
   void assign_slots();
   void lay_out();
@@ -69,6 +82,7 @@ class Elementwise final : public Kernel {
   void run_range(const Arguments& a, const std::byte* cells, int64_t begin, int64_t end) const;
   void place(const Arguments& a, const std::byte* cells, int64_t begin, int64_t n, Block& block) const;
   void load(const Arguments& a, int64_t begin, int64_t n, Block& block) const;
+  void sum_rows(const Arguments& a, const Scatter& s, int64_t begin, int64_t n, std::byte* to) const;
   void fetch_ahead(int64_t n, int64_t next, const Block& block) const;
   void store(const Arguments& a, int64_t begin, int64_t n, const Block& block) const;
   static void execute(const Step& step, std::byte* const* registers, size_t n);
@@ -76,6 +90,7 @@ class Elementwise final : public Kernel {
   int64_t size_ = 0, block_ = 0, grain_ = 0;
   std::vector<Register> registers_;
   std::vector<Step> cell_steps_, steps_;
+  std::vector<Scatter> scatters_;
   std::vector<int> to_load_, to_spread_;   ///< registers filled before the steps of a block, and once a range
   struct Stream {                          ///< a register in memory
     int reg;

@@ -12,26 +12,6 @@ namespace {
 
 constexpr int64_t kGrain = 16384;                     // elements that are worth another thread
 
-/// Reads indices of any integer dtype.
-class Indices {
- public:
-  explicit Indices(DType dtype) : dtype_(dtype) {}
-  bool readable() const { return is_integer(dtype_) || dtype_ == DType::boolean; }
-  int64_t at(const std::byte* indices, int64_t i) const {
-    switch (dtype_) {
-      case DType::int32: return reinterpret_cast<const int32_t*>(indices)[i];
-      case DType::int64: return reinterpret_cast<const int64_t*>(indices)[i];
-      default: return reinterpret_cast<const uint8_t*>(indices)[i];
-    }
-  }
-  int64_t clamped(const std::byte* indices, int64_t i, int64_t length) const {
-    return std::clamp<int64_t>(at(indices, i), 0, length - 1);
-  }
-
- private:
-  DType dtype_;
-};
-
 int64_t lines_per_part(int64_t elements) { return std::max<int64_t>(1, kGrain / std::max<int64_t>(elements, 1)); }
 
 class GatherKernel final : public Kernel {

@@ -341,6 +341,32 @@ TEST_CASE("a fused chain gives what its steps give, with scalars, rows, columns 
   CHECK(check(elementwise_kernels, op, {x, row, column, p, q}, want) == 2);
 }
 
+TEST_CASE("a fused scatter sums rows where they are needed") {
+  const Machine machine(GENERATE(0, 1, 2));
+  using Kind = FusedStep::Kind;
+  const int64_t rows = GENERATE(1, 7, 300), width = GENERATE(1, 33);
+  const DType dtype = GENERATE(DType::float32, DType::float64, DType::bfloat16);
+  CAPTURE(rows, width, name_of(dtype));
+  Fused op;                                            // 0 indices, 1 updates, 2 x: x - 2 sums, and the sums
+  op.shape = {rows, width};
+  op.steps = {{Kind::scatter, {}, {}, dtype, {0, 1, 0}},
+              {Kind::binary, {}, BinaryKind::add, dtype, {3, 3, 0}},
+              {Kind::binary, {}, BinaryKind::subtract, dtype, {2, 4, 0}}};
+  op.outputs = {5, 3};
+  Array indices = zeros({4, 5}, DType::int32);
+  for (size_t i = 0; i < 20; ++i) indices.values[i] = i % 6 == 5 ? 1000 : static_cast<double>(i * i % 11) - 1;
+  const Array updates = random({4, 5, width}, dtype, 1), x = random(op.shape, dtype, 2);
+  std::vector<Array> want = {x, zeros(op.shape, dtype)};
+  for (int64_t i = 0; i < 20; ++i) {
+    const int64_t row = std::clamp<int64_t>(static_cast<int64_t>(indices[i]), 0, rows - 1);
+    for (int64_t j = 0; j < width; ++j) {
+      want[1].values[static_cast<size_t>(row * width + j)] += updates[i * width + j];
+      want[0].values[static_cast<size_t>(row * width + j)] -= 2 * updates[i * width + j];
+    }
+  }
+  CHECK(check(elementwise_kernels, op, {indices, updates, x}, want, 2) == 2);
+}
+
 TEST_CASE("a fused kernel says which memory may be shared") {
   using Kind = FusedStep::Kind;
   Fused op;                                          // m2 = m + g; w2 = w - m2 * m: m is read after m2 has been written

@@ -93,6 +93,25 @@ TEST_CASE("fusion: the update of a variable and its moments is one op", "[passes
   CHECK(op<Fused>(q, 0).outputs.size() == 3);
 }
 
+TEST_CASE("fusion: the gradient of a table joins those who read it", "[passes]") {
+  Program p = traced([](const Tensors& in) {
+    ScatterAdd op;
+    op.size = 16;
+    const Tensor g = apply1(op, {in[1], take(in[0], in[1])});
+    return Tensors{in[0] - g * 0.1, in[2] + square(g)};
+  }, {f32({16, 3}), {DType::int32, {2, 5}}, f32({16, 3})});
+  const Program q = rewritten(p, fusion);
+  CHECK(names(q).find("scatter_add") == std::string::npos);
+
+  Program own = traced([](const Tensors& in) {         // the updates are computed from a value of the region itself
+    const Tensor a = exp(in[0]);
+    ScatterAdd op;
+    op.size = 16;
+    return Tensors{a + apply1(op, {in[1], a})};
+  }, {f32({16, 3}), {DType::int32, {16}}});
+  CHECK(names(rewritten(own, fusion)).find("exp") == 0);
+}
+
 TEST_CASE("fusion: regions have limits", "[passes]") {
   Program deep = traced([](const Tensors& in) {
     Tensor x = in[0];

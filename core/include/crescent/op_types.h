@@ -59,9 +59,10 @@ CRESCENT_OP(StopGradient, "stop_gradient")             // (x) -> x
 };
 
 /// A chain of elementwise ops as one: made by the fusion pass. Registers 0..inputs-1 are the inputs, step i writes
-/// register inputs+i. Inputs broadcast to `shape`; every output has `shape`.
+/// register inputs+i. Inputs broadcast to `shape`; every output has `shape`. A scatter is a ScatterAdd along axis 0 whose
+/// two arguments, indices and updates, are inputs of any shape: the gradient of a table that nobody keeps as a whole.
 struct FusedStep {
-  enum class Kind : uint8_t { unary, binary, select, cast } kind{};
+  enum class Kind : uint8_t { unary, binary, select, cast, scatter } kind{};
   UnaryKind unary{};
   BinaryKind binary{};
   DType dtype{};                                       ///< of the register written

@@ -12,6 +12,7 @@ const char* name_of(const FusedStep& step) {
     case FusedStep::Kind::unary: return name_of(step.unary);
     case FusedStep::Kind::binary: return name_of(step.binary);
     case FusedStep::Kind::select: return "select";
+    case FusedStep::Kind::scatter: return "scatter";
     case FusedStep::Kind::cast: break;
   }
   return "cast";
@@ -21,7 +22,7 @@ const char* name_of(const FusedStep& step) {
 
 std::string to_text(const FusedStep& step) {
   using Kind = FusedStep::Kind;
-  const int reads = step.kind == Kind::select ? 3 : step.kind == Kind::binary ? 2 : 1;
+  const int reads = step.kind == Kind::select ? 3 : step.kind == Kind::binary || step.kind == Kind::scatter ? 2 : 1;
   std::string text = name_of(step);
   for (int i = 0; i < reads; ++i) text += concat(" r", step.args[static_cast<size_t>(i)]);
   return step.kind == Kind::cast ? concat(text, " ", step.dtype) : text;
@@ -46,7 +47,7 @@ TensorSpecs Fused::infer(std::span<const TensorSpec> in) const {
 
 namespace {
 
-Tensor run_step(const FusedStep& step, const Tensors& registers) {
+Tensor run_step(const FusedStep& step, const Tensors& registers, const Shape& shape) {
   auto arg = [&](size_t i) { return registers[static_cast<size_t>(step.args[i])]; };
   switch (step.kind) {
     case FusedStep::Kind::unary: {
@@ -60,6 +61,11 @@ Tensor run_step(const FusedStep& step, const Tensors& registers) {
       return apply1(op, {arg(0), arg(1)});
     }
     case FusedStep::Kind::select: return apply1(Select{}, {arg(0), arg(1), arg(2)});
+    case FusedStep::Kind::scatter: {
+      ScatterAdd op;
+      op.size = shape[0];
+      return apply1(op, {arg(0), arg(1)});
+    }
     case FusedStep::Kind::cast: break;
   }
   return ops::cast(arg(0), step.dtype);
@@ -69,7 +75,7 @@ Tensor run_step(const FusedStep& step, const Tensors& registers) {
 
 Tensors Fused::decompose(std::span<const Tensor> inputs) const {
   Tensors registers(inputs.begin(), inputs.end());
-  for (const FusedStep& step : steps) registers.push_back(run_step(step, registers));
+  for (const FusedStep& step : steps) registers.push_back(run_step(step, registers, shape));
   Tensors results;
   for (int r : outputs) results.push_back(ops::broadcast_to(registers[static_cast<size_t>(r)], shape));
   return results;

@@ -1,7 +1,8 @@
 // Fusion: elementwise instructions that feed each other and have results of one shape become one Fused op, so that values
 // between them never leave the cache. A region grows along the edges of the program as long as no path leaves it and comes
 // back: then it would have to run before and after what lies between. Smaller operands stay outside and are broadcast, so a
-// number needed everywhere is computed once, by a region of scalars.
+// number needed everywhere is computed once, by a region of scalars. The gradient of a table, rows added at indices, joins those
+// who read it: it is worked out where it is needed and never kept.
 //
 //   %3 = subtract(%0, %1)              %3, %5 = fused(r3 = subtract r0 r1; r4 = square r3; r5 = multiply r4 r2) %0, %1, %2
 //   %4 = square(%3)             ->
@@ -41,7 +42,14 @@ FusedStep step_of(const Op& op, DType result) {
   if (auto* binary = as<Binary>(op)) step.kind = FusedStep::Kind::binary, step.binary = binary->kind;
   if (as<Select>(op)) step.kind = FusedStep::Kind::select;
   if (as<Cast>(op)) step.kind = FusedStep::Kind::cast;
+  if (as<ScatterAdd>(op)) step.kind = FusedStep::Kind::scatter;
   return step;
+}
+
+/// Begins a region and reads its operands as a whole.
+bool is_scatter(const Op& op) {
+  auto* scatter = as<ScatterAdd>(op);
+  return scatter && scatter->axis == 0;
 }
 
 /// Finds the regions: every instruction belongs to one, most are alone in theirs. A region is named by its last instruction,
@@ -64,17 +72,20 @@ class Regions {
   const std::vector<int>& members(int root) const { return members_[static_cast<size_t>(root)]; }
   /// The instruction that makes the value, or -1.
   int maker(int value) const { return maker_[static_cast<size_t>(value)]; }
-  /// The value before it was broadcast: regions broadcast by themselves.
-  int source(int value) const {
-    while (maker(value) >= 0 && as<BroadcastTo>(*at(maker(value)).op)) value = at(maker(value)).inputs[0];
-    return value;
+  /// What the instruction reads within a region: values before they were broadcast, as regions broadcast by themselves.
+  std::vector<int> operands(int instruction) const {
+    std::vector<int> values = at(instruction).inputs;
+    if (is_scatter(*at(instruction).op)) return values;
+    for (int& value : values) {
+      while (maker(value) >= 0 && as<BroadcastTo>(*at(maker(value)).op)) value = at(maker(value)).inputs[0];
+    }
+    return values;
   }
   /// What a region of these instructions reads from outside.
   std::vector<int> inputs(const std::vector<int>& members) const {
     std::vector<int> inputs;
     for (int i : members) {
-      for (int value : at(i).inputs) {
-        value = source(value);
+      for (int value : operands(i)) {
         const bool own = maker(value) >= 0 && std::binary_search(members.begin(), members.end(), maker(value));
         if (!own && std::find(inputs.begin(), inputs.end(), value) == inputs.end()) inputs.push_back(value);
       }
@@ -127,7 +138,8 @@ class Regions {
     if (!is_elementwise(*at(i).op) || !shape(i).is_known()) return;
     for (int value : at(i).inputs) {
       const int other = maker(value);
-      if (!is_inside(other) || !is_elementwise(*at(other).op) || !(shape(other) == shape(i))) continue;
+      if (!is_inside(other) || !(shape(other) == shape(i))) continue;
+      if (!is_elementwise(*at(other).op) && !is_scatter(*at(other).op)) continue;
       edges.push_back({size_of(program_.values[static_cast<size_t>(value)].dtype), i, other});
     }
   }
@@ -147,10 +159,23 @@ class Regions {
     return false;
   }
 
+  /// A scatter in one of them needs all of what the other makes.
+  bool would_scatter_own(int a, int b) const {
+    for (int part : {a, b}) {
+      for (int i : members(part)) {
+        if (!is_scatter(*at(i).op)) continue;
+        for (int value : at(i).inputs) {
+          if (maker(value) >= 0 && (root(maker(value)) == a || root(maker(value)) == b)) return true;
+        }
+      }
+    }
+    return false;
+  }
+
   /// Region b into a, the later one, if that is allowed.
   void merge(int a, int b) {
     const auto &in_a = members(a), &in_b = members(b);
-    if (in_a.size() + in_b.size() > kMostSteps || would_surround(a, b)) return;
+    if (in_a.size() + in_b.size() > kMostSteps || would_surround(a, b) || would_scatter_own(a, b)) return;
     std::vector<int> all;
     std::merge(in_a.begin(), in_a.end(), in_b.begin(), in_b.end(), std::back_inserter(all));
     if (inputs(all).size() > kMostInputs) return;
@@ -233,7 +258,8 @@ class Emission {
     for (int i : members) {
       const int made = at(i).outputs[0];
       FusedStep step = step_of(*at(i).op, program_.values[static_cast<size_t>(made)].dtype);
-      for (size_t a = 0; a < at(i).inputs.size(); ++a) step.args[a] = reg(regions_.source(at(i).inputs[a]));
+      const std::vector<int> operands = regions_.operands(i);
+      for (size_t a = 0; a < operands.size(); ++a) step.args[a] = reg(operands[a]);
       const auto same = std::find(op->steps.begin(), op->steps.end(), step);
       reg(made) = static_cast<int>(inputs.size() + static_cast<size_t>(same - op->steps.begin()));
       if (same == op->steps.end()) op->steps.push_back(step);
