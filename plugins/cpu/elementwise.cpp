@@ -14,10 +14,42 @@ constexpr int64_t kLongestPeriod = 512;
 constexpr int64_t kPartCost = 65536;                 // additions that are worth another thread
 constexpr int64_t kMostParts = 128;
 constexpr size_t kCellBytes = 64;
+constexpr size_t kMostChainInputs = 16;
 
 size_t args_of(FusedStep::Kind kind) {
   constexpr size_t kArgs[] = {1, 2, 3, 1, 2};
   return kArgs[static_cast<size_t>(kind)];
+}
+
+bool contains(const std::vector<int>& list, int x) { return std::find(list.begin(), list.end(), x) != list.end(); }
+
+/// The registers that stand for those of the chain, if the steps from `first` on are its steps; `next` is the register that
+/// the first of them writes. Else empty.
+std::vector<int> names_in(const Chain& chain, const std::vector<FusedStep>& steps, size_t first, int next) {
+  if (first + chain.steps.size() > steps.size()) return {};
+  std::vector<int> names(chain.scalar.size(), -1);
+  for (const FusedStep& wanted : chain.steps) {
+    FusedStep step = steps[first++];
+    for (size_t i = 0; i < args_of(wanted.kind); ++i) {
+      int& name = names[static_cast<size_t>(wanted.args[i])];
+      if (name < 0) name = step.args[i];
+      if (name != step.args[i]) return {};
+      step.args[i] = wanted.args[i];
+    }
+    if (!(step == wanted)) return {};
+    names.push_back(next++);
+  }
+  return names;
+}
+
+/// Somebody else than the `count` steps from `first` on reads the register.
+bool is_seen(int reg, const std::vector<FusedStep>& steps, size_t first, size_t count, const std::vector<int>& outputs) {
+  if (contains(outputs, reg)) return true;
+  for (size_t i = first + count; i < steps.size(); ++i) {
+    const auto end = steps[i].args.begin() + args_of(steps[i].kind);
+    if (std::find(steps[i].args.begin(), end, reg) != end) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -41,8 +73,9 @@ std::unique_ptr<Kernel> Elementwise::make(const Request& request) {
   bool fits = request.inputs.size() + steps.size() <= kMaxRegisters;
   if (!fits) return nullptr;
   kernel->add_inputs(request, steps);
-  if (!kernel->add_steps(request, steps)) return nullptr;
-  kernel->add_results(fused ? fused->outputs : std::vector<int>{last}, request);
+  const std::vector<int> outputs = fused ? fused->outputs : std::vector<int>{last};
+  if (!kernel->add_steps(request, steps, outputs)) return nullptr;
+  kernel->add_results(outputs, request);
   kernel->assign_slots();
   kernel->lay_out();
   return kernel;
@@ -78,10 +111,53 @@ void Elementwise::add_inputs(const Request& request, const std::vector<FusedStep
   }
 }
 
-bool Elementwise::add_steps(const Request& request, const std::vector<FusedStep>& steps) {
-  return std::all_of(steps.begin(), steps.end(), [&](const FusedStep& step) {
-    return step.kind == FusedStep::Kind::scatter ? add_scatter(request, step) : add_step(step);
-  });
+bool Elementwise::add_steps(const Request& request, const std::vector<FusedStep>& steps, const std::vector<int>& outputs) {
+  for (size_t i = 0; i < steps.size();) {
+    const auto all = chains();
+    const auto chain = std::find_if(all.begin(), all.end(), [&](const Chain& c) { return add_run(c, steps, i, outputs); });
+    if (chain != all.end()) {
+      i += chain->steps.size();
+      continue;
+    }
+    const FusedStep& step = steps[i++];
+    if (!(step.kind == FusedStep::Kind::scatter ? add_scatter(request, step) : add_step(step))) return false;
+  }
+  return true;
+}
+
+/// Adds the steps from `first` on as one, if they are those of the chain, its results are outputs, and nobody sees what
+/// is in between.
+bool Elementwise::add_run(const Chain& chain, const std::vector<FusedStep>& steps, size_t first, const std::vector<int>& outputs) {
+  const std::vector<int> names = names_in(chain, steps, first, static_cast<int>(registers_.size()));
+  if (names.empty()) return false;
+  Run run{&chain, std::vector<int>(names.begin(), names.begin() + static_cast<ptrdiff_t>(chain.scalar.size())), {}};
+  for (int r : chain.outputs) run.outputs.push_back(names[static_cast<size_t>(r)]);
+  for (size_t i = 0; i < run.inputs.size(); ++i) {
+    if (registers_[static_cast<size_t>(run.inputs[i])].is_cell() != chain.scalar[i]) return false;
+  }
+  for (size_t i = run.inputs.size(); i < names.size(); ++i) {
+    const bool is_result = contains(run.outputs, names[i]);
+    if (is_result ? !contains(outputs, names[i]) : is_seen(names[i], steps, first, chain.steps.size(), outputs)) return false;
+  }
+  for (int r : run.inputs) {
+    if (int& last = registers_[static_cast<size_t>(r)].last_read; !registers_[static_cast<size_t>(r)].is_cell()) {
+      last = static_cast<int>(steps_.size());
+    }
+  }
+  for (const FusedStep& step : chain.steps) {
+    registers_.emplace_back().dtype = step.dtype;
+    cost_ += step.kind == FusedStep::Kind::unary ? cost_of(step.unary) : cost_of(step.binary);
+  }
+  Step& step = steps_.emplace_back();
+  step.run = static_cast<int>(runs_.size());
+  runs_.push_back(std::move(run));
+  return true;
+}
+
+template <class F>
+void Elementwise::each_result(const Step& step, F&& f) const {
+  if (step.run < 0) return f(step.result);
+  for (int r : runs_[static_cast<size_t>(step.run)].outputs) f(r);
 }
 
 /// Its register is filled before the steps of a block, like one that is loaded.
@@ -158,8 +234,10 @@ void Elementwise::add_results(const std::vector<int>& outputs, const Request& re
     }
   }
   for (size_t s = 0; s < steps_.size(); ++s) {
-    const Register& r = registers_[static_cast<size_t>(steps_[s].result)];
-    if (r.output >= 0) written_at_[static_cast<size_t>(r.output)] = static_cast<int>(s);
+    each_result(steps_[s], [&](int result) {
+      const Register& r = registers_[static_cast<size_t>(result)];
+      if (r.output >= 0) written_at_[static_cast<size_t>(r.output)] = static_cast<int>(s);
+    });
   }
 }
 
@@ -182,6 +260,10 @@ void Elementwise::assign_slots() {
     if (loaded && r.last_read >= 0) ends[static_cast<size_t>(r.last_read)].push_back(r.slot);
   }
   for (size_t s = 0; s < steps_.size(); ++s) {
+    if (steps_[s].run >= 0) {                        // its results are in memory
+      free.insert(free.end(), ends[s].begin(), ends[s].end());
+      continue;
+    }
     Register& r = registers_[static_cast<size_t>(steps_[s].result)];
     if (r.source == Source::block) take(r);          // before the arguments end: loops must not overlap partly
     free.insert(free.end(), ends[s].begin(), ends[s].end());
@@ -233,7 +315,15 @@ struct Elementwise::Block {
   alignas(64) std::byte memory[kStackBytes];
 };
 
-void Elementwise::execute(const Step& step, std::byte* const* registers, size_t n) {
+void Elementwise::execute(const Step& step, std::byte* const* registers, size_t n) const {
+  if (step.run >= 0) {
+    const Run& run = runs_[static_cast<size_t>(step.run)];
+    const void* inputs[kMostChainInputs];
+    void* outputs[kMostChainInputs];
+    for (size_t i = 0; i < run.inputs.size(); ++i) inputs[i] = registers[run.inputs[i]];
+    for (size_t i = 0; i < run.outputs.size(); ++i) outputs[i] = registers[run.outputs[i]];
+    return run.chain->loop(inputs, outputs, n);
+  }
   auto at = [&](int i) { return registers[step.args[static_cast<size_t>(i)]]; };
   std::byte* result = registers[step.result];
   if (step.binary) return step.binary(at(0), at(1), result, n);

@@ -48,6 +48,10 @@ class Elementwise final : public Kernel {
     bool is_cell() const { return source == Source::cell; }
     bool is_half() const { return computed_as(dtype) != dtype; }
   };
+  struct Run {                   ///< of a chain
+    const Chain* chain;
+    std::vector<int> inputs, outputs;
+  };
   struct Step {
     UnaryLoop unary = nullptr, round = nullptr;      ///< round: to half width and back
     UnaryLoop widen = nullptr;
@@ -55,6 +59,7 @@ class Elementwise final : public Kernel {
     SelectLoop select = nullptr;
     std::array<int, 3> args{};
     int result = 0;
+    int run = -1;                ///< several steps as one: of runs_
   };
   struct Scatter {               ///< fills a register with sums of rows
     int reg, indices, updates;   ///< a register, two inputs
@@ -71,9 +76,12 @@ class Elementwise final : public Kernel {
   struct Block;
 
   void add_inputs(const Request& request, const std::vector<FusedStep>& steps);
-  bool add_steps(const Request& request, const std::vector<FusedStep>& steps);
+  bool add_steps(const Request& request, const std::vector<FusedStep>& steps, const std::vector<int>& outputs);
   bool add_step(const FusedStep& step);
   bool add_scatter(const Request& request, const FusedStep& step);
+  bool add_run(const Chain& chain, const std::vector<FusedStep>& steps, size_t first, const std::vector<int>& outputs);
+  template <class F>
+  void each_result(const Step& step, F&& f) const;
   void add_results(const std::vector<int>& outputs, const Request& request);
   void assign_slots();
   void lay_out();
@@ -85,11 +93,12 @@ class Elementwise final : public Kernel {
   void sum_rows(const Arguments& a, const Scatter& s, int64_t begin, int64_t n, std::byte* to) const;
   void fetch_ahead(int64_t n, int64_t next, const Block& block) const;
   void store(const Arguments& a, int64_t begin, int64_t n, const Block& block) const;
-  static void execute(const Step& step, std::byte* const* registers, size_t n);
+  void execute(const Step& step, std::byte* const* registers, size_t n) const;
 
   int64_t size_ = 0, block_ = 0, grain_ = 0;
   std::vector<Register> registers_;
   std::vector<Step> cell_steps_, steps_;
+  std::vector<Run> runs_;
   std::vector<Scatter> scatters_;
   std::vector<int> to_load_, to_spread_;   ///< registers filled before the steps of a block, and once a range
   struct Stream {                          ///< a register in memory

@@ -2,6 +2,7 @@
 // same length and either are the same or do not overlap. Half-width floats do not come here: registers hold them as float32.
 #pragma once
 #include <cstddef>
+#include <span>
 
 #include "crescent/op_types.h"
 
@@ -25,6 +26,15 @@ SelectLoop select_loop(size_t bytes);
 UnaryLoop cast_loop(DType from, DType to);
 /// y[i] = x[0].
 UnaryLoop fill_loop(size_t bytes);
+
+/// Steps on float32 that are compiled as one loop. Registers are those of Fused: inputs, then results.
+struct Chain {
+  std::span<const FusedStep> steps;
+  std::span<const bool> scalar;            ///< per input: a single number
+  std::span<const int> outputs;            ///< registers
+  void (*loop)(const void* const* inputs, void* const* outputs, size_t n);
+};
+std::span<const Chain> chains();
 
 /// The dtype that registers and accumulators use: float32 for half-width floats, else itself.
 inline DType computed_as(DType dtype) {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "loops.h"
-#include "mathematics-inl.h"
+#include "evaluate-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace crescent::cpu::HWY_NAMESPACE {
@@ -17,23 +17,6 @@ namespace {
 using K = BinaryKind;
 
 constexpr bool gives_bool(K kind) { return kind >= K::equal; }
-/// Kinds with a vector form for floats.
-constexpr bool is_vector(K kind) {
-  return kind == K::add || kind == K::subtract || kind == K::multiply || kind == K::divide || kind == K::maximum ||
-         kind == K::minimum;
-}
-
-template <K kind, class V>
-HWY_INLINE V evaluate(V a, V b) {
-  if constexpr (kind == K::add) return hn::Add(a, b);
-  if constexpr (kind == K::subtract) return hn::Sub(a, b);
-  if constexpr (kind == K::multiply) return hn::Mul(a, b);
-  if constexpr (kind == K::divide) return hn::Div(a, b);
-  if constexpr (kind == K::maximum) return hn::IfThenElse(hn::Or(hn::Gt(a, b), hn::IsNaN(a)), a, b);   // NaN wins
-  if constexpr (kind == K::minimum) return hn::IfThenElse(hn::Or(hn::Lt(a, b), hn::IsNaN(a)), a, b);
-  return a;
-}
-
 template <K kind, class T, bool first_scalar, bool second_scalar>
 void vector_loop(const void* pa, const void* pb, void* py, size_t n) {
   const T *a = static_cast<const T*>(pa), *b = static_cast<const T*>(pb);

@@ -7,56 +7,13 @@
 #include <utility>
 
 #include "loops.h"
-#include "mathematics-inl.h"
+#include "evaluate-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace crescent::cpu::HWY_NAMESPACE {
 namespace {
 
 using K = UnaryKind;
-
-template <K kind, class D, class V>
-HWY_INLINE V evaluate(D d, V x) {
-  using T = hn::TFromD<D>;
-  const V zero = hn::Zero(d), one = constant(d, 1);
-  if constexpr (kind == K::negative) return hn::Neg(x);
-  if constexpr (kind == K::abs) return hn::Abs(x);
-  if constexpr (kind == K::sign) {
-    const V magnitude = hn::IfThenElse(hn::Eq(x, zero), zero, one);
-    return keep_nan(x, hn::IfThenElse(hn::Lt(x, zero), hn::Neg(magnitude), magnitude));
-  }
-  if constexpr (kind == K::square) return hn::Mul(x, x);
-  if constexpr (kind == K::sqrt) return hn::Sqrt(x);
-  if constexpr (kind == K::rsqrt) return hn::Div(one, hn::Sqrt(x));
-  if constexpr (kind == K::reciprocal) return hn::Div(one, x);
-  if constexpr (kind == K::exp) return exponential(d, x);
-  if constexpr (kind == K::expm1) return exponential_minus_1(d, x);
-  if constexpr (kind == K::log) return logarithm(d, x);
-  if constexpr (kind == K::log1p) return logarithm_of_1_plus(d, x);
-  if constexpr (kind == K::sin) {
-    if (HWY_LIKELY(small_angles(d, x))) return hn::Sin(d, x);
-    return by_lane(d, x, [](T lane) { return std::sin(lane); });
-  }
-  if constexpr (kind == K::cos) {
-    if (HWY_LIKELY(small_angles(d, x))) return hn::Cos(d, x);
-    return by_lane(d, x, [](T lane) { return std::cos(lane); });
-  }
-  if constexpr (kind == K::tan) return by_lane(d, x, [](T lane) { return std::tan(lane); });
-  if constexpr (kind == K::asin) return by_lane(d, x, [](T lane) { return std::asin(lane); });
-  if constexpr (kind == K::acos) return by_lane(d, x, [](T lane) { return std::acos(lane); });
-  if constexpr (kind == K::atan) return by_lane(d, x, [](T lane) { return std::atan(lane); });
-  if constexpr (kind == K::sinh) return by_lane(d, x, [](T lane) { return std::sinh(lane); });
-  if constexpr (kind == K::cosh) return by_lane(d, x, [](T lane) { return std::cosh(lane); });
-  if constexpr (kind == K::tanh) return hyperbolic_tangent(d, x);
-  if constexpr (kind == K::sigmoid) return sigmoid(d, x);
-  if constexpr (kind == K::relu) return hn::IfThenElse(hn::Lt(x, zero), zero, x);
-  if constexpr (kind == K::softplus) return softplus(d, x);
-  if constexpr (kind == K::erf) return error_function(d, x);
-  if constexpr (kind == K::floor) return hn::Floor(x);
-  if constexpr (kind == K::ceil) return hn::Ceil(x);
-  if constexpr (kind == K::round) return hn::Round(x);
-  return x;
-}
 
 template <K kind>
 constexpr bool kGivesBool = kind == K::logical_not || kind == K::isnan || kind == K::isfinite;

@@ -341,6 +341,33 @@ TEST_CASE("a fused chain gives what its steps give, with scalars, rows, columns 
   CHECK(check(elementwise_kernels, op, {x, row, column, p, q}, want) == 2);
 }
 
+TEST_CASE("steps compiled as one give the bits of single steps") {
+  const Machine machine(GENERATE(0, 1, 2));
+  using B = BinaryKind;
+  auto binary = [](B kind, int a, int b) { return FusedStep{FusedStep::Kind::binary, {}, kind, DType::float32, {a, b, 0}}; };
+  auto unary = [](UnaryKind kind, int x) { return FusedStep{FusedStep::Kind::unary, kind, {}, DType::float32, {x, 0, 0}}; };
+  Fused adam;                    // 0 g, 1 m, 2 number, 3 v, 4 number, 5 epsilon, 6 rate, 7 w, 8 scale
+  adam.shape = {37, 51};
+  adam.steps = {binary(B::multiply, 0, 8),  binary(B::subtract, 9, 1),  binary(B::multiply, 10, 2), binary(B::add, 1, 11),
+                unary(UnaryKind::square, 9), binary(B::subtract, 13, 3), binary(B::multiply, 14, 4), binary(B::add, 3, 15),
+                unary(UnaryKind::sqrt, 16), binary(B::add, 17, 5),       binary(B::multiply, 12, 6), binary(B::divide, 19, 18),
+                binary(B::subtract, 7, 20)};
+  adam.outputs = {12, 16, 21};
+  Fused seen = adam;             // a step in between is an output: each runs on its own
+  seen.outputs.push_back(13);
+  std::vector<Array> in;
+  for (int i = 0; i < 9; ++i) {
+    const bool number = i == 2 || (i >= 4 && i != 7);
+    in.push_back(random(number ? Shape{} : adam.shape, DType::float32, static_cast<unsigned>(i), 0.01, 1));
+  }
+  TensorSpecs specs;
+  for (const Array& a : in) specs.push_back(a.spec);
+  const TensorSpec wide{DType::float32, adam.shape};
+  const TensorSpecs three(3, wide), four(4, wide);
+  const Outcome together = run(*make(adam, specs, three), in, three, 2), apart = run(*make(seen, specs, four), in, four, 2);
+  for (size_t i = 0; i < 3; ++i) CHECK((together.bits[i] == apart.bits[i]));
+}
+
 TEST_CASE("a fused scatter sums rows where they are needed") {
   const Machine machine(GENERATE(0, 1, 2));
   using Kind = FusedStep::Kind;
