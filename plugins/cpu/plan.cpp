@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "flush_denormals.h"
 #include "memory.h"
 
 namespace crescent::cpu {
@@ -119,6 +120,7 @@ bool Plan::is_prepared() const {
 }
 
 void Plan::run() {
+  const FlushDenormals flush;
   for (const Slot& slot : slots_) *slot.argument = *slot.source;
   if (prologue_ > 0 && !is_prepared()) {
     prologue_ran_ = false;                 // unless all of it succeeds

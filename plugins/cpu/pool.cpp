@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "flush_denormals.h"
+
 namespace crescent::cpu {
 namespace {
 
@@ -116,6 +118,7 @@ struct Pool::State {
   }
 
   void loop(int worker) {
+    const FlushDenormals flush;
     for (uint32_t seen = 0;;) {
       wait_for_news(seen);
       if (stopping.load()) return;

@@ -1,7 +1,9 @@
+#include <algorithm>
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <hwy/targets.h>
+#include <limits>
 #include <new>
 #include <thread>
 
@@ -328,6 +330,16 @@ TEST_CASE("the device describes itself") {
   Dict facts = test_device().information();
   for (const char* key : {"processor", "threads", "loops", "onednn", "blas"}) CHECK(facts.contains(key));
   CHECK(facts.at("blas").as_dict().at("path").as_string().find("openblas") != std::string::npos);
+}
+
+TEST_CASE("what is too small for a normal number becomes 0, on every thread", "[cpu][plan]") {
+  const int64_t size = 300000;             // enough for all threads
+  const TensorSpec spec{DType::float32, {size}};
+  const Program program = trace([](const Tensors& in) { return Tensors{in[0] * 0.5f}; }, {{spec}});
+  const Tensor halves = run(program, {Tensor::full(spec.shape, std::numeric_limits<float>::min())})[0];
+  CHECK(std::all_of(halves.data<float>(), halves.data<float>() + size, [](float x) { return x == 0; }));
+  volatile float smallest = std::numeric_limits<float>::min();
+  CHECK(smallest * 0.5f > 0);              // the caller's own arithmetic is as it was
 }
 
 TEST_CASE("the number of threads can change") {
