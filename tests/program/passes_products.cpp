@@ -139,6 +139,11 @@ TEST_CASE("batch norm: transposed kernels, and a batch too small to pay", "[pass
   CHECK(names(rewritten(big, batch_norm, 1e-5)) == "reshape, multiply, matmul, add");
   Program small = traced(f, {f32({2, 3}), f32({5, 3}), f32({5}), f32({5})});
   CHECK(names(rewritten(small, batch_norm, 1e-5)) == "matmul, multiply, add");
+
+  Variable kernel(Tensor::full({5, 3}, 0.5)), factor(Tensor::full({5}, 3));
+  auto g = [&](const Tensors& in) { return Tensors{matmul(in[0], kernel.value(), false, true) * factor.value() + in[1]}; };
+  Program read = traced(g, {f32({2, 3}), f32({5})});
+  CHECK(names(rewritten(read, batch_norm, 1e-5)) == "reshape, multiply, matmul, add");
 }
 
 TEST_CASE("precision: casts around products become part of them", "[passes]") {

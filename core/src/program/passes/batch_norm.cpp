@@ -1,6 +1,6 @@
 // Batch norm at inference is x * factor + offset per channel, with both known from variables. Behind a convolution the factor
-// goes into the kernel, which is computed anew each run (variables may be assigned), where that is far less work than
-// scaling the images; offset and bias become one, for the epilogue.
+// goes into the kernel. Of variables that the program only reads that is computed once; of other values on each run, so only
+// where it is far less work than scaling the images. Offset and bias become one, for the epilogue.
 //
 //   %4 = conv(%0, %1)                  %8 = multiply(%1, %2)
 //   %5 = multiply(%4, %2)       ->     %4 = conv(%0, %8)
@@ -27,7 +27,9 @@ int scale(Rewriting& r, int product, int factor) {
   auto* made = bare<T>(r, product);
   if (!made || op_of<T>(*made).bias) return kKeep;
   const int kernel = made->inputs[1];
-  if (!r.shape(kernel).is_known() || r.shape(kernel).size() * kPays > r.shape(product).size()) return kKeep;
+  if (!r.shape(kernel).is_known()) return kKeep;
+  const bool is_free = r.is_stable(kernel) && r.is_stable(factor);
+  if (!is_free && r.shape(kernel).size() * kPays > r.shape(product).size()) return kKeep;
   return r.add(made->op, {made->inputs[0], scaled_kernel(r, kernel, as_channels(r, factor), is_transposed(op_of<T>(*made)))});
 }
 

@@ -1,5 +1,6 @@
 #include "program/passes/rewriting.h"
 
+#include <algorithm>
 #include <cassert>
 #include <cmath>
 #include <cstring>
@@ -33,7 +34,7 @@ bool rewrite(Program& program, std::span<const RuleRow> rules) {
 
 Rewriting::Rewriting(Program& program)
     : program_(program), makers_(program.values.size()), now_(program.values.size()), reads_(program.values.size()),
-      constant_(program.values.size(), -1) {
+      constant_(program.values.size(), -1), is_stable_(program.values.size()) {
   std::iota(now_.begin(), now_.end(), 0);
   auto read = [&](int value, int times) { reads_[static_cast<size_t>(value)] += times; };
   for (const Instruction& i : program.code) {
@@ -42,9 +43,11 @@ Rewriting::Rewriting(Program& program)
   for (int value : program.outputs) read(value, 2);    // never counts as read once
   for (const Program::Binding& b : program.variables) {
     if (b.result >= 0) read(b.result, 2);
+    is_stable_[static_cast<size_t>(b.value)] = b.result < 0;
   }
   for (size_t c = 0; c < program.constants.size(); ++c) {
     constant_[static_cast<size_t>(program.constants[c].value)] = static_cast<int>(c);
+    is_stable_[static_cast<size_t>(program.constants[c].value)] = true;
   }
 }
 
@@ -69,7 +72,11 @@ void Rewriting::visit(Instruction instruction, std::span<const RuleRow> rules) {
 
 void Rewriting::keep(Instruction instruction) {
   code_.push_back(std::move(instruction));
-  for (int value : code_.back().outputs) makers_[static_cast<size_t>(value)] = &code_.back();
+  const auto& inputs = code_.back().inputs;
+  const bool stable = std::all_of(inputs.begin(), inputs.end(), [&](int value) { return is_stable(value); });
+  for (int value : code_.back().outputs) {
+    makers_[static_cast<size_t>(value)] = &code_.back(), is_stable_[static_cast<size_t>(value)] = stable;
+  }
 }
 
 void Rewriting::replace(const Instruction& instruction, int value) {
@@ -95,6 +102,7 @@ int Rewriting::add(OpPtr op, std::vector<int> inputs) {
     makers_.push_back(nullptr);
     reads_.push_back(0);
     constant_.push_back(-1);
+    is_stable_.push_back(false);
   }
   const int first = instruction.outputs[0];
   keep(std::move(instruction));

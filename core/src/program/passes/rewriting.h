@@ -62,6 +62,8 @@ class Rewriting {
   bool is_uniform(int value, double number) const { return uniform(value) == number; }
   /// Exactly one instruction reads the value, and neither outputs nor variables are it.
   bool read_once(int value) const { return reads_[static_cast<size_t>(value)] == 1; }
+  /// Made of constants and of variables that the program only reads: a device computes it once, until they change.
+  bool is_stable(int value) const { return is_stable_[static_cast<size_t>(value)]; }
 
   /// Adds an instruction before the one being looked at; gives its (first) result.
   int add(OpPtr op, std::vector<int> inputs);
@@ -90,6 +92,7 @@ class Rewriting {
   std::vector<int> now_;                               ///< per value: what stands for it
   std::vector<int> reads_;
   std::vector<int> constant_;                          ///< per value: index among the constants, or -1
+  std::vector<bool> is_stable_;                        ///< per value
   int scope_ = 0;
   bool changed_ = false;
 };
