@@ -1,6 +1,6 @@
 // Convolutions by oneDNN on plain NHWC images: single-threaded primitives on slices of the batch, and of the rows where
-// there are few images. The kernel is brought into the layout a primitive likes best on every run. Gradients of the
-// kernel are summed from a fixed number of slices.
+// there are few images. The kernel is brought into the layout a primitive likes best: on every run, unless it seldom
+// changes. Gradients of the kernel are summed from a fixed number of slices.
 #include <algorithm>
 
 #include "convolution.h"
@@ -123,7 +123,28 @@ const char* require_fast(const char* implementation) {
   return implementation;
 }
 
-/// What all passes share: pieces, primitives for them, and a reorder of the kernel.
+/// From one layout of a kernel to another.
+class Reorder final : public Kernel {
+ public:
+  Reorder(const memory::desc& from, const memory::desc& to) : bytes_(to.get_size()) {
+    dnnl::reorder::primitive_desc reorder(onednn::engine(), from, onednn::engine(), to, onednn::attributes());
+    primitive_ = primitives_.add(dnnl::reorder(reorder), reorder, {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}});
+  }
+  std::string name() const override { return "onednn reorder"; }
+  void run(const Arguments& a) override { run(a.inputs[0], a.outputs[0]); }
+  void run(const std::byte* from, std::byte* to) {
+    primitives_.prepare(1);
+    primitives_.run(0, primitive_, {from, to});
+  }
+  size_t bytes() const { return bytes_; }          ///< of the result
+
+ private:
+  onednn::Primitives primitives_;
+  int primitive_;
+  size_t bytes_;
+};
+
+/// What all passes share: pieces, and primitives for them.
 class PiecewiseConvolution : public Kernel {
  public:
   PiecewiseConvolution(const Request& r, std::vector<Piece> pieces) : plan_(r), pieces_(std::move(pieces)) {}
@@ -131,13 +152,9 @@ class PiecewiseConvolution : public Kernel {
   double flops() const override { return plan_.flops(); }
 
  protected:
-  static constexpr int kReorder = 0;               // the number of that primitive
-
-  /// Adds the reorder, then a primitive for every size of piece: add(plan, descriptions) is to do it and give its number.
+  /// A primitive for every size of piece: add(plan, descriptions) is to add it and give its number.
   template <class F>
-  void add_primitives(const memory::desc& from, const memory::desc& to, F&& add) {
-    dnnl::reorder::primitive_desc reorder(onednn::engine(), from, onednn::engine(), to, onednn::attributes());
-    primitives_.add(dnnl::reorder(reorder), reorder, {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}});
+  void add_primitives(F&& add) {
     std::vector<std::pair<Descriptions, int>> known;
     for (const Piece& piece : pieces_) {
       const Descriptions d(piece.plan);
@@ -181,16 +198,21 @@ class ImageConvolution final : public PiecewiseConvolution {
     const ConvPlan& first = pieces_[0].plan;
     const Descriptions d(first);
     kernel_ = forward_ ? forward(first, d).weights_desc() : backward_data(first, d).weights_desc();
-    packs_ = kernel_ != d.kernel;
-    add_primitives(d.kernel, kernel_, [&](const ConvPlan& p, const Descriptions& of) {
+    if (kernel_ != d.kernel) pack_ = std::make_unique<Reorder>(d.kernel, kernel_);
+    add_primitives([&](const ConvPlan& p, const Descriptions& of) {
       return forward_ ? add_forward(p, of) : add_backward(p, of);
     });
   }
 
+  Prepared prepare(int input) override {
+    if (input != 1 || !pack_) return {};
+    const TensorSpec spec{DType::uint8, {static_cast<int64_t>(pack_->bytes())}};
+    return {std::move(pack_), spec};               // from now on the kernel comes packed
+  }
   void run(const Arguments& a) override {
     primitives_.prepare(a.pool.threads());
-    if (packs_) primitives_.run(0, kReorder, {a.inputs[1], a.scratch});
-    const std::byte* kernel = packs_ ? a.scratch : a.inputs[1];
+    if (pack_) pack_->run(a.inputs[1], a.scratch);
+    const std::byte* kernel = pack_ ? a.scratch : a.inputs[1];
     each_piece(a, [&](const Piece& piece, int64_t, int which, int worker) {
       const std::byte* from = a.inputs[0] + (forward_ ? x_at(piece) : y_at(piece));
       std::byte* to = a.outputs[0] + (forward_ ? y_at(piece) : x_at(piece));
@@ -200,7 +222,7 @@ class ImageConvolution final : public PiecewiseConvolution {
       onednn::apply_relu(plan_.dtype, to, piece.plan.batch * piece.plan.out_pixels() * plan_.out_channels);
     });
   }
-  size_t scratch_bytes() const override { return packs_ ? kernel_.get_size() : 0; }
+  size_t scratch_bytes() const override { return pack_ ? pack_->bytes() : 0; }
 
  private:
   int add_forward(const ConvPlan& p, const Descriptions& d) {
@@ -222,8 +244,9 @@ class ImageConvolution final : public PiecewiseConvolution {
     if (kernel != kernel_) throw dnnl::error(dnnl_unimplemented, "pieces want different kernels");
   }
 
-  bool forward_, packs_;
+  bool forward_;
   memory::desc kernel_;
+  std::unique_ptr<Reorder> pack_;                  ///< null where the kernel is wanted as it is
 };
 
 class KernelGradient final : public PiecewiseConvolution {
@@ -233,7 +256,8 @@ class KernelGradient final : public PiecewiseConvolution {
     kernel_ = backward_kernel(pieces_[0].plan, d).diff_weights_desc();
     memory::desc result = d.kernel;
     result.data.data_type = static_cast<dnnl_data_type_t>(onednn::type_of(r.outputs[0].dtype));
-    add_primitives(kernel_, result, [&](const ConvPlan& p, const Descriptions& of) { return add(p, of); });
+    reorder_ = std::make_unique<Reorder>(kernel_, result);
+    add_primitives([&](const ConvPlan& p, const Descriptions& of) { return add(p, of); });
   }
 
   void run(const Arguments& a) override {
@@ -245,7 +269,7 @@ class KernelGradient final : public PiecewiseConvolution {
     a.pool.blocks(values(), 4096, [&](int64_t begin, int64_t end) {
       for (int64_t i = 1; i < count; ++i) accumulate(partial(a, 0) + begin, partial(a, i) + begin, end - begin);
     });
-    primitives_.run(0, kReorder, {partial(a, 0), a.outputs[0]});
+    reorder_->run(reinterpret_cast<const std::byte*>(partial(a, 0)), a.outputs[0]);
   }
   size_t scratch_bytes() const override { return pieces_.size() * static_cast<size_t>(stride()) * sizeof(float); }
 
@@ -266,6 +290,7 @@ class KernelGradient final : public PiecewiseConvolution {
   }
 
   memory::desc kernel_;
+  std::unique_ptr<Reorder> reorder_;
 };
 
 }  // namespace

@@ -44,6 +44,56 @@ struct Sides {
 
 float* floats(std::byte* memory) { return reinterpret_cast<float*>(memory); }
 
+/// A kernel at the points: (36, panels, in, columns of the panel).
+class TransformedKernel final : public cpu::Kernel {
+ public:
+  TransformedKernel(const ConvPlan& p, const Sides& sides)
+      : loops_(loops()), rows_(sides.in.channels), columns_(sides.out.channels), forward_(p.pass == ConvPass::forward) {}
+  std::string name() const override { return "winograd"; }
+  void run(const Arguments& a) override { transform(a.in<float>(0), a.out<float>(0), a.pool); }
+  void transform(const float* kernel, float* to, Pool& pool) const {
+    pool.blocks(rows_, kLanes, [&](int64_t first, int64_t last) {
+      for (int64_t column = 0; column < columns_; column += kLanes) transform_taps(kernel, to, first, last, column);
+    });
+  }
+  int64_t stride() const { return point_stride(rows_, columns_); }
+  int64_t values() const { return kPoints * stride(); }
+  int64_t panel_width(int64_t column) const { return std::min(kPanel, padded(columns_) - column); }
+
+ private:
+  /// Of rows [first, last) and the columns of a vector.
+  void transform_taps(const float* kernel, float* to, int64_t first, int64_t last, int64_t column) const {
+    float taps[kTaps][kLanes][kLanes] = {};
+    const int64_t rows = last - first, columns = std::min(kLanes, columns_ - column);
+    for (int64_t tap = 0; tap < kTaps; ++tap) {
+      const float* from = kernel + tap * rows_ * columns_;
+      if (forward_) {
+        copy_tap(from + first * columns_ + column, rows, columns, taps[tap]);
+      } else {
+        turn_tap(from + column * rows_ + first, rows, columns, taps[kTaps - 1 - tap]);
+      }
+    }
+    const int64_t panel = column / kPanel * kPanel, width = panel_width(panel);
+    for (int64_t r = 0; r < rows; ++r) {
+      float* points = to + panel * rows_ + (first + r) * width + column - panel;
+      loops_.kernel(taps[0][r], kLanes * kLanes, points, stride());
+    }
+  }
+  void copy_tap(const float* from, int64_t rows, int64_t columns, float (*to)[kLanes]) const {
+    for (int64_t r = 0; r < rows; ++r) std::copy_n(from + r * columns_, columns, to[r]);
+  }
+  /// Backwards, the kernel is turned around and its channels change places.
+  void turn_tap(const float* from, int64_t rows, int64_t columns, float (*to)[kLanes]) const {
+    for (int64_t c = 0; c < columns; ++c) {
+      for (int64_t r = 0; r < rows; ++r) to[r][c] = from[c * rows_ + r];
+    }
+  }
+
+  const Loops& loops_;
+  int64_t rows_, columns_;                           ///< of the products' right sides: channels in and out
+  bool forward_;
+};
+
 /// What the passes share: tiles in blocks of one size but the last. They depend on the shape alone.
 class WinogradConvolution : public cpu::Kernel {
  public:
@@ -63,18 +113,23 @@ class WinogradConvolution : public cpu::Kernel {
 class ImageConvolution final : public WinogradConvolution {
  public:
   explicit ImageConvolution(const ConvPlan& plan)
-      : WinogradConvolution(plan), rows_(sides_.in.channels), columns_(sides_.out.channels) {
-    const int64_t bytes = kernel_values() * static_cast<int64_t>(sizeof(float));
+      : WinogradConvolution(plan), rows_(sides_.in.channels), columns_(sides_.out.channels), kernel_(plan, sides_) {
+    const int64_t bytes = kernel_.values() * static_cast<int64_t>(sizeof(float));
     together_ = bytes >= kSharedBytes && tiles_ <= kBlocks * kManyTiles;
     block_ = std::min(sides_.best_block(), std::max(kFewTiles, (tiles_ + kBlocks - 1) / kBlocks));
   }
 
+  Prepared prepare(int input) override {
+    if (input != 1) return {};
+    is_prepared_ = true;
+    return {std::make_unique<TransformedKernel>(kernel_), {DType::float32, {kernel_.values()}}};
+  }
   void run(const Arguments& a) override {
-    transform_kernel(a);
+    if (!is_prepared_) kernel_.transform(a.in<float>(1), floats(a.scratch), a.pool);
     together_ ? run_together(a) : run_blocks(a);
   }
   size_t scratch_bytes() const override {
-    return static_cast<size_t>(kernel_values() + (together_ ? sides_.values(tiles_) : 0)) * sizeof(float);
+    return static_cast<size_t>(kernel_scratch() + (together_ ? sides_.values(tiles_) : 0)) * sizeof(float);
   }
 
  private:
@@ -82,43 +137,8 @@ class ImageConvolution final : public WinogradConvolution {
     Tiles in, out;
   };
 
-  int64_t kernel_stride() const { return point_stride(rows_, columns_); }
-  int64_t kernel_values() const { return kPoints * kernel_stride(); }
-  int64_t panel_width(int64_t column) const { return std::min(kPanel, padded(columns_) - column); }
-
-  /// The transformed kernel is (36, panels, in, columns of the panel).
-  void transform_kernel(const Arguments& a) const {
-    a.pool.blocks(rows_, kLanes, [&](int64_t first, int64_t last) {
-      for (int64_t column = 0; column < columns_; column += kLanes) transform_taps(a, first, last, column);
-    });
-  }
-  /// Of rows [first, last) and the columns of a vector.
-  void transform_taps(const Arguments& a, int64_t first, int64_t last, int64_t column) const {
-    float taps[kTaps][kLanes][kLanes] = {};
-    const int64_t rows = last - first, columns = std::min(kLanes, columns_ - column);
-    for (int64_t tap = 0; tap < kTaps; ++tap) {
-      const float* kernel = a.in<float>(1) + tap * rows_ * columns_;
-      if (plan_.pass == ConvPass::forward) {
-        copy_tap(kernel + first * columns_ + column, rows, columns, taps[tap]);
-      } else {
-        turn_tap(kernel + column * rows_ + first, rows, columns, taps[kTaps - 1 - tap]);
-      }
-    }
-    const int64_t panel = column / kPanel * kPanel, width = panel_width(panel);
-    for (int64_t r = 0; r < rows; ++r) {
-      float* points = floats(a.scratch) + panel * rows_ + (first + r) * width + column - panel;
-      loops_.kernel(taps[0][r], kLanes * kLanes, points, kernel_stride());
-    }
-  }
-  void copy_tap(const float* from, int64_t rows, int64_t columns, float (*to)[kLanes]) const {
-    for (int64_t r = 0; r < rows; ++r) std::copy_n(from + r * columns_, columns, to[r]);
-  }
-  /// Backwards, the kernel is turned around and its channels change places.
-  void turn_tap(const float* from, int64_t rows, int64_t columns, float (*to)[kLanes]) const {
-    for (int64_t c = 0; c < columns; ++c) {
-      for (int64_t r = 0; r < rows; ++r) to[r][c] = from[c * rows_ + r];
-    }
-  }
+  int64_t kernel_scratch() const { return is_prepared_ ? 0 : kernel_.values(); }
+  const float* kernel(const Arguments& a) const { return is_prepared_ ? a.in<float>(1) : floats(a.scratch); }
 
   Block block(int64_t first, int64_t count, float* memory) const {
     const int64_t in = point_stride(count, rows_), out = point_stride(count, columns_);
@@ -126,9 +146,9 @@ class ImageConvolution final : public WinogradConvolution {
   }
   void multiply(const Block& b, const float* kernel, int64_t point) const {
     for (int64_t panel = 0; panel < columns_; panel += kPanel) {
-      const int64_t width = panel_width(panel);
+      const int64_t width = kernel_.panel_width(panel);
       loops_.product({b.in.count, width, rows_, b.in.points + point * b.in.stride, padded(rows_), 1,
-                      kernel + point * kernel_stride() + panel * rows_, width,
+                      kernel + point * kernel_.stride() + panel * rows_, width,
                       b.out.points + point * b.out.stride + panel, padded(columns_), false});
     }
   }
@@ -141,25 +161,26 @@ class ImageConvolution final : public WinogradConvolution {
       const int64_t count = last - first;
       const Block b = block(first, count, floats(thread_scratch(sides_.values(count) * sizeof(float))));
       loops_.input(sides_.in, a.in<float>(0), b.in);
-      for (int64_t point = 0; point < kPoints; ++point) multiply(b, floats(a.scratch), point);
+      for (int64_t point = 0; point < kPoints; ++point) multiply(b, kernel(a), point);
       output(a, b.out);
     });
   }
   void run_together(const Arguments& a) const {
-    const Block b = block(0, tiles_, floats(a.scratch) + kernel_values());
+    const Block b = block(0, tiles_, floats(a.scratch) + kernel_scratch());
     auto part = [](const Tiles& tiles, int64_t begin, int64_t end, int64_t channels) -> Tiles {
       return {begin, end - begin, tiles.points + begin * padded(channels), tiles.stride};
     };
     a.pool.blocks(tiles_, kTile, [&](int64_t begin, int64_t end) {
       loops_.input(sides_.in, a.in<float>(0), part(b.in, begin, end, rows_));
     });
-    a.pool.parallel(kPoints, [&](int64_t point, int) { multiply(b, floats(a.scratch), point); });
+    a.pool.parallel(kPoints, [&](int64_t point, int) { multiply(b, kernel(a), point); });
     a.pool.blocks(tiles_, kTile, [&](int64_t begin, int64_t end) { output(a, part(b.out, begin, end, columns_)); });
   }
 
   int64_t rows_, columns_;                           ///< of the products' right sides: channels in and out
+  TransformedKernel kernel_;
   int64_t block_;                                    ///< tiles
-  bool together_;
+  bool together_, is_prepared_ = false;
 };
 
 /// The tiles go to a fixed number of lanes, each with a sum at the points that it brings back to taps.

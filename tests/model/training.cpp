@@ -337,8 +337,11 @@ TEST_CASE("predictions follow the weights, whoever changes them") {
   set_random_seed(3);
   auto make_model = [] {
     return Sequential::make({make<Layer>("Conv2D", {{"filters", 4}, {"kernel_size", 3}, {"input_shape", List{6, 6, 2}}}),
-                             make<Layer>("BatchNormalization"), make<Layer>("Flatten"),
-                             make<Layer>("Dense", {{"units", 40}, {"activation", "relu"}}), make<Layer>("Dense", {{"units", 1}})});
+                             make<Layer>("BatchNormalization"),
+                             make<Layer>("Conv2D", {{"filters", 16}, {"kernel_size", 3}, {"padding", "same"}}),
+                             make<Layer>("BatchNormalization"),
+                             make<Layer>("Conv2D", {{"filters", 16}, {"kernel_size", 3}, {"padding", "same"}}),
+                             make<Layer>("Flatten"), make<Layer>("Dense", {{"units", 40}, {"activation", "relu"}}), make<Layer>("Dense", {{"units", 1}})});
   };
   auto model = make_model(), other = make_model();
   model->compile({{"optimizer", "adam"}, {"loss", "mse"}});
