@@ -5,7 +5,8 @@
 namespace crescent::cpu {
 namespace {
 
-std::byte* memory_of(const Tensor& t) { return t.storage()->host() + t.offset(); }
+/// Fails for tensors that stay in files. Whoever writes through it says so with written().
+std::byte* memory_of(const Tensor& t) { return static_cast<std::byte*>(const_cast<void*>(t.raw())); }
 
 }  // namespace
 

@@ -33,6 +33,7 @@ void write_hdf5(const std::string& path, Any arrays) {
 }
 
 Tensor read_hdf5(const std::string& path, std::optional<std::string> dataset) { return read_array(path, dataset.value_or("")); }
+Tensor open_hdf5(const std::string& path, std::optional<std::string> dataset) { return open_array(path, dataset.value_or("")); }
 
 }  // namespace
 
@@ -47,6 +48,10 @@ const std::vector<CallablePtr>& data_functions() {
     add(bound("write_npy", &write_npy, {"path", "tensor"}));
     add(bound("read_hdf5", &read_hdf5, {"path", "dataset=nil"}, "One data set by its place in the file."));
     add(bound("write_hdf5", &write_hdf5, {"path", "arrays"}, "Tensors by name."));
+    constexpr const char* kStays = "Stays in the file: fit, evaluate and predict read it as they go, clone() of it or of a slice loads it.";
+    add(bound("open_idx", &open_idx, {"path"}, kStays));
+    add(bound("open_npy", &open_npy, {"path"}, kStays));
+    add(bound("open_hdf5", &open_hdf5, {"path", "dataset=nil"}, kStays));
     return all;
   }();
   return functions;

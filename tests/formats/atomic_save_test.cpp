@@ -14,7 +14,8 @@ namespace crescent::hdf5 {
 namespace {
 
 void save(const std::string& path, const std::string& text) {
-  replace_file(path, reinterpret_cast<const std::byte*>(text.data()), text.size());
+  Bytes bytes = std::as_bytes(std::span(text));
+  replace_file(path, {&bytes, 1});
 }
 
 class FileSizeLimit {

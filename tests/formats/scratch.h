@@ -46,8 +46,7 @@ inline void write_bytes(const std::string& path, const std::string& bytes) {
 }
 
 inline void write_tree(const std::string& path, const Tree& tree) {
-  FileImage image(tree);
-  replace_file(path, image.data(), image.size());
+  replace_file(path, FileImage(tree).pieces());
 }
 
 /// What `work` fails with; the test fails when it does not.

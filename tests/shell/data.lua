@@ -25,6 +25,22 @@ cr.data.write_hdf5(path, { a = cr.tensor { 1, 2 }, b = cr.tensor({ { 3 } }, "int
 check.near(cr.data.read_hdf5(path, "a"), { 1, 2 })
 assert(cr.data.read_hdf5(path, "b").dtype == "int32")
 check.fails(function() cr.data.read_hdf5(path, "c") end, path, "c")
+local inputs = cr.random.normal { 40, 3 }
+cr.data.write_hdf5(path, { x = inputs, y = inputs:sum(-1, true) })
+local in_file, answers = cr.data.open_hdf5(path, "x"), cr.data.open_hdf5(path, "y")
+check.same(in_file.shape, { 40, 3 })
+check.near(in_file:slice(2, 3):clone(), inputs:slice(2, 3):totable())
+check.fails(function() return in_file + 1 end, path, "clone()")
+assert(tostring(in_file):find(path, 1, true))
+local function trained(x, y)
+  cr.random.seed(1)
+  local model = cr.Sequential { cr.layers.Dense(1, { input_shape = { 3 } }) }
+  model:compile { optimizer = "adam", loss = "mse" }
+  model:fit(x, y, { batch_size = 8, epochs = 2, shuffle = "batch", validation_split = 0.25, verbose = 0 })
+  return model:predict(x)
+end
+check.near(trained(in_file, answers), trained(inputs, inputs:sum(-1, true)):totable())
+in_file, answers = nil, nil
 os.remove(path)
 
 -- gradients

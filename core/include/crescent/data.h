@@ -19,8 +19,10 @@ class CRESCENT_API Dataset {
   virtual int64_t batches() const { return -1; }          ///< an epoch; -1: until next() says no
   /// Starts an epoch from its first batch; shuffles when it does.
   virtual void begin_epoch() = 0;
-  /// False at the end of the epoch. The tensors stay valid until the next call of next().
+  /// False at the end of the epoch. What `batch` holds is replaced; memory that nobody else has is used again.
   virtual bool next(Batch& batch) = 0;
+  /// True when next() waits for files and may be called on another thread: fit, evaluate and predict then prefetch.
+  virtual bool reads_files() const { return false; }
 };
 using DatasetPtr = std::shared_ptr<Dataset>;
 
@@ -30,11 +32,13 @@ struct ArrayOptions {
   const SeedGenerator* order = nullptr;      ///< draws the permutation of each epoch; needed for shuffle
 };
 /// All arrays share the first axis (Keras' message otherwise). Without shuffle, batches share the arrays' memory; with it, rows are
-/// gathered into two buffers in turn. The last batch may be smaller.
+/// gathered. The last batch may be smaller. Arrays may stay in files (open_idx, open_npy, open_array): their rows are read batch by
+/// batch, and shuffled without random access: runs of rows change places and pass a buffer that hands out its rows at random.
 CRESCENT_API DatasetPtr array_dataset(Tensors x, Tensors y, Tensors sample_weight, const ArrayOptions& options);
 /// `produce` gives the next batch or false at the end of the epoch; it is asked again next epoch.
 CRESCENT_API DatasetPtr generator_dataset(std::function<bool(Batch&)> produce, int64_t batches = -1);
-/// The next batch is made on a thread of its own while this one is used.
+/// The next batches, 2 to 32 of them within 2 MiB, are made on a thread of its own while this one is used. What `source` throws
+/// comes out of next() after the batches before it.
 CRESCENT_API DatasetPtr prefetch(DatasetPtr source);
 
 // Files -> tensors. Errors name path and line or offset.
@@ -51,5 +55,10 @@ CRESCENT_API CsvTable read_csv(const std::string& path, const CsvOptions& option
 CRESCENT_API Tensor read_idx(const std::string& path);         ///< MNIST's format, gz too
 CRESCENT_API Tensor read_npy(const std::string& path);
 CRESCENT_API void write_npy(const std::string& path, const Tensor& tensor);    ///< atomic
+/// Tensors that stay in their files: fit, evaluate and predict read them as they go.
+CRESCENT_API Tensor open_idx(const std::string& path);         ///< not gz
+CRESCENT_API Tensor open_npy(const std::string& path);
+/// The bytes of an open file as memory of tensors (Tensor::on); takes over the descriptor.
+CRESCENT_API std::shared_ptr<Storage> file_storage(int descriptor, const std::string& path);
 
 }  // namespace crescent

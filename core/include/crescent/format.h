@@ -35,6 +35,8 @@ class CRESCENT_API Format : public Plain {
   virtual void load_weights(Model& model, const std::string& path, const LoadWeightsOptions& options) = 0;
   /// One array by its place inside the file; null place: the only one.
   virtual Tensor read_array(const std::string& path, const std::string& place) = 0;
+  /// The same, staying in the file: fit, evaluate and predict read its rows as they go.
+  virtual Tensor open_array(const std::string& path, const std::string& place) = 0;
   virtual void write_arrays(const std::string& path, const std::vector<std::pair<std::string, Tensor>>& arrays) = 0;
 };
 
@@ -44,6 +46,7 @@ CRESCENT_API ModelPtr load_model(const std::string& path, const LoadOptions& opt
 CRESCENT_API void save_weights(Model& model, const std::string& path, const SaveOptions& options = {});
 CRESCENT_API void load_weights(Model& model, const std::string& path, const LoadWeightsOptions& options = {});
 CRESCENT_API Tensor read_array(const std::string& path, const std::string& place);
+CRESCENT_API Tensor open_array(const std::string& path, const std::string& place);
 CRESCENT_API void write_arrays(const std::string& path, const std::vector<std::pair<std::string, Tensor>>& arrays);
 
 }  // namespace crescent

@@ -16,6 +16,8 @@ class CRESCENT_API SeedGenerator {
   Tensor truncated_normal(const Shape& shape, double mean = 0, double stddev = 1, DType dtype = DType::float32) const;
   /// A permutation of 0..n-1 (int64, host).
   std::vector<int64_t> permutation(int64_t n) const;
+  /// A seed for another generator.
+  int64_t seed() const;
   const Variable& state() const { return state_; }
 
  private:

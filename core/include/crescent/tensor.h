@@ -94,7 +94,7 @@ struct Contents {
   }
 };
 
-/// Memory that tensors share, 64-byte aligned. `host` is null only for devices with memory of their own.
+/// Memory that tensors share, 64-byte aligned. `host` is null where the values are elsewhere: in a file, in a device's memory.
 ///
 /// What was computed from a weight is kept until the weight changes (device.h), so nobody writes in secret: who writes
 /// through host() after others may have read calls written(); who gives away a pointer to write through calls lend().
@@ -104,6 +104,13 @@ class CRESCENT_API Storage {
   virtual ~Storage();
   std::byte* host() const { return host_; }
   size_t bytes() const { return bytes_; }
+  /// Copies whole elements, bytes [offset, offset + count), to `target` from wherever they are. Any thread may call it. Fails
+  /// naming the place.
+  virtual void read(size_t offset, size_t count, void* target) const;
+  /// Bytes that are best read together, from a multiple of it: packed files unpack so many at a time.
+  virtual size_t block() const { return 1; }
+  /// Where values without `host` are, for people: "'images.h5'".
+  virtual std::string place() const;
   /// The bytes are about to change.
   void written() { writes_.store(writes_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
   /// The bytes may change at any time from now on: contents are unknown for good.
@@ -165,8 +172,10 @@ class CRESCENT_API Tensor {
   int64_t size() const { return shape().size(); }
   size_t bytes() const { return static_cast<size_t>(size()) * size_of(dtype()); }
   bool is_abstract() const;
+  bool in_memory() const;                            ///< false: abstract, or its values are in a file
 
-  /// Host values. Fail for abstract tensors ("... has no values while a program is being recorded") and wrong T.
+  /// Host values. Fail for abstract tensors ("... has no values while a program is being recorded"), for tensors in files, and
+  /// for wrong T.
   template <class T>
   const T* data() const {
     check_type(DTypeOf<T>::value);
@@ -188,7 +197,7 @@ class CRESCENT_API Tensor {
   double item() const;
   /// All values as double / int64 (converted).
   std::vector<double> to_vector() const;
-  Tensor clone() const;                              ///< own storage, same values
+  Tensor clone() const;                              ///< own storage in memory, same values
 
   // Views; no op is recorded (see ops.h for the ones that gradients and programs follow).
   Tensor view(const Shape& shape) const;             ///< same values, same count

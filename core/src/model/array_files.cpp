@@ -5,43 +5,33 @@
 
 #include "crescent/data.h"
 #include "crescent/ops.h"
+#include "model/file_storage.h"
 #include "model/file_text.h"
 
 namespace crescent {
 namespace {
 
-/// Byte order of the file turned into ours.
-template <size_t Width>
-void swap_bytes(std::byte* data, size_t bytes) {
-  for (size_t i = 0; i + Width <= bytes; i += Width) std::reverse(data + i, data + i + Width);
-}
-
-void swap_elements(std::byte* data, size_t bytes, size_t width) {
-  if (width == 2) swap_bytes<2>(data, bytes);
-  if (width == 4) swap_bytes<4>(data, bytes);
-  if (width == 8) swap_bytes<8>(data, bytes);
-}
-
-/// The product of dims times width, or nothing when it is larger than any memory.
-size_t checked_bytes(const std::string& path, const std::vector<int64_t>& dims, size_t width) {
-  size_t count = width;
-  for (int64_t dim : dims)
-    if (__builtin_mul_overflow(count, static_cast<size_t>(dim), &count)) fail("'", path, "': the sizes in the file are too large");
-  return count;
-}
-
-/// Values in the file's dtype -> a tensor, with conversion for types that we do not have.
+/// How a file holds its values.
 struct FileType {
   size_t width;
   DType dtype;                                       ///< what it becomes
   char kind;                                         ///< 'u', 'i', 'f', 'b'
+  bool converted() const { return width != size_of(dtype); }
+};
+struct FileArray {
+  FileType type;
+  std::vector<int64_t> dims;                         ///< as they lie in the file
+  size_t start;                                      ///< of the values
+  bool swapped, fortran = false;                     ///< byte order of the other kind; axes reversed
 };
 
-Tensor tensor_of(const std::string& data, size_t offset, const std::vector<int64_t>& dims, const FileType& type, bool swapped) {
-  const Shape shape(dims);
-  std::string bytes = data.substr(offset, static_cast<size_t>(shape.size()) * type.width);
-  if (swapped) swap_elements(reinterpret_cast<std::byte*>(bytes.data()), bytes.size(), type.width);
-  if (type.width == size_of(type.dtype)) return Tensor::from_bytes(bytes.data(), bytes.size(), {type.dtype, shape});
+/// The values of a whole file in memory, with conversion for types that we do not have.
+Tensor load(const std::string& data, const FileArray& array) {
+  const FileType& type = array.type;
+  const Shape shape(array.dims);
+  std::string bytes = data.substr(array.start, static_cast<size_t>(shape.size()) * type.width);
+  if (array.swapped) swap_elements(reinterpret_cast<std::byte*>(bytes.data()), bytes.size(), type.width);
+  if (!type.converted()) return Tensor::from_bytes(bytes.data(), bytes.size(), {type.dtype, shape});
   std::vector<int32_t> wide(static_cast<size_t>(shape.size()));
   for (size_t i = 0; i < wide.size(); ++i) {
     if (type.width == 1) wide[i] = static_cast<int8_t>(bytes[i]);
@@ -50,6 +40,31 @@ Tensor tensor_of(const std::string& data, size_t offset, const std::vector<int64
     if (type.width == 2) wide[i] = type.kind == 'u' ? static_cast<int32_t>(static_cast<uint16_t>(half)) : half;
   }
   return Tensor::from(wide, shape);
+}
+
+/// Fails when the file has more or fewer bytes than its header says.
+void check_size(const std::string& path, const FileArray& array, size_t file_size) {
+  size_t bytes = array.type.width;
+  for (int64_t dim : array.dims)
+    if (__builtin_mul_overflow(bytes, static_cast<size_t>(dim), &bytes)) fail("'", path, "': the sizes in the file are too large");
+  if (file_size - array.start != bytes)
+    fail("'", path, "': expected ", bytes, " bytes of values for shape ", Shape(array.dims), ", got ", file_size - array.start);
+}
+
+using Header = FileArray(const std::string& path, std::string_view data);
+
+Tensor open_file(const std::string& path, Header* header_of, const char* load_with) {
+  InputFile file(path);
+  constexpr size_t kLongestHeader = size_t{1} << 20;
+  std::string start(std::min(file.size(), kLongestHeader), '\0');
+  file.read(0, start.size(), start.data());
+  if (start.starts_with("\x1f\x8b")) fail("'", path, "' is packed: unpack it with gunzip, or load it whole with ", load_with);
+  const FileArray array = header_of(path, start);
+  check_size(path, array, file.size());
+  if (array.type.converted() || array.fortran)
+    fail("'", path, "': values are stored in another type or order than in memory; load them with ", load_with);
+  const size_t swapped_width = array.swapped ? array.type.width : 0;
+  return Tensor::on(file_storage(std::move(file), swapped_width), array.start, {array.type.dtype, Shape(array.dims)});
 }
 
 const FileType* idx_type(uint8_t code) {
@@ -66,10 +81,7 @@ const FileType* idx_type(uint8_t code) {
   }
 }
 
-}  // namespace
-
-Tensor read_idx(const std::string& path) {
-  const std::string data = read_file_unpacked(path);
+FileArray idx_header(const std::string& path, std::string_view data) {
   auto byte_at = [&](size_t i) { return static_cast<uint8_t>(data[i]); };
   if (data.size() < 4 || byte_at(0) != 0 || byte_at(1) != 0) fail("'", path, "' is not an idx file: it starts with other bytes");
   const FileType* type = idx_type(byte_at(2));
@@ -83,11 +95,19 @@ Tensor read_idx(const std::string& path) {
     const size_t at = 4 + 4 * i;
     dims.push_back(int64_t{byte_at(at)} << 24 | int64_t{byte_at(at + 1)} << 16 | int64_t{byte_at(at + 2)} << 8 | byte_at(at + 3));
   }
-  const size_t bytes = checked_bytes(path, dims, type->width);
-  if (data.size() - start != bytes)
-    fail("'", path, "': expected ", bytes, " bytes of values for shape ", Shape(dims), ", got ", data.size() - start);
-  return tensor_of(data, start, dims, *type, std::endian::native == std::endian::little);
+  return {*type, std::move(dims), start, std::endian::native == std::endian::little};
 }
+
+}  // namespace
+
+Tensor read_idx(const std::string& path) {
+  const std::string data = read_file_unpacked(path);
+  const FileArray array = idx_header(path, data);
+  check_size(path, array, data.size());
+  return load(data, array);
+}
+
+Tensor open_idx(const std::string& path) { return open_file(path, idx_header, "read_idx"); }
 
 namespace {
 
@@ -130,10 +150,7 @@ FileType npy_type(std::string_view descr, const std::string& path) {
   fail("'", path, "': arrays of dtype ", descr.substr(0, 6), " cannot be read");
 }
 
-}  // namespace
-
-Tensor read_npy(const std::string& path) {
-  const std::string data = read_file(path);
+FileArray npy_header(const std::string& path, std::string_view data) {
   if (data.size() < 10 || !data.starts_with("\x93NUMPY")) fail("'", path, "' is not an npy file: it starts with other bytes");
   auto byte_at = [&](size_t i) { return static_cast<size_t>(static_cast<uint8_t>(data[i])); };
   const bool long_header = byte_at(6) >= 2;
@@ -141,19 +158,27 @@ Tensor read_npy(const std::string& path) {
   if (data.size() < start) fail("'", path, "' ends inside its header");
   const size_t length = byte_at(8) | byte_at(9) << 8 | (long_header ? byte_at(10) << 16 | byte_at(11) << 24 : 0);
   if (data.size() - start < length) fail("'", path, "' ends inside its header");
-  const std::string_view header = std::string_view(data).substr(start, length);
+  const std::string_view header = data.substr(start, length);
   const std::string_view descr = header_field(header, "descr", path);
   const FileType type = npy_type(descr, path);
   std::vector<int64_t> dims = npy_shape(header_field(header, "shape", path), path);
   const bool fortran = header_field(header, "fortran_order", path).starts_with("True");
-  const size_t bytes = checked_bytes(path, dims, type.width);
-  if (data.size() - start - length != bytes)
-    fail("'", path, "': expected ", bytes, " bytes of values for shape ", Shape(dims), ", got ", data.size() - start - length);
   const bool swapped = descr[1] == (std::endian::native == std::endian::little ? '>' : '<');
-  if (!fortran || dims.size() < 2) return tensor_of(data, start + length, dims, type, swapped);
-  std::reverse(dims.begin(), dims.end());
-  return ops::transpose(tensor_of(data, start + length, dims, type, swapped));
+  if (fortran) std::reverse(dims.begin(), dims.end());
+  return {type, std::move(dims), start + length, swapped, fortran && dims.size() > 1};
 }
+
+}  // namespace
+
+Tensor read_npy(const std::string& path) {
+  const std::string data = read_file(path);
+  const FileArray array = npy_header(path, data);
+  check_size(path, array, data.size());
+  const Tensor values = load(data, array);
+  return array.fortran ? ops::transpose(values) : values;
+}
+
+Tensor open_npy(const std::string& path) { return open_file(path, npy_header, "read_npy"); }
 
 void write_npy(const std::string& path, const Tensor& tensor) {
   static const char* const kDescr[kDTypeCount] = {"f4", "f8", nullptr, "f2", "i4", "i8", "u1", "b1"};

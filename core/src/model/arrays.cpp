@@ -43,7 +43,8 @@ void check_input(const Tensor& given, const Shape& wanted, const std::string& na
 /// Class of each sample: numbers as they are, rows by their largest column.
 std::vector<int64_t> classes_of(const Tensor& y) {
   if (y.rank() > 2) fail("`class_weight` not supported for 3+ dimensional targets.");
-  const Tensor numbers = y.rank() == 2 && y.dim(1) > 1 ? ops::argmax(y, 1) : y;
+  const Tensor values = y.in_memory() ? y : y.clone();
+  const Tensor numbers = values.rank() == 2 && values.dim(1) > 1 ? ops::argmax(values, 1) : values;
   std::vector<int64_t> classes;
   for (double value : numbers.to_vector()) classes.push_back(static_cast<int64_t>(value));
   return classes;

@@ -92,11 +92,10 @@ Tensors Model::predict(DatasetPtr data, const Dict& given) {
   batches.begin();
   Stepper stepper(*this);
   Collected collected(options.steps ? -1 : data->samples());
-  Batch batch;
   int64_t step = 0;
-  for (; batches.next(batch); ++step) {
+  for (; const Batch* batch = batches.next(); ++step) {
     callbacks.each(&Callback::on_predict_batch_begin, step, Logs());
-    collected.add(stepper.predict(batch.x), batch.x.front().dim(0));
+    collected.add(stepper.predict(batch->x), batch->x.front().dim(0));
     callbacks.each(&Callback::on_predict_batch_end, step, Logs());
     if (interrupted()) break;
   }

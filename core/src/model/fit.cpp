@@ -30,10 +30,9 @@ bool train_epoch(Model& model, Batches& batches, const CallbackList& callbacks) 
   model.reset_metrics();
   batches.begin();
   Stepper stepper(model);
-  Batch batch;
-  for (int64_t step = 0; batches.next(batch); ++step) {
+  for (int64_t step = 0; const Batch* batch = batches.next(); ++step) {
     callbacks.each(&Callback::on_train_batch_begin, step, Logs());
-    stepper.train(batch);
+    stepper.train(*batch);
     callbacks.each(&Callback::on_train_batch_end, step, lazy_logs(model));
     if (model.stop_training || interrupted()) return false;
   }

@@ -66,6 +66,7 @@ void load_weights(Model& model, const std::string& path, const LoadWeightsOption
   reader(path)->load_weights(model, path, options);
 }
 Tensor read_array(const std::string& path, const std::string& place) { return reader(path)->read_array(path, place); }
+Tensor open_array(const std::string& path, const std::string& place) { return reader(path)->open_array(path, place); }
 void write_arrays(const std::string& path, const std::vector<std::pair<std::string, Tensor>>& arrays) {
   writer(path)->write_arrays(path, arrays);
 }

@@ -18,16 +18,16 @@ void Batches::begin() {
   started_ = true;
 }
 
-bool Batches::next(Batch& batch) {
-  if (steps_ && taken_ == *steps_) return false;
-  if (!data_->next(batch) && !begins_again(batch)) return false;
+const Batch* Batches::next() {
+  if (steps_ && taken_ == *steps_) return nullptr;
+  if (!data_->next(batch_) && !begins_again()) return nullptr;
   ++taken_;
-  return true;
+  return &batch_;
 }
 
-bool Batches::begins_again(Batch& batch) {
+bool Batches::begins_again() {
   if (goes_on_) data_->begin_epoch();
-  if (goes_on_ && data_->next(batch)) return true;
+  if (goes_on_ && data_->next(batch_)) return true;
   if (steps_)
     warn("Your input ran out of data after ", taken_, " of ", *steps_, " steps. Make sure that your dataset or generator can "
          "generate at least `steps_per_epoch * epochs` batches.");
@@ -55,11 +55,10 @@ void test_epoch(Model& model, Batches& batches, const CallbackList& callbacks) {
   callbacks.each(&Callback::on_test_begin, Logs());
   batches.begin();
   Stepper stepper(model);
-  Batch batch;
   int64_t step = 0;
-  for (; batches.next(batch); ++step) {
+  for (; const Batch* batch = batches.next(); ++step) {
     callbacks.each(&Callback::on_test_batch_begin, step, Logs());
-    stepper.test(batch);
+    stepper.test(*batch);
     callbacks.each(&Callback::on_test_batch_end, step, lazy_logs(model));
     if (interrupted()) break;
   }

@@ -28,20 +28,22 @@ class Run {
   Run(const Run&) = delete;
 };
 
-/// Goes through a dataset, a batch at a time. Training by steps goes on where the last epoch ended, over the end of the data;
+/// Goes through a dataset, a batch at a time, prefetching what comes from files. Training by steps goes on where the last epoch ended, over the end of the data;
 /// everything else starts from the first batch and ends with the data, or earlier after `steps`.
 class Batches {
  public:
   Batches(DatasetPtr data, std::optional<int64_t> steps, bool goes_on = false)
-      : data_(std::move(data)), steps_(steps), goes_on_(goes_on && steps) {}
+      : data_(data && data->reads_files() ? prefetch(std::move(data)) : std::move(data)), steps_(steps), goes_on_(goes_on && steps) {}
   int64_t count() const { return steps_ ? *steps_ : data_->batches(); }
   void begin();
-  bool next(Batch& batch);
+  /// Null at the end. It stays until the next call; its memory is used again.
+  const Batch* next();
 
  private:
-  bool begins_again(Batch& batch);
+  bool begins_again();
 
   DatasetPtr data_;
+  Batch batch_;
   std::optional<int64_t> steps_;
   bool goes_on_;
   int64_t taken_ = 0;

@@ -15,20 +15,18 @@ Variable make_state(int64_t seed) {
   return Variable(Tensor::from(std::vector<int64_t>{seed, 0}, {2}), std::move(options));
 }
 
-/// Seeds of generators that were given none: bits of the process' generator, drawn on the host.
-int64_t draw_seed() {
-  NoTrace eager;
-  const Variable& state = global_random().state();
-  const Tensor value = state.value();
-  const int64_t* words = value.data<int64_t>();
-  const PhiloxBlock block = philox(static_cast<uint64_t>(words[0]), static_cast<uint64_t>(words[1]), 0);
-  state.assign(Tensor::from(std::vector<int64_t>{words[0], words[1] + 1}, {2}));
-  return static_cast<int64_t>((uint64_t{block.word[0]} << 32 | block.word[1]) >> 1);
-}
-
 }  // namespace
 
-SeedGenerator::SeedGenerator(std::optional<int64_t> seed) : state_(make_state(seed ? *seed : draw_seed())) {}
+SeedGenerator::SeedGenerator(std::optional<int64_t> seed) : state_(make_state(seed ? *seed : global_random().seed())) {}
+
+int64_t SeedGenerator::seed() const {
+  NoTrace eager;
+  const Tensor state = state_.value();
+  const int64_t* words = state.data<int64_t>();
+  const PhiloxBlock block = philox(static_cast<uint64_t>(words[0]), static_cast<uint64_t>(words[1]), 0);
+  state_.assign(Tensor::from(std::vector<int64_t>{words[0], words[1] + 1}, {2}));
+  return static_cast<int64_t>((uint64_t{block.word[0]} << 32 | block.word[1]) >> 1);
+}
 
 Tensor SeedGenerator::draw(RandomKind kind, const Shape& shape, double a, double b, DType dtype) const {
   Random op;

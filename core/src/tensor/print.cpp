@@ -94,6 +94,7 @@ class Printer {
 std::string to_text(const Tensor& tensor) {
   if (!tensor) return "no tensor";
   if (tensor.is_abstract()) return concat("<", tensor.spec(), " without values>");
+  if (!tensor.in_memory()) return concat("<", tensor.spec(), " in ", tensor.storage()->place(), ">");
   return Printer(tensor).text();
 }
 

@@ -151,6 +151,12 @@ class HostStorage final : public Storage {
 Storage::Storage() : number_(storages.fetch_add(1, std::memory_order_relaxed) + 1) {}
 Storage::~Storage() = default;
 
+void Storage::read(size_t offset, size_t count, void* target) const {
+  if (count > 0) std::memcpy(target, host_ + offset, count);
+}
+
+std::string Storage::place() const { return "memory"; }
+
 std::shared_ptr<Storage> Storage::allocate(size_t bytes, bool zeroed) {
   const size_t live = static_cast<size_t>(allocated_bytes());
   if (bytes > memory_limit() - std::min(memory_limit(), live)) {

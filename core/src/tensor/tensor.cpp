@@ -82,11 +82,20 @@ void Tensor::check_type(DType wanted) const {
   if (dtype() != wanted) fail("expected values of dtype ", wanted, ", the tensor has ", dtype());
 }
 
-const void* Tensor::raw() const { return storage()->host() + impl_->offset; }
+bool Tensor::in_memory() const { return !is_abstract() && impl_->storage->host(); }
+
+const void* Tensor::raw() const {
+  const Storage& memory = *storage();
+  if (!memory.host()) {
+    fail("the values of this tensor ", impl_->spec, " are in ", memory.place(),
+         ": fit, evaluate and predict read them as they go; clone() brings them, or those of a slice, into memory");
+  }
+  return memory.host() + impl_->offset;
+}
 
 void* Tensor::mutable_raw() {
   storage()->lend();
-  return storage()->host() + impl_->offset;
+  return const_cast<void*>(raw());
 }
 
 Contents Tensor::contents() const { return storage()->contents(impl_->offset); }
@@ -117,7 +126,11 @@ std::vector<double> Tensor::to_vector() const {
   return values;
 }
 
-Tensor Tensor::clone() const { return from_bytes(raw(), bytes(), spec()); }
+Tensor Tensor::clone() const {
+  Tensor result = uninitialized(spec());
+  storage()->read(impl_->offset, bytes(), first_values(result));
+  return result;
+}
 
 Tensor Tensor::view(const Shape& shape) const {
   if (shape.size() != size()) fail("a view of shape ", shape, " does not fit a tensor of shape ", this->shape());

@@ -300,6 +300,8 @@ void check_block(hid_t dataset, uint64_t bytes, uint64_t file_size) {
     refuse("it promises " + std::to_string(bytes) + " bytes, more than the file stores for it");
 }
 
+}  // namespace
+
 /// A dataset whose header has passed every check.
 struct OpenDataset {
   OpenDataset(Handle object, uint64_t file_size)
@@ -333,16 +335,39 @@ struct OpenDataset {
     }
   }
 
+  /// Where its values lie in the file as they are in memory.
+  uint64_t place(hid_t file) const {
+    Handle creation = checked(H5Dget_create_plist(id), H5Pclose),
+           of_file = checked(H5Fget_create_plist(file), H5Pclose);
+    hsize_t before = 0;
+    check(H5Pget_userblock(of_file, &before));
+    bool as_in_memory = H5Pget_layout(creation) == H5D_CONTIGUOUS && bytes > 0 && before == 0 &&
+                        H5Tequal(file_type, type.memory) > 0 &&
+                        H5Dget_storage_size(id) == bytes;
+    haddr_t offset = as_in_memory ? H5Dget_offset(id) : HADDR_UNDEF;
+    return offset == HADDR_UNDEF ? kNoPlace : offset;
+  }
+
+  /// Rows of the leading axis that are packed together.
+  uint64_t rows_a_chunk() const {
+    Handle creation = checked(H5Dget_create_plist(id), H5Pclose);
+    if (H5Pget_layout(creation) != H5D_CHUNKED) return 1;
+    hsize_t chunk[H5S_MAX_RANK];
+    check(H5Pget_chunk(creation, H5S_MAX_RANK, chunk));
+    return std::min(chunk[0], dims[0]);
+  }
+  uint64_t row_bytes() const { return dims.empty() || dims[0] == 0 ? 0 : bytes / dims[0]; }
+
   Handle id, space, file_type;
   NumberType type;
   std::vector<hsize_t> dims;
   uint64_t bytes = 0;
 };
 
-}  // namespace
-
 Contents::Contents(std::span<const std::byte> image)
     : size_(image.size()), file_(open_image(image)) {}
+
+Contents::~Contents() = default;
 
 /// Step by step, hard links only.
 Handle Contents::open(const std::string& path) const {
@@ -396,7 +421,7 @@ void Contents::describe(const std::string& path, Packer& answer) const {
     if (stored.is(H5T_INTEGER) && stored.dims.empty())
       checksum = number_of<int64_t>(stored.id, H5T_NATIVE_INT64);
   }
-  answer.add(checksum);
+  answer.add(checksum).add(dataset.place(file_)).add(dataset.rows_a_chunk());
 }
 
 void Contents::list(const std::string& path, Packer& answer) const {
@@ -419,6 +444,37 @@ void Contents::read(const std::string& path, std::span<std::byte> target) const 
   if (dataset.bytes != target.size()) refuse("its size changed while it was read");
   if (!target.empty())
     check(H5Dread(dataset.id, dataset.type.memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, target.data()));
+}
+
+OpenDataset& Contents::open_for_rows(const std::string& path) {
+  auto& dataset = row_datasets_[path];
+  if (dataset) return *dataset;
+  constexpr uint64_t kLeastCache = uint64_t{1} << 20, kMostCache = uint64_t{256} << 20;
+  OpenDataset checked_once(open(path, H5I_DATASET), size_);
+  uint64_t shared = 2 * checked_once.rows_a_chunk() * checked_once.row_bytes();
+  Handle access = checked(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose);
+  check(H5Pset_chunk_cache(access, H5D_CHUNK_CACHE_NSLOTS_DEFAULT,
+                           std::clamp(shared, kLeastCache, kMostCache),
+                           H5D_CHUNK_CACHE_W0_DEFAULT));
+  dataset = std::make_unique<OpenDataset>(checked(H5Dopen2(file_, path.c_str(), access), H5Dclose),
+                                          size_);
+  return *dataset;
+}
+
+void Contents::rows(const std::string& path, uint64_t first, uint64_t count,
+                    std::span<std::byte> target) {
+  const OpenDataset& dataset = open_for_rows(path);
+  uint64_t bytes = 0;
+  if (dataset.dims.empty() || first > dataset.dims[0] || count > dataset.dims[0] - first ||
+      __builtin_mul_overflow(count, dataset.row_bytes(), &bytes) || bytes != target.size())
+    refuse("its size changed while it was read");
+  if (target.empty()) return;
+  std::vector<hsize_t> start(dataset.dims.size(), 0), counts = dataset.dims;
+  start[0] = first;
+  counts[0] = count;
+  check(H5Sselect_hyperslab(dataset.space, H5S_SELECT_SET, start.data(), nullptr, counts.data(), nullptr));
+  Handle memory = checked(H5Screate_simple(static_cast<int>(counts.size()), counts.data(), nullptr), H5Sclose);
+  check(H5Dread(dataset.id, dataset.type.memory, memory, dataset.space, H5P_DEFAULT, target.data()));
 }
 
 }  // namespace crescent::hdf5

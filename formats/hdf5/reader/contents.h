@@ -2,6 +2,8 @@
 // leads outside.
 #pragma once
 #include <cstddef>
+#include <map>
+#include <memory>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -19,10 +21,13 @@ struct Refused : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+struct OpenDataset;
+
 class Contents {
  public:
   /// Opens the file whose bytes are `image`, which must stay; nothing of it is copied.
   explicit Contents(std::span<const std::byte> image);
+  ~Contents();
 
   // Each appends its answer (see Operation).
   void attribute(const std::string& object, const std::string& name, Packer& answer) const;
@@ -30,13 +35,18 @@ class Contents {
   void list(const std::string& group, Packer& answer) const;
   /// Fills `target`, which must have exactly the size of the dataset.
   void read(const std::string& dataset, std::span<std::byte> target) const;
+  /// Rows [first, first + count) of the leading axis. The dataset stays open, with memory for the chunks that rows share.
+  void rows(const std::string& dataset, uint64_t first, uint64_t count, std::span<std::byte> target);
 
  private:
   Handle open(const std::string& path) const;
   Handle open(const std::string& path, H5I_type_t type) const;
 
+  OpenDataset& open_for_rows(const std::string& path);
+
   size_t size_;
   Handle file_;
+  std::map<std::string, std::unique_ptr<OpenDataset>> row_datasets_;
 };
 
 }  // namespace crescent::hdf5

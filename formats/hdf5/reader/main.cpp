@@ -41,7 +41,7 @@ class Target {
   uint64_t size_ = 0;
 };
 
-void answer_item(const Contents& contents, Target& target, Operation operation, Unpacker item,
+void answer_item(Contents& contents, Target& target, Operation operation, Unpacker item,
                  Packer& answer) {
   std::string path = item.text();
   switch (operation) {
@@ -54,6 +54,11 @@ void answer_item(const Contents& contents, Target& target, Operation operation, 
     case Operation::read: {
       auto offset = item.number<uint64_t>(), bytes = item.number<uint64_t>();
       return contents.read(path, target.part(offset, bytes));
+    }
+    case Operation::rows: {
+      auto offset = item.number<uint64_t>(), bytes = item.number<uint64_t>(),
+           first = item.number<uint64_t>(), count = item.number<uint64_t>();
+      return contents.rows(path, first, count, target.part(offset, bytes));
     }
   }
 }
@@ -74,7 +79,7 @@ Packer outcome(Packer head, const Work& work) {
   }
 }
 
-void answer(const Contents& contents, Target& target, Unpacker request) {
+void answer(Contents& contents, Target& target, Unpacker request) {
   auto operation = request.number<Operation>();
   for (auto left = request.number<uint64_t>(); left > 0 && request.ok(); --left) {
     Unpacker item(request.text());
@@ -86,7 +91,7 @@ void answer(const Contents& contents, Target& target, Unpacker request) {
 }
 
 /// The clock runs while a request is worked on, not while the parent builds its model.
-void serve(const Contents& contents, unsigned seconds) {
+void serve(Contents& contents, unsigned seconds) {
   auto forever = [](int) { return true; };
   Target target;
   for (;;) {

@@ -21,6 +21,8 @@
 namespace crescent::hdf5 {
 namespace {
 
+using Bytes = std::span<const std::byte>;
+
 struct Target {
   std::string path, folder, name;
 };
@@ -90,10 +92,11 @@ class Temporary {
   }
 
   /// 0 or errno.
-  int commit(const std::byte* bytes, size_t size) {
-    if (file_ < 0 || !write_all(bytes, size) || fsync(file_) != 0 ||
-        rename(path_.c_str(), target_.path.c_str()) != 0)
-      return errno;
+  int commit(std::span<const Bytes> pieces) {
+    if (file_ < 0) return errno;
+    for (const Bytes& piece : pieces)
+      if (!write_all(piece)) return errno;
+    if (fsync(file_) != 0 || rename(path_.c_str(), target_.path.c_str()) != 0) return errno;
     committed_ = true;
     sync_folder();
     return 0;
@@ -105,16 +108,25 @@ class Temporary {
     if (stat(target_.path.c_str(), &old) == 0) (void)!fchmod(file_, old.st_mode & 07777);
   }
 
-  bool write_all(const std::byte* bytes, size_t size) {
-    constexpr size_t kMost = size_t{1} << 30;
-    while (size > 0) {
-      ssize_t written = write(file_, bytes, std::min(size, kMost));
+  bool write_all(Bytes bytes) {
+    constexpr size_t kMost = size_t{1} << 20;
+    while (!bytes.empty()) {
+      ssize_t written = write(file_, bytes.data(), std::min(bytes.size(), kMost));
       if (written < 0 && errno == EINTR) continue;
       if (written <= 0) return false;
-      bytes += written;
-      size -= static_cast<size_t>(written);
+      bytes = bytes.subspan(static_cast<size_t>(written));
+      written_ += written;
+      start_writing_back();
     }
     return true;
+  }
+
+  /// The disk works while we copy, and fsync waits for little.
+  void start_writing_back() {
+    constexpr off_t kEvery = off_t{8} << 20;
+    if (written_ - sent_ < kEvery) return;
+    sync_file_range(file_, sent_, written_ - sent_, SYNC_FILE_RANGE_WRITE);
+    sent_ = written_;
   }
 
   void sync_folder() const {
@@ -127,19 +139,22 @@ class Temporary {
   const Target& target_;
   std::string path_;
   int file_ = -1;
+  off_t written_ = 0, sent_ = 0;
   bool committed_ = false;
 };
 
 }  // namespace
 
-void replace_file(const std::string& path, const std::byte* bytes, size_t size) {
+void replace_file(const std::string& path, std::span<const Bytes> pieces) {
   NoFileSizeSignal guard;
   Target target = resolve(path);
   struct stat old;
   if (stat(target.path.c_str(), &old) == 0 && !S_ISREG(old.st_mode))
     fail("cannot save '", path, "': it exists and is not a regular file");
   remove_orphans(target);
-  if (int error = Temporary(target).commit(bytes, size)) fail_saving(path, target, size, error);
+  size_t size = 0;
+  for (const Bytes& piece : pieces) size += piece.size();
+  if (int error = Temporary(target).commit(pieces)) fail_saving(path, target, size, error);
 }
 
 }  // namespace crescent::hdf5

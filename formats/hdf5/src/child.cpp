@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include <algorithm>
 #include <chrono>
@@ -142,6 +143,17 @@ void Child::allow_memory(uint64_t bytes) {
   if (prlimit(pid_, RLIMIT_AS, nullptr, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
   limit.rlim_cur = std::min<rlim_t>(limit.rlim_cur + bytes, limit.rlim_max);
   prlimit(pid_, RLIMIT_AS, &limit, nullptr);
+}
+
+void Child::allow_time() {
+  clockid_t clock;
+  timespec used;
+  rlimit limit;
+  if (clock_getcpuclockid(pid_, &clock) != 0 || clock_gettime(clock, &used) != 0 ||
+      prlimit(pid_, RLIMIT_CPU, nullptr, &limit) != 0)
+    return;
+  limit.rlim_cur = std::min<rlim_t>(static_cast<rlim_t>(used.tv_sec) + seconds_ + 1, limit.rlim_max);
+  prlimit(pid_, RLIMIT_CPU, &limit, nullptr);
 }
 
 std::string Child::obituary() {

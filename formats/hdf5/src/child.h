@@ -23,6 +23,7 @@ class Descriptor {
   }
   ~Descriptor() { close(); }
   operator int() const { return number_; }
+  int release() { return std::exchange(number_, -1); }
   void close() {
     if (number_ >= 0) ::close(std::exchange(number_, -1));
   }
@@ -45,6 +46,8 @@ class Child {
   std::optional<Unpacker> receive();
   /// Lets it map this much more memory.
   void allow_memory(uint64_t bytes);
+  /// Lets it use `seconds` of processor time from now on.
+  void allow_time();
   /// "ended with SIGSEGV (Segmentation fault)", "did not answer within 30 seconds". Ends it if it
   /// still runs.
   std::string obituary();

@@ -9,8 +9,10 @@
 #include <cstring>
 
 #include "crc32c.h"
+#include "crescent/data.h"
 #include "crescent/error.h"
 #include "file_size_signal.h"
+#include "in_parallel.h"
 
 namespace crescent::hdf5 {
 
@@ -57,25 +59,48 @@ unsigned patience(uint64_t file_size) {
   return 30 + static_cast<unsigned>(file_size / 10'000'000);
 }
 
-/// Unmaps when the last array is gone.
-std::shared_ptr<std::byte> map_private(int memory, uint64_t size) {
-  void* start = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE, memory, 0);
+/// Unmaps when the last array is gone; null when there is no memory.
+std::shared_ptr<std::byte> map(uint64_t size, int protection, int flags, int memory = -1) {
+  void* start = mmap(nullptr, size, protection, flags, memory, 0);
   if (start == MAP_FAILED) return nullptr;
   return {static_cast<std::byte*>(start), [size](std::byte* p) { munmap(p, size); }};
 }
 
-/// The memory of final size: were it to shrink under us, touching it would end this process with
-/// SIGBUS.
-std::shared_ptr<std::byte> shared_block(int memory, uint64_t size) {
-  NoFileSizeSignal guard;
-  if (ftruncate(memory, static_cast<off_t>(size)) != 0) return nullptr;
-  if (fcntl(memory, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) return nullptr;
-  return map_private(memory, size);
+std::shared_ptr<std::byte> fresh_block(uint64_t size) {
+  auto block = map(size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS);
+  if (block) madvise(block.get(), size, MADV_HUGEPAGE);
+  return block;
 }
 
-/// Any other byte in a bool is undefined behaviour for whoever reads it.
-void normalize_booleans(std::byte* bytes, uint64_t size) {
-  for (uint64_t i = 0; i < size; ++i) bytes[i] = std::byte{bytes[i] != std::byte{0}};
+/// The memory of final size: were it to shrink under us, touching it would end this process with
+/// SIGBUS.
+bool make_memory(int memory, uint64_t size) {
+  NoFileSizeSignal guard;
+  return ftruncate(memory, static_cast<off_t>(size)) == 0 &&
+         fcntl(memory, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0;
+}
+
+/// NaN and infinity have every bit of the exponent set: one more at its end carries into the sign.
+bool finite(const std::byte* bytes, uint64_t size, uint64_t exponents, uint64_t last_bits) {
+  uint64_t carried = 0, word = 0;
+  for (; size >= sizeof word; size -= sizeof word, bytes += sizeof word) {
+    std::memcpy(&word, bytes, sizeof word);
+    carried |= (word & exponents) + last_bits;
+  }
+  word = 0;
+  if (size > 0) std::memcpy(&word, bytes, size);
+  carried |= (word & exponents) + last_bits;
+  uint64_t signs = ~exponents & (exponents << 1);
+  return (carried & signs) == 0;
+}
+
+bool all_finite(Element element, const std::byte* bytes, uint64_t size) {
+  if (element == Element::float32) return finite(bytes, size, 0x7f800000'7f800000, 0x00800000'00800000);
+  return element != Element::float64 || finite(bytes, size, 0x7ff00000'00000000, 0x00100000'00000000);
+}
+
+[[noreturn]] void fail_memory(const std::string& path, uint64_t bytes) {
+  fail("'", path, "': no memory for ", bytes, " bytes of data: ", strerror(errno));
 }
 
 std::vector<uint64_t> unpack_shape(Unpacker& answer) {
@@ -109,10 +134,10 @@ std::optional<FileReader::AttributeValue> unpack_attribute(Unpacker& answer) {
 
 FileReader::FileReader(const std::string& path)
     : path_(path), memory_(memfd_create("hdf5", MFD_CLOEXEC | MFD_ALLOW_SEALING)) {
-  uint64_t size = 0;
-  Descriptor file = open_regular(path, size);
+  Descriptor file = open_regular(path, size_);
   if (memory_ < 0) fail("cannot read '", path, "': ", strerror(errno));
-  child_ = std::make_unique<Child>(file, memory_, size, patience(size));
+  child_ = std::make_unique<Child>(file, memory_, size_, patience(size_));
+  contents_ = file_storage(file.release(), path);
   check_hello();
 }
 
@@ -214,45 +239,114 @@ std::vector<DatasetInfo> FileReader::describe(const std::vector<std::string>& da
     auto element = answer->number<uint8_t>();
     info.shape = unpack_shape(*answer);
     auto checksum = answer->number<int64_t>();
-    if (!answer->ok() || element >= std::size(kElements)) fail_dead(where);
+    auto start = answer->number<uint64_t>();
+    info.rows_a_chunk = std::max<uint64_t>(1, answer->number<uint64_t>());
+    auto bytes = byte_count(static_cast<Element>(element % std::size(kElements)), info.shape);
+    bool inside = bytes && *bytes <= size_ && start <= size_ - *bytes;
+    if (!answer->ok() || element >= std::size(kElements) || (start != kNoPlace && !inside))
+      fail_dead(where);
     info.element = static_cast<Element>(element);
+    if (start != kNoPlace) info.place = start;
     if (checksum >= 0) info.checksum = static_cast<uint32_t>(checksum);
   }
   return infos;
 }
 
+/// What there is to know about a part of the numbers.
+struct FileReader::Look {
+  uint32_t checksum = 0;
+  bool finite = true;
+};
+
+/// The datasets that libhdf5 has to unpack.
+std::shared_ptr<std::byte> FileReader::read_packed(const Request& request, uint64_t total) {
+  if (total == 0) return nullptr;
+  if (!make_memory(memory_, total)) fail_memory(path_, total);
+  auto block = map(total, PROT_READ | PROT_WRITE, MAP_PRIVATE, memory_);
+  if (!block) fail_memory(path_, total);
+  child_->allow_memory(total);
+  ask(request);
+  return block;
+}
+
+/// Reads the part, if the child has not, and looks at it while it is in the cache.
+FileReader::Look FileReader::look_at(const DatasetInfo& info, uint64_t offset, uint64_t size,
+                                     std::byte* bytes) const {
+  if (info.place) contents_->read(*info.place + offset, size, bytes);
+  Look look;
+  if (info.checksum) look.checksum = crc32c(bytes, size);
+  if (info.element == Element::boolean) normalize_booleans(bytes, size);
+  look.finite = all_finite(info.element, bytes, size);
+  return look;
+}
+
 std::vector<Array> FileReader::read(const std::vector<std::string>& datasets,
                                     const std::vector<DatasetInfo>& infos) {
-  Request request{Operation::read, {}, {}};
-  std::vector<uint64_t> offsets, sizes;
-  uint64_t total = 0;
+  Request packed{Operation::read, {}, {}};
+  std::vector<uint64_t> offsets, sizes;  // of each dataset, in its block
+  uint64_t packed_total = 0, plain_total = 0;
   for (size_t i = 0; i < datasets.size(); ++i) {
     auto bytes = byte_count(infos[i].element, infos[i].shape);
+    uint64_t& total = infos[i].place ? plain_total : packed_total;
     if (!bytes || *bytes > (uint64_t{1} << 62) - total)
       fail("'", path_, "': ", place(datasets[i]), " is impossibly large");
     offsets.push_back(total);
     sizes.push_back(*bytes);
-    request.items.push_back(Packer().add(datasets[i]).add(total).add(*bytes));
-    request.places.push_back(place(datasets[i]));
+    if (!infos[i].place) {
+      packed.items.push_back(Packer().add(datasets[i]).add(total).add(*bytes));
+      packed.places.push_back(place(datasets[i]));
+    }
     total += (*bytes + kAlignment - 1) / kAlignment * kAlignment;
   }
-  std::shared_ptr<std::byte> block = total > 0 ? shared_block(memory_, total) : nullptr;
-  if (total > 0 && !block)
-    fail("'", path_, "': no memory for ", total, " bytes of data: ", strerror(errno));
-  child_->allow_memory(total);
-  ask(request);
-  child_.reset();  // from here on nobody else can change the block
+  auto packed_block = read_packed(packed, packed_total);
+  auto plain_block = plain_total > 0 ? fresh_block(plain_total) : nullptr;
+  if (plain_total > 0 && !plain_block) fail_memory(path_, plain_total);
+  child_.reset();  // from here on nobody else can change the blocks
 
   std::vector<Array> arrays;
-  for (size_t i = 0; i < datasets.size(); ++i) {
-    std::byte* bytes = block ? block.get() + offsets[i] : nullptr;
-    if (infos[i].checksum && crc32c(bytes, sizes[i]) != *infos[i].checksum)
-      fail("'", path_, "': ", request.places[i],
-           " is damaged: its checksum differs; nothing was loaded");
-    if (infos[i].element == Element::boolean) normalize_booleans(bytes, sizes[i]);
-    arrays.push_back({infos[i].element, infos[i].shape, bytes, block});
+  auto bytes_of = [&](size_t i) {
+    std::byte* block = (infos[i].place ? plain_block : packed_block).get();
+    return block ? block + offsets[i] : nullptr;
+  };
+  for (size_t i = 0; i < datasets.size(); ++i)
+    arrays.push_back({infos[i].element, infos[i].shape, bytes_of(i),
+                      infos[i].place ? plain_block : packed_block});
+  std::vector<Part> parts = parts_of(sizes);
+  std::vector<Look> looks(parts.size());
+  in_parallel(parts.size(), [&](size_t k) {
+    const auto& [i, offset, size] = parts[k];
+    looks[k] = look_at(infos[i], offset, size, bytes_of(i) + offset);
+  });
+  std::vector<uint32_t> checksums(datasets.size(), crc32c(nullptr, 0));
+  for (size_t k = 0; k < parts.size(); ++k) {
+    uint32_t& sum = checksums[parts[k].array];
+    sum = crc32c_joined(sum, looks[k].checksum, parts[k].size);
+    arrays[parts[k].array].finite &= looks[k].finite;
   }
+  for (size_t i = 0; i < datasets.size(); ++i)
+    if (infos[i].checksum && *infos[i].checksum != checksums[i])
+      fail("'", path_, "': ", place(datasets[i]),
+           " is damaged: its checksum differs; nothing was loaded");
   return arrays;
+}
+
+const std::byte* FileReader::read_rows(const std::string& dataset, const DatasetInfo& info,
+                                       uint64_t first, uint64_t count) {
+  uint64_t row = info.shape.empty() || info.shape[0] == 0
+                     ? 0
+                     : *byte_count(info.element, info.shape) / info.shape[0];
+  uint64_t size = std::max(kWindow, row);
+  if (!window_) {
+    if (make_memory(memory_, size)) window_ = map(size, PROT_READ, MAP_SHARED, memory_);
+    if (!window_) fail_memory(path_, size);
+    child_->allow_memory(size);
+  }
+  child_->allow_time();
+  uint64_t bytes = count * row;
+  ask({Operation::rows,
+       {Packer().add(dataset).add(uint64_t{0}).add(bytes).add(first).add(count)},
+       {concat("rows from ", first + 1, " of ", place(dataset))}});
+  return window_.get();
 }
 
 }  // namespace crescent::hdf5

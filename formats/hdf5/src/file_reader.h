@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "child.h"
+#include "crescent/tensor.h"
 #include "tree.h"
 
 namespace crescent::hdf5 {
@@ -17,6 +18,8 @@ struct DatasetInfo {
   Element element = Element::float32;
   std::vector<uint64_t> shape;
   std::optional<uint32_t> checksum;  ///< of the bytes, when the writer left one
+  std::optional<uint64_t> place;     ///< where they lie in the file, if in one piece and as in memory
+  uint64_t rows_a_chunk = 1;         ///< rows of the leading axis that are packed together
 };
 
 class FileReader {
@@ -41,12 +44,20 @@ class FileReader {
 
   /// Type and shape of datasets, read from the headers alone; a missing one fails.
   std::vector<DatasetInfo> describe(const std::vector<std::string>& datasets);
-  /// The numbers, in one block of memory that the arrays share. `infos` as describe gave them. Once
-  /// a reader.
+  /// The numbers, in memory that the arrays share, their checksums compared. `infos` as describe gave
+  /// them. Once a reader.
   std::vector<Array> read(const std::vector<std::string>& datasets,
                           const std::vector<DatasetInfo>& infos);
 
+  /// Rows [first, first + count) of the leading axis. They stay until the next call.
+  const std::byte* read_rows(const std::string& dataset, const DatasetInfo& info, uint64_t first,
+                             uint64_t count);
+  /// Most bytes that read_rows gives at once, unless a row is larger.
+  static constexpr uint64_t kWindow = uint64_t{4} << 20;
+
   const std::string& path() const { return path_; }
+  /// The bytes of the file, for tensors that stay there.
+  const std::shared_ptr<Storage>& contents() const { return contents_; }
 
  private:
   struct Request;
@@ -54,9 +65,16 @@ class FileReader {
   void check_hello();
   [[noreturn]] void fail_dead(const std::string& place);
 
+  struct Look;
+  Look look_at(const DatasetInfo& info, uint64_t offset, uint64_t size, std::byte* bytes) const;
+  std::shared_ptr<std::byte> read_packed(const Request& request, uint64_t total);
+
   std::string path_;
+  uint64_t size_ = 0;
   Descriptor memory_;
   std::unique_ptr<Child> child_;
+  std::shared_ptr<Storage> contents_;
+  std::shared_ptr<std::byte> window_;
 };
 
 }  // namespace crescent::hdf5

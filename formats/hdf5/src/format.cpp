@@ -27,8 +27,7 @@ constexpr std::string_view kSignature("\x89HDF\r\n\x1a\n", 8);
 constexpr const char* kEndings[] = {".h5", ".hdf5", ".hdf", ".he5"};
 
 void save(const Tree& tree, const std::string& path) {
-  FileImage image(tree);
-  replace_file(path, image.data(), image.size());
+  replace_file(path, FileImage(tree).pieces());
 }
 
 void check_overwrite(const std::string& path, const SaveOptions& options) {
@@ -228,6 +227,12 @@ class Hdf5Format final : public Format {
     FileReader file(path);
     std::vector<std::string> names{place.empty() ? only_member(file) : place};
     return to_tensor(file.read(names, file.describe(names)).front());
+  }
+
+  Tensor open_array(const std::string& path, const std::string& place) override {
+    auto file = std::make_unique<FileReader>(path);
+    std::string name = place.empty() ? only_member(*file) : place;
+    return tensor_in_file(std::move(file), name);
   }
 
   void write_arrays(const std::string& path,

@@ -2,15 +2,16 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstring>
 
 #include "crc32c.h"
 #include "crescent/error.h"
+#include "in_parallel.h"
+#include "sparse_file.h"
 
 namespace crescent::hdf5 {
 namespace {
-
-constexpr size_t kGrowth = size_t{1} << 20;
 
 Handle checked(hid_t id, Handle::Close close, std::string_view what) {
   if (id < 0) fail("hdf5: cannot write ", what);
@@ -21,12 +22,6 @@ void check(herr_t status, std::string_view what) {
   if (status < 0) fail("hdf5: cannot write ", what);
 }
 
-Handle memory_access() {
-  Handle access = checked(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "a file image");
-  check(H5Pset_fapl_core(access, kGrowth, false), "a file image");
-  return access;
-}
-
 Handle new_file() {
   H5dont_atexit();
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
@@ -34,7 +29,7 @@ Handle new_file() {
   check(H5Pset_obj_track_times(creation, false), "a file image");
   static std::atomic<unsigned> counter{0};  // two open files of one name would be one file
   std::string name = "image-" + std::to_string(counter++);
-  return checked(H5Fcreate(name.c_str(), H5F_ACC_TRUNC, creation, memory_access()), H5Fclose,
+  return checked(H5Fcreate(name.c_str(), H5F_ACC_TRUNC, creation, SparseFile::access()), H5Fclose,
                  "a file image");
 }
 
@@ -132,33 +127,30 @@ class AttributeWriter {
   std::string what_;
 };
 
-/// Type in the file (little-endian) and in memory.
-struct NumberTypes {
-  Handle file, memory;
-};
-
 Handle borrowed(hid_t type) {
   return Handle(H5Tcopy(type), H5Tclose);
 }
 
-NumberTypes number_types(Element element) {
+/// Numbers go into the file as they are in memory.
+static_assert(std::endian::native == std::endian::little);
+Handle number_type(Element element) {
   switch (element) {
     case Element::float32:
-      return {borrowed(H5T_IEEE_F32LE), borrowed(H5T_NATIVE_FLOAT)};
+      return borrowed(H5T_IEEE_F32LE);
     case Element::float64:
-      return {borrowed(H5T_IEEE_F64LE), borrowed(H5T_NATIVE_DOUBLE)};
+      return borrowed(H5T_IEEE_F64LE);
     case Element::float16:
-      return {half_type(), half_type()};
+      return half_type();
     case Element::bfloat16:
-      return {borrowed(H5T_STD_U16LE), borrowed(H5T_NATIVE_UINT16)};
+      return borrowed(H5T_STD_U16LE);
     case Element::int32:
-      return {borrowed(H5T_STD_I32LE), borrowed(H5T_NATIVE_INT32)};
+      return borrowed(H5T_STD_I32LE);
     case Element::int64:
-      return {borrowed(H5T_STD_I64LE), borrowed(H5T_NATIVE_INT64)};
+      return borrowed(H5T_STD_I64LE);
     case Element::uint8:
-      return {borrowed(H5T_STD_U8LE), borrowed(H5T_NATIVE_UINT8)};
+      return borrowed(H5T_STD_U8LE);
     case Element::boolean:
-      return {bool_type(), bool_type()};
+      return bool_type();
   }
   fail("hdf5: unknown element type");
 }
@@ -166,25 +158,10 @@ NumberTypes number_types(Element element) {
 Handle dataset_creation() {
   Handle creation = checked(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, "a dataset");
   check(H5Pset_layout(creation, H5D_CONTIGUOUS), "a dataset");
+  check(H5Pset_alloc_time(creation, H5D_ALLOC_TIME_EARLY), "a dataset");
   check(H5Pset_fill_time(creation, H5D_FILL_TIME_NEVER), "a dataset");
   check(H5Pset_obj_track_times(creation, false), "a dataset");
   return creation;
-}
-
-Handle write_dataset(hid_t file, const Node& node, std::string_view what) {
-  const Array& data = *node.data;
-  NumberTypes types = number_types(data.element);
-  std::vector<hsize_t> dims(data.shape.begin(), data.shape.end());
-  Handle space =
-      dims.empty() ? checked(H5Screate(H5S_SCALAR), H5Sclose, what)
-                   : checked(H5Screate_simple(static_cast<int>(dims.size()), dims.data(), nullptr),
-                             H5Sclose, what);
-  Handle dataset = checked(H5Dcreate2(file, node.path.c_str(), types.file, space, link_creation(),
-                                      dataset_creation(), H5P_DEFAULT),
-                           H5Dclose, what);
-  if (std::find(dims.begin(), dims.end(), 0u) == dims.end())
-    check(H5Dwrite(dataset, types.memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, data.bytes), what);
-  return dataset;
 }
 
 Handle open_group(hid_t file, const std::string& path, std::string_view what) {
@@ -206,31 +183,81 @@ void check_path(const std::string& path) {
   }
 }
 
-void write_node(hid_t file, const Node& node) {
+uint64_t bytes_of(const Node& node) {
+  return node.data ? *byte_count(node.data->element, node.data->shape) : 0;
+}
+
+/// Of the numbers of each node.
+std::vector<uint32_t> checksums_of(const Tree& tree) {
+  std::vector<uint64_t> sizes;
+  for (const Node& node : tree) sizes.push_back(bytes_of(node));
+  std::vector<Part> parts = parts_of(sizes);
+  std::vector<uint32_t> of_parts(parts.size()), sums(tree.size(), crc32c(nullptr, 0));
+  in_parallel(parts.size(), [&](size_t k) {
+    auto* bytes = static_cast<const std::byte*>(tree[parts[k].array].data->bytes);
+    of_parts[k] = crc32c(bytes + parts[k].offset, parts[k].size);
+  });
+  for (size_t k = 0; k < parts.size(); ++k) {
+    uint32_t& sum = sums[parts[k].array];
+    sum = crc32c_joined(sum, of_parts[k], parts[k].size);
+  }
+  return sums;
+}
+
+}  // namespace
+
+/// The numbers stay where they are: what is written is where they will be.
+Handle FileImage::write_dataset(hid_t file, const Node& node, std::string_view what) {
+  const Array& data = *node.data;
+  std::vector<hsize_t> dims(data.shape.begin(), data.shape.end());
+  Handle space =
+      dims.empty() ? checked(H5Screate(H5S_SCALAR), H5Sclose, what)
+                   : checked(H5Screate_simple(static_cast<int>(dims.size()), dims.data(), nullptr),
+                             H5Sclose, what);
+  Handle dataset = checked(H5Dcreate2(file, node.path.c_str(), number_type(data.element), space,
+                                      link_creation(), dataset_creation(), H5P_DEFAULT),
+                           H5Dclose, what);
+  if (size_t size = bytes_of(node); size > 0) {
+    haddr_t offset = H5Dget_offset(dataset);
+    if (offset == HADDR_UNDEF) fail("hdf5: cannot write ", what);
+    numbers_.push_back({offset, {static_cast<const std::byte*>(data.bytes), size}});
+  }
+  return dataset;
+}
+
+void FileImage::write_node(hid_t file, const Node& node, uint32_t checksum) {
   check_path(node.path);
   std::string what = "'/" + node.path + "'";
   if (!node.path.empty() && H5Lexists(file, node.path.c_str(), H5P_DEFAULT) > 0)
     fail("hdf5: cannot write two objects of the name ", what);
   Handle object = node.data ? write_dataset(file, node, what) : open_group(file, node.path, what);
-  if (node.data)
-    AttributeWriter(object, node.path, kChecksum)(
-        int64_t{crc32c(node.data->bytes, *byte_count(node.data->element, node.data->shape))});
+  if (node.data) AttributeWriter(object, node.path, kChecksum)(int64_t{checksum});
   for (const Attribute& attribute : node.attributes)
     std::visit(AttributeWriter(object, node.path, attribute.name), attribute.value);
 }
 
-}  // namespace
+/// Numbers, and copies of what lies between them.
+void FileImage::cut(hid_t file) {
+  const SparseFile& image = SparseFile::of(file);
+  std::sort(numbers_.begin(), numbers_.end(),
+            [](const Numbers& a, const Numbers& b) { return a.offset < b.offset; });
+  numbers_.push_back({image.size(), {}});
+  size_t at = 0;
+  for (const Numbers& numbers : numbers_) {
+    auto& before = between_.emplace_back(numbers.offset - at);
+    image.read(at, before);
+    pieces_.push_back(before);
+    pieces_.push_back(numbers.bytes);
+    at = numbers.offset + numbers.bytes.size();
+  }
+}
 
-FileImage::FileImage(const Tree& tree) : file_(new_file()) {
-  for (const Node& node : tree) write_node(file_, node);
-  check(H5Fflush(file_, H5F_SCOPE_GLOBAL), "the file image");
-  ssize_t size = H5Fget_file_image(file_, nullptr, 0);
-  void** memory = nullptr;
-  if (size < 0 ||
-      H5Fget_vfd_handle(file_, memory_access(), reinterpret_cast<void**>(&memory)) < 0 || !memory)
-    fail("hdf5: cannot build the file image");
-  data_ = static_cast<const std::byte*>(*memory);
-  size_ = static_cast<size_t>(size);
+FileImage::FileImage(const Tree& tree) {
+  Handle file = new_file();
+  std::vector<uint32_t> checksums = checksums_of(tree);
+  for (size_t i = 0; i < tree.size(); ++i) write_node(file, tree[i], checksums[i]);
+  check(H5Fflush(file, H5F_SCOPE_GLOBAL), "the file image");
+  cut(file);
 }
 
 }  // namespace crescent::hdf5

@@ -1,5 +1,9 @@
 #include "tensors.h"
 
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+
 namespace crescent::hdf5 {
 namespace {
 
@@ -13,6 +17,40 @@ class MappedStorage final : public Storage {
 
  private:
   std::shared_ptr<const void> owner_;
+};
+
+/// A packed dataset in a file, unpacked by the file's reader, some rows at a time.
+class PackedStorage final : public Storage {
+ public:
+  PackedStorage(std::unique_ptr<FileReader> file, std::string dataset, DatasetInfo info)
+      : file_(std::move(file)), dataset_(std::move(dataset)), info_(std::move(info)) {
+    bytes_ = *byte_count(info_.element, info_.shape);
+    row_ = bytes_ / info_.shape[0];
+  }
+
+  void read(size_t offset, size_t count, void* target) const override {
+    const std::lock_guard lock(mutex_);
+    uint64_t rows_at_once = std::max<uint64_t>(1, FileReader::kWindow / row_);
+    for (auto* to = static_cast<std::byte*>(target); count > 0;) {
+      uint64_t row = offset / row_, inside = offset % row_;
+      uint64_t rows = std::min((inside + count + row_ - 1) / row_, rows_at_once);
+      uint64_t size = std::min(count, rows * row_ - inside);
+      std::memcpy(to, file_->read_rows(dataset_, info_, row, rows) + inside, size);
+      if (info_.element == Element::boolean) normalize_booleans(to, size);
+      to += size;
+      offset += size;
+      count -= size;
+    }
+  }
+  size_t block() const override { return info_.rows_a_chunk * row_; }
+  std::string place() const override { return concat("'", file_->path(), "'"); }
+
+ private:
+  std::unique_ptr<FileReader> file_;
+  std::string dataset_;
+  DatasetInfo info_;
+  uint64_t row_;  // bytes
+  mutable std::mutex mutex_;
 };
 
 }  // namespace
@@ -34,6 +72,16 @@ Tensor to_tensor(const Array& array) {
   uint64_t size = *byte_count(array.element, array.shape);
   if (size == 0) return Tensor(spec);
   return Tensor::on(std::make_shared<MappedStorage>(array, size), 0, spec);
+}
+
+Tensor tensor_in_file(std::unique_ptr<FileReader> file, const std::string& dataset) {
+  DatasetInfo info = std::move(file->describe({dataset}).front());
+  TensorSpec spec{dtype_of(info.element), shape_of(info.shape, "a dataset")};
+  if (spec.shape.rank() == 0 || spec.shape.size() == 0)
+    return to_tensor(file->read({dataset}, {info}).front());
+  if (info.place && info.element != Element::boolean)
+    return Tensor::on(file->contents(), *info.place, spec);
+  return Tensor::on(std::make_shared<PackedStorage>(std::move(file), dataset, std::move(info)), 0, spec);
 }
 
 Array to_array(const Tensor& tensor) {

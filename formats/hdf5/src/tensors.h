@@ -1,12 +1,15 @@
 // Between the file's arrays and the framework's tensors.
 #pragma once
 #include "crescent/tensor.h"
+#include "file_reader.h"
 #include "tree.h"
 
 namespace crescent::hdf5 {
 
 /// Shares the array's memory.
 Tensor to_tensor(const Array& array);
+/// Stays in the file, whose reader lives as long when the dataset is packed.
+Tensor tensor_in_file(std::unique_ptr<FileReader> file, const std::string& dataset);
 /// Shares the tensor's memory.
 Array to_array(const Tensor& tensor);
 

@@ -1,5 +1,6 @@
 // What an HDF5 file holds, as plain data: objects by path, groups and datasets alike.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -32,12 +33,18 @@ inline std::optional<uint64_t> byte_count(Element element, const std::vector<uin
   return bytes;
 }
 
+/// Any other byte in a bool is undefined behaviour for whoever reads it.
+inline void normalize_booleans(std::byte* bytes, uint64_t size) {
+  for (uint64_t i = 0; i < size; ++i) bytes[i] = std::byte{bytes[i] != std::byte{0}};
+}
+
 /// Numbers, row-major in the byte order of this machine. `owner` keeps them alive.
 struct Array {
   Element element = Element::float32;
   std::vector<uint64_t> shape;
   const void* bytes = nullptr;
   std::shared_ptr<const void> owner;
+  bool finite = true;  ///< read from a file: no NaN and no infinity among float32 and float64
 };
 
 /// Attribute of every dataset we write: CRC-32C of its bytes. Keras ignores it.

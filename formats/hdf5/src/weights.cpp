@@ -123,17 +123,6 @@ void match_top_level(Matches& matches, FileReader& file, const std::string& grou
     matches.push_back({join_path(top, (*names)[i]), own[i], nullptr, model.name()});
 }
 
-template <class T>
-bool finite(const Tensor& values) {
-  const T* p = values.data<T>();
-  return std::all_of(p, p + values.size(), [](T x) { return std::isfinite(x); });
-}
-
-bool all_finite(const Tensor& values) {
-  if (values.dtype() == DType::float32) return finite<float>(values);
-  return values.dtype() != DType::float64 || finite<double>(values);
-}
-
 std::vector<std::string> datasets_of(const Matches& matches) {
   std::vector<std::string> names;
   for (const Match& match : matches) names.push_back(match.dataset);
@@ -312,7 +301,7 @@ void assign_all(FileReader& file, Matches matches) {
   for (size_t i = 0; i < matches.size(); ++i) {
     Tensor value = to_tensor(arrays[i]);
     arrays[i].owner.reset();
-    if (!all_finite(value)) not_finite.push_back(datasets[i]);
+    if (!arrays[i].finite) not_finite.push_back(datasets[i]);
     matches[i].variable.assign(matches[i].convert ? matches[i].convert(value) : value);
   }
   if (!not_finite.empty())

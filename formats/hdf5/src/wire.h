@@ -21,7 +21,7 @@
 namespace crescent::hdf5 {
 
 /// Both sides come from one build; the number catches a mixed installation.
-inline constexpr uint32_t kWireVersion = 1;
+inline constexpr uint32_t kWireVersion = 2;
 inline constexpr uint64_t kLongestFrame = uint64_t{256} << 20;
 
 /// Descriptors that the reader process finds open.
@@ -29,10 +29,13 @@ inline constexpr int kFileDescriptor = 3, kSocketDescriptor = 4, kMemoryDescript
 
 enum class Operation : uint8_t {
   attribute,  ///< object, name -> AttributeKind, value
-  describe,   ///< dataset -> element, shape, checksum or -1
+  describe,   ///< dataset -> element, shape, checksum or -1, place in the file or kNoPlace, rows a chunk
   read,       ///< dataset, offset, bytes -> nothing; the numbers are in the shared memory
+  rows,       ///< the same after offset and bytes: first row, number of rows
   list,       ///< group -> names of its members
 };
+/// Of datasets that do not lie in the file in one piece, as they are in memory.
+inline constexpr uint64_t kNoPlace = ~uint64_t{0};
 enum class Status : uint8_t { ok, missing, refused };  ///< refused: a message follows
 enum class AttributeKind : uint8_t { text, texts, integer, real };
 

@@ -1,0 +1,164 @@
+// Arrays as a dataset: batches of rows, as they lie in memory, gathered, or read from files.
+#include "model/array_dataset.h"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+#include "model/shuffle_buffer.h"
+#include "tensor/tensor_record.h"
+
+namespace crescent {
+namespace {
+
+/// Turns `tensor` into one whose values may be written: on its own memory when nobody else has that and it is large enough.
+void make_writable(Tensor& tensor, const TensorSpec& spec) {
+  const size_t bytes = static_cast<size_t>(spec.shape.size()) * size_of(spec.dtype);
+  const bool ours = tensor && is_unshared(tensor) && tensor.in_memory() && tensor.storage()->bytes() >= bytes;
+  if (ours && tensor.spec() == spec) return;
+  tensor = ours ? Tensor::on(tensor.storage(), 0, spec) : Tensor::uninitialized(spec);
+}
+
+/// Asks for the first pages of a row that will be copied soon: rows in a drawn order are no pattern that a processor could foresee.
+void touch(const std::byte* row, size_t bytes) {
+  constexpr size_t kLine = 64, kMost = 8192;
+  for (size_t at = 0; at < std::min(bytes, kMost); at += kLine) __builtin_prefetch(row + at);
+}
+
+class ArrayDataset final : public Dataset {
+ public:
+  ArrayDataset(Arrays arrays, int64_t batch_size, Shuffle shuffle, const SeedGenerator* order)
+      : arrays_(std::move(arrays)), batch_size_(batch_size), shuffle_(shuffle), order_(order), samples_(arrays_.samples()) {
+    each([&](const Tensor& array) {
+      if (array && !array.in_memory()) in_files_.push_back(array);
+    });
+    targets_.resize(in_files_.size());
+    if (shuffle_ == Shuffle::samples && reads_files()) buffer_.emplace(in_files_, 4 * batch_size_);
+  }
+
+  int64_t samples() const override { return samples_; }
+  int64_t batches() const override { return 1 + (samples_ - 1) / batch_size_; }
+  bool reads_files() const override { return !in_files_.empty(); }
+
+  void begin_epoch() override {
+    at_ = 0;
+    if (buffer_) buffer_->begin_epoch(*order_);
+    else if (shuffle_ == Shuffle::samples) rows_ = order_->permutation(samples_);
+    else if (shuffle_ == Shuffle::batches) rows_ = order_->permutation(samples_ / batch_size_);
+  }
+
+  bool next(Batch& batch) override {
+    if (at_ >= batches()) return false;
+    const int64_t first = at_ * batch_size_, count = std::min(batch_size_, samples_ - first);
+    ++at_;
+    if (shuffle_ == Shuffle::samples) {
+      next_order(batch, first, count);
+    } else {
+      const bool moved = shuffle_ == Shuffle::batches && count == batch_size_;
+      const int64_t start = moved ? rows_[static_cast<size_t>(first / batch_size_)] * batch_size_ : first;
+      fill(batch, [&](const Tensor& array, Tensor& target) { take_rows(array, target, start, count); });
+    }
+    return true;
+  }
+
+ private:
+  /// Calls visit(array) for all arrays.
+  template <class Visit>
+  void each(Visit visit) const {
+    for (const Tensors* group : {&arrays_.x, &arrays_.y, &arrays_.weights})
+      for (const Tensor& array : *group) visit(array);
+  }
+  /// Calls make(array, its part of the batch) for all arrays.
+  template <class Make>
+  void fill(Batch& batch, Make make) const {
+    const std::pair<const Tensors&, Tensors&> groups[] = {
+        {arrays_.x, batch.x}, {arrays_.y, batch.y}, {arrays_.weights, batch.sample_weight}};
+    for (const auto& [from, to] : groups) {
+      to.resize(from.size());
+      for (size_t i = 0; i < from.size(); ++i) {
+        if (from[i]) make(from[i], to[i]);
+        else to[i] = Tensor();
+      }
+    }
+  }
+
+  /// Neighbours: a view, or one read of the file.
+  void take_rows(const Tensor& array, Tensor& target, int64_t first, int64_t count) const {
+    if (array.in_memory()) {
+      target = count == samples_ ? array : array.view_rows(first, count);
+      return;
+    }
+    make_writable(target, rows_of(array, count));
+    array.storage()->read(array.offset() + static_cast<size_t>(first) * row_bytes(array), target.bytes(), target.mutable_raw());
+  }
+
+  /// `count` samples in the drawn order: with files, in the order in which the buffer hands out their rows.
+  void next_order(Batch& batch, int64_t first, int64_t count) {
+    size_t file = 0;
+    fill(batch, [&](const Tensor& array, Tensor& target) {
+      make_writable(target, rows_of(array, count));
+      if (!array.in_memory()) targets_[file++] = static_cast<std::byte*>(target.mutable_raw());
+    });
+    const int64_t* rows = buffer_ ? take_from_buffer(count) : rows_.data() + first;
+    fill(batch, [&](const Tensor& array, Tensor& target) {
+      if (array.in_memory()) gather(array, target, rows, count);
+    });
+  }
+
+  const int64_t* take_from_buffer(int64_t count) {
+    rows_.resize(static_cast<size_t>(count));
+    for (int64_t& row : rows_) {
+      row = buffer_->take(targets_);
+      for (size_t i = 0; i < in_files_.size(); ++i) targets_[i] += row_bytes(in_files_[i]);
+    }
+    return rows_.data();
+  }
+
+  void gather(const Tensor& array, Tensor& target, const int64_t* rows, int64_t count) const {
+    const size_t row = row_bytes(array);
+    const auto* from = static_cast<const std::byte*>(array.raw());
+    auto* to = static_cast<std::byte*>(target.mutable_raw());
+    for (int64_t i = 0; i < count; ++i) {
+      if (i + 2 < count) touch(from + static_cast<size_t>(rows[i + 2]) * row, row);
+      std::memcpy(to + static_cast<size_t>(i) * row, from + static_cast<size_t>(rows[i]) * row, row);
+    }
+  }
+
+  TensorSpec rows_of(const Tensor& array, int64_t count) const {
+    TensorSpec spec = array.spec();
+    spec.shape.set(0, count);
+    return spec;
+  }
+  size_t row_bytes(const Tensor& array) const { return array.bytes() / static_cast<size_t>(samples_); }
+
+  Arrays arrays_;
+  int64_t batch_size_;
+  Shuffle shuffle_;
+  const SeedGenerator* order_;
+  int64_t samples_, at_ = 0;
+  std::vector<int64_t> rows_;                            ///< samples, or batches, in the order drawn
+  Tensors in_files_;
+  std::vector<std::byte*> targets_;                      ///< where the next row of each array in a file goes
+  std::optional<ShuffleBuffer> buffer_;
+};
+
+}  // namespace
+
+DatasetPtr make_array_dataset(Arrays arrays, int64_t batch_size, Shuffle shuffle, const SeedGenerator* order) {
+  return std::make_shared<ArrayDataset>(std::move(arrays), batch_size, shuffle, order);
+}
+
+DatasetPtr array_dataset(Tensors x, Tensors y, Tensors sample_weight, const ArrayOptions& options) {
+  Arrays arrays{std::move(x), std::move(y), std::move(sample_weight)};
+  if (arrays.x.empty()) fail("array_dataset: expected at least one input array");
+  for (const Tensors* group : {&arrays.x, &arrays.y, &arrays.weights})
+    for (const Tensor& t : *group)
+      if (t && (t.rank() == 0 || t.dim(0) != arrays.samples()))
+        fail("array_dataset: expected ", arrays.samples(), " samples in each array, got shape ", t.shape());
+  if (arrays.samples() == 0) fail("array_dataset: expected at least one sample");
+  if (options.batch_size < 1) fail("array_dataset: batch_size must be at least 1, got ", options.batch_size);
+  if (options.shuffle && !options.order) fail("array_dataset: shuffling needs a generator that draws the order");
+  return make_array_dataset(std::move(arrays), options.batch_size, options.shuffle ? Shuffle::samples : Shuffle::none, options.order);
+}
+
+}  // namespace crescent

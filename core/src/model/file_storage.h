@@ -1,0 +1,13 @@
+// Files as memory of tensors.
+#pragma once
+#include "crescent/data.h"
+#include "model/input_file.h"
+
+namespace crescent {
+
+/// The bytes of a file; what is read has elements of `swapped_width` bytes in the other byte order (0: in ours).
+std::shared_ptr<Storage> file_storage(InputFile file, size_t swapped_width = 0);
+/// The order of bytes in each element turned around.
+void swap_elements(std::byte* data, size_t bytes, size_t width);
+
+}  // namespace crescent

@@ -1,0 +1,40 @@
+#include "model/input_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "crescent/error.h"
+
+namespace crescent {
+
+InputFile::InputFile(const std::string& path) : InputFile(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY), path) {
+  if (descriptor_ < 0) fail("cannot read '", path, "': ", std::strerror(errno));
+  struct stat status {};
+  if (fstat(descriptor_, &status) != 0 || !S_ISREG(status.st_mode)) fail("cannot read '", path, "': it is not a regular file");
+}
+
+InputFile::~InputFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+size_t InputFile::size() const {
+  struct stat status {};
+  if (fstat(descriptor_, &status) != 0) fail("cannot read '", path_, "': ", std::strerror(errno));
+  return static_cast<size_t>(status.st_size);
+}
+
+void InputFile::read(size_t offset, size_t count, void* target) const {
+  for (size_t done = 0; done < count;) {
+    const ssize_t got = pread(descriptor_, static_cast<std::byte*>(target) + done, count - done, static_cast<off_t>(offset + done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail("cannot read '", path_, "': ", std::strerror(errno));
+    if (got == 0) fail("'", path_, "' ends at offset ", offset + done, ", before the values that it had when it was opened");
+    done += static_cast<size_t>(got);
+  }
+}
+
+}  // namespace crescent

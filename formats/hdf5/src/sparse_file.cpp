@@ -1,0 +1,119 @@
+#include "sparse_file.h"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+#include "crescent/error.h"
+
+namespace crescent::hdf5 {
+
+/// What libhdf5 calls. It holds pointers to `base`.
+struct SparseDriver {
+  H5FD_t base{};
+  SparseFile file;
+
+  static SparseDriver& of(H5FD_t* file) { return *reinterpret_cast<SparseDriver*>(file); }
+  static const SparseDriver& of(const H5FD_t* file) {
+    return *reinterpret_cast<const SparseDriver*>(file);
+  }
+
+  static H5FD_t* open(const char*, unsigned, hid_t, haddr_t) {
+    auto* driver = new (std::nothrow) SparseDriver;
+    return driver ? &driver->base : nullptr;
+  }
+  static herr_t close(H5FD_t* file) { return delete &of(file), 0; }
+  static int compare(const H5FD_t* a, const H5FD_t* b) { return a < b ? -1 : a > b; }
+  static herr_t query(const H5FD_t*, unsigned long* flags) {
+    *flags = H5FD_FEAT_AGGREGATE_METADATA | H5FD_FEAT_ACCUMULATE_METADATA | H5FD_FEAT_AGGREGATE_SMALLDATA;
+    return 0;
+  }
+  static haddr_t get_end(const H5FD_t* file, H5FD_mem_t) { return of(file).file.end_; }
+  static herr_t set_end(H5FD_t* file, H5FD_mem_t, haddr_t end) { return of(file).file.end_ = end, 0; }
+  static haddr_t get_written(const H5FD_t* file, H5FD_mem_t) { return of(file).file.written_; }
+  static herr_t get_handle(H5FD_t* file, hid_t, void** handle) { return *handle = &of(file).file, 0; }
+  static herr_t read(H5FD_t* file, H5FD_mem_t, hid_t, haddr_t offset, size_t size, void* target) {
+    of(file).file.read(offset, {static_cast<std::byte*>(target), size});
+    return 0;
+  }
+  static herr_t write(H5FD_t* file, H5FD_mem_t, hid_t, haddr_t offset, size_t size,
+                      const void* bytes) try {
+    of(file).file.write(offset, {static_cast<const std::byte*>(bytes), size});
+    return 0;
+  } catch (const std::bad_alloc&) {
+    return -1;
+  }
+  static herr_t truncate(H5FD_t* file, hid_t, hbool_t) {
+    SparseFile& sparse = of(file).file;
+    return sparse.written_ = sparse.end_, 0;
+  }
+  static herr_t lock(H5FD_t*, hbool_t) { return 0; }
+  static herr_t unlock(H5FD_t*) { return 0; }
+};
+
+namespace {
+
+hid_t driver() {
+  static const hid_t id = [] {
+    H5FD_class_t calls{};
+    calls.name = "sparse";
+    calls.maxaddr = HADDR_MAX / 2;
+    calls.fc_degree = H5F_CLOSE_WEAK;
+    calls.open = SparseDriver::open;
+    calls.close = SparseDriver::close;
+    calls.cmp = SparseDriver::compare;
+    calls.query = SparseDriver::query;
+    calls.get_eoa = SparseDriver::get_end;
+    calls.set_eoa = SparseDriver::set_end;
+    calls.get_eof = SparseDriver::get_written;
+    calls.get_handle = SparseDriver::get_handle;
+    calls.read = SparseDriver::read;
+    calls.write = SparseDriver::write;
+    calls.truncate = SparseDriver::truncate;
+    calls.lock = SparseDriver::lock;
+    calls.unlock = SparseDriver::unlock;
+    return H5FDregister(&calls);  // it keeps a copy
+  }();
+  return id;
+}
+
+}  // namespace
+
+Handle SparseFile::access() {
+  Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+  if (!access.valid() || H5Pset_driver(access, driver(), nullptr) < 0)
+    fail("hdf5: cannot make a file in memory");
+  return access;
+}
+
+const SparseFile& SparseFile::of(hid_t file) {
+  void* found = nullptr;
+  if (H5Fget_vfd_handle(file, H5P_DEFAULT, &found) < 0 || !found)
+    fail("hdf5: cannot find a file in memory");
+  return *static_cast<const SparseFile*>(found);
+}
+
+void SparseFile::read(size_t offset, std::span<std::byte> target) const {
+  for (size_t done = 0; done < target.size();) {
+    size_t at = (offset + done) % kPage, count = std::min(kPage - at, target.size() - done);
+    auto page = pages_.find((offset + done) / kPage);
+    if (page == pages_.end())
+      std::memset(target.data() + done, 0, count);
+    else
+      std::memcpy(target.data() + done, page->second->data() + at, count);
+    done += count;
+  }
+}
+
+void SparseFile::write(size_t offset, std::span<const std::byte> bytes) {
+  for (size_t done = 0; done < bytes.size();) {
+    size_t at = (offset + done) % kPage, count = std::min(kPage - at, bytes.size() - done);
+    auto& page = pages_[(offset + done) / kPage];
+    if (!page) page = std::make_unique<Page>();
+    std::memcpy(page->data() + at, bytes.data() + done, count);
+    done += count;
+  }
+  written_ = std::max(written_, offset + bytes.size());
+}
+
+}  // namespace crescent::hdf5

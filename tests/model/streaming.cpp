@@ -1,0 +1,212 @@
+// Arrays that stay in files: read as training goes, in every order, ahead of the step, with errors that arrive.
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <numeric>
+#include <thread>
+
+#include "crescent/crescent.h"
+
+using namespace crescent;
+using Catch::Contains;
+
+namespace {
+
+/// A file of the test, with an array in it if one is given.
+class Scratch {
+ public:
+  explicit Scratch(const Tensor& content = {}) {
+    static int count = 0;
+    path = "streaming_test_" + std::to_string(count++) + ".npy";
+    if (content) write_npy(path, content);
+  }
+  ~Scratch() { std::remove(path.c_str()); }
+  std::string path;
+};
+
+Tensor numbers(int64_t n) {
+  std::vector<int64_t> values(static_cast<size_t>(n));
+  std::iota(values.begin(), values.end(), 0);
+  return Tensor::from(values, {n});
+}
+
+Value boxed(const Tensor& t) { return std::make_shared<BoxedTensor>(t); }
+
+std::shared_ptr<Sequential> small_model() {
+  set_random_seed(3);
+  auto model = Sequential::make({make<Layer>("Dense", {{"units", 8}, {"activation", "tanh"}, {"input_shape", List{3}}}),
+                                 make<Layer>("Dense", {{"units", 1}})});
+  model->compile({{"optimizer", "adam"}, {"loss", "mse"}});
+  return model;
+}
+
+/// The numbers that an epoch of `data` gives as its only input, and whether its target is always the same number.
+std::vector<double> epoch_of(const DatasetPtr& data) {
+  std::vector<double> seen;
+  Batch batch;
+  for (data->begin_epoch(); data->next(batch);) {
+    const std::vector<double> x = batch.x.front().to_vector(), y = batch.y.front().to_vector();
+    REQUIRE(x == y);
+    seen.insert(seen.end(), x.begin(), x.end());
+  }
+  return seen;
+}
+
+}  // namespace
+
+TEST_CASE("a tensor in a file has a shape, slices and, once cloned, values") {
+  const Tensor values = SeedGenerator(1).normal({20, 3});
+  const Scratch file(values);
+  const Tensor in_file = open_npy(file.path);
+  CHECK(in_file.spec() == values.spec());
+  CHECK_FALSE(in_file.in_memory());
+  CHECK(in_file.clone().to_vector() == values.to_vector());
+  CHECK(in_file.view_rows(5, 2).clone().to_vector() == values.view_rows(5, 2).to_vector());
+  CHECK_THROWS_WITH(in_file + Tensor(1.0), Contains(file.path) && Contains("clone()"));
+  CHECK(to_text(in_file) == "<float32(20, 3) in '" + file.path + "'>");
+  CHECK_THROWS_WITH(open_npy("/nonexistent/x.npy"), Contains("/nonexistent/x.npy"));
+  CHECK_THROWS_WITH(open_npy("/dev/null"), Contains("not a regular file"));
+  std::filesystem::resize_file(file.path, 200);
+  CHECK_THROWS_WITH(in_file.clone(), Contains(file.path) && Contains("ends at offset 200"));
+  CHECK_THROWS_WITH(open_npy(file.path), Contains("expected 240 bytes"));
+}
+
+TEST_CASE("idx files have their bytes in the other order; packed ones are refused") {
+  const Scratch file;
+  std::ofstream(file.path, std::ios::binary) << std::string("\0\0\x0c\1\0\0\0\2\0\0\1\0\xff\xff\xff\xfe", 16);
+  CHECK(open_idx(file.path).clone().to_vector() == std::vector<double>{256, -2});
+  std::ofstream(file.path, std::ios::binary) << std::string("\0\0\x0b\1\0\0\0\1\0\1", 10);
+  CHECK_THROWS_WITH(open_idx(file.path), Contains("read_idx"));
+  std::ofstream(file.path, std::ios::binary) << "\x1f\x8b...";
+  CHECK_THROWS_WITH(open_idx(file.path), Contains("gunzip"));
+}
+
+TEST_CASE("training from files gives the numbers of training from memory") {
+  const Tensor x = SeedGenerator(5).normal({50, 3}), y = ops::sum(x, {1}, true);
+  const Scratch x_file(x), y_file(y);
+  for (const Value& shuffle : {Value(false), Value("batch")}) {
+    const Dict options{{"batch_size", 8}, {"epochs", 3}, {"verbose", 0}, {"shuffle", shuffle}, {"validation_split", 0.2}};
+    auto from_memory = small_model(), from_files = small_model(), from_both = small_model();
+    from_memory->fit({x}, {y}, options);
+    from_files->fit({open_npy(x_file.path)}, {open_npy(y_file.path)}, options);
+    from_both->fit({x}, {open_npy(y_file.path)}, options);
+    CHECK(from_files->history()->at("val_loss") == from_memory->history()->at("val_loss"));
+    CHECK(from_both->history()->at("val_loss") == from_memory->history()->at("val_loss"));
+    const Tensor expected = from_memory->predict({x}).front();
+    CHECK(from_files->predict({open_npy(x_file.path)}).front().to_vector() == expected.to_vector());
+    CHECK(from_files->evaluate({open_npy(x_file.path)}, {open_npy(y_file.path)}, {{"verbose", 0}}).front().second ==
+          from_memory->evaluate({x}, {y}, {{"verbose", 0}}).front().second);
+  }
+}
+
+TEST_CASE("an epoch of shuffled files has every sample once, in a new order that the seed decides") {
+  constexpr int64_t kSamples = 3001;
+  const Tensor in_memory = numbers(kSamples);
+  const Scratch file(in_memory), wide_file;
+  {                                                      // 47 MiB, more than a window, that take no room on the disk
+    const Scratch small(Tensor({1, 16384}, DType::uint8));
+    std::filesystem::copy_file(small.path, wide_file.path);
+    std::fstream header(wide_file.path, std::ios::in | std::ios::out | std::ios::binary);
+    std::string text(128, '\0');
+    header.read(text.data(), 128);
+    text.replace(text.find("(1, 16384), }"), 16, "(3001, 16384), }");
+    header.seekp(0).write(text.data(), 128);
+  }
+  std::filesystem::resize_file(wide_file.path, 128 + kSamples * 16384);
+  const SeedGenerator order(7), same(7);
+  const Tensors y{open_npy(file.path), open_npy(wide_file.path)};
+  const DatasetPtr data = array_dataset({in_memory}, y, {}, {.batch_size = 64, .shuffle = true, .order = &order});
+  const DatasetPtr again = prefetch(array_dataset({in_memory}, y, {}, {.batch_size = 64, .shuffle = true, .order = &same}));
+  const std::vector<double> first = epoch_of(data), second = epoch_of(data);
+  CHECK(first != second);
+  CHECK(epoch_of(again) == first);
+  CHECK(epoch_of(again) == second);
+  int64_t neighbours = 0;
+  for (size_t i = 1; i < first.size(); ++i) neighbours += first[i] == first[i - 1] + 1;
+  CHECK(neighbours < 50);
+  for (std::vector<double> sorted : {first, second}) {
+    std::sort(sorted.begin(), sorted.end());
+    CHECK(sorted == in_memory.to_vector());
+  }
+}
+
+TEST_CASE("what cannot be read ends the run with its reason; the model stays") {
+  const Tensor x = SeedGenerator(5).normal({4000, 3});
+  const Scratch file(x);
+  const Tensor in_file = open_npy(file.path);
+  std::filesystem::resize_file(file.path, 20000);
+  auto model = small_model();
+  CHECK_THROWS_WITH(model->fit({in_file}, {Tensor({4000, 1}, DType::float32)}, {{"verbose", 0}, {"shuffle", false}}),
+                    Contains(file.path) && Contains("ends at offset 20000"));
+  model->fit({x}, {Tensor({4000, 1}, DType::float32)}, {{"verbose", 0}});
+}
+
+TEST_CASE("prefetch gives what was made before an error, begins again in the middle, and ends while it works") {
+  std::atomic<int> made = 0;
+  auto source = generator_dataset([&](Batch& batch) {
+    if (made == 5) fail("no more than five");
+    batch.x = {Tensor::scalar(made++)};
+    return true;
+  });
+  const DatasetPtr data = prefetch(source);
+  Batch batch;
+  data->begin_epoch();
+  for (int i = 0; i < 5; ++i) {
+    REQUIRE(data->next(batch));
+    CHECK(batch.x.front().item() == i);
+  }
+  CHECK_THROWS_WITH(data->next(batch), "no more than five");
+  CHECK_FALSE(data->next(batch));
+  made = 0;
+  data->begin_epoch();
+  REQUIRE(data->next(batch));
+  made = 0;
+  data->begin_epoch();
+  REQUIRE(data->next(batch));
+  const DatasetPtr slow = prefetch(generator_dataset([](Batch& next) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    next.x = {Tensor::scalar(1)};
+    return true;
+  }));
+  for (int i = 0; i < 20; ++i) {
+    slow->begin_epoch();
+    slow->next(batch);
+  }
+}
+
+TEST_CASE("steps go on over the end of a file; a run that stops early leaves no thread") {
+  const Tensor x = SeedGenerator(5).normal({64, 3}), y = ops::sum(x, {1}, true);
+  const Scratch x_file(x), y_file(y);
+  const Tensor x_in = open_npy(x_file.path), y_in = open_npy(y_file.path);
+  auto count_threads = [] {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/task"), std::filesystem::directory_iterator());
+  };
+  auto model = small_model();
+  const Dict options{{"batch_size", 8},
+                     {"steps_per_epoch", 5},
+                     {"epochs", 4},
+                     {"verbose", 0},
+                     {"validation_data", List{boxed(x_in), boxed(y_in)}}};
+  model->fit({x_in}, {y_in}, options);
+  const auto before = count_threads();
+  CHECK(model->fit({x_in}, {y_in}, options)->epoch().size() == 4);
+  class Stop final : public Callback {
+   public:
+    void on_train_batch_end(int64_t, const Logs&) override { interrupt(); }
+  };
+  model->fit({x_in}, {y_in}, {{"batch_size", 1}, {"verbose", 0}, {"callbacks", std::make_shared<Stop>()}});
+  CHECK(interrupted());
+  clear_interrupt();
+  CHECK(count_threads() == before);
+}
+
+TEST_CASE("class weights of targets in a file") {
+  const Tensor x = SeedGenerator(5).normal({32, 3}), y = ops::cast(ops::greater(ops::sum(x, {1}, true), Tensor(0.0)), DType::float32);
+  const Scratch y_file(y);
+  auto in_memory = small_model(), in_file = small_model();
+  const Dict options{{"verbose", 0}, {"shuffle", false}, {"class_weight", Dict{{"0", 1.0}, {"1", 3.0}}}};
+  CHECK(in_file->fit({x}, {open_npy(y_file.path)}, options)->at("loss") == in_memory->fit({x}, {y}, options)->at("loss"));
+}
