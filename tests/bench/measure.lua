@@ -63,6 +63,9 @@ local function peak_memory()
   end
 end
 
+measure.emit, measure.seconds_per_call, measure.peak_memory = emit, seconds_per_call, peak_memory
+measure.total_seconds = options.seconds
+
 --- Trains on batches * batch samples: x and y are functions of the number of samples. `flops`: forward, a sample.
 function measure.train(name, w)
   if not chosen(name) then return end

@@ -1,0 +1,41 @@
+-- Saving and loading 400 MB of weights, beside what this disk does: a file written and synced, the same file read again from
+-- the system's cache.
+--   crescent tests/bench/behaviour/save_load.lua [--seconds S]     less than a second: 4 MB
+package.path = ((arg[0]:match "^(.*)/[^/]*$") or ".") .. "/../?.lua;" .. package.path
+local cr = require "crescent"
+local measure = require "measure"
+local width = (measure.total_seconds < 1) and 500 or 5000
+local clock = cr.utils.clock
+
+local path = os.tmpname()
+os.remove(path)
+path = path .. ".h5"
+local model = cr.Sequential { cr.layers.Dense(2 * width, { input_shape = { width } }), cr.layers.Dense(width) }
+local megabytes = model:count_params() * 4 / 1e6
+
+--- The best of five, in seconds: the first ones wait for memory that the system has not given yet.
+local function best(f)
+  local seconds = math.huge
+  for _ = 1, 5 do
+    local begin = clock()
+    f()
+    seconds = math.min(seconds, clock() - begin)
+  end
+  return seconds
+end
+
+local function run(command) assert(os.execute(command .. " 2>/dev/null")) end
+local copy = path .. ".copy"
+local write = best(function() run(string.format("dd if=/dev/zero of=%s bs=1M count=%d conv=fsync", copy, math.ceil(megabytes / 1.048576))) end)
+local read = best(function() run(string.format("dd if=%s of=/dev/null bs=1M", copy)) end)
+os.remove(copy)
+local save = best(function() model:save_weights(path) end)
+local load = best(function() model:load_weights(path) end)
+os.remove(path)
+
+measure.emit("disk_write", megabytes / write, "MB/s")
+measure.emit("save_weights", megabytes / save, "MB/s")
+measure.emit("save_weights_of_disk", write / save, "x")
+measure.emit("disk_cached_read", megabytes / read, "MB/s")
+measure.emit("load_weights", megabytes / load, "MB/s")
+measure.emit("load_weights_of_disk", read / load, "x")
