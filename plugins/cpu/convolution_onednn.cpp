@@ -15,7 +15,8 @@ using Dims = memory::dims;
 
 constexpr int64_t kSlices = 64, kPartials = 16;
 constexpr int64_t kLeastPieces = 8;              ///< with fewer images, rows are split too
-constexpr double kLeastFlops = 2e6;              ///< a slice
+constexpr double kLeastFlops = 2e6;              ///< a slice of the batch
+constexpr double kLeastRowFlops = 4e5;           ///< a piece of an image's rows: some 3 us
 constexpr size_t kMostPartials = 16 << 20;       ///< bytes of partial kernel gradients
 
 /// The descriptions oneDNN wants.
@@ -108,8 +109,8 @@ Piece rows_of(const ConvPlan& p, int64_t image, int64_t first, int64_t last) {
 std::vector<Piece> forward_pieces(const ConvPlan& p) {
   const double flops_per_image = p.flops() / static_cast<double>(p.batch);
   const int64_t rows = p.axes[1].out, kernel_rows = (p.axes[1].kernel - 1) * p.axes[1].dilation + 1;
-  const int64_t parts = std::min({(kLeastPieces + p.batch - 1) / p.batch, static_cast<int64_t>(flops_per_image / kLeastFlops),
-                                  rows / std::max<int64_t>(kernel_rows, 4)});
+  const int64_t parts = std::min({(kLeastPieces + p.batch - 1) / p.batch, rows / std::max<int64_t>(kernel_rows, 4),
+                                  static_cast<int64_t>(flops_per_image / kLeastRowFlops)});
   if (p.spatial != 2 || parts < 2) return slices(p, kSlices);
   std::vector<Piece> pieces;
   for (int64_t image = 0; image < p.batch; ++image) {

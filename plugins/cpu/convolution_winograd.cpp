@@ -1,5 +1,6 @@
 // 3x3 convolutions by Winograd's F(4x4, 3x3): blocks of tiles go through transform, products and back on one thread,
-// in memory that its cache holds. Few tiles that meet a large kernel are one block, and all threads share its steps.
+// in memory that its cache holds. Few tiles, and some more that meet a large kernel, are one block, and all threads share
+// its steps.
 #include <algorithm>
 
 #include "convolution.h"
@@ -14,7 +15,8 @@ using namespace winograd;
 
 constexpr int64_t kBlockBytes = 1 << 19;             ///< of points, in and out, in a block
 constexpr int64_t kManyTiles = 48;                   ///< in a block, whatever that takes: so often the kernel is used
-constexpr int64_t kBlocks = 8, kFewTiles = 6;        ///< at least so many blocks, unless tiles are that few in one
+constexpr int64_t kBlocks = 8, kFewTiles = 8;        ///< at least so many blocks, unless tiles are that few in one
+constexpr int64_t kRepaying = 32;                    ///< tiles that repay the transform of the kernel
 constexpr int64_t kSharedBytes = 1 << 20;            ///< a kernel that large is better read once by all threads
 constexpr int64_t kPartials = 8;                     ///< sums of a kernel's gradient
 constexpr int64_t kMostPartials = 4 << 20;           ///< values of them
@@ -115,7 +117,7 @@ class ImageConvolution final : public WinogradConvolution {
   explicit ImageConvolution(const ConvPlan& plan)
       : WinogradConvolution(plan), rows_(sides_.in.channels), columns_(sides_.out.channels), kernel_(plan, sides_) {
     const int64_t bytes = kernel_.values() * static_cast<int64_t>(sizeof(float));
-    together_ = bytes >= kSharedBytes && tiles_ <= kBlocks * kManyTiles;
+    together_ = tiles_ < 2 * kFewTiles || (bytes >= kSharedBytes && tiles_ <= kBlocks * kManyTiles);
     block_ = std::min(sides_.best_block(), std::max(kFewTiles, (tiles_ + kBlocks - 1) / kBlocks));
   }
 
@@ -183,6 +185,25 @@ class ImageConvolution final : public WinogradConvolution {
   bool together_, is_prepared_ = false;
 };
 
+/// Few tiles do not repay the transform of the kernel: another convolution, unless the kernel comes prepared.
+class FewTiles final : public cpu::Kernel {
+ public:
+  FewTiles(std::unique_ptr<cpu::Kernel> other, const ConvPlan& plan) : kernel_(std::move(other)), plan_(plan) {}
+  Prepared prepare(int input) override {
+    if (input != 1) return {};
+    kernel_ = std::make_unique<ImageConvolution>(plan_);
+    return kernel_->prepare(input);
+  }
+  void run(const Arguments& a) override { kernel_->run(a); }
+  std::string name() const override { return kernel_->name(); }
+  size_t scratch_bytes() const override { return kernel_->scratch_bytes(); }
+  double flops() const override { return kernel_->flops(); }
+
+ private:
+  std::unique_ptr<cpu::Kernel> kernel_;
+  ConvPlan plan_;
+};
+
 /// The tiles go to a fixed number of lanes, each with a sum at the points that it brings back to taps.
 class KernelGradient final : public WinogradConvolution {
  public:
@@ -238,19 +259,26 @@ bool applies(const ConvPlan& p) {
 ///   batch 128: 26x26x32 to 64   2.6 2.0 2.6      32x32x16 to 16   1.6 1.5 1.4      8x8x64 to 64    2.4 2.5 2.3
 ///   batch 32:  56x56x64 to 64   2.7 2.9 2.7      14x14x256 to 256 1.8 2.1 1.8      32x32x12 to 24  1.5 1.3 2.3
 ///   one image: 26x26x32 to 64   1.3 1.9 2.1      28x28x128 to 128 1.8 3.0 2.1      32x32x16 to 16  1.2 1.7 1.4
+///   one image whose kernel comes prepared, forward: 16x16x32 to 32  1.6           8x8x64 to 64    1.0 to 1.2
 /// Few channels in make the transforms too dear (8: 0.9 to 1.4, 3: 0.5 to 0.9), few tiles that of the kernel (4 of 64
 /// channels: 0.9), images a little larger than their tiles waste products (128 of 5x5x64: 0.9 0.8 1.2).
-bool pays(const ConvPlan& p) {
-  const Sides sides(p);
+bool suits(const ConvPlan& p, const Sides& sides) {
   const int64_t tiles = sides.out.tile_rows * sides.out.tile_columns, pixels = sides.out.height * sides.out.width;
-  return sides.in.channels >= 12 && p.batch * tiles >= 32 && pixels >= 8 * tiles && p.kernel_size() <= kTaps << 18;
+  return sides.in.channels >= 12 && pixels >= 8 * tiles && p.kernel_size() <= kTaps << 18;
 }
 
 }  // namespace
 
 std::unique_ptr<Kernel> make_winograd_convolution(const Request& r) {
   const ConvPlan plan(r);
-  if (!applies(plan) || !pays(plan)) return nullptr;
+  if (!applies(plan)) return nullptr;
+  const Sides sides(plan);
+  if (!suits(plan, sides)) return nullptr;
+  if (plan.batch * sides.out.tile_rows * sides.out.tile_columns < kRepaying) {
+    if (plan.pass == ConvPass::backward_kernel) return nullptr;
+    auto other = make_onednn_convolution(r);
+    return std::make_unique<FewTiles>(other ? std::move(other) : make_unfolded_convolution(r), plan);
+  }
   if (plan.pass == ConvPass::backward_kernel) return std::make_unique<KernelGradient>(plan);
   return std::make_unique<ImageConvolution>(plan);
 }

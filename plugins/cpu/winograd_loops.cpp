@@ -234,6 +234,7 @@ HWY_INLINE int64_t columns(const Product& p, int64_t j) {
     int64_t i = 0;
     if constexpr (2 * kVectors <= kWidest) {
       for (; i + 12 <= p.rows; i += 12) block<12, kVectors>(p, i, j);
+      if (i + 8 <= p.rows) block<8, kVectors>(p, i, j), i += 8;
     }
     for (; i + 6 <= p.rows; i += 6) block<6, kVectors>(p, i, j);
     if (i + 4 <= p.rows) block<4, kVectors>(p, i, j), i += 4;

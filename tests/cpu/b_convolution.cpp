@@ -123,6 +123,8 @@ TEST_CASE("3x3 convolution by Winograd's algorithm", "[cpu][conv]") {
       {{1, 25, 24, 70}, {3, 3, 70, 13}, spec({1, 1}, {1, 1}, {3, 1}, {0, 1})},         // a row of nothing but padding
       {{1, 23, 24, 150}, {3, 3, 150, 96}, spec({1, 1}, {1, 1}, {1, 1}, {1, 1})},       // a kernel shared by all threads
       {{200, 4, 4, 16}, {3, 3, 16, 33}, spec({1, 1}, {1, 1}, {1, 1}, {1, 1})},         // many blocks
+      {{1, 16, 15, 32}, {3, 3, 32, 40}, spec({1, 1}, {1, 1}, {1, 1}, {1, 1})},         // two blocks, if prepared
+      {{1, 8, 8, 64}, {3, 3, 64, 40}, spec({1, 1}, {1, 1}, {1, 1}, {1, 1})},           // four tiles, if prepared
   };
   const int lesser = GENERATE(0, 1, 2);
   Machine machine(lesser);
@@ -148,9 +150,10 @@ TEST_CASE("convolution of random geometry", "[cpu][conv]") {
   }
 }
 
+// Winograd's error is relative to the largest sum, not to its tanh: it has a test of its own.
 TEST_CASE("convolution adds the bias and applies the epilogue", "[cpu][conv]") {
   for (auto e : {Epilogue::none, Epilogue::relu, Epilogue::sigmoid, Epilogue::tanh}) {
-    check_case(kCases[1], DType::float32, true, e, 2), check_case(kCases[4], DType::float32, true, e, 2);
+    check_case(kCases[1], DType::float32, true, e, 2), check_case(kCases[2], DType::float32, true, e, 2);
   }
 }
 
