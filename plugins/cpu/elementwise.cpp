@@ -11,7 +11,7 @@ constexpr size_t kBlockMemory = 8 << 10;             // all that the steps of a 
 constexpr int64_t kSmallestBlock = 64, kLargestBlock = 2048;
 constexpr size_t kStackBytes = kBlockMemory + 2 * kMaxRegisters * 64 + kMaxRegisters * kSmallestBlock * 8;
 constexpr int64_t kLongestPeriod = 512;
-constexpr int64_t kPartCost = 65536;                 // additions that are worth another thread
+constexpr int64_t kPartCost = 16384;                 // additions that are worth another thread
 constexpr int64_t kMostParts = 128;
 constexpr size_t kCellBytes = 64;
 constexpr size_t kMostChainInputs = 16;
