@@ -106,7 +106,7 @@ TEST_CASE("an epoch of shuffled files has every sample once, in a new order that
   constexpr int64_t kSamples = 3001;
   const Tensor in_memory = numbers(kSamples);
   const Scratch file(in_memory), wide_file;
-  {                                                      // 47 MiB, more than a window, that take no room on the disk
+  {                                                      // 47 MiB, more than two windows, that take no room on the disk
     const Scratch small(Tensor({1, 16384}, DType::uint8));
     std::filesystem::copy_file(small.path, wide_file.path);
     std::fstream header(wide_file.path, std::ios::in | std::ios::out | std::ios::binary);

@@ -1,10 +1,10 @@
 // Arrays as a dataset: batches of rows, as they lie in memory, gathered, or read from files.
 #include "model/array_dataset.h"
 
-#include <algorithm>
 #include <cstring>
 #include <optional>
 
+#include "model/foresee.h"
 #include "model/shuffle_buffer.h"
 #include "tensor/tensor_record.h"
 
@@ -17,12 +17,6 @@ void make_writable(Tensor& tensor, const TensorSpec& spec) {
   const bool ours = tensor && is_unshared(tensor) && tensor.in_memory() && tensor.storage()->bytes() >= bytes;
   if (ours && tensor.spec() == spec) return;
   tensor = ours ? Tensor::on(tensor.storage(), 0, spec) : Tensor::uninitialized(spec);
-}
-
-/// Asks for the first pages of a row that will be copied soon: rows in a drawn order are no pattern that a processor could foresee.
-void touch(const std::byte* row, size_t bytes) {
-  constexpr size_t kLine = 64, kMost = 8192;
-  for (size_t at = 0; at < std::min(bytes, kMost); at += kLine) __builtin_prefetch(row + at);
 }
 
 class ArrayDataset final : public Dataset {
@@ -119,7 +113,7 @@ class ArrayDataset final : public Dataset {
     const auto* from = static_cast<const std::byte*>(array.raw());
     auto* to = static_cast<std::byte*>(target.mutable_raw());
     for (int64_t i = 0; i < count; ++i) {
-      if (i + 2 < count) touch(from + static_cast<size_t>(rows[i + 2]) * row, row);
+      if (i + 2 < count) foresee(from + static_cast<size_t>(rows[i + 2]) * row, row);
       std::memcpy(to + static_cast<size_t>(i) * row, from + static_cast<size_t>(rows[i]) * row, row);
     }
   }

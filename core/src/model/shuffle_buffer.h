@@ -1,5 +1,6 @@
 // A random order of samples that lie in files, read in long runs: runs change places, and those that are in the buffer together
-// are mixed. While the samples of one window are handed out, the next one is read, a run at a time.
+// are mixed. While the samples of one window are handed out, the next one is read, a run at a time. The first windows of an epoch
+// are smaller, so that it begins at once.
 #pragma once
 #include <optional>
 #include <vector>
@@ -10,7 +11,7 @@ namespace crescent {
 
 class ShuffleBuffer {
  public:
-  /// `arrays` have the same first axis. A window holds 32 MiB of samples, at least `least` of them.
+  /// `arrays` have the same first axis. A window holds 16 MiB of samples, at least `least` of them.
   ShuffleBuffer(const Tensors& arrays, int64_t least);
   /// Draws a new order; nothing is read yet.
   void begin_epoch(const SeedGenerator& order);
@@ -23,7 +24,7 @@ class ShuffleBuffer {
     size_t row;                                        ///< bytes
   };
   struct Window {
-    std::vector<std::vector<std::byte>> rows;          ///< of each column
+    std::vector<std::shared_ptr<Storage>> rows;        ///< of each column
     std::vector<int64_t> numbers;                      ///< of the samples, as they were read
   };
   bool read_run();
@@ -31,6 +32,7 @@ class ShuffleBuffer {
 
   std::vector<Column> columns_;
   int64_t samples_, run_length_, window_runs_;
+  int64_t next_runs_ = 0;                              ///< in next_ when it is whole
   std::vector<int64_t> runs_;                          ///< their order
   size_t next_run_ = 0;
   Window now_, next_;
