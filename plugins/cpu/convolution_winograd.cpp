@@ -100,22 +100,33 @@ class TransformedKernel final : public cpu::Kernel {
 class WinogradConvolution : public cpu::Kernel {
  public:
   explicit WinogradConvolution(const ConvPlan& plan)
-      : plan_(plan), sides_(plan), loops_(loops()), tiles_(plan.batch * sides_.out.tile_rows * sides_.out.tile_columns) {}
+      : plan_(plan), sides_(plan), loops_(loops()), tiles_(plan.batch * sides_.out.tile_rows * sides_.out.tile_columns),
+        rows_(sides_.in.channels), columns_(sides_.out.channels) {}
   std::string name() const override { return "winograd"; }
   double flops() const override { return plan_.flops(); }
 
  protected:
+  /// Tiles of both sides at the points.
+  struct Block {
+    Tiles in, out;
+  };
+  Block block(int64_t first, int64_t count, float* memory) const {
+    const int64_t in = point_stride(count, rows_), out = point_stride(count, columns_);
+    return {{first, count, memory, in}, {first, count, memory + kPoints * in, out}};
+  }
+
   ConvPlan plan_;
   Sides sides_;
   const Loops& loops_;
   int64_t tiles_;
+  int64_t rows_, columns_;                           ///< of the kernel at a point: channels in and out
 };
 
 /// Forward and backward data.
 class ImageConvolution final : public WinogradConvolution {
  public:
   explicit ImageConvolution(const ConvPlan& plan)
-      : WinogradConvolution(plan), rows_(sides_.in.channels), columns_(sides_.out.channels), kernel_(plan, sides_) {
+      : WinogradConvolution(plan), kernel_(plan, sides_) {
     const int64_t bytes = kernel_.values() * static_cast<int64_t>(sizeof(float));
     together_ = tiles_ < 2 * kFewTiles || (bytes >= kSharedBytes && tiles_ <= kBlocks * kManyTiles);
     block_ = std::min(sides_.best_block(), std::max(kFewTiles, (tiles_ + kBlocks - 1) / kBlocks));
@@ -135,17 +146,9 @@ class ImageConvolution final : public WinogradConvolution {
   }
 
  private:
-  struct Block {
-    Tiles in, out;
-  };
-
   int64_t kernel_scratch() const { return is_prepared_ ? 0 : kernel_.values(); }
   const float* kernel(const Arguments& a) const { return is_prepared_ ? a.in<float>(1) : floats(a.scratch); }
 
-  Block block(int64_t first, int64_t count, float* memory) const {
-    const int64_t in = point_stride(count, rows_), out = point_stride(count, columns_);
-    return {{first, count, memory, in}, {first, count, memory + kPoints * in, out}};
-  }
   void multiply(const Block& b, const float* kernel, int64_t point) const {
     for (int64_t panel = 0; panel < columns_; panel += kPanel) {
       const int64_t width = kernel_.panel_width(panel);
@@ -179,7 +182,6 @@ class ImageConvolution final : public WinogradConvolution {
     a.pool.blocks(tiles_, kTile, [&](int64_t begin, int64_t end) { output(a, part(b.out, begin, end, columns_)); });
   }
 
-  int64_t rows_, columns_;                           ///< of the products' right sides: channels in and out
   TransformedKernel kernel_;
   int64_t block_;                                    ///< tiles
   bool together_, is_prepared_ = false;
@@ -208,7 +210,7 @@ class FewTiles final : public cpu::Kernel {
 class KernelGradient final : public WinogradConvolution {
  public:
   explicit KernelGradient(const ConvPlan& plan)
-      : WinogradConvolution(plan), rows_(plan.in_channels), columns_(plan.out_channels), block_(sides_.best_block()),
+      : WinogradConvolution(plan), block_(sides_.best_block()),
         lanes_(std::clamp<int64_t>(std::min(tiles_ / kManyTiles, kMostPartials / plan.kernel_size()), 2, kPartials)) {}
 
   void run(const Arguments& a) override {
@@ -234,17 +236,15 @@ class KernelGradient final : public WinogradConvolution {
   float* partial(const Arguments& a, int64_t lane) const { return floats(a.scratch) + lane * plan_.kernel_size(); }
 
   void add_block(const Arguments& a, int64_t first, int64_t count, float* memory, float* sum, bool add) const {
-    const int64_t in = point_stride(count, rows_), out = point_stride(count, columns_);
-    const Tiles x{first, count, memory, in}, dy{first, count, memory + kPoints * in, out};
-    loops_.input(sides_.in, a.in<float>(0), x);
-    loops_.output_gradient(sides_.out, a.in<float>(1), dy);
+    const Block b = block(first, count, memory);
+    loops_.input(sides_.in, a.in<float>(0), b.in);
+    loops_.output_gradient(sides_.out, a.in<float>(1), b.out);
     for (int64_t point = 0; point < kPoints; ++point) {
-      loops_.product({rows_, padded(columns_), count, x.points + point * in, 1, padded(rows_), dy.points + point * out,
-                      padded(columns_), sum + point * sum_stride(), padded(columns_), add});
+      loops_.product({rows_, padded(columns_), count, b.in.points + point * b.in.stride, 1, padded(rows_),
+                      b.out.points + point * b.out.stride, padded(columns_), sum + point * sum_stride(), padded(columns_), add});
     }
   }
 
-  int64_t rows_, columns_;
   int64_t block_, lanes_;
 };
 
