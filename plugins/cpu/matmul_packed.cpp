@@ -1,5 +1,6 @@
 // Own product of matrices. A panel is a block of b, some columns wide, that is copied to where it fits into the first
-// cache; tiles of c stay in registers while they run down a panel. a is read where it is, transposed or not.
+// cache; tiles of c stay in registers while they run down a panel. a is read where it is, transposed or not. What comes
+// next is fetched meanwhile: rows of a are too short for the machine to guess, and waiting for them cost up to a third.
 #include <algorithm>
 
 #include "blas.h"
@@ -32,9 +33,34 @@ struct Panel {
   int64_t depth, columns;
 };
 
-// kR rows of c += a b. Element (i,q) of a is at i row + q step. beta scales what is in c.
+/// What the next panel is made of: rows in memory, `step` apart.
+template <class T>
+struct Block {
+  const T* first = nullptr;
+  int64_t step = 0, rows = 0, columns = 0;
+};
+
+template <class T>
+constexpr int64_t kLine = 64 / sizeof(T); // elements that come from memory together
+
+/// Asks for kR rows of a, kLine elements deep. Rows that lie along a line are needed line by line and go to the second
+/// cache: in the first one lines a power of two apart drive each other out.
+template <int kR, class T>
+HWY_INLINE void fetch(const T* a, int64_t row, int64_t step) {
+  if (step == 1) {
+#pragma GCC unroll 8
+    for (int r = 0; r < kR; ++r) __builtin_prefetch(a + r * row, 0, 3);
+  } else if (a) {
+    for (int64_t e = 0; e < kLine<T>; ++e) __builtin_prefetch(a + e * step, 0, 2);
+  }
+}
+
+// kR rows of c += a b, while `ahead` is fetched. Element (i,q) of a is at i row + q step. beta scales what is in c.
+// A function of its own with few pointers, all in registers: what GCC keeps in vector registers or in memory takes the
+// place of multiplications, or waits for earlier tiles to be stored.
 template <int kR, int kV, class D, class T = hn::TFromD<D>>
-HWY_INLINE void tile(D d, const T* a, int64_t row, int64_t step, const Panel<T>& b, T beta, T* c, int64_t ldc) {
+HWY_NOINLINE void tile(D d, const T* a, int64_t row, int64_t step, const T* ahead, const Panel<T>& b, T beta, T* c,
+                       int64_t ldc) {
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), rest = b.columns - (kV - 1) * lanes;
   hn::Vec<D> sum[kR][kV];
 #pragma GCC unroll 8
@@ -46,19 +72,19 @@ HWY_INLINE void tile(D d, const T* a, int64_t row, int64_t step, const Panel<T>&
       else sum[r][v] = hn::Mul(hn::Set(d, beta), v == kV - 1 && rest < lanes ? load_part(d, old, rest) : hn::LoadU(d, old));
     }
   }
-  const T* rows[kR];
+  const T *lower = a + kR / 2 * row, *right = b.first;
+  for (int64_t q = 0; q < b.depth; q += kLine<T>) {
+    fetch<kR>(ahead ? ahead + q * step : ahead, row, step);
+    for (int64_t left = std::min(kLine<T>, b.depth - q); left > 0; --left, a += step, lower += step, right += b.step) {
+      hn::Vec<D> x[kV];
 #pragma GCC unroll 8
-  for (int r = 0; r < kR; ++r) rows[r] = a + r * row;
-  const T* right = b.first;
-  for (int64_t q = 0, at = 0; q < b.depth; ++q, at += step, right += b.step) {
-    hn::Vec<D> x[kV];
+      for (int v = 0; v < kV; ++v) x[v] = hn::LoadU(d, right + v * lanes);
 #pragma GCC unroll 8
-    for (int v = 0; v < kV; ++v) x[v] = hn::LoadU(d, right + v * lanes);
+      for (int r = 0; r < kR; ++r) {
+        const auto factor = hn::Set(d, r < kR / 2 ? a[r * row] : lower[(r - kR / 2) * row]);
 #pragma GCC unroll 8
-    for (int r = 0; r < kR; ++r) {
-      const auto left = hn::Set(d, rows[r][at]);
-#pragma GCC unroll 8
-      for (int v = 0; v < kV; ++v) sum[r][v] = hn::MulAdd(left, x[v], sum[r][v]);
+        for (int v = 0; v < kV; ++v) sum[r][v] = hn::MulAdd(factor, x[v], sum[r][v]);
+      }
     }
   }
 #pragma GCC unroll 8
@@ -71,14 +97,21 @@ HWY_INLINE void tile(D d, const T* a, int64_t row, int64_t step, const Panel<T>&
   }
 }
 
-/// All rows of c: as many at a time as there are registers for, the last ones in even numbers.
+/// All rows of c: as many at a time as there are registers for, the last ones in even numbers. Meanwhile the next tile's
+/// rows of a are fetched, and `next` bit by bit.
 template <int kV, class T>
-void rows(const Product<T>& p, const T* a, const Panel<T>& b, T beta, T* c) {
+void rows(const Product<T>& p, const T* a, const Panel<T>& b, T beta, T* c, const Block<T>& next) {
   const hn::ScalableTag<T> d;
   const int64_t row = p.transpose_a ? 1 : p.lda, step = p.transpose_a ? p.lda : 1;
-  int64_t i = 0;
+  int64_t i = 0, fetched = 0;
   auto go = [&]<int kR>(std::integral_constant<int, kR>) HWY_ATTR {
-    tile<kR, kV>(d, a + i * row, row, step, b, beta, c + i * p.ldc, p.ldc);
+    for (const int64_t end = next.rows * (i + kR) / p.m; fetched < end; ++fetched) {
+      for (int64_t e = 0; e < next.columns; e += kLine<T>) __builtin_prefetch(next.first + fetched * next.step + e, 0, 2);
+    }
+    const T* from = a + i * row;
+    const T* ahead = i + kR < p.m ? from + kR * row : a + b.depth * step;
+    if (p.transpose_a) ahead = i % kLine<T> < kR ? from + kLine<T> : nullptr;            // once a line
+    tile<kR, kV>(d, from, row, step, ahead, b, beta, c + i * p.ldc, p.ldc);
     i += kR;
   };
   while (p.m - i >= kRows && p.m - i != kRows + 2) go(std::integral_constant<int, kRows>());
@@ -135,6 +168,14 @@ HWY_INLINE void pack_transposed(const T* b, int64_t ldb, int64_t depth, int64_t 
   }
 }
 
+/// The block of b in rows q.. and columns j.. as it lies in memory.
+template <class T>
+Block<T> block(const Product<T>& p, int64_t q, int64_t j, int64_t wide) {
+  const int64_t depth = std::min(kDepth, p.k - q), columns = std::min(wide, p.n - j);
+  if (p.transpose_b) return {p.b + j * p.ldb + q, p.ldb, columns, depth};
+  return {p.b + q * p.ldb + j, p.ldb, depth, columns};
+}
+
 template <class T>
 void product(const Product<T>& p) {
   constexpr int64_t kFewRows = 2 * kRows;  // too few to be worth a copy of b
@@ -145,21 +186,24 @@ void product(const Product<T>& p) {
     const int64_t columns = std::min(wide, p.n - j);
     const int64_t vectors = (columns + lanes - 1) / lanes, width = vectors * lanes;
     for (int64_t q = 0; q == 0 || q < p.k; q += kDepth) {    // once where there is nothing to add
+      const Block<T> here = block(p, q, j, wide);
       const int64_t depth = std::min(kDepth, p.k - q);
       Panel<T> panel{memory, width, depth, columns};
       if (p.transpose_b) {
-        pack_transposed(p.b + j * p.ldb + q, p.ldb, depth, columns, memory, width);
+        pack_transposed(here.first, p.ldb, depth, columns, memory, width);
       } else if (p.m <= kFewRows && columns == width) {
-        panel.first = p.b + q * p.ldb + j, panel.step = p.ldb;
+        panel.first = here.first, panel.step = p.ldb;
       } else {
-        pack(p.b + q * p.ldb + j, p.ldb, depth, columns, memory, width);
+        pack(here.first, p.ldb, depth, columns, memory, width);
       }
+      const Block<T> next = q + kDepth < p.k ? block(p, q + kDepth, j, wide)
+                            : j + wide < p.n ? block(p, 0, j + wide, wide) : Block<T>();
       const T* a = p.a + (p.transpose_a ? q * p.lda : q);
       const T beta = q == 0 ? p.beta : T{1};
-      if (vectors == kVectors) rows<kVectors>(p, a, panel, beta, p.c + j);
-      else if (vectors == 1) rows<1>(p, a, panel, beta, p.c + j);
-      else if (vectors == 2) rows<std::min(2, kVectors)>(p, a, panel, beta, p.c + j);
-      else rows<std::min(3, kVectors)>(p, a, panel, beta, p.c + j);
+      if (vectors == kVectors) rows<kVectors>(p, a, panel, beta, p.c + j, next);
+      else if (vectors == 1) rows<1>(p, a, panel, beta, p.c + j, next);
+      else if (vectors == 2) rows<std::min(2, kVectors)>(p, a, panel, beta, p.c + j, next);
+      else rows<std::min(3, kVectors)>(p, a, panel, beta, p.c + j, next);
     }
   }
 }
