@@ -19,6 +19,7 @@ struct Product {
   T beta = 0;
   T* c = nullptr;
   int64_t ldc = 0;
+  bool is_packed = false;      ///< b is what pack_panels() wrote; for packed_gemm() alone
 };
 
 template <class T>
@@ -54,6 +55,15 @@ template <>
 void packed_gemm<float>(const Product<float>& p);
 template <>
 void packed_gemm<double>(const Product<double>& p);
+
+/// The b of a product as packed_gemm() reads it: k panel_columns(n) elements.
+template <class T>
+void pack_panels(const Product<T>& p, T* packed);
+template <>
+void pack_panels<float>(const Product<float>& p, float* packed);
+template <>
+void pack_panels<double>(const Product<double>& p, double* packed);
+inline int64_t panel_columns(int64_t n) { return (n + 15) / 16 * 16; }
 
 /// The name of that library, for profiles.
 template <class T>

@@ -168,48 +168,72 @@ HWY_INLINE void pack_transposed(const T* b, int64_t ldb, int64_t depth, int64_t 
   }
 }
 
-/// The block of b in rows q.. and columns j.. as it lies in memory.
+/// The columns of b that one panel holds, and how many there are with those that fill the last vector.
 template <class T>
-Block<T> block(const Product<T>& p, int64_t q, int64_t j, int64_t wide) {
-  const int64_t depth = std::min(kDepth, p.k - q), columns = std::min(wide, p.n - j);
-  if (p.transpose_b) return {p.b + j * p.ldb + q, p.ldb, columns, depth};
-  return {p.b + q * p.ldb + j, p.ldb, depth, columns};
+struct Columns {
+  Columns(const Product<T>& p, int64_t first) : first(first) {
+    const int64_t lanes = static_cast<int64_t>(hn::Lanes(hn::ScalableTag<T>()));
+    count = std::min(kVectors * lanes, p.n - first), vectors = (count + lanes - 1) / lanes, width = vectors * lanes;
+  }
+  int64_t first, count, vectors, width;
+};
+
+/// The block of b that makes the panel of row q, as it lies in memory.
+template <class T>
+Block<T> block(const Product<T>& p, const Columns<T>& columns, int64_t q) {
+  const int64_t depth = std::min(kDepth, p.k - q), j = columns.first;
+  if (p.is_packed) return {p.b + j * p.k + q * columns.width, columns.width, depth, columns.count};
+  if (p.transpose_b) return {p.b + j * p.ldb + q, p.ldb, columns.count, depth};
+  return {p.b + q * p.ldb + j, p.ldb, depth, columns.count};
+}
+
+template <class T>
+void pack_block(const Product<T>& p, const Columns<T>& columns, int64_t q, T* panel) {
+  const Block<T> b = block(p, columns, q);
+  if (p.transpose_b) pack_transposed(b.first, b.step, b.columns, columns.count, panel, columns.width);
+  else pack(b.first, b.step, b.rows, columns.count, panel, columns.width);
 }
 
 template <class T>
 void product(const Product<T>& p) {
   constexpr int64_t kFewRows = 2 * kRows;  // too few to be worth a copy of b
-  const hn::ScalableTag<T> d;
-  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), wide = kVectors * lanes;
-  HWY_ALIGN T memory[kDepth * kVectors * hn::MaxLanes(d)];
-  for (int64_t j = 0; j < p.n; j += wide) {
-    const int64_t columns = std::min(wide, p.n - j);
-    const int64_t vectors = (columns + lanes - 1) / lanes, width = vectors * lanes;
+  HWY_ALIGN T memory[kDepth * kVectors * hn::MaxLanes(hn::ScalableTag<T>())];
+  for (Columns<T> columns(p, 0); columns.first < p.n;) {
+    const int64_t j = columns.first;
+    const Columns<T> later(p, j + columns.count);
     for (int64_t q = 0; q == 0 || q < p.k; q += kDepth) {    // once where there is nothing to add
-      const Block<T> here = block(p, q, j, wide);
-      const int64_t depth = std::min(kDepth, p.k - q);
-      Panel<T> panel{memory, width, depth, columns};
-      if (p.transpose_b) {
-        pack_transposed(here.first, p.ldb, depth, columns, memory, width);
-      } else if (p.m <= kFewRows && columns == width) {
-        panel.first = here.first, panel.step = p.ldb;
+      const Block<T> here = block(p, columns, q);
+      const Block<T> next = q + kDepth < p.k ? block(p, columns, q + kDepth) : later.count > 0 ? block(p, later, 0) : Block<T>();
+      Panel<T> panel{memory, columns.width, std::min(kDepth, p.k - q), columns.count};
+      if (p.is_packed || (!p.transpose_b && p.m <= kFewRows && columns.count == columns.width)) {
+        panel.first = here.first, panel.step = here.step;
       } else {
-        pack(here.first, p.ldb, depth, columns, memory, width);
+        pack_block(p, columns, q, memory);
       }
-      const Block<T> next = q + kDepth < p.k ? block(p, q + kDepth, j, wide)
-                            : j + wide < p.n ? block(p, 0, j + wide, wide) : Block<T>();
       const T* a = p.a + (p.transpose_a ? q * p.lda : q);
       const T beta = q == 0 ? p.beta : T{1};
-      if (vectors == kVectors) rows<kVectors>(p, a, panel, beta, p.c + j, next);
-      else if (vectors == 1) rows<1>(p, a, panel, beta, p.c + j, next);
-      else if (vectors == 2) rows<std::min(2, kVectors)>(p, a, panel, beta, p.c + j, next);
+      if (columns.vectors == kVectors) rows<kVectors>(p, a, panel, beta, p.c + j, next);
+      else if (columns.vectors == 1) rows<1>(p, a, panel, beta, p.c + j, next);
+      else if (columns.vectors == 2) rows<std::min(2, kVectors)>(p, a, panel, beta, p.c + j, next);
       else rows<std::min(3, kVectors)>(p, a, panel, beta, p.c + j, next);
+    }
+    columns = later;
+  }
+}
+
+template <class T>
+void panels(const Product<T>& p, T* packed) {
+  for (Columns<T> columns(p, 0); columns.first < p.n; columns = Columns<T>(p, columns.first + columns.count)) {
+    for (int64_t q = 0; q < p.k; q += kDepth) {
+      pack_block(p, columns, q, packed + columns.first * p.k + q * columns.width);
     }
   }
 }
 
 void product_float(const Product<float>& p) { product(p); }
 void product_double(const Product<double>& p) { product(p); }
+void panels_float(const Product<float>& p, float* packed) { panels(p, packed); }
+void panels_double(const Product<double>& p, double* packed) { panels(p, packed); }
 
 }  // namespace
 }  // namespace crescent::cpu::HWY_NAMESPACE
@@ -219,6 +243,8 @@ HWY_AFTER_NAMESPACE();
 namespace crescent::cpu {
 HWY_EXPORT(product_float);
 HWY_EXPORT(product_double);
+HWY_EXPORT(panels_float);
+HWY_EXPORT(panels_double);
 
 template <>
 void packed_gemm<float>(const Product<float>& p) {
@@ -227,6 +253,14 @@ void packed_gemm<float>(const Product<float>& p) {
 template <>
 void packed_gemm<double>(const Product<double>& p) {
   HWY_DYNAMIC_DISPATCH(product_double)(p);
+}
+template <>
+void pack_panels<float>(const Product<float>& p, float* packed) {
+  HWY_DYNAMIC_DISPATCH(panels_float)(p, packed);
+}
+template <>
+void pack_panels<double>(const Product<double>& p, double* packed) {
+  HWY_DYNAMIC_DISPATCH(panels_double)(p, packed);
 }
 }  // namespace crescent::cpu
 #endif

@@ -14,12 +14,44 @@ bool prefers_direct(const MatmulPlan& p) {
   return (p.n <= kFewColumns && !p.transpose_b) || p.flops() / static_cast<double>(p.count()) <= kFewFlops;
 }
 
+/// Where the part of b that a tile reads lies among the packed ones: q rows down.
+int64_t packed_offset(const MatmulPlan& p, const MatmulCut::Tile& t, int64_t q) {
+  return t.j * p.k + q * panel_columns(t.columns);
+}
+
+/// b (k,n) or (n,k) as packed_gemm() reads it, part by part.
+template <class T>
+class PackPanels final : public Kernel {
+ public:
+  PackPanels(const MatmulPlan& plan, const MatmulCut& cut) : plan_(plan), cut_(cut) {}
+
+  void run(const Arguments& a) override {
+    a.pool.parallel(cut_.column_tiles * cut_.sums, [&](int64_t part, int) {
+      const MatmulCut::Tile t = cut_.tile(part / cut_.sums);
+      const int64_t q = part % cut_.sums * cut_.depth, ldb = plan_.ldb();
+      Product<T> p{false, plan_.transpose_b, 0, t.columns, std::min(cut_.depth, plan_.k - q)};
+      p.b = a.in<T>(0) + (plan_.transpose_b ? t.j * ldb + q : q * ldb + t.j), p.ldb = ldb;
+      pack_panels(p, a.out<T>(0) + packed_offset(plan_, t, q));
+    });
+  }
+  std::string name() const override { return "highway"; }
+
+ private:
+  MatmulPlan plan_;
+  MatmulCut cut_;
+};
+
 template <class T>
 class TiledMatmul final : public Kernel {
  public:
   explicit TiledMatmul(const Request& r)
-      : plan_(r), cut_(plan_, true), direct_(prefers_direct(plan_)), gemm_(direct_ ? direct_gemm<T> : packed_gemm<T>) {}
+      : plan_(r), cut_(plan_, true), dtype_(r.outputs[0].dtype), direct_(prefers_direct(plan_)), gemm_(direct_ ? direct_gemm<T> : packed_gemm<T>) {}
 
+  Prepared prepare(int input) override {
+    if (input != 1 || direct_ || plan_.count() > 1) return {};
+    is_packed_ = true;
+    return {std::make_unique<PackPanels<T>>(plan_, cut_), {dtype_, {plan_.k, panel_columns(plan_.n)}}};
+  }
   void run(const Arguments& a) override {
     a.pool.parallel(plan_.count() * cut_.tiles() * cut_.sums, [&](int64_t part, int) {
       compute(a, cut_.tile(part / cut_.sums), part % cut_.sums);
@@ -45,6 +77,7 @@ class TiledMatmul final : public Kernel {
     Product<T> p{plan_.transpose_a, plan_.transpose_b, t.rows, t.columns, std::min(cut_.depth, plan_.k - q)};
     p.a = a.in<T>(0) + plan_.a[t.item] + (plan_.transpose_a ? q * lda + t.i : t.i * lda + q), p.lda = lda;
     p.b = a.in<T>(1) + plan_.b[t.item] + (plan_.transpose_b ? t.j * ldb + q : q * ldb + t.j), p.ldb = ldb;
+    if (is_packed_) p.b = a.in<T>(1) + packed_offset(plan_, t, q), p.is_packed = true;
     p.c = result(a, sum) + (t.item * plan_.m + t.i) * plan_.n + t.j, p.ldc = plan_.n;
     gemm_(p);
     if (cut_.sums == 1) finish(p.c, p.m, p.n, p.ldc, bias(a) ? bias(a) + t.j : nullptr, plan_.epilogue);
@@ -58,7 +91,8 @@ class TiledMatmul final : public Kernel {
 
   MatmulPlan plan_;
   MatmulCut cut_;
-  bool direct_;
+  DType dtype_;
+  bool direct_, is_packed_ = false;
   Gemm<T> gemm_;
 };
 

@@ -72,7 +72,7 @@ TEST_CASE("matmul agrees with plain loops for odd sizes and transposes", "[cpu][
   const Machine machine(GENERATE(0, 1, 2));
   const int64_t sizes[][3] = {{1, 1, 1},   {1, 17, 3},   {3, 5, 7},      {4, 16, 33},  {17, 31, 64}, {1, 257, 300},
                               {1, 9, 5000}, {128, 10, 65}, {33, 130, 129}, {130, 7, 2100}, {64, 64, 64}, {5, 1, 4000},
-                              {8, 64, 130}, {20, 96, 260}, {13, 40, 129}, {1, 130, 2100}};
+                              {8, 64, 130}, {20, 96, 260}, {13, 40, 129}, {1, 130, 2100}, {40, 201, 1300}};
   for (auto [m, n, k] : sizes) {
     for (int form = 0; form < 4; ++form) {
       CAPTURE(m, n, k, form);
