@@ -55,11 +55,12 @@ HWY_INLINE void fetch(const T* a, int64_t row, int64_t step) {
   }
 }
 
-// kR rows of c += a b, while `ahead` is fetched. Element (i,q) of a is at i row + q step. beta scales what is in c.
+// kR rows of c += a b, while `ahead` is fetched. Element (i,q) of a is at i row + q step. Where it
+// does not add, c is overwritten.
 // A function of its own with few pointers, all in registers: what GCC keeps in vector registers or in memory takes the
 // place of multiplications, or waits for earlier tiles to be stored.
 template <int kR, int kV, class D, class T = hn::TFromD<D>>
-HWY_NOINLINE void tile(D d, const T* a, int64_t row, int64_t step, const T* ahead, const Panel<T>& b, T beta, T* c,
+HWY_NOINLINE void tile(D d, const T* a, int64_t row, int64_t step, const T* ahead, const Panel<T>& b, bool adds, T* c,
                        int64_t ldc) {
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), rest = b.columns - (kV - 1) * lanes;
   hn::Vec<D> sum[kR][kV];
@@ -68,8 +69,8 @@ HWY_NOINLINE void tile(D d, const T* a, int64_t row, int64_t step, const T* ahea
 #pragma GCC unroll 8
     for (int v = 0; v < kV; ++v) {
       const T* old = c + r * ldc + v * lanes;
-      if (beta == 0) sum[r][v] = hn::Zero(d);
-      else sum[r][v] = hn::Mul(hn::Set(d, beta), v == kV - 1 && rest < lanes ? load_part(d, old, rest) : hn::LoadU(d, old));
+      if (!adds) sum[r][v] = hn::Zero(d);
+      else sum[r][v] = v == kV - 1 && rest < lanes ? load_part(d, old, rest) : hn::LoadU(d, old);
     }
   }
   const T *lower = a + kR / 2 * row, *right = b.first;
@@ -100,7 +101,7 @@ HWY_NOINLINE void tile(D d, const T* a, int64_t row, int64_t step, const T* ahea
 /// All rows of c: as many at a time as there are registers for, the last ones in even numbers. Meanwhile the next tile's
 /// rows of a are fetched, and `next` bit by bit.
 template <int kV, class T>
-void rows(const Product<T>& p, const T* a, const Panel<T>& b, T beta, T* c, const Block<T>& next) {
+void rows(const Product<T>& p, const T* a, const Panel<T>& b, bool adds, T* c, const Block<T>& next) {
   const hn::ScalableTag<T> d;
   const int64_t row = p.transpose_a ? 1 : p.lda, step = p.transpose_a ? p.lda : 1;
   int64_t i = 0, fetched = 0;
@@ -111,7 +112,7 @@ void rows(const Product<T>& p, const T* a, const Panel<T>& b, T beta, T* c, cons
     const T* from = a + i * row;
     const T* ahead = i + kR < p.m ? from + kR * row : a + b.depth * step;
     if (p.transpose_a) ahead = i % kLine<T> < kR ? from + kLine<T> : nullptr;            // once a line
-    tile<kR, kV>(d, from, row, step, ahead, b, beta, c + i * p.ldc, p.ldc);
+    tile<kR, kV>(d, from, row, step, ahead, b, adds, c + i * p.ldc, p.ldc);
     i += kR;
   };
   while (p.m - i >= kRows && p.m - i != kRows + 2) go(std::integral_constant<int, kRows>());
@@ -211,11 +212,11 @@ void product(const Product<T>& p) {
         pack_block(p, columns, q, memory);
       }
       const T* a = p.a + (p.transpose_a ? q * p.lda : q);
-      const T beta = q == 0 ? p.beta : T{1};
-      if (columns.vectors == kVectors) rows<kVectors>(p, a, panel, beta, p.c + j, next);
-      else if (columns.vectors == 1) rows<1>(p, a, panel, beta, p.c + j, next);
-      else if (columns.vectors == 2) rows<std::min(2, kVectors)>(p, a, panel, beta, p.c + j, next);
-      else rows<std::min(3, kVectors)>(p, a, panel, beta, p.c + j, next);
+      const bool adds = q > 0;
+      if (columns.vectors == kVectors) rows<kVectors>(p, a, panel, adds, p.c + j, next);
+      else if (columns.vectors == 1) rows<1>(p, a, panel, adds, p.c + j, next);
+      else if (columns.vectors == 2) rows<std::min(2, kVectors)>(p, a, panel, adds, p.c + j, next);
+      else rows<std::min(3, kVectors)>(p, a, panel, adds, p.c + j, next);
     }
     columns = later;
   }
