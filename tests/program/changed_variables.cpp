@@ -68,7 +68,8 @@ TEST_CASE("writing through a pointer is noticed") {
   taken.mutable_data<float>()[1] = 9;
   CHECK(d.is_right());
   CHECK(d.w.value().to_vector() == std::vector<double>{0, 9, 2});
-  float* kept = d.w.value().mutable_data<float>();
+  Tensor held = d.w.value();
+  float* kept = held.mutable_data<float>();
   for (int i = 0; i < 3; ++i) {
     kept[2] = static_cast<float>(i);
     CHECK(d.is_right());
