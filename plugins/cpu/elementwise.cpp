@@ -278,7 +278,9 @@ void Elementwise::lay_out() {
   size_t arrays = 0;
   for (size_t i = 0; i < registers_.size(); ++i) {
     const Register& r = registers_[i];
-    if (r.source == Source::memory) streams_.push_back({static_cast<int>(i), r.bytes(), r.input >= 0}), arrays += r.bytes();
+    const bool is_half_input = r.input >= 0 && r.is_half() && r.source == Source::block && r.broadcast.is_identity();
+    if (r.source == Source::memory) streams_.push_back({static_cast<int>(i), r.bytes()}), arrays += r.bytes();
+    if ((r.source == Source::memory && r.input >= 0) || is_half_input) to_fetch_.push_back(static_cast<int>(i));
     if (r.source == Source::periodic) periodic_.push_back(static_cast<int>(i));
   }
   bool round = std::any_of(steps_.begin(), steps_.end(), [](const Step& s) { return s.round != nullptr; });
@@ -424,13 +426,13 @@ void Elementwise::sum_rows(const Arguments& a, const Scatter& s, int64_t begin, 
   s.widen(half, to, static_cast<size_t>(n));
 }
 
-/// Steps that switch between arrays read what the processor does not foresee: the next block is asked for now.
-void Elementwise::fetch_ahead(int64_t n, int64_t next, const Block& block) const {
+/// Steps that switch between arrays read what the processor does not foresee: the next block, from `begin` on, is asked for.
+void Elementwise::fetch_ahead(const Arguments& a, int64_t begin, int64_t n) const {
   if (slots_ == 0) return;
-  for (const Stream& s : streams_) {
-    if (!s.is_read) continue;
-    const std::byte *from = block.registers[s.reg] + static_cast<size_t>(n) * s.bytes;
-    const std::byte *to = from + static_cast<size_t>(next) * s.bytes;
+  for (int i : to_fetch_) {
+    const size_t bytes = size_of(registers_[static_cast<size_t>(i)].dtype);
+    const std::byte *from = a.inputs[registers_[static_cast<size_t>(i)].input] + static_cast<size_t>(begin) * bytes;
+    const std::byte *to = from + static_cast<size_t>(n) * bytes;
     for (; from < to; from += 64) __builtin_prefetch(from);
   }
 }
@@ -450,7 +452,7 @@ void Elementwise::run_range(const Arguments& a, const std::byte* cells, int64_t 
   for (; begin < end; begin += block_) {
     const int64_t n = std::min(block_, end - begin);
     load(a, begin, n, block);
-    fetch_ahead(n, std::min(block_, end - begin - n), block);
+    fetch_ahead(a, begin + n, std::min(block_, end - begin - n));
     for (const Step& step : steps_) execute(step, block.registers, static_cast<size_t>(n));
     store(a, begin, n, block);
     for (const Stream& s : streams_) block.registers[s.reg] += static_cast<size_t>(n) * s.bytes;

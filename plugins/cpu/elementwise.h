@@ -91,7 +91,7 @@ class Elementwise final : public Kernel {
   void place(const Arguments& a, const std::byte* cells, int64_t begin, int64_t n, Block& block) const;
   void load(const Arguments& a, int64_t begin, int64_t n, Block& block) const;
   void sum_rows(const Arguments& a, const Scatter& s, int64_t begin, int64_t n, std::byte* to) const;
-  void fetch_ahead(int64_t n, int64_t next, const Block& block) const;
+  void fetch_ahead(const Arguments& a, int64_t begin, int64_t n) const;
   void store(const Arguments& a, int64_t begin, int64_t n, const Block& block) const;
   void execute(const Step& step, std::byte* const* registers, size_t n) const;
 
@@ -104,9 +104,9 @@ class Elementwise final : public Kernel {
   struct Stream {                          ///< a register in memory
     int reg;
     size_t bytes;                          ///< of an element
-    bool is_read;
   };
   std::vector<Stream> streams_;
+  std::vector<int> to_fetch_;              ///< inputs that are read element by element
   std::vector<int> periodic_;              ///< registers of that source
   std::vector<Result> results_;
   std::vector<int> written_at_;            ///< per output: the step that writes the caller's memory
