@@ -18,6 +18,8 @@ namespace crescent::cpu::amx {
 #define CRESCENT_AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")))
 #define CRESCENT_INLINE CRESCENT_AVX512 inline __attribute__((always_inline))
 #define CRESCENT_AMX __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,amx-tile,amx-bf16")))
+#define CRESCENT_AMX_INLINE CRESCENT_AMX inline __attribute__((always_inline))
+#define CRESCENT_AMX_LAMBDA CRESCENT_AMX __attribute__((always_inline))
 
 namespace {
 
@@ -48,9 +50,6 @@ CRESCENT_INLINE __m512i load32(const float* from, int64_t count) {
 CRESCENT_INLINE __m256i load16(const uint16_t* from, int64_t count) {
   return _mm256_maskz_loadu_epi16(static_cast<__mmask16>(first(count)), from);
 }
-CRESCENT_INLINE __m256i load16(const float* from, int64_t count) {
-  return reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(_mm512_maskz_loadu_ps(static_cast<__mmask16>(first(count)), from)));
-}
 
 /// Pairs along k, as the rows of a tile.
 struct alignas(64) Rows {
@@ -64,17 +63,27 @@ CRESCENT_INLINE void read_lines(const T* from, int64_t ld, int64_t lines, int64_
   for (int64_t i = lines; i < 16; ++i) rows[i] = _mm512_setzero_si512();
 }
 
-CRESCENT_INLINE __m512i pairs(__m256i low, __m256i high) {
-  return _mm512_or_si512(_mm512_cvtepu16_epi32(low), _mm512_slli_epi32(_mm512_cvtepu16_epi32(high), 16));
+alignas(64) constexpr uint16_t kInterleaved[32] = {0, 16, 1, 17, 2,  18, 3,  19, 4,  20, 5,  21, 6,  22, 7,  23,
+                                                   8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31};
+/// 16 pairs of a value from `low` and one from `high`.
+CRESCENT_INLINE __m512i pairs(const uint16_t* low, const uint16_t* high, int64_t count) {
+  const __m512i both = _mm512_inserti64x4(_mm512_castsi256_si512(load16(low, count)), load16(high, count), 1);
+  return _mm512_permutexvar_epi16(_mm512_load_si512(kInterleaved), both);
+}
+CRESCENT_INLINE __m512i pairs(const float* low, const float* high, int64_t count) {
+  const auto mask = static_cast<__mmask16>(first(count));
+  const __m512bh both = _mm512_cvtne2ps_pbh(_mm512_maskz_loadu_ps(mask, high), _mm512_maskz_loadu_ps(mask, low));
+  return _mm512_permutexvar_epi16(_mm512_load_si512(kInterleaved), reinterpret_cast<__m512i>(both));
 }
 
 /// row[p] = pair p of every line.
 template <class T>
 CRESCENT_INLINE void read_pairs(const T* from, int64_t ld, int64_t lines, int64_t depth, __m512i* rows) {
-  const __m256i zero = _mm256_setzero_si256();
   const int64_t whole = depth / 2;
-  for (int64_t p = 0; p < whole; ++p, from += 2 * ld) rows[p] = pairs(load16(from, lines), load16(from + ld, lines));
-  for (int64_t p = whole; p < 16; ++p) rows[p] = 2 * p < depth ? pairs(load16(from, lines), zero) : _mm512_setzero_si512();
+  for (int64_t p = 0; p < whole; ++p, from += 2 * ld) rows[p] = pairs(from, from + ld, lines);
+  for (int64_t p = whole; p < 16; ++p) {
+    rows[p] = 2 * p < depth ? _mm512_and_si512(pairs(from, from, lines), _mm512_set1_epi32(0xffff)) : _mm512_setzero_si512();
+  }
 }
 
 /// Turns lines into pairs and back: a transpose of 16 x 16 pairs.
@@ -119,6 +128,9 @@ CRESCENT_AVX512 void pack(const T* from, int64_t ld, int64_t lines, int64_t dept
     if (count == kLines && deep == kDepth) read<in_rows>(corner, ld, kLines, kDepth, rows);      // without masks
     else read<in_rows>(corner, ld, count, deep, rows);
     if constexpr (in_rows != rows_are_lines) transpose(read_first, tile);
+    if constexpr (!in_rows) {                                  // the next step; the processor does not foresee so many rows
+      for (int64_t i = 0; i < kDepth; ++i) __builtin_prefetch(corner + (kDepth + i) * ld);
+    }
   };
   for (int64_t line = 0; in_rows && line < lines; line += kLines) {
     for (int64_t k = 0; k < depth; k += kDepth) pack_tile(line, k);
@@ -128,19 +140,34 @@ CRESCENT_AVX512 void pack(const T* from, int64_t ld, int64_t lines, int64_t dept
   }
 }
 
-CRESCENT_INLINE void store16(const float* from, int64_t count, float* to) {
-  _mm512_mask_storeu_ps(to, static_cast<__mmask16>(first(count)), _mm512_load_ps(from));
+CRESCENT_INLINE void store16(__m512 values, int64_t count, float* to) {
+  _mm512_mask_storeu_ps(to, static_cast<__mmask16>(first(count)), values);
 }
-CRESCENT_INLINE void store16(const float* from, int64_t count, uint16_t* to) {
-  const auto values = reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(_mm512_load_ps(from)));
-  _mm256_mask_storeu_epi16(to, static_cast<__mmask16>(first(count)), values);
+CRESCENT_INLINE void store16(__m512 values, int64_t count, uint16_t* to) {
+  const auto rounded = reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(values));
+  _mm256_mask_storeu_epi16(to, static_cast<__mmask16>(first(count)), rounded);
+}
+
+template <bool relu, class T>
+CRESCENT_INLINE void store_columns(const float* from, int64_t width, int64_t rows, int64_t columns, const float* bias, T* to,
+                                   int64_t ld) {
+  const __m512 zero = _mm512_setzero_ps();
+  const __m512 added = bias ? _mm512_maskz_loadu_ps(static_cast<__mmask16>(first(columns)), bias) : zero;
+  for (int64_t i = 0; i < rows; ++i, from += width, to += ld) {
+    __m512 x = _mm512_load_ps(from);
+    if (bias) x = _mm512_add_ps(x, added);
+    if (relu) x = _mm512_mask_mov_ps(x, _mm512_cmp_ps_mask(x, zero, _CMP_LT_OQ), zero);
+    store16(x, columns, to);
+  }
 }
 
 template <class T>
-CRESCENT_AVX512 void store_rows(const float* from, int64_t rows, int64_t columns, T* to, int64_t ld) {
-  for (int64_t i = 0; i < rows; ++i, from += kBlock, to += ld) {
-    store16(from, columns, to);
-    if (columns > kLines) store16(from + kLines, columns - kLines, to + kLines);
+CRESCENT_AVX512 void store_rows(const float* from, int64_t width, int64_t rows, int64_t columns, const float* bias, bool relu,
+                                T* to, int64_t ld) {
+  for (int64_t j = 0; j < columns; j += kLines) {
+    const float* own = bias ? bias + j : nullptr;
+    relu ? store_columns<true>(from + j, width, rows, columns - j, own, to + j, ld)
+         : store_columns<false>(from + j, width, rows, columns - j, own, to + j, ld);
   }
 }
 
@@ -150,6 +177,99 @@ struct alignas(64) TileConfiguration {
   uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
 };
 constexpr TileConfiguration kWholeTiles;
+
+CRESCENT_AVX512 bool are_finite(const uint16_t* values, int64_t count) {
+  const __m512i exponent = _mm512_set1_epi16(0x7f80);
+  Mask wrong = 0;
+  for (int64_t i = 0; i < count; i += 32) {
+    wrong |= _mm512_cmpeq_epi16_mask(_mm512_and_si512(load32(values + i, count - i), exponent), exponent);
+  }
+  return wrong == 0;
+}
+
+/// Tiles 0 to 3 are the sums, 4 to 7 what is multiplied.
+CRESCENT_AMX_INLINE void begin_sums(const float* c, int64_t second, int64_t third, int64_t row, bool add) {
+  if (add) {
+    _tile_loadd(0, c, row);
+    _tile_loadd(1, c + second, row);
+    _tile_loadd(2, c + third, row);
+    _tile_loadd(3, c + third + second, row);
+  } else {
+    _tile_zero(0);
+    _tile_zero(1);
+    _tile_zero(2);
+    _tile_zero(3);
+  }
+}
+CRESCENT_AMX_INLINE void end_sums(float* c, int64_t second, int64_t third, int64_t row) {
+  _tile_stored(0, c, row);
+  _tile_stored(1, c + second, row);
+  _tile_stored(2, c + third, row);
+  _tile_stored(3, c + third + second, row);
+}
+
+/// step(offset in a, offset in b) for all steps of all runs.
+template <class F>
+CRESCENT_AMX_INLINE void each_step(const Left& a, int64_t steps, int64_t runs, F&& step) {
+  int64_t right = 0;
+  for (int64_t r = 0; r < runs; ++r) {
+    int64_t left = r * a.run;
+    for (int64_t i = 0; i < steps; ++i, left += a.step, right += kTileValues) step(left, right);
+  }
+}
+
+CRESCENT_AMX void multiply_square(const Left& a, const Right& b, int64_t steps, int64_t runs, float* c, bool add) {
+  constexpr int64_t kSecond = kLines, kThird = 2 * kLines * kLines, kRow = 2 * kLines * sizeof(float);
+  const int64_t row = a.row * static_cast<int64_t>(sizeof(uint16_t));
+  begin_sums(c, kSecond, kThird, kRow, add);
+  each_step(a, steps, runs, [&](int64_t left, int64_t right) CRESCENT_AMX_LAMBDA {
+    _tile_loadd(4, a.strips[0] + left, row);
+    _tile_loadd(6, b.strips[0] + right, 64);
+    _tile_loadd(7, b.strips[1] + right, 64);
+    _tile_dpbf16ps(0, 4, 6);
+    _tile_dpbf16ps(1, 4, 7);
+    _tile_loadd(5, a.strips[1] + left, row);
+    _tile_dpbf16ps(2, 5, 6);
+    _tile_dpbf16ps(3, 5, 7);
+  });
+  end_sums(c, kSecond, kThird, kRow);
+}
+
+CRESCENT_AMX void multiply_tall(const Left& a, const Right& b, int64_t steps, int64_t runs, float* c, bool add) {
+  constexpr int64_t kSecond = kLines * kLines, kThird = 2 * kSecond, kRow = kLines * sizeof(float);
+  const int64_t row = a.row * static_cast<int64_t>(sizeof(uint16_t));
+  begin_sums(c, kSecond, kThird, kRow, add);
+  each_step(a, steps, runs, [&](int64_t left, int64_t right) CRESCENT_AMX_LAMBDA {
+    _tile_loadd(7, b.strips[0] + right, 64);
+    _tile_loadd(4, a.strips[0] + left, row);
+    _tile_dpbf16ps(0, 4, 7);
+    _tile_loadd(5, a.strips[1] + left, row);
+    _tile_dpbf16ps(1, 5, 7);
+    _tile_loadd(6, a.strips[2] + left, row);
+    _tile_dpbf16ps(2, 6, 7);
+    _tile_loadd(4, a.strips[3] + left, row);
+    _tile_dpbf16ps(3, 4, 7);
+  });
+  end_sums(c, kSecond, kThird, kRow);
+}
+
+CRESCENT_AMX void multiply_wide(const Left& a, const Right& b, int64_t steps, int64_t runs, float* c, bool add) {
+  constexpr int64_t kSecond = kLines, kThird = 2 * kSecond, kRow = 4 * kLines * sizeof(float);
+  const int64_t row = a.row * static_cast<int64_t>(sizeof(uint16_t));
+  begin_sums(c, kSecond, kThird, kRow, add);
+  each_step(a, steps, runs, [&](int64_t left, int64_t right) CRESCENT_AMX_LAMBDA {
+    _tile_loadd(7, a.strips[0] + left, row);
+    _tile_loadd(4, b.strips[0] + right, 64);
+    _tile_dpbf16ps(0, 7, 4);
+    _tile_loadd(5, b.strips[1] + right, 64);
+    _tile_dpbf16ps(1, 7, 5);
+    _tile_loadd(6, b.strips[2] + right, 64);
+    _tile_dpbf16ps(2, 7, 6);
+    _tile_loadd(4, b.strips[3] + right, 64);
+    _tile_dpbf16ps(3, 7, 4);
+  });
+  end_sums(c, kSecond, kThird, kRow);
+}
 
 CRESCENT_AMX void configure() { _tile_loadconfig(&kWholeTiles); }
 CRESCENT_AMX void release() { _tile_release(); }
@@ -164,39 +284,14 @@ bool available() {
 Tiles::Tiles() { configure(); }
 Tiles::~Tiles() { release(); }
 
-CRESCENT_AMX void multiply(const Left& a, const Right& b, int64_t steps, int64_t runs, float* c, bool add) {
-  constexpr int64_t kRow = kBlock * sizeof(float);
-  float* lower = c + kLines * kBlock;
-  if (add) {
-    _tile_loadd(0, c, kRow);
-    _tile_loadd(1, c + kLines, kRow);
-    _tile_loadd(2, lower, kRow);
-    _tile_loadd(3, lower + kLines, kRow);
-  } else {
-    _tile_zero(0);
-    _tile_zero(1);
-    _tile_zero(2);
-    _tile_zero(3);
+bool all_finite(const uint16_t* values, int64_t count) { return are_finite(values, count); }
+
+void multiply(Block block, const Left& a, const Right& b, int64_t steps, int64_t runs, float* c, bool add) {
+  switch (block) {
+    case Block::square: return multiply_square(a, b, steps, runs, c, add);
+    case Block::tall: return multiply_tall(a, b, steps, runs, c, add);
+    case Block::wide: return multiply_wide(a, b, steps, runs, c, add);
   }
-  const int64_t row = a.row * static_cast<int64_t>(sizeof(uint16_t)), second = a.second - a.first;
-  const uint16_t *right = b.first, *other = b.second;
-  for (int64_t r = 0; r < runs; ++r) {
-    const uint16_t* left = a.first + r * a.run;
-    for (int64_t i = 0; i < steps; ++i, left += a.step, right += kTileValues, other += kTileValues) {
-      _tile_loadd(4, left, row);
-      _tile_loadd(6, right, 64);
-      _tile_loadd(7, other, 64);
-      _tile_dpbf16ps(0, 4, 6);
-      _tile_dpbf16ps(1, 4, 7);
-      _tile_loadd(5, left + second, row);
-      _tile_dpbf16ps(2, 5, 6);
-      _tile_dpbf16ps(3, 5, 7);
-    }
-  }
-  _tile_stored(0, c, kRow);
-  _tile_stored(1, c + kLines, kRow);
-  _tile_stored(2, lower, kRow);
-  _tile_stored(3, lower + kLines, kRow);
 }
 
 template <class T>
@@ -210,8 +305,8 @@ void pack_right(const T* from, int64_t ld, Lie lie, int64_t lines, int64_t depth
   in_rows ? pack<false, true>(from, ld, lines, depth, to, stride) : pack<false, false>(from, ld, lines, depth, to, stride);
 }
 template <class T>
-void store(const float* from, int64_t rows, int64_t columns, T* to, int64_t ld) {
-  store_rows(from, rows, columns, to, ld);
+void store(const float* from, int64_t width, int64_t rows, int64_t columns, const float* bias, bool relu, T* to, int64_t ld) {
+  store_rows(from, width, rows, columns, bias, relu, to, ld);
 }
 
 #else
@@ -219,13 +314,14 @@ void store(const float* from, int64_t rows, int64_t columns, T* to, int64_t ld) 
 bool available() { return false; }
 Tiles::Tiles() = default;
 Tiles::~Tiles() = default;
-void multiply(const Left&, const Right&, int64_t, int64_t, float*, bool) {}
+void multiply(Block, const Left&, const Right&, int64_t, int64_t, float*, bool) {}
+bool all_finite(const uint16_t*, int64_t) { return true; }
 template <class T>
 void pack_left(const T*, int64_t, Lie, int64_t, int64_t, uint16_t*, int64_t) {}
 template <class T>
 void pack_right(const T*, int64_t, Lie, int64_t, int64_t, uint16_t*, int64_t) {}
 template <class T>
-void store(const float*, int64_t, int64_t, T*, int64_t) {}
+void store(const float*, int64_t, int64_t, int64_t, const float*, bool, T*, int64_t) {}
 
 #endif
 
@@ -233,7 +329,7 @@ template void pack_left(const uint16_t*, int64_t, Lie, int64_t, int64_t, uint16_
 template void pack_left(const float*, int64_t, Lie, int64_t, int64_t, uint16_t*, int64_t);
 template void pack_right(const uint16_t*, int64_t, Lie, int64_t, int64_t, uint16_t*, int64_t);
 template void pack_right(const float*, int64_t, Lie, int64_t, int64_t, uint16_t*, int64_t);
-template void store(const float*, int64_t, int64_t, uint16_t*, int64_t);
-template void store(const float*, int64_t, int64_t, float*, int64_t);
+template void store(const float*, int64_t, int64_t, int64_t, const float*, bool, uint16_t*, int64_t);
+template void store(const float*, int64_t, int64_t, int64_t, const float*, bool, float*, int64_t);
 
 }  // namespace crescent::cpu::amx

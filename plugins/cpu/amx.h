@@ -37,22 +37,32 @@ void pack_left(const T* from, int64_t ld, Lie lie, int64_t lines, int64_t depth,
 template <class T>
 void pack_right(const T* from, int64_t ld, Lie lie, int64_t lines, int64_t depth, uint16_t* to, int64_t stride);
 
-/// The two tiles of a that a product begins with, and how far it is, in values, to the next row of a tile, to the next
-/// step, and to the next run of steps.
+/// Strips of a, where each begins, and how far it is, in values, to the next row of a tile, to the next step, and to the
+/// next run of steps.
 struct Left {
-  const uint16_t *first, *second;
+  const uint16_t* strips[4];
   int64_t row = kDepth, step = kTileValues, run = 0;
 };
-/// The same of b, of which strips are contiguous.
+/// Strips of b; their steps are contiguous.
 struct Right {
-  const uint16_t *first, *second;
+  const uint16_t* strips[4];
 };
 
-/// c (32, 32) = a b, or += where `add`, of `runs` times `steps`. Needs Tiles.
-void multiply(const Left& a, const Right& b, int64_t steps, int64_t runs, float* c, bool add);
+/// How many strips of a and of b are multiplied at a time: four sums in all.
+enum class Block { square /* 2 x 2 */, tall /* 4 x 1 */, wide /* 1 x 4 */ };
+inline constexpr int64_t left_strips(Block block) { return block == Block::square ? 2 : block == Block::tall ? 4 : 1; }
+inline constexpr int64_t right_strips(Block block) { return 4 / left_strips(block); }
+inline constexpr int64_t kBlockValues = 4 * kLines * kLines;
 
-/// to (rows, columns) = from (rows of 32), rounded where T is uint16_t (bfloat16).
+/// c (lines of the left strips, lines of the right strips) = a b, or += where `add`, of `runs` times `steps`. Needs Tiles.
+void multiply(Block block, const Left& a, const Right& b, int64_t steps, int64_t runs, float* c, bool add);
+
+/// All are numbers.
+bool all_finite(const uint16_t* values, int64_t count);
+
+/// to (rows, columns) = from + bias, which may be null, not less than 0 where `relu`; rounded where T is uint16_t
+/// (bfloat16). NaN stays NaN. Rows of `from` are `width` apart.
 template <class T>
-void store(const float* from, int64_t rows, int64_t columns, T* to, int64_t ld);
+void store(const float* from, int64_t width, int64_t rows, int64_t columns, const float* bias, bool relu, T* to, int64_t ld);
 
 }  // namespace crescent::cpu::amx

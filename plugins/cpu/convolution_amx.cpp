@@ -3,6 +3,7 @@
 // contiguous: rows of pixels that overlap are the left operand of a product as they lie. What comes out for the pixels of
 // the padding is not stored.
 #include <algorithm>
+#include <utility>
 
 #include "amx.h"
 #include "convolution.h"
@@ -13,9 +14,9 @@
 namespace crescent::cpu {
 namespace {
 
-using amx::kBlock;
 using amx::kLines;
 
+constexpr int64_t kMost = 4 * kLines;                ///< lines of a block at most
 constexpr int64_t kPixels = 2048;                    ///< of a piece of an image, about
 
 int64_t pieces(int64_t whole, int64_t piece) { return (whole + piece - 1) / piece; }
@@ -39,10 +40,12 @@ struct Flat {
     width = out_columns + kernel_columns - 1;
     piece = std::clamp<int64_t>(kPixels / width, 1, out_rows);
   }
-  int64_t pixels(int64_t count) const { return pieces(count * width, kBlock) * kBlock; }     ///< of so many output rows
-  /// Values of a padded piece, and what is read behind it.
+  /// Of so many output rows, to whole blocks of so many.
+  int64_t pixels(int64_t count, int64_t block) const { return pieces(count * width, block) * block; }
+  /// Values of a padded piece and what is read behind it, in whole tile rows.
   int64_t padded_values(int64_t count) const {
-    return (pixels(count) + (kernel_rows - 1) * width + kernel_columns) * channels + 2 * amx::kDepth;
+    const int64_t values = (pixels(count, kMost) + (kernel_rows - 1) * width + kernel_columns) * channels;
+    return pieces(values, amx::kDepth) * amx::kDepth + 2 * amx::kDepth;
   }
   int64_t first(int64_t number) const { return number * piece; }
   int64_t count(int64_t number) const { return std::min(piece, out_rows - first(number)); }
@@ -65,68 +68,97 @@ class ImageConvolution final : public Kernel {
  public:
   explicit ImageConvolution(const Request& r)
       : plan_(r), gradient_(plan_.pass == ConvPass::backward_data), flat_(plan_, gradient_),
-        run_(flat_.kernel_columns * flat_.channels), strip_(flat_.kernel_rows * amx::strip_values(run_)) {}
+        run_(flat_.kernel_columns * flat_.channels), strip_(flat_.kernel_rows * amx::strip_values(run_)),
+        strips_(pieces(flat_.out_channels, kLines)), block_(strips_ == 1 ? amx::Block::tall : amx::Block::square) {}
 
   void run(const Arguments& a) override {
-    auto* packed = reinterpret_cast<uint16_t*>(a.scratch);
-    pack_kernel(a.in<uint16_t>(1), packed, packed + strips() * strip_);
+    auto* bias = reinterpret_cast<float*>(a.scratch);
+    auto* packed = reinterpret_cast<uint16_t*>(bias + bias_values());
+    if (plan_.bias) cast_loop(DType::bfloat16, DType::float32)(a.in<uint16_t>(2), bias, static_cast<size_t>(flat_.out_channels));
+    pack_kernel(a, packed, packed + strips_ * strip_);
     a.pool.parallel(flat_.batch * flat_.piece_count(), [&](int64_t part, int) {
       const amx::Tiles tiles;
-      compute(a, packed, part / flat_.piece_count(), part % flat_.piece_count());
+      compute(a, packed, plan_.bias ? bias : nullptr, part / flat_.piece_count(), part % flat_.piece_count());
     });
   }
   std::string name() const override { return "amx"; }
   size_t scratch_bytes() const override {
-    return static_cast<size_t>(strips() * strip_ + (gradient_ ? plan_.kernel_size() : 0)) * sizeof(uint16_t);
+    return static_cast<size_t>(bias_values()) * sizeof(float) +
+           static_cast<size_t>(strips_ * strip_ + (gradient_ ? plan_.kernel_size() : 0)) * sizeof(uint16_t);
   }
   double flops() const override { return plan_.flops(); }
 
  private:
-  int64_t strips() const { return pieces(flat_.out_channels, kLines); }
+  int64_t bias_values() const { return plan_.bias ? pieces(flat_.out_channels, kLines) * kLines : 0; }
 
-  void pack_kernel(const uint16_t* kernel, uint16_t* packed, uint16_t* turned) const {
+  /// A gradient's kernel as rows (out channel) of values (tap from the last one, channel); then strips of a row of the kernel.
+  void pack_kernel(const Arguments& a, uint16_t* packed, uint16_t* turned) const {
+    const auto* kernel = a.in<uint16_t>(1);
     const int64_t taps = flat_.kernel_rows * flat_.kernel_columns, in = flat_.channels, out = flat_.out_channels;
-    for (int64_t tap = 0; gradient_ && tap < taps; ++tap) {
-      const uint16_t* from = kernel + (taps - 1 - tap) * in * out;
-      for (int64_t o = 0; o < out; ++o) {
-        for (int64_t i = 0; i < in; ++i) turned[(tap * in + i) * out + o] = from[o * in + i];
+    a.pool.blocks(gradient_ ? out : 0, 1 + 8192 / (taps * in), [&](int64_t begin, int64_t end) {
+      for (int64_t o = begin; o < end; ++o) {
+        for (int64_t tap = 0; tap < taps; ++tap) {
+          std::copy_n(kernel + ((taps - 1 - tap) * out + o) * in, in, turned + (o * taps + tap) * in);
+        }
       }
-    }
-    for (int64_t row = 0; row < flat_.kernel_rows; ++row) {
-      amx::pack_right((gradient_ ? turned : kernel) + row * run_ * out, out, amx::Lie::lines_in_columns, out, run_,
-                      packed + row * amx::strip_values(run_), strip_);
-    }
+    });
+    a.pool.blocks(flat_.kernel_rows, 1 + 8192 / (run_ * out), [&](int64_t begin, int64_t end) {
+      for (int64_t row = begin; row < end; ++row) {
+        uint16_t* to = packed + row * amx::strip_values(run_);
+        gradient_ ? amx::pack_right(turned + row * run_, taps * in, amx::Lie::lines_in_rows, out, run_, to, strip_)
+                  : amx::pack_right(kernel + row * run_ * out, out, amx::Lie::lines_in_columns, out, run_, to, strip_);
+      }
+    });
   }
 
-  void compute(const Arguments& a, const uint16_t* kernel, int64_t image, int64_t number) const {
+  void compute(const Arguments& a, const uint16_t* kernel, const float* bias, int64_t image, int64_t number) const {
     const int64_t first = flat_.first(number), count = flat_.count(number), channels = flat_.channels;
-    alignas(64) float sums[kBlock * kBlock];
-    auto* padded = reinterpret_cast<uint16_t*>(thread_scratch(static_cast<size_t>(flat_.padded_values(count)) * sizeof(uint16_t)));
+    alignas(64) float sums[amx::kBlockValues];
+    const int64_t padded_values = flat_.padded_values(count), cut_values = left_strips(block_) * strip_;
+    auto* padded = reinterpret_cast<uint16_t*>(thread_scratch(static_cast<size_t>(padded_values + cut_values) * sizeof(uint16_t)));
     flat_.pad(a.in<uint16_t>(0) + image * flat_.rows * flat_.columns * channels, first, count, padded);
     uint16_t* y = a.out<uint16_t>(0) + (image * flat_.out_rows + first) * flat_.out_columns * flat_.out_channels;
-    for (int64_t f = 0; f < count * flat_.width; f += kBlock) {
-      const uint16_t* pixel = padded + f * channels;
-      const amx::Left left{pixel, pixel + kLines * channels, channels, amx::kDepth, flat_.width * channels};
-      for (int64_t strip = 0; strip < strips(); strip += 2) {
-        const amx::Right right{kernel + strip * strip_, kernel + std::min(strip + 1, strips() - 1) * strip_};
-        amx::multiply(left, right, amx::steps(run_), flat_.kernel_rows, sums, false);
-        store(a, sums, f, count, strip * kLines, y);
+    // A step may reach beyond its row of the kernel, where zeros wait for it; but not every value times 0 is 0.
+    const bool overreaches = run_ % amx::kDepth != 0 && !amx::all_finite(padded, padded_values);
+    for (int64_t f = 0; f < count * flat_.width; f += pixels()) {
+      const amx::Left left = overreaches ? cut_off(padded + f * channels, padded + padded_values) : as_it_lies(padded + f * channels);
+      for (int64_t strip = 0; strip < strips_; strip += right_strips(block_)) {
+        const amx::Right right{{kernel + strip * strip_, kernel + std::min(strip + 1, strips_ - 1) * strip_}};
+        amx::multiply(block_, left, right, amx::steps(run_), flat_.kernel_rows, sums, false);
+        store(sums, bias, f, count, strip * kLines, y);
       }
     }
   }
 
-  /// The sums of 32 pixels from f on and 32 channels from c on.
-  void store(const Arguments& a, float* sums, int64_t f, int64_t rows, int64_t c, uint16_t* y) const {
-    const int64_t channels = std::min(kBlock, flat_.out_channels - c);
-    float bias[kBlock];
-    for (int64_t i = 0; plan_.bias && i < channels; ++i) bias[i] = bfloat16_to_float(a.in<uint16_t>(2)[c + i]);
-    finish<float>(sums, kBlock, channels, kBlock, plan_.bias ? bias : nullptr, plan_.epilogue);
-    for (int64_t i = 0; i < kBlock;) {
+  int64_t pixels() const { return left_strips(block_) * kLines; }
+  int64_t width() const { return right_strips(block_) * kLines; }      ///< channels of a block
+
+  amx::Left as_it_lies(const uint16_t* pixel) const {
+    const int64_t strip = kLines * flat_.channels;
+    return {{pixel, pixel + strip, pixel + 2 * strip, pixel + 3 * strip}, flat_.channels, amx::kDepth, flat_.width * flat_.channels};
+  }
+  /// The values under the kernel alone, copied.
+  amx::Left cut_off(const uint16_t* pixel, uint16_t* to) const {
+    const int64_t row_values = amx::strip_values(run_);
+    for (int64_t row = 0; row < flat_.kernel_rows; ++row) {
+      amx::pack_left(pixel + row * flat_.width * flat_.channels, flat_.channels, amx::Lie::lines_in_rows, pixels(), run_,
+                     to + row * row_values, strip_);
+    }
+    return {{to, to + strip_, to + 2 * strip_, to + 3 * strip_}, amx::kDepth, amx::kTileValues, row_values};
+  }
+
+  /// The sums of pixels from f on and channels from c on.
+  void store(float* sums, const float* bias, int64_t f, int64_t rows, int64_t c, uint16_t* y) const {
+    const int64_t channels = std::min(width(), flat_.out_channels - c);
+    if (bias) bias += c;
+    if (!is_simple(plan_.epilogue)) finish<float>(sums, pixels(), channels, width(), std::exchange(bias, nullptr), plan_.epilogue);
+    for (int64_t i = 0; i < pixels();) {
       const int64_t row = (f + i) / flat_.width, column = (f + i) % flat_.width;
-      const int64_t here = std::min(kBlock - i, flat_.width - column), shown = std::min(here, flat_.out_columns - column);
+      const int64_t here = std::min(pixels() - i, flat_.width - column), shown = std::min(here, flat_.out_columns - column);
       if (row >= rows) return;
       if (shown > 0) {
-        amx::store(sums + i * kBlock, shown, channels, y + (row * flat_.out_columns + column) * flat_.out_channels + c, flat_.out_channels);
+        amx::store(sums + i * width(), width(), shown, channels, bias, plan_.epilogue == Epilogue::relu,
+                   y + (row * flat_.out_columns + column) * flat_.out_channels + c, flat_.out_channels);
       }
       i += here;
     }
@@ -137,6 +169,8 @@ class ImageConvolution final : public Kernel {
   Flat flat_;
   int64_t run_;                                      ///< values under a row of the kernel
   int64_t strip_;                                    ///< packed values of 16 output channels
+  int64_t strips_;
+  amx::Block block_;
 };
 
 /// dkernel[tap] = x shifted by the tap, transposed, times dy. Images are dealt to a fixed number of lanes.
@@ -144,7 +178,8 @@ class KernelGradient final : public Kernel {
  public:
   explicit KernelGradient(const Request& r)
       : plan_(r), flat_(plan_, false), result_(r.outputs[0].dtype), in_strips_(pieces(flat_.channels, kLines)),
-        out_strips_(pieces(flat_.out_channels, kLines)), columns_(flat_.kernel_rows * flat_.kernel_columns * in_strips_) {
+        out_strips_(pieces(flat_.out_channels, kLines)), columns_(flat_.kernel_rows * flat_.kernel_columns * in_strips_),
+        block_(out_strips_ == 1 ? amx::Block::wide : amx::Block::square) {
     constexpr int64_t kMostLanes = 16, kMostValues = 4 << 20;
     lanes_ = std::clamp<int64_t>(std::min(kMostValues / values(), kMostLanes), 2, std::max<int64_t>(flat_.batch, 2));
   }
@@ -170,12 +205,14 @@ class KernelGradient final : public Kernel {
   double flops() const override { return plan_.flops(); }
 
  private:
-  int64_t blocks_across() const { return pieces(columns_, 2); }
-  int64_t values() const { return pieces(out_strips_, 2) * blocks_across() * kBlock * kBlock; }
+  int64_t down() const { return left_strips(block_); }               ///< strips of a block of the result
+  int64_t across() const { return right_strips(block_); }
+  int64_t blocks_across() const { return pieces(columns_, across()); }
+  int64_t values() const { return pieces(out_strips_, down()) * blocks_across() * amx::kBlockValues; }
   float* partial(const Arguments& a, int64_t lane) const { return reinterpret_cast<float*>(a.scratch) + lane * values(); }
 
   void compute(const Arguments& a, int64_t image, int64_t number, float* sums, bool add) const {
-    const int64_t first = flat_.first(number), count = flat_.count(number), pixels = flat_.pixels(count);
+    const int64_t first = flat_.first(number), count = flat_.count(number), pixels = flat_.pixels(count, amx::kDepth);
     const int64_t in = flat_.channels, out = flat_.out_channels;
     const int64_t deep = pixels + (flat_.kernel_rows - 1) * flat_.width + flat_.kernel_columns;
     const int64_t x_strip = amx::strip_values(deep), dy_strip = amx::strip_values(pixels);
@@ -192,11 +229,12 @@ class KernelGradient final : public Kernel {
     pad_gradient(a.in<uint16_t>(1) + (image * flat_.out_rows + first) * flat_.out_columns * out, count, pixels, dy_rows);
     amx::pack_left(dy_rows, out, amx::Lie::lines_in_columns, out, pixels, dy, dy_strip);
 
-    for (int64_t o = 0; o < out_strips_; o += 2) {
-      const amx::Left left{dy + o * dy_strip, dy + std::min(o + 1, out_strips_ - 1) * dy_strip};
-      for (int64_t c = 0; c < columns_; c += 2, sums += kBlock * kBlock) {
-        const amx::Right right{column(x, x_strip, c), column(x, x_strip, std::min(c + 1, columns_ - 1))};
-        amx::multiply(left, right, amx::steps(pixels), 1, sums, add);
+    for (int64_t o = 0; o < out_strips_; o += down()) {
+      const amx::Left left{{dy + o * dy_strip, dy + std::min(o + 1, out_strips_ - 1) * dy_strip}};
+      for (int64_t c = 0; c < columns_; c += across(), sums += amx::kBlockValues) {
+        amx::Right right;
+        for (int64_t i = 0; i < across(); ++i) right.strips[i] = column(x, x_strip, std::min(c + i, columns_ - 1));
+        amx::multiply(block_, left, right, amx::steps(pixels), 1, sums, add);
       }
     }
   }
@@ -218,13 +256,14 @@ class KernelGradient final : public Kernel {
   void write_row(const Arguments& a, int64_t row) const {
     const int64_t out = flat_.out_channels, tap = row / flat_.channels, channel = row % flat_.channels;
     const int64_t c = tap * in_strips_ + channel / kLines;
-    const float* from = partial(a, 0) + c / 2 * kBlock * kBlock + c % 2 * kLines + channel % kLines;
+    const int64_t height = down() * kLines, width = across() * kLines;
+    const float* from = partial(a, 0) + c / across() * amx::kBlockValues + c % across() * kLines + channel % kLines;
     const size_t bytes = size_of(result_);
     const UnaryLoop convert = cast_loop(DType::float32, result_);
-    for (int64_t o = 0; o < out; o += kBlock, from += blocks_across() * kBlock * kBlock) {
-      float line[kBlock];
-      const int64_t count = std::min(kBlock, out - o);
-      for (int64_t i = 0; i < count; ++i) line[i] = from[i * kBlock];
+    for (int64_t o = 0; o < out; o += height, from += blocks_across() * amx::kBlockValues) {
+      float line[kMost];
+      const int64_t count = std::min(height, out - o);
+      for (int64_t i = 0; i < count; ++i) line[i] = from[i * width];
       convert(line, a.outputs[0] + static_cast<size_t>(row * out + o) * bytes, static_cast<size_t>(count));
     }
   }
@@ -234,6 +273,7 @@ class KernelGradient final : public Kernel {
   DType result_;
   int64_t in_strips_, out_strips_;
   int64_t columns_;                                  ///< strips of the result: taps times strips of input channels
+  amx::Block block_;
   int64_t lanes_ = 1;
 };
 

@@ -44,6 +44,9 @@ struct MatmulCut {
 template <class T>
 void finish(T* c, int64_t rows, int64_t columns, int64_t ldc, const T* bias, Epilogue epilogue);
 
+/// Costs next to nothing on values on their way to memory.
+inline bool is_simple(Epilogue epilogue) { return epilogue == Epilogue::none || epilogue == Epilogue::relu; }
+
 /// sum += part, elementwise.
 template <class T>
 void accumulate(T* sum, const T* part, int64_t count);

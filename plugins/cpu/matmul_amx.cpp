@@ -1,7 +1,9 @@
 // Products of bfloat16 on AMX tiles. A part of the work packs its own rows of a and columns of b, a stretch of k at a
 // time, so that whoever computes finds them in its own cache.
 #include <algorithm>
+#include <limits>
 #include <type_traits>
+#include <utility>
 
 #include "amx.h"
 #include "loops.h"
@@ -13,23 +15,30 @@ namespace {
 
 using amx::kBlock;
 
-constexpr int64_t kDepth = 512;              ///< packed at a time: four strips of it fit the first-level cache
+constexpr int64_t kDepth = 256;              ///< packed at a time: four strips of it fit the first-level cache
 constexpr double kFlopsPerRegion = 4e6;      ///< worth another thread
 
 int64_t pieces(int64_t whole, int64_t piece) { return (whole + piece - 1) / piece; }
 /// Pieces of about this size, all but the last a multiple of `step`.
 int64_t even(int64_t whole, int64_t piece, int64_t step) { return pieces(pieces(whole, pieces(whole, piece)), step) * step; }
 
-/// How a product is cut, by its shape alone: blocks of the result, and of long sums several parts.
+/// How a product is cut, by its shape alone: blocks of the result, and of long sums several parts. Every cut costs: rows
+/// of a packed for one more block of columns, columns of b for one more block of rows, partial sums stored and added.
 struct Cut {
-  explicit Cut(const MatmulPlan& p) : rows(p.m), columns(p.n), depth(p.k) {
-    constexpr int64_t kEnough = 8, kLargest = 256;       // parts; lines of a block
+  Cut(const MatmulPlan& p, bool packs_left) : rows(p.m), columns(p.n), depth(p.k) {
+    constexpr int64_t kEnough = 8, kLargest = 512;       // parts; lines of a block
     constexpr double kLeastWork = 1e6;                   // multiplications of a part
     auto parts = [&] { return p.count() * pieces(p.m, rows) * pieces(p.n, columns) * pieces(p.k, depth); };
     auto work = [&] { return static_cast<double>(rows) * static_cast<double>(columns) * static_cast<double>(depth); };
     while (parts() < kEnough && work() > 2 * kLeastWork) {
-      int64_t& longest = depth / 4 > std::max(rows, columns) ? depth : rows > columns ? rows : columns;
-      longest = (longest + 1) / 2;
+      constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
+      const int64_t across = columns < 2 * kBlock ? kNever : packs_left ? rows * depth : 0;
+      const int64_t down = rows < 2 * kBlock ? kNever : columns * depth;
+      const int64_t deep = depth < 2 * kDepth ? kNever : rows * columns * (depth == p.k ? 8 : 2);
+      const int64_t cheapest = std::min({across, down, deep});
+      if (cheapest == kNever) break;
+      int64_t& halved = cheapest == across ? columns : cheapest == down ? rows : depth;
+      halved = (halved + 1) / 2;
     }
     rows = even(p.m, std::min(rows, kLargest), kBlock), columns = even(p.n, std::min(columns, kLargest), kBlock);
     depth = even(p.k, depth, amx::kDepth);
@@ -50,7 +59,8 @@ void as_values(DType dtype, Byte* memory, F&& f) {
 class AmxMatmul final : public Kernel {
  public:
   explicit AmxMatmul(const Request& r)
-      : plan_(r), cut_(plan_), a_(r.inputs[0].dtype), b_(r.inputs[1].dtype), c_(r.outputs[0].dtype) {}
+      : plan_(r), packs_left_(!is_left(plan_, r.inputs[0].dtype)), cut_(plan_, packs_left_), a_(r.inputs[0].dtype),
+        b_(r.inputs[1].dtype), c_(r.outputs[0].dtype) {}
 
   void run(const Arguments& args) override {
     const int64_t parts = plan_.count() * cut_.row_blocks * cut_.column_blocks * cut_.sums;
@@ -80,53 +90,71 @@ class AmxMatmul final : public Kernel {
   int64_t size() const { return plan_.count() * plan_.m * plan_.n; }
   float* partial(const Arguments& args, int64_t sum) const { return reinterpret_cast<float*>(args.scratch) + sum * size(); }
 
+  /// The tiles of a are in memory as they are wanted, and its rows do not share their places in the first-level cache.
+  static bool is_left(const MatmulPlan& p, DType a) {
+    constexpr int64_t kFarthest = 512;       // values from row to row
+    return a == DType::bfloat16 && !p.transpose_a && p.m % kBlock == 0 && p.k % amx::kDepth == 0 && p.k <= kFarthest;
+  }
+
   void compute(const Arguments& args, int64_t number) const {
     const Part p = part(number);
     const int64_t deepest = amx::strip_values(std::min(kDepth, p.k1 - p.k0));
     const int64_t row_strips = pieces(p.rows, amx::kLines), column_strips = pieces(p.columns, amx::kLines);
     const int64_t row_blocks = pieces(p.rows, kBlock), column_blocks = pieces(p.columns, kBlock);
-    const int64_t sum_values = row_blocks * column_blocks * kBlock * kBlock;
-    auto* sums = reinterpret_cast<float*>(thread_scratch(static_cast<size_t>(sum_values) * sizeof(float) +
-                                                         static_cast<size_t>((row_strips + column_strips) * deepest) * sizeof(uint16_t)));
-    auto* a = reinterpret_cast<uint16_t*>(sums + sum_values);
-    uint16_t* b = a + row_strips * deepest;
+    const bool at_once = p.k1 - p.k0 <= kDepth;
+    const int64_t sum_values = amx::kBlockValues * (at_once ? 1 : row_blocks * column_blocks);
+    auto* sums = reinterpret_cast<float*>(
+        thread_scratch(static_cast<size_t>(sum_values + column_blocks * kBlock) * sizeof(float) +
+                       static_cast<size_t>((row_strips + column_strips) * deepest) * sizeof(uint16_t)));
+    float* bias = sums + sum_values;
+    auto* b = reinterpret_cast<uint16_t*>(bias + column_blocks * kBlock);
+    uint16_t* a = b + column_strips * deepest;
+    if (plan_.bias) cast_loop(DType::bfloat16, DType::float32)(args.in<uint16_t>(2) + p.j, bias, static_cast<size_t>(p.columns));
     for (int64_t k = p.k0; k < p.k1; k += kDepth) {
       const int64_t deep = std::min(kDepth, p.k1 - k), strip = amx::strip_values(deep);
-      const bool at_end = k + kDepth >= p.k1;
-      pack(args, p, k, deep, a, b);
+      pack_right(args, p, k, deep, b);
+      if (packs_left_) pack_left(args, p, k, deep, a);
       for (int64_t j = 0; j < column_blocks; ++j) {
-        const amx::Right right{b + 2 * j * strip, b + std::min(2 * j + 1, column_strips - 1) * strip};
+        const amx::Right right{{b + 2 * j * strip, b + std::min(2 * j + 1, column_strips - 1) * strip}};
         for (int64_t i = 0; i < row_blocks; ++i) {
-          float* sum = sums + (k == p.k0 && at_end ? 0 : (j * row_blocks + i) * kBlock * kBlock);
-          const amx::Left left{a + 2 * i * strip, a + std::min(2 * i + 1, row_strips - 1) * strip};
-          amx::multiply(left, right, amx::steps(deep), 1, sum, k > p.k0);
-          if (at_end) store(args, p, i * kBlock, j * kBlock, sum);
+          float* sum = at_once ? sums : sums + (j * row_blocks + i) * amx::kBlockValues;
+          const amx::Left left = packs_left_ ? amx::Left{{a + 2 * i * strip, a + std::min(2 * i + 1, row_strips - 1) * strip}}
+                                             : left_in_memory(args, p, i * kBlock, k);
+          amx::multiply(amx::Block::square, left, right, amx::steps(deep), 1, sum, k > p.k0);
+          if (k + kDepth >= p.k1) store(args, p, i * kBlock, j * kBlock, sum, plan_.bias ? bias + j * kBlock : nullptr);
         }
       }
     }
   }
 
-  void pack(const Arguments& args, const Part& p, int64_t k, int64_t deep, uint16_t* a, uint16_t* b) const {
-    using enum amx::Lie;
-    const int64_t lda = plan_.lda(), ldb = plan_.ldb(), stride = amx::strip_values(deep);
-    const size_t item = static_cast<size_t>(p.item);
-    as_values(a_, args.inputs[0], [&](auto* x) {
-      x += plan_.a[item] + (plan_.transpose_a ? k * lda + p.i : p.i * lda + k);
-      amx::pack_left(x, lda, plan_.transpose_a ? lines_in_columns : lines_in_rows, p.rows, deep, a, stride);
+  amx::Left left_in_memory(const Arguments& args, const Part& p, int64_t i, int64_t k) const {
+    const uint16_t* first = args.in<uint16_t>(0) + plan_.a[static_cast<size_t>(p.item)] + (p.i + i) * plan_.k + k;
+    return {{first, first + amx::kLines * plan_.k}, plan_.k, amx::kDepth};
+  }
+  void pack_left(const Arguments& args, const Part& p, int64_t k, int64_t deep, uint16_t* to) const {
+    as_values(a_, args.inputs[0], [&](auto* a) {
+      a += plan_.a[static_cast<size_t>(p.item)] + (plan_.transpose_a ? k * plan_.m + p.i : p.i * plan_.k + k);
+      const auto lie = plan_.transpose_a ? amx::Lie::lines_in_columns : amx::Lie::lines_in_rows;
+      amx::pack_left(a, plan_.lda(), lie, p.rows, deep, to, amx::strip_values(deep));
     });
-    as_values(b_, args.inputs[1], [&](auto* x) {
-      x += plan_.b[item] + (plan_.transpose_b ? p.j * ldb + k : k * ldb + p.j);
-      amx::pack_right(x, ldb, plan_.transpose_b ? lines_in_rows : lines_in_columns, p.columns, deep, b, stride);
+  }
+  void pack_right(const Arguments& args, const Part& p, int64_t k, int64_t deep, uint16_t* to) const {
+    as_values(b_, args.inputs[1], [&](auto* b) {
+      b += plan_.b[static_cast<size_t>(p.item)] + (plan_.transpose_b ? p.j * plan_.k + k : k * plan_.n + p.j);
+      const auto lie = plan_.transpose_b ? amx::Lie::lines_in_rows : amx::Lie::lines_in_columns;
+      amx::pack_right(b, plan_.ldb(), lie, p.columns, deep, to, amx::strip_values(deep));
     });
   }
 
   /// The 32 x 32 sums at (i, j) of the part.
-  void store(const Arguments& args, const Part& p, int64_t i, int64_t j, float* sums) const {
+  void store(const Arguments& args, const Part& p, int64_t i, int64_t j, float* sums, const float* bias) const {
     const int64_t rows = std::min(kBlock, p.rows - i), columns = std::min(kBlock, p.columns - j);
     const int64_t at = (p.item * plan_.m + p.i + i) * plan_.n + p.j + j;
-    if (cut_.sums > 1) return amx::store(sums, rows, columns, partial(args, p.sum) + at, plan_.n);
-    finish_rows(args, sums, rows, columns, kBlock, p.j + j);
-    as_values(c_, args.outputs[0], [&](auto* c) { amx::store(sums, rows, columns, c + at, plan_.n); });
+    if (cut_.sums > 1) return amx::store(sums, kBlock, rows, columns, nullptr, false, partial(args, p.sum) + at, plan_.n);
+    if (!is_simple(plan_.epilogue)) finish<float>(sums, rows, columns, kBlock, std::exchange(bias, nullptr), plan_.epilogue);
+    as_values(c_, args.outputs[0], [&](auto* c) {
+      amx::store(sums, kBlock, rows, columns, bias, plan_.epilogue == Epilogue::relu, c + at, plan_.n);
+    });
   }
 
   void sum(const Arguments& args, int64_t begin, int64_t end) const {
@@ -134,19 +162,16 @@ class AmxMatmul final : public Kernel {
     float* total = partial(args, 0) + first;
     for (int64_t i = 1; i < cut_.sums; ++i) accumulate(total, partial(args, i) + first, count);
     for (int64_t j = 0; j < plan_.n; j += kBlock) {
-      finish_rows(args, total + j, end - begin, std::min(kBlock, plan_.n - j), plan_.n, j);
+      const int64_t columns = std::min(kBlock, plan_.n - j);
+      float bias[kBlock];
+      if (plan_.bias) cast_loop(DType::bfloat16, DType::float32)(args.in<uint16_t>(2) + j, bias, static_cast<size_t>(columns));
+      finish<float>(total + j, end - begin, columns, plan_.n, plan_.bias ? bias : nullptr, plan_.epilogue);
     }
     cast_loop(DType::float32, c_)(total, args.outputs[0] + static_cast<size_t>(first) * size_of(c_), static_cast<size_t>(count));
   }
 
-  /// Adds the bias of up to 32 columns from j on, and applies the epilogue.
-  void finish_rows(const Arguments& args, float* c, int64_t rows, int64_t columns, int64_t ld, int64_t j) const {
-    float bias[kBlock];
-    for (int64_t i = 0; plan_.bias && i < columns; ++i) bias[i] = bfloat16_to_float(args.in<uint16_t>(2)[j + i]);
-    finish<float>(c, rows, columns, ld, plan_.bias ? bias : nullptr, plan_.epilogue);
-  }
-
   MatmulPlan plan_;
+  bool packs_left_;
   Cut cut_;
   DType a_, b_, c_;
 };

@@ -195,3 +195,26 @@ TEST_CASE("relu after a convolution passes on what is not a number", "[cpu][conv
     }
   }
 }
+
+TEST_CASE("what is not finite reaches those pixels alone that read it", "[cpu][conv]") {
+  for (int64_t channels : {1, 3, 16, 32}) {
+    for (double wrong : {std::nan(""), HUGE_VAL}) {
+      Array x = random({1, 9, 20, channels}, DType::bfloat16, 1);
+      x.values[static_cast<size_t>((4 * 20 + 7) * channels)] = wrong;
+      const Array kernel_values = random({3, 3, channels, 16}, DType::bfloat16, 2);
+      Conv op;
+      op.spec = spec({1, 1}, {1, 1}, {1, 1}, {1, 1});
+      const TensorSpecs in = {x.spec, kernel_values.spec}, out = {{DType::bfloat16, {1, 9, 20, 16}}};
+      for (const auto& row : convolution_kernels()) {
+        auto kernel = row.op == op.name() ? row.make({op, in, out, Options{}}) : nullptr;
+        if (!kernel || kernel->name() != "amx") continue;
+        const auto y = run(*kernel, {x, kernel_values}, out, 1).outputs[0];
+        for (int64_t i = 0; i < 9 * 20; ++i) {
+          const bool reads = std::abs(i / 20 - 4) <= 1 && std::abs(i % 20 - 7) <= 1;
+          CAPTURE(channels, wrong, i);
+          CHECK(std::isfinite(y[static_cast<size_t>(i * 16)]) != reads);
+        }
+      }
+    }
+  }
+}
