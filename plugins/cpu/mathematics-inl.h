@@ -20,6 +20,14 @@ HWY_INLINE hn::Vec<D> constant(D d, double x) {
   return hn::Set(d, static_cast<hn::TFromD<D>>(x));
 }
 
+/// Coefficients from the highest power down.
+template <class D, class V, class... Rest>
+HWY_INLINE V horner(D d, V x, double highest, Rest... rest) {
+  V y = constant(d, highest);
+  ((y = hn::MulAdd(y, x, constant(d, rest))), ...);
+  return y;
+}
+
 /// Above this e^x is infinite.
 template <class D>
 constexpr double kExpLimit = sizeof(hn::TFromD<D>) == 4 ? 88.72283935546875 : 709.782712893384;
@@ -29,6 +37,25 @@ HWY_INLINE V exponential(D d, V x) {
   const V limit = constant(d, kExpLimit<D>);
   const V y = hn::Exp(d, hn::Min(limit, hn::Max(x, hn::Neg(limit + limit))));
   return keep_nan(x, hn::IfThenElse(hn::Gt(x, limit), constant(d, INFINITY), y));
+}
+
+/// e^x for x <= 0, as after the largest of a row has been taken away; half the instructions of `exponential`. 0 where the
+/// result would be too small for a normal number. Polynomial of Cephes.
+template <class D, class V>
+HWY_INLINE V exponential_of_negative(D d, V x) {
+  if constexpr (sizeof(hn::TFromD<D>) == 8) {
+    return exponential(d, x);
+  } else {
+    const hn::RebindToSigned<D> integers;
+    const auto power = hn::NearestInt(hn::Mul(x, constant(d, 1.4426950408889634)));
+    const V n = hn::ConvertTo(d, power);
+    const V r = hn::NegMulAdd(n, constant(d, -2.12194440e-4), hn::NegMulAdd(n, constant(d, 0.693359375), x));
+    const V curve = horner(d, r, 1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1,
+                           5.0000001201e-1);
+    const V y = hn::Add(hn::MulAdd(hn::Mul(r, r), curve, r), constant(d, 1));
+    const V two_to_n = hn::BitCast(d, hn::ShiftLeft<23>(hn::Add(power, hn::Set(integers, 127))));
+    return hn::IfThenZeroElse(hn::Lt(x, constant(d, -87.33654)), hn::Mul(y, two_to_n));
+  }
 }
 
 template <class D, class V>
@@ -77,14 +104,6 @@ HWY_INLINE V by_lane(D d, V x, F&& f) {
 template <class D, class V>
 HWY_INLINE bool small_angles(D d, V x) {
   return hn::AllTrue(d, hn::Lt(hn::Abs(x), constant(d, 39000)));
-}
-
-/// Coefficients from the highest power down.
-template <class D, class V, class... Rest>
-HWY_INLINE V horner(D d, V x, double highest, Rest... rest) {
-  V y = constant(d, highest);
-  ((y = hn::MulAdd(y, x, constant(d, rest))), ...);
-  return y;
 }
 
 /// Chebyshev fits of erf(x)/x over x^2 in [0, 1] and of log(erfc(x)) over [1, 4]; relative error 1e-7.

@@ -51,13 +51,13 @@ double exponentials(const T* x, T* y, int64_t n, T top) {
     auto sum = hn::Zero(d);
     const int64_t stop = std::min(n - lanes, i + 63 * lanes);
     for (; i <= stop; i += lanes) {
-      const auto e = exponential(d, hn::Sub(hn::LoadU(d, x + i), shift));
+      const auto e = exponential_of_negative(d, hn::Sub(hn::LoadU(d, x + i), shift));
       if (y) hn::StoreU(e, d, y + i);
       sum = hn::Add(sum, e);
     }
     if (i + lanes > n && i < n) {
       for (int64_t k = 0; k < lanes; ++k) rest[k] = i + k < n ? x[i + k] : T(-INFINITY);
-      const auto e = exponential(d, hn::Sub(hn::Load(d, rest), shift));
+      const auto e = exponential_of_negative(d, hn::Sub(hn::Load(d, rest), shift));
       hn::Store(e, d, rest);
       if (y) std::copy_n(rest, n - i, y + i);
       sum = hn::Add(sum, e);
@@ -113,7 +113,7 @@ void lines(const void* px, void* py, int64_t n, int64_t stride, int64_t width, b
     for (int64_t j = 0; j < width; ++j) moved[j] = x[i * stride + j] - top[j];
     if (log) std::copy_n(moved, width, y + i * stride);
     for (int64_t j = width; j < (width + lanes - 1) / lanes * lanes; ++j) moved[j] = 0;
-    for (int64_t j = 0; j < width; j += lanes) hn::Store(exponential(d, hn::Load(d, moved + j)), d, moved + j);
+    for (int64_t j = 0; j < width; j += lanes) hn::Store(exponential_of_negative(d, hn::Load(d, moved + j)), d, moved + j);
     if (!log) std::copy_n(moved, width, y + i * stride);
     for (int64_t j = 0; j < width; ++j) sum[j] += static_cast<double>(moved[j]);
   }
@@ -136,7 +136,7 @@ void half_line(const void* px, void* py, int64_t n, bool log) {
   const auto shift = hn::Set(d, log ? top + static_cast<float>(std::log(sum)) : top), factor = hn::Set(d, static_cast<float>(1 / sum));
   for_vectors(d, n, [&](auto load, auto store) HWY_ATTR {
     const auto moved = hn::Sub(load(x), shift);
-    store(log ? moved : hn::Mul(exponential(d, moved), factor), y);
+    store(log ? moved : hn::Mul(exponential_of_negative(d, moved), factor), y);
   });
 }
 

@@ -44,6 +44,12 @@ std::vector<Case> compound_cases() {
   add("batch_norm_train rows", [](X x) { return Tensors{ops::batch_norm_train(x[0], x[1], x[2], 1e-3).y}; },
       {{{9, 5}}, {{5}}, {{5}}});
   add("layer_norm", one([](X x) { return ops::layer_norm(x[0], x[1], x[2], 1e-3); }), {{{3, 4, 7}}, {{7}}, {{7}}});
+  add("dot_product_attention", one([](X x) { return ops::dot_product_attention(x[0], x[1], x[2], {}, 0.4); }),
+      {unit({2, 3, 2, 5}), unit({2, 4, 2, 5}), unit({2, 4, 2, 3})});
+  add("dot_product_attention masked", one([](X x) { return ops::dot_product_attention(x[0], x[1], x[2], x[3], 0.4); }),
+      {unit({2, 3, 2, 5}), unit({2, 4, 2, 5}), unit({2, 4, 2, 3}), booleans({2, 1, 3, 4})});
+  add("attention_weights", one([](X x) { return ops::attention_weights(x[0], x[1], x[2], 0.4); }),
+      {unit({2, 3, 2, 5}), unit({2, 4, 2, 5}), booleans({2, 1, 1, 4})});
   add("lstm", [](X x) {
         ops::LstmResult r = ops::lstm(x[0], x[1], x[2], x[3], x[4], x[5]);
         return Tensors{r.sequence, r.h, r.c};

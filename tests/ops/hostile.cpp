@@ -40,6 +40,10 @@ TEST_CASE("shapes that do not fit are named") {
   CHECK_THROWS_WITH(
       ops::lstm(zeros({2, 3, 4}), zeros({2, 5}), zeros({2, 5}), zeros({4, 20}), zeros({5, 20}), zeros({19})),
       Contains("lstm"));
+  const Tensor heads = zeros({2, 3, 4, 5});
+  CHECK_THROWS_WITH(ops::dot_product_attention(heads, zeros({2, 3, 4, 6}), heads, {}, 1), Contains("(2, 3, 4, 6)"));
+  CHECK_THROWS_WITH(ops::dot_product_attention(heads, heads, zeros({2, 2, 4, 5}), {}, 1), Contains("a value for each key"));
+  CHECK_THROWS_WITH(ops::dot_product_attention(heads, heads, heads, zeros({2, 1, 3, 4}, DType::boolean), 1), Contains("attention"));
   CHECK_THROWS_WITH(ops::qr(zeros({2, 3, 4})), Contains("qr"));
   CHECK_THROWS_WITH(ops::clip(zeros({2}), 3, 1), Contains("clip"));
 }

@@ -295,6 +295,23 @@ CRESCENT_OP(LayerNormBackward, "layer_norm_backward")
   CRESCENT_FIELDS(epsilon)
   Tensors decompose(std::span<const Tensor>) const override;
 };
+/// What attention takes away from the score of a masked key (Keras' number).
+inline constexpr double kMaskedScore = 1e9;
+/// Scaled dot-product attention: softmax(scale q k') v for every head, scores of masked keys lowered by kMaskedScore.
+/// (q (b,t,h,d), k (b,s,h,d), v (b,s,h,e)[, bool mask, broadcast to (b,h,t,s)]) -> context (b,t,h,e), and for the gradient
+/// statistics (b,h,t,2): the highest score of a query, and the sum of exponentials of what its scores are below it.
+CRESCENT_OP(Attention, "attention")
+  double scale = 1;
+  CRESCENT_FIELDS(scale)
+  Tensors vjp(const Vjp&) const override;
+  Tensors decompose(std::span<const Tensor>) const override;
+};
+/// (q, k, v, statistics, dcontext[, mask]) -> dq, dk, dv.
+CRESCENT_OP(AttentionBackward, "attention_backward")
+  double scale = 1;
+  CRESCENT_FIELDS(scale)
+  Tensors decompose(std::span<const Tensor>) const override;
+};
 /// Standard LSTM over time (sigmoid gates, tanh; gate order i, f, c, o).
 /// (x, h0, c0, kernel, recurrent, bias) -> h of every step (b,t,u), last h, last c, gates (b,t,4u) after activation, cells (b,t,u).
 CRESCENT_OP(Lstm, "lstm")

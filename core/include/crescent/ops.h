@@ -119,6 +119,12 @@ CRESCENT_API Tensor softmax_cross_entropy(const Tensor& logits, const Tensor& la
 struct Moments { Tensor y, mean, variance; };
 CRESCENT_API Moments batch_norm_train(const Tensor& x, const Tensor& gamma, const Tensor& beta, double epsilon);
 CRESCENT_API Tensor layer_norm(const Tensor& x, const Tensor& gamma, const Tensor& beta, double epsilon);
+/// Of query (b,t,h,d), key (b,s,h,d) and value (b,s,h,e): (b,t,h,e). The bool mask, of 4 axes that broadcast to (b,h,t,s),
+/// tells which keys a query may look at; no tensor: all.
+CRESCENT_API Tensor dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& mask,
+                                          double scale);
+/// The weights (b,h,t,s) with which dot_product_attention mixes values.
+CRESCENT_API Tensor attention_weights(const Tensor& query, const Tensor& key, const Tensor& mask, double scale);
 struct LstmResult { Tensor sequence, h, c; };
 CRESCENT_API LstmResult lstm(const Tensor& x, const Tensor& h0, const Tensor& c0, const Tensor& kernel, const Tensor& recurrent,
                              const Tensor& bias);

@@ -49,14 +49,14 @@ class MultiHeadAttention final : public Layer {
     output_->build_for({Shape{query[0], query[1], heads_, value_width()}});
   }
   Tensors call(const Tensors& inputs, const Call& call) override {
-    const Tensor query = heads_first((*query_)(inputs[0])) * (1 / std::sqrt(double(key_dim_)));
-    const Tensor key = heads_first((*key_)(inputs.back())), value = heads_first((*value_)(inputs[1]));
-    Tensor scores = ops::matmul(query, key, false, true);                 // (batch, heads, t, s)
-    if (const Tensor mask = combined_mask(inputs, call)) scores = scores - (1.0 - ops::cast(mask, scores.dtype())) * 1e9;
-    scores = ops::softmax(scores, -1);
-    const Tensor mixed = ops::matmul(dropped(scores, call), value);       // (batch, heads, t, value)
-    const Tensor result = (*output_)(ops::transpose(mixed, {0, 2, 1, 3}));
-    return wanted(call, "return_attention_scores") ? Tensors{result, scores} : Tensors{result};
+    const Tensor query = (*query_)(inputs[0]), key = (*key_)(inputs.back()), value = (*value_)(inputs[1]);
+    const Tensor mask = combined_mask(inputs, call);
+    const double scale = 1 / std::sqrt(double(key_dim_));
+    const bool is_wanted = wanted(call, "return_attention_scores");
+    if (!is_wanted && !drops(call)) return {(*output_)(ops::dot_product_attention(query, key, value, mask, scale))};
+    const Tensor scores = ops::attention_weights(query, key, mask, scale);                        // (batch, heads, t, s)
+    const Tensor result = (*output_)(swap_heads(ops::matmul(dropped(scores, call), swap_heads(value))));
+    return is_wanted ? Tensors{result, scores} : Tensors{result};
   }
   Tensors compute_mask(const Tensors&, const Tensors& masks, const Tensors& outputs) override {
     Tensors result(outputs.size());
@@ -70,8 +70,8 @@ class MultiHeadAttention final : public Layer {
     const Value* value = call.arguments.find(argument);
     return value && value->as_bool();
   }
-  /// (batch, t, heads, k) -> (batch, heads, t, k).
-  static Tensor heads_first(const Tensor& x) { return ops::transpose(x, {0, 2, 1, 3}); }
+  /// (batch, t, heads, k) <-> (batch, heads, t, k).
+  static Tensor swap_heads(const Tensor& x) { return ops::transpose(x, {0, 2, 1, 3}); }
 
   LayerPtr projection(const char* name, const char* equation, const List& output_shape, const char* bias_axes) {
     Dict options{{"name", name}, {"equation", equation}, {"output_shape", output_shape},
@@ -112,8 +112,9 @@ class MultiHeadAttention final : public Layer {
     const Tensor rows = ops::expand_dims(ops::arange(t), 1), columns = ops::expand_dims(ops::arange(s), 0);
     return ops::expand_dims(ops::greater_equal(rows, columns), 0);
   }
+  bool drops(const Call& call) const { return call.training && dropout_ > 0; }
   Tensor dropped(const Tensor& scores, const Call& call) const {
-    if (!call.training || dropout_ == 0 || !scores.shape().is_known()) return scores;
+    if (!drops(call) || !scores.shape().is_known()) return scores;
     const Tensor kept = ops::greater_equal(random_->uniform(scores.shape(), 0, 1), dropout_);
     return ops::where(kept, scores * (1 / (1 - dropout_)), 0);
   }

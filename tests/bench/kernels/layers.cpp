@@ -1,4 +1,4 @@
-// Pooling, normalization and recurrence, forward and backward.
+// Pooling, normalization, attention and recurrence, forward and backward.
 #include "bench.h"
 #include "crescent/gradient.h"
 
@@ -42,6 +42,14 @@ void add_normalization() {
            [](const Tensors& in) { return Tensors{ops::layer_norm(in[0], in[1], in[2], 1e-3)}; }, Limit::memory);
 }
 
+void add_attention() {
+  for (const Shape& shape : {Shape{32, 64, 4, 32}, Shape{4, 512, 8, 64}}) {
+    const Input x = floats(shape);
+    add_both(concat("attention/", shape[0], "x", shape[1], "x", shape[2], "x", shape[3]), {x, x, x},
+             [](const Tensors& in) { return Tensors{ops::dot_product_attention(in[0], in[1], in[2], {}, 0.2)}; }, Limit::arithmetic);
+  }
+}
+
 void add_recurrence() {
   constexpr int64_t kSteps = 80, kUnits = 128;
   for (int64_t batch : {1, 32}) {
@@ -58,6 +66,7 @@ void add_recurrence() {
 void add_layers() {
   add_pooling();
   add_normalization();
+  add_attention();
   add_recurrence();
 }
 

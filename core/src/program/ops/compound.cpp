@@ -40,8 +40,6 @@ void expect_labels(const TensorSpec& logits, const TensorSpec& labels, bool spar
   if (!sparse && labels.dtype != logits.dtype) fail(name, ": dtypes ", logits.dtype, " and ", labels.dtype, " differ");
 }
 
-/// What statistics of x and the parameters applied with them are kept in.
-DType statistics_dtype(DType x) { return x == DType::bfloat16 || x == DType::float16 ? DType::float32 : x; }
 Tensor as_statistics(const Tensor& x) { return ops::cast(x, statistics_dtype(x.dtype())); }
 
 void expect_channels(std::string_view op, std::span<const TensorSpec> in, std::initializer_list<size_t> which) {

@@ -23,6 +23,9 @@ void expect_floating(std::string_view op, DType dtype);
 void expect_rows(std::string_view op, size_t rows, const Shape& shape, std::string_view what);
 void expect_rank_at_least(std::string_view op, const Shape& shape, int rank);
 
+/// What statistics of x and the parameters applied with them are kept in.
+inline DType statistics_dtype(DType x) { return x == DType::bfloat16 || x == DType::float16 ? DType::float32 : x; }
+
 /// Positive axes, sorted; fails on one that is out of range or given twice. No axes: all.
 std::vector<int> normal_axes(std::string_view op, const std::vector<int>& axes, const Shape& shape);
 /// The same for one axis of a tensor of `rank` axes.
