@@ -1,5 +1,6 @@
 // The transforms, vectors along the channels, and the products at the points.
 #include <algorithm>
+#include <limits>
 
 #include "winograd.h"
 
@@ -155,24 +156,43 @@ void output_gradient(const Images& g, const float* dy, const Tiles& tiles) {
   tiles_to_points<OutputGradient>(g, dy, tiles);
 }
 
-void output(const Images& g, const Tiles& tiles, const float* bias, Epilogue epilogue, float* y) {
+/// The pixels of a tile that are inside of the image: bias added, and nothing below `least`.
+template <bool kWhole>
+HWY_INLINE void points_to_tile(const Images& g, const float* points, int64_t stride, const float* bias, float least,
+                               const Window& window, float* images) {
   const int64_t row = g.width * g.channels;
+  const V bound = hn::Set(D(), least);
+  for_vectors(D(), g.channels, [&](auto load, auto store) HWY_ATTR {
+    const V shift = bias ? load(bias) : hn::Zero(D());
+    transform<Output>([&](int i, int j) HWY_ATTR { return hn::LoadU(D(), points + (i * kReach + j) * stride); },
+                      [&](V x, int i, int j) HWY_ATTR {
+                        if (!kWhole && !window.has(i, j)) return;
+                        const V y = hn::Add(x, shift);
+                        const V bounded = hn::IfThenElse(hn::Lt(y, bound), bound, y);           // keeps NaN
+                        store(bounded, images + window.first + i * row + j * g.channels);
+                      });
+    points += hn::Lanes(D());
+  });
+}
+
+void activate_tile(const Images& g, const Window& w, Epilogue epilogue, float* images) {
+  for (int64_t i = w.row; i < w.row + w.rows; ++i) {
+    float* pixels = images + w.first + (i * g.width + w.column) * g.channels;
+    for_vectors(D(), w.columns * g.channels, [&](auto load, auto store) HWY_ATTR {
+      store(activate(D(), load(pixels), epilogue), pixels);
+    });
+  }
+}
+
+void output(const Images& g, const Tiles& tiles, const float* bias, Epilogue epilogue, float* y) {
+  const float least = epilogue == Epilogue::relu ? 0 : -std::numeric_limits<float>::infinity();
+  const bool is_curved = epilogue != Epilogue::none && epilogue != Epilogue::relu;
   for (int64_t t = 0; t < tiles.count; ++t) {
     const Window window(g, tiles.first + t, kTile);
     const float* points = tiles.points + t * padded(g.channels);
-    for_vectors(D(), g.channels, [&](auto load, auto store) HWY_ATTR {
-      V pixels[kTile][kTile];
-      transform<Output>(
-          [&](int i, int j) HWY_ATTR { return hn::LoadU(D(), points + (i * kReach + j) * tiles.stride); },
-          [&](V x, int i, int j) HWY_ATTR { pixels[i][j] = x; });
-      const V shift = bias ? load(bias) : hn::Zero(D());
-      for (int64_t i = window.row; i < window.row + window.rows; ++i) {
-        for (int64_t j = window.column; j < window.column + window.columns; ++j) {
-          store(activate(D(), hn::Add(pixels[i][j], shift), epilogue), y + window.first + i * row + j * g.channels);
-        }
-      }
-      points += hn::Lanes(D());
-    });
+    window.whole(kTile) ? points_to_tile<true>(g, points, tiles.stride, bias, least, window, y)
+                        : points_to_tile<false>(g, points, tiles.stride, bias, least, window, y);
+    if (is_curved) activate_tile(g, window, epilogue, y);
   }
 }
 
@@ -191,7 +211,7 @@ void kernel_gradient(const float* points, int64_t stride, int64_t channels, floa
 }
 
 #if HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64
-constexpr int kWidest = 4;                       // 32 registers: 6 x 4 or 12 x 2 sums
+constexpr int kWidest = 4;                       // 32 registers: 6 x 4, 12 x 2 or 16 x 1 sums
 #else
 constexpr int kWidest = 2;                       // 16 registers: 6 x 2 or 12 x 1
 #endif
@@ -203,27 +223,60 @@ HWY_INLINE void block(const Product& p, int64_t i, int64_t j) {
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), ldb = p.ldb, row = p.row, step = p.step;
   float* c = p.c + i * p.ldc + j;
   V sum[kRows][kVectors];
-#pragma GCC unroll 12
+#pragma GCC unroll 16
   for (int r = 0; r < kRows; ++r) {
 #pragma GCC unroll 4
     for (int v = 0; v < kVectors; ++v) sum[r][v] = p.add ? hn::LoadU(d, c + r * p.ldc + v * lanes) : hn::Zero(d);
   }
-  const float *a = p.a + i * row, *a6 = a + 6 * row, *b = p.b + j;      // two, for want of registers for 11 distances
-  for (int64_t q = 0; q < p.depth; ++q, a += step, a6 += step, b += ldb) {
+  const float *a = p.a + i * row, *a6 = a + 6 * row, *a12 = a6 + 6 * row;   // there are no registers for 15 distances
+  const float* b = p.b + j;
+  for (int64_t q = 0; q < p.depth; ++q, a += step, a6 += step, a12 += step, b += ldb) {
     V right[kVectors];
 #pragma GCC unroll 4
     for (int v = 0; v < kVectors; ++v) right[v] = hn::LoadU(d, b + v * lanes);
-#pragma GCC unroll 12
+#pragma GCC unroll 16
     for (int r = 0; r < kRows; ++r) {
-      const V left = hn::Set(d, r < 6 ? a[r * row] : a6[(r - 6) * row]);
+      const V left = hn::Set(d, r < 6 ? a[r * row] : r < 12 ? a6[(r - 6) * row] : a12[(r - 12) * row]);
 #pragma GCC unroll 4
       for (int v = 0; v < kVectors; ++v) sum[r][v] = hn::MulAdd(left, right[v], sum[r][v]);
     }
   }
-#pragma GCC unroll 12
+#pragma GCC unroll 16
   for (int r = 0; r < kRows; ++r) {
 #pragma GCC unroll 4
     for (int v = 0; v < kVectors; ++v) hn::StoreU(sum[r][v], d, c + r * p.ldc + v * lanes);
+  }
+}
+
+constexpr int64_t kSlice = 16;                   // rows of b in registers, beside the sums of 8 rows
+
+/// Rows i.. of a vector of columns: a slice of the depth, from q on, is added to c, or stored when it is the first.
+template <int kRows>
+HWY_INLINE void slice(const Product& p, const V* right, int64_t i, int64_t j, int64_t q) {
+  const D d;
+  const float* a = p.a + i * p.row + q;
+  float* c = p.c + i * p.ldc + j;
+  V sum[kRows];
+#pragma GCC unroll 8
+  for (int r = 0; r < kRows; ++r) sum[r] = p.add || q > 0 ? hn::LoadU(d, c + r * p.ldc) : hn::Zero(d);
+#pragma GCC unroll 16
+  for (int k = 0; k < kSlice; ++k) {
+#pragma GCC unroll 8
+    for (int r = 0; r < kRows; ++r) sum[r] = hn::MulAdd(hn::Set(d, a[r * p.row + k]), right[k], sum[r]);
+  }
+#pragma GCC unroll 8
+  for (int r = 0; r < kRows; ++r) hn::StoreU(sum[r], d, c + r * p.ldc);
+}
+
+/// The last vector of columns, whose part of b is read once for all rows.
+void last_column(const Product& p, int64_t j) {
+  for (int64_t q = 0; q < p.depth; q += kSlice) {
+    V right[kSlice];
+#pragma GCC unroll 16
+    for (int k = 0; k < kSlice; ++k) right[k] = hn::LoadU(D(), p.b + (q + k) * p.ldb + j);
+    int64_t i = 0;
+    for (; i + 8 <= p.rows; i += 8) slice<8>(p, right, i, j, q);
+    for (; i < p.rows; ++i) slice<1>(p, right, i, j, q);
   }
 }
 
@@ -232,6 +285,9 @@ HWY_INLINE int64_t columns(const Product& p, int64_t j) {
   const int64_t width = kVectors * static_cast<int64_t>(hn::Lanes(D()));
   for (; j + width <= p.columns; j += width) {
     int64_t i = 0;
+    if constexpr (kVectors == 1 && kWidest == 4) {
+      for (; i + 16 <= p.rows; i += 16) block<16, kVectors>(p, i, j);
+    }
     if constexpr (2 * kVectors <= kWidest) {
       for (; i + 12 <= p.rows; i += 12) block<12, kVectors>(p, i, j);
       if (i + 8 <= p.rows) block<8, kVectors>(p, i, j), i += 8;
@@ -248,6 +304,9 @@ void product(const Product& p) {
   int64_t j = 0;
   if constexpr (kWidest == 4) j = columns<4>(p, j);
   j = columns<2>(p, j);
+  if constexpr (kWidest == 4) {
+    if (j < p.columns && p.step == 1 && p.depth % kSlice == 0) return last_column(p, j);
+  }
   columns<1>(p, j);
 }
 
