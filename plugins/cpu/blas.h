@@ -48,7 +48,7 @@ void direct_gemm<float>(const Product<float>& p);
 template <>
 void direct_gemm<double>(const Product<double>& p);
 
-/// Own product on packed panels, as fast as the libraries' and faster where one side is small. Only for beta 0.
+/// Own product on packed panels, as fast as the libraries' and faster where one side is small. beta is 0 or 1.
 template <class T>
 void packed_gemm(const Product<T>& p);
 template <>

@@ -212,7 +212,7 @@ void product(const Product<T>& p) {
         pack_block(p, columns, q, memory);
       }
       const T* a = p.a + (p.transpose_a ? q * p.lda : q);
-      const bool adds = q > 0;
+      const bool adds = q > 0 || p.beta != 0;
       if (columns.vectors == kVectors) rows<kVectors>(p, a, panel, adds, p.c + j, next);
       else if (columns.vectors == 1) rows<1>(p, a, panel, adds, p.c + j, next);
       else if (columns.vectors == 2) rows<std::min(2, kVectors)>(p, a, panel, adds, p.c + j, next);
