@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "flush_denormals.h"
+#include "relax.h"
 
 namespace crescent::cpu {
 namespace {
@@ -25,14 +26,6 @@ constexpr uint32_t kOpen = 1, kCallerSleeps = 2, kOne = 4, kInside = 0xfffc, kRe
 constexpr auto kSpin = std::chrono::microseconds(40);
 
 thread_local bool inside_region = false;
-
-void relax() {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");
-#endif
-}
 
 void futex_wait(std::atomic<uint32_t>& word, uint32_t expected) {
   syscall(SYS_futex, reinterpret_cast<uint32_t*>(&word), FUTEX_WAIT_PRIVATE, expected, nullptr, nullptr, 0);

@@ -5,8 +5,10 @@
 #include <thread>
 #include <vector>
 
+#include "lockstep.h"
 #include "pool.h"
 
+using crescent::cpu::lockstep;
 using crescent::cpu::Pool;
 
 TEST_CASE("every part of a region runs once, for any number of threads") {
@@ -103,4 +105,19 @@ TEST_CASE("a busy neighbour slows a region down, not more") {
   for (auto& neighbour : neighbours) neighbour.join();
   REQUIRE(count == 800);
   REQUIRE(seconds < 30);
+}
+
+TEST_CASE("a step in lockstep sees all of the step before, whenever threads join") {
+  Pool pool(3);
+  constexpr int64_t kSteps = 300, kCount = 7;
+  for (int round = 0; round < 200; ++round) {
+    std::vector<int64_t> now(kCount), before(kCount, 1);
+    if (round % 20 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));     // the workers fall asleep
+    lockstep(pool, kSteps, kCount, round % 5, [&](int64_t step, int64_t first, int64_t last) {
+      auto &from = step % 2 ? now : before, &to = step % 2 ? before : now;
+      for (int64_t i = first; i < last; ++i) to[static_cast<size_t>(i)] = from[static_cast<size_t>(kCount - 1 - i)] + 1;
+    });
+    for (int64_t value : before) REQUIRE(value == kSteps + 1);
+  }
+  lockstep(pool, 0, kCount, 3, [](int64_t, int64_t, int64_t) { FAIL("there is no step"); });
 }

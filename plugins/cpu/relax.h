@@ -1,0 +1,14 @@
+// What a thread does between two looks at a place that another one will write.
+#pragma once
+
+namespace crescent::cpu {
+
+inline void relax() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+}  // namespace crescent::cpu
