@@ -19,117 +19,203 @@ constexpr int kMostRows = 2;
 #else
 constexpr int kMostRows = 6;
 #endif
-constexpr int64_t kWide = 4;                               // vectors of a panel of transposed weights
+constexpr int64_t kWide = 4;                               // vectors of a wide panel of columns
 
-/// c (kRows, kVectors lanes) = a (kRows, k) b (k, kVectors lanes) [+ c]; b is dense.
-template <int kRows, int kVectors, class D, class T = hn::TFromD<D>>
-HWY_INLINE void tile(D d, const T* a, int64_t lda, const T* b, int64_t k, bool add, T* c, int64_t ldc) {
-  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-  hn::Vec<D> sum[kRows][kVectors];
+/// c (rows, columns of a panel) = from + a b: a is (rows, depth), or (depth, rows) where it is read transposed. `from`
+/// has rows `ldf` apart (0: the same one); none: zeros.
+template <class T>
+struct Operands {
+  int64_t rows, depth;
+  const T* a;
+  int64_t lda;
+  const T* b;
+  int64_t ldb;
+  const T* from;
+  int64_t ldf;
+  T* c;
+  int64_t ldc;
+};
+
+/// kRows rows of such a product, kept in registers. A few rows are summed for several q at a time, which hides the time
+/// that an addition takes.
+template <int kRows, int kVectors, bool kTransposed, class D, class T>
+HWY_INLINE void tile(D d, const Operands<T>& p) {
+  constexpr int kSums = kRows * kVectors >= 8 ? 1 : 8 / (kRows * kVectors), kAtOnce = kSums;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), lda = p.lda, ldb = p.ldb;
+  const T *a = p.a, *b = p.b;
+  hn::Vec<D> sum[kSums][kRows][kVectors];
 #pragma GCC unroll 8
-  for (int r = 0; r < kRows; ++r) {
+  for (int s = 0; s < kSums; ++s) {
 #pragma GCC unroll 8
-    for (int v = 0; v < kVectors; ++v) sum[r][v] = add ? hn::LoadU(d, c + r * ldc + v * lanes) : hn::Zero(d);
+    for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 8
+      for (int v = 0; v < kVectors; ++v) {
+        sum[s][r][v] = s == 0 && p.from ? hn::LoadU(d, p.from + r * p.ldf + v * lanes) : hn::Zero(d);
+      }
+    }
   }
-  for (int64_t q = 0; q < k; ++q, b += kVectors * lanes) {
+  const auto add = [&](int s) HWY_ATTR {
     hn::Vec<D> right[kVectors];
 #pragma GCC unroll 8
     for (int v = 0; v < kVectors; ++v) right[v] = hn::LoadU(d, b + v * lanes);
 #pragma GCC unroll 8
     for (int r = 0; r < kRows; ++r) {
-      const auto left = hn::Set(d, a[r * lda + q]);
+      const auto left = hn::Set(d, kTransposed ? a[r] : a[r * lda]);
 #pragma GCC unroll 8
-      for (int v = 0; v < kVectors; ++v) sum[r][v] = hn::MulAdd(left, right[v], sum[r][v]);
+      for (int v = 0; v < kVectors; ++v) sum[s][r][v] = hn::MulAdd(left, right[v], sum[s][r][v]);
     }
+    a += kTransposed ? lda : 1, b += ldb;
+  };
+  int64_t q = 0;
+  for (; q + kAtOnce <= p.depth; q += kAtOnce) {
+#pragma GCC unroll 8
+    for (int s = 0; s < kAtOnce; ++s) add(s % kSums);
   }
+  for (; q < p.depth; ++q) add(0);
 #pragma GCC unroll 8
   for (int r = 0; r < kRows; ++r) {
 #pragma GCC unroll 8
-    for (int v = 0; v < kVectors; ++v) hn::StoreU(sum[r][v], d, c + r * ldc + v * lanes);
+    for (int v = 0; v < kVectors; ++v) {
+      auto total = sum[0][r][v];
+#pragma GCC unroll 8
+      for (int s = 1; s < kSums; ++s) total = hn::Add(total, sum[s][r][v]);
+      hn::StoreU(total, d, p.c + r * p.ldc + v * lanes);
+    }
   }
 }
 
 /// A tile of as many rows as kRows or fewer.
-template <int kRows, int kVectors, class D, class T>
-HWY_INLINE void tile_of(int64_t rows, D d, const T* a, int64_t lda, const T* b, int64_t k, bool add, T* c, int64_t ldc) {
+template <int kRows, int kVectors, bool kTransposed, class D, class T>
+HWY_INLINE void tile_of(int64_t rows, D d, const Operands<T>& p) {
   if constexpr (kRows > 1) {
-    if (rows < kRows) return tile_of<kRows - 1, kVectors>(rows, d, a, lda, b, k, add, c, ldc);
+    if (rows < kRows) return tile_of<kRows - 1, kVectors, kTransposed>(rows, d, p);
   }
-  tile<kRows, kVectors>(d, a, lda, b, k, add, c, ldc);
+  tile<kRows, kVectors, kTransposed>(d, p);
 }
 
 /// The same for any number of rows, in tiles as even as can be.
-template <int kVectors, class D, class T>
-HWY_NOINLINE void multiply(int64_t rows, D d, const T* a, int64_t lda, const T* b, int64_t k, bool add, T* c, int64_t ldc) {
-  for (int64_t tiles = (rows + kMostRows - 1) / kMostRows; tiles > 0; --tiles) {
-    const int64_t own = (rows + tiles - 1) / tiles;
-    tile_of<kMostRows, kVectors>(own, d, a, lda, b, k, add, c, ldc);
-    a += own * lda, c += own * ldc, rows -= own;
+template <int kVectors, bool kTransposed, class T>
+HWY_NOINLINE void multiply(Operands<T> p) {
+  const hn::ScalableTag<T> d;
+  for (int64_t tiles = (p.rows + kMostRows - 1) / kMostRows; tiles > 0; --tiles) {
+    const int64_t own = (p.rows + tiles - 1) / tiles;
+    tile_of<kMostRows, kVectors, kTransposed>(own, d, p);
+    p.a += kTransposed ? own : own * p.lda, p.c += own * p.ldc, p.rows -= own;
+    if (p.from) p.from += own * p.ldf;
   }
 }
 
 template <class T>
-void pack(int64_t units, int64_t gates, const T* weights, int64_t panel, T* packed) {
+void pack(int64_t rows, int64_t units, int64_t gates, const T* weights, int64_t panel, T* packed) {
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(hn::ScalableTag<T>()));
   const int64_t first = panel * lanes, count = std::min(lanes, units - first);
-  packed += first * gates * units;
-  for (int64_t row = 0; row < units * gates; ++row, packed += lanes) {
-    std::copy_n(weights + row * units + first, count, packed);         // row of (u, gates, u)
+  packed += first * gates * rows;
+  for (int64_t row = 0; row < rows * gates; ++row, packed += lanes) {
+    std::copy_n(weights + row * units + first, count, packed);         // row of (rows, gates, u)
     std::fill_n(packed + count, lanes - count, T{0});
   }
 }
 
-/// f(first column, vectors) for the panels of transposed weights: wide ones, then single vectors.
+/// f(first column, vectors) for the panels of `columns`: wide ones, then single vectors.
 template <class T, class F>
-void each_panel(int64_t units, F&& f) {
+void each_panel(int64_t columns, F&& f) {
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(hn::ScalableTag<T>()));
-  for (int64_t column = 0; column < units;) {
-    const int64_t vectors = column + kWide * lanes <= units ? kWide : 1;
+  for (int64_t column = 0; column < columns;) {
+    const int64_t vectors = column + kWide * lanes <= columns ? kWide : 1;
     f(column, vectors);
     column += vectors * lanes;
   }
 }
 
-int64_t padded(int64_t units, int64_t lanes) { return (units + lanes - 1) / lanes * lanes; }
+template <bool kTransposed, class T>
+void multiply_panel(int64_t vectors, const Operands<T>& p) {
+  vectors == kWide ? multiply<kWide, kTransposed>(p) : multiply<1, kTransposed>(p);
+}
+
+int64_t padded(int64_t columns, int64_t lanes) { return (columns + lanes - 1) / lanes * lanes; }
 
 template <class T>
-void pack_transposed(int64_t units, int64_t gates, const T* weights, int64_t gate, T* packed) {
+void pack_transposed(int64_t columns, int64_t depth, const T* weights, int64_t block, T* packed) {
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(hn::ScalableTag<T>()));
-  packed += gate * padded(units, lanes) * units;
-  each_panel<T>(units, [&](int64_t first, int64_t vectors) {
+  const int64_t first = block * kDepth, count = std::min(kDepth, depth - first);
+  packed += first * padded(columns, lanes);
+  each_panel<T>(columns, [&](int64_t panel, int64_t vectors) {
     const int64_t width = vectors * lanes;
     for (int64_t column = 0; column < width; ++column) {
-      const T* from = weights + (first + column) * gates * units + gate * units;
-      T* to = packed + first * units + column;
-      for (int64_t q = 0; q < units; ++q) to[q * width] = first + column < units ? from[q] : T{0};
+      const T* from = weights + (panel + column) * depth + first;
+      T* to = packed + panel * count + column;
+      for (int64_t q = 0; q < count; ++q) to[q * width] = panel + column < columns ? from[q] : T{0};
     }
   });
 }
 
 template <class T>
-void multiply_transposed(int64_t samples, int64_t units, int64_t gates, const T* dgates, const T* packed, bool add, T* dh) {
-  const hn::ScalableTag<T> d;
-  const int64_t width = padded(units, static_cast<int64_t>(hn::Lanes(d)));
-  for (int64_t gate = 0; gate < gates; ++gate, add = true) {           // a panel of a gate stays in the first-level cache
-    each_panel<T>(units, [&](int64_t column, int64_t vectors) {
-      const T* panel = packed + gate * width * units + column * units;
-      const auto product = vectors == kWide ? multiply<kWide, hn::ScalableTag<T>, T> : multiply<1, hn::ScalableTag<T>, T>;
-      product(samples, d, dgates + gate * units, gates * units, panel, units, add, dh + column, width);
+void multiply_transposed(int64_t rows, int64_t columns, int64_t depth, const T* a, int64_t lda, const T* packed, bool add,
+                         T* c) {
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(hn::ScalableTag<T>())), width = padded(columns, lanes);
+  for (int64_t first = 0; first < depth; first += kDepth, add = true) {
+    const int64_t count = std::min(kDepth, depth - first);
+    each_panel<T>(columns, [&](int64_t column, int64_t vectors) {
+      const T* panel = packed + first * width + column * count;
+      multiply_panel<false, T>(vectors, {rows, count, a + first, lda, panel, vectors * lanes, add ? c + column : nullptr, width,
+                                         c + column, width});
     });
   }
 }
 
-/// z (rows, kGates lanes) = h_before . weights for the units of a panel, then row(sample, z): a few samples at a time.
-template <int kGates, class D, class T, class F>
-HWY_INLINE void each_row(D d, const RecurrentStep<T>& s, int64_t panel, F&& row) {
-  constexpr int64_t kSamples = 48;
-  const int64_t width = kGates * static_cast<int64_t>(hn::Lanes(d));
-  HWY_ALIGN T z[kSamples * kGates * hn::MaxLanes(d)];
-  for (int64_t first = 0; first < s.samples; first += kSamples) {
-    const int64_t count = std::min(kSamples, s.samples - first);
-    multiply<kGates>(count, d, s.h_before + first * s.units, s.units, s.weights + panel * width * s.units, s.units, false, z, width);
-    for (int64_t i = 0; i < count; ++i) row(first + i, z + i * width);
+template <class T>
+void add_weight_gradient(int64_t rows, int64_t inputs, const T* x, int64_t ldx, int64_t columns, const T* dz, int64_t ldz,
+                         T* sum) {
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(hn::ScalableTag<T>())), width = padded(columns, lanes);
+  each_panel<T>(columns, [&](int64_t column, int64_t vectors) {
+    multiply_panel<true, T>(vectors, {inputs, rows, x, ldx, dz + column, ldz, sum + column, width, sum + column, width});
+  });
+}
+
+template <int kGates, class T>
+void input(const RecurrentInput<T>& p) {
+  const int64_t width = kGates * static_cast<int64_t>(hn::Lanes(hn::ScalableTag<T>()));
+  for (int64_t panel = p.first_panel; panel < p.last_panel; ++panel) {
+    const T *kernel = p.kernel + panel * width * p.features, *bias = p.bias + panel * width;
+    for (int64_t q = 0; q < p.features; q += kDepth) {
+      for (int64_t i = 0; i < p.samples; ++i) {
+        T* part = p.parts + (panel * p.samples + i) * p.steps * width;
+        multiply<kGates, false, T>({p.steps, std::min(kDepth, p.features - q), p.x + i * p.x_stride + q, p.features,
+                                    kernel + q * width, width, q ? part : bias, q ? width : 0, part, width});
+      }
+    }
   }
+}
+
+/// z (samples, kGates lanes) = from(panel) + h_before . weights for a panel of units, then row(panel, sample, z): of so many
+/// panels at once that the rows' long chains of operations overlap.
+template <int kGates, class T, class From, class F>
+HWY_INLINE void each_row(const RecurrentStep<T>& s, int64_t ldf, From&& from, F&& row) {
+  const hn::ScalableTag<T> d;
+  const int64_t width = kGates * static_cast<int64_t>(hn::Lanes(d)), at_once = kPartRows / std::max<int64_t>(1, s.samples);
+  HWY_ALIGN T z[kPartRows * kGates * hn::MaxLanes(d)];
+  for (int64_t first = s.first_panel; first < s.last_panel; first += at_once) {
+    const int64_t last = std::min(first + at_once, s.last_panel);
+    for (int64_t panel = first; panel < last; ++panel) {
+      multiply<kGates, false, T>({s.samples, s.units, s.h_before, s.before_stride, s.weights + panel * width * s.units, width,
+                                  from(panel), ldf, z + (panel - first) * s.samples * width, width});
+    }
+    for (int64_t panel = first; panel < last; ++panel) {
+      for (int64_t i = 0; i < s.samples; ++i) row(panel, i, z + ((panel - first) * s.samples + i) * width);
+    }
+  }
+}
+
+/// a / b for b of ordinary size, but for the last place: a division occupies the multipliers of AVX-512 for 16 cycles.
+template <class D, class V>
+HWY_INLINE V quotient(D d, V a, V b) {
+#if HWY_TARGET <= HWY_AVX3
+  const V guess = hn::ApproximateReciprocal(b);                        // 14 bits
+  return hn::Mul(a, hn::MulAdd(guess, hn::NegMulAdd(b, guess, hn::Set(d, 1.0f)), guess));
+#else
+  (void)d;
+  return hn::Div(a, b);
+#endif
 }
 
 /// tanh of a gate. In float32 the quotient of polynomials that Eigen, and so TensorFlow, uses: absolute error below 3e-7.
@@ -148,7 +234,7 @@ HWY_INLINE V gate_tanh(D d, V x) {
     for (float c : {1.18534705686654e-04f, 2.26843463243900e-03f, 4.89352518554385e-03f}) {
       below = hn::MulAdd(below, square, hn::Set(d, c));
     }
-    return keep_nan(x, hn::Div(hn::Mul(above, y), below));
+    return keep_nan(x, quotient(d, hn::Mul(above, y), below));
   }
 }
 template <class D, class V>
@@ -159,11 +245,9 @@ HWY_INLINE V gate_sigmoid(D d, V x) {
   return hn::MulAdd(half, gate_tanh(d, hn::Mul(half, x)), half);
 }
 
-/// Asks for what the next step reads and writes: rows of different samples lie too far apart for the processor to see a
-/// pattern.
+/// Asks for what the next step writes: rows of different samples lie too far apart for the processor to see a pattern.
 template <class T>
-HWY_INLINE void fetch(std::initializer_list<const T*> read, std::initializer_list<const T*> written) {
-  for (const T* row : read) __builtin_prefetch(row, 0, 2);
+HWY_INLINE void fetch(std::initializer_list<const T*> written) {
   for (const T* row : written) __builtin_prefetch(row, 1, 2);
 }
 
@@ -171,30 +255,28 @@ template <class T>
 void lstm(const RecurrentStep<T>& s) {
   const hn::ScalableTag<T> d;
   const int64_t u = s.units, lanes = static_cast<int64_t>(hn::Lanes(d));
-  for (int64_t panel = s.first_panel; panel < s.last_panel; ++panel) {
+  const auto x = [&](int64_t panel) { return s.x_part + panel * s.x_panel; };
+  each_row<4>(s, s.x_stride, x, [&](int64_t panel, int64_t sample, const T* z) HWY_ATTR {
     const int64_t first = panel * lanes;
-    each_row<4>(d, s, panel, [&](int64_t sample, const T* z) HWY_ATTR {
-      const T* x = s.x_part + sample * s.x_stride + first;
-      T *gates = s.gates + sample * s.gates_stride + first, *c = s.c + sample * u + first, *h = s.h + sample * u + first;
-      T *cells = s.cells + sample * s.state_stride + first, *hs = s.hs + sample * s.state_stride + first;
-      fetch({x + 4 * u, x + 5 * u, x + 6 * u, x + 7 * u}, {hs + u, cells + u});
-      for_vectors(d, std::min(lanes, u - first), [&](auto load, auto store) HWY_ATTR {
-        const auto part = [&](int64_t gate) HWY_ATTR { return hn::Add(load(x + gate * u), hn::Load(d, z + gate * lanes)); };
-        const auto i = gate_sigmoid(d, part(0)), f = gate_sigmoid(d, part(1)), o = gate_sigmoid(d, part(3));
-        const auto g = gate_tanh(d, part(2));
-        const auto cell = hn::MulAdd(f, load(c), hn::Mul(i, g));
-        const auto out = hn::Mul(o, gate_tanh(d, cell));
-        store(i, gates), store(f, gates + u), store(g, gates + 2 * u), store(o, gates + 3 * u);
-        store(cell, c), store(cell, cells), store(out, h), store(out, hs);
-      });
+    const T* c_before = s.c_before + sample * s.before_stride + first;
+    T *gates = s.gates + sample * s.gates_stride + first, *c = s.c + sample * s.state_stride + first;
+    T* h = s.h + sample * s.state_stride + first;
+    fetch({gates + 4 * u, gates + 5 * u, gates + 6 * u, gates + 7 * u, h + u, c + u});
+    for_vectors(d, std::min(lanes, u - first), [&](auto load, auto store) HWY_ATTR {
+      const auto part = [&](int64_t gate) HWY_ATTR { return hn::Load(d, z + gate * lanes); };
+      const auto i = gate_sigmoid(d, part(0)), f = gate_sigmoid(d, part(1)), o = gate_sigmoid(d, part(3));
+      const auto g = gate_tanh(d, part(2));
+      const auto cell = hn::MulAdd(f, load(c_before), hn::Mul(i, g));
+      store(i, gates), store(f, gates + u), store(g, gates + 2 * u), store(o, gates + 3 * u);
+      store(cell, c), store(hn::Mul(o, gate_tanh(d, cell)), h);
     });
-  }
+  });
 }
 
-/// Asks for the row that the step before reads or writes: it lies just before `row`.
-template <bool written, class T>
+/// Asks for the row that the step before reads: it lies just before `row`.
+template <class T>
 HWY_INLINE void fetch_before(const T* row, int64_t count) {
-  for (const T* p = row - count; p < row; p += 64 / sizeof(T)) __builtin_prefetch(p, written, 2);
+  for (const T* p = row - count; p < row; p += 64 / sizeof(T)) __builtin_prefetch(p, 0, 2);
 }
 
 /// slope s (1 - s) of a sigmoid with value s, and 1 - t^2 of a tanh.
@@ -209,17 +291,16 @@ HWY_INLINE V tanh_slope(D d, V t) {
 
 template <class T>
 void lstm_gradient(int64_t units, const T* gates, const T* c_before, const T* c, const T* dh, const T* dhs, T* dc,
-                   T* dgates, T* dgates_copy, T* dbias) {
+                   T* dgates, T* dbias) {
   const hn::ScalableTag<T> d;
   const int64_t u = units;
-  fetch_before<false>(gates, 4 * u), fetch_before<true>(dgates, 4 * u), fetch_before<false>(dhs, u);
+  fetch_before(gates, 4 * u), fetch_before(dhs, u);
   for_vectors(d, units, [&](auto load, auto store) HWY_ATTR {
     const auto i = load(gates), f = load(gates + u), g = load(gates + 2 * u), o = load(gates + 3 * u);
     const auto t = gate_tanh(d, load(c)), up = hn::Add(load(dh), load(dhs));
     const auto cell = hn::MulAdd(hn::Mul(up, o), tanh_slope(d, t), load(dc));
     const auto put = [&](auto gradient, int64_t gate) HWY_ATTR {
-      store(gradient, dgates + gate * u), store(gradient, dgates_copy + gate * u);
-      store(hn::Add(load(dbias + gate * u), gradient), dbias + gate * u);
+      store(gradient, dgates + gate * u), store(hn::Add(load(dbias + gate * u), gradient), dbias + gate * u);
     };
     put(hn::Mul(hn::Mul(cell, g), sigmoid_slope(d, i)), 0);
     put(hn::Mul(hn::Mul(cell, load(c_before)), sigmoid_slope(d, f)), 1);
@@ -233,32 +314,28 @@ template <class T>
 void gru(const RecurrentStep<T>& s) {
   const hn::ScalableTag<T> d;
   const int64_t u = s.units, lanes = static_cast<int64_t>(hn::Lanes(d));
-  for (int64_t panel = s.first_panel; panel < s.last_panel; ++panel) {
+  const auto bias = [&](int64_t panel) { return s.bias + panel * 3 * lanes; };
+  each_row<3>(s, 0, bias, [&](int64_t panel, int64_t sample, const T* z) HWY_ATTR {
     const int64_t first = panel * lanes;
-    each_row<3>(d, s, panel, [&](int64_t sample, const T* part) HWY_ATTR {
-      const T *x = s.x_part + sample * s.x_stride + first, *bias = s.bias + first;
-      const T* before = s.h_before + sample * u + first;
-      T *gates = s.gates + sample * s.gates_stride + first, *h = s.h + sample * u + first;
-      T* hs = s.hs + sample * s.state_stride + first;
-      fetch({x + 3 * u, x + 4 * u, x + 5 * u}, {gates + 4 * u, gates + 5 * u, gates + 6 * u, gates + 7 * u, hs + u});
-      for_vectors(d, std::min(lanes, u - first), [&](auto load, auto store) HWY_ATTR {
-        const auto inner = [&](int64_t gate) HWY_ATTR { return hn::Add(hn::Load(d, part + gate * lanes), load(bias + gate * u)); };
-        const auto z = gate_sigmoid(d, hn::Add(load(x), inner(0))), r = gate_sigmoid(d, hn::Add(load(x + u), inner(1)));
-        const auto own = inner(2), candidate = gate_tanh(d, hn::MulAdd(r, own, load(x + 2 * u)));
-        const auto out = hn::MulAdd(z, hn::Sub(load(before), candidate), candidate);
-        store(z, gates), store(r, gates + u), store(candidate, gates + 2 * u), store(own, gates + 3 * u);
-        store(out, h), store(out, hs);
-      });
+    const T *x = s.x_part + panel * s.x_panel + sample * s.x_stride, *h_before = s.h_before + sample * s.before_stride + first;
+    T *gates = s.gates + sample * s.gates_stride + first, *h = s.h + sample * s.state_stride + first;
+    fetch({gates + 4 * u, gates + 5 * u, gates + 6 * u, gates + 7 * u, h + u});
+    for_vectors(d, std::min(lanes, u - first), [&](auto load, auto store) HWY_ATTR {
+      const auto outer = [&](int64_t gate) HWY_ATTR { return hn::LoadU(d, x + gate * lanes); };
+      const auto inner = [&](int64_t gate) HWY_ATTR { return hn::Load(d, z + gate * lanes); };
+      const auto keep = gate_sigmoid(d, hn::Add(outer(0), inner(0))), r = gate_sigmoid(d, hn::Add(outer(1), inner(1)));
+      const auto own = inner(2), candidate = gate_tanh(d, hn::MulAdd(r, own, outer(2)));
+      store(keep, gates), store(r, gates + u), store(candidate, gates + 2 * u), store(own, gates + 3 * u);
+      store(hn::MulAdd(keep, hn::Sub(load(h_before), candidate), candidate), h);
     });
-  }
+  });
 }
 
 template <class T>
-void gru_gradient(int64_t units, const T* gates, const T* h_before, const T* dhs, T* dh, T* dx_part, T* dh_part,
-                  T* dh_part_copy, T* dbias) {
+void gru_gradient(int64_t units, const T* gates, const T* h_before, const T* dhs, T* dh, T* dx_part, T* dh_part, T* dbias) {
   const hn::ScalableTag<T> d;
   const int64_t u = units;
-  fetch_before<false>(gates, 4 * u), fetch_before<true>(dx_part, 3 * u), fetch_before<true>(dh_part, 3 * u);
+  fetch_before(gates, 4 * u), fetch_before(dhs, u);
   for_vectors(d, units, [&](auto load, auto store) HWY_ATTR {
     const auto z = load(gates), r = load(gates + u), candidate = load(gates + 2 * u), inner = load(gates + 3 * u);
     const auto up = hn::Add(load(dh), load(dhs));
@@ -270,7 +347,6 @@ void gru_gradient(int64_t units, const T* gates, const T* h_before, const T* dhs
     };
     put(dz, dx_part, dbias), put(dr, dx_part + u, dbias + u), put(dg, dx_part + 2 * u, dbias + 2 * u);
     put(dz, dh_part, dbias + 3 * u), put(dr, dh_part + u, dbias + 4 * u), put(dinner, dh_part + 2 * u, dbias + 5 * u);
-    store(dz, dh_part_copy), store(dr, dh_part_copy + u), store(dinner, dh_part_copy + 2 * u);
     store(hn::Mul(up, z), dh);
   });
 }
@@ -278,7 +354,8 @@ void gru_gradient(int64_t units, const T* gates, const T* h_before, const T* dhs
 template <class T>
 RecurrentLoops<T> loops() {
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(hn::ScalableTag<T>()));
-  return {lanes, pack<T>, pack_transposed<T>, multiply_transposed<T>, lstm<T>, lstm_gradient<T>, gru<T>, gru_gradient<T>};
+  return {lanes,   pack<T>,          pack_transposed<T>, multiply_transposed<T>, add_weight_gradient<T>, input<4, T>,
+          lstm<T>, lstm_gradient<T>, input<3, T>,        gru<T>,                 gru_gradient<T>};
 }
 RecurrentLoops<float> loops_float() { return loops<float>(); }
 RecurrentLoops<double> loops_double() { return loops<double>(); }

@@ -83,7 +83,7 @@ std::vector<Array> gru_operands(int64_t b, int64_t t, int64_t f, int64_t u, DTyp
           random({u, 3 * u}, dtype, 4), random({2, 3 * u}, dtype, 5)};
 }
 
-constexpr int64_t kSizes[][4] = {{1, 1, 1, 1}, {3, 4, 5, 7}, {17, 6, 3, 16}, {2, 9, 17, 33}};
+constexpr int64_t kSizes[][4] = {{1, 1, 1, 1}, {3, 4, 5, 7}, {17, 6, 3, 16}, {2, 9, 17, 33}, {1, 30, 3, 4}, {1, 3, 150, 130}, {40, 3, 5, 20}};
 
 }  // namespace
 
@@ -103,7 +103,7 @@ TEST_CASE("LSTM and GRU agree with plain loops", "[cpu][recurrent]") {
 
 TEST_CASE("gradients of LSTM and GRU agree with finite differences", "[cpu][recurrent]") {
   const Machine machine(GENERATE(0, 1, 2));
-  for (auto [b, t, f, u] : {std::array<int64_t, 4>{1, 1, 1, 1}, {3, 4, 5, 7}, {9, 3, 2, 17}}) {
+  for (auto [b, t, f, u] : {std::array<int64_t, 4>{1, 1, 1, 1}, {3, 4, 5, 7}, {9, 3, 2, 17}, {1, 2, 1, 33}, {2, 70, 1, 1}, {300, 1, 1, 1}}) {
     for (DType dtype : {DType::float32, DType::float64}) {
       CAPTURE(b, t, f, u, name_of(dtype));
       const double slack = dtype == DType::float64 ? 1e4 : 10;
