@@ -147,6 +147,27 @@ class HostStorage final : public Storage {
   size_t capacity_ = 0;
 };
 
+/// Memory within the object: one allocation, and none of the pieces that asking for alignment leaves behind.
+class SmallStorage final : public Storage {
+ public:
+#ifdef __SANITIZE_ADDRESS__
+  static constexpr size_t kMost = 0;       // the sanitizer is to see where a tensor ends
+#else
+  static constexpr size_t kMost = 128;
+#endif
+  SmallStorage(size_t bytes, bool zeroed) {
+    bytes_ = bytes;
+    const auto address = reinterpret_cast<uintptr_t>(memory_);
+    host_ = memory_ + ((address + kAlignment - 1) / kAlignment * kAlignment - address);
+    if (zeroed) std::memset(host_, 0, bytes);
+    account(static_cast<int64_t>(bytes_));
+  }
+  ~SmallStorage() override { account(-static_cast<int64_t>(bytes_)); }
+
+ private:
+  std::byte memory_[kMost + kAlignment];
+};
+
 }  // namespace
 
 Storage::Storage() : number_(storages.fetch_add(1, std::memory_order_relaxed) + 1) {}
@@ -164,6 +185,7 @@ std::shared_ptr<Storage> Storage::allocate(size_t bytes, bool zeroed) {
     fail("not enough memory for a tensor of ", bytes, " bytes: tensors hold ", live, " of ", memory_limit());
   }
   allocations.fetch_add(1, std::memory_order_relaxed);
+  if (bytes <= SmallStorage::kMost) return std::make_shared<SmallStorage>(bytes, zeroed);
   return std::make_shared<HostStorage>(bytes, zeroed);
 }
 
