@@ -40,20 +40,18 @@ Tensors by_name(lua_State* L, int index, const std::vector<std::string>& names) 
 
 }  // namespace
 
-std::vector<std::string> input_names(const Model& model) {
-  return model.is_graph() ? model.input_names() : std::vector<std::string>{};
+std::vector<std::string> DataNames::get() const {
+  return model_ && model_->is_graph() ? (model_->*of_)() : std::vector<std::string>{};
 }
+DataNames input_names(const Model& model) { return {model, &Model::input_names}; }
+DataNames output_names(const Model& model) { return {model, &Model::output_names}; }
 
-std::vector<std::string> output_names(const Model& model) {
-  return model.is_graph() ? model.output_names() : std::vector<std::string>{};
-}
-
-Tensors to_data(lua_State* L, int index, const std::vector<std::string>& names) {
+Tensors to_data(lua_State* L, int index, const DataNames& names) {
   index = lua_absindex(L, index);
   reserve(L, 6);
   if (lua_isnoneornil(L, index)) return {};
   if (!is_plain_table(L, index) || holds_tensors(L, index)) return to_tensors(L, index);
-  if (has_names(L, index)) return by_name(L, index, names);
+  if (has_names(L, index)) return by_name(L, index, names.get());
   return {to_tensor(L, index)};
 }
 

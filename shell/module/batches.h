@@ -5,10 +5,26 @@
 
 namespace crescent::lua {
 
+/// Names of a model's inputs or outputs, asked for only where a table has names.
+class DataNames {
+ public:
+  DataNames() = default;
+  std::vector<std::string> get() const;
+
+ private:
+  using Of = std::vector<std::string> (Model::*)() const;
+  DataNames(const Model& model, Of of) : model_(&model), of_(of) {}
+  friend DataNames input_names(const Model& model);
+  friend DataNames output_names(const Model& model);
+
+  const Model* model_ = nullptr;
+  Of of_ = nullptr;
+};
+DataNames input_names(const Model& model);
+DataNames output_names(const Model& model);
+
 /// One tensor, a table of tensors, a table by the names of inputs (or outputs), or numbers; nil is nothing.
-Tensors to_data(lua_State* L, int index, const std::vector<std::string>& names);
-std::vector<std::string> input_names(const Model& model);
-std::vector<std::string> output_names(const Model& model);
+Tensors to_data(lua_State* L, int index, const DataNames& names);
 /// A function that returns x, y, sample_weight of the next batch, or nil at the end of the epoch.
 DatasetPtr function_dataset(lua_State* L, int index, const Model& model, int64_t batches);
 

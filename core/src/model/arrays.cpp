@@ -27,16 +27,16 @@ void check_same_count(const Tensors& tensors, const char* what) {
       fail("All ", what, " should have the same number of samples. Got array shapes: ", shapes_text(tensors));
 }
 
-/// In Keras' words; an axis of 1 at the end may miss or be too many, as the graph allows.
-void check_input(const Tensor& given, const Shape& wanted, const std::string& name) {
+/// Input `index` of a model, in Keras' words; an axis of 1 at the end may miss or be too many, as the graph allows.
+void check_input(const Tensor& given, const Shape& wanted, const Model& model, size_t index) {
   const int rank = wanted.rank();
   const bool adjustable = (given.rank() == rank + 1 && given.dim(-1) == 1) || (given.rank() == rank - 1 && rank > 1 && wanted[-1] == 1);
   if (adjustable) return;
   if (given.rank() != rank)
-    fail("Error when checking input: expected ", name, " to have ", rank, " dimensions, but got array with shape ", given.shape());
+    fail("Error when checking input: expected ", model.input_names()[index], " to have ", rank, " dimensions, but got array with shape ", given.shape());
   for (int i = 1; i < rank; ++i)
     if (wanted[i] >= 0 && wanted[i] != given.dim(i))
-      fail("Error when checking input: expected ", name, " to have shape ", wanted.slice(1, rank), " but got array with shape ",
+      fail("Error when checking input: expected ", model.input_names()[index], " to have shape ", wanted.slice(1, rank), " but got array with shape ",
            given.shape().slice(1, rank));
 }
 
@@ -150,7 +150,7 @@ void check_arrays(const Model& model, const Arrays& arrays) {
       fail("Error when checking model input: the list of Numpy arrays that you are passing to your model is not the size the model "
            "expected. Expected to see ", wanted.size(), " array(s), but instead got the following list of ", arrays.x.size(),
            " arrays: ", shapes_text(arrays.x));
-    for (size_t i = 0; i < wanted.size(); ++i) check_input(arrays.x[i], wanted[i].shape(), model.input_names()[i]);
+    for (size_t i = 0; i < wanted.size(); ++i) check_input(arrays.x[i], wanted[i].shape(), model, i);
   }
   check_same_count(arrays.x, "input arrays (x)");
   check_same_count(arrays.y, "target arrays (y)");
