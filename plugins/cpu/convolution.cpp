@@ -25,9 +25,15 @@ Operands operands(const Request& r) {
 
 /// A factory that knows nothing of mixed precision.
 template <KernelFactory make>
-std::unique_ptr<Kernel> plain(const Request& r) {
+std::unique_ptr<Kernel> unmixed(const Request& r) {
   auto* gradient = dynamic_cast<const ConvBackwardKernel*>(&r.op);
   return gradient && gradient->mixed != Mixed::no ? nullptr : make(r);
+}
+
+/// A factory that knows nothing of moments.
+template <KernelFactory make>
+std::unique_ptr<Kernel> one_result(const Request& r) {
+  return r.outputs.size() > 1 ? nullptr : make(r);
 }
 
 }  // namespace
@@ -40,13 +46,14 @@ ConvPlan::ConvPlan(const Request& r) {
                              o.spec.dilation[i], o.spec.pad_before[i], o.spec.pad_after[i]};
   }
   batch = o.x[0], groups = o.spec.groups, in_channels = o.x[-1], out_channels = o.y[-1];
-  if (auto* op = dynamic_cast<const Conv*>(&r.op)) bias = op->bias, epilogue = op->epilogue;
+  if (auto* op = dynamic_cast<const Conv*>(&r.op)) bias = op->bias, epilogue = op->epilogue, moments = op->moments;
 }
 
 std::span<const KernelRow> convolution_kernels() {
-  static constexpr KernelFactory kFloat = plain<make_winograd_convolution>, kHalf = make_amx_convolution,
-                                 kBest = make_onednn_convolution, kRest = plain<make_unfolded_convolution>,
-                                 kConverted = plain<make_converted<convolution_kernels>>;
+  static constexpr KernelFactory kFloat = unmixed<make_winograd_convolution>, kHalf = one_result<make_amx_convolution>,
+                                 kBest = one_result<make_onednn_convolution>,
+                                 kRest = unmixed<one_result<make_unfolded_convolution>>,
+                                 kConverted = unmixed<one_result<make_converted<convolution_kernels>>>;
   static constexpr KernelRow kRows[] = {
       {"conv", kFloat},                    {"conv", kHalf},                 {"conv", kBest},
       {"conv", kRest},                     {"conv", kConverted},

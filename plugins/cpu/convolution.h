@@ -22,7 +22,7 @@ struct ConvPlan {
   int spatial;                           ///< axes really there
   std::array<Axis, 3> axes;
   int64_t batch, groups, in_channels, out_channels;
-  bool bias = false;
+  bool bias = false, moments = false;
   Epilogue epilogue = Epilogue::none;
 
   int64_t in_pixels() const { return axes[0].in * axes[1].in * axes[2].in; }

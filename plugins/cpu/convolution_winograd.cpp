@@ -5,6 +5,7 @@
 
 #include "convolution.h"
 #include "matmul.h"
+#include "normalization.h"
 #include "thread_scratch.h"
 #include "winograd.h"
 
@@ -130,7 +131,10 @@ class ImageConvolution final : public WinogradConvolution {
     const int64_t bytes = kernel_.values() * static_cast<int64_t>(sizeof(float));
     together_ = tiles_ < 2 * kFewTiles || (bytes >= kSharedBytes && tiles_ <= kBlocks * kManyTiles);
     block_ = std::min(sides_.best_block(), std::max(kFewTiles, (tiles_ + kBlocks - 1) / kBlocks));
+    if (plan.moments) block_ = (block_ + sides_.out.tile_columns - 1) / sides_.out.tile_columns * sides_.out.tile_columns;
   }
+  /// Of its result, block by block.
+  bool has_moments() const { return !together_; }
 
   Prepared prepare(int input) override {
     if (input != 1) return {};
@@ -140,9 +144,11 @@ class ImageConvolution final : public WinogradConvolution {
   void run(const Arguments& a) override {
     if (!is_prepared_) kernel_.transform(a.in<float>(1), floats(a.scratch), a.pool);
     together_ ? run_together(a) : run_blocks(a);
+    if (plan_.moments) combine(a);
   }
   size_t scratch_bytes() const override {
-    return static_cast<size_t>(kernel_scratch() + (together_ ? sides_.values(tiles_) : 0)) * sizeof(float);
+    const int64_t moments = plan_.moments ? 2 * blocks() * columns_ : 0;
+    return static_cast<size_t>(kernel_scratch() + (together_ ? sides_.values(tiles_) : 0) + moments) * sizeof(float);
   }
 
  private:
@@ -168,6 +174,7 @@ class ImageConvolution final : public WinogradConvolution {
       loops_.input(sides_.in, a.in<float>(0), b.in);
       for (int64_t point = 0; point < kPoints; ++point) multiply(b, kernel(a), point);
       output(a, b.out);
+      if (plan_.moments) find_moments(a, first, last);
     });
   }
   void run_together(const Arguments& a) const {
@@ -182,7 +189,29 @@ class ImageConvolution final : public WinogradConvolution {
     a.pool.blocks(tiles_, kTile, [&](int64_t begin, int64_t end) { output(a, part(b.out, begin, end, columns_)); });
   }
 
+  int64_t blocks() const { return (tiles_ + block_ - 1) / block_; }
+  float* moments(const Arguments& a, int64_t block) const { return floats(a.scratch) + kernel_scratch() + block * columns_; }
+  /// Pixels of the output before the first one of a tile that begins a row of tiles.
+  int64_t pixels_before(int64_t tile) const {
+    const Images& y = sides_.out;
+    const int64_t row = tile / y.tile_columns, image = row / y.tile_rows;
+    return (image * y.height + row % y.tile_rows * kTile) * y.width;
+  }
+  /// Of a block of whole rows of tiles.
+  void find_moments(const Arguments& a, int64_t first, int64_t last) const {
+    const int64_t begin = pixels_before(first), block = first / block_;
+    normalization_.moments({pixels_before(last) - begin, columns_, a.out<float>(0) + begin * columns_}, moments(a, block),
+                           moments(a, blocks() + block));
+  }
+  void combine(const Arguments& a) const {
+    auto pixels = [&](int64_t i) { return pixels_before(std::min((i + 1) * block_, tiles_)) - pixels_before(i * block_); };
+    for (int64_t c = 0; c < columns_; ++c) {
+      combine_moments(moments(a, 0), moments(a, blocks()), blocks(), columns_, c, pixels, a.out<float>(1), a.out<float>(2));
+    }
+  }
+
   TransformedKernel kernel_;
+  NormalizationLoops<float> normalization_ = normalization_loops<float>();
   int64_t block_;                                    ///< tiles
   bool together_, is_prepared_ = false;
 };
@@ -275,12 +304,13 @@ std::unique_ptr<Kernel> make_winograd_convolution(const Request& r) {
   const Sides sides(plan);
   if (!suits(plan, sides)) return nullptr;
   if (plan.batch * sides.out.tile_rows * sides.out.tile_columns < kRepaying) {
-    if (plan.pass == ConvPass::backward_kernel) return nullptr;
+    if (plan.pass == ConvPass::backward_kernel || plan.moments) return nullptr;
     auto other = make_onednn_convolution(r);
     return std::make_unique<FewTiles>(other ? std::move(other) : make_unfolded_convolution(r), plan);
   }
   if (plan.pass == ConvPass::backward_kernel) return std::make_unique<KernelGradient>(plan);
-  return std::make_unique<ImageConvolution>(plan);
+  auto kernel = std::make_unique<ImageConvolution>(plan);
+  return plan.moments && !kernel->has_moments() ? nullptr : std::move(kernel);
 }
 
 }  // namespace crescent::cpu

@@ -428,7 +428,7 @@ void Elementwise::sum_rows(const Arguments& a, const Scatter& s, int64_t begin, 
 
 /// Steps that switch between arrays read what the processor does not foresee: the next block, from `begin` on, is asked for.
 void Elementwise::fetch_ahead(const Arguments& a, int64_t begin, int64_t n) const {
-  if (slots_ == 0) return;
+  if (steps_.size() < 2) return;
   for (int i : to_fetch_) {
     const size_t bytes = size_of(registers_[static_cast<size_t>(i)].dtype);
     const std::byte *from = a.inputs[registers_[static_cast<size_t>(i)].input] + static_cast<size_t>(begin) * bytes;

@@ -1,5 +1,5 @@
 // Chains: sequences of steps compiled as one loop, so that every array goes through registers once. The results are those
-// of the single steps, bit for bit. Worth a row is what runs over all weights in every training step.
+// of the single steps, bit for bit. Worth a row is what runs over all weights or all pixels in every training step.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "loops_chain.cpp"
 #include <hwy/foreach_target.h>
@@ -33,6 +33,28 @@ struct AdamChain {
       chain_step(BinaryKind::add, 15, kEpsilon),       chain_step(BinaryKind::multiply, 10, kRate),
       chain_step(BinaryKind::divide, 17, 16),          chain_step(BinaryKind::subtract, kW, 18)};
   static constexpr std::array<int, 3> kOutputs = {10, 14, 19};
+};
+
+/// What is added to a normalized array: nothing, or another array from the left or from the right.
+enum class Addend { none, left, right };
+
+/// relu((x - mean) factor + offset + addend), with relu and addend or without.
+template <Addend addend, bool relu>
+struct NormalizationChain {
+  static constexpr int kX = 0, kMean = 1, kFactor = 2, kOffset = 3, kAddend = 4, kAdds = addend != Addend::none,
+                       kInputs = 4 + kAdds;
+  static constexpr std::array<bool, kInputs> kScalar = {};
+  static constexpr auto kSteps = [] {
+    constexpr int kResult = kInputs + 2;
+    std::array<FusedStep, 3 + kAdds + relu> steps = {chain_step(BinaryKind::subtract, kX, kMean),
+                                                     chain_step(BinaryKind::multiply, kInputs, kFactor),
+                                                     chain_step(BinaryKind::add, kInputs + 1, kOffset)};
+    if (addend == Addend::left) steps[3] = chain_step(BinaryKind::add, kAddend, kResult);
+    if (addend == Addend::right) steps[3] = chain_step(BinaryKind::add, kResult, kAddend);
+    if (relu) steps[3 + kAdds] = chain_step(UnaryKind::relu, kResult + kAdds);
+    return steps;
+  }();
+  static constexpr std::array<int, 1> kOutputs = {kInputs + 2 + kAdds + relu};
 };
 
 }  // namespace crescent::cpu
@@ -79,7 +101,12 @@ std::span<const Chain> table() {
   return kRows;
 }
 
-std::span<const Chain> find_chains() { return table<AdamChain>(); }
+/// Long ones first: the first that fits is taken.
+std::span<const Chain> find_chains() {
+  return table<AdamChain, NormalizationChain<Addend::left, true>, NormalizationChain<Addend::right, true>,
+               NormalizationChain<Addend::left, false>, NormalizationChain<Addend::right, false>,
+               NormalizationChain<Addend::none, true>, NormalizationChain<Addend::none, false>>();
+}
 
 }  // namespace
 }  // namespace crescent::cpu::HWY_NAMESPACE

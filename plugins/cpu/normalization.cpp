@@ -23,9 +23,16 @@ struct Blocks {
   template <class T>
   Rows<T> at(const T* x, int64_t i) const { return {size(i), columns, x + i * block * columns}; }
   int64_t offset(int64_t i) const { return i * block * columns; }
+  /// f(column) over all columns.
+  template <class F>
+  void each_column(Pool& pool, F&& f) const {
+    pool.blocks(columns, 1 + 20000 / (count + 1), [&](int64_t begin, int64_t end) {
+      for (int64_t c = begin; c < end; ++c) f(c);
+    });
+  }
 };
 
-/// What the two batch-norm kernels and the two layer-norm kernels share.
+/// What the gradient of batch norm and the two layer-norm kernels share.
 template <class T, class O>
 class Normalization : public Kernel {
  public:
@@ -51,13 +58,6 @@ class Normalization : public Kernel {
     for (int64_t i = 0; i < blocks_.count; ++i) sum += (of_second ? second(a, i) : first(a, i))[c];
     return sum;
   }
-  /// f(column) over all columns.
-  template <class F>
-  void each_column(const Arguments& a, F&& f) const {
-    a.pool.blocks(blocks_.columns, 1 + 20000 / (blocks_.count + 1), [&](int64_t begin, int64_t end) {
-      for (int64_t c = begin; c < end; ++c) f(c);
-    });
-  }
   double rows() const { return static_cast<double>(blocks_.rows); }
 
   Blocks blocks_;
@@ -66,39 +66,28 @@ class Normalization : public Kernel {
 };
 
 template <class T>
-class BatchNormForward final : public Normalization<T, BatchNormTrain> {
+class Moments final : public Kernel {
  public:
-  using Normalization<T, BatchNormTrain>::Normalization;
-  using typename Normalization<T, BatchNormTrain>::S;
+  using S = Computed<T>;
+
+  explicit Moments(const Request& r) : blocks_(r.inputs[0].shape), loops_(normalization_loops<T>()) {}
+  std::string name() const override { return "highway"; }
+  size_t scratch_bytes() const override { return static_cast<size_t>(2 * blocks_.values()) * sizeof(S); }
 
   void run(const Arguments& a) override {
-    const auto& b = this->blocks_;
-    a.pool.parallel(b.count, [&](int64_t i, int) {
-      this->loops_.moments(b.at(a.in<T>(0), i), this->first(a, i), this->second(a, i));
+    S *means = reinterpret_cast<S*>(a.scratch), *deviations = means + blocks_.values();
+    a.pool.parallel(blocks_.count, [&](int64_t i, int) {
+      loops_.moments(blocks_.at(a.in<T>(0), i), means + i * blocks_.columns, deviations + i * blocks_.columns);
     });
-    this->each_column(a, [&](int64_t c) { combine(a, c); });
-    a.pool.parallel(b.count, [&](int64_t i, int) {
-      this->loops_.normalize(b.at(a.in<T>(0), i), a.out<S>(1), this->column(a, 0), a.in<S>(2),
-                             a.out<T>(0) + b.offset(i));
+    blocks_.each_column(a.pool, [&](int64_t c) {
+      combine_moments(means, deviations, blocks_.count, blocks_.columns, c, [&](int64_t i) { return blocks_.size(i); },
+                      a.out<S>(0), a.out<S>(1));
     });
   }
 
  private:
-  /// Mean and variance of column c from the moments of the blocks.
-  void combine(const Arguments& a, int64_t c) const {
-    const auto& b = this->blocks_;
-    double mean = 0;
-    for (int64_t i = 0; i < b.count; ++i) mean += static_cast<double>(b.size(i)) * this->first(a, i)[c];
-    mean /= this->rows();
-    double deviation = this->total(a, true, c);
-    for (int64_t i = 0; i < b.count; ++i) {
-      const double away = this->first(a, i)[c] - mean;
-      deviation += static_cast<double>(b.size(i)) * away * away;
-    }
-    const double variance = deviation / this->rows();
-    a.out<S>(1)[c] = static_cast<S>(mean), a.out<S>(2)[c] = static_cast<S>(variance);
-    this->column(a, 0)[c] = static_cast<S>(a.in<S>(1)[c] / std::sqrt(variance + this->epsilon_));
-  }
+  Blocks blocks_;
+  NormalizationLoops<T> loops_;
 };
 
 /// dx = gamma rstd (dy - dbeta/n - (x - mean) rstd dgamma/n).
@@ -115,7 +104,7 @@ class BatchNormGradient final : public Normalization<T, BatchNormBackward> {
     a.pool.parallel(b.count, [&](int64_t i, int) {
       this->loops_.products(b.at(x, i), dy + b.offset(i), mean, this->first(a, i), this->second(a, i));
     });
-    this->each_column(a, [&](int64_t c) { combine(a, c); });
+    b.each_column(a.pool, [&](int64_t c) { combine(a, c); });
     a.pool.parallel(b.count, [&](int64_t i, int) {
       this->loops_.gradient(b.at(x, i), dy + b.offset(i), mean, this->column(a, 0), this->column(a, 1),
                             this->column(a, 2), a.out<T>(0) + b.offset(i));
@@ -164,7 +153,7 @@ class LayerNormGradient final : public Normalization<T, LayerNormBackward> {
                                 a.in<T>(4) + b.offset(i), a.out<T>(0) + b.offset(i), this->first(a, i),
                                 this->second(a, i));
     });
-    this->each_column(a, [&](int64_t c) {
+    b.each_column(a.pool, [&](int64_t c) {
       a.out<S>(1)[c] = static_cast<S>(this->total(a, false, c)), a.out<S>(2)[c] = static_cast<S>(this->total(a, true, c));
     });
   }
@@ -185,7 +174,7 @@ std::unique_ptr<Kernel> make(const Request& r) {
 std::span<const KernelRow> normalization_kernels() {
   static constexpr KernelFactory kHalf = make_converted<normalization_kernels>;
   static constexpr KernelRow kRows[] = {
-      {"batch_norm_train", make<BatchNormForward>},     {"batch_norm_train", kHalf},
+      {"batch_moments", make<Moments>},                 {"batch_moments", kHalf},
       {"batch_norm_backward", make<BatchNormGradient>}, {"batch_norm_backward", kHalf},
       {"layer_norm", make<LayerNormForward>},           {"layer_norm", kHalf},
       {"layer_norm_backward", make<LayerNormGradient>}, {"layer_norm_backward", kHalf}};

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 
 #include "normalization.h"
 
@@ -14,42 +15,57 @@ namespace crescent::cpu::HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
+/// f(n, load, store) over all columns, n vectors at a time: load(row, v) is vector v < n of a row, store(x, row, v) writes it.
+/// What is the same for all rows stays in registers, and rows are read as they lie in memory.
+template <class D, class F>
+HWY_INLINE void for_columns(D d, int64_t columns, F&& f) {
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t i = 0;
+  auto group = [&](auto n) HWY_ATTR {
+    for (; i + n * lanes <= columns; i += n * lanes) {
+      f(n, [d, i, lanes](const auto* row, int v) HWY_ATTR { return load(d, row + i + v * lanes); },
+        [d, i, lanes](hn::Vec<D> x, auto* row, int v) HWY_ATTR { store(x, d, row + i + v * lanes); });
+    }
+  };
+  group(std::integral_constant<int, 4>()), group(std::integral_constant<int, 2>());
+  for_vectors(d, columns - i, [&](auto load, auto store) HWY_ATTR {
+    f(std::integral_constant<int, 1>(), [load, i](const auto* row, int) HWY_ATTR { return load(row + i); },
+      [store, i](hn::Vec<D> x, auto* row, int) HWY_ATTR { store(x, row + i); });
+  });
+}
+
 template <class T, class S = Computed<T>>
 void moments(const Rows<T>& block, S* mean, S* deviation) {
   const T* x = block.x;
   const int64_t rows = block.rows, columns = block.columns;
   const hn::ScalableTag<S> d;
-  const auto share = hn::Set(d, S{1} / static_cast<S>(rows));
-  for_vectors(d, columns, [&](auto load, auto store) HWY_ATTR {
-    auto sum = hn::Zero(d), odd = hn::Zero(d);
+  using V = hn::Vec<decltype(d)>;
+  const V share = hn::Set(d, S{1} / static_cast<S>(rows));
+  for_columns(d, columns, [&](auto n, auto load, auto store) HWY_ATTR {
+    V sum[n][2], center[n];
+    for (int v = 0; v < n; ++v) sum[v][0] = sum[v][1] = hn::Zero(d);
     int64_t r = 0;
     for (; r + 2 <= rows; r += 2) {
-      sum = hn::Add(sum, load(x + r * columns)), odd = hn::Add(odd, load(x + (r + 1) * columns));
+      for (int v = 0; v < n; ++v) {
+        sum[v][0] = hn::Add(sum[v][0], load(x + r * columns, v)), sum[v][1] = hn::Add(sum[v][1], load(x + (r + 1) * columns, v));
+      }
     }
-    if (r < rows) sum = hn::Add(sum, load(x + r * columns));
-    const auto center = hn::Mul(hn::Add(sum, odd), share);
-    auto squares = hn::Zero(d), odd_squares = hn::Zero(d);
+    for (int v = 0; v < n; ++v) {
+      if (r < rows) sum[v][0] = hn::Add(sum[v][0], load(x + r * columns, v));
+      center[v] = hn::Mul(hn::Add(sum[v][0], sum[v][1]), share);
+      sum[v][0] = sum[v][1] = hn::Zero(d);
+    }
     for (r = 0; r + 2 <= rows; r += 2) {
-      const auto a = hn::Sub(load(x + r * columns), center), b = hn::Sub(load(x + (r + 1) * columns), center);
-      squares = hn::MulAdd(a, a, squares), odd_squares = hn::MulAdd(b, b, odd_squares);
+      for (int v = 0; v < n; ++v) {
+        const V a = hn::Sub(load(x + r * columns, v), center[v]), b = hn::Sub(load(x + (r + 1) * columns, v), center[v]);
+        sum[v][0] = hn::MulAdd(a, a, sum[v][0]), sum[v][1] = hn::MulAdd(b, b, sum[v][1]);
+      }
     }
-    if (r < rows) {
-      const auto a = hn::Sub(load(x + r * columns), center);
-      squares = hn::MulAdd(a, a, squares);
+    for (int v = 0; v < n; ++v) {
+      const V a = r < rows ? hn::Sub(load(x + r * columns, v), center[v]) : hn::Zero(d);
+      store(center[v], mean, v), store(hn::MulAdd(a, a, hn::Add(sum[v][0], sum[v][1])), deviation, v);
     }
-    store(center, mean), store(hn::Add(squares, odd_squares), deviation);
   });
-}
-
-template <class T, class S = Computed<T>>
-void normalize(const Rows<T>& block, const S* mean, const S* scale, const S* shift, T* y) {
-  const T* x = block.x;
-  const int64_t rows = block.rows, columns = block.columns;
-  for (int64_t r = 0; r < rows; ++r, x += columns, y += columns) {
-    for_vectors(hn::ScalableTag<S>(), columns, [&](auto load, auto store) HWY_ATTR {
-      store(hn::MulAdd(hn::Sub(load(x), load(mean)), load(scale), load(shift)), y);
-    });
-  }
 }
 
 template <class T, class S = Computed<T>>
@@ -57,14 +73,17 @@ void products(const Rows<T>& block, const T* dy, const S* mean, S* sum, S* produ
   const T* x = block.x;
   const int64_t rows = block.rows, columns = block.columns;
   const hn::ScalableTag<S> d;
-  for_vectors(d, columns, [&](auto load, auto store) HWY_ATTR {
-    const auto center = load(mean);
-    auto total = hn::Zero(d), dot = hn::Zero(d);
+  using V = hn::Vec<decltype(d)>;
+  for_columns(d, columns, [&](auto n, auto load, auto store) HWY_ATTR {
+    V center[n], total[n], dot[n];
+    for (int v = 0; v < n; ++v) center[v] = load(mean, v), total[v] = dot[v] = hn::Zero(d);
     for (int64_t r = 0; r < rows; ++r) {
-      const auto g = load(dy + r * columns);
-      total = hn::Add(total, g), dot = hn::MulAdd(g, hn::Sub(load(x + r * columns), center), dot);
+      for (int v = 0; v < n; ++v) {
+        const V g = load(dy + r * columns, v);
+        total[v] = hn::Add(total[v], g), dot[v] = hn::MulAdd(g, hn::Sub(load(x + r * columns, v), center[v]), dot[v]);
+      }
     }
-    store(total, sum), store(dot, product);
+    for (int v = 0; v < n; ++v) store(total[v], sum, v), store(dot[v], product, v);
   });
 }
 
@@ -73,12 +92,18 @@ void gradient(const Rows<T>& block, const T* dy, const S* mean, const S* scale, 
               T* dx) {
   const T* x = block.x;
   const int64_t rows = block.rows, columns = block.columns;
-  for (int64_t r = 0; r < rows; ++r, x += columns, dy += columns, dx += columns) {
-    for_vectors(hn::ScalableTag<S>(), columns, [&](auto load, auto store) HWY_ATTR {
-      const auto rest = hn::MulAdd(hn::Sub(load(x), load(mean)), load(slope), load(offset));
-      store(hn::MulSub(load(scale), load(dy), rest), dx);
-    });
-  }
+  const hn::ScalableTag<S> d;
+  using V = hn::Vec<decltype(d)>;
+  for_columns(d, columns, [&](auto n, auto load, auto store) HWY_ATTR {
+    V center[n], factor[n], rise[n], start[n];
+    for (int v = 0; v < n; ++v) center[v] = load(mean, v), factor[v] = load(scale, v), rise[v] = load(slope, v), start[v] = load(offset, v);
+    for (int64_t r = 0; r < rows; ++r) {
+      for (int v = 0; v < n; ++v) {
+        const V rest = hn::MulAdd(hn::Sub(load(x + r * columns, v), center[v]), rise[v], start[v]);
+        store(hn::MulSub(factor[v], load(dy + r * columns, v), rest), dx + r * columns, v);
+      }
+    }
+  });
 }
 
 template <class T, class S = Computed<T>>
@@ -143,7 +168,7 @@ void row_gradient(const Rows<T>& block, const S* gamma, const S* mean, const S* 
 
 template <class T>
 NormalizationLoops<T> loops() {
-  return {moments<T>, normalize<T>, products<T>, gradient<T>, row_forward<T>, row_gradient<T>};
+  return {moments<T>, products<T>, gradient<T>, row_forward<T>, row_gradient<T>};
 }
 NormalizationLoops<float> loops_float() { return loops<float>(); }
 NormalizationLoops<double> loops_double() { return loops<double>(); }

@@ -132,6 +132,28 @@ TEST_CASE("3x3 convolution by Winograd's algorithm", "[cpu][conv]") {
   check_case(cases[0], DType::float32, true, Epilogue::sigmoid, 3);
 }
 
+TEST_CASE("Winograd's algorithm gives the moments of its result", "[cpu][conv]") {
+  const Machine machine(GENERATE(0, 1, 2));
+  const Case cases[] = {{{9, 8, 8, 16}, {3, 3, 16, 16}, spec({1, 1}, {1, 1}, {1, 1}, {1, 1})},
+                        {{7, 13, 11, 12}, {3, 3, 12, 21}, spec({1, 1}, {1, 1}, {0, 2}, {1, 0})},
+                        {{40, 9, 30, 16}, {3, 3, 16, 33}, spec({1, 1}, {1, 1}, {1, 1}, {1, 1})}};
+  for (const Case& c : cases) {
+    const Array x = random(c.x, DType::float32, 1), kernel = random(c.kernel, DType::float32, 2),
+                bias = random({c.kernel[-1]}, DType::float32, 3, 20, 30);
+    const int64_t channels = c.kernel[-1];
+    Array y = zeros(output_shape(c), DType::float32), mean = zeros({channels}, DType::float32), variance = mean;
+    const auto size = static_cast<int64_t>(y.values.size());
+    const double pixels = static_cast<double>(size / channels);
+    for (int64_t i = 0; i < size; ++i) y.values[i] = bias[i % channels];
+    each_product(c, [&](int64_t i, int64_t w, int64_t o) { y.values[o] += x[i] * kernel[w]; });
+    for (int64_t i = 0; i < size; ++i) mean.values[i % channels] += y[i] / pixels;
+    for (int64_t i = 0; i < size; ++i) variance.values[i % channels] += std::pow(y[i] - mean[i % channels], 2) / pixels;
+    Conv op;
+    op.spec = c.spec, op.bias = op.moments = true;
+    CHECK(check(convolution_kernels, op, {x, kernel, bias}, {y, mean, variance}) >= 2);
+  }
+}
+
 TEST_CASE("convolution of random geometry", "[cpu][conv]") {
   std::mt19937 generator(7);
   auto pick = [&](int64_t low, int64_t high) { return std::uniform_int_distribution<int64_t>(low, high)(generator); };

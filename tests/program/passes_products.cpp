@@ -146,6 +146,31 @@ TEST_CASE("batch norm: transposed kernels, and a batch too small to pay", "[pass
   CHECK(names(rewritten(read, batch_norm, 1e-5)) == "reshape, multiply, matmul, add");
 }
 
+TEST_CASE("normalization: batch norm in training becomes elementwise work", "[passes]") {
+  Program p = traced([](const Tensors& in) {
+    const Tensor y = conv(in[0], in[1], {1, 1}, Padding::same) + in[2];
+    const Moments first = batch_norm_train(y, in[3], in[4], 1e-3), second = batch_norm_train(first.y, in[4], in[3], 1e-3);
+    return Tensors{second.y, first.mean, first.variance};
+  }, {f32({2, 12, 12, 3}), f32({3, 3, 3, 4}), f32({4}), f32({4}), f32({4})});
+  while (epilogues(p)) dead_code(p);
+  Program q = rewritten(p, normalization, 1e-4);
+  CHECK(names(q) == "conv, add, rsqrt, multiply, subtract, multiply, add, "
+                    "batch_moments, add, rsqrt, multiply, subtract, multiply, add");
+  CHECK(op<Conv>(q, 0).moments);
+}
+
+TEST_CASE("normalization: a bias before batch norm has no gradient", "[passes]") {
+  Program p = traced([](const Tensors& in) {
+    GradientTape tape;
+    tape.watch(in[0]), tape.watch(in[1]);
+    const Tensor y = batch_norm_train(in[0] + in[1], in[2], in[3], 1e-3).y;
+    return tape.gradient(sum(y * y * in[4]), Tensors{in[0], in[1]});
+  }, {f32({2, 6, 6, 3}), f32({3}), f32({3}), f32({3}), f32({2, 6, 6, 3})});
+  while (algebra(p)) dead_code(p);
+  Program q = rewritten(p, normalization, 1e-4);
+  CHECK(names(q).find("reduce") == std::string::npos);
+}
+
 TEST_CASE("precision: casts around products become part of them", "[passes]") {
   const DType half = DType::bfloat16, single = DType::float32;
   Program p = traced([=](const Tensors& in) {

@@ -212,9 +212,11 @@ CRESCENT_OP(Conv, "conv")                              // (x, kernel[, bias]) cr
   ConvSpec spec;
   bool bias = false;
   Epilogue epilogue = Epilogue::none;
-  CRESCENT_FIELDS(spec, bias, epilogue)
+  bool moments = false;                                // set by a pass: then also BatchMoments of the result
+  CRESCENT_FIELDS(spec, bias, epilogue, moments)
   std::string label() const override;
   Tensors vjp(const Vjp&) const override;
+  Tensors decompose(std::span<const Tensor>) const override;      // with moments
 };
 CRESCENT_OP(ConvBackwardData, "conv_backward_data")    // (dy, kernel) -> dx of shape `input` (its batch dim may be -1); also Conv*Transpose
   ConvSpec spec;
@@ -269,7 +271,12 @@ CRESCENT_OP(SoftmaxCrossEntropyBackward, "softmax_cross_entropy_backward")
   CRESCENT_FIELDS(sparse)
   Tensors decompose(std::span<const Tensor>) const override;
 };
-/// (x, gamma, beta) -> y, mean, variance (biased) over all axes but the last.
+/// (x) -> mean, variance (biased) over all axes but the last.
+CRESCENT_OP(BatchMoments, "batch_moments")
+  CRESCENT_FIELDS()
+  Tensors decompose(std::span<const Tensor>) const override;
+};
+/// (x, gamma, beta) -> y, mean, variance as of BatchMoments.
 CRESCENT_OP(BatchNormTrain, "batch_norm_train")
   double epsilon = 1e-3;
   CRESCENT_FIELDS(epsilon)

@@ -113,6 +113,20 @@ Tensors SoftmaxCrossEntropyBackward::decompose(std::span<const Tensor> in) const
   return {(ops::softmax(in[0]) - labels) * ops::expand_dims(in[2], -1)};
 }
 
+TensorSpecs BatchMoments::infer(std::span<const TensorSpec> in) const {
+  expect_channels(kName, in, {});
+  const TensorSpec channel{statistics_dtype(in[0].dtype), {in[0].shape[-1]}};
+  return {channel, channel};
+}
+
+Tensors BatchMoments::decompose(std::span<const Tensor> in) const {
+  const std::vector<int> axes = all_but_last(in[0].shape());
+  const Tensor x = as_statistics(in[0]);
+  if (axes.empty()) return {x, ops::zeros_like(x)};
+  const Tensor mean = ops::mean(x, axes);
+  return {mean, ops::mean(ops::square(x - mean), axes)};
+}
+
 TensorSpecs BatchNormTrain::infer(std::span<const TensorSpec> in) const {
   expect_channels("batch_norm_train", in, {1, 2});
   const TensorSpec channel{statistics_dtype(in[0].dtype), {in[0].shape[-1]}};
@@ -120,11 +134,10 @@ TensorSpecs BatchNormTrain::infer(std::span<const TensorSpec> in) const {
 }
 
 Tensors BatchNormTrain::decompose(std::span<const Tensor> in) const {
-  const std::vector<int> axes = all_but_last(in[0].shape());
-  const Tensor x = as_statistics(in[0]);
-  const Tensor mean = axes.empty() ? x : ops::mean(x, axes), centered = x - mean;
-  const Tensor variance = axes.empty() ? ops::zeros_like(x) : ops::mean(ops::square(centered), axes);
-  return {ops::cast(centered * ops::rsqrt(variance + epsilon) * in[1] + in[2], in[0].dtype()), mean, variance};
+  const Tensors moments = apply(BatchMoments(), {in[0]});
+  const Tensor factor = ops::rsqrt(moments[1] + epsilon) * in[1];
+  const Tensor y = (as_statistics(in[0]) - moments[0]) * factor + in[2];
+  return {ops::cast(y, in[0].dtype()), moments[0], moments[1]};
 }
 
 Tensors BatchNormTrain::vjp(const Vjp& v) const {

@@ -33,16 +33,30 @@ Shape conv_shape(std::string_view op, const Shape& x, const Shape& kernel, const
 
 }  // namespace
 
-std::string Conv::label() const { return kName + epilogue_label(bias, epilogue); }
+std::string Conv::label() const { return kName + epilogue_label(bias, epilogue) + (moments ? "+moments" : ""); }
 
 TensorSpecs Conv::infer(std::span<const TensorSpec> in) const {
   if (in[0].dtype != in[1].dtype) fail("conv: dtypes ", in[0].dtype, " and ", in[1].dtype, " differ");
   expect_floating("conv", in[0].dtype);
-  return {{in[0].dtype, conv_shape("conv", in[0].shape, in[1].shape, spec)}};
+  const TensorSpec result{in[0].dtype, conv_shape("conv", in[0].shape, in[1].shape, spec)};
+  TensorSpecs results{result};
+  if (moments) {
+    for (const TensorSpec& channels : BatchMoments().infer({&result, 1})) results.push_back(channels);
+  }
+  return results;
+}
+
+Tensors Conv::decompose(std::span<const Tensor> inputs) const {
+  if (!moments) return {};
+  auto plain = std::make_shared<Conv>(*this);
+  plain->moments = false;
+  const Tensor y = crescent::apply(std::move(plain), inputs).front();
+  const Tensors both = apply(BatchMoments(), {y});
+  return {y, both[0], both[1]};
 }
 
 Tensors Conv::vjp(const Vjp& v) const {
-  assert(!bias && epilogue == Epilogue::none);
+  assert(!bias && epilogue == Epilogue::none && !moments);
   const Tensor &x = v.inputs[0], &kernel = v.inputs[1], &g = v.gradients[0];
   Tensors result(2);
   if (v.wanted[0]) {

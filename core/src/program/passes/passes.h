@@ -27,6 +27,8 @@ CRESCENT_API bool transposes(Program& program);
 CRESCENT_API bool batch_norm(Program& program);
 /// Bias and activation become part of the product or convolution before them.
 CRESCENT_API bool epilogues(Program& program);
+/// Training: batch norm becomes elementwise work and the moments of its input, which a convolution before it gives.
+CRESCENT_API bool normalization(Program& program);
 /// Casts to bfloat16 before a product and to float32 behind it become part of the product.
 CRESCENT_API bool precision(Program& program);
 /// Values that are cheap to compute from what is in memory anyway are computed again by each instruction that reads them.
