@@ -18,6 +18,7 @@ using amx::kLines;
 
 constexpr int64_t kMost = 4 * kLines;                ///< lines of a block at most
 constexpr int64_t kPixels = 2048;                    ///< of a piece of an image, about
+constexpr int64_t kEnough = 8;                       ///< pieces of a batch
 
 int64_t pieces(int64_t whole, int64_t piece) { return (whole + piece - 1) / piece; }
 
@@ -38,7 +39,7 @@ struct Flat {
     channels = gradient ? p.out_channels : p.in_channels, out_channels = gradient ? p.in_channels : p.out_channels;
     top = gradient ? h.kernel - 1 - h.before : h.before, left = gradient ? w.kernel - 1 - w.before : w.before;
     width = out_columns + kernel_columns - 1;
-    piece = std::clamp<int64_t>(kPixels / width, 1, out_rows);
+    piece = std::clamp<int64_t>(std::min(kPixels / width, pieces(batch * out_rows, kEnough)), 1, out_rows);
   }
   /// Of so many output rows, to whole blocks of so many.
   int64_t pixels(int64_t count, int64_t block) const { return pieces(count * width, block) * block; }
@@ -63,37 +64,15 @@ struct Flat {
   }
 };
 
-/// Forward, and backward data as a forward convolution of dy with the kernel turned around.
-class ImageConvolution final : public Kernel {
+/// A kernel as strips of 16 output channels, a row of the kernel behind the other.
+class PackKernel final : public Kernel {
  public:
-  explicit ImageConvolution(const Request& r)
-      : plan_(r), gradient_(plan_.pass == ConvPass::backward_data), flat_(plan_, gradient_),
-        run_(flat_.kernel_columns * flat_.channels), strip_(flat_.kernel_rows * amx::strip_values(run_)),
-        strips_(pieces(flat_.out_channels, kLines)), block_(strips_ == 1 ? amx::Block::tall : amx::Block::square) {}
+  PackKernel(const Flat& flat, bool gradient)
+      : flat_(flat), gradient_(gradient), run_(flat.kernel_columns * flat.channels), strip_(flat.kernel_rows * amx::strip_values(run_)) {}
 
-  void run(const Arguments& a) override {
-    auto* bias = reinterpret_cast<float*>(a.scratch);
-    auto* packed = reinterpret_cast<uint16_t*>(bias + bias_values());
-    if (plan_.bias) cast_loop(DType::bfloat16, DType::float32)(a.in<uint16_t>(2), bias, static_cast<size_t>(flat_.out_channels));
-    pack_kernel(a, packed, packed + strips_ * strip_);
-    a.pool.parallel(flat_.batch * flat_.piece_count(), [&](int64_t part, int) {
-      const amx::Tiles tiles;
-      compute(a, packed, plan_.bias ? bias : nullptr, part / flat_.piece_count(), part % flat_.piece_count());
-    });
-  }
-  std::string name() const override { return "amx"; }
-  size_t scratch_bytes() const override {
-    return static_cast<size_t>(bias_values()) * sizeof(float) +
-           static_cast<size_t>(strips_ * strip_ + (gradient_ ? plan_.kernel_size() : 0)) * sizeof(uint16_t);
-  }
-  double flops() const override { return plan_.flops(); }
-
- private:
-  int64_t bias_values() const { return plan_.bias ? pieces(flat_.out_channels, kLines) * kLines : 0; }
-
-  /// A gradient's kernel as rows (out channel) of values (tap from the last one, channel); then strips of a row of the kernel.
-  void pack_kernel(const Arguments& a, uint16_t* packed, uint16_t* turned) const {
-    const auto* kernel = a.in<uint16_t>(1);
+  void run(const Arguments& a) override { run(a, a.in<uint16_t>(0), a.out<uint16_t>(0), reinterpret_cast<uint16_t*>(a.scratch)); }
+  /// A gradient's kernel is first copied as rows (output channel) of values (tap from the last one, channel).
+  void run(const Arguments& a, const uint16_t* kernel, uint16_t* packed, uint16_t* turned) const {
     const int64_t taps = flat_.kernel_rows * flat_.kernel_columns, in = flat_.channels, out = flat_.out_channels;
     a.pool.blocks(gradient_ ? out : 0, 1 + 8192 / (taps * in), [&](int64_t begin, int64_t end) {
       for (int64_t o = begin; o < end; ++o) {
@@ -110,6 +89,49 @@ class ImageConvolution final : public Kernel {
       }
     });
   }
+  std::string name() const override { return "pack"; }
+  size_t scratch_bytes() const override {
+    return gradient_ ? static_cast<size_t>(flat_.kernel_rows * run_ * flat_.out_channels) * sizeof(uint16_t) : 0;
+  }
+  int64_t values() const { return pieces(flat_.out_channels, kLines) * strip_; }
+
+ private:
+  Flat flat_;
+  bool gradient_;
+  int64_t run_, strip_;                              ///< values under a row of the kernel, packed values of a strip
+};
+
+/// Forward, and backward data as a forward convolution of dy with the kernel turned around.
+class ImageConvolution final : public Kernel {
+ public:
+  explicit ImageConvolution(const Request& r)
+      : plan_(r), flat_(plan_, plan_.pass == ConvPass::backward_data), pack_(flat_, plan_.pass == ConvPass::backward_data),
+        run_(flat_.kernel_columns * flat_.channels), strip_(flat_.kernel_rows * amx::strip_values(run_)),
+        strips_(pieces(flat_.out_channels, kLines)), block_(strips_ == 1 ? amx::Block::tall : amx::Block::square) {}
+
+  Prepared prepare(int input) override {
+    if (input != 1) return {};
+    is_packed_ = true;
+    return {std::make_unique<PackKernel>(pack_), {DType::bfloat16, {pack_.values()}}};
+  }
+  void run(const Arguments& a) override {
+    auto* bias = reinterpret_cast<float*>(a.scratch);
+    auto* packed = reinterpret_cast<uint16_t*>(bias + bias_values());
+    if (plan_.bias) cast_loop(DType::bfloat16, DType::float32)(a.in<uint16_t>(2), bias, static_cast<size_t>(flat_.out_channels));
+    if (!is_packed_) pack_.run(a, a.in<uint16_t>(1), packed, packed + pack_.values());
+    a.pool.parallel(flat_.batch * flat_.piece_count(), [&](int64_t part, int) {
+      const amx::Tiles tiles;
+      compute(a, is_packed_ ? a.in<uint16_t>(1) : packed, plan_.bias ? bias : nullptr, part / flat_.piece_count(), part % flat_.piece_count());
+    });
+  }
+  std::string name() const override { return is_packed_ ? "amx, packed" : "amx"; }
+  size_t scratch_bytes() const override {
+    return static_cast<size_t>(bias_values()) * sizeof(float) + static_cast<size_t>(pack_.values()) * sizeof(uint16_t) + pack_.scratch_bytes();
+  }
+  double flops() const override { return plan_.flops(); }
+
+ private:
+  int64_t bias_values() const { return plan_.bias ? pieces(flat_.out_channels, kLines) * kLines : 0; }
 
   void compute(const Arguments& a, const uint16_t* kernel, const float* bias, int64_t image, int64_t number) const {
     const int64_t first = flat_.first(number), count = flat_.count(number), channels = flat_.channels;
@@ -165,8 +187,9 @@ class ImageConvolution final : public Kernel {
   }
 
   ConvPlan plan_;
-  bool gradient_;
   Flat flat_;
+  PackKernel pack_;
+  bool is_packed_ = false;
   int64_t run_;                                      ///< values under a row of the kernel
   int64_t strip_;                                    ///< packed values of 16 output channels
   int64_t strips_;

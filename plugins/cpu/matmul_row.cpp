@@ -1,9 +1,12 @@
 // One row times a matrix, as in the prediction of a single sample: bound by reading the matrix once. Where that changes
-// seldom it is laid out in the order in which it is read.
+// seldom it is laid out in the order in which it is read. In mixed precision it is read as bfloat16 and summed as float32.
 #include <algorithm>
 #include <bit>
+#include <type_traits>
 
 #include "blas.h"
+#include "half.h"
+#include "loops.h"
 #include "matmul.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -12,15 +15,43 @@
 
 #include "vector-inl.h"
 
+#ifndef CRESCENT_CPU_MATMUL_ROW_ONCE
+#define CRESCENT_CPU_MATMUL_ROW_ONCE
+namespace crescent::cpu {
+
+/// float32 in memory, rounded to bfloat16 on its way into a register.
+struct Rounded {
+  float value;
+};
+
+}  // namespace crescent::cpu
+#endif
+
 HWY_BEFORE_NAMESPACE();
 namespace crescent::cpu::HWY_NAMESPACE {
-namespace {
 namespace hn = hwy::HWY_NAMESPACE;
+
+template <class D>
+HWY_INLINE hn::Vec<D> rounded(D d, hn::Vec<D> x) {
+  HWY_ALIGN BFloat16 half[hn::MaxLanes(d)];
+  store(x, d, half);
+  return load(d, half);
+}
+template <class D>
+HWY_INLINE hn::Vec<D> load(D d, const Rounded* from) {
+  return rounded(d, hn::LoadU(d, &from->value));
+}
+template <class D>
+HWY_INLINE hn::Vec<D> load_part(D d, const Rounded* from, int64_t count) {
+  return rounded(d, load_part(d, &from->value, count));
+}
+
+namespace {
 
 // out (columns) = a (depth) b, rows of b `step` apart. Eight sums at a time hide the time that an addition takes: kV
 // vectors of columns by 8 / kV rows. The last vector may be partial.
-template <int kV, class D, class T = hn::TFromD<D>>
-HWY_INLINE void columns(D d, const T* a, int64_t depth, const T* b, int64_t step, T* out, int64_t rest) {
+template <int kV, class D, class B, class T = hn::TFromD<D>>
+HWY_INLINE void columns(D d, const T* a, int64_t depth, const B* b, int64_t step, T* out, int64_t rest) {
   constexpr int kU = 8 / kV;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   hn::Vec<D> sum[kU][kV];
@@ -33,8 +64,8 @@ HWY_INLINE void columns(D d, const T* a, int64_t depth, const T* b, int64_t step
     const auto left = hn::Set(d, a[q]);
 #pragma GCC unroll 8
     for (int v = 0; v < kV; ++v) {
-      const T* at = b + q * step + v * lanes;
-      sum[u][v] = hn::MulAdd(left, v == kV - 1 && rest ? load_part(d, at, rest) : hn::LoadU(d, at), sum[u][v]);
+      const B* at = b + q * step + v * lanes;
+      sum[u][v] = hn::MulAdd(left, v == kV - 1 && rest ? load_part(d, at, rest) : load(d, at), sum[u][v]);
     }
   };
   int64_t q = 0;
@@ -52,8 +83,8 @@ HWY_INLINE void columns(D d, const T* a, int64_t depth, const T* b, int64_t step
   }
 }
 
-template <class T>
-void row_product(const T* a, int64_t depth, const T* b, int64_t step, int64_t count, T* out) {
+template <class T, class B>
+void row_product(const T* a, int64_t depth, const B* b, int64_t step, int64_t count, T* out) {
   const hn::ScalableTag<T> d;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   int64_t j = 0;
@@ -68,6 +99,12 @@ void row_float(const float* a, int64_t depth, const float* b, int64_t step, int6
 void row_double(const double* a, int64_t depth, const double* b, int64_t step, int64_t count, double* out) {
   row_product(a, depth, b, step, count, out);
 }
+void row_half(const float* a, int64_t depth, const BFloat16* b, int64_t step, int64_t count, float* out) {
+  row_product(a, depth, b, step, count, out);
+}
+void row_rounded(const float* a, int64_t depth, const Rounded* b, int64_t step, int64_t count, float* out) {
+  row_product(a, depth, b, step, count, out);
+}
 
 }  // namespace
 }  // namespace crescent::cpu::HWY_NAMESPACE
@@ -77,12 +114,16 @@ HWY_AFTER_NAMESPACE();
 namespace crescent::cpu {
 HWY_EXPORT(row_float);
 HWY_EXPORT(row_double);
+HWY_EXPORT(row_half);
+HWY_EXPORT(row_rounded);
 
 namespace {
 
-template <class T>
-void row_product(const T* a, int64_t depth, const T* b, int64_t step, int64_t count, T* out) {
-  if constexpr (sizeof(T) == 4) HWY_DYNAMIC_DISPATCH(row_float)(a, depth, b, step, count, out);
+template <class T, class B>
+void row_product(const T* a, int64_t depth, const B* b, int64_t step, int64_t count, T* out) {
+  if constexpr (std::is_same_v<B, BFloat16>) HWY_DYNAMIC_DISPATCH(row_half)(a, depth, b, step, count, out);
+  else if constexpr (std::is_same_v<B, Rounded>) HWY_DYNAMIC_DISPATCH(row_rounded)(a, depth, b, step, count, out);
+  else if constexpr (sizeof(T) == 4) HWY_DYNAMIC_DISPATCH(row_float)(a, depth, b, step, count, out);
   else HWY_DYNAMIC_DISPATCH(row_double)(a, depth, b, step, count, out);
 }
 
@@ -165,11 +206,85 @@ class RowMatmul final : public Kernel {
   bool is_packed_ = false;
 };
 
+/// (k,n) of float32 or bfloat16 to blocks of columns of bfloat16.
+class PackHalfBlocks final : public Kernel {
+ public:
+  PackHalfBlocks(const MatmulPlan& plan, DType from) : cut_(plan), from_(from), convert_(cast_loop(from, DType::bfloat16)) {}
+  void run(const Arguments& a) override {
+    a.pool.parallel(cut_.blocks, [&](int64_t block, int) {
+      const int64_t width = cut_.width(block), j = block * RowCut::kColumns;
+      const std::byte* from = a.inputs[0] + static_cast<size_t>(j) * size_of(from_);
+      auto* to = a.out<BFloat16>(0) + j * cut_.k;
+      for (int64_t q = 0; q < cut_.k; ++q, to += width, from += static_cast<size_t>(cut_.n) * size_of(from_)) {
+        convert_(from, to, static_cast<size_t>(width));
+      }
+    });
+  }
+  std::string name() const override { return "pack"; }
+
+ private:
+  RowCut cut_;
+  DType from_;
+  UnaryLoop convert_;
+};
+
+/// Of operands that are, or are to be read as, bfloat16.
+class HalfRowMatmul final : public Kernel {
+ public:
+  explicit HalfRowMatmul(const Request& r)
+      : plan_(r), cut_(plan_), a_(r.inputs[0].dtype), b_(r.inputs[1].dtype), c_(r.outputs[0].dtype) {}
+
+  Prepared prepare(int input) override {
+    if (input != 1) return {};
+    auto kernel = std::make_unique<PackHalfBlocks>(plan_, b_);
+    is_packed_ = true, b_ = DType::bfloat16;
+    return {std::move(kernel), {b_, {plan_.k, plan_.n}}};
+  }
+  void run(const Arguments& a) override {
+    auto* x = reinterpret_cast<float*>(a.scratch);
+    float *bias = x + plan_.k, *sums = bias + plan_.n;
+    read(a_, a.inputs[0], plan_.k, x, reinterpret_cast<BFloat16*>(sums));
+    a.pool.parallel(cut_.blocks * cut_.depths, [&](int64_t part, int) {
+      const int64_t block = part / cut_.depths, depth = part % cut_.depths;
+      float* out = sums + depth * plan_.n + block * RowCut::kColumns;
+      b_ == DType::bfloat16 ? multiply(x, a.in<BFloat16>(1), block, depth, out) : multiply(x, a.in<Rounded>(1), block, depth, out);
+    });
+    for (int64_t i = 1; i < cut_.depths; ++i) accumulate(sums, sums + i * plan_.n, plan_.n);
+    if (plan_.bias) cast_loop(DType::bfloat16, DType::float32)(a.inputs[2], bias, static_cast<size_t>(plan_.n));
+    finish(sums, 1, plan_.n, plan_.n, plan_.bias ? bias : nullptr, plan_.epilogue);
+    cast_loop(DType::float32, c_)(sums, a.outputs[0], static_cast<size_t>(plan_.n));
+  }
+  std::string name() const override { return is_packed_ ? "highway row, packed" : "highway row"; }
+  size_t scratch_bytes() const override {
+    return static_cast<size_t>(plan_.k + plan_.n + std::max(cut_.depths * plan_.n, plan_.k)) * sizeof(float);
+  }
+  double flops() const override { return plan_.flops(); }
+
+ private:
+  static void read(DType dtype, const std::byte* from, int64_t count, float* to, BFloat16* half) {
+    const size_t n = static_cast<size_t>(count);
+    if (dtype == DType::float32) cast_loop(dtype, DType::bfloat16)(from, half, n), from = reinterpret_cast<std::byte*>(half);
+    cast_loop(DType::bfloat16, DType::float32)(from, to, n);
+  }
+  template <class B>
+  void multiply(const float* x, const B* b, int64_t block, int64_t depth, float* out) const {
+    const int64_t j = block * RowCut::kColumns, width = cut_.width(block), q = cut_.first(depth), rows = cut_.first(depth + 1) - q;
+    row_product(x + q, rows, is_packed_ ? b + j * plan_.k + q * width : b + q * plan_.n + j, is_packed_ ? width : plan_.n, width, out);
+  }
+
+  MatmulPlan plan_;
+  RowCut cut_;
+  DType a_, b_, c_;
+  bool is_packed_ = false;
+};
+
 }  // namespace
 
 std::unique_ptr<Kernel> make_row_matmul(const Request& r) {
   const MatmulPlan plan(r);
   if (plan.count() != 1 || plan.m != 1 || plan.flops() == 0) return nullptr;
+  const bool half = r.inputs[0].dtype == DType::bfloat16 || static_cast<const Matmul&>(r.op).mixed != Mixed::no;
+  if (half) return plan.transpose_b ? nullptr : std::make_unique<HalfRowMatmul>(r);
   switch (r.outputs[0].dtype) {
     case DType::float32: return std::make_unique<RowMatmul<float>>(r);
     case DType::float64: return std::make_unique<RowMatmul<double>>(r);
