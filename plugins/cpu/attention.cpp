@@ -3,8 +3,9 @@
 #include "attention.h"
 
 #include <algorithm>
+#include <utility>
 
-#include "blas.h"
+#include "attention_products.h"
 #include "converted.h"
 #include "thread_scratch.h"
 
@@ -51,47 +52,68 @@ void fetch(const T* x, const Heads& heads, int64_t head, int64_t begin, int64_t 
   }
 }
 
-/// What both directions share. `others`: inputs before the mask.
+/// The memory of a part, taken piece by piece from the thread's.
+class Pieces {
+ public:
+  explicit Pieces(size_t bytes) : next_(thread_scratch(bytes)) {}
+  template <class V>
+  V* take(int64_t count) {
+    return reinterpret_cast<V*>(std::exchange(next_, next_ + bytes_of<V>(count)));
+  }
+  template <class V>
+  static size_t bytes_of(int64_t count) { return (static_cast<size_t>(count) * sizeof(V) + 63) / 64 * 64; }
+
+ private:
+  std::byte* next_;
+};
+
+/// What both directions share. T is what lies in memory, S what sums and statistics are; `others`: inputs before the mask.
 template <class T, class O>
 class AttentionKernel : public Kernel {
  public:
+  using S = Computed<T>;
+
   AttentionKernel(const Request& r, size_t others)
       : query_(r.inputs[0].shape), key_(r.inputs[1].shape), value_(r.inputs[2].shape),
-        context_(r.inputs[0].shape.slice(0, 3).concat({value_.width})), scale_(static_cast<T>(static_cast<const O&>(r.op).scale)),
+        context_(r.inputs[0].shape.slice(0, 3).concat({value_.width})), scale_(static_cast<S>(static_cast<const O&>(r.op).scale)),
         others_(others), masked_(r.inputs.size() > others), mask_(masked_ ? &r.inputs[others].shape : nullptr),
         loops_(attention_loops<T>()) {
     block_ = std::min(query_.steps, std::max(kFewestQueries, kBlockScores / key_.steps));
+    work_ = HeadProducts<T>::work_bytes(std::max(block_, key_.steps), std::max(query_.width, value_.width));
   }
-  std::string name() const override { return "highway packed"; }
+  std::string name() const override { return HeadProducts<T>::name(); }
 
  protected:
-  int64_t blocks() const { return block_ == 0 ? 0 : (query_.steps + block_ - 1) / block_; }
+  using Multiply = const HeadProducts<T>&;
+
+  int64_t blocks() const { return (query_.steps + block_ - 1) / block_; }
   /// Of `products` products of queries and keys.
   double flops_of(double products) const {
     return products * static_cast<double>(query_.count * query_.steps) * static_cast<double>(key_.steps) *
            static_cast<double>(query_.width + value_.width);
   }
-  /// f(head, part of the head).
+  /// f(multiply, head, part of the head).
   template <class F>
   void each_part(const Arguments& a, int64_t parts_of_head, F&& f) const {
     const int64_t parts = query_.count * parts_of_head;
     const auto grain = static_cast<int64_t>(kFlopsPerRegion * static_cast<double>(parts) / std::max(flops(), 1.0));
     a.pool.blocks(parts, std::max({grain, parts / kRegionParts, int64_t{1}}), [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) f(i / parts_of_head, i % parts_of_head);
+      const HeadProducts<T> multiply;
+      for (int64_t i = begin; i < end; ++i) f(multiply, i / parts_of_head, i % parts_of_head);
     });
   }
   /// x = q k' for `rows` queries from `first` on.
-  Scores<T> scores(const Arguments& a, int64_t head, int64_t first, int64_t rows, T* x) const {
-    packed_gemm<T>({false, true, rows, key_.steps, query_.width, a.in<T>(0) + query_.offset(head, first), query_.ld(),
-                    a.in<T>(1) + key_.offset(head), key_.ld(), 0, x, key_.steps});
-    Scores<T> scores{rows, key_.steps, x, scale_, {}};
+  Scores<S> scores(const Arguments& a, Multiply multiply, int64_t head, int64_t first, int64_t rows, S* x, std::byte* work) const {
+    multiply(HeadProduct<T, T>{false, true, rows, key_.steps, query_.width, a.in<T>(0) + query_.offset(head, first), query_.ld(),
+                               a.in<T>(1) + key_.offset(head), key_.ld(), false, x}, work);
+    Scores<S> scores{rows, key_.steps, x, scale_, {}};
     if (masked_) scores.mask = mask_.at(a.inputs[others_], head / query_.heads, head % query_.heads, first);
     return scores;
   }
   /// f(scores of a few rows, first of the rows) for all of them; where a head is one block, the next head's q, k and v are
   /// fetched meanwhile, a few rows at a time.
   template <class F>
-  void each_slice(const Arguments& a, int64_t head, const Scores<T>& scores, F&& f) const {
+  void each_slice(const Arguments& a, int64_t head, const Scores<S>& scores, F&& f) const {
     constexpr int64_t kRows = 4;
     const bool has_next = head + 1 < query_.count && blocks() == 1;
     for (int64_t i = 0; i < scores.rows; i += kRows) {
@@ -102,15 +124,21 @@ class AttentionKernel : public Kernel {
       if (has_next) fetch_next(a.in<T>(0), query_), fetch_next(a.in<T>(1), key_), fetch_next(a.in<T>(2), value_);
       AttentionMask mask = scores.mask;
       if (mask.first) mask.first += i * mask.query;
-      f(Scores<T>{rows, scores.keys, scores.x + i * scores.keys, scores.scale, mask}, i);
+      f(Scores<S>{rows, scores.keys, scores.x + i * scores.keys, scores.scale, mask}, i);
     }
   }
   int64_t statistics(int64_t head, int64_t query) const { return 2 * (head * query_.steps + query); }
+  /// The part's bytes for so many values of type S and for products.
+  size_t part_bytes(std::initializer_list<int64_t> counts) const {
+    size_t bytes = work_;
+    for (int64_t count : counts) bytes += Pieces::bytes_of<S>(count);
+    return bytes;
+  }
 
   Heads query_, key_, value_, context_;
   int64_t block_;
-  T scale_;
-  size_t others_;
+  S scale_;
+  size_t others_, work_;
   bool masked_;
   MaskStrides mask_;
   AttentionLoops<T> loops_;
@@ -119,19 +147,22 @@ class AttentionKernel : public Kernel {
 template <class T>
 class AttentionForward final : public AttentionKernel<T, Attention> {
  public:
+  using typename AttentionKernel<T, Attention>::S;
+
   explicit AttentionForward(const Request& r) : AttentionKernel<T, Attention>(r, 3) {}
 
   void run(const Arguments& a) override {
-    this->each_part(a, this->blocks(), [&](int64_t head, int64_t block) {
+    this->each_part(a, this->blocks(), [&](const auto& multiply, int64_t head, int64_t block) {
       const auto &q = this->query_, &k = this->key_, &v = this->value_;
       const int64_t first = block * this->block_, rows = std::min(this->block_, q.steps - first);
-      T* x = reinterpret_cast<T*>(thread_scratch(static_cast<size_t>((rows + 1) * k.steps + rows * v.width) * sizeof(T)));
-      T *penalty = x + rows * k.steps, *mixed = penalty + k.steps;
-      T* statistics = a.out<T>(1) + this->statistics(head, first);
-      this->each_slice(a, head, this->scores(a, head, first, rows, x), [&](const Scores<T>& scores, int64_t row) {
+      Pieces pieces(this->part_bytes({rows * k.steps, k.steps, rows * v.width}));
+      S *x = pieces.take<S>(rows * k.steps), *penalty = pieces.take<S>(k.steps), *mixed = pieces.take<S>(rows * v.width);
+      auto* work = pieces.take<std::byte>(0);
+      S* statistics = a.out<S>(1) + this->statistics(head, first);
+      this->each_slice(a, head, this->scores(a, multiply, head, first, rows, x, work), [&](const Scores<S>& scores, int64_t row) {
         this->loops_.exponentials(scores, statistics + 2 * row, penalty);
       });
-      packed_gemm<T>({false, false, rows, v.width, k.steps, x, k.steps, a.in<T>(2) + v.offset(head), v.ld(), 0, mixed, v.width});
+      multiply(HeadProduct<S, T>{false, false, rows, v.width, k.steps, x, k.steps, a.in<T>(2) + v.offset(head), v.ld(), false, mixed}, work);
       this->loops_.divide(mixed, rows, v.width, statistics, a.out<T>(0) + this->context_.offset(head, first), this->context_.ld());
     });
   }
@@ -141,43 +172,57 @@ class AttentionForward final : public AttentionKernel<T, Attention> {
 template <class T>
 class AttentionGradient final : public AttentionKernel<T, AttentionBackward> {
  public:
+  using typename AttentionKernel<T, AttentionBackward>::S;
+
   explicit AttentionGradient(const Request& r) : AttentionKernel<T, AttentionBackward>(r, 5) {}
 
   void run(const Arguments& a) override {
-    this->each_part(a, 1, [&](int64_t head, int64_t) {
-      for (int64_t block = 0; block < this->blocks(); ++block) run_block(a, head, block * this->block_);
-    });
+    this->each_part(a, 1, [&](const auto& multiply, int64_t head, int64_t) { run_head(a, multiply, head); });
   }
   double flops() const override { return this->flops_of(5); }
 
  private:
-  void run_block(const Arguments& a, int64_t head, int64_t first) const {
+  void run_head(const Arguments& a, const HeadProducts<T>& multiply, int64_t head) const {
     const auto &q = this->query_, &k = this->key_, &v = this->value_, &context = this->context_;
-    const int64_t rows = std::min(this->block_, q.steps - first), keys = k.steps;
-    T* w = reinterpret_cast<T*>(thread_scratch(static_cast<size_t>((2 * rows + 1) * keys) * sizeof(T)));
-    T *dw = w + rows * keys, *penalty = dw + rows * keys;
-    const T *query = a.in<T>(0) + q.offset(head, first), *dy = a.in<T>(4) + context.offset(head, first);
+    const int64_t most = this->block_, keys = k.steps;
+    Pieces pieces(this->part_bytes({most * keys, most * keys, keys, most * q.width, keys * k.width, keys * v.width}));
+    S *w = pieces.take<S>(most * keys), *dw = pieces.take<S>(most * keys), *penalty = pieces.take<S>(keys);
+    S *dq = pieces.take<S>(most * q.width), *dk = pieces.take<S>(keys * k.width), *dv = pieces.take<S>(keys * v.width);
+    auto* work = pieces.take<std::byte>(0);
     const T *key = a.in<T>(1) + k.offset(head), *value = a.in<T>(2) + v.offset(head);
-    const T add = first == 0 ? 0 : 1;
 
-    const Scores<T> weights = this->scores(a, head, first, rows, w);
-    const T* statistics = a.in<T>(3) + this->statistics(head, first);
-    this->each_slice(a, head, weights, [&](const Scores<T>& scores, int64_t row) {
-      this->loops_.weights(scores, statistics + 2 * row, penalty);
-    });
-    packed_gemm<T>({true, false, keys, v.width, rows, w, keys, dy, context.ld(), add, a.out<T>(2) + v.offset(head), v.ld()});
-    packed_gemm<T>({false, true, rows, keys, v.width, dy, context.ld(), value, v.ld(), 0, dw, keys});
-    this->loops_.gradient(weights, dw);
-    packed_gemm<T>({false, false, rows, q.width, keys, dw, keys, key, k.ld(), 0, a.out<T>(0) + q.offset(head, first), q.ld()});
-    packed_gemm<T>({true, false, keys, q.width, rows, dw, keys, query, q.ld(), add, a.out<T>(1) + k.offset(head), k.ld()});
+    for (int64_t first = 0; first < q.steps; first += most) {
+      const int64_t rows = std::min(most, q.steps - first);
+      const T *query = a.in<T>(0) + q.offset(head, first), *dy = a.in<T>(4) + context.offset(head, first);
+      const Scores<S> weights = this->scores(a, multiply, head, first, rows, w, work);
+      const S* statistics = a.in<S>(3) + this->statistics(head, first);
+      this->each_slice(a, head, weights, [&](const Scores<S>& scores, int64_t row) {
+        this->loops_.weights(scores, statistics + 2 * row, penalty);
+      });
+      multiply(HeadProduct<S, T>{true, false, keys, v.width, rows, w, keys, dy, context.ld(), first > 0, dv}, work);
+      multiply(HeadProduct<T, T>{false, true, rows, keys, v.width, dy, context.ld(), value, v.ld(), false, dw}, work);
+      this->loops_.gradient(weights, dw);
+      multiply(HeadProduct<S, T>{false, false, rows, q.width, keys, dw, keys, key, k.ld(), false, dq}, work);
+      multiply(HeadProduct<S, T>{true, false, keys, q.width, rows, dw, keys, query, q.ld(), first > 0, dk}, work);
+      this->loops_.divide(dq, rows, q.width, nullptr, a.out<T>(0) + q.offset(head, first), q.ld());
+    }
+    this->loops_.divide(dk, keys, k.width, nullptr, a.out<T>(1) + k.offset(head), k.ld());
+    this->loops_.divide(dv, keys, v.width, nullptr, a.out<T>(2) + v.offset(head), v.ld());
   }
 };
+
+template <template <class> class K, class T>
+std::unique_ptr<Kernel> make(const Request& r) {
+  const bool is_empty = r.inputs[0].shape.size() == 0;
+  return HeadProducts<T>::is_available() && !is_empty ? std::make_unique<K<T>>(r) : nullptr;
+}
 
 template <template <class> class K>
 std::unique_ptr<Kernel> make(const Request& r) {
   switch (r.inputs[0].dtype) {
-    case DType::float32: return std::make_unique<K<float>>(r);
-    case DType::float64: return std::make_unique<K<double>>(r);
+    case DType::float32: return make<K, float>(r);
+    case DType::float64: return make<K, double>(r);
+    case DType::bfloat16: return make<K, BFloat16>(r);
     default: return nullptr;
   }
 }

@@ -28,7 +28,7 @@ struct AttentionLoops {
   void (*exponentials)(const Scores<S>& scores, S* statistics, S* penalty);
   /// The same from the statistics, and divided by the sum.
   void (*weights)(const Scores<S>& scores, const S* statistics, S* penalty);
-  /// y (rows, columns), ld apart = x / sum of the row.
+  /// y (rows, columns), ld apart = x / sum of the row, or x where there are no statistics.
   void (*divide)(const S* x, int64_t rows, int64_t columns, const S* statistics, T* y, int64_t ld);
   /// dweights -> gradient of what was scaled: scale w (dw - sum of w dw).
   void (*gradient)(const Scores<S>& weights, S* dweights);

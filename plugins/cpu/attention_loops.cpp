@@ -95,7 +95,7 @@ template <class T, class S = Computed<T>>
 void divide(const S* x, int64_t rows, int64_t columns, const S* statistics, T* y, int64_t ld) {
   const hn::ScalableTag<S> d;
   for (int64_t i = 0; i < rows; ++i, x += columns, y += ld) {
-    const auto share = hn::Set(d, S{1} / statistics[2 * i + 1]);
+    const auto share = hn::Set(d, statistics ? S{1} / statistics[2 * i + 1] : S{1});
     for_vectors(d, columns, [&](auto load, auto store) HWY_ATTR { store(hn::Mul(load(x), share), y); });
   }
 }
