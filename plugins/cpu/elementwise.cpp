@@ -111,7 +111,45 @@ void Elementwise::add_inputs(const Request& request, const std::vector<FusedStep
   }
 }
 
+/// Registers of bfloat16 that are read and written as they lie in memory: all that touch them are steps that can, and casts.
+std::vector<bool> Elementwise::find_stored(const std::vector<FusedStep>& steps, const std::vector<int>& outputs) const {
+  using Kind = FusedStep::Kind;
+  const size_t inputs = registers_.size();
+  std::vector<bool> stored, cell;
+  std::vector<DType> dtypes;
+  for (const Register& r : registers_) {
+    dtypes.push_back(r.dtype), cell.push_back(r.is_cell());
+    stored.push_back(r.dtype == DType::bfloat16 && !r.read_by_scatter && (r.is_cell() || r.broadcast.is_identity()));
+  }
+  for (const FusedStep& step : steps) {
+    const auto is_cell = [&](int r) { return cell[static_cast<size_t>(r)]; };
+    cell.push_back(step.kind != Kind::scatter && std::all_of(step.args.begin(), step.args.begin() + args_of(step.kind), is_cell));
+    dtypes.push_back(step.dtype), stored.push_back(step.dtype == DType::bfloat16 && step.kind != Kind::scatter);
+  }
+  for (int r : outputs) stored[static_cast<size_t>(r)] = stored[static_cast<size_t>(r)] && !cell[static_cast<size_t>(r)];
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (size_t s = 0; s < steps.size(); ++s) {
+      const FusedStep& step = steps[s];
+      if (step.kind == Kind::cast || step.kind == Kind::scatter || cell[inputs + s]) continue;
+      std::vector<size_t> touched = {inputs + s};
+      for (size_t i = 0; i < args_of(step.kind); ++i) touched.push_back(static_cast<size_t>(step.args[i]));
+      std::erase_if(touched, [&](size_t r) { return computed_as(dtypes[r]) == dtypes[r] || (cell[r] && step.kind != Kind::select); });
+      const bool can = step.kind == Kind::select || (step.kind == Kind::unary ? unary_loop(step.unary, DType::bfloat16) != nullptr
+                                                                              : binary_loops(step.binary, DType::bfloat16).arrays != nullptr);
+      if (can && std::all_of(touched.begin(), touched.end(), [&](size_t r) { return stored[r]; })) continue;
+      for (size_t r : touched) changed |= stored[r], stored[r] = false;
+    }
+  }
+  return stored;
+}
+
 bool Elementwise::add_steps(const Request& request, const std::vector<FusedStep>& steps, const std::vector<int>& outputs) {
+  const std::vector<bool> stored = find_stored(steps, outputs);
+  for (size_t i = 0; i < registers_.size(); ++i) {
+    registers_[i].stored = stored[i];
+    if (stored[i] && !registers_[i].is_cell()) registers_[i].source = Source::memory;
+  }
   for (size_t i = 0; i < steps.size();) {
     const auto all = chains();
     const auto chain = std::find_if(all.begin(), all.end(), [&](const Chain& c) { return add_run(c, steps, i, outputs); });
@@ -120,7 +158,7 @@ bool Elementwise::add_steps(const Request& request, const std::vector<FusedStep>
       continue;
     }
     const FusedStep& step = steps[i++];
-    if (!(step.kind == FusedStep::Kind::scatter ? add_scatter(request, step) : add_step(step))) return false;
+    if (!(step.kind == FusedStep::Kind::scatter ? add_scatter(request, step) : add_step(step, stored[registers_.size()]))) return false;
   }
   return true;
 }
@@ -177,18 +215,19 @@ bool Elementwise::add_scatter(const Request& request, const FusedStep& step) {
   return true;
 }
 
-bool Elementwise::add_step(const FusedStep& step) {
+bool Elementwise::add_step(const FusedStep& step, bool stored) {
   using Kind = FusedStep::Kind;
   Step s;
   s.args = step.args;
   s.result = static_cast<int>(registers_.size());
   Register result;
-  result.dtype = step.dtype;
+  result.dtype = step.dtype, result.stored = stored;
   auto arg = [&](size_t i) -> Register& { return registers_[static_cast<size_t>(step.args[i])]; };
   const size_t args = args_of(step.kind);
   bool cells = true;
   for (size_t i = 0; i < args; ++i) cells &= arg(i).is_cell();
-  DType in = computed_as(arg(0).dtype);
+  if (cells) result.source = Source::cell;
+  const DType in = arg(step.kind == Kind::binary && arg(0).is_cell() ? 1 : 0).form();
   if (step.kind == Kind::unary) {
     s.unary = unary_loop(step.unary, in);
     cost_ += cost_of(step.unary);
@@ -199,11 +238,11 @@ bool Elementwise::add_step(const FusedStep& step) {
                                                              : loops.second_scalar;
     cost_ += cost_of(step.binary);
   } else if (step.kind == Kind::select) {
-    s.select = select_loop(size_of(computed_as(step.dtype)));
+    s.select = select_loop(result.bytes());
     for (size_t i = 0; i < args; ++i) arg(i).spread |= arg(i).is_cell() && !cells;
     cost_ += 1;
   } else {
-    s.unary = cast_loop(in, computed_as(step.dtype));
+    s.unary = cast_loop(in, result.form());
     if (result.is_half()) {
       s.round = cast_loop(DType::float32, step.dtype);
       s.widen = cast_loop(step.dtype, DType::float32);
@@ -212,7 +251,6 @@ bool Elementwise::add_step(const FusedStep& step) {
   }
   if (!s.unary && !s.binary && !s.select) return false;
   for (size_t i = 0; i < args; ++i) arg(i).last_read = cells ? arg(i).last_read : static_cast<int>(steps_.size());
-  if (cells) result.source = Source::cell;
   registers_.push_back(result);
   (cells ? cell_steps_ : steps_).push_back(s);
   return true;
@@ -376,8 +414,11 @@ void Elementwise::place(const Arguments& a, const std::byte* cells, int64_t begi
     block.registers[s.reg] = first + static_cast<size_t>(begin) * s.bytes;
   }
   for (int i : to_spread_) {
-    const UnaryLoop fill = fill_loop(registers_[static_cast<size_t>(i)].bytes());
-    fill(cells + static_cast<size_t>(i) * kCellBytes, block.registers[i], static_cast<size_t>(n));
+    const Register& r = registers_[static_cast<size_t>(i)];
+    const std::byte* value = cells + static_cast<size_t>(i) * kCellBytes;
+    alignas(8) std::byte half[2];
+    if (r.stored) cast_loop(DType::float32, r.dtype)(value, half, 1), value = half;
+    fill_loop(r.stored ? size_of(r.dtype) : r.bytes())(value, block.registers[i], static_cast<size_t>(n));
   }
 }
 

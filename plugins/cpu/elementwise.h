@@ -44,9 +44,11 @@ class Elementwise final : public Kernel {
     Broadcast broadcast;
     size_t periodic_offset = 0;  ///< in scratch
     int last_read = -1;          ///< step
-    size_t bytes() const { return size_of(computed_as(dtype)); }
+    bool stored = false;         ///< half-width, and loops take it as it lies in memory; a cell: when it is spread
     bool is_cell() const { return source == Source::cell; }
-    bool is_half() const { return computed_as(dtype) != dtype; }
+    DType form() const { return stored && !is_cell() ? dtype : computed_as(dtype); }
+    size_t bytes() const { return size_of(form()); }
+    bool is_half() const { return form() != dtype; }
   };
   struct Run {                   ///< of a chain
     const Chain* chain;
@@ -76,8 +78,9 @@ class Elementwise final : public Kernel {
   struct Block;
 
   void add_inputs(const Request& request, const std::vector<FusedStep>& steps);
+  std::vector<bool> find_stored(const std::vector<FusedStep>& steps, const std::vector<int>& outputs) const;
   bool add_steps(const Request& request, const std::vector<FusedStep>& steps, const std::vector<int>& outputs);
-  bool add_step(const FusedStep& step);
+  bool add_step(const FusedStep& step, bool stored);
   bool add_scatter(const Request& request, const FusedStep& step);
   bool add_run(const Chain& chain, const std::vector<FusedStep>& steps, size_t first, const std::vector<int>& outputs);
   template <class F>

@@ -1,5 +1,6 @@
 // Loops over arrays: one function an operation, kind and dtype, chosen once for the machine. Arrays of one loop have the
-// same length and either are the same or do not overlap. Half-width floats do not come here: registers hold them as float32.
+// same length and either are the same or do not overlap. Registers hold half-width floats as float32; what is bound by
+// memory has loops on bfloat16 as it lies there, too.
 #pragma once
 #include <cstddef>
 #include <span>
@@ -12,7 +13,7 @@ using UnaryLoop = void (*)(const void* x, void* y, size_t n);
 using BinaryLoop = void (*)(const void* a, const void* b, void* y, size_t n);
 using SelectLoop = void (*)(const void* condition, const void* a, const void* b, void* y, size_t n);
 
-/// A binary operation on two arrays, and with one side a single number.
+/// A binary operation on two arrays, and with one side a single number, which is float32 beside bfloat16.
 struct BinaryLoops {
   BinaryLoop arrays = nullptr, first_scalar = nullptr, second_scalar = nullptr;
 };

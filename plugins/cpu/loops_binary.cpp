@@ -3,6 +3,7 @@
 #include <hwy/foreach_target.h>
 
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <utility>
@@ -36,6 +37,18 @@ void vector_loop(const void* pa, const void* pb, void* py, size_t n) {
   std::memcpy(rest_b, second_scalar ? b : b + i, (second_scalar ? 1 : n - i) * sizeof(T));
   vector_loop<kind, T, first_scalar, second_scalar>(rest_a, rest_b, rest_a, lanes);
   std::memcpy(y + i, rest_a, (n - i) * sizeof(T));
+}
+
+/// Scalars are float32.
+template <K kind, bool first_scalar, bool second_scalar>
+void half_loop(const void* a, const void* b, void* y, size_t n) {
+  const hn::ScalableTag<float> d;
+  const auto a0 = hn::Set(d, first_scalar ? *static_cast<const float*>(a) : 0), b0 = hn::Set(d, second_scalar ? *static_cast<const float*>(b) : 0);
+  for_vectors(d, static_cast<int64_t>(n), [&](auto load, auto store) HWY_ATTR {
+    const auto left = first_scalar ? a0 : load(static_cast<const BFloat16*>(first_scalar ? b : a));
+    const auto right = second_scalar ? b0 : load(static_cast<const BFloat16*>(second_scalar ? a : b));
+    store(evaluate<kind>(left, right), static_cast<BFloat16*>(y));
+  });
 }
 
 template <class T>
@@ -120,11 +133,47 @@ BinaryLoops find(BinaryKind kind, std::index_sequence<i...>) {
   return loops[static_cast<size_t>(kind)];
 }
 
+/// Comparisons of bfloat16.
+template <K kind, bool first_scalar, bool second_scalar>
+void half_compare(const void* pa, const void* pb, void* py, size_t n) {
+  const auto widened = [](uint16_t bits) { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); };
+  const auto *a = static_cast<const uint16_t*>(pa), *b = static_cast<const uint16_t*>(pb);
+  const float a0 = first_scalar ? *static_cast<const float*>(pa) : 0, b0 = second_scalar ? *static_cast<const float*>(pb) : 0;
+  auto* y = static_cast<uint8_t*>(py);
+  for (size_t i = 0; i < n; ++i) {
+    y[i] = static_cast<uint8_t>(evaluate_one<kind, float>(first_scalar ? a0 : widened(a[i]), second_scalar ? b0 : widened(b[i])));
+  }
+}
+
+template <K kind>
+constexpr BinaryLoops half() {
+  return {half_loop<kind, false, false>, half_loop<kind, true, false>, half_loop<kind, false, true>};
+}
+template <K kind>
+constexpr BinaryLoops compare() {
+  return {half_compare<kind, false, false>, half_compare<kind, true, false>, half_compare<kind, false, true>};
+}
+BinaryLoops find_half(BinaryKind kind) {
+  switch (kind) {
+    case K::add: return half<K::add>();
+    case K::subtract: return half<K::subtract>();
+    case K::multiply: return half<K::multiply>();
+    case K::maximum: return half<K::maximum>();
+    case K::minimum: return half<K::minimum>();
+    case K::greater: return compare<K::greater>();
+    case K::greater_equal: return compare<K::greater_equal>();
+    case K::less: return compare<K::less>();
+    case K::less_equal: return compare<K::less_equal>();
+    default: return {};
+  }
+}
+
 BinaryLoops find_binary(BinaryKind kind, DType dtype) {
   constexpr auto kinds = std::make_index_sequence<kBinaryCount>();
   switch (dtype) {
     case DType::float32: return find<float>(kind, kinds);
     case DType::float64: return find<double>(kind, kinds);
+    case DType::bfloat16: return find_half(kind);
     case DType::int32: return find<int32_t>(kind, kinds);
     case DType::int64: return find<int64_t>(kind, kinds);
     case DType::uint8:

@@ -43,6 +43,23 @@ void float_loop(const void* x, void* y, size_t n) {
   }
 }
 
+template <K kind>
+void half_loop(const void* x, void* y, size_t n) {
+  const hn::ScalableTag<float> d;
+  for_vectors(d, static_cast<int64_t>(n), [&](auto load, auto store) HWY_ATTR {
+    store(evaluate<kind>(d, load(static_cast<const BFloat16*>(x))), static_cast<BFloat16*>(y));
+  });
+}
+
+UnaryLoop find_half(UnaryKind kind) {
+  switch (kind) {
+    case K::negative: return half_loop<K::negative>;
+    case K::abs: return half_loop<K::abs>;
+    case K::relu: return half_loop<K::relu>;
+    default: return nullptr;
+  }
+}
+
 /// Integers and bool; wraps around like the machine.
 template <K kind, class T>
 void integer_loop(const void* x, void* y, size_t n) {
@@ -87,6 +104,7 @@ UnaryLoop find_unary(UnaryKind kind, DType dtype) {
   switch (dtype) {
     case DType::float32: return find<float>(kind, kinds);
     case DType::float64: return find<double>(kind, kinds);
+    case DType::bfloat16: return find_half(kind);
     case DType::int32: return find<int32_t>(kind, kinds);
     case DType::int64: return find<int64_t>(kind, kinds);
     case DType::uint8:

@@ -341,6 +341,34 @@ TEST_CASE("a fused chain gives what its steps give, with scalars, rows, columns 
   CHECK(check(elementwise_kernels, op, {x, row, column, p, q}, want) == 2);
 }
 
+TEST_CASE("a fused chain on bfloat16, as it lies in memory and widened") {
+  const Machine machine(GENERATE(0, 1, 2));
+  using Kind = FusedStep::Kind;
+  constexpr DType kHalf = DType::bfloat16;
+  Fused op;                      // 0 x, 1 y, 2 number, 3 float32
+  op.shape = {37, 51};
+  op.steps = {{Kind::binary, {}, BinaryKind::add, kHalf, {0, 1, 0}},                     // 4
+              {Kind::unary, UnaryKind::relu, {}, kHalf, {4, 0, 0}},                      // 5
+              {Kind::binary, {}, BinaryKind::less, DType::boolean, {2, 5, 0}},           // 6
+              {Kind::cast, {}, {}, kHalf, {3, 0, 0}},                                    // 7
+              {Kind::select, {}, {}, kHalf, {6, 7, 2}}};                                 // 8
+  op.outputs = {5, 6, 8};
+  const Array x = random(op.shape, kHalf, 1), y = random(op.shape, kHalf, 2), wide = random(op.shape, DType::float32, 3);
+  std::vector<Array> want = {zeros(op.shape, kHalf), zeros(op.shape, DType::boolean), zeros(op.shape, kHalf)};
+  for (size_t i = 0; i < 37 * 51; ++i) {
+    want[0].values[i] = std::max(x.values[i] + y.values[i], 0.0);
+    want[1].values[i] = want[0].values[i] > 0;
+    want[2].values[i] = want[0].values[i] > 0 ? wide.values[i] : 0;
+  }
+  const std::vector<Array> in = {x, y, zeros({}, kHalf), wide};
+  CHECK(check(elementwise_kernels, op, in, want) == 2);
+  op.steps.push_back({Kind::unary, UnaryKind::exp, {}, kHalf, {4, 0, 0}});               // 9: there is no loop on bfloat16
+  op.outputs.push_back(9);
+  want.push_back(zeros(op.shape, kHalf));
+  for (size_t i = 0; i < 37 * 51; ++i) want[3].values[i] = std::exp(x.values[i] + y.values[i]);
+  CHECK(check(elementwise_kernels, op, in, want) == 2);
+}
+
 TEST_CASE("steps compiled as one give the bits of single steps") {
   const Machine machine(GENERATE(0, 1, 2));
   using B = BinaryKind;
