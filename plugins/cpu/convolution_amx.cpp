@@ -1,7 +1,7 @@
-// Convolutions of bfloat16 on AMX tiles, for strides of 1. An image is copied to rows padded with zeros, one behind the
-// other. Then a pixel is a number f, a tap of the kernel a distance to f, and the values under one row of the kernel are
-// contiguous: rows of pixels that overlap are the left operand of a product as they lie. What comes out for the pixels of
-// the padding is not stored.
+// Convolutions of bfloat16 on AMX tiles, for strides of 1 but in the gradient by the kernel. An image is copied to rows
+// padded with zeros, one behind the other. Then a pixel is a number f, a tap of the kernel a distance to f, and the values
+// under one row of the kernel are contiguous: rows of pixels that overlap are the left operand of a product as they lie.
+// What comes out for the pixels of the padding is not stored.
 #include <algorithm>
 #include <utility>
 
@@ -22,8 +22,8 @@ constexpr int64_t kEnough = 8;                       ///< pieces of a batch
 
 int64_t pieces(int64_t whole, int64_t piece) { return (whole + piece - 1) / piece; }
 
-/// A convolution of stride 1 over images of `rows` x `columns` pixels. Where it is the gradient of another one by its input,
-/// its kernel is that one's, turned around.
+/// A convolution over images of `rows` x `columns` pixels, of stride 1 but for the gradient by the kernel. Where it is the
+/// gradient of another one by its input, its kernel is that one's, turned around.
 struct Flat {
   int64_t batch, rows, columns, channels;            ///< in
   int64_t out_rows, out_columns, out_channels;
@@ -31,35 +31,48 @@ struct Flat {
   int64_t width;                                     ///< of a padded row
   int64_t piece;                                     ///< output rows at a time
 
+  int64_t row_stride, column_stride;
+
   Flat(const ConvPlan& p, bool gradient) {
     const auto &h = p.axes[1], &w = p.axes[2];
+    row_stride = h.stride, column_stride = w.stride;
     batch = p.batch, kernel_rows = h.kernel, kernel_columns = w.kernel;
     rows = gradient ? h.out : h.in, columns = gradient ? w.out : w.in;
     out_rows = gradient ? h.in : h.out, out_columns = gradient ? w.in : w.out;
     channels = gradient ? p.out_channels : p.in_channels, out_channels = gradient ? p.in_channels : p.out_channels;
     top = gradient ? h.kernel - 1 - h.before : h.before, left = gradient ? w.kernel - 1 - w.before : w.before;
-    width = out_columns + kernel_columns - 1;
+    width = out_columns + (kernel_columns - 1) / column_stride;
     piece = std::clamp<int64_t>(std::min(kPixels / width, pieces(batch * out_rows, kEnough)), 1, out_rows);
   }
   /// Of so many output rows, to whole blocks of so many.
   int64_t pixels(int64_t count, int64_t block) const { return pieces(count * width, block) * block; }
   /// Values of a padded piece and what is read behind it, in whole tile rows.
   int64_t padded_values(int64_t count) const {
-    const int64_t values = (pixels(count, kMost) + (kernel_rows - 1) * width + kernel_columns) * channels;
+    const int64_t values = (pixels(count, kMost) + reach()) * channels;
     return pieces(values, amx::kDepth) * amx::kDepth + 2 * amx::kDepth;
   }
+  /// Pixels from the first tap to behind the last one.
+  int64_t reach() const { return (kernel_rows - 1) / row_stride * width + (kernel_columns - 1) / column_stride + 1; }
   int64_t first(int64_t number) const { return number * piece; }
   int64_t count(int64_t number) const { return std::min(piece, out_rows - first(number)); }
   int64_t piece_count() const { return pieces(out_rows, piece); }
 
-  /// The part of an image under output rows [first, first + count), padded with zeros.
-  void pad(const uint16_t* image, int64_t first, int64_t count, uint16_t* to) const {
+  /// The part of an image under output rows [first, first + count), padded with zeros: of every stride the pixel that is so
+  /// many rows and columns behind its first one.
+  void pad(const uint16_t* image, int64_t first, int64_t count, int64_t down, int64_t across, uint16_t* to) const {
     std::fill_n(to, padded_values(count), uint16_t{0});
-    for (int64_t i = 0; i < count + kernel_rows - 1; ++i) {
-      const int64_t row = first + i - top, skipped = std::max<int64_t>(-left, 0);
+    for (int64_t i = 0; i < count + (kernel_rows - 1) / row_stride; ++i, to += width * channels) {
+      const int64_t row = (first + i) * row_stride + down - top;
       if (row < 0 || row >= rows) continue;
-      const int64_t shown = std::min(columns, width - left) - skipped;
-      std::copy_n(image + (row * columns + skipped) * channels, shown * channels, to + (i * width + left + skipped) * channels);
+      const uint16_t* from = image + row * columns * channels;
+      const int64_t before = left - across;                // columns to the left of the image
+      const int64_t begin = std::max<int64_t>(pieces(before, column_stride), 0);
+      const int64_t end = std::min(width, pieces(columns + before, column_stride));
+      if (column_stride == 1 && begin < end) {
+        std::copy_n(from + (begin - before) * channels, (end - begin) * channels, to + begin * channels);
+        continue;
+      }
+      for (int64_t j = begin; j < end; ++j) std::copy_n(from + (j * column_stride - before) * channels, channels, to + j * channels);
     }
   }
 };
@@ -138,7 +151,7 @@ class ImageConvolution final : public Kernel {
     alignas(64) float sums[amx::kBlockValues];
     const int64_t padded_values = flat_.padded_values(count), cut_values = left_strips(block_) * strip_;
     auto* padded = reinterpret_cast<uint16_t*>(thread_scratch(static_cast<size_t>(padded_values + cut_values) * sizeof(uint16_t)));
-    flat_.pad(a.in<uint16_t>(0) + image * flat_.rows * flat_.columns * channels, first, count, padded);
+    flat_.pad(a.in<uint16_t>(0) + image * flat_.rows * flat_.columns * channels, first, count, 0, 0, padded);
     uint16_t* y = a.out<uint16_t>(0) + (image * flat_.out_rows + first) * flat_.out_columns * flat_.out_channels;
     // A step may reach beyond its row of the kernel, where zeros wait for it; but not every value times 0 is 0.
     const bool overreaches = run_ % amx::kDepth != 0 && !amx::all_finite(padded, padded_values);
@@ -196,7 +209,8 @@ class ImageConvolution final : public Kernel {
   amx::Block block_;
 };
 
-/// dkernel[tap] = x shifted by the tap, transposed, times dy. Images are dealt to a fixed number of lanes.
+/// dkernel[tap] = x shifted by the tap, transposed, times dy. Images are dealt to a fixed number of lanes. Where the
+/// convolution strides, every so many pixels of x are an image of their own, a phase, that taps shift by whole pixels.
 class KernelGradient final : public Kernel {
  public:
   explicit KernelGradient(const Request& r)
@@ -228,6 +242,8 @@ class KernelGradient final : public Kernel {
   double flops() const override { return plan_.flops(); }
 
  private:
+  int64_t phases_across() const { return std::min(flat_.column_stride, flat_.kernel_columns); }
+  int64_t phases() const { return std::min(flat_.row_stride, flat_.kernel_rows) * phases_across(); }
   int64_t down() const { return left_strips(block_); }               ///< strips of a block of the result
   int64_t across() const { return right_strips(block_); }
   int64_t blocks_across() const { return pieces(columns_, across()); }
@@ -237,17 +253,20 @@ class KernelGradient final : public Kernel {
   void compute(const Arguments& a, int64_t image, int64_t number, float* sums, bool add) const {
     const int64_t first = flat_.first(number), count = flat_.count(number), pixels = flat_.pixels(count, amx::kDepth);
     const int64_t in = flat_.channels, out = flat_.out_channels;
-    const int64_t deep = pixels + (flat_.kernel_rows - 1) * flat_.width + flat_.kernel_columns;
+    const int64_t deep = pixels + flat_.reach();
     const int64_t x_strip = amx::strip_values(deep), dy_strip = amx::strip_values(pixels);
-    const int64_t padded_values = flat_.padded_values(count), dy_values = pixels * out;
+    const int64_t padded_values = flat_.padded_values(count), dy_values = pixels * out, x_strips = 2 * phases() * in_strips_;
     auto* x = reinterpret_cast<uint16_t*>(thread_scratch(static_cast<size_t>(
-        2 * in_strips_ * x_strip + out_strips_ * dy_strip + padded_values + dy_values) * sizeof(uint16_t)));
-    uint16_t *dy = x + 2 * in_strips_ * x_strip, *rows = dy + out_strips_ * dy_strip, *dy_rows = rows + padded_values;
+        x_strips * x_strip + out_strips_ * dy_strip + padded_values + dy_values) * sizeof(uint16_t)));
+    uint16_t *dy = x + x_strips * x_strip, *rows = dy + out_strips_ * dy_strip, *dy_rows = rows + padded_values;
 
     // Pairs of pixels that begin at even and at odd ones: every tap finds its own among them.
-    flat_.pad(a.in<uint16_t>(0) + image * flat_.rows * flat_.columns * in, first, count, rows);
-    for (int64_t odd : {0, 1}) {
-      amx::pack_right(rows + odd * in, in, amx::Lie::lines_in_columns, in, deep - odd, x + odd * in_strips_ * x_strip, x_strip);
+    const uint16_t* pixels_of_image = a.in<uint16_t>(0) + image * flat_.rows * flat_.columns * in;
+    for (int64_t phase = 0; phase < phases(); ++phase) {
+      flat_.pad(pixels_of_image, first, count, phase / phases_across(), phase % phases_across(), rows);
+      for (int64_t odd : {0, 1}) {
+        amx::pack_right(rows + odd * in, in, amx::Lie::lines_in_columns, in, deep - odd, x + (2 * phase + odd) * in_strips_ * x_strip, x_strip);
+      }
     }
     pad_gradient(a.in<uint16_t>(1) + (image * flat_.out_rows + first) * flat_.out_columns * out, count, pixels, dy_rows);
     amx::pack_left(dy_rows, out, amx::Lie::lines_in_columns, out, pixels, dy, dy_strip);
@@ -263,8 +282,10 @@ class KernelGradient final : public Kernel {
   }
   /// The strip of x that column c (tap and 16 input channels) of the result is made from.
   const uint16_t* column(const uint16_t* x, int64_t x_strip, int64_t c) const {
-    const int64_t tap = c / in_strips_, distance = tap / flat_.kernel_columns * flat_.width + tap % flat_.kernel_columns;
-    return x + (distance % 2 * in_strips_ + c % in_strips_) * x_strip + distance / 2 * 2 * kLines;
+    const int64_t tap = c / in_strips_, row = tap / flat_.kernel_columns, column = tap % flat_.kernel_columns;
+    const int64_t phase = row % flat_.row_stride * phases_across() + column % flat_.column_stride;
+    const int64_t distance = row / flat_.row_stride * flat_.width + column / flat_.column_stride;
+    return x + ((2 * phase + distance % 2) * in_strips_ + c % in_strips_) * x_strip + distance / 2 * 2 * kLines;
   }
   /// Rows of dy as wide as padded ones, and zeros to the last pixel.
   void pad_gradient(const uint16_t* dy, int64_t count, int64_t pixels, uint16_t* to) const {
@@ -306,10 +327,11 @@ std::unique_ptr<Kernel> make_amx_convolution(const Request& r) {
   const ConvPlan p(r);
   const auto& [d, h, w] = p.axes;
   const bool flat = d.in == 1 && d.out == 1 && d.kernel == 1 && d.before == 0 && p.groups == 1;
-  const bool dense = h.stride == 1 && w.stride == 1 && h.dilation == 1 && w.dilation == 1;
+  const bool gradient = p.pass == ConvPass::backward_kernel;
+  const bool dense = ((h.stride == 1 && w.stride == 1) || gradient) && h.dilation == 1 && w.dilation == 1;
   const bool half = r.inputs[0].dtype == DType::bfloat16 && r.inputs[1].dtype == DType::bfloat16;
   if (!half || !flat || !dense || p.empty() || !amx::available()) return nullptr;
-  if (p.pass == ConvPass::backward_kernel) return std::make_unique<KernelGradient>(r);
+  if (gradient) return std::make_unique<KernelGradient>(r);
   return std::make_unique<ImageConvolution>(r);
 }
 

@@ -169,6 +169,7 @@ TEST_CASE("convolution of random geometry", "[cpu][conv]") {
     const int64_t in = pick(1, 20), out = pick(1, 20);
     c.x.append(in * groups), c.kernel.append(in), c.kernel.append(out * groups);
     check_case(c, DType::float32, pick(0, 1) == 1, pick(0, 1) == 1 ? Epilogue::relu : Epilogue::none, 2);
+    check_case(c, DType::bfloat16, true, Epilogue::none, 1);
   }
 }
 
