@@ -213,6 +213,7 @@ class Lion final : public Optimizer {
 }  // namespace
 
 void add_schedules(Registry& registry);
+void add_loss_scale(Registry& registry);
 
 }  // namespace crescent
 
@@ -226,5 +227,6 @@ CRESCENT_PLUGIN("optimizers", CRESCENT_VERSION) {
   registry.add<Adadelta>("Adadelta", {"adadelta"});
   registry.add<Adamax>("Adamax", {"adamax"});
   registry.add<Lion>("Lion", {"lion"});
+  add_loss_scale(registry);
   add_schedules(registry);
 }

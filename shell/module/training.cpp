@@ -39,6 +39,7 @@ void add_optimizer(ObjectTypes& types, const Type& object) {
       .property("weights", &Optimizer::state)
       .property("built", &Optimizer::built)
       .method("build", &Optimizer::build, {"variables"})
+      .method("scale_loss", &Optimizer::scale_loss, {"loss"}, "What to take gradients of.")
       .method("apply_gradients", &apply_gradients, {"gradients", "variables=nil"}, "Updates variables by their gradients.")
       .method("apply", &apply_gradients, {"gradients", "variables=nil"}, "Updates variables by their gradients.");
 }

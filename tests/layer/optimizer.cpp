@@ -63,3 +63,28 @@ TEST_CASE("state is iterations, rate, then slots; the rate can be set") {
   CHECK_THROWS_WITH(adam->apply(Tensors{gradient({1})}, {weight({1})}), Contains("built for other variables"));
   CHECK_THROWS_WITH(adam->apply(Tensors{Tensor(), Tensor()}, variables), Contains("No gradients provided for any variable"));
 }
+
+TEST_CASE("a scaled loss: steps that are not finite are left out and halve the scale, finite ones double it in the end") {
+  auto adam = make<Optimizer>("Adam", {{"learning_rate", 0.25}}), same = make<Optimizer>("Adam", {{"learning_rate", 0.25}});
+  auto scaled = make<Optimizer>("LossScaleOptimizer",
+                                {{"inner_optimizer", Value(adam)}, {"initial_scale", 8}, {"dynamic_growth_steps", 2}});
+  const Variables variables{weight({1, 2})}, plain{weight({1, 2})};
+  scaled->build(variables);
+  auto scale = [&] { return scaled->state().back().value().item(); };
+  auto step = [&](float g) {
+    const float factor = static_cast<float>(scaled->scale_loss(Tensor(1.0)).item());
+    scaled->apply(Tensors{gradient({g * factor, factor})}, variables);
+  };
+  CHECK(scaled->scale_loss(Tensor(0.5)).item() == 4);
+  for (float g : {3.0f, HUGE_VALF, 2.0f, NAN, 0.5f, 0.25f, 4.0f}) {
+    step(g);
+    if (std::isfinite(g)) same->apply(Tensors{gradient({g, 1})}, plain);
+  }
+  CHECK(variables[0].value().to_vector() == plain[0].value().to_vector());
+  CHECK(scaled->iterations().value().item() == 5);
+  CHECK(scale() == 4);
+  CHECK(scaled->learning_rate().value().item() == 0.25);
+  CHECK(get<Optimizer>(serialize(scaled.get()))->get_config().at("initial_scale").as_float() == 8);
+  CHECK_THROWS_WITH(make<Optimizer>("LossScaleOptimizer", {{"inner_optimizer", "sgd"}, {"clipnorm", 1}})->build(plain),
+                    Contains("inner_optimizer"));
+}

@@ -120,6 +120,19 @@ struct CRESCENT_API LearningRate {
 };
 CRESCENT_CODEC(LearningRate);
 
+/// Assignments that only count when `on` (a bool scalar) holds, or always without one: remembers the values of variables
+/// and puts them back otherwise.
+class CRESCENT_API ConditionalUpdate {
+ public:
+  ConditionalUpdate(Tensor on, Variables variables);
+  void finish();
+
+ private:
+  Tensor on_;
+  Variables variables_;
+  Tensors before_;
+};
+
 /// Gradients to updates. Derived classes name their slots (state per variable) and give the rule of one variable;
 /// clipping, weight decay, moving averages and constraints are here. Order of a step (Keras 3): clip -> decay -> rule ->
 /// average -> constraint; iterations is advanced last.
@@ -144,22 +157,22 @@ class CRESCENT_API Optimizer : public Configurable {
   static Value encode_option(const Configurable* object) { return serialize(object); }
 
   /// Makes the state for these variables, once; asking again with others fails naming the difference.
-  void build(const Variables& variables);
+  virtual void build(const Variables& variables);
   bool built() const { return built_; }
   /// Gradients may miss (no tensor): those variables are left alone; all missing fails.
-  void apply(std::span<const Tensor> gradients, const Variables& variables);
+  virtual void apply(std::span<const Tensor> gradients, const Variables& variables);
 
-  Variable iterations() const { return iterations_; }             ///< int64 scalar
-  Variable learning_rate() const;                                 ///< float32 scalar; with a schedule: its last value
-  void set_learning_rate(double rate);                            ///< fails when a schedule decides
+  virtual Variable iterations() const { return iterations_; }     ///< int64 scalar
+  virtual Variable learning_rate() const;                         ///< float32 scalar; with a schedule: its last value
+  virtual void set_learning_rate(double rate);                    ///< fails when a schedule decides
   /// Slot variables of one kind, in order of the trained variables: slot("momentum").
-  Variables slot(std::string_view name) const;
-  std::vector<std::string> slot_names() const { return slots(); }
+  virtual Variables slot(std::string_view name) const;
+  virtual std::vector<std::string> slot_names() const { return slots(); }
   /// iterations, learning_rate, then per variable its slots (Keras 3's order).
-  Variables state() const;
+  virtual Variables state() const;
   const std::string& name() const { return name_; }
-  /// The loss is to be multiplied by this before gradients are taken; apply() divides them by it.
-  double loss_scale() const { return loss_scale_factor_.value_or(1); }
+  /// What gradients are to be taken of; apply() makes them those of the loss again.
+  virtual Tensor scale_loss(const Tensor& loss) const;
 
  protected:
   /// What one variable needs: {"momentum", "velocity"} for Adam.

@@ -34,25 +34,16 @@ void clip_by_global_norm(Tensors& gradients, double limit) {
   for (Tensor& g : gradients) g = g * cast(factor, g.dtype());
 }
 
-/// Assigns that only count when `on` (a bool scalar) holds: remembers values and puts them back otherwise.
-class Conditional {
- public:
-  Conditional(Tensor on, Variables variables) : on_(std::move(on)), variables_(std::move(variables)) {
-    if (on_)
-      for (const Variable& v : variables_) before_.push_back(v.value());
-  }
-  void finish() {
-    if (!on_) return;
-    for (size_t i = 0; i < variables_.size(); ++i) variables_[i].assign(where(on_, variables_[i].value(), before_[i]));
-  }
-
- private:
-  Tensor on_;
-  Variables variables_;
-  Tensors before_;
-};
-
 }  // namespace
+
+ConditionalUpdate::ConditionalUpdate(Tensor on, Variables variables) : on_(std::move(on)), variables_(std::move(variables)) {
+  if (on_)
+    for (const Variable& v : variables_) before_.push_back(v.value());
+}
+void ConditionalUpdate::finish() {
+  if (!on_) return;
+  for (size_t i = 0; i < variables_.size(); ++i) variables_[i].assign(where(on_, variables_[i].value(), before_[i]));
+}
 
 Optimizer::Optimizer()
     : iterations_(state_variable(Tensor(Shape{}, DType::int64), "iterations")),
@@ -104,6 +95,8 @@ void Optimizer::build(const Variables& variables) {
   }
   built_ = true;
 }
+
+Tensor Optimizer::scale_loss(const Tensor& loss) const { return loss_scale_factor_ ? loss * *loss_scale_factor_ : loss; }
 
 Variables Optimizer::slot(std::string_view name) const {
   Variables found;
@@ -203,7 +196,7 @@ void Optimizer::apply(std::span<const Tensor> gradients, const Variables& variab
     updates = floor_divide(done, *gradient_accumulation_steps_);
     accumulate(all, is_update, *gradient_accumulation_steps_);
   }
-  Conditional conditional(is_update, touched_by(all));
+  ConditionalUpdate conditional(is_update, touched_by(all));
   Tensors clipped;
   for (const Work& work : all) clipped.push_back(work.gradient);
   if (is_on(clipnorm_))

@@ -35,6 +35,11 @@ void check_losses(const Value& value) {
   }
 }
 
+std::shared_ptr<Optimizer> with_scaled_loss(const std::shared_ptr<Optimizer>& optimizer) {
+  constexpr const char* kClass = "LossScaleOptimizer";
+  return optimizer->class_name() == kClass ? optimizer : make<Optimizer>(kClass, {{"inner_optimizer", Value(optimizer)}});
+}
+
 }  // namespace
 
 Model::Model() : training_(std::make_unique<Training>()) { autocast_ = false; }
@@ -45,6 +50,8 @@ void Model::compile(const Dict& options) {
   schema_of<CompileOptions>("compile").configure(&parsed, options);
   auto optimizer = get<Optimizer>(parsed.optimizer);
   if (!optimizer) fail("compile: an optimizer is needed");
+  if (parsed.auto_scale_loss && policy().compute == DType::float16 && policy().variables != DType::float16)
+    optimizer = with_scaled_loss(optimizer);
   check_losses(parsed.loss);
   std::vector<OutputTraining> planned;
   if (is_graph()) {

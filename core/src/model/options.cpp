@@ -15,7 +15,7 @@ void CompileOptions::describe(Schema<CompileOptions>& s) {
       .field("run_eagerly", &O::run_eagerly, "Run op by op, to look at values.")
       .field("steps_per_execution", &O::steps_per_execution, "Accepted; every step is one execution.").min(1)
       .field("jit_compile", &O::jit_compile, "Accepted; steps are always compiled.")
-      .field("auto_scale_loss", &O::auto_scale_loss, "Accepted for Keras' sake.");
+      .field("auto_scale_loss", &O::auto_scale_loss, "With policy mixed_float16 the optimizer is put into a LossScaleOptimizer.");
 }
 
 void FitOptions::describe(Schema<FitOptions>& s) {

@@ -113,10 +113,9 @@ Tensors Stepper::step(const Tensors& flat, bool training) {
   Tensors predictions;
   Tensor loss;
   if (training && !state_.trained.empty()) {
-    const double scale = state_.optimizer->loss_scale();
     GradientTape tape;
     loss = forward_loss(x, y, weights, true, predictions);
-    const Tensor scaled = scale == 1 ? loss : loss * scale;
+    const Tensor scaled = state_.optimizer->scale_loss(loss);
     tape.stop();
     const Tensors gradients = tape.gradient(scaled, std::span<const Variable>(state_.trained));
     const ProgramScope scope("optimizer");

@@ -1,0 +1,87 @@
+// Training with float16: small gradients would be 0, so the loss is multiplied before they are taken.
+#include "crescent/plugin.h"
+
+namespace crescent {
+namespace {
+
+using namespace ops;
+
+/// Doubles the scale after so many finite steps; halves it and leaves out the step where a gradient is not finite (Keras 3).
+class LossScaleOptimizer final : public Optimizer {
+ public:
+  static void describe(Schema<LossScaleOptimizer>& s) {
+    s.doc("Multiplies the loss by a scale that follows the gradients, for training with mixed_float16.")
+        .field("inner_optimizer", &LossScaleOptimizer::inner_, "Does the updates.").required()
+        .field("initial_scale", &LossScaleOptimizer::initial_scale_, "The first scale.").min(1)
+        .field("dynamic_growth_steps", &LossScaleOptimizer::growth_steps_, "Finite steps before the scale doubles.").min(1);
+  }
+
+  void build(const Variables& variables) override {
+    if (!built()) {
+      if (!inner_) fail("LossScaleOptimizer: expected an inner_optimizer, got none");
+      if (weight_decay_ || clipnorm_ || global_clipnorm_ || clipvalue_ || loss_scale_factor_ || use_ema_ || gradient_accumulation_steps_)
+        fail("LossScaleOptimizer leaves updates to its inner_optimizer: give clipping, decay, averages and accumulation to that");
+      scale_.assign(Tensor(initial_scale_));
+    }
+    inner_->build(variables);
+    Optimizer::build(variables);
+  }
+
+  Tensor scale_loss(const Tensor& loss) const override {
+    const Tensor inner = inner_->scale_loss(loss);
+    return inner * cast(scale_.value(), inner.dtype());
+  }
+
+  void apply(std::span<const Tensor> gradients, const Variables& variables) override {
+    build(variables);
+    const Tensor scale = scale_.value(), count = counter_.value();
+    Tensors unscaled;
+    Tensor finite = Tensor::scalar(1, DType::boolean);
+    for (size_t i = 0; i < gradients.size(); ++i) {
+      const Tensor& g = gradients[i];
+      if (g) finite = logical_and(finite, all(isfinite(g)));
+      unscaled.push_back(g && i < variables.size() ? cast(g, variables[i].dtype()) / cast(scale, variables[i].dtype()) : g);
+    }
+    Variables touched = variables;
+    for (const Variable& v : inner_->state()) touched.push_back(v);
+    ConditionalUpdate update(finite, touched);
+    inner_->apply(unscaled, variables);
+    update.finish();
+    const Tensor grows = greater_equal(count + 1, growth_steps_);
+    counter_.assign(where(logical_and(finite, logical_not(grows)), count + 1, zeros_like(count)));
+    scale_.assign(where(finite, where(grows, scale * 2, scale), scale / 2));
+  }
+
+  Variable iterations() const override { return inner_->iterations(); }
+  Variable learning_rate() const override { return inner_->learning_rate(); }
+  void set_learning_rate(double rate) override { inner_->set_learning_rate(rate); }
+  Variables slot(std::string_view name) const override { return inner_->slot(name); }
+  std::vector<std::string> slot_names() const override { return inner_->slot_names(); }
+  /// The inner optimizer's, then the counter of finite steps and the scale.
+  Variables state() const override {
+    Variables state = inner_->state();
+    state.push_back(counter_), state.push_back(scale_);
+    return state;
+  }
+
+ protected:
+  void update(const Variable&, const Tensor&, const Tensor&, const Tensor&, std::span<const Variable>) override {}
+
+ private:
+  static Variable scalar(const char* name, const Tensor& value) {
+    Variable::Options options;
+    options.name = name, options.trainable = false;
+    return Variable(value, options);
+  }
+
+  Ref<Optimizer> inner_;
+  double initial_scale_ = 32768;
+  int64_t growth_steps_ = 2000;
+  Variable counter_ = scalar("step_counter", Tensor(Shape{}, DType::int32)), scale_ = scalar("dynamic_scale", Tensor::scalar(1));
+};
+
+}  // namespace
+
+void add_loss_scale(Registry& registry) { registry.add<LossScaleOptimizer>("LossScaleOptimizer"); }
+
+}  // namespace crescent
