@@ -1,0 +1,78 @@
+-- A text classifier in float32 and in mixed_bfloat16 from the same seeds: losses and accuracies side by side.
+--   crescent tests/bench/behaviour/mixed_precision.lua POSITIVE NEGATIVE [SEEDS]      files of a sentence a line
+local cr = require "crescent"
+local layers = cr.layers
+local kWords, kLength, kEpochs = 8000, 40, 4
+local positive, negative, seeds = arg[1], arg[2], tonumber(arg[3] or 3)
+if not negative then error("expected two files of sentences", 0) end
+
+--- Sentences of both files in turn, as lists of words.
+local function read()
+  local texts = {}
+  for label, path in ipairs { negative, positive } do
+    local i = label
+    for line in io.lines(path) do
+      local words = {}
+      for word in line:lower():gmatch "[%a']+" do words[#words + 1] = word end
+      texts[i] = { words = words, label = label - 1 }
+      i = i + 2
+    end
+  end
+  return texts
+end
+
+--- Words to numbers: the most frequent ones from 2 on, 1 for the rest.
+local function numbered(texts)
+  local count, words, number = {}, {}, {}
+  for _, text in ipairs(texts) do
+    for _, word in ipairs(text.words) do
+      if not count[word] then words[#words + 1] = word end
+      count[word] = (count[word] or 0) + 1
+    end
+  end
+  table.sort(words, function(a, b) return count[a] > count[b] or (count[a] == count[b] and a < b) end)
+  for i = 1, math.min(#words, kWords - 2) do number[words[i]] = i + 1 end
+  return number
+end
+
+local texts = read()
+local number, x, y = numbered(texts), {}, {}
+for i, text in ipairs(texts) do
+  local row = {}
+  for j = 1, kLength do row[j] = text.words[j] and (number[text.words[j]] or 1) or 0 end
+  x[i], y[i] = row, text.label
+end
+local held_out = #texts // 10
+x, y = cr.tensor(x):cast "int32", cr.tensor(y):cast "int32"
+local first = #texts - held_out
+
+local function trained(policy, seed)
+  cr.config.set_dtype_policy(policy)
+  cr.random.seed(seed)
+  local input = cr.Input { shape = { kLength }, dtype = "int32" }
+  local h = layers.Embedding(kWords, 64)(input)
+  h = layers.LayerNormalization()(layers.Add() { h, layers.MultiHeadAttention(4, 16) { h, h } })
+  h = layers.LayerNormalization()(layers.Add() { h, layers.Dense(64)(layers.Dense(128, { activation = "relu" })(h)) })
+  h = layers.Dropout(0.3)(layers.GlobalAveragePooling1D()(h))
+  local model = cr.Model { inputs = input, outputs = layers.Dense(2, { dtype = "float32" })(h) }
+  model:compile { optimizer = cr.optimizers.Adam { learning_rate = 5e-4 }, metrics = { "accuracy" },
+                  loss = cr.losses.SparseCategoricalCrossentropy { from_logits = true } }
+  local history = model:fit(x:slice(1, first), y:slice(1, first), { batch_size = 64, epochs = kEpochs, verbose = 0,
+    validation_data = { x:slice(first + 1, #texts), y:slice(first + 1, #texts) } })
+  cr.config.set_dtype_policy "float32"
+  return history.history
+end
+
+local function line(values)
+  local texts = {}
+  for i, value in ipairs(values) do texts[i] = string.format("%.4f", value) end
+  return table.concat(texts, " ")
+end
+
+for seed = 1, seeds do
+  for _, policy in ipairs { "float32", "mixed_bfloat16" } do
+    local history = trained(policy, seed)
+    print(string.format("seed %d %-14s loss %s  held out: loss %s accuracy %s", seed, policy, line(history.loss),
+      line(history.val_loss), line(history.val_accuracy)))
+  end
+end
