@@ -4,6 +4,7 @@
 // What comes out for the pixels of the padding is not stored.
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "amx.h"
 #include "convolution.h"
@@ -17,7 +18,6 @@ namespace {
 using amx::kLines;
 
 constexpr int64_t kMost = 4 * kLines;                ///< lines of a block at most
-constexpr int64_t kPixels = 2048;                    ///< of a piece of an image, about
 constexpr int64_t kEnough = 8;                       ///< pieces of a batch
 
 int64_t pieces(int64_t whole, int64_t piece) { return (whole + piece - 1) / piece; }
@@ -33,7 +33,8 @@ struct Flat {
 
   int64_t row_stride, column_stride;
 
-  Flat(const ConvPlan& p, bool gradient) {
+  /// Pieces of about so many pixels.
+  Flat(const ConvPlan& p, bool gradient, int64_t most_pixels) {
     const auto &h = p.axes[1], &w = p.axes[2];
     row_stride = h.stride, column_stride = w.stride;
     batch = p.batch, kernel_rows = h.kernel, kernel_columns = w.kernel;
@@ -42,7 +43,8 @@ struct Flat {
     channels = gradient ? p.out_channels : p.in_channels, out_channels = gradient ? p.in_channels : p.out_channels;
     top = gradient ? h.kernel - 1 - h.before : h.before, left = gradient ? w.kernel - 1 - w.before : w.before;
     width = out_columns + (kernel_columns - 1) / column_stride;
-    piece = std::clamp<int64_t>(std::min(kPixels / width, pieces(batch * out_rows, kEnough)), 1, out_rows);
+    const int64_t most = std::clamp<int64_t>(std::min(most_pixels / width, pieces(batch * out_rows, kEnough)), 1, out_rows);
+    piece = pieces(out_rows, pieces(out_rows, most));
   }
   /// Of so many output rows, to whole blocks of so many.
   int64_t pixels(int64_t count, int64_t block) const { return pieces(count * width, block) * block; }
@@ -116,9 +118,11 @@ class PackKernel final : public Kernel {
 
 /// Forward, and backward data as a forward convolution of dy with the kernel turned around.
 class ImageConvolution final : public Kernel {
+  static constexpr int64_t kPixels = 2048;
+
  public:
   explicit ImageConvolution(const Request& r)
-      : plan_(r), flat_(plan_, plan_.pass == ConvPass::backward_data), pack_(flat_, plan_.pass == ConvPass::backward_data),
+      : plan_(r), flat_(plan_, plan_.pass == ConvPass::backward_data, kPixels), pack_(flat_, plan_.pass == ConvPass::backward_data),
         run_(flat_.kernel_columns * flat_.channels), strip_(flat_.kernel_rows * amx::strip_values(run_)),
         strips_(pieces(flat_.out_channels, kLines)), block_(strips_ == 1 ? amx::Block::tall : amx::Block::square) {}
 
@@ -212,13 +216,16 @@ class ImageConvolution final : public Kernel {
 /// dkernel[tap] = x shifted by the tap, transposed, times dy. Images are dealt to a fixed number of lanes. Where the
 /// convolution strides, every so many pixels of x are an image of their own, a phase, that taps shift by whole pixels.
 class KernelGradient final : public Kernel {
+  static constexpr int64_t kPixels = 512;            ///< what is multiplied fits the first-level cache
+
  public:
   explicit KernelGradient(const Request& r)
-      : plan_(r), flat_(plan_, false), result_(r.outputs[0].dtype), in_strips_(pieces(flat_.channels, kLines)),
+      : plan_(r), flat_(plan_, false, kPixels), result_(r.outputs[0].dtype), in_strips_(pieces(flat_.channels, kLines)),
         out_strips_(pieces(flat_.out_channels, kLines)), columns_(flat_.kernel_rows * flat_.kernel_columns * in_strips_),
         block_(out_strips_ == 1 ? amx::Block::wide : amx::Block::square) {
     constexpr int64_t kMostLanes = 16, kMostValues = 4 << 20;
     lanes_ = std::clamp<int64_t>(std::min(kMostValues / values(), kMostLanes), 2, std::max<int64_t>(flat_.batch, 2));
+    for (int64_t c = 0; c < columns_; ++c) sources_.push_back(source(c));
   }
 
   void run(const Arguments& a) override {
@@ -275,17 +282,23 @@ class KernelGradient final : public Kernel {
       const amx::Left left{{dy + o * dy_strip, dy + std::min(o + 1, out_strips_ - 1) * dy_strip}};
       for (int64_t c = 0; c < columns_; c += across(), sums += amx::kBlockValues) {
         amx::Right right;
-        for (int64_t i = 0; i < across(); ++i) right.strips[i] = column(x, x_strip, std::min(c + i, columns_ - 1));
+        for (int64_t i = 0; i < across(); ++i) {
+          const Source& from = sources_[static_cast<size_t>(std::min(c + i, columns_ - 1))];
+          right.strips[i] = x + from.strip * x_strip + from.offset;
+        }
         amx::multiply(block_, left, right, amx::steps(pixels), 1, sums, add);
       }
     }
   }
-  /// The strip of x that column c (tap and 16 input channels) of the result is made from.
-  const uint16_t* column(const uint16_t* x, int64_t x_strip, int64_t c) const {
+  /// Where in packed x the strip begins that a column (tap and 16 input channels) of the result is made from.
+  struct Source {
+    int64_t strip, offset;
+  };
+  Source source(int64_t c) const {
     const int64_t tap = c / in_strips_, row = tap / flat_.kernel_columns, column = tap % flat_.kernel_columns;
     const int64_t phase = row % flat_.row_stride * phases_across() + column % flat_.column_stride;
     const int64_t distance = row / flat_.row_stride * flat_.width + column / flat_.column_stride;
-    return x + ((2 * phase + distance % 2) * in_strips_ + c % in_strips_) * x_strip + distance / 2 * 2 * kLines;
+    return {(2 * phase + distance % 2) * in_strips_ + c % in_strips_, distance / 2 * 2 * kLines};
   }
   /// Rows of dy as wide as padded ones, and zeros to the last pixel.
   void pad_gradient(const uint16_t* dy, int64_t count, int64_t pixels, uint16_t* to) const {
@@ -319,6 +332,7 @@ class KernelGradient final : public Kernel {
   int64_t columns_;                                  ///< strips of the result: taps times strips of input channels
   amx::Block block_;
   int64_t lanes_ = 1;
+  std::vector<Source> sources_;                      ///< of the columns
 };
 
 }  // namespace
