@@ -18,6 +18,7 @@ namespace {
 
 constexpr int64_t kInputSteps = 12;                        // whose inputs' part is made at once
 constexpr int64_t kGradientRows = 96;                      // samples times steps whose gradients are kept for the weights'
+constexpr int64_t kPackedAlone = 16384;                    // values that do not repay a thread
 constexpr int64_t kThreadProducts = 16384;                 // multiplications of a step that repay a thread
 
 int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
@@ -46,7 +47,9 @@ class PackPanels final : public Kernel {
       : rows_(rows), units_(units), gates_(gates), loops_(recurrent_loops<T>()) {}
   int64_t values() const { return rows_ * gates_ * panels() * loops_.lanes; }
   void pack(Pool& pool, const T* weights, T* packed) const {
-    pool.parallel(panels(), [&](int64_t panel, int) { loops_.pack(rows_, units_, gates_, weights, panel, packed); });
+    pool.blocks(panels(), 1 + kPackedAlone / (1 + rows_ * gates_ * loops_.lanes), [&](int64_t first, int64_t last) {
+      for (int64_t panel = first; panel < last; ++panel) loops_.pack(rows_, units_, gates_, weights, panel, packed);
+    });
   }
   void run(const Arguments& a) override { pack(a.pool, a.in<T>(0), a.out<T>(0)); }
   std::string name() const override { return "pack"; }
