@@ -1,6 +1,7 @@
 // A region of many short steps, each of which reads what all threads made in the step before: one region and a meeting a
 // step where there would be a region a step. Threads join between two steps as they arrive; until then, and where none
-// does, those who are there do all of the work.
+// does, those who are there do all of the work. Where another process disturbs the threads, the next ones run alone for a
+// while.
 #pragma once
 #include "pool.h"
 
