@@ -27,11 +27,9 @@ int64_t pieces(int64_t whole, int64_t piece) { return (whole + piece - 1) / piec
 struct Flat {
   int64_t batch, rows, columns, channels;            ///< in
   int64_t out_rows, out_columns, out_channels;
-  int64_t kernel_rows, kernel_columns, top, left;
+  int64_t kernel_rows, kernel_columns, top, left, row_stride, column_stride;
   int64_t width;                                     ///< of a padded row
   int64_t piece;                                     ///< output rows at a time
-
-  int64_t row_stride, column_stride;
 
   /// Pieces of about so many pixels.
   Flat(const ConvPlan& p, bool gradient, int64_t most_pixels) {
@@ -74,7 +72,9 @@ struct Flat {
         std::copy_n(from + (begin - before) * channels, (end - begin) * channels, to + begin * channels);
         continue;
       }
-      for (int64_t j = begin; j < end; ++j) std::copy_n(from + (j * column_stride - before) * channels, channels, to + j * channels);
+      for (int64_t j = begin; j < end; ++j) {
+        std::copy_n(from + (j * column_stride - before) * channels, channels, to + j * channels);
+      }
     }
   }
 };
@@ -83,9 +83,12 @@ struct Flat {
 class PackKernel final : public Kernel {
  public:
   PackKernel(const Flat& flat, bool gradient)
-      : flat_(flat), gradient_(gradient), run_(flat.kernel_columns * flat.channels), strip_(flat.kernel_rows * amx::strip_values(run_)) {}
+      : flat_(flat), gradient_(gradient), run_(flat.kernel_columns * flat.channels),
+        strip_(flat.kernel_rows * amx::strip_values(run_)) {}
 
-  void run(const Arguments& a) override { run(a, a.in<uint16_t>(0), a.out<uint16_t>(0), reinterpret_cast<uint16_t*>(a.scratch)); }
+  void run(const Arguments& a) override {
+    run(a, a.in<uint16_t>(0), a.out<uint16_t>(0), reinterpret_cast<uint16_t*>(a.scratch));
+  }
   /// A gradient's kernel is first copied as rows (output channel) of values (tap from the last one, channel).
   void run(const Arguments& a, const uint16_t* kernel, uint16_t* packed, uint16_t* turned) const {
     const int64_t taps = flat_.kernel_rows * flat_.kernel_columns, in = flat_.channels, out = flat_.out_channels;
@@ -122,7 +125,8 @@ class ImageConvolution final : public Kernel {
 
  public:
   explicit ImageConvolution(const Request& r)
-      : plan_(r), flat_(plan_, plan_.pass == ConvPass::backward_data, kPixels), pack_(flat_, plan_.pass == ConvPass::backward_data),
+      : plan_(r), flat_(plan_, plan_.pass == ConvPass::backward_data, kPixels),
+        pack_(flat_, plan_.pass == ConvPass::backward_data),
         run_(flat_.kernel_columns * flat_.channels), strip_(flat_.kernel_rows * amx::strip_values(run_)),
         strips_(pieces(flat_.out_channels, kLines)), block_(strips_ == 1 ? amx::Block::tall : amx::Block::square) {}
 
@@ -134,16 +138,19 @@ class ImageConvolution final : public Kernel {
   void run(const Arguments& a) override {
     auto* bias = reinterpret_cast<float*>(a.scratch);
     auto* packed = reinterpret_cast<uint16_t*>(bias + bias_values());
-    if (plan_.bias) cast_loop(DType::bfloat16, DType::float32)(a.in<uint16_t>(2), bias, static_cast<size_t>(flat_.out_channels));
+    const UnaryLoop widen = cast_loop(DType::bfloat16, DType::float32);
+    if (plan_.bias) widen(a.inputs[2], bias, static_cast<size_t>(flat_.out_channels));
     if (!is_packed_) pack_.run(a, a.in<uint16_t>(1), packed, packed + pack_.values());
+    const uint16_t* kernel = is_packed_ ? a.in<uint16_t>(1) : packed;
     a.pool.parallel(flat_.batch * flat_.piece_count(), [&](int64_t part, int) {
       const amx::Tiles tiles;
-      compute(a, is_packed_ ? a.in<uint16_t>(1) : packed, plan_.bias ? bias : nullptr, part / flat_.piece_count(), part % flat_.piece_count());
+      compute(a, kernel, plan_.bias ? bias : nullptr, part / flat_.piece_count(), part % flat_.piece_count());
     });
   }
   std::string name() const override { return is_packed_ ? "amx, packed" : "amx"; }
   size_t scratch_bytes() const override {
-    return static_cast<size_t>(bias_values()) * sizeof(float) + static_cast<size_t>(pack_.values()) * sizeof(uint16_t) + pack_.scratch_bytes();
+    return static_cast<size_t>(bias_values()) * sizeof(float) + static_cast<size_t>(pack_.values()) * sizeof(uint16_t) +
+           pack_.scratch_bytes();
   }
   double flops() const override { return plan_.flops(); }
 
@@ -154,13 +161,15 @@ class ImageConvolution final : public Kernel {
     const int64_t first = flat_.first(number), count = flat_.count(number), channels = flat_.channels;
     alignas(64) float sums[amx::kBlockValues];
     const int64_t padded_values = flat_.padded_values(count), cut_values = left_strips(block_) * strip_;
-    auto* padded = reinterpret_cast<uint16_t*>(thread_scratch(static_cast<size_t>(padded_values + cut_values) * sizeof(uint16_t)));
+    const size_t bytes = static_cast<size_t>(padded_values + cut_values) * sizeof(uint16_t);
+    auto* padded = reinterpret_cast<uint16_t*>(thread_scratch(bytes));
     flat_.pad(a.in<uint16_t>(0) + image * flat_.rows * flat_.columns * channels, first, count, 0, 0, padded);
     uint16_t* y = a.out<uint16_t>(0) + (image * flat_.out_rows + first) * flat_.out_columns * flat_.out_channels;
     // A step may reach beyond its row of the kernel, where zeros wait for it; but not every value times 0 is 0.
     const bool overreaches = run_ % amx::kDepth != 0 && !amx::all_finite(padded, padded_values);
     for (int64_t f = 0; f < count * flat_.width; f += pixels()) {
-      const amx::Left left = overreaches ? cut_off(padded + f * channels, padded + padded_values) : as_it_lies(padded + f * channels);
+      const uint16_t* pixel = padded + f * channels;
+      const amx::Left left = overreaches ? cut_off(pixel, padded + padded_values) : as_it_lies(pixel);
       for (int64_t strip = 0; strip < strips_; strip += right_strips(block_)) {
         const amx::Right right{{kernel + strip * strip_, kernel + std::min(strip + 1, strips_ - 1) * strip_}};
         amx::multiply(block_, left, right, amx::steps(run_), flat_.kernel_rows, sums, false);
@@ -173,8 +182,8 @@ class ImageConvolution final : public Kernel {
   int64_t width() const { return right_strips(block_) * kLines; }      ///< channels of a block
 
   amx::Left as_it_lies(const uint16_t* pixel) const {
-    const int64_t strip = kLines * flat_.channels;
-    return {{pixel, pixel + strip, pixel + 2 * strip, pixel + 3 * strip}, flat_.channels, amx::kDepth, flat_.width * flat_.channels};
+    const int64_t row = flat_.channels, strip = kLines * row;
+    return {{pixel, pixel + strip, pixel + 2 * strip, pixel + 3 * strip}, row, amx::kDepth, flat_.width * row};
   }
   /// The values under the kernel alone, copied.
   amx::Left cut_off(const uint16_t* pixel, uint16_t* to) const {
@@ -190,7 +199,9 @@ class ImageConvolution final : public Kernel {
   void store(float* sums, const float* bias, int64_t f, int64_t rows, int64_t c, uint16_t* y) const {
     const int64_t channels = std::min(width(), flat_.out_channels - c);
     if (bias) bias += c;
-    if (!is_simple(plan_.epilogue)) finish<float>(sums, pixels(), channels, width(), std::exchange(bias, nullptr), plan_.epilogue);
+    if (!is_simple(plan_.epilogue)) {
+      finish<float>(sums, pixels(), channels, width(), std::exchange(bias, nullptr), plan_.epilogue);
+    }
     for (int64_t i = 0; i < pixels();) {
       const int64_t row = (f + i) / flat_.width, column = (f + i) % flat_.width;
       const int64_t here = std::min(pixels() - i, flat_.width - column), shown = std::min(here, flat_.out_columns - column);
@@ -272,7 +283,8 @@ class KernelGradient final : public Kernel {
     for (int64_t phase = 0; phase < phases(); ++phase) {
       flat_.pad(pixels_of_image, first, count, phase / phases_across(), phase % phases_across(), rows);
       for (int64_t odd : {0, 1}) {
-        amx::pack_right(rows + odd * in, in, amx::Lie::lines_in_columns, in, deep - odd, x + (2 * phase + odd) * in_strips_ * x_strip, x_strip);
+        uint16_t* to = x + (2 * phase + odd) * in_strips_ * x_strip;
+        amx::pack_right(rows + odd * in, in, amx::Lie::lines_in_columns, in, deep - odd, to, x_strip);
       }
     }
     pad_gradient(a.in<uint16_t>(1) + (image * flat_.out_rows + first) * flat_.out_columns * out, count, pixels, dy_rows);

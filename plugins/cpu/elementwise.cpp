@@ -52,6 +52,13 @@ bool is_seen(int reg, const std::vector<FusedStep>& steps, size_t first, size_t 
   return false;
 }
 
+/// There is a loop for bfloat16 as it lies in memory.
+bool works_on_bfloat16(const FusedStep& step) {
+  if (step.kind == FusedStep::Kind::unary) return unary_loop(step.unary, DType::bfloat16) != nullptr;
+  if (step.kind == FusedStep::Kind::binary) return binary_loops(step.binary, DType::bfloat16).arrays != nullptr;
+  return true;
+}
+
 }  // namespace
 
 std::vector<FusedStep> steps_of(const Op& op, DType result) {
@@ -122,9 +129,10 @@ std::vector<bool> Elementwise::find_stored(const std::vector<FusedStep>& steps, 
     stored.push_back(r.dtype == DType::bfloat16 && !r.read_by_scatter && (r.is_cell() || r.broadcast.is_identity()));
   }
   for (const FusedStep& step : steps) {
-    const auto is_cell = [&](int r) { return cell[static_cast<size_t>(r)]; };
-    cell.push_back(step.kind != Kind::scatter && std::all_of(step.args.begin(), step.args.begin() + args_of(step.kind), is_cell));
-    dtypes.push_back(step.dtype), stored.push_back(step.dtype == DType::bfloat16 && step.kind != Kind::scatter);
+    const bool scatters = step.kind == Kind::scatter;
+    const auto end = step.args.begin() + args_of(step.kind);
+    cell.push_back(!scatters && std::all_of(step.args.begin(), end, [&](int r) { return cell[static_cast<size_t>(r)]; }));
+    dtypes.push_back(step.dtype), stored.push_back(step.dtype == DType::bfloat16 && !scatters);
   }
   for (int r : outputs) stored[static_cast<size_t>(r)] = stored[static_cast<size_t>(r)] && !cell[static_cast<size_t>(r)];
   for (bool changed = true; changed;) {
@@ -134,10 +142,9 @@ std::vector<bool> Elementwise::find_stored(const std::vector<FusedStep>& steps, 
       if (step.kind == Kind::cast || step.kind == Kind::scatter || cell[inputs + s]) continue;
       std::vector<size_t> touched = {inputs + s};
       for (size_t i = 0; i < args_of(step.kind); ++i) touched.push_back(static_cast<size_t>(step.args[i]));
-      std::erase_if(touched, [&](size_t r) { return computed_as(dtypes[r]) == dtypes[r] || (cell[r] && step.kind != Kind::select); });
-      const bool can = step.kind == Kind::select || (step.kind == Kind::unary ? unary_loop(step.unary, DType::bfloat16) != nullptr
-                                                                              : binary_loops(step.binary, DType::bfloat16).arrays != nullptr);
-      if (can && std::all_of(touched.begin(), touched.end(), [&](size_t r) { return stored[r]; })) continue;
+      const bool spreads = step.kind == Kind::select;      // a number is spread to as many as there are of the others
+      std::erase_if(touched, [&](size_t r) { return computed_as(dtypes[r]) == dtypes[r] || (cell[r] && !spreads); });
+      if (works_on_bfloat16(step) && std::all_of(touched.begin(), touched.end(), [&](size_t r) { return stored[r]; })) continue;
       for (size_t r : touched) changed |= stored[r], stored[r] = false;
     }
   }
@@ -158,7 +165,8 @@ bool Elementwise::add_steps(const Request& request, const std::vector<FusedStep>
       continue;
     }
     const FusedStep& step = steps[i++];
-    if (!(step.kind == FusedStep::Kind::scatter ? add_scatter(request, step) : add_step(step, stored[registers_.size()]))) return false;
+    const bool scatters = step.kind == FusedStep::Kind::scatter;
+    if (!(scatters ? add_scatter(request, step) : add_step(step, stored[registers_.size()]))) return false;
   }
   return true;
 }

@@ -43,7 +43,8 @@ void vector_loop(const void* pa, const void* pb, void* py, size_t n) {
 template <K kind, bool first_scalar, bool second_scalar>
 void half_loop(const void* a, const void* b, void* y, size_t n) {
   const hn::ScalableTag<float> d;
-  const auto a0 = hn::Set(d, first_scalar ? *static_cast<const float*>(a) : 0), b0 = hn::Set(d, second_scalar ? *static_cast<const float*>(b) : 0);
+  const auto a0 = hn::Set(d, first_scalar ? *static_cast<const float*>(a) : 0);
+  const auto b0 = hn::Set(d, second_scalar ? *static_cast<const float*>(b) : 0);
   for_vectors(d, static_cast<int64_t>(n), [&](auto load, auto store) HWY_ATTR {
     const auto left = first_scalar ? a0 : load(static_cast<const BFloat16*>(first_scalar ? b : a));
     const auto right = second_scalar ? b0 : load(static_cast<const BFloat16*>(second_scalar ? a : b));
@@ -141,7 +142,8 @@ void half_compare(const void* pa, const void* pb, void* py, size_t n) {
   const float a0 = first_scalar ? *static_cast<const float*>(pa) : 0, b0 = second_scalar ? *static_cast<const float*>(pb) : 0;
   auto* y = static_cast<uint8_t*>(py);
   for (size_t i = 0; i < n; ++i) {
-    y[i] = static_cast<uint8_t>(evaluate_one<kind, float>(first_scalar ? a0 : widened(a[i]), second_scalar ? b0 : widened(b[i])));
+    const float left = first_scalar ? a0 : widened(a[i]), right = second_scalar ? b0 : widened(b[i]);
+    y[i] = static_cast<uint8_t>(evaluate_one<kind, float>(left, right));
   }
 }
 

@@ -109,7 +109,7 @@ class AmxMatmul final : public Kernel {
     float* bias = sums + sum_values;
     auto* b = reinterpret_cast<uint16_t*>(bias + column_blocks * kBlock);
     uint16_t* a = b + column_strips * deepest;
-    if (plan_.bias) cast_loop(DType::bfloat16, DType::float32)(args.in<uint16_t>(2) + p.j, bias, static_cast<size_t>(p.columns));
+    if (plan_.bias) widen_(args.in<uint16_t>(2) + p.j, bias, static_cast<size_t>(p.columns));
     for (int64_t k = p.k0; k < p.k1; k += kDepth) {
       const int64_t deep = std::min(kDepth, p.k1 - k), strip = amx::strip_values(deep);
       pack_right(args, p, k, deep, b);
@@ -164,7 +164,7 @@ class AmxMatmul final : public Kernel {
     for (int64_t j = 0; j < plan_.n; j += kBlock) {
       const int64_t columns = std::min(kBlock, plan_.n - j);
       float bias[kBlock];
-      if (plan_.bias) cast_loop(DType::bfloat16, DType::float32)(args.in<uint16_t>(2) + j, bias, static_cast<size_t>(columns));
+      if (plan_.bias) widen_(args.in<uint16_t>(2) + j, bias, static_cast<size_t>(columns));
       finish<float>(total + j, end - begin, columns, plan_.n, plan_.bias ? bias : nullptr, plan_.epilogue);
     }
     cast_loop(DType::float32, c_)(total, args.outputs[0] + static_cast<size_t>(first) * size_of(c_), static_cast<size_t>(count));
@@ -174,6 +174,7 @@ class AmxMatmul final : public Kernel {
   bool packs_left_;
   Cut cut_;
   DType a_, b_, c_;
+  UnaryLoop widen_ = cast_loop(DType::bfloat16, DType::float32);
 };
 
 }  // namespace

@@ -247,7 +247,8 @@ class HalfRowMatmul final : public Kernel {
     a.pool.parallel(cut_.blocks * cut_.depths, [&](int64_t part, int) {
       const int64_t block = part / cut_.depths, depth = part % cut_.depths;
       float* out = sums + depth * plan_.n + block * RowCut::kColumns;
-      b_ == DType::bfloat16 ? multiply(x, a.in<BFloat16>(1), block, depth, out) : multiply(x, a.in<Rounded>(1), block, depth, out);
+      if (b_ == DType::bfloat16) multiply(x, a.in<BFloat16>(1), block, depth, out);
+      else multiply(x, a.in<Rounded>(1), block, depth, out);
     });
     for (int64_t i = 1; i < cut_.depths; ++i) accumulate(sums, sums + i * plan_.n, plan_.n);
     if (plan_.bias) cast_loop(DType::bfloat16, DType::float32)(a.inputs[2], bias, static_cast<size_t>(plan_.n));
@@ -268,8 +269,10 @@ class HalfRowMatmul final : public Kernel {
   }
   template <class B>
   void multiply(const float* x, const B* b, int64_t block, int64_t depth, float* out) const {
-    const int64_t j = block * RowCut::kColumns, width = cut_.width(block), q = cut_.first(depth), rows = cut_.first(depth + 1) - q;
-    row_product(x + q, rows, is_packed_ ? b + j * plan_.k + q * width : b + q * plan_.n + j, is_packed_ ? width : plan_.n, width, out);
+    const int64_t j = block * RowCut::kColumns, width = cut_.width(block);
+    const int64_t q = cut_.first(depth), rows = cut_.first(depth + 1) - q;
+    const B* first = is_packed_ ? b + j * plan_.k + q * width : b + q * plan_.n + j;
+    row_product(x + q, rows, first, is_packed_ ? width : plan_.n, width, out);
   }
 
   MatmulPlan plan_;

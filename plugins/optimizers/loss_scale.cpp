@@ -18,18 +18,18 @@ class LossScaleOptimizer final : public Optimizer {
 
   void build(const Variables& variables) override {
     if (!built()) {
-      if (!inner_) fail("LossScaleOptimizer: expected an inner_optimizer, got none");
-      if (weight_decay_ || clipnorm_ || global_clipnorm_ || clipvalue_ || loss_scale_factor_ || use_ema_ || gradient_accumulation_steps_)
+      if (weight_decay_ || clipnorm_ || global_clipnorm_ || clipvalue_ || loss_scale_factor_ || use_ema_ ||
+          gradient_accumulation_steps_)
         fail("LossScaleOptimizer leaves updates to its inner_optimizer: give clipping, decay, averages and accumulation to that");
       scale_.assign(Tensor(initial_scale_));
     }
-    inner_->build(variables);
+    inner().build(variables);
     Optimizer::build(variables);
   }
 
   Tensor scale_loss(const Tensor& loss) const override {
-    const Tensor inner = inner_->scale_loss(loss);
-    return inner * cast(scale_.value(), inner.dtype());
+    const Tensor scaled = inner().scale_loss(loss), scale = built() ? scale_.value() : Tensor(initial_scale_);
+    return scaled * cast(scale, scaled.dtype());
   }
 
   void apply(std::span<const Tensor> gradients, const Variables& variables) override {
@@ -43,23 +43,23 @@ class LossScaleOptimizer final : public Optimizer {
       unscaled.push_back(g && i < variables.size() ? cast(g, variables[i].dtype()) / cast(scale, variables[i].dtype()) : g);
     }
     Variables touched = variables;
-    for (const Variable& v : inner_->state()) touched.push_back(v);
+    for (const Variable& v : inner().state()) touched.push_back(v);
     ConditionalUpdate update(finite, touched);
-    inner_->apply(unscaled, variables);
+    inner().apply(unscaled, variables);
     update.finish();
     const Tensor grows = greater_equal(count + 1, growth_steps_);
     counter_.assign(where(logical_and(finite, logical_not(grows)), count + 1, zeros_like(count)));
     scale_.assign(where(finite, where(grows, scale * 2, scale), scale / 2));
   }
 
-  Variable iterations() const override { return inner_->iterations(); }
-  Variable learning_rate() const override { return inner_->learning_rate(); }
-  void set_learning_rate(double rate) override { inner_->set_learning_rate(rate); }
-  Variables slot(std::string_view name) const override { return inner_->slot(name); }
-  std::vector<std::string> slot_names() const override { return inner_->slot_names(); }
+  Variable iterations() const override { return inner().iterations(); }
+  Variable learning_rate() const override { return inner().learning_rate(); }
+  void set_learning_rate(double rate) override { inner().set_learning_rate(rate); }
+  Variables slot(std::string_view name) const override { return inner().slot(name); }
+  std::vector<std::string> slot_names() const override { return inner().slot_names(); }
   /// The inner optimizer's, then the counter of finite steps and the scale.
   Variables state() const override {
-    Variables state = inner_->state();
+    Variables state = inner().state();
     state.push_back(counter_), state.push_back(scale_);
     return state;
   }
@@ -68,6 +68,10 @@ class LossScaleOptimizer final : public Optimizer {
   void update(const Variable&, const Tensor&, const Tensor&, const Tensor&, std::span<const Variable>) override {}
 
  private:
+  Optimizer& inner() const {
+    if (!inner_) fail("LossScaleOptimizer: expected an inner_optimizer, got none");
+    return *inner_;
+  }
   static Variable scalar(const char* name, const Tensor& value) {
     Variable::Options options;
     options.name = name, options.trainable = false;

@@ -69,6 +69,7 @@ TEST_CASE("a scaled loss: steps that are not finite are left out and halve the s
   auto scaled = make<Optimizer>("LossScaleOptimizer",
                                 {{"inner_optimizer", Value(adam)}, {"initial_scale", 8}, {"dynamic_growth_steps", 2}});
   const Variables variables{weight({1, 2})}, plain{weight({1, 2})};
+  CHECK(scaled->scale_loss(Tensor(0.5)).item() == 4);
   scaled->build(variables);
   auto scale = [&] { return scaled->state().back().value().item(); };
   auto step = [&](float g) {
@@ -85,6 +86,7 @@ TEST_CASE("a scaled loss: steps that are not finite are left out and halve the s
   CHECK(scale() == 4);
   CHECK(scaled->learning_rate().value().item() == 0.25);
   CHECK(get<Optimizer>(serialize(scaled.get()))->get_config().at("initial_scale").as_float() == 8);
+  CHECK_THROWS_WITH(make<Optimizer>("LossScaleOptimizer", {{"inner_optimizer", Value()}})->state(), Contains("got none"));
   CHECK_THROWS_WITH(make<Optimizer>("LossScaleOptimizer", {{"inner_optimizer", "sgd"}, {"clipnorm", 1}})->build(plain),
                     Contains("inner_optimizer"));
 }
