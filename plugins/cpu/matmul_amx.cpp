@@ -19,8 +19,15 @@ constexpr int64_t kDepth = 256;              ///< packed at a time: four strips 
 constexpr double kFlopsPerRegion = 4e6;      ///< worth another thread
 
 int64_t pieces(int64_t whole, int64_t piece) { return (whole + piece - 1) / piece; }
-/// Pieces of about this size, all but the last a multiple of `step`.
-int64_t even(int64_t whole, int64_t piece, int64_t step) { return pieces(pieces(whole, pieces(whole, piece)), step) * step; }
+/// Pieces of this size at most, but for rounding up to a multiple of `step`; as many as make the last one least different.
+int64_t even(int64_t whole, int64_t piece, int64_t step) {
+  int64_t best = 0, missing = std::numeric_limits<int64_t>::max();
+  for (int64_t count = pieces(whole, piece), end = 2 * count; count < end; ++count) {
+    const int64_t size = pieces(pieces(whole, count), step) * step, rest = pieces(whole, size) * size - whole;
+    if (rest < missing) best = size, missing = rest;
+  }
+  return best;
+}
 
 /// How a product is cut, by its shape alone: blocks of the result, and of long sums several parts. Every cut costs: rows
 /// of a packed for one more block of columns, columns of b for one more block of rows, partial sums stored and added.
