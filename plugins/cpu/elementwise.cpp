@@ -321,18 +321,20 @@ void Elementwise::assign_slots() {
 
 /// Block length, work of a part, and the memory that repeating inputs are written out to.
 void Elementwise::lay_out() {
-  size_t arrays = 0;
+  size_t arrays = 0, periodic = 0;
   for (size_t i = 0; i < registers_.size(); ++i) {
     const Register& r = registers_[i];
     const bool is_half_input = r.input >= 0 && r.is_half() && r.source == Source::block && r.broadcast.is_identity();
     if (r.source == Source::memory) streams_.push_back({static_cast<int>(i), r.bytes()}), arrays += r.bytes();
     if ((r.source == Source::memory && r.input >= 0) || is_half_input) to_fetch_.push_back(static_cast<int>(i));
-    if (r.source == Source::periodic) periodic_.push_back(static_cast<int>(i));
+    if (r.source == Source::periodic) periodic_.push_back(static_cast<int>(i)), periodic += r.bytes();
   }
   bool round = std::any_of(steps_.begin(), steps_.end(), [](const Step& s) { return s.round != nullptr; });
   size_t slots = static_cast<size_t>(slots_) * slot_bytes_ + (round ? 2 : 0);
-  if (slots == 0) {
-    block_ = kLargestBlock * (periodic_.empty() ? 8 : 1);
+  if (slots == 0 && periodic == 0) {
+    block_ = 8 * kLargestBlock;
+  } else if (slots == 0) {                           // what repeats is to stay in the cache
+    block_ = std::min<int64_t>(4 * kBlockMemory / (arrays + periodic) / kSmallestBlock * kSmallestBlock, kLargestBlock);
   } else {
     block_ = static_cast<int64_t>(kBlockMemory / (slots + arrays)) / kSmallestBlock * kSmallestBlock;
     block_ = std::clamp(block_, kSmallestBlock, kLargestBlock);

@@ -38,23 +38,22 @@ struct AdamChain {
 /// What is added to a normalized array: nothing, or another array from the left or from the right.
 enum class Addend { none, left, right };
 
-/// relu((x - mean) factor + offset + addend), with relu and addend or without.
+/// relu((x - mean) rstd gamma + beta + addend), with relu and addend or without.
 template <Addend addend, bool relu>
 struct NormalizationChain {
-  static constexpr int kX = 0, kMean = 1, kFactor = 2, kOffset = 3, kAddend = 4, kAdds = addend != Addend::none,
-                       kInputs = 4 + kAdds;
+  static constexpr int kX = 0, kMean = 1, kRstd = 2, kGamma = 3, kBeta = 4, kAddend = 5, kAdds = addend != Addend::none,
+                       kInputs = 5 + kAdds, kResult = kInputs + 3;
   static constexpr std::array<bool, kInputs> kScalar = {};
   static constexpr auto kSteps = [] {
-    constexpr int kResult = kInputs + 2;
-    std::array<FusedStep, 3 + kAdds + relu> steps = {chain_step(BinaryKind::subtract, kX, kMean),
-                                                     chain_step(BinaryKind::multiply, kInputs, kFactor),
-                                                     chain_step(BinaryKind::add, kInputs + 1, kOffset)};
-    if (addend == Addend::left) steps[3] = chain_step(BinaryKind::add, kAddend, kResult);
-    if (addend == Addend::right) steps[3] = chain_step(BinaryKind::add, kResult, kAddend);
-    if (relu) steps[3 + kAdds] = chain_step(UnaryKind::relu, kResult + kAdds);
+    std::array<FusedStep, 4 + kAdds + relu> steps = {
+        chain_step(BinaryKind::subtract, kX, kMean), chain_step(BinaryKind::multiply, kInputs, kRstd),
+        chain_step(BinaryKind::multiply, kInputs + 1, kGamma), chain_step(BinaryKind::add, kInputs + 2, kBeta)};
+    if (addend == Addend::left) steps[4] = chain_step(BinaryKind::add, kAddend, kResult);
+    if (addend == Addend::right) steps[4] = chain_step(BinaryKind::add, kResult, kAddend);
+    if (relu) steps[4 + kAdds] = chain_step(UnaryKind::relu, kResult + kAdds);
     return steps;
   }();
-  static constexpr std::array<int, 1> kOutputs = {kInputs + 2 + kAdds + relu};
+  static constexpr std::array<int, 1> kOutputs = {kResult + kAdds + relu};
 };
 
 }  // namespace crescent::cpu

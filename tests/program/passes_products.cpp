@@ -154,8 +154,8 @@ TEST_CASE("normalization: batch norm in training becomes elementwise work", "[pa
   }, {f32({2, 12, 12, 3}), f32({3, 3, 3, 4}), f32({4}), f32({4}), f32({4})});
   while (epilogues(p)) dead_code(p);
   Program q = rewritten(p, normalization, 1e-4);
-  CHECK(names(q) == "conv, add, rsqrt, multiply, subtract, multiply, add, "
-                    "batch_moments, add, rsqrt, multiply, subtract, multiply, add");
+  CHECK(names(q) == "conv, subtract, add, rsqrt, multiply, multiply, add, "
+                    "batch_moments, subtract, add, rsqrt, multiply, multiply, add");
   CHECK(op<Conv>(q, 0).moments);
 }
 

@@ -135,8 +135,8 @@ TensorSpecs BatchNormTrain::infer(std::span<const TensorSpec> in) const {
 
 Tensors BatchNormTrain::decompose(std::span<const Tensor> in) const {
   const Tensors moments = apply(BatchMoments(), {in[0]});
-  const Tensor factor = ops::rsqrt(moments[1] + epsilon) * in[1];
-  const Tensor y = (as_statistics(in[0]) - moments[0]) * factor + in[2];
+  const Tensor centered = as_statistics(in[0]) - moments[0];
+  const Tensor y = centered * ops::rsqrt(moments[1] + epsilon) * in[1] + in[2];
   return {ops::cast(y, in[0].dtype()), moments[0], moments[1]};
 }
 
