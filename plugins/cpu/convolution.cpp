@@ -30,10 +30,11 @@ std::unique_ptr<Kernel> unmixed(const Request& r) {
   return gradient && gradient->mixed != Mixed::no ? nullptr : make(r);
 }
 
-/// A factory that knows nothing of moments.
+/// A factory that knows nothing of moments and of gates.
 template <KernelFactory make>
-std::unique_ptr<Kernel> one_result(const Request& r) {
-  return r.outputs.size() > 1 ? nullptr : make(r);
+std::unique_ptr<Kernel> plain(const Request& r) {
+  const ConvPlan plan(r);
+  return plan.moments || plan.gated ? nullptr : make(r);
 }
 
 }  // namespace
@@ -45,20 +46,21 @@ ConvPlan::ConvPlan(const Request& r) {
     axes[3 - spatial + i] = {o.x[i + 1],           o.y[i + 1],           o.kernel[i],         o.spec.strides[i],
                              o.spec.dilation[i], o.spec.pad_before[i], o.spec.pad_after[i]};
   }
+  gated = pass == ConvPass::backward_data && r.inputs.size() > 2;
   batch = o.x[0], groups = o.spec.groups, in_channels = o.x[-1], out_channels = o.y[-1];
   if (auto* op = dynamic_cast<const Conv*>(&r.op)) bias = op->bias, epilogue = op->epilogue, moments = op->moments;
 }
 
 std::span<const KernelRow> convolution_kernels() {
-  static constexpr KernelFactory kFloat = unmixed<make_winograd_convolution>, kHalf = one_result<make_amx_convolution>,
-                                 kBest = one_result<make_onednn_convolution>,
-                                 kRest = unmixed<one_result<make_unfolded_convolution>>,
-                                 kConverted = unmixed<one_result<make_converted<convolution_kernels>>>;
+  static constexpr KernelFactory kFloat = unmixed<make_winograd_convolution>, kHalf = plain<make_amx_convolution>,
+                                 kBest = plain<make_onednn_convolution>,
+                                 kRest = unmixed<plain<make_unfolded_convolution>>,
+                                 kConverted = unmixed<plain<make_converted<convolution_kernels>>>;
   static constexpr KernelRow kRows[] = {
       {"conv", kFloat},                    {"conv", kHalf},                 {"conv", kBest},
       {"conv", kRest},                     {"conv", kConverted},
       {"conv_backward_data", kFloat},      {"conv_backward_data", kHalf},   {"conv_backward_data", kBest},
-      {"conv_backward_data", kRest},       {"conv_backward_data", kConverted},
+      {"conv_backward_data", kRest},       {"conv_backward_data", kConverted},   {"conv_backward_data", make_gated_convolution},
       {"conv_backward_kernel", kFloat},    {"conv_backward_kernel", kHalf}, {"conv_backward_kernel", kBest},
       {"conv_backward_kernel", kRest},     {"conv_backward_kernel", kConverted}};
   return kRows;

@@ -22,7 +22,7 @@ struct ConvPlan {
   int spatial;                           ///< axes really there
   std::array<Axis, 3> axes;
   int64_t batch, groups, in_channels, out_channels;
-  bool bias = false, moments = false;
+  bool bias = false, moments = false, gated = false;
   Epilogue epilogue = Epilogue::none;
 
   int64_t in_pixels() const { return axes[0].in * axes[1].in * axes[2].in; }
@@ -39,5 +39,6 @@ std::unique_ptr<Kernel> make_winograd_convolution(const Request& request);  // 3
 std::unique_ptr<Kernel> make_amx_convolution(const Request& request);       // bfloat16, where there are tiles
 std::unique_ptr<Kernel> make_onednn_convolution(const Request& request);    // where oneDNN has fast code
 std::unique_ptr<Kernel> make_unfolded_convolution(const Request& request);  // everything, as products of matrices
+std::unique_ptr<Kernel> make_gated_convolution(const Request& request);     // any backward data, then its gate
 
 }  // namespace crescent::cpu

@@ -164,7 +164,8 @@ class ImageConvolution final : public WinogradConvolution {
     }
   }
   void output(const Arguments& a, const Tiles& tiles) const {
-    loops_.output(sides_.out, tiles, plan_.bias ? a.in<float>(2) : nullptr, plan_.epilogue, a.out<float>(0));
+    loops_.output(sides_.out, tiles, plan_.bias ? a.in<float>(2) : nullptr, plan_.gated ? a.in<float>(2) : nullptr,
+                  plan_.epilogue, a.out<float>(0));
   }
 
   void run_blocks(const Arguments& a) const {
@@ -304,7 +305,7 @@ std::unique_ptr<Kernel> make_winograd_convolution(const Request& r) {
   const Sides sides(plan);
   if (!suits(plan, sides)) return nullptr;
   if (plan.batch * sides.out.tile_rows * sides.out.tile_columns < kRepaying) {
-    if (plan.pass == ConvPass::backward_kernel || plan.moments) return nullptr;
+    if (plan.pass == ConvPass::backward_kernel || plan.moments || plan.gated) return nullptr;
     auto other = make_onednn_convolution(r);
     return std::make_unique<FewTiles>(other ? std::move(other) : make_unfolded_convolution(r), plan);
   }

@@ -50,8 +50,8 @@ struct Product {
 struct Loops {
   /// Points of the 6x6 tiles of the input: B' x B.
   void (*input)(const Images& images, const float* x, const Tiles& tiles);
-  /// The 4x4 tiles of the output from their points: epilogue(A' m A + bias); bias may be null.
-  void (*output)(const Images& images, const Tiles& tiles, const float* bias, Epilogue epilogue, float* y);
+  /// The 4x4 tiles of the output from their points: epilogue(A' m A + bias), or 0 where not gate > 0; bias and gate may be null.
+  void (*output)(const Images& images, const Tiles& tiles, const float* bias, const float* gate, Epilogue epilogue, float* y);
   /// Points of the 4x4 tiles of the output's gradient: A dy A'.
   void (*output_gradient)(const Images& images, const float* dy, const Tiles& tiles);
   /// G k G' of kLanes neighbouring output channels. From one tap to the next it is `tap`.

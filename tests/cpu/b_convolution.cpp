@@ -72,6 +72,8 @@ void check_case(const Case& c, DType dtype, bool bias, Epilogue epilogue, int le
   ConvBackwardData data;
   data.spec = c.spec, data.input = c.x;
   CHECK(check(convolution_kernels, data, {dy, kernel}, {dx}) >= least_kernels);
+  for (size_t i = 0; i < dx.values.size(); ++i) dx.values[i] *= x.values[i] > 0;
+  CHECK(check(convolution_kernels, data, {dy, kernel, x}, {dx}) >= 1);
   ConvBackwardKernel gradient;
   gradient.spec = c.spec, gradient.kernel = c.kernel;
   CHECK(check(convolution_kernels, gradient, {x, dy}, {dkernel}, 2) >= least_kernels);

@@ -80,6 +80,17 @@ TEST_CASE("epilogues: convolutions, and reshapes between", "[passes]") {
   CHECK(names(q).find("add") == std::string::npos);
 }
 
+TEST_CASE("epilogues: the mask of a relu behind the gradient of a convolution", "[passes]") {
+  Program p = traced([](const Tensors& in) {
+    GradientTape tape;
+    tape.watch(in[0]);
+    return tape.gradient(sum(square(conv(relu(in[0]), in[1], {1, 1}, Padding::same))), Tensors{in[0]});
+  }, {f32({3, 6, 6, 2}), f32({3, 3, 2, 5})});
+  Program q = rewritten(p, epilogues, 1e-5);
+  CHECK(names(q).find("select") == std::string::npos);
+  CHECK(q.code.back().inputs.size() == 3);
+}
+
 TEST_CASE("epilogues: a bias of heads, and biases that are none of the product", "[passes]") {
   Program heads = traced([](const Tensors& in) {
     return Tensors{relu(reshape(matmul(in[0], in[1]), {3, 5, 2, 4}) + in[2])};

@@ -218,7 +218,7 @@ CRESCENT_OP(Conv, "conv")                              // (x, kernel[, bias]) cr
   Tensors vjp(const Vjp&) const override;
   Tensors decompose(std::span<const Tensor>) const override;      // with moments
 };
-CRESCENT_OP(ConvBackwardData, "conv_backward_data")    // (dy, kernel) -> dx of shape `input` (its batch dim may be -1); also Conv*Transpose
+CRESCENT_OP(ConvBackwardData, "conv_backward_data")    // (dy, kernel[, y]) -> dx of shape `input` (its batch dim may be -1), 0 where not y > 0 (set by a pass); also Conv*Transpose
   ConvSpec spec;
   Shape input;
   CRESCENT_FIELDS(spec, input)

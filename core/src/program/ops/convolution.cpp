@@ -81,10 +81,12 @@ TensorSpecs ConvBackwardData::infer(std::span<const TensorSpec> in) const {
   }
   if (in[0].dtype != in[1].dtype) fail("conv_transpose: dtypes ", in[0].dtype, " and ", in[1].dtype, " differ");
   expect_floating("conv_transpose", in[0].dtype);
+  if (in.size() > 2 && !(in[2] == TensorSpec{in[0].dtype, result})) fail("conv_backward_data: a gate of ", in[2].shape, " for ", result);
   return {{in[0].dtype, result}};
 }
 
 Tensors ConvBackwardData::vjp(const Vjp& v) const {
+  assert(v.inputs.size() == 2);
   const Tensor &dy = v.inputs[0], &kernel = v.inputs[1], &g = v.gradients[0];
   Tensors result(2);
   if (v.wanted[0]) {

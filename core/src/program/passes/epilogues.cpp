@@ -4,6 +4,12 @@
 //   %3 = matmul(%0, %1)                %5 = matmul(%0, %1, %2; bias, relu)
 //   %4 = add(%3, %2)            ->
 //   %5 = relu(%4)
+//
+// So is the mask of a relu that the gradient of a convolution comes to next:
+//
+//   %3 = conv_backward_data(%0, %1)    %5 = conv_backward_data(%0, %1, %2)
+//   %4 = greater(%2, 0)         ->
+//   %5 = select(%4, %3, 0)
 #include "program/passes/channels.h"
 #include "program/passes/passes.h"
 
@@ -80,7 +86,18 @@ int take_in_activation(Rewriting& r, const Instruction& i) {
   return y == kKeep ? kKeep : r.reshaped(y, result.shape);
 }
 
-constexpr RuleRow kRules[] = {{Binary::kName, take_in_bias}, {Unary::kName, take_in_activation}};
+int take_in_mask(Rewriting& r, const Instruction& i) {
+  auto* test = r.made_by<Binary>(i.inputs[0]);
+  auto* made = r.made_by<ConvBackwardData>(i.inputs[1]);
+  if (!test || !made || made->inputs.size() > 2 || !r.read_once(i.inputs[1]) || !r.is_uniform(i.inputs[2], 0)) return kKeep;
+  const int y = test->inputs[0];
+  const bool is_positive = op_of<Binary>(*test).kind == BinaryKind::greater && r.is_uniform(test->inputs[1], 0);
+  if (!is_positive || !(r.spec(y) == r.result(i)) || !(r.spec(i.inputs[1]) == r.result(i))) return kKeep;
+  return r.add(made->op, {made->inputs[0], made->inputs[1], y});
+}
+
+constexpr RuleRow kRules[] = {
+    {Binary::kName, take_in_bias}, {Unary::kName, take_in_activation}, {Select::kName, take_in_mask}};
 
 }  // namespace
 
