@@ -78,7 +78,7 @@ std::span<const KernelRow> softmax_kernels();       // softmax softmax_cross_ent
 std::span<const KernelRow> matmul_kernels();        // matmul
 std::span<const KernelRow> convolution_kernels();   // conv conv_backward_data conv_backward_kernel
 std::span<const KernelRow> pooling_kernels();       // pool pool_backward
-std::span<const KernelRow> normalization_kernels(); // batch_moments batch_norm_backward layer_norm*
+std::span<const KernelRow> normalization_kernels(); // batch_moments batch_norm_* layer_norm*
 std::span<const KernelRow> attention_kernels();     // attention attention_backward
 std::span<const KernelRow> recurrent_kernels();     // lstm gru (+backward)
 std::span<const KernelRow> linalg_kernels();        // qr svd

@@ -32,7 +32,7 @@ struct Blocks {
   }
 };
 
-/// What the gradient of batch norm and the two layer-norm kernels share.
+/// What the two batch-norm kernels and the two layer-norm kernels share.
 template <class T, class O>
 class Normalization : public Kernel {
  public:
@@ -88,6 +88,28 @@ class Moments final : public Kernel {
  private:
   Blocks blocks_;
   NormalizationLoops<T> loops_;
+};
+
+template <class T>
+class BatchNormForward final : public Normalization<T, BatchNormTrain> {
+ public:
+  using Normalization<T, BatchNormTrain>::Normalization;
+  using typename Normalization<T, BatchNormTrain>::S;
+
+  void run(const Arguments& a) override {
+    const auto& b = this->blocks_;
+    a.pool.parallel(b.count, [&](int64_t i, int) {
+      this->loops_.moments(b.at(a.in<T>(0), i), this->first(a, i), this->second(a, i));
+    });
+    b.each_column(a.pool, [&](int64_t c) {
+      combine_moments(this->first(a, 0), this->second(a, 0), b.count, b.columns, c, [&](int64_t i) { return b.size(i); },
+                      a.out<S>(1), a.out<S>(2));
+      this->column(a, 0)[c] = static_cast<S>(a.in<S>(1)[c] / std::sqrt(double{a.out<S>(2)[c]} + this->epsilon_));
+    });
+    a.pool.parallel(b.count, [&](int64_t i, int) {
+      this->loops_.normalize(b.at(a.in<T>(0), i), a.out<S>(1), this->column(a, 0), a.in<S>(2), a.out<T>(0) + b.offset(i));
+    });
+  }
 };
 
 /// dx = gamma rstd (dy - dbeta/n - (x - mean) rstd dgamma/n).
@@ -175,6 +197,7 @@ std::span<const KernelRow> normalization_kernels() {
   static constexpr KernelFactory kHalf = make_converted<normalization_kernels>;
   static constexpr KernelRow kRows[] = {
       {"batch_moments", make<Moments>},                 {"batch_moments", kHalf},
+      {"batch_norm_train", make<BatchNormForward>},     {"batch_norm_train", kHalf},
       {"batch_norm_backward", make<BatchNormGradient>}, {"batch_norm_backward", kHalf},
       {"layer_norm", make<LayerNormForward>},           {"layer_norm", kHalf},
       {"layer_norm_backward", make<LayerNormGradient>}, {"layer_norm_backward", kHalf}};

@@ -17,6 +17,8 @@ template <class T, class S = Computed<T>>
 struct NormalizationLoops {
   /// Per column: mean, and sum of squared deviations from it. Reads the block twice: it should fit the cache.
   void (*moments)(const Rows<T>& block, S* mean, S* deviation);
+  /// y = (x - mean) scale + shift, all per column.
+  void (*normalize)(const Rows<T>& block, const S* mean, const S* scale, const S* shift, T* y);
   /// Per column: sums of dy and of dy (x - mean).
   void (*products)(const Rows<T>& block, const T* dy, const S* mean, S* sum, S* product);
   /// dx = scale dy - (x - mean) slope - offset, all per column.

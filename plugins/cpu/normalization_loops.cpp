@@ -69,6 +69,23 @@ void moments(const Rows<T>& block, S* mean, S* deviation) {
 }
 
 template <class T, class S = Computed<T>>
+void normalize(const Rows<T>& block, const S* mean, const S* scale, const S* shift, T* y) {
+  const T* x = block.x;
+  const int64_t rows = block.rows, columns = block.columns;
+  const hn::ScalableTag<S> d;
+  using V = hn::Vec<decltype(d)>;
+  for_columns(d, columns, [&](auto n, auto load, auto store) HWY_ATTR {
+    V center[n], factor[n], offset[n];
+    for (int v = 0; v < n; ++v) center[v] = load(mean, v), factor[v] = load(scale, v), offset[v] = load(shift, v);
+    for (int64_t r = 0; r < rows; ++r) {
+      for (int v = 0; v < n; ++v) {
+        store(hn::MulAdd(hn::Sub(load(x + r * columns, v), center[v]), factor[v], offset[v]), y + r * columns, v);
+      }
+    }
+  });
+}
+
+template <class T, class S = Computed<T>>
 void products(const Rows<T>& block, const T* dy, const S* mean, S* sum, S* product) {
   const T* x = block.x;
   const int64_t rows = block.rows, columns = block.columns;
@@ -168,7 +185,7 @@ void row_gradient(const Rows<T>& block, const S* gamma, const S* mean, const S* 
 
 template <class T>
 NormalizationLoops<T> loops() {
-  return {moments<T>, products<T>, gradient<T>, row_forward<T>, row_gradient<T>};
+  return {moments<T>, normalize<T>, products<T>, gradient<T>, row_forward<T>, row_gradient<T>};
 }
 NormalizationLoops<float> loops_float() { return loops<float>(); }
 NormalizationLoops<double> loops_double() { return loops<double>(); }

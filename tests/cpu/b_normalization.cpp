@@ -81,6 +81,16 @@ TEST_CASE("moments of batches agree with plain loops", "[cpu][norm]") {
   }
 }
 
+TEST_CASE("batch normalization agrees with plain loops", "[cpu][norm]") {
+  const Machine machine(GENERATE(0, 1, 2));
+  for (const Shape& shape : {Shape{3, 1}, Shape{40, 17}, Shape{32, 9, 9, 3}, Shape{4, 30, 30, 64}, Shape{2, 615}}) {
+    for (DType dtype : {DType::float32, DType::float64, DType::bfloat16, DType::float16}) {
+      const auto in = operands(shape, dtype);
+      CHECK(check(normalization_kernels, BatchNormTrain{}, in, batch_norm(in, 1e-3), 4) >= 2);
+    }
+  }
+}
+
 TEST_CASE("moments of batches keep their accuracy far from zero", "[cpu][norm]") {
   Array x = random({50, 20, 20, 4}, DType::float32, 1);
   for (auto& value : x.values) value = static_cast<float>(value + 300);

@@ -86,11 +86,13 @@ int take_in_activation(Rewriting& r, const Instruction& i) {
   return y == kKeep ? kKeep : r.reshaped(y, result.shape);
 }
 
+/// Of half-width floats it stays: a mask that is kept is cheaper than to look at y again.
 int take_in_mask(Rewriting& r, const Instruction& i) {
   auto* test = r.made_by<Binary>(i.inputs[0]);
   auto* made = r.made_by<ConvBackwardData>(i.inputs[1]);
   if (!test || !made || made->inputs.size() > 2 || !r.read_once(i.inputs[1]) || !r.is_uniform(i.inputs[2], 0)) return kKeep;
   const int y = test->inputs[0];
+  if (size_of(r.dtype(y)) < 4) return kKeep;
   const bool is_positive = op_of<Binary>(*test).kind == BinaryKind::greater && r.is_uniform(test->inputs[1], 0);
   if (!is_positive || !(r.spec(y) == r.result(i)) || !(r.spec(i.inputs[1]) == r.result(i))) return kKeep;
   return r.add(made->op, {made->inputs[0], made->inputs[1], y});

@@ -1,5 +1,6 @@
 // Normalization: batch norm in training is taken apart into the moments of its input and elementwise work, which fuses with
-// what follows. A convolution works out the moments of its result while that is in the cache.
+// what follows. A convolution works out the moments of its result while that is in the cache. Of half-width floats that would
+// take casts forth and back.
 //
 //   %3 = conv(%0, %1)                                  %3, %5, %6 = conv(%0, %1; moments)
 //   %4, %5, %6 = batch_norm_train(%3, %2, ...)   ->    %7 = subtract(%3, %5)
@@ -35,12 +36,14 @@ class Normalization {
 
   bool run() {
     const std::vector<Instruction> code = std::exchange(program_.code, {});
-    for (const Instruction& i : code) as<BatchNormTrain>(*i.op) ? take_apart(i) : add(i);
+    for (const Instruction& i : code) is_apart_faster(i) ? take_apart(i) : add(i);
     return program_.code.size() > code.size();
   }
 
  private:
   TensorSpec& spec(int value) { return program_.values[static_cast<size_t>(value)]; }
+
+  bool is_apart_faster(const Instruction& i) { return as<BatchNormTrain>(*i.op) && size_of(spec(i.inputs[0]).dtype) >= 4; }
 
   void add(Instruction instruction) {
     for (int value : instruction.outputs) maker_[static_cast<size_t>(value)] = static_cast<int>(program_.code.size());
