@@ -25,7 +25,8 @@ CRESCENT_API bool transposes(Program& program);
 /// Inference: a scale per channel behind a convolution or product scales the (smaller) kernel instead. Variables stay
 /// variables, so that weights assigned later count.
 CRESCENT_API bool batch_norm(Program& program);
-/// Bias and activation become part of the product or convolution before them.
+/// Bias and activation become part of the product or convolution before them, the mask of a relu part of the gradient of a
+/// convolution that it is applied to.
 CRESCENT_API bool epilogues(Program& program);
 /// Training: batch norm becomes elementwise work and the moments of its input, which a convolution before it gives.
 CRESCENT_API bool normalization(Program& program);
