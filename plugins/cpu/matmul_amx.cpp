@@ -89,7 +89,8 @@ class AmxMatmul final : public Kernel {
     int64_t item, sum, i, j, rows, columns, k0, k1;
   };
   Part part(int64_t number) const {
-    const int64_t sum = number % cut_.sums, block = number / cut_.sums, item = block / (cut_.row_blocks * cut_.column_blocks);
+    const int64_t blocks = cut_.row_blocks * cut_.column_blocks, all = plan_.count() * blocks;
+    const int64_t sum = number / all, block = number % all, item = block / blocks;       // sums outermost, as in TiledMatmul
     const int64_t i = block / cut_.column_blocks % cut_.row_blocks * cut_.rows, j = block % cut_.column_blocks * cut_.columns;
     const int64_t k = sum * cut_.depth;
     return {item, sum, i, j, std::min(cut_.rows, plan_.m - i), std::min(cut_.columns, plan_.n - j), k, std::min(k + cut_.depth, plan_.k)};

@@ -53,9 +53,9 @@ class TiledMatmul final : public Kernel {
     return {std::make_unique<PackPanels<T>>(plan_, cut_), {dtype_, {plan_.k, panel_columns(plan_.n)}}};
   }
   void run(const Arguments& a) override {
-    a.pool.parallel(plan_.count() * cut_.tiles() * cut_.sums, [&](int64_t part, int) {
-      compute(a, cut_.tile(part / cut_.sums), part % cut_.sums);
-    });
+    // Partial sums outermost: what a thread multiplies is then, as a rule, what it computed a moment ago.
+    const int64_t tiles = plan_.count() * cut_.tiles();
+    a.pool.parallel(tiles * cut_.sums, [&](int64_t part, int) { compute(a, cut_.tile(part % tiles), part / tiles); });
     if (cut_.sums > 1) a.pool.blocks(plan_.count() * plan_.m, 32, [&](int64_t begin, int64_t end) { sum(a, begin, end); });
   }
   std::string name() const override { return direct_ ? "highway" : "highway packed"; }
