@@ -141,6 +141,14 @@ struct RowCut {
   int64_t n, k, blocks, depths = 1;
 };
 
+/// out = what one depth of the row x gives for one block of b (k,n), which is as it came or packed into blocks.
+template <class T, class B>
+void multiply_block(const RowCut& cut, const T* x, const B* b, bool is_packed, int64_t block, int64_t depth, T* out) {
+  const int64_t j = block * RowCut::kColumns, width = cut.width(block);
+  const int64_t q = cut.first(depth), rows = cut.first(depth + 1) - q;
+  row_product(x + q, rows, is_packed ? b + j * cut.k + q * width : b + q * cut.n + j, is_packed ? width : cut.n, width, out);
+}
+
 /// (k,n), or (n,k) where it is transposed, to blocks of columns.
 template <class T>
 class PackBlocks final : public Kernel {
@@ -189,13 +197,13 @@ class RowMatmul final : public Kernel {
 
  private:
   void compute(const Arguments& a, int64_t block, int64_t depth) const {
-    const int64_t j = block * RowCut::kColumns, width = cut_.width(block), q = cut_.first(depth), rows = cut_.first(depth + 1) - q;
+    const int64_t j = block * RowCut::kColumns, width = cut_.width(block);
     T* out = (cut_.depths > 1 ? reinterpret_cast<T*>(a.scratch) + depth * plan_.n : a.out<T>(0)) + j;
-    const T *x = a.in<T>(0) + q, *b = a.in<T>(1);
+    const T *x = a.in<T>(0), *b = a.in<T>(1);
     if (plan_.transpose_b) {
       direct_gemm<T>({false, true, 1, width, plan_.k, x, plan_.k, b + j * plan_.k, plan_.k, 0, out, plan_.n});
     } else {
-      row_product(x, rows, is_packed_ ? b + j * plan_.k + q * width : b + q * plan_.n + j, is_packed_ ? width : plan_.n, width, out);
+      multiply_block(cut_, x, b, is_packed_, block, depth, out);
     }
     if (cut_.depths == 1) finish(out, 1, width, width, plan_.bias ? a.in<T>(2) + j : nullptr, plan_.epilogue);
   }
@@ -247,8 +255,8 @@ class HalfRowMatmul final : public Kernel {
     a.pool.parallel(cut_.blocks * cut_.depths, [&](int64_t part, int) {
       const int64_t block = part / cut_.depths, depth = part % cut_.depths;
       float* out = sums + depth * plan_.n + block * RowCut::kColumns;
-      if (b_ == DType::bfloat16) multiply(x, a.in<BFloat16>(1), block, depth, out);
-      else multiply(x, a.in<Rounded>(1), block, depth, out);
+      if (b_ == DType::bfloat16) multiply_block(cut_, x, a.in<BFloat16>(1), is_packed_, block, depth, out);
+      else multiply_block(cut_, x, a.in<Rounded>(1), is_packed_, block, depth, out);
     });
     for (int64_t i = 1; i < cut_.depths; ++i) accumulate(sums, sums + i * plan_.n, plan_.n);
     if (plan_.bias) cast_loop(DType::bfloat16, DType::float32)(a.inputs[2], bias, static_cast<size_t>(plan_.n));
@@ -266,13 +274,6 @@ class HalfRowMatmul final : public Kernel {
     const size_t n = static_cast<size_t>(count);
     if (dtype == DType::float32) cast_loop(dtype, DType::bfloat16)(from, half, n), from = reinterpret_cast<std::byte*>(half);
     cast_loop(DType::bfloat16, DType::float32)(from, to, n);
-  }
-  template <class B>
-  void multiply(const float* x, const B* b, int64_t block, int64_t depth, float* out) const {
-    const int64_t j = block * RowCut::kColumns, width = cut_.width(block);
-    const int64_t q = cut_.first(depth), rows = cut_.first(depth + 1) - q;
-    const B* first = is_packed_ ? b + j * plan_.k + q * width : b + q * plan_.n + j;
-    row_product(x + q, rows, first, is_packed_ ? width : plan_.n, width, out);
   }
 
   MatmulPlan plan_;

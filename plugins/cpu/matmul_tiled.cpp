@@ -14,7 +14,12 @@ bool prefers_direct(const MatmulPlan& p) {
   return (p.n <= kFewColumns && !p.transpose_b) || p.flops() / static_cast<double>(p.count()) <= kFewFlops;
 }
 
-/// Where the part of b that a tile reads lies among the packed ones: q rows down.
+/// Where the part of b that a tile reads begins, q rows down.
+int64_t offset_of_right(const MatmulPlan& p, const MatmulCut::Tile& t, int64_t q) {
+  return p.transpose_b ? t.j * p.ldb() + q : q * p.ldb() + t.j;
+}
+
+/// The same among the packed ones.
 int64_t packed_offset(const MatmulPlan& p, const MatmulCut::Tile& t, int64_t q) {
   return t.j * p.k + q * panel_columns(t.columns);
 }
@@ -28,9 +33,9 @@ class PackPanels final : public Kernel {
   void run(const Arguments& a) override {
     a.pool.parallel(cut_.column_tiles * cut_.sums, [&](int64_t part, int) {
       const MatmulCut::Tile t = cut_.tile(part / cut_.sums);
-      const int64_t q = part % cut_.sums * cut_.depth, ldb = plan_.ldb();
+      const int64_t q = part % cut_.sums * cut_.depth;
       Product<T> p{false, plan_.transpose_b, 0, t.columns, std::min(cut_.depth, plan_.k - q)};
-      p.b = a.in<T>(0) + (plan_.transpose_b ? t.j * ldb + q : q * ldb + t.j), p.ldb = ldb;
+      p.b = a.in<T>(0) + offset_of_right(plan_, t, q), p.ldb = plan_.ldb();
       pack_panels(p, a.out<T>(0) + packed_offset(plan_, t, q));
     });
   }
@@ -45,7 +50,8 @@ template <class T>
 class TiledMatmul final : public Kernel {
  public:
   explicit TiledMatmul(const Request& r)
-      : plan_(r), cut_(plan_, true), dtype_(r.outputs[0].dtype), direct_(prefers_direct(plan_)), gemm_(direct_ ? direct_gemm<T> : packed_gemm<T>) {}
+      : plan_(r), cut_(plan_, true), dtype_(r.outputs[0].dtype), direct_(prefers_direct(plan_)),
+        gemm_(direct_ ? direct_gemm<T> : packed_gemm<T>) {}
 
   Prepared prepare(int input) override {
     if (input != 1 || direct_ || plan_.count() > 1) return {};
@@ -73,11 +79,11 @@ class TiledMatmul final : public Kernel {
   }
 
   void compute(const Arguments& a, const MatmulCut::Tile& t, int64_t sum) const {
-    const int64_t q = sum * cut_.depth, lda = plan_.lda(), ldb = plan_.ldb();
+    const int64_t q = sum * cut_.depth, lda = plan_.lda();
     Product<T> p{plan_.transpose_a, plan_.transpose_b, t.rows, t.columns, std::min(cut_.depth, plan_.k - q)};
     p.a = a.in<T>(0) + plan_.a[t.item] + (plan_.transpose_a ? q * lda + t.i : t.i * lda + q), p.lda = lda;
-    p.b = a.in<T>(1) + plan_.b[t.item] + (plan_.transpose_b ? t.j * ldb + q : q * ldb + t.j), p.ldb = ldb;
-    if (is_packed_) p.b = a.in<T>(1) + packed_offset(plan_, t, q), p.is_packed = true;
+    p.b = a.in<T>(1) + (is_packed_ ? packed_offset(plan_, t, q) : plan_.b[t.item] + offset_of_right(plan_, t, q));
+    p.ldb = plan_.ldb(), p.is_packed = is_packed_;
     p.c = result(a, sum) + (t.item * plan_.m + t.i) * plan_.n + t.j, p.ldc = plan_.n;
     gemm_(p);
     if (cut_.sums == 1) finish(p.c, p.m, p.n, p.ldc, bias(a) ? bias(a) + t.j : nullptr, plan_.epilogue);
