@@ -19,7 +19,10 @@ struct Product {
   T beta = 0;
   T* c = nullptr;
   int64_t ldc = 0;
-  bool is_packed = false;      ///< b is what pack_panels() wrote; for packed_gemm() alone
+  // For packed_gemm() alone:
+  bool is_packed = false;      ///< b is what pack_panels() wrote
+  const T* bias = nullptr;     ///< n elements that sums begin with instead of beta c
+  bool relu = false;           ///< c = relu(sum)
 };
 
 template <class T>

@@ -95,8 +95,8 @@ MatmulCut::MatmulCut(const MatmulPlan& p, bool split_sums) : m(p.m), n(p.n) {
   auto worth = [&] {
     return parts() < kEnough && static_cast<double>(rows) * static_cast<double>(columns * depth) > kLeastWork;
   };
-  while (worth() && columns >= 2 * least_columns) columns = (columns + 1) / 2;
   while (worth() && depth >= 2 * least_depth) depth = (depth + 1) / 2;
+  while (worth() && columns >= 2 * least_columns) columns = (columns + 1) / 2;
   while (worth() && rows >= 2 * least_rows) rows = (rows + 1) / 2;
   rows = std::min(m, rounded(pieces(m, pieces(m, rows)), 4));                // even tiles
   columns = std::min(n, rounded(pieces(n, pieces(n, columns)), 16));

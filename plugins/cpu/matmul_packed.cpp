@@ -55,22 +55,29 @@ HWY_INLINE void fetch(const T* a, int64_t row, int64_t step) {
   }
 }
 
-// kR rows of c += a b, while `ahead` is fetched. Element (i,q) of a is at i row + q step. Where it
-// does not add, c is overwritten.
+/// Where the sums of a tile begin, and what they pass through at last.
+template <class T>
+struct Ends {
+  const T* first;                         // null: 0
+  int64_t step;                           // from row to row
+  bool relu;
+};
+
+// kR rows of c = ends(a b), while `ahead` is fetched. Element (i,q) of a is at i row + q step.
 // A function of its own with few pointers, all in registers: what GCC keeps in vector registers or in memory takes the
 // place of multiplications, or waits for earlier tiles to be stored.
 template <int kR, int kV, class D, class T = hn::TFromD<D>>
-HWY_NOINLINE void tile(D d, const T* a, int64_t row, int64_t step, const T* ahead, const Panel<T>& b, bool adds, T* c,
-                       int64_t ldc) {
+HWY_NOINLINE void tile(D d, const T* a, int64_t row, int64_t step, const T* ahead, const Panel<T>& b, const Ends<T>& ends,
+                       T* c, int64_t ldc) {
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), rest = b.columns - (kV - 1) * lanes;
   hn::Vec<D> sum[kR][kV];
 #pragma GCC unroll 8
   for (int r = 0; r < kR; ++r) {
 #pragma GCC unroll 8
     for (int v = 0; v < kV; ++v) {
-      const T* old = c + r * ldc + v * lanes;
-      if (!adds) sum[r][v] = hn::Zero(d);
-      else sum[r][v] = v == kV - 1 && rest < lanes ? load_part(d, old, rest) : hn::LoadU(d, old);
+      const T* from = ends.first + r * ends.step + v * lanes;
+      if (!ends.first) sum[r][v] = hn::Zero(d);
+      else sum[r][v] = v == kV - 1 && rest < lanes ? load_part(d, from, rest) : hn::LoadU(d, from);
     }
   }
   const T *lower = a + kR / 2 * row, *right = b.first;
@@ -93,6 +100,7 @@ HWY_NOINLINE void tile(D d, const T* a, int64_t row, int64_t step, const T* ahea
 #pragma GCC unroll 8
     for (int v = 0; v < kV; ++v) {
       T* to = c + r * ldc + v * lanes;
+      if (ends.relu) sum[r][v] = activate(d, sum[r][v], Epilogue::relu);
       v == kV - 1 && rest < lanes ? store_part(sum[r][v], d, to, rest) : hn::StoreU(sum[r][v], d, to);
     }
   }
@@ -101,7 +109,7 @@ HWY_NOINLINE void tile(D d, const T* a, int64_t row, int64_t step, const T* ahea
 /// All rows of c: as many at a time as there are registers for, the last ones in even numbers. Meanwhile the next tile's
 /// rows of a are fetched, and `next` bit by bit.
 template <int kV, class T>
-void rows(const Product<T>& p, const T* a, const Panel<T>& b, bool adds, T* c, const Block<T>& next) {
+void rows(const Product<T>& p, const T* a, const Panel<T>& b, Ends<T> ends, T* c, const Block<T>& next) {
   const hn::ScalableTag<T> d;
   const int64_t row = p.transpose_a ? 1 : p.lda, step = p.transpose_a ? p.lda : 1;
   int64_t i = 0, fetched = 0;
@@ -112,7 +120,8 @@ void rows(const Product<T>& p, const T* a, const Panel<T>& b, bool adds, T* c, c
     const T* from = a + i * row;
     const T* ahead = i + kR < p.m ? from + kR * row : a + b.depth * step;
     if (p.transpose_a) ahead = i % kLine<T> < kR ? from + kLine<T> : nullptr;            // once a line
-    tile<kR, kV>(d, from, row, step, ahead, b, adds, c + i * p.ldc, p.ldc);
+    tile<kR, kV>(d, from, row, step, ahead, b, ends, c + i * p.ldc, p.ldc);
+    if (ends.first) ends.first += kR * ends.step;
     i += kR;
   };
   while (p.m - i >= kRows && p.m - i != kRows + 2) go(std::integral_constant<int, kRows>());
@@ -212,11 +221,13 @@ void product(const Product<T>& p) {
         pack_block(p, columns, q, memory);
       }
       const T* a = p.a + (p.transpose_a ? q * p.lda : q);
-      const bool adds = q > 0 || p.beta != 0;
-      if (columns.vectors == kVectors) rows<kVectors>(p, a, panel, adds, p.c + j, next);
-      else if (columns.vectors == 1) rows<1>(p, a, panel, adds, p.c + j, next);
-      else if (columns.vectors == 2) rows<std::min(2, kVectors)>(p, a, panel, adds, p.c + j, next);
-      else rows<std::min(3, kVectors)>(p, a, panel, adds, p.c + j, next);
+      Ends<T> ends{p.c + j, p.ldc, p.relu && q + kDepth >= p.k};
+      if (q == 0 && p.bias) ends.first = p.bias + j, ends.step = 0;
+      else if (q == 0 && p.beta == 0) ends.first = nullptr;
+      if (columns.vectors == kVectors) rows<kVectors>(p, a, panel, ends, p.c + j, next);
+      else if (columns.vectors == 1) rows<1>(p, a, panel, ends, p.c + j, next);
+      else if (columns.vectors == 2) rows<std::min(2, kVectors)>(p, a, panel, ends, p.c + j, next);
+      else rows<std::min(3, kVectors)>(p, a, panel, ends, p.c + j, next);
     }
     columns = later;
   }

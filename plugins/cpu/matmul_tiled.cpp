@@ -72,7 +72,6 @@ class TiledMatmul final : public Kernel {
 
  private:
   int64_t size() const { return plan_.count() * plan_.m * plan_.n; }
-  const T* bias(const Arguments& a) const { return plan_.bias ? a.in<T>(2) : nullptr; }
   /// Partial sum 0 is the output itself.
   T* result(const Arguments& a, int64_t sum) const {
     return sum == 0 ? a.out<T>(0) : reinterpret_cast<T*>(a.scratch) + (sum - 1) * size();
@@ -85,14 +84,17 @@ class TiledMatmul final : public Kernel {
     p.b = a.in<T>(1) + (is_packed_ ? packed_offset(plan_, t, q) : plan_.b[t.item] + offset_of_right(plan_, t, q));
     p.ldb = plan_.ldb(), p.is_packed = is_packed_;
     p.c = result(a, sum) + (t.item * plan_.m + t.i) * plan_.n + t.j, p.ldc = plan_.n;
+    const T* bias = plan_.bias ? a.in<T>(2) + t.j : nullptr;
+    const bool is_whole = cut_.sums == 1, takes_ends = !direct_ && is_simple(plan_.epilogue);
+    if (is_whole && takes_ends) p.bias = bias, p.relu = plan_.epilogue == Epilogue::relu;
     gemm_(p);
-    if (cut_.sums == 1) finish(p.c, p.m, p.n, p.ldc, bias(a) ? bias(a) + t.j : nullptr, plan_.epilogue);
+    if (is_whole && !takes_ends) finish(p.c, p.m, p.n, p.ldc, bias, plan_.epilogue);
   }
 
   void sum(const Arguments& a, int64_t begin, int64_t end) const {
     const int64_t first = begin * plan_.n, count = (end - begin) * plan_.n;
     for (int64_t i = 1; i < cut_.sums; ++i) accumulate(result(a, 0) + first, result(a, i) + first, count);
-    finish(result(a, 0) + first, end - begin, plan_.n, plan_.n, bias(a), plan_.epilogue);
+    finish(result(a, 0) + first, end - begin, plan_.n, plan_.n, plan_.bias ? a.in<T>(2) : nullptr, plan_.epilogue);
   }
 
   MatmulPlan plan_;
