@@ -105,7 +105,7 @@ class AttentionKernel : public Kernel {
   /// x = q k' for `rows` queries from `first` on.
   Scores<S> scores(const Arguments& a, Multiply multiply, int64_t head, int64_t first, int64_t rows, S* x, std::byte* work) const {
     multiply(HeadProduct<T, T>{false, true, rows, key_.steps, query_.width, a.in<T>(0) + query_.offset(head, first), query_.ld(),
-                               a.in<T>(1) + key_.offset(head), key_.ld(), false, x}, work);
+                               a.in<T>(1) + key_.offset(head), key_.ld(), false, x, key_.steps}, work);
     Scores<S> scores{rows, key_.steps, x, scale_, {}};
     if (masked_) scores.mask = mask_.at(a.inputs[others_], head / query_.heads, head % query_.heads, first);
     return scores;
@@ -162,7 +162,7 @@ class AttentionForward final : public AttentionKernel<T, Attention> {
       this->each_slice(a, head, this->scores(a, multiply, head, first, rows, x, work), [&](const Scores<S>& scores, int64_t row) {
         this->loops_.exponentials(scores, statistics + 2 * row, penalty);
       });
-      multiply(HeadProduct<S, T>{false, false, rows, v.width, k.steps, x, k.steps, a.in<T>(2) + v.offset(head), v.ld(), false, mixed}, work);
+      multiply(HeadProduct<S, T>{false, false, rows, v.width, k.steps, x, k.steps, a.in<T>(2) + v.offset(head), v.ld(), false, mixed, v.width}, work);
       this->loops_.divide(mixed, rows, v.width, statistics, a.out<T>(0) + this->context_.offset(head, first), this->context_.ld());
     });
   }
@@ -182,32 +182,52 @@ class AttentionGradient final : public AttentionKernel<T, AttentionBackward> {
   double flops() const override { return this->flops_of(5); }
 
  private:
+  static constexpr bool kInPlace = std::is_same_v<S, T>;
+
+  /// Some rows of a gradient's head, where they are computed: where they belong, or aside where those are half as wide.
+  struct Part {
+    S* x;
+    int64_t ld;
+  };
+  static Part part(const Arguments& a, int output, const Heads& heads, int64_t head, int64_t first, S* aside) {
+    if constexpr (kInPlace) return {a.out<T>(output) + heads.offset(head, first), heads.ld()};
+    else return {aside, heads.width};
+  }
+  void store(const Arguments& a, int output, const Heads& heads, int64_t head, int64_t first, int64_t rows, Part part) const {
+    if constexpr (!kInPlace) {
+      this->loops_.divide(part.x, rows, heads.width, nullptr, a.out<T>(output) + heads.offset(head, first), heads.ld());
+    }
+  }
+
   void run_head(const Arguments& a, const HeadProducts<T>& multiply, int64_t head) const {
     const auto &q = this->query_, &k = this->key_, &v = this->value_, &context = this->context_;
-    const int64_t most = this->block_, keys = k.steps;
-    Pieces pieces(this->part_bytes({most * keys, most * keys, keys, most * q.width, keys * k.width, keys * v.width}));
+    const int64_t most = this->block_, keys = k.steps, aside = kInPlace ? 0 : 1;
+    Pieces pieces(this->part_bytes({most * keys, most * keys, keys, aside * most * q.width, aside * keys * k.width, aside * keys * v.width}));
     S *w = pieces.take<S>(most * keys), *dw = pieces.take<S>(most * keys), *penalty = pieces.take<S>(keys);
-    S *dq = pieces.take<S>(most * q.width), *dk = pieces.take<S>(keys * k.width), *dv = pieces.take<S>(keys * v.width);
+    S* dq_aside = pieces.take<S>(aside * most * q.width);
+    const Part dk = part(a, 1, k, head, 0, pieces.take<S>(aside * keys * k.width));
+    const Part dv = part(a, 2, v, head, 0, pieces.take<S>(aside * keys * v.width));
     auto* work = pieces.take<std::byte>(0);
     const T *key = a.in<T>(1) + k.offset(head), *value = a.in<T>(2) + v.offset(head);
 
     for (int64_t first = 0; first < q.steps; first += most) {
       const int64_t rows = std::min(most, q.steps - first);
       const T *query = a.in<T>(0) + q.offset(head, first), *dy = a.in<T>(4) + context.offset(head, first);
+      const Part dq = part(a, 0, q, head, first, dq_aside);
       const Scores<S> weights = this->scores(a, multiply, head, first, rows, w, work);
       const S* statistics = a.in<S>(3) + this->statistics(head, first);
       this->each_slice(a, head, weights, [&](const Scores<S>& scores, int64_t row) {
         this->loops_.weights(scores, statistics + 2 * row, penalty);
       });
-      multiply(HeadProduct<S, T>{true, false, keys, v.width, rows, w, keys, dy, context.ld(), first > 0, dv}, work);
-      multiply(HeadProduct<T, T>{false, true, rows, keys, v.width, dy, context.ld(), value, v.ld(), false, dw}, work);
+      multiply(HeadProduct<S, T>{true, false, keys, v.width, rows, w, keys, dy, context.ld(), first > 0, dv.x, dv.ld}, work);
+      multiply(HeadProduct<T, T>{false, true, rows, keys, v.width, dy, context.ld(), value, v.ld(), false, dw, keys}, work);
       this->loops_.gradient(weights, dw);
-      multiply(HeadProduct<S, T>{false, false, rows, q.width, keys, dw, keys, key, k.ld(), false, dq}, work);
-      multiply(HeadProduct<S, T>{true, false, keys, q.width, rows, dw, keys, query, q.ld(), first > 0, dk}, work);
-      this->loops_.divide(dq, rows, q.width, nullptr, a.out<T>(0) + q.offset(head, first), q.ld());
+      multiply(HeadProduct<S, T>{false, false, rows, q.width, keys, dw, keys, key, k.ld(), false, dq.x, dq.ld}, work);
+      multiply(HeadProduct<S, T>{true, false, keys, q.width, rows, dw, keys, query, q.ld(), first > 0, dk.x, dk.ld}, work);
+      store(a, 0, q, head, first, rows, dq);
     }
-    this->loops_.divide(dk, keys, k.width, nullptr, a.out<T>(1) + k.offset(head), k.ld());
-    this->loops_.divide(dv, keys, v.width, nullptr, a.out<T>(2) + v.offset(head), v.ld());
+    store(a, 1, k, head, 0, keys, dk);
+    store(a, 2, v, head, 0, keys, dv);
   }
 };
 

@@ -69,10 +69,12 @@ HWY_INLINE S powers(S* x, int64_t n, S top) {
 
 template <class S>
 void exponentials(const Scores<S>& scores, S* statistics, S* penalty) {
-  for (int64_t i = 0; i < scores.rows; ++i, statistics += 2) {
-    S* x = scores.x + i * scores.keys;
-    statistics[0] = shifted(scores, x, penalties(scores, i, penalty));
-    statistics[1] = powers(x, scores.keys, statistics[0]);
+  // Two loops: a row's largest score is not waited for while other rows can be looked at.
+  for (int64_t i = 0; i < scores.rows; ++i) {
+    statistics[2 * i] = shifted(scores, scores.x + i * scores.keys, penalties(scores, i, penalty));
+  }
+  for (int64_t i = 0; i < scores.rows; ++i) {
+    statistics[2 * i + 1] = powers(scores.x + i * scores.keys, scores.keys, statistics[2 * i]);
   }
 }
 

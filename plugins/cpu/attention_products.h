@@ -19,7 +19,8 @@ struct HeadProduct {
   const B* b = nullptr;
   int64_t ldb = 0;
   bool add = false;
-  Computed<B>* c = nullptr;              ///< rows of n
+  Computed<B>* c = nullptr;
+  int64_t ldc = 0;
 };
 
 /// Multiplies heads of type T. Made where it is used: its thread is set up for it.
@@ -32,7 +33,7 @@ class HeadProducts {
   static constexpr size_t work_bytes(int64_t, int64_t) { return 0; }
   explicit HeadProducts() = default;
   void operator()(const HeadProduct<T, T>& p, std::byte* /*work*/) const {
-    packed_gemm<T>({p.transpose_a, p.transpose_b, p.m, p.n, p.k, p.a, p.lda, p.b, p.ldb, p.add ? T{1} : T{0}, p.c, p.n});
+    packed_gemm<T>({p.transpose_a, p.transpose_b, p.m, p.n, p.k, p.a, p.lda, p.b, p.ldb, p.add ? T{1} : T{0}, p.c, p.ldc});
   }
 };
 
@@ -60,10 +61,10 @@ class HeadProducts<BFloat16> {
       for (int64_t i = 0; i < p.m; i += amx::kBlock) {
         const auto a = two(left, i / amx::kBlock, p.m);
         const int64_t rows = std::min(amx::kBlock, p.m - i), columns = std::min(amx::kBlock, p.n - j);
-        float* c = p.c + i * p.n + j;
-        for (int64_t r = 0; p.add && r < rows; ++r) std::copy_n(c + r * p.n, columns, tile + r * amx::kBlock);
+        float* c = p.c + i * p.ldc + j;
+        for (int64_t r = 0; p.add && r < rows; ++r) std::copy_n(c + r * p.ldc, columns, tile + r * amx::kBlock);
         amx::multiply(amx::Block::square, {{a[0], a[1]}}, {{b[0], b[1]}}, amx::steps(p.k), 1, tile, p.add);
-        amx::store(tile, amx::kBlock, rows, columns, nullptr, false, c, p.n);
+        amx::store(tile, amx::kBlock, rows, columns, nullptr, false, c, p.ldc);
       }
     }
   }
