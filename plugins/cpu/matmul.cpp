@@ -64,8 +64,13 @@ bool is_float_epilogue(Epilogue e) { return e == Epilogue::sigmoid || e == Epilo
 
 /// A factory that knows nothing of mixed precision.
 template <KernelFactory make>
-std::unique_ptr<Kernel> plain(const Request& r) {
+std::unique_ptr<Kernel> unmixed(const Request& r) {
   return static_cast<const Matmul&>(r.op).mixed == Mixed::no ? make(r) : nullptr;
+}
+/// One that knows nothing of other arrays either.
+template <KernelFactory make>
+std::unique_ptr<Kernel> plain(const Request& r) {
+  return static_cast<const Matmul&>(r.op).combine == Combine::none ? unmixed<make>(r) : nullptr;
 }
 
 }  // namespace
@@ -73,7 +78,8 @@ std::unique_ptr<Kernel> plain(const Request& r) {
 MatmulPlan::MatmulPlan(const Request& r) {
   const auto& op = static_cast<const Matmul&>(r.op);
   const Shape &left = r.inputs[0].shape, &right = r.inputs[1].shape, &out = r.outputs[0].shape;
-  transpose_a = op.transpose_a, transpose_b = op.transpose_b, bias = op.bias, epilogue = op.epilogue;
+  transpose_a = op.transpose_a, transpose_b = op.transpose_b, bias = op.bias;
+  combine = op.combine, epilogue = op.epilogue;
   m = out[-2], n = out[-1], k = left[transpose_a ? -2 : -1];
   const Shape leading = out.slice(0, out.rank() - 2);
   a = offsets(left, leading), b = offsets(right, leading);
@@ -85,7 +91,7 @@ MatmulPlan::MatmulPlan(const Request& r) {
 }
 
 MatmulCut::MatmulCut(const MatmulPlan& p, bool split_sums) : m(p.m), n(p.n) {
-  constexpr int64_t kTile = 128, kLongTile = 256;    // columns and rows at most
+  constexpr int64_t kTile = 128, kLongTile = 512;    // columns and rows at most
   constexpr int64_t kEnough = 8;           // tiles are made smaller until there are so many
   constexpr double kLeastWork = 400e3;     // multiplications of a tile: some microseconds
   // b is copied (and turned around, if transposed) once a tile, so many rows are better than many columns.
@@ -120,12 +126,12 @@ std::unique_ptr<Kernel> make_integer_matmul(const Request& r) {
 
 std::span<const KernelRow> matmul_kernels() {
   static constexpr KernelRow kRows[] = {{"matmul", make_row_matmul},
-                                        {"matmul", plain<make_direct_matmul>},
+                                        {"matmul", unmixed<make_direct_matmul>},
                                         {"matmul", make_amx_matmul},
                                         {"matmul", plain<make_onednn_matmul>},
-                                        {"matmul", plain<make_tiled_matmul>},
+                                        {"matmul", unmixed<make_tiled_matmul>},
                                         {"matmul", plain<make_integer_matmul>},
-                                        {"matmul", plain<make_converted<matmul_kernels>>}};
+                                        {"matmul", unmixed<make_converted<matmul_kernels>>}};
   return kRows;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 #include <vector>
 
+#include "half.h"
 #include "kernel.h"
 
 namespace crescent::cpu {
@@ -12,10 +13,12 @@ struct MatmulPlan {
   explicit MatmulPlan(const Request& request);
 
   bool transpose_a, transpose_b, bias;
+  Combine combine;
   Epilogue epilogue;
   int64_t m, n, k;
   std::vector<int64_t> a, b;             ///< where the matrices of product i begin, in elements; product i of c is at i m n
 
+  int other() const { return bias ? 3 : 2; }                         ///< which input c is combined with
   int64_t count() const { return static_cast<int64_t>(a.size()); }
   int64_t lda() const { return transpose_a ? m : k; }
   int64_t ldb() const { return transpose_b ? k : n; }
@@ -39,6 +42,11 @@ struct MatmulCut {
   int64_t rows, columns, depth;          ///< of a tile that is not at an edge, and of a partial sum
   int64_t row_tiles, column_tiles, sums;
 };
+
+/// c (rows, columns) combined with x, `ldx` apart.
+void combine(Combine how, const float* x, int64_t ldx, int64_t rows, int64_t columns, float* c, int64_t ldc);
+void combine(Combine how, const double* x, int64_t ldx, int64_t rows, int64_t columns, double* c, int64_t ldc);
+void combine(Combine how, const BFloat16* x, int64_t ldx, int64_t rows, int64_t columns, float* c, int64_t ldc);
 
 /// c (rows, columns) = epilogue(c + bias); bias may be null.
 template <class T>

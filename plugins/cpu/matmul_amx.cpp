@@ -159,6 +159,9 @@ class AmxMatmul final : public Kernel {
     const int64_t rows = std::min(kBlock, p.rows - i), columns = std::min(kBlock, p.columns - j);
     const int64_t at = (p.item * plan_.m + p.i + i) * plan_.n + p.j + j;
     if (cut_.sums > 1) return amx::store(sums, kBlock, rows, columns, nullptr, false, partial(args, p.sum) + at, plan_.n);
+    if (plan_.combine != Combine::none) {
+      combine(plan_.combine, args.in<BFloat16>(plan_.other()) + at, plan_.n, rows, columns, sums, kBlock);
+    }
     if (!is_simple(plan_.epilogue)) finish<float>(sums, rows, columns, kBlock, std::exchange(bias, nullptr), plan_.epilogue);
     as_values(c_, args.outputs[0], [&](auto* c) {
       amx::store(sums, kBlock, rows, columns, bias, plan_.epilogue == Epilogue::relu, c + at, plan_.n);
@@ -169,6 +172,9 @@ class AmxMatmul final : public Kernel {
     const int64_t first = begin * plan_.n, count = (end - begin) * plan_.n;
     float* total = partial(args, 0) + first;
     for (int64_t i = 1; i < cut_.sums; ++i) accumulate(total, partial(args, i) + first, count);
+    if (plan_.combine != Combine::none) {
+      combine(plan_.combine, args.in<BFloat16>(plan_.other()) + first, plan_.n, end - begin, plan_.n, total, plan_.n);
+    }
     for (int64_t j = 0; j < plan_.n; j += kBlock) {
       const int64_t columns = std::min(kBlock, plan_.n - j);
       float bias[kBlock];

@@ -139,6 +139,9 @@ class SmallMatmul final : public Kernel {
       T* c = a.out<T>(0) + i * plan_.m * plan_.n;
       direct_gemm<T>({plan_.transpose_a, plan_.transpose_b, plan_.m, plan_.n, plan_.k, a.in<T>(0) + plan_.a[i],
                       plan_.lda(), a.in<T>(1) + plan_.b[i], plan_.ldb(), 0, c, plan_.n});
+      if (plan_.combine != Combine::none) {
+        combine(plan_.combine, a.in<T>(plan_.other()) + i * plan_.m * plan_.n, plan_.n, plan_.m, plan_.n, c, plan_.n);
+      }
       finish(c, plan_.m, plan_.n, plan_.n, plan_.bias ? a.in<T>(2) : nullptr, plan_.epilogue);
     }
   }

@@ -1,4 +1,4 @@
-// Bias, activation and partial sums of a tile while it is in cache.
+// Other arrays, bias, activation and partial sums of a tile while it is in cache.
 #include "matmul.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -25,6 +25,20 @@ void finish_tile(T* c, int64_t rows, int64_t columns, int64_t ldc, const T* bias
   }
 }
 
+template <class T, class X>
+void combine_tile(Combine how, const X* x, int64_t ldx, int64_t rows, int64_t columns, T* c, int64_t ldc) {
+  const hn::ScalableTag<T> d;
+  for (int64_t r = 0; r < rows; ++r, x += ldx, c += ldc) {
+    if (how == Combine::add) {
+      for_vectors(d, columns, [&](auto load, auto store) HWY_ATTR { store(hn::Add(load(c), load(x)), c); });
+    } else {
+      for_vectors(d, columns, [&](auto load, auto store) HWY_ATTR {
+        store(hn::IfThenElseZero(hn::Gt(load(x), hn::Zero(d)), load(c)), c);
+      });
+    }
+  }
+}
+
 template <class T>
 void add_part(T* sum, const T* part, int64_t count) {
   for_vectors(hn::ScalableTag<T>(), count, [&](auto load, auto store) HWY_ATTR {
@@ -38,6 +52,15 @@ void finish_float(float* c, int64_t rows, int64_t columns, int64_t ldc, const fl
 void finish_double(double* c, int64_t rows, int64_t columns, int64_t ldc, const double* bias, Epilogue e) {
   finish_tile(c, rows, columns, ldc, bias, e);
 }
+void combine_float(Combine how, const float* x, int64_t ldx, int64_t rows, int64_t columns, float* c, int64_t ldc) {
+  combine_tile(how, x, ldx, rows, columns, c, ldc);
+}
+void combine_double(Combine how, const double* x, int64_t ldx, int64_t rows, int64_t columns, double* c, int64_t ldc) {
+  combine_tile(how, x, ldx, rows, columns, c, ldc);
+}
+void combine_half(Combine how, const BFloat16* x, int64_t ldx, int64_t rows, int64_t columns, float* c, int64_t ldc) {
+  combine_tile(how, x, ldx, rows, columns, c, ldc);
+}
 void add_float(float* sum, const float* part, int64_t count) { add_part(sum, part, count); }
 void add_double(double* sum, const double* part, int64_t count) { add_part(sum, part, count); }
 
@@ -49,6 +72,9 @@ HWY_AFTER_NAMESPACE();
 namespace crescent::cpu {
 HWY_EXPORT(finish_float);
 HWY_EXPORT(finish_double);
+HWY_EXPORT(combine_float);
+HWY_EXPORT(combine_double);
+HWY_EXPORT(combine_half);
 HWY_EXPORT(add_float);
 HWY_EXPORT(add_double);
 
@@ -59,6 +85,15 @@ void finish<float>(float* c, int64_t rows, int64_t columns, int64_t ldc, const f
 template <>
 void finish<double>(double* c, int64_t rows, int64_t columns, int64_t ldc, const double* bias, Epilogue e) {
   if (bias || e != Epilogue::none) HWY_DYNAMIC_DISPATCH(finish_double)(c, rows, columns, ldc, bias, e);
+}
+void combine(Combine how, const float* x, int64_t ldx, int64_t rows, int64_t columns, float* c, int64_t ldc) {
+  HWY_DYNAMIC_DISPATCH(combine_float)(how, x, ldx, rows, columns, c, ldc);
+}
+void combine(Combine how, const double* x, int64_t ldx, int64_t rows, int64_t columns, double* c, int64_t ldc) {
+  HWY_DYNAMIC_DISPATCH(combine_double)(how, x, ldx, rows, columns, c, ldc);
+}
+void combine(Combine how, const BFloat16* x, int64_t ldx, int64_t rows, int64_t columns, float* c, int64_t ldc) {
+  HWY_DYNAMIC_DISPATCH(combine_half)(how, x, ldx, rows, columns, c, ldc);
 }
 template <>
 void accumulate<float>(float* sum, const float* part, int64_t count) {

@@ -48,7 +48,7 @@ constexpr int64_t kLine = 64 / sizeof(T); // elements that come from memory toge
 template <int kR, class T>
 HWY_INLINE void fetch(const T* a, int64_t row, int64_t step) {
   if (step == 1) {
-#pragma GCC unroll 8
+#pragma GCC unroll 16
     for (int r = 0; r < kR; ++r) __builtin_prefetch(a + r * row, 0, 3);
   } else if (a) {
     for (int64_t e = 0; e < kLine<T>; ++e) __builtin_prefetch(a + e * step, 0, 2);
@@ -58,10 +58,21 @@ HWY_INLINE void fetch(const T* a, int64_t row, int64_t step) {
 /// Where the sums of a tile begin, and what they pass through at last.
 template <class T>
 struct Ends {
-  const T* first;                         // null: 0
-  int64_t step;                           // from row to row
+  const T* bias;                          // a row
+  const T* first;                         // rows as far apart as those of c
+  const T* mask;                          // the same: sums stay where it is positive
   bool relu;
 };
+
+/// Asks for rows of an array that a tile of c is combined with.
+template <int kR, int kV, class T>
+HWY_INLINE void fetch_tile(const T* x, int64_t ldx) {
+#pragma GCC unroll 16
+  for (int r = 0; r < kR; ++r) {
+#pragma GCC unroll 8
+    for (int v = 0; v < kV; ++v) __builtin_prefetch(x + r * ldx + v * kLine<T>, 0, 2);
+  }
+}
 
 // kR rows of c = ends(a b), while `ahead` is fetched. Element (i,q) of a is at i row + q step.
 // A function of its own with few pointers, all in registers: what GCC keeps in vector registers or in memory takes the
@@ -71,23 +82,27 @@ HWY_NOINLINE void tile(D d, const T* a, int64_t row, int64_t step, const T* ahea
                        T* c, int64_t ldc) {
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), rest = b.columns - (kV - 1) * lanes;
   hn::Vec<D> sum[kR][kV];
-#pragma GCC unroll 8
+#pragma GCC unroll 16
   for (int r = 0; r < kR; ++r) {
 #pragma GCC unroll 8
     for (int v = 0; v < kV; ++v) {
-      const T* from = ends.first + r * ends.step + v * lanes;
-      if (!ends.first) sum[r][v] = hn::Zero(d);
-      else sum[r][v] = v == kV - 1 && rest < lanes ? load_part(d, from, rest) : hn::LoadU(d, from);
+      const bool is_part = v == kV - 1 && rest < lanes;
+      auto load = [&](const T* from) HWY_ATTR { return is_part ? load_part(d, from, rest) : hn::LoadU(d, from); };
+      sum[r][v] = ends.bias ? load(ends.bias + v * lanes) : hn::Zero(d);
+      if (ends.first) sum[r][v] = hn::Add(sum[r][v], load(ends.first + r * ldc + v * lanes));
     }
   }
+  if (ends.first) fetch_tile<kR, kV>(ends.first + kR * ldc, ldc);
+  if (ends.mask) fetch_tile<kR, kV>(ends.mask, ldc);
   const T *lower = a + kR / 2 * row, *right = b.first;
   for (int64_t q = 0; q < b.depth; q += kLine<T>) {
     fetch<kR>(ahead ? ahead + q * step : ahead, row, step);
+#pragma GCC unroll 4
     for (int64_t left = std::min(kLine<T>, b.depth - q); left > 0; --left, a += step, lower += step, right += b.step) {
       hn::Vec<D> x[kV];
 #pragma GCC unroll 8
       for (int v = 0; v < kV; ++v) x[v] = hn::LoadU(d, right + v * lanes);
-#pragma GCC unroll 8
+#pragma GCC unroll 16
       for (int r = 0; r < kR; ++r) {
         const auto factor = hn::Set(d, r < kR / 2 ? a[r * row] : lower[(r - kR / 2) * row]);
 #pragma GCC unroll 8
@@ -95,13 +110,19 @@ HWY_NOINLINE void tile(D d, const T* a, int64_t row, int64_t step, const T* ahea
       }
     }
   }
-#pragma GCC unroll 8
+#pragma GCC unroll 16
   for (int r = 0; r < kR; ++r) {
 #pragma GCC unroll 8
     for (int v = 0; v < kV; ++v) {
-      T* to = c + r * ldc + v * lanes;
+      const bool is_part = v == kV - 1 && rest < lanes;
+      if (ends.mask) {
+        const T* from = ends.mask + r * ldc + v * lanes;
+        const auto x = is_part ? load_part(d, from, rest) : hn::LoadU(d, from);
+        sum[r][v] = hn::IfThenElseZero(hn::Gt(x, hn::Zero(d)), sum[r][v]);
+      }
       if (ends.relu) sum[r][v] = activate(d, sum[r][v], Epilogue::relu);
-      v == kV - 1 && rest < lanes ? store_part(sum[r][v], d, to, rest) : hn::StoreU(sum[r][v], d, to);
+      T* to = c + r * ldc + v * lanes;
+      is_part ? store_part(sum[r][v], d, to, rest) : hn::StoreU(sum[r][v], d, to);
     }
   }
 }
@@ -121,9 +142,14 @@ void rows(const Product<T>& p, const T* a, const Panel<T>& b, Ends<T> ends, T* c
     const T* ahead = i + kR < p.m ? from + kR * row : a + b.depth * step;
     if (p.transpose_a) ahead = i % kLine<T> < kR ? from + kLine<T> : nullptr;            // once a line
     tile<kR, kV>(d, from, row, step, ahead, b, ends, c + i * p.ldc, p.ldc);
-    if (ends.first) ends.first += kR * ends.step;
+    if (ends.first) ends.first += kR * p.ldc;
+    if (ends.mask) ends.mask += kR * p.ldc;
     i += kR;
   };
+  constexpr int kTall = std::min(2, kVectors / kV) * kRows;                                // few vectors leave registers
+  if constexpr (kTall > kRows) {
+    while (p.m - i >= kTall) go(std::integral_constant<int, kTall>());
+  }
   while (p.m - i >= kRows && p.m - i != kRows + 2) go(std::integral_constant<int, kRows>());
   while (p.m - i >= 4) go(std::integral_constant<int, 4>());
   if (p.m - i >= 2) go(std::integral_constant<int, 2>());
@@ -142,18 +168,28 @@ HWY_INLINE void pack(const T* b, int64_t ldb, int64_t depth, int64_t columns, T*
   }
 }
 
-/// 4 x 4 elements turned around.
-template <class T>
-HWY_INLINE void turn(const T* from, int64_t step, T* to, int64_t width) {
+/// 4 elements of a vector's worth of rows, turned around: a vector of each.
+template <class D, class T = hn::TFromD<D>>
+HWY_INLINE void turn(D d, const T* from, int64_t step, T* to, int64_t width) {
   for (int64_t q = 0; q < 4; ++q) {
-    for (int64_t j = 0; j < 4; ++j) to[q * width + j] = from[j * step + q];
+    for (int64_t j = 0; j < static_cast<int64_t>(hn::Lanes(d)); ++j) to[q * width + j] = from[j * step + q];
   }
 }
 #if HWY_TARGET != HWY_SCALAR
-HWY_INLINE void turn(const float* from, int64_t step, float* to, int64_t width) {
-  const hn::FixedTag<float, 4> d;
-  const auto r0 = hn::LoadU(d, from), r1 = hn::LoadU(d, from + step);
-  const auto r2 = hn::LoadU(d, from + 2 * step), r3 = hn::LoadU(d, from + 3 * step);
+/// Block g of the result is a part of row first + 4 g.
+template <class D>
+HWY_INLINE hn::Vec<D> every_fourth_row(D d, const float* first, int64_t step) {
+  auto rows = hn::LoadDup128(d, first + (static_cast<int64_t>(hn::Lanes(d)) - 4) * step);
+#pragma GCC unroll 4
+  for (int64_t i = static_cast<int64_t>(hn::Lanes(d)) - 4; i > 0; i -= 4) {
+    rows = hn::IfThenElse(hn::FirstN(d, static_cast<size_t>(i)), hn::LoadDup128(d, first + (i - 4) * step), rows);
+  }
+  return rows;
+}
+template <class D>
+HWY_INLINE void turn(D d, const float* from, int64_t step, float* to, int64_t width) {
+  const auto r0 = every_fourth_row(d, from, step), r1 = every_fourth_row(d, from + step, step);
+  const auto r2 = every_fourth_row(d, from + 2 * step, step), r3 = every_fourth_row(d, from + 3 * step, step);
   const auto even0 = hn::InterleaveLower(d, r0, r2), even1 = hn::InterleaveUpper(d, r0, r2);
   const auto odd0 = hn::InterleaveLower(d, r1, r3), odd1 = hn::InterleaveUpper(d, r1, r3);
   hn::StoreU(hn::InterleaveLower(d, even0, odd0), d, to);
@@ -166,11 +202,12 @@ HWY_INLINE void turn(const float* from, int64_t step, float* to, int64_t width) 
 /// The same where b is (columns, depth).
 template <class T>
 HWY_INLINE void pack_transposed(const T* b, int64_t ldb, int64_t depth, int64_t columns, T* panel, int64_t width) {
-  const int64_t whole = columns / 4 * 4, deep = depth / 4 * 4;
-  for (int64_t j = 0; j < whole; j += 4) {
-    for (int64_t q = 0; q < deep; q += 4) turn(b + j * ldb + q, ldb, panel + q * width + j, width);
+  const hn::ScalableTag<T> d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), whole = columns / lanes * lanes, deep = depth / 4 * 4;
+  for (int64_t j = 0; j < whole; j += lanes) {
+    for (int64_t q = 0; q < deep; q += 4) turn(d, b + j * ldb + q, ldb, panel + q * width + j, width);
     for (int64_t q = deep; q < depth; ++q) {
-      for (int64_t i = j; i < j + 4; ++i) panel[q * width + i] = b[i * ldb + q];
+      for (int64_t i = j; i < j + lanes; ++i) panel[q * width + i] = b[i * ldb + q];
     }
   }
   for (int64_t j = whole; j < width; ++j) {
@@ -221,9 +258,13 @@ void product(const Product<T>& p) {
         pack_block(p, columns, q, memory);
       }
       const T* a = p.a + (p.transpose_a ? q * p.lda : q);
-      Ends<T> ends{p.c + j, p.ldc, p.relu && q + kDepth >= p.k};
-      if (q == 0 && p.bias) ends.first = p.bias + j, ends.step = 0;
-      else if (q == 0 && p.beta == 0) ends.first = nullptr;
+      const bool is_first = q == 0, is_last = q + kDepth >= p.k;
+      Ends<T> ends{nullptr, p.c + j, nullptr, p.relu && is_last};
+      if (is_first) {
+        ends.bias = p.bias ? p.bias + j : nullptr;
+        ends.first = p.combine == Combine::add ? p.other + j : p.beta != 0 ? p.c + j : nullptr;
+      }
+      if (is_last && p.combine == Combine::mask) ends.mask = p.other + j;
       if (columns.vectors == kVectors) rows<kVectors>(p, a, panel, ends, p.c + j, next);
       else if (columns.vectors == 1) rows<1>(p, a, panel, ends, p.c + j, next);
       else if (columns.vectors == 2) rows<std::min(2, kVectors)>(p, a, panel, ends, p.c + j, next);

@@ -189,7 +189,7 @@ class RowMatmul final : public Kernel {
     const T* partial = reinterpret_cast<const T*>(a.scratch);
     std::copy_n(partial, plan_.n, out);
     for (int64_t i = 1; i < cut_.depths; ++i) accumulate(out, partial + i * plan_.n, plan_.n);
-    finish(out, 1, plan_.n, plan_.n, plan_.bias ? a.in<T>(2) : nullptr, plan_.epilogue);
+    finish_columns(a, 0, plan_.n);
   }
   std::string name() const override { return is_packed_ ? "highway row, packed" : "highway row"; }
   size_t scratch_bytes() const override { return cut_.depths > 1 ? static_cast<size_t>(cut_.depths * plan_.n) * sizeof(T) : 0; }
@@ -205,7 +205,12 @@ class RowMatmul final : public Kernel {
     } else {
       multiply_block(cut_, x, b, is_packed_, block, depth, out);
     }
-    if (cut_.depths == 1) finish(out, 1, width, width, plan_.bias ? a.in<T>(2) + j : nullptr, plan_.epilogue);
+    if (cut_.depths == 1) finish_columns(a, j, width);
+  }
+  void finish_columns(const Arguments& a, int64_t j, int64_t width) const {
+    T* out = a.out<T>(0) + j;
+    if (plan_.combine != Combine::none) combine(plan_.combine, a.in<T>(plan_.other()) + j, plan_.n, 1, width, out, plan_.n);
+    finish(out, 1, width, width, plan_.bias ? a.in<T>(2) + j : nullptr, plan_.epilogue);
   }
 
   MatmulPlan plan_;
@@ -260,6 +265,7 @@ class HalfRowMatmul final : public Kernel {
     });
     for (int64_t i = 1; i < cut_.depths; ++i) accumulate(sums, sums + i * plan_.n, plan_.n);
     if (plan_.bias) cast_loop(DType::bfloat16, DType::float32)(a.inputs[2], bias, static_cast<size_t>(plan_.n));
+    if (plan_.combine != Combine::none) combine(plan_.combine, a.in<BFloat16>(plan_.other()), plan_.n, 1, plan_.n, sums, plan_.n);
     finish(sums, 1, plan_.n, plan_.n, plan_.bias ? bias : nullptr, plan_.epilogue);
     cast_loop(DType::float32, c_)(sums, a.outputs[0], static_cast<size_t>(plan_.n));
   }

@@ -77,6 +77,11 @@ class TiledMatmul final : public Kernel {
     return sum == 0 ? a.out<T>(0) : reinterpret_cast<T*>(a.scratch) + (sum - 1) * size();
   }
 
+  /// A tile in registers begins with the bias, which a mask is not for, and knows no other activation than relu.
+  bool ends_in_tile() const {
+    return !direct_ && is_simple(plan_.epilogue) && !(plan_.bias && plan_.combine == Combine::mask);
+  }
+
   void compute(const Arguments& a, const MatmulCut::Tile& t, int64_t sum) const {
     const int64_t q = sum * cut_.depth, lda = plan_.lda();
     Product<T> p{plan_.transpose_a, plan_.transpose_b, t.rows, t.columns, std::min(cut_.depth, plan_.k - q)};
@@ -85,16 +90,29 @@ class TiledMatmul final : public Kernel {
     p.ldb = plan_.ldb(), p.is_packed = is_packed_;
     p.c = result(a, sum) + (t.item * plan_.m + t.i) * plan_.n + t.j, p.ldc = plan_.n;
     const T* bias = plan_.bias ? a.in<T>(2) + t.j : nullptr;
-    const bool is_whole = cut_.sums == 1, takes_ends = !direct_ && is_simple(plan_.epilogue);
-    if (is_whole && takes_ends) p.bias = bias, p.relu = plan_.epilogue == Epilogue::relu;
+    if (cut_.sums > 1) return gemm_(p);
+    if (ends_in_tile()) {
+      p.bias = bias, p.relu = plan_.epilogue == Epilogue::relu, p.combine = plan_.combine;
+      if (p.combine != Combine::none) p.other = a.in<T>(plan_.other()) + (p.c - a.out<T>(0));
+      return gemm_(p);
+    }
     gemm_(p);
-    if (is_whole && !takes_ends) finish(p.c, p.m, p.n, p.ldc, bias, plan_.epilogue);
+    combine_rows(a, t.item * plan_.m + t.i, t.rows, t.j, t.columns);
+    finish(p.c, p.m, p.n, p.ldc, bias, plan_.epilogue);
   }
 
   void sum(const Arguments& a, int64_t begin, int64_t end) const {
     const int64_t first = begin * plan_.n, count = (end - begin) * plan_.n;
     for (int64_t i = 1; i < cut_.sums; ++i) accumulate(result(a, 0) + first, result(a, i) + first, count);
+    combine_rows(a, begin, end - begin, 0, plan_.n);
     finish(result(a, 0) + first, end - begin, plan_.n, plan_.n, plan_.bias ? a.in<T>(2) : nullptr, plan_.epilogue);
+  }
+
+  /// These rows, of all products, and columns of the output.
+  void combine_rows(const Arguments& a, int64_t i, int64_t rows, int64_t j, int64_t columns) const {
+    if (plan_.combine == Combine::none) return;
+    const int64_t at = i * plan_.n + j;
+    combine(plan_.combine, a.in<T>(plan_.other()) + at, plan_.n, rows, columns, a.out<T>(0) + at, plan_.n);
   }
 
   MatmulPlan plan_;

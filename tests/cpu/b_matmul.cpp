@@ -36,11 +36,14 @@ Array reference(const Matmul& op, const std::vector<Array>& in, const Shape& sha
     const int64_t b = broadcast_offset(in[1].spec.shape, leading, item);
     for (int64_t i = 0; i < m; ++i) {
       for (int64_t j = 0; j < n; ++j) {
-        double sum = op.bias ? in[2][j] : 0;
+        double sum = 0;
         for (int64_t q = 0; q < k; ++q) {
           sum += in[0][a + (op.transpose_a ? q * m + i : i * k + q)] * in[1][b + (op.transpose_b ? j * k + q : q * n + j)];
         }
-        c.values[(item * m + i) * n + j] = activate(sum, op.epilogue);
+        const int64_t at = (item * m + i) * n + j;
+        if (op.combine == Combine::add) sum += in[op.bias ? 3 : 2][at];
+        if (op.combine == Combine::mask && !(in[op.bias ? 3 : 2][at] > 0)) sum = 0;
+        c.values[at] = activate(op.bias ? sum + in[2][j] : sum, op.epilogue);
       }
     }
   }
@@ -57,6 +60,7 @@ int check_product(Matmul op, const Shape& a_lead, const Shape& b_lead, const Sha
   std::vector<Array> in = {random(matrix(a_lead, m, k, op.transpose_a), dtype, 1),
                            random(matrix(b_lead, k, n, op.transpose_b), dtype, 2)};
   if (op.bias) in.push_back(random({n}, dtype, 3));
+  if (op.combine != Combine::none) in.push_back(random(matrix(c_lead, m, n, false), dtype, 4));
   return check(matmul_kernels, op, in, {reference(op, in, matrix(c_lead, m, n, false))});
 }
 
@@ -89,6 +93,26 @@ TEST_CASE("matmul adds the bias and applies the epilogue", "[cpu][matmul]") {
       check_product(matmul(false, true, true, e), {}, {}, {}, 1, 200, 300, dtype);
       check_product(matmul(true, false, true, e), {}, {}, {}, 40, 150, 70, dtype);
       check_product(matmul(true, false, true, e), {}, {}, {}, 16, 10, 400, dtype);
+    }
+  }
+}
+
+TEST_CASE("matmul combines its result with another array", "[cpu][matmul]") {
+  const Machine machine(GENERATE(0, 1, 2));
+  for (auto combine : {Combine::add, Combine::mask}) {
+    for (bool bias : {false, true}) {
+      Matmul op = matmul(false, true, bias, bias ? Epilogue::relu : Epilogue::none);
+      op.combine = combine;
+      for (DType dtype : {DType::float32, DType::float64}) {
+        check_product(op, {}, {}, {}, 3, 5, 7, dtype);
+        check_product(op, {}, {}, {}, 1, 200, 300, dtype);
+        check_product(op, {}, {}, {}, 300, 150, 70, dtype);
+        check_product(op, {3}, {3}, {3}, 70, 66, 40, dtype);
+      }
+      op.transpose_a = true, op.transpose_b = false;
+      check_product(op, {}, {}, {}, 130, 150, 4000, DType::float32);
+      if (amx::available()) CHECK(check_product(op, {}, {}, {}, 40, 70, 4000, DType::bfloat16) > 0);
+      if (amx::available()) CHECK(check_product(op, {}, {}, {}, 100, 70, 90, DType::bfloat16) > 0);
     }
   }
 }

@@ -105,6 +105,24 @@ TEST_CASE("epilogues: a bias of heads, and biases that are none of the product",
   CHECK_FALSE(epilogues(other));
 }
 
+TEST_CASE("epilogues: residual connections and masks of relu", "[passes]") {
+  Program p = traced([](const Tensors& in) {
+    const Tensor heads = reshape(in[0], {2, 2, 5});
+    return Tensors{relu(in[0] + (matmul(in[1], in[2]) + in[3])), reshape(matmul(in[1], in[2]), {2, 2, 5}) + heads,
+                   where(greater(in[0], 0), matmul(in[1], in[2]), 0)};
+  }, {f32({4, 5}), f32({4, 3}), f32({3, 5}), f32({5})});
+  Program q = rewritten(p, epilogues, 1e-5);
+  CHECK(names(q).find("add") == std::string::npos);
+  CHECK(names(q).find("relu") == std::string::npos);
+  CHECK(names(q).find("select") == std::string::npos);
+  int masks = 0;
+  for (const auto& i : q.code) {
+    auto* product = dynamic_cast<const Matmul*>(i.op.get());
+    if (product) masks += product->combine == Combine::mask;
+  }
+  CHECK(masks == 1);
+}
+
 TEST_CASE("epilogues: a value that others need stays", "[passes]") {
   Program p = traced([](const Tensors& in) {
     const Tensor x = matmul(in[0], in[1]), y = x + in[2];

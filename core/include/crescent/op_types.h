@@ -189,15 +189,20 @@ inline std::string to_text(Epilogue epilogue) { return name_of(epilogue); }
 /// Mixed precision within a product, set by a pass in the place of casts around it: operands of float32 or bfloat16, in any
 /// combination, are multiplied as bfloat16 and summed in float32; the result is stored as one or the other.
 enum class Mixed : uint8_t { no, to_bfloat16, to_float32 };
-CRESCENT_OP(Matmul, "matmul")                          // (a, b[, bias]): a (..., m, k), b (..., k, n), leading axes broadcast; both rank >= 2
-  bool transpose_a = false, transpose_b = false;       // bias (n,), epilogue and mixed are set by passes, after gradients
+/// What a product does with another array of the shape of its result, before bias and epilogue.
+enum class Combine : uint8_t { none, add /* c + x */, mask /* x > 0 ? c : 0, as behind the gradient of relu */ };
+CRESCENT_API const char* name_of(Combine combine);
+inline std::string to_text(Combine combine) { return name_of(combine); }
+CRESCENT_OP(Matmul, "matmul")                          // (a, b[, bias][, other]): a (..., m, k), b (..., k, n), leading axes broadcast; both rank >= 2
+  bool transpose_a = false, transpose_b = false;       // bias (n,) and what follows are set by passes, after gradients
   bool bias = false;
+  Combine combine = Combine::none;
   Epilogue epilogue = Epilogue::none;
-  Mixed mixed = Mixed::no;                             // the bias is bfloat16 then
-  CRESCENT_FIELDS(transpose_a, transpose_b, bias, epilogue, mixed)
+  Mixed mixed = Mixed::no;                             // bias and other are bfloat16 then
+  CRESCENT_FIELDS(transpose_a, transpose_b, bias, combine, epilogue, mixed)
   std::string label() const override;
   Tensors vjp(const Vjp&) const override;
-  Tensors decompose(std::span<const Tensor>) const override;      // when mixed
+  Tensors decompose(std::span<const Tensor>) const override;      // when mixed or combined
 };
 
 /// Geometry of a convolution or pooling over 1, 2 or 3 spatial axes.

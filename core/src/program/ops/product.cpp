@@ -23,12 +23,22 @@ const char* name_of(Epilogue epilogue) {
   return "none";
 }
 
+const char* name_of(Combine combine) {
+  switch (combine) {
+    case Combine::add: return "add";
+    case Combine::mask: return "mask";
+    case Combine::none: break;
+  }
+  return "none";
+}
+
 std::string epilogue_label(bool bias, Epilogue epilogue) {
   return concat(bias ? "+bias" : "", epilogue == Epilogue::none ? "" : concat("+", epilogue));
 }
 
 std::string Matmul::label() const {
-  return concat("matmul ", transpose_a ? "a'" : "a", transpose_b ? "b'" : "b", epilogue_label(bias, epilogue));
+  return concat("matmul ", transpose_a ? "a'" : "a", transpose_b ? "b'" : "b",
+                combine == Combine::none ? "" : concat("+", combine), epilogue_label(bias, epilogue));
 }
 
 TensorSpecs Matmul::infer(std::span<const TensorSpec> in) const {
@@ -44,15 +54,30 @@ TensorSpecs Matmul::infer(std::span<const TensorSpec> in) const {
   }
   if (bias && !in[2].shape.compatible({columns})) mismatch("bias of shape ", in[2].shape, " for ", columns, " columns");
   const Shape batch = broadcast_shapes(a.slice(0, -2), b.slice(0, -2), "matmul");
-  return {{dtype, batch.concat({rows, columns})}};
+  const TensorSpec result{dtype, batch.concat({rows, columns})};
+  if (combine != Combine::none && !in[bias ? 3 : 2].shape.compatible(result.shape)) {
+    mismatch("a result of shape ", result.shape, " combined with ", in[bias ? 3 : 2].shape);
+  }
+  return {result};
 }
 
 Tensors Matmul::decompose(std::span<const Tensor> inputs) const {
-  return mixed == Mixed::no ? Tensors() : decompose_mixed(*this, inputs);
+  if (mixed != Mixed::no) return decompose_mixed(*this, inputs);
+  if (combine == Combine::none) return {};
+  const Tensor product = matmul_op(inputs[0], inputs[1], transpose_a, transpose_b), &other = inputs[bias ? 3 : 2];
+  const Tensor combined = combine == Combine::add ? product + other : ops::where(ops::greater(other, 0), product, 0);
+  const Tensor y = bias ? combined + inputs[2] : combined;
+  switch (epilogue) {
+    case Epilogue::none: return {y};
+    case Epilogue::relu: return {ops::relu(y)};
+    case Epilogue::sigmoid: return {ops::sigmoid(y)};
+    case Epilogue::tanh: return {ops::tanh(y)};
+  }
+  return {};
 }
 
 Tensors Matmul::vjp(const Vjp& v) const {
-  assert(!bias && epilogue == Epilogue::none && mixed == Mixed::no);
+  assert(!bias && combine == Combine::none && epilogue == Epilogue::none && mixed == Mixed::no);
   const Tensor &a = v.inputs[0], &b = v.inputs[1], &g = v.gradients[0];
   Tensors result(2);
   if (v.wanted[0]) {

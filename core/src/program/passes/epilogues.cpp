@@ -1,5 +1,6 @@
 // Epilogues: bias and activation of a product or convolution are applied while its result is in cache. A reshape between
-// them, as of a product over sequences or into heads, moves behind.
+// them, as of a product over sequences or into heads, moves behind. A product takes in a residual connection, or another
+// gradient of the same value, and the mask of the relu that its result is the gradient of.
 //
 //   %3 = matmul(%0, %1)                %5 = matmul(%0, %1, %2; bias, relu)
 //   %4 = add(%3, %2)            ->
@@ -41,7 +42,7 @@ int with_bias(Rewriting& r, int product, int bias) {
   T op = op_of<T>(*made);
   op.bias = true;
   std::vector<int> inputs = made->inputs;
-  inputs.push_back(as_channels(r, bias));
+  inputs.insert(inputs.begin() + 2, as_channels(r, bias));
   return r.add(op, std::move(inputs));
 }
 
@@ -87,7 +88,7 @@ int take_in_activation(Rewriting& r, const Instruction& i) {
 }
 
 /// Of half-width floats it stays: a mask that is kept is cheaper than to look at y again.
-int take_in_mask(Rewriting& r, const Instruction& i) {
+int mask_convolution(Rewriting& r, const Instruction& i) {
   auto* test = r.made_by<Binary>(i.inputs[0]);
   auto* made = r.made_by<ConvBackwardData>(i.inputs[1]);
   if (!test || !made || made->inputs.size() > 2 || !r.read_once(i.inputs[1]) || !r.is_uniform(i.inputs[2], 0)) return kKeep;
@@ -98,8 +99,37 @@ int take_in_mask(Rewriting& r, const Instruction& i) {
   return r.add(made->op, {made->inputs[0], made->inputs[1], y});
 }
 
-constexpr RuleRow kRules[] = {
-    {Binary::kName, take_in_bias}, {Unary::kName, take_in_activation}, {Select::kName, take_in_mask}};
+/// The product of which x is the result, perhaps reshaped, combined with `other`.
+int combined(Rewriting& r, int x, int other, Combine how) {
+  const int product = before_reshape(r, x);
+  auto* made = bare<Matmul>(r, product);
+  if (!made || op_of<Matmul>(*made).combine != Combine::none || !is_floating(r.dtype(x)) || !(r.spec(other) == r.spec(x))) return kKeep;
+  Matmul op = op_of<Matmul>(*made);
+  op.combine = how;
+  std::vector<int> inputs = made->inputs;
+  inputs.push_back(r.reshaped(other, r.shape(product)));
+  return r.reshaped(r.add(op, std::move(inputs)), r.shape(x));
+}
+
+int take_in_sum(Rewriting& r, const Instruction& i) {
+  if (op_of<Binary>(i).kind != BinaryKind::add) return kKeep;
+  const int y = combined(r, i.inputs[1], i.inputs[0], Combine::add);
+  return y == kKeep ? combined(r, i.inputs[0], i.inputs[1], Combine::add) : y;
+}
+
+int mask_product(Rewriting& r, const Instruction& i) {
+  auto* condition = r.made_by<Binary>(i.inputs[0]);
+  if (!condition || op_of<Binary>(*condition).kind != BinaryKind::greater) return kKeep;
+  if (!r.is_uniform(condition->inputs[1], 0) || !r.is_uniform(i.inputs[2], 0)) return kKeep;
+  const int product = before_reshape(r, i.inputs[1]);
+  auto* made = r.made_by<Matmul>(product);
+  if (!made || op_of<Matmul>(*made).bias || !(r.spec(i.inputs[1]) == r.result(i))) return kKeep;
+  return combined(r, i.inputs[1], condition->inputs[0], Combine::mask);
+}
+
+constexpr RuleRow kRules[] = {{Binary::kName, take_in_bias},       {Binary::kName, take_in_sum},
+                              {Unary::kName, take_in_activation}, {Select::kName, mask_convolution},
+                              {Select::kName, mask_product}};
 
 }  // namespace
 

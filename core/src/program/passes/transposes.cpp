@@ -44,7 +44,7 @@ int take_in_result(Rewriting& r, const Instruction& i) {
   if (!product || !swaps_matrices(op_of<Transpose>(i)) || !r.read_once(x)) return kKeep;
   Matmul op = op_of<Matmul>(*product);
   const bool is_batched_alike = r.shape(product->inputs[0]).rank() == r.shape(product->inputs[1]).rank();
-  if (op.bias || !is_batched_alike) return kKeep;
+  if (op.bias || op.combine != Combine::none || !is_batched_alike) return kKeep;
   op.transpose_a = !std::exchange(op.transpose_b, !op.transpose_a);
   return r.add(op, {product->inputs[1], product->inputs[0]});
 }
