@@ -1,7 +1,8 @@
-// Products of bfloat16 on AMX tiles. A part of the work packs its own rows of a and columns of b, a stretch of k at a
-// time, so that whoever computes finds them in its own cache.
+// Products of bfloat16 on AMX tiles. What only one part of the work reads of a and b it packs itself, a stretch of k at a
+// time, and has it in its own cache; what several parts read is packed before, once.
 #include <algorithm>
 #include <limits>
+#include <span>
 #include <type_traits>
 #include <utility>
 
@@ -29,8 +30,8 @@ int64_t even(int64_t whole, int64_t piece, int64_t step) {
   return best;
 }
 
-/// How a product is cut, by its shape alone: blocks of the result, and of long sums several parts. Every cut costs: rows
-/// of a packed for one more block of columns, columns of b for one more block of rows, partial sums stored and added.
+/// How a product is cut, by its shape alone: blocks of the result, and of long sums several parts. A cut costs: where there
+/// is more than one block of columns all of a is shared, and of rows all of b; partial sums are stored and added.
 struct Cut {
   Cut(const MatmulPlan& p, bool packs_left) : rows(p.m), columns(p.n), depth(p.k) {
     constexpr int64_t kEnough = 8, kLargest = 512;       // parts; lines of a block
@@ -39,8 +40,8 @@ struct Cut {
     auto work = [&] { return static_cast<double>(rows) * static_cast<double>(columns) * static_cast<double>(depth); };
     while (parts() < kEnough && work() > 2 * kLeastWork) {
       constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
-      const int64_t across = columns < 2 * kBlock ? kNever : packs_left ? rows * depth : 0;
-      const int64_t down = rows < 2 * kBlock ? kNever : columns * depth;
+      const int64_t across = columns < 2 * kBlock ? kNever : packs_left && columns == p.n ? rows * depth : 0;
+      const int64_t down = rows < 2 * kBlock ? kNever : rows == p.m ? columns * depth : 0;
       const int64_t deep = depth < 2 * kDepth ? kNever : rows * columns * (depth == p.k ? 8 : 2);
       const int64_t cheapest = std::min({across, down, deep});
       if (cheapest == kNever) break;
@@ -63,13 +64,49 @@ void as_values(DType dtype, Byte* memory, F&& f) {
   dtype == DType::float32 ? f(reinterpret_cast<Single*>(memory)) : f(reinterpret_cast<Half*>(memory));
 }
 
+/// One operand of a product: its lines are rows of a or columns of b.
+struct Side {
+  DType dtype;
+  bool is_left, in_rows;                 ///< in_rows: a line is contiguous in memory
+  int64_t lines, depth;
+  std::span<const int64_t> items;        ///< where the matrix of each product begins
+
+  int64_t ld() const { return in_rows ? depth : lines; }
+  int64_t values() const { return pieces(lines, amx::kLines) * amx::strip_values(depth); }   ///< of a product, packed
+
+  /// Packs `count` lines, values k to k + deep of each, into strips `stride` values apart.
+  void pack(const std::byte* memory, int64_t item, int64_t line, int64_t count, int64_t k, int64_t deep, uint16_t* to,
+            int64_t stride) const {
+    const auto lie = in_rows ? amx::Lie::lines_in_rows : amx::Lie::lines_in_columns;
+    as_values(dtype, memory, [&](auto* from) {
+      from += items[static_cast<size_t>(item)] + (in_rows ? line * depth + k : k * lines + line);
+      is_left ? amx::pack_left(from, ld(), lie, count, deep, to, stride) : amx::pack_right(from, ld(), lie, count, deep, to, stride);
+    });
+  }
+
+  /// The pieces that all of it is packed in, as memory is read front to back.
+  int64_t packing_parts() const { return static_cast<int64_t>(items.size()) * parts_of_item(); }
+  void pack_part(const std::byte* memory, int64_t part, uint16_t* to) const {
+    const int64_t item = part / parts_of_item(), at = part % parts_of_item() * kBlock, strip = amx::strip_values(depth);
+    to += item * values();
+    if (in_rows) return pack(memory, item, at, std::min(kBlock, lines - at), 0, depth, to + at / amx::kLines * strip, strip);
+    pack(memory, item, 0, lines, at, std::min(kBlock, depth - at), to + at * amx::kLines, strip);
+  }
+
+ private:
+  int64_t parts_of_item() const { return pieces(in_rows ? lines : depth, kBlock); }
+};
+
 class AmxMatmul final : public Kernel {
  public:
   explicit AmxMatmul(const Request& r)
-      : plan_(r), packs_left_(!is_left(plan_, r.inputs[0].dtype)), cut_(plan_, packs_left_), a_(r.inputs[0].dtype),
-        b_(r.inputs[1].dtype), c_(r.outputs[0].dtype) {}
+      : plan_(r), packs_left_(!is_left(plan_, r.inputs[0].dtype)), cut_(plan_, packs_left_),
+        a_{r.inputs[0].dtype, true, !plan_.transpose_a, plan_.m, plan_.k, plan_.a},
+        b_{r.inputs[1].dtype, false, plan_.transpose_b, plan_.n, plan_.k, plan_.b}, c_(r.outputs[0].dtype),
+        shares_a_(packs_left_ && cut_.column_blocks > 1), shares_b_(cut_.row_blocks > 1) {}
 
   void run(const Arguments& args) override {
+    pack_shared(args);
     const int64_t parts = plan_.count() * cut_.row_blocks * cut_.column_blocks * cut_.sums;
     const auto grain = static_cast<int64_t>(kFlopsPerRegion / 2 * static_cast<double>(parts) / flops());
     args.pool.blocks(parts, std::max<int64_t>(grain, 1), [&](int64_t begin, int64_t end) {
@@ -80,7 +117,8 @@ class AmxMatmul final : public Kernel {
   }
   std::string name() const override { return "amx"; }
   size_t scratch_bytes() const override {
-    return cut_.sums > 1 ? static_cast<size_t>(cut_.sums * size()) * sizeof(float) : 0;
+    const int64_t sums = cut_.sums > 1 ? cut_.sums * size() : 0;
+    return static_cast<size_t>(sums) * sizeof(float) + static_cast<size_t>(packed_a() + packed_b()) * sizeof(uint16_t);
   }
   double flops() const override { return plan_.flops(); }
 
@@ -104,30 +142,59 @@ class AmxMatmul final : public Kernel {
     return a == DType::bfloat16 && !p.transpose_a && p.m % kBlock == 0 && p.k % amx::kDepth == 0 && p.k <= kFarthest;
   }
 
+  /// Values of what several parts read, packed in scratch memory behind the partial sums.
+  int64_t packed_a() const { return shares_a_ ? plan_.count() * a_.values() : 0; }
+  int64_t packed_b() const { return shares_b_ ? plan_.count() * b_.values() : 0; }
+  uint16_t* shared_a(const Arguments& args) const {
+    return reinterpret_cast<uint16_t*>(partial(args, cut_.sums > 1 ? cut_.sums : 0));
+  }
+  uint16_t* shared_b(const Arguments& args) const { return shared_a(args) + packed_a(); }
+
+  void pack_shared(const Arguments& args) const {
+    const int64_t left = shares_a_ ? a_.packing_parts() : 0, right = shares_b_ ? b_.packing_parts() : 0;
+    args.pool.parallel(left + right, [&](int64_t part, int) {
+      part < left ? a_.pack_part(args.inputs[0], part, shared_a(args)) : b_.pack_part(args.inputs[1], part - left, shared_b(args));
+    });
+  }
+
+  /// Packed strips `stride` values apart.
+  struct Strips {
+    const uint16_t* first;
+    int64_t stride, count;
+    const uint16_t* operator[](int64_t i) const { return first + std::min(i, count - 1) * stride; }
+  };
+  /// `count` lines of an operand from `line` on, values k to k + deep: from what is shared, or packed now into `own`.
+  Strips strips(const Side& side, const std::byte* memory, const uint16_t* shared, uint16_t* own, int64_t item, int64_t line,
+                int64_t count, int64_t k, int64_t deep) const {
+    const int64_t strip = amx::strip_values(shared ? side.depth : deep), strip_count = pieces(count, amx::kLines);
+    if (shared) return {shared + item * side.values() + line / amx::kLines * strip + k * amx::kLines, strip, strip_count};
+    side.pack(memory, item, line, count, k, deep, own, strip);
+    return {own, strip, strip_count};
+  }
+
   void compute(const Arguments& args, int64_t number) const {
     const Part p = part(number);
     const int64_t deepest = amx::strip_values(std::min(kDepth, p.k1 - p.k0));
-    const int64_t row_strips = pieces(p.rows, amx::kLines), column_strips = pieces(p.columns, amx::kLines);
     const int64_t row_blocks = pieces(p.rows, kBlock), column_blocks = pieces(p.columns, kBlock);
     const bool at_once = p.k1 - p.k0 <= kDepth;
     const int64_t sum_values = amx::kBlockValues * (at_once ? 1 : row_blocks * column_blocks);
-    auto* sums = reinterpret_cast<float*>(
-        thread_scratch(static_cast<size_t>(sum_values + column_blocks * kBlock) * sizeof(float) +
-                       static_cast<size_t>((row_strips + column_strips) * deepest) * sizeof(uint16_t)));
+    const int64_t own_strips = (packs_left_ && !shares_a_ ? 2 * row_blocks : 0) + (shares_b_ ? 0 : 2 * column_blocks);
+    auto* sums = reinterpret_cast<float*>(thread_scratch(static_cast<size_t>(sum_values + column_blocks * kBlock) * sizeof(float) +
+                                                         static_cast<size_t>(own_strips * deepest) * sizeof(uint16_t)));
     float* bias = sums + sum_values;
-    auto* b = reinterpret_cast<uint16_t*>(bias + column_blocks * kBlock);
-    uint16_t* a = b + column_strips * deepest;
+    auto* own_b = reinterpret_cast<uint16_t*>(bias + column_blocks * kBlock);
+    uint16_t* own_a = own_b + (shares_b_ ? 0 : 2 * column_blocks) * deepest;
     if (plan_.bias) widen_(args.in<uint16_t>(2) + p.j, bias, static_cast<size_t>(p.columns));
     for (int64_t k = p.k0; k < p.k1; k += kDepth) {
-      const int64_t deep = std::min(kDepth, p.k1 - k), strip = amx::strip_values(deep);
-      pack_right(args, p, k, deep, b);
-      if (packs_left_) pack_left(args, p, k, deep, a);
+      const int64_t deep = std::min(kDepth, p.k1 - k);
+      const Strips b = strips(b_, args.inputs[1], shares_b_ ? shared_b(args) : nullptr, own_b, p.item, p.j, p.columns, k, deep);
+      Strips a{};
+      if (packs_left_) a = strips(a_, args.inputs[0], shares_a_ ? shared_a(args) : nullptr, own_a, p.item, p.i, p.rows, k, deep);
       for (int64_t j = 0; j < column_blocks; ++j) {
-        const amx::Right right{{b + 2 * j * strip, b + std::min(2 * j + 1, column_strips - 1) * strip}};
+        const amx::Right right{{b[2 * j], b[2 * j + 1]}};
         for (int64_t i = 0; i < row_blocks; ++i) {
           float* sum = at_once ? sums : sums + (j * row_blocks + i) * amx::kBlockValues;
-          const amx::Left left = packs_left_ ? amx::Left{{a + 2 * i * strip, a + std::min(2 * i + 1, row_strips - 1) * strip}}
-                                             : left_in_memory(args, p, i * kBlock, k);
+          const amx::Left left = packs_left_ ? amx::Left{{a[2 * i], a[2 * i + 1]}} : left_in_memory(args, p, i * kBlock, k);
           amx::multiply(amx::Block::square, left, right, amx::steps(deep), 1, sum, k > p.k0);
           if (k + kDepth >= p.k1) store(args, p, i * kBlock, j * kBlock, sum, plan_.bias ? bias + j * kBlock : nullptr);
         }
@@ -138,20 +205,6 @@ class AmxMatmul final : public Kernel {
   amx::Left left_in_memory(const Arguments& args, const Part& p, int64_t i, int64_t k) const {
     const uint16_t* first = args.in<uint16_t>(0) + plan_.a[static_cast<size_t>(p.item)] + (p.i + i) * plan_.k + k;
     return {{first, first + amx::kLines * plan_.k}, plan_.k, amx::kDepth};
-  }
-  void pack_left(const Arguments& args, const Part& p, int64_t k, int64_t deep, uint16_t* to) const {
-    as_values(a_, args.inputs[0], [&](auto* a) {
-      a += plan_.a[static_cast<size_t>(p.item)] + (plan_.transpose_a ? k * plan_.m + p.i : p.i * plan_.k + k);
-      const auto lie = plan_.transpose_a ? amx::Lie::lines_in_columns : amx::Lie::lines_in_rows;
-      amx::pack_left(a, plan_.lda(), lie, p.rows, deep, to, amx::strip_values(deep));
-    });
-  }
-  void pack_right(const Arguments& args, const Part& p, int64_t k, int64_t deep, uint16_t* to) const {
-    as_values(b_, args.inputs[1], [&](auto* b) {
-      b += plan_.b[static_cast<size_t>(p.item)] + (plan_.transpose_b ? p.j * plan_.k + k : k * plan_.n + p.j);
-      const auto lie = plan_.transpose_b ? amx::Lie::lines_in_rows : amx::Lie::lines_in_columns;
-      amx::pack_right(b, plan_.ldb(), lie, p.columns, deep, to, amx::strip_values(deep));
-    });
   }
 
   /// The 32 x 32 sums at (i, j) of the part.
@@ -187,7 +240,9 @@ class AmxMatmul final : public Kernel {
   MatmulPlan plan_;
   bool packs_left_;
   Cut cut_;
-  DType a_, b_, c_;
+  Side a_, b_;
+  DType c_;
+  bool shares_a_, shares_b_;
   UnaryLoop widen_ = cast_loop(DType::bfloat16, DType::float32);
 };
 
