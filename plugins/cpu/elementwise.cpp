@@ -6,14 +6,13 @@
 namespace crescent::cpu {
 namespace {
 
-constexpr size_t kMaxRegisters = 192;
+constexpr size_t kMaxRegisters = Elementwise::kMaxRegisters;
 constexpr size_t kBlockMemory = 8 << 10;             // all that the steps of a block touch: the next block has room beside it
 constexpr int64_t kSmallestBlock = 64, kLargestBlock = 2048;
 constexpr size_t kStackBytes = kBlockMemory + 2 * kMaxRegisters * 64 + kMaxRegisters * kSmallestBlock * 8;
 constexpr int64_t kLongestPeriod = 512;
 constexpr int64_t kPartCost = 16384;                 // additions that are worth another thread
 constexpr int64_t kMostParts = 128;
-constexpr size_t kCellBytes = 64;
 constexpr size_t kMostChainInputs = 16;
 
 size_t args_of(FusedStep::Kind kind) {
@@ -77,6 +76,7 @@ std::unique_ptr<Kernel> Elementwise::make(const Request& request) {
   std::vector<FusedStep> steps = steps_of(request.op, request.outputs[0].dtype);
   int last = static_cast<int>(request.inputs.size() + steps.size()) - 1;
   kernel->size_ = request.outputs[0].shape.size();
+  kernel->inputs_ = static_cast<int>(request.inputs.size());
   bool fits = request.inputs.size() + steps.size() <= kMaxRegisters;
   if (!fits) return nullptr;
   kernel->add_inputs(request, steps);
@@ -385,12 +385,12 @@ void Elementwise::execute(const Step& step, std::byte* const* registers, size_t 
   step.widen(half, result, n);
 }
 
-void Elementwise::run_cells(const Arguments& a, std::byte* cells) const {
+void Elementwise::run_cells(const Arguments& a, Cells& cells) const {
   std::byte* pointers[kMaxRegisters];
   for (size_t i = 0; i < registers_.size(); ++i) {
     const Register& r = registers_[i];
     if (!r.is_cell()) continue;
-    pointers[i] = cells + i * kCellBytes;
+    pointers[i] = cells.at(i);
     if (r.input < 0) continue;
     const std::byte* value = a.inputs[r.input];
     if (r.is_half()) cast_loop(r.dtype, DType::float32)(value, pointers[i], 1);
@@ -411,12 +411,12 @@ void Elementwise::write_periodic(const Arguments& a) const {
 }
 
 /// Where the registers of a range are: its first block is at `begin`, none is longer than `n`.
-void Elementwise::place(const Arguments& a, const std::byte* cells, int64_t begin, int64_t n, Block& block) const {
+void Elementwise::place(const Arguments& a, const Cells& cells, int64_t begin, int64_t n, Block& block) const {
   const size_t slot = (static_cast<size_t>(std::min(block_, kLargestBlock)) * slot_bytes_ + 63) / 64 * 64;
   for (size_t i = 0; i < registers_.size(); ++i) {
     const Register& r = registers_[i];
     if (r.slot >= 0) block.registers[i] = block.memory + static_cast<size_t>(r.slot) * slot;
-    else if (r.is_cell()) block.registers[i] = const_cast<std::byte*>(cells) + i * kCellBytes;
+    else if (r.is_cell()) block.registers[i] = const_cast<std::byte*>(cells.at(i));
   }
   for (const Stream& s : streams_) {
     const Register& r = registers_[static_cast<size_t>(s.reg)];
@@ -425,7 +425,7 @@ void Elementwise::place(const Arguments& a, const std::byte* cells, int64_t begi
   }
   for (int i : to_spread_) {
     const Register& r = registers_[static_cast<size_t>(i)];
-    const std::byte* value = cells + static_cast<size_t>(i) * kCellBytes;
+    const std::byte* value = cells.at(static_cast<size_t>(i));
     alignas(8) std::byte half[2];
     if (r.stored) cast_loop(DType::float32, r.dtype)(value, half, 1), value = half;
     fill_loop(r.stored ? size_of(r.dtype) : r.bytes())(value, block.registers[i], static_cast<size_t>(n));
@@ -478,9 +478,10 @@ void Elementwise::sum_rows(const Arguments& a, const Scatter& s, int64_t begin, 
 }
 
 /// Steps that switch between arrays read what the processor does not foresee: the next block, from `begin` on, is asked for.
-void Elementwise::fetch_ahead(const Arguments& a, int64_t begin, int64_t n) const {
+void Elementwise::fetch_ahead(const Arguments& a, int64_t begin, int64_t n, int except) const {
   if (steps_.size() < 2) return;
   for (int i : to_fetch_) {
+    if (i == except) continue;
     const size_t bytes = size_of(registers_[static_cast<size_t>(i)].dtype);
     const std::byte *from = a.inputs[registers_[static_cast<size_t>(i)].input] + static_cast<size_t>(begin) * bytes;
     const std::byte *to = from + static_cast<size_t>(n) * bytes;
@@ -497,24 +498,34 @@ void Elementwise::store(const Arguments& a, int64_t begin, int64_t n, const Bloc
   }
 }
 
-void Elementwise::run_range(const Arguments& a, const std::byte* cells, int64_t begin, int64_t end) const {
+void Elementwise::run_range(const Arguments& a, const Cells& cells, int64_t begin, int64_t end, Elsewhere elsewhere) const {
   Block block;
   place(a, cells, begin, std::min(block_, end - begin), block);
+  if (elsewhere.memory) block.registers[elsewhere.input] = const_cast<std::byte*>(elsewhere.memory);
   for (; begin < end; begin += block_) {
     const int64_t n = std::min(block_, end - begin);
     load(a, begin, n, block);
-    fetch_ahead(a, begin + n, std::min(block_, end - begin - n));
+    fetch_ahead(a, begin + n, std::min(block_, end - begin - n), elsewhere.input);
     for (const Step& step : steps_) execute(step, block.registers, static_cast<size_t>(n));
     store(a, begin, n, block);
     for (const Stream& s : streams_) block.registers[s.reg] += static_cast<size_t>(n) * s.bytes;
   }
 }
 
-void Elementwise::run(const Arguments& a) {
-  if (size_ == 0) return;
-  alignas(64) std::byte cells[kMaxRegisters * kCellBytes];
+bool Elementwise::can_follow(int input) const {
+  const Register& r = registers_[static_cast<size_t>(input)];
+  return r.source == Source::memory && !r.read_by_scatter && scatters_.empty();
+}
+
+void Elementwise::begin(const Arguments& a, Cells& cells) const {
   run_cells(a, cells);
   write_periodic(a);
+}
+
+void Elementwise::run(const Arguments& a) {
+  if (size_ == 0) return;
+  Cells cells;
+  begin(a, cells);
   for (const Scatter& s : scatters_) s.lists.build(a.inputs[s.indices], reinterpret_cast<int32_t*>(a.scratch + s.offset));
   a.pool.blocks(size_, grain_, [&](int64_t begin, int64_t end) { run_range(a, cells, begin, end); });
 }

@@ -13,6 +13,12 @@ namespace crescent::cpu {
 /// The steps of any elementwise op; empty for another op.
 std::vector<FusedStep> steps_of(const Op& op, DType result);
 
+/// An input of which a range alone is there, elsewhere than the arguments say.
+struct Elsewhere {
+  int input = -1;
+  const std::byte* memory = nullptr;
+};
+
 class Elementwise final : public Kernel {
  public:
   /// Null when a step has no loop for its dtype.
@@ -24,6 +30,21 @@ class Elementwise final : public Kernel {
   double flops() const override { return static_cast<double>(size_) * static_cast<double>(steps_.size()); }
   bool in_place(int input) const override { return may_share(input, 0); }
   bool may_share(int input, int output) const override;
+
+  static constexpr size_t kMaxRegisters = 192;
+  /// The numbers that a run works out before its blocks, one a register.
+  struct Cells {
+    static constexpr size_t kBytes = 64;
+    std::byte* at(size_t reg) { return memory + reg * kBytes; }
+    const std::byte* at(size_t reg) const { return memory + reg * kBytes; }
+    alignas(kBytes) std::byte memory[kMaxRegisters * kBytes];
+  };
+  int inputs() const { return inputs_; }
+  /// It can be run range by range, this input being elsewhere.
+  bool can_follow(int input) const;
+  /// A run in ranges of any sizes: begins once, then any thread does any range.
+  void begin(const Arguments& a, Cells& cells) const;
+  void run_range(const Arguments& a, const Cells& cells, int64_t begin, int64_t end, Elsewhere elsewhere = {}) const;
 
  private:
   enum class Source : uint8_t {
@@ -88,13 +109,12 @@ class Elementwise final : public Kernel {
   void add_results(const std::vector<int>& outputs, const Request& request);
   void assign_slots();
   void lay_out();
-  void run_cells(const Arguments& a, std::byte* cells) const;
+  void run_cells(const Arguments& a, Cells& cells) const;
   void write_periodic(const Arguments& a) const;
-  void run_range(const Arguments& a, const std::byte* cells, int64_t begin, int64_t end) const;
-  void place(const Arguments& a, const std::byte* cells, int64_t begin, int64_t n, Block& block) const;
+  void place(const Arguments& a, const Cells& cells, int64_t begin, int64_t n, Block& block) const;
   void load(const Arguments& a, int64_t begin, int64_t n, Block& block) const;
   void sum_rows(const Arguments& a, const Scatter& s, int64_t begin, int64_t n, std::byte* to) const;
-  void fetch_ahead(const Arguments& a, int64_t begin, int64_t n) const;
+  void fetch_ahead(const Arguments& a, int64_t begin, int64_t n, int except) const;
   void store(const Arguments& a, int64_t begin, int64_t n, const Block& block) const;
   void execute(const Step& step, std::byte* const* registers, size_t n) const;
 
@@ -113,7 +133,7 @@ class Elementwise final : public Kernel {
   std::vector<int> periodic_;              ///< registers of that source
   std::vector<Result> results_;
   std::vector<int> written_at_;            ///< per output: the step that writes the caller's memory
-  int slots_ = 0, cost_ = 0;
+  int inputs_ = 0, slots_ = 0, cost_ = 0;
   size_t slot_bytes_ = 0, scratch_bytes_ = 0;
 };
 

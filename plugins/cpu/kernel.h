@@ -53,6 +53,9 @@ class Kernel {
   /// form that this kernel is fastest on. It is run after each change only, and run() finds its result instead of the
   /// input. No kernel: the input is wanted as it is.
   virtual Prepared prepare(int input);
+  /// Asked for a kernel that alone reads this one's only result, as its input `input`: true when this kernel has taken it
+  /// over. Then the other inputs of `next` come after its own, and the outputs are those of `next`.
+  virtual bool follow(std::unique_ptr<Kernel>& /*next*/, int /*input*/) { return false; }
 };
 
 /// A kernel of one input, and the memory that its result takes.

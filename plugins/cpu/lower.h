@@ -40,6 +40,8 @@ struct Lowered {
   bool splice_decomposed(const Program::Instruction& instruction, const Options& options, Pool& pool);
   TensorSpecs specs(const std::vector<int>& list) const;
   void separate_prologue();
+  void join_followers();
+  bool join_follower(size_t product);
 
   std::vector<int> alias_;                 ///< per value: the value whose memory it names, itself for a root
 };

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "amx.h"
+#include "follower.h"
 #include "loops.h"
 #include "matmul.h"
 #include "thread_scratch.h"
@@ -34,11 +35,7 @@ int64_t even(int64_t whole, int64_t piece, int64_t step) {
 /// is more than one block of columns all of a is shared, and of rows all of b; partial sums are stored and added.
 struct Cut {
   Cut(const MatmulPlan& p, bool packs_left) : rows(p.m), columns(p.n), depth(p.k) {
-    constexpr int64_t kEnough = 8, kLargest = 512;       // parts; lines of a block
-    constexpr double kLeastWork = 1e6;                   // multiplications of a part
-    auto parts = [&] { return p.count() * pieces(p.m, rows) * pieces(p.n, columns) * pieces(p.k, depth); };
-    auto work = [&] { return static_cast<double>(rows) * static_cast<double>(columns) * static_cast<double>(depth); };
-    while (parts() < kEnough && work() > 2 * kLeastWork) {
+    while (may_be_cut(p)) {
       constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
       const int64_t across = columns < 2 * kBlock ? kNever : packs_left && columns == p.n ? rows * depth : 0;
       const int64_t down = rows < 2 * kBlock ? kNever : rows == p.m ? columns * depth : 0;
@@ -48,12 +45,32 @@ struct Cut {
       int64_t& halved = cheapest == across ? columns : cheapest == down ? rows : depth;
       halved = (halved + 1) / 2;
     }
+    constexpr int64_t kLargest = 512;        // lines of a block
     rows = even(p.m, std::min(rows, kLargest), kBlock), columns = even(p.n, std::min(columns, kLargest), kBlock);
     depth = even(p.k, depth, amx::kDepth);
     row_blocks = pieces(p.m, rows), column_blocks = pieces(p.n, columns), sums = pieces(p.k, depth);
   }
+
+  /// Blocks of whole rows instead.
+  void take_whole_rows(const MatmulPlan& p) {
+    constexpr int64_t kLargest = 512, kMostSums = 256 << 10;       // rows and values of a block
+    rows = p.m, columns = p.n;
+    while (may_be_cut(p) && rows >= 2 * kBlock) rows = (rows + 1) / 2;
+    rows = even(p.m, std::min({rows, kLargest, std::max(kBlock, kMostSums / columns)}), kBlock);
+    row_blocks = pieces(p.m, rows), column_blocks = 1;
+  }
+
   int64_t rows, columns, depth;              ///< of a part that is not at an edge
   int64_t row_blocks, column_blocks, sums;
+
+ private:
+  /// The parts are few, and not small.
+  bool may_be_cut(const MatmulPlan& p) const {
+    constexpr int64_t kEnough = 8;
+    constexpr double kLeastWork = 1e6;       // multiplications of a part
+    const double work = static_cast<double>(rows) * static_cast<double>(columns) * static_cast<double>(depth);
+    return p.count() * pieces(p.m, rows) * pieces(p.n, columns) * pieces(p.k, depth) < kEnough && work > 2 * kLeastWork;
+  }
 };
 
 /// f(values) on memory as the C++ type of its dtype.
@@ -97,30 +114,41 @@ struct Side {
   int64_t parts_of_item() const { return pieces(in_rows ? lines : depth, kBlock); }
 };
 
-class AmxMatmul final : public Kernel {
+class AmxMatmul final : public Followed {
  public:
   explicit AmxMatmul(const Request& r)
-      : plan_(r), packs_left_(!is_left(plan_, r.inputs[0].dtype)), cut_(plan_, packs_left_),
+      : Followed(r), plan_(r), packs_left_(!is_left(plan_, r.inputs[0].dtype)), cut_(plan_, packs_left_),
         a_{r.inputs[0].dtype, true, !plan_.transpose_a, plan_.m, plan_.k, plan_.a},
-        b_{r.inputs[1].dtype, false, plan_.transpose_b, plan_.n, plan_.k, plan_.b}, c_(r.outputs[0].dtype),
-        shares_a_(packs_left_ && cut_.column_blocks > 1), shares_b_(cut_.row_blocks > 1) {}
+        b_{r.inputs[1].dtype, false, plan_.transpose_b, plan_.n, plan_.k, plan_.b}, c_(r.outputs[0].dtype) {
+    find_shared();
+  }
 
   void run(const Arguments& args) override {
+    Next next;
+    begin(args, next);
     pack_shared(args);
     const int64_t parts = plan_.count() * cut_.row_blocks * cut_.column_blocks * cut_.sums;
-    const auto grain = static_cast<int64_t>(kFlopsPerRegion / 2 * static_cast<double>(parts) / flops());
+    const auto grain = static_cast<int64_t>(kFlopsPerRegion / 2 * static_cast<double>(parts) / plan_.flops());
     args.pool.blocks(parts, std::max<int64_t>(grain, 1), [&](int64_t begin, int64_t end) {
       const amx::Tiles tiles;
-      for (int64_t i = begin; i < end; ++i) compute(args, i);
+      for (int64_t i = begin; i < end; ++i) compute(args, next, i);
     });
-    if (cut_.sums > 1) args.pool.blocks(plan_.count() * plan_.m, 32, [&](int64_t begin, int64_t end) { sum(args, begin, end); });
+    if (cut_.sums > 1) args.pool.blocks(plan_.count() * plan_.m, 32, [&](int64_t begin, int64_t end) { sum(args, next, begin, end); });
   }
-  std::string name() const override { return "amx"; }
-  size_t scratch_bytes() const override {
-    const int64_t sums = cut_.sums > 1 ? cut_.sums * size() : 0;
-    return static_cast<size_t>(sums) * sizeof(float) + static_cast<size_t>(packed_a() + packed_b()) * sizeof(uint16_t);
+
+ protected:
+  /// What follows wants whole rows, for which all of b is packed: that is to be less than the result.
+  bool may_be_followed() const override {
+    return cut_.sums > 1 || (plan_.k <= plan_.m && plan_.count() * cut_.row_blocks * cut_.column_blocks > 1);
   }
-  double flops() const override { return plan_.flops(); }
+  void prepare_for_follower() override {
+    if (cut_.sums == 1) cut_.take_whole_rows(plan_), find_shared();
+  }
+  std::string own_name() const override { return "amx"; }
+  size_t own_scratch_bytes() const override {
+    return static_cast<size_t>(partials() * size()) * sizeof(float) + static_cast<size_t>(packed_a() + packed_b()) * sizeof(uint16_t);
+  }
+  double own_flops() const override { return plan_.flops(); }
 
  private:
   struct Part {
@@ -133,7 +161,11 @@ class AmxMatmul final : public Kernel {
     const int64_t k = sum * cut_.depth;
     return {item, sum, i, j, std::min(cut_.rows, plan_.m - i), std::min(cut_.columns, plan_.n - j), k, std::min(k + cut_.depth, plan_.k)};
   }
-  int64_t size() const { return plan_.count() * plan_.m * plan_.n; }
+  void find_shared() { shares_a_ = packs_left_ && cut_.column_blocks > 1, shares_b_ = cut_.row_blocks > 1; }
+
+  int64_t partials() const { return cut_.sums > 1 ? cut_.sums : 0; }
+  /// Of a partial sum, in whole cache lines.
+  int64_t size() const { return pieces(plan_.count() * plan_.m * plan_.n, amx::kLines) * amx::kLines; }
   float* partial(const Arguments& args, int64_t sum) const { return reinterpret_cast<float*>(args.scratch) + sum * size(); }
 
   /// The tiles of a are in memory as they are wanted, and its rows do not share their places in the first-level cache.
@@ -145,9 +177,7 @@ class AmxMatmul final : public Kernel {
   /// Values of what several parts read, packed in scratch memory behind the partial sums.
   int64_t packed_a() const { return shares_a_ ? plan_.count() * a_.values() : 0; }
   int64_t packed_b() const { return shares_b_ ? plan_.count() * b_.values() : 0; }
-  uint16_t* shared_a(const Arguments& args) const {
-    return reinterpret_cast<uint16_t*>(partial(args, cut_.sums > 1 ? cut_.sums : 0));
-  }
+  uint16_t* shared_a(const Arguments& args) const { return reinterpret_cast<uint16_t*>(partial(args, partials())); }
   uint16_t* shared_b(const Arguments& args) const { return shared_a(args) + packed_a(); }
 
   void pack_shared(const Arguments& args) const {
@@ -172,17 +202,20 @@ class AmxMatmul final : public Kernel {
     return {own, strip, strip_count};
   }
 
-  void compute(const Arguments& args, int64_t number) const {
+  void compute(const Arguments& args, const Next& next, int64_t number) const {
     const Part p = part(number);
     const int64_t deepest = amx::strip_values(std::min(kDepth, p.k1 - p.k0));
     const int64_t row_blocks = pieces(p.rows, kBlock), column_blocks = pieces(p.columns, kBlock);
     const bool at_once = p.k1 - p.k0 <= kDepth;
     const int64_t sum_values = amx::kBlockValues * (at_once ? 1 : row_blocks * column_blocks);
     const int64_t own_strips = (packs_left_ && !shares_a_ ? 2 * row_blocks : 0) + (shares_b_ ? 0 : 2 * column_blocks);
-    auto* sums = reinterpret_cast<float*>(thread_scratch(static_cast<size_t>(sum_values + column_blocks * kBlock) * sizeof(float) +
+    const bool passes_on = next && cut_.sums == 1;
+    const int64_t width = column_blocks * kBlock, row_values = passes_on ? kBlock * width : 0;
+    auto* sums = reinterpret_cast<float*>(thread_scratch(static_cast<size_t>(sum_values + width + row_values) * sizeof(float) +
                                                          static_cast<size_t>(own_strips * deepest) * sizeof(uint16_t)));
     float* bias = sums + sum_values;
-    auto* own_b = reinterpret_cast<uint16_t*>(bias + column_blocks * kBlock);
+    auto* row = passes_on ? reinterpret_cast<std::byte*>(bias + width) : nullptr;      // of blocks
+    auto* own_b = reinterpret_cast<uint16_t*>(bias + width + row_values);
     uint16_t* own_a = own_b + (shares_b_ ? 0 : 2 * column_blocks) * deepest;
     if (plan_.bias) widen_(args.in<uint16_t>(2) + p.j, bias, static_cast<size_t>(p.columns));
     for (int64_t k = p.k0; k < p.k1; k += kDepth) {
@@ -190,13 +223,18 @@ class AmxMatmul final : public Kernel {
       const Strips b = strips(b_, args.inputs[1], shares_b_ ? shared_b(args) : nullptr, own_b, p.item, p.j, p.columns, k, deep);
       Strips a{};
       if (packs_left_) a = strips(a_, args.inputs[0], shares_a_ ? shared_a(args) : nullptr, own_a, p.item, p.i, p.rows, k, deep);
-      for (int64_t j = 0; j < column_blocks; ++j) {
+      for (int64_t block = 0; block < row_blocks * column_blocks; ++block) {
+        const int64_t i = passes_on ? block / column_blocks : block % row_blocks;
+        const int64_t j = passes_on ? block % column_blocks : block / row_blocks;
+        float* sum = at_once ? sums : sums + block * amx::kBlockValues;
+        const amx::Left left = packs_left_ ? amx::Left{{a[2 * i], a[2 * i + 1]}} : left_in_memory(args, p, i * kBlock, k);
         const amx::Right right{{b[2 * j], b[2 * j + 1]}};
-        for (int64_t i = 0; i < row_blocks; ++i) {
-          float* sum = at_once ? sums : sums + (j * row_blocks + i) * amx::kBlockValues;
-          const amx::Left left = packs_left_ ? amx::Left{{a[2 * i], a[2 * i + 1]}} : left_in_memory(args, p, i * kBlock, k);
-          amx::multiply(amx::Block::square, left, right, amx::steps(deep), 1, sum, k > p.k0);
-          if (k + kDepth >= p.k1) store(args, p, i * kBlock, j * kBlock, sum, plan_.bias ? bias + j * kBlock : nullptr);
+        amx::multiply(amx::Block::square, left, right, amx::steps(deep), 1, sum, k > p.k0);
+        if (k + kDepth < p.k1) continue;
+        store(args, p, i * kBlock, j * kBlock, sum, plan_.bias ? bias + j * kBlock : nullptr, row);
+        if (passes_on && j == column_blocks - 1) {
+          const int64_t first = p.item * plan_.m + p.i + i * kBlock;
+          (*next)(first * plan_.n, (first + std::min(kBlock, p.rows - i * kBlock)) * plan_.n, row);
         }
       }
     }
@@ -207,8 +245,8 @@ class AmxMatmul final : public Kernel {
     return {{first, first + amx::kLines * plan_.k}, plan_.k, amx::kDepth};
   }
 
-  /// The 32 x 32 sums at (i, j) of the part.
-  void store(const Arguments& args, const Part& p, int64_t i, int64_t j, float* sums, const float* bias) const {
+  /// The 32 x 32 sums at (i, j) of the part: to c, or where they are to be passed on, to `row`.
+  void store(const Arguments& args, const Part& p, int64_t i, int64_t j, float* sums, const float* bias, std::byte* row) const {
     const int64_t rows = std::min(kBlock, p.rows - i), columns = std::min(kBlock, p.columns - j);
     const int64_t at = (p.item * plan_.m + p.i + i) * plan_.n + p.j + j;
     if (cut_.sums > 1) return amx::store(sums, kBlock, rows, columns, nullptr, false, partial(args, p.sum) + at, plan_.n);
@@ -216,12 +254,12 @@ class AmxMatmul final : public Kernel {
       combine(plan_.combine, args.in<BFloat16>(plan_.other()) + at, plan_.n, rows, columns, sums, kBlock);
     }
     if (!is_simple(plan_.epilogue)) finish<float>(sums, rows, columns, kBlock, std::exchange(bias, nullptr), plan_.epilogue);
-    as_values(c_, args.outputs[0], [&](auto* c) {
-      amx::store(sums, kBlock, rows, columns, bias, plan_.epilogue == Epilogue::relu, c + at, plan_.n);
+    as_values(c_, row ? row : args.outputs[0], [&](auto* c) {
+      amx::store(sums, kBlock, rows, columns, bias, plan_.epilogue == Epilogue::relu, c + (row ? j : at), plan_.n);
     });
   }
 
-  void sum(const Arguments& args, int64_t begin, int64_t end) const {
+  void sum(const Arguments& args, const Next& next, int64_t begin, int64_t end) const {
     const int64_t first = begin * plan_.n, count = (end - begin) * plan_.n;
     float* total = partial(args, 0) + first;
     for (int64_t i = 1; i < cut_.sums; ++i) accumulate(total, partial(args, i) + first, count);
@@ -234,7 +272,10 @@ class AmxMatmul final : public Kernel {
       if (plan_.bias) widen_(args.in<uint16_t>(2) + j, bias, static_cast<size_t>(columns));
       finish<float>(total + j, end - begin, columns, plan_.n, plan_.bias ? bias : nullptr, plan_.epilogue);
     }
-    cast_loop(DType::float32, c_)(total, args.outputs[0] + static_cast<size_t>(first) * size_of(c_), static_cast<size_t>(count));
+    const size_t bytes = size_of(c_);
+    std::byte* to = next ? thread_scratch(static_cast<size_t>(count) * bytes) : args.outputs[0] + static_cast<size_t>(first) * bytes;
+    cast_loop(DType::float32, c_)(total, to, static_cast<size_t>(count));
+    if (next) (*next)(first, first + count, to);
   }
 
   MatmulPlan plan_;

@@ -2,7 +2,9 @@
 #include <algorithm>
 
 #include "blas.h"
+#include "follower.h"
 #include "matmul.h"
+#include "thread_scratch.h"
 
 namespace crescent::cpu {
 namespace {
@@ -47,10 +49,10 @@ class PackPanels final : public Kernel {
 };
 
 template <class T>
-class TiledMatmul final : public Kernel {
+class TiledMatmul final : public Followed {
  public:
   explicit TiledMatmul(const Request& r)
-      : plan_(r), cut_(plan_, true), dtype_(r.outputs[0].dtype), direct_(prefers_direct(plan_)),
+      : Followed(r), plan_(r), cut_(plan_, true), dtype_(r.outputs[0].dtype), direct_(prefers_direct(plan_)),
         gemm_(direct_ ? direct_gemm<T> : packed_gemm<T>) {}
 
   Prepared prepare(int input) override {
@@ -59,60 +61,66 @@ class TiledMatmul final : public Kernel {
     return {std::make_unique<PackPanels<T>>(plan_, cut_), {dtype_, {plan_.k, panel_columns(plan_.n)}}};
   }
   void run(const Arguments& a) override {
+    Next next;
+    begin(a, next);
     // Partial sums outermost: what a thread multiplies is then, as a rule, what it computed a moment ago.
     const int64_t tiles = plan_.count() * cut_.tiles();
-    a.pool.parallel(tiles * cut_.sums, [&](int64_t part, int) { compute(a, cut_.tile(part % tiles), part / tiles); });
-    if (cut_.sums > 1) a.pool.blocks(plan_.count() * plan_.m, 32, [&](int64_t begin, int64_t end) { sum(a, begin, end); });
+    a.pool.parallel(tiles * cut_.sums, [&](int64_t part, int) { compute(a, next, cut_.tile(part % tiles), part / tiles); });
+    if (cut_.sums > 1) a.pool.blocks(plan_.count() * plan_.m, 32, [&](int64_t begin, int64_t end) { sum(a, next, begin, end); });
   }
-  std::string name() const override { return direct_ ? "highway" : "highway packed"; }
-  size_t scratch_bytes() const override {
-    return cut_.sums > 1 ? static_cast<size_t>((cut_.sums - 1) * size()) * sizeof(T) : 0;
+
+ protected:
+  bool may_be_followed() const override {
+    return cut_.sums > 1 || (cut_.column_tiles == 1 && plan_.count() * cut_.row_tiles > 1);
   }
-  double flops() const override { return plan_.flops(); }
+  size_t own_scratch_bytes() const override {
+    return cut_.sums > 1 ? static_cast<size_t>((cut_.sums - in_output()) * size()) * sizeof(T) : 0;
+  }
+  std::string own_name() const override { return direct_ ? "highway" : "highway packed"; }
+  double own_flops() const override { return plan_.flops(); }
 
  private:
   int64_t size() const { return plan_.count() * plan_.m * plan_.n; }
-  /// Partial sum 0 is the output itself.
+  /// Partial sum 0 is the output itself, unless something follows.
+  int64_t in_output() const { return is_followed() ? 0 : 1; }
   T* result(const Arguments& a, int64_t sum) const {
-    return sum == 0 ? a.out<T>(0) : reinterpret_cast<T*>(a.scratch) + (sum - 1) * size();
+    return sum < in_output() ? a.out<T>(0) : reinterpret_cast<T*>(a.scratch) + (sum - in_output()) * size();
   }
 
-  /// A tile in registers begins with the bias, which a mask is not for, and knows no other activation than relu.
-  bool ends_in_tile() const {
-    return !direct_ && is_simple(plan_.epilogue) && !(plan_.bias && plan_.combine == Combine::mask);
-  }
-
-  void compute(const Arguments& a, const MatmulCut::Tile& t, int64_t sum) const {
-    const int64_t q = sum * cut_.depth, lda = plan_.lda();
+  void compute(const Arguments& a, const Next& next, const MatmulCut::Tile& t, int64_t sum) const {
+    const int64_t q = sum * cut_.depth, at = (t.item * plan_.m + t.i) * plan_.n + t.j, lda = plan_.lda();
     Product<T> p{plan_.transpose_a, plan_.transpose_b, t.rows, t.columns, std::min(cut_.depth, plan_.k - q)};
     p.a = a.in<T>(0) + plan_.a[t.item] + (plan_.transpose_a ? q * lda + t.i : t.i * lda + q), p.lda = lda;
     p.b = a.in<T>(1) + (is_packed_ ? packed_offset(plan_, t, q) : plan_.b[t.item] + offset_of_right(plan_, t, q));
     p.ldb = plan_.ldb(), p.is_packed = is_packed_;
-    p.c = result(a, sum) + (t.item * plan_.m + t.i) * plan_.n + t.j, p.ldc = plan_.n;
-    const T* bias = plan_.bias ? a.in<T>(2) + t.j : nullptr;
+    p.c = result(a, sum) + at, p.ldc = plan_.n;
     if (cut_.sums > 1) return gemm_(p);
-    if (ends_in_tile()) {
-      p.bias = bias, p.relu = plan_.epilogue == Epilogue::relu, p.combine = plan_.combine;
-      if (p.combine != Combine::none) p.other = a.in<T>(plan_.other()) + (p.c - a.out<T>(0));
+    if (next) p.c = reinterpret_cast<T*>(thread_scratch(static_cast<size_t>(t.rows * plan_.n) * sizeof(T)));
+    multiply(a, p, at, t.j);
+    if (next) (*next)(at, at + t.rows * plan_.n, p.c);
+  }
+
+  /// All there is to these rows from column j on, which begin at element `at` of the output. A tile in registers begins
+  /// with the bias, which a mask is not for, and knows no other activation than relu.
+  void multiply(const Arguments& a, Product<T>& p, int64_t at, int64_t j) const {
+    const T* bias = plan_.bias ? a.in<T>(2) + j : nullptr;
+    const T* other = plan_.combine == Combine::none ? nullptr : a.in<T>(plan_.other()) + at;
+    if (!direct_ && is_simple(plan_.epilogue) && !(bias && plan_.combine == Combine::mask)) {
+      p.bias = bias, p.combine = plan_.combine, p.other = other, p.relu = plan_.epilogue == Epilogue::relu;
       return gemm_(p);
     }
     gemm_(p);
-    combine_rows(a, t.item * plan_.m + t.i, t.rows, t.j, t.columns);
+    if (other) combine(plan_.combine, other, plan_.n, p.m, p.n, p.c, p.ldc);
     finish(p.c, p.m, p.n, p.ldc, bias, plan_.epilogue);
   }
 
-  void sum(const Arguments& a, int64_t begin, int64_t end) const {
-    const int64_t first = begin * plan_.n, count = (end - begin) * plan_.n;
-    for (int64_t i = 1; i < cut_.sums; ++i) accumulate(result(a, 0) + first, result(a, i) + first, count);
-    combine_rows(a, begin, end - begin, 0, plan_.n);
-    finish(result(a, 0) + first, end - begin, plan_.n, plan_.n, plan_.bias ? a.in<T>(2) : nullptr, plan_.epilogue);
-  }
-
-  /// These rows, of all products, and columns of the output.
-  void combine_rows(const Arguments& a, int64_t i, int64_t rows, int64_t j, int64_t columns) const {
-    if (plan_.combine == Combine::none) return;
-    const int64_t at = i * plan_.n + j;
-    combine(plan_.combine, a.in<T>(plan_.other()) + at, plan_.n, rows, columns, a.out<T>(0) + at, plan_.n);
+  void sum(const Arguments& a, const Next& next, int64_t begin, int64_t end) const {
+    const int64_t n = plan_.n, first = begin * n, count = (end - begin) * n;
+    T* c = result(a, 0) + first;
+    for (int64_t i = 1; i < cut_.sums; ++i) accumulate(c, result(a, i) + first, count);
+    if (plan_.combine != Combine::none) combine(plan_.combine, a.in<T>(plan_.other()) + first, n, end - begin, n, c, n);
+    finish(c, end - begin, n, n, plan_.bias ? a.in<T>(2) : nullptr, plan_.epilogue);
+    if (next) (*next)(first, first + count, c);
   }
 
   MatmulPlan plan_;
