@@ -109,6 +109,12 @@ MatmulCut::MatmulCut(const MatmulPlan& p, bool split_sums) : m(p.m), n(p.n) {
   row_tiles = pieces(m, rows), column_tiles = pieces(n, columns), sums = pieces(p.k, depth);
 }
 
+void MatmulCut::take_whole_rows() {
+  constexpr int64_t kLeastTiles = 8;
+  rows = std::min(m, rounded(pieces(m, std::max(kLeastTiles, row_tiles)), 4)), columns = n;
+  row_tiles = pieces(m, rows), column_tiles = 1;
+}
+
 MatmulCut::Tile MatmulCut::tile(int64_t number) const {
   const int64_t within = number % tiles(), i = within / column_tiles * rows, j = within % column_tiles * columns;
   return {number / tiles(), i, j, std::min(rows, m - i), std::min(columns, n - j)};

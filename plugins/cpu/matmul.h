@@ -37,6 +37,8 @@ struct MatmulCut {
 
   int64_t tiles() const { return row_tiles * column_tiles; }         ///< of one product
   Tile tile(int64_t number) const;
+  /// Tiles of whole rows instead.
+  void take_whole_rows();
 
   int64_t m, n;
   int64_t rows, columns, depth;          ///< of a tile that is not at an edge, and of a partial sum

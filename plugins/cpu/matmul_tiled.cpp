@@ -70,8 +70,13 @@ class TiledMatmul final : public Followed {
   }
 
  protected:
+  /// What follows wants whole rows. A tile of them reads all of b, which is to be little beside the result.
   bool may_be_followed() const override {
-    return cut_.sums > 1 || (cut_.column_tiles == 1 && plan_.count() * cut_.row_tiles > 1);
+    const bool has_rows = cut_.column_tiles == 1 || 4 * plan_.k <= plan_.m;
+    return cut_.sums > 1 || (has_rows && plan_.count() * cut_.tiles() > 1);
+  }
+  void prepare_for_follower() override {
+    if (cut_.sums == 1 && cut_.column_tiles > 1) cut_.take_whole_rows();
   }
   size_t own_scratch_bytes() const override {
     return cut_.sums > 1 ? static_cast<size_t>((cut_.sums - in_output()) * size()) * sizeof(T) : 0;

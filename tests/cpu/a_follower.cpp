@@ -57,7 +57,7 @@ Result run(const Program& program, const Tensors& inputs, const Shape& shape) {
 }  // namespace
 
 TEST_CASE("an update within the product that makes its gradient gives the same bits", "[cpu][follower]") {
-  const int64_t sizes[][3] = {{784, 512, 128}, {200, 96, 64}, {300, 33, 2100}, {600, 96, 90}, {512, 10, 128}, {512, 700, 300}, {40, 30, 20}};
+  const int64_t sizes[][3] = {{784, 512, 128}, {200, 96, 64}, {300, 33, 2100}, {600, 96, 90}, {512, 10, 128}, {512, 700, 300}, {900, 300, 40}, {40, 30, 20}};
   for (const auto& [m, n, k] : sizes) {
     for (bool mixed : {false, true}) {
       const Variable w(numbers({m, n}, 1)), momentum(numbers({m, n}, 2));
