@@ -123,6 +123,14 @@ void gradient(const Rows<T>& block, const T* dy, const S* mean, const S* scale, 
   });
 }
 
+/// Asks for the row that is some rows further: one of a few lines is over before the machine sees the next one coming.
+template <class T>
+HWY_INLINE void fetch_ahead(const T* row, int64_t columns) {
+  constexpr int64_t kAhead = 4096 / sizeof(T), kLine = 64 / sizeof(T);
+  const T* later = row + std::max<int64_t>(1, kAhead / columns) * columns;
+  for (int64_t i = 0; i < columns; i += kLine) __builtin_prefetch(later + i);
+}
+
 template <class T, class S = Computed<T>>
 HWY_INLINE S squared_deviations(const T* x, int64_t count, S center) {
   const hn::ScalableTag<S> d;
@@ -147,6 +155,7 @@ void row_forward(const Rows<T>& block, const S* gamma, const S* beta, double eps
   const S share = S{1} / static_cast<S>(columns);
   for (int64_t i = 0; i < block.rows; ++i, y += columns) {
     const T* x = block.x + i * columns;
+    fetch_ahead(x, columns), fetch_ahead(y, columns);
     auto sum = hn::Zero(d);
     for_vectors(d, columns, [&](auto load, auto) HWY_ATTR { sum = hn::Add(sum, load(x)); });
     mean[i] = hn::GetLane(hn::SumOfLanes(d, sum)) * share;
@@ -167,6 +176,7 @@ void row_gradient(const Rows<T>& block, const S* gamma, const S* mean, const S* 
   const S share = S{1} / static_cast<S>(columns);
   for (int64_t i = 0; i < block.rows; ++i, dy += columns, dx += columns) {
     const T* x = block.x + i * columns;
+    fetch_ahead(x, columns), fetch_ahead(dy, columns), fetch_ahead<T>(dx, columns);
     const auto middle = hn::Set(d, mean[i]), factor = hn::Set(d, rstd[i]);
     auto sum = hn::Zero(d), dot = hn::Zero(d);
     for_vectors(d, columns, [&](auto load, auto store) HWY_ATTR {
