@@ -23,7 +23,8 @@ namespace {
 // above them the number of the region. A worker that wakes late finds the region closed and has touched nothing.
 constexpr uint32_t kOpen = 1, kCallerSleeps = 2, kOne = 4, kInside = 0xfffc, kRegion = 0x10000;
 
-constexpr auto kSpin = std::chrono::microseconds(80);      // between two training steps the next batch is gathered
+/// Longer gains 3 % in training where every thread has a core, and costs 10 % where they share one.
+constexpr auto kSpin = std::chrono::microseconds(40);
 
 thread_local bool inside_region = false;
 
