@@ -17,7 +17,7 @@ namespace {
 
 using amx::kBlock;
 
-constexpr int64_t kDepth = 256;              ///< packed at a time: four strips of it fit the first-level cache
+constexpr int64_t kDepth = 288;              ///< packed at a time at most: four strips of it fit the first-level cache
 constexpr double kFlopsPerRegion = 4e6;      ///< worth another thread
 
 int64_t pieces(int64_t whole, int64_t piece) { return (whole + piece - 1) / piece; }
@@ -204,9 +204,10 @@ class AmxMatmul final : public Followed {
 
   void compute(const Arguments& args, const Next& next, int64_t number) const {
     const Part p = part(number);
-    const int64_t deepest = amx::strip_values(std::min(kDepth, p.k1 - p.k0));
+    const int64_t whole = p.k1 - p.k0, stretch = pieces(pieces(whole, pieces(whole, kDepth)), amx::kDepth) * amx::kDepth;
+    const int64_t deepest = amx::strip_values(stretch);
     const int64_t row_blocks = pieces(p.rows, kBlock), column_blocks = pieces(p.columns, kBlock);
-    const bool at_once = p.k1 - p.k0 <= kDepth;
+    const bool at_once = whole <= stretch;
     const int64_t sum_values = amx::kBlockValues * (at_once ? 1 : row_blocks * column_blocks);
     const int64_t own_strips = (packs_left_ && !shares_a_ ? 2 * row_blocks : 0) + (shares_b_ ? 0 : 2 * column_blocks);
     const bool passes_on = next && cut_.sums == 1;
@@ -218,8 +219,8 @@ class AmxMatmul final : public Followed {
     auto* own_b = reinterpret_cast<uint16_t*>(bias + width + row_values);
     uint16_t* own_a = own_b + (shares_b_ ? 0 : 2 * column_blocks) * deepest;
     if (plan_.bias) widen_(args.in<uint16_t>(2) + p.j, bias, static_cast<size_t>(p.columns));
-    for (int64_t k = p.k0; k < p.k1; k += kDepth) {
-      const int64_t deep = std::min(kDepth, p.k1 - k);
+    for (int64_t k = p.k0; k < p.k1; k += stretch) {
+      const int64_t deep = std::min(stretch, p.k1 - k);
       const Strips b = strips(b_, args.inputs[1], shares_b_ ? shared_b(args) : nullptr, own_b, p.item, p.j, p.columns, k, deep);
       Strips a{};
       if (packs_left_) a = strips(a_, args.inputs[0], shares_a_ ? shared_a(args) : nullptr, own_a, p.item, p.i, p.rows, k, deep);
@@ -230,7 +231,7 @@ class AmxMatmul final : public Followed {
         const amx::Left left = packs_left_ ? amx::Left{{a[2 * i], a[2 * i + 1]}} : left_in_memory(args, p, i * kBlock, k);
         const amx::Right right{{b[2 * j], b[2 * j + 1]}};
         amx::multiply(amx::Block::square, left, right, amx::steps(deep), 1, sum, k > p.k0);
-        if (k + kDepth < p.k1) continue;
+        if (k + stretch < p.k1) continue;
         store(args, p, i * kBlock, j * kBlock, sum, plan_.bias ? bias + j * kBlock : nullptr, row);
         if (passes_on && j == column_blocks - 1) {
           const int64_t first = p.item * plan_.m + p.i + i * kBlock;
