@@ -111,8 +111,10 @@ int combined(Rewriting& r, int x, int other, Combine how) {
   return r.reshaped(r.add(op, std::move(inputs)), r.shape(x));
 }
 
+/// What is elementwise is better one pass with the sum, as in the update of an optimizer.
 int take_in_sum(Rewriting& r, const Instruction& i) {
-  if (op_of<Binary>(i).kind != BinaryKind::add) return kKeep;
+  auto is_fused = [&](int x) { return r.read_once(x) && r.maker(x) && is_elementwise(*r.maker(x)->op); };
+  if (op_of<Binary>(i).kind != BinaryKind::add || is_fused(i.inputs[0]) || is_fused(i.inputs[1])) return kKeep;
   const int y = combined(r, i.inputs[1], i.inputs[0], Combine::add);
   return y == kKeep ? combined(r, i.inputs[0], i.inputs[1], Combine::add) : y;
 }
