@@ -62,7 +62,8 @@ TEST_CASE("a running training step allocates nothing, from memory and from files
   write_npy("allocations_x.npy", x);
   write_npy("allocations_y.npy", y);
   const std::pair in_memory(x, y), in_files(open_npy("allocations_x.npy"), open_npy("allocations_y.npy"));
-  for (const auto& [arrays, shuffle] : {std::pair(in_memory, Value(true)), {in_files, Value(false)}, {in_files, Value("batch")}}) {
+  for (const auto& [arrays, shuffle] : {std::pair(in_memory, Value(true)), {in_memory, Value(false)}, {in_files, Value(false)},
+                                        {in_files, Value("batch")}}) {
     auto counter = std::make_shared<AllocationCounter>();
     model->fit({arrays.first}, {arrays.second}, {{"epochs", 20}, {"batch_size", 8}, {"verbose", 0}, {"shuffle", shuffle}, {"callbacks", counter}});
     CHECK(counter->steps > 0);

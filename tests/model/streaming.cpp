@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <numeric>
@@ -31,6 +32,19 @@ Tensor numbers(int64_t n) {
   std::vector<int64_t> values(static_cast<size_t>(n));
   std::iota(values.begin(), values.end(), 0);
   return Tensor::from(values, {n});
+}
+
+/// An idx file has its bytes in the other order, so that it is read and not mapped. `values` are float32.
+void write_idx(const std::string& path, const Tensor& values) {
+  auto reversed = [](auto number) {
+    char bytes[4];
+    std::memcpy(bytes, &number, 4);
+    return std::string{bytes[3], bytes[2], bytes[1], bytes[0]};
+  };
+  std::ofstream file(path, std::ios::binary);
+  file << std::string("\0\0\x0d", 3) << static_cast<char>(values.rank());
+  for (int64_t dim : values.shape()) file << reversed(static_cast<int32_t>(dim));
+  for (double value : values.to_vector()) file << reversed(static_cast<float>(value));
 }
 
 Value boxed(const Tensor& t) { return std::make_shared<BoxedTensor>(t); }
@@ -86,15 +100,18 @@ TEST_CASE("idx files have their bytes in the other order; packed ones are refuse
 
 TEST_CASE("training from files gives the numbers of training from memory") {
   const Tensor x = SeedGenerator(5).normal({50, 3}), y = ops::sum(x, {1}, true);
-  const Scratch x_file(x), y_file(y);
+  const Scratch x_file(x), y_file(y), swapped_file;
+  write_idx(swapped_file.path, x);
   for (const Value& shuffle : {Value(false), Value("batch")}) {
     const Dict options{{"batch_size", 8}, {"epochs", 3}, {"verbose", 0}, {"shuffle", shuffle}, {"validation_split", 0.2}};
-    auto from_memory = small_model(), from_files = small_model(), from_both = small_model();
+    auto from_memory = small_model(), from_files = small_model(), from_both = small_model(), from_swapped = small_model();
     from_memory->fit({x}, {y}, options);
     from_files->fit({open_npy(x_file.path)}, {open_npy(y_file.path)}, options);
     from_both->fit({x}, {open_npy(y_file.path)}, options);
+    from_swapped->fit({open_idx(swapped_file.path)}, {open_npy(y_file.path)}, options);
     CHECK(from_files->history()->at("val_loss") == from_memory->history()->at("val_loss"));
     CHECK(from_both->history()->at("val_loss") == from_memory->history()->at("val_loss"));
+    CHECK(from_swapped->history()->at("val_loss") == from_memory->history()->at("val_loss"));
     const Tensor expected = from_memory->predict({x}).front();
     CHECK(from_files->predict({open_npy(x_file.path)}).front().to_vector() == expected.to_vector());
     CHECK(from_files->evaluate({open_npy(x_file.path)}, {open_npy(y_file.path)}, {{"verbose", 0}}).front().second ==
@@ -144,6 +161,55 @@ TEST_CASE("what cannot be read ends the run with its reason; the model stays") {
   model->fit({x}, {Tensor({4000, 1}, DType::float32)}, {{"verbose", 0}});
 }
 
+TEST_CASE("a file that becomes shorter while it is in use is an error, not the end of the process") {
+  const Tensor x = SeedGenerator(5).normal({4000, 3});
+  for (const bool shuffle : {false, true}) {
+    const Scratch file(x);
+    const SeedGenerator order(7);
+    const DatasetPtr data = array_dataset({open_npy(file.path)}, {}, {}, {.batch_size = 1000, .shuffle = shuffle, .order = &order});
+    Batch batch;
+    data->begin_epoch();
+    REQUIRE(data->next(batch));
+    std::filesystem::resize_file(file.path, 200);
+    CHECK(batch.x.front().to_vector().size() == 3000);
+    CHECK_THROWS_WITH(data->check(), Contains(file.path) && Contains("ends at offset 200"));
+    CHECK_THROWS_WITH(data->next(batch), Contains(file.path) && Contains("ends at offset 200"));
+  }
+  class Cut final : public Callback {
+   public:
+    explicit Cut(std::string path) : path_(std::move(path)) {}
+    void on_train_batch_begin(int64_t, const Logs&) override { std::filesystem::resize_file(path_, 200); }
+
+   private:
+    std::string path_;
+  };
+  const Scratch file(x);
+  const Tensor in_file = open_npy(file.path);
+  auto model = small_model();
+  CHECK_THROWS_WITH(model->fit({in_file}, {Tensor({4000, 1}, DType::float32)},
+                               {{"verbose", 0}, {"batch_size", 4000}, {"shuffle", false}, {"steps_per_epoch", 1},
+                                {"callbacks", std::make_shared<Cut>(file.path)}}),
+                    Contains(file.path) && Contains("ends at offset 200"));
+  CHECK_THROWS_WITH(in_file.clone(), Contains("ends at offset 200"));
+}
+
+TEST_CASE("what is written into a batch of a file stays out of the file and of later batches") {
+  const Tensor x = SeedGenerator(5).normal({100, 3});
+  const Scratch file(x);
+  const Tensor in_file = open_npy(file.path);
+  Batch batch;
+  for (const int64_t batch_size : {100, 64}) {           // the second dataset is given a batch of the first
+    const SeedGenerator order(7);
+    const DatasetPtr data = array_dataset({in_file}, {}, {}, {.batch_size = batch_size, .shuffle = batch_size == 64, .order = &order});
+    data->begin_epoch();
+    REQUIRE(data->next(batch));
+  }
+  const DatasetPtr again = array_dataset({in_file}, {}, {}, {.batch_size = 100});
+  again->begin_epoch();
+  REQUIRE(again->next(batch));
+  CHECK(batch.x.front().to_vector() == x.to_vector());
+}
+
 TEST_CASE("prefetch gives what was made before an error, begins again in the middle, and ends while it works") {
   std::atomic<int> made = 0;
   auto source = generator_dataset([&](Batch& batch) {
@@ -179,8 +245,9 @@ TEST_CASE("prefetch gives what was made before an error, begins again in the mid
 
 TEST_CASE("steps go on over the end of a file; a run that stops early leaves no thread") {
   const Tensor x = SeedGenerator(5).normal({64, 3}), y = ops::sum(x, {1}, true);
-  const Scratch x_file(x), y_file(y);
-  const Tensor x_in = open_npy(x_file.path), y_in = open_npy(y_file.path);
+  const Scratch x_file, y_file(y);
+  write_idx(x_file.path, x);
+  const Tensor x_in = open_idx(x_file.path), y_in = open_npy(y_file.path);
   auto count_threads = [] {
     return std::distance(std::filesystem::directory_iterator("/proc/self/task"), std::filesystem::directory_iterator());
   };

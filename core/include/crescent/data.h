@@ -23,6 +23,8 @@ class CRESCENT_API Dataset {
   virtual bool next(Batch& batch) = 0;
   /// True when next() waits for files and may be called on another thread: fit, evaluate and predict then prefetch.
   virtual bool reads_files() const { return false; }
+  /// Fails when values may have been lost since next() gave them: a mapped file became shorter. next() asks too.
+  virtual void check() const {}
 };
 using DatasetPtr = std::shared_ptr<Dataset>;
 
@@ -32,8 +34,9 @@ struct ArrayOptions {
   const SeedGenerator* order = nullptr;      ///< draws the permutation of each epoch; needed for shuffle
 };
 /// All arrays share the first axis (Keras' message otherwise). Without shuffle, batches share the arrays' memory; with it, rows are
-/// gathered. The last batch may be smaller. Arrays may stay in files (open_idx, open_npy, open_array): their rows are read batch by
-/// batch, and shuffled without random access: runs of rows change places and pass a buffer that hands out its rows at random.
+/// gathered. The last batch may be smaller. Arrays may stay in files (open_idx, open_npy, open_array): batches then share the mapped
+/// file, or are read where its values are packed or in another byte order. Files are shuffled without random access: runs of rows
+/// change places, and those of a window are mixed.
 CRESCENT_API DatasetPtr array_dataset(Tensors x, Tensors y, Tensors sample_weight, const ArrayOptions& options);
 /// `produce` gives the next batch or false at the end of the epoch; it is asked again next epoch.
 CRESCENT_API DatasetPtr generator_dataset(std::function<bool(Batch&)> produce, int64_t batches = -1);

@@ -1,9 +1,10 @@
-// Arrays as a dataset: batches of rows, as they lie in memory, gathered, or read from files.
+// Arrays as a dataset: batches of rows, as they lie in memory or in mapped files, gathered, or read from files.
 #include "model/array_dataset.h"
 
 #include <cstring>
 #include <optional>
 
+#include "model/file_storage.h"
 #include "model/foresee.h"
 #include "model/shuffle_buffer.h"
 #include "tensor/tensor_record.h"
@@ -11,10 +12,13 @@
 namespace crescent {
 namespace {
 
+/// In a file, mapped or not.
+bool is_in_file(const Tensor& array) { return !array.in_memory() || is_mapped(array); }
+
 /// Turns `tensor` into one whose values may be written: on its own memory when nobody else has that and it is large enough.
 void make_writable(Tensor& tensor, const TensorSpec& spec) {
   const size_t bytes = static_cast<size_t>(spec.shape.size()) * size_of(spec.dtype);
-  const bool ours = tensor && is_unshared(tensor) && tensor.in_memory() && tensor.storage()->bytes() >= bytes;
+  const bool ours = tensor && is_unshared(tensor) && !is_in_file(tensor) && tensor.storage()->bytes() >= bytes;
   if (ours && tensor.spec() == spec) return;
   tensor = ours ? Tensor::on(tensor.storage(), 0, spec) : Tensor::uninitialized(spec);
 }
@@ -23,45 +27,58 @@ class ArrayDataset final : public Dataset {
  public:
   ArrayDataset(Arrays arrays, int64_t batch_size, Shuffle shuffle, const SeedGenerator* order)
       : arrays_(std::move(arrays)), batch_size_(batch_size), shuffle_(shuffle), order_(order), samples_(arrays_.samples()) {
-    each([&](const Tensor& array) {
-      if (array && !array.in_memory()) in_files_.push_back(array);
-    });
+    for (Tensors* group : {&arrays_.x, &arrays_.y, &arrays_.weights})
+      for (Tensor& array : *group)
+        if (array && is_in_file(array)) map(array);
     targets_.resize(in_files_.size());
-    if (shuffle_ == Shuffle::samples && reads_files()) buffer_.emplace(in_files_, 4 * batch_size_);
+    if (shuffle_ == Shuffle::samples && !in_files_.empty()) buffer_.emplace(in_files_, 4 * batch_size_);
   }
 
   int64_t samples() const override { return samples_; }
   int64_t batches() const override { return 1 + (samples_ - 1) / batch_size_; }
-  bool reads_files() const override { return !in_files_.empty(); }
+  bool reads_files() const override { return reads_files_; }
+  void check() const override {
+    for (const Tensor& array : mapped_) check_intact(array);
+  }
 
   void begin_epoch() override {
-    at_ = 0;
+    at_ = expected_ = 0;
     if (buffer_) buffer_->begin_epoch(*order_);
     else if (shuffle_ == Shuffle::samples) rows_ = order_->permutation(samples_);
     else if (shuffle_ == Shuffle::batches) rows_ = order_->permutation(samples_ / batch_size_);
   }
 
   bool next(Batch& batch) override {
+    check();
     if (at_ >= batches()) return false;
-    const int64_t first = at_ * batch_size_, count = std::min(batch_size_, samples_ - first);
-    ++at_;
     if (shuffle_ == Shuffle::samples) {
-      next_order(batch, first, count);
+      next_order(batch);
     } else {
-      const bool moved = shuffle_ == Shuffle::batches && count == batch_size_;
-      const int64_t start = moved ? rows_[static_cast<size_t>(first / batch_size_)] * batch_size_ : first;
-      fill(batch, [&](const Tensor& array, Tensor& target) { take_rows(array, target, start, count); });
+      expect_batches();
+      const auto [first, count] = place_of(at_);
+      fill(batch, [&](const Tensor& array, Tensor& target) { take_rows(array, target, first, count); });
     }
+    ++at_;
     return true;
   }
 
  private:
-  /// Calls visit(array) for all arrays.
-  template <class Visit>
-  void each(Visit visit) const {
-    for (const Tensors* group : {&arrays_.x, &arrays_.y, &arrays_.weights})
-      for (const Tensor& array : *group) visit(array);
+  struct Rows {
+    int64_t first, count;
+  };
+  /// Where batch `number` of the epoch is, unless samples are shuffled.
+  Rows place_of(int64_t number) const {
+    const int64_t first = number * batch_size_, count = std::min(batch_size_, samples_ - first);
+    const bool moved = shuffle_ == Shuffle::batches && count == batch_size_;
+    return {moved ? rows_[static_cast<size_t>(number)] * batch_size_ : first, count};
   }
+
+  void map(Tensor& in_file) {
+    if (Tensor mapped = in_file.in_memory() ? in_file : map_array(in_file)) mapped_.push_back(in_file = std::move(mapped));
+    else reads_files_ = true;
+    in_files_.push_back(in_file);
+  }
+
   /// Calls make(array, its part of the batch) for all arrays.
   template <class Make>
   void fill(Batch& batch, Make make) const {
@@ -76,26 +93,42 @@ class ArrayDataset final : public Dataset {
     }
   }
 
-  /// Neighbours: a view, or one read of the file.
-  void take_rows(const Tensor& array, Tensor& target, int64_t first, int64_t count) const {
-    if (array.in_memory()) {
-      target = count == samples_ ? array : array.view_rows(first, count);
-      return;
+  /// Asks for the batches of the next steps, so that the disk reads them meanwhile.
+  void expect_batches() {
+    if (mapped_.empty()) return;
+    size_t sample = 1;                                   // bytes
+    for (const Tensor& array : mapped_) sample += row_bytes(array);
+    constexpr size_t kMostBytes = size_t{4} << 20;
+    const int64_t ahead = static_cast<int64_t>(std::clamp(kMostBytes / (sample * static_cast<size_t>(batch_size_)), size_t{1}, size_t{32}));
+    for (; expected_ < std::min(at_ + 1 + ahead, batches()); ++expected_) {
+      const auto [first, count] = place_of(expected_);
+      for (const Tensor& array : mapped_) expect_rows(array, first, count);
     }
-    make_writable(target, rows_of(array, count));
-    array.storage()->read(array.offset() + static_cast<size_t>(first) * row_bytes(array), target.bytes(), target.mutable_raw());
   }
 
-  /// `count` samples in the drawn order: with files, in the order in which the buffer hands out their rows.
-  void next_order(Batch& batch, int64_t first, int64_t count) {
+  /// Neighbours: a view, or one read of the file.
+  void take_rows(const Tensor& array, Tensor& target, int64_t first, int64_t count) const {
+    const TensorSpec spec = rows_of(array, count);
+    const size_t offset = array.offset() + static_cast<size_t>(first) * row_bytes(array);
+    if (array.in_memory()) {
+      if (!move_view(target, array.storage(), offset, spec)) target = Tensor::on(array.storage(), offset, spec);
+    } else {
+      make_writable(target, spec);
+      array.storage()->read(offset, target.bytes(), target.mutable_raw());
+    }
+  }
+
+  /// Samples in the drawn order: with files, in the order in which the buffer hands out their rows.
+  void next_order(Batch& batch) {
+    const int64_t first = at_ * batch_size_, count = std::min(batch_size_, samples_ - first);
     size_t file = 0;
     fill(batch, [&](const Tensor& array, Tensor& target) {
       make_writable(target, rows_of(array, count));
-      if (!array.in_memory()) targets_[file++] = static_cast<std::byte*>(target.mutable_raw());
+      if (is_in_file(array)) targets_[file++] = static_cast<std::byte*>(target.mutable_raw());
     });
     const int64_t* rows = buffer_ ? take_from_buffer(count) : rows_.data() + first;
     fill(batch, [&](const Tensor& array, Tensor& target) {
-      if (array.in_memory()) gather(array, target, rows, count);
+      if (!is_in_file(array)) gather(array, target, rows, count);
     });
   }
 
@@ -130,8 +163,10 @@ class ArrayDataset final : public Dataset {
   Shuffle shuffle_;
   const SeedGenerator* order_;
   int64_t samples_, at_ = 0;
+  int64_t expected_ = 0;                                 ///< batches that the disk was asked for
   std::vector<int64_t> rows_;                            ///< samples, or batches, in the order drawn
-  Tensors in_files_;
+  Tensors in_files_, mapped_;                            ///< mapped_: those of in_files_ that are memory too
+  bool reads_files_ = false;
   std::vector<std::byte*> targets_;                      ///< where the next row of each array in a file goes
   std::optional<ShuffleBuffer> buffer_;
 };

@@ -32,9 +32,17 @@ void InputFile::read(size_t offset, size_t count, void* target) const {
     const ssize_t got = pread(descriptor_, static_cast<std::byte*>(target) + done, count - done, static_cast<off_t>(offset + done));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) fail("cannot read '", path_, "': ", std::strerror(errno));
-    if (got == 0) fail("'", path_, "' ends at offset ", offset + done, ", before the values that it had when it was opened");
+    if (got == 0) fail_end(offset + done);
     done += static_cast<size_t>(got);
   }
+}
+
+void InputFile::check_reaches(size_t end) const {
+  if (const size_t now = size(); now < end) fail_end(now);
+}
+
+void InputFile::fail_end(size_t offset) const {
+  fail("'", path_, "' ends at offset ", offset, ", before the values that it had when it was opened");
 }
 
 }  // namespace crescent

@@ -17,11 +17,16 @@ class InputFile {
   ~InputFile();
 
   const std::string& path() const { return path_; }
+  int descriptor() const { return descriptor_; }
   size_t size() const;
   /// Fails when the file ends before, or cannot be read.
   void read(size_t offset, size_t count, void* target) const;
+  /// Fails when the file ends before `end`.
+  void check_reaches(size_t end) const;
 
  private:
+  [[noreturn]] void fail_end(size_t offset) const;
+
   std::string path_;
   int descriptor_;
 };

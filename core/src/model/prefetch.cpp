@@ -32,6 +32,7 @@ class Prefetch final : public Dataset {
 
   int64_t samples() const override { return source_->samples(); }
   int64_t batches() const override { return source_->batches(); }
+  void check() const override { source_->check(); }
 
   void begin_epoch() override {
     std::unique_lock lock(mutex_);

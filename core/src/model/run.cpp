@@ -19,7 +19,7 @@ void Batches::begin() {
 }
 
 const Batch* Batches::next() {
-  if (steps_ && taken_ == *steps_) return nullptr;
+  if (steps_ && taken_ == *steps_) return data_->check(), nullptr;
   if (!data_->next(batch_) && !begins_again()) return nullptr;
   ++taken_;
   return &batch_;

@@ -22,11 +22,13 @@ class ShuffleBuffer {
   struct Column {
     Tensor array;
     size_t row;                                        ///< bytes
+    const std::byte* values;                           ///< null: windows hold copies
   };
   struct Window {
-    std::vector<std::shared_ptr<Storage>> rows;        ///< of each column
+    std::vector<std::shared_ptr<Storage>> rows;        ///< of each column that is copied
     std::vector<int64_t> numbers;                      ///< of the samples, as they were read
   };
+  const std::byte* row_at(size_t i, size_t place) const;
   bool read_run();
   void turn();
 

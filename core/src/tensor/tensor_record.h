@@ -33,6 +33,15 @@ inline bool is_unshared(const Tensor& t) {
   if (alone) std::atomic_thread_fence(std::memory_order_acquire);    // what other threads did before they let go
   return alone;
 }
+/// Moves a view to another place of its memory. False when it is of another memory or kind, or somebody else has it.
+inline bool move_view(Tensor& view, const std::shared_ptr<Storage>& storage, size_t offset, const TensorSpec& spec) {
+  if (!view) return false;
+  auto& record = const_cast<TensorRecord&>(record_of(view));
+  if (record.weak_from_this().use_count() != 1 || record.storage != storage || record.spec != spec) return false;
+  std::atomic_thread_fence(std::memory_order_acquire);
+  record.offset = offset;
+  return true;
+}
 /// A new tensor on the same memory, of no known origin.
 inline Tensor fresh(const Tensor& t) { return Tensor::on(t.storage(), t.offset(), t.spec()); }
 
