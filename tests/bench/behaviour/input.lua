@@ -1,5 +1,5 @@
 -- What training from files costs over training from memory, for every order of samples.
---   crescent tests/bench/behaviour/input.lua [--threads N] [--seconds S]     less than a second: few samples
+--   crescent tests/bench/behaviour/input.lua [--threads N] [--seconds S]     of each order; less than one: few samples
 package.path = ((arg[0]:match "^(.*)/[^/]*$") or ".") .. "/../?.lua;" .. package.path
 local cr = require "crescent"
 local measure = require "measure"
@@ -25,16 +25,36 @@ local model = cr.Sequential {
 }
 model:compile { optimizer = "adam", loss = cr.losses.SparseCategoricalCrossentropy { from_logits = true } }
 
+--- Epochs of all sources in turn for `measure.total_seconds`; seconds an epoch of each took, in the order of the rounds.
+local function rounds(shuffle)
+  local seconds, begin = {}, cr.utils.clock()
+  repeat
+    for i, source in ipairs(sources) do
+      local _, inputs, targets = table.unpack(source)
+      local start = cr.utils.clock()
+      model:fit(inputs, targets, { batch_size = 128, shuffle = shuffle, verbose = 0 })
+      seconds[i] = seconds[i] or {}
+      table.insert(seconds[i], cr.utils.clock() - start)
+    end
+  until cr.utils.clock() - begin > measure.total_seconds
+  return seconds
+end
+
+local function median(values)
+  local sorted = table.move(values, 1, #values, 1, {})
+  table.sort(sorted)
+  return sorted[(#sorted + 1) // 2]
+end
+
 for _, order in ipairs { { "in_order", false }, { "shuffled_batches", "batch" }, { "shuffled", true } } do
-  local memory
-  for _, source in ipairs(sources) do
-    local name, inputs, targets = table.unpack(source)
-    local function epochs() model:fit(inputs, targets, { batch_size = 128, epochs = 2, shuffle = order[2], verbose = 0 }) end
-    epochs()
-    local speed = 2 * samples / measure.seconds_per_call(epochs)
-    memory = memory or speed
-    measure.emit("input_" .. order[1] .. "_" .. name, speed, "samples/s")
-    if name ~= "memory" then measure.emit("input_" .. order[1] .. "_" .. name .. "_cost", 100 * (memory / speed - 1), "%") end
+  rounds(order[2])
+  local seconds = rounds(order[2])
+  local memory = seconds[1]
+  for i, source in ipairs(sources) do
+    local name, costs = "input_" .. order[1] .. "_" .. source[1], {}
+    for r, s in ipairs(seconds[i]) do costs[r] = 100 * (s / memory[r] - 1) end
+    measure.emit(name, samples / median(seconds[i]), "samples/s")
+    if i > 1 then measure.emit(name .. "_cost", median(costs), "%") end
   end
 end
 for _, file in ipairs(files) do os.remove(file) end
