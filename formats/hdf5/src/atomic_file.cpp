@@ -109,7 +109,7 @@ class Temporary {
   }
 
   bool write_all(Bytes bytes) {
-    constexpr size_t kMost = size_t{1} << 20;
+    constexpr size_t kMost = size_t{8} << 20;
     while (!bytes.empty()) {
       ssize_t written = write(file_, bytes.data(), std::min(bytes.size(), kMost));
       if (written < 0 && errno == EINTR) continue;

@@ -80,8 +80,10 @@ hid_t driver() {
 }  // namespace
 
 Handle SparseFile::access() {
+  constexpr hsize_t kLarge = 64 << 10;
   Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
-  if (!access.valid() || H5Pset_driver(access, driver(), nullptr) < 0)
+  if (!access.valid() || H5Pset_driver(access, driver(), nullptr) < 0 ||
+      H5Pset_alignment(access, kLarge, kPage) < 0)
     fail("hdf5: cannot make a file in memory");
   return access;
 }
