@@ -66,12 +66,6 @@ std::shared_ptr<std::byte> map(uint64_t size, int protection, int flags, int mem
   return {static_cast<std::byte*>(start), [size](std::byte* p) { munmap(p, size); }};
 }
 
-std::shared_ptr<std::byte> fresh_block(uint64_t size) {
-  auto block = map(size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS);
-  if (block) madvise(block.get(), size, MADV_HUGEPAGE);
-  return block;
-}
-
 /// The memory of final size: were it to shrink under us, touching it would end this process with
 /// SIGBUS.
 bool make_memory(int memory, uint64_t size) {
@@ -80,18 +74,20 @@ bool make_memory(int memory, uint64_t size) {
          fcntl(memory, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0;
 }
 
+using Words = uint64_t __attribute__((vector_size(16)));
+
 /// NaN and infinity have every bit of the exponent set: one more at its end carries into the sign.
 bool finite(const std::byte* bytes, uint64_t size, uint64_t exponents, uint64_t last_bits) {
-  uint64_t carried = 0, word = 0;
-  for (; size >= sizeof word; size -= sizeof word, bytes += sizeof word) {
-    std::memcpy(&word, bytes, sizeof word);
-    carried |= (word & exponents) + last_bits;
+  Words carried{}, words{};
+  for (; size >= sizeof words; size -= sizeof words, bytes += sizeof words) {
+    std::memcpy(&words, bytes, sizeof words);
+    carried |= (words & exponents) + last_bits;
   }
-  word = 0;
-  if (size > 0) std::memcpy(&word, bytes, size);
-  carried |= (word & exponents) + last_bits;
+  words = Words{};
+  if (size > 0) std::memcpy(&words, bytes, size);
+  carried |= (words & exponents) + last_bits;
   uint64_t signs = ~exponents & (exponents << 1);
-  return (carried & signs) == 0;
+  return ((carried[0] | carried[1]) & signs) == 0;
 }
 
 bool all_finite(Element element, const std::byte* bytes, uint64_t size) {
@@ -269,14 +265,19 @@ std::shared_ptr<std::byte> FileReader::read_packed(const Request& request, uint6
   return block;
 }
 
-/// Reads the part, if the child has not, and looks at it while it is in the cache.
+/// Reads the part, if the child has not, and looks at each piece of it while that is in the cache.
 FileReader::Look FileReader::look_at(const DatasetInfo& info, uint64_t offset, uint64_t size,
                                      std::byte* bytes) const {
-  if (info.place) contents_->read(*info.place + offset, size, bytes);
-  Look look;
-  if (info.checksum) look.checksum = crc32c(bytes, size);
-  if (info.element == Element::boolean) normalize_booleans(bytes, size);
-  look.finite = all_finite(info.element, bytes, size);
+  constexpr uint64_t kPiece = uint64_t{256} << 10;
+  Look look{.checksum = crc32c(nullptr, 0)};
+  for (uint64_t at = 0; at < size; at += kPiece) {
+    std::byte* piece = bytes + at;
+    const uint64_t count = std::min(kPiece, size - at);
+    if (info.place) contents_->read(*info.place + offset + at, count, piece);
+    if (info.checksum) look.checksum = crc32c_joined(look.checksum, crc32c(piece, count), count);
+    if (info.element == Element::boolean) normalize_booleans(piece, count);
+    look.finite &= all_finite(info.element, piece, count);
+  }
   return look;
 }
 
@@ -299,19 +300,19 @@ std::vector<Array> FileReader::read(const std::vector<std::string>& datasets,
     total += (*bytes + kAlignment - 1) / kAlignment * kAlignment;
   }
   auto packed_block = read_packed(packed, packed_total);
-  auto plain_block = plain_total > 0 ? fresh_block(plain_total) : nullptr;
-  if (plain_total > 0 && !plain_block) fail_memory(path_, plain_total);
+  auto plain_block = plain_total > 0 ? Storage::allocate(plain_total, false) : nullptr;
   child_.reset();  // from here on nobody else can change the blocks
 
   std::vector<Array> arrays;
-  auto bytes_of = [&](size_t i) {
-    std::byte* block = (infos[i].place ? plain_block : packed_block).get();
-    return block ? block + offsets[i] : nullptr;
+  auto bytes_of = [&](size_t i) -> std::byte* {
+    if (infos[i].place) return plain_block ? plain_block->host() + offsets[i] : nullptr;
+    return packed_block ? packed_block.get() + offsets[i] : nullptr;
   };
-  for (size_t i = 0; i < datasets.size(); ++i)
-    arrays.push_back({infos[i].element, infos[i].shape, bytes_of(i),
-                      infos[i].place ? plain_block : packed_block});
-  std::vector<Part> parts = parts_of(sizes);
+  for (size_t i = 0; i < datasets.size(); ++i) {
+    Array& array = arrays.emplace_back(Array{infos[i].element, infos[i].shape, bytes_of(i), packed_block});
+    if (infos[i].place) array.owner = plain_block;
+  }
+  std::vector<Part> parts = parts_of(offsets, sizes);
   std::vector<Look> looks(parts.size());
   in_parallel(parts.size(), [&](size_t k) {
     const auto& [i, offset, size] = parts[k];

@@ -191,7 +191,7 @@ uint64_t bytes_of(const Node& node) {
 std::vector<uint32_t> checksums_of(const Tree& tree) {
   std::vector<uint64_t> sizes;
   for (const Node& node : tree) sizes.push_back(bytes_of(node));
-  std::vector<Part> parts = parts_of(sizes);
+  std::vector<Part> parts = parts_of(std::vector<uint64_t>(sizes.size()), sizes);
   std::vector<uint32_t> of_parts(parts.size()), sums(tree.size(), crc32c(nullptr, 0));
   in_parallel(parts.size(), [&](size_t k) {
     auto* bytes = static_cast<const std::byte*>(tree[parts[k].array].data->bytes);

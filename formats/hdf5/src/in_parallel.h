@@ -11,18 +11,22 @@
 
 namespace crescent::hdf5 {
 
-/// Part of the bytes of an array, small enough for a processor's cache.
+/// Part of the bytes of an array.
 struct Part {
   size_t array;
   uint64_t offset, size;
 };
 
-inline std::vector<Part> parts_of(const std::vector<uint64_t>& sizes) {
-  constexpr uint64_t kMost = uint64_t{512} << 10;
+/// Parts within large pages: two threads that touch a new one first would both fill it with zeros. `places` say where arrays begin,
+/// counted from such a page.
+inline std::vector<Part> parts_of(const std::vector<uint64_t>& places, const std::vector<uint64_t>& sizes) {
+  constexpr uint64_t kPage = uint64_t{2} << 20;
   std::vector<Part> parts;
   for (size_t i = 0; i < sizes.size(); ++i)
-    for (uint64_t at = 0; at < sizes[i]; at += kMost)
-      parts.push_back({i, at, std::min(kMost, sizes[i] - at)});
+    for (uint64_t at = 0, size; at < sizes[i]; at += size) {
+      size = std::min(kPage - (places[i] + at) % kPage, sizes[i] - at);
+      parts.push_back({i, at, size});
+    }
   return parts;
 }
 
@@ -41,7 +45,7 @@ void in_parallel(size_t count, const Work& work) {
       if (!error) error = std::current_exception();
     }
   };
-  constexpr size_t kMostThreads = 8, kLeastWork = 8;  // starting a thread takes time too
+  constexpr size_t kMostThreads = 8, kLeastWork = 2;  // starting a thread takes time too
   size_t threads = std::min(
       {count / kLeastWork, kMostThreads, static_cast<size_t>(std::thread::hardware_concurrency())});
   std::vector<std::jthread> others;
