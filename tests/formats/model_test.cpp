@@ -25,6 +25,18 @@ Dict configured(const std::string& name, const Dict& config) {
   return {{"class_name", name}, {"config", config}};
 }
 
+TEST_CASE("loading a model draws no initial values: all come from the file") {
+  Scratch scratch;
+  auto draws = [] { return global_random().state().value().to_vector()[1]; };
+  double begin = draws();
+  auto model = Sequential::make({layer("Dense", {{"units", 8}, {"input_shape", List{4}}})});
+  double made = draws();
+  crescent::save_model(*model, scratch.path("m.h5"));
+  auto again = crescent::load_model(scratch.path("m.h5"));
+  CHECK(draws() - made == made - begin - 1);  // all but the kernel's
+  check_same(model->get_weights(), again->get_weights());
+}
+
 TEST_CASE("training goes on bit for bit: optimizer, dropout, order of samples") {
   Dict falling =
       configured("ExponentialDecay",

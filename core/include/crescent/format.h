@@ -40,6 +40,10 @@ class CRESCENT_API Format : public Plain {
   virtual void write_arrays(const std::string& path, const std::vector<std::pair<std::string, Tensor>>& arrays) = 0;
 };
 
+/// For load_model: a model whose weights have no values yet; the format assigns every one. `inputs`: shapes to build a model for
+/// that its configuration alone does not build.
+CRESCENT_API ModelPtr blank_model_from_config(const Value& config, const std::vector<Shape>& inputs);
+
 // Each finds the format; errors name the path and what was expected.
 CRESCENT_API void save_model(Model& model, const std::string& path, const SaveOptions& options = {});
 CRESCENT_API ModelPtr load_model(const std::string& path, const LoadOptions& options = {});

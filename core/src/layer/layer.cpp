@@ -3,6 +3,7 @@
 
 #include <unordered_set>
 
+#include "layer/blank_weights.h"
 #include "layer/layer_access.h"
 #include "layer/outside_trace.h"
 
@@ -101,7 +102,9 @@ Variable Layer::add_weight(const std::string& name, const Shape& shape, const Re
   if (!shape.is_known()) fail("weight '", name, "': every dimension must be known, got shape ", shape);
   const OutsideTrace outside;
   const DType dtype = options.dtype.value_or(variable_dtype());
-  const Tensor initial = initializer ? (*initializer)(shape, dtype) : Tensor(shape, dtype);
+  const Tensor initial = BlankWeights::wanted() ? Tensor::uninitialized({dtype, shape})
+                         : initializer          ? (*initializer)(shape, dtype)
+                                                : Tensor(shape, dtype);
   Variable variable(initial, {name, options.trainable, options.autocast, options.regularizer, options.constraint});
   LayerAccess::ensure_name(*this);
   variable.set_path(name_ + "/" + name);

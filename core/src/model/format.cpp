@@ -7,6 +7,8 @@
 #include <cstring>
 #include <fstream>
 
+#include "layer/blank_weights.h"
+
 namespace crescent {
 
 Format::~Format() = default;
@@ -56,6 +58,13 @@ std::shared_ptr<Format> reader(const std::string& path) {
 }
 
 }  // namespace
+
+ModelPtr blank_model_from_config(const Value& config, const std::vector<Shape>& inputs) {
+  const BlankWeights blank;
+  ModelPtr model = model_from_config(config);
+  if (!model->built() && !inputs.empty()) model->build_for(inputs);
+  return model;
+}
 
 void save_model(Model& model, const std::string& path, const SaveOptions& options) { writer(path)->save_model(model, path, options); }
 ModelPtr load_model(const std::string& path, const LoadOptions& options) { return reader(path)->load_model(path, options); }

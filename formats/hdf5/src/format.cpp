@@ -125,14 +125,10 @@ struct Description {
 ModelPtr build(const Description& description, const ConfigIn& reader, const std::string& path) {
   Value config = reader.model(description.model);
   try {
-    ModelPtr model = model_from_config(config);
-    const Value& shapes = member(description.own, "input_shapes");
-    if (!model->built() && shapes.is_list() && !shapes.as_list().empty()) {
-      std::vector<Shape> inputs;
+    std::vector<Shape> inputs;
+    if (const Value& shapes = member(description.own, "input_shapes"); shapes.is_list())
       for (const Value& shape : shapes.as_list()) inputs.push_back(Codec<Shape>::decode(shape));
-      model->build_for(inputs);
-    }
-    return model;
+    return blank_model_from_config(config, inputs);
   } catch (const Error& error) {
     fail("'", path, "': model_config: ", error.what());
   }
