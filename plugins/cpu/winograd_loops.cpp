@@ -128,6 +128,18 @@ struct Window {
   }
 };
 
+/// Brings a tile from its column `begin` on into the cache: the machine does not foresee where the next rows begin.
+template <bool kWrite>
+HWY_INLINE void fetch(const Images& g, const float* images, const Window& window, int64_t begin) {
+  constexpr int64_t kLine = 16;
+  const int64_t first = std::max(begin, window.column) * g.channels;
+  const int64_t last = (window.column + window.columns) * g.channels;
+  for (int64_t i = window.row; i < window.row + window.rows; ++i) {
+    const float* pixels = images + window.first + i * g.width * g.channels;
+    for (int64_t e = first; e < last; e += kLine) __builtin_prefetch(pixels + e, kWrite);
+  }
+}
+
 template <class T, bool kWhole>
 HWY_INLINE void tile_to_points(const Images& g, const float* images, const Window& window, float* points, int64_t stride) {
   const int64_t row = g.width * g.channels;
@@ -146,6 +158,7 @@ HWY_INLINE void tiles_to_points(const Images& g, const float* images, const Tile
   for (int64_t t = 0; t < tiles.count; ++t) {
     const Window window(g, tiles.first + t, T::kFrom);
     float* points = tiles.points + t * padded(g.channels);
+    fetch<false>(g, images, Window(g, tiles.first + t + 1, T::kFrom), T::kFrom - kTile);
     window.whole(T::kFrom) ? tile_to_points<T, true>(g, images, window, points, tiles.stride)
                            : tile_to_points<T, false>(g, images, window, points, tiles.stride);
   }
@@ -190,8 +203,10 @@ void output(const Images& g, const Tiles& tiles, const float* bias, const float*
   const float least = epilogue == Epilogue::relu ? 0 : -std::numeric_limits<float>::infinity();
   const bool is_curved = epilogue != Epilogue::none && epilogue != Epilogue::relu;
   for (int64_t t = 0; t < tiles.count; ++t) {
-    const Window window(g, tiles.first + t, kTile);
+    const Window window(g, tiles.first + t, kTile), next(g, tiles.first + t + 1, kTile);
     const float* points = tiles.points + t * padded(g.channels);
+    fetch<true>(g, y, next, 0);
+    if (gate) fetch<false>(g, gate, next, 0);
     window.whole(kTile) ? points_to_tile<true>(g, points, tiles.stride, bias, gate, least, window, y)
                         : points_to_tile<false>(g, points, tiles.stride, bias, gate, least, window, y);
     if (is_curved) activate_tile(g, window, epilogue, y);
