@@ -59,6 +59,7 @@ std::span<const KernelRow> convolution_kernels() {
   static constexpr KernelRow kRows[] = {
       {"conv", kFloat},                    {"conv", kHalf},                 {"conv", kBest},
       {"conv", kRest},                     {"conv", kConverted},
+      {"conv_pool", make_winograd_pooled_convolution},
       {"conv_backward_data", kFloat},      {"conv_backward_data", kHalf},   {"conv_backward_data", kBest},
       {"conv_backward_data", kRest},       {"conv_backward_data", kConverted},   {"conv_backward_data", make_gated_convolution},
       {"conv_backward_kernel", kFloat},    {"conv_backward_kernel", kHalf}, {"conv_backward_kernel", kBest},

@@ -23,6 +23,7 @@ struct ConvPlan {
   std::array<Axis, 3> axes;
   int64_t batch, groups, in_channels, out_channels;
   bool bias = false, moments = false, gated = false;
+  bool pooled = false, winners = false;  ///< forward: as of ConvPool with windows of 2x2
   Epilogue epilogue = Epilogue::none;
 
   int64_t in_pixels() const { return axes[0].in * axes[1].in * axes[2].in; }
@@ -36,6 +37,7 @@ struct ConvPlan {
 };
 
 std::unique_ptr<Kernel> make_winograd_convolution(const Request& request);  // 3x3, where that is faster
+std::unique_ptr<Kernel> make_winograd_pooled_convolution(const Request& request);  // the same, then max pooling
 std::unique_ptr<Kernel> make_amx_convolution(const Request& request);       // bfloat16, where there are tiles
 std::unique_ptr<Kernel> make_onednn_convolution(const Request& request);    // where oneDNN has fast code
 std::unique_ptr<Kernel> make_unfolded_convolution(const Request& request);  // everything, as products of matrices

@@ -164,8 +164,13 @@ class ImageConvolution final : public WinogradConvolution {
     }
   }
   void output(const Arguments& a, const Tiles& tiles) const {
-    loops_.output(sides_.out, tiles, plan_.bias ? a.in<float>(2) : nullptr, plan_.gated ? a.in<float>(2) : nullptr,
-                  plan_.epilogue, a.out<float>(0));
+    const float* bias = plan_.bias ? a.in<float>(2) : nullptr;
+    float* y = a.out<float>(0);
+    if (plan_.pooled) {
+      loops_.pooled_output(sides_.out, tiles, bias, plan_.epilogue, y, plan_.winners ? a.out<uint8_t>(1) : nullptr);
+    } else {
+      loops_.output(sides_.out, tiles, bias, plan_.gated ? a.in<float>(2) : nullptr, plan_.epilogue, y);
+    }
   }
 
   void run_blocks(const Arguments& a) const {
@@ -284,6 +289,12 @@ bool applies(const ConvPlan& p) {
   return p.dtype == DType::float32 && p.spatial == 2 && p.groups == 1 && fits(h) && fits(w) && !p.empty();
 }
 
+/// Windows of 2x2 pixels side by side.
+bool halves(const crescent::Pool& p) {
+  const std::vector<int64_t> two{2, 2}, none{0, 0};
+  return p.max && p.window == two && p.spec.strides == two && p.spec.pad_before == none && p.spec.pad_after == none;
+}
+
 /// Where it was faster than oneDNN's direct convolution (two cores with AVX-512; times as fast: forward, backward data,
 /// backward kernel):
 ///   batch 128: 26x26x32 to 64   2.6 2.0 2.6      32x32x16 to 16   1.6 1.5 1.4      8x8x64 to 64    2.4 2.5 2.3
@@ -298,6 +309,17 @@ bool suits(const ConvPlan& p, const Sides& sides) {
 }
 
 }  // namespace
+
+std::unique_ptr<Kernel> make_winograd_pooled_convolution(const Request& r) {
+  const auto& op = static_cast<const ConvPool&>(r.op);
+  const TensorSpecs images = op.conv.infer(r.inputs);
+  ConvPlan plan({op.conv, r.inputs, images, r.options});
+  if (!applies(plan) || !halves(op.pool) || (plan.epilogue != Epilogue::none && plan.epilogue != Epilogue::relu)) return nullptr;
+  const Sides sides(plan);
+  if (!suits(plan, sides) || plan.batch * sides.out.tile_rows * sides.out.tile_columns < kRepaying) return nullptr;
+  plan.pooled = true, plan.winners = op.pool.winners;
+  return std::make_unique<ImageConvolution>(plan);
+}
 
 std::unique_ptr<Kernel> make_winograd_convolution(const Request& r) {
   const ConvPlan plan(r);

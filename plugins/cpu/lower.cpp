@@ -87,7 +87,7 @@ bool Lowered::splice_decomposed(const Program::Instruction& instruction, const O
       },
       specs(instruction.inputs));
   if (simple) return false;
-  part = optimize(std::move(part), {.mixed = false});      // a mixed product is not to come back
+  part = optimize(std::move(part), {.compounds = false});      // what is taken apart is not to come back
 
   std::vector<int> here(part.values.size(), -1);      // value of the part -> value of the whole
   for (size_t i = 0; i < part.inputs.size(); ++i) here[static_cast<size_t>(part.inputs[i])] = instruction.inputs[i];

@@ -20,7 +20,8 @@ class PoolForward final : public Kernel {
     a.pool.blocks(plan_.batch * rows, grain, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin / rows; begin < end; ++i) {
         const int64_t last = std::min(end, (i + 1) * rows);
-        loops_.rows(plan_, a.in<T>(0) + i * plan_.in_size(), a.out<T>(0) + i * rows * plan_.out_row_size(),
+        const int64_t out = i * rows * plan_.out_row_size();
+        loops_.rows(plan_, a.in<T>(0) + i * plan_.in_size(), a.out<T>(0) + out, plan_.winners ? a.out<uint8_t>(1) + out : nullptr,
                     begin - i * rows, last - i * rows);
         begin = last;
       }
@@ -39,13 +40,14 @@ class PoolGradient final : public Kernel {
   explicit PoolGradient(const Request& r) : plan_(r, true), loops_(pool_loops<T>()) {}
 
   void run(const Arguments& a) override {
-    const T* x = plan_.max ? a.in<T>(0) : nullptr;
+    const T* x = plan_.max && !plan_.winners ? a.in<T>(0) : nullptr;
+    const uint8_t* winners = plan_.winners ? a.in<uint8_t>(0) : nullptr;
     const T* dy = a.in<T>(plan_.max ? 1 : 0);
     const int64_t pieces = (plan_.channels + kChannels - 1) / kChannels, out = plan_.out_rows() * plan_.out_row_size();
     a.pool.parallel(plan_.batch * pieces, [&](int64_t part, int) {
       const int64_t i = part / pieces, first = part % pieces * kChannels;
-      loops_.gradient(plan_, x ? x + i * plan_.in_size() : nullptr, dy + i * out, a.out<T>(0) + i * plan_.in_size(), first,
-                      std::min(first + kChannels, plan_.channels));
+      loops_.gradient(plan_, x ? x + i * plan_.in_size() : nullptr, winners ? winners + i * out : nullptr, dy + i * out,
+                      a.out<T>(0) + i * plan_.in_size(), first, std::min(first + kChannels, plan_.channels));
     });
   }
   std::string name() const override { return "highway"; }
@@ -70,7 +72,7 @@ std::unique_ptr<Kernel> make(const Request& r) {
 PoolPlan::PoolPlan(const Request& r, bool backward) {
   auto fill = [this](const auto& op, const Shape& in, const Shape& out) {
     const int spatial = in.rank() - 2;
-    max = op.max, batch = in[0], channels = in[-1];
+    max = op.max, winners = op.winners, batch = in[0], channels = in[-1];
     for (int i = 0; i < spatial; ++i) {
       axes[3 - spatial + i] = {in[i + 1], out[i + 1], op.window[i], op.spec.strides[i], op.spec.pad_before[i]};
     }

@@ -61,6 +61,29 @@ HWY_INLINE auto beats(V x, V best) {
   return hn::Or(hn::Gt(x, best), hn::IsNaN(x));
 }
 
+/// The greatest of what is under the window, and its number there.
+template <class D, class Load, class T>
+HWY_INLINE void find_greatest(D d, const Window& w, Load& load, const T* x, hn::Vec<D>& best, hn::Vec<D>& winner) {
+  best = hn::Set(d, -std::numeric_limits<hn::TFromD<D>>::infinity()), winner = hn::Zero(d);
+  auto number = hn::Zero(d);
+  w.each([&](int64_t pixel) HWY_ATTR {
+    const auto value = load(x + pixel);
+    const auto better = beats(value, best);
+    best = hn::IfThenElse(better, value, best), winner = hn::IfThenElse(better, number, winner);
+    number = hn::Add(number, hn::Set(d, 1));
+  });
+}
+
+template <class T>
+HWY_INLINE void max_pixel(const PoolPlan& p, const Window& w, const T* x, T* y, uint8_t* winners) {
+  const hn::ScalableTag<Computed<T>> d;
+  for_vectors(d, p.channels, [&](auto load, auto store) HWY_ATTR {
+    hn::Vec<decltype(d)> best, winner;
+    find_greatest(d, w, load, x, best, winner);
+    store(best, y), store(winner, winners);
+  });
+}
+
 template <class T>
 HWY_INLINE void pool_pixel(const PoolPlan& p, const Window& w, const T* x, T* y) {
   const hn::ScalableTag<Computed<T>> d;
@@ -81,24 +104,19 @@ HWY_INLINE void put(Load& load, Store& store, V gradient, T* dx) {
   store(kOverlap ? hn::Add(load(dx), gradient) : gradient, dx);
 }
 
-/// Gives dy to the first greatest value.
+/// Gives dy to the winners, the first greatest values when they are not given.
 template <bool kOverlap, class T>
-HWY_INLINE void max_gradient(const Window& w, const T* x, const T* dy, T* dx, int64_t channels) {
+HWY_INLINE void max_gradient(const Window& w, const T* x, const uint8_t* winners, const T* dy, T* dx, int64_t channels) {
   const hn::ScalableTag<Computed<T>> d;
-  const auto one = hn::Set(d, Computed<T>{1});
   for_vectors(d, channels, [&](auto load, auto store) HWY_ATTR {
-    auto best = hn::Set(d, -std::numeric_limits<Computed<T>>::infinity()), winner = hn::Zero(d), number = hn::Zero(d);
-    w.each([&](int64_t pixel) HWY_ATTR {
-      const auto value = load(x + pixel);
-      const auto better = beats(value, best);
-      best = hn::IfThenElse(better, value, best), winner = hn::IfThenElse(better, number, winner);
-      number = hn::Add(number, one);
-    });
+    hn::Vec<decltype(d)> best, winner;
+    if (winners) winner = load(winners);
+    else find_greatest(d, w, load, x, best, winner);
     const auto gradient = load(dy);
-    number = hn::Zero(d);
+    auto number = hn::Zero(d);
     w.each([&](int64_t pixel) HWY_ATTR {
       put<kOverlap>(load, store, hn::IfThenElseZero(hn::Eq(number, winner), gradient), dx + pixel);
-      number = hn::Add(number, one);
+      number = hn::Add(number, hn::Set(d, 1));
     });
   });
 }
@@ -114,39 +132,42 @@ HWY_INLINE void average_gradient(const Window& w, const T* dy, T* dx, int64_t ch
 }
 
 template <class T>
-void rows(const PoolPlan& p, const T* x, T* y, int64_t first, int64_t last) {
+void rows(const PoolPlan& p, const T* x, T* y, uint8_t* winners, int64_t first, int64_t last) {
   for (int64_t row = first; row < last; ++row) {
     Window window(p, row);
     for (int64_t i = 0; i < p.axes[2].out; ++i) {
       window.move_to(i);
-      pool_pixel(p, window, x, y + row * p.out_row_size() + i * p.channels);
+      const int64_t at = row * p.out_row_size() + i * p.channels;
+      winners ? max_pixel(p, window, x, y + at, winners + at) : pool_pixel(p, window, x, y + at);
     }
   }
 }
 
 template <bool kOverlap, class T>
-HWY_INLINE void add_gradient(const PoolPlan& p, const T* x, const T* dy, T* dx, int64_t channels) {
+HWY_INLINE void add_gradient(const PoolPlan& p, const T* x, const uint8_t* winners, const T* dy, T* dx, int64_t channels) {
   for (int64_t row = 0; row < p.out_rows(); ++row) {
     Window window(p, row);
     for (int64_t i = 0; i < p.axes[2].out; ++i) {
       window.move_to(i);
-      const T* from = dy + row * p.out_row_size() + i * p.channels;
-      p.max ? max_gradient<kOverlap>(window, x, from, dx, channels) : average_gradient<kOverlap>(window, from, dx, channels);
+      const int64_t at = row * p.out_row_size() + i * p.channels;
+      p.max ? max_gradient<kOverlap>(window, x, winners ? winners + at : nullptr, dy + at, dx, channels)
+            : average_gradient<kOverlap>(window, dy + at, dx, channels);
     }
   }
 }
 
 template <class T>
-void gradient(const PoolPlan& p, const T* x, const T* dy, T* dx, int64_t first, int64_t last) {
+void gradient(const PoolPlan& p, const T* x, const uint8_t* winners, const T* dy, T* dx, int64_t first, int64_t last) {
   auto along = [&](auto&& is) { return std::all_of(p.axes.begin(), p.axes.end(), is); };
   const bool overlap = !along([](const PoolPlan::Axis& a) { return a.stride >= a.window; });
   const bool tiled = along([](const PoolPlan::Axis& a) { return a.stride == a.window && a.out * a.stride - a.before >= a.in; });
   if (overlap || !tiled) {
     for (int64_t i = first; i < p.in_size(); i += p.channels) std::fill_n(dx + i, last - first, T{});
   }
-  const T* from = x ? x + first : nullptr;
-  overlap ? add_gradient<true>(p, from, dy + first, dx + first, last - first)
-          : add_gradient<false>(p, from, dy + first, dx + first, last - first);
+  if (x) x += first;
+  if (winners) winners += first;
+  overlap ? add_gradient<true>(p, x, winners, dy + first, dx + first, last - first)
+          : add_gradient<false>(p, x, winners, dy + first, dx + first, last - first);
 }
 
 PoolLoops<float> loops_float() { return {rows<float>, gradient<float>}; }

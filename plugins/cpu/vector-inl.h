@@ -1,6 +1,7 @@
 // Included once a SIMD target (Highway): activations, and loads and stores of less than a full vector.
 #include <hwy/contrib/math/math-inl.h>
 #include <hwy/highway.h>
+#include <type_traits>
 
 #include "crescent/op_types.h"
 #include "half.h"
@@ -46,7 +47,7 @@ HWY_INLINE V activate(D d, V x, Epilogue epilogue) {
   return x;
 }
 
-/// A vector from memory and to memory; bfloat16 is widened and rounded to nearest even on the way.
+/// A vector from memory and to memory; bfloat16 is widened and rounded to nearest even on the way, bytes are whole numbers.
 template <class D>
 HWY_INLINE hn::Vec<D> load(D d, const hn::TFromD<D>* from) {
   return hn::LoadU(d, from);
@@ -73,16 +74,33 @@ HWY_INLINE void store(hn::Vec<D> x, D, BFloat16* to) {
   hn::StoreU(hn::DemoteTo(half, hn::BitCast(integers, kept)), half, &to->bits);
 }
 
-/// `count` <= Lanes values, zeros above; touches nothing else.
 template <class D>
-HWY_INLINE hn::Vec<D> load_part(D d, const BFloat16* from, int64_t count) {
-  BFloat16 buffer[hn::MaxLanes(d)] = {};
+HWY_INLINE hn::Vec<D> load(D d, const uint8_t* from) {
+  const hn::Rebind<int32_t, D> whole;
+  const auto x = hn::PromoteTo(whole, hn::LoadU(hn::Rebind<uint8_t, D>(), from));
+  if constexpr (sizeof(hn::TFromD<D>) == 8) return hn::PromoteTo(d, x);
+  else return hn::ConvertTo(d, x);
+}
+template <class D>
+HWY_INLINE void store(hn::Vec<D> x, D, uint8_t* to) {
+  const hn::Rebind<int32_t, D> whole;
+  const hn::Rebind<uint8_t, D> bytes;
+  if constexpr (sizeof(hn::TFromD<D>) == 8) hn::StoreU(hn::DemoteTo(bytes, hn::DemoteTo(whole, x)), bytes, to);
+  else hn::StoreU(hn::DemoteTo(bytes, hn::ConvertTo(whole, x)), bytes, to);
+}
+
+/// `count` <= Lanes values, zeros above; touches nothing else. Those of another type go through a buffer.
+template <class D, class T>
+  requires(!std::is_same_v<T, hn::TFromD<D>>)
+HWY_INLINE hn::Vec<D> load_part(D d, const T* from, int64_t count) {
+  T buffer[hn::MaxLanes(d)] = {};
   for (int64_t i = 0; i < count; ++i) buffer[i] = from[i];
   return load(d, buffer);
 }
-template <class D>
-HWY_INLINE void store_part(hn::Vec<D> x, D d, BFloat16* to, int64_t count) {
-  BFloat16 buffer[hn::MaxLanes(d)];
+template <class D, class T>
+  requires(!std::is_same_v<T, hn::TFromD<D>>)
+HWY_INLINE void store_part(hn::Vec<D> x, D d, T* to, int64_t count) {
+  T buffer[hn::MaxLanes(d)];
   store(x, d, buffer);
   for (int64_t i = 0; i < count; ++i) to[i] = buffer[i];
 }
@@ -108,7 +126,7 @@ HWY_INLINE void store_part(hn::Vec<D> x, D d, hn::TFromD<D>* to, int64_t count) 
 }
 
 /// f(load, store) over [0, count): full vectors, then the rest through load_part and store_part. Both take pointers to the
-/// first element of an array, of d's type or of bfloat16.
+/// first element of an array, of d's type, bfloat16 or bytes.
 template <class D, class F>
 HWY_INLINE void for_vectors(D d, int64_t count, F&& f) {
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));

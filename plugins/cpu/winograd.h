@@ -52,6 +52,8 @@ struct Loops {
   void (*input)(const Images& images, const float* x, const Tiles& tiles);
   /// The 4x4 tiles of the output from their points: epilogue(A' m A + bias), or 0 where not gate > 0; bias and gate may be null.
   void (*output)(const Images& images, const Tiles& tiles, const float* bias, const float* gate, Epilogue epilogue, float* y);
+  /// The same, then the greatest of every window of 2x2 pixels and, unless null, which these are. No other epilogue than relu.
+  void (*pooled_output)(const Images& images, const Tiles& tiles, const float* bias, Epilogue epilogue, float* y, uint8_t* winners);
   /// Points of the 4x4 tiles of the output's gradient: A dy A'.
   void (*output_gradient)(const Images& images, const float* dy, const Tiles& tiles);
   /// G k G' of kLanes neighbouring output channels. From one tap to the next it is `tap`.

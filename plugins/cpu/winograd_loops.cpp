@@ -109,14 +109,16 @@ HWY_INLINE void transform(Load&& load, Store&& store) {
   }
 }
 
-/// The part of a tile of so many pixels along each axis that is inside of its image.
+constexpr int kPooled = kTile / 2;                ///< pixels of a pooled tile along an axis
+
+/// The part of a tile of so many pixels along each axis that is inside of its image. The next tile begins a `step` farther.
 struct Window {
   int64_t first;                                 ///< where the tile begins in memory, inside or not
   int64_t rows, row, columns, column;            ///< inside: [row, row + rows), [column, column + columns)
 
-  Window(const Images& g, int64_t tile, int64_t size) {
+  Window(const Images& g, int64_t tile, int64_t size, int64_t step = kTile) {
     const int64_t per_image = g.tile_rows * g.tile_columns, image = tile / per_image;
-    const int64_t y = tile % per_image / g.tile_columns * kTile - g.top, x = tile % g.tile_columns * kTile - g.left;
+    const int64_t y = tile % per_image / g.tile_columns * step - g.top, x = tile % g.tile_columns * step - g.left;
     first = ((image * g.height + y) * g.width + x) * g.channels;
     row = std::clamp<int64_t>(-y, 0, size), rows = std::clamp<int64_t>(g.height - y, row, size) - row;
     column = std::clamp<int64_t>(-x, 0, size), columns = std::clamp<int64_t>(g.width - x, column, size) - column;
@@ -210,6 +212,51 @@ void output(const Images& g, const Tiles& tiles, const float* bias, const float*
     window.whole(kTile) ? points_to_tile<true>(g, points, tiles.stride, bias, gate, least, window, y)
                         : points_to_tile<false>(g, points, tiles.stride, bias, gate, least, window, y);
     if (is_curved) activate_tile(g, window, epilogue, y);
+  }
+}
+
+/// Pixels of the tile's windows that are inside.
+template <bool kWinners>
+HWY_INLINE void points_to_pooled_tile(const Images& g, const float* points, int64_t stride, const float* bias, float least,
+                                      const Window& window, float* images, uint8_t* winners) {
+  const V bound = hn::Set(D(), least);
+  for_vectors(D(), g.channels, [&](auto load, auto store) HWY_ATTR {
+    const V shift = bias ? load(bias) : hn::Zero(D());
+    V pixels[kTile][kTile];
+    transform<Output>([&](int i, int j) HWY_ATTR { return hn::LoadU(D(), points + (i * kReach + j) * stride); },
+                      [&](V x, int i, int j) HWY_ATTR {
+                        const V y = hn::Add(x, shift);
+                        pixels[i][j] = hn::IfThenElse(hn::Lt(y, bound), bound, y);              // keeps NaN
+                      });
+    points += hn::Lanes(D());
+#pragma GCC unroll 4
+    for (int place = 0; place < kPooled * kPooled; ++place) {
+      const int i = place / kPooled, j = place % kPooled;
+      if (!window.has(i, j)) continue;
+      V best = pixels[2 * i][2 * j], winner = hn::Zero(D());
+#pragma GCC unroll 4
+      for (int number = 1; number < 4; ++number) {
+        const V x = pixels[2 * i + number / 2][2 * j + number % 2];
+        const auto better = hn::Or(hn::Gt(x, best), hn::IsNaN(x));
+        best = hn::IfThenElse(better, x, best);
+        if (kWinners) winner = hn::IfThenElse(better, hn::Set(D(), number), winner);
+      }
+      const int64_t at = window.first + (i * g.width + j) * g.channels;
+      store(best, images + at);
+      if (kWinners) store(winner, winners + at);
+    }
+  });
+}
+
+void pooled_output(const Images& g, const Tiles& tiles, const float* bias, Epilogue epilogue, float* y, uint8_t* winners) {
+  const float least = epilogue == Epilogue::relu ? 0 : -std::numeric_limits<float>::infinity();
+  const Images pooled{g.height / 2, g.width / 2, g.channels, 0, 0, g.tile_rows, g.tile_columns};
+  for (int64_t t = 0; t < tiles.count; ++t) {
+    const Window window(pooled, tiles.first + t, kPooled, kPooled);
+    const float* points = tiles.points + t * padded(g.channels);
+    fetch<true>(pooled, y, Window(pooled, tiles.first + t + 1, kPooled, kPooled), 0);
+    winners ? points_to_pooled_tile<true>(pooled, points, tiles.stride, bias, least, window, y, winners)
+            : points_to_pooled_tile<false>(pooled, points, tiles.stride, bias, least, window, y, winners);
   }
 }
 
@@ -328,7 +375,7 @@ void product(const Product& p) {
 }
 
 const Loops& loops_here() {
-  static constexpr Loops kLoops = {input, output, output_gradient, kernel, kernel_gradient, product};
+  static constexpr Loops kLoops = {input, output, pooled_output, output_gradient, kernel, kernel_gradient, product};
   return kLoops;
 }
 

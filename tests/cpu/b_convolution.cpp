@@ -156,6 +156,42 @@ TEST_CASE("Winograd's algorithm gives the moments of its result", "[cpu][conv]")
   }
 }
 
+TEST_CASE("Winograd's algorithm with max pooling", "[cpu][conv]") {
+  const Machine machine(GENERATE(0, 1, 2));
+  const Case cases[] = {{{9, 8, 8, 16}, {3, 3, 16, 16}, spec({1, 1}, {1, 1}, {1, 1}, {1, 1})},
+                        {{8, 13, 11, 12}, {3, 3, 12, 21}, spec({1, 1}, {1, 1}, {0, 2}, {1, 0})},
+                        {{3, 26, 26, 32}, {3, 3, 32, 64}, spec({1, 1}, {1, 1}, {0, 0}, {0, 0})}};
+  for (const Case& c : cases) {
+    const Array x = random(c.x, DType::float32, 1), kernel = random(c.kernel, DType::float32, 2),
+                bias = random({c.kernel[-1]}, DType::float32, 3);
+    const Shape shape = output_shape(c);
+    const int64_t channels = shape[3], rows = shape[1] / 2, columns = shape[2] / 2;
+    Array sums = zeros(shape), y = zeros({shape[0], rows, columns, channels});
+    each_product(c, [&](int64_t i, int64_t w, int64_t o) { sums.values[o] += x[i] * kernel[w]; });
+    /// What element `number` of the window is that `out` is the greatest of.
+    auto element = [&](int64_t out, int64_t number) {
+      const int64_t channel = out % channels, column = out / channels % columns, row = out / channels / columns;
+      const int64_t image = row / rows, pixel = (image * shape[1] + row % rows * 2 + number / 2) * shape[2] + column * 2 + number % 2;
+      return std::max(0.0, sums[pixel * channels + channel] + bias[channel]);
+    };
+    for (int64_t out = 0; out < y.spec.shape.size(); ++out) {
+      for (int64_t number = 0; number < 4; ++number) y.values[out] = std::max(y[out], element(out, number));
+    }
+    ConvPool op;
+    op.conv.spec = c.spec, op.conv.bias = true, op.conv.epilogue = Epilogue::relu;
+    op.pool.window = {2, 2}, op.pool.spec = spec({2, 2}, {1, 1}, {0, 0}, {0, 0});
+    CHECK(check(convolution_kernels, op, {x, kernel, bias}, {y}, 3) == 2);
+
+    op.pool.winners = true;
+    const TensorSpecs in{x.spec, kernel.spec, bias.spec}, out{y.spec, {DType::uint8, y.spec.shape}};
+    const Outcome outcome = run(*make_kernel({op, in, out, Options{}}), {x, kernel, bias}, out, 2);
+    Array won = y;
+    for (int64_t i = 0; i < y.spec.shape.size(); ++i) won.values[i] = element(i, static_cast<int64_t>(outcome.outputs[1][i]));
+    CHECK(difference(outcome.outputs[0], y) < 2e-5);
+    CHECK(difference(won, y) < 2e-5);
+  }
+}
+
 TEST_CASE("convolution of random geometry", "[cpu][conv]") {
   std::mt19937 generator(7);
   auto pick = [&](int64_t low, int64_t high) { return std::uniform_int_distribution<int64_t>(low, high)(generator); };

@@ -50,11 +50,12 @@ void check_case(const Case& c, DType dtype, bool max) {
   Array x = random(c.x, dtype, 1);
   for (auto& value : x.values) value = std::round(value * 4) / 4;                // many equals
   const Array dy = random(output_shape(c), dtype, 2);
-  Array y = zeros(dy.spec.shape, dtype), dx = zeros(c.x, dtype);
+  Array y = zeros(dy.spec.shape, dtype), dx = zeros(c.x, dtype), winners = zeros(dy.spec.shape, DType::uint8);
   each_window(c, [&](int64_t out, const std::vector<int64_t>& under) {
-    int64_t best = under[0];
-    for (int64_t i : under) best = x[i] > x[best] ? i : best;
-    if (max) y.values[out] = x[best], dx.values[best] += dy[out];
+    size_t best = 0;
+    for (size_t i = 0; i < under.size(); ++i) best = x[under[i]] > x[under[best]] ? i : best;
+    winners.values[out] = static_cast<double>(best);
+    if (max) y.values[out] = x[under[best]], dx.values[under[best]] += dy[out];
     for (int64_t i : under) {
       if (!max) y.values[out] += x[i] / under.size(), dx.values[i] += dy[out] / under.size();
     }
@@ -68,6 +69,10 @@ void check_case(const Case& c, DType dtype, bool max) {
   PoolBackward backward;
   backward.max = max, backward.window = c.window, backward.spec = forward.spec, backward.input = c.x;
   CHECK(check(pooling_kernels, backward, max ? std::vector<Array>{x, dy} : std::vector<Array>{dy}, {dx}) >= 2);
+  if (!max) return;
+  forward.winners = backward.winners = true;
+  CHECK(check(pooling_kernels, forward, {x}, {y, winners}) >= 2);
+  CHECK(check(pooling_kernels, backward, {winners, dy}, {dx}) >= 2);
 }
 
 const Case kCases[] = {

@@ -57,6 +57,28 @@ TEST_CASE("pooling: masks and sums are done on the small side of its gradient", 
   CHECK(names(rewritten(average, pooling, 1e-5)).find("pool_backward") == std::string::npos);
 }
 
+TEST_CASE("pooling: its gradient goes to the winners, and a convolution takes it in", "[passes]") {
+  for (const bool overlap : {false, true}) {
+    const Program p = traced([&](const Tensors& in) {
+      GradientTape tape;
+      tape.watch(in[0]);
+      const Tensor y = max_pool(conv(in[0], in[1], {1}, Padding::valid), {2, 2}, {overlap ? 1 : 2}, Padding::valid);
+      return Tensors{y, tape.gradient(sum(y * y), Tensors{in[0]})[0]};
+    }, {f32({2, 7, 6, 3}), f32({3, 3, 3, 4})});
+    Program q = rewritten(p, pool_winners);
+    CHECK(names(q).starts_with("conv, pool, "));
+    CHECK(names(q).ends_with("pool_backward, conv_backward_data"));
+    q = rewritten(q, pooled_convolutions);
+    CHECK(names(q).starts_with("conv_pool, "));
+    CHECK(names(q).find("conv, ") == std::string::npos);
+  }
+  const Program read_twice = traced([](const Tensors& in) {
+    const Tensor y = conv(in[0], in[1], {1}, Padding::valid);
+    return Tensors{max_pool(y, {2, 2}, {2}, Padding::valid), sum(y)};
+  }, {f32({2, 7, 6, 3}), f32({3, 3, 3, 4})});
+  CHECK(names(rewritten(read_twice, pooled_convolutions)).starts_with("conv, pool, "));
+}
+
 TEST_CASE("epilogues: bias and activation", "[passes]") {
   auto dense = [](const Tensors& in) {
     return Tensors{relu(matmul(in[0], in[1]) + in[2]), tanh(matmul(in[0], in[1])), sigmoid(reshape(in[2], {1, 5}) + matmul(in[0], in[1])),

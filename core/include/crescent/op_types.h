@@ -241,16 +241,25 @@ CRESCENT_OP(Pool, "pool")                              // (x): max or average ov
   bool max = true;
   std::vector<int64_t> window;
   ConvSpec spec;                                       // dilation 1, groups 1
-  CRESCENT_FIELDS(max, window, spec)
+  bool winners = false;                                // set by a pass: then also uint8, which of the elements under its window each maximum is
+  CRESCENT_FIELDS(max, window, spec, winners)
   std::string label() const override;
   Tensors vjp(const Vjp&) const override;
+};
+CRESCENT_OP(ConvPool, "conv_pool")                     // (x, kernel[, bias]): max pooling of a convolution, made by a pass
+  Conv conv;
+  Pool pool;
+  CRESCENT_FIELDS(conv.spec, conv.bias, conv.epilogue, pool.max, pool.window, pool.spec, pool.winners)
+  std::string label() const override;
+  Tensors decompose(std::span<const Tensor>) const override;
 };
 CRESCENT_OP(PoolBackward, "pool_backward")             // max: (x, dy), average: (dy) -> dx of shape `input`; max goes to the first of equals
   bool max = true;
   std::vector<int64_t> window;
   ConvSpec spec;
   Shape input;
-  CRESCENT_FIELDS(max, window, spec, input)
+  bool winners = false;                                // set by a pass: (winners, dy) as of Pool
+  CRESCENT_FIELDS(max, window, spec, input, winners)
   std::string label() const override;
   Tensors vjp(const Vjp&) const override;
 };

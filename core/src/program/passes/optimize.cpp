@@ -33,8 +33,11 @@ Program optimize(Program program, const OptimizeOptions& options) {
   while (options.inference && batch_norm(program)) dead_code(program);
   while (epilogues(program)) dead_code(program);
   normalization(program);
-  while (options.mixed && precision(program)) dead_code(program);
+  while (options.compounds && precision(program)) dead_code(program);
   simplify(program);
+  pool_winners(program);
+  dead_code(program);
+  if (options.compounds && pooled_convolutions(program)) dead_code(program);
   recomputation(program);
   dead_code(program);
   fusion(program);

@@ -20,6 +20,10 @@ CRESCENT_API bool shapes(Program& program);
 CRESCENT_API bool softmax(Program& program);
 /// What follows the gradient of a pooling (the mask of a relu, the sum for a bias) is done before it, on fewer elements.
 CRESCENT_API bool pooling(Program& program);
+/// The gradient of max pooling goes to the elements that the pooling found, without the images.
+CRESCENT_API bool pool_winners(Program& program);
+/// A convolution of which only the greatest elements of windows are needed stores only those.
+CRESCENT_API bool pooled_convolutions(Program& program);
 /// Transposes of matrices become flags of the products around them.
 CRESCENT_API bool transposes(Program& program);
 /// Inference: a scale per channel behind a convolution or product scales the (smaller) kernel instead. Variables stay
