@@ -184,6 +184,24 @@ TEST_CASE("batch norm goes into the kernel of the convolution before it", "[pass
   }
 }
 
+TEST_CASE("batch norm goes into a kernel of bfloat16", "[passes]") {
+  const auto half = [](const Tensor& x) { return cast(x, DType::bfloat16); };
+  for (bool with_bias : {false, true}) {
+    Program p = traced([&](const Tensors& in) {
+      Tensor y = conv(half(in[0]), half(in[1]), {1, 1}, Padding::same);
+      if (with_bias) y = y + half(in[6]);
+      return Tensors{relu(half(normalized(cast(y, DType::float32), {in[2], in[3], in[4], in[5]})))};
+    }, {f32({2, 12, 12, 3}), f32({3, 3, 3, 4}), f32({4}), f32({4}), f32({4}), f32({4}), f32({4})});
+    Program q = rewritten(p, batch_norm, 5e-2);
+    q = rewritten(q, epilogues, 1e-2);
+    for (const auto& i : q.code) {
+      const Shape& shape = q.values[size_t(i.outputs[0])].shape;
+      CHECK((i.op->name() == "conv" || i.op->name() == "cast" || shape.size() <= 3 * 3 * 3 * 4));
+      if (i.op->name() == "conv") CHECK((op<Conv>(q, size_t(&i - q.code.data())).epilogue == Epilogue::relu));
+    }
+  }
+}
+
 TEST_CASE("batch norm: transposed kernels, and a batch too small to pay", "[passes]") {
   auto f = [](const Tensors& in) { return Tensors{matmul(in[0], in[1], false, true) * in[2] + in[3]}; };
   Program big = traced(f, {f32({64, 3}), f32({5, 3}), f32({5}), f32({5})});

@@ -5,8 +5,11 @@
 //   %4 = conv(%0, %1)                  %8 = multiply(%1, %2)
 //   %5 = multiply(%4, %2)       ->     %4 = conv(%0, %8)
 //   %6 = add(%5, %3)                   %6 = add(%4, %3)
+//
+// Of bfloat16, which is widened for batch norm and rounded behind it, kernel and bias are scaled in float32 and rounded.
 #include "program/passes/channels.h"
 #include "program/passes/passes.h"
+#include "program/passes/rounding.h"
 
 namespace crescent::passes {
 namespace {
@@ -30,7 +33,9 @@ int scale(Rewriting& r, int product, int factor) {
   if (!r.shape(kernel).is_known()) return kKeep;
   const bool is_free = r.is_stable(kernel) && r.is_stable(factor);
   if (!is_free && r.shape(kernel).size() * kPays > r.shape(product).size()) return kKeep;
-  return r.add(made->op, {made->inputs[0], scaled_kernel(r, kernel, as_channels(r, factor), is_transposed(op_of<T>(*made)))});
+  const int wide = as_dtype(r, unrounded(r, kernel), r.dtype(factor));
+  const int scaled = scaled_kernel(r, wide, as_channels(r, factor), is_transposed(op_of<T>(*made)));
+  return r.add(made->op, {made->inputs[0], as_dtype(r, scaled, r.dtype(kernel))});
 }
 
 int scale_any(Rewriting& r, int product, int factor) {
@@ -52,17 +57,20 @@ std::optional<std::pair<int, int>> biased(Rewriting& r, int value) {
 int scale_kernel(Rewriting& r, const Instruction& i) {
   if (op_of<Binary>(i).kind != BinaryKind::multiply) return kKeep;
   const TensorSpec result = r.result(i);
-  for (auto [x, factor] : {std::pair(i.inputs[0], i.inputs[1]), std::pair(i.inputs[1], i.inputs[0])}) {
-    if (!(r.spec(x) == result) || !is_per_channel(r, factor, result)) continue;
-    if (const int y = scale_any(r, x, factor); y != kKeep) return y;
+  for (auto [wide, factor] : {std::pair(i.inputs[0], i.inputs[1]), std::pair(i.inputs[1], i.inputs[0])}) {
+    if (!(r.spec(wide) == result) || !is_per_channel(r, factor, result)) continue;
+    const int x = before_widening(r, wide);
+    if (const int y = scale_any(r, x, factor); y != kKeep) return as_dtype(r, y, result.dtype);
     const auto sum = biased(r, x);
     const int y = sum ? scale_any(r, sum->first, factor) : kKeep;
     if (y == kKeep) continue;
-    const int bias = r.add_binary(BinaryKind::multiply, as_channels(r, sum->second), as_channels(r, factor));
-    return r.add_binary(BinaryKind::add, y, bias);
+    const int bias = as_channels(r, as_dtype(r, unrounded(r, sum->second), result.dtype));
+    return r.add_binary(BinaryKind::add, as_dtype(r, y, result.dtype), r.add_binary(BinaryKind::multiply, bias, as_channels(r, factor)));
   }
   return kKeep;
 }
+
+bool is_bare_product(Rewriting& r, int value) { return bare<Conv>(r, value) || bare<Matmul>(r, value); }
 
 /// (y + b) + o = y + (b + o)
 int join_offsets(Rewriting& r, const Instruction& i) {
@@ -71,14 +79,23 @@ int join_offsets(Rewriting& r, const Instruction& i) {
   for (auto [x, offset] : {std::pair(i.inputs[0], i.inputs[1]), std::pair(i.inputs[1], i.inputs[0])}) {
     if (!(r.spec(x) == result) || !is_per_channel(r, offset, result)) continue;
     const auto sum = biased(r, x);
-    if (!sum || !(bare<Conv>(r, sum->first) || bare<Matmul>(r, sum->first))) continue;
+    if (!sum || !is_bare_product(r, before_widening(r, sum->first))) continue;
     const int both = r.add_binary(BinaryKind::add, as_channels(r, sum->second), as_channels(r, offset));
     return r.add_binary(BinaryKind::add, sum->first, both);
   }
   return kKeep;
 }
 
-constexpr RuleRow kRules[] = {{Binary::kName, scale_kernel}, {Binary::kName, join_offsets}};
+/// What was widened for its bias alone, y + b rounded, is y + rounded b.
+int round_bias(Rewriting& r, const Instruction& i) {
+  const auto sum = biased(r, i.inputs[0]);
+  if (!sum || r.result(i).dtype != DType::bfloat16) return kKeep;
+  const int product = before_widening(r, sum->first);
+  if (product == sum->first || !is_bare_product(r, product)) return kKeep;
+  return r.add_binary(BinaryKind::add, product, as_dtype(r, as_channels(r, sum->second), DType::bfloat16));
+}
+
+constexpr RuleRow kRules[] = {{Binary::kName, scale_kernel}, {Binary::kName, join_offsets}, {Cast::kName, round_bias}};
 
 }  // namespace
 

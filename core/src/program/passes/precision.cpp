@@ -6,18 +6,10 @@
 //   %3 = matmul(%0, %2)         ->     %5 = matmul(%0, %1; to float32)
 //   %4 = cast(%3, float32)
 #include "program/passes/passes.h"
-#include "program/passes/rewriting.h"
+#include "program/passes/rounding.h"
 
 namespace crescent::passes {
 namespace {
-
-/// The float32 value that was rounded to make this one, perhaps reshaped since; or the value itself.
-int unrounded(Rewriting& r, int value) {
-  auto* reshape = r.made_by<Reshape>(value);
-  auto* cast = r.made_by<Cast>(reshape ? reshape->inputs[0] : value);
-  if (!cast || r.dtype(value) != DType::bfloat16 || r.dtype(cast->inputs[0]) != DType::float32) return value;
-  return r.reshaped(cast->inputs[0], r.shape(value));
-}
 
 int take_in_operands(Rewriting& r, const Instruction& i) {
   Matmul op = op_of<Matmul>(i);
