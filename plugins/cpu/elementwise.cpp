@@ -411,7 +411,7 @@ void Elementwise::write_periodic(const Arguments& a) const {
 }
 
 /// Where the registers of a range are: its first block is at `begin`, none is longer than `n`.
-void Elementwise::place(const Arguments& a, const Cells& cells, int64_t begin, int64_t n, Block& block) const {
+void Elementwise::place(const Arguments& a, const Cells& cells, int64_t begin, int64_t n, Elsewhere elsewhere, Block& block) const {
   const size_t slot = (static_cast<size_t>(std::min(block_, kLargestBlock)) * slot_bytes_ + 63) / 64 * 64;
   for (size_t i = 0; i < registers_.size(); ++i) {
     const Register& r = registers_[i];
@@ -420,6 +420,10 @@ void Elementwise::place(const Arguments& a, const Cells& cells, int64_t begin, i
   }
   for (const Stream& s : streams_) {
     const Register& r = registers_[static_cast<size_t>(s.reg)];
+    if (s.reg == elsewhere.input) {
+      block.registers[s.reg] = const_cast<std::byte*>(elsewhere.memory);
+      continue;
+    }
     std::byte* first = r.input >= 0 ? const_cast<std::byte*>(a.inputs[r.input]) : a.outputs[r.output];
     block.registers[s.reg] = first + static_cast<size_t>(begin) * s.bytes;
   }
@@ -500,8 +504,7 @@ void Elementwise::store(const Arguments& a, int64_t begin, int64_t n, const Bloc
 
 void Elementwise::run_range(const Arguments& a, const Cells& cells, int64_t begin, int64_t end, Elsewhere elsewhere) const {
   Block block;
-  place(a, cells, begin, std::min(block_, end - begin), block);
-  if (elsewhere.memory) block.registers[elsewhere.input] = const_cast<std::byte*>(elsewhere.memory);
+  place(a, cells, begin, std::min(block_, end - begin), elsewhere, block);
   for (; begin < end; begin += block_) {
     const int64_t n = std::min(block_, end - begin);
     load(a, begin, n, block);

@@ -111,7 +111,7 @@ class Elementwise final : public Kernel {
   void lay_out();
   void run_cells(const Arguments& a, Cells& cells) const;
   void write_periodic(const Arguments& a) const;
-  void place(const Arguments& a, const Cells& cells, int64_t begin, int64_t n, Block& block) const;
+  void place(const Arguments& a, const Cells& cells, int64_t begin, int64_t n, Elsewhere elsewhere, Block& block) const;
   void load(const Arguments& a, int64_t begin, int64_t n, Block& block) const;
   void sum_rows(const Arguments& a, const Scatter& s, int64_t begin, int64_t n, std::byte* to) const;
   void fetch_ahead(const Arguments& a, int64_t begin, int64_t n, int except) const;

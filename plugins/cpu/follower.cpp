@@ -30,7 +30,6 @@ void Follower::Run::operator()(int64_t begin, int64_t end, const void* part) con
 }
 
 bool Followed::follow(std::unique_ptr<Kernel>& next, int input) {
-  if (follower_ || !may_be_followed()) return false;
   follower_ = Follower::make(next, input, inputs_);
   if (follower_) prepare_for_follower();
   return is_followed();

@@ -46,6 +46,8 @@ class Follower::Run {
 /// A product that something may follow.
 class Followed : public Kernel {
  public:
+  /// Its result can be had in rows, at no great cost, and nothing follows yet.
+  bool may_be_followed() const final { return !follower_ && has_rows(); }
   bool follow(std::unique_ptr<Kernel>& next, int input) final;
   bool may_share(int input, int output) const final { return follower_ && follower_->may_share(input, output); }
   size_t scratch_bytes() const final { return own_scratch() + (follower_ ? follower_->scratch_bytes() : 0); }
@@ -54,8 +56,7 @@ class Followed : public Kernel {
 
  protected:
   explicit Followed(const Request& request) : inputs_(static_cast<int>(request.inputs.size())) {}
-  /// Its result can be had in rows, at no great cost.
-  virtual bool may_be_followed() const = 0;
+  virtual bool has_rows() const = 0;
   virtual void prepare_for_follower() {}
   virtual size_t own_scratch_bytes() const = 0;
   virtual std::string own_name() const = 0;

@@ -53,8 +53,10 @@ class Kernel {
   /// form that this kernel is fastest on. It is run after each change only, and run() finds its result instead of the
   /// input. No kernel: the input is wanted as it is.
   virtual Prepared prepare(int input);
-  /// Asked for a kernel that alone reads this one's only result, as its input `input`: true when this kernel has taken it
-  /// over. Then the other inputs of `next` come after its own, and the outputs are those of `next`.
+  /// Whether it may take over a kernel that alone reads its only result.
+  virtual bool may_be_followed() const { return false; }
+  /// Asked then for such a kernel, which reads the result as its input `input`: true when it was taken over. The other
+  /// inputs of `next` come after the own ones, and the outputs are those of `next`.
   virtual bool follow(std::unique_ptr<Kernel>& /*next*/, int /*input*/) { return false; }
 };
 

@@ -25,7 +25,7 @@ Lowered::Lowered(const Program& program, const Options& options, Pool& pool)
     if (v.result >= 0 && root(v.result) == root(v.value)) v.result = -1;
   }
   separate_prologue();
-  join_followers();
+  join_followers(*this);
 }
 
 int Lowered::root(int value) const {
@@ -148,70 +148,6 @@ void Lowered::separate_prologue() {
   prologue = before.size();
   std::move(after.begin(), after.end(), std::back_inserter(before));
   steps = std::move(before);
-}
-
-/// Lets an elementwise step run within the step that makes what it alone reads.
-void Lowered::join_followers() {
-  for (size_t i = prologue; i < steps.size();) {
-    if (!join_follower(i)) ++i;
-  }
-}
-
-/// Both become one step: after what the second one needs, which is moved forward to the first if it is little, and
-/// after those that still read what the second one writes over.
-bool Lowered::join_follower(size_t product) {
-  if (steps[product].outputs.size() != 1) return false;
-  const int result = root(steps[product].outputs[0]);
-  const auto is_result = [&](int value) { return root(value) == result; };
-  if (std::any_of(outputs.begin(), outputs.end(), is_result)) return false;
-  if (std::any_of(variables.begin(), variables.end(), [&](const Binding& v) { return v.result >= 0 && is_result(v.result); })) return false;
-
-  size_t reader = 0, reads = 0;
-  for (size_t s = product + 1; s < steps.size(); ++s) {
-    const auto count = std::count_if(steps[s].inputs.begin(), steps[s].inputs.end(), is_result);
-    if (count > 0) reader = s, reads += static_cast<size_t>(count);
-  }
-  if (reads != 1) return false;
-  Step& next = steps[reader];
-  const auto input = std::find_if(next.inputs.begin(), next.inputs.end(), is_result);
-
-  std::vector<bool> is_wanted(values.size()), is_old(values.size());
-  auto mark = [&](std::vector<bool>& set, int value) { set[static_cast<size_t>(root(value))] = true; };
-  auto marked = [&](const std::vector<bool>& set) { return [&](int value) { return set[static_cast<size_t>(root(value))]; }; };
-  for (int value : next.inputs) mark(is_wanted, value);
-  for (const Binding& v : variables) {
-    const auto writes = [&](int output) { return v.result >= 0 && root(output) == root(v.result); };
-    if (std::any_of(next.outputs.begin(), next.outputs.end(), writes)) mark(is_old, v.value);
-  }
-  constexpr size_t kLittle = 64;
-  std::vector<bool> moves(steps.size());
-  size_t place = product;
-  for (size_t s = reader; --s > product;) {
-    const Step& step = steps[s];
-    moves[s] = std::any_of(step.outputs.begin(), step.outputs.end(), marked(is_wanted));
-    if (moves[s] && std::any_of(step.outputs.begin(), step.outputs.end(), [&](int v) { return bytes(v) > kLittle; })) return false;
-    for (int value : step.inputs) {
-      if (moves[s]) mark(is_wanted, value);
-      else if (marked(is_old)(value)) place = std::max(place, s);
-    }
-  }
-  if (!steps[product].kernel->follow(next.kernel, static_cast<int>(input - next.inputs.begin()))) return false;
-
-  next.inputs.erase(input);
-  Step joined = std::move(steps[product]);
-  joined.inputs.insert(joined.inputs.end(), next.inputs.begin(), next.inputs.end());
-  joined.outputs = next.outputs;
-  std::vector<Step> order;
-  for (size_t s = product; s < reader; ++s) {
-    if (moves[s]) order.push_back(std::move(steps[s]));
-  }
-  for (size_t s = product; s < reader; ++s) {
-    if (s > product && !moves[s]) order.push_back(std::move(steps[s]));
-    if (s == place) order.push_back(std::move(joined));
-  }
-  std::move(order.begin(), order.end(), steps.begin() + static_cast<ptrdiff_t>(product));
-  steps.erase(steps.begin() + static_cast<ptrdiff_t>(reader));
-  return true;
 }
 
 }  // namespace crescent::cpu

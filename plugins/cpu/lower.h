@@ -40,11 +40,12 @@ struct Lowered {
   bool splice_decomposed(const Program::Instruction& instruction, const Options& options, Pool& pool);
   TensorSpecs specs(const std::vector<int>& list) const;
   void separate_prologue();
-  void join_followers();
-  bool join_follower(size_t product);
 
   std::vector<int> alias_;                 ///< per value: the value whose memory it names, itself for a root
 };
+
+/// Lets elementwise steps run within the products whose results they alone read.
+void join_followers(Lowered& program);
 
 /// A scan compiles its body to a plan of its own.
 std::unique_ptr<Kernel> make_scan(const Scan& scan, const Request& request, Pool& pool);

@@ -138,7 +138,7 @@ class AmxMatmul final : public Followed {
 
  protected:
   /// What follows wants whole rows, for which all of b is packed: that is to be less than the result.
-  bool may_be_followed() const override {
+  bool has_rows() const override {
     return cut_.sums > 1 || (plan_.k <= plan_.m && plan_.count() * cut_.row_blocks * cut_.column_blocks > 1);
   }
   void prepare_for_follower() override {

@@ -71,9 +71,9 @@ class TiledMatmul final : public Followed {
 
  protected:
   /// What follows wants whole rows. A tile of them reads all of b, which is to be little beside the result.
-  bool may_be_followed() const override {
-    const bool has_rows = cut_.column_tiles == 1 || 4 * plan_.k <= plan_.m;
-    return cut_.sums > 1 || (has_rows && plan_.count() * cut_.tiles() > 1);
+  bool has_rows() const override {
+    const bool pays = cut_.column_tiles == 1 || 4 * plan_.k <= plan_.m;
+    return cut_.sums > 1 || (pays && plan_.count() * cut_.tiles() > 1);
   }
   void prepare_for_follower() override {
     if (cut_.sums == 1 && cut_.column_tiles > 1) cut_.take_whole_rows();
