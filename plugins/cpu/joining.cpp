@@ -83,7 +83,14 @@ class Joining {
       moves_[s] = true;
       for (int value : step(s).inputs) needed.add(value);
     }
-    return true;
+    return place_ == product_ || may_wait();
+  }
+
+  /// What the product reads stays longer in memory than before: it is to be less than the result, which is no longer there.
+  bool may_wait() {
+    size_t kept = 0;
+    for (int value : step(product_).inputs) kept += program_.bytes(value);
+    return kept <= program_.bytes(result());
   }
 
   /// What moves, then the others, the joined step at its place.

@@ -78,7 +78,7 @@ TEST_CASE("an update within the product that makes its gradient gives the same b
 }
 
 TEST_CASE("an update waits for those who read the old weight", "[cpu][follower]") {
-  const int64_t m = 300, n = 32, k = 1100;
+  const int64_t m = 600, n = 96, k = 60;
   const Variable w(numbers({m, n}, 1));
   const Tensors inputs = {numbers({k, m}, 3), numbers({k, n}, 4)};
   const TensorSpecs specs = {inputs[0].spec(), inputs[1].spec()};
