@@ -30,11 +30,11 @@ std::unique_ptr<Kernel> unmixed(const Request& r) {
   return gradient && gradient->mixed != Mixed::no ? nullptr : make(r);
 }
 
-/// A factory that knows nothing of moments and of gates.
+/// A factory that knows nothing of residuals, moments and gates.
 template <KernelFactory make>
 std::unique_ptr<Kernel> plain(const Request& r) {
   const ConvPlan plan(r);
-  return plan.moments || plan.gated ? nullptr : make(r);
+  return plan.residual || plan.moments || plan.gated ? nullptr : make(r);
 }
 
 }  // namespace
@@ -48,7 +48,9 @@ ConvPlan::ConvPlan(const Request& r) {
   }
   gated = pass == ConvPass::backward_data && r.inputs.size() > 2;
   batch = o.x[0], groups = o.spec.groups, in_channels = o.x[-1], out_channels = o.y[-1];
-  if (auto* op = dynamic_cast<const Conv*>(&r.op)) bias = op->bias, epilogue = op->epilogue, moments = op->moments;
+  if (auto* op = dynamic_cast<const Conv*>(&r.op)) {
+    bias = op->bias, residual = op->residual, epilogue = op->epilogue, moments = op->moments;
+  }
 }
 
 std::span<const KernelRow> convolution_kernels() {

@@ -22,7 +22,7 @@ struct ConvPlan {
   int spatial;                           ///< axes really there
   std::array<Axis, 3> axes;
   int64_t batch, groups, in_channels, out_channels;
-  bool bias = false, moments = false, gated = false;
+  bool bias = false, residual = false, moments = false, gated = false;
   bool pooled = false, winners = false;  ///< forward: as of ConvPool with windows of 2x2
   Epilogue epilogue = Epilogue::none;
 

@@ -169,7 +169,9 @@ class ImageConvolution final : public WinogradConvolution {
     if (plan_.pooled) {
       loops_.pooled_output(sides_.out, tiles, bias, plan_.epilogue, y, plan_.winners ? a.out<uint8_t>(1) : nullptr);
     } else {
-      loops_.output(sides_.out, tiles, bias, plan_.gated ? a.in<float>(2) : nullptr, plan_.epilogue, y);
+      const float* residual = plan_.residual ? a.in<float>(plan_.bias ? 3 : 2) : nullptr;
+      const float* gate = plan_.gated ? a.in<float>(2) : nullptr;
+      loops_.output(sides_.out, tiles, bias, residual, gate, plan_.epilogue, y);
     }
   }
 
@@ -326,7 +328,7 @@ std::unique_ptr<Kernel> make_winograd_convolution(const Request& r) {
   if (!applies(plan)) return nullptr;
   const Sides sides(plan);
   if (!suits(plan, sides)) return nullptr;
-  if (plan.batch * sides.out.tile_rows * sides.out.tile_columns < kRepaying) {
+  if (plan.batch * sides.out.tile_rows * sides.out.tile_columns < kRepaying && !plan.residual) {
     if (plan.pass == ConvPass::backward_kernel || plan.moments || plan.gated) return nullptr;
     auto other = make_onednn_convolution(r);
     return std::make_unique<FewTiles>(other ? std::move(other) : make_unfolded_convolution(r), plan);

@@ -50,10 +50,14 @@ struct Product {
 struct Loops {
   /// Points of the 6x6 tiles of the input: B' x B.
   void (*input)(const Images& images, const float* x, const Tiles& tiles);
-  /// The 4x4 tiles of the output from their points: epilogue(A' m A + bias), or 0 where not gate > 0; bias and gate may be null.
-  void (*output)(const Images& images, const Tiles& tiles, const float* bias, const float* gate, Epilogue epilogue, float* y);
-  /// The same, then the greatest of every window of 2x2 pixels and, unless null, which these are. No other epilogue than relu.
-  void (*pooled_output)(const Images& images, const Tiles& tiles, const float* bias, Epilogue epilogue, float* y, uint8_t* winners);
+  /// The 4x4 tiles of the output from their points: epilogue(A' m A + bias + residual), or 0 where not gate > 0. Bias, residual
+  /// and gate may be null.
+  void (*output)(const Images& images, const Tiles& tiles, const float* bias, const float* residual, const float* gate,
+                 Epilogue epilogue, float* y);
+  /// epilogue(A' m A + bias), then the greatest of every window of 2x2 pixels and, unless null, which these are. The epilogue
+  /// is none or relu.
+  void (*pooled_output)(const Images& images, const Tiles& tiles, const float* bias, Epilogue epilogue, float* y,
+                        uint8_t* winners);
   /// Points of the 4x4 tiles of the output's gradient: A dy A'.
   void (*output_gradient)(const Images& images, const float* dy, const Tiles& tiles);
   /// G k G' of kLanes neighbouring output channels. From one tap to the next it is `tap`.

@@ -171,10 +171,11 @@ void output_gradient(const Images& g, const float* dy, const Tiles& tiles) {
   tiles_to_points<OutputGradient>(g, dy, tiles);
 }
 
-/// The pixels of a tile that are inside of the image: bias added, nothing below `least`, 0 where the gate is closed.
+/// The pixels of a tile that are inside of the image: bias and residual added, nothing below `least`, 0 where the gate is
+/// closed.
 template <bool kWhole>
-HWY_INLINE void points_to_tile(const Images& g, const float* points, int64_t stride, const float* bias, const float* gate,
-                               float least, const Window& window, float* images) {
+HWY_INLINE void points_to_tile(const Images& g, const float* points, int64_t stride, const float* bias, const float* residual,
+                               const float* gate, float least, const Window& window, float* images) {
   const int64_t row = g.width * g.channels;
   const V bound = hn::Set(D(), least);
   for_vectors(D(), g.channels, [&](auto load, auto store) HWY_ATTR {
@@ -183,7 +184,8 @@ HWY_INLINE void points_to_tile(const Images& g, const float* points, int64_t str
                       [&](V x, int i, int j) HWY_ATTR {
                         if (!kWhole && !window.has(i, j)) return;
                         const int64_t at = window.first + i * row + j * g.channels;
-                        const V y = hn::Add(x, shift);
+                        V y = hn::Add(x, shift);
+                        if (residual) y = hn::Add(y, load(residual + at));
                         V bounded = hn::IfThenElse(hn::Lt(y, bound), bound, y);                 // keeps NaN
                         if (gate) bounded = hn::IfThenElseZero(hn::Gt(load(gate + at), hn::Zero(D())), bounded);
                         store(bounded, images + at);
@@ -201,16 +203,18 @@ void activate_tile(const Images& g, const Window& w, Epilogue epilogue, float* i
   }
 }
 
-void output(const Images& g, const Tiles& tiles, const float* bias, const float* gate, Epilogue epilogue, float* y) {
+void output(const Images& g, const Tiles& tiles, const float* bias, const float* residual, const float* gate,
+            Epilogue epilogue, float* y) {
   const float least = epilogue == Epilogue::relu ? 0 : -std::numeric_limits<float>::infinity();
   const bool is_curved = epilogue != Epilogue::none && epilogue != Epilogue::relu;
   for (int64_t t = 0; t < tiles.count; ++t) {
     const Window window(g, tiles.first + t, kTile), next(g, tiles.first + t + 1, kTile);
     const float* points = tiles.points + t * padded(g.channels);
     fetch<true>(g, y, next, 0);
+    if (residual) fetch<false>(g, residual, next, 0);
     if (gate) fetch<false>(g, gate, next, 0);
-    window.whole(kTile) ? points_to_tile<true>(g, points, tiles.stride, bias, gate, least, window, y)
-                        : points_to_tile<false>(g, points, tiles.stride, bias, gate, least, window, y);
+    window.whole(kTile) ? points_to_tile<true>(g, points, tiles.stride, bias, residual, gate, least, window, y)
+                        : points_to_tile<false>(g, points, tiles.stride, bias, residual, gate, least, window, y);
     if (is_curved) activate_tile(g, window, epilogue, y);
   }
 }

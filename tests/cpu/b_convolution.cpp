@@ -156,6 +156,22 @@ TEST_CASE("Winograd's algorithm gives the moments of its result", "[cpu][conv]")
   }
 }
 
+TEST_CASE("Winograd's algorithm adds a residual", "[cpu][conv]") {
+  const Machine machine(GENERATE(0, 1, 2));
+  const Case cases[] = {{{1, 8, 8, 64}, {3, 3, 64, 64}, spec({1, 1}, {1, 1}, {1, 1}, {1, 1})},
+                        {{5, 13, 11, 12}, {3, 3, 12, 21}, spec({1, 1}, {1, 1}, {0, 2}, {1, 0})}};
+  for (const Case& c : cases) {
+    const Array x = random(c.x, DType::float32, 1), kernel = random(c.kernel, DType::float32, 2),
+                residual = random(output_shape(c), DType::float32, 3, -9, 9);
+    Array y = residual;
+    each_product(c, [&](int64_t i, int64_t w, int64_t o) { y.values[o] += x[i] * kernel[w]; });
+    for (double& value : y.values) value = std::max(value, 0.0);
+    Conv op;
+    op.spec = c.spec, op.residual = true, op.epilogue = Epilogue::relu;
+    CHECK(check(convolution_kernels, op, {x, kernel, residual}, {y}, 3) == 2);
+  }
+}
+
 TEST_CASE("Winograd's algorithm with max pooling", "[cpu][conv]") {
   const Machine machine(GENERATE(0, 1, 2));
   const Case cases[] = {{{9, 8, 8, 16}, {3, 3, 16, 16}, spec({1, 1}, {1, 1}, {1, 1}, {1, 1})},

@@ -79,6 +79,20 @@ TEST_CASE("pooling: its gradient goes to the winners, and a convolution takes it
   CHECK(names(rewritten(read_twice, pooled_convolutions)).starts_with("conv, pool, "));
 }
 
+TEST_CASE("residuals: a convolution takes in what is added to it", "[passes]") {
+  const Program p = traced([](const Tensors& in) {
+    auto layer = [&](const Tensor& x) { return conv(x, in[1], {1}, Padding::same) + in[2]; };
+    const Tensor x = relu(layer(in[0]));
+    return Tensors{relu(x + layer(x)), layer(in[0]) + layer(x)};
+  }, {f32({2, 7, 6, 4}), f32({3, 3, 4, 4}), f32({4})});
+  Program q = rewritten(p, epilogues);
+  q = rewritten(q, residuals, 1e-5);
+  q = rewritten(q, epilogues, 1e-5);
+  CHECK(names(q) == "conv, conv, conv, conv");
+  CHECK(op<Conv>(q, 1).residual);
+  CHECK(op<Conv>(q, 1).epilogue == Epilogue::relu);
+}
+
 TEST_CASE("epilogues: bias and activation", "[passes]") {
   auto dense = [](const Tensors& in) {
     return Tensors{relu(matmul(in[0], in[1]) + in[2]), tanh(matmul(in[0], in[1])), sigmoid(reshape(in[2], {1, 5}) + matmul(in[0], in[1])),

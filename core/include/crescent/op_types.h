@@ -213,15 +213,16 @@ struct ConvSpec {
   CRESCENT_API size_t hash() const;
 };
 CRESCENT_API std::string to_text(const ConvSpec& spec);
-CRESCENT_OP(Conv, "conv")                              // (x, kernel[, bias]) cross-correlation; kernel (spatial..., in/groups, out)
+CRESCENT_OP(Conv, "conv")                              // (x, kernel[, bias][, residual]) cross-correlation; kernel (spatial..., in/groups, out)
   ConvSpec spec;
   bool bias = false;
   Epilogue epilogue = Epilogue::none;
+  bool residual = false;                               // set by a pass: added before the epilogue, of the result's spec
   bool moments = false;                                // set by a pass: then also BatchMoments of the result
-  CRESCENT_FIELDS(spec, bias, epilogue, moments)
+  CRESCENT_FIELDS(spec, bias, epilogue, residual, moments)
   std::string label() const override;
   Tensors vjp(const Vjp&) const override;
-  Tensors decompose(std::span<const Tensor>) const override;      // with moments
+  Tensors decompose(std::span<const Tensor>) const override;      // with a residual or moments
 };
 CRESCENT_OP(ConvBackwardData, "conv_backward_data")    // (dy, kernel[, y]) -> dx of shape `input` (its batch dim may be -1), 0 where not y > 0 (set by a pass); also Conv*Transpose
   ConvSpec spec;

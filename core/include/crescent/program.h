@@ -44,7 +44,7 @@ class CRESCENT_API Program {
 /// Device-independent rewriting; the result computes the same. Order and meaning: core/src/program/passes.
 struct OptimizeOptions {
   bool inference = false;                   ///< variables that are not written count as constants where that pays
-  bool compounds = true;                    ///< products may take in casts (see Mixed in op_types.h), convolutions poolings
+  bool compounds = true;                    ///< products may take in casts (see Mixed in op_types.h), convolutions residuals and poolings
 };
 CRESCENT_API Program optimize(Program program, const OptimizeOptions& options = {});
 

@@ -33,12 +33,16 @@ Shape conv_shape(std::string_view op, const Shape& x, const Shape& kernel, const
 
 }  // namespace
 
-std::string Conv::label() const { return kName + epilogue_label(bias, epilogue) + (moments ? "+moments" : ""); }
+std::string Conv::label() const {
+  return kName + epilogue_label(bias, Epilogue::none) + (residual ? "+add" : "") + epilogue_label(false, epilogue) +
+         (moments ? "+moments" : "");
+}
 
 TensorSpecs Conv::infer(std::span<const TensorSpec> in) const {
   if (in[0].dtype != in[1].dtype) fail("conv: dtypes ", in[0].dtype, " and ", in[1].dtype, " differ");
   expect_floating("conv", in[0].dtype);
   const TensorSpec result{in[0].dtype, conv_shape("conv", in[0].shape, in[1].shape, spec)};
+  if (residual && !(in.back() == result)) fail("conv: a residual of ", in.back().shape, " for ", result.shape);
   TensorSpecs results{result};
   if (moments) {
     for (const TensorSpec& channels : BatchMoments().infer({&result, 1})) results.push_back(channels);
@@ -47,16 +51,19 @@ TensorSpecs Conv::infer(std::span<const TensorSpec> in) const {
 }
 
 Tensors Conv::decompose(std::span<const Tensor> inputs) const {
-  if (!moments) return {};
+  if (!moments && !residual) return {};
   auto plain = std::make_shared<Conv>(*this);
-  plain->moments = false;
-  const Tensor y = crescent::apply(std::move(plain), inputs).front();
+  plain->moments = plain->residual = false;
+  if (residual) plain->epilogue = Epilogue::none;
+  Tensor y = crescent::apply(std::move(plain), inputs.first(inputs.size() - (residual ? 1 : 0))).front();
+  if (residual) y = with_epilogue(y + inputs.back(), epilogue);
+  if (!moments) return {y};
   const Tensors both = apply(BatchMoments(), {y});
   return {y, both[0], both[1]};
 }
 
 Tensors Conv::vjp(const Vjp& v) const {
-  assert(!bias && epilogue == Epilogue::none && !moments);
+  assert(!bias && epilogue == Epilogue::none && !moments && !residual);
   const Tensor &x = v.inputs[0], &kernel = v.inputs[1], &g = v.gradients[0];
   Tensors result(2);
   if (v.wanted[0]) {

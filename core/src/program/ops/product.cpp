@@ -36,6 +36,16 @@ std::string epilogue_label(bool bias, Epilogue epilogue) {
   return concat(bias ? "+bias" : "", epilogue == Epilogue::none ? "" : concat("+", epilogue));
 }
 
+Tensor with_epilogue(const Tensor& y, Epilogue epilogue) {
+  switch (epilogue) {
+    case Epilogue::none: return y;
+    case Epilogue::relu: return ops::relu(y);
+    case Epilogue::sigmoid: return ops::sigmoid(y);
+    case Epilogue::tanh: return ops::tanh(y);
+  }
+  return y;
+}
+
 std::string Matmul::label() const {
   return concat("matmul ", transpose_a ? "a'" : "a", transpose_b ? "b'" : "b",
                 combine == Combine::none ? "" : concat("+", combine), epilogue_label(bias, epilogue));
@@ -66,14 +76,7 @@ Tensors Matmul::decompose(std::span<const Tensor> inputs) const {
   if (combine == Combine::none) return {};
   const Tensor product = matmul_op(inputs[0], inputs[1], transpose_a, transpose_b), &other = inputs[bias ? 3 : 2];
   const Tensor combined = combine == Combine::add ? product + other : ops::where(ops::greater(other, 0), product, 0);
-  const Tensor y = bias ? combined + inputs[2] : combined;
-  switch (epilogue) {
-    case Epilogue::none: return {y};
-    case Epilogue::relu: return {ops::relu(y)};
-    case Epilogue::sigmoid: return {ops::sigmoid(y)};
-    case Epilogue::tanh: return {ops::tanh(y)};
-  }
-  return {};
+  return {with_epilogue(bias ? combined + inputs[2] : combined, epilogue)};
 }
 
 Tensors Matmul::vjp(const Vjp& v) const {

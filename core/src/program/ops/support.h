@@ -39,6 +39,8 @@ Tensor scatter_along(const Tensor& indices, const Tensor& updates, const Shape& 
 
 /// What a product or convolution does besides, for its label: "+bias+relu".
 std::string epilogue_label(bool bias, Epilogue epilogue);
+/// epilogue(y).
+Tensor with_epilogue(const Tensor& y, Epilogue epilogue);
 /// The dtype of the result of a product of `a` and `b`; fails on dtypes that `mixed` does not take.
 DType product_dtype(std::string_view op, Mixed mixed, DType a, DType b);
 /// A mixed product in simple ops: `plain`, the same op without, between casts.

@@ -11,6 +11,13 @@
 //   %3 = conv_backward_data(%0, %1)    %5 = conv_backward_data(%0, %1, %2)
 //   %4 = greater(%2, 0)         ->
 //   %5 = select(%4, %3, 0)
+//
+// And what is added to the result of a convolution, as around a residual block:
+//
+//   %4 = conv(%0, %1, %2; bias)        %5 = conv(%0, %1, %2, %3; bias, residual)
+//   %5 = add(%4, %3)            ->
+#include <algorithm>
+
 #include "program/passes/channels.h"
 #include "program/passes/passes.h"
 
@@ -35,10 +42,13 @@ bool is_bias(Rewriting& r, int bias, int x, int product) {
   return false;
 }
 
+bool has_residual(const Matmul&) { return false; }
+bool has_residual(const Conv& op) { return op.residual; }
+
 template <class T>
 int with_bias(Rewriting& r, int product, int bias) {
   auto* made = bare<T>(r, product);
-  if (!made || op_of<T>(*made).bias) return kKeep;
+  if (!made || op_of<T>(*made).bias || has_residual(op_of<T>(*made))) return kKeep;
   T op = op_of<T>(*made);
   op.bias = true;
   std::vector<int> inputs = made->inputs;
@@ -129,6 +139,25 @@ int mask_product(Rewriting& r, const Instruction& i) {
   return combined(r, i.inputs[1], condition->inputs[0], Combine::mask);
 }
 
+int with_residual(Rewriting& r, int y, int residual) {
+  auto* made = bare<Conv>(r, y);
+  if (!made || has_residual(op_of<Conv>(*made)) || !(r.spec(y) == r.spec(residual))) return kKeep;
+  Conv op = op_of<Conv>(*made);
+  op.residual = true;
+  std::vector<int> inputs = made->inputs;
+  inputs.push_back(residual);
+  return r.add(op, std::move(inputs));
+}
+
+/// The convolution that comes later takes the other value in. Half-width floats stay in chains of elementwise work.
+int take_in_residual(Rewriting& r, const Instruction& i) {
+  if (op_of<Binary>(i).kind != BinaryKind::add || size_of(r.result(i).dtype) < 4) return kKeep;
+  const auto [first, last] = std::minmax(i.inputs[0], i.inputs[1]);
+  const int y = with_residual(r, last, first);
+  return y == kKeep ? with_residual(r, first, last) : y;
+}
+
+constexpr RuleRow kResidualRules[] = {{Binary::kName, take_in_residual}};
 constexpr RuleRow kRules[] = {{Binary::kName, take_in_bias},       {Binary::kName, take_in_sum},
                               {Unary::kName, take_in_activation}, {Select::kName, mask_convolution},
                               {Select::kName, mask_product}};
@@ -136,5 +165,6 @@ constexpr RuleRow kRules[] = {{Binary::kName, take_in_bias},       {Binary::kNam
 }  // namespace
 
 bool epilogues(Program& program) { return rewrite(program, kRules); }
+bool residuals(Program& program) { return rewrite(program, kResidualRules); }
 
 }  // namespace crescent::passes

@@ -83,7 +83,7 @@ bool pooled_convolutions(Program& program) {
     auto* pool = as<Pool>(*i.op);
     const Instruction* maker = pool && pool->max ? makers[static_cast<size_t>(i.inputs[0])] : nullptr;
     auto* conv = maker ? as<Conv>(*maker->op) : nullptr;
-    if (!conv || conv->moments || reads[static_cast<size_t>(i.inputs[0])] > 1) continue;
+    if (!conv || conv->moments || conv->residual || reads[static_cast<size_t>(i.inputs[0])] > 1) continue;
     auto op = std::make_shared<ConvPool>();
     op->conv = *conv, op->pool = *pool;
     i.op = std::move(op), i.inputs = maker->inputs;

@@ -32,6 +32,8 @@ CRESCENT_API bool batch_norm(Program& program);
 /// Bias and activation become part of the product or convolution before them, the mask of a relu part of the gradient of a
 /// convolution that it is applied to.
 CRESCENT_API bool epilogues(Program& program);
+/// Inference: what is added to the result of a convolution becomes part of it.
+CRESCENT_API bool residuals(Program& program);
 /// Training: batch norm becomes elementwise work and the moments of its input, which a convolution before it gives.
 CRESCENT_API bool normalization(Program& program);
 /// Casts to bfloat16 before a product and to float32 behind it become part of the product.
