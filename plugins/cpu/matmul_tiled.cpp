@@ -70,9 +70,10 @@ class TiledMatmul final : public Followed {
   }
 
  protected:
-  /// What follows wants whole rows. A tile of them reads all of b, which is to be little beside the result.
+  /// What follows wants whole rows. A tile of them reads all of b, which is to be little beside the result, and not to be
+  /// packed for other tiles.
   bool has_rows() const override {
-    const bool pays = cut_.column_tiles == 1 || 4 * plan_.k <= plan_.m;
+    const bool pays = cut_.column_tiles == 1 || (4 * plan_.k <= plan_.m && !is_packed_);
     return cut_.sums > 1 || (pays && plan_.count() * cut_.tiles() > 1);
   }
   void prepare_for_follower() override {
