@@ -1,11 +1,10 @@
 // Arrays as a dataset: batches of rows, as they lie in memory or in mapped files, gathered, or read from files.
 #include "model/array_dataset.h"
 
-#include <cstring>
 #include <optional>
 
 #include "model/file_storage.h"
-#include "model/foresee.h"
+#include "model/row_gather.h"
 #include "model/shuffle_buffer.h"
 #include "tensor/tensor_record.h"
 
@@ -30,13 +29,16 @@ class ArrayDataset final : public Dataset {
     for (Tensors* group : {&arrays_.x, &arrays_.y, &arrays_.weights})
       for (Tensor& array : *group)
         if (array && is_in_file(array)) map(array);
-    targets_.resize(in_files_.size());
-    if (shuffle_ == Shuffle::samples && !in_files_.empty()) buffer_.emplace(in_files_, 4 * batch_size_);
+    if (shuffle_ != Shuffle::samples) return;
+    if (!in_files_.empty()) buffer_.emplace(in_files_, 4 * batch_size_);
+    for (const Tensors* group : {&arrays_.x, &arrays_.y, &arrays_.weights})
+      for (const Tensor& array : *group)
+        if (array && array.in_memory()) gathers_.emplace_back(array, batch_size_, reads_files());
   }
 
   int64_t samples() const override { return samples_; }
   int64_t batches() const override { return 1 + (samples_ - 1) / batch_size_; }
-  bool reads_files() const override { return reads_files_; }
+  bool reads_files() const override { return !read_.empty(); }
   void check() const override {
     for (const Tensor& array : mapped_) check_intact(array);
   }
@@ -75,7 +77,7 @@ class ArrayDataset final : public Dataset {
 
   void map(Tensor& in_file) {
     if (Tensor mapped = in_file.in_memory() ? in_file : map_array(in_file)) mapped_.push_back(in_file = std::move(mapped));
-    else reads_files_ = true;
+    else read_.push_back(in_file);
     in_files_.push_back(in_file);
   }
 
@@ -121,14 +123,15 @@ class ArrayDataset final : public Dataset {
   /// Samples in the drawn order: with files, in the order in which the buffer hands out their rows.
   void next_order(Batch& batch) {
     const int64_t first = at_ * batch_size_, count = std::min(batch_size_, samples_ - first);
-    size_t file = 0;
+    targets_.clear();
     fill(batch, [&](const Tensor& array, Tensor& target) {
       make_writable(target, rows_of(array, count));
-      if (is_in_file(array)) targets_[file++] = static_cast<std::byte*>(target.mutable_raw());
+      if (!array.in_memory()) targets_.push_back(static_cast<std::byte*>(target.mutable_raw()));
     });
-    const int64_t* rows = buffer_ ? take_from_buffer(count) : rows_.data() + first;
+    const std::span rows(buffer_ ? take_from_buffer(count) : rows_.data() + first, static_cast<size_t>(count));
+    auto gather = gathers_.begin();
     fill(batch, [&](const Tensor& array, Tensor& target) {
-      if (!is_in_file(array)) gather(array, target, rows, count);
+      if (array.in_memory()) (*gather++)(rows, target);
     });
   }
 
@@ -136,19 +139,9 @@ class ArrayDataset final : public Dataset {
     rows_.resize(static_cast<size_t>(count));
     for (int64_t& row : rows_) {
       row = buffer_->take(targets_);
-      for (size_t i = 0; i < in_files_.size(); ++i) targets_[i] += row_bytes(in_files_[i]);
+      for (size_t i = 0; i < read_.size(); ++i) targets_[i] += row_bytes(read_[i]);
     }
     return rows_.data();
-  }
-
-  void gather(const Tensor& array, Tensor& target, const int64_t* rows, int64_t count) const {
-    const size_t row = row_bytes(array);
-    const auto* from = static_cast<const std::byte*>(array.raw());
-    auto* to = static_cast<std::byte*>(target.mutable_raw());
-    for (int64_t i = 0; i < count; ++i) {
-      if (i + 2 < count) foresee(from + static_cast<size_t>(rows[i + 2]) * row, row);
-      std::memcpy(to + static_cast<size_t>(i) * row, from + static_cast<size_t>(rows[i]) * row, row);
-    }
   }
 
   TensorSpec rows_of(const Tensor& array, int64_t count) const {
@@ -156,7 +149,6 @@ class ArrayDataset final : public Dataset {
     spec.shape.set(0, count);
     return spec;
   }
-  size_t row_bytes(const Tensor& array) const { return array.bytes() / static_cast<size_t>(samples_); }
 
   Arrays arrays_;
   int64_t batch_size_;
@@ -165,10 +157,10 @@ class ArrayDataset final : public Dataset {
   int64_t samples_, at_ = 0;
   int64_t expected_ = 0;                                 ///< batches that the disk was asked for
   std::vector<int64_t> rows_;                            ///< samples, or batches, in the order drawn
-  Tensors in_files_, mapped_;                            ///< mapped_: those of in_files_ that are memory too
-  bool reads_files_ = false;
-  std::vector<std::byte*> targets_;                      ///< where the next row of each array in a file goes
+  Tensors in_files_, mapped_, read_;                     ///< those in files: all, those that are memory too, the others
+  std::vector<std::byte*> targets_;                      ///< where the next row of each array of read_ goes
   std::optional<ShuffleBuffer> buffer_;
+  std::vector<RowGather> gathers_;                       ///< of the arrays in memory
 };
 
 }  // namespace

@@ -10,6 +10,8 @@ struct Arrays {
   int64_t samples() const { return x.front().dim(0); }
 };
 
+/// Bytes of one sample of an array.
+inline size_t row_bytes(const Tensor& array) { return array.bytes() / static_cast<size_t>(array.dim(0)); }
 /// Tensors in an option: one, a list, or a dict by name.
 Tensors tensors_in(const Value& value, const std::vector<std::string>& names, const char* what);
 /// Rows [first, first + count) of all of them.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "model/arrays.h"
 #include "model/file_storage.h"
 #include "model/foresee.h"
 
@@ -18,8 +19,9 @@ constexpr int64_t kLeastRuns = 8;                      // in a window
 ShuffleBuffer::ShuffleBuffer(const Tensors& arrays, int64_t least) : samples_(arrays.front().dim(0)) {
   int64_t sample = 1, block = 1;                       // bytes, samples
   for (const Tensor& array : arrays) {
-    const size_t row = array.bytes() / static_cast<size_t>(samples_);
-    columns_.push_back({array, row, is_mapped(array) ? static_cast<const std::byte*>(array.raw()) : nullptr});
+    const size_t row = row_bytes(array);
+    if (is_mapped(array)) mapped_.push_back(array);
+    else columns_.push_back({array, row});
     sample += static_cast<int64_t>(row);
     block = std::max(block, static_cast<int64_t>(array.storage()->block() / std::max<size_t>(row, 1)));
   }
@@ -29,7 +31,7 @@ ShuffleBuffer::ShuffleBuffer(const Tensors& arrays, int64_t least) : samples_(ar
   window_runs_ = window / run_length_;
   for (Window* w : {&now_, &next_})
     for (const Column& column : columns_)
-      w->rows.push_back(column.values ? nullptr : Storage::allocate(static_cast<size_t>(window_runs_ * run_length_) * column.row, false));
+      w->rows.push_back(Storage::allocate(static_cast<size_t>(window_runs_ * run_length_) * column.row, false));
 }
 
 void ShuffleBuffer::begin_epoch(const SeedGenerator& order) {
@@ -46,16 +48,11 @@ int64_t ShuffleBuffer::take(std::span<std::byte* const> targets) {
   const size_t place = static_cast<size_t>(order_[at_]), later = static_cast<size_t>(order_[std::min(at_ + 2, order_.size() - 1)]);
   ++at_;
   for (size_t i = 0; i < columns_.size(); ++i) {
-    foresee(row_at(i, later), columns_[i].row);
-    std::memcpy(targets[i], row_at(i, place), columns_[i].row);
+    const size_t row = columns_[i].row;
+    foresee(now_.rows[i]->host() + later * row, row);
+    std::memcpy(targets[i], now_.rows[i]->host() + place * row, row);
   }
   return now_.numbers[place];
-}
-
-/// Of column i, at a place of this window.
-const std::byte* ShuffleBuffer::row_at(size_t i, size_t place) const {
-  const auto& [array, row, values] = columns_[i];
-  return values ? values + static_cast<size_t>(now_.numbers[place]) * row : now_.rows[i]->host() + place * row;
 }
 
 /// The next window becomes this one, once it is whole.
@@ -74,11 +71,11 @@ bool ShuffleBuffer::read_run() {
   const size_t filled = next_.numbers.size();
   if (next_run_ == runs_.size() || static_cast<int64_t>(filled) + run_length_ > next_runs_ * run_length_) return false;
   const int64_t first = runs_[next_run_++] * run_length_, count = std::min(run_length_, samples_ - first);
+  for (const Tensor& array : mapped_) expect_rows(array, first, count);
   for (size_t i = 0; i < columns_.size(); ++i) {
-    const auto& [array, row, values] = columns_[i];
-    if (values) expect_rows(array, first, count);
-    else array.storage()->read(array.offset() + static_cast<size_t>(first) * row, static_cast<size_t>(count) * row,
-                               next_.rows[i]->host() + filled * row);
+    const auto& [array, row] = columns_[i];
+    array.storage()->read(array.offset() + static_cast<size_t>(first) * row, static_cast<size_t>(count) * row,
+                          next_.rows[i]->host() + filled * row);
   }
   for (int64_t k = 0; k < count; ++k) next_.numbers.push_back(first + k);
   return true;

@@ -1,6 +1,6 @@
 // A random order of samples that lie in files, read in long runs: runs change places, and those that are in the buffer together
-// are mixed. While the samples of one window are handed out, the next one is read, a run at a time. The first windows of an epoch
-// are smaller, so that it begins at once.
+// are mixed. While the samples of one window are handed out, the next one is read, a run at a time; of mapped files the system is
+// asked to read it. The first windows of an epoch are smaller, so that it begins at once.
 #pragma once
 #include <optional>
 #include <vector>
@@ -15,24 +15,24 @@ class ShuffleBuffer {
   ShuffleBuffer(const Tensors& arrays, int64_t least);
   /// Draws a new order; nothing is read yet.
   void begin_epoch(const SeedGenerator& order);
-  /// Takes a sample: its row of arrays[i] goes to targets[i]. Returns its number.
+  /// Takes a sample: its row of the i-th array that is not mapped goes to targets[i]. Returns its number.
   int64_t take(std::span<std::byte* const> targets);
 
  private:
   struct Column {
     Tensor array;
     size_t row;                                        ///< bytes
-    const std::byte* values;                           ///< null: windows hold copies
   };
   struct Window {
-    std::vector<std::shared_ptr<Storage>> rows;        ///< of each column that is copied
+    std::vector<std::shared_ptr<Storage>> rows;        ///< of each column
     std::vector<int64_t> numbers;                      ///< of the samples, as they were read
   };
   const std::byte* row_at(size_t i, size_t place) const;
   bool read_run();
   void turn();
 
-  std::vector<Column> columns_;
+  Tensors mapped_;
+  std::vector<Column> columns_;                        ///< the arrays that are not mapped
   int64_t samples_, run_length_, window_runs_;
   int64_t next_runs_ = 0;                              ///< in next_ when it is whole
   std::vector<int64_t> runs_;                          ///< their order
