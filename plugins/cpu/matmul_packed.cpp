@@ -33,7 +33,7 @@ struct Panel {
   int64_t depth, columns;
 };
 
-/// What the next panel is made of: rows in memory, `step` apart.
+/// A block of rows in memory, `step` apart.
 template <class T>
 struct Block {
   const T* first = nullptr;
@@ -43,17 +43,46 @@ struct Block {
 template <class T>
 constexpr int64_t kLine = 64 / sizeof(T); // elements that come from memory together
 
-/// Asks for kR rows of a, kLine elements deep. Rows that lie along a line are needed line by line and go to the second
-/// cache: in the first one lines a power of two apart drive each other out.
-template <int kR, class T>
-HWY_INLINE void fetch(const T* a, int64_t row, int64_t step) {
-  if (step == 1) {
-#pragma GCC unroll 16
-    for (int r = 0; r < kR; ++r) __builtin_prefetch(a + r * row, 0, 3);
-  } else if (a) {
-    for (int64_t e = 0; e < kLine<T>; ++e) __builtin_prefetch(a + e * step, 0, 2);
+/// Blocks that will be read next, asked for evenly while tiles are computed: a core waits for some 16 lines at a time,
+/// and what it asks for beyond them holds up what it needs now.
+template <class T>
+class Ahead {
+ public:
+  void add(const Block<T>& block) {
+    if (block.rows <= 0 || block.columns <= 0) return;
+    blocks_[count_++] = block;
+    pieces_ += block.rows * pieces_of(block);
   }
-}
+  /// The blocks in so many turns.
+  void begin(int64_t turns) {
+    pace_ = (pieces_ + turns - 1) / std::max<int64_t>(1, turns);
+    if (count_ > 0) open(blocks_[0]);
+  }
+  HWY_INLINE void turn() {
+    for (int64_t i = std::min(pace_, pieces_); i > 0; --i) piece();
+  }
+
+ private:
+  static constexpr int64_t kPiece = 4;      // lines
+  static int64_t pieces_of(const Block<T>& block) { return (block.columns + kPiece * kLine<T> - 1) / (kPiece * kLine<T>); }
+  void open(const Block<T>& block) {
+    row_ = at_ = block.first, step_ = block.step, rows_ = block.rows, left_ = width_ = pieces_of(block);
+  }
+  HWY_INLINE void piece() {
+#pragma GCC unroll 4
+    for (int64_t i = 0; i < kPiece; ++i) __builtin_prefetch(at_ + i * kLine<T>, 0, 2);
+    --pieces_;
+    at_ += kPiece * kLine<T>;
+    if (--left_ > 0) return;
+    at_ = row_ += step_, left_ = width_;
+    if (--rows_ == 0 && pieces_ > 0) open(blocks_[1]);
+  }
+
+  Block<T> blocks_[2];
+  int count_ = 0;
+  int64_t pieces_ = 0, pace_ = 0, rows_ = 0, left_ = 0, width_ = 0, step_ = 0;
+  const T *row_ = nullptr, *at_ = nullptr;
+};
 
 /// Where the sums of a tile begin, and what they pass through at last.
 template <class T>
@@ -79,7 +108,7 @@ HWY_INLINE void fetch_tile(const T* x, int64_t ldx) {
 // place of multiplications, or waits for earlier tiles to be stored.
 template <int kR, int kV, class D, class T = hn::TFromD<D>>
 HWY_NOINLINE void tile(D d, const T* a, int64_t row, int64_t step, const T* ahead, const Panel<T>& b, const Ends<T>& ends,
-                       T* c, int64_t ldc) {
+                       T* c, int64_t ldc, Ahead<T>& later) {
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), rest = b.columns - (kV - 1) * lanes;
   hn::Vec<D> sum[kR][kV];
 #pragma GCC unroll 16
@@ -95,8 +124,19 @@ HWY_NOINLINE void tile(D d, const T* a, int64_t row, int64_t step, const T* ahea
   if (ends.first) fetch_tile<kR, kV>(ends.first + kR * ldc, ldc);
   if (ends.mask) fetch_tile<kR, kV>(ends.mask, ldc);
   const T *lower = a + kR / 2 * row, *right = b.first;
+  const T* stored = c;
   for (int64_t q = 0; q < b.depth; q += kLine<T>) {
-    fetch<kR>(ahead ? ahead + q * step : ahead, row, step);
+    if (!ends.first) {
+#pragma GCC unroll 8
+      for (int v = 0; v < kV; ++v) __builtin_prefetch(stored + v * kLine<T>, 1, 3);
+      stored += ldc;
+    }
+    if (step == 1) {
+#pragma GCC unroll 16
+      for (int r = 0; r < kR; ++r) __builtin_prefetch(ahead + q + r * row, 0, 3);
+    } else {
+      later.turn();
+    }
 #pragma GCC unroll 4
     for (int64_t left = std::min(kLine<T>, b.depth - q); left > 0; --left, a += step, lower += step, right += b.step) {
       hn::Vec<D> x[kV];
@@ -130,23 +170,21 @@ HWY_NOINLINE void tile(D d, const T* a, int64_t row, int64_t step, const T* ahea
 /// All rows of c: as many at a time as there are registers for, the last ones in even numbers. Meanwhile the next tile's
 /// rows of a are fetched, and `next` bit by bit.
 template <int kV, class T>
-void rows(const Product<T>& p, const T* a, const Panel<T>& b, Ends<T> ends, T* c, const Block<T>& next) {
+void rows(const Product<T>& p, const T* a, const Panel<T>& b, Ends<T> ends, T* c, Ahead<T>& later) {
   const hn::ScalableTag<T> d;
   const int64_t row = p.transpose_a ? 1 : p.lda, step = p.transpose_a ? p.lda : 1;
-  int64_t i = 0, fetched = 0;
+  int64_t i = 0;
   auto go = [&]<int kR>(std::integral_constant<int, kR>) HWY_ATTR {
-    for (const int64_t end = next.rows * (i + kR) / p.m; fetched < end; ++fetched) {
-      for (int64_t e = 0; e < next.columns; e += kLine<T>) __builtin_prefetch(next.first + fetched * next.step + e, 0, 2);
-    }
     const T* from = a + i * row;
     const T* ahead = i + kR < p.m ? from + kR * row : a + b.depth * step;
-    if (p.transpose_a) ahead = i % kLine<T> < kR ? from + kLine<T> : nullptr;            // once a line
-    tile<kR, kV>(d, from, row, step, ahead, b, ends, c + i * p.ldc, p.ldc);
+    if (!p.transpose_a) later.turn();
+    tile<kR, kV>(d, from, row, step, ahead, b, ends, c + i * p.ldc, p.ldc, later);
     if (ends.first) ends.first += kR * p.ldc;
     if (ends.mask) ends.mask += kR * p.ldc;
     i += kR;
   };
   constexpr int kTall = std::min(2, kVectors / kV) * kRows;                                // few vectors leave registers
+  later.begin(std::max<int64_t>(1, p.m / kTall) * (p.transpose_a ? (b.depth + kLine<T> - 1) / kLine<T> : 1));
   if constexpr (kTall > kRows) {
     while (p.m - i >= kTall) go(std::integral_constant<int, kTall>());
   }
@@ -241,16 +279,62 @@ void pack_block(const Product<T>& p, const Columns<T>& columns, int64_t q, T* pa
   else pack(b.first, b.step, b.rows, columns.count, panel, columns.width);
 }
 
+/// The panels of a product, one after the other: those of the same columns, or, as a transposed a is read in long rows, those of
+/// the same rows of it.
+template <class T>
+class Steps {
+ public:
+  struct Step {
+    Columns<T> columns;
+    int64_t q;                              // first row of b
+  };
+  explicit Steps(const Product<T>& p)
+      : p_(p), wide_(pieces(p.n, kVectors * static_cast<int64_t>(hn::Lanes(hn::ScalableTag<T>())))),
+        deep_(std::max<int64_t>(1, pieces(p.k, kDepth))) {}         // one even where there is nothing to add
+  int64_t count() const { return wide_ * deep_; }
+  Step operator[](int64_t number) const {
+    const auto [column, q] = p_.transpose_a ? std::pair(number % wide_, number / wide_) : std::pair(number / deep_, number % deep_);
+    return {Columns<T>(p_, column * kVectors * static_cast<int64_t>(hn::Lanes(hn::ScalableTag<T>()))), q * kDepth};
+  }
+  /// What is read after this step.
+  Ahead<T> after(int64_t number) const {
+    Ahead<T> ahead;
+    if (number + 1 < count()) {
+      const Step next = (*this)[number + 1];
+      ahead.add(block(p_, next.columns, next.q));
+    }
+    else if (p_.next_b) {
+      Product<T> next = p_;
+      next.b = p_.next_b;
+      ahead.add(block(next, Columns<T>(next, 0), 0));
+    }
+    if (!p_.transpose_a) return ahead;
+    const int64_t next = number / wide_ + 1, q = next * kDepth;
+    if (next < deep_) add_share(p_.a + q * p_.lda, std::min(kDepth, p_.k - q), number % wide_, ahead);
+    else if (p_.next_a) add_share(p_.next_a, std::min(kDepth, p_.k), number % wide_, ahead);
+    return ahead;
+  }
+
+ private:
+  void add_share(const T* a, int64_t depth, int64_t part, Ahead<T>& ahead) const {
+    const int64_t from = depth * part / wide_;
+    ahead.add({a + from * p_.lda, p_.lda, depth * (part + 1) / wide_ - from, p_.m});
+  }
+  static int64_t pieces(int64_t whole, int64_t piece) { return (whole + piece - 1) / piece; }
+  const Product<T>& p_;
+  int64_t wide_, deep_;
+};
+
 template <class T>
 void product(const Product<T>& p) {
   constexpr int64_t kFewRows = 2 * kRows;  // too few to be worth a copy of b
   HWY_ALIGN T memory[kDepth * kVectors * hn::MaxLanes(hn::ScalableTag<T>())];
-  for (Columns<T> columns(p, 0); columns.first < p.n;) {
+  const Steps<T> steps(p);
+  for (int64_t number = 0; number < steps.count(); ++number) {
+    const auto [columns, q] = steps[number];
     const int64_t j = columns.first;
-    const Columns<T> later(p, j + columns.count);
-    for (int64_t q = 0; q == 0 || q < p.k; q += kDepth) {    // once where there is nothing to add
-      const Block<T> here = block(p, columns, q);
-      const Block<T> next = q + kDepth < p.k ? block(p, columns, q + kDepth) : later.count > 0 ? block(p, later, 0) : Block<T>();
+    Ahead<T> ahead = steps.after(number);
+    const Block<T> here = block(p, columns, q);
       Panel<T> panel{memory, columns.width, std::min(kDepth, p.k - q), columns.count};
       if (p.is_packed || (!p.transpose_b && p.m <= kFewRows && columns.count == columns.width)) {
         panel.first = here.first, panel.step = here.step;
@@ -265,12 +349,10 @@ void product(const Product<T>& p) {
         ends.first = p.combine == Combine::add ? p.other + j : p.beta != 0 ? p.c + j : nullptr;
       }
       if (is_last && p.combine == Combine::mask) ends.mask = p.other + j;
-      if (columns.vectors == kVectors) rows<kVectors>(p, a, panel, ends, p.c + j, next);
-      else if (columns.vectors == 1) rows<1>(p, a, panel, ends, p.c + j, next);
-      else if (columns.vectors == 2) rows<std::min(2, kVectors)>(p, a, panel, ends, p.c + j, next);
-      else rows<std::min(3, kVectors)>(p, a, panel, ends, p.c + j, next);
-    }
-    columns = later;
+      if (columns.vectors == kVectors) rows<kVectors>(p, a, panel, ends, p.c + j, ahead);
+      else if (columns.vectors == 1) rows<1>(p, a, panel, ends, p.c + j, ahead);
+      else if (columns.vectors == 2) rows<std::min(2, kVectors)>(p, a, panel, ends, p.c + j, ahead);
+      else rows<std::min(3, kVectors)>(p, a, panel, ends, p.c + j, ahead);
   }
 }
 

@@ -65,7 +65,7 @@ class TiledMatmul final : public Followed {
     begin(a, next);
     // Partial sums outermost: what a thread multiplies is then, as a rule, what it computed a moment ago.
     const int64_t tiles = plan_.count() * cut_.tiles();
-    a.pool.parallel(tiles * cut_.sums, [&](int64_t part, int) { compute(a, next, cut_.tile(part % tiles), part / tiles); });
+    a.pool.parallel(tiles * cut_.sums, [&](int64_t part, int) { compute(a, next, part, std::min(part + 1, tiles * cut_.sums - 1)); });
     if (cut_.sums > 1) a.pool.blocks(plan_.count() * plan_.m, 32, [&](int64_t begin, int64_t end) { sum(a, next, begin, end); });
   }
 
@@ -93,11 +93,21 @@ class TiledMatmul final : public Followed {
     return sum < in_output() ? a.out<T>(0) : reinterpret_cast<T*>(a.scratch) + (sum - in_output()) * size();
   }
 
-  void compute(const Arguments& a, const Next& next, const MatmulCut::Tile& t, int64_t sum) const {
-    const int64_t q = sum * cut_.depth, at = (t.item * plan_.m + t.i) * plan_.n + t.j, lda = plan_.lda();
+  const T* left(const Arguments& a, const MatmulCut::Tile& t, int64_t q) const {
+    return a.in<T>(0) + plan_.a[t.item] + (plan_.transpose_a ? q * plan_.lda() + t.i : t.i * plan_.lda() + q);
+  }
+  const T* right(const Arguments& a, const MatmulCut::Tile& t, int64_t q) const {
+    return a.in<T>(1) + (is_packed_ ? packed_offset(plan_, t, q) : plan_.b[t.item] + offset_of_right(plan_, t, q));
+  }
+
+  void compute(const Arguments& a, const Next& next, int64_t part, int64_t later) const {
+    const int64_t tiles = plan_.count() * cut_.tiles(), sum = part / tiles;
+    const MatmulCut::Tile t = cut_.tile(part % tiles), t2 = cut_.tile(later % tiles);
+    const int64_t q = sum * cut_.depth, at = (t.item * plan_.m + t.i) * plan_.n + t.j;
     Product<T> p{plan_.transpose_a, plan_.transpose_b, t.rows, t.columns, std::min(cut_.depth, plan_.k - q)};
-    p.a = a.in<T>(0) + plan_.a[t.item] + (plan_.transpose_a ? q * lda + t.i : t.i * lda + q), p.lda = lda;
-    p.b = a.in<T>(1) + (is_packed_ ? packed_offset(plan_, t, q) : plan_.b[t.item] + offset_of_right(plan_, t, q));
+    p.a = left(a, t, q), p.lda = plan_.lda();
+    p.b = right(a, t, q);
+    p.next_a = left(a, t2, later / tiles * cut_.depth), p.next_b = right(a, t2, later / tiles * cut_.depth);
     p.ldb = plan_.ldb(), p.is_packed = is_packed_;
     p.c = result(a, sum) + at, p.ldc = plan_.n;
     if (cut_.sums > 1) return gemm_(p);
