@@ -25,6 +25,7 @@ struct Product {
   Combine combine = Combine::none;
   const T* other = nullptr;    ///< what c is combined with, as far apart as c
   bool relu = false;           ///< c = relu(sum)
+  T* column_sums = nullptr;    ///< = the sum of the rows of b
   const T *next_a = nullptr, *next_b = nullptr;    ///< of a product of this kind that will probably follow: fetched ahead
 };
 

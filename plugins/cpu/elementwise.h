@@ -40,6 +40,7 @@ class Elementwise final : public Kernel {
     alignas(kBytes) std::byte memory[kMaxRegisters * kBytes];
   };
   int inputs() const { return inputs_; }
+  int outputs() const { return static_cast<int>(written_at_.size()); }
   /// It can be run range by range, this input being elsewhere.
   bool can_follow(int input) const;
   /// A run in ranges of any sizes: begins once, then any thread does any range.

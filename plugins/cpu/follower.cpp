@@ -15,7 +15,7 @@ std::unique_ptr<Follower> Follower::make(std::unique_ptr<Kernel>& next, int inpu
 /// What the product is made of is read until the end, the rest where it is written over.
 bool Follower::may_share(int input, int output) const {
   const int own = input - before_;
-  return own >= 0 && kernel_->may_share(own < input_ ? own : own + 1, output);
+  return own >= 0 && output < kernel_->outputs() && kernel_->may_share(own < input_ ? own : own + 1, output);
 }
 
 Follower::Run::Run(const Follower& follower, const Arguments& both, std::byte* scratch)

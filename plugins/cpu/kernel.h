@@ -58,6 +58,9 @@ class Kernel {
   /// Asked then for such a kernel, which reads the result as its input `input`: true when it was taken over. The other
   /// inputs of `next` come after the own ones, and the outputs are those of `next`.
   virtual bool follow(std::unique_ptr<Kernel>& /*next*/, int /*input*/) { return false; }
+  /// Asked of a step that may be a product a'b with so many columns: true when it will also make the sum of the rows of b,
+  /// which is its input 1, as output `output`.
+  virtual bool sum_columns(int64_t /*columns*/, int /*output*/) { return false; }
 };
 
 /// A kernel of one input, and the memory that its result takes.

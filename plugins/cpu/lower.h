@@ -46,6 +46,8 @@ struct Lowered {
 
 /// Lets elementwise steps run within the products whose results they alone read.
 void join_followers(Lowered& program);
+/// Lets products sum the columns of what they multiply with.
+void join_column_sums(Lowered& program);
 
 /// A scan compiles its body to a plan of its own.
 std::unique_ptr<Kernel> make_scan(const Scan& scan, const Request& request, Pool& pool);

@@ -57,7 +57,6 @@ class IntegerMatmul final : public Kernel {
   MatmulPlan plan_;
 };
 
-int64_t pieces(int64_t whole, int64_t piece) { return (whole + piece - 1) / piece; }
 int64_t rounded(int64_t n, int64_t step) { return pieces(n, step) * step; }
 
 bool is_float_epilogue(Epilogue e) { return e == Epilogue::sigmoid || e == Epilogue::tanh; }

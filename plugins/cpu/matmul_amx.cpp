@@ -20,7 +20,6 @@ using amx::kBlock;
 constexpr int64_t kDepth = 288;              ///< packed at a time at most: four strips of it fit the first-level cache
 constexpr double kFlopsPerRegion = 4e6;      ///< worth another thread
 
-int64_t pieces(int64_t whole, int64_t piece) { return (whole + piece - 1) / piece; }
 /// Pieces of this size at most, but for rounding up to a multiple of `step`; as many as make the last one least different.
 int64_t even(int64_t whole, int64_t piece, int64_t step) {
   int64_t best = 0, missing = std::numeric_limits<int64_t>::max();

@@ -1,6 +1,7 @@
 // Own product of matrices. A panel is a block of b, some columns wide, that is copied to where it fits into the first
 // cache; tiles of c stay in registers while they run down a panel. a is read where it is, transposed or not. What comes
-// next is fetched meanwhile: rows of a are too short for the machine to guess, and waiting for them cost up to a third.
+// next is fetched meanwhile, evenly: rows of a are too short for the machine to guess, and waiting for them cost up to a
+// third; stores to rows of c that are not in the cache hold up the loads behind them, which cost up to a quarter.
 #include <algorithm>
 
 #include "blas.h"
@@ -43,36 +44,36 @@ struct Block {
 template <class T>
 constexpr int64_t kLine = 64 / sizeof(T); // elements that come from memory together
 
-/// Blocks that will be read next, asked for evenly while tiles are computed: a core waits for some 16 lines at a time,
-/// and what it asks for beyond them holds up what it needs now.
+/// Blocks that will be read next, asked for evenly while tiles are computed: a core waits for some 16 lines at a time, and
+/// what it asks for beyond them holds up what it needs now.
 template <class T>
 class Ahead {
  public:
   void add(const Block<T>& block) {
     if (block.rows <= 0 || block.columns <= 0) return;
     blocks_[count_++] = block;
-    pieces_ += block.rows * pieces_of(block);
+    pieces_ += block.rows * pieces(block.columns, kPiece);
   }
-  /// The blocks in so many turns.
+  /// All of them in so many turns.
   void begin(int64_t turns) {
-    pace_ = (pieces_ + turns - 1) / std::max<int64_t>(1, turns);
+    pace_ = pieces(pieces_, std::max<int64_t>(1, turns));
     if (count_ > 0) open(blocks_[0]);
   }
   HWY_INLINE void turn() {
-    for (int64_t i = std::min(pace_, pieces_); i > 0; --i) piece();
+    for (int64_t i = std::min(pace_, pieces_); i > 0; --i) fetch_piece();
   }
 
  private:
-  static constexpr int64_t kPiece = 4;      // lines
-  static int64_t pieces_of(const Block<T>& block) { return (block.columns + kPiece * kLine<T> - 1) / (kPiece * kLine<T>); }
+  static constexpr int64_t kPiece = 4 * kLine<T>;
+
   void open(const Block<T>& block) {
-    row_ = at_ = block.first, step_ = block.step, rows_ = block.rows, left_ = width_ = pieces_of(block);
+    row_ = at_ = block.first, step_ = block.step, rows_ = block.rows, left_ = width_ = pieces(block.columns, kPiece);
   }
-  HWY_INLINE void piece() {
+  HWY_INLINE void fetch_piece() {
 #pragma GCC unroll 4
-    for (int64_t i = 0; i < kPiece; ++i) __builtin_prefetch(at_ + i * kLine<T>, 0, 2);
+    for (int64_t e = 0; e < kPiece; e += kLine<T>) __builtin_prefetch(at_ + e, 0, 2);
     --pieces_;
-    at_ += kPiece * kLine<T>;
+    at_ += kPiece;
     if (--left_ > 0) return;
     at_ = row_ += step_, left_ = width_;
     if (--rows_ == 0 && pieces_ > 0) open(blocks_[1]);
@@ -80,8 +81,9 @@ class Ahead {
 
   Block<T> blocks_[2];
   int count_ = 0;
-  int64_t pieces_ = 0, pace_ = 0, rows_ = 0, left_ = 0, width_ = 0, step_ = 0;
+  int64_t pieces_ = 0, pace_ = 0;         // to come; a turn
   const T *row_ = nullptr, *at_ = nullptr;
+  int64_t step_ = 0, rows_ = 0, left_ = 0, width_ = 0;     // of the block that is asked for; left_, width_: pieces of a row
 };
 
 /// Where the sums of a tile begin, and what they pass through at last.
@@ -103,7 +105,8 @@ HWY_INLINE void fetch_tile(const T* x, int64_t ldx) {
   }
 }
 
-// kR rows of c = ends(a b), while `ahead` is fetched. Element (i,q) of a is at i row + q step.
+// kR rows of c = ends(a b), while the rows of c are fetched, and `ahead`, as many rows of a, or, where those are columns of an
+// array, what is needed later. Element (i,q) of a is at i row + q step.
 // A function of its own with few pointers, all in registers: what GCC keeps in vector registers or in memory takes the
 // place of multiplications, or waits for earlier tiles to be stored.
 template <int kR, int kV, class D, class T = hn::TFromD<D>>
@@ -123,10 +126,9 @@ HWY_NOINLINE void tile(D d, const T* a, int64_t row, int64_t step, const T* ahea
   }
   if (ends.first) fetch_tile<kR, kV>(ends.first + kR * ldc, ldc);
   if (ends.mask) fetch_tile<kR, kV>(ends.mask, ldc);
-  const T *lower = a + kR / 2 * row, *right = b.first;
-  const T* stored = c;
+  const T *lower = a + kR / 2 * row, *right = b.first, *stored = c;
   for (int64_t q = 0; q < b.depth; q += kLine<T>) {
-    if (!ends.first) {
+    if (!ends.first) {                    // rows of c, and some of the tile below
 #pragma GCC unroll 8
       for (int v = 0; v < kV; ++v) __builtin_prefetch(stored + v * kLine<T>, 1, 3);
       stored += ldc;
@@ -167,8 +169,7 @@ HWY_NOINLINE void tile(D d, const T* a, int64_t row, int64_t step, const T* ahea
   }
 }
 
-/// All rows of c: as many at a time as there are registers for, the last ones in even numbers. Meanwhile the next tile's
-/// rows of a are fetched, and `next` bit by bit.
+/// All rows of c: as many at a time as there are registers for, the last ones in even numbers.
 template <int kV, class T>
 void rows(const Product<T>& p, const T* a, const Panel<T>& b, Ends<T> ends, T* c, Ahead<T>& later) {
   const hn::ScalableTag<T> d;
@@ -279,8 +280,8 @@ void pack_block(const Product<T>& p, const Columns<T>& columns, int64_t q, T* pa
   else pack(b.first, b.step, b.rows, columns.count, panel, columns.width);
 }
 
-/// The panels of a product, one after the other: those of the same columns, or, as a transposed a is read in long rows, those of
-/// the same rows of it.
+/// The panels of a product, one after the other: first those of the same columns; where a is transposed, those of the same rows
+/// of a, which are long.
 template <class T>
 class Steps {
  public:
@@ -289,41 +290,58 @@ class Steps {
     int64_t q;                              // first row of b
   };
   explicit Steps(const Product<T>& p)
-      : p_(p), wide_(pieces(p.n, kVectors * static_cast<int64_t>(hn::Lanes(hn::ScalableTag<T>())))),
-        deep_(std::max<int64_t>(1, pieces(p.k, kDepth))) {}         // one even where there is nothing to add
+      : p_(p), wide_(pieces(p.n, width())), deep_(std::max<int64_t>(1, pieces(p.k, kDepth))) {}     // one where there is nothing to add
   int64_t count() const { return wide_ * deep_; }
   Step operator[](int64_t number) const {
-    const auto [column, q] = p_.transpose_a ? std::pair(number % wide_, number / wide_) : std::pair(number / deep_, number % deep_);
-    return {Columns<T>(p_, column * kVectors * static_cast<int64_t>(hn::Lanes(hn::ScalableTag<T>()))), q * kDepth};
+    const auto [column, row] = p_.transpose_a ? std::pair(number % wide_, number / wide_) : std::pair(number / deep_, number % deep_);
+    return {Columns<T>(p_, column * width()), row * kDepth};
   }
-  /// What is read after this step.
+  /// What is read after this step: a block of b, and of a transposed a a share of the rows that come next.
   Ahead<T> after(int64_t number) const {
     Ahead<T> ahead;
     if (number + 1 < count()) {
       const Step next = (*this)[number + 1];
       ahead.add(block(p_, next.columns, next.q));
-    }
-    else if (p_.next_b) {
+    } else if (p_.next_b) {
       Product<T> next = p_;
       next.b = p_.next_b;
       ahead.add(block(next, Columns<T>(next, 0), 0));
     }
     if (!p_.transpose_a) return ahead;
-    const int64_t next = number / wide_ + 1, q = next * kDepth;
-    if (next < deep_) add_share(p_.a + q * p_.lda, std::min(kDepth, p_.k - q), number % wide_, ahead);
+    const int64_t q = (number / wide_ + 1) * kDepth;
+    if (q < p_.k) add_share(p_.a + q * p_.lda, std::min(kDepth, p_.k - q), number % wide_, ahead);
     else if (p_.next_a) add_share(p_.next_a, std::min(kDepth, p_.k), number % wide_, ahead);
     return ahead;
   }
 
  private:
+  static int64_t width() { return kVectors * static_cast<int64_t>(hn::Lanes(hn::ScalableTag<T>())); }
   void add_share(const T* a, int64_t depth, int64_t part, Ahead<T>& ahead) const {
-    const int64_t from = depth * part / wide_;
-    ahead.add({a + from * p_.lda, p_.lda, depth * (part + 1) / wide_ - from, p_.m});
+    const int64_t first = depth * part / wide_, last = depth * (part + 1) / wide_;
+    ahead.add({a + first * p_.lda, p_.lda, last - first, p_.m});
   }
-  static int64_t pieces(int64_t whole, int64_t piece) { return (whole + piece - 1) / piece; }
+
   const Product<T>& p_;
   int64_t wide_, deep_;
 };
+
+/// sums += the rows of a panel.
+template <class T>
+void add_rows(const Panel<T>& b, T* sums) {
+  const hn::ScalableTag<T> d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  for (int64_t j = 0; j < b.columns; j += lanes) {
+    const int64_t count = std::min(lanes, b.columns - j);
+    auto row = [&](int64_t q) HWY_ATTR { return load_part(d, b.first + q * b.step + j, count); };
+    auto s0 = load_part(d, sums + j, count), s1 = hn::Zero(d), s2 = s1, s3 = s1;        // sums that do not wait for one another
+    int64_t q = 0;
+    for (; q + 4 <= b.depth; q += 4) {
+      s0 = hn::Add(s0, row(q)), s1 = hn::Add(s1, row(q + 1)), s2 = hn::Add(s2, row(q + 2)), s3 = hn::Add(s3, row(q + 3));
+    }
+    for (; q < b.depth; ++q) s0 = hn::Add(s0, row(q));
+    store_part(hn::Add(hn::Add(s0, s1), hn::Add(s2, s3)), d, sums + j, count);
+  }
+}
 
 template <class T>
 void product(const Product<T>& p) {
@@ -333,26 +351,30 @@ void product(const Product<T>& p) {
   for (int64_t number = 0; number < steps.count(); ++number) {
     const auto [columns, q] = steps[number];
     const int64_t j = columns.first;
+    Panel<T> panel{memory, columns.width, std::min(kDepth, p.k - q), columns.count};
+    if (p.is_packed || (!p.transpose_b && p.m <= kFewRows && columns.count == columns.width)) {
+      const Block<T> here = block(p, columns, q);
+      panel.first = here.first, panel.step = here.step;
+    } else {
+      pack_block(p, columns, q, memory);
+    }
+    const bool is_first = q == 0, is_last = q + kDepth >= p.k;
+    if (p.column_sums) {
+      if (is_first) std::fill_n(p.column_sums + j, columns.count, T{0});
+      add_rows(panel, p.column_sums + j);
+    }
+    Ends<T> ends{nullptr, p.c + j, nullptr, p.relu && is_last};
+    if (is_first) {
+      ends.bias = p.bias ? p.bias + j : nullptr;
+      ends.first = p.combine == Combine::add ? p.other + j : p.beta != 0 ? p.c + j : nullptr;
+    }
+    if (is_last && p.combine == Combine::mask) ends.mask = p.other + j;
+    const T* a = p.a + (p.transpose_a ? q * p.lda : q);
     Ahead<T> ahead = steps.after(number);
-    const Block<T> here = block(p, columns, q);
-      Panel<T> panel{memory, columns.width, std::min(kDepth, p.k - q), columns.count};
-      if (p.is_packed || (!p.transpose_b && p.m <= kFewRows && columns.count == columns.width)) {
-        panel.first = here.first, panel.step = here.step;
-      } else {
-        pack_block(p, columns, q, memory);
-      }
-      const T* a = p.a + (p.transpose_a ? q * p.lda : q);
-      const bool is_first = q == 0, is_last = q + kDepth >= p.k;
-      Ends<T> ends{nullptr, p.c + j, nullptr, p.relu && is_last};
-      if (is_first) {
-        ends.bias = p.bias ? p.bias + j : nullptr;
-        ends.first = p.combine == Combine::add ? p.other + j : p.beta != 0 ? p.c + j : nullptr;
-      }
-      if (is_last && p.combine == Combine::mask) ends.mask = p.other + j;
-      if (columns.vectors == kVectors) rows<kVectors>(p, a, panel, ends, p.c + j, ahead);
-      else if (columns.vectors == 1) rows<1>(p, a, panel, ends, p.c + j, ahead);
-      else if (columns.vectors == 2) rows<std::min(2, kVectors)>(p, a, panel, ends, p.c + j, ahead);
-      else rows<std::min(3, kVectors)>(p, a, panel, ends, p.c + j, ahead);
+    if (columns.vectors == kVectors) rows<kVectors>(p, a, panel, ends, p.c + j, ahead);
+    else if (columns.vectors == 1) rows<1>(p, a, panel, ends, p.c + j, ahead);
+    else if (columns.vectors == 2) rows<std::min(2, kVectors)>(p, a, panel, ends, p.c + j, ahead);
+    else rows<std::min(3, kVectors)>(p, a, panel, ends, p.c + j, ahead);
   }
 }
 

@@ -66,7 +66,14 @@ class TiledMatmul final : public Followed {
     // Partial sums outermost: what a thread multiplies is then, as a rule, what it computed a moment ago.
     const int64_t tiles = plan_.count() * cut_.tiles();
     a.pool.parallel(tiles * cut_.sums, [&](int64_t part, int) { compute(a, next, part, std::min(part + 1, tiles * cut_.sums - 1)); });
-    if (cut_.sums > 1) a.pool.blocks(plan_.count() * plan_.m, 32, [&](int64_t begin, int64_t end) { sum(a, next, begin, end); });
+    if (cut_.sums == 1) return;
+    a.pool.blocks(plan_.count() * plan_.m, 32, [&](int64_t begin, int64_t end) { sum(a, next, begin, end); });
+    if (sums_ >= 0) sum_columns(a);
+  }
+  bool sum_columns(int64_t columns, int output) override {
+    if (sums_ >= 0 || direct_ || !plan_.transpose_a || plan_.transpose_b || plan_.count() > 1 || plan_.n != columns) return false;
+    sums_ = output;
+    return true;
   }
 
  protected:
@@ -80,9 +87,12 @@ class TiledMatmul final : public Followed {
     if (cut_.sums == 1 && cut_.column_tiles > 1) cut_.take_whole_rows();
   }
   size_t own_scratch_bytes() const override {
-    return cut_.sums > 1 ? static_cast<size_t>((cut_.sums - in_output()) * size()) * sizeof(T) : 0;
+    const int64_t columns = sums_ >= 0 ? cut_.sums * plan_.n : 0;
+    return cut_.sums > 1 ? static_cast<size_t>((cut_.sums - in_output()) * size() + columns) * sizeof(T) : 0;
   }
-  std::string own_name() const override { return direct_ ? "highway" : "highway packed"; }
+  std::string own_name() const override {
+    return std::string(direct_ ? "highway" : "highway packed") + (sums_ >= 0 ? " with column sums" : "");
+  }
   double own_flops() const override { return plan_.flops(); }
 
  private:
@@ -91,6 +101,16 @@ class TiledMatmul final : public Followed {
   int64_t in_output() const { return is_followed() ? 0 : 1; }
   T* result(const Arguments& a, int64_t sum) const {
     return sum < in_output() ? a.out<T>(0) : reinterpret_cast<T*>(a.scratch) + (sum - in_output()) * size();
+  }
+
+  /// Of partial sum `sum` of the product.
+  T* columns_of(const Arguments& a, int64_t sum) const {
+    return cut_.sums == 1 ? a.out<T>(sums_) : reinterpret_cast<T*>(a.scratch) + (cut_.sums - in_output()) * size() + sum * plan_.n;
+  }
+  void sum_columns(const Arguments& a) const {
+    T* sums = a.out<T>(sums_);
+    std::copy_n(columns_of(a, 0), plan_.n, sums);
+    for (int64_t i = 1; i < cut_.sums; ++i) accumulate(sums, columns_of(a, i), plan_.n);
   }
 
   const T* left(const Arguments& a, const MatmulCut::Tile& t, int64_t q) const {
@@ -108,6 +128,7 @@ class TiledMatmul final : public Followed {
     p.a = left(a, t, q), p.lda = plan_.lda();
     p.b = right(a, t, q);
     p.next_a = left(a, t2, later / tiles * cut_.depth), p.next_b = right(a, t2, later / tiles * cut_.depth);
+    if (sums_ >= 0 && t.i == 0) p.column_sums = columns_of(a, sum) + t.j;
     p.ldb = plan_.ldb(), p.is_packed = is_packed_;
     p.c = result(a, sum) + at, p.ldc = plan_.n;
     if (cut_.sums > 1) return gemm_(p);
@@ -143,6 +164,7 @@ class TiledMatmul final : public Followed {
   MatmulCut cut_;
   DType dtype_;
   bool direct_, is_packed_ = false;
+  int sums_ = -1;                          ///< output of the column sums, if they are wanted
   Gemm<T> gemm_;
 };
 

@@ -8,6 +8,9 @@
 
 namespace crescent::cpu {
 
+/// How many pieces of this size, the last of which may be smaller, make up the whole.
+constexpr int64_t pieces(int64_t whole, int64_t piece) { return (whole + piece - 1) / piece; }
+
 class Pool {
  public:
   static constexpr int kMaxThreads = 64;
@@ -34,8 +37,7 @@ class Pool {
   template <class F>
   void blocks(int64_t n, int64_t grain, F&& f) {
     if (n <= grain) return f(int64_t{0}, n);
-    int64_t count = (n + grain - 1) / grain;
-    parallel(count, [&](int64_t part, int) {
+    parallel(pieces(n, grain), [&](int64_t part, int) {
       int64_t begin = part * grain;
       f(begin, begin + grain < n ? begin + grain : n);
     });
