@@ -124,15 +124,14 @@ HWY_NOINLINE void tile(D d, const T* a, int64_t row, int64_t step, const T* ahea
       if (ends.first) sum[r][v] = hn::Add(sum[r][v], load(ends.first + r * ldc + v * lanes));
     }
   }
-  if (ends.first) fetch_tile<kR, kV>(ends.first + kR * ldc, ldc);
+  const bool adds_up = ends.first == c;     // earlier panels have begun
+  if (ends.first && !adds_up) fetch_tile<kR, kV>(ends.first + kR * ldc, ldc);
   if (ends.mask) fetch_tile<kR, kV>(ends.mask, ldc);
-  const T *lower = a + kR / 2 * row, *right = b.first, *stored = c;
+  const T *lower = a + kR / 2 * row, *right = b.first, *stored = adds_up ? c + kR * ldc : c;
   for (int64_t q = 0; q < b.depth; q += kLine<T>) {
-    if (!ends.first) {                    // rows of c, and some of the tile below
 #pragma GCC unroll 8
-      for (int v = 0; v < kV; ++v) __builtin_prefetch(stored + v * kLine<T>, 1, 3);
-      stored += ldc;
-    }
+    for (int v = 0; v < kV; ++v) __builtin_prefetch(stored + v * kLine<T>, 1, 3);
+    stored += ldc;
     if (step == 1) {
 #pragma GCC unroll 16
       for (int r = 0; r < kR; ++r) __builtin_prefetch(ahead + q + r * row, 0, 3);
