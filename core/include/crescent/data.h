@@ -63,5 +63,10 @@ CRESCENT_API Tensor open_idx(const std::string& path);         ///< not gz
 CRESCENT_API Tensor open_npy(const std::string& path);
 /// The bytes of an open file as memory of tensors (Tensor::on); takes over the descriptor.
 CRESCENT_API std::shared_ptr<Storage> file_storage(int descriptor, const std::string& path);
+/// An array in a file as an array in memory, without a copy: the mapped file. No tensor where its values are not there as they
+/// are in memory, or cannot be mapped.
+CRESCENT_API Tensor map_array(const Tensor& in_file);
+/// Fails when the file of a mapped array has become shorter or could not be read: zeros may have been in their place.
+CRESCENT_API void check_intact(const Tensor& array);
 
 }  // namespace crescent

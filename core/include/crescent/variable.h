@@ -49,6 +49,8 @@ class CRESCENT_API Variable {
   /// The tensor that a compiled step writes in place: if anyone else holds its storage, too, that storage is copied first,
   /// so tensors users took from value() keep their values.
   Tensor exclusive() const;
+  /// Nobody else holds the memory that the value is in: who replaces all of it may write there.
+  bool is_exclusive() const;
 
   bool operator==(const Variable& other) const { return state_ == other.state_; }
 

@@ -7,15 +7,10 @@ namespace crescent {
 
 /// The bytes of a file; what is read has elements of `swapped_width` bytes in the other byte order (0: in ours).
 std::shared_ptr<Storage> file_storage(InputFile file, size_t swapped_width = 0);
-/// An array in a file as an array in memory, without a copy: the mapped file. No tensor where its values are not there as they
-/// are in memory, or cannot be mapped.
-Tensor map_array(const Tensor& in_file);
 /// `array` is one that map_array gave, or rows of it.
 bool is_mapped(const Tensor& array);
 /// Asks the disk for rows of a mapped array that will be used; does not wait.
 void expect_rows(const Tensor& array, int64_t first, int64_t count);
-/// Fails when the file of a mapped array has become shorter or could not be read: zeros may have been in their place.
-void check_intact(const Tensor& array);
 /// The order of bytes in each element turned around.
 void swap_elements(std::byte* data, size_t bytes, size_t width);
 

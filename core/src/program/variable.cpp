@@ -75,8 +75,13 @@ Tensor Variable::settled() const {
 
 Tensor Variable::exclusive() const {
   Tensor& value = state_->value;
-  if (!is_unshared(value) || value.storage()->is_lent()) value = value.clone();
+  if (!is_exclusive()) value = value.clone();
   return value;
+}
+
+bool Variable::is_exclusive() const {
+  const Tensor& value = state_->value;
+  return is_unshared(value) && value.in_memory() && !value.storage()->is_lent();
 }
 
 }  // namespace crescent

@@ -95,6 +95,13 @@ bool all_finite(Element element, const std::byte* bytes, uint64_t size) {
   return element != Element::float64 || finite(bytes, size, 0x7ff00000'00000000, 0x00100000'00000000);
 }
 
+/// In nanoseconds.
+int64_t time_of_change(int file) {
+  struct stat status {};
+  fstat(file, &status);
+  return status.st_ctim.tv_sec * int64_t{1'000'000'000} + status.st_ctim.tv_nsec;
+}
+
 [[noreturn]] void fail_memory(const std::string& path, uint64_t bytes) {
   fail("'", path, "': no memory for ", bytes, " bytes of data: ", strerror(errno));
 }
@@ -133,6 +140,7 @@ FileReader::FileReader(const std::string& path)
   Descriptor file = open_regular(path, size_);
   if (memory_ < 0) fail("cannot read '", path, "': ", strerror(errno));
   child_ = std::make_unique<Child>(file, memory_, size_, patience(size_));
+  file_ = file;
   contents_ = file_storage(file.release(), path);
   check_hello();
 }
@@ -265,7 +273,25 @@ std::shared_ptr<std::byte> FileReader::read_packed(const Request& request, uint6
   return block;
 }
 
-/// Reads the part, if the child has not, and looks at each piece of it while that is in the cache.
+bool FileReader::hold() {
+  lease_.emplace(file_);
+  const auto bytes = static_cast<int64_t>(contents_->bytes());
+  if (lease_->taken() && contents_->bytes() >= size_) mapped_ = map_array(Tensor::on(contents_, 0, {DType::uint8, {bytes}}));
+  changed_ = time_of_change(file_);
+  return static_cast<bool>(mapped_);
+}
+
+void FileReader::check_held() const {
+  check_intact(mapped_);
+  if (time_of_change(file_) != changed_) fail("'", path_, "' was changed while it was read");
+}
+
+/// Bytes that have to be normalized are no numbers yet.
+bool FileReader::stays_in_file(const DatasetInfo& info) const {
+  return mapped_ && info.place && info.element != Element::boolean;
+}
+
+/// Reads the part, if nobody has, and looks at each piece of it while that is in the cache.
 FileReader::Look FileReader::look_at(const DatasetInfo& info, uint64_t offset, uint64_t size,
                                      std::byte* bytes) const {
   constexpr uint64_t kPiece = uint64_t{256} << 10;
@@ -273,7 +299,7 @@ FileReader::Look FileReader::look_at(const DatasetInfo& info, uint64_t offset, u
   for (uint64_t at = 0; at < size; at += kPiece) {
     std::byte* piece = bytes + at;
     const uint64_t count = std::min(kPiece, size - at);
-    if (info.place) contents_->read(*info.place + offset + at, count, piece);
+    if (info.place && !stays_in_file(info)) contents_->read(*info.place + offset + at, count, piece);
     if (info.checksum) look.checksum = crc32c_joined(look.checksum, crc32c(piece, count), count);
     if (info.element == Element::boolean) normalize_booleans(piece, count);
     look.finite &= all_finite(info.element, piece, count);
@@ -288,7 +314,8 @@ std::vector<Array> FileReader::read(const std::vector<std::string>& datasets,
   uint64_t packed_total = 0, plain_total = 0;
   for (size_t i = 0; i < datasets.size(); ++i) {
     auto bytes = byte_count(infos[i].element, infos[i].shape);
-    uint64_t& total = infos[i].place ? plain_total : packed_total;
+    uint64_t in_file = 0;
+    uint64_t& total = stays_in_file(infos[i]) ? in_file : infos[i].place ? plain_total : packed_total;
     if (!bytes || *bytes > (uint64_t{1} << 62) - total)
       fail("'", path_, "': ", place(datasets[i]), " is impossibly large");
     offsets.push_back(total);
@@ -305,12 +332,13 @@ std::vector<Array> FileReader::read(const std::vector<std::string>& datasets,
 
   std::vector<Array> arrays;
   auto bytes_of = [&](size_t i) -> std::byte* {
+    if (stays_in_file(infos[i])) return mapped_.storage()->host() + *infos[i].place;
     if (infos[i].place) return plain_block ? plain_block->host() + offsets[i] : nullptr;
     return packed_block ? packed_block.get() + offsets[i] : nullptr;
   };
   for (size_t i = 0; i < datasets.size(); ++i) {
     Array& array = arrays.emplace_back(Array{infos[i].element, infos[i].shape, bytes_of(i), packed_block});
-    if (infos[i].place) array.owner = plain_block;
+    if (infos[i].place) array.owner = stays_in_file(infos[i]) ? mapped_.storage() : plain_block;
   }
   std::vector<Part> parts = parts_of(offsets, sizes);
   std::vector<Look> looks(parts.size());
@@ -328,6 +356,7 @@ std::vector<Array> FileReader::read(const std::vector<std::string>& datasets,
     if (infos[i].checksum && *infos[i].checksum != checksums[i])
       fail("'", path_, "': ", place(datasets[i]),
            " is damaged: its checksum differs; nothing was loaded");
+  if (mapped_) check_held();
   return arrays;
 }
 

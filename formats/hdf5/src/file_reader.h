@@ -10,6 +10,7 @@
 
 #include "child.h"
 #include "crescent/tensor.h"
+#include "file_lease.h"
 #include "tree.h"
 
 namespace crescent::hdf5 {
@@ -49,6 +50,14 @@ class FileReader {
   std::vector<Array> read(const std::vector<std::string>& datasets,
                           const std::vector<DatasetInfo>& infos);
 
+  /// Keeps other programs from changing the file while this reader lives, and lets read() leave numbers
+  /// where they are: in the mapped file. False where the system cannot.
+  bool hold();
+  /// Fails when the file was changed or could not be read since hold(), in spite of it.
+  void check_held() const;
+  /// read() gives these numbers in the mapped file.
+  bool stays_in_file(const DatasetInfo& info) const;
+
   /// Rows [first, first + count) of the leading axis. They stay until the next call.
   const std::byte* read_rows(const std::string& dataset, const DatasetInfo& info, uint64_t first,
                              uint64_t count);
@@ -73,7 +82,11 @@ class FileReader {
   uint64_t size_ = 0;
   Descriptor memory_;
   std::unique_ptr<Child> child_;
+  int file_ = -1;                      // contents_ owns it
   std::shared_ptr<Storage> contents_;
+  std::optional<FileLease> lease_;
+  int64_t changed_ = 0;                // when it was held
+  Tensor mapped_;                      // once it is held: the bytes of the file
   std::shared_ptr<std::byte> window_;
 };
 

@@ -214,9 +214,9 @@ class Hdf5Format final : public Format {
     if (has_keras3_weights(file)) return load_keras3_weights(file, model, options);
     std::string group = find_weights(file);
     Origin origin = origin_of(file, group, false);
-    assign_all(file, options.by_name
-                         ? match_by_name(file, group, model, origin, options.skip_mismatch)
-                         : match_in_order(file, group, model, origin));
+    replace_all(file, options.by_name
+                          ? match_by_name(file, group, model, origin, options.skip_mismatch)
+                          : match_in_order(file, group, model, origin));
   }
 
   Tensor read_array(const std::string& path, const std::string& place) override {
@@ -245,7 +245,7 @@ class Hdf5Format final : public Format {
       fail("'", file.path(),
            "': by_name needs a file in Keras 2's layout; this one (.weights.h5) has no names of "
            "layers");
-    assign_all(file, match_keras3_weights(file, model));
+    replace_all(file, match_keras3_weights(file, model));
   }
 
   static std::string only_member(FileReader& file) {

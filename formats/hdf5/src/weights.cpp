@@ -6,7 +6,9 @@
 #include <map>
 #include <set>
 
+#include "copy_past_cache.h"
 #include "cudnn_weights.h"
+#include "in_parallel.h"
 #include "tensors.h"
 
 namespace crescent::hdf5 {
@@ -284,9 +286,11 @@ Matches match_by_name(FileReader& file, const std::string& group, Model& model,
   return matches;
 }
 
-void assign_all(FileReader& file, Matches matches) {
-  std::vector<std::string> datasets = datasets_of(matches);
-  auto infos = file.describe(datasets);
+namespace {
+
+/// The datasets of matches whose shapes fit.
+std::vector<DatasetInfo> describe_fitting(FileReader& file, Matches& matches) {
+  auto infos = file.describe(datasets_of(matches));
   auto shapes = saved_shapes(matches, infos);
   for (size_t i = 0; i < matches.size(); ++i) {
     const Match& match = matches[i];
@@ -296,16 +300,83 @@ void assign_all(FileReader& file, Matches matches) {
            match.variable.shape(), " not compatible with provided weight shape ", saved,
            " (layer '", match.layer, "'); nothing was loaded");
   }
-  auto arrays = file.read(datasets, infos);
-  std::vector<std::string> not_finite;
-  for (size_t i = 0; i < matches.size(); ++i) {
-    Tensor value = to_tensor(arrays[i]);
-    arrays[i].owner.reset();
-    if (!arrays[i].finite) not_finite.push_back(datasets[i]);
-    matches[i].variable.assign(matches[i].convert ? matches[i].convert(value) : value);
+  return infos;
+}
+
+void warn_not_finite(const FileReader& file, const Matches& matches, const std::vector<Array>& arrays) {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < matches.size(); ++i)
+    if (!arrays[i].finite) names.push_back(matches[i].dataset);
+  if (!names.empty()) warn("'", file.path(), "': NaN or infinite numbers in ", join(names));
+}
+
+/// In the convention and the type of the variable.
+Tensor converted(const Match& match, const Tensor& saved) {
+  return ops::cast(match.convert ? match.convert(saved) : saved, match.variable.dtype());
+}
+
+/// For a new value: the variable's own memory, or other where somebody else holds that.
+Tensor memory_for(const Variable& variable) {
+  return variable.is_exclusive() ? variable.settled() : Tensor::uninitialized(variable.spec());
+}
+
+struct Copy {
+  const void* from;
+  Tensor to;
+};
+
+void copy_all(const std::vector<Copy>& copies) {
+  std::vector<uint64_t> places, sizes;
+  for (const Copy& copy : copies) {
+    copy.to.storage()->written();
+    places.push_back(reinterpret_cast<uint64_t>(copy.to.raw()));
+    sizes.push_back(copy.to.bytes());
   }
-  if (!not_finite.empty())
-    warn("'", file.path(), "': NaN or infinite numbers in ", join(not_finite));
+  const std::vector<Part> parts = parts_of(places, sizes);
+  in_parallel(parts.size(), [&](size_t k) {
+    const auto& [i, offset, size] = parts[k];
+    copy_past_cache(reinterpret_cast<std::byte*>(places[i]) + offset,
+                    static_cast<const std::byte*>(copies[i].from) + offset, size);
+  });
+}
+
+}  // namespace
+
+void assign_all(FileReader& file, Matches matches) {
+  const auto infos = describe_fitting(file, matches);
+  auto arrays = file.read(datasets_of(matches), infos);
+  for (size_t i = 0; i < matches.size(); ++i) {
+    matches[i].variable.assign(converted(matches[i], to_tensor(arrays[i])));
+    arrays[i].owner.reset();
+  }
+  warn_not_finite(file, matches, arrays);
+}
+
+void replace_all(FileReader& file, Matches matches) {
+  if (!file.hold()) return assign_all(file, std::move(matches));
+  const auto infos = describe_fitting(file, matches);
+  const auto arrays = file.read(datasets_of(matches), infos);
+  Tensors values;
+  std::vector<Copy> copies;
+  for (size_t i = 0; i < matches.size(); ++i) {
+    const Match& match = matches[i];
+    const bool in_file = file.stays_in_file(infos[i]);
+    const bool as_it_is = !match.convert && dtype_of(arrays[i].element) == match.variable.dtype();
+    if (in_file && as_it_is) {
+      copies.push_back({arrays[i].bytes, values.emplace_back(memory_for(match.variable))});
+    } else {
+      const Tensor saved = to_tensor(arrays[i]);
+      values.push_back(converted(match, in_file ? saved.clone() : saved));
+    }
+  }
+  copy_all(copies);
+  for (size_t i = 0; i < matches.size(); ++i) matches[i].variable.assign(values[i]);
+  try {
+    file.check_held();
+  } catch (const Error& error) {
+    fail(error.what(), " again, after it had been checked: the weights are partly those that were there before");
+  }
+  warn_not_finite(file, matches, arrays);
 }
 
 }  // namespace crescent::hdf5
