@@ -39,21 +39,19 @@ HWY_INLINE V exponential(D d, V x) {
   return keep_nan(x, hn::IfThenElse(hn::Gt(x, limit), constant(d, INFINITY), y));
 }
 
-/// e^x for x <= 0, as after the largest of a row has been taken away; half the instructions of `exponential`. 0 where the
-/// result would be too small for a normal number. Polynomial of Cephes.
+/// e^x for x <= 0, as after the largest of a row has been taken away; a third of the instructions of `exponential`. 0 where
+/// the result would be too small for a normal number. Polynomial: relative error 2e-9 in [-log(2)/2, log(2)/2], 1 at 0.
 template <class D, class V>
 HWY_INLINE V exponential_of_negative(D d, V x) {
   if constexpr (sizeof(hn::TFromD<D>) == 8) {
     return exponential(d, x);
   } else {
-    const hn::RebindToSigned<D> integers;
-    const auto power = hn::NearestInt(hn::Mul(x, constant(d, 1.4426950408889634)));
-    const V n = hn::ConvertTo(d, power);
+    // A number this large has room for a whole one in its lowest bits: there the power of two, with the bias of exponents.
+    const V whole = constant(d, 12582912 + 127);
+    const V power = hn::MulAdd(x, constant(d, 1.4426950408889634), whole), n = hn::Sub(power, whole);
     const V r = hn::NegMulAdd(n, constant(d, -2.12194440e-4), hn::NegMulAdd(n, constant(d, 0.693359375), x));
-    const V curve = horner(d, r, 1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1,
-                           5.0000001201e-1);
-    const V y = hn::Add(hn::MulAdd(hn::Mul(r, r), curve, r), constant(d, 1));
-    const V two_to_n = hn::BitCast(d, hn::ShiftLeft<23>(hn::Add(power, hn::Set(integers, 127))));
+    const V y = horner(d, r, 1.384360336e-3, 8.374197402e-3, 4.166800489e-2, 1.666643078e-1, 4.999999419e-1, 1, 1);
+    const V two_to_n = hn::BitCast(d, hn::ShiftLeft<23>(hn::BitCast(hn::RebindToUnsigned<D>(), power)));
     return hn::IfThenZeroElse(hn::Lt(x, constant(d, -87.33654)), hn::Mul(y, two_to_n));
   }
 }
