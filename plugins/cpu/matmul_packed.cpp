@@ -194,11 +194,25 @@ void rows(const Product<T>& p, const T* a, const Panel<T>& b, Ends<T> ends, T* c
   if (p.m - i >= 1) go(std::integral_constant<int, 1>());
 }
 
+/// Rows of kV whole vectors one after the other.
+template <int kV, class T>
+HWY_INLINE void pack_whole(const T* b, int64_t ldb, int64_t depth, T* panel) {
+  const hn::ScalableTag<T> d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+#pragma GCC unroll 4
+  for (int64_t q = 0; q < depth; ++q, b += ldb, panel += kV * lanes) {
+#pragma GCC unroll 8
+    for (int v = 0; v < kV; ++v) hn::Store(hn::LoadU(d, b + v * lanes), d, panel + v * lanes);
+  }
+}
+
 /// Rows of b one after the other, `width` apart; what is beyond the columns of b is 0.
 template <class T>
 HWY_INLINE void pack(const T* b, int64_t ldb, int64_t depth, int64_t columns, T* panel, int64_t width) {
   const hn::ScalableTag<T> d;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  if (columns == kVectors * lanes) return pack_whole<kVectors>(b, ldb, depth, panel);
+  if (columns == kVectors / 2 * lanes) return pack_whole<kVectors / 2>(b, ldb, depth, panel);
   for (int64_t q = 0; q < depth; ++q, b += ldb, panel += width) {
     int64_t j = 0;
     for (; j + lanes <= columns; j += lanes) hn::Store(hn::LoadU(d, b + j), d, panel + j);
