@@ -114,15 +114,30 @@ HWY_NOINLINE void tile(D d, const T* a, int64_t row, int64_t step, const T* ahea
                        T* c, int64_t ldc, Ahead<T>& later) {
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), rest = b.columns - (kV - 1) * lanes;
   hn::Vec<D> sum[kR][kV];
+  auto each_sum = [&](auto&& f) HWY_ATTR {
 #pragma GCC unroll 16
-  for (int r = 0; r < kR; ++r) {
+    for (int r = 0; r < kR; ++r) {
 #pragma GCC unroll 8
-    for (int v = 0; v < kV; ++v) {
-      const bool is_part = v == kV - 1 && rest < lanes;
-      auto load = [&](const T* from) HWY_ATTR { return is_part ? load_part(d, from, rest) : hn::LoadU(d, from); };
-      sum[r][v] = ends.bias ? load(ends.bias + v * lanes) : hn::Zero(d);
-      if (ends.first) sum[r][v] = hn::Add(sum[r][v], load(ends.first + r * ldc + v * lanes));
+      for (int v = 0; v < kV; ++v) f(r, v);
     }
+  };
+  // What holds for all sums is asked once: a branch a sum took as long as a fifth of the multiplications.
+  auto each_place = [&](auto&& f) HWY_ATTR {
+    auto load = [d](const T* from) HWY_ATTR { return hn::LoadU(d, from); };
+    auto store = [d](hn::Vec<D> x, T* to) HWY_ATTR { hn::StoreU(x, d, to); };
+    if (rest >= lanes) return each_sum([&](int r, int v) HWY_ATTR { f(r, v, load, store); });
+    each_sum([&](int r, int v) HWY_ATTR {
+      if (v < kV - 1) return f(r, v, load, store);
+      f(r, v, [d, rest](const T* from) HWY_ATTR { return load_part(d, from, rest); },
+        [d, rest](hn::Vec<D> x, T* to) HWY_ATTR { store_part(x, d, to, rest); });
+    });
+  };
+  each_sum([&](int r, int v) HWY_ATTR { sum[r][v] = hn::Zero(d); });
+  if (ends.bias) {
+    each_place([&](int r, int v, auto load, auto) HWY_ATTR { sum[r][v] = r == 0 ? load(ends.bias + v * lanes) : sum[0][v]; });
+  }
+  if (ends.first) {
+    each_place([&](int r, int v, auto load, auto) HWY_ATTR { sum[r][v] = hn::Add(sum[r][v], load(ends.first + r * ldc + v * lanes)); });
   }
   const bool adds_up = ends.first == c;     // earlier panels have begun
   if (ends.first && !adds_up) fetch_tile<kR, kV>(ends.first + kR * ldc, ldc);
@@ -151,21 +166,13 @@ HWY_NOINLINE void tile(D d, const T* a, int64_t row, int64_t step, const T* ahea
       }
     }
   }
-#pragma GCC unroll 16
-  for (int r = 0; r < kR; ++r) {
-#pragma GCC unroll 8
-    for (int v = 0; v < kV; ++v) {
-      const bool is_part = v == kV - 1 && rest < lanes;
-      if (ends.mask) {
-        const T* from = ends.mask + r * ldc + v * lanes;
-        const auto x = is_part ? load_part(d, from, rest) : hn::LoadU(d, from);
-        sum[r][v] = hn::IfThenElseZero(hn::Gt(x, hn::Zero(d)), sum[r][v]);
-      }
-      if (ends.relu) sum[r][v] = activate(d, sum[r][v], Epilogue::relu);
-      T* to = c + r * ldc + v * lanes;
-      is_part ? store_part(sum[r][v], d, to, rest) : hn::StoreU(sum[r][v], d, to);
-    }
+  if (ends.mask) {
+    each_place([&](int r, int v, auto load, auto) HWY_ATTR {
+      sum[r][v] = hn::IfThenElseZero(hn::Gt(load(ends.mask + r * ldc + v * lanes), hn::Zero(d)), sum[r][v]);
+    });
   }
+  if (ends.relu) each_sum([&](int r, int v) HWY_ATTR { sum[r][v] = activate(d, sum[r][v], Epilogue::relu); });
+  each_place([&](int r, int v, auto, auto store) HWY_ATTR { store(sum[r][v], c + r * ldc + v * lanes); });
 }
 
 /// All rows of c: as many at a time as there are registers for, the last ones in even numbers.
