@@ -64,11 +64,11 @@ class TiledMatmul final : public Followed {
     Next next;
     begin(a, next);
     // Partial sums outermost: what a thread multiplies is then, as a rule, what it computed a moment ago.
-    const int64_t tiles = plan_.count() * cut_.tiles();
-    a.pool.parallel(tiles * cut_.sums, [&](int64_t part, int) { compute(a, next, part, std::min(part + 1, tiles * cut_.sums - 1)); });
+    const int64_t parts = plan_.count() * cut_.tiles() * cut_.sums;
+    a.pool.parallel(parts, [&](int64_t number, int) { compute(a, next, part(number), part(std::min(number + 1, parts - 1))); });
     if (cut_.sums == 1) return;
     a.pool.blocks(plan_.count() * plan_.m, 32, [&](int64_t begin, int64_t end) { sum(a, next, begin, end); });
-    if (sums_ >= 0) sum_columns(a);
+    if (sums_ >= 0) add_column_sums(a);
   }
   bool sum_columns(int64_t columns, int output) override {
     if (sums_ >= 0 || direct_ || !plan_.transpose_a || plan_.transpose_b || plan_.count() > 1 || plan_.n != columns) return false;
@@ -103,32 +103,42 @@ class TiledMatmul final : public Followed {
     return sum < in_output() ? a.out<T>(0) : reinterpret_cast<T*>(a.scratch) + (sum - in_output()) * size();
   }
 
-  /// Of partial sum `sum` of the product.
-  T* columns_of(const Arguments& a, int64_t sum) const {
+  /// Of partial sum `sum`.
+  T* column_sums(const Arguments& a, int64_t sum) const {
     return cut_.sums == 1 ? a.out<T>(sums_) : reinterpret_cast<T*>(a.scratch) + (cut_.sums - in_output()) * size() + sum * plan_.n;
   }
-  void sum_columns(const Arguments& a) const {
+  void add_column_sums(const Arguments& a) const {
     T* sums = a.out<T>(sums_);
-    std::copy_n(columns_of(a, 0), plan_.n, sums);
-    for (int64_t i = 1; i < cut_.sums; ++i) accumulate(sums, columns_of(a, i), plan_.n);
+    std::copy_n(column_sums(a, 0), plan_.n, sums);
+    for (int64_t i = 1; i < cut_.sums; ++i) accumulate(sums, column_sums(a, i), plan_.n);
   }
 
-  const T* left(const Arguments& a, const MatmulCut::Tile& t, int64_t q) const {
+  /// A tile of a partial sum, whose terms begin at q.
+  struct Part {
+    MatmulCut::Tile tile;
+    int64_t sum, q;
+  };
+  Part part(int64_t number) const {
+    const int64_t tiles = plan_.count() * cut_.tiles(), sum = number / tiles;
+    return {cut_.tile(number % tiles), sum, sum * cut_.depth};
+  }
+  const T* left(const Arguments& a, const Part& part) const {
+    const auto& [t, sum, q] = part;
     return a.in<T>(0) + plan_.a[t.item] + (plan_.transpose_a ? q * plan_.lda() + t.i : t.i * plan_.lda() + q);
   }
-  const T* right(const Arguments& a, const MatmulCut::Tile& t, int64_t q) const {
+  const T* right(const Arguments& a, const Part& part) const {
+    const auto& [t, sum, q] = part;
     return a.in<T>(1) + (is_packed_ ? packed_offset(plan_, t, q) : plan_.b[t.item] + offset_of_right(plan_, t, q));
   }
 
-  void compute(const Arguments& a, const Next& next, int64_t part, int64_t later) const {
-    const int64_t tiles = plan_.count() * cut_.tiles(), sum = part / tiles;
-    const MatmulCut::Tile t = cut_.tile(part % tiles), t2 = cut_.tile(later % tiles);
-    const int64_t q = sum * cut_.depth, at = (t.item * plan_.m + t.i) * plan_.n + t.j;
+  /// `later`: what the thread will probably go on with.
+  void compute(const Arguments& a, const Next& next, const Part& part, const Part& later) const {
+    const auto& [t, sum, q] = part;
+    const int64_t at = (t.item * plan_.m + t.i) * plan_.n + t.j;
     Product<T> p{plan_.transpose_a, plan_.transpose_b, t.rows, t.columns, std::min(cut_.depth, plan_.k - q)};
-    p.a = left(a, t, q), p.lda = plan_.lda();
-    p.b = right(a, t, q);
-    p.next_a = left(a, t2, later / tiles * cut_.depth), p.next_b = right(a, t2, later / tiles * cut_.depth);
-    if (sums_ >= 0 && t.i == 0) p.column_sums = columns_of(a, sum) + t.j;
+    p.a = left(a, part), p.lda = plan_.lda(), p.next_a = left(a, later);
+    p.b = right(a, part), p.next_b = right(a, later);
+    if (sums_ >= 0 && t.i == 0) p.column_sums = column_sums(a, sum) + t.j;
     p.ldb = plan_.ldb(), p.is_packed = is_packed_;
     p.c = result(a, sum) + at, p.ldc = plan_.n;
     if (cut_.sums > 1) return gemm_(p);
