@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 
 #ifdef __SANITIZE_THREAD__                 // which holds signals back until the program calls the C library
-const std::string kEndlessLoop = "while true do os.clock() end";
+const std::string kEndlessLoop = "while true do os.time() end";
 #else
 const std::string kEndlessLoop = "while true do end";
 #endif
