@@ -20,7 +20,6 @@ using amx::kLines;
 constexpr int64_t kMost = 4 * kLines;                ///< lines of a block at most
 constexpr int64_t kEnough = 8;                       ///< pieces of a batch
 
-
 /// A convolution over images of `rows` x `columns` pixels, of stride 1 but for the gradient by the kernel. Where it is the
 /// gradient of another one by its input, its kernel is that one's, turned around.
 struct Flat {

@@ -191,7 +191,7 @@ void rows(const Product<T>& p, const T* a, const Panel<T>& b, Ends<T> ends, T* c
     i += kR;
   };
   constexpr int kTall = std::min(2, kVectors / kV) * kRows;                                // few vectors leave registers
-  later.begin(std::max<int64_t>(1, p.m / kTall) * (p.transpose_a ? (b.depth + kLine<T> - 1) / kLine<T> : 1));
+  later.begin(std::max<int64_t>(1, p.m / kTall) * (p.transpose_a ? pieces(b.depth, kLine<T>) : 1));
   if constexpr (kTall > kRows) {
     while (p.m - i >= kTall) go(std::integral_constant<int, kTall>());
   }
@@ -279,7 +279,7 @@ template <class T>
 struct Columns {
   Columns(const Product<T>& p, int64_t first) : first(first) {
     const int64_t lanes = static_cast<int64_t>(hn::Lanes(hn::ScalableTag<T>()));
-    count = std::min(kVectors * lanes, p.n - first), vectors = (count + lanes - 1) / lanes, width = vectors * lanes;
+    count = std::min(kVectors * lanes, p.n - first), vectors = pieces(count, lanes), width = vectors * lanes;
   }
   int64_t first, count, vectors, width;
 };

@@ -2,24 +2,14 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
+#include "a_support.h"
 #include "crescent/ops.h"
 #include "crescent/program.h"
-#include "device.h"
 
 using namespace crescent;
+using namespace crescent::cpu::test;
 
 namespace {
-
-cpu::CpuDevice& test_device() {
-  static cpu::CpuDevice device;
-  return device;
-}
-
-Tensor numbers(const Shape& shape, double first) {
-  std::vector<float> values(static_cast<size_t>(shape.size()));
-  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(std::sin(first + static_cast<double>(i)));
-  return Tensor::from(values, shape);
-}
 
 struct Result {
   std::vector<double> weight, bias;
@@ -56,7 +46,7 @@ std::vector<double> column_sums(const Tensor& dy) {
 TEST_CASE("a product gives the sums of the columns that it multiplies with", "[cpu][column_sums]") {
   const int64_t sizes[][3] = {{128, 512, 2048}, {512, 128, 2048}, {784, 512, 128}, {200, 97, 64}, {96, 33, 2100}, {40, 300, 130}, {513, 65, 700}, {7, 200, 500}};
   for (const auto& [m, n, k] : sizes) {
-    const Tensor x = numbers({k, m}, 1), dy = numbers({k, n}, 2);
+    const Tensor x = sines({k, m}, 1), dy = sines({k, n}, 2);
     const std::vector<double> want = column_sums(dy);
     for (bool updated : {false, true}) {
       std::optional<Result> first;
@@ -78,7 +68,7 @@ TEST_CASE("a product gives the sums of the columns that it multiplies with", "[c
 }
 
 TEST_CASE("sums that are read before the product stay a step of their own", "[cpu][column_sums]") {
-  const Tensor x = numbers({300, 200}, 1), dy = numbers({300, 100}, 2);
+  const Tensor x = sines({300, 200}, 1), dy = sines({300, 100}, 2);
   const Program program = optimize(trace([&](const Tensors& in) {
     const Tensor bias = ops::sum(in[1], {0});
     const Tensor scaled = in[0] * ops::sum(bias);

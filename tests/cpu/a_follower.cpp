@@ -1,25 +1,14 @@
 // Elementwise steps that run within the product they follow.
 #include <catch2/catch.hpp>
-#include <cmath>
 
+#include "a_support.h"
 #include "crescent/ops.h"
 #include "crescent/program.h"
-#include "device.h"
 
 using namespace crescent;
+using namespace crescent::cpu::test;
 
 namespace {
-
-cpu::CpuDevice& test_device() {
-  static cpu::CpuDevice device;
-  return device;
-}
-
-Tensor numbers(const Shape& shape, double first) {
-  std::vector<float> values(static_cast<size_t>(shape.size()));
-  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(std::sin(first + static_cast<double>(i)));
-  return Tensor::from(values, shape);
-}
 
 /// The gradient of a weight from inputs (k,m) and what comes back (k,n), in float32, or multiplied as bfloat16.
 Tensor gradient(const Tensor& x, const Tensor& dy, bool mixed) {
@@ -60,8 +49,8 @@ TEST_CASE("an update within the product that makes its gradient gives the same b
   const int64_t sizes[][3] = {{784, 512, 128}, {200, 96, 64}, {300, 33, 2100}, {600, 96, 90}, {512, 10, 128}, {512, 700, 300}, {900, 300, 40}, {40, 30, 20}};
   for (const auto& [m, n, k] : sizes) {
     for (bool mixed : {false, true}) {
-      const Variable w(numbers({m, n}, 1)), momentum(numbers({m, n}, 2));
-      const Tensors inputs = {numbers({k, m}, 3), numbers({k, n}, 4), Tensor::full({}, 0.9f)};
+      const Variable w(sines({m, n}, 1)), momentum(sines({m, n}, 2));
+      const Tensors inputs = {sines({k, m}, 3), sines({k, n}, 4), Tensor::full({}, 0.9f)};
       const TensorSpecs specs = {inputs[0].spec(), inputs[1].spec(), inputs[2].spec()};
       const Result want = run(step(w, momentum, specs, mixed, true), inputs, {m, n});
       for (int threads : {1, 2, 3}) {
@@ -79,8 +68,8 @@ TEST_CASE("an update within the product that makes its gradient gives the same b
 
 TEST_CASE("an update waits for those who read the old weight", "[cpu][follower]") {
   const int64_t m = 600, n = 96, k = 60;
-  const Variable w(numbers({m, n}, 1));
-  const Tensors inputs = {numbers({k, m}, 3), numbers({k, n}, 4)};
+  const Variable w(sines({m, n}, 1));
+  const Tensors inputs = {sines({k, m}, 3), sines({k, n}, 4)};
   const TensorSpecs specs = {inputs[0].spec(), inputs[1].spec()};
   const Program program = optimize(trace([&](const Tensors& in) {
     const Tensor old = w.value(), g = gradient(in[0], in[1], false), late = ops::matmul(in[1], ops::transpose(old));
@@ -97,8 +86,8 @@ TEST_CASE("an update waits for those who read the old weight", "[cpu][follower]"
 
 TEST_CASE("what follows a product finds weights that were packed before", "[cpu][follower]") {
   const int64_t m = 2048, n = 336, k = 128;            // columns in tiles of 112
-  const Variable w(numbers({k, n}, 1));
-  const Tensors inputs = {numbers({m, k}, 2), numbers({k, n}, 1)};
+  const Variable w(sines({k, n}, 1));
+  const Tensors inputs = {sines({m, k}, 2), sines({k, n}, 1)};
   const TensorSpecs specs = {inputs[0].spec(), inputs[1].spec()};
   auto run = [&](bool is_stable) {
     const Program program = optimize(trace([&](const Tensors& in) {

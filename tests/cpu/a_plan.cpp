@@ -7,11 +7,12 @@
 #include <new>
 #include <thread>
 
+#include "a_support.h"
 #include "crescent/ops.h"
 #include "crescent/program.h"
-#include "device.h"
 
 using namespace crescent;
+using cpu::test::test_device;
 
 namespace {
 
@@ -27,11 +28,6 @@ Tensors outputs_of(const Program& program) {
   Tensors outputs;
   for (int value : program.outputs) outputs.emplace_back(program.values[static_cast<size_t>(value)]);
   return outputs;
-}
-
-cpu::CpuDevice& test_device() {
-  static cpu::CpuDevice device;
-  return device;
 }
 
 Tensors run(const Program& program, const Tensors& inputs, Tensors variables = {}) {

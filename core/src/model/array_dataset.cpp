@@ -26,14 +26,14 @@ class ArrayDataset final : public Dataset {
  public:
   ArrayDataset(Arrays arrays, int64_t batch_size, Shuffle shuffle, const SeedGenerator* order)
       : arrays_(std::move(arrays)), batch_size_(batch_size), shuffle_(shuffle), order_(order), samples_(arrays_.samples()) {
-    for (Tensors* group : {&arrays_.x, &arrays_.y, &arrays_.weights})
-      for (Tensor& array : *group)
-        if (array && is_in_file(array)) map(array);
+    each_array([&](Tensor& array) {
+      if (is_in_file(array)) map(array);
+    });
     if (shuffle_ != Shuffle::samples) return;
     if (!in_files_.empty()) buffer_.emplace(in_files_, 4 * batch_size_);
-    for (const Tensors* group : {&arrays_.x, &arrays_.y, &arrays_.weights})
-      for (const Tensor& array : *group)
-        if (array && array.in_memory()) gathers_.emplace_back(array, batch_size_, reads_files());
+    each_array([&](const Tensor& array) {
+      if (array.in_memory()) gathers_.emplace_back(array, batch_size_, reads_files());
+    });
   }
 
   int64_t samples() const override { return samples_; }
@@ -73,6 +73,14 @@ class ArrayDataset final : public Dataset {
     const int64_t first = number * batch_size_, count = std::min(batch_size_, samples_ - first);
     const bool moved = shuffle_ == Shuffle::batches && count == batch_size_;
     return {moved ? rows_[static_cast<size_t>(number)] * batch_size_ : first, count};
+  }
+
+  /// f(array) for all that there are.
+  template <class F>
+  void each_array(F f) {
+    for (Tensors* group : {&arrays_.x, &arrays_.y, &arrays_.weights})
+      for (Tensor& array : *group)
+        if (array) f(array);
   }
 
   void map(Tensor& in_file) {

@@ -1,0 +1,23 @@
+// Programs are compiled by a device of the tests' own.
+#pragma once
+#include <cmath>
+#include <vector>
+
+#include "crescent/tensor.h"
+#include "device.h"
+
+namespace crescent::cpu::test {
+
+inline CpuDevice& test_device() {
+  static CpuDevice device;
+  return device;
+}
+
+/// sin(first), sin(first + 1), ...
+inline Tensor sines(const Shape& shape, double first) {
+  std::vector<float> values(static_cast<size_t>(shape.size()));
+  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(std::sin(first + static_cast<double>(i)));
+  return Tensor::from(values, shape);
+}
+
+}  // namespace crescent::cpu::test
