@@ -1,5 +1,6 @@
 // What the matmul kernels share: the products of one request, and what happens to a result before it is stored.
 #pragma once
+#include <algorithm>
 #include <vector>
 
 #include "half.h"
@@ -18,6 +19,8 @@ struct MatmulPlan {
   int64_t m, n, k;
   std::vector<int64_t> a, b;             ///< where the matrices of product i begin, in elements; product i of c is at i m n
 
+  /// A gradient a'b with b of so many columns, row by row in memory.
+  bool has_rows_of_b(int64_t columns) const { return transpose_a && !transpose_b && count() == 1 && n == columns; }
   int other() const { return bias ? 3 : 2; }                         ///< which input c is combined with
   int64_t count() const { return static_cast<int64_t>(a.size()); }
   int64_t lda() const { return transpose_a ? m : k; }
@@ -45,6 +48,26 @@ struct MatmulCut {
   int64_t row_tiles, column_tiles, sums;
 };
 
+/// The sums of the columns of b, which a product may give as well: a partial sum's lie in scratch memory, the only one's in
+/// the output.
+class ColumnSums {
+ public:
+  /// Wanted, as that output.
+  void want(int output) { output_ = output; }
+  bool are_wanted() const { return output_ >= 0; }
+  int64_t scratch_values(const MatmulPlan& p, int64_t sums) const { return are_wanted() && sums > 1 ? sums * p.n : 0; }
+  template <class T>
+  T* of(const Arguments& a, const MatmulPlan& p, int64_t sums, int64_t sum, T* scratch) const {
+    return sums == 1 ? a.out<T>(output_) : scratch + sum * p.n;
+  }
+  /// Adds the partial ones.
+  template <class T>
+  void end(const Arguments& a, const MatmulPlan& p, int64_t sums, const T* scratch) const;
+
+ private:
+  int output_ = -1;
+};
+
 /// c (rows, columns) combined with x, `ldx` apart.
 void combine(Combine how, const float* x, int64_t ldx, int64_t rows, int64_t columns, float* c, int64_t ldc);
 void combine(Combine how, const double* x, int64_t ldx, int64_t rows, int64_t columns, double* c, int64_t ldc);
@@ -60,6 +83,13 @@ inline bool is_simple(Epilogue epilogue) { return epilogue == Epilogue::none || 
 /// sum += part, elementwise.
 template <class T>
 void accumulate(T* sum, const T* part, int64_t count);
+
+template <class T>
+void ColumnSums::end(const Arguments& a, const MatmulPlan& p, int64_t sums, const T* scratch) const {
+  if (!are_wanted() || sums == 1) return;
+  T* total = std::copy_n(scratch, p.n, a.out<T>(output_)) - p.n;
+  for (int64_t i = 1; i < sums; ++i) accumulate(total, scratch + i * p.n, p.n);
+}
 
 std::unique_ptr<Kernel> make_direct_matmul(const Request& request);    // few operations
 std::unique_ptr<Kernel> make_row_matmul(const Request& request);       // a single row

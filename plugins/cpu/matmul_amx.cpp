@@ -1,5 +1,5 @@
-// Products of bfloat16 on AMX tiles. What only one part of the work reads of a and b it packs itself, a stretch of k at a
-// time, and has it in its own cache; what several parts read is packed before, once.
+// Products of bfloat16, and of float32 that is split, on AMX tiles. What only one part of the work reads of a and b it packs
+// itself, a stretch of k at a time, and has it in its own cache; what several parts read is packed before, once.
 #include <algorithm>
 #include <limits>
 #include <span>
@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "amx.h"
+#include "blas.h"
 #include "follower.h"
 #include "loops.h"
 #include "matmul.h"
@@ -17,7 +18,8 @@ namespace {
 
 using amx::kBlock;
 
-constexpr int64_t kDepth = 288;              ///< packed at a time at most: four strips of it fit the first-level cache
+/// Packed at a time at most: four strips of it fit the first-level cache.
+constexpr int64_t longest(amx::Form form) { return form == amx::Form::split ? 256 : 288; }
 constexpr double kFlopsPerRegion = 4e6;      ///< worth another thread
 
 /// Pieces of this size at most, but for rounding up to a multiple of `step`; as many as make the last one least different.
@@ -33,12 +35,13 @@ int64_t even(int64_t whole, int64_t piece, int64_t step) {
 /// How a product is cut, by its shape alone: blocks of the result, and of long sums several parts. A cut costs: where there
 /// is more than one block of columns all of a is shared, and of rows all of b; partial sums are stored and added.
 struct Cut {
-  Cut(const MatmulPlan& p, bool packs_left) : rows(p.m), columns(p.n), depth(p.k) {
+  Cut(const MatmulPlan& p, bool packs_left, amx::Form form) : rows(p.m), columns(p.n), depth(p.k) {
+    const int64_t packing = amx::parts(form), shortest = longest(form);
     while (may_be_cut(p)) {
       constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
-      const int64_t across = columns < 2 * kBlock ? kNever : packs_left && columns == p.n ? rows * depth : 0;
-      const int64_t down = rows < 2 * kBlock ? kNever : rows == p.m ? columns * depth : 0;
-      const int64_t deep = depth < 2 * kDepth ? kNever : rows * columns * (depth == p.k ? 8 : 2);
+      const int64_t across = columns < 2 * kBlock ? kNever : packs_left && columns == p.n ? packing * rows * depth : 0;
+      const int64_t down = rows < 2 * kBlock ? kNever : rows == p.m ? packing * columns * depth : 0;
+      const int64_t deep = depth < 2 * shortest ? kNever : rows * columns * (depth == p.k ? 8 : 2);
       const int64_t cheapest = std::min({across, down, deep});
       if (cheapest == kNever) break;
       int64_t& halved = cheapest == across ? columns : cheapest == down ? rows : depth;
@@ -83,12 +86,16 @@ void as_values(DType dtype, Byte* memory, F&& f) {
 /// One operand of a product: its lines are rows of a or columns of b.
 struct Side {
   DType dtype;
+  amx::Form form;
   bool is_left, in_rows;                 ///< in_rows: a line is contiguous in memory
   int64_t lines, depth;
   std::span<const int64_t> items;        ///< where the matrix of each product begins
 
   int64_t ld() const { return in_rows ? depth : lines; }
-  int64_t values() const { return pieces(lines, amx::kLines) * amx::strip_values(depth); }   ///< of a product, packed
+  int64_t values() const { return pieces(lines, amx::kLines) * strip(depth); }   ///< of a product, packed
+  int64_t strip(int64_t deep) const { return amx::strip_values(deep, form); }
+  /// Where in a strip value k is, if a step begins with it.
+  int64_t place(int64_t k) const { return k * amx::kLines * amx::parts(form); }
 
   /// Packs `count` lines, values k to k + deep of each, into strips `stride` values apart.
   void pack(const std::byte* memory, int64_t item, int64_t line, int64_t count, int64_t k, int64_t deep, uint16_t* to,
@@ -96,32 +103,67 @@ struct Side {
     const auto lie = in_rows ? amx::Lie::lines_in_rows : amx::Lie::lines_in_columns;
     as_values(dtype, memory, [&](auto* from) {
       from += items[static_cast<size_t>(item)] + (in_rows ? line * depth + k : k * lines + line);
-      is_left ? amx::pack_left(from, ld(), lie, count, deep, to, stride) : amx::pack_right(from, ld(), lie, count, deep, to, stride);
+      is_left ? amx::pack_left(from, ld(), lie, count, deep, to, stride, form) : amx::pack_right(from, ld(), lie, count, deep, to, stride, form);
     });
   }
 
   /// The pieces that all of it is packed in, as memory is read front to back.
   int64_t packing_parts() const { return static_cast<int64_t>(items.size()) * parts_of_item(); }
   void pack_part(const std::byte* memory, int64_t part, uint16_t* to) const {
-    const int64_t item = part / parts_of_item(), at = part % parts_of_item() * kBlock, strip = amx::strip_values(depth);
+    const int64_t item = part / parts_of_item(), at = part % parts_of_item() * kBlock, stride = strip(depth);
     to += item * values();
-    if (in_rows) return pack(memory, item, at, std::min(kBlock, lines - at), 0, depth, to + at / amx::kLines * strip, strip);
-    pack(memory, item, 0, lines, at, std::min(kBlock, depth - at), to + at * amx::kLines, strip);
+    if (in_rows) return pack(memory, item, at, std::min(kBlock, lines - at), 0, depth, to + at / amx::kLines * stride, stride);
+    pack(memory, item, 0, lines, at, std::min(kBlock, depth - at), to + place(at), stride);
   }
 
  private:
   int64_t parts_of_item() const { return pieces(in_rows ? lines : depth, kBlock); }
 };
 
+bool is_half(const Request& r) {
+  return r.inputs[0].dtype == DType::bfloat16 || static_cast<const Matmul&>(r.op).mixed != Mixed::no;
+}
+
+/// Split values on tiles are faster than float32 in vectors: measured, they are multiplied 2.2 times as fast where tiles are
+/// full, splitting one costs as much as 30 multiplications in vectors, and there is some more to do for any product.
+bool pays_to_split(const MatmulPlan& p) {
+  auto whole = [](int64_t lines, int64_t step) { return static_cast<double>(pieces(lines, step) * step); };
+  const auto m = static_cast<double>(p.m), n = static_cast<double>(p.n), k = static_cast<double>(p.k);
+  const double all = whole(p.m, kBlock) * whole(p.n, kBlock) * whole(p.k, amx::kDepth) / 2.2 + 30 * (m + n) * k;
+  return all + 300e3 / static_cast<double>(p.count()) < m * n * k;
+}
+
+/// b as AmxMatmul packs it, once for all runs.
+class PackRight final : public Kernel {
+ public:
+  explicit PackRight(const Side& b) : b_(b), items_(b.items.begin(), b.items.end()) { b_.items = items_; }
+
+  void run(const Arguments& a) override {
+    a.pool.parallel(b_.packing_parts(), [&](int64_t part, int) { b_.pack_part(a.inputs[0], part, a.out<uint16_t>(0)); });
+  }
+  std::string name() const override { return "amx"; }
+
+ private:
+  Side b_;
+  std::vector<int64_t> items_;
+};
+
 class AmxMatmul final : public Followed {
  public:
   explicit AmxMatmul(const Request& r)
-      : Followed(r), plan_(r), packs_left_(!is_left(plan_, r.inputs[0].dtype)), cut_(plan_, packs_left_),
-        a_{r.inputs[0].dtype, true, !plan_.transpose_a, plan_.m, plan_.k, plan_.a},
-        b_{r.inputs[1].dtype, false, plan_.transpose_b, plan_.n, plan_.k, plan_.b}, c_(r.outputs[0].dtype) {
+      : Followed(r), plan_(r), form_(form_of(r)), packs_left_(!is_left(plan_, r.inputs[0].dtype)), cut_(plan_, packs_left_, form_),
+        a_{r.inputs[0].dtype, form_, true, !plan_.transpose_a, plan_.m, plan_.k, plan_.a},
+        b_{r.inputs[1].dtype, form_, false, plan_.transpose_b, plan_.n, plan_.k, plan_.b}, c_(r.outputs[0].dtype),
+        widen_(cast_loop(is_split() ? DType::float32 : DType::bfloat16, DType::float32)) {
     find_shared();
   }
 
+  Prepared prepare(int input) override {
+    if (input != 1 || plan_.count() > 1) return {};
+    is_packed_ = true;
+    find_shared();
+    return {std::make_unique<PackRight>(b_), {DType::bfloat16, {b_.values()}}};
+  }
   void run(const Arguments& args) override {
     Next next;
     begin(args, next);
@@ -133,6 +175,12 @@ class AmxMatmul final : public Followed {
       for (int64_t i = begin; i < end; ++i) compute(args, next, i);
     });
     if (cut_.sums > 1) args.pool.blocks(plan_.count() * plan_.m, 32, [&](int64_t begin, int64_t end) { sum(args, next, begin, end); });
+    column_sums_.end(args, plan_, cut_.sums, column_scratch(args));
+  }
+  bool sum_columns(int64_t columns, int output) override {
+    if (column_sums_.are_wanted() || !is_split() || !plan_.has_rows_of_b(columns)) return false;
+    column_sums_.want(output);
+    return true;
   }
 
  protected:
@@ -143,13 +191,17 @@ class AmxMatmul final : public Followed {
   void prepare_for_follower() override {
     if (cut_.sums == 1) cut_.take_whole_rows(plan_), find_shared();
   }
-  std::string own_name() const override { return "amx"; }
+  std::string own_name() const override {
+    return std::string(is_split() ? "amx bf16x3" : "amx") + (column_sums_.are_wanted() ? " with column sums" : "");
+  }
   size_t own_scratch_bytes() const override {
-    return static_cast<size_t>(partials() * size()) * sizeof(float) + static_cast<size_t>(packed_a() + packed_b()) * sizeof(uint16_t);
+    return static_cast<size_t>(partials() * size() + column_values()) * sizeof(float) + static_cast<size_t>(packed_a() + packed_b()) * sizeof(uint16_t);
   }
   double own_flops() const override { return plan_.flops(); }
 
  private:
+  bool is_split() const { return form_ == amx::Form::split; }
+
   struct Part {
     int64_t item, sum, i, j, rows, columns, k0, k1;
   };
@@ -160,7 +212,7 @@ class AmxMatmul final : public Followed {
     const int64_t k = sum * cut_.depth;
     return {item, sum, i, j, std::min(cut_.rows, plan_.m - i), std::min(cut_.columns, plan_.n - j), k, std::min(k + cut_.depth, plan_.k)};
   }
-  void find_shared() { shares_a_ = packs_left_ && cut_.column_blocks > 1, shares_b_ = cut_.row_blocks > 1; }
+  void find_shared() { shares_a_ = packs_left_ && cut_.column_blocks > 1, shares_b_ = cut_.row_blocks > 1 && !is_packed_; }
 
   int64_t partials() const { return cut_.sums > 1 ? cut_.sums : 0; }
   /// Of a partial sum, in whole cache lines.
@@ -176,8 +228,12 @@ class AmxMatmul final : public Followed {
   /// Values of what several parts read, packed in scratch memory behind the partial sums.
   int64_t packed_a() const { return shares_a_ ? plan_.count() * a_.values() : 0; }
   int64_t packed_b() const { return shares_b_ ? plan_.count() * b_.values() : 0; }
-  uint16_t* shared_a(const Arguments& args) const { return reinterpret_cast<uint16_t*>(partial(args, partials())); }
+  int64_t column_values() const { return pieces(column_sums_.scratch_values(plan_, cut_.sums), amx::kLines) * amx::kLines; }
+  float* column_scratch(const Arguments& args) const { return partial(args, partials()); }
+  uint16_t* shared_a(const Arguments& args) const { return reinterpret_cast<uint16_t*>(column_scratch(args) + column_values()); }
   uint16_t* shared_b(const Arguments& args) const { return shared_a(args) + packed_a(); }
+  /// All of b, if it has been packed.
+  const uint16_t* whole_b(const Arguments& args) const { return is_packed_ ? args.in<uint16_t>(1) : shares_b_ ? shared_b(args) : nullptr; }
 
   void pack_shared(const Arguments& args) const {
     const int64_t left = shares_a_ ? a_.packing_parts() : 0, right = shares_b_ ? b_.packing_parts() : 0;
@@ -195,49 +251,116 @@ class AmxMatmul final : public Followed {
   /// `count` lines of an operand from `line` on, values k to k + deep: from what is shared, or packed now into `own`.
   Strips strips(const Side& side, const std::byte* memory, const uint16_t* shared, uint16_t* own, int64_t item, int64_t line,
                 int64_t count, int64_t k, int64_t deep) const {
-    const int64_t strip = amx::strip_values(shared ? side.depth : deep), strip_count = pieces(count, amx::kLines);
-    if (shared) return {shared + item * side.values() + line / amx::kLines * strip + k * amx::kLines, strip, strip_count};
+    const int64_t strip = side.strip(shared ? side.depth : deep), strip_count = pieces(count, amx::kLines);
+    if (shared) return {shared + item * side.values() + line / amx::kLines * strip + side.place(k), strip, strip_count};
     side.pack(memory, item, line, count, k, deep, own, strip);
     return {own, strip, strip_count};
   }
 
   void compute(const Arguments& args, const Next& next, int64_t number) const {
     const Part p = part(number);
-    const int64_t whole = p.k1 - p.k0, stretch = pieces(pieces(whole, pieces(whole, kDepth)), amx::kDepth) * amx::kDepth;
-    const int64_t deepest = amx::strip_values(stretch);
+    const int64_t whole = p.k1 - p.k0, stretch = pieces(pieces(whole, pieces(whole, longest(form_))), amx::kDepth) * amx::kDepth;
+    const int64_t deepest = amx::strip_values(stretch, form_);
     const int64_t row_blocks = pieces(p.rows, kBlock), column_blocks = pieces(p.columns, kBlock);
-    const bool at_once = whole <= stretch;
-    const int64_t sum_values = amx::kBlockValues * (at_once ? 1 : row_blocks * column_blocks);
-    const int64_t own_strips = (packs_left_ && !shares_a_ ? 2 * row_blocks : 0) + (shares_b_ ? 0 : 2 * column_blocks);
-    const bool passes_on = next && cut_.sums == 1;
+    const bool at_once = whole <= stretch, passes_on = next && cut_.sums == 1, in_rows = at_once || passes_on;
+    // Blocks of one operand, side by side, are multiplied with all of the other: they are packed when it is their turn.
+    const int64_t a_blocks = !packs_left_ || shares_a_ ? 0 : in_rows ? 1 : row_blocks;
+    const int64_t b_blocks = shares_b_ || is_packed_ ? 0 : in_rows ? column_blocks : 1;
+    const int64_t sum_values = amx::kBlockValues * (2 + (at_once ? 0 : row_blocks * column_blocks));
     const int64_t width = column_blocks * kBlock, row_values = passes_on ? kBlock * width : 0;
     auto* sums = reinterpret_cast<float*>(thread_scratch(static_cast<size_t>(sum_values + width + row_values) * sizeof(float) +
-                                                         static_cast<size_t>(own_strips * deepest) * sizeof(uint16_t)));
-    float* bias = sums + sum_values;
+                                                         static_cast<size_t>(2 * (a_blocks + b_blocks) * deepest) * sizeof(uint16_t)));
+    float *totals = sums + 2 * amx::kBlockValues, *bias = sums + sum_values;           // totals: of stretches
     auto* row = passes_on ? reinterpret_cast<std::byte*>(bias + width) : nullptr;      // of blocks
     auto* own_b = reinterpret_cast<uint16_t*>(bias + width + row_values);
-    uint16_t* own_a = own_b + (shares_b_ ? 0 : 2 * column_blocks) * deepest;
-    if (plan_.bias) widen_(args.in<uint16_t>(2) + p.j, bias, static_cast<size_t>(p.columns));
+    uint16_t* own_a = own_b + 2 * b_blocks * deepest;
+    if (plan_.bias) read_bias(args, p.j, p.columns, bias);
+    Block earlier;                         // of split values: stored while the next is multiplied
     for (int64_t k = p.k0; k < p.k1; k += stretch) {
       const int64_t deep = std::min(stretch, p.k1 - k);
-      const Strips b = strips(b_, args.inputs[1], shares_b_ ? shared_b(args) : nullptr, own_b, p.item, p.j, p.columns, k, deep);
-      Strips a{};
-      if (packs_left_) a = strips(a_, args.inputs[0], shares_a_ ? shared_a(args) : nullptr, own_a, p.item, p.i, p.rows, k, deep);
-      for (int64_t block = 0; block < row_blocks * column_blocks; ++block) {
-        const int64_t i = passes_on ? block / column_blocks : block % row_blocks;
-        const int64_t j = passes_on ? block % column_blocks : block / row_blocks;
-        float* sum = at_once ? sums : sums + block * amx::kBlockValues;
-        const amx::Left left = packs_left_ ? amx::Left{{a[2 * i], a[2 * i + 1]}} : left_in_memory(args, p, i * kBlock, k);
-        const amx::Right right{{b[2 * j], b[2 * j + 1]}};
-        amx::multiply(amx::Block::square, left, right, amx::steps(deep), 1, sum, k > p.k0);
-        if (k + stretch < p.k1) continue;
-        store(args, p, i * kBlock, j * kBlock, sum, plan_.bias ? bias + j * kBlock : nullptr, row);
-        if (passes_on && j == column_blocks - 1) {
+      const bool is_first = k == p.k0, is_last = k + stretch >= p.k1;
+      auto rows = [&](int64_t i, int64_t count) {
+        return packs_left_ ? strips(a_, args.inputs[0], shares_a_ ? shared_a(args) : nullptr, own_a, p.item, p.i + i, std::min(count, p.rows - i), k, deep) : Strips{};
+      };
+      auto columns = [&](int64_t j, int64_t count) {
+        return strips(b_, args.inputs[1], whole_b(args), own_b, p.item, p.j + j, std::min(count, p.columns - j), k, deep);
+      };
+      if (column_sums_.are_wanted() && p.i == 0) add_rows(args, p, k, deep);
+      const Strips all = in_rows ? columns(0, p.columns) : rows(0, p.rows);
+      Strips one{};
+      for (int64_t number = 0; number < row_blocks * column_blocks; ++number) {
+        const int64_t inner = in_rows ? column_blocks : row_blocks, at = number % inner, turn = number / inner;
+        if (at == 0) one = in_rows ? rows(turn * kBlock, kBlock) : columns(turn * kBlock, kBlock);
+        const int64_t i = in_rows ? turn : at, j = in_rows ? at : turn;
+        const Strips &a = in_rows ? one : all, &b = in_rows ? all : one;
+        const int64_t a0 = in_rows ? 0 : 2 * i, b0 = in_rows ? 2 * j : 0;
+        const amx::Left left = packs_left_ ? amx::Left{{a[a0], a[a0 + 1]}} : left_in_memory(args, p, i * kBlock, k);
+        const amx::Right right{{b[b0], b[b0 + 1]}};
+        float* total = totals + number * amx::kBlockValues;
+        const float* added = plan_.bias ? bias + j * kBlock : nullptr;
+        if (is_split()) {
+          float* sum = sums + number % 2 * amx::kBlockValues;
+          Block block = is_last ? this->block(args, p, i * kBlock, j * kBlock, sum, added, row) : Block{{sum, kBlock, kBlock, total, kBlock}};
+          if (!is_first) block.result.total = total;
+          const bool is_finite = amx::multiply_split(left, right, amx::steps(deep), block.result, earlier.result);
+          end(args, p, std::exchange(earlier, block), is_finite);
+        } else {
+          float* sum = at_once ? sums : total;
+          amx::multiply(amx::Block::square, left, right, amx::steps(deep), 1, sum, !is_first);
+          if (is_last) store(args, p, i * kBlock, j * kBlock, sum, added, row);
+        }
+        if (passes_on && is_last && j == column_blocks - 1) {
+          flush(args, p, earlier);
           const int64_t first = p.item * plan_.m + p.i + i * kBlock;
           (*next)(first * plan_.n, (first + std::min(kBlock, p.rows - i * kBlock)) * plan_.n, row);
         }
       }
     }
+    flush(args, p, earlier);
+  }
+
+  /// Adds the part's columns of rows k to k + deep of b to their sums.
+  void add_rows(const Arguments& args, const Part& p, int64_t k, int64_t deep) const {
+    float* sums = column_sums_.of(args, plan_, cut_.sums, p.sum, column_scratch(args)) + p.j;
+    if (k == p.k0) std::fill_n(sums, p.columns, 0.0f);
+    amx::add_rows(args.in<float>(1) + plan_.b[0] + k * plan_.n + p.j, plan_.n, deep, p.columns, sums);
+  }
+
+  /// A block of split values and what becomes of its sums.
+  struct Block {
+    amx::Result result{};                    ///< of no rows where an activation comes before
+    int64_t i = 0, j = 0, rows = 0, columns = 0;                   ///< in the part; size, 0 for sums of a stretch
+    const float *bias = nullptr, *other = nullptr;
+  };
+  Block block(const Arguments& args, const Part& p, int64_t i, int64_t j, float* sums, const float* bias, std::byte* row) const {
+    const int64_t rows = std::min(kBlock, p.rows - i), columns = std::min(kBlock, p.columns - j);
+    const int64_t at = (p.item * plan_.m + p.i + i) * plan_.n + p.j + j;
+    if (cut_.sums > 1) return {{sums, rows, columns, partial(args, p.sum) + at, plan_.n}, i, j, rows, columns};
+    float* c = row ? reinterpret_cast<float*>(row) + j : args.out<float>(0) + at;
+    const float* other = plan_.combine == Combine::none ? nullptr : args.in<float>(plan_.other()) + at;
+    if (!is_simple(plan_.epilogue)) return {{sums, 0, columns, c, plan_.n}, i, j, rows, columns, bias, other};
+    return {{sums, rows, columns, c, plan_.n, nullptr, bias, plan_.combine, other, plan_.epilogue == Epilogue::relu}, i, j, rows, columns};
+  }
+  /// What is left to do after amx::multiply_split() or amx::store().
+  void end(const Arguments& args, const Part& p, Block block, bool is_finite) const {
+    amx::Result& r = block.result;
+    if (block.rows == 0) return;
+    const bool is_activated = r.rows == 0;
+    if (is_activated) is_finite = amx::store({r.sums, block.rows, block.columns, r.sums, kBlock, std::exchange(r.total, nullptr)});
+    if (!is_finite) {
+      compute_in_full(args, p, block.i, block.j, block.rows, block.columns, r.sums);
+      r.total = nullptr;
+      amx::store(r);
+    }
+    if (!is_activated) return;
+    if (block.other) combine(plan_.combine, block.other, plan_.n, block.rows, block.columns, r.sums, kBlock);
+    finish<float>(r.sums, block.rows, block.columns, kBlock, block.bias, plan_.epilogue);
+    r.rows = block.rows;
+    amx::store(r);
+  }
+  void flush(const Arguments& args, const Part& p, Block& block) const {
+    end(args, p, block, amx::store(block.result));
+    block = {};
   }
 
   amx::Left left_in_memory(const Arguments& args, const Part& p, int64_t i, int64_t k) const {
@@ -245,14 +368,40 @@ class AmxMatmul final : public Followed {
     return {{first, first + amx::kLines * plan_.k}, plan_.k, amx::kDepth};
   }
 
-  /// The 32 x 32 sums at (i, j) of the part: to c, or where they are to be passed on, to `row`.
+  void read_bias(const Arguments& args, int64_t j, int64_t columns, float* to) const {
+    is_split() ? widen_(args.in<float>(2) + j, to, static_cast<size_t>(columns)) : widen_(args.in<uint16_t>(2) + j, to, static_cast<size_t>(columns));
+  }
+  void combine_with(const Arguments& args, int64_t at, int64_t rows, int64_t columns, float* c, int64_t ld) const {
+    is_split() ? combine(plan_.combine, args.in<float>(plan_.other()) + at, plan_.n, rows, columns, c, ld)
+               : combine(plan_.combine, args.in<BFloat16>(plan_.other()) + at, plan_.n, rows, columns, c, ld);
+  }
+
+  /// The sums of a block by multiplications of float32, which know infinity.
+  void compute_in_full(const Arguments& args, const Part& p, int64_t i, int64_t j, int64_t rows, int64_t columns, float* sums) const {
+    const float* a = args.in<float>(0) + plan_.a[static_cast<size_t>(p.item)];
+    a += plan_.transpose_a ? p.k0 * plan_.lda() + p.i + i : (p.i + i) * plan_.lda() + p.k0;
+    Product<float> product{plan_.transpose_a, plan_.transpose_b, rows, columns, p.k1 - p.k0, a, plan_.lda(), nullptr, plan_.ldb(), 0, sums, kBlock};
+    std::vector<float> joined;
+    if (is_packed_) {
+      const Strips b = strips(b_, args.inputs[1], whole_b(args), nullptr, p.item, p.j + j, columns, p.k0, product.k);
+      joined.resize(static_cast<size_t>(product.k * kBlock));
+      for (int64_t s = 0; s < b.count; ++s) {
+        amx::join_right(b[s], std::min(amx::kLines, columns - s * amx::kLines), product.k, joined.data() + s * amx::kLines, kBlock);
+      }
+      product.transpose_b = false, product.b = joined.data(), product.ldb = kBlock;
+    } else {
+      product.b = args.in<float>(1) + plan_.b[static_cast<size_t>(p.item)];
+      product.b += plan_.transpose_b ? (p.j + j) * plan_.ldb() + p.k0 : p.k0 * plan_.ldb() + p.j + j;
+    }
+    packed_gemm(product);
+  }
+
+  /// The 32 x 32 sums of rounded values at (i, j) of the part: to c, or where they are to be passed on, to `row`.
   void store(const Arguments& args, const Part& p, int64_t i, int64_t j, float* sums, const float* bias, std::byte* row) const {
     const int64_t rows = std::min(kBlock, p.rows - i), columns = std::min(kBlock, p.columns - j);
     const int64_t at = (p.item * plan_.m + p.i + i) * plan_.n + p.j + j;
     if (cut_.sums > 1) return amx::store(sums, kBlock, rows, columns, nullptr, false, partial(args, p.sum) + at, plan_.n);
-    if (plan_.combine != Combine::none) {
-      combine(plan_.combine, args.in<BFloat16>(plan_.other()) + at, plan_.n, rows, columns, sums, kBlock);
-    }
+    if (plan_.combine != Combine::none) combine_with(args, at, rows, columns, sums, kBlock);
     if (!is_simple(plan_.epilogue)) finish<float>(sums, rows, columns, kBlock, std::exchange(bias, nullptr), plan_.epilogue);
     as_values(c_, row ? row : args.outputs[0], [&](auto* c) {
       amx::store(sums, kBlock, rows, columns, bias, plan_.epilogue == Epilogue::relu, c + (row ? j : at), plan_.n);
@@ -263,13 +412,11 @@ class AmxMatmul final : public Followed {
     const int64_t first = begin * plan_.n, count = (end - begin) * plan_.n;
     float* total = partial(args, 0) + first;
     for (int64_t i = 1; i < cut_.sums; ++i) accumulate(total, partial(args, i) + first, count);
-    if (plan_.combine != Combine::none) {
-      combine(plan_.combine, args.in<BFloat16>(plan_.other()) + first, plan_.n, end - begin, plan_.n, total, plan_.n);
-    }
+    if (plan_.combine != Combine::none) combine_with(args, first, end - begin, plan_.n, total, plan_.n);
     for (int64_t j = 0; j < plan_.n; j += kBlock) {
       const int64_t columns = std::min(kBlock, plan_.n - j);
       float bias[kBlock];
-      if (plan_.bias) widen_(args.in<uint16_t>(2) + j, bias, static_cast<size_t>(columns));
+      if (plan_.bias) read_bias(args, j, columns, bias);
       finish<float>(total + j, end - begin, columns, plan_.n, plan_.bias ? bias : nullptr, plan_.epilogue);
     }
     const size_t bytes = size_of(c_);
@@ -278,21 +425,26 @@ class AmxMatmul final : public Followed {
     if (next) (*next)(first, first + count, to);
   }
 
+  static amx::Form form_of(const Request& r) { return is_half(r) ? amx::Form::rounded : amx::Form::split; }
+
   MatmulPlan plan_;
+  amx::Form form_;
   bool packs_left_;
   Cut cut_;
   Side a_, b_;
   DType c_;
-  bool shares_a_, shares_b_;
-  UnaryLoop widen_ = cast_loop(DType::bfloat16, DType::float32);
+  bool is_packed_ = false, shares_a_, shares_b_;
+  ColumnSums column_sums_;
+  UnaryLoop widen_;
 };
 
 }  // namespace
 
 std::unique_ptr<Kernel> make_amx_matmul(const Request& r) {
-  const bool half = r.inputs[0].dtype == DType::bfloat16 || static_cast<const Matmul&>(r.op).mixed != Mixed::no;
-  if (!half || !amx::available()) return nullptr;
-  return MatmulPlan(r).flops() == 0 ? nullptr : std::make_unique<AmxMatmul>(r);
+  const MatmulPlan plan(r);
+  if (!amx::available() || plan.flops() == 0) return nullptr;
+  if (!is_half(r) && (r.outputs[0].dtype != DType::float32 || !pays_to_split(plan))) return nullptr;
+  return std::make_unique<AmxMatmul>(r);
 }
 
 }  // namespace crescent::cpu

@@ -68,11 +68,11 @@ class TiledMatmul final : public Followed {
     a.pool.parallel(parts, [&](int64_t number, int) { compute(a, next, part(number), part(std::min(number + 1, parts - 1))); });
     if (cut_.sums == 1) return;
     a.pool.blocks(plan_.count() * plan_.m, 32, [&](int64_t begin, int64_t end) { sum(a, next, begin, end); });
-    if (sums_ >= 0) add_column_sums(a);
+    column_sums_.end(a, plan_, cut_.sums, column_scratch(a));
   }
   bool sum_columns(int64_t columns, int output) override {
-    if (sums_ >= 0 || direct_ || !plan_.transpose_a || plan_.transpose_b || plan_.count() > 1 || plan_.n != columns) return false;
-    sums_ = output;
+    if (column_sums_.are_wanted() || direct_ || !plan_.has_rows_of_b(columns)) return false;
+    column_sums_.want(output);
     return true;
   }
 
@@ -87,11 +87,10 @@ class TiledMatmul final : public Followed {
     if (cut_.sums == 1 && cut_.column_tiles > 1) cut_.take_whole_rows();
   }
   size_t own_scratch_bytes() const override {
-    const int64_t columns = sums_ >= 0 ? cut_.sums * plan_.n : 0;
-    return cut_.sums > 1 ? static_cast<size_t>((cut_.sums - in_output()) * size() + columns) * sizeof(T) : 0;
+    return cut_.sums > 1 ? static_cast<size_t>((cut_.sums - in_output()) * size() + column_sums_.scratch_values(plan_, cut_.sums)) * sizeof(T) : 0;
   }
   std::string own_name() const override {
-    return std::string(direct_ ? "highway" : "highway packed") + (sums_ >= 0 ? " with column sums" : "");
+    return std::string(direct_ ? "highway" : "highway packed") + (column_sums_.are_wanted() ? " with column sums" : "");
   }
   double own_flops() const override { return plan_.flops(); }
 
@@ -103,15 +102,7 @@ class TiledMatmul final : public Followed {
     return sum < in_output() ? a.out<T>(0) : reinterpret_cast<T*>(a.scratch) + (sum - in_output()) * size();
   }
 
-  /// Of partial sum `sum`.
-  T* column_sums(const Arguments& a, int64_t sum) const {
-    return cut_.sums == 1 ? a.out<T>(sums_) : reinterpret_cast<T*>(a.scratch) + (cut_.sums - in_output()) * size() + sum * plan_.n;
-  }
-  void add_column_sums(const Arguments& a) const {
-    T* sums = a.out<T>(sums_);
-    std::copy_n(column_sums(a, 0), plan_.n, sums);
-    for (int64_t i = 1; i < cut_.sums; ++i) accumulate(sums, column_sums(a, i), plan_.n);
-  }
+  T* column_scratch(const Arguments& a) const { return reinterpret_cast<T*>(a.scratch) + (cut_.sums - in_output()) * size(); }
 
   /// A tile of a partial sum, whose terms begin at q.
   struct Part {
@@ -138,7 +129,7 @@ class TiledMatmul final : public Followed {
     Product<T> p{plan_.transpose_a, plan_.transpose_b, t.rows, t.columns, std::min(cut_.depth, plan_.k - q)};
     p.a = left(a, part), p.lda = plan_.lda(), p.next_a = left(a, later);
     p.b = right(a, part), p.next_b = right(a, later);
-    if (sums_ >= 0 && t.i == 0) p.column_sums = column_sums(a, sum) + t.j;
+    if (column_sums_.are_wanted() && t.i == 0) p.column_sums = column_sums_.of(a, plan_, cut_.sums, sum, column_scratch(a)) + t.j;
     p.ldb = plan_.ldb(), p.is_packed = is_packed_;
     p.c = result(a, sum) + at, p.ldc = plan_.n;
     if (cut_.sums > 1) return gemm_(p);
@@ -174,7 +165,7 @@ class TiledMatmul final : public Followed {
   MatmulCut cut_;
   DType dtype_;
   bool direct_, is_packed_ = false;
-  int sums_ = -1;                          ///< output of the column sums, if they are wanted
+  ColumnSums column_sums_;
   Gemm<T> gemm_;
 };
 

@@ -1,5 +1,8 @@
+#include <bit>
+
 #include "amx.h"
 #include "b_support.h"
+#include "matmul.h"
 
 using namespace crescent;
 using namespace crescent::cpu;
@@ -191,6 +194,93 @@ TEST_CASE("epilogues pass on what is not a number", "[cpu][matmul]") {
           CHECK((std::isnan(got[0]) && std::isnan(got[size - 1]) && !std::isnan(got[size])));
         }
       }
+    }
+  }
+}
+
+TEST_CASE("matmul of large float32 operands", "[cpu][matmul]") {
+  const int64_t sizes[][3] = {{200, 260, 256}, {190, 250, 1100}, {500, 125, 64}, {96, 520, 128}};
+  for (auto [m, n, k] : sizes) {
+    Matmul op = matmul(false, false);
+    const TensorSpecs specs = {{DType::float32, {m, k}}, {DType::float32, {k, n}}, {DType::float32, {m, n}}};
+    CHECK((make_amx_matmul({op, {specs.data(), 2}, {&specs[2], 1}, Options{}}) != nullptr) == amx::available());
+    for (int form = 0; form < 4; ++form) {
+      op.transpose_a = form & 1, op.transpose_b = form & 2, op.bias = form & 1;
+      op.epilogue = form == 1 ? Epilogue::relu : form == 3 && k < 200 ? Epilogue::tanh : Epilogue::none;
+      op.combine = form == 1 ? Combine::add : form == 2 ? Combine::mask : Combine::none;
+      CAPTURE(m, n, k, form);
+      CHECK(check_product(op, {}, {}, {}, m, n, k, DType::float32) >= 2);
+    }
+  }
+  CHECK(check_product(matmul(false, true), {3}, {}, {3}, 130, 140, 150, DType::float32) >= 2);
+  CHECK(check_product(matmul(true, false), {3}, {3}, {3}, 190, 220, 100, DType::float32) >= 2);
+}
+
+TEST_CASE("matmul knows infinities", "[cpu][matmul]") {
+  for (int form = 0; form < 4; ++form) {
+    for (bool activated : {false, true}) {
+      Matmul op = matmul(form & 1, form & 2, true, activated ? Epilogue::tanh : Epilogue::none);
+      const int64_t m = 190, n = 220, k = 300;
+      std::vector<Array> in = {random(matrix({}, m, k, op.transpose_a), DType::float32, 1),
+                               random(matrix({}, k, n, op.transpose_b), DType::float32, 2), random({n}, DType::float32, 3)};
+      auto a = [&](int64_t i, int64_t q) -> double& { return in[0].values[static_cast<size_t>(op.transpose_a ? q * m + i : i * k + q)]; };
+      auto b = [&](int64_t q, int64_t j) -> double& { return in[1].values[static_cast<size_t>(op.transpose_b ? j * k + q : q * n + j)]; };
+      a(3, 290) = INFINITY, a(40, 5) = -INFINITY, a(20, 7) = std::bit_cast<float>(0xffffffffu), b(17, 99) = INFINITY, a(189, 17) = 0, a(5, 0) = 3e38, b(0, 2) = 3e38;
+      const Array wanted = reference(op, in, {m, n});
+      auto is_right = [&](double got, int64_t at) {
+        const double want = static_cast<float>(wanted[at]);
+        if (!std::isfinite(want)) return std::isnan(want) ? std::isnan(got) : got == want;
+        double size = 1e-3;
+        for (int64_t q = 0; q < k; ++q) size += std::abs(a(at / n, q) * b(q, at % n));
+        return std::abs(got - want) <= 1e-6 * size;
+      };
+      const TensorSpecs specs = {in[0].spec, in[1].spec, in[2].spec};
+      for (const auto& row : matmul_kernels()) {
+        for (bool prepared : {false, true}) {
+          auto kernel = row.make({op, specs, {&wanted.spec, 1}, Options{}});
+          if (!kernel) continue;
+          CAPTURE(form, activated, kernel->name(), prepared);
+          const auto got = run(*kernel, in, {wanted.spec}, 2, prepared).outputs[0];
+          int64_t wrong = 0;
+          for (int64_t at = 0; at < m * n; ++at) wrong += !is_right(got[at], at);
+          CHECK(wrong == 0);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("products of float32 are as exact on tiles as in vectors", "[cpu][matmul]") {
+  if (!amx::available()) {
+    WARN("skipped: no tiles on this processor");
+    return;
+  }
+  const Options options;
+  for (bool wide : {false, true}) {
+    for (int64_t k : {64, 700, 3000}) {
+      const int64_t m = 256, n = 256;
+      std::vector<Array> in = {random({m, k}, DType::float32, 1), random({k, n}, DType::float32, 2)};
+      for (Array& x : in) {
+        for (double& v : x.values) v = wide ? static_cast<float>(v * std::exp(20 * v)) : v;       // some 17 binary orders of magnitude
+      }
+      const Matmul op = matmul(false, false);
+      const Array wanted = reference(op, in, {m, n});
+      std::vector<double> errors;
+      for (KernelFactory make : {make_amx_matmul, make_tiled_matmul}) {
+        const TensorSpecs specs = {in[0].spec, in[1].spec};
+        auto kernel = make({op, specs, {&wanted.spec, 1}, options});
+        REQUIRE(kernel);
+        const auto got = run(*kernel, in, {wanted.spec}, 1).outputs[0];
+        double squares = 0;
+        for (int64_t i = 0; i < m * n; ++i) {
+          double size = 0;
+          for (int64_t q = 0; q < k; ++q) size += std::abs(in[0][i / n * k + q] * in[1][q * n + i % n]);
+          squares += std::pow((got[i] - wanted[i]) / size, 2);
+        }
+        errors.push_back(std::sqrt(squares / static_cast<double>(m * n)));
+      }
+      CAPTURE(wide, k, errors[0], errors[1]);
+      CHECK(errors[0] < 1.1 * errors[1]);
     }
   }
 }
