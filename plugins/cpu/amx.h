@@ -47,7 +47,8 @@ void pack_left(const T* from, int64_t ld, Lie lie, int64_t lines, int64_t depth,
 template <class T>
 void pack_right(const T* from, int64_t ld, Lie lie, int64_t lines, int64_t depth, uint16_t* to, int64_t stride, Form form = Form::rounded);
 
-/// What pack_right() has split: to (depth, lines), whose rows are `ld` apart. NaN may become infinity.
+/// What pack_right() has split: to (depth, lines), whose rows are `ld` apart. NaN may become infinity, as does what is within
+/// a 512th of the largest value.
 void join_right(const uint16_t* strip, int64_t lines, int64_t depth, float* to, int64_t ld);
 
 /// Strips of a, where each begins, and how far it is, in values, to the next row of a tile, to the next step, and to the

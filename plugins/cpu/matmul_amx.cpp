@@ -2,11 +2,9 @@
 // itself, a stretch of k at a time, and has it in its own cache; what several parts read is packed before, once.
 #include <algorithm>
 #include <limits>
-#include <span>
-#include <type_traits>
 #include <utility>
 
-#include "amx.h"
+#include "amx_operand.h"
 #include "blas.h"
 #include "follower.h"
 #include "loops.h"
@@ -75,51 +73,6 @@ struct Cut {
   }
 };
 
-/// f(values) on memory as the C++ type of its dtype.
-template <class Byte, class F>
-void as_values(DType dtype, Byte* memory, F&& f) {
-  using Half = std::conditional_t<std::is_const_v<Byte>, const uint16_t, uint16_t>;
-  using Single = std::conditional_t<std::is_const_v<Byte>, const float, float>;
-  dtype == DType::float32 ? f(reinterpret_cast<Single*>(memory)) : f(reinterpret_cast<Half*>(memory));
-}
-
-/// One operand of a product: its lines are rows of a or columns of b.
-struct Side {
-  DType dtype;
-  amx::Form form;
-  bool is_left, in_rows;                 ///< in_rows: a line is contiguous in memory
-  int64_t lines, depth;
-  std::span<const int64_t> items;        ///< where the matrix of each product begins
-
-  int64_t ld() const { return in_rows ? depth : lines; }
-  int64_t values() const { return pieces(lines, amx::kLines) * strip(depth); }   ///< of a product, packed
-  int64_t strip(int64_t deep) const { return amx::strip_values(deep, form); }
-  /// Where in a strip value k is, if a step begins with it.
-  int64_t place(int64_t k) const { return k * amx::kLines * amx::parts(form); }
-
-  /// Packs `count` lines, values k to k + deep of each, into strips `stride` values apart.
-  void pack(const std::byte* memory, int64_t item, int64_t line, int64_t count, int64_t k, int64_t deep, uint16_t* to,
-            int64_t stride) const {
-    const auto lie = in_rows ? amx::Lie::lines_in_rows : amx::Lie::lines_in_columns;
-    as_values(dtype, memory, [&](auto* from) {
-      from += items[static_cast<size_t>(item)] + (in_rows ? line * depth + k : k * lines + line);
-      is_left ? amx::pack_left(from, ld(), lie, count, deep, to, stride, form) : amx::pack_right(from, ld(), lie, count, deep, to, stride, form);
-    });
-  }
-
-  /// The pieces that all of it is packed in, as memory is read front to back.
-  int64_t packing_parts() const { return static_cast<int64_t>(items.size()) * parts_of_item(); }
-  void pack_part(const std::byte* memory, int64_t part, uint16_t* to) const {
-    const int64_t item = part / parts_of_item(), at = part % parts_of_item() * kBlock, stride = strip(depth);
-    to += item * values();
-    if (in_rows) return pack(memory, item, at, std::min(kBlock, lines - at), 0, depth, to + at / amx::kLines * stride, stride);
-    pack(memory, item, 0, lines, at, std::min(kBlock, depth - at), to + place(at), stride);
-  }
-
- private:
-  int64_t parts_of_item() const { return pieces(in_rows ? lines : depth, kBlock); }
-};
-
 bool is_half(const Request& r) {
   return r.inputs[0].dtype == DType::bfloat16 || static_cast<const Matmul&>(r.op).mixed != Mixed::no;
 }
@@ -136,7 +89,7 @@ bool pays_to_split(const MatmulPlan& p) {
 /// b as AmxMatmul packs it, once for all runs.
 class PackRight final : public Kernel {
  public:
-  explicit PackRight(const Side& b) : b_(b), items_(b.items.begin(), b.items.end()) { b_.items = items_; }
+  explicit PackRight(const Operand& b) : b_(b), items_(b.items.begin(), b.items.end()) { b_.items = items_; }
 
   void run(const Arguments& a) override {
     a.pool.parallel(b_.packing_parts(), [&](int64_t part, int) { b_.pack_part(a.inputs[0], part, a.out<uint16_t>(0)); });
@@ -144,7 +97,7 @@ class PackRight final : public Kernel {
   std::string name() const override { return "amx"; }
 
  private:
-  Side b_;
+  Operand b_;
   std::vector<int64_t> items_;
 };
 
@@ -242,21 +195,6 @@ class AmxMatmul final : public Followed {
     });
   }
 
-  /// Packed strips `stride` values apart.
-  struct Strips {
-    const uint16_t* first;
-    int64_t stride, count;
-    const uint16_t* operator[](int64_t i) const { return first + std::min(i, count - 1) * stride; }
-  };
-  /// `count` lines of an operand from `line` on, values k to k + deep: from what is shared, or packed now into `own`.
-  Strips strips(const Side& side, const std::byte* memory, const uint16_t* shared, uint16_t* own, int64_t item, int64_t line,
-                int64_t count, int64_t k, int64_t deep) const {
-    const int64_t strip = side.strip(shared ? side.depth : deep), strip_count = pieces(count, amx::kLines);
-    if (shared) return {shared + item * side.values() + line / amx::kLines * strip + side.place(k), strip, strip_count};
-    side.pack(memory, item, line, count, k, deep, own, strip);
-    return {own, strip, strip_count};
-  }
-
   void compute(const Arguments& args, const Next& next, int64_t number) const {
     const Part p = part(number);
     const int64_t whole = p.k1 - p.k0, stretch = pieces(pieces(whole, pieces(whole, longest(form_))), amx::kDepth) * amx::kDepth;
@@ -280,10 +218,10 @@ class AmxMatmul final : public Followed {
       const int64_t deep = std::min(stretch, p.k1 - k);
       const bool is_first = k == p.k0, is_last = k + stretch >= p.k1;
       auto rows = [&](int64_t i, int64_t count) {
-        return packs_left_ ? strips(a_, args.inputs[0], shares_a_ ? shared_a(args) : nullptr, own_a, p.item, p.i + i, std::min(count, p.rows - i), k, deep) : Strips{};
+        return packs_left_ ? a_.strips(args.inputs[0], shares_a_ ? shared_a(args) : nullptr, own_a, p.item, p.i + i, std::min(count, p.rows - i), k, deep) : Strips{};
       };
       auto columns = [&](int64_t j, int64_t count) {
-        return strips(b_, args.inputs[1], whole_b(args), own_b, p.item, p.j + j, std::min(count, p.columns - j), k, deep);
+        return b_.strips(args.inputs[1], whole_b(args), own_b, p.item, p.j + j, std::min(count, p.columns - j), k, deep);
       };
       if (column_sums_.are_wanted() && p.i == 0) add_rows(args, p, k, deep);
       const Strips all = in_rows ? columns(0, p.columns) : rows(0, p.rows);
@@ -378,22 +316,25 @@ class AmxMatmul final : public Followed {
 
   /// The sums of a block by multiplications of float32, which know infinity.
   void compute_in_full(const Arguments& args, const Part& p, int64_t i, int64_t j, int64_t rows, int64_t columns, float* sums) const {
-    const float* a = args.in<float>(0) + plan_.a[static_cast<size_t>(p.item)];
-    a += plan_.transpose_a ? p.k0 * plan_.lda() + p.i + i : (p.i + i) * plan_.lda() + p.k0;
-    Product<float> product{plan_.transpose_a, plan_.transpose_b, rows, columns, p.k1 - p.k0, a, plan_.lda(), nullptr, plan_.ldb(), 0, sums, kBlock};
-    std::vector<float> joined;
-    if (is_packed_) {
-      const Strips b = strips(b_, args.inputs[1], whole_b(args), nullptr, p.item, p.j + j, columns, p.k0, product.k);
-      joined.resize(static_cast<size_t>(product.k * kBlock));
-      for (int64_t s = 0; s < b.count; ++s) {
-        amx::join_right(b[s], std::min(amx::kLines, columns - s * amx::kLines), product.k, joined.data() + s * amx::kLines, kBlock);
+    constexpr int64_t kDeep = 4 * amx::kDepth;
+    alignas(64) float joined[kDeep * kBlock];
+    const float* a = args.in<float>(0) + plan_.a[static_cast<size_t>(p.item)] + (p.i + i) * (plan_.transpose_a ? 1 : plan_.lda());
+    for (int64_t k = p.k0; k < p.k1; k += kDeep) {
+      Product<float> product{plan_.transpose_a, plan_.transpose_b, rows, columns, std::min(kDeep, p.k1 - k)};
+      product.a = a + k * (plan_.transpose_a ? plan_.lda() : 1), product.lda = plan_.lda();
+      if (is_packed_) {
+        const Strips b = b_.strips(args.inputs[1], whole_b(args), nullptr, p.item, p.j + j, columns, k, product.k);
+        for (int64_t s = 0; s < b.count; ++s) {
+          amx::join_right(b[s], std::min(amx::kLines, columns - s * amx::kLines), product.k, joined + s * amx::kLines, kBlock);
+        }
+        product.transpose_b = false, product.b = joined, product.ldb = kBlock;
+      } else {
+        product.b = args.in<float>(1) + plan_.b[static_cast<size_t>(p.item)] + (plan_.transpose_b ? (p.j + j) * plan_.ldb() + k : k * plan_.ldb() + p.j + j);
+        product.ldb = plan_.ldb();
       }
-      product.transpose_b = false, product.b = joined.data(), product.ldb = kBlock;
-    } else {
-      product.b = args.in<float>(1) + plan_.b[static_cast<size_t>(p.item)];
-      product.b += plan_.transpose_b ? (p.j + j) * plan_.ldb() + p.k0 : p.k0 * plan_.ldb() + p.j + j;
+      product.beta = k > p.k0, product.c = sums, product.ldc = kBlock;
+      packed_gemm(product);
     }
-    packed_gemm(product);
   }
 
   /// The 32 x 32 sums of rounded values at (i, j) of the part: to c, or where they are to be passed on, to `row`.
@@ -431,7 +372,7 @@ class AmxMatmul final : public Followed {
   amx::Form form_;
   bool packs_left_;
   Cut cut_;
-  Side a_, b_;
+  Operand a_, b_;
   DType c_;
   bool is_packed_ = false, shares_a_, shares_b_;
   ColumnSums column_sums_;
