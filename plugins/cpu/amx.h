@@ -4,6 +4,7 @@
 // Products of float32 matrices too, as exact as those of the vector units: a float32 value is the sum of three bfloat16
 // values of 8 bits each, and of their nine products the six that float32 can tell from rounding are added up. A step of a
 // strip is three tiles then. Infinities and NaN become NaN, wherever they are: who wants them looks for them in the result.
+// Values below 2^-110 keep fewer bits, as the last of their parts are below the smallest normal number.
 #pragma once
 #include <cstdint>
 

@@ -1,6 +1,7 @@
 // Products of bfloat16, and of float32 that is split, on AMX tiles. What only one part of the work reads of a and b it packs
 // itself, a stretch of k at a time, and has it in its own cache; what several parts read is packed before, once.
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <utility>
 
@@ -195,66 +196,99 @@ class AmxMatmul final : public Followed {
     });
   }
 
+  /// A block of split values and what becomes of its sums.
+  struct Block {
+    amx::Result result{};                    ///< of no rows where an activation comes before
+    int64_t i = 0, j = 0, rows = 0, columns = 0;                   ///< in the part; size, 0 for sums of a stretch
+    const float *bias = nullptr, *other = nullptr;
+  };
+
+  /// How a part is gone through, and the thread's memory for it. The blocks of one operand, one after the other, are
+  /// multiplied with all of the other: they are packed when it is their turn.
+  struct Work {
+    int64_t row_blocks, column_blocks, stretch;      ///< stretch: of k, packed at a time
+    bool at_once, passes_on, in_rows;                ///< one stretch; rows go to what follows; rows of blocks, or columns of them
+    float *sums, *totals, *bias;                     ///< of two blocks; of all blocks, where there are several stretches; a row
+    std::byte* row;                                  ///< of blocks, if it is passed on
+    uint16_t *own_a, *own_b;
+  };
+  Work work(const Part& p, bool is_followed) const {
+    Work w{};
+    const int64_t depth = p.k1 - p.k0;
+    w.row_blocks = pieces(p.rows, kBlock), w.column_blocks = pieces(p.columns, kBlock);
+    w.stretch = pieces(pieces(depth, pieces(depth, longest(form_))), amx::kDepth) * amx::kDepth;
+    w.at_once = depth <= w.stretch, w.passes_on = is_followed && cut_.sums == 1, w.in_rows = w.at_once || w.passes_on;
+    const int64_t strip = amx::strip_values(w.stretch, form_), width = w.column_blocks * kBlock;
+    const int64_t a = !packs_left_ || shares_a_ ? 0 : 2 * strip * (w.in_rows ? 1 : w.row_blocks);
+    const int64_t b = shares_b_ || is_packed_ ? 0 : 2 * strip * (w.in_rows ? w.column_blocks : 1);
+    const int64_t totals = w.at_once ? 0 : w.row_blocks * w.column_blocks;
+    const int64_t floats = (2 + totals) * amx::kBlockValues + width + (w.passes_on ? kBlock * width : 0);
+    w.sums = reinterpret_cast<float*>(thread_scratch(static_cast<size_t>(floats) * sizeof(float) + static_cast<size_t>(a + b) * sizeof(uint16_t)));
+    w.totals = w.sums + 2 * amx::kBlockValues, w.bias = w.totals + totals * amx::kBlockValues;
+    w.row = w.passes_on ? reinterpret_cast<std::byte*>(w.bias + width) : nullptr;
+    w.own_a = reinterpret_cast<uint16_t*>(w.sums + floats), w.own_b = w.own_a + a;
+    return w;
+  }
+
   void compute(const Arguments& args, const Next& next, int64_t number) const {
     const Part p = part(number);
-    const int64_t whole = p.k1 - p.k0, stretch = pieces(pieces(whole, pieces(whole, longest(form_))), amx::kDepth) * amx::kDepth;
-    const int64_t deepest = amx::strip_values(stretch, form_);
-    const int64_t row_blocks = pieces(p.rows, kBlock), column_blocks = pieces(p.columns, kBlock);
-    const bool at_once = whole <= stretch, passes_on = next && cut_.sums == 1, in_rows = at_once || passes_on;
-    // Blocks of one operand, side by side, are multiplied with all of the other: they are packed when it is their turn.
-    const int64_t a_blocks = !packs_left_ || shares_a_ ? 0 : in_rows ? 1 : row_blocks;
-    const int64_t b_blocks = shares_b_ || is_packed_ ? 0 : in_rows ? column_blocks : 1;
-    const int64_t sum_values = amx::kBlockValues * (2 + (at_once ? 0 : row_blocks * column_blocks));
-    const int64_t width = column_blocks * kBlock, row_values = passes_on ? kBlock * width : 0;
-    auto* sums = reinterpret_cast<float*>(thread_scratch(static_cast<size_t>(sum_values + width + row_values) * sizeof(float) +
-                                                         static_cast<size_t>(2 * (a_blocks + b_blocks) * deepest) * sizeof(uint16_t)));
-    float *totals = sums + 2 * amx::kBlockValues, *bias = sums + sum_values;           // totals: of stretches
-    auto* row = passes_on ? reinterpret_cast<std::byte*>(bias + width) : nullptr;      // of blocks
-    auto* own_b = reinterpret_cast<uint16_t*>(bias + width + row_values);
-    uint16_t* own_a = own_b + 2 * b_blocks * deepest;
-    if (plan_.bias) read_bias(args, p.j, p.columns, bias);
-    Block earlier;                         // of split values: stored while the next is multiplied
-    for (int64_t k = p.k0; k < p.k1; k += stretch) {
-      const int64_t deep = std::min(stretch, p.k1 - k);
-      const bool is_first = k == p.k0, is_last = k + stretch >= p.k1;
-      auto rows = [&](int64_t i, int64_t count) {
-        return packs_left_ ? a_.strips(args.inputs[0], shares_a_ ? shared_a(args) : nullptr, own_a, p.item, p.i + i, std::min(count, p.rows - i), k, deep) : Strips{};
-      };
-      auto columns = [&](int64_t j, int64_t count) {
-        return b_.strips(args.inputs[1], whole_b(args), own_b, p.item, p.j + j, std::min(count, p.columns - j), k, deep);
-      };
+    const Work w = work(p, static_cast<bool>(next));
+    if (plan_.bias) read_bias(args, p.j, p.columns, w.bias);
+    Block earlier;
+    for (int64_t k = p.k0; k < p.k1; k += w.stretch) {
+      const int64_t deep = std::min(w.stretch, p.k1 - k);
       if (column_sums_.are_wanted() && p.i == 0) add_rows(args, p, k, deep);
-      const Strips all = in_rows ? columns(0, p.columns) : rows(0, p.rows);
-      Strips one{};
-      for (int64_t number = 0; number < row_blocks * column_blocks; ++number) {
-        const int64_t inner = in_rows ? column_blocks : row_blocks, at = number % inner, turn = number / inner;
-        if (at == 0) one = in_rows ? rows(turn * kBlock, kBlock) : columns(turn * kBlock, kBlock);
-        const int64_t i = in_rows ? turn : at, j = in_rows ? at : turn;
-        const Strips &a = in_rows ? one : all, &b = in_rows ? all : one;
-        const int64_t a0 = in_rows ? 0 : 2 * i, b0 = in_rows ? 2 * j : 0;
-        const amx::Left left = packs_left_ ? amx::Left{{a[a0], a[a0 + 1]}} : left_in_memory(args, p, i * kBlock, k);
-        const amx::Right right{{b[b0], b[b0 + 1]}};
-        float* total = totals + number * amx::kBlockValues;
-        const float* added = plan_.bias ? bias + j * kBlock : nullptr;
-        if (is_split()) {
-          float* sum = sums + number % 2 * amx::kBlockValues;
-          Block block = is_last ? this->block(args, p, i * kBlock, j * kBlock, sum, added, row) : Block{{sum, kBlock, kBlock, total, kBlock}};
-          if (!is_first) block.result.total = total;
-          const bool is_finite = amx::multiply_split(left, right, amx::steps(deep), block.result, earlier.result);
-          end(args, p, std::exchange(earlier, block), is_finite);
-        } else {
-          float* sum = at_once ? sums : total;
-          amx::multiply(amx::Block::square, left, right, amx::steps(deep), 1, sum, !is_first);
-          if (is_last) store(args, p, i * kBlock, j * kBlock, sum, added, row);
-        }
-        if (passes_on && is_last && j == column_blocks - 1) {
-          flush(args, p, earlier);
-          const int64_t first = p.item * plan_.m + p.i + i * kBlock;
-          (*next)(first * plan_.n, (first + std::min(kBlock, p.rows - i * kBlock)) * plan_.n, row);
-        }
-      }
+      add_stretch(args, next, p, w, k, deep, earlier);
     }
     flush(args, p, earlier);
+  }
+
+  /// Adds `deep` products from k on to all sums of the part; ends them if they are the last. `earlier`: a block of split
+  /// values, which is stored while the next is multiplied.
+  void add_stretch(const Arguments& args, const Next& next, const Part& p, const Work& w, int64_t k, int64_t deep, Block& earlier) const {
+    auto rows = [&](int64_t i, int64_t count) {
+      if (!packs_left_) return Strips{};
+      return a_.strips(args.inputs[0], shares_a_ ? shared_a(args) : nullptr, w.own_a, p.item, p.i + i, std::min(count, p.rows - i), k, deep);
+    };
+    auto columns = [&](int64_t j, int64_t count) {
+      return b_.strips(args.inputs[1], whole_b(args), w.own_b, p.item, p.j + j, std::min(count, p.columns - j), k, deep);
+    };
+    const bool is_last = k + deep >= p.k1;
+    const int64_t turns = w.in_rows ? w.row_blocks : w.column_blocks, blocks = w.in_rows ? w.column_blocks : w.row_blocks;
+    const Strips all = w.in_rows ? columns(0, p.columns) : rows(0, p.rows);
+    for (int64_t turn = 0; turn < turns; ++turn) {
+      const Strips one = w.in_rows ? rows(turn * kBlock, kBlock) : columns(turn * kBlock, kBlock);
+      for (int64_t at = 0; at < blocks; ++at) {
+        const int64_t i = w.in_rows ? turn : at, j = w.in_rows ? at : turn;
+        const std::array two = {all[2 * at], all[2 * at + 1]};
+        const amx::Left a = !packs_left_ ? left_in_memory(args, p, i * kBlock, k) : w.in_rows ? amx::Left{{one[0], one[1]}} : amx::Left{{two[0], two[1]}};
+        const amx::Right b = w.in_rows ? amx::Right{{two[0], two[1]}} : amx::Right{{one[0], one[1]}};
+        multiply(args, p, w, i * kBlock, j * kBlock, a, b, turn * blocks + at, k == p.k0, is_last, deep, earlier);
+      }
+      if (w.passes_on && is_last) {
+        flush(args, p, earlier);
+        const int64_t i = turn * kBlock, first = p.item * plan_.m + p.i + i;
+        (*next)(first * plan_.n, (first + std::min(kBlock, p.rows - i)) * plan_.n, w.row);
+      }
+    }
+  }
+
+  /// The block at (i, j) of the part, the `number`-th.
+  void multiply(const Arguments& args, const Part& p, const Work& w, int64_t i, int64_t j, const amx::Left& a, const amx::Right& b,
+                int64_t number, bool is_first, bool is_last, int64_t deep, Block& earlier) const {
+    float* total = w.totals + number * amx::kBlockValues;
+    const float* bias = plan_.bias ? w.bias + j : nullptr;
+    if (is_split()) {
+      float* sums = w.sums + number % 2 * amx::kBlockValues;
+      Block block = is_last ? this->block(args, p, i, j, sums, bias, w.row) : Block{{sums, kBlock, kBlock, total, kBlock}};
+      if (!is_first) block.result.total = total;
+      const bool is_finite = amx::multiply_split(a, b, amx::steps(deep), block.result, earlier.result);
+      end(args, p, std::exchange(earlier, block), is_finite);
+    } else {
+      float* sums = w.at_once ? w.sums : total;
+      amx::multiply(amx::Block::square, a, b, amx::steps(deep), 1, sums, !is_first);
+      if (is_last) store(args, p, i, j, sums, bias, w.row);
+    }
   }
 
   /// Adds the part's columns of rows k to k + deep of b to their sums.
@@ -264,12 +298,7 @@ class AmxMatmul final : public Followed {
     amx::add_rows(args.in<float>(1) + plan_.b[0] + k * plan_.n + p.j, plan_.n, deep, p.columns, sums);
   }
 
-  /// A block of split values and what becomes of its sums.
-  struct Block {
-    amx::Result result{};                    ///< of no rows where an activation comes before
-    int64_t i = 0, j = 0, rows = 0, columns = 0;                   ///< in the part; size, 0 for sums of a stretch
-    const float *bias = nullptr, *other = nullptr;
-  };
+  /// The block at (i, j) of the part, with all its sums.
   Block block(const Arguments& args, const Part& p, int64_t i, int64_t j, float* sums, const float* bias, std::byte* row) const {
     const int64_t rows = std::min(kBlock, p.rows - i), columns = std::min(kBlock, p.columns - j);
     const int64_t at = (p.item * plan_.m + p.i + i) * plan_.n + p.j + j;
