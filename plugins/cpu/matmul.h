@@ -48,26 +48,6 @@ struct MatmulCut {
   int64_t row_tiles, column_tiles, sums;
 };
 
-/// The sums of the columns of b, which a product may give as well: a partial sum's lie in scratch memory, the only one's in
-/// the output.
-class ColumnSums {
- public:
-  /// Wanted, as that output.
-  void want(int output) { output_ = output; }
-  bool are_wanted() const { return output_ >= 0; }
-  int64_t scratch_values(const MatmulPlan& p, int64_t sums) const { return are_wanted() && sums > 1 ? sums * p.n : 0; }
-  template <class T>
-  T* of(const Arguments& a, const MatmulPlan& p, int64_t sums, int64_t sum, T* scratch) const {
-    return sums == 1 ? a.out<T>(output_) : scratch + sum * p.n;
-  }
-  /// Adds the partial ones.
-  template <class T>
-  void end(const Arguments& a, const MatmulPlan& p, int64_t sums, const T* scratch) const;
-
- private:
-  int output_ = -1;
-};
-
 /// c (rows, columns) combined with x, `ldx` apart.
 void combine(Combine how, const float* x, int64_t ldx, int64_t rows, int64_t columns, float* c, int64_t ldc);
 void combine(Combine how, const double* x, int64_t ldx, int64_t rows, int64_t columns, double* c, int64_t ldc);
@@ -84,12 +64,30 @@ inline bool is_simple(Epilogue epilogue) { return epilogue == Epilogue::none || 
 template <class T>
 void accumulate(T* sum, const T* part, int64_t count);
 
-template <class T>
-void ColumnSums::end(const Arguments& a, const MatmulPlan& p, int64_t sums, const T* scratch) const {
-  if (!are_wanted() || sums == 1) return;
-  T* total = std::copy_n(scratch, p.n, a.out<T>(output_)) - p.n;
-  for (int64_t i = 1; i < sums; ++i) accumulate(total, scratch + i * p.n, p.n);
-}
+/// The sums of the columns of b, which a product may give as well: a partial sum's lie in scratch memory, the only one's in
+/// the output.
+class ColumnSums {
+ public:
+  /// Wanted, as that output.
+  void want(int output) { output_ = output; }
+  bool are_wanted() const { return output_ >= 0; }
+  int64_t scratch_values(const MatmulPlan& p, int64_t sums) const { return are_wanted() && sums > 1 ? sums * p.n : 0; }
+  template <class T>
+  T* of(const Arguments& a, const MatmulPlan& p, int64_t sums, int64_t sum, T* scratch) const {
+    return sums == 1 ? a.out<T>(output_) : scratch + sum * p.n;
+  }
+  /// Adds the partial ones.
+  template <class T>
+  void end(const Arguments& a, const MatmulPlan& p, int64_t sums, const T* scratch) const {
+    if (!are_wanted() || sums == 1) return;
+    T* total = a.out<T>(output_);
+    std::copy_n(scratch, p.n, total);
+    for (int64_t i = 1; i < sums; ++i) accumulate(total, scratch + i * p.n, p.n);
+  }
+
+ private:
+  int output_ = -1;
+};
 
 std::unique_ptr<Kernel> make_direct_matmul(const Request& request);    // few operations
 std::unique_ptr<Kernel> make_row_matmul(const Request& request);       // a single row

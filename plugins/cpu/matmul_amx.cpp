@@ -17,7 +17,8 @@ namespace {
 
 using amx::kBlock;
 
-/// Packed at a time at most: four strips of it fit the first-level cache.
+/// Packed at a time at most: four strips of rounded values fit the first-level cache; split ones are multiplied so often that
+/// the second one is fast enough.
 constexpr int64_t longest(amx::Form form) { return form == amx::Form::split ? 256 : 288; }
 constexpr double kFlopsPerRegion = 4e6;      ///< worth another thread
 
@@ -389,6 +390,7 @@ class AmxMatmul final : public Followed {
       if (plan_.bias) read_bias(args, j, columns, bias);
       finish<float>(total + j, end - begin, columns, plan_.n, plan_.bias ? bias : nullptr, plan_.epilogue);
     }
+    if (next && is_split()) return (*next)(first, first + count, total);
     const size_t bytes = size_of(c_);
     std::byte* to = next ? thread_scratch(static_cast<size_t>(count) * bytes) : args.outputs[0] + static_cast<size_t>(first) * bytes;
     cast_loop(DType::float32, c_)(total, to, static_cast<size_t>(count));
