@@ -261,7 +261,7 @@ TEST_CASE("products of float32 are as exact on tiles as in vectors", "[cpu][matm
       const int64_t m = 256, n = 256;
       std::vector<Array> in = {random({m, k}, DType::float32, 1), random({k, n}, DType::float32, 2)};
       for (Array& x : in) {
-        for (double& v : x.values) v = wide ? static_cast<float>(v * std::exp(20 * v)) : v;       // some 17 binary orders of magnitude
+        for (double& v : x.values) v = wide ? static_cast<float>(v * std::exp(20 * v)) : v;       // 17 orders of magnitude
       }
       const Matmul op = matmul(false, false);
       const Array wanted = reference(op, in, {m, n});
