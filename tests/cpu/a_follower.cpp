@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "a_support.h"
+#include "amx.h"
 #include "crescent/ops.h"
 #include "crescent/program.h"
 
@@ -59,7 +60,7 @@ TEST_CASE("an update within the product that makes its gradient gives the same b
         const Result got = run(step(w, momentum, specs, mixed, false), inputs, {m, n});
         CHECK(got == want);
         CHECK(got.steps <= want.steps);
-        if (m == 600) CHECK(got.steps < want.steps);
+        if (m == 600 && (!mixed || crescent::cpu::amx::available())) CHECK(got.steps < want.steps);
       }
     }
   }
