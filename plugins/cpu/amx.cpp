@@ -185,7 +185,7 @@ class Fetching {
 CRESCENT_AMX bool multiply_square_split(const Left& a, const Right& b, int64_t steps, const Result& result, const Result& earlier) {
   constexpr int64_t kSecond = kLines, kThird = 2 * kLines * kLines, kRow = 2 * kLines * sizeof(float);
   constexpr int64_t kPairs = 6;
-  const int64_t rows = (kBlock + kPairs * steps - 1) / (kPairs * steps);     // at a time
+  const int64_t rows = pieces(kBlock, kPairs * steps);                       // at a time
   Storing storing(earlier);
   Fetching fetching(result);
   begin_sums(result.sums, kSecond, kThird, kRow, false);

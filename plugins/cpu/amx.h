@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "crescent/op_types.h"
+#include "pool.h"
 
 namespace crescent::cpu::amx {
 
@@ -33,7 +34,7 @@ class Tiles {
 enum class Form { rounded /* one bfloat16 value */, split /* the three that make up a float32 value */ };
 inline constexpr int64_t parts(Form form) { return form == Form::split ? 3 : 1; }
 
-inline int64_t steps(int64_t depth) { return (depth + kDepth - 1) / kDepth; }
+inline int64_t steps(int64_t depth) { return pieces(depth, kDepth); }
 /// Values of a packed strip.
 inline int64_t strip_values(int64_t depth, Form form = Form::rounded) { return steps(depth) * kTileValues * parts(form); }
 
