@@ -1,6 +1,4 @@
 // Models through files: the same predictions, the same training, and errors in words.
-#include <fcntl.h>
-
 #include "models.h"
 #include "training_state.h"
 
@@ -167,82 +165,6 @@ TEST_CASE("weights alone: in order, by name, leaving out what does not fit") {
   crescent::load_weights(*wider, scratch.path("w.h5"), by_name);
   check_same(wider->get_weights()[0], model->get_weights()[0]);
   check_same(wider->get_weights()[2], before[2]);
-}
-
-/// Copies: the model's own memory stays its own.
-Tensors copies_of_weights(Model& model) {
-  Tensors copies;
-  for (const Variable& weight : model.weights()) copies.push_back(weight.value().clone());
-  return copies;
-}
-
-TEST_CASE("weights are replaced in the memory that they have, unless somebody holds it") {
-  Scratch scratch;
-  const std::string path = scratch.path("w.h5");
-  auto model = small_sequential(), other = small_sequential();
-  crescent::save_weights(*model, path);
-  const Tensors x{ramp({6, 4})}, expected = model->predict(x);
-  const Tensors wanted = copies_of_weights(*model), before = copies_of_weights(*other);
-  other->predict(x);  // the device has packed its weights
-  auto places = [&] {
-    std::vector<const void*> places;
-    for (const Variable& weight : other->weights()) places.push_back(weight.value().raw());
-    return places;
-  };
-  const auto at_first = places();
-
-  SECTION("nobody does") {
-    crescent::load_weights(*other, path);
-    CHECK(places() == at_first);
-  }
-  SECTION("a tensor from before keeps its values") {
-    const Tensors held = other->get_weights();
-    crescent::load_weights(*other, path);
-    check_same(held, before);
-  }
-  SECTION("the system gives no lease on a file that is open for writing") {
-    std::ofstream writer(path, std::ios::binary | std::ios::app);
-    crescent::load_weights(*other, path);
-    CHECK(places() != at_first);
-  }
-  check_same(other->get_weights(), wanted);
-  check_same(other->predict(x), expected);
-}
-
-TEST_CASE("a file that does not fit, is cut or damaged leaves weights that nobody holds as they were") {
-  Scratch scratch;
-  auto model = small_sequential(), other = small_sequential();
-  crescent::save_weights(*other, scratch.path("w.h5"));
-  const std::string whole = read_bytes(scratch.path("w.h5"));
-  const Tensors before = copies_of_weights(*model);
-  auto refused = [&](const std::string& bytes) {
-    write_bytes(scratch.path("bad.h5"), bytes);
-    failure([&] { crescent::load_weights(*model, scratch.path("bad.h5")); });
-    check_same(copies_of_weights(*model), before);
-  };
-  for (size_t size : {whole.size() / 2, whole.size() - 1}) refused(whole.substr(0, size));
-  for (const Tensor& weight : copies_of_weights(*other)) {
-    const std::string_view numbers(static_cast<const char*>(weight.raw()), weight.bytes());
-    const size_t place = whole.find(numbers);
-    REQUIRE(place != whole.npos);
-    std::string damaged = whole;
-    damaged[place + numbers.size() - 1] ^= 1;
-    if (numbers.find_first_not_of('\0') != numbers.npos) refused(damaged);
-  }
-}
-
-TEST_CASE("while a file is held, who wants to write to it waits") {
-  Scratch scratch;
-  const std::string path = scratch.path("w.h5");
-  crescent::save_weights(*small_sequential(), path);
-  auto open_for_writing = [&] { return Descriptor(::open(path.c_str(), O_WRONLY | O_NONBLOCK)); };
-  {
-    FileReader reader(path);
-    REQUIRE(reader.hold());
-    CHECK(open_for_writing() < 0);
-    reader.check_held();
-  }
-  CHECK(open_for_writing() >= 0);
 }
 
 TEST_CASE("weights of a model's file, and files that do not fit") {
@@ -416,83 +338,6 @@ TEST_CASE("damaged model files never end the process and never load half") {
   }
   CHECK(loaded + refused == 100);
   CHECK(refused > 0);
-}
-
-TEST_CASE("arrays by name") {
-  Scratch scratch;
-  crescent::write_arrays(scratch.path("a.h5"), {{"x", ramp({2, 3})}, {"group/y", labels(4, 3)}});
-  check_same(crescent::read_array(scratch.path("a.h5"), "x"), ramp({2, 3}));
-  check_same(crescent::read_array(scratch.path("a.h5"), "group/y"), labels(4, 3));
-  CHECK(contains(failure([&] { crescent::read_array(scratch.path("a.h5"), "z"); }),
-                 "there is no dataset '/z'"));
-  CHECK(
-      contains(failure([&] { crescent::read_array(scratch.path("a.h5"), ""); }), "which dataset?"));
-}
-
-TEST_CASE("arrays that stay in their file") {
-  Scratch scratch;
-  std::string path = scratch.path("a.h5");
-  Tensor flags = ops::greater(ramp({6, 2}), Tensor(3.0));
-  crescent::write_arrays(path, {{"flags", flags}, {"one", Tensor::scalar(3)}, {"x", ramp({5000, 3})}});
-  auto check_open = [&](const char* name, const Tensor& expected) {
-    Tensor open = crescent::open_array(path, name);
-    CHECK(open.spec() == expected.spec());
-    check_same(open.clone(), expected);
-    int64_t rows = expected.dim(0);
-    check_same(open.view_rows(rows / 2, rows / 4).clone(), expected.view_rows(rows / 2, rows / 4));
-    return open;
-  };
-  CHECK_FALSE(check_open("x", ramp({5000, 3})).in_memory());
-  check_open("flags", flags);
-  CHECK(crescent::open_array(path, "one").item() == 3);
-  CHECK(contains(failure([&] { crescent::open_array(path, "z"); }), "there is no dataset '/z'"));
-
-  Tensor wide = ramp({3000, 40, 10});  // 4.8 MB: more than what the reader hands over at a time
-  {
-    Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose);
-    hsize_t dims[] = {3000, 40, 10}, chunk[] = {700, 7, 10};
-    Handle space(H5Screate_simple(3, dims, nullptr), H5Sclose);
-    for (const char* name : {"packed", "turned"}) {
-      Handle creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
-      bool packed = std::string(name) == "packed";
-      if (packed) H5Pset_chunk(creation, 3, chunk);
-      if (packed) H5Pset_deflate(creation, 4);
-      Handle set(H5Dcreate2(file, name, packed ? H5T_IEEE_F32LE : H5T_IEEE_F32BE, space, H5P_DEFAULT,
-                            creation, H5P_DEFAULT),
-                 H5Dclose);
-      REQUIRE(H5Dwrite(set, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, wide.raw()) >= 0);
-    }
-  }
-  CHECK(check_open("packed", wide).storage()->block() == 700 * 1600);
-  check_open("turned", wide);
-  check_same(crescent::read_array(path, "packed"), wide);
-  Tensor open = crescent::open_array(path, "packed");
-  check_same(open.view({3000 * 400}).view_rows(123, 2001).clone(),
-             wide.view({3000 * 400}).view_rows(123, 2001));
-}
-
-TEST_CASE("a packed file that is damaged ends the reading with its place") {
-  Scratch scratch;
-  std::string path = scratch.path("a.h5");
-  {
-    Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose);
-    hsize_t dims[] = {1000, 10}, chunk[] = {100, 10};
-    Handle space(H5Screate_simple(2, dims, nullptr), H5Sclose);
-    Handle creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
-    H5Pset_chunk(creation, 2, chunk);
-    H5Pset_fletcher32(creation);
-    Handle set(H5Dcreate2(file, "x", H5T_IEEE_F32LE, space, H5P_DEFAULT, creation, H5P_DEFAULT), H5Dclose);
-    Tensor values = ramp({1000, 10});
-    REQUIRE(H5Dwrite(set, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.raw()) >= 0);
-  }
-  std::string bytes = read_bytes(path);
-  bytes[bytes.size() - 2000] ^= 1;
-  write_bytes(path, bytes);
-  Tensor open = crescent::open_array(path, "x");
-  check_same(open.view_rows(0, 100).clone(), ramp({1000, 10}).view_rows(0, 100));
-  std::string message = failure([&] { open.clone(); });
-  CHECK(contains(message, path));
-  CHECK(contains(message, "rows from 1 of '/x'"));
 }
 
 TEST_CASE("overwriting can be declined") {

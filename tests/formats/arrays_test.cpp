@@ -1,0 +1,85 @@
+// Arrays through files, read whole or a part at a time.
+#include "models.h"
+
+namespace crescent::hdf5 {
+namespace {
+
+TEST_CASE("arrays by name") {
+  Scratch scratch;
+  crescent::write_arrays(scratch.path("a.h5"), {{"x", ramp({2, 3})}, {"group/y", labels(4, 3)}});
+  check_same(crescent::read_array(scratch.path("a.h5"), "x"), ramp({2, 3}));
+  check_same(crescent::read_array(scratch.path("a.h5"), "group/y"), labels(4, 3));
+  CHECK(contains(failure([&] { crescent::read_array(scratch.path("a.h5"), "z"); }),
+                 "there is no dataset '/z'"));
+  CHECK(
+      contains(failure([&] { crescent::read_array(scratch.path("a.h5"), ""); }), "which dataset?"));
+}
+
+TEST_CASE("arrays that stay in their file") {
+  Scratch scratch;
+  std::string path = scratch.path("a.h5");
+  Tensor flags = ops::greater(ramp({6, 2}), Tensor(3.0));
+  crescent::write_arrays(path, {{"flags", flags}, {"one", Tensor::scalar(3)}, {"x", ramp({5000, 3})}});
+  auto check_open = [&](const char* name, const Tensor& expected) {
+    Tensor open = crescent::open_array(path, name);
+    CHECK(open.spec() == expected.spec());
+    check_same(open.clone(), expected);
+    int64_t rows = expected.dim(0);
+    check_same(open.view_rows(rows / 2, rows / 4).clone(), expected.view_rows(rows / 2, rows / 4));
+    return open;
+  };
+  CHECK_FALSE(check_open("x", ramp({5000, 3})).in_memory());
+  check_open("flags", flags);
+  CHECK(crescent::open_array(path, "one").item() == 3);
+  CHECK(contains(failure([&] { crescent::open_array(path, "z"); }), "there is no dataset '/z'"));
+
+  Tensor wide = ramp({3000, 40, 10});  // 4.8 MB: more than what the reader hands over at a time
+  {
+    Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose);
+    hsize_t dims[] = {3000, 40, 10}, chunk[] = {700, 7, 10};
+    Handle space(H5Screate_simple(3, dims, nullptr), H5Sclose);
+    for (const char* name : {"packed", "turned"}) {
+      Handle creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+      bool packed = std::string(name) == "packed";
+      if (packed) H5Pset_chunk(creation, 3, chunk);
+      if (packed) H5Pset_deflate(creation, 4);
+      Handle set(H5Dcreate2(file, name, packed ? H5T_IEEE_F32LE : H5T_IEEE_F32BE, space, H5P_DEFAULT,
+                            creation, H5P_DEFAULT),
+                 H5Dclose);
+      REQUIRE(H5Dwrite(set, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, wide.raw()) >= 0);
+    }
+  }
+  CHECK(check_open("packed", wide).storage()->block() == 700 * 1600);
+  check_open("turned", wide);
+  check_same(crescent::read_array(path, "packed"), wide);
+  Tensor open = crescent::open_array(path, "packed");
+  check_same(open.view({3000 * 400}).view_rows(123, 2001).clone(),
+             wide.view({3000 * 400}).view_rows(123, 2001));
+}
+
+TEST_CASE("a packed file that is damaged ends the reading with its place") {
+  Scratch scratch;
+  std::string path = scratch.path("a.h5");
+  {
+    Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose);
+    hsize_t dims[] = {1000, 10}, chunk[] = {100, 10};
+    Handle space(H5Screate_simple(2, dims, nullptr), H5Sclose);
+    Handle creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+    H5Pset_chunk(creation, 2, chunk);
+    H5Pset_fletcher32(creation);
+    Handle set(H5Dcreate2(file, "x", H5T_IEEE_F32LE, space, H5P_DEFAULT, creation, H5P_DEFAULT), H5Dclose);
+    Tensor values = ramp({1000, 10});
+    REQUIRE(H5Dwrite(set, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.raw()) >= 0);
+  }
+  std::string bytes = read_bytes(path);
+  bytes[bytes.size() - 2000] ^= 1;
+  write_bytes(path, bytes);
+  Tensor open = crescent::open_array(path, "x");
+  check_same(open.view_rows(0, 100).clone(), ramp({1000, 10}).view_rows(0, 100));
+  std::string message = failure([&] { open.clone(); });
+  CHECK(contains(message, path));
+  CHECK(contains(message, "rows from 1 of '/x'"));
+}
+
+}  // namespace
+}  // namespace crescent::hdf5

@@ -1,0 +1,86 @@
+// Weights that a file replaces in the memory that they have.
+#include <fcntl.h>
+
+#include "models.h"
+
+namespace crescent::hdf5 {
+namespace {
+
+/// Copies: the model's own memory stays its own.
+Tensors copies_of_weights(Model& model) {
+  Tensors copies;
+  for (const Variable& weight : model.weights()) copies.push_back(weight.value().clone());
+  return copies;
+}
+
+TEST_CASE("weights are replaced in the memory that they have, unless somebody holds it") {
+  Scratch scratch;
+  const std::string path = scratch.path("w.h5");
+  auto model = small_sequential(), other = small_sequential();
+  crescent::save_weights(*model, path);
+  const Tensors x{ramp({6, 4})}, expected = model->predict(x);
+  const Tensors wanted = copies_of_weights(*model), before = copies_of_weights(*other);
+  other->predict(x);  // the device has packed its weights
+  auto places = [&] {
+    std::vector<const void*> places;
+    for (const Variable& weight : other->weights()) places.push_back(weight.value().raw());
+    return places;
+  };
+  const auto at_first = places();
+
+  SECTION("nobody does") {
+    crescent::load_weights(*other, path);
+    CHECK(places() == at_first);
+  }
+  SECTION("a tensor from before keeps its values") {
+    const Tensors held = other->get_weights();
+    crescent::load_weights(*other, path);
+    check_same(held, before);
+  }
+  SECTION("the system gives no lease on a file that is open for writing") {
+    std::ofstream writer(path, std::ios::binary | std::ios::app);
+    crescent::load_weights(*other, path);
+    CHECK(places() != at_first);
+  }
+  check_same(other->get_weights(), wanted);
+  check_same(other->predict(x), expected);
+}
+
+TEST_CASE("a file that does not fit, is cut or damaged leaves weights that nobody holds as they were") {
+  Scratch scratch;
+  auto model = small_sequential(), other = small_sequential();
+  crescent::save_weights(*other, scratch.path("w.h5"));
+  const std::string whole = read_bytes(scratch.path("w.h5"));
+  const Tensors before = copies_of_weights(*model);
+  auto refused = [&](const std::string& bytes) {
+    write_bytes(scratch.path("bad.h5"), bytes);
+    failure([&] { crescent::load_weights(*model, scratch.path("bad.h5")); });
+    check_same(copies_of_weights(*model), before);
+  };
+  for (size_t size : {whole.size() / 2, whole.size() - 1}) refused(whole.substr(0, size));
+  for (const Tensor& weight : copies_of_weights(*other)) {
+    const std::string_view numbers(static_cast<const char*>(weight.raw()), weight.bytes());
+    const size_t place = whole.find(numbers);
+    REQUIRE(place != whole.npos);
+    std::string damaged = whole;
+    damaged[place + numbers.size() - 1] ^= 1;
+    if (numbers.find_first_not_of('\0') != numbers.npos) refused(damaged);
+  }
+}
+
+TEST_CASE("while a file is held, who wants to write to it waits") {
+  Scratch scratch;
+  const std::string path = scratch.path("w.h5");
+  crescent::save_weights(*small_sequential(), path);
+  auto open_for_writing = [&] { return Descriptor(::open(path.c_str(), O_WRONLY | O_NONBLOCK)); };
+  {
+    FileReader reader(path);
+    REQUIRE(reader.hold());
+    CHECK(open_for_writing() < 0);
+    reader.check_held();
+  }
+  CHECK(open_for_writing() >= 0);
+}
+
+}  // namespace
+}  // namespace crescent::hdf5
