@@ -26,7 +26,14 @@ class CRESCENT_API Factory {
   virtual std::shared_ptr<Configurable> make(const Dict& options) const = 0;
 };
 
-struct ClassInfo {
+struct CRESCENT_API ClassInfo {
+  ClassInfo();
+  ClassInfo(const ClassInfo&);
+  ClassInfo(ClassInfo&&) noexcept;
+  ClassInfo& operator=(const ClassInfo&);
+  ClassInfo& operator=(ClassInfo&&) noexcept;
+  ~ClassInfo();
+
   std::string kind;
   std::string name;
   std::vector<std::string> aliases;    ///< "glorot_uniform", "mse"
@@ -87,6 +94,8 @@ class CRESCENT_API Registry {
 
  private:
   friend class PluginLoader;
+  void add(const char* kind, const SchemaData& schema, std::vector<std::string> aliases,
+           std::shared_ptr<const Factory> factory);
   struct State;
   std::unique_ptr<State> state_;
 };
@@ -167,18 +176,13 @@ class ClassFactory final : public Factory {
 template <class T>
 void Registry::add(std::string name, std::vector<std::string> aliases) {
   const T defaults{};
-  Schema<T> schema(name, &defaults);
+  Schema<T> schema(std::move(name), &defaults);
   schema.keyword_only(true);
   T::template describe_base<T>(schema);
   schema.keyword_only(false);
   T::describe(schema);
-  ClassInfo info;
-  info.kind = T::kKind;
-  info.name = std::move(name);
-  info.aliases = std::move(aliases);
-  info.factory = std::make_shared<ClassFactory<T>>(schema.data());
-  info.schema = schema.data();
-  add(std::move(info));
+  add(T::kKind, schema.data(), std::move(aliases),
+      std::make_shared<ClassFactory<T>>(schema.data()));
 }
 
 /// Base of a kind: gives kKind's default option encoding. `template <class T> static void describe_base(Schema<T>&) {}`

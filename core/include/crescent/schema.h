@@ -59,7 +59,14 @@ class CRESCENT_API FieldAccess {
   virtual void set(void* object, const Value& value) const = 0;
 };
 
-struct Field {
+struct CRESCENT_API Field {
+  Field();
+  Field(const Field&);
+  Field(Field&&) noexcept;
+  Field& operator=(const Field&);
+  Field& operator=(Field&&) noexcept;
+  ~Field();
+
   std::string name;
   std::string doc;
   std::string type;                    ///< for help and messages: "an integer"
@@ -77,6 +84,13 @@ struct Field {
 /// The declared options of one class, without its C++ type.
 class CRESCENT_API SchemaData {
  public:
+  SchemaData();
+  SchemaData(const SchemaData&);
+  SchemaData(SchemaData&&) noexcept;
+  SchemaData& operator=(const SchemaData&);
+  SchemaData& operator=(SchemaData&&) noexcept;
+  ~SchemaData();
+
   std::string title;                   ///< class name, first word of every message
   std::string description;
   std::vector<Field> fields;
@@ -93,68 +107,112 @@ class CRESCENT_API SchemaData {
   Dict by_name(const List& positional, const Dict& keywords) const;
 };
 
+/// Access to a member of type Member that lies `offset` bytes into the described object: one class
+/// for all owners, so that an option costs its class no code of its own.
+template <class Member>
+class MemberAccess final : public FieldAccess {
+ public:
+  explicit MemberAccess(std::ptrdiff_t offset) : offset_(offset) {}
+  Value get(const void* object) const override {
+    return Codec<Member>::encode(
+        *reinterpret_cast<const Member*>(static_cast<const char*>(object) + offset_));
+  }
+  void set(void* object, const Value& value) const override {
+    *reinterpret_cast<Member*>(static_cast<char*>(object) + offset_) = Codec<Member>::decode(value);
+  }
+
+ private:
+  std::ptrdiff_t offset_;
+};
+
+/// How fields with members of one type are read, written and described. Common types have theirs in
+/// core.
+struct MemberType {
+  std::string (*type)();
+  std::shared_ptr<const FieldAccess> (*access)(std::ptrdiff_t offset);
+  Value (*default_value)(const void* member);
+
+  template <class Member>
+  static MemberType of() {
+    return {&Codec<Member>::type,
+            [](std::ptrdiff_t offset) -> std::shared_ptr<const FieldAccess> {
+              return std::make_shared<MemberAccess<Member>>(offset);
+            },
+            [](const void* member) -> Value {
+              const Member& initial = *static_cast<const Member*>(member);
+              if constexpr (requires { Codec<Member>::encode_default(initial); })
+                return Codec<Member>::encode_default(initial);
+              else
+                return Codec<Member>::encode(initial);
+            }};
+  }
+};
+#define CRESCENT_COMMON_MEMBER_TYPES(declare)                                                      \
+  declare(bool) declare(int64_t) declare(double) declare(std::string) declare(Value) declare(Dict) \
+      declare(std::vector<int64_t>) declare(std::vector<double>) declare(std::vector<std::string>) \
+          declare(std::optional<int64_t>) declare(std::optional<double>)                           \
+              declare(std::optional<std::string>)
+#define CRESCENT_DECLARE(Type) extern template CRESCENT_API MemberType MemberType::of<Type>();
+CRESCENT_COMMON_MEMBER_TYPES(CRESCENT_DECLARE)
+#undef CRESCENT_DECLARE
+
+/// What Schema<T> does for every T.
+class CRESCENT_API SchemaBuilder {
+ public:
+  SchemaData& data() { return data_; }
+  const SchemaData& data() const { return data_; }
+
+ protected:
+  explicit SchemaBuilder(std::string title);
+  /// `object`: one with the members' initial values, or null.
+  void add(std::string_view name, std::string_view doc, const MemberType& type,
+           std::ptrdiff_t offset, const void* object);
+  void set_required();
+  void set_choices(std::initializer_list<const char*> texts);
+  void add_alias(std::string_view name);
+  Field& last() { return data_.fields.back(); }
+
+  SchemaData data_;
+  bool keyword_only_ = false;
+};
+
 /// Builds SchemaData for T; modifiers after field() speak of the last field.
 template <class T>
-class Schema {
+class Schema : public SchemaBuilder {
  public:
   /// `defaults` has the members' initial values; without it fields have no default_value.
-  explicit Schema(std::string title, const T* defaults = nullptr) : defaults_(defaults) { data_.title = std::move(title); }
+  explicit Schema(std::string title, const T* defaults = nullptr)
+      : SchemaBuilder(std::move(title)), defaults_(defaults) {}
 
-  Schema& doc(std::string text) { return data_.description = std::move(text), *this; }
+  Schema& doc(std::string_view text) { return data_.description = text, *this; }
 
   template <class Member, class Owner>
-  Schema& field(std::string name, Member Owner::*member, std::string doc) {
+  Schema& field(std::string_view name, Member Owner::*member, std::string_view doc) {
     static_assert(std::is_base_of_v<Owner, T>, "the member belongs to T or a base of T");
-    Field f;
-    f.name = std::move(name);
-    f.doc = std::move(doc);
-    f.type = Codec<Member>::type();
-    f.keyword_only = keyword_only_;
-    f.access = std::make_shared<MemberAccess<Member, Owner>>(member);
-    if (defaults_) f.default_value = encode_default<Member>(defaults_->*member);
-    data_.fields.push_back(std::move(f));
+    add(name, doc, MemberType::of<Member>(), offset_of(member), defaults_);
     return *this;
   }
-  Schema& required() { return last().required = true, last().default_value = Value(), *this; }
+  Schema& required() { return set_required(), *this; }
   Schema& min(double bound) { return last().min = bound, *this; }
   Schema& max(double bound) { return last().max = bound, *this; }
-  Schema& choices(std::vector<std::string> texts) { return last().choices = std::move(texts), *this; }
-  Schema& alias(std::string name) { return last().aliases.push_back(std::move(name)), *this; }
+  Schema& choices(std::initializer_list<const char*> texts) { return set_choices(texts), *this; }
+  Schema& choices(const std::vector<std::string>& texts) { return last().choices = texts, *this; }
+  Schema& alias(std::string_view name) { return add_alias(name), *this; }
   Schema& not_stored() { return last().stored = false, *this; }
   Schema& omit_null() { return last().omit_null = true, *this; }
   /// Fields declared from here on (until false) can only be given by name.
   Schema& keyword_only(bool on) { return keyword_only_ = on, *this; }
 
-  SchemaData& data() { return data_; }
-  const SchemaData& data() const { return data_; }
-
  private:
+  /// Worked out on memory that no object lives in; only addresses are made.
   template <class Member, class Owner>
-  class MemberAccess final : public FieldAccess {
-   public:
-    explicit MemberAccess(Member Owner::*member) : member_(member) {}
-    Value get(const void* object) const override {
-      return Codec<Member>::encode(static_cast<const T*>(object)->*member_);
-    }
-    void set(void* object, const Value& value) const override {
-      static_cast<T*>(object)->*member_ = Codec<Member>::decode(value);
-    }
-   private:
-    Member Owner::*member_;
-  };
-  Field& last() { return data_.fields.back(); }
-  template <class Member>
-  static Value encode_default(const Member& member) {
-    if constexpr (requires { Codec<Member>::encode_default(member); }) {
-      return Codec<Member>::encode_default(member);
-    } else {
-      return Codec<Member>::encode(member);
-    }
+  [[gnu::no_sanitize("undefined")]] static std::ptrdiff_t offset_of(Member Owner::*member) {
+    alignas(T) char place[sizeof(T)];
+    const Owner* owner = reinterpret_cast<T*>(place);
+    return reinterpret_cast<const char*>(&(owner->*member)) - place;
   }
 
-  SchemaData data_;
   const T* defaults_;
-  bool keyword_only_ = false;
 };
 
 /// Options of a function or struct (fit, compile): T::describe(Schema<T>&) is called once.

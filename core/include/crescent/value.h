@@ -67,26 +67,32 @@ class CRESCENT_API Dict {
   std::vector<DictEntry> entries_;
 };
 
+/// Its special members are in core, as those of everything that options are made of (Field, ClassInfo, ...): inlined, they
+/// were most of the code of a plugin and of the time to compile it.
 class CRESCENT_API Value {
  public:
   enum class Kind : uint8_t { null, boolean, integer, real, string, list, dict, object };
 
   Value() = default;
+  Value(const Value&);
+  Value(Value&&) noexcept;
+  Value& operator=(const Value&);
+  Value& operator=(Value&&) noexcept;
+  ~Value();
   Value(std::nullptr_t) {}
   Value(bool b) : data_(b) {}
   template <std::integral T>
     requires(!std::same_as<T, bool>)
   Value(T n) : data_(static_cast<int64_t>(n)) {}
   Value(double x) : data_(x) {}
-  Value(const char* s) : data_(std::string(s)) {}
-  Value(std::string s) : data_(std::move(s)) {}
-  Value(std::string_view s) : data_(std::string(s)) {}
-  Value(List list) : data_(std::move(list)) {}
-  Value(Dict dict) : data_(std::move(dict)) {}
+  Value(const char* s);
+  Value(std::string s);
+  Value(std::string_view s);
+  Value(List list);
+  Value(Dict dict);
+  Value(std::shared_ptr<Object> object);  ///< none is null
   template <std::derived_from<Object> T>
-  Value(std::shared_ptr<T> object) {
-    if (object) data_ = std::shared_ptr<Object>(std::move(object));
-  }
+  Value(std::shared_ptr<T> object) : Value(std::shared_ptr<Object>(std::move(object))) {}
   template <class T>
     requires(!std::same_as<T, Value> && std::convertible_to<const T&, Value>)
   Value(const std::vector<T>& items) : data_(List(items.begin(), items.end())) {}

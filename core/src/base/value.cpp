@@ -73,6 +73,21 @@ bool operator==(const Dict& a, const Dict& b) {
 
 // ---- Value -----------------------------------------------------------------------------------------------
 
+Value::Value(const Value&) = default;
+Value::Value(Value&&) noexcept = default;
+Value& Value::operator=(const Value&) = default;
+Value& Value::operator=(Value&&) noexcept = default;
+Value::~Value() = default;
+
+Value::Value(const char* s) : data_(std::string(s)) {}
+Value::Value(std::string s) : data_(std::move(s)) {}
+Value::Value(std::string_view s) : data_(std::string(s)) {}
+Value::Value(List list) : data_(std::move(list)) {}
+Value::Value(Dict dict) : data_(std::move(dict)) {}
+Value::Value(std::shared_ptr<Object> object) {
+  if (object) data_ = std::move(object);
+}
+
 namespace {
 
 constexpr double kTwoTo63 = 9223372036854775808.0;

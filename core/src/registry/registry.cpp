@@ -9,6 +9,13 @@ namespace crescent {
 
 Factory::~Factory() = default;
 
+ClassInfo::ClassInfo() = default;
+ClassInfo::ClassInfo(const ClassInfo&) = default;
+ClassInfo::ClassInfo(ClassInfo&&) noexcept = default;
+ClassInfo& ClassInfo::operator=(const ClassInfo&) = default;
+ClassInfo& ClassInfo::operator=(ClassInfo&&) noexcept = default;
+ClassInfo::~ClassInfo() = default;
+
 std::string describe_origin(const ClassInfo& info) {
   if (info.origin == "Lua") return "Lua";
   if (info.plugin.empty()) return "the program";
@@ -84,6 +91,17 @@ void Registry::add(ClassInfo info) {
     if (state_->loader) state_->loader->refuse_promised(info.kind, word, info.origin);
   }
   state_->insert(std::make_shared<const ClassInfo>(std::move(info)));
+}
+
+void Registry::add(const char* kind, const SchemaData& schema, std::vector<std::string> aliases,
+                   std::shared_ptr<const Factory> factory) {
+  ClassInfo info;
+  info.kind = kind;
+  info.name = schema.title;
+  info.aliases = std::move(aliases);
+  info.schema = schema;
+  info.factory = std::move(factory);
+  add(std::move(info));
 }
 
 void Registry::replace(ClassInfo info) {

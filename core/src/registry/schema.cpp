@@ -6,6 +6,52 @@ namespace crescent {
 
 FieldAccess::~FieldAccess() = default;
 
+Field::Field() = default;
+Field::Field(const Field&) = default;
+Field::Field(Field&&) noexcept = default;
+Field& Field::operator=(const Field&) = default;
+Field& Field::operator=(Field&&) noexcept = default;
+Field::~Field() = default;
+
+SchemaData::SchemaData() = default;
+SchemaData::SchemaData(const SchemaData&) = default;
+SchemaData::SchemaData(SchemaData&&) noexcept = default;
+SchemaData& SchemaData::operator=(const SchemaData&) = default;
+SchemaData& SchemaData::operator=(SchemaData&&) noexcept = default;
+SchemaData::~SchemaData() = default;
+
+#define CRESCENT_DEFINE(Type) template MemberType MemberType::of<Type>();
+CRESCENT_COMMON_MEMBER_TYPES(CRESCENT_DEFINE)
+#undef CRESCENT_DEFINE
+
+SchemaBuilder::SchemaBuilder(std::string title) {
+  data_.title = std::move(title);
+}
+
+void SchemaBuilder::add(std::string_view name, std::string_view doc, const MemberType& type,
+                        std::ptrdiff_t offset, const void* object) {
+  Field field;
+  field.name = name;
+  field.doc = doc;
+  field.type = type.type();
+  field.keyword_only = keyword_only_;
+  field.access = type.access(offset);
+  if (object) field.default_value = type.default_value(static_cast<const char*>(object) + offset);
+  data_.fields.push_back(std::move(field));
+}
+
+void SchemaBuilder::set_required() {
+  last().required = true;
+  last().default_value = Value();
+}
+
+void SchemaBuilder::set_choices(std::initializer_list<const char*> texts) {
+  last().choices.assign(texts.begin(), texts.end());
+}
+void SchemaBuilder::add_alias(std::string_view name) {
+  last().aliases.emplace_back(name);
+}
+
 namespace {
 
 std::string quoted(std::span<const std::string> texts) {
