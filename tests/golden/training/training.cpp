@@ -86,18 +86,12 @@ void check_function(const Case& c) {
   c.check((*made<T>(c, c.config))(c.tensor("x")), "value");
 }
 
-/// Options that a recording was made with, where the configuration beside it does not say so: Keras leaves Huber's delta
-/// out, and the recorded top-2 accuracy of 1 over five classes is the top-5 one (two of the largest give 1/6 at first).
-struct Actual {
-  const char *place, *option;
-  double value;
-};
-const Actual kActual[] = {{"losses/huber", "delta", 0.7}, {"metrics/topk", "k", 5}};
-
-Dict complete(Dict config, const std::string& place) {
-  for (const Actual& row : kActual)
-    if (place == row.place) config.set(row.option, row.value);
-  return config;
+/// What the constructor got: Keras leaves some options out of `config`, and the recording has them beside it.
+Dict options_of(const Recording& file, const std::string& place) {
+  Dict options = file.json(place, "config").as_dict();
+  const Value arguments = parse_json(file.text_if_any(place, "arguments").value_or("{}"));
+  for (const auto& [name, value] : arguments.as_dict()) options.set(name, value);
+  return options;
 }
 
 struct Part {
@@ -126,7 +120,7 @@ TEST_CASE("losses, metrics, optimizers, regularizers and constraints give Keras'
     for (const std::string& name : file.names(part.group)) {
       Case c{file, std::string(part.group) + "/" + name, "", {}};
       c.class_name = file.text(c.place, "class_name");
-      c.config = complete(file.json(c.place, "config").as_dict(), c.place);
+      c.config = options_of(file, c.place);
       if (!known(part.kind, c.class_name)) {
         tally.skipped(c.class_name);
         continue;
