@@ -8,9 +8,9 @@
 
 #include <algorithm>
 
-#include "atomic_file.h"
 #include "config_in.h"
 #include "config_out.h"
+#include "crescent/file.h"
 #include "crescent/format.h"
 #include "crescent/plugin.h"
 #include "image.h"
@@ -31,7 +31,7 @@ void save(const Tree& tree, const std::string& path) {
 }
 
 void check_overwrite(const std::string& path, const SaveOptions& options) {
-  if (!options.overwrite && access(path.c_str(), F_OK) == 0)
+  if (!options.overwrite && access(system_path(path), F_OK) == 0)
     fail("'", path, "' exists already; pass overwrite=true to replace it");
 }
 
