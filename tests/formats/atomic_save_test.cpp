@@ -56,8 +56,12 @@ TEST_CASE("a full disk ends every kind of writing with an error, and leaves noth
   const Tensor values = ops::zeros({100'000});
   const std::pair<const char*, std::function<void(const std::string&)>> writers[] = {
       {"a.npy", [&](const std::string& path) { write_npy(path, values); }},
-      {"a.h5", [&](const std::string& path) { write_arrays(path, {{"x", values}}); }},
-      {"index.json", [](const std::string& path) { replace_file(path, std::string(200'000, 'i')); }}};
+      {"a.h5",
+       [&](const std::string& path) {
+         write_arrays(path, {{"x", values}});
+       }},
+      {"index.json",
+       [](const std::string& path) { replace_file(path, std::string(200'000, 'i')); }}};
   for (const auto& [name, write] : writers) {
     CAPTURE(name);
     const std::string path = scratch.path(name);

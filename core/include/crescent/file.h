@@ -9,13 +9,14 @@
 
 namespace crescent {
 
-/// For calls of the system, which take a zero byte for the end of a path: fails when `path` holds one.
+/// For calls of the system, which take a zero byte for the end of a path: fails when `path` holds
+/// one.
 CRESCENT_API const char* system_path(const std::string& path);
 
-/// Afterwards `path` holds exactly these pieces, one after the other, or an error is raised and what
-/// was there is untouched: temporary file in the same folder, fsync, rename, fsync of the folder. A
-/// symbolic link stays: what it leads to is replaced, or made when it is not there. Temporary files
-/// that dead processes left for this name are removed.
+/// Afterwards `path` holds exactly these pieces, one after the other, or an error is raised and
+/// what was there is untouched: temporary file in the same folder, fsync, rename, fsync of the
+/// folder. A symbolic link stays: what it leads to is replaced, or made when it is not there.
+/// Temporary files that dead processes left for this name are removed.
 CRESCENT_API void replace_file(const std::string& path,
                                std::span<const std::span<const std::byte>> pieces);
 CRESCENT_API void replace_file(const std::string& path, const std::string& text);

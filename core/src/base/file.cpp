@@ -158,7 +158,8 @@ class Temporary {
 
 const char* system_path(const std::string& path) {
   if (size_t at = path.find('\0'); at != path.npos)
-    fail("expected the path of a file, got a text with a zero byte in it, after '", path.substr(0, at), "'");
+    fail("expected the path of a file, got a text with a zero byte in it, after '",
+         path.substr(0, at), "'");
   return path.c_str();
 }
 

@@ -198,8 +198,9 @@ void write_npy(const std::string& path, const Tensor& tensor) {
   start += static_cast<char>(header.size() & 0xff);
   start += static_cast<char>(header.size() >> 8);
   start += header;
-  const std::span<const std::byte> pieces[] = {std::as_bytes(std::span(start)),
-                                               {static_cast<const std::byte*>(tensor.raw()), tensor.bytes()}};
+  const std::span<const std::byte> pieces[] = {
+      std::as_bytes(std::span(start)),
+      {static_cast<const std::byte*>(tensor.raw()), tensor.bytes()}};
   replace_file(path, pieces);
 }
 

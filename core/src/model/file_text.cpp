@@ -20,7 +20,8 @@ constexpr size_t kChunk = size_t{1} << 20;
 /// Closes at the end.
 class File {
  public:
-  explicit File(const std::string& path) : number_(::open(system_path(path), O_RDONLY | O_CLOEXEC)) {}
+  explicit File(const std::string& path)
+      : number_(::open(system_path(path), O_RDONLY | O_CLOEXEC)) {}
   ~File() {
     if (number_ >= 0) ::close(number_);
   }

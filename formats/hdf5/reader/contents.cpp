@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <memory>
 #include <new>
+#include <optional>
 #include <vector>
 
-#include "../src/tree.h"
+#include "../src/seal.h"
 
 namespace crescent::hdf5 {
 namespace {
@@ -135,11 +136,6 @@ std::vector<std::string> texts_of(hid_t attribute, hid_t type, hid_t space, uint
                   : fixed_texts(attribute, type, count);
 }
 
-void pack_texts(const std::vector<std::string>& texts, Packer& answer) {
-  answer.add(static_cast<uint64_t>(texts.size()));
-  for (const std::string& text : texts) answer.add(text);
-}
-
 template <class T>
 T number_of(hid_t attribute, hid_t type) {
   T number{};
@@ -170,22 +166,17 @@ struct OpenAttribute {
   uint64_t count;
 };
 
-void pack_attribute(const OpenAttribute& attribute, Packer& answer) {
+AttributeValue value_of(const OpenAttribute& attribute) {
   bool list = !attribute.dims.empty();
   if (attribute.is(H5T_STRING) && !list) {
     auto texts = attribute.texts();
-    answer.add(AttributeKind::text).add(texts.empty() ? "" : texts.front());
-  } else if (list && (attribute.is(H5T_STRING) ||
-                      attribute.count == 0)) {  // h5py: an empty list has type float64
-    answer.add(AttributeKind::texts);
-    pack_texts(attribute.texts(), answer);
-  } else if (!list && attribute.is(H5T_INTEGER)) {
-    answer.add(AttributeKind::integer).add(number_of<int64_t>(attribute.id, H5T_NATIVE_INT64));
-  } else if (!list && attribute.is(H5T_FLOAT)) {
-    answer.add(AttributeKind::real).add(number_of<double>(attribute.id, H5T_NATIVE_DOUBLE));
-  } else {
-    refuse("expected a text, a list of texts or a number");
+    return texts.empty() ? "" : texts.front();
   }
+  if (list && (attribute.is(H5T_STRING) || attribute.count == 0))
+    return attribute.texts();  // h5py: an empty list has type float64
+  if (!list && attribute.is(H5T_INTEGER)) return number_of<int64_t>(attribute.id, H5T_NATIVE_INT64);
+  if (!list && attribute.is(H5T_FLOAT)) return number_of<double>(attribute.id, H5T_NATIVE_DOUBLE);
+  refuse("expected a text, a list of texts or a number");
 }
 
 bool has_attribute(hid_t object, const std::string& name) {
@@ -204,6 +195,37 @@ std::vector<std::string> pieces_of(hid_t object, const std::string& name) {
     if (texts.size() > kMostTexts) refuse("it is larger than any attribute of a model");
   }
   return texts;
+}
+
+/// Nothing when the object has no such attribute.
+std::optional<AttributeValue> value_if_any(hid_t object, const std::string& name) {
+  if (has_attribute(object, name)) return value_of(OpenAttribute(object, name));
+  auto pieces = pieces_of(object, name);
+  if (pieces.empty()) return std::nullopt;
+  return pieces;
+}
+
+// ---- seals ----------------------------------------------------------------------------------
+
+[[noreturn]] void refuse_damage() {
+  refuse("it is damaged: it is not what was saved under this name");
+}
+
+[[noreturn]] void refuse_unsealed() {
+  refuse("it is damaged: its checksum is missing");
+}
+
+/// The object is at its path, and the attribute there if and only if it was saved, with this value.
+/// Our own attribute is an exception: without it the file is one of Keras.
+void check_seal(const std::vector<std::string>& seals, const std::string& path,
+                const std::string& name, const std::optional<AttributeValue>& value) {
+  if (seals.empty() || seals.front() != object_seal(path)) refuse_damage();
+  auto seal = std::find_if(seals.begin(), seals.end(),
+                           [&](const std::string& text) { return sealed_name(text) == name; });
+  bool saved = seal != seals.end();
+  if (saved && !value && name == kOwn) return;
+  if (saved != value.has_value()) refuse_damage();
+  if (saved && attribute_seal(path, {name, *value}) != *seal) refuse_damage();
 }
 
 // ---- datasets -------------------------------------------------------------------------------
@@ -312,7 +334,7 @@ struct OpenDataset {
     H5S_class_t kind = H5Sget_simple_extent_type(space);
     if (kind != H5S_SCALAR && kind != H5S_SIMPLE) refuse("it has no shape");
     dims = dims_of(space);
-    auto size = byte_count(type.element, {dims.begin(), dims.end()});
+    auto size = byte_count(type.element, shape());
     if (!size) refuse("its shape is impossibly large");
     bytes = *size;
     check_storage(file_size);
@@ -334,6 +356,8 @@ struct OpenDataset {
         refuse("it is a view of other files, which are never opened");
     }
   }
+
+  std::vector<uint64_t> shape() const { return {dims.begin(), dims.end()}; }
 
   /// Where its values lie in the file as they are in memory.
   uint64_t place(hid_t file) const {
@@ -365,7 +389,11 @@ struct OpenDataset {
 };
 
 Contents::Contents(std::span<const std::byte> image)
-    : size_(image.size()), file_(open_image(image)) {}
+    : size_(image.size()), file_(open_image(image)) {
+  Handle root = open("");
+  sealed_ = has_attribute(root, kSeals);
+  ours_ = sealed_ || has_attribute(root, kOwn);
+}
 
 Contents::~Contents() = default;
 
@@ -405,23 +433,36 @@ void Contents::attribute(const std::string& path, const std::string& name, Packe
   check(H5Oget_info2(object, &facts, H5O_INFO_NUM_ATTRS));
   if (facts.num_attrs > kMostAttributes)
     refuse("it has more than " + std::to_string(kMostAttributes) + " attributes");
-  if (has_attribute(object, name)) return pack_attribute(OpenAttribute(object, name), answer);
-  auto pieces = pieces_of(object, name);
-  if (pieces.empty()) throw Missing{};
-  pack_texts(pieces, answer.add(AttributeKind::texts));
+  auto value = value_if_any(object, name);
+  if (has_attribute(object, kSeals))
+    check_seal(OpenAttribute(object, kSeals).texts(), path, name, value);
+  else if (sealed_)
+    refuse_unsealed();
+  if (!value) throw Missing{};
+  pack(*value, answer);
+}
+
+/// CRC-32C of the bytes; -1 when a file of somebody else has none.
+int64_t Contents::checksum_of(const OpenDataset& dataset, const std::string& path) const {
+  if (!has_attribute(dataset.id, kChecksum)) {
+    if (ours_) refuse_unsealed();
+    return -1;
+  }
+  OpenAttribute stored(dataset.id, kChecksum);
+  if (!stored.is(H5T_INTEGER) || !stored.dims.empty()) refuse_damage();
+  auto checksum = number_of<int64_t>(stored.id, H5T_NATIVE_INT64);
+  auto of_bytes = static_cast<uint32_t>(checksum);
+  bool sealed = sealed_ || checksum != of_bytes;
+  if (sealed && checksum != sealed_checksum(path, dataset.type.element, dataset.shape(), of_bytes))
+    refuse_damage();
+  return of_bytes;
 }
 
 void Contents::describe(const std::string& path, Packer& answer) const {
   OpenDataset dataset(open(path, H5I_DATASET), size_);
   answer.add(dataset.type.element).add(static_cast<uint8_t>(dataset.dims.size()));
   for (hsize_t dim : dataset.dims) answer.add(static_cast<uint64_t>(dim));
-  int64_t checksum = -1;
-  if (has_attribute(dataset.id, kChecksum)) {
-    OpenAttribute stored(dataset.id, kChecksum);
-    if (stored.is(H5T_INTEGER) && stored.dims.empty())
-      checksum = number_of<int64_t>(stored.id, H5T_NATIVE_INT64);
-  }
-  answer.add(checksum).add(dataset.place(file_)).add(dataset.rows_a_chunk());
+  answer.add(checksum_of(dataset, path)).add(dataset.place(file_)).add(dataset.rows_a_chunk());
 }
 
 void Contents::list(const std::string& path, Packer& answer) const {
@@ -436,7 +477,8 @@ void Contents::list(const std::string& path, Packer& answer) const {
       },
       &names));
   std::sort(names.begin(), names.end());
-  pack_texts(names, answer);
+  answer.add(static_cast<uint64_t>(names.size()));
+  for (const std::string& name : names) answer.add(name);
 }
 
 void Contents::read(const std::string& path, std::span<std::byte> target) const {

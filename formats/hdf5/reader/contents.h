@@ -41,11 +41,13 @@ class Contents {
  private:
   Handle open(const std::string& path) const;
   Handle open(const std::string& path, H5I_type_t type) const;
-
+  int64_t checksum_of(const OpenDataset& dataset, const std::string& path) const;
   OpenDataset& open_for_rows(const std::string& path);
 
   size_t size_;
   Handle file_;
+  bool sealed_ = false;  ///< we wrote it: every object that is asked for has a seal
+  bool ours_ = false;  ///< we wrote it, maybe before there were seals: every dataset has a checksum
   std::map<std::string, std::unique_ptr<OpenDataset>> row_datasets_;
 };
 

@@ -119,7 +119,7 @@ std::vector<std::string> unpack_texts(Unpacker& answer) {
   return texts;
 }
 
-std::optional<FileReader::AttributeValue> unpack_attribute(Unpacker& answer) {
+std::optional<AttributeValue> unpack_attribute(Unpacker& answer) {
   switch (answer.number<AttributeKind>()) {
     case AttributeKind::text:
       return answer.text();
@@ -180,8 +180,8 @@ std::vector<std::optional<Unpacker>> FileReader::ask(const Request& request) {
   return answers;
 }
 
-std::optional<FileReader::AttributeValue> FileReader::attribute(const std::string& object,
-                                                                const std::string& name) {
+std::optional<AttributeValue> FileReader::attribute(const std::string& object,
+                                                    const std::string& name) {
   Request request{Operation::attribute, {Packer().add(object).add(name)}, {place(object, name)}};
   auto answer = std::move(ask(request).front());
   if (!answer) return std::nullopt;

@@ -86,7 +86,8 @@ void check_function(const Case& c) {
   c.check((*made<T>(c, c.config))(c.tensor("x")), "value");
 }
 
-/// What the constructor got: Keras leaves some options out of `config`, and the recording has them beside it.
+/// What the constructor got: Keras leaves some options out of `config`, and the recording has them
+/// beside it.
 Dict options_of(const Recording& file, const std::string& place) {
   Dict options = file.json(place, "config").as_dict();
   const Value arguments = parse_json(file.text_if_any(place, "arguments").value_or("{}"));
