@@ -294,10 +294,6 @@ class KernelGradient final : public PiecewiseConvolution {
   std::unique_ptr<Reorder> reorder_;
 };
 
-}  // namespace
-
-namespace {
-
 /// oneDNN 2.6.3 in bfloat16: wrong gradients or crashes with three axes, and without tiles
 /// gradients of the kernel that read memory nobody wrote where a stride is wider than the rows.
 bool is_wrong(const ConvPlan& plan) {
