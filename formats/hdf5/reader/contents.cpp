@@ -7,44 +7,17 @@
 #include <vector>
 
 #include "../src/seal.h"
+#include "attributes.h"
+#include "refusal.h"
 
 namespace crescent::hdf5 {
 namespace {
 
 constexpr size_t kDeepest = 32;
-constexpr hsize_t kMostAttributes = 4096;
 constexpr hsize_t kMostMembers = 65536;
-constexpr uint64_t kLargestAttribute = uint64_t{64} << 20;
-constexpr uint64_t kMostTexts = uint64_t{1} << 20;
 constexpr uint64_t kLargestChunk = uint64_t{256} << 20;
 // Deflate cannot do better than about 1030 to 1; what promises more is a trap, unless it is small.
 constexpr uint64_t kBestCompression = 1100, kSmall = uint64_t{64} << 20;
-
-/// The innermost complaint of libhdf5, which is the most specific one.
-std::string library_message() {
-  std::string message;
-  H5Ewalk2(
-      H5E_DEFAULT, H5E_WALK_UPWARD,
-      [](unsigned n, const H5E_error2_t* error, void* text) -> herr_t {
-        if (n == 0 && error->desc) *static_cast<std::string*>(text) = error->desc;
-        return 0;
-      },
-      &message);
-  return message.empty() ? "it cannot be read" : message;
-}
-
-[[noreturn]] void refuse(const std::string& why) {
-  throw Refused(why);
-}
-
-void check(herr_t status) {
-  if (status < 0) refuse(library_message());
-}
-
-Handle checked(hid_t id, Handle::Close close) {
-  if (id < 0) refuse(library_message());
-  return Handle(id, close);
-}
 
 // ---- opening --------------------------------------------------------------------------------
 
@@ -82,127 +55,6 @@ Handle open_image(std::span<const std::byte> image) {
   check(H5Pset_file_image_callbacks(access, &callbacks));
   check(H5Pset_file_image(access, start, image.size()));
   return checked(H5Fopen("image", H5F_ACC_RDONLY, access), H5Fclose);
-}
-
-// ---- attributes -----------------------------------------------------------------------------
-
-/// Number of elements by our own multiplication: H5Sget_simple_extent_npoints overflows.
-uint64_t element_count(const std::vector<hsize_t>& dims) {
-  uint64_t count = 1;
-  for (hsize_t dim : dims)
-    if (__builtin_mul_overflow(count, dim, &count)) refuse("its shape is impossibly large");
-  return count;
-}
-
-std::vector<hsize_t> dims_of(hid_t space) {
-  int rank = H5Sget_simple_extent_ndims(space);
-  if (rank < 0 || rank > H5S_MAX_RANK) refuse("its shape cannot be read");
-  std::vector<hsize_t> dims(static_cast<size_t>(rank));
-  check(H5Sget_simple_extent_dims(space, dims.data(), nullptr));
-  return dims;
-}
-
-std::string trimmed(const char* text, size_t size, H5T_str_t padding) {
-  size = std::find(text, text + size, '\0') - text;
-  while (padding == H5T_STR_SPACEPAD && size > 0 && text[size - 1] == ' ') --size;
-  return {text, size};
-}
-
-std::vector<std::string> fixed_texts(hid_t attribute, hid_t type, uint64_t count) {
-  uint64_t width = H5Tget_size(type), total = 0;
-  if (__builtin_mul_overflow(width, count, &total) || total > kLargestAttribute)
-    refuse("it is impossibly large");
-  std::vector<char> bytes(total);
-  check(H5Aread(attribute, type, bytes.data()));
-  std::vector<std::string> texts;
-  for (uint64_t i = 0; i < count; ++i)
-    texts.push_back(trimmed(bytes.data() + i * width, width, H5Tget_strpad(type)));
-  return texts;
-}
-
-std::vector<std::string> variable_texts(hid_t attribute, hid_t type, hid_t space, uint64_t count) {
-  std::vector<char*> pointers(count);
-  check(H5Aread(attribute, type, pointers.data()));
-  std::vector<std::string> texts;
-  for (const char* text : pointers) texts.emplace_back(text ? text : "");
-  H5Dvlen_reclaim(type, space, H5P_DEFAULT, pointers.data());
-  return texts;
-}
-
-std::vector<std::string> texts_of(hid_t attribute, hid_t type, hid_t space, uint64_t count) {
-  htri_t variable = H5Tis_variable_str(type);
-  check(variable);
-  return variable ? variable_texts(attribute, type, space, count)
-                  : fixed_texts(attribute, type, count);
-}
-
-template <class T>
-T number_of(hid_t attribute, hid_t type) {
-  T number{};
-  check(H5Aread(attribute, type, &number));
-  return number;
-}
-
-/// Type, space and count of an attribute, with everything checked that its header says.
-struct OpenAttribute {
-  OpenAttribute(hid_t object, const std::string& name)
-      : id(checked(H5Aopen(object, name.c_str(), H5P_DEFAULT), H5Aclose)),
-        type(checked(H5Aget_type(id), H5Tclose)),
-        space(checked(H5Aget_space(id), H5Sclose)),
-        null(H5Sget_simple_extent_type(space) == H5S_NULL),
-        dims(null ? std::vector<hsize_t>{} : dims_of(space)),
-        count(null ? 0 : element_count(dims)) {
-    if (dims.size() > 1 || count > kMostTexts || H5Aget_storage_size(id) > kLargestAttribute)
-      refuse("it is larger than any attribute of a model");
-  }
-  bool is(H5T_class_t wanted) const { return H5Tget_class(type) == wanted; }
-  std::vector<std::string> texts() const {
-    return count == 0 ? std::vector<std::string>{} : texts_of(id, type, space, count);
-  }
-
-  Handle id, type, space;
-  bool null;
-  std::vector<hsize_t> dims;
-  uint64_t count;
-};
-
-AttributeValue value_of(const OpenAttribute& attribute) {
-  bool list = !attribute.dims.empty();
-  if (attribute.is(H5T_STRING) && !list) {
-    auto texts = attribute.texts();
-    return texts.empty() ? "" : texts.front();
-  }
-  if (list && (attribute.is(H5T_STRING) || attribute.count == 0))
-    return attribute.texts();  // h5py: an empty list has type float64
-  if (!list && attribute.is(H5T_INTEGER)) return number_of<int64_t>(attribute.id, H5T_NATIVE_INT64);
-  if (!list && attribute.is(H5T_FLOAT)) return number_of<double>(attribute.id, H5T_NATIVE_DOUBLE);
-  refuse("expected a text, a list of texts or a number");
-}
-
-bool has_attribute(hid_t object, const std::string& name) {
-  htri_t exists = H5Aexists(object, name.c_str());
-  check(exists);
-  return exists > 0;
-}
-
-/// name0, name1, ...: how Keras stores a list over 64 KB.
-std::vector<std::string> pieces_of(hid_t object, const std::string& name) {
-  std::vector<std::string> texts;
-  for (hsize_t i = 0; i < kMostAttributes && has_attribute(object, name + std::to_string(i)); ++i) {
-    OpenAttribute piece(object, name + std::to_string(i));
-    if (!piece.is(H5T_STRING)) refuse("expected a list of texts");
-    for (std::string& text : piece.texts()) texts.push_back(std::move(text));
-    if (texts.size() > kMostTexts) refuse("it is larger than any attribute of a model");
-  }
-  return texts;
-}
-
-/// Nothing when the object has no such attribute.
-std::optional<AttributeValue> value_if_any(hid_t object, const std::string& name) {
-  if (has_attribute(object, name)) return value_of(OpenAttribute(object, name));
-  auto pieces = pieces_of(object, name);
-  if (pieces.empty()) return std::nullopt;
-  return pieces;
 }
 
 // ---- seals ----------------------------------------------------------------------------------
@@ -450,7 +302,7 @@ int64_t Contents::checksum_of(const OpenDataset& dataset, const std::string& pat
   }
   OpenAttribute stored(dataset.id, kChecksum);
   if (!stored.is(H5T_INTEGER) || !stored.dims.empty()) refuse_damage();
-  auto checksum = number_of<int64_t>(stored.id, H5T_NATIVE_INT64);
+  auto checksum = stored.integer();
   auto of_bytes = static_cast<uint32_t>(checksum);
   bool sealed = sealed_ || checksum != of_bytes;
   if (sealed && checksum != sealed_checksum(path, dataset.type.element, dataset.shape(), of_bytes))

@@ -5,21 +5,12 @@
 #include <map>
 #include <memory>
 #include <span>
-#include <stdexcept>
 #include <string>
 
 #include "../src/handle.h"
 #include "../src/wire.h"
 
 namespace crescent::hdf5 {
-
-/// The object or attribute does not exist.
-struct Missing {};
-
-/// It exists, and this reader does not touch it; the text says why.
-struct Refused : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
 
 struct OpenDataset;
 
