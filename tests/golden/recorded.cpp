@@ -10,6 +10,7 @@
 #include <filesystem>
 
 #include "config_in.h"
+#include "distance.h"
 
 namespace crescent::golden {
 namespace {
@@ -165,12 +166,10 @@ std::string Recording::text(const std::string& place, const char* attribute) con
 
 namespace {
 
-/// How far off a number is; infinitely where one of the two is no finite number and the other is
-/// not the same.
 double times_tolerance(double got, double want, Tolerance tolerance) {
-  if (std::isnan(want) && std::isnan(got)) return 0;
-  if (!std::isfinite(want) || !std::isfinite(got)) return got == want ? 0 : INFINITY;
-  return std::abs(got - want) / (tolerance.absolute + tolerance.relative * std::abs(want));
+  const double away = apart(got, want);
+  if (away == 0 || !std::isfinite(away)) return away;
+  return away / (tolerance.absolute + tolerance.relative * std::abs(want));
 }
 
 }  // namespace

@@ -54,8 +54,8 @@ constexpr Tolerance kGradients{1e-4, 1e-6};
 /// and each infinity are near themselves alone.
 std::string difference(const Tensor& got, const Tensor& want, Tolerance tolerance);
 
-/// Counts cases, prints "N cases, M compared, K skipped (not there yet): names", and fails the test
-/// when nothing was compared or other names were skipped than may be.
+/// Counts cases, prints "N cases, M compared, K skipped (not there yet): names", and, for a set of
+/// ours, fails the test when nothing was compared or other names were skipped than may be.
 class Tally {
  public:
   /// `missing`: what is skipped of the recorded set, no more and no less. Of our own cases nothing
