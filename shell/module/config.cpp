@@ -2,6 +2,7 @@
 #include <chrono>
 
 #include "crescent/device.h"
+#include "crescent/file.h"
 #include "crescent/layer.h"
 #include "crescent/loader.h"
 #include "crescent/random.h"
@@ -90,7 +91,7 @@ OnStack load(const std::string& name) {
   lua_State* L = current();
   if (ends_with(name, ".lua")) {
     push_global(L, "dofile");
-    push(L, name);
+    push(L, system_path(name));
     protected_call(L, 1, 1);
     return {};
   }

@@ -1,13 +1,20 @@
 #include "editor.h"
 
 #include <histedit.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <memory>
+
+#include "crescent/error.h"
+#include "crescent/file.h"
 
 namespace crescent::program {
 namespace {
@@ -25,6 +32,28 @@ std::string history_path() {
     if (slash == std::string::npos) break;
   }
   return folder + "/history";
+}
+
+/// As libedit writes them, which it does to a file alone.
+std::string text_of(History* lines) {
+  const NoFileSizeSignal guard;
+  const std::unique_ptr<FILE, int (*)(FILE*)> file(
+      fdopen(memfd_create("history", MFD_CLOEXEC), "w+"), std::fclose);
+  HistEvent event;
+  if (!file || history(lines, &event, H_SAVE_FP, file.get()) < 0) fail(std::strerror(errno));
+  std::string text(static_cast<size_t>(std::ftell(file.get())), '\0');
+  std::rewind(file.get());
+  text.resize(std::fread(text.data(), 1, text.size(), file.get()));
+  return text;
+}
+
+void save_history(History* lines, const std::string& path) {
+  try {
+    replace_file(path, text_of(lines));
+    chmod(path.c_str(), 0600);
+  } catch (const Error& error) {
+    warn("the lines of this session are not remembered: ", error.what());
+  }
 }
 
 std::string common_start(const std::vector<std::string>& names) {
@@ -127,11 +156,7 @@ Editor::Editor(Complete complete) : state_(std::make_unique<State>()) {
 }
 
 Editor::~Editor() {
-  HistEvent event;
-  if (state_->history && !state_->path.empty()) {
-    history(state_->history, &event, H_SAVE, state_->path.c_str());
-    chmod(state_->path.c_str(), 0600);
-  }
+  if (state_->history && !state_->path.empty()) save_history(state_->history, state_->path);
   if (state_->history) history_end(state_->history);
   if (state_->line) el_end(state_->line);
 }

@@ -8,6 +8,7 @@
 
 #include "commands.h"
 #include "crescent/error.h"
+#include "crescent/file.h"
 
 namespace crescent::program {
 namespace {
@@ -129,23 +130,16 @@ std::string filled(std::string text, const Names& names) {
   return text;
 }
 
-void write(const std::string& path, const std::string& text) {
-  FILE* file = std::fopen(path.c_str(), "wx");
-  if (!file) fail("new-plugin: cannot write ", path, ": ", std::strerror(errno));
-  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  if ((std::fclose(file) != 0) | !written) fail("new-plugin: cannot write ", path, ": ", std::strerror(errno));
-}
-
 }  // namespace
 
 int make_plugin(const std::vector<std::string>& arguments) {
   if (arguments.size() != 1) fail("new-plugin: expected one name, such as 'acme.scale'");
   const Names names = names_of(arguments[0]);
   if (mkdir(names.name.c_str(), 0777) != 0) fail("new-plugin: cannot make the folder ", names.name, ": ", std::strerror(errno));
-  write(names.name + "/CMakeLists.txt", filled(kBuild, names));
-  write(names.name + "/" + names.file + ".cpp", filled(kSource, names));
-  write(names.name + "/test.lua", filled(kTest, names));
-  write(names.name + "/README.md", filled(kReadme, names));
+  replace_file(names.name + "/CMakeLists.txt", filled(kBuild, names));
+  replace_file(names.name + "/" + names.file + ".cpp", filled(kSource, names));
+  replace_file(names.name + "/test.lua", filled(kTest, names));
+  replace_file(names.name + "/README.md", filled(kReadme, names));
   std::printf("Written to %s; README.md there says how to build it.\n", names.name.c_str());
   return 0;
 }

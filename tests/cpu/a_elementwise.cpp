@@ -93,9 +93,9 @@ double relative_error(const Array& got, const Array& want, double floor) {
   double worst = 0;
   for (size_t i = 0; i < want.values.size(); ++i) {
     const double g = got.values[i], w = want.values[i];
-    if (g == w || (std::isnan(g) && std::isnan(w))) continue;
-    const double error = std::abs(g - w) / std::max(std::abs(w), floor);
-    if (!(error <= worst)) worst = error;
+    const double away = apart(g, w);
+    worst = std::max(worst,
+                     std::isfinite(away) && away > 0 ? away / std::max(std::abs(w), floor) : away);
   }
   return worst;
 }

@@ -1,3 +1,5 @@
+#include <malloc.h>
+
 #include <random>
 
 #include "b_support.h"
@@ -225,6 +227,16 @@ TEST_CASE("convolution of random geometry", "[cpu][conv]") {
     check_case(c, DType::float32, pick(0, 1) == 1, pick(0, 1) == 1 ? Epilogue::relu : Epilogue::none, 2);
     check_case(c, DType::bfloat16, true, Epilogue::none, 1);
   }
+}
+
+TEST_CASE("strides wider than the image, in memory that holds anything", "[cpu][conv]") {
+  const Case cases[] = {{{4, 1, 13}, {3, 13, 14}, spec({2}, {1}, {1}, {2})},
+                        {{4, 2, 17}, {4, 17, 6}, spec({3}, {1}, {2}, {0})},
+                        {{1, 6, 1, 20}, {4, 3, 20, 12}, spec({2, 2}, {1, 1}, {0, 0}, {0, 2})},
+                        {{5, 1, 4, 10}, {3, 3, 10, 16}, spec({3, 1}, {1, 1}, {1, 1}, {1, 1})}};
+  mallopt(M_PERTURB, 1);
+  for (const Case& c : cases) check_case(c, DType::bfloat16, true, Epilogue::none, 1);
+  mallopt(M_PERTURB, 0);
 }
 
 // Winograd's error is relative to the largest sum, not to its tanh: it has a test of its own.

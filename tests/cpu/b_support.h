@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "distance.h"
 #include "kernel.h"
 
 namespace crescent::cpu::test {
@@ -126,13 +127,7 @@ inline double tolerance(DType dtype) {
 
 /// Largest difference, relative to the largest value wanted.
 inline double difference(const Array& got, const Array& want) {
-  double scale = 1e-3, worst = 0;
-  for (double x : want.values) scale = std::max(scale, std::abs(x));
-  for (size_t i = 0; i < got.values.size(); ++i) {
-    const double away = std::abs(got.values[i] - want.values[i]);
-    worst = away <= worst ? worst : away;                    // NaN sticks
-  }
-  return worst / scale;
+  return farthest(got.values, want.values) / magnitude(want.values, 1e-3);
 }
 
 inline bool prepares(Kernel& kernel, size_t inputs) {

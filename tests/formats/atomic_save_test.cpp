@@ -6,16 +6,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <functional>
 #include <random>
 
+#include "crescent/data.h"
+#include "crescent/format.h"
+#include "crescent/ops.h"
 #include "scratch.h"
 
 namespace crescent::hdf5 {
 namespace {
 
 void save(const std::string& path, const std::string& text) {
-  Bytes bytes = std::as_bytes(std::span(text));
-  replace_file(path, {&bytes, 1});
+  replace_file(path, text);
 }
 
 class FileSizeLimit {
@@ -46,6 +49,55 @@ TEST_CASE("a full disk is an error and leaves the old file") {
   CHECK(scratch.count() == 1);
   save(path, "new");
   CHECK(read_bytes(path) == "new");
+}
+
+TEST_CASE("a full disk ends every kind of writing with an error, and leaves nothing behind") {
+  Scratch scratch;
+  const Tensor values = ops::zeros({100'000});
+  const std::pair<const char*, std::function<void(const std::string&)>> writers[] = {
+      {"a.npy", [&](const std::string& path) { write_npy(path, values); }},
+      {"a.h5",
+       [&](const std::string& path) {
+         write_arrays(path, {{"x", values}});
+       }},
+      {"index.json",
+       [](const std::string& path) { replace_file(path, std::string(200'000, 'i')); }}};
+  for (const auto& [name, write] : writers) {
+    CAPTURE(name);
+    const std::string path = scratch.path(name);
+    FileSizeLimit full(100'000);
+    CHECK(contains(failure([&] { write(path); }), "File too large"));
+    CHECK(scratch.count() == 0);
+  }
+}
+
+TEST_CASE("a symbolic link to nothing yet stays: what it leads to is made") {
+  Scratch scratch;
+  std::filesystem::create_directory(scratch.path("real"));
+  std::filesystem::create_symlink("real/m.h5", scratch.path("first"));
+  std::filesystem::create_symlink(scratch.path("first"), scratch.path("second"));
+  save(scratch.path("second"), "new");
+  CHECK(std::filesystem::is_symlink(scratch.path("first")));
+  CHECK(std::filesystem::is_symlink(scratch.path("second")));
+  CHECK(read_bytes(scratch.path("real/m.h5")) == "new");
+
+  std::filesystem::create_symlink("no/such/m.h5", scratch.path("nowhere"));
+  const std::string message = failure([&] { save(scratch.path("nowhere"), "new"); });
+  CHECK(contains(message, scratch.path("nowhere") + "', which leads to '"));
+  CHECK(contains(message, "No such file or directory"));
+  CHECK(std::filesystem::is_symlink(scratch.path("nowhere")));
+
+  std::filesystem::create_symlink("circle", scratch.path("circle"));
+  CHECK(contains(failure([&] { save(scratch.path("circle"), "new"); }), "symbolic links"));
+}
+
+TEST_CASE("a path with a zero byte is refused, not cut") {
+  Scratch scratch;
+  const std::string path = scratch.path("m.h5") + std::string("\0.bak", 5);
+  save(scratch.path("m.h5"), "old");
+  CHECK(contains(failure([&] { save(path, "new"); }), "zero byte"));
+  CHECK(contains(failure([&] { FileReader reader(path); }), "zero byte"));
+  CHECK(read_bytes(scratch.path("m.h5")) == "old");
 }
 
 TEST_CASE("places where nothing can be saved are named") {

@@ -9,8 +9,8 @@
 #include <iterator>
 #include <string>
 
-#include "atomic_file.h"
 #include "crescent/error.h"
+#include "crescent/file.h"
 #include "file_reader.h"
 #include "image.h"
 

@@ -3,16 +3,19 @@
 #include <hdf5.h>
 
 #include <algorithm>
+#include <catch2/catch.hpp>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 
 #include "config_in.h"
+#include "distance.h"
 
 namespace crescent::golden {
 namespace {
 
+namespace fs = std::filesystem;
 
 DType dtype_of(hid_t type) {
   const size_t bytes = H5Tget_size(type);
@@ -43,18 +46,46 @@ herr_t collect_name(hid_t, const char* name, const H5L_info_t*, void* names) {
   return 0;
 }
 
+/// Nothing when it is not set, or empty.
+std::optional<std::string> environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value && *value ? std::optional<std::string>(value) : std::nullopt;
+}
+
+std::string recorded_folder() {
+  return environment("CRESCENT_SHARED").value_or(CRESCENT_SOURCE_DIR "/../shared") + "/golden";
+}
+
+bool same_place(const std::string& a, const std::string& b) {
+  return fs::weakly_canonical(a) == fs::weakly_canonical(b);
+}
+
 }  // namespace
 
 std::string folder() {
-  if (const char* path = std::getenv("CRESCENT_GOLDEN")) return path;
-  const char* shared = std::getenv("CRESCENT_SHARED");
-  return (shared ? std::string(shared) : std::string(CRESCENT_SOURCE_DIR) + "/../shared") + "/golden";
+  return environment("CRESCENT_GOLDEN").value_or(recorded_folder());
+}
+
+Source source() {
+  if (same_place(folder(), recorded_folder())) return Source::recorded;
+  return same_place(folder(), CRESCENT_SOURCE_DIR "/tests/golden/own") ? Source::own
+                                                                       : Source::other;
+}
+
+bool there(const std::string& path) {
+  if (fs::exists(path)) return true;
+  const bool named = environment("CRESCENT_GOLDEN") || environment("CRESCENT_SHARED");
+  const bool folder_there = fs::exists(folder());
+  const bool promised = folder_there ? source() != Source::other : named;
+  if (promised) FAIL(path << " is not there");
+  WARN("skipped: " << path << " is not there");
+  return false;
 }
 
 std::vector<std::string> files_ending(const std::string& folder, std::string_view ending) {
   std::vector<std::string> names;
-  if (!std::filesystem::is_directory(folder)) return names;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+  if (!fs::is_directory(folder)) return names;
+  for (const auto& entry : fs::directory_iterator(folder)) {
     const std::string name = entry.path().filename();
     if (name.ends_with(ending)) names.push_back(name);
   }
@@ -89,7 +120,9 @@ Tensor Recording::tensor(const std::string& place) const {
   if (dataset < 0) fail("no dataset ", place);
   const hid_t type = H5Dget_type(dataset);
   Tensor result(shape_of(dataset), dtype_of(type));
-  H5Dread(dataset, memory_type(result.dtype()), H5S_ALL, H5S_ALL, H5P_DEFAULT, result.mutable_raw());
+  if (H5Dread(dataset, memory_type(result.dtype()), H5S_ALL, H5S_ALL, H5P_DEFAULT,
+              result.mutable_raw()) < 0)
+    fail("cannot read ", place);
   H5Tclose(type);
   H5Dclose(dataset);
   return result;
@@ -131,15 +164,25 @@ std::string Recording::text(const std::string& place, const char* attribute) con
   return *result;
 }
 
+namespace {
+
+double times_tolerance(double got, double want, Tolerance tolerance) {
+  const double away = apart(got, want);
+  if (away == 0 || !std::isfinite(away)) return away;
+  return away / (tolerance.absolute + tolerance.relative * std::abs(want));
+}
+
+}  // namespace
+
 std::string difference(const Tensor& got, const Tensor& want, Tolerance tolerance) {
   if (!got) return "no tensor";
-  if (!(got.shape() == want.shape()) && got.size() != want.size()) return concat("shape ", got.shape(), " instead of ", want.shape());
+  if (got.shape() != want.shape())
+    return concat("shape ", got.shape(), " instead of ", want.shape());
   const std::vector<double> g = got.to_vector(), w = want.to_vector();
   double worst = 0;
   std::string text;
   for (size_t i = 0; i < w.size(); ++i) {
-    const double allowed = tolerance.absolute + tolerance.relative * std::abs(w[i]);
-    const double excess = std::isnan(g[i]) != std::isnan(w[i]) ? INFINITY : std::abs(g[i] - w[i]) / allowed;
+    const double excess = times_tolerance(g[i], w[i], tolerance);
     if (excess > std::max(worst, 1.0)) {
       worst = excess;
       text = concat("element ", i, " of ", want.shape(), ": ", g[i], " instead of ", w[i], " (", excess, " times the tolerance)");
@@ -148,14 +191,30 @@ std::string difference(const Tensor& got, const Tensor& want, Tolerance toleranc
   return text;
 }
 
-Tally::~Tally() {
-  std::printf("%d cases, %d compared, %d skipped (class not there): %s\n", cases_, compared_, skipped_, join(missing_).c_str());
+void Tally::check() const {
+  const std::vector<std::string> names(names_.begin(), names_.end());
+  std::printf("%d cases, %d compared, %d skipped (not there yet): %s\n", compared_ + skipped_,
+              compared_, skipped_, join(names).c_str());
+  if (source() == Source::other) {
+    if (compared_ == 0) WARN("skipped: " << folder() << " has nothing here that can be compared");
+    return;
+  }
+  CHECK(compared_ > 0);
+  const std::set<std::string> missing =
+      source() == Source::recorded ? missing_ : std::set<std::string>();
+  for (const std::string& name : names_)
+    if (!missing.contains(name))
+      FAIL_CHECK(name << " was skipped, and is not in the list of what may be");
+  for (const std::string& name : missing)
+    if (!names_.contains(name))
+      FAIL_CHECK(name << " was not skipped: take it out of the list of what may be");
 }
 
-void Tally::skipped(const std::string& class_name) {
-  ++cases_;
-  ++skipped_;
-  if (std::find(missing_.begin(), missing_.end(), class_name) == missing_.end()) missing_.push_back(class_name);
+Dict options_of(const Recording& file, const std::string& place) {
+  Dict options = file.json(place, "config").as_dict();
+  const Value arguments = parse_json(file.text_if_any(place, "arguments").value_or("{}"));
+  for (const auto& [name, value] : arguments.as_dict()) options.set(name, value);
+  return options;
 }
 
 bool known(std::string_view kind, const std::string& class_name) { return registry().find(kind, class_name) != nullptr; }

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "crescent/crescent.h"
+#include "distance.h"
 
 using namespace crescent;
 
@@ -45,7 +46,9 @@ const Row kRows[] = {
     {"Cropping1D", {{"cropping", 1}}, {{2, 5, 4}}},
     {"Cropping2D", {{"cropping", 1}}, {{2, 5, 4, 2}}},
     {"Conv1D", {{"filters", 3}, {"kernel_size", 3}, {"padding", "causal"}}, {{2, 6, 4}}},
-    {"Conv2D", {{"filters", 3}, {"kernel_size", 3}, {"strides", 2}, {"padding", "same"}}, {{2, 6, 5, 2}}},
+    {"Conv2D",
+     {{"filters", 3}, {"kernel_size", 3}, {"strides", 2}, {"padding", "same"}},
+     {{2, 6, 5, 2}}},
     {"Conv2D", {{"filters", 2}, {"kernel_size", 2}, {"activation", "relu"}}, {{1, 5, 5, 3}}},
     {"Conv3D", {{"filters", 2}, {"kernel_size", 2}}, {{1, 4, 4, 4, 2}}},
     {"Conv1DTranspose", {{"filters", 3}, {"kernel_size", 3}, {"strides", 2}}, {{2, 4, 2}}},
@@ -73,8 +76,10 @@ const Row kRows[] = {
     {"SimpleRNN", {{"units", 3}, {"return_sequences", true}, {"go_backwards", true}}, {{2, 4, 5}}},
     {"LSTM", {{"units", 3}}, {{2, 4, 5}}},
     {"LSTM", {{"units", 3}, {"return_sequences", true}}, {{2, 4, 5}}},
+    {"LSTM", {{"units", 3}, {"dropout", 0.3}, {"recurrent_dropout", 0.3}}, {{2, 4, 5}}},
     {"GRU", {{"units", 3}}, {{2, 4, 5}}},
     {"GRU", {{"units", 3}, {"reset_after", false}}, {{2, 4, 5}}},
+    {"GRU", {{"units", 3}, {"dropout", 0.3}, {"recurrent_dropout", 0.3}}, {{2, 4, 5}}},
     {"Add", {}, {{2, 3}, {2, 3}}},
     {"Subtract", {}, {{2, 3}, {2, 3}}},
     {"Multiply", {}, {{2, 3}, {2, 3}, {2, 3}}},
@@ -89,9 +94,19 @@ const Row kRows[] = {
     {"ELU", {}, {{4, 5}}},
     {"Softmax", {}, {{4, 5}}},
     {"MultiHeadAttention", {{"num_heads", 2}, {"key_dim", 3}}, {{2, 4, 6}, {2, 5, 6}}},
+    {"MultiHeadAttention",
+     {{"num_heads", 2}, {"key_dim", 3}, {"dropout", 0.3}},
+     {{2, 4, 6}, {2, 5, 6}}},
     {"Attention", {}, {{2, 4, 3}, {2, 5, 3}}},
     {"AdditiveAttention", {}, {{2, 4, 3}, {2, 5, 3}}},
 };
+
+/// Rows that wait for their layer, which is not there yet.
+const std::set<std::string> kMissing = {"AdditiveAttention",  "AlphaDropout",    "Attention",
+                                        "Cropping1D",         "Cropping2D",      "DepthwiseConv2D",
+                                        "GroupNormalization", "SeparableConv2D", "SpatialDropout2D",
+                                        "UnitNormalization",  "UpSampling1D",    "UpSampling2D",
+                                        "ZeroPadding1D",      "ZeroPadding2D"};
 
 Tensors inputs_of(const Row& row) {
   const SeedGenerator random(11);
@@ -108,9 +123,12 @@ std::vector<Shape> shapes_of(const Tensors& tensors) {
 
 bool near(const Tensor& a, const Tensor& b, double tolerance) {
   const auto x = a.to_vector(), y = b.to_vector();
-  for (size_t i = 0; i < x.size(); ++i)
-    if (!(std::abs(x[i] - y[i]) <= tolerance * std::max(1.0, std::abs(x[i])))) return false;
-  return x.size() == y.size();
+  if (x.size() != y.size()) return false;
+  for (size_t i = 0; i < x.size(); ++i) {
+    const double away = apart(x[i], y[i]);
+    if (!std::isfinite(away) || away > tolerance * std::max(1.0, std::abs(x[i]))) return false;
+  }
+  return true;
 }
 
 LayerPtr layer_of(const Row& row, const char* dtype = "float32") {
@@ -119,8 +137,31 @@ LayerPtr layer_of(const Row& row, const char* dtype = "float32") {
   return make<Layer>(row.name, options);
 }
 
+/// Calls of a layer in one mode; each draws the random numbers that the first one drew.
+class Calls {
+ public:
+  Calls(Layer& layer, bool training) : layer_(layer) {
+    options_.training = training;
+    for (Layer* inner : layer.flatten_layers())
+      for (const SeedGenerator& seeds : inner->seed_generators()) {
+        states_.push_back(seeds.state());
+        first_.push_back(seeds.state().value().clone());
+      }
+  }
+  Tensors operator()(const Tensors& inputs) const {
+    for (size_t i = 0; i < states_.size(); ++i) states_[i].assign(first_[i]);
+    return layer_(inputs, options_);
+  }
+
+ private:
+  Layer& layer_;
+  CallOptions options_;
+  Variables states_;
+  Tensors first_;
+};
+
 /// Sum of outputs with uneven factors, so that no gradient vanishes by symmetry.
-Tensor objective(Layer& layer, const Tensors& inputs) {
+Tensor objective(const Calls& layer, const Tensors& inputs) {
   Tensors terms;
   for (const Tensor& y : layer(inputs)) {
     const Tensor factors = ops::cos(ops::arange(y.size(), y.dtype()));
@@ -153,24 +194,27 @@ void check_config(Layer& layer, const Tensors& inputs, const Tensors& outputs) {
   for (size_t i = 0; i < outputs.size(); ++i) CHECK(near(repeated[i], outputs[i], 1e-6));
 }
 
-void check_compiled(Layer& layer, const Tensors& inputs, const Tensors& outputs) {
+void check_compiled(const Calls& layer, const Tensors& inputs) {
+  const Tensors outputs = layer(inputs);
   const Function function([&](const Tensors& x) { return layer(x); });
   const Tensors compiled = function(inputs);
+  REQUIRE(compiled.size() == outputs.size());
   for (size_t i = 0; i < outputs.size(); ++i) CHECK(near(compiled[i], outputs[i], 1e-5));
 }
 
 /// In float64, against differences along one direction for each weight and floating input.
-void check_gradients(const Row& row) {
-  const LayerPtr layer = layer_of(row, "float64");
+void check_gradients(const Row& row, bool training) {
+  const LayerPtr made = layer_of(row, "float64");
   Tensors inputs = inputs_of(row);
   for (Tensor& t : inputs)
     if (is_floating(t.dtype())) t = ops::cast(t, DType::float64);
-  (*layer)(inputs);
-  const Variables weights = layer->trainable_weights();
+  (*made)(inputs);
+  const Calls layer(*made, training);
+  const Variables weights = made->trainable_weights();
   GradientTape tape;
   for (const Tensor& t : inputs)
     if (is_floating(t.dtype())) tape.watch(t);
-  const Tensor value = objective(*layer, inputs);
+  const Tensor value = objective(layer, inputs);
   tape.stop();
   constexpr double kStep = 1e-5;
   const SeedGenerator random(23);
@@ -180,10 +224,10 @@ void check_gradients(const Row& row) {
     const Tensor start = weights[i].value().clone(), direction = random.normal(start.shape(), 0, 1, start.dtype());
     const double numeric = slope([&](double step) {
       weights[i].assign(start + direction * step);
-      return objective(*layer, inputs).item();
+      return objective(layer, inputs).item();
     });
     weights[i].assign(start);
-    INFO(row.name << " " << weights[i].path());
+    INFO(row.name << " " << weights[i].path() << (training ? " in training" : ""));
     REQUIRE(by_weight[i]);
     CHECK(ops::sum(by_weight[i] * direction).item() == Approx(numeric).epsilon(1e-4).margin(1e-6));
   }
@@ -194,9 +238,9 @@ void check_gradients(const Row& row) {
     const double numeric = slope([&](double step) {
       Tensors moved = inputs;
       moved[i] = inputs[i] + direction * step;
-      return objective(*layer, moved).item();
+      return objective(layer, moved).item();
     });
-    INFO(row.name << " input " << i);
+    INFO(row.name << " input " << i << (training ? " in training" : ""));
     REQUIRE(by_input[i]);
     CHECK(ops::sum(by_input[i] * direction).item() == Approx(numeric).epsilon(1e-4).margin(1e-6));
   }
@@ -215,7 +259,7 @@ void check_mixed(const Row& row, Layer& layer, const Tensors& inputs, const Tens
     CHECK(near(rough[i], outputs[i], 0.1));
   }
   GradientTape tape;
-  const Tensor value = objective(*mixed, inputs);
+  const Tensor value = objective(Calls(*mixed, false), inputs);
   tape.stop();
   const Variables weights = mixed->trainable_weights();
   for (const Tensor& g : tape.gradient(value, std::span<const Variable>(weights))) CHECK((g && g.dtype() == DType::float32));
@@ -256,9 +300,11 @@ void check_layer(const Row& row) {
   const Tensors outputs = (*layer)(inputs);
   check_shapes(row, *layer, inputs, outputs);
   check_config(*layer, inputs, outputs);
-  check_compiled(*layer, inputs, outputs);
   check_training(*layer, inputs, outputs);
-  check_gradients(row);
+  for (const bool training : {false, true}) {
+    check_compiled(Calls(*layer, training), inputs);
+    check_gradients(row, training);
+  }
   check_mixed(row, *layer, inputs, outputs);
   check_saving(row, inputs);
   CHECK_FALSE(layer->info()->schema.description.empty());
@@ -277,6 +323,14 @@ TEST_CASE("every layer keeps the rules of layers") {
         FAIL_CHECK(row.name << ": " << error.what());
       }
     }
+  }
+}
+
+TEST_CASE("every row has its layer, except for those that wait for it") {
+  for (const Row& row : kRows) {
+    const bool there = registry().find(Layer::kKind, row.name) != nullptr;
+    if (there == kMissing.contains(row.name))
+      FAIL_CHECK(row.name << (there ? " is there: take it out of the list" : " is not registered"));
   }
 }
 

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "crescent/gradient.h"
+#include "distance.h"
 #include "ops/cases.h"
 
 namespace crescent::test {
@@ -33,15 +34,7 @@ double tolerance_of(DType dtype) {
 /// The largest difference, relative to the largest value (at least 1). NaN equals NaN.
 double difference(const Tensor& a, const Tensor& b) {
   const std::vector<double> x = a.to_vector(), y = b.to_vector();
-  if (x.size() != y.size()) return INFINITY;
-  double scale = 1, largest = 0;
-  for (double v : y) scale = std::max(scale, std::isfinite(v) ? std::abs(v) : 0);
-  for (size_t i = 0; i < x.size(); ++i) {
-    if (x[i] == y[i] || (std::isnan(x[i]) && std::isnan(y[i]))) continue;
-    const double d = std::abs(x[i] - y[i]);
-    largest = std::isnan(d) ? INFINITY : std::max(largest, d);
-  }
-  return largest / scale;
+  return farthest(x, y) / magnitude(y, 1);
 }
 
 TensorSpecs specs_of(const Tensors& tensors) {

@@ -8,6 +8,7 @@
 #include "crescent/ops.h"
 #include "crescent/program.h"
 #include "crescent/random.h"
+#include "distance.h"
 
 using namespace crescent;
 
@@ -112,10 +113,7 @@ Tensors draw_inputs(uint64_t seed) {
 void expect_near(const Tensor& got, const Tensor& expected) {
   REQUIRE(got.spec() == expected.spec());
   const auto x = got.to_vector(), y = expected.to_vector();
-  double scale = 1, largest = 0;
-  for (double value : y) scale = std::max(scale, std::abs(value));
-  for (size_t i = 0; i < x.size(); ++i) largest = std::max(largest, std::abs(x[i] - y[i]));
-  CHECK(largest <= 5e-5 * scale);
+  CHECK(farthest(x, y) <= 5e-5 * magnitude(y, 1));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "crescent/ops.h"
 #include "crescent/program.h"
 #include "crescent/random.h"
+#include "distance.h"
 
 using namespace crescent;
 using ops::Padding;
@@ -95,10 +96,7 @@ class Network {
 double distance(const Tensor& a, const Tensor& b) {
   REQUIRE(a.spec() == b.spec());
   const auto x = a.to_vector(), y = b.to_vector();
-  double scale = 1, largest = 0;
-  for (double value : y) scale = std::max(scale, std::abs(value));
-  for (size_t i = 0; i < x.size(); ++i) largest = std::max(largest, std::abs(x[i] - y[i]));
-  return largest / scale;
+  return farthest(x, y) / magnitude(y, 1);
 }
 
 uint64_t seeds() {

@@ -2,8 +2,10 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <span>
 
 #include "crescent/data.h"
+#include "crescent/file.h"
 #include "crescent/ops.h"
 #include "model/file_storage.h"
 #include "model/file_text.h"
@@ -195,8 +197,11 @@ void write_npy(const std::string& path, const Tensor& tensor) {
   std::string start("\x93NUMPY\x01\x00", 8);
   start += static_cast<char>(header.size() & 0xff);
   start += static_cast<char>(header.size() >> 8);
-  const std::string parts[] = {start + header, std::string(static_cast<const char*>(tensor.raw()), tensor.bytes())};
-  write_file(path, parts);
+  start += header;
+  const std::span<const std::byte> pieces[] = {
+      std::as_bytes(std::span(start)),
+      {static_cast<const std::byte*>(tensor.raw()), tensor.bytes()}};
+  replace_file(path, pieces);
 }
 
 }  // namespace crescent

@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "crescent/error.h"
+#include "crescent/file.h"
 
 namespace crescent {
 namespace {
@@ -19,13 +20,13 @@ constexpr size_t kChunk = size_t{1} << 20;
 /// Closes at the end.
 class File {
  public:
-  File(const std::string& path, int flags, mode_t mode = 0) : number_(::open(path.c_str(), flags | O_CLOEXEC, mode)) {}
+  explicit File(const std::string& path)
+      : number_(::open(system_path(path), O_RDONLY | O_CLOEXEC)) {}
   ~File() {
     if (number_ >= 0) ::close(number_);
   }
   File(const File&) = delete;
   int number() const { return number_; }
-  int close() { return ::close(std::exchange(number_, -1)); }
 
  private:
   int number_;
@@ -36,7 +37,7 @@ class File {
 }  // namespace
 
 std::string read_file(const std::string& path) {
-  File file(path, O_RDONLY);
+  const File file(path);
   if (file.number() < 0) fail_reading(path);
   struct stat status {};
   if (fstat(file.number(), &status) != 0) fail_reading(path);
@@ -76,27 +77,6 @@ std::string read_file_unpacked(const std::string& path) {
   }
   if (status != Z_STREAM_END) fail("cannot unpack '", path, "': the gzip data is damaged or cut off after ", text.size(), " bytes");
   return text;
-}
-
-void write_file(const std::string& path, std::span<const std::string> parts) {
-  const std::string temporary = concat(path, ".", getpid(), ".tmp");
-  try {
-    File file(temporary, O_WRONLY | O_CREAT | O_TRUNC, 0666);
-    if (file.number() < 0) fail("cannot write '", path, "': ", std::strerror(errno));
-    for (const std::string& part : parts) {
-      for (size_t done = 0; done < part.size();) {
-        const ssize_t count = ::write(file.number(), part.data() + done, part.size() - done);
-        if (count < 0 && errno == EINTR) continue;
-        if (count < 0) fail("cannot write '", path, "': ", std::strerror(errno));
-        done += static_cast<size_t>(count);
-      }
-    }
-    if (fsync(file.number()) != 0 || file.close() != 0 || rename(temporary.c_str(), path.c_str()) != 0)
-      fail("cannot write '", path, "': ", std::strerror(errno));
-  } catch (...) {
-    unlink(temporary.c_str());
-    throw;
-  }
 }
 
 }  // namespace crescent

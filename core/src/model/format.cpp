@@ -7,6 +7,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "crescent/file.h"
 #include "layer/blank_weights.h"
 
 namespace crescent {
@@ -29,7 +30,7 @@ std::string folder_of(const std::string& path) {
 
 bool is_folder(const std::string& path) {
   struct stat status {};
-  return stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+  return stat(system_path(path), &status) == 0 && S_ISDIR(status.st_mode);
 }
 
 std::shared_ptr<Format> writer(const std::string& path) {

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "crescent/export.h"
+#include "crescent/file.h"
 #include "crescent/value.h"
 
 namespace crescent {
@@ -67,15 +68,10 @@ std::vector<IndexedPlugin> read_index(const std::string& directory) {
 }
 
 void write_index(const std::string& directory, const std::vector<IndexedPlugin>& plugins) {
-  const std::string path = (fs::path(directory) / kIndexName).string(), draft = path + ".new";
   List entries;
   for (const IndexedPlugin& plugin : plugins) entries.push_back(to_value(plugin));
-  std::ofstream file(draft, std::ios::binary);
-  file << to_json(Dict{{"crescent", CRESCENT_VERSION}, {"plugins", entries}}, 1) << '\n';
-  file.close();
-  std::error_code error;
-  if (file) fs::rename(draft, path, error);
-  if (!file || error) fail("cannot write '", path, "'");
+  replace_file((fs::path(directory) / kIndexName).string(),
+               to_json(Dict{{"crescent", CRESCENT_VERSION}, {"plugins", entries}}, 1) + '\n');
 }
 
 }  // namespace crescent

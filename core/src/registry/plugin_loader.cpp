@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "crescent/file.h"
 #include "registry/core_classes.h"
 #include "registry/plugin_path.h"
 #include "registry/plugin_stamp.h"
@@ -131,7 +132,7 @@ PluginRecord PluginLoader::load(const std::string& path) {
   prepare();
   std::lock_guard lock(mutex_);
   struct stat status {};
-  const bool there = stat(path.c_str(), &status) == 0;
+  const bool there = stat(system_path(path), &status) == 0;
   const FileId id{status.st_dev, status.st_ino};
   if (auto known = loaded_.find(id); there && known != loaded_.end()) return known->second;
   try {

@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "crescent/error.h"
+#include "crescent/file.h"
 #include "registry/core_classes.h"
 
 namespace crescent {
@@ -27,7 +28,8 @@ constexpr Elf64_Half kMachine = EM_AARCH64;
 
 class ElfFile {
  public:
-  explicit ElfFile(const std::string& path) : path_(path), file_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
+  explicit ElfFile(const std::string& path)
+      : path_(path), file_(open(system_path(path), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
     struct stat status {};
     if (file_ < 0 || fstat(file_, &status) != 0) refuse("cannot open the plugin: ", std::strerror(errno));
     if (!S_ISREG(status.st_mode)) refuse("not a Crescent plugin: not a file");

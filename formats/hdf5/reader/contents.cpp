@@ -3,47 +3,21 @@
 #include <algorithm>
 #include <memory>
 #include <new>
+#include <optional>
 #include <vector>
 
-#include "../src/tree.h"
+#include "../src/seal.h"
+#include "attributes.h"
+#include "refusal.h"
 
 namespace crescent::hdf5 {
 namespace {
 
 constexpr size_t kDeepest = 32;
-constexpr hsize_t kMostAttributes = 4096;
 constexpr hsize_t kMostMembers = 65536;
-constexpr uint64_t kLargestAttribute = uint64_t{64} << 20;
-constexpr uint64_t kMostTexts = uint64_t{1} << 20;
 constexpr uint64_t kLargestChunk = uint64_t{256} << 20;
 // Deflate cannot do better than about 1030 to 1; what promises more is a trap, unless it is small.
 constexpr uint64_t kBestCompression = 1100, kSmall = uint64_t{64} << 20;
-
-/// The innermost complaint of libhdf5, which is the most specific one.
-std::string library_message() {
-  std::string message;
-  H5Ewalk2(
-      H5E_DEFAULT, H5E_WALK_UPWARD,
-      [](unsigned n, const H5E_error2_t* error, void* text) -> herr_t {
-        if (n == 0 && error->desc) *static_cast<std::string*>(text) = error->desc;
-        return 0;
-      },
-      &message);
-  return message.empty() ? "it cannot be read" : message;
-}
-
-[[noreturn]] void refuse(const std::string& why) {
-  throw Refused(why);
-}
-
-void check(herr_t status) {
-  if (status < 0) refuse(library_message());
-}
-
-Handle checked(hid_t id, Handle::Close close) {
-  if (id < 0) refuse(library_message());
-  return Handle(id, close);
-}
 
 // ---- opening --------------------------------------------------------------------------------
 
@@ -83,127 +57,27 @@ Handle open_image(std::span<const std::byte> image) {
   return checked(H5Fopen("image", H5F_ACC_RDONLY, access), H5Fclose);
 }
 
-// ---- attributes -----------------------------------------------------------------------------
+// ---- seals ----------------------------------------------------------------------------------
 
-/// Number of elements by our own multiplication: H5Sget_simple_extent_npoints overflows.
-uint64_t element_count(const std::vector<hsize_t>& dims) {
-  uint64_t count = 1;
-  for (hsize_t dim : dims)
-    if (__builtin_mul_overflow(count, dim, &count)) refuse("its shape is impossibly large");
-  return count;
+[[noreturn]] void refuse_damage() {
+  refuse("it is damaged: it is not what was saved under this name");
 }
 
-std::vector<hsize_t> dims_of(hid_t space) {
-  int rank = H5Sget_simple_extent_ndims(space);
-  if (rank < 0 || rank > H5S_MAX_RANK) refuse("its shape cannot be read");
-  std::vector<hsize_t> dims(static_cast<size_t>(rank));
-  check(H5Sget_simple_extent_dims(space, dims.data(), nullptr));
-  return dims;
+[[noreturn]] void refuse_unsealed() {
+  refuse("it is damaged: its checksum is missing");
 }
 
-std::string trimmed(const char* text, size_t size, H5T_str_t padding) {
-  size = std::find(text, text + size, '\0') - text;
-  while (padding == H5T_STR_SPACEPAD && size > 0 && text[size - 1] == ' ') --size;
-  return {text, size};
-}
-
-std::vector<std::string> fixed_texts(hid_t attribute, hid_t type, uint64_t count) {
-  uint64_t width = H5Tget_size(type), total = 0;
-  if (__builtin_mul_overflow(width, count, &total) || total > kLargestAttribute)
-    refuse("it is impossibly large");
-  std::vector<char> bytes(total);
-  check(H5Aread(attribute, type, bytes.data()));
-  std::vector<std::string> texts;
-  for (uint64_t i = 0; i < count; ++i)
-    texts.push_back(trimmed(bytes.data() + i * width, width, H5Tget_strpad(type)));
-  return texts;
-}
-
-std::vector<std::string> variable_texts(hid_t attribute, hid_t type, hid_t space, uint64_t count) {
-  std::vector<char*> pointers(count);
-  check(H5Aread(attribute, type, pointers.data()));
-  std::vector<std::string> texts;
-  for (const char* text : pointers) texts.emplace_back(text ? text : "");
-  H5Dvlen_reclaim(type, space, H5P_DEFAULT, pointers.data());
-  return texts;
-}
-
-std::vector<std::string> texts_of(hid_t attribute, hid_t type, hid_t space, uint64_t count) {
-  htri_t variable = H5Tis_variable_str(type);
-  check(variable);
-  return variable ? variable_texts(attribute, type, space, count)
-                  : fixed_texts(attribute, type, count);
-}
-
-void pack_texts(const std::vector<std::string>& texts, Packer& answer) {
-  answer.add(static_cast<uint64_t>(texts.size()));
-  for (const std::string& text : texts) answer.add(text);
-}
-
-template <class T>
-T number_of(hid_t attribute, hid_t type) {
-  T number{};
-  check(H5Aread(attribute, type, &number));
-  return number;
-}
-
-/// Type, space and count of an attribute, with everything checked that its header says.
-struct OpenAttribute {
-  OpenAttribute(hid_t object, const std::string& name)
-      : id(checked(H5Aopen(object, name.c_str(), H5P_DEFAULT), H5Aclose)),
-        type(checked(H5Aget_type(id), H5Tclose)),
-        space(checked(H5Aget_space(id), H5Sclose)),
-        null(H5Sget_simple_extent_type(space) == H5S_NULL),
-        dims(null ? std::vector<hsize_t>{} : dims_of(space)),
-        count(null ? 0 : element_count(dims)) {
-    if (dims.size() > 1 || count > kMostTexts || H5Aget_storage_size(id) > kLargestAttribute)
-      refuse("it is larger than any attribute of a model");
-  }
-  bool is(H5T_class_t wanted) const { return H5Tget_class(type) == wanted; }
-  std::vector<std::string> texts() const {
-    return count == 0 ? std::vector<std::string>{} : texts_of(id, type, space, count);
-  }
-
-  Handle id, type, space;
-  bool null;
-  std::vector<hsize_t> dims;
-  uint64_t count;
-};
-
-void pack_attribute(const OpenAttribute& attribute, Packer& answer) {
-  bool list = !attribute.dims.empty();
-  if (attribute.is(H5T_STRING) && !list) {
-    auto texts = attribute.texts();
-    answer.add(AttributeKind::text).add(texts.empty() ? "" : texts.front());
-  } else if (list && (attribute.is(H5T_STRING) ||
-                      attribute.count == 0)) {  // h5py: an empty list has type float64
-    answer.add(AttributeKind::texts);
-    pack_texts(attribute.texts(), answer);
-  } else if (!list && attribute.is(H5T_INTEGER)) {
-    answer.add(AttributeKind::integer).add(number_of<int64_t>(attribute.id, H5T_NATIVE_INT64));
-  } else if (!list && attribute.is(H5T_FLOAT)) {
-    answer.add(AttributeKind::real).add(number_of<double>(attribute.id, H5T_NATIVE_DOUBLE));
-  } else {
-    refuse("expected a text, a list of texts or a number");
-  }
-}
-
-bool has_attribute(hid_t object, const std::string& name) {
-  htri_t exists = H5Aexists(object, name.c_str());
-  check(exists);
-  return exists > 0;
-}
-
-/// name0, name1, ...: how Keras stores a list over 64 KB.
-std::vector<std::string> pieces_of(hid_t object, const std::string& name) {
-  std::vector<std::string> texts;
-  for (hsize_t i = 0; i < kMostAttributes && has_attribute(object, name + std::to_string(i)); ++i) {
-    OpenAttribute piece(object, name + std::to_string(i));
-    if (!piece.is(H5T_STRING)) refuse("expected a list of texts");
-    for (std::string& text : piece.texts()) texts.push_back(std::move(text));
-    if (texts.size() > kMostTexts) refuse("it is larger than any attribute of a model");
-  }
-  return texts;
+/// The object is at its path, and the attribute there if and only if it was saved, with this value.
+/// Our own attribute is an exception: without it the file is one of Keras.
+void check_seal(const std::vector<std::string>& seals, const std::string& path,
+                const std::string& name, const std::optional<AttributeValue>& value) {
+  if (seals.empty() || seals.front() != object_seal(path)) refuse_damage();
+  auto seal = std::find_if(seals.begin(), seals.end(),
+                           [&](const std::string& text) { return sealed_name(text) == name; });
+  bool saved = seal != seals.end();
+  if (saved && !value && name == kOwn) return;
+  if (saved != value.has_value()) refuse_damage();
+  if (saved && attribute_seal(path, {name, *value}) != *seal) refuse_damage();
 }
 
 // ---- datasets -------------------------------------------------------------------------------
@@ -312,7 +186,7 @@ struct OpenDataset {
     H5S_class_t kind = H5Sget_simple_extent_type(space);
     if (kind != H5S_SCALAR && kind != H5S_SIMPLE) refuse("it has no shape");
     dims = dims_of(space);
-    auto size = byte_count(type.element, {dims.begin(), dims.end()});
+    auto size = byte_count(type.element, shape());
     if (!size) refuse("its shape is impossibly large");
     bytes = *size;
     check_storage(file_size);
@@ -334,6 +208,8 @@ struct OpenDataset {
         refuse("it is a view of other files, which are never opened");
     }
   }
+
+  std::vector<uint64_t> shape() const { return {dims.begin(), dims.end()}; }
 
   /// Where its values lie in the file as they are in memory.
   uint64_t place(hid_t file) const {
@@ -365,7 +241,11 @@ struct OpenDataset {
 };
 
 Contents::Contents(std::span<const std::byte> image)
-    : size_(image.size()), file_(open_image(image)) {}
+    : size_(image.size()), file_(open_image(image)) {
+  Handle root = open("");
+  sealed_ = has_attribute(root, kSeals);
+  ours_ = sealed_ || has_attribute(root, kOwn);
+}
 
 Contents::~Contents() = default;
 
@@ -405,23 +285,36 @@ void Contents::attribute(const std::string& path, const std::string& name, Packe
   check(H5Oget_info2(object, &facts, H5O_INFO_NUM_ATTRS));
   if (facts.num_attrs > kMostAttributes)
     refuse("it has more than " + std::to_string(kMostAttributes) + " attributes");
-  if (has_attribute(object, name)) return pack_attribute(OpenAttribute(object, name), answer);
-  auto pieces = pieces_of(object, name);
-  if (pieces.empty()) throw Missing{};
-  pack_texts(pieces, answer.add(AttributeKind::texts));
+  auto value = value_if_any(object, name);
+  if (has_attribute(object, kSeals))
+    check_seal(OpenAttribute(object, kSeals).texts(), path, name, value);
+  else if (sealed_)
+    refuse_unsealed();
+  if (!value) throw Missing{};
+  pack(*value, answer);
+}
+
+/// CRC-32C of the bytes; -1 when a file of somebody else has none.
+int64_t Contents::checksum_of(const OpenDataset& dataset, const std::string& path) const {
+  if (!has_attribute(dataset.id, kChecksum)) {
+    if (ours_) refuse_unsealed();
+    return -1;
+  }
+  OpenAttribute stored(dataset.id, kChecksum);
+  if (!stored.is(H5T_INTEGER) || !stored.dims.empty()) refuse_damage();
+  auto checksum = stored.integer();
+  auto of_bytes = static_cast<uint32_t>(checksum);
+  bool sealed = sealed_ || checksum != of_bytes;
+  if (sealed && checksum != sealed_checksum(path, dataset.type.element, dataset.shape(), of_bytes))
+    refuse_damage();
+  return of_bytes;
 }
 
 void Contents::describe(const std::string& path, Packer& answer) const {
   OpenDataset dataset(open(path, H5I_DATASET), size_);
   answer.add(dataset.type.element).add(static_cast<uint8_t>(dataset.dims.size()));
   for (hsize_t dim : dataset.dims) answer.add(static_cast<uint64_t>(dim));
-  int64_t checksum = -1;
-  if (has_attribute(dataset.id, kChecksum)) {
-    OpenAttribute stored(dataset.id, kChecksum);
-    if (stored.is(H5T_INTEGER) && stored.dims.empty())
-      checksum = number_of<int64_t>(stored.id, H5T_NATIVE_INT64);
-  }
-  answer.add(checksum).add(dataset.place(file_)).add(dataset.rows_a_chunk());
+  answer.add(checksum_of(dataset, path)).add(dataset.place(file_)).add(dataset.rows_a_chunk());
 }
 
 void Contents::list(const std::string& path, Packer& answer) const {
@@ -436,7 +329,8 @@ void Contents::list(const std::string& path, Packer& answer) const {
       },
       &names));
   std::sort(names.begin(), names.end());
-  pack_texts(names, answer);
+  answer.add(static_cast<uint64_t>(names.size()));
+  for (const std::string& name : names) answer.add(name);
 }
 
 void Contents::read(const std::string& path, std::span<std::byte> target) const {

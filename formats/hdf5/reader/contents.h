@@ -5,21 +5,12 @@
 #include <map>
 #include <memory>
 #include <span>
-#include <stdexcept>
 #include <string>
 
 #include "../src/handle.h"
 #include "../src/wire.h"
 
 namespace crescent::hdf5 {
-
-/// The object or attribute does not exist.
-struct Missing {};
-
-/// It exists, and this reader does not touch it; the text says why.
-struct Refused : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
 
 struct OpenDataset;
 
@@ -41,11 +32,13 @@ class Contents {
  private:
   Handle open(const std::string& path) const;
   Handle open(const std::string& path, H5I_type_t type) const;
-
+  int64_t checksum_of(const OpenDataset& dataset, const std::string& path) const;
   OpenDataset& open_for_rows(const std::string& path);
 
   size_t size_;
   Handle file_;
+  bool sealed_ = false;  ///< we wrote it: every object that is asked for has a seal
+  bool ours_ = false;  ///< we wrote it, maybe before there were seals: every dataset has a checksum
   std::map<std::string, std::unique_ptr<OpenDataset>> row_datasets_;
 };
 

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "contents.h"
+#include "refusal.h"
 #include "sandbox.h"
 
 namespace crescent::hdf5 {

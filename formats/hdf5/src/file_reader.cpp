@@ -11,7 +11,7 @@
 #include "crc32c.h"
 #include "crescent/data.h"
 #include "crescent/error.h"
-#include "file_size_signal.h"
+#include "crescent/file.h"
 #include "in_parallel.h"
 
 namespace crescent::hdf5 {
@@ -43,7 +43,7 @@ std::string place(const std::string& object, const std::string& attribute) {
 }
 
 Descriptor open_regular(const std::string& path, uint64_t& size) {
-  Descriptor file(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
+  Descriptor file(open(system_path(path), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
   struct stat status;
   if (file < 0 || fstat(file, &status) != 0) fail("cannot open '", path, "': ", strerror(errno));
   if (S_ISDIR(status.st_mode))
@@ -119,7 +119,7 @@ std::vector<std::string> unpack_texts(Unpacker& answer) {
   return texts;
 }
 
-std::optional<FileReader::AttributeValue> unpack_attribute(Unpacker& answer) {
+std::optional<AttributeValue> unpack_attribute(Unpacker& answer) {
   switch (answer.number<AttributeKind>()) {
     case AttributeKind::text:
       return answer.text();
@@ -180,8 +180,8 @@ std::vector<std::optional<Unpacker>> FileReader::ask(const Request& request) {
   return answers;
 }
 
-std::optional<FileReader::AttributeValue> FileReader::attribute(const std::string& object,
-                                                                const std::string& name) {
+std::optional<AttributeValue> FileReader::attribute(const std::string& object,
+                                                    const std::string& name) {
   Request request{Operation::attribute, {Packer().add(object).add(name)}, {place(object, name)}};
   auto answer = std::move(ask(request).front());
   if (!answer) return std::nullopt;

@@ -11,7 +11,7 @@
 #include "child.h"
 #include "crescent/tensor.h"
 #include "file_lease.h"
-#include "tree.h"
+#include "seal.h"
 
 namespace crescent::hdf5 {
 
@@ -29,7 +29,6 @@ class FileReader {
   explicit FileReader(const std::string& path);
   ~FileReader();
 
-  using AttributeValue = decltype(Attribute::value);
   /// Nothing when the object or the attribute is not there.
   std::optional<AttributeValue> attribute(const std::string& object, const std::string& name);
   std::optional<std::string> text(const std::string& object, const std::string& name);

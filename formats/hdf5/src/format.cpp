@@ -8,9 +8,9 @@
 
 #include <algorithm>
 
-#include "atomic_file.h"
 #include "config_in.h"
 #include "config_out.h"
+#include "crescent/file.h"
 #include "crescent/format.h"
 #include "crescent/plugin.h"
 #include "image.h"
@@ -22,7 +22,6 @@
 namespace crescent::hdf5 {
 namespace {
 
-constexpr const char* kOwn = "crescent";
 constexpr std::string_view kSignature("\x89HDF\r\n\x1a\n", 8);
 constexpr const char* kEndings[] = {".h5", ".hdf5", ".hdf", ".he5"};
 
@@ -31,7 +30,7 @@ void save(const Tree& tree, const std::string& path) {
 }
 
 void check_overwrite(const std::string& path, const SaveOptions& options) {
-  if (!options.overwrite && access(path.c_str(), F_OK) == 0)
+  if (!options.overwrite && access(system_path(path), F_OK) == 0)
     fail("'", path, "' exists already; pass overwrite=true to replace it");
 }
 
@@ -55,23 +54,33 @@ List input_shapes(Model& model) {
   return shapes;
 }
 
-Dict own_description(Model& model, const Value& config, const Value& compile) {
+/// What must be in the file, so that nothing starts anew because it was lost.
+List groups_of(const Tree& tree) {
+  List groups;
+  for (const Node& node : tree)
+    if (!node.path.empty() && node.path.find('/') == node.path.npos) groups.push_back(node.path);
+  return groups;
+}
+
+Dict own_description(Model& model, const Value& config, const Value& compile, const Tree& tree) {
   return {{"version", CRESCENT_VERSION},
           {"model", config},
           {"input_shapes", input_shapes(model)},
           {"compile", compile},
           {"epochs_trained", model.epochs_trained()},
+          {"groups", groups_of(tree)},
           {"plugins", plugins_of(model)}};
 }
 
-Node root(Model& model, const SaveOptions& options) {
+/// Of a file that holds `tree`.
+Node root(Model& model, const SaveOptions& options, const Tree& tree) {
   Value config = model_config(model);
   Value compile = model.compiled() && options.include_optimizer ? model.compile_config() : Value();
   Node node{"",
             {{"keras_version", std::string(kKerasVersion)},
              {"backend", std::string(kBackend)},
              {"model_config", to_json(keras_model_config(config, options.target))},
-             {kOwn, to_json(own_description(model, config, compile))}},
+             {kOwn, to_json(own_description(model, config, compile, tree))}},
             {}};
   if (!compile.is_null())
     node.attributes.push_back({"training_config", to_json(keras_training_config(compile))});
@@ -116,6 +125,11 @@ struct Description {
       fail("'", file.path(),
            "': No model found in config. The file has no model_config: if it holds weights only, "
            "build the model and call load_weights");
+    if (const Value& groups = member(own, "groups"); groups.is_list())
+      for (const Value& group : groups.as_list())
+        if (!file.members(group.as_string()))
+          fail("'", file.path(), "' is damaged: '/", group.as_string(),
+               "' is missing; nothing was loaded");
   }
   Value own;
   Origin origin;
@@ -174,11 +188,12 @@ class Hdf5Format final : public Format {
 
   void save_model(Model& model, const std::string& path, const SaveOptions& options) override {
     check_overwrite(path, options);
-    Tree tree{root(model, options)};
+    Tree tree;
     write_weights(tree, model, "model_weights");
     if (model.compiled() && options.include_optimizer)
       write_optimizer(tree, *model.optimizer(), options.target);
     write_random_state(tree, model);
+    tree.insert(tree.begin(), root(model, options, tree));
     save(tree, path);
   }
 

@@ -8,6 +8,7 @@
 #include "crc32c.h"
 #include "crescent/error.h"
 #include "in_parallel.h"
+#include "seal.h"
 #include "sparse_file.h"
 
 namespace crescent::hdf5 {
@@ -183,6 +184,23 @@ void check_path(const std::string& path) {
   }
 }
 
+std::vector<std::string> seals_of(const Node& group) {
+  std::vector<std::string> seals{object_seal(group.path)};
+  for (const Attribute& attribute : group.attributes)
+    seals.push_back(attribute_seal(group.path, attribute));
+  return seals;
+}
+
+/// What damage to the node is seen by.
+Attribute seal_of(const Node& node, uint32_t checksum) {
+  if (!node.data) return {kSeals, seals_of(node)};
+  return {kChecksum, sealed_checksum(node.path, node.data->element, node.data->shape, checksum)};
+}
+
+bool has_root(const Tree& tree) {
+  return std::any_of(tree.begin(), tree.end(), [](const Node& node) { return node.path.empty(); });
+}
+
 uint64_t bytes_of(const Node& node) {
   return node.data ? *byte_count(node.data->element, node.data->shape) : 0;
 }
@@ -231,9 +249,11 @@ void FileImage::write_node(hid_t file, const Node& node, uint32_t checksum) {
   if (!node.path.empty() && H5Lexists(file, node.path.c_str(), H5P_DEFAULT) > 0)
     fail("hdf5: cannot write two objects of the name ", what);
   Handle object = node.data ? write_dataset(file, node, what) : open_group(file, node.path, what);
-  if (node.data) AttributeWriter(object, node.path, kChecksum)(int64_t{checksum});
-  for (const Attribute& attribute : node.attributes)
+  auto write = [&](const Attribute& attribute) {
     std::visit(AttributeWriter(object, node.path, attribute.name), attribute.value);
+  };
+  for (const Attribute& attribute : node.attributes) write(attribute);
+  write(seal_of(node, checksum));
 }
 
 /// Numbers, and copies of what lies between them.
@@ -255,6 +275,7 @@ void FileImage::cut(hid_t file) {
 FileImage::FileImage(const Tree& tree) {
   Handle file = new_file();
   std::vector<uint32_t> checksums = checksums_of(tree);
+  if (!has_root(tree)) write_node(file, Node(), 0);
   for (size_t i = 0; i < tree.size(); ++i) write_node(file, tree[i], checksums[i]);
   check(H5Fflush(file, H5F_SCOPE_GLOBAL), "the file image");
   cut(file);

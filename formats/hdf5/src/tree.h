@@ -47,8 +47,11 @@ struct Array {
   bool finite = true;  ///< read from a file: no NaN and no infinity among float32 and float64
 };
 
-/// Attribute of every dataset we write: CRC-32C of its bytes. Keras ignores it.
-inline constexpr const char* kChecksum = "crescent_crc32c";
+/// Attributes that we add and Keras ignores: of the root, what we know of a model; of every
+/// dataset, CRC-32C of its bytes and its seal; of every group, the seals of its other attributes
+/// (seal.h).
+inline constexpr const char *kOwn = "crescent", *kChecksum = "crescent_crc32c",
+                            *kSeals = "crescent_seals";
 
 struct Attribute {
   std::string name;

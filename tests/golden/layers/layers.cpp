@@ -1,6 +1,5 @@
 // Every case of layers.h5: outputs and gradients of one call, eager and compiled, and the weights after it.
 #include <catch2/catch.hpp>
-#include <filesystem>
 
 #include "golden/recorded.h"
 
@@ -19,7 +18,7 @@ struct Case {
   std::string place(const char* part) const { return name + "/" + part; }
 };
 
-CallOptions options_of(const Value& call_args) {
+CallOptions call_options(const Value& call_args) {
   CallOptions options;
   for (const auto& [key, value] : call_args.as_dict()) {
     if (key == "training") options.training = value.as_bool();
@@ -27,6 +26,37 @@ CallOptions options_of(const Value& call_args) {
   }
   return options;
 }
+
+/// Classes that are not there yet.
+const std::set<std::string> kMissing = {"AdditiveAttention",  "Attention",
+                                        "Bidirectional",      "ConvLSTM2D",
+                                        "Cropping1D",         "Cropping2D",
+                                        "DepthwiseConv1D",    "DepthwiseConv2D",
+                                        "GroupNormalization", "GroupedQueryAttention",
+                                        "Rescaling",          "SeparableConv2D",
+                                        "TimeDistributed",    "UnitNormalization",
+                                        "UpSampling1D",       "UpSampling2D",
+                                        "ZeroPadding1D",      "ZeroPadding2D"};
+
+/// What one call gives.
+struct Results {
+  Tensors outputs, grad_inputs, grad_weights;
+
+  Tensors all() const {
+    Tensors all = outputs;
+    all.insert(all.end(), grad_inputs.begin(), grad_inputs.end());
+    all.insert(all.end(), grad_weights.begin(), grad_weights.end());
+    return all;
+  }
+  /// The same, from the tensors of all().
+  Results with(const Tensors& all) const {
+    Results other = *this;
+    auto next = all.begin();
+    for (Tensors* part : {&other.outputs, &other.grad_inputs, &other.grad_weights})
+      for (Tensor& tensor : *part) tensor = *next++;
+    return other;
+  }
+};
 
 Tensors weight_gradients(GradientTape& tape, const Tensors& outputs, const Case& c) {
   Tensors sums;
@@ -40,7 +70,7 @@ Tensors weight_gradients(GradientTape& tape, const Tensors& outputs, const Case&
 }
 
 /// Outputs, then gradients of sum(outputs . upstream) where the recording has them.
-Tensors run(const Case& c, const Tensors& inputs) {
+Results run(const Case& c, const Tensors& inputs) {
   Tensors watched;
   GradientTape tape;
   for (const Tensor& x : inputs)
@@ -50,38 +80,31 @@ Tensors run(const Case& c, const Tensors& inputs) {
     }
   const Tensors outputs = (*c.layer)(inputs, c.options);
   tape.stop();
-  Tensors all = outputs;
-  if (c.upstream.empty()) return all;
-  for (const Tensor& g : tape.gradient(outputs, watched, c.upstream)) all.push_back(g);
-  for (const Tensor& g : weight_gradients(tape, outputs, c)) all.push_back(g);
-  return all;
+  if (c.upstream.empty()) return {outputs, {}, {}};
+  return {outputs, tape.gradient(outputs, watched, c.upstream), weight_gradients(tape, outputs, c)};
 }
 
-void compare(const Case& c, const Tensors& results, const char* mode) {
-  const Tensors outputs = c.file.tensors(c.place("outputs"));
-  const Tensors grad_inputs = c.file.tensors(c.place("grad_inputs")), grad_weights = c.file.tensors(c.place("grad_weights"));
-  size_t next = 0;
-  auto check = [&](const Tensors& wanted, const char* part, Tolerance tolerance) {
-    for (size_t i = 0; i < wanted.size(); ++i, ++next) {
-      INFO(c.name << ", " << mode << ", " << part << "/" << i);
-      REQUIRE(next < results.size());
-      CHECK(difference(results[next], wanted[i], tolerance) == "");
-    }
-  };
-  check(outputs, "outputs", kValues);
-  if (c.upstream.empty()) return;
-  check(grad_inputs, "grad_inputs", kGradients);
-  check(grad_weights, "grad_weights", kGradients);
-}
-
-void compare_state(const Case& c, const char* mode) {
-  if (!c.file.has(c.place("weights_after"))) return;
-  const Tensors wanted = c.file.tensors(c.place("weights_after")), got = c.layer->get_weights();
+/// Every dataset of the group has its result, and every result its dataset; nothing when the group
+/// is not recorded.
+int compare(const Case& c, const Tensors& got, const char* part, const char* mode,
+            Tolerance tolerance) {
+  if (!c.file.has(c.place(part))) return 0;
+  const Tensors wanted = c.file.tensors(c.place(part));
+  INFO(c.name << ", " << mode << ", " << part);
   REQUIRE(got.size() == wanted.size());
   for (size_t i = 0; i < wanted.size(); ++i) {
-    INFO(c.name << ", " << mode << ", weights_after/" << i);
-    CHECK(difference(got[i], wanted[i], kValues) == "");
+    INFO("number " << i);
+    CHECK(difference(got[i], wanted[i], tolerance) == "");
   }
+  return static_cast<int>(wanted.size());
+}
+
+/// How many tensors were compared.
+int compare(const Case& c, const Results& results, const char* mode) {
+  return compare(c, results.outputs, "outputs", mode, kValues) +
+         compare(c, results.grad_inputs, "grad_inputs", mode, kGradients) +
+         compare(c, results.grad_weights, "grad_weights", mode, kGradients) +
+         compare(c, c.layer->get_weights(), "weights_after", mode, kValues);
 }
 
 /// Masks ride on the first input.
@@ -97,35 +120,34 @@ void run_case(const Case& c) {
   c.layer->build_for(shapes);
   const Tensors weights = c.file.tensors(c.place("weights"));
   c.layer->set_weights(weights);
-  compare(c, run(c, c.inputs), "eager");
-  compare_state(c, "eager");
+  const Results eager = run(c, c.inputs);
+  if (compare(c, eager, "eager") == 0)
+    FAIL_CHECK(c.name << ": the recording has nothing to compare");
   c.layer->set_weights(weights);
-  const Function compiled([&c](const Tensors& inputs) { return run(c, inputs); });
-  compare(c, compiled(c.inputs), "compiled");
-  compare_state(c, "compiled");
+  const Function compiled([&c](const Tensors& inputs) { return run(c, inputs).all(); });
+  compare(c, eager.with(compiled(c.inputs)), "compiled");
 }
 
 }  // namespace
 
 TEST_CASE("layers give Keras' outputs and gradients, eager and compiled") {
   const std::string path = folder() + "/layers.h5";
-  if (!std::filesystem::exists(path)) {
-    WARN("no layers.h5 in this set");
-    return;
-  }
+  if (!there(path)) return;
   const Recording file(path);
-  Tally tally;
+  Tally tally(kMissing);
   for (const std::string& name : file.names("/")) {
     const std::string class_name = file.text(name, "class_name");
     INFO(name << " (" << class_name << ")");
     const std::string version = file.text_if_any(name, "keras_version").value_or("3");
     try {
-      LayerPtr layer = layer_if_known(class_name, file.json(name, "config"), version);
+      LayerPtr layer = layer_if_known(class_name, options_of(file, name), version);
       if (!layer) {
         tally.skipped(class_name);
         continue;
       }
-      Case c{file, name, layer, {}, {}, options_of(parse_json(file.text_if_any(name, "call_args").value_or("{}")))};
+      Case c{file,  name,
+             layer, {},
+             {},    call_options(parse_json(file.text_if_any(name, "call_args").value_or("{}")))};
       read_inputs(c);
       run_case(c);
       tally.compared();
@@ -133,4 +155,5 @@ TEST_CASE("layers give Keras' outputs and gradients, eager and compiled") {
       FAIL_CHECK(name << ": " << error.what());
     }
   }
+  tally.check();
 }

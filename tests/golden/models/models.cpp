@@ -44,15 +44,29 @@ void check_predictions(const std::string& model_path, const std::string& io_path
   }
 }
 
+/// Folders of the recorded set, and what of them cannot be compared yet: a class is missing, or the
+/// format.
+const std::set<std::string> kFolders = {"keras231", "keras231tf", "models", "oldkeras", "tiny"};
+const std::set<std::string> kMissing = {"applications/DenseNet121: no HDF5 file",
+                                        "applications/EfficientNetB0: no HDF5 file",
+                                        "applications/MobileNet: no HDF5 file",
+                                        "applications/ResNet50: no HDF5 file",
+                                        "applications/VGG16: no HDF5 file",
+                                        "models/cnn_bn: SeparableConv2D",
+                                        "models/text_lstm: Bidirectional",
+                                        "tiny/str_ww_ref_model: DepthwiseConv2D",
+                                        "tiny/vww_96: DepthwiseConv2D"};
+
 void check_folder(const std::string& folder, Tally& tally) {
   for (const std::string& io : files_ending(folder, ".io.h5")) {
-    const std::string path = folder + "/" + io.substr(0, io.size() - 6) + ".h5";
-    if (!fs::exists(path)) continue;
+    const std::string name = io.substr(0, io.size() - 6), path = folder + "/" + name + ".h5";
+    const std::string place = fs::path(folder).filename().string() + "/" + name;
     INFO(path);
     try {
-      const std::vector<std::string> missing = missing_classes(path);
+      const std::vector<std::string> missing =
+          fs::exists(path) ? missing_classes(path) : std::vector<std::string>{"no HDF5 file"};
       if (!missing.empty()) {
-        tally.skipped(missing.front());
+        tally.skipped(place + ": " + missing.front());
         continue;
       }
       check_predictions(path, folder + "/" + io);
@@ -104,20 +118,27 @@ void check_training(const std::string& path, bool eagerly) {
 }  // namespace
 
 TEST_CASE("models that Keras saved predict what Keras predicted") {
-  Tally tally;
+  if (!there(folder())) return;
+  Tally tally(kMissing);
   check_folder(folder(), tally);
   for (const auto& entry : fs::directory_iterator(folder()))
     if (entry.is_directory()) check_folder(entry.path(), tally);
+  if (source() == Source::recorded)
+    for (const std::string& name : kFolders) there(folder() + "/" + name);
+  tally.check();
 }
 
 TEST_CASE("training follows Keras' losses, metrics and final weights") {
+  const std::string models = folder() + "/models";
+  if (source() != Source::own && !there(models)) return;
   Tally tally;
-  for (const std::string& name : files_ending(folder() + "/models", ".h5")) {
+  for (const std::string& name : files_ending(models, ".h5")) {
     if (!name.starts_with("train_")) continue;
     for (const bool eagerly : {false, true}) {
       INFO(name << (eagerly ? ", eager" : ", compiled"));
-      check_training(folder() + "/models/" + name, eagerly);
+      check_training(models + "/" + name, eagerly);
     }
     tally.compared();
   }
+  if (source() == Source::recorded) tally.check();
 }

@@ -1,4 +1,4 @@
-#include "atomic_file.h"
+#include "crescent/file.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -11,14 +11,13 @@
 #include <atomic>
 #include <cerrno>
 #include <charconv>
-#include <cstdlib>
+#include <climits>
 #include <cstring>
-#include <memory>
+#include <ctime>
 
 #include "crescent/error.h"
-#include "file_size_signal.h"
 
-namespace crescent::hdf5 {
+namespace crescent {
 namespace {
 
 using Bytes = std::span<const std::byte>;
@@ -27,13 +26,24 @@ struct Target {
   std::string path, folder, name;
 };
 
-/// The file that `path` means after following symbolic links, whether it exists or not.
+Target split(const std::string& path) {
+  size_t slash = path.rfind('/');
+  if (slash == path.npos) return {path, ".", path};
+  return {path, slash == 0 ? "/" : path.substr(0, slash), path.substr(slash + 1)};
+}
+
+/// Where `path` leads through symbolic links, whether there is a file or not.
 Target resolve(const std::string& path) {
-  std::unique_ptr<char, decltype(&free)> real(realpath(path.c_str(), nullptr), free);
-  std::string file = real ? real.get() : path;
-  size_t slash = file.rfind('/');
-  if (slash == std::string::npos) return {file, ".", file};
-  return {file, slash == 0 ? "/" : file.substr(0, slash), file.substr(slash + 1)};
+  Target target = split(path);
+  constexpr int kMostLinks = 40;
+  for (int i = 0; i < kMostLinks; ++i) {
+    char link[PATH_MAX];
+    ssize_t size = readlink(target.path.c_str(), link, sizeof link);
+    if (size < 0) return target;
+    std::string next(link, static_cast<size_t>(size));
+    target = split(next.starts_with('/') ? next : target.folder + "/" + next);
+  }
+  fail("cannot save '", path, "': ", strerror(ELOOP));
 }
 
 std::string free_space(const std::string& folder) {
@@ -48,7 +58,8 @@ std::string free_space(const std::string& folder) {
                          ? concat(" (", size, " bytes needed", free_space(target.folder), ")")
                          : "";
   bool existed = access(target.path.c_str(), F_OK) == 0;
-  fail("cannot save '", path, "': ", strerror(error), room,
+  std::string link = target.path == path ? "" : concat(", which leads to '", target.path, "'");
+  fail("cannot save '", path, "'", link, ": ", strerror(error), room,
        existed ? "; the file that was there is untouched" : "");
 }
 
@@ -145,16 +156,45 @@ class Temporary {
 
 }  // namespace
 
+const char* system_path(const std::string& path) {
+  if (size_t at = path.find('\0'); at != path.npos)
+    fail("expected the path of a file, got a text with a zero byte in it, after '",
+         path.substr(0, at), "'");
+  return path.c_str();
+}
+
+struct NoFileSizeSignal::Masks {
+  sigset_t signal, before;
+};
+
+NoFileSizeSignal::NoFileSizeSignal() : masks_(std::make_unique<Masks>()) {
+  sigemptyset(&masks_->signal);
+  sigaddset(&masks_->signal, SIGXFSZ);
+  pthread_sigmask(SIG_BLOCK, &masks_->signal, &masks_->before);
+}
+
+NoFileSizeSignal::~NoFileSizeSignal() {
+  const timespec now{};
+  while (sigtimedwait(&masks_->signal, nullptr, &now) > 0) {
+  }
+  pthread_sigmask(SIG_SETMASK, &masks_->before, nullptr);
+}
+
 void replace_file(const std::string& path, std::span<const Bytes> pieces) {
   NoFileSizeSignal guard;
-  Target target = resolve(path);
   struct stat old;
-  if (stat(target.path.c_str(), &old) == 0 && !S_ISREG(old.st_mode))
+  if (stat(system_path(path), &old) == 0 && !S_ISREG(old.st_mode))
     fail("cannot save '", path, "': it exists and is not a regular file");
+  Target target = resolve(path);
   remove_orphans(target);
   size_t size = 0;
   for (const Bytes& piece : pieces) size += piece.size();
   if (int error = Temporary(target).commit(pieces)) fail_saving(path, target, size, error);
 }
 
-}  // namespace crescent::hdf5
+void replace_file(const std::string& path, const std::string& text) {
+  Bytes bytes = std::as_bytes(std::span(text));
+  replace_file(path, {&bytes, 1});
+}
+
+}  // namespace crescent

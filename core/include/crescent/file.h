@@ -1,0 +1,38 @@
+// Files of the system: what a path may be, and writing that happens as a whole or not at all.
+#pragma once
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "crescent/export.h"
+
+namespace crescent {
+
+/// For calls of the system, which take a zero byte for the end of a path: fails when `path` holds
+/// one.
+CRESCENT_API const char* system_path(const std::string& path);
+
+/// Afterwards `path` holds exactly these pieces, one after the other, or an error is raised and
+/// what was there is untouched: temporary file in the same folder, fsync, rename, fsync of the
+/// folder. A symbolic link stays: what it leads to is replaced, or made when it is not there.
+/// Temporary files that dead processes left for this name are removed.
+CRESCENT_API void replace_file(const std::string& path,
+                               std::span<const std::span<const std::byte>> pieces);
+CRESCENT_API void replace_file(const std::string& path, const std::string& text);
+
+/// Growing a file over the limit of the process (RLIMIT_FSIZE) raises a signal that ends it; while
+/// this object lives it is an error like others (EFBIG). For the thread that makes it.
+class CRESCENT_API NoFileSizeSignal {
+ public:
+  NoFileSizeSignal();
+  ~NoFileSizeSignal();
+  NoFileSizeSignal(const NoFileSizeSignal&) = delete;
+  NoFileSizeSignal& operator=(const NoFileSizeSignal&) = delete;
+
+ private:
+  struct Masks;
+  std::unique_ptr<Masks> masks_;
+};
+
+}  // namespace crescent

@@ -1,0 +1,114 @@
+#include "attributes.h"
+
+#include <algorithm>
+
+#include "refusal.h"
+
+namespace crescent::hdf5 {
+namespace {
+
+constexpr uint64_t kLargestAttribute = uint64_t{64} << 20;
+constexpr uint64_t kMostTexts = uint64_t{1} << 20;
+
+std::string trimmed(const char* text, size_t size, H5T_str_t padding) {
+  size = std::find(text, text + size, '\0') - text;
+  while (padding == H5T_STR_SPACEPAD && size > 0 && text[size - 1] == ' ') --size;
+  return {text, size};
+}
+
+std::vector<std::string> fixed_texts(hid_t attribute, hid_t type, uint64_t count) {
+  uint64_t width = H5Tget_size(type), total = 0;
+  if (__builtin_mul_overflow(width, count, &total) || total > kLargestAttribute)
+    refuse("it is impossibly large");
+  std::vector<char> bytes(total);
+  check(H5Aread(attribute, type, bytes.data()));
+  std::vector<std::string> texts;
+  for (uint64_t i = 0; i < count; ++i)
+    texts.push_back(trimmed(bytes.data() + i * width, width, H5Tget_strpad(type)));
+  return texts;
+}
+
+std::vector<std::string> variable_texts(hid_t attribute, hid_t type, hid_t space, uint64_t count) {
+  std::vector<char*> pointers(count);
+  check(H5Aread(attribute, type, pointers.data()));
+  std::vector<std::string> texts;
+  for (const char* text : pointers) texts.emplace_back(text ? text : "");
+  H5Dvlen_reclaim(type, space, H5P_DEFAULT, pointers.data());
+  return texts;
+}
+
+std::vector<std::string> texts_of(hid_t attribute, hid_t type, hid_t space, uint64_t count) {
+  htri_t variable = H5Tis_variable_str(type);
+  check(variable);
+  return variable ? variable_texts(attribute, type, space, count)
+                  : fixed_texts(attribute, type, count);
+}
+
+AttributeValue value_of(const OpenAttribute& attribute) {
+  bool list = !attribute.dims.empty();
+  if (attribute.is(H5T_STRING) && !list) {
+    auto texts = attribute.texts();
+    return texts.empty() ? "" : texts.front();
+  }
+  if (list && (attribute.is(H5T_STRING) || attribute.count == 0))
+    return attribute.texts();  // h5py: an empty list has type float64
+  if (!list && attribute.is(H5T_INTEGER)) return attribute.integer();
+  if (!list && attribute.is(H5T_FLOAT)) return attribute.real();
+  refuse("expected a text, a list of texts or a number");
+}
+
+/// name0, name1, ...: how Keras stores a list over 64 KB.
+std::vector<std::string> pieces_of(hid_t object, const std::string& name) {
+  std::vector<std::string> texts;
+  for (hsize_t i = 0; i < kMostAttributes && has_attribute(object, name + std::to_string(i)); ++i) {
+    OpenAttribute piece(object, name + std::to_string(i));
+    if (!piece.is(H5T_STRING)) refuse("expected a list of texts");
+    for (std::string& text : piece.texts()) texts.push_back(std::move(text));
+    if (texts.size() > kMostTexts) refuse("it is larger than any attribute of a model");
+  }
+  return texts;
+}
+
+}  // namespace
+
+bool has_attribute(hid_t object, const std::string& name) {
+  htri_t exists = H5Aexists(object, name.c_str());
+  check(exists);
+  return exists > 0;
+}
+
+OpenAttribute::OpenAttribute(hid_t object, const std::string& name)
+    : id(checked(H5Aopen(object, name.c_str(), H5P_DEFAULT), H5Aclose)),
+      type(checked(H5Aget_type(id), H5Tclose)),
+      space(checked(H5Aget_space(id), H5Sclose)),
+      null(H5Sget_simple_extent_type(space) == H5S_NULL),
+      dims(null ? std::vector<hsize_t>{} : dims_of(space)),
+      count(null ? 0 : element_count(dims)) {
+  if (dims.size() > 1 || count > kMostTexts || H5Aget_storage_size(id) > kLargestAttribute)
+    refuse("it is larger than any attribute of a model");
+}
+
+std::vector<std::string> OpenAttribute::texts() const {
+  return count == 0 ? std::vector<std::string>{} : texts_of(id, type, space, count);
+}
+
+int64_t OpenAttribute::integer() const {
+  int64_t number = 0;
+  check(H5Aread(id, H5T_NATIVE_INT64, &number));
+  return number;
+}
+
+double OpenAttribute::real() const {
+  double number = 0;
+  check(H5Aread(id, H5T_NATIVE_DOUBLE, &number));
+  return number;
+}
+
+std::optional<AttributeValue> value_if_any(hid_t object, const std::string& name) {
+  if (has_attribute(object, name)) return value_of(OpenAttribute(object, name));
+  auto pieces = pieces_of(object, name);
+  if (pieces.empty()) return std::nullopt;
+  return pieces;
+}
+
+}  // namespace crescent::hdf5

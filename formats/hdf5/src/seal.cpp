@@ -1,0 +1,54 @@
+#include "seal.h"
+
+#include <cstdio>
+
+#include "crc32c.h"
+
+namespace crescent::hdf5 {
+namespace {
+
+struct Pack {
+  Packer& packer;
+  void operator()(const std::string& text) const { packer.add(AttributeKind::text).add(text); }
+  void operator()(const std::vector<std::string>& texts) const {
+    packer.add(AttributeKind::texts).add(static_cast<uint64_t>(texts.size()));
+    for (const std::string& text : texts) packer.add(text);
+  }
+  void operator()(int64_t number) const { packer.add(AttributeKind::integer).add(number); }
+  void operator()(double number) const { packer.add(AttributeKind::real).add(number); }
+};
+
+uint32_t checksum(const Packer& packer) {
+  return crc32c(packer.bytes().data(), packer.bytes().size());
+}
+
+}  // namespace
+
+void pack(const AttributeValue& value, Packer& packer) {
+  std::visit(Pack{packer}, value);
+}
+
+int64_t sealed_checksum(const std::string& path, Element element,
+                        const std::vector<uint64_t>& shape, uint32_t of_bytes) {
+  Packer packer;
+  packer.add(path).add(info(element).name);
+  for (uint64_t dim : shape) packer.add(dim);
+  packer.add(of_bytes);
+  uint64_t seal = checksum(packer) & 0x7fffffff;
+  return static_cast<int64_t>(seal << 32 | of_bytes);
+}
+
+std::string attribute_seal(const std::string& path, const Attribute& attribute) {
+  Packer packer;
+  packer.add(path).add(attribute.name);
+  pack(attribute.value, packer);
+  char digits[9];
+  std::snprintf(digits, sizeof digits, "%08x", checksum(packer));
+  return digits + (" " + attribute.name);
+}
+
+std::string object_seal(const std::string& path) {
+  return attribute_seal(path, {"", std::string()});
+}
+
+}  // namespace crescent::hdf5

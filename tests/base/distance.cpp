@@ -1,0 +1,25 @@
+// Tests measure differences by distance.h: what it must not lose.
+#include "distance.h"
+
+#include <catch2/catch.hpp>
+
+using namespace crescent;
+
+TEST_CASE("a NaN or an infinity is far from everything but itself, wherever it stands") {
+  using Values = std::vector<double>;
+  const Values want{1, 2, NAN, INFINITY, -INFINITY};
+  CHECK(farthest(want, want) == 0);
+  CHECK(farthest(Values{1.5, 2, NAN, INFINITY, -INFINITY}, want) == 0.5);
+  for (size_t i = 0; i < want.size(); ++i)
+    for (const double other : Values{NAN, INFINITY, -INFINITY, 7}) {
+      CAPTURE(i, other);
+      Values got = want;
+      got[i] = other;
+      const bool same = other == want[i] || (std::isnan(other) && std::isnan(want[i]));
+      const bool finite = std::isfinite(other) && std::isfinite(want[i]);
+      CHECK(farthest(got, want) == (same ? 0 : finite ? 7 - want[i] : INFINITY));
+    }
+  CHECK(farthest(Values{1}, want) == INFINITY);
+  CHECK(magnitude(want, 0.5) == 2);
+  CHECK(magnitude(Values{NAN}, 0.5) == 0.5);
+}

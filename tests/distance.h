@@ -1,0 +1,34 @@
+// How far numbers are from those that are wanted. A NaN is lost by std::max and by comparisons, and
+// an infinite bound lets everything pass; nothing of that happens here.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace crescent {
+
+/// 0 for equal numbers and for two NaN; infinite when one of the two alone is NaN or infinite.
+inline double apart(double got, double want) {
+  if (got == want || (std::isnan(got) && std::isnan(want))) return 0;
+  return std::isfinite(got) && std::isfinite(want) ? std::abs(got - want) : INFINITY;
+}
+
+/// Of the numbers that are farthest apart; infinite when there are more of one than of the other.
+template <class Got, class Want>
+double farthest(const Got& got, const Want& want) {
+  if (std::size(got) != std::size(want)) return INFINITY;
+  double most = 0;
+  for (size_t i = 0; i < std::size(want); ++i) most = std::max(most, apart(got[i], want[i]));
+  return most;
+}
+
+/// The largest finite magnitude, at least `least`: what a difference is measured by.
+template <class Values>
+double magnitude(const Values& values, double least) {
+  double most = least;
+  for (double value : values)
+    if (std::isfinite(value)) most = std::max(most, std::abs(value));
+  return most;
+}
+
+}  // namespace crescent

@@ -1,0 +1,377 @@
+// What a file of ours has lost, exchanged or renamed is seen: every change of its parts ends in an
+// error, or changes no number.
+#include <functional>
+#include <optional>
+#include <random>
+
+#include "models.h"
+#include "seal.h"
+
+namespace crescent::hdf5 {
+namespace {
+
+/// A file open for changes through libhdf5 itself, which knows nothing of our rules.
+class Surgery {
+ public:
+  explicit Surgery(const std::string& path)
+      : file_(H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT), H5Fclose) {
+    REQUIRE(file_.valid());
+  }
+  Handle open(const std::string& object) const {
+    return Handle(H5Oopen(file_, object.empty() ? "/" : object.c_str(), H5P_DEFAULT), H5Oclose);
+  }
+  /// Every object below the root, and the root, "".
+  std::vector<std::string> objects() const {
+    std::vector<std::string> paths;
+    H5Ovisit2(
+        file_, H5_INDEX_NAME, H5_ITER_INC,
+        [](hid_t, const char* name, const H5O_info_t*, void* paths) -> herr_t {
+          static_cast<std::vector<std::string>*>(paths)->push_back(std::string(name) == "." ? ""
+                                                                                            : name);
+          return 0;
+        },
+        &paths, H5O_INFO_BASIC);
+    return paths;
+  }
+  std::vector<std::string> attributes(const std::string& object) const {
+    std::vector<std::string> names;
+    H5Aiterate2(
+        open(object), H5_INDEX_NAME, H5_ITER_INC, nullptr,
+        [](hid_t, const char* name, const H5A_info_t*, void* names) -> herr_t {
+          static_cast<std::vector<std::string>*>(names)->push_back(name);
+          return 0;
+        },
+        &names);
+    return names;
+  }
+  void rename(const std::string& object, const std::string& from, const std::string& to) const {
+    REQUIRE(H5Arename(open(object), from.c_str(), to.c_str()) >= 0);
+  }
+  void remove(const std::string& object, const std::string& attribute) const {
+    REQUIRE(H5Adelete(open(object), attribute.c_str()) >= 0);
+  }
+  /// The bytes of an attribute as they lie there, through `change`.
+  void change(const std::string& object, const std::string& name,
+              const std::function<void(std::string&)>& change) const {
+    Handle parent = open(object);
+    Handle attribute(H5Aopen(parent, name.c_str(), H5P_DEFAULT), H5Aclose);
+    Handle type(H5Aget_type(attribute), H5Tclose);
+    std::string bytes(H5Aget_storage_size(attribute), '\0');
+    if (bytes.empty() || H5Tis_variable_str(type) > 0) return;
+    H5Aread(attribute, type, bytes.data());
+    change(bytes);
+    REQUIRE(H5Awrite(attribute, type, bytes.data()) >= 0);
+  }
+  void move(const std::string& from, const std::string& to) const {
+    REQUIRE(H5Lmove(file_, from.c_str(), file_, to.c_str(), H5P_DEFAULT, H5P_DEFAULT) >= 0);
+  }
+  void unlink(const std::string& object) const {
+    REQUIRE(H5Ldelete(file_, object.c_str(), H5P_DEFAULT) >= 0);
+  }
+  void swap(const std::string& a, const std::string& b) const {
+    move(a, "aside"), move(b, a), move("aside", b);
+  }
+  bool is_dataset(const std::string& object) const {
+    return H5Iget_type(open(object)) == H5I_DATASET;
+  }
+
+ private:
+  Handle file_;
+};
+
+/// Two layers of one shape, so that what belongs to one would fit the other; compiled and trained.
+ModelPtr trained_model() {
+  auto model = Sequential::make(
+      {layer("Dense",
+             {{"units", 4}, {"input_shape", List{4}}, {"name", "first"}, {"activation", "tanh"}}),
+       layer("Dropout", {{"rate", 0.25}, {"name", "drop"}}),
+       layer("Dense", {{"units", 4}, {"name", "second"}})},
+      "sealed");
+  model->compile(Dict{{"optimizer", "adam"}, {"loss", "mse"}});
+  model->fit({ramp({16, 4})}, {ramp({16, 4}, 0.02)}, {{"epochs", 1}, {"verbose", 0}});
+  return model;
+}
+
+Tensors weights_of(Model& model) {
+  Tensors copies;
+  for (const Tensor& weight : model.get_weights()) copies.push_back(weight.clone());
+  return copies;
+}
+
+/// Everything in a file that predicting or training on depends on.
+Tensors numbers_of(Model& model) {
+  Tensors numbers = weights_of(model);
+  numbers.push_back(model.predict({ramp({5, 4})})[0]);
+  model.fit({ramp({16, 4})}, {ramp({16, 4}, 0.02)}, {{"epochs", 1}, {"verbose", 0}});
+  for (const Tensor& weight : weights_of(model)) numbers.push_back(weight);
+  return numbers;
+}
+
+bool same(const Tensors& a, const Tensors& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Tensor& x, const Tensor& y) {
+    return x.spec() == y.spec() && std::memcmp(x.raw(), y.raw(), x.bytes()) == 0;
+  });
+}
+
+/// What we write, and the numbers that it is read as.
+struct Kind {
+  const char* file;
+  void (*write)(const std::string& path);
+  Tensors (*read)(const std::string& path);
+};
+
+Tensors loaded_weights(const std::string& path) {
+  auto model = trained_model();
+  crescent::load_weights(*model, path);
+  return weights_of(*model);
+}
+
+const Kind kKinds[] = {
+    {"m.h5", [](const std::string& path) { crescent::save_model(*trained_model(), path); },
+     [](const std::string& path) { return numbers_of(*crescent::load_model(path)); }},
+    {"w.h5", [](const std::string& path) { crescent::save_weights(*trained_model(), path); },
+     loaded_weights},
+    {"w.weights.h5",
+     [](const std::string& path) { crescent::save_weights(*trained_model(), path); },
+     loaded_weights},
+    {"a.h5",
+     [](const std::string& path) {
+       crescent::write_arrays(
+           path, {{"a", ramp({2, 6})}, {"g/b", ramp({2, 6}, 0.02)}, {"g/c", labels(12, 3)}});
+     },
+     [](const std::string& path) {
+       return Tensors{crescent::read_array(path, "a"), crescent::read_array(path, "g/b"),
+                      crescent::read_array(path, "g/c")};
+     }}};
+
+/// A file of ours that is changed, a copy for each change.
+class Patient {
+ public:
+  explicit Patient(const Kind& kind = kKinds[0])
+      : kind_(kind),
+        whole_(scratch_.path(kind.file)),
+        changed_(scratch_.path("changed_") + kind.file) {
+    kind.write(whole_);
+    numbers_ = kind.read(whole_);
+  }
+  /// What loading says after the change; nothing when the numbers are the same. Others fail the
+  /// test.
+  std::optional<std::string> after(const std::function<void(Surgery&)>& change) {
+    std::filesystem::copy_file(whole_, changed_, std::filesystem::copy_options::overwrite_existing);
+    {
+      Surgery surgery(changed_);
+      change(surgery);
+    }
+    return loaded();
+  }
+  /// The same for its bytes.
+  std::optional<std::string> after_bytes(const std::function<void(std::string&)>& change) {
+    std::string bytes = read_bytes(whole_);
+    change(bytes);
+    write_bytes(changed_, bytes);
+    return loaded();
+  }
+  Surgery surgery() const { return Surgery(whole_); }
+
+ private:
+  std::optional<std::string> loaded() {
+    try {
+      const bool unchanged = same(kind_.read(changed_), numbers_);
+      CHECK(unchanged);
+      return std::nullopt;
+    } catch (const Error& error) {
+      CHECK(contains(error.what(), changed_));
+      return error.what();
+    }
+  }
+
+  const Kind& kind_;
+  Scratch scratch_;
+  const std::string whole_, changed_;
+  Tensors numbers_;
+};
+
+TEST_CASE("a file of ours without the checksum of an array, or its seal, is damaged") {
+  Patient patient;
+  for (const std::string& object : patient.surgery().objects()) {
+    if (!patient.surgery().is_dataset(object)) continue;
+    CAPTURE(object);
+    auto message = patient.after([&](Surgery& s) { s.remove(object, kChecksum); });
+    REQUIRE(message);
+    CHECK(contains(*message, "'/" + object + "'"));
+    CHECK(contains(*message, "damaged: its checksum is missing"));
+    CHECK(patient.after([&](Surgery& s) {
+      s.change(object, kChecksum,
+               [](std::string& bytes) { std::fill(bytes.begin() + 4, bytes.end(), '\0'); });
+    }));
+  }
+}
+
+TEST_CASE("arrays that changed places are seen, with their checksums or without") {
+  Patient patient;
+  const std::vector<std::string> objects = patient.surgery().objects();
+  int swapped = 0;
+  for (const std::string& a : objects)
+    for (const std::string& b : objects) {
+      if (!(a < b) || b.starts_with(a + "/") ||
+          patient.surgery().is_dataset(a) != patient.surgery().is_dataset(b) || a.empty())
+        continue;
+      CAPTURE(a, b);
+      auto message = patient.after([&](Surgery& s) { s.swap(a, b); });
+      CHECK(message);
+      ++swapped;
+    }
+  CHECK(swapped > 100);
+}
+
+TEST_CASE("no change of an attribute or an object loads as other numbers") {
+  const Kind& kind = kKinds[GENERATE(0, 1, 2, 3)];
+  CAPTURE(kind.file);
+  Patient patient(kind);
+  for (const std::string& object : patient.surgery().objects()) {
+    CAPTURE(object);
+    if (!object.empty()) {
+      auto lost = patient.after([&](Surgery& s) { s.unlink(object); });
+      auto renamed = patient.after([&](Surgery& s) { s.move(object, object + "_"); });
+      if (patient.surgery().is_dataset(object)) CHECK((lost && renamed));
+    }
+    for (const std::string& name : patient.surgery().attributes(object)) {
+      CAPTURE(name);
+      patient.after([&](Surgery& s) { s.remove(object, name); });
+      patient.after([&](Surgery& s) { s.rename(object, name, name + "_"); });
+      for (const size_t part : {0, 1, 2, 3})
+        patient.after([&](Surgery& s) {
+          s.change(object, name,
+                   [&](std::string& bytes) { bytes[(bytes.size() - 1) * part / 3] ^= 1; });
+        });
+    }
+  }
+}
+
+TEST_CASE("no change of bytes loads as other numbers") {
+  const char* count = std::getenv("CRESCENT_FUZZ");
+  const int mutants = count ? std::atoi(count) : 100;
+  const Kind& kind = kKinds[GENERATE(0, 1, 2, 3)];
+  CAPTURE(kind.file);
+  Patient patient(kind);
+  std::mt19937 random(11);
+  int loaded = 0;
+  for (int i = 0; i < mutants; ++i) {
+    CAPTURE(i);
+    loaded += !patient.after_bytes([&](std::string& bytes) {
+      auto place = [&](size_t size) { return random() % (bytes.size() - size); };
+      const size_t size = size_t{1} << random() % 7;
+      switch (random() % 5) {
+        case 0:
+          bytes[place(1)] ^= static_cast<char>(1 << random() % 8);
+          break;
+        case 1:
+          bytes[place(1)] = static_cast<char>(random());
+          break;
+        case 2:
+          bytes.replace(place(size), size, size, '\0');
+          break;
+        case 3:
+          bytes.replace(place(size), size, bytes.substr(place(size), size));
+          break;
+        default: {
+          const size_t a = place(8) / 8 * 8, b = place(8) / 8 * 8;
+          for (size_t k = 0; k < 8; ++k) std::swap(bytes[a + k], bytes[b + k]);
+        }
+      }
+    });
+  }
+  WARN(kind.file << ": " << mutants << " mutants, " << loaded << " loaded, with the same numbers");
+  CHECK(loaded < mutants);
+}
+
+TEST_CASE("nothing starts anew because a group was lost") {
+  Patient patient;
+  for (const char* group : {"model_weights", "optimizer_weights", "crescent_random"}) {
+    auto message = patient.after([&](Surgery& s) { s.unlink(group); });
+    REQUIRE(message);
+    CHECK(contains(*message, "damaged: '/" + std::string(group) + "' is missing"));
+  }
+}
+
+TEST_CASE("names of weights in another order are seen") {
+  Patient patient;
+  for (const char* object : {"model_weights/first", "optimizer_weights"}) {
+    auto message = patient.after([&](Surgery& s) {
+      s.change(object, "weight_names", [](std::string& bytes) {
+        std::rotate(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(bytes.size() / 2),
+                    bytes.end());
+      });
+    });
+    REQUIRE(message);
+    CHECK(contains(*message, "attribute 'weight_names' of '/" + std::string(object) + "'"));
+  }
+}
+
+TEST_CASE("weights and arrays alone are sealed too") {
+  Scratch scratch;
+  auto model = trained_model();
+  for (const char* name : {"w.h5", "w.weights.h5"}) {
+    CAPTURE(name);
+    const std::string path = scratch.path(name);
+    crescent::save_weights(*model, path);
+    std::vector<std::string> kernels;
+    for (const std::string& object : Surgery(path).objects())
+      if (Surgery(path).is_dataset(object)) kernels.push_back(object);
+    Surgery(path).swap(kernels.front(), kernels[2]);
+    CHECK(contains(failure([&] { crescent::load_weights(*trained_model(), path); }), "damaged"));
+  }
+  const std::string path = scratch.path("a.h5");
+  auto read = [&] { return failure([&] { crescent::read_array(path, "a"); }); };
+  auto write = [&] {
+    crescent::write_arrays(path, {{"a", ramp({2, 6})}, {"b", ramp({2, 6}, 0.02)}});
+  };
+  write(), Surgery(path).swap("a", "b");
+  CHECK(contains(read(), "'/a'"));
+  write(), Surgery(path).remove("a", kChecksum);
+  CHECK(contains(read(), "its checksum is missing"));
+}
+
+/// As earlier versions wrote it: checksums of bytes alone, on datasets alone.
+void make_old(const std::string& path) {
+  Surgery surgery(path);
+  for (const std::string& object : surgery.objects()) {
+    if (!surgery.is_dataset(object)) {
+      for (const std::string& name : surgery.attributes(object))
+        if (name == kSeals) surgery.remove(object, kSeals);
+    } else {
+      surgery.change(object, kChecksum,
+                     [](std::string& bytes) { std::fill(bytes.begin() + 4, bytes.end(), '\0'); });
+    }
+  }
+}
+
+TEST_CASE("files from before there were seals are read, their checksums compared") {
+  Scratch scratch;
+  const std::string path = scratch.path("m.h5");
+  auto model = trained_model();
+  crescent::save_model(*model, path);
+  make_old(path);
+  check_same(crescent::load_model(path)->get_weights(), model->get_weights());
+  Surgery(path).remove("model_weights/first/first/bias:0", kChecksum);
+  CHECK(contains(failure([&] { crescent::load_model(path); }), "its checksum is missing"));
+}
+
+TEST_CASE("others may add attributes and objects to a file of ours, and take ours away") {
+  Patient patient;
+  auto add = [](const Surgery& s, const std::string& object, const char* name) {
+    Handle scalar(H5Screate(H5S_SCALAR), H5Sclose), parent = s.open(object);
+    Handle made(H5Acreate2(parent, name, H5T_NATIVE_INT, scalar, H5P_DEFAULT, H5P_DEFAULT),
+                H5Aclose);
+    REQUIRE(made.valid());
+  };
+  CHECK_FALSE(patient.after([&](Surgery& s) {
+    add(s, "", "comment");
+    add(s, "model_weights/first", "comment");
+    add(s, "model_weights/first/first/bias:0", "comment");
+  }));
+  CHECK_FALSE(patient.after([&](Surgery& s) { s.remove("", kOwn); }));
+}
+
+}  // namespace
+}  // namespace crescent::hdf5

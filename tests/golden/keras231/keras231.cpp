@@ -1,0 +1,119 @@
+// Layers and activations as Keras 2.3.1 computed them (keras231.json): its configurations, read
+// with the meaning that they had then. Inputs and weights are not recorded but follow the rule of
+// its `note`.
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <fstream>
+#include <iterator>
+
+#include "golden/recorded.h"
+
+using namespace crescent;
+using namespace crescent::golden;
+
+namespace {
+
+/// Cases that cannot be compared yet; the configuration of Masking_LSTM is not recorded.
+const std::set<std::string> kMissing = {
+    "Bidirectional_LSTM", "DepthwiseConv2D", "LocallyConnected1D", "LocallyConnected2D",
+    "Masking_LSTM",       "SeparableConv2D", "ThresholdedReLU"};
+
+Tensor tensor_of(const Value& numbers, const Shape& shape) {
+  std::vector<float> values;
+  for (const Value& number : numbers.as_list())
+    values.push_back(static_cast<float>(number.as_float()));
+  return Tensor::from(values, shape);
+}
+
+/// A part of the recording; empty when there is none.
+Dict part(const char* name) {
+  const std::string path = folder() + "/keras231.json";
+  if (!there(path)) return {};
+  std::ifstream file(path);
+  return parse_json(std::string(std::istreambuf_iterator<char>(file), {}))
+      .as_dict()
+      .at(name)
+      .as_dict();
+}
+
+/// linspace(-1, 1, n).
+Tensor input_of(const Shape& shape) {
+  std::vector<float> values(static_cast<size_t>(shape.size()));
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i] = static_cast<float>(-1 + 2.0 * static_cast<double>(i) /
+                                            static_cast<double>(values.size() - 1));
+  return Tensor::from(values, shape);
+}
+
+/// Number `j` of a layer: 0.5 sin(1.7 i + j); a variance is positive.
+Tensor weight_of(const Variable& weight, size_t j) {
+  std::vector<float> values(static_cast<size_t>(weight.shape().size()));
+  for (size_t i = 0; i < values.size(); ++i) {
+    const double value = 0.5 * std::sin(1.7 * static_cast<double>(i) + static_cast<double>(j));
+    values[i] =
+        static_cast<float>(weight.name() == "moving_variance" ? std::abs(value) + 0.5 : value);
+  }
+  return Tensor::from(values, weight.shape());
+}
+
+void check_layer(Layer& layer, const Dict& recorded) {
+  const Tensor x = input_of(Codec<Shape>::decode(recorded.at("x_shape")));
+  layer.build_for({x.shape()});
+  Tensors weights;
+  for (size_t j = 0; j < layer.weights().size(); ++j)
+    weights.push_back(weight_of(layer.weights()[j], j));
+  layer.set_weights(weights);
+  const Tensors got = layer(Tensors{x});
+  const List& shapes = recorded.at("y_shape").as_list();
+  REQUIRE(got.size() == shapes.size());
+  for (size_t i = 0; i < got.size(); ++i) {
+    INFO("output " << i);
+    const Tensor want = tensor_of(recorded.at("y").as_list()[i], Codec<Shape>::decode(shapes[i]));
+    CHECK(difference(got[i], want, kValues) == "");
+  }
+}
+
+}  // namespace
+
+TEST_CASE("layers with the options of Keras 2.3.1 give its outputs") {
+  const Dict recorded = part("layers");
+  if (recorded.empty()) return;
+  Tally tally(kMissing);
+  for (const auto& [name, value] : recorded) {
+    INFO(name);
+    const Value* config = value.as_dict().find("config");
+    const LayerPtr layer =
+        config ? layer_if_known(name.substr(0, name.find('_')), *config, "2.3.1") : nullptr;
+    if (!layer) {
+      tally.skipped(name);
+      continue;
+    }
+    try {
+      check_layer(*layer, value.as_dict());
+      tally.compared();
+    } catch (const Error& error) {
+      FAIL_CHECK(error.what());
+    }
+  }
+  tally.check();
+}
+
+TEST_CASE("activations give what they gave in Keras 2.3.1") {
+  const Dict recorded = part("act");
+  if (recorded.empty()) return;
+  const Value& inputs = recorded.at("x");
+  const Shape shape{static_cast<int64_t>(inputs.as_list().size())};
+  Tally tally({"relu(alpha=.1,max=2,thr=1)"});
+  for (const auto& [name, value] : recorded) {
+    INFO(name);
+    if (name == "x") continue;
+    if (name.find('(') != name.npos) {
+      tally.skipped(name);
+      continue;
+    }
+    const LayerPtr layer = layer_if_known("Activation", Dict{{"activation", name}}, "2.3.1");
+    CHECK(difference((*layer)(tensor_of(inputs, shape)), tensor_of(value, shape), kValues) == "");
+    tally.compared();
+  }
+  tally.check();
+}
