@@ -189,7 +189,7 @@ void set_attribute(lua_State* L) {
   lua_rawset(L, attributes);
   auto layer = object_as<Layer>(L, 1);
   if (!layer) return;
-  if (!lua_rawequal(L, old, 3)) untrack(L, *layer, old, attributes);
+  if (!lua_isnil(L, old) && !lua_rawequal(L, old, 3)) untrack(L, *layer, old, attributes);
   track(L, *layer, 3);
 }
 

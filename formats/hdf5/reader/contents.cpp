@@ -10,7 +10,6 @@
 namespace crescent::hdf5 {
 namespace {
 
-constexpr size_t kDeepest = 32;
 constexpr hsize_t kMostAttributes = 4096;
 constexpr hsize_t kMostMembers = 65536;
 constexpr uint64_t kLargestAttribute = uint64_t{64} << 20;
@@ -376,7 +375,7 @@ Handle Contents::open(const std::string& path) const {
   for (size_t begin = 0; begin < path.size();) {
     size_t end = std::min(path.find('/', begin), path.size());
     std::string name = path.substr(begin, end - begin);
-    if (name.empty() || name == "." || name.find('\0') != name.npos || ++depth > kDeepest)
+    if (name.empty() || name == "." || name.find('\0') != name.npos || ++depth > kDeepestPath)
       refuse("its path is not usable");
     if (H5Iget_type(object) != H5I_GROUP) throw Missing{};
     htri_t exists = H5Lexists(object, name.c_str(), H5P_DEFAULT);
