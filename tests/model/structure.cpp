@@ -1,6 +1,10 @@
 // Models whose layers change: every model above sees it, and trains what it was compiled for.
+#include <unistd.h>
+
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <cmath>
+#include <cstdio>
 #include <map>
 #include <random>
 
@@ -78,6 +82,8 @@ struct Warnings {
   Warnings() { warnings.clear(), set_warning_handler([](std::string_view text) { warnings.emplace_back(text); }); }
   ~Warnings() { set_warning_handler(nullptr); }
 };
+
+std::string temporary(const char* ending) { return concat("/tmp/crescent_structure_", getpid(), ending); }
 
 std::string joined(const std::vector<std::string>& lines) {
   std::string text;
@@ -272,6 +278,85 @@ TEST_CASE("unfreezing goes on with the same optimizer, which keeps what it knows
   model->compile({{"optimizer", Value(adam)}, {"loss", "mse"}});
   model->train_on_batch({x}, {y});
   CHECK(adam->slot("momentum").front() == both.front());
+}
+
+TEST_CASE("a Sequential built from its first data takes other sizes where its layers do") {
+  auto shape = [](const ModelPtr& model, const Shape& x) {
+    return model->predict({Tensor(x, DType::float32)}).front().shape();
+  };
+  auto of = [](const char* name, Dict options = {}) { return make<Layer>(name, options); };
+  auto words = Sequential::make({of("Embedding", {{"input_dim", 10}, {"output_dim", 4}}),
+                                 of("LSTM", {{"units", 3}, {"return_sequences", true}}), dense(2)});
+  CHECK(shape(words, {2, 11}) == Shape{2, 11, 2});
+  CHECK(words->input_shape().front() == Shape{-1, 11});
+  CHECK(shape(words, {5, 12}) == Shape{5, 12, 2});
+  CHECK(words->output_shape().front() == Shape{-1, -1, 2});
+  compile(*words);
+  CHECK_NOTHROW(words->fit({Tensor({2, 9}, DType::float32)}, {Tensor({2, 9, 2}, DType::float32)}, {{"verbose", 0}}));
+  const Dict config = words->get_config();
+  CHECK(to_json(config.at("build_input_shape")) == "[null, 11]");
+  auto again = clone_model(*words);
+  CHECK(shape(again, {1, 5}) == Shape{1, 5, 2});
+
+  auto outer = Sequential::make({Sequential::make({of("Conv1D", {{"filters", 3}, {"kernel_size", 2}})}), of("GlobalMaxPooling1D")});
+  CHECK(shape(outer, {2, 11, 4}) == Shape{2, 3});
+  CHECK(shape(outer, {2, 12, 4}) == Shape{2, 3});
+  CHECK(shape(clone_model(*outer), {2, 13, 4}) == Shape{2, 3});
+  CHECK_THROWS_WITH(shape(outer, {2, 12, 5}), Contains("(12, 5)"));
+
+  auto flat = Sequential::make({of("Flatten"), dense(1)});
+  CHECK(shape(flat, {2, 11}) == Shape{2, 1});
+  CHECK_THROWS_WITH(shape(flat, {2, 12}), Contains("to have shape (11,) but got array with shape (12,)"));
+  auto declared = Sequential::make({of("LSTM", {{"units", 2}, {"input_shape", List{11, 4}}})});
+  CHECK_THROWS_WITH(shape(declared, {2, 12, 4}), Contains("to have shape (11, 4) but got array with shape (12, 4)"));
+}
+
+TEST_CASE("models of thousands of layers are made, saved and loaded in seconds") {
+  const auto begin = std::chrono::steady_clock::now();
+  constexpr int kLayers = 5000;
+  auto stack = Sequential::make({first_dense()});
+  for (int i = 1; i < kLayers; ++i) stack->add(dense());
+  const Symbol in = Input({kWidth});
+  Symbol x = in;
+  for (int i = 0; i < kLayers; ++i) x = (*dense())(x);
+  auto graph = Functional::make({in}, {x});
+  const std::string path = temporary(".h5");
+  for (const ModelPtr& model : {ModelPtr(stack), ModelPtr(graph)}) {
+    compile(*model, "adam");
+    save_model(*model, path);
+    auto loaded = load_model(path);
+    CHECK(loaded->weights().size() == 2 * kLayers);
+    CHECK(near(loaded->weights_in_order().back().value(), model->weights_in_order().back().value()));
+    save_weights(*model, path);
+    load_weights(*loaded, path, {.by_name = true});
+    CHECK(loaded->summary().size() > kLayers);
+  }
+  std::remove(path.c_str());
+  for (int i = 1; i < kLayers; ++i) stack->pop();
+  CHECK(stack->weights().size() == 2);
+  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(60));     // a second or two; 100 when quadratic
+}
+
+TEST_CASE("what is nested as deep as JSON goes is saved and loaded, deeper is refused") {
+  const Tensor x = data(2);
+  const std::string path = temporary(".h5"), weights = temporary(".weights.h5");
+  LayerPtr nested = first_dense();
+  for (int i = 0; i < 320; ++i) nested = Sequential::make({nested});
+  auto model = std::dynamic_pointer_cast<Model>(nested);
+  const Tensor wanted = model->predict({x}).front();
+  save_model(*model, path);
+  auto loaded = load_model(path);
+  CHECK(near(loaded->predict({x}).front(), wanted));
+  save_weights(*model, weights);
+  loaded->set_weights({Tensor({kWidth, kWidth}, DType::float32), Tensor({kWidth}, DType::float32)});
+  load_weights(*loaded, weights);
+  CHECK(near(loaded->predict({x}).front(), wanted));
+  for (int i = 0; i < 20; ++i) nested = Sequential::make({nested});
+  CHECK_THROWS_WITH(save_model(*std::dynamic_pointer_cast<Model>(nested), path), Contains("1000 deep"));
+  for (int i = 0; i < 200; ++i) nested = Sequential::make({nested});
+  CHECK_THROWS_WITH(save_weights(*std::dynamic_pointer_cast<Model>(nested), weights), Contains("1000 groups deep"));
+  std::remove(path.c_str());
+  std::remove(weights.c_str());
 }
 
 // ---- random changes --------------------------------------------------------------------------------------
