@@ -230,12 +230,12 @@ void Sequential::build(const std::vector<Shape>& inputs) {
 void Sequential::adapt(const std::vector<Shape>& inputs) const {
   follow();
   Stack& stack = *stack_;
-  if (!is_graph() || inputs.size() != 1 || stack.declares_sizes()) return;
+  if (!is_graph() || inputs.size() != 1) return;
   const Shape known = stack.symbols.front().shape();
   Shape given = inputs.front();
   if (given.rank() != known.rank()) return;
   given.set(0, known[0]);
-  if (given.compatible(known)) return;
+  if (given.compatible(known) || stack.declares_sizes()) return;
   std::vector<Symbol> exact = stack.symbols_of(given);
   if (exact.empty()) return;
   std::vector<Symbol> wide = stack.symbols_of(widened(known, given));

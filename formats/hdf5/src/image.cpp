@@ -228,7 +228,6 @@ Handle FileImage::write_dataset(hid_t file, const Node& node, std::string_view w
 }
 
 void FileImage::write_node(hid_t file, const Node& node, uint32_t checksum) {
-  check_path(node.path);
   std::string what = "'/" + node.path + "'";
   if (!node.path.empty() && H5Lexists(file, node.path.c_str(), H5P_DEFAULT) > 0)
     fail("hdf5: cannot write two objects of the name ", what);
@@ -255,6 +254,7 @@ void FileImage::cut(hid_t file) {
 }
 
 FileImage::FileImage(const Tree& tree) {
+  for (const Node& node : tree) check_path(node.path);
   Handle file = new_file();
   std::vector<uint32_t> checksums = checksums_of(tree);
   for (size_t i = 0; i < tree.size(); ++i) write_node(file, tree[i], checksums[i]);
