@@ -33,7 +33,7 @@ class LossScaleOptimizer final : public Optimizer {
   }
 
   void apply(std::span<const Tensor> gradients, const Variables& variables) override {
-    build(variables);
+    include(variables);
     const Tensor scale = scale_.value(), count = counter_.value();
     Tensors unscaled;
     Tensor finite = Tensor::scalar(1, DType::boolean);

@@ -1,6 +1,7 @@
 #include "instance.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "crescent/layer.h"
 
@@ -38,9 +39,12 @@ void track(lua_State* L, Layer& owner, int index) {
   });
 }
 
-void untrack(lua_State* L, Layer& owner, int index) {
+/// Layers of a value that was an attribute, unless another attribute has them too.
+void untrack(lua_State* L, Layer& owner, int index, int attributes) {
+  std::unordered_set<const Layer*> held;
+  walk(L, attributes, [&](int item) { held.insert(object_as<Layer>(L, item).get()); });
   walk(L, index, [&](int item) {
-    if (auto layer = object_as<Layer>(L, item)) owner.untrack(layer);
+    if (auto layer = object_as<Layer>(L, item); layer && !held.contains(layer.get())) owner.untrack(layer);
   });
 }
 
@@ -177,16 +181,16 @@ void set_attribute(lua_State* L) {
     fail("an attribute needs a name, got ", describe(L, 2));
   lua_getiuservalue(L, 1, kAttributes);
   const int attributes = lua_gettop(L);
-  if (auto layer = object_as<Layer>(L, 1)) {
-    lua_pushvalue(L, 2);
-    lua_rawget(L, attributes);
-    if (!lua_rawequal(L, -1, 3)) untrack(L, *layer, -1);
-    lua_pop(L, 1);
-    track(L, *layer, 3);
-  }
+  lua_pushvalue(L, 2);
+  lua_rawget(L, attributes);
+  const int old = lua_gettop(L);
   lua_pushvalue(L, 2);
   lua_pushvalue(L, 3);
   lua_rawset(L, attributes);
+  auto layer = object_as<Layer>(L, 1);
+  if (!layer) return;
+  if (!lua_isnil(L, old) && !lua_rawequal(L, old, 3)) untrack(L, *layer, old, attributes);
+  track(L, *layer, 3);
 }
 
 }  // namespace crescent::lua

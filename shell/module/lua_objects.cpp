@@ -1,5 +1,6 @@
 #include "lua_objects.h"
 
+#include "crescent/program.h"
 #include "layers.h"
 
 namespace crescent::lua {
@@ -70,6 +71,7 @@ Tensors LuaLayerOf<Base>::call(const Tensors& inputs, const Call& call) {
   lua_State* L = current();
   Height height(L);
   if (!has("call")) return inputs;
+  if (is_tracing()) track_attributes();              // layers that were put into tables since
   invoke(L, "call", 1, Inputs{inputs}, Arguments{call});
   return results_of(L, *this);
 }

@@ -60,8 +60,30 @@ TEST_CASE("state is iterations, rate, then slots; the rate can be set") {
   adam->set_learning_rate(0.5);
   CHECK(adam->learning_rate().value().item() == 0.5);
   CHECK(adam->get_config().at("learning_rate").as_float() == 0.5);
-  CHECK_THROWS_WITH(adam->apply(Tensors{gradient({1})}, {weight({1})}), Contains("built for other variables"));
   CHECK_THROWS_WITH(adam->apply(Tensors{Tensor(), Tensor()}, variables), Contains("No gradients provided for any variable"));
+}
+
+TEST_CASE("an optimizer takes new variables and keeps the slots of the others") {
+  auto adam = make<Optimizer>("Adam");
+  const Variable a = weight({1, 2}), b = weight({3}), c = weight({4});
+  adam->apply(Tensors{gradient({1, 1}), gradient({1})}, {a, b});
+  const Variables slots = adam->slot("momentum");
+  adam->apply(Tensors{gradient({1})}, {b});           // a part of them: the state stays that of all
+  CHECK(adam->slot("momentum") == slots);
+  adam->apply(Tensors{gradient({1})}, {c});
+  CHECK(adam->slot("momentum").size() == 3);
+  CHECK(adam->slot("momentum")[1] == slots[1]);
+  adam->build({c, b});                                // the state is of these, in this order
+  CHECK(adam->slot("momentum").size() == 2);
+  CHECK(adam->slot("momentum")[1] == slots[1]);
+  CHECK(adam->state()[2].path() == "w/momentum");
+  adam->build({a, b, c});
+  CHECK(adam->slot("momentum")[0] == slots[0]);
+  auto inner = make<Optimizer>("Adam");
+  auto scaled = make<Optimizer>("LossScaleOptimizer", {{"inner_optimizer", Value(inner)}});
+  scaled->apply(Tensors{gradient({1})}, {b});
+  scaled->apply(Tensors{gradient({1})}, {c});
+  CHECK(inner->slot("momentum").size() == 2);
 }
 
 TEST_CASE("a scaled loss: steps that are not finite are left out and halve the scale, finite ones double it in the end") {

@@ -66,6 +66,8 @@ class CRESCENT_API Layer : public Configurable {
   static constexpr const char* kKind = "layer";
   Layer();
   ~Layer() override;
+  Layer(const Layer&) = delete;
+  Layer& operator=(const Layer&) = delete;
   template <class T>
   static void describe_base(Schema<T>& s) {
     s.field("name", &Layer::name_, "Unique in a model; counted up per class when not given.")
@@ -102,9 +104,10 @@ class CRESCENT_API Layer : public Configurable {
 
   // ---- identity and state ----------------------------------------------------------------------
   const std::string& name() const { return name_; }
-  void set_name(std::string name) { name_ = std::move(name); }
+  void set_name(std::string name);
   virtual bool trainable() const { return trainable_; }
-  virtual void set_trainable(bool on);            ///< for the sublayers too
+  /// For the sublayers too. A compiled model goes on training what it was compiled with.
+  virtual void set_trainable(bool on);
   bool built() const { return built_; }
   /// Build without data.
   void build_for(const std::vector<Shape>& inputs);
@@ -134,6 +137,9 @@ class CRESCENT_API Layer : public Configurable {
   /// This layer and all below it, each once, depth first.
   std::vector<Layer*> flatten_layers();
   const std::vector<SeedGenerator>& seed_generators() const { return seeds_; }
+  /// Another number after each change of what call computes with, here or in a layer below: sublayers, weights, metrics,
+  /// losses. Models compile their steps anew when theirs has changed.
+  uint64_t structure_version() const { return version_; }
 
   // ---- graph ------------------------------------------------------------------------------------
   std::vector<NodePtr> inbound_nodes() const;     ///< calls of this layer on symbols
@@ -169,8 +175,10 @@ class CRESCENT_API Layer : public Configurable {
   void track(const Variable& variable);           ///< a variable made elsewhere
   /// Randomness whose state is saved with the model. No seed: drawn from the process' generator.
   SeedGenerator& add_seed_generator(std::optional<int64_t> seed = {});
-  void set_supports_masking(bool on) { supports_masking_ = on; }
-  void set_activity_regularizer(std::shared_ptr<Regularizer> regularizer) { activity_regularizer_ = std::move(regularizer); }
+  void set_supports_masking(bool on);
+  void set_activity_regularizer(std::shared_ptr<Regularizer> regularizer);
+  /// For a layer that changes by other means than these: it and all layers above get another structure_version().
+  void structure_changed();
 
  protected:
   std::string name_;
@@ -195,6 +203,8 @@ class CRESCENT_API Layer : public Configurable {
   std::shared_ptr<Regularizer> activity_regularizer_;
   Variables own_trainable_, own_fixed_;
   std::vector<LayerPtr> sublayers_;
+  std::vector<Layer*> owners_;                     // layers that this one is a sublayer of; they take themselves out
+  uint64_t version_ = 0;
   std::vector<std::shared_ptr<Metric>> metrics_;
   std::vector<SeedGenerator> seeds_;
   Tensors call_losses_;

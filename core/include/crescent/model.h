@@ -109,7 +109,7 @@ class CRESCENT_API Model : public Layer {
   /// Epochs trained so far in all fits (saved; initial_epoch is the user's business).
   int64_t epochs_trained() const;
   void set_epochs_trained(int64_t epochs);
-  /// Forgets compiled steps (after a change of trainable, layers, weights' shapes).
+  /// Forgets compiled steps. Changes of structure do it by themselves, see structure_version().
   void forget_programs();
 
   // ---- structure -------------------------------------------------------------------------------
@@ -137,6 +137,8 @@ class CRESCENT_API Model : public Layer {
  private:
   struct Training;                                                 // compiled state, in core/src/model
   friend struct ModelAccess;
+  /// Hears the shapes of data before they are checked against the graph.
+  virtual void adapt(const std::vector<Shape>& /*inputs*/) const {}
   std::unique_ptr<Training> training_;
 };
 
@@ -155,13 +157,12 @@ class CRESCENT_API Functional : public Model {
   std::vector<Symbol> outputs() const override;
   std::vector<std::string> input_names() const override;
   std::vector<std::string> output_names() const override;
-  bool is_graph() const override { return true; }
+  bool is_graph() const override { return graph_ != nullptr; }
   Dict get_config() const override;
 
  protected:
-  void set_graph(std::vector<Symbol> inputs, std::vector<Symbol> outputs);
-  std::vector<Symbol> graph_inputs() const override { return graph_ ? inputs() : std::vector<Symbol>{}; }
-  std::vector<Symbol> graph_outputs() const override { return graph_ ? outputs() : std::vector<Symbol>{}; }
+  std::vector<Symbol> graph_inputs() const override { return is_graph() ? inputs() : std::vector<Symbol>{}; }
+  std::vector<Symbol> graph_outputs() const override { return is_graph() ? outputs() : std::vector<Symbol>{}; }
 
  private:
   struct Graph;
@@ -169,10 +170,12 @@ class CRESCENT_API Functional : public Model {
   std::shared_ptr<const Graph> graph_;
 };
 
-/// Layers one after another. Without an input shape, building waits for the first data.
+/// Layers one after another. Without an input shape, building waits for the first data; data of other sizes may follow
+/// where the layers take them. Follows what is changed inside its layers, nested models too.
 class CRESCENT_API Sequential final : public Functional {
  public:
   static void describe(Schema<Sequential>& s);
+  Sequential();
   ~Sequential() override;
   static std::shared_ptr<Sequential> make(const std::vector<LayerPtr>& layers = {}, std::string name = "");
   void add(const LayerPtr& layer);
@@ -180,14 +183,17 @@ class CRESCENT_API Sequential final : public Functional {
   void build(const std::vector<Shape>& inputs) override;
   Tensors call(const Tensors& inputs, const Call& call) override;
   std::vector<LayerPtr> layers() const override;                   ///< without the InputLayer
-  bool is_graph() const override { return built_graph_; }
+  std::vector<Symbol> inputs() const override;
+  std::vector<Symbol> outputs() const override;
+  bool is_graph() const override;
   Dict get_config() const override;
 
  private:
-  void rebuild();
-  std::vector<LayerPtr> stack_;
-  LayerPtr input_layer_;                                           // explicit InputLayer, if one was added
-  bool built_graph_ = false;
+  struct Stack;
+  void follow() const;
+  void take_symbols(std::vector<Symbol> symbols) const;
+  void adapt(const std::vector<Shape>& inputs) const override;
+  std::unique_ptr<Stack> stack_;
 };
 
 // ---- configurations ----------------------------------------------------------------------------

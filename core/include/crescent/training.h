@@ -156,10 +156,11 @@ class CRESCENT_API Optimizer : public Configurable {
   }
   static Value encode_option(const Configurable* object) { return serialize(object); }
 
-  /// Makes the state for these variables, once; asking again with others fails naming the difference.
+  /// Makes the state, which is of these variables in this order from now on. Those that it knows keep their slots, also
+  /// when they are left out now and come back later.
   virtual void build(const Variables& variables);
   bool built() const { return built_; }
-  /// Gradients may miss (no tensor): those variables are left alone; all missing fails.
+  /// New variables are taken in. Gradients may miss (no tensor): those variables are left alone; all missing fails.
   virtual void apply(std::span<const Tensor> gradients, const Variables& variables);
 
   virtual Variable iterations() const { return iterations_; }     ///< int64 scalar
@@ -183,6 +184,9 @@ class CRESCENT_API Optimizer : public Configurable {
   virtual void update(const Variable& variable, const Tensor& gradient, const Tensor& rate, const Tensor& step,
                       std::span<const Variable> slots) = 0;
 
+  /// Builds for these variables besides those of before.
+  void include(const Variables& variables);
+
   LearningRate learning_rate_ = 0.001;                            ///< derived classes declare it as first field
   std::string name_;
   std::optional<double> weight_decay_, clipnorm_, global_clipnorm_, clipvalue_, loss_scale_factor_;
@@ -191,9 +195,13 @@ class CRESCENT_API Optimizer : public Configurable {
   std::optional<int64_t> ema_overwrite_frequency_, gradient_accumulation_steps_;
 
  private:
+  Variables make_slots(const Variable& variable) const;
+  const Variables& slots_of(const Variable& variable, size_t guess) const;
+
   Variable iterations_, rate_;
-  Variables variables_;
-  std::vector<Variables> slot_variables_;                         // per trained variable
+  Variables variables_;                                           // of the state
+  std::vector<Variables> slot_variables_;                         // of each
+  std::vector<std::pair<Variable, Variables>> resting_;           // variables left out, with their slots
   bool built_ = false;
 };
 

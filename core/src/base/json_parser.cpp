@@ -5,13 +5,12 @@
 #include <limits>
 #include <unordered_set>
 
+#include "base/json_depth.h"
 #include "base/text.h"
 #include "crescent/value.h"
 
 namespace crescent {
 namespace {
-
-constexpr int kMaxDepth = 64;
 
 struct Word {
   std::string_view text;
@@ -183,7 +182,7 @@ class Parser {
   }
 
   void enter() {
-    if (++depth_ > kMaxDepth) refuse("lists and dictionaries are nested more than ", kMaxDepth, " deep");
+    if (++depth_ > kJsonDepth) refuse("lists and dictionaries are nested more than ", kJsonDepth, " deep");
     ++at_;
   }
   char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "base/json_depth.h"
 #include "base/text.h"
 #include "crescent/value.h"
 
@@ -96,6 +97,7 @@ class Writer {
   }
 
   void put_list(const List& list, int depth) {
+    check_depth(depth);
     if (list.empty()) return void(out_ += "[]");
     out_ += '[';
     bool first = true;
@@ -108,6 +110,7 @@ class Writer {
   }
 
   void put_dict(const Dict& dict, int depth) {
+    check_depth(depth);
     if (dict.empty()) return void(out_ += "{}");
     out_ += '{';
     bool first = true;
@@ -119,6 +122,12 @@ class Writer {
       put(entry.value, depth + 1);
     }
     close('}', depth);
+  }
+
+  /// What is written can be read again.
+  void check_depth(int depth) const {
+    if (!style_.for_messages && depth >= kJsonDepth)
+      fail("lists and dictionaries nested more than ", kJsonDepth, " deep cannot be written as JSON");
   }
 
   void separate(bool first, int depth) {

@@ -6,9 +6,9 @@
 #include "layer/blank_weights.h"
 #include "layer/layer_access.h"
 #include "layer/outside_trace.h"
+#include "program/option_changes.h"
 
 namespace crescent {
-namespace {
 
 /// Variables, each once, in order.
 class VariableList {
@@ -24,6 +24,8 @@ class VariableList {
   Variables list_;
 };
 
+namespace {
+
 /// What weights= may be: boxed tensors.
 Tensors tensors_of(const Value& value) {
   Tensors tensors;
@@ -33,12 +35,6 @@ Tensors tensors_of(const Value& value) {
     tensors.push_back(boxed->tensor);
   }
   return tensors;
-}
-
-void collect(Layer& layer, std::unordered_set<Layer*>& seen, std::vector<Layer*>& found) {
-  if (!seen.insert(&layer).second) return;
-  found.push_back(&layer);
-  for (const LayerPtr& sublayer : layer.sublayers()) collect(*sublayer, seen, found);
 }
 
 std::string start_of_values(const Tensors& values) {
@@ -54,7 +50,6 @@ std::string start_of_values(const Tensors& values) {
 }  // namespace
 
 Layer::Layer() : policy_(default_policy()) {}
-Layer::~Layer() = default;
 
 const Tensor& Call::mask(size_t input) const {
   static const Tensor none;
@@ -90,7 +85,23 @@ void Layer::build_for(const std::vector<Shape>& inputs) {
   if (!initial_weights_.is_null()) set_weights(tensors_of(initial_weights_));
 }
 
+void Layer::set_name(std::string name) {
+  name_ = std::move(name);
+  structure_changed();
+}
+
+void Layer::set_supports_masking(bool on) {
+  supports_masking_ = on;
+  structure_changed();
+}
+
+void Layer::set_activity_regularizer(std::shared_ptr<Regularizer> regularizer) {
+  activity_regularizer_ = std::move(regularizer);
+  structure_changed();
+}
+
 void Layer::set_trainable(bool on) {
+  if (trainable_ != on) count_trainable_change();
   trainable_ = on;
   for (const LayerPtr& sublayer : sublayers_) sublayer->set_trainable(on);
 }
@@ -117,44 +128,46 @@ void Layer::track(const Variable& variable) {
   for (const Variable& known : own)
     if (known == variable) return;
   own.push_back(variable);
+  structure_changed();
 }
-
-void Layer::track(const LayerPtr& layer) {
-  if (!layer) fail("expected a layer to track, got none");
-  LayerAccess::refuse_cycle(*this, *layer);
-  for (const LayerPtr& known : sublayers_)
-    if (known == layer) return;
-  sublayers_.push_back(layer);
-}
-
-void LayerAccess::refuse_cycle(const Layer& outer, Layer& inner) {
-  for (const Layer* each : inner.flatten_layers())
-    if (each == &outer) fail("Layer ", outer.name(), " cannot be inside itself");
-}
-
-void Layer::untrack(const LayerPtr& layer) { std::erase(sublayers_, layer); }
 
 Variables Layer::trainable_weights() const {
   VariableList list;
-  if (!trainable()) return {};
-  list.add(own_trainable_);
-  for (const LayerPtr& sublayer : sublayers_) list.add(sublayer->trainable_weights());
-  return list.take();
+  LayerAccess::add_trainable(*this, list);
+  Variables trainable = list.take();
+  std::erase_if(trainable, [](const Variable& v) { return !v.trainable(); });
+  return trainable;
 }
 
 Variables Layer::non_trainable_weights() const {
-  VariableList list;
-  if (!trainable()) list.add(own_trainable_);
-  list.add(own_fixed_);
-  for (const LayerPtr& sublayer : sublayers_) list.add(trainable() ? sublayer->non_trainable_weights() : sublayer->weights());
-  return list.take();
+  std::unordered_set<const void*> trainable;
+  for (const Variable& v : trainable_weights()) trainable.insert(v.id());
+  Variables others = weights();
+  std::erase_if(others, [&](const Variable& v) { return trainable.contains(v.id()); });
+  return others;
 }
 
 Variables Layer::weights() const {
   VariableList list;
-  list.add(trainable_weights());
-  list.add(non_trainable_weights());
+  LayerAccess::add_trainable(*this, list);
+  LayerAccess::add_fixed(*this, list);
   return list.take();
+}
+
+void LayerAccess::add_trainable(const Layer& layer, VariableList& list) {
+  if (!layer.trainable()) return;
+  list.add(layer.own_trainable_);
+  for (const LayerPtr& sublayer : layer.sublayers_) add_trainable(*sublayer, list);
+}
+
+void LayerAccess::add_fixed(const Layer& layer, VariableList& list) {
+  const bool trainable = layer.trainable();
+  if (!trainable) list.add(layer.own_trainable_);
+  list.add(layer.own_fixed_);
+  for (const LayerPtr& sublayer : layer.sublayers_) {
+    if (!trainable) add_trainable(*sublayer, list);
+    add_fixed(*sublayer, list);
+  }
 }
 
 Tensors Layer::get_weights() const {
@@ -181,13 +194,6 @@ int64_t Layer::count_params() const {
   int64_t count = 0;
   for (const Variable& v : weights()) count += v.shape().size();
   return count;
-}
-
-std::vector<Layer*> Layer::flatten_layers() {
-  std::unordered_set<Layer*> seen;
-  std::vector<Layer*> found;
-  collect(*this, seen, found);
-  return found;
 }
 
 // ---- losses, metrics, randomness -----------------------------------------------------------------------
@@ -217,7 +223,7 @@ void Layer::add_metric(const Tensor& value, const std::string& name) {
     if (metric->name() == name) mean = metric;
   if (!mean) {
     const OutsideTrace outside;
-    metrics_.push_back(mean = make<Metric>("Mean", {{"name", name}}));
+    add_metric(mean = make<Metric>("Mean", {{"name", name}}));
   }
   mean->update_state(value, {}, {});
 }
@@ -226,6 +232,7 @@ void Layer::add_metric(std::shared_ptr<Metric> metric) {
   for (const auto& known : metrics_)
     if (known == metric) return;
   metrics_.push_back(std::move(metric));
+  structure_changed();
 }
 
 SeedGenerator& Layer::add_seed_generator(std::optional<int64_t> seed) {

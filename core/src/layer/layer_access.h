@@ -4,6 +4,8 @@
 
 namespace crescent {
 
+class VariableList;
+
 struct LayerAccess {
   /// Errors name `layer` once, whatever it is called in.
   template <class F>
@@ -17,11 +19,21 @@ struct LayerAccess {
   static Tensors call(Layer& layer, const Tensors& inputs, const Call& call);
   static void attach_masks(Layer& layer, const Tensors& inputs, const Tensors& masks, Tensors& outputs);
   /// Fails when `outer` is `inner` or somewhere below it.
-  static void refuse_cycle(const Layer& outer, Layer& inner);
+  static void refuse_cycle(const Layer& outer, const Layer& inner);
   /// Goes without recursion, however long the chain of producers behind it is.
   static NodePtr make_node();
   static void add_node(const NodePtr& node);
-  static void replace_sublayers(Layer& layer, std::vector<LayerPtr> sublayers) { layer.sublayers_ = std::move(sublayers); }
+  static void replace_sublayers(Layer& owner, std::vector<LayerPtr> sublayers);
+  /// By one that computes the same: no change of structure.
+  static void replace_sublayer(Layer& owner, const LayerPtr& old, const LayerPtr& by);
+  /// The version for the layer and all above it.
+  static void mark(Layer& layer, uint64_t version);
+  // Weights here and below that training changes, and the others.
+  static void add_trainable(const Layer& layer, VariableList& list);
+  static void add_fixed(const Layer& layer, VariableList& list);
+  // What trainable says, for this layer alone; nobody hears of a change.
+  static bool own_trainable(const Layer& layer) { return layer.trainable_; }
+  static void set_own_trainable(Layer& layer, bool on) { layer.trainable_ = on; }
   /// Numbers the living calls of a layer from 0.
   static void prune_nodes(const Layer& layer);
 };

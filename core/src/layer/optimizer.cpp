@@ -1,6 +1,8 @@
 // What optimizers share: state, clipping, decay, averages, constraints. Formulas are Keras 3's.
 #include <algorithm>
 #include <cmath>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "crescent/training.h"
 #include "layer/outside_trace.h"
@@ -71,29 +73,51 @@ Tensor Optimizer::initial_slot(std::string_view, const Variable& variable) const
 }
 
 void Optimizer::build(const Variables& variables) {
-  if (built_) {
-    for (const Variable& v : variables)
-      if (std::find(variables_.begin(), variables_.end(), v) == variables_.end())
-        fail("the optimizer was built for other variables and does not know '", v.path(),
-             "'; make a new optimizer (or compile again) after the trained variables have changed");
-    return;
-  }
+  if (built_ && variables == variables_) return;
   const OutsideTrace outside;
   const int set = clipnorm_.has_value() + global_clipnorm_.has_value() + clipvalue_.has_value();
   if (set > 1) fail("only one of `clipnorm`, `clipvalue` and `global_clipnorm` can be set");
   learning_rate();
+  std::unordered_map<const void*, std::pair<Variable, Variables>> known;
+  for (auto& [variable, slots] : std::exchange(resting_, {})) known[variable.id()] = {variable, std::move(slots)};
+  for (size_t i = 0; i < variables_.size(); ++i) known[variables_[i].id()] = {variables_[i], std::move(slot_variables_[i])};
   variables_ = variables;
+  slot_variables_.clear();
   for (const Variable& v : variables) {
-    Variables& own = slot_variables_.emplace_back();
-    auto add = [&](const std::string& slot, const Tensor& initial) {
-      own.push_back(state_variable(initial, slot));
-      own.back().set_path(v.path() + "/" + slot);
-    };
-    if (use_ema_) add(kAverage, v.value().clone());
-    if (gradient_accumulation_steps_) add(kAccumulator, Tensor(v.shape(), v.dtype()));
-    for (const std::string& slot : slots()) add(slot, initial_slot(slot, v));
+    const auto place = known.find(v.id());
+    slot_variables_.push_back(place == known.end() ? make_slots(v) : std::move(place->second.second));
+    if (place != known.end()) known.erase(place);
   }
+  for (auto& [id, variable] : known) resting_.push_back(std::move(variable));
   built_ = true;
+}
+
+void Optimizer::include(const Variables& variables) {
+  if (built_ && variables == variables_) return;
+  Variables all = variables_;
+  std::unordered_set<const void*> known;
+  for (const Variable& v : all) known.insert(v.id());
+  for (const Variable& v : variables)
+    if (known.insert(v.id()).second) all.push_back(v);
+  build(all);
+}
+
+const Variables& Optimizer::slots_of(const Variable& variable, size_t guess) const {
+  if (guess < variables_.size() && variables_[guess] == variable) return slot_variables_[guess];
+  const auto place = std::find(variables_.begin(), variables_.end(), variable) - variables_.begin();
+  return slot_variables_[static_cast<size_t>(place)];
+}
+
+Variables Optimizer::make_slots(const Variable& variable) const {
+  Variables made;
+  auto add = [&](const std::string& slot, const Tensor& initial) {
+    made.push_back(state_variable(initial, slot));
+    made.back().set_path(variable.path() + "/" + slot);
+  };
+  if (use_ema_) add(kAverage, variable.value().clone());
+  if (gradient_accumulation_steps_) add(kAccumulator, Tensor(variable.shape(), variable.dtype()));
+  for (const std::string& slot : slots()) add(slot, initial_slot(slot, variable));
+  return made;
 }
 
 Tensor Optimizer::scale_loss(const Tensor& loss) const { return loss_scale_factor_ ? loss * *loss_scale_factor_ : loss; }
@@ -179,13 +203,12 @@ bool is_on(const std::optional<double>& limit) { return limit && *limit > 0; }
 void Optimizer::apply(std::span<const Tensor> gradients, const Variables& variables) {
   if (gradients.size() != variables.size())
     fail("expected a gradient for each of ", variables.size(), " variables, got ", gradients.size());
-  build(variables);
+  include(variables);
   std::vector<Work> all;
   for (size_t i = 0; i < variables.size(); ++i) {
     if (!gradients[i]) continue;
-    const auto place = std::find(variables_.begin(), variables_.end(), variables[i]) - variables_.begin();
     const Tensor g = cast(gradients[i], variables[i].dtype());
-    all.push_back(work_of(variables[i], loss_scale_factor_ ? g / *loss_scale_factor_ : g, slot_variables_[static_cast<size_t>(place)]));
+    all.push_back(work_of(variables[i], loss_scale_factor_ ? g / *loss_scale_factor_ : g, slots_of(variables[i], i)));
   }
   if (all.empty()) fail_without_gradients(variables);
 

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "crescent/ops.h"
+#include "model/model_access.h"
 
 namespace crescent {
 namespace {
@@ -145,6 +146,9 @@ void check_arrays(const Model& model, const Arrays& arrays) {
   check_rank(arrays.x, "input data");
   check_rank(arrays.y, "target data");
   if (model.is_graph() || model.built()) {
+    std::vector<Shape> shapes;
+    for (const Tensor& t : arrays.x) shapes.push_back(t.shape());
+    ModelAccess::adapt(model, shapes);
     const std::vector<Symbol> wanted = model.is_graph() ? model.inputs() : std::vector<Symbol>{};
     if (model.is_graph() && wanted.size() != arrays.x.size())
       fail("Error when checking model input: the list of Numpy arrays that you are passing to your model is not the size the model "

@@ -106,13 +106,6 @@ Arrays validation_arrays(const Model& model, const Value& value) {
   return arrays;
 }
 
-/// Keras 2 warns; here weights that are trained were chosen when the model was compiled.
-void check_trained(const Model& model, ModelAccess::Training& state) {
-  if (state.trained.empty() || state.trained == model.trainable_weights()) return;
-  warn("Discrepancy between trainable weights and collected trainable weights, did you set `model.trainable` without calling "
-       "`model.compile` after ?");
-}
-
 }  // namespace
 
 std::shared_ptr<History> Model::fit(const Tensors& x, const Tensors& y, const Dict& given) {
@@ -123,7 +116,6 @@ std::shared_ptr<History> Model::fit(const Tensors& x, const Tensors& y, const Di
   arrays.weights = sample_weights(*this, y, options.sample_weight, options.class_weight);
   check_arrays(*this, arrays);
   const int64_t batch_size = options.batch_size.value_or(kDefaultBatch);
-  check_trained(*this, *training_);
 
   Plan plan;
   const int64_t validation_batch = options.validation_batch_size.value_or(batch_size);
@@ -145,7 +137,6 @@ std::shared_ptr<History> Model::fit(DatasetPtr data, const Dict& given, DatasetP
   if (options.validation_split > 0) fail("`validation_split` is only supported for arrays, not for a dataset");
   if (!options.class_weight.is_null() || !options.sample_weight.is_null())
     fail("fit: a dataset gives its own sample weights; class_weight and sample_weight are for arrays");
-  check_trained(*this, *training_);
   Plan plan{std::move(data), std::move(validation), options.steps_per_epoch, options.validation_steps, {}};
   if (!plan.validation && !options.validation_data.is_null())
     plan.validation = make_array_dataset(validation_arrays(*this, options.validation_data),

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <unordered_map>
 
 #include "layer/layer_access.h"
 #include "model/graph.h"
@@ -17,16 +18,19 @@ std::vector<std::string> distinct(const std::vector<Symbol>& symbols) {
   return names;
 }
 
-/// A tensor as the graph's input wants it: an axis of 1 at the end more or less is forgiven, the dtype is converted.
-Tensor fit_input(const Tensor& given, const Symbol& wanted, size_t index, const std::string& model) {
-  Tensor t = given;
-  const int rank = wanted.shape().rank();
-  if (t.rank() == rank + 1 && t.dim(-1) == 1) t = ops::squeeze(t, t.rank() - 1);
-  else if (t.rank() == rank - 1 && rank > 1 && wanted.shape()[-1] == 1) t = ops::expand_dims(t, -1);
-  if (!t.shape().compatible(wanted.shape()))
-    fail("Input ", index, " is incompatible with layer ", model, ": expected shape=", wanted.shape(), ", found shape=", given.shape());
-  t = ops::cast(t, wanted.dtype());
-  return given.mask() && t.rank() == given.rank() ? t.with_mask(given.mask()) : t;
+std::string shapes_text(const Tensors& tensors) {
+  std::vector<std::string> texts;
+  for (const Tensor& t : tensors) texts.push_back(to_text(t.shape()));
+  return join(texts);
+}
+
+/// A layer may have changed since the graph was made; what follows it was made for what it gave then.
+void check_results(const Tensors& results, const Node& node, const std::string& model) {
+  bool fits = results.size() == node.outputs.size();
+  for (size_t i = 0; fits && i < results.size(); ++i) fits = results[i].shape().compatible(node.outputs[i].shape());
+  if (!fits)
+    fail("Layer ", node.outbound_layer->name(), " has changed since model ", model, " was made with it: it gives ",
+         shapes_text(results), " where the model goes on from ", shapes_text(node.outputs), "; make the model anew");
 }
 
 /// Arguments that JSON can hold; others are left out, as Keras does.
@@ -49,17 +53,13 @@ Dict storable(const Node& node) {
 class KeptNodes {
  public:
   explicit KeptNodes(const ModelAccess::Graph& graph) {
-    for (const auto& call : graph.calls) nodes_.push_back(call.node);
-    std::stable_sort(nodes_.begin(), nodes_.end(), [](const NodePtr& a, const NodePtr& b) {
-      return a->outbound_layer == b->outbound_layer && a->index < b->index;
-    });
+    for (const auto& call : graph.calls) nodes_[call.node->outbound_layer.get()].push_back(call.node);
+    for (auto& [layer, nodes] : nodes_)
+      std::sort(nodes.begin(), nodes.end(), [](const NodePtr& a, const NodePtr& b) { return a->index < b->index; });
   }
   std::vector<NodePtr> of(const LayerPtr& layer) const {
-    std::vector<NodePtr> found;
-    for (const NodePtr& node : nodes_)
-      if (node->outbound_layer == layer) found.push_back(node);
-    std::sort(found.begin(), found.end(), [](const NodePtr& a, const NodePtr& b) { return a->index < b->index; });
-    return found;
+    const auto found = nodes_.find(layer.get());
+    return found == nodes_.end() ? std::vector<NodePtr>() : found->second;
   }
   List reference(const Symbol& s) const {
     const std::vector<NodePtr> nodes = of(s.layer());
@@ -69,7 +69,7 @@ class KeptNodes {
   }
 
  private:
-  std::vector<NodePtr> nodes_;
+  std::unordered_map<const Layer*, std::vector<NodePtr>> nodes_;
 };
 
 List references(const KeptNodes& kept, const std::vector<Symbol>& symbols) {
@@ -99,20 +99,26 @@ Value layer_config(const KeptNodes& kept, const LayerPtr& layer) {
 
 Functional::~Functional() = default;
 
+Tensor fit_input(const Tensor& given, const Symbol& wanted, size_t index, const std::string& model) {
+  Tensor t = given;
+  const int rank = wanted.shape().rank();
+  if (t.rank() == rank + 1 && t.dim(-1) == 1) t = ops::squeeze(t, t.rank() - 1);
+  else if (t.rank() == rank - 1 && rank > 1 && wanted.shape()[-1] == 1) t = ops::expand_dims(t, -1);
+  if (!t.shape().compatible(wanted.shape()))
+    fail("Input ", index, " is incompatible with layer ", model, ": expected shape=", wanted.shape(), ", found shape=", given.shape());
+  t = ops::cast(t, wanted.dtype());
+  return given.mask() && t.rank() == given.rank() ? t.with_mask(given.mask()) : t;
+}
+
 std::shared_ptr<Functional> Functional::make(std::vector<Symbol> inputs, std::vector<Symbol> outputs, std::string name,
                                              bool trainable) {
   auto model = std::make_shared<Functional>();
-  model->set_graph(std::move(inputs), std::move(outputs));
+  model->graph_ = ModelAccess::make_graph(std::move(inputs), std::move(outputs));
+  LayerAccess::replace_sublayers(*model, model->graph_->layers);
+  model->built_ = true;
   model->set_name(name.empty() ? unique_name("model") : std::move(name));
   model->trainable_ = trainable;
   return model;
-}
-
-void Functional::set_graph(std::vector<Symbol> inputs, std::vector<Symbol> outputs) {
-  graph_ = ModelAccess::make_graph(std::move(inputs), std::move(outputs));
-  LayerAccess::replace_sublayers(*this, graph_->layers);
-  built_ = true;
-  forget_programs();
 }
 
 void Functional::build(const std::vector<Shape>&) {
@@ -133,6 +139,7 @@ Tensors Functional::call(const Tensors& inputs, const Call& call) {
     options.training = each.node->training.value_or(call.training);
     options.arguments = each.node->arguments;
     const Tensors results = (*each.node->outbound_layer)(arguments, options);
+    check_results(results, *each.node, name());
     for (size_t i = 0; i < results.size(); ++i) slots[static_cast<size_t>(each.outputs[i])] = results[i];
   }
   Tensors outputs;
@@ -156,8 +163,8 @@ std::vector<Symbol> Functional::outputs() const {
   if (!graph_) fail("Model ", name(), " has not been built yet and has no outputs");
   return graph_->outputs;
 }
-std::vector<std::string> Functional::input_names() const { return graph_ ? distinct(inputs()) : Model::input_names(); }
-std::vector<std::string> Functional::output_names() const { return graph_ ? distinct(outputs()) : Model::output_names(); }
+std::vector<std::string> Functional::input_names() const { return is_graph() ? distinct(inputs()) : Model::input_names(); }
+std::vector<std::string> Functional::output_names() const { return is_graph() ? distinct(outputs()) : Model::output_names(); }
 
 Dict Functional::get_config() const {
   if (!graph_) fail("Model ", name(), " has not been built yet and has no configuration");

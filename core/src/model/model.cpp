@@ -1,11 +1,12 @@
 // Model: compile and what a model knows of its layers.
 #include "crescent/model.h"
 
-#include <algorithm>
+#include <unordered_set>
 
 #include "layer/layer_access.h"
 #include "model/graph.h"
 #include "model/training.h"
+#include "program/option_changes.h"
 
 namespace crescent {
 namespace {
@@ -53,19 +54,20 @@ void Model::compile(const Dict& options) {
   if (parsed.auto_scale_loss && policy().compute == DType::float16 && policy().variables != DType::float16)
     optimizer = with_scaled_loss(optimizer);
   check_losses(parsed.loss);
-  std::vector<OutputTraining> planned;
-  if (is_graph()) {
-    std::vector<Shape> shapes;
-    for (const Symbol& s : outputs()) shapes.push_back(s.shape());
-    planned = plan_outputs(parsed, output_names(), shapes);
-  }
+  const OutputKeys keys = is_graph() ? output_keys(*this) : OutputKeys();
+  std::vector<OutputTraining> outputs = is_graph() ? plan_outputs(parsed, keys) : std::vector<OutputTraining>();
   const MetricPtr loss = make<Metric>("Mean", {{"name", "loss"}});
   forget_programs();
   Training& state = *training_;
   state.options = parsed;
   state.optimizer = optimizer;
-  state.outputs = std::move(planned);
+  state.planned = keys;
+  state.outputs = std::move(outputs);
   state.loss = loss;
+  state.flags.take(*this);
+  state.trained.clear();
+  state.trainable_seen = trainable_changes();
+  state.warned = false;
   state.compiled = true;
 }
 
@@ -79,7 +81,7 @@ void Model::set_epochs_trained(int64_t epochs) { training_->epochs = epochs; }
 void Model::forget_programs() {
   Training& state = *training_;
   state.train = state.test = state.predict = state.results = Function();
-  state.trained.clear();
+  state.settled = state.collected = false;
 }
 
 std::vector<std::shared_ptr<Metric>> Model::all_metrics() const {
@@ -157,11 +159,15 @@ void Model::reset_states() {
 /// The model's own, then those of each layer in turn.
 Variables Model::weights_in_order() const {
   Variables of_layers;
+  std::unordered_set<const void*> known;
   for (const LayerPtr& layer : layers())
-    for (const Variable& variable : layer->weights_in_order()) of_layers.push_back(variable);
+    for (const Variable& variable : layer->weights_in_order()) {
+      of_layers.push_back(variable);
+      known.insert(variable.id());
+    }
   Variables ordered;
   for (const Variable& variable : weights())
-    if (std::find(of_layers.begin(), of_layers.end(), variable) == of_layers.end()) ordered.push_back(variable);
+    if (!known.contains(variable.id())) ordered.push_back(variable);
   ordered.insert(ordered.end(), of_layers.begin(), of_layers.end());
   return ordered;
 }

@@ -1,10 +1,12 @@
 #include <algorithm>
+#include <unordered_set>
 
 #include "layer/input_layer.h"
 #include "layer/layer_access.h"
 #include "model/graph.h"
 
 namespace crescent {
+
 namespace {
 
 /// The shape, with batch axis, that a first layer asks for: declared, or a nested model's own.
@@ -30,15 +32,104 @@ Symbol input_for(const LayerPtr& first, const Shape& shape) {
   return Input(options);
 }
 
-Symbol call_single(const LayerPtr& layer, const Symbol& input) {
-  std::vector<Symbol> outputs = (*layer)(std::vector<Symbol>{input});
+template <class T>
+T only(std::vector<T> outputs) {
   if (outputs.size() != 1)
     fail("All layers in a Sequential model should have a single output tensor. For multi-output layers, use the functional API.");
-  return outputs.front();
+  return std::move(outputs.front());
+}
+
+Symbol call_single(const LayerPtr& layer, const Symbol& input) { return only((*layer)(std::vector<Symbol>{input})); }
+
+/// The input and what each layer gives in turn.
+std::vector<Symbol> symbols_through(const std::vector<LayerPtr>& layers, const Symbol& input) {
+  std::vector<Symbol> symbols{input};
+  for (const LayerPtr& layer : layers) symbols.push_back(call_single(layer, symbols.back()));
+  return symbols;
+}
+
+bool same_edge(const Symbol& a, const Symbol& b) {
+  return a.spec() == b.spec() && static_cast<bool>(a.abstract().mask()) == static_cast<bool>(b.abstract().mask());
+}
+
+/// Sizes that differ are unknown.
+Shape widened(const Shape& known, const Shape& given) {
+  Shape shape = known;
+  for (int i = 0; i < shape.rank(); ++i)
+    if (known[i] != given[i]) shape.set(i, -1);
+  return shape;
 }
 
 }  // namespace
 
+/// The layers, and once their input is known, the symbols from it through each of them.
+struct Sequential::Stack {
+  std::vector<LayerPtr> layers;
+  LayerPtr input_layer;                               ///< explicit InputLayer, if one was added
+  std::optional<Shape> first_data;                    ///< shape of the data that built it, when nothing declared one
+  std::vector<Symbol> symbols;                        ///< the input, then the output of each layer
+  std::unordered_set<std::string> names;
+  uint64_t version = 0;                               ///< structure_version() that symbols and names are of
+
+  void check_name(const Layer& layer) const {
+    if (!names.contains(layer.name())) return;
+    for (const LayerPtr& known : layers)
+      if (known.get() != &layer && known->name() == layer.name())
+        fail("The name \"", layer.name(), "\" is used 2 times in the model. All layer names should be unique.");
+  }
+
+  /// Layers that are not as they were when the symbols were made.
+  std::vector<std::string> changed() const {
+    std::vector<std::string> found;
+    for (const LayerPtr& layer : layers)
+      if (layer->structure_version() > version) found.push_back(layer->name());
+    return found;
+  }
+
+  /// The input; another one when the first layer has come to want what this one is not.
+  Symbol followed_input() const {
+    const Symbol& input = symbols.front();
+    const auto wanted = input_layer || first_data ? std::nullopt : wanted_shape(layers.front());
+    return !wanted || wanted->compatible(input.shape()) ? input : input_for(layers.front(), *wanted);
+  }
+
+  std::vector<Symbol> followed() const {
+    std::vector<Symbol> made{followed_input()};
+    for (size_t i = 0; i < layers.size(); ++i) {
+      const Symbol& before = symbols[i + 1];
+      const bool same_input = made.back() == symbols[i];
+      if (same_input && layers[i]->structure_version() <= version) {
+        made.push_back(before);
+        continue;
+      }
+      const Symbol now = call_single(layers[i], made.back());
+      made.push_back(same_input && same_edge(before, now) ? before : now);
+    }
+    return made;
+  }
+
+  /// The symbols for data of this shape; none when a layer does not take it.
+  std::vector<Symbol> symbols_of(const Shape& shape) const {
+    try {
+      return symbols_through(layers, input_for(layers.front(), shape));
+    } catch (const Interrupted&) {
+      throw;
+    } catch (const Error&) {
+      return {};
+    }
+  }
+
+  /// Somebody said what the input's sizes are; else they are only those of the first data.
+  bool declares_sizes() const {
+    const LayerPtr& first = layers.front();
+    if (input_layer || first->declared_input_shape()) return true;
+    if (const auto* nested = dynamic_cast<const Sequential*>(first.get())) return nested->is_graph() && nested->stack_->declares_sizes();
+    const auto* model = dynamic_cast<const Model*>(first.get());
+    return model && model->is_graph();
+  }
+};
+
+Sequential::Sequential() : stack_(std::make_unique<Stack>()) {}
 Sequential::~Sequential() = default;
 
 std::shared_ptr<Sequential> Sequential::make(const std::vector<LayerPtr>& layers, std::string name) {
@@ -52,75 +143,140 @@ void Sequential::add(const LayerPtr& layer) {
   if (!layer) fail("The added layer must be an instance of class Layer. Found: none");
   LayerAccess::ensure_name(*layer);
   LayerAccess::refuse_cycle(*this, *layer);
+  Stack& stack = *stack_;
   if (std::dynamic_pointer_cast<InputLayer>(layer)) {
-    if (!stack_.empty() || input_layer_) fail("Sequential ", name(), ": an InputLayer can only come first");
-    input_layer_ = layer;
+    if (!stack.layers.empty() || stack.input_layer) fail("Sequential ", name(), ": an InputLayer can only come first");
+    stack.input_layer = layer;
     return;
   }
-  for (const LayerPtr& known : stack_)
-    if (known != layer && known->name() == layer->name())
-      fail("The name \"", layer->name(), "\" is used 2 times in the model. All layer names should be unique.");
-  const bool first = stack_.empty();
-  if (built_graph_) {
-    const Symbol output = call_single(layer, outputs().front());
-    set_graph(inputs(), {output});
-  } else if (first && (input_layer_ || wanted_shape(layer))) {
-    const Symbol input = input_layer_ ? static_cast<InputLayer&>(*input_layer_).symbol() : input_for(layer, *wanted_shape(layer));
-    set_graph({input}, {call_single(layer, input)});
-    built_graph_ = true;
-  } else {
-    track(layer);
+  follow();
+  stack.check_name(*layer);
+  if (is_graph()) {
+    stack.symbols.push_back(call_single(layer, stack.symbols.back()));
+  } else if (stack.layers.empty() && (stack.input_layer || wanted_shape(layer))) {
+    const Symbol input = stack.input_layer ? static_cast<InputLayer&>(*stack.input_layer).symbol()
+                                           : input_for(layer, *wanted_shape(layer));
+    stack.symbols = symbols_through({layer}, input);
+    track(input.layer());
+    built_ = true;
   }
-  stack_.push_back(layer);
+  stack.layers.push_back(layer);
+  stack.names.insert(layer->name());
+  track(layer);
+  stack.version = structure_version();
 }
 
 void Sequential::pop() {
-  if (stack_.empty()) fail("There are no layers in the model.");
-  stack_.pop_back();
-  if (built_graph_) return rebuild();
-  LayerAccess::replace_sublayers(*this, stack_);
+  Stack& stack = *stack_;
+  if (stack.layers.empty()) fail("There are no layers in the model.");
+  const bool followed = stack.version == structure_version();
+  const LayerPtr last = stack.layers.back();
+  stack.layers.pop_back();
+  if (is_graph()) stack.symbols.pop_back();
+  if (stack.layers.empty()) {
+    stack.symbols.clear();
+    stack.first_data.reset();
+    built_ = false;
+    LayerAccess::replace_sublayers(*this, {});
+  } else if (std::find(stack.layers.begin(), stack.layers.end(), last) == stack.layers.end()) {
+    untrack(last);
+    stack.names.erase(last->name());
+  }
+  if (followed) stack.version = structure_version();
 }
 
-void Sequential::rebuild() {
-  const Symbol input = inputs().front();
-  if (stack_.empty()) {
-    built_graph_ = built_ = false;
-    LayerAccess::replace_sublayers(*this, {});
-    return forget_programs();
+/// Names and symbols of the layers as they are now; layers that give the same as before keep their symbols.
+void Sequential::follow() const {
+  Stack& stack = *stack_;
+  if (stack.version == structure_version()) return;
+  stack.names.clear();
+  for (const LayerPtr& layer : stack.layers) stack.names.insert(layer->name());
+  if (is_graph()) {
+    try {
+      take_symbols(stack.followed());
+    } catch (const Interrupted&) {
+      throw;
+    } catch (const Error& error) {
+      fail("Sequential ", name(), ": the layers do not fit each other any more since '", join(stack.changed()), "' changed: ", error.what());
+    }
   }
-  Symbol output = input;
-  for (const LayerPtr& layer : stack_) output = call_single(layer, output);
-  set_graph({input}, {output});
+  stack.version = structure_version();
+}
+
+void Sequential::take_symbols(std::vector<Symbol> symbols) const {
+  auto& self = const_cast<Sequential&>(*this);        // symbols are worked out from the layers whenever they are asked for
+  const LayerPtr old = stack_->symbols.front().layer(), input = symbols.front().layer();
+  if (old != input) LayerAccess::replace_sublayer(self, old, input);
+  stack_->symbols = std::move(symbols);
 }
 
 void Sequential::build(const std::vector<Shape>& inputs) {
-  if (built_graph_) return;
-  if (stack_.empty()) fail("Sequential ", name(), ": There are no layers in the model.");
+  if (is_graph()) return;
+  Stack& stack = *stack_;
+  if (stack.layers.empty()) fail("Sequential ", name(), ": There are no layers in the model.");
   if (inputs.size() != 1) fail("Sequential ", name(), " takes one input, got ", inputs.size());
   Shape shape = inputs.front();
   if (shape.rank() == 0) fail("Sequential ", name(), ": expected an input with a batch axis, got shape ", shape);
   shape.set(0, -1);
-  const Symbol input = input_for(stack_.front(), shape);
-  Symbol output = input;
-  for (const LayerPtr& layer : stack_) output = call_single(layer, output);
-  set_graph({input}, {output});
-  built_graph_ = true;
+  stack.symbols = symbols_through(stack.layers, input_for(stack.layers.front(), shape));
+  stack.first_data = shape;
+  std::vector<LayerPtr> all = sublayers();
+  all.insert(all.begin(), stack.symbols.front().layer());
+  LayerAccess::replace_sublayers(*this, std::move(all));
+  stack.version = structure_version();
 }
 
-Tensors Sequential::call(const Tensors& inputs, const Call& call) { return Functional::call(inputs, call); }
+/// What was built for sizes that nobody declared takes other sizes where all layers do.
+void Sequential::adapt(const std::vector<Shape>& inputs) const {
+  follow();
+  Stack& stack = *stack_;
+  if (!is_graph() || inputs.size() != 1) return;
+  const Shape known = stack.symbols.front().shape();
+  Shape given = inputs.front();
+  if (given.rank() != known.rank()) return;
+  given.set(0, known[0]);
+  if (given.compatible(known) || stack.declares_sizes()) return;
+  std::vector<Symbol> exact = stack.symbols_of(given);
+  if (exact.empty()) return;
+  std::vector<Symbol> wide = stack.symbols_of(widened(known, given));
+  take_symbols(wide.empty() ? std::move(exact) : std::move(wide));
+}
 
-std::vector<LayerPtr> Sequential::layers() const { return stack_; }
+Tensors Sequential::call(const Tensors& inputs, const Call& call) {
+  if (inputs.size() != 1) fail("Layer ", name(), " expects 1 inputs, but it received ", inputs.size(), " input tensors");
+  adapt({inputs.front().shape()});
+  CallOptions options;
+  options.training = call.training;
+  Tensor x = fit_input(inputs.front(), stack_->symbols.front(), 0, name());
+  for (const LayerPtr& layer : stack_->layers) x = only((*layer)(Tensors{x}, options));
+  return {x};
+}
+
+std::vector<LayerPtr> Sequential::layers() const { return stack_->layers; }
+bool Sequential::is_graph() const { return !stack_->symbols.empty(); }
+
+std::vector<Symbol> Sequential::inputs() const {
+  if (!is_graph()) fail("Model ", name(), " has not been built yet and has no inputs");
+  follow();
+  return {stack_->symbols.front()};
+}
+
+std::vector<Symbol> Sequential::outputs() const {
+  if (!is_graph()) fail("Model ", name(), " has not been built yet and has no outputs");
+  follow();
+  return {stack_->symbols.back()};
+}
 
 Dict Sequential::get_config() const {
   List layers;
   auto append = [&](const LayerPtr& layer) {
     layers.push_back(Dict{{"class_name", layer->class_name()}, {"config", layer->get_config()}});
   };
-  if (input_layer_) append(input_layer_);
-  for (const LayerPtr& layer : stack_) append(layer);
+  if (stack_->input_layer) append(stack_->input_layer);
+  for (const LayerPtr& layer : stack_->layers) append(layer);
   Dict config{{"name", name()}, {"layers", layers}};
-  const bool deferred = built_graph_ && !input_layer_ && !wanted_shape(stack_.front());
-  if (deferred) config.set("build_input_shape", Codec<Shape>::encode(inputs().front().shape()));
+  const bool deferred = stack_->first_data && !wanted_shape(stack_->layers.front());
+  if (deferred) config.set("build_input_shape", Codec<Shape>::encode(*stack_->first_data));
   return config;
 }
 

@@ -1,8 +1,11 @@
 // One step of training, testing or predicting: traced once per signature, one program each.
+#include <algorithm>
+
 #include "crescent/gradient.h"
 #include "layer/layer_access.h"
 #include "layer/outside_trace.h"
 #include "model/training.h"
+#include "program/option_changes.h"
 
 namespace crescent {
 namespace {
@@ -19,8 +22,7 @@ std::vector<Shape> shapes_of(const Tensors& tensors) {
   return shapes;
 }
 
-std::vector<std::string> names_of(const Model& model, size_t count) {
-  if (model.is_graph()) return model.output_names();
+std::vector<std::string> output_names(size_t count) {
   std::vector<std::string> names;
   for (size_t i = 1; i <= count; ++i) names.push_back(concat("output_", i));
   return names;
@@ -30,6 +32,11 @@ void check_inputs(const Tensors& x) {
   if (x.empty()) fail("expected a batch with input arrays, got none");
   for (const Tensor& t : x)
     if (!t || t.rank() == 0) fail("expected a batch of arrays with a batch axis, got ", t ? "a scalar" : "none");
+}
+
+bool is_built(Model& model) {
+  const std::vector<Layer*> layers = model.flatten_layers();
+  return std::all_of(layers.begin(), layers.end(), [](const Layer* layer) { return layer->built(); });
 }
 
 /// A model may train by what its layers add to the loss alone.
@@ -43,25 +50,65 @@ bool needs_no_targets(const std::vector<OutputTraining>& outputs) {
 
 Stepper::Stepper(Model& model) : model_(model), state_(ModelAccess::training(model)) {}
 
-void Stepper::prepare(const Batch& batch) {
-  if (!state_.compiled) fail("You must compile your model before using it.");
-  check_inputs(batch.x);
-  if (!state_.outputs.empty() && model_.built()) return;
-  const Tensors outputs = run_abstractly([&](const Tensors& x) { return model_(x, CallOptions{}); }, abstract_like(batch.x));
+/// What was made for another structure of the model is forgotten.
+void Stepper::follow_structure() {
+  const uint64_t structure = model_.structure_version(), constraints = constraint_changes();
+  if (structure == state_.structure_seen && constraints == state_.constraints_seen) return;
+  model_.forget_programs();
+  state_.structure_seen = structure;
+  state_.constraints_seen = constraints;
+}
+
+/// Builds what is not built by a call without values, and gives what that gave.
+Tensors Stepper::build(const Tensors& x) {
+  const Tensors outputs = run_abstractly([&](const Tensors& given) { return model_(given, CallOptions{}); }, abstract_like(x));
   LayerAccess::forget_losses(model_);
-  if (state_.outputs.empty()) state_.outputs = plan_outputs(state_.options, names_of(model_, outputs.size()), shapes_of(outputs));
+  state_.structure_seen = model_.structure_version();
+  return outputs;
+}
+
+/// After a change of structure: builds, and plans the outputs where they are others.
+void Stepper::settle(const Tensors& x) {
+  if (!state_.compiled) fail("You must compile your model before using it.");
+  check_inputs(x);
+  follow_structure();
+  if (state_.settled) return;
+  Tensors outputs;
+  if (!model_.is_graph() || !is_built(model_)) outputs = build(x);
+  const OutputKeys keys = model_.is_graph() ? output_keys(model_) : output_keys(output_names(outputs.size()), shapes_of(outputs));
+  if (keys != state_.planned) {
+    state_.outputs = plan_outputs(state_.options, keys);
+    state_.planned = keys;
+  }
+  state_.flags.take_new(model_);
+  state_.settled = true;
+}
+
+/// The weights that compile chose, and those that have come since; warns once when others are trainable now.
+void Stepper::collect_trained() {
+  if (!state_.collected) {
+    const AsCompiled as_compiled(model_, state_.flags, state_.trained);
+    state_.trained = model_.trainable_weights();
+    if (!state_.trained.empty()) state_.optimizer->build(state_.trained);
+    state_.collected = true;
+    if (state_.trained.empty() && !std::exchange(state_.warned, true))
+      warn("The model does not have any trainable weights.");
+  }
+  if (state_.warned || state_.trainable_seen == trainable_changes()) return;
+  state_.trainable_seen = trainable_changes();
+  if (state_.trained == model_.trainable_weights()) return;
+  state_.warned = true;
+  warn("Discrepancy between trainable weights and collected trainable weights, did you set `model.trainable` without calling "
+       "`model.compile` after ? Model ", model_.name(), " goes on training what was trainable when it was compiled.");
 }
 
 /// Into the layout and the inputs of the state.
 void Stepper::lay_out(const Batch& batch, bool training) {
-  prepare(batch);
+  settle(batch.x);
   if (batch.y.size() != state_.outputs.size() && !(batch.y.empty() && needs_no_targets(state_.outputs)))
     fail("Error when checking model target: the list of arrays that you are passing to your model is not the size the model "
          "expected. Expected to see ", state_.outputs.size(), " array(s), but instead got ", batch.y.size(), " array(s).");
-  if (training && state_.trained.empty()) {
-    state_.trained = model_.trainable_weights();
-    if (!state_.trained.empty()) state_.optimizer->build(state_.trained);
-  }
+  if (training) collect_trained();
   StepLayout& layout = state_.layout;
   layout.x = batch.x.size();
   layout.y = batch.y.size();
@@ -99,6 +146,7 @@ CompiledStep Stepper::compiled_train(const Batch& batch) {
 }
 
 Tensors Stepper::step(const Tensors& flat, bool training) {
+  const AsCompiled as_compiled(model_, state_.flags, state_.trained);
   const StepLayout& layout = state_.layout;
   auto next = flat.begin();
   auto take = [&](size_t count) {
@@ -169,21 +217,20 @@ const Tensors& Stepper::predict(const Tensors& x) {
   CallOptions options;
   options.training = false;
   if (state_.compiled && state_.options.run_eagerly) return state_.values = model_(x, options);
-  predict_function(x).call(x, state_.values);
+  const Function& function = predict_function(x);
+  function.call(x, state_.values, state_.predict_key);
   return state_.values;
 }
 
 CompiledStep Stepper::compiled_predict(const Tensors& x) {
   check_inputs(x);
-  return {predict_function(x), x, 0};
+  return {predict_function(x), x, state_.predict_key};
 }
 
 const Function& Stepper::predict_function(const Tensors& x) {
-  if (!model_.built()) {
-    run_abstractly([&](const Tensors& given) { return model_(given, CallOptions{}); }, abstract_like(x));
-    LayerAccess::forget_losses(model_);
-  }
+  follow_structure();
   if (!state_.predict) {
+    if (!is_built(model_)) build(x);
     Model* model = &model_;
     state_.predict = Function([model](const Tensors& given) {
       CallOptions inference;
@@ -193,10 +240,15 @@ const Function& Stepper::predict_function(const Tensors& x) {
       return outputs;
     }, OptimizeOptions{.inference = true});
   }
+  if (state_.predict_trainable != trainable_changes()) {
+    state_.predict_trainable = trainable_changes();
+    state_.predict_key = trainable_key(model_);
+  }
   return state_.predict;
 }
 
 NamedValues Stepper::results() {
+  follow_structure();
   const auto named = named_metrics(model_);
   if (!state_.results) {
     Model* model = &model_;

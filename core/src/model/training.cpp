@@ -2,6 +2,8 @@
 #include "model/training.h"
 
 #include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
 
 namespace crescent {
 namespace {
@@ -89,14 +91,13 @@ const Family kFamilies[] = {
     {{"crossentropy", "ce"}, "binary_crossentropy", "sparse_categorical_crossentropy", "categorical_crossentropy"},
 };
 
-const char* fitting(const Family& family, const Loss* loss, const Shape& output) {
-  const int64_t width = output.rank() > 0 ? output[-1] : 1;
+const char* fitting(const Family& family, const Loss* loss, int64_t width) {
   if (width == 1 || (loss && loss->binary_targets())) return family.binary;
   return loss && loss->sparse_targets() ? family.sparse : family.categorical;
 }
 
 /// A metric object of its own for this output; texts give their name.
-MetricPtr make_metric(const Value& value, const Loss* loss, const Shape& output, bool copy) {
+MetricPtr make_metric(const Value& value, const Loss* loss, int64_t width, bool copy) {
   if (!value.is_string()) {
     MetricPtr metric = get<Metric>(value);
     return copy ? get<Metric>(serialize(metric.get())) : metric;
@@ -104,7 +105,7 @@ MetricPtr make_metric(const Value& value, const Loss* loss, const Shape& output,
   const std::string& name = value.as_string();
   const char* meant = name.c_str();
   for (const Family& family : kFamilies)
-    if (std::find(family.names.begin(), family.names.end(), name) != family.names.end()) meant = fitting(family, loss, output);
+    if (std::find(family.names.begin(), family.names.end(), name) != family.names.end()) meant = fitting(family, loss, width);
   MetricPtr metric = get<Metric>(Value(meant));
   metric->set_name(name);
   return metric;
@@ -122,8 +123,21 @@ std::string metric_name(const Metric& metric) {
   return metric.name().empty() ? to_snake_case(metric.class_name()) : metric.name();
 }
 
-std::vector<OutputTraining> plan_outputs(const CompileOptions& options, const std::vector<std::string>& names,
-                                         const std::vector<Shape>& shapes) {
+OutputKeys output_keys(const std::vector<std::string>& names, const std::vector<Shape>& shapes) {
+  OutputKeys keys;
+  for (size_t i = 0; i < names.size(); ++i) keys.emplace_back(names[i], shapes[i].rank() > 0 ? shapes[i][-1] : 1);
+  return keys;
+}
+
+OutputKeys output_keys(const Model& graph) {
+  std::vector<Shape> shapes;
+  for (const Symbol& s : graph.outputs()) shapes.push_back(s.shape());
+  return output_keys(graph.output_names(), shapes);
+}
+
+std::vector<OutputTraining> plan_outputs(const CompileOptions& options, const OutputKeys& keys) {
+  std::vector<std::string> names;
+  for (const auto& [name, width] : keys) names.push_back(name);
   const std::vector<Value> losses = loss_values(options.loss, names);
   const std::vector<double> weights = loss_weights(options.loss_weights, names);
   const std::vector<List> metrics = metric_values("metrics", options.metrics, names);
@@ -137,9 +151,9 @@ std::vector<OutputTraining> plan_outputs(const CompileOptions& options, const st
     output.weight = weights[i];
     if (several && output.loss) output.tracker = make<Metric>("Mean", {{"name", names[i] + "_loss"}});
     for (const Value& value : metrics[i])
-      if (!value.is_null()) output.metrics.push_back(make_metric(value, output.loss.get(), shapes[i], several));
+      if (!value.is_null()) output.metrics.push_back(make_metric(value, output.loss.get(), keys[i].second, several));
     for (const Value& value : weighted[i])
-      if (!value.is_null()) output.weighted_metrics.push_back(make_metric(value, output.loss.get(), shapes[i], several));
+      if (!value.is_null()) output.weighted_metrics.push_back(make_metric(value, output.loss.get(), keys[i].second, several));
   }
   return outputs;
 }
@@ -147,12 +161,13 @@ std::vector<OutputTraining> plan_outputs(const CompileOptions& options, const st
 std::vector<std::pair<std::string, MetricPtr>> named_metrics(const Model& model) {
   const ModelAccess::Training& state = ModelAccess::training(model);
   std::vector<std::pair<std::string, MetricPtr>> named;
-  auto add = [&](std::string name, const MetricPtr& metric) {
-    for (const auto& known : named)
-      if (known.second == metric) return;
+  std::unordered_set<const Metric*> known;
+  std::unordered_set<std::string> taken;
+  std::unordered_map<std::string, int> repeated;
+  auto add = [&](const std::string& name, const MetricPtr& metric) {
+    if (!known.insert(metric.get()).second) return;
     std::string unique = name;
-    auto taken = [&] { return std::any_of(named.begin(), named.end(), [&](const auto& known) { return known.first == unique; }); };
-    for (int i = 1; taken(); ++i) unique = concat(name, "_", i);
+    while (!taken.insert(unique).second) unique = concat(name, "_", ++repeated[name]);
     named.emplace_back(unique, metric);
   };
   if (state.loss) add("loss", state.loss);

@@ -1,5 +1,6 @@
 // What compile leaves in a model, and the steps made from it.
 #pragma once
+#include "model/compiled_flags.h"
 #include "model/model_access.h"
 
 namespace crescent {
@@ -23,6 +24,9 @@ struct StepLayout {
   int64_t key() const;                                ///< tells layouts of the same specs apart
 };
 
+/// Name and width of each output: what its losses and metrics are chosen by.
+using OutputKeys = std::vector<std::pair<std::string, int64_t>>;
+
 struct Model::Training {
   SeedGenerator order;                                ///< of the samples
   int64_t epochs = 0;
@@ -31,18 +35,31 @@ struct Model::Training {
   bool compiled = false;
   CompileOptions options;
   std::shared_ptr<Optimizer> optimizer;
+  OutputKeys planned;                                 ///< what `outputs` were planned for
   std::vector<OutputTraining> outputs;                ///< empty until the model's outputs are known
   MetricPtr loss;
+  CompiledFlags flags;
   Variables trained;
+  uint64_t trainable_seen = 0;                        ///< trainable_changes() that was looked at last
+  bool warned = false;                                ///< that something else is trainable now, or that nothing is
 
+  // Of the structure that was seen last.
+  uint64_t structure_seen = 0, constraints_seen = 0;
+  bool settled = false;                               ///< all is built and planned
+  bool collected = false;                             ///< `trained` is known
+  int64_t predict_key = 0;                            ///< trainable_key() when trainable_changes() was:
+  uint64_t predict_trainable = 0;
   Function train, test, predict, results;
   StepLayout layout;                                  // of the step that is being traced
   Tensors inputs, unused, values;                     // kept from batch to batch
 };
 
+/// Names and widths of outputs.
+OutputKeys output_keys(const std::vector<std::string>& names, const std::vector<Shape>& shapes);
+/// The same of a graph's outputs.
+OutputKeys output_keys(const Model& graph);
 /// Losses and metrics for these outputs. Fails in Keras' words on what does not fit.
-std::vector<OutputTraining> plan_outputs(const CompileOptions& options, const std::vector<std::string>& names,
-                                         const std::vector<Shape>& shapes);
+std::vector<OutputTraining> plan_outputs(const CompileOptions& options, const OutputKeys& outputs);
 
 /// A step in its compiled form and what it is to be called with.
 struct CompiledStep {
@@ -65,10 +82,13 @@ class Stepper {
 
  private:
   void run(const Batch& batch, bool training);
+  void follow_structure();
+  Tensors build(const Tensors& x);
+  void settle(const Tensors& x);
+  void collect_trained();
   void lay_out(const Batch& batch, bool training);
   const Function& function(bool training);
   const Function& predict_function(const Tensors& x);
-  void prepare(const Batch& batch);
   Tensors step(const Tensors& flat, bool training);
   Tensor forward_loss(const Tensors& x, const Tensors& y, const Tensors& weights, bool training, Tensors& predictions);
   void update_metrics(const Tensor& loss, int64_t samples, const Tensors& y, const Tensors& predictions, const Tensors& weights);

@@ -1,7 +1,10 @@
 #include "crescent/variable.h"
 
+#include <atomic>
+
 #include "crescent/ops.h"
 #include "program/autocast.h"
+#include "program/option_changes.h"
 #include "program/recorder.h"
 #include "program/tape.h"
 #include "tensor/tensor_record.h"
@@ -15,6 +18,8 @@ struct Variable::State {
 };
 
 namespace {
+
+std::atomic<uint64_t> trainable_count{0}, constraint_count{0};
 
 /// The same values in memory that nobody has a pointer to write to.
 Tensor safe(const Tensor& t) { return t.storage()->is_lent() ? t.clone() : t; }
@@ -35,12 +40,20 @@ const std::string& Variable::path() const { return state_->path; }
 void Variable::set_path(std::string path) const { state_->path = std::move(path); }
 const TensorSpec& Variable::spec() const { return state_->value.spec(); }
 bool Variable::trainable() const { return state_->options.trainable; }
-void Variable::set_trainable(bool on) const { state_->options.trainable = on; }
+void Variable::set_trainable(bool on) const {
+  if (trainable() != on) count_trainable_change();
+  state_->options.trainable = on;
+}
 const std::shared_ptr<Regularizer>& Variable::regularizer() const { return state_->options.regularizer; }
 const std::shared_ptr<Constraint>& Variable::constraint() const { return state_->options.constraint; }
 void Variable::set_constraint(std::shared_ptr<Constraint> constraint) const {
   state_->options.constraint = std::move(constraint);
+  ++constraint_count;
 }
+
+uint64_t trainable_changes() { return trainable_count.load(std::memory_order_relaxed); }
+void count_trainable_change() { ++trainable_count; }
+uint64_t constraint_changes() { return constraint_count.load(std::memory_order_relaxed); }
 
 Tensor Variable::value() const {
   if (!state_) fail("there is no variable here (the layer is not built yet)");

@@ -13,7 +13,6 @@
 namespace crescent::hdf5 {
 namespace {
 
-constexpr size_t kDeepest = 32;
 constexpr hsize_t kMostMembers = 65536;
 constexpr uint64_t kLargestChunk = uint64_t{256} << 20;
 // Deflate cannot do better than about 1030 to 1; what promises more is a trap, unless it is small.
@@ -256,7 +255,7 @@ Handle Contents::open(const std::string& path) const {
   for (size_t begin = 0; begin < path.size();) {
     size_t end = std::min(path.find('/', begin), path.size());
     std::string name = path.substr(begin, end - begin);
-    if (name.empty() || name == "." || name.find('\0') != name.npos || ++depth > kDeepest)
+    if (name.empty() || name == "." || name.find('\0') != name.npos || ++depth > kDeepestPath)
       refuse("its path is not usable");
     if (H5Iget_type(object) != H5I_GROUP) throw Missing{};
     htri_t exists = H5Lexists(object, name.c_str(), H5P_DEFAULT);

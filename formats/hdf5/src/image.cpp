@@ -175,6 +175,8 @@ Handle open_group(hid_t file, const std::string& path, std::string_view what) {
 
 /// HDF5 reads "." as "here" and joins empty parts: such a name would not come back.
 void check_path(const std::string& path) {
+  if (static_cast<size_t>(std::count(path.begin(), path.end(), '/')) >= kDeepestPath)
+    fail("hdf5: '", path.substr(0, 60), "...' is more than ", kDeepestPath, " groups deep, too deep to be read again");
   for (size_t begin = 0; !path.empty() && begin <= path.size();) {
     size_t end = std::min(path.find('/', begin), path.size());
     std::string_view part(path.data() + begin, end - begin);
@@ -244,7 +246,6 @@ Handle FileImage::write_dataset(hid_t file, const Node& node, std::string_view w
 }
 
 void FileImage::write_node(hid_t file, const Node& node, uint32_t checksum) {
-  check_path(node.path);
   std::string what = "'/" + node.path + "'";
   if (!node.path.empty() && H5Lexists(file, node.path.c_str(), H5P_DEFAULT) > 0)
     fail("hdf5: cannot write two objects of the name ", what);
@@ -273,6 +274,7 @@ void FileImage::cut(hid_t file) {
 }
 
 FileImage::FileImage(const Tree& tree) {
+  for (const Node& node : tree) check_path(node.path);
   Handle file = new_file();
   std::vector<uint32_t> checksums = checksums_of(tree);
   if (!has_root(tree)) write_node(file, Node(), 0);

@@ -58,6 +58,9 @@ struct Attribute {
   std::variant<std::string, std::vector<std::string>, int64_t, double> value;
 };
 
+/// Parts of a path that are followed when reading, and so written.
+inline constexpr size_t kDeepestPath = 1000;
+
 /// A group, or a dataset when it has data. Paths start at the root: "model_weights/dense_1"; "" is
 /// the root itself.
 struct Node {

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <map>
 #include <set>
+#include <unordered_map>
 
 #include "copy_past_cache.h"
 #include "cudnn_weights.h"
@@ -253,35 +254,51 @@ std::string shape_mismatch(const Matches& matches, const std::vector<Shape>& sha
 Matches match_by_name(FileReader& file, const std::string& group, Model& model,
                       const Origin& origin, bool skip_mismatch) {
   auto turned = turned_variables(model, origin);
-  auto layers = layers_with_weights(model, file.path());
-  auto reject = [&](const std::string& message) {
-    skip_mismatch ? warn(message) : fail("'", file.path(), "': ", message);
+  std::unordered_map<std::string, LayerPtr> layers;
+  for (const LayerPtr& layer : layers_with_weights(model, file.path()))
+    layers.emplace(layer->name(), layer);
+  struct Found {
+    size_t k;                      // among the layers of the file
+    Matches matches;
+    std::string mismatch;          // why there are none
   };
-  Matches matches;
+  std::vector<Found> found;
+  std::vector<std::string> datasets;
   size_t k = 0;
   for (const SavedLayer& saved : saved_layers(file, group)) {
-    for (const LayerPtr& layer : layers) {
-      if (layer->name() != saved.name) continue;
-      size_t expected = layer->weights().size(), found = saved.datasets.size();
-      if (expected != found) {
-        reject(skip_mismatch
-                   ? concat("Skipping loading of weights for layer ", layer->name(),
-                            " due to mismatch in number of weights (", expected, " vs ", found,
-                            ").")
-                   : concat("Layer #", k, " (named \"", layer->name(), "\") expects ", expected,
-                            " weight(s), but the saved weights have ", found, " element(s)."));
-        continue;
-      }
-      Matches of_layer;
-      match_layer(of_layer, *layer, saved, turned);
-      std::string mismatch = shape_mismatch(
-          of_layer, saved_shapes(of_layer, file.describe(datasets_of(of_layer))), k, skip_mismatch);
-      if (mismatch.empty())
-        matches.insert(matches.end(), of_layer.begin(), of_layer.end());
-      else
-        reject(mismatch);
+    const size_t place = k++;
+    auto match = layers.find(saved.name);
+    if (match == layers.end()) continue;
+    const Layer& layer = *match->second;
+    size_t expected = layer.weights().size(), stored = saved.datasets.size();
+    if (expected != stored) {
+      found.push_back({place, {}, skip_mismatch
+          ? concat("Skipping loading of weights for layer ", layer.name(),
+                   " due to mismatch in number of weights (", expected, " vs ", stored, ").")
+          : concat("Layer #", place, " (named \"", layer.name(), "\") expects ", expected,
+                   " weight(s), but the saved weights have ", stored, " element(s).")});
+      continue;
     }
-    ++k;
+    found.push_back({place, {}, ""});
+    match_layer(found.back().matches, layer, saved, turned);
+    datasets.insert(datasets.end(), saved.datasets.begin(), saved.datasets.end());
+  }
+  const std::vector<DatasetInfo> infos = file.describe(datasets);      // one question for all
+  Matches matches;
+  auto next = infos.begin();
+  for (Found& each : found) {
+    const auto end = next + static_cast<std::ptrdiff_t>(each.matches.size());
+    if (each.mismatch.empty())
+      each.mismatch = shape_mismatch(
+          each.matches, saved_shapes(each.matches, std::vector<DatasetInfo>(next, end)), each.k,
+          skip_mismatch);
+    next = end;
+    if (each.mismatch.empty())
+      matches.insert(matches.end(), each.matches.begin(), each.matches.end());
+    else if (skip_mismatch)
+      warn(each.mismatch);
+    else
+      fail("'", file.path(), "': ", each.mismatch);
   }
   return matches;
 }

@@ -1,0 +1,83 @@
+// What is below a layer, and who hears of changes there: a layer knows the layers that it is a sublayer of.
+#include <algorithm>
+#include <atomic>
+#include <unordered_set>
+
+#include "layer/layer_access.h"
+
+namespace crescent {
+namespace {
+
+uint64_t next_version() {
+  static std::atomic<uint64_t> last{0};
+  return ++last;
+}
+
+void collect(Layer& layer, std::unordered_set<Layer*>& seen, std::vector<Layer*>& found) {
+  if (!seen.insert(&layer).second) return;
+  found.push_back(&layer);
+  for (const LayerPtr& sublayer : layer.sublayers()) collect(*sublayer, seen, found);
+}
+
+}  // namespace
+
+Layer::~Layer() {
+  for (const LayerPtr& sublayer : sublayers_) std::erase(sublayer->owners_, this);
+}
+
+void Layer::structure_changed() { LayerAccess::mark(*this, next_version()); }
+
+void LayerAccess::mark(Layer& layer, uint64_t version) {
+  if (layer.version_ == version) return;
+  layer.version_ = version;
+  for (Layer* owner : layer.owners_) mark(*owner, version);
+}
+
+void Layer::track(const LayerPtr& layer) {
+  if (!layer) fail("expected a layer to track, got none");
+  LayerAccess::refuse_cycle(*this, *layer);
+  if (std::find(sublayers_.begin(), sublayers_.end(), layer) != sublayers_.end()) return;
+  sublayers_.push_back(layer);
+  layer->owners_.push_back(this);
+  structure_changed();
+}
+
+void Layer::untrack(const LayerPtr& layer) {
+  if (std::erase(sublayers_, layer) == 0) return;
+  std::erase(layer->owners_, this);
+  structure_changed();
+}
+
+void LayerAccess::replace_sublayer(Layer& owner, const LayerPtr& old, const LayerPtr& by) {
+  std::replace(owner.sublayers_.begin(), owner.sublayers_.end(), old, by);
+  std::erase(old->owners_, &owner);
+  by->owners_.push_back(&owner);
+}
+
+void LayerAccess::replace_sublayers(Layer& owner, std::vector<LayerPtr> sublayers) {
+  for (const LayerPtr& sublayer : owner.sublayers_) std::erase(sublayer->owners_, &owner);
+  owner.sublayers_ = std::move(sublayers);
+  for (const LayerPtr& sublayer : owner.sublayers_) sublayer->owners_.push_back(&owner);
+  owner.structure_changed();
+}
+
+void LayerAccess::refuse_cycle(const Layer& outer, const Layer& inner) {
+  std::unordered_set<const Layer*> seen{&outer};
+  std::vector<const Layer*> waiting{&outer};          // outer and all above it
+  while (!waiting.empty()) {
+    const Layer* each = waiting.back();
+    waiting.pop_back();
+    if (each == &inner) fail("Layer ", outer.name(), " cannot be inside itself");
+    for (const Layer* owner : each->owners_)
+      if (seen.insert(owner).second) waiting.push_back(owner);
+  }
+}
+
+std::vector<Layer*> Layer::flatten_layers() {
+  std::unordered_set<Layer*> seen;
+  std::vector<Layer*> found;
+  collect(*this, seen, found);
+  return found;
+}
+
+}  // namespace crescent

@@ -1,0 +1,511 @@
+// Models whose layers change: every model above sees it, and trains what it was compiled for.
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <cstdio>
+#include <ctime>
+#include <map>
+#include <random>
+
+#include "crescent/crescent.h"
+
+using namespace crescent;
+using Catch::Contains;
+
+namespace {
+
+constexpr int64_t kWidth = 4;
+
+LayerPtr dense(int64_t units = kWidth, Dict options = {}) {
+  options.set("units", units);
+  if (!options.contains("activation")) options.set("activation", "tanh");
+  return make<Layer>("Dense", options);
+}
+LayerPtr first_dense(int64_t units = kWidth) { return dense(units, {{"input_shape", List{kWidth}}}); }
+Tensor data(int64_t rows = 8, int64_t seed = 5) { return SeedGenerator(seed).normal({rows, kWidth}); }
+void compile(Model& model, const char* optimizer = "sgd") { model.compile({{"optimizer", optimizer}, {"loss", "mse"}}); }
+
+/// Runs another layer, which can be exchanged.
+class Holder final : public UnaryLayer {
+ public:
+  explicit Holder(LayerPtr head) { set_head(std::move(head)); }
+  void set_head(LayerPtr head) {
+    if (head_) untrack(head_);
+    track(head_ = std::move(head));
+  }
+  const LayerPtr& head() const { return head_; }
+  Tensor call(const Tensor& x, const Call&) override { return (*head_)(x); }
+
+ private:
+  LayerPtr head_;
+};
+
+/// The same as a model without symbols.
+class HolderModel final : public Model {
+ public:
+  explicit HolderModel(LayerPtr head) { set_head(std::move(head)); }
+  void set_head(LayerPtr head) {
+    if (head_) untrack(head_);
+    track(head_ = std::move(head));
+  }
+  Tensors call(const Tensors& inputs, const Call&) override { return (*head_)(inputs); }
+
+ private:
+  LayerPtr head_;
+};
+
+bool near(const Tensor& a, const Tensor& b, double tolerance = 1e-5) {
+  const auto x = a.to_vector(), y = b.to_vector();
+  if (x.size() != y.size()) return false;
+  for (size_t i = 0; i < x.size(); ++i)
+    if (!(std::abs(x[i] - y[i]) <= tolerance)) return false;
+  return true;
+}
+bool near(const Tensors& a, const Tensors& b) {
+  if (a.size() != b.size()) return false;
+  for (size_t i = 0; i < a.size(); ++i)
+    if (!near(a[i], b[i])) return false;
+  return true;
+}
+
+/// Whether f changes the layer's weights.
+template <class F>
+bool moves(const Layer& layer, F f) {
+  const Tensors before = layer.get_weights();
+  f();
+  return !near(before, layer.get_weights());
+}
+
+std::vector<std::string> warnings;
+struct Warnings {
+  Warnings() { warnings.clear(), set_warning_handler([](std::string_view text) { warnings.emplace_back(text); }); }
+  ~Warnings() { set_warning_handler(nullptr); }
+};
+
+std::string temporary(const char* ending) { return concat("/tmp/crescent_structure_", getpid(), ending); }
+
+std::string joined(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += line + "\n";
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("a model sees what is added to and taken from a model inside it") {
+  const Tensor x = data(), y = data(8, 6);
+  auto inner = Sequential::make({first_dense()}, "inner");
+  const Symbol in = Input({kWidth});
+  std::vector<ModelPtr> outers{Sequential::make({first_dense(), inner}), Functional::make({in}, {(*inner)(in)}),
+                               std::make_shared<HolderModel>(inner),
+                               Sequential::make({first_dense(), Sequential::make({inner}, "middle")})};
+  for (const ModelPtr& outer : outers) {
+    compile(*outer, "adam");
+    outer->train_on_batch({x}, {y});
+    outer->predict({x});
+  }
+  auto added = dense(kWidth, {{"name", "added"}});
+  inner->add(added);
+  for (const ModelPtr& outer : outers) {
+    CAPTURE(outer->name());
+    const Tensor before = outer->predict({x}).front();
+    CHECK(near(before, (*outer)(x)));
+    CHECK(moves(*added, [&] { outer->train_on_batch({x}, {y}); }));
+    CHECK_FALSE(near(before, outer->predict({x}).front()));
+    CHECK(outer->optimizer()->slot("momentum").size() == outer->trainable_weights().size());
+    CHECK_THAT(joined(outer->summary({{"expand_nested", true}})), Contains("added") || Contains("holder_model"));
+  }
+  inner->pop();
+  for (const ModelPtr& outer : outers) {
+    CHECK(near(outer->predict({x}).front(), (*outer)(x)));
+    CHECK_FALSE(moves(*added, [&] { outer->train_on_batch({x}, {y}); }));
+  }
+}
+
+TEST_CASE("layers that are exchanged are seen by every model above") {
+  const Tensor x = data(), y = data(8, 6);
+  auto holder = std::make_shared<Holder>(dense());
+  auto outer = Sequential::make({first_dense(), holder});
+  auto model = std::make_shared<HolderModel>(dense());
+  for (Model* each : {static_cast<Model*>(outer.get()), static_cast<Model*>(model.get())}) {
+    compile(*each);
+    each->fit({x}, {y}, {{"verbose", 0}});
+    each->predict({x});
+  }
+  const LayerPtr old = holder->head(), head = dense();
+  holder->set_head(head);
+  model->set_head(head);
+  for (Model* each : {static_cast<Model*>(outer.get()), static_cast<Model*>(model.get())}) {
+    CHECK(near(each->predict({x}).front(), (*each)(x)));
+    CHECK(moves(*head, [&] { each->fit({x}, {y}, {{"verbose", 0}}); }));
+    CHECK_FALSE(moves(*old, [&] { each->train_on_batch({x}, {y}); }));
+  }
+  model->set_head(dense(7));                          // another width: outputs are planned anew
+  CHECK(model->predict({x}).front().shape() == Shape{8, 7});
+  CHECK_NOTHROW(model->train_on_batch({x}, {SeedGenerator(1).normal({8, 7})}));
+}
+
+TEST_CASE("what does not fit any more is told with both names") {
+  const Tensor x = data();
+  auto inner = Sequential::make({first_dense()}, "inner");
+  const Symbol in = Input({kWidth});
+  auto graph = Functional::make({in}, {(*inner)(in)}, "graph");
+  auto stack = Sequential::make({inner, dense(kWidth, {{"name", "behind"}})}, "stack");
+  auto last = Sequential::make({first_dense(), inner}, "last");
+  inner->add(dense(7));
+  CHECK_THROWS_WITH(graph->predict({x}), Contains("inner") && Contains("graph") && Contains("(8, 7)") && Contains("(None, 4)"));
+  CHECK_THROWS_WITH(stack->predict({x}), Contains("stack") && Contains("inner") && Contains("behind") && Contains("(None, 7)"));
+  CHECK(last->output_shape().front() == Shape{-1, 7});
+  CHECK(last->predict({x}).front().shape() == Shape{8, 7});
+  inner->pop();
+  for (Model* model : {static_cast<Model*>(graph.get()), static_cast<Model*>(stack.get()), static_cast<Model*>(last.get())})
+    CHECK(model->predict({x}).front().shape() == Shape{8, kWidth});
+  inner->add(dense(7));
+  stack->pop();                                       // a way out
+  CHECK(stack->predict({x}).front().shape() == Shape{8, 7});
+}
+
+TEST_CASE("regularizers, masks, names and constraints count as structure") {
+  const Tensor x = data(), y = data(8, 6);
+  auto layer = first_dense();
+  auto model = Sequential::make({layer});
+  compile(*model);
+  const double loss = model->evaluate({x}, {y}, {{"verbose", 0}}).front().second;
+  layer->set_activity_regularizer(get<Regularizer>(Value("l2")));
+  CHECK(model->evaluate({x}, {y}, {{"verbose", 0}}).front().second > loss);
+  layer->set_activity_regularizer(nullptr);
+  model->train_on_batch({x}, {y});
+  layer->weights().front().set_constraint(get<Constraint>(Value("non_neg")));
+  model->train_on_batch({x}, {y});
+  for (double w : layer->get_weights().front().to_vector()) CHECK(w >= 0);
+}
+
+TEST_CASE("the classic GAN: a model trains as it was compiled") {
+  const Warnings watch;
+  set_random_seed(7);
+  const bool fit = GENERATE(false, true), eager = GENERATE(false, true);
+  auto generator = Sequential::make({dense(8, {{"input_shape", List{2}}, {"activation", "relu"}}), dense(1, {{"activation", "linear"}})}, "g");
+  auto discriminator = Sequential::make({dense(8, {{"input_shape", List{1}}, {"activation", "relu"}}),
+                                         make<Layer>("BatchNormalization"), dense(1, {{"activation", "sigmoid"}})}, "d");
+  discriminator->compile({{"optimizer", "adam"}, {"loss", "binary_crossentropy"}, {"run_eagerly", eager}});
+  discriminator->set_trainable(false);
+  auto gan = Sequential::make({generator, discriminator}, "gan");
+  gan->compile({{"optimizer", "adam"}, {"loss", "binary_crossentropy"}, {"run_eagerly", eager}});
+
+  SeedGenerator noise(3);
+  auto train = [&](Model& model, const Tensor& x, const Tensor& y) {
+    if (!fit) return model.train_on_batch({x}, {y}, {}, {}, true).front().second;
+    return model.fit({x}, {y}, {{"verbose", 0}})->at("loss").back();
+  };
+  const Tensor ones({8, 1}, DType::float32), zeros({8, 1}, DType::float32);
+  const Tensor real_labels = ops::ones({8, 1}), fake_labels = ops::zeros({8, 1});
+  std::vector<double> d_losses;
+  for (int step = 0; step < 20; ++step) {
+    const Tensor fake = generator->predict({noise.normal({8, 2})}).front(), real = noise.normal({8, 1}) + 3.0;
+    CHECK(moves(*discriminator, [&] {
+      d_losses.push_back((train(*discriminator, real, real_labels) + train(*discriminator, fake, fake_labels)) / 2);
+    }));
+    const Tensors d = discriminator->get_weights();
+    CHECK(moves(*generator, [&] { train(*gan, noise.normal({8, 2}), real_labels); }));
+    CHECK(near(d, discriminator->get_weights()));     // moving statistics, too
+  }
+  CHECK(d_losses.back() < d_losses.front());
+  REQUIRE(warnings.size() == 1);
+  CHECK_THAT(warnings.front(), Contains("Discrepancy between trainable weights") && Contains("Model d "));
+  CHECK_FALSE(discriminator->trainable());
+  CHECK(gan->trainable_weights().size() == 4);
+}
+
+TEST_CASE("flags of compile hold for a model that is built later, and compile takes new ones") {
+  const Warnings watch;
+  const Tensor x = data(), y = data(8, 6);
+  auto body = dense(), head = dense();
+  auto model = Sequential::make({body, head});
+  body->set_trainable(false);
+  compile(*model);
+  body->set_trainable(true);
+  head->set_trainable(false);
+  model->train_on_batch({x}, {y});
+  CHECK_FALSE(moves(*body, [&] { model->train_on_batch({x}, {y}); }));
+  CHECK(moves(*head, [&] { model->fit({x}, {y}, {{"verbose", 0}}); }));
+  CHECK(warnings.size() == 1);
+  compile(*model);
+  CHECK(moves(*body, [&] { model->train_on_batch({x}, {y}); }));
+  CHECK_FALSE(moves(*head, [&] { model->train_on_batch({x}, {y}); }));
+  CHECK(warnings.size() == 1);
+  model->set_trainable(false);
+  compile(*model);
+  CHECK_FALSE(moves(*model, [&] { model->train_on_batch({x}, {y}); }));
+  CHECK(warnings.size() == 2);
+  CHECK_THAT(warnings.back(), Contains("does not have any trainable weights"));
+  body->set_trainable(true), model->set_trainable(true);
+  const Variable kernel = body->weights().front();
+  kernel.set_trainable(false);
+  compile(*model);
+  const Tensor before = kernel.value().clone();
+  model->train_on_batch({x}, {y});
+  CHECK(near(before, kernel.value()));
+  CHECK(body->trainable_weights().size() == 1);
+  CHECK(body->non_trainable_weights().size() == 1);
+  CHECK(body->weights().front() == kernel);
+}
+
+TEST_CASE("unfreezing goes on with the same optimizer, which keeps what it knows") {
+  const Tensor x = data(), y = data(8, 6);
+  auto base = first_dense(), head = dense();
+  auto model = Sequential::make({base, head});
+  auto adam = make<Optimizer>("Adam", {{"learning_rate", 0.01}});
+  base->set_trainable(false);
+  model->compile({{"optimizer", Value(adam)}, {"loss", "mse"}});
+  for (int i = 0; i < 3; ++i) model->train_on_batch({x}, {y});
+  const Variables of_head = adam->slot("momentum");
+  const Tensor momentum = of_head.front().value().clone();
+  base->set_trainable(true);
+  model->compile({{"optimizer", Value(adam)}, {"loss", "mse"}});
+  CHECK(near(of_head.front().value(), momentum));
+  CHECK(moves(*base, [&] { model->train_on_batch({x}, {y}); }));
+  const Variables both = adam->slot("momentum");
+  REQUIRE(both.size() == 4);
+  CHECK(both[2] == of_head[0]);
+  CHECK(both[3] == of_head[1]);
+  CHECK(both[0].shape() == base->weights().front().shape());
+  base->set_trainable(false);
+  model->compile({{"optimizer", Value(adam)}, {"loss", "mse"}});
+  model->train_on_batch({x}, {y});
+  CHECK(adam->slot("momentum").size() == 2);          // the state is that of a model made like this
+  base->set_trainable(true);
+  model->compile({{"optimizer", Value(adam)}, {"loss", "mse"}});
+  model->train_on_batch({x}, {y});
+  CHECK(adam->slot("momentum").front() == both.front());
+}
+
+TEST_CASE("a Sequential built from its first data takes other sizes where its layers do") {
+  auto shape = [](const ModelPtr& model, const Shape& x) {
+    return model->predict({Tensor(x, DType::float32)}).front().shape();
+  };
+  auto of = [](const char* name, Dict options = {}) { return make<Layer>(name, options); };
+  auto words = Sequential::make({of("Embedding", {{"input_dim", 10}, {"output_dim", 4}}),
+                                 of("LSTM", {{"units", 3}, {"return_sequences", true}}), dense(2)});
+  CHECK(shape(words, {2, 11}) == Shape{2, 11, 2});
+  CHECK(words->input_shape().front() == Shape{-1, 11});
+  CHECK(shape(words, {5, 12}) == Shape{5, 12, 2});
+  CHECK(words->output_shape().front() == Shape{-1, -1, 2});
+  compile(*words);
+  CHECK_NOTHROW(words->fit({Tensor({2, 9}, DType::float32)}, {Tensor({2, 9, 2}, DType::float32)}, {{"verbose", 0}}));
+  const Dict config = words->get_config();
+  CHECK(to_json(config.at("build_input_shape")) == "[null, 11]");
+  auto again = clone_model(*words);
+  CHECK(shape(again, {1, 5}) == Shape{1, 5, 2});
+
+  auto outer = Sequential::make({Sequential::make({of("Conv1D", {{"filters", 3}, {"kernel_size", 2}})}), of("GlobalMaxPooling1D")});
+  CHECK(shape(outer, {2, 11, 4}) == Shape{2, 3});
+  CHECK(shape(outer, {2, 12, 4}) == Shape{2, 3});
+  CHECK(shape(clone_model(*outer), {2, 13, 4}) == Shape{2, 3});
+  CHECK_THROWS_WITH(shape(outer, {2, 12, 5}), Contains("(12, 5)"));
+
+  auto flat = Sequential::make({of("Flatten"), dense(1)});
+  CHECK(shape(flat, {2, 11}) == Shape{2, 1});
+  CHECK_THROWS_WITH(shape(flat, {2, 12}), Contains("to have shape (11,) but got array with shape (12,)"));
+  auto declared = Sequential::make({of("LSTM", {{"units", 2}, {"input_shape", List{11, 4}}})});
+  CHECK_THROWS_WITH(shape(declared, {2, 12, 4}), Contains("to have shape (11, 4) but got array with shape (12, 4)"));
+}
+
+TEST_CASE("models of thousands of layers are made, saved and loaded in seconds") {
+  const std::clock_t begin = std::clock();
+  constexpr int kLayers = 5000;
+  auto stack = Sequential::make({first_dense()});
+  for (int i = 1; i < kLayers; ++i) stack->add(dense());
+  const Symbol in = Input({kWidth});
+  Symbol x = in;
+  for (int i = 0; i < kLayers; ++i) x = (*dense())(x);
+  auto graph = Functional::make({in}, {x});
+  CHECK(clone_model(*graph)->summary().size() > kLayers);
+  CHECK(graph->get_weights().size() == 2 * kLayers);
+  const std::string path = temporary(".h5");
+  compile(*stack, "adam");
+  save_model(*stack, path);
+  auto loaded = load_model(path);
+  CHECK(near(loaded->get_weights().back(), stack->get_weights().back()));
+  load_weights(*loaded, path, {.by_name = true});
+  std::remove(path.c_str());
+  for (int i = 1; i < kLayers; ++i) stack->pop();
+  CHECK(stack->weights().size() == 2);
+  CHECK(static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC < 30);       // 2 on an idle machine, quadratic 100
+}
+
+TEST_CASE("what is nested as deep as JSON goes is saved and loaded, deeper is refused") {
+  const Tensor x = data(2);
+  const std::string path = temporary(".h5"), weights = temporary(".weights.h5");
+  LayerPtr nested = first_dense();
+  for (int i = 0; i < 320; ++i) nested = Sequential::make({nested});
+  auto model = std::dynamic_pointer_cast<Model>(nested);
+  const Tensor wanted = model->predict({x}).front();
+  save_model(*model, path);
+  auto loaded = load_model(path);
+  CHECK(near(loaded->predict({x}).front(), wanted));
+  LayerPtr shallower = first_dense();                 // HDF5 walks each path from its start
+  for (int i = 0; i < 60; ++i) shallower = Sequential::make({shallower});
+  model = std::dynamic_pointer_cast<Model>(shallower);
+  save_weights(*model, weights);
+  const Tensors values = model->get_weights();
+  model->set_weights({Tensor({kWidth, kWidth}, DType::float32), Tensor({kWidth}, DType::float32)});
+  load_weights(*model, weights);
+  CHECK(near(model->get_weights(), values));
+  for (int i = 0; i < 20; ++i) nested = Sequential::make({nested});
+  CHECK_THROWS_WITH(save_model(*std::dynamic_pointer_cast<Model>(nested), path), Contains("1000 deep"));
+  for (int i = 0; i < 200; ++i) nested = Sequential::make({nested});
+  CHECK_THROWS_WITH(save_weights(*std::dynamic_pointer_cast<Model>(nested), weights), Contains("1000 groups deep"));
+  std::remove(path.c_str());
+  std::remove(weights.c_str());
+}
+
+// ---- random changes --------------------------------------------------------------------------------------
+
+namespace {
+
+using Flags = std::map<const Layer*, bool>;
+
+/// A model of layers of one width that fit in any order, and what changes it.
+class Surgery {
+ public:
+  explicit Surgery(unsigned seed, bool functional) : dice_(seed) {
+    inner_ = Sequential::make({first_dense(), dense()}, "inner");
+    holder_ = std::make_shared<Holder>(dense());
+    holder_->set_name("holder");
+    middle_ = Sequential::make({inner_, holder_}, "middle");
+    if (functional) {
+      const Symbol in = Input({kWidth});
+      model_ = Functional::make({in}, {(*dense())((*middle_)(in))}, "model");
+    } else {
+      stack_ = Sequential::make({first_dense(), middle_, dense()}, "model");
+      model_ = stack_;
+    }
+    compile();
+  }
+
+  Model& model() { return *model_; }
+  const Flags& flags() const { return flags_; }
+
+  std::string change() {
+    std::vector<Layer*> all = model_->flatten_layers();
+    switch (roll(8)) {
+      case 0: return inner_->add(any_layer()), "add to inner";
+      case 1: return inner_->layers().size() > 1 ? (inner_->pop(), "pop of inner") : "nothing";
+      case 2: return middle_->add(any_layer()), "add to middle";
+      case 3: return holder_->set_head(any_layer()), "another head";
+      case 4: return all[static_cast<size_t>(roll(static_cast<int>(all.size())))]->set_trainable(roll(2) == 0), "trainable";
+      case 5: return compile(), "compile";
+      case 6: return stack_ ? (stack_->add(any_layer()), "add") : "nothing";
+      default: return stack_ && stack_->layers().back()->class_name() != "Sequential" ? (stack_->pop(), "pop") : "nothing";
+    }
+  }
+  /// Layers that have come are trained as they are now.
+  void notice() {
+    for (const Layer* layer : model_->flatten_layers()) flags_.emplace(layer, layer->trainable());
+  }
+
+ private:
+  int roll(int sides) { return static_cast<int>(dice_() % static_cast<unsigned>(sides)); }
+  LayerPtr any_layer() {
+    made_.push_back(roll(3) == 0 ? make<Layer>("BatchNormalization") : dense());
+    return made_.back();
+  }
+  void compile() {
+    ::compile(*model_);
+    flags_.clear();
+    notice();
+  }
+
+  std::mt19937 dice_;
+  std::vector<LayerPtr> made_;                        // kept, so that no other layer is in the place of one that flags tell of
+  std::shared_ptr<Sequential> inner_, middle_, stack_;
+  std::shared_ptr<Holder> holder_;
+  ModelPtr model_;
+  Flags flags_;
+};
+
+/// The same structure made anew of other layers; `flags` are those of compile.
+LayerPtr made_anew(const Layer& layer, const Flags& flags) {
+  LayerPtr made;
+  std::vector<std::pair<LayerPtr, bool>> own;
+  if (auto* stack = dynamic_cast<const Sequential*>(&layer)) {
+    std::vector<LayerPtr> layers{make<Layer>("InputLayer", {{"input_shape", List{kWidth}}})};
+    for (const LayerPtr& each : stack->layers()) layers.push_back(made_anew(*each, flags));
+    made = Sequential::make(layers);
+  } else if (auto* holder = dynamic_cast<const Holder*>(&layer)) {
+    made = std::make_shared<Holder>(made_anew(*holder->head(), flags));
+  } else if (auto* graph = dynamic_cast<const Functional*>(&layer)) {
+    const Symbol in = Input({kWidth});
+    Symbol x = in;
+    for (const LayerPtr& each : graph->layers())
+      if (each->class_name() != "InputLayer") x = (*made_anew(*each, flags))(x);
+    made = Functional::make({in}, {x});
+  } else {
+    Dict config = layer.get_config();
+    config.erase("name"), config.erase("batch_input_shape");
+    made = make<Layer>(layer.class_name(), config);
+  }
+  return made;
+}
+
+/// Those of `from` that flags tell of, for the layers of `to` in the same places.
+void set_flags(Layer& to, const Layer& from, const Flags& flags) {
+  to.set_trainable(flags.at(&from));
+  auto parts = [](const Layer& layer) {
+    std::vector<LayerPtr> found;
+    for (const LayerPtr& each : layer.sublayers())
+      if (each->class_name() != "InputLayer") found.push_back(each);
+    return found;
+  };
+  const std::vector<LayerPtr> a = parts(to), b = parts(from);
+  REQUIRE(a.size() == b.size());
+  for (size_t i = 0; i < a.size(); ++i) set_flags(*a[i], *b[i], flags);
+}
+
+}  // namespace
+
+TEST_CASE("a model that was changed in random ways is as one made like that") {
+  const Warnings watch;
+  const Tensor x = data(), y = data(8, 6);
+  const bool functional = GENERATE(false, true);
+  for (unsigned seed = 1; seed <= 4; ++seed) {
+    set_random_seed(static_cast<int64_t>(seed));
+    Surgery surgery(seed, functional);
+    Model& model = surgery.model();
+    std::string history;
+    for (int i = 0; i < 30; ++i) {
+      history += surgery.change() + "; ";
+      CAPTURE(seed, functional, history);
+      (void)model.predict({x});                       // builds what has come
+      surgery.notice();
+      auto fresh = std::dynamic_pointer_cast<Model>(made_anew(model, surgery.flags()));
+      (void)fresh->predict({x});
+      set_flags(*fresh, model, surgery.flags());
+      compile(*fresh);
+      auto layers = [](Model& m) {
+        Tensors values;
+        for (Layer* layer : m.flatten_layers())
+          if (layer->sublayers().empty())
+            for (const Variable& v : layer->weights()) values.push_back(v.value().clone());
+        return values;
+      };
+      auto copy = [&](Model& to, Model& from) {
+        std::vector<Layer*> a = to.flatten_layers(), b = from.flatten_layers();
+        REQUIRE(a.size() == b.size());
+        for (size_t k = 0; k < a.size(); ++k)
+          if (a[k]->sublayers().empty()) a[k]->set_weights(b[k]->get_weights());
+      };
+      copy(*fresh, model);
+      REQUIRE(near(model.predict({x}), fresh->predict({x})));
+      REQUIRE(model.output_shape() == fresh->output_shape());
+      for (int step = 0; step < 2; ++step) {
+        const double a = model.train_on_batch({x}, {y}, {}, {}, true).front().second;
+        const double b = fresh->train_on_batch({x}, {y}, {}, {}, true).front().second;
+        REQUIRE(a == Approx(b).epsilon(1e-4));
+        REQUIRE(near(layers(model), layers(*fresh)));
+      }
+      REQUIRE(near(model.predict({x}), fresh->predict({x})));
+    }
+  }
+}
