@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "atomic_file.h"
+#include "callback_states.h"
 #include "config_in.h"
 #include "config_out.h"
 #include "crescent/format.h"
@@ -55,23 +56,24 @@ List input_shapes(Model& model) {
   return shapes;
 }
 
-Dict own_description(Model& model, const Value& config, const Value& compile) {
+Dict own_description(Model& model, const Value& config, const Value& compile, Value callback_states) {
   return {{"version", CRESCENT_VERSION},
           {"model", config},
           {"input_shapes", input_shapes(model)},
           {"compile", compile},
           {"epochs_trained", model.epochs_trained()},
+          {"callback_states", std::move(callback_states)},
           {"plugins", plugins_of(model)}};
 }
 
-Node root(Model& model, const SaveOptions& options) {
+Node root(Model& model, const SaveOptions& options, Value callback_states) {
   Value config = model_config(model);
   Value compile = model.compiled() && options.include_optimizer ? model.compile_config() : Value();
   Node node{"",
             {{"keras_version", std::string(kKerasVersion)},
              {"backend", std::string(kBackend)},
              {"model_config", to_json(keras_model_config(config, options.target))},
-             {kOwn, to_json(own_description(model, config, compile))}},
+             {kOwn, to_json(own_description(model, config, compile, std::move(callback_states)))}},
             {}};
   if (!compile.is_null())
     node.attributes.push_back({"training_config", to_json(keras_training_config(compile))});
@@ -174,7 +176,9 @@ class Hdf5Format final : public Format {
 
   void save_model(Model& model, const std::string& path, const SaveOptions& options) override {
     check_overwrite(path, options);
-    Tree tree{root(model, options)};
+    Tree tree(1);
+    Value states = options.include_optimizer ? model.callback_states() : Value();
+    tree.front() = root(model, options, write_callback_states(tree, states));
     write_weights(tree, model, "model_weights");
     if (model.compiled() && options.include_optimizer)
       write_optimizer(tree, *model.optimizer(), options.target);
@@ -194,7 +198,10 @@ class Hdf5Format final : public Format {
       model->optimizer()->build(model->trainable_weights());
       append(matches, match_optimizer(file, *model->optimizer()));
     }
+    const CallbackStates callbacks(file, options.compile ? member(description.own, "callback_states") : Value());
+    append(matches, callbacks.matches());
     assign_all(file, matches);
+    callbacks.give_to(*model);
     if (const Value& epochs = member(description.own, "epochs_trained"); epochs.is_int())
       model->set_epochs_trained(epochs.as_int());
     return model;
