@@ -108,6 +108,7 @@ int fit(lua_State* L) {
   } else {
     push(L, model->fit(to_data(L, 2, input_names(*model)), to_data(L, 3, output_names(*model)), options));
   }
+  interruptible.answer();
   return 1;
 }
 
@@ -212,6 +213,7 @@ void save_weights_to(Model& model, const std::string& path, bool overwrite) {
 }
 
 void load_weights_from(Model& model, const std::string& path, bool by_name, bool skip_mismatch) {
+  Interruptible interruptible;
   LoadWeightsOptions options;
   options.by_name = by_name;
   options.skip_mismatch = skip_mismatch;
@@ -252,6 +254,7 @@ Value renamed(const Value& config, const Value& custom) {
 }
 
 ModelPtr load_model_from(const std::string& path, Names objects, bool compile) {
+  Interruptible interruptible;
   LoadOptions options;
   options.compile = compile;
   options.custom_objects = custom_objects(objects.dict);
@@ -267,8 +270,9 @@ void add_training(Type& model) {
       .raw_method("evaluate", evaluate, {"x", "y=nil"}, "Loss and metrics on data.")
       .raw_method("predict", predict, {"x"}, "Outputs for inputs.")
       .method("train_on_batch", &train_on_batch,
-              {"x", "y=nil", "sample_weight=nil", "class_weight=nil", "reset_metrics=false", "return_dict=false"}, "One step.")
-      .method("test_on_batch", &test_on_batch, {"x", "y=nil", "sample_weight=nil", "reset_metrics=false", "return_dict=false"})
+              {"x", "y=nil", "sample_weight=nil", "class_weight=nil", "reset_metrics=true", "return_dict=false"},
+              "One step; loss and metrics of this batch, or without reset_metrics of all since the last reset.")
+      .method("test_on_batch", &test_on_batch, {"x", "y=nil", "sample_weight=nil", "reset_metrics=true", "return_dict=false"})
       .method("predict_on_batch", &predict_on_batch, {"x"})
       .method("reset_metrics", &Model::reset_metrics)
       .property("optimizer", &Model::optimizer)
