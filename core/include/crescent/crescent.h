@@ -4,6 +4,7 @@
 #include "crescent/data.h"
 #include "crescent/device.h"
 #include "crescent/error.h"
+#include "crescent/file.h"
 #include "crescent/format.h"
 #include "crescent/gradient.h"
 #include "crescent/input_spec.h"

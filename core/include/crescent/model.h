@@ -213,8 +213,8 @@ CRESCENT_API void interrupt();
 CRESCENT_API bool interrupted();
 CRESCENT_API void clear_interrupt();
 
-/// Fit, evaluate and predict make one; so does who calls several of them, or prepares data, as one run. What is pending
-/// when the outermost begins is forgotten, and those inside leave an interruption to it.
+/// Fit, evaluate, predict and loading make one; so does who calls several of them, or prepares data, as one run. What is
+/// pending when the outermost begins is forgotten, and those inside leave an interruption to it.
 class CRESCENT_API Run {
  public:
   Run();

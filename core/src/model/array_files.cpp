@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "crescent/data.h"
+#include "crescent/file.h"
 #include "crescent/ops.h"
 #include "model/file_storage.h"
 #include "model/file_text.h"

@@ -1,7 +1,6 @@
 #include "model/file_text.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -10,6 +9,7 @@
 #include <memory>
 
 #include "crescent/error.h"
+#include "crescent/file.h"
 
 namespace crescent {
 namespace {
@@ -19,7 +19,7 @@ constexpr size_t kChunk = size_t{1} << 20;
 /// Closes at the end.
 class File {
  public:
-  File(const std::string& path, int flags, mode_t mode = 0) : number_(::open(path.c_str(), flags | O_CLOEXEC, mode)) {}
+  explicit File(int number) : number_(number) {}
   ~File() {
     if (number_ >= 0) ::close(number_);
   }
@@ -31,27 +31,7 @@ class File {
   int number_;
 };
 
-[[noreturn]] void fail_reading(const std::string& path) { fail("cannot read '", path, "': ", std::strerror(errno)); }
-
 }  // namespace
-
-std::string read_file(const std::string& path) {
-  File file(path, O_RDONLY);
-  if (file.number() < 0) fail_reading(path);
-  struct stat status {};
-  if (fstat(file.number(), &status) != 0) fail_reading(path);
-  if (S_ISDIR(status.st_mode)) fail("cannot read '", path, "': it is a folder");
-  std::string text;
-  for (size_t size = 0;;) {
-    text.resize(size + kChunk);
-    const ssize_t count = ::read(file.number(), text.data() + size, kChunk);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) fail_reading(path);
-    size += static_cast<size_t>(count);
-    text.resize(size);
-    if (count == 0) return text;
-  }
-}
 
 std::string read_file_unpacked(const std::string& path) {
   const std::string packed = read_file(path);
@@ -81,7 +61,7 @@ std::string read_file_unpacked(const std::string& path) {
 void write_file(const std::string& path, std::span<const std::string> parts) {
   const std::string temporary = concat(path, ".", getpid(), ".tmp");
   try {
-    File file(temporary, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    File file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
     if (file.number() < 0) fail("cannot write '", path, "': ", std::strerror(errno));
     for (const std::string& part : parts) {
       for (size_t done = 0; done < part.size();) {
