@@ -339,3 +339,49 @@ TEST_CASE("-i gives a prompt after the script, and its variables") {
   terminal.enter("answer + 1");
   terminal.expect("42");
 }
+
+namespace {
+
+/// The reader process of the program.
+pid_t reader_of(pid_t program) {
+  for (int tries = 0; tries < 300; ++tries, usleep(10000)) {
+    std::ifstream children("/proc/" + std::to_string(program) + "/task/" + std::to_string(program) + "/children");
+    for (pid_t child; children >> child;) {
+      std::string name;
+      std::getline(std::ifstream("/proc/" + std::to_string(child) + "/comm"), name);
+      if (name == "crescent-h5read") return child;
+    }
+  }
+  return -1;
+}
+
+}  // namespace
+
+TEST_CASE("Ctrl-C is answered at once while a reader process hangs") {
+  StateFolder state;
+  const std::string file = state.path / "x.h5";
+  Terminal terminal(state);
+  terminal.expect("> ");
+  terminal.enter("cr.data.write_hdf5('" + file + "', {y = cr.zeros{64, 1}:cast 'bool'})");   // read, not mapped
+  terminal.enter(kModel + "print('rea' .. 'dy')");
+  terminal.expect("ready");
+  for (const char* call : {"open:clone()", "model:fit(x, open, {epochs = 100000000, verbose = 0})"}) {
+    INFO(call);
+    terminal.enter("open = nil collectgarbage() open = cr.data.open_hdf5('" + file + "', 'y') print('ope' .. 'ned')");
+    terminal.expect("opened");
+    const pid_t reader = reader_of(terminal.process());
+    REQUIRE(reader > 0);
+    kill(reader, SIGSTOP);
+    terminal.enter(std::string("print('wai' .. 'ting') part = ") + call);
+    terminal.expect("waiting");
+    usleep(300000);
+    const time_t before = time(nullptr);
+    terminal.signal(SIGINT);
+    terminal.expect("interrupted", 5);
+    CHECK(time(nullptr) - before <= 3);
+    terminal.enter("'still ' .. 'here'");
+    terminal.expect("still here");
+  }
+  terminal.enter("open:clone()");
+  terminal.expect("open the file again");
+}
