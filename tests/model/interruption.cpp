@@ -85,7 +85,7 @@ TEST_CASE_METHOD(Fixture, "an epoch whose last batch was trained is whole, unles
   auto callback = std::make_shared<Interrupting>("batch 3");
   CHECK(fit(callback)->epoch() == std::vector<int64_t>{0});
   CHECK(model->epochs_trained() == 1);
-  CHECK(warnings.back() == "fit: interrupted after epoch 1 of 3");
+  CHECK(warnings.back() == "fit: interrupted after batch 3 of 3 in epoch 1 of 3");
   const Dict validated{{"validation_data", List{Value(std::make_shared<BoxedTensor>(x)), Value(std::make_shared<BoxedTensor>(y))}}};
   for (const char* when : {"batch 3", "test 1"}) {
     auto interrupting = std::make_shared<Interrupting>(when);
@@ -96,7 +96,7 @@ TEST_CASE_METHOD(Fixture, "an epoch whose last batch was trained is whole, unles
   CHECK(model->epochs_trained() == 1);
   CHECK(fit(std::make_shared<Interrupting>("epoch_end"))->epoch() == std::vector<int64_t>{0});
   CHECK(fit(std::make_shared<Interrupting>("train_begin"))->epoch().empty());
-  CHECK(warnings.back() == "fit: interrupted before the first epoch");
+  CHECK(warnings.back() == "fit: interrupted before the first batch");
   CHECK(model->epochs_trained() == 2);
 }
 
@@ -125,7 +125,7 @@ TEST_CASE_METHOD(Fixture, "evaluate, predict and profile give all or nothing") {
   const Run run;                                       // what is pending belongs to it
   interrupt();
   CHECK_THROWS_WITH(model->profile({x}, {y}), Contains("profile: interrupted"));
-  CHECK_THROWS_WITH(model->evaluate({x}, {y}, options("")), "evaluate: interrupted before the first batch");
+  CHECK_THROWS_WITH(model->evaluate({x}, {y}, options("")), "evaluate: interrupted after batch 0 of 3");
   clear_interrupt();
 }
 

@@ -38,8 +38,6 @@ class Fit {
   std::shared_ptr<History> run();
 
  private:
-  enum class Stage { between_epochs, training, validating };
-
   void run_epoch();
   void train();
   void add_results(Logs& logs, const std::string& prefix) const;
@@ -52,8 +50,9 @@ class Fit {
   Plan plan_;
   CallbackList callbacks_;
   Batches batches_, validation_;
-  Stage stage_ = Stage::between_epochs;
-  int64_t epoch_;
+  int64_t epoch_;                                     // from 0
+  int64_t trained_epoch_ = -1, trained_batch_ = 0;    // the latest batch
+  bool validating_ = false;
   bool ended_ = false;                                // the data has no more
   Logs last_;                                         // of the last whole epoch
 };
@@ -112,7 +111,6 @@ std::shared_ptr<History> Fit::run() {
 }
 
 void Fit::run_epoch() {
-  stage_ = Stage::between_epochs;
   if (interrupted()) throw Interrupted("fit: interrupted");
   callbacks_.each(&Callback::on_epoch_begin, epoch_, Logs());
   train();
@@ -121,8 +119,9 @@ void Fit::run_epoch() {
   Logs logs;
   add_results(logs, "");
   if (plan_.validation && !model_.stop_training && is_validation_epoch(options_.validation_freq, epoch_)) {
-    stage_ = Stage::validating;
+    validating_ = true;
     test_epoch(model_, validation_, callbacks_);
+    validating_ = false;
     add_results(logs, "val_");
   }
   ++state_.epochs;
@@ -132,13 +131,14 @@ void Fit::run_epoch() {
 
 /// Ends with the data, or when a callback says so.
 void Fit::train() {
-  stage_ = Stage::training;
   model_.reset_metrics();
   batches_.begin();
   Stepper stepper(model_);
   for (int64_t step = 0; const Batch* batch = batches_.next(); ++step) {
     callbacks_.each(&Callback::on_train_batch_begin, step, Logs());
     stepper.train(*batch);
+    trained_epoch_ = epoch_;
+    trained_batch_ = step + 1;
     callbacks_.each(&Callback::on_train_batch_end, step, lazy_logs(model_));
     if (model_.stop_training) return;
   }
@@ -155,16 +155,13 @@ void Fit::end_without_data() {
   ended_ = true;
 }
 
-/// Where it was interrupted.
+/// How far it came: "after batch 3 of 10 in epoch 2 of 5".
 std::string Fit::place() const {
-  const std::string of = concat(" of ", options_.epochs);
-  switch (stage_) {
-    case Stage::between_epochs:
-      return epoch_ == options_.initial_epoch ? "before the first epoch" : concat("after epoch ", epoch_, of);
-    case Stage::training: return concat(batches_.place(), " in epoch ", epoch_ + 1, of);
-    case Stage::validating: break;
-  }
-  return concat("in the validation of epoch ", epoch_ + 1, of);
+  if (trained_epoch_ < 0) return "before the first batch";
+  const std::string epoch = concat("epoch ", trained_epoch_ + 1, " of ", options_.epochs);
+  if (validating_) return "in the validation of " + epoch;
+  const std::string of = batches_.count() >= 0 ? concat(" of ", batches_.count()) : "";
+  return concat("after batch ", trained_batch_, of, " in ", epoch);
 }
 
 /// The last part of the arrays becomes validation data.

@@ -18,13 +18,10 @@ const Batch* Batches::next() {
   return &batch_;
 }
 
-std::string Batches::place() const {
-  if (taken_ == 0) return "before the first batch";
-  return count() >= 0 ? concat("after batch ", taken_, " of ", count()) : concat("after batch ", taken_);
-}
-
 void Batches::heed_interruption() const {
-  if (interrupted() && taken_ != count()) throw Interrupted(concat(run_, ": interrupted ", place()));
+  if (!interrupted() || taken_ == count()) return;
+  const std::string of = count() >= 0 ? concat(" of ", count()) : "";
+  throw Interrupted(concat(run_, ": interrupted after batch ", taken_, of));
 }
 
 bool Batches::begins_again() {

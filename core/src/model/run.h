@@ -37,8 +37,6 @@ class Batches {
   const Batch* next();
   /// How many next() gave since begin().
   int64_t taken() const { return taken_; }
-  /// "after batch 3 of 10".
-  std::string place() const;
   /// True when the data ended before the steps that were asked for, or gave nothing.
   bool ran_dry() const { return taken_ == 0 || (steps_ && taken_ < *steps_); }
 
