@@ -4,6 +4,7 @@
 
 #include "callbacks.h"
 #include "crescent/format.h"
+#include "crescent/ops.h"
 #include "monitor.h"
 
 namespace crescent {
@@ -42,6 +43,13 @@ std::string fill_path(const std::string& pattern, int64_t epoch, const Logs& log
   return path;
 }
 
+/// The name of a weight that holds NaN or infinity; empty when all are finite.
+std::string weight_not_finite(const Model& model) {
+  for (const Variable& weight : model.weights())
+    if (is_floating(weight.dtype()) && ops::all(ops::isfinite(weight)).item() == 0) return weight.name();
+  return "";
+}
+
 class ModelCheckpoint final : public Callback {
  public:
   static void describe(Schema<ModelCheckpoint>& s) {
@@ -68,36 +76,48 @@ class ModelCheckpoint final : public Callback {
   void on_epoch_end(int64_t epoch, Logs& logs) override {
     if (save_freq_.is_string()) consider(epoch, logs);
   }
-  Dict get_state() const override { return {{"best", monitor_.best ? Value(*monitor_.best) : Value()}}; }
+  bool comes_last() const override { return true; }
+  Dict get_state() const override { return {{"best", monitor_.best_value()}, {"batches", batches_}}; }
   void set_state(const Dict& state) override {
-    if (!state.at("best").is_null()) monitor_.best = state.at("best").as_float();
+    monitor_.set_best(state.at("best"));
+    batches_ = state.at("batches").as_int();
   }
 
  private:
   void consider(int64_t epoch, const Logs& logs) {
     if (logs.contains("loss") && !std::isfinite(logs.at("loss")))
       return warn("ModelCheckpoint: the loss is not finite, nothing saved in epoch ", epoch + 1);
-    if (!best_only_) return save(epoch, logs, "");
+    if (!best_only_) return void(save(epoch, logs, ""));
     if (!logs.contains(monitor_.name)) return warn("Can save best model only with ", monitor_.name, " available, skipping.");
     const double value = logs.at(monitor_.name);
     if (!monitor_.improves(value)) return report_no_improvement(epoch);
     const std::string change = monitor_.best ? concat(monitor_.name, " improved from ", *monitor_.best, " to ", value, ", ") : "";
-    save(epoch, logs, change);
-    monitor_.best = value;
+    const std::optional<double> before = std::exchange(monitor_.best, value);   // the file holds the new one
+    if (!save(epoch, logs, change)) monitor_.best = before;
   }
   void report_no_improvement(int64_t epoch) const {
-    if (verbose_ > 0)
-      std::printf("\nEpoch %lld: %s did not improve from %.5f\n", (long long)epoch + 1, monitor_.name.c_str(), *monitor_.best);
+    if (verbose_ == 0) return;
+    std::printf("\nEpoch %lld: %s did not improve", (long long)epoch + 1, monitor_.name.c_str());
+    if (monitor_.best) std::printf(" from %.5f", *monitor_.best);
+    std::printf("\n");
   }
-  /// A failed save is reported and training goes on; the previous file is untouched.
-  void save(int64_t epoch, const Logs& logs, const std::string& change) {
+  /// False when it failed: that is reported and training goes on; the previous file is untouched.
+  bool save(int64_t epoch, const Logs& logs, const std::string& change) {
     const std::string path = fill_path(path_, epoch + 1, logs);
+    if (const std::string bad = weight_not_finite(*model_); !bad.empty()) {
+      warn("ModelCheckpoint: epoch ", epoch + 1, " was not saved: weight '", bad, "' is not finite");
+      return false;
+    }
     if (verbose_ > 0) std::printf("\nEpoch %lld: %ssaving model to %s\n", (long long)epoch + 1, change.c_str(), path.c_str());
     try {
       if (weights_only_) save_weights(*model_, path);
       else save_model(*model_, path);
+      return true;
+    } catch (const Interrupted&) {
+      throw;
     } catch (const Error& error) {
       warn("ModelCheckpoint: epoch ", epoch + 1, " was not saved: ", error.what());
+      return false;
     }
   }
 

@@ -12,7 +12,7 @@ bool Monitor::larger_is_better() const {
 }
 
 bool Monitor::improves(double value) const {
-  if (std::isnan(value)) return false;
+  if (!std::isfinite(value)) return false;
   if (!best) return true;
   return larger_is_better() ? value - min_delta > *best : value + min_delta < *best;
 }

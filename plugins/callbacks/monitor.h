@@ -12,7 +12,11 @@ struct Monitor {
 
   /// auto: max for accuracies and the like, else min (Keras).
   bool larger_is_better() const;
+  /// NaN and infinity never do.
   bool improves(double value) const;
+  Value best_value() const { return best ? Value(*best) : Value(); }
+  /// Of a state; null leaves none.
+  void set_best(const Value& value) { best = value.is_null() ? std::nullopt : std::optional(value.as_float()); }
 };
 
 /// The watched value, or nothing with a warning that lists what is there ("Early stopping conditioned on metric ...").

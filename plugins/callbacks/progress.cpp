@@ -58,9 +58,13 @@ std::string format_bar(int64_t done, int64_t total) {
 class ProgbarLogger final : public Callback {
  public:
   static void describe(Schema<ProgbarLogger>& s) { s.doc("Shows progress; fit adds it by itself unless verbose is 0."); }
+  ~ProgbarLogger() override { end_line(); }
 
   void on_train_begin(const Logs&) override { training_ = true; }
-  void on_train_end(const Logs&) override { training_ = false; }
+  void on_train_end(const Logs&) override {
+    training_ = false;
+    end_line();
+  }
   void on_epoch_begin(int64_t epoch, const Logs&) override {
     std::printf("Epoch %lld/%lld\n", (long long)epoch + 1, (long long)integer("epochs"));
     start(integer("steps"));
@@ -103,8 +107,13 @@ class ProgbarLogger final : public Callback {
     if (total_ <= 0) total_ = done_;
     if (draws()) draw(logs, true);
     else std::printf("%s%s", line(true).c_str(), format_values(logs).c_str());
+    drawn_ = 0;
     std::printf("\n");
     std::fflush(stdout);
+  }
+  /// Of a bar that did not finish: what is printed next starts on a line of its own.
+  void end_line() {
+    if (std::exchange(drawn_, 0) > 0) std::printf("\n"), std::fflush(stdout);
   }
 
   /// Everything before the values.

@@ -44,12 +44,12 @@ class ReduceLROnPlateau final : public Callback {
     }
   }
   Dict get_state() const override {
-    return {{"wait", wait_}, {"cooldown", resting_}, {"best", monitor_.best ? Value(*monitor_.best) : Value()}};
+    return {{"wait", wait_}, {"cooldown", resting_}, {"best", monitor_.best_value()}};
   }
   void set_state(const Dict& state) override {
     wait_ = state.at("wait").as_int();
     resting_ = state.at("cooldown").as_int();
-    if (!state.at("best").is_null()) monitor_.best = state.at("best").as_float();
+    monitor_.set_best(state.at("best"));
   }
 
  private:

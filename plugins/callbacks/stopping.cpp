@@ -47,11 +47,19 @@ class EarlyStopping final : public Callback {
     best_weights_.clear();
   }
   Dict get_state() const override {
-    return {{"wait", wait_}, {"best", monitor_.best ? Value(*monitor_.best) : Value()}};
+    List weights;
+    for (const Tensor& weight : best_weights_) weights.push_back(std::make_shared<BoxedTensor>(weight));
+    return {{"wait", wait_}, {"best", monitor_.best_value()}, {"best_epoch", best_epoch_}, {"best_weights", std::move(weights)}};
   }
   void set_state(const Dict& state) override {
     wait_ = state.at("wait").as_int();
-    if (!state.at("best").is_null()) monitor_.best = state.at("best").as_float();
+    monitor_.set_best(state.at("best"));
+    best_epoch_ = state.at("best_epoch").as_int();
+    for (const Value& weight : state.at("best_weights").as_list()) {
+      const auto boxed = weight.object_as<BoxedTensor>();
+      if (!boxed) fail("EarlyStopping: expected tensors as best_weights, got ", weight);
+      best_weights_.push_back(boxed->tensor);
+    }
   }
 
  private:

@@ -2,6 +2,7 @@
 #include "crescent/data.h"
 
 #include "crescent/format.h"
+#include "interruption.h"
 #include "libraries.h"
 
 namespace crescent::lua {
@@ -32,8 +33,15 @@ void write_hdf5(const std::string& path, Any arrays) {
   write_arrays(path, named);
 }
 
-Tensor read_hdf5(const std::string& path, std::optional<std::string> dataset) { return read_array(path, dataset.value_or("")); }
-Tensor open_hdf5(const std::string& path, std::optional<std::string> dataset) { return open_array(path, dataset.value_or("")); }
+Tensor read_hdf5(const std::string& path, std::optional<std::string> dataset) {
+  Interruptible interruptible;
+  return read_array(path, dataset.value_or(""));
+}
+
+Tensor open_hdf5(const std::string& path, std::optional<std::string> dataset) {
+  Interruptible interruptible;
+  return open_array(path, dataset.value_or(""));
+}
 
 }  // namespace
 

@@ -1,23 +1,25 @@
-// Ctrl-C while a model trains: the run stops after the current batch, keeping the model.
+// Ctrl-C, SIGTERM and SIGHUP while a model trains or a file is read: the run stops after the current batch.
 #pragma once
-#include <csignal>
+#include "crescent/model.h"
 
 namespace crescent::lua {
 
-/// While alive, SIGINT asks the running fit, evaluate or predict to stop. Afterwards the signal is passed on to whoever
-/// handled it before, so that a script ends; at the prompt it is not (see keep_session).
+/// While the outermost lives, a first signal asks the run to stop and a second goes to whoever handled signals before. So
+/// does the first at the end: a script ends, unless the run answered it. Signals that are ignored stay ignored.
 class Interruptible {
  public:
   Interruptible();
   ~Interruptible();
   Interruptible(const Interruptible&) = delete;
+  /// The run has something to give although it was stopped. That is the answer to the first Ctrl-C of a command.
+  void answer();
 
  private:
-  struct sigaction before_;
+  Run run_;
   bool outermost_;
 };
 
-/// The prompt goes on after an interrupted run.
-void keep_session(bool on);
+/// The prompt begins a command, which may go on after an answered Ctrl-C. Elsewhere all that a script does ends.
+void begin_command();
 
 }  // namespace crescent::lua

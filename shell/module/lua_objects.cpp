@@ -149,6 +149,21 @@ void LuaCallback::tell(const char* method, int64_t number, const Logs& logs) con
   invoke(L, method, 0, number, Numbers{logs});
 }
 
+Dict LuaCallback::get_state() const {
+  if (!has("get_state")) return {};
+  lua_State* L = current();
+  Height height(L);
+  invoke(L, "get_state", 1);
+  return to_dict(L, -1);
+}
+
+void LuaCallback::set_state(const Dict& state) {
+  if (!has("set_state")) return;
+  lua_State* L = current();
+  Height height(L);
+  invoke(L, "set_state", 0, Value(state));
+}
+
 /// What the callback puts into the logs goes into the history.
 void LuaCallback::on_epoch_end(int64_t epoch, Logs& logs) {
   if (!has("on_epoch_end")) return;

@@ -94,15 +94,16 @@ class LuaMetric final : public LuaObjectOf<Metric> {
 class LuaCallback final : public LuaObjectOf<Callback> {
  public:
   static void describe(Schema<LuaCallback>&) {}
-  std::shared_ptr<Object> model() const { return model_ ? model_->shared_from_this() : nullptr; }
+  /// Nil once the model was collected.
+  std::shared_ptr<Object> model() const { return model_.lock(); }
   const Dict& params() const { return params_; }
 
   void on_train_begin(const Logs& logs) override { tell("on_train_begin", logs); }
   void on_train_end(const Logs& logs) override { tell("on_train_end", logs); }
   void on_epoch_begin(int64_t epoch, const Logs& logs) override { tell("on_epoch_begin", epoch, logs); }
   void on_epoch_end(int64_t epoch, Logs& logs) override;
-  void on_train_batch_begin(int64_t batch, const Logs& logs) override { tell("on_train_batch_begin", batch, logs); }
-  void on_train_batch_end(int64_t batch, const Logs& logs) override { tell("on_train_batch_end", batch, logs); }
+  void on_train_batch_begin(int64_t batch, const Logs& logs) override { tell_either("on_train_batch_begin", "on_batch_begin", batch, logs); }
+  void on_train_batch_end(int64_t batch, const Logs& logs) override { tell_either("on_train_batch_end", "on_batch_end", batch, logs); }
   void on_test_begin(const Logs& logs) override { tell("on_test_begin", logs); }
   void on_test_end(const Logs& logs) override { tell("on_test_end", logs); }
   void on_test_batch_begin(int64_t batch, const Logs& logs) override { tell("on_test_batch_begin", batch, logs); }
@@ -111,10 +112,16 @@ class LuaCallback final : public LuaObjectOf<Callback> {
   void on_predict_end(const Logs& logs) override { tell("on_predict_end", logs); }
   void on_predict_batch_begin(int64_t batch, const Logs& logs) override { tell("on_predict_batch_begin", batch, logs); }
   void on_predict_batch_end(int64_t batch, const Logs& logs) override { tell("on_predict_batch_end", batch, logs); }
+  Dict get_state() const override;
+  void set_state(const Dict& state) override;
 
  private:
   void tell(const char* method, const Logs& logs) const;
   void tell(const char* method, int64_t number, const Logs& logs) const;
+  /// The older name counts where the class does not have the newer one.
+  void tell_either(const char* newer, const char* older, int64_t number, const Logs& logs) const {
+    tell(has(newer) ? newer : older, number, logs);
+  }
 };
 
 }  // namespace crescent::lua

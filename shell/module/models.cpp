@@ -89,11 +89,28 @@ int compile(lua_State* L) {
   return 0;
 }
 
+/// Class weights go by labels. {1, 5} is {[1] = 1, [2] = 5} to Lua: weights of the labels 1 and 2.
+Value by_label(const Value& weights) {
+  Dict labelled;
+  if (weights.is_dict()) {
+    for (const DictEntry& entry : weights.as_dict()) labelled.set(entry.key, by_label(entry.value));
+    return labelled;
+  }
+  if (!weights.is_list()) return weights;
+  List outputs;
+  for (const Value& item : weights.as_list()) {
+    if (item.is_number()) labelled.set(std::to_string(labelled.size() + 1), item);
+    else outputs.push_back(by_label(item));
+  }
+  return outputs.empty() ? Value(labelled) : Value(outputs);
+}
+
 int fit(lua_State* L) {
+  Interruptible interruptible;
   auto model = self(L);
   const int first = first_option(L, 2);
-  const Dict options = options_from(L, first, schema<FitOptions>("fit"));
-  Interruptible interruptible;
+  Dict options = options_from(L, first, schema<FitOptions>("fit"));
+  if (Value* weights = options.find("class_weight")) *weights = by_label(*weights);
   if (lua_isfunction(L, 2)) {
     Dict rest = options;
     const Value validation = take(rest, "validation_data");
@@ -108,15 +125,16 @@ int fit(lua_State* L) {
   } else {
     push(L, model->fit(to_data(L, 2, input_names(*model)), to_data(L, 3, output_names(*model)), options));
   }
+  interruptible.answer();
   return 1;
 }
 
 int evaluate(lua_State* L) {
+  Interruptible interruptible;
   auto model = self(L);
   const int first = first_option(L, 2);
   const Dict options = options_from(L, first, schema<EvaluateOptions>("evaluate"));
   const Value* as_dict = options.find("return_dict");
-  Interruptible interruptible;
   const NamedValues values =
       lua_isfunction(L, 2) ? model->evaluate(function_dataset(L, 2, *model, integer_option(options, "steps")), options)
                            : model->evaluate(to_data(L, 2, input_names(*model)), to_data(L, 3, output_names(*model)), options);
@@ -125,10 +143,10 @@ int evaluate(lua_State* L) {
 }
 
 int predict(lua_State* L) {
+  Interruptible interruptible;
   auto model = self(L);
   const int first = first_option(L, 1);
   const Dict options = options_from(L, first, schema<PredictOptions>("predict"));
-  Interruptible interruptible;
   push_inputs(L, lua_isfunction(L, 2) ? model->predict(function_dataset(L, 2, *model, integer_option(options, "steps")), options)
                                       : model->predict(to_data(L, 2, input_names(*model)), options));
   return 1;
@@ -178,11 +196,11 @@ Value profile_value(const Profile& profile) {
 }
 
 int profile(lua_State* L) {
+  Interruptible interruptible;
   auto model = self(L);
   const int first = first_option(L, 2);
   Dict options = options_from(L, first, schema<ProfileOptions>("profile"));
   const Value print_fn = take(options, "print_fn");
-  Interruptible interruptible;
   const Profile profile = model->profile(to_data(L, 2, input_names(*model)), to_data(L, 3, output_names(*model)), options);
   print_lines(L, profile.lines, print_fn);
   push(L, profile_value(profile));
@@ -212,6 +230,7 @@ void save_weights_to(Model& model, const std::string& path, bool overwrite) {
 }
 
 void load_weights_from(Model& model, const std::string& path, bool by_name, bool skip_mismatch) {
+  Interruptible interruptible;
   LoadWeightsOptions options;
   options.by_name = by_name;
   options.skip_mismatch = skip_mismatch;
@@ -252,6 +271,7 @@ Value renamed(const Value& config, const Value& custom) {
 }
 
 ModelPtr load_model_from(const std::string& path, Names objects, bool compile) {
+  Interruptible interruptible;
   LoadOptions options;
   options.compile = compile;
   options.custom_objects = custom_objects(objects.dict);
@@ -267,8 +287,9 @@ void add_training(Type& model) {
       .raw_method("evaluate", evaluate, {"x", "y=nil"}, "Loss and metrics on data.")
       .raw_method("predict", predict, {"x"}, "Outputs for inputs.")
       .method("train_on_batch", &train_on_batch,
-              {"x", "y=nil", "sample_weight=nil", "class_weight=nil", "reset_metrics=false", "return_dict=false"}, "One step.")
-      .method("test_on_batch", &test_on_batch, {"x", "y=nil", "sample_weight=nil", "reset_metrics=false", "return_dict=false"})
+              {"x", "y=nil", "sample_weight=nil", "class_weight=nil", "reset_metrics=true", "return_dict=false"},
+              "One step; loss and metrics of this batch, or without reset_metrics of all since the last reset.")
+      .method("test_on_batch", &test_on_batch, {"x", "y=nil", "sample_weight=nil", "reset_metrics=true", "return_dict=false"})
       .method("predict_on_batch", &predict_on_batch, {"x"})
       .method("reset_metrics", &Model::reset_metrics)
       .property("optimizer", &Model::optimizer)

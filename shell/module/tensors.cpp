@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include "interruption.h"
+
 namespace crescent::lua {
 namespace {
 
@@ -101,6 +103,13 @@ std::string text_of_variable(const Variable& v) {
   return concat("<variable '", v.path(), "' shape=", v.shape(), " dtype=", v.dtype(), ">\n", to_text(v.value()));
 }
 
+/// From memory at once; reading a file can be stopped.
+Tensor clone(const Tensor& tensor) {
+  if (tensor.in_memory()) return tensor.clone();
+  Interruptible interruptible;
+  return tensor.clone();
+}
+
 OnStack totable(const Tensor& tensor) { return push_numbers(current(), tensor), OnStack{}; }
 OnStack item(const Tensor& tensor) {
   if (tensor.size() != 1) fail("item: expected a tensor of one element, got shape ", tensor.shape());
@@ -196,7 +205,7 @@ const Type& tensor_type() {
     Type type("tensor");
     add_common(type);
     type.property("mask", [](const Tensor& t) { return t.mask(); });
-    type.method("numpy", &totable).method("clone", &Tensor::clone, {}, "A copy with memory of its own.");
+    type.method("numpy", &totable).method("clone", &clone, {}, "A copy with memory of its own.");
     type.meta("__tostring", bound("tostring", &text_of_tensor, {"tensor"})).meta("__eq", bound("==", &same, {"a", "b"}));
     return type;
   }();

@@ -7,14 +7,15 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <cwchar>
 #include <memory>
 
 #include "crescent/error.h"
 #include "crescent/file.h"
+#include "signals.h"
 
 namespace crescent::program {
 namespace {
@@ -79,22 +80,18 @@ void print_columns(const std::vector<std::string>& names) {
   std::fflush(stdout);
 }
 
-/// A Ctrl-C that comes just before the terminal is prepared is a signal: it must not end the session.
-volatile std::sig_atomic_t signalled = 0;
-
-class Listening {
- public:
-  Listening() {
-    signalled = 0;
-    struct sigaction action {};
-    action.sa_handler = [](int) { signalled = 1; };
-    sigaction(SIGINT, &action, &before_);
+/// The next character that is typed, as libedit reads it by itself, but a signal ends the waiting.
+int read_key(EditLine*, wchar_t* key) {
+  for (std::mbstate_t state{};;) {
+    char byte;
+    const ssize_t count = ::read(STDIN_FILENO, &byte, 1);
+    if (count < 0 && errno == EINTR && stop_signal() == 0) continue;
+    if (count <= 0) return static_cast<int>(count);
+    const size_t length = std::mbrtowc(key, &byte, 1, &state);
+    if (length <= 1) return 1;
+    if (length == static_cast<size_t>(-1)) state = {};  // no character: it is left out
   }
-  ~Listening() { sigaction(SIGINT, &before_, nullptr); }
-
- private:
-  struct sigaction before_;
-};
+}
 
 }  // namespace
 
@@ -144,6 +141,7 @@ Editor::Editor(Complete complete) : state_(std::make_unique<State>()) {
   el_set(el, EL_CLIENTDATA, state_.get());
   el_set(el, EL_PROMPT, State::show_prompt);
   el_set(el, EL_EDITOR, "emacs");
+  el_set(el, EL_GETCFN, read_key);
   el_set(el, EL_HIST, history, state_->history);
   el_set(el, EL_ADDFN, "crescent-complete", "completes names", State::on_tab);
   el_set(el, EL_ADDFN, "crescent-interrupt", "starts the line again", State::on_interrupt);
@@ -163,6 +161,7 @@ Editor::~Editor() {
 
 Editor::Result Editor::read(const std::string& prompt, std::string& line) {
   line.clear();
+  const StopSignals signals(nullptr);
   if (!state_->line) {
     std::fputs(prompt.c_str(), stdout);
     std::fflush(stdout);
@@ -172,11 +171,11 @@ Editor::Result Editor::read(const std::string& prompt, std::string& line) {
   }
   state_->prompt = prompt;
   state_->interrupted = false;
-  Listening listening;
   el_set(state_->line, EL_PREP_TERM, 1);               // before the prompt is seen, so that no key is taken for a signal
   int count = 0;
   const char* text = el_gets(state_->line, &count);
-  if (state_->interrupted || (signalled && !text)) return Result::interrupted;
+  if (told_to_end()) return Result::end;
+  if (state_->interrupted || (stop_signal() && count <= 0)) return Result::interrupted;  // Ctrl-C is a signal until then
   if (!text || count <= 0) return Result::end;
   line.assign(text, static_cast<size_t>(count));
   while (!line.empty() && (line.back() == '\n' || line.back() == '\r')) line.pop_back();

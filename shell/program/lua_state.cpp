@@ -1,26 +1,13 @@
 #include "lua_state.h"
 
-#include <csignal>
 #include <cstdio>
 #include <cstring>
 
 #include "module/module.h"
+#include "signals.h"
 
 namespace crescent::program {
 namespace {
-
-lua_State* interruptible = nullptr;           // the state whose code Ctrl-C stops
-
-void stop(lua_State* L, lua_Debug*) {
-  lua_sethook(L, nullptr, 0, 0);
-  luaL_error(L, "interrupted!");
-}
-
-/// Only sets a hook, which raises the error at the next instruction.
-extern "C" void crescent_stop_lua(int signal) {
-  std::signal(signal, SIG_DFL);               // a second Ctrl-C ends a program that does not listen
-  lua_sethook(interruptible, stop, LUA_MASKCALL | LUA_MASKRET | LUA_MASKLINE | LUA_MASKCOUNT, 1);
-}
 
 int add_traceback(lua_State* L) {
   const char* message = lua_tostring(L, 1);
@@ -76,10 +63,8 @@ int call(lua_State* L, int arguments, int results) {
   const int base = lua_gettop(L) - arguments;
   lua_pushcfunction(L, add_traceback);
   lua_insert(L, base);
-  interruptible = L;
-  const auto before = std::signal(SIGINT, crescent_stop_lua);
+  const StopSignals signals(L);
   const int status = lua_pcall(L, arguments, results, base);
-  std::signal(SIGINT, before);
   lua_remove(L, base);
   return status;
 }

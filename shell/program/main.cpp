@@ -12,6 +12,7 @@
 #include "crescent/export.h"
 #include "lua_state.h"
 #include "prompt.h"
+#include "signals.h"
 
 namespace crescent::program {
 namespace {
@@ -22,7 +23,8 @@ constexpr const char* kUsage = R"(usage: crescent [options] [SCRIPT [ARGUMENTS]]
        crescent info              kernels, threads, libraries and plugins in use
        crescent plugins [NAME]    plugins and their classes
        crescent new-plugin NAME   a project for a plugin of your own
-Without a script: the prompt. SCRIPT - is standard input.
+Without a script: the prompt. SCRIPT - is standard input. A script that Ctrl-C, SIGTERM or SIGHUP
+stops ends with 128 + the number of the signal: 130, 143, 129.
 
 )";
 
@@ -86,8 +88,8 @@ bool run_all(lua_State* L, const Invocation& call) {
   const bool script = call.script < call.argc;
   if (script && !run_file(L, std::strcmp(call.argv[call.script], "-") == 0 ? nullptr : call.argv[call.script])) return false;
   const bool asked = call.has("interactive"), idle = !script && !call.has("execute") && !call.has("library");
-  if (asked || (idle && isatty(STDIN_FILENO))) run_prompt(L);
-  else if (idle) return run_file(L, nullptr);
+  if (asked || (idle && isatty(STDIN_FILENO))) return run_prompt(L);
+  if (idle) return run_file(L, nullptr);
   return true;
 }
 
@@ -110,7 +112,8 @@ int run_lua(const Invocation& call) {
   if (!ended) report(L);
   const bool good = ended && lua_toboolean(L, -1);
   lua_close(L);
-  return good ? 0 : 1;
+  if (good) return 0;
+  return stop_signal() ? 128 + stop_signal() : 1;
 }
 
 int run(int argc, char** argv) {

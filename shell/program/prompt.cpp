@@ -8,6 +8,7 @@
 #include "editor.h"
 #include "lua_state.h"
 #include "module/interruption.h"
+#include "signals.h"
 
 namespace crescent::program {
 namespace {
@@ -74,6 +75,7 @@ void print_results(lua_State* L, int first) {
 
 void run(lua_State* L) {
   const int first = lua_gettop(L);
+  lua::begin_command();
   if (call(L, 0, LUA_MULTRET) == LUA_OK) print_results(L, first);
   else report(L);
 }
@@ -94,20 +96,20 @@ bool read_and_run(lua_State* L, Editor& editor, std::string& pending) {
   pending.clear();
   status == LUA_OK ? run(L) : report(L);
   lua_settop(L, 0);
-  return true;
+  return !told_to_end();
 }
 
 }  // namespace
 
-void run_prompt(lua_State* L) {
+bool run_prompt(lua_State* L) {
   std::printf("Crescent %s (%s). help() helps, Ctrl-D ends.\n", CRESCENT_VERSION, LUA_VERSION);
-  lua::keep_session(true);
   std::string pending;
   Editor editor([&](const std::string& text) { return complete(L, pending.empty() ? text : pending + "\n" + text); });
   lua_settop(L, 0);
   while (read_and_run(L, editor, pending)) {
   }
   std::printf("\n");
+  return !told_to_end();
 }
 
 }  // namespace crescent::program

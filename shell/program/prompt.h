@@ -4,6 +4,7 @@
 
 namespace crescent::program {
 
-void run_prompt(lua_State* L);
+/// False when a signal ended it.
+bool run_prompt(lua_State* L);
 
 }  // namespace crescent::program

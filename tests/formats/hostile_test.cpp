@@ -3,7 +3,11 @@
 #include <sys/stat.h>
 
 #include <chrono>
+#include <csignal>
+#include <fstream>
+#include <thread>
 
+#include "crescent/model.h"
 #include "scratch.h"
 
 namespace crescent::hdf5 {
@@ -213,6 +217,33 @@ TEST_CASE("what is no file, or no HDF5 file") {
   CHECK(contains(open(scratch.path("empty")), "empty"));
   write_bytes(scratch.path("text"), std::string(5000, 't'));
   CHECK(contains(open(scratch.path("text")), "signature"));
+}
+
+TEST_CASE("a reader that hangs is given up when the user interrupts") {
+  Scratch scratch;
+  Crafted crafted(scratch);
+  std::vector<float> values{1, 2, 3};
+  crafted.dataset("x", H5T_NATIVE_FLOAT, {3}, H5P_DEFAULT, values.data());
+  crafted.close();
+  const Run run;
+  FileReader reader(crafted.path);
+  pid_t child = -1;
+  std::ifstream("/proc/thread-self/children") >> child;
+  REQUIRE(child > 0);
+  REQUIRE(kill(child, SIGSTOP) == 0);
+  std::vector<std::string> names{"x"};
+  SECTION("while it should answer") {}
+  SECTION("while it should take a long request") { names.resize(100'000, "x"); }
+  auto start = std::chrono::steady_clock::now();
+  std::thread user([] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    interrupt();
+  });
+  CHECK_THROWS_AS(reader.describe(names), Interrupted);
+  user.join();
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(2));
+  clear_interrupt();
+  CHECK(contains(failure([&] { reader.describe({"x"}); }), "open the file again"));
 }
 
 TEST_CASE("honest files of other writers are read") {

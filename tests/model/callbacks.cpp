@@ -1,7 +1,9 @@
 // Callbacks of the built-in plugin as fit runs them.
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <cstdio>
+#include <limits>
 
 #include "crescent/crescent.h"
 
@@ -64,6 +66,142 @@ TEST_CASE("checkpoints are models that load") {
   auto loaded = load_model(path);
   CHECK(loaded->predict({x()}).front().to_vector() == model->predict({x()}).front().to_vector());
   std::remove(path.c_str());
+}
+
+namespace {
+
+constexpr const char* kPath = "model_test_callbacks.h5";
+
+/// Ends with the test.
+struct CheckpointFile {
+  CheckpointFile() { std::remove(kPath); }
+  ~CheckpointFile() { std::remove(kPath); }
+};
+
+Value checkpoint(Dict options = {}) {
+  options.set("filepath", kPath);
+  return make<Callback>("ModelCheckpoint", options);
+}
+
+/// Puts a value into the logs of each epoch, one after the other.
+class Scripted final : public Callback {
+ public:
+  explicit Scripted(std::vector<double> values) : values_(std::move(values)) {}
+  void on_epoch_end(int64_t, Logs& logs) override { logs.set("score", values_.at(at_++)); }
+
+ private:
+  std::vector<double> values_;
+  size_t at_ = 0;
+};
+Value scripted(std::vector<double> values) { return std::make_shared<Scripted>(std::move(values)); }
+
+/// Spoils the weights in an epoch, after its loss was computed.
+class Spoiling final : public Callback {
+ public:
+  explicit Spoiling(double value, int64_t epoch) : value_(value), epoch_(epoch) {}
+  void on_epoch_end(int64_t epoch, Logs&) override {
+    if (epoch == epoch_) model_->weights().front().assign(Tensor::full(model_->weights().front().shape(), value_));
+  }
+
+ private:
+  double value_;
+  int64_t epoch_;
+};
+
+const double kNaN = std::numeric_limits<double>::quiet_NaN(), kInfinity = std::numeric_limits<double>::infinity();
+
+}  // namespace
+
+TEST_CASE("a checkpoint knows the epoch that it was written in") {
+  const CheckpointFile file;
+  auto model = model_with(0.05);
+  fit(*model, checkpoint(), 4);
+  CHECK(load_model(kPath)->epochs_trained() == 4);
+}
+
+TEST_CASE("weights that are not finite, or a watched value that is not, leave the best checkpoint") {
+  const CheckpointFile file;
+  for (double bad : {kNaN, kInfinity, -kInfinity}) {
+    auto model = model_with(0.0);
+    const Value best = checkpoint({{"monitor", "score"}, {"save_best_only", true}, {"mode", "min"}, {"verbose", 1}});
+    fit(*model, List{scripted({bad, 3, 2, 1}), std::make_shared<Spoiling>(bad, 2), best}, 3);
+    auto loaded = load_model(kPath);
+    CHECK(loaded->epochs_trained() == 2);
+    CHECK(std::isfinite(loaded->predict({x()}).front().to_vector().front()));
+    fit(*model, List{scripted({bad, bad}), best}, 2);
+    CHECK(load_model(kPath)->epochs_trained() == 2);
+    fit(*model_with(0.0), List{scripted({3.5}), best}, 1);
+    CHECK(load_model(kPath)->epochs_trained() == 2);
+    fit(*model_with(0.0), List{scripted({2.5}), best}, 1);            // the 2 was not saved and is not the best
+    CHECK(load_model(kPath)->epochs_trained() == 1);
+  }
+  auto model = model_with(0.0);
+  fit(*model, List{std::make_shared<Spoiling>(kNaN, 1), checkpoint()}, 2);
+  CHECK(load_model(kPath)->epochs_trained() == 1);
+}
+
+TEST_CASE("early stopping goes on where the saved run was") {
+  const CheckpointFile file;
+  const std::vector<double> scores{5, 1, 3, 3, 3, 3, 3, 3, 3};
+  auto stop = [] { return Value(make<Callback>("EarlyStopping", {{"monitor", "score"}, {"patience", 4}, {"mode", "min"}})); };
+  auto whole = model_with(0.05);
+  const auto epochs = fit(*whole, List{scripted(scores), stop()}, 9)->epoch();
+  REQUIRE(epochs.size() == 6);
+  for (bool stops_first : {true, false}) {
+    auto broken = model_with(0.05);
+    fit(*broken, stops_first ? List{scripted(scores), stop(), checkpoint()} : List{checkpoint(), scripted(scores), stop()}, 3);
+    auto resumed = load_model(kPath);
+    auto history = fit(*resumed, List{scripted({3, 3, 3, 3, 3, 3}), stop()}, 9, {{"initial_epoch", 3}});
+    CHECK(history->epoch() == std::vector<int64_t>{3, 4, 5});
+    CHECK(resumed->get_weights().front().to_vector() == whole->get_weights().front().to_vector());
+    CHECK(fit(*resumed, List{scripted({3, 3, 3, 3, 3, 3, 3, 3, 3}), stop()}, 9)->epoch().size() == 5);   // a new run
+  }
+}
+
+TEST_CASE("the weights of the best epoch survive saving") {
+  const CheckpointFile file;
+  auto stop = [] {
+    return Value(make<Callback>("EarlyStopping", {{"monitor", "score"}, {"patience", 3}, {"mode", "min"}, {"restore_best_weights", true}}));
+  };
+  auto broken = model_with(0.05);
+  fit(*broken, List{scripted({1}), stop()}, 1);
+  const auto best = broken->get_weights().front().to_vector();
+  fit(*broken, List{scripted({1, 2}), stop(), checkpoint()}, 2);
+  auto resumed = load_model(kPath);
+  CHECK(resumed->get_weights().front().to_vector() != best);
+  auto fresh = model_with(0.05);
+  fit(*fresh, Value(), 1);
+  fit(*fresh, Value(), 1);
+  const auto second = fresh->get_weights().front().to_vector();
+  CHECK(fit(*resumed, List{scripted({2, 2, 2, 2}), stop()}, 4)->epoch().size() == 2);
+  CHECK(resumed->get_weights().front().to_vector() == second);
+}
+
+TEST_CASE("plateaus and best values survive saving; a run that was ended leaves nothing") {
+  const CheckpointFile file;
+  auto plateau = [] {
+    return Value(make<Callback>("ReduceLROnPlateau", {{"monitor", "score"}, {"patience", 2}, {"factor", 0.5}, {"mode", "min"}}));
+  };
+  auto model = model_with(0.5);
+  fit(*model, List{scripted({1, 2}), plateau()}, 2);
+  save_model(*model, kPath);
+  auto loaded = load_model(kPath);
+  fit(*loaded, List{scripted({2}), plateau()}, 1);
+  CHECK(loaded->optimizer()->learning_rate().value().item() == Approx(0.25));
+
+  const Dict best{{"monitor", "score"}, {"save_best_only", true}, {"mode", "min"}};
+  fit(*model, List{scripted({1, 2}), checkpoint(best)}, 2);
+  loaded = load_model(kPath);
+  const int64_t epochs = loaded->epochs_trained();
+  fit(*loaded, List{scripted({1.5}), checkpoint(best)}, 1);
+  CHECK(load_model(kPath)->epochs_trained() == epochs);
+  fit(*loaded, List{scripted({0.5}), checkpoint(best)}, 1);
+  CHECK(load_model(kPath)->epochs_trained() == epochs + 2);
+
+  auto ended = model_with(0.5);
+  fit(*ended, List{scripted({1, 2}), Value(make<Callback>("EarlyStopping", {{"monitor", "score"}, {"patience", 1}}))}, 5);
+  CHECK(ended->callback_states().is_null());
+  CHECK_THROWS_WITH(ended->set_callback_states(List{Dict{{"class_name", 3}}}), Catch::Contains("expected a list of {class_name, config, state}"));
 }
 
 TEST_CASE("a saved model goes on bit for bit") {

@@ -1,4 +1,6 @@
 // Tables and arrays from files: what is read, and what is refused.
+#include <sys/stat.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include <catch2/catch.hpp>
@@ -96,6 +98,32 @@ TEST_CASE("npy: round trip, damaged ones refused") {
     CHECK_THROWS_AS(read_npy(cut.path), Error);
   }
   CHECK_THROWS_WITH(write_npy("/nonexistent/x.npy", Tensor::scalar(1)), Contains("/nonexistent/x.npy"));
+}
+
+TEST_CASE("what is no regular file is refused at once, whoever is to read it") {
+  const std::string path = "model_test_special.h5";
+  auto refuse = [&](const char* kind) {
+    const std::string text = concat("cannot read '", path, "': it is ", kind, ", not a regular file");
+    for (auto* open : {read_idx, read_npy, open_idx, open_npy}) CHECK_THROWS_WITH(open(path), text);
+    CHECK_THROWS_WITH(read_csv(path), text);
+    CHECK_THROWS_WITH(load_model(path), text);
+    CHECK_THROWS_WITH(read_array(path, "x"), text);
+    CHECK_THROWS_WITH(open_array(path, "x"), text);
+    auto model = Sequential::make({make<Layer>("Dense", {{"units", 1}, {"input_shape", List{2}}})});
+    CHECK_THROWS_WITH(load_weights(*model, path), text);
+    CHECK_THROWS_WITH(read_file(path), text);
+  };
+  std::remove(path.c_str());
+  REQUIRE(mkfifo(path.c_str(), 0600) == 0);
+  refuse("a FIFO");
+  std::remove(path.c_str());
+  REQUIRE(mknod(path.c_str(), S_IFSOCK | 0600, 0) == 0);
+  refuse("a socket");
+  std::remove(path.c_str());
+  REQUIRE(symlink("/dev/zero", path.c_str()) == 0);
+  refuse("a device");
+  std::remove(path.c_str());
+  CHECK_THROWS_WITH(read_file("."), Contains("directory"));
 }
 
 TEST_CASE("formats: missing files and folders are named") {

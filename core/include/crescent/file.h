@@ -1,4 +1,5 @@
-// Files of the system: what a path may be, and writing that happens as a whole or not at all.
+// Files of the system: what a path may be, opening what users name, and writing that happens as
+// a whole or not at all.
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -12,6 +13,12 @@ namespace crescent {
 /// For calls of the system, which take a zero byte for the end of a path: fails when `path` holds
 /// one.
 CRESCENT_API const char* system_path(const std::string& path);
+
+/// The descriptor of a regular file that is open for reading; the caller closes it. Anything else (a
+/// FIFO, a socket, a device, a directory) fails with a message: it could be waited for without end.
+CRESCENT_API int open_regular_file(const std::string& path);
+/// All bytes of a regular file.
+CRESCENT_API std::string read_file(const std::string& path);
 
 /// Afterwards `path` holds exactly these pieces, one after the other, or an error is raised and
 /// what was there is untouched: temporary file in the same folder, fsync, rename, fsync of the

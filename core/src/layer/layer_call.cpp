@@ -59,6 +59,12 @@ Tensor cast_keeping_mask(const Tensor& t, DType dtype) {
   return mask ? converted.with_mask(mask) : converted;
 }
 
+/// Keras 3.15: a mean over the samples, so that the penalty does not grow with the batch.
+Tensor activity_loss(const Regularizer& regularizer, const Tensor& output) {
+  const Tensor loss = regularizer(output);
+  return output.rank() > 0 && output.dim(0) > 0 ? loss / static_cast<double>(output.dim(0)) : loss;
+}
+
 const std::string& last_named_error(const std::string* text = nullptr) {
   thread_local std::string last;
   if (text) last = *text;
@@ -141,7 +147,7 @@ Tensors Layer::run(const Tensors& given, const CallOptions& options) {
   const Tensors masks = masks_of(inputs);
   Tensors outputs = LayerAccess::call(*this, inputs, {frame.training(), supports_masking() ? masks : Tensors(), options.arguments});
   for (const Tensor& t : outputs)
-    if (activity_regularizer_) add_loss((*activity_regularizer_)(t));
+    if (activity_regularizer_) add_loss(activity_loss(*activity_regularizer_, t));
   LayerAccess::attach_masks(*this, inputs, masks, outputs);
   return outputs;
 }

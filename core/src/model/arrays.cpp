@@ -1,7 +1,10 @@
 #include "model/arrays.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <map>
+#include <set>
 
 #include "crescent/ops.h"
 #include "model/model_access.h"
@@ -47,40 +50,51 @@ std::vector<int64_t> classes_of(const Tensor& y) {
   const Tensor values = y.in_memory() ? y : y.clone();
   const Tensor numbers = values.rank() == 2 && values.dim(1) > 1 ? ops::argmax(values, 1) : values;
   std::vector<int64_t> classes;
-  for (double value : numbers.to_vector()) classes.push_back(static_cast<int64_t>(value));
+  for (double value : numbers.to_vector()) {
+    if (!(std::abs(value) < 1e15)) fail("class_weight: expected class labels as targets, got ", value);
+    classes.push_back(std::llround(value));
+  }
   return classes;
+}
+
+int64_t class_label(const std::string& key) {
+  int64_t label = 0;
+  const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), label);
+  if (error != std::errc() || end != key.data() + key.size())
+    fail("class_weight: expected class labels (whole numbers from 0), got '", key, "'");
+  return label;
 }
 
 std::map<int64_t, double> class_weights(const Value& value) {
   std::map<int64_t, double> weights;
   if (value.is_list()) {
-    int64_t number = 0;
-    for (const Value& weight : value.as_list()) weights[number++] = weight.as_float();
+    int64_t label = 0;
+    for (const Value& weight : value.as_list()) weights[label++] = weight.as_float();
     return weights;
   }
-  for (const DictEntry& entry : value.as_dict()) {
-    try {
-      weights[std::stoll(entry.key)] = entry.value.as_float();
-    } catch (const std::logic_error&) {
-      fail("class_weight: expected class numbers, got '", entry.key, "'");
-    }
-  }
+  for (const DictEntry& entry : value.as_dict()) weights[class_label(entry.key)] = entry.value.as_float();
   return weights;
+}
+
+[[noreturn]] void fail_missing(const std::set<int64_t>& missing, const std::map<int64_t, double>& weights) {
+  std::vector<std::string> labels, known;
+  for (int64_t label : missing) labels.push_back(std::to_string(label));
+  for (const auto& [label, weight] : weights) known.push_back(std::to_string(label));
+  fail("`class_weight` must contain all classes in the data. The classes {", join(labels), "} exist in the data but not in "
+       "`class_weight`, which has {", join(known), "}. Its keys are class labels as they are in the data, which count from 0: ",
+       "write [", labels.front(), "] = 1 for a class that counts as it is");
 }
 
 Tensor weights_by_class(const Tensor& y, const Value& value) {
   const std::map<int64_t, double> weights = class_weights(value);
   std::vector<float> found;
-  std::vector<std::string> missing;
-  for (int64_t c : classes_of(y)) {
-    const auto it = weights.find(c);
-    if (it == weights.end() && std::find(missing.begin(), missing.end(), std::to_string(c)) == missing.end())
-      missing.push_back(std::to_string(c));
-    found.push_back(it == weights.end() ? 0.f : static_cast<float>(it->second));
+  std::set<int64_t> missing;
+  for (int64_t label : classes_of(y)) {
+    const auto it = weights.find(label);
+    if (it == weights.end()) missing.insert(label);
+    else found.push_back(static_cast<float>(it->second));
   }
-  if (!missing.empty())
-    fail("`class_weight` must contain all classes in the data. The classes {", join(missing),
-         "} exist in the data but not in `class_weight`.");
+  if (!missing.empty()) fail_missing(missing, weights);
   const int64_t count = static_cast<int64_t>(found.size());
   return Tensor::from(found, {count});
 }
@@ -90,8 +104,9 @@ std::vector<Value> per_output(const Value& value, const std::vector<std::string>
   if (outputs == 1 && !(value.is_dict() && !names.empty() && value.as_dict().contains(names.front()))) return {value};
   std::vector<Value> values(outputs);
   if (value.is_list()) {
-    for (size_t i = 0; i < outputs && i < value.as_list().size(); ++i) values[i] = value.as_list()[i];
-    return values;
+    if (value.as_list().size() != outputs)
+      fail("class_weight: expected one entry for each of ", outputs, " outputs, got ", value.as_list().size());
+    return value.as_list();
   }
   for (const DictEntry& entry : value.as_dict()) {
     const auto place = std::find(names.begin(), names.end(), entry.key);
@@ -167,19 +182,23 @@ void check_arrays(const Model& model, const Arrays& arrays) {
   if (arrays.samples() == 0) fail("expected at least one sample, got input of shape ", arrays.x.front().shape());
 }
 
-Tensors sample_weights(const Model& model, const Tensors& y, const Value& sample_weight, const Value& class_weight) {
+Tensors sample_weights(const Model& model, const Tensors& y, const Value& sample_weight) {
+  if (sample_weight.is_null()) return {};
+  Tensors weights = tensors_in(sample_weight, model.output_names(), "sample_weight");
+  if (weights.size() == 1 && y.size() > 1) weights.resize(y.size(), weights.front());
+  if (weights.size() != y.size())
+    fail("sample_weight: expected one array for each of ", y.size(), " outputs, got ", weights.size());
+  for (size_t i = 0; i < y.size(); ++i)
+    if (weights[i] && weights[i].rank() > 0 && y[i].rank() > 0 && weights[i].dim(0) != y[i].dim(0))
+      fail("sample_weight: expected one weight a sample, ", y[i].dim(0), " in all, got shape ", weights[i].shape());
+  return weights;
+}
+
+void weight_classes(const Model& model, Arrays& arrays, const Value& class_weight) {
+  if (class_weight.is_null()) return;
   const std::vector<std::string> names = model.output_names();
-  Tensors weights;
-  if (!sample_weight.is_null()) {
-    weights = tensors_in(sample_weight, names, "sample_weight");
-    if (weights.size() == 1 && y.size() > 1) weights.resize(y.size(), weights.front());
-    if (weights.size() != y.size())
-      fail("sample_weight: expected one array for each of ", y.size(), " outputs, got ", weights.size());
-    for (size_t i = 0; i < y.size(); ++i)
-      if (weights[i] && weights[i].rank() > 0 && y[i].rank() > 0 && weights[i].dim(0) != y[i].dim(0))
-        fail("sample_weight: expected one weight a sample, ", y[i].dim(0), " in all, got shape ", weights[i].shape());
-  }
-  if (class_weight.is_null()) return weights;
+  const Tensors& y = arrays.y;
+  Tensors& weights = arrays.weights;
   weights.resize(y.size());
   const std::vector<Value> values = per_output(class_weight, names, y.size());
   for (size_t i = 0; i < y.size(); ++i) {
@@ -192,7 +211,6 @@ Tensors sample_weights(const Model& model, const Tensors& y, const Value& sample
     while (by_class.rank() < weights[i].rank()) by_class = ops::expand_dims(by_class, -1);
     weights[i] = weights[i] * by_class;
   }
-  return weights;
 }
 
 }  // namespace crescent

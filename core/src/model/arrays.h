@@ -18,7 +18,9 @@ Tensors tensors_in(const Value& value, const std::vector<std::string>& names, co
 Arrays rows(const Arrays& arrays, int64_t first, int64_t count);
 /// Keras' checks: number of arrays, number of samples, shapes of inputs.
 void check_arrays(const Model& model, const Arrays& arrays);
-/// sample_weight and class_weight as one array an output.
-Tensors sample_weights(const Model& model, const Tensors& y, const Value& sample_weight, const Value& class_weight);
+/// sample_weight as one array an output.
+Tensors sample_weights(const Model& model, const Tensors& y, const Value& sample_weight);
+/// Multiplies the weights of samples by those of their classes.
+void weight_classes(const Model& model, Arrays& arrays, const Value& class_weight);
 
 }  // namespace crescent

@@ -1,6 +1,17 @@
 #include "crescent/callback.h"
 
+#include "crescent/model.h"
+
 namespace crescent {
+
+ModelRef::ModelRef(Model* model) {
+  if (model) model_ = std::static_pointer_cast<Model>(model->weak_from_this().lock());
+}
+
+std::shared_ptr<Model> ModelRef::get() const {
+  if (auto model = model_.lock()) return model;
+  fail("the model of this callback is gone, or no run has begun");
+}
 
 Callback::~Callback() = default;
 History::~History() = default;

@@ -20,9 +20,13 @@ class Collected {
       for (size_t i = 0; i < outputs.size(); ++i) parts_[i].push_back(outputs[i].clone());
       return;
     }
+    if (at_ + count > samples_) fail("predict: the data gave more than the ", samples_, " samples that it said it has");
     if (whole_.empty())
       for (const Tensor& t : outputs) whole_.push_back(Tensor::uninitialized({t.dtype(), Shape{samples_}.concat(t.shape().slice(1, t.rank()))}));
     for (size_t i = 0; i < outputs.size(); ++i) {
+      const Shape expected = Shape{count}.concat(whole_[i].shape().slice(1, whole_[i].rank()));
+      if (!(outputs[i].shape() == expected))
+        fail("predict: expected an output of shape ", expected, " like those before, got ", outputs[i].shape());
       const size_t row = whole_[i].bytes() / static_cast<size_t>(samples_);
       std::memcpy(static_cast<std::byte*>(whole_[i].mutable_raw()) + static_cast<size_t>(at_) * row, outputs[i].raw(), outputs[i].bytes());
     }
@@ -30,8 +34,7 @@ class Collected {
   }
   Tensors take() {
     for (const Tensors& parts : parts_) whole_.push_back(ops::concatenate(parts, 0));
-    if (at_ < samples_)
-      for (Tensor& t : whole_) t = t.view_rows(0, at_).clone();          // interrupted
+    if (at_ < samples_) fail("predict: the data gave ", at_, " of the ", samples_, " samples that it said it has");
     return std::move(whole_);
   }
 
@@ -44,11 +47,12 @@ class Collected {
 }  // namespace
 
 NamedValues Model::evaluate(const Tensors& x, const Tensors& y, const Dict& given) {
+  const Run run;
   const EvaluateOptions options = parse<EvaluateOptions>("evaluate", given);
   check_compiled(*this);
   Arrays arrays{x, y, {}};
   check_arrays(*this, arrays);
-  arrays.weights = sample_weights(*this, y, options.sample_weight, {});
+  arrays.weights = sample_weights(*this, y, options.sample_weight);
   const int64_t batch_size = options.batch_size.value_or(kDefaultBatch);
   check_stateful(*this, arrays.samples(), batch_size);
   Dict rest = given;
@@ -57,21 +61,22 @@ NamedValues Model::evaluate(const Tensors& x, const Tensors& y, const Dict& give
 }
 
 NamedValues Model::evaluate(DatasetPtr data, const Dict& given) {
+  const Run run;
   const EvaluateOptions options = parse<EvaluateOptions>("evaluate", given);
   check_compiled(*this);
   CallbackList callbacks(options.callbacks, verbosity(options.verbose));
-  Batches batches(data, options.steps);
+  Batches batches("evaluate", data, options.steps);
   callbacks.attach(this, {{"batch_size", options.batch_size.value_or(kDefaultBatch)},
                           {"steps", steps_or_null(batches.count())},
                           {"samples", steps_or_null(data->samples())},
                           {"verbose", verbosity(options.verbose)},
                           {"metrics", metrics_names()}});
-  const Run run;
   test_epoch(*this, batches, callbacks);
   return Stepper(*this).results();
 }
 
 Tensors Model::predict(const Tensors& x, const Dict& given) {
+  const Run run;
   const PredictOptions options = parse<PredictOptions>("predict", given);
   check_arrays(*this, {x, {}, {}});
   const int64_t batch_size = options.batch_size.value_or(kDefaultBatch);
@@ -80,14 +85,14 @@ Tensors Model::predict(const Tensors& x, const Dict& given) {
 }
 
 Tensors Model::predict(DatasetPtr data, const Dict& given) {
+  const Run run;
   const PredictOptions options = parse<PredictOptions>("predict", given);
   CallbackList callbacks(options.callbacks, verbosity(options.verbose));
-  Batches batches(data, options.steps);
+  Batches batches("predict", data, options.steps);
   callbacks.attach(this, {{"batch_size", options.batch_size.value_or(kDefaultBatch)},
                           {"steps", steps_or_null(batches.count())},
                           {"samples", steps_or_null(data->samples())},
                           {"verbose", verbosity(options.verbose)}});
-  const Run run;
   callbacks.each(&Callback::on_predict_begin, Logs());
   batches.begin();
   Stepper stepper(*this);
@@ -97,9 +102,8 @@ Tensors Model::predict(DatasetPtr data, const Dict& given) {
     callbacks.each(&Callback::on_predict_batch_begin, step, Logs());
     collected.add(stepper.predict(batch->x), batch->x.front().dim(0));
     callbacks.each(&Callback::on_predict_batch_end, step, Logs());
-    if (interrupted()) break;
   }
-  if (step == 0 && !interrupted()) fail("predict: the data gave no batch");
+  if (step == 0) fail("predict: the data gave no batch");
   callbacks.each(&Callback::on_predict_end, Logs());
   return collected.take();
 }
@@ -114,11 +118,13 @@ Value boxed(const Tensors& tensors) {
   return tensors.empty() ? Value() : Value(list);
 }
 
-Batch checked_batch(const Model& model, const Tensors& x, const Tensors& y, const Tensors& weights, const Value& class_weight) {
+Batch checked_batch(const Model& model, const Tensors& x, const Tensors& y, const Tensors& weights,
+                    const Value& class_weight) {
   check_compiled(model);
   Arrays arrays{x, y, {}};
   check_arrays(model, arrays);
-  arrays.weights = sample_weights(model, y, boxed(weights), class_weight);
+  arrays.weights = sample_weights(model, y, boxed(weights));
+  weight_classes(model, arrays, class_weight);
   check_arrays(model, arrays);
   return {arrays.x, arrays.y, arrays.weights};
 }
@@ -127,20 +133,18 @@ Batch checked_batch(const Model& model, const Tensors& x, const Tensors& y, cons
 
 NamedValues Model::train_on_batch(const Tensors& x, const Tensors& y, const Tensors& sample_weight, const Dict& class_weight, bool reset) {
   const Batch batch = checked_batch(*this, x, y, sample_weight, class_weight.empty() ? Value() : Value(class_weight));
+  if (reset) reset_metrics();
   Stepper stepper(*this);
   stepper.train(batch);
-  NamedValues values = stepper.results();
-  if (reset) reset_metrics();
-  return values;
+  return stepper.results();
 }
 
 NamedValues Model::test_on_batch(const Tensors& x, const Tensors& y, const Tensors& sample_weight, bool reset) {
   const Batch batch = checked_batch(*this, x, y, sample_weight, {});
+  if (reset) reset_metrics();
   Stepper stepper(*this);
   stepper.test(batch);
-  NamedValues values = stepper.results();
-  if (reset) reset_metrics();
-  return values;
+  return stepper.results();
 }
 
 Tensors Model::predict_on_batch(const Tensors& x) {

@@ -1,58 +1,15 @@
 #include "model/file_text.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
-#include <cerrno>
-#include <cstring>
 #include <memory>
 
 #include "crescent/error.h"
 #include "crescent/file.h"
 
 namespace crescent {
-namespace {
-
 constexpr size_t kChunk = size_t{1} << 20;
-
-/// Closes at the end.
-class File {
- public:
-  explicit File(const std::string& path)
-      : number_(::open(system_path(path), O_RDONLY | O_CLOEXEC)) {}
-  ~File() {
-    if (number_ >= 0) ::close(number_);
-  }
-  File(const File&) = delete;
-  int number() const { return number_; }
-
- private:
-  int number_;
-};
-
-[[noreturn]] void fail_reading(const std::string& path) { fail("cannot read '", path, "': ", std::strerror(errno)); }
-
-}  // namespace
-
-std::string read_file(const std::string& path) {
-  const File file(path);
-  if (file.number() < 0) fail_reading(path);
-  struct stat status {};
-  if (fstat(file.number(), &status) != 0) fail_reading(path);
-  if (S_ISDIR(status.st_mode)) fail("cannot read '", path, "': it is a folder");
-  std::string text;
-  for (size_t size = 0;;) {
-    text.resize(size + kChunk);
-    const ssize_t count = ::read(file.number(), text.data() + size, kChunk);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) fail_reading(path);
-    size += static_cast<size_t>(count);
-    text.resize(size);
-    if (count == 0) return text;
-  }
-}
 
 std::string read_file_unpacked(const std::string& path) {
   const std::string packed = read_file(path);

@@ -4,9 +4,7 @@
 
 namespace crescent {
 
-/// Fails naming the path and the reason.
-std::string read_file(const std::string& path);
-/// The same, unpacked when it is gzip.
+/// As read_file, unpacked when it is gzip.
 std::string read_file_unpacked(const std::string& path);
 
 }  // namespace crescent

@@ -25,60 +25,143 @@ bool is_validation_epoch(const Value& freq, int64_t epoch) {
   return (epoch + 1) % every == 0;
 }
 
-/// False when training is to stop: a callback or the user said so, or the data gave nothing.
-bool train_epoch(Model& model, Batches& batches, const CallbackList& callbacks) {
-  model.reset_metrics();
-  batches.begin();
-  Stepper stepper(model);
-  for (int64_t step = 0; const Batch* batch = batches.next(); ++step) {
-    callbacks.each(&Callback::on_train_batch_begin, step, Logs());
-    stepper.train(*batch);
-    callbacks.each(&Callback::on_train_batch_end, step, lazy_logs(model));
-    if (model.stop_training || interrupted()) return false;
-  }
-  return true;
-}
-
 struct Plan {
   DatasetPtr data, validation;
   std::optional<int64_t> steps, validation_steps;
   Dict params;
 };
 
-std::shared_ptr<History> run_fit(Model& model, ModelAccess::Training& state, const FitOptions& options, Plan plan) {
-  const int64_t verbose = verbosity(options.verbose);
-  CallbackList callbacks(options.callbacks, verbose);
-  auto history = make<Callback>("History");
-  state.history = std::dynamic_pointer_cast<History>(history);
-  callbacks.add(history);
-  Batches batches(plan.data, plan.steps, true), validation(plan.validation, plan.validation_steps);
-  plan.params.set("epochs", options.epochs);
-  plan.params.set("steps", steps_or_null(batches.count()));
-  plan.params.set("samples", steps_or_null(plan.data->samples()));
-  plan.params.set("verbose", verbose);
-  plan.params.set("do_validation", plan.validation != nullptr);
-  plan.params.set("metrics", model.metrics_names());
-  callbacks.attach(&model, plan.params);
+/// One call of fit: epochs of batches, validation, callbacks around them.
+class Fit {
+ public:
+  Fit(Model& model, const FitOptions& options, Plan plan);
+  std::shared_ptr<History> run();
 
-  const Run run;
-  model.stop_training = false;
-  callbacks.each(&Callback::on_train_begin, Logs());
-  Logs last;
-  for (int64_t epoch = options.initial_epoch; epoch < options.epochs && !model.stop_training && !interrupted(); ++epoch) {
-    callbacks.each(&Callback::on_epoch_begin, epoch, Logs());
-    const bool whole = train_epoch(model, batches, callbacks);
-    Logs logs;
-    for (const auto& [name, value] : Stepper(model).results()) logs.set(name, value);
-    if (whole && plan.validation && is_validation_epoch(options.validation_freq, epoch)) {
-      test_epoch(model, validation, callbacks);
-      for (const auto& [name, value] : Stepper(model).results()) logs.set("val_" + name, value);
-    }
-    callbacks.each(&Callback::on_epoch_end, epoch, logs);
-    if (!interrupted()) ++state.epochs;
-    last = logs;
+ private:
+  void run_epoch();
+  void train();
+  void add_results(Logs& logs, const std::string& prefix) const;
+  void end_without_data();
+  std::string place() const;
+
+  Model& model_;
+  ModelAccess::Training& state_;
+  const FitOptions& options_;
+  Plan plan_;
+  CallbackList callbacks_;
+  Batches batches_, validation_;
+  int64_t epoch_;                                     // from 0
+  int64_t trained_epoch_ = -1, trained_batch_ = 0;    // the latest batch
+  bool validating_ = false;
+  bool ended_ = false;                                // the data has no more
+  Logs last_;                                         // of the last whole epoch
+};
+
+/// As long as it lives, whoever saves the model asks these callbacks for their state.
+class Asked {
+ public:
+  Asked(ModelAccess::Training& state, const CallbackList& callbacks)
+      : state_(state), before_(std::exchange(state.callbacks, &callbacks)) {}
+  ~Asked() { state_.callbacks = before_; }
+  Asked(const Asked&) = delete;
+
+ private:
+  ModelAccess::Training& state_;
+  const CallbackList* before_;
+};
+
+Fit::Fit(Model& model, const FitOptions& options, Plan plan)
+    : model_(model),
+      state_(ModelAccess::training(model)),
+      options_(options),
+      plan_(std::move(plan)),
+      callbacks_(options.callbacks, verbosity(options.verbose)),
+      batches_("fit", plan_.data, plan_.steps, true),
+      validation_("evaluate", plan_.validation, plan_.validation_steps),
+      epoch_(options.initial_epoch) {
+  auto history = make<Callback>("History");
+  state_.history = std::dynamic_pointer_cast<History>(history);
+  callbacks_.add(history);
+  Dict& params = plan_.params;
+  params.set("epochs", options.epochs);
+  params.set("steps", steps_or_null(batches_.count()));
+  params.set("samples", steps_or_null(plan_.data->samples()));
+  params.set("verbose", verbosity(options.verbose));
+  params.set("do_validation", plan_.validation != nullptr);
+  params.set("metrics", model.metrics_names());
+  callbacks_.attach(&model, params);
+}
+
+std::shared_ptr<History> Fit::run() {
+  const Asked asked(state_, callbacks_);
+  const Value loaded = std::exchange(state_.callback_states, Value());
+  std::string interruption;
+  model_.stop_training = false;
+  callbacks_.each(&Callback::on_train_begin, Logs());
+  if (std::exchange(state_.states_loaded, false)) callbacks_.set_states(loaded);
+  try {
+    for (; epoch_ < options_.epochs && !model_.stop_training && !ended_; ++epoch_) run_epoch();
+  } catch (const Interrupted&) {
+    interruption = concat("fit: interrupted ", place());
   }
-  callbacks.each(&Callback::on_train_end, last);
-  return state.history;
+  state_.callback_states = model_.callback_states();
+  callbacks_.each(&Callback::on_train_end, last_);
+  if (!interruption.empty()) warn(interruption);
+  return state_.history;
+}
+
+void Fit::run_epoch() {
+  if (interrupted()) throw Interrupted("fit: interrupted");
+  callbacks_.each(&Callback::on_epoch_begin, epoch_, Logs());
+  train();
+  if (batches_.taken() == 0) return end_without_data();
+  ended_ = batches_.ran_dry() && !model_.stop_training;
+  Logs logs;
+  add_results(logs, "");
+  if (plan_.validation && !model_.stop_training && is_validation_epoch(options_.validation_freq, epoch_)) {
+    validating_ = true;
+    test_epoch(model_, validation_, callbacks_);
+    validating_ = false;
+    add_results(logs, "val_");
+  }
+  ++state_.epochs;
+  callbacks_.each(&Callback::on_epoch_end, epoch_, logs);
+  last_ = logs;
+}
+
+/// Ends with the data, or when a callback says so.
+void Fit::train() {
+  model_.reset_metrics();
+  batches_.begin();
+  Stepper stepper(model_);
+  for (int64_t step = 0; const Batch* batch = batches_.next(); ++step) {
+    callbacks_.each(&Callback::on_train_batch_begin, step, Logs());
+    stepper.train(*batch);
+    trained_epoch_ = epoch_;
+    trained_batch_ = step + 1;
+    callbacks_.each(&Callback::on_train_batch_end, step, lazy_logs(model_));
+    if (model_.stop_training) return;
+  }
+}
+
+void Fit::add_results(Logs& logs, const std::string& prefix) const {
+  for (const auto& [name, value] : Stepper(model_).results()) logs.set(prefix + name, value);
+}
+
+void Fit::end_without_data() {
+  if (epoch_ == options_.initial_epoch) fail("fit: the data gave no batch");
+  warn("fit: the data gave no batch in epoch ", epoch_ + 1, " of ", options_.epochs, "; training ends. A generator is asked again ",
+       "in each epoch and must start over");
+  ended_ = true;
+}
+
+/// How far it came: "after batch 3 of 10 in epoch 2 of 5".
+std::string Fit::place() const {
+  if (trained_epoch_ < 0) return "before the first batch";
+  const std::string epoch = concat("epoch ", trained_epoch_ + 1, " of ", options_.epochs);
+  if (validating_) return "in the validation of " + epoch;
+  const std::string of = batches_.count() >= 0 ? concat(" of ", batches_.count()) : "";
+  return concat("after batch ", trained_batch_, of, " in ", epoch);
 }
 
 /// The last part of the arrays becomes validation data.
@@ -101,7 +184,7 @@ Arrays validation_arrays(const Model& model, const Value& value) {
          "contains ", items.size(), " items");
   const std::vector<std::string> inputs = model.is_graph() ? model.input_names() : std::vector<std::string>{};
   Arrays arrays{tensors_in(items[0], inputs, "validation_data"), tensors_in(items[1], model.output_names(), "validation_data"), {}};
-  if (items.size() == 3) arrays.weights = sample_weights(model, arrays.y, items[2], {});
+  if (items.size() == 3) arrays.weights = sample_weights(model, arrays.y, items[2]);
   check_arrays(model, arrays);
   return arrays;
 }
@@ -109,11 +192,12 @@ Arrays validation_arrays(const Model& model, const Value& value) {
 }  // namespace
 
 std::shared_ptr<History> Model::fit(const Tensors& x, const Tensors& y, const Dict& given) {
+  const Run run;
   const FitOptions options = parse<FitOptions>("fit", given);
   check_compiled(*this);
   Arrays arrays{x, y, {}};
   check_arrays(*this, arrays);
-  arrays.weights = sample_weights(*this, y, options.sample_weight, options.class_weight);
+  arrays.weights = sample_weights(*this, y, options.sample_weight);
   check_arrays(*this, arrays);
   const int64_t batch_size = options.batch_size.value_or(kDefaultBatch);
 
@@ -122,16 +206,18 @@ std::shared_ptr<History> Model::fit(const Tensors& x, const Tensors& y, const Di
   std::optional<Arrays> held;
   if (!options.validation_data.is_null()) held = validation_arrays(*this, options.validation_data);
   else if (options.validation_split > 0) held = split_validation(arrays, options.validation_split);
+  weight_classes(*this, arrays, options.class_weight);
   if (held) plan.validation = make_array_dataset(*held, validation_batch, Shuffle::none, nullptr);
   check_stateful(*this, arrays.samples(), batch_size);
   plan.data = make_array_dataset(arrays, batch_size, shuffle_of(options.shuffle), &training_->order);
   plan.steps = options.steps_per_epoch;
   plan.validation_steps = options.validation_steps;
   plan.params.set("batch_size", batch_size);
-  return run_fit(*this, *training_, options, plan);
+  return Fit(*this, options, std::move(plan)).run();
 }
 
 std::shared_ptr<History> Model::fit(DatasetPtr data, const Dict& given, DatasetPtr validation) {
+  const Run run;
   const FitOptions options = parse<FitOptions>("fit", given);
   check_compiled(*this);
   if (options.validation_split > 0) fail("`validation_split` is only supported for arrays, not for a dataset");
@@ -143,7 +229,7 @@ std::shared_ptr<History> Model::fit(DatasetPtr data, const Dict& given, DatasetP
                                          options.validation_batch_size.value_or(options.batch_size.value_or(kDefaultBatch)),
                                          Shuffle::none, nullptr);
   plan.params.set("batch_size", Value());
-  return run_fit(*this, *training_, options, plan);
+  return Fit(*this, options, std::move(plan)).run();
 }
 
 }  // namespace crescent

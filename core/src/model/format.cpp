@@ -3,12 +3,11 @@
 
 #include <sys/stat.h>
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
+#include <algorithm>
 
 #include "crescent/file.h"
 #include "layer/blank_weights.h"
+#include "model/input_file.h"
 
 namespace crescent {
 
@@ -45,12 +44,11 @@ std::shared_ptr<Format> writer(const std::string& path) {
 
 std::shared_ptr<Format> reader(const std::string& path) {
   if (is_folder(path)) fail("'", path, "' is a folder; expected a file");
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  if (!file) fail("cannot read '", path, "': ", std::strerror(errno ? errno : EIO));
+  const InputFile file(path);
   char bytes[64];
-  file.read(bytes, sizeof bytes);
-  const std::string_view first(bytes, static_cast<size_t>(file.gcount()));
+  const size_t count = std::min(file.size(), sizeof bytes);
+  file.read(0, count, bytes);
+  const std::string_view first(bytes, count);
   for (const auto& format : all_formats())
     if (format->reads(path, first)) return format;
   std::vector<std::string> names = registry().names(Format::kKind);
@@ -68,15 +66,25 @@ ModelPtr blank_model_from_config(const Value& config, const std::vector<Shape>& 
 }
 
 void save_model(Model& model, const std::string& path, const SaveOptions& options) { writer(path)->save_model(model, path, options); }
-ModelPtr load_model(const std::string& path, const LoadOptions& options) { return reader(path)->load_model(path, options); }
+ModelPtr load_model(const std::string& path, const LoadOptions& options) {
+  const Run run;
+  return reader(path)->load_model(path, options);
+}
 void save_weights(Model& model, const std::string& path, const SaveOptions& options) {
   writer(path)->save_weights(model, path, options);
 }
 void load_weights(Model& model, const std::string& path, const LoadWeightsOptions& options) {
+  const Run run;
   reader(path)->load_weights(model, path, options);
 }
-Tensor read_array(const std::string& path, const std::string& place) { return reader(path)->read_array(path, place); }
-Tensor open_array(const std::string& path, const std::string& place) { return reader(path)->open_array(path, place); }
+Tensor read_array(const std::string& path, const std::string& place) {
+  const Run run;
+  return reader(path)->read_array(path, place);
+}
+Tensor open_array(const std::string& path, const std::string& place) {
+  const Run run;
+  return reader(path)->open_array(path, place);
+}
 void write_arrays(const std::string& path, const std::vector<std::pair<std::string, Tensor>>& arrays) {
   writer(path)->write_arrays(path, arrays);
 }

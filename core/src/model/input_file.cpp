@@ -1,6 +1,5 @@
 #include "model/input_file.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,12 +11,7 @@
 
 namespace crescent {
 
-InputFile::InputFile(const std::string& path)
-    : InputFile(::open(system_path(path), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY), path) {
-  if (descriptor_ < 0) fail("cannot read '", path, "': ", std::strerror(errno));
-  struct stat status {};
-  if (fstat(descriptor_, &status) != 0 || !S_ISREG(status.st_mode)) fail("cannot read '", path, "': it is not a regular file");
-}
+InputFile::InputFile(const std::string& path) : InputFile(open_regular_file(path), path) {}
 
 InputFile::~InputFile() {
   if (descriptor_ >= 0) ::close(descriptor_);

@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "layer/layer_access.h"
+#include "model/callback_list.h"
 #include "model/graph.h"
 #include "model/training.h"
 #include "program/option_changes.h"
@@ -77,6 +78,25 @@ std::shared_ptr<History> Model::history() const { return training_->history; }
 const SeedGenerator& Model::shuffle_order() const { return training_->order; }
 int64_t Model::epochs_trained() const { return training_->epochs; }
 void Model::set_epochs_trained(int64_t epochs) { training_->epochs = epochs; }
+
+Value Model::callback_states() const {
+  if (!training_->callbacks) return training_->callback_states;
+  return stop_training ? Value() : training_->callbacks->states();
+}
+
+void Model::set_callback_states(const Value& states) {
+  auto is_entry = [](const Value& entry) {
+    auto has = [&](const char* name, bool (Value::*kind)() const) {
+      const Value* member = entry.is_dict() ? entry.as_dict().find(name) : nullptr;
+      return member && (member->*kind)();
+    };
+    return has("class_name", &Value::is_string) && has("config", &Value::is_dict) && has("state", &Value::is_dict);
+  };
+  if (!states.is_null() && !(states.is_list() && std::all_of(states.as_list().begin(), states.as_list().end(), is_entry)))
+    fail("callback states: expected a list of {class_name, config, state}, got ", states);
+  training_->callback_states = states;
+  training_->states_loaded = true;
+}
 
 void Model::forget_programs() {
   Training& state = *training_;

@@ -28,7 +28,7 @@ void FitOptions::describe(Schema<FitOptions>& s) {
       .field("validation_split", &O::validation_split, "Share of the data, from its end, that is held back.").min(0).max(1)
       .field("validation_data", &O::validation_data, "{x, y} or {x, y, sample_weight}.")
       .field("shuffle", &O::shuffle, "Draw a new order each epoch; \"batch\" keeps batches together.")
-      .field("class_weight", &O::class_weight, "Weight of each class, by class number.")
+      .field("class_weight", &O::class_weight, "Weight of each class, by its label: {[0] = 1, [1] = 5}.")
       .field("sample_weight", &O::sample_weight, "Weight of each sample.")
       .field("initial_epoch", &O::initial_epoch, "Number of the first epoch, to go on where a run ended.").min(0)
       .field("steps_per_epoch", &O::steps_per_epoch, "Steps that make an epoch.").min(1)

@@ -30,17 +30,27 @@ class Restored {
   Tensors values_;
 };
 
-/// Seconds a step takes on average over so many, or fewer when the user interrupts.
+/// An executable times its instructions as long as this lives.
+class Timed {
+ public:
+  explicit Timed(Executable& executable) : executable_(executable) { executable_.profile(true); }
+  ~Timed() { executable_.profile(false); }
+  Timed(const Timed&) = delete;
+
+ private:
+  Executable& executable_;
+};
+
+/// Seconds a step takes on average over so many.
 double time_steps(const CompiledStep& step, int64_t count) {
   Tensors outputs;
-  int64_t done = 0;
   const auto begin = Clock::now();
-  while (done < count && !interrupted()) {
+  for (int64_t done = 0; done < count; ++done) {
+    if (interrupted()) throw Interrupted(concat("profile: interrupted after step ", done, " of ", count));
     step.function.call(step.inputs, outputs, step.key);
-    ++done;
   }
   const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-  return std::max(seconds, kTick) / static_cast<double>(std::max<int64_t>(done, 1));
+  return std::max(seconds, kTick) / static_cast<double>(count);
 }
 
 /// Equal instructions of a layer as one row, everything per step.
@@ -67,6 +77,7 @@ std::vector<ProfileRow> rows_of_a_step(const std::vector<ProfileRow>& instructio
 }  // namespace
 
 Profile Model::profile(const Tensors& x, const Tensors& y, const Dict& given) {
+  const Run run;
   const ProfileOptions options = parse<ProfileOptions>("profile", given);
   if (!y.empty()) check_compiled(*this);
   if (training_->compiled && training_->options.run_eagerly) fail("profile: a model that runs eagerly has no compiled step");
@@ -76,7 +87,6 @@ Profile Model::profile(const Tensors& x, const Tensors& y, const Dict& given) {
   profile.batch_size = std::min(options.batch_size.value_or(kDefaultBatch), arrays.samples());
   const Arrays batch = rows(arrays, 0, profile.batch_size);
 
-  const Run run;
   Stepper stepper(*this);
   const CompiledStep step = y.empty() ? stepper.compiled_predict(batch.x) : stepper.compiled_train({batch.x, batch.y, {}});
   const Restored restored(step.function.written(step.inputs, step.key));
@@ -85,9 +95,10 @@ Profile Model::profile(const Tensors& x, const Tensors& y, const Dict& given) {
   const int64_t steps = options.steps.value_or(enough);
   profile.seconds = time_steps(step, steps);
   Executable& executable = step.function.executable(step.inputs, step.key);
-  executable.profile(true);
-  time_steps(step, steps);
-  executable.profile(false);
+  {
+    const Timed timed(executable);
+    time_steps(step, steps);
+  }
   profile.rows = rows_of_a_step(executable.rows());
   profile.lines = profile_tables(*this, profile, options);
   return profile;

@@ -1,17 +1,6 @@
 #include "model/run.h"
 
 namespace crescent {
-namespace {
-
-thread_local int runs = 0;                            // that are going on
-
-}  // namespace
-
-Run::Run() {
-  if (runs++ == 0) clear_interrupt();
-}
-Run::~Run() { --runs; }
-
 void Batches::begin() {
   taken_ = 0;
   if (!goes_on_ || !started_) data_->begin_epoch();
@@ -20,9 +9,19 @@ void Batches::begin() {
 
 const Batch* Batches::next() {
   if (steps_ && taken_ == *steps_) return data_->check(), nullptr;
+  heed_interruption();
   if (!data_->next(batch_) && !begins_again()) return nullptr;
+  heed_interruption();
+  if (!batch_.x.empty() && batch_.x.front() && batch_.x.front().rank() > 0 && batch_.x.front().dim(0) == 0)
+    fail(run_, ": the data gave a batch without samples, shape ", batch_.x.front().shape());
   ++taken_;
   return &batch_;
+}
+
+void Batches::heed_interruption() const {
+  if (!interrupted() || taken_ == count()) return;
+  const std::string of = count() >= 0 ? concat(" of ", count()) : "";
+  throw Interrupted(concat(run_, ": interrupted after batch ", taken_, of));
 }
 
 bool Batches::begins_again() {
@@ -60,9 +59,8 @@ void test_epoch(Model& model, Batches& batches, const CallbackList& callbacks) {
     callbacks.each(&Callback::on_test_batch_begin, step, Logs());
     stepper.test(*batch);
     callbacks.each(&Callback::on_test_batch_end, step, lazy_logs(model));
-    if (interrupted()) break;
   }
-  if (step == 0 && !interrupted()) fail("evaluate: the data gave no batch");
+  if (step == 0) fail("evaluate: the data gave no batch");
   callbacks.each(&Callback::on_test_end, lazy_logs(model));
 }
 

@@ -20,28 +20,31 @@ T parse(const char* title, const Dict& options) {
 /// Null when not known.
 Value steps_or_null(int64_t steps);
 
-/// A run in progress. One inside another (evaluate from a callback) leaves a pending interruption to the outer one.
-class Run {
- public:
-  Run();
-  ~Run();
-  Run(const Run&) = delete;
-};
-
-/// Goes through a dataset, a batch at a time, prefetching what comes from files. Training by steps goes on where the last epoch ended, over the end of the data;
-/// everything else starts from the first batch and ends with the data, or earlier after `steps`.
+/// Goes through a dataset for `run` ("evaluate"), a batch at a time, prefetching what comes from files. Training by steps
+/// goes on where the last epoch ended, over the end of the data; everything else starts from the first batch and ends with
+/// the data, or earlier after `steps`.
 class Batches {
  public:
-  Batches(DatasetPtr data, std::optional<int64_t> steps, bool goes_on = false)
-      : data_(data && data->reads_files() ? prefetch(std::move(data)) : std::move(data)), steps_(steps), goes_on_(goes_on && steps) {}
+  Batches(const char* run, DatasetPtr data, std::optional<int64_t> steps, bool goes_on = false)
+      : run_(run),
+        data_(data && data->reads_files() ? prefetch(std::move(data)) : std::move(data)),
+        steps_(steps),
+        goes_on_(goes_on && steps) {}
   int64_t count() const { return steps_ ? *steps_ : data_->batches(); }
   void begin();
-  /// Null at the end. It stays until the next call; its memory is used again.
+  /// Null at the end. It stays until the next call; its memory is used again. Throws Interrupted when the user asked to
+  /// stop before the last batch.
   const Batch* next();
+  /// How many next() gave since begin().
+  int64_t taken() const { return taken_; }
+  /// True when the data ended before the steps that were asked for, or gave nothing.
+  bool ran_dry() const { return taken_ == 0 || (steps_ && taken_ < *steps_); }
 
  private:
+  void heed_interruption() const;
   bool begins_again();
 
+  const char* run_;
   DatasetPtr data_;
   Batch batch_;
   std::optional<int64_t> steps_;

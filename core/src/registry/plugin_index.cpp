@@ -2,7 +2,6 @@
 
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 
 #include "crescent/export.h"
 #include "crescent/file.h"
@@ -57,10 +56,9 @@ std::vector<IndexedPlugin> parse_index(const std::string& text, const std::strin
 
 std::vector<IndexedPlugin> read_index(const std::string& directory) {
   const std::string path = (fs::path(directory) / kIndexName).string();
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return {};
+  if (std::error_code error; !fs::exists(path, error)) return {};
   try {
-    return parse_index(std::string(std::istreambuf_iterator<char>(file), {}), directory);
+    return parse_index(read_file(path), directory);
   } catch (const Error& error) {
     warn("'", path, "' is left out: ", error.what());
     return {};

@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "crescent/error.h"
+#include "crescent/model.h"
 
 namespace crescent::hdf5 {
 namespace {
@@ -41,6 +41,10 @@ std::string find_helper() {
   fail("the program that reads HDF5 files, crescent-h5read, is missing (looked for ", tried,
        "); install Crescent again");
 }
+
+/// While it waits for the reader: how often it looks whether the user still wants the answer. A signal
+/// may have reached another thread.
+constexpr std::chrono::milliseconds kNone{0}, kGlance{50};
 
 /// Numbers from ten up, so that no dup2 of the child overwrites one that it still needs.
 Descriptor moved_up(int descriptor) {
@@ -119,23 +123,34 @@ Child::~Child() {
   end();
 }
 
+bool Child::send(const Packer& request) {
+  const Patience patience = begin_to_wait();
+  return send_frame(socket_, request, MSG_DONTWAIT,
+                    [&](int) { return wait_for(POLLOUT, patience); });
+}
+
 std::optional<Unpacker> Child::receive() {
-  auto deadline = std::chrono::steady_clock::now() +
-                  std::chrono::seconds(seconds_ + 1);  // its own clock goes first
-  return receive_frame(socket_, [this, deadline](int socket) {
-    pollfd readable{socket, POLLIN, 0};
-    for (;;) {
-      auto left =
-          std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now())
-              .count();
-      int ready = left > 0 ? poll(&readable, 1, static_cast<int>(left)) : 0;
-      if (ready > 0) return true;
-      if (ready < 0 && errno == EINTR) continue;
-      late_ = true;
-      kill(pid_, SIGKILL);
-      return false;
-    }
-  });
+  const Patience patience = begin_to_wait();
+  return receive_frame(socket_, [&](int) { return wait_for(POLLIN, patience); });
+}
+
+Child::Patience Child::begin_to_wait() const {
+  // Its own clock goes first.
+  return std::chrono::steady_clock::now() + std::chrono::seconds(seconds_ + 1);
+}
+
+bool Child::wait_for(short event, Patience until) {
+  pollfd awaited{socket_, event, 0};
+  for (;;) {
+    auto left = std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
+    int ready = poll(&awaited, 1, static_cast<int>(std::clamp(left, kNone, kGlance).count()));
+    if (ready > 0) return true;
+    interrupted_ = interrupted();
+    if (!interrupted_ && left > kNone && (ready == 0 || errno == EINTR)) continue;
+    late_ = !interrupted_;
+    kill(pid_, SIGKILL);
+    return false;
+  }
 }
 
 void Child::allow_memory(uint64_t bytes) {
@@ -170,7 +185,7 @@ void Child::end() {
   if (pid_ < 0) return;
   auto patience = std::chrono::steady_clock::now() + std::chrono::milliseconds(200);
   for (;;) {
-    pid_t ended = waitpid(pid_, &status_, late_ ? 0 : WNOHANG);
+    pid_t ended = waitpid(pid_, &status_, late_ || interrupted_ ? 0 : WNOHANG);
     if (ended == pid_ || (ended < 0 && errno != EINTR)) break;
     if (std::chrono::steady_clock::now() > patience) {
       late_ = true;

@@ -3,6 +3,7 @@
 #pragma once
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -41,9 +42,12 @@ class Child {
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
-  bool send(const Packer& request) { return send_frame(socket_, request); }
-  /// Nothing when it died, hung or sent nonsense.
+  /// False as receive() gives nothing.
+  bool send(const Packer& request);
+  /// Nothing when it died, hung or sent nonsense, and when the user would not wait.
   std::optional<Unpacker> receive();
+  /// True when the user would not wait: it is ended.
+  bool interrupted_by_user() const { return interrupted_; }
   /// Lets it map this much more memory.
   void allow_memory(uint64_t bytes);
   /// Lets it use `seconds` of processor time from now on.
@@ -53,13 +57,16 @@ class Child {
   std::string obituary();
 
  private:
+  using Patience = std::chrono::steady_clock::time_point;
+  Patience begin_to_wait() const;
+  bool wait_for(short event, Patience until);
   void end();
 
   Descriptor socket_;
   pid_t pid_ = -1;
   int status_ = 0;
   unsigned seconds_;
-  bool late_ = false;
+  bool late_ = false, interrupted_ = false;
 };
 
 }  // namespace crescent::hdf5

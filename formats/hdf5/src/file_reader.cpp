@@ -12,6 +12,7 @@
 #include "crescent/data.h"
 #include "crescent/error.h"
 #include "crescent/file.h"
+#include "crescent/model.h"
 #include "in_parallel.h"
 
 namespace crescent::hdf5 {
@@ -43,13 +44,10 @@ std::string place(const std::string& object, const std::string& attribute) {
 }
 
 Descriptor open_regular(const std::string& path, uint64_t& size) {
-  Descriptor file(open(system_path(path), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
+  Descriptor file(open_regular_file(path));
   struct stat status;
-  if (file < 0 || fstat(file, &status) != 0) fail("cannot open '", path, "': ", strerror(errno));
-  if (S_ISDIR(status.st_mode))
-    fail("cannot open '", path, "': it is a directory, not an HDF5 file");
-  if (!S_ISREG(status.st_mode)) fail("cannot open '", path, "': it is not a regular file");
-  if (status.st_size == 0) fail("cannot open '", path, "': the file is empty");
+  if (fstat(file, &status) != 0) fail("cannot read '", path, "': ", strerror(errno));
+  if (status.st_size == 0) fail("cannot read '", path, "': the file is empty");
   size = static_cast<uint64_t>(status.st_size);
   return file;
 }
@@ -157,6 +155,10 @@ void FileReader::check_hello() {
 }
 
 void FileReader::fail_dead(const std::string& place) {
+  if (child_->interrupted_by_user()) {
+    if (interrupted()) throw Interrupted(concat("'", path_, "': interrupted while reading ", place));
+    fail("'", path_, "': reading it was interrupted before; open the file again");
+  }
   fail("'", path_, "': the file is damaged or hostile (its reader ", child_->obituary(), " at ",
        place, "); nothing was loaded");
 }

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "callback_states.h"
 #include "config_in.h"
 #include "config_out.h"
 #include "crescent/file.h"
@@ -62,25 +63,26 @@ List groups_of(const Tree& tree) {
   return groups;
 }
 
-Dict own_description(Model& model, const Value& config, const Value& compile, const Tree& tree) {
+Dict own_description(Model& model, const Value& config, const Value& compile, Value callback_states, const Tree& tree) {
   return {{"version", CRESCENT_VERSION},
           {"model", config},
           {"input_shapes", input_shapes(model)},
           {"compile", compile},
           {"epochs_trained", model.epochs_trained()},
+          {"callback_states", std::move(callback_states)},
           {"groups", groups_of(tree)},
           {"plugins", plugins_of(model)}};
 }
 
 /// Of a file that holds `tree`.
-Node root(Model& model, const SaveOptions& options, const Tree& tree) {
+Node root(Model& model, const SaveOptions& options, Value callback_states, const Tree& tree) {
   Value config = model_config(model);
   Value compile = model.compiled() && options.include_optimizer ? model.compile_config() : Value();
   Node node{"",
             {{"keras_version", std::string(kKerasVersion)},
              {"backend", std::string(kBackend)},
              {"model_config", to_json(keras_model_config(config, options.target))},
-             {kOwn, to_json(own_description(model, config, compile, tree))}},
+             {kOwn, to_json(own_description(model, config, compile, std::move(callback_states), tree))}},
             {}};
   if (!compile.is_null())
     node.attributes.push_back({"training_config", to_json(keras_training_config(compile))});
@@ -189,11 +191,13 @@ class Hdf5Format final : public Format {
   void save_model(Model& model, const std::string& path, const SaveOptions& options) override {
     check_overwrite(path, options);
     Tree tree;
+    Value states;
+    if (options.include_optimizer) states = write_callback_states(tree, model.callback_states());
     write_weights(tree, model, "model_weights");
     if (model.compiled() && options.include_optimizer)
       write_optimizer(tree, *model.optimizer(), options.target);
     write_random_state(tree, model);
-    tree.insert(tree.begin(), root(model, options, tree));
+    tree.insert(tree.begin(), root(model, options, std::move(states), tree));
     save(tree, path);
   }
 
@@ -209,7 +213,10 @@ class Hdf5Format final : public Format {
       model->optimizer()->build(model->trainable_weights());
       append(matches, match_optimizer(file, *model->optimizer()));
     }
+    const CallbackStates callbacks(file, options.compile ? member(description.own, "callback_states") : Value());
+    append(matches, callbacks.matches());
     assign_all(file, matches);
+    callbacks.give_to(*model);
     if (const Value& epochs = member(description.own, "epochs_trained"); epochs.is_int())
       model->set_epochs_trained(epochs.as_int());
     return model;

@@ -88,10 +88,13 @@ class Unpacker {
   bool ok_ = true;
 };
 
-inline bool send_all(int socket, const void* bytes, size_t size) {
+/// `wait(socket)` returns false when there is no point in waiting longer.
+template <class Wait>
+bool send_all(int socket, const void* bytes, size_t size, int flags, const Wait& wait) {
   for (auto* p = static_cast<const char*>(bytes); size > 0;) {
-    ssize_t sent = send(socket, p, size, MSG_NOSIGNAL);
-    if (sent < 0 && errno == EINTR) continue;
+    if (!wait(socket)) return false;
+    ssize_t sent = send(socket, p, size, MSG_NOSIGNAL | flags);
+    if (sent < 0 && (errno == EINTR || errno == EAGAIN)) continue;
     if (sent <= 0) return false;
     p += sent;
     size -= static_cast<size_t>(sent);
@@ -99,12 +102,17 @@ inline bool send_all(int socket, const void* bytes, size_t size) {
   return true;
 }
 
-inline bool send_frame(int socket, const Packer& frame) {
+template <class Wait>
+bool send_frame(int socket, const Packer& frame, int flags, const Wait& wait) {
   uint64_t size = frame.bytes().size();
-  return send_all(socket, &size, sizeof size) && send_all(socket, frame.bytes().data(), size);
+  return send_all(socket, &size, sizeof size, flags, wait) &&
+         send_all(socket, frame.bytes().data(), size, flags, wait);
 }
 
-/// `wait(socket)` returns false when there is no point in waiting longer.
+inline bool send_frame(int socket, const Packer& frame) {
+  return send_frame(socket, frame, 0, [](int) { return true; });
+}
+
 template <class Wait>
 bool receive_all(int socket, void* bytes, size_t size, const Wait& wait) {
   for (auto* p = static_cast<char*>(bytes); size > 0;) {

@@ -1,0 +1,61 @@
+#include "crescent/file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <memory>
+
+#include "crescent/error.h"
+
+namespace crescent {
+namespace {
+
+/// "a FIFO", "a socket": what a path leads to that is no regular file.
+const char* kind_of(mode_t mode) {
+  if (S_ISDIR(mode)) return "a folder (directory)";
+  if (S_ISFIFO(mode)) return "a FIFO";
+  if (S_ISSOCK(mode)) return "a socket";
+  return "a device";
+}
+
+[[noreturn]] void fail_kind(const std::string& path, mode_t mode) {
+  fail("cannot read '", path, "': it is ", kind_of(mode), ", not a regular file");
+}
+
+}  // namespace
+
+int open_regular_file(const std::string& path) {
+  struct stat status {};
+  // Looked at before: opening a device can do something, opening a socket only fails.
+  if (stat(system_path(path), &status) == 0 && !S_ISREG(status.st_mode)) fail_kind(path, status.st_mode);
+  const int file = ::open(system_path(path), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+  if (file < 0) fail("cannot read '", path, "': ", std::strerror(errno));
+  // And after: another file may have taken its place.
+  if (fstat(file, &status) == 0 && S_ISREG(status.st_mode)) return file;
+  ::close(file);
+  fail_kind(path, status.st_mode);
+}
+
+std::string read_file(const std::string& path) {
+  constexpr size_t kChunk = size_t{1} << 20;
+  const int number = open_regular_file(path);
+  const std::unique_ptr<const int, void (*)(const int*)> closing(&number, [](const int* file) { ::close(*file); });
+  std::string text;
+  for (size_t size = 0;;) {
+    text.resize(size + kChunk);
+    const ssize_t count = ::read(number, text.data() + size, kChunk);
+    if (count < 0 && errno == EINTR) {
+      text.resize(size);
+      continue;
+    }
+    if (count < 0) fail("cannot read '", path, "': ", std::strerror(errno));
+    size += static_cast<size_t>(count);
+    text.resize(size);
+    if (count == 0) return text;
+  }
+}
+
+}  // namespace crescent

@@ -1,0 +1,83 @@
+#include "callback_states.h"
+
+#include "tensors.h"
+
+namespace crescent::hdf5 {
+namespace {
+
+constexpr const char* kGroup = "crescent_callbacks";
+constexpr const char* kTensor = "crescent_tensor";
+
+std::string dataset_path(int64_t i) {
+  return concat(kGroup, "/", i);
+}
+
+/// `change` of the value itself, or of what is inside of it.
+template <class Change>
+Value mapped(const Value& value, const Change& change) {
+  if (std::optional<Value> changed = change(value)) return *changed;
+  if (value.is_list()) {
+    List list;
+    for (const Value& item : value.as_list()) list.push_back(mapped(item, change));
+    return list;
+  }
+  if (!value.is_dict()) return value;
+  Dict dict;
+  for (const DictEntry& entry : value.as_dict()) dict.set(entry.key, mapped(entry.value, change));
+  return dict;
+}
+
+/// The number in {"crescent_tensor": i}.
+std::optional<int64_t> tensor_number(const Value& value) {
+  if (!value.is_dict() || value.as_dict().size() != 1) return std::nullopt;
+  const Value* number = value.as_dict().find(kTensor);
+  return number && number->is_int() ? std::optional(number->as_int()) : std::nullopt;
+}
+
+}  // namespace
+
+Value write_callback_states(Tree& tree, const Value& states) {
+  int64_t count = 0;
+  return mapped(states, [&](const Value& value) -> std::optional<Value> {
+    auto boxed = value.object_as<BoxedTensor>();
+    if (!boxed) return std::nullopt;
+    tree.push_back(dataset_node(dataset_path(count), boxed->tensor));
+    return Value(Dict{{kTensor, count++}});
+  });
+}
+
+CallbackStates::CallbackStates(FileReader& file, Value stored) : path_(file.path()), stored_(std::move(stored)) {
+  std::vector<std::string> datasets;
+  mapped(stored_, [&](const Value& value) -> std::optional<Value> {
+    const auto number = tensor_number(value);
+    if (!number) return std::nullopt;
+    if (*number != static_cast<int64_t>(datasets.size()))
+      fail("'", path_, "': callback_states: expected tensor ", datasets.size(), ", got ", *number);
+    datasets.push_back(dataset_path(*number));
+    return value;
+  });
+  const auto infos = file.describe(datasets);
+  for (size_t i = 0; i < datasets.size(); ++i) {
+    const Tensor blank(shape_of(infos[i].shape, datasets[i]), dtype_of(infos[i].element));
+    matches_.push_back({datasets[i], Variable(blank), nullptr, "callbacks"});
+  }
+}
+
+Value CallbackStates::with_tensors() const {
+  return mapped(stored_, [&](const Value& value) -> std::optional<Value> {
+    const auto number = tensor_number(value);
+    if (!number) return std::nullopt;
+    return Value(std::make_shared<BoxedTensor>(matches_[static_cast<size_t>(*number)].variable.value()));
+  });
+}
+
+void CallbackStates::give_to(Model& model) const {
+  if (stored_.is_null()) return;
+  try {
+    model.set_callback_states(with_tensors());
+  } catch (const Error& error) {
+    fail("'", path_, "': ", error.what());
+  }
+}
+
+}  // namespace crescent::hdf5

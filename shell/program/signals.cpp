@@ -1,0 +1,54 @@
+#include "signals.h"
+
+#include <cstring>
+#include <iterator>
+
+namespace crescent::program {
+namespace {
+
+constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
+lua_State* interruptible = nullptr;                    // the state whose code is stopped
+volatile std::sig_atomic_t received = 0, count = 0;
+
+bool is_final(int signal) { return signal == SIGTERM || signal == SIGHUP; }
+
+void stop(lua_State* L, lua_Debug*) {
+  if (count < 2 && !is_final(received)) lua_sethook(L, nullptr, 0, 0);
+  if (is_final(received)) luaL_error(L, "stopped by SIG%s", sigabbrev_np(received));
+  luaL_error(L, "interrupted!");
+}
+
+/// Only sets a hook, which raises the error before the next instruction of Lua code.
+extern "C" void crescent_stop_lua(int signal) {
+  if (!is_final(received)) received = signal;
+  count = count + 1;
+  if (count > 1) std::signal(signal, SIG_DFL);
+  if (interruptible) lua_sethook(interruptible, stop, LUA_MASKCOUNT, 1);
+}
+
+}  // namespace
+
+StopSignals::StopSignals(lua_State* L) : L_(L) {
+  if (!is_final(received)) received = 0;
+  count = 0;
+  interruptible = L;
+  struct sigaction action {};
+  action.sa_handler = crescent_stop_lua;
+  sigemptyset(&action.sa_mask);
+  action.sa_flags = L ? SA_RESTART : 0;
+  for (size_t i = 0; i < std::size(kSignals); ++i) {
+    sigaction(kSignals[i], nullptr, &before_[i]);
+    if (before_[i].sa_handler != SIG_IGN) sigaction(kSignals[i], &action, nullptr);
+  }
+}
+
+StopSignals::~StopSignals() {
+  for (size_t i = 0; i < std::size(kSignals); ++i) sigaction(kSignals[i], &before_[i], nullptr);
+  interruptible = nullptr;
+  if (L_) lua_sethook(L_, nullptr, 0, 0);
+}
+
+int stop_signal() { return received; }
+bool told_to_end() { return is_final(received); }
+
+}  // namespace crescent::program
