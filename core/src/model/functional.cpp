@@ -50,9 +50,6 @@ class KeptNodes {
  public:
   explicit KeptNodes(const ModelAccess::Graph& graph) {
     for (const auto& call : graph.calls) nodes_.push_back(call.node);
-    std::stable_sort(nodes_.begin(), nodes_.end(), [](const NodePtr& a, const NodePtr& b) {
-      return a->outbound_layer == b->outbound_layer && a->index < b->index;
-    });
   }
   std::vector<NodePtr> of(const LayerPtr& layer) const {
     std::vector<NodePtr> found;
