@@ -68,6 +68,52 @@ TEST_CASE("several callers share a pool") {
   REQUIRE(total == 4 * 500 * 120);
 }
 
+TEST_CASE("no more workers take part than were asked for") {
+  Pool pool(4);
+  for (int most : {1, 2, 3, 9}) {
+    std::atomic<int> count{0}, highest{0};
+    pool.parallel(
+        1000,
+        [&](int64_t, int worker) {
+          ++count;
+          for (int now = highest; worker > now && !highest.compare_exchange_weak(now, worker);) {
+          }
+        },
+        most);
+    REQUIRE(count == 1000);
+    REQUIRE(highest < most);
+  }
+}
+
+TEST_CASE("a pool is resized beside regions whose workers have been counted") {
+  Pool pool(2);
+  std::atomic<bool> done{false}, in_range{true};
+  std::atomic<int64_t> rounds{0};
+  std::thread resizer([&] {
+    for (int threads = 1; rounds < 2000; threads = threads % 4 + 1) pool.resize(threads);
+    done = true;
+  });
+  while (!done) {
+    const int workers = pool.threads();
+    std::vector<std::atomic<int>> parts_of(static_cast<size_t>(workers));
+    std::atomic<int> count{0};
+    pool.parallel(
+        64,
+        [&](int64_t, int worker) {
+          ++count;
+          if (worker < workers)
+            ++parts_of[static_cast<size_t>(worker)];
+          else
+            in_range = false;
+        },
+        workers);
+    REQUIRE(count == 64);
+    ++rounds;
+  }
+  resizer.join();
+  CHECK(in_range);
+}
+
 TEST_CASE("an exception in a part reaches the caller and the pool lives on") {
   Pool pool(2);
   for (int round = 0; round < 50; ++round) {
