@@ -6,6 +6,7 @@
 #include "layer/blank_weights.h"
 #include "layer/layer_access.h"
 #include "layer/outside_trace.h"
+#include "registry/blame.h"
 
 namespace crescent {
 namespace {
@@ -103,8 +104,9 @@ Variable Layer::add_weight(const std::string& name, const Shape& shape, const Re
   const OutsideTrace outside;
   const DType dtype = options.dtype.value_or(variable_dtype());
   const Tensor initial = BlankWeights::wanted() ? Tensor::uninitialized({dtype, shape})
-                         : initializer          ? (*initializer)(shape, dtype)
-                                                : Tensor(shape, dtype);
+                         : initializer
+                             ? blaming(*initializer, [&] { return (*initializer)(shape, dtype); })
+                             : Tensor(shape, dtype);
   Variable variable(initial, {name, options.trainable, options.autocast, options.regularizer, options.constraint});
   LayerAccess::ensure_name(*this);
   variable.set_path(name_ + "/" + name);
@@ -129,7 +131,8 @@ void Layer::track(const LayerPtr& layer) {
 
 void LayerAccess::refuse_cycle(const Layer& outer, Layer& inner) {
   for (const Layer* each : inner.flatten_layers())
-    if (each == &outer) fail("Layer ", outer.name(), " cannot be inside itself");
+    if (each == &outer)
+      fail_in_layer(outer.name(), "Layer ", outer.name(), " cannot be inside itself");
 }
 
 void Layer::untrack(const LayerPtr& layer) { std::erase(sublayers_, layer); }
@@ -166,8 +169,10 @@ Tensors Layer::get_weights() const {
 void Layer::set_weights(const Tensors& values) {
   const Variables own = weights_in_order();
   if (values.size() != own.size())
-    fail("You called `set_weights(weights)` on layer \"", name_, "\" with a weight list of length ", values.size(),
-         ", but the layer was expecting ", own.size(), " weights. Provided weights: ", start_of_values(values), "...");
+    fail_in_layer(name_, "You called `set_weights(weights)` on layer \"", name_,
+                  "\" with a weight list of length ", values.size(),
+                  ", but the layer was expecting ", own.size(),
+                  " weights. Provided weights: ", start_of_values(values), "...");
   for (size_t i = 0; i < own.size(); ++i)
     if (!(own[i].shape() == values[i].shape()))
       fail("Layer weight shape ", own[i].shape(), " not compatible with provided weight shape ", values[i].shape());
@@ -176,8 +181,9 @@ void Layer::set_weights(const Tensors& values) {
 
 int64_t Layer::count_params() const {
   if (!built_)
-    fail("You tried to call `count_params` on ", name_, ", but the layer isn't built. You can build it manually via: `", name_,
-         ".build(batch_input_shape)`.");
+    fail_in_layer(name_, "You tried to call `count_params` on ", name_,
+                  ", but the layer isn't built. You can build it manually via: `", name_,
+                  ".build(batch_input_shape)`.");
   int64_t count = 0;
   for (const Variable& v : weights()) count += v.shape().size();
   return count;
@@ -245,12 +251,16 @@ Dict Layer::get_config() const {
 }
 
 void UnaryLayer::build(const std::vector<Shape>& inputs) {
-  if (inputs.size() != 1) fail("Layer ", name(), " expects 1 inputs, but it received ", inputs.size(), " input tensors");
+  if (inputs.size() != 1)
+    fail_in_layer(name(), "Layer ", name(), " expects 1 inputs, but it received ", inputs.size(),
+                  " input tensors");
   build(inputs.front());
 }
 
 Tensors UnaryLayer::call(const Tensors& inputs, const Call& given) {
-  if (inputs.size() != 1) fail("Layer ", name(), " expects 1 inputs, but it received ", inputs.size(), " input tensors");
+  if (inputs.size() != 1)
+    fail_in_layer(name(), "Layer ", name(), " expects 1 inputs, but it received ", inputs.size(),
+                  " input tensors");
   return {call(inputs.front(), given)};
 }
 

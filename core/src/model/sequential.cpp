@@ -53,7 +53,8 @@ void Sequential::add(const LayerPtr& layer) {
   LayerAccess::ensure_name(*layer);
   LayerAccess::refuse_cycle(*this, *layer);
   if (std::dynamic_pointer_cast<InputLayer>(layer)) {
-    if (!stack_.empty() || input_layer_) fail("Sequential ", name(), ": an InputLayer can only come first");
+    if (!stack_.empty() || input_layer_)
+      fail_in_layer(name(), "Sequential ", name(), ": an InputLayer can only come first");
     input_layer_ = layer;
     return;
   }
@@ -95,10 +96,14 @@ void Sequential::rebuild() {
 
 void Sequential::build(const std::vector<Shape>& inputs) {
   if (built_graph_) return;
-  if (stack_.empty()) fail("Sequential ", name(), ": There are no layers in the model.");
-  if (inputs.size() != 1) fail("Sequential ", name(), " takes one input, got ", inputs.size());
+  if (stack_.empty())
+    fail_in_layer(name(), "Sequential ", name(), ": There are no layers in the model.");
+  if (inputs.size() != 1)
+    fail_in_layer(name(), "Sequential ", name(), " takes one input, got ", inputs.size());
   Shape shape = inputs.front();
-  if (shape.rank() == 0) fail("Sequential ", name(), ": expected an input with a batch axis, got shape ", shape);
+  if (shape.rank() == 0)
+    fail_in_layer(name(), "Sequential ", name(),
+                  ": expected an input with a batch axis, got shape ", shape);
   shape.set(0, -1);
   const Symbol input = input_for(stack_.front(), shape);
   Symbol output = input;
