@@ -87,12 +87,15 @@ class ModelCheckpoint final : public Callback {
   }
   void report_no_improvement(int64_t epoch) const {
     if (verbose_ > 0)
-      std::printf("\nEpoch %lld: %s did not improve from %.5f\n", (long long)epoch + 1, monitor_.name.c_str(), *monitor_.best);
+      std::printf("\nEpoch %lld: %s did not improve from %.5f\n", (long long)epoch + 1,
+                  printable(monitor_.name).c_str(), *monitor_.best);
   }
   /// A failed save is reported and training goes on; the previous file is untouched.
   void save(int64_t epoch, const Logs& logs, const std::string& change) {
     const std::string path = fill_path(path_, epoch + 1, logs);
-    if (verbose_ > 0) std::printf("\nEpoch %lld: %ssaving model to %s\n", (long long)epoch + 1, change.c_str(), path.c_str());
+    if (verbose_ > 0)
+      std::printf("\nEpoch %lld: %ssaving model to %s\n", (long long)epoch + 1,
+                  printable(change).c_str(), printable(path).c_str());
     try {
       if (weights_only_) save_weights(*model_, path);
       else save_model(*model_, path);

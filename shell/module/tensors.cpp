@@ -98,7 +98,8 @@ std::string text_of_tensor(const Tensor& tensor) {
   return to_text(tensor);
 }
 std::string text_of_variable(const Variable& v) {
-  return concat("<variable '", v.path(), "' shape=", v.shape(), " dtype=", v.dtype(), ">\n", to_text(v.value()));
+  return concat("<variable '", printable(v.path()), "' shape=", v.shape(), " dtype=", v.dtype(),
+                ">\n", to_text(v.value()));
 }
 
 OnStack totable(const Tensor& tensor) { return push_numbers(current(), tensor), OnStack{}; }
