@@ -71,7 +71,9 @@ TEST_CASE("several callers share a pool") {
 namespace {
 
 /// Long enough for sleeping workers to come.
-void work_a_little() { std::this_thread::sleep_for(std::chrono::microseconds(200)); }
+void work_a_little() {
+  std::this_thread::sleep_for(std::chrono::microseconds(200));
+}
 
 }  // namespace
 

@@ -15,7 +15,8 @@ using Catch::Contains;
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr const char* kSegmentationFault = "while it is loaded";
 #else
-constexpr const char* kSegmentationFault = "crashes while it is loaded: SIGSEGV (Segmentation fault)";
+constexpr const char* kSegmentationFault =
+    "crashes while it is loaded: SIGSEGV (Segmentation fault)";
 #endif
 
 TEST_CASE("A plugin that would end the process is refused with what happened") {
