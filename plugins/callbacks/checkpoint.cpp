@@ -97,7 +97,8 @@ class ModelCheckpoint final : public Callback {
   }
   void report_no_improvement(int64_t epoch) const {
     if (verbose_ == 0) return;
-    std::printf("\nEpoch %lld: %s did not improve", (long long)epoch + 1, monitor_.name.c_str());
+    std::printf("\nEpoch %lld: %s did not improve", (long long)epoch + 1,
+                printable(monitor_.name).c_str());
     if (monitor_.best) std::printf(" from %.5f", *monitor_.best);
     std::printf("\n");
   }
@@ -108,7 +109,9 @@ class ModelCheckpoint final : public Callback {
       warn("ModelCheckpoint: epoch ", epoch + 1, " was not saved: weight '", bad, "' is not finite");
       return false;
     }
-    if (verbose_ > 0) std::printf("\nEpoch %lld: %ssaving model to %s\n", (long long)epoch + 1, change.c_str(), path.c_str());
+    if (verbose_ > 0)
+      std::printf("\nEpoch %lld: %ssaving model to %s\n", (long long)epoch + 1,
+                  printable(change).c_str(), printable(path).c_str());
     try {
       if (weights_only_) save_weights(*model_, path);
       else save_model(*model_, path);

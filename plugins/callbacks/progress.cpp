@@ -42,7 +42,8 @@ std::string format_pace(double seconds, int64_t steps) {
 std::string format_values(const Logs& logs) {
   std::string text;
   for (const auto& [name, value] : logs.values())
-    text += " - " + name + ": " + format_number(std::abs(value) > 1e-3 ? "%.4f" : "%.4e", value);
+    text += " - " + printable(name) + ": " +
+            format_number(std::abs(value) > 1e-3 ? "%.4f" : "%.4e", value);
   return text;
 }
 

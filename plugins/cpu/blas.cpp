@@ -56,7 +56,9 @@ void openblas(const Product<T>& p) {
 
 void onednn_gemm(const Product<float>& p) {
   onednn::SingleThread alone;
-  dnnl_sgemm(letter(p.transpose_a), letter(p.transpose_b), p.m, p.n, p.k, 1, p.a, p.lda, p.b, p.ldb, p.beta, p.c, p.ldc);
+  const auto status = dnnl_sgemm(letter(p.transpose_a), letter(p.transpose_b), p.m, p.n, p.k, 1,
+                                 p.a, p.lda, p.b, p.ldb, p.beta, p.c, p.ldc);
+  if (status != dnnl_success) onednn::fail_as("sgemm", status);
 }
 
 }  // namespace

@@ -178,8 +178,10 @@ class PiecewiseConvolution : public Kernel {
   /// f(piece, its number, its primitive, worker) in the pool.
   template <class F>
   void each_piece(const Arguments& a, F&& f) {
-    a.pool.parallel(static_cast<int64_t>(pieces_.size()),
-                    [&](int64_t i, int worker) { f(pieces_[i], i, which_[i], worker); });
+    const int workers = primitives_.prepare(a.pool.threads());
+    a.pool.parallel(
+        static_cast<int64_t>(pieces_.size()),
+        [&](int64_t i, int worker) { f(pieces_[i], i, which_[i], worker); }, workers);
   }
 
   ConvPlan plan_;
@@ -211,7 +213,6 @@ class ImageConvolution final : public PiecewiseConvolution {
     return {std::move(pack_), spec};               // from now on the kernel comes packed
   }
   void run(const Arguments& a) override {
-    primitives_.prepare(a.pool.threads());
     if (pack_) pack_->run(a.inputs[1], a.scratch);
     const std::byte* kernel = pack_ ? a.scratch : a.inputs[1];
     each_piece(a, [&](const Piece& piece, int64_t, int which, int worker) {
@@ -262,7 +263,6 @@ class KernelGradient final : public PiecewiseConvolution {
   }
 
   void run(const Arguments& a) override {
-    primitives_.prepare(a.pool.threads());
     each_piece(a, [&](const Piece& piece, int64_t i, int which, int worker) {
       primitives_.run(worker, which, {a.inputs[0] + x_at(piece), a.inputs[1] + y_at(piece), partial(a, i)});
     });
@@ -309,14 +309,12 @@ std::unique_ptr<Kernel> make_onednn_convolution(const Request& r) {
   if (!r.options.onednn || onednn::type_of(plan.dtype) == memory::data_type::undef || plan.empty()) return nullptr;
   if (r.inputs[1].dtype != plan.dtype) return nullptr;
   if (is_wrong(plan)) return nullptr;
-  onednn::SingleThread alone;
-  try {
+  return onednn::kernel_if_known("convolution", [&]() -> std::unique_ptr<Kernel> {
     if (plan.pass == ConvPass::backward_kernel) return std::make_unique<KernelGradient>(r);
-    if (plan.pass == ConvPass::backward_data) return std::make_unique<ImageConvolution>(r, slices(plan, kSlices));
+    if (plan.pass == ConvPass::backward_data)
+      return std::make_unique<ImageConvolution>(r, slices(plan, kSlices));
     return std::make_unique<ImageConvolution>(r, forward_pieces(plan));
-  } catch (const dnnl::error&) {                   // a geometry that oneDNN does not know, or only slowly
-    return nullptr;
-  }
+  });
 }
 
 }  // namespace crescent::cpu

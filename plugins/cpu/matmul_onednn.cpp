@@ -18,8 +18,10 @@ class HalfMatmul final : public Kernel {
   }
 
   void run(const Arguments& a) override {
-    primitives_.prepare(a.pool.threads());
-    a.pool.parallel(plan_.count() * cut_.tiles(), [&](int64_t part, int worker) { compute(a, cut_.tile(part), worker); });
+    const int workers = primitives_.prepare(a.pool.threads());
+    a.pool.parallel(
+        plan_.count() * cut_.tiles(),
+        [&](int64_t part, int worker) { compute(a, cut_.tile(part), worker); }, workers);
   }
   std::string name() const override { return "onednn " + implementation_; }
   double flops() const override { return plan_.flops(); }
@@ -70,12 +72,7 @@ std::unique_ptr<Kernel> make_onednn_matmul(const Request& r) {
   const MatmulPlan plan(r);
   const bool same = r.inputs[0].dtype == r.outputs[0].dtype && r.inputs[1].dtype == r.outputs[0].dtype;
   if (!r.options.onednn || !same || r.outputs[0].dtype != DType::bfloat16 || plan.flops() == 0) return nullptr;
-  onednn::SingleThread alone;
-  try {
-    return std::make_unique<HalfMatmul>(r);
-  } catch (const dnnl::error&) {
-    return nullptr;
-  }
+  return onednn::kernel_if_known("matmul", [&] { return std::make_unique<HalfMatmul>(r); });
 }
 
 }  // namespace crescent::cpu

@@ -1,5 +1,7 @@
 #include "onednn.h"
 
+#include <oneapi/dnnl/dnnl_debug.h>
+
 #include <string_view>
 
 #include "matmul.h"
@@ -10,6 +12,11 @@ namespace crescent::cpu::onednn {
 dnnl::engine& engine() {
   static dnnl::engine engine(dnnl::engine::kind::cpu, 0);
   return engine;
+}
+
+void fail_as(const char* what, dnnl_status_t status) {
+  if (status == dnnl_out_of_memory) fail("oneDNN has not enough memory for its ", what);
+  fail("oneDNN's ", what, " failed: ", dnnl_status2str(status));
 }
 
 dnnl::memory::data_type type_of(DType dtype) {
@@ -56,23 +63,33 @@ Primitives::Task Primitives::make_task(const Recipe& recipe) {
   return task;
 }
 
-void Primitives::prepare(int workers) {
-  while (static_cast<int>(workers_.size()) < workers) {
-    Worker worker{dnnl::stream(engine()), {}};
-    for (const auto& recipe : recipes_) worker.tasks.push_back(make_task(recipe));
-    workers_.push_back(std::move(worker));
-  }
+int Primitives::prepare(int workers) {
+  checked("preparation", [&] {
+    while (static_cast<int>(workers_.size()) < workers) {
+      Worker worker{dnnl::stream(engine()), {}};
+      for (const auto& recipe : recipes_) worker.tasks.push_back(make_task(recipe));
+      workers_.push_back(std::move(worker));
+    }
+  });
+  return workers;
 }
 
 void Primitives::run(int worker, int which, std::initializer_list<const void*> addresses) {
   SingleThread alone;
   Task& task = workers_[worker].tasks[which];
-  size_t i = 0;
-  for (const void* address : addresses) task.memory[i++].set_data_handle(const_cast<void*>(address));
-  dnnl::memory& scratch = task.memory.back();
-  scratch.set_data_handle(thread_scratch(scratch.get_desc().get_size()));
-  dnnl_primitive_execute(recipes_[which].primitive.get(), workers_[worker].stream.get(),
-                         static_cast<int>(task.arguments.size()), task.arguments.data());
+  const dnnl::primitive& primitive = recipes_[which].primitive;
+  const char* name = dnnl_prim_kind2str(static_cast<dnnl_primitive_kind_t>(primitive.get_kind()));
+  checked(name, [&] {
+    size_t i = 0;
+    for (const void* address : addresses)
+      task.memory[i++].set_data_handle(const_cast<void*>(address));
+    dnnl::memory& scratch = task.memory.back();
+    scratch.set_data_handle(thread_scratch(scratch.get_desc().get_size()));
+  });
+  const auto status =
+      dnnl_primitive_execute(primitive.get(), workers_[worker].stream.get(),
+                             static_cast<int>(task.arguments.size()), task.arguments.data());
+  if (status != dnnl_success) fail_as(name, status);
 }
 
 }  // namespace crescent::cpu::onednn

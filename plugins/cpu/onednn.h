@@ -31,6 +31,31 @@ dnnl::engine& engine();
 /// float32 and bfloat16; undef for the others.
 dnnl::memory::data_type type_of(DType dtype);
 
+/// What oneDNN reports becomes an error that names what was being done; "convolution" or "matmul",
+/// say.
+[[noreturn]] void fail_as(const char* what, dnnl_status_t status);
+template <class F>
+auto checked(const char* what, F&& f) -> decltype(f()) {
+  try {
+    return f();
+  } catch (const dnnl::error& error) {
+    fail_as(what, error.status);
+  }
+}
+
+/// The kernel that make() gives; null for what oneDNN does not know, or only slowly.
+template <class F>
+std::unique_ptr<Kernel> kernel_if_known(const char* what, F&& make) {
+  SingleThread alone;
+  try {
+    return make();
+  } catch (const dnnl::error& error) {
+    if (error.status == dnnl_unimplemented || error.status == dnnl_invalid_arguments)
+      return nullptr;
+    fail_as(what, error.status);
+  }
+}
+
 /// A plain layout with the given strides.
 dnnl::memory::desc plain(const std::vector<int64_t>& dims, dnnl::memory::data_type type,
                          const std::vector<int64_t>& strides);
@@ -56,8 +81,9 @@ class Primitives {
     recipes_.push_back({primitive, std::move(arguments)});
     return static_cast<int>(recipes_.size()) - 1;
   }
-  /// To be called before run() in a region of so many workers; allocates the first time only.
-  void prepare(int workers);
+  /// To be called before run() in a region of at most so many workers, which it returns; allocates
+  /// the first time only.
+  int prepare(int workers);
   void run(int worker, int which, std::initializer_list<const void*> addresses);
 
  private:

@@ -72,6 +72,7 @@ struct Pool::State {
   std::vector<std::thread> workers;
 
   void work(int worker) {
+    if (worker >= sharers) return;
     inside_region = true;
     try {
       for (int i = 0; i < sharers; ++i) {
@@ -174,9 +175,9 @@ void Pool::resize(int threads) {
   start(threads);
 }
 
-void Pool::run(int64_t parts, Body body, void* context) {
+void Pool::run(int64_t parts, Body body, void* context, int most) {
   State& s = *state_;
-  bool alone = parts <= 1 || threads() == 1 || inside_region;
+  bool alone = parts <= 1 || most <= 1 || threads() == 1 || inside_region;
   std::unique_lock lock(s.caller, std::defer_lock);
   if (alone || !lock.try_lock()) {
     for (int64_t part = 0; part < parts; ++part) body(context, part, 0);
@@ -184,7 +185,7 @@ void Pool::run(int64_t parts, Body body, void* context) {
   }
   s.body = body;
   s.context = context;
-  s.divide(parts, threads());
+  s.divide(parts, std::min(most, threads()));
   s.open();
   s.work(0);
   s.close();

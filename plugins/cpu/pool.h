@@ -23,14 +23,21 @@ class Pool {
   void resize(int threads);
 
   using Body = void (*)(void* context, int64_t part, int worker);
-  /// Calls body(context, part, worker) once for every part < parts; which worker takes a part is not fixed. The first
-  /// exception of a body is thrown again here, after the region has ended.
-  void run(int64_t parts, Body body, void* context);
+  /// Calls body(context, part, worker) once for every part < parts; which worker < most takes a
+  /// part is not fixed. The first exception of a body is thrown again here, after the region has
+  /// ended.
+  void run(int64_t parts, Body body, void* context, int most = kMaxThreads);
 
-  /// f(part, worker) for every part.
+  /// f(part, worker) for every part. Who has something for each worker says with `most` for how
+  /// many: threads() may be more by the time that the region begins.
   template <class F>
-  void parallel(int64_t parts, F&& f) {
-    run(parts, [](void* c, int64_t part, int worker) { (*static_cast<std::remove_reference_t<F>*>(c))(part, worker); }, &f);
+  void parallel(int64_t parts, F&& f, int most = kMaxThreads) {
+    run(
+        parts,
+        [](void* c, int64_t part, int worker) {
+          (*static_cast<std::remove_reference_t<F>*>(c))(part, worker);
+        },
+        &f, most);
   }
   /// f(begin, end) over [0, n) in blocks of at least `grain`; small n runs in the caller. Block borders depend on n and
   /// grain only, never on the number of threads.

@@ -169,7 +169,7 @@ local function help_text(...)
 end
 
 --- Prints what is known of a class, a function, an object or a namespace.
-function cr.help(...) print(help_text(...)) end
+function cr.help(...) print(cr.printable(help_text(...))) end
 
 -- ---- completion ---------------------------------------------------------------------------------------------------
 

@@ -20,8 +20,8 @@ std::string Callable::signature() const {
   return text + ")";
 }
 
-void Callable::fail_argument(int index, const char* message) const {
-  fail(name_, ": argument '", parameters_[index - 1].name, "': ", message);
+void Callable::name_argument(Error& error, int index) const {
+  error.add_context(concat(name_, ": argument '", parameters_[index - 1].name, "': "));
 }
 
 bool is_keywords(lua_State* L, int index) {

@@ -44,7 +44,7 @@ class Callable {
   /// parameter, not keywords. takes_lists: where a list is; with the first, f{a, b, axis=1} means f({a, b}, {axis=1}).
   void arrange(lua_State* L, unsigned takes_names, unsigned takes_lists) const;
   /// "sum: argument 'axis': ..."
-  [[noreturn]] void fail_argument(int index, const char* message) const;
+  void name_argument(Error& error, int index) const;
 
  private:
   std::string name_, doc_;
@@ -77,8 +77,9 @@ class Bound final : public Callable {
       return Read<std::remove_cvref_t<T>>::from(L, index);
     } catch (const LuaError&) {
       throw;
-    } catch (const Error& error) {
-      fail_argument(index, error.what());
+    } catch (Error& error) {
+      name_argument(error, index);
+      throw;
     }
   }
   template <size_t... I>

@@ -105,7 +105,8 @@ const Type& symbol_type() {
         .property("rank", [](Symbol& s) { return s.shape().rank(); })
         .property("history", &history)
         .property("node", [](Symbol& s) { return s.node(); })
-        .meta("__tostring", bound("tostring", [](Symbol& s) { return to_text(s); }, {"symbol"}))
+        .meta("__tostring",
+              bound("tostring", [](Symbol& s) { return printable(to_text(s)); }, {"symbol"}))
         .meta("__eq", raw("==", same_symbols));
     for (const char* name : {"__add", "__sub", "__mul", "__div", "__pow", "__mod", "__unm"}) type.meta(name, raw(name, refuse_operator));
     return type;
@@ -123,13 +124,19 @@ const Type& node_type() {
         .property("input_tensors", [](NodePtr& n) { return n->inputs; })
         .property("output_tensors", [](NodePtr& n) { return n->output_symbols(n); })
         .property("input_shapes", [](NodePtr& n) { return OneOrMore<Shape>{shapes_of(n->inputs)}; })
-        .property("output_shapes", [](NodePtr& n) { return OneOrMore<Shape>{shapes_of(n->output_symbols(n))}; })
+        .property("output_shapes",
+                  [](NodePtr& n) { return OneOrMore<Shape>{shapes_of(n->output_symbols(n))}; })
         .property("arguments", [](NodePtr& n) { return n->arguments; })
         .property("index", [](NodePtr& n) { return from_one(n->index); })
         .method("get_config", [](NodePtr& n) { return n->get_config(); })
-        .meta("__tostring", bound("tostring", [](NodePtr& n) {
-                return concat("<node ", from_one(n->index), " of layer '", n->outbound_layer ? n->outbound_layer->name() : "", "'>");
-              }, {"node"}))
+        .meta("__tostring", bound("tostring",
+                                  [](NodePtr& n) {
+                                    const std::string layer =
+                                        n->outbound_layer ? n->outbound_layer->name() : "";
+                                    return printable(concat("<node ", from_one(n->index),
+                                                            " of layer '", layer, "'>"));
+                                  },
+                                  {"node"}))
         .meta("__eq", raw("==", same_nodes));
     return type;
   }();

@@ -38,12 +38,14 @@ class Lambda final : public Layer {
     push_inputs(L, inputs);
     push_value(L, arguments_);
     protected_call(L, 2, 1);
-    if (lua_isnil(L, -1)) fail("Layer ", name(), ": the function returned nothing; expected a tensor");
+    if (lua_isnil(L, -1))
+      fail_in_layer(name(), "Layer ", name(), ": the function returned nothing; expected a tensor");
     return to_tensors(L, -1);
   }
   Tensor call_by_name(const Tensors& inputs) const {
     if (!registry().find(Activation::kKind, function_name_))
-      fail("Layer ", name(), ": files do not store functions; give '", function_name_, "' in custom_objects when loading");
+      fail_in_layer(name(), "Layer ", name(), ": files do not store functions; give '",
+                    function_name_, "' in custom_objects when loading");
     return (*get<Activation>(function_name_))(inputs.at(0));
   }
 

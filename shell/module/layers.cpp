@@ -78,7 +78,9 @@ void build(Layer& layer, Any shape) {
 }
 
 void set_built(Layer& layer, bool on) {
-  if (!on && layer.built()) fail("Layer ", layer.name(), " is built: make a new one instead of building it again");
+  if (!on && layer.built())
+    fail_in_layer(layer.name(), "Layer ", layer.name(),
+                  " is built: make a new one instead of building it again");
 }
 
 void add_graph(Type& type) {
@@ -147,8 +149,11 @@ void push_inputs(lua_State* L, const Tensors& tensors) { push(L, OneOrMore<Tenso
 
 int call_layer(lua_State* L) {
   auto layer = Read<LayerPtr>::from(L, 1);
-  if (lua_gettop(L) < 2) fail("Layer ", layer->name(), ": called without inputs");
-  if (lua_gettop(L) > 3) fail("Layer ", layer->name(), ": expected inputs and one table of options; several inputs go into a table");
+  if (lua_gettop(L) < 2)
+    fail_in_layer(layer->name(), "Layer ", layer->name(), ": called without inputs");
+  if (lua_gettop(L) > 3)
+    fail_in_layer(layer->name(), "Layer ", layer->name(),
+                  ": expected inputs and one table of options; several inputs go into a table");
   const CallOptions options = call_options(L, 3);
   if (is_symbolic(L, 2))
     push(L, OneOrMore<Symbol>{(*layer)(Read<std::vector<Symbol>>::from(L, 2), options)});

@@ -245,7 +245,7 @@ void set_class_metatable(lua_State* L, int table, int parent) {
   static const CallablePtr call = raw("call", construct);
   static const CallablePtr text = raw("tostring", [](lua_State* state) {
     push_field(state, 1, "__name");
-    return push_string(state, concat("<class ", text_of(state, -1), ">")), 1;
+    return push_string(state, printable(concat("<class ", text_of(state, -1), ">"))), 1;
   });
   lua_createtable(L, 0, 5);
   if (parent) {

@@ -8,7 +8,9 @@ namespace {
 
 /// What a call returned: a tensor or a table of them.
 Tensors results_of(lua_State* L, const Layer& layer) {
-  if (lua_isnil(L, -1)) fail("Layer ", layer.name(), ": call() returned nothing; expected a tensor or a table of tensors");
+  if (lua_isnil(L, -1))
+    fail_in_layer(layer.name(), "Layer ", layer.name(),
+                  ": call() returned nothing; expected a tensor or a table of tensors");
   return to_tensors(L, -1);
 }
 

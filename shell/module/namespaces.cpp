@@ -75,8 +75,9 @@ int index_namespace(lua_State* L) {
     return push(L, registry().get(space.kind, name)), 1;
   } catch (const Interrupted&) {
     throw;
-  } catch (const Error& error) {
-    fail("cr.", space.name, ": ", error.what());
+  } catch (Error& error) {
+    error.add_context(concat("cr.", space.name, ": "));
+    throw;
   }
 }
 
@@ -166,7 +167,10 @@ const Type& class_type() {
         .method("from_config", &from_config, {"config=nil"}, "An object with these options.")
         .meta("__call", raw("call", call_class))
         .meta("__eq", raw("==", same_classes))
-        .meta("__tostring", bound("tostring", [](ClassPtr& info) { return concat("<class ", info->name, ">"); }, {"class"}));
+        .meta("__tostring",
+              bound("tostring",
+                    [](ClassPtr& info) { return printable(concat("<class ", info->name, ">")); },
+                    {"class"}));
     return type;
   }();
   return type;

@@ -45,8 +45,8 @@ int push_option(lua_State* L) {
 }
 
 std::string text_of_object(Object& object) {
-  if (auto* layer = dynamic_cast<Layer*>(&object)) return concat("<", object.class_name(), " name=", layer->name(), ">");
-  return concat("<", object.class_name(), ">");
+  auto* layer = dynamic_cast<Layer*>(&object);
+  return printable(concat("<", object.class_name(), layer ? " name=" + layer->name() : "", ">"));
 }
 
 }  // namespace

@@ -96,6 +96,11 @@ void set_reflection(lua_State* L) {
   static const CallablePtr describe = bound("describe", &describe_value, {"value=nil"}, "What a value is, as a table.");
   push_callable(L, *describe);
   lua_setfield(L, -2, "describe");
+  static const CallablePtr shown = bound(
+      "printable", [](const std::string& text) { return printable(text); }, {"text"},
+      "The text with control characters written out, as it can be shown on a terminal.");
+  push_callable(L, *shown);
+  lua_setfield(L, -2, "printable");
   run_session(L, lua_gettop(L));
 }
 

@@ -1,5 +1,8 @@
 #include "state.h"
 
+#include <cxxabi.h>
+
+#include <cstring>
 #include <vector>
 
 #include "callable.h"
@@ -46,6 +49,12 @@ void push_message(lua_State* L, const char* message) {
   lua_concat(L, 2);
 }
 
+/// Lua's C++ build throws its own errors, by a pointer to a type that its headers do not show.
+bool is_error_of_lua() {
+  const std::type_info* type = abi::__cxa_current_exception_type();
+  return type && std::strcmp(type->name(), "P11lua_longjmp") == 0;
+}
+
 }  // namespace
 
 void open_host(lua_State* L) {
@@ -88,6 +97,13 @@ void Ref::push(lua_State* L) const {
   lua_rawgeti(L, LUA_REGISTRYINDEX, slot_->number);
 }
 
+void LuaError::push(lua_State* L) const {
+  value_.push(L);
+  if (lua_type(L, -1) != LUA_TSTRING || raised_ == what()) return;
+  lua_pop(L, 1);
+  push_message(L, what());
+}
+
 // ---- calls -----------------------------------------------------------------------------------------------
 
 void protected_call(lua_State* L, int arguments, int results) {
@@ -107,8 +123,9 @@ int run(lua_State* L, const Callable& callable) {
     return callable.call(L);
   } catch (const LuaError& error) {
     error.push(L);
-  } catch (const std::exception& error) {
-    push_message(L, error.what());
+  } catch (...) {
+    if (is_error_of_lua()) throw;
+    push_message(L, exception_text().c_str());
   }
   return -1;
 }

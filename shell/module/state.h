@@ -44,11 +44,14 @@ class Ref {
 /// An error raised by Lua code that C++ called.
 class LuaError final : public Error {
  public:
-  LuaError(std::string message, Ref value) : Error(std::move(message)), value_(std::move(value)) {}
-  void push(lua_State* L) const { value_.push(L); }
+  /// No value: the message is all there is to it.
+  LuaError(std::string_view message, Ref value) : Error(message), value_(std::move(value)) {}
+  /// What Lua raised; a message to which C++ added something, as it is now.
+  void push(lua_State* L) const;
 
  private:
   Ref value_;
+  std::string raised_ = what();
 };
 
 /// lua_pcall that throws LuaError.

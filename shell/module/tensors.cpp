@@ -100,7 +100,8 @@ std::string text_of_tensor(const Tensor& tensor) {
   return to_text(tensor);
 }
 std::string text_of_variable(const Variable& v) {
-  return concat("<variable '", v.path(), "' shape=", v.shape(), " dtype=", v.dtype(), ">\n", to_text(v.value()));
+  return concat("<variable '", printable(v.path()), "' shape=", v.shape(), " dtype=", v.dtype(),
+                ">\n", to_text(v.value()));
 }
 
 /// From memory at once; reading a file can be stopped.

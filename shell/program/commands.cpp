@@ -14,7 +14,14 @@
 namespace crescent::program {
 namespace {
 
-void print_row(const std::string& name, const std::string& text) { std::printf("%-16s %s\n", name.c_str(), text.c_str()); }
+/// Names out of plugins too come as they can be shown.
+void print(const std::string& text, FILE* to = stdout) {
+  std::fputs(printable(text).c_str(), to);
+}
+
+void print_row(const std::string& name, const std::string& text) {
+  print(name + std::string(name.size() < 16 ? 16 - name.size() : 0, ' ') + " " + text + "\n");
+}
 
 std::string text_of(const Value& value) { return value.is_string() ? value.as_string() : to_json(value); }
 
@@ -24,7 +31,7 @@ void print_dict(const Dict& dict, const std::string& indent) {
       print_row(indent + entry.key, text_of(entry.value));
       continue;
     }
-    std::printf("%s%s\n", indent.c_str(), entry.key.c_str());
+    print(indent + entry.key + "\n");
     print_dict(entry.value.as_dict(), indent + "  ");
   }
 }
@@ -48,8 +55,8 @@ std::string in_child(const std::function<std::string()>& work, bool& survived) {
     int status = 0;
     try {
       text = work();
-    } catch (const std::exception& error) {
-      text = error.what();
+    } catch (...) {
+      text = exception_text();
       status = 1;
     }
     for (size_t sent = 0; sent < text.size();) {
@@ -101,13 +108,14 @@ std::string describe_plugin(const std::string& name) {
 }
 
 void print_plugin(const PluginRecord& plugin) {
-  std::printf("%s %s  (%s)\n  %s\n", plugin.name.c_str(), plugin.version.c_str(), state_of(plugin).c_str(), plugin.path.c_str());
+  print(concat(plugin.name, " ", plugin.version, "  (", state_of(plugin), ")\n  ", plugin.path,
+               "\n"));
   if (!plugin.classes.empty()) {
-    std::fputs(classes_text(plugin).c_str(), stdout);
+    print(classes_text(plugin));
   } else if (plugin.refused.empty()) {
     bool survived = false;
     const std::string text = in_child([&] { return classes_text(load_plugin(plugin.path)); }, survived);
-    std::printf(survived ? "%s" : "  %s\n", text.c_str());
+    print(survived ? text : "  " + text + "\n");
   }
 }
 
@@ -133,9 +141,9 @@ int show_plugins(const std::vector<std::string>& names) {
     bool survived = false;
     const std::string text = in_child([&] { return describe_plugin(name); }, survived);
     if (survived) {
-      std::fputs(text.c_str(), stdout);
+      print(text);
     } else {
-      std::fprintf(stderr, "crescent: plugin '%s': %s\n", name.c_str(), text.c_str());
+      print(concat("crescent: plugin '", name, "': ", text, "\n"), stderr);
       status = 1;
     }
   }

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "crescent/error.h"
 #include "module/module.h"
 #include "signals.h"
 
@@ -10,12 +11,15 @@ namespace crescent::program {
 namespace {
 
 int add_traceback(lua_State* L) {
-  const char* message = lua_tostring(L, 1);
-  if (!message) {
+  if (!lua_tostring(L, 1)) {
     if (luaL_callmeta(L, 1, "__tostring") && lua_type(L, -1) == LUA_TSTRING) return 1;
-    message = lua_pushfstring(L, "(error object is a %s value)", luaL_typename(L, 1));
+    lua_pushfstring(L, "(error object is a %s value)", luaL_typename(L, 1));
+    lua_replace(L, 1);
   }
-  luaL_traceback(L, L, message, 1);
+  lua_pushvalue(L, 1);
+  lua_pushliteral(L, "\n");
+  luaL_traceback(L, L, nullptr, 1);
+  lua_concat(L, 3);  // whole, whatever bytes the message has
   return 1;
 }
 
@@ -70,9 +74,11 @@ int call(lua_State* L, int arguments, int results) {
 }
 
 void report(lua_State* L) {
-  const char* message = lua_tostring(L, -1);
+  size_t length = 0;
+  const char* message = lua_tolstring(L, -1, &length);
   std::fflush(stdout);
-  std::fprintf(stderr, "crescent: %s\n", message ? message : "(error without a message)");
+  std::fprintf(stderr, "crescent: %s\n",
+               message ? printable({message, length}).c_str() : "(error without a message)");
   lua_pop(L, 1);
 }
 

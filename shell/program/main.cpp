@@ -134,8 +134,8 @@ int main(int argc, char** argv) {
   std::setlocale(LC_CTYPE, "");
   try {
     return crescent::program::run(argc, argv);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "crescent: %s\n", error.what());
+  } catch (...) {
+    std::fprintf(stderr, "crescent: %s\n", crescent::printable(crescent::exception_text()).c_str());
     return 1;
   }
 }

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <string>
 
+#include "crescent/error.h"
 #include "crescent/export.h"
 #include "editor.h"
 #include "lua_state.h"
@@ -67,7 +68,9 @@ void print_results(lua_State* L, int first) {
     push_module_function(L, "show");
     lua_pushvalue(L, i);
     if (call(L, 1, 1) != LUA_OK) return report(L);
-    std::printf("%s\n", lua_tostring(L, -1) ? lua_tostring(L, -1) : "?");
+    size_t length = 0;
+    const char* text = lua_tolstring(L, -1, &length);
+    std::printf("%s\n", text ? printable({text, length}).c_str() : "?");
     lua_pop(L, 1);
   }
   std::fflush(stdout);

@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 #include <limits>
+#include <new>
+#include <stdexcept>
 
 #include "base/text.h"
 
@@ -52,6 +54,73 @@ TEST_CASE("Warnings go to the handler that is set") {
   warn("layer ", 3, " has no mask");
   set_warning_handler(nullptr);
   CHECK(last_warning == "layer 3 has no mask");
+}
+
+TEST_CASE("An error takes on what was being done and stays what it is") {
+  auto interrupted = [] {
+    try {
+      throw Interrupted("stopped");
+    } catch (Error& error) {
+      error.add_context("epoch 3: ");
+      throw;
+    }
+  };
+  CHECK_THROWS_AS(interrupted(), Interrupted);
+  CHECK_THROWS_WITH(interrupted(), "epoch 3: stopped");
+}
+
+TEST_CASE("An error says which layer its message names") {
+  auto layer_of = [](auto f) {
+    try {
+      f();
+    } catch (const Error& error) {
+      return error.layer();
+    }
+    return std::string("no error");
+  };
+  CHECK(layer_of([] { fail("nothing of a layer"); }) == "");
+  CHECK(layer_of([] { fail_in_layer("e", "Layer ", "e", " is full"); }) == "e");
+  CHECK_THROWS_WITH(fail_in_layer("e", "Layer ", "e", " is full"), "Layer e is full");
+}
+
+TEST_CASE("Whatever was thrown has a text") {
+  auto text = [](auto f) {
+    try {
+      f();
+    } catch (...) {
+      return exception_text();
+    }
+    return std::string();
+  };
+  CHECK(text([] { fail("as it is"); }) == "as it is");
+  CHECK(text([] { throw std::out_of_range("place 7"); }) == "std::out_of_range: place 7");
+  CHECK(text([] { throw std::bad_alloc(); }) == "not enough memory");
+  CHECK(text([] { throw 42; }) == "an exception of type int");
+  CHECK(text([] { throw "text"; }) == "an exception of type char const*");
+}
+
+TEST_CASE("What a terminal would obey is written out, what it shows stays") {
+  const std::pair<std::string_view, const char*> rows[] = {
+      {"plain", "plain"},
+      {"two\nlines\tand a tab", "two\nlines\tand a tab"},
+      {"\x1b[31mred\r\a\b\x7f", "\\x1b[31mred\\x0d\\x07\\x08\\x7f"},
+      {std::string_view("nul\0l", 5), "nul\\x00l"},
+      {"\xc2\x9b"
+       "31m, \xc2\x85",
+       "\\u009b31m, \\u0085"},
+      {"\x9b"
+       "31m, \xff, \xc3",
+       "\\x9b31m, \\xff, \\xc3"},
+      {"\xe2\x80\xae"
+       "desrever",
+       "\\u202edesrever"},
+      {"Gew\xc3\xa4sser \xe5\xb1\x82 \xf0\x9f\x8c\x99",
+       "Gew\xc3\xa4sser \xe5\xb1\x82 \xf0\x9f\x8c\x99"}};
+  for (const auto& [text, shown] : rows) {
+    CHECK(printable(text) == shown);
+    CHECK(printable(printable(text)) == shown);
+  }
+  CHECK_THROWS_WITH(fail("layer '", "\x1b[2J", "'"), "layer '\\x1b[2J'");
 }
 
 TEST_CASE("Class names in snake case are those of Keras") {

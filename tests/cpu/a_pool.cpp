@@ -68,6 +68,59 @@ TEST_CASE("several callers share a pool") {
   REQUIRE(total == 4 * 500 * 120);
 }
 
+namespace {
+
+/// Long enough for sleeping workers to come.
+void work_a_little() {
+  std::this_thread::sleep_for(std::chrono::microseconds(200));
+}
+
+}  // namespace
+
+TEST_CASE("no more workers take part than were asked for") {
+  Pool pool(4);
+  for (int most : {1, 2, 3, 9}) {
+    std::atomic<int> count{0}, beyond{0};
+    pool.parallel(
+        100,
+        [&](int64_t, int worker) {
+          work_a_little();
+          ++count;
+          beyond += worker >= most;
+        },
+        most);
+    CHECK(count == 100);
+    CHECK(beyond == 0);
+  }
+}
+
+TEST_CASE("a pool that another thread resizes keeps to the workers that were counted before") {
+  Pool pool(2);
+  for (int threads : {4, 1, 3, 2}) {
+    const int workers = pool.threads();
+    std::atomic<bool> begun{false};
+    std::thread resizer([&] {
+      pool.resize(threads);
+      while (!begun) std::this_thread::yield();
+      pool.resize(threads + 1);  // waits for the region
+    });
+    while (pool.threads() != threads) std::this_thread::yield();
+    std::atomic<int> count{0}, beyond{0};
+    pool.parallel(
+        50,
+        [&](int64_t, int worker) {
+          begun = true;
+          work_a_little();
+          ++count;
+          beyond += worker >= workers;
+        },
+        workers);
+    resizer.join();
+    CHECK(count == 50);
+    CHECK(beyond == 0);
+  }
+}
+
 TEST_CASE("an exception in a part reaches the caller and the pool lives on") {
   Pool pool(2);
   for (int round = 0; round < 50; ++round) {

@@ -1,5 +1,7 @@
 // Calling layers: building, losses, state, names in errors, masks.
 #include <catch2/catch.hpp>
+#include <new>
+#include <stdexcept>
 
 #include "sample_layers.h"
 
@@ -94,6 +96,49 @@ TEST_CASE("errors carry the layer's name once") {
     CHECK(text.find("inside") != text.npos);
     CHECK(text.find("inside", text.find("inside") + 1) == text.npos);
   }
+}
+
+TEST_CASE("the innermost layer is named, once, whatever the layers are called") {
+  const Tensor x({2, 4}, DType::float32);
+  for (const char* inner : {"e", "Layer ", "a", "expected"}) {
+    auto outer = std::make_shared<Wrapper>(
+        std::make_shared<Thrower>([] { fail("no letter of it is here: ###"); }, inner));
+    outer->set_name("outside");
+    CHECK_THROWS_WITH((*outer)(x),
+                      concat("Layer ", inner, " (Thrower): no letter of it is here: ###"));
+    CHECK_THROWS_WITH((*outer)(x),
+                      concat("Layer ", inner, " (Thrower): no letter of it is here: ###"));
+    try {
+      (*outer)(x);
+    } catch (const Error& error) {
+      CHECK(error.layer() == inner);
+    }
+  }
+}
+
+TEST_CASE("a message that names its layer is left alone, one that names another is not") {
+  const Tensor x({2, 4}, DType::float32);
+  Thrower own([] { fail_in_layer("e", "Input 0 is incompatible with layer e"); }, "e"),
+      other([] { fail("Layer weight shape"); }, "e");
+  CHECK_THROWS_WITH(own(x), "Input 0 is incompatible with layer e");
+  CHECK_THROWS_WITH(other(x), "Layer e (Thrower): Layer weight shape");
+}
+
+TEST_CASE("an error that a layer throws stays what it is, what is no error becomes one") {
+  struct Special final : Error {
+    using Error::Error;
+  };
+  const Tensor x({2, 4}, DType::float32);
+  CHECK_THROWS_AS(Thrower([] { throw Special("mine"); }, "e")(x), Special);
+  CHECK_THROWS_WITH(Thrower([] { throw Special("mine"); }, "e")(x), "Layer e (Thrower): mine");
+  CHECK_THROWS_AS(Thrower([] { throw Interrupted("stop"); }, "e")(x), Interrupted);
+  CHECK_THROWS_WITH(Thrower([] { throw Interrupted("stop"); }, "e")(x), "stop");
+  CHECK_THROWS_WITH(Thrower([] { throw std::out_of_range("place 7"); }, "e")(x),
+                    "Layer e (Thrower): std::out_of_range: place 7");
+  CHECK_THROWS_WITH(Thrower([] { throw 42; }, "e")(x),
+                    "Layer e (Thrower): an exception of type int");
+  CHECK_THROWS_WITH(Thrower([] { throw std::bad_alloc(); }, "e")(x),
+                    "Layer e (Thrower): not enough memory");
 }
 
 TEST_CASE("a mask ends at a layer that does not know masks") {

@@ -69,4 +69,16 @@ class Wrapper final : public UnaryLayer {
   LayerPtr inner_;
 };
 
+/// Calls something that throws.
+class Thrower final : public UnaryLayer {
+ public:
+  Thrower(std::function<void()> thrower, const char* name) : thrower_(std::move(thrower)) {
+    set_name(name);
+  }
+  Tensor call(const Tensor& x, const Call&) override { return thrower_(), x; }
+
+ private:
+  std::function<void()> thrower_;
+};
+
 }  // namespace crescent::samples

@@ -56,7 +56,13 @@ int floor_number(const std::string& name) {
   return at == kFloors.end() ? -1 : int(at - kFloors.begin());
 }
 
+// A program that a floor starts stands on it.
+const std::map<std::string, std::string> kProgramFloors = {{"trial", "registry"}};
+
 int floor_of(const fs::path& file) {
+  const fs::path folder = *fs::relative(file, kRoot / "core").begin();
+  if (auto program = kProgramFloors.find(folder.string()); program != kProgramFloors.end())
+    return floor_number(program->second);
   const fs::path inside = fs::relative(file, kRoot / "core/src");
   if (*inside.begin() != "..") return floor_number(inside.begin()->string());
   auto header = kHeaderFloors.find(file.filename().string());

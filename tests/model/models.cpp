@@ -106,6 +106,18 @@ TEST_CASE("a model cannot be inside itself") {
   CHECK(model->predict({Tensor({1, 3}, DType::float32)}).front().shape() == Shape{1, 3});
 }
 
+TEST_CASE("a summary shows names on their line, cut between letters") {
+  std::string name;
+  for (int i = 0; i < 40; ++i) name += "\xc3\xa4";
+  auto model = Sequential::make(
+      {make<Layer>("Dense", {{"units", 1}, {"input_shape", Value(List{2})}, {"name", name}}),
+       make<Layer>("Dense", {{"units", 1}, {"name", "a\x1b[2J\nb"}})});
+  const std::vector<std::string> lines = model->summary();
+  for (const std::string& line : lines) CHECK(printable(line) == line);
+  CHECK(lines[4] == name.substr(0, 2 * 28) + " (None, 1)                 3         ");
+  CHECK_THAT(lines[6], Catch::StartsWith("a\\x1b[2J\\x0ab (Dense)        "));
+}
+
 TEST_CASE("a summary is laid out as Keras 2 does") {
   auto model = Sequential::make({dense(4, {{"input_shape", List{3}}, {"name", "dense_1"}}),
                                  make<Layer>("BatchNormalization", {{"name", "batch_normalization_1"}}), dense(2, {{"name", "dense_2"}})},

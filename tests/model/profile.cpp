@@ -38,6 +38,14 @@ std::vector<double> state_of(const Model& model) {
 
 }  // namespace
 
+TEST_CASE("time goes to the layer with the longest name that fits") {
+  auto model = Sequential::make({make<Layer>("Dense", {{"units", 4}, {"input_shape", Value(List{8})}, {"name", "a"}}),
+                                 make<Layer>("Dense", {{"units", 4}, {"name", "a/b"}})});
+  const std::string text = joined(model->profile({data(4, 8)}, {}, {{"by", "layer"}}).lines);
+  INFO(text);
+  CHECK_THAT(text, Contains("\na (Dense)") && Contains("\na/b (Dense)"));
+}
+
 TEST_CASE("a profile of training has a row for each instruction of a layer, forward and backward") {
   auto model = compiled_network();
   const Profile profile = model->profile({data(100, 32)}, {data(100, 4)}, {{"batch_size", 20}, {"steps", 3}});

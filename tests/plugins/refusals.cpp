@@ -1,55 +1,16 @@
 // Every way to be refused, with the sentence that says why; nothing of a refused plugin stays behind.
 #include <catch2/catch.hpp>
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
-#include <string>
 #include <vector>
 
-#include "crescent/error.h"
-#include "crescent/loader.h"
 #include "crescent/plugin.h"
 #include "crescent/registry.h"
+#include "support.h"
 
 using namespace crescent;
+using namespace crescent::plugin_tests;
 
 namespace {
-
-namespace fs = std::filesystem;
-
-/// A folder that only we may write to, wherever the build folder stands: others' folders are not trusted.
-class Folder {
- public:
-  Folder() {
-    std::string pattern = (fs::temp_directory_path() / "crescent_plugins_XXXXXX").string();
-    path_ = mkdtemp(pattern.data());
-  }
-  ~Folder() { fs::remove_all(path_); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-  std::string path() const { return path_.string(); }
-
- private:
-  fs::path path_;
-};
-
-const Folder& libraries() {
-  static const Folder folder;
-  static const bool copied = (fs::copy(TEST_PLUGINS, folder.path()), true);
-  return (void)copied, folder;
-}
-
-std::string library(const std::string& name) { return libraries() / (name + ".so"); }
-
-std::string refusal(const std::string& path) {
-  try {
-    load_plugin(path);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
-}
 
 struct Refusal {
   const char* library;
@@ -67,6 +28,7 @@ TEST_CASE("A plugin that does not fit is refused, and the message says why") {
       {"wrong_toolchain", {"bad.stamp", "tcc 1; libfoo", CRESCENT_TOOLCHAIN, "cmake --build"}},
       {"wrong_layout", {"bad.stamp", "layout", "cmake --build"}},
       {"setup_throws", {"bad.setup_throws", "the licence server is asleep"}},
+      {"throws_int", {"bad.throws_int", "its setup failed: an exception of type int"}},
       {"clash_builtin", {"L2", "bad.clash_builtin", "regularizers"}},
       {"clash_inside", {"Twice", "bad.clash_inside"}},
       {"missing_symbol", {"missing_symbol.so", "nobody_defines_this"}},
@@ -134,6 +96,17 @@ TEST_CASE("A folder that others may write is not searched, a library in it not l
   setenv("CRESCENT_PLUGIN_PATH", folder.path().c_str(), 1);
   for (const std::string& searched : plugin_search_path()) CHECK(searched != folder.path());
   CHECK(refusal(folder / "open.so").find("others may write") != std::string::npos);
+}
+
+TEST_CASE("A relative folder of the search path is meant from where the process was") {
+  const fs::path here = fs::current_path(), relative = fs::relative(libraries().path(), here);
+  setenv("CRESCENT_PLUGIN_PATH", relative.c_str(), 1);
+  CHECK(fs::path(plugin_search_path().front()).is_absolute());
+  CHECK(fs::equivalent(plugin_search_path().front(), libraries().path()));
+  CHECK(load_plugin_by_name("good").loaded);
+  fs::current_path("/");
+  CHECK(fs::equivalent(plugin_search_path().front(), libraries().path()));
+  fs::current_path(here);
 }
 
 TEST_CASE("Listing plugins reads stamps and runs nothing") {

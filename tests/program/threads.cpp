@@ -1,10 +1,12 @@
 // Eager ops, traces, tapes and one shared function on several threads at once.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <thread>
 
 #include "crescent/gradient.h"
 #include "crescent/ops.h"
 #include "crescent/program.h"
+#include "crescent/random.h"
 
 using namespace crescent;
 
@@ -41,4 +43,26 @@ TEST_CASE("threads work side by side") {
   }
   for (std::thread& thread : threads) thread.join();
   CHECK(wrong == std::vector<int>(4, 0));
+}
+
+TEST_CASE("threads that draw from one generator get what one thread would get, each number once") {
+  constexpr size_t kThreads = 4, kDraws = 300;
+  auto draw = [](std::vector<double>& to) {
+    for (size_t i = 0; i < kDraws; ++i)
+      to.push_back(global_random().uniform({1}, 0, 1, DType::float64).item());
+  };
+  set_random_seed(5);
+  std::vector<double> alone, together;
+  for (size_t id = 0; id < kThreads; ++id) draw(alone);
+  const double after = static_cast<double>(global_random().seed());
+  set_random_seed(5);
+  std::vector<std::vector<double>> drawn(kThreads);
+  std::vector<std::thread> threads;
+  for (auto& own : drawn) threads.emplace_back([&] { draw(own); });
+  for (std::thread& thread : threads) thread.join();
+  for (const auto& own : drawn) together.insert(together.end(), own.begin(), own.end());
+  std::sort(alone.begin(), alone.end());
+  std::sort(together.begin(), together.end());
+  CHECK(together == alone);
+  CHECK(static_cast<double>(global_random().seed()) == after);
 }

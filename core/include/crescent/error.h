@@ -20,8 +20,19 @@ namespace crescent {
 
 class CRESCENT_API Error : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  /// The message is for people to read: it is kept as printable() writes it.
+  explicit Error(std::string_view message);
   ~Error() override;
+  /// Puts in front of the message what was being done. Caught by reference and thrown on, the error
+  /// stays what it is.
+  void add_context(std::string_view context);
+  /// The layer that the message names: the innermost one in which it was raised. Empty while it
+  /// names none.
+  const std::string& layer() const { return layer_; }
+  void set_layer(std::string name) { layer_ = std::move(name); }
+
+ private:
+  std::string layer_;
 };
 
 /// A training run or a long operation was stopped from outside (Ctrl-C); state is consistent.
@@ -51,12 +62,28 @@ std::string concat(const Pieces&... pieces) {
   return text;
 }
 
-[[noreturn]] CRESCENT_API void raise_error(std::string message);
+[[noreturn]] CRESCENT_API void raise_error(std::string_view message, std::string layer = {});
 
 template <class... Pieces>
 [[noreturn]] void fail(const Pieces&... pieces) {
   raise_error(concat(pieces...));
 }
+
+/// For messages that name the layer themselves; in front of others the layer's name is put when
+/// they leave its call.
+template <class... Pieces>
+[[noreturn]] void fail_in_layer(const std::string& layer, const Pieces&... pieces) {
+  raise_error(concat(pieces...), layer);
+}
+
+/// For the outermost handlers: what is being handled, whatever was thrown. "std::out_of_range:
+/// ...", "not enough memory", "an exception of type int"; an Error's message as it is.
+CRESCENT_API std::string exception_text();
+
+/// `text` as it can be shown on a terminal: control characters other than new lines and tabs, and
+/// bytes that are no UTF-8, are written as "\x1b" and "\u009b". What is printable stays, letters of
+/// any language too.
+CRESCENT_API std::string printable(std::string_view text);
 
 /// Something the user should know and that stops nothing: a line on stderr, or what the host's handler makes of it.
 CRESCENT_API void warn_text(std::string_view text);

@@ -1,19 +1,42 @@
 #include "crescent/error.h"
 
+#include <cxxabi.h>
+
 #include <algorithm>
 #include <atomic>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <new>
 
 #include "base/text.h"
 
 namespace crescent {
 
+Error::Error(std::string_view message) : std::runtime_error(printable(message)) {}
 Error::~Error() = default;
 Interrupted::~Interrupted() = default;
 
-void raise_error(std::string message) { throw Error(std::move(message)); }
+void Error::add_context(std::string_view context) {
+  std::runtime_error::operator=(std::runtime_error(printable(context) + what()));
+}
+
+void raise_error(std::string_view message, std::string layer) {
+  Error error(message);
+  error.set_layer(std::move(layer));
+  throw error;
+}
+
+std::string exception_text() try { throw; } catch (const Error& error) {
+  return error.what();
+} catch (const std::bad_alloc&) {
+  return "not enough memory";
+} catch (const std::exception& error) {
+  return concat(written_name(typeid(error)), ": ", error.what());
+} catch (...) {
+  const std::type_info* type = abi::__cxa_current_exception_type();
+  return concat("an exception of type ", type ? written_name(*type) : "unknown");
+}
 
 std::string to_text(double x) {
   if (std::isnan(x)) return "nan";
@@ -54,7 +77,7 @@ void set_warning_handler(void (*handler)(std::string_view text)) { warning_handl
 
 void warn_text(std::string_view text) {
   if (auto handler = warning_handler.load()) return handler(text);
-  std::fprintf(stderr, "crescent: %.*s\n", static_cast<int>(text.size()), text.data());
+  std::fprintf(stderr, "crescent: %s\n", printable(text).c_str());
 }
 
 std::string did_you_mean(std::string_view word, std::span<const std::string> candidates) {

@@ -1,5 +1,10 @@
 #include "base/text.h"
 
+#include <cxxabi.h>
+
+#include <cstdlib>
+#include <memory>
+
 namespace crescent {
 namespace {
 
@@ -30,6 +35,13 @@ std::string snake_case(std::string_view class_name) {
     snake += class_name[i];
   }
   return lower_case(snake);
+}
+
+std::string written_name(const std::type_info& type) {
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> name(
+      abi::__cxa_demangle(type.name(), nullptr, nullptr, &status), std::free);
+  return name ? name.get() : type.name();
 }
 
 size_t utf8_length(std::string_view text) {

@@ -37,18 +37,22 @@ InputSpec& InputSpec::axis(int axis, int64_t dim) {
 }
 
 void InputSpec::check(int index, const std::string& layer, const TensorSpec& input) const {
-  const std::string start = concat("Input ", index, " is incompatible with layer ", layer, ": expected ");
+  auto refuse = [&](const auto&... pieces) {
+    fail_in_layer(layer, "Input ", index, " is incompatible with layer ", layer, ": expected ",
+                  pieces...);
+  };
   const int found = input.shape.rank();
   const std::optional<int> exact = shape && !ndim ? shape->rank() : ndim;
-  if (exact && *exact != found) fail(start, "ndim=", *exact, ", found ndim=", found);
-  if (max_ndim && found > *max_ndim) fail(start, "max_ndim=", *max_ndim, ", found ndim=", found);
-  if (min_ndim && found < *min_ndim) fail(start, "min_ndim=", *min_ndim, ", found ndim=", found);
-  if (dtype && *dtype != input.dtype) fail(start, "dtype=", *dtype, ", found dtype=", input.dtype);
+  if (exact && *exact != found) refuse("ndim=", *exact, ", found ndim=", found);
+  if (max_ndim && found > *max_ndim) refuse("max_ndim=", *max_ndim, ", found ndim=", found);
+  if (min_ndim && found < *min_ndim) refuse("min_ndim=", *min_ndim, ", found ndim=", found);
+  if (dtype && *dtype != input.dtype) refuse("dtype=", *dtype, ", found dtype=", input.dtype);
   for (const auto& [axis, dim] : axes)
     if (differ(dim, dim_at(input.shape, axis)))
-      fail(start, "axis ", axis, " of input shape to have value ", dim, " but got shape ", input.shape);
+      refuse("axis ", axis, " of input shape to have value ", dim, " but got shape ", input.shape);
   for (int i = 0; shape && i < shape->rank(); ++i)
-    if (differ((*shape)[i], input.shape[i])) fail(start, "shape=", *shape, ", found shape=", input.shape);
+    if (differ((*shape)[i], input.shape[i]))
+      refuse("shape=", *shape, ", found shape=", input.shape);
 }
 
 std::string to_text(const InputSpec& spec) {

@@ -7,6 +7,7 @@
 #include "layer/layer_access.h"
 #include "layer/outside_trace.h"
 #include "program/option_changes.h"
+#include "registry/blame.h"
 
 namespace crescent {
 
@@ -114,8 +115,9 @@ Variable Layer::add_weight(const std::string& name, const Shape& shape, const Re
   const OutsideTrace outside;
   const DType dtype = options.dtype.value_or(variable_dtype());
   const Tensor initial = BlankWeights::wanted() ? Tensor::uninitialized({dtype, shape})
-                         : initializer          ? (*initializer)(shape, dtype)
-                                                : Tensor(shape, dtype);
+                         : initializer
+                             ? blaming(*initializer, [&] { return (*initializer)(shape, dtype); })
+                             : Tensor(shape, dtype);
   Variable variable(initial, {name, options.trainable, options.autocast, options.regularizer, options.constraint});
   LayerAccess::ensure_name(*this);
   variable.set_path(name_ + "/" + name);
@@ -179,8 +181,10 @@ Tensors Layer::get_weights() const {
 void Layer::set_weights(const Tensors& values) {
   const Variables own = weights_in_order();
   if (values.size() != own.size())
-    fail("You called `set_weights(weights)` on layer \"", name_, "\" with a weight list of length ", values.size(),
-         ", but the layer was expecting ", own.size(), " weights. Provided weights: ", start_of_values(values), "...");
+    fail_in_layer(name_, "You called `set_weights(weights)` on layer \"", name_,
+                  "\" with a weight list of length ", values.size(),
+                  ", but the layer was expecting ", own.size(),
+                  " weights. Provided weights: ", start_of_values(values), "...");
   for (size_t i = 0; i < own.size(); ++i)
     if (!(own[i].shape() == values[i].shape()))
       fail("Layer weight shape ", own[i].shape(), " not compatible with provided weight shape ", values[i].shape());
@@ -189,8 +193,9 @@ void Layer::set_weights(const Tensors& values) {
 
 int64_t Layer::count_params() const {
   if (!built_)
-    fail("You tried to call `count_params` on ", name_, ", but the layer isn't built. You can build it manually via: `", name_,
-         ".build(batch_input_shape)`.");
+    fail_in_layer(name_, "You tried to call `count_params` on ", name_,
+                  ", but the layer isn't built. You can build it manually via: `", name_,
+                  ".build(batch_input_shape)`.");
   int64_t count = 0;
   for (const Variable& v : weights()) count += v.shape().size();
   return count;
@@ -252,12 +257,16 @@ Dict Layer::get_config() const {
 }
 
 void UnaryLayer::build(const std::vector<Shape>& inputs) {
-  if (inputs.size() != 1) fail("Layer ", name(), " expects 1 inputs, but it received ", inputs.size(), " input tensors");
+  if (inputs.size() != 1)
+    fail_in_layer(name(), "Layer ", name(), " expects 1 inputs, but it received ", inputs.size(),
+                  " input tensors");
   build(inputs.front());
 }
 
 Tensors UnaryLayer::call(const Tensors& inputs, const Call& given) {
-  if (inputs.size() != 1) fail("Layer ", name(), " expects 1 inputs, but it received ", inputs.size(), " input tensors");
+  if (inputs.size() != 1)
+    fail_in_layer(name(), "Layer ", name(), " expects 1 inputs, but it received ", inputs.size(),
+                  " input tensors");
   return {call(inputs.front(), given)};
 }
 

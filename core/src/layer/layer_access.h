@@ -38,17 +38,16 @@ struct LayerAccess {
   static void prune_nodes(const Layer& layer);
 };
 
-/// Gives `error` the name of the layer unless an inner one has named itself already.
-[[noreturn]] void rethrow_named(const Layer& layer, const Error& error);
+/// Ends a handler: what is handled becomes an error that names the layer, unless it names an inner
+/// one.
+[[noreturn]] void rethrow_named(const Layer& layer);
 
 template <class F>
 auto LayerAccess::named(Layer& layer, F f) -> decltype(f()) {
   try {
     return f();
-  } catch (const Interrupted&) {
-    throw;
-  } catch (const Error& error) {
-    rethrow_named(layer, error);
+  } catch (...) {
+    rethrow_named(layer);
   }
 }
 

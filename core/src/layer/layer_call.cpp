@@ -5,6 +5,7 @@
 #include "layer/call_frame.h"
 #include "layer/layer_access.h"
 #include "layer/outside_trace.h"
+#include "registry/blame.h"
 
 namespace crescent {
 namespace {
@@ -24,15 +25,16 @@ std::string shapes_text(const Tensors& tensors) {
 void check_tensors(const std::string& layer, const Tensors& inputs) {
   for (const Tensor& t : inputs)
     if (!t)
-      fail("Layer ", layer, " was called with an input that isn't a symbolic tensor. Received type: none. All inputs to the "
-           "layer should be tensors.");
+      fail_in_layer(layer, "Layer ", layer,
+                    " was called with an input that isn't a symbolic tensor. Received type: none. "
+                    "All inputs to the layer should be tensors.");
 }
 
 void check_specs(const std::vector<InputSpec>& specs, const std::string& layer, const Tensors& inputs) {
   if (specs.empty()) return;
   if (specs.size() != inputs.size())
-    fail("Layer ", layer, " expects ", specs.size(), " inputs, but it received ", inputs.size(),
-         " input tensors. Input received: ", shapes_text(inputs));
+    fail_in_layer(layer, "Layer ", layer, " expects ", specs.size(), " inputs, but it received ",
+                  inputs.size(), " input tensors. Input received: ", shapes_text(inputs));
   for (size_t i = 0; i < specs.size(); ++i) specs[i].check(static_cast<int>(i), layer, inputs[i].spec());
 }
 
@@ -65,21 +67,18 @@ Tensor activity_loss(const Regularizer& regularizer, const Tensor& output) {
   return output.rank() > 0 && output.dim(0) > 0 ? loss / static_cast<double>(output.dim(0)) : loss;
 }
 
-const std::string& last_named_error(const std::string* text = nullptr) {
-  thread_local std::string last;
-  if (text) last = *text;
-  return last;
-}
-
 }  // namespace
 
-void rethrow_named(const Layer& layer, const Error& error) {
-  const std::string what = error.what();
-  if (what == last_named_error()) raise_error(what);
-  const bool named = what.find(layer.name()) != what.npos || what.starts_with("Layer ");
-  const std::string text = named ? what : concat("Layer ", layer.name(), " (", layer.class_name(), "): ", what);
-  last_named_error(&text);
-  raise_error(text);
+void rethrow_named(const Layer& layer) try {
+  rethrow_blaming(layer.info().get());
+} catch (const Interrupted&) {
+  throw;
+} catch (Error& error) {
+  if (error.layer().empty()) {
+    error.add_context(concat("Layer ", layer.name(), " (", layer.class_name(), "): "));
+    error.set_layer(layer.name());
+  }
+  throw;
 }
 
 Tensors run_abstractly(const std::function<Tensors(const Tensors&)>& f, const Tensors& like) {
@@ -116,7 +115,10 @@ Tensors LayerAccess::call(Layer& layer, const Tensors& inputs, const Call& call)
   Tensors outputs = layer.call(inputs, call);
   const bool none = std::any_of(outputs.begin(), outputs.end(), [](const Tensor& t) { return !t; });
   if (none || outputs.empty())
-    fail("A layer's `call` method should return a Tensor or a list of Tensors, not None (layer: ", layer.name(), ").");
+    fail_in_layer(
+        layer.name(),
+        "A layer's `call` method should return a Tensor or a list of Tensors, not None (layer: ",
+        layer.name(), ").");
   if (mixed) cast_to_compute(layer, outputs);
   return outputs;
 }
@@ -147,7 +149,9 @@ Tensors Layer::run(const Tensors& given, const CallOptions& options) {
   const Tensors masks = masks_of(inputs);
   Tensors outputs = LayerAccess::call(*this, inputs, {frame.training(), supports_masking() ? masks : Tensors(), options.arguments});
   for (const Tensor& t : outputs)
-    if (activity_regularizer_) add_loss(activity_loss(*activity_regularizer_, t));
+    if (activity_regularizer_)
+      add_loss(blaming(*activity_regularizer_,
+                       [&] { return activity_loss(*activity_regularizer_, t); }));
   LayerAccess::attach_masks(*this, inputs, masks, outputs);
   return outputs;
 }
@@ -159,21 +163,27 @@ Tensors Layer::operator()(const Tensors& inputs, const CallOptions& options) {
 
 Tensor Layer::operator()(const Tensor& input, const CallOptions& options) {
   Tensors outputs = (*this)(Tensors{input}, options);
-  if (outputs.size() != 1) fail("Layer ", name_, " has ", outputs.size(), " outputs where one was expected");
+  if (outputs.size() != 1)
+    fail_in_layer(name_, "Layer ", name_, " has ", outputs.size(),
+                  " outputs where one was expected");
   return std::move(outputs.front());
 }
 
 std::vector<Symbol> Layer::operator()(const std::vector<Symbol>& inputs, const CallOptions& options) {
   Tensors abstract;
   for (const Symbol& s : inputs) {
-    if (!s) fail("Layer ", name_, " was called with an input that isn't a symbolic tensor.");
+    if (!s)
+      fail_in_layer(name_, "Layer ", name_,
+                    " was called with an input that isn't a symbolic tensor.");
     abstract.push_back(s.abstract());
   }
   const NodePtr node = LayerAccess::make_node();
   node->outputs = run_abstractly([&](const Tensors& tensors) { return (*this)(tensors, options); }, abstract);
   LayerAccess::forget_losses(*this);
   node->outbound_layer = std::static_pointer_cast<Layer>(weak_from_this().lock());
-  if (!node->outbound_layer) fail("Layer ", name_, " can only be called on symbols when a shared pointer holds it");
+  if (!node->outbound_layer)
+    fail_in_layer(name_, "Layer ", name_,
+                  " can only be called on symbols when a shared pointer holds it");
   node->inputs = inputs;
   node->training = options.training;
   node->arguments = options.arguments;
@@ -183,7 +193,9 @@ std::vector<Symbol> Layer::operator()(const std::vector<Symbol>& inputs, const C
 
 Symbol Layer::operator()(const Symbol& input, const CallOptions& options) {
   std::vector<Symbol> outputs = (*this)(std::vector<Symbol>{input}, options);
-  if (outputs.size() != 1) fail("Layer ", name_, " has ", outputs.size(), " outputs where one was expected");
+  if (outputs.size() != 1)
+    fail_in_layer(name_, "Layer ", name_, " has ", outputs.size(),
+                  " outputs where one was expected");
   return outputs.front();
 }
 
@@ -199,7 +211,8 @@ Tensors Layer::get_losses_for(const std::vector<Symbol>& inputs) const {
   Tensors losses;
   if (inputs.empty()) {
     for (const Variable& v : trainable_weights())
-      if (v.regularizer()) losses.push_back((*v.regularizer())(v.value()));
+      if (v.regularizer())
+        losses.push_back(blaming(*v.regularizer(), [&] { return (*v.regularizer())(v.value()); }));
     return losses;
   }
   Layer& self = const_cast<Layer&>(*this);           // the call is repeated for what it leaves behind

@@ -38,8 +38,9 @@ std::vector<Symbol> outputs_of(const NodePtr& node) { return node->output_symbol
 
 const NodePtr& only_node(const std::vector<NodePtr>& nodes, const std::string& layer, const char* what, const char* getter) {
   if (nodes.size() > 1)
-    fail("Layer ", layer, " has multiple inbound nodes, hence the notion of \"layer ", what, "\" is ill-defined. Use `", getter,
-         "(node_index)` instead.");
+    fail_in_layer(layer, "Layer ", layer,
+                  " has multiple inbound nodes, hence the notion of \"layer ", what,
+                  "\" is ill-defined. Use `", getter, "(node_index)` instead.");
   return nodes.front();
 }
 
@@ -49,8 +50,10 @@ std::vector<Shape> agreed_shapes(const std::vector<NodePtr>& nodes, std::vector<
   const std::vector<Shape> first = shapes_of(ends(nodes.front()));
   for (const NodePtr& node : nodes)
     if (shapes_of(ends(node)) != first)
-      fail("The layer \"", layer, " has multiple inbound nodes, with different ", what, " shapes. Hence the notion of \"", what,
-           " shape\" is ill-defined for the layer. Use `get_", what, "_shape_at(node_index)` instead.");
+      fail_in_layer(layer, "The layer \"", layer, " has multiple inbound nodes, with different ",
+                    what, " shapes. Hence the notion of \"", what,
+                    " shape\" is ill-defined for the layer. Use `get_", what,
+                    "_shape_at(node_index)` instead.");
   return first;
 }
 
@@ -86,14 +89,15 @@ std::vector<NodePtr> Layer::outbound_nodes() const { return living(outbound_); }
 std::vector<Symbol> Layer::input() const {
   if (std::vector<Symbol> own = graph_inputs(); !own.empty()) return own;
   const std::vector<NodePtr> nodes = inbound_nodes();
-  if (nodes.empty()) fail("Layer ", name_, " is not connected, no input to return.");
+  if (nodes.empty())
+    fail_in_layer(name_, "Layer ", name_, " is not connected, no input to return.");
   return only_node(nodes, name_, "input", "get_input_at")->inputs;
 }
 
 std::vector<Symbol> Layer::output() const {
   if (std::vector<Symbol> own = graph_outputs(); !own.empty()) return own;
   const std::vector<NodePtr> nodes = inbound_nodes();
-  if (nodes.empty()) fail("Layer ", name_, " has no inbound nodes.");
+  if (nodes.empty()) fail_in_layer(name_, "Layer ", name_, " has no inbound nodes.");
   return outputs_of(only_node(nodes, name_, "output", "get_output_at"));
 }
 
@@ -120,15 +124,19 @@ std::vector<Shape> Layer::output_shape() const {
 Tensor Layer::input_mask() const {
   const std::vector<NodePtr> nodes = inbound_nodes();
   if (nodes.size() != 1)
-    fail("Layer ", name_, " has multiple inbound nodes, hence the notion of \"layer input mask\" is ill-defined. Use "
-         "`get_input_mask_at(node_index)` instead.");
+    fail_in_layer(
+        name_, "Layer ", name_,
+        " has multiple inbound nodes, hence the notion of \"layer input mask\" is ill-defined. Use "
+        "`get_input_mask_at(node_index)` instead.");
   return mask_of(nodes.front()->inputs);
 }
 Tensor Layer::output_mask() const {
   const std::vector<NodePtr> nodes = inbound_nodes();
   if (nodes.size() != 1)
-    fail("Layer ", name_, " has multiple inbound nodes, hence the notion of \"layer output mask\" is ill-defined. Use "
-         "`get_output_mask_at(node_index)` instead.");
+    fail_in_layer(name_, "Layer ", name_,
+                  " has multiple inbound nodes, hence the notion of \"layer output mask\" is "
+                  "ill-defined. Use "
+                  "`get_output_mask_at(node_index)` instead.");
   return mask_of(outputs_of(nodes.front()));
 }
 

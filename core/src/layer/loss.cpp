@@ -1,6 +1,7 @@
 // From losses per sample to one number, as Keras 3 does it.
 #include "base/text.h"
 #include "crescent/training.h"
+#include "registry/blame.h"
 
 namespace crescent {
 namespace {
@@ -51,7 +52,7 @@ Tensor Loss::operator()(const Tensor& y_true, const Tensor& y_pred, const Tensor
   const DType dtype = dtype_.value_or(y_pred.dtype() == DType::float64 ? DType::float64 : DType::float32);
   const Tensor prediction_mask = y_pred.mask();
   const Tensor truth = sparse_targets() ? y_true : cast(y_true, dtype);
-  Tensor values = call(truth, cast(y_pred, dtype));
+  Tensor values = blaming(*this, [&] { return call(truth, cast(y_pred, dtype)); });
   const Tensor mask = both(prediction_mask, values.mask());
   Tensor weights;
   if (mask) weights = mask_weights(mask, values, reduction_);

@@ -6,6 +6,7 @@
 
 #include "crescent/training.h"
 #include "layer/outside_trace.h"
+#include "registry/blame.h"
 
 namespace crescent {
 namespace {
@@ -36,6 +37,10 @@ void clip_by_global_norm(Tensors& gradients, double limit) {
   for (Tensor& g : gradients) g = g * cast(factor, g.dtype());
 }
 
+Tensor rate_at(const Schedule& schedule, const Tensor& step) {
+  return blaming(schedule, [&] { return schedule(step); });
+}
+
 }  // namespace
 
 ConditionalUpdate::ConditionalUpdate(Tensor on, Variables variables) : on_(std::move(on)), variables_(std::move(variables)) {
@@ -54,7 +59,9 @@ Optimizer::Optimizer()
 Variable Optimizer::learning_rate() const {
   const OutsideTrace outside;
   if (std::isnan(rate_.value().item())) {
-    const Tensor rate = learning_rate_.schedule ? (*learning_rate_.schedule)(iterations_.value()) : Tensor(learning_rate_.rate);
+    const Tensor rate = learning_rate_.schedule
+                            ? rate_at(*learning_rate_.schedule, iterations_.value())
+                            : Tensor(learning_rate_.rate);
     rate_.assign(rate);
   }
   return rate_;
@@ -228,7 +235,8 @@ void Optimizer::apply(std::span<const Tensor> gradients, const Variables& variab
     clip_by_global_norm(clipped, *global_clipnorm_);
   else if (is_on(clipvalue_))
     for (Tensor& g : clipped) g = clip(g, -*clipvalue_, *clipvalue_);
-  if (learning_rate_.schedule) rate_.assign(cast((*learning_rate_.schedule)(updates), DType::float32));
+  if (learning_rate_.schedule)
+    rate_.assign(cast(rate_at(*learning_rate_.schedule, updates), DType::float32));
   const Tensor rate = rate_.value(), step = cast(updates + 1, DType::float32);
   for (size_t i = 0; i < all.size(); ++i) {
     const Variable& v = all[i].variable;
@@ -240,7 +248,8 @@ void Optimizer::apply(std::span<const Tensor> gradients, const Variables& variab
 
   if (use_ema_) move_averages(all, done, ema_momentum_, ema_overwrite_frequency_);
   for (const Variable& v : variables)
-    if (v.constraint()) v.assign((*v.constraint())(v.value()));
+    if (v.constraint())
+      v.assign(blaming(*v.constraint(), [&] { return (*v.constraint())(v.value()); }));
   iterations_.assign(done + 1);
 }
 

@@ -1,6 +1,7 @@
 // The callbacks of a run, called in Keras' order; those that save the model come last.
 #pragma once
 #include "crescent/model.h"
+#include "registry/blame.h"
 
 namespace crescent {
 
@@ -18,7 +19,8 @@ class CallbackList {
   }
   template <class... Parameters, class... Arguments>
   void each(void (Callback::*hook)(Parameters...), Arguments&&... arguments) const {
-    for (const CallbackPtr& callback : all_) (callback.get()->*hook)(arguments...);
+    for (const CallbackPtr& callback : all_)
+      blaming(*callback, [&] { (callback.get()->*hook)(arguments...); });
   }
 
  private:

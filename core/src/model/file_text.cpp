@@ -9,6 +9,7 @@
 #include "crescent/file.h"
 
 namespace crescent {
+
 constexpr size_t kChunk = size_t{1} << 20;
 
 std::string read_file_unpacked(const std::string& path) {

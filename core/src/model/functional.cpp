@@ -29,8 +29,10 @@ void check_results(const Tensors& results, const Node& node, const std::string& 
   bool fits = results.size() == node.outputs.size();
   for (size_t i = 0; fits && i < results.size(); ++i) fits = results[i].shape().compatible(node.outputs[i].shape());
   if (!fits)
-    fail("Layer ", node.outbound_layer->name(), " has changed since model ", model, " was made with it: it gives ",
-         shapes_text(results), " where the model goes on from ", shapes_text(node.outputs), "; make the model anew");
+    fail_in_layer(model, "Layer ", node.outbound_layer->name(), " has changed since model ", model,
+                  " was made with it: it gives ", shapes_text(results),
+                  " where the model goes on from ", shapes_text(node.outputs),
+                  "; make the model anew");
 }
 
 /// Arguments that JSON can hold; others are left out, as Keras does.
@@ -105,7 +107,8 @@ Tensor fit_input(const Tensor& given, const Symbol& wanted, size_t index, const 
   if (t.rank() == rank + 1 && t.dim(-1) == 1) t = ops::squeeze(t, t.rank() - 1);
   else if (t.rank() == rank - 1 && rank > 1 && wanted.shape()[-1] == 1) t = ops::expand_dims(t, -1);
   if (!t.shape().compatible(wanted.shape()))
-    fail("Input ", index, " is incompatible with layer ", model, ": expected shape=", wanted.shape(), ", found shape=", given.shape());
+    fail_in_layer(model, "Input ", index, " is incompatible with layer ", model,
+                  ": expected shape=", wanted.shape(), ", found shape=", given.shape());
   t = ops::cast(t, wanted.dtype());
   return given.mask() && t.rank() == given.rank() ? t.with_mask(given.mask()) : t;
 }
@@ -128,7 +131,8 @@ void Functional::build(const std::vector<Shape>&) {
 Tensors Functional::call(const Tensors& inputs, const Call& call) {
   const Graph& graph = *graph_;
   if (inputs.size() != graph.inputs.size())
-    fail("Layer ", name(), " expects ", graph.inputs.size(), " inputs, but it received ", inputs.size(), " input tensors");
+    fail_in_layer(name(), "Layer ", name(), " expects ", graph.inputs.size(),
+                  " inputs, but it received ", inputs.size(), " input tensors");
   Tensors slots(static_cast<size_t>(graph.slots));
   for (size_t i = 0; i < inputs.size(); ++i)
     slots[static_cast<size_t>(graph.input_slots[i])] = fit_input(inputs[i], graph.inputs[i], i, name());
@@ -156,18 +160,20 @@ Tensors Functional::compute_mask(const Tensors&, const Tensors&, const Tensors& 
 std::vector<LayerPtr> Functional::layers() const { return graph_ ? graph_->layers : std::vector<LayerPtr>{}; }
 
 std::vector<Symbol> Functional::inputs() const {
-  if (!graph_) fail("Model ", name(), " has not been built yet and has no inputs");
+  if (!graph_) fail_in_layer(name(), "Model ", name(), " has not been built yet and has no inputs");
   return graph_->inputs;
 }
 std::vector<Symbol> Functional::outputs() const {
-  if (!graph_) fail("Model ", name(), " has not been built yet and has no outputs");
+  if (!graph_)
+    fail_in_layer(name(), "Model ", name(), " has not been built yet and has no outputs");
   return graph_->outputs;
 }
 std::vector<std::string> Functional::input_names() const { return is_graph() ? distinct(inputs()) : Model::input_names(); }
 std::vector<std::string> Functional::output_names() const { return is_graph() ? distinct(outputs()) : Model::output_names(); }
 
 Dict Functional::get_config() const {
-  if (!graph_) fail("Model ", name(), " has not been built yet and has no configuration");
+  if (!graph_)
+    fail_in_layer(name(), "Model ", name(), " has not been built yet and has no configuration");
   const KeptNodes kept(*graph_);
   List layers;
   for (const LayerPtr& layer : graph_->layers) layers.push_back(layer_config(kept, layer));

@@ -8,6 +8,7 @@
 #include "model/graph.h"
 #include "model/training.h"
 #include "program/option_changes.h"
+#include "registry/blame.h"
 
 namespace crescent {
 namespace {
@@ -117,7 +118,7 @@ std::vector<std::string> Model::metrics_names() const {
 }
 
 void Model::reset_metrics() {
-  for (const MetricPtr& metric : all_metrics()) metric->reset_state();
+  for (const MetricPtr& metric : all_metrics()) blaming(*metric, [&] { metric->reset_state(); });
 }
 
 Value Model::compile_config() const {
@@ -157,8 +158,12 @@ LayerPtr Model::get_layer(int64_t index) const {
   return all[static_cast<size_t>(i)];
 }
 
-std::vector<Symbol> Model::inputs() const { fail("Model ", name(), " is not made of symbols and has no inputs to return"); }
-std::vector<Symbol> Model::outputs() const { fail("Model ", name(), " is not made of symbols and has no outputs to return"); }
+std::vector<Symbol> Model::inputs() const {
+  fail_in_layer(name(), "Model ", name(), " is not made of symbols and has no inputs to return");
+}
+std::vector<Symbol> Model::outputs() const {
+  fail_in_layer(name(), "Model ", name(), " is not made of symbols and has no outputs to return");
+}
 std::vector<std::string> Model::input_names() const { return {"input_1"}; }
 std::vector<std::string> Model::output_names() const {
   std::vector<std::string> names;

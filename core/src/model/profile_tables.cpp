@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <functional>
 
+#include "base/text.h"
 #include "model/text_table.h"
 
 namespace crescent {
@@ -35,10 +36,16 @@ std::string path_in(const Model& model, const std::string& scope) {
   return scope.starts_with(prefix) ? scope.substr(prefix.size()) : scope;
 }
 
-/// "dense_1 (Dense)" for the layer, or a layer of the layer, that a path leads to; what is no layer is named as it is.
+/// "dense_1 (Dense)" for the layer, or a layer of the layer, that a path leads to; what is no layer
+/// is named as it is. Of layers "a" and "a/b" the longer name is meant.
 std::string layer_of(const Model& model, const std::string& path) {
-  for (const LayerPtr& layer : model.layers())
-    if (path == layer->name() || path.starts_with(layer->name() + "/")) return layer->name() + " (" + layer->class_name() + ")";
+  const std::vector<LayerPtr> layers = model.layers();
+  const Layer* found = nullptr;
+  for (const LayerPtr& layer : layers) {
+    const bool leads = path == layer->name() || path.starts_with(layer->name() + "/");
+    if (leads && (!found || layer->name().size() > found->name().size())) found = layer.get();
+  }
+  if (found) return found->name() + " (" + found->class_name() + ")";
   return path.empty() ? "(other)" : path;
 }
 
@@ -109,7 +116,7 @@ std::vector<std::string> totals(const Profile& profile) {
 }  // namespace
 
 std::vector<std::string> profile_tables(const Model& model, const Profile& profile, const ProfileOptions& options) {
-  std::vector<std::string> lines{"Model: \"" + model.name() + "\""};
+  std::vector<std::string> lines{"Model: \"" + on_one_line(model.name()) + "\""};
   auto add = [&](Rows rows, const Texts& texts, size_t line_length) {
     if (options.sort == "time")
       std::stable_sort(rows.begin(), rows.end(), [](const ProfileRow& a, const ProfileRow& b) { return a.seconds > b.seconds; });

@@ -145,7 +145,7 @@ void Sequential::add(const LayerPtr& layer) {
   LayerAccess::refuse_cycle(*this, *layer);
   Stack& stack = *stack_;
   if (std::dynamic_pointer_cast<InputLayer>(layer)) {
-    if (!stack.layers.empty() || stack.input_layer) fail("Sequential ", name(), ": an InputLayer can only come first");
+    if (!stack.layers.empty() || stack.input_layer) fail_in_layer(name(), "Sequential ", name(), ": an InputLayer can only come first");
     stack.input_layer = layer;
     return;
   }
@@ -197,7 +197,7 @@ void Sequential::follow() const {
     } catch (const Interrupted&) {
       throw;
     } catch (const Error& error) {
-      fail("Sequential ", name(), ": the layers do not fit each other any more since '", join(stack.changed()), "' changed: ", error.what());
+      fail_in_layer(name(), "Sequential ", name(), ": the layers do not fit each other any more since '", join(stack.changed()), "' changed: ", error.what());
     }
   }
   stack.version = structure_version();
@@ -213,10 +213,12 @@ void Sequential::take_symbols(std::vector<Symbol> symbols) const {
 void Sequential::build(const std::vector<Shape>& inputs) {
   if (is_graph()) return;
   Stack& stack = *stack_;
-  if (stack.layers.empty()) fail("Sequential ", name(), ": There are no layers in the model.");
-  if (inputs.size() != 1) fail("Sequential ", name(), " takes one input, got ", inputs.size());
+  if (stack.layers.empty()) fail_in_layer(name(), "Sequential ", name(), ": There are no layers in the model.");
+  if (inputs.size() != 1) fail_in_layer(name(), "Sequential ", name(), " takes one input, got ", inputs.size());
   Shape shape = inputs.front();
-  if (shape.rank() == 0) fail("Sequential ", name(), ": expected an input with a batch axis, got shape ", shape);
+  if (shape.rank() == 0)
+    fail_in_layer(name(), "Sequential ", name(),
+                  ": expected an input with a batch axis, got shape ", shape);
   shape.set(0, -1);
   stack.symbols = symbols_through(stack.layers, input_for(stack.layers.front(), shape));
   stack.first_data = shape;
@@ -243,7 +245,7 @@ void Sequential::adapt(const std::vector<Shape>& inputs) const {
 }
 
 Tensors Sequential::call(const Tensors& inputs, const Call& call) {
-  if (inputs.size() != 1) fail("Layer ", name(), " expects 1 inputs, but it received ", inputs.size(), " input tensors");
+  if (inputs.size() != 1) fail_in_layer(name(), "Layer ", name(), " expects 1 inputs, but it received ", inputs.size(), " input tensors");
   adapt({inputs.front().shape()});
   CallOptions options;
   options.training = call.training;
@@ -256,13 +258,13 @@ std::vector<LayerPtr> Sequential::layers() const { return stack_->layers; }
 bool Sequential::is_graph() const { return !stack_->symbols.empty(); }
 
 std::vector<Symbol> Sequential::inputs() const {
-  if (!is_graph()) fail("Model ", name(), " has not been built yet and has no inputs");
+  if (!is_graph()) fail_in_layer(name(), "Model ", name(), " has not been built yet and has no inputs");
   follow();
   return {stack_->symbols.front()};
 }
 
 std::vector<Symbol> Sequential::outputs() const {
-  if (!is_graph()) fail("Model ", name(), " has not been built yet and has no outputs");
+  if (!is_graph()) fail_in_layer(name(), "Model ", name(), " has not been built yet and has no outputs");
   follow();
   return {stack_->symbols.back()};
 }

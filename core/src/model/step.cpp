@@ -6,6 +6,7 @@
 #include "layer/outside_trace.h"
 #include "model/training.h"
 #include "program/option_changes.h"
+#include "registry/blame.h"
 
 namespace crescent {
 namespace {
@@ -167,7 +168,7 @@ Tensors Stepper::step(const Tensors& flat, bool training) {
     tape.stop();
     const Tensors gradients = tape.gradient(scaled, std::span<const Variable>(state_.trained));
     const ProgramScope scope("optimizer");
-    state_.optimizer->apply(gradients, state_.trained);
+    blaming(*state_.optimizer, [&] { state_.optimizer->apply(gradients, state_.trained); });
   } else {
     loss = forward_loss(x, y, weights, training, predictions);
   }
@@ -206,9 +207,13 @@ void Stepper::update_metrics(const Tensor& loss, int64_t samples, const Tensors&
                              const Tensors& weights) {
   const ProgramScope scope("metrics");
   state_.loss->update_state(loss, {}, Tensor::scalar(static_cast<double>(samples)));
+  auto update = [&](const MetricPtr& metric, size_t i, const Tensor& weight) {
+    blaming(*metric, [&] { metric->update_state(y[i], predictions[i], weight); });
+  };
   for (size_t i = 0; i < state_.outputs.size(); ++i) {
-    for (const MetricPtr& metric : state_.outputs[i].metrics) metric->update_state(y[i], predictions[i], {});
-    for (const MetricPtr& metric : state_.outputs[i].weighted_metrics) metric->update_state(y[i], predictions[i], weights[i]);
+    for (const MetricPtr& metric : state_.outputs[i].metrics) update(metric, i, {});
+    for (const MetricPtr& metric : state_.outputs[i].weighted_metrics)
+      update(metric, i, weights[i]);
   }
 }
 
@@ -254,7 +259,9 @@ NamedValues Stepper::results() {
     Model* model = &model_;
     state_.results = Function([model](const Tensors&) {
       Tensors values;
-      for (const auto& [name, metric] : named_metrics(*model)) values.push_back(ops::cast(metric->result(), DType::float32));
+      for (const auto& [name, metric] : named_metrics(*model))
+        values.push_back(
+            ops::cast(blaming(*metric, [&] { return metric->result(); }), DType::float32));
       return Tensors{ops::stack(values)};
     });
   }

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <map>
 
+#include "base/text.h"
 #include "layer/input_layer.h"
 #include "model/graph.h"
 #include "model/text_table.h"
@@ -16,9 +17,8 @@ using Row = std::vector<std::string>;
 std::string line_of(const Row& fields, const std::vector<int>& ends) {
   std::string line;
   for (size_t i = 0; i < fields.size() && i < ends.size(); ++i) {
-    if (i > 0) line = line.substr(0, line.size() - 1) + " ";
-    line += fields[i];
-    line.resize(static_cast<size_t>(std::max(ends[i], 1)), ' ');
+    if (i > 0) line = fitted(line, characters_in(line) - 1) + " ";
+    line = fitted(line + on_one_line(fields[i]), static_cast<size_t>(std::max(ends[i], 1)));
   }
   return line;
 }
@@ -77,7 +77,8 @@ class Table {
   }
 
   std::vector<std::string> lines(const Model& model) {
-    lines_ = {"Model: \"" + model.name() + "\"", rule('_'), line_of(header_, ends_), rule('=')};
+    lines_ = {"Model: \"" + on_one_line(model.name()) + "\"", rule('_'), line_of(header_, ends_),
+              rule('=')};
     const std::vector<LayerPtr> layers = model.layers();
     for (size_t i = 0; i < layers.size(); ++i) {
       add_layer(*layers[i], 0);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/text.h"
+
 namespace crescent {
 namespace {
 
@@ -16,11 +18,16 @@ std::string with_commas(int64_t n) {
   return text;
 }
 
+void TextTable::add(std::vector<std::string> cells) {
+  for (std::string& cell : cells) cell = on_one_line(cell);
+  rows_.push_back(std::move(cells));
+}
+
 std::vector<std::string> TextTable::lines(size_t line_length) const {
   std::vector<size_t> widths;
   for (size_t c = 0; c < columns_.size(); ++c) {
     widths.push_back(columns_[c].title.size());
-    for (const auto& row : rows_) widths[c] = std::max(widths[c], row[c].size());
+    for (const auto& row : rows_) widths[c] = std::max(widths[c], characters_in(row[c]));
   }
   auto length = [&] { return std::accumulate(widths.begin(), widths.end(), kGap * (widths.size() - 1)); };
   while (length() > line_length) {
@@ -34,9 +41,9 @@ std::vector<std::string> TextTable::lines(size_t line_length) const {
   auto line_of = [&](auto cell) {
     std::string line;
     for (size_t c = 0; c < columns_.size(); ++c) {
-      const std::string text = cell(c).substr(0, widths[c]);
-      const std::string space(widths[c] - text.size(), ' ');
-      line += (c > 0 ? std::string(kGap, ' ') : "") + (columns_[c].number ? space + text : text + space);
+      const std::string text = fitted(cell(c), widths[c]), gap(c > 0 ? kGap : 0, ' ');
+      const size_t end = columns_[c].number ? text.find_last_not_of(' ') + 1 : text.size();
+      line += gap + std::string(text.size() - end, ' ') + text.substr(0, end);
     }
     return line.substr(0, line.find_last_not_of(' ') + 1);
   };

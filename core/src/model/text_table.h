@@ -18,7 +18,7 @@ class TextTable {
     bool number = false;
   };
   explicit TextTable(std::vector<Column> columns) : columns_(std::move(columns)) {}
-  void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+  void add(std::vector<std::string> cells);
   /// Titles between rules, rows, a rule.
   std::vector<std::string> lines(size_t line_length) const;
 

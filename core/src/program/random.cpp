@@ -1,6 +1,7 @@
 // SeedGenerator: (seed, counter) in a variable; every draw is a Random op and a step of the counter.
 #include "crescent/random.h"
 
+#include <mutex>
 #include <numeric>
 
 #include "program/recorder.h"
@@ -15,26 +16,36 @@ Variable make_state(int64_t seed) {
   return Variable(Tensor::from(std::vector<int64_t>{seed, 0}, {2}), std::move(options));
 }
 
+std::mutex& turns() {
+  static std::mutex mutex;
+  return mutex;
+}
+
+/// The state for one draw. Of several threads each gets a state of its own.
+Tensor taken(const Variable& state) {
+  const std::lock_guard lock(turns());
+  const Tensor now = state.value();
+  state.assign(ops::add(now, Tensor::from(std::vector<int64_t>{0, 1}, {2})));
+  return now;
+}
+
 }  // namespace
 
 SeedGenerator::SeedGenerator(std::optional<int64_t> seed) : state_(make_state(seed ? *seed : global_random().seed())) {}
 
 int64_t SeedGenerator::seed() const {
   NoTrace eager;
-  const Tensor state = state_.value();
+  const Tensor state = taken(state_);
   const int64_t* words = state.data<int64_t>();
-  const PhiloxBlock block = philox(static_cast<uint64_t>(words[0]), static_cast<uint64_t>(words[1]), 0);
-  state_.assign(Tensor::from(std::vector<int64_t>{words[0], words[1] + 1}, {2}));
+  const PhiloxBlock block =
+      philox(static_cast<uint64_t>(words[0]), static_cast<uint64_t>(words[1]), 0);
   return static_cast<int64_t>((uint64_t{block.word[0]} << 32 | block.word[1]) >> 1);
 }
 
 Tensor SeedGenerator::draw(RandomKind kind, const Shape& shape, double a, double b, DType dtype) const {
   Random op;
   op.kind = kind, op.shape = shape, op.dtype = dtype, op.a = a, op.b = b;
-  const Tensor state = state_.value();
-  Tensor drawn = apply1(op, {state});
-  state_.assign(ops::add(state, Tensor::from(std::vector<int64_t>{0, 1}, {2})));
-  return drawn;
+  return apply1(op, {taken(state_)});
 }
 
 Tensor SeedGenerator::uniform(const Shape& shape, double low, double high, DType dtype) const {
@@ -53,7 +64,7 @@ Tensor SeedGenerator::truncated_normal(const Shape& shape, double mean, double s
 std::vector<int64_t> SeedGenerator::permutation(int64_t n) const {
   if (n < 0 || n > int64_t{1} << 32) fail("permutation: cannot order ", n, " numbers");
   NoTrace eager;
-  const Tensor state = state_.value();
+  const Tensor state = taken(state_);
   const int64_t* words = state.data<int64_t>();
   const uint64_t seed = static_cast<uint64_t>(words[0]), counter = static_cast<uint64_t>(words[1]);
   std::vector<int64_t> order(static_cast<size_t>(n));
@@ -64,7 +75,6 @@ std::vector<int64_t> SeedGenerator::permutation(int64_t n) const {
     const uint64_t word = block.word[drawn % 4];
     std::swap(order[static_cast<size_t>(i)], order[static_cast<size_t>(word * static_cast<uint64_t>(i + 1) >> 32)]);
   }
-  state_.assign(Tensor::from(std::vector<int64_t>{words[0], words[1] + 1}, {2}));
   return order;
 }
 
@@ -75,6 +85,7 @@ SeedGenerator& global_random() {
 
 void set_random_seed(int64_t seed) {
   NoTrace eager;
+  const std::lock_guard lock(turns());
   global_random().state().assign(Tensor::from(std::vector<int64_t>{seed, 0}, {2}));
 }
 

@@ -1,19 +1,14 @@
 // From names and configurations to objects, and back.
-#include <cxxabi.h>
-
-#include <cstdlib>
-#include <typeinfo>
-
+#include "base/text.h"
 #include "crescent/registry.h"
+#include "registry/blame.h"
 
 namespace crescent {
 namespace {
 
 /// The C++ class without namespaces, for objects that are not registered.
 std::string type_name(const std::type_info& type) {
-  int status = 0;
-  std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(type.name(), nullptr, nullptr, &status), std::free);
-  std::string name = text ? text.get() : type.name();
+  const std::string name = written_name(type);
   return name.substr(name.rfind(':') + 1);
 }
 
@@ -36,6 +31,13 @@ std::shared_ptr<Configurable> from_object(std::string_view kind, const Value& va
   return object;
 }
 
+void finish(Configurable& object) try { object.configured(); } catch (const Interrupted&) {
+  throw;
+} catch (Error& error) {
+  error.add_context(concat(object.info()->name, ": "));
+  throw;
+}
+
 }  // namespace
 
 std::string Configurable::class_name() const { return info_ ? info_->name : type_name(typeid(*this)); }
@@ -48,16 +50,12 @@ Dict Configurable::get_config() const {
 std::shared_ptr<Configurable> make_object(std::string_view kind, std::string_view name, const Dict& options) {
   auto info = registry().get(kind, name);
   if (!info->factory) fail(kind, " '", info->name, "' cannot be made by name");
-  std::shared_ptr<Configurable> object = info->factory->make(options);
-  object->attach(info);
-  try {
-    object->configured();
-  } catch (const Interrupted&) {
-    throw;
-  } catch (const Error& error) {
-    fail(info->name, ": ", error.what());
-  }
-  return object;
+  return blaming(info.get(), [&] {
+    std::shared_ptr<Configurable> object = info->factory->make(options);
+    object->attach(info);
+    finish(*object);
+    return object;
+  });
 }
 
 std::shared_ptr<Configurable> get_object(std::string_view kind, const Value& identifier) {
@@ -69,7 +67,9 @@ std::shared_ptr<Configurable> get_object(std::string_view kind, const Value& ide
 
 Value serialize(const Configurable* object) {
   if (!object) return {};
-  return Dict{{"class_name", object->class_name()}, {"config", object->get_config()}};
+  return blaming(*object, [&] {
+    return Dict{{"class_name", object->class_name()}, {"config", object->get_config()}};
+  });
 }
 
 }  // namespace crescent

@@ -11,8 +11,10 @@
 
 #include "crescent/file.h"
 #include "registry/core_classes.h"
+#include "registry/elf_file.h"
 #include "registry/plugin_path.h"
 #include "registry/plugin_stamp.h"
+#include "registry/plugin_trial.h"
 
 namespace crescent {
 namespace fs = std::filesystem;
@@ -69,10 +71,8 @@ void run_setup(const PluginInfo& info, Registry& staging) try {
   info.setup(staging);
 } catch (const Error&) {
   throw;
-} catch (const std::exception& error) {
-  fail("its setup failed: ", error.what());
 } catch (...) {
-  fail("its setup threw something that is no exception");
+  fail("its setup failed: ", exception_text());
 }
 
 }  // namespace
@@ -91,7 +91,8 @@ void PluginLoader::prepare() {
   read_built_in_index();
 }
 
-/// Libraries that the index does not describe (any more) are loaded at once: it is the only way to know what they have.
+/// Libraries that the index does not describe (any more) are loaded at once: it is the only way to
+/// know what they have. Not on trial: the trial of one is not about the others.
 void PluginLoader::read_built_in_index() {
   built_in_ = read_index(installed_plugin_directory());
   for (const IndexedPlugin& plugin : built_in_)
@@ -99,7 +100,7 @@ void PluginLoader::read_built_in_index() {
   for (const std::string& path : libraries_in(installed_plugin_directory())) {
     const bool indexed = std::any_of(built_in_.begin(), built_in_.end(), [&](auto& plugin) { return plugin.path == path; });
     try {
-      if (!indexed) load(path);
+      if (!indexed && trials_) load(path);
     } catch (const Error& error) {
       warn(error.what());
     }
@@ -153,6 +154,10 @@ PluginRecord PluginLoader::load_new(const std::string& path) {
   try {
     if (std::string reason = installed ? "" : distrust(real); !reason.empty()) fail(reason);
     if (std::string reason = mismatch(stamp); !reason.empty()) fail(reason);
+    const bool foreign = std::none_of(built_in_.begin(), built_in_.end(), [&](auto& plugin) {
+      return plugin.path == path || plugin.path == real;
+    });
+    if (foreign) try_first(real);
     const PluginInfo& info = map_library(real, stamp);
     Registry staging;
     staging.state_->plugin = info.name, staging.state_->version = info.version, staging.state_->origin = real;
@@ -161,10 +166,20 @@ PluginRecord PluginLoader::load_new(const std::string& path) {
     PluginRecord record = to_record(info, real);
     record.loaded = true;
     for (const ClassInfoPtr& c : staging.state_->classes) record.classes.emplace_back(c->kind, c->name);
+    if (foreign) foreign_.push_back(real);
     return record;
   } catch (const Error& error) {
     fail("plugin '", stamp.name, "' ", stamp.version, " (", path, ") is not loaded: ", error.what());
   }
+}
+
+/// Plugins loaded before it may be what its setup builds on.
+void PluginLoader::try_first(const std::string& path) {
+  ElfFile(path).check_addresses();
+  if (!trials_) return;
+  std::vector<std::string> libraries = foreign_;
+  libraries.push_back(path);
+  if (const std::string reason = tried(libraries); !reason.empty()) fail(reason);
 }
 
 /// All classes of a plugin or none.
@@ -213,6 +228,7 @@ std::vector<PluginRecord> PluginLoader::list() {
 
 void PluginLoader::write_index_of(const std::string& directory) {
   std::lock_guard lock(mutex_);
+  stop_trials();
   const bool first = !std::exchange(prepared_, true);                       // without the index that is to be written
   if (first && register_core_classes) register_core_classes(registry_);
   std::vector<IndexedPlugin> plugins;
@@ -235,6 +251,11 @@ void PluginLoader::write_index_of(const std::string& directory) {
 PluginRecord load_plugin(const std::string& path) { return PluginLoader::instance().load(path); }
 PluginRecord load_plugin_by_name(const std::string& name) { return PluginLoader::instance().load_by_name(name); }
 std::vector<PluginRecord> list_plugins() { return PluginLoader::instance().list(); }
+void load_untried(const std::string& library) try {
+  PluginLoader::instance().stop_trials();
+  PluginLoader::instance().load(library);
+} catch (const Error&) {
+}
 void write_plugin_index(const std::string& directory) { PluginLoader::instance().write_index_of(directory); }
 
 }  // namespace crescent

@@ -26,6 +26,9 @@ class PluginLoader {
   void refuse_promised(std::string_view kind, std::string_view word, std::string_view origin);
 
   PluginRecord load(const std::string& path);
+  /// From now on plugins are not tried in another process first: this is that process, or they are
+  /// known to be good.
+  void stop_trials() { trials_ = false; }
   PluginRecord load_by_name(const std::string& name);
   std::vector<PluginRecord> list();
   void write_index_of(const std::string& directory);
@@ -35,16 +38,18 @@ class PluginLoader {
 
   explicit PluginLoader(Registry& registry) : registry_(registry) {}
   PluginRecord load_new(const std::string& path);
+  void try_first(const std::string& path);
   void take_over(Registry& staging);
   void read_built_in_index();
   const IndexedPlugin* promise(std::string_view kind, std::string_view word);
 
   Registry& registry_;
   std::recursive_mutex mutex_;                      // of loading; a plugin's setup may come back here
-  bool prepared_ = false;
+  bool prepared_ = false, trials_ = true;
   std::vector<IndexedPlugin> built_in_;
   NameTable<const IndexedPlugin*> promised_;
   std::map<FileId, PluginRecord> loaded_;
+  std::vector<std::string> foreign_;  // paths of loaded plugins that are not in the index, in order
   std::map<std::string, PluginRecord> refused_;     // by path
 };
 

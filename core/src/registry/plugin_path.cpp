@@ -45,12 +45,19 @@ std::string distrust_one(const fs::path& path, bool above) {
   return "";
 }
 
+/// What is not absolute is meant from the folder in which the process was when it first asked.
+std::string absolute(std::string_view entry) {
+  std::error_code error;
+  static const fs::path start = fs::current_path(error);
+  return (start / entry).string();
+}
+
 std::vector<std::string> environment_entries() {
   std::vector<std::string> entries;
   const char* text = getauxval(AT_SECURE) ? nullptr : std::getenv("CRESCENT_PLUGIN_PATH");
   for (std::string_view left = text ? text : ""; !left.empty();) {
     const size_t colon = std::min(left.find(':'), left.size());
-    if (colon > 0) entries.emplace_back(left.substr(0, colon));
+    if (colon > 0) entries.push_back(absolute(left.substr(0, colon)));
     left.remove_prefix(std::min(colon + 1, left.size()));
   }
   return entries;
@@ -90,8 +97,7 @@ std::string distrust(const std::string& path) {
 
 std::vector<SearchPlace> search_places() {
   std::vector<SearchPlace> places;
-  for (const std::string& entry : environment_entries())
-    places.push_back({entry, entry.front() == '/' ? distrust(entry) : "not an absolute path"});
+  for (const std::string& entry : environment_entries()) places.push_back({entry, distrust(entry)});
   if (std::string user = user_directory(); !user.empty()) places.push_back({user, distrust(user)});
   places.push_back({installed_plugin_directory(), ""});
   return places;

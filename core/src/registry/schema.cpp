@@ -122,8 +122,9 @@ void SchemaData::set(void* object, const Field& field, const Value& value) const
     field.access->set(object, value);
   } catch (const Interrupted&) {
     throw;
-  } catch (const Error& error) {
-    fail(title, ": option '", field.name, "': ", error.what());
+  } catch (Error& error) {
+    error.add_context(concat(title, ": option '", field.name, "': "));
+    throw;
   }
 }
 

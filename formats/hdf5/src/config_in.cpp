@@ -77,15 +77,12 @@ ConfigIn::ConfigIn(std::string path, Origin origin, Value custom, Value plugins)
       plugins_(std::move(plugins)) {}
 
 Value ConfigIn::model(const Value& object) const {
-  if (!object.is_dict())
-    fail("'", path_, "': model_config: expected an object with class_name and config, got ",
-         object);
   try {
+    if (!object.is_dict()) fail("expected an object with class_name and config, got ", object);
     return layer(object.as_dict());
-  } catch (const Error& error) {
-    std::string message = error.what();
-    if (message.find(path_) != message.npos) throw;
-    fail("'", path_, "': model_config: ", message);
+  } catch (Error& error) {
+    error.add_context(concat("'", path_, "': model_config: "));
+    throw;
   }
 }
 
@@ -95,8 +92,8 @@ std::string ConfigIn::registered_name(const std::string& class_name) const {
 }
 
 void ConfigIn::fail_unknown(const std::string& class_name, const Dict& object) const {
-  std::string which = concat("'", path_, "': Unknown layer: ", class_name, " (layer '",
-                             name_of_layer(object), "')");
+  std::string which =
+      concat("Unknown layer: ", class_name, " (layer '", name_of_layer(object), "')");
   if (class_name == "Lambda")
     fail(which, ". The code of a Lambda is never loaded from a file: define a layer instead");
   const Value* origin = plugins_.is_dict() ? plugins_.as_dict().find(class_name) : nullptr;
@@ -180,7 +177,7 @@ Value ConfigIn::plain_object(const Dict& object) const {
   std::string name = class_of(object);
   Dict config = config_of(object);
   if (name == "__lambda__")
-    fail("'", path_, "': the file holds a Python lambda; code is never loaded from a file");
+    fail("the file holds a Python lambda; code is never loaded from a file");
   if (name == "function" && text_at(object, "config")) return object.at("config");
   if (name == "DTypePolicy" || name == "Policy") return config.at("name");
   if (name == "__tuple__") return nested(object.at("items"));

@@ -145,8 +145,9 @@ ModelPtr build(const Description& description, const ConfigIn& reader, const std
     if (const Value& shapes = member(description.own, "input_shapes"); shapes.is_list())
       for (const Value& shape : shapes.as_list()) inputs.push_back(Codec<Shape>::decode(shape));
     return blank_model_from_config(config, inputs);
-  } catch (const Error& error) {
-    fail("'", path, "': model_config: ", error.what());
+  } catch (Error& error) {
+    error.add_context(concat("'", path, "': model_config: "));
+    throw;
   }
 }
 

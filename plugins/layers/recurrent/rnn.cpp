@@ -36,7 +36,9 @@ void BaseRnn::set_cell(std::shared_ptr<RnnCell> cell) {
 
 void BaseRnn::build(const std::vector<Shape>& inputs) {
   const Shape& x = inputs[0];
-  if (x.rank() < 3) fail("Input 0 is incompatible with layer ", name(), ": expected ndim=3, found ndim=", x.rank());
+  if (x.rank() < 3)
+    fail_in_layer(name(), "Input 0 is incompatible with layer ", name(),
+                  ": expected ndim=3, found ndim=", x.rank());
   const std::vector<int64_t> sizes = cell_->state_sizes();
   if (inputs.size() != 1 && inputs.size() != 1 + sizes.size())
     fail("Layer has ", sizes.size(), " states but was passed ", inputs.size() - 1, " initial states.");
@@ -52,7 +54,7 @@ void BaseRnn::build(const std::vector<Shape>& inputs) {
 }
 
 void BaseRnn::reset_states() {
-  if (!stateful_) fail("Layer ", name(), " must be stateful to reset its states.");
+  if (!stateful_) fail_in_layer(name(), "Layer ", name(), " must be stateful to reset its states.");
   for (const Variable& state : states_) state.assign(Tensor(state.spec()));
 }
 
@@ -61,11 +63,13 @@ Tensors BaseRnn::initial_states(const Tensors& inputs) const {
   const std::vector<int64_t> sizes = cell_->state_sizes();
   Tensors states(inputs.begin() + 1, inputs.end());
   if (!states.empty() && states.size() != sizes.size())
-    fail("Layer ", name(), " expects ", sizes.size(), " states, but it received ", states.size(), " state values.");
+    fail_in_layer(name(), "Layer ", name(), " expects ", sizes.size(), " states, but it received ",
+                  states.size(), " state values.");
   for (size_t i = 0; i < states.size(); ++i) {
     const Shape expected{inputs[0].dim(0), sizes[i]};
     if (!states[i].shape().compatible(expected))
-      fail("State ", i, " is incompatible with layer ", name(), ": expected shape=", expected, ", found shape=", states[i].shape());
+      fail_in_layer(name(), "State ", i, " is incompatible with layer ", name(),
+                    ": expected shape=", expected, ", found shape=", states[i].shape());
   }
   if (!states.empty()) return states;
   if (stateful_) return Tensors(states_.begin(), states_.end());

@@ -1,0 +1,79 @@
+// What may reach a terminal: a name out of a file must not move its cursor or change its colours.
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+
+#include "base/text.h"
+#include "crescent/error.h"
+
+namespace crescent {
+namespace {
+
+/// The character whose valid UTF-8 `bytes` are.
+uint32_t code_point(std::string_view bytes) {
+  uint32_t code = static_cast<unsigned char>(bytes[0]);
+  if (bytes.size() > 1) code &= 0xffu >> (bytes.size() + 1);
+  for (size_t i = 1; i < bytes.size(); ++i)
+    code = code << 6 | (static_cast<unsigned char>(bytes[i]) & 0x3fu);
+  return code;
+}
+
+/// The control characters of ASCII and of Unicode, and those that change the order in which others
+/// are shown.
+bool controls(uint32_t code) {
+  constexpr std::pair<uint32_t, uint32_t> kRanges[] = {
+      {0x00, 0x1f}, {0x7f, 0x9f}, {0x2028, 0x202e}, {0x2066, 0x2069}};
+  for (const auto& [first, last] : kRanges)
+    if (code >= first && code <= last) return true;
+  return false;
+}
+
+std::string escaped(const char* format, uint32_t code) {
+  char text[16];
+  std::snprintf(text, sizeof text, format, static_cast<unsigned>(code));
+  return text;
+}
+
+/// `kept`: control characters that stay.
+std::string written_out(std::string_view text, std::string_view kept) {
+  std::string shown;
+  shown.reserve(text.size());
+  while (!text.empty()) {
+    const size_t valid = utf8_length(text);
+    const std::string_view character = text.substr(0, valid == 0 ? 1 : valid);
+    const bool stays = kept.find(text[0]) != kept.npos;
+    if (valid == 0)
+      shown += escaped("\\x%02x", static_cast<unsigned char>(text[0]));
+    else if (const uint32_t code = code_point(character); stays || !controls(code))
+      shown += character;
+    else
+      shown += escaped(code < 0x80 ? "\\x%02x" : "\\u%04x", code);
+    text.remove_prefix(character.size());
+  }
+  return shown;
+}
+
+}  // namespace
+
+std::string printable(std::string_view text) {
+  return written_out(text, "\n\t");
+}
+std::string on_one_line(std::string_view text) {
+  return written_out(text, "");
+}
+
+size_t characters_in(std::string_view text) {
+  size_t count = 0;
+  for (const char c : text) count += (static_cast<unsigned char>(c) & 0xc0) != 0x80;
+  return count;
+}
+
+std::string fitted(std::string_view text, size_t characters) {
+  size_t end = 0;
+  for (size_t taken = 0; taken < characters && end < text.size(); ++taken)
+    end += std::max<size_t>(1, utf8_length(text.substr(end)));
+  const std::string_view cut = text.substr(0, end);
+  return std::string(cut) + std::string(characters - characters_in(cut), ' ');
+}
+
+}  // namespace crescent

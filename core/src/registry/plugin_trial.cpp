@@ -1,0 +1,149 @@
+#include "registry/plugin_trial.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <filesystem>
+
+#include "base/descriptor.h"
+#include "crescent/error.h"
+#include "registry/plugin_path.h"
+
+extern char** environ;
+
+namespace crescent {
+namespace {
+
+constexpr auto kPatience = std::chrono::seconds(10);
+
+std::string helper() {
+  const std::string path =
+      (std::filesystem::path(installed_plugin_directory()).parent_path() / "crescent-try").string();
+  if (access(path.c_str(), X_OK) != 0)
+    fail("the program that tries plugins, ", path, ", is missing; install Crescent again");
+  return path;
+}
+
+/// Memory that the child writes to as if to a file. Numbers from ten up, which no dup2 in the child
+/// overwrites.
+Descriptor memory_file() {
+  const Descriptor file(memfd_create("crescent-try", MFD_CLOEXEC));
+  Descriptor moved(fcntl(file, F_DUPFD_CLOEXEC, 10));
+  if (moved < 0) fail("cannot try the plugin: ", strerror(errno));
+  return moved;
+}
+
+std::string contents(const Descriptor& file) {
+  std::string text(static_cast<size_t>(lseek(file, 0, SEEK_END)), '\0');
+  text.resize(static_cast<size_t>(std::max<ssize_t>(0, pread(file, text.data(), text.size(), 0))));
+  return text;
+}
+
+/// "SIGSEGV (Segmentation fault)"
+std::string signal_name(int signal) {
+  const char* name = sigabbrev_np(signal);
+  return name ? concat("SIG", name, " (", sigdescr_np(signal), ")") : concat("signal ", signal);
+}
+
+/// How the helper starts: without input and output, all signals back to their defaults. It stays in
+/// the process group, so that Ctrl-C ends the trial.
+class Settings {
+ public:
+  Settings(int words, int report) {
+    posix_spawn_file_actions_init(&files);
+    posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_adddup2(&files, words, STDERR_FILENO);
+    posix_spawn_file_actions_adddup2(&files, report, kTrialDescriptor);
+    sigset_t none, all;
+    sigemptyset(&none);
+    sigfillset(&all);
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setsigdefault(&attributes, &all);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  }
+  ~Settings() {
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&files);
+  }
+  Settings(const Settings&) = delete;
+
+  posix_spawn_file_actions_t files;
+  posix_spawnattr_t attributes;
+};
+
+/// One run of the helper.
+class Trial {
+ public:
+  explicit Trial(std::vector<std::string> arguments) {
+    std::vector<char*> pointers;
+    for (std::string& argument : arguments) pointers.push_back(argument.data());
+    pointers.push_back(nullptr);
+    const Settings settings(words_, report_);
+    const int error = posix_spawn(&child_, pointers[0], &settings.files, &settings.attributes,
+                                  pointers.data(), environ);
+    if (error) fail("cannot start ", arguments[0], ": ", strerror(error));
+  }
+
+  std::string outcome() {
+    wait();
+    const bool loaded = !contents(report_).empty();
+    const char* when = loaded ? "when the process ends" : "while it is loaded";
+    if (late_)
+      return concat("it does not come to an end ", when, ": it was given ", kPatience.count(),
+                    " seconds", last_words());
+    if (WIFSIGNALED(status_))
+      return concat("it crashes ", when, ": ", signal_name(WTERMSIG(status_)), last_words());
+    if (!loaded)
+      return concat("it ends the process ", when, ", with exit status ", WEXITSTATUS(status_),
+                    last_words());
+    return WEXITSTATUS(status_) ? concat("it makes the process end with exit status ",
+                                         WEXITSTATUS(status_), last_words())
+                                : "";
+  }
+
+ private:
+  void wait() {
+    const auto deadline = std::chrono::steady_clock::now() + kPatience;
+    for (;;) {
+      const pid_t ended = waitpid(child_, &status_, late_ ? 0 : WNOHANG);
+      if (ended == child_ || (ended < 0 && errno != EINTR)) return;
+      late_ = std::chrono::steady_clock::now() > deadline;
+      if (late_)
+        kill(child_, SIGKILL);
+      else
+        usleep(100);
+    }
+  }
+
+  /// The last line on stderr: what an assertion or the system's loader had to say.
+  std::string last_words() const {
+    std::string text = contents(words_);
+    while (text.ends_with('\n')) text.pop_back();
+    const std::string line = text.substr(text.rfind('\n') + 1);
+    return line.empty() ? "" : concat("; its last words: ", line);
+  }
+
+  Descriptor words_ = memory_file(), report_ = memory_file();
+  pid_t child_ = -1;
+  int status_ = 0;
+  bool late_ = false;
+};
+
+}  // namespace
+
+std::string tried(const std::vector<std::string>& libraries) {
+  std::vector<std::string> arguments{helper()};
+  arguments.insert(arguments.end(), libraries.begin(), libraries.end());
+  return Trial(std::move(arguments)).outcome();
+}
+
+}  // namespace crescent

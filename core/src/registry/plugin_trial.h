@@ -1,0 +1,22 @@
+// A plugin is tried before it is loaded: mapped, initialised and set up in a process of its own, so
+// that a crash, an exit or an endless loop in it is a refusal.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "crescent/export.h"
+
+namespace crescent {
+
+/// What happens to a process that loads the last of these libraries after the others, and ends: "it
+/// crashes while it is loaded: SIGSEGV (Segmentation fault)". Empty when it comes through, also
+/// when the library refuses itself.
+std::string tried(const std::vector<std::string>& libraries);
+
+/// The other side of it, in the process that is put at risk; errors are left to be found again.
+CRESCENT_API void load_untried(const std::string& library);
+
+/// Where that process says that all is loaded.
+constexpr int kTrialDescriptor = 3;
+
+}  // namespace crescent

@@ -1,0 +1,16 @@
+// crescent-try LIBRARY...: loads plugins in turn, the last of which may end this process. Started
+// by libcrescent.
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "registry/plugin_trial.h"
+
+int main(int argc, char** argv) {
+  const rlimit no_core{0, 0};
+  setrlimit(RLIMIT_CORE, &no_core);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  for (int i = 1; i < argc; ++i) crescent::load_untried(argv[i]);
+  return write(crescent::kTrialDescriptor, "loaded", 6) == 6 ? 0 : 1;
+}

@@ -1,0 +1,8 @@
+#include <unistd.h>
+
+#include "../sample.h"
+
+CRESCENT_PLUGIN("bad.hangs", "1.0.0") {
+  registry.add<Sample>("Hangs");
+  for (;;) pause();
+}

@@ -1,0 +1,52 @@
+// The libraries of this folder, copied to where others may not write.
+#pragma once
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+#include "crescent/error.h"
+#include "crescent/loader.h"
+
+namespace crescent::plugin_tests {
+
+namespace fs = std::filesystem;
+
+/// A folder that only we may write to, wherever the build folder stands: others' folders are not
+/// trusted.
+class Folder {
+ public:
+  Folder() {
+    std::string pattern = (fs::temp_directory_path() / "crescent_plugins_XXXXXX").string();
+    path_ = mkdtemp(pattern.data());
+  }
+  ~Folder() { fs::remove_all(path_); }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
+  std::string path() const { return path_.string(); }
+
+ private:
+  fs::path path_;
+};
+
+inline const Folder& libraries() {
+  static const Folder folder;
+  static const bool copied = (fs::copy(TEST_PLUGINS, folder.path()), true);
+  return (void)copied, folder;
+}
+
+inline std::string library(const std::string& name) {
+  return libraries() / (name + ".so");
+}
+
+/// The message of the refusal; empty when the plugin was loaded.
+inline std::string refusal(const std::string& path) {
+  try {
+    load_plugin(path);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace crescent::plugin_tests

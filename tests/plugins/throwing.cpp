@@ -1,0 +1,95 @@
+// Classes of every kind whose code throws: "std" std::out_of_range, "int" a number.
+#include <stdexcept>
+
+#include "crescent/callback.h"
+#include "crescent/plugin.h"
+
+using namespace crescent;
+
+namespace {
+
+/// What each throws is its option; where it throws is the class.
+struct Throws {
+  std::string what = "std";
+  Tensor now() const {
+    if (what == "int") throw 42;
+    throw std::out_of_range("the shelf has 3 places");
+  }
+};
+
+template <class T>
+Schema<T>& with_option(Schema<T>& s) {
+  return s.doc("Throws.").field("what", &T::what, "What it throws.").choices({"std", "int"});
+}
+
+struct InCall final : UnaryLayer, Throws {
+  static void describe(Schema<InCall>& s) { with_option(s); }
+  Tensor call(const Tensor&, const Call&) override { return now(); }
+};
+struct InBuild final : UnaryLayer, Throws {
+  static void describe(Schema<InBuild>& s) { with_option(s); }
+  void build(const Shape&) override { now(); }
+  Tensor call(const Tensor& x, const Call&) override { return x; }
+};
+struct InConfigured final : UnaryLayer, Throws {
+  static void describe(Schema<InConfigured>& s) { with_option(s); }
+  void configured() override { now(); }
+  Tensor call(const Tensor& x, const Call&) override { return x; }
+};
+struct InInitializer final : Initializer, Throws {
+  static void describe(Schema<InInitializer>& s) { with_option(s); }
+  Tensor operator()(const Shape&, DType) const override { return now(); }
+};
+struct InRegularizer final : Regularizer, Throws {
+  static void describe(Schema<InRegularizer>& s) { with_option(s); }
+  Tensor operator()(const Tensor&) const override { return now(); }
+};
+struct InConstraint final : Constraint, Throws {
+  static void describe(Schema<InConstraint>& s) { with_option(s); }
+  Tensor operator()(const Tensor&) const override { return now(); }
+};
+struct InActivation final : Activation, Throws {
+  static void describe(Schema<InActivation>& s) { with_option(s); }
+  Tensor operator()(const Tensor&) const override { return now(); }
+};
+struct InLoss final : Loss, Throws {
+  static void describe(Schema<InLoss>& s) { with_option(s); }
+  Tensor call(const Tensor&, const Tensor&) const override { return now(); }
+};
+struct InMetric final : Metric, Throws {
+  static void describe(Schema<InMetric>& s) { with_option(s); }
+  void update_state(const Tensor&, const Tensor&, const Tensor&) override { now(); }
+  Tensor result() const override { return now(); }
+};
+struct InOptimizer final : Optimizer, Throws {
+  static void describe(Schema<InOptimizer>& s) { with_option(s); }
+  void update(const Variable&, const Tensor&, const Tensor&, const Tensor&,
+              std::span<const Variable>) override {
+    now();
+  }
+};
+struct InSchedule final : Schedule, Throws {
+  static void describe(Schema<InSchedule>& s) { with_option(s); }
+  Tensor operator()(const Tensor&) const override { return now(); }
+};
+struct InCallback final : Callback, Throws {
+  static void describe(Schema<InCallback>& s) { with_option(s); }
+  void on_epoch_end(int64_t, Logs&) override { now(); }
+};
+
+}  // namespace
+
+CRESCENT_PLUGIN("throwing", "1.0.0") {
+  registry.add<InCall>("InCall");
+  registry.add<InBuild>("InBuild");
+  registry.add<InConfigured>("InConfigured");
+  registry.add<InInitializer>("InInitializer");
+  registry.add<InRegularizer>("InRegularizer");
+  registry.add<InConstraint>("InConstraint");
+  registry.add<InActivation>("InActivation");
+  registry.add<InLoss>("InLoss");
+  registry.add<InMetric>("InMetric");
+  registry.add<InOptimizer>("InOptimizer");
+  registry.add<InSchedule>("InSchedule");
+  registry.add<InCallback>("InCallback");
+}

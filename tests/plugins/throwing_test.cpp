@@ -1,0 +1,85 @@
+// Whatever code of a plugin throws becomes an error that says whose it was.
+#include <catch2/catch.hpp>
+
+#include "crescent/callback.h"
+#include "crescent/gradient.h"
+#include "crescent/model.h"
+#include "support.h"
+
+using namespace crescent;
+using namespace crescent::plugin_tests;
+using Catch::Contains;
+
+namespace {
+
+std::shared_ptr<Sequential> model_of(const LayerPtr& layer, const Dict& options = {}) {
+  auto model = Sequential::make({layer});
+  Dict compile{{"optimizer", "sgd"}, {"loss", "mse"}};
+  for (const DictEntry& option : options) compile.set(option.key, option.value);
+  model->compile(compile);
+  return model;
+}
+
+void fit(const std::shared_ptr<Sequential>& model, const Dict& more = {}) {
+  Dict options{{"verbose", 0}};
+  for (const DictEntry& option : more) options.set(option.key, option.value);
+  model->fit({Tensor::full({4, 2}, 1)}, {Tensor::full({4, 1}, 1)}, options);
+}
+
+LayerPtr dense(const Dict& more = {}) {
+  Dict options{{"units", 1}};
+  for (const DictEntry& option : more) options.set(option.key, option.value);
+  return make<Layer>("Dense", options);
+}
+
+/// A configuration, as options and files name objects.
+Value object(const char* class_name, const std::string& what) {
+  return Dict{{"class_name", class_name}, {"config", Dict{{"what", what}}}};
+}
+
+LayerPtr layer(const char* class_name, const std::string& what) {
+  return make<Layer>(class_name, {{"what", what}, {"name", "e"}});
+}
+
+}  // namespace
+
+TEST_CASE("What a plugin throws names layer, class and plugin") {
+  load_plugin(library("throwing"));
+  const Tensor x = Tensor::full({4, 2}, 1);
+  const std::pair<std::string, std::string> kinds[] = {
+      {"std", "std::out_of_range: the shelf has 3 places"}, {"int", "an exception of type int"}};
+  for (const auto& [what, text] : kinds) {
+    auto from = [text = text](const char* class_name) {
+      return Contains(concat(text, " (in ", class_name,
+                             " of plugin 'throwing' (" + library("throwing") + "))"));
+    };
+    const std::string w = what;
+    CHECK_THROWS_WITH((*layer("InCall", w))(x),
+                      Catch::StartsWith("Layer e (InCall): ") && from("InCall"));
+    CHECK_THROWS_WITH((*layer("InBuild", w))(x),
+                      Catch::StartsWith("Layer e (InBuild): ") && from("InBuild"));
+    CHECK_THROWS_WITH(layer("InConfigured", w), from("InConfigured"));
+    CHECK_THROWS_WITH(model_of(layer("InCall", w))->predict({x}),
+                      Catch::StartsWith("Layer e (InCall): ") && from("InCall"));
+    CHECK_THROWS_WITH((*dense({{"kernel_initializer", object("InInitializer", w)}}))(x),
+                      Catch::StartsWith("Layer dense") && from("InInitializer"));
+    CHECK_THROWS_WITH((*dense({{"activity_regularizer", object("InRegularizer", w)}}))(x),
+                      from("InRegularizer"));
+    CHECK_THROWS_WITH((*dense({{"activation", object("InActivation", w)}}))(x),
+                      Catch::StartsWith("Layer dense") && Contains(text));
+    CHECK_THROWS_WITH(fit(model_of(dense({{"kernel_regularizer", object("InRegularizer", w)}}))),
+                      from("InRegularizer"));
+    CHECK_THROWS_WITH(fit(model_of(dense({{"kernel_constraint", object("InConstraint", w)}}))),
+                      from("InConstraint"));
+    CHECK_THROWS_WITH(fit(model_of(dense(), {{"loss", object("InLoss", w)}})), from("InLoss"));
+    CHECK_THROWS_WITH(fit(model_of(dense(), {{"metrics", List{object("InMetric", w)}}})),
+                      from("InMetric"));
+    CHECK_THROWS_WITH(fit(model_of(dense(), {{"optimizer", object("InOptimizer", w)}})),
+                      from("InOptimizer"));
+    const Value scheduled =
+        Dict{{"class_name", "SGD"}, {"config", Dict{{"learning_rate", object("InSchedule", w)}}}};
+    CHECK_THROWS_WITH(fit(model_of(dense(), {{"optimizer", scheduled}})), from("InSchedule"));
+    CHECK_THROWS_WITH(fit(model_of(dense()), {{"callbacks", List{object("InCallback", w)}}}),
+                      from("InCallback"));
+  }
+}

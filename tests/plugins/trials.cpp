@@ -1,0 +1,51 @@
+// Plugins that end the process that loads them: a process of their own, which is told of in the
+// refusal.
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <csignal>
+
+#include "crescent/registry.h"
+#include "support.h"
+
+using namespace crescent;
+using namespace crescent::plugin_tests;
+using Catch::Contains;
+
+// A sanitizer makes an exit of a crash.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr const char* kSegmentationFault = "while it is loaded";
+#else
+constexpr const char* kSegmentationFault =
+    "crashes while it is loaded: SIGSEGV (Segmentation fault)";
+#endif
+
+TEST_CASE("A plugin that would end the process is refused with what happened") {
+  const std::pair<const char*, const char*> rows[] = {
+      {"exits_at_start", "ends the process while it is loaded, with exit status 3"},
+      {"exits_quietly", "ends the process while it is loaded, with exit status 0"},
+      {"throws_at_start", "crashes while it is loaded: SIGABRT"},
+      {"crashes_in_setup", kSegmentationFault},
+      {"crashes_at_end", "crashes when the process ends: SIGABRT"},
+      {"aborts", "SIGABRT (Aborted); its last words: setup: \\x1b[31mthe table is empty"},
+      {"hangs", "does not come to an end while it is loaded"}};
+  for (const auto& [name, says] : rows) {
+    const std::string message = refusal(library(name));
+    INFO(name << " is refused with: " << message);
+    CHECK_THAT(message, Contains(says) && Contains(library(name)));
+  }
+  for (const char* name :
+       {"Exits", "Quiet", "ThrowsAtStart", "Crashes", "CrashesAtEnd", "Aborts", "Hangs"})
+    CHECK(registry().find("regularizer", name) == nullptr);
+}
+
+TEST_CASE("A plugin may build on one that was loaded before it") {
+  load_plugin(library("good"));
+  CHECK(load_plugin(library("after_good")).loaded);
+}
+
+TEST_CASE("A trial needs nothing of the process but its own child") {
+  const auto before = std::signal(SIGCHLD, SIG_IGN);  // whose end nobody is told of
+  CHECK_THAT(refusal(library("crashes_in_setup")), Contains("while it is loaded"));
+  CHECK(load_plugin(library("throwing")).loaded);
+  std::signal(SIGCHLD, before);
+}
