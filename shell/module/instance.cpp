@@ -58,7 +58,8 @@ Value serialized(const Value& value) {
   }
   if (auto object = value.object_as<Configurable>()) return serialize(object.get());
   if (auto boxed = value.object_as<BoxedTensor>()) return boxed->tensor.to_vector();
-  if (value.is_object()) fail("a function cannot be stored in a configuration; give the class a get_config of its own");
+  if (value.is_object())
+    fail(value, " cannot be stored in a configuration; give the class a get_config of its own");
   return value;
 }
 

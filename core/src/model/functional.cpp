@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "layer/call_arguments.h"
 #include "layer/layer_access.h"
 #include "model/graph.h"
 
@@ -27,22 +28,6 @@ Tensor fit_input(const Tensor& given, const Symbol& wanted, size_t index, const 
     fail("Input ", index, " is incompatible with layer ", model, ": expected shape=", wanted.shape(), ", found shape=", given.shape());
   t = ops::cast(t, wanted.dtype());
   return given.mask() && t.rank() == given.rank() ? t.with_mask(given.mask()) : t;
-}
-
-/// Arguments that JSON can hold; others are left out, as Keras does.
-Dict storable(const Node& node) {
-  Dict arguments;
-  if (node.training) arguments.set("training", *node.training);
-  for (const DictEntry& argument : node.arguments) {
-    try {
-      to_json(argument.value);
-      arguments.set(argument.key, argument.value);
-    } catch (const Error&) {
-      warn("Layer ", node.outbound_layer->name(), " was passed the argument '", argument.key,
-           "' that cannot be stored; it will be missing when the model is loaded.");
-    }
-  }
-  return arguments;
 }
 
 /// Calls of each layer that belong to this graph, numbered from 0.
@@ -78,11 +63,35 @@ List references(const KeptNodes& kept, const std::vector<Symbol>& symbols) {
   return list;
 }
 
+/// Keras 3's way to write an edge of the graph where a value is expected.
+Value tensor_reference(List history) {
+  return Dict{{"class_name", "__keras_tensor__"},
+              {"config", Dict{{"keras_history", std::move(history)}}}};
+}
+
+/// Arguments that JSON can hold; others are left out, as Keras does.
+Dict storable(const KeptNodes& kept, const Node& node) {
+  Dict arguments;
+  if (node.training) arguments.set("training", *node.training);
+  const Dict given = replace_symbols(
+      node.arguments, [&](const Symbol& s) { return tensor_reference(kept.reference(s)); });
+  for (const DictEntry& argument : given) {
+    try {
+      to_json(argument.value);
+      arguments.set(argument.key, argument.value);
+    } catch (const Error&) {
+      warn("Layer ", node.outbound_layer->name(), " was passed the argument '", argument.key,
+           "' that cannot be stored; it will be missing when the model is loaded.");
+    }
+  }
+  return arguments;
+}
+
 Value node_config(const KeptNodes& kept, const Node& node) {
   List entries;
-  const Dict arguments = storable(node);
-  for (const Symbol& s : node.inputs) {
-    List entry = kept.reference(s);
+  const Dict arguments = storable(kept, node);
+  for (size_t i = 0; i + node.argument_inputs < node.inputs.size(); ++i) {
+    List entry = kept.reference(node.inputs[i]);
     entry.push_back(arguments);
     entries.push_back(std::move(entry));
   }
@@ -129,10 +138,7 @@ Tensors Functional::call(const Tensors& inputs, const Call& call) {
   for (const Graph::Call& each : graph.calls) {
     Tensors arguments;
     for (int slot : each.inputs) arguments.push_back(slots[static_cast<size_t>(slot)]);
-    CallOptions options;
-    options.training = each.node->training.value_or(call.training);
-    options.arguments = each.node->arguments;
-    const Tensors results = (*each.node->outbound_layer)(arguments, options);
+    const Tensors results = call_again(*each.node, arguments, call.training);
     for (size_t i = 0; i < results.size(); ++i) slots[static_cast<size_t>(each.outputs[i])] = results[i];
   }
   Tensors outputs;

@@ -145,8 +145,11 @@ Dict ConfigIn::functional(const Dict& config) const {
     const Dict& object = entry.as_dict();
     Dict converted = layer(object).as_dict();
     converted.set("name", name_of_layer(object));
+    auto info = registry().find("layer", class_of(converted));
+    const std::vector<Argument> declared = info ? info->schema.arguments : std::vector<Argument>();
     List nodes;
-    for (const Value& node : object.at("inbound_nodes").as_list()) nodes.push_back(call_in(node));
+    for (const Value& node : object.at("inbound_nodes").as_list())
+      nodes.push_back(call_in(node, declared));
     converted.set("inbound_nodes", std::move(nodes));
     layers.push_back(std::move(converted));
   }
