@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "crescent/layer.h"
+#include "hooks.h"
 
 namespace crescent::lua {
 namespace {
@@ -110,9 +111,16 @@ bool Instance::has(const char* method) const {
   return find_method(L, method);
 }
 
+void Instance::fail_undefined(lua_State* L, const char* method) const {
+  Height height(L);
+  class_.push(L);
+  const std::vector<std::string> defined = defined_functions(L, lua_gettop(L));
+  fail("the class has no ", method, "()", defined.empty() ? "" : "; it defines " + join(defined));
+}
+
 int Instance::push_method(lua_State* L, const char* method) const {
   if (function_) return function_.push(L), 0;
-  if (!find_method(L, method)) fail("the class does not define ", method, "()");
+  if (!find_method(L, method)) fail_undefined(L, method);
   push_object(L, self());
   return 1;
 }

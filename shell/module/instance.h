@@ -53,6 +53,7 @@ class Instance {
   /// Pushes function and self (or the function alone); returns how many arguments self is.
   int push_method(lua_State* L, const char* method) const;
   bool find_method(lua_State* L, const char* method) const;
+  [[noreturn]] void fail_undefined(lua_State* L, const char* method) const;
   ObjectPtr self() const;
 
   Ref class_, attributes_, options_, function_;

@@ -1,6 +1,7 @@
 #include "lua_class.h"
 
 #include "callable.h"
+#include "hooks.h"
 #include "layers.h"
 #include "lua_objects.h"
 #include "models.h"
@@ -133,6 +134,7 @@ void add_defaults(Dict& options, const SchemaData& schema) {
 
 /// A new object of the class from the table of options, without configured().
 std::shared_ptr<Configurable> make_instance(lua_State* L, int class_index, int options_index, const ClassPtr& info) {
+  warn_of_unread_hooks(L, class_index, base_at(L, class_index).name);
   Dict options = known_options(L, class_index, options_index, info->schema);
   add_defaults(options, info->schema);
   auto object = base_at(L, class_index).make(info->schema, options);

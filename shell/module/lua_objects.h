@@ -15,8 +15,12 @@ class LuaLayerOf final : public Base, public Instance {
   void build(const std::vector<Shape>& inputs) override;
   Tensors call(const Tensors& inputs, const Call& call) override;
   Tensors compute_mask(const Tensors& inputs, const Tensors& masks, const Tensors& outputs) override;
+  void reset_states() override;
   Dict get_config() const override { return configuration(Base::get_config()); }
   Dict base_config() const { return Base::get_config(); }
+
+ private:
+  bool resetting_ = false;
 };
 using LuaLayer = LuaLayerOf<Layer>;
 using LuaModel = LuaLayerOf<Model>;
@@ -101,8 +105,12 @@ class LuaCallback final : public LuaObjectOf<Callback> {
   void on_train_end(const Logs& logs) override { tell("on_train_end", logs); }
   void on_epoch_begin(int64_t epoch, const Logs& logs) override { tell("on_epoch_begin", epoch, logs); }
   void on_epoch_end(int64_t epoch, Logs& logs) override;
-  void on_train_batch_begin(int64_t batch, const Logs& logs) override { tell("on_train_batch_begin", batch, logs); }
-  void on_train_batch_end(int64_t batch, const Logs& logs) override { tell("on_train_batch_end", batch, logs); }
+  void on_train_batch_begin(int64_t batch, const Logs& logs) override {
+    tell(has("on_train_batch_begin") ? "on_train_batch_begin" : "on_batch_begin", batch, logs);
+  }
+  void on_train_batch_end(int64_t batch, const Logs& logs) override {
+    tell(has("on_train_batch_end") ? "on_train_batch_end" : "on_batch_end", batch, logs);
+  }
   void on_test_begin(const Logs& logs) override { tell("on_test_begin", logs); }
   void on_test_end(const Logs& logs) override { tell("on_test_end", logs); }
   void on_test_batch_begin(int64_t batch, const Logs& logs) override { tell("on_test_batch_begin", batch, logs); }

@@ -36,8 +36,13 @@ class CRESCENT_API Callback : public Plain {
   virtual void on_train_end(const Logs&) {}
   virtual void on_epoch_begin(int64_t /*epoch, from 0*/, const Logs&) {}
   virtual void on_epoch_end(int64_t /*epoch*/, Logs&) {}        ///< logs hold val_* too; a callback may add (lr)
-  virtual void on_train_batch_begin(int64_t /*batch*/, const Logs&) {}
-  virtual void on_train_batch_end(int64_t /*batch*/, const Logs&) {}
+  virtual void on_train_batch_begin(int64_t batch, const Logs& logs) {
+    on_batch_begin(batch, logs);
+  }
+  virtual void on_train_batch_end(int64_t batch, const Logs& logs) { on_batch_end(batch, logs); }
+  // Other names of the two above.
+  virtual void on_batch_begin(int64_t /*batch*/, const Logs&) {}
+  virtual void on_batch_end(int64_t /*batch*/, const Logs&) {}
   virtual void on_test_begin(const Logs&) {}
   virtual void on_test_end(const Logs&) {}
   virtual void on_test_batch_begin(int64_t /*batch*/, const Logs&) {}
