@@ -87,6 +87,7 @@ const Base& base_at(lua_State* L, int index) {
   lua_rawgetp(L, index, &base_key);
   auto* base = static_cast<const Base*>(lua_touserdata(L, -1));
   lua_pop(L, 1);
+  if (!base) fail("expected a class such as cr.Layer, got a table that has lost what makes it one");
   return *base;
 }
 
