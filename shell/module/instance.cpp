@@ -4,6 +4,7 @@
 
 #include "crescent/layer.h"
 #include "hooks.h"
+#include "roots.h"
 
 namespace crescent::lua {
 namespace {
@@ -70,10 +71,17 @@ const void* super_key() { return &super_address; }
 
 void Instance::adopt(lua_State* L, int class_index, int options_index) {
   class_ = Ref(L, class_index);
-  options_ = Ref(L, options_index);
-  lua_newtable(L);
-  attributes_ = Ref(L, -1);
+  push_object(L, self());
+  lua_pushvalue(L, options_index);
+  lua_setiuservalue(L, -2, kOptions);
+  root(L, -1, *self());
   lua_pop(L, 1);
+}
+
+void Instance::push_user_value(lua_State* L, int which) const {
+  push_object(L, self());
+  lua_getiuservalue(L, -1, which);
+  lua_remove(L, -2);
 }
 
 void Instance::adopt_function(Ref function, std::string name) {
@@ -87,7 +95,7 @@ ObjectPtr Instance::self() const {
 }
 
 bool Instance::find_method(lua_State* L, const char* method) const {
-  attributes_.push(L);
+  push_user_value(L, kAttributes);
   lua_pushstring(L, method);
   if (lua_rawget(L, -2) != LUA_TNIL) return lua_replace(L, -2), true;
   lua_pop(L, 2);
@@ -107,7 +115,7 @@ bool Instance::has(const char* method) const {
   if (!class_) return false;
   lua_State* L = current();
   Height height(L);
-  reserve(L, 4);
+  reserve(L, 8);
   return find_method(L, method);
 }
 
@@ -130,7 +138,7 @@ void Instance::start() {
   lua_State* L = current();
   Height height(L);
   reserve(L, 8);
-  attributes_.push(L);
+  push_user_value(L, kAttributes);
   const int attributes = lua_gettop(L);
   for (const DictEntry& entry : declared_) {
     push_value(L, entry.value);
@@ -138,7 +146,7 @@ void Instance::start() {
   }
   if (has("init")) {
     push_method(L, "init");
-    options_.push(L);
+    push_user_value(L, kOptions);
     protected_call(L, 2, 0);
   }
   track_attributes();
@@ -149,18 +157,18 @@ void Instance::track_attributes() {
   if (!layer) return;
   lua_State* L = current();
   Height height(L);
-  attributes_.push(L);
+  push_user_value(L, kAttributes);
   track(L, *layer, -1);
 }
 
 Value Instance::option(const std::string& name) const {
-  if (!attributes_) {
+  if (!class_) {
     const Value* value = declared_.find(name);
     return value ? *value : Value();
   }
   lua_State* L = current();
   Height height(L);
-  attributes_.push(L);
+  push_user_value(L, kAttributes);
   lua_pushlstring(L, name.data(), name.size());
   lua_rawget(L, -2);
   return serialized(to_value(L, -1));
@@ -174,7 +182,7 @@ Dict Instance::configuration(Dict base) const {
     invoke(L, "get_config", 1);
     return serialized(to_dict(L, -1)).as_dict();
   }
-  options_.push(L);
+  push_user_value(L, kOptions);
   const Dict options = to_dict(L, -1);
   for (const DictEntry& entry : options)
     if (!base.contains(entry.key)) base.set(entry.key, serialized(entry.value));
