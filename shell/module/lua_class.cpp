@@ -392,14 +392,19 @@ constexpr std::pair<std::string_view, MakeFunction> kFunctionKinds[] = {
     {"regularizer", function_object<LuaRegularizer>}, {"constraint", function_object<LuaConstraint>},
     {"schedule", function_object<LuaSchedule>}};
 
-/// The name of the global variable that holds the function, if one does.
-std::string global_name(const Ref& function) {
+/// The name of the global variable that holds the function, if one does and nothing else of the
+/// kind is called so.
+std::string global_name(const Ref& function, std::string_view kind) {
   lua_State* L = current();
   Height height(L);
   function.push(L);
   lua_pushglobaltable(L);
   for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1))
-    if (lua_type(L, -2) == LUA_TSTRING && lua_rawequal(L, -1, -4)) return text_of(L, -2);
+    if (lua_type(L, -2) == LUA_TSTRING && lua_rawequal(L, -1, -4)) {
+      std::string name = text_of(L, -2);
+      const ClassPtr other = registry().find(kind, name);
+      if (!other || other->origin == "Lua") return name;
+    }
   return "function";
 }
 
@@ -473,7 +478,8 @@ Value adapted(const Value& value, std::string_view kind) {
   }
   auto function = value.object_as<LuaFunction>();
   if (!function) return value;
-  if (auto object = function_as(kind, function->function, global_name(function->function))) return Value(object);
+  if (auto object = function_as(kind, function->function, global_name(function->function, kind)))
+    return Value(object);
   fail("a function cannot be used as ", kind);
 }
 

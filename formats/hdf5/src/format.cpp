@@ -7,8 +7,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <set>
 
 #include "atomic_file.h"
+#include "code_names.h"
 #include "config_in.h"
 #include "config_out.h"
 #include "crescent/format.h"
@@ -64,9 +66,19 @@ Dict own_description(Model& model, const Value& config, const Value& compile) {
           {"plugins", plugins_of(model)}};
 }
 
-Node root(Model& model, const SaveOptions& options) {
+/// Of each name once in a process: a model may be saved after every epoch.
+void warn_of_code(const std::string& path, const Value& config, const Value& compile) {
+  static std::set<std::string> told;
+  for (const std::string& name : names_of_code(List{config, compile}))
+    if (told.insert(name).second)
+      warn("'", path, "': '", name, "' is code, which files do not hold: define it again or ",
+           how_to_bring(name));
+}
+
+Node root(Model& model, const std::string& path, const SaveOptions& options) {
   Value config = model_config(model);
   Value compile = model.compiled() && options.include_optimizer ? model.compile_config() : Value();
+  warn_of_code(path, config, compile);
   Node node{"",
             {{"keras_version", std::string(kKerasVersion)},
              {"backend", std::string(kBackend)},
@@ -174,7 +186,7 @@ class Hdf5Format final : public Format {
 
   void save_model(Model& model, const std::string& path, const SaveOptions& options) override {
     check_overwrite(path, options);
-    Tree tree{root(model, options)};
+    Tree tree{root(model, path, options)};
     write_weights(tree, model, "model_weights");
     if (model.compiled() && options.include_optimizer)
       write_optimizer(tree, *model.optimizer(), options.target);
