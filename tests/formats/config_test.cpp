@@ -123,7 +123,7 @@ TEST_CASE("tensors given by name are inputs at their places, or arguments of the
                         "2.15.0");
   CHECK(keras3 == tf_keras);
   auto model = std::dynamic_pointer_cast<Functional>(model_from_config(keras3));
-  const Node& node = *model->outputs().front().node();
+  const crescent::Node& node = *model->outputs().front().node();
   std::vector<std::string> names;
   for (const Symbol& s : node.inputs) names.push_back(s.layer()->name());
   CHECK(names == std::vector<std::string>{"q", "v", "k", "m"});
