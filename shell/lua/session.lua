@@ -100,6 +100,15 @@ local function option_lines(options)
   return table.concat(lines, "\n")
 end
 
+local function argument_lines(arguments)
+  local lines = {}
+  for _, argument in ipairs(arguments) do
+    local default = argument.default == nil and "" or " (default " .. show_value(argument.default, 1, {}) .. ")"
+    lines[#lines + 1] = string.format("  %-22s %s", argument.name, wrapped(argument.doc .. default, (" "):rep(25), 75))
+  end
+  return table.concat(lines, "\n")
+end
+
 local function class_help(class)
   local own, common = {}, {}
   for _, option in ipairs(class.options) do table.insert(option.keyword_only and common or own, option) end
@@ -110,6 +119,9 @@ local function class_help(class)
     local names = {}
     for i, option in ipairs(common) do names[i] = option.name end
     text = text .. "\n\nBy name only: " .. table.concat(names, ", ")
+  end
+  if #class.arguments > 0 then
+    text = text .. "\n\nArguments of a call, by name, beside training and mask:\n" .. argument_lines(class.arguments)
   end
   return text
 end
@@ -237,6 +249,10 @@ local function add_options(path, prefix, found)
   local what = value ~= nil and cr.describe(value)
   if not what then return end
   for _, option in ipairs(what.options or {}) do add_names(found, { option.name }, prefix) end
+  if what.class and what.class.kind == "layer" then
+    for _, argument in ipairs(what.class.arguments) do add_names(found, { argument.name }, prefix) end
+    add_names(found, { "training", "mask" }, prefix)
+  end
   if what.what == "function" and not what.options then add_names(found, what.parameters, prefix) end
 end
 

@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "crescent/tensor.h"
+#include "roots.h"
 
 namespace crescent::lua {
 namespace {
@@ -26,6 +27,7 @@ bool collection_is_due() {
 
 void collect(lua_State* L) {
   collecting = true;
+  settle_roots(L);
   lua_gc(L, LUA_GCCOLLECT);
   collecting = false;
   const int64_t left = live.load(std::memory_order_relaxed);

@@ -3,11 +3,14 @@
 #include "convert.h"
 #include "instance.h"
 #include "object_types.h"
+#include "roots.h"
 
 namespace crescent::lua {
 namespace {
 
 const char handles_key = 0;          // weak table: address of the object -> its userdata
+
+}  // namespace
 
 void push_handles(lua_State* L) {
   if (lua_rawgetp(L, LUA_REGISTRYINDEX, &handles_key) == LUA_TTABLE) return;
@@ -21,14 +24,17 @@ void push_handles(lua_State* L) {
   lua_rawsetp(L, LUA_REGISTRYINDEX, &handles_key);
 }
 
+namespace {
+
 /// A new userdata for the object, with the Lua side of instances of Lua classes.
 void push_new_handle(lua_State* L, const ObjectPtr& object) {
-  new (lua_newuserdatauv(L, sizeof(ObjectPtr), 2)) ObjectPtr(object);
+  new (lua_newuserdatauv(L, sizeof(ObjectPtr), kUserValues)) ObjectPtr(object);
   lua_rawgetp(L, LUA_REGISTRYINDEX, object_type_key(*object));
   lua_setmetatable(L, -2);
+  hold_instances(L, *object);
   auto* instance = dynamic_cast<Instance*>(object.get());
   if (!instance || instance->is_function()) return;
-  instance->push_attributes(L);
+  lua_newtable(L);
   lua_setiuservalue(L, -2, kAttributes);
   instance->push_class(L);
   lua_setiuservalue(L, -2, kClass);
@@ -36,14 +42,21 @@ void push_new_handle(lua_State* L, const ObjectPtr& object) {
 
 }  // namespace
 
-Object* to_object(lua_State* L, int index) {
+Object* peek_object(lua_State* L, int index) {
   const Type* type = type_of(L, index);
-  return type && is_object_type(*type) ? static_cast<ObjectPtr*>(lua_touserdata(L, index))->get() : nullptr;
+  return type && is_object_type(*type) ? static_cast<ObjectPtr*>(lua_touserdata(L, index))->get()
+                                       : nullptr;
+}
+
+Object* to_object(lua_State* L, int index) {
+  Object* object = peek_object(L, index);
+  if (object) root(L, index, *object);
+  return object;
 }
 
 void push_object(lua_State* L, const ObjectPtr& object) {
   if (!object) return lua_pushnil(L);
-  reserve(L, 6);
+  reserve(L, 12);
   push_handles(L);
   if (lua_rawgetp(L, -1, object.get()) == LUA_TUSERDATA) return lua_remove(L, -2);
   lua_pop(L, 1);

@@ -52,13 +52,17 @@ void push_handle(lua_State* L, T value) {
   lua_setmetatable(L, -2);
 }
 
-/// Null when the value at `index` is no object.
+/// Null when the value at `index` is no object. C++ may own the object from here on (roots.h).
 Object* to_object(lua_State* L, int index);
+/// The same for a look that leaves nothing behind.
+Object* peek_object(lua_State* L, int index);
 template <class T>
 std::shared_ptr<T> object_as(lua_State* L, int index) {
   auto* object = dynamic_cast<T*>(to_object(L, index));
   return object ? std::dynamic_pointer_cast<T>(object->shared_from_this()) : nullptr;
 }
+/// The weak table: address of an object -> its userdata.
+void push_handles(lua_State* L);
 /// The one userdata of the object; nil for none.
 void push_object(lua_State* L, const ObjectPtr& object);
 

@@ -4,6 +4,8 @@
 #include <unordered_set>
 
 #include "crescent/layer.h"
+#include "hooks.h"
+#include "roots.h"
 
 namespace crescent::lua {
 namespace {
@@ -62,7 +64,8 @@ Value serialized(const Value& value) {
   }
   if (auto object = value.object_as<Configurable>()) return serialize(object.get());
   if (auto boxed = value.object_as<BoxedTensor>()) return boxed->tensor.to_vector();
-  if (value.is_object()) fail("a function cannot be stored in a configuration; give the class a get_config of its own");
+  if (value.is_object())
+    fail(value, " cannot be stored in a configuration; give the class a get_config of its own");
   return value;
 }
 
@@ -72,10 +75,17 @@ const void* super_key() { return &super_address; }
 
 void Instance::adopt(lua_State* L, int class_index, int options_index) {
   class_ = Ref(L, class_index);
-  options_ = Ref(L, options_index);
-  lua_newtable(L);
-  attributes_ = Ref(L, -1);
+  push_object(L, self());
+  lua_pushvalue(L, options_index);
+  lua_setiuservalue(L, -2, kOptions);
+  root(L, -1, *self());
   lua_pop(L, 1);
+}
+
+void Instance::push_user_value(lua_State* L, int which) const {
+  push_object(L, self());
+  lua_getiuservalue(L, -1, which);
+  lua_remove(L, -2);
 }
 
 void Instance::adopt_function(Ref function, std::string name) {
@@ -89,7 +99,7 @@ ObjectPtr Instance::self() const {
 }
 
 bool Instance::find_method(lua_State* L, const char* method) const {
-  attributes_.push(L);
+  push_user_value(L, kAttributes);
   lua_pushstring(L, method);
   if (lua_rawget(L, -2) != LUA_TNIL) return lua_replace(L, -2), true;
   lua_pop(L, 2);
@@ -109,13 +119,20 @@ bool Instance::has(const char* method) const {
   if (!class_) return false;
   lua_State* L = current();
   Height height(L);
-  reserve(L, 4);
+  reserve(L, 8);
   return find_method(L, method);
+}
+
+void Instance::fail_undefined(lua_State* L, const char* method) const {
+  Height height(L);
+  class_.push(L);
+  const std::vector<std::string> defined = defined_functions(L, lua_gettop(L));
+  fail("the class has no ", method, "()", defined.empty() ? "" : "; it defines " + join(defined));
 }
 
 int Instance::push_method(lua_State* L, const char* method) const {
   if (function_) return function_.push(L), 0;
-  if (!find_method(L, method)) fail("the class does not define ", method, "()");
+  if (!find_method(L, method)) fail_undefined(L, method);
   push_object(L, self());
   return 1;
 }
@@ -125,7 +142,7 @@ void Instance::start() {
   lua_State* L = current();
   Height height(L);
   reserve(L, 8);
-  attributes_.push(L);
+  push_user_value(L, kAttributes);
   const int attributes = lua_gettop(L);
   for (const DictEntry& entry : declared_) {
     push_value(L, entry.value);
@@ -133,7 +150,7 @@ void Instance::start() {
   }
   if (has("init")) {
     push_method(L, "init");
-    options_.push(L);
+    push_user_value(L, kOptions);
     protected_call(L, 2, 0);
   }
   track_attributes();
@@ -144,18 +161,18 @@ void Instance::track_attributes() {
   if (!layer) return;
   lua_State* L = current();
   Height height(L);
-  attributes_.push(L);
+  push_user_value(L, kAttributes);
   track(L, *layer, -1);
 }
 
 Value Instance::option(const std::string& name) const {
-  if (!attributes_) {
+  if (!class_) {
     const Value* value = declared_.find(name);
     return value ? *value : Value();
   }
   lua_State* L = current();
   Height height(L);
-  attributes_.push(L);
+  push_user_value(L, kAttributes);
   lua_pushlstring(L, name.data(), name.size());
   lua_rawget(L, -2);
   return serialized(to_value(L, -1));
@@ -169,7 +186,7 @@ Dict Instance::configuration(Dict base) const {
     invoke(L, "get_config", 1);
     return serialized(to_dict(L, -1)).as_dict();
   }
-  options_.push(L);
+  push_user_value(L, kOptions);
   const Dict options = to_dict(L, -1);
   for (const DictEntry& entry : options)
     if (!base.contains(entry.key)) base.set(entry.key, serialized(entry.value));

@@ -1,6 +1,7 @@
-// Instance: what a C++ object made from a Lua class has on the Lua side: its class, the attributes that methods keep in
-// `self`, and the options it was made with. The C++ object owns them, so they live as long as it does, whether Lua holds a
-// handle or not.
+// Instance: what a C++ object made from a Lua class has on the Lua side: its class, the attributes
+// that methods keep in `self`, and the options it was made with. They are user values of the
+// object's handle, where the collector sees them; roots.h keeps the handle as long as C++ owns the
+// object.
 #pragma once
 #include <lua.hpp>
 
@@ -11,7 +12,7 @@
 namespace crescent::lua {
 
 // User values of an object's userdata.
-inline constexpr int kAttributes = 1, kClass = 2;
+inline constexpr int kAttributes = 1, kClass = 2, kOptions = 3, kHeld = 4, kUserValues = 4;
 /// Key of a class table's parent class (user classes only).
 const void* super_key();
 
@@ -46,16 +47,18 @@ class Instance {
 
   Value option(const std::string& name) const;               ///< a declared option: the attribute now
   void set_option(const std::string& name, const Value& value) { declared_.set(name, value); }
-  void push_attributes(lua_State* L) const { attributes_.push(L); }
   void push_class(lua_State* L) const { class_.push(L); }
 
  private:
+  /// Pushes a user value of the object's handle.
+  void push_user_value(lua_State* L, int which) const;
   /// Pushes function and self (or the function alone); returns how many arguments self is.
   int push_method(lua_State* L, const char* method) const;
   bool find_method(lua_State* L, const char* method) const;
+  [[noreturn]] void fail_undefined(lua_State* L, const char* method) const;
   ObjectPtr self() const;
 
-  Ref class_, attributes_, options_, function_;
+  Ref class_, function_;
   std::string name_;
   Dict declared_;
 };

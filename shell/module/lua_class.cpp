@@ -1,6 +1,7 @@
 #include "lua_class.h"
 
 #include "callable.h"
+#include "hooks.h"
 #include "layers.h"
 #include "lua_objects.h"
 #include "models.h"
@@ -86,6 +87,7 @@ const Base& base_at(lua_State* L, int index) {
   lua_rawgetp(L, index, &base_key);
   auto* base = static_cast<const Base*>(lua_touserdata(L, -1));
   lua_pop(L, 1);
+  if (!base) fail("expected a class such as cr.Layer, got a table that has lost what makes it one");
   return *base;
 }
 
@@ -133,6 +135,7 @@ void add_defaults(Dict& options, const SchemaData& schema) {
 
 /// A new object of the class from the table of options, without configured().
 std::shared_ptr<Configurable> make_instance(lua_State* L, int class_index, int options_index, const ClassPtr& info) {
+  warn_of_unread_hooks(L, class_index, base_at(L, class_index).name);
   Dict options = known_options(L, class_index, options_index, info->schema);
   add_defaults(options, info->schema);
   auto object = base_at(L, class_index).make(info->schema, options);
@@ -216,21 +219,39 @@ int construct(lua_State* L) {
 
 // ---- making classes -----------------------------------------------------------------------------------------------
 
-/// {{"units", 32, "Width."}, ...} in order, or {units = 32} (by name only).
-std::vector<Declared> declared_options(lua_State* L, int index) {
-  std::vector<Declared> options;
-  if (lua_isnoneornil(L, index)) return options;
+/// {{"units", 32, "Width."}, "name", ...} in order, or {units = 32} (by name only).
+std::vector<Declared> declarations(lua_State* L, int index, const char* what) {
+  std::vector<Declared> declared;
+  if (lua_isnoneornil(L, index)) return declared;
   const Value given = to_value(L, index);
   if (given.is_dict()) {
-    for (const DictEntry& entry : given.as_dict()) options.push_back({entry.key, "", entry.value});
-    return options;
+    for (const DictEntry& entry : given.as_dict()) declared.push_back({entry.key, "", entry.value});
+    return declared;
   }
   for (const Value& row : given.as_list()) {
-    if (!row.is_list() || row.as_list().empty()) fail("subclass: expected options as {name, default, doc}, got ", row);
-    const List& parts = row.as_list();
-    options.push_back({parts[0].as_string(), parts.size() > 2 ? parts[2].as_string() : "", parts.size() > 1 ? parts[1] : Value()});
+    const List parts = row.is_string() ? List{row} : row.is_list() ? row.as_list() : List();
+    if (parts.empty()) fail("subclass: expected ", what, " as {name, default, doc}, got ", row);
+    declared.push_back({parts[0].as_string(), parts.size() > 2 ? parts[2].as_string() : "",
+                        parts.size() > 1 ? parts[1] : Value()});
   }
-  return options;
+  return declared;
+}
+
+/// What call takes by name: the parent's arguments and those in the table.
+std::vector<Argument> call_arguments(lua_State* L, int index, const Base& base,
+                                     const ClassPtr& parent) {
+  std::vector<Argument> arguments = parent ? parent->schema.arguments : std::vector<Argument>();
+  for (Declared& declared : declarations(L, index, "arguments of call")) {
+    if (std::string_view(base.kind) != Layer::kKind)
+      fail("subclass: only layers and models have arguments of call");
+    if (declared.name == "training" || declared.name == "mask")
+      fail("subclass: every call has '", declared.name, "'; it is not declared");
+    std::erase_if(arguments,
+                  [&](const Argument& inherited) { return inherited.name == declared.name; });
+    arguments.push_back(
+        {std::move(declared.name), std::move(declared.doc), std::move(declared.value), {}, true});
+  }
+  return arguments;
 }
 
 std::vector<Declared> inherited_options(const ClassPtr& parent) {
@@ -261,11 +282,13 @@ void set_class_metatable(lua_State* L, int table, int parent) {
   lua_setmetatable(L, table);
 }
 
-ClassPtr register_class(lua_State* L, int table, const Base& base, const std::string& name, const std::vector<Declared>& options) {
+ClassPtr register_class(lua_State* L, int table, const Base& base, const std::string& name,
+                        const std::vector<Declared>& options, std::vector<Argument> arguments) {
   ClassInfo info;
   info.kind = base.kind;
   info.name = name;
   info.schema = base.schema(name, options);
+  info.schema.arguments = std::move(arguments);
   info.open_options = true;
   info.plugin = "Lua";
   info.origin = "Lua";
@@ -274,15 +297,17 @@ ClassPtr register_class(lua_State* L, int table, const Base& base, const std::st
   return registry().get(base.kind, name);
 }
 
-/// base:subclass(name, options): a new class table.
+/// base:subclass(name, options, arguments): a new class table.
 int subclass(lua_State* L) {
   check_class(L, "subclass");
-  lua_settop(L, 3);
+  lua_settop(L, 4);
   reserve(L, 12);
   const std::string name = Read<std::string>::from(L, 2);
   const Base& base = base_at(L, 1);
-  std::vector<Declared> options = inherited_options(class_of_table(L, 1));
-  for (Declared& option : declared_options(L, 3)) options.push_back(std::move(option));
+  const ClassPtr parent = class_of_table(L, 1);
+  std::vector<Declared> options = inherited_options(parent);
+  for (Declared& option : declarations(L, 3, "options")) options.push_back(std::move(option));
+  std::vector<Argument> arguments = call_arguments(L, 4, base, parent);
   lua_newtable(L);
   const int table = lua_gettop(L);
   push_string(L, name);
@@ -291,12 +316,12 @@ int subclass(lua_State* L) {
   lua_setfield(L, table, "super");
   lua_pushlightuserdata(L, const_cast<Base*>(&base));
   lua_rawsetp(L, table, &base_key);
-  if (class_of_table(L, 1)) {
+  if (parent) {
     lua_pushvalue(L, 1);
     lua_rawsetp(L, table, super_key());
   }
   set_class_metatable(L, table, 1);
-  push(L, register_class(L, table, base, name, options));
+  push(L, register_class(L, table, base, name, options, std::move(arguments)));
   lua_rawsetp(L, table, &class_key);
   lua_settop(L, table);
   return 1;
@@ -322,7 +347,10 @@ int base_config(lua_State* L) {
 }
 
 void push_new_base(lua_State* L, const Base& base) {
-  static const CallablePtr make_class = raw("subclass", subclass, {"self", "name", "options=nil"}, "A new class derived from this one.");
+  static const CallablePtr make_class =
+      raw("subclass", subclass, {"self", "name", "options=nil", "arguments=nil"},
+          "A new class derived from this one. Options and, of layers, the arguments of call are "
+          "rows {name, default, doc}.");
   static const CallablePtr make_from = raw("from_config", from_config, {"self", "config"});
   static const CallablePtr config = raw("get_config", base_config, {"self"});
   const ObjectPtr sample = base.make(base.schema(base.name, {}), {});
@@ -364,14 +392,19 @@ constexpr std::pair<std::string_view, MakeFunction> kFunctionKinds[] = {
     {"regularizer", function_object<LuaRegularizer>}, {"constraint", function_object<LuaConstraint>},
     {"schedule", function_object<LuaSchedule>}};
 
-/// The name of the global variable that holds the function, if one does.
-std::string global_name(const Ref& function) {
+/// The name of the global variable that holds the function, if one does and nothing else of the
+/// kind is called so.
+std::string global_name(const Ref& function, std::string_view kind) {
   lua_State* L = current();
   Height height(L);
   function.push(L);
   lua_pushglobaltable(L);
   for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1))
-    if (lua_type(L, -2) == LUA_TSTRING && lua_rawequal(L, -1, -4)) return text_of(L, -2);
+    if (lua_type(L, -2) == LUA_TSTRING && lua_rawequal(L, -1, -4)) {
+      std::string name = text_of(L, -2);
+      const ClassPtr other = registry().find(kind, name);
+      if (!other || other->origin == "Lua") return name;
+    }
   return "function";
 }
 
@@ -445,7 +478,8 @@ Value adapted(const Value& value, std::string_view kind) {
   }
   auto function = value.object_as<LuaFunction>();
   if (!function) return value;
-  if (auto object = function_as(kind, function->function, global_name(function->function))) return Value(object);
+  if (auto object = function_as(kind, function->function, global_name(function->function, kind)))
+    return Value(object);
   fail("a function cannot be used as ", kind);
 }
 

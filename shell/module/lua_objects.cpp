@@ -72,7 +72,6 @@ template <class Base>
 Tensors LuaLayerOf<Base>::call(const Tensors& inputs, const Call& call) {
   lua_State* L = current();
   Height height(L);
-  if (!has("call")) return inputs;
   if (is_tracing()) track_attributes();              // layers that were put into tables since
   invoke(L, "call", 1, Inputs{inputs}, Arguments{call});
   return results_of(L, *this);
@@ -86,6 +85,19 @@ Tensors LuaLayerOf<Base>::compute_mask(const Tensors& inputs, const Tensors& mas
   invoke(L, "compute_mask", 1, Inputs{inputs}, Inputs{masks});
   if (lua_isnil(L, -1)) return {};
   return to_tensors(L, -1);
+}
+
+/// Called from the class' own reset_states, it is the base's.
+template <class Base>
+void LuaLayerOf<Base>::reset_states() {
+  if (resetting_ || !has("reset_states")) return Base::reset_states();
+  struct Mark {
+    bool& on;
+    ~Mark() { on = false; }
+  } mark{resetting_ = true};
+  lua_State* L = current();
+  Height height(L);
+  invoke(L, "reset_states", 0);
 }
 
 template class LuaLayerOf<Layer>;

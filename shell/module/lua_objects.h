@@ -15,8 +15,12 @@ class LuaLayerOf final : public Base, public Instance {
   void build(const std::vector<Shape>& inputs) override;
   Tensors call(const Tensors& inputs, const Call& call) override;
   Tensors compute_mask(const Tensors& inputs, const Tensors& masks, const Tensors& outputs) override;
+  void reset_states() override;
   Dict get_config() const override { return configuration(Base::get_config()); }
   Dict base_config() const { return Base::get_config(); }
+
+ private:
+  bool resetting_ = false;
 };
 using LuaLayer = LuaLayerOf<Layer>;
 using LuaModel = LuaLayerOf<Model>;

@@ -3,6 +3,7 @@
 
 #include "batches.h"
 #include "crescent/format.h"
+#include "hooks.h"
 #include "interruption.h"
 #include "layers.h"
 #include "options.h"
@@ -86,6 +87,7 @@ int compile(lua_State* L) {
                                      {"optimizer", "optimizer"}})
     if (Value* value = options.find(option)) *value = adapted(*value, kind);
   model->compile(options);
+  warn_of_own_steps(L, 1);
   return 0;
 }
 

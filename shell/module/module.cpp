@@ -11,6 +11,7 @@
 #include "namespaces.h"
 #include "object_types.h"
 #include "reflection.h"
+#include "roots.h"
 #include "tensors.h"
 
 namespace crescent::lua {
@@ -29,6 +30,11 @@ void set_library(lua_State* L, const char* name, const std::vector<CallablePtr>&
   lua_setfield(L, -2, name);
 }
 
+extern "C" int close_object(lua_State* L) {
+  roots_changed();
+  return close_handle<ObjectPtr>(L);
+}
+
 void create_types(lua_State* L) {
   tensor_type().create(L, handle_key<Tensor>(), close_handle<Tensor>);
   variable_type().create(L, handle_key<Variable>(), close_handle<Variable>);
@@ -36,7 +42,7 @@ void create_types(lua_State* L) {
   node_type().create(L, handle_key<NodePtr>(), close_handle<NodePtr>);
   input_spec_type().create(L, handle_key<InputSpec>(), close_handle<InputSpec>);
   class_type().create(L, handle_key<ClassPtr>(), close_handle<ClassPtr>);
-  for (const ObjectType& type : object_types()) type.type.create(L, &type.type, close_handle<ObjectPtr>);
+  for (const ObjectType& type : object_types()) type.type.create(L, &type.type, close_object);
 }
 
 /// cr.Sequential: called like a class.
@@ -92,6 +98,7 @@ int open(lua_State* L) {
   lua_setfield(L, -2, "_VERSION");
   set_reflection(L);
   watch_tensor_memory();
+  watch_cycles(L);
   return 1;
 }
 

@@ -29,12 +29,18 @@ const std::vector<Namespace>& namespaces() {
 
 const char namespace_key = 0;        // in the metatable of a namespace: its Namespace
 
-const Namespace* namespace_at(lua_State* L, int index) {
+const Namespace* find_namespace(lua_State* L, int index) {
   if (lua_type(L, index) != LUA_TTABLE || !lua_getmetatable(L, index)) return nullptr;
   lua_rawgetp(L, -1, &namespace_key);
   auto* found = static_cast<const Namespace*>(lua_touserdata(L, -1));
   lua_pop(L, 2);
   return found;
+}
+
+const Namespace& namespace_at(lua_State* L, int index) {
+  const Namespace* found = find_namespace(L, index);
+  if (!found) fail_expected(L, index, "a table of classes such as cr.layers");
+  return *found;
 }
 
 // ---- classes of the registry --------------------------------------------------------------------------------------
@@ -68,7 +74,7 @@ ObjectPtr from_config(ClassPtr& info, Value config) {
 
 /// namespace, key
 int index_namespace(lua_State* L) {
-  const Namespace& space = *namespace_at(L, 1);
+  const Namespace& space = namespace_at(L, 1);
   if (lua_type(L, 2) != LUA_TSTRING) fail("cr.", space.name, ": expected the name of a class, got ", describe(L, 2));
   const std::string name = text_of(L, 2);
   try {
@@ -83,7 +89,7 @@ int index_namespace(lua_State* L) {
 
 /// for name, class in pairs(cr.layers)
 int next_class(lua_State* L) {
-  const Namespace& space = *namespace_at(L, 1);
+  const Namespace& space = namespace_at(L, 1);
   const std::vector<std::string> names = registry().names(space.kind);
   const std::string last = lua_isnil(L, 2) ? "" : text_of(L, 2);
   auto place = lua_isnil(L, 2) ? names.begin() : std::upper_bound(names.begin(), names.end(), last);
@@ -188,7 +194,7 @@ void set_namespaces(lua_State* L) {
 }
 
 const char* kind_of_namespace(lua_State* L, int index) {
-  const Namespace* space = namespace_at(L, index);
+  const Namespace* space = find_namespace(L, index);
   return space ? space->kind : nullptr;
 }
 

@@ -34,6 +34,18 @@ List options_of(const SchemaData& schema) {
   return options;
 }
 
+/// What call takes by name.
+List arguments_of(const SchemaData& schema) {
+  List arguments;
+  for (const Argument& argument : schema.arguments) {
+    if (!argument.supported) continue;
+    Dict row{{"name", argument.name}, {"doc", argument.doc}};
+    row.set("default", argument.default_value);
+    arguments.push_back(std::move(row));
+  }
+  return arguments;
+}
+
 Dict describe_function(const Callable& f) {
   Dict result{{"what", "function"}, {"name", f.name()}, {"signature", f.signature()}, {"doc", f.doc()}};
   List parameters;
@@ -50,7 +62,8 @@ Dict describe_class(const ClassInfo& info) {
           {"plugin", info.plugin},
           {"doc", info.schema.description},
           {"aliases", Value(info.aliases)},
-          {"options", options_of(info.schema)}};
+          {"options", options_of(info.schema)},
+          {"arguments", arguments_of(info.schema)}};
 }
 
 Dict describe_members(const Type& type) {

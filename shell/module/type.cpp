@@ -121,8 +121,11 @@ void Type::create(lua_State* L, const void* key, lua_CFunction close) const {
   lua_setfield(L, -2, "__newindex");
   lua_pushcfunction(L, close);
   lua_setfield(L, -2, "__gc");
-  lua_pushstring(L, name_.c_str());
-  lua_setfield(L, -2, "__name");
+  // Metamethods trust their first argument: getmetatable gives Lua the name instead.
+  for (const char* field : {"__name", "__metatable"}) {
+    lua_pushstring(L, name_.c_str());
+    lua_setfield(L, -2, field);
+  }
   each(&Type::metamethods_, [&](const std::string& name, const Callable& callable) {
     push_callable(L, callable);
     lua_setfield(L, -2, name.c_str());

@@ -93,6 +93,50 @@ TEST_CASE("calls of a model inside a model count from 1 in Keras 2 and from 0 he
   CHECK(keras3.as_dict().at("class_name") == Value("Model"));
 }
 
+std::string attention_graph(const std::string& node) {
+  std::string inputs;
+  for (std::string name : {"q", "v", "k", "m"})
+    inputs += R"({"class_name": "InputLayer", "name": ")" + name +
+              R"(", "config": {"batch_input_shape": [null, 3, )" + (name == "m" ? "3" : "4") +
+              R"(], "name": ")" + name + R"("}, "inbound_nodes": []},)";
+  return R"({"class_name": "Functional", "config": {"name": "g", "layers": [)" + inputs +
+         R"({"class_name": "MultiHeadAttention", "name": "a", "config": {"name": "a", "num_heads": 1, "key_dim": 2},
+          "inbound_nodes": [)" +
+         node +
+         R"(]}], "input_layers": [["q", 0, 0], ["v", 0, 0], ["k", 0, 0], ["m", 0, 0]], "output_layers": [["a", 0, 0]]}})";
+}
+
+TEST_CASE("tensors given by name are inputs at their places, or arguments of the call") {
+  auto edge = [](std::string name) {
+    return R"({"class_name": "__keras_tensor__", "config": {"shape": [null, 3, 4], "dtype": "float32", "keras_history": [")" +
+           name + R"(", 0, 0]}})";
+  };
+  Value keras3 =
+      read(attention_graph(R"({"args": [)" + edge("q") + R"(], "kwargs": {"key": )" + edge("k") +
+                           R"(, "value": )" + edge("v") + R"(, "attention_mask": )" + edge("m") +
+                           R"(, "use_causal_mask": true, "training": null}})")
+               .c_str(),
+           "3.15.1");
+  Value tf_keras = read(attention_graph(R"([["q", 0, 0, {"key": ["k", 0, 0], "value": ["v", 0, 0],
+      "attention_mask": ["m", 0, 0], "use_causal_mask": true}]])")
+                            .c_str(),
+                        "2.15.0");
+  CHECK(keras3 == tf_keras);
+  auto model = std::dynamic_pointer_cast<Functional>(model_from_config(keras3));
+  const crescent::Node& node = *model->outputs().front().node();
+  std::vector<std::string> names;
+  for (const Symbol& s : node.inputs) names.push_back(s.layer()->name());
+  CHECK(names == std::vector<std::string>{"q", "v", "k", "m"});
+  CHECK(node.argument_inputs == 1);
+  CHECK(node.arguments.at("use_causal_mask") == Value(true));
+
+  Value written = keras_model_config(model_config(*model), "keras3");
+  CHECK(to_json(written).find(R"("attention_mask": ["m", 0, 0])") != std::string::npos);
+  auto again = std::dynamic_pointer_cast<Functional>(
+      model_from_config(read(to_json(written).c_str(), "2.15.0")));
+  CHECK(model_config(*again) == model_config(*model));
+}
+
 TEST_CASE("compile arguments of every generation") {
   ConfigIn reader("m.h5", {"2.2.4", "tensorflow"});
   Dict old = reader.compile_options(parse_json(

@@ -47,4 +47,111 @@ local worker = coroutine.wrap(function()
 end)
 for _ = 1, 3 do worker() end
 assert(worker():sum():item() == 4)
+-- models and layers that refer to themselves are collected
+local Inner = cr.Layer:subclass "InnerInMemory"
+function Inner:build(shape) self.w = self:add_weight { name = "w", shape = { shape[#shape], 100 } } end
+function Inner:call(t) return t:matmul(self.w) * self.factor end
+local Outer = cr.Model:subclass "OuterInMemory"
+function Outer:init(config)
+  self.inner, self.given = Inner(), config.given
+  self.inner.factor = cr.ones { 100 }
+  self.inner.outer, self.me = function() return self end, { self }
+  self.again = function() return self end
+end
+function Outer:call(t) return self.inner(t) end
+local Watch = cr.callbacks.Callback:subclass "WatchInMemory"
+local data = cr.ones { 2, 1000 }
+
+local alive = setmetatable({}, { __mode = "k" })
+local function count_alive()
+  for _ = 1, 6 do collectgarbage() end
+  local count = 0
+  for _ in pairs(alive) do count = count + 1 end
+  return count
+end
+local function one_model(i)
+  local given = {}
+  local model = Outer { given = given }
+  given.model = model
+  model(data)
+  model.callback = Watch()
+  model.callback.owner = model
+  if i % 20 == 0 then
+    model:compile { optimizer = "adam", loss = "mse" }
+    model:fit(data, cr.ones { 2, 100 }, { verbose = 0, callbacks = { model.callback } })
+  end
+  alive[model], alive[model.inner], alive[model.callback] = true, true, true
+end
+one_model(20)
+local start = resident()
+for i = 1, 200 do one_model(i) end
+local left = count_alive()
+assert(left == 0, left .. " objects that only refer to each other are left")
+local more = resident() - start
+assert(sanitized or more < 30, string.format("%.1f MiB more after 200 models that refer to themselves", more))
+
+-- a graph whose layer refers back to it
+local function one_graph(make)
+  local layer = Inner()
+  layer.factor = cr.ones { 100 }
+  local model = make(layer)
+  model(data)
+  layer.graph = function() return model end
+  alive[model], alive[layer] = true, true
+end
+for _ = 1, 20 do
+  one_graph(function(layer) return cr.Sequential { cr.Input { shape = { 1000 } }, layer } end)
+  one_graph(function(layer) return cr.Sequential { layer } end)
+  one_graph(function(layer)
+    local inputs = cr.Input { shape = { 1000 } }
+    return cr.Model(inputs, cr.layers.Dense(3)(layer(inputs)))
+  end)
+end
+left = count_alive()
+assert(left == 0, left .. " layers and graphs that refer to each other are left")
+
+-- what C++ alone owns keeps its attributes
+local function churn()
+  for _ = 1, 6 do
+    collectgarbage()
+    local waste = {}
+    for i = 1, 200 do waste[i] = cr.ones { 3 } end
+  end
+end
+local function hidden(wrap)
+  local layer = Inner { name = "hidden" }
+  layer.factor, layer.note = cr.ones { 100 } * 3, { deep = { cr.ones { 2 } } }
+  return wrap(layer)
+end
+local function check_kept(model, find)
+  churn()
+  local first = model(data)
+  churn()
+  assert(find(model).note.deep[1]:sum():item() == 2 and find(model).factor:sum():item() == 300)
+  churn()
+  assert((model(data) - first):abs():max():item() == 0)
+end
+check_kept(hidden(function(l) return cr.Sequential { cr.Input { shape = { 1000 } }, l } end), function(m) return m:get_layer "hidden" end)
+check_kept(hidden(function(l) return cr.Sequential { cr.Sequential { l } } end), function(m) return m.layers[1]:get_layer "hidden" end)
+check_kept(hidden(function(l)
+  local inner = cr.Sequential { cr.Input { shape = { 1000 } }, l }
+  churn()
+  local outer = cr.Sequential { cr.Input { shape = { 1000 } } }
+  outer:add(inner)
+  return outer
+end), function(m) return m.layers[1]:get_layer "hidden" end)
+check_kept(hidden(function(l)
+  local inputs = cr.Input { shape = { 1000 } }
+  local first = cr.Model(inputs, cr.layers.Dense(2)(l(inputs)))
+  churn()
+  return cr.Model(first.inputs, first.layers[2].output)
+end), function(m) return m:get_layer "hidden" end)
+check_kept(hidden(function(l)
+  local Holder = cr.Model:subclass "HolderInMemory"
+  function Holder:init() self.parts = { l } end
+  function Holder:call(t) return self.parts[1](t) end
+  local holder = Holder()
+  l = nil
+  return holder
+end), function(m) return m.layers[1] end)
 print "ok memory"

@@ -27,16 +27,24 @@ namespace crescent {
 struct CRESCENT_API Call {
   bool training = false;
   Tensors masks;                ///< one an input, no tensor where there is none; empty when no input has one
-  Dict arguments;               ///< other keyword arguments of the user: use_causal_mask, ...
+  Dict arguments;               ///< declared with Schema::argument; tensors are boxed
 
   const Tensor& mask(size_t input = 0) const;     ///< no tensor when there is none
+  /// As given, else the declared default; null when there is neither.
+  const Value& argument(std::string_view name) const;
+  /// A boolean argument.
+  bool flag(std::string_view name) const {
+    return !argument(name).is_null() && argument(name).as_bool();
+  }
+  /// An argument that is a tensor; no tensor when it was not given.
+  Tensor tensor(std::string_view name) const;
 };
 
 /// Options of operator(): training unset is inherited from the call around it, else false.
 struct CallOptions {
   std::optional<bool> training;
   Tensors masks;                ///< explicit masks win over those that travel with the tensors
-  Dict arguments;
+  Dict arguments;               ///< those that the layer declares; tensors and symbols are boxed
 };
 
 /// float32, mixed_bfloat16, ...: dtype of the computation and of the variables.
@@ -101,6 +109,8 @@ class CRESCENT_API Layer : public Configurable {
   virtual bool stateful() const { return false; }
   virtual void reset_states();
   void configured() override;
+  /// What call takes beside inputs, training and mask: as declared in describe.
+  virtual const std::vector<Argument>& call_arguments() const;
 
   // ---- identity and state ----------------------------------------------------------------------
   const std::string& name() const { return name_; }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "crescent/tensor.h"
+#include "crescent/value.h"
 
 namespace crescent {
 
@@ -39,14 +40,24 @@ class CRESCENT_API Symbol {
 };
 CRESCENT_API std::string to_text(const Symbol& symbol);   ///< <Symbol shape=(None, 3) dtype=float32 (created by layer 'dense_1')>
 
+/// A Symbol inside a Value: an argument of a call.
+class CRESCENT_API BoxedSymbol final : public Object {
+ public:
+  explicit BoxedSymbol(Symbol s) : symbol(std::move(s)) {}
+  ~BoxedSymbol() override;
+  std::string class_name() const override { return "Symbol"; }
+  Symbol symbol;
+};
+
 /// One call of a layer on symbols.
 class CRESCENT_API Node {
  public:
   std::shared_ptr<Layer> outbound_layer;        ///< the layer called
-  std::vector<Symbol> inputs;
+  std::vector<Symbol> inputs;                   ///< of the call, then those among its arguments
+  size_t argument_inputs = 0;                   ///< how many of them are arguments
   std::vector<Tensor> outputs;                  ///< abstract, with masks
   std::optional<bool> training;                 ///< given by the user
-  Dict arguments;                               ///< other keyword arguments given by the user
+  Dict arguments;                               ///< other keyword arguments; symbols are boxed
   int index = 0;                                ///< position among the layer's inbound nodes
 
   std::vector<Symbol> output_symbols(const NodePtr& self) const;

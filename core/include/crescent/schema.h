@@ -81,6 +81,15 @@ struct CRESCENT_API Field {
   std::shared_ptr<const FieldAccess> access;
 };
 
+/// What call takes beside its inputs, `training` and `mask`: use_causal_mask, initial_state.
+struct Argument {
+  std::string name;
+  std::string doc;                     ///< of one that is not supported: why
+  Value default_value;                 ///< of the argument's kind; null: anything, tensors too
+  std::optional<int> place;            ///< of the input (from 0) that this is another way to give
+  bool supported = true;               ///< false: Keras has it, this class refuses it
+};
+
 /// The declared options of one class, without its C++ type.
 class CRESCENT_API SchemaData {
  public:
@@ -94,6 +103,7 @@ class CRESCENT_API SchemaData {
   std::string title;                   ///< class name, first word of every message
   std::string description;
   std::vector<Field> fields;
+  std::vector<Argument> arguments;     ///< of call
 
   const Field* find(std::string_view name) const;        ///< by name or alias
   std::vector<std::string> names() const;
@@ -200,6 +210,21 @@ class Schema : public SchemaBuilder {
   Schema& alias(std::string_view name) { return add_alias(name), *this; }
   Schema& not_stored() { return last().stored = false, *this; }
   Schema& omit_null() { return last().omit_null = true, *this; }
+  /// What call takes by name; call finds it in Call::argument(name).
+  Schema& argument(std::string name, Value default_value, std::string doc) {
+    Argument argument{std::move(name), std::move(doc), std::move(default_value), {}, true};
+    return data_.arguments.push_back(std::move(argument)), *this;
+  }
+  /// An input that can be given by name too, a list also those after it: they join the inputs.
+  Schema& input(std::string name, int place, std::string doc) {
+    data_.arguments.push_back({std::move(name), std::move(doc), {}, place, true});
+    return *this;
+  }
+  /// An argument that Keras has and this class refuses.
+  Schema& unsupported_argument(std::string name, std::string why) {
+    data_.arguments.push_back({std::move(name), std::move(why), {}, {}, false});
+    return *this;
+  }
   /// Fields declared from here on (until false) can only be given by name.
   Schema& keyword_only(bool on) { return keyword_only_ = on, *this; }
 

@@ -81,7 +81,10 @@ void Layer::build_for(const std::vector<Shape>& inputs) {
   if (built_) return;
   const OutsideTrace outside;
   LayerAccess::ensure_name(*this);
-  LayerAccess::named(*this, [&] { build(inputs); });
+  LayerAccess::named(*this, [&] {
+    if (inputs.empty()) fail("expected the shapes of the inputs to build for, got none");
+    build(inputs);
+  });
   built_ = true;
   if (!initial_weights_.is_null()) set_weights(tensors_of(initial_weights_));
 }

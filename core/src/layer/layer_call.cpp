@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "crescent/program.h"
+#include "layer/call_arguments.h"
 #include "layer/call_frame.h"
 #include "layer/layer_access.h"
 #include "layer/outside_trace.h"
@@ -23,6 +24,7 @@ std::string shapes_text(const Tensors& tensors) {
 }
 
 void check_tensors(const std::string& layer, const Tensors& inputs) {
+  if (inputs.empty()) fail_in_layer(layer, "Layer ", layer, " was called without inputs");
   for (const Tensor& t : inputs)
     if (!t)
       fail_in_layer(layer, "Layer ", layer,
@@ -144,10 +146,15 @@ Tensors Layer::run(const Tensors& given, const CallOptions& options) {
     build_for(shapes_of(given));
     check_specs(input_specs_, name_, given);
   }
+  if (options.masks.size() > given.size())
+    fail("expected at most a mask an input, got ", options.masks.size(), " masks for ",
+         given.size(), " inputs");
   Tensors inputs = with_masks(given, options.masks);
   if (autocast_) LayerAccess::cast_to_compute(*this, inputs);
   const Tensors masks = masks_of(inputs);
-  Tensors outputs = LayerAccess::call(*this, inputs, {frame.training(), supports_masking() ? masks : Tensors(), options.arguments});
+  Tensors outputs = LayerAccess::call(*this, inputs,
+                                      {frame.training(), supports_masking() ? masks : Tensors(),
+                                       with_defaults(call_arguments(), options.arguments)});
   for (const Tensor& t : outputs)
     if (activity_regularizer_)
       add_loss(blaming(*activity_regularizer_,
@@ -158,7 +165,13 @@ Tensors Layer::run(const Tensors& given, const CallOptions& options) {
 
 Tensors Layer::operator()(const Tensors& inputs, const CallOptions& options) {
   LayerAccess::ensure_name(*this);
-  return LayerAccess::named(*this, [&] { return run(inputs, options); });
+  return LayerAccess::named(*this, [&] {
+    if (options.arguments.empty()) return run(inputs, options);
+    Tensors all = inputs;
+    CallOptions arranged = options;
+    arrange_arguments(*this, arranged.arguments, all);
+    return run(all, arranged);
+  });
 }
 
 Tensor Layer::operator()(const Tensor& input, const CallOptions& options) {
@@ -170,16 +183,8 @@ Tensor Layer::operator()(const Tensor& input, const CallOptions& options) {
 }
 
 std::vector<Symbol> Layer::operator()(const std::vector<Symbol>& inputs, const CallOptions& options) {
-  Tensors abstract;
-  for (const Symbol& s : inputs) {
-    if (!s)
-      fail_in_layer(name_, "Layer ", name_,
-                    " was called with an input that isn't a symbolic tensor.");
-    abstract.push_back(s.abstract());
-  }
+  LayerAccess::ensure_name(*this);
   const NodePtr node = LayerAccess::make_node();
-  node->outputs = run_abstractly([&](const Tensors& tensors) { return (*this)(tensors, options); }, abstract);
-  LayerAccess::forget_losses(*this);
   node->outbound_layer = std::static_pointer_cast<Layer>(weak_from_this().lock());
   if (!node->outbound_layer)
     fail_in_layer(name_, "Layer ", name_,
@@ -187,6 +192,26 @@ std::vector<Symbol> Layer::operator()(const std::vector<Symbol>& inputs, const C
   node->inputs = inputs;
   node->training = options.training;
   node->arguments = options.arguments;
+  LayerAccess::named(*this, [&] { arrange_arguments(*this, node->arguments, node->inputs); });
+  for (const Symbol& s : symbols_in(node->arguments)) {
+    node->inputs.push_back(s);
+    ++node->argument_inputs;
+  }
+  Tensors abstract;
+  for (const Symbol& s : node->inputs) {
+    if (!s)
+      fail_in_layer(name_, "Layer ", name_,
+                    " was called with an input that isn't a symbolic tensor.");
+    abstract.push_back(s.abstract());
+  }
+  for (const Tensor& mask : options.masks)
+    if (mask)
+      fail_in_layer(
+          name_, "Layer ", name_,
+          ": symbols carry their own masks; a mask can be given when the inputs are tensors");
+  node->outputs = run_abstractly(
+      [&](const Tensors& tensors) { return call_again(*node, tensors, {}); }, abstract);
+  LayerAccess::forget_losses(*this);
   LayerAccess::add_node(node);
   return node->output_symbols(node);
 }

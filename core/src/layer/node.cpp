@@ -22,6 +22,8 @@ void delete_in_turn(Node* node) {
 
 }  // namespace
 
+BoxedSymbol::~BoxedSymbol() = default;
+
 NodePtr LayerAccess::make_node() { return NodePtr(new Node, delete_in_turn); }
 
 const Tensor& Symbol::abstract() const {

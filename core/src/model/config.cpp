@@ -1,5 +1,6 @@
 #include "model/config.h"
 
+#include <algorithm>
 #include <map>
 
 #include "layer/input_layer.h"
@@ -105,6 +106,23 @@ class GraphBuilder {
     return progress;
   }
 
+  /// Edges of the graph inside an argument's value as symbols; false when one does not exist yet.
+  bool resolve(Value& value) const {
+    if (value.is_list())
+      return std::all_of(value.as_list().begin(), value.as_list().end(),
+                         [&](Value& item) { return resolve(item); });
+    if (!value.is_dict()) return true;
+    Dict& dict = value.as_dict();
+    const Value* class_name = dict.find("class_name");
+    if (class_name && *class_name == Value("__keras_tensor__")) {
+      const Symbol* symbol = find(Reference(dict.at("config").as_dict().at("keras_history")));
+      if (symbol) value = Value(std::make_shared<BoxedSymbol>(*symbol));
+      return symbol;
+    }
+    return std::all_of(dict.begin(), dict.end(),
+                       [&](DictEntry& entry) { return resolve(entry.value); });
+  }
+
   bool call(Pending& pending, const std::string& name) {
     std::vector<Symbol> inputs;
     CallOptions options;
@@ -114,8 +132,13 @@ class GraphBuilder {
       inputs.push_back(*symbol);
       for (const DictEntry& argument : r.arguments) {
         if (argument.value.is_null() || argument.key == "mask") continue;
-        if (argument.key == "training") options.training = argument.value.as_bool();
-        else options.arguments.set(argument.key, argument.value);
+        if (argument.key == "training") {
+          options.training = argument.value.as_bool();
+          continue;
+        }
+        Value value = argument.value;
+        if (!resolve(value)) return false;
+        options.arguments.set(argument.key, std::move(value));
       }
     }
     if (inputs.empty()) fail("Layer ", name, ": a call in the configuration has no inputs");

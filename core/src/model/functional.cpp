@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "layer/call_arguments.h"
 #include "layer/layer_access.h"
 #include "model/graph.h"
 
@@ -35,22 +36,6 @@ void check_results(const Tensors& results, const Node& node, const std::string& 
                   "; make the model anew");
 }
 
-/// Arguments that JSON can hold; others are left out, as Keras does.
-Dict storable(const Node& node) {
-  Dict arguments;
-  if (node.training) arguments.set("training", *node.training);
-  for (const DictEntry& argument : node.arguments) {
-    try {
-      to_json(argument.value);
-      arguments.set(argument.key, argument.value);
-    } catch (const Error&) {
-      warn("Layer ", node.outbound_layer->name(), " was passed the argument '", argument.key,
-           "' that cannot be stored; it will be missing when the model is loaded.");
-    }
-  }
-  return arguments;
-}
-
 /// Calls of each layer that belong to this graph, numbered from 0.
 class KeptNodes {
  public:
@@ -80,11 +65,35 @@ List references(const KeptNodes& kept, const std::vector<Symbol>& symbols) {
   return list;
 }
 
+/// Keras 3's way to write an edge of the graph where a value is expected.
+Value tensor_reference(List history) {
+  return Dict{{"class_name", "__keras_tensor__"},
+              {"config", Dict{{"keras_history", std::move(history)}}}};
+}
+
+/// Arguments that JSON can hold; others are left out, as Keras does.
+Dict storable(const KeptNodes& kept, const Node& node) {
+  Dict arguments;
+  if (node.training) arguments.set("training", *node.training);
+  const Dict given = replace_symbols(
+      node.arguments, [&](const Symbol& s) { return tensor_reference(kept.reference(s)); });
+  for (const DictEntry& argument : given) {
+    try {
+      to_json(argument.value);
+      arguments.set(argument.key, argument.value);
+    } catch (const Error&) {
+      warn("Layer ", node.outbound_layer->name(), " was passed the argument '", argument.key,
+           "' that cannot be stored; it will be missing when the model is loaded.");
+    }
+  }
+  return arguments;
+}
+
 Value node_config(const KeptNodes& kept, const Node& node) {
   List entries;
-  const Dict arguments = storable(node);
-  for (const Symbol& s : node.inputs) {
-    List entry = kept.reference(s);
+  const Dict arguments = storable(kept, node);
+  for (size_t i = 0; i + node.argument_inputs < node.inputs.size(); ++i) {
+    List entry = kept.reference(node.inputs[i]);
     entry.push_back(arguments);
     entries.push_back(std::move(entry));
   }
@@ -139,10 +148,7 @@ Tensors Functional::call(const Tensors& inputs, const Call& call) {
   for (const Graph::Call& each : graph.calls) {
     Tensors arguments;
     for (int slot : each.inputs) arguments.push_back(slots[static_cast<size_t>(slot)]);
-    CallOptions options;
-    options.training = each.node->training.value_or(call.training);
-    options.arguments = each.node->arguments;
-    const Tensors results = (*each.node->outbound_layer)(arguments, options);
+    const Tensors results = call_again(*each.node, arguments, call.training);
     check_results(results, *each.node, name());
     for (size_t i = 0; i < results.size(); ++i) slots[static_cast<size_t>(each.outputs[i])] = results[i];
   }

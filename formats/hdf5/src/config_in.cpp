@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "code_names.h"
 #include "crescent/model.h"
 #include "graph_in.h"
 #include "objects.h"
@@ -97,6 +98,10 @@ void ConfigIn::fail_unknown(const std::string& class_name, const Dict& object) c
   if (class_name == "Lambda")
     fail(which, ". The code of a Lambda is never loaded from a file: define a layer instead");
   const Value* origin = plugins_.is_dict() ? plugins_.as_dict().find(class_name) : nullptr;
+  if (origin && origin->is_list() && !origin->as_list().empty() &&
+      origin->as_list().front() == Value("Lua"))
+    fail(which, ". It is a class from Lua: define it before loading, or ",
+         how_to_bring(class_name));
   if (origin && origin->is_list() && origin->as_list().size() == 2)
     fail(which, ". It was saved from plugin ", origin->as_list()[0], ", version ",
          origin->as_list()[1], ": load that plugin first");
@@ -142,8 +147,11 @@ Dict ConfigIn::functional(const Dict& config) const {
     const Dict& object = entry.as_dict();
     Dict converted = layer(object).as_dict();
     converted.set("name", name_of_layer(object));
+    auto info = registry().find("layer", class_of(converted));
+    const std::vector<Argument> declared = info ? info->schema.arguments : std::vector<Argument>();
     List nodes;
-    for (const Value& node : object.at("inbound_nodes").as_list()) nodes.push_back(call_in(node));
+    for (const Value& node : object.at("inbound_nodes").as_list())
+      nodes.push_back(call_in(node, declared));
     converted.set("inbound_nodes", std::move(nodes));
     layers.push_back(std::move(converted));
   }
@@ -189,7 +197,23 @@ Value ConfigIn::plain_object(const Dict& object) const {
     if (registry().find(kind, registered_name(name)))
       return Dict{{"class_name", registered_name(name)},
                   {"config", options(kind, registered_name(name), config)}};
+  if (!registry().find("layer", registered_name(name)))
+    fail("'", path_, "': Unknown class or function: ", name, ". If it is one of yours, ",
+         how_to_bring(name));
   return layer(object);
+}
+
+/// What an option takes by name must exist: a function that the model was made with is not in the
+/// file.
+Value ConfigIn::known(const std::string& class_name, const Field& field, const Value& value) const {
+  std::string kind = kind_of_option(field);
+  if (kind.empty() || !value.is_string()) return value;
+  std::string name = registered_name(value.as_string());
+  if (!registry().find(kind, name))
+    fail("'", path_, "': ", class_name, ": option '", field.name, "': unknown ", kind, " '", name,
+         "'", did_you_mean(name, registry().all_names(kind)), ". If it is a function of yours, ",
+         how_to_bring(name));
+  return name;
 }
 
 namespace {
@@ -243,6 +267,7 @@ Dict ConfigIn::options(std::string_view kind, const std::string& class_name,
     if (option == "axis" && class_name == "BatchNormalization" && value.is_list() &&
         value.as_list().size() == 1)
       value = Value(value.as_list().front());  // tf.keras
+    if (const Field* field = schema.find(option)) value = known(class_name, *field, value);
     result.set(option, std::move(value));
   }
   for (const OldDefault& row : kOldDefaults)

@@ -5,7 +5,7 @@
 #pragma once
 #include <string>
 
-#include "crescent/value.h"
+#include "crescent/schema.h"
 #include "origin.h"
 
 namespace crescent::hdf5 {
@@ -28,6 +28,7 @@ class ConfigIn {
   Value nested(const Value& value) const;
   Value plain_object(const Dict& object) const;
   Dict options(std::string_view kind, const std::string& class_name, const Dict& config) const;
+  Value known(const std::string& class_name, const Field& field, const Value& value) const;
   std::string registered_name(const std::string& class_name) const;
   [[noreturn]] void fail_unknown(const std::string& class_name, const Dict& object) const;
 

@@ -210,9 +210,29 @@ class Writer {
     for (const Value& item : list.as_list()) {
       List parts = item.as_list();
       if (models.count(parts[0].as_string())) parts[1] = parts[1].as_int() + first_node_;
+      if (parts.size() > 3) parts[3] = argument(parts[3], models);
       result.push_back(std::move(parts));
     }
     return result;
+  }
+
+  /// An argument of a call; edges of the graph inside it as tf.keras writes them: [layer, node,
+  /// tensor].
+  Value argument(const Value& value, const std::set<std::string>& models) const {
+    if (value.is_list()) {
+      List items;
+      for (const Value& item : value.as_list()) items.push_back(argument(item, models));
+      return items;
+    }
+    if (!value.is_dict()) return value;
+    if (is_object(value) && class_of(value) == "__keras_tensor__")
+      return references(List{config_of(value.as_dict()).at("keras_history")}, models)
+          .as_list()
+          .front();
+    Dict dict;
+    for (const DictEntry& entry : value.as_dict())
+      dict.set(entry.key, argument(entry.value, models));
+    return dict;
   }
 
   int64_t first_node_;

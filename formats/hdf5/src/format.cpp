@@ -7,8 +7,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <set>
 
 #include "callback_states.h"
+#include "code_names.h"
 #include "config_in.h"
 #include "config_out.h"
 #include "crescent/file.h"
@@ -74,10 +76,21 @@ Dict own_description(Model& model, const Value& config, const Value& compile, Va
           {"plugins", plugins_of(model)}};
 }
 
-/// Of a file that holds `tree`.
-Node root(Model& model, const SaveOptions& options, Value callback_states, const Tree& tree) {
+/// Of each name once in a process: a model may be saved after every epoch.
+void warn_of_code(const std::string& path, const Value& config, const Value& compile) {
+  static std::set<std::string> told;
+  for (const std::string& name : names_of_code(List{config, compile}))
+    if (told.insert(name).second)
+      warn("'", path, "': '", name, "' is code, which files do not hold: define it again or ",
+           how_to_bring(name));
+}
+
+/// Of a file at `path` that holds `tree`.
+Node root(Model& model, const std::string& path, const SaveOptions& options, Value callback_states,
+          const Tree& tree) {
   Value config = model_config(model);
   Value compile = model.compiled() && options.include_optimizer ? model.compile_config() : Value();
+  warn_of_code(path, config, compile);
   Node node{"",
             {{"keras_version", std::string(kKerasVersion)},
              {"backend", std::string(kBackend)},
@@ -198,7 +211,7 @@ class Hdf5Format final : public Format {
     if (model.compiled() && options.include_optimizer)
       write_optimizer(tree, *model.optimizer(), options.target);
     write_random_state(tree, model);
-    tree.insert(tree.begin(), root(model, options, std::move(states), tree));
+    tree.insert(tree.begin(), root(model, path, options, std::move(states), tree));
     save(tree, path);
   }
 

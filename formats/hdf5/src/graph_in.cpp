@@ -36,16 +36,60 @@ void collect_references(const Value& value, List& found) {
   }
 }
 
-/// Arguments of a call: tensors among them join the inputs, the rest stays by name. Masks travel by
-/// themselves.
-Dict split_arguments(const Dict& arguments, List& inputs) {
+/// The value with every reference in it in the one form that Crescent knows.
+Value marked(const Value& value) {
+  const Value* history = keras_tensor_history(value);
+  const Value& reference = history ? *history : value;
+  if (is_reference(reference)) {
+    const List& items = reference.as_list();
+    return Dict{{"class_name", "__keras_tensor__"},
+                {"config", Dict{{"keras_history", List{items[0], items[1], items[2]}}}}};
+  }
+  if (value.is_list()) {
+    List items;
+    for (const Value& item : value.as_list()) items.push_back(marked(item));
+    return items;
+  }
+  if (!value.is_dict()) return value;
+  Dict dict;
+  for (const DictEntry& entry : value.as_dict()) dict.set(entry.key, marked(entry.value));
+  return dict;
+}
+
+/// Calls f(history) for every reference in arguments of a call.
+template <class V, class F>
+void each_history(V& value, F f) {
+  if (value.is_list()) {
+    for (auto& item : value.as_list()) each_history(item, f);
+  } else if (value.is_dict()) {
+    auto& dict = value.as_dict();
+    if (keras_tensor_history(value))
+      return f(dict.find("config")->as_dict().find("keras_history")->as_list());
+    for (auto& entry : dict) each_history(entry.value, f);
+  }
+}
+
+/// Arguments of a call: tensors that are inputs by another name join the inputs, at their place
+/// when the layer declares one; the rest stays by name. Masks travel by themselves.
+Dict split_arguments(const Dict& arguments, const std::vector<Argument>& declared, List& inputs) {
   Dict rest;
+  std::map<int, List> placed;
   for (const DictEntry& entry : arguments) {
     if (entry.key == "mask" || entry.value.is_null()) continue;
-    size_t before = inputs.size();
-    collect_references(entry.value, inputs);
-    if (inputs.size() == before) rest.set(entry.key, entry.value);
+    List references;
+    collect_references(entry.value, references);
+    auto argument = std::find_if(declared.begin(), declared.end(),
+                                 [&](const Argument& a) { return a.name == entry.key; });
+    bool known = argument != declared.end();
+    if (references.empty() || (known && !argument->place)) {
+      rest.set(entry.key, marked(entry.value));
+      continue;
+    }
+    List& place = known ? placed[*argument->place] : inputs;
+    place.insert(place.end(), references.begin(), references.end());
   }
+  for (const auto& [place, references] : placed)
+    inputs.insert(inputs.end(), references.begin(), references.end());
   return rest;
 }
 
@@ -65,18 +109,26 @@ class NestedCounting {
   }
 
   void rewrite(List& references) const {
+    auto count_from_zero = [&](List& items) {
+      if (from_one(items[0].as_string())) items[1] = items[1].as_int() - 1;
+    };
     for (Value& reference : references) {
       List& items = reference.as_list();
-      if (from_one(items[0].as_string())) items[1] = items[1].as_int() - 1;
+      count_from_zero(items);
+      if (items.size() > 3) each_history(items[3], count_from_zero);
     }
   }
 
  private:
   void look_at(const List& references) {
-    for (const Value& reference : references) {
-      const List& items = reference.as_list();
+    auto look = [&](const List& items) {
       auto highest = highest_.try_emplace(items[0].as_string(), 0).first;
       highest->second = std::max(highest->second, items[1].as_int());
+    };
+    for (const Value& reference : references) {
+      const List& items = reference.as_list();
+      look(items);
+      if (items.size() > 3) each_history(items[3], look);
     }
   }
   bool from_one(const std::string& name) const {
@@ -92,13 +144,14 @@ class NestedCounting {
 
 }  // namespace
 
-Value call_in(const Value& node) {
+Value call_in(const Value& node, const std::vector<Argument>& declared) {
   List inputs;
   Dict arguments;
   if (node.is_dict()) {
     if (const Value* args = node.as_dict().find("args")) collect_references(*args, inputs);
     const Value* kwargs = node.as_dict().find("kwargs");
-    if (kwargs && kwargs->is_dict()) arguments = split_arguments(kwargs->as_dict(), inputs);
+    if (kwargs && kwargs->is_dict())
+      arguments = split_arguments(kwargs->as_dict(), declared, inputs);
   } else {
     List items = is_reference(node) ? List{node} : node.as_list();
     for (const Value& item : items) {
@@ -106,7 +159,7 @@ Value call_in(const Value& node) {
       collect_references(item, inputs);
       const List& parts = item.as_list();
       if (parts.size() > 3 && parts[3].is_dict())
-        arguments = split_arguments(parts[3].as_dict(), inputs);
+        arguments = split_arguments(parts[3].as_dict(), declared, inputs);
     }
   }
   for (Value& input : inputs) input.as_list().push_back(arguments);

@@ -1,12 +1,12 @@
 // The edges of a graph as Keras 2 and Keras 3 write them, in one form: every call of a layer is a
 // list of [layer, node, tensor, arguments], and nodes count from 0.
 #pragma once
-#include "crescent/value.h"
+#include "crescent/schema.h"
 
 namespace crescent::hdf5 {
 
-/// One entry of inbound_nodes.
-Value call_in(const Value& node);
+/// One entry of inbound_nodes, of a layer whose call takes these arguments.
+Value call_in(const Value& node, const std::vector<Argument>& declared);
 
 /// input_layers and output_layers: one reference, a list or any nest of them -> a list.
 List references_in(const Value& ends);

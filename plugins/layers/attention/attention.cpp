@@ -9,24 +9,50 @@ namespace {
 class MultiHeadAttention final : public Layer {
  public:
   static void describe(Schema<MultiHeadAttention>& s) {
-    s.doc("Attention of several heads. Called on (query, value[, key]): (batch, t, d), (batch, s, d') -> (batch, t, d). "
-          "Call options: attention_mask (batch, t, s), use_causal_mask, return_attention_scores.")
-        .field("num_heads", &MultiHeadAttention::heads_, "Number of heads.").required().min(1)
-        .field("key_dim", &MultiHeadAttention::key_dim_, "Width of a head's query and key.").required().min(1)
-        .field("value_dim", &MultiHeadAttention::value_dim_, "Width of a head's value; null: key_dim.")
-        .field("dropout", &MultiHeadAttention::dropout_, "Share of attention dropped in training.").min(0).max(1)
+    s.doc(
+         "Attention of several heads. Called on (query, value[, key]): (batch, t, d), (batch, s, "
+         "d') -> (batch, t, d).")
+        .input("query", 0, "What asks.")
+        .input("value", 1, "What is asked.")
+        .input("key", 2, "What the query is compared with; not given: the value.")
+        .argument("query_mask", {},
+                  "Steps of the query that count: (batch, t); not given: the query's own mask.")
+        .argument("value_mask", {}, "Steps of the value that count: (batch, s).")
+        .argument("key_mask", {}, "Steps of the key that count: (batch, s).")
+        .argument("attention_mask", {}, "Which step may see which: (batch, t, s).")
+        .argument("return_attention_scores", false,
+                  "The scores (batch, heads, t, s) as second output.")
+        .argument("use_causal_mask", false, "Step i sees steps up to i.")
+        .field("num_heads", &MultiHeadAttention::heads_, "Number of heads.")
+        .required()
+        .min(1)
+        .field("key_dim", &MultiHeadAttention::key_dim_, "Width of a head's query and key.")
+        .required()
+        .min(1)
+        .field("value_dim", &MultiHeadAttention::value_dim_,
+               "Width of a head's value; null: key_dim.")
+        .field("dropout", &MultiHeadAttention::dropout_, "Share of attention dropped in training.")
+        .min(0)
+        .max(1)
         .field("use_bias", &MultiHeadAttention::use_bias_, "Projections have a bias.")
-        .field("output_shape", &MultiHeadAttention::output_shape_, "Width of the output; null: as the query.")
-        .field("attention_axes", &MultiHeadAttention::attention_axes_, "Axes attended over; only the second is supported.")
+        .field("output_shape", &MultiHeadAttention::output_shape_,
+               "Width of the output; null: as the query.")
+        .field("attention_axes", &MultiHeadAttention::attention_axes_,
+               "Axes attended over; only the second is supported.")
         .field("kernel_initializer", &MultiHeadAttention::kernel_initializer_, "How kernels start.")
         .field("bias_initializer", &MultiHeadAttention::bias_initializer_, "How biases start.")
-        .field("kernel_regularizer", &MultiHeadAttention::kernel_regularizer_, "Penalty on kernels.")
+        .field("kernel_regularizer", &MultiHeadAttention::kernel_regularizer_,
+               "Penalty on kernels.")
         .field("bias_regularizer", &MultiHeadAttention::bias_regularizer_, "Penalty on biases.")
-        .field("activity_regularizer", &MultiHeadAttention::activity_regularizer_, "Penalty on the output.")
-        .field("kernel_constraint", &MultiHeadAttention::kernel_constraint_, "Projection of kernels after updates.")
-        .field("bias_constraint", &MultiHeadAttention::bias_constraint_, "Projection of biases after updates.")
+        .field("activity_regularizer", &MultiHeadAttention::activity_regularizer_,
+               "Penalty on the output.")
+        .field("kernel_constraint", &MultiHeadAttention::kernel_constraint_,
+               "Projection of kernels after updates.")
+        .field("bias_constraint", &MultiHeadAttention::bias_constraint_,
+               "Projection of biases after updates.")
         .field("seed", &MultiHeadAttention::seed_, "Fixes the dropout.")
-        .field("use_gate", &MultiHeadAttention::use_gate_, "Gated attention (not supported).").not_stored();
+        .field("use_gate", &MultiHeadAttention::use_gate_, "Gated attention (not supported).")
+        .not_stored();
   }
   void configured() override {
     Layer::configured();
@@ -52,7 +78,7 @@ class MultiHeadAttention final : public Layer {
     const Tensor query = (*query_)(inputs[0]), key = (*key_)(inputs.back()), value = (*value_)(inputs[1]);
     const Tensor mask = combined_mask(inputs, call);
     const double scale = 1 / std::sqrt(double(key_dim_));
-    const bool is_wanted = wanted(call, "return_attention_scores");
+    const bool is_wanted = call.flag("return_attention_scores");
     if (!is_wanted && !drops(call)) return {(*output_)(ops::dot_product_attention(query, key, value, mask, scale))};
     const Tensor scores = ops::attention_weights(query, key, mask, scale);                        // (batch, heads, t, s)
     const Tensor result = (*output_)(swap_heads(ops::matmul(dropped(scores, call), swap_heads(value))));
@@ -66,10 +92,6 @@ class MultiHeadAttention final : public Layer {
 
  private:
   int64_t value_width() const { return value_dim_.value_or(key_dim_); }
-  static bool wanted(const Call& call, const char* argument) {
-    const Value* value = call.arguments.find(argument);
-    return value && value->as_bool();
-  }
   /// (batch, t, heads, k) <-> (batch, heads, t, k).
   static Tensor swap_heads(const Tensor& x) { return ops::transpose(x, {0, 2, 1, 3}); }
 
@@ -90,21 +112,25 @@ class MultiHeadAttention final : public Layer {
     return layer;
   }
 
+  /// The mask of an input as it was given, else the one that came with it.
+  static Tensor mask_of(const char* argument, size_t input, const Call& call) {
+    const Tensor given = call.tensor(argument);
+    return given ? ops::cast(given, DType::boolean) : call.mask(input);
+  }
   /// True where attention is allowed, broadcast to (batch, 1, t, s); no tensor: everywhere.
   Tensor combined_mask(const Tensors& inputs, const Call& call) const {
     Tensor all;
     auto combine = [&](const Tensor& mask) { all = all ? ops::logical_and(all, mask) : mask; };
-    if (call.mask(0)) combine(ops::expand_dims(call.mask(0), 2));
-    if (call.mask(1)) combine(ops::expand_dims(call.mask(1), 1));
-    if (inputs.size() > 2 && call.mask(2)) combine(ops::expand_dims(call.mask(2), 1));
-    if (const Value* given = call.arguments.find("attention_mask"); given && !given->is_null()) combine(given_mask(*given));
-    if (wanted(call, "use_causal_mask")) combine(causal_mask(inputs[0].dim(1), inputs[1].dim(1)));
+    if (const Tensor mask = mask_of("query_mask", 0, call)) combine(ops::expand_dims(mask, 2));
+    if (const Tensor mask = mask_of("value_mask", 1, call)) combine(ops::expand_dims(mask, 1));
+    if (const Tensor mask = mask_of("key_mask", 2, call)) combine(ops::expand_dims(mask, 1));
+    if (const Tensor mask = call.tensor("attention_mask")) {
+      if (mask.rank() != 3)
+        fail("attention_mask: expected shape (batch, t, s), got ", mask.shape());
+      combine(ops::cast(mask, DType::boolean));
+    }
+    if (call.flag("use_causal_mask")) combine(causal_mask(inputs[0].dim(1), inputs[1].dim(1)));
     return all ? ops::expand_dims(all, 1) : all;
-  }
-  static Tensor given_mask(const Value& value) {
-    const auto boxed = value.object_as<BoxedTensor>();
-    if (!boxed) fail("attention_mask: expected a tensor of shape (batch, t, s), got ", value);
-    return ops::cast(boxed->tensor, DType::boolean);
   }
   /// (1, t, s): step i sees steps up to i.
   static Tensor causal_mask(int64_t t, int64_t s) {

@@ -23,8 +23,11 @@ class GatedCell : public RnnCell {
  protected:
   template <class T>
   static void describe_units(Schema<T>& s) {
-    s.field("units", &GatedCell::units_, "Width of the state.").required().min(1)
-        .field("activation", &GatedCell::activation_, "Of the state.");
+    s.field("units", &GatedCell::units_, "Width of the state.")
+        .required()
+        .min(1)
+        .field("activation", &GatedCell::activation_, "Of the state.")
+        .input("states", 1, "The states before this step: one, or a list.");
   }
   template <class T>
   static void describe_weights(Schema<T>& s) {

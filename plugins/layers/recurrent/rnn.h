@@ -38,12 +38,17 @@ class BaseRnn : public Layer {
  protected:
   template <class T>
   static void describe_loop(Schema<T>& s) {
-    s.field("return_sequences", &BaseRnn::return_sequences_, "The output of every step, not of the last alone.")
+    s.field("return_sequences", &BaseRnn::return_sequences_,
+            "The output of every step, not of the last alone.")
         .field("return_state", &BaseRnn::return_state_, "The last states as further outputs.")
         .field("go_backwards", &BaseRnn::go_backwards_, "From the last step to the first.")
         .field("stateful", &BaseRnn::stateful_, "States carry over from batch to batch.")
         .field("unroll", &BaseRnn::unroll_, "Accepted; steps are compiled either way.")
-        .field("zero_output_for_mask", &BaseRnn::zero_output_, "Masked steps output zeros instead of the output before.");
+        .field("zero_output_for_mask", &BaseRnn::zero_output_,
+               "Masked steps output zeros instead of the output before.")
+        .input("initial_state", 1,
+               "The states before the first step: one, or a list of as many as the cell has.")
+        .unsupported_argument("constants", "no cell takes constants");
   }
   /// Result of all steps; sequence (batch, time, width) in the order of computation.
   struct Run {

@@ -8,6 +8,7 @@ class StackedRnnCells final : public RnnCell {
  public:
   static void describe(Schema<StackedRnnCells>& s) {
     s.doc("Cells one above the other.").field("cells", &StackedRnnCells::given_, "From the input upwards.").required();
+    s.input("states", 1, "The states of all cells in turn.");
   }
   void configured() override {
     RnnCell::configured();

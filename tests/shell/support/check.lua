@@ -40,4 +40,20 @@ function check.temporary(ending)
   return name .. ending
 end
 
+--- Runs a script of its own with the same interpreter: whether it ended well, and all that it wrote.
+function check.run(code)
+  local script, out = check.temporary ".lua", check.temporary ".txt"
+  local file = assert(io.open(script, "w"))
+  file:write("local cr = require 'crescent'\n", code)
+  file:close()
+  local interpreter = arg[-1]
+  local ok = os.execute(string.format("'%s' '%s' > '%s' 2>&1", interpreter, script, out))
+  file = assert(io.open(out))
+  local text = file:read "a"
+  file:close()
+  os.remove(script)
+  os.remove(out)
+  return ok, text
+end
+
 return check

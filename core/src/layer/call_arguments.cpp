@@ -1,0 +1,158 @@
+#include "layer/call_arguments.h"
+
+#include <algorithm>
+
+namespace crescent {
+namespace {
+
+const Argument* find_argument(const std::vector<Argument>& declared, std::string_view name) {
+  for (const Argument& argument : declared)
+    if (argument.name == name) return &argument;
+  return nullptr;
+}
+
+[[noreturn]] void fail_unknown(const Layer& layer, const std::string& name) {
+  std::vector<std::string> known;
+  for (const Argument& argument : layer.call_arguments())
+    if (argument.supported) known.push_back(argument.name);
+  known.insert(known.end(), {"training", "mask"});
+  const std::string guess = did_you_mean(name, known);
+  const bool from_lua = layer.info() && layer.info()->origin == "Lua";
+  const std::string how =
+      from_lua ? concat("; a class declares what its call takes: subclass(name, options, {\"", name,
+                        "\"})")
+               : "; call takes " + join(known);
+  fail("call has no argument '", name, "'", guess.empty() ? how : guess);
+}
+
+void check_kind(const Argument& argument, const Value& value) {
+  const Value& like = argument.default_value;
+  if (like.is_null() || value.is_null() || like.kind() == value.kind() ||
+      (like.is_number() && value.is_number()))
+    return;
+  fail("argument '", argument.name, "': expected ", describe_kind(like.kind()), ", got ", value);
+}
+
+void check_arguments(const Layer& layer, const Dict& arguments) {
+  for (const DictEntry& entry : arguments) {
+    const Argument* argument = find_argument(layer.call_arguments(), entry.key);
+    if (!argument) fail_unknown(layer, entry.key);
+    if (!argument->supported && !entry.value.is_null())
+      fail("argument '", entry.key, "' is not supported: ", argument->doc);
+    check_kind(*argument, entry.value);
+  }
+}
+
+Tensor unboxed(const Argument& argument, const Value& value, const Tensors&) {
+  if (auto boxed = value.object_as<BoxedTensor>()) return boxed->tensor;
+  fail("argument '", argument.name, "': expected tensors, as the inputs are, got ", value);
+}
+
+Symbol unboxed(const Argument& argument, const Value& value, const std::vector<Symbol>&) {
+  if (auto boxed = value.object_as<BoxedSymbol>()) return boxed->symbol;
+  fail("argument '", argument.name, "': expected symbols, as the inputs are, got ", value);
+}
+
+template <class T>
+void join_inputs(const Argument& argument, const Value& value, std::vector<T>& inputs) {
+  const auto place = static_cast<size_t>(*argument.place);
+  if (inputs.size() > place)
+    fail("argument '", argument.name, "' is given twice: it is input ", place + 1, " of ",
+         inputs.size(), " too");
+  if (inputs.size() < place)
+    fail("argument '", argument.name, "' is input ", place + 1, ": expected ", place,
+         " before it, got ", inputs.size());
+  for (const Value& item : value.is_list() ? value.as_list() : List{value})
+    inputs.push_back(unboxed(argument, item, inputs));
+}
+
+template <class T>
+void arrange(const Layer& layer, Dict& arguments, std::vector<T>& inputs) {
+  if (arguments.empty()) return;
+  check_arguments(layer, arguments);
+  for (const Argument& argument : layer.call_arguments()) {
+    if (!argument.place) continue;
+    if (const Value* given = arguments.find(argument.name); given && !given->is_null())
+      join_inputs(argument, *given, inputs);
+    arguments.erase(argument.name);
+  }
+}
+
+Value replace_in(const Value& value, const std::function<Value(const Symbol&)>& replacement) {
+  if (auto boxed = value.object_as<BoxedSymbol>()) return replacement(boxed->symbol);
+  if (value.is_dict()) return replace_symbols(value.as_dict(), replacement);
+  if (!value.is_list()) return value;
+  List list;
+  for (const Value& item : value.as_list()) list.push_back(replace_in(item, replacement));
+  return list;
+}
+
+}  // namespace
+
+void arrange_arguments(const Layer& layer, Dict& arguments, Tensors& inputs) {
+  arrange(layer, arguments, inputs);
+  for (const Symbol& symbol : symbols_in(arguments))
+    fail("the inputs are tensors, but an argument is ", symbol, ", which has no values");
+}
+
+void arrange_arguments(const Layer& layer, Dict& arguments, std::vector<Symbol>& inputs) {
+  arrange(layer, arguments, inputs);
+}
+
+Dict with_defaults(const std::vector<Argument>& declared, Dict arguments) {
+  for (const Argument& argument : declared) {
+    const Value* given = arguments.find(argument.name);
+    if ((!given || given->is_null()) && !argument.default_value.is_null())
+      arguments.set(argument.name, argument.default_value);
+  }
+  return arguments;
+}
+
+Dict replace_symbols(const Dict& arguments,
+                     const std::function<Value(const Symbol&)>& replacement) {
+  Dict replaced;
+  for (const DictEntry& entry : arguments)
+    replaced.set(entry.key, replace_in(entry.value, replacement));
+  return replaced;
+}
+
+std::vector<Symbol> symbols_in(const Dict& arguments) {
+  std::vector<Symbol> symbols;
+  replace_symbols(arguments,
+                  [&](const Symbol& symbol) { return symbols.push_back(symbol), Value(); });
+  return symbols;
+}
+
+Tensors call_again(const Node& node, const Tensors& tensors, std::optional<bool> training) {
+  auto next = tensors.end() - static_cast<std::ptrdiff_t>(node.argument_inputs);
+  const Tensors inputs(tensors.begin(), next);
+  CallOptions options;
+  options.training = node.training ? node.training : training;
+  options.arguments = node.argument_inputs == 0
+                          ? node.arguments
+                          : replace_symbols(node.arguments, [&](const Symbol&) {
+                              return Value(std::make_shared<BoxedTensor>(*next++));
+                            });
+  return (*node.outbound_layer)(inputs, options);
+}
+
+const Value& Call::argument(std::string_view name) const {
+  static const Value none;
+  const Value* value = arguments.find(name);
+  return value ? *value : none;
+}
+
+Tensor Call::tensor(std::string_view name) const {
+  const Value& value = argument(name);
+  if (value.is_null()) return {};
+  auto boxed = value.object_as<BoxedTensor>();
+  if (!boxed) fail("argument '", name, "': expected a tensor, got ", value);
+  return boxed->tensor;
+}
+
+const std::vector<Argument>& Layer::call_arguments() const {
+  static const std::vector<Argument> none;
+  return info() ? info()->schema.arguments : none;
+}
+
+}  // namespace crescent

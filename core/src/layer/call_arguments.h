@@ -1,0 +1,25 @@
+// What call takes by name: only what the layer declares, of the kind that it declares.
+#pragma once
+#include <functional>
+
+#include "crescent/layer.h"
+
+namespace crescent {
+
+/// Fails on arguments that the layer does not declare or that are of another kind. Those that are
+/// inputs by another name leave `arguments` and join `inputs`.
+void arrange_arguments(const Layer& layer, Dict& arguments, Tensors& inputs);
+void arrange_arguments(const Layer& layer, Dict& arguments, std::vector<Symbol>& inputs);
+
+/// `arguments` and the defaults of those that were not given.
+Dict with_defaults(const std::vector<Argument>& declared, Dict arguments);
+
+/// The boxed symbols in `arguments`, in the order in which replace_symbols meets them.
+std::vector<Symbol> symbols_in(const Dict& arguments);
+Dict replace_symbols(const Dict& arguments, const std::function<Value(const Symbol&)>& replacement);
+
+/// The layer of the node once more, on tensors in place of the node's inputs. Training is the
+/// node's own word, or else this.
+Tensors call_again(const Node& node, const Tensors& tensors, std::optional<bool> training);
+
+}  // namespace crescent
