@@ -85,7 +85,10 @@ void Layer::build_for(const std::vector<Shape>& inputs) {
   if (built_) return;
   const OutsideTrace outside;
   LayerAccess::ensure_name(*this);
-  LayerAccess::named(*this, [&] { build(inputs); });
+  LayerAccess::named(*this, [&] {
+    LayerAccess::check_count(*this, inputs.size());
+    build(inputs);
+  });
   built_ = true;
   if (!initial_weights_.is_null()) set_weights(tensors_of(initial_weights_));
 }
@@ -242,16 +245,6 @@ Dict Layer::get_config() const {
   if (batch_input_shape_) config.set("batch_input_shape", Codec<Shape>::encode(*batch_input_shape_));
   config.set("dtype", policy_.name);
   return config;
-}
-
-void UnaryLayer::build(const std::vector<Shape>& inputs) {
-  if (inputs.size() != 1) fail("Layer ", name(), " expects 1 inputs, but it received ", inputs.size(), " input tensors");
-  build(inputs.front());
-}
-
-Tensors UnaryLayer::call(const Tensors& inputs, const Call& given) {
-  if (inputs.size() != 1) fail("Layer ", name(), " expects 1 inputs, but it received ", inputs.size(), " input tensors");
-  return {call(inputs.front(), given)};
 }
 
 }  // namespace crescent

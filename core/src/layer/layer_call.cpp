@@ -105,6 +105,18 @@ void LayerAccess::cast_to_compute(const Layer& layer, Tensors& tensors) {
 }
 
 Tensors LayerAccess::call(Layer& layer, const Tensors& inputs, const Call& call) {
+void LayerAccess::check_count(const Layer& layer, size_t received) {
+  const InputCount count = layer.input_count();
+  if (received >= count.min && received <= count.max) return;
+  if (!count.expected.empty()) fail(count.expected, ". Got ", received, " inputs.");
+  const bool few = received < count.min;
+  fail("Layer ", layer.name(), " expects ",
+       count.min == count.max ? ""
+       : few                  ? "at least "
+                              : "at most ",
+       few ? count.min : count.max, " inputs, but it received ", received, " input tensors.");
+}
+
   const bool mixed = layer.autocast_ && layer.policy_.compute != layer.policy_.variables;
   const Autocast autocast(mixed ? std::optional(layer.policy_.compute) : std::nullopt);
   Tensors outputs = layer.call(inputs, call);
@@ -132,6 +144,7 @@ Tensors Layer::run(const Tensors& given, const CallOptions& options) {
   const ProgramScope scope(name_);
   check_tensors(name_, given);
   check_specs(input_specs_, name_, given);
+  LayerAccess::check_count(*this, given.size());
   if (!built_) {
     build_for(shapes_of(given));
     check_specs(input_specs_, name_, given);

@@ -133,6 +133,9 @@ Tensors Functional::call(const Tensors& inputs, const Call& call) {
     options.training = each.node->training.value_or(call.training);
     options.arguments = each.node->arguments;
     const Tensors results = (*each.node->outbound_layer)(arguments, options);
+    if (results.size() != each.outputs.size())
+      fail("Layer ", each.node->outbound_layer->name(), " gave ", results.size(),
+           " outputs where it gave ", each.outputs.size(), " when the model was made");
     for (size_t i = 0; i < results.size(); ++i) slots[static_cast<size_t>(each.outputs[i])] = results[i];
   }
   Tensors outputs;
