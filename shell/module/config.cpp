@@ -61,13 +61,15 @@ Tensor pad_sequences(Any sequences, std::optional<int64_t> maxlen, DType dtype, 
   }
   if (maxlen && *maxlen < 0) fail("pad_sequences: maxlen must not be negative, got ", *maxlen);
   const size_t width = maxlen ? static_cast<size_t>(*maxlen) : longest;
-  std::vector<double> values(rows.size() * width, value);
+  Tensor padded = Tensor::full({static_cast<int64_t>(rows.size()), static_cast<int64_t>(width)},
+                               value, DType::float64);
+  double* values = padded.mutable_data<double>();
   for (size_t i = 0; i < rows.size(); ++i) {
     const size_t kept = std::min(width, rows[i].size());
     const size_t from = truncating == "pre" ? rows[i].size() - kept : 0, to = padding == "pre" ? width - kept : 0;
-    std::copy_n(rows[i].begin() + static_cast<ptrdiff_t>(from), kept, values.begin() + static_cast<ptrdiff_t>(i * width + to));
+    std::copy_n(rows[i].begin() + static_cast<ptrdiff_t>(from), kept, values + i * width + to);
   }
-  return ops::cast(Tensor::from(values, {static_cast<int64_t>(rows.size()), static_cast<int64_t>(width)}), dtype);
+  return ops::cast(padded, dtype);
 }
 
 // ---- plugins ----------------------------------------------------------------------------------------------------------

@@ -107,6 +107,8 @@ int run(lua_State* L, const Callable& callable) {
     return callable.call(L);
   } catch (const LuaError& error) {
     error.push(L);
+  } catch (const std::bad_alloc&) {
+    push_message(L, "not enough memory for what was asked");
   } catch (const std::exception& error) {
     push_message(L, error.what());
   }

@@ -159,19 +159,20 @@ Tensor arange(double start, std::optional<double> stop, double step, std::option
   if (step == 0) fail("arange: the step must not be 0");
   const bool whole = std::floor(start) == start && std::floor(step) == step && std::floor(*stop) == *stop;
   const double count = std::max(0.0, std::ceil((*stop - start) / step));
-  if (!(count < 1e12)) fail("arange: ", count, " elements are too many");
-  std::vector<double> values(static_cast<size_t>(count));
-  for (size_t i = 0; i < values.size(); ++i) values[i] = start + step * static_cast<double>(i);
-  return ops::cast(Tensor::from(values, {static_cast<int64_t>(values.size())}),
-                   dtype.value_or(whole ? DType::int32 : DType::float32));
+  if (!(count < 1e18)) fail("arange: ", count, " elements are too many");
+  Tensor elements(Shape{static_cast<int64_t>(count)}, DType::float64);
+  double* values = elements.mutable_data<double>();
+  for (int64_t i = 0; i < elements.size(); ++i) values[i] = start + step * static_cast<double>(i);
+  return ops::cast(elements, dtype.value_or(whole ? DType::int32 : DType::float32));
 }
 
 Tensor linspace(double start, double stop, int64_t num) {
   if (num < 1) fail("linspace: expected at least one element, got ", num);
-  std::vector<float> values(static_cast<size_t>(num));
+  Tensor elements(Shape{num}, DType::float32);
+  float* values = elements.mutable_data<float>();
   for (int64_t i = 0; i < num; ++i)
     values[i] = static_cast<float>(num == 1 ? start : start + (stop - start) * static_cast<double>(i) / static_cast<double>(num - 1));
-  return Tensor::from(values, {num});
+  return elements;
 }
 
 Variable make_variable(const Tensor& initial, std::optional<std::string> name, bool trainable, std::optional<DType> dtype) {
