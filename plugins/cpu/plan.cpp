@@ -132,21 +132,26 @@ void Plan::run() {
 }
 
 void Plan::run(size_t first, size_t last) {
-  using Clock = std::chrono::steady_clock;
-  for (size_t i = first; i < last; ++i) {
-    if (!profiling_) {
-      run(calls_[i]);
-      continue;
-    }
-    auto begin = Clock::now();
-    run(calls_[i]);
-    profile_[i].seconds += std::chrono::duration<double>(Clock::now() - begin).count();
-    ++profile_[i].calls;
+  size_t i = first;
+  try {
+    for (; i < last; ++i) profiling_ ? run_timed(i) : run(calls_[i]);
+  } catch (const DataError& error) {
+    const std::string& scope = profile_[i].scope;
+    if (scope.empty()) throw;
+    throw DataError(concat(scope, ": ", error.what()));
   }
 }
 
 double Plan::flops() const {
   double flops = 0;
+void Plan::run_timed(size_t i) {
+  using Clock = std::chrono::steady_clock;
+  auto begin = Clock::now();
+  run(calls_[i]);
+  profile_[i].seconds += std::chrono::duration<double>(Clock::now() - begin).count();
+  ++profile_[i].calls;
+}
+
   for (const ProfileRow& row : profile_) flops += row.flops;
   return flops;
 }

@@ -32,8 +32,14 @@ double clock() {
 Tensor to_categorical(const Tensor& y, std::optional<int64_t> num_classes) {
   const Tensor labels = y.rank() > 1 && y.dim(-1) == 1 ? ops::squeeze(y, -1) : y;
   if (!num_classes && labels.size() == 0) fail("to_categorical: expected num_classes for an empty tensor");
-  const int64_t classes = num_classes ? *num_classes : static_cast<int64_t>(ops::max(labels).item()) + 1;
-  return ops::one_hot(ops::cast(labels, DType::int32), classes);
+  const double largest =
+      num_classes ? static_cast<double>(*num_classes) - 1 : ops::max(labels).item();
+  if (!(largest >= -1 && largest < 9e18))
+    fail("to_categorical: expected class numbers, got ", largest);
+  const int64_t classes = static_cast<int64_t>(largest) + 1;
+  return ops::one_hot(
+      ops::check_indices(labels, classes, "to_categorical: class", concat(classes, " classes")),
+      classes);
 }
 
 /// x divided by its norm along an axis.

@@ -117,8 +117,15 @@ CRESCENT_OP(Reverse, "reverse")                        // (x): flips the axes
   CRESCENT_FIELDS(axes)
   Tensors vjp(const Vjp&) const override;
 };
+/// (numbers) -> the same as integers (those that are floating as int32). A run fails at the first that is not one of
+/// 0..size-1, "`what` 7 is out of range for `of`", and does so before it writes a variable where they depend on none.
+CRESCENT_OP(CheckIndices, "check_indices")
+  int64_t size = 0;
+  std::string what, of;
+  CRESCENT_FIELDS(size, what, of)
+};
 CRESCENT_OP(Gather, "gather")                          // (x, int indices): rows of `axis`; y = x.shape[:axis] + indices.shape + x.shape[axis+1:]
-  int axis = 0;                                        // out-of-range indices: eager fails naming the index; compiled steps clamp
+  int axis = 0;                                        // indices that may be out of range come from CheckIndices; devices clamp the others
   CRESCENT_FIELDS(axis)
   Tensors vjp(const Vjp&) const override;
 };
@@ -273,7 +280,7 @@ CRESCENT_OP(Softmax, "softmax")                        // (x)
   Tensors vjp(const Vjp&) const override;
   Tensors decompose(std::span<const Tensor>) const override;
 };
-/// (logits, labels) -> loss per row. Sparse: labels integers (..., ), out of range gives NaN. Dense: labels like logits.
+/// (logits, labels) -> loss per row. Sparse: labels integers (..., ), from CheckIndices. Dense: labels like logits.
 CRESCENT_OP(SoftmaxCrossEntropy, "softmax_cross_entropy")
   bool sparse = true;
   CRESCENT_FIELDS(sparse)

@@ -12,6 +12,7 @@ namespace crescent {
 
 Error::~Error() = default;
 Interrupted::~Interrupted() = default;
+DataError::~DataError() = default;
 
 void raise_error(std::string message) { throw Error(std::move(message)); }
 

@@ -69,10 +69,11 @@ const std::string& last_named_error(const std::string* text = nullptr) {
 
 void rethrow_named(const Layer& layer, const Error& error) {
   const std::string what = error.what();
-  if (what == last_named_error()) raise_error(what);
+  if (what == last_named_error()) throw;
   const bool named = what.find(layer.name()) != what.npos || what.starts_with("Layer ");
   const std::string text = named ? what : concat("Layer ", layer.name(), " (", layer.class_name(), "): ", what);
   last_named_error(&text);
+  if (dynamic_cast<const DataError*>(&error)) throw DataError(text);
   raise_error(text);
 }
 
@@ -104,7 +105,6 @@ void LayerAccess::cast_to_compute(const Layer& layer, Tensors& tensors) {
     if (is_floating(t.dtype()) && t.dtype() != layer.compute_dtype()) t = cast_keeping_mask(t, layer.compute_dtype());
 }
 
-Tensors LayerAccess::call(Layer& layer, const Tensors& inputs, const Call& call) {
 void LayerAccess::check_count(const Layer& layer, size_t received) {
   const InputCount count = layer.input_count();
   if (received >= count.min && received <= count.max) return;
@@ -117,6 +117,7 @@ void LayerAccess::check_count(const Layer& layer, size_t received) {
        few ? count.min : count.max, " inputs, but it received ", received, " input tensors.");
 }
 
+Tensors LayerAccess::call(Layer& layer, const Tensors& inputs, const Call& call) {
   const bool mixed = layer.autocast_ && layer.policy_.compute != layer.policy_.variables;
   const Autocast autocast(mixed ? std::optional(layer.policy_.compute) : std::nullopt);
   Tensors outputs = layer.call(inputs, call);
@@ -143,8 +144,8 @@ Tensors Layer::run(const Tensors& given, const CallOptions& options) {
   if (frame.outermost()) LayerAccess::forget_losses(*this);
   const ProgramScope scope(name_);
   check_tensors(name_, given);
-  check_specs(input_specs_, name_, given);
   LayerAccess::check_count(*this, given.size());
+  check_specs(input_specs_, name_, given);
   if (!built_) {
     build_for(shapes_of(given));
     check_specs(input_specs_, name_, given);

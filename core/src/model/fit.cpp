@@ -32,7 +32,7 @@ bool train_epoch(Model& model, Batches& batches, const CallbackList& callbacks) 
   Stepper stepper(model);
   for (int64_t step = 0; const Batch* batch = batches.next(); ++step) {
     callbacks.each(&Callback::on_train_batch_begin, step, Logs());
-    stepper.train(*batch);
+    with_batch(step, [&] { stepper.train(*batch); });
     callbacks.each(&Callback::on_train_batch_end, step, lazy_logs(model));
     if (model.stop_training || interrupted()) return false;
   }

@@ -1,0 +1,17 @@
+// Mistakes in data name the place: the loss, the batch.
+#pragma once
+#include "crescent/error.h"
+
+namespace crescent {
+
+/// f(); place() comes before the message of a DataError.
+template <class Place, class F>
+auto told_where(Place place, F f) -> decltype(f()) {
+  try {
+    return f();
+  } catch (const DataError& error) {
+    throw DataError(concat(place(), ": ", error.what()));
+  }
+}
+
+}  // namespace crescent
