@@ -14,6 +14,10 @@ bool is_alias(const Op& op, const TensorSpecs& in, const TensorSpecs& out) {
   return false;
 }
 
+bool is_empty(const TensorSpec& spec) {
+  return spec.shape.size() == 0;
+}
+
 }  // namespace
 
 Lowered::Lowered(const Program& program, const Options& options, Pool& pool)
@@ -73,6 +77,14 @@ void Lowered::lower(const Program::Instruction& instruction, const Options& opti
                        instruction.scope});
     return;
   }
+  if (std::all_of(out.begin(), out.end(), is_empty)) {
+    steps.push_back({make_nothing(), instruction.op, instruction.inputs, instruction.outputs,
+                     instruction.scope});
+    return;
+  }
+  const bool sums_nothing =
+      std::any_of(in.begin(), in.end(), is_empty) && op.name() != Fused::kName;
+  if (sums_nothing && splice_decomposed(instruction, options, pool)) return;
   Request request{op, in, out, options};
   auto* scan = dynamic_cast<const Scan*>(&op);
   auto kernel = scan ? make_scan(*scan, request, pool) : make_kernel(request);

@@ -56,5 +56,7 @@ std::unique_ptr<Kernel> make_scan(const Scan& scan, const Request& request, Pool
 /// Calls op.compute(); null when the op has none.
 std::unique_ptr<Kernel> make_computed(OpPtr op, const Request& request);
 std::unique_ptr<Kernel> make_copy(size_t bytes);
+/// For results without elements.
+std::unique_ptr<Kernel> make_nothing();
 
 }  // namespace crescent::cpu

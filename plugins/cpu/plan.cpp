@@ -27,7 +27,7 @@ void Plan::link(Lowered& program) {
   for (const Program::Constant& c : program.constants) constants_.push_back(c.tensor);
   if (plan.arena_bytes > 0) arena_ = Storage::allocate(plan.arena_bytes, false);
   if (plan.kept_bytes > 0) kept_ = Storage::allocate(plan.kept_bytes, false);
-  std::byte* arena = arena_ ? arena_->host() : nullptr;
+  std::byte *arena = arena_ ? arena_->host() : nullptr, *kept = kept_ ? kept_->host() : nullptr;
 
   size_t count = 0;
   for (const Step& step : program.steps) count += step.inputs.size() + step.outputs.size();
@@ -42,7 +42,9 @@ void Plan::link(Lowered& program) {
       case Place::Kind::variable: slots_.push_back({argument, &memory_.variables[index]}); break;
       case Place::Kind::constant: *argument = const_cast<std::byte*>(static_cast<const std::byte*>(constants_[index].raw())); break;
       case Place::Kind::arena: *argument = arena + place.offset; break;
-      case Place::Kind::kept: *argument = kept_->host() + place.offset; break;
+      case Place::Kind::kept:
+        *argument = kept + place.offset;
+        break;
       case Place::Kind::none: break;
     }
   };
@@ -142,8 +144,6 @@ void Plan::run(size_t first, size_t last) {
   }
 }
 
-double Plan::flops() const {
-  double flops = 0;
 void Plan::run_timed(size_t i) {
   using Clock = std::chrono::steady_clock;
   auto begin = Clock::now();
@@ -152,6 +152,8 @@ void Plan::run_timed(size_t i) {
   ++profile_[i].calls;
 }
 
+double Plan::flops() const {
+  double flops = 0;
   for (const ProfileRow& row : profile_) flops += row.flops;
   return flops;
 }

@@ -209,7 +209,7 @@ CRESCENT_OP(Matmul, "matmul")                          // (a, b[, bias][, other]
   CRESCENT_FIELDS(transpose_a, transpose_b, bias, combine, epilogue, mixed)
   std::string label() const override;
   Tensors vjp(const Vjp&) const override;
-  Tensors decompose(std::span<const Tensor>) const override;      // when mixed or combined
+  Tensors decompose(std::span<const Tensor>) const override;      // when mixed or combined, and for sums of nothing
 };
 
 /// Geometry of a convolution or pooling over 1, 2 or 3 spatial axes.
@@ -229,13 +229,14 @@ CRESCENT_OP(Conv, "conv")                              // (x, kernel[, bias][, r
   CRESCENT_FIELDS(spec, bias, epilogue, residual, moments)
   std::string label() const override;
   Tensors vjp(const Vjp&) const override;
-  Tensors decompose(std::span<const Tensor>) const override;      // with a residual or moments
+  Tensors decompose(std::span<const Tensor>) const override;      // with a residual or moments, and for sums of nothing
 };
 CRESCENT_OP(ConvBackwardData, "conv_backward_data")    // (dy, kernel[, y]) -> dx of shape `input` (its batch dim may be -1), 0 where not y > 0 (set by a pass); also Conv*Transpose
   ConvSpec spec;
   Shape input;
   CRESCENT_FIELDS(spec, input)
   Tensors vjp(const Vjp&) const override;
+  Tensors decompose(std::span<const Tensor>) const override;      // for sums of nothing
 };
 CRESCENT_OP(ConvBackwardKernel, "conv_backward_kernel")  // (x, dy) -> dkernel of shape `kernel`
   ConvSpec spec;
@@ -243,7 +244,7 @@ CRESCENT_OP(ConvBackwardKernel, "conv_backward_kernel")  // (x, dy) -> dkernel o
   Mixed mixed = Mixed::no;
   CRESCENT_FIELDS(spec, kernel, mixed)
   Tensors vjp(const Vjp&) const override;
-  Tensors decompose(std::span<const Tensor>) const override;      // when mixed
+  Tensors decompose(std::span<const Tensor>) const override;      // when mixed, and for sums of nothing
 };
 CRESCENT_OP(Pool, "pool")                              // (x): max or average over windows; average counts valid elements only
   bool max = true;
