@@ -27,6 +27,11 @@ Tensor row_of(const Tensor& tensor, int64_t place) {
 /// t[i]: a row, or a number when the tensor has one axis. One past the end is nil, so that ipairs() ends.
 int index_tensor(lua_State* L) {
   const Tensor tensor = to_tensor(L, 1);
+  if (is_plain_table(L, 2))
+    fail(
+        "t[...] takes one position: t[1][2] for several axes, t:slice({1, 2}, {3, 4}) for "
+        "positions 1 to 3 of the first axis and "
+        "2 to 4 of the second, t:take(positions) for rows counted from 0");
   if (lua_type(L, 2) != LUA_TNUMBER) {
     const Type* type = type_of(L, 1);
     std::vector<std::string> names = type->property_names();
@@ -114,8 +119,21 @@ int same_values(lua_State* L) {
   return lua_pushboolean(L, a && b && *a == *b), 1;
 }
 
+/// Lua makes true or false of whatever a comparison gives, and asks for a > b as b < a.
+int refuse_comparison(lua_State*) {
+  fail(
+      "comparisons in Lua cannot give a tensor: use cr.ops.less(a, b), less_equal, greater or "
+      "greater_equal, or compare "
+      "numbers (t:item(), t[1])");
+}
+int refuse_concatenation(lua_State*) {
+  fail("a tensor is no text: use tostring(t), or t:item() for its only element");
+}
+
 void add_operators(Type& type) {
   using ops::Operand;
+  for (const char* name : {"__lt", "__le"}) type.meta(name, raw(name, refuse_comparison));
+  type.meta("__concat", raw("..", refuse_concatenation));
   type.meta("__add", bound("+", &ops::add, {"a", "b"}))
       .meta("__sub", bound("-", &ops::subtract, {"a", "b"}))
       .meta("__mul", bound("*", &ops::multiply, {"a", "b"}))
@@ -228,9 +246,18 @@ const std::vector<CallablePtr>& tensor_functions() {
     std::vector<CallablePtr> all;
     auto add = [&](CallablePtr f) { all.push_back(std::move(f)); };
     add(bound("tensor", &make_tensor, {"values", "dtype=nil"}, "A tensor from a number or nested tables; float32 unless told."));
-    add(bound("zeros", &ops::zeros, {"shape", "dtype=float32"}, "A tensor of zeros."));
-    add(bound("ones", &ops::ones, {"shape", "dtype=float32"}, "A tensor of ones."));
-    add(bound("full", &ops::full, {"shape", "value", "dtype=float32"}, "A tensor of one value."));
+    add(bound(
+        "zeros", [](const NewShape& shape, DType dtype) { return ops::zeros(shape, dtype); },
+        {"shape", "dtype=float32"}, "A tensor of zeros."));
+    add(bound(
+        "ones", [](const NewShape& shape, DType dtype) { return ops::ones(shape, dtype); },
+        {"shape", "dtype=float32"}, "A tensor of ones."));
+    add(bound(
+        "full",
+        [](const NewShape& shape, double value, DType dtype) {
+          return ops::full(shape, value, dtype);
+        },
+        {"shape", "value", "dtype=float32"}, "A tensor of one value."));
     add(bound("arange", &arange, {"start", "stop=nil", "step=1", "dtype=nil"}, "start, start+step, ... below stop."));
     add(bound("linspace", &linspace, {"start", "stop", "num=50"}, "num values from start to stop."));
     add(bound("eye", [](int64_t n, std::optional<int64_t> m, DType dtype) { return ops::eye(n, m.value_or(n), dtype); },
