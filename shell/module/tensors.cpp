@@ -28,10 +28,8 @@ Tensor row_of(const Tensor& tensor, int64_t place) {
 int index_tensor(lua_State* L) {
   const Tensor tensor = to_tensor(L, 1);
   if (is_plain_table(L, 2))
-    fail(
-        "t[...] takes one position: t[1][2] for several axes, t:slice({1, 2}, {3, 4}) for "
-        "positions 1 to 3 of the first axis and "
-        "2 to 4 of the second, t:take(positions) for rows counted from 0");
+    fail("t[...] takes one position: write t[1][2] for several axes, t:slice({1, 2}, {3, 4}) for ",
+         "positions 1 to 3 of the first axis and 2 to 4 of the second");
   if (lua_type(L, 2) != LUA_TNUMBER) {
     const Type* type = type_of(L, 1);
     std::vector<std::string> names = type->property_names();
@@ -121,10 +119,8 @@ int same_values(lua_State* L) {
 
 /// Lua makes true or false of whatever a comparison gives, and asks for a > b as b < a.
 int refuse_comparison(lua_State*) {
-  fail(
-      "comparisons in Lua cannot give a tensor: use cr.ops.less(a, b), less_equal, greater or "
-      "greater_equal, or compare "
-      "numbers (t:item(), t[1])");
+  fail("comparisons in Lua cannot give a tensor: use cr.ops.less(a, b), less_equal, greater or ",
+       "greater_equal, or compare numbers (t:item(), t[1])");
 }
 int refuse_concatenation(lua_State*) {
   fail("a tensor is no text: use tostring(t), or t:item() for its only element");

@@ -55,9 +55,6 @@ int fail_missing(lua_State* L) {
 int assign(lua_State* L) {
   const Type* type = type_of(L, 1);
   const bool named = lua_type(L, 2) == LUA_TSTRING;
-  if (lua_type(L, 2) == LUA_TNUMBER)
-    fail("a ", type->name(), " has no positions to set",
-         to_handle<Tensor>(L, 1) ? ": make a new tensor, cr.ops.where(...) for one" : "");
   const std::string name = text_of(L, 2);
   if (const Callable* setter = named ? type->find_setter(name) : nullptr) {
     lua_remove(L, 2);
@@ -70,7 +67,8 @@ int assign(lua_State* L) {
     set_attribute(L);
     return 0;
   }
-  fail(type->name(), ": '", name, "' cannot be set");
+  fail(type->name(), ": '", name, "' cannot be set",
+       is_tensor_like(L, 1) && !named ? "; cr.ops.where(...) makes a tensor with other values" : "");
 }
 
 /// What a type that lacks an operator says, where Lua would speak of userdata.
@@ -79,7 +77,7 @@ class Refusal final : public Callable {
   explicit Refusal(const char* operation) : Callable(operation, {}, "") {}
   int call(lua_State* L) const override {
     const Type* type = type_of(L, 1) ? type_of(L, 1) : type_of(L, 2);
-    fail("a ", type->name(), " has no ", name());
+    fail(type->name(), ": no ", name());
   }
 };
 
@@ -108,7 +106,7 @@ std::span<const Operator> operators() {
       {"__le", Refusal("order (<=, >=)")},
       {"__concat", Refusal("operator ..; use tostring(...)")},
       {"__len", Refusal("length (#)")},
-      {"__call", Refusal("call: it is no function")},
+      {"__call", Refusal("call; it is not a function")},
       {"__pairs", Refusal("pairs; ipairs(t) goes through the rows of a tensor")}};
   return list;
 }

@@ -30,7 +30,7 @@ check.fails(function() cr.random.permutation(1 << 32) end, "not enough memory", 
 check.fails(function() cr.utils.pad_sequences({ { 1 } }, { maxlen = 1 << 50 }) end, "not enough memory", tostring(1 << 53))
 check.fails(function() cr.utils.pad_sequences({ { 1 }, { 2 } }, { maxlen = 1 << 62 }) end, "too many elements")
 check.fails(function() cr.utils.to_categorical(cr.tensor { 1 }, 1 << 50) end, "not enough memory")
-check.fails(function() cr.ops.one_hot(cr.tensor({ 1 }, "int32"), 1 << 60) end, "too many elements")
+check.fails(function() cr.ops.one_hot(cr.tensor({ 1 }, "int32"), 1 << 60) end, "not enough memory")
 check.fails(function() cr.eye(1 << 40) end)
 check.fails(function() cr.ops.tile(cr.ones { 2 }, { 1 << 50 }) end, "not enough memory")
 check.same(layers.MaxPooling2D({ pool_size = 100000, padding = "same" })(cr.ones { 1, 2, 2, 1 }):totable(), { { { { 1 } } } })
@@ -44,7 +44,7 @@ function Doubled:init(config) self.factor = config[1] or config.factor or 2 end
 function Doubled:call(x) return x * 2 end
 check.same(Doubled(3, {})(cr.ones { 2 }):totable(), { 2, 2 })
 local model = cr.Sequential({ layers.Dense(1, { input_shape = { 2 } }) }, {})
-model:compile({ optimizer = "sgd", loss = "mse" }, {})
+model:compile("sgd", "mse", {})
 model:fit(cr.ones { 4, 2 }, cr.ones { 4, 1 }, { verbose = 0 })
 check.same(model:predict(cr.ones { 4, 2 }, {}).shape, { 4, 1 })
 
@@ -55,16 +55,16 @@ check.fails(function() return t < 2 end, "cr.ops.less(")
 check.fails(function() return t >= t end, "greater_equal")
 check.fails(function() return 2 < cr.Variable(t) end, "cr.ops.less(")
 check.fails(function() return "t: " .. t end, "tostring(t)")
-check.fails(function() t[1] = 3 end, "no positions to set")
-check.fails(function() return t & 1 end, "a tensor has no operator &")
-check.fails(function() return t() end, "a tensor has no call")
+check.fails(function() t[1] = 3 end, "'1' cannot be set", "cr.ops.where")
+check.fails(function() return t & 1 end, "tensor: no operator &")
+check.fails(function() return t() end, "tensor: no call")
 check.fails(function() for _ in pairs(t) do end end, "ipairs")
 local dense = layers.Dense(1)
-check.fails(function() return dense + 1 end, "has no operator +")
-check.fails(function() return #dense end, "has no length")
+check.fails(function() return dense + 1 end, ": no operator +")
+check.fails(function() return #dense end, ": no length")
 check.fails(function() return dense .. "" end, "tostring(...)")
-check.fails(function() return dense < dense end, "has no order")
-check.fails(function() return cr.optimizers.SGD()(1) end, "no function")
+check.fails(function() return dense < dense end, ": no order")
+check.fails(function() return cr.optimizers.SGD()(1) end, "not a function")
 check.fails(function() return cr.Input { 2 } // 2 end, "a symbol has no values")
 
 -- cells are layers of one step
@@ -76,7 +76,7 @@ for name, states in pairs { SimpleRNNCell = 1, GRUCell = 1, LSTMCell = 2 } do
   assert(#cell(inputs) == 1 + states)
   local seq = cr.Sequential { layers.InputLayer { batch_input_shape = { 5, 3 } } }
   check.fails(function() seq:add(layers[name](2)) end, "RNN(cell)")
-  check.fails(function() cr.models.from_json(([[{"class_name": "Sequential", "config": {"name": "s", "layers": [
+  check.fails(function() cr.models.model_from_json(([[{"class_name": "Sequential", "config": {"name": "s", "layers": [
     {"class_name": "InputLayer", "config": {"batch_input_shape": [null, 3]}},
     {"class_name": "%s", "config": {"units": 2}}]}}]]):format(name)) end, "RNN(cell)")
 end
