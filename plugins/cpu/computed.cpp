@@ -20,6 +20,12 @@ class Copy final : public Kernel {
   size_t bytes_;
 };
 
+class Nothing final : public Kernel {
+ public:
+  void run(const Arguments&) override {}
+  std::string name() const override { return "nothing"; }
+};
+
 /// Somebody else's memory.
 class Borrowed final : public Storage {
  public:
@@ -65,6 +71,10 @@ class Computed final : public Kernel {
 }  // namespace
 
 std::unique_ptr<Kernel> make_copy(size_t bytes) { return std::make_unique<Copy>(bytes); }
+
+std::unique_ptr<Kernel> make_nothing() {
+  return std::make_unique<Nothing>();
+}
 
 std::unique_ptr<Kernel> make_computed(OpPtr op, const Request& request) {
   auto kernel = std::make_unique<Computed>(std::move(op), request);

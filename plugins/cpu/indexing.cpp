@@ -135,13 +135,11 @@ bool readable(const TensorSpec& indices) { return Indices(indices.dtype).readabl
 }  // namespace
 
 std::unique_ptr<Kernel> make_gather(const Request& r) {
-  const bool empty_axis = r.inputs[0].shape[static_cast<const Gather&>(r.op).axis] == 0;
-  return readable(r.inputs[1]) && !empty_axis ? std::make_unique<GatherKernel>(r) : nullptr;
+  return readable(r.inputs[1]) ? std::make_unique<GatherKernel>(r) : nullptr;
 }
 
 std::unique_ptr<Kernel> make_take_along(const Request& r) {
-  const bool empty_axis = r.inputs[0].shape[static_cast<const TakeAlong&>(r.op).axis] == 0;
-  return readable(r.inputs[1]) && !empty_axis ? std::make_unique<TakeAlongKernel>(r) : nullptr;
+  return readable(r.inputs[1]) ? std::make_unique<TakeAlongKernel>(r) : nullptr;
 }
 
 std::unique_ptr<Kernel> make_scatter_add(const Request& r) {

@@ -1,4 +1,5 @@
-// Kernels that read or write where integers say. Indices out of range are clamped to the nearest (one_hot: no element).
+// Kernels that read or write where integers say. Which indices are in range is checked before (check_indices); a kernel that is
+// given others reads and writes at the nearest (one_hot: nothing).
 #pragma once
 #include <algorithm>
 
@@ -51,6 +52,7 @@ class RowLists {
   int64_t count_, rows_;
 };
 
+std::unique_ptr<Kernel> make_check_indices(const Request& request);
 std::unique_ptr<Kernel> make_gather(const Request& request);
 std::unique_ptr<Kernel> make_take_along(const Request& request);
 std::unique_ptr<Kernel> make_scatter_add(const Request& request);

@@ -9,8 +9,13 @@ namespace {
 bool is_alias(const Op& op, const TensorSpecs& in, const TensorSpecs& out) {
   std::string_view name = op.name();
   if (name == "reshape" || name == "stop_gradient") return true;
-  if (name == "cast" || name == "broadcast_to") return in[0] == out[0];
+  if (name == "cast" || name == "broadcast_to" || name == CheckIndices::kName)
+    return in[0] == out[0];
   return false;
+}
+
+bool is_empty(const TensorSpec& spec) {
+  return spec.shape.size() == 0;
 }
 
 }  // namespace
@@ -24,6 +29,7 @@ Lowered::Lowered(const Program& program, const Options& options, Pool& pool)
   for (Binding& v : variables) {
     if (v.result >= 0 && root(v.result) == root(v.value)) v.result = -1;
   }
+  put_checks_first(*this);
   separate_prologue();
   join_followers(*this);
   join_column_sums(*this);
@@ -63,8 +69,22 @@ void Lowered::lower(const Program::Instruction& instruction, const Options& opti
   TensorSpecs in = specs(instruction.inputs), out = specs(instruction.outputs);
   if (is_alias(op, in, out)) {
     alias_[static_cast<size_t>(instruction.outputs[0])] = instruction.inputs[0];
+    if (op.name() == CheckIndices::kName)
+      steps.push_back({make_kernel({op, in, out, options}),
+                       instruction.op,
+                       instruction.inputs,
+                       {},
+                       instruction.scope});
     return;
   }
+  if (std::all_of(out.begin(), out.end(), is_empty)) {
+    steps.push_back({make_nothing(), instruction.op, instruction.inputs, instruction.outputs,
+                     instruction.scope});
+    return;
+  }
+  const bool sums_nothing =
+      std::any_of(in.begin(), in.end(), is_empty) && op.name() != Fused::kName;
+  if (sums_nothing && splice_decomposed(instruction, options, pool)) return;
   Request request{op, in, out, options};
   auto* scan = dynamic_cast<const Scan*>(&op);
   auto kernel = scan ? make_scan(*scan, request, pool) : make_kernel(request);

@@ -44,6 +44,8 @@ struct Lowered {
   std::vector<int> alias_;                 ///< per value: the value whose memory it names, itself for a root
 };
 
+/// Puts checks of what the program is given, with what they need, before all other steps.
+void put_checks_first(Lowered& program);
 /// Lets elementwise steps run within the products whose results they alone read.
 void join_followers(Lowered& program);
 /// Lets products sum the columns of what they multiply with.
@@ -54,5 +56,7 @@ std::unique_ptr<Kernel> make_scan(const Scan& scan, const Request& request, Pool
 /// Calls op.compute(); null when the op has none.
 std::unique_ptr<Kernel> make_computed(OpPtr op, const Request& request);
 std::unique_ptr<Kernel> make_copy(size_t bytes);
+/// For results without elements.
+std::unique_ptr<Kernel> make_nothing();
 
 }  // namespace crescent::cpu

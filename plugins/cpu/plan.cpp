@@ -27,7 +27,7 @@ void Plan::link(Lowered& program) {
   for (const Program::Constant& c : program.constants) constants_.push_back(c.tensor);
   if (plan.arena_bytes > 0) arena_ = Storage::allocate(plan.arena_bytes, false);
   if (plan.kept_bytes > 0) kept_ = Storage::allocate(plan.kept_bytes, false);
-  std::byte* arena = arena_ ? arena_->host() : nullptr;
+  std::byte *arena = arena_ ? arena_->host() : nullptr, *kept = kept_ ? kept_->host() : nullptr;
 
   size_t count = 0;
   for (const Step& step : program.steps) count += step.inputs.size() + step.outputs.size();
@@ -42,7 +42,9 @@ void Plan::link(Lowered& program) {
       case Place::Kind::variable: slots_.push_back({argument, &memory_.variables[index]}); break;
       case Place::Kind::constant: *argument = const_cast<std::byte*>(static_cast<const std::byte*>(constants_[index].raw())); break;
       case Place::Kind::arena: *argument = arena + place.offset; break;
-      case Place::Kind::kept: *argument = kept_->host() + place.offset; break;
+      case Place::Kind::kept:
+        *argument = kept + place.offset;
+        break;
       case Place::Kind::none: break;
     }
   };
@@ -132,17 +134,22 @@ void Plan::run() {
 }
 
 void Plan::run(size_t first, size_t last) {
-  using Clock = std::chrono::steady_clock;
-  for (size_t i = first; i < last; ++i) {
-    if (!profiling_) {
-      run(calls_[i]);
-      continue;
-    }
-    auto begin = Clock::now();
-    run(calls_[i]);
-    profile_[i].seconds += std::chrono::duration<double>(Clock::now() - begin).count();
-    ++profile_[i].calls;
+  size_t i = first;
+  try {
+    for (; i < last; ++i) profiling_ ? run_timed(i) : run(calls_[i]);
+  } catch (const DataError& error) {
+    const std::string& scope = profile_[i].scope;
+    if (scope.empty()) throw;
+    throw DataError(concat(scope, ": ", error.what()));
   }
+}
+
+void Plan::run_timed(size_t i) {
+  using Clock = std::chrono::steady_clock;
+  auto begin = Clock::now();
+  run(calls_[i]);
+  profile_[i].seconds += std::chrono::duration<double>(Clock::now() - begin).count();
+  ++profile_[i].calls;
 }
 
 double Plan::flops() const {

@@ -89,6 +89,7 @@ PoolPlan::PoolPlan(const Request& r, bool backward) {
 std::vector<int64_t> PoolPlan::window_offsets() const {
   std::vector<int64_t> offsets;
   const auto& [d, h, w] = axes;
+  if (d.window > d.in || h.window > h.in || w.window > w.in) return offsets;  // none is inside
   for (int64_t z = 0; z < d.window; ++z) {
     for (int64_t y = 0; y < h.window; ++y) {
       for (int64_t x = 0; x < w.window; ++x) offsets.push_back(((z * h.in + y) * w.in + x) * channels);

@@ -1,6 +1,5 @@
 // Losses: values per sample, the mean over the last axis unless said. Formulas are Keras 3's (reference: keras.ops and
 // keras.losses); reduction and weights are in the base class.
-#include <limits>
 #include <numbers>
 
 #include "crescent/plugin.h"
@@ -229,7 +228,7 @@ class CategoricalCrossentropy final : public Loss {
 class SparseCategoricalCrossentropy final : public Loss {
  public:
   static void describe(Schema<SparseCategoricalCrossentropy>& s) {
-    s.doc("-log(p of the true class) with y_true class numbers from 0.")
+    s.doc("-log(p of the true class) with y_true class numbers, 0 to classes - 1.")
         .field("from_logits", &SparseCategoricalCrossentropy::from_logits_, "Predictions are logits, not probabilities.")
         .field("ignore_class", &SparseCategoricalCrossentropy::ignore_class_, "Samples of this class do not count.")
         .field("axis", &SparseCategoricalCrossentropy::axis_, "Axis of the classes.");
@@ -238,28 +237,25 @@ class SparseCategoricalCrossentropy final : public Loss {
   Tensor call(const Tensor& y_true, const Tensor& y_pred) const override {
     const Tensor p = last_axis(y_pred, axis_);
     const Tensor labels = class_numbers(y_true, p);
-    Tensor value = from_logits_ ? sparse_softmax_cross_entropy(p, labels) : of_probabilities(p, labels);
-    if (!ignore_class_) return value;
+    if (!ignore_class_) return values(p, labels);
     const Tensor valid = not_equal(labels, double(*ignore_class_));
-    value = where(valid, value, 0);
-    return value.with_mask(valid);
+    return where(valid, values(p, where(valid, labels, 0)), 0).with_mask(valid);
   }
 
  private:
-  /// Labels without a last axis of 1, as integers.
+  /// Labels without a last axis of 1.
   static Tensor class_numbers(const Tensor& y_true, const Tensor& p) {
     Tensor labels = y_true;
     if (labels.rank() == p.rank() && labels.dim(-1) == 1) labels = squeeze(labels, labels.rank() - 1);
     if (labels.rank() != p.rank() - 1 || !labels.shape().compatible(p.shape().slice(0, -1)))
       fail("sparse_categorical_crossentropy: expected class numbers of shape ", p.shape().slice(0, -1), " for predictions of shape ",
            p.shape(), ", got ", y_true.shape(), "; for one-hot targets use categorical_crossentropy");
-    return is_integer(labels.dtype()) ? labels : cast(labels, DType::int32);
+    return labels;
   }
-  /// A label that is no class gives NaN, as with logits: training on it would go unnoticed.
-  static Tensor of_probabilities(const Tensor& p, const Tensor& labels) {
-    const Tensor truth = one_hot(labels, p.dim(-1), p.dtype());
-    const Tensor known = logical_and(greater_equal(labels, 0), less(labels, double(p.dim(-1))));
-    return where(known, -sum(truth * log_probabilities(p), {-1}), std::numeric_limits<double>::quiet_NaN());
+  Tensor values(const Tensor& p, const Tensor& labels) const {
+    if (from_logits_) return sparse_softmax_cross_entropy(p, labels);
+    const Tensor classes = check_indices(labels, p.dim(-1), "label", concat(p.dim(-1), " classes"));
+    return -sum(one_hot(classes, p.dim(-1), p.dtype()) * log_probabilities(p), {-1});
   }
 
   bool from_logits_ = false;

@@ -16,6 +16,10 @@ class LossScaleOptimizer final : public Optimizer {
         .field("dynamic_growth_steps", &LossScaleOptimizer::growth_steps_, "Finite steps before the scale doubles.").min(1);
   }
 
+  void configured() override {
+    Optimizer::configured();
+    inner();
+  }
   void build(const Variables& variables) override {
     if (!built()) {
       if (weight_decay_ || clipnorm_ || global_clipnorm_ || clipvalue_ || loss_scale_factor_ || use_ema_ ||
@@ -69,7 +73,7 @@ class LossScaleOptimizer final : public Optimizer {
 
  private:
   Optimizer& inner() const {
-    if (!inner_) fail("LossScaleOptimizer: expected an inner_optimizer, got none");
+    if (!inner_) fail("expected an inner_optimizer, got none");
     return *inner_;
   }
   static Variable scalar(const char* name, const Tensor& value) {

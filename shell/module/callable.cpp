@@ -24,6 +24,18 @@ void Callable::name_argument(Error& error, int index) const {
   error.add_context(concat(name_, ": argument '", parameters_[index - 1].name, "': "));
 }
 
+namespace {
+
+bool is_empty_table(lua_State* L, int index) {
+  if (!is_plain_table(L, index)) return false;
+  lua_pushnil(L);
+  if (!lua_next(L, index)) return true;
+  lua_pop(L, 2);
+  return false;
+}
+
+}  // namespace
+
 bool is_keywords(lua_State* L, int index) {
   if (!is_plain_table(L, index)) return false;
   index = lua_absindex(L, index);
@@ -33,6 +45,10 @@ bool is_keywords(lua_State* L, int index) {
     return true;
   }
   return false;
+}
+
+bool is_options(lua_State* L, int index) {
+  return is_empty_table(L, index) || is_keywords(L, index);
 }
 
 const Callable* to_callable(lua_State* L, int index) {
@@ -71,14 +87,6 @@ bool names_parameters(lua_State* L, int table, const Parameters& parameters) {
     return false;
   }
   return true;
-}
-
-bool is_empty_table(lua_State* L, int index) {
-  if (!is_plain_table(L, index)) return false;
-  lua_pushnil(L);
-  if (!lua_next(L, index)) return true;
-  lua_pop(L, 2);
-  return false;
 }
 
 [[noreturn]] void fail_unknown(const std::string& function, const Parameters& parameters, const std::string& name) {

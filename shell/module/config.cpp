@@ -33,8 +33,14 @@ double clock() {
 Tensor to_categorical(const Tensor& y, std::optional<int64_t> num_classes) {
   const Tensor labels = y.rank() > 1 && y.dim(-1) == 1 ? ops::squeeze(y, -1) : y;
   if (!num_classes && labels.size() == 0) fail("to_categorical: expected num_classes for an empty tensor");
-  const int64_t classes = num_classes ? *num_classes : static_cast<int64_t>(ops::max(labels).item()) + 1;
-  return ops::one_hot(ops::cast(labels, DType::int32), classes);
+  const double largest =
+      num_classes ? static_cast<double>(*num_classes) - 1 : ops::max(labels).item();
+  if (!(largest >= -1 && largest < 9e18))
+    fail("to_categorical: expected class numbers, got ", largest);
+  const int64_t classes = static_cast<int64_t>(largest) + 1;
+  return ops::one_hot(
+      ops::check_indices(labels, classes, "to_categorical: class", concat(classes, " classes")),
+      classes);
 }
 
 /// x divided by its norm along an axis.
@@ -62,13 +68,15 @@ Tensor pad_sequences(Any sequences, std::optional<int64_t> maxlen, DType dtype, 
   }
   if (maxlen && *maxlen < 0) fail("pad_sequences: maxlen must not be negative, got ", *maxlen);
   const size_t width = maxlen ? static_cast<size_t>(*maxlen) : longest;
-  std::vector<double> values(rows.size() * width, value);
+  Tensor padded = Tensor::full({static_cast<int64_t>(rows.size()), static_cast<int64_t>(width)},
+                               value, DType::float64);
+  double* values = padded.mutable_data<double>();
   for (size_t i = 0; i < rows.size(); ++i) {
     const size_t kept = std::min(width, rows[i].size());
     const size_t from = truncating == "pre" ? rows[i].size() - kept : 0, to = padding == "pre" ? width - kept : 0;
-    std::copy_n(rows[i].begin() + static_cast<ptrdiff_t>(from), kept, values.begin() + static_cast<ptrdiff_t>(i * width + to));
+    std::copy_n(rows[i].begin() + static_cast<ptrdiff_t>(from), kept, values + i * width + to);
   }
-  return ops::cast(Tensor::from(values, {static_cast<int64_t>(rows.size()), static_cast<int64_t>(width)}), dtype);
+  return ops::cast(padded, dtype);
 }
 
 // ---- plugins ----------------------------------------------------------------------------------------------------------

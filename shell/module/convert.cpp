@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "crescent/program.h"
 #include "handle.h"
 #include "lua_class.h"
 #include "push.h"
@@ -305,6 +306,19 @@ std::vector<double> to_numbers(lua_State* L, int index) {
 Shape to_shape(lua_State* L, int index) {
   if (lua_isnil(L, index)) fail_expected(L, index, "a shape such as {2, 3}");
   return Shape(numbers_at<int64_t>(L, index, "a shape such as {2, 3}"));
+}
+
+Shape to_new_shape(lua_State* L, int index) {
+  if (lua_type(L, index) == LUA_TNUMBER) {
+    const std::string n = text_of(L, index);
+    fail("expected a shape such as {2, 3}, got ", n, "; shapes are tables: write {", n, "}, or {",
+         n, ", ...} with more axes");
+  }
+  const Shape shape = to_shape(L, index);
+  if (!shape.is_known() && !is_tracing())
+    fail("expected the size of every axis, got ", Value(List(shape.begin(), shape.end())),
+         "; -1 is for reshape only");
+  return shape;
 }
 
 void push_string(lua_State* L, std::string_view text) { lua_pushlstring(L, text.data(), text.size()); }

@@ -108,7 +108,9 @@ const Type& symbol_type() {
         .meta("__tostring",
               bound("tostring", [](Symbol& s) { return printable(to_text(s)); }, {"symbol"}))
         .meta("__eq", raw("==", same_symbols));
-    for (const char* name : {"__add", "__sub", "__mul", "__div", "__pow", "__mod", "__unm"}) type.meta(name, raw(name, refuse_operator));
+    for (const char* name :
+         {"__add", "__sub", "__mul", "__div", "__pow", "__mod", "__idiv", "__unm", "__lt", "__le"})
+      type.meta(name, raw(name, refuse_operator));
     return type;
   }();
   return type;

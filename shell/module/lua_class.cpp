@@ -174,7 +174,7 @@ void gather_options(lua_State* L, const SchemaData& schema) {
   } else {
     lua_newtable(L);
     const int table = lua_gettop(L);
-    const bool named = last > 1 && is_keywords(L, last);
+    const bool named = last > 2 && is_options(L, last);
     for (int i = 2; i <= last - named; ++i) {
       lua_pushvalue(L, i);
       lua_rawseti(L, table, i - 1);

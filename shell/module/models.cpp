@@ -55,7 +55,7 @@ void spread_arrays(lua_State* L, int arrays) {
 int first_option(lua_State* L, int arrays) {
   spread_arrays(L, arrays);
   const int given = lua_gettop(L) - 1;
-  const bool ends_in_names = given > 0 && given <= arrays && is_keywords(L, -1) && given > 1;
+  const bool ends_in_names = given > 0 && given <= arrays && given > 1 && is_options(L, -1);
   const int data = std::min(arrays, given - ends_in_names);
   for (int i = data; i < arrays; ++i) {
     lua_pushnil(L);

@@ -32,7 +32,7 @@ Dict options_from(lua_State* L, int first, const SchemaData& schema) {
     add_positions(L, first, positional);
     add_names(L, first, keywords);
   } else {
-    const bool named = last >= first && is_keywords(L, last);
+    const bool named = last > first && is_options(L, last);
     if (named) add_names(L, last, keywords);
     for (int i = first; i <= last - named; ++i) positional.push_back(to_value(L, i));
     while (!positional.empty() && positional.back().is_null()) positional.pop_back();

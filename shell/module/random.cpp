@@ -23,17 +23,17 @@ std::shared_ptr<Generator> generator_at(Any seed) {
   return Read<std::shared_ptr<Generator>>::from(L, seed.index);
 }
 
-Tensor normal(const Shape& shape, double mean, double stddev, DType dtype, Any seed) {
+Tensor normal(const NewShape& shape, double mean, double stddev, DType dtype, Any seed) {
   return chosen(generator_at(seed)).normal(shape, mean, stddev, dtype);
 }
-Tensor uniform(const Shape& shape, double low, double high, DType dtype, Any seed) {
+Tensor uniform(const NewShape& shape, double low, double high, DType dtype, Any seed) {
   return chosen(generator_at(seed)).uniform(shape, low, high, dtype);
 }
-Tensor truncated_normal(const Shape& shape, double mean, double stddev, DType dtype, Any seed) {
+Tensor truncated_normal(const NewShape& shape, double mean, double stddev, DType dtype, Any seed) {
   return chosen(generator_at(seed)).truncated_normal(shape, mean, stddev, dtype);
 }
 /// low <= n < high
-Tensor randint(const Shape& shape, int64_t low, int64_t high, Any seed) {
+Tensor randint(const NewShape& shape, int64_t low, int64_t high, Any seed) {
   if (high <= low) fail("randint: expected maxval above minval, got ", low, " and ", high);
   const Tensor drawn = chosen(generator_at(seed)).uniform(shape, static_cast<double>(low), static_cast<double>(high), DType::float64);
   return ops::cast(ops::minimum(ops::floor(drawn), high - 1), DType::int32);
@@ -65,11 +65,19 @@ const std::vector<CallablePtr>& random_functions() {
 
 void add_random_types(ObjectTypes& types, const Type& object) {
   add_type<Generator>(types, "SeedGenerator", &object)
-      .method("normal", [](Generator& g, const Shape& shape, double mean, double stddev) { return g.seeds.normal(shape, mean, stddev); },
+      .method("normal",
+              [](Generator& g, const NewShape& shape, double mean, double stddev) {
+                return g.seeds.normal(shape, mean, stddev);
+              },
               {"shape", "mean=0.0", "stddev=1.0"})
-      .method("uniform", [](Generator& g, const Shape& shape, double low, double high) { return g.seeds.uniform(shape, low, high); },
+      .method("uniform",
+              [](Generator& g, const NewShape& shape, double low, double high) {
+                return g.seeds.uniform(shape, low, high);
+              },
               {"shape", "minval=0.0", "maxval=1.0"})
-      .method("permutation", [](Generator& g, int64_t n) { return Tensor::from(g.seeds.permutation(n), {n}); }, {"n"})
+      .method("permutation",
+              [](Generator& g, int64_t n) { return Tensor::from(g.seeds.permutation(n), {n}); },
+              {"n"})
       .property("state", [](Generator& g) { return g.seeds.state(); });
 }
 

@@ -13,6 +13,8 @@ namespace crescent::lua {
 struct Any {
   int index;
 };
+/// The shape of a tensor to make.
+struct NewShape : Shape {};
 /// A table with names (or nil): options, not keywords of the call.
 struct Names {
   Dict dict;
@@ -141,6 +143,11 @@ template <>
 struct Read<Shape> : ReadBase<Shape> {
   static constexpr bool is_list = true;
   static Shape from(lua_State* L, int index) { return to_shape(L, index); }
+};
+template <>
+struct Read<NewShape> : ReadBase<NewShape> {
+  static constexpr bool is_list = true;
+  static NewShape from(lua_State* L, int index) { return {to_new_shape(L, index)}; }
 };
 template <>
 struct Read<std::vector<int64_t>> : ReadBase<std::vector<int64_t>> {

@@ -29,6 +29,9 @@ Tensor row_of(const Tensor& tensor, int64_t place) {
 /// t[i]: a row, or a number when the tensor has one axis. One past the end is nil, so that ipairs() ends.
 int index_tensor(lua_State* L) {
   const Tensor tensor = to_tensor(L, 1);
+  if (is_plain_table(L, 2))
+    fail("t[...] takes one position: write t[1][2] for several axes, t:slice({1, 2}, {3, 4}) for ",
+         "positions 1 to 3 of the first axis and 2 to 4 of the second");
   if (lua_type(L, 2) != LUA_TNUMBER) {
     const Type* type = type_of(L, 1);
     std::vector<std::string> names = type->property_names();
@@ -124,8 +127,19 @@ int same_values(lua_State* L) {
   return lua_pushboolean(L, a && b && *a == *b), 1;
 }
 
+/// Lua makes true or false of whatever a comparison gives, and asks for a > b as b < a.
+int refuse_comparison(lua_State*) {
+  fail("comparisons in Lua cannot give a tensor: use cr.ops.less(a, b), less_equal, greater or ",
+       "greater_equal, or compare numbers (t:item(), t[1])");
+}
+int refuse_concatenation(lua_State*) {
+  fail("a tensor is no text: use tostring(t), or t:item() for its only element");
+}
+
 void add_operators(Type& type) {
   using ops::Operand;
+  for (const char* name : {"__lt", "__le"}) type.meta(name, raw(name, refuse_comparison));
+  type.meta("__concat", raw("..", refuse_concatenation));
   type.meta("__add", bound("+", &ops::add, {"a", "b"}))
       .meta("__sub", bound("-", &ops::subtract, {"a", "b"}))
       .meta("__mul", bound("*", &ops::multiply, {"a", "b"}))
@@ -169,19 +183,20 @@ Tensor arange(double start, std::optional<double> stop, double step, std::option
   if (step == 0) fail("arange: the step must not be 0");
   const bool whole = std::floor(start) == start && std::floor(step) == step && std::floor(*stop) == *stop;
   const double count = std::max(0.0, std::ceil((*stop - start) / step));
-  if (!(count < 1e12)) fail("arange: ", count, " elements are too many");
-  std::vector<double> values(static_cast<size_t>(count));
-  for (size_t i = 0; i < values.size(); ++i) values[i] = start + step * static_cast<double>(i);
-  return ops::cast(Tensor::from(values, {static_cast<int64_t>(values.size())}),
-                   dtype.value_or(whole ? DType::int32 : DType::float32));
+  if (!(count < 1e18)) fail("arange: ", count, " elements are too many");
+  Tensor elements(Shape{static_cast<int64_t>(count)}, DType::float64);
+  double* values = elements.mutable_data<double>();
+  for (int64_t i = 0; i < elements.size(); ++i) values[i] = start + step * static_cast<double>(i);
+  return ops::cast(elements, dtype.value_or(whole ? DType::int32 : DType::float32));
 }
 
 Tensor linspace(double start, double stop, int64_t num) {
   if (num < 1) fail("linspace: expected at least one element, got ", num);
-  std::vector<float> values(static_cast<size_t>(num));
+  Tensor elements(Shape{num}, DType::float32);
+  float* values = elements.mutable_data<float>();
   for (int64_t i = 0; i < num; ++i)
     values[i] = static_cast<float>(num == 1 ? start : start + (stop - start) * static_cast<double>(i) / static_cast<double>(num - 1));
-  return Tensor::from(values, {num});
+  return elements;
 }
 
 Variable make_variable(const Tensor& initial, std::optional<std::string> name, bool trainable, std::optional<DType> dtype) {
@@ -237,9 +252,18 @@ const std::vector<CallablePtr>& tensor_functions() {
     std::vector<CallablePtr> all;
     auto add = [&](CallablePtr f) { all.push_back(std::move(f)); };
     add(bound("tensor", &make_tensor, {"values", "dtype=nil"}, "A tensor from a number or nested tables; float32 unless told."));
-    add(bound("zeros", &ops::zeros, {"shape", "dtype=float32"}, "A tensor of zeros."));
-    add(bound("ones", &ops::ones, {"shape", "dtype=float32"}, "A tensor of ones."));
-    add(bound("full", &ops::full, {"shape", "value", "dtype=float32"}, "A tensor of one value."));
+    add(bound(
+        "zeros", [](const NewShape& shape, DType dtype) { return ops::zeros(shape, dtype); },
+        {"shape", "dtype=float32"}, "A tensor of zeros."));
+    add(bound(
+        "ones", [](const NewShape& shape, DType dtype) { return ops::ones(shape, dtype); },
+        {"shape", "dtype=float32"}, "A tensor of ones."));
+    add(bound(
+        "full",
+        [](const NewShape& shape, double value, DType dtype) {
+          return ops::full(shape, value, dtype);
+        },
+        {"shape", "value", "dtype=float32"}, "A tensor of one value."));
     add(bound("arange", &arange, {"start", "stop=nil", "step=1", "dtype=nil"}, "start, start+step, ... below stop."));
     add(bound("linspace", &linspace, {"start", "stop", "num=50"}, "num values from start to stop."));
     add(bound("eye", [](int64_t n, std::optional<int64_t> m, DType dtype) { return ops::eye(n, m.value_or(n), dtype); },

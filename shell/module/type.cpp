@@ -1,5 +1,7 @@
 #include "type.h"
 
+#include <span>
+
 #include "instance.h"
 
 namespace crescent::lua {
@@ -65,7 +67,48 @@ int assign(lua_State* L) {
     set_attribute(L);
     return 0;
   }
-  fail(type->name(), ": '", name, "' cannot be set");
+  fail(type->name(), ": '", name, "' cannot be set",
+       is_tensor_like(L, 1) && !named ? "; cr.ops.where(...) makes a tensor with other values" : "");
+}
+
+/// What a type that lacks an operator says, where Lua would speak of userdata.
+class Refusal final : public Callable {
+ public:
+  explicit Refusal(const char* operation) : Callable(operation, {}, "") {}
+  int call(lua_State* L) const override {
+    const Type* type = type_of(L, 1) ? type_of(L, 1) : type_of(L, 2);
+    fail(type->name(), ": no ", name());
+  }
+};
+
+struct Operator {
+  const char* key;
+  Refusal refusal;
+};
+
+std::span<const Operator> operators() {
+  static const Operator list[] = {
+      {"__add", Refusal("operator +")},
+      {"__sub", Refusal("operator -")},
+      {"__mul", Refusal("operator *")},
+      {"__div", Refusal("operator /")},
+      {"__mod", Refusal("operator %")},
+      {"__pow", Refusal("operator ^")},
+      {"__idiv", Refusal("operator //")},
+      {"__unm", Refusal("operator -")},
+      {"__band", Refusal("operator &")},
+      {"__bor", Refusal("operator |")},
+      {"__bxor", Refusal("operator ~")},
+      {"__shl", Refusal("operator <<")},
+      {"__shr", Refusal("operator >>")},
+      {"__bnot", Refusal("operator ~")},
+      {"__lt", Refusal("order (<, >)")},
+      {"__le", Refusal("order (<=, >=)")},
+      {"__concat", Refusal("operator ..; use tostring(...)")},
+      {"__len", Refusal("length (#)")},
+      {"__call", Refusal("call; it is not a function")},
+      {"__pairs", Refusal("pairs; ipairs(t) goes through the rows of a tensor")}};
+  return list;
 }
 
 const Callable& standard_missing() {
@@ -125,6 +168,10 @@ void Type::create(lua_State* L, const void* key, lua_CFunction close) const {
   for (const char* field : {"__name", "__metatable"}) {
     lua_pushstring(L, name_.c_str());
     lua_setfield(L, -2, field);
+  }
+  for (const Operator& each : operators()) {
+    push_callable(L, each.refusal);
+    lua_setfield(L, -2, each.key);
   }
   each(&Type::metamethods_, [&](const std::string& name, const Callable& callable) {
     push_callable(L, callable);

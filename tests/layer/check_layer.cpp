@@ -7,6 +7,7 @@
 
 #include "crescent/crescent.h"
 #include "distance.h"
+#include "poison.h"
 
 using namespace crescent;
 
@@ -24,6 +25,15 @@ const Row kRows[] = {
     {"Dense", {{"units", 3}, {"activation", "tanh"}}, {{4, 5}}},
     {"Dense", {{"units", 3}, {"use_bias", false}}, {{2, 3, 5}}},
     {"EinsumDense", {{"equation", "abc,cd->abd"}, {"output_shape", List{Value(), 6}}}, {{2, 3, 4}}},
+    {"EinsumDense",
+     {{"equation", "...x,xy->...y"}, {"output_shape", 5}, {"bias_axes", "y"}},
+     {{2, 3, 4}}},
+    {"EinsumDense",
+     {{"equation", "ab...,bc->ac..."}, {"output_shape", 5}, {"bias_axes", "c"}},
+     {{2, 3, 4, 2}}},
+    {"EinsumDense",
+     {{"equation", "a...b,bc->a...c"}, {"output_shape", 5}, {"bias_axes", "c"}},
+     {{2, 3, 4, 2}}},
     {"Activation", {{"activation", "sigmoid"}}, {{4, 5}}},
     {"Identity", {}, {{4, 5}}},
     {"Masking", {}, {{2, 3, 4}}},
@@ -341,5 +351,145 @@ TEST_CASE("every registered layer has a row") {
   for (const std::string& name : registry().names(Layer::kKind)) {
     INFO(name);
     CHECK((covered.contains(name) || wrapping.contains(name)));
+  }
+}
+
+// ---- arrays without elements
+// -----------------------------------------------------------------------------------------------
+
+namespace {
+
+/// Outputs, then gradients of their sum by weights and inputs.
+Tensors outputs_and_gradients(Layer& layer, const Tensors& inputs) {
+  GradientTape tape;
+  for (const Tensor& t : inputs)
+    if (is_floating(t.dtype())) tape.watch(t);
+  Tensors results = layer(inputs), sums;
+  for (const Tensor& y : results) sums.push_back(ops::sum(y));
+  const Tensor sum = ops::add_n(sums);
+  tape.stop();
+  const Variables weights = layer.trainable_weights();
+  for (const Tensors& gradients : {tape.gradient(sum, std::span<const Variable>(weights)),
+                                   tape.gradient(sum, std::span<const Tensor>(inputs))})
+    for (const Tensor& g : gradients)
+      if (g) results.push_back(g);
+  return results;
+}
+
+/// The same whatever lay in the memory before, eagerly and compiled.
+void check_empty(const Row& row) {
+  try {
+    const LayerPtr layer = layer_of(row);
+    const Tensors inputs = inputs_of(row);
+    auto run = [&](uint8_t byte, bool compiled) {
+      test::poison(byte);
+      auto f = [&](const Tensors& x) { return outputs_and_gradients(*layer, x); };
+      return compiled ? Function(f)(inputs) : f(inputs);
+    };
+    const Tensors first = run(0x55, false);
+    CHECK(test::same_values(first, run(0xaa, false)));
+    CHECK(test::same_values(first, run(0x55, true)));
+    CHECK(test::same_values(first, run(0xaa, true)));
+    CallOptions training;
+    training.training = true;
+    (*layer)(inputs, training);
+    Function([&](const Tensors& x) { return (*layer)(x, training); })(inputs);
+  } catch (const Error& error) {
+    CHECK_FALSE(std::string(error.what()).empty());
+  }
+}
+
+}  // namespace
+
+TEST_CASE("every layer takes arrays without elements or says what is missing") {
+  for (const Row& row : kRows) {
+    if (!registry().find(Layer::kKind, row.name)) continue;
+    for (size_t i = 0; i < row.inputs.size(); ++i) {
+      for (int axis = 0; axis < row.inputs[i].rank(); ++axis) {
+        INFO(row.name << " " << to_text(Value(row.options)) << ", input " << i << ", axis "
+                      << axis);
+        Row one_input = row, all_inputs = row;
+        one_input.inputs[i].set(axis, 0);
+        for (Shape& shape : all_inputs.inputs)
+          if (axis < shape.rank()) shape.set(axis, 0);
+        check_empty(one_input);
+        check_empty(all_inputs);
+      }
+    }
+  }
+}
+
+TEST_CASE("layers without elements give zeros, their bias, or nothing") {
+  auto result = [](const char* name, const Dict& options, const Shape& input,
+                   bool training = false) {
+    const LayerPtr layer = make<Layer>(name, options);
+    CallOptions call;
+    call.training = training;
+    return (*layer)(Tensors{Tensor(input, DType::float32)}, call).front();
+  };
+  CHECK(result("LayerNormalization", {}, {3, 0}).shape() == Shape{3, 0});
+  CHECK(result("BatchNormalization", {}, {3, 1, 0}).shape() == Shape{3, 1, 0});
+  CHECK(result("BatchNormalization", {}, {3, 1, 0}, true).shape() == Shape{3, 1, 0});
+  CHECK(result("PReLU", {}, {3, 0}).shape() == Shape{3, 0});
+  const Dict conv{{"filters", 2}, {"kernel_size", 1}, {"bias_initializer", "ones"}};
+  CHECK(result("Conv2D", conv, {1, 1, 2, 0}).to_vector() == std::vector<double>(4, 1));
+  CHECK(result("Conv2DTranspose", conv, {1, 1, 2, 0}).to_vector() == std::vector<double>(4, 1));
+  CHECK(result("Dense", {{"units", 2}, {"bias_initializer", "ones"}}, {1, 0}).to_vector() ==
+        std::vector<double>(2, 1));
+  CHECK(result("LSTM", {{"units", 2}}, {1, 3, 0}).to_vector() == std::vector<double>(2, 0));
+}
+
+TEST_CASE("a layer is called on as many inputs as it declares") {
+  const Tensor x({2, 3}, DType::float32), h({2, 2}, DType::float32);
+  using Catch::Matchers::Contains;
+  for (const char* name : {"SimpleRNNCell", "GRUCell", "LSTMCell"}) {
+    const LayerPtr cell = make<Layer>(name, {{"units", 2}});
+    const size_t states = std::string(name) == "LSTMCell" ? 2 : 1;
+    CHECK_THROWS_WITH((*cell)(x),
+                      Contains("is a cell") && Contains("RNN(cell)") && Contains("Got 1 inputs"));
+    CHECK_THROWS_WITH(cell->build_for({{2, 3}}), Contains("is a cell"));
+    Tensors inputs(1 + states, h);
+    inputs[0] = x;
+    CHECK((*cell)(inputs).size() == 1 + states);
+    CHECK_THROWS_WITH((*cell)(x), Contains("is a cell"));
+    auto model = Sequential::make({}, "");
+    model->add(make<Layer>("InputLayer", {{"batch_input_shape", List{Value(), 3}}}));
+    CHECK_THROWS_WITH(model->add(make<Layer>(name, {{"units", 2}})), Contains("RNN(cell)"));
+  }
+  for (const Row& row : kRows) {
+    if (!registry().find(Layer::kKind, row.name)) continue;
+    INFO(row.name);
+    const LayerPtr built = layer_of(row), fresh = layer_of(row);
+    const Tensors inputs = inputs_of(row);
+    (*built)(inputs);
+    for (const LayerPtr& layer : {built, fresh}) {
+      CHECK_THROWS_AS((*layer)(Tensors{}), Error);
+      CHECK_THROWS_AS(layer->compute_output_shape({}), Error);
+      if (layer->input_count().min > 1) CHECK_THROWS_AS((*layer)(Tensors{inputs[0]}), Error);
+      if (layer->input_count().max < 9) CHECK_THROWS_AS((*layer)(Tensors(9, inputs[0])), Error);
+    }
+  }
+}
+
+TEST_CASE("options that cannot be are refused, and null is what Keras makes of it") {
+  using Catch::Matchers::Contains;
+  CHECK_THROWS_WITH(make<Layer>("Dot", {{"axes", List{}}}), Contains("expected 1 or 2 integers"));
+  CHECK_THROWS_WITH(make<Layer>("LayerNormalization", {{"axis", List{}}}),
+                    Contains("at least one"));
+  const Dict attention{{"num_heads", 1}, {"key_dim", 2}, {"output_shape", List{}}};
+  CHECK_THROWS_WITH(make<Layer>("MultiHeadAttention", attention), Contains("output_shape"));
+  for (const char* name : {"LSTM", "GRU", "SimpleRNN", "Dense"}) {
+    const LayerPtr layer = make<Layer>(name, {{"units", 4},
+                                              {"bias_initializer", Value()},
+                                              {"kernel_initializer", Value()},
+                                              {"kernel_regularizer", Value()},
+                                              {"bias_constraint", Value()},
+                                              {"activation", Value()}});
+    CHECK_NOTHROW((*layer)(Tensors{Tensor({2, 3, 5}, DType::float32)}));
+    const Tensor kernel = layer->get_weights().front();
+    CHECK(ops::max(ops::abs(kernel)).item() > 0);
+    CHECK(
+        layer->get_config().find("kernel_initializer")->as_dict().find("class_name")->as_string() ==
+        "GlorotUniform");
   }
 }

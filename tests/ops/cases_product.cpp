@@ -26,6 +26,17 @@ std::vector<Case> product_cases() {
   add("einsum", [](X x) { return ops::einsum("bij,bjk->bik", x); }, {{{2, 3, 4}}, {{2, 4, 5}}});
   add("einsum attention", [](X x) { return ops::einsum("btnh,bsnh->bnts", x); }, {{{2, 3, 2, 4}}, {{2, 5, 2, 4}}});
   add("einsum one", [](X x) { return ops::einsum("abc->ca", x); }, {{{2, 3, 4}}});
+  add("einsum dots", [](X x) { return ops::einsum("...ij,...jk->...ik", x); },
+      {{{5, 1, 2, 3}}, {{4, 3, 2}}});
+  add("einsum dots inside", [](X x) { return ops::einsum("a...c,cd->a...d", x); },
+      {{{2, 5, 3, 4}}, {{4, 6}}});
+  add("einsum dots behind", [](X x) { return ops::einsum("ab...,bc->ac...", x); },
+      {{{2, 4, 3, 5}}, {{4, 6}}});
+  add("einsum dots implied", [](X x) { return ops::einsum("...b,ba", x); },
+      {{{2, 3, 4}}, {{4, 5}}});
+  add("einsum dots summed", [](X x) { return ops::einsum("i...->...", x); }, {{{2, 3, 4}}});
+  add("einsum dots of nothing", [](X x) { return ops::einsum("...i,...i->...", x); },
+      {{{4}}, {{4}}});
   add("einsum outer", [](X x) { return ops::einsum("i,j->ji", x); }, {{{3}}, {{4}}});
 
   using P = ops::Padding;

@@ -37,6 +37,9 @@ std::vector<Case> shape_cases() {
         op.size = 6;
         return apply1(op, {x[1], x[0]});
       }, {{{4, 3}}, indices({4}, 6)});
+  add(
+      "check_indices", [](X x) { return ops::check_indices(x[0], 6, "index", "six"); },
+      {indices({3, 2}, 6)}, Dtypes::wide, false);
   add("one_hot", [](X x) { return ops::one_hot(x[0], 4); }, {indices({3, 2}, 6)}, Dtypes::wide, false);
   add("zeros", [](X x) { return ops::zeros({2, 3}, x[0].dtype()); }, {{{1}}}, Dtypes::numbers, false);
   add("ones", [](X x) { return ops::ones({2, 3}, x[0].dtype()); }, {{{1}}}, Dtypes::numbers, false);

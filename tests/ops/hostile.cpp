@@ -89,23 +89,57 @@ TEST_CASE("integers divide by zero and overflow without a crash") {
   CHECK(ops::cast(Tensor::full({3}, std::numeric_limits<double>::quiet_NaN()), DType::uint8).size() == 3);
 }
 
-TEST_CASE("labels out of range give NaN, compiled gathers stay inside") {
-  const Tensor labels = Tensor::from(std::vector<int32_t>{0, 3, -1}, {3});
-  const auto loss = ops::sparse_softmax_cross_entropy(zeros({3, 3}), labels).to_vector();
-  CHECK(loss[0] == Approx(std::log(3.0)));
-  CHECK(std::isnan(loss[1]));
-  CHECK(std::isnan(loss[2]));
-  const Function gather([](const Tensors& in) { return Tensors{ops::take(in[0], in[1])}; });
-  const Tensor at = Tensor::from(std::vector<int64_t>{-kHuge, kHuge, 1}, {3});
-  CHECK(gather({zeros({3, 2}), at})[0].shape() == Shape{3, 2});
-  const Function gradient([](const Tensors& in) {
-    GradientTape tape;
-    tape.watch(in[0]);
-    return tape.gradient(ops::take(in[0], in[1]), std::span(in.data(), 1));
+TEST_CASE("indices and labels out of range fail by name, eagerly and compiled") {
+  const Tensor x = zeros({3, 2}), logits = zeros({3, 3});
+  auto fails = [](const Function::Body& f, const Tensors& inputs, const std::string& message) {
+    INFO(message);
+    CHECK_THROWS_WITH(f(inputs), Contains(message));
+    CHECK_THROWS_WITH(Function(f)(inputs), Contains(message));
+  };
+  auto gradient_of = [](auto f) {
+    return [f](const Tensors& in) {
+      GradientTape tape;
+      tape.watch(in[0]);
+      return tape.gradient(f(in[0], in[1]), std::span(in.data(), 1));
+    };
+  };
+  auto take = [](const Tensor& a, const Tensor& b) { return ops::take(a, b); };
+  auto loss = [](const Tensor& a, const Tensor& b) {
+    return ops::sparse_softmax_cross_entropy(a, b);
+  };
+  auto indices = [](int64_t i) { return Tensor::from(std::vector<int64_t>{1, i, 2}, {3}); };
+  for (int64_t i : {int64_t{3}, int64_t{-1}, kHuge, -kHuge}) {
+    fails([&](const Tensors& in) { return Tensors{take(in[0], in[1])}; }, {x, indices(i)},
+          concat("take: index ", i, " at [1] is out of range for axis 0 of shape (3, 2)"));
+    fails(gradient_of(take), {x, indices(i)}, concat("index ", i, " at [1]"));
+    fails([](const Tensors& in) { return Tensors{ops::take_along_axis(in[0], in[1], 0)}; },
+          {zeros({3}), indices(i)}, concat("take_along_axis: index ", i));
+    fails([&](const Tensors& in) { return Tensors{loss(in[0], in[1])}; }, {logits, indices(i)},
+          concat("label ", i, " at [1] is out of range for 3 classes"));
+    fails(gradient_of(loss), {logits, indices(i)}, concat("label ", i, " at [1]"));
+  }
+  auto floats = [](float f) { return Tensor::from(std::vector<float>{1, f, 2.5}, {3}); };
+  for (float f : {3.f, -1.f, NAN, -INFINITY, INFINITY, 1e30f}) {
+    fails([&](const Tensors& in) { return Tensors{loss(in[0], in[1])}; }, {logits, floats(f)},
+          "at [1] is out of range for 3 classes");
+  }
+  CHECK(loss(logits, floats(-0.5f)).to_vector()[1] == Approx(std::log(3.0)));
+  const Tensor outside = Tensor::from(std::vector<int32_t>{1, 3, -1}, {3});
+  CHECK(ops::one_hot(outside, 3).to_vector() == std::vector<double>{0, 1, 0, 0, 0, 0, 0, 0, 0});
+}
+
+TEST_CASE("a run that fails for an index it was given has changed nothing") {
+  const Variable table(Tensor::full({3, 2}, 1.0)), count(Tensor(0.0));
+  const Function step([&](const Tensors& in) {
+    count.assign_add(Tensor(1.0));
+    table.assign(table.value() * 2.0);
+    return Tensors{ops::take(table.value() + count.value(), ops::reshape(in[0] * 2, {4}))};
   });
-  CHECK(gradient({zeros({3, 2}), at})[0].shape() == Shape{3, 2});
-  const Function along([](const Tensors& in) { return Tensors{ops::take_along_axis(in[0], in[1], 0)}; });
-  CHECK(along({zeros({3}), at})[0].shape() == Shape{3});
+  CHECK_THROWS_AS(step({Tensor::from(std::vector<int32_t>{0, 1, 1, 2}, {2, 2})}), DataError);
+  CHECK(count.value().item() == 0);
+  CHECK(table.value().to_vector() == std::vector<double>(6, 1));
+  step({zeros({2, 2}, DType::int32)});
+  CHECK(count.value().item() == 1);
 }
 
 TEST_CASE("sequences without steps leave the state as it was") {

@@ -42,6 +42,13 @@ class CRESCENT_API Interrupted : public Error {
   ~Interrupted() override;
 };
 
+/// Data that a program cannot be run on: an index or a label out of range. Whoever knows which batch it was says so.
+class CRESCENT_API DataError : public Error {
+ public:
+  using Error::Error;
+  ~DataError() override;
+};
+
 inline std::string to_text(std::string_view s) { return std::string(s); }
 inline std::string to_text(const char* s) { return s; }
 inline std::string to_text(const std::string& s) { return s; }

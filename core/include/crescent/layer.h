@@ -66,6 +66,12 @@ struct WeightOptions {
   bool autocast = true;                           ///< see Variable::Options
 };
 
+/// How many tensors a layer is called on.
+struct CRESCENT_API InputCount {
+  size_t min = 1, max = static_cast<size_t>(-1);
+  std::string expected{};                         ///< start of the message for another number; empty: Keras' words
+};
+
 class Layer;
 using LayerPtr = std::shared_ptr<Layer>;
 
@@ -98,6 +104,8 @@ class CRESCENT_API Layer : public Configurable {
   Symbol operator()(const Symbol& input, const CallOptions& options = {});
 
   // ---- what authors override -------------------------------------------------------------------
+  /// Checked before every build and call, which can rely on it.
+  virtual InputCount input_count() const { return {}; }
   /// Makes weights for these input shapes (batch dims may be -1). Called once.
   virtual void build(const std::vector<Shape>& inputs);
   virtual Tensors call(const Tensors& inputs, const Call& call) = 0;
@@ -226,8 +234,9 @@ class CRESCENT_API UnaryLayer : public Layer {
  public:
   virtual void build(const Shape& /*input*/) {}
   virtual Tensor call(const Tensor& x, const Call& call) = 0;
-  void build(const std::vector<Shape>& inputs) final;       ///< fails when there is more than one input
-  Tensors call(const Tensors& inputs, const Call& call) final;
+  InputCount input_count() const final { return {1, 1}; }
+  void build(const std::vector<Shape>& inputs) final { build(inputs.front()); }
+  Tensors call(const Tensors& inputs, const Call& given) final { return {call(inputs.front(), given)}; }
 };
 
 /// Names of layers count up per class: dense_1, dense_2; clear_session starts again and forgets default graphs.

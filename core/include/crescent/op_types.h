@@ -117,8 +117,15 @@ CRESCENT_OP(Reverse, "reverse")                        // (x): flips the axes
   CRESCENT_FIELDS(axes)
   Tensors vjp(const Vjp&) const override;
 };
+/// (numbers) -> the same as integers (those that are floating as int32). A run fails at the first that is not one of
+/// 0..size-1, "`what` 7 is out of range for `of`", and does so before it writes a variable where they depend on none.
+CRESCENT_OP(CheckIndices, "check_indices")
+  int64_t size = 0;
+  std::string what, of;
+  CRESCENT_FIELDS(size, what, of)
+};
 CRESCENT_OP(Gather, "gather")                          // (x, int indices): rows of `axis`; y = x.shape[:axis] + indices.shape + x.shape[axis+1:]
-  int axis = 0;                                        // out-of-range indices: eager fails naming the index; compiled steps clamp
+  int axis = 0;                                        // indices that may be out of range come from CheckIndices; devices clamp the others
   CRESCENT_FIELDS(axis)
   Tensors vjp(const Vjp&) const override;
 };
@@ -202,7 +209,7 @@ CRESCENT_OP(Matmul, "matmul")                          // (a, b[, bias][, other]
   CRESCENT_FIELDS(transpose_a, transpose_b, bias, combine, epilogue, mixed)
   std::string label() const override;
   Tensors vjp(const Vjp&) const override;
-  Tensors decompose(std::span<const Tensor>) const override;      // when mixed or combined
+  Tensors decompose(std::span<const Tensor>) const override;      // when mixed or combined, and for sums of nothing
 };
 
 /// Geometry of a convolution or pooling over 1, 2 or 3 spatial axes.
@@ -222,13 +229,14 @@ CRESCENT_OP(Conv, "conv")                              // (x, kernel[, bias][, r
   CRESCENT_FIELDS(spec, bias, epilogue, residual, moments)
   std::string label() const override;
   Tensors vjp(const Vjp&) const override;
-  Tensors decompose(std::span<const Tensor>) const override;      // with a residual or moments
+  Tensors decompose(std::span<const Tensor>) const override;      // with a residual or moments, and for sums of nothing
 };
 CRESCENT_OP(ConvBackwardData, "conv_backward_data")    // (dy, kernel[, y]) -> dx of shape `input` (its batch dim may be -1), 0 where not y > 0 (set by a pass); also Conv*Transpose
   ConvSpec spec;
   Shape input;
   CRESCENT_FIELDS(spec, input)
   Tensors vjp(const Vjp&) const override;
+  Tensors decompose(std::span<const Tensor>) const override;      // for sums of nothing
 };
 CRESCENT_OP(ConvBackwardKernel, "conv_backward_kernel")  // (x, dy) -> dkernel of shape `kernel`
   ConvSpec spec;
@@ -236,7 +244,7 @@ CRESCENT_OP(ConvBackwardKernel, "conv_backward_kernel")  // (x, dy) -> dkernel o
   Mixed mixed = Mixed::no;
   CRESCENT_FIELDS(spec, kernel, mixed)
   Tensors vjp(const Vjp&) const override;
-  Tensors decompose(std::span<const Tensor>) const override;      // when mixed
+  Tensors decompose(std::span<const Tensor>) const override;      // when mixed, and for sums of nothing
 };
 CRESCENT_OP(Pool, "pool")                              // (x): max or average over windows; average counts valid elements only
   bool max = true;
@@ -273,7 +281,7 @@ CRESCENT_OP(Softmax, "softmax")                        // (x)
   Tensors vjp(const Vjp&) const override;
   Tensors decompose(std::span<const Tensor>) const override;
 };
-/// (logits, labels) -> loss per row. Sparse: labels integers (..., ), out of range gives NaN. Dense: labels like logits.
+/// (logits, labels) -> loss per row. Sparse: labels integers (..., ), from CheckIndices. Dense: labels like logits.
 CRESCENT_OP(SoftmaxCrossEntropy, "softmax_cross_entropy")
   bool sparse = true;
   CRESCENT_FIELDS(sparse)

@@ -70,6 +70,8 @@ CRESCENT_API Tensor pad(const Tensor& x, const std::vector<int64_t>& before, con
 CRESCENT_API Tensor flip(const Tensor& x, const std::vector<int>& axes);
 CRESCENT_API Tensor take(const Tensor& x, const Tensor& indices, int axis = 0); ///< gather
 CRESCENT_API Tensor take_along_axis(const Tensor& x, const Tensor& indices, int axis = -1);
+/// Numbers as integers, each of which must be one of 0..size-1: "`what` 7 is out of range for `of`". A size of -1 is not known.
+CRESCENT_API Tensor check_indices(const Tensor& x, int64_t size, const std::string& what, const std::string& of);
 CRESCENT_API Tensor one_hot(const Tensor& indices, int64_t depth, DType dtype = DType::float32);
 CRESCENT_API Tensor zeros(const Shape& shape, DType dtype = DType::float32);
 CRESCENT_API Tensor ones(const Shape& shape, DType dtype = DType::float32);

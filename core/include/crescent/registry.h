@@ -124,7 +124,7 @@ std::shared_ptr<T> get(const Value& identifier) {
 }
 
 /// An option that is an object of kind T: `Ref<Initializer> kernel_initializer_ = "glorot_uniform";`
-/// Resolved when set or on first use; may be null.
+/// Resolved when set or on first use; may be null. An option of null is no object, or the one that T::kNullOption names.
 template <class T>
 class Ref {
  public:
@@ -150,7 +150,12 @@ class Ref {
 
 template <class T>
 struct Codec<Ref<T>> {
-  static Ref<T> decode(const Value& value) { return Ref<T>(crescent::get<T>(value)); }
+  static Ref<T> decode(const Value& value) {
+    if constexpr (requires { T::kNullOption; }) {
+      if (value.is_null()) return Ref<T>(crescent::get<T>(T::kNullOption));
+    }
+    return Ref<T>(crescent::get<T>(value));
+  }
   static Value encode(const Ref<T>& ref) { return T::encode_option(ref.get()); }
   static Value encode_default(const Ref<T>& ref) { return ref.unresolved().is_null() ? encode(ref) : ref.unresolved(); }
   static std::string type() { return std::string("a name, configuration or object of kind ") + T::kKind; }

@@ -23,6 +23,7 @@ class CRESCENT_API Activation : public Plain {
 class CRESCENT_API Initializer : public Plain {
  public:
   static constexpr const char* kKind = "initializer";
+  static constexpr const char* kNullOption = "glorot_uniform";      ///< Keras' add_weight
   ~Initializer() override;
   virtual Tensor operator()(const Shape& shape, DType dtype) const = 0;
 };

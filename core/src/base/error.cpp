@@ -16,6 +16,7 @@ namespace crescent {
 Error::Error(std::string_view message) : std::runtime_error(printable(message)) {}
 Error::~Error() = default;
 Interrupted::~Interrupted() = default;
+DataError::~DataError() = default;
 
 void Error::add_context(std::string_view context) {
   std::runtime_error::operator=(std::runtime_error(printable(context) + what()));

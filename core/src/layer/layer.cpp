@@ -82,7 +82,7 @@ void Layer::build_for(const std::vector<Shape>& inputs) {
   const OutsideTrace outside;
   LayerAccess::ensure_name(*this);
   LayerAccess::named(*this, [&] {
-    if (inputs.empty()) fail("expected the shapes of the inputs to build for, got none");
+    LayerAccess::check_count(*this, inputs.size());
     build(inputs);
   });
   built_ = true;
@@ -257,20 +257,6 @@ Dict Layer::get_config() const {
   if (batch_input_shape_) config.set("batch_input_shape", Codec<Shape>::encode(*batch_input_shape_));
   config.set("dtype", policy_.name);
   return config;
-}
-
-void UnaryLayer::build(const std::vector<Shape>& inputs) {
-  if (inputs.size() != 1)
-    fail_in_layer(name(), "Layer ", name(), " expects 1 inputs, but it received ", inputs.size(),
-                  " input tensors");
-  build(inputs.front());
-}
-
-Tensors UnaryLayer::call(const Tensors& inputs, const Call& given) {
-  if (inputs.size() != 1)
-    fail_in_layer(name(), "Layer ", name(), " expects 1 inputs, but it received ", inputs.size(),
-                  " input tensors");
-  return {call(inputs.front(), given)};
 }
 
 }  // namespace crescent

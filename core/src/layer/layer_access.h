@@ -15,6 +15,7 @@ struct LayerAccess {
   /// Forgets what add_loss collected, in the layer and below.
   static void forget_losses(Layer& layer);
   // The parts of a call.
+  static void check_count(const Layer& layer, size_t received);
   static void cast_to_compute(const Layer& layer, Tensors& tensors);
   static Tensors call(Layer& layer, const Tensors& inputs, const Call& call);
   static void attach_masks(Layer& layer, const Tensors& inputs, const Tensors& masks, Tensors& outputs);

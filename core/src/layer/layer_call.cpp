@@ -24,7 +24,6 @@ std::string shapes_text(const Tensors& tensors) {
 }
 
 void check_tensors(const std::string& layer, const Tensors& inputs) {
-  if (inputs.empty()) fail_in_layer(layer, "Layer ", layer, " was called without inputs");
   for (const Tensor& t : inputs)
     if (!t)
       fail_in_layer(layer, "Layer ", layer,
@@ -111,6 +110,18 @@ void LayerAccess::cast_to_compute(const Layer& layer, Tensors& tensors) {
     if (is_floating(t.dtype()) && t.dtype() != layer.compute_dtype()) t = cast_keeping_mask(t, layer.compute_dtype());
 }
 
+void LayerAccess::check_count(const Layer& layer, size_t received) {
+  const InputCount count = layer.input_count();
+  if (received >= count.min && received <= count.max) return;
+  if (!count.expected.empty()) fail(count.expected, ". Got ", received, " inputs.");
+  const bool few = received < count.min;
+  fail_in_layer(layer.name(), "Layer ", layer.name(), " expects ",
+       count.min == count.max ? ""
+       : few                  ? "at least "
+                              : "at most ",
+       few ? count.min : count.max, " inputs, but it received ", received, " input tensors.");
+}
+
 Tensors LayerAccess::call(Layer& layer, const Tensors& inputs, const Call& call) {
   const bool mixed = layer.autocast_ && layer.policy_.compute != layer.policy_.variables;
   const Autocast autocast(mixed ? std::optional(layer.policy_.compute) : std::nullopt);
@@ -141,6 +152,7 @@ Tensors Layer::run(const Tensors& given, const CallOptions& options) {
   if (frame.outermost()) LayerAccess::forget_losses(*this);
   const ProgramScope scope(name_);
   check_tensors(name_, given);
+  LayerAccess::check_count(*this, given.size());
   check_specs(input_specs_, name_, given);
   if (!built_) {
     build_for(shapes_of(given));

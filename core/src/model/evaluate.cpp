@@ -100,7 +100,7 @@ Tensors Model::predict(DatasetPtr data, const Dict& given) {
   int64_t step = 0;
   for (; const Batch* batch = batches.next(); ++step) {
     callbacks.each(&Callback::on_predict_batch_begin, step, Logs());
-    collected.add(stepper.predict(batch->x), batch->x.front().dim(0));
+    with_batch(step, [&] { collected.add(stepper.predict(batch->x), batch->x.front().dim(0)); });
     callbacks.each(&Callback::on_predict_batch_end, step, Logs());
   }
   if (step == 0) fail("predict: the data gave no batch");

@@ -136,7 +136,7 @@ void Fit::train() {
   Stepper stepper(model_);
   for (int64_t step = 0; const Batch* batch = batches_.next(); ++step) {
     callbacks_.each(&Callback::on_train_batch_begin, step, Logs());
-    stepper.train(*batch);
+    with_batch(step, [&] { stepper.train(*batch); });
     trained_epoch_ = epoch_;
     trained_batch_ = step + 1;
     callbacks_.each(&Callback::on_train_batch_end, step, lazy_logs(model_));

@@ -16,7 +16,11 @@ constexpr size_t kAlone = size_t{64} << 10;              // bytes that one threa
 std::unique_ptr<Executable> compile_take(const Tensor& array, const Tensor& rows) {
   const NoGradient none;
   const TensorSpecs specs{array.spec(), rows.spec()};
-  return device().compile(optimize(trace([](const Tensors& in) { return Tensors{ops::take(in[0], in[1], 0)}; }, specs)));
+  return device().compile(optimize(trace(
+      [](const Tensors& in) {
+        return Tensors{apply1(Gather(), {in[0], in[1]})};
+      },
+      specs)));
 }
 
 }  // namespace

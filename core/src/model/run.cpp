@@ -57,7 +57,7 @@ void test_epoch(Model& model, Batches& batches, const CallbackList& callbacks) {
   int64_t step = 0;
   for (; const Batch* batch = batches.next(); ++step) {
     callbacks.each(&Callback::on_test_batch_begin, step, Logs());
-    stepper.test(*batch);
+    with_batch(step, [&] { stepper.test(*batch); });
     callbacks.each(&Callback::on_test_batch_end, step, lazy_logs(model));
   }
   if (step == 0) fail("evaluate: the data gave no batch");

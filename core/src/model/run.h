@@ -4,6 +4,7 @@
 
 #include "model/arrays.h"
 #include "model/callback_list.h"
+#include "model/told_where.h"
 #include "model/training.h"
 
 namespace crescent {
@@ -18,6 +19,12 @@ T parse(const char* title, const Dict& options) {
 }
 
 /// Null when not known.
+/// f() for a step's batch. Mistakes in its data name it, counted from 1 as by the progress bar.
+template <class F>
+void with_batch(int64_t step, F f) {
+  told_where([&] { return concat("batch ", step + 1); }, f);
+}
+
 Value steps_or_null(int64_t steps);
 
 /// Goes through a dataset for `run` ("evaluate"), a batch at a time, prefetching what comes from files. Training by steps

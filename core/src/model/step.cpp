@@ -4,6 +4,7 @@
 #include "crescent/gradient.h"
 #include "layer/layer_access.h"
 #include "layer/outside_trace.h"
+#include "model/told_where.h"
 #include "model/training.h"
 #include "program/option_changes.h"
 #include "registry/blame.h"
@@ -187,8 +188,10 @@ Tensor Stepper::forward_loss(const Tensors& x, const Tensors& y, const Tensors& 
   for (size_t i = 0; i < state_.outputs.size(); ++i) {
     const OutputTraining& output = state_.outputs[i];
     if (!output.loss) continue;
-    const ProgramScope scope(output.name + "_loss");
-    Tensor loss = (*output.loss)(y[i], predictions[i], weights[i]);
+    const std::string name = output.name + "_loss";
+    const ProgramScope scope(name);
+    Tensor loss = told_where([&] { return name; },
+                             [&] { return (*output.loss)(y[i], predictions[i], weights[i]); });
     if (loss.rank() > 0) loss = ops::mean(loss);
     if (output.tracker) {
       const NoGradient none;

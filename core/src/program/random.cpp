@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "program/recorder.h"
+#include "tensor/memory.h"
 
 namespace crescent {
 namespace {
@@ -63,6 +64,7 @@ Tensor SeedGenerator::truncated_normal(const Shape& shape, double mean, double s
 /// Fisher and Yates with words of one draw; a word decides by multiplication, biased by at most n / 2^32.
 std::vector<int64_t> SeedGenerator::permutation(int64_t n) const {
   if (n < 0 || n > int64_t{1} << 32) fail("permutation: cannot order ", n, " numbers");
+  expect_memory(static_cast<size_t>(n) * sizeof(int64_t));
   NoTrace eager;
   const Tensor state = taken(state_);
   const int64_t* words = state.data<int64_t>();

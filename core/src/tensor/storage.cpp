@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include <utility>
 
-#include "crescent/tensor.h"
+#include "tensor/memory.h"
 
 namespace crescent {
 namespace {
@@ -142,7 +142,7 @@ class HostStorage final : public Storage {
     if (std::byte* memory = fresh_block(wanted)) return memory;
     free_blocks().clear();
     if (std::byte* memory = fresh_block(wanted)) return memory;
-    fail("not enough memory for a tensor of ", bytes_, " bytes");
+    fail("not enough memory for ", bytes_, " bytes");
   }
   size_t capacity_ = 0;
 };
@@ -179,11 +179,15 @@ void Storage::read(size_t offset, size_t count, void* target) const {
 
 std::string Storage::place() const { return "memory"; }
 
-std::shared_ptr<Storage> Storage::allocate(size_t bytes, bool zeroed) {
+void expect_memory(size_t bytes) {
   const size_t live = static_cast<size_t>(allocated_bytes());
   if (bytes > memory_limit() - std::min(memory_limit(), live)) {
-    fail("not enough memory for a tensor of ", bytes, " bytes: tensors hold ", live, " of ", memory_limit());
+    fail("not enough memory for ", bytes, " bytes: tensors hold ", live, " of ", memory_limit());
   }
+}
+
+std::shared_ptr<Storage> Storage::allocate(size_t bytes, bool zeroed) {
+  expect_memory(bytes);
   allocations.fetch_add(1, std::memory_order_relaxed);
   if (bytes <= SmallStorage::kMost) return std::make_shared<SmallStorage>(bytes, zeroed);
   return std::make_shared<HostStorage>(bytes, zeroed);

@@ -17,6 +17,14 @@ size_t bytes_of(const TensorSpec& spec) {
   return bytes;
 }
 
+std::shared_ptr<Storage> memory_for(const TensorSpec& spec, bool zeroed) {
+  try {
+    return Storage::allocate(bytes_of(spec), zeroed);
+  } catch (const Error& error) {
+    fail("a tensor ", spec, ": ", error.what());
+  }
+}
+
 /// Values of a tensor that nobody has seen yet.
 void* first_values(const Tensor& t) { return t.storage()->host() + t.offset(); }
 
@@ -24,13 +32,15 @@ void* first_values(const Tensor& t) { return t.storage()->host() + t.offset(); }
 
 }  // namespace
 
-Tensor::Tensor(const TensorSpec& spec) : Tensor(on(Storage::allocate(bytes_of(spec)), 0, spec)) {}
+Tensor::Tensor(const TensorSpec& spec) : Tensor(on(memory_for(spec, true), 0, spec)) {}
 
 Tensor::Tensor(float scalar) : Tensor(uninitialized({DType::float32, {}})) {
   *static_cast<float*>(first_values(*this)) = scalar;
 }
 
-Tensor Tensor::uninitialized(const TensorSpec& spec) { return on(Storage::allocate(bytes_of(spec), false), 0, spec); }
+Tensor Tensor::uninitialized(const TensorSpec& spec) {
+  return on(memory_for(spec, false), 0, spec);
+}
 
 Tensor Tensor::abstract(const TensorSpec& spec) {
   auto impl = std::make_shared<Impl>();

@@ -58,19 +58,23 @@ class MultiHeadAttention final : public Layer {
     Layer::configured();
     if (use_gate_) fail("use_gate=true is not supported");
     if (attention_axes_ && *attention_axes_ != std::vector<int64_t>{1}) fail("attention_axes: only 1 is supported, got ", Value(*attention_axes_));
+    if (output_shape_ && output_shape_->size() != 1)
+      fail("output_shape: expected one integer, got ", Value(*output_shape_));
     set_supports_masking(true);
     set_activity_regularizer(activity_regularizer_.shared());
     random_ = add_seed_generator(seed_);
   }
+  InputCount input_count() const override {
+    return {2, 3, "MultiHeadAttention should be called on query, value and optionally key"};
+  }
   void build(const std::vector<Shape>& inputs) override {
-    if (inputs.size() < 2 || inputs.size() > 3) fail("expected inputs query, value and optionally key, got ", inputs.size(), " inputs");
     const Shape &query = inputs[0], &value = inputs[1], &key = inputs.back();
     for (const Shape& shape : inputs)
       if (shape.rank() != 3) fail("expected inputs of shape (batch, steps, features), got ", shape);
     query_ = project("query", query, key_dim_);
     key_ = project("key", key, key_dim_);
     value_ = project("value", value, value_width());
-    const int64_t width = output_shape_ ? output_shape_->at(0) : query[-1];
+    const int64_t width = output_shape_ ? output_shape_->front() : query[-1];
     output_ = projection("attention_output", "abcd,cde->abe", {-1, width}, "e");
     output_->build_for({Shape{query[0], query[1], heads_, value_width()}});
   }

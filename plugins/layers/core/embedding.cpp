@@ -6,7 +6,7 @@ namespace {
 class Embedding final : public UnaryLayer {
  public:
   static void describe(Schema<Embedding>& s) {
-    s.doc("A row of a learned table for each integer. (batch, ...) -> (batch, ..., output_dim)")
+    s.doc("A row of a learned table for each integer, 0 to input_dim - 1. (batch, ...) -> (batch, ..., output_dim)")
         .field("input_dim", &Embedding::rows_, "Rows of the table: the largest integer + 1.").required().min(1)
         .field("output_dim", &Embedding::columns_, "Width of a row.").required().min(1)
         .field("embeddings_initializer", &Embedding::initializer_, "How the table starts.")
@@ -25,7 +25,8 @@ class Embedding final : public UnaryLayer {
     table_ = add_weight("embeddings", {rows_, columns_}, initializer_, {regularizer_.shared(), constraint_.shared()});
   }
   Tensor call(const Tensor& x, const Call&) override {
-    return ops::take(table_, is_integer(x.dtype()) ? x : ops::cast(x, DType::int32), 0);
+    return apply1(Gather(), {table_.value(),
+                             ops::check_indices(x, rows_, "id", concat("input_dim ", rows_))});
   }
   Tensors compute_mask(const Tensors& inputs, const Tensors&, const Tensors&) override {
     return {mask_zero_ ? ops::not_equal(inputs[0], 0) : Tensor()};

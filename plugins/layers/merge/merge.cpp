@@ -12,8 +12,7 @@ std::string shapes_text(const std::vector<Shape>& shapes) {
   return text + "]";
 }
 
-void require_several(const std::vector<Shape>& inputs) {
-  if (inputs.size() < 2) fail("A merge layer should be called on a list of at least 2 inputs. Got ", inputs.size(), " inputs.");
+void expect_one_batch(const std::vector<Shape>& inputs) {
   for (const Shape& shape : inputs)
     if (shape[0] >= 0 && inputs[0][0] >= 0 && shape[0] != inputs[0][0])
       fail("Can not merge tensors with different batch sizes. Got tensors with shapes : ", shapes_text(inputs));
@@ -26,7 +25,10 @@ class Merge : public Layer {
     Layer::configured();
     set_supports_masking(true);
   }
-  void build(const std::vector<Shape>& inputs) override { require_several(inputs); }
+  InputCount input_count() const override {
+    return {.min = 2, .expected = "A merge layer should be called on a list of at least 2 inputs"};
+  }
+  void build(const std::vector<Shape>& inputs) override { expect_one_batch(inputs); }
   Tensors call(const Tensors& inputs, const Call&) override { return {merge(same_rank(inputs))}; }
   /// Elements count where every input that has a mask counts.
   Tensors compute_mask(const Tensors&, const Tensors& masks, const Tensors&) override {
@@ -96,9 +98,8 @@ class Average final : public Merge {
 class Subtract final : public Merge {
  public:
   static void describe(Schema<Subtract>& s) { s.doc("First input minus second."); }
-  void build(const std::vector<Shape>& inputs) override {
-    if (inputs.size() != 2) fail("A `Subtract` layer should be called on exactly 2 inputs. Got ", inputs.size(), " inputs.");
-    Merge::build(inputs);
+  InputCount input_count() const override {
+    return {2, 2, "A `Subtract` layer should be called on exactly 2 inputs"};
   }
 
  protected:
@@ -112,8 +113,10 @@ class Concatenate final : public Layer {
     Layer::configured();
     set_supports_masking(true);
   }
+  InputCount input_count() const override {
+    return {.expected = "A `Concatenate` layer should be called on a list of at least 1 input"};
+  }
   void build(const std::vector<Shape>& inputs) override {
-    if (inputs.empty()) fail("A `Concatenate` layer should be called on a list of at least 1 input.");
     const int axis = inputs[0].axis(int(axis_));
     for (const Shape& shape : inputs) {
       Shape other = shape;
@@ -151,11 +154,14 @@ class Dot final : public Layer {
   }
   void configured() override {
     Layer::configured();
-    if (axes_.size() > 2) fail("axes: expected 1 or 2 integers, got ", Value(axes_));
+    if (axes_.empty() || axes_.size() > 2)
+      fail("axes: expected 1 or 2 integers, got ", Value(axes_));
     set_supports_masking(true);
   }
+  InputCount input_count() const override {
+    return {2, 2, "A `Dot` layer should be called on a list of 2 inputs"};
+  }
   void build(const std::vector<Shape>& inputs) override {
-    if (inputs.size() != 2) fail("A `Dot` layer should be called on a list of 2 inputs. Got ", inputs.size(), " inputs.");
     const int a = axis_of(inputs[0], 0), b = axis_of(inputs[1], 1);
     if (inputs[0][a] >= 0 && inputs[1][b] >= 0 && inputs[0][a] != inputs[1][b])
       fail("Incompatible input shapes: axis values ", inputs[0][a], " (at axis ", a, ") != ", inputs[1][b], " (at axis ", b,

@@ -136,6 +136,7 @@ class LayerNormalization final : public ScaledLayer {
   void configured() override {
     ScaledLayer::configured();
     if (rms_scaling_) fail("rms_scaling=true is not supported");
+    if (axis_.empty()) fail("axis: expected at least one integer, got none");
     set_supports_masking(true);
   }
   void build(const Shape& input) override {

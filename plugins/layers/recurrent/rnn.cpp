@@ -16,6 +16,16 @@ Tensor zero_state(const Tensor& like, int64_t width) {
   return shape.is_known() ? ops::zeros(shape, like.dtype()) : Tensor::abstract({like.dtype(), shape});
 }
 
+InputCount RnnCell::input_count() const {
+  const size_t count = 1 + state_sizes().size();
+  return {
+      count, count,
+      concat("Layer ", name(), " (", class_name(),
+             ") is a cell: it makes one step and is called on ", count,
+             " inputs, {x, states...}; to go through the steps of a sequence, as in a Sequential, "
+             "use the layer RNN(cell)")};
+}
+
 std::shared_ptr<RnnCell> cell_from(const Value& value) {
   if (value.is_list()) return std::dynamic_pointer_cast<RnnCell>(make<Layer>("StackedRNNCells", {{"cells", value}}));
   const LayerPtr layer = get<Layer>(value);
@@ -27,6 +37,10 @@ std::shared_ptr<RnnCell> cell_from(const Value& value) {
 void BaseRnn::configured() {
   Layer::configured();
   set_supports_masking(true);
+}
+
+InputCount BaseRnn::input_count() const {
+  return {1, 1 + cell_->state_sizes().size()};
 }
 
 void BaseRnn::set_cell(std::shared_ptr<RnnCell> cell) {
@@ -84,7 +98,8 @@ Tensors BaseRnn::call(const Tensors& inputs, const Call& call) {
     x = ops::flip(x, {1});
     if (mask) mask = ops::flip(mask, {1});
   }
-  cell_->prepare(ops::squeeze(ops::slice_axis(x, 1, 0, 1), 1), call);
+  cell_->prepare(
+      Tensor::abstract({x.dtype(), Shape{x.dim(0)}.concat(x.shape().slice(2, x.rank()))}), call);
   std::optional<Run> run;
   if (!mask) run = fast_run(x, states, call);
   if (!run) run = run_steps(x, states, mask);

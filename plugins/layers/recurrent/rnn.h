@@ -14,8 +14,10 @@ class RnnCell : public Layer {
  public:
   virtual std::vector<int64_t> state_sizes() const = 0;
   virtual int64_t output_size() const { return state_sizes().front(); }
+  InputCount input_count() const final;
   /// Draws what stays the same for all steps of a call (dropout masks), before step() runs.
-  virtual void prepare(const Tensor& /*step input*/, const Call&) {}
+  /// `like` has dtype and shape of a step's input, maybe no values.
+  virtual void prepare(const Tensor& /*like*/, const Call&) {}
   Tensors call(const Tensors& inputs, const Call& call) override {
     prepare(inputs[0], call);
     return step(inputs);
@@ -29,6 +31,7 @@ class RnnCell : public Layer {
 class BaseRnn : public Layer {
  public:
   void configured() override;
+  InputCount input_count() const final;
   void build(const std::vector<Shape>& inputs) override;
   Tensors call(const Tensors& inputs, const Call& call) override;
   Tensors compute_mask(const Tensors& inputs, const Tensors& masks, const Tensors& outputs) override;

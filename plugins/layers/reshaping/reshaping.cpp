@@ -48,11 +48,11 @@ class ReshapeLayer final : public UnaryLayer {
   Shape resolved(const Shape& input) const {
     const Shape rest = input.slice(1, input.rank());
     if (!rest.is_known()) return Shape(target_);
-    Shape shape(target_);
-    int64_t known = 1;
+    Shape shape(target_), others;
     int unknown = -1;
-    for (int i = 0; i < shape.rank(); ++i) (shape[i] == -1) ? void(unknown = i) : void(known *= shape[i]);
-    if (unknown >= 0 && known > 0) shape.set(unknown, rest.size() / known);
+    for (int i = 0; i < shape.rank(); ++i)
+      (shape[i] == -1) ? void(unknown = i) : others.append(shape[i]);
+    if (unknown >= 0 && others.size() > 0) shape.set(unknown, rest.size() / others.size());
     if (!shape.is_known() || shape.size() != rest.size())
       fail("total size of new array must be unchanged, input_shape = ", rest, ", output_shape = ", Shape(target_));
     return shape;

@@ -1,6 +1,5 @@
-// Softmax, cross entropy, batch and layer normalisation: each with a decomposition, and a gradient of its own.
-#include <limits>
-
+// Softmax, cross entropy, batch and layer normalisation: each with a decomposition, and a gradient
+// of its own.
 #include "program/ops/support.h"
 
 namespace crescent {
@@ -96,11 +95,7 @@ Tensors SoftmaxCrossEntropy::vjp(const Vjp& v) const {
 Tensors SoftmaxCrossEntropy::decompose(std::span<const Tensor> in) const {
   const Tensor logs = ops::log_softmax(in[0]);
   if (!sparse) return {-ops::sum(in[1] * logs, {-1})};
-  const Tensor labels = ops::cast(in[1], DType::int64);
-  const Tensor known = ops::logical_and(ops::greater_equal(labels, 0), ops::less(labels, logs.dim(-1)));
-  const Tensor at = ops::expand_dims(ops::where(known, labels, 0), -1);
-  const Tensor loss = -ops::squeeze(ops::take_along_axis(logs, at, -1), -1);
-  return {ops::where(known, loss, std::numeric_limits<double>::quiet_NaN())};
+  return {-ops::squeeze(ops::take_along_axis(logs, ops::expand_dims(in[1], -1), -1), -1)};
 }
 
 TensorSpecs SoftmaxCrossEntropyBackward::infer(std::span<const TensorSpec> in) const {
@@ -242,7 +237,10 @@ Tensor softmax(const Tensor& x, int axis) { return softmax_op(x, axis, false); }
 Tensor log_softmax(const Tensor& x, int axis) { return softmax_op(x, axis, true); }
 
 Tensor sparse_softmax_cross_entropy(const Tensor& logits, const Tensor& labels) {
-  return cross_entropy(as_floating(logits), is_integer(labels.dtype()) ? labels : cast(labels, DType::int64), true);
+  const Shape& shape = logits.shape();
+  expect_rank_at_least("sparse_softmax_cross_entropy", shape, 1);
+  const Tensor classes = check_indices(labels, shape[-1], "label", concat(shape[-1], " classes"));
+  return cross_entropy(as_floating(logits), classes, true);
 }
 
 Tensor softmax_cross_entropy(const Tensor& logits, const Tensor& labels) {

@@ -51,7 +51,12 @@ TensorSpecs Conv::infer(std::span<const TensorSpec> in) const {
 }
 
 Tensors Conv::decompose(std::span<const Tensor> inputs) const {
-  if (!moments && !residual) return {};
+  if (!moments && !residual) {
+    if (!sums_nothing(inputs[0], inputs[1])) return {};
+    const Tensor y = ops::zeros(conv_shape("conv", inputs[0].shape(), inputs[1].shape(), spec),
+                                inputs[0].dtype());
+    return {with_epilogue(bias ? y + inputs[2] : y, epilogue)};
+  }
   auto plain = std::make_shared<Conv>(*this);
   plain->moments = plain->residual = false;
   if (residual) plain->epilogue = Epilogue::none;
@@ -92,6 +97,11 @@ TensorSpecs ConvBackwardData::infer(std::span<const TensorSpec> in) const {
   return {{in[0].dtype, result}};
 }
 
+Tensors ConvBackwardData::decompose(std::span<const Tensor> inputs) const {
+  if (!sums_nothing(inputs[0], inputs[1])) return {};
+  return {ops::zeros(with_batch(input, inputs[0].dim(0)), inputs[0].dtype())};
+}
+
 Tensors ConvBackwardData::vjp(const Vjp& v) const {
   assert(v.inputs.size() == 2);
   const Tensor &dy = v.inputs[0], &kernel = v.inputs[1], &g = v.gradients[0];
@@ -118,7 +128,9 @@ TensorSpecs ConvBackwardKernel::infer(std::span<const TensorSpec> in) const {
 }
 
 Tensors ConvBackwardKernel::decompose(std::span<const Tensor> inputs) const {
-  return mixed == Mixed::no ? Tensors() : decompose_mixed(*this, inputs);
+  if (mixed != Mixed::no) return decompose_mixed(*this, inputs);
+  return sums_nothing(inputs[0], inputs[1]) ? Tensors{ops::zeros(kernel, inputs[0].dtype())}
+                                            : Tensors();
 }
 
 Tensors ConvBackwardKernel::vjp(const Vjp& v) const {
@@ -166,7 +178,8 @@ int64_t transposed_length(int64_t length, int64_t window, int64_t stride, Paddin
   const bool same = padding == Padding::same;
   if (!extra) return length * stride + (same ? 0 : std::max<int64_t>(window - stride, 0));
   if (*extra >= stride) fail("conv_transpose: output padding ", *extra, " must be less than stride ", stride);
-  return (length - 1) * stride + window - (same ? window / 2 * 2 : 0) + *extra;
+  return std::max<int64_t>((length - 1) * stride + window - (same ? window / 2 * 2 : 0) + *extra,
+                           0);
 }
 
 }  // namespace

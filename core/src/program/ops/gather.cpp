@@ -1,6 +1,5 @@
 // Ops by position: gather, scatter, one-hot, and tensors made from nothing but their shape.
 #include "program/ops/support.h"
-#include "tensor/elements.h"
 
 namespace crescent {
 namespace {
@@ -9,28 +8,30 @@ void expect_indices(std::string_view op, DType dtype) {
   if (!is_integer(dtype)) fail(op, ": expected integer indices, got ", dtype);
 }
 
-/// Eager calls name the index that is out of range; compiled programs have no values to look at.
-void check_range(std::string_view op, const Tensor& indices, const Shape& shape, int axis) {
-  if (indices.is_abstract() || shape[axis] < 0) return;
-  const int64_t n = shape[axis];
-  with_element_type(indices.dtype(), [&]<class T>(T*) {
-    if constexpr (std::is_integral_v<T>) {
-      const T* values = static_cast<const T*>(indices.raw());
-      for (int64_t i = 0, count = indices.size(); i < count; ++i) {
-        const int64_t index = static_cast<int64_t>(values[i]);
-        if (index < 0 || index >= n)
-          fail(op, ": index ", index, " is out of range for axis ", axis, " of shape ", shape);
-      }
-    }
-  });
+void expect_elements(std::string_view op, const Shape& x, int axis, const Shape& indices) {
+  if (x[axis] == 0 && indices.is_known() && indices.size() > 0)
+    fail(op, ": shape ", x, " has nothing along axis ", axis);
+}
+
+/// Indices of elements along an axis.
+Tensor positions(const std::string& op, const Tensor& indices, const Shape& shape, int axis) {
+  expect_indices(op, indices.dtype());
+  return ops::check_indices(indices, shape[axis], op + ": index",
+                            concat("axis ", axis, " of shape ", shape));
 }
 
 }  // namespace
 
+TensorSpecs CheckIndices::infer(std::span<const TensorSpec> in) const {
+  const DType dtype = in[0].dtype;
+  if (!is_integer(dtype) && !is_floating(dtype)) fail(kName, ": expected numbers, got ", dtype);
+  return {{is_integer(dtype) ? dtype : DType::int32, in[0].shape}};
+}
+
 TensorSpecs Gather::infer(std::span<const TensorSpec> in) const {
   expect_indices("take", in[1].dtype);
   const Shape& x = in[0].shape;
-  normal_axis("take", axis, x);
+  expect_elements("take", x, normal_axis("take", axis, x), in[1].shape);
   return {{in[0].dtype, x.slice(0, axis).concat(in[1].shape).concat(x.slice(axis + 1, x.rank()))}};
 }
 Tensors Gather::vjp(const Vjp& v) const {
@@ -63,6 +64,7 @@ TensorSpecs TakeAlong::infer(std::span<const TensorSpec> in) const {
   if (!same_rank || !expected.compatible(in[0].shape)) {
     fail("take_along_axis: shapes ", shapes_text(in), " differ beyond axis ", axis);
   }
+  expect_elements("take_along_axis", in[0].shape, at, in[1].shape);
   return {{in[0].dtype, in[1].shape}};
 }
 Tensors TakeAlong::vjp(const Vjp& v) const {
@@ -85,18 +87,27 @@ TensorSpecs Iota::infer(std::span<const TensorSpec>) const {
 
 namespace ops {
 
+Tensor check_indices(const Tensor& x, int64_t size, const std::string& what,
+                     const std::string& of) {
+  const bool is_half = x.dtype() == DType::bfloat16 || x.dtype() == DType::float16;
+  if (size < 0) return is_integer(x.dtype()) ? x : cast(x, DType::int32);
+  CheckIndices op;
+  op.size = size, op.what = what, op.of = of;
+  return apply1(op, {is_half                       ? cast(x, DType::float32)
+                     : x.dtype() == DType::boolean ? cast(x, DType::int32)
+                                                   : x});
+}
+
 Tensor take(const Tensor& x, const Tensor& indices, int axis) {
   Gather op;
   op.axis = normal_axis("take", axis, x.shape());
-  check_range("take", indices, x.shape(), op.axis);
-  return apply1(op, {x, indices});
+  return apply1(op, {x, positions("take", indices, x.shape(), op.axis)});
 }
 
 Tensor take_along_axis(const Tensor& x, const Tensor& indices, int axis) {
   TakeAlong op;
   op.axis = normal_axis("take_along_axis", axis, x.shape());
-  check_range("take_along_axis", indices, x.shape(), op.axis);
-  return apply1(op, {x, indices});
+  return apply1(op, {x, positions("take_along_axis", indices, x.shape(), op.axis)});
 }
 
 Tensor one_hot(const Tensor& indices, int64_t depth, DType dtype) {

@@ -73,10 +73,16 @@ TensorSpecs Matmul::infer(std::span<const TensorSpec> in) const {
 
 Tensors Matmul::decompose(std::span<const Tensor> inputs) const {
   if (mixed != Mixed::no) return decompose_mixed(*this, inputs);
-  if (combine == Combine::none) return {};
-  const Tensor product = matmul_op(inputs[0], inputs[1], transpose_a, transpose_b), &other = inputs[bias ? 3 : 2];
-  const Tensor combined = combine == Combine::add ? product + other : ops::where(ops::greater(other, 0), product, 0);
-  return {with_epilogue(bias ? combined + inputs[2] : combined, epilogue)};
+  const bool is_zero = sums_nothing(inputs[0], inputs[1]);
+  if (combine == Combine::none && !is_zero) return {};
+  Matmul plain;
+  plain.transpose_a = transpose_a, plain.transpose_b = transpose_b;
+  const TensorSpec specs[] = {inputs[0].spec(), inputs[1].spec()}, result = plain.infer(specs)[0];
+  Tensor product =
+      is_zero ? ops::zeros(result.shape, result.dtype) : apply1(plain, {inputs[0], inputs[1]});
+  if (combine == Combine::add) product = product + inputs.back();
+  if (combine == Combine::mask) product = ops::where(ops::greater(inputs.back(), 0), product, 0);
+  return {with_epilogue(bias ? product + inputs[2] : product, epilogue)};
 }
 
 Tensors Matmul::vjp(const Vjp& v) const {
@@ -106,7 +112,7 @@ Tensor matmul(const Tensor& left, const Tensor& right, bool transpose_a, bool tr
   if (a.rank() == 1) return squeeze(matmul(reshape(a, {1, a.dim(0)}), b, false, transpose_b), -2);
   if (b.rank() == 1) return squeeze(matmul(a, reshape(b, {b.dim(0), 1}), transpose_a, false), -1);
   if (a.rank() == 2 || b.rank() > 2 || transpose_a) return matmul_op(a, b, transpose_a, transpose_b);
-  const Tensor y = matmul_op(reshape(a, {-1, a.dim(-1)}), b, false, transpose_b);
+  const Tensor y = matmul_op(as_rows(a), b, false, transpose_b);
   return reshape(y, a.shape().slice(0, -1).concat({y.dim(-1)}));
 }
 
@@ -119,8 +125,9 @@ Tensor dot(const Tensor& x, const Tensor& w) {
          k);
   }
   const Shape result = x.shape().slice(0, -1).concat(w.shape().slice(1, w.rank()));
-  const Tensor rows = x.rank() == 2 ? x : reshape(x, {-1, x.dim(-1)});
-  const Tensor columns = w.rank() == 2 ? w : reshape(w, {k, -1});
+  const Tensor rows = x.rank() == 2 ? x : as_rows(x);
+  const Tensor columns =
+      w.rank() == 2 ? w : reshape(w, {k, known_size(w.shape().slice(1, w.rank()))});
   return reshape(matmul(rows, columns), result);
 }
 

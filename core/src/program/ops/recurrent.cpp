@@ -20,6 +20,7 @@ Tensor joined(std::initializer_list<Tensor> parts) {
 
 /// States one step earlier: h0, then all but the last.
 Tensor shifted(const Tensor& h0, const Tensor& hs) {
+  if (hs.dim(1) == 0) return hs;
   const Tensor first = ops::expand_dims(h0, 1), rest = ops::slice_axis(hs, 1, 0, hs.dim(1) - 1);
   const Tensor parts[] = {first, rest};
   return ops::concatenate(parts, 1);
@@ -27,7 +28,7 @@ Tensor shifted(const Tensor& h0, const Tensor& hs) {
 
 /// Gradient of a weight: the sum over batch and time of x^T dz.
 Tensor weight_gradient(const Tensor& x, const Tensor& dz) {
-  return ops::matmul(ops::reshape(x, {-1, x.dim(-1)}), ops::reshape(dz, {-1, dz.dim(-1)}), true, false);
+  return ops::matmul(as_rows(x), as_rows(dz), true, false);
 }
 
 /// x (b, t, f), states (b, u), kernel (f, g u), recurrent (u, g u), bias; u is returned.

@@ -6,9 +6,6 @@
 namespace crescent {
 namespace {
 
-/// Elements; -1 when a dim is unknown.
-int64_t known_size(const Shape& shape) { return shape.is_known() ? shape.size() : -1; }
-
 /// A dimension n times as long; an unknown one stays unknown.
 int64_t times(std::string_view op, int64_t dim, int64_t n) {
   if (n < 0) fail(op, ": cannot repeat ", n, " times");
@@ -118,7 +115,8 @@ Tensor expand_dims(const Tensor& x, int axis) {
 Tensor squeeze(const Tensor& x, std::optional<int> axis) {
   Shape shape;
   const int only = axis ? normal_axis("squeeze", *axis, x.shape()) : -1;
-  if (axis && x.dim(only) > 1) fail("squeeze: axis ", *axis, " of shape ", x.shape(), " is not 1");
+  if (axis && x.dim(only) >= 0 && x.dim(only) != 1)
+    fail("squeeze: axis ", *axis, " of shape ", x.shape(), " is not 1");
   for (int i = 0; i < x.rank(); ++i) {
     const bool gone = axis ? i == only : x.dim(i) == 1;
     if (!gone) shape.append(x.dim(i));

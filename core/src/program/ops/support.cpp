@@ -24,6 +24,13 @@ std::string shapes_text(std::span<const TensorSpec> specs) {
   return text;
 }
 
+bool sums_nothing(const Tensor& a, const Tensor& b) {
+  auto is_empty = [](const Tensor& t) {
+    return std::find(t.shape().begin(), t.shape().end(), 0) != t.shape().end();
+  };
+  return is_empty(a) || is_empty(b);
+}
+
 void expect_floating(std::string_view op, DType dtype) {
   if (!is_floating(dtype)) fail(op, ": expected a floating dtype, got ", dtype);
 }
@@ -85,6 +92,14 @@ DType product_dtype(std::string_view op, Mixed mixed, DType a, DType b) {
     if (dtype != DType::float32 && dtype != DType::bfloat16) fail(op, ": expected float32 or bfloat16, got ", dtype);
   }
   return mixed == Mixed::to_float32 ? DType::float32 : DType::bfloat16;
+}
+
+int64_t known_size(const Shape& shape) {
+  return shape.is_known() ? shape.size() : -1;
+}
+
+Tensor as_rows(const Tensor& x) {
+  return ops::reshape(x, {known_size(x.shape().slice(0, -1)), x.dim(-1)});
 }
 
 Tensor as_floating(const Tensor& x, DType dtype) { return is_floating(x.dtype()) ? x : ops::cast(x, dtype); }

@@ -26,6 +26,9 @@ void expect_rank_at_least(std::string_view op, const Shape& shape, int rank);
 /// What statistics of x and the parameters applied with them are kept in.
 inline DType statistics_dtype(DType x) { return x == DType::bfloat16 || x == DType::float16 ? DType::float32 : x; }
 
+/// Whether a product of these sums nothing, so that its result is zeros.
+bool sums_nothing(const Tensor& a, const Tensor& b);
+
 /// Positive axes, sorted; fails on one that is out of range or given twice. No axes: all.
 std::vector<int> normal_axes(std::string_view op, const std::vector<int>& axes, const Shape& shape);
 /// The same for one axis of a tensor of `rank` axes.
@@ -52,6 +55,11 @@ Tensors decompose_mixed(T plain, std::span<const Tensor> inputs) {
   for (Tensor& t : operands) t = ops::cast(t, DType::bfloat16);
   return {ops::cast(crescent::apply(std::make_shared<const T>(plain), operands).front(), result)};
 }
+
+/// Elements; -1 when a dim is unknown.
+int64_t known_size(const Shape& shape);
+/// x (..., n) as (rows, n); also when n is 0, where reshape cannot work out a -1.
+Tensor as_rows(const Tensor& x);
 
 /// The tensor as `dtype` when it is not floating.
 Tensor as_floating(const Tensor& x, DType dtype = DType::float32);

@@ -1,0 +1,11 @@
+// What this machine can hold.
+#pragma once
+#include "crescent/tensor.h"
+
+namespace crescent {
+
+/// Fails when so many bytes more are beyond what the machine, or the container we are in, has for
+/// tensors.
+void expect_memory(size_t bytes);
+
+}  // namespace crescent

@@ -1,0 +1,30 @@
+// Shows values that come from memory which nobody wrote: they change with what lay there before.
+#pragma once
+#include <algorithm>
+#include <cmath>
+
+#include "crescent/tensor.h"
+
+namespace crescent::test {
+
+/// Leaves the byte in memory that the next tensors are likely to get.
+inline void poison(uint8_t byte) {
+  Tensors blocks;
+  for (int64_t bytes = 1; bytes <= 16384; bytes = bytes * 5 / 4 + 1) {
+    for (int i = 0; i < 8; ++i) blocks.push_back(Tensor::full({bytes}, byte, DType::uint8));
+  }
+}
+
+/// The same values but for rounding; NaN is NaN.
+inline bool same_values(const Tensors& a, const Tensors& b) {
+  auto equal = [](double x, double y) {
+    return std::abs(x - y) <= 1e-5 || x == y || (std::isnan(x) && std::isnan(y));
+  };
+  auto equal_tensors = [&](const Tensor& s, const Tensor& t) {
+    const auto x = s.to_vector(), y = t.to_vector();
+    return s.spec() == t.spec() && std::equal(x.begin(), x.end(), y.begin(), y.end(), equal);
+  };
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), equal_tensors);
+}
+
+}  // namespace crescent::test
