@@ -46,7 +46,8 @@ std::string fill_path(const std::string& pattern, int64_t epoch, const Logs& log
 /// The name of a weight that holds NaN or infinity; empty when all are finite.
 std::string weight_not_finite(const Model& model) {
   for (const Variable& weight : model.weights())
-    if (is_floating(weight.dtype()) && ops::all(ops::isfinite(weight)).item() == 0) return weight.name();
+    if (is_floating(weight.dtype()) && ops::all(ops::isfinite(weight)).item() == 0)
+      return weight.name();
   return "";
 }
 
@@ -77,7 +78,9 @@ class ModelCheckpoint final : public Callback {
     if (save_freq_.is_string()) consider(epoch, logs);
   }
   bool comes_last() const override { return true; }
-  Dict get_state() const override { return {{"best", monitor_.best_value()}, {"batches", batches_}}; }
+  Dict get_state() const override {
+    return {{"best", monitor_.best_value()}, {"batches", batches_}};
+  }
   void set_state(const Dict& state) override {
     monitor_.set_best(state.at("best"));
     batches_ = state.at("batches").as_int();
@@ -92,7 +95,8 @@ class ModelCheckpoint final : public Callback {
     const double value = logs.at(monitor_.name);
     if (!monitor_.improves(value)) return report_no_improvement(epoch);
     const std::string change = monitor_.best ? concat(monitor_.name, " improved from ", *monitor_.best, " to ", value, ", ") : "";
-    const std::optional<double> before = std::exchange(monitor_.best, value);   // the file holds the new one
+    const std::optional<double> before =
+        std::exchange(monitor_.best, value);  // the file holds the new one
     if (!save(epoch, logs, change)) monitor_.best = before;
   }
   void report_no_improvement(int64_t epoch) const {
@@ -106,7 +110,8 @@ class ModelCheckpoint final : public Callback {
   bool save(int64_t epoch, const Logs& logs, const std::string& change) {
     const std::string path = fill_path(path_, epoch + 1, logs);
     if (const std::string bad = weight_not_finite(*model_); !bad.empty()) {
-      warn("ModelCheckpoint: epoch ", epoch + 1, " was not saved: weight '", bad, "' is not finite");
+      warn("ModelCheckpoint: epoch ", epoch + 1, " was not saved: weight '", bad,
+           "' is not finite");
       return false;
     }
     if (verbose_ > 0)

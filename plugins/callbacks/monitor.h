@@ -16,7 +16,9 @@ struct Monitor {
   bool improves(double value) const;
   Value best_value() const { return best ? Value(*best) : Value(); }
   /// Of a state; null leaves none.
-  void set_best(const Value& value) { best = value.is_null() ? std::nullopt : std::optional(value.as_float()); }
+  void set_best(const Value& value) {
+    best = value.is_null() ? std::nullopt : std::optional(value.as_float());
+  }
 };
 
 /// The watched value, or nothing with a warning that lists what is there ("Early stopping conditioned on metric ...").

@@ -48,8 +48,12 @@ class EarlyStopping final : public Callback {
   }
   Dict get_state() const override {
     List weights;
-    for (const Tensor& weight : best_weights_) weights.push_back(std::make_shared<BoxedTensor>(weight));
-    return {{"wait", wait_}, {"best", monitor_.best_value()}, {"best_epoch", best_epoch_}, {"best_weights", std::move(weights)}};
+    for (const Tensor& weight : best_weights_)
+      weights.push_back(std::make_shared<BoxedTensor>(weight));
+    return {{"wait", wait_},
+            {"best", monitor_.best_value()},
+            {"best_epoch", best_epoch_},
+            {"best_weights", std::move(weights)}};
   }
   void set_state(const Dict& state) override {
     wait_ = state.at("wait").as_int();

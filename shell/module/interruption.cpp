@@ -9,10 +9,10 @@ namespace crescent::lua {
 namespace {
 
 constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
-struct sigaction before[std::size(kSignals)];          // the outermost, of each signal
-volatile std::sig_atomic_t caught = 0;                 // the signal that the run was stopped by
+struct sigaction before[std::size(kSignals)];  // the outermost, of each signal
+volatile std::sig_atomic_t caught = 0;         // the signal that the run was stopped by
 int running = 0;
-bool answerable = false;                               // the command had no Ctrl-C yet
+bool answerable = false;  // the command had no Ctrl-C yet
 
 const struct sigaction& handled_before(int signal) {
   size_t i = 0;
@@ -28,7 +28,7 @@ extern "C" void crescent_on_interrupt(int signal) {
   }
   caught = 0;
   sigaction(signal, &handled_before(signal), nullptr);
-  std::raise(signal);                                  // arrives when this handler ends
+  std::raise(signal);  // arrives when this handler ends
 }
 
 /// What a process that the signal kills would have written.
@@ -67,6 +67,8 @@ void Interruptible::answer() {
   if (outermost_ && caught == SIGINT && std::exchange(answerable, false)) caught = 0;
 }
 
-void begin_command() { answerable = true; }
+void begin_command() {
+  answerable = true;
+}
 
 }  // namespace crescent::lua

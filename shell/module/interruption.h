@@ -1,17 +1,20 @@
-// Ctrl-C, SIGTERM and SIGHUP while a model trains or a file is read: the run stops after the current batch.
+// Ctrl-C, SIGTERM and SIGHUP while a model trains or a file is read: the run stops after the
+// current batch.
 #pragma once
 #include "crescent/model.h"
 
 namespace crescent::lua {
 
-/// While the outermost lives, a first signal asks the run to stop and a second goes to whoever handled signals before. So
-/// does the first at the end: a script ends, unless the run answered it. Signals that are ignored stay ignored.
+/// While the outermost lives, a first signal asks the run to stop and a second goes to whoever
+/// handled signals before. So does the first at the end: a script ends, unless the run answered it.
+/// Signals that are ignored stay ignored.
 class Interruptible {
  public:
   Interruptible();
   ~Interruptible();
   Interruptible(const Interruptible&) = delete;
-  /// The run has something to give although it was stopped. That is the answer to the first Ctrl-C of a command.
+  /// The run has something to give although it was stopped. That is the answer to the first Ctrl-C
+  /// of a command.
   void answer();
 
  private:
@@ -19,7 +22,8 @@ class Interruptible {
   bool outermost_;
 };
 
-/// The prompt begins a command, which may go on after an answered Ctrl-C. Elsewhere all that a script does ends.
+/// The prompt begins a command, which may go on after an answered Ctrl-C. Elsewhere all that a
+/// script does ends.
 void begin_command();
 
 }  // namespace crescent::lua

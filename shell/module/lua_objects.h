@@ -106,8 +106,12 @@ class LuaCallback final : public LuaObjectOf<Callback> {
   void on_train_end(const Logs& logs) override { tell("on_train_end", logs); }
   void on_epoch_begin(int64_t epoch, const Logs& logs) override { tell("on_epoch_begin", epoch, logs); }
   void on_epoch_end(int64_t epoch, Logs& logs) override;
-  void on_train_batch_begin(int64_t batch, const Logs& logs) override { tell_either("on_train_batch_begin", "on_batch_begin", batch, logs); }
-  void on_train_batch_end(int64_t batch, const Logs& logs) override { tell_either("on_train_batch_end", "on_batch_end", batch, logs); }
+  void on_train_batch_begin(int64_t batch, const Logs& logs) override {
+    tell_either("on_train_batch_begin", "on_batch_begin", batch, logs);
+  }
+  void on_train_batch_end(int64_t batch, const Logs& logs) override {
+    tell_either("on_train_batch_end", "on_batch_end", batch, logs);
+  }
   void on_test_begin(const Logs& logs) override { tell("on_test_begin", logs); }
   void on_test_end(const Logs& logs) override { tell("on_test_end", logs); }
   void on_test_batch_begin(int64_t batch, const Logs& logs) override { tell("on_test_batch_begin", batch, logs); }

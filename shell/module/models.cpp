@@ -101,8 +101,10 @@ Value by_label(const Value& weights) {
   if (!weights.is_list()) return weights;
   List outputs;
   for (const Value& item : weights.as_list()) {
-    if (item.is_number()) labelled.set(std::to_string(labelled.size() + 1), item);
-    else outputs.push_back(by_label(item));
+    if (item.is_number())
+      labelled.set(std::to_string(labelled.size() + 1), item);
+    else
+      outputs.push_back(by_label(item));
   }
   return outputs.empty() ? Value(labelled) : Value(outputs);
 }
@@ -284,14 +286,20 @@ ModelPtr from_config(Value config, Names objects) { return model_from_config(ren
 ModelPtr from_json(const std::string& json, Names objects) { return from_config(parse_json(json), objects); }
 
 void add_training(Type& model) {
-  model.raw_method("compile", compile, {"optimizer=rmsprop", "loss=nil", "metrics=nil"}, "Chooses optimizer, loss and metrics.")
-      .raw_method("fit", fit, {"x", "y=nil"}, "Trains; returns the history. Options by name: help(model.fit).")
+  model
+      .raw_method("compile", compile, {"optimizer=rmsprop", "loss=nil", "metrics=nil"},
+                  "Chooses optimizer, loss and metrics.")
+      .raw_method("fit", fit, {"x", "y=nil"},
+                  "Trains; returns the history. Options by name: help(model.fit).")
       .raw_method("evaluate", evaluate, {"x", "y=nil"}, "Loss and metrics on data.")
       .raw_method("predict", predict, {"x"}, "Outputs for inputs.")
       .method("train_on_batch", &train_on_batch,
-              {"x", "y=nil", "sample_weight=nil", "class_weight=nil", "reset_metrics=true", "return_dict=false"},
-              "One step; loss and metrics of this batch, or without reset_metrics of all since the last reset.")
-      .method("test_on_batch", &test_on_batch, {"x", "y=nil", "sample_weight=nil", "reset_metrics=true", "return_dict=false"})
+              {"x", "y=nil", "sample_weight=nil", "class_weight=nil", "reset_metrics=true",
+               "return_dict=false"},
+              "One step; loss and metrics of this batch, or without reset_metrics of all since the "
+              "last reset.")
+      .method("test_on_batch", &test_on_batch,
+              {"x", "y=nil", "sample_weight=nil", "reset_metrics=true", "return_dict=false"})
       .method("predict_on_batch", &predict_on_batch, {"x"})
       .method("reset_metrics", &Model::reset_metrics)
       .property("optimizer", &Model::optimizer)
@@ -300,7 +308,9 @@ void add_training(Type& model) {
       .property("metrics_names", &Model::metrics_names)
       .property("compiled", &Model::compiled)
       .property("epochs_trained", &Model::epochs_trained)
-      .property("stop_training", [](Model& m) { return m.stop_training; }, [](Model& m, bool on) { m.stop_training = on; })
+      .property(
+          "stop_training", [](Model& m) { return m.stop_training; },
+          [](Model& m, bool on) { m.stop_training = on; })
       .setter("learning_rate", &set_learning_rate);
 }
 

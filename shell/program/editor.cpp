@@ -175,7 +175,8 @@ Editor::Result Editor::read(const std::string& prompt, std::string& line) {
   int count = 0;
   const char* text = el_gets(state_->line, &count);
   if (told_to_end()) return Result::end;
-  if (state_->interrupted || (stop_signal() && count <= 0)) return Result::interrupted;  // Ctrl-C is a signal until then
+  if (state_->interrupted || (stop_signal() && count <= 0))
+    return Result::interrupted;  // Ctrl-C is a signal until then
   if (!text || count <= 0) return Result::end;
   line.assign(text, static_cast<size_t>(count));
   while (!line.empty() && (line.back() == '\n' || line.back() == '\r')) line.pop_back();

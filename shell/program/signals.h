@@ -5,10 +5,11 @@
 
 namespace crescent::program {
 
-/// While it lives, a signal raises an error in the Lua code at its next instruction. One that catches the error can go on
-/// after a first Ctrl-C; a second one, SIGTERM and SIGHUP raise it again and again until the outermost call has ended, and
-/// one more Ctrl-C ends a program that does not come to Lua's next instruction. Without Lua code (null) signals are only
-/// noted, and what waits for input wakes up. Signals that are ignored stay ignored.
+/// While it lives, a signal raises an error in the Lua code at its next instruction. One that
+/// catches the error can go on after a first Ctrl-C; a second one, SIGTERM and SIGHUP raise it
+/// again and again until the outermost call has ended, and one more Ctrl-C ends a program that does
+/// not come to Lua's next instruction. Without Lua code (null) signals are only noted, and what
+/// waits for input wakes up. Signals that are ignored stay ignored.
 class StopSignals {
  public:
   explicit StopSignals(lua_State* L);
@@ -20,7 +21,8 @@ class StopSignals {
   struct sigaction before_[3];
 };
 
-/// The last signal since the latest StopSignals began, or SIGTERM or SIGHUP since ever; 0 when none came.
+/// The last signal since the latest StopSignals began, or SIGTERM or SIGHUP since ever; 0 when none
+/// came.
 int stop_signal();
 /// True once the program is to end.
 bool told_to_end();

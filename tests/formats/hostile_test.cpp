@@ -233,7 +233,9 @@ TEST_CASE("a reader that hangs is given up when the user interrupts") {
   REQUIRE(kill(child, SIGSTOP) == 0);
   std::vector<std::string> names{"x"};
   SECTION("while it should answer") {}
-  SECTION("while it should take a long request") { names.resize(100'000, "x"); }
+  SECTION("while it should take a long request") {
+    names.resize(100'000, "x");
+  }
   auto start = std::chrono::steady_clock::now();
   std::thread user([] {
     std::this_thread::sleep_for(std::chrono::milliseconds(200));

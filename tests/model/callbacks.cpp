@@ -93,14 +93,17 @@ class Scripted final : public Callback {
   std::vector<double> values_;
   size_t at_ = 0;
 };
-Value scripted(std::vector<double> values) { return std::make_shared<Scripted>(std::move(values)); }
+Value scripted(std::vector<double> values) {
+  return std::make_shared<Scripted>(std::move(values));
+}
 
 /// Spoils the weights in an epoch, after its loss was computed.
 class Spoiling final : public Callback {
  public:
   explicit Spoiling(double value, int64_t epoch) : value_(value), epoch_(epoch) {}
   void on_epoch_end(int64_t epoch, Logs&) override {
-    if (epoch == epoch_) model_->weights().front().assign(Tensor::full(model_->weights().front().shape(), value_));
+    if (epoch == epoch_)
+      model_->weights().front().assign(Tensor::full(model_->weights().front().shape(), value_));
   }
 
  private:
@@ -108,7 +111,8 @@ class Spoiling final : public Callback {
   int64_t epoch_;
 };
 
-const double kNaN = std::numeric_limits<double>::quiet_NaN(), kInfinity = std::numeric_limits<double>::infinity();
+const double kNaN = std::numeric_limits<double>::quiet_NaN(),
+             kInfinity = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
@@ -119,11 +123,13 @@ TEST_CASE("a checkpoint knows the epoch that it was written in") {
   CHECK(load_model(kPath)->epochs_trained() == 4);
 }
 
-TEST_CASE("weights that are not finite, or a watched value that is not, leave the best checkpoint") {
+TEST_CASE(
+    "weights that are not finite, or a watched value that is not, leave the best checkpoint") {
   const CheckpointFile file;
   for (double bad : {kNaN, kInfinity, -kInfinity}) {
     auto model = model_with(0.0);
-    const Value best = checkpoint({{"monitor", "score"}, {"save_best_only", true}, {"mode", "min"}, {"verbose", 1}});
+    const Value best = checkpoint(
+        {{"monitor", "score"}, {"save_best_only", true}, {"mode", "min"}, {"verbose", 1}});
     fit(*model, List{scripted({bad, 3, 2, 1}), std::make_shared<Spoiling>(bad, 2), best}, 3);
     auto loaded = load_model(kPath);
     CHECK(loaded->epochs_trained() == 2);
@@ -132,7 +138,8 @@ TEST_CASE("weights that are not finite, or a watched value that is not, leave th
     CHECK(load_model(kPath)->epochs_trained() == 2);
     fit(*model_with(0.0), List{scripted({3.5}), best}, 1);
     CHECK(load_model(kPath)->epochs_trained() == 2);
-    fit(*model_with(0.0), List{scripted({2.5}), best}, 1);            // the 2 was not saved and is not the best
+    fit(*model_with(0.0), List{scripted({2.5}), best},
+        1);  // the 2 was not saved and is not the best
     CHECK(load_model(kPath)->epochs_trained() == 1);
   }
   auto model = model_with(0.0);
@@ -143,25 +150,35 @@ TEST_CASE("weights that are not finite, or a watched value that is not, leave th
 TEST_CASE("early stopping goes on where the saved run was") {
   const CheckpointFile file;
   const std::vector<double> scores{5, 1, 3, 3, 3, 3, 3, 3, 3};
-  auto stop = [] { return Value(make<Callback>("EarlyStopping", {{"monitor", "score"}, {"patience", 4}, {"mode", "min"}})); };
+  auto stop = [] {
+    return Value(
+        make<Callback>("EarlyStopping", {{"monitor", "score"}, {"patience", 4}, {"mode", "min"}}));
+  };
   auto whole = model_with(0.05);
   const auto epochs = fit(*whole, List{scripted(scores), stop()}, 9)->epoch();
   REQUIRE(epochs.size() == 6);
   for (bool stops_first : {true, false}) {
     auto broken = model_with(0.05);
-    fit(*broken, stops_first ? List{scripted(scores), stop(), checkpoint()} : List{checkpoint(), scripted(scores), stop()}, 3);
+    fit(*broken,
+        stops_first ? List{scripted(scores), stop(), checkpoint()}
+                    : List{checkpoint(), scripted(scores), stop()},
+        3);
     auto resumed = load_model(kPath);
-    auto history = fit(*resumed, List{scripted({3, 3, 3, 3, 3, 3}), stop()}, 9, {{"initial_epoch", 3}});
+    auto history =
+        fit(*resumed, List{scripted({3, 3, 3, 3, 3, 3}), stop()}, 9, {{"initial_epoch", 3}});
     CHECK(history->epoch() == std::vector<int64_t>{3, 4, 5});
     CHECK(resumed->get_weights().front().to_vector() == whole->get_weights().front().to_vector());
-    CHECK(fit(*resumed, List{scripted({3, 3, 3, 3, 3, 3, 3, 3, 3}), stop()}, 9)->epoch().size() == 5);   // a new run
+    CHECK(fit(*resumed, List{scripted({3, 3, 3, 3, 3, 3, 3, 3, 3}), stop()}, 9)->epoch().size() ==
+          5);  // a new run
   }
 }
 
 TEST_CASE("the weights of the best epoch survive saving") {
   const CheckpointFile file;
   auto stop = [] {
-    return Value(make<Callback>("EarlyStopping", {{"monitor", "score"}, {"patience", 3}, {"mode", "min"}, {"restore_best_weights", true}}));
+    return Value(make<Callback>(
+        "EarlyStopping",
+        {{"monitor", "score"}, {"patience", 3}, {"mode", "min"}, {"restore_best_weights", true}}));
   };
   auto broken = model_with(0.05);
   fit(*broken, List{scripted({1}), stop()}, 1);
@@ -180,7 +197,9 @@ TEST_CASE("the weights of the best epoch survive saving") {
 TEST_CASE("plateaus and best values survive saving; a run that was ended leaves nothing") {
   const CheckpointFile file;
   auto plateau = [] {
-    return Value(make<Callback>("ReduceLROnPlateau", {{"monitor", "score"}, {"patience", 2}, {"factor", 0.5}, {"mode", "min"}}));
+    return Value(
+        make<Callback>("ReduceLROnPlateau",
+                       {{"monitor", "score"}, {"patience", 2}, {"factor", 0.5}, {"mode", "min"}}));
   };
   auto model = model_with(0.5);
   fit(*model, List{scripted({1, 2}), plateau()}, 2);
@@ -199,9 +218,13 @@ TEST_CASE("plateaus and best values survive saving; a run that was ended leaves 
   CHECK(load_model(kPath)->epochs_trained() == epochs + 2);
 
   auto ended = model_with(0.5);
-  fit(*ended, List{scripted({1, 2}), Value(make<Callback>("EarlyStopping", {{"monitor", "score"}, {"patience", 1}}))}, 5);
+  fit(*ended,
+      List{scripted({1, 2}),
+           Value(make<Callback>("EarlyStopping", {{"monitor", "score"}, {"patience", 1}}))},
+      5);
   CHECK(ended->callback_states().is_null());
-  CHECK_THROWS_WITH(ended->set_callback_states(List{Dict{{"class_name", 3}}}), Catch::Contains("expected a list of {class_name, config, state}"));
+  CHECK_THROWS_WITH(ended->set_callback_states(List{Dict{{"class_name", 3}}}),
+                    Catch::Contains("expected a list of {class_name, config, state}"));
 }
 
 TEST_CASE("a saved model goes on bit for bit") {

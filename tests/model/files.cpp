@@ -103,7 +103,8 @@ TEST_CASE("npy: round trip, damaged ones refused") {
 TEST_CASE("what is no regular file is refused at once, whoever is to read it") {
   const std::string path = "model_test_special.h5";
   auto refuse = [&](const char* kind) {
-    const std::string text = concat("cannot read '", path, "': it is ", kind, ", not a regular file");
+    const std::string text =
+        concat("cannot read '", path, "': it is ", kind, ", not a regular file");
     for (auto* open : {read_idx, read_npy, open_idx, open_npy}) CHECK_THROWS_WITH(open(path), text);
     CHECK_THROWS_WITH(read_csv(path), text);
     CHECK_THROWS_WITH(load_model(path), text);

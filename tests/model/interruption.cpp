@@ -22,7 +22,8 @@ class Warnings {
   ~Warnings() { set_warning_handler(nullptr); }
 };
 
-/// Writes down the hooks, and interrupts in one of them: "batch 3" is the third batch that is trained on.
+/// Writes down the hooks, and interrupts in one of them: "batch 3" is the third batch that is
+/// trained on.
 class Interrupting final : public Callback {
  public:
   explicit Interrupting(std::string when) : when_(std::move(when)) {}
@@ -32,7 +33,9 @@ class Interrupting final : public Callback {
   void on_epoch_end(int64_t, Logs&) override { note("epoch_end"); }
   void on_train_batch_end(int64_t, const Logs&) override { note(concat("batch ", ++batches_)); }
   void on_test_batch_end(int64_t, const Logs&) override { note(concat("test ", ++tests_)); }
-  void on_predict_batch_end(int64_t, const Logs&) override { note(concat("predict ", ++predictions_)); }
+  void on_predict_batch_end(int64_t, const Logs&) override {
+    note(concat("predict ", ++predictions_));
+  }
   std::string text;
 
  private:
@@ -72,21 +75,27 @@ TEST_CASE_METHOD(Fixture, "an interrupted fit ends after the batch and keeps its
   CHECK(model->history() == history);
   CHECK(model->epochs_trained() == 1);
   CHECK(model->optimizer()->iterations().value().item() == 5);
-  CHECK(callback->text == "train_begin, epoch_begin, batch 1, batch 2, batch 3, epoch_end, epoch_begin, batch 4, batch 5, train_end");
-  CHECK(warnings == std::vector<std::string>{"fit: interrupted after batch 2 of 3 in epoch 2 of 3"});
+  CHECK(callback->text ==
+        "train_begin, epoch_begin, batch 1, batch 2, batch 3, epoch_end, epoch_begin, batch 4, "
+        "batch 5, train_end");
+  CHECK(warnings ==
+        std::vector<std::string>{"fit: interrupted after batch 2 of 3 in epoch 2 of 3"});
   CHECK(interrupted());
-  CHECK(fit(std::make_shared<Interrupting>(""))->epoch().size() == 3);   // a new run is not concerned
+  CHECK(fit(std::make_shared<Interrupting>(""))->epoch().size() ==
+        3);  // a new run is not concerned
   CHECK_FALSE(interrupted());
   CHECK(warnings.size() == 1);
 }
 
-TEST_CASE_METHOD(Fixture, "an epoch whose last batch was trained is whole, unless its validation is missing") {
+TEST_CASE_METHOD(
+    Fixture, "an epoch whose last batch was trained is whole, unless its validation is missing") {
   const Warnings collected;
   auto callback = std::make_shared<Interrupting>("batch 3");
   CHECK(fit(callback)->epoch() == std::vector<int64_t>{0});
   CHECK(model->epochs_trained() == 1);
   CHECK(warnings.back() == "fit: interrupted after batch 3 of 3 in epoch 1 of 3");
-  const Dict validated{{"validation_data", List{Value(std::make_shared<BoxedTensor>(x)), Value(std::make_shared<BoxedTensor>(y))}}};
+  const Dict validated{{"validation_data", List{Value(std::make_shared<BoxedTensor>(x)),
+                                                Value(std::make_shared<BoxedTensor>(y))}}};
   for (const char* when : {"batch 3", "test 1"}) {
     auto interrupting = std::make_shared<Interrupting>(when);
     CHECK(fit(interrupting, validated)->epoch().empty());
@@ -100,7 +109,9 @@ TEST_CASE_METHOD(Fixture, "an epoch whose last batch was trained is whole, unles
   CHECK(model->epochs_trained() == 2);
 }
 
-TEST_CASE_METHOD(Fixture, "generators have no known last batch; what they give after an interruption is not trained on") {
+TEST_CASE_METHOD(
+    Fixture,
+    "generators have no known last batch; what they give after an interruption is not trained on") {
   const Warnings collected;
   int made = 0;
   auto source = generator_dataset([&](Batch& batch) {
@@ -115,17 +126,21 @@ TEST_CASE_METHOD(Fixture, "generators have no known last batch; what they give a
 
 TEST_CASE_METHOD(Fixture, "evaluate, predict and profile give all or nothing") {
   auto options = [](const char* when) {
-    return Dict{{"batch_size", 4}, {"verbose", 0}, {"callbacks", std::make_shared<Interrupting>(when)}};
+    return Dict{
+        {"batch_size", 4}, {"verbose", 0}, {"callbacks", std::make_shared<Interrupting>(when)}};
   };
   CHECK_THROWS_AS(model->evaluate({x}, {y}, options("test 1")), Interrupted);
-  CHECK_THROWS_WITH(model->evaluate({x}, {y}, options("test 2")), "evaluate: interrupted after batch 2 of 3");
-  CHECK_THROWS_WITH(model->predict({x}, options("predict 1")), "predict: interrupted after batch 1 of 3");
+  CHECK_THROWS_WITH(model->evaluate({x}, {y}, options("test 2")),
+                    "evaluate: interrupted after batch 2 of 3");
+  CHECK_THROWS_WITH(model->predict({x}, options("predict 1")),
+                    "predict: interrupted after batch 1 of 3");
   CHECK(model->predict({x}, options("predict 3")).front().shape() == Shape{12, 1});
   CHECK_NOTHROW(model->evaluate({x}, {y}, options("test 3")));
-  const Run run;                                       // what is pending belongs to it
+  const Run run;  // what is pending belongs to it
   interrupt();
   CHECK_THROWS_WITH(model->profile({x}, {y}), Contains("profile: interrupted"));
-  CHECK_THROWS_WITH(model->evaluate({x}, {y}, options("")), "evaluate: interrupted after batch 0 of 3");
+  CHECK_THROWS_WITH(model->evaluate({x}, {y}, options("")),
+                    "evaluate: interrupted after batch 0 of 3");
   clear_interrupt();
 }
 
@@ -142,7 +157,8 @@ TEST_CASE_METHOD(Fixture, "a run inside a run leaves the interruption to the out
     Tensor x_, y_;
   };
   const Warnings collected;
-  auto history = model->fit({x}, {y}, {{"epochs", 3}, {"verbose", 0}, {"callbacks", std::make_shared<Evaluating>(x, y)}});
-  CHECK(history->epoch().empty());                     // its callbacks did not end the first epoch
+  auto history = model->fit(
+      {x}, {y}, {{"epochs", 3}, {"verbose", 0}, {"callbacks", std::make_shared<Evaluating>(x, y)}});
+  CHECK(history->epoch().empty());  // its callbacks did not end the first epoch
   CHECK(warnings.size() == 1);
 }

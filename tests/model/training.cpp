@@ -211,7 +211,7 @@ TEST_CASE("a callback can look at its model after the run, and learns when it is
   CHECK_FALSE(keeper->model());
   CHECK(keeper->model().lock() == nullptr);
   CHECK_THROWS_WITH(keeper->model()->compiled(), Contains("the model of this callback is gone"));
-  CHECK(std::isfinite(keeper->lazy.at("loss")));        // a copy holds its numbers
+  CHECK(std::isfinite(keeper->lazy.at("loss")));  // a copy holds its numbers
   CHECK(keeper->kept.at("loss") == keeper->lazy.at("loss"));
 }
 
@@ -219,9 +219,11 @@ TEST_CASE("class weights weigh what is trained on, not what is validated on") {
   const Tensor x = data(20), y = labels(20, 2);
   auto val_loss = [&](const Value& class_weight) {
     auto model = small_model("softmax", 2);
-    model->compile({{"optimizer", Dict{{"class_name", "SGD"}, {"config", Dict{{"learning_rate", 0.0}}}}},
-                    {"loss", "sparse_categorical_crossentropy"}});
-    const auto history = model->fit({x}, {y}, {{"validation_split", 0.5}, {"class_weight", class_weight}, {"verbose", 0}});
+    model->compile(
+        {{"optimizer", Dict{{"class_name", "SGD"}, {"config", Dict{{"learning_rate", 0.0}}}}},
+         {"loss", "sparse_categorical_crossentropy"}});
+    const auto history = model->fit(
+        {x}, {y}, {{"validation_split", 0.5}, {"class_weight", class_weight}, {"verbose", 0}});
     return std::pair(history->at("loss").front(), history->at("val_loss").front());
   };
   const auto [loss, validation] = val_loss({});
@@ -234,25 +236,40 @@ TEST_CASE("class weights name what they lack and what they cannot read") {
   const Tensor x = data(6), y = labels(6, 2);
   auto model = small_model("softmax", 2);
   model->compile({{"optimizer", "sgd"}, {"loss", "sparse_categorical_crossentropy"}});
-  auto fit_with = [&](const Tensor& targets, const Value& weights) { model->fit({x}, {targets}, {{"class_weight", weights}, {"verbose", 0}}); };
+  auto fit_with = [&](const Tensor& targets, const Value& weights) {
+    model->fit({x}, {targets}, {{"class_weight", weights}, {"verbose", 0}});
+  };
   CHECK_NOTHROW(fit_with(y, List{1, 5}));
-  CHECK_THROWS_WITH(fit_with(y, Dict{{"1", 1}, {"2", 5}}), Contains("The classes {0} exist in the data but not in `class_weight`, which has {1, 2}") &&
-                                                                Contains("count from 0: write [0] = 1"));
-  CHECK_THROWS_WITH(fit_with(y, Dict{{"0.5", 1}, {"1", 5}}), Contains("whole numbers from 0") && Contains("'0.5'"));
+  CHECK_THROWS_WITH(
+      fit_with(y, Dict{{"1", 1}, {"2", 5}}),
+      Contains("The classes {0} exist in the data but not in `class_weight`, which has {1, 2}") &&
+          Contains("count from 0: write [0] = 1"));
+  CHECK_THROWS_WITH(fit_with(y, Dict{{"0.5", 1}, {"1", 5}}),
+                    Contains("whole numbers from 0") && Contains("'0.5'"));
   CHECK_THROWS_WITH(fit_with(y, Dict{{"cat", 1}}), Contains("'cat'"));
-  CHECK_THROWS_WITH(fit_with(Tensor::full({6}, std::numeric_limits<double>::quiet_NaN()), List{1, 5}), Contains("expected class labels as targets, got nan"));
+  CHECK_THROWS_WITH(
+      fit_with(Tensor::full({6}, std::numeric_limits<double>::quiet_NaN()), List{1, 5}),
+      Contains("expected class labels as targets, got nan"));
   const Symbol in = Input({3}, "in");
-  auto two = Functional::make({in}, {(*make<Layer>("Dense", {{"units", 1}}))(in), (*make<Layer>("Dense", {{"units", 1}}))(in)});
+  auto two = Functional::make({in}, {(*make<Layer>("Dense", {{"units", 1}}))(in),
+                                     (*make<Layer>("Dense", {{"units", 1}}))(in)});
   two->compile({{"optimizer", "sgd"}, {"loss", "mse"}});
-  CHECK_THROWS_WITH(two->fit({x}, {y, y}, {{"class_weight", List{Dict{{"0", 1}, {"1", 2}}}}, {"verbose", 0}}), Contains("one entry for each of 2 outputs, got 1"));
+  CHECK_THROWS_WITH(
+      two->fit({x}, {y, y}, {{"class_weight", List{Dict{{"0", 1}, {"1", 2}}}}, {"verbose", 0}}),
+      Contains("one entry for each of 2 outputs, got 1"));
 }
 
 TEST_CASE("a batch has its own numbers, whatever was computed before") {
   const Tensor x = data(32), y = targets(x);
   auto model = small_model();
-  model->compile({{"optimizer", Dict{{"class_name", "SGD"}, {"config", Dict{{"learning_rate", 0.0}}}}}, {"loss", "mse"}, {"metrics", List{"mae"}}});
-  const Tensor x1 = x.view_rows(0, 4), y1 = y.view_rows(0, 4), x2 = x.view_rows(4, 4), y2 = y.view_rows(4, 4);
-  const NamedValues first = model->test_on_batch({x1}, {y1}), second = model->test_on_batch({x2}, {y2});
+  model->compile(
+      {{"optimizer", Dict{{"class_name", "SGD"}, {"config", Dict{{"learning_rate", 0.0}}}}},
+       {"loss", "mse"},
+       {"metrics", List{"mae"}}});
+  const Tensor x1 = x.view_rows(0, 4), y1 = y.view_rows(0, 4), x2 = x.view_rows(4, 4),
+               y2 = y.view_rows(4, 4);
+  const NamedValues first = model->test_on_batch({x1}, {y1}),
+                    second = model->test_on_batch({x2}, {y2});
   CHECK(first != second);
   model->evaluate({x}, {y}, {{"verbose", 0}});
   CHECK(model->train_on_batch({x1}, {y1}) == first);
@@ -260,16 +277,22 @@ TEST_CASE("a batch has its own numbers, whatever was computed before") {
   model->fit({x}, {y}, {{"verbose", 0}});
   CHECK(model->test_on_batch({x1}, {y1}) == first);
   const NamedValues both = model->train_on_batch({x2}, {y2}, {}, {}, false);
-  CHECK(both.front().second == Approx((first.front().second + second.front().second) / 2).epsilon(1e-5));
+  CHECK(both.front().second ==
+        Approx((first.front().second + second.front().second) / 2).epsilon(1e-5));
 }
 
 TEST_CASE("an activity regularizer is a mean over the samples") {
   set_random_seed(1);
-  auto model = Sequential::make({make<Layer>("Dense", {{"units", 2}, {"input_shape", List{3}}, {"kernel_initializer", "ones"},
-                                                       {"activity_regularizer", Dict{{"class_name", "L2"}, {"config", Dict{{"l2", 0.5}}}}}})});
+  auto model = Sequential::make({make<Layer>(
+      "Dense",
+      {{"units", 2},
+       {"input_shape", List{3}},
+       {"kernel_initializer", "ones"},
+       {"activity_regularizer", Dict{{"class_name", "L2"}, {"config", Dict{{"l2", 0.5}}}}}})});
   model->compile({{"optimizer", "sgd"}});
   for (int64_t count : {1, 4, 9})
-    CHECK(model->test_on_batch({Tensor::full({count, 3}, 1)}, {}).front().second == Approx(0.5 * 2 * 9));
+    CHECK(model->test_on_batch({Tensor::full({count, 3}, 1)}, {}).front().second ==
+          Approx(0.5 * 2 * 9));
 }
 
 TEST_CASE("data that gives nothing is no training") {
@@ -277,21 +300,28 @@ TEST_CASE("data that gives nothing is no training") {
   auto model = small_model();
   model->compile({{"optimizer", "sgd"}, {"loss", "mse"}});
   auto batches = [&](int64_t count) {
-    return generator_dataset([&, left = count](Batch& batch) mutable { return batch = {{x}, {y}, {}}, left-- > 0; });
+    return generator_dataset([&, left = count](Batch& batch) mutable {
+      return batch = {{x}, {y}, {}}, left-- > 0;
+    });
   };
   auto recorder = std::make_shared<Recorder>();
   const Dict quiet{{"verbose", 0}, {"epochs", 5}, {"callbacks", recorder}};
   CHECK_THROWS_WITH(model->fit(batches(0), quiet), "fit: the data gave no batch");
   CHECK_THROWS_WITH(model->fit(batches(2), quiet, batches(0)), "evaluate: the data gave no batch");
-  CHECK_THROWS_WITH(model->fit(batches(0), {{"verbose", 0}, {"steps_per_epoch", 2}}), "fit: the data gave no batch");
-  CHECK_THROWS_WITH(model->evaluate(batches(0), {{"verbose", 0}}), "evaluate: the data gave no batch");
+  CHECK_THROWS_WITH(model->fit(batches(0), {{"verbose", 0}, {"steps_per_epoch", 2}}),
+                    "fit: the data gave no batch");
+  CHECK_THROWS_WITH(model->evaluate(batches(0), {{"verbose", 0}}),
+                    "evaluate: the data gave no batch");
   CHECK_THROWS_WITH(model->predict(batches(0)), "predict: the data gave no batch");
   CHECK(model->epochs_trained() == 0);
-  CHECK(model->fit(batches(3), quiet)->epoch() == std::vector<int64_t>{0});            // used up in the first epoch
-  CHECK(model->fit(batches(3), {{"verbose", 0}, {"epochs", 5}, {"steps_per_epoch", 2}})->epoch() == std::vector<int64_t>{0, 1});
+  CHECK(model->fit(batches(3), quiet)->epoch() ==
+        std::vector<int64_t>{0});  // used up in the first epoch
+  CHECK(model->fit(batches(3), {{"verbose", 0}, {"epochs", 5}, {"steps_per_epoch", 2}})->epoch() ==
+        std::vector<int64_t>{0, 1});
   CHECK(model->epochs_trained() == 3);
   const Batch empty{{Tensor({0, 3}, DType::float32)}, {Tensor({0, 1}, DType::float32)}, {}};
-  auto none = generator_dataset([&, left = 1](Batch& batch) mutable { return batch = empty, left-- > 0; });
+  auto none =
+      generator_dataset([&, left = 1](Batch& batch) mutable { return batch = empty, left-- > 0; });
   CHECK_THROWS_WITH(model->fit(none, {{"verbose", 0}}), Contains("a batch without samples"));
 }
 
@@ -300,7 +330,8 @@ namespace {
 /// Says that it has so many samples, and gives batches of these widths.
 class Promises final : public Dataset {
  public:
-  Promises(int64_t samples, std::vector<Tensor> batches) : samples_(samples), batches_(std::move(batches)) {}
+  Promises(int64_t samples, std::vector<Tensor> batches)
+      : samples_(samples), batches_(std::move(batches)) {}
   int64_t samples() const override { return samples_; }
   void begin_epoch() override { at_ = 0; }
   bool next(Batch& batch) override {
@@ -325,11 +356,14 @@ class Same final : public Model {
 
 TEST_CASE("predict gives what the data promised, or fails") {
   auto model = std::make_shared<Same>();
-  auto predict = [&](int64_t samples, std::vector<Tensor> batches) { return model->predict(std::make_shared<Promises>(samples, std::move(batches))).front().shape(); };
+  auto predict = [&](int64_t samples, std::vector<Tensor> batches) {
+    return model->predict(std::make_shared<Promises>(samples, std::move(batches))).front().shape();
+  };
   CHECK(predict(8, {data(4), data(4)}) == Shape{8, 3});
   CHECK_THROWS_WITH(predict(9, {data(4), data(4)}), Contains("gave 8 of the 9 samples"));
   CHECK_THROWS_WITH(predict(7, {data(4), data(4)}), Contains("more than the 7 samples"));
-  CHECK_THROWS_WITH(predict(8, {data(4), data(4, 5)}), Contains("expected an output of shape (4, 3) like those before, got (4, 5)"));
+  CHECK_THROWS_WITH(predict(8, {data(4), data(4, 5)}),
+                    Contains("expected an output of shape (4, 3) like those before, got (4, 5)"));
 }
 
 TEST_CASE("regularizers and add_loss are part of the loss") {

@@ -186,11 +186,13 @@ TEST_CASE("Ctrl-C clears the line, stops a loop, and stops training without losi
 namespace {
 
 const std::string kModel =
-    "x, y = cr.zeros{64, 4}, cr.zeros{64, 1} model = cr.Sequential{ cr.layers.Dense(1, {input_shape = {4}}) } "
+    "x, y = cr.zeros{64, 4}, cr.zeros{64, 1} model = cr.Sequential{ cr.layers.Dense(1, "
+    "{input_shape = {4}}) } "
     "model:compile{ optimizer = 'sgd', loss = 'mse' } ";
 /// Tells after some batches that it runs, and goes on for ever.
 const std::string kSource =
-    "local n = 0 function source() n = n + 1 if n % 1000 == 500 then print('it is ' .. 'running') end return x, y end ";
+    "local n = 0 function source() n = n + 1 if n % 1000 == 500 then print('it is ' .. 'running') "
+    "end return x, y end ";
 
 }  // namespace
 
@@ -199,16 +201,19 @@ TEST_CASE("a second Ctrl-C leaves the loop around fit, and the session stays") {
   Terminal terminal(state);
   terminal.expect("> ");
   terminal.enter(kModel);
-  terminal.enter("rounds = 0 while true do rounds = rounds + 1 model:fit(x, y, {epochs = 100000000, verbose = 2}) end");
+  terminal.enter(
+      "rounds = 0 while true do rounds = rounds + 1 model:fit(x, y, {epochs = 100000000, verbose = "
+      "2}) end");
   terminal.expect("Epoch 3/");
   terminal.signal(SIGINT);
   terminal.expect("fit: interrupted after");
-  terminal.expect("Epoch 3/");                         // of the next round
+  terminal.expect("Epoch 3/");  // of the next round
   terminal.signal(SIGINT);
   terminal.expect("interrupted!");
   terminal.enter("'rounds: ' .. rounds");
   terminal.expect("rounds: 2");
-  terminal.enter("while true do pcall(model.fit, model, x, y, {epochs = 100000000, verbose = 2}) end");
+  terminal.enter(
+      "while true do pcall(model.fit, model, x, y, {epochs = 100000000, verbose = 2}) end");
   for (int i = 0; i < 2; ++i) {
     terminal.expect("Epoch 3/");
     terminal.signal(SIGINT);
@@ -247,7 +252,8 @@ TEST_CASE("SIGTERM and SIGHUP end the prompt, its history kept") {
     SECTION("between commands") {}
     SECTION("in fit") {
       terminal.enter(kModel);
-      terminal.enter("while true do pcall(model.fit, model, x, y, {epochs = 100000000, verbose = 2}) end");
+      terminal.enter(
+          "while true do pcall(model.fit, model, x, y, {epochs = 100000000, verbose = 2}) end");
       terminal.expect("Epoch 3/");
     }
     terminal.signal(number);
@@ -291,7 +297,9 @@ TEST_CASE("Ctrl-C ends a script, in a loop and while it trains") {
   training.expect("interrupted!");
   CHECK(training.end() == 130);
   CHECK(training.seen().find("went on") == std::string::npos);
-  Terminal evaluating(state, {"-e", kModel + kSource + "model:evaluate(source, {verbose = 0}) print('went ' .. 'on')"});
+  Terminal evaluating(
+      state,
+      {"-e", kModel + kSource + "model:evaluate(source, {verbose = 0}) print('went ' .. 'on')"});
   evaluating.expect("it is running");
   evaluating.signal(SIGINT);
   evaluating.expect("evaluate: interrupted after batch");
@@ -301,11 +309,14 @@ TEST_CASE("Ctrl-C ends a script, in a loop and while it trains") {
 
 TEST_CASE("signals end a script after the batch, whatever it catches; its files are written") {
   const std::string fit = "model:fit(x, y, {epochs = 100000000, verbose = 2}) ";
-  for (const std::string& body : {fit, "while true do pcall(function() " + fit + "end) end ", "print('Epoch' .. ' 3/') " + kEndlessLoop + " "}) {
+  for (const std::string& body : {fit, "while true do pcall(function() " + fit + "end) end ",
+                                  "print('Epoch' .. ' 3/') " + kEndlessLoop + " "}) {
     for (int number : {SIGTERM, SIGHUP, SIGINT}) {
       StateFolder state;
       const std::string file = state.path / "written";
-      Terminal script(state, {"-e", kModel + "file = io.open('" + file + "', 'w') file:write('all of it') " + body + "print('went ' .. 'on')"});
+      Terminal script(
+          state, {"-e", kModel + "file = io.open('" + file + "', 'w') file:write('all of it') " +
+                            body + "print('went ' .. 'on')"});
       script.expect("Epoch 3/");
       script.signal(number);
       if (number == SIGINT && body.find("pcall") != std::string::npos) {
@@ -324,8 +335,9 @@ TEST_CASE("signals end a script after the batch, whatever it catches; its files 
 
 TEST_CASE("signals that were ignored stay so") {
   StateFolder state;
-  const std::string command = std::string("trap '' HUP INT TERM; exec ") + CRESCENT_PROGRAM + " -e \"" + kModel +
-                              "print('rea' .. 'dy') model:fit(x, y, {epochs = 3000, verbose = 0}) print('went ' .. 'on')\"";
+  const std::string command =
+      std::string("trap '' HUP INT TERM; exec ") + CRESCENT_PROGRAM + " -e \"" + kModel +
+      "print('rea' .. 'dy') model:fit(x, y, {epochs = 3000, verbose = 0}) print('went ' .. 'on')\"";
   Terminal terminal(state, {"-e", "os.execute [[" + command + "]]"});
   terminal.expect("ready");
   terminal.send("\x03");
@@ -345,7 +357,8 @@ namespace {
 /// The reader process of the program.
 pid_t reader_of(pid_t program) {
   for (int tries = 0; tries < 300; ++tries, usleep(10000)) {
-    std::ifstream children("/proc/" + std::to_string(program) + "/task/" + std::to_string(program) + "/children");
+    std::ifstream children("/proc/" + std::to_string(program) + "/task/" + std::to_string(program) +
+                           "/children");
     for (pid_t child; children >> child;) {
       std::string name;
       std::getline(std::ifstream("/proc/" + std::to_string(child) + "/comm"), name);
@@ -362,12 +375,15 @@ TEST_CASE("Ctrl-C is answered at once while a reader process hangs") {
   const std::string file = state.path / "x.h5";
   Terminal terminal(state);
   terminal.expect("> ");
-  terminal.enter("cr.data.write_hdf5('" + file + "', {y = cr.zeros{64, 1}:cast 'bool'})");   // read, not mapped
+  terminal.enter("cr.data.write_hdf5('" + file +
+                 "', {y = cr.zeros{64, 1}:cast 'bool'})");  // read, not mapped
   terminal.enter(kModel + "print('rea' .. 'dy')");
   terminal.expect("ready");
-  for (const char* call : {"open:clone()", "model:fit(x, open, {epochs = 100000000, verbose = 0})"}) {
+  for (const char* call :
+       {"open:clone()", "model:fit(x, open, {epochs = 100000000, verbose = 0})"}) {
     INFO(call);
-    terminal.enter("open = nil collectgarbage() open = cr.data.open_hdf5('" + file + "', 'y') print('ope' .. 'ned')");
+    terminal.enter("open = nil collectgarbage() open = cr.data.open_hdf5('" + file +
+                   "', 'y') print('ope' .. 'ned')");
     terminal.expect("opened");
     const pid_t reader = reader_of(terminal.process());
     REQUIRE(reader > 0);

@@ -11,8 +11,8 @@ namespace crescent {
 
 class Model;
 
-/// Named numbers, in Keras' order. A batch's values may still be in the device: they are fetched on the first look, and
-/// by whoever makes a copy, which may outlive the run.
+/// Named numbers, in Keras' order. A batch's values may still be in the device: they are fetched on
+/// the first look, and by whoever makes a copy, which may outlive the run.
 class CRESCENT_API Logs {
  public:
   Logs() = default;
@@ -32,11 +32,12 @@ class CRESCENT_API Logs {
   mutable bool fetched_ = false;
 };
 
-/// The model that a callback serves. It does not keep the model alive; using a model that is gone fails.
+/// The model that a callback serves. It does not keep the model alive; using a model that is gone
+/// fails.
 class CRESCENT_API ModelRef {
  public:
   ModelRef() = default;
-  explicit ModelRef(Model* model);                              ///< a model that a shared pointer holds, or null
+  explicit ModelRef(Model* model);  ///< a model that a shared pointer holds, or null
   /// Null when the model is gone, or there never was one.
   std::shared_ptr<Model> lock() const { return model_.lock(); }
   explicit operator bool() const { return !model_.expired(); }
@@ -49,10 +50,11 @@ class CRESCENT_API ModelRef {
   std::weak_ptr<Model> model_;
 };
 
-/// State: what a callback must remember to go on in a later process (the best value so far) is given by get_state, saved
-/// with the model, and handed to set_state after on_train_begin in the first fit of the loaded model, when that fit has
-/// a callback of the same class with the same options (several of a kind: in their order). Tensors are boxed
-/// (BoxedTensor). A run that a callback ended by stop_training leaves no state: the next fit is a new run.
+/// State: what a callback must remember to go on in a later process (the best value so far) is
+/// given by get_state, saved with the model, and handed to set_state after on_train_begin in the
+/// first fit of the loaded model, when that fit has a callback of the same class with the same
+/// options (several of a kind: in their order). Tensors are boxed (BoxedTensor). A run that a
+/// callback ended by stop_training leaves no state: the next fit is a new run.
 class CRESCENT_API Callback : public Plain {
  public:
   static constexpr const char* kKind = "callback";
@@ -61,10 +63,13 @@ class CRESCENT_API Callback : public Plain {
   virtual void on_train_end(const Logs&) {}
   virtual void on_epoch_begin(int64_t /*epoch, from 0*/, const Logs&) {}
   virtual void on_epoch_end(int64_t /*epoch*/, Logs&) {}        ///< logs hold val_* too; a callback may add (lr)
-  virtual void on_train_batch_begin(int64_t batch, const Logs& logs) { on_batch_begin(batch, logs); }
+  virtual void on_train_batch_begin(int64_t batch, const Logs& logs) {
+    on_batch_begin(batch, logs);
+  }
   virtual void on_train_batch_end(int64_t batch, const Logs& logs) { on_batch_end(batch, logs); }
-  virtual void on_batch_begin(int64_t /*batch*/, const Logs&) {}     ///< the older name of on_train_batch_begin
-  virtual void on_batch_end(int64_t /*batch*/, const Logs&) {}       ///< the older name of on_train_batch_end
+  // The older names of these two.
+  virtual void on_batch_begin(int64_t /*batch*/, const Logs&) {}
+  virtual void on_batch_end(int64_t /*batch*/, const Logs&) {}
   virtual void on_test_begin(const Logs&) {}
   virtual void on_test_end(const Logs&) {}
   virtual void on_test_batch_begin(int64_t /*batch*/, const Logs&) {}
@@ -75,7 +80,9 @@ class CRESCENT_API Callback : public Plain {
   virtual void on_predict_batch_end(int64_t /*batch*/, const Logs&) {}
 
   /// Set before the first hook. params: batch_size, epochs, steps (null when unknown), samples, verbose, do_validation, metrics.
-  void attach_run(Model* model, Dict params) { model_ = ModelRef(model), params_ = std::move(params); }
+  void attach_run(Model* model, Dict params) {
+    model_ = ModelRef(model), params_ = std::move(params);
+  }
 
   virtual Dict get_state() const { return {}; }
   virtual void set_state(const Dict&) {}
@@ -83,7 +90,7 @@ class CRESCENT_API Callback : public Plain {
   virtual bool comes_last() const { return false; }
 
  protected:
-  ModelRef model_;                            ///< the model that runs, or ran last
+  ModelRef model_;  ///< the model that runs, or ran last
   Dict params_;
 };
 using CallbackPtr = std::shared_ptr<Callback>;

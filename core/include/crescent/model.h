@@ -85,17 +85,20 @@ class CRESCENT_API Model : public Layer {
   /// Dicts are checked against the options' schemas (schema_of<CompileOptions>("compile")).
   void compile(const Dict& options);
   bool compiled() const;
-  /// Returns the history of whole epochs, also when it was interrupted; evaluate and predict then throw Interrupted.
+  /// Returns the history of whole epochs, also when it was interrupted; evaluate and predict then
+  /// throw Interrupted.
   std::shared_ptr<History> fit(const Tensors& x, const Tensors& y, const Dict& options = {});
   std::shared_ptr<History> fit(DatasetPtr data, const Dict& options = {}, DatasetPtr validation = {});
   NamedValues evaluate(const Tensors& x, const Tensors& y, const Dict& options = {});
   NamedValues evaluate(DatasetPtr data, const Dict& options = {});
   Tensors predict(const Tensors& x, const Dict& options = {});
   Tensors predict(DatasetPtr data, const Dict& options = {});
-  /// The numbers of this batch; without `reset_metrics` of all batches since the metrics were reset last.
+  /// The numbers of this batch; without `reset_metrics` of all batches since the metrics were reset
+  /// last.
   NamedValues train_on_batch(const Tensors& x, const Tensors& y, const Tensors& sample_weight = {},
                              const Dict& class_weight = {}, bool reset_metrics = true);
-  NamedValues test_on_batch(const Tensors& x, const Tensors& y, const Tensors& sample_weight = {}, bool reset_metrics = true);
+  NamedValues test_on_batch(const Tensors& x, const Tensors& y, const Tensors& sample_weight = {},
+                            bool reset_metrics = true);
   Tensors predict_on_batch(const Tensors& x);
 
   std::shared_ptr<Optimizer> optimizer() const;
@@ -111,8 +114,8 @@ class CRESCENT_API Model : public Layer {
   /// Epochs trained so far in all fits (saved; initial_epoch is the user's business).
   int64_t epochs_trained() const;
   void set_epochs_trained(int64_t epochs);
-  /// What the callbacks of the running or last fit remember: a list of {class_name, config, state} (callback.h). Saved with
-  /// the model; what is set goes to the callbacks of the next fit.
+  /// What the callbacks of the running or last fit remember: a list of {class_name, config, state}
+  /// (callback.h). Saved with the model; what is set goes to the callbacks of the next fit.
   Value callback_states() const;
   void set_callback_states(const Value& states);
   /// Forgets compiled steps. Changes of structure do it by themselves, see structure_version().
@@ -212,15 +215,17 @@ CRESCENT_API Value model_config(const Model& model);
 CRESCENT_API ModelPtr clone_model(const Model& model);
 
 // ---- interruption ------------------------------------------------------------------------------
-/// Async-signal-safe: a running fit stops after the current batch and returns the history of the whole epochs; evaluate,
-/// predict and profile throw Interrupted, as does a reader that waits for a file. The model keeps what it learned.
-/// interrupted() tells whether one is pending; it is cleared when a run starts.
+/// Async-signal-safe: a running fit stops after the current batch and returns the history of the
+/// whole epochs; evaluate, predict and profile throw Interrupted, as does a reader that waits for a
+/// file. The model keeps what it learned. interrupted() tells whether one is pending; it is cleared
+/// when a run starts.
 CRESCENT_API void interrupt();
 CRESCENT_API bool interrupted();
 CRESCENT_API void clear_interrupt();
 
-/// Fit, evaluate, predict and loading make one; so does who calls several of them, or prepares data, as one run. What is
-/// pending when the outermost begins is forgotten, and those inside leave an interruption to it.
+/// Fit, evaluate, predict and loading make one; so does who calls several of them, or prepares
+/// data, as one run. What is pending when the outermost begins is forgotten, and those inside leave
+/// an interruption to it.
 class CRESCENT_API Run {
  public:
   Run();

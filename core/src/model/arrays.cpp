@@ -51,7 +51,8 @@ std::vector<int64_t> classes_of(const Tensor& y) {
   const Tensor numbers = values.rank() == 2 && values.dim(1) > 1 ? ops::argmax(values, 1) : values;
   std::vector<int64_t> classes;
   for (double value : numbers.to_vector()) {
-    if (!(std::abs(value) < 1e15)) fail("class_weight: expected class labels as targets, got ", value);
+    if (!(std::abs(value) < 1e15))
+      fail("class_weight: expected class labels as targets, got ", value);
     classes.push_back(std::llround(value));
   }
   return classes;
@@ -72,17 +73,22 @@ std::map<int64_t, double> class_weights(const Value& value) {
     for (const Value& weight : value.as_list()) weights[label++] = weight.as_float();
     return weights;
   }
-  for (const DictEntry& entry : value.as_dict()) weights[class_label(entry.key)] = entry.value.as_float();
+  for (const DictEntry& entry : value.as_dict())
+    weights[class_label(entry.key)] = entry.value.as_float();
   return weights;
 }
 
-[[noreturn]] void fail_missing(const std::set<int64_t>& missing, const std::map<int64_t, double>& weights) {
+[[noreturn]] void fail_missing(const std::set<int64_t>& missing,
+                               const std::map<int64_t, double>& weights) {
   std::vector<std::string> labels, known;
   for (int64_t label : missing) labels.push_back(std::to_string(label));
   for (const auto& [label, weight] : weights) known.push_back(std::to_string(label));
-  fail("`class_weight` must contain all classes in the data. The classes {", join(labels), "} exist in the data but not in "
-       "`class_weight`, which has {", join(known), "}. Its keys are class labels as they are in the data, which count from 0: ",
-       "write [", labels.front(), "] = 1 for a class that counts as it is");
+  fail("`class_weight` must contain all classes in the data. The classes {", join(labels),
+       "} exist in the data but not in "
+       "`class_weight`, which has {",
+       join(known),
+       "}. Its keys are class labels as they are in the data, which count from 0: ", "write [",
+       labels.front(), "] = 1 for a class that counts as it is");
 }
 
 Tensor weights_by_class(const Tensor& y, const Value& value) {
@@ -91,8 +97,10 @@ Tensor weights_by_class(const Tensor& y, const Value& value) {
   std::set<int64_t> missing;
   for (int64_t label : classes_of(y)) {
     const auto it = weights.find(label);
-    if (it == weights.end()) missing.insert(label);
-    else found.push_back(static_cast<float>(it->second));
+    if (it == weights.end())
+      missing.insert(label);
+    else
+      found.push_back(static_cast<float>(it->second));
   }
   if (!missing.empty()) fail_missing(missing, weights);
   const int64_t count = static_cast<int64_t>(found.size());
@@ -105,7 +113,8 @@ std::vector<Value> per_output(const Value& value, const std::vector<std::string>
   std::vector<Value> values(outputs);
   if (value.is_list()) {
     if (value.as_list().size() != outputs)
-      fail("class_weight: expected one entry for each of ", outputs, " outputs, got ", value.as_list().size());
+      fail("class_weight: expected one entry for each of ", outputs, " outputs, got ",
+           value.as_list().size());
     return value.as_list();
   }
   for (const DictEntry& entry : value.as_dict()) {
@@ -187,10 +196,12 @@ Tensors sample_weights(const Model& model, const Tensors& y, const Value& sample
   Tensors weights = tensors_in(sample_weight, model.output_names(), "sample_weight");
   if (weights.size() == 1 && y.size() > 1) weights.resize(y.size(), weights.front());
   if (weights.size() != y.size())
-    fail("sample_weight: expected one array for each of ", y.size(), " outputs, got ", weights.size());
+    fail("sample_weight: expected one array for each of ", y.size(), " outputs, got ",
+         weights.size());
   for (size_t i = 0; i < y.size(); ++i)
     if (weights[i] && weights[i].rank() > 0 && y[i].rank() > 0 && weights[i].dim(0) != y[i].dim(0))
-      fail("sample_weight: expected one weight a sample, ", y[i].dim(0), " in all, got shape ", weights[i].shape());
+      fail("sample_weight: expected one weight a sample, ", y[i].dim(0), " in all, got shape ",
+           weights[i].shape());
   return weights;
 }
 

@@ -5,7 +5,8 @@
 namespace crescent {
 namespace {
 
-/// {class_name, config}: who a state belongs to. Options that JSON cannot hold (functions) do not count.
+/// {class_name, config}: who a state belongs to. Options that JSON cannot hold (functions) do not
+/// count.
 Dict identity(const Callback& callback) {
   const Dict options = callback.info() ? callback.get_config() : Dict();
   Dict config;
@@ -25,7 +26,8 @@ CallbackList::CallbackList(const Value& callbacks, int64_t verbose) {
   if (verbose > 0) all_.push_back(make<Callback>("ProgbarLogger"));
   const List given = callbacks.is_null() ? List() : callbacks.is_list() ? callbacks.as_list() : List{callbacks};
   for (const Value& value : given) all_.push_back(get<Callback>(value));
-  std::stable_partition(all_.begin(), all_.end(), [](const CallbackPtr& c) { return !c->comes_last(); });
+  std::stable_partition(all_.begin(), all_.end(),
+                        [](const CallbackPtr& c) { return !c->comes_last(); });
 }
 
 Value CallbackList::states() const {
@@ -45,15 +47,18 @@ void CallbackList::set_states(const Value& states) const {
   List left = states.as_list();
   for (const CallbackPtr& callback : all_) {
     const Dict wanted = identity(*callback);
-    const auto found = std::find_if(left.begin(), left.end(), [&](const Value& e) { return belongs_to(e, wanted); });
+    const auto found = std::find_if(left.begin(), left.end(),
+                                    [&](const Value& e) { return belongs_to(e, wanted); });
     if (found == left.end()) continue;
     callback->set_state(found->as_dict().at("state").as_dict());
     left.erase(found);
   }
   for (const Value& entry : left) {
     const std::string& name = entry.as_dict().at("class_name").as_string();
-    if (std::any_of(all_.begin(), all_.end(), [&](const CallbackPtr& c) { return c->class_name() == name; }))
-      warn("fit: what ", name, " remembered in the loaded model is not used: its options are others now");
+    if (std::any_of(all_.begin(), all_.end(),
+                    [&](const CallbackPtr& c) { return c->class_name() == name; }))
+      warn("fit: what ", name,
+           " remembered in the loaded model is not used: its options are others now");
   }
 }
 

@@ -20,13 +20,15 @@ class Collected {
       for (size_t i = 0; i < outputs.size(); ++i) parts_[i].push_back(outputs[i].clone());
       return;
     }
-    if (at_ + count > samples_) fail("predict: the data gave more than the ", samples_, " samples that it said it has");
+    if (at_ + count > samples_)
+      fail("predict: the data gave more than the ", samples_, " samples that it said it has");
     if (whole_.empty())
       for (const Tensor& t : outputs) whole_.push_back(Tensor::uninitialized({t.dtype(), Shape{samples_}.concat(t.shape().slice(1, t.rank()))}));
     for (size_t i = 0; i < outputs.size(); ++i) {
       const Shape expected = Shape{count}.concat(whole_[i].shape().slice(1, whole_[i].rank()));
       if (!(outputs[i].shape() == expected))
-        fail("predict: expected an output of shape ", expected, " like those before, got ", outputs[i].shape());
+        fail("predict: expected an output of shape ", expected, " like those before, got ",
+             outputs[i].shape());
       const size_t row = whole_[i].bytes() / static_cast<size_t>(samples_);
       std::memcpy(static_cast<std::byte*>(whole_[i].mutable_raw()) + static_cast<size_t>(at_) * row, outputs[i].raw(), outputs[i].bytes());
     }
@@ -34,7 +36,8 @@ class Collected {
   }
   Tensors take() {
     for (const Tensors& parts : parts_) whole_.push_back(ops::concatenate(parts, 0));
-    if (at_ < samples_) fail("predict: the data gave ", at_, " of the ", samples_, " samples that it said it has");
+    if (at_ < samples_)
+      fail("predict: the data gave ", at_, " of the ", samples_, " samples that it said it has");
     return std::move(whole_);
   }
 

@@ -50,11 +50,11 @@ class Fit {
   Plan plan_;
   CallbackList callbacks_;
   Batches batches_, validation_;
-  int64_t epoch_;                                     // from 0
-  int64_t trained_epoch_ = -1, trained_batch_ = 0;    // the latest batch
+  int64_t epoch_;                                   // from 0
+  int64_t trained_epoch_ = -1, trained_batch_ = 0;  // the latest batch
   bool validating_ = false;
-  bool ended_ = false;                                // the data has no more
-  Logs last_;                                         // of the last whole epoch
+  bool ended_ = false;  // the data has no more
+  Logs last_;           // of the last whole epoch
 };
 
 /// As long as it lives, whoever saves the model asks these callbacks for their state.
@@ -118,7 +118,8 @@ void Fit::run_epoch() {
   ended_ = batches_.ran_dry() && !model_.stop_training;
   Logs logs;
   add_results(logs, "");
-  if (plan_.validation && !model_.stop_training && is_validation_epoch(options_.validation_freq, epoch_)) {
+  if (plan_.validation && !model_.stop_training &&
+      is_validation_epoch(options_.validation_freq, epoch_)) {
     validating_ = true;
     test_epoch(model_, validation_, callbacks_);
     validating_ = false;
@@ -150,8 +151,8 @@ void Fit::add_results(Logs& logs, const std::string& prefix) const {
 
 void Fit::end_without_data() {
   if (epoch_ == options_.initial_epoch) fail("fit: the data gave no batch");
-  warn("fit: the data gave no batch in epoch ", epoch_ + 1, " of ", options_.epochs, "; training ends. A generator is asked again ",
-       "in each epoch and must start over");
+  warn("fit: the data gave no batch in epoch ", epoch_ + 1, " of ", options_.epochs,
+       "; training ends. A generator is asked again ", "in each epoch and must start over");
   ended_ = true;
 }
 

@@ -8,7 +8,7 @@ namespace {
 
 std::atomic<bool> pending = false;
 static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler sets it");
-thread_local int runs = 0;                            // that are going on
+thread_local int runs = 0;  // that are going on
 
 }  // namespace
 
@@ -19,6 +19,8 @@ void clear_interrupt() { pending.store(false, std::memory_order_relaxed); }
 Run::Run() {
   if (runs++ == 0) clear_interrupt();
 }
-Run::~Run() { --runs; }
+Run::~Run() {
+  --runs;
+}
 
 }  // namespace crescent

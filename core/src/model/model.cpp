@@ -91,9 +91,11 @@ void Model::set_callback_states(const Value& states) {
       const Value* member = entry.is_dict() ? entry.as_dict().find(name) : nullptr;
       return member && (member->*kind)();
     };
-    return has("class_name", &Value::is_string) && has("config", &Value::is_dict) && has("state", &Value::is_dict);
+    return has("class_name", &Value::is_string) && has("config", &Value::is_dict) &&
+           has("state", &Value::is_dict);
   };
-  if (!states.is_null() && !(states.is_list() && std::all_of(states.as_list().begin(), states.as_list().end(), is_entry)))
+  if (!states.is_null() && !(states.is_list() && std::all_of(states.as_list().begin(),
+                                                             states.as_list().end(), is_entry)))
     fail("callback states: expected a list of {class_name, config, state}, got ", states);
   training_->callback_states = states;
   training_->states_loaded = true;

@@ -21,20 +21,33 @@ void CompileOptions::describe(Schema<CompileOptions>& s) {
 void FitOptions::describe(Schema<FitOptions>& s) {
   using O = FitOptions;
   s.doc("How fit goes through the data.")
-      .field("batch_size", &O::batch_size, "Samples a step; 32 when not given.").min(1)
-      .field("epochs", &O::epochs, "Passes over the data, counted with initial_epoch.").min(0)
+      .field("batch_size", &O::batch_size, "Samples a step; 32 when not given.")
+      .min(1)
+      .field("epochs", &O::epochs, "Passes over the data, counted with initial_epoch.")
+      .min(0)
       .field("verbose", &O::verbose, "0 quiet, 1 a progress bar, 2 a line an epoch, \"auto\".")
       .field("callbacks", &O::callbacks, "A callback or a list of them.")
-      .field("validation_split", &O::validation_split, "Share of the data, from its end, that is held back.").min(0).max(1)
+      .field("validation_split", &O::validation_split,
+             "Share of the data, from its end, that is held back.")
+      .min(0)
+      .max(1)
       .field("validation_data", &O::validation_data, "{x, y} or {x, y, sample_weight}.")
-      .field("shuffle", &O::shuffle, "Draw a new order each epoch; \"batch\" keeps batches together.")
-      .field("class_weight", &O::class_weight, "Weight of each class, by its label: {[0] = 1, [1] = 5}.")
+      .field("shuffle", &O::shuffle,
+             "Draw a new order each epoch; \"batch\" keeps batches together.")
+      .field("class_weight", &O::class_weight,
+             "Weight of each class, by its label: {[0] = 1, [1] = 5}.")
       .field("sample_weight", &O::sample_weight, "Weight of each sample.")
-      .field("initial_epoch", &O::initial_epoch, "Number of the first epoch, to go on where a run ended.").min(0)
-      .field("steps_per_epoch", &O::steps_per_epoch, "Steps that make an epoch.").min(1)
-      .field("validation_steps", &O::validation_steps, "Steps that make a validation.").min(1)
-      .field("validation_batch_size", &O::validation_batch_size, "batch_size when not given.").min(1)
-      .field("validation_freq", &O::validation_freq, "Every so many epochs, or a list of epochs (from 1).");
+      .field("initial_epoch", &O::initial_epoch,
+             "Number of the first epoch, to go on where a run ended.")
+      .min(0)
+      .field("steps_per_epoch", &O::steps_per_epoch, "Steps that make an epoch.")
+      .min(1)
+      .field("validation_steps", &O::validation_steps, "Steps that make a validation.")
+      .min(1)
+      .field("validation_batch_size", &O::validation_batch_size, "batch_size when not given.")
+      .min(1)
+      .field("validation_freq", &O::validation_freq,
+             "Every so many epochs, or a list of epochs (from 1).");
 }
 
 void EvaluateOptions::describe(Schema<EvaluateOptions>& s) {

@@ -46,7 +46,8 @@ double time_steps(const CompiledStep& step, int64_t count) {
   Tensors outputs;
   const auto begin = Clock::now();
   for (int64_t done = 0; done < count; ++done) {
-    if (interrupted()) throw Interrupted(concat("profile: interrupted after step ", done, " of ", count));
+    if (interrupted())
+      throw Interrupted(concat("profile: interrupted after step ", done, " of ", count));
     step.function.call(step.inputs, outputs, step.key);
   }
   const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();

@@ -12,7 +12,8 @@ const Batch* Batches::next() {
   heed_interruption();
   if (!data_->next(batch_) && !begins_again()) return nullptr;
   heed_interruption();
-  if (!batch_.x.empty() && batch_.x.front() && batch_.x.front().rank() > 0 && batch_.x.front().dim(0) == 0)
+  if (!batch_.x.empty() && batch_.x.front() && batch_.x.front().rank() > 0 &&
+      batch_.x.front().dim(0) == 0)
     fail(run_, ": the data gave a batch without samples, shape ", batch_.x.front().shape());
   ++taken_;
   return &batch_;

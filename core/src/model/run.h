@@ -27,9 +27,9 @@ void with_batch(int64_t step, F f) {
 
 Value steps_or_null(int64_t steps);
 
-/// Goes through a dataset for `run` ("evaluate"), a batch at a time, prefetching what comes from files. Training by steps
-/// goes on where the last epoch ended, over the end of the data; everything else starts from the first batch and ends with
-/// the data, or earlier after `steps`.
+/// Goes through a dataset for `run` ("evaluate"), a batch at a time, prefetching what comes from
+/// files. Training by steps goes on where the last epoch ended, over the end of the data;
+/// everything else starts from the first batch and ends with the data, or earlier after `steps`.
 class Batches {
  public:
   Batches(const char* run, DatasetPtr data, std::optional<int64_t> steps, bool goes_on = false)
@@ -39,8 +39,8 @@ class Batches {
         goes_on_(goes_on && steps) {}
   int64_t count() const { return steps_ ? *steps_ : data_->batches(); }
   void begin();
-  /// Null at the end. It stays until the next call; its memory is used again. Throws Interrupted when the user asked to
-  /// stop before the last batch.
+  /// Null at the end. It stays until the next call; its memory is used again. Throws Interrupted
+  /// when the user asked to stop before the last batch.
   const Batch* next();
   /// How many next() gave since begin().
   int64_t taken() const { return taken_; }

@@ -33,9 +33,9 @@ struct Model::Training {
   SeedGenerator order;                                ///< of the samples
   int64_t epochs = 0;
   std::shared_ptr<History> history;
-  const CallbackList* callbacks = nullptr;            ///< of the running fit
-  Value callback_states;                              ///< left by the last fit
-  bool states_loaded = false;                         ///< they came from a file: the next fit goes on with them
+  const CallbackList* callbacks = nullptr;  ///< of the running fit
+  Value callback_states;                    ///< left by the last fit
+  bool states_loaded = false;  ///< they came from a file: the next fit goes on with them
 
   bool compiled = false;
   CompileOptions options;

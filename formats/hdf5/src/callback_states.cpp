@@ -46,7 +46,8 @@ Value write_callback_states(Tree& tree, const Value& states) {
   });
 }
 
-CallbackStates::CallbackStates(FileReader& file, Value stored) : path_(file.path()), stored_(std::move(stored)) {
+CallbackStates::CallbackStates(FileReader& file, Value stored)
+    : path_(file.path()), stored_(std::move(stored)) {
   std::vector<std::string> datasets;
   mapped(stored_, [&](const Value& value) -> std::optional<Value> {
     const auto number = tensor_number(value);
@@ -67,7 +68,8 @@ Value CallbackStates::with_tensors() const {
   return mapped(stored_, [&](const Value& value) -> std::optional<Value> {
     const auto number = tensor_number(value);
     if (!number) return std::nullopt;
-    return Value(std::make_shared<BoxedTensor>(matches_[static_cast<size_t>(*number)].variable.value()));
+    return Value(
+        std::make_shared<BoxedTensor>(matches_[static_cast<size_t>(*number)].variable.value()));
   });
 }
 

@@ -1,4 +1,5 @@
-// What callbacks remember (Model::callback_states), beside the training state. JSON in the model's own description, where
+// What callbacks remember (Model::callback_states), beside the training state. JSON in the model's
+// own description, where
 // {"crescent_tensor": i} stands for a dataset of the group crescent_callbacks. Keras ignores both.
 #pragma once
 #include "crescent/model.h"
@@ -9,8 +10,8 @@ namespace crescent::hdf5 {
 /// Adds the tensors to the tree; what is left is JSON.
 Value write_callback_states(Tree& tree, const Value& states);
 
-/// Reading: variables that stand for the tensors are matched with the file's datasets, and become part of the states when
-/// they have their values.
+/// Reading: variables that stand for the tensors are matched with the file's datasets, and become
+/// part of the states when they have their values.
 class CallbackStates {
  public:
   CallbackStates(FileReader& file, Value stored);

@@ -42,8 +42,8 @@ std::string find_helper() {
        "); install Crescent again");
 }
 
-/// While it waits for the reader: how often it looks whether the user still wants the answer. A signal
-/// may have reached another thread.
+/// While it waits for the reader: how often it looks whether the user still wants the answer. A
+/// signal may have reached another thread.
 constexpr std::chrono::milliseconds kNone{0}, kGlance{50};
 
 /// Numbers from ten up, so that no dup2 of the child overwrites one that it still needs.
@@ -142,7 +142,8 @@ Child::Patience Child::begin_to_wait() const {
 bool Child::wait_for(short event, Patience until) {
   pollfd awaited{socket_, event, 0};
   for (;;) {
-    auto left = std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
+    auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
     int ready = poll(&awaited, 1, static_cast<int>(std::clamp(left, kNone, kGlance).count()));
     if (ready > 0) return true;
     interrupted_ = interrupted();

@@ -156,7 +156,8 @@ void FileReader::check_hello() {
 
 void FileReader::fail_dead(const std::string& place) {
   if (child_->interrupted_by_user()) {
-    if (interrupted()) throw Interrupted(concat("'", path_, "': interrupted while reading ", place));
+    if (interrupted())
+      throw Interrupted(concat("'", path_, "': interrupted while reading ", place));
     fail("'", path_, "': reading it was interrupted before; open the file again");
   }
   fail("'", path_, "': the file is damaged or hostile (its reader ", child_->obituary(), " at ",
