@@ -97,7 +97,7 @@ TEST_CASE("fusion: the gradient of a table joins those who read it", "[passes]")
   Program p = traced([](const Tensors& in) {
     ScatterAdd op;
     op.size = 16;
-    const Tensor g = apply1(op, {in[1], take(in[0], in[1])});
+    const Tensor g = apply1(op, {in[1], apply1(Gather(), {in[0], in[1]})});
     return Tensors{in[0] - g * 0.1, in[2] + square(g)};
   }, {f32({16, 3}), {DType::int32, {2, 5}}, f32({16, 3})});
   const Program q = rewritten(p, fusion);
