@@ -1,5 +1,5 @@
-// Singular values by LAPACK. A row-major matrix is its transpose to Fortran, so the two sides of the decomposition change
-// places: nothing is transposed.
+// Singular values by LAPACK. A row-major matrix is its transpose to Fortran, so the two sides of
+// the decomposition change places: nothing is transposed.
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -29,7 +29,9 @@ template <class T>
 class SvdKernel final : public Kernel {
  public:
   explicit SvdKernel(const Request& r)
-      : m_(static_cast<int>(r.inputs[0].shape[0])), n_(static_cast<int>(r.inputs[0].shape[1])), k_(std::min(m_, n_)) {
+      : m_(static_cast<int>(r.inputs[0].shape[0])),
+        n_(static_cast<int>(r.inputs[0].shape[1])),
+        k_(std::min(m_, n_)) {
     T wanted = 0, nothing = 0;
     const int ask = -1;
     int info = 0, integer = 0;
@@ -39,7 +41,9 @@ class SvdKernel final : public Kernel {
     work_ = static_cast<int>(wanted);
   }
   std::string name() const override { return "openblas lapack"; }
-  size_t scratch_bytes() const override { return (size() + work_) * sizeof(T) + 8 * k_ * sizeof(int) + 64; }
+  size_t scratch_bytes() const override {
+    return (size() + work_) * sizeof(T) + 8 * k_ * sizeof(int) + 64;
+  }
 
   void run(const Arguments& a) override {
     if (k_ == 0) return;
@@ -51,7 +55,8 @@ class SvdKernel final : public Kernel {
     int info = 0;
     gesdd<T>("S", &n_, &m_, matrix, &n_, s, vt, &n_, u, &k_, work, &work_, integers, &info, 1);
     if (info == 0) return;                          // else: values that are not numbers, or no convergence
-    for (auto [values, count] : {std::pair(u, int64_t{m_} * k_), std::pair(s, int64_t{k_}), std::pair(vt, int64_t{k_} * n_)})
+    for (auto [values, count] : {std::pair(u, int64_t{m_} * k_), std::pair(s, int64_t{k_}),
+                                 std::pair(vt, int64_t{k_} * n_)})
       std::fill_n(values, count, std::numeric_limits<T>::quiet_NaN());
   }
 
@@ -65,8 +70,10 @@ std::unique_ptr<Kernel> make_svd(const Request& r) {
   const Shape& shape = r.inputs[0].shape;
   if (shape.rank() != 2 || !fits_blas(shape[0]) || !fits_blas(shape[1])) return nullptr;
   switch (r.inputs[0].dtype) {
-    case DType::float32: return std::make_unique<SvdKernel<float>>(r);
-    case DType::float64: return std::make_unique<SvdKernel<double>>(r);
+    case DType::float32:
+      return std::make_unique<SvdKernel<float>>(r);
+    case DType::float64:
+      return std::make_unique<SvdKernel<double>>(r);
     default: return nullptr;
   }
 }

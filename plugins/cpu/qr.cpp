@@ -1,6 +1,7 @@
-// QR by Householder's reflections in blocks: I - V T V' is as many of them as V has columns, so nearly all of the work is
-// products of matrices. The blocks are made of halves in the same way (Elmroth and Gustavson), the smallest one column after
-// another. Signs are LAPACK's. Work is cut by shapes alone, so the bits are the same for any number of threads.
+// QR by Householder's reflections in blocks: I - V T V' is as many of them as V has columns, so
+// nearly all of the work is products of matrices. The blocks are made of halves in the same way
+// (Elmroth and Gustavson), the smallest one column after another. Signs are LAPACK's. Work is cut
+// by shapes alone, so the bits are the same for any number of threads.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -13,13 +14,13 @@
 namespace crescent::cpu {
 namespace {
 
-constexpr int64_t kLeaf = 8, kBlock = 128;            // columns of the smallest block and of the largest
-constexpr int64_t kChunk = 256;                       // columns that a part of the work reflects
+constexpr int64_t kLeaf = 8, kBlock = 128;  // columns of the smallest block and of the largest
+constexpr int64_t kChunk = 256;             // columns that a part of the work reflects
 
 template <class T>
 struct Matrix {
   T* first;
-  int64_t step;                                       ///< from row to row
+  int64_t step;  ///< from row to row
   T* at(int64_t row, int64_t column) const { return first + row * step + column; }
 };
 
@@ -27,9 +28,11 @@ enum class Transposed { neither, first };
 
 /// c = a b, or c += a b.
 template <class T>
-void multiply(Transposed which, int64_t m, int64_t n, int64_t k, Matrix<T> a, Matrix<T> b, Matrix<T> c, bool add = false) {
+void multiply(Transposed which, int64_t m, int64_t n, int64_t k, Matrix<T> a, Matrix<T> b,
+              Matrix<T> c, bool add = false) {
   if (m == 0 || n == 0) return;
-  packed_gemm<T>({which == Transposed::first, false, m, n, k, a.first, a.step, b.first, b.step, add ? T{1} : T{0}, c.first, c.step});
+  packed_gemm<T>({which == Transposed::first, false, m, n, k, a.first, a.step, b.first, b.step,
+                  add ? T{1} : T{0}, c.first, c.step});
 }
 
 template <class T>
@@ -50,8 +53,9 @@ template <class T>
 T length(const T* x, int64_t count) {
   T largest = 0;
   for (int64_t i = 0; i < count; ++i) largest = std::max(largest, std::abs(x[i]));
-  if (!(largest > 0)) return std::accumulate(x, x + count, T{0});      // zeros, or not numbers
-  const T scale = std::clamp(largest, std::numeric_limits<T>::min() * 4, std::numeric_limits<T>::max() / 4);
+  if (!(largest > 0)) return std::accumulate(x, x + count, T{0});  // zeros, or not numbers
+  const T scale =
+      std::clamp(largest, std::numeric_limits<T>::min() * 4, std::numeric_limits<T>::max() / 4);
   T sum = 0;
   for (int64_t i = 0; i < count; ++i) sum += (x[i] / scale) * (x[i] / scale);
   return scale * std::sqrt(sum);
@@ -61,19 +65,27 @@ template <class T>
 class QrKernel final : public Kernel {
  public:
   explicit QrKernel(const Request& r)
-      : m_(r.inputs[0].shape[0]), n_(r.inputs[0].shape[1]), k_(std::min(m_, n_)), block_(std::clamp<int64_t>(k_, 1, kBlock)) {}
+      : m_(r.inputs[0].shape[0]),
+        n_(r.inputs[0].shape[1]),
+        k_(std::min(m_, n_)),
+        block_(std::clamp<int64_t>(k_, 1, kBlock)) {}
   std::string name() const override { return "blocked householder"; }
-  double flops() const override { return 4.0 * static_cast<double>(m_) * static_cast<double>(n_) * static_cast<double>(k_); }
+  double flops() const override {
+    return 4.0 * static_cast<double>(m_) * static_cast<double>(n_) * static_cast<double>(k_);
+  }
   size_t scratch_bytes() const override {
     const int64_t wide = std::max(n_, k_);
-    return static_cast<size_t>(m_ * n_ + m_ * k_ + pieces(k_, block_) * block_ * block_ + 2 * block_ * wide + 2 * block_ * block_ + kLeaf * m_) *
+    return static_cast<size_t>(m_ * n_ + m_ * k_ + pieces(k_, block_) * block_ * block_ +
+                               2 * block_ * wide + 2 * block_ * block_ + kLeaf * m_) *
            sizeof(T);
   }
 
   void run(const Arguments& a) override {
     if (k_ == 0) return;
     T* free = reinterpret_cast<T*>(a.scratch);
-    auto take = [&](int64_t rows, int64_t columns) { return Matrix<T>{std::exchange(free, free + rows * columns), columns}; };
+    auto take = [&](int64_t rows, int64_t columns) {
+      return Matrix<T>{std::exchange(free, free + rows * columns), columns};
+    };
     Work w{take(m_, n_),
            take(m_, k_),
            take(pieces(k_, block_) * block_, block_),
@@ -95,26 +107,32 @@ class QrKernel final : public Kernel {
 
  private:
   struct Work {
-    Matrix<T> matrix, v, t;                           ///< t: -T of the blocks, one below the other
+    Matrix<T> matrix, v, t;  ///< t: -T of the blocks, one below the other
     Matrix<T> wide[2], small[2];
-    T* columns;                                       ///< of the smallest block, one after another
+    T* columns;  ///< of the smallest block, one after another
     Pool& pool;
   };
 
   /// -T of the block in which a column is, from that column's place in its diagonal.
-  Matrix<T> t_at(const Work& w, int64_t column) const { return {w.t.at(column, column % block_), block_}; }
+  Matrix<T> t_at(const Work& w, int64_t column) const {
+    return {w.t.at(column, column % block_), block_};
+  }
 
-  /// columns first..last of `target` += V (-T) V' target, or with T' for the reflections in the other order.
-  void reflect_columns(const Work& w, int64_t j, int64_t width, Matrix<T> target, int64_t first, int64_t last, Transposed t) const {
+  /// columns first..last of `target` += V (-T) V' target, or with T' for the reflections in the
+  /// other order.
+  void reflect_columns(const Work& w, int64_t j, int64_t width, Matrix<T> target, int64_t first,
+                       int64_t last, Transposed t) const {
     const int64_t rows = m_ - j, count = last - first;
     const Matrix<T> v{w.v.at(j, j), k_}, part{target.at(j, first), target.step};
-    const Matrix<T> products{w.wide[0].at(0, first), w.wide[0].step}, turned{w.wide[1].at(0, first), w.wide[1].step};
+    const Matrix<T> products{w.wide[0].at(0, first), w.wide[0].step},
+        turned{w.wide[1].at(0, first), w.wide[1].step};
     multiply(Transposed::first, width, count, rows, v, part, products);
     multiply(t, width, count, width, t_at(w, j), products, turned);
     multiply(Transposed::neither, rows, count, width, v, turned, part, true);
   }
 
-  void reflect(const Work& w, int64_t j, int64_t width, Matrix<T> target, int64_t first, int64_t last, Transposed t) const {
+  void reflect(const Work& w, int64_t j, int64_t width, Matrix<T> target, int64_t first,
+               int64_t last, Transposed t) const {
     w.pool.blocks(last - first, kChunk, [&](int64_t begin, int64_t end) {
       reflect_columns(w, j, width, target, first + begin, first + end, t);
     });
@@ -127,7 +145,8 @@ class QrKernel final : public Kernel {
     factor(w, j, left);
     reflect_columns(w, j, left, w.matrix, next, next + right, Transposed::first);
     factor(w, next, right);
-    const Matrix<T> v1{w.v.at(next, j), k_}, v2{w.v.at(next, next), k_}, t1 = t_at(w, j), corner{t1.at(0, left), block_};
+    const Matrix<T> v1{w.v.at(next, j), k_}, v2{w.v.at(next, next), k_},
+        t1 = t_at(w, j), corner{t1.at(0, left), block_};
     multiply(Transposed::first, left, right, m_ - next, v1, v2, w.small[0]);
     multiply(Transposed::neither, left, right, left, t1, w.small[0], w.small[1]);
     multiply(Transposed::neither, left, right, right, w.small[1], t_at(w, next), corner);
@@ -182,7 +201,8 @@ class QrKernel final : public Kernel {
       for (int64_t j = 0; j < n_; ++j) r[i * n_ + j] = j < i ? T{0} : *w.matrix.at(i, j);
   }
 
-  /// The reflections of the identity, the last block first: what they do to columns before their own is nothing.
+  /// The reflections of the identity, the last block first: what they do to columns before their
+  /// own is nothing.
   void write_q(const Work& w, Matrix<T> q) const {
     std::fill_n(q.first, m_ * k_, T{0});
     for (int64_t i = 0; i < k_; ++i) *q.at(i, i) = 1;
@@ -198,9 +218,12 @@ class QrKernel final : public Kernel {
 std::unique_ptr<Kernel> make_qr(const Request& r) {
   if (r.inputs[0].shape.rank() != 2) return nullptr;
   switch (r.inputs[0].dtype) {
-    case DType::float32: return std::make_unique<QrKernel<float>>(r);
-    case DType::float64: return std::make_unique<QrKernel<double>>(r);
-    default: return nullptr;
+    case DType::float32:
+      return std::make_unique<QrKernel<float>>(r);
+    case DType::float64:
+      return std::make_unique<QrKernel<double>>(r);
+    default:
+      return nullptr;
   }
 }
 

@@ -46,7 +46,8 @@ void untrack(lua_State* L, Layer& owner, int index, int attributes) {
   std::unordered_set<const Layer*> held;
   walk(L, attributes, [&](int item) { held.insert(object_as<Layer>(L, item).get()); });
   walk(L, index, [&](int item) {
-    if (auto layer = object_as<Layer>(L, item); layer && !held.contains(layer.get())) owner.untrack(layer);
+    if (auto layer = object_as<Layer>(L, item); layer && !held.contains(layer.get()))
+      owner.untrack(layer);
   });
 }
 

@@ -67,7 +67,8 @@ TEST_CASE("Nesting is bounded at 1000, in what is read and in what is written") 
   const Value deepest = parse_json(std::string(1000, '[') + std::string(1000, ']'));
   CHECK(to_json(deepest).size() == 2000);
   CHECK_THROWS_WITH(to_json(List{deepest}), Catch::Contains("1000 deep"));
-  CHECK(complaint(std::string(1001, '[') + std::string(1001, ']')).find("1000 deep") != std::string::npos);
+  CHECK(complaint(std::string(1001, '[') + std::string(1001, ']')).find("1000 deep") !=
+        std::string::npos);
   CHECK(complaint(std::string(10'000'000, '[')).find("1000 deep") != std::string::npos);
 }
 

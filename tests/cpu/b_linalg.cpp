@@ -33,12 +33,14 @@ Array diagonal(const std::vector<double>& values, DType dtype) {
   return d;
 }
 
-Outcome outcome_of(const Op& op, const Array& a, const std::vector<Shape>& shapes, int threads = 1) {
+Outcome outcome_of(const Op& op, const Array& a, const std::vector<Shape>& shapes,
+                   int threads = 1) {
   TensorSpecs out;
   for (const auto& shape : shapes) out.push_back({a.spec.dtype, shape});
   for (const auto& row : linalg_kernels()) {
     if (op.name() != row.op) continue;
-    if (auto kernel = row.make({op, {&a.spec, 1}, out, Options{}})) return run(*kernel, {a}, out, threads);
+    if (auto kernel = row.make({op, {&a.spec, 1}, out, Options{}}))
+      return run(*kernel, {a}, out, threads);
   }
   return {};
 }
@@ -50,8 +52,9 @@ std::vector<Array> run_op(const Op& op, const Array& a, const std::vector<Shape>
 }  // namespace
 
 TEST_CASE("QR gives orthogonal columns and an upper triangle", "[cpu][linalg]") {
-  for (const Shape& shape : {Shape{1, 1}, Shape{5, 3}, Shape{3, 5}, Shape{40, 40}, Shape{128, 17}, Shape{1, 300},
-                             Shape{300, 1}, Shape{129, 129}, Shape{330, 270}, Shape{140, 420}}) {
+  for (const Shape& shape :
+       {Shape{1, 1}, Shape{5, 3}, Shape{3, 5}, Shape{40, 40}, Shape{128, 17}, Shape{1, 300},
+        Shape{300, 1}, Shape{129, 129}, Shape{330, 270}, Shape{140, 420}}) {
     for (DType dtype : {DType::float32, DType::float64}) {
       const int64_t m = shape[0], n = shape[1], k = std::min(m, n);
       const Array a = random(shape, dtype, 1);
@@ -69,15 +72,18 @@ TEST_CASE("QR gives orthogonal columns and an upper triangle", "[cpu][linalg]") 
 
 TEST_CASE("QR has the same bits for any number of threads", "[cpu][linalg]") {
   const Array a = random({150, 700}, DType::float32, 1);
-  CHECK(outcome_of(Qr{}, a, {{150, 150}, {150, 700}}, 1).bits == outcome_of(Qr{}, a, {{150, 150}, {150, 700}}, 3).bits);
+  CHECK(outcome_of(Qr{}, a, {{150, 150}, {150, 700}}, 1).bits ==
+        outcome_of(Qr{}, a, {{150, 150}, {150, 700}}, 3).bits);
 }
 
 TEST_CASE("QR of what is singular, tiny or huge", "[cpu][linalg]") {
   for (double scale : {0.0, 1e-30, 1e30}) {
     Array a = random({20, 12}, DType::float32, 1);
-    for (int64_t i = 0; i < 240; ++i) a.values[i] = i % 12 == 5 ? 0 : static_cast<float>(a.values[i] * scale);
+    for (int64_t i = 0; i < 240; ++i)
+      a.values[i] = i % 12 == 5 ? 0 : static_cast<float>(a.values[i] * scale);
     const auto qr = run_op(Qr{}, a, {{20, 12}, {12, 12}});
-    CHECK(difference(product(transposed(qr[0]), qr[0]), diagonal(std::vector<double>(12, 1), DType::float32)) < 1e-5);
+    CHECK(difference(product(transposed(qr[0]), qr[0]),
+                     diagonal(std::vector<double>(12, 1), DType::float32)) < 1e-5);
     Array back = product(qr[0], qr[1]);
     for (Array* each : {&back, &a})
       for (double& x : each->values) x /= scale == 0 ? 1 : scale;

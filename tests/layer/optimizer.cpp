@@ -68,12 +68,12 @@ TEST_CASE("an optimizer takes new variables and keeps the slots of the others") 
   const Variable a = weight({1, 2}), b = weight({3}), c = weight({4});
   adam->apply(Tensors{gradient({1, 1}), gradient({1})}, {a, b});
   const Variables slots = adam->slot("momentum");
-  adam->apply(Tensors{gradient({1})}, {b});           // a part of them: the state stays that of all
+  adam->apply(Tensors{gradient({1})}, {b});  // a part of them: the state stays that of all
   CHECK(adam->slot("momentum") == slots);
   adam->apply(Tensors{gradient({1})}, {c});
   CHECK(adam->slot("momentum").size() == 3);
   CHECK(adam->slot("momentum")[1] == slots[1]);
-  adam->build({c, b});                                // the state is of these, in this order
+  adam->build({c, b});  // the state is of these, in this order
   CHECK(adam->slot("momentum").size() == 2);
   CHECK(adam->slot("momentum")[1] == slots[1]);
   CHECK(adam->state()[2].path() == "w/momentum");

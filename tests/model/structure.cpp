@@ -22,9 +22,15 @@ LayerPtr dense(int64_t units = kWidth, Dict options = {}) {
   if (!options.contains("activation")) options.set("activation", "tanh");
   return make<Layer>("Dense", options);
 }
-LayerPtr first_dense(int64_t units = kWidth) { return dense(units, {{"input_shape", List{kWidth}}}); }
-Tensor data(int64_t rows = 8, int64_t seed = 5) { return SeedGenerator(seed).normal({rows, kWidth}); }
-void compile(Model& model, const char* optimizer = "sgd") { model.compile({{"optimizer", optimizer}, {"loss", "mse"}}); }
+LayerPtr first_dense(int64_t units = kWidth) {
+  return dense(units, {{"input_shape", List{kWidth}}});
+}
+Tensor data(int64_t rows = 8, int64_t seed = 5) {
+  return SeedGenerator(seed).normal({rows, kWidth});
+}
+void compile(Model& model, const char* optimizer = "sgd") {
+  model.compile({{"optimizer", optimizer}, {"loss", "mse"}});
+}
 
 /// Runs another layer, which can be exchanged.
 class Holder final : public UnaryLayer {
@@ -79,11 +85,16 @@ bool moves(const Layer& layer, F f) {
 
 std::vector<std::string> warnings;
 struct Warnings {
-  Warnings() { warnings.clear(), set_warning_handler([](std::string_view text) { warnings.emplace_back(text); }); }
+  Warnings() {
+    warnings.clear(),
+        set_warning_handler([](std::string_view text) { warnings.emplace_back(text); });
+  }
   ~Warnings() { set_warning_handler(nullptr); }
 };
 
-std::string temporary(const char* ending) { return concat("/tmp/crescent_structure_", getpid(), ending); }
+std::string temporary(const char* ending) {
+  return concat("/tmp/crescent_structure_", getpid(), ending);
+}
 
 std::string joined(const std::vector<std::string>& lines) {
   std::string text;
@@ -97,9 +108,10 @@ TEST_CASE("a model sees what is added to and taken from a model inside it") {
   const Tensor x = data(), y = data(8, 6);
   auto inner = Sequential::make({first_dense()}, "inner");
   const Symbol in = Input({kWidth});
-  std::vector<ModelPtr> outers{Sequential::make({first_dense(), inner}), Functional::make({in}, {(*inner)(in)}),
-                               std::make_shared<HolderModel>(inner),
-                               Sequential::make({first_dense(), Sequential::make({inner}, "middle")})};
+  std::vector<ModelPtr> outers{
+      Sequential::make({first_dense(), inner}), Functional::make({in}, {(*inner)(in)}),
+      std::make_shared<HolderModel>(inner),
+      Sequential::make({first_dense(), Sequential::make({inner}, "middle")})};
   for (const ModelPtr& outer : outers) {
     compile(*outer, "adam");
     outer->train_on_batch({x}, {y});
@@ -114,7 +126,8 @@ TEST_CASE("a model sees what is added to and taken from a model inside it") {
     CHECK(moves(*added, [&] { outer->train_on_batch({x}, {y}); }));
     CHECK_FALSE(near(before, outer->predict({x}).front()));
     CHECK(outer->optimizer()->slot("momentum").size() == outer->trainable_weights().size());
-    CHECK_THAT(joined(outer->summary({{"expand_nested", true}})), Contains("added") || Contains("holder_model"));
+    CHECK_THAT(joined(outer->summary({{"expand_nested", true}})),
+               Contains("added") || Contains("holder_model"));
   }
   inner->pop();
   for (const ModelPtr& outer : outers) {
@@ -141,7 +154,7 @@ TEST_CASE("layers that are exchanged are seen by every model above") {
     CHECK(moves(*head, [&] { each->fit({x}, {y}, {{"verbose", 0}}); }));
     CHECK_FALSE(moves(*old, [&] { each->train_on_batch({x}, {y}); }));
   }
-  model->set_head(dense(7));                          // another width: outputs are planned anew
+  model->set_head(dense(7));  // another width: outputs are planned anew
   CHECK(model->predict({x}).front().shape() == Shape{8, 7});
   CHECK_NOTHROW(model->train_on_batch({x}, {SeedGenerator(1).normal({8, 7})}));
 }
@@ -154,15 +167,18 @@ TEST_CASE("what does not fit any more is told with both names") {
   auto stack = Sequential::make({inner, dense(kWidth, {{"name", "behind"}})}, "stack");
   auto last = Sequential::make({first_dense(), inner}, "last");
   inner->add(dense(7));
-  CHECK_THROWS_WITH(graph->predict({x}), Contains("inner") && Contains("graph") && Contains("(8, 7)") && Contains("(None, 4)"));
-  CHECK_THROWS_WITH(stack->predict({x}), Contains("stack") && Contains("inner") && Contains("behind") && Contains("(None, 7)"));
+  CHECK_THROWS_WITH(graph->predict({x}), Contains("inner") && Contains("graph") &&
+                                             Contains("(8, 7)") && Contains("(None, 4)"));
+  CHECK_THROWS_WITH(stack->predict({x}), Contains("stack") && Contains("inner") &&
+                                             Contains("behind") && Contains("(None, 7)"));
   CHECK(last->output_shape().front() == Shape{-1, 7});
   CHECK(last->predict({x}).front().shape() == Shape{8, 7});
   inner->pop();
-  for (Model* model : {static_cast<Model*>(graph.get()), static_cast<Model*>(stack.get()), static_cast<Model*>(last.get())})
+  for (Model* model : {static_cast<Model*>(graph.get()), static_cast<Model*>(stack.get()),
+                       static_cast<Model*>(last.get())})
     CHECK(model->predict({x}).front().shape() == Shape{8, kWidth});
   inner->add(dense(7));
-  stack->pop();                                       // a way out
+  stack->pop();  // a way out
   CHECK(stack->predict({x}).front().shape() == Shape{8, 7});
 }
 
@@ -185,10 +201,15 @@ TEST_CASE("the classic GAN: a model trains as it was compiled") {
   const Warnings watch;
   set_random_seed(7);
   const bool fit = GENERATE(false, true), eager = GENERATE(false, true);
-  auto generator = Sequential::make({dense(8, {{"input_shape", List{2}}, {"activation", "relu"}}), dense(1, {{"activation", "linear"}})}, "g");
-  auto discriminator = Sequential::make({dense(8, {{"input_shape", List{1}}, {"activation", "relu"}}),
-                                         make<Layer>("BatchNormalization"), dense(1, {{"activation", "sigmoid"}})}, "d");
-  discriminator->compile({{"optimizer", "adam"}, {"loss", "binary_crossentropy"}, {"run_eagerly", eager}});
+  auto generator = Sequential::make({dense(8, {{"input_shape", List{2}}, {"activation", "relu"}}),
+                                     dense(1, {{"activation", "linear"}})},
+                                    "g");
+  auto discriminator =
+      Sequential::make({dense(8, {{"input_shape", List{1}}, {"activation", "relu"}}),
+                        make<Layer>("BatchNormalization"), dense(1, {{"activation", "sigmoid"}})},
+                       "d");
+  discriminator->compile(
+      {{"optimizer", "adam"}, {"loss", "binary_crossentropy"}, {"run_eagerly", eager}});
   discriminator->set_trainable(false);
   auto gan = Sequential::make({generator, discriminator}, "gan");
   gan->compile({{"optimizer", "adam"}, {"loss", "binary_crossentropy"}, {"run_eagerly", eager}});
@@ -202,17 +223,21 @@ TEST_CASE("the classic GAN: a model trains as it was compiled") {
   const Tensor real_labels = ops::ones({8, 1}), fake_labels = ops::zeros({8, 1});
   std::vector<double> d_losses;
   for (int step = 0; step < 20; ++step) {
-    const Tensor fake = generator->predict({noise.normal({8, 2})}).front(), real = noise.normal({8, 1}) + 3.0;
+    const Tensor fake = generator->predict({noise.normal({8, 2})}).front(),
+                 real = noise.normal({8, 1}) + 3.0;
     CHECK(moves(*discriminator, [&] {
-      d_losses.push_back((train(*discriminator, real, real_labels) + train(*discriminator, fake, fake_labels)) / 2);
+      d_losses.push_back(
+          (train(*discriminator, real, real_labels) + train(*discriminator, fake, fake_labels)) /
+          2);
     }));
     const Tensors d = discriminator->get_weights();
     CHECK(moves(*generator, [&] { train(*gan, noise.normal({8, 2}), real_labels); }));
-    CHECK(near(d, discriminator->get_weights()));     // moving statistics, too
+    CHECK(near(d, discriminator->get_weights()));  // moving statistics, too
   }
   CHECK(d_losses.back() < d_losses.front());
   REQUIRE(warnings.size() == 1);
-  CHECK_THAT(warnings.front(), Contains("Discrepancy between trainable weights") && Contains("Model d "));
+  CHECK_THAT(warnings.front(),
+             Contains("Discrepancy between trainable weights") && Contains("Model d "));
   CHECK_FALSE(discriminator->trainable());
   CHECK(gan->trainable_weights().size() == 4);
 }
@@ -273,7 +298,7 @@ TEST_CASE("unfreezing goes on with the same optimizer, which keeps what it knows
   base->set_trainable(false);
   model->compile({{"optimizer", Value(adam)}, {"loss", "mse"}});
   model->train_on_batch({x}, {y});
-  CHECK(adam->slot("momentum").size() == 2);          // the state is that of a model made like this
+  CHECK(adam->slot("momentum").size() == 2);  // the state is that of a model made like this
   base->set_trainable(true);
   model->compile({{"optimizer", Value(adam)}, {"loss", "mse"}});
   model->train_on_batch({x}, {y});
@@ -292,13 +317,16 @@ TEST_CASE("a Sequential built from its first data takes other sizes where its la
   CHECK(shape(words, {5, 12}) == Shape{5, 12, 2});
   CHECK(words->output_shape().front() == Shape{-1, -1, 2});
   compile(*words);
-  CHECK_NOTHROW(words->fit({Tensor({2, 9}, DType::float32)}, {Tensor({2, 9, 2}, DType::float32)}, {{"verbose", 0}}));
+  CHECK_NOTHROW(words->fit({Tensor({2, 9}, DType::float32)}, {Tensor({2, 9, 2}, DType::float32)},
+                           {{"verbose", 0}}));
   const Dict config = words->get_config();
   CHECK(to_json(config.at("build_input_shape")) == "[null, 11]");
   auto again = clone_model(*words);
   CHECK(shape(again, {1, 5}) == Shape{1, 5, 2});
 
-  auto outer = Sequential::make({Sequential::make({of("Conv1D", {{"filters", 3}, {"kernel_size", 2}})}), of("GlobalMaxPooling1D")});
+  auto outer =
+      Sequential::make({Sequential::make({of("Conv1D", {{"filters", 3}, {"kernel_size", 2}})}),
+                        of("GlobalMaxPooling1D")});
   CHECK(shape(outer, {2, 11, 4}) == Shape{2, 3});
   CHECK(shape(outer, {2, 12, 4}) == Shape{2, 3});
   CHECK(shape(clone_model(*outer), {2, 13, 4}) == Shape{2, 3});
@@ -306,9 +334,11 @@ TEST_CASE("a Sequential built from its first data takes other sizes where its la
 
   auto flat = Sequential::make({of("Flatten"), dense(1)});
   CHECK(shape(flat, {2, 11}) == Shape{2, 1});
-  CHECK_THROWS_WITH(shape(flat, {2, 12}), Contains("to have shape (11,) but got array with shape (12,)"));
+  CHECK_THROWS_WITH(shape(flat, {2, 12}),
+                    Contains("to have shape (11,) but got array with shape (12,)"));
   auto declared = Sequential::make({of("LSTM", {{"units", 2}, {"input_shape", List{11, 4}}})});
-  CHECK_THROWS_WITH(shape(declared, {2, 12, 4}), Contains("to have shape (11, 4) but got array with shape (12, 4)"));
+  CHECK_THROWS_WITH(shape(declared, {2, 12, 4}),
+                    Contains("to have shape (11, 4) but got array with shape (12, 4)"));
 }
 
 TEST_CASE("models of thousands of layers are made, saved and loaded in seconds") {
@@ -331,7 +361,8 @@ TEST_CASE("models of thousands of layers are made, saved and loaded in seconds")
   std::remove(path.c_str());
   for (int i = 1; i < kLayers; ++i) stack->pop();
   CHECK(stack->weights().size() == 2);
-  CHECK(static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC < 30);       // 2 on an idle machine, quadratic 100
+  CHECK(static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC <
+        30);  // 2 on an idle machine, quadratic 100
 }
 
 TEST_CASE("what is nested as deep as JSON goes is saved and loaded, deeper is refused") {
@@ -344,7 +375,7 @@ TEST_CASE("what is nested as deep as JSON goes is saved and loaded, deeper is re
   save_model(*model, path);
   auto loaded = load_model(path);
   CHECK(near(loaded->predict({x}).front(), wanted));
-  LayerPtr shallower = first_dense();                 // HDF5 walks each path from its start
+  LayerPtr shallower = first_dense();  // HDF5 walks each path from its start
   for (int i = 0; i < 60; ++i) shallower = Sequential::make({shallower});
   model = std::dynamic_pointer_cast<Model>(shallower);
   save_weights(*model, weights);
@@ -353,14 +384,17 @@ TEST_CASE("what is nested as deep as JSON goes is saved and loaded, deeper is re
   load_weights(*model, weights);
   CHECK(near(model->get_weights(), values));
   for (int i = 0; i < 20; ++i) nested = Sequential::make({nested});
-  CHECK_THROWS_WITH(save_model(*std::dynamic_pointer_cast<Model>(nested), path), Contains("1000 deep"));
+  CHECK_THROWS_WITH(save_model(*std::dynamic_pointer_cast<Model>(nested), path),
+                    Contains("1000 deep"));
   for (int i = 0; i < 200; ++i) nested = Sequential::make({nested});
-  CHECK_THROWS_WITH(save_weights(*std::dynamic_pointer_cast<Model>(nested), weights), Contains("1000 groups deep"));
+  CHECK_THROWS_WITH(save_weights(*std::dynamic_pointer_cast<Model>(nested), weights),
+                    Contains("1000 groups deep"));
   std::remove(path.c_str());
   std::remove(weights.c_str());
 }
 
-// ---- random changes --------------------------------------------------------------------------------------
+// ---- random changes
+// --------------------------------------------------------------------------------------
 
 namespace {
 
@@ -390,14 +424,26 @@ class Surgery {
   std::string change() {
     std::vector<Layer*> all = model_->flatten_layers();
     switch (roll(8)) {
-      case 0: return inner_->add(any_layer()), "add to inner";
-      case 1: return inner_->layers().size() > 1 ? (inner_->pop(), "pop of inner") : "nothing";
-      case 2: return middle_->add(any_layer()), "add to middle";
-      case 3: return holder_->set_head(any_layer()), "another head";
-      case 4: return all[static_cast<size_t>(roll(static_cast<int>(all.size())))]->set_trainable(roll(2) == 0), "trainable";
-      case 5: return compile(), "compile";
-      case 6: return stack_ ? (stack_->add(any_layer()), "add") : "nothing";
-      default: return stack_ && stack_->layers().back()->class_name() != "Sequential" ? (stack_->pop(), "pop") : "nothing";
+      case 0:
+        return inner_->add(any_layer()), "add to inner";
+      case 1:
+        return inner_->layers().size() > 1 ? (inner_->pop(), "pop of inner") : "nothing";
+      case 2:
+        return middle_->add(any_layer()), "add to middle";
+      case 3:
+        return holder_->set_head(any_layer()), "another head";
+      case 4:
+        return all[static_cast<size_t>(roll(static_cast<int>(all.size())))]->set_trainable(
+                   roll(2) == 0),
+               "trainable";
+      case 5:
+        return compile(), "compile";
+      case 6:
+        return stack_ ? (stack_->add(any_layer()), "add") : "nothing";
+      default:
+        return stack_ && stack_->layers().back()->class_name() != "Sequential"
+                   ? (stack_->pop(), "pop")
+                   : "nothing";
     }
   }
   /// Layers that have come are trained as they are now.
@@ -418,7 +464,8 @@ class Surgery {
   }
 
   std::mt19937 dice_;
-  std::vector<LayerPtr> made_;                        // kept, so that no other layer is in the place of one that flags tell of
+  std::vector<LayerPtr>
+      made_;  // kept, so that no other layer is in the place of one that flags tell of
   std::shared_ptr<Sequential> inner_, middle_, stack_;
   std::shared_ptr<Holder> holder_;
   ModelPtr model_;
@@ -477,7 +524,7 @@ TEST_CASE("a model that was changed in random ways is as one made like that") {
     for (int i = 0; i < 30; ++i) {
       history += surgery.change() + "; ";
       CAPTURE(seed, functional, history);
-      (void)model.predict({x});                       // builds what has come
+      (void)model.predict({x});  // builds what has come
       surgery.notice();
       auto fresh = std::dynamic_pointer_cast<Model>(made_anew(model, surgery.flags()));
       (void)fresh->predict({x});

@@ -157,11 +157,12 @@ class CRESCENT_API Optimizer : public Configurable {
   }
   static Value encode_option(const Configurable* object) { return serialize(object); }
 
-  /// Makes the state, which is of these variables in this order from now on. Those that it knows keep their slots, also
-  /// when they are left out now and come back later.
+  /// Makes the state, which is of these variables in this order from now on. Those that it knows
+  /// keep their slots, also when they are left out now and come back later.
   virtual void build(const Variables& variables);
   bool built() const { return built_; }
-  /// New variables are taken in. Gradients may miss (no tensor): those variables are left alone; all missing fails.
+  /// New variables are taken in. Gradients may miss (no tensor): those variables are left alone;
+  /// all missing fails.
   virtual void apply(std::span<const Tensor> gradients, const Variables& variables);
 
   virtual Variable iterations() const { return iterations_; }     ///< int64 scalar
@@ -200,9 +201,9 @@ class CRESCENT_API Optimizer : public Configurable {
   const Variables& slots_of(const Variable& variable, size_t guess) const;
 
   Variable iterations_, rate_;
-  Variables variables_;                                           // of the state
-  std::vector<Variables> slot_variables_;                         // of each
-  std::vector<std::pair<Variable, Variables>> resting_;           // variables left out, with their slots
+  Variables variables_;                                  // of the state
+  std::vector<Variables> slot_variables_;                // of each
+  std::vector<std::pair<Variable, Variables>> resting_;  // variables left out, with their slots
   bool built_ = false;
 };
 

@@ -1,4 +1,5 @@
-// How deep lists and dictionaries may be nested in JSON: as deep as Python reads them, and not so deep that the stack ends.
+// How deep lists and dictionaries may be nested in JSON: as deep as Python reads them, and not so
+// deep that the stack ends.
 #pragma once
 
 namespace crescent {

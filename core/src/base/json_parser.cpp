@@ -182,7 +182,8 @@ class Parser {
   }
 
   void enter() {
-    if (++depth_ > kJsonDepth) refuse("lists and dictionaries are nested more than ", kJsonDepth, " deep");
+    if (++depth_ > kJsonDepth)
+      refuse("lists and dictionaries are nested more than ", kJsonDepth, " deep");
     ++at_;
   }
   char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }

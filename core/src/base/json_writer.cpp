@@ -127,7 +127,8 @@ class Writer {
   /// What is written can be read again.
   void check_depth(int depth) const {
     if (!style_.for_messages && depth >= kJsonDepth)
-      fail("lists and dictionaries nested more than ", kJsonDepth, " deep cannot be written as JSON");
+      fail("lists and dictionaries nested more than ", kJsonDepth,
+           " deep cannot be written as JSON");
   }
 
   void separate(bool first, int depth) {

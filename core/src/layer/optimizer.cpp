@@ -86,13 +86,16 @@ void Optimizer::build(const Variables& variables) {
   if (set > 1) fail("only one of `clipnorm`, `clipvalue` and `global_clipnorm` can be set");
   learning_rate();
   std::unordered_map<const void*, std::pair<Variable, Variables>> known;
-  for (auto& [variable, slots] : std::exchange(resting_, {})) known[variable.id()] = {variable, std::move(slots)};
-  for (size_t i = 0; i < variables_.size(); ++i) known[variables_[i].id()] = {variables_[i], std::move(slot_variables_[i])};
+  for (auto& [variable, slots] : std::exchange(resting_, {}))
+    known[variable.id()] = {variable, std::move(slots)};
+  for (size_t i = 0; i < variables_.size(); ++i)
+    known[variables_[i].id()] = {variables_[i], std::move(slot_variables_[i])};
   variables_ = variables;
   slot_variables_.clear();
   for (const Variable& v : variables) {
     const auto place = known.find(v.id());
-    slot_variables_.push_back(place == known.end() ? make_slots(v) : std::move(place->second.second));
+    slot_variables_.push_back(place == known.end() ? make_slots(v)
+                                                   : std::move(place->second.second));
     if (place != known.end()) known.erase(place);
   }
   for (auto& [id, variable] : known) resting_.push_back(std::move(variable));
@@ -215,7 +218,8 @@ void Optimizer::apply(std::span<const Tensor> gradients, const Variables& variab
   for (size_t i = 0; i < variables.size(); ++i) {
     if (!gradients[i]) continue;
     const Tensor g = cast(gradients[i], variables[i].dtype());
-    all.push_back(work_of(variables[i], loss_scale_factor_ ? g / *loss_scale_factor_ : g, slots_of(variables[i], i)));
+    all.push_back(work_of(variables[i], loss_scale_factor_ ? g / *loss_scale_factor_ : g,
+                          slots_of(variables[i], i)));
   }
   if (all.empty()) fail_without_gradients(variables);
 

@@ -1,4 +1,5 @@
-// What is below a layer, and who hears of changes there: a layer knows the layers that it is a sublayer of.
+// What is below a layer, and who hears of changes there: a layer knows the layers that it is a
+// sublayer of.
 #include <algorithm>
 #include <atomic>
 #include <unordered_set>
@@ -25,7 +26,9 @@ Layer::~Layer() {
   for (const LayerPtr& sublayer : sublayers_) std::erase(sublayer->owners_, this);
 }
 
-void Layer::structure_changed() { LayerAccess::mark(*this, next_version()); }
+void Layer::structure_changed() {
+  LayerAccess::mark(*this, next_version());
+}
 
 void LayerAccess::mark(Layer& layer, uint64_t version) {
   if (layer.version_ == version) return;
@@ -63,7 +66,7 @@ void LayerAccess::replace_sublayers(Layer& owner, std::vector<LayerPtr> sublayer
 
 void LayerAccess::refuse_cycle(const Layer& outer, const Layer& inner) {
   std::unordered_set<const Layer*> seen{&outer};
-  std::vector<const Layer*> waiting{&outer};          // outer and all above it
+  std::vector<const Layer*> waiting{&outer};  // outer and all above it
   while (!waiting.empty()) {
     const Layer* each = waiting.back();
     waiting.pop_back();

@@ -17,7 +17,8 @@ void CompiledFlags::take_new(Model& model) {
   std::unordered_set<const Layer*> known{&model};
   for (const Flag& flag : flags_) known.insert(flag.layer);
   for (Layer* layer : model.flatten_layers())
-    if (known.insert(layer).second) flags_.push_back({layer->weak_from_this(), layer, LayerAccess::own_trainable(*layer)});
+    if (known.insert(layer).second)
+      flags_.push_back({layer->weak_from_this(), layer, LayerAccess::own_trainable(*layer)});
 }
 
 AsCompiled::AsCompiled(Model& model, const CompiledFlags& flags, const Variables& trained) {
@@ -44,8 +45,9 @@ void AsCompiled::set(Layer& layer, bool trainable) {
 }
 
 int64_t trainable_key(Model& model) {
-  uint64_t key = 14695981039346656037u;               // FNV-1a
-  for (Layer* layer : model.flatten_layers()) key = (key ^ (layer->trainable() ? 1 : 2)) * 1099511628211u;
+  uint64_t key = 14695981039346656037u;  // FNV-1a
+  for (Layer* layer : model.flatten_layers())
+    key = (key ^ (layer->trainable() ? 1 : 2)) * 1099511628211u;
   return static_cast<int64_t>(key);
 }
 

@@ -1,5 +1,5 @@
-// What was trainable when a model was compiled. It goes on training that: a discriminator that is frozen afterwards, for the
-// model above it, still learns in its own steps.
+// What was trainable when a model was compiled. It goes on training that: a discriminator that is
+// frozen afterwards, for the model above it, still learns in its own steps.
 #pragma once
 #include "crescent/model.h"
 
@@ -19,7 +19,7 @@ class CompiledFlags {
     Layer* layer;
     bool trainable;
   };
-  bool own_ = true;                                   ///< the model's
+  bool own_ = true;  ///< the model's
   std::vector<Flag> flags_;
 };
 
@@ -33,8 +33,8 @@ class AsCompiled {
  private:
   void set(Layer& layer, bool trainable);
 
-  std::vector<std::pair<Layer*, bool>> layers_;       // that were changed, and what they were
-  std::vector<std::shared_ptr<Object>> kept_;            // alive meanwhile
+  std::vector<std::pair<Layer*, bool>> layers_;  // that were changed, and what they were
+  std::vector<std::shared_ptr<Object>> kept_;    // alive meanwhile
   Variables variables_;
 };
 

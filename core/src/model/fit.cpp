@@ -223,7 +223,9 @@ std::shared_ptr<History> Model::fit(DatasetPtr data, const Dict& given, DatasetP
   check_compiled(*this);
   if (options.validation_split > 0) fail("`validation_split` is only supported for arrays, not for a dataset");
   if (!options.class_weight.is_null() || !options.sample_weight.is_null())
-    fail("fit: a dataset gives its own sample weights; class_weight and sample_weight are for arrays");
+    fail(
+        "fit: a dataset gives its own sample weights; class_weight and sample_weight are for "
+        "arrays");
   Plan plan{std::move(data), std::move(validation), options.steps_per_epoch, options.validation_steps, {}};
   if (!plan.validation && !options.validation_data.is_null())
     plan.validation = make_array_dataset(validation_arrays(*this, options.validation_data),

@@ -16,7 +16,8 @@ struct Functional::Graph {
   int slots = 0;
 };
 
-/// A tensor as the graph's input `wanted` takes it: an axis of 1 at the end more or less is forgiven, the dtype is converted.
+/// A tensor as the graph's input `wanted` takes it: an axis of 1 at the end more or less is
+/// forgiven, the dtype is converted.
 Tensor fit_input(const Tensor& given, const Symbol& wanted, size_t index, const std::string& model);
 
 }  // namespace crescent

@@ -57,7 +57,8 @@ void Model::compile(const Dict& options) {
     optimizer = with_scaled_loss(optimizer);
   check_losses(parsed.loss);
   const OutputKeys keys = is_graph() ? output_keys(*this) : OutputKeys();
-  std::vector<OutputTraining> outputs = is_graph() ? plan_outputs(parsed, keys) : std::vector<OutputTraining>();
+  std::vector<OutputTraining> outputs =
+      is_graph() ? plan_outputs(parsed, keys) : std::vector<OutputTraining>();
   const MetricPtr loss = make<Metric>("Mean", {{"name", "loss"}});
   forget_programs();
   Training& state = *training_;

@@ -38,7 +38,8 @@ void check_inputs(const Tensors& x) {
 
 bool is_built(Model& model) {
   const std::vector<Layer*> layers = model.flatten_layers();
-  return std::all_of(layers.begin(), layers.end(), [](const Layer* layer) { return layer->built(); });
+  return std::all_of(layers.begin(), layers.end(),
+                     [](const Layer* layer) { return layer->built(); });
 }
 
 /// A model may train by what its layers add to the loss alone.
@@ -63,7 +64,8 @@ void Stepper::follow_structure() {
 
 /// Builds what is not built by a call without values, and gives what that gave.
 Tensors Stepper::build(const Tensors& x) {
-  const Tensors outputs = run_abstractly([&](const Tensors& given) { return model_(given, CallOptions{}); }, abstract_like(x));
+  const Tensors outputs = run_abstractly(
+      [&](const Tensors& given) { return model_(given, CallOptions{}); }, abstract_like(x));
   LayerAccess::forget_losses(model_);
   state_.structure_seen = model_.structure_version();
   return outputs;
@@ -77,7 +79,9 @@ void Stepper::settle(const Tensors& x) {
   if (state_.settled) return;
   Tensors outputs;
   if (!model_.is_graph() || !is_built(model_)) outputs = build(x);
-  const OutputKeys keys = model_.is_graph() ? output_keys(model_) : output_keys(output_names(outputs.size()), shapes_of(outputs));
+  const OutputKeys keys = model_.is_graph()
+                              ? output_keys(model_)
+                              : output_keys(output_names(outputs.size()), shapes_of(outputs));
   if (keys != state_.planned) {
     state_.outputs = plan_outputs(state_.options, keys);
     state_.planned = keys;
@@ -86,7 +90,8 @@ void Stepper::settle(const Tensors& x) {
   state_.settled = true;
 }
 
-/// The weights that compile chose, and those that have come since; warns once when others are trainable now.
+/// The weights that compile chose, and those that have come since; warns once when others are
+/// trainable now.
 void Stepper::collect_trained() {
   if (!state_.collected) {
     const AsCompiled as_compiled(model_, state_.flags, state_.trained);
@@ -100,8 +105,11 @@ void Stepper::collect_trained() {
   state_.trainable_seen = trainable_changes();
   if (state_.trained == model_.trainable_weights()) return;
   state_.warned = true;
-  warn("Discrepancy between trainable weights and collected trainable weights, did you set `model.trainable` without calling "
-       "`model.compile` after ? Model ", model_.name(), " goes on training what was trainable when it was compiled.");
+  warn(
+      "Discrepancy between trainable weights and collected trainable weights, did you set "
+      "`model.trainable` without calling "
+      "`model.compile` after ? Model ",
+      model_.name(), " goes on training what was trainable when it was compiled.");
 }
 
 /// Into the layout and the inputs of the state.

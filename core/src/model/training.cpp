@@ -105,7 +105,8 @@ MetricPtr make_metric(const Value& value, const Loss* loss, int64_t width, bool 
   const std::string& name = value.as_string();
   const char* meant = name.c_str();
   for (const Family& family : kFamilies)
-    if (std::find(family.names.begin(), family.names.end(), name) != family.names.end()) meant = fitting(family, loss, width);
+    if (std::find(family.names.begin(), family.names.end(), name) != family.names.end())
+      meant = fitting(family, loss, width);
   MetricPtr metric = get<Metric>(Value(meant));
   metric->set_name(name);
   return metric;
@@ -125,7 +126,8 @@ std::string metric_name(const Metric& metric) {
 
 OutputKeys output_keys(const std::vector<std::string>& names, const std::vector<Shape>& shapes) {
   OutputKeys keys;
-  for (size_t i = 0; i < names.size(); ++i) keys.emplace_back(names[i], shapes[i].rank() > 0 ? shapes[i][-1] : 1);
+  for (size_t i = 0; i < names.size(); ++i)
+    keys.emplace_back(names[i], shapes[i].rank() > 0 ? shapes[i][-1] : 1);
   return keys;
 }
 
@@ -151,9 +153,12 @@ std::vector<OutputTraining> plan_outputs(const CompileOptions& options, const Ou
     output.weight = weights[i];
     if (several && output.loss) output.tracker = make<Metric>("Mean", {{"name", names[i] + "_loss"}});
     for (const Value& value : metrics[i])
-      if (!value.is_null()) output.metrics.push_back(make_metric(value, output.loss.get(), keys[i].second, several));
+      if (!value.is_null())
+        output.metrics.push_back(make_metric(value, output.loss.get(), keys[i].second, several));
     for (const Value& value : weighted[i])
-      if (!value.is_null()) output.weighted_metrics.push_back(make_metric(value, output.loss.get(), keys[i].second, several));
+      if (!value.is_null())
+        output.weighted_metrics.push_back(
+            make_metric(value, output.loss.get(), keys[i].second, several));
   }
   return outputs;
 }

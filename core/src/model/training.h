@@ -45,14 +45,14 @@ struct Model::Training {
   MetricPtr loss;
   CompiledFlags flags;
   Variables trained;
-  uint64_t trainable_seen = 0;                        ///< trainable_changes() that was looked at last
-  bool warned = false;                                ///< that something else is trainable now, or that nothing is
+  uint64_t trainable_seen = 0;  ///< trainable_changes() that was looked at last
+  bool warned = false;          ///< that something else is trainable now, or that nothing is
 
   // Of the structure that was seen last.
   uint64_t structure_seen = 0, constraints_seen = 0;
-  bool settled = false;                               ///< all is built and planned
-  bool collected = false;                             ///< `trained` is known
-  int64_t predict_key = 0;                            ///< trainable_key() when trainable_changes() was:
+  bool settled = false;     ///< all is built and planned
+  bool collected = false;   ///< `trained` is known
+  int64_t predict_key = 0;  ///< trainable_key() when trainable_changes() was:
   uint64_t predict_trainable = 0;
   Function train, test, predict, results;
   StepLayout layout;                                  // of the step that is being traced

@@ -1,4 +1,5 @@
-// Options of variables that steps depend on; nobody above is told when they change, so changes are counted.
+// Options of variables that steps depend on; nobody above is told when they change, so changes are
+// counted.
 #pragma once
 #include <cstdint>
 

@@ -51,9 +51,15 @@ void Variable::set_constraint(std::shared_ptr<Constraint> constraint) const {
   ++constraint_count;
 }
 
-uint64_t trainable_changes() { return trainable_count.load(std::memory_order_relaxed); }
-void count_trainable_change() { ++trainable_count; }
-uint64_t constraint_changes() { return constraint_count.load(std::memory_order_relaxed); }
+uint64_t trainable_changes() {
+  return trainable_count.load(std::memory_order_relaxed);
+}
+void count_trainable_change() {
+  ++trainable_count;
+}
+uint64_t constraint_changes() {
+  return constraint_count.load(std::memory_order_relaxed);
+}
 
 Tensor Variable::value() const {
   if (!state_) fail("there is no variable here (the layer is not built yet)");

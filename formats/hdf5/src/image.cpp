@@ -176,7 +176,8 @@ Handle open_group(hid_t file, const std::string& path, std::string_view what) {
 /// HDF5 reads "." as "here" and joins empty parts: such a name would not come back.
 void check_path(const std::string& path) {
   if (static_cast<size_t>(std::count(path.begin(), path.end(), '/')) >= kDeepestPath)
-    fail("hdf5: '", path.substr(0, 60), "...' is more than ", kDeepestPath, " groups deep, too deep to be read again");
+    fail("hdf5: '", path.substr(0, 60), "...' is more than ", kDeepestPath,
+         " groups deep, too deep to be read again");
   for (size_t begin = 0; !path.empty() && begin <= path.size();) {
     size_t end = std::min(path.find('/', begin), path.size());
     std::string_view part(path.data() + begin, end - begin);

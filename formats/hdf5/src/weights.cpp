@@ -258,9 +258,9 @@ Matches match_by_name(FileReader& file, const std::string& group, Model& model,
   for (const LayerPtr& layer : layers_with_weights(model, file.path()))
     layers.emplace(layer->name(), layer);
   struct Found {
-    size_t k;                      // among the layers of the file
+    size_t k;  // among the layers of the file
     Matches matches;
-    std::string mismatch;          // why there are none
+    std::string mismatch;  // why there are none
   };
   std::vector<Found> found;
   std::vector<std::string> datasets;
@@ -272,18 +272,21 @@ Matches match_by_name(FileReader& file, const std::string& group, Model& model,
     const Layer& layer = *match->second;
     size_t expected = layer.weights().size(), stored = saved.datasets.size();
     if (expected != stored) {
-      found.push_back({place, {}, skip_mismatch
-          ? concat("Skipping loading of weights for layer ", layer.name(),
-                   " due to mismatch in number of weights (", expected, " vs ", stored, ").")
-          : concat("Layer #", place, " (named \"", layer.name(), "\") expects ", expected,
-                   " weight(s), but the saved weights have ", stored, " element(s).")});
+      found.push_back(
+          {place,
+           {},
+           skip_mismatch
+               ? concat("Skipping loading of weights for layer ", layer.name(),
+                        " due to mismatch in number of weights (", expected, " vs ", stored, ").")
+               : concat("Layer #", place, " (named \"", layer.name(), "\") expects ", expected,
+                        " weight(s), but the saved weights have ", stored, " element(s).")});
       continue;
     }
     found.push_back({place, {}, ""});
     match_layer(found.back().matches, layer, saved, turned);
     datasets.insert(datasets.end(), saved.datasets.begin(), saved.datasets.end());
   }
-  const std::vector<DatasetInfo> infos = file.describe(datasets);      // one question for all
+  const std::vector<DatasetInfo> infos = file.describe(datasets);  // one question for all
   Matches matches;
   auto next = infos.begin();
   for (Found& each : found) {
