@@ -137,10 +137,10 @@ void Plan::run(size_t first, size_t last) {
   size_t i = first;
   try {
     for (; i < last; ++i) profiling_ ? run_timed(i) : run(calls_[i]);
-  } catch (const DataError& error) {
-    const std::string& scope = profile_[i].scope;
-    if (scope.empty()) throw;
-    throw DataError(concat(scope, ": ", error.what()));
+  } catch (DataError& error) {
+    if (const std::string& scope = profile_[i].scope; !scope.empty())
+      error.add_context(scope + ": ");
+    throw;
   }
 }
 
