@@ -157,15 +157,8 @@ PluginRecord PluginLoader::load_new(const std::string& path) {
     const bool foreign = std::none_of(built_in_.begin(), built_in_.end(), [&](auto& plugin) {
       return plugin.path == path || plugin.path == real;
     });
-    if (foreign) try_first(real);
-    const PluginInfo& info = map_library(real, stamp);
-    Registry staging;
-    staging.state_->plugin = info.name, staging.state_->version = info.version, staging.state_->origin = real;
-    run_setup(info, staging);
-    take_over(staging);
-    PluginRecord record = to_record(info, real);
-    record.loaded = true;
-    for (const ClassInfoPtr& c : staging.state_->classes) record.classes.emplace_back(c->kind, c->name);
+    if (foreign) try_first(real, stamp);
+    PluginRecord record = take_in(real, stamp);
     if (foreign) foreign_.push_back(real);
     return record;
   } catch (const Error& error) {
@@ -174,12 +167,29 @@ PluginRecord PluginLoader::load_new(const std::string& path) {
 }
 
 /// Plugins loaded before it may be what its setup builds on.
-void PluginLoader::try_first(const std::string& path) {
+void PluginLoader::try_first(const std::string& path, const PluginInfo& stamp) {
   ElfFile(path).check_addresses();
   if (!trials_) return;
   std::vector<std::string> libraries = foreign_;
   libraries.push_back(path);
   if (const std::string reason = tried(libraries); !reason.empty()) fail(reason);
+  if (const std::string reason = rehearsed([&] { take_in(path, stamp); }); !reason.empty())
+    fail(reason);
+}
+
+PluginRecord PluginLoader::take_in(const std::string& path, const PluginInfo& stamp) {
+  const PluginInfo& info = map_library(path, stamp);
+  Registry staging;
+  staging.state_->plugin = info.name;
+  staging.state_->version = info.version;
+  staging.state_->origin = path;
+  run_setup(info, staging);
+  take_over(staging);
+  PluginRecord record = to_record(info, path);
+  record.loaded = true;
+  for (const ClassInfoPtr& c : staging.state_->classes)
+    record.classes.emplace_back(c->kind, c->name);
+  return record;
 }
 
 /// All classes of a plugin or none.

@@ -38,7 +38,8 @@ class PluginLoader {
 
   explicit PluginLoader(Registry& registry) : registry_(registry) {}
   PluginRecord load_new(const std::string& path);
-  void try_first(const std::string& path);
+  void try_first(const std::string& path, const PluginInfo& stamp);
+  PluginRecord take_in(const std::string& path, const PluginInfo& stamp);
   void take_over(Registry& staging);
   void read_built_in_index();
   const IndexedPlugin* promise(std::string_view kind, std::string_view word);

@@ -5,7 +5,10 @@
 #include <spawn.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -22,6 +25,7 @@ namespace crescent {
 namespace {
 
 constexpr auto kPatience = std::chrono::seconds(10);
+constexpr int kRehearsed = 93;  // exit status of a copy that came through
 
 std::string helper() {
   const std::string path =
@@ -80,6 +84,27 @@ class Settings {
   posix_spawnattr_t attributes;
 };
 
+/// A process that was started here, and how it ended.
+struct Child {
+  pid_t id = -1;
+  int status = 0;
+  bool late = false;
+
+  /// Returns when it has ended; it is killed when it takes too long.
+  void wait() {
+    const auto deadline = std::chrono::steady_clock::now() + kPatience;
+    for (;;) {
+      const pid_t ended = waitpid(id, &status, late ? 0 : WNOHANG);
+      if (ended == id || (ended < 0 && errno != EINTR)) return;
+      late = std::chrono::steady_clock::now() > deadline;
+      if (late)
+        kill(id, SIGKILL);
+      else
+        usleep(100);
+    }
+  }
+};
+
 /// One run of the helper.
 class Trial {
  public:
@@ -88,42 +113,30 @@ class Trial {
     for (std::string& argument : arguments) pointers.push_back(argument.data());
     pointers.push_back(nullptr);
     const Settings settings(words_, report_);
-    const int error = posix_spawn(&child_, pointers[0], &settings.files, &settings.attributes,
+    const int error = posix_spawn(&child_.id, pointers[0], &settings.files, &settings.attributes,
                                   pointers.data(), environ);
     if (error) fail("cannot start ", arguments[0], ": ", strerror(error));
   }
 
   std::string outcome() {
-    wait();
+    child_.wait();
+    const int status = child_.status;
     const bool loaded = !contents(report_).empty();
     const char* when = loaded ? "when the process ends" : "while it is loaded";
-    if (late_)
+    if (child_.late)
       return concat("it does not come to an end ", when, ": it was given ", kPatience.count(),
                     " seconds", last_words());
-    if (WIFSIGNALED(status_))
-      return concat("it crashes ", when, ": ", signal_name(WTERMSIG(status_)), last_words());
+    if (WIFSIGNALED(status))
+      return concat("it crashes ", when, ": ", signal_name(WTERMSIG(status)), last_words());
     if (!loaded)
-      return concat("it ends the process ", when, ", with exit status ", WEXITSTATUS(status_),
+      return concat("it ends the process ", when, ", with exit status ", WEXITSTATUS(status),
                     last_words());
-    return WEXITSTATUS(status_) ? concat("it makes the process end with exit status ",
-                                         WEXITSTATUS(status_), last_words())
+    return WEXITSTATUS(status) ? concat("it makes the process end with exit status ",
+                                         WEXITSTATUS(status), last_words())
                                 : "";
   }
 
  private:
-  void wait() {
-    const auto deadline = std::chrono::steady_clock::now() + kPatience;
-    for (;;) {
-      const pid_t ended = waitpid(child_, &status_, late_ ? 0 : WNOHANG);
-      if (ended == child_ || (ended < 0 && errno != EINTR)) return;
-      late_ = std::chrono::steady_clock::now() > deadline;
-      if (late_)
-        kill(child_, SIGKILL);
-      else
-        usleep(100);
-    }
-  }
-
   /// The last line on stderr: what an assertion or the system's loader had to say.
   std::string last_words() const {
     std::string text = contents(words_);
@@ -133,10 +146,24 @@ class Trial {
   }
 
   Descriptor words_ = memory_file(), report_ = memory_file();
-  pid_t child_ = -1;
-  int status_ = 0;
-  bool late_ = false;
+  Child child_;
 };
+
+/// In the copy: nothing that it says is heard, and nobody handles its crashes.
+[[noreturn]] void rehearse(const std::function<void()>& load) {
+  for (int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGALRM})
+    ::signal(signal, SIG_DFL);
+  const rlimit no_core{0, 0};
+  setrlimit(RLIMIT_CORE, &no_core);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  const int nowhere = open("/dev/null", O_RDWR);
+  for (int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) dup2(nowhere, stream);
+  try {
+    load();
+  } catch (...) {  // found again by who loads it in earnest
+  }
+  _exit(kRehearsed);
+}
 
 }  // namespace
 
@@ -144,6 +171,19 @@ std::string tried(const std::vector<std::string>& libraries) {
   std::vector<std::string> arguments{helper()};
   arguments.insert(arguments.end(), libraries.begin(), libraries.end());
   return Trial(std::move(arguments)).outcome();
+}
+
+/// A copy has one thread: one that waits for the others says nothing against the library.
+std::string rehearsed(const std::function<void()>& load) {
+  Child child;
+  child.id = fork();
+  if (child.id < 0) fail("cannot try the plugin: ", strerror(errno));
+  if (child.id == 0) rehearse(load);
+  child.wait();
+  if (child.late) return "";
+  if (WIFSIGNALED(child.status))
+    return concat("it crashes in this process: ", signal_name(WTERMSIG(child.status)));
+  return WEXITSTATUS(child.status) == kRehearsed ? "" : "it ends this process while it is loaded";
 }
 
 }  // namespace crescent
