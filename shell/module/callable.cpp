@@ -28,6 +28,7 @@ namespace {
 
 bool is_empty_table(lua_State* L, int index) {
   if (!is_plain_table(L, index)) return false;
+  index = lua_absindex(L, index);
   lua_pushnil(L);
   if (!lua_next(L, index)) return true;
   lua_pop(L, 2);

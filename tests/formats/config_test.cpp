@@ -123,18 +123,21 @@ TEST_CASE("tensors given by name are inputs at their places, or arguments of the
                         "2.15.0");
   CHECK(keras3 == tf_keras);
   auto model = std::dynamic_pointer_cast<Functional>(model_from_config(keras3));
-  const crescent::Node& node = *model->outputs().front().node();
-  std::vector<std::string> names;
-  for (const Symbol& s : node.inputs) names.push_back(s.layer()->name());
-  CHECK(names == std::vector<std::string>{"q", "v", "k", "m"});
-  CHECK(node.argument_inputs == 1);
-  CHECK(node.arguments.at("use_causal_mask") == Value(true));
+  auto check_call = [](const Functional& graph) {
+    const crescent::Node& node = *graph.outputs().front().node();
+    std::vector<std::string> names;
+    for (const Symbol& s : node.inputs) names.push_back(s.layer()->name());
+    CHECK(names == std::vector<std::string>{"q", "v", "k", "m"});
+    CHECK(node.argument_inputs == 1);
+    CHECK(node.arguments.at("use_causal_mask") == Value(true));
+  };
+  check_call(*model);
 
   Value written = keras_model_config(model_config(*model), "keras3");
   CHECK(to_json(written).find(R"("attention_mask": ["m", 0, 0])") != std::string::npos);
   auto again = std::dynamic_pointer_cast<Functional>(
       model_from_config(read(to_json(written).c_str(), "2.15.0")));
-  CHECK(model_config(*again) == model_config(*model));
+  check_call(*again);
 }
 
 TEST_CASE("compile arguments of every generation") {

@@ -157,9 +157,8 @@ class Temporary {
 }  // namespace
 
 const char* system_path(const std::string& path) {
-  if (size_t at = path.find('\0'); at != path.npos)
-    fail("expected the path of a file, got a text with a zero byte in it, after '",
-         path.substr(0, at), "'");
+  if (path.find('\0') != path.npos)
+    fail("expected the path of a file, got '", path, "', which has a zero byte in it");
   return path.c_str();
 }
 
