@@ -20,8 +20,7 @@ InputCount RnnCell::input_count() const {
   const size_t count = 1 + state_sizes().size();
   return {
       count, count,
-      concat("Layer ", name(), " (", class_name(),
-             ") is a cell: it makes one step and is called on ", count,
+      concat("it is a cell: it makes one step and is called on ", count,
              " inputs, {x, states...}; to go through the steps of a sequence, as in a Sequential, "
              "use the layer RNN(cell)")};
 }
