@@ -1,5 +1,6 @@
-// Kernels that read or write where integers say. Which indices are in range is checked before (check_indices); a kernel that is
-// given others reads and writes at the nearest (one_hot: nothing).
+// Kernels that read or write where integers say. Which indices are in range is checked before
+// (check_indices); a kernel that is given others reads and writes at the nearest (one_hot:
+// nothing).
 #pragma once
 #include <algorithm>
 

@@ -49,7 +49,7 @@ class Plan {
   void describe(const Lowered& program, const std::vector<std::string>& scopes);
   void find_what_prologue_reads(const Lowered& program);
   bool is_prepared() const;
-  void run(size_t first, size_t last);     ///< a failure tells where in the program
+  void run(size_t first, size_t last);  ///< a failure tells where in the program
   void run_timed(size_t i);
   void run(const Call& call) { call.kernel->run({call.inputs, call.outputs, call.scratch, pool_}); }
 

@@ -1,5 +1,5 @@
-// Losses: values per sample, the mean over the last axis unless said. Formulas are Keras 3's (reference: keras.ops and
-// keras.losses); reduction and weights are in the base class.
+// Losses: values per sample, the mean over the last axis unless said. Formulas are Keras 3's
+// (reference: keras.ops and keras.losses); reduction and weights are in the base class.
 #include <numbers>
 
 #include "crescent/plugin.h"
@@ -229,8 +229,10 @@ class SparseCategoricalCrossentropy final : public Loss {
  public:
   static void describe(Schema<SparseCategoricalCrossentropy>& s) {
     s.doc("-log(p of the true class) with y_true class numbers, 0 to classes - 1.")
-        .field("from_logits", &SparseCategoricalCrossentropy::from_logits_, "Predictions are logits, not probabilities.")
-        .field("ignore_class", &SparseCategoricalCrossentropy::ignore_class_, "Samples of this class do not count.")
+        .field("from_logits", &SparseCategoricalCrossentropy::from_logits_,
+               "Predictions are logits, not probabilities.")
+        .field("ignore_class", &SparseCategoricalCrossentropy::ignore_class_,
+               "Samples of this class do not count.")
         .field("axis", &SparseCategoricalCrossentropy::axis_, "Axis of the classes.");
   }
   bool sparse_targets() const override { return true; }

@@ -165,7 +165,8 @@ const Callable* to_callable(lua_State* L, int index);
 
 /// True for a plain table with at least one name as key: keywords, not a list and not an object of ours.
 bool is_keywords(lua_State* L, int index);
-/// True for such a table and for an empty one, which stands for no options where something comes before it.
+/// True for such a table and for an empty one, which stands for no options where something comes
+/// before it.
 bool is_options(lua_State* L, int index);
 
 }  // namespace crescent::lua

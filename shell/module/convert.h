@@ -35,7 +35,8 @@ Tensors to_tensors(lua_State* L, int index);
 std::vector<int64_t> to_integers(lua_State* L, int index);
 std::vector<double> to_numbers(lua_State* L, int index);
 Shape to_shape(lua_State* L, int index);
-/// Of a tensor to make: a table that has the size of every axis. Inside a trace -1 is a size not known yet.
+/// Of a tensor to make: a table that has the size of every axis. Inside a trace -1 is a size not
+/// known yet.
 Shape to_new_shape(lua_State* L, int index);
 
 void push_string(lua_State* L, std::string_view text);

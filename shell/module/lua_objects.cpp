@@ -72,7 +72,7 @@ template <class Base>
 Tensors LuaLayerOf<Base>::call(const Tensors& inputs, const Call& call) {
   lua_State* L = current();
   Height height(L);
-  if (is_tracing()) track_attributes();              // layers that were put into tables since
+  if (is_tracing()) track_attributes();  // layers that were put into tables since
   invoke(L, "call", 1, Inputs{inputs}, Arguments{call});
   return results_of(L, *this);
 }

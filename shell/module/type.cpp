@@ -67,8 +67,9 @@ int assign(lua_State* L) {
     set_attribute(L);
     return 0;
   }
-  fail(type->name(), ": '", name, "' cannot be set",
-       is_tensor_like(L, 1) && !named ? "; cr.ops.where(...) makes a tensor with other values" : "");
+  fail(
+      type->name(), ": '", name, "' cannot be set",
+      is_tensor_like(L, 1) && !named ? "; cr.ops.where(...) makes a tensor with other values" : "");
 }
 
 /// What a type that lacks an operator says, where Lua would speak of userdata.

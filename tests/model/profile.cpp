@@ -39,8 +39,9 @@ std::vector<double> state_of(const Model& model) {
 }  // namespace
 
 TEST_CASE("time goes to the layer with the longest name that fits") {
-  auto model = Sequential::make({make<Layer>("Dense", {{"units", 4}, {"input_shape", Value(List{8})}, {"name", "a"}}),
-                                 make<Layer>("Dense", {{"units", 4}, {"name", "a/b"}})});
+  auto model = Sequential::make(
+      {make<Layer>("Dense", {{"units", 4}, {"input_shape", Value(List{8})}, {"name", "a"}}),
+       make<Layer>("Dense", {{"units", 4}, {"name", "a/b"}})});
   const std::string text = joined(model->profile({data(4, 8)}, {}, {{"by", "layer"}}).lines);
   INFO(text);
   CHECK_THAT(text, Contains("\na (Dense)") && Contains("\na/b (Dense)"));

@@ -30,7 +30,8 @@ const char* kind_of(mode_t mode) {
 int open_regular_file(const std::string& path) {
   struct stat status {};
   // Looked at before: opening a device can do something, opening a socket only fails.
-  if (stat(system_path(path), &status) == 0 && !S_ISREG(status.st_mode)) fail_kind(path, status.st_mode);
+  if (stat(system_path(path), &status) == 0 && !S_ISREG(status.st_mode))
+    fail_kind(path, status.st_mode);
   const int file = ::open(system_path(path), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
   if (file < 0) fail("cannot read '", path, "': ", std::strerror(errno));
   // And after: another file may have taken its place.
@@ -42,7 +43,8 @@ int open_regular_file(const std::string& path) {
 std::string read_file(const std::string& path) {
   constexpr size_t kChunk = size_t{1} << 20;
   const int number = open_regular_file(path);
-  const std::unique_ptr<const int, void (*)(const int*)> closing(&number, [](const int* file) { ::close(*file); });
+  const std::unique_ptr<const int, void (*)(const int*)> closing(
+      &number, [](const int* file) { ::close(*file); });
   std::string text;
   for (size_t size = 0;;) {
     text.resize(size + kChunk);

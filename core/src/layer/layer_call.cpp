@@ -116,10 +116,11 @@ void LayerAccess::check_count(const Layer& layer, size_t received) {
   if (!count.expected.empty()) fail(count.expected, ". Got ", received, " inputs.");
   const bool few = received < count.min;
   fail_in_layer(layer.name(), "Layer ", layer.name(), " expects ",
-       count.min == count.max ? ""
-       : few                  ? "at least "
-                              : "at most ",
-       few ? count.min : count.max, " inputs, but it received ", received, " input tensors.");
+                count.min == count.max ? ""
+                : few                  ? "at least "
+                                       : "at most ",
+                few ? count.min : count.max, " inputs, but it received ", received,
+                " input tensors.");
 }
 
 Tensors LayerAccess::call(Layer& layer, const Tensors& inputs, const Call& call) {

@@ -70,7 +70,8 @@ void LayerAccess::refuse_cycle(const Layer& outer, const Layer& inner) {
   while (!waiting.empty()) {
     const Layer* each = waiting.back();
     waiting.pop_back();
-    if (each == &inner) fail_in_layer(outer.name(), "Layer ", outer.name(), " cannot be inside itself");
+    if (each == &inner)
+      fail_in_layer(outer.name(), "Layer ", outer.name(), " cannot be inside itself");
     for (const Layer* owner : each->owners_)
       if (seen.insert(owner).second) waiting.push_back(owner);
   }

@@ -25,10 +25,12 @@ std::string shapes_text(const Tensors& tensors) {
   return join(texts);
 }
 
-/// A layer may have changed since the graph was made; what follows it was made for what it gave then.
+/// A layer may have changed since the graph was made; what follows it was made for what it gave
+/// then.
 void check_results(const Tensors& results, const Node& node, const std::string& model) {
   bool fits = results.size() == node.outputs.size();
-  for (size_t i = 0; fits && i < results.size(); ++i) fits = results[i].shape().compatible(node.outputs[i].shape());
+  for (size_t i = 0; fits && i < results.size(); ++i)
+    fits = results[i].shape().compatible(node.outputs[i].shape());
   if (!fits)
     fail_in_layer(model, "Layer ", node.outbound_layer->name(), " has changed since model ", model,
                   " was made with it: it gives ", shapes_text(results),
@@ -40,9 +42,11 @@ void check_results(const Tensors& results, const Node& node, const std::string& 
 class KeptNodes {
  public:
   explicit KeptNodes(const ModelAccess::Graph& graph) {
-    for (const auto& call : graph.calls) nodes_[call.node->outbound_layer.get()].push_back(call.node);
+    for (const auto& call : graph.calls)
+      nodes_[call.node->outbound_layer.get()].push_back(call.node);
     for (auto& [layer, nodes] : nodes_)
-      std::sort(nodes.begin(), nodes.end(), [](const NodePtr& a, const NodePtr& b) { return a->index < b->index; });
+      std::sort(nodes.begin(), nodes.end(),
+                [](const NodePtr& a, const NodePtr& b) { return a->index < b->index; });
   }
   std::vector<NodePtr> of(const LayerPtr& layer) const {
     const auto found = nodes_.find(layer.get());
@@ -110,11 +114,14 @@ Value layer_config(const KeptNodes& kept, const LayerPtr& layer) {
 
 Functional::~Functional() = default;
 
-Tensor fit_input(const Tensor& given, const Symbol& wanted, size_t index, const std::string& model) {
+Tensor fit_input(const Tensor& given, const Symbol& wanted, size_t index,
+                 const std::string& model) {
   Tensor t = given;
   const int rank = wanted.shape().rank();
-  if (t.rank() == rank + 1 && t.dim(-1) == 1) t = ops::squeeze(t, t.rank() - 1);
-  else if (t.rank() == rank - 1 && rank > 1 && wanted.shape()[-1] == 1) t = ops::expand_dims(t, -1);
+  if (t.rank() == rank + 1 && t.dim(-1) == 1)
+    t = ops::squeeze(t, t.rank() - 1);
+  else if (t.rank() == rank - 1 && rank > 1 && wanted.shape()[-1] == 1)
+    t = ops::expand_dims(t, -1);
   if (!t.shape().compatible(wanted.shape()))
     fail_in_layer(model, "Input ", index, " is incompatible with layer ", model,
                   ": expected shape=", wanted.shape(), ", found shape=", given.shape());
@@ -174,8 +181,12 @@ std::vector<Symbol> Functional::outputs() const {
     fail_in_layer(name(), "Model ", name(), " has not been built yet and has no outputs");
   return graph_->outputs;
 }
-std::vector<std::string> Functional::input_names() const { return is_graph() ? distinct(inputs()) : Model::input_names(); }
-std::vector<std::string> Functional::output_names() const { return is_graph() ? distinct(outputs()) : Model::output_names(); }
+std::vector<std::string> Functional::input_names() const {
+  return is_graph() ? distinct(inputs()) : Model::input_names();
+}
+std::vector<std::string> Functional::output_names() const {
+  return is_graph() ? distinct(outputs()) : Model::output_names();
+}
 
 Dict Functional::get_config() const {
   if (!graph_)

@@ -39,7 +39,9 @@ T only(std::vector<T> outputs) {
   return std::move(outputs.front());
 }
 
-Symbol call_single(const LayerPtr& layer, const Symbol& input) { return only((*layer)(std::vector<Symbol>{input})); }
+Symbol call_single(const LayerPtr& layer, const Symbol& input) {
+  return only((*layer)(std::vector<Symbol>{input}));
+}
 
 /// The input and what each layer gives in turn.
 std::vector<Symbol> symbols_through(const std::vector<LayerPtr>& layers, const Symbol& input) {
@@ -49,7 +51,8 @@ std::vector<Symbol> symbols_through(const std::vector<LayerPtr>& layers, const S
 }
 
 bool same_edge(const Symbol& a, const Symbol& b) {
-  return a.spec() == b.spec() && static_cast<bool>(a.abstract().mask()) == static_cast<bool>(b.abstract().mask());
+  return a.spec() == b.spec() &&
+         static_cast<bool>(a.abstract().mask()) == static_cast<bool>(b.abstract().mask());
 }
 
 /// Sizes that differ are unknown.
@@ -65,17 +68,18 @@ Shape widened(const Shape& known, const Shape& given) {
 /// The layers, and once their input is known, the symbols from it through each of them.
 struct Sequential::Stack {
   std::vector<LayerPtr> layers;
-  LayerPtr input_layer;                               ///< explicit InputLayer, if one was added
-  std::optional<Shape> first_data;                    ///< shape of the data that built it, when nothing declared one
-  std::vector<Symbol> symbols;                        ///< the input, then the output of each layer
+  LayerPtr input_layer;             ///< explicit InputLayer, if one was added
+  std::optional<Shape> first_data;  ///< shape of the data that built it, when nothing declared one
+  std::vector<Symbol> symbols;      ///< the input, then the output of each layer
   std::unordered_set<std::string> names;
-  uint64_t version = 0;                               ///< structure_version() that symbols and names are of
+  uint64_t version = 0;  ///< structure_version() that symbols and names are of
 
   void check_name(const Layer& layer) const {
     if (!names.contains(layer.name())) return;
     for (const LayerPtr& known : layers)
       if (known.get() != &layer && known->name() == layer.name())
-        fail("The name \"", layer.name(), "\" is used 2 times in the model. All layer names should be unique.");
+        fail("The name \"", layer.name(),
+             "\" is used 2 times in the model. All layer names should be unique.");
   }
 
   /// Layers that are not as they were when the symbols were made.
@@ -90,7 +94,8 @@ struct Sequential::Stack {
   Symbol followed_input() const {
     const Symbol& input = symbols.front();
     const auto wanted = input_layer || first_data ? std::nullopt : wanted_shape(layers.front());
-    return !wanted || wanted->compatible(input.shape()) ? input : input_for(layers.front(), *wanted);
+    return !wanted || wanted->compatible(input.shape()) ? input
+                                                        : input_for(layers.front(), *wanted);
   }
 
   std::vector<Symbol> followed() const {
@@ -123,7 +128,8 @@ struct Sequential::Stack {
   bool declares_sizes() const {
     const LayerPtr& first = layers.front();
     if (input_layer || first->declared_input_shape()) return true;
-    if (const auto* nested = dynamic_cast<const Sequential*>(first.get())) return nested->is_graph() && nested->stack_->declares_sizes();
+    if (const auto* nested = dynamic_cast<const Sequential*>(first.get()))
+      return nested->is_graph() && nested->stack_->declares_sizes();
     const auto* model = dynamic_cast<const Model*>(first.get());
     return model && model->is_graph();
   }
@@ -145,7 +151,8 @@ void Sequential::add(const LayerPtr& layer) {
   LayerAccess::refuse_cycle(*this, *layer);
   Stack& stack = *stack_;
   if (std::dynamic_pointer_cast<InputLayer>(layer)) {
-    if (!stack.layers.empty() || stack.input_layer) fail_in_layer(name(), "Sequential ", name(), ": an InputLayer can only come first");
+    if (!stack.layers.empty() || stack.input_layer)
+      fail_in_layer(name(), "Sequential ", name(), ": an InputLayer can only come first");
     stack.input_layer = layer;
     return;
   }
@@ -185,7 +192,8 @@ void Sequential::pop() {
   if (followed) stack.version = structure_version();
 }
 
-/// Names and symbols of the layers as they are now; layers that give the same as before keep their symbols.
+/// Names and symbols of the layers as they are now; layers that give the same as before keep their
+/// symbols.
 void Sequential::follow() const {
   Stack& stack = *stack_;
   if (stack.version == structure_version()) return;
@@ -197,14 +205,17 @@ void Sequential::follow() const {
     } catch (const Interrupted&) {
       throw;
     } catch (const Error& error) {
-      fail_in_layer(name(), "Sequential ", name(), ": the layers do not fit each other any more since '", join(stack.changed()), "' changed: ", error.what());
+      fail_in_layer(name(), "Sequential ", name(),
+                    ": the layers do not fit each other any more since '", join(stack.changed()),
+                    "' changed: ", error.what());
     }
   }
   stack.version = structure_version();
 }
 
 void Sequential::take_symbols(std::vector<Symbol> symbols) const {
-  auto& self = const_cast<Sequential&>(*this);        // symbols are worked out from the layers whenever they are asked for
+  auto& self = const_cast<Sequential&>(
+      *this);  // symbols are worked out from the layers whenever they are asked for
   const LayerPtr old = stack_->symbols.front().layer(), input = symbols.front().layer();
   if (old != input) LayerAccess::replace_sublayer(self, old, input);
   stack_->symbols = std::move(symbols);
@@ -213,8 +224,10 @@ void Sequential::take_symbols(std::vector<Symbol> symbols) const {
 void Sequential::build(const std::vector<Shape>& inputs) {
   if (is_graph()) return;
   Stack& stack = *stack_;
-  if (stack.layers.empty()) fail_in_layer(name(), "Sequential ", name(), ": There are no layers in the model.");
-  if (inputs.size() != 1) fail_in_layer(name(), "Sequential ", name(), " takes one input, got ", inputs.size());
+  if (stack.layers.empty())
+    fail_in_layer(name(), "Sequential ", name(), ": There are no layers in the model.");
+  if (inputs.size() != 1)
+    fail_in_layer(name(), "Sequential ", name(), " takes one input, got ", inputs.size());
   Shape shape = inputs.front();
   if (shape.rank() == 0)
     fail_in_layer(name(), "Sequential ", name(),
@@ -245,7 +258,9 @@ void Sequential::adapt(const std::vector<Shape>& inputs) const {
 }
 
 Tensors Sequential::call(const Tensors& inputs, const Call& call) {
-  if (inputs.size() != 1) fail_in_layer(name(), "Layer ", name(), " expects 1 inputs, but it received ", inputs.size(), " input tensors");
+  if (inputs.size() != 1)
+    fail_in_layer(name(), "Layer ", name(), " expects 1 inputs, but it received ", inputs.size(),
+                  " input tensors");
   adapt({inputs.front().shape()});
   CallOptions options;
   options.training = call.training;
@@ -254,17 +269,23 @@ Tensors Sequential::call(const Tensors& inputs, const Call& call) {
   return {x};
 }
 
-std::vector<LayerPtr> Sequential::layers() const { return stack_->layers; }
-bool Sequential::is_graph() const { return !stack_->symbols.empty(); }
+std::vector<LayerPtr> Sequential::layers() const {
+  return stack_->layers;
+}
+bool Sequential::is_graph() const {
+  return !stack_->symbols.empty();
+}
 
 std::vector<Symbol> Sequential::inputs() const {
-  if (!is_graph()) fail_in_layer(name(), "Model ", name(), " has not been built yet and has no inputs");
+  if (!is_graph())
+    fail_in_layer(name(), "Model ", name(), " has not been built yet and has no inputs");
   follow();
   return {stack_->symbols.front()};
 }
 
 std::vector<Symbol> Sequential::outputs() const {
-  if (!is_graph()) fail_in_layer(name(), "Model ", name(), " has not been built yet and has no outputs");
+  if (!is_graph())
+    fail_in_layer(name(), "Model ", name(), " has not been built yet and has no outputs");
   follow();
   return {stack_->symbols.back()};
 }

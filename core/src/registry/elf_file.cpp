@@ -65,7 +65,8 @@ std::optional<Elf64_Shdr> ElfFile::section(std::string_view name) const {
   return std::nullopt;
 }
 
-// ---- what is checked ---------------------------------------------------------------------------------------
+// ---- what is checked
+// ---------------------------------------------------------------------------------------
 
 void ElfFile::check_header() {
   if (size_ < sizeof header_) refuse("not a Crescent plugin: not a shared library");

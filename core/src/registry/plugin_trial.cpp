@@ -132,8 +132,8 @@ class Trial {
       return concat("it ends the process ", when, ", with exit status ", WEXITSTATUS(status),
                     last_words());
     return WEXITSTATUS(status) ? concat("it makes the process end with exit status ",
-                                         WEXITSTATUS(status), last_words())
-                                : "";
+                                        WEXITSTATUS(status), last_words())
+                               : "";
   }
 
  private:

@@ -19,7 +19,8 @@ std::string tried(const std::vector<std::string>& libraries);
 /// own and not through this one: what it does depends on what lies where.
 std::string rehearsed(const std::function<void()>& load);
 
-/// The other side of tried(), in the process that is put at risk; errors are left to be found again.
+/// The other side of tried(), in the process that is put at risk; errors are left to be found
+/// again.
 CRESCENT_API void load_untried(const std::string& library);
 
 /// Where that process says that all is loaded.

@@ -65,7 +65,8 @@ List groups_of(const Tree& tree) {
   return groups;
 }
 
-Dict own_description(Model& model, const Value& config, const Value& compile, Value callback_states, const Tree& tree) {
+Dict own_description(Model& model, const Value& config, const Value& compile, Value callback_states,
+                     const Tree& tree) {
   return {{"version", CRESCENT_VERSION},
           {"model", config},
           {"input_shapes", input_shapes(model)},
@@ -91,12 +92,13 @@ Node root(Model& model, const std::string& path, const SaveOptions& options, Val
   Value config = model_config(model);
   Value compile = model.compiled() && options.include_optimizer ? model.compile_config() : Value();
   warn_of_code(path, config, compile);
-  Node node{"",
-            {{"keras_version", std::string(kKerasVersion)},
-             {"backend", std::string(kBackend)},
-             {"model_config", to_json(keras_model_config(config, options.target))},
-             {kOwn, to_json(own_description(model, config, compile, std::move(callback_states), tree))}},
-            {}};
+  Node node{
+      "",
+      {{"keras_version", std::string(kKerasVersion)},
+       {"backend", std::string(kBackend)},
+       {"model_config", to_json(keras_model_config(config, options.target))},
+       {kOwn, to_json(own_description(model, config, compile, std::move(callback_states), tree))}},
+      {}};
   if (!compile.is_null())
     node.attributes.push_back({"training_config", to_json(keras_training_config(compile))});
   return node;
@@ -227,7 +229,8 @@ class Hdf5Format final : public Format {
       model->optimizer()->build(model->trainable_weights());
       append(matches, match_optimizer(file, *model->optimizer()));
     }
-    const CallbackStates callbacks(file, options.compile ? member(description.own, "callback_states") : Value());
+    const CallbackStates callbacks(
+        file, options.compile ? member(description.own, "callback_states") : Value());
     append(matches, callbacks.matches());
     assign_all(file, matches);
     callbacks.give_to(*model);

@@ -55,18 +55,29 @@ Equation parse(std::string text) {
 class EinsumDense final : public UnaryLayer {
  public:
   static void describe(Schema<EinsumDense>& s) {
-    s.doc("Fully connected along the axes that an einsum equation names: activation(einsum(equation, x, kernel) + bias).")
-        .field("equation", &EinsumDense::equation_, "\"abc,cd->abd\": input, kernel, output; \"...\" of input and output: further axes.").required()
-        .field("output_shape", &EinsumDense::output_shape_, "Shape of the output without the batch axis and \"...\"; null: as the input.").required()
+    s.doc(
+         "Fully connected along the axes that an einsum equation names: "
+         "activation(einsum(equation, x, kernel) + bias).")
+        .field("equation", &EinsumDense::equation_,
+               "\"abc,cd->abd\": input, kernel, output; \"...\" of input and output: further axes.")
+        .required()
+        .field("output_shape", &EinsumDense::output_shape_,
+               "Shape of the output without the batch axis and \"...\"; null: as the input.")
+        .required()
         .field("activation", &EinsumDense::activation_, "Applied to the result.")
-        .field("bias_axes", &EinsumDense::bias_axes_, "Letters of output axes that have a bias; null: none.")
+        .field("bias_axes", &EinsumDense::bias_axes_,
+               "Letters of output axes that have a bias; null: none.")
         .field("kernel_initializer", &EinsumDense::kernel_initializer_, "How the kernel starts.")
         .field("bias_initializer", &EinsumDense::bias_initializer_, "How the bias starts.")
         .field("kernel_regularizer", &EinsumDense::kernel_regularizer_, "Penalty on the kernel.")
         .field("bias_regularizer", &EinsumDense::bias_regularizer_, "Penalty on the bias.")
-        .field("activity_regularizer", &EinsumDense::activity_regularizer_, "Penalty on the output.").omit_null()
-        .field("kernel_constraint", &EinsumDense::kernel_constraint_, "Projection of the kernel after updates.")
-        .field("bias_constraint", &EinsumDense::bias_constraint_, "Projection of the bias after updates.");
+        .field("activity_regularizer", &EinsumDense::activity_regularizer_,
+               "Penalty on the output.")
+        .omit_null()
+        .field("kernel_constraint", &EinsumDense::kernel_constraint_,
+               "Projection of the kernel after updates.")
+        .field("bias_constraint", &EinsumDense::bias_constraint_,
+               "Projection of the bias after updates.");
   }
   void configured() override {
     UnaryLayer::configured();

@@ -6,15 +6,24 @@ namespace {
 class Embedding final : public UnaryLayer {
  public:
   static void describe(Schema<Embedding>& s) {
-    s.doc("A row of a learned table for each integer, 0 to input_dim - 1. (batch, ...) -> (batch, ..., output_dim)")
-        .field("input_dim", &Embedding::rows_, "Rows of the table: the largest integer + 1.").required().min(1)
-        .field("output_dim", &Embedding::columns_, "Width of a row.").required().min(1)
+    s.doc(
+         "A row of a learned table for each integer, 0 to input_dim - 1. (batch, ...) -> (batch, "
+         "..., output_dim)")
+        .field("input_dim", &Embedding::rows_, "Rows of the table: the largest integer + 1.")
+        .required()
+        .min(1)
+        .field("output_dim", &Embedding::columns_, "Width of a row.")
+        .required()
+        .min(1)
         .field("embeddings_initializer", &Embedding::initializer_, "How the table starts.")
         .field("embeddings_regularizer", &Embedding::regularizer_, "Penalty on the table.")
         .field("activity_regularizer", &Embedding::activity_regularizer_, "Penalty on the output.")
-        .field("embeddings_constraint", &Embedding::constraint_, "Projection of the table after updates.")
+        .field("embeddings_constraint", &Embedding::constraint_,
+               "Projection of the table after updates.")
         .field("mask_zero", &Embedding::mask_zero_, "0 is padding: it is masked out.")
-        .field("input_length", &Embedding::input_length_, "Length of sequences, when fixed (Keras 2).").not_stored();
+        .field("input_length", &Embedding::input_length_,
+               "Length of sequences, when fixed (Keras 2).")
+        .not_stored();
   }
   void configured() override {
     UnaryLayer::configured();
