@@ -42,7 +42,9 @@ int index_tensor(lua_State* L) {
   if (tensor.rank() == 0) fail("a scalar has no positions: use t:item()");
   const int64_t position = Read<int64_t>::from(L, 2), count = tensor.dim(0);
   if (position == count + 1) return lua_pushnil(L), 1;
-  const int64_t place = count < 0 ? position - 1 : place_of(position, count);
+  const int64_t place = count >= 0     ? place_of(position, count)
+                        : position > 0 ? position - 1
+                                       : -1;
   if (place < 0) fail("position ", position, " is outside of shape ", tensor.shape(), "; positions count from 1");
   if (tensor.rank() == 1 && !tensor.is_abstract()) return push_element(L, tensor, place), 1;
   return push(L, row_of(tensor, place)), 1;

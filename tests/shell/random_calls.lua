@@ -23,8 +23,11 @@ local function parent()
   if interpreter:find "/" and interpreter:sub(1, 1) ~= "/" then interpreter = os.getenv "PWD" .. "/" .. interpreter end
   local scratch = check.temporary ".calls"
   assert(os.execute("mkdir '" .. scratch .. "'"))
-  -- A sanitizer reserves more addresses than any limit allows.
-  local limit = read "/proc/self/maps":find "lib[at]san" and "" or "ulimit -v 6000000; "
+  -- A sanitizer reserves more addresses than any limit allows, and has one of its own.
+  local limit = "ulimit -v 6000000; "
+  if read "/proc/self/maps":find "lib[at]san" then
+    limit = 'ASAN_OPTIONS="$ASAN_OPTIONS:max_allocation_size_mb=2000:allocator_may_return_null=1" '
+  end
   local children = 4
   local failures = {}
   for seed = first, first + children - 1 do
