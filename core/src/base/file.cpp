@@ -15,6 +15,7 @@
 #include <cstring>
 #include <ctime>
 
+#include "base/descriptor.h"
 #include "crescent/error.h"
 
 namespace crescent {
@@ -93,13 +94,12 @@ class Temporary {
   explicit Temporary(const Target& target) : target_(target) {
     static std::atomic<unsigned> counter{0};
     path_ = concat(target.folder, "/", temporary_prefix(target), getpid(), "-", counter++);
-    file_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+    constexpr int kNew = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
+    file_ = Descriptor(open(path_.c_str(), kNew, 0666));
     if (file_ >= 0) keep_mode();
   }
   ~Temporary() {
-    if (file_ < 0) return;
-    close(file_);
-    if (!committed_) unlink(path_.c_str());
+    if (file_ >= 0 && !committed_) unlink(path_.c_str());
   }
 
   /// 0 or errno.
@@ -141,15 +141,13 @@ class Temporary {
   }
 
   void sync_folder() const {
-    int folder = open(target_.folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (folder < 0) return;
-    fsync(folder);
-    close(folder);
+    const Descriptor folder(open(target_.folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (folder >= 0) fsync(folder);
   }
 
   const Target& target_;
   std::string path_;
-  int file_ = -1;
+  Descriptor file_;
   off_t written_ = 0, sent_ = 0;
   bool committed_ = false;
 };

@@ -6,8 +6,8 @@
 
 #include <cerrno>
 #include <cstring>
-#include <memory>
 
+#include "base/descriptor.h"
 #include "crescent/error.h"
 
 namespace crescent {
@@ -32,7 +32,7 @@ int open_regular_file(const std::string& path) {
   // Looked at before: opening a device can do something, opening a socket only fails.
   if (stat(system_path(path), &status) == 0 && !S_ISREG(status.st_mode))
     fail_kind(path, status.st_mode);
-  const int file = ::open(system_path(path), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+  const int file = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
   if (file < 0) fail("cannot read '", path, "': ", std::strerror(errno));
   // And after: another file may have taken its place.
   if (fstat(file, &status) == 0 && S_ISREG(status.st_mode)) return file;
@@ -42,13 +42,11 @@ int open_regular_file(const std::string& path) {
 
 std::string read_file(const std::string& path) {
   constexpr size_t kChunk = size_t{1} << 20;
-  const int number = open_regular_file(path);
-  const std::unique_ptr<const int, void (*)(const int*)> closing(
-      &number, [](const int* file) { ::close(*file); });
+  const Descriptor file(open_regular_file(path));
   std::string text;
   for (size_t size = 0;;) {
     text.resize(size + kChunk);
-    const ssize_t count = ::read(number, text.data() + size, kChunk);
+    const ssize_t count = ::read(file, text.data() + size, kChunk);
     if (count < 0 && errno == EINTR) {
       text.resize(size);
       continue;

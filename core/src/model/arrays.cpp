@@ -84,10 +84,8 @@ std::map<int64_t, double> class_weights(const Value& value) {
   for (int64_t label : missing) labels.push_back(std::to_string(label));
   for (const auto& [label, weight] : weights) known.push_back(std::to_string(label));
   fail("`class_weight` must contain all classes in the data. The classes {", join(labels),
-       "} exist in the data but not in "
-       "`class_weight`, which has {",
-       join(known),
-       "}. Its keys are class labels as they are in the data, which count from 0: ", "write [",
+       "} exist in the data but not in `class_weight`, which has {", join(known),
+       "}. Its keys are class labels as they are in the data, which count from 0: write [",
        labels.front(), "] = 1 for a class that counts as it is");
 }
 

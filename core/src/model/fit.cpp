@@ -152,7 +152,7 @@ void Fit::add_results(Logs& logs, const std::string& prefix) const {
 void Fit::end_without_data() {
   if (epoch_ == options_.initial_epoch) fail("fit: the data gave no batch");
   warn("fit: the data gave no batch in epoch ", epoch_ + 1, " of ", options_.epochs,
-       "; training ends. A generator is asked again ", "in each epoch and must start over");
+       "; training ends. A generator is asked again in each epoch and must start over");
   ended_ = true;
 }
 

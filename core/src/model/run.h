@@ -18,13 +18,13 @@ T parse(const char* title, const Dict& options) {
   return parsed;
 }
 
-/// Null when not known.
 /// f() for a step's batch. Mistakes in its data name it, counted from 1 as by the progress bar.
 template <class F>
 void with_batch(int64_t step, F f) {
   told_where([&] { return concat("batch ", step + 1); }, f);
 }
 
+/// Null when not known.
 Value steps_or_null(int64_t steps);
 
 /// Goes through a dataset for `run` ("evaluate"), a batch at a time, prefetching what comes from

@@ -6,7 +6,6 @@
 #include "model/graph.h"
 
 namespace crescent {
-
 namespace {
 
 /// The shape, with batch axis, that a first layer asks for: declared, or a nested model's own.
@@ -214,8 +213,8 @@ void Sequential::follow() const {
 }
 
 void Sequential::take_symbols(std::vector<Symbol> symbols) const {
-  auto& self = const_cast<Sequential&>(
-      *this);  // symbols are worked out from the layers whenever they are asked for
+  // Symbols are worked out from the layers whenever they are asked for.
+  auto& self = const_cast<Sequential&>(*this);
   const LayerPtr old = stack_->symbols.front().layer(), input = symbols.front().layer();
   if (old != input) LayerAccess::replace_sublayer(self, old, input);
   stack_->symbols = std::move(symbols);
