@@ -12,8 +12,8 @@ using Function = Tensor (*)(const Tensor&);
 /// Moves x's values beyond +-`edge` towards zero by it and zeroes the rest.
 Tensor soft_shrink(const Tensor& x, double edge) { return x - clip(x, -edge, edge); }
 
-/// Projection of each row onto the simplex as Keras 3 computes it: the threshold comes from the sum of the running sums over the
-/// support, where Martins and Astudillo (2016) take the last of them.
+/// Projection of each row onto the simplex as Keras 3 computes it: the threshold comes from the sum
+/// of the running sums over the support, where Martins and Astudillo (2016) take the last of them.
 Tensor sparsemax(const Tensor& x) {
   const int64_t n = x.dim(-1);
   const Tensor sorted = top_k(x, n)[0], total = cumsum(sorted, -1);
@@ -49,16 +49,19 @@ const Row kRows[] = {
     {"relu", "max(x, 0)", [](const Tensor& x) { return relu(x); }},
     {"sigmoid", "1 / (1 + exp(-x))", [](const Tensor& x) { return sigmoid(x); }},
     {"tanh", "Hyperbolic tangent.", [](const Tensor& x) { return tanh(x); }},
-    {"softmax", "exp(x) / sum exp(x) over the last axis.", [](const Tensor& x) { return softmax(x, -1); }},
+    {"softmax", "exp(x) / sum exp(x) over the last axis.",
+     [](const Tensor& x) { return softmax(x, -1); }},
     {"log_softmax", "log of softmax.", [](const Tensor& x) { return log_softmax(x, -1); }},
     {"elu", "x above 0, exp(x) - 1 below.", [](const Tensor& x) { return elu(x); }},
     {"selu", "Scaled elu that keeps mean and variance.",
      [](const Tensor& x) { return kSeluScale * elu(x, kSeluAlpha); }},
-    {"celu", "max(x, 0) + min(exp(x) - 1, 0)", [](const Tensor& x) { return relu(x) + expm1(minimum(x, 0)); }},
+    {"celu", "max(x, 0) + min(exp(x) - 1, 0)",
+     [](const Tensor& x) { return relu(x) + expm1(minimum(x, 0)); }},
     {"softplus", "log(1 + exp(x))", [](const Tensor& x) { return softplus(x); }},
     {"softsign", "x / (1 + |x|)", [](const Tensor& x) { return x / (abs(x) + 1.0); }},
     {"exponential", "exp(x)", [](const Tensor& x) { return exp(x); }, {"exp"}},
-    {"gelu", "x * normal distribution function of x.", [](const Tensor& x) { return gelu(x, false); }},
+    {"gelu", "x * normal distribution function of x.",
+     [](const Tensor& x) { return gelu(x, false); }},
     {"silu", "x * sigmoid(x)", [](const Tensor& x) { return silu(x); }, {"swish"}},
     {"mish", "x * tanh(softplus(x))", [](const Tensor& x) { return x * tanh(softplus(x)); }},
     {"leaky_relu", "x above 0, 0.2 x below.", [](const Tensor& x) { return leaky_relu(x, 0.2); }},
@@ -66,20 +69,27 @@ const Row kRows[] = {
     {"hard_sigmoid", "clip(x / 6 + 0.5, 0, 1)", hard_sigmoid},
     {"hard_sigmoid_keras2", "clip(0.2 x + 0.5, 0, 1): hard_sigmoid of Keras 2.",
      [](const Tensor& x) { return clip(x * 0.2 + 0.5, 0, 1); }},
-    {"hard_silu", "x * hard_sigmoid(x)", [](const Tensor& x) { return x * hard_sigmoid(x); }, {"hard_swish"}},
+    {"hard_silu",
+     "x * hard_sigmoid(x)",
+     [](const Tensor& x) { return x * hard_sigmoid(x); },
+     {"hard_swish"}},
     {"hard_tanh", "clip(x, -1, 1)", [](const Tensor& x) { return clip(x, -1, 1); }},
     {"hard_shrink", "x where |x| > 0.5, else 0.",
      [](const Tensor& x) { return where(greater(abs(x), 0.5), x, 0); }},
-    {"soft_shrink", "x moved by 0.5 towards 0.", [](const Tensor& x) { return soft_shrink(x, 0.5); }},
+    {"soft_shrink", "x moved by 0.5 towards 0.",
+     [](const Tensor& x) { return soft_shrink(x, 0.5); }},
     {"tanh_shrink", "x - tanh(x)", [](const Tensor& x) { return x - tanh(x); }},
-    {"threshold", "x where x > 0, else 0.", [](const Tensor& x) { return where(greater(x, 0), x, 0); }},
+    {"threshold", "x where x > 0, else 0.",
+     [](const Tensor& x) { return where(greater(x, 0), x, 0); }},
     {"log_sigmoid", "log of sigmoid.", [](const Tensor& x) { return -softplus(-x); }},
-    {"squareplus", "(x + sqrt(x^2 + 4)) / 2", [](const Tensor& x) { return (x + sqrt(square(x) + 4.0)) * 0.5; }},
+    {"squareplus", "(x + sqrt(x^2 + 4)) / 2",
+     [](const Tensor& x) { return (x + sqrt(square(x) + 4.0)) * 0.5; }},
     {"sparse_plus", "0 below -1, (x + 1)^2 / 4 between, x above 1.",
      [](const Tensor& x) {
        return where(less_equal(x, -1), 0, where(less(x, 1), 0.25 * square(x + 1.0), x));
      }},
-    {"sparse_sigmoid", "clip((x + 1) / 2, 0, 1)", [](const Tensor& x) { return clip((x + 1.0) * 0.5, 0, 1); }},
+    {"sparse_sigmoid", "clip((x + 1) / 2, 0, 1)",
+     [](const Tensor& x) { return clip((x + 1.0) * 0.5, 0, 1); }},
     {"sparsemax", "Projection of each row onto the simplex.", sparsemax},
     {"glu", "First half * sigmoid(second half) of the last axis.", glu},
 };

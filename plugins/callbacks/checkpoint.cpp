@@ -1,4 +1,5 @@
-// ModelCheckpoint: saves during training. Every save is atomic (format.h), so the last good file survives a crash.
+// ModelCheckpoint: saves during training. Every save is atomic (format.h), so the last good file
+// survives a crash.
 #include <cmath>
 #include <cstdio>
 
@@ -16,15 +17,23 @@ std::string fill_placeholder(const std::string& text, int64_t epoch, const Logs&
   const std::string name = text.substr(0, colon);
   std::string format = colon == std::string::npos ? "" : text.substr(colon + 1);
   const bool whole = name == "epoch";
-  if (!whole && !logs.contains(name)) fail("ModelCheckpoint: the file name asks for '", name, "'; there are: epoch, ", join(logs.names()));
+  if (!whole && !logs.contains(name))
+    fail("ModelCheckpoint: the file name asks for '", name, "'; there are: epoch, ",
+         join(logs.names()));
   const std::string digits = "0123456789.";
   const char kind = format.empty() ? (whole ? 'd' : 'g') : format.back();
   if (!format.empty()) format.pop_back();
-  if (format.find_first_not_of(digits) != std::string::npos || format.size() > 6 || std::string("dfeg").find(kind) == std::string::npos)
-    fail("ModelCheckpoint: cannot read the format '", text, "'; write {epoch:02d} or {val_loss:.2f}");
+  if (format.find_first_not_of(digits) != std::string::npos || format.size() > 6 ||
+      std::string("dfeg").find(kind) == std::string::npos)
+    fail("ModelCheckpoint: cannot read the format '", text,
+         "'; write {epoch:02d} or {val_loss:.2f}");
   char buffer[400];
-  if (kind == 'd') std::snprintf(buffer, sizeof buffer, ("%" + format + "lld").c_str(), (long long)(whole ? epoch : int64_t(logs.at(name))));
-  else std::snprintf(buffer, sizeof buffer, ("%" + format + kind).c_str(), whole ? double(epoch) : logs.at(name));
+  if (kind == 'd')
+    std::snprintf(buffer, sizeof buffer, ("%" + format + "lld").c_str(),
+                  (long long)(whole ? epoch : int64_t(logs.at(name))));
+  else
+    std::snprintf(buffer, sizeof buffer, ("%" + format + kind).c_str(),
+                  whole ? double(epoch) : logs.at(name));
   return buffer;
 }
 
@@ -55,14 +64,20 @@ class ModelCheckpoint final : public Callback {
  public:
   static void describe(Schema<ModelCheckpoint>& s) {
     s.doc("Saves the model after epochs (or every so many batches).")
-        .field("filepath", &ModelCheckpoint::path_, "Where; may hold {epoch:02d} and {val_loss:.2f}.").required()
+        .field("filepath", &ModelCheckpoint::path_,
+               "Where; may hold {epoch:02d} and {val_loss:.2f}.")
+        .required()
         .field("monitor", &ModelCheckpoint::monitor_name_, "What save_best_only watches.")
         .field("verbose", &ModelCheckpoint::verbose_, "1 says so.")
-        .field("save_best_only", &ModelCheckpoint::best_only_, "Save only when the watched value improved.")
-        .field("save_weights_only", &ModelCheckpoint::weights_only_, "Weights instead of the whole model.")
-        .field("mode", &ModelCheckpoint::mode_, "Which way is better.").choices({"auto", "min", "max"})
+        .field("save_best_only", &ModelCheckpoint::best_only_,
+               "Save only when the watched value improved.")
+        .field("save_weights_only", &ModelCheckpoint::weights_only_,
+               "Weights instead of the whole model.")
+        .field("mode", &ModelCheckpoint::mode_, "Which way is better.")
+        .choices({"auto", "min", "max"})
         .field("save_freq", &ModelCheckpoint::save_freq_, "\"epoch\" or a number of batches.")
-        .field("initial_value_threshold", &ModelCheckpoint::threshold_, "A value to beat from the start.");
+        .field("initial_value_threshold", &ModelCheckpoint::threshold_,
+               "A value to beat from the start.");
   }
   void configured() override {
     const bool batches = save_freq_.is_int() && save_freq_.as_int() > 0;
@@ -91,10 +106,13 @@ class ModelCheckpoint final : public Callback {
     if (logs.contains("loss") && !std::isfinite(logs.at("loss")))
       return warn("ModelCheckpoint: the loss is not finite, nothing saved in epoch ", epoch + 1);
     if (!best_only_) return void(save(epoch, logs, ""));
-    if (!logs.contains(monitor_.name)) return warn("Can save best model only with ", monitor_.name, " available, skipping.");
+    if (!logs.contains(monitor_.name))
+      return warn("Can save best model only with ", monitor_.name, " available, skipping.");
     const double value = logs.at(monitor_.name);
     if (!monitor_.improves(value)) return report_no_improvement(epoch);
-    const std::string change = monitor_.best ? concat(monitor_.name, " improved from ", *monitor_.best, " to ", value, ", ") : "";
+    const std::string change = monitor_.best ? concat(monitor_.name, " improved from ",
+                                                      *monitor_.best, " to ", value, ", ")
+                                             : "";
     const std::optional<double> before =
         std::exchange(monitor_.best, value);  // the file holds the new one
     if (!save(epoch, logs, change)) monitor_.best = before;
@@ -118,8 +136,10 @@ class ModelCheckpoint final : public Callback {
       std::printf("\nEpoch %lld: %ssaving model to %s\n", (long long)epoch + 1,
                   printable(change).c_str(), printable(path).c_str());
     try {
-      if (weights_only_) save_weights(*model_, path);
-      else save_model(*model_, path);
+      if (weights_only_)
+        save_weights(*model_, path);
+      else
+        save_model(*model_, path);
       return true;
     } catch (const Interrupted&) {
       throw;

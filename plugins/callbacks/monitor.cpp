@@ -20,7 +20,8 @@ bool Monitor::improves(double value) const {
 std::optional<double> monitored(const Monitor& monitor, const Logs& logs, const std::string& what) {
   if (logs.contains(monitor.name)) return logs.at(monitor.name);
   const std::vector<std::string> names = logs.names();
-  warn(what, " conditioned on metric `", monitor.name, "` which is not available. Available metrics are: ", join(names, ","));
+  warn(what, " conditioned on metric `", monitor.name,
+       "` which is not available. Available metrics are: ", join(names, ","));
   return std::nullopt;
 }
 

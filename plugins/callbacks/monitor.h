@@ -6,7 +6,7 @@ namespace crescent {
 
 struct Monitor {
   std::string name = "val_loss";
-  std::string mode = "auto";               ///< auto, min, max
+  std::string mode = "auto";  ///< auto, min, max
   double min_delta = 0;
   std::optional<double> best;
 
@@ -21,7 +21,8 @@ struct Monitor {
   }
 };
 
-/// The watched value, or nothing with a warning that lists what is there ("Early stopping conditioned on metric ...").
+/// The watched value, or nothing with a warning that lists what is there ("Early stopping
+/// conditioned on metric ...").
 std::optional<double> monitored(const Monitor& monitor, const Logs& logs, const std::string& what);
 
 }  // namespace crescent

@@ -1,5 +1,5 @@
-// The progress bar of Keras 2: "12/63 [====>.....] - ETA: 3s - loss: 0.4312", redrawn at most every 0.05 s on a terminal;
-// a line an epoch when the output is no terminal or verbose is 2.
+// The progress bar of Keras 2: "12/63 [====>.....] - ETA: 3s - loss: 0.4312", redrawn at most every
+// 0.05 s on a terminal; a line an epoch when the output is no terminal or verbose is 2.
 #include <unistd.h>
 
 #include <chrono>
@@ -16,7 +16,9 @@ using Clock = std::chrono::steady_clock;
 constexpr int kWidth = 30;
 constexpr double kInterval = 0.05;
 
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
 std::string format_number(const char* format, double value) {
   char buffer[64];
@@ -26,16 +28,23 @@ std::string format_number(const char* format, double value) {
 
 std::string format_eta(int64_t seconds) {
   char buffer[32];
-  if (seconds >= 3600) std::snprintf(buffer, sizeof buffer, "%lld:%02lld:%02lld", (long long)seconds / 3600, (long long)seconds / 60 % 60, (long long)seconds % 60);
-  else if (seconds >= 60) std::snprintf(buffer, sizeof buffer, "%lld:%02lld", (long long)seconds / 60, (long long)seconds % 60);
-  else std::snprintf(buffer, sizeof buffer, "%llds", (long long)seconds);
+  if (seconds >= 3600)
+    std::snprintf(buffer, sizeof buffer, "%lld:%02lld:%02lld", (long long)seconds / 3600,
+                  (long long)seconds / 60 % 60, (long long)seconds % 60);
+  else if (seconds >= 60)
+    std::snprintf(buffer, sizeof buffer, "%lld:%02lld", (long long)seconds / 60,
+                  (long long)seconds % 60);
+  else
+    std::snprintf(buffer, sizeof buffer, "%llds", (long long)seconds);
   return buffer;
 }
 
 /// "3s 45ms/step".
 std::string format_pace(double seconds, int64_t steps) {
   const double pace = steps > 0 ? seconds / double(steps) : seconds;
-  const std::string each = pace >= 1 ? format_number("%.0fs", pace) : pace >= 1e-3 ? format_number("%.0fms", pace * 1e3) : format_number("%.0fus", pace * 1e6);
+  const std::string each = pace >= 1      ? format_number("%.0fs", pace)
+                           : pace >= 1e-3 ? format_number("%.0fms", pace * 1e3)
+                                          : format_number("%.0fus", pace * 1e6);
   return format_number("%.0fs ", seconds) + each + "/step";
 }
 
@@ -58,7 +67,9 @@ std::string format_bar(int64_t done, int64_t total) {
 
 class ProgbarLogger final : public Callback {
  public:
-  static void describe(Schema<ProgbarLogger>& s) { s.doc("Shows progress; fit adds it by itself unless verbose is 0."); }
+  static void describe(Schema<ProgbarLogger>& s) {
+    s.doc("Shows progress; fit adds it by itself unless verbose is 0.");
+  }
   ~ProgbarLogger() override { end_line(); }
 
   void on_train_begin(const Logs&) override { training_ = true; }
@@ -106,8 +117,10 @@ class ProgbarLogger final : public Callback {
   }
   void finish(const Logs& logs) {
     if (total_ <= 0) total_ = done_;
-    if (draws()) draw(logs, true);
-    else std::printf("%s%s", line(true).c_str(), format_values(logs).c_str());
+    if (draws())
+      draw(logs, true);
+    else
+      std::printf("%s%s", line(true).c_str(), format_values(logs).c_str());
     drawn_ = 0;
     std::printf("\n");
     std::fflush(stdout);
@@ -121,12 +134,17 @@ class ProgbarLogger final : public Callback {
   std::string line(bool finished) const {
     const std::string total = std::to_string(total_);
     std::string text = std::to_string(done_);
-    if (total_ > 0) text = std::string(total.size() - std::min(total.size(), text.size()), ' ') + text + "/" + total;
-    else text += "/Unknown";
+    if (total_ > 0)
+      text =
+          std::string(total.size() - std::min(total.size(), text.size()), ' ') + text + "/" + total;
+    else
+      text += "/Unknown";
     if (integer("verbose") != 2 && total_ > 0) text += " " + format_bar(done_, total_);
     const double elapsed = seconds_since(started_);
     if (finished || total_ <= 0) return text + " - " + format_pace(elapsed, done_);
-    return text + " - ETA: " + format_eta(int64_t(elapsed / double(std::max<int64_t>(done_, 1)) * double(total_ - done_)));
+    return text + " - ETA: " +
+           format_eta(
+               int64_t(elapsed / double(std::max<int64_t>(done_, 1)) * double(total_ - done_)));
   }
   void draw(const Logs& logs, bool finished) {
     std::string text = line(finished) + format_values(logs);

@@ -13,13 +13,19 @@ class ReduceLROnPlateau final : public Callback {
   static void describe(Schema<ReduceLROnPlateau>& s) {
     s.doc("Multiplies the learning rate by `factor` when the watched value stops improving.")
         .field("monitor", &ReduceLROnPlateau::monitor_name_, "What is watched.")
-        .field("factor", &ReduceLROnPlateau::factor_, "New rate / old rate, below 1.").min(0)
-        .field("patience", &ReduceLROnPlateau::patience_, "Epochs without improvement.").min(0)
+        .field("factor", &ReduceLROnPlateau::factor_, "New rate / old rate, below 1.")
+        .min(0)
+        .field("patience", &ReduceLROnPlateau::patience_, "Epochs without improvement.")
+        .min(0)
         .field("verbose", &ReduceLROnPlateau::verbose_, "1 says so.")
-        .field("mode", &ReduceLROnPlateau::mode_, "Which way is better.").choices({"auto", "min", "max"})
-        .field("min_delta", &ReduceLROnPlateau::min_delta_, "Smallest change that counts.").min(0)
-        .field("cooldown", &ReduceLROnPlateau::cooldown_, "Epochs of rest after a reduction.").min(0)
-        .field("min_lr", &ReduceLROnPlateau::min_lr_, "The rate never falls below.").min(0);
+        .field("mode", &ReduceLROnPlateau::mode_, "Which way is better.")
+        .choices({"auto", "min", "max"})
+        .field("min_delta", &ReduceLROnPlateau::min_delta_, "Smallest change that counts.")
+        .min(0)
+        .field("cooldown", &ReduceLROnPlateau::cooldown_, "Epochs of rest after a reduction.")
+        .min(0)
+        .field("min_lr", &ReduceLROnPlateau::min_lr_, "The rate never falls below.")
+        .min(0);
   }
   void configured() override {
     if (factor_ >= 1) fail("ReduceLROnPlateau does not support a factor >= 1.0.");
@@ -59,7 +65,8 @@ class ReduceLROnPlateau final : public Callback {
     const double lower = std::max(rate() * factor_, min_lr_);
     model_->optimizer()->set_learning_rate(lower);
     if (verbose_ > 0)
-      std::printf("\nEpoch %lld: ReduceLROnPlateau reducing learning rate to %s.\n", (long long)epoch + 1, to_text(lower).c_str());
+      std::printf("\nEpoch %lld: ReduceLROnPlateau reducing learning rate to %s.\n",
+                  (long long)epoch + 1, to_text(lower).c_str());
     resting_ = cooldown_;
     wait_ = 0;
   }

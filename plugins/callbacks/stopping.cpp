@@ -14,13 +14,18 @@ class EarlyStopping final : public Callback {
   static void describe(Schema<EarlyStopping>& s) {
     s.doc("Stops when the watched value has not improved for `patience` epochs.")
         .field("monitor", &EarlyStopping::monitor_name_, "What is watched.")
-        .field("min_delta", &EarlyStopping::min_delta_, "Smallest change that counts.").min(0)
-        .field("patience", &EarlyStopping::patience_, "Epochs without improvement.").min(0)
+        .field("min_delta", &EarlyStopping::min_delta_, "Smallest change that counts.")
+        .min(0)
+        .field("patience", &EarlyStopping::patience_, "Epochs without improvement.")
+        .min(0)
         .field("verbose", &EarlyStopping::verbose_, "1 says so.")
-        .field("mode", &EarlyStopping::mode_, "Which way is better.").choices({"auto", "min", "max"})
+        .field("mode", &EarlyStopping::mode_, "Which way is better.")
+        .choices({"auto", "min", "max"})
         .field("baseline", &EarlyStopping::baseline_, "A value to beat.")
-        .field("restore_best_weights", &EarlyStopping::restore_, "Take back the weights of the best epoch.")
-        .field("start_from_epoch", &EarlyStopping::start_, "Epochs before watching.").min(0);
+        .field("restore_best_weights", &EarlyStopping::restore_,
+               "Take back the weights of the best epoch.")
+        .field("start_from_epoch", &EarlyStopping::start_, "Epochs before watching.")
+        .min(0);
   }
   void on_train_begin(const Logs&) override {
     monitor_ = {monitor_name_, mode_, min_delta_, baseline_};
@@ -42,7 +47,9 @@ class EarlyStopping final : public Callback {
   }
   void on_train_end(const Logs&) override {
     if (best_weights_.empty()) return;
-    if (verbose_ > 0) std::printf("Restoring model weights from the end of the best epoch: %lld.\n", (long long)best_epoch_ + 1);
+    if (verbose_ > 0)
+      std::printf("Restoring model weights from the end of the best epoch: %lld.\n",
+                  (long long)best_epoch_ + 1);
     model_->set_weights(best_weights_);
     best_weights_.clear();
   }

@@ -20,7 +20,8 @@ class MaxNorm final : public Constraint {
  public:
   static void describe(Schema<MaxNorm>& s) {
     s.doc("Norms of at most max_value.")
-        .field("max_value", &MaxNorm::max_value_, "Largest norm.").min(0)
+        .field("max_value", &MaxNorm::max_value_, "Largest norm.")
+        .min(0)
         .field("axis", &MaxNorm::axis_, "Axes of the norm: 0 for Dense kernels.");
   }
   Tensor operator()(const Tensor& w) const override {
@@ -35,7 +36,9 @@ class MaxNorm final : public Constraint {
 
 class UnitNorm final : public Constraint {
  public:
-  static void describe(Schema<UnitNorm>& s) { s.doc("Norms of 1.").field("axis", &UnitNorm::axis_, "Axes of the norm."); }
+  static void describe(Schema<UnitNorm>& s) {
+    s.doc("Norms of 1.").field("axis", &UnitNorm::axis_, "Axes of the norm.");
+  }
   Tensor operator()(const Tensor& w) const override { return w / (norms(w, axis_) + kEpsilon); }
 
  private:
@@ -46,9 +49,13 @@ class MinMaxNorm final : public Constraint {
  public:
   static void describe(Schema<MinMaxNorm>& s) {
     s.doc("Norms between min_value and max_value.")
-        .field("min_value", &MinMaxNorm::min_value_, "Smallest norm.").min(0)
-        .field("max_value", &MinMaxNorm::max_value_, "Largest norm.").min(0)
-        .field("rate", &MinMaxNorm::rate_, "How much of the way is taken.").min(0).max(1)
+        .field("min_value", &MinMaxNorm::min_value_, "Smallest norm.")
+        .min(0)
+        .field("max_value", &MinMaxNorm::max_value_, "Largest norm.")
+        .min(0)
+        .field("rate", &MinMaxNorm::rate_, "How much of the way is taken.")
+        .min(0)
+        .max(1)
         .field("axis", &MinMaxNorm::axis_, "Axes of the norm.");
   }
   Tensor operator()(const Tensor& w) const override {

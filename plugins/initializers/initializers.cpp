@@ -1,4 +1,5 @@
-// Initial values of weights. With a seed the values are the same every time (Keras 3); without, the process' generator draws.
+// Initial values of weights. With a seed the values are the same every time (Keras 3); without, the
+// process' generator draws.
 #include <cmath>
 
 #include "crescent/plugin.h"
@@ -9,19 +10,27 @@ namespace {
 class Zeros final : public Initializer {
  public:
   static void describe(Schema<Zeros>& s) { s.doc("All zeros."); }
-  Tensor operator()(const Shape& shape, DType dtype) const override { return ops::zeros(shape, dtype); }
+  Tensor operator()(const Shape& shape, DType dtype) const override {
+    return ops::zeros(shape, dtype);
+  }
 };
 
 class Ones final : public Initializer {
  public:
   static void describe(Schema<Ones>& s) { s.doc("All ones."); }
-  Tensor operator()(const Shape& shape, DType dtype) const override { return ops::ones(shape, dtype); }
+  Tensor operator()(const Shape& shape, DType dtype) const override {
+    return ops::ones(shape, dtype);
+  }
 };
 
 class Constant final : public Initializer {
  public:
-  static void describe(Schema<Constant>& s) { s.doc("One value everywhere.").field("value", &Constant::value_, "The value."); }
-  Tensor operator()(const Shape& shape, DType dtype) const override { return ops::full(shape, value_, dtype); }
+  static void describe(Schema<Constant>& s) {
+    s.doc("One value everywhere.").field("value", &Constant::value_, "The value.");
+  }
+  Tensor operator()(const Shape& shape, DType dtype) const override {
+    return ops::full(shape, value_, dtype);
+  }
 
  private:
   double value_ = 0;
@@ -57,10 +66,14 @@ class RandomInitializer : public Initializer {
 class RandomNormal final : public RandomInitializer {
  public:
   static void describe(Schema<RandomNormal>& s) {
-    s.doc("Normal distribution.").field("mean", &RandomNormal::mean_, "Mean.").field("stddev", &RandomNormal::stddev_, "Deviation.");
+    s.doc("Normal distribution.")
+        .field("mean", &RandomNormal::mean_, "Mean.")
+        .field("stddev", &RandomNormal::stddev_, "Deviation.");
     describe_seed(s);
   }
-  Tensor operator()(const Shape& shape, DType dtype) const override { return generator().normal(shape, mean_, stddev_, dtype); }
+  Tensor operator()(const Shape& shape, DType dtype) const override {
+    return generator().normal(shape, mean_, stddev_, dtype);
+  }
 
  private:
   double mean_ = 0, stddev_ = 0.05;
@@ -90,7 +103,9 @@ class RandomUniform final : public RandomInitializer {
         .field("maxval", &RandomUniform::high_, "Upper end, not included.");
     describe_seed(s);
   }
-  Tensor operator()(const Shape& shape, DType dtype) const override { return generator().uniform(shape, low_, high_, dtype); }
+  Tensor operator()(const Shape& shape, DType dtype) const override {
+    return generator().uniform(shape, low_, high_, dtype);
+  }
 
  private:
   double low_ = -0.05, high_ = 0.05;
@@ -110,16 +125,19 @@ Fans fans_of(const Shape& shape) {
 }
 
 /// How far apart values are: scale / fan decides the variance.
-Tensor draw_scaled(const SeedGenerator& generator, const Shape& shape, DType dtype, double scale, const std::string& mode,
-                   const std::string& distribution) {
+Tensor draw_scaled(const SeedGenerator& generator, const Shape& shape, DType dtype, double scale,
+                   const std::string& mode, const std::string& distribution) {
   const Fans fans = fans_of(shape);
-  const double n = mode == "fan_in" ? fans.in : mode == "fan_out" ? fans.out : (fans.in + fans.out) / 2;
+  const double n = mode == "fan_in"    ? fans.in
+                   : mode == "fan_out" ? fans.out
+                                       : (fans.in + fans.out) / 2;
   const double variance = scale / std::max(1.0, n);
   if (distribution == "uniform") {
     const double limit = std::sqrt(3 * variance);
     return generator.uniform(shape, -limit, limit, dtype);
   }
-  if (distribution == "untruncated_normal") return generator.normal(shape, 0, std::sqrt(variance), dtype);
+  if (distribution == "untruncated_normal")
+    return generator.normal(shape, 0, std::sqrt(variance), dtype);
   constexpr double kTruncation = 0.87962566103423978;  // deviation of a unit normal cut at two
   return generator.truncated_normal(shape, 0, std::sqrt(variance) / kTruncation, dtype);
 }
@@ -128,8 +146,10 @@ class VarianceScaling final : public RandomInitializer {
  public:
   static void describe(Schema<VarianceScaling>& s) {
     s.doc("Variance scale / fan.")
-        .field("scale", &VarianceScaling::scale_, "Factor.").min(0)
-        .field("mode", &VarianceScaling::mode_, "Which fan.").choices({"fan_in", "fan_out", "fan_avg"})
+        .field("scale", &VarianceScaling::scale_, "Factor.")
+        .min(0)
+        .field("mode", &VarianceScaling::mode_, "Which fan.")
+        .choices({"fan_in", "fan_out", "fan_avg"})
         .field("distribution", &VarianceScaling::distribution_, "Shape of the distribution.")
         .choices({"truncated_normal", "untruncated_normal", "uniform", "normal"});
     describe_seed(s);
@@ -149,12 +169,16 @@ struct ScaledRow {
   const char *mode, *distribution;
 };
 constexpr ScaledRow kScaled[] = {
-    {"GlorotUniform", "glorot_uniform", "Uniform, variance 2 / (fan in + fan out).", 1, "fan_avg", "uniform"},
-    {"GlorotNormal", "glorot_normal", "Truncated normal, variance 2 / (fan in + fan out).", 1, "fan_avg", "truncated_normal"},
+    {"GlorotUniform", "glorot_uniform", "Uniform, variance 2 / (fan in + fan out).", 1, "fan_avg",
+     "uniform"},
+    {"GlorotNormal", "glorot_normal", "Truncated normal, variance 2 / (fan in + fan out).", 1,
+     "fan_avg", "truncated_normal"},
     {"HeUniform", "he_uniform", "Uniform, variance 2 / fan in.", 2, "fan_in", "uniform"},
-    {"HeNormal", "he_normal", "Truncated normal, variance 2 / fan in.", 2, "fan_in", "truncated_normal"},
+    {"HeNormal", "he_normal", "Truncated normal, variance 2 / fan in.", 2, "fan_in",
+     "truncated_normal"},
     {"LecunUniform", "lecun_uniform", "Uniform, variance 1 / fan in.", 1, "fan_in", "uniform"},
-    {"LecunNormal", "lecun_normal", "Truncated normal, variance 1 / fan in.", 1, "fan_in", "truncated_normal"},
+    {"LecunNormal", "lecun_normal", "Truncated normal, variance 1 / fan in.", 1, "fan_in",
+     "truncated_normal"},
 };
 
 /// One of kScaled; `Row` is its index.
@@ -179,7 +203,8 @@ class Orthogonal final : public RandomInitializer {
     describe_seed(s);
   }
   Tensor operator()(const Shape& shape, DType dtype) const override {
-    if (shape.rank() < 2) fail("Orthogonal: expected a weight of at least 2 axes, got shape ", shape);
+    if (shape.rank() < 2)
+      fail("Orthogonal: expected a weight of at least 2 axes, got shape ", shape);
     const int64_t rows = shape.slice(0, shape.rank() - 1).size(), columns = shape[-1];
     const int64_t longer = std::max(rows, columns), shorter = std::min(rows, columns);
     const ops::QrResult qr = ops::qr(generator().normal({longer, shorter}));

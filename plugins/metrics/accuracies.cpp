@@ -10,7 +10,8 @@ Tensor as_float(const Tensor& condition) { return cast(condition, DType::float32
 
 /// Class numbers without a last axis of 1, for predictions of one column a class.
 Tensor class_numbers(const Tensor& labels, const Tensor& predictions) {
-  const bool column = labels.rank() == predictions.rank() && labels.rank() > 0 && labels.dim(-1) == 1;
+  const bool column =
+      labels.rank() == predictions.rank() && labels.rank() > 0 && labels.dim(-1) == 1;
   return cast(column ? squeeze(labels, labels.rank() - 1) : labels, DType::int64);
 }
 
@@ -30,14 +31,17 @@ class BinaryAccuracy final : public MeanMetric {
  public:
   static void describe(Schema<BinaryAccuracy>& s) {
     s.doc("Share of predictions on the right side of the threshold.")
-        .field("threshold", &BinaryAccuracy::threshold_, "Above it means class 1.").min(0).max(1);
+        .field("threshold", &BinaryAccuracy::threshold_, "Above it means class 1.")
+        .min(0)
+        .max(1);
   }
 
  protected:
   Tensor values(const Tensor& y_true, const Tensor& y_pred) const override {
     Tensor truth = cast(y_true, y_pred.dtype()), prediction = y_pred;
     match_ranks(truth, prediction);
-    return mean(as_float(equal(truth, cast(greater(prediction, threshold_), y_pred.dtype()))), {-1});
+    return mean(as_float(equal(truth, cast(greater(prediction, threshold_), y_pred.dtype()))),
+                {-1});
   }
 
  private:
@@ -46,7 +50,9 @@ class BinaryAccuracy final : public MeanMetric {
 
 class CategoricalAccuracy final : public MeanMetric {
  public:
-  static void describe(Schema<CategoricalAccuracy>& s) { s.doc("Share of samples whose largest prediction is the one-hot label."); }
+  static void describe(Schema<CategoricalAccuracy>& s) {
+    s.doc("Share of samples whose largest prediction is the one-hot label.");
+  }
 
  protected:
   Tensor values(const Tensor& y_true, const Tensor& y_pred) const override {
@@ -56,7 +62,9 @@ class CategoricalAccuracy final : public MeanMetric {
 
 class SparseCategoricalAccuracy final : public MeanMetric {
  public:
-  static void describe(Schema<SparseCategoricalAccuracy>& s) { s.doc("Share of samples whose largest prediction is the class number."); }
+  static void describe(Schema<SparseCategoricalAccuracy>& s) {
+    s.doc("Share of samples whose largest prediction is the class number.");
+  }
 
  protected:
   Tensor values(const Tensor& y_true, const Tensor& y_pred) const override {
@@ -68,7 +76,8 @@ class TopKCategoricalAccuracy final : public MeanMetric {
  public:
   static void describe(Schema<TopKCategoricalAccuracy>& s) {
     s.doc("Share of samples whose one-hot label is among the k largest predictions.")
-        .field("k", &TopKCategoricalAccuracy::k_, "How many count.").min(1);
+        .field("k", &TopKCategoricalAccuracy::k_, "How many count.")
+        .min(1);
   }
 
  protected:
@@ -84,7 +93,8 @@ class SparseTopKCategoricalAccuracy final : public MeanMetric {
  public:
   static void describe(Schema<SparseTopKCategoricalAccuracy>& s) {
     s.doc("Share of samples whose class number is among the k largest predictions.")
-        .field("k", &SparseTopKCategoricalAccuracy::k_, "How many count.").min(1);
+        .field("k", &SparseTopKCategoricalAccuracy::k_, "How many count.")
+        .min(1);
   }
 
  protected:
@@ -102,9 +112,11 @@ void add_accuracies(Registry& registry) {
   registry.add<Accuracy>("Accuracy");
   registry.add<BinaryAccuracy>("BinaryAccuracy", {"binary_accuracy"});
   registry.add<CategoricalAccuracy>("CategoricalAccuracy", {"categorical_accuracy"});
-  registry.add<SparseCategoricalAccuracy>("SparseCategoricalAccuracy", {"sparse_categorical_accuracy"});
+  registry.add<SparseCategoricalAccuracy>("SparseCategoricalAccuracy",
+                                          {"sparse_categorical_accuracy"});
   registry.add<TopKCategoricalAccuracy>("TopKCategoricalAccuracy", {"top_k_categorical_accuracy"});
-  registry.add<SparseTopKCategoricalAccuracy>("SparseTopKCategoricalAccuracy", {"sparse_top_k_categorical_accuracy"});
+  registry.add<SparseTopKCategoricalAccuracy>("SparseTopKCategoricalAccuracy",
+                                              {"sparse_top_k_categorical_accuracy"});
 }
 
 }  // namespace crescent

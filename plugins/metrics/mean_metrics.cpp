@@ -21,14 +21,17 @@ class Mean final : public MeanMetric {
 
  protected:
   /// One argument is enough: values alone, or (ignored, values).
-  Tensor values(const Tensor& y_true, const Tensor& y_pred) const override { return y_pred ? y_pred : y_true; }
+  Tensor values(const Tensor& y_true, const Tensor& y_pred) const override {
+    return y_pred ? y_pred : y_true;
+  }
 };
 
 class Sum final : public Metric {
  public:
   static void describe(Schema<Sum>& s) { s.doc("Weighted sum of given values."); }
   Sum() : total_(add_variable("total", {})) {}
-  void update_state(const Tensor& y_true, const Tensor& y_pred, const Tensor& sample_weight) override {
+  void update_state(const Tensor& y_true, const Tensor& y_pred,
+                    const Tensor& sample_weight) override {
     Tensor values = cast(y_pred ? y_pred : y_true, DType::float32);
     if (sample_weight) values = values * cast(sample_weight, DType::float32);
     total_.assign_add(sum(values));
@@ -41,7 +44,9 @@ class Sum final : public Metric {
 
 class RootMeanSquaredError final : public MeanMetric {
  public:
-  static void describe(Schema<RootMeanSquaredError>& s) { s.doc("Square root of the mean squared error."); }
+  static void describe(Schema<RootMeanSquaredError>& s) {
+    s.doc("Square root of the mean squared error.");
+  }
   Tensor result() const override { return sqrt(MeanMetric::result()); }
 
  protected:
@@ -55,7 +60,8 @@ class RootMeanSquaredError final : public MeanMetric {
 class CosineSimilarity final : public MeanMetric {
  public:
   static void describe(Schema<CosineSimilarity>& s) {
-    s.doc("Mean product of unit vectors.").field("axis", &CosineSimilarity::axis_, "Axis of the vectors.");
+    s.doc("Mean product of unit vectors.")
+        .field("axis", &CosineSimilarity::axis_, "Axis of the vectors.");
   }
 
  protected:
@@ -67,23 +73,36 @@ class CosineSimilarity final : public MeanMetric {
   int64_t axis_ = -1;
 };
 
-// ---- means of a loss --------------------------------------------------------------------------------------
+// ---- means of a loss
 
 struct LossRow {
-  const char *name, *loss, *text;          // text: name shown when none is given
+  const char *name, *loss, *text;  // text: name shown when none is given
   std::vector<std::string> aliases;
 };
 const LossRow kLossRows[] = {
-    {"MeanSquaredError", "MeanSquaredError", "mean_squared_error", {"mse", "MSE", "mean_squared_error"}},
-    {"MeanAbsoluteError", "MeanAbsoluteError", "mean_absolute_error", {"mae", "MAE", "mean_absolute_error"}},
-    {"MeanAbsolutePercentageError", "MeanAbsolutePercentageError", "mean_absolute_percentage_error",
+    {"MeanSquaredError",
+     "MeanSquaredError",
+     "mean_squared_error",
+     {"mse", "MSE", "mean_squared_error"}},
+    {"MeanAbsoluteError",
+     "MeanAbsoluteError",
+     "mean_absolute_error",
+     {"mae", "MAE", "mean_absolute_error"}},
+    {"MeanAbsolutePercentageError",
+     "MeanAbsolutePercentageError",
+     "mean_absolute_percentage_error",
      {"mape", "MAPE", "mean_absolute_percentage_error"}},
-    {"MeanSquaredLogarithmicError", "MeanSquaredLogarithmicError", "mean_squared_logarithmic_error",
+    {"MeanSquaredLogarithmicError",
+     "MeanSquaredLogarithmicError",
+     "mean_squared_logarithmic_error",
      {"msle", "MSLE", "mean_squared_logarithmic_error"}},
     {"Hinge", "Hinge", "hinge", {"hinge"}},
     {"SquaredHinge", "SquaredHinge", "squared_hinge", {"squared_hinge"}},
     {"CategoricalHinge", "CategoricalHinge", "categorical_hinge", {"categorical_hinge"}},
-    {"KLDivergence", "KLDivergence", "kl_divergence", {"kld", "KLD", "kl_divergence", "kullback_leibler_divergence"}},
+    {"KLDivergence",
+     "KLDivergence",
+     "kl_divergence",
+     {"kld", "KLD", "kl_divergence", "kullback_leibler_divergence"}},
     {"Poisson", "Poisson", "poisson", {"poisson"}},
     {"LogCoshError", "LogCosh", "logcosh", {"logcosh", "log_cosh"}},
 };
@@ -92,13 +111,17 @@ constexpr int kLossCount = std::size(kLossRows);
 template <int Row>
 class LossMetric final : public MeanMetric {
  public:
-  static void describe(Schema<LossMetric>& s) { s.doc(concat("Mean of the loss ", kLossRows[Row].loss, ".")); }
+  static void describe(Schema<LossMetric>& s) {
+    s.doc(concat("Mean of the loss ", kLossRows[Row].loss, "."));
+  }
   void configured() override {
     if (name_.empty()) name_ = kLossRows[Row].text;
   }
 
  protected:
-  Tensor values(const Tensor& y_true, const Tensor& y_pred) const override { return loss_->call(y_true, y_pred); }
+  Tensor values(const Tensor& y_true, const Tensor& y_pred) const override {
+    return loss_->call(y_true, y_pred);
+  }
 
  private:
   Ref<Loss> loss_ = kLossRows[Row].loss;
@@ -114,12 +137,17 @@ class BinaryCrossentropy final : public MeanMetric {
   static void describe(Schema<BinaryCrossentropy>& s) {
     s.doc("Mean of the loss BinaryCrossentropy.")
         .field("from_logits", &BinaryCrossentropy::from_logits_, "Predictions are logits.")
-        .field("label_smoothing", &BinaryCrossentropy::label_smoothing_, "Moves labels towards 0.5.").min(0).max(1);
+        .field("label_smoothing", &BinaryCrossentropy::label_smoothing_,
+               "Moves labels towards 0.5.")
+        .min(0)
+        .max(1);
   }
 
  protected:
   Tensor values(const Tensor& y_true, const Tensor& y_pred) const override {
-    return make<Loss>("BinaryCrossentropy", {{"from_logits", from_logits_}, {"label_smoothing", label_smoothing_}})->call(y_true, y_pred);
+    return make<Loss>("BinaryCrossentropy",
+                      {{"from_logits", from_logits_}, {"label_smoothing", label_smoothing_}})
+        ->call(y_true, y_pred);
   }
 
  private:
@@ -132,13 +160,17 @@ class CategoricalCrossentropy final : public MeanMetric {
   static void describe(Schema<CategoricalCrossentropy>& s) {
     s.doc("Mean of the loss CategoricalCrossentropy.")
         .field("from_logits", &CategoricalCrossentropy::from_logits_, "Predictions are logits.")
-        .field("label_smoothing", &CategoricalCrossentropy::label_smoothing_, "Moves labels towards 1 / classes.").min(0).max(1)
+        .field("label_smoothing", &CategoricalCrossentropy::label_smoothing_,
+               "Moves labels towards 1 / classes.")
+        .min(0)
+        .max(1)
         .field("axis", &CategoricalCrossentropy::axis_, "Axis of the classes.");
   }
 
  protected:
   Tensor values(const Tensor& y_true, const Tensor& y_pred) const override {
-    const Dict options{{"from_logits", from_logits_}, {"label_smoothing", label_smoothing_}, {"axis", axis_}};
+    const Dict options{
+        {"from_logits", from_logits_}, {"label_smoothing", label_smoothing_}, {"axis", axis_}};
     return make<Loss>("CategoricalCrossentropy", options)->call(y_true, y_pred);
   }
 
@@ -152,8 +184,10 @@ class SparseCategoricalCrossentropy final : public MeanMetric {
  public:
   static void describe(Schema<SparseCategoricalCrossentropy>& s) {
     s.doc("Mean of the loss SparseCategoricalCrossentropy.")
-        .field("from_logits", &SparseCategoricalCrossentropy::from_logits_, "Predictions are logits.")
-        .field("ignore_class", &SparseCategoricalCrossentropy::ignore_class_, "Samples of this class do not count.")
+        .field("from_logits", &SparseCategoricalCrossentropy::from_logits_,
+               "Predictions are logits.")
+        .field("ignore_class", &SparseCategoricalCrossentropy::ignore_class_,
+               "Samples of this class do not count.")
         .field("axis", &SparseCategoricalCrossentropy::axis_, "Axis of the classes.");
   }
 
@@ -172,10 +206,13 @@ class SparseCategoricalCrossentropy final : public MeanMetric {
 
 }  // namespace
 
-void MeanMetric::update_state(const Tensor& y_true, const Tensor& y_pred, const Tensor& sample_weight) {
+void MeanMetric::update_state(const Tensor& y_true, const Tensor& y_pred,
+                              const Tensor& sample_weight) {
   Tensor value = values(y_true, y_pred), weight = sample_weight;
   const Tensor mask = value.mask() ? value.mask() : y_pred ? y_pred.mask() : Tensor();
-  if (mask) weight = weight ? cast(mask, DType::float32) * cast(weight, DType::float32) : cast(mask, DType::float32);
+  if (mask)
+    weight = weight ? cast(mask, DType::float32) * cast(weight, DType::float32)
+                    : cast(mask, DType::float32);
   accumulate(cast(value, DType::float32), weight ? cast(weight, DType::float32) : weight);
 }
 
@@ -200,10 +237,13 @@ void add_mean_metrics(Registry& registry) {
   registry.add<Mean>("Mean", {"mean"});
   registry.add<Sum>("Sum", {"sum"});
   registry.add<RootMeanSquaredError>("RootMeanSquaredError", {"rmse", "root_mean_squared_error"});
-  registry.add<CosineSimilarity>("CosineSimilarity", {"cosine_similarity", "cosine_proximity", "cosine"});
+  registry.add<CosineSimilarity>("CosineSimilarity",
+                                 {"cosine_similarity", "cosine_proximity", "cosine"});
   registry.add<BinaryCrossentropy>("BinaryCrossentropy", {"binary_crossentropy", "bce"});
-  registry.add<CategoricalCrossentropy>("CategoricalCrossentropy", {"categorical_crossentropy", "cce"});
-  registry.add<SparseCategoricalCrossentropy>("SparseCategoricalCrossentropy", {"sparse_categorical_crossentropy", "scce"});
+  registry.add<CategoricalCrossentropy>("CategoricalCrossentropy",
+                                        {"categorical_crossentropy", "cce"});
+  registry.add<SparseCategoricalCrossentropy>("SparseCategoricalCrossentropy",
+                                              {"sparse_categorical_crossentropy", "scce"});
   add_loss_metrics(registry, std::make_integer_sequence<int, kLossCount>{});
 }
 

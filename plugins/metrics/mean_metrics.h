@@ -7,8 +7,11 @@ namespace crescent {
 class MeanMetric : public Metric {
  public:
   MeanMetric() : total_(add_variable("total", {})), count_(add_variable("count", {})) {}
-  void update_state(const Tensor& y_true, const Tensor& y_pred, const Tensor& sample_weight) override;
-  Tensor result() const override { return ops::where(ops::greater(count_.value(), 0), total_ / count_, 0); }
+  void update_state(const Tensor& y_true, const Tensor& y_pred,
+                    const Tensor& sample_weight) override;
+  Tensor result() const override {
+    return ops::where(ops::greater(count_.value(), 0), total_ / count_, 0);
+  }
 
  protected:
   /// (batch, ...) values of this batch.

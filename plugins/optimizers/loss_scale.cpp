@@ -1,4 +1,5 @@
-// Training with float16: small gradients would be 0, so the loss is multiplied before they are taken.
+// Training with float16: small gradients would be 0, so the loss is multiplied before they are
+// taken.
 #include "crescent/plugin.h"
 
 namespace crescent {
@@ -6,14 +7,21 @@ namespace {
 
 using namespace ops;
 
-/// Doubles the scale after so many finite steps; halves it and leaves out the step where a gradient is not finite (Keras 3).
+/// Doubles the scale after so many finite steps; halves it and leaves out the step where a gradient
+/// is not finite (Keras 3).
 class LossScaleOptimizer final : public Optimizer {
  public:
   static void describe(Schema<LossScaleOptimizer>& s) {
-    s.doc("Multiplies the loss by a scale that follows the gradients, for training with mixed_float16.")
-        .field("inner_optimizer", &LossScaleOptimizer::inner_, "Does the updates.").required()
-        .field("initial_scale", &LossScaleOptimizer::initial_scale_, "The first scale.").min(1)
-        .field("dynamic_growth_steps", &LossScaleOptimizer::growth_steps_, "Finite steps before the scale doubles.").min(1);
+    s.doc(
+         "Multiplies the loss by a scale that follows the gradients, for training with "
+         "mixed_float16.")
+        .field("inner_optimizer", &LossScaleOptimizer::inner_, "Does the updates.")
+        .required()
+        .field("initial_scale", &LossScaleOptimizer::initial_scale_, "The first scale.")
+        .min(1)
+        .field("dynamic_growth_steps", &LossScaleOptimizer::growth_steps_,
+               "Finite steps before the scale doubles.")
+        .min(1);
   }
 
   void configured() override {
@@ -22,9 +30,11 @@ class LossScaleOptimizer final : public Optimizer {
   }
   void build(const Variables& variables) override {
     if (!built()) {
-      if (weight_decay_ || clipnorm_ || global_clipnorm_ || clipvalue_ || loss_scale_factor_ || use_ema_ ||
-          gradient_accumulation_steps_)
-        fail("LossScaleOptimizer leaves updates to its inner_optimizer: give clipping, decay, averages and accumulation to that");
+      if (weight_decay_ || clipnorm_ || global_clipnorm_ || clipvalue_ || loss_scale_factor_ ||
+          use_ema_ || gradient_accumulation_steps_)
+        fail(
+            "LossScaleOptimizer leaves updates to its inner_optimizer: give clipping, decay, "
+            "averages and accumulation to that");
       scale_.assign(Tensor(initial_scale_));
     }
     inner().build(variables);
@@ -32,7 +42,8 @@ class LossScaleOptimizer final : public Optimizer {
   }
 
   Tensor scale_loss(const Tensor& loss) const override {
-    const Tensor scaled = inner().scale_loss(loss), scale = built() ? scale_.value() : Tensor(initial_scale_);
+    const Tensor scaled = inner().scale_loss(loss),
+                 scale = built() ? scale_.value() : Tensor(initial_scale_);
     return scaled * cast(scale, scaled.dtype());
   }
 
@@ -44,7 +55,9 @@ class LossScaleOptimizer final : public Optimizer {
     for (size_t i = 0; i < gradients.size(); ++i) {
       const Tensor& g = gradients[i];
       if (g) finite = logical_and(finite, all(isfinite(g)));
-      unscaled.push_back(g && i < variables.size() ? cast(g, variables[i].dtype()) / cast(scale, variables[i].dtype()) : g);
+      unscaled.push_back(g && i < variables.size()
+                             ? cast(g, variables[i].dtype()) / cast(scale, variables[i].dtype())
+                             : g);
     }
     Variables touched = variables;
     for (const Variable& v : inner().state()) touched.push_back(v);
@@ -69,7 +82,8 @@ class LossScaleOptimizer final : public Optimizer {
   }
 
  protected:
-  void update(const Variable&, const Tensor&, const Tensor&, const Tensor&, std::span<const Variable>) override {}
+  void update(const Variable&, const Tensor&, const Tensor&, const Tensor&,
+              std::span<const Variable>) override {}
 
  private:
   Optimizer& inner() const {
@@ -85,7 +99,8 @@ class LossScaleOptimizer final : public Optimizer {
   Ref<Optimizer> inner_;
   double initial_scale_ = 32768;
   int64_t growth_steps_ = 2000;
-  Variable counter_ = scalar("step_counter", Tensor(Shape{}, DType::int32)), scale_ = scalar("dynamic_scale", Tensor::scalar(1));
+  Variable counter_ = scalar("step_counter", Tensor(Shape{}, DType::int32)),
+           scale_ = scalar("dynamic_scale", Tensor::scalar(1));
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Update rules of Keras 3, one class a rule. `rate` and `step` (from 1) are scalars of the traced step; g is the gradient.
+// Update rules of Keras 3, one class a rule. `rate` and `step` (from 1) are scalars of the traced
+// step; g is the gradient.
 #include "crescent/plugin.h"
 
 namespace crescent {
@@ -6,7 +7,8 @@ namespace {
 
 using namespace ops;
 
-/// value <- value + (target - value) * (1 - momentum): an exponential moving average, assigned and returned.
+/// value <- value + (target - value) * (1 - momentum): an exponential moving average, assigned and
+/// returned.
 Tensor average(const Variable& variable, const Tensor& target, double momentum) {
   const Tensor value = variable + (target - variable) * (1 - momentum);
   variable.assign(value);
@@ -21,8 +23,11 @@ class Sgd final : public Optimizer {
   Sgd() { learning_rate_ = 0.01; }
   static void describe(Schema<Sgd>& s) {
     s.doc("Gradient descent with momentum.")
-        .field("learning_rate", &Sgd::learning_rate_, "Step size.").alias("lr")
-        .field("momentum", &Sgd::momentum_, "Share of the last step kept.").min(0).max(1)
+        .field("learning_rate", &Sgd::learning_rate_, "Step size.")
+        .alias("lr")
+        .field("momentum", &Sgd::momentum_, "Share of the last step kept.")
+        .min(0)
+        .max(1)
         .field("nesterov", &Sgd::nesterov_, "Look ahead along the momentum.");
   }
 
@@ -30,7 +35,8 @@ class Sgd final : public Optimizer {
   std::vector<std::string> slots() const override {
     return momentum_ > 0 ? std::vector<std::string>{"momentum"} : std::vector<std::string>{};
   }
-  void update(const Variable& w, const Tensor& g, const Tensor& rate, const Tensor&, std::span<const Variable> slots) override {
+  void update(const Variable& w, const Tensor& g, const Tensor& rate, const Tensor&,
+              std::span<const Variable> slots) override {
     const Tensor step = g * rate;
     if (momentum_ == 0) return w.assign(w - step);
     const Tensor velocity = slots[0] * momentum_ - step;
@@ -53,9 +59,14 @@ class Adam : public Optimizer {
  protected:
   template <class T>
   static void describe_adam(Schema<T>& s) {
-    s.field("learning_rate", &Adam::learning_rate_, "Step size.").alias("lr")
-        .field("beta_1", &Adam::beta_1_, "Momentum of the gradient's average.").min(0).max(1)
-        .field("beta_2", &Adam::beta_2_, "Momentum of the square's average.").min(0).max(1)
+    s.field("learning_rate", &Adam::learning_rate_, "Step size.")
+        .alias("lr")
+        .field("beta_1", &Adam::beta_1_, "Momentum of the gradient's average.")
+        .min(0)
+        .max(1)
+        .field("beta_2", &Adam::beta_2_, "Momentum of the square's average.")
+        .min(0)
+        .max(1)
         .field("epsilon", &Adam::epsilon_, "Added to the root.")
         .field("amsgrad", &Adam::amsgrad_, "Divide by the largest average so far.");
   }
@@ -64,8 +75,10 @@ class Adam : public Optimizer {
     if (amsgrad_) names.push_back("velocity_hat");
     return names;
   }
-  void update(const Variable& w, const Tensor& g, const Tensor& rate, const Tensor& step, std::span<const Variable> slots) override {
-    const Tensor alpha = rate * sqrt(bias_correction(beta_2_, step)) / bias_correction(beta_1_, step);
+  void update(const Variable& w, const Tensor& g, const Tensor& rate, const Tensor& step,
+              std::span<const Variable> slots) override {
+    const Tensor alpha =
+        rate * sqrt(bias_correction(beta_2_, step)) / bias_correction(beta_1_, step);
     const Tensor m = average(slots[0], g, beta_1_);
     Tensor v = average(slots[1], square(g), beta_2_);
     if (amsgrad_) {
@@ -93,9 +106,14 @@ class RmsProp final : public Optimizer {
  public:
   static void describe(Schema<RmsProp>& s) {
     s.doc("Steps divided by the root of the gradient's mean square.")
-        .field("learning_rate", &RmsProp::learning_rate_, "Step size.").alias("lr")
-        .field("rho", &RmsProp::rho_, "Momentum of the mean square.").min(0).max(1)
-        .field("momentum", &RmsProp::momentum_, "Share of the last step kept.").min(0).max(1)
+        .field("learning_rate", &RmsProp::learning_rate_, "Step size.")
+        .alias("lr")
+        .field("rho", &RmsProp::rho_, "Momentum of the mean square.")
+        .min(0)
+        .max(1)
+        .field("momentum", &RmsProp::momentum_, "Share of the last step kept.")
+        .min(0)
+        .max(1)
         .field("epsilon", &RmsProp::epsilon_, "Added inside the root.")
         .field("centered", &RmsProp::centered_, "Divide by an estimate of the variance.");
   }
@@ -107,7 +125,8 @@ class RmsProp final : public Optimizer {
     if (centered_) names.push_back("average_gradient");
     return names;
   }
-  void update(const Variable& w, const Tensor& g, const Tensor& rate, const Tensor&, std::span<const Variable> slots) override {
+  void update(const Variable& w, const Tensor& g, const Tensor& rate, const Tensor&,
+              std::span<const Variable> slots) override {
     Tensor variance = average(slots[0], square(g), rho_);
     if (centered_) variance = variance - square(average(slots.back(), g, rho_));
     const Tensor step = rate * g * rsqrt(variance + epsilon_);
@@ -126,15 +145,20 @@ class Adagrad final : public Optimizer {
  public:
   static void describe(Schema<Adagrad>& s) {
     s.doc("Steps divided by the root of the sum of squares.")
-        .field("learning_rate", &Adagrad::learning_rate_, "Step size.").alias("lr")
-        .field("initial_accumulator_value", &Adagrad::initial_, "Where the sum starts.").min(0)
+        .field("learning_rate", &Adagrad::learning_rate_, "Step size.")
+        .alias("lr")
+        .field("initial_accumulator_value", &Adagrad::initial_, "Where the sum starts.")
+        .min(0)
         .field("epsilon", &Adagrad::epsilon_, "Added inside the root.");
   }
 
  protected:
   std::vector<std::string> slots() const override { return {"accumulator"}; }
-  Tensor initial_slot(std::string_view, const Variable& w) const override { return Tensor::full(w.shape(), initial_, w.dtype()); }
-  void update(const Variable& w, const Tensor& g, const Tensor& rate, const Tensor&, std::span<const Variable> slots) override {
+  Tensor initial_slot(std::string_view, const Variable& w) const override {
+    return Tensor::full(w.shape(), initial_, w.dtype());
+  }
+  void update(const Variable& w, const Tensor& g, const Tensor& rate, const Tensor&,
+              std::span<const Variable> slots) override {
     const Tensor total = slots[0] + square(g);
     slots[0].assign(total);
     w.assign(w - rate * g / sqrt(total + epsilon_));
@@ -148,14 +172,20 @@ class Adadelta final : public Optimizer {
  public:
   static void describe(Schema<Adadelta>& s) {
     s.doc("Steps scaled by the ratio of past steps to past gradients.")
-        .field("learning_rate", &Adadelta::learning_rate_, "Factor of the step.").alias("lr")
-        .field("rho", &Adadelta::rho_, "Momentum of both averages.").min(0).max(1)
+        .field("learning_rate", &Adadelta::learning_rate_, "Factor of the step.")
+        .alias("lr")
+        .field("rho", &Adadelta::rho_, "Momentum of both averages.")
+        .min(0)
+        .max(1)
         .field("epsilon", &Adadelta::epsilon_, "Added inside the roots.");
   }
 
  protected:
-  std::vector<std::string> slots() const override { return {"accumulated_grad", "accumulated_delta_var"}; }
-  void update(const Variable& w, const Tensor& g, const Tensor& rate, const Tensor&, std::span<const Variable> slots) override {
+  std::vector<std::string> slots() const override {
+    return {"accumulated_grad", "accumulated_delta_var"};
+  }
+  void update(const Variable& w, const Tensor& g, const Tensor& rate, const Tensor&,
+              std::span<const Variable> slots) override {
     const Tensor gradients = average(slots[0], square(g), rho_);
     const Tensor step = g * sqrt(slots[1] + epsilon_) / sqrt(gradients + epsilon_);
     average(slots[1], square(step), rho_);
@@ -170,15 +200,21 @@ class Adamax final : public Optimizer {
  public:
   static void describe(Schema<Adamax>& s) {
     s.doc("Adam with the largest gradient instead of the mean square.")
-        .field("learning_rate", &Adamax::learning_rate_, "Step size.").alias("lr")
-        .field("beta_1", &Adamax::beta_1_, "Momentum of the gradient's average.").min(0).max(1)
-        .field("beta_2", &Adamax::beta_2_, "Decay of the largest gradient.").min(0).max(1)
+        .field("learning_rate", &Adamax::learning_rate_, "Step size.")
+        .alias("lr")
+        .field("beta_1", &Adamax::beta_1_, "Momentum of the gradient's average.")
+        .min(0)
+        .max(1)
+        .field("beta_2", &Adamax::beta_2_, "Decay of the largest gradient.")
+        .min(0)
+        .max(1)
         .field("epsilon", &Adamax::epsilon_, "Added to the divisor.");
   }
 
  protected:
   std::vector<std::string> slots() const override { return {"momentum", "norm"}; }
-  void update(const Variable& w, const Tensor& g, const Tensor& rate, const Tensor& step, std::span<const Variable> slots) override {
+  void update(const Variable& w, const Tensor& g, const Tensor& rate, const Tensor& step,
+              std::span<const Variable> slots) override {
     const Tensor m = average(slots[0], g, beta_1_);
     const Tensor largest = maximum(slots[1] * beta_2_, abs(g));
     slots[1].assign(largest);
@@ -193,14 +229,20 @@ class Lion final : public Optimizer {
  public:
   static void describe(Schema<Lion>& s) {
     s.doc("Steps of the sign of an averaged gradient (Chen et al. 2023).")
-        .field("learning_rate", &Lion::learning_rate_, "Step size.").alias("lr")
-        .field("beta_1", &Lion::beta_1_, "Momentum of the step.").min(0).max(1)
-        .field("beta_2", &Lion::beta_2_, "Momentum of the state.").min(0).max(1);
+        .field("learning_rate", &Lion::learning_rate_, "Step size.")
+        .alias("lr")
+        .field("beta_1", &Lion::beta_1_, "Momentum of the step.")
+        .min(0)
+        .max(1)
+        .field("beta_2", &Lion::beta_2_, "Momentum of the state.")
+        .min(0)
+        .max(1);
   }
 
  protected:
   std::vector<std::string> slots() const override { return {"momentum"}; }
-  void update(const Variable& w, const Tensor& g, const Tensor& rate, const Tensor&, std::span<const Variable> slots) override {
+  void update(const Variable& w, const Tensor& g, const Tensor& rate, const Tensor&,
+              std::span<const Variable> slots) override {
     const Tensor direction = sign(slots[0] * beta_1_ + g * (1 - beta_1_));
     slots[0].assign(slots[0] * beta_2_ + g * (1 - beta_2_));
     w.assign(w - rate * direction);

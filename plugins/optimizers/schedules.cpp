@@ -14,9 +14,13 @@ class ExponentialDecay final : public Schedule {
  public:
   static void describe(Schema<ExponentialDecay>& s) {
     s.doc("initial * rate^(step / steps)")
-        .field("initial_learning_rate", &ExponentialDecay::initial_, "Rate at step 0.").required()
-        .field("decay_steps", &ExponentialDecay::steps_, "Steps for one factor.").required().min(1)
-        .field("decay_rate", &ExponentialDecay::rate_, "The factor.").required()
+        .field("initial_learning_rate", &ExponentialDecay::initial_, "Rate at step 0.")
+        .required()
+        .field("decay_steps", &ExponentialDecay::steps_, "Steps for one factor.")
+        .required()
+        .min(1)
+        .field("decay_rate", &ExponentialDecay::rate_, "The factor.")
+        .required()
         .field("staircase", &ExponentialDecay::staircase_, "Whole factors only.")
         .field("name", &ExponentialDecay::name_, "Name.");
   }
@@ -36,13 +40,16 @@ class PiecewiseConstantDecay final : public Schedule {
  public:
   static void describe(Schema<PiecewiseConstantDecay>& s) {
     s.doc("values[i] up to and including boundaries[i], the last value beyond.")
-        .field("boundaries", &PiecewiseConstantDecay::boundaries_, "Steps, ascending.").required()
-        .field("values", &PiecewiseConstantDecay::values_, "One more than boundaries.").required()
+        .field("boundaries", &PiecewiseConstantDecay::boundaries_, "Steps, ascending.")
+        .required()
+        .field("values", &PiecewiseConstantDecay::values_, "One more than boundaries.")
+        .required()
         .field("name", &PiecewiseConstantDecay::name_, "Name.");
   }
   void configured() override {
     if (values_.size() != boundaries_.size() + 1)
-      fail("expected one value more than boundaries, got ", values_.size(), " values and ", boundaries_.size(), " boundaries");
+      fail("expected one value more than boundaries, got ", values_.size(), " values and ",
+           boundaries_.size(), " boundaries");
   }
   Tensor operator()(const Tensor& step) const override {
     Tensor rate(values_.back());
@@ -60,18 +67,24 @@ class PolynomialDecay final : public Schedule {
  public:
   static void describe(Schema<PolynomialDecay>& s) {
     s.doc("(initial - end) * (1 - step / steps)^power + end")
-        .field("initial_learning_rate", &PolynomialDecay::initial_, "Rate at step 0.").required()
-        .field("decay_steps", &PolynomialDecay::steps_, "Steps until the end.").required().min(1)
+        .field("initial_learning_rate", &PolynomialDecay::initial_, "Rate at step 0.")
+        .required()
+        .field("decay_steps", &PolynomialDecay::steps_, "Steps until the end.")
+        .required()
+        .min(1)
         .field("end_learning_rate", &PolynomialDecay::end_, "Rate at the end.")
         .field("power", &PolynomialDecay::power_, "Exponent.")
-        .field("cycle", &PolynomialDecay::cycle_, "Stretch the steps instead of staying at the end.")
+        .field("cycle", &PolynomialDecay::cycle_,
+               "Stretch the steps instead of staying at the end.")
         .field("name", &PolynomialDecay::name_, "Name.");
   }
   Tensor operator()(const Tensor& step) const override {
     const double steps = double(steps_);
     Tensor now = as_float(step), last(steps);
-    if (cycle_) last = steps * maximum(ceil(now / steps), 1);
-    else now = minimum(now, steps);
+    if (cycle_)
+      last = steps * maximum(ceil(now / steps), 1);
+    else
+      now = minimum(now, steps);
     return (initial_ - end_) * power(1.0 - now / last, power_) + end_;
   }
 
@@ -86,9 +99,13 @@ class InverseTimeDecay final : public Schedule {
  public:
   static void describe(Schema<InverseTimeDecay>& s) {
     s.doc("initial / (1 + rate * step / steps)")
-        .field("initial_learning_rate", &InverseTimeDecay::initial_, "Rate at step 0.").required()
-        .field("decay_steps", &InverseTimeDecay::steps_, "Steps for one unit.").required().min(1)
-        .field("decay_rate", &InverseTimeDecay::rate_, "Weight of a unit.").required()
+        .field("initial_learning_rate", &InverseTimeDecay::initial_, "Rate at step 0.")
+        .required()
+        .field("decay_steps", &InverseTimeDecay::steps_, "Steps for one unit.")
+        .required()
+        .min(1)
+        .field("decay_rate", &InverseTimeDecay::rate_, "Weight of a unit.")
+        .required()
         .field("staircase", &InverseTimeDecay::staircase_, "Whole units only.")
         .field("name", &InverseTimeDecay::name_, "Name.");
   }
@@ -107,13 +124,18 @@ class InverseTimeDecay final : public Schedule {
 class CosineDecay final : public Schedule {
  public:
   static void describe(Schema<CosineDecay>& s) {
-    s.doc("Half a cosine from the initial rate to alpha times it, after an optional linear warm-up.")
-        .field("initial_learning_rate", &CosineDecay::initial_, "Rate at step 0.").required()
-        .field("decay_steps", &CosineDecay::steps_, "Steps of the cosine.").required().min(1)
+    s.doc(
+         "Half a cosine from the initial rate to alpha times it, after an optional linear warm-up.")
+        .field("initial_learning_rate", &CosineDecay::initial_, "Rate at step 0.")
+        .required()
+        .field("decay_steps", &CosineDecay::steps_, "Steps of the cosine.")
+        .required()
+        .min(1)
         .field("alpha", &CosineDecay::alpha_, "Share of the rate at the end.")
         .field("name", &CosineDecay::name_, "Name.")
         .field("warmup_target", &CosineDecay::target_, "Rate after the warm-up.")
-        .field("warmup_steps", &CosineDecay::warmup_, "Steps of the warm-up.").min(0);
+        .field("warmup_steps", &CosineDecay::warmup_, "Steps of the warm-up.")
+        .min(0);
   }
   Tensor operator()(const Tensor& step) const override {
     const Tensor now = as_float(step);

@@ -9,7 +9,9 @@ Tensor square_sum(const Tensor& x, double factor) { return ops::sum(ops::square(
 
 class L1 final : public Regularizer {
  public:
-  static void describe(Schema<L1>& s) { s.doc("l1 * sum |x|").field("l1", &L1::l1_, "Factor.").alias("l").min(0); }
+  static void describe(Schema<L1>& s) {
+    s.doc("l1 * sum |x|").field("l1", &L1::l1_, "Factor.").alias("l").min(0);
+  }
   Tensor operator()(const Tensor& x) const override { return absolute_sum(x, l1_); }
 
  private:
@@ -18,7 +20,9 @@ class L1 final : public Regularizer {
 
 class L2 final : public Regularizer {
  public:
-  static void describe(Schema<L2>& s) { s.doc("l2 * sum x^2").field("l2", &L2::l2_, "Factor.").alias("l").min(0); }
+  static void describe(Schema<L2>& s) {
+    s.doc("l2 * sum x^2").field("l2", &L2::l2_, "Factor.").alias("l").min(0);
+  }
   Tensor operator()(const Tensor& x) const override { return square_sum(x, l2_); }
 
  private:
@@ -29,10 +33,14 @@ class L1L2 final : public Regularizer {
  public:
   static void describe(Schema<L1L2>& s) {
     s.doc("l1 * sum |x| + l2 * sum x^2")
-        .field("l1", &L1L2::l1_, "Factor of the absolute sum.").min(0)
-        .field("l2", &L1L2::l2_, "Factor of the sum of squares.").min(0);
+        .field("l1", &L1L2::l1_, "Factor of the absolute sum.")
+        .min(0)
+        .field("l2", &L1L2::l2_, "Factor of the sum of squares.")
+        .min(0);
   }
-  Tensor operator()(const Tensor& x) const override { return absolute_sum(x, l1_) + square_sum(x, l2_); }
+  Tensor operator()(const Tensor& x) const override {
+    return absolute_sum(x, l1_) + square_sum(x, l2_);
+  }
 
  private:
   double l1_ = 0, l2_ = 0;

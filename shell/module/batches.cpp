@@ -6,7 +6,8 @@
 namespace crescent::lua {
 namespace {
 
-/// The number of tensors when the table holds tensors by position; -1 when it is numbers or has names.
+/// The number of tensors when the table holds tensors by position; -1 when it is numbers or has
+/// names.
 bool holds_tensors(lua_State* L, int index) {
   lua_rawgeti(L, index, 1);
   const bool tensors = is_tensor_like(L, -1);
@@ -26,12 +27,14 @@ Tensors by_name(lua_State* L, int index, const std::vector<std::string>& names) 
   for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
     const std::string name = text_of(L, -2);
     if (std::find(names.begin(), names.end(), name) == names.end())
-      fail("no data is expected for '", name, "'", did_you_mean(name, names), "; expected ", join(names));
+      fail("no data is expected for '", name, "'", did_you_mean(name, names), "; expected ",
+           join(names));
   }
   Tensors tensors;
   for (const std::string& name : names) {
     lua_pushlstring(L, name.data(), name.size());
-    if (lua_rawget(L, index) == LUA_TNIL) fail("No data provided for \"", name, "\". Need data for each key in: ", join(names));
+    if (lua_rawget(L, index) == LUA_TNIL)
+      fail("No data provided for \"", name, "\". Need data for each key in: ", join(names));
     tensors.push_back(to_tensor(L, -1));
     lua_pop(L, 1);
   }

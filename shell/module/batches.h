@@ -1,4 +1,5 @@
-// Data of models as Lua gives it: tensors, tables of tensors by position or by name, functions that produce batches.
+// Data of models as Lua gives it: tensors, tables of tensors by position or by name, functions that
+// produce batches.
 #pragma once
 #include "crescent/model.h"
 #include "state.h"
@@ -23,7 +24,8 @@ class DataNames {
 DataNames input_names(const Model& model);
 DataNames output_names(const Model& model);
 
-/// One tensor, a table of tensors, a table by the names of inputs (or outputs), or numbers; nil is nothing.
+/// One tensor, a table of tensors, a table by the names of inputs (or outputs), or numbers; nil is
+/// nothing.
 Tensors to_data(lua_State* L, int index, const DataNames& names);
 /// A function that returns x, y, sample_weight of the next batch, or nil at the end of the epoch.
 DatasetPtr function_dataset(lua_State* L, int index, const Model& model, int64_t batches);

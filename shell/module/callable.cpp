@@ -90,7 +90,8 @@ bool names_parameters(lua_State* L, int table, const Parameters& parameters) {
   return true;
 }
 
-[[noreturn]] void fail_unknown(const std::string& function, const Parameters& parameters, const std::string& name) {
+[[noreturn]] void fail_unknown(const std::string& function, const Parameters& parameters,
+                               const std::string& name) {
   std::vector<std::string> names;
   for (const Parameter& p : parameters) names.push_back(p.name);
   fail(function, ": no option '", name, "'", did_you_mean(name, names));
@@ -102,10 +103,13 @@ void Callable::arrange(lua_State* L, unsigned takes_names, unsigned takes_lists)
   const int wanted = static_cast<int>(parameters_.size());
   const int given = lua_gettop(L);
   reserve(L, wanted + 4);
-  const auto takes = [&](unsigned mask) { return given > 0 && given <= wanted && (mask >> (given - 1) & 1); };
-  const bool empty = given > 0 && is_empty_table(L, given) && !takes(takes_names) && !takes(takes_lists);
-  const bool keywords =
-      empty || (given > 0 && is_keywords(L, given) && (!takes(takes_names) || names_parameters(L, given, parameters_)));
+  const auto takes = [&](unsigned mask) {
+    return given > 0 && given <= wanted && (mask >> (given - 1) & 1);
+  };
+  const bool empty =
+      given > 0 && is_empty_table(L, given) && !takes(takes_names) && !takes(takes_lists);
+  const bool keywords = empty || (given > 0 && is_keywords(L, given) &&
+                                  (!takes(takes_names) || names_parameters(L, given, parameters_)));
   const bool list_with_names = keywords && given == 1 && takes(takes_lists) && lua_rawlen(L, 1) > 0;
   int table = 0;
   if (keywords) {
@@ -117,7 +121,8 @@ void Callable::arrange(lua_State* L, unsigned takes_names, unsigned takes_lists)
   }
   const int positional = lua_gettop(L) - table;
   if (positional > wanted)
-    fail(name_, ": expected at most ", wanted, " arguments (", names_of(parameters_), "), got ", positional);
+    fail(name_, ": expected at most ", wanted, " arguments (", names_of(parameters_), "), got ",
+         positional);
   for (int i = positional; i < wanted; ++i) lua_pushnil(L);
   if (table) {
     for (lua_pushnil(L); lua_next(L, 1); lua_pop(L, 1)) {

@@ -2,7 +2,8 @@
 //
 //   bound("sum", &ops::sum, {"x", "axis=nil", "keepdims=false"})
 //
-// Arguments come by position, then in one table of keywords. What C++ types mean in Lua is in read.h and push.h.
+// Arguments come by position, then in one table of keywords. What C++ types mean in Lua is in
+// read.h and push.h.
 #pragma once
 #include <lua.hpp>
 #include <memory>
@@ -40,8 +41,9 @@ class Callable {
   std::string signature() const;
 
  protected:
-  /// Leaves exactly one value a parameter on the stack. takes_names: bit i is set where a table with names is a value of the
-  /// parameter, not keywords. takes_lists: where a list is; with the first, f{a, b, axis=1} means f({a, b}, {axis=1}).
+  /// Leaves exactly one value a parameter on the stack. takes_names: bit i is set where a table
+  /// with names is a value of the parameter, not keywords. takes_lists: where a list is; with the
+  /// first, f{a, b, axis=1} means f({a, b}, {axis=1}).
   void arrange(lua_State* L, unsigned takes_names, unsigned takes_lists) const;
   /// "sum: argument 'axis': ..."
   void name_argument(Error& error, int index) const;
@@ -60,7 +62,8 @@ class Bound final : public Callable {
       : Callable(std::move(name), std::move(parameters), std::move(doc)), function_(function) {}
 
   int call(lua_State* L) const override {
-    arrange(L, mask(Read<std::remove_cvref_t<A>>::takes_names...), mask(Read<std::remove_cvref_t<A>>::is_list...));
+    arrange(L, mask(Read<std::remove_cvref_t<A>>::takes_names...),
+            mask(Read<std::remove_cvref_t<A>>::is_list...));
     return call(L, std::index_sequence_for<A...>());
   }
 
@@ -90,7 +93,8 @@ class Bound final : public Callable {
       std::invoke(function_, Read<std::remove_cvref_t<A>>::pass(std::get<I>(arguments))...);
       return 0;
     } else {
-      return push_results(L, std::invoke(function_, Read<std::remove_cvref_t<A>>::pass(std::get<I>(arguments))...));
+      return push_results(
+          L, std::invoke(function_, Read<std::remove_cvref_t<A>>::pass(std::get<I>(arguments))...));
     }
   }
   F function_;
@@ -111,12 +115,15 @@ class Raw final : public Callable {
 namespace detail {
 template <class F, class R, class... A>
 CallablePtr make_bound(std::string name, F f, Parameters parameters, std::string doc, R (*)(A...)) {
-  return std::make_unique<const Bound<F, R, A...>>(std::move(name), f, std::move(parameters), std::move(doc));
+  return std::make_unique<const Bound<F, R, A...>>(std::move(name), f, std::move(parameters),
+                                                   std::move(doc));
 }
 template <class T>
 struct PlainSignature;
 template <class R, class C, class... A>
-struct PlainSignature<R (C::*)(A...) const> { using Function = R (*)(A...); };
+struct PlainSignature<R (C::*)(A...) const> {
+  using Function = R (*)(A...);
+};
 }  // namespace detail
 
 template <class R, class... A>
@@ -126,28 +133,33 @@ CallablePtr bound(std::string name, R (*f)(A...), Parameters parameters, std::st
 /// Methods take the object as first parameter.
 template <class C, class R, class... A>
 CallablePtr bound(std::string name, R (C::*f)(A...), Parameters parameters, std::string doc = "") {
-  return detail::make_bound(std::move(name), f, std::move(parameters), std::move(doc), static_cast<R (*)(C&, A...)>(nullptr));
+  return detail::make_bound(std::move(name), f, std::move(parameters), std::move(doc),
+                            static_cast<R (*)(C&, A...)>(nullptr));
 }
 template <class C, class R, class... A>
-CallablePtr bound(std::string name, R (C::*f)(A...) const, Parameters parameters, std::string doc = "") {
-  return detail::make_bound(std::move(name), f, std::move(parameters), std::move(doc), static_cast<R (*)(C&, A...)>(nullptr));
+CallablePtr bound(std::string name, R (C::*f)(A...) const, Parameters parameters,
+                  std::string doc = "") {
+  return detail::make_bound(std::move(name), f, std::move(parameters), std::move(doc),
+                            static_cast<R (*)(C&, A...)>(nullptr));
 }
 /// A lambda without captures.
 template <class F>
-CallablePtr bound(std::string name, F f, Parameters parameters, std::string doc = "")
-  requires(std::is_class_v<F>)
-{
-  return bound(std::move(name), static_cast<typename detail::PlainSignature<decltype(&F::operator())>::Function>(f),
-              std::move(parameters), std::move(doc));
+CallablePtr bound(std::string name, F f, Parameters parameters,
+                  std::string doc = "") requires(std::is_class_v<F>) {
+  return bound(std::move(name),
+               static_cast<typename detail::PlainSignature<decltype(&F::operator())>::Function>(f),
+               std::move(parameters), std::move(doc));
 }
-inline CallablePtr raw(std::string name, Raw::Body body, Parameters parameters = {}, std::string doc = "") {
+inline CallablePtr raw(std::string name, Raw::Body body, Parameters parameters = {},
+                       std::string doc = "") {
   return std::make_unique<const Raw>(std::move(name), body, std::move(parameters), std::move(doc));
 }
 
 /// Another name for a function that lives as long as the process.
 class Alias final : public Callable {
  public:
-  explicit Alias(const Callable& target) : Callable(target.name(), target.parameters(), target.doc()), target_(target) {}
+  explicit Alias(const Callable& target)
+      : Callable(target.name(), target.parameters(), target.doc()), target_(target) {}
   int call(lua_State* L) const override { return target_.call(L); }
 
  private:
@@ -163,7 +175,8 @@ inline void push_callable(lua_State* L, const Callable& callable) {
 /// Null when the value at `index` is no such function.
 const Callable* to_callable(lua_State* L, int index);
 
-/// True for a plain table with at least one name as key: keywords, not a list and not an object of ours.
+/// True for a plain table with at least one name as key: keywords, not a list and not an object of
+/// ours.
 bool is_keywords(lua_State* L, int index);
 /// True for such a table and for an empty one, which stands for no options where something comes
 /// before it.

@@ -11,9 +11,9 @@ namespace {
 
 constexpr int64_t kFloor = 8 << 20;
 
-std::atomic<int64_t> live{0};                 // bytes in tensors since the watch began
+std::atomic<int64_t> live{0};  // bytes in tensors since the watch began
 std::atomic<int64_t> limit{kFloor};
-bool collecting = false;                      // finalizers run shims too
+bool collecting = false;  // finalizers run shims too
 
 }  // namespace
 
@@ -22,7 +22,8 @@ void watch_tensor_memory() {
 }
 
 bool collection_is_due() {
-  return live.load(std::memory_order_relaxed) > limit.load(std::memory_order_relaxed) && !collecting;
+  return live.load(std::memory_order_relaxed) > limit.load(std::memory_order_relaxed) &&
+         !collecting;
 }
 
 void collect(lua_State* L) {

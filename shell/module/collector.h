@@ -1,5 +1,6 @@
-// Tensor memory is outside of Lua's heap, so its collector does not see it. It is charged here: when tensors have grown
-// by more than the larger of a floor, half of what survived the last collection, and Lua's own heap, a collection runs.
+// Tensor memory is outside of Lua's heap, so its collector does not see it. It is charged here:
+// when tensors have grown by more than the larger of a floor, half of what survived the last
+// collection, and Lua's own heap, a collection runs.
 #pragma once
 #include <lua.hpp>
 

@@ -13,7 +13,7 @@ namespace crescent::lua {
 namespace {
 
 constexpr int kDeepest = 64;
-const char dict_key = 0;             // metatable of empty dicts, so that they do not come back as lists
+const char dict_key = 0;  // metatable of empty dicts, so that they do not come back as lists
 
 bool is_marked_dict(lua_State* L, int index) { return has_metatable(L, index, &dict_key); }
 
@@ -34,7 +34,8 @@ int64_t list_length(lua_State* L, int index) {
   int64_t count = 0;
   const auto length = static_cast<int64_t>(lua_rawlen(L, index));
   for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
-    const bool inside = lua_isinteger(L, -2) && lua_tointeger(L, -2) >= 1 && lua_tointeger(L, -2) <= length;
+    const bool inside =
+        lua_isinteger(L, -2) && lua_tointeger(L, -2) >= 1 && lua_tointeger(L, -2) <= length;
     if (!inside) return lua_pop(L, 2), -1;
     ++count;
   }
@@ -56,16 +57,19 @@ Dict dict_at(lua_State* L, int index, int depth) {
   std::vector<DictEntry> entries;
   for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
     const int type = lua_type(L, -2);
-    if (type != LUA_TSTRING && type != LUA_TNUMBER) fail("expected a name or a number as key, got ", describe(L, -2));
+    if (type != LUA_TSTRING && type != LUA_TNUMBER)
+      fail("expected a name or a number as key, got ", describe(L, -2));
     entries.push_back({text_of(L, -2), value_at(L, lua_gettop(L), depth + 1)});
   }
-  std::sort(entries.begin(), entries.end(), [](const DictEntry& a, const DictEntry& b) { return a.key < b.key; });
+  std::sort(entries.begin(), entries.end(),
+            [](const DictEntry& a, const DictEntry& b) { return a.key < b.key; });
   return Dict::from(std::move(entries));
 }
 
 Value table_at(lua_State* L, int index, int depth) {
   if (auto info = class_of_table(L, index)) return info->name;
-  if (is_class(L, index)) fail("expected an object or a class, got a base class: derive one with subclass(name)");
+  if (is_class(L, index))
+    fail("expected an object or a class, got a base class: derive one with subclass(name)");
   if (depth > kDeepest) fail("a table contains itself or is nested more than ", kDeepest, " deep");
   reserve(L, 8);
   if (is_marked_dict(L, index)) return dict_at(L, index, depth);
@@ -74,8 +78,10 @@ Value table_at(lua_State* L, int index, int depth) {
 }
 
 Value userdata_at(lua_State* L, int index) {
-  if (auto* tensor = to_handle<Tensor>(L, index)) return Value(std::make_shared<BoxedTensor>(*tensor));
-  if (auto* variable = to_handle<Variable>(L, index)) return Value(std::make_shared<BoxedTensor>(variable->value()));
+  if (auto* tensor = to_handle<Tensor>(L, index))
+    return Value(std::make_shared<BoxedTensor>(*tensor));
+  if (auto* variable = to_handle<Variable>(L, index))
+    return Value(std::make_shared<BoxedTensor>(variable->value()));
   if (auto* symbol = to_handle<Symbol>(L, index))
     return Value(std::make_shared<BoxedSymbol>(*symbol));
   if (auto* info = to_handle<ClassPtr>(L, index)) return (*info)->name;
@@ -87,19 +93,27 @@ Value value_at(lua_State* L, int index, int depth) {
   switch (lua_type(L, index)) {
     case LUA_TNONE:
     case LUA_TNIL:
-    case LUA_TLIGHTUSERDATA: return {};
-    case LUA_TBOOLEAN: return static_cast<bool>(lua_toboolean(L, index));
+    case LUA_TLIGHTUSERDATA:
+      return {};
+    case LUA_TBOOLEAN:
+      return static_cast<bool>(lua_toboolean(L, index));
     case LUA_TNUMBER:
-      return lua_isinteger(L, index) ? Value(static_cast<int64_t>(lua_tointeger(L, index))) : Value(lua_tonumber(L, index));
-    case LUA_TSTRING: return text_of(L, index);
-    case LUA_TTABLE: return table_at(L, lua_absindex(L, index), depth);
-    case LUA_TFUNCTION: return Value(std::make_shared<LuaFunction>(Ref(L, index)));
-    case LUA_TUSERDATA: return userdata_at(L, index);
-    default: fail("expected a value, got ", describe(L, index));
+      return lua_isinteger(L, index) ? Value(static_cast<int64_t>(lua_tointeger(L, index)))
+                                     : Value(lua_tonumber(L, index));
+    case LUA_TSTRING:
+      return text_of(L, index);
+    case LUA_TTABLE:
+      return table_at(L, lua_absindex(L, index), depth);
+    case LUA_TFUNCTION:
+      return Value(std::make_shared<LuaFunction>(Ref(L, index)));
+    case LUA_TUSERDATA:
+      return userdata_at(L, index);
+    default:
+      fail("expected a value, got ", describe(L, index));
   }
 }
 
-// ---- numbers in nested tables --------------------------------------------------------------------------------
+// ---- numbers in nested tables
 
 /// Collects the elements of nested tables and their common shape.
 class Elements {
@@ -113,7 +127,9 @@ class Elements {
   Tensor tensor(std::optional<DType> dtype) const {
     const Shape shape(dims_);
     const Tensor exact = Tensor::from(values_, shape);
-    if (!dtype) return all_boolean_ && !values_.empty() ? ops::cast(exact, DType::boolean) : ops::cast(exact, DType::float32);
+    if (!dtype)
+      return all_boolean_ && !values_.empty() ? ops::cast(exact, DType::boolean)
+                                              : ops::cast(exact, DType::float32);
     if (*dtype == DType::int64) return Tensor::from(integers_, shape);
     return ops::cast(exact, *dtype);
   }
@@ -124,7 +140,8 @@ class Elements {
     lua_pushvalue(L_, index);
     int pushed = 1;
     while (is_plain_table(L_, -1)) {
-      if (dims_.size() == Shape::kMaxRank) fail("expected tables nested at most ", Shape::kMaxRank, " deep");
+      if (dims_.size() == Shape::kMaxRank)
+        fail("expected tables nested at most ", Shape::kMaxRank, " deep");
       dims_.push_back(static_cast<int64_t>(lua_rawlen(L_, -1)));
       lua_rawgeti(L_, -1, 1);
       ++pushed;
@@ -134,9 +151,11 @@ class Elements {
   void collect(int index, size_t axis) {
     if (axis == dims_.size()) return element(index);
     if (!is_plain_table(L_, index))
-      fail("expected a table of ", dims_[axis], " at depth ", axis + 1, ", got ", describe(L_, index));
+      fail("expected a table of ", dims_[axis], " at depth ", axis + 1, ", got ",
+           describe(L_, index));
     const auto length = static_cast<int64_t>(lua_rawlen(L_, index));
-    if (length != dims_[axis]) fail("rows differ in length: expected ", dims_[axis], ", got ", length);
+    if (length != dims_[axis])
+      fail("rows differ in length: expected ", dims_[axis], ", got ", length);
     for (int64_t i = 1; i <= length; ++i) {
       lua_rawgeti(L_, index, i);
       collect(lua_gettop(L_), axis + 1);
@@ -154,7 +173,9 @@ class Elements {
     }
     const double value = values_.back();
     const bool fits = std::abs(value) < 9.2e18;
-    integers_.push_back(lua_isinteger(L_, index) ? lua_tointeger(L_, index) : fits ? static_cast<int64_t>(value) : 0);
+    integers_.push_back(lua_isinteger(L_, index) ? lua_tointeger(L_, index)
+                        : fits                   ? static_cast<int64_t>(value)
+                                                 : 0);
   }
 
   lua_State* L_;
@@ -191,7 +212,8 @@ void push_list(lua_State* L, const List& list) {
   }
 }
 
-/// Nulls are absent; without any entry the table is marked, so that it does not come back as a list.
+/// Nulls are absent; without any entry the table is marked, so that it does not come back as a
+/// list.
 void push_dict(lua_State* L, const Dict& dict) {
   lua_newtable(L);
   bool empty = true;
@@ -207,20 +229,29 @@ void push_dict(lua_State* L, const Dict& dict) {
 
 }  // namespace
 
-bool is_plain_table(lua_State* L, int index) { return lua_type(L, index) == LUA_TTABLE && !is_class(L, index); }
+bool is_plain_table(lua_State* L, int index) {
+  return lua_type(L, index) == LUA_TTABLE && !is_class(L, index);
+}
 
 Value to_value(lua_State* L, int index) { return value_at(L, index, 0); }
 
 void push_value(lua_State* L, const Value& value) {
   reserve(L, 4);
   switch (value.kind()) {
-    case Value::Kind::null: return lua_pushnil(L);
-    case Value::Kind::boolean: return lua_pushboolean(L, value.as_bool());
-    case Value::Kind::integer: return lua_pushinteger(L, value.as_int());
-    case Value::Kind::real: return lua_pushnumber(L, value.as_float());
-    case Value::Kind::string: return push_string(L, value.as_string());
-    case Value::Kind::list: return push_list(L, value.as_list());
-    case Value::Kind::dict: return push_dict(L, value.as_dict());
+    case Value::Kind::null:
+      return lua_pushnil(L);
+    case Value::Kind::boolean:
+      return lua_pushboolean(L, value.as_bool());
+    case Value::Kind::integer:
+      return lua_pushinteger(L, value.as_int());
+    case Value::Kind::real:
+      return lua_pushnumber(L, value.as_float());
+    case Value::Kind::string:
+      return push_string(L, value.as_string());
+    case Value::Kind::list:
+      return push_list(L, value.as_list());
+    case Value::Kind::dict:
+      return push_dict(L, value.as_dict());
     case Value::Kind::object:
       if (auto boxed = value.object_as<BoxedTensor>()) return push_handle(L, boxed->tensor);
       if (auto boxed = value.object_as<BoxedSymbol>()) return push_handle(L, boxed->symbol);
@@ -239,7 +270,9 @@ Dict to_dict(lua_State* L, int index) {
   return dict_at(L, lua_absindex(L, index), 0);
 }
 
-bool is_tensor_like(lua_State* L, int index) { return to_handle<Tensor>(L, index) || to_handle<Variable>(L, index); }
+bool is_tensor_like(lua_State* L, int index) {
+  return to_handle<Tensor>(L, index) || to_handle<Variable>(L, index);
+}
 
 Tensor to_tensor(lua_State* L, int index, std::optional<DType> dtype) {
   index = lua_absindex(L, index);
@@ -248,16 +281,20 @@ Tensor to_tensor(lua_State* L, int index, std::optional<DType> dtype) {
   if (auto* variable = to_handle<Variable>(L, index)) return converted(variable->value());
   if (lua_type(L, index) == LUA_TNUMBER) {
     const bool small = lua_isinteger(L, index) && std::in_range<int32_t>(lua_tointeger(L, index));
-    return Tensor::scalar(lua_tonumber(L, index), dtype.value_or(small ? DType::int32 : DType::float32));
+    return Tensor::scalar(lua_tonumber(L, index),
+                          dtype.value_or(small ? DType::int32 : DType::float32));
   }
-  if (lua_isboolean(L, index)) return Tensor::scalar(lua_toboolean(L, index), dtype.value_or(DType::boolean));
+  if (lua_isboolean(L, index))
+    return Tensor::scalar(lua_toboolean(L, index), dtype.value_or(DType::boolean));
   if (is_plain_table(L, index)) {
     Elements elements(L);
     elements.read(index);
     return elements.tensor(dtype);
   }
   if (to_handle<Symbol>(L, index))
-    fail("expected a tensor, got a symbol, which has no values: use layers (Lambda, Add, ...) to build models");
+    fail(
+        "expected a tensor, got a symbol, which has no values: use layers (Lambda, Add, ...) to "
+        "build models");
   fail_expected(L, index, "a tensor");
 }
 
@@ -321,7 +358,9 @@ Shape to_new_shape(lua_State* L, int index) {
   return shape;
 }
 
-void push_string(lua_State* L, std::string_view text) { lua_pushlstring(L, text.data(), text.size()); }
+void push_string(lua_State* L, std::string_view text) {
+  lua_pushlstring(L, text.data(), text.size());
+}
 
 void push_shape(lua_State* L, const Shape& shape) {
   lua_createtable(L, shape.rank(), 0);
@@ -335,12 +374,18 @@ void push_numbers(lua_State* L, const Tensor& tensor) {
   reserve(L, Shape::kMaxRank + 2);
   const Shape& shape = tensor.shape();
   switch (tensor.dtype()) {
-    case DType::float32: return push_elements(L, tensor.data<float>(), shape, 0);
-    case DType::float64: return push_elements(L, tensor.data<double>(), shape, 0);
-    case DType::int32: return push_elements(L, tensor.data<int32_t>(), shape, 0);
-    case DType::int64: return push_elements(L, tensor.data<int64_t>(), shape, 0);
-    case DType::uint8: return push_elements(L, tensor.data<uint8_t>(), shape, 0);
-    case DType::boolean: return push_elements(L, tensor.data<bool>(), shape, 0);
+    case DType::float32:
+      return push_elements(L, tensor.data<float>(), shape, 0);
+    case DType::float64:
+      return push_elements(L, tensor.data<double>(), shape, 0);
+    case DType::int32:
+      return push_elements(L, tensor.data<int32_t>(), shape, 0);
+    case DType::int64:
+      return push_elements(L, tensor.data<int64_t>(), shape, 0);
+    case DType::uint8:
+      return push_elements(L, tensor.data<uint8_t>(), shape, 0);
+    case DType::boolean:
+      return push_elements(L, tensor.data<bool>(), shape, 0);
     case DType::bfloat16:
     case DType::float16: {
       const std::vector<double> values = tensor.to_vector();

@@ -1,5 +1,5 @@
-// Lua values <-> Value, tensors, lists. Tables with positions 1..n are lists, tables with names are dicts, integers stay
-// integers; cr.null (a light userdata) is a null inside a list.
+// Lua values <-> Value, tensors, lists. Tables with positions 1..n are lists, tables with names are
+// dicts, integers stay integers; cr.null (a light userdata) is a null inside a list.
 #pragma once
 #include <lua.hpp>
 
@@ -25,10 +25,11 @@ void push_value(lua_State* L, const Value& value);
 /// A table with names as a Dict; an empty table is an empty one, nil too.
 Dict to_dict(lua_State* L, int index);
 
-/// A tensor, a variable, a number, a boolean or nested tables of them. Fractions and integers alike become float32 unless
-/// `dtype` says otherwise; a number alone stays an integer (int32) when it is one.
+/// A tensor, a variable, a number, a boolean or nested tables of them. Fractions and integers alike
+/// become float32 unless `dtype` says otherwise; a number alone stays an integer (int32) when it is
+/// one.
 Tensor to_tensor(lua_State* L, int index, std::optional<DType> dtype = {});
-bool is_tensor_like(lua_State* L, int index);            ///< a tensor or a variable
+bool is_tensor_like(lua_State* L, int index);  ///< a tensor or a variable
 /// One tensor or a table of them.
 Tensors to_tensors(lua_State* L, int index);
 /// A number or a table of numbers.

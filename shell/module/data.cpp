@@ -9,8 +9,10 @@ namespace crescent::lua {
 namespace {
 
 /// The values, and {columns = names, classes = texts by column}.
-std::tuple<Tensor, Dict> read_table(const std::string& path, const std::string& separator, std::optional<bool> header) {
-  if (separator.size() != 1) fail("read_csv: expected one character as separator, got '", separator, "'");
+std::tuple<Tensor, Dict> read_table(const std::string& path, const std::string& separator,
+                                    std::optional<bool> header) {
+  if (separator.size() != 1)
+    fail("read_csv: expected one character as separator, got '", separator, "'");
   CsvOptions options;
   options.separator = separator[0];
   options.header = header;
@@ -29,7 +31,8 @@ void write_hdf5(const std::string& path, Any arrays) {
     if (lua_type(L, -2) != LUA_TSTRING) fail_expected(L, -2, "the name of an array");
     named.emplace_back(text_of(L, -2), to_tensor(L, -1));
   }
-  std::sort(named.begin(), named.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::sort(named.begin(), named.end(),
+            [](const auto& a, const auto& b) { return a.first < b.first; });
   write_arrays(path, named);
 }
 
@@ -49,14 +52,18 @@ const std::vector<CallablePtr>& data_functions() {
   static const std::vector<CallablePtr> functions = [] {
     std::vector<CallablePtr> all;
     auto add = [&](CallablePtr f) { all.push_back(std::move(f)); };
-    add(bound("read_csv", &read_table, {"path", "separator=,", "header=nil"},
-              "Rows as a tensor; second result: names of columns, and the texts behind class numbers."));
+    add(bound(
+        "read_csv", &read_table, {"path", "separator=,", "header=nil"},
+        "Rows as a tensor; second result: names of columns, and the texts behind class numbers."));
     add(bound("read_idx", &read_idx, {"path"}, "MNIST's format, gzipped too."));
     add(bound("read_npy", &read_npy, {"path"}, "An array of NumPy."));
     add(bound("write_npy", &write_npy, {"path", "tensor"}));
-    add(bound("read_hdf5", &read_hdf5, {"path", "dataset=nil"}, "One data set by its place in the file."));
+    add(bound("read_hdf5", &read_hdf5, {"path", "dataset=nil"},
+              "One data set by its place in the file."));
     add(bound("write_hdf5", &write_hdf5, {"path", "arrays"}, "Tensors by name."));
-    constexpr const char* kStays = "Stays in the file: fit, evaluate and predict read it as they go, clone() of it or of a slice loads it.";
+    constexpr const char* kStays =
+        "Stays in the file: fit, evaluate and predict read it as they go, clone() of it or of a "
+        "slice loads it.";
     add(bound("open_idx", &open_idx, {"path"}, kStays));
     add(bound("open_npy", &open_npy, {"path"}, kStays));
     add(bound("open_hdf5", &open_hdf5, {"path", "dataset=nil"}, kStays));

@@ -15,7 +15,8 @@ class Tape final : public Object {
   GradientTape tape;
 };
 
-/// Gradients by position; false where the target does not depend on the source, so that the table has no holes.
+/// Gradients by position; false where the target does not depend on the source, so that the table
+/// has no holes.
 void push_gradients(lua_State* L, const Tensors& gradients) {
   lua_createtable(L, static_cast<int>(gradients.size()), 0);
   lua_Integer i = 0;
@@ -35,16 +36,24 @@ OnStack gradient(Tape& tape, const Tensor& target, Any sources, const Tensor& up
   const auto count = table ? static_cast<lua_Integer>(lua_rawlen(L, index)) : 1;
   for (lua_Integer i = 1; i <= count; ++i) {
     table ? static_cast<void>(lua_rawgeti(L, index, i)) : lua_pushvalue(L, index);
-    if (auto* variable = to_handle<Variable>(L, -1)) variables.push_back(*variable);
-    else tensors.push_back(to_tensor(L, -1));
+    if (auto* variable = to_handle<Variable>(L, -1))
+      variables.push_back(*variable);
+    else
+      tensors.push_back(to_tensor(L, -1));
     lua_pop(L, 1);
   }
-  if (!variables.empty() && !tensors.empty()) fail("gradient: expected variables or watched tensors, got both");
-  const Tensors result = variables.empty() ? tape.tape.gradient(target, std::span<const Tensor>(tensors), upstream)
-                                           : tape.tape.gradient(target, std::span<const Variable>(variables), upstream);
-  if (table) push_gradients(L, result);
-  else if (result.at(0)) push(L, result[0]);
-  else lua_pushboolean(L, false);
+  if (!variables.empty() && !tensors.empty())
+    fail("gradient: expected variables or watched tensors, got both");
+  const Tensors result =
+      variables.empty()
+          ? tape.tape.gradient(target, std::span<const Tensor>(tensors), upstream)
+          : tape.tape.gradient(target, std::span<const Variable>(variables), upstream);
+  if (table)
+    push_gradients(L, result);
+  else if (result.at(0))
+    push(L, result[0]);
+  else
+    lua_pushboolean(L, false);
   return {};
 }
 
@@ -68,9 +77,10 @@ std::shared_ptr<Tape> record(Any function, const Tensors& watched) {
   return tape;
 }
 
-// ---- compiled functions ----------------------------------------------------------------------------------------------
+// ---- compiled functions
 
-/// The arguments of a call: tensors taken out, everything else described by text, so that calls alike share a program.
+/// The arguments of a call: tensors taken out, everything else described by text, so that calls
+/// alike share a program.
 struct Arguments {
   Tensors tensors;
   std::string pattern;
@@ -95,8 +105,12 @@ void collect(lua_State* L, int index, Arguments& arguments, int depth) {
       case LUA_TNIL:
       case LUA_TBOOLEAN:
       case LUA_TNUMBER:
-      case LUA_TSTRING: arguments.pattern += "(" + describe(L, index) + ")"; break;
-      default: fail("compiled: expected tensors, tables of tensors or plain values, got ", describe(L, index));
+      case LUA_TSTRING:
+        arguments.pattern += "(" + describe(L, index) + ")";
+        break;
+      default:
+        fail("compiled: expected tensors, tables of tensors or plain values, got ",
+             describe(L, index));
     }
   }
 }
@@ -136,7 +150,7 @@ class Compiled final : public Object {
   struct Entry {
     std::string arguments;
     Function function;
-    std::string pattern;                        ///< of the results: T a tensor, {TT} a table, N nothing
+    std::string pattern;  ///< of the results: T a tensor, {TT} a table, N nothing
   };
 
   Entry& entry_for(const std::string& pattern) {
@@ -144,7 +158,8 @@ class Compiled final : public Object {
       if (entry->arguments == pattern) return *entry;
     auto& entry = *entries_.emplace_back(std::make_unique<Entry>());
     entry.arguments = pattern;
-    entry.function = Function([this, &entry](const Tensors& inputs) { return trace(entry, inputs); });
+    entry.function =
+        Function([this, &entry](const Tensors& inputs) { return trace(entry, inputs); });
     return entry;
   }
 
@@ -181,7 +196,8 @@ class Compiled final : public Object {
     while (place < pattern.size()) push_one(L, pattern, place, results, next);
     return lua_gettop(L) - bottom;
   }
-  static void push_one(lua_State* L, const std::string& pattern, size_t& place, const Tensors& results, size_t& next) {
+  static void push_one(lua_State* L, const std::string& pattern, size_t& place,
+                       const Tensors& results, size_t& next) {
     reserve(L, 4);
     const char c = pattern[place++];
     if (c == 'T') return push(L, results.at(next++));
@@ -211,18 +227,22 @@ std::shared_ptr<Compiled> compiled(Any function) {
 
 void add_gradient_types(ObjectTypes& types, const Type& object) {
   add_type<Tape>(types, "tape", &object)
-      .method("gradient", &gradient, {"target", "sources", "output_gradients=nil"},
-              "The derivative of the target with respect to each source; false where there is none.")
-      .method("watch", [](Tape& tape, const Tensor& tensor) { tape.tape.watch(tensor); }, {"tensor"},
-              "Also record what depends on this tensor; variables are watched by themselves.");
-  add_type<Compiled>(types, "compiled function", &object).meta("__call", raw("call", call_compiled));
+      .method(
+          "gradient", &gradient, {"target", "sources", "output_gradients=nil"},
+          "The derivative of the target with respect to each source; false where there is none.")
+      .method(
+          "watch", [](Tape& tape, const Tensor& tensor) { tape.tape.watch(tensor); }, {"tensor"},
+          "Also record what depends on this tensor; variables are watched by themselves.");
+  add_type<Compiled>(types, "compiled function", &object)
+      .meta("__call", raw("call", call_compiled));
 }
 
 const std::vector<CallablePtr>& gradient_functions() {
   static const std::vector<CallablePtr> functions = [] {
     std::vector<CallablePtr> all;
-    all.push_back(bound("GradientTape", &record, {"function", "watch=nil"},
-                        "Runs the function and records it; returns the tape, which is asked for gradients."));
+    all.push_back(
+        bound("GradientTape", &record, {"function", "watch=nil"},
+              "Runs the function and records it; returns the tape, which is asked for gradients."));
     all.push_back(bound("compiled", &compiled, {"function"},
                         "The same function of tensors, traced once per signature and compiled."));
     return all;

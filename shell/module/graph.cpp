@@ -34,8 +34,9 @@ std::vector<Shape> shapes_of(const std::vector<Symbol>& symbols) {
   return shapes;
 }
 
-Symbol make_input(std::optional<Shape> shape, std::optional<int64_t> batch_size, std::optional<std::string> name, DType dtype,
-                  std::optional<Shape> batch_shape, std::optional<Shape> batch_input_shape) {
+Symbol make_input(std::optional<Shape> shape, std::optional<int64_t> batch_size,
+                  std::optional<std::string> name, DType dtype, std::optional<Shape> batch_shape,
+                  std::optional<Shape> batch_input_shape) {
   InputOptions options;
   options.shape = shape;
   options.batch_shape = batch_shape ? batch_shape : batch_input_shape;
@@ -59,8 +60,9 @@ std::vector<std::pair<int, int64_t>> to_axes(lua_State* L, int index) {
   return axes;
 }
 
-InputSpec make_input_spec(std::optional<DType> dtype, std::optional<Shape> shape, std::optional<int> ndim,
-                          std::optional<int> max_ndim, std::optional<int> min_ndim, Any axes) {
+InputSpec make_input_spec(std::optional<DType> dtype, std::optional<Shape> shape,
+                          std::optional<int> ndim, std::optional<int> max_ndim,
+                          std::optional<int> min_ndim, Any axes) {
   InputSpec spec;
   spec.dtype = dtype;
   spec.shape = shape;
@@ -164,17 +166,21 @@ const std::vector<CallablePtr>& graph_functions() {
   static const std::vector<CallablePtr> functions = [] {
     std::vector<CallablePtr> all;
     all.push_back(bound("Input", &make_input,
-                        {"shape=nil", "batch_size=nil", "name=nil", "dtype=float32", "batch_shape=nil", "batch_input_shape=nil"},
+                        {"shape=nil", "batch_size=nil", "name=nil", "dtype=float32",
+                         "batch_shape=nil", "batch_input_shape=nil"},
                         "The entry of a model: a symbol of this shape (without the batch axis)."));
-    all.push_back(bound("InputSpec", &make_input_spec, {"dtype=nil", "shape=nil", "ndim=nil", "max_ndim=nil", "min_ndim=nil", "axes=nil"},
-                        "What a layer accepts as one input."));
+    all.push_back(
+        bound("InputSpec", &make_input_spec,
+              {"dtype=nil", "shape=nil", "ndim=nil", "max_ndim=nil", "min_ndim=nil", "axes=nil"},
+              "What a layer accepts as one input."));
     return all;
   }();
   return functions;
 }
 
 std::vector<InputSpec> to_input_specs(lua_State* L, int index) {
-  return lua_isnil(L, index) ? std::vector<InputSpec>{} : Read<std::vector<InputSpec>>::from(L, index);
+  return lua_isnil(L, index) ? std::vector<InputSpec>{}
+                             : Read<std::vector<InputSpec>>::from(L, index);
 }
 
 }  // namespace crescent::lua

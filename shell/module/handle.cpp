@@ -8,7 +8,7 @@
 namespace crescent::lua {
 namespace {
 
-const char handles_key = 0;          // weak table: address of the object -> its userdata
+const char handles_key = 0;  // weak table: address of the object -> its userdata
 
 }  // namespace
 
@@ -67,8 +67,10 @@ void push_object(lua_State* L, const ObjectPtr& object) {
 }
 
 std::string describe_handle(lua_State* L, int index) {
-  if (auto* tensor = to_handle<Tensor>(L, index)) return *tensor ? concat("a tensor ", tensor->shape()) : "an empty tensor";
-  if (auto* variable = to_handle<Variable>(L, index)) return concat("variable '", variable->name(), "'");
+  if (auto* tensor = to_handle<Tensor>(L, index))
+    return *tensor ? concat("a tensor ", tensor->shape()) : "an empty tensor";
+  if (auto* variable = to_handle<Variable>(L, index))
+    return concat("variable '", variable->name(), "'");
   if (auto* symbol = to_handle<Symbol>(L, index)) return to_text(*symbol);
   if (auto* info = to_handle<ClassPtr>(L, index)) return concat("the class ", (*info)->name);
   if (Object* object = to_object(L, index)) return concat("<", object->class_name(), ">");

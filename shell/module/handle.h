@@ -1,5 +1,6 @@
-// Handles: C++ values as Lua userdata. Values (Tensor, Variable, Symbol, Node, InputSpec, class) get a userdata each time;
-// an Object has one userdata for as long as Lua holds it, so the same object is the same value in Lua.
+// Handles: C++ values as Lua userdata. Values (Tensor, Variable, Symbol, Node, InputSpec, class)
+// get a userdata each time; an Object has one userdata for as long as Lua holds it, so the same
+// object is the same value in Lua.
 #pragma once
 #include <lua.hpp>
 #include <new>
@@ -18,15 +19,23 @@ using ClassPtr = std::shared_ptr<const ClassInfo>;
 /// What a kind of handle is in messages, and (by its address) the key of its metatable.
 template <class T>
 extern const char* const kHandleText;
-template <> inline constexpr const char* const kHandleText<Tensor> = "a tensor";
-template <> inline constexpr const char* const kHandleText<Variable> = "a variable";
-template <> inline constexpr const char* const kHandleText<Symbol> = "a symbol";
-template <> inline constexpr const char* const kHandleText<NodePtr> = "a node";
-template <> inline constexpr const char* const kHandleText<InputSpec> = "an InputSpec";
-template <> inline constexpr const char* const kHandleText<ClassPtr> = "a class";
+template <>
+inline constexpr const char* const kHandleText<Tensor> = "a tensor";
+template <>
+inline constexpr const char* const kHandleText<Variable> = "a variable";
+template <>
+inline constexpr const char* const kHandleText<Symbol> = "a symbol";
+template <>
+inline constexpr const char* const kHandleText<NodePtr> = "a node";
+template <>
+inline constexpr const char* const kHandleText<InputSpec> = "an InputSpec";
+template <>
+inline constexpr const char* const kHandleText<ClassPtr> = "a class";
 
 template <class T>
-const void* handle_key() { return &kHandleText<T>; }
+const void* handle_key() {
+  return &kHandleText<T>;
+}
 
 /// True when the userdata at `index` has the metatable stored under `key`.
 inline bool has_metatable(lua_State* L, int index, const void* key) {
@@ -41,8 +50,9 @@ inline bool has_metatable(lua_State* L, int index, const void* key) {
 template <class T>
 T* to_handle(lua_State* L, int index) {
   void* memory = lua_touserdata(L, index);
-  return memory && lua_type(L, index) == LUA_TUSERDATA && has_metatable(L, index, handle_key<T>()) ? static_cast<T*>(memory)
-                                                                                                  : nullptr;
+  return memory && lua_type(L, index) == LUA_TUSERDATA && has_metatable(L, index, handle_key<T>())
+             ? static_cast<T*>(memory)
+             : nullptr;
 }
 
 template <class T>

@@ -195,7 +195,8 @@ Dict Instance::configuration(Dict base) const {
 }
 
 void set_attribute(lua_State* L) {
-  if (lua_isnil(L, 2) || (lua_type(L, 2) == LUA_TNUMBER && lua_tonumber(L, 2) != lua_tonumber(L, 2)))
+  if (lua_isnil(L, 2) ||
+      (lua_type(L, 2) == LUA_TNUMBER && lua_tonumber(L, 2) != lua_tonumber(L, 2)))
     fail("an attribute needs a name, got ", describe(L, 2));
   lua_getiuservalue(L, 1, kAttributes);
   const int attributes = lua_gettop(L);

@@ -42,10 +42,11 @@ class Instance {
   void track_attributes();
   /// Options become attributes, init runs.
   void start();
-  /// Attributes and options as a configuration on top of `base`: the class' own get_config when it has one.
+  /// Attributes and options as a configuration on top of `base`: the class' own get_config when it
+  /// has one.
   Dict configuration(Dict base) const;
 
-  Value option(const std::string& name) const;               ///< a declared option: the attribute now
+  Value option(const std::string& name) const;  ///< a declared option: the attribute now
   void set_option(const std::string& name, const Value& value) { declared_.set(name, value); }
   void push_class(lua_State* L) const { class_.push(L); }
 
@@ -63,7 +64,8 @@ class Instance {
   Dict declared_;
 };
 
-/// Attribute assignment on an instance: self, name, value from 1 on the stack. Layers and variables are tracked.
+/// Attribute assignment on an instance: self, name, value from 1 on the stack. Layers and variables
+/// are tracked.
 void set_attribute(lua_State* L);
 
 }  // namespace crescent::lua

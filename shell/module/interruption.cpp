@@ -67,8 +67,6 @@ void Interruptible::answer() {
   if (outermost_ && caught == SIGINT && std::exchange(answerable, false)) caught = 0;
 }
 
-void begin_command() {
-  answerable = true;
-}
+void begin_command() { answerable = true; }
 
 }  // namespace crescent::lua

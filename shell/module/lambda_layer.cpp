@@ -9,10 +9,15 @@ namespace {
 class Lambda final : public Layer {
  public:
   static void describe(Schema<Lambda>& s) {
-    s.doc("Applies a function to its input. The function is not stored in files: a file names it by the name of the layer, "
-          "and load_model takes it in custom_objects.")
-        .field("function", &Lambda::function_, "A function of a tensor (or of a table of them), or a known activation's name.").required()
-        .field("output_shape", &Lambda::output_shape_, "Found by running the function; accepted as Keras writes it.")
+    s.doc(
+         "Applies a function to its input. The function is not stored in files: a file names it by "
+         "the name of the layer, "
+         "and load_model takes it in custom_objects.")
+        .field("function", &Lambda::function_,
+               "A function of a tensor (or of a table of them), or a known activation's name.")
+        .required()
+        .field("output_shape", &Lambda::output_shape_,
+               "Found by running the function; accepted as Keras writes it.")
         .field("arguments", &Lambda::arguments_, "Handed to the function as second argument.");
   }
   void configured() override {

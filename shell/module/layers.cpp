@@ -57,18 +57,22 @@ std::vector<Shape> to_shapes(lua_State* L, int index) {
   lua_rawgeti(L, index, 1);
   const bool several = lua_istable(L, -1);
   lua_pop(L, 1);
-  return several ? Read<std::vector<Shape>>::from(L, index) : std::vector<Shape>{to_shape(L, index)};
+  return several ? Read<std::vector<Shape>>::from(L, index)
+                 : std::vector<Shape>{to_shape(L, index)};
 }
 
-Variable add_weight(Layer& layer, std::optional<std::string> name, std::optional<Shape> shape, Value initializer,
-                    std::optional<DType> dtype, Value regularizer, bool trainable, Value constraint) {
+Variable add_weight(Layer& layer, std::optional<std::string> name, std::optional<Shape> shape,
+                    Value initializer, std::optional<DType> dtype, Value regularizer,
+                    bool trainable, Value constraint) {
   WeightOptions options;
   options.dtype = dtype;
   options.trainable = trainable;
   options.regularizer = get<Regularizer>(adapted(regularizer, "regularizer"));
   options.constraint = get<Constraint>(adapted(constraint, "constraint"));
-  const crescent::Ref<Initializer> chosen = initializer.is_null() ? crescent::Ref<Initializer>("glorot_uniform")
-                                                         : crescent::Ref<Initializer>(get<Initializer>(adapted(initializer, "initializer")));
+  const crescent::Ref<Initializer> chosen =
+      initializer.is_null()
+          ? crescent::Ref<Initializer>("glorot_uniform")
+          : crescent::Ref<Initializer>(get<Initializer>(adapted(initializer, "initializer")));
   return layer.add_weight(name.value_or("weight"), shape.value_or(Shape{}), chosen, options);
 }
 
@@ -103,20 +107,39 @@ void add_graph(Type& type) {
       .property("output_shape", [](Layer& l) { return OneOrMore<Shape>{l.output_shape()}; })
       .property("input_mask", &Layer::input_mask)
       .property("output_mask", &Layer::output_mask);
-  type.method("get_input_at", [](Layer& l, int64_t node) { return OneOrMore<Symbol>{l.get_input_at(node_place(node))}; }, {"node_index"})
-      .method("get_output_at", [](Layer& l, int64_t node) { return OneOrMore<Symbol>{l.get_output_at(node_place(node))}; }, {"node_index"})
+  type.method("get_input_at",
+              [](Layer& l, int64_t node) {
+                return OneOrMore<Symbol>{l.get_input_at(node_place(node))};
+              },
+              {"node_index"})
+      .method("get_output_at",
+              [](Layer& l, int64_t node) {
+                return OneOrMore<Symbol>{l.get_output_at(node_place(node))};
+              },
+              {"node_index"})
       .method("get_input_shape_at",
-              [](Layer& l, int64_t node) { return OneOrMore<Shape>{l.get_input_shape_at(node_place(node))}; }, {"node_index"})
+              [](Layer& l, int64_t node) {
+                return OneOrMore<Shape>{l.get_input_shape_at(node_place(node))};
+              },
+              {"node_index"})
       .method("get_output_shape_at",
-              [](Layer& l, int64_t node) { return OneOrMore<Shape>{l.get_output_shape_at(node_place(node))}; }, {"node_index"})
-      .method("compute_output_shape", &compute_output_shape, {"input_shape"}, "Found by running the layer without values.");
+              [](Layer& l, int64_t node) {
+                return OneOrMore<Shape>{l.get_output_shape_at(node_place(node))};
+              },
+              {"node_index"})
+      .method("compute_output_shape", &compute_output_shape, {"input_shape"},
+              "Found by running the layer without values.");
 }
 
 void add_state(Type& type) {
-  type.property("name", [](Layer& l) { return l.name(); }, &Layer::set_name)
-      .property("trainable", [](Layer& l) { return l.trainable(); }, &Layer::set_trainable)
+  type.property(
+          "name", [](Layer& l) { return l.name(); }, &Layer::set_name)
+      .property(
+          "trainable", [](Layer& l) { return l.trainable(); }, &Layer::set_trainable)
       .property("built", &Layer::built, &set_built)
-      .property("supports_masking", [](Layer& l) { return l.supports_masking(); }, &Layer::set_supports_masking)
+      .property(
+          "supports_masking", [](Layer& l) { return l.supports_masking(); },
+          &Layer::set_supports_masking)
       .property("stateful", [](Layer& l) { return l.stateful(); })
       .property("dtype", &Layer::variable_dtype)
       .property("variable_dtype", &Layer::variable_dtype)
@@ -131,27 +154,33 @@ void add_state(Type& type) {
       .property("losses", &Layer::losses)
       .property("metrics", [](Layer& l) { return l.metrics(); })
       .property("sublayers", [](Layer& l) { return l.sublayers(); })
-      .property("input_spec", [](Layer& l) { return OneOrMore<InputSpec>{l.input_specs()}; },
-                [](Layer& l, Any spec) { l.set_input_specs(to_input_specs(current(), spec.index)); })
-      .setter("activity_regularizer",
-              [](Layer& l, Value r) { l.set_activity_regularizer(get<Regularizer>(adapted(r, "regularizer"))); });
+      .property(
+          "input_spec", [](Layer& l) { return OneOrMore<InputSpec>{l.input_specs()}; },
+          [](Layer& l, Any spec) { l.set_input_specs(to_input_specs(current(), spec.index)); })
+      .setter("activity_regularizer", [](Layer& l, Value r) {
+        l.set_activity_regularizer(get<Regularizer>(adapted(r, "regularizer")));
+      });
 }
 
 void add_methods(Type& type) {
   type.method("get_weights", &Layer::get_weights, {}, "Copies of the weights' values.")
-      .method("set_weights", [](Layer& l, const Tensors& values) { l.set_weights(values); }, {"weights"})
+      .method("set_weights", [](Layer& l, const Tensors& values) { l.set_weights(values); },
+              {"weights"})
       .method("count_params", &Layer::count_params, {}, "How many numbers the weights have.")
       .method("build", &build, {"input_shape"}, "Makes the weights without data.")
       .method("reset_states", [](Layer& l) { l.reset_states(); })
       .method("get_losses_for", &Layer::get_losses_for, {"inputs=nil"})
       .method("add_weight", &add_weight,
-              {"name=nil", "shape=nil", "initializer=nil", "dtype=nil", "regularizer=nil", "trainable=true", "constraint=nil"},
+              {"name=nil", "shape=nil", "initializer=nil", "dtype=nil", "regularizer=nil",
+               "trainable=true", "constraint=nil"},
               "A variable that belongs to the layer; call it in build.")
-      .method("add_loss", &Layer::add_loss, {"loss"}, "Adds a scalar to what training minimises; call it in call.")
+      .method("add_loss", &Layer::add_loss, {"loss"},
+              "Adds a scalar to what training minimises; call it in call.")
       .method("add_update", &Layer::add_update, {"variable", "value"})
       .method("add_metric", &add_metric, {"value", "name=nil"})
       .method("track", [](Layer& l, const LayerPtr& sublayer) { l.track(sublayer); }, {"layer"})
-      .method("untrack", [](Layer& l, const LayerPtr& sublayer) { l.untrack(sublayer); }, {"layer"});
+      .method("untrack", [](Layer& l, const LayerPtr& sublayer) { l.untrack(sublayer); },
+              {"layer"});
 }
 
 }  // namespace

@@ -11,20 +11,24 @@
 namespace crescent::lua {
 namespace {
 
-const char class_key = 0;            // in a class table: its ClassPtr (user classes)
-const char base_key = 0;             // in a class table: its Base
-const char marker_key = 0;           // in the metatable of a class table
-const char bases_key = 0;            // registry: name -> table of a base
+const char class_key = 0;   // in a class table: its ClassPtr (user classes)
+const char base_key = 0;    // in a class table: its Base
+const char marker_key = 0;  // in the metatable of a class table
+const char bases_key = 0;   // registry: name -> table of a base
 
-// ---- options that a class declares ----------------------------------------------------------------------------
+// ---- options that a class declares
 
 /// Reads and writes an option of a Lua class in the attributes of an instance.
 template <class T>
 class AttributeAccess final : public FieldAccess {
  public:
   explicit AttributeAccess(std::string name) : name_(std::move(name)) {}
-  Value get(const void* object) const override { return static_cast<const T*>(object)->option(name_); }
-  void set(void* object, const Value& value) const override { static_cast<T*>(object)->set_option(name_, value); }
+  Value get(const void* object) const override {
+    return static_cast<const T*>(object)->option(name_);
+  }
+  void set(void* object, const Value& value) const override {
+    static_cast<T*>(object)->set_option(name_, value);
+  }
 
  private:
   std::string name_;
@@ -45,7 +49,7 @@ Field field_of(const Declared& option, std::shared_ptr<const FieldAccess> access
   return field;
 }
 
-// ---- bases ----------------------------------------------------------------------------------------------------
+// ---- bases
 
 /// A base that Lua classes derive from, without its C++ type.
 struct Base {
@@ -63,23 +67,31 @@ SchemaData schema_for(const std::string& title, const std::vector<Declared>& opt
   schema.keyword_only(true);
   T::template describe_base<T>(schema);
   for (const Declared& option : options)
-    schema.data().fields.push_back(field_of(option, std::make_shared<AttributeAccess<T>>(option.name)));
+    schema.data().fields.push_back(
+        field_of(option, std::make_shared<AttributeAccess<T>>(option.name)));
   return schema.data();
 }
 
 template <class T>
 Base base_of(const char* name) {
   return {name, T::kKind, schema_for<T>,
-          [](const SchemaData& schema, const Dict& options) { return ClassFactory<T>(schema).make(options); },
+          [](const SchemaData& schema, const Dict& options) {
+            return ClassFactory<T>(schema).make(options);
+          },
           [](const Configurable& object) { return dynamic_cast<const T&>(object).base_config(); }};
 }
 
 const std::vector<Base>& bases() {
-  static const std::vector<Base> all = {
-      base_of<LuaLayer>("Layer"),             base_of<LuaModel>("Model"),             base_of<LuaLoss>("Loss"),
-      base_of<LuaMetric>("Metric"),           base_of<LuaCallback>("Callback"),       base_of<LuaInitializer>("Initializer"),
-      base_of<LuaRegularizer>("Regularizer"), base_of<LuaConstraint>("Constraint"),   base_of<LuaActivation>("Activation"),
-      base_of<LuaSchedule>("LearningRateSchedule")};
+  static const std::vector<Base> all = {base_of<LuaLayer>("Layer"),
+                                        base_of<LuaModel>("Model"),
+                                        base_of<LuaLoss>("Loss"),
+                                        base_of<LuaMetric>("Metric"),
+                                        base_of<LuaCallback>("Callback"),
+                                        base_of<LuaInitializer>("Initializer"),
+                                        base_of<LuaRegularizer>("Regularizer"),
+                                        base_of<LuaConstraint>("Constraint"),
+                                        base_of<LuaActivation>("Activation"),
+                                        base_of<LuaSchedule>("LearningRateSchedule")};
   return all;
 }
 
@@ -92,10 +104,12 @@ const Base& base_at(lua_State* L, int index) {
 }
 
 void check_class(lua_State* L, const char* function) {
-  if (!is_class(L, 1)) fail(function, ": expected a class such as cr.Layer, got ", describe(L, 1), " (call it with ':')");
+  if (!is_class(L, 1))
+    fail(function, ": expected a class such as cr.Layer, got ", describe(L, 1),
+         " (call it with ':')");
 }
 
-// ---- instances --------------------------------------------------------------------------------------------------
+// ---- instances
 
 /// True when a class of the chain (not the base) defines it.
 bool defines(lua_State* L, int class_index, const char* name) {
@@ -116,12 +130,15 @@ Dict known_options(lua_State* L, int class_index, int options_index, const Schem
   const bool open = defines(L, class_index, "init");
   for (lua_pushnil(L); lua_next(L, options_index); lua_pop(L, 1)) {
     if (lua_type(L, -2) != LUA_TSTRING) {
-      if (!open) fail(schema.title, ": no option at position ", text_of(L, -2), "; give options by name");
+      if (!open)
+        fail(schema.title, ": no option at position ", text_of(L, -2), "; give options by name");
       continue;
     }
     const std::string name = text_of(L, -2);
-    if (schema.find(name)) known.set(name, to_value(L, lua_gettop(L)));
-    else if (!open) fail(schema.title, ": no option '", name, "'", did_you_mean(name, schema.names()));
+    if (schema.find(name))
+      known.set(name, to_value(L, lua_gettop(L)));
+    else if (!open)
+      fail(schema.title, ": no option '", name, "'", did_you_mean(name, schema.names()));
   }
   adapt_options(known, schema);
   return known;
@@ -130,11 +147,13 @@ Dict known_options(lua_State* L, int class_index, int options_index, const Schem
 /// Defaults of declared options that were not given.
 void add_defaults(Dict& options, const SchemaData& schema) {
   for (const Field& field : schema.fields)
-    if (!field.keyword_only && !options.contains(field.name)) options.set(field.name, field.default_value);
+    if (!field.keyword_only && !options.contains(field.name))
+      options.set(field.name, field.default_value);
 }
 
 /// A new object of the class from the table of options, without configured().
-std::shared_ptr<Configurable> make_instance(lua_State* L, int class_index, int options_index, const ClassPtr& info) {
+std::shared_ptr<Configurable> make_instance(lua_State* L, int class_index, int options_index,
+                                            const ClassPtr& info) {
   warn_of_unread_hooks(L, class_index, base_at(L, class_index).name);
   Dict options = known_options(L, class_index, options_index, info->schema);
   add_defaults(options, info->schema);
@@ -207,7 +226,8 @@ int construct(lua_State* L) {
   const Base& base = base_at(L, 1);
   if (!info) {
     if (std::string_view(base.name) == "Model") return make_functional(L);
-    fail("cr.", base.name, " has no behaviour of its own: derive a class with ", base.name, ":subclass(name)");
+    fail("cr.", base.name, " has no behaviour of its own: derive a class with ", base.name,
+         ":subclass(name)");
   }
   gather_options(L, info->schema);
   auto object = make_instance(L, 1, lua_gettop(L), info);
@@ -217,7 +237,7 @@ int construct(lua_State* L) {
   return 1;
 }
 
-// ---- making classes -----------------------------------------------------------------------------------------------
+// ---- making classes
 
 /// {{"units", 32, "Width."}, "name", ...} in order, or {units = 32} (by name only).
 std::vector<Declared> declarations(lua_State* L, int index, const char* what) {
@@ -338,9 +358,12 @@ int from_config(lua_State* L) {
 int base_config(lua_State* L) {
   auto object = Read<std::shared_ptr<Configurable>>::from(L, 1);
   for (const Base& base : bases())
-    if (object->info() && dynamic_cast<Instance*>(object.get()) && std::string_view(base.kind) == object->info()->kind) {
+    if (object->info() && dynamic_cast<Instance*>(object.get()) &&
+        std::string_view(base.kind) == object->info()->kind) {
       const bool model = dynamic_cast<Model*>(object.get());
-      if (std::string_view(base.kind) == "layer" && model != (std::string_view(base.name) == "Model")) continue;
+      if (std::string_view(base.kind) == "layer" &&
+          model != (std::string_view(base.name) == "Model"))
+        continue;
       return push(L, base.base_config(*object)), 1;
     }
   return push(L, object->get_config()), 1;
@@ -369,7 +392,7 @@ void push_new_base(lua_State* L, const Base& base) {
   set_class_metatable(L, table, 0);
 }
 
-// ---- functions ----------------------------------------------------------------------------------------------------
+// ---- functions
 
 template <class T>
 ObjectPtr function_object(const Ref& function, const std::string& name) {
@@ -387,9 +410,12 @@ ObjectPtr function_object(const Ref& function, const std::string& name) {
 
 using MakeFunction = ObjectPtr (*)(const Ref&, const std::string&);
 constexpr std::pair<std::string_view, MakeFunction> kFunctionKinds[] = {
-    {"loss", function_object<LuaLoss>},               {"metric", function_object<LuaMetric>},
-    {"activation", function_object<LuaActivation>},   {"initializer", function_object<LuaInitializer>},
-    {"regularizer", function_object<LuaRegularizer>}, {"constraint", function_object<LuaConstraint>},
+    {"loss", function_object<LuaLoss>},
+    {"metric", function_object<LuaMetric>},
+    {"activation", function_object<LuaActivation>},
+    {"initializer", function_object<LuaInitializer>},
+    {"regularizer", function_object<LuaRegularizer>},
+    {"constraint", function_object<LuaConstraint>},
     {"schedule", function_object<LuaSchedule>}};
 
 /// The name of the global variable that holds the function, if one does and nothing else of the
@@ -487,7 +513,8 @@ void adapt_options(Dict& options, const SchemaData& schema) {
   for (DictEntry& option : options) {
     const Field* field = schema.find(option.key);
     if (!field) continue;
-    // What an option takes is in the words of its type: "a name, configuration or object of kind loss".
+    // What an option takes is in the words of its type: "a name, configuration or object of kind
+    // loss".
     for (const auto& [kind, make] : kFunctionKinds)
       if (field->type.find(kind) != std::string::npos) option.value = adapted(option.value, kind);
   }

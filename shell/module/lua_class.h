@@ -1,6 +1,6 @@
-// Classes defined in Lua: cr.Layer:subclass("Linear"). A class is a table; its instances are C++ objects (LuaLayer, ...)
-// that call the table's functions. Every class is in the registry like those of plugins, so files and nested
-// configurations find it.
+// Classes defined in Lua: cr.Layer:subclass("Linear"). A class is a table; its instances are C++
+// objects (LuaLayer, ...) that call the table's functions. Every class is in the registry like
+// those of plugins, so files and nested configurations find it.
 #pragma once
 #include <lua.hpp>
 

@@ -48,7 +48,7 @@ void push(lua_State* L, const Numbers& numbers) {
 
 }  // namespace
 
-// ---- layers and models -------------------------------------------------------------------------------------
+// ---- layers and models
 
 template <class Base>
 void LuaLayerOf<Base>::configured() {
@@ -78,7 +78,8 @@ Tensors LuaLayerOf<Base>::call(const Tensors& inputs, const Call& call) {
 }
 
 template <class Base>
-Tensors LuaLayerOf<Base>::compute_mask(const Tensors& inputs, const Tensors& masks, const Tensors& outputs) {
+Tensors LuaLayerOf<Base>::compute_mask(const Tensors& inputs, const Tensors& masks,
+                                       const Tensors& outputs) {
   if (!has("compute_mask")) return Base::compute_mask(inputs, masks, outputs);
   lua_State* L = current();
   Height height(L);
@@ -103,11 +104,12 @@ void LuaLayerOf<Base>::reset_states() {
 template class LuaLayerOf<Layer>;
 template class LuaLayerOf<Model>;
 
-// ---- the smaller kinds -----------------------------------------------------------------------------------------
+// ---- the smaller kinds
 
 Tensor LuaInitializer::operator()(const Shape& shape, DType dtype) const {
   const Tensor value = call_for_tensor(*this, "call", shape, dtype);
-  if (!(value.shape() == shape)) fail("initializer: expected a tensor of shape ", shape, ", got ", value.shape());
+  if (!(value.shape() == shape))
+    fail("initializer: expected a tensor of shape ", shape, ", got ", value.shape());
   return ops::cast(value, dtype);
 }
 
@@ -124,13 +126,15 @@ void LuaMetric::configured() {
   LuaObjectOf<Metric>::configured();
 }
 
-void LuaMetric::update_state(const Tensor& y_true, const Tensor& y_pred, const Tensor& sample_weight) {
+void LuaMetric::update_state(const Tensor& y_true, const Tensor& y_pred,
+                             const Tensor& sample_weight) {
   lua_State* L = current();
   Height height(L);
   if (!is_function()) return invoke(L, "update_state", 0, y_true, y_pred, sample_weight);
   const Tensor values = ops::cast(call_for_tensor(*this, "call", y_true, y_pred), DType::float32);
-  const Tensor weights = sample_weight ? ops::broadcast_to(ops::cast(sample_weight, DType::float32), values.shape())
-                                       : ops::ones_like(values);
+  const Tensor weights =
+      sample_weight ? ops::broadcast_to(ops::cast(sample_weight, DType::float32), values.shape())
+                    : ops::ones_like(values);
   total_.assign_add(ops::sum(values * weights));
   count_.assign_add(ops::sum(weights));
 }
@@ -147,7 +151,7 @@ void LuaMetric::reset_state() {
   invoke(L, "reset_state", 0);
 }
 
-// ---- callbacks -------------------------------------------------------------------------------------------------
+// ---- callbacks
 
 void LuaCallback::tell(const char* method, const Logs& logs) const {
   if (!has(method)) return;
@@ -193,7 +197,8 @@ void LuaCallback::on_epoch_end(int64_t epoch, Logs& logs) {
   for (lua_pushnil(L); lua_next(L, table); lua_pop(L, 1))
     if (lua_type(L, -2) == LUA_TSTRING && lua_type(L, -1) == LUA_TNUMBER) {
       const std::string name = text_of(L, -2);
-      if (!logs.contains(name) || logs.at(name) != lua_tonumber(L, -1)) logs.set(name, lua_tonumber(L, -1));
+      if (!logs.contains(name) || logs.at(name) != lua_tonumber(L, -1))
+        logs.set(name, lua_tonumber(L, -1));
     }
 }
 

@@ -1,4 +1,5 @@
-// The C++ objects behind classes and functions written in Lua: each overrides what its kind asks for with a call of Lua.
+// The C++ objects behind classes and functions written in Lua: each overrides what its kind asks
+// for with a call of Lua.
 #pragma once
 #include "crescent/callback.h"
 #include "crescent/model.h"
@@ -14,7 +15,8 @@ class LuaLayerOf final : public Base, public Instance {
   void configured() override;
   void build(const std::vector<Shape>& inputs) override;
   Tensors call(const Tensors& inputs, const Call& call) override;
-  Tensors compute_mask(const Tensors& inputs, const Tensors& masks, const Tensors& outputs) override;
+  Tensors compute_mask(const Tensors& inputs, const Tensors& masks,
+                       const Tensors& outputs) override;
   void reset_states() override;
   Dict get_config() const override { return configuration(Base::get_config()); }
   Dict base_config() const { return Base::get_config(); }
@@ -33,8 +35,12 @@ class LuaObjectOf : public Base, public Instance {
     Base::configured();
     start();
   }
-  std::string class_name() const override { return is_function() ? function_name() : Base::class_name(); }
-  Dict get_config() const override { return is_function() ? Dict() : configuration(Base::get_config()); }
+  std::string class_name() const override {
+    return is_function() ? function_name() : Base::class_name();
+  }
+  Dict get_config() const override {
+    return is_function() ? Dict() : configuration(Base::get_config());
+  }
   Dict base_config() const { return Base::get_config(); }
 };
 
@@ -61,12 +67,16 @@ class LuaInitializer final : public LuaObjectOf<Initializer> {
 class LuaRegularizer final : public LuaObjectOf<Regularizer> {
  public:
   static void describe(Schema<LuaRegularizer>&) {}
-  Tensor operator()(const Tensor& weight) const override { return call_for_tensor(*this, "call", weight); }
+  Tensor operator()(const Tensor& weight) const override {
+    return call_for_tensor(*this, "call", weight);
+  }
 };
 class LuaConstraint final : public LuaObjectOf<Constraint> {
  public:
   static void describe(Schema<LuaConstraint>&) {}
-  Tensor operator()(const Tensor& weight) const override { return call_for_tensor(*this, "call", weight); }
+  Tensor operator()(const Tensor& weight) const override {
+    return call_for_tensor(*this, "call", weight);
+  }
 };
 class LuaSchedule final : public LuaObjectOf<Schedule> {
  public:
@@ -76,7 +86,9 @@ class LuaSchedule final : public LuaObjectOf<Schedule> {
 class LuaLoss final : public LuaObjectOf<Loss> {
  public:
   static void describe(Schema<LuaLoss>&) {}
-  Tensor call(const Tensor& y_true, const Tensor& y_pred) const override { return call_for_tensor(*this, "call", y_true, y_pred); }
+  Tensor call(const Tensor& y_true, const Tensor& y_pred) const override {
+    return call_for_tensor(*this, "call", y_true, y_pred);
+  }
 };
 
 /// A class has update_state and result; a function is averaged over the samples.
@@ -84,7 +96,8 @@ class LuaMetric final : public LuaObjectOf<Metric> {
  public:
   static void describe(Schema<LuaMetric>&) {}
   void configured() override;
-  void update_state(const Tensor& y_true, const Tensor& y_pred, const Tensor& sample_weight) override;
+  void update_state(const Tensor& y_true, const Tensor& y_pred,
+                    const Tensor& sample_weight) override;
   Tensor result() const override;
   void reset_state() override;
   Variable new_variable(const std::string& name, std::optional<Shape> shape, DType dtype) {
@@ -104,7 +117,9 @@ class LuaCallback final : public LuaObjectOf<Callback> {
 
   void on_train_begin(const Logs& logs) override { tell("on_train_begin", logs); }
   void on_train_end(const Logs& logs) override { tell("on_train_end", logs); }
-  void on_epoch_begin(int64_t epoch, const Logs& logs) override { tell("on_epoch_begin", epoch, logs); }
+  void on_epoch_begin(int64_t epoch, const Logs& logs) override {
+    tell("on_epoch_begin", epoch, logs);
+  }
   void on_epoch_end(int64_t epoch, Logs& logs) override;
   void on_train_batch_begin(int64_t batch, const Logs& logs) override {
     tell_either("on_train_batch_begin", "on_batch_begin", batch, logs);
@@ -114,12 +129,20 @@ class LuaCallback final : public LuaObjectOf<Callback> {
   }
   void on_test_begin(const Logs& logs) override { tell("on_test_begin", logs); }
   void on_test_end(const Logs& logs) override { tell("on_test_end", logs); }
-  void on_test_batch_begin(int64_t batch, const Logs& logs) override { tell("on_test_batch_begin", batch, logs); }
-  void on_test_batch_end(int64_t batch, const Logs& logs) override { tell("on_test_batch_end", batch, logs); }
+  void on_test_batch_begin(int64_t batch, const Logs& logs) override {
+    tell("on_test_batch_begin", batch, logs);
+  }
+  void on_test_batch_end(int64_t batch, const Logs& logs) override {
+    tell("on_test_batch_end", batch, logs);
+  }
   void on_predict_begin(const Logs& logs) override { tell("on_predict_begin", logs); }
   void on_predict_end(const Logs& logs) override { tell("on_predict_end", logs); }
-  void on_predict_batch_begin(int64_t batch, const Logs& logs) override { tell("on_predict_batch_begin", batch, logs); }
-  void on_predict_batch_end(int64_t batch, const Logs& logs) override { tell("on_predict_batch_end", batch, logs); }
+  void on_predict_batch_begin(int64_t batch, const Logs& logs) override {
+    tell("on_predict_batch_begin", batch, logs);
+  }
+  void on_predict_batch_end(int64_t batch, const Logs& logs) override {
+    tell("on_predict_batch_end", batch, logs);
+  }
   Dict get_state() const override;
   void set_state(const Dict& state) override;
 

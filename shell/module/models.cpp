@@ -25,7 +25,9 @@ struct Read<StackedLayer> : ReadBase<StackedLayer> {
 namespace {
 
 template <class T>
-const SchemaData& schema(const char* title) { return schema_of<T>(title); }
+const SchemaData& schema(const char* title) {
+  return schema_of<T>(title);
+}
 
 std::shared_ptr<Model> self(lua_State* L) { return Read<ModelPtr>::from(L, 1); }
 
@@ -83,7 +85,9 @@ void push_results(lua_State* L, const NamedValues& values, bool as_dict) {
 int compile(lua_State* L) {
   auto model = self(L);
   Dict options = options_from(L, 2, schema<CompileOptions>("compile"));
-  for (const auto& [option, kind] : {std::pair("loss", "loss"), {"metrics", "metric"}, {"weighted_metrics", "metric"},
+  for (const auto& [option, kind] : {std::pair("loss", "loss"),
+                                     {"metrics", "metric"},
+                                     {"weighted_metrics", "metric"},
                                      {"optimizer", "optimizer"}})
     if (Value* value = options.find(option)) *value = adapted(*value, kind);
   model->compile(options);
@@ -125,9 +129,11 @@ int fit(lua_State* L) {
       validation_set = function_dataset(L, -1, *model, integer_option(options, "validation_steps"));
     }
     const Dict& given = generator ? rest : options;
-    push(L, model->fit(function_dataset(L, 2, *model, integer_option(options, "steps_per_epoch")), given, validation_set));
+    push(L, model->fit(function_dataset(L, 2, *model, integer_option(options, "steps_per_epoch")),
+                       given, validation_set));
   } else {
-    push(L, model->fit(to_data(L, 2, input_names(*model)), to_data(L, 3, output_names(*model)), options));
+    push(L, model->fit(to_data(L, 2, input_names(*model)), to_data(L, 3, output_names(*model)),
+                       options));
   }
   interruptible.answer();
   return 1;
@@ -140,8 +146,11 @@ int evaluate(lua_State* L) {
   const Dict options = options_from(L, first, schema<EvaluateOptions>("evaluate"));
   const Value* as_dict = options.find("return_dict");
   const NamedValues values =
-      lua_isfunction(L, 2) ? model->evaluate(function_dataset(L, 2, *model, integer_option(options, "steps")), options)
-                           : model->evaluate(to_data(L, 2, input_names(*model)), to_data(L, 3, output_names(*model)), options);
+      lua_isfunction(L, 2)
+          ? model->evaluate(function_dataset(L, 2, *model, integer_option(options, "steps")),
+                            options)
+          : model->evaluate(to_data(L, 2, input_names(*model)), to_data(L, 3, output_names(*model)),
+                            options);
   push_results(L, values, as_dict && as_dict->as_bool());
   return 1;
 }
@@ -151,24 +160,35 @@ int predict(lua_State* L) {
   auto model = self(L);
   const int first = first_option(L, 1);
   const Dict options = options_from(L, first, schema<PredictOptions>("predict"));
-  push_inputs(L, lua_isfunction(L, 2) ? model->predict(function_dataset(L, 2, *model, integer_option(options, "steps")), options)
-                                      : model->predict(to_data(L, 2, input_names(*model)), options));
+  push_inputs(L,
+              lua_isfunction(L, 2)
+                  ? model->predict(function_dataset(L, 2, *model, integer_option(options, "steps")),
+                                   options)
+                  : model->predict(to_data(L, 2, input_names(*model)), options));
   return 1;
 }
 
-OnStack train_on_batch(Model& model, Any x, Any y, Any sample_weight, Names class_weight, bool reset_metrics, bool return_dict) {
+OnStack train_on_batch(Model& model, Any x, Any y, Any sample_weight, Names class_weight,
+                       bool reset_metrics, bool return_dict) {
   lua_State* L = current();
-  push_results(L, model.train_on_batch(to_data(L, x.index, input_names(model)), to_data(L, y.index, output_names(model)),
-                                       to_data(L, sample_weight.index, output_names(model)), class_weight.dict, reset_metrics),
+  push_results(L,
+               model.train_on_batch(to_data(L, x.index, input_names(model)),
+                                    to_data(L, y.index, output_names(model)),
+                                    to_data(L, sample_weight.index, output_names(model)),
+                                    class_weight.dict, reset_metrics),
                return_dict);
   return {};
 }
 
-OnStack test_on_batch(Model& model, Any x, Any y, Any sample_weight, bool reset_metrics, bool return_dict) {
+OnStack test_on_batch(Model& model, Any x, Any y, Any sample_weight, bool reset_metrics,
+                      bool return_dict) {
   lua_State* L = current();
-  push_results(L, model.test_on_batch(to_data(L, x.index, input_names(model)), to_data(L, y.index, output_names(model)),
-                                      to_data(L, sample_weight.index, output_names(model)), reset_metrics),
-               return_dict);
+  push_results(
+      L,
+      model.test_on_batch(to_data(L, x.index, input_names(model)),
+                          to_data(L, y.index, output_names(model)),
+                          to_data(L, sample_weight.index, output_names(model)), reset_metrics),
+      return_dict);
   return {};
 }
 
@@ -194,9 +214,16 @@ void summary(Model& model, Names given) {
 Value profile_value(const Profile& profile) {
   List rows;
   for (const ProfileRow& row : profile.rows)
-    rows.push_back(Dict{{"layer", row.scope}, {"op", row.op}, {"shapes", row.shapes}, {"kernel", row.kernel},
-                        {"calls", static_cast<int64_t>(row.calls)}, {"seconds", row.seconds}, {"flops", row.flops}, {"bytes", row.bytes}});
-  return Dict{{"seconds", profile.seconds}, {"batch_size", profile.batch_size}, {"rows", std::move(rows)}};
+    rows.push_back(Dict{{"layer", row.scope},
+                        {"op", row.op},
+                        {"shapes", row.shapes},
+                        {"kernel", row.kernel},
+                        {"calls", static_cast<int64_t>(row.calls)},
+                        {"seconds", row.seconds},
+                        {"flops", row.flops},
+                        {"bytes", row.bytes}});
+  return Dict{
+      {"seconds", profile.seconds}, {"batch_size", profile.batch_size}, {"rows", std::move(rows)}};
 }
 
 int profile(lua_State* L) {
@@ -205,7 +232,8 @@ int profile(lua_State* L) {
   const int first = first_option(L, 2);
   Dict options = options_from(L, first, schema<ProfileOptions>("profile"));
   const Value print_fn = take(options, "print_fn");
-  const Profile profile = model->profile(to_data(L, 2, input_names(*model)), to_data(L, 3, output_names(*model)), options);
+  const Profile profile = model->profile(to_data(L, 2, input_names(*model)),
+                                         to_data(L, 3, output_names(*model)), options);
   print_lines(L, profile.lines, print_fn);
   push(L, profile_value(profile));
   return 1;
@@ -219,7 +247,8 @@ LayerPtr get_layer(Model& model, Value name, std::optional<int64_t> index) {
   return model.get_layer(*index - 1);
 }
 
-void save(Model& model, const std::string& path, bool overwrite, bool include_optimizer, const std::string& target) {
+void save(Model& model, const std::string& path, bool overwrite, bool include_optimizer,
+          const std::string& target) {
   SaveOptions options;
   options.overwrite = overwrite;
   options.include_optimizer = include_optimizer;
@@ -251,9 +280,13 @@ Value custom_objects(Value given) {
   if (!given.is_dict()) return {};
   Dict names;
   for (const DictEntry& entry : given.as_dict()) {
-    if (auto function = entry.value.object_as<LuaFunction>()) register_function(entry.key, function->function);
-    else if (entry.value.is_string()) names.set(entry.key, entry.value);
-    else fail("custom_objects: expected a class or a function for '", entry.key, "', got ", entry.value);
+    if (auto function = entry.value.object_as<LuaFunction>())
+      register_function(entry.key, function->function);
+    else if (entry.value.is_string())
+      names.set(entry.key, entry.value);
+    else
+      fail("custom_objects: expected a class or a function for '", entry.key, "', got ",
+           entry.value);
   }
   return names;
 }
@@ -268,7 +301,9 @@ Value renamed(const Value& config, const Value& custom) {
   if (!config.is_dict() || !custom.is_dict()) return config;
   Dict dict;
   for (const DictEntry& entry : config.as_dict()) {
-    const Value* other = entry.key == "class_name" && entry.value.is_string() ? custom.as_dict().find(entry.value.as_string()) : nullptr;
+    const Value* other = entry.key == "class_name" && entry.value.is_string()
+                             ? custom.as_dict().find(entry.value.as_string())
+                             : nullptr;
     dict.set(entry.key, other ? *other : renamed(entry.value, custom));
   }
   return dict;
@@ -282,8 +317,12 @@ ModelPtr load_model_from(const std::string& path, Names objects, bool compile) {
   return load_model(path, options);
 }
 
-ModelPtr from_config(Value config, Names objects) { return model_from_config(renamed(config, custom_objects(objects.dict))); }
-ModelPtr from_json(const std::string& json, Names objects) { return from_config(parse_json(json), objects); }
+ModelPtr from_config(Value config, Names objects) {
+  return model_from_config(renamed(config, custom_objects(objects.dict)));
+}
+ModelPtr from_json(const std::string& json, Names objects) {
+  return from_config(parse_json(json), objects);
+}
 
 void add_training(Type& model) {
   model
@@ -320,10 +359,12 @@ void add_structure(Type& model) {
       .property("outputs", &Model::outputs)
       .property("input_names", &Model::input_names)
       .property("output_names", &Model::output_names)
-      .method("get_layer", &get_layer, {"name=nil", "index=nil"}, "A layer by name or position (from 1).")
+      .method("get_layer", &get_layer, {"name=nil", "index=nil"},
+              "A layer by name or position (from 1).")
       .method("summary", &summary, {"options=nil"}, "Prints the layers.")
       .raw_method("profile", profile, {"x", "y=nil"},
-                  "Where the time of a training step, or without y of predict, goes: prints tables (or hands their lines to "
+                  "Where the time of a training step, or without y of predict, goes: prints tables "
+                  "(or hands their lines to "
                   "print_fn), gives the rows.")
       .method("to_json", &Model::to_json, {}, "The architecture as JSON text.")
       .method("save", &save, {"path", "overwrite=true", "include_optimizer=true", "target=keras3"},
@@ -340,7 +381,9 @@ void add_model_types(ObjectTypes& types, const Type& layer) {
   add_structure(model);
   Type& functional = add_type<Functional>(types, "model", &model);
   add_type<Sequential>(types, "model", &functional)
-      .method("add", [](Sequential& model, const StackedLayer& top) { model.add(top.layer); }, {"layer"}, "Puts a layer on top.")
+      .method(
+          "add", [](Sequential& model, const StackedLayer& top) { model.add(top.layer); },
+          {"layer"}, "Puts a layer on top.")
       .method("pop", &Sequential::pop, {}, "Takes the last layer off.");
 }
 
@@ -348,11 +391,16 @@ const std::vector<CallablePtr>& model_functions() {
   static const std::vector<CallablePtr> functions = [] {
     std::vector<CallablePtr> all;
     auto add = [&](CallablePtr f) { all.push_back(std::move(f)); };
-    add(bound("load_model", &load_model_from, {"path", "custom_objects=nil", "compile=true"}, "A model from a file of Keras or Crescent."));
-    add(bound("save_model", &save, {"model", "path", "overwrite=true", "include_optimizer=true", "target=keras3"}));
-    add(bound("from_config", &from_config, {"config", "custom_objects=nil"}, "A model from what get_config gave."));
-    add(bound("model_from_config", &from_config, {"config", "custom_objects=nil"}, "A model from its configuration."));
-    add(bound("model_from_json", &from_json, {"json", "custom_objects=nil"}, "A model from what to_json gave."));
+    add(bound("load_model", &load_model_from, {"path", "custom_objects=nil", "compile=true"},
+              "A model from a file of Keras or Crescent."));
+    add(bound("save_model", &save,
+              {"model", "path", "overwrite=true", "include_optimizer=true", "target=keras3"}));
+    add(bound("from_config", &from_config, {"config", "custom_objects=nil"},
+              "A model from what get_config gave."));
+    add(bound("model_from_config", &from_config, {"config", "custom_objects=nil"},
+              "A model from its configuration."));
+    add(bound("model_from_json", &from_json, {"json", "custom_objects=nil"},
+              "A model from what to_json gave."));
     add(bound("clone_model", &clone_model, {"model"}, "The same architecture with new weights."));
     return all;
   }();
@@ -360,26 +408,31 @@ const std::vector<CallablePtr>& model_functions() {
 }
 
 namespace {
-ModelPtr functional(Any, const std::vector<Symbol>& inputs, const std::vector<Symbol>& outputs, std::optional<std::string> name,
-                    bool trainable) {
+ModelPtr functional(Any, const std::vector<Symbol>& inputs, const std::vector<Symbol>& outputs,
+                    std::optional<std::string> name, bool trainable) {
   return Functional::make(inputs, outputs, name.value_or(""), trainable);
 }
 }  // namespace
 
 int make_functional(lua_State* L) {
-  static const CallablePtr make = bound("Model", &functional, {"class", "inputs", "outputs", "name=nil", "trainable=true"});
+  static const CallablePtr make =
+      bound("Model", &functional, {"class", "inputs", "outputs", "name=nil", "trainable=true"});
   return make->call(L);
 }
 
 /// Sequential{layer, layer, name=...}, Sequential({layer, ...}, {name=...}), Sequential()
 int make_sequential(lua_State* L) {
-  static const CallablePtr make = bound("Sequential", [](const std::vector<StackedLayer>& stack, std::optional<std::string> name) {
-    std::vector<LayerPtr> layers;
-    for (const StackedLayer& item : stack) layers.push_back(item.layer);
-    return Sequential::make(layers, name.value_or(""));
-  }, {"layers=nil", "name=nil"});
+  static const CallablePtr make =
+      bound("Sequential",
+            [](const std::vector<StackedLayer>& stack, std::optional<std::string> name) {
+              std::vector<LayerPtr> layers;
+              for (const StackedLayer& item : stack) layers.push_back(item.layer);
+              return Sequential::make(layers, name.value_or(""));
+            },
+            {"layers=nil", "name=nil"});
   lua_remove(L, 1);
-  if (lua_gettop(L) == 0 || lua_isnil(L, 1) || (lua_gettop(L) == 1 && is_keywords(L, 1) && lua_rawlen(L, 1) == 0)) {
+  if (lua_gettop(L) == 0 || lua_isnil(L, 1) ||
+      (lua_gettop(L) == 1 && is_keywords(L, 1) && lua_rawlen(L, 1) == 0)) {
     lua_newtable(L);
     lua_insert(L, 1);
   }

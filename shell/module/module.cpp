@@ -47,11 +47,14 @@ void create_types(lua_State* L) {
 
 /// cr.Sequential: called like a class.
 void set_models(lua_State* L) {
-  static const CallablePtr sequential = raw("Sequential", [](lua_State* state) {
-    lua_pushnil(state);
-    lua_insert(state, 1);
-    return make_sequential(state);
-  }, {"layers=nil", "name=nil"}, "Layers one after another.");
+  static const CallablePtr sequential = raw(
+      "Sequential",
+      [](lua_State* state) {
+        lua_pushnil(state);
+        lua_insert(state, 1);
+        return make_sequential(state);
+      },
+      {"layers=nil", "name=nil"}, "Layers one after another.");
   push_base_class(L, "Layer");
   lua_setfield(L, -2, "Layer");
   push_base_class(L, "Model");
@@ -71,7 +74,8 @@ void set_models(lua_State* L) {
 
 int open(lua_State* L) {
   reserve(L, 20);
-  static const CallablePtr clear = bound("clear_session", &clear_session, {}, "Names of layers count from 1 again.");
+  static const CallablePtr clear =
+      bound("clear_session", &clear_session, {}, "Names of layers count from 1 again.");
   create_types(L);
   register_lambda_layer();
   lua_newtable(L);

@@ -9,25 +9,24 @@ namespace {
 struct Namespace {
   const char* name;
   const char* kind;
-  std::vector<const char*> bases;      ///< classes to derive from
+  std::vector<const char*> bases;  ///< classes to derive from
 };
 
 const std::vector<Namespace>& namespaces() {
-  static const std::vector<Namespace> all = {
-      {"layers", "layer", {"Layer"}},
-      {"activations", "activation", {"Activation"}},
-      {"initializers", "initializer", {"Initializer"}},
-      {"regularizers", "regularizer", {"Regularizer"}},
-      {"constraints", "constraint", {"Constraint"}},
-      {"losses", "loss", {"Loss"}},
-      {"metrics", "metric", {"Metric"}},
-      {"optimizers", "optimizer", {}},
-      {"schedules", "schedule", {"LearningRateSchedule"}},
-      {"callbacks", "callback", {"Callback"}}};
+  static const std::vector<Namespace> all = {{"layers", "layer", {"Layer"}},
+                                             {"activations", "activation", {"Activation"}},
+                                             {"initializers", "initializer", {"Initializer"}},
+                                             {"regularizers", "regularizer", {"Regularizer"}},
+                                             {"constraints", "constraint", {"Constraint"}},
+                                             {"losses", "loss", {"Loss"}},
+                                             {"metrics", "metric", {"Metric"}},
+                                             {"optimizers", "optimizer", {}},
+                                             {"schedules", "schedule", {"LearningRateSchedule"}},
+                                             {"callbacks", "callback", {"Callback"}}};
   return all;
 }
 
-const char namespace_key = 0;        // in the metatable of a namespace: its Namespace
+const char namespace_key = 0;  // in the metatable of a namespace: its Namespace
 
 const Namespace* find_namespace(lua_State* L, int index) {
   if (lua_type(L, index) != LUA_TTABLE || !lua_getmetatable(L, index)) return nullptr;
@@ -43,7 +42,7 @@ const Namespace& namespace_at(lua_State* L, int index) {
   return *found;
 }
 
-// ---- classes of the registry --------------------------------------------------------------------------------------
+// ---- classes of the registry
 
 /// Class(options): positional in the order of the schema, then names.
 int construct(lua_State* L) {
@@ -75,7 +74,8 @@ ObjectPtr from_config(ClassPtr& info, Value config) {
 /// namespace, key
 int index_namespace(lua_State* L) {
   const Namespace& space = namespace_at(L, 1);
-  if (lua_type(L, 2) != LUA_TSTRING) fail("cr.", space.name, ": expected the name of a class, got ", describe(L, 2));
+  if (lua_type(L, 2) != LUA_TSTRING)
+    fail("cr.", space.name, ": expected the name of a class, got ", describe(L, 2));
   const std::string name = text_of(L, 2);
   try {
     return push(L, registry().get(space.kind, name)), 1;
@@ -107,16 +107,19 @@ int pairs_of_namespace(lua_State* L) {
   return 3;
 }
 
-/// get(identifier): a name, a configuration, an object; the namespace is the upvalue's job, so it is found by the table.
+/// get(identifier): a name, a configuration, an object; the namespace is the upvalue's job, so it
+/// is found by the table.
 int get_from(lua_State* L, const Namespace& space, int index) {
   const Value identifier = adapted(to_value(L, index), space.kind);
-  return identifier.is_null() ? (lua_pushnil(L), 1) : (push_object(L, get_object(space.kind, identifier)), 1);
+  return identifier.is_null() ? (lua_pushnil(L), 1)
+                              : (push_object(L, get_object(space.kind, identifier)), 1);
 }
 
 class Get final : public Callable {
  public:
   explicit Get(const Namespace& space)
-      : Callable("get", {"identifier"}, "The object for a name, a configuration or an object."), space_(space) {}
+      : Callable("get", {"identifier"}, "The object for a name, a configuration or an object."),
+        space_(space) {}
   int call(lua_State* L) const override {
     lua_settop(L, 1);
     return get_from(L, space_, 1);
@@ -128,7 +131,8 @@ class Get final : public Callable {
 
 void set_functions(lua_State* L, const Namespace& space) {
   static std::vector<CallablePtr> gets;
-  static const CallablePtr serialized = bound("serialize", [](Configurable& object) { return serialize(&object); }, {"object"});
+  static const CallablePtr serialized =
+      bound("serialize", [](Configurable& object) { return serialize(&object); }, {"object"});
   gets.push_back(std::make_unique<const Get>(space));
   for (const char* name : {"get", "deserialize"}) {
     push_callable(L, *gets.back());
@@ -139,7 +143,8 @@ void set_functions(lua_State* L, const Namespace& space) {
 }
 
 void push_namespace(lua_State* L, const Namespace& space) {
-  static const CallablePtr index = raw("index", index_namespace), pairs = raw("pairs", pairs_of_namespace);
+  static const CallablePtr index = raw("index", index_namespace),
+                           pairs = raw("pairs", pairs_of_namespace);
   lua_newtable(L);
   for (const char* base : space.bases) {
     push_base_class(L, base);

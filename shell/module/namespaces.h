@@ -1,5 +1,5 @@
-// cr.layers, cr.optimizers, ...: a table a kind whose fields are looked up in the registry, so what is registered appears
-// by itself.
+// cr.layers, cr.optimizers, ...: a table a kind whose fields are looked up in the registry, so what
+// is registered appears by itself.
 #pragma once
 #include "type.h"
 

@@ -20,11 +20,13 @@ const Variable* find_weight(const Variables& weights, const std::string& name) {
   for (std::string& method : type.method_names()) names.push_back(std::move(method));
   auto* configurable = dynamic_cast<const Configurable*>(&object);
   if (configurable && configurable->info())
-    for (std::string& option : configurable->info()->schema.names()) names.push_back(std::move(option));
+    for (std::string& option : configurable->info()->schema.names())
+      names.push_back(std::move(option));
   fail(object.class_name(), ": no attribute '", name, "'", did_you_mean(name, names));
 }
 
-/// self, key: options of a class, weights by name; attributes that instances of Lua classes do not have are nil.
+/// self, key: options of a class, weights by name; attributes that instances of Lua classes do not
+/// have are nil.
 int push_option(lua_State* L) {
   Object* object = to_object(L, 1);
   if (!object) fail("this object is closed");
@@ -56,7 +58,9 @@ Type& add_object_type(ObjectTypes& types) {
   type.property("class_name", [](Object& o) { return o.class_name(); })
       .meta("__tostring", bound("tostring", &text_of_object, {"object"}))
       .missing(raw("index", push_option));
-  type.method("get_config", [](Configurable& c) { return c.get_config(); }, {}, "The options that make an equal object.");
+  type.method(
+      "get_config", [](Configurable& c) { return c.get_config(); }, {},
+      "The options that make an equal object.");
   return type;
 }
 
@@ -75,13 +79,15 @@ const ObjectTypes& object_types() {
 
 const void* object_type_key(const Object& object) {
   const ObjectTypes& types = object_types();
-  auto match = std::find_if(types.rbegin(), types.rend(), [&](const ObjectType& type) { return type.matches(&object); });
+  auto match = std::find_if(types.rbegin(), types.rend(),
+                            [&](const ObjectType& type) { return type.matches(&object); });
   return &match->type;
 }
 
 bool is_object_type(const Type& type) {
   const ObjectTypes& types = object_types();
-  return std::any_of(types.begin(), types.end(), [&](const ObjectType& other) { return &other.type == &type; });
+  return std::any_of(types.begin(), types.end(),
+                     [&](const ObjectType& other) { return &other.type == &type; });
 }
 
 }  // namespace crescent::lua

@@ -15,7 +15,9 @@ using ObjectTypes = std::deque<ObjectType>;
 
 template <class T>
 Type& add_type(ObjectTypes& types, const std::string& name, const Type* parent) {
-  types.emplace_back(Type(name, parent), [](const Object* object) { return dynamic_cast<const T*>(object) != nullptr; });
+  types.emplace_back(Type(name, parent), [](const Object* object) {
+    return dynamic_cast<const T*>(object) != nullptr;
+  });
   return types.back().type;
 }
 

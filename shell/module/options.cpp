@@ -7,8 +7,10 @@ namespace {
 
 void add_names(lua_State* L, int table, Dict& keywords) {
   for (lua_pushnil(L); lua_next(L, table); lua_pop(L, 1)) {
-    if (lua_type(L, -2) == LUA_TSTRING) keywords.set(text_of(L, -2), to_value(L, lua_gettop(L)));
-    else if (!lua_isinteger(L, -2)) fail_expected(L, -2, "the name of an option");
+    if (lua_type(L, -2) == LUA_TSTRING)
+      keywords.set(text_of(L, -2), to_value(L, lua_gettop(L)));
+    else if (!lua_isinteger(L, -2))
+      fail_expected(L, -2, "the name of an option");
   }
 }
 

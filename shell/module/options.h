@@ -1,11 +1,13 @@
-// Options of methods and constructors: positional arguments in order of a schema, then one table of keywords.
+// Options of methods and constructors: positional arguments in order of a schema, then one table of
+// keywords.
 #pragma once
 #include "lua_class.h"
 #include "read.h"
 
 namespace crescent::lua {
 
-/// The arguments from `first` on as options by name. A single plain table may hold both: {64, activation="relu"}.
+/// The arguments from `first` on as options by name. A single plain table may hold both: {64,
+/// activation="relu"}.
 Dict options_from(lua_State* L, int first, const SchemaData& schema);
 /// Takes `name` out of the options; null when it is not there.
 Value take(Dict& options, std::string_view name);

@@ -20,8 +20,9 @@ struct OneOrMore {
 inline void push(lua_State*, OnStack) {}
 inline void push(lua_State* L, bool b) { lua_pushboolean(L, b); }
 template <std::integral T>
-  requires(!std::same_as<T, bool>)
-void push(lua_State* L, T n) { lua_pushinteger(L, static_cast<lua_Integer>(n)); }
+requires(!std::same_as<T, bool>) void push(lua_State* L, T n) {
+  lua_pushinteger(L, static_cast<lua_Integer>(n));
+}
 inline void push(lua_State* L, double x) { lua_pushnumber(L, x); }
 inline void push(lua_State* L, const char* text) { lua_pushstring(L, text); }
 inline void push(lua_State* L, const std::string& text) { push_string(L, text); }
@@ -30,14 +31,20 @@ inline void push(lua_State* L, const Shape& shape) { push_shape(L, shape); }
 inline void push(lua_State* L, const Value& value) { push_value(L, value); }
 inline void push(lua_State* L, const List& list) { push_value(L, Value(list)); }
 inline void push(lua_State* L, const Dict& dict) { push_value(L, Value(dict)); }
-inline void push(lua_State* L, const Tensor& tensor) { tensor ? push_handle(L, tensor) : lua_pushnil(L); }
-inline void push(lua_State* L, const Variable& variable) { variable ? push_handle(L, variable) : lua_pushnil(L); }
+inline void push(lua_State* L, const Tensor& tensor) {
+  tensor ? push_handle(L, tensor) : lua_pushnil(L);
+}
+inline void push(lua_State* L, const Variable& variable) {
+  variable ? push_handle(L, variable) : lua_pushnil(L);
+}
 inline void push(lua_State* L, const Symbol& symbol) { push_handle(L, symbol); }
 inline void push(lua_State* L, const NodePtr& node) { push_handle(L, node); }
 inline void push(lua_State* L, const InputSpec& spec) { push_handle(L, spec); }
 inline void push(lua_State* L, const ClassPtr& info) { push_handle(L, info); }
 template <std::derived_from<Object> T>
-void push(lua_State* L, const std::shared_ptr<T>& object) { push_object(L, object); }
+void push(lua_State* L, const std::shared_ptr<T>& object) {
+  push_object(L, object);
+}
 template <class T>
 void push(lua_State* L, const std::optional<T>& value);
 template <class T>

@@ -33,9 +33,7 @@ struct ReadBase {
 /// Handles and objects.
 template <class T>
 struct Read : ReadBase<T> {
-  static T from(lua_State* L, int index)
-    requires(!std::derived_from<T, Object>)
-  {
+  static T from(lua_State* L, int index) requires(!std::derived_from<T, Object>) {
     T* handle = to_handle<T>(L, index);
     if (!handle) fail_expected(L, index, kHandleText<T>);
     return *handle;
@@ -43,11 +41,18 @@ struct Read : ReadBase<T> {
 };
 
 template <class T>
-concept HasKind = requires { T::kKind; };
+concept HasKind = requires {
+  T::kKind;
+};
 template <class T>
 std::string object_text() {
-  if constexpr (HasKind<T>) return std::string(std::string_view("aeiou").find(T::kKind[0]) == std::string_view::npos ? "a " : "an ") + T::kKind;
-  else return "an object of another class";
+  if constexpr (HasKind<T>)
+    return std::string(std::string_view("aeiou").find(T::kKind[0]) == std::string_view::npos
+                           ? "a "
+                           : "an ") +
+           T::kKind;
+  else
+    return "an object of another class";
 }
 template <std::derived_from<Object> T>
 struct Read<std::shared_ptr<T>> : ReadBase<std::shared_ptr<T>> {
@@ -59,7 +64,9 @@ struct Read<std::shared_ptr<T>> : ReadBase<std::shared_ptr<T>> {
 };
 template <std::derived_from<Object> T>
 struct Read<T> : ReadBase<T> {
-  static std::shared_ptr<T> from(lua_State* L, int index) { return Read<std::shared_ptr<T>>::from(L, index); }
+  static std::shared_ptr<T> from(lua_State* L, int index) {
+    return Read<std::shared_ptr<T>>::from(L, index);
+  }
   static T& pass(std::shared_ptr<T>& object) { return *object; }
 };
 
@@ -105,7 +112,9 @@ struct Read<std::string> : ReadBase<std::string> {
 };
 template <>
 struct Read<DType> : ReadBase<DType> {
-  static DType from(lua_State* L, int index) { return dtype_named(Read<std::string>::from(L, index)); }
+  static DType from(lua_State* L, int index) {
+    return dtype_named(Read<std::string>::from(L, index));
+  }
 };
 template <class T>
 struct Read<std::optional<T>> : ReadBase<std::optional<T>> {

@@ -24,7 +24,10 @@ const SchemaData* schema_of_method(const std::string& name) {
 List options_of(const SchemaData& schema) {
   List options;
   for (const Field& field : schema.fields) {
-    Dict option{{"name", field.name}, {"type", field.type}, {"doc", field.doc}, {"required", field.required},
+    Dict option{{"name", field.name},
+                {"type", field.type},
+                {"doc", field.doc},
+                {"required", field.required},
                 {"keyword_only", field.keyword_only}};
     option.set("default", field.default_value);
     if (!field.choices.empty()) option.set("choices", Value(field.choices));
@@ -47,11 +50,13 @@ List arguments_of(const SchemaData& schema) {
 }
 
 Dict describe_function(const Callable& f) {
-  Dict result{{"what", "function"}, {"name", f.name()}, {"signature", f.signature()}, {"doc", f.doc()}};
+  Dict result{
+      {"what", "function"}, {"name", f.name()}, {"signature", f.signature()}, {"doc", f.doc()}};
   List parameters;
   for (const Parameter& p : f.parameters()) parameters.push_back(p.name);
   result.set("parameters", std::move(parameters));
-  if (const SchemaData* schema = schema_of_method(f.name())) result.set("options", options_of(*schema));
+  if (const SchemaData* schema = schema_of_method(f.name()))
+    result.set("options", options_of(*schema));
   return result;
 }
 
@@ -67,7 +72,9 @@ Dict describe_class(const ClassInfo& info) {
 }
 
 Dict describe_members(const Type& type) {
-  Dict result{{"what", type.name()}, {"methods", Value(type.method_names())}, {"properties", Value(type.property_names())}};
+  Dict result{{"what", type.name()},
+              {"methods", Value(type.method_names())},
+              {"properties", Value(type.property_names())}};
   List signatures;
   for (const std::string& name : type.method_names()) {
     const Callable& method = *type.find_method(name);
@@ -79,26 +86,33 @@ Dict describe_members(const Type& type) {
 
 Dict describe_object(lua_State* L, int index, const Type& type) {
   Dict result = describe_members(type);
-  if (auto* configurable = dynamic_cast<Configurable*>(to_object(L, index)); configurable && configurable->info())
+  if (auto* configurable = dynamic_cast<Configurable*>(to_object(L, index));
+      configurable && configurable->info())
     result.set("class", describe_class(*configurable->info()));
   return result;
 }
 
-/// What a value is: a function, a class, a namespace or an object with its members; null for plain values.
+/// What a value is: a function, a class, a namespace or an object with its members; null for plain
+/// values.
 Value describe_value(Any value) {
   lua_State* L = current();
   if (const Callable* f = to_callable(L, value.index)) return describe_function(*f);
   if (auto* info = to_handle<ClassPtr>(L, value.index)) return describe_class(**info);
   if (const ClassPtr info = class_of_table(L, value.index)) return describe_class(*info);
   if (const char* kind = kind_of_namespace(L, value.index))
-    return Dict{{"what", "namespace"}, {"kind", kind}, {"names", Value(registry().names(kind))}, {"words", Value(registry().all_names(kind))}};
+    return Dict{{"what", "namespace"},
+                {"kind", kind},
+                {"names", Value(registry().names(kind))},
+                {"words", Value(registry().all_names(kind))}};
   if (const Type* type = type_of(L, value.index)) return describe_object(L, value.index, *type);
   return {};
 }
 
-/// Runs the part of the module that is written in Lua: it is given the table, and adds help, complete and show.
+/// Runs the part of the module that is written in Lua: it is given the table, and adds help,
+/// complete and show.
 void run_session(lua_State* L, int module) {
-  if (luaL_loadbufferx(L, kSessionLua, kSessionLuaSize, "=crescent", "t") != LUA_OK) fail(text_of(L, -1));
+  if (luaL_loadbufferx(L, kSessionLua, kSessionLuaSize, "=crescent", "t") != LUA_OK)
+    fail(text_of(L, -1));
   lua_pushvalue(L, module);
   protected_call(L, 1, 0);
 }
@@ -106,7 +120,8 @@ void run_session(lua_State* L, int module) {
 }  // namespace
 
 void set_reflection(lua_State* L) {
-  static const CallablePtr describe = bound("describe", &describe_value, {"value=nil"}, "What a value is, as a table.");
+  static const CallablePtr describe =
+      bound("describe", &describe_value, {"value=nil"}, "What a value is, as a table.");
   push_callable(L, *describe);
   lua_setfield(L, -2, "describe");
   static const CallablePtr shown = bound(

@@ -112,9 +112,7 @@ void hold_instances(lua_State* L, Object& object) {
   lua_setiuservalue(L, -2, kHeld);
 }
 
-void roots_changed() {
-  changed = true;
-}
+void roots_changed() { changed = true; }
 
 /// Fails silently: what keeps its root is only freed later.
 void settle_roots(lua_State* L) {

@@ -76,7 +76,7 @@ lua_State* current() {
 
 bool in_callback() { return callback_depth > 0; }
 
-// ---- values kept from C++ ----------------------------------------------------------------------------------
+// ---- values kept from C++
 
 struct Ref::Slot {
   HostPtr host;
@@ -104,7 +104,7 @@ void LuaError::push(lua_State* L) const {
   push_message(L, what());
 }
 
-// ---- calls -----------------------------------------------------------------------------------------------
+// ---- calls
 
 void protected_call(lua_State* L, int arguments, int results) {
   ++callback_depth;
@@ -156,7 +156,7 @@ void push_global(lua_State* L, const char* name) {
   lua_remove(L, -2);
 }
 
-// ---- texts -----------------------------------------------------------------------------------------------
+// ---- texts
 
 std::string text_of(lua_State* L, int index) {
   switch (lua_type(L, index)) {
@@ -168,24 +168,35 @@ std::string text_of(lua_State* L, int index) {
     case LUA_TNUMBER:
       if (lua_isinteger(L, index)) return std::to_string(lua_tointeger(L, index));
       return to_text(lua_tonumber(L, index));
-    case LUA_TBOOLEAN: return lua_toboolean(L, index) ? "true" : "false";
+    case LUA_TBOOLEAN:
+      return lua_toboolean(L, index) ? "true" : "false";
     case LUA_TNIL:
-    case LUA_TNONE: return "nil";
-    default: return describe(L, index);
+    case LUA_TNONE:
+      return "nil";
+    default:
+      return describe(L, index);
   }
 }
 
 std::string describe(lua_State* L, int index) {
   switch (lua_type(L, index)) {
-    case LUA_TNONE: return "no value";
-    case LUA_TNIL: return "nil";
-    case LUA_TSTRING: return to_text(Value(text_of(L, index)));
+    case LUA_TNONE:
+      return "no value";
+    case LUA_TNIL:
+      return "nil";
+    case LUA_TSTRING:
+      return to_text(Value(text_of(L, index)));
     case LUA_TNUMBER:
-    case LUA_TBOOLEAN: return text_of(L, index);
-    case LUA_TTABLE: return "a table";
-    case LUA_TFUNCTION: return "a function";
-    case LUA_TUSERDATA: return describe_handle(L, index);
-    default: return concat("a ", lua_typename(L, lua_type(L, index)));
+    case LUA_TBOOLEAN:
+      return text_of(L, index);
+    case LUA_TTABLE:
+      return "a table";
+    case LUA_TFUNCTION:
+      return "a function";
+    case LUA_TUSERDATA:
+      return describe_handle(L, index);
+    default:
+      return concat("a ", lua_typename(L, lua_type(L, index)));
   }
 }
 

@@ -1,9 +1,10 @@
 // Between Lua and C++: who calls whom, and what happens when one of them fails.
 //
-// Lua's C build raises errors by longjmp, which skips destructors; a stock interpreter is such a build. So everything
-// C++ runs inside run(), which turns exceptions into an error message, and only the outermost shim, where no C++ object is
-// left, calls lua_error. The other way round, C++ calls Lua functions through protected_call(), which turns Lua's error
-// into a LuaError exception that carries the original error value.
+// Lua's C build raises errors by longjmp, which skips destructors; a stock interpreter is such a
+// build. So everything C++ runs inside run(), which turns exceptions into an error message, and
+// only the outermost shim, where no C++ object is left, calls lua_error. The other way round, C++
+// calls Lua functions through protected_call(), which turns Lua's error into a LuaError exception
+// that carries the original error value.
 #pragma once
 #include <lua.hpp>
 #include <memory>
@@ -14,16 +15,19 @@ namespace crescent::lua {
 
 class Callable;
 
-/// What C++ knows of one Lua state; it outlives the state, so that values held from C++ know when it is gone.
+/// What C++ knows of one Lua state; it outlives the state, so that values held from C++ know when
+/// it is gone.
 struct Host {
-  lua_State* main = nullptr;        ///< null after lua_close
+  lua_State* main = nullptr;  ///< null after lua_close
 };
 
 /// Makes the host of a new state; called first by the module.
 void open_host(lua_State* L);
-/// The Lua thread that called C++ last: callbacks run on it. Fails on threads that Lua did not call.
+/// The Lua thread that called C++ last: callbacks run on it. Fails on threads that Lua did not
+/// call.
 lua_State* current();
-/// True while C++ that Lua called is calling Lua again: someone in between may be recording what happens.
+/// True while C++ that Lua called is calling Lua again: someone in between may be recording what
+/// happens.
 bool in_callback();
 
 /// A Lua value kept alive from C++.
@@ -60,7 +64,8 @@ void protected_call(lua_State* L, int arguments, int results);
 int run(lua_State* L, const Callable& callable);
 /// The shim behind every function that Lua sees; its first upvalue is the Callable.
 extern "C" int crescent_invoke(lua_State* L);
-/// What a shim does last: raises the error of a failed run, and lets the collector work off the memory of tensors.
+/// What a shim does last: raises the error of a failed run, and lets the collector work off the
+/// memory of tensors.
 int finish(lua_State* L, int count);
 
 /// "a string", "a tensor (2, 3)", "nil": what an argument is, for messages.

@@ -9,7 +9,8 @@ namespace {
 
 const char type_key = 0;
 
-/// Attributes of an instance of a Lua class, then what its classes define. Leaves the value on the stack.
+/// Attributes of an instance of a Lua class, then what its classes define. Leaves the value on the
+/// stack.
 bool push_from_instance(lua_State* L) {
   if (lua_getiuservalue(L, 1, kAttributes) != LUA_TTABLE) return lua_pop(L, 1), false;
   lua_pushvalue(L, 2);

@@ -1,5 +1,6 @@
-// Type: what Lua sees of one kind of handle: methods, properties, and what happens with other keys. Types of objects form a
-// chain like the C++ classes; the most derived one that matches is an object's.
+// Type: what Lua sees of one kind of handle: methods, properties, and what happens with other keys.
+// Types of objects form a chain like the C++ classes; the most derived one that matches is an
+// object's.
 #pragma once
 #include <map>
 #include <string>
@@ -11,7 +12,8 @@ namespace crescent::lua {
 
 class Type {
  public:
-  explicit Type(std::string name, const Type* parent = nullptr) : name_(std::move(name)), parent_(parent) {}
+  explicit Type(std::string name, const Type* parent = nullptr)
+      : name_(std::move(name)), parent_(parent) {}
   Type(Type&&) = default;
 
   template <class F>
@@ -23,7 +25,8 @@ class Type {
     std::string name = callable->name();
     return add(methods_, name, std::move(callable));
   }
-  Type& raw_method(const std::string& name, Raw::Body body, Parameters parameters = {}, std::string doc = "") {
+  Type& raw_method(const std::string& name, Raw::Body body, Parameters parameters = {},
+                   std::string doc = "") {
     parameters.insert(parameters.begin(), "self");
     return add(methods_, name, raw(name, body, std::move(parameters), std::move(doc)));
   }
@@ -42,7 +45,9 @@ class Type {
     return add(setters_, name, bound(name, set, {"self", "value=nil"}));
   }
   /// __add, __call, ...
-  Type& meta(const std::string& name, CallablePtr callable) { return add(metamethods_, name, std::move(callable)); }
+  Type& meta(const std::string& name, CallablePtr callable) {
+    return add(metamethods_, name, std::move(callable));
+  }
   /// self, key -> value for keys that are neither: positions, attributes. Without: an error.
   Type& missing(CallablePtr callable) { return missing_ = std::move(callable), *this; }
 
@@ -86,7 +91,7 @@ const Type* type_of(lua_State* L, int index);
 template <class T>
 int close_handle(lua_State* L) {
   T* handle = static_cast<T*>(lua_touserdata(L, 1));
-  *handle = T();                       // finalizers may still see it: an empty handle is safe
+  *handle = T();  // finalizers may still see it: an empty handle is safe
   return 0;
 }
 

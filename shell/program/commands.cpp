@@ -15,15 +15,15 @@ namespace crescent::program {
 namespace {
 
 /// Names out of plugins too come as they can be shown.
-void print(const std::string& text, FILE* to = stdout) {
-  std::fputs(printable(text).c_str(), to);
-}
+void print(const std::string& text, FILE* to = stdout) { std::fputs(printable(text).c_str(), to); }
 
 void print_row(const std::string& name, const std::string& text) {
   print(name + std::string(name.size() < 16 ? 16 - name.size() : 0, ' ') + " " + text + "\n");
 }
 
-std::string text_of(const Value& value) { return value.is_string() ? value.as_string() : to_json(value); }
+std::string text_of(const Value& value) {
+  return value.is_string() ? value.as_string() : to_json(value);
+}
 
 void print_dict(const Dict& dict, const std::string& indent) {
   for (const DictEntry& entry : dict) {
@@ -41,7 +41,8 @@ std::string state_of(const PluginRecord& plugin) {
   return plugin.loaded ? "loaded" : "loaded on first use";
 }
 
-/// The text that `work` gives in a process of its own, so that a crashing library is reported and not suffered.
+/// The text that `work` gives in a process of its own, so that a crashing library is reported and
+/// not suffered.
 std::string in_child(const std::function<std::string()>& work, bool& survived) {
   int ends[2];
   survived = false;
@@ -69,11 +70,13 @@ std::string in_child(const std::function<std::string()>& work, bool& survived) {
   close(ends[1]);
   std::string text;
   char buffer[4096];
-  for (ssize_t n; (n = read(ends[0], buffer, sizeof buffer)) > 0;) text.append(buffer, static_cast<size_t>(n));
+  for (ssize_t n; (n = read(ends[0], buffer, sizeof buffer)) > 0;)
+    text.append(buffer, static_cast<size_t>(n));
   close(ends[0]);
   int status = 0;
   waitpid(child, &status, 0);
-  if (WIFSIGNALED(status)) return concat("crashed while loading (", strsignal(WTERMSIG(status)), ")");
+  if (WIFSIGNALED(status))
+    return concat("crashed while loading (", strsignal(WTERMSIG(status)), ")");
   survived = WIFEXITED(status) && WEXITSTATUS(status) == 0;
   return text;
 }
@@ -81,7 +84,8 @@ std::string in_child(const std::function<std::string()>& work, bool& survived) {
 std::string classes_text(const PluginRecord& plugin) {
   std::string text, kind;
   for (const auto& [class_kind, name] : plugin.classes) {
-    text += class_kind == kind ? ", " + name : (kind.empty() ? "" : "\n") + concat("  ", class_kind, ": ", name);
+    text += class_kind == kind ? ", " + name
+                               : (kind.empty() ? "" : "\n") + concat("  ", class_kind, ": ", name);
     kind = class_kind;
   }
   return text + "\n";
@@ -92,8 +96,9 @@ std::string describe_class(const std::string& kind, const std::string& name) {
   std::string text = concat("\n", name, " (", kind, ")\n  ", info->schema.description, "\n");
   for (const Field& field : info->schema.fields) {
     if (field.keyword_only) continue;
-    text += concat("  ", field.name, ": ", field.type, field.required ? ", required" : concat(", default ", field.default_value),
-                   ". ", field.doc, "\n");
+    text += concat("  ", field.name, ": ", field.type,
+                   field.required ? ", required" : concat(", default ", field.default_value), ". ",
+                   field.doc, "\n");
   }
   return text;
 }
@@ -114,7 +119,8 @@ void print_plugin(const PluginRecord& plugin) {
     print(classes_text(plugin));
   } else if (plugin.refused.empty()) {
     bool survived = false;
-    const std::string text = in_child([&] { return classes_text(load_plugin(plugin.path)); }, survived);
+    const std::string text =
+        in_child([&] { return classes_text(load_plugin(plugin.path)); }, survived);
     print(survived ? text : "  " + text + "\n");
   }
 }
@@ -127,7 +133,8 @@ int show_info() {
   print_dict(device().information(), "");
   print_row("plugin path", join(plugin_search_path(), ":"));
   for (const PluginRecord& plugin : list_plugins())
-    print_row("plugin", concat(plugin.name, " ", plugin.version, ", ", state_of(plugin), ", ", plugin.path));
+    print_row("plugin",
+              concat(plugin.name, " ", plugin.version, ", ", state_of(plugin), ", ", plugin.path));
   return 0;
 }
 

@@ -25,7 +25,9 @@ constexpr int kRemembered = 5000;
 /// $XDG_STATE_HOME/crescent/history; empty without a home.
 std::string history_path() {
   const char *state = std::getenv("XDG_STATE_HOME"), *home = std::getenv("HOME");
-  std::string folder = state && *state == '/' ? state : home && *home == '/' ? std::string(home) + "/.local/state" : "";
+  std::string folder = state && *state == '/' ? state
+                       : home && *home == '/' ? std::string(home) + "/.local/state"
+                                              : "";
   if (folder.empty()) return "";
   folder += "/crescent";
   for (size_t slash = folder.find('/', 1);; slash = folder.find('/', slash + 1)) {
@@ -72,10 +74,12 @@ void print_columns(const std::vector<std::string>& names) {
   constexpr size_t kWidth = 80, kMost = 200;
   size_t widest = 0;
   for (const std::string& name : names) widest = std::max(widest, name.size() + 2);
-  const size_t columns = std::max<size_t>(1, kWidth / widest), shown = std::min(names.size(), kMost);
+  const size_t columns = std::max<size_t>(1, kWidth / widest),
+               shown = std::min(names.size(), kMost);
   std::printf("\n");
   for (size_t i = 0; i < shown; ++i)
-    std::printf("%-*s%s", static_cast<int>(widest), names[i].c_str(), i % columns + 1 == columns || i + 1 == shown ? "\n" : "");
+    std::printf("%-*s%s", static_cast<int>(widest), names[i].c_str(),
+                i % columns + 1 == columns || i + 1 == shown ? "\n" : "");
   if (shown < names.size()) std::printf("... %zu more\n", names.size() - shown);
   std::fflush(stdout);
 }
@@ -96,7 +100,7 @@ int read_key(EditLine*, wchar_t* key) {
 }  // namespace
 
 struct Editor::State {
-  EditLine* line = nullptr;                    // null without a terminal
+  EditLine* line = nullptr;  // null without a terminal
   History* history = nullptr;
   std::string path, prompt;
   Complete complete;
@@ -116,7 +120,8 @@ struct Editor::State {
   static unsigned char on_tab(EditLine* el, int) {
     const LineInfo* info = el_line(el);
     const std::string text(info->buffer, info->cursor);
-    if (text.find_first_not_of(" \t") == std::string::npos) return el_insertstr(el, "  ") ? CC_ERROR : CC_REFRESH;
+    if (text.find_first_not_of(" \t") == std::string::npos)
+      return el_insertstr(el, "  ") ? CC_ERROR : CC_REFRESH;
     const Completion found = of(el).complete(text);
     if (found.names.empty()) return CC_REFRESH_BEEP;
     const std::string start = common_start(found.names).substr(found.typed);
@@ -171,7 +176,8 @@ Editor::Result Editor::read(const std::string& prompt, std::string& line) {
   }
   state_->prompt = prompt;
   state_->interrupted = false;
-  el_set(state_->line, EL_PREP_TERM, 1);               // before the prompt is seen, so that no key is taken for a signal
+  el_set(state_->line, EL_PREP_TERM,
+         1);  // before the prompt is seen, so that no key is taken for a signal
   int count = 0;
   const char* text = el_gets(state_->line, &count);
   if (told_to_end()) return Result::end;

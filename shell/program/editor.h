@@ -9,7 +9,7 @@ namespace crescent::program {
 
 struct Completion {
   std::vector<std::string> names;
-  size_t typed = 0;                            ///< characters before the cursor that the names replace
+  size_t typed = 0;  ///< characters before the cursor that the names replace
 };
 
 class Editor {

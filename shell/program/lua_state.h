@@ -6,11 +6,13 @@
 
 namespace crescent::program {
 
-/// Opens the libraries, makes `require "crescent"` find the module inside of the program, and sets `cr` and `help`.
+/// Opens the libraries, makes `require "crescent"` find the module inside of the program, and sets
+/// `cr` and `help`.
 void open_libraries(lua_State* L);
 /// arg[0] is the script, arg[1] ... its arguments, negative positions what came before.
 void set_arguments(lua_State* L, char** argv, int count, int script);
-/// Calls the function below the arguments; an error is replaced by its text with a traceback. Ctrl-C raises an error.
+/// Calls the function below the arguments; an error is replaced by its text with a traceback.
+/// Ctrl-C raises an error.
 int call(lua_State* L, int arguments, int results);
 /// The error message on top of the stack, to stderr.
 void report(lua_State* L);

@@ -30,9 +30,10 @@ stops ends with 128 + the number of the signal: 130, 143, 129.
 
 po::options_description description() {
   po::options_description all("Options");
-  all.add_options()("help,h", "this text")("version,v", "the version")("execute,e", po::value<std::vector<std::string>>(),
-                                                                       "run a text")(
-      "library,l", po::value<std::vector<std::string>>(), "require a library")("interactive,i", "the prompt after the script");
+  all.add_options()("help,h", "this text")("version,v", "the version")(
+      "execute,e", po::value<std::vector<std::string>>(), "run a text")(
+      "library,l", po::value<std::vector<std::string>>(), "require a library")(
+      "interactive,i", "the prompt after the script");
   return all;
 }
 
@@ -42,7 +43,8 @@ int count_options(int argc, char** argv) {
   while (i < argc && argv[i][0] == '-' && argv[i][1] != '\0') {
     const std::string option = argv[i];
     if (option == "--") return i + 1;
-    const bool takes_value = option == "-e" || option == "-l" || option == "--execute" || option == "--library";
+    const bool takes_value =
+        option == "-e" || option == "-l" || option == "--execute" || option == "--library";
     i += takes_value ? 2 : 1;
   }
   return std::min(i, argc);
@@ -53,13 +55,15 @@ struct Command {
   int (*run)(const std::vector<std::string>& arguments);
 };
 constexpr Command kCommands[] = {
-    {"info", [](const std::vector<std::string>&) { return show_info(); }}, {"plugins", show_plugins}, {"new-plugin", make_plugin}};
+    {"info", [](const std::vector<std::string>&) { return show_info(); }},
+    {"plugins", show_plugins},
+    {"new-plugin", make_plugin}};
 
 struct Invocation {
   int argc;
   char** argv;
-  int script;                                  ///< index of the script, or argc
-  std::vector<po::option> options;             ///< in the order given
+  int script;                       ///< index of the script, or argc
+  std::vector<po::option> options;  ///< in the order given
   bool has(const char* name) const {
     for (const po::option& option : options)
       if (option.string_key == name) return true;
@@ -69,15 +73,20 @@ struct Invocation {
 
 Invocation parse(int argc, char** argv) {
   Invocation call{argc, argv, count_options(argc, argv), {}};
-  const int end = call.script > 1 && std::strcmp(argv[call.script - 1], "--") == 0 ? call.script - 1 : call.script;
-  call.options = po::command_line_parser(std::vector<std::string>(argv + 1, argv + end)).options(description()).run().options;
+  const int end = call.script > 1 && std::strcmp(argv[call.script - 1], "--") == 0 ? call.script - 1
+                                                                                   : call.script;
+  call.options = po::command_line_parser(std::vector<std::string>(argv + 1, argv + end))
+                     .options(description())
+                     .run()
+                     .options;
   return call;
 }
 
 /// -e and -l in their order.
 bool run_options(lua_State* L, const Invocation& call) {
   for (const po::option& option : call.options) {
-    if (option.string_key == "execute" && !run_text(L, option.value.at(0), "=(command line)")) return false;
+    if (option.string_key == "execute" && !run_text(L, option.value.at(0), "=(command line)"))
+      return false;
     if (option.string_key == "library" && !require(L, option.value.at(0))) return false;
   }
   return true;
@@ -86,8 +95,12 @@ bool run_options(lua_State* L, const Invocation& call) {
 bool run_all(lua_State* L, const Invocation& call) {
   if (!run_options(L, call)) return false;
   const bool script = call.script < call.argc;
-  if (script && !run_file(L, std::strcmp(call.argv[call.script], "-") == 0 ? nullptr : call.argv[call.script])) return false;
-  const bool asked = call.has("interactive"), idle = !script && !call.has("execute") && !call.has("library");
+  if (script &&
+      !run_file(L,
+                std::strcmp(call.argv[call.script], "-") == 0 ? nullptr : call.argv[call.script]))
+    return false;
+  const bool asked = call.has("interactive"),
+             idle = !script && !call.has("execute") && !call.has("library");
   if (asked || (idle && isatty(STDIN_FILENO))) return run_prompt(L);
   if (idle) return run_file(L, nullptr);
   return true;
@@ -119,7 +132,8 @@ int run_lua(const Invocation& call) {
 int run(int argc, char** argv) {
   const Invocation call = parse(argc, argv);
   if (call.has("help")) return std::cout << kUsage << description(), 0;
-  if (call.has("version")) return std::printf("Crescent %s (%s)\n", CRESCENT_VERSION, LUA_RELEASE), 0;
+  if (call.has("version"))
+    return std::printf("Crescent %s (%s)\n", CRESCENT_VERSION, LUA_RELEASE), 0;
   if (call.script < argc)
     for (const Command& command : kCommands)
       if (std::strcmp(argv[call.script], command.name) == 0)

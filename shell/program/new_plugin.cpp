@@ -1,4 +1,5 @@
-// crescent new-plugin NAME: a project of one's own around one layer, ready to build, test and change.
+// crescent new-plugin NAME: a project of one's own around one layer, ready to build, test and
+// change.
 #include <sys/stat.h>
 
 #include <cctype>
@@ -49,7 +50,8 @@ class @CLASS@ final : public UnaryLayer {
 CRESCENT_PLUGIN("@NAME@", "0.1.0") { registry.add<@CLASS@>("@CLASS@"); }
 )";
 
-constexpr const char* kTest = R"(-- Loads the plugin, compares gradients with finite differences, trains, saves and loads.
+constexpr const char* kTest =
+    R"(-- Loads the plugin, compares gradients with finite differences, trains, saves and loads.
 --   CRESCENT_PLUGIN_PATH=build crescent test.lua
 local cr = require "crescent"
 cr.plugins.load "@NAME@"
@@ -108,14 +110,20 @@ struct Names {
 /// "acme.scale" -> file scale, class Scale, target acme_scale.
 Names names_of(const std::string& name) {
   for (char c : name)
-    if (!(std::islower(static_cast<unsigned char>(c)) || std::isdigit(static_cast<unsigned char>(c)) || c == '.' || c == '_'))
-      fail("new-plugin: a name has lower-case letters, digits, '_' and '.', such as 'acme.scale'; got '", name, "'");
+    if (!(std::islower(static_cast<unsigned char>(c)) ||
+          std::isdigit(static_cast<unsigned char>(c)) || c == '.' || c == '_'))
+      fail(
+          "new-plugin: a name has lower-case letters, digits, '_' and '.', such as 'acme.scale'; "
+          "got '",
+          name, "'");
   Names names{name, name.substr(name.rfind('.') + 1), "", name};
   if (names.file.empty() || !std::islower(static_cast<unsigned char>(names.file[0])))
     fail("new-plugin: the last part of a name starts with a letter, got '", name, "'");
   bool upper = true;
   for (char c : names.file) {
-    if (c != '_') names.class_name += upper ? static_cast<char>(std::toupper(static_cast<unsigned char>(c))) : c;
+    if (c != '_')
+      names.class_name +=
+          upper ? static_cast<char>(std::toupper(static_cast<unsigned char>(c))) : c;
     upper = c == '_';
   }
   for (char& c : names.target) c = c == '.' ? '_' : c;
@@ -123,10 +131,13 @@ Names names_of(const std::string& name) {
 }
 
 std::string filled(std::string text, const Names& names) {
-  const std::pair<const char*, const std::string&> words[] = {
-      {"@NAME@", names.name}, {"@FILE@", names.file}, {"@CLASS@", names.class_name}, {"@TARGET@", names.target}};
+  const std::pair<const char*, const std::string&> words[] = {{"@NAME@", names.name},
+                                                              {"@FILE@", names.file},
+                                                              {"@CLASS@", names.class_name},
+                                                              {"@TARGET@", names.target}};
   for (const auto& [word, replacement] : words)
-    for (size_t at; (at = text.find(word)) != std::string::npos;) text.replace(at, std::strlen(word), replacement);
+    for (size_t at; (at = text.find(word)) != std::string::npos;)
+      text.replace(at, std::strlen(word), replacement);
   return text;
 }
 
@@ -135,7 +146,8 @@ std::string filled(std::string text, const Names& names) {
 int make_plugin(const std::vector<std::string>& arguments) {
   if (arguments.size() != 1) fail("new-plugin: expected one name, such as 'acme.scale'");
   const Names names = names_of(arguments[0]);
-  if (mkdir(names.name.c_str(), 0777) != 0) fail("new-plugin: cannot make the folder ", names.name, ": ", std::strerror(errno));
+  if (mkdir(names.name.c_str(), 0777) != 0)
+    fail("new-plugin: cannot make the folder ", names.name, ": ", std::strerror(errno));
   replace_file(names.name + "/CMakeLists.txt", filled(kBuild, names));
   replace_file(names.name + "/" + names.file + ".cpp", filled(kSource, names));
   replace_file(names.name + "/test.lua", filled(kTest, names));

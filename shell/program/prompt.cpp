@@ -49,10 +49,12 @@ bool is_incomplete(lua_State* L, int status) {
   if (status != LUA_ERRSYNTAX) return false;
   const std::string message = lua_tostring(L, -1);
   const std::string end = "<eof>";
-  return message.size() >= end.size() && message.compare(message.size() - end.size(), end.size(), end) == 0;
+  return message.size() >= end.size() &&
+         message.compare(message.size() - end.size(), end.size(), end) == 0;
 }
 
-/// Loads `text` as an expression, else as statements; the function or the error is left on the stack.
+/// Loads `text` as an expression, else as statements; the function or the error is left on the
+/// stack.
 int load(lua_State* L, const std::string& text) {
   const std::string shown = "return " + (text.rfind('=', 0) == 0 ? text.substr(1) : text);
   if (luaL_loadbufferx(L, shown.data(), shown.size(), kChunk, "t") == LUA_OK) return LUA_OK;
@@ -79,8 +81,10 @@ void print_results(lua_State* L, int first) {
 void run(lua_State* L) {
   const int first = lua_gettop(L);
   lua::begin_command();
-  if (call(L, 0, LUA_MULTRET) == LUA_OK) print_results(L, first);
-  else report(L);
+  if (call(L, 0, LUA_MULTRET) == LUA_OK)
+    print_results(L, first);
+  else
+    report(L);
 }
 
 /// Reads lines until they make sense together; false at the end of input.
@@ -107,7 +111,9 @@ bool read_and_run(lua_State* L, Editor& editor, std::string& pending) {
 bool run_prompt(lua_State* L) {
   std::printf("Crescent %s (%s). help() helps, Ctrl-D ends.\n", CRESCENT_VERSION, LUA_VERSION);
   std::string pending;
-  Editor editor([&](const std::string& text) { return complete(L, pending.empty() ? text : pending + "\n" + text); });
+  Editor editor([&](const std::string& text) {
+    return complete(L, pending.empty() ? text : pending + "\n" + text);
+  });
   lua_settop(L, 0);
   while (read_and_run(L, editor, pending)) {
   }

@@ -10,9 +10,7 @@ constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
 lua_State* interruptible = nullptr;  // the state whose code is stopped
 volatile std::sig_atomic_t received = 0, count = 0;
 
-bool is_final(int signal) {
-  return signal == SIGTERM || signal == SIGHUP;
-}
+bool is_final(int signal) { return signal == SIGTERM || signal == SIGHUP; }
 
 void stop(lua_State* L, lua_Debug*) {
   if (count < 2 && !is_final(received)) lua_sethook(L, nullptr, 0, 0);
@@ -50,11 +48,7 @@ StopSignals::~StopSignals() {
   if (L_) lua_sethook(L_, nullptr, 0, 0);
 }
 
-int stop_signal() {
-  return received;
-}
-bool told_to_end() {
-  return is_final(received);
-}
+int stop_signal() { return received; }
+bool told_to_end() { return is_final(received); }
 
 }  // namespace crescent::program

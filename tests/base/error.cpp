@@ -17,26 +17,51 @@ void remember(std::string_view text) { last_warning = text; }
 }  // namespace
 
 TEST_CASE("fail raises the pieces as one text") {
-  CHECK_THROWS_WITH(fail("expected ", 3, " or ", 0.5, ", got ", 'x', std::string("!")), "expected 3 or 0.5, got x!");
+  CHECK_THROWS_WITH(fail("expected ", 3, " or ", 0.5, ", got ", 'x', std::string("!")),
+                    "expected 3 or 0.5, got x!");
   CHECK_THROWS_AS(fail("stop"), Error);
 }
 
 TEST_CASE("Numbers are written as Python writes them, whole ones without fraction") {
   const std::pair<double, const char*> rows[] = {
-      {0.0, "0"},          {-0.0, "-0"},           {3.0, "3"},        {0.1, "0.1"},      {0.001, "0.001"}, {0.0001, "0.0001"},
-      {0.00001, "1e-05"},  {1e-7, "1e-07"},        {1.5e-10, "1.5e-10"}, {123456.0, "123456"}, {1e15, "1000000000000000"},
-      {1e16, "1e+16"},     {1.7976931348623157e308, "1.7976931348623157e+308"}, {5e-324, "5e-324"},   {1.0 / 3, "0.3333333333333333"},
-      {-2.5, "-2.5"},      {std::numeric_limits<double>::infinity(), "inf"}, {-std::numeric_limits<double>::infinity(), "-inf"}};
+      {0.0, "0"},
+      {-0.0, "-0"},
+      {3.0, "3"},
+      {0.1, "0.1"},
+      {0.001, "0.001"},
+      {0.0001, "0.0001"},
+      {0.00001, "1e-05"},
+      {1e-7, "1e-07"},
+      {1.5e-10, "1.5e-10"},
+      {123456.0, "123456"},
+      {1e15, "1000000000000000"},
+      {1e16, "1e+16"},
+      {1.7976931348623157e308, "1.7976931348623157e+308"},
+      {5e-324, "5e-324"},
+      {1.0 / 3, "0.3333333333333333"},
+      {-2.5, "-2.5"},
+      {std::numeric_limits<double>::infinity(), "inf"},
+      {-std::numeric_limits<double>::infinity(), "-inf"}};
   for (const auto& [number, text] : rows) CHECK(to_text(number) == text);
   CHECK(to_text(std::numeric_limits<double>::quiet_NaN()) == "nan");
 }
 
 TEST_CASE("The nearest word is suggested, and none when all are far") {
-  const std::vector<std::string> words = {"units", "activation", "use_bias", "kernel_initializer", "adam", "adamw", "Adam", "ReLU", "relu", "Dense"};
-  const std::pair<const char*, const char*> rows[] = {
-      {"unit", "units"},   {"rleu", "relu"},     {"adm", "adam"},   {"dense", "Dense"}, {"Dens", "Dense"}, {"UNITS", "units"},
-      {"kernelinitializer", "kernel_initializer"}, {"usebias", "use_bias"}, {"kernel", "kernel_initializer"}, {"activaton", "activation"}};
-  for (const auto& [word, suggestion] : rows) CHECK(did_you_mean(word, words) == concat(" (did you mean '", suggestion, "'?)"));
+  const std::vector<std::string> words = {"units", "activation", "use_bias", "kernel_initializer",
+                                          "adam",  "adamw",      "Adam",     "ReLU",
+                                          "relu",  "Dense"};
+  const std::pair<const char*, const char*> rows[] = {{"unit", "units"},
+                                                      {"rleu", "relu"},
+                                                      {"adm", "adam"},
+                                                      {"dense", "Dense"},
+                                                      {"Dens", "Dense"},
+                                                      {"UNITS", "units"},
+                                                      {"kernelinitializer", "kernel_initializer"},
+                                                      {"usebias", "use_bias"},
+                                                      {"kernel", "kernel_initializer"},
+                                                      {"activaton", "activation"}};
+  for (const auto& [word, suggestion] : rows)
+    CHECK(did_you_mean(word, words) == concat(" (did you mean '", suggestion, "'?)"));
   for (const char* word : {"", "x", "zzz", "momentum", "q"}) CHECK(did_you_mean(word, words) == "");
   CHECK(did_you_mean(std::string(1000000, 'a'), words) == "");
   CHECK(did_you_mean("units", {}) == "");
@@ -125,11 +150,26 @@ TEST_CASE("What a terminal would obey is written out, what it shows stays") {
 
 TEST_CASE("Class names in snake case are those of Keras") {
   const std::pair<const char*, const char*> rows[] = {
-      {"Dense", "dense"},   {"Conv2D", "conv2d"}, {"Conv2DTranspose", "conv2d_transpose"}, {"MaxPooling2D", "max_pooling2d"},
-      {"LSTM", "lstm"},     {"GRU", "gru"},       {"ReLU", "re_lu"},    {"LeakyReLU", "leaky_re_lu"}, {"SimpleRNN", "simple_rnn"},
-      {"BatchNormalization", "batch_normalization"}, {"L1L2", "l1_l2"}, {"MeanSquaredError", "mean_squared_error"},
-      {"ELU", "elu"},       {"PReLU", "p_re_lu"}, {"GlobalAveragePooling1D", "global_average_pooling1d"}, {"RMSprop", "rm_sprop"},
-      {"my_layer", "my_layer"}, {"", ""}, {"AUC", "auc"}, {"TimeDistributed", "time_distributed"}};
+      {"Dense", "dense"},
+      {"Conv2D", "conv2d"},
+      {"Conv2DTranspose", "conv2d_transpose"},
+      {"MaxPooling2D", "max_pooling2d"},
+      {"LSTM", "lstm"},
+      {"GRU", "gru"},
+      {"ReLU", "re_lu"},
+      {"LeakyReLU", "leaky_re_lu"},
+      {"SimpleRNN", "simple_rnn"},
+      {"BatchNormalization", "batch_normalization"},
+      {"L1L2", "l1_l2"},
+      {"MeanSquaredError", "mean_squared_error"},
+      {"ELU", "elu"},
+      {"PReLU", "p_re_lu"},
+      {"GlobalAveragePooling1D", "global_average_pooling1d"},
+      {"RMSprop", "rm_sprop"},
+      {"my_layer", "my_layer"},
+      {"", ""},
+      {"AUC", "auc"},
+      {"TimeDistributed", "time_distributed"}};
   for (const auto& [name, snake] : rows) CHECK(snake_case(name) == snake);
 }
 
@@ -138,6 +178,7 @@ TEST_CASE("UTF-8 is told from other bytes") {
   CHECK(utf8_length("\xC3\xA4") == 2);
   CHECK(utf8_length("\xE2\x82\xAC") == 3);
   CHECK(utf8_length("\xF0\x9F\x8C\x99") == 4);
-  for (const char* bad : {"", "\x80", "\xC3", "\xC0\x80", "\xE2\x82", "\xED\xA0\x80", "\xE0\x80\x80", "\xF5\x80\x80\x80", "\xF0\x80\x80\x80", "\xFF"})
+  for (const char* bad : {"", "\x80", "\xC3", "\xC0\x80", "\xE2\x82", "\xED\xA0\x80",
+                          "\xE0\x80\x80", "\xF5\x80\x80\x80", "\xF0\x80\x80\x80", "\xFF"})
     CHECK(utf8_length(bad) == 0);
 }

@@ -24,7 +24,8 @@ TEST_CASE("A dict keeps the order of insertion") {
   CHECK_FALSE(dict.erase("a"));
   CHECK(dict.size() == 2);
   CHECK_THROWS_WITH(dict.at("momentum"), "no entry 'momentum'; there is: b, c");
-  CHECK_THROWS_WITH(Dict({{"units", 1}}).at("unit"), "no entry 'unit' (did you mean 'units'?); there is: units");
+  CHECK_THROWS_WITH(Dict({{"units", 1}}).at("unit"),
+                    "no entry 'unit' (did you mean 'units'?); there is: units");
 }
 
 TEST_CASE("Values convert where nothing is lost, and say what they are elsewhere") {
@@ -35,7 +36,8 @@ TEST_CASE("Values convert where nothing is lost, and say what they are elsewhere
   CHECK_THROWS_WITH(Value(2.5).as_int(), "expected an integer, got 2.5");
   CHECK_THROWS_WITH(Value(1e30).as_int(), "expected an integer, got 1e+30");
   CHECK_THROWS_WITH(Value(std::nan("")).as_int(), "expected an integer, got NaN");
-  CHECK_THROWS_WITH(Value(9223372036854775808.0).as_int(), Catch::StartsWith("expected an integer"));
+  CHECK_THROWS_WITH(Value(9223372036854775808.0).as_int(),
+                    Catch::StartsWith("expected an integer"));
   CHECK_THROWS_WITH(Value(true).as_int(), "expected an integer, got true");
   CHECK_THROWS_WITH(Value().as_string(), "expected a string, got null");
   CHECK_THROWS_WITH(Value("x").as_float(), "expected a number, got \"x\"");

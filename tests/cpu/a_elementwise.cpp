@@ -13,36 +13,66 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 double exact(UnaryKind kind, double x) {
   using K = UnaryKind;
   switch (kind) {
-    case K::negative: return -x;
-    case K::abs: return std::abs(x);
-    case K::sign: return std::isnan(x) ? x : (x > 0) - (x < 0);
-    case K::square: return x * x;
-    case K::sqrt: return std::sqrt(x);
-    case K::rsqrt: return 1 / std::sqrt(x);
-    case K::reciprocal: return 1 / x;
-    case K::exp: return std::exp(x);
-    case K::expm1: return std::expm1(x);
-    case K::log: return std::log(x);
-    case K::log1p: return std::log1p(x);
-    case K::sin: return std::sin(x);
-    case K::cos: return std::cos(x);
-    case K::tan: return std::tan(x);
-    case K::asin: return std::asin(x);
-    case K::acos: return std::acos(x);
-    case K::atan: return std::atan(x);
-    case K::sinh: return std::sinh(x);
-    case K::cosh: return std::cosh(x);
-    case K::tanh: return std::tanh(x);
-    case K::sigmoid: return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 + std::exp(-x));
-    case K::relu: return x < 0 ? 0 : x;
-    case K::softplus: return std::isnan(x) ? x : std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x)));
-    case K::erf: return std::erf(x);
-    case K::floor: return std::floor(x);
-    case K::ceil: return std::ceil(x);
-    case K::round: return std::nearbyint(x);
-    case K::logical_not: return x == 0;
-    case K::isnan: return std::isnan(x);
-    case K::isfinite: return std::isfinite(x);
+    case K::negative:
+      return -x;
+    case K::abs:
+      return std::abs(x);
+    case K::sign:
+      return std::isnan(x) ? x : (x > 0) - (x < 0);
+    case K::square:
+      return x * x;
+    case K::sqrt:
+      return std::sqrt(x);
+    case K::rsqrt:
+      return 1 / std::sqrt(x);
+    case K::reciprocal:
+      return 1 / x;
+    case K::exp:
+      return std::exp(x);
+    case K::expm1:
+      return std::expm1(x);
+    case K::log:
+      return std::log(x);
+    case K::log1p:
+      return std::log1p(x);
+    case K::sin:
+      return std::sin(x);
+    case K::cos:
+      return std::cos(x);
+    case K::tan:
+      return std::tan(x);
+    case K::asin:
+      return std::asin(x);
+    case K::acos:
+      return std::acos(x);
+    case K::atan:
+      return std::atan(x);
+    case K::sinh:
+      return std::sinh(x);
+    case K::cosh:
+      return std::cosh(x);
+    case K::tanh:
+      return std::tanh(x);
+    case K::sigmoid:
+      return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 + std::exp(-x));
+    case K::relu:
+      return x < 0 ? 0 : x;
+    case K::softplus:
+      return std::isnan(x) ? x : std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x)));
+    case K::erf:
+      return std::erf(x);
+    case K::floor:
+      return std::floor(x);
+    case K::ceil:
+      return std::ceil(x);
+    case K::round:
+      return std::nearbyint(x);
+    case K::logical_not:
+      return x == 0;
+    case K::isnan:
+      return std::isnan(x);
+    case K::isfinite:
+      return std::isfinite(x);
   }
   return 0;
 }
@@ -50,24 +80,42 @@ double exact(UnaryKind kind, double x) {
 double exact(BinaryKind kind, double a, double b) {
   using K = BinaryKind;
   switch (kind) {
-    case K::add: return a + b;
-    case K::subtract: return a - b;
-    case K::multiply: return a * b;
-    case K::divide: return a / b;
-    case K::power: return std::pow(a, b);
-    case K::maximum: return std::max(a, b);
-    case K::minimum: return std::min(a, b);
-    case K::floor_divide: return std::floor(a / b);
-    case K::mod: return a - b * std::floor(a / b);
-    case K::atan2: return std::atan2(a, b);
-    case K::equal: return a == b;
-    case K::not_equal: return a != b;
-    case K::less: return a < b;
-    case K::less_equal: return a <= b;
-    case K::greater: return a > b;
-    case K::greater_equal: return a >= b;
-    case K::logical_and: return a != 0 && b != 0;
-    case K::logical_or: return a != 0 || b != 0;
+    case K::add:
+      return a + b;
+    case K::subtract:
+      return a - b;
+    case K::multiply:
+      return a * b;
+    case K::divide:
+      return a / b;
+    case K::power:
+      return std::pow(a, b);
+    case K::maximum:
+      return std::max(a, b);
+    case K::minimum:
+      return std::min(a, b);
+    case K::floor_divide:
+      return std::floor(a / b);
+    case K::mod:
+      return a - b * std::floor(a / b);
+    case K::atan2:
+      return std::atan2(a, b);
+    case K::equal:
+      return a == b;
+    case K::not_equal:
+      return a != b;
+    case K::less:
+      return a < b;
+    case K::less_equal:
+      return a <= b;
+    case K::greater:
+      return a > b;
+    case K::greater_equal:
+      return a >= b;
+    case K::logical_and:
+      return a != 0 && b != 0;
+    case K::logical_or:
+      return a != 0 || b != 0;
   }
   return 0;
 }
@@ -100,7 +148,9 @@ double relative_error(const Array& got, const Array& want, double floor) {
   return worst;
 }
 
-DType result_of(BinaryKind kind, DType dtype) { return kind >= BinaryKind::equal ? DType::boolean : dtype; }
+DType result_of(BinaryKind kind, DType dtype) {
+  return kind >= BinaryKind::equal ? DType::boolean : dtype;
+}
 
 }  // namespace
 
@@ -111,17 +161,22 @@ TEST_CASE("unary functions agree with double over their whole range") {
       const UnaryKind kind = static_cast<UnaryKind>(k);
       const bool unit = kind == UnaryKind::asin || kind == UnaryKind::acos;
       for (double range : {1e-3, 1.0, 10.0, 80.0, 600.0}) {
-        if ((unit && range > 1) || (dtype == DType::float32 && range > 80 && kind != UnaryKind::sin)) continue;
+        if ((unit && range > 1) ||
+            (dtype == DType::float32 && range > 80 && kind != UnaryKind::sin))
+          continue;
         Array x = random({1013}, dtype, static_cast<unsigned>(k + 1), -range, range);
-        Array want = zeros({1013}, k >= static_cast<int>(UnaryKind::logical_not) ? DType::boolean : dtype);
+        Array want =
+            zeros({1013}, k >= static_cast<int>(UnaryKind::logical_not) ? DType::boolean : dtype);
         for (size_t i = 0; i < x.values.size(); ++i) want.values[i] = exact(kind, x.values[i]);
         auto kernel = make(unary(kind), {x.spec}, {want.spec});
         REQUIRE(kernel);
         Outcome got = run(*kernel, {x}, {want.spec}, 1);
         CAPTURE(name_of(kind), to_text(dtype), range);
-        const bool wave = kind == UnaryKind::sin || kind == UnaryKind::cos || kind == UnaryKind::tan;
+        const bool wave =
+            kind == UnaryKind::sin || kind == UnaryKind::cos || kind == UnaryKind::tan;
         const double floor = wave ? 0.1 : dtype == DType::float32 ? 1e-38 : 1e-300;
-        CHECK(relative_error(got.outputs[0], want, floor) <= (dtype == DType::float32 ? 1e-6 : 4e-15));
+        CHECK(relative_error(got.outputs[0], want, floor) <=
+              (dtype == DType::float32 ? 1e-6 : 4e-15));
       }
     }
   }
@@ -129,23 +184,27 @@ TEST_CASE("unary functions agree with double over their whole range") {
 
 TEST_CASE("unary functions answer like IEEE at the edges") {
   const Machine machine(GENERATE(0, 1, 2));
-  const std::vector<double> edges = {0, -0.0, 1, -1, kInfinity, -kInfinity, NAN, 100, -100, 1e30, -1e30, 88.8, -104, 2, 0.5, 1e-30};
+  const std::vector<double> edges = {0,    -0.0, 1,     -1,   kInfinity, -kInfinity, NAN, 100,
+                                     -100, 1e30, -1e30, 88.8, -104,      2,          0.5, 1e-30};
   for (DType dtype : {DType::float32, DType::float64}) {
     for (int k = 0; k < kUnaryCount; ++k) {
       const UnaryKind kind = static_cast<UnaryKind>(k);
       Array x = zeros({static_cast<int64_t>(edges.size())}, dtype);
-      Array want = zeros(x.spec.shape, k >= static_cast<int>(UnaryKind::logical_not) ? DType::boolean : dtype);
+      Array want = zeros(x.spec.shape,
+                         k >= static_cast<int>(UnaryKind::logical_not) ? DType::boolean : dtype);
       for (size_t i = 0; i < edges.size(); ++i) {
         std::byte bytes[8];
         write(dtype, edges[i], bytes), x.values[i] = read(dtype, bytes);
-        write(want.spec.dtype, exact(kind, x.values[i]), bytes), want.values[i] = read(want.spec.dtype, bytes);
+        write(want.spec.dtype, exact(kind, x.values[i]), bytes),
+            want.values[i] = read(want.spec.dtype, bytes);
       }
       Outcome got = run(*make(unary(kind), {x.spec}, {want.spec}), {x}, {want.spec}, 1);
       for (size_t i = 0; i < edges.size(); ++i) {
-        CAPTURE(name_of(kind), to_text(dtype), x.values[i], got.outputs[0].values[i], want.values[i]);
+        CAPTURE(name_of(kind), to_text(dtype), x.values[i], got.outputs[0].values[i],
+                want.values[i]);
         Array g = zeros({1}, dtype), w = zeros({1}, dtype);
         g.values[0] = got.outputs[0].values[i], w.values[0] = want.values[i];
-        const bool huge_angle = std::abs(x.values[i]) > 1e6;       // their own rounding decides
+        const bool huge_angle = std::abs(x.values[i]) > 1e6;  // their own rounding decides
         if (!huge_angle) CHECK(relative_error(g, w, 1e-37) <= 1e-6);
       }
     }
@@ -154,18 +213,31 @@ TEST_CASE("unary functions answer like IEEE at the edges") {
 
 TEST_CASE("binary functions broadcast in every pattern, for every number of threads") {
   const Machine machine(GENERATE(0, 1, 2));
-  const std::pair<Shape, Shape> shapes[] = {{{}, {}},           {{7}, {7}},          {{1000}, {}},        {{}, {1000}},
-                                            {{33, 17}, {17}},   {{33, 17}, {33, 1}}, {{300, 400}, {400}}, {{40, 3000}, {3000}},
-                                            {{5, 1, 7}, {6, 1}}, {{4, 5, 6}, {5, 1}}, {{0, 3}, {3}},       {{2, 3, 1, 5}, {3, 4, 1}},
-                                            {{100000}, {100000}}, {{1, 1}, {5, 5}}};
-  for (DType dtype : {DType::float32, DType::float64, DType::bfloat16, DType::float16, DType::int32, DType::int64, DType::uint8}) {
+  const std::pair<Shape, Shape> shapes[] = {{{}, {}},
+                                            {{7}, {7}},
+                                            {{1000}, {}},
+                                            {{}, {1000}},
+                                            {{33, 17}, {17}},
+                                            {{33, 17}, {33, 1}},
+                                            {{300, 400}, {400}},
+                                            {{40, 3000}, {3000}},
+                                            {{5, 1, 7}, {6, 1}},
+                                            {{4, 5, 6}, {5, 1}},
+                                            {{0, 3}, {3}},
+                                            {{2, 3, 1, 5}, {3, 4, 1}},
+                                            {{100000}, {100000}},
+                                            {{1, 1}, {5, 5}}};
+  for (DType dtype : {DType::float32, DType::float64, DType::bfloat16, DType::float16, DType::int32,
+                      DType::int64, DType::uint8}) {
     for (const auto& [sa, sb] : shapes) {
       const Shape shape = broadcast_shapes(sa, sb, "test");
       for (int k = 0; k < kBinaryCount; ++k) {
         const BinaryKind kind = static_cast<BinaryKind>(k);
         const bool slow = shape.size() > 10000 && k > 2;
-        const bool wrong = (!is_floating(dtype) && (kind == BinaryKind::divide || kind == BinaryKind::atan2)) ||
-                           kind >= BinaryKind::logical_and || (dtype == DType::uint8 && (kind == BinaryKind::subtract || kind == BinaryKind::power));
+        const bool wrong =
+            (!is_floating(dtype) && (kind == BinaryKind::divide || kind == BinaryKind::atan2)) ||
+            kind >= BinaryKind::logical_and ||
+            (dtype == DType::uint8 && (kind == BinaryKind::subtract || kind == BinaryKind::power));
         if (slow || wrong) continue;
         const double low = is_floating(dtype) ? 0.5 : 1, high = is_floating(dtype) ? 3 : 4.99;
         Array a = random(sa, dtype, 1, low, high), b = random(sb, dtype, 2, low, high);
@@ -186,10 +258,13 @@ TEST_CASE("binary functions broadcast in every pattern, for every number of thre
           return at;
         };
         const std::vector<size_t> ia = positions(sa), ib = positions(sb);
-        for (size_t i = 0; i < want.values.size(); ++i) want.values[i] = exact(kind, a.values[ia[i]], b.values[ib[i]]);
+        for (size_t i = 0; i < want.values.size(); ++i)
+          want.values[i] = exact(kind, a.values[ia[i]], b.values[ib[i]]);
         CAPTURE(to_text(sa), to_text(sb));
-        const double discontinuous = kind == BinaryKind::mod || kind == BinaryKind::floor_divide ? 1e9 : 1;
-        check(elementwise_kernels, binary(kind), {a, b}, {want}, is_floating(dtype) ? discontinuous : 1);
+        const double discontinuous =
+            kind == BinaryKind::mod || kind == BinaryKind::floor_divide ? 1e9 : 1;
+        check(elementwise_kernels, binary(kind), {a, b}, {want},
+              is_floating(dtype) ? discontinuous : 1);
       }
     }
   }
@@ -207,7 +282,7 @@ TEST_CASE("integer division by zero and overflow do not crash") {
     CHECK(y[0] == 0);
   }
   int32_t quotient = -7 / 2;
-  CHECK(quotient == -3);                              // C++ truncates; ours must not
+  CHECK(quotient == -3);  // C++ truncates; ours must not
   Array a = zeros({2}, DType::int32), b = a, want = a;
   a.values = {-7, 7}, b.values = {2, -2}, want.values = {-4, -4};
   check(elementwise_kernels, binary(BinaryKind::floor_divide), {a, b}, {want});
@@ -220,7 +295,8 @@ TEST_CASE("NaN wins in maximum and minimum, on either side") {
   Array a = zeros({40}), b = zeros({40});
   a.values[7] = NAN, b.values[20] = NAN;
   for (BinaryKind kind : {BinaryKind::maximum, BinaryKind::minimum}) {
-    const Array got = run(*make(binary(kind), {a.spec, b.spec}, {a.spec}), {a, b}, {a.spec}, 1).outputs[0];
+    const Array got =
+        run(*make(binary(kind), {a.spec, b.spec}, {a.spec}), {a, b}, {a.spec}, 1).outputs[0];
     for (size_t i = 0; i < 40; ++i) CHECK(std::isnan(got.values[i]) == (i == 7 || i == 20));
   }
 }
@@ -228,11 +304,15 @@ TEST_CASE("NaN wins in maximum and minimum, on either side") {
 TEST_CASE("select takes its condition in any broadcast") {
   const Machine machine(GENERATE(0, 1, 2));
   for (Shape condition : {Shape{}, Shape{6}, Shape{5, 1}, Shape{5, 6}}) {
-    Array c = zeros(condition, DType::boolean), a = random({5, 6}, DType::float32, 1), b = random({}, DType::float32, 2);
+    Array c = zeros(condition, DType::boolean), a = random({5, 6}, DType::float32, 1),
+          b = random({}, DType::float32, 2);
     for (size_t i = 0; i < c.values.size(); ++i) c.values[i] = i % 3 == 0;
     Array want = zeros({5, 6});
     for (int64_t i = 0; i < 30; ++i) {
-      const int64_t at = condition.rank() == 0 ? 0 : condition == Shape{6} ? i % 6 : condition == Shape{5, 1} ? i / 6 : i;
+      const int64_t at = condition.rank() == 0      ? 0
+                         : condition == Shape{6}    ? i % 6
+                         : condition == Shape{5, 1} ? i / 6
+                                                    : i;
       want.values[static_cast<size_t>(i)] = c[at] != 0 ? a[i] : b[0];
     }
     CHECK(check(elementwise_kernels, Select{}, {c, a, b}, {want}) == 2);
@@ -241,18 +321,22 @@ TEST_CASE("select takes its condition in any broadcast") {
 
 TEST_CASE("cast converts between all dtypes as core converts single values") {
   const Machine machine(GENERATE(0, 1, 2));
-  const std::vector<double> numbers = {0, 1, 2, 100.75, 3.5, 65504, 65519, 65520, 70000, 6.1e-5, 1e-6, 5.96e-8, 2.9e-8, 1e-8, 0.333, 250};
+  const std::vector<double> numbers = {0,     1,      2,    100.75,  3.5,    65504, 65519, 65520,
+                                       70000, 6.1e-5, 1e-6, 5.96e-8, 2.9e-8, 1e-8,  0.333, 250};
   for (int f = 0; f < kDTypeCount; ++f) {
     for (int t = 0; t < kDTypeCount; ++t) {
       const DType from = static_cast<DType>(f), to = static_cast<DType>(t);
       Array x = zeros({static_cast<int64_t>(numbers.size())}, from), want = zeros(x.spec.shape, to);
       for (size_t i = 0; i < numbers.size(); ++i) {
-        const bool fits = is_floating(from) || (from == DType::boolean ? numbers[i] <= 1 : from != DType::uint8 || numbers[i] < 256);
+        const bool fits =
+            is_floating(from) ||
+            (from == DType::boolean ? numbers[i] <= 1 : from != DType::uint8 || numbers[i] < 256);
         double value = fits ? numbers[i] : 1;
         if (to == DType::uint8 && value > 255) value = 3;
         std::byte bytes[8];
         write(from, value, bytes), x.values[i] = read(from, bytes);
-        write(to, to == DType::boolean ? x.values[i] != 0 : x.values[i], bytes), want.values[i] = read(to, bytes);
+        write(to, to == DType::boolean ? x.values[i] != 0 : x.values[i], bytes),
+            want.values[i] = read(to, bytes);
       }
       Cast op;
       op.dtype = to;
@@ -263,7 +347,7 @@ TEST_CASE("cast converts between all dtypes as core converts single values") {
   }
   Cast op;
   op.dtype = DType::float32;
-  for (DType half : {DType::float16, DType::bfloat16}) {          // every bit pattern
+  for (DType half : {DType::float16, DType::bfloat16}) {  // every bit pattern
     std::vector<uint16_t> bits(65536);
     for (size_t i = 0; i < bits.size(); ++i) bits[i] = static_cast<uint16_t>(i);
     std::vector<float> wide(bits.size());
@@ -279,9 +363,12 @@ TEST_CASE("cast converts between all dtypes as core converts single values") {
     make(narrow, {{DType::float32, {65536}}}, {{half, {65536}}})->run({in2, out2, nullptr, pool});
     size_t wrong = 0;
     for (size_t i = 0; i < bits.size(); ++i) {
-      const float expected = half == DType::float16 ? float16_to_float(bits[i]) : bfloat16_to_float(bits[i]);
-      if (std::isnan(expected)) wrong += !std::isnan(wide[i]);
-      else wrong += wide[i] != expected || back[i] != bits[i];
+      const float expected =
+          half == DType::float16 ? float16_to_float(bits[i]) : bfloat16_to_float(bits[i]);
+      if (std::isnan(expected))
+        wrong += !std::isnan(wide[i]);
+      else
+        wrong += wide[i] != expected || back[i] != bits[i];
     }
     CHECK(wrong == 0);
   }
@@ -295,7 +382,8 @@ TEST_CASE("rounding to half width agrees with core for many floats") {
     for (float& v : x) {
       uint32_t bits = generator();
       std::memcpy(&v, &bits, 4);
-      if (half == DType::float16 && generator() % 2 && std::isnormal(v)) v = std::ldexp(v, -static_cast<int>(std::ilogb(v)) % 40 - 10);
+      if (half == DType::float16 && generator() % 2 && std::isnormal(v))
+        v = std::ldexp(v, -static_cast<int>(std::ilogb(v)) % 40 - 10);
     }
     std::vector<uint16_t> y(x.size());
     Cast op;
@@ -307,32 +395,38 @@ TEST_CASE("rounding to half width agrees with core for many floats") {
     make(op, {{DType::float32, {n}}}, {{half, {n}}})->run({in, out, nullptr, pool});
     size_t wrong = 0;
     for (size_t i = 0; i < x.size(); ++i) {
-      if (!std::isnan(x[i])) wrong += y[i] != (half == DType::float16 ? float_to_float16(x[i]) : float_to_bfloat16(x[i]));
+      if (!std::isnan(x[i]))
+        wrong +=
+            y[i] != (half == DType::float16 ? float_to_float16(x[i]) : float_to_bfloat16(x[i]));
     }
     CHECK(wrong == 0);
   }
 }
 
-TEST_CASE("a fused chain gives what its steps give, with scalars, rows, columns and several outputs") {
+TEST_CASE(
+    "a fused chain gives what its steps give, with scalars, rows, columns and several outputs") {
   const Machine machine(GENERATE(0, 1, 2));
   using Kind = FusedStep::Kind;
   Fused op;
   op.shape = {37, 50};
   // registers: 0 x (37,50), 1 row (50), 2 column (37,1), 3 number, 4 number
-  op.steps = {{Kind::binary, {}, BinaryKind::multiply, DType::float32, {3, 4, 0}},       // 5: a number
-              {Kind::unary, UnaryKind::sqrt, {}, DType::float32, {5, 0, 0}},             // 6: a number
-              {Kind::binary, {}, BinaryKind::multiply, DType::float32, {0, 6, 0}},       // 7
-              {Kind::binary, {}, BinaryKind::add, DType::float32, {7, 1, 0}},            // 8
-              {Kind::unary, UnaryKind::tanh, {}, DType::float32, {8, 0, 0}},             // 9
-              {Kind::binary, {}, BinaryKind::greater, DType::boolean, {9, 2, 0}},        // 10
-              {Kind::select, {}, {}, DType::float32, {10, 9, 3}},                        // 11
-              {Kind::cast, {}, {}, DType::bfloat16, {11, 0, 0}}};                        // 12
+  op.steps = {{Kind::binary, {}, BinaryKind::multiply, DType::float32, {3, 4, 0}},  // 5: a number
+              {Kind::unary, UnaryKind::sqrt, {}, DType::float32, {5, 0, 0}},        // 6: a number
+              {Kind::binary, {}, BinaryKind::multiply, DType::float32, {0, 6, 0}},  // 7
+              {Kind::binary, {}, BinaryKind::add, DType::float32, {7, 1, 0}},       // 8
+              {Kind::unary, UnaryKind::tanh, {}, DType::float32, {8, 0, 0}},        // 9
+              {Kind::binary, {}, BinaryKind::greater, DType::boolean, {9, 2, 0}},   // 10
+              {Kind::select, {}, {}, DType::float32, {10, 9, 3}},                   // 11
+              {Kind::cast, {}, {}, DType::bfloat16, {11, 0, 0}}};                   // 12
   op.outputs = {9, 10, 12, 6, 9};
-  Array x = random({37, 50}, DType::float32, 1), row = random({50}, DType::float32, 2), column = random({37, 1}, DType::float32, 3);
+  Array x = random({37, 50}, DType::float32, 1), row = random({50}, DType::float32, 2),
+        column = random({37, 1}, DType::float32, 3);
   Array p = random({}, DType::float32, 4, 1, 2), q = random({}, DType::float32, 5, 1, 2);
-  std::vector<Array> want = {zeros(op.shape), zeros(op.shape, DType::boolean), zeros(op.shape, DType::bfloat16), zeros(op.shape), zeros(op.shape)};
+  std::vector<Array> want = {zeros(op.shape), zeros(op.shape, DType::boolean),
+                             zeros(op.shape, DType::bfloat16), zeros(op.shape), zeros(op.shape)};
   for (size_t i = 0; i < 37 * 50; ++i) {
-    const double root = std::sqrt(p[0] * q[0]), y = std::tanh(x.values[i] * root + row.values[i % 50]);
+    const double root = std::sqrt(p[0] * q[0]),
+                 y = std::tanh(x.values[i] * root + row.values[i % 50]);
     want[0].values[i] = want[4].values[i] = y;
     want[1].values[i] = y > column.values[i / 50];
     want[2].values[i] = y > column.values[i / 50] ? y : p[0];
@@ -345,16 +439,18 @@ TEST_CASE("a fused chain on bfloat16, as it lies in memory and widened") {
   const Machine machine(GENERATE(0, 1, 2));
   using Kind = FusedStep::Kind;
   constexpr DType kHalf = DType::bfloat16;
-  Fused op;                      // 0 x, 1 y, 2 number, 3 float32
+  Fused op;  // 0 x, 1 y, 2 number, 3 float32
   op.shape = {37, 51};
-  op.steps = {{Kind::binary, {}, BinaryKind::add, kHalf, {0, 1, 0}},                     // 4
-              {Kind::unary, UnaryKind::relu, {}, kHalf, {4, 0, 0}},                      // 5
-              {Kind::binary, {}, BinaryKind::less, DType::boolean, {2, 5, 0}},           // 6
-              {Kind::cast, {}, {}, kHalf, {3, 0, 0}},                                    // 7
-              {Kind::select, {}, {}, kHalf, {6, 7, 2}}};                                 // 8
+  op.steps = {{Kind::binary, {}, BinaryKind::add, kHalf, {0, 1, 0}},            // 4
+              {Kind::unary, UnaryKind::relu, {}, kHalf, {4, 0, 0}},             // 5
+              {Kind::binary, {}, BinaryKind::less, DType::boolean, {2, 5, 0}},  // 6
+              {Kind::cast, {}, {}, kHalf, {3, 0, 0}},                           // 7
+              {Kind::select, {}, {}, kHalf, {6, 7, 2}}};                        // 8
   op.outputs = {5, 6, 8};
-  const Array x = random(op.shape, kHalf, 1), y = random(op.shape, kHalf, 2), wide = random(op.shape, DType::float32, 3);
-  std::vector<Array> want = {zeros(op.shape, kHalf), zeros(op.shape, DType::boolean), zeros(op.shape, kHalf)};
+  const Array x = random(op.shape, kHalf, 1), y = random(op.shape, kHalf, 2),
+              wide = random(op.shape, DType::float32, 3);
+  std::vector<Array> want = {zeros(op.shape, kHalf), zeros(op.shape, DType::boolean),
+                             zeros(op.shape, kHalf)};
   for (size_t i = 0; i < 37 * 51; ++i) {
     want[0].values[i] = std::max(x.values[i] + y.values[i], 0.0);
     want[1].values[i] = want[0].values[i] > 0;
@@ -362,7 +458,8 @@ TEST_CASE("a fused chain on bfloat16, as it lies in memory and widened") {
   }
   const std::vector<Array> in = {x, y, zeros({}, kHalf), wide};
   CHECK(check(elementwise_kernels, op, in, want) == 2);
-  op.steps.push_back({Kind::unary, UnaryKind::exp, {}, kHalf, {4, 0, 0}});               // 9: there is no loop on bfloat16
+  op.steps.push_back(
+      {Kind::unary, UnaryKind::exp, {}, kHalf, {4, 0, 0}});  // 9: there is no loop on bfloat16
   op.outputs.push_back(9);
   want.push_back(zeros(op.shape, kHalf));
   for (size_t i = 0; i < 37 * 51; ++i) want[3].values[i] = std::exp(x.values[i] + y.values[i]);
@@ -372,27 +469,34 @@ TEST_CASE("a fused chain on bfloat16, as it lies in memory and widened") {
 TEST_CASE("steps compiled as one give the bits of single steps") {
   const Machine machine(GENERATE(0, 1, 2));
   using B = BinaryKind;
-  auto binary = [](B kind, int a, int b) { return FusedStep{FusedStep::Kind::binary, {}, kind, DType::float32, {a, b, 0}}; };
-  auto unary = [](UnaryKind kind, int x) { return FusedStep{FusedStep::Kind::unary, kind, {}, DType::float32, {x, 0, 0}}; };
-  Fused adam;                    // 0 g, 1 m, 2 number, 3 v, 4 number, 5 epsilon, 6 rate, 7 w, 8 scale
+  auto binary = [](B kind, int a, int b) {
+    return FusedStep{FusedStep::Kind::binary, {}, kind, DType::float32, {a, b, 0}};
+  };
+  auto unary = [](UnaryKind kind, int x) {
+    return FusedStep{FusedStep::Kind::unary, kind, {}, DType::float32, {x, 0, 0}};
+  };
+  Fused adam;  // 0 g, 1 m, 2 number, 3 v, 4 number, 5 epsilon, 6 rate, 7 w, 8 scale
   adam.shape = {37, 51};
-  adam.steps = {binary(B::multiply, 0, 8),  binary(B::subtract, 9, 1),  binary(B::multiply, 10, 2), binary(B::add, 1, 11),
-                unary(UnaryKind::square, 9), binary(B::subtract, 13, 3), binary(B::multiply, 14, 4), binary(B::add, 3, 15),
-                unary(UnaryKind::sqrt, 16), binary(B::add, 17, 5),       binary(B::multiply, 12, 6), binary(B::divide, 19, 18),
+  adam.steps = {binary(B::multiply, 0, 8),  binary(B::subtract, 9, 1),   binary(B::multiply, 10, 2),
+                binary(B::add, 1, 11),      unary(UnaryKind::square, 9), binary(B::subtract, 13, 3),
+                binary(B::multiply, 14, 4), binary(B::add, 3, 15),       unary(UnaryKind::sqrt, 16),
+                binary(B::add, 17, 5),      binary(B::multiply, 12, 6),  binary(B::divide, 19, 18),
                 binary(B::subtract, 7, 20)};
   adam.outputs = {12, 16, 21};
-  Fused seen = adam;             // a step in between is an output: each runs on its own
+  Fused seen = adam;  // a step in between is an output: each runs on its own
   seen.outputs.push_back(13);
   std::vector<Array> in;
   for (int i = 0; i < 9; ++i) {
     const bool number = i == 2 || (i >= 4 && i != 7);
-    in.push_back(random(number ? Shape{} : adam.shape, DType::float32, static_cast<unsigned>(i), 0.01, 1));
+    in.push_back(
+        random(number ? Shape{} : adam.shape, DType::float32, static_cast<unsigned>(i), 0.01, 1));
   }
   TensorSpecs specs;
   for (const Array& a : in) specs.push_back(a.spec);
   const TensorSpec wide{DType::float32, adam.shape};
   const TensorSpecs three(3, wide), four(4, wide);
-  const Outcome together = run(*make(adam, specs, three), in, three, 2), apart = run(*make(seen, specs, four), in, four, 2);
+  const Outcome together = run(*make(adam, specs, three), in, three, 2),
+                apart = run(*make(seen, specs, four), in, four, 2);
   for (size_t i = 0; i < 3; ++i) CHECK((together.bits[i] == apart.bits[i]));
 }
 
@@ -402,14 +506,15 @@ TEST_CASE("a fused scatter sums rows where they are needed") {
   const int64_t rows = GENERATE(1, 7, 300), width = GENERATE(1, 33);
   const DType dtype = GENERATE(DType::float32, DType::float64, DType::bfloat16);
   CAPTURE(rows, width, name_of(dtype));
-  Fused op;                                            // 0 indices, 1 updates, 2 x: x - 2 sums, and the sums
+  Fused op;  // 0 indices, 1 updates, 2 x: x - 2 sums, and the sums
   op.shape = {rows, width};
   op.steps = {{Kind::scatter, {}, {}, dtype, {0, 1, 0}},
               {Kind::binary, {}, BinaryKind::add, dtype, {3, 3, 0}},
               {Kind::binary, {}, BinaryKind::subtract, dtype, {2, 4, 0}}};
   op.outputs = {5, 3};
   Array indices = zeros({4, 5}, DType::int32);
-  for (size_t i = 0; i < 20; ++i) indices.values[i] = i % 6 == 5 ? 1000 : static_cast<double>(i * i % 11) - 1;
+  for (size_t i = 0; i < 20; ++i)
+    indices.values[i] = i % 6 == 5 ? 1000 : static_cast<double>(i * i % 11) - 1;
   const Array updates = random({4, 5, width}, dtype, 1), x = random(op.shape, dtype, 2);
   std::vector<Array> want = {x, zeros(op.shape, dtype)};
   for (int64_t i = 0; i < 20; ++i) {
@@ -424,7 +529,7 @@ TEST_CASE("a fused scatter sums rows where they are needed") {
 
 TEST_CASE("a fused kernel says which memory may be shared") {
   using Kind = FusedStep::Kind;
-  Fused op;                                          // m2 = m + g; w2 = w - m2 * m: m is read after m2 has been written
+  Fused op;  // m2 = m + g; w2 = w - m2 * m: m is read after m2 has been written
   op.shape = {100};
   op.steps = {{Kind::binary, {}, BinaryKind::add, DType::float32, {0, 1, 0}},
               {Kind::binary, {}, BinaryKind::multiply, DType::float32, {3, 0, 0}},

@@ -1,8 +1,8 @@
+#include <hwy/targets.h>
 #include <algorithm>
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <cstdlib>
-#include <hwy/targets.h>
 #include <limits>
 #include <new>
 #include <thread>
@@ -20,13 +20,15 @@ std::atomic<int64_t> allocations{0};
 
 Tensor numbers(const Shape& shape, double first = 1) {
   std::vector<float> values(static_cast<size_t>(shape.size()));
-  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(first + static_cast<double>(i % 97) * 0.25);
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i] = static_cast<float>(first + static_cast<double>(i % 97) * 0.25);
   return Tensor::from(values, shape);
 }
 
 Tensors outputs_of(const Program& program) {
   Tensors outputs;
-  for (int value : program.outputs) outputs.emplace_back(program.values[static_cast<size_t>(value)]);
+  for (int value : program.outputs)
+    outputs.emplace_back(program.values[static_cast<size_t>(value)]);
   return outputs;
 }
 
@@ -34,7 +36,8 @@ Tensors run(const Program& program, const Tensors& inputs, Tensors variables = {
   auto executable = test_device().compile(program);
   Tensors outputs = outputs_of(program);
   executable->run(inputs, variables, outputs);
-  executable->run(inputs, variables, outputs);        // the second run sees what the first left in the arena
+  executable->run(inputs, variables,
+                  outputs);  // the second run sees what the first left in the arena
   return outputs;
 }
 
@@ -86,7 +89,9 @@ struct Builder {
 
 TEST_CASE("a traced function computes what it says") {
   TensorSpec x{DType::float32, {64, 10}}, w{DType::float32, {10, 5}};
-  auto f = [](const Tensors& in) { return Tensors{ops::softmax(ops::relu(ops::matmul(in[0], in[1]))), ops::sum(in[0])}; };
+  auto f = [](const Tensors& in) {
+    return Tensors{ops::softmax(ops::relu(ops::matmul(in[0], in[1]))), ops::sum(in[0])};
+  };
   TensorSpecs specs{x, w};
   Program program = optimize(trace(f, specs));
   Tensors got = run(program, {numbers({64, 10}), numbers({10, 5}, -3)});
@@ -124,7 +129,8 @@ TEST_CASE("a variable is written in place, after its last read") {
   Tensor memory = numbers({100}), other = numbers({100}, 7);
   int v = b.variable(memory), x = b.input();
   int next = b.add(binary(BinaryKind::add), {v, x});
-  int late = b.add(binary(BinaryKind::multiply), {v, v});       // reads the old value after the new one is known
+  int late = b.add(binary(BinaryKind::multiply),
+                   {v, v});  // reads the old value after the new one is known
   b.program.variables[0].result = next;
   b.program.outputs = {late, v};
   Tensor x_value = numbers({100}, 2);
@@ -173,12 +179,14 @@ TEST_CASE("random programs give the same as one value at a time") {
     put(live[0], inputs[0].to_vector()), put(live[1], inputs[1].to_vector());
     put(live[2], memory[0].to_vector()), put(live[3], memory[1].to_vector());
     for (int step = 0; step < 12; ++step) {
-      int a = live[static_cast<size_t>(std::rand()) % live.size()], c = live[static_cast<size_t>(std::rand()) % live.size()];
+      int a = live[static_cast<size_t>(std::rand()) % live.size()],
+          c = live[static_cast<size_t>(std::rand()) % live.size()];
       bool maximum = std::rand() % 2;
       int v = b.add(binary(maximum ? BinaryKind::maximum : BinaryKind::subtract), {a, c});
       std::vector<double> y(40);
       for (size_t i = 0; i < 40; ++i) {
-        float x0 = static_cast<float>(values[static_cast<size_t>(a)][i]), x1 = static_cast<float>(values[static_cast<size_t>(c)][i]);
+        float x0 = static_cast<float>(values[static_cast<size_t>(a)][i]),
+              x1 = static_cast<float>(values[static_cast<size_t>(c)][i]);
         y[i] = maximum ? std::max(x0, x1) : x0 - x1;
       }
       put(v, y);
@@ -192,10 +200,12 @@ TEST_CASE("random programs give the same as one value at a time") {
     auto executable = test_device().compile(b.program);
     executable->run(inputs, memory, outputs);
     CAPTURE(seed, b.program.text());
-    for (size_t o = 0; o < outputs.size(); ++o) CHECK(outputs[o].to_vector() == values[static_cast<size_t>(b.program.outputs[o])]);
+    for (size_t o = 0; o < outputs.size(); ++o)
+      CHECK(outputs[o].to_vector() == values[static_cast<size_t>(b.program.outputs[o])]);
     for (size_t i = 0; i < 2; ++i) {
       const Program::Binding& binding = b.program.variables[i];
-      CHECK(memory[i].to_vector() == values[static_cast<size_t>(binding.result >= 0 ? binding.result : binding.value)]);
+      CHECK(memory[i].to_vector() ==
+            values[static_cast<size_t>(binding.result >= 0 ? binding.result : binding.value)]);
     }
   }
 }
@@ -213,14 +223,16 @@ TEST_CASE("a chain of temporaries lives in two buffers") {
 }
 
 TEST_CASE("a run allocates nothing") {
-  TensorSpecs specs{{DType::float32, {128, 784}}, {DType::float32, {784, 64}}, {DType::float32, {64}}};
+  TensorSpecs specs{
+      {DType::float32, {128, 784}}, {DType::float32, {784, 64}}, {DType::float32, {64}}};
   auto f = [](const Tensors& in) {
     Tensor y = ops::relu(ops::matmul(in[0], in[1]) + in[2]);
     return Tensors{ops::log_softmax(y), ops::mean(y, {0}), ops::transpose(y), ops::argmax(y)};
   };
   Program program = optimize(trace(f, specs));
   auto executable = test_device().compile(program);
-  Tensors inputs{numbers({128, 784}), numbers({784, 64}), numbers({64})}, outputs = outputs_of(program), none;
+  Tensors inputs{numbers({128, 784}), numbers({784, 64}), numbers({64})},
+      outputs = outputs_of(program), none;
   executable->run(inputs, none, outputs);
   const int64_t before = allocations;
   const uint64_t storages = allocation_count();
@@ -231,7 +243,9 @@ TEST_CASE("a run allocates nothing") {
 
 TEST_CASE("several threads run executables at once, and one executable too") {
   TensorSpecs specs{{DType::float32, {300, 300}}};
-  auto f = [](const Tensors& in) { return Tensors{ops::sum(ops::tanh(ops::matmul(in[0], in[0])), {0})}; };
+  auto f = [](const Tensors& in) {
+    return Tensors{ops::sum(ops::tanh(ops::matmul(in[0], in[0])), {0})};
+  };
   Program program = optimize(trace(f, specs));
   auto shared = test_device().compile(program);
   const Tensor x = numbers({300, 300}, -5);
@@ -283,7 +297,8 @@ TEST_CASE("a scan runs its body a step at a time, forwards and backwards") {
 
 TEST_CASE("a profile has a row an instruction") {
   TensorSpecs specs{{DType::float32, {64, 64}}};
-  Program program = trace([](const Tensors& in) { return Tensors{ops::tanh(ops::matmul(in[0], in[0]))}; }, specs);
+  Program program =
+      trace([](const Tensors& in) { return Tensors{ops::tanh(ops::matmul(in[0], in[0]))}; }, specs);
   auto executable = test_device().compile(program);
   Tensors inputs{numbers({64, 64})}, outputs = outputs_of(program), none;
   executable->profile(true);
@@ -302,21 +317,31 @@ TEST_CASE("a profile has a row an instruction") {
 
 TEST_CASE("a profile counts the rows that are gathered, not the table") {
   TensorSpecs specs{{DType::float32, {1000, 8}}, {DType::int32, {10}}};
-  auto executable = test_device().compile(trace([](const Tensors& in) { return Tensors{ops::take(in[0], in[1])}; }, specs));
-  Tensors inputs{numbers({1000, 8}), Tensor({10}, DType::int32)}, outputs{Tensor(Shape{10, 8}, DType::float32)}, none;
+  auto executable = test_device().compile(
+      trace([](const Tensors& in) { return Tensors{ops::take(in[0], in[1])}; }, specs));
+  Tensors inputs{numbers({1000, 8}), Tensor({10}, DType::int32)},
+      outputs{Tensor(Shape{10, 8}, DType::float32)}, none;
   executable->profile(true);
   executable->run(inputs, none, outputs);
   CHECK(executable->rows().back().bytes == 2 * 10 * 8 * 4);
 }
 
 TEST_CASE("a profile counts the arithmetic of every step of a scan") {
-  TensorSpecs specs{{DType::float32, {1, 8}}, {DType::float32, {5, 1, 8}}, {DType::float32, {8, 8}}};
-  auto executable = test_device().compile(trace([](const Tensors& in) {
-    return ops::scan([&](const Tensors& s, const Tensors& x) -> ops::ScanResult { return {{ops::matmul(s[0], in[2]) + x[0]}, {}}; },
-                     {in[0]}, {in[1]}).states;
-  }, specs));
+  TensorSpecs specs{
+      {DType::float32, {1, 8}}, {DType::float32, {5, 1, 8}}, {DType::float32, {8, 8}}};
+  auto executable = test_device().compile(trace(
+      [](const Tensors& in) {
+        return ops::scan(
+                   [&](const Tensors& s, const Tensors& x) -> ops::ScanResult {
+                     return {{ops::matmul(s[0], in[2]) + x[0]}, {}};
+                   },
+                   {in[0]}, {in[1]})
+            .states;
+      },
+      specs));
   CHECK(executable->rows().size() == 1);
-  Tensors inputs{numbers({1, 8}), numbers({5, 1, 8}), numbers({8, 8})}, outputs{numbers({1, 8})}, none;
+  Tensors inputs{numbers({1, 8}), numbers({5, 1, 8}), numbers({8, 8})}, outputs{numbers({1, 8})},
+      none;
   executable->profile(true);
   executable->run(inputs, none, outputs);
   CHECK(executable->rows()[0].flops == 5 * (2 * 8 * 8 + 8));
@@ -324,18 +349,21 @@ TEST_CASE("a profile counts the arithmetic of every step of a scan") {
 
 TEST_CASE("the device describes itself") {
   Dict facts = test_device().information();
-  for (const char* key : {"processor", "threads", "loops", "onednn", "blas"}) CHECK(facts.contains(key));
+  for (const char* key : {"processor", "threads", "loops", "onednn", "blas"})
+    CHECK(facts.contains(key));
   CHECK(facts.at("blas").as_dict().at("path").as_string().find("openblas") != std::string::npos);
 }
 
 TEST_CASE("what is too small for a normal number becomes 0, on every thread", "[cpu][plan]") {
-  const int64_t size = 300000;             // enough for all threads
+  const int64_t size = 300000;  // enough for all threads
   const TensorSpec spec{DType::float32, {size}};
   const Program program = trace([](const Tensors& in) { return Tensors{in[0] * 0.5f}; }, {{spec}});
-  const Tensor halves = run(program, {Tensor::full(spec.shape, std::numeric_limits<float>::min())})[0];
-  CHECK(std::all_of(halves.data<float>(), halves.data<float>() + size, [](float x) { return x == 0; }));
+  const Tensor halves =
+      run(program, {Tensor::full(spec.shape, std::numeric_limits<float>::min())})[0];
+  CHECK(std::all_of(halves.data<float>(), halves.data<float>() + size,
+                    [](float x) { return x == 0; }));
   volatile float smallest = std::numeric_limits<float>::min();
-  CHECK(smallest * 0.5f > 0);              // the caller's own arithmetic is as it was
+  CHECK(smallest * 0.5f > 0);  // the caller's own arithmetic is as it was
 }
 
 TEST_CASE("the number of threads can change") {
@@ -349,14 +377,18 @@ TEST_CASE("the number of threads can change") {
 
 TEST_CASE("products of mixed precision run without tiles too", "[cpu][plan]") {
   const TensorSpecs specs = {{DType::float32, {40, 30}}, {DType::float32, {30, 20}}};
-  Program program = optimize(trace([](const Tensors& in) {
-    const Tensor y = ops::matmul(ops::cast(in[0], DType::bfloat16), ops::cast(in[1], DType::bfloat16));
-    return Tensors{ops::cast(y, DType::float32)};
-  }, specs));
+  Program program = optimize(trace(
+      [](const Tensors& in) {
+        const Tensor y =
+            ops::matmul(ops::cast(in[0], DType::bfloat16), ops::cast(in[1], DType::bfloat16));
+        return Tensors{ops::cast(y, DType::float32)};
+      },
+      specs));
   const Tensors inputs = {numbers({40, 30}, -10), numbers({30, 20}, -7)};
   const auto here = run(program, inputs)[0].to_vector();
   hwy::DisableTargets(HWY_AVX3);
   const auto lesser = run(program, inputs)[0].to_vector();
   hwy::DisableTargets(0);
-  for (size_t i = 0; i < here.size(); ++i) CHECK(lesser[i] == Approx(here[i]).epsilon(1e-2).margin(5));
+  for (size_t i = 0; i < here.size(); ++i)
+    CHECK(lesser[i] == Approx(here[i]).epsilon(1e-2).margin(5));
 }

@@ -5,8 +5,8 @@
 #include <thread>
 #include <vector>
 
-#include "lockstep.h"
-#include "pool.h"
+#include "threads/lockstep.h"
+#include "threads/pool.h"
 
 using crescent::cpu::lockstep;
 using crescent::cpu::Pool;
@@ -61,7 +61,8 @@ TEST_CASE("several callers share a pool") {
   std::vector<std::thread> callers;
   for (int c = 0; c < 4; ++c) {
     callers.emplace_back([&] {
-      for (int round = 0; round < 500; ++round) pool.parallel(16, [&](int64_t part, int) { total += part; });
+      for (int round = 0; round < 500; ++round)
+        pool.parallel(16, [&](int64_t part, int) { total += part; });
     });
   }
   for (auto& caller : callers) caller.join();
@@ -71,9 +72,7 @@ TEST_CASE("several callers share a pool") {
 namespace {
 
 /// Long enough for sleeping workers to come.
-void work_a_little() {
-  std::this_thread::sleep_for(std::chrono::microseconds(200));
-}
+void work_a_little() { std::this_thread::sleep_for(std::chrono::microseconds(200)); }
 
 }  // namespace
 
@@ -124,7 +123,10 @@ TEST_CASE("a pool that another thread resizes keeps to the workers that were cou
 TEST_CASE("an exception in a part reaches the caller and the pool lives on") {
   Pool pool(2);
   for (int round = 0; round < 50; ++round) {
-    REQUIRE_THROWS_AS(pool.parallel(10, [](int64_t part, int) { if (part == 3) throw std::runtime_error("three"); }),
+    REQUIRE_THROWS_AS(pool.parallel(10,
+                                    [](int64_t part, int) {
+                                      if (part == 3) throw std::runtime_error("three");
+                                    }),
                       std::runtime_error);
   }
   std::atomic<int> count{0};
@@ -147,7 +149,10 @@ TEST_CASE("a busy neighbour slows a region down, not more") {
   std::atomic<bool> stop{false};
   std::vector<std::thread> neighbours;
   for (unsigned i = 0; i < std::thread::hardware_concurrency(); ++i) {
-    neighbours.emplace_back([&] { while (!stop) {} });
+    neighbours.emplace_back([&] {
+      while (!stop) {
+      }
+    });
   }
   Pool pool(2);
   auto begin = std::chrono::steady_clock::now();
@@ -165,10 +170,12 @@ TEST_CASE("a step in lockstep sees all of the step before, whenever threads join
   constexpr int64_t kSteps = 300, kCount = 7;
   for (int round = 0; round < 200; ++round) {
     std::vector<int64_t> now(kCount), before(kCount, 1);
-    if (round % 20 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));     // the workers fall asleep
+    if (round % 20 == 0)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));  // the workers fall asleep
     lockstep(pool, kSteps, kCount, round % 5, [&](int64_t step, int64_t first, int64_t last) {
       auto &from = step % 2 ? now : before, &to = step % 2 ? before : now;
-      for (int64_t i = first; i < last; ++i) to[static_cast<size_t>(i)] = from[static_cast<size_t>(kCount - 1 - i)] + 1;
+      for (int64_t i = first; i < last; ++i)
+        to[static_cast<size_t>(i)] = from[static_cast<size_t>(kCount - 1 - i)] + 1;
     });
     for (int64_t value : before) REQUIRE(value == kSteps + 1);
   }

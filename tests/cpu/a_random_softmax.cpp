@@ -29,10 +29,14 @@ Outcome sample(const Random& op, int64_t seed, int64_t counter, int threads) {
 }
 
 uint32_t word(int64_t seed, int64_t counter, int64_t i) {
-  return philox(static_cast<uint64_t>(seed), static_cast<uint64_t>(counter), static_cast<uint64_t>(i / 4)).word[i % 4];
+  return philox(static_cast<uint64_t>(seed), static_cast<uint64_t>(counter),
+                static_cast<uint64_t>(i / 4))
+      .word[i % 4];
 }
 
-struct Moments { double mean, deviation; };
+struct Moments {
+  double mean, deviation;
+};
 Moments moments(const Array& x) {
   double sum = 0, squares = 0;
   for (double v : x.values) sum += v, squares += v * v;
@@ -73,19 +77,23 @@ TEST_CASE("distributions have their moments and bounds") {
     CHECK(moments(normal.outputs[0]).mean == Approx(2).margin(0.01));
     CHECK(moments(normal.outputs[0]).deviation == Approx(0.5).margin(0.01));
     CHECK(sample(draw(RandomKind::normal, {200001}, dtype, 2, 0.5), 1, 3, 3).bits == normal.bits);
-    const Array t = sample(draw(RandomKind::truncated_normal, {200000}, dtype, 1, 0.1), 1, 4, 2).outputs[0];
+    const Array t =
+        sample(draw(RandomKind::truncated_normal, {200000}, dtype, 1, 0.1), 1, 4, 2).outputs[0];
     CHECK(moments(t).mean == Approx(1).margin(0.001));
     CHECK(moments(t).deviation == Approx(0.0879626).margin(0.001));
     for (double v : t.values)
       if (!(std::abs(v - 1) <= 0.2000001)) FAIL("out of bounds: " << v);
   }
-  CHECK(moments(sample(draw(RandomKind::normal, {50000}, DType::bfloat16), 1, 2, 2).outputs[0]).deviation == Approx(1).margin(0.02));
+  CHECK(moments(sample(draw(RandomKind::normal, {50000}, DType::bfloat16), 1, 2, 2).outputs[0])
+            .deviation == Approx(1).margin(0.02));
 }
 
 TEST_CASE("softmax along any axis") {
   const Machine machine(GENERATE(0, 1, 2));
   for (DType dtype : {DType::float32, DType::float64, DType::bfloat16}) {
-    const std::pair<Shape, int> cases[] = {{{5, 10}, -1}, {{3, 7, 4}, 1}, {{3, 70, 129}, 1}, {{200, 33}, 0}, {{64, 1000}, 1}, {{4, 1}, 1}, {{0, 3}, 1}};
+    const std::pair<Shape, int> cases[] = {{{5, 10}, -1},  {{3, 7, 4}, 1},  {{3, 70, 129}, 1},
+                                           {{200, 33}, 0}, {{64, 1000}, 1}, {{4, 1}, 1},
+                                           {{0, 3}, 1}};
     for (const auto& [shape, axis] : cases) {
       for (bool log : {false, true}) {
         Array x = random(shape, dtype, 1, -20, 20), want = zeros(shape, dtype);
@@ -116,9 +124,11 @@ TEST_CASE("softmax cross entropy, sparse and dense, forward and backward") {
   const Machine machine(GENERATE(0, 1, 2));
   for (DType dtype : {DType::float32, DType::float64}) {
     for (int64_t n : {1, 10, 100}) {
-      Array z = random({50, n}, dtype, 1, -5, 5), labels = random({50}, DType::int32, 2, 0, static_cast<double>(n) - 0.01);
+      Array z = random({50, n}, dtype, 1, -5, 5),
+            labels = random({50}, DType::int32, 2, 0, static_cast<double>(n) - 0.01);
       Array dense = random({50, n}, dtype, 3, 0, 1), up = random({50}, dtype, 4);
-      Array sparse_loss = zeros({50}, dtype), dense_loss = sparse_loss, sparse_dz = zeros({50, n}, dtype), dense_dz = sparse_dz;
+      Array sparse_loss = zeros({50}, dtype), dense_loss = sparse_loss,
+            sparse_dz = zeros({50, n}, dtype), dense_dz = sparse_dz;
       for (int64_t r = 0; r < 50; ++r) {
         double sum = 0;
         for (int64_t i = 0; i < n; ++i) sum += std::exp(z[r * n + i]);
@@ -145,5 +155,7 @@ TEST_CASE("softmax cross entropy, sparse and dense, forward and backward") {
   Array z = random({1, 3}, DType::float32, 1), label = zeros({1}, DType::int64);
   label.values[0] = 3;
   TensorSpecs in{z.spec, label.spec}, out{{DType::float32, {1}}};
-  CHECK(std::isnan(run(*make_kernel({SoftmaxCrossEntropy{}, in, out, Options{}}), {z, label}, out, 1).outputs[0][0]));
+  CHECK(
+      std::isnan(run(*make_kernel({SoftmaxCrossEntropy{}, in, out, Options{}}), {z, label}, out, 1)
+                     .outputs[0][0]));
 }

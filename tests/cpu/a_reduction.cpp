@@ -10,21 +10,32 @@ namespace {
 
 double start(ReduceKind kind) {
   switch (kind) {
-    case ReduceKind::prod: case ReduceKind::all: return 1;
-    case ReduceKind::max: return -1e300;
-    case ReduceKind::min: return 1e300;
-    default: return 0;
+    case ReduceKind::prod:
+    case ReduceKind::all:
+      return 1;
+    case ReduceKind::max:
+      return -1e300;
+    case ReduceKind::min:
+      return 1e300;
+    default:
+      return 0;
   }
 }
 
 double combine(ReduceKind kind, double a, double x) {
   switch (kind) {
-    case ReduceKind::prod: return a * x;
-    case ReduceKind::max: return std::max(a, x);
-    case ReduceKind::min: return std::min(a, x);
-    case ReduceKind::any: return a != 0 || x != 0;
-    case ReduceKind::all: return a != 0 && x != 0;
-    default: return a + x;
+    case ReduceKind::prod:
+      return a * x;
+    case ReduceKind::max:
+      return std::max(a, x);
+    case ReduceKind::min:
+      return std::min(a, x);
+    case ReduceKind::any:
+      return a != 0 || x != 0;
+    case ReduceKind::all:
+      return a != 0 && x != 0;
+    default:
+      return a + x;
   }
 }
 
@@ -33,8 +44,10 @@ Array reduced(ReduceKind kind, const Array& x, const std::vector<int>& axes) {
   int64_t count = 1;
   for (int i = 0; i < x.spec.shape.rank(); ++i) {
     const bool out = std::find(axes.begin(), axes.end(), i) != axes.end();
-    if (out) count *= x.spec.shape[i];
-    else dims.push_back(x.spec.shape[i]);
+    if (out)
+      count *= x.spec.shape[i];
+    else
+      dims.push_back(x.spec.shape[i]);
   }
   Array y = zeros(Shape(dims), x.spec.dtype);
   std::fill(y.values.begin(), y.values.end(), start(kind));
@@ -60,22 +73,45 @@ Array reduced(ReduceKind kind, const Array& x, const std::vector<int>& axes) {
 
 TEST_CASE("reductions over any axes and dtypes") {
   const Machine machine(GENERATE(0, 1, 2));
-  const std::pair<Shape, std::vector<int>> cases[] = {
-      {{10}, {0}},          {{1}, {0}},           {{}, {}},             {{3, 5}, {}},         {{7, 10}, {1}},
-      {{7, 10}, {0}},       {{300, 3}, {0}},      {{1000, 10}, {0}},    {{129, 600}, {0}},    {{129, 600}, {1}},
-      {{4, 5, 6, 7}, {0, 2}}, {{4, 5, 6, 7}, {1, 3}}, {{4, 5, 6, 7}, {0, 1, 2}}, {{4, 5, 6, 7}, {1, 2}}, {{4, 5, 6, 7}, {3}},
-      {{2, 1, 9}, {1, 2}},  {{3000, 32}, {0}},    {{5, 0}, {1}},        {{0, 5}, {1}},        {{300, 700}, {0, 1}}};
-  for (DType dtype : {DType::float32, DType::float64, DType::bfloat16, DType::float16, DType::int32, DType::int64, DType::uint8, DType::boolean}) {
+  const std::pair<Shape, std::vector<int>> cases[] = {{{10}, {0}},
+                                                      {{1}, {0}},
+                                                      {{}, {}},
+                                                      {{3, 5}, {}},
+                                                      {{7, 10}, {1}},
+                                                      {{7, 10}, {0}},
+                                                      {{300, 3}, {0}},
+                                                      {{1000, 10}, {0}},
+                                                      {{129, 600}, {0}},
+                                                      {{129, 600}, {1}},
+                                                      {{4, 5, 6, 7}, {0, 2}},
+                                                      {{4, 5, 6, 7}, {1, 3}},
+                                                      {{4, 5, 6, 7}, {0, 1, 2}},
+                                                      {{4, 5, 6, 7}, {1, 2}},
+                                                      {{4, 5, 6, 7}, {3}},
+                                                      {{2, 1, 9}, {1, 2}},
+                                                      {{3000, 32}, {0}},
+                                                      {{5, 0}, {1}},
+                                                      {{0, 5}, {1}},
+                                                      {{300, 700}, {0, 1}}};
+  for (DType dtype : {DType::float32, DType::float64, DType::bfloat16, DType::float16, DType::int32,
+                      DType::int64, DType::uint8, DType::boolean}) {
     for (int k = 0; k < 7; ++k) {
       const ReduceKind kind = static_cast<ReduceKind>(k);
       const bool logical = kind == ReduceKind::any || kind == ReduceKind::all;
-      if (logical != (dtype == DType::boolean) || (kind == ReduceKind::mean && !is_floating(dtype))) continue;
+      if (logical != (dtype == DType::boolean) || (kind == ReduceKind::mean && !is_floating(dtype)))
+        continue;
       for (const auto& [shape, axes] : cases) {
         const bool extreme = kind == ReduceKind::max || kind == ReduceKind::min;
         if (shape.size() == 0 && (extreme || kind == ReduceKind::mean)) continue;
         if (kind == ReduceKind::prod && shape.size() > 100 && !is_floating(dtype)) continue;
         const bool integer = !is_floating(dtype), product = kind == ReduceKind::prod;
-        Array x = random(shape, dtype, 1, integer ? 0 : product ? 0.99 : -1, integer ? 1.99 : product ? 1.01 : 1);
+        Array x = random(shape, dtype, 1,
+                         integer   ? 0
+                         : product ? 0.99
+                                   : -1,
+                         integer   ? 1.99
+                         : product ? 1.01
+                                   : 1);
         Reduce op;
         op.kind = kind, op.axes = axes;
         Array want = reduced(kind, x, axes);
@@ -115,7 +151,8 @@ TEST_CASE("NaN wins in max and min") {
       TensorSpecs in{x.spec}, outs{out};
       auto kernel = make_kernel({op, in, outs, Options{}});
       const Array got = run(*kernel, {x}, {out}, 1).outputs[0];
-      CHECK(std::count_if(got.values.begin(), got.values.end(), [](double v) { return std::isnan(v); }) == 1);
+      CHECK(std::count_if(got.values.begin(), got.values.end(),
+                          [](double v) { return std::isnan(v); }) == 1);
     }
   }
 }
@@ -123,12 +160,14 @@ TEST_CASE("NaN wins in max and min") {
 TEST_CASE("arg_reduce gives the first of equals, along any axis") {
   Array x = zeros({3, 4, 2}, DType::float32);
   for (size_t i = 0; i < 24; ++i) x.values[i] = static_cast<double>((i * 7) % 5);
-  for (DType dtype : {DType::float32, DType::float64, DType::bfloat16, DType::int32, DType::uint8}) {
+  for (DType dtype :
+       {DType::float32, DType::float64, DType::bfloat16, DType::int32, DType::uint8}) {
     x.spec.dtype = dtype;
     for (bool max : {true, false}) {
       for (int axis : {0, 1, 2}) {
         std::vector<int64_t> dims;
-        for (int i = 0; i < 3; ++i) if (i != axis) dims.push_back(x.spec.shape[i]);
+        for (int i = 0; i < 3; ++i)
+          if (i != axis) dims.push_back(x.spec.shape[i]);
         Array want = zeros(Shape(dims), DType::int64);
         int64_t inner = axis == 0 ? 8 : axis == 1 ? 2 : 1, length = x.spec.shape[axis];
         for (int64_t o = 0; o < 24 / length; ++o) {

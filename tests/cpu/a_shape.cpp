@@ -22,7 +22,8 @@ void for_each(const Shape& shape, F&& f) {
 
 size_t index_in(const Shape& shape, const std::vector<int64_t>& at) {
   int64_t index = 0;
-  for (int axis = 0; axis < shape.rank(); ++axis) index = index * shape[axis] + at[static_cast<size_t>(axis)];
+  for (int axis = 0; axis < shape.rank(); ++axis)
+    index = index * shape[axis] + at[static_cast<size_t>(axis)];
   return static_cast<size_t>(index);
 }
 
@@ -30,7 +31,9 @@ size_t index_in(const Shape& shape, const std::vector<int64_t>& at) {
 template <class F>
 Array moved(const Array& x, const Shape& shape, F&& source) {
   Array want = zeros(shape, x.spec.dtype);
-  for_each(shape, [&](const std::vector<int64_t>& at, size_t i) { want.values[i] = x.values[index_in(x.spec.shape, source(at))]; });
+  for_each(shape, [&](const std::vector<int64_t>& at, size_t i) {
+    want.values[i] = x.values[index_in(x.spec.shape, source(at))];
+  });
   return want;
 }
 
@@ -39,10 +42,17 @@ constexpr DType kDTypes[] = {DType::float32, DType::float64, DType::float16, DTy
 }  // namespace
 
 TEST_CASE("transposes of every pattern") {
-  const std::pair<Shape, std::vector<int>> cases[] = {{{3, 4}, {1, 0}},        {{200, 300}, {1, 0}},  {{2, 3, 4}, {0, 2, 1}},
-                                                      {{2, 3, 4}, {2, 1, 0}},  {{2, 3, 4}, {1, 0, 2}}, {{5, 6, 7, 8}, {0, 2, 1, 3}},
-                                                      {{5, 6, 7, 8}, {0, 3, 1, 2}}, {{5, 6, 7, 8}, {3, 1, 0, 2}}, {{1, 5, 1}, {2, 1, 0}},
-                                                      {{64, 3, 50}, {2, 0, 1}}, {{0, 3}, {1, 0}}};
+  const std::pair<Shape, std::vector<int>> cases[] = {{{3, 4}, {1, 0}},
+                                                      {{200, 300}, {1, 0}},
+                                                      {{2, 3, 4}, {0, 2, 1}},
+                                                      {{2, 3, 4}, {2, 1, 0}},
+                                                      {{2, 3, 4}, {1, 0, 2}},
+                                                      {{5, 6, 7, 8}, {0, 2, 1, 3}},
+                                                      {{5, 6, 7, 8}, {0, 3, 1, 2}},
+                                                      {{5, 6, 7, 8}, {3, 1, 0, 2}},
+                                                      {{1, 5, 1}, {2, 1, 0}},
+                                                      {{64, 3, 50}, {2, 0, 1}},
+                                                      {{0, 3}, {1, 0}}};
   for (DType dtype : kDTypes) {
     for (const auto& [shape, axes] : cases) {
       Transpose op;
@@ -84,7 +94,8 @@ TEST_CASE("slices, flips, padding, broadcasts and concatenation") {
     BroadcastTo broadcast;
     broadcast.shape = {4, 6, 9, 5};
     Array thin = random({6, 1, 5}, dtype, 2, 0, 100);
-    check(shape_kernels, broadcast, {thin}, {moved(thin, broadcast.shape, [](const std::vector<int64_t>& at) {
+    check(shape_kernels, broadcast, {thin},
+          {moved(thin, broadcast.shape, [](const std::vector<int64_t>& at) {
             return std::vector<int64_t>{at[1], 0, at[3]};
           })});
     for (int axis : {0, 1, 2}) {
@@ -97,7 +108,8 @@ TEST_CASE("slices, flips, padding, broadcasts and concatenation") {
         int64_t& c = at[static_cast<size_t>(axis)];
         const bool first = c < x.spec.shape[axis];
         if (!first) c -= x.spec.shape[axis];
-        want.values[i] = first ? x.values[index_in(x.spec.shape, at)] : y.values[index_in(second, at)];
+        want.values[i] =
+            first ? x.values[index_in(x.spec.shape, at)] : y.values[index_in(second, at)];
       });
       CHECK(check(shape_kernels, concat, {x, y}, {want}) == 2);
     }
@@ -108,10 +120,14 @@ TEST_CASE("large moves are split among threads") {
   Array x = random({300, 2000}, DType::float32, 1);
   Slice slice;
   slice.start = {0, 1}, slice.size = {300, 1999}, slice.stride = {1, 1};
-  check(shape_kernels, slice, {x}, {moved(x, {300, 1999}, [](const std::vector<int64_t>& at) { return std::vector<int64_t>{at[0], at[1] + 1}; })});
+  check(shape_kernels, slice, {x}, {moved(x, {300, 1999}, [](const std::vector<int64_t>& at) {
+          return std::vector<int64_t>{at[0], at[1] + 1};
+        })});
   Reverse reverse;
   reverse.axes = {0, 1};
-  check(shape_kernels, reverse, {x}, {moved(x, {300, 2000}, [](const std::vector<int64_t>& at) { return std::vector<int64_t>{299 - at[0], 1999 - at[1]}; })});
+  check(shape_kernels, reverse, {x}, {moved(x, {300, 2000}, [](const std::vector<int64_t>& at) {
+          return std::vector<int64_t>{299 - at[0], 1999 - at[1]};
+        })});
 }
 
 TEST_CASE("gather and scatter_add are each other's inverse; indices out of range are clamped") {
@@ -123,10 +139,16 @@ TEST_CASE("gather and scatter_add are each other's inverse; indices out of range
         const int64_t length = x.spec.shape[axis];
         std::vector<int64_t> dims;
         for (int i = 0; i < 3; ++i) {
-          if (i == axis) dims.insert(dims.end(), {2, 3});
-          else dims.push_back(x.spec.shape[i]);
+          if (i == axis)
+            dims.insert(dims.end(), {2, 3});
+          else
+            dims.push_back(x.spec.shape[i]);
         }
-        auto row = [&](int64_t a, int64_t b) { return std::min<int64_t>(std::max<int64_t>(static_cast<int64_t>(at.values[static_cast<size_t>(a * 3 + b)]), 0), length - 1); };
+        auto row = [&](int64_t a, int64_t b) {
+          return std::min<int64_t>(
+              std::max<int64_t>(static_cast<int64_t>(at.values[static_cast<size_t>(a * 3 + b)]), 0),
+              length - 1);
+        };
         auto source = [&](const std::vector<int64_t>& out) {
           std::vector<int64_t> from(out.begin(), out.begin() + axis);
           from.push_back(row(out[static_cast<size_t>(axis)], out[static_cast<size_t>(axis) + 1]));
@@ -140,7 +162,9 @@ TEST_CASE("gather and scatter_add are each other's inverse; indices out of range
         ScatterAdd scatter;
         scatter.axis = axis, scatter.size = length;
         Array sum = zeros(x.spec.shape, dtype);
-        for_each(y.spec.shape, [&](const std::vector<int64_t>& out, size_t i) { sum.values[index_in(sum.spec.shape, source(out))] += y.values[i]; });
+        for_each(y.spec.shape, [&](const std::vector<int64_t>& out, size_t i) {
+          sum.values[index_in(sum.spec.shape, source(out))] += y.values[i];
+        });
         CHECK(check(shape_kernels, scatter, {at, y}, {sum}) >= 2);
       }
     }
@@ -148,10 +172,12 @@ TEST_CASE("gather and scatter_add are each other's inverse; indices out of range
 }
 
 TEST_CASE("scatter_add into a large table gives the same bits for any threads") {
-  Array at = random({5000}, DType::int32, 1, 0, 999.99), updates = random({5000, 64}, DType::float32, 2);
+  Array at = random({5000}, DType::int32, 1, 0, 999.99),
+        updates = random({5000, 64}, DType::float32, 2);
   Array sum = zeros({1000, 64});
   for (size_t i = 0; i < 5000; ++i) {
-    for (size_t j = 0; j < 64; ++j) sum.values[static_cast<size_t>(at.values[i]) * 64 + j] += updates.values[i * 64 + j];
+    for (size_t j = 0; j < 64; ++j)
+      sum.values[static_cast<size_t>(at.values[i]) * 64 + j] += updates.values[i * 64 + j];
   }
   ScatterAdd op;
   op.axis = 0, op.size = 1000;
@@ -163,7 +189,8 @@ TEST_CASE("take_along, one_hot, fill and iota") {
   TakeAlong take;
   take.axis = 1;
   check(shape_kernels, take, {x, at}, {moved(x, {4, 2, 3}, [&](const std::vector<int64_t>& c) {
-          return std::vector<int64_t>{c[0], static_cast<int64_t>(at.values[index_in(at.spec.shape, c)]), c[2]};
+          return std::vector<int64_t>{
+              c[0], static_cast<int64_t>(at.values[index_in(at.spec.shape, c)]), c[2]};
         })});
   Array labels = zeros({4}, DType::int32);
   labels.values = {2, 0, -1, 7};
@@ -182,6 +209,8 @@ TEST_CASE("take_along, one_hot, fill and iota") {
   Iota iota;
   iota.shape = {2, 300, 3}, iota.dtype = DType::int64, iota.axis = 1;
   Array count = zeros(iota.shape, DType::int64);
-  for_each(iota.shape, [&](const std::vector<int64_t>& c, size_t i) { count.values[i] = static_cast<double>(c[1]); });
+  for_each(iota.shape, [&](const std::vector<int64_t>& c, size_t i) {
+    count.values[i] = static_cast<double>(c[1]);
+  });
   CHECK(check(shape_kernels, iota, {}, {count}) == 2);
 }

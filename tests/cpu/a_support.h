@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "crescent/tensor.h"
-#include "device.h"
+#include "engine/device.h"
 
 namespace crescent::cpu::test {
 
@@ -16,7 +16,8 @@ inline CpuDevice& test_device() {
 /// sin(first), sin(first + 1), ...
 inline Tensor sines(const Shape& shape, double first) {
   std::vector<float> values(static_cast<size_t>(shape.size()));
-  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(std::sin(first + static_cast<double>(i)));
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i] = static_cast<float>(std::sin(first + static_cast<double>(i)));
   return Tensor::from(values, shape);
 }
 

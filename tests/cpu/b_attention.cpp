@@ -1,5 +1,5 @@
 #include "b_support.h"
-#include "loops.h"
+#include "vectors/loops.h"
 
 using namespace crescent;
 using namespace crescent::cpu;
@@ -13,13 +13,15 @@ struct Sizes {
   int64_t batch, queries, keys, heads, width, value_width;
 };
 
-/// Weights (b,h,t,s) of q, k and the mask (b or 1, h or 1, t or 1, s or 1), and statistics (b,h,t,2).
+/// Weights (b,h,t,s) of q, k and the mask (b or 1, h or 1, t or 1, s or 1), and statistics
+/// (b,h,t,2).
 struct Weights {
   Array weights, statistics;
 };
 
 Weights weights_of(const Sizes& z, const Array& q, const Array& k, const Array* mask) {
-  Weights r{zeros({z.batch, z.heads, z.queries, z.keys}), zeros({z.batch, z.heads, z.queries, 2}, computed_as(q.spec.dtype))};
+  Weights r{zeros({z.batch, z.heads, z.queries, z.keys}),
+            zeros({z.batch, z.heads, z.queries, 2}, computed_as(q.spec.dtype))};
   auto allowed = [&](int64_t b, int64_t h, int64_t i, int64_t j) {
     if (!mask) return true;
     const Shape& s = mask->spec.shape;
@@ -31,7 +33,8 @@ Weights weights_of(const Sizes& z, const Array& q, const Array& k, const Array* 
     double* w = &r.weights.values[static_cast<size_t>(row * z.keys)];
     for (int64_t j = 0; j < z.keys; ++j) {
       for (int64_t c = 0; c < z.width; ++c) {
-        w[j] += kScale * q[((b * z.queries + i) * z.heads + h) * z.width + c] * k[((b * z.keys + j) * z.heads + h) * z.width + c];
+        w[j] += kScale * q[((b * z.queries + i) * z.heads + h) * z.width + c] *
+                k[((b * z.keys + j) * z.heads + h) * z.width + c];
       }
       if (!allowed(b, h, i, j)) w[j] -= kMaskedScore;
     }
@@ -52,8 +55,10 @@ Array context_of(const Sizes& z, const Array& weights, const Array& v) {
       for (int64_t i = 0; i < z.queries; ++i) {
         for (int64_t j = 0; j < z.keys; ++j) {
           for (int64_t c = 0; c < z.value_width; ++c) {
-            y.values[static_cast<size_t>(((b * z.queries + i) * z.heads + h) * z.value_width + c)] +=
-                weights[((b * z.heads + h) * z.queries + i) * z.keys + j] * v[((b * z.keys + j) * z.heads + h) * z.value_width + c];
+            y.values[static_cast<size_t>(((b * z.queries + i) * z.heads + h) * z.value_width +
+                                         c)] +=
+                weights[((b * z.heads + h) * z.queries + i) * z.keys + j] *
+                v[((b * z.keys + j) * z.heads + h) * z.value_width + c];
           }
         }
       }
@@ -63,7 +68,8 @@ Array context_of(const Sizes& z, const Array& weights, const Array& v) {
 }
 
 std::vector<Array> operands(const Sizes& z, DType dtype) {
-  return {random({z.batch, z.queries, z.heads, z.width}, dtype, 1), random({z.batch, z.keys, z.heads, z.width}, dtype, 2),
+  return {random({z.batch, z.queries, z.heads, z.width}, dtype, 1),
+          random({z.batch, z.keys, z.heads, z.width}, dtype, 2),
           random({z.batch, z.keys, z.heads, z.value_width}, dtype, 3)};
 }
 
@@ -106,17 +112,22 @@ void check_gradient(const Sizes& z, DType dtype, const Array* mask = nullptr) {
 
 TEST_CASE("attention agrees with plain loops", "[cpu][attention]") {
   const Machine machine(GENERATE(0, 1, 2));
-  for (const Sizes& z : {Sizes{1, 1, 1, 1, 1, 1}, Sizes{2, 5, 7, 3, 4, 6}, Sizes{2, 64, 64, 2, 32, 32}, Sizes{1, 3, 600, 2, 20, 33}, Sizes{1, 150, 1100, 1, 9, 17}}) {
-    for (DType dtype : {DType::float32, DType::float64, DType::bfloat16, DType::float16}) check_forward(z, dtype);
+  for (const Sizes& z :
+       {Sizes{1, 1, 1, 1, 1, 1}, Sizes{2, 5, 7, 3, 4, 6}, Sizes{2, 64, 64, 2, 32, 32},
+        Sizes{1, 3, 600, 2, 20, 33}, Sizes{1, 150, 1100, 1, 9, 17}}) {
+    for (DType dtype : {DType::float32, DType::float64, DType::bfloat16, DType::float16})
+      check_forward(z, dtype);
   }
 }
 
 TEST_CASE("attention looks where the mask lets it", "[cpu][attention]") {
   const Machine machine(GENERATE(0, 1, 2));
   const Sizes z{2, 9, 21, 3, 8, 5};
-  for (const Shape& shape : {Shape{2, 3, 9, 21}, Shape{2, 1, 1, 21}, Shape{1, 1, 9, 21}, Shape{2, 1, 9, 1}}) {
+  for (const Shape& shape :
+       {Shape{2, 3, 9, 21}, Shape{2, 1, 1, 21}, Shape{1, 1, 9, 21}, Shape{2, 1, 9, 1}}) {
     const Array mask = some(shape);
-    for (DType dtype : {DType::float32, DType::float64, DType::bfloat16}) check_forward(z, dtype, &mask);
+    for (DType dtype : {DType::float32, DType::float64, DType::bfloat16})
+      check_forward(z, dtype, &mask);
   }
 }
 

@@ -61,8 +61,8 @@ TEST_CASE("QR gives orthogonal columns and an upper triangle", "[cpu][linalg]") 
       const auto qr = run_op(Qr{}, a, {{m, k}, {k, n}});
       REQUIRE(qr.size() == 2);
       CHECK(difference(product(qr[0], qr[1]), a) < 10 * tolerance(dtype));
-      CHECK(difference(product(transposed(qr[0]), qr[0]), diagonal(std::vector<double>(k, 1), dtype)) <
-            10 * tolerance(dtype));
+      CHECK(difference(product(transposed(qr[0]), qr[0]),
+                       diagonal(std::vector<double>(k, 1), dtype)) < 10 * tolerance(dtype));
       for (int64_t i = 0; i < k; ++i) {
         for (int64_t j = 0; j < i && j < n; ++j) CHECK(qr[1][i * n + j] == 0);
       }
@@ -92,13 +92,15 @@ TEST_CASE("QR of what is singular, tiny or huge", "[cpu][linalg]") {
 }
 
 TEST_CASE("the singular value decomposition multiplies back", "[cpu][linalg]") {
-  for (const Shape& shape : {Shape{1, 1}, Shape{5, 3}, Shape{3, 5}, Shape{40, 40}, Shape{17, 128}}) {
+  for (const Shape& shape :
+       {Shape{1, 1}, Shape{5, 3}, Shape{3, 5}, Shape{40, 40}, Shape{17, 128}}) {
     for (DType dtype : {DType::float32, DType::float64}) {
       const int64_t m = shape[0], n = shape[1], k = std::min(m, n);
       const Array a = random(shape, dtype, 1);
       const auto usv = run_op(Svd{}, a, {{m, k}, {k}, {k, n}});
       REQUIRE(usv.size() == 3);
-      CHECK(difference(product(product(usv[0], diagonal(usv[1].values, dtype)), usv[2]), a) < 10 * tolerance(dtype));
+      CHECK(difference(product(product(usv[0], diagonal(usv[1].values, dtype)), usv[2]), a) <
+            10 * tolerance(dtype));
       for (int64_t i = 1; i < k; ++i) CHECK(usv[1][i - 1] >= usv[1][i]);
     }
   }

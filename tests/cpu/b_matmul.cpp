@@ -1,8 +1,8 @@
 #include <bit>
 
-#include "amx.h"
 #include "b_support.h"
-#include "matmul.h"
+#include "product/amx.h"
+#include "product/matmul.h"
 
 using namespace crescent;
 using namespace crescent::cpu;
@@ -12,10 +12,14 @@ namespace {
 
 double activate(double x, Epilogue e) {
   switch (e) {
-    case Epilogue::none: return x;
-    case Epilogue::relu: return x > 0 ? x : 0;
-    case Epilogue::sigmoid: return 1 / (1 + std::exp(-x));
-    case Epilogue::tanh: return std::tanh(x);
+    case Epilogue::none:
+      return x;
+    case Epilogue::relu:
+      return x > 0 ? x : 0;
+    case Epilogue::sigmoid:
+      return 1 / (1 + std::exp(-x));
+    case Epilogue::tanh:
+      return std::tanh(x);
   }
   return x;
 }
@@ -41,7 +45,8 @@ Array reference(const Matmul& op, const std::vector<Array>& in, const Shape& sha
       for (int64_t j = 0; j < n; ++j) {
         double sum = 0;
         for (int64_t q = 0; q < k; ++q) {
-          sum += in[0][a + (op.transpose_a ? q * m + i : i * k + q)] * in[1][b + (op.transpose_b ? j * k + q : q * n + j)];
+          sum += in[0][a + (op.transpose_a ? q * m + i : i * k + q)] *
+                 in[1][b + (op.transpose_b ? j * k + q : q * n + j)];
         }
         const int64_t at = (item * m + i) * n + j;
         if (op.combine == Combine::add) sum += in[op.bias ? 3 : 2][at];
@@ -58,8 +63,8 @@ Shape matrix(Shape leading, int64_t rows, int64_t columns, bool transposed) {
   return leading;
 }
 
-int check_product(Matmul op, const Shape& a_lead, const Shape& b_lead, const Shape& c_lead, int64_t m, int64_t n, int64_t k,
-                  DType dtype) {
+int check_product(Matmul op, const Shape& a_lead, const Shape& b_lead, const Shape& c_lead,
+                  int64_t m, int64_t n, int64_t k, DType dtype) {
   std::vector<Array> in = {random(matrix(a_lead, m, k, op.transpose_a), dtype, 1),
                            random(matrix(b_lead, k, n, op.transpose_b), dtype, 2)};
   if (op.bias) in.push_back(random({n}, dtype, 3));
@@ -77,9 +82,10 @@ Matmul matmul(bool ta, bool tb, bool bias = false, Epilogue e = Epilogue::none) 
 
 TEST_CASE("matmul agrees with plain loops for odd sizes and transposes", "[cpu][matmul]") {
   const Machine machine(GENERATE(0, 1, 2));
-  const int64_t sizes[][3] = {{1, 1, 1},   {1, 17, 3},   {3, 5, 7},      {4, 16, 33},  {17, 31, 64}, {1, 257, 300},
-                              {1, 9, 5000}, {128, 10, 65}, {33, 130, 129}, {130, 7, 2100}, {64, 64, 64}, {5, 1, 4000},
-                              {8, 64, 130}, {20, 96, 260}, {13, 40, 129}, {1, 130, 2100}, {40, 201, 1300}};
+  const int64_t sizes[][3] = {
+      {1, 1, 1},    {1, 17, 3},    {3, 5, 7},      {4, 16, 33},    {17, 31, 64},   {1, 257, 300},
+      {1, 9, 5000}, {128, 10, 65}, {33, 130, 129}, {130, 7, 2100}, {64, 64, 64},   {5, 1, 4000},
+      {8, 64, 130}, {20, 96, 260}, {13, 40, 129},  {1, 130, 2100}, {40, 201, 1300}};
   for (auto [m, n, k] : sizes) {
     for (int form = 0; form < 4; ++form) {
       CAPTURE(m, n, k, form);
@@ -121,8 +127,9 @@ TEST_CASE("matmul combines its result with another array", "[cpu][matmul]") {
 }
 
 TEST_CASE("matmul broadcasts leading axes", "[cpu][matmul]") {
-  const Shape leads[][3] = {{{2, 3}, {2, 3}, {2, 3}}, {{2, 3}, {}, {2, 3}}, {{}, {4}, {4}},
-                            {{2, 1}, {1, 3}, {2, 3}}, {{3}, {2, 3}, {2, 3}}, {{2, 3}, {1, 1}, {2, 3}}};
+  const Shape leads[][3] = {{{2, 3}, {2, 3}, {2, 3}}, {{2, 3}, {}, {2, 3}},
+                            {{}, {4}, {4}},           {{2, 1}, {1, 3}, {2, 3}},
+                            {{3}, {2, 3}, {2, 3}},    {{2, 3}, {1, 1}, {2, 3}}};
   for (const auto& [a, b, c] : leads) {
     for (int form = 0; form < 4; ++form) {
       check_product(matmul(form & 1, form & 2, form == 1), a, b, c, 5, 19, 8, DType::float32);
@@ -133,12 +140,14 @@ TEST_CASE("matmul broadcasts leading axes", "[cpu][matmul]") {
 
 TEST_CASE("matmul of many small products", "[cpu][matmul]") {
   for (int form = 0; form < 4; ++form) {
-    check_product(matmul(form & 1, form & 2, true, Epilogue::tanh), {50, 7}, {50, 7}, {50, 7}, 7, 19, 9, DType::float32);
+    check_product(matmul(form & 1, form & 2, true, Epilogue::tanh), {50, 7}, {50, 7}, {50, 7}, 7,
+                  19, 9, DType::float32);
   }
 }
 
 TEST_CASE("matmul of mixed precision", "[cpu][matmul]") {
-  const int64_t sizes[][3] = {{1, 1, 1}, {1, 150, 700}, {33, 65, 70}, {40, 10, 2100}, {300, 129, 48}, {64, 40, 1100}, {64, 70, 288}};
+  const int64_t sizes[][3] = {{1, 1, 1},      {1, 150, 700},  {33, 65, 70}, {40, 10, 2100},
+                              {300, 129, 48}, {64, 40, 1100}, {64, 70, 288}};
   for (auto [m, n, k] : sizes) {
     for (int form = 0; form < 4; ++form) {
       for (int dtypes = 0; dtypes < 8; ++dtypes) {
@@ -147,7 +156,8 @@ TEST_CASE("matmul of mixed precision", "[cpu][matmul]") {
         Matmul op = matmul(form & 1, form & 2, true, form == 3 ? Epilogue::relu : Epilogue::none);
         op.mixed = dtype(2) == DType::float32 ? Mixed::to_float32 : Mixed::to_bfloat16;
         std::vector<Array> in = {random(matrix({}, m, k, op.transpose_a), DType::bfloat16, 1),
-                                 random(matrix({}, k, n, op.transpose_b), DType::bfloat16, 2), random({n}, DType::bfloat16, 3)};
+                                 random(matrix({}, k, n, op.transpose_b), DType::bfloat16, 2),
+                                 random({n}, DType::bfloat16, 3)};
         Array wanted = reference(op, in, {m, n});
         in[0].spec.dtype = dtype(0), in[1].spec.dtype = dtype(1), wanted.spec.dtype = dtype(2);
         const int expected = (amx::available() ? 2 : 0) + (m == 1 && !op.transpose_b ? 2 : 0);
@@ -173,7 +183,8 @@ TEST_CASE("matmul in every dtype it claims", "[cpu][matmul]") {
   }
   for (DType dtype : {DType::int32, DType::int64, DType::uint8}) {
     Matmul op = matmul(false, true, true);
-    std::vector<Array> in = {random({5, 7}, dtype, 1, 0, 4), random({3, 7}, dtype, 2, 0, 4), random({3}, dtype, 3, 0, 4)};
+    std::vector<Array> in = {random({5, 7}, dtype, 1, 0, 4), random({3, 7}, dtype, 2, 0, 4),
+                             random({3}, dtype, 3, 0, 4)};
     CHECK(check(matmul_kernels, op, in, {reference(op, in, {5, 3})}) >= 2);
   }
 }
@@ -202,11 +213,15 @@ TEST_CASE("matmul of large float32 operands", "[cpu][matmul]") {
   const int64_t sizes[][3] = {{200, 260, 256}, {190, 250, 1100}, {500, 125, 64}, {96, 520, 128}};
   for (auto [m, n, k] : sizes) {
     Matmul op = matmul(false, false);
-    const TensorSpecs specs = {{DType::float32, {m, k}}, {DType::float32, {k, n}}, {DType::float32, {m, n}}};
-    CHECK((make_amx_matmul({op, {specs.data(), 2}, {&specs[2], 1}, Options{}}) != nullptr) == amx::available());
+    const TensorSpecs specs = {
+        {DType::float32, {m, k}}, {DType::float32, {k, n}}, {DType::float32, {m, n}}};
+    CHECK((make_amx_matmul({op, {specs.data(), 2}, {&specs[2], 1}, Options{}}) != nullptr) ==
+          amx::available());
     for (int form = 0; form < 4; ++form) {
       op.transpose_a = form & 1, op.transpose_b = form & 2, op.bias = form & 1;
-      op.epilogue = form == 1 ? Epilogue::relu : form == 3 && k < 200 ? Epilogue::tanh : Epilogue::none;
+      op.epilogue = form == 1              ? Epilogue::relu
+                    : form == 3 && k < 200 ? Epilogue::tanh
+                                           : Epilogue::none;
       op.combine = form == 1 ? Combine::add : form == 2 ? Combine::mask : Combine::none;
       CAPTURE(m, n, k, form);
       CHECK(check_product(op, {}, {}, {}, m, n, k, DType::float32) >= 2);
@@ -222,10 +237,16 @@ TEST_CASE("matmul knows infinities", "[cpu][matmul]") {
       Matmul op = matmul(form & 1, form & 2, true, activated ? Epilogue::tanh : Epilogue::none);
       const int64_t m = 190, n = 220, k = 300;
       std::vector<Array> in = {random(matrix({}, m, k, op.transpose_a), DType::float32, 1),
-                               random(matrix({}, k, n, op.transpose_b), DType::float32, 2), random({n}, DType::float32, 3)};
-      auto a = [&](int64_t i, int64_t q) -> double& { return in[0].values[static_cast<size_t>(op.transpose_a ? q * m + i : i * k + q)]; };
-      auto b = [&](int64_t q, int64_t j) -> double& { return in[1].values[static_cast<size_t>(op.transpose_b ? j * k + q : q * n + j)]; };
-      a(3, 290) = INFINITY, a(40, 5) = -INFINITY, a(20, 7) = std::bit_cast<float>(0xffffffffu), b(17, 99) = INFINITY, a(189, 17) = 0, a(5, 0) = 3e38, b(0, 2) = 3e38;
+                               random(matrix({}, k, n, op.transpose_b), DType::float32, 2),
+                               random({n}, DType::float32, 3)};
+      auto a = [&](int64_t i, int64_t q) -> double& {
+        return in[0].values[static_cast<size_t>(op.transpose_a ? q * m + i : i * k + q)];
+      };
+      auto b = [&](int64_t q, int64_t j) -> double& {
+        return in[1].values[static_cast<size_t>(op.transpose_b ? j * k + q : q * n + j)];
+      };
+      a(3, 290) = INFINITY, a(40, 5) = -INFINITY, a(20, 7) = std::bit_cast<float>(0xffffffffu),
+           b(17, 99) = INFINITY, a(189, 17) = 0, a(5, 0) = 3e38, b(0, 2) = 3e38;
       const Array wanted = reference(op, in, {m, n});
       auto is_right = [&](double got, int64_t at) {
         const double want = static_cast<float>(wanted[at]);
@@ -259,9 +280,11 @@ TEST_CASE("products of float32 are as exact on tiles as in vectors", "[cpu][matm
   for (bool wide : {false, true}) {
     for (int64_t k : {64, 700, 3000}) {
       const int64_t m = 256, n = 256;
-      std::vector<Array> in = {random({m, k}, DType::float32, 1), random({k, n}, DType::float32, 2)};
+      std::vector<Array> in = {random({m, k}, DType::float32, 1),
+                               random({k, n}, DType::float32, 2)};
       for (Array& x : in) {
-        for (double& v : x.values) v = wide ? static_cast<float>(v * std::exp(20 * v)) : v;       // 17 orders of magnitude
+        for (double& v : x.values)
+          v = wide ? static_cast<float>(v * std::exp(20 * v)) : v;  // 17 orders of magnitude
       }
       const Matmul op = matmul(false, false);
       const Array wanted = reference(op, in, {m, n});
@@ -274,7 +297,8 @@ TEST_CASE("products of float32 are as exact on tiles as in vectors", "[cpu][matm
         double squares = 0;
         for (int64_t i = 0; i < m * n; ++i) {
           double size = 0;
-          for (int64_t q = 0; q < k; ++q) size += std::abs(in[0][i / n * k + q] * in[1][q * n + i % n]);
+          for (int64_t q = 0; q < k; ++q)
+            size += std::abs(in[0][i / n * k + q] * in[1][q * n + i % n]);
           squares += std::pow((got[i] - wanted[i]) / size, 2);
         }
         errors.push_back(std::sqrt(squares / static_cast<double>(m * n)));

@@ -1,5 +1,5 @@
 #include "b_support.h"
-#include "loops.h"
+#include "vectors/loops.h"
 
 using namespace crescent;
 using namespace crescent::cpu;
@@ -13,7 +13,8 @@ std::vector<Array> moments(const Array& x) {
   Array mean = zeros({columns}, computed_as(x.spec.dtype)), variance = mean;
   for (int64_t c = 0; c < columns; ++c) {
     for (int64_t r = 0; r < rows; ++r) mean.values[c] += x[r * columns + c] / rows;
-    for (int64_t r = 0; r < rows; ++r) variance.values[c] += std::pow(x[r * columns + c] - mean[c], 2) / rows;
+    for (int64_t r = 0; r < rows; ++r)
+      variance.values[c] += std::pow(x[r * columns + c] - mean[c], 2) / rows;
   }
   return {mean, variance};
 }
@@ -27,7 +28,8 @@ std::vector<Array> batch_norm(const std::vector<Array>& in, double epsilon) {
   Array y = x;
   for (int64_t c = 0; c < columns; ++c) {
     for (int64_t r = 0; r < rows; ++r) {
-      y.values[r * columns + c] = (x[r * columns + c] - mean[c]) / std::sqrt(variance[c] + epsilon) * in[1][c] + in[2][c];
+      y.values[r * columns + c] =
+          (x[r * columns + c] - mean[c]) / std::sqrt(variance[c] + epsilon) * in[1][c] + in[2][c];
     }
   }
   return {y, mean, variance};
@@ -42,7 +44,8 @@ std::vector<Array> layer_norm(const std::vector<Array>& in, double epsilon) {
   for (int64_t r = 0; r < rows; ++r) {
     double variance = 0;
     for (int64_t c = 0; c < columns; ++c) mean.values[r] += x[r * columns + c] / columns;
-    for (int64_t c = 0; c < columns; ++c) variance += std::pow(x[r * columns + c] - mean[r], 2) / columns;
+    for (int64_t c = 0; c < columns; ++c)
+      variance += std::pow(x[r * columns + c] - mean[r], 2) / columns;
     rstd.values[r] = 1 / std::sqrt(variance + epsilon);
     for (int64_t c = 0; c < columns; ++c) {
       y.values[r * columns + c] = (x[r * columns + c] - mean[r]) * rstd[r] * in[1][c] + in[2][c];
@@ -53,7 +56,8 @@ std::vector<Array> layer_norm(const std::vector<Array>& in, double epsilon) {
 
 std::vector<Array> operands(const Shape& shape, DType dtype) {
   const DType wide = computed_as(dtype);
-  return {random(shape, dtype, 1), random({shape[-1]}, wide, 2, 0.5, 1.5), random({shape[-1]}, wide, 3)};
+  return {random(shape, dtype, 1), random({shape[-1]}, wide, 2, 0.5, 1.5),
+          random({shape[-1]}, wide, 3)};
 }
 
 template <class Forward, class Backward, class Reference>
@@ -73,7 +77,8 @@ void check_gradients(const Shape& shape, DType dtype, Reference reference) {
 
 TEST_CASE("moments of batches agree with plain loops", "[cpu][norm]") {
   const Machine machine(GENERATE(0, 1, 2));
-  for (const Shape& shape : {Shape{3, 1}, Shape{40, 17}, Shape{32, 9, 9, 3}, Shape{4, 30, 30, 64}, Shape{3, 9, 9, 119}, Shape{2, 600}}) {
+  for (const Shape& shape : {Shape{3, 1}, Shape{40, 17}, Shape{32, 9, 9, 3}, Shape{4, 30, 30, 64},
+                             Shape{3, 9, 9, 119}, Shape{2, 600}}) {
     for (DType dtype : {DType::float32, DType::float64, DType::bfloat16, DType::float16}) {
       const Array x = random(shape, dtype, 1);
       CHECK(check(normalization_kernels, BatchMoments{}, {x}, moments(x), 4) >= 2);
@@ -83,7 +88,8 @@ TEST_CASE("moments of batches agree with plain loops", "[cpu][norm]") {
 
 TEST_CASE("batch normalization agrees with plain loops", "[cpu][norm]") {
   const Machine machine(GENERATE(0, 1, 2));
-  for (const Shape& shape : {Shape{3, 1}, Shape{40, 17}, Shape{32, 9, 9, 3}, Shape{4, 30, 30, 64}, Shape{2, 615}}) {
+  for (const Shape& shape :
+       {Shape{3, 1}, Shape{40, 17}, Shape{32, 9, 9, 3}, Shape{4, 30, 30, 64}, Shape{2, 615}}) {
     for (DType dtype : {DType::float32, DType::float64, DType::bfloat16, DType::float16}) {
       const auto in = operands(shape, dtype);
       CHECK(check(normalization_kernels, BatchNormTrain{}, in, batch_norm(in, 1e-3), 4) >= 2);

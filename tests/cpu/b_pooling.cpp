@@ -40,7 +40,8 @@ void each_window(const Case& c, F&& f) {
         inside = inside && position >= 0 && position < c.x[i + 1];
         at += position * stride, stride *= c.x[i + 1], pixel /= y[i + 1], rest /= c.window[i];
       }
-      if (inside) under.push_back((out / channels / pixels * stride + at) * channels + out % channels);
+      if (inside)
+        under.push_back((out / channels / pixels * stride + at) * channels + out % channels);
     }
     f(out, under);
   }
@@ -48,9 +49,10 @@ void each_window(const Case& c, F&& f) {
 
 void check_case(const Case& c, DType dtype, bool max) {
   Array x = random(c.x, dtype, 1);
-  for (auto& value : x.values) value = std::round(value * 4) / 4;                // many equals
+  for (auto& value : x.values) value = std::round(value * 4) / 4;  // many equals
   const Array dy = random(output_shape(c), dtype, 2);
-  Array y = zeros(dy.spec.shape, dtype), dx = zeros(c.x, dtype), winners = zeros(dy.spec.shape, DType::uint8);
+  Array y = zeros(dy.spec.shape, dtype), dx = zeros(c.x, dtype),
+        winners = zeros(dy.spec.shape, DType::uint8);
   each_window(c, [&](int64_t out, const std::vector<int64_t>& under) {
     size_t best = 0;
     for (size_t i = 0; i < under.size(); ++i) best = x[under[i]] > x[under[best]] ? i : best;
@@ -67,8 +69,10 @@ void check_case(const Case& c, DType dtype, bool max) {
   forward.spec.dilation.assign(c.window.size(), 1);
   CHECK(check(pooling_kernels, forward, {x}, {y}) >= 2);
   PoolBackward backward;
-  backward.max = max, backward.window = c.window, backward.spec = forward.spec, backward.input = c.x;
-  CHECK(check(pooling_kernels, backward, max ? std::vector<Array>{x, dy} : std::vector<Array>{dy}, {dx}) >= 2);
+  backward.max = max, backward.window = c.window, backward.spec = forward.spec,
+  backward.input = c.x;
+  CHECK(check(pooling_kernels, backward, max ? std::vector<Array>{x, dy} : std::vector<Array>{dy},
+              {dx}) >= 2);
   if (!max) return;
   forward.winners = backward.winners = true;
   CHECK(check(pooling_kernels, forward, {x}, {y, winners}) >= 2);
@@ -76,9 +80,12 @@ void check_case(const Case& c, DType dtype, bool max) {
 }
 
 const Case kCases[] = {
-    {{3, 8, 8, 1}, {2, 2}, {2, 2}, {0, 0}, {0, 0}},    {{1, 9, 7, 3}, {3, 3}, {2, 2}, {1, 1}, {1, 1}},
-    {{2, 7, 9, 17}, {3, 2}, {1, 2}, {0, 0}, {2, 1}},   {{32, 6, 6, 64}, {2, 2}, {2, 2}, {0, 0}, {0, 0}},
-    {{2, 5, 5, 130}, {3, 3}, {1, 1}, {1, 1}, {1, 1}},  {{3, 11, 5}, {3}, {2}, {1}, {1}},
+    {{3, 8, 8, 1}, {2, 2}, {2, 2}, {0, 0}, {0, 0}},
+    {{1, 9, 7, 3}, {3, 3}, {2, 2}, {1, 1}, {1, 1}},
+    {{2, 7, 9, 17}, {3, 2}, {1, 2}, {0, 0}, {2, 1}},
+    {{32, 6, 6, 64}, {2, 2}, {2, 2}, {0, 0}, {0, 0}},
+    {{2, 5, 5, 130}, {3, 3}, {1, 1}, {1, 1}, {1, 1}},
+    {{3, 11, 5}, {3}, {2}, {1}, {1}},
     {{2, 5, 6, 7, 3}, {2, 3, 2}, {2, 2, 2}, {0, 1, 0}, {1, 1, 1}},
 };
 
@@ -93,7 +100,9 @@ TEST_CASE("pooling and its gradients agree with plain loops", "[cpu][pool]") {
 
 TEST_CASE("pooling of random geometry", "[cpu][pool]") {
   std::mt19937 generator(7);
-  auto pick = [&](int64_t low, int64_t high) { return std::uniform_int_distribution<int64_t>(low, high)(generator); };
+  auto pick = [&](int64_t low, int64_t high) {
+    return std::uniform_int_distribution<int64_t>(low, high)(generator);
+  };
   for (int round = 0; round < 60; ++round) {
     const int64_t axes = pick(1, 3);
     Case c{{pick(1, 5)}, {}, {}, {}, {}};

@@ -13,14 +13,16 @@ double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 /// sum of row . columns of a matrix (rows, width), column j.
 double dot(const std::vector<double>& row, const Array& matrix, int64_t width, int64_t j) {
   double sum = 0;
-  for (size_t i = 0; i < row.size(); ++i) sum += row[i] * matrix[static_cast<int64_t>(i) * width + j];
+  for (size_t i = 0; i < row.size(); ++i)
+    sum += row[i] * matrix[static_cast<int64_t>(i) * width + j];
   return sum;
 }
 std::vector<double> row_of(const Array& a, int64_t row, int64_t width) {
   return {a.values.begin() + row * width, a.values.begin() + (row + 1) * width};
 }
 void put_row(Array& a, int64_t row, const std::vector<double>& values) {
-  std::copy(values.begin(), values.end(), a.values.begin() + row * static_cast<int64_t>(values.size()));
+  std::copy(values.begin(), values.end(),
+            a.values.begin() + row * static_cast<int64_t>(values.size()));
 }
 
 // x, h0, c0, kernel, recurrent, bias -> hs, last h, last c, gates, cells
@@ -39,8 +41,10 @@ std::vector<Array> lstm(const std::vector<Array>& in) {
         const double z = dot(x, in[3], 4 * u, j) + dot(h, in[4], 4 * u, j) + in[5][j];
         g[j] = j / u == 2 ? std::tanh(z) : sigmoid(z);
       }
-      for (int64_t j = 0; j < u; ++j) c[j] = g[u + j] * c[j] + g[j] * g[2 * u + j], h[j] = g[3 * u + j] * std::tanh(c[j]);
-      put_row(hs, b * steps + t, h), put_row(cells, b * steps + t, c), put_row(gates, b * steps + t, g);
+      for (int64_t j = 0; j < u; ++j)
+        c[j] = g[u + j] * c[j] + g[j] * g[2 * u + j], h[j] = g[3 * u + j] * std::tanh(c[j]);
+      put_row(hs, b * steps + t, h), put_row(cells, b * steps + t, c),
+          put_row(gates, b * steps + t, g);
     }
     put_row(h_last, b, h), put_row(c_last, b, c);
   }
@@ -75,15 +79,16 @@ std::vector<Array> gru(const std::vector<Array>& in) {
 }
 
 std::vector<Array> lstm_operands(int64_t b, int64_t t, int64_t f, int64_t u, DType dtype) {
-  return {random({b, t, f}, dtype, 1), random({b, u}, dtype, 2), random({b, u}, dtype, 3), random({f, 4 * u}, dtype, 4),
-          random({u, 4 * u}, dtype, 5), random({4 * u}, dtype, 6)};
+  return {random({b, t, f}, dtype, 1),  random({b, u}, dtype, 2),     random({b, u}, dtype, 3),
+          random({f, 4 * u}, dtype, 4), random({u, 4 * u}, dtype, 5), random({4 * u}, dtype, 6)};
 }
 std::vector<Array> gru_operands(int64_t b, int64_t t, int64_t f, int64_t u, DType dtype) {
   return {random({b, t, f}, dtype, 1), random({b, u}, dtype, 2), random({f, 3 * u}, dtype, 3),
           random({u, 3 * u}, dtype, 4), random({2, 3 * u}, dtype, 5)};
 }
 
-constexpr int64_t kSizes[][4] = {{1, 1, 1, 1}, {3, 4, 5, 7}, {17, 6, 3, 16}, {2, 9, 17, 33}, {1, 30, 3, 4}, {1, 3, 150, 130}, {40, 3, 5, 20}};
+constexpr int64_t kSizes[][4] = {{1, 1, 1, 1},  {3, 4, 5, 7},     {17, 6, 3, 16}, {2, 9, 17, 33},
+                                 {1, 30, 3, 4}, {1, 3, 150, 130}, {40, 3, 5, 20}};
 
 }  // namespace
 
@@ -93,31 +98,40 @@ TEST_CASE("LSTM and GRU agree with plain loops", "[cpu][recurrent]") {
     for (DType dtype : {DType::float32, DType::float64, DType::bfloat16}) {
       CAPTURE(b, t, f, u, name_of(dtype));
       const double slack = dtype == DType::bfloat16 ? 1 : 4;
-      CHECK(check(recurrent_kernels, Lstm{}, lstm_operands(b, t, f, u, dtype), lstm(lstm_operands(b, t, f, u, dtype)),
-                  slack) >= 2);
-      CHECK(check(recurrent_kernels, Gru{}, gru_operands(b, t, f, u, dtype), gru(gru_operands(b, t, f, u, dtype)),
-                  slack) >= 2);
+      CHECK(check(recurrent_kernels, Lstm{}, lstm_operands(b, t, f, u, dtype),
+                  lstm(lstm_operands(b, t, f, u, dtype)), slack) >= 2);
+      CHECK(check(recurrent_kernels, Gru{}, gru_operands(b, t, f, u, dtype),
+                  gru(gru_operands(b, t, f, u, dtype)), slack) >= 2);
     }
   }
 }
 
 TEST_CASE("gradients of LSTM and GRU agree with finite differences", "[cpu][recurrent]") {
   const Machine machine(GENERATE(0, 1, 2));
-  for (auto [b, t, f, u] : {std::array<int64_t, 4>{1, 1, 1, 1}, {3, 4, 5, 7}, {9, 3, 2, 17}, {1, 2, 1, 33}, {2, 70, 1, 1}, {300, 1, 1, 1}}) {
+  for (auto [b, t, f, u] : {std::array<int64_t, 4>{1, 1, 1, 1},
+                            {3, 4, 5, 7},
+                            {9, 3, 2, 17},
+                            {1, 2, 1, 33},
+                            {2, 70, 1, 1},
+                            {300, 1, 1, 1}}) {
     for (DType dtype : {DType::float32, DType::float64}) {
       CAPTURE(b, t, f, u, name_of(dtype));
       const double slack = dtype == DType::float64 ? 1e4 : 10;
       const auto in = lstm_operands(b, t, f, u, dtype);
       const auto out = lstm(in);
-      const Array dhs = random({b, t, u}, dtype, 7), dh = random({b, u}, dtype, 8), dc = random({b, u}, dtype, 9);
+      const Array dhs = random({b, t, u}, dtype, 7), dh = random({b, u}, dtype, 8),
+                  dc = random({b, u}, dtype, 9);
       std::vector<Array> wanted;
-      for (size_t i = 0; i < in.size(); ++i) wanted.push_back(numeric_gradient(lstm, in, i, {dhs, dh, dc}));
+      for (size_t i = 0; i < in.size(); ++i)
+        wanted.push_back(numeric_gradient(lstm, in, i, {dhs, dh, dc}));
       CHECK(check(recurrent_kernels, LstmBackward{},
-                  {in[0], in[1], in[2], in[3], in[4], out[0], out[3], out[4], dhs, dh, dc}, wanted, slack) >= 2);
+                  {in[0], in[1], in[2], in[3], in[4], out[0], out[3], out[4], dhs, dh, dc}, wanted,
+                  slack) >= 2);
       const auto gru_in = gru_operands(b, t, f, u, dtype);
       const auto gru_out = gru(gru_in);
       wanted.clear();
-      for (size_t i = 0; i < gru_in.size(); ++i) wanted.push_back(numeric_gradient(gru, gru_in, i, {dhs, dh}));
+      for (size_t i = 0; i < gru_in.size(); ++i)
+        wanted.push_back(numeric_gradient(gru, gru_in, i, {dhs, dh}));
       auto gradient_in = gru_in;
       gradient_in.insert(gradient_in.end(), {gru_out[0], gru_out[2], dhs, dh});
       CHECK(check(recurrent_kernels, GruBackward{}, gradient_in, wanted, slack) >= 2);

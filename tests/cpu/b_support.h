@@ -1,43 +1,60 @@
 // Kernels run on raw memory and are compared with plain loops in double.
 #pragma once
+#include <hwy/targets.h>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstring>
 #include <functional>
-#include <hwy/targets.h>
 #include <memory>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "distance.h"
-#include "kernel.h"
+#include "engine/kernel.h"
 
 namespace crescent::cpu::test {
 
 inline double read(DType dtype, const std::byte* at) {
-  auto as = [&]<class T>(T x) { std::memcpy(&x, at, sizeof x); return x; };
+  auto as = [&]<class T>(T x) {
+    std::memcpy(&x, at, sizeof x);
+    return x;
+  };
   switch (dtype) {
-    case DType::float32: return as(float{});
-    case DType::float64: return as(double{});
-    case DType::bfloat16: return bfloat16_to_float(as(uint16_t{}));
-    case DType::float16: return float16_to_float(as(uint16_t{}));
-    case DType::int32: return as(int32_t{});
-    case DType::int64: return static_cast<double>(as(int64_t{}));
-    default: return as(uint8_t{});
+    case DType::float32:
+      return as(float{});
+    case DType::float64:
+      return as(double{});
+    case DType::bfloat16:
+      return bfloat16_to_float(as(uint16_t{}));
+    case DType::float16:
+      return float16_to_float(as(uint16_t{}));
+    case DType::int32:
+      return as(int32_t{});
+    case DType::int64:
+      return static_cast<double>(as(int64_t{}));
+    default:
+      return as(uint8_t{});
   }
 }
 
 inline void write(DType dtype, double value, std::byte* at) {
   auto as = [&](auto x) { std::memcpy(at, &x, sizeof x); };
   switch (dtype) {
-    case DType::float32: return as(static_cast<float>(value));
-    case DType::float64: return as(value);
-    case DType::bfloat16: return as(float_to_bfloat16(static_cast<float>(value)));
-    case DType::float16: return as(float_to_float16(static_cast<float>(value)));
-    case DType::int32: return as(static_cast<int32_t>(value));
-    case DType::int64: return as(static_cast<int64_t>(value));
-    default: return as(static_cast<uint8_t>(value));
+    case DType::float32:
+      return as(static_cast<float>(value));
+    case DType::float64:
+      return as(value);
+    case DType::bfloat16:
+      return as(float_to_bfloat16(static_cast<float>(value)));
+    case DType::float16:
+      return as(float_to_float16(static_cast<float>(value)));
+    case DType::int32:
+      return as(static_cast<int32_t>(value));
+    case DType::int64:
+      return as(static_cast<int64_t>(value));
+    default:
+      return as(static_cast<uint8_t>(value));
   }
 }
 
@@ -53,7 +70,8 @@ inline Array zeros(const Shape& shape, DType dtype = DType::float32) {
   return {{dtype, shape}, std::vector<double>(static_cast<size_t>(shape.size()))};
 }
 
-inline Array random(const Shape& shape, DType dtype, unsigned seed, double low = -1, double high = 1) {
+inline Array random(const Shape& shape, DType dtype, unsigned seed, double low = -1,
+                    double high = 1) {
   std::mt19937 generator(seed);
   std::uniform_real_distribution<double> uniform(low, high);
   Array a = zeros(shape, dtype);
@@ -67,7 +85,8 @@ inline Array random(const Shape& shape, DType dtype, unsigned seed, double low =
 struct Memory {
   explicit Memory(size_t count) : bytes(count + 64) {
     start = bytes.data() + (64 - reinterpret_cast<uintptr_t>(bytes.data()) % 64) % 64;
-    std::memset(bytes.data(), 0xff, bytes.size());           // NaN: whoever reads what nobody wrote is found out
+    std::memset(bytes.data(), 0xff,
+                bytes.size());  // NaN: whoever reads what nobody wrote is found out
   }
   std::vector<std::byte> bytes;
   std::byte* start;
@@ -79,15 +98,18 @@ struct Outcome {
   std::vector<Array> outputs;
 };
 
-/// Runs one kernel twice (the second run must not depend on the first), on inputs as they are or in prepared form.
-inline Outcome run(Kernel& kernel, const std::vector<Array>& inputs, const TensorSpecs& outputs, int threads, bool prepared = false) {
+/// Runs one kernel twice (the second run must not depend on the first), on inputs as they are or in
+/// prepared form.
+inline Outcome run(Kernel& kernel, const std::vector<Array>& inputs, const TensorSpecs& outputs,
+                   int threads, bool prepared = false) {
   std::vector<Memory> memory;
   std::vector<const std::byte*> in;
   std::vector<std::byte*> out;
   for (const auto& a : inputs) {
     const size_t size = size_of(a.spec.dtype);
     memory.emplace_back(a.values.size() * size);
-    for (size_t i = 0; i < a.values.size(); ++i) write(a.spec.dtype, a.values[i], memory.back().start + i * size);
+    for (size_t i = 0; i < a.values.size(); ++i)
+      write(a.spec.dtype, a.values[i], memory.back().start + i * size);
     in.push_back(memory.back().start);
   }
   for (const auto& spec : outputs) {
@@ -107,7 +129,8 @@ inline Outcome run(Kernel& kernel, const std::vector<Array>& inputs, const Tenso
   Outcome o{kernel.name(), {}, {}};
   for (int i = 0; i < 2; ++i) kernel.run({in.data(), out.data(), scratch.start, pool});
   for (size_t i = 0; i < outputs.size(); ++i) {
-    const size_t size = size_of(outputs[i].dtype), count = static_cast<size_t>(outputs[i].shape.size());
+    const size_t size = size_of(outputs[i].dtype),
+                 count = static_cast<size_t>(outputs[i].shape.size());
     Array a = zeros(outputs[i].shape, outputs[i].dtype);
     for (size_t j = 0; j < count; ++j) a.values[j] = read(outputs[i].dtype, out[i] + j * size);
     o.outputs.push_back(a), o.bits.emplace_back(out[i], out[i] + count * size);
@@ -117,11 +140,16 @@ inline Outcome run(Kernel& kernel, const std::vector<Array>& inputs, const Tenso
 
 inline double tolerance(DType dtype) {
   switch (dtype) {
-    case DType::float64: return 1e-12;
-    case DType::float32: return 5e-6;
-    case DType::float16: return 4e-3;
-    case DType::bfloat16: return 2e-2;
-    default: return 0;
+    case DType::float64:
+      return 1e-12;
+    case DType::float32:
+      return 5e-6;
+    case DType::float16:
+      return 4e-3;
+    case DType::bfloat16:
+      return 2e-2;
+    default:
+      return 0;
   }
 }
 
@@ -138,10 +166,11 @@ inline bool prepares(Kernel& kernel, size_t inputs) {
 
 using Family = std::span<const KernelRow> (*)();
 
-/// Every kernel of the family that takes the op, with oneDNN and without: the right values, and the same bits for 1, 2
-/// and 3 threads. `slack` widens the tolerance of the dtype. Returns how many kernels there were.
-inline int check(Family family, const Op& op, const std::vector<Array>& inputs, const std::vector<Array>& wanted,
-                 double slack = 1) {
+/// Every kernel of the family that takes the op, with oneDNN and without: the right values, and the
+/// same bits for 1, 2 and 3 threads. `slack` widens the tolerance of the dtype. Returns how many
+/// kernels there were.
+inline int check(Family family, const Op& op, const std::vector<Array>& inputs,
+                 const std::vector<Array>& wanted, double slack = 1) {
   TensorSpecs in, out;
   for (const auto& a : inputs) in.push_back(a.spec);
   for (const auto& a : wanted) out.push_back(a.spec);
@@ -173,7 +202,8 @@ inline int check(Family family, const Op& op, const std::vector<Array>& inputs, 
   return kernels;
 }
 
-/// While alive, loops run as on a lesser machine: 0 the one at hand, 1 without AVX-512, 2 without AVX2 either.
+/// While alive, loops run as on a lesser machine: 0 the one at hand, 1 without AVX-512, 2 without
+/// AVX2 either.
 class Machine {
  public:
   explicit Machine(int lesser) {
@@ -191,7 +221,8 @@ inline Array numeric_gradient(const Function& f, std::vector<Array> inputs, size
     double sum = 0;
     const auto outputs = f(inputs);
     for (size_t i = 0; i < weights.size(); ++i) {
-      for (size_t j = 0; j < weights[i].values.size(); ++j) sum += weights[i].values[j] * outputs[i].values[j];
+      for (size_t j = 0; j < weights[i].values.size(); ++j)
+        sum += weights[i].values[j] * outputs[i].values[j];
     }
     return sum;
   };

@@ -19,7 +19,8 @@ TEST_CASE("arrays that stay in their file") {
   Scratch scratch;
   std::string path = scratch.path("a.h5");
   Tensor flags = ops::greater(ramp({6, 2}), Tensor(3.0));
-  crescent::write_arrays(path, {{"flags", flags}, {"one", Tensor::scalar(3)}, {"x", ramp({5000, 3})}});
+  crescent::write_arrays(path,
+                         {{"flags", flags}, {"one", Tensor::scalar(3)}, {"x", ramp({5000, 3})}});
   auto check_open = [&](const char* name, const Tensor& expected) {
     Tensor open = crescent::open_array(path, name);
     CHECK(open.spec() == expected.spec());
@@ -43,8 +44,8 @@ TEST_CASE("arrays that stay in their file") {
       bool packed = std::string(name) == "packed";
       if (packed) H5Pset_chunk(creation, 3, chunk);
       if (packed) H5Pset_deflate(creation, 4);
-      Handle set(H5Dcreate2(file, name, packed ? H5T_IEEE_F32LE : H5T_IEEE_F32BE, space, H5P_DEFAULT,
-                            creation, H5P_DEFAULT),
+      Handle set(H5Dcreate2(file, name, packed ? H5T_IEEE_F32LE : H5T_IEEE_F32BE, space,
+                            H5P_DEFAULT, creation, H5P_DEFAULT),
                  H5Dclose);
       REQUIRE(H5Dwrite(set, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, wide.raw()) >= 0);
     }
@@ -67,7 +68,8 @@ TEST_CASE("a packed file that is damaged ends the reading with its place") {
     Handle creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
     H5Pset_chunk(creation, 2, chunk);
     H5Pset_fletcher32(creation);
-    Handle set(H5Dcreate2(file, "x", H5T_IEEE_F32LE, space, H5P_DEFAULT, creation, H5P_DEFAULT), H5Dclose);
+    Handle set(H5Dcreate2(file, "x", H5T_IEEE_F32LE, space, H5P_DEFAULT, creation, H5P_DEFAULT),
+               H5Dclose);
     Tensor values = ramp({1000, 10});
     REQUIRE(H5Dwrite(set, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.raw()) >= 0);
   }

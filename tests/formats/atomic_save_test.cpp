@@ -17,9 +17,7 @@
 namespace crescent::hdf5 {
 namespace {
 
-void save(const std::string& path, const std::string& text) {
-  replace_file(path, text);
-}
+void save(const std::string& path, const std::string& text) { replace_file(path, text); }
 
 class FileSizeLimit {
  public:

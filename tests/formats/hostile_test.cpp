@@ -41,9 +41,7 @@ class Crafted {
   hid_t file = -1;
 };
 
-Handle creation() {
-  return Handle(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
-}
+Handle creation() { return Handle(H5Pcreate(H5P_DATASET_CREATE), H5Pclose); }
 
 /// The message, after checking that it came fast.
 std::string refusal(Crafted& crafted, const std::string& dataset) {
@@ -160,9 +158,7 @@ TEST_CASE("unknown filters and what holds no numbers") {
     Handle group(H5Gcreate2(crafted.file, "x", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose);
     CHECK(contains(refusal(crafted, "x"), "not a dataset"));
   }
-  SECTION("nothing") {
-    CHECK(contains(refusal(crafted, "x\033[31m"), "'/x?[31m'"));
-  }
+  SECTION("nothing") { CHECK(contains(refusal(crafted, "x\033[31m"), "'/x?[31m'")); }
 }
 
 TEST_CASE("attributes without bound") {
@@ -233,9 +229,7 @@ TEST_CASE("a reader that hangs is given up when the user interrupts") {
   REQUIRE(kill(child, SIGSTOP) == 0);
   std::vector<std::string> names{"x"};
   SECTION("while it should answer") {}
-  SECTION("while it should take a long request") {
-    names.resize(100'000, "x");
-  }
+  SECTION("while it should take a long request") { names.resize(100'000, "x"); }
   auto start = std::chrono::steady_clock::now();
   std::thread user([] {
     std::this_thread::sleep_for(std::chrono::milliseconds(200));

@@ -46,7 +46,8 @@ TEST_CASE("weights are replaced in the memory that they have, unless somebody ho
   check_same(other->predict(x), expected);
 }
 
-TEST_CASE("a file that does not fit, is cut or damaged leaves weights that nobody holds as they were") {
+TEST_CASE(
+    "a file that does not fit, is cut or damaged leaves weights that nobody holds as they were") {
   Scratch scratch;
   auto model = small_sequential(), other = small_sequential();
   crescent::save_weights(*other, scratch.path("w.h5"));

@@ -25,11 +25,16 @@ DType dtype_of(hid_t type) {
 
 hid_t memory_type(DType dtype) {
   switch (dtype) {
-    case DType::float64: return H5T_NATIVE_DOUBLE;
-    case DType::int64: return H5T_NATIVE_INT64;
-    case DType::int32: return H5T_NATIVE_INT32;
-    case DType::uint8: return H5T_NATIVE_UINT8;
-    default: return H5T_NATIVE_FLOAT;
+    case DType::float64:
+      return H5T_NATIVE_DOUBLE;
+    case DType::int64:
+      return H5T_NATIVE_INT64;
+    case DType::int32:
+      return H5T_NATIVE_INT32;
+    case DType::uint8:
+      return H5T_NATIVE_UINT8;
+    default:
+      return H5T_NATIVE_FLOAT;
   }
 }
 
@@ -62,9 +67,7 @@ bool same_place(const std::string& a, const std::string& b) {
 
 }  // namespace
 
-std::string folder() {
-  return environment("CRESCENT_GOLDEN").value_or(recorded_folder());
-}
+std::string folder() { return environment("CRESCENT_GOLDEN").value_or(recorded_folder()); }
 
 Source source() {
   if (same_place(folder(), recorded_folder())) return Source::recorded;
@@ -93,7 +96,8 @@ std::vector<std::string> files_ending(const std::string& folder, std::string_vie
   return names;
 }
 
-Recording::Recording(const std::string& path) : file_(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT)) {
+Recording::Recording(const std::string& path)
+    : file_(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT)) {
   if (file_ < 0) fail("cannot open ", path);
 }
 
@@ -134,7 +138,8 @@ Tensors Recording::tensors(const std::string& group) const {
   return result;
 }
 
-std::optional<std::string> Recording::text_if_any(const std::string& place, const char* attribute) const {
+std::optional<std::string> Recording::text_if_any(const std::string& place,
+                                                  const char* attribute) const {
   const hid_t object = H5Oopen(file_, place.c_str(), H5P_DEFAULT);
   if (H5Aexists(object, attribute) <= 0) {
     H5Oclose(object);
@@ -185,7 +190,8 @@ std::string difference(const Tensor& got, const Tensor& want, Tolerance toleranc
     const double excess = times_tolerance(g[i], w[i], tolerance);
     if (excess > std::max(worst, 1.0)) {
       worst = excess;
-      text = concat("element ", i, " of ", want.shape(), ": ", g[i], " instead of ", w[i], " (", excess, " times the tolerance)");
+      text = concat("element ", i, " of ", want.shape(), ": ", g[i], " instead of ", w[i], " (",
+                    excess, " times the tolerance)");
     }
   }
   return text;
@@ -217,9 +223,12 @@ Dict options_of(const Recording& file, const std::string& place) {
   return options;
 }
 
-bool known(std::string_view kind, const std::string& class_name) { return registry().find(kind, class_name) != nullptr; }
+bool known(std::string_view kind, const std::string& class_name) {
+  return registry().find(kind, class_name) != nullptr;
+}
 
-LayerPtr layer_if_known(const std::string& class_name, const Value& config, const std::string& keras_version) {
+LayerPtr layer_if_known(const std::string& class_name, const Value& config,
+                        const std::string& keras_version) {
   if (!known("layer", class_name)) return nullptr;
   const hdf5::ConfigIn reader("golden case", {keras_version, "torch"});
   return get<Layer>(reader.model(Dict{{"class_name", class_name}, {"config", config}}));

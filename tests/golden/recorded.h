@@ -10,7 +10,8 @@
 
 namespace crescent::golden {
 
-/// The folder named by CRESCENT_GOLDEN; else `golden` in CRESCENT_SHARED, or in `shared` beside the checkout.
+/// The folder named by CRESCENT_GOLDEN; else `golden` in CRESCENT_SHARED, or in `shared` beside the
+/// checkout.
 std::string folder();
 /// Whose cases those are: of the recorded set and of our own few (golden/own) it is known exactly
 /// what is there and what cannot be compared yet; of a folder of somebody else nothing is.
@@ -38,7 +39,9 @@ class Recording {
   Tensors tensors(const std::string& group) const;
   std::string text(const std::string& place, const char* attribute) const;
   std::optional<std::string> text_if_any(const std::string& place, const char* attribute) const;
-  Value json(const std::string& place, const char* attribute) const { return parse_json(text(place, attribute)); }
+  Value json(const std::string& place, const char* attribute) const {
+    return parse_json(text(place, attribute));
+  }
 
  private:
   int64_t file_;
@@ -47,7 +50,7 @@ class Recording {
 struct Tolerance {
   double relative, absolute;
 };
-constexpr Tolerance kValues{1e-5, 1e-6};       ///< float32 results
+constexpr Tolerance kValues{1e-5, 1e-6};  ///< float32 results
 constexpr Tolerance kGradients{1e-4, 1e-6};
 
 /// Nothing when `got` has the shape of `want` and is near it, else where and how far it is off. NaN
@@ -70,8 +73,10 @@ class Tally {
   std::set<std::string> missing_, names_;
 };
 
-/// Class and config of a layer as Keras wrote them -> the layer, or nothing when a class in it is not registered.
-LayerPtr layer_if_known(const std::string& class_name, const Value& config, const std::string& keras_version);
+/// Class and config of a layer as Keras wrote them -> the layer, or nothing when a class in it is
+/// not registered.
+LayerPtr layer_if_known(const std::string& class_name, const Value& config,
+                        const std::string& keras_version);
 bool known(std::string_view kind, const std::string& class_name);
 /// What the constructor got: Keras leaves some options out of `config`, and the recording has them
 /// beside it.

@@ -42,12 +42,8 @@ LayerPtr affine() {
   return std::dynamic_pointer_cast<Layer>(layer);
 }
 
-Value boxed(const Tensor& t) {
-  return Value(std::make_shared<BoxedTensor>(t));
-}
-Value boxed(const Symbol& s) {
-  return Value(std::make_shared<BoxedSymbol>(s));
-}
+Value boxed(const Tensor& t) { return Value(std::make_shared<BoxedTensor>(t)); }
+Value boxed(const Symbol& s) { return Value(std::make_shared<BoxedSymbol>(s)); }
 
 CallOptions with(Dict arguments) {
   CallOptions options;

@@ -12,14 +12,17 @@ using Catch::Contains;
 TEST_CASE("a layer builds at its first call and locks its input") {
   auto layer = std::make_shared<Linear>(2, "d");
   CHECK_FALSE(layer->built());
-  CHECK_THROWS_WITH(layer->count_params(), Contains("You tried to call `count_params` on d, but the layer isn't built."));
+  CHECK_THROWS_WITH(layer->count_params(),
+                    Contains("You tried to call `count_params` on d, but the layer isn't built."));
   const Tensor y = (*layer)(Tensor::full({1, 3}, 1));
   CHECK(y.to_vector() == std::vector<double>{3, 3});
   CHECK(layer->count_params() == 8);
   CHECK(layer->weights().front().path() == "d/w");
   CHECK_THROWS_WITH((*layer)(Tensor({2, 5}, DType::float32)),
-                    Contains("Input 0 is incompatible with layer d: expected axis -1 of input shape to have value 3 but got shape (2, 5)"));
-  CHECK_THROWS_WITH((*layer)(Tensor({3}, DType::float32)), Contains("expected min_ndim=2, found ndim=1"));
+                    Contains("Input 0 is incompatible with layer d: expected axis -1 of input "
+                             "shape to have value 3 but got shape (2, 5)"));
+  CHECK_THROWS_WITH((*layer)(Tensor({3}, DType::float32)),
+                    Contains("expected min_ndim=2, found ndim=1"));
 }
 
 TEST_CASE("losses are those of the last outermost call, of sublayers too") {
@@ -72,11 +75,14 @@ TEST_CASE("weights go in and out as copies, with Keras' messages") {
   layer->set_weights({Tensor::full({3, 2}, 5), Tensor::full({2}, 1)});
   CHECK(values.front().to_vector().front() == 1);
   CHECK((*layer)(Tensor::full({1, 3}, 1)).to_vector() == std::vector<double>{16, 16});
-  CHECK_THROWS_WITH(layer->set_weights({values[0]}),
-                    Contains("on layer \"w\" with a weight list of length 1, but the layer was expecting 2 weights."));
-  CHECK_THROWS_WITH(layer->set_weights({values[1], values[1]}),
-                    Contains("Layer weight shape (3, 2) not compatible with provided weight shape (2)") ||
-                        Contains("Layer weight shape (3, 2) not compatible with provided weight shape (2,)"));
+  CHECK_THROWS_WITH(
+      layer->set_weights({values[0]}),
+      Contains(
+          "on layer \"w\" with a weight list of length 1, but the layer was expecting 2 weights."));
+  CHECK_THROWS_WITH(
+      layer->set_weights({values[1], values[1]}),
+      Contains("Layer weight shape (3, 2) not compatible with provided weight shape (2)") ||
+          Contains("Layer weight shape (3, 2) not compatible with provided weight shape (2,)"));
 }
 
 TEST_CASE("errors carry the layer's name once") {
@@ -160,5 +166,7 @@ TEST_CASE("policies cast what floats") {
   CHECK(mixed.compute == DType::bfloat16);
   CHECK(mixed.variables == DType::float32);
   CHECK_THROWS_WITH(DTypePolicy::named("float31"), Contains("float31"));
-  CHECK(Codec<DTypePolicy>::decode(parse_json(R"({"class_name": "DTypePolicy", "config": {"name": "float64"}})")).compute == DType::float64);
+  CHECK(Codec<DTypePolicy>::decode(
+            parse_json(R"({"class_name": "DTypePolicy", "config": {"name": "float64"}})"))
+            .compute == DType::float64);
 }

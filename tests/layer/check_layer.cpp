@@ -1,4 +1,5 @@
-// check_layer: what must hold of every layer, said once; a row says how to make one and what to feed it.
+// check_layer: what must hold of every layer, said once; a row says how to make one and what to
+// feed it.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstdio>
@@ -17,7 +18,7 @@ struct Row {
   const char* name;
   Dict options;
   std::vector<Shape> inputs;
-  double low = -1, high = 1;                          ///< range of the input's values
+  double low = -1, high = 1;  ///< range of the input's values
   DType dtype = DType::float32;
 };
 
@@ -121,7 +122,8 @@ const std::set<std::string> kMissing = {"AdditiveAttention",  "AlphaDropout",   
 Tensors inputs_of(const Row& row) {
   const SeedGenerator random(11);
   Tensors inputs;
-  for (const Shape& shape : row.inputs) inputs.push_back(ops::cast(random.uniform(shape, row.low, row.high), row.dtype));
+  for (const Shape& shape : row.inputs)
+    inputs.push_back(ops::cast(random.uniform(shape, row.low, row.high), row.dtype));
   return inputs;
 }
 
@@ -189,7 +191,8 @@ void check_shapes(const Row& row, Layer& layer, const Tensors& inputs, const Ten
   const std::vector<Shape> symbolic = layer.compute_output_shape(unknown);
   REQUIRE(symbolic.size() == outputs.size());
   for (size_t i = 0; i < outputs.size(); ++i) {
-    INFO(row.name << " symbolic " << to_text(symbolic[i]) << " real " << to_text(outputs[i].shape()));
+    INFO(row.name << " symbolic " << to_text(symbolic[i]) << " real "
+                  << to_text(outputs[i].shape()));
     CHECK(symbolic[i].compatible(outputs[i].shape()));
   }
 }
@@ -228,10 +231,13 @@ void check_gradients(const Row& row, bool training) {
   tape.stop();
   constexpr double kStep = 1e-5;
   const SeedGenerator random(23);
-  auto slope = [&](const std::function<double(double)>& at) { return (at(kStep) - at(-kStep)) / (2 * kStep); };
+  auto slope = [&](const std::function<double(double)>& at) {
+    return (at(kStep) - at(-kStep)) / (2 * kStep);
+  };
   const Tensors by_weight = tape.gradient(value, std::span<const Variable>(weights));
   for (size_t i = 0; i < weights.size(); ++i) {
-    const Tensor start = weights[i].value().clone(), direction = random.normal(start.shape(), 0, 1, start.dtype());
+    const Tensor start = weights[i].value().clone(),
+                 direction = random.normal(start.shape(), 0, 1, start.dtype());
     const double numeric = slope([&](double step) {
       weights[i].assign(start + direction * step);
       return objective(layer, inputs).item();
@@ -261,7 +267,8 @@ void check_mixed(const Row& row, Layer& layer, const Tensors& inputs, const Tens
   const LayerPtr mixed = layer_of(row, "mixed_bfloat16");
   mixed->build_for(shapes_of(inputs));
   mixed->set_weights(layer.get_weights());
-  for (const Variable& v : mixed->weights()) CHECK((v.dtype() == DType::float32 || !is_floating(v.dtype())));
+  for (const Variable& v : mixed->weights())
+    CHECK((v.dtype() == DType::float32 || !is_floating(v.dtype())));
   const Tensors rough = (*mixed)(inputs);
   for (size_t i = 0; i < outputs.size(); ++i) {
     INFO(row.name << ": " << to_text(rough[i].dtype()));
@@ -272,10 +279,12 @@ void check_mixed(const Row& row, Layer& layer, const Tensors& inputs, const Tens
   const Tensor value = objective(Calls(*mixed, false), inputs);
   tape.stop();
   const Variables weights = mixed->trainable_weights();
-  for (const Tensor& g : tape.gradient(value, std::span<const Variable>(weights))) CHECK((g && g.dtype() == DType::float32));
+  for (const Tensor& g : tape.gradient(value, std::span<const Variable>(weights)))
+    CHECK((g && g.dtype() == DType::float32));
 }
 
-/// As the only layer of a model: predicts what it computes, and the same after a trip through a file.
+/// As the only layer of a model: predicts what it computes, and the same after a trip through a
+/// file.
 void check_saving(const Row& row, const Tensors& inputs) {
   std::vector<Symbol> symbols;
   for (const Tensor& t : inputs) {
@@ -289,7 +298,8 @@ void check_saving(const Row& row, const Tensors& inputs) {
   const Tensors outputs = (*layer)(inputs), predicted = model->predict(inputs);
   const std::string path = "check_layer_test.h5";
   save_model(*model, path);
-  const Tensors loaded = load_model(path, {.compile = false, .custom_objects = {}})->predict(inputs);
+  const Tensors loaded =
+      load_model(path, {.compile = false, .custom_objects = {}})->predict(inputs);
   std::remove(path.c_str());
   for (size_t i = 0; i < outputs.size(); ++i) {
     INFO(row.name);
@@ -347,7 +357,9 @@ TEST_CASE("every row has its layer, except for those that wait for it") {
 TEST_CASE("every registered layer has a row") {
   std::set<std::string> covered{"InputLayer", "Sequential", "Functional"};
   for (const Row& row : kRows) covered.insert(row.name);
-  const std::set<std::string> wrapping{"Lambda", "RNN", "SimpleRNNCell", "LSTMCell", "GRUCell", "StackedRNNCells", "Bidirectional", "TimeDistributed", "Wrapper"};
+  const std::set<std::string> wrapping{
+      "Lambda",          "RNN",           "SimpleRNNCell",   "LSTMCell", "GRUCell",
+      "StackedRNNCells", "Bidirectional", "TimeDistributed", "Wrapper"};
   for (const std::string& name : registry().names(Layer::kKind)) {
     INFO(name);
     CHECK((covered.contains(name) || wrapping.contains(name)));
@@ -355,7 +367,6 @@ TEST_CASE("every registered layer has a row") {
 }
 
 // ---- arrays without elements
-// -----------------------------------------------------------------------------------------------
 
 namespace {
 

@@ -24,11 +24,16 @@ TEST_CASE("each call on symbols is a node") {
   CHECK(dense->get_input_at(0).front() == a);
   CHECK(dense->get_output_at(1).front() == b2);
   CHECK(dense->input_shape().front() == Shape{-1, 32});
-  CHECK_THROWS_WITH(dense->input(), "Layer dense_1 has multiple inbound nodes, hence the notion of \"layer input\" is ill-defined. "
-                                    "Use `get_input_at(node_index)` instead.");
-  CHECK_THROWS_WITH(dense->get_output_at(2), "Asked to get output at node 2, but the layer has only 2 inbound nodes.");
-  CHECK_THROWS_WITH(Linear(3, "lonely").input(), "Layer lonely is not connected, no input to return.");
-  CHECK_THROWS_WITH(Linear(3, "lonely").output_shape(), "The layer has never been called and thus has no defined output shape.");
+  CHECK_THROWS_WITH(dense->input(),
+                    "Layer dense_1 has multiple inbound nodes, hence the notion of \"layer input\" "
+                    "is ill-defined. "
+                    "Use `get_input_at(node_index)` instead.");
+  CHECK_THROWS_WITH(dense->get_output_at(2),
+                    "Asked to get output at node 2, but the layer has only 2 inbound nodes.");
+  CHECK_THROWS_WITH(Linear(3, "lonely").input(),
+                    "Layer lonely is not connected, no input to return.");
+  CHECK_THROWS_WITH(Linear(3, "lonely").output_shape(),
+                    "The layer has never been called and thus has no defined output shape.");
 }
 
 TEST_CASE("nodes go when nobody needs them, and the rest is counted anew") {
@@ -38,12 +43,14 @@ TEST_CASE("nodes go when nobody needs them, and the rest is counted anew") {
   const Symbol kept = (*dense)(a);
   CHECK(dense->inbound_nodes().size() == 1);
   CHECK(kept.node_index() == 0);
-  CHECK(to_text(kept).find("shape=(None, 2) dtype=float32 (created by layer '" + dense->name() + "')") != std::string::npos);
+  CHECK(to_text(kept).find("shape=(None, 2) dtype=float32 (created by layer '" + dense->name() +
+                           "')") != std::string::npos);
 }
 
 TEST_CASE("a layer on symbols is shared") {
   Linear layer(2, "local");
-  CHECK_THROWS_WITH(layer(Input({3})), "Layer local can only be called on symbols when a shared pointer holds it");
+  CHECK_THROWS_WITH(layer(Input({3})),
+                    "Layer local can only be called on symbols when a shared pointer holds it");
 }
 
 TEST_CASE("a very long graph goes without recursion") {
@@ -69,7 +76,9 @@ TEST_CASE("names count up per class, and start again") {
 }
 
 TEST_CASE("Input wants a shape") {
-  CHECK_THROWS_WITH(Input(InputOptions{}), Contains("Please provide to Input either a `shape` or a `batch_shape` argument."));
+  CHECK_THROWS_WITH(
+      Input(InputOptions{}),
+      Contains("Please provide to Input either a `shape` or a `batch_shape` argument."));
   InputOptions options;
   options.shape = Shape{4};
   options.batch_size = 8;
@@ -77,7 +86,8 @@ TEST_CASE("Input wants a shape") {
   const Symbol s = Input(options);
   CHECK(s.shape() == Shape{8, 4});
   CHECK(s.dtype() == DType::int32);
-  CHECK(s.layer()->get_config().keys() == std::vector<std::string>{"batch_input_shape", "dtype", "sparse", "name"});
+  CHECK(s.layer()->get_config().keys() ==
+        std::vector<std::string>{"batch_input_shape", "dtype", "sparse", "name"});
 }
 
 TEST_CASE("an input spec reads like Keras' and checks in its order") {
@@ -87,9 +97,11 @@ TEST_CASE("an input spec reads like Keras' and checks in its order") {
   spec.axes = {{-1, 3}};
   CHECK(to_text(spec) == "InputSpec(dtype=float32, shape=(None, 3), ndim=2, axes={-1: 3})");
   CHECK_NOTHROW(spec.check(0, "l", {DType::float32, {7, 3}}));
-  CHECK_THROWS_WITH(spec.check(0, "l", {DType::float32, {3}}), "Input 0 is incompatible with layer l: expected ndim=2, found ndim=1");
-  CHECK_THROWS_WITH(spec.check(1, "l", {DType::int32, {7, 3}}),
-                    "Input 1 is incompatible with layer l: expected dtype=float32, found dtype=int32");
+  CHECK_THROWS_WITH(spec.check(0, "l", {DType::float32, {3}}),
+                    "Input 0 is incompatible with layer l: expected ndim=2, found ndim=1");
+  CHECK_THROWS_WITH(
+      spec.check(1, "l", {DType::int32, {7, 3}}),
+      "Input 1 is incompatible with layer l: expected dtype=float32, found dtype=int32");
   CHECK_THROWS_WITH(InputSpec::with_ndim(4).check(0, "c", {DType::float32, {-1, 8, 8}}),
                     "Input 0 is incompatible with layer c: expected ndim=4, found ndim=3");
 }

@@ -1,6 +1,6 @@
 // What every optimizer does around its rule.
-#include <cmath>
 #include <catch2/catch.hpp>
+#include <cmath>
 
 #include "crescent/crescent.h"
 
@@ -16,9 +16,12 @@ Variable weight(std::vector<float> values) {
   return Variable(Tensor::from(values, {count}), options);
 }
 
-Tensor gradient(std::vector<float> values) { return Tensor::from(values, {static_cast<int64_t>(values.size())}); }
+Tensor gradient(std::vector<float> values) {
+  return Tensor::from(values, {static_cast<int64_t>(values.size())});
+}
 
-std::vector<double> after(const Dict& options, std::vector<float> w, std::vector<std::vector<float>> gradients) {
+std::vector<double> after(const Dict& options, std::vector<float> w,
+                          std::vector<std::vector<float>> gradients) {
   auto sgd = make<Optimizer>("SGD", options);
   const Variables variables{weight(w)};
   for (const auto& g : gradients) sgd->apply(Tensors{gradient(g)}, variables);
@@ -33,19 +36,30 @@ std::vector<double> near(std::vector<double> v) {
 }  // namespace
 
 TEST_CASE("gradients are clipped by value, norm and global norm, one of them") {
-  CHECK(near(after({{"learning_rate", 1}, {"clipvalue", 0.5}}, {1, 1}, {{2, -0.25}})) == std::vector<double>{0.5, 1.25});
-  CHECK(near(after({{"learning_rate", 1}, {"clipnorm", 1}}, {1, 1}, {{3, 4}})) == std::vector<double>{0.4, 0.2});
-  CHECK(near(after({{"learning_rate", 1}, {"global_clipnorm", 1}}, {1, 1}, {{3, 4}})) == std::vector<double>{0.4, 0.2});
-  CHECK_THROWS_WITH(after({{"clipnorm", 1}, {"clipvalue", 1}}, {1}, {{1}}), Contains("only one of"));
+  CHECK(near(after({{"learning_rate", 1}, {"clipvalue", 0.5}}, {1, 1}, {{2, -0.25}})) ==
+        std::vector<double>{0.5, 1.25});
+  CHECK(near(after({{"learning_rate", 1}, {"clipnorm", 1}}, {1, 1}, {{3, 4}})) ==
+        std::vector<double>{0.4, 0.2});
+  CHECK(near(after({{"learning_rate", 1}, {"global_clipnorm", 1}}, {1, 1}, {{3, 4}})) ==
+        std::vector<double>{0.4, 0.2});
+  CHECK_THROWS_WITH(after({{"clipnorm", 1}, {"clipvalue", 1}}, {1}, {{1}}),
+                    Contains("only one of"));
 }
 
 TEST_CASE("decay, accumulation and averages follow Keras 3") {
-  CHECK(near(after({{"learning_rate", 0.5}, {"weight_decay", 0.1}}, {2}, {{1}})) == std::vector<double>{1.4});
-  CHECK(near(after({{"learning_rate", 1}, {"gradient_accumulation_steps", 2}}, {1}, {{1}})) == std::vector<double>{1});
-  CHECK(near(after({{"learning_rate", 1}, {"gradient_accumulation_steps", 2}}, {1}, {{1}, {3}})) == std::vector<double>{-1});
-  CHECK(near(after({{"learning_rate", 1}, {"loss_scale_factor", 4}}, {1}, {{4}})) == std::vector<double>{0});
-  CHECK(near(after({{"learning_rate", 1}, {"use_ema", true}, {"ema_momentum", 0.5}, {"ema_overwrite_frequency", 2}}, {1}, {{1}, {1}})) ==
-        std::vector<double>{-0.5});
+  CHECK(near(after({{"learning_rate", 0.5}, {"weight_decay", 0.1}}, {2}, {{1}})) ==
+        std::vector<double>{1.4});
+  CHECK(near(after({{"learning_rate", 1}, {"gradient_accumulation_steps", 2}}, {1}, {{1}})) ==
+        std::vector<double>{1});
+  CHECK(near(after({{"learning_rate", 1}, {"gradient_accumulation_steps", 2}}, {1}, {{1}, {3}})) ==
+        std::vector<double>{-1});
+  CHECK(near(after({{"learning_rate", 1}, {"loss_scale_factor", 4}}, {1}, {{4}})) ==
+        std::vector<double>{0});
+  CHECK(near(after({{"learning_rate", 1},
+                    {"use_ema", true},
+                    {"ema_momentum", 0.5},
+                    {"ema_overwrite_frequency", 2}},
+                   {1}, {{1}, {1}})) == std::vector<double>{-0.5});
 }
 
 TEST_CASE("state is iterations, rate, then slots; the rate can be set") {
@@ -60,7 +74,8 @@ TEST_CASE("state is iterations, rate, then slots; the rate can be set") {
   adam->set_learning_rate(0.5);
   CHECK(adam->learning_rate().value().item() == 0.5);
   CHECK(adam->get_config().at("learning_rate").as_float() == 0.5);
-  CHECK_THROWS_WITH(adam->apply(Tensors{Tensor(), Tensor()}, variables), Contains("No gradients provided for any variable"));
+  CHECK_THROWS_WITH(adam->apply(Tensors{Tensor(), Tensor()}, variables),
+                    Contains("No gradients provided for any variable"));
 }
 
 TEST_CASE("an optimizer takes new variables and keeps the slots of the others") {
@@ -86,10 +101,14 @@ TEST_CASE("an optimizer takes new variables and keeps the slots of the others") 
   CHECK(inner->slot("momentum").size() == 2);
 }
 
-TEST_CASE("a scaled loss: steps that are not finite are left out and halve the scale, finite ones double it in the end") {
-  auto adam = make<Optimizer>("Adam", {{"learning_rate", 0.25}}), same = make<Optimizer>("Adam", {{"learning_rate", 0.25}});
-  auto scaled = make<Optimizer>("LossScaleOptimizer",
-                                {{"inner_optimizer", Value(adam)}, {"initial_scale", 8}, {"dynamic_growth_steps", 2}});
+TEST_CASE(
+    "a scaled loss: steps that are not finite are left out and halve the scale, finite ones double "
+    "it in the end") {
+  auto adam = make<Optimizer>("Adam", {{"learning_rate", 0.25}}),
+       same = make<Optimizer>("Adam", {{"learning_rate", 0.25}});
+  auto scaled = make<Optimizer>(
+      "LossScaleOptimizer",
+      {{"inner_optimizer", Value(adam)}, {"initial_scale", 8}, {"dynamic_growth_steps", 2}});
   const Variables variables{weight({1, 2})}, plain{weight({1, 2})};
   CHECK(scaled->scale_loss(Tensor(0.5)).item() == 4);
   scaled->build(variables);
@@ -108,7 +127,10 @@ TEST_CASE("a scaled loss: steps that are not finite are left out and halve the s
   CHECK(scale() == 4);
   CHECK(scaled->learning_rate().value().item() == 0.25);
   CHECK(get<Optimizer>(serialize(scaled.get()))->get_config().at("initial_scale").as_float() == 8);
-  CHECK_THROWS_WITH(make<Optimizer>("LossScaleOptimizer", {{"inner_optimizer", Value()}})->state(), Contains("got none"));
-  CHECK_THROWS_WITH(make<Optimizer>("LossScaleOptimizer", {{"inner_optimizer", "sgd"}, {"clipnorm", 1}})->build(plain),
-                    Contains("inner_optimizer"));
+  CHECK_THROWS_WITH(make<Optimizer>("LossScaleOptimizer", {{"inner_optimizer", Value()}})->state(),
+                    Contains("got none"));
+  CHECK_THROWS_WITH(
+      make<Optimizer>("LossScaleOptimizer", {{"inner_optimizer", "sgd"}, {"clipnorm", 1}})
+          ->build(plain),
+      Contains("inner_optimizer"));
 }

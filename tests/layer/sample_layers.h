@@ -7,7 +7,9 @@ namespace crescent::samples {
 inline std::shared_ptr<Initializer> ones() {
   class Ones final : public Initializer {
    public:
-    Tensor operator()(const Shape& shape, DType dtype) const override { return Tensor::full(shape, 1, dtype); }
+    Tensor operator()(const Shape& shape, DType dtype) const override {
+      return Tensor::full(shape, 1, dtype);
+    }
   };
   return std::make_shared<Ones>();
 }
@@ -15,7 +17,9 @@ inline std::shared_ptr<Initializer> ones() {
 /// x . w + b with two losses, as in the notes on tf.keras.
 class Linear final : public UnaryLayer {
  public:
-  explicit Linear(int64_t units = 4, std::string name = "") : units_(units) { set_name(std::move(name)); }
+  explicit Linear(int64_t units = 4, std::string name = "") : units_(units) {
+    set_name(std::move(name));
+  }
   void build(const Shape& input) override {
     w_ = add_weight("w", {input[-1], units_}, ones());
     b_ = add_weight("b", {units_}, Ref<Initializer>());
@@ -48,7 +52,9 @@ class Block final : public UnaryLayer {
 /// Counts the samples it has seen, and passes on whether it trains.
 class Counter final : public UnaryLayer {
  public:
-  void build(const Shape&) override { count_ = add_weight("count", {}, Ref<Initializer>(), {.trainable = false}); }
+  void build(const Shape&) override {
+    count_ = add_weight("count", {}, Ref<Initializer>(), {.trainable = false});
+  }
   Tensor call(const Tensor& x, const Call& call) override {
     add_update(count_, count_ + Tensor(static_cast<double>(std::max<int64_t>(x.dim(0), 0))));
     return call.training ? x * 2.0 : x;

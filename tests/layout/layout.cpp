@@ -1,5 +1,6 @@
 // The floors of the code, kept by reading #include lines: arrows point down only. The outer walls
-// (plugins see public headers alone) are CMake's; they are checked here too, where they are cheap to name.
+// (plugins see public headers alone) are CMake's; they are checked here too, where they are cheap
+// to name.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
@@ -15,7 +16,8 @@ namespace fs = std::filesystem;
 const fs::path kRoot = fs::weakly_canonical(CRESCENT_SOURCE_DIR);
 
 // Lowest first. A public header stands on the floor of what it declares.
-const std::vector<std::string> kFloors = {"base", "registry", "tensor", "program", "layer", "model"};
+const std::vector<std::string> kFloors = {"base",  "registry", "tensor", "program",
+                                          "layer", "data",     "model"};
 const std::map<std::string, std::string> kHeaderFloors = {
     {"export.h", "base"},      {"error.h", "base"},       {"file.h", "base"},
     {"value.h", "base"},       {"schema.h", "registry"},  {"registry.h", "registry"},
@@ -24,7 +26,7 @@ const std::map<std::string, std::string> kHeaderFloors = {
     {"gradient.h", "program"}, {"program.h", "program"},  {"device.h", "program"},
     {"variable.h", "program"}, {"input_spec.h", "layer"}, {"layer.h", "layer"},
     {"node.h", "layer"},       {"model.h", "model"},      {"training.h", "layer"},
-    {"callback.h", "model"},   {"data.h", "model"},       {"format.h", "model"},
+    {"callback.h", "model"},   {"data.h", "data"},        {"format.h", "model"},
     {"plugin.h", "model"},     {"loader.h", "registry"},  {"crescent.h", "model"}};
 
 struct Include {
@@ -47,12 +49,17 @@ std::vector<fs::path> sources_below(const fs::path& folder) {
   std::vector<fs::path> files;
   if (!fs::exists(folder)) return files;
   for (const auto& entry : fs::recursive_directory_iterator(folder))
-    if (entry.path().extension() == ".h" || entry.path().extension() == ".cpp") files.push_back(entry.path());
+    if (entry.path().extension() == ".h" || entry.path().extension() == ".cpp")
+      files.push_back(entry.path());
   return files;
 }
 
+// A model is trained by its own methods: the two rooms are one floor.
+const std::map<std::string, std::string> kRooms = {{"training", "model"}};
+
 int floor_number(const std::string& name) {
-  auto at = std::find(kFloors.begin(), kFloors.end(), name);
+  auto room = kRooms.find(name);
+  auto at = std::find(kFloors.begin(), kFloors.end(), room == kRooms.end() ? name : room->second);
   return at == kFloors.end() ? -1 : int(at - kFloors.begin());
 }
 
@@ -101,7 +108,8 @@ TEST_CASE("Public headers show the standard library alone") {
     for (const Include& include : includes_of(file)) {
       if (include.quoted) continue;
       INFO(file.filename().string() << " includes <" << include.name << ">");
-      CHECK(include.name.find_first_of("./") == std::string::npos);  // <boost/json.hpp>, <lua.hpp>, <cblas.h>
+      CHECK(include.name.find_first_of("./") ==
+            std::string::npos);  // <boost/json.hpp>, <lua.hpp>, <cblas.h>
     }
 }
 

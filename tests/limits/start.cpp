@@ -35,7 +35,8 @@ TEST_CASE("The program starts in 50 ms and under 60 MB") {
   Usage best = run_once();
   for (int i = 0; i < 9; ++i) {
     const Usage usage = run_once();
-    best = {std::min(best.milliseconds, usage.milliseconds), std::min(best.megabytes, usage.megabytes)};
+    best = {std::min(best.milliseconds, usage.milliseconds),
+            std::min(best.megabytes, usage.megabytes)};
   }
   WARN("crescent -e '': " << best.milliseconds << " ms, " << best.megabytes << " MB");
   CHECK(best.milliseconds <= 50);

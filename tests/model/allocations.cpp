@@ -1,4 +1,5 @@
-// A running step allocates nothing: neither tensor memory nor anything else, once the first epoch has warmed it up.
+// A running step allocates nothing: neither tensor memory nor anything else, once the first epoch
+// has warmed it up.
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <cstdio>
@@ -35,7 +36,7 @@ class AllocationCounter final : public Callback {
   void on_epoch_begin(int64_t epoch, const Logs&) override { epoch_ = epoch; }
   void on_train_batch_end(int64_t batch, const Logs&) override {
     const uint64_t storages = allocation_count(), all = news;
-    if (epoch_ > 9 && batch > 0) {                     // by then all buffers of a prefetching run were used
+    if (epoch_ > 9 && batch > 0) {  // by then all buffers of a prefetching run were used
       most_storages = std::max(most_storages, storages - storages_);
       most_news = std::max(most_news, all - news_);
       ++steps;
@@ -54,18 +55,29 @@ class AllocationCounter final : public Callback {
 }  // namespace
 
 TEST_CASE("a running training step allocates nothing, from memory and from files") {
-  auto model = Sequential::make({make<Layer>("Dense", {{"units", 16}, {"activation", "relu"}, {"input_shape", List{8}}}),
-                                 make<Layer>("Dropout", {{"rate", 0.2}}),
-                                 make<Layer>("Dense", {{"units", 4}, {"activation", "softmax"}})});
-  model->compile({{"optimizer", "adam"}, {"loss", "sparse_categorical_crossentropy"}, {"metrics", List{"accuracy"}}});
+  auto model = Sequential::make(
+      {make<Layer>("Dense", {{"units", 16}, {"activation", "relu"}, {"input_shape", List{8}}}),
+       make<Layer>("Dropout", {{"rate", 0.2}}),
+       make<Layer>("Dense", {{"units", 4}, {"activation", "softmax"}})});
+  model->compile({{"optimizer", "adam"},
+                  {"loss", "sparse_categorical_crossentropy"},
+                  {"metrics", List{"accuracy"}}});
   const Tensor x = SeedGenerator(1).normal({64, 8}), y({64}, DType::int32);
   write_npy("allocations_x.npy", x);
   write_npy("allocations_y.npy", y);
-  const std::pair in_memory(x, y), in_files(open_npy("allocations_x.npy"), open_npy("allocations_y.npy"));
-  for (const auto& [arrays, shuffle] : {std::pair(in_memory, Value(true)), {in_memory, Value(false)}, {in_files, Value(false)},
+  const std::pair in_memory(x, y),
+      in_files(open_npy("allocations_x.npy"), open_npy("allocations_y.npy"));
+  for (const auto& [arrays, shuffle] : {std::pair(in_memory, Value(true)),
+                                        {in_memory, Value(false)},
+                                        {in_files, Value(false)},
                                         {in_files, Value("batch")}}) {
     auto counter = std::make_shared<AllocationCounter>();
-    model->fit({arrays.first}, {arrays.second}, {{"epochs", 20}, {"batch_size", 8}, {"verbose", 0}, {"shuffle", shuffle}, {"callbacks", counter}});
+    model->fit({arrays.first}, {arrays.second},
+               {{"epochs", 20},
+                {"batch_size", 8},
+                {"verbose", 0},
+                {"shuffle", shuffle},
+                {"callbacks", counter}});
     CHECK(counter->steps > 0);
     CHECK(counter->most_storages == 0);
     CHECK(counter->most_news == 0);

@@ -14,7 +14,9 @@ namespace {
 std::shared_ptr<Sequential> model_with(double rate) {
   set_random_seed(4);
   auto model = Sequential::make({make<Layer>("Dense", {{"units", 1}, {"input_shape", List{2}}})});
-  model->compile({{"optimizer", Dict{{"class_name", "SGD"}, {"config", Dict{{"learning_rate", rate}}}}}, {"loss", "mse"}});
+  model->compile(
+      {{"optimizer", Dict{{"class_name", "SGD"}, {"config", Dict{{"learning_rate", rate}}}}},
+       {"loss", "mse"}});
   return model;
 }
 const Tensor& x() {
@@ -33,8 +35,9 @@ std::shared_ptr<History> fit(Model& model, Value callbacks, int64_t epochs, Dict
 }  // namespace
 
 TEST_CASE("early stopping ends a run and takes back the best weights") {
-  auto model = model_with(2.5);                        // diverges: the first epoch is the best
-  auto stop = make<Callback>("EarlyStopping", {{"monitor", "loss"}, {"patience", 2}, {"restore_best_weights", true}});
+  auto model = model_with(2.5);  // diverges: the first epoch is the best
+  auto stop = make<Callback>(
+      "EarlyStopping", {{"monitor", "loss"}, {"patience", 2}, {"restore_best_weights", true}});
   auto history = fit(*model, stop, 20, {{"batch_size", 32}, {"shuffle", false}});
   CHECK(history->epoch().size() < 20);
   const std::vector<double>& losses = history->at("loss");
@@ -53,7 +56,8 @@ TEST_CASE("a run of NaN is ended") {
 
 TEST_CASE("the rate falls on a plateau and is part of the logs") {
   auto model = model_with(2.5);
-  auto plateau = make<Callback>("ReduceLROnPlateau", {{"monitor", "loss"}, {"patience", 1}, {"factor", 0.5}});
+  auto plateau =
+      make<Callback>("ReduceLROnPlateau", {{"monitor", "loss"}, {"patience", 1}, {"factor", 0.5}});
   auto history = fit(*model, plateau, 5, {{"batch_size", 32}});
   CHECK(model->optimizer()->learning_rate().value().item() < 2.5);
   CHECK(history->history().size() >= 1);
@@ -62,7 +66,10 @@ TEST_CASE("the rate falls on a plateau and is part of the logs") {
 TEST_CASE("checkpoints are models that load") {
   auto model = model_with(0.05);
   const std::string path = "model_test_checkpoint.h5";
-  fit(*model, make<Callback>("ModelCheckpoint", {{"filepath", path}, {"monitor", "loss"}, {"save_best_only", true}}), 2);
+  fit(*model,
+      make<Callback>("ModelCheckpoint",
+                     {{"filepath", path}, {"monitor", "loss"}, {"save_best_only", true}}),
+      2);
   auto loaded = load_model(path);
   CHECK(loaded->predict({x()}).front().to_vector() == model->predict({x()}).front().to_vector());
   std::remove(path.c_str());
@@ -93,9 +100,7 @@ class Scripted final : public Callback {
   std::vector<double> values_;
   size_t at_ = 0;
 };
-Value scripted(std::vector<double> values) {
-  return std::make_shared<Scripted>(std::move(values));
-}
+Value scripted(std::vector<double> values) { return std::make_shared<Scripted>(std::move(values)); }
 
 /// Spoils the weights in an epoch, after its loss was computed.
 class Spoiling final : public Callback {
@@ -235,6 +240,7 @@ TEST_CASE("a saved model goes on bit for bit") {
   auto loaded = load_model(path);
   std::remove(path.c_str());
   CHECK(loaded->epochs_trained() == 2);
-  const auto a = fit(*model, Value(), 2, {{"batch_size", 5}})->at("loss"), b = fit(*loaded, Value(), 2, {{"batch_size", 5}})->at("loss");
+  const auto a = fit(*model, Value(), 2, {{"batch_size", 5}})->at("loss"),
+             b = fit(*loaded, Value(), 2, {{"batch_size", 5}})->at("loss");
   CHECK(a == b);
 }

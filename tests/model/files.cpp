@@ -48,15 +48,18 @@ TEST_CASE("csv: headers are seen, texts become class numbers, missing ones NaN")
   CHECK(v[5] == 1);
   CHECK(table.classes[2] == std::vector<std::string>{"x", "y \"q\""});
   const Scratch plain("1;2\n3;4");
-  CHECK(read_csv(plain.path, {.separator = ';', .header = {}}).values.to_vector() == std::vector<double>{1, 2, 3, 4});
+  CHECK(read_csv(plain.path, {.separator = ';', .header = {}}).values.to_vector() ==
+        std::vector<double>{1, 2, 3, 4});
 }
 
 TEST_CASE("csv: errors name path and line") {
   const Scratch ragged("1,2\n3\n"), open("1,\"2\n3"), empty("");
-  CHECK_THROWS_WITH(read_csv(ragged.path), Contains(ragged.path) && Contains("line 2: expected 2 columns, got 1"));
+  CHECK_THROWS_WITH(read_csv(ragged.path),
+                    Contains(ragged.path) && Contains("line 2: expected 2 columns, got 1"));
   CHECK_THROWS_WITH(read_csv(open.path), Contains("a quoted field does not end"));
   CHECK_THROWS_WITH(read_csv(empty.path), Contains("holds no rows"));
-  CHECK_THROWS_WITH(read_csv("/nonexistent/x.csv"), Contains("/nonexistent/x.csv") && Contains("No such file"));
+  CHECK_THROWS_WITH(read_csv("/nonexistent/x.csv"),
+                    Contains("/nonexistent/x.csv") && Contains("No such file"));
   CHECK_THROWS_WITH(read_csv("."), Contains("folder"));
 }
 
@@ -74,7 +77,8 @@ TEST_CASE("idx: plain and gzip, damaged ones refused") {
     const Scratch cut(good.substr(0, length));
     CHECK_THROWS_AS(read_idx(cut.path), Error);
   }
-  const Scratch huge(bytes({0, 0, 8, 3, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255}));
+  const Scratch huge(
+      bytes({0, 0, 8, 3, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255}));
   CHECK_THROWS_WITH(read_idx(huge.path), Contains("too large"));
   const Scratch shorts(bytes({0, 0, 0x0b, 1, 0, 0, 0, 2, 0xff, 0xfe, 1, 0}));
   CHECK(read_idx(shorts.path).to_vector() == std::vector<double>{-2, 256});
@@ -82,7 +86,8 @@ TEST_CASE("idx: plain and gzip, damaged ones refused") {
 
 TEST_CASE("npy: round trip, damaged ones refused") {
   const Scratch file("", ".npy");
-  for (DType dtype : {DType::float32, DType::float64, DType::int32, DType::int64, DType::uint8, DType::boolean, DType::float16}) {
+  for (DType dtype : {DType::float32, DType::float64, DType::int32, DType::int64, DType::uint8,
+                      DType::boolean, DType::float16}) {
     const Tensor t = ops::cast(Tensor::from(std::vector<float>{1, 0, 3, 4, 5, 6}, {2, 3}), dtype);
     write_npy(file.path, t);
     const Tensor again = read_npy(file.path);
@@ -97,7 +102,8 @@ TEST_CASE("npy: round trip, damaged ones refused") {
     const Scratch cut(whole.substr(0, length));
     CHECK_THROWS_AS(read_npy(cut.path), Error);
   }
-  CHECK_THROWS_WITH(write_npy("/nonexistent/x.npy", Tensor::scalar(1)), Contains("/nonexistent/x.npy"));
+  CHECK_THROWS_WITH(write_npy("/nonexistent/x.npy", Tensor::scalar(1)),
+                    Contains("/nonexistent/x.npy"));
 }
 
 TEST_CASE("what is no regular file is refused at once, whoever is to read it") {
@@ -130,7 +136,8 @@ TEST_CASE("what is no regular file is refused at once, whoever is to read it") {
 TEST_CASE("formats: missing files and folders are named") {
   auto model = Sequential::make({make<Layer>("Dense", {{"units", 1}, {"input_shape", List{1}}})});
   CHECK_THROWS_WITH(load_model("/nonexistent/m.h5"), Contains("/nonexistent/m.h5"));
-  CHECK_THROWS_WITH(save_model(*model, "/nonexistent/m.h5"), Contains("there is no folder '/nonexistent'"));
+  CHECK_THROWS_WITH(save_model(*model, "/nonexistent/m.h5"),
+                    Contains("there is no folder '/nonexistent'"));
   CHECK_THROWS_WITH(save_model(*model, "model.unknown"), Contains("model.unknown"));
   CHECK_THROWS_WITH(save_model(*model, "."), Contains("is a folder"));
   const Scratch junk("not a model");

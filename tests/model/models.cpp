@@ -12,7 +12,9 @@ LayerPtr dense(int64_t units, Dict options = {}) {
   options.set("units", units);
   return make<Layer>("Dense", options);
 }
-Dict input_of(std::initializer_list<int64_t> shape) { return {{"input_shape", List(shape.begin(), shape.end())}}; }
+Dict input_of(std::initializer_list<int64_t> shape) {
+  return {{"input_shape", List(shape.begin(), shape.end())}};
+}
 Tensor values(std::vector<float> v, const Shape& shape) { return Tensor::from(v, shape); }
 
 bool near(const Tensor& a, const Tensor& b, double tolerance = 1e-6) {
@@ -36,8 +38,10 @@ TEST_CASE("Sequential builds when it knows its input, and can be popped") {
   model->pop();
   CHECK(model->output_shape().front() == Shape{-1, 10});
   CHECK(model->predict({Tensor({2, 4}, DType::float32)}).front().shape() == Shape{2, 10});
-  CHECK_THROWS_WITH(model->get_layer("frist"), Contains("No such layer: frist") && Contains("did you mean 'first'?"));
-  CHECK_THROWS_WITH(model->get_layer(3), "Was asked to retrieve layer at index 3 but model only has 1 layers.");
+  CHECK_THROWS_WITH(model->get_layer("frist"),
+                    Contains("No such layer: frist") && Contains("did you mean 'first'?"));
+  CHECK_THROWS_WITH(model->get_layer(3),
+                    "Was asked to retrieve layer at index 3 but model only has 1 layers.");
 }
 
 TEST_CASE("Sequential without an input shape waits for data") {
@@ -54,8 +58,11 @@ TEST_CASE("Sequential without an input shape waits for data") {
 TEST_CASE("functional models rebuild from their configuration") {
   const Symbol a = Input({6}, "a"), b = Input({6}, "b");
   auto shared = dense(4, {{"name", "shared"}});
-  const Symbol sum = (*make<Layer>("Add", {{"name", "sum"}}))(std::vector<Symbol>{(*shared)(a), (*shared)(b)}).front();
-  const Symbol out = (*dense(2, {{"name", "out"}}))(sum), side = (*dense(1, {{"name", "side"}}))(sum);
+  const Symbol sum =
+      (*make<Layer>("Add", {{"name", "sum"}}))(std::vector<Symbol>{(*shared)(a), (*shared)(b)})
+          .front();
+  const Symbol out = (*dense(2, {{"name", "out"}}))(sum),
+               side = (*dense(1, {{"name", "side"}}))(sum);
   auto model = Functional::make({a, b}, {out, side}, "two");
   CHECK(model->output_names() == std::vector<std::string>{"out", "side"});
   CHECK(model->count_params() == 28 + 10 + 5);
@@ -66,8 +73,11 @@ TEST_CASE("functional models rebuild from their configuration") {
   const Tensors p = model->predict({x, y}), q = again->predict({x, y});
   CHECK(near(p[0], q[0]));
   CHECK(near(p[1], q[1]));
-  CHECK_THROWS_WITH(Functional::make({a}, {out}), Contains("Graph disconnected: cannot obtain value for tensor") && Contains("at layer \"shared\""));
-  CHECK_THROWS_WITH(Functional::make({a, a}, {out}), Contains("The list of inputs passed to the model is redundant."));
+  CHECK_THROWS_WITH(Functional::make({a}, {out}),
+                    Contains("Graph disconnected: cannot obtain value for tensor") &&
+                        Contains("at layer \"shared\""));
+  CHECK_THROWS_WITH(Functional::make({a, a}, {out}),
+                    Contains("The list of inputs passed to the model is redundant."));
   CHECK_THROWS_WITH(Functional::make({sum}, {out}), Contains("must be `InputLayer` objects"));
 }
 
@@ -89,13 +99,22 @@ TEST_CASE("a model is a layer") {
 }
 
 TEST_CASE("names must be unique, classes known") {
-  auto first = dense(2, {{"name", "same"}, {"input_shape", List{2}}}), second = dense(2, {{"name", "same"}});
-  CHECK_THROWS_WITH(Sequential::make({first, second}), "The name \"same\" is used 2 times in the model. All layer names should be unique.");
-  CHECK_THROWS_WITH(model_from_json(R"({"class_name": "Sequential", "config": {"layers": [{"class_name": "Dens", "config": {}}]}})"),
-                    Contains("Unknown layer: Dens") && Contains("did you mean 'Dense'?"));
+  auto first = dense(2, {{"name", "same"}, {"input_shape", List{2}}}),
+       second = dense(2, {{"name", "same"}});
+  CHECK_THROWS_WITH(
+      Sequential::make({first, second}),
+      "The name \"same\" is used 2 times in the model. All layer names should be unique.");
+  CHECK_THROWS_WITH(
+      model_from_json(
+          R"({"class_name": "Sequential", "config": {"layers": [{"class_name": "Dens", "config": {}}]}})"),
+      Contains("Unknown layer: Dens") && Contains("did you mean 'Dense'?"));
   CHECK_THROWS_AS(model_from_json("[1, 2]"), Error);
-  CHECK_THROWS_AS(model_from_json(R"({"class_name": "Functional", "config": {"layers": 3}})"), Error);
-  CHECK_THROWS_AS(model_from_json(R"({"class_name": "Functional", "config": {"layers": [], "input_layers": [["a", 0, 0]], "output_layers": []}})"), Error);
+  CHECK_THROWS_AS(model_from_json(R"({"class_name": "Functional", "config": {"layers": 3}})"),
+                  Error);
+  CHECK_THROWS_AS(
+      model_from_json(
+          R"({"class_name": "Functional", "config": {"layers": [], "input_layers": [["a", 0, 0]], "output_layers": []}})"),
+      Error);
 }
 
 TEST_CASE("a model cannot be inside itself") {
@@ -119,9 +138,11 @@ TEST_CASE("a summary shows names on their line, cut between letters") {
 }
 
 TEST_CASE("a summary is laid out as Keras 2 does") {
-  auto model = Sequential::make({dense(4, {{"input_shape", List{3}}, {"name", "dense_1"}}),
-                                 make<Layer>("BatchNormalization", {{"name", "batch_normalization_1"}}), dense(2, {{"name", "dense_2"}})},
-                                "sequential_1");
+  auto model =
+      Sequential::make({dense(4, {{"input_shape", List{3}}, {"name", "dense_1"}}),
+                        make<Layer>("BatchNormalization", {{"name", "batch_normalization_1"}}),
+                        dense(2, {{"name", "dense_2"}})},
+                       "sequential_1");
   const std::vector<std::string> want{
       "Model: \"sequential_1\"",
       "_________________________________________________________________",
@@ -141,12 +162,18 @@ TEST_CASE("a summary is laid out as Keras 2 does") {
 }
 
 TEST_CASE("inputs of other dtypes and nearly right ranks are taken") {
-  auto model = Sequential::make({dense(1, {{"input_shape", List{1}}, {"kernel_initializer", "ones"}})});
+  auto model =
+      Sequential::make({dense(1, {{"input_shape", List{1}}, {"kernel_initializer", "ones"}})});
   const std::vector<uint8_t> bytes{3, 200};
-  CHECK(model->predict({Tensor::from(bytes, {2, 1})}).front().to_vector() == std::vector<double>{3, 200});
+  CHECK(model->predict({Tensor::from(bytes, {2, 1})}).front().to_vector() ==
+        std::vector<double>{3, 200});
   CHECK(model->predict({Tensor::from(bytes, {2})}).front().shape() == Shape{2, 1});
-  CHECK_THROWS_WITH(model->predict({Tensor({2, 3}, DType::float32)}), Contains("to have shape (1,) but got array with shape (3,)"));
-  CHECK_THROWS_WITH(model->predict({Tensor({2, 3, 4}, DType::float32)}), Contains("to have 2 dimensions, but got array with shape (2, 3, 4)"));
-  CHECK_THROWS_WITH(model->predict({Tensor({0, 1}, DType::float32)}), Contains("at least one sample"));
-  CHECK_THROWS_WITH(model->predict({values({1}, {1, 1}), values({1}, {1, 1})}), Contains("Expected to see 1 array(s)"));
+  CHECK_THROWS_WITH(model->predict({Tensor({2, 3}, DType::float32)}),
+                    Contains("to have shape (1,) but got array with shape (3,)"));
+  CHECK_THROWS_WITH(model->predict({Tensor({2, 3, 4}, DType::float32)}),
+                    Contains("to have 2 dimensions, but got array with shape (2, 3, 4)"));
+  CHECK_THROWS_WITH(model->predict({Tensor({0, 1}, DType::float32)}),
+                    Contains("at least one sample"));
+  CHECK_THROWS_WITH(model->predict({values({1}, {1, 1}), values({1}, {1, 1})}),
+                    Contains("Expected to see 1 array(s)"));
 }

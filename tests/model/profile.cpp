@@ -1,6 +1,6 @@
 // profile: rows add up, belong to layers, and nothing of the model changes.
-#include <catch2/catch.hpp>
 #include <algorithm>
+#include <catch2/catch.hpp>
 
 #include "crescent/crescent.h"
 
@@ -11,9 +11,12 @@ namespace {
 
 std::shared_ptr<Sequential> network() {
   set_random_seed(3);
-  return Sequential::make({make<Layer>("Dense", {{"units", 64}, {"activation", "relu"}, {"input_shape", List{32}}, {"name", "first"}}),
-                           make<Layer>("Dropout", {{"rate", 0.5}, {"name", "drop"}}),
-                           make<Layer>("Dense", {{"units", 4}, {"name", "last"}})});
+  return Sequential::make(
+      {make<Layer>(
+           "Dense",
+           {{"units", 64}, {"activation", "relu"}, {"input_shape", List{32}}, {"name", "first"}}),
+       make<Layer>("Dropout", {{"rate", 0.5}, {"name", "drop"}}),
+       make<Layer>("Dense", {{"units", 4}, {"name", "last"}})});
 }
 
 std::shared_ptr<Sequential> compiled_network() {
@@ -49,7 +52,8 @@ TEST_CASE("time goes to the layer with the longest name that fits") {
 
 TEST_CASE("a profile of training has a row for each instruction of a layer, forward and backward") {
   auto model = compiled_network();
-  const Profile profile = model->profile({data(100, 32)}, {data(100, 4)}, {{"batch_size", 20}, {"steps", 3}});
+  const Profile profile =
+      model->profile({data(100, 32)}, {data(100, 4)}, {{"batch_size", 20}, {"steps", 3}});
   CHECK(profile.batch_size == 20);
   CHECK(profile.seconds > 0);
   double first = 0;
@@ -63,21 +67,23 @@ TEST_CASE("a profile of training has a row for each instruction of a layer, forw
     scopes.push_back(row.scope);
     if (row.scope == model->name() + "/first" && row.op.starts_with("matmul")) first += row.flops;
   }
-  CHECK(first == 2 * 2.0 * 20 * 32 * 64);                  // the product and the gradient of its kernel
+  CHECK(first == 2 * 2.0 * 20 * 32 * 64);  // the product and the gradient of its kernel
   CHECK(std::find(scopes.begin(), scopes.end(), "optimizer") != scopes.end());
 }
 
 TEST_CASE("a profile leaves the model as it was") {
   const Tensor x = data(40, 32), y = data(40, 4);
   auto profiled = compiled_network(), untouched = compiled_network();
-  for (auto& model : {profiled, untouched}) model->fit({x}, {y}, {{"verbose", 0}, {"shuffle", false}});
+  for (auto& model : {profiled, untouched})
+    model->fit({x}, {y}, {{"verbose", 0}, {"shuffle", false}});
   const std::vector<double> before = state_of(*profiled);
   profiled->profile({x}, {y}, {{"steps", 2}});
   profiled->profile({x});
   CHECK(state_of(*profiled) == before);
   CHECK(profiled->test_on_batch({x}, {y}) == untouched->test_on_batch({x}, {y}));
-  for (auto& model : {profiled, untouched}) model->fit({x}, {y}, {{"verbose", 0}, {"shuffle", false}, {"epochs", 2}});
-  CHECK(state_of(*profiled) == state_of(*untouched));      // dropout draws what it would have drawn
+  for (auto& model : {profiled, untouched})
+    model->fit({x}, {y}, {{"verbose", 0}, {"shuffle", false}, {"epochs", 2}});
+  CHECK(state_of(*profiled) == state_of(*untouched));  // dropout draws what it would have drawn
 }
 
 TEST_CASE("predict is profiled without compile, on as many samples as there are") {
@@ -95,8 +101,9 @@ TEST_CASE("the tables of a profile") {
     return joined(model->profile({x}, {y}, options).lines);
   };
   const std::string both = text({});
-  for (const char* part : {"Model: \"", "Layer (type)", "first (Dense)", "optimizer", "Calls", "Time (us)", "Share", "GFLOP/s", "GB/s",
-                           "Kernel", "matmul ab+bias+relu", "Total: ", "8 samples"})
+  for (const char* part :
+       {"Model: \"", "Layer (type)", "first (Dense)", "optimizer", "Calls", "Time (us)", "Share",
+        "GFLOP/s", "GB/s", "Kernel", "matmul ab+bias+relu", "Total: ", "8 samples"})
     CHECK_THAT(both, Contains(part));
   CHECK_THAT(text({{"by", "layer"}}), Contains("first (Dense)") && !Contains("matmul ab"));
   CHECK_THAT(text({{"by", "op"}}), !Contains("first (Dense)") && Contains("matmul ab"));
@@ -104,7 +111,8 @@ TEST_CASE("the tables of a profile") {
   const std::string ordered = text({{"by", "layer"}, {"sort", "order"}});
   CHECK(ordered.find("first (Dense)") < ordered.find("last (Dense)"));
   CHECK(ordered.find("last (Dense)") < ordered.find("optimizer"));
-  for (const std::string& line : model->profile({x}, {y}, {{"steps", 1}, {"by", "instruction"}, {"line_length", 80}}).lines)
+  for (const std::string& line :
+       model->profile({x}, {y}, {{"steps", 1}, {"by", "instruction"}, {"line_length", 80}}).lines)
     if (line.find("samples/s") == line.npos) CHECK(line.size() <= 80);
 }
 
@@ -112,7 +120,8 @@ TEST_CASE("what cannot be profiled is said") {
   auto model = network();
   const Tensor x = data(8, 32), y = data(8, 4);
   CHECK_THROWS_WITH(model->profile({x}, {y}), "You must compile your model before using it.");
-  CHECK_THROWS_WITH(model->profile({x}, {}, {{"by", "colour"}}), Contains("by") && Contains("layer"));
+  CHECK_THROWS_WITH(model->profile({x}, {}, {{"by", "colour"}}),
+                    Contains("by") && Contains("layer"));
   model->compile({{"loss", "mse"}, {"run_eagerly", true}});
   CHECK_THROWS_WITH(model->profile({x}, {y}), Contains("eagerly"));
 }

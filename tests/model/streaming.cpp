@@ -1,4 +1,5 @@
-// Arrays that stay in files: read as training goes, in every order, ahead of the step, with errors that arrive.
+// Arrays that stay in files: read as training goes, in every order, ahead of the step, with errors
+// that arrive.
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <chrono>
@@ -34,7 +35,8 @@ Tensor numbers(int64_t n) {
   return Tensor::from(values, {n});
 }
 
-/// An idx file has its bytes in the other order, so that it is read and not mapped. `values` are float32.
+/// An idx file has its bytes in the other order, so that it is read and not mapped. `values` are
+/// float32.
 void write_idx(const std::string& path, const Tensor& values) {
   auto reversed = [](auto number) {
     char bytes[4];
@@ -51,13 +53,15 @@ Value boxed(const Tensor& t) { return std::make_shared<BoxedTensor>(t); }
 
 std::shared_ptr<Sequential> small_model() {
   set_random_seed(3);
-  auto model = Sequential::make({make<Layer>("Dense", {{"units", 8}, {"activation", "tanh"}, {"input_shape", List{3}}}),
-                                 make<Layer>("Dense", {{"units", 1}})});
+  auto model = Sequential::make(
+      {make<Layer>("Dense", {{"units", 8}, {"activation", "tanh"}, {"input_shape", List{3}}}),
+       make<Layer>("Dense", {{"units", 1}})});
   model->compile({{"optimizer", "adam"}, {"loss", "mse"}});
   return model;
 }
 
-/// The numbers that an epoch of `data` gives as its only input, and whether its target is always the same number.
+/// The numbers that an epoch of `data` gives as its only input, and whether its target is always
+/// the same number.
 std::vector<double> epoch_of(const DatasetPtr& data) {
   std::vector<double> seen;
   Batch batch;
@@ -90,7 +94,8 @@ TEST_CASE("a tensor in a file has a shape, slices and, once cloned, values") {
 
 TEST_CASE("idx files have their bytes in the other order; packed ones are refused") {
   const Scratch file;
-  std::ofstream(file.path, std::ios::binary) << std::string("\0\0\x0c\1\0\0\0\2\0\0\1\0\xff\xff\xff\xfe", 16);
+  std::ofstream(file.path, std::ios::binary)
+      << std::string("\0\0\x0c\1\0\0\0\2\0\0\1\0\xff\xff\xff\xfe", 16);
   CHECK(open_idx(file.path).clone().to_vector() == std::vector<double>{256, -2});
   std::ofstream(file.path, std::ios::binary) << std::string("\0\0\x0b\1\0\0\0\1\0\1", 10);
   CHECK_THROWS_WITH(open_idx(file.path), Contains("read_idx"));
@@ -103,8 +108,13 @@ TEST_CASE("training from files gives the numbers of training from memory") {
   const Scratch x_file(x), y_file(y), swapped_file;
   write_idx(swapped_file.path, x);
   for (const Value& shuffle : {Value(false), Value("batch")}) {
-    const Dict options{{"batch_size", 8}, {"epochs", 3}, {"verbose", 0}, {"shuffle", shuffle}, {"validation_split", 0.2}};
-    auto from_memory = small_model(), from_files = small_model(), from_both = small_model(), from_swapped = small_model();
+    const Dict options{{"batch_size", 8},
+                       {"epochs", 3},
+                       {"verbose", 0},
+                       {"shuffle", shuffle},
+                       {"validation_split", 0.2}};
+    auto from_memory = small_model(), from_files = small_model(), from_both = small_model(),
+         from_swapped = small_model();
     from_memory->fit({x}, {y}, options);
     from_files->fit({open_npy(x_file.path)}, {open_npy(y_file.path)}, options);
     from_both->fit({x}, {open_npy(y_file.path)}, options);
@@ -114,16 +124,18 @@ TEST_CASE("training from files gives the numbers of training from memory") {
     CHECK(from_swapped->history()->at("val_loss") == from_memory->history()->at("val_loss"));
     const Tensor expected = from_memory->predict({x}).front();
     CHECK(from_files->predict({open_npy(x_file.path)}).front().to_vector() == expected.to_vector());
-    CHECK(from_files->evaluate({open_npy(x_file.path)}, {open_npy(y_file.path)}, {{"verbose", 0}}).front().second ==
-          from_memory->evaluate({x}, {y}, {{"verbose", 0}}).front().second);
+    CHECK(from_files->evaluate({open_npy(x_file.path)}, {open_npy(y_file.path)}, {{"verbose", 0}})
+              .front()
+              .second == from_memory->evaluate({x}, {y}, {{"verbose", 0}}).front().second);
   }
 }
 
-TEST_CASE("an epoch of shuffled files has every sample once, in a new order that the seed decides") {
+TEST_CASE(
+    "an epoch of shuffled files has every sample once, in a new order that the seed decides") {
   constexpr int64_t kSamples = 3001;
   const Tensor in_memory = numbers(kSamples);
   const Scratch file(in_memory), wide_file;
-  {                                                      // 47 MiB, more than two windows, that take no room on the disk
+  {  // 47 MiB, more than two windows, that take no room on the disk
     const Scratch small(Tensor({1, 16384}, DType::uint8));
     std::filesystem::copy_file(small.path, wide_file.path);
     std::fstream header(wide_file.path, std::ios::in | std::ios::out | std::ios::binary);
@@ -135,8 +147,10 @@ TEST_CASE("an epoch of shuffled files has every sample once, in a new order that
   std::filesystem::resize_file(wide_file.path, 128 + kSamples * 16384);
   const SeedGenerator order(7), same(7);
   const Tensors y{open_npy(file.path), open_npy(wide_file.path)};
-  const DatasetPtr data = array_dataset({in_memory}, y, {}, {.batch_size = 64, .shuffle = true, .order = &order});
-  const DatasetPtr again = prefetch(array_dataset({in_memory}, y, {}, {.batch_size = 64, .shuffle = true, .order = &same}));
+  const DatasetPtr data =
+      array_dataset({in_memory}, y, {}, {.batch_size = 64, .shuffle = true, .order = &order});
+  const DatasetPtr again = prefetch(
+      array_dataset({in_memory}, y, {}, {.batch_size = 64, .shuffle = true, .order = &same}));
   const std::vector<double> first = epoch_of(data), second = epoch_of(data);
   CHECK(first != second);
   CHECK(epoch_of(again) == first);
@@ -156,17 +170,20 @@ TEST_CASE("what cannot be read ends the run with its reason; the model stays") {
   const Tensor in_file = open_npy(file.path);
   std::filesystem::resize_file(file.path, 20000);
   auto model = small_model();
-  CHECK_THROWS_WITH(model->fit({in_file}, {Tensor({4000, 1}, DType::float32)}, {{"verbose", 0}, {"shuffle", false}}),
+  CHECK_THROWS_WITH(model->fit({in_file}, {Tensor({4000, 1}, DType::float32)},
+                               {{"verbose", 0}, {"shuffle", false}}),
                     Contains(file.path) && Contains("ends at offset 20000"));
   model->fit({x}, {Tensor({4000, 1}, DType::float32)}, {{"verbose", 0}});
 }
 
-TEST_CASE("a file that becomes shorter while it is in use is an error, not the end of the process") {
+TEST_CASE(
+    "a file that becomes shorter while it is in use is an error, not the end of the process") {
   const Tensor x = SeedGenerator(5).normal({4000, 3});
   for (const bool shuffle : {false, true}) {
     const Scratch file(x);
     const SeedGenerator order(7);
-    const DatasetPtr data = array_dataset({open_npy(file.path)}, {}, {}, {.batch_size = 1000, .shuffle = shuffle, .order = &order});
+    const DatasetPtr data = array_dataset(
+        {open_npy(file.path)}, {}, {}, {.batch_size = 1000, .shuffle = shuffle, .order = &order});
     Batch batch;
     data->begin_epoch();
     REQUIRE(data->next(batch));
@@ -178,7 +195,9 @@ TEST_CASE("a file that becomes shorter while it is in use is an error, not the e
   class Cut final : public Callback {
    public:
     explicit Cut(std::string path) : path_(std::move(path)) {}
-    void on_train_batch_begin(int64_t, const Logs&) override { std::filesystem::resize_file(path_, 200); }
+    void on_train_batch_begin(int64_t, const Logs&) override {
+      std::filesystem::resize_file(path_, 200);
+    }
 
    private:
     std::string path_;
@@ -187,7 +206,10 @@ TEST_CASE("a file that becomes shorter while it is in use is an error, not the e
   const Tensor in_file = open_npy(file.path);
   auto model = small_model();
   CHECK_THROWS_WITH(model->fit({in_file}, {Tensor({4000, 1}, DType::float32)},
-                               {{"verbose", 0}, {"batch_size", 4000}, {"shuffle", false}, {"steps_per_epoch", 1},
+                               {{"verbose", 0},
+                                {"batch_size", 4000},
+                                {"shuffle", false},
+                                {"steps_per_epoch", 1},
                                 {"callbacks", std::make_shared<Cut>(file.path)}}),
                     Contains(file.path) && Contains("ends at offset 200"));
   CHECK_THROWS_WITH(in_file.clone(), Contains("ends at offset 200"));
@@ -198,9 +220,11 @@ TEST_CASE("what is written into a batch of a file stays out of the file and of l
   const Scratch file(x);
   const Tensor in_file = open_npy(file.path);
   Batch batch;
-  for (const int64_t batch_size : {100, 64}) {           // the second dataset is given a batch of the first
+  for (const int64_t batch_size : {100, 64}) {  // the second dataset is given a batch of the first
     const SeedGenerator order(7);
-    const DatasetPtr data = array_dataset({in_file}, {}, {}, {.batch_size = batch_size, .shuffle = batch_size == 64, .order = &order});
+    const DatasetPtr data =
+        array_dataset({in_file}, {}, {},
+                      {.batch_size = batch_size, .shuffle = batch_size == 64, .order = &order});
     data->begin_epoch();
     REQUIRE(data->next(batch));
   }
@@ -210,7 +234,9 @@ TEST_CASE("what is written into a batch of a file stays out of the file and of l
   CHECK(batch.x.front().to_vector() == x.to_vector());
 }
 
-TEST_CASE("prefetch gives what was made before an error, begins again in the middle, and ends while it works") {
+TEST_CASE(
+    "prefetch gives what was made before an error, begins again in the middle, and ends while it "
+    "works") {
   std::atomic<int> made = 0;
   auto source = generator_dataset([&](Batch& batch) {
     if (made == 5) fail("no more than five");
@@ -249,7 +275,8 @@ TEST_CASE("steps go on over the end of a file; a run that stops early leaves no 
   write_idx(x_file.path, x);
   const Tensor x_in = open_idx(x_file.path), y_in = open_npy(y_file.path);
   auto count_threads = [] {
-    return std::distance(std::filesystem::directory_iterator("/proc/self/task"), std::filesystem::directory_iterator());
+    return std::distance(std::filesystem::directory_iterator("/proc/self/task"),
+                         std::filesystem::directory_iterator());
   };
   auto model = small_model();
   const Dict options{{"batch_size", 8},
@@ -264,16 +291,20 @@ TEST_CASE("steps go on over the end of a file; a run that stops early leaves no 
    public:
     void on_train_batch_end(int64_t, const Logs&) override { interrupt(); }
   };
-  model->fit({x_in}, {y_in}, {{"batch_size", 1}, {"verbose", 0}, {"callbacks", std::make_shared<Stop>()}});
+  model->fit({x_in}, {y_in},
+             {{"batch_size", 1}, {"verbose", 0}, {"callbacks", std::make_shared<Stop>()}});
   CHECK(interrupted());
   clear_interrupt();
   CHECK(count_threads() == before);
 }
 
 TEST_CASE("class weights of targets in a file") {
-  const Tensor x = SeedGenerator(5).normal({32, 3}), y = ops::cast(ops::greater(ops::sum(x, {1}, true), Tensor(0.0)), DType::float32);
+  const Tensor x = SeedGenerator(5).normal({32, 3}),
+               y = ops::cast(ops::greater(ops::sum(x, {1}, true), Tensor(0.0)), DType::float32);
   const Scratch y_file(y);
   auto in_memory = small_model(), in_file = small_model();
-  const Dict options{{"verbose", 0}, {"shuffle", false}, {"class_weight", Dict{{"0", 1.0}, {"1", 3.0}}}};
-  CHECK(in_file->fit({x}, {open_npy(y_file.path)}, options)->at("loss") == in_memory->fit({x}, {y}, options)->at("loss"));
+  const Dict options{
+      {"verbose", 0}, {"shuffle", false}, {"class_weight", Dict{{"0", 1.0}, {"1", 3.0}}}};
+  CHECK(in_file->fit({x}, {open_npy(y_file.path)}, options)->at("loss") ==
+        in_memory->fit({x}, {y}, options)->at("loss"));
 }

@@ -394,7 +394,6 @@ TEST_CASE("what is nested as deep as JSON goes is saved and loaded, deeper is re
 }
 
 // ---- random changes
-// --------------------------------------------------------------------------------------
 
 namespace {
 

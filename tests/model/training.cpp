@@ -1,7 +1,8 @@
-// compile, fit, evaluate, predict: rules, orders, messages; eager and compiled give the same numbers.
+// compile, fit, evaluate, predict: rules, orders, messages; eager and compiled give the same
+// numbers.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <algorithm>
 #include <limits>
 
 #include "crescent/crescent.h"
@@ -15,8 +16,9 @@ Value boxed(const Tensor& t) { return std::make_shared<BoxedTensor>(t); }
 
 std::shared_ptr<Sequential> small_model(const char* activation = "linear", int64_t units = 1) {
   set_random_seed(3);
-  return Sequential::make({make<Layer>("Dense", {{"units", 8}, {"activation", "tanh"}, {"input_shape", List{3}}}),
-                           make<Layer>("Dense", {{"units", units}, {"activation", activation}})});
+  return Sequential::make(
+      {make<Layer>("Dense", {{"units", 8}, {"activation", "tanh"}, {"input_shape", List{3}}}),
+       make<Layer>("Dense", {{"units", units}, {"activation", activation}})});
 }
 Tensor data(int64_t n, int64_t width = 3) { return SeedGenerator(5).normal({n, width}); }
 Tensor labels(int64_t n, int64_t classes) {
@@ -57,23 +59,34 @@ TEST_CASE("eager and compiled steps give the same numbers") {
   std::vector<double> results[2];
   for (bool eager : {false, true}) {
     auto model = small_model();
-    model->compile({{"optimizer", "adam"}, {"loss", "mse"}, {"metrics", List{"mae"}}, {"run_eagerly", eager}});
-    auto history = model->fit({x}, {y}, {{"epochs", 3}, {"batch_size", 8}, {"verbose", 0}, {"shuffle", true}, {"validation_split", 0.2}});
+    model->compile(
+        {{"optimizer", "adam"}, {"loss", "mse"}, {"metrics", List{"mae"}}, {"run_eagerly", eager}});
+    auto history = model->fit({x}, {y},
+                              {{"epochs", 3},
+                               {"batch_size", 8},
+                               {"verbose", 0},
+                               {"shuffle", true},
+                               {"validation_split", 0.2}});
     results[eager] = history->at("loss");
     for (const char* name : {"mae", "val_loss", "val_mae"})
       for (double v : history->at(name)) results[eager].push_back(v);
   }
   REQUIRE(results[0].size() == 12);
-  for (size_t i = 0; i < results[0].size(); ++i) CHECK(results[0][i] == Approx(results[1][i]).epsilon(1e-5));
+  for (size_t i = 0; i < results[0].size(); ++i)
+    CHECK(results[0][i] == Approx(results[1][i]).epsilon(1e-5));
 }
 
 TEST_CASE("training learns, evaluate agrees with the last validation") {
   const Tensor x = data(256), y = targets(x);
   auto model = small_model();
-  model->compile({{"optimizer", Dict{{"class_name", "Adam"}, {"config", Dict{{"learning_rate", 0.02}}}}}, {"loss", "mse"}});
-  auto history = model->fit({x}, {y}, {{"epochs", 30}, {"verbose", 0}, {"validation_data", List{boxed(x), boxed(y)}}});
+  model->compile(
+      {{"optimizer", Dict{{"class_name", "Adam"}, {"config", Dict{{"learning_rate", 0.02}}}}},
+       {"loss", "mse"}});
+  auto history = model->fit(
+      {x}, {y}, {{"epochs", 30}, {"verbose", 0}, {"validation_data", List{boxed(x), boxed(y)}}});
   CHECK(history->at("loss").back() < 0.2 * history->at("loss").front());
-  CHECK(model->evaluate({x}, {y}, {{"verbose", 0}}).front().second == Approx(history->at("val_loss").back()).epsilon(1e-5));
+  CHECK(model->evaluate({x}, {y}, {{"verbose", 0}}).front().second ==
+        Approx(history->at("val_loss").back()).epsilon(1e-5));
   CHECK(model->epochs_trained() == 30);
   CHECK(model->predict({x}).front().shape() == Shape{256, 1});
 }
@@ -97,38 +110,59 @@ TEST_CASE("accuracy fits the loss, names are as typed, the loss comes first") {
 
 TEST_CASE("several outputs: losses, weights, metrics by name") {
   const Symbol in = Input({3}, "in");
-  const Symbol a = (*make<Layer>("Dense", {{"units", 1}, {"name", "a"}}))(in), b = (*make<Layer>("Dense", {{"units", 1}, {"name", "b"}}))(in);
+  const Symbol a = (*make<Layer>("Dense", {{"units", 1}, {"name", "a"}}))(in),
+               b = (*make<Layer>("Dense", {{"units", 1}, {"name", "b"}}))(in);
   auto model = Functional::make({in}, {a, b});
-  model->compile({{"loss", Dict{{"a", "mse"}, {"b", "mae"}}}, {"loss_weights", Dict{{"b", 0.5}}}, {"metrics", Dict{{"a", "mae"}}}});
+  model->compile({{"loss", Dict{{"a", "mse"}, {"b", "mae"}}},
+                  {"loss_weights", Dict{{"b", 0.5}}},
+                  {"metrics", Dict{{"a", "mae"}}}});
   CHECK(model->metrics_names() == std::vector<std::string>{"loss", "a_loss", "b_loss", "a_mae"});
   const Tensor x = data(7), y = targets(x);
   const NamedValues values = model->evaluate({x}, {y, y}, {{"verbose", 0}});
   CHECK(values[0].second == Approx(values[1].second + 0.5 * values[2].second));
-  CHECK_THROWS_WITH(model->compile({{"loss", Dict{{"c", "mse"}}}}), "Unknown entries in loss dictionary: ['c']. Only expected following keys: ['a', 'b']");
-  CHECK_THROWS_WITH(model->compile({{"loss", List{"mse"}}}), Contains("it should have one entry per model outputs. The model has 2 outputs"));
-  CHECK_THROWS_WITH(model->fit({x}, {y}, {{"verbose", 0}}), Contains("Expected to see 2 array(s), but instead got 1"));
+  CHECK_THROWS_WITH(
+      model->compile({{"loss", Dict{{"c", "mse"}}}}),
+      "Unknown entries in loss dictionary: ['c']. Only expected following keys: ['a', 'b']");
+  CHECK_THROWS_WITH(
+      model->compile({{"loss", List{"mse"}}}),
+      Contains("it should have one entry per model outputs. The model has 2 outputs"));
+  CHECK_THROWS_WITH(model->fit({x}, {y}, {{"verbose", 0}}),
+                    Contains("Expected to see 2 array(s), but instead got 1"));
 }
 
 TEST_CASE("mistakes are answered in Keras' words") {
   const Tensor x = data(4), y = targets(x);
   auto model = small_model();
   CHECK_THROWS_WITH(model->fit({x}, {y}), "You must compile your model before using it.");
-  CHECK_THROWS_WITH(model->compile({{"optimizer", "adm"}, {"loss", "mse"}}), Contains("'adm'") && Contains("did you mean 'adam'?"));
+  CHECK_THROWS_WITH(model->compile({{"optimizer", "adm"}, {"loss", "mse"}}),
+                    Contains("'adm'") && Contains("did you mean 'adam'?"));
   CHECK_THROWS_WITH(model->compile({{"optimizr", "adam"}}), Contains("did you mean 'optimizer'?"));
   CHECK_THROWS_WITH(model->compile({{"loss", "mes"}}), Contains("'mes'"));
   model->compile({{"optimizer", "sgd"}, {"loss", "mse"}});
-  CHECK_THROWS_WITH(model->fit({x}, {data(5)}), "Input arrays should have the same number of samples as target arrays. Found 4 input samples and 5 target samples.");
-  CHECK_THROWS_WITH(model->fit({x}, {y}, {{"epoch", 3}}), Contains("'epoch'") && Contains("did you mean 'epochs'?"));
-  CHECK_THROWS_WITH(model->fit({x}, {data(4, 2)}, {{"verbose", 0}}), Contains("This loss expects targets to have the same shape as the output."));
-  CHECK_THROWS_WITH(model->fit({x}, {y}, {{"validation_split", 0.9}, {"verbose", 0}}), Contains("not sufficient to split it"));
-  CHECK_THROWS_WITH(model->fit({x}, {y}, {{"validation_data", List{boxed(x)}}}), Contains("however it contains 1 items"));
-  CHECK_THROWS_WITH(model->fit({x}, {y}, {{"sample_weight", boxed(data(3))}}), Contains("expected one weight a sample, 4 in all"));
-  CHECK_THROWS_WITH(model->fit({Tensor({0, 3}, DType::float32)}, {Tensor({0, 1}, DType::float32)}), Contains("at least one sample"));
-  CHECK_THROWS_WITH(model->fit({x}, {y}, {{"validation_freq", 0}, {"validation_data", List{boxed(x), boxed(y)}}, {"verbose", 0}}),
-                    Contains("`validation_freq` can not be less than 1."));
+  CHECK_THROWS_WITH(model->fit({x}, {data(5)}),
+                    "Input arrays should have the same number of samples as target arrays. Found 4 "
+                    "input samples and 5 target samples.");
+  CHECK_THROWS_WITH(model->fit({x}, {y}, {{"epoch", 3}}),
+                    Contains("'epoch'") && Contains("did you mean 'epochs'?"));
+  CHECK_THROWS_WITH(model->fit({x}, {data(4, 2)}, {{"verbose", 0}}),
+                    Contains("This loss expects targets to have the same shape as the output."));
+  CHECK_THROWS_WITH(model->fit({x}, {y}, {{"validation_split", 0.9}, {"verbose", 0}}),
+                    Contains("not sufficient to split it"));
+  CHECK_THROWS_WITH(model->fit({x}, {y}, {{"validation_data", List{boxed(x)}}}),
+                    Contains("however it contains 1 items"));
+  CHECK_THROWS_WITH(model->fit({x}, {y}, {{"sample_weight", boxed(data(3))}}),
+                    Contains("expected one weight a sample, 4 in all"));
+  CHECK_THROWS_WITH(model->fit({Tensor({0, 3}, DType::float32)}, {Tensor({0, 1}, DType::float32)}),
+                    Contains("at least one sample"));
+  CHECK_THROWS_WITH(
+      model->fit(
+          {x}, {y},
+          {{"validation_freq", 0}, {"validation_data", List{boxed(x), boxed(y)}}, {"verbose", 0}}),
+      Contains("`validation_freq` can not be less than 1."));
 }
 
-TEST_CASE("targets may lack the last axis; batches may be larger than the data; NaN does not crash") {
+TEST_CASE(
+    "targets may lack the last axis; batches may be larger than the data; NaN does not crash") {
   const Tensor x = data(5), y = targets(x);
   auto model = small_model();
   model->compile({{"optimizer", "sgd"}, {"loss", "mse"}});
@@ -142,15 +176,23 @@ TEST_CASE("weights of samples and classes multiply the loss") {
   auto model = small_model();
   model->compile({{"optimizer", "sgd"}, {"loss", "mse"}});
   const double plain = model->evaluate({x}, {y}, {{"verbose", 0}}).front().second;
-  const double doubled = model->evaluate({x}, {y}, {{"verbose", 0}, {"sample_weight", boxed(Tensor::full({6}, 2))}}).front().second;
+  const double doubled =
+      model->evaluate({x}, {y}, {{"verbose", 0}, {"sample_weight", boxed(Tensor::full({6}, 2))}})
+          .front()
+          .second;
   CHECK(doubled == Approx(2 * plain));
   auto classes = small_model("softmax", 2);
-  classes->compile({{"optimizer", Dict{{"class_name", "SGD"}, {"config", Dict{{"learning_rate", 0.0}}}}}, {"loss", "sparse_categorical_crossentropy"}});
+  classes->compile(
+      {{"optimizer", Dict{{"class_name", "SGD"}, {"config", Dict{{"learning_rate", 0.0}}}}},
+       {"loss", "sparse_categorical_crossentropy"}});
   const Tensor numbers = labels(6, 2);
   const double once = classes->train_on_batch({x}, {numbers}, {}, {}, true).front().second;
-  const double thrice = classes->train_on_batch({x}, {numbers}, {}, {{"0", 3}, {"1", 3}}, true).front().second;
+  const double thrice =
+      classes->train_on_batch({x}, {numbers}, {}, {{"0", 3}, {"1", 3}}, true).front().second;
   CHECK(thrice == Approx(3 * once).epsilon(1e-5));
-  CHECK_THROWS_WITH(classes->train_on_batch({x}, {numbers}, {}, {{"0", 3}}), Contains("`class_weight` must contain all classes in the data. The classes {1}"));
+  CHECK_THROWS_WITH(
+      classes->train_on_batch({x}, {numbers}, {}, {{"0", 3}}),
+      Contains("`class_weight` must contain all classes in the data. The classes {1}"));
 }
 
 TEST_CASE("callbacks are called in Keras' order and can stop a run") {
@@ -158,9 +200,13 @@ TEST_CASE("callbacks are called in Keras' order and can stop a run") {
   auto model = small_model();
   model->compile({{"optimizer", "sgd"}, {"loss", "mse"}, {"metrics", List{"mae"}}});
   auto recorder = std::make_shared<Recorder>();
-  Dict options{{"batch_size", 4}, {"verbose", 0}, {"callbacks", recorder}, {"validation_data", List{boxed(x), boxed(y)}}};
+  Dict options{{"batch_size", 4},
+               {"verbose", 0},
+               {"callbacks", recorder},
+               {"validation_data", List{boxed(x), boxed(y)}}};
   model->fit({x}, {y}, options);
-  CHECK(recorder->text == "train_begin epoch_begin batch batch test_begin test_end epoch_end train_end");
+  CHECK(recorder->text ==
+        "train_begin epoch_begin batch batch test_begin test_end epoch_end train_end");
   CHECK(recorder->names == std::vector<std::string>{"loss", "mae", "val_loss", "val_mae"});
   recorder->text.clear();
   recorder->stop_after = 0;
@@ -368,11 +414,16 @@ TEST_CASE("predict gives what the data promised, or fails") {
 
 TEST_CASE("regularizers and add_loss are part of the loss") {
   set_random_seed(1);
-  auto model = Sequential::make({make<Layer>("Dense", {{"units", 1}, {"input_shape", List{3}}, {"kernel_initializer", "ones"},
-                                                       {"kernel_regularizer", Dict{{"class_name", "L2"}, {"config", Dict{{"l2", 0.5}}}}}})});
+  auto model = Sequential::make({make<Layer>(
+      "Dense",
+      {{"units", 1},
+       {"input_shape", List{3}},
+       {"kernel_initializer", "ones"},
+       {"kernel_regularizer", Dict{{"class_name", "L2"}, {"config", Dict{{"l2", 0.5}}}}}})});
   model->compile({{"optimizer", "sgd"}, {"loss", "mse"}});
   const Tensor x = data(4);
-  CHECK(model->evaluate({x}, {targets(x)}, {{"verbose", 0}}).front().second == Approx(1.5).epsilon(1e-4));
+  CHECK(model->evaluate({x}, {targets(x)}, {{"verbose", 0}}).front().second ==
+        Approx(1.5).epsilon(1e-4));
   CHECK(model->losses().size() == 1);
   CHECK(model->losses().front().item() == Approx(1.5));
 }
@@ -391,8 +442,15 @@ TEST_CASE("steps_per_epoch goes on over the end of arrays; generators give batch
   auto model = small_model();
   model->compile({{"optimizer", "sgd"}, {"loss", "mse"}});
   auto recorder = std::make_shared<Recorder>();
-  model->fit({x}, {y}, {{"batch_size", 4}, {"steps_per_epoch", 3}, {"epochs", 2}, {"verbose", 0}, {"callbacks", recorder}});
-  CHECK(recorder->text == "train_begin epoch_begin batch batch batch epoch_end epoch_begin batch batch batch epoch_end train_end");
+  model->fit({x}, {y},
+             {{"batch_size", 4},
+              {"steps_per_epoch", 3},
+              {"epochs", 2},
+              {"verbose", 0},
+              {"callbacks", recorder}});
+  CHECK(recorder->text ==
+        "train_begin epoch_begin batch batch batch epoch_end epoch_begin batch batch batch "
+        "epoch_end train_end");
   int64_t made = 0;
   auto source = generator_dataset([&](Batch& batch) {
     if (made++ % 4 == 3) return false;
@@ -402,7 +460,8 @@ TEST_CASE("steps_per_epoch goes on over the end of arrays; generators give batch
   auto history = model->fit(source, {{"epochs", 2}, {"verbose", 0}});
   CHECK(history->epoch().size() == 2);
   CHECK(made == 8);
-  CHECK(model->predict(prefetch(array_dataset({x}, {}, {}, {.batch_size = 3}))).front().shape() == Shape{8, 1});
+  CHECK(model->predict(prefetch(array_dataset({x}, {}, {}, {.batch_size = 3}))).front().shape() ==
+        Shape{8, 1});
 }
 
 TEST_CASE("evaluate and predict end with the data") {
@@ -412,8 +471,9 @@ TEST_CASE("evaluate and predict end with the data") {
   set_warning_handler([](std::string_view) {});
   CHECK(model->predict({x}, {{"batch_size", 4}, {"steps", 1}}).front().shape() == Shape{4, 1});
   CHECK(model->predict({x}, {{"batch_size", 4}, {"steps", 5}}).front().shape() == Shape{8, 1});
-  CHECK(model->evaluate({x}, {y}, {{"batch_size", 4}, {"steps", 5}, {"verbose", 0}}).front().second ==
-        Approx(model->evaluate({x}, {y}, {{"verbose", 0}}).front().second));
+  CHECK(
+      model->evaluate({x}, {y}, {{"batch_size", 4}, {"steps", 5}, {"verbose", 0}}).front().second ==
+      Approx(model->evaluate({x}, {y}, {{"verbose", 0}}).front().second));
   set_warning_handler(nullptr);
 }
 
@@ -422,7 +482,9 @@ namespace {
 /// A model that is no graph.
 class Residual final : public Model {
  public:
-  Residual() : inner_(make<Layer>("Dense", {{"units", 3}, {"name", "inner"}})), last_(make<Layer>("Dense", {{"units", 1}})) {
+  Residual()
+      : inner_(make<Layer>("Dense", {{"units", 3}, {"name", "inner"}})),
+        last_(make<Layer>("Dense", {{"units", 1}})) {
     track(inner_);
     track(last_);
   }
@@ -459,8 +521,9 @@ TEST_CASE("mixed precision trains float32 weights") {
     options.set("dtype", "mixed_bfloat16");
     return make<Layer>("Dense", options);
   };
-  auto model = Sequential::make({layer({{"units", 16}, {"activation", "relu"}, {"input_shape", List{3}}}),
-                                 make<Layer>("BatchNormalization", {{"dtype", "mixed_bfloat16"}}), layer({{"units", 1}})});
+  auto model = Sequential::make(
+      {layer({{"units", 16}, {"activation", "relu"}, {"input_shape", List{3}}}),
+       make<Layer>("BatchNormalization", {{"dtype", "mixed_bfloat16"}}), layer({{"units", 1}})});
   model->compile({{"optimizer", "adam"}, {"loss", "mse"}, {"metrics", List{"mae"}}});
   const Tensor x = data(256), y = targets(x);
   auto history = model->fit({x}, {y}, {{"epochs", 20}, {"verbose", 0}});
@@ -470,11 +533,14 @@ TEST_CASE("mixed precision trains float32 weights") {
 }
 
 TEST_CASE("masks reach the loss through a model") {
-  auto model = Sequential::make({make<Layer>("Masking", {{"input_shape", List{3, 2}}}), make<Layer>("Dense", {{"units", 1}, {"kernel_initializer", "ones"}})});
+  auto model =
+      Sequential::make({make<Layer>("Masking", {{"input_shape", List{3, 2}}}),
+                        make<Layer>("Dense", {{"units", 1}, {"kernel_initializer", "ones"}})});
   model->compile({{"optimizer", "sgd"}, {"loss", "mse"}});
   std::vector<float> values{1, 1, 0, 0, 0, 0, 2, 2, 2, 2, 0, 0};
   const Tensor x = Tensor::from(values, {2, 3, 2}), y({2, 3, 1}, DType::float32);
-  CHECK(model->evaluate({x}, {y}, {{"verbose", 0}}).front().second == Approx((4.0 + 16 + 16) / 3).epsilon(1e-5));
+  CHECK(model->evaluate({x}, {y}, {{"verbose", 0}}).front().second ==
+        Approx((4.0 + 16 + 16) / 3).epsilon(1e-5));
 }
 
 namespace {
@@ -493,20 +559,26 @@ class Doubling final : public Model {
 TEST_CASE("what generators and models give is checked") {
   auto model = small_model();
   model->compile({{"optimizer", "sgd"}, {"loss", "mse"}});
-  for (const Batch& bad : {Batch{}, Batch{{Tensor()}, {data(2, 1)}, {}}, Batch{{Tensor::scalar(1)}, {data(2, 1)}, {}}, Batch{{data(2)}, {}, {}}}) {
+  for (const Batch& bad :
+       {Batch{}, Batch{{Tensor()}, {data(2, 1)}, {}}, Batch{{Tensor::scalar(1)}, {data(2, 1)}, {}},
+        Batch{{data(2)}, {}, {}}}) {
     auto source = generator_dataset([&](Batch& batch) { return batch = bad, true; });
     CHECK_THROWS_AS(model->fit(source, {{"steps_per_epoch", 1}, {"verbose", 0}}), Error);
     if (bad.y.size() == 1) CHECK_THROWS_AS(model->predict(source, {{"steps", 1}}), Error);
   }
-  CHECK_THROWS_WITH(std::make_shared<Doubling>()->predict({data(4)}), Contains("expected outputs with a row for each of 4 samples, got shape (8, 3)"));
-  CHECK_NOTHROW(model->fit({data(4)}, {data(4, 1)}, {{"batch_size", std::numeric_limits<int64_t>::max()}, {"verbose", 0}}));
+  CHECK_THROWS_WITH(
+      std::make_shared<Doubling>()->predict({data(4)}),
+      Contains("expected outputs with a row for each of 4 samples, got shape (8, 3)"));
+  CHECK_NOTHROW(model->fit({data(4)}, {data(4, 1)},
+                           {{"batch_size", std::numeric_limits<int64_t>::max()}, {"verbose", 0}}));
 }
 
 TEST_CASE("every sample is seen once an epoch, in an order of the model's own") {
   const SeedGenerator order(9);
   std::vector<float> numbers(10);
   for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<float>(i);
-  auto dataset = array_dataset({Tensor::from(numbers, {10, 1})}, {}, {}, {.batch_size = 4, .shuffle = true, .order = &order});
+  auto dataset = array_dataset({Tensor::from(numbers, {10, 1})}, {}, {},
+                               {.batch_size = 4, .shuffle = true, .order = &order});
   std::vector<std::vector<double>> epochs;
   for (int epoch = 0; epoch < 2; ++epoch) {
     std::vector<double> seen;
@@ -523,12 +595,15 @@ TEST_CASE("every sample is seen once an epoch, in an order of the model's own") 
 TEST_CASE("predictions follow the weights, whoever changes them") {
   set_random_seed(3);
   auto make_model = [] {
-    return Sequential::make({make<Layer>("Conv2D", {{"filters", 4}, {"kernel_size", 3}, {"input_shape", List{6, 6, 2}}}),
-                             make<Layer>("BatchNormalization"),
-                             make<Layer>("Conv2D", {{"filters", 16}, {"kernel_size", 3}, {"padding", "same"}}),
-                             make<Layer>("BatchNormalization"),
-                             make<Layer>("Conv2D", {{"filters", 16}, {"kernel_size", 3}, {"padding", "same"}}),
-                             make<Layer>("Flatten"), make<Layer>("Dense", {{"units", 40}, {"activation", "relu"}}), make<Layer>("Dense", {{"units", 1}})});
+    return Sequential::make(
+        {make<Layer>("Conv2D",
+                     {{"filters", 4}, {"kernel_size", 3}, {"input_shape", List{6, 6, 2}}}),
+         make<Layer>("BatchNormalization"),
+         make<Layer>("Conv2D", {{"filters", 16}, {"kernel_size", 3}, {"padding", "same"}}),
+         make<Layer>("BatchNormalization"),
+         make<Layer>("Conv2D", {{"filters", 16}, {"kernel_size", 3}, {"padding", "same"}}),
+         make<Layer>("Flatten"), make<Layer>("Dense", {{"units", 40}, {"activation", "relu"}}),
+         make<Layer>("Dense", {{"units", 1}})});
   };
   auto model = make_model(), other = make_model();
   model->compile({{"optimizer", "adam"}, {"loss", "mse"}});
@@ -537,7 +612,8 @@ TEST_CASE("predictions follow the weights, whoever changes them") {
     CallOptions inference;
     inference.training = false;
     const auto now = m(x, inference).to_vector(), got = m.predict_on_batch({x}).front().to_vector();
-    return std::equal(now.begin(), now.end(), got.begin(), [](double a, double b) { return std::abs(a - b) < 1e-4; });
+    return std::equal(now.begin(), now.end(), got.begin(),
+                      [](double a, double b) { return std::abs(a - b) < 1e-4; });
   };
   CHECK((is_right(*model) && is_right(*other)));
   for (int i = 0; i < 3; ++i) {
@@ -549,7 +625,7 @@ TEST_CASE("predictions follow the weights, whoever changes them") {
   const Tensors weights = model->get_weights();
   model->fit({x}, {y}, {{"epochs", 2}, {"verbose", 0}});
   CHECK(is_right(*model));
-  other->set_weights(model->get_weights());                // the two share memory until one is trained
+  other->set_weights(model->get_weights());  // the two share memory until one is trained
   CHECK(is_right(*other));
   model->train_on_batch({x}, {y});
   CHECK((is_right(*model) && is_right(*other)));

@@ -14,8 +14,8 @@ In booleans(const Shape& shape) { return {shape, 0, 2, DType::boolean}; }
 const std::vector<Case>& all_cases() {
   static const std::vector<Case> cases = [] {
     std::vector<Case> all;
-    for (const auto& family :
-         {elementwise_cases(), shape_cases(), reduction_cases(), product_cases(), compound_cases()}) {
+    for (const auto& family : {elementwise_cases(), shape_cases(), reduction_cases(),
+                               product_cases(), compound_cases()}) {
       all.insert(all.end(), family.begin(), family.end());
     }
     return all;
@@ -29,7 +29,8 @@ Tensor draw(const In& in, DType dtype, uint64_t stream) {
     const double u = philox(11, stream, i).word[0] * 0x1p-32;
     values[i] = in.low + u * (in.high - in.low);
     if (!is_floating(in.dtype)) values[i] = std::floor(values[i]);
-    if (is_integer(dtype) && in.dtype == DType::float64) values[i] = std::floor(std::abs(values[i]) * 3) + 1;
+    if (is_integer(dtype) && in.dtype == DType::float64)
+      values[i] = std::floor(std::abs(values[i]) * 3) + 1;
   }
   const DType wanted = in.dtype == DType::float64 ? dtype : in.dtype;
   return ops::cast(Tensor::from(values, in.shape), wanted);

@@ -13,22 +13,27 @@ namespace crescent::test {
 struct In {
   Shape shape;
   double low = -2, high = 2;
-  DType dtype = DType::float64;            ///< another one than float64 stays as it is
+  DType dtype = DType::float64;  ///< another one than float64 stays as it is
 };
-In positive(const Shape& shape);           ///< [0.5, 2.5)
-In unit(const Shape& shape);               ///< (-0.9, 0.9)
+In positive(const Shape& shape);  ///< [0.5, 2.5)
+In unit(const Shape& shape);      ///< (-0.9, 0.9)
 In indices(const Shape& shape, int64_t count);
 In booleans(const Shape& shape);
 
-enum class Dtypes : uint8_t { floats, wide /* float32 float64 */, numbers, one /* float64, or as drawn */ };
+enum class Dtypes : uint8_t {
+  floats,
+  wide /* float32 float64 */,
+  numbers,
+  one /* float64, or as drawn */
+};
 
 struct Case {
-  std::string name;                        ///< of the function; a word after it tells cases of one function apart
+  std::string name;  ///< of the function; a word after it tells cases of one function apart
   std::function<Tensors(const Tensors&)> run;
   std::vector<In> inputs;
   Dtypes dtypes = Dtypes::floats;
   bool has_gradient = true;
-  double tolerance = 1;                    ///< multiple of what is usual for the dtype
+  double tolerance = 1;  ///< multiple of what is usual for the dtype
 };
 
 /// A function of one result.

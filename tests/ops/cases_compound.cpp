@@ -31,45 +31,75 @@ std::vector<Case> compound_cases() {
   add("log_softmax", one([](X x) { return ops::log_softmax(x[0]); }), {{{4, 6}}});
   add("log_softmax axis", one([](X x) { return ops::log_softmax(x[0], 0); }), {{{4, 6}}});
   add("softmax log", one([](X x) { return ops::log(ops::softmax(x[0])); }), {{{4, 6}}});
-  add("sparse_softmax_cross_entropy", one([](X x) { return ops::sparse_softmax_cross_entropy(x[0], x[1]); }),
+  add("sparse_softmax_cross_entropy",
+      one([](X x) { return ops::sparse_softmax_cross_entropy(x[0], x[1]); }),
       {{{5, 4}}, indices({5}, 4)});
-  add("sparse_softmax_cross_entropy deep", one([](X x) { return ops::sparse_softmax_cross_entropy(x[0], x[1]); }),
+  add("sparse_softmax_cross_entropy deep",
+      one([](X x) { return ops::sparse_softmax_cross_entropy(x[0], x[1]); }),
       {{{2, 3, 4}}, indices({2, 3}, 4)});
-  add("softmax_cross_entropy", one([](X x) { return ops::softmax_cross_entropy(x[0], probabilities(x[1])); }),
+  add("softmax_cross_entropy",
+      one([](X x) { return ops::softmax_cross_entropy(x[0], probabilities(x[1])); }),
       {{{5, 4}}, {{5, 4}}});
-  add("batch_norm_train", [](X x) {
+  add("batch_norm_train",
+      [](X x) {
         ops::Moments m = ops::batch_norm_train(x[0], x[1], x[2], 1e-3);
         return Tensors{m.y, m.mean, m.variance};
-      }, {{{6, 3, 4}}, {{4}}, {{4}}});
-  add("batch_norm_train rows", [](X x) { return Tensors{ops::batch_norm_train(x[0], x[1], x[2], 1e-3).y}; },
+      },
+      {{{6, 3, 4}}, {{4}}, {{4}}});
+  add("batch_norm_train rows",
+      [](X x) { return Tensors{ops::batch_norm_train(x[0], x[1], x[2], 1e-3).y}; },
       {{{9, 5}}, {{5}}, {{5}}});
-  add("layer_norm", one([](X x) { return ops::layer_norm(x[0], x[1], x[2], 1e-3); }), {{{3, 4, 7}}, {{7}}, {{7}}});
-  add("dot_product_attention", one([](X x) { return ops::dot_product_attention(x[0], x[1], x[2], {}, 0.4); }),
+  add("layer_norm", one([](X x) { return ops::layer_norm(x[0], x[1], x[2], 1e-3); }),
+      {{{3, 4, 7}}, {{7}}, {{7}}});
+  add("dot_product_attention",
+      one([](X x) { return ops::dot_product_attention(x[0], x[1], x[2], {}, 0.4); }),
       {unit({2, 3, 2, 5}), unit({2, 4, 2, 5}), unit({2, 4, 2, 3})});
-  add("dot_product_attention masked", one([](X x) { return ops::dot_product_attention(x[0], x[1], x[2], x[3], 0.4); }),
+  add("dot_product_attention masked",
+      one([](X x) { return ops::dot_product_attention(x[0], x[1], x[2], x[3], 0.4); }),
       {unit({2, 3, 2, 5}), unit({2, 4, 2, 5}), unit({2, 4, 2, 3}), booleans({2, 1, 3, 4})});
   add("attention_weights", one([](X x) { return ops::attention_weights(x[0], x[1], x[2], 0.4); }),
       {unit({2, 3, 2, 5}), unit({2, 4, 2, 5}), booleans({2, 1, 1, 4})});
-  add("lstm", [](X x) {
+  add("lstm",
+      [](X x) {
         ops::LstmResult r = ops::lstm(x[0], x[1], x[2], x[3], x[4], x[5]);
         return Tensors{r.sequence, r.h, r.c};
-      }, {{{2, 4, 3}}, unit({2, 5}), unit({2, 5}), unit({3, 20}), unit({5, 20}), unit({20})});
+      },
+      {{{2, 4, 3}}, unit({2, 5}), unit({2, 5}), unit({3, 20}), unit({5, 20}), unit({20})});
   add("lstm one step", [](X x) { return Tensors{ops::lstm(x[0], x[1], x[2], x[3], x[4], x[5]).h}; },
       {{{3, 1, 2}}, unit({3, 4}), unit({3, 4}), unit({2, 16}), unit({4, 16}), unit({16})});
-  add("gru", [](X x) {
+  add("gru",
+      [](X x) {
         ops::GruResult r = ops::gru(x[0], x[1], x[2], x[3], x[4]);
         return Tensors{r.sequence, r.h};
-      }, {{{2, 4, 3}}, unit({2, 5}), unit({3, 15}), unit({5, 15}), unit({2, 15})});
-  add("scan", [](X x) { return cumulative_mix(x, false); }, {unit({2, 3}), unit({4, 2, 3}), unit({3, 3})});
-  add("scan reverse", [](X x) { return cumulative_mix(x, true); }, {unit({2, 3}), unit({4, 2, 3}), unit({3, 3})});
-  add("random", [](X x) {
+      },
+      {{{2, 4, 3}}, unit({2, 5}), unit({3, 15}), unit({5, 15}), unit({2, 15})});
+  add("scan", [](X x) { return cumulative_mix(x, false); },
+      {unit({2, 3}), unit({4, 2, 3}), unit({3, 3})});
+  add("scan reverse", [](X x) { return cumulative_mix(x, true); },
+      {unit({2, 3}), unit({4, 2, 3}), unit({3, 3})});
+  add(
+      "random",
+      [](X x) {
         SeedGenerator generator(5);
         const Shape& shape = x[0].shape();
-        return Tensors{x[0] * generator.uniform(shape, 0, 1, x[0].dtype()), generator.normal(shape, 1, 2),
-                       generator.truncated_normal(shape)};
-      }, {{{4, 3}}}, Dtypes::one);                     // other dtypes draw other values
-  add("qr", [](X x) { ops::QrResult f = ops::qr(x[0]); return Tensors{f.q, f.r}; }, {{{5, 3}}}, Dtypes::wide, false);
-  add("svd", [](X x) { ops::SvdResult f = ops::svd(x[0]); return Tensors{f.s}; }, {{{5, 3}}}, Dtypes::wide, false);
+        return Tensors{x[0] * generator.uniform(shape, 0, 1, x[0].dtype()),
+                       generator.normal(shape, 1, 2), generator.truncated_normal(shape)};
+      },
+      {{{4, 3}}}, Dtypes::one);  // other dtypes draw other values
+  add(
+      "qr",
+      [](X x) {
+        ops::QrResult f = ops::qr(x[0]);
+        return Tensors{f.q, f.r};
+      },
+      {{{5, 3}}}, Dtypes::wide, false);
+  add(
+      "svd",
+      [](X x) {
+        ops::SvdResult f = ops::svd(x[0]);
+        return Tensors{f.s};
+      },
+      {{{5, 3}}}, Dtypes::wide, false);
   return cases;
 }
 

@@ -82,9 +82,9 @@ struct Meeting {
   Shape a, b;
 };
 const Meeting kMeetings[] = {
-    {"same", {3, 5}, {3, 5}},       {"row", {3, 5}, {5}},        {"column", {3, 5}, {3, 1}},
-    {"scalar", {}, {3, 5}},         {"outer", {4, 1}, {1, 6}},   {"deep", {2, 1, 3, 1}, {4, 1, 5}},
-    {"empty", {0, 3}, {3}},         {"both_scalar", {}, {}},
+    {"same", {3, 5}, {3, 5}}, {"row", {3, 5}, {5}},      {"column", {3, 5}, {3, 1}},
+    {"scalar", {}, {3, 5}},   {"outer", {4, 1}, {1, 6}}, {"deep", {2, 1, 3, 1}, {4, 1, 5}},
+    {"empty", {0, 3}, {3}},   {"both_scalar", {}, {}},
 };
 
 void add_binary(std::vector<Case>& cases, const BinaryRow& row, const Meeting& m) {
@@ -93,8 +93,11 @@ void add_binary(std::vector<Case>& cases, const BinaryRow& row, const Meeting& m
     return row.is_positive ? positive(shape) : In{shape};
   };
   Binary f = row.f;
-  cases.push_back({std::string(row.name) + " " + m.name, one([f](const Tensors& x) { return f(x[0], x[1]); }),
-                   {input(m.a), input(m.b)}, row.dtypes, row.has_gradient});
+  cases.push_back({std::string(row.name) + " " + m.name,
+                   one([f](const Tensors& x) { return f(x[0], x[1]); }),
+                   {input(m.a), input(m.b)},
+                   row.dtypes,
+                   row.has_gradient});
 }
 
 }  // namespace
@@ -103,7 +106,11 @@ std::vector<Case> elementwise_cases() {
   std::vector<Case> cases;
   for (const UnaryRow& row : kUnary) {
     Unary f = row.f;
-    cases.push_back({row.name, one([f](const Tensors& x) { return f(x[0]); }), {row.in}, row.dtypes, row.has_gradient});
+    cases.push_back({row.name,
+                     one([f](const Tensors& x) { return f(x[0]); }),
+                     {row.in},
+                     row.dtypes,
+                     row.has_gradient});
   }
   for (const BinaryRow& row : kBinary) add_binary(cases, row, kMeetings[0]);
   for (const Meeting& meeting : kMeetings) {
@@ -120,29 +127,41 @@ std::vector<Case> elementwise_cases() {
       {booleans({3, 5}), {{3, 5}}, {{3, 5}}}, Dtypes::numbers);
   add("where broadcast", [](const Tensors& x) { return ops::where(x[0], x[1], x[2]); },
       {booleans({3, 1}), {{5}}, {{}}});
-  add("where number", [](const Tensors& x) { return ops::where(x[0], x[1], 0.0); }, {booleans({3, 5}), {{3, 5}}});
+  add("where number", [](const Tensors& x) { return ops::where(x[0], x[1], 0.0); },
+      {booleans({3, 5}), {{3, 5}}});
   add("clip", [](const Tensors& x) { return ops::clip(x[0], -0.7, 0.8); }, {{{4, 9}}});
   add(
-      "cast float32", [](const Tensors& x) { return ops::cast(x[0], DType::float32); }, {{{4, 5}}}, Dtypes::numbers,
-      false);
-  add("cast int32", [](const Tensors& x) { return ops::cast(x[0], DType::int32); }, {{{4, 5}}}, Dtypes::numbers, false);
+      "cast float32", [](const Tensors& x) { return ops::cast(x[0], DType::float32); }, {{{4, 5}}},
+      Dtypes::numbers, false);
   add(
-      "cast bool", [](const Tensors& x) { return ops::cast(x[0], DType::boolean); }, {{{4, 5}}}, Dtypes::numbers,
-      false);
-  add("cast there and back", [](const Tensors& x) { return ops::cast(ops::cast(x[0], DType::float64), x[0].dtype()); },
+      "cast int32", [](const Tensors& x) { return ops::cast(x[0], DType::int32); }, {{{4, 5}}},
+      Dtypes::numbers, false);
+  add(
+      "cast bool", [](const Tensors& x) { return ops::cast(x[0], DType::boolean); }, {{{4, 5}}},
+      Dtypes::numbers, false);
+  add("cast there and back",
+      [](const Tensors& x) { return ops::cast(ops::cast(x[0], DType::float64), x[0].dtype()); },
       {{{4, 5}}});
-  add("stop_gradient", [](const Tensors& x) { return ops::stop_gradient(x[0]); }, {{{4, 5}}}, Dtypes::numbers, false);
-  add("add_n", [](const Tensors& x) { return ops::add_n(x); }, {{{4, 5}}, {{4, 5}}, {{4, 5}}}, Dtypes::numbers);
+  add(
+      "stop_gradient", [](const Tensors& x) { return ops::stop_gradient(x[0]); }, {{{4, 5}}},
+      Dtypes::numbers, false);
+  add(
+      "add_n", [](const Tensors& x) { return ops::add_n(x); }, {{{4, 5}}, {{4, 5}}, {{4, 5}}},
+      Dtypes::numbers);
   add("leaky_relu", [](const Tensors& x) { return ops::leaky_relu(x[0], 0.2); }, {{{4, 5}}});
   add("elu", [](const Tensors& x) { return ops::elu(x[0], 0.7); }, {{{4, 5}}});
   add("gelu exact", [](const Tensors& x) { return ops::gelu(x[0], false); }, {{{4, 5}}});
   add("gelu approximate", [](const Tensors& x) { return ops::gelu(x[0], true); }, {{{4, 5}}});
   add("power square", [](const Tensors& x) { return ops::power(x[0], 2); }, {{{4, 5}}});
-  add("power of zero", [](const Tensors& x) { return ops::power(ops::relu(x[0]), 1.5); }, {{{4, 5}}}, Dtypes::wide);
+  add(
+      "power of zero", [](const Tensors& x) { return ops::power(ops::relu(x[0]), 1.5); },
+      {{{4, 5}}}, Dtypes::wide);
   add("numbers", [](const Tensors& x) { return 1.0 - x[0] * 2 / 3.0; }, {{{4, 5}}});
-  add("fused chain", [](const Tensors& x) {
+  add("fused chain",
+      [](const Tensors& x) {
         return ops::where(ops::greater(x[0], x[1]), ops::tanh(x[0] * x[1]) + x[2], ops::exp(-x[0]));
-      }, {{{6, 5}}, {{5}}, {{6, 1}}});
+      },
+      {{{6, 5}}, {{5}}, {{6, 1}}});
   return cases;
 }
 

@@ -11,10 +11,17 @@ struct Row {
   bool has_gradient = true;
 };
 const Row kRows[] = {
-    {"sum", ops::sum, Dtypes::numbers},   {"mean", ops::mean},           {"max", ops::max, Dtypes::numbers},
-    {"min", ops::min, Dtypes::numbers},   {"prod", ops::prod, Dtypes::wide}, {"any", ops::any, Dtypes::numbers, false},
-    {"all", ops::all, Dtypes::numbers, false}, {"variance", ops::variance}, {"std", ops::std},
-    {"norm", ops::norm},                  {"logsumexp", ops::logsumexp},
+    {"sum", ops::sum, Dtypes::numbers},
+    {"mean", ops::mean},
+    {"max", ops::max, Dtypes::numbers},
+    {"min", ops::min, Dtypes::numbers},
+    {"prod", ops::prod, Dtypes::wide},
+    {"any", ops::any, Dtypes::numbers, false},
+    {"all", ops::all, Dtypes::numbers, false},
+    {"variance", ops::variance},
+    {"std", ops::std},
+    {"norm", ops::norm},
+    {"logsumexp", ops::logsumexp},
 };
 struct Axis {
   const char* name;
@@ -37,8 +44,11 @@ std::vector<Case> reduction_cases() {
       ops::Axes axes = axis.axes;
       bool keepdims = axis.keepdims;
       cases.push_back({std::string(row.name) + " " + axis.name,
-                       one([=](const Tensors& x) { return f(x[0], axes, keepdims); }), {{{3, 4, 5}}}, row.dtypes,
-                       row.has_gradient, 2});
+                       one([=](const Tensors& x) { return f(x[0], axes, keepdims); }),
+                       {{{3, 4, 5}}},
+                       row.dtypes,
+                       row.has_gradient,
+                       2});
     }
   }
   auto add = [&](std::string name, auto f, std::vector<In> in, Dtypes dtypes = Dtypes::floats,
@@ -46,14 +56,21 @@ std::vector<Case> reduction_cases() {
     cases.push_back({std::move(name), one(f), std::move(in), dtypes, has_gradient});
   };
   using X = const Tensors&;
-  add("prod zeros", [](X x) { return ops::prod(ops::relu(x[0]), {1}); }, {positive({3, 4})}, Dtypes::wide);
+  add(
+      "prod zeros", [](X x) { return ops::prod(ops::relu(x[0]), {1}); }, {positive({3, 4})},
+      Dtypes::wide);
   add("max ties", [](X x) { return ops::max(ops::minimum(x[0], 10.0), {1}); }, {{{3, 4}}});
-  add("argmax", [](X x) { return ops::argmax(x[0], 1); }, {{{3, 4, 2}}}, Dtypes::numbers, false);
-  add("argmin", [](X x) { return ops::argmin(x[0]); }, {{{3, 4}}}, Dtypes::numbers, false);
-  add("cumsum", [](X x) { return ops::cumsum(x[0], 1); }, {{{3, 4, 2}}}, Dtypes::numbers);
+  add(
+      "argmax", [](X x) { return ops::argmax(x[0], 1); }, {{{3, 4, 2}}}, Dtypes::numbers, false);
+  add(
+      "argmin", [](X x) { return ops::argmin(x[0]); }, {{{3, 4}}}, Dtypes::numbers, false);
+  add(
+      "cumsum", [](X x) { return ops::cumsum(x[0], 1); }, {{{3, 4, 2}}}, Dtypes::numbers);
   add("cumsum reverse", [](X x) { return ops::cumsum(x[0], -1, true); }, {{{3, 4}}});
   cases.push_back({"top_k", [](X x) { return ops::top_k(x[0], 2); }, {{{3, 5}}}, Dtypes::numbers});
-  add("in_top_k", [](X x) { return ops::in_top_k(x[0], x[1], 2); }, {indices({6}, 5), {{6, 4}}}, Dtypes::wide, false);
+  add(
+      "in_top_k", [](X x) { return ops::in_top_k(x[0], x[1], 2); }, {indices({6}, 5), {{6, 4}}},
+      Dtypes::wide, false);
   return cases;
 }
 

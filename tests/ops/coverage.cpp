@@ -21,7 +21,8 @@ std::string text_of(const std::string& header) {
 std::set<std::string> names_in(const std::string& text, const char* pattern) {
   std::set<std::string> names;
   const std::regex expression(pattern);
-  for (std::sregex_iterator at(text.begin(), text.end(), expression), end; at != end; ++at) names.insert((*at)[1]);
+  for (std::sregex_iterator at(text.begin(), text.end(), expression), end; at != end; ++at)
+    names.insert((*at)[1]);
   return names;
 }
 
@@ -74,9 +75,12 @@ TEST_CASE("every function of ops.h has a case") {
 TEST_CASE("every op is recorded by a case or its gradient") {
   std::set<std::string> recorded;
   for (const Case& c : all_cases()) record(c, recorded);
-  for (const std::string& name : names_in(text_of("op_types.h"), "CRESCENT_OP\\(\\w+, \"(\\w+)\"\\)")) {
+  for (const std::string& name :
+       names_in(text_of("op_types.h"), "CRESCENT_OP\\(\\w+, \"(\\w+)\"\\)")) {
     // Made by passes; made of nothing, so computed while tracing.
-    if (name == "fused" || name == "batch_moments" || name == "conv_pool" || name == "fill" || name == "iota") continue;
+    if (name == "fused" || name == "batch_moments" || name == "conv_pool" || name == "fill" ||
+        name == "iota")
+      continue;
     INFO(name);
     CHECK(recorded.count(name) == 1);
   }

@@ -1,4 +1,5 @@
-// Every case: infer == run, gradient against finite differences, eager == compiled, every dtype it claims.
+// Every case: infer == run, gradient against finite differences, eager == compiled, every dtype it
+// claims.
 #include <catch2/catch.hpp>
 #include <cmath>
 
@@ -11,23 +12,31 @@ namespace {
 
 std::vector<DType> dtypes_of(Dtypes dtypes) {
   switch (dtypes) {
-    case Dtypes::floats: return {DType::float64, DType::float32, DType::bfloat16, DType::float16};
-    case Dtypes::wide: return {DType::float64, DType::float32};
+    case Dtypes::floats:
+      return {DType::float64, DType::float32, DType::bfloat16, DType::float16};
+    case Dtypes::wide:
+      return {DType::float64, DType::float32};
     case Dtypes::numbers:
       return {DType::float64, DType::float32, DType::bfloat16, DType::float16,
               DType::int32,   DType::int64,   DType::uint8};
-    case Dtypes::one: break;
+    case Dtypes::one:
+      break;
   }
   return {DType::float64};
 }
 
 double tolerance_of(DType dtype) {
   switch (dtype) {
-    case DType::float64: return 1e-10;
-    case DType::float32: return 2e-6;
-    case DType::float16: return 4e-3;
-    case DType::bfloat16: return 3e-2;
-    default: return 0;
+    case DType::float64:
+      return 1e-10;
+    case DType::float32:
+      return 2e-6;
+    case DType::float16:
+      return 4e-3;
+    case DType::bfloat16:
+      return 3e-2;
+    default:
+      return 0;
   }
 }
 
@@ -54,7 +63,8 @@ Tensor weighted(const Tensors& outputs) {
   Tensor sum;
   for (const Tensor& y : outputs) {
     if (!is_floating(y.dtype())) continue;
-    const Tensor weights = draw(In{y.shape(), -1, 1}, DType::float64, 77 + static_cast<uint64_t>(y.rank()));
+    const Tensor weights =
+        draw(In{y.shape(), -1, 1}, DType::float64, 77 + static_cast<uint64_t>(y.rank()));
     const Tensor part = ops::sum(ops::cast(y, DType::float64) * weights);
     sum = sum ? sum + part : part;
   }
@@ -193,7 +203,8 @@ TEST_CASE("gradients in narrower dtypes are those in float64") {
       INFO(c.name << " in " << name_of(dtype));
       const Tensors inputs = draw(c, dtype);
       Tensors wide;
-      for (const Tensor& x : inputs) wide.push_back(is_floating(x.dtype()) ? ops::cast(x, DType::float64) : x);
+      for (const Tensor& x : inputs)
+        wide.push_back(is_floating(x.dtype()) ? ops::cast(x, DType::float64) : x);
       const Tensors got = gradients(c, inputs), expected = gradients(c, wide);
       for (size_t i = 0; i < got.size(); ++i) {
         REQUIRE(bool(got[i]) == bool(expected[i]));
@@ -211,7 +222,8 @@ TEST_CASE("every dtype that is claimed") {
       INFO(c.name << " in " << name_of(dtype));
       const Tensors inputs = draw(c, dtype);
       Tensors wide;
-      for (const Tensor& x : inputs) wide.push_back(is_floating(x.dtype()) ? ops::cast(x, DType::float64) : x);
+      for (const Tensor& x : inputs)
+        wide.push_back(is_floating(x.dtype()) ? ops::cast(x, DType::float64) : x);
       const Tensors got = c.run(inputs), expected = c.run(wide);
       for (size_t i = 0; i < got.size(); ++i) {
         CHECK(difference(got[i], expected[i]) <= tolerance_of(got[i].dtype()) * c.tolerance);

@@ -17,33 +17,45 @@ constexpr int64_t kHuge = std::numeric_limits<int64_t>::max() / 2;
 }  // namespace
 
 TEST_CASE("shapes that do not fit are named") {
-  CHECK_THROWS_WITH(ops::matmul(zeros({2, 3}), zeros({2, 3})), Contains("matmul: shapes (2, 3) and (2, 3) do not fit"));
+  CHECK_THROWS_WITH(ops::matmul(zeros({2, 3}), zeros({2, 3})),
+                    Contains("matmul: shapes (2, 3) and (2, 3) do not fit"));
   CHECK_THROWS_WITH(ops::add(zeros({2, 3}), zeros({4})), Contains("add: shapes (2, 3) and (4,)"));
   CHECK_THROWS_WITH(ops::reshape(zeros({2, 3}), {4, -1}),
                     Contains("reshape: shape (2, 3) has 6 elements and does not fit (4, None)"));
-  CHECK_THROWS_WITH(ops::concatenate(Tensors{zeros({2, 3}), zeros({3, 3})}, 1), Contains("(2, 3) and (3, 3)"));
-  CHECK_THROWS_WITH(ops::conv(zeros({1, 5, 5, 3}), zeros({3, 3, 2, 4}), {1}, ops::Padding::same),
-                    Contains("conv: shapes (1, 5, 5, 3) and (3, 3, 2, 4)") && Contains("3 channels"));
+  CHECK_THROWS_WITH(ops::concatenate(Tensors{zeros({2, 3}), zeros({3, 3})}, 1),
+                    Contains("(2, 3) and (3, 3)"));
+  CHECK_THROWS_WITH(
+      ops::conv(zeros({1, 5, 5, 3}), zeros({3, 3, 2, 4}), {1}, ops::Padding::same),
+      Contains("conv: shapes (1, 5, 5, 3) and (3, 3, 2, 4)") && Contains("3 channels"));
   CHECK_THROWS_WITH(ops::conv(zeros({1, 2, 2, 3}), zeros({3, 3, 3, 4}), {1}, ops::Padding::valid),
                     Contains("larger than"));
-  CHECK_THROWS_WITH(ops::max_pool(zeros({1, 2, 2, 3}), {3}, {3}, ops::Padding::valid), Contains("max_pool"));
-  CHECK_THROWS_WITH(ops::sum(zeros({2, 3}), {2}), Contains("sum: axis 2 is out of range for shape (2, 3)"));
+  CHECK_THROWS_WITH(ops::max_pool(zeros({1, 2, 2, 3}), {3}, {3}, ops::Padding::valid),
+                    Contains("max_pool"));
+  CHECK_THROWS_WITH(ops::sum(zeros({2, 3}), {2}),
+                    Contains("sum: axis 2 is out of range for shape (2, 3)"));
   CHECK_THROWS_WITH(ops::sum(zeros({2, 3}), {0, 0}), Contains("twice"));
   CHECK_THROWS_WITH(ops::max(zeros({0, 3}), {0}), Contains("max"));
   CHECK_THROWS_WITH(ops::argmax(zeros({0})), Contains("argmax"));
-  CHECK_THROWS_WITH(ops::take(zeros({2, 3}), Tensor::from(std::vector<int32_t>{5}, {1})), Contains("take: index 5"));
+  CHECK_THROWS_WITH(ops::take(zeros({2, 3}), Tensor::from(std::vector<int32_t>{5}, {1})),
+                    Contains("take: index 5"));
   CHECK_THROWS_WITH(ops::top_k(zeros({2, 3}), 4), Contains("top_k"));
-  CHECK_THROWS_WITH(ops::sparse_softmax_cross_entropy(zeros({2, 3}), zeros({3}, DType::int32)), Contains("(2, 3)"));
-  CHECK_THROWS_WITH(ops::einsum("ij,jk->ik", Tensors{zeros({2, 3}), zeros({4, 5})}), Contains("'j'"));
+  CHECK_THROWS_WITH(ops::sparse_softmax_cross_entropy(zeros({2, 3}), zeros({3}, DType::int32)),
+                    Contains("(2, 3)"));
+  CHECK_THROWS_WITH(ops::einsum("ij,jk->ik", Tensors{zeros({2, 3}), zeros({4, 5})}),
+                    Contains("'j'"));
   CHECK_THROWS_WITH(ops::einsum("i%", Tensors{zeros({2})}), Contains("einsum"));
   CHECK_THROWS_WITH(ops::transpose(zeros({2, 3}), {0, 0}), Contains("transpose"));
-  CHECK_THROWS_WITH(
-      ops::lstm(zeros({2, 3, 4}), zeros({2, 5}), zeros({2, 5}), zeros({4, 20}), zeros({5, 20}), zeros({19})),
-      Contains("lstm"));
+  CHECK_THROWS_WITH(ops::lstm(zeros({2, 3, 4}), zeros({2, 5}), zeros({2, 5}), zeros({4, 20}),
+                              zeros({5, 20}), zeros({19})),
+                    Contains("lstm"));
   const Tensor heads = zeros({2, 3, 4, 5});
-  CHECK_THROWS_WITH(ops::dot_product_attention(heads, zeros({2, 3, 4, 6}), heads, {}, 1), Contains("(2, 3, 4, 6)"));
-  CHECK_THROWS_WITH(ops::dot_product_attention(heads, heads, zeros({2, 2, 4, 5}), {}, 1), Contains("a value for each key"));
-  CHECK_THROWS_WITH(ops::dot_product_attention(heads, heads, heads, zeros({2, 1, 3, 4}, DType::boolean), 1), Contains("attention"));
+  CHECK_THROWS_WITH(ops::dot_product_attention(heads, zeros({2, 3, 4, 6}), heads, {}, 1),
+                    Contains("(2, 3, 4, 6)"));
+  CHECK_THROWS_WITH(ops::dot_product_attention(heads, heads, zeros({2, 2, 4, 5}), {}, 1),
+                    Contains("a value for each key"));
+  CHECK_THROWS_WITH(
+      ops::dot_product_attention(heads, heads, heads, zeros({2, 1, 3, 4}, DType::boolean), 1),
+      Contains("attention"));
   CHECK_THROWS_WITH(ops::qr(zeros({2, 3, 4})), Contains("qr"));
   CHECK_THROWS_WITH(ops::clip(zeros({2}), 3, 1), Contains("clip"));
 }
@@ -74,7 +86,8 @@ TEST_CASE("extreme numbers end in an error") {
 }
 
 TEST_CASE("integers divide by zero and overflow without a crash") {
-  const Tensor a = Tensor::from(std::vector<int32_t>{7, -7, std::numeric_limits<int32_t>::min()}, {3});
+  const Tensor a =
+      Tensor::from(std::vector<int32_t>{7, -7, std::numeric_limits<int32_t>::min()}, {3});
   const Tensor zero = zeros({3}, DType::int32), minus = Tensor::full({3}, -1, DType::int32);
   for (const Tensor& b : {zero, minus}) {
     CHECK(ops::floor_divide(a, b).size() == 3);
@@ -86,7 +99,9 @@ TEST_CASE("integers divide by zero and overflow without a crash") {
   CHECK(ops::floor_divide(wide, ops::cast(zero, DType::int64)).size() == 3);
   CHECK(ops::mod(narrow, narrow).size() == 3);
   CHECK(ops::cast(Tensor::full({3}, 1e300, DType::float64), DType::int32).size() == 3);
-  CHECK(ops::cast(Tensor::full({3}, std::numeric_limits<double>::quiet_NaN()), DType::uint8).size() == 3);
+  CHECK(
+      ops::cast(Tensor::full({3}, std::numeric_limits<double>::quiet_NaN()), DType::uint8).size() ==
+      3);
 }
 
 TEST_CASE("indices and labels out of range fail by name, eagerly and compiled") {
@@ -151,8 +166,10 @@ TEST_CASE("sequences without steps leave the state as it was") {
       {h}, {zeros({0, 2, 3})});
   CHECK(scanned.states[0].to_vector() == h.to_vector());
   CHECK(scanned.outputs[0].shape() == Shape{0, 2, 3});
-  CHECK(ops::lstm(zeros({2, 0, 4}), h, h, zeros({4, 12}), zeros({3, 12}), zeros({12})).h.to_vector() == h.to_vector());
-  CHECK(ops::gru(zeros({2, 0, 4}), h, zeros({4, 9}), zeros({3, 9}), zeros({2, 9})).h.to_vector() == h.to_vector());
+  CHECK(ops::lstm(zeros({2, 0, 4}), h, h, zeros({4, 12}), zeros({3, 12}), zeros({12}))
+            .h.to_vector() == h.to_vector());
+  CHECK(ops::gru(zeros({2, 0, 4}), h, zeros({4, 9}), zeros({3, 9}), zeros({2, 9})).h.to_vector() ==
+        h.to_vector());
 }
 
 TEST_CASE("a scan says what its body did wrong") {
@@ -164,7 +181,11 @@ TEST_CASE("a scan says what its body did wrong") {
                         },
                         {x}, {x}),
                     Contains("0 states for 1"));
-  CHECK_THROWS_WITH(ops::scan([](const Tensors& s, const Tensors&) -> R { return {{ops::sum(s[0])}, {}}; }, {x}, {x}),
+  CHECK_THROWS_WITH(ops::scan(
+                        [](const Tensors& s, const Tensors&) -> R {
+                          return {{ops::sum(s[0])}, {}};
+                        },
+                        {x}, {x}),
                     Contains("state 0 starts as float32(4, 2)"));
   CHECK_THROWS_WITH(ops::scan(
                         [](const Tensors& s, const Tensors&) -> R {

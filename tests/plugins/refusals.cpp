@@ -1,4 +1,5 @@
-// Every way to be refused, with the sentence that says why; nothing of a refused plugin stays behind.
+// Every way to be refused, with the sentence that says why; nothing of a refused plugin stays
+// behind.
 #include <catch2/catch.hpp>
 #include <fstream>
 #include <vector>
@@ -20,7 +21,8 @@ struct Refusal {
 }  // namespace
 
 TEST_CASE("A plugin that does not fit is refused, and the message says why") {
-  const std::string abi = std::to_string(CRESCENT_PLUGIN_ABI), bad_abi = std::to_string(CRESCENT_PLUGIN_ABI + 41);
+  const std::string abi = std::to_string(CRESCENT_PLUGIN_ABI),
+                    bad_abi = std::to_string(CRESCENT_PLUGIN_ABI + 41);
   const Refusal rows[] = {
       {"no_stamp", {"no_stamp.so", "not a Crescent plugin"}},
       {"wrong_magic", {"wrong_magic.so", "not a Crescent plugin"}},
@@ -42,14 +44,16 @@ TEST_CASE("A plugin that does not fit is refused, and the message says why") {
       CHECK(message.find(text) != std::string::npos);
     }
   }
-  for (const char* name : {"HalfDone", "BeforeTheClash", "Twice"}) CHECK(registry().find("regularizer", name) == nullptr);
+  for (const char* name : {"HalfDone", "BeforeTheClash", "Twice"})
+    CHECK(registry().find("regularizer", name) == nullptr);
 }
 
 TEST_CASE("A file that is no library is refused") {
   const Folder folder;
   std::ofstream(folder / "text.so") << "just some text\n";
   std::ofstream(folder / "empty.so");
-  std::ofstream(folder / "header.so") << "\x7f" "ELF\x02\x01\x01";
+  std::ofstream(folder / "header.so") << "\x7f"
+                                         "ELF\x02\x01\x01";
   fs::resize_file(folder / "header.so", 64);
   for (const char* name : {"text.so", "empty.so", "header.so", "absent.so", ""}) {
     const std::string path = folder / name, message = refusal(path);

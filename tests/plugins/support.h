@@ -35,9 +35,7 @@ inline const Folder& libraries() {
   return (void)copied, folder;
 }
 
-inline std::string library(const std::string& name) {
-  return libraries() / (name + ".so");
-}
+inline std::string library(const std::string& name) { return libraries() / (name + ".so"); }
 
 /// The message of the refusal; empty when the plugin was loaded.
 inline std::string refusal(const std::string& path) {

@@ -1,4 +1,5 @@
-// What a program computes from its variables alone is kept between runs: every way to change a variable must be noticed.
+// What a program computes from its variables alone is kept between runs: every way to change a
+// variable must be noticed.
 #include <catch2/catch.hpp>
 
 #include <cmath>
@@ -15,7 +16,8 @@ struct Doubled {
   explicit Doubled(const Tensor& initial) : w(initial) {}
   Variable w;
   Tensor x{Shape{4, 3}, DType::float32};
-  Function f{[this](const Tensors& in) { return Tensors{in[0] + ops::exp(w.value()) * 2.0}; }, {.inference = true}};
+  Function f{[this](const Tensors& in) { return Tensors{in[0] + ops::exp(w.value()) * 2.0}; },
+             {.inference = true}};
   /// The compiled result is that of now.
   bool is_right() {
     const Tensor now = x + ops::exp(w.value()) * 2.0;
@@ -42,12 +44,12 @@ TEST_CASE("what depends on unchanged variables is computed once") {
 TEST_CASE("assigning is noticed, whatever memory the values come in") {
   Doubled d(row(0));
   CHECK(d.is_right());
-  for (int i = 0; i < 50; ++i) {              // memory that is given back is taken again
+  for (int i = 0; i < 50; ++i) {  // memory that is given back is taken again
     d.w.assign(row(static_cast<float>(i)));
     CHECK(d.is_right());
   }
   const Tensor rows = ops::stack(Tensors{row(1), row(2), row(3)});
-  for (int i = 0; i < 3; ++i) {               // one storage, several places
+  for (int i = 0; i < 3; ++i) {  // one storage, several places
     d.w.assign(rows.view_rows(i, 1).view({3}));
     CHECK(d.is_right());
   }
@@ -60,7 +62,7 @@ TEST_CASE("writing through a pointer is noticed") {
   float* early = mine.mutable_data<float>();
   Doubled d(mine);
   CHECK(d.is_right());
-  early[0] = 7;                               // too late: the variable has its own memory
+  early[0] = 7;  // too late: the variable has its own memory
   CHECK(d.w.value().to_vector() == row(0).to_vector());
   CHECK(d.is_right());
 
@@ -94,11 +96,11 @@ TEST_CASE("what another program writes is noticed") {
     CHECK(d.is_right());
   }
   Function once([&](const Tensors& in) { return Tensors{in[0] * 3.0}; });
-  for (int i = 0; i < 8; ++i) {               // its results lie in turn in the same places
+  for (int i = 0; i < 8; ++i) {  // its results lie in turn in the same places
     d.w.assign(once({row(static_cast<float>(i))})[0]);
     if (i % 3 != 1) CHECK(d.is_right());
   }
-  Variable other(d.w.value());                // shares memory until one of the two is written
+  Variable other(d.w.value());  // shares memory until one of the two is written
   Function move([&](const Tensors&) {
     other.assign_add(1.0);
     return Tensors{};
@@ -111,17 +113,24 @@ TEST_CASE("what another program writes is noticed") {
 
 TEST_CASE("several programs keep what they need of one variable") {
   Doubled d(row(0));
-  Function g([&](const Tensors& in) { return Tensors{ops::matmul(in[0], ops::reshape(d.w.value() * 3.0, {3, 1}))}; });
+  Function g([&](const Tensors& in) {
+    return Tensors{ops::matmul(in[0], ops::reshape(d.w.value() * 3.0, {3, 1}))};
+  });
   for (int i = 0; i < 6; ++i) {
     if (i % 2) d.w.assign(row(static_cast<float>(i)));
     if (i % 3) CHECK(d.is_right());
-    CHECK(g({d.x + 1.0})[0].to_vector()[0] == Approx(3 * (3.0 * (i % 2 ? i : i == 0 ? 0 : i - 1) + 3)));
+    CHECK(g({d.x + 1.0})[0].to_vector()[0] == Approx(3 * (3.0 * (i % 2    ? i
+                                                                 : i == 0 ? 0
+                                                                          : i - 1) +
+                                                          3)));
   }
 }
 
 TEST_CASE("a program of variables alone gives the values of now") {
   Variable total(Tensor::scalar(0)), count(Tensor::scalar(0));
-  Function result([&](const Tensors&) { return Tensors{total / count, ops::sqrt(total * 2.0) + 1.0}; });
+  Function result([&](const Tensors&) {
+    return Tensors{total / count, ops::sqrt(total * 2.0) + 1.0};
+  });
   for (int i = 1; i < 5; ++i) {
     total.assign_add(6.0 * i);
     count.assign_add(1.0);

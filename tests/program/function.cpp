@@ -34,12 +34,14 @@ namespace {
 
 /// A small network's whole training step: (x, labels) -> loss; writes its variables.
 struct Trainer {
-  Variable w1{Tensor::full({8, 16}, 0.1)}, b1{Tensor::full({16}, 0)}, w2{Tensor::full({16, 3}, 0.2)};
+  Variable w1{Tensor::full({8, 16}, 0.1)}, b1{Tensor::full({16}, 0)},
+      w2{Tensor::full({16, 3}, 0.2)};
   Variable m{Tensor(Shape{8, 16}, DType::float32)};
   Function step{[this](const Tensors& in) {
     GradientTape tape;
     const Tensor hidden = ops::relu(ops::matmul(in[0], w1) + b1);
-    const Tensor loss = ops::mean(ops::sparse_softmax_cross_entropy(ops::matmul(hidden, w2), in[1]));
+    const Tensor loss =
+        ops::mean(ops::sparse_softmax_cross_entropy(ops::matmul(hidden, w2), in[1]));
     const Variables sources{w1, b1, w2};
     const Tensors g = tape.gradient(loss, sources);
     m.assign(m * 0.9 + g[0] * 0.1);
@@ -78,7 +80,8 @@ TEST_CASE("eager steps and compiled steps agree") {
   auto eager_step = [&] {
     GradientTape tape;
     const Tensor hidden = ops::relu(ops::matmul(inputs[0], eager.w1) + eager.b1);
-    const Tensor loss = ops::mean(ops::sparse_softmax_cross_entropy(ops::matmul(hidden, eager.w2), inputs[1]));
+    const Tensor loss =
+        ops::mean(ops::sparse_softmax_cross_entropy(ops::matmul(hidden, eager.w2), inputs[1]));
     const Variables sources{eager.w1, eager.b1, eager.w2};
     const Tensors g = tape.gradient(loss, sources);
     eager.m.assign(eager.m * 0.9 + g[0] * 0.1);
@@ -87,7 +90,8 @@ TEST_CASE("eager steps and compiled steps agree") {
     eager.w2.assign_sub(g[2] * 0.1);
     return loss.item();
   };
-  for (int i = 0; i < 10; ++i) CHECK(compiled.step(inputs)[0].item() == Approx(eager_step()).epsilon(1e-5));
+  for (int i = 0; i < 10; ++i)
+    CHECK(compiled.step(inputs)[0].item() == Approx(eager_step()).epsilon(1e-5));
   const auto a = compiled.w1.value().to_vector(), b = eager.w1.value().to_vector();
   for (size_t i = 0; i < a.size(); ++i) CHECK(a[i] == Approx(b[i]).epsilon(1e-5).margin(1e-6));
 }
@@ -112,7 +116,8 @@ TEST_CASE("results that are kept stay as they are") {
   const Function f([](const Tensors& in) { return Tensors{in[0] + 1.0}; });
   Tensors kept;
   for (int i = 0; i < 8; ++i) kept.push_back(f({Tensor::full({2}, i)})[0]);
-  for (int i = 0; i < 8; ++i) CHECK(kept[static_cast<size_t>(i)].to_vector() == std::vector<double>(2, i + 1.0));
+  for (int i = 0; i < 8; ++i)
+    CHECK(kept[static_cast<size_t>(i)].to_vector() == std::vector<double>(2, i + 1.0));
 }
 
 TEST_CASE("results may be the next inputs") {
@@ -177,15 +182,19 @@ TEST_CASE("two variables may swap") {
 
 TEST_CASE("values cannot be read while a program is recorded") {
   const Function f([](const Tensors& in) { return Tensors{Tensor(in[0].item())}; });
-  CHECK_THROWS_WITH(f({Tensor(1.0)}),
-                    Contains("has no values while a program is being recorded; use run_eagerly=true"));
+  CHECK_THROWS_WITH(
+      f({Tensor(1.0)}),
+      Contains("has no values while a program is being recorded; use run_eagerly=true"));
 }
 
 TEST_CASE("what a trace may not do fails clearly") {
   Tensor leaked;
-  trace([&](const Tensors& in) { return leaked = in[0] + 1.0, Tensors{leaked}; }, TensorSpecs{{DType::float32, {2}}});
-  CHECK_THROWS_WITH(trace([&](const Tensors&) { return Tensors{leaked}; }, {}), Contains("not computed in it"));
-  CHECK_THROWS_WITH(trace([&](const Tensors& in) { return Variable(in[0]), in; }, TensorSpecs{{DType::float32, {2}}}),
+  trace([&](const Tensors& in) { return leaked = in[0] + 1.0, Tensors{leaked}; },
+        TensorSpecs{{DType::float32, {2}}});
+  CHECK_THROWS_WITH(trace([&](const Tensors&) { return Tensors{leaked}; }, {}),
+                    Contains("not computed in it"));
+  CHECK_THROWS_WITH(trace([&](const Tensors& in) { return Variable(in[0]), in; },
+                          TensorSpecs{{DType::float32, {2}}}),
                     Contains("initial value"));
 }
 
@@ -226,12 +235,14 @@ TEST_CASE("draws are the same compiled and eager, and advance") {
 }
 
 TEST_CASE("instructions know the layer that asked for them") {
-  const Program p = trace([](const Tensors& in) {
-    ProgramScope block("block");
-    const Tensor y = in[0] + 1.0;
-    ProgramScope dense("dense_2");
-    return Tensors{y * 2.0};
-  }, TensorSpecs{{DType::float32, {2}}});
+  const Program p = trace(
+      [](const Tensors& in) {
+        ProgramScope block("block");
+        const Tensor y = in[0] + 1.0;
+        ProgramScope dense("dense_2");
+        return Tensors{y * 2.0};
+      },
+      TensorSpecs{{DType::float32, {2}}});
   REQUIRE(p.code.size() == 2);
   CHECK(p.scopes[static_cast<size_t>(p.code[0].scope)] == "block");
   CHECK(p.scopes[static_cast<size_t>(p.code[1].scope)] == "block/dense_2");
@@ -239,21 +250,23 @@ TEST_CASE("instructions know the layer that asked for them") {
 }
 
 TEST_CASE("gradients belong to the layer of what they differentiate") {
-  const Program p = trace([](const Tensors& in) {
-    GradientTape tape;
-    tape.watch(in[0]);
-    Tensor y;
-    {
-      ProgramScope dense("dense_1");
-      y = ops::tanh(in[0]);
-    }
-    {
-      ProgramScope dense("dense_2");
-      y = ops::exp(y);
-    }
-    const Tensors gradients = tape.gradient(y, std::span(in.data(), 1));
-    return Tensors{gradients[0], in[0] * 2.0};
-  }, TensorSpecs{{DType::float32, {2}}});
+  const Program p = trace(
+      [](const Tensors& in) {
+        GradientTape tape;
+        tape.watch(in[0]);
+        Tensor y;
+        {
+          ProgramScope dense("dense_1");
+          y = ops::tanh(in[0]);
+        }
+        {
+          ProgramScope dense("dense_2");
+          y = ops::exp(y);
+        }
+        const Tensors gradients = tape.gradient(y, std::span(in.data(), 1));
+        return Tensors{gradients[0], in[0] * 2.0};
+      },
+      TensorSpecs{{DType::float32, {2}}});
   std::vector<std::string> scopes;
   for (const Program::Instruction& i : p.code) {
     const std::string& scope = p.scopes[static_cast<size_t>(i.scope)];
@@ -264,13 +277,19 @@ TEST_CASE("gradients belong to the layer of what they differentiate") {
 
 TEST_CASE("states of a scan are kept only where somebody looks back") {
   auto kept = [](bool with_gradient) {
-    const Program p = optimize(trace([&](const Tensors& in) {
-      GradientTape tape;
-      tape.watch(in[0]);
-      const Tensor last = ops::scan([](const Tensors& s, const Tensors& x) -> ops::ScanResult { return {{ops::tanh(s[0] + x[0])}, {}}; },
-                                    {in[0]}, {in[1]}).states[0];
-      return with_gradient ? tape.gradient(last, std::span(in.data(), 1)) : Tensors{last};
-    }, TensorSpecs{{DType::float32, {2}}, {DType::float32, {5, 2}}}));
+    const Program p = optimize(trace(
+        [&](const Tensors& in) {
+          GradientTape tape;
+          tape.watch(in[0]);
+          const Tensor last = ops::scan(
+                                  [](const Tensors& s, const Tensors& x) -> ops::ScanResult {
+                                    return {{ops::tanh(s[0] + x[0])}, {}};
+                                  },
+                                  {in[0]}, {in[1]})
+                                  .states[0];
+          return with_gradient ? tape.gradient(last, std::span(in.data(), 1)) : Tensors{last};
+        },
+        TensorSpecs{{DType::float32, {2}}, {DType::float32, {5, 2}}}));
     size_t count = 0;
     for (const Program::Instruction& i : p.code) {
       auto* scan = dynamic_cast<const Scan*>(i.op.get());

@@ -1,5 +1,5 @@
-// Programs drawn at random: compiled, with every pass, they give what eager execution gives; so do their gradients and
-// the variables they write.
+// Programs drawn at random: compiled, with every pass, they give what eager execution gives; so do
+// their gradients and the variables they write.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstdlib>
@@ -36,39 +36,69 @@ Tensor matrix(const Tensor& x) {
 Tensor grow(Dice& dice, const Tensors& values) {
   const Tensor &a = values[dice.below(values.size())], &b = values[dice.below(values.size())];
   switch (dice.below(30)) {
-    case 0: return a + b;
-    case 1: return a - b;
-    case 2: return tame(a * b);
-    case 3: return a / (ops::square(b) + 1.0);
-    case 4: return ops::maximum(a, b);
-    case 5: return ops::minimum(a, 0.3);
-    case 6: return ops::where(ops::greater(a, b), a, b * 0.5);
-    case 7: return ops::sigmoid(a);
-    case 8: return ops::relu(a);
-    case 9: return ops::exp(-ops::square(a));
-    case 10: return a * 1.0;
-    case 11: return a + 0.0;
-    case 12: return -(-a);
-    case 13: return ops::power(a, 2);
-    case 14: return ops::reshape(ops::reshape(matrix(a), {12}), {4, 3});
-    case 15: return ops::transpose(ops::transpose(matrix(a)));
-    case 16: return tame(ops::matmul(matrix(a), ops::transpose(matrix(b))));
-    case 17: return tame(ops::matmul(ops::transpose(matrix(a)), matrix(b)) + ops::sum(matrix(b), {0}));
-    case 18: return ops::softmax(matrix(a));
-    case 19: return tame(ops::log(ops::softmax(matrix(a))));
-    case 20: return ops::mean(a);
-    case 21: return ops::sum(matrix(a), {1}, true) * 0.25;
-    case 22: return ops::max(matrix(a), {0});
-    case 23: return ops::cast(ops::cast(a, DType::float64), DType::float32);
-    case 24: return ops::cast(ops::less(a, b), DType::float32);
-    case 25: return ops::slice_axis(matrix(a), 1, 0, 4);
-    case 26: return ops::flip(ops::flip(matrix(a), {0}), {0});
+    case 0:
+      return a + b;
+    case 1:
+      return a - b;
+    case 2:
+      return tame(a * b);
+    case 3:
+      return a / (ops::square(b) + 1.0);
+    case 4:
+      return ops::maximum(a, b);
+    case 5:
+      return ops::minimum(a, 0.3);
+    case 6:
+      return ops::where(ops::greater(a, b), a, b * 0.5);
+    case 7:
+      return ops::sigmoid(a);
+    case 8:
+      return ops::relu(a);
+    case 9:
+      return ops::exp(-ops::square(a));
+    case 10:
+      return a * 1.0;
+    case 11:
+      return a + 0.0;
+    case 12:
+      return -(-a);
+    case 13:
+      return ops::power(a, 2);
+    case 14:
+      return ops::reshape(ops::reshape(matrix(a), {12}), {4, 3});
+    case 15:
+      return ops::transpose(ops::transpose(matrix(a)));
+    case 16:
+      return tame(ops::matmul(matrix(a), ops::transpose(matrix(b))));
+    case 17:
+      return tame(ops::matmul(ops::transpose(matrix(a)), matrix(b)) + ops::sum(matrix(b), {0}));
+    case 18:
+      return ops::softmax(matrix(a));
+    case 19:
+      return tame(ops::log(ops::softmax(matrix(a))));
+    case 20:
+      return ops::mean(a);
+    case 21:
+      return ops::sum(matrix(a), {1}, true) * 0.25;
+    case 22:
+      return ops::max(matrix(a), {0});
+    case 23:
+      return ops::cast(ops::cast(a, DType::float64), DType::float32);
+    case 24:
+      return ops::cast(ops::less(a, b), DType::float32);
+    case 25:
+      return ops::slice_axis(matrix(a), 1, 0, 4);
+    case 26:
+      return ops::flip(ops::flip(matrix(a), {0}), {0});
     case 27: {
       const Tensor parts[] = {matrix(a), matrix(b)};
       return ops::slice_axis(ops::concatenate(parts, 0), 0, 1, 4);
     }
-    case 28: return ops::stop_gradient(a) * b;
-    default: return ops::layer_norm(matrix(a), ops::sum(matrix(b), {0}), ops::mean(matrix(a), {0}), 1e-3) * 0.3;
+    case 28:
+      return ops::stop_gradient(a) * b;
+    default:
+      return ops::layer_norm(matrix(a), ops::sum(matrix(b), {0}), ops::mean(matrix(a), {0}), 1e-3) *
+             0.3;
   }
 }
 
@@ -92,7 +122,9 @@ Tensors run(uint64_t seed, const Tensors& inputs, const Variable& v, const Varia
   for (int i = 0; i < 24; ++i) {
     Tensor y = grow(dice, values);
     if (broadcasts(values, y)) values.push_back(y);
-    if (i == 12) v.assign(ops::broadcast_to(ops::mean(values[dice.below(values.size())]) + v.value(), {3, 4}) * 0.5);
+    if (i == 12)
+      v.assign(ops::broadcast_to(ops::mean(values[dice.below(values.size())]) + v.value(), {3, 4}) *
+               0.5);
     if (i == 16) values.push_back(v.value());
   }
   const Tensor last = values.back(), other = values[dice.below(values.size())];
@@ -123,7 +155,8 @@ TEST_CASE("random programs compute the same compiled and eager") {
   const uint64_t seeds = count ? std::strtoull(count, nullptr, 10) : 60;
   for (uint64_t seed = 1; seed <= seeds; ++seed) {
     INFO("seed " << seed);
-    const Variable v1(Tensor::full({3, 4}, 0.2)), w1(Tensor(0.1)), v2(Tensor::full({3, 4}, 0.2)), w2(Tensor(0.1));
+    const Variable v1(Tensor::full({3, 4}, 0.2)), w1(Tensor(0.1)), v2(Tensor::full({3, 4}, 0.2)),
+        w2(Tensor(0.1));
     const Function compiled([&](const Tensors& inputs) { return run(seed, inputs, v1, w1); });
     for (int step = 0; step < 2; ++step) {
       const Tensors inputs = draw_inputs(seed * 10 + static_cast<uint64_t>(step));

@@ -1,4 +1,5 @@
-// Random convolutional and recurrent networks: a training step and a prediction, compiled against eager.
+// Random convolutional and recurrent networks: a training step and a prediction, compiled against
+// eager.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstdlib>
@@ -14,7 +15,8 @@ using ops::Padding;
 
 namespace {
 
-/// Draws layers and makes their variables on first use; the second network of a seed has the same values.
+/// Draws layers and makes their variables on first use; the second network of a seed has the same
+/// values.
 class Network {
  public:
   explicit Network(uint64_t seed) : seed_(seed), generator_(static_cast<int64_t>(seed)) {}
@@ -43,17 +45,23 @@ class Network {
 
   const Variable& weight(const Shape& shape) {
     NoTrace eager;
-    if (next_weight_ == weights_.size()) weights_.emplace_back(generator_.uniform(shape, -0.5, 0.5));
+    if (next_weight_ == weights_.size())
+      weights_.emplace_back(generator_.uniform(shape, -0.5, 0.5));
     return weights_[next_weight_++];
   }
 
   Tensor activated(const Tensor& x) {
     switch (choose(5)) {
-      case 0: return ops::tanh(x);
-      case 1: return ops::sigmoid(x);
-      case 2: return ops::silu(x);
-      case 3: return x;
-      default: return ops::relu(x);
+      case 0:
+        return ops::tanh(x);
+      case 1:
+        return ops::sigmoid(x);
+      case 2:
+        return ops::silu(x);
+      case 3:
+        return x;
+      default:
+        return ops::relu(x);
     }
   }
 
@@ -67,21 +75,30 @@ class Network {
 
   Tensor layer(const Tensor& x, bool training) {
     const int64_t channels = x.dim(-1);
-    const Padding padding = choose(2) && x.dim(1) > 3 && x.dim(2) > 3 ? Padding::valid : Padding::same;
+    const Padding padding =
+        choose(2) && x.dim(1) > 3 && x.dim(2) > 3 ? Padding::valid : Padding::same;
     switch (choose(7)) {
-      case 0: return ops::max_pool(x, {2}, {static_cast<int64_t>(1 + choose(2))}, Padding::same);
-      case 1: return ops::average_pool(x, {2}, {1}, Padding::same);
-      case 2: return normalized(x, training);
-      case 3: return activated(x + activated(ops::conv(x, weight({3, 3, channels, channels}), {1}, Padding::same)));
+      case 0:
+        return ops::max_pool(x, {2}, {static_cast<int64_t>(1 + choose(2))}, Padding::same);
+      case 1:
+        return ops::average_pool(x, {2}, {1}, Padding::same);
+      case 2:
+        return normalized(x, training);
+      case 3:
+        return activated(
+            x + activated(ops::conv(x, weight({3, 3, channels, channels}), {1}, Padding::same)));
       case 4: {
-        const Tensor parts[] = {x,
-                                activated(ops::conv(x, weight({1, 1, channels, 2}), {1}, Padding::same) + weight({2}))};
+        const Tensor parts[] = {
+            x,
+            activated(ops::conv(x, weight({1, 1, channels, 2}), {1}, Padding::same) + weight({2}))};
         return ops::concatenate(parts, -1);
       }
       case 5:
-        return activated(ops::conv(x, weight({3, 3, 1, channels}), {1}, padding, {1}, channels) + weight({channels}));
+        return activated(ops::conv(x, weight({3, 3, 1, channels}), {1}, padding, {1}, channels) +
+                         weight({channels}));
       default: {
-        const Tensor y = ops::conv(x, weight({3, 3, channels, 4}), {static_cast<int64_t>(1 + choose(2))}, padding);
+        const Tensor y = ops::conv(x, weight({3, 3, channels, 4}),
+                                   {static_cast<int64_t>(1 + choose(2))}, padding);
         return activated(choose(2) ? normalized(y, training) : y + weight({4}));
       }
     }
@@ -111,11 +128,13 @@ TEST_CASE("random convolutional networks train and predict the same compiled and
     INFO("seed " << seed);
     Network compiled(seed), eager(seed);
     const SeedGenerator generator(static_cast<int64_t>(seed) + 1000);
-    const Tensor x = generator.normal({4, 6, 6, 3}), labels = Tensor::from(std::vector<int32_t>{0, 1, 2, 1}, {4});
+    const Tensor x = generator.normal({4, 6, 6, 3}),
+                 labels = Tensor::from(std::vector<int32_t>{0, 1, 2, 1}, {4});
     const Function step([&](const Tensors& in) { return Tensors{compiled.train(in[0], in[1])}; });
     OptimizeOptions options;
     options.inference = true;
-    const Function predict([&](const Tensors& in) { return Tensors{compiled(in[0], false)}; }, options);
+    const Function predict([&](const Tensors& in) { return Tensors{compiled(in[0], false)}; },
+                           options);
     for (int i = 0; i < 2; ++i) {
       CHECK(distance(step({x, labels})[0], eager.train(x, labels)) <= 2e-4);
       CHECK(distance(predict({x})[0], eager(x, false)) <= 2e-4);
@@ -131,8 +150,8 @@ TEST_CASE("random recurrent bodies give the same compiled and eager, with gradie
   for (uint64_t seed = 1; seed <= seeds(); ++seed) {
     INFO("seed " << seed);
     const SeedGenerator generator(static_cast<int64_t>(seed));
-    const Tensors inputs{generator.normal({2, 3}), generator.normal({5, 2, 3}), generator.normal({3, 3}),
-                         generator.normal({3})};
+    const Tensors inputs{generator.normal({2, 3}), generator.normal({5, 2, 3}),
+                         generator.normal({3, 3}), generator.normal({3})};
     auto run = [&](const Tensors& in) {
       uint64_t next = 0;
       auto choose = [&](size_t n) { return philox(seed, 2, next++).word[0] % n; };
@@ -144,18 +163,31 @@ TEST_CASE("random recurrent bodies give the same compiled and eager, with gradie
             const Tensor &x = step[0], &w = in[2], &b = in[3];
             for (int i = 0; i < 4; ++i) {
               switch (choose(6)) {
-                case 0: h = ops::tanh(ops::matmul(h, w) + b); break;
-                case 1: h = h * ops::sigmoid(x) + x * 0.5; break;
-                case 2: h = ops::where(ops::greater(x, 0.0), h, state[0]); break;
-                case 3: h = ops::tanh(h + ops::matmul(x, ops::transpose(w))); break;
-                case 4: h = h * ops::softmax(b); break;
-                default: h = h - ops::mean(h, {1}, true); break;
+                case 0:
+                  h = ops::tanh(ops::matmul(h, w) + b);
+                  break;
+                case 1:
+                  h = h * ops::sigmoid(x) + x * 0.5;
+                  break;
+                case 2:
+                  h = ops::where(ops::greater(x, 0.0), h, state[0]);
+                  break;
+                case 3:
+                  h = ops::tanh(h + ops::matmul(x, ops::transpose(w)));
+                  break;
+                case 4:
+                  h = h * ops::softmax(b);
+                  break;
+                default:
+                  h = h - ops::mean(h, {1}, true);
+                  break;
               }
             }
             return {{h}, {choose(2) ? h * 2.0 : x * h}};
           },
           {in[0]}, {in[1]}, choose(2) == 1);
-      const Tensor loss = ops::sum(ops::square(scanned.states[0])) + ops::sum(ops::sin(scanned.outputs[0]));
+      const Tensor loss =
+          ops::sum(ops::square(scanned.states[0])) + ops::sum(ops::sin(scanned.outputs[0]));
       Tensors results{loss, scanned.states[0], scanned.outputs[0]};
       for (const Tensor& g : tape.gradient(loss, in)) results.push_back(g ? g : ops::zeros({}));
       return results;

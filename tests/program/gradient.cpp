@@ -12,7 +12,9 @@ using Catch::Matchers::Contains;
 namespace {
 
 Tensor scalar(double x) { return Tensor::scalar(x, DType::float64); }
-Tensor gradient(GradientTape& tape, const Tensor& y, const Tensor& x) { return tape.gradient(y, std::span(&x, 1))[0]; }
+Tensor gradient(GradientTape& tape, const Tensor& y, const Tensor& x) {
+  return tape.gradient(y, std::span(&x, 1))[0];
+}
 
 }  // namespace
 
@@ -64,28 +66,39 @@ TEST_CASE("gradients of gradients") {
   }
   const double v = 0.7;
   CHECK(first.item() == Approx(2 * v * std::cos(v * v)));
-  CHECK(gradient(outer, first, x).item() == Approx(2 * std::cos(v * v) - 4 * v * v * std::sin(v * v)));
+  CHECK(gradient(outer, first, x).item() ==
+        Approx(2 * std::cos(v * v) - 4 * v * v * std::sin(v * v)));
 }
 
 TEST_CASE("second order through compound ops agrees with differences") {
   using F = std::function<Tensor(const Tensor&)>;
   const Tensor w = Tensor::from(std::vector<double>{0.3, -0.5, 0.8, 0.1, 0.9, -0.2}, {2, 3});
   const Tensor labels = Tensor::from(std::vector<int32_t>{2, 0}, {2});
-  const Tensor ones = Tensor::full({3}, 1, DType::float64), kernel = Tensor::full({2, 1, 2}, 0.5, DType::float64);
+  const Tensor ones = Tensor::full({3}, 1, DType::float64),
+               kernel = Tensor::full({2, 1, 2}, 0.5, DType::float64);
   const std::pair<const char*, F> rows[] = {
       {"softmax", [&](const Tensor& x) { return ops::sum(ops::square(ops::softmax(x * w))); }},
-      {"cross entropy", [&](const Tensor& x) { return ops::sum(ops::sparse_softmax_cross_entropy(x * w, labels)); }},
+      {"cross entropy",
+       [&](const Tensor& x) { return ops::sum(ops::sparse_softmax_cross_entropy(x * w, labels)); }},
       {"batch norm",
-       [&](const Tensor& x) { return ops::sum(ops::batch_norm_train(ops::exp(x * w), ones, ones, 1e-3).y * w); }},
-      {"layer norm", [&](const Tensor& x) { return ops::sum(ops::layer_norm(ops::exp(x * w), ones, ones, 1e-3) * w); }},
-      {"matmul", [&](const Tensor& x) { return ops::sum(ops::tanh(ops::matmul(x * w, ops::transpose(x)))); }},
+       [&](const Tensor& x) {
+         return ops::sum(ops::batch_norm_train(ops::exp(x * w), ones, ones, 1e-3).y * w);
+       }},
+      {"layer norm",
+       [&](const Tensor& x) {
+         return ops::sum(ops::layer_norm(ops::exp(x * w), ones, ones, 1e-3) * w);
+       }},
+      {"matmul",
+       [&](const Tensor& x) { return ops::sum(ops::tanh(ops::matmul(x * w, ops::transpose(x)))); }},
       {"conv",
        [&](const Tensor& x) {
-         return ops::sum(ops::square(ops::conv(ops::reshape(x * x, {2, 3, 1}), kernel, {1}, ops::Padding::valid)));
+         return ops::sum(ops::square(
+             ops::conv(ops::reshape(x * x, {2, 3, 1}), kernel, {1}, ops::Padding::valid)));
        }},
       {"max pool",
        [&](const Tensor& x) {
-         return ops::sum(ops::max_pool(ops::reshape(x * x * w, {2, 3, 1}), {2}, {1}, ops::Padding::valid));
+         return ops::sum(
+             ops::max_pool(ops::reshape(x * x * w, {2, 3, 1}), {2}, {1}, ops::Padding::valid));
        }},
       {"average pool",
        [&](const Tensor& x) {
@@ -95,29 +108,39 @@ TEST_CASE("second order through compound ops agrees with differences") {
       {"conv transpose",
        [&](const Tensor& x) {
          const Tensor weights = ops::reshape(ops::sum(x * w, {0}), {3, 1, 1});
-         return ops::sum(ops::square(ops::conv_transpose(ops::reshape(x * x, {2, 3, 1}), weights, {2}, ops::Padding::same)));
+         return ops::sum(ops::square(ops::conv_transpose(ops::reshape(x * x, {2, 3, 1}), weights,
+                                                         {2}, ops::Padding::same)));
        }},
       {"cumsum and top_k",
-       [&](const Tensor& x) { return ops::sum(ops::square(ops::top_k(ops::cumsum(x * x * w, 1), 2)[0])); }},
+       [&](const Tensor& x) {
+         return ops::sum(ops::square(ops::top_k(ops::cumsum(x * x * w, 1), 2)[0]));
+       }},
       {"lstm",
        [&](const Tensor& x) {
-         const Tensor parts[] = {w, x, x * w, w}, gates = ops::concatenate(parts, -1), sums = ops::sum(x, {1}, true);
+         const Tensor parts[] = {w, x, x * w, w}, gates = ops::concatenate(parts, -1),
+                      sums = ops::sum(x, {1}, true);
          const Tensor h = ops::slice(sums, {0, 0}, {1, 1}), c = ops::slice(sums, {1, 0}, {1, 1});
-         const Tensor kernel = ops::slice(gates, {0, 0}, {2, 4}), recurrent = ops::slice(gates, {1, 3}, {1, 4});
-         const auto r = ops::lstm(ops::reshape(x, {1, 3, 2}), h, c, kernel, recurrent, ops::sum(kernel, {0}));
+         const Tensor kernel = ops::slice(gates, {0, 0}, {2, 4}),
+                      recurrent = ops::slice(gates, {1, 3}, {1, 4});
+         const auto r =
+             ops::lstm(ops::reshape(x, {1, 3, 2}), h, c, kernel, recurrent, ops::sum(kernel, {0}));
          return ops::sum(ops::square(r.sequence)) + ops::sum(r.c);
        }},
       {"gru",
        [&](const Tensor& x) {
-         const Tensor h = ops::slice(x, {0, 0}, {1, 1}), recurrent = ops::slice(x * x, {1, 0}, {1, 3});
+         const Tensor h = ops::slice(x, {0, 0}, {1, 1}),
+                      recurrent = ops::slice(x * x, {1, 0}, {1, 3});
          const auto r = ops::gru(ops::reshape(x, {1, 3, 2}), h, x * w, recurrent, w * x);
          return ops::sum(ops::square(r.sequence)) + ops::sum(r.h);
        }},
       {"scan",
        [&](const Tensor& x) {
-         return ops::sum(ops::scan([&](const Tensors& s, const Tensors& t) -> ops::ScanResult {
-                           return {{ops::tanh(s[0] * t[0] + x)}, {}};
-                         }, {x}, {x * w}).states[0]);
+         return ops::sum(ops::scan(
+                             [&](const Tensors& s, const Tensors& t) -> ops::ScanResult {
+                               return {{ops::tanh(s[0] * t[0] + x)}, {}};
+                             },
+                             {x}, {x * w})
+                             .states[0]);
        }},
   };
   for (const auto& [name, f] : rows) {
@@ -179,5 +202,7 @@ TEST_CASE("gradients end at an assignment, eager and traced") {
     return gradient(tape, v.value() * x, x);
   };
   CHECK(slope(Tensor(3.0)).item() == 6);
-  CHECK(Function([&](const Tensors& in) { return Tensors{slope(in[0])}; })({Tensor(3.0)})[0].item() == 6);
+  CHECK(
+      Function([&](const Tensors& in) { return Tensors{slope(in[0])}; })({Tensor(3.0)})[0].item() ==
+      6);
 }

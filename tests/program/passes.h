@@ -28,9 +28,13 @@ inline Tensor numbers(const TensorSpec& spec, uint32_t seed = 1) {
 inline Tensors run(const Program& program) {
   auto executable = device().compile(program);
   Tensors inputs, variables, outputs;
-  for (int value : program.inputs) inputs.push_back(numbers(program.values[static_cast<size_t>(value)], static_cast<uint32_t>(inputs.size()) + 1));
-  for (const Program::Binding& b : program.variables) variables.push_back(b.variable.value().clone());
-  for (int value : program.outputs) outputs.push_back(Tensor(program.values[static_cast<size_t>(value)]));
+  for (int value : program.inputs)
+    inputs.push_back(numbers(program.values[static_cast<size_t>(value)],
+                             static_cast<uint32_t>(inputs.size()) + 1));
+  for (const Program::Binding& b : program.variables)
+    variables.push_back(b.variable.value().clone());
+  for (int value : program.outputs)
+    outputs.push_back(Tensor(program.values[static_cast<size_t>(value)]));
   executable->run(inputs, variables, outputs);
   for (size_t i = 0; i < variables.size(); ++i) {
     const Program::Binding& b = program.variables[i];
@@ -67,7 +71,9 @@ inline Program rewritten(Program program, Pass pass, double tolerance = 1e-6) {
   return program;
 }
 
-inline Program traced(const std::function<Tensors(const Tensors&)>& f, const TensorSpecs& inputs) { return trace(f, inputs); }
+inline Program traced(const std::function<Tensors(const Tensors&)>& f, const TensorSpecs& inputs) {
+  return trace(f, inputs);
+}
 
 /// The instructions by name, with the kind of unary and binary ones: "square, multiply".
 inline std::string names(const Program& program) {
@@ -88,7 +94,8 @@ const T& op(const Program& program, size_t instruction) {
 
 inline TensorSpec f32(const Shape& shape) { return {DType::float32, shape}; }
 
-/// Adds an instruction to a program built by hand (what is constant in a trace never becomes an instruction).
+/// Adds an instruction to a program built by hand (what is constant in a trace never becomes an
+/// instruction).
 template <class T>
 int add(Program& program, T op, std::vector<int> inputs) {
   TensorSpecs specs;

@@ -16,7 +16,9 @@ struct Row {
   const char* after;
 };
 
-Tensor cast_chain(const Tensor& x, DType first, DType second) { return cast(cast(x, first), second); }
+Tensor cast_chain(const Tensor& x, DType first, DType second) {
+  return cast(cast(x, first), second);
+}
 
 const Row kElementwise[] = {
     {"x * 1", [](const Tensor& x, const Tensor&) { return 1.0 * x * 1.0; }, ""},
@@ -38,39 +40,102 @@ const Row kElementwise[] = {
     {"relu(relu(x))", [](const Tensor& x, const Tensor&) { return relu(relu(x)); }, "relu"},
     {"maximum(x, 0)", [](const Tensor& x, const Tensor&) { return maximum(x, 0); }, "relu"},
     {"stop_gradient", [](const Tensor& x, const Tensor&) { return stop_gradient(x); }, ""},
-    {"select(true)", [](const Tensor& x, const Tensor& y) { return where(Tensor::full({3}, 1, DType::boolean), x, y); }, ""},
-    {"select(not c)", [](const Tensor& x, const Tensor& y) { return where(logical_not(less(x, y)), x, y); }, "less, select"},
-    {"select(c, x, x)", [](const Tensor& x, const Tensor& y) { return where(less(x, y), x, x); }, ""},
-    {"float32 to float64 and back", [](const Tensor& x, const Tensor&) { return cast_chain(x, DType::float64, DType::float32); }, ""},
-    {"float32 to bfloat16 and back", [](const Tensor& x, const Tensor&) { return cast_chain(x, DType::bfloat16, DType::float32); }, "cast, cast"},
-    {"float32 to float64 to int32", [](const Tensor& x, const Tensor&) { return cast_chain(x, DType::float64, DType::int32); }, "cast"},
-    {"float32 to int32 to float32", [](const Tensor& x, const Tensor&) { return cast_chain(x, DType::int32, DType::float32); }, "cast, cast"},
+    {"select(true)",
+     [](const Tensor& x, const Tensor& y) {
+       return where(Tensor::full({3}, 1, DType::boolean), x, y);
+     },
+     ""},
+    {"select(not c)",
+     [](const Tensor& x, const Tensor& y) { return where(logical_not(less(x, y)), x, y); },
+     "less, select"},
+    {"select(c, x, x)", [](const Tensor& x, const Tensor& y) { return where(less(x, y), x, x); },
+     ""},
+    {"float32 to float64 and back",
+     [](const Tensor& x, const Tensor&) { return cast_chain(x, DType::float64, DType::float32); },
+     ""},
+    {"float32 to bfloat16 and back",
+     [](const Tensor& x, const Tensor&) { return cast_chain(x, DType::bfloat16, DType::float32); },
+     "cast, cast"},
+    {"float32 to float64 to int32",
+     [](const Tensor& x, const Tensor&) { return cast_chain(x, DType::float64, DType::int32); },
+     "cast"},
+    {"float32 to int32 to float32",
+     [](const Tensor& x, const Tensor&) { return cast_chain(x, DType::int32, DType::float32); },
+     "cast, cast"},
 };
 
 const Row kShapes[] = {
-    {"reshape and back", [](const Tensor& x, const Tensor&) { return reshape(reshape(x, {6}), {2, 3}); }, ""},
-    {"reshape chain", [](const Tensor& x, const Tensor&) { return reshape(reshape(x, {6}), {3, -1}); }, "reshape"},
-    {"transpose and back", [](const Tensor& x, const Tensor&) { return transpose(transpose(x)); }, ""},
-    {"transpose of one row", [](const Tensor& x, const Tensor&) { return transpose(sum(x, {0}, true)); }, "reduce, reshape"},
-    {"transpose chain", [](const Tensor& x, const Tensor&) { return transpose(transpose(expand_dims(x, 0), {1, 0, 2}), {2, 1, 0}); }, "reshape, transpose"},
-    {"broadcast to its own shape", [](const Tensor& x, const Tensor&) { return broadcast_to(x, {2, 3}); }, ""},
-    {"broadcast chain", [](const Tensor& x, const Tensor&) { return broadcast_to(broadcast_to(x, {4, 2, 3}), {5, 4, 2, 3}); }, "broadcast_to"},
-    {"whole slice", [](const Tensor& x, const Tensor&) { return slice(x, {0, 0}, {2, 3}); }, ""},
-    {"no padding", [](const Tensor& x, const Tensor&) { return pad(x, {0, 0}, {0, 0}); }, ""},
+    {"reshape and back",
+     [](const Tensor& x, const Tensor&) {
+       return reshape(reshape(x, {6}), {2, 3});
+     },
+     ""},
+    {"reshape chain",
+     [](const Tensor& x, const Tensor&) {
+       return reshape(reshape(x, {6}), {3, -1});
+     },
+     "reshape"},
+    {"transpose and back", [](const Tensor& x, const Tensor&) { return transpose(transpose(x)); },
+     ""},
+    {"transpose of one row",
+     [](const Tensor& x, const Tensor&) { return transpose(sum(x, {0}, true)); },
+     "reduce, reshape"},
+    {"transpose chain",
+     [](const Tensor& x, const Tensor&) {
+       return transpose(transpose(expand_dims(x, 0), {1, 0, 2}), {2, 1, 0});
+     },
+     "reshape, transpose"},
+    {"broadcast to its own shape",
+     [](const Tensor& x, const Tensor&) {
+       return broadcast_to(x, {2, 3});
+     },
+     ""},
+    {"broadcast chain",
+     [](const Tensor& x, const Tensor&) {
+       return broadcast_to(broadcast_to(x, {4, 2, 3}), {5, 4, 2, 3});
+     },
+     "broadcast_to"},
+    {"whole slice",
+     [](const Tensor& x, const Tensor&) {
+       return slice(x, {0, 0}, {2, 3});
+     },
+     ""},
+    {"no padding",
+     [](const Tensor& x, const Tensor&) {
+       return pad(x, {0, 0}, {0, 0});
+     },
+     ""},
     {"flip and back", [](const Tensor& x, const Tensor&) { return flip(flip(x, {1}), {1}); }, ""},
-    {"one part", [](const Tensor& x, const Tensor&) { return concatenate(std::vector<Tensor>{x}, 0); }, ""},
-    {"sum along one element", [](const Tensor& x, const Tensor&) { return sum(expand_dims(x, 1), {1}); }, ""},
-    {"sum of a broadcast", [](const Tensor& x, const Tensor&) { return sum(broadcast_to(x, {4, 2, 3}), {0}); }, "multiply"},
-    {"mean of a broadcast", [](const Tensor& x, const Tensor&) { return mean(broadcast_to(x, {4, 2, 3}), {0}); }, ""},
-    {"sum of a broadcast, partly", [](const Tensor& x, const Tensor&) { return sum(broadcast_to(x, {4, 2, 3}), {0, 1}); }, "broadcast_to, reduce"},
+    {"one part",
+     [](const Tensor& x, const Tensor&) { return concatenate(std::vector<Tensor>{x}, 0); }, ""},
+    {"sum along one element",
+     [](const Tensor& x, const Tensor&) { return sum(expand_dims(x, 1), {1}); }, ""},
+    {"sum of a broadcast",
+     [](const Tensor& x, const Tensor&) {
+       return sum(broadcast_to(x, {4, 2, 3}), {0});
+     },
+     "multiply"},
+    {"mean of a broadcast",
+     [](const Tensor& x, const Tensor&) {
+       return mean(broadcast_to(x, {4, 2, 3}), {0});
+     },
+     ""},
+    {"sum of a broadcast, partly",
+     [](const Tensor& x, const Tensor&) {
+       return sum(broadcast_to(x, {4, 2, 3}), {0, 1});
+     },
+     "broadcast_to, reduce"},
 };
 
 void check(const Row& row, Pass pass) {
   INFO(row.what);
-  Program p = traced([&](const Tensors& in) { return Tensors{row.f(in[0], in[1])}; }, {f32({2, 3}), f32({2, 3})});
+  Program p = traced([&](const Tensors& in) { return Tensors{row.f(in[0], in[1])}; },
+                     {f32({2, 3}), f32({2, 3})});
   p = rewritten(p, [](Program& q) { return common_subexpressions(q); });
   p = rewritten(p, pass);
-  std::erase_if(p.code, [](const auto& i) { return i.op->name() == "fill" && i.op->infer({})[0].shape.rank() == 0; });
+  std::erase_if(p.code, [](const auto& i) {
+    return i.op->name() == "fill" && i.op->infer({})[0].shape.rank() == 0;
+  });
   CHECK(names(p) == row.after);
 }
 
@@ -89,7 +154,8 @@ TEST_CASE("shapes: reductions and rearrangements of a fill are fills", "[passes]
   const int seven = add(p, fill_op({200, 300}, 7), {});
   Reshape flat;
   flat.shape = {60000};
-  for (ReduceKind kind : {ReduceKind::sum, ReduceKind::mean, ReduceKind::max}) p.outputs.push_back(add(p, reduce_op(kind, {0}), {seven}));
+  for (ReduceKind kind : {ReduceKind::sum, ReduceKind::mean, ReduceKind::max})
+    p.outputs.push_back(add(p, reduce_op(kind, {0}), {seven}));
   p.outputs.push_back(add(p, flat, {seven}));
   CHECK(names(rewritten(p, shapes)) == "fill, fill, fill, fill");
 }
@@ -107,10 +173,12 @@ TEST_CASE("algebra: a tensor of one number is a number", "[passes]") {
 }
 
 TEST_CASE("algebra works on a tensor before it is broadcast", "[passes]") {
-  Program p = traced([](const Tensors& in) {
-    const Tensor wide = broadcast_to(in[1], {4, 3});
-    return Tensors{in[0] * wide, exp(wide), wide * 2.0, in[0] + ops::ones({4, 3})};
-  }, {f32({4, 3}), f32({3})});
+  Program p = traced(
+      [](const Tensors& in) {
+        const Tensor wide = broadcast_to(in[1], {4, 3});
+        return Tensors{in[0] * wide, exp(wide), wide * 2.0, in[0] + ops::ones({4, 3})};
+      },
+      {f32({4, 3}), f32({3})});
   Program q = rewritten(p, algebra);
   for (const auto& i : q.code) {
     if (i.op->name() != "unary" && i.op->name() != "binary") continue;
@@ -119,18 +187,28 @@ TEST_CASE("algebra works on a tensor before it is broadcast", "[passes]") {
 }
 
 TEST_CASE("algebra keeps integers whole and NaN where it is", "[passes]") {
-  Program whole = traced([](const Tensors& in) { return Tensors{in[0] * 1 + 0, power(in[0], 2), cast(cast(in[0], DType::int64), DType::int32)}; },
-                         {{DType::int32, {5}}});
+  Program whole = traced(
+      [](const Tensors& in) {
+        return Tensors{in[0] * 1 + 0, power(in[0], 2),
+                       cast(cast(in[0], DType::int64), DType::int32)};
+      },
+      {{DType::int32, {5}}});
   CHECK(names(rewritten(whole, algebra)) == "square");
-  Program nan = traced([](const Tensors& in) {
-    const Tensor x = log(in[0] - 10.0);
-    return Tensors{x * 0.0, x - x, maximum(x, 0), where(equal(x, x), x, 1.0)};
-  }, {f32({3})});
+  Program nan = traced(
+      [](const Tensors& in) {
+        const Tensor x = log(in[0] - 10.0);
+        return Tensors{x * 0.0, x - x, maximum(x, 0), where(equal(x, x), x, 1.0)};
+      },
+      {f32({3})});
   rewritten(nan, algebra);
 }
 
 TEST_CASE("softmax meets its logarithm", "[passes]") {
-  Program p = traced([](const Tensors& in) { return Tensors{log(ops::softmax(in[0])), log(ops::softmax(in[0], 0))}; }, {f32({4, 10})});
+  Program p = traced(
+      [](const Tensors& in) {
+        return Tensors{log(ops::softmax(in[0])), log(ops::softmax(in[0], 0))};
+      },
+      {f32({4, 10})});
   Program q = rewritten(p, passes::softmax);
   CHECK(names(q) == "softmax, softmax");
   CHECK((op<Softmax>(q, 0).log && op<Softmax>(q, 1).log));
@@ -138,25 +216,30 @@ TEST_CASE("softmax meets its logarithm", "[passes]") {
 }
 
 TEST_CASE("the gradient of softmax forgets what is the same for all classes", "[passes]") {
-  Program p = traced([](const Tensors& in) {
-    GradientTape tape;
-    tape.watch(in[0]);
-    const Tensor p = ops::softmax(in[0]);
-    const Tensor q = clip(p / sum(p, {-1}, true), 1e-7, 1 - 1e-7);
-    const Tensor loss = -sum(in[1] * log(q), {-1});
-    return Tensors{loss, tape.gradient(loss, Tensors{in[0]})[0]};
-  }, {f32({4, 10}), f32({4, 10})});
-  Program q = rewritten(p, algebra);                   // the gradient of the sum is not stretched any more
+  Program p = traced(
+      [](const Tensors& in) {
+        GradientTape tape;
+        tape.watch(in[0]);
+        const Tensor p = ops::softmax(in[0]);
+        const Tensor q = clip(p / sum(p, {-1}, true), 1e-7, 1 - 1e-7);
+        const Tensor loss = -sum(in[1] * log(q), {-1});
+        return Tensors{loss, tape.gradient(loss, Tensors{in[0]})[0]};
+      },
+      {f32({4, 10}), f32({4, 10})});
+  Program q = rewritten(p, algebra);  // the gradient of the sum is not stretched any more
   const auto sums = [](const Program& program) {
-    return std::count_if(program.code.begin(), program.code.end(), [](const auto& i) { return i.op->name() == "reduce"; });
+    return std::count_if(program.code.begin(), program.code.end(),
+                         [](const auto& i) { return i.op->name() == "reduce"; });
   };
   CHECK(sums(q) == 4);
   CHECK(sums(rewritten(q, passes::softmax)) == 3);
 
-  Program other = traced([](const Tensors& in) {
-    const Tensor p = ops::softmax(in[0]), x = in[1] + in[2], y = in[1] + in[3];
-    return Tensors{x - sum(x * p, {1}, true), y - sum(y * p, {0}, true)};
-  }, {f32({4, 10}), f32({4, 10}), f32({10}), f32({4, 1})});
+  Program other = traced(
+      [](const Tensors& in) {
+        const Tensor p = ops::softmax(in[0]), x = in[1] + in[2], y = in[1] + in[3];
+        return Tensors{x - sum(x * p, {1}, true), y - sum(y * p, {0}, true)};
+      },
+      {f32({4, 10}), f32({4, 10}), f32({10}), f32({4, 1})});
   CHECK_FALSE(passes::softmax(other));
 }
 

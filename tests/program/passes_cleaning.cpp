@@ -6,11 +6,13 @@ namespace crescent::passes {
 using namespace ops;
 
 TEST_CASE("dead code: what no result needs goes", "[passes]") {
-  Program p = traced([](const Tensors& in) {
-    Tensor unused = exp(in[0]);
-    unused = unused * 2.0;
-    return Tensors{tanh(in[0])};
-  }, {f32({3})});
+  Program p = traced(
+      [](const Tensors& in) {
+        Tensor unused = exp(in[0]);
+        unused = unused * 2.0;
+        return Tensors{tanh(in[0])};
+      },
+      {f32({3})});
   REQUIRE(p.code.size() == 3);
   Program q = rewritten(p, dead_code);
   CHECK(names(q) == "tanh");
@@ -19,13 +21,16 @@ TEST_CASE("dead code: what no result needs goes", "[passes]") {
 }
 
 TEST_CASE("dead code: variables stay when read or written", "[passes]") {
-  Variable read(Tensor::full({2}, 1)), written(Tensor::full({2}, 2)), idle(Tensor::full({2}, 3)), same(Tensor::full({2}, 4));
-  Program p = traced([&](const Tensors& in) {
-    Tensor unused = exp(idle.value());
-    written.assign(in[0]);
-    same.assign(same.value());
-    return Tensors{in[0] + read.value()};
-  }, {f32({2})});
+  Variable read(Tensor::full({2}, 1)), written(Tensor::full({2}, 2)), idle(Tensor::full({2}, 3)),
+      same(Tensor::full({2}, 4));
+  Program p = traced(
+      [&](const Tensors& in) {
+        Tensor unused = exp(idle.value());
+        written.assign(in[0]);
+        same.assign(same.value());
+        return Tensors{in[0] + read.value()};
+      },
+      {f32({2})});
   REQUIRE(p.variables.size() == 4);
   Program q = rewritten(p, dead_code);
   REQUIRE(q.variables.size() == 2);
@@ -34,18 +39,25 @@ TEST_CASE("dead code: variables stay when read or written", "[passes]") {
 }
 
 TEST_CASE("common subexpressions: equal work is done once", "[passes]") {
-  Program p = traced([](const Tensors& in) {
-    const Tensor a = exp(in[0] + in[1]), b = exp(in[1] + in[0]), c = exp(in[0] - in[1]), d = exp(in[1] - in[0]);
-    return Tensors{a * b, c * d, sum(a, {0}), sum(b, {1})};
-  }, {f32({2, 3}), f32({2, 3})});
-  CHECK(names(rewritten(p, common_subexpressions)) == "add, exp, subtract, exp, subtract, exp, multiply, multiply, reduce, reduce");
+  Program p = traced(
+      [](const Tensors& in) {
+        const Tensor a = exp(in[0] + in[1]), b = exp(in[1] + in[0]), c = exp(in[0] - in[1]),
+                     d = exp(in[1] - in[0]);
+        return Tensors{a * b, c * d, sum(a, {0}), sum(b, {1})};
+      },
+      {f32({2, 3}), f32({2, 3})});
+  CHECK(names(rewritten(p, common_subexpressions)) ==
+        "add, exp, subtract, exp, subtract, exp, multiply, multiply, reduce, reduce");
 }
 
 TEST_CASE("common subexpressions: results of several values, equal constants", "[passes]") {
-  Program p = traced([](const Tensors& in) {
-    const Tensors a = top_k(in[0], 2), b = top_k(in[0], 2);
-    return Tensors{a[0] + b[0], a[1], in[0] * Tensor::full({1}, 3), in[0] * Tensor::full({1}, 3)};
-  }, {f32({2, 3})});
+  Program p = traced(
+      [](const Tensors& in) {
+        const Tensors a = top_k(in[0], 2), b = top_k(in[0], 2);
+        return Tensors{a[0] + b[0], a[1], in[0] * Tensor::full({1}, 3),
+                       in[0] * Tensor::full({1}, 3)};
+      },
+      {f32({2, 3})});
   Program q = rewritten(p, common_subexpressions);
   CHECK(names(q) == "top_k, add, multiply");
   CHECK(q.constants.size() == 1);
@@ -55,21 +67,25 @@ TEST_CASE("common subexpressions: draws are never merged", "[passes]") {
   Variable state(Tensor::from(std::vector<int64_t>{7, 0}, {2}));
   Random draw;
   draw.shape = {4};
-  Program p = traced([&](const Tensors&) {
-    const Tensor s = state.value();
-    return Tensors{apply1(draw, {s}), apply1(draw, {s})};
-  }, {});
+  Program p = traced(
+      [&](const Tensors&) {
+        const Tensor s = state.value();
+        return Tensors{apply1(draw, {s}), apply1(draw, {s})};
+      },
+      {});
   CHECK(names(rewritten(p, common_subexpressions)) == "random, random");
 }
 
 TEST_CASE("common subexpressions: a variable's old value and new value are two", "[passes]") {
   Variable v(Tensor::full({2}, 1));
-  Program p = traced([&](const Tensors& in) {
-    const Tensor before = exp(v.value());
-    v.assign(v.value() + in[0]);
-    const Tensor after = exp(v.value());
-    return Tensors{before, after};
-  }, {f32({2})});
+  Program p = traced(
+      [&](const Tensors& in) {
+        const Tensor before = exp(v.value());
+        v.assign(v.value() + in[0]);
+        const Tensor after = exp(v.value());
+        return Tensors{before, after};
+      },
+      {f32({2})});
   CHECK(names(rewritten(p, common_subexpressions)) == "exp, add, exp");
   CHECK(names(rewritten(p, fusion)) == "exp, fused");
 }
@@ -79,7 +95,8 @@ TEST_CASE("constants are computed once, when they are small", "[passes]") {
   p.inputs = {p.add_value(f32({2, 3}))};
   Iota count;
   count.shape = {3}, count.dtype = DType::float32;
-  const int scale = add(p, binary_op(BinaryKind::add), {add(p, fill_op({3}, 4), {}), add(p, count, {})});
+  const int scale =
+      add(p, binary_op(BinaryKind::add), {add(p, fill_op({3}, 4), {}), add(p, count, {})});
   p.outputs = {add(p, binary_op(BinaryKind::multiply), {p.inputs[0], scale})};
   Program q = rewritten(p, constants);
   CHECK(names(q) == "multiply");
@@ -92,14 +109,16 @@ TEST_CASE("constants: nothing big is made, nothing depends on variables or draws
   Random draw;
   draw.shape = {2};
   Program p = traced([&](const Tensors&) { return Tensors{v.value() * 2.0}; }, {});
-  p.constants.push_back({p.add_value({DType::int64, {2}}), Tensor::from(std::vector<int64_t>{1, 2}, {2})});
+  p.constants.push_back(
+      {p.add_value({DType::int64, {2}}), Tensor::from(std::vector<int64_t>{1, 2}, {2})});
   p.outputs.push_back(add(p, draw, {p.constants.back().value}));
   p.outputs.push_back(add(p, fill_op({200, 100}, 1), {}));
   CHECK(names(rewritten(p, constants)) == "multiply, random, fill");
 }
 
 TEST_CASE("validate names what is wrong", "[passes]") {
-  Program p = traced([](const Tensors& in) { return Tensors{exp(in[0]) + in[1]}; }, {f32({2}), f32({2})});
+  Program p =
+      traced([](const Tensors& in) { return Tensors{exp(in[0]) + in[1]}; }, {f32({2}), f32({2})});
   CHECK_NOTHROW(validate(p));
   Program late = p;
   std::swap(late.code[0], late.code[1]);
@@ -116,10 +135,12 @@ TEST_CASE("validate names what is wrong", "[passes]") {
 }
 
 TEST_CASE("renumber leaves no gaps", "[passes]") {
-  Program p = traced([](const Tensors& in) {
-    Tensor unused = exp(in[0]);
-    return Tensors{tanh(in[1])};
-  }, {f32({2}), f32({3})});
+  Program p = traced(
+      [](const Tensors& in) {
+        Tensor unused = exp(in[0]);
+        return Tensors{tanh(in[1])};
+      },
+      {f32({2}), f32({3})});
   dead_code(p);
   renumber(p);
   validate(p);

@@ -10,10 +10,12 @@ namespace crescent::passes {
 using namespace ops;
 
 TEST_CASE("fusion: a chain is one op", "[passes]") {
-  Program p = traced([](const Tensors& in) {
-    const Tensor d = in[0] - in[1];
-    return Tensors{exp(square(d) * 0.5) + in[2]};
-  }, {f32({4, 3}), f32({3}), f32({4, 1})});
+  Program p = traced(
+      [](const Tensors& in) {
+        const Tensor d = in[0] - in[1];
+        return Tensors{exp(square(d) * 0.5) + in[2]};
+      },
+      {f32({4, 3}), f32({3}), f32({4, 1})});
   Program q = rewritten(p, fusion);
   REQUIRE(names(q) == "fused");
   CHECK(op<Fused>(q, 0).steps.size() == 5);
@@ -22,50 +24,63 @@ TEST_CASE("fusion: a chain is one op", "[passes]") {
 }
 
 TEST_CASE("fusion: values needed elsewhere are results too", "[passes]") {
-  Program p = traced([](const Tensors& in) {
-    const Tensor a = exp(in[0]), b = a * in[1];
-    return Tensors{b + 1.0, sum(a, {0}), b};
-  }, {f32({4, 3}), f32({4, 3})});
+  Program p = traced(
+      [](const Tensors& in) {
+        const Tensor a = exp(in[0]), b = a * in[1];
+        return Tensors{b + 1.0, sum(a, {0}), b};
+      },
+      {f32({4, 3}), f32({4, 3})});
   Program q = rewritten(p, fusion);
   CHECK(names(q) == "fused, reduce");
   CHECK(op<Fused>(q, 0).outputs.size() == 3);
 }
 
 TEST_CASE("fusion: a path that leaves and comes back keeps regions apart", "[passes]") {
-  Program p = traced([](const Tensors& in) {
-    const Tensor a = exp(in[0]);
-    const Tensor total = sum(a, {1}, true);             // needs a, and the quotient needs it
-    return Tensors{square(a / total)};
-  }, {f32({4, 3})});
+  Program p = traced(
+      [](const Tensors& in) {
+        const Tensor a = exp(in[0]);
+        const Tensor total = sum(a, {1}, true);  // needs a, and the quotient needs it
+        return Tensors{square(a / total)};
+      },
+      {f32({4, 3})});
   CHECK(names(rewritten(p, fusion)) == "exp, reduce, fused");
 
-  Program through_region = traced([](const Tensors& in) {
-    // Two regions of other shapes between which values go both ways: together they would wait for each other.
-    const Tensor a = exp(in[0]), row = sum(a, {0}), b = tanh(row), c = a * b, late = sum(c, {0}), d = b + late;
-    return Tensors{d, square(c)};
-  }, {f32({4, 3})});
+  Program through_region = traced(
+      [](const Tensors& in) {
+        // Two regions of other shapes between which values go both ways: together they would wait
+        // for each other.
+        const Tensor a = exp(in[0]), row = sum(a, {0}), b = tanh(row), c = a * b,
+                     late = sum(c, {0}), d = b + late;
+        return Tensors{d, square(c)};
+      },
+      {f32({4, 3})});
   CHECK(rewritten(through_region, fusion).code.size() <= 6);
 }
 
 TEST_CASE("fusion: what is cut is small, and computed where it is needed", "[passes]") {
-  Program p = traced([](const Tensors& in) {
-    const Tensor y = relu(in[0] - in[1]), mask = greater(y, 0.0), late = exp(square(y));
-    const Tensor g = matmul(y, in[2]);
-    return Tensors{where(mask, g, 0.0) * late};
-  }, {f32({6, 6}), f32({6, 6}), f32({6, 6})});
+  Program p = traced(
+      [](const Tensors& in) {
+        const Tensor y = relu(in[0] - in[1]), mask = greater(y, 0.0), late = exp(square(y));
+        const Tensor g = matmul(y, in[2]);
+        return Tensors{where(mask, g, 0.0) * late};
+      },
+      {f32({6, 6}), f32({6, 6}), f32({6, 6})});
   Program q = rewritten(p, fusion);
   REQUIRE(names(q) == "fused, matmul, fused");
-  REQUIRE(q.code[0].outputs.size() == 2);              // y for the product, a mask of a byte an element
+  REQUIRE(q.code[0].outputs.size() == 2);  // y for the product, a mask of a byte an element
   CHECK(q.values[size_t(q.code[0].outputs[1])].dtype == DType::boolean);
 }
 
 TEST_CASE("fusion: types change within a region, scalars are computed once", "[passes]") {
   Variable rate(Tensor::full({}, 0.1));
-  Program p = traced([&](const Tensors& in) {
-    const Tensor scale = sqrt(rate.value() * 2.0) + 1.0;
-    const Tensor mask = greater(in[0], in[1]);
-    return Tensors{where(mask, in[0] * scale, cast(in[2], DType::float32)), cast(mask, DType::int32)};
-  }, {f32({40, 3}), f32({40, 3}), {DType::int64, {40, 3}}});
+  Program p = traced(
+      [&](const Tensors& in) {
+        const Tensor scale = sqrt(rate.value() * 2.0) + 1.0;
+        const Tensor mask = greater(in[0], in[1]);
+        return Tensors{where(mask, in[0] * scale, cast(in[2], DType::float32)),
+                       cast(mask, DType::int32)};
+      },
+      {f32({40, 3}), f32({40, 3}), {DType::int64, {40, 3}}});
   Program q = rewritten(p, fusion);
   REQUIRE(names(q) == "fused, fused");
   CHECK(op<Fused>(q, 0).shape == Shape{});
@@ -73,73 +88,89 @@ TEST_CASE("fusion: types change within a region, scalars are computed once", "[p
 }
 
 TEST_CASE("fusion broadcasts by itself", "[passes]") {
-  Program p = traced([](const Tensors& in) {
-    return Tensors{exp(broadcast_to(in[0], {4, 3})) * broadcast_to(in[1], {4, 3})};
-  }, {f32({3}), f32({4, 1})});
+  Program p = traced(
+      [](const Tensors& in) {
+        return Tensors{exp(broadcast_to(in[0], {4, 3})) * broadcast_to(in[1], {4, 3})};
+      },
+      {f32({3}), f32({4, 1})});
   CHECK(names(rewritten(p, fusion)) == "fused");
 }
 
 TEST_CASE("fusion: the update of a variable and its moments is one op", "[passes]") {
-  Variable w(numbers(f32({20, 3}), 5)), m(numbers(f32({20, 3}), 6)), v(square(numbers(f32({20, 3}), 7)));
-  Program p = traced([&](const Tensors& in) {
-    const Tensor g = in[0];
-    m.assign(m.value() + (g - m.value()) * 0.1);
-    v.assign(v.value() + (square(g) - v.value()) * 0.001);
-    w.assign(w.value() - m.value() * 0.01 / (sqrt(v.value()) + 1e-7));
-    return Tensors{};
-  }, {f32({20, 3})});
+  Variable w(numbers(f32({20, 3}), 5)), m(numbers(f32({20, 3}), 6)),
+      v(square(numbers(f32({20, 3}), 7)));
+  Program p = traced(
+      [&](const Tensors& in) {
+        const Tensor g = in[0];
+        m.assign(m.value() + (g - m.value()) * 0.1);
+        v.assign(v.value() + (square(g) - v.value()) * 0.001);
+        w.assign(w.value() - m.value() * 0.01 / (sqrt(v.value()) + 1e-7));
+        return Tensors{};
+      },
+      {f32({20, 3})});
   Program q = rewritten(p, fusion);
   REQUIRE(names(q) == "fused");
   CHECK(op<Fused>(q, 0).outputs.size() == 3);
 }
 
 TEST_CASE("fusion: the gradient of a table joins those who read it", "[passes]") {
-  Program p = traced([](const Tensors& in) {
-    ScatterAdd op;
-    op.size = 16;
-    const Tensor g = apply1(op, {in[1], apply1(Gather(), {in[0], in[1]})});
-    return Tensors{in[0] - g * 0.1, in[2] + square(g)};
-  }, {f32({16, 3}), {DType::int32, {2, 5}}, f32({16, 3})});
+  Program p = traced(
+      [](const Tensors& in) {
+        ScatterAdd op;
+        op.size = 16;
+        const Tensor g = apply1(op, {in[1], apply1(Gather(), {in[0], in[1]})});
+        return Tensors{in[0] - g * 0.1, in[2] + square(g)};
+      },
+      {f32({16, 3}), {DType::int32, {2, 5}}, f32({16, 3})});
   const Program q = rewritten(p, fusion);
   CHECK(names(q).find("scatter_add") == std::string::npos);
 
-  Program own = traced([](const Tensors& in) {         // the updates are computed from a value of the region itself
-    const Tensor a = exp(in[0]);
-    ScatterAdd op;
-    op.size = 16;
-    return Tensors{a + apply1(op, {in[1], a})};
-  }, {f32({16, 3}), {DType::int32, {16}}});
+  Program own = traced(
+      [](const Tensors& in) {  // the updates are computed from a value of the region itself
+        const Tensor a = exp(in[0]);
+        ScatterAdd op;
+        op.size = 16;
+        return Tensors{a + apply1(op, {in[1], a})};
+      },
+      {f32({16, 3}), {DType::int32, {16}}});
   CHECK(names(rewritten(own, fusion)).find("exp") == 0);
 }
 
 TEST_CASE("fusion: regions have limits", "[passes]") {
-  Program deep = traced([](const Tensors& in) {
-    Tensor x = in[0];
-    for (int i = 0; i < 150; ++i) x = x * 0.9 + in[1];
-    return Tensors{x};
-  }, {f32({5}), f32({5})});
+  Program deep = traced(
+      [](const Tensors& in) {
+        Tensor x = in[0];
+        for (int i = 0; i < 150; ++i) x = x * 0.9 + in[1];
+        return Tensors{x};
+      },
+      {f32({5}), f32({5})});
   Program q = rewritten(deep, fusion);
   CHECK(q.code.size() < 20);
   for (const auto& i : q.code) {
     if (auto* fused = dynamic_cast<const Fused*>(i.op.get())) CHECK(fused->steps.size() <= 64);
   }
   TensorSpecs many(60, f32({5}));
-  Program wide = traced([](const Tensors& in) {
-    Tensor x = in[0];
-    for (const Tensor& t : in) x = x + t;
-    return Tensors{x};
-  }, many);
+  Program wide = traced(
+      [](const Tensors& in) {
+        Tensor x = in[0];
+        for (const Tensor& t : in) x = x + t;
+        return Tensors{x};
+      },
+      many);
   for (const auto& i : rewritten(wide, fusion).code) CHECK(i.inputs.size() <= 24);
 }
 
-TEST_CASE("recomputation: the backward pass reads the input again instead of kept arithmetic", "[passes]") {
-  Program p = traced([](const Tensors& in) {
-    GradientTape tape;
-    tape.watch(in[0]);
-    const Tensor x = matmul(in[0], in[1]), y = gelu(x, false), z = matmul(y, in[1]);
-    const Tensor loss = sum(z * z);
-    return Tensors{loss, tape.gradient(loss, Tensors{in[0]})[0]};
-  }, {f32({6, 6}), f32({6, 6})});
+TEST_CASE("recomputation: the backward pass reads the input again instead of kept arithmetic",
+          "[passes]") {
+  Program p = traced(
+      [](const Tensors& in) {
+        GradientTape tape;
+        tape.watch(in[0]);
+        const Tensor x = matmul(in[0], in[1]), y = gelu(x, false), z = matmul(y, in[1]);
+        const Tensor loss = sum(z * z);
+        return Tensors{loss, tape.gradient(loss, Tensors{in[0]})[0]};
+      },
+      {f32({6, 6}), f32({6, 6})});
   while (common_subexpressions(p) || algebra(p) || constants(p)) dead_code(p);
   const auto kept = [](const Program& q) {
     size_t count = 0;
@@ -155,27 +186,33 @@ TEST_CASE("recomputation: the backward pass reads the input again instead of kep
   lean = rewritten(lean, fusion);
   CHECK(lean.code.size() <= plain.code.size());
   CHECK(kept(lean) < kept(plain));
-  CHECK(kept(lean) == 3);                              // y and 1 + erf, then the gradient
+  CHECK(kept(lean) == 3);  // y and 1 + erf, then the gradient
 }
 
 TEST_CASE("recomputation: not of what is in memory, expensive or far away", "[passes]") {
-  Program p = traced([](const Tensors& in) {
-    const Tensor product = in[0] * in[1], root = sqrt(in[0]), out = in[0] * 2.0, summed = in[0] + 1.0;
-    return Tensors{product + exp(product), root + exp(root), out, out + exp(out), sum(summed) + summed + exp(summed)};
-  }, {f32({6}), f32({6})});
+  Program p = traced(
+      [](const Tensors& in) {
+        const Tensor product = in[0] * in[1], root = sqrt(in[0]), out = in[0] * 2.0,
+                     summed = in[0] + 1.0;
+        return Tensors{product + exp(product), root + exp(root), out, out + exp(out),
+                       sum(summed) + summed + exp(summed)};
+      },
+      {f32({6}), f32({6})});
   CHECK_FALSE(recomputation(p));
 }
 
 TEST_CASE("fusion keeps the scope of the last instruction", "[passes]") {
-  Program p = traced([](const Tensors& in) {
-    Tensor x;
-    {
-      ProgramScope scope("first");
-      x = exp(in[0]);
-    }
-    ProgramScope scope("second");
-    return Tensors{x * 2.0};
-  }, {f32({4})});
+  Program p = traced(
+      [](const Tensors& in) {
+        Tensor x;
+        {
+          ProgramScope scope("first");
+          x = exp(in[0]);
+        }
+        ProgramScope scope("second");
+        return Tensors{x * 2.0};
+      },
+      {f32({4})});
   Program q = rewritten(p, fusion);
   REQUIRE(q.code.size() == 1);
   CHECK(q.scopes[size_t(q.code[0].scope)] == "second");
@@ -186,8 +223,10 @@ namespace {
 /// Two dense layers and a convolution, softmax, Keras' crossentropy, Adam: what fit records.
 struct Step {
   Step() {
-    for (const Shape& shape : {Shape{3, 3, 1, 8}, Shape{8}, Shape{6 * 6 * 8, 16}, Shape{16}, Shape{16, 10}, Shape{10}}) {
-      weights.emplace_back(numbers(f32(shape), static_cast<uint32_t>(weights.size()) + 50) * Tensor(0.3f));
+    for (const Shape& shape :
+         {Shape{3, 3, 1, 8}, Shape{8}, Shape{6 * 6 * 8, 16}, Shape{16}, Shape{16, 10}, Shape{10}}) {
+      weights.emplace_back(numbers(f32(shape), static_cast<uint32_t>(weights.size()) + 50) *
+                           Tensor(0.3f));
       m.emplace_back(Tensor(shape, DType::float32));
       v.emplace_back(Tensor(shape, DType::float32));
     }
@@ -232,19 +271,22 @@ TEST_CASE("optimize: a training step", "[passes]") {
   CHECK(after.code.size() * 3 < before.code.size());
   int updates = 0;
   auto is_new_value = [&](int v) {
-    return std::any_of(after.variables.begin(), after.variables.end(), [&](const auto& b) { return b.result == v; });
+    return std::any_of(after.variables.begin(), after.variables.end(),
+                       [&](const auto& b) { return b.result == v; });
   };
   for (const auto& i : after.code) {
     CHECK(i.op->name() != "transpose");
     CHECK(i.op->name() != "stop_gradient");
-    updates += i.op->name() == "fused" && i.outputs.size() == 3 && std::all_of(i.outputs.begin(), i.outputs.end(), is_new_value);
+    updates += i.op->name() == "fused" && i.outputs.size() == 3 &&
+               std::all_of(i.outputs.begin(), i.outputs.end(), is_new_value);
   }
   CHECK(updates == 6);
 }
 
 TEST_CASE("optimize: inference keeps outputs and follows variables assigned later", "[passes]") {
   Step step;
-  const Program before = traced([&](const Tensors& in) { return Tensors{step.predict(in[0])}; }, {kBatch[0]});
+  const Program before =
+      traced([&](const Tensors& in) { return Tensors{step.predict(in[0])}; }, {kBatch[0]});
   const Program after = optimize(before, {.inference = true});
   validate(after);
   check_same(run(before), run(after), 1e-5);
@@ -254,10 +296,12 @@ TEST_CASE("optimize: inference keeps outputs and follows variables assigned late
 
 TEST_CASE("optimize: outputs that are inputs, constants, variables or the same value", "[passes]") {
   Variable v(Tensor::full({2}, 3));
-  const Program before = traced([&](const Tensors& in) {
-    const Tensor x = in[0] * 1.0, y = exp(in[0]);
-    return Tensors{x, Tensor::full({2}, 1) + 1.0, v.value() + 0.0, y, y, y * 1.0};
-  }, {f32({2})});
+  const Program before = traced(
+      [&](const Tensors& in) {
+        const Tensor x = in[0] * 1.0, y = exp(in[0]);
+        return Tensors{x, Tensor::full({2}, 1) + 1.0, v.value() + 0.0, y, y, y * 1.0};
+      },
+      {f32({2})});
   const Program after = optimize(before);
   validate(after);
   CHECK(names(after) == "exp");
@@ -273,14 +317,18 @@ TEST_CASE("optimize: twice is once", "[passes]") {
 }
 
 TEST_CASE("optimize: dims that are not known", "[passes]") {
-  const Program before = traced([](const Tensors& in) {
-    GradientTape tape;
-    tape.watch(in[0]);
-    const Tensor h = relu(matmul(in[0] * 1.0, in[1]) + in[2]), p = ops::softmax(h + ops::zeros_like(h));
-    const Tensor loss = mean(-sum(in[3] * log(clip(p / sum(p, {-1}, true), 1e-7, 1)), {-1}));
-    return Tensors{loss, tape.gradient(loss, Tensors{in[0]})[0], reshape(reshape(h, {-1, 2, 2}), {-1, 4}), transpose(h),
-                   broadcast_to(mean(h, {0}), h.shape())};
-  }, {f32({-1, 3}), f32({3, 4}), f32({4}), f32({-1, 4})});
+  const Program before = traced(
+      [](const Tensors& in) {
+        GradientTape tape;
+        tape.watch(in[0]);
+        const Tensor h = relu(matmul(in[0] * 1.0, in[1]) + in[2]),
+                     p = ops::softmax(h + ops::zeros_like(h));
+        const Tensor loss = mean(-sum(in[3] * log(clip(p / sum(p, {-1}, true), 1e-7, 1)), {-1}));
+        return Tensors{loss, tape.gradient(loss, Tensors{in[0]})[0],
+                       reshape(reshape(h, {-1, 2, 2}), {-1, 4}), transpose(h),
+                       broadcast_to(mean(h, {0}), h.shape())};
+      },
+      {f32({-1, 3}), f32({3, 4}), f32({4}), f32({-1, 4})});
   const Program after = optimize(before);
   CHECK_NOTHROW(validate(after));
   CHECK(after.code.size() < before.code.size());
@@ -290,10 +338,13 @@ TEST_CASE("optimize: dims that are not known", "[passes]") {
 }
 
 TEST_CASE("optimize: empty tensors", "[passes]") {
-  const Program before = traced([](const Tensors& in) {
-    const Tensor h = relu(matmul(in[0], in[1]) + in[2]);
-    return Tensors{h, sum(h, {0}), max(in[1] * 1.0, {1}), h + ops::zeros_like(h), reshape(h, {4, 0})};
-  }, {f32({0, 3}), f32({3, 4}), f32({4})});
+  const Program before = traced(
+      [](const Tensors& in) {
+        const Tensor h = relu(matmul(in[0], in[1]) + in[2]);
+        return Tensors{h, sum(h, {0}), max(in[1] * 1.0, {1}), h + ops::zeros_like(h),
+                       reshape(h, {4, 0})};
+      },
+      {f32({0, 3}), f32({3, 4}), f32({4})});
   const Program after = optimize(before);
   validate(after);
   check_same(run(before), run(after), 0);
@@ -302,7 +353,7 @@ TEST_CASE("optimize: empty tensors", "[passes]") {
 TEST_CASE("optimize takes little time", "[passes]") {
   Step step;
   const Program program = traced(step, kBatch);
-  optimize(program);                                   // kernels for constants are compiled
+  optimize(program);  // kernels for constants are compiled
   using Clock = std::chrono::steady_clock;
   double best = 1;
   for (int i = 0; i < 5; ++i) {
@@ -311,15 +362,18 @@ TEST_CASE("optimize takes little time", "[passes]") {
     best = std::min(best, std::chrono::duration<double>(Clock::now() - begin).count());
   }
   INFO(program.code.size() << " instructions took " << best * 1e3 << " ms");
-  CHECK(best < 0.05);                                  // a tenth of it on a quiet machine
+  CHECK(best < 0.05);  // a tenth of it on a quiet machine
 }
 
 TEST_CASE("optimize: long programs", "[passes]") {
-  const Program before = traced([](const Tensors& in) {
-    Tensor x = in[0];
-    for (int i = 0; i < 1500; ++i) x = i % 7 == 0 ? matmul(x, in[1]) * 0.5 : tanh(x) + in[0] * (0.1 + i % 3);
-    return Tensors{x};
-  }, {f32({3, 3}), f32({3, 3})});
+  const Program before = traced(
+      [](const Tensors& in) {
+        Tensor x = in[0];
+        for (int i = 0; i < 1500; ++i)
+          x = i % 7 == 0 ? matmul(x, in[1]) * 0.5 : tanh(x) + in[0] * (0.1 + i % 3);
+        return Tensors{x};
+      },
+      {f32({3, 3}), f32({3, 3})});
   const Program after = optimize(before);
   validate(after);
   check_same(run(before), run(after), 1e-4);

@@ -7,9 +7,11 @@ namespace crescent::passes {
 using namespace ops;
 
 TEST_CASE("transposes become flags of the product", "[passes]") {
-  Program p = traced([](const Tensors& in) {
-    return Tensors{matmul(transpose(in[0]), in[1]), matmul(in[1], transpose(in[2]))};
-  }, {f32({4, 3}), f32({4, 5}), f32({2, 5})});
+  Program p = traced(
+      [](const Tensors& in) {
+        return Tensors{matmul(transpose(in[0]), in[1]), matmul(in[1], transpose(in[2]))};
+      },
+      {f32({4, 3}), f32({4, 5}), f32({2, 5})});
   Program q = rewritten(p, transposes);
   CHECK(names(q) == "matmul, matmul");
   CHECK(op<Matmul>(q, 0).transpose_a);
@@ -18,9 +20,12 @@ TEST_CASE("transposes become flags of the product", "[passes]") {
 }
 
 TEST_CASE("transposes: a flag and a transpose cancel; batches; the result", "[passes]") {
-  Program p = traced([](const Tensors& in) {
-    return Tensors{matmul(swap_axes(in[0], 1, 2), in[1], true), swap_axes(matmul(in[0], in[1]), -1, -2)};
-  }, {f32({2, 4, 3}), f32({2, 3, 5})});
+  Program p = traced(
+      [](const Tensors& in) {
+        return Tensors{matmul(swap_axes(in[0], 1, 2), in[1], true),
+                       swap_axes(matmul(in[0], in[1]), -1, -2)};
+      },
+      {f32({2, 4, 3}), f32({2, 3, 5})});
   Program q = rewritten(p, transposes);
   CHECK(names(q) == "matmul, matmul");
   CHECK_FALSE(op<Matmul>(q, 0).transpose_a);
@@ -30,41 +35,51 @@ TEST_CASE("transposes: a flag and a transpose cancel; batches; the result", "[pa
 
 TEST_CASE("pooling: masks and sums are done on the small side of its gradient", "[passes]") {
   for (const bool overlap : {false, true}) {
-    Program p = traced([&](const Tensors& in) {
-      GradientTape tape;
-      tape.watch(in[0]), tape.watch(in[1]);
-      const std::vector<int64_t> stride{overlap ? 1 : 2};
-      const Tensor y = max_pool(relu(in[0] + in[1]), {2, 2}, stride, overlap ? Padding::same : Padding::valid);
-      const Tensor loss = sum(square(y) * 0.5);
-      const Tensors gradients = tape.gradient(loss, Tensors{in[0], in[1]});
-      return Tensors{loss, gradients[0], gradients[1]};
-    }, {f32({2, 6, 6, 3}), f32({3})});
+    Program p = traced(
+        [&](const Tensors& in) {
+          GradientTape tape;
+          tape.watch(in[0]), tape.watch(in[1]);
+          const std::vector<int64_t> stride{overlap ? 1 : 2};
+          const Tensor y = max_pool(relu(in[0] + in[1]), {2, 2}, stride,
+                                    overlap ? Padding::same : Padding::valid);
+          const Tensor loss = sum(square(y) * 0.5);
+          const Tensors gradients = tape.gradient(loss, Tensors{in[0], in[1]});
+          return Tensors{loss, gradients[0], gradients[1]};
+        },
+        {f32({2, 6, 6, 3}), f32({3})});
     Program q = rewritten(p, pooling, 1e-5);
     q = rewritten(q, common_subexpressions);
-    CHECK(names(q).find("pool, ") == names(q).rfind("pool, "));        // the pooling of the forward pass serves
+    CHECK(names(q).find("pool, ") ==
+          names(q).rfind("pool, "));  // the pooling of the forward pass serves
     for (const auto& i : q.code) {
-      if (i.op->name() == "select") CHECK((overlap || q.values[size_t(i.outputs[0])].shape == Shape{2, 3, 3, 3}));
+      if (i.op->name() == "select")
+        CHECK((overlap || q.values[size_t(i.outputs[0])].shape == Shape{2, 3, 3, 3}));
     }
     CHECK(q.code.back().op->name() != "select");
   }
-  Program average = traced([](const Tensors& in) {
-    GradientTape tape;
-    tape.watch(in[1]);
-    const Tensor y = average_pool(in[0] + in[1], {3, 3}, {2, 2}, Padding::same);
-    return tape.gradient(sum(y * y), Tensors{in[1]});
-  }, {f32({2, 6, 6, 3}), f32({3})});
+  Program average = traced(
+      [](const Tensors& in) {
+        GradientTape tape;
+        tape.watch(in[1]);
+        const Tensor y = average_pool(in[0] + in[1], {3, 3}, {2, 2}, Padding::same);
+        return tape.gradient(sum(y * y), Tensors{in[1]});
+      },
+      {f32({2, 6, 6, 3}), f32({3})});
   while (algebra(average)) dead_code(average);
   CHECK(names(rewritten(average, pooling, 1e-5)).find("pool_backward") == std::string::npos);
 }
 
 TEST_CASE("pooling: its gradient goes to the winners, and a convolution takes it in", "[passes]") {
   for (const bool overlap : {false, true}) {
-    const Program p = traced([&](const Tensors& in) {
-      GradientTape tape;
-      tape.watch(in[0]);
-      const Tensor y = max_pool(conv(in[0], in[1], {1}, Padding::valid), {2, 2}, {overlap ? 1 : 2}, Padding::valid);
-      return Tensors{y, tape.gradient(sum(y * y), Tensors{in[0]})[0]};
-    }, {f32({2, 7, 6, 3}), f32({3, 3, 3, 4})});
+    const Program p = traced(
+        [&](const Tensors& in) {
+          GradientTape tape;
+          tape.watch(in[0]);
+          const Tensor y = max_pool(conv(in[0], in[1], {1}, Padding::valid), {2, 2},
+                                    {overlap ? 1 : 2}, Padding::valid);
+          return Tensors{y, tape.gradient(sum(y * y), Tensors{in[0]})[0]};
+        },
+        {f32({2, 7, 6, 3}), f32({3, 3, 3, 4})});
     Program q = rewritten(p, pool_winners);
     CHECK(names(q).starts_with("conv, pool, "));
     CHECK(names(q).ends_with("pool_backward, conv_backward_data"));
@@ -72,19 +87,23 @@ TEST_CASE("pooling: its gradient goes to the winners, and a convolution takes it
     CHECK(names(q).starts_with("conv_pool, "));
     CHECK(names(q).find("conv, ") == std::string::npos);
   }
-  const Program read_twice = traced([](const Tensors& in) {
-    const Tensor y = conv(in[0], in[1], {1}, Padding::valid);
-    return Tensors{max_pool(y, {2, 2}, {2}, Padding::valid), sum(y)};
-  }, {f32({2, 7, 6, 3}), f32({3, 3, 3, 4})});
+  const Program read_twice = traced(
+      [](const Tensors& in) {
+        const Tensor y = conv(in[0], in[1], {1}, Padding::valid);
+        return Tensors{max_pool(y, {2, 2}, {2}, Padding::valid), sum(y)};
+      },
+      {f32({2, 7, 6, 3}), f32({3, 3, 3, 4})});
   CHECK(names(rewritten(read_twice, pooled_convolutions)).starts_with("conv, pool, "));
 }
 
 TEST_CASE("residuals: a convolution takes in what is added to it", "[passes]") {
-  const Program p = traced([](const Tensors& in) {
-    auto layer = [&](const Tensor& x) { return conv(x, in[1], {1}, Padding::same) + in[2]; };
-    const Tensor x = relu(layer(in[0]));
-    return Tensors{relu(x + layer(x)), layer(in[0]) + layer(x)};
-  }, {f32({2, 7, 6, 4}), f32({3, 3, 4, 4}), f32({4})});
+  const Program p = traced(
+      [](const Tensors& in) {
+        auto layer = [&](const Tensor& x) { return conv(x, in[1], {1}, Padding::same) + in[2]; };
+        const Tensor x = relu(layer(in[0]));
+        return Tensors{relu(x + layer(x)), layer(in[0]) + layer(x)};
+      },
+      {f32({2, 7, 6, 4}), f32({3, 3, 4, 4}), f32({4})});
   Program q = rewritten(p, epilogues);
   q = rewritten(q, residuals, 1e-5);
   q = rewritten(q, epilogues, 1e-5);
@@ -95,7 +114,8 @@ TEST_CASE("residuals: a convolution takes in what is added to it", "[passes]") {
 
 TEST_CASE("epilogues: bias and activation", "[passes]") {
   auto dense = [](const Tensors& in) {
-    return Tensors{relu(matmul(in[0], in[1]) + in[2]), tanh(matmul(in[0], in[1])), sigmoid(reshape(in[2], {1, 5}) + matmul(in[0], in[1])),
+    return Tensors{relu(matmul(in[0], in[1]) + in[2]), tanh(matmul(in[0], in[1])),
+                   sigmoid(reshape(in[2], {1, 5}) + matmul(in[0], in[1])),
                    exp(matmul(in[0], in[1]) + in[2])};
   };
   Program q = rewritten(traced(dense, {f32({4, 3}), f32({3, 5}), f32({5})}), epilogues);
@@ -107,46 +127,59 @@ TEST_CASE("epilogues: bias and activation", "[passes]") {
 }
 
 TEST_CASE("epilogues: convolutions, and reshapes between", "[passes]") {
-  Program p = traced([](const Tensors& in) {
-    const Tensor rows = reshape(matmul(reshape(in[0], {-1, 2}), in[2]), {3, 6, 6, 5});
-    return Tensors{relu(conv(in[0], in[1], {1, 1}, Padding::same) + in[3]), relu(rows + in[3])};
-  }, {f32({3, 6, 6, 2}), f32({3, 3, 2, 5}), f32({2, 5}), f32({5})});
+  Program p = traced(
+      [](const Tensors& in) {
+        const Tensor rows = reshape(matmul(reshape(in[0], {-1, 2}), in[2]), {3, 6, 6, 5});
+        return Tensors{relu(conv(in[0], in[1], {1, 1}, Padding::same) + in[3]), relu(rows + in[3])};
+      },
+      {f32({3, 6, 6, 2}), f32({3, 3, 2, 5}), f32({2, 5}), f32({5})});
   Program q = rewritten(p, epilogues, 1e-5);
   CHECK(names(q).find("relu") == std::string::npos);
   CHECK(names(q).find("add") == std::string::npos);
 }
 
 TEST_CASE("epilogues: the mask of a relu behind the gradient of a convolution", "[passes]") {
-  Program p = traced([](const Tensors& in) {
-    GradientTape tape;
-    tape.watch(in[0]);
-    return tape.gradient(sum(square(conv(relu(in[0]), in[1], {1, 1}, Padding::same))), Tensors{in[0]});
-  }, {f32({3, 6, 6, 2}), f32({3, 3, 2, 5})});
+  Program p = traced(
+      [](const Tensors& in) {
+        GradientTape tape;
+        tape.watch(in[0]);
+        return tape.gradient(sum(square(conv(relu(in[0]), in[1], {1, 1}, Padding::same))),
+                             Tensors{in[0]});
+      },
+      {f32({3, 6, 6, 2}), f32({3, 3, 2, 5})});
   Program q = rewritten(p, epilogues, 1e-5);
   CHECK(names(q).find("select") == std::string::npos);
   CHECK(q.code.back().inputs.size() == 3);
 }
 
 TEST_CASE("epilogues: a bias of heads, and biases that are none of the product", "[passes]") {
-  Program heads = traced([](const Tensors& in) {
-    return Tensors{relu(reshape(matmul(in[0], in[1]), {3, 5, 2, 4}) + in[2])};
-  }, {f32({15, 6}), f32({6, 8}), f32({2, 4})});
+  Program heads = traced(
+      [](const Tensors& in) {
+        return Tensors{relu(reshape(matmul(in[0], in[1]), {3, 5, 2, 4}) + in[2])};
+      },
+      {f32({15, 6}), f32({6, 8}), f32({2, 4})});
   Program q = rewritten(heads, epilogues, 1e-5);
   CHECK(names(q).find("add") == std::string::npos);
   CHECK(names(q).find("relu") == std::string::npos);
-  Program other = traced([](const Tensors& in) {
-    return Tensors{reshape(matmul(in[0], in[1]), {3, 5, 2, 4}) + in[2], reshape(matmul(in[0], in[1]), {3, 5, 2, 4}) + in[3],
-                   reshape(matmul(in[0], in[1]), {3, 5, 2, 4}) + in[4]};
-  }, {f32({15, 6}), f32({6, 8}), f32({4}), f32({2, 1}), f32({5, 2, 4})});
+  Program other = traced(
+      [](const Tensors& in) {
+        return Tensors{reshape(matmul(in[0], in[1]), {3, 5, 2, 4}) + in[2],
+                       reshape(matmul(in[0], in[1]), {3, 5, 2, 4}) + in[3],
+                       reshape(matmul(in[0], in[1]), {3, 5, 2, 4}) + in[4]};
+      },
+      {f32({15, 6}), f32({6, 8}), f32({4}), f32({2, 1}), f32({5, 2, 4})});
   CHECK_FALSE(epilogues(other));
 }
 
 TEST_CASE("epilogues: residual connections and masks of relu", "[passes]") {
-  Program p = traced([](const Tensors& in) {
-    const Tensor heads = reshape(in[0], {2, 2, 5});
-    return Tensors{relu(in[0] + (matmul(in[1], in[2]) + in[3])), reshape(matmul(in[1], in[2]), {2, 2, 5}) + heads,
-                   where(greater(in[0], 0), matmul(in[1], in[2]), 0)};
-  }, {f32({4, 5}), f32({4, 3}), f32({3, 5}), f32({5})});
+  Program p = traced(
+      [](const Tensors& in) {
+        const Tensor heads = reshape(in[0], {2, 2, 5});
+        return Tensors{relu(in[0] + (matmul(in[1], in[2]) + in[3])),
+                       reshape(matmul(in[1], in[2]), {2, 2, 5}) + heads,
+                       where(greater(in[0], 0), matmul(in[1], in[2]), 0)};
+      },
+      {f32({4, 5}), f32({4, 3}), f32({3, 5}), f32({5})});
   Program q = rewritten(p, epilogues, 1e-5);
   CHECK(names(q).find("add") == std::string::npos);
   CHECK(names(q).find("relu") == std::string::npos);
@@ -160,13 +193,18 @@ TEST_CASE("epilogues: residual connections and masks of relu", "[passes]") {
 }
 
 TEST_CASE("epilogues: a value that others need stays", "[passes]") {
-  Program p = traced([](const Tensors& in) {
-    const Tensor x = matmul(in[0], in[1]), y = x + in[2];
-    return Tensors{relu(y), y, exp(x)};
-  }, {f32({4, 3}), f32({3, 5}), f32({5})});
+  Program p = traced(
+      [](const Tensors& in) {
+        const Tensor x = matmul(in[0], in[1]), y = x + in[2];
+        return Tensors{relu(y), y, exp(x)};
+      },
+      {f32({4, 3}), f32({3, 5}), f32({5})});
   CHECK(names(rewritten(p, epilogues)) == "matmul, add, relu, exp");
-  Program wide = traced([](const Tensors& in) { return Tensors{matmul(in[0], in[1]) + in[2], matmul(in[0], in[1]) + in[3]}; },
-                        {f32({1, 3}), f32({3, 5}), f32({4, 5}), f32({1, 1})});
+  Program wide = traced(
+      [](const Tensors& in) {
+        return Tensors{matmul(in[0], in[1]) + in[2], matmul(in[0], in[1]) + in[3]};
+      },
+      {f32({1, 3}), f32({3, 5}), f32({4, 5}), f32({1, 1})});
   CHECK(names(rewritten(wide, epilogues)) == "matmul, add, matmul, add");
 }
 
@@ -182,17 +220,20 @@ Tensor normalized(const Tensor& x, const Tensors& v) {
 
 TEST_CASE("batch norm goes into the kernel of the convolution before it", "[passes]") {
   for (bool with_bias : {false, true}) {
-    Program p = traced([&](const Tensors& in) {
-      Tensor y = conv(in[0], in[1], {1, 1}, Padding::same);
-      if (with_bias) y = y + in[6];
-      return Tensors{relu(normalized(y, {in[2], in[3], in[4], in[5]}))};
-    }, {f32({2, 12, 12, 3}), f32({3, 3, 3, 4}), f32({4}), f32({4}), f32({4}), f32({4}), f32({4})});
+    Program p = traced(
+        [&](const Tensors& in) {
+          Tensor y = conv(in[0], in[1], {1, 1}, Padding::same);
+          if (with_bias) y = y + in[6];
+          return Tensors{relu(normalized(y, {in[2], in[3], in[4], in[5]}))};
+        },
+        {f32({2, 12, 12, 3}), f32({3, 3, 3, 4}), f32({4}), f32({4}), f32({4}), f32({4}), f32({4})});
     const Tensors before = run(p);
     Program q = rewritten(p, batch_norm, 1e-5);
     q = rewritten(q, epilogues, 1e-5);
     for (const auto& i : q.code) {
       if (i.op->name() == "conv") CHECK((op<Conv>(q, size_t(&i - q.code.data())).bias));
-      if (i.op->name() != "conv") CHECK(q.values[size_t(i.outputs[0])].shape.size() <= 3 * 3 * 3 * 4);
+      if (i.op->name() != "conv")
+        CHECK(q.values[size_t(i.outputs[0])].shape.size() <= 3 * 3 * 3 * 4);
     }
     check_same(before, run(q), 1e-5);
   }
@@ -201,54 +242,68 @@ TEST_CASE("batch norm goes into the kernel of the convolution before it", "[pass
 TEST_CASE("batch norm goes into a kernel of bfloat16", "[passes]") {
   const auto half = [](const Tensor& x) { return cast(x, DType::bfloat16); };
   for (bool with_bias : {false, true}) {
-    Program p = traced([&](const Tensors& in) {
-      Tensor y = conv(half(in[0]), half(in[1]), {1, 1}, Padding::same);
-      if (with_bias) y = y + half(in[6]);
-      return Tensors{relu(half(normalized(cast(y, DType::float32), {in[2], in[3], in[4], in[5]})))};
-    }, {f32({2, 12, 12, 3}), f32({3, 3, 3, 4}), f32({4}), f32({4}), f32({4}), f32({4}), f32({4})});
+    Program p = traced(
+        [&](const Tensors& in) {
+          Tensor y = conv(half(in[0]), half(in[1]), {1, 1}, Padding::same);
+          if (with_bias) y = y + half(in[6]);
+          return Tensors{
+              relu(half(normalized(cast(y, DType::float32), {in[2], in[3], in[4], in[5]})))};
+        },
+        {f32({2, 12, 12, 3}), f32({3, 3, 3, 4}), f32({4}), f32({4}), f32({4}), f32({4}), f32({4})});
     Program q = rewritten(p, batch_norm, 5e-2);
     q = rewritten(q, epilogues, 1e-2);
     for (const auto& i : q.code) {
       const Shape& shape = q.values[size_t(i.outputs[0])].shape;
       CHECK((i.op->name() == "conv" || i.op->name() == "cast" || shape.size() <= 3 * 3 * 3 * 4));
-      if (i.op->name() == "conv") CHECK((op<Conv>(q, size_t(&i - q.code.data())).epilogue == Epilogue::relu));
+      if (i.op->name() == "conv")
+        CHECK((op<Conv>(q, size_t(&i - q.code.data())).epilogue == Epilogue::relu));
     }
   }
 }
 
 TEST_CASE("batch norm: transposed kernels, and a batch too small to pay", "[passes]") {
-  auto f = [](const Tensors& in) { return Tensors{matmul(in[0], in[1], false, true) * in[2] + in[3]}; };
+  auto f = [](const Tensors& in) {
+    return Tensors{matmul(in[0], in[1], false, true) * in[2] + in[3]};
+  };
   Program big = traced(f, {f32({64, 3}), f32({5, 3}), f32({5}), f32({5})});
   CHECK(names(rewritten(big, batch_norm, 1e-5)) == "reshape, multiply, matmul, add");
   Program small = traced(f, {f32({2, 3}), f32({5, 3}), f32({5}), f32({5})});
   CHECK(names(rewritten(small, batch_norm, 1e-5)) == "matmul, multiply, add");
 
   Variable kernel(Tensor::full({5, 3}, 0.5)), factor(Tensor::full({5}, 3));
-  auto g = [&](const Tensors& in) { return Tensors{matmul(in[0], kernel.value(), false, true) * factor.value() + in[1]}; };
+  auto g = [&](const Tensors& in) {
+    return Tensors{matmul(in[0], kernel.value(), false, true) * factor.value() + in[1]};
+  };
   Program read = traced(g, {f32({2, 3}), f32({5})});
   CHECK(names(rewritten(read, batch_norm, 1e-5)) == "reshape, multiply, matmul, add");
 }
 
 TEST_CASE("normalization: batch norm in training becomes elementwise work", "[passes]") {
-  Program p = traced([](const Tensors& in) {
-    const Tensor y = conv(in[0], in[1], {1, 1}, Padding::same) + in[2];
-    const Moments first = batch_norm_train(y, in[3], in[4], 1e-3), second = batch_norm_train(first.y, in[4], in[3], 1e-3);
-    return Tensors{second.y, first.mean, first.variance};
-  }, {f32({2, 12, 12, 3}), f32({3, 3, 3, 4}), f32({4}), f32({4}), f32({4})});
+  Program p = traced(
+      [](const Tensors& in) {
+        const Tensor y = conv(in[0], in[1], {1, 1}, Padding::same) + in[2];
+        const Moments first = batch_norm_train(y, in[3], in[4], 1e-3),
+                      second = batch_norm_train(first.y, in[4], in[3], 1e-3);
+        return Tensors{second.y, first.mean, first.variance};
+      },
+      {f32({2, 12, 12, 3}), f32({3, 3, 3, 4}), f32({4}), f32({4}), f32({4})});
   while (epilogues(p)) dead_code(p);
   Program q = rewritten(p, normalization, 1e-4);
-  CHECK(names(q) == "conv, subtract, add, rsqrt, multiply, multiply, add, "
-                    "batch_moments, subtract, add, rsqrt, multiply, multiply, add");
+  CHECK(names(q) ==
+        "conv, subtract, add, rsqrt, multiply, multiply, add, "
+        "batch_moments, subtract, add, rsqrt, multiply, multiply, add");
   CHECK(op<Conv>(q, 0).moments);
 }
 
 TEST_CASE("normalization: a bias before batch norm has no gradient", "[passes]") {
-  Program p = traced([](const Tensors& in) {
-    GradientTape tape;
-    tape.watch(in[0]), tape.watch(in[1]);
-    const Tensor y = batch_norm_train(in[0] + in[1], in[2], in[3], 1e-3).y;
-    return tape.gradient(sum(y * y * in[4]), Tensors{in[0], in[1]});
-  }, {f32({2, 6, 6, 3}), f32({3}), f32({3}), f32({3}), f32({2, 6, 6, 3})});
+  Program p = traced(
+      [](const Tensors& in) {
+        GradientTape tape;
+        tape.watch(in[0]), tape.watch(in[1]);
+        const Tensor y = batch_norm_train(in[0] + in[1], in[2], in[3], 1e-3).y;
+        return tape.gradient(sum(y * y * in[4]), Tensors{in[0], in[1]});
+      },
+      {f32({2, 6, 6, 3}), f32({3}), f32({3}), f32({3}), f32({2, 6, 6, 3})});
   while (algebra(p)) dead_code(p);
   Program q = rewritten(p, normalization, 1e-4);
   CHECK(names(q).find("reduce") == std::string::npos);
@@ -256,36 +311,50 @@ TEST_CASE("normalization: a bias before batch norm has no gradient", "[passes]")
 
 TEST_CASE("precision: casts around products become part of them", "[passes]") {
   const DType half = DType::bfloat16, single = DType::float32;
-  Program p = traced([=](const Tensors& in) {
-    const Tensor product = matmul(cast(in[0], half), reshape(cast(in[1], half), {6, 6}));
-    return Tensors{cast(reshape(product, {2, 4, 6}), single)};
-  }, {f32({8, 6}), f32({6, 2, 3})});
+  Program p = traced(
+      [=](const Tensors& in) {
+        const Tensor product = matmul(cast(in[0], half), reshape(cast(in[1], half), {6, 6}));
+        return Tensors{cast(reshape(product, {2, 4, 6}), single)};
+      },
+      {f32({8, 6}), f32({6, 2, 3})});
   Program q = rewritten(p, precision, 2e-2);
   CHECK(names(q) == "reshape, matmul, reshape");
   CHECK(op<Matmul>(q, 1).mixed == Mixed::to_float32);
 
-  Program narrow = rewritten(traced([=](const Tensors& in) {
-    const Tensor y = matmul(in[0], cast(in[1], half));
-    return Tensors{y, cast(y, single)};
-  }, {{half, {8, 6}}, f32({6, 5})}), precision);
-  CHECK(names(narrow) == "matmul, cast");                              // the rounded result is wanted too
+  Program narrow = rewritten(traced(
+                                 [=](const Tensors& in) {
+                                   const Tensor y = matmul(in[0], cast(in[1], half));
+                                   return Tensors{y, cast(y, single)};
+                                 },
+                                 {{half, {8, 6}}, f32({6, 5})}),
+                             precision);
+  CHECK(names(narrow) == "matmul, cast");  // the rounded result is wanted too
   CHECK(op<Matmul>(narrow, 0).mixed == Mixed::to_bfloat16);
 
-  Program gradient = rewritten(traced([=](const Tensors& in) {
-    GradientTape tape;
-    tape.watch(in[1]);
-    const Tensor loss = sum(cast(conv(in[0], cast(in[1], half), {1, 1}, Padding::valid), single));
-    return tape.gradient(loss, Tensors{in[1]});
-  }, {{half, {2, 5, 5, 3}}, f32({3, 3, 3, 4})}), precision, 2e-2);
+  Program gradient =
+      rewritten(traced(
+                    [=](const Tensors& in) {
+                      GradientTape tape;
+                      tape.watch(in[1]);
+                      const Tensor loss =
+                          sum(cast(conv(in[0], cast(in[1], half), {1, 1}, Padding::valid), single));
+                      return tape.gradient(loss, Tensors{in[1]});
+                    },
+                    {{half, {2, 5, 5, 3}}, f32({3, 3, 3, 4})}),
+                precision, 2e-2);
   CHECK(op<ConvBackwardKernel>(gradient, gradient.code.size() - 1).mixed == Mixed::to_float32);
 
-  Program rows = rewritten(traced([=](const Tensors& in) {
-    GradientTape tape;
-    tape.watch(in[0]);
-    const Tensor y = apply1(Gather(), {cast(in[0], half), in[1]});
-    return Tensors{y, tape.gradient(sum(cast(y, single)), Tensors{in[0]})[0]};
-  }, {f32({50, 3}), {DType::int32, {4}}}), precision, 2e-2);
-  CHECK(rows.values[size_t(rows.code[0].outputs[0])].shape == Shape{4, 3});      // gathered first
+  Program rows =
+      rewritten(traced(
+                    [=](const Tensors& in) {
+                      GradientTape tape;
+                      tape.watch(in[0]);
+                      const Tensor y = apply1(Gather(), {cast(in[0], half), in[1]});
+                      return Tensors{y, tape.gradient(sum(cast(y, single)), Tensors{in[0]})[0]};
+                    },
+                    {f32({50, 3}), {DType::int32, {4}}}),
+                precision, 2e-2);
+  CHECK(rows.values[size_t(rows.code[0].outputs[0])].shape == Shape{4, 3});  // gathered first
   CHECK(rows.code.back().op->name() == "scatter_add");
   CHECK(rows.values[size_t(rows.outputs[1])].dtype == single);
 }

@@ -55,27 +55,31 @@ TEST_CASE("hoisting: products with the steps' inputs, and what never changes", "
 }
 
 TEST_CASE("hoisting: gradients, draws and results that never change", "[passes]") {
-  const Program gradient = traced([](const Tensors& in) {
-    GradientTape tape;
-    for (const Tensor& x : in) tape.watch(x);
-    const Tensors y = recurrent(in);
-    return tape.gradient(sum(square(y[0])) + sum(y[1]), in);
-  }, kSpecs);
+  const Program gradient = traced(
+      [](const Tensors& in) {
+        GradientTape tape;
+        for (const Tensor& x : in) tape.watch(x);
+        const Tensors y = recurrent(in);
+        return tape.gradient(sum(square(y[0])) + sum(y[1]), in);
+      },
+      kSpecs);
   const Program after = optimize(gradient);
   validate(after);
   check_same(run(gradient), run(after), 1e-5);
 
   Random draw;
   draw.shape = {2, 4};
-  Program other = traced([&](const Tensors& in) {
-    const Tensor state = cast(reshape(in[4], {2, 2}), DType::int64);
-    auto body = [&](const Tensors& states, const Tensors& step) {
-      const Tensor noise = apply1(draw, {sum(state, {0})});
-      return ScanResult{{states[0] + noise + step[0]}, {square(in[1]), step[0]}};
-    };
-    const ScanResult r = scan(body, {in[1]}, {in[0]});
-    return Tensors{r.states[0], r.outputs[0], r.outputs[1]};
-  }, {f32({5, 2, 4}), f32({2, 4}), f32({3, 4}), f32({4, 4}), f32({4})});
+  Program other = traced(
+      [&](const Tensors& in) {
+        const Tensor state = cast(reshape(in[4], {2, 2}), DType::int64);
+        auto body = [&](const Tensors& states, const Tensors& step) {
+          const Tensor noise = apply1(draw, {sum(state, {0})});
+          return ScanResult{{states[0] + noise + step[0]}, {square(in[1]), step[0]}};
+        };
+        const ScanResult r = scan(body, {in[1]}, {in[0]});
+        return Tensors{r.states[0], r.outputs[0], r.outputs[1]};
+      },
+      {f32({5, 2, 4}), f32({2, 4}), f32({3, 4}), f32({4, 4}), f32({4})});
   Program q = rewritten(other, hoisting);
   CHECK(names(*loops(q)[0]->body) == "random, add, add");
 }

@@ -12,7 +12,8 @@ TEST_CASE("philox gives the words of the reference implementation") {
     return std::vector<uint32_t>(b.word, b.word + 4);
   };
   CHECK(words(0, 0, 0) == std::vector<uint32_t>{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8});
-  CHECK(words(~0ull, ~0ull, ~0ull) == std::vector<uint32_t>{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd});
+  CHECK(words(~0ull, ~0ull, ~0ull) ==
+        std::vector<uint32_t>{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd});
   CHECK(words(0x299f31d0a4093822, 0x0370734413198a2e, 0x85a308d3243f6a88) ==
         std::vector<uint32_t>{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1});
 }
@@ -49,7 +50,8 @@ TEST_CASE("a permutation has every number once") {
 
 TEST_CASE("set_random_seed repeats what generators without a seed draw") {
   set_random_seed(7);
-  const auto a = SeedGenerator().uniform({4}).to_vector(), b = SeedGenerator().uniform({4}).to_vector();
+  const auto a = SeedGenerator().uniform({4}).to_vector(),
+             b = SeedGenerator().uniform({4}).to_vector();
   set_random_seed(7);
   CHECK(a != b);
   CHECK(SeedGenerator().uniform({4}).to_vector() == a);

@@ -12,7 +12,9 @@ struct Animal : Plain {
 };
 
 struct Cat final : Animal {
-  static void describe(Schema<Cat>& s) { s.doc("Purrs.").field("lives", &Cat::lives, "Left.").min(0).max(9); }
+  static void describe(Schema<Cat>& s) {
+    s.doc("Purrs.").field("lives", &Cat::lives, "Left.").min(0).max(9);
+  }
   void configured() override {
     if (lives == 8) fail("a cat with 8 lives is a myth");
   }
@@ -21,14 +23,17 @@ struct Cat final : Animal {
 
 struct BigDog final : Animal {
   static void describe(Schema<BigDog>& s) {
-    s.field("friend", &BigDog::companion, "Who it plays with.").field("enemy", &BigDog::enemy, "Whom it chases.");
+    s.field("friend", &BigDog::companion, "Who it plays with.")
+        .field("enemy", &BigDog::enemy, "Whom it chases.");
   }
   Ref<Animal> companion = "cat";
   Ref<Animal> enemy;
 };
 
 struct Nobody final : Animal {
-  static void describe(Schema<Nobody>& s) { s.field("friend", &Nobody::companion, "Not registered."); }
+  static void describe(Schema<Nobody>& s) {
+    s.field("friend", &Nobody::companion, "Not registered.");
+  }
   Ref<Animal> companion = "unicorn";
 };
 
@@ -59,19 +64,24 @@ ClassInfo from_lua(std::string name) {
 TEST_CASE("Objects are made by name, alias and spelling") {
   register_animals();
   for (const char* name : {"Cat", "cat", "kitten"}) CHECK(get<Animal>(name)->class_name() == "Cat");
-  for (const char* name : {"BigDog", "big_dog", "bigdog"}) CHECK(make<Animal>(name)->class_name() == "BigDog");
+  for (const char* name : {"BigDog", "big_dog", "bigdog"})
+    CHECK(make<Animal>(name)->class_name() == "BigDog");
   CHECK(std::dynamic_pointer_cast<Cat>(make<Animal>("Cat", {{"lives", 3}}))->lives == 3);
   CHECK(get<Animal>(nullptr) == nullptr);
 }
 
 TEST_CASE("Objects are made from the configurations of every Keras") {
   register_animals();
-  const char* rows[] = {R"({"class_name": "Cat", "config": {"lives": 3}})",
-                        R"({"module": "zoo", "class_name": "Cat", "config": {"lives": 3}, "registered_name": null})",
-                        R"({"module": null, "class_name": "Cat", "config": {"lives": 3}, "registered_name": "acme>Cat"})",
-                        R"({"class_name": "acme>Cat", "config": {"lives": 3}})"};
-  for (const char* row : rows) CHECK(std::dynamic_pointer_cast<Cat>(get<Animal>(parse_json(row)))->lives == 3);
-  CHECK(get<Animal>(parse_json(R"({"module": "builtins", "class_name": "function", "config": "cat"})"))->class_name() == "Cat");
+  const char* rows[] = {
+      R"({"class_name": "Cat", "config": {"lives": 3}})",
+      R"({"module": "zoo", "class_name": "Cat", "config": {"lives": 3}, "registered_name": null})",
+      R"({"module": null, "class_name": "Cat", "config": {"lives": 3}, "registered_name": "acme>Cat"})",
+      R"({"class_name": "acme>Cat", "config": {"lives": 3}})"};
+  for (const char* row : rows)
+    CHECK(std::dynamic_pointer_cast<Cat>(get<Animal>(parse_json(row)))->lives == 3);
+  CHECK(get<Animal>(
+            parse_json(R"({"module": "builtins", "class_name": "function", "config": "cat"})"))
+            ->class_name() == "Cat");
   CHECK(get<Animal>(parse_json(R"({"class_name": "Cat"})"))->class_name() == "Cat");
 }
 
@@ -79,33 +89,44 @@ TEST_CASE("An object goes through as it is; one of another kind does not") {
   register_animals();
   auto cat = make<Animal>("Cat");
   CHECK(get<Animal>(Value(cat)) == cat);
-  CHECK_THROWS_WITH(get<Animal>(Value(make<Stone>("Stone"))), "expected an object of kind test animal, got <Stone>");
-  CHECK_THROWS_WITH(get<Animal>(Value(std::make_shared<Stone>())), "expected an object of kind test animal, got <Stone>");
+  CHECK_THROWS_WITH(get<Animal>(Value(make<Stone>("Stone"))),
+                    "expected an object of kind test animal, got <Stone>");
+  CHECK_THROWS_WITH(get<Animal>(Value(std::make_shared<Stone>())),
+                    "expected an object of kind test animal, got <Stone>");
 }
 
 TEST_CASE("What cannot be made says why") {
   register_animals();
   CHECK_THROWS_WITH(get<Animal>("Cta"), "unknown test animal 'Cta' (did you mean 'Cat'?)");
-  CHECK_THROWS_WITH(get<Animal>("big_dgo"), "unknown test animal 'big_dgo' (did you mean 'big_dog'?)");
+  CHECK_THROWS_WITH(get<Animal>("big_dgo"),
+                    "unknown test animal 'big_dgo' (did you mean 'big_dog'?)");
   CHECK_THROWS_WITH(get<Animal>("kittn"), "unknown test animal 'kittn' (did you mean 'kitten'?)");
   CHECK_THROWS_WITH(get<Animal>("hippopotamus"), "unknown test animal 'hippopotamus'");
-  CHECK_THROWS_WITH(get<Animal>(3), "expected a name, configuration or object of kind test animal, got 3");
-  CHECK_THROWS_WITH(get<Animal>(Dict{{"name", "Cat"}}), "expected a test animal with a class_name, got {\"name\": \"Cat\"}");
-  CHECK_THROWS_WITH(get<Animal>(Dict{{"class_name", "Cat"}, {"config", List{1}}}), "expected a dictionary, got [1]");
-  CHECK_THROWS_WITH(make<Animal>("Cat", {{"live", 3}}), "Cat: no option 'live' (did you mean 'lives'?)");
+  CHECK_THROWS_WITH(get<Animal>(3),
+                    "expected a name, configuration or object of kind test animal, got 3");
+  CHECK_THROWS_WITH(get<Animal>(Dict{{"name", "Cat"}}),
+                    "expected a test animal with a class_name, got {\"name\": \"Cat\"}");
+  CHECK_THROWS_WITH(get<Animal>(Dict{{"class_name", "Cat"}, {"config", List{1}}}),
+                    "expected a dictionary, got [1]");
+  CHECK_THROWS_WITH(make<Animal>("Cat", {{"live", 3}}),
+                    "Cat: no option 'live' (did you mean 'lives'?)");
   CHECK_THROWS_WITH(make<Animal>("Cat", {{"lives", 8}}), "Cat: a cat with 8 lives is a myth");
-  CHECK_THROWS_WITH(make<Animal>("BigDog", {{"friend", "cta"}}), "BigDog: option 'friend': unknown test animal 'cta' (did you mean 'cat'?)");
+  CHECK_THROWS_WITH(make<Animal>("BigDog", {{"friend", "cta"}}),
+                    "BigDog: option 'friend': unknown test animal 'cta' (did you mean 'cat'?)");
 }
 
 TEST_CASE("get_config makes an equal object") {
   register_animals();
-  auto dog = make<Animal>("BigDog", {{"friend", Dict{{"class_name", "Cat"}, {"config", Dict{{"lives", 2}}}}}});
+  auto dog = make<Animal>(
+      "BigDog", {{"friend", Dict{{"class_name", "Cat"}, {"config", Dict{{"lives", 2}}}}}});
   const Value config = serialize(dog.get());
-  CHECK(to_json(config) ==
-        R"({"class_name": "BigDog", "config": {"friend": {"class_name": "Cat", "config": {"lives": 2}}, "enemy": null}})");
+  CHECK(
+      to_json(config) ==
+      R"({"class_name": "BigDog", "config": {"friend": {"class_name": "Cat", "config": {"lives": 2}}, "enemy": null}})");
   CHECK(serialize(get<Animal>(config).get()) == config);
   CHECK(serialize(nullptr).is_null());
-  CHECK_THROWS_WITH(std::make_shared<Cat>()->get_config(), "Cat: an object made outside the registry has no configuration");
+  CHECK_THROWS_WITH(std::make_shared<Cat>()->get_config(),
+                    "Cat: an object made outside the registry has no configuration");
 }
 
 TEST_CASE("Defaults of options are known without making what they name") {
@@ -117,8 +138,10 @@ TEST_CASE("Defaults of options are known without making what they name") {
 
 TEST_CASE("A name belongs to the first that took it") {
   register_animals();
-  CHECK_THROWS_WITH(registry().add<Cat>("Cat"), "test animal 'Cat' is there already, from the program");
-  CHECK_THROWS_WITH(registry().add<Cat>("Tiger", {"kitten"}), "test animal 'kitten' is there already, from the program");
+  CHECK_THROWS_WITH(registry().add<Cat>("Cat"),
+                    "test animal 'Cat' is there already, from the program");
+  CHECK_THROWS_WITH(registry().add<Cat>("Tiger", {"kitten"}),
+                    "test animal 'kitten' is there already, from the program");
   CHECK(registry().find("test animal", "Tiger") == nullptr);
   CHECK(registry().find("test stone", "Cat") == nullptr);
 }
@@ -130,7 +153,8 @@ TEST_CASE("A class from Lua can be defined again, others cannot be replaced") {
   registry().replace(from_lua("Fish"));
   CHECK(registry().find("test animal", "Fish") != first);
   CHECK(registry().find("test animal", "fish") == registry().find("test animal", "Fish"));
-  CHECK_THROWS_WITH(registry().replace(from_lua("Cat")), "test animal 'Cat' is there already, from the program");
+  CHECK_THROWS_WITH(registry().replace(from_lua("Cat")),
+                    "test animal 'Cat' is there already, from the program");
 }
 
 TEST_CASE("Names are listed in order") {

@@ -1,4 +1,5 @@
-// Reading a plugin's stamp out of a library that may be anything. This program carries a stamp itself.
+// Reading a plugin's stamp out of a library that may be anything. This program carries a stamp
+// itself.
 #include "registry/plugin_stamp.h"
 
 #include <elf.h>
@@ -27,7 +28,8 @@ class MemoryFile {
   MemoryFile(const MemoryFile&) = delete;
   MemoryFile& operator=(const MemoryFile&) = delete;
   void write(size_t at, const std::string& bytes) const {
-    if (pwrite(file_, bytes.data(), bytes.size(), at) != static_cast<ssize_t>(bytes.size())) fail("cannot write");
+    if (pwrite(file_, bytes.data(), bytes.size(), at) != static_cast<ssize_t>(bytes.size()))
+      fail("cannot write");
   }
   void cut(size_t length) const {
     if (ftruncate(file_, length) != 0) fail("cannot cut");
@@ -68,11 +70,13 @@ TEST_CASE("Each difference between stamp and host is told") {
   stamp.size += 8;
   CHECK_THAT(mismatch(stamp), Catch::Contains("bytes"));
   stamp = read_stamp("/proc/self/exe"), ++stamp.abi;
-  CHECK_THAT(mismatch(stamp), Catch::Contains("plugin interface 2") && Catch::Contains("cmake --build"));
+  CHECK_THAT(mismatch(stamp),
+             Catch::Contains("plugin interface 2") && Catch::Contains("cmake --build"));
   stamp = read_stamp("/proc/self/exe"), ++stamp.layout;
   CHECK_THAT(mismatch(stamp), Catch::Contains("layout"));
   stamp = read_stamp("/proc/self/exe"), stamp.toolchain[0] = 'k';
-  CHECK_THAT(mismatch(stamp), Catch::Contains(stamp.toolchain) && Catch::Contains(CRESCENT_TOOLCHAIN));
+  CHECK_THAT(mismatch(stamp),
+             Catch::Contains(stamp.toolchain) && Catch::Contains(CRESCENT_TOOLCHAIN));
   stamp = read_stamp("/proc/self/exe"), stamp.name[0] = 0;
   CHECK_THAT(mismatch(stamp), Catch::Contains("no name"));
 }
@@ -90,8 +94,10 @@ TEST_CASE("A damaged library is refused or read, whatever was damaged") {
   const std::string& bytes = own_bytes();
   Elf64_Ehdr header;
   std::memcpy(&header, bytes.data(), sizeof header);
-  const size_t sections = header.e_shnum * sizeof(Elf64_Shdr), segments = header.e_phnum * sizeof(Elf64_Phdr);
-  const std::pair<size_t, size_t> places[] = {{0, sizeof header}, {header.e_shoff, sections}, {header.e_phoff, segments}};
+  const size_t sections = header.e_shnum * sizeof(Elf64_Shdr),
+               segments = header.e_phnum * sizeof(Elf64_Phdr);
+  const std::pair<size_t, size_t> places[] = {
+      {0, sizeof header}, {header.e_shoff, sections}, {header.e_phoff, segments}};
   const MemoryFile file(bytes);
   std::mt19937 random(1);
   const char extremes[] = {0, 1, '\x7F', '\x80', '\xFF'};
@@ -107,5 +113,6 @@ TEST_CASE("A damaged library is refused or read, whatever was damaged") {
 }
 
 TEST_CASE("What is no file is refused") {
-  for (const char* path : {"", "/", "/dev/zero", "/nowhere/at/all.so"}) CHECK_THAT(outcome(path), Catch::StartsWith(concat("'", path, "'")));
+  for (const char* path : {"", "/", "/dev/zero", "/nowhere/at/all.so"})
+    CHECK_THAT(outcome(path), Catch::StartsWith(concat("'", path, "'")));
 }

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-#ifdef __SANITIZE_THREAD__                 // which holds signals back until the program calls the C library
+#ifdef __SANITIZE_THREAD__  // which holds signals back until the program calls the C library
 const std::string kEndlessLoop = "while true do os.time() end";
 #else
 const std::string kEndlessLoop = "while true do end";
@@ -59,7 +59,9 @@ class Terminal {
     close(terminal_);
   }
 
-  void send(const std::string& text) { REQUIRE(write(terminal_, text.data(), text.size()) == static_cast<ssize_t>(text.size())); }
+  void send(const std::string& text) {
+    REQUIRE(write(terminal_, text.data(), text.size()) == static_cast<ssize_t>(text.size()));
+  }
   void enter(const std::string& line) { send(line + "\r"); }
 
   /// Reads until the text appears in what came since the last call; what came before it is dropped.
@@ -98,7 +100,7 @@ class Terminal {
     if (poll(&ready, 1, milliseconds) <= 0) return false;
     char buffer[4096];
     const ssize_t count = read(terminal_, buffer, sizeof buffer);
-    if (count <= 0) return usleep(1000 * milliseconds), false;              // the other side is closed
+    if (count <= 0) return usleep(1000 * milliseconds), false;  // the other side is closed
     seen_.append(buffer, static_cast<size_t>(count));
     return true;
   }
@@ -147,7 +149,7 @@ TEST_CASE("the prompt completes names, fields, methods and options") {
   Terminal terminal(state);
   terminal.expect("> ");
   terminal.send("cr.layers.Conv2DTr\t");
-  terminal.expect("anspose");                          // only what is new is written
+  terminal.expect("anspose");  // only what is new is written
   terminal.send("{ kernel_s\t");
   terminal.expect("ize");
   terminal.send("\x03");
@@ -286,11 +288,12 @@ TEST_CASE("Ctrl-C ends a script, in a loop and while it trains") {
   looping.send("\x03");
   looping.expect("interrupted!");
   CHECK(looping.end() == 130);
-  Terminal training(state, {"-e",
-                            "local m = cr.Sequential{ cr.layers.Dense(1, {input_shape = {4}}) } "
-                            "m:compile{ loss = 'mse' } "
-                            "m:fit(cr.zeros{64, 4}, cr.zeros{64, 1}, {epochs = 100000000, verbose = 2}) "
-                            "print('went ' .. 'on')"});
+  Terminal training(state,
+                    {"-e",
+                     "local m = cr.Sequential{ cr.layers.Dense(1, {input_shape = {4}}) } "
+                     "m:compile{ loss = 'mse' } "
+                     "m:fit(cr.zeros{64, 4}, cr.zeros{64, 1}, {epochs = 100000000, verbose = 2}) "
+                     "print('went ' .. 'on')"});
   training.expect("Epoch 3/");
   training.signal(SIGINT);
   training.expect("fit: interrupted after");

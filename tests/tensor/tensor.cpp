@@ -17,7 +17,8 @@ TEST_CASE("shapes print and count as in Python") {
   CHECK(Shape{2, 3, 4}.slice(0, -1) == Shape{2, 3});
   CHECK_THROWS_WITH((Shape{2, 3}[2]), Contains("axis 2 is out of range for shape (2, 3)"));
   CHECK_THROWS_WITH((Shape{-1, 3}.size()), Contains("not known"));
-  CHECK_THROWS_WITH((Shape{int64_t{1} << 40, int64_t{1} << 40}.size()), Contains("too many elements"));
+  CHECK_THROWS_WITH((Shape{int64_t{1} << 40, int64_t{1} << 40}.size()),
+                    Contains("too many elements"));
   CHECK_THROWS_AS((Shape{1, 1, 1, 1, 1, 1, 1, 1, 1}), Error);
   CHECK_THROWS_AS(Shape{-2}, Error);
 }
@@ -58,12 +59,13 @@ TEST_CASE("a tensor is zeros, a scalar, or values") {
 
 TEST_CASE("an abstract tensor says why it has no values") {
   const Tensor t = Tensor::abstract({DType::float32, {-1, 3}});
-  CHECK_THROWS_WITH(t.to_vector(),
-                    Contains("float32(None, 3) has no values while a program is being recorded; use run_eagerly=true"));
+  CHECK_THROWS_WITH(t.to_vector(), Contains("float32(None, 3) has no values while a program is "
+                                            "being recorded; use run_eagerly=true"));
 }
 
 TEST_CASE("impossible sizes fail with a message") {
-  CHECK_THROWS_WITH(Tensor(Shape{int64_t{1} << 40, 1 << 10}, DType::float32), Contains("not enough memory"));
+  CHECK_THROWS_WITH(Tensor(Shape{int64_t{1} << 40, 1 << 10}, DType::float32),
+                    Contains("not enough memory"));
   CHECK_THROWS_AS(Tensor(Shape{int64_t{1} << 62}, DType::float32), Error);
 }
 

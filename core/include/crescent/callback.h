@@ -18,7 +18,8 @@ class CRESCENT_API Logs {
   Logs() = default;
   Logs(const Logs& other) : values_(other.values()) {}
   Logs& operator=(const Logs& other) { return values_ = other.values(), fetch_ = nullptr, *this; }
-  explicit Logs(std::function<std::vector<std::pair<std::string, double>>()> fetch) : fetch_(std::move(fetch)) {}
+  explicit Logs(std::function<std::vector<std::pair<std::string, double>>()> fetch)
+      : fetch_(std::move(fetch)) {}
   const std::vector<std::pair<std::string, double>>& values() const;
   bool contains(std::string_view name) const;
   /// Fails listing what is there.
@@ -62,7 +63,8 @@ class CRESCENT_API Callback : public Plain {
   virtual void on_train_begin(const Logs&) {}
   virtual void on_train_end(const Logs&) {}
   virtual void on_epoch_begin(int64_t /*epoch, from 0*/, const Logs&) {}
-  virtual void on_epoch_end(int64_t /*epoch*/, Logs&) {}        ///< logs hold val_* too; a callback may add (lr)
+  virtual void on_epoch_end(int64_t /*epoch*/, Logs&) {
+  }  ///< logs hold val_* too; a callback may add (lr)
   virtual void on_train_batch_begin(int64_t batch, const Logs& logs) {
     on_batch_begin(batch, logs);
   }
@@ -79,7 +81,8 @@ class CRESCENT_API Callback : public Plain {
   virtual void on_predict_batch_begin(int64_t /*batch*/, const Logs&) {}
   virtual void on_predict_batch_end(int64_t /*batch*/, const Logs&) {}
 
-  /// Set before the first hook. params: batch_size, epochs, steps (null when unknown), samples, verbose, do_validation, metrics.
+  /// Set before the first hook. params: batch_size, epochs, steps (null when unknown), samples,
+  /// verbose, do_validation, metrics.
   void attach_run(Model* model, Dict params) {
     model_ = ModelRef(model), params_ = std::move(params);
   }
@@ -103,7 +106,9 @@ class CRESCENT_API History final : public Callback {
   void on_train_begin(const Logs&) override;
   void on_epoch_end(int64_t epoch, Logs& logs) override;
   const std::vector<int64_t>& epoch() const { return epoch_; }
-  const std::vector<std::pair<std::string, std::vector<double>>>& history() const { return history_; }
+  const std::vector<std::pair<std::string, std::vector<double>>>& history() const {
+    return history_;
+  }
   const std::vector<double>& at(std::string_view name) const;
 
  private:

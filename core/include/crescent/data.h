@@ -1,4 +1,5 @@
-// Dataset: where batches come from. Arrays in memory, generators, files larger than memory: one interface.
+// Dataset: where batches come from. Arrays in memory, generators, files larger than memory: one
+// interface.
 #pragma once
 #include <functional>
 #include <memory>
@@ -9,21 +10,24 @@
 namespace crescent {
 
 struct Batch {
-  Tensors x, y, sample_weight;       ///< sample_weight: empty, or one an output (no tensor where none)
+  Tensors x, y, sample_weight;  ///< sample_weight: empty, or one an output (no tensor where none)
 };
 
 class CRESCENT_API Dataset {
  public:
   virtual ~Dataset();
-  virtual int64_t samples() const { return -1; }          ///< -1: unknown
-  virtual int64_t batches() const { return -1; }          ///< an epoch; -1: until next() says no
+  virtual int64_t samples() const { return -1; }  ///< -1: unknown
+  virtual int64_t batches() const { return -1; }  ///< an epoch; -1: until next() says no
   /// Starts an epoch from its first batch; shuffles when it does.
   virtual void begin_epoch() = 0;
-  /// False at the end of the epoch. What `batch` holds is replaced; memory that nobody else has is used again.
+  /// False at the end of the epoch. What `batch` holds is replaced; memory that nobody else has is
+  /// used again.
   virtual bool next(Batch& batch) = 0;
-  /// True when next() waits for files and may be called on another thread: fit, evaluate and predict then prefetch.
+  /// True when next() waits for files and may be called on another thread: fit, evaluate and
+  /// predict then prefetch.
   virtual bool reads_files() const { return false; }
-  /// Fails when values may have been lost since next() gave them: a mapped file became shorter. next() asks too.
+  /// Fails when values may have been lost since next() gave them: a mapped file became shorter.
+  /// next() asks too.
   virtual void check() const {}
 };
 using DatasetPtr = std::shared_ptr<Dataset>;
@@ -31,42 +35,48 @@ using DatasetPtr = std::shared_ptr<Dataset>;
 struct ArrayOptions {
   int64_t batch_size = 32;
   bool shuffle = false;
-  const SeedGenerator* order = nullptr;      ///< draws the permutation of each epoch; needed for shuffle
+  const SeedGenerator* order =
+      nullptr;  ///< draws the permutation of each epoch; needed for shuffle
 };
-/// All arrays share the first axis (Keras' message otherwise). Without shuffle, batches share the arrays' memory; with it, rows are
-/// gathered. The last batch may be smaller. Arrays may stay in files (open_idx, open_npy, open_array): batches then share the mapped
-/// file, or are read where its values are packed or in another byte order. Files are shuffled without random access: runs of rows
-/// change places, and those of a window are mixed.
-CRESCENT_API DatasetPtr array_dataset(Tensors x, Tensors y, Tensors sample_weight, const ArrayOptions& options);
+/// All arrays share the first axis (Keras' message otherwise). Without shuffle, batches share the
+/// arrays' memory; with it, rows are gathered. The last batch may be smaller. Arrays may stay in
+/// files (open_idx, open_npy, open_array): batches then share the mapped file, or are read where
+/// its values are packed or in another byte order. Files are shuffled without random access: runs
+/// of rows change places, and those of a window are mixed.
+CRESCENT_API DatasetPtr array_dataset(Tensors x, Tensors y, Tensors sample_weight,
+                                      const ArrayOptions& options);
 /// `produce` gives the next batch or false at the end of the epoch; it is asked again next epoch.
-CRESCENT_API DatasetPtr generator_dataset(std::function<bool(Batch&)> produce, int64_t batches = -1);
-/// The next batches, 2 to 32 of them within 2 MiB, are made on a thread of its own while this one is used. What `source` throws
-/// comes out of next() after the batches before it.
+CRESCENT_API DatasetPtr generator_dataset(std::function<bool(Batch&)> produce,
+                                          int64_t batches = -1);
+/// The next batches, 2 to 32 of them within 2 MiB, are made on a thread of its own while this one
+/// is used. What `source` throws comes out of next() after the batches before it.
 CRESCENT_API DatasetPtr prefetch(DatasetPtr source);
 
 // Files -> tensors. Errors name path and line or offset.
 struct CsvOptions {
   char separator = ',';
-  std::optional<bool> header;                ///< unset: a first row that is not numbers is a header
+  std::optional<bool> header;  ///< unset: a first row that is not numbers is a header
 };
 struct CsvTable {
-  Tensor values;                             ///< float32 (rows, columns); text columns become class numbers in order of appearance
+  Tensor values;  ///< float32 (rows, columns); text columns become class numbers in order of
+                  ///< appearance
   std::vector<std::string> columns;
-  std::vector<std::vector<std::string>> classes;    ///< per column, empty for numbers
+  std::vector<std::vector<std::string>> classes;  ///< per column, empty for numbers
 };
 CRESCENT_API CsvTable read_csv(const std::string& path, const CsvOptions& options = {});
-CRESCENT_API Tensor read_idx(const std::string& path);         ///< MNIST's format, gz too
+CRESCENT_API Tensor read_idx(const std::string& path);  ///< MNIST's format, gz too
 CRESCENT_API Tensor read_npy(const std::string& path);
-CRESCENT_API void write_npy(const std::string& path, const Tensor& tensor);    ///< atomic
+CRESCENT_API void write_npy(const std::string& path, const Tensor& tensor);  ///< atomic
 /// Tensors that stay in their files: fit, evaluate and predict read them as they go.
-CRESCENT_API Tensor open_idx(const std::string& path);         ///< not gz
+CRESCENT_API Tensor open_idx(const std::string& path);  ///< not gz
 CRESCENT_API Tensor open_npy(const std::string& path);
 /// The bytes of an open file as memory of tensors (Tensor::on); takes over the descriptor.
 CRESCENT_API std::shared_ptr<Storage> file_storage(int descriptor, const std::string& path);
-/// An array in a file as an array in memory, without a copy: the mapped file. No tensor where its values are not there as they
-/// are in memory, or cannot be mapped.
+/// An array in a file as an array in memory, without a copy: the mapped file. No tensor where its
+/// values are not there as they are in memory, or cannot be mapped.
 CRESCENT_API Tensor map_array(const Tensor& in_file);
-/// Fails when the file of a mapped array has become shorter or could not be read: zeros may have been in their place.
+/// Fails when the file of a mapped array has become shorter or could not be read: zeros may have
+/// been in their place.
 CRESCENT_API void check_intact(const Tensor& array);
 
 }  // namespace crescent

@@ -1,5 +1,6 @@
-// Device: the only door to hardware. A device compiles a Program into an Executable. Devices are plugins of kind
-// "device"; nothing outside a device knows of its memory except by asking a tensor for host values.
+// Device: the only door to hardware. A device compiles a Program into an Executable. Devices are
+// plugins of kind "device"; nothing outside a device knows of its memory except by asking a tensor
+// for host values.
 #pragma once
 #include <memory>
 #include <span>
@@ -15,23 +16,26 @@ class Program;
 
 /// One row of a profile: an instruction kind within a layer.
 struct ProfileRow {
-  std::string scope, op;                    ///< layer path, Op::label
-  std::string shapes;                       ///< of inputs and outputs, "128x784, 784x512 -> 128x512"
-  std::string kernel;                       ///< which runs it: "onednn brg:avx512_core"
+  std::string scope, op;  ///< layer path, Op::label
+  std::string shapes;     ///< of inputs and outputs, "128x784, 784x512 -> 128x512"
+  std::string kernel;     ///< which runs it: "onednn brg:avx512_core"
   uint64_t calls = 0;
-  double seconds = 0, flops = 0, bytes = 0; ///< totals
+  double seconds = 0, flops = 0, bytes = 0;  ///< totals
 };
 
 class CRESCENT_API Executable {
  public:
   virtual ~Executable();
-  /// One run. `inputs` follow Program::inputs; `variables` follow Program::variables and are written in place;
-  /// `outputs` are allocated by the caller with the specs of Program::outputs. Nothing is allocated. What is written is
-  /// told to be (Storage::written); what was computed from variables that are only read may be used again in the next run
-  /// while their contents() are the same.
-  virtual void run(std::span<const Tensor> inputs, std::span<Tensor> variables, std::span<Tensor> outputs) = 0;
-  virtual size_t arena_bytes() const = 0;   ///< memory for intermediate values
-  /// Times each instruction, from nothing (or stops); rows() are the totals since, in the order of running.
+  /// One run. `inputs` follow Program::inputs; `variables` follow Program::variables and are
+  /// written in place; `outputs` are allocated by the caller with the specs of Program::outputs.
+  /// Nothing is allocated. What is written is told to be (Storage::written); what was computed from
+  /// variables that are only read may be used again in the next run while their contents() are the
+  /// same.
+  virtual void run(std::span<const Tensor> inputs, std::span<Tensor> variables,
+                   std::span<Tensor> outputs) = 0;
+  virtual size_t arena_bytes() const = 0;  ///< memory for intermediate values
+  /// Times each instruction, from nothing (or stops); rows() are the totals since, in the order of
+  /// running.
   virtual void profile(bool on) = 0;
   virtual std::vector<ProfileRow> rows() const = 0;
 };
@@ -40,7 +44,8 @@ class CRESCENT_API Device : public Plain {
  public:
   static constexpr const char* kKind = "device";
   ~Device() override;
-  /// The program must be optimised already (optimize()). Fails naming an op the device has no way to run.
+  /// The program must be optimised already (optimize()). Fails naming an op the device has no way
+  /// to run.
   virtual std::unique_ptr<Executable> compile(const Program& program) = 0;
   /// Facts for `crescent info`: kernels, BLAS path and kind, core type, threads, instruction sets.
   virtual Dict information() const = 0;

@@ -42,7 +42,8 @@ class CRESCENT_API Interrupted : public Error {
   ~Interrupted() override;
 };
 
-/// Data that a program cannot be run on: an index or a label out of range. Whoever knows which batch it was says so.
+/// Data that a program cannot be run on: an index or a label out of range. Whoever knows which
+/// batch it was says so.
 class CRESCENT_API DataError : public Error {
  public:
   using Error::Error;
@@ -92,9 +93,11 @@ CRESCENT_API std::string exception_text();
 /// any language too.
 CRESCENT_API std::string printable(std::string_view text);
 
-/// Something the user should know and that stops nothing: a line on stderr, or what the host's handler makes of it.
+/// Something the user should know and that stops nothing: a line on stderr, or what the host's
+/// handler makes of it.
 CRESCENT_API void warn_text(std::string_view text);
-CRESCENT_API void set_warning_handler(void (*handler)(std::string_view text));   ///< null: stderr again
+CRESCENT_API void set_warning_handler(
+    void (*handler)(std::string_view text));  ///< null: stderr again
 
 template <class... Pieces>
 void warn(const Pieces&... pieces) {
@@ -102,9 +105,11 @@ void warn(const Pieces&... pieces) {
 }
 
 /// " (did you mean 'units'?)" when a candidate is near enough to `word`, else "".
-CRESCENT_API std::string did_you_mean(std::string_view word, std::span<const std::string> candidates);
+CRESCENT_API std::string did_you_mean(std::string_view word,
+                                      std::span<const std::string> candidates);
 
 /// "dense_1, dense_2, ..." for messages.
-CRESCENT_API std::string join(std::span<const std::string> words, std::string_view separator = ", ");
+CRESCENT_API std::string join(std::span<const std::string> words,
+                              std::string_view separator = ", ");
 
 }  // namespace crescent

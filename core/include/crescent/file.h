@@ -14,8 +14,9 @@ namespace crescent {
 /// one.
 CRESCENT_API const char* system_path(const std::string& path);
 
-/// The descriptor of a regular file that is open for reading; the caller closes it. Anything else (a
-/// FIFO, a socket, a device, a directory) fails with a message: it could be waited for without end.
+/// The descriptor of a regular file that is open for reading; the caller closes it. Anything else
+/// (a FIFO, a socket, a device, a directory) fails with a message: it could be waited for without
+/// end.
 CRESCENT_API int open_regular_file(const std::string& path);
 /// All bytes of a regular file.
 CRESCENT_API std::string read_file(const std::string& path);

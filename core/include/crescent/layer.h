@@ -1,13 +1,14 @@
-// Layer: options, weights and call. Everything else follows: output shapes come from running call on abstract tensors,
-// gradients from the ops it uses, files and Lua from its options.
+// Layer: options, weights and call. Everything else follows: output shapes come from running call
+// on abstract tensors, gradients from the ops it uses, files and Lua from its options.
 //
 //   class Scale final : public UnaryLayer {
 //    public:
 //     static void describe(Schema<Scale>& s) {
-//       s.doc("Multiplies each feature by a learned factor.").field("initializer", &Scale::initializer_, "How factors start.");
+//       s.doc("Multiplies each feature by a learned factor.").field("initializer",
+//       &Scale::initializer_, "How factors start.");
 //     }
-//     void build(const Shape& input) override { factor_ = add_weight("factor", {input[-1]}, initializer_); }
-//     Tensor call(const Tensor& x, const Call&) override { return x * factor_; }
+//     void build(const Shape& input) override { factor_ = add_weight("factor", {input[-1]},
+//     initializer_); } Tensor call(const Tensor& x, const Call&) override { return x * factor_; }
 //    private:
 //     Ref<Initializer> initializer_ = "ones";
 //     Variable factor_;
@@ -26,10 +27,10 @@ namespace crescent {
 /// What comes with the inputs of a call.
 struct CRESCENT_API Call {
   bool training = false;
-  Tensors masks;                ///< one an input, no tensor where there is none; empty when no input has one
-  Dict arguments;               ///< declared with Schema::argument; tensors are boxed
+  Tensors masks;   ///< one an input, no tensor where there is none; empty when no input has one
+  Dict arguments;  ///< declared with Schema::argument; tensors are boxed
 
-  const Tensor& mask(size_t input = 0) const;     ///< no tensor when there is none
+  const Tensor& mask(size_t input = 0) const;  ///< no tensor when there is none
   /// As given, else the declared default; null when there is neither.
   const Value& argument(std::string_view name) const;
   /// A boolean argument.
@@ -43,8 +44,8 @@ struct CRESCENT_API Call {
 /// Options of operator(): training unset is inherited from the call around it, else false.
 struct CallOptions {
   std::optional<bool> training;
-  Tensors masks;                ///< explicit masks win over those that travel with the tensors
-  Dict arguments;               ///< those that the layer declares; tensors and symbols are boxed
+  Tensors masks;   ///< explicit masks win over those that travel with the tensors
+  Dict arguments;  ///< those that the layer declares; tensors and symbols are boxed
 };
 
 /// float32, mixed_bfloat16, ...: dtype of the computation and of the variables.
@@ -53,7 +54,8 @@ struct CRESCENT_API DTypePolicy {
   DType compute = DType::float32, variables = DType::float32;
   static DTypePolicy named(std::string_view name);
 };
-CRESCENT_CODEC(DTypePolicy);                      // a name, or Keras 3's {"class_name": "DTypePolicy", "config": {"name": ...}}
+CRESCENT_CODEC(
+    DTypePolicy);  // a name, or Keras 3's {"class_name": "DTypePolicy", "config": {"name": ...}}
 /// Of layers made without dtype=; "float32" at start.
 CRESCENT_API const DTypePolicy& default_policy();
 CRESCENT_API void set_default_policy(std::string_view name);
@@ -63,13 +65,13 @@ struct WeightOptions {
   std::shared_ptr<Constraint> constraint{};
   bool trainable = true;
   std::optional<DType> dtype{};
-  bool autocast = true;                           ///< see Variable::Options
+  bool autocast = true;  ///< see Variable::Options
 };
 
 /// How many tensors a layer is called on.
 struct CRESCENT_API InputCount {
   size_t min = 1, max = static_cast<size_t>(-1);
-  std::string expected{};                         ///< start of the message for another number; empty: Keras' words
+  std::string expected{};  ///< start of the message for another number; empty: Keras' words
 };
 
 class Layer;
@@ -86,32 +88,42 @@ class CRESCENT_API Layer : public Configurable {
   static void describe_base(Schema<T>& s) {
     s.field("name", &Layer::name_, "Unique in a model; counted up per class when not given.")
         .field("trainable", &Layer::trainable_, "Whether training changes the weights.")
-        .field("batch_input_shape", &Layer::batch_input_shape_, "Shape of the input with the batch axis.").omit_null()
+        .field("batch_input_shape", &Layer::batch_input_shape_,
+               "Shape of the input with the batch axis.")
+        .omit_null()
         .field("dtype", &Layer::policy_, "Of weights and computation.")
-        .field("input_shape", &Layer::input_shape_option_, "Shape of the input without the batch axis.").not_stored()
-        .field("input_dim", &Layer::input_dim_, "Short for input_shape={input_dim}.").not_stored()
-        .field("batch_size", &Layer::batch_size_, "Fixed batch size, with input_shape.").not_stored()
-        .field("weights", &Layer::initial_weights_, "Values taken right after the first build.").not_stored();
+        .field("input_shape", &Layer::input_shape_option_,
+               "Shape of the input without the batch axis.")
+        .not_stored()
+        .field("input_dim", &Layer::input_dim_, "Short for input_shape={input_dim}.")
+        .not_stored()
+        .field("batch_size", &Layer::batch_size_, "Fixed batch size, with input_shape.")
+        .not_stored()
+        .field("weights", &Layer::initial_weights_, "Values taken right after the first build.")
+        .not_stored();
   }
   static Value encode_option(const Configurable* object) { return serialize(object); }
 
-  // ---- calling: the only entry -----------------------------------------------------------------
-  // InputSpec check, lazy build (then initial weights), dtype policy casts, masks, call, activity regularizer, mask out,
-  // node. Errors carry the layer's name once. One output per element.
+  // ---- calling: the only entry
+  // InputSpec check, lazy build (then initial weights), dtype policy casts, masks, call, activity
+  // regularizer, mask out, node. Errors carry the layer's name once. One output per element.
   Tensors operator()(const Tensors& inputs, const CallOptions& options = {});
   Tensor operator()(const Tensor& input, const CallOptions& options = {});
-  std::vector<Symbol> operator()(const std::vector<Symbol>& inputs, const CallOptions& options = {});
+  std::vector<Symbol> operator()(const std::vector<Symbol>& inputs,
+                                 const CallOptions& options = {});
   Symbol operator()(const Symbol& input, const CallOptions& options = {});
 
-  // ---- what authors override -------------------------------------------------------------------
+  // ---- what authors override
   /// Checked before every build and call, which can rely on it.
   virtual InputCount input_count() const { return {}; }
   /// Makes weights for these input shapes (batch dims may be -1). Called once.
   virtual void build(const std::vector<Shape>& inputs);
   virtual Tensors call(const Tensors& inputs, const Call& call) = 0;
-  /// Mask of each output; the default hands a single mask through when supports_masking(), else gives none.
+  /// Mask of each output; the default hands a single mask through when supports_masking(), else
+  /// gives none.
   virtual Tensors compute_mask(const Tensors& inputs, const Tensors& masks, const Tensors& outputs);
-  /// True: masks reach call() and pass through. False: the mask ends here, with a warning once (Keras 3).
+  /// True: masks reach call() and pass through. False: the mask ends here, with a warning once
+  /// (Keras 3).
   virtual bool supports_masking() const { return supports_masking_; }
   /// State other than weights between batches (stateful RNN).
   virtual bool stateful() const { return false; }
@@ -120,7 +132,7 @@ class CRESCENT_API Layer : public Configurable {
   /// What call takes beside inputs, training and mask: as declared in describe.
   virtual const std::vector<Argument>& call_arguments() const;
 
-  // ---- identity and state ----------------------------------------------------------------------
+  // ---- identity and state
   const std::string& name() const { return name_; }
   void set_name(std::string name);
   virtual bool trainable() const { return trainable_; }
@@ -133,20 +145,22 @@ class CRESCENT_API Layer : public Configurable {
   DType variable_dtype() const { return policy_.variables; }
   const DTypePolicy& policy() const { return policy_; }
 
-  // trainable ones first as created, then the others; own ones before those of sublayers (in order of assignment).
+  // trainable ones first as created, then the others; own ones before those of sublayers (in order
+  // of assignment).
   Variables weights() const;
-  Variables trainable_weights() const;            ///< none while trainable() is false
+  Variables trainable_weights() const;  ///< none while trainable() is false
   Variables non_trainable_weights() const;
   /// The order of get_weights and set_weights: weights(), but a model's go layer by layer (Keras).
   virtual Variables weights_in_order() const { return weights(); }
-  Tensors get_weights() const;                    ///< copies
-  void set_weights(const Tensors& values);        ///< fails in Keras' words on count or shape
-  int64_t count_params() const;                   ///< fails while not built (Keras' message)
+  Tensors get_weights() const;              ///< copies
+  void set_weights(const Tensors& values);  ///< fails in Keras' words on count or shape
+  int64_t count_params() const;             ///< fails while not built (Keras' message)
 
   std::vector<InputSpec> input_specs() const { return input_specs_; }
   void set_input_specs(std::vector<InputSpec> specs) { input_specs_ = std::move(specs); }
 
-  /// add_loss of the last outermost call, in order of calls (sublayers too), then weight regularizers' values.
+  /// add_loss of the last outermost call, in order of calls (sublayers too), then weight
+  /// regularizers' values.
   Tensors losses() const;
   /// Losses that depend on the given inputs' call; empty inputs: the unconditional ones.
   Tensors get_losses_for(const std::vector<Symbol>& inputs) const;
@@ -155,13 +169,13 @@ class CRESCENT_API Layer : public Configurable {
   /// This layer and all below it, each once, depth first.
   std::vector<Layer*> flatten_layers();
   const std::vector<SeedGenerator>& seed_generators() const { return seeds_; }
-  /// Another number after each change of what call computes with, here or in a layer below: sublayers, weights, metrics,
-  /// losses. Models compile their steps anew when theirs has changed.
+  /// Another number after each change of what call computes with, here or in a layer below:
+  /// sublayers, weights, metrics, losses. Models compile their steps anew when theirs has changed.
   uint64_t structure_version() const { return version_; }
 
-  // ---- graph ------------------------------------------------------------------------------------
-  std::vector<NodePtr> inbound_nodes() const;     ///< calls of this layer on symbols
-  std::vector<NodePtr> outbound_nodes() const;    ///< calls of other layers on its outputs
+  // ---- graph
+  std::vector<NodePtr> inbound_nodes() const;   ///< calls of this layer on symbols
+  std::vector<NodePtr> outbound_nodes() const;  ///< calls of other layers on its outputs
   // Node indices from 0. Fail in Keras' words (reference 1.1).
   std::vector<Symbol> input() const;
   std::vector<Symbol> output() const;
@@ -175,27 +189,30 @@ class CRESCENT_API Layer : public Configurable {
   Tensor output_mask() const;
   /// Shape with batch axis given by batch_input_shape / input_shape / input_dim, if any.
   std::optional<Shape> declared_input_shape() const;
-  /// Output shapes for input shapes, by running call on abstract tensors (builds the layer when needed).
+  /// Output shapes for input shapes, by running call on abstract tensors (builds the layer when
+  /// needed).
   virtual std::vector<Shape> compute_output_shape(const std::vector<Shape>& inputs);
 
   Dict get_config() const override;
 
-  // ---- for authors, inside build and call ----------------------------------------------------------
-  Variable add_weight(const std::string& name, const Shape& shape, const Ref<Initializer>& initializer = "glorot_uniform",
+  // ---- for authors, inside build and call
+  Variable add_weight(const std::string& name, const Shape& shape,
+                      const Ref<Initializer>& initializer = "glorot_uniform",
                       const WeightOptions& options = {});
-  void add_loss(const Tensor& value);             ///< a scalar
+  void add_loss(const Tensor& value);  ///< a scalar
   void add_update(const Variable& variable, const Tensor& value) { variable.assign(value); }
-  void add_metric(const Tensor& value, const std::string& name);      ///< streamed through Mean
+  void add_metric(const Tensor& value, const std::string& name);  ///< streamed through Mean
   void add_metric(std::shared_ptr<Metric> metric);
   /// Registers a sublayer, so that its weights, losses and states are seen. Once each.
   void track(const LayerPtr& layer);
   void untrack(const LayerPtr& layer);
-  void track(const Variable& variable);           ///< a variable made elsewhere
+  void track(const Variable& variable);  ///< a variable made elsewhere
   /// Randomness whose state is saved with the model. No seed: drawn from the process' generator.
   SeedGenerator& add_seed_generator(std::optional<int64_t> seed = {});
   void set_supports_masking(bool on);
   void set_activity_regularizer(std::shared_ptr<Regularizer> regularizer);
-  /// For a layer that changes by other means than these: it and all layers above get another structure_version().
+  /// For a layer that changes by other means than these: it and all layers above get another
+  /// structure_version().
   void structure_changed();
 
  protected:
@@ -207,21 +224,22 @@ class CRESCENT_API Layer : public Configurable {
   Value initial_weights_;
   std::vector<InputSpec> input_specs_;
   bool built_ = false;
-  bool autocast_ = true;                           ///< floating inputs are cast to compute_dtype(); models leave it to their layers
+  bool autocast_ =
+      true;  ///< floating inputs are cast to compute_dtype(); models leave it to their layers
   /// Ends of the graph that this layer itself is: a model's, an InputLayer's. Others have none.
   virtual std::vector<Symbol> graph_inputs() const { return {}; }
   virtual std::vector<Symbol> graph_outputs() const { return {}; }
 
  private:
   friend class Node;
-  friend struct LayerAccess;                       // the graph and models, in core
+  friend struct LayerAccess;  // the graph and models, in core
   Tensors run(const Tensors& inputs, const CallOptions& options);
 
   bool supports_masking_ = false, warned_of_mask_ = false;
   std::shared_ptr<Regularizer> activity_regularizer_;
   Variables own_trainable_, own_fixed_;
   std::vector<LayerPtr> sublayers_;
-  std::vector<Layer*> owners_;                     // layers that this one is a sublayer of; they take themselves out
+  std::vector<Layer*> owners_;  // layers that this one is a sublayer of; they take themselves out
   uint64_t version_ = 0;
   std::vector<std::shared_ptr<Metric>> metrics_;
   std::vector<SeedGenerator> seeds_;
@@ -236,10 +254,13 @@ class CRESCENT_API UnaryLayer : public Layer {
   virtual Tensor call(const Tensor& x, const Call& call) = 0;
   InputCount input_count() const final { return {1, 1}; }
   void build(const std::vector<Shape>& inputs) final { build(inputs.front()); }
-  Tensors call(const Tensors& inputs, const Call& given) final { return {call(inputs.front(), given)}; }
+  Tensors call(const Tensors& inputs, const Call& given) final {
+    return {call(inputs.front(), given)};
+  }
 };
 
-/// Names of layers count up per class: dense_1, dense_2; clear_session starts again and forgets default graphs.
+/// Names of layers count up per class: dense_1, dense_2; clear_session starts again and forgets
+/// default graphs.
 CRESCENT_API std::string unique_name(std::string_view base);
 CRESCENT_API void clear_session();
 

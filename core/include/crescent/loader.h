@@ -1,4 +1,5 @@
-// Finding, judging and loading plugins: what programs that use plugins need. Authors of plugins include plugin.h.
+// Finding, judging and loading plugins: what programs that use plugins need. Authors of plugins
+// include plugin.h.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -16,11 +17,11 @@ class Registry;
 
 /// Plain data, read from the file without loading it. Texts are zero-terminated.
 struct PluginInfo {
-  char magic[16];             ///< "crescent-plugin"
-  uint32_t size;              ///< sizeof(PluginInfo)
-  uint32_t abi;               ///< CRESCENT_PLUGIN_ABI
-  uint64_t layout;            ///< plugin_layout()
-  char toolchain[64];         ///< "gcc 12; libstdc++ cxx11=1; asan=0 tsan=0"
+  char magic[16];      ///< "crescent-plugin"
+  uint32_t size;       ///< sizeof(PluginInfo)
+  uint32_t abi;        ///< CRESCENT_PLUGIN_ABI
+  uint64_t layout;     ///< plugin_layout()
+  char toolchain[64];  ///< "gcc 12; libstdc++ cxx11=1; asan=0 tsan=0"
   char name[64];
   char version[32];
   void (*setup)(Registry& registry);
@@ -29,20 +30,25 @@ struct PluginInfo {
 /// What a loaded or refused plugin is, for listings.
 struct PluginRecord {
   std::string name, version, path;
-  std::string refused;                  ///< why, empty when loaded or loadable
+  std::string refused;  ///< why, empty when loaded or loadable
   bool loaded = false;
-  std::vector<std::pair<std::string, std::string>> classes;   ///< (kind, class name), known from the index or after loading
+  std::vector<std::pair<std::string, std::string>>
+      classes;  ///< (kind, class name), known from the index or after loading
 };
 
-/// Loads one library by path. Fails (nothing registered) with both sides named and the rebuild command.
+/// Loads one library by path. Fails (nothing registered) with both sides named and the rebuild
+/// command.
 CRESCENT_API PluginRecord load_plugin(const std::string& path);
 /// Loads by plugin name ("acme.scale") along the search path; the error lists what was tried.
 CRESCENT_API PluginRecord load_plugin_by_name(const std::string& name);
-/// $CRESCENT_PLUGIN_PATH, the user's directory, the installed one; directories others may write are left out.
+/// $CRESCENT_PLUGIN_PATH, the user's directory, the installed one; directories others may write are
+/// left out.
 CRESCENT_API std::vector<std::string> plugin_search_path();
-/// Loaded, indexed and refused plugins of this process; reads stamps of files on the search path, runs none of them.
+/// Loaded, indexed and refused plugins of this process; reads stamps of files on the search path,
+/// runs none of them.
 CRESCENT_API std::vector<PluginRecord> list_plugins();
-/// Loads every library of `directory` and writes its index.json (type name -> library); used by the build.
+/// Loads every library of `directory` and writes its index.json (type name -> library); used by the
+/// build.
 CRESCENT_API void write_plugin_index(const std::string& directory);
 
 }  // namespace crescent

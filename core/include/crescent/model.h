@@ -1,8 +1,9 @@
-// Models: a Layer that also trains. Sequential and Functional are graphs of layers; derive from Model for anything else.
+// Models: a Layer that also trains. Sequential and Functional are graphs of layers; derive from
+// Model for anything else.
 //
-//   auto model = Sequential::make({make<Layer>("Dense", {{"units", 10}, {"input_shape", List{4}}})});
-//   model->compile({{"optimizer", "adam"}, {"loss", "mse"}});
-//   model->fit({x}, {y}, {{"epochs", 3}});
+//   auto model = Sequential::make({make<Layer>("Dense", {{"units", 10}, {"input_shape",
+//   List{4}}})}); model->compile({{"optimizer", "adam"}, {"loss", "mse"}}); model->fit({x}, {y},
+//   {{"epochs", 3}});
 #pragma once
 #include "crescent/callback.h"
 #include "crescent/data.h"
@@ -16,27 +17,27 @@ struct CRESCENT_API CompileOptions {
   Value optimizer = "rmsprop", loss, metrics, loss_weights, weighted_metrics;
   bool run_eagerly = false;
   int64_t steps_per_execution = 1;
-  Value jit_compile = "auto";                     ///< accepted, always compiled
+  Value jit_compile = "auto";  ///< accepted, always compiled
   bool auto_scale_loss = true;
   static void describe(Schema<CompileOptions>& s);
 };
 
 /// Options of fit after x and y, in Keras' order.
 struct CRESCENT_API FitOptions {
-  std::optional<int64_t> batch_size;              ///< 32
+  std::optional<int64_t> batch_size;  ///< 32
   int64_t epochs = 1;
-  Value verbose = "auto";                         ///< 0 quiet, 1 bar, 2 a line an epoch, "auto": 1
-  Value callbacks;                                ///< a callback or a list of them
+  Value verbose = "auto";  ///< 0 quiet, 1 bar, 2 a line an epoch, "auto": 1
+  Value callbacks;         ///< a callback or a list of them
   double validation_split = 0;
-  Value validation_data;                          ///< list {x, y[, sample_weight]} of boxed tensors
-  Value shuffle = true;                           ///< or "batch"
+  Value validation_data;  ///< list {x, y[, sample_weight]} of boxed tensors
+  Value shuffle = true;   ///< or "batch"
   Value class_weight, sample_weight;
   int64_t initial_epoch = 0;
   std::optional<int64_t> steps_per_epoch, validation_steps, validation_batch_size;
   Value validation_freq = 1;
   static void describe(Schema<FitOptions>& s);
 };
-struct CRESCENT_API EvaluateOptions {             // after x and y
+struct CRESCENT_API EvaluateOptions {  // after x and y
   std::optional<int64_t> batch_size;
   Value verbose = "auto", sample_weight;
   std::optional<int64_t> steps;
@@ -44,7 +45,7 @@ struct CRESCENT_API EvaluateOptions {             // after x and y
   bool return_dict = false;
   static void describe(Schema<EvaluateOptions>& s);
 };
-struct CRESCENT_API PredictOptions {              // after x
+struct CRESCENT_API PredictOptions {  // after x
   std::optional<int64_t> batch_size;
   Value verbose = 0;
   std::optional<int64_t> steps;
@@ -57,18 +58,19 @@ struct CRESCENT_API SummaryOptions {
   bool expand_nested = false, show_trainable = false;
   static void describe(Schema<SummaryOptions>& s);
 };
-struct CRESCENT_API ProfileOptions {              // after x and y
+struct CRESCENT_API ProfileOptions {  // after x and y
   std::optional<int64_t> batch_size, steps;
   std::string by = "both", sort = "time";
   std::optional<int64_t> line_length;
   static void describe(Schema<ProfileOptions>& s);
 };
-/// What a step costs. Rows follow the order of running; what a layer does several times alike is one row.
+/// What a step costs. Rows follow the order of running; what a layer does several times alike is
+/// one row.
 struct CRESCENT_API Profile {
-  std::vector<ProfileRow> rows;                   ///< of one step, on average
-  double seconds = 0;                             ///< a step takes when nothing in it is timed
+  std::vector<ProfileRow> rows;  ///< of one step, on average
+  double seconds = 0;            ///< a step takes when nothing in it is timed
   int64_t batch_size = 0;
-  std::vector<std::string> lines;                 ///< the tables, laid out as the options say
+  std::vector<std::string> lines;  ///< the tables, laid out as the options say
 };
 
 using NamedValues = std::vector<std::pair<std::string, double>>;
@@ -81,14 +83,15 @@ class CRESCENT_API Model : public Layer {
   Model();
   ~Model() override;
 
-  // ---- training --------------------------------------------------------------------------------
+  // ---- training
   /// Dicts are checked against the options' schemas (schema_of<CompileOptions>("compile")).
   void compile(const Dict& options);
   bool compiled() const;
   /// Returns the history of whole epochs, also when it was interrupted; evaluate and predict then
   /// throw Interrupted.
   std::shared_ptr<History> fit(const Tensors& x, const Tensors& y, const Dict& options = {});
-  std::shared_ptr<History> fit(DatasetPtr data, const Dict& options = {}, DatasetPtr validation = {});
+  std::shared_ptr<History> fit(DatasetPtr data, const Dict& options = {},
+                               DatasetPtr validation = {});
   NamedValues evaluate(const Tensors& x, const Tensors& y, const Dict& options = {});
   NamedValues evaluate(DatasetPtr data, const Dict& options = {});
   Tensors predict(const Tensors& x, const Dict& options = {});
@@ -102,11 +105,12 @@ class CRESCENT_API Model : public Layer {
   Tensors predict_on_batch(const Tensors& x);
 
   std::shared_ptr<Optimizer> optimizer() const;
-  std::vector<std::shared_ptr<Metric>> all_metrics() const;        ///< loss trackers, compiled and layers' metrics
+  std::vector<std::shared_ptr<Metric>> all_metrics()
+      const;  ///< loss trackers, compiled and layers' metrics
   std::vector<std::string> metrics_names() const;
   void reset_metrics();
-  std::shared_ptr<History> history() const;                        ///< of the last fit
-  bool stop_training = false;                                      ///< callbacks set it; looked at after each batch
+  std::shared_ptr<History> history() const;  ///< of the last fit
+  bool stop_training = false;                ///< callbacks set it; looked at after each batch
   /// Arguments of compile as given, serialised (training_config in files); null when not compiled.
   Value compile_config() const;
   /// Draws the order of samples; its state is saved with the model.
@@ -121,11 +125,11 @@ class CRESCENT_API Model : public Layer {
   /// Forgets compiled steps. Changes of structure do it by themselves, see structure_version().
   void forget_programs();
 
-  // ---- structure -------------------------------------------------------------------------------
-  virtual std::vector<LayerPtr> layers() const;                    ///< a graph's layers, or tracked sublayers
-  LayerPtr get_layer(std::string_view name) const;                 ///< "No such layer: NAME" with a suggestion
-  LayerPtr get_layer(int64_t index) const;                         ///< from 0
-  virtual std::vector<Symbol> inputs() const;                      ///< of a graph; fails for subclassed models
+  // ---- structure
+  virtual std::vector<LayerPtr> layers() const;     ///< a graph's layers, or tracked sublayers
+  LayerPtr get_layer(std::string_view name) const;  ///< "No such layer: NAME" with a suggestion
+  LayerPtr get_layer(int64_t index) const;          ///< from 0
+  virtual std::vector<Symbol> inputs() const;       ///< of a graph; fails for subclassed models
   virtual std::vector<Symbol> outputs() const;
   virtual std::vector<std::string> input_names() const;
   virtual std::vector<std::string> output_names() const;
@@ -136,31 +140,34 @@ class CRESCENT_API Model : public Layer {
 
   /// Lines of the summary in Keras 2's layout (reference 2.11).
   std::vector<std::string> summary(const Dict& options = {}) const;
-  /// Where the time of a training step goes, or without y of predict: runs steps on the first batch of x and y and takes
-  /// back what they did to variables. The first profile of a model compiles that step.
+  /// Where the time of a training step goes, or without y of predict: runs steps on the first batch
+  /// of x and y and takes back what they did to variables. The first profile of a model compiles
+  /// that step.
   Profile profile(const Tensors& x, const Tensors& y = {}, const Dict& options = {});
   std::string to_json() const;
 
   bool supports_masking() const override { return true; }
 
  private:
-  struct Training;                                                 // compiled state, in core/src/model
+  struct Training;  // compiled state, in core/src/model
   friend struct ModelAccess;
   /// Hears the shapes of data before they are checked against the graph.
   virtual void adapt(const std::vector<Shape>& /*inputs*/) const {}
   std::unique_ptr<Training> training_;
 };
 
-/// A graph of layers from inputs to outputs; nodes in topological order, addressed by slots worked out once.
+/// A graph of layers from inputs to outputs; nodes in topological order, addressed by slots worked
+/// out once.
 class CRESCENT_API Functional : public Model {
  public:
   static void describe(Schema<Functional>& s);
   ~Functional() override;
-  static std::shared_ptr<Functional> make(std::vector<Symbol> inputs, std::vector<Symbol> outputs, std::string name = "",
-                                          bool trainable = true);
+  static std::shared_ptr<Functional> make(std::vector<Symbol> inputs, std::vector<Symbol> outputs,
+                                          std::string name = "", bool trainable = true);
   void build(const std::vector<Shape>& inputs) override;
   Tensors call(const Tensors& inputs, const Call& call) override;
-  Tensors compute_mask(const Tensors& inputs, const Tensors& masks, const Tensors& outputs) override;
+  Tensors compute_mask(const Tensors& inputs, const Tensors& masks,
+                       const Tensors& outputs) override;
   std::vector<LayerPtr> layers() const override;
   std::vector<Symbol> inputs() const override;
   std::vector<Symbol> outputs() const override;
@@ -170,8 +177,12 @@ class CRESCENT_API Functional : public Model {
   Dict get_config() const override;
 
  protected:
-  std::vector<Symbol> graph_inputs() const override { return is_graph() ? inputs() : std::vector<Symbol>{}; }
-  std::vector<Symbol> graph_outputs() const override { return is_graph() ? outputs() : std::vector<Symbol>{}; }
+  std::vector<Symbol> graph_inputs() const override {
+    return is_graph() ? inputs() : std::vector<Symbol>{};
+  }
+  std::vector<Symbol> graph_outputs() const override {
+    return is_graph() ? outputs() : std::vector<Symbol>{};
+  }
 
  private:
   struct Graph;
@@ -179,19 +190,21 @@ class CRESCENT_API Functional : public Model {
   std::shared_ptr<const Graph> graph_;
 };
 
-/// Layers one after another. Without an input shape, building waits for the first data; data of other sizes may follow
-/// where the layers take them. Follows what is changed inside its layers, nested models too.
+/// Layers one after another. Without an input shape, building waits for the first data; data of
+/// other sizes may follow where the layers take them. Follows what is changed inside its layers,
+/// nested models too.
 class CRESCENT_API Sequential final : public Functional {
  public:
   static void describe(Schema<Sequential>& s);
   Sequential();
   ~Sequential() override;
-  static std::shared_ptr<Sequential> make(const std::vector<LayerPtr>& layers = {}, std::string name = "");
+  static std::shared_ptr<Sequential> make(const std::vector<LayerPtr>& layers = {},
+                                          std::string name = "");
   void add(const LayerPtr& layer);
   void pop();
   void build(const std::vector<Shape>& inputs) override;
   Tensors call(const Tensors& inputs, const Call& call) override;
-  std::vector<LayerPtr> layers() const override;                   ///< without the InputLayer
+  std::vector<LayerPtr> layers() const override;  ///< without the InputLayer
   std::vector<Symbol> inputs() const override;
   std::vector<Symbol> outputs() const override;
   bool is_graph() const override;
@@ -205,16 +218,16 @@ class CRESCENT_API Sequential final : public Functional {
   std::unique_ptr<Stack> stack_;
 };
 
-// ---- configurations ----------------------------------------------------------------------------
-/// {"class_name": "Sequential" | "Functional" | "Model", "config": ...} or a bare config of either; Keras 2 form.
-/// `custom`: class name -> registered name to use instead.
+// ---- configurations
+/// {"class_name": "Sequential" | "Functional" | "Model", "config": ...} or a bare config of either;
+/// Keras 2 form. `custom`: class name -> registered name to use instead.
 CRESCENT_API ModelPtr model_from_config(const Value& config);
 CRESCENT_API ModelPtr model_from_json(std::string_view json);
 /// {"class_name", "config"} of a model.
 CRESCENT_API Value model_config(const Model& model);
 CRESCENT_API ModelPtr clone_model(const Model& model);
 
-// ---- interruption ------------------------------------------------------------------------------
+// ---- interruption
 /// Async-signal-safe: a running fit stops after the current batch and returns the history of the
 /// whole epochs; evaluate, predict and profile throw Interrupted, as does a reader that waits for a
 /// file. The model keeps what it learned. interrupted() tells whether one is pending; it is cleared

@@ -1,6 +1,6 @@
-// Symbol and Node: the layer graph. A Symbol is an edge (dtype, shape, mask, where it came from; never values); calling a
-// layer on symbols makes a Node. A symbol keeps its node alive, the node its layer and input symbols; a layer knows its
-// nodes weakly, so there are no cycles.
+// Symbol and Node: the layer graph. A Symbol is an edge (dtype, shape, mask, where it came from;
+// never values); calling a layer on symbols makes a Node. A symbol keeps its node alive, the node
+// its layer and input symbols; a layer knows its nodes weakly, so there are no cycles.
 #pragma once
 #include <memory>
 #include <optional>
@@ -29,16 +29,19 @@ class CRESCENT_API Symbol {
   int node_index() const;
   int tensor_index() const { return tensor_index_; }
   const NodePtr& node() const { return node_; }
-  std::string name() const;                     ///< "dense_1/output_0"-like, for messages
+  std::string name() const;  ///< "dense_1/output_0"-like, for messages
   /// The abstract tensor (with mask) that stands for it while shapes are worked out.
   const Tensor& abstract() const;
-  bool operator==(const Symbol& other) const { return node_ == other.node_ && tensor_index_ == other.tensor_index_; }
+  bool operator==(const Symbol& other) const {
+    return node_ == other.node_ && tensor_index_ == other.tensor_index_;
+  }
 
  private:
   NodePtr node_;
   int tensor_index_ = 0;
 };
-CRESCENT_API std::string to_text(const Symbol& symbol);   ///< <Symbol shape=(None, 3) dtype=float32 (created by layer 'dense_1')>
+CRESCENT_API std::string to_text(
+    const Symbol& symbol);  ///< <Symbol shape=(None, 3) dtype=float32 (created by layer 'dense_1')>
 
 /// A Symbol inside a Value: an argument of a call.
 class CRESCENT_API BoxedSymbol final : public Object {
@@ -52,13 +55,13 @@ class CRESCENT_API BoxedSymbol final : public Object {
 /// One call of a layer on symbols.
 class CRESCENT_API Node {
  public:
-  std::shared_ptr<Layer> outbound_layer;        ///< the layer called
-  std::vector<Symbol> inputs;                   ///< of the call, then those among its arguments
-  size_t argument_inputs = 0;                   ///< how many of them are arguments
-  std::vector<Tensor> outputs;                  ///< abstract, with masks
-  std::optional<bool> training;                 ///< given by the user
-  Dict arguments;                               ///< other keyword arguments; symbols are boxed
-  int index = 0;                                ///< position among the layer's inbound nodes
+  std::shared_ptr<Layer> outbound_layer;  ///< the layer called
+  std::vector<Symbol> inputs;             ///< of the call, then those among its arguments
+  size_t argument_inputs = 0;             ///< how many of them are arguments
+  std::vector<Tensor> outputs;            ///< abstract, with masks
+  std::optional<bool> training;           ///< given by the user
+  Dict arguments;                         ///< other keyword arguments; symbols are boxed
+  int index = 0;                          ///< position among the layer's inbound nodes
 
   std::vector<Symbol> output_symbols(const NodePtr& self) const;
   std::vector<std::shared_ptr<Layer>> inbound_layers() const;
@@ -68,13 +71,14 @@ class CRESCENT_API Node {
 };
 
 struct InputOptions {
-  std::optional<Shape> shape;                   ///< without batch axis
-  std::optional<Shape> batch_shape;             ///< with it
+  std::optional<Shape> shape;        ///< without batch axis
+  std::optional<Shape> batch_shape;  ///< with it
   std::optional<int64_t> batch_size;
   std::string name;
   DType dtype = DType::float32;
 };
-/// The entry of a graph: output of a new InputLayer. Neither shape nor batch_shape fails in Keras' words.
+/// The entry of a graph: output of a new InputLayer. Neither shape nor batch_shape fails in Keras'
+/// words.
 CRESCENT_API Symbol Input(const InputOptions& options);
 inline Symbol Input(const Shape& shape, std::string name = "") {
   InputOptions options;

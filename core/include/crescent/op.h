@@ -1,5 +1,6 @@
-// For authors of ops. An op is a struct with attributes, `infer` (dtypes and shapes; all checks live here) and `vjp`
-// written with ops, so that second order, tracing and new devices cost nothing extra.
+// For authors of ops. An op is a struct with attributes, `infer` (dtypes and shapes; all checks
+// live here) and `vjp` written with ops, so that second order, tracing and new devices cost nothing
+// extra.
 //
 //   struct Softmax final : OpOf<Softmax> {
 //     static constexpr const char* kName = "softmax";
@@ -12,8 +13,8 @@
 //   op.axis = 1;
 //   Tensor y = apply1(op, {x});
 //
-// Kernels belong to devices (device.h); they never check and never allocate. An op without a kernel on the device runs
-// through decompose() (ops it is made of) or compute() (values on the host).
+// Kernels belong to devices (device.h); they never check and never allocate. An op without a kernel
+// on the device runs through decompose() (ops it is made of) or compute() (values on the host).
 #pragma once
 #include <memory>
 #include <span>
@@ -31,8 +32,8 @@ using TensorSpecs = std::vector<TensorSpec>;
 struct Vjp {
   std::span<const Tensor> inputs;
   std::span<const Tensor> outputs;
-  std::span<const Tensor> gradients;       ///< per output; no tensor = zero
-  std::vector<bool> wanted;                ///< per input
+  std::span<const Tensor> gradients;  ///< per output; no tensor = zero
+  std::vector<bool> wanted;           ///< per input
 };
 
 class CRESCENT_API Op {
@@ -40,25 +41,29 @@ class CRESCENT_API Op {
   virtual ~Op();
   virtual std::string_view name() const = 0;
   virtual TensorSpecs infer(std::span<const TensorSpec> inputs) const = 0;
-  /// One gradient per input; no tensor where there is none or it is not wanted. The default differentiates
-  /// decompose(), or gives none (the op is not differentiable) when that is empty.
+  /// One gradient per input; no tensor where there is none or it is not wanted. The default
+  /// differentiates decompose(), or gives none (the op is not differentiable) when that is empty.
   virtual Tensors vjp(const Vjp& v) const;
   /// The same result in simpler ops; empty when the op is simple.
   virtual Tensors decompose(std::span<const Tensor> inputs) const;
-  /// Computes on host values for devices without a kernel; false when it cannot. `outputs` are allocated.
+  /// Computes on host values for devices without a kernel; false when it cannot. `outputs` are
+  /// allocated.
   virtual bool compute(std::span<const Tensor> inputs, std::span<Tensor> outputs) const;
   virtual bool equals(const Op& other) const = 0;
   virtual size_t hash() const = 0;
   /// "matmul(false, true)".
   virtual std::string text() const = 0;
-  /// A word or a few for people who look at a profile: "add", "matmul a'b", "max_pool"; the name, unless overridden.
+  /// A word or a few for people who look at a profile: "add", "matmul a'b", "max_pool"; the name,
+  /// unless overridden.
   virtual std::string label() const;
 };
 using OpPtr = std::shared_ptr<const Op>;
 
 namespace detail {
 CRESCENT_API size_t hash_bytes(const void* bytes, size_t count);
-inline void mix(size_t& seed, size_t h) { seed ^= h + 0x9e3779b97f4a7c15ull + (seed << 6) + (seed >> 2); }
+inline void mix(size_t& seed, size_t h) {
+  seed ^= h + 0x9e3779b97f4a7c15ull + (seed << 6) + (seed >> 2);
+}
 template <class T>
 size_t hash_field(const T& x) {
   if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_pointer_v<T>) {
@@ -97,13 +102,17 @@ struct OpOf : Op {
   }
   size_t hash() const override {
     size_t seed = detail::hash_bytes(T::kName, std::string_view(T::kName).size());
-    std::apply([&](const auto&... f) { (detail::mix(seed, detail::hash_field(f)), ...); }, self().fields());
+    std::apply([&](const auto&... f) { (detail::mix(seed, detail::hash_field(f)), ...); },
+               self().fields());
     return seed;
   }
   std::string text() const override {
     std::string text = std::string(T::kName) + "(";
-    std::apply([&](const auto&... f) { ((text += (text.back() == '(' ? "" : ", ") + detail::field_text(f)), ...); },
-               self().fields());
+    std::apply(
+        [&](const auto&... f) {
+          ((text += (text.back() == '(' ? "" : ", ") + detail::field_text(f)), ...);
+        },
+        self().fields());
     return text + ")";
   }
 
@@ -111,13 +120,15 @@ struct OpOf : Op {
   const T& self() const { return static_cast<const T&>(*this); }
 };
 
-/// The one function every op goes through: infers, then computes on the device (or gives abstract tensors when an input is
-/// abstract), records into the program being traced, and tells the tapes that watch.
+/// The one function every op goes through: infers, then computes on the device (or gives abstract
+/// tensors when an input is abstract), records into the program being traced, and tells the tapes
+/// that watch.
 CRESCENT_API Tensors apply(OpPtr op, std::span<const Tensor> inputs);
 
 template <std::derived_from<Op> T>
 Tensors apply(T op, std::initializer_list<Tensor> inputs) {
-  return crescent::apply(std::make_shared<const T>(std::move(op)), std::span<const Tensor>(inputs.begin(), inputs.size()));
+  return crescent::apply(std::make_shared<const T>(std::move(op)),
+                         std::span<const Tensor>(inputs.begin(), inputs.size()));
 }
 template <std::derived_from<Op> T>
 Tensor apply1(T op, std::initializer_list<Tensor> inputs) {

@@ -1,6 +1,7 @@
 // The built-in ops with their attributes: what passes and devices need to know. Users call ops.h.
-// Layouts: images NHWC (channels last), kernels (spatial..., in, out), sequences (batch, time, features).
-// Compound ops also decompose() into simple ones; a device may have a faster kernel for them.
+// Layouts: images NHWC (channels last), kernels (spatial..., in, out), sequences (batch, time,
+// features). Compound ops also decompose() into simple ones; a device may have a faster kernel for
+// them.
 #pragma once
 #include "crescent/op.h"
 
@@ -8,15 +9,59 @@ namespace crescent {
 
 class Program;
 
-// ---- elementwise (NumPy broadcasting for binary and select) ---------------------------------------------
+// ---- elementwise (NumPy broadcasting for binary and select)
 enum class UnaryKind : uint8_t {
-  negative, abs, sign, square, sqrt, rsqrt, reciprocal, exp, expm1, log, log1p, sin, cos, tan, asin, acos, atan, sinh, cosh,
-  tanh, sigmoid, relu, softplus, erf, floor, ceil, round /* half to even */, logical_not, isnan, isfinite,
+  negative,
+  abs,
+  sign,
+  square,
+  sqrt,
+  rsqrt,
+  reciprocal,
+  exp,
+  expm1,
+  log,
+  log1p,
+  sin,
+  cos,
+  tan,
+  asin,
+  acos,
+  atan,
+  sinh,
+  cosh,
+  tanh,
+  sigmoid,
+  relu,
+  softplus,
+  erf,
+  floor,
+  ceil,
+  round /* half to even */,
+  logical_not,
+  isnan,
+  isfinite,
 };
 inline constexpr int kUnaryCount = 30;
 enum class BinaryKind : uint8_t {
-  add, subtract, multiply, divide, power, maximum, minimum, floor_divide, mod /* sign of the divisor */, atan2,
-  equal, not_equal, less, less_equal, greater, greater_equal, logical_and, logical_or,
+  add,
+  subtract,
+  multiply,
+  divide,
+  power,
+  maximum,
+  minimum,
+  floor_divide,
+  mod /* sign of the divisor */,
+  atan2,
+  equal,
+  not_equal,
+  less,
+  less_equal,
+  greater,
+  greater_equal,
+  logical_and,
+  logical_or,
 };
 inline constexpr int kBinaryCount = 18;
 CRESCENT_API const char* name_of(UnaryKind kind);
@@ -24,6 +69,8 @@ CRESCENT_API const char* name_of(BinaryKind kind);
 inline std::string to_text(UnaryKind kind) { return name_of(kind); }
 inline std::string to_text(BinaryKind kind) { return name_of(kind); }
 
+// A macro opens each struct, which clang-format cannot see.
+// clang-format off
 #define CRESCENT_OP(Type, op_name)                    \
   struct CRESCENT_API Type final : OpOf<Type> {       \
     static constexpr const char* kName = op_name;     \
@@ -80,7 +127,7 @@ CRESCENT_OP(Fused, "fused")                            // (inputs...) -> outputs
   Tensors decompose(std::span<const Tensor>) const override;
 };
 
-// ---- shape ------------------------------------------------------------------------------------------------
+// ---- shape
 CRESCENT_OP(Reshape, "reshape")                        // (x); one -1 is worked out from the size (or stays unknown)
   Shape shape;
   CRESCENT_FIELDS(shape)
@@ -158,7 +205,7 @@ CRESCENT_OP(Iota, "iota")                              // () -> 0, 1, 2, ... alo
   CRESCENT_FIELDS(shape, dtype, axis)
 };
 
-// ---- reductions -------------------------------------------------------------------------------------------
+// ---- reductions
 enum class ReduceKind : uint8_t { sum, mean, max, min, prod, any, all };
 CRESCENT_API const char* name_of(ReduceKind kind);
 inline std::string to_text(ReduceKind kind) { return name_of(kind); }
@@ -188,7 +235,7 @@ CRESCENT_OP(TopK, "top_k")                             // (x) -> values, int32 i
   Tensors vjp(const Vjp&) const override;
 };
 
-// ---- products ---------------------------------------------------------------------------------------------
+// ---- products
 /// What a product does to its result before it is stored.
 enum class Epilogue : uint8_t { none, relu, sigmoid, tanh };
 CRESCENT_API const char* name_of(Epilogue epilogue);
@@ -273,7 +320,7 @@ CRESCENT_OP(PoolBackward, "pool_backward")             // max: (x, dy), average:
   Tensors vjp(const Vjp&) const override;
 };
 
-// ---- compound ops -----------------------------------------------------------------------------------------
+// ---- compound ops
 CRESCENT_OP(Softmax, "softmax")                        // (x)
   int axis = -1;
   bool log = false;
@@ -381,7 +428,7 @@ CRESCENT_OP(Scan, "scan")
   Tensors vjp(const Vjp&) const override;
 };
 
-// ---- randomness (counter-based, Philox 4x32-10) ----------------------------------------------------------------
+// ---- randomness (counter-based, Philox 4x32-10)
 enum class RandomKind : uint8_t { uniform /* [a, b) */, normal /* mean a, deviation b */, truncated_normal /* redrawn beyond 2 b */, bits /* int32 */ };
 /// (int64 state[2] = seed, counter) -> values. Element i depends on seed, counter and i alone.
 CRESCENT_OP(Random, "random")
@@ -392,7 +439,7 @@ CRESCENT_OP(Random, "random")
   CRESCENT_FIELDS(kind, shape, dtype, a, b)
 };
 
-// ---- linear algebra --------------------------------------------------------------------------------------------
+// ---- linear algebra
 CRESCENT_OP(Qr, "qr")                                  // (a (m,n)) -> q (m,k), r (k,n), k = min(m,n)
   CRESCENT_FIELDS()
 };

@@ -1,5 +1,5 @@
-// Program: what was recorded while a function ran on abstract tensors; Function: a function compiled once per
-// input signature.
+// Program: what was recorded while a function ran on abstract tensors; Function: a function
+// compiled once per input signature.
 #pragma once
 #include <functional>
 #include <memory>
@@ -16,8 +16,8 @@ class CRESCENT_API Program {
  public:
   struct Instruction {
     OpPtr op;
-    std::vector<int> inputs, outputs;       ///< value numbers
-    int scope = 0;                          ///< index into scopes: the layer that asked for it
+    std::vector<int> inputs, outputs;  ///< value numbers
+    int scope = 0;                     ///< index into scopes: the layer that asked for it
   };
   struct Constant {
     int value;
@@ -35,32 +35,40 @@ class CRESCENT_API Program {
   std::vector<Constant> constants;
   std::vector<Binding> variables;
   std::vector<Instruction> code;
-  std::vector<std::string> scopes{""};      ///< "", "dense_1", "block/dense_2", ...
+  std::vector<std::string> scopes{""};  ///< "", "dense_1", "block/dense_2", ...
 
-  int add_value(const TensorSpec& spec) { return values.push_back(spec), static_cast<int>(values.size()) - 1; }
-  std::string text() const;                 ///< one line an instruction, for people
+  int add_value(const TensorSpec& spec) {
+    return values.push_back(spec), static_cast<int>(values.size()) - 1;
+  }
+  std::string text() const;  ///< one line an instruction, for people
 };
 
-/// Device-independent rewriting; the result computes the same. Order and meaning: core/src/program/passes.
+/// Device-independent rewriting; the result computes the same. Order and meaning:
+/// core/src/program/passes.
 struct OptimizeOptions {
-  bool inference = false;                   ///< variables that are not written count as constants where that pays
-  bool compounds = true;                    ///< products may take in casts (see Mixed in op_types.h), convolutions residuals and poolings
+  bool inference = false;  ///< variables that are not written count as constants where that pays
+  bool compounds = true;   ///< products may take in casts (see Mixed in op_types.h), convolutions
+                           ///< residuals and poolings
 };
 CRESCENT_API Program optimize(Program program, const OptimizeOptions& options = {});
 
-/// Runs f on abstract tensors of the given specs and records what it does. Reading values inside fails clearly.
-CRESCENT_API Program trace(const std::function<Tensors(const Tensors&)>& f, std::span<const TensorSpec> inputs);
+/// Runs f on abstract tensors of the given specs and records what it does. Reading values inside
+/// fails clearly.
+CRESCENT_API Program trace(const std::function<Tensors(const Tensors&)>& f,
+                           std::span<const TensorSpec> inputs);
 
 /// True while a trace of this thread records.
 CRESCENT_API bool is_tracing();
 
-/// While alive, ops of this thread run at once and variables have their values, as outside of a trace: for state that is
-/// made on first use while a program is being recorded (weights, initial values).
+/// While alive, ops of this thread run at once and variables have their values, as outside of a
+/// trace: for state that is made on first use while a program is being recorded (weights, initial
+/// values).
 class CRESCENT_API NoTrace {
  public:
   NoTrace();
   ~NoTrace();
   NoTrace(const NoTrace&) = delete;
+
  private:
   void* paused_;
 };
@@ -71,20 +79,22 @@ class CRESCENT_API ProgramScope {
   explicit ProgramScope(const std::string& name);
   ~ProgramScope();
   ProgramScope(const ProgramScope&) = delete;
+
  private:
   int previous_;
 };
 
-/// tf.function: traced and compiled once per signature of the inputs, run in place afterwards. Copyable handle.
+/// tf.function: traced and compiled once per signature of the inputs, run in place afterwards.
+/// Copyable handle.
 class CRESCENT_API Function {
  public:
   using Body = std::function<Tensors(const Tensors&)>;
   Function() = default;
   explicit Function(Body body, OptimizeOptions options = {});
   explicit operator bool() const { return state_ != nullptr; }
-  /// Compiles when the signature is new. Outputs are fresh handles; their memory is reused by the next call unless
-  /// somebody still holds them (then new memory is taken), so a loop that drops results allocates nothing.
-  /// `key` distinguishes things the specs do not show (training flag).
+  /// Compiles when the signature is new. Outputs are fresh handles; their memory is reused by the
+  /// next call unless somebody still holds them (then new memory is taken), so a loop that drops
+  /// results allocates nothing. `key` distinguishes things the specs do not show (training flag).
   Tensors operator()(const Tensors& inputs, int64_t key = 0) const;
   /// The same without returning by value: outputs are written into `outputs` (resized).
   void call(std::span<const Tensor> inputs, Tensors& outputs, int64_t key = 0) const;
@@ -102,10 +112,14 @@ class CRESCENT_API Function {
 };
 
 namespace ops {
-/// body(states, step inputs) -> {next states, step outputs}. Sequences are (t, ...) (time first); outputs are stacked (t, ...).
-struct ScanResult { Tensors states, outputs; };
+/// body(states, step inputs) -> {next states, step outputs}. Sequences are (t, ...) (time first);
+/// outputs are stacked (t, ...).
+struct ScanResult {
+  Tensors states, outputs;
+};
 using ScanBody = std::function<ScanResult(const Tensors& states, const Tensors& step)>;
-CRESCENT_API ScanResult scan(const ScanBody& body, const Tensors& states, const Tensors& sequences, bool reverse = false);
+CRESCENT_API ScanResult scan(const ScanBody& body, const Tensors& states, const Tensors& sequences,
+                             bool reverse = false);
 }  // namespace ops
 
 }  // namespace crescent

@@ -1,11 +1,14 @@
-// Everything that exists in many has a kind ("layer", "optimizer", ...) and a class name, and is found here.
+// Everything that exists in many has a kind ("layer", "optimizer", ...) and a class name, and is
+// found here.
 //
 //   registry().add<Dense>("Dense");                                  // in a plugin's setup
 //   auto dense = make<Layer>("Dense", {{"units", 10}});              // anywhere
-//   auto adam  = get<Optimizer>("adam");                             // by name, alias, config dict or object
+//   auto adam  = get<Optimizer>("adam");                             // by name, alias, config dict
+//   or object
 //
-// A built-in plugin is loaded on first use of one of its names, through the index written at build time.
-// Kinds: layer activation initializer regularizer constraint loss metric optimizer callback schedule device format.
+// A built-in plugin is loaded on first use of one of its names, through the index written at build
+// time. Kinds: layer activation initializer regularizer constraint loss metric optimizer callback
+// schedule device format.
 #pragma once
 #include <memory>
 #include <string>
@@ -18,7 +21,8 @@ namespace crescent {
 
 class Configurable;
 
-/// Makes objects of one registered class. Written once for C++ classes (below) and once for Lua classes.
+/// Makes objects of one registered class. Written once for C++ classes (below) and once for Lua
+/// classes.
 class CRESCENT_API Factory {
  public:
   virtual ~Factory();
@@ -36,30 +40,33 @@ struct CRESCENT_API ClassInfo {
 
   std::string kind;
   std::string name;
-  std::vector<std::string> aliases;    ///< "glorot_uniform", "mse"
+  std::vector<std::string> aliases;  ///< "glorot_uniform", "mse"
   SchemaData schema;
-  bool open_options = false;           ///< takes options that the schema does not list (classes from Lua)
+  bool open_options = false;  ///< takes options that the schema does not list (classes from Lua)
   std::shared_ptr<const Factory> factory;
-  std::string plugin;                  ///< "acme.scale", "core"
+  std::string plugin;  ///< "acme.scale", "core"
   std::string plugin_version;
-  std::string origin;                  ///< path of the library, or "Lua"
+  std::string origin;  ///< path of the library, or "Lua"
 };
 
-/// Base of everything registered. get_config gives what makes an equal object; schema fields do it by themselves.
+/// Base of everything registered. get_config gives what makes an equal object; schema fields do it
+/// by themselves.
 class CRESCENT_API Configurable : public Object {
  public:
   std::string class_name() const override;
   /// Registration of this object's class; null for objects made outside the registry.
   const std::shared_ptr<const ClassInfo>& info() const { return info_; }
   virtual Dict get_config() const;
-  /// Called once after all options are set: checks between options, derived values. Fail here with the class name left out.
+  /// Called once after all options are set: checks between options, derived values. Fail here with
+  /// the class name left out.
   virtual void configured() {}
 
   void attach(std::shared_ptr<const ClassInfo> info) { info_ = std::move(info); }
 
  private:
   std::shared_ptr<const ClassInfo> info_;
-  const void* self_ = nullptr;         // the object as its schema's members see it (a pointer to the registered class)
+  const void* self_ =
+      nullptr;  // the object as its schema's members see it (a pointer to the registered class)
   template <class T>
   friend class ClassFactory;
 };
@@ -69,8 +76,9 @@ class ClassFactory;
 
 class CRESCENT_API Registry {
  public:
-  /// Registers C++ class T (derived from Configurable) with static members `kKind` (from its kind's base) and
-  /// `describe(Schema<T>&)`; the kind's base may add common options with `describe_base<T>(Schema<T>&)`.
+  /// Registers C++ class T (derived from Configurable) with static members `kKind` (from its kind's
+  /// base) and `describe(Schema<T>&)`; the kind's base may add common options with
+  /// `describe_base<T>(Schema<T>&)`.
   template <class T>
   void add(std::string name, std::vector<std::string> aliases = {});
   /// A clash of name or alias within the kind is refused, both origins named.
@@ -103,11 +111,14 @@ class CRESCENT_API Registry {
 /// The process' registry.
 CRESCENT_API Registry& registry();
 
-// ---- making objects --------------------------------------------------------------------------------
+// ---- making objects
 
-CRESCENT_API std::shared_ptr<Configurable> make_object(std::string_view kind, std::string_view name, const Dict& options);
-/// identifier: "relu", {"class_name": ..., "config": {...}} (also Keras 3's module/registered_name form), or an object.
-CRESCENT_API std::shared_ptr<Configurable> get_object(std::string_view kind, const Value& identifier);
+CRESCENT_API std::shared_ptr<Configurable> make_object(std::string_view kind, std::string_view name,
+                                                       const Dict& options);
+/// identifier: "relu", {"class_name": ..., "config": {...}} (also Keras 3's module/registered_name
+/// form), or an object.
+CRESCENT_API std::shared_ptr<Configurable> get_object(std::string_view kind,
+                                                      const Value& identifier);
 /// {"class_name": "Adam", "config": {...}}; null for a null object.
 CRESCENT_API Value serialize(const Configurable* object);
 
@@ -123,8 +134,9 @@ std::shared_ptr<T> get(const Value& identifier) {
   return object;
 }
 
-/// An option that is an object of kind T: `Ref<Initializer> kernel_initializer_ = "glorot_uniform";`
-/// Resolved when set or on first use; may be null. An option of null is no object, or the one that T::kNullOption names.
+/// An option that is an object of kind T: `Ref<Initializer> kernel_initializer_ =
+/// "glorot_uniform";` Resolved when set or on first use; may be null. An option of null is no
+/// object, or the one that T::kNullOption names.
 template <class T>
 class Ref {
  public:
@@ -157,11 +169,15 @@ struct Codec<Ref<T>> {
     return Ref<T>(crescent::get<T>(value));
   }
   static Value encode(const Ref<T>& ref) { return T::encode_option(ref.get()); }
-  static Value encode_default(const Ref<T>& ref) { return ref.unresolved().is_null() ? encode(ref) : ref.unresolved(); }
-  static std::string type() { return std::string("a name, configuration or object of kind ") + T::kKind; }
+  static Value encode_default(const Ref<T>& ref) {
+    return ref.unresolved().is_null() ? encode(ref) : ref.unresolved();
+  }
+  static std::string type() {
+    return std::string("a name, configuration or object of kind ") + T::kKind;
+  }
 };
 
-// ---- the factory of a C++ class --------------------------------------------------------------------
+// ---- the factory of a C++ class
 
 template <class T>
 class ClassFactory final : public Factory {
@@ -190,8 +206,8 @@ void Registry::add(std::string name, std::vector<std::string> aliases) {
       std::make_shared<ClassFactory<T>>(schema.data()));
 }
 
-/// Base of a kind: gives kKind's default option encoding. `template <class T> static void describe_base(Schema<T>&) {}`
-/// is inherited by kinds without common options.
+/// Base of a kind: gives kKind's default option encoding. `template <class T> static void
+/// describe_base(Schema<T>&) {}` is inherited by kinds without common options.
 class CRESCENT_API Plain : public Configurable {
  public:
   template <class T>

@@ -1,14 +1,15 @@
-// Options declared once. From one declaration come the factory, get_config/from_config, Lua constructors,
-// JSON in files, help, completion, range checks and messages.
+// Options declared once. From one declaration come the factory, get_config/from_config, Lua
+// constructors, JSON in files, help, completion, range checks and messages.
 //
 //   static void describe(Schema<Dense>& s) {
-//     s.doc("Fully connected: activation(x . kernel + bias). (batch, ..., in) -> (batch, ..., units)")
+//     s.doc("Fully connected: activation(x . kernel + bias). (batch, ..., in) -> (batch, ...,
+//     units)")
 //         .field("units", &Dense::units_, "Width of the output.").required().min(1)
 //         .field("activation", &Dense::activation_, "Applied to the result.");
 //   }
 //
-// Names, order and defaults are Keras'. A default is the member's initialiser. Positional order = field order.
-// What a member's type may be: Codec<T> below; other headers add Shape, DType, Ref<T>.
+// Names, order and defaults are Keras'. A default is the member's initialiser. Positional order =
+// field order. What a member's type may be: Codec<T> below; other headers add Shape, DType, Ref<T>.
 #pragma once
 #include <memory>
 #include <optional>
@@ -19,26 +20,26 @@
 
 namespace crescent {
 
-/// Conversion between a member and a Value. decode fails with "expected ..., got ...". An optional encode_default(member)
-/// writes a member's initial value for help; it may not load anything.
+/// Conversion between a member and a Value. decode fails with "expected ..., got ...". An optional
+/// encode_default(member) writes a member's initial value for help; it may not load anything.
 template <class T>
 struct Codec;
 
-#define CRESCENT_CODEC(Type)                        \
-  template <>                                       \
-  struct CRESCENT_API Codec<Type> {                 \
-    static Type decode(const Value& value);         \
-    static Value encode(const Type& member);        \
-    static std::string type(); /* "an integer" */   \
+#define CRESCENT_CODEC(Type)                      \
+  template <>                                     \
+  struct CRESCENT_API Codec<Type> {               \
+    static Type decode(const Value& value);       \
+    static Value encode(const Type& member);      \
+    static std::string type(); /* "an integer" */ \
   }
 CRESCENT_CODEC(bool);
 CRESCENT_CODEC(int64_t);
 CRESCENT_CODEC(double);
 CRESCENT_CODEC(std::string);
-CRESCENT_CODEC(Value);                        // anything
+CRESCENT_CODEC(Value);  // anything
 CRESCENT_CODEC(Dict);
-CRESCENT_CODEC(std::vector<int64_t>);         // a single integer is a list of one
-CRESCENT_CODEC(std::vector<double>);          // a single number is a list of one
+CRESCENT_CODEC(std::vector<int64_t>);  // a single integer is a list of one
+CRESCENT_CODEC(std::vector<double>);   // a single number is a list of one
 CRESCENT_CODEC(std::vector<std::string>);
 
 /// Null is "not given".
@@ -47,7 +48,9 @@ struct Codec<std::optional<T>> {
   static std::optional<T> decode(const Value& value) {
     return value.is_null() ? std::nullopt : std::optional<T>(Codec<T>::decode(value));
   }
-  static Value encode(const std::optional<T>& member) { return member ? Codec<T>::encode(*member) : Value(); }
+  static Value encode(const std::optional<T>& member) {
+    return member ? Codec<T>::encode(*member) : Value();
+  }
   static std::string type() { return Codec<T>::type() + " or null"; }
 };
 
@@ -69,25 +72,25 @@ struct CRESCENT_API Field {
 
   std::string name;
   std::string doc;
-  std::string type;                    ///< for help and messages: "an integer"
-  Value default_value;                 ///< the member's initialiser, encoded; null for objects not loaded yet
+  std::string type;     ///< for help and messages: "an integer"
+  Value default_value;  ///< the member's initialiser, encoded; null for objects not loaded yet
   bool required = false;
-  bool keyword_only = false;           ///< the base's options: name, trainable, dtype, ...
-  bool stored = true;                  ///< appears in get_config
-  bool omit_null = false;              ///< left out of get_config while null (batch_input_shape)
-  std::vector<std::string> aliases;    ///< also accepted: lr, input_dim
-  std::optional<double> min, max;      ///< inclusive, each element of a list
-  std::vector<std::string> choices;    ///< allowed texts, empty = any
+  bool keyword_only = false;         ///< the base's options: name, trainable, dtype, ...
+  bool stored = true;                ///< appears in get_config
+  bool omit_null = false;            ///< left out of get_config while null (batch_input_shape)
+  std::vector<std::string> aliases;  ///< also accepted: lr, input_dim
+  std::optional<double> min, max;    ///< inclusive, each element of a list
+  std::vector<std::string> choices;  ///< allowed texts, empty = any
   std::shared_ptr<const FieldAccess> access;
 };
 
 /// What call takes beside its inputs, `training` and `mask`: use_causal_mask, initial_state.
 struct Argument {
   std::string name;
-  std::string doc;                     ///< of one that is not supported: why
-  Value default_value;                 ///< of the argument's kind; null: anything, tensors too
-  std::optional<int> place;            ///< of the input (from 0) that this is another way to give
-  bool supported = true;               ///< false: Keras has it, this class refuses it
+  std::string doc;           ///< of one that is not supported: why
+  Value default_value;       ///< of the argument's kind; null: anything, tensors too
+  std::optional<int> place;  ///< of the input (from 0) that this is another way to give
+  bool supported = true;     ///< false: Keras has it, this class refuses it
 };
 
 /// The declared options of one class, without its C++ type.
@@ -100,20 +103,22 @@ class CRESCENT_API SchemaData {
   SchemaData& operator=(SchemaData&&) noexcept;
   ~SchemaData();
 
-  std::string title;                   ///< class name, first word of every message
+  std::string title;  ///< class name, first word of every message
   std::string description;
   std::vector<Field> fields;
-  std::vector<Argument> arguments;     ///< of call
+  std::vector<Argument> arguments;  ///< of call
 
-  const Field* find(std::string_view name) const;        ///< by name or alias
+  const Field* find(std::string_view name) const;  ///< by name or alias
   std::vector<std::string> names() const;
-  /// Sets every option in `options` on `object` (which is the described class): unknown names, wrong types, ranges and
-  /// missing required options fail, e.g. "Dense: no option 'unit' (did you mean 'units'?)".
+  /// Sets every option in `options` on `object` (which is the described class): unknown names,
+  /// wrong types, ranges and missing required options fail, e.g. "Dense: no option 'unit' (did you
+  /// mean 'units'?)".
   void configure(void* object, const Dict& options) const;
   /// Sets one field, with checks; messages carry title and field name.
   void set(void* object, const Field& field, const Value& value) const;
-  Dict read(const void* object) const;                   ///< every stored field, in order
-  /// {3, "same"} given by position plus keywords -> a Dict by name. Fails on too many or on duplicates.
+  Dict read(const void* object) const;  ///< every stored field, in order
+  /// {3, "same"} given by position plus keywords -> a Dict by name. Fails on too many or on
+  /// duplicates.
   Dict by_name(const List& positional, const Dict& keywords) const;
 };
 

@@ -1,5 +1,6 @@
-// Base classes of what training is made of. Each is a kind in the registry; plugins derive from them and
-// describe their options (schema.h). All arithmetic is ops, so everything is traced into the compiled step.
+// Base classes of what training is made of. Each is a kind in the registry; plugins derive from
+// them and describe their options (schema.h). All arithmetic is ops, so everything is traced into
+// the compiled step.
 #pragma once
 #include <optional>
 
@@ -16,14 +17,15 @@ class CRESCENT_API Activation : public Plain {
   static constexpr const char* kKind = "activation";
   ~Activation() override;
   virtual Tensor operator()(const Tensor& x) const = 0;
-  /// Its name when it has no options of its own, else {class_name, config}; "linear" for null (Keras).
+  /// Its name when it has no options of its own, else {class_name, config}; "linear" for null
+  /// (Keras).
   static Value encode_option(const Activation* activation);
 };
 
 class CRESCENT_API Initializer : public Plain {
  public:
   static constexpr const char* kKind = "initializer";
-  static constexpr const char* kNullOption = "glorot_uniform";      ///< Keras' add_weight
+  static constexpr const char* kNullOption = "glorot_uniform";  ///< Keras' add_weight
   ~Initializer() override;
   virtual Tensor operator()(const Shape& shape, DType dtype) const = 0;
 };
@@ -32,7 +34,7 @@ class CRESCENT_API Regularizer : public Plain {
  public:
   static constexpr const char* kKind = "regularizer";
   ~Regularizer() override;
-  virtual Tensor operator()(const Tensor& weight) const = 0;      ///< a scalar
+  virtual Tensor operator()(const Tensor& weight) const = 0;  ///< a scalar
 };
 
 /// Projection applied to the new value of a variable after each update.
@@ -43,12 +45,12 @@ class CRESCENT_API Constraint : public Plain {
   virtual Tensor operator()(const Tensor& weight) const = 0;
 };
 
-/// Makes ranks equal as Keras does: when they differ by one and the longer ends in an axis of 1, that axis is dropped (or added
-/// to a vector).
+/// Makes ranks equal as Keras does: when they differ by one and the longer ends in an axis of 1,
+/// that axis is dropped (or added to a vector).
 CRESCENT_API void match_ranks(Tensor& a, Tensor& b);
 
-/// How per-sample losses become one number. Keras 3 rules: sum_over_batch_size divides by the number of loss elements;
-/// with a mask the mean is over valid elements.
+/// How per-sample losses become one number. Keras 3 rules: sum_over_batch_size divides by the
+/// number of loss elements; with a mask the mean is over valid elements.
 class CRESCENT_API Loss : public Configurable {
  public:
   static constexpr const char* kKind = "loss";
@@ -58,19 +60,23 @@ class CRESCENT_API Loss : public Configurable {
     s.field("reduction", &Loss::reduction_, "How values per sample become one.")
         .choices({"sum_over_batch_size", "sum", "mean", "mean_with_sample_weight", "none"})
         .field("name", &Loss::name_, "Shown in logs.")
-        .field("dtype", &Loss::dtype_, "Of the computation.").not_stored();
+        .field("dtype", &Loss::dtype_, "Of the computation.")
+        .not_stored();
   }
   static Value encode_option(const Configurable* object) { return serialize(object); }
 
-  /// Loss per sample: y_true, y_pred (batch, ..., d) -> (batch, ...). y_true may lack or have an extra last axis of 1.
+  /// Loss per sample: y_true, y_pred (batch, ..., d) -> (batch, ...). y_true may lack or have an
+  /// extra last axis of 1.
   virtual Tensor call(const Tensor& y_true, const Tensor& y_pred) const = 0;
-  /// A scalar (or per sample for "none"). sample_weight broadcasts from the left; a mask of y_pred counts as weights.
-  Tensor operator()(const Tensor& y_true, const Tensor& y_pred, const Tensor& sample_weight = {}) const;
+  /// A scalar (or per sample for "none"). sample_weight broadcasts from the left; a mask of y_pred
+  /// counts as weights.
+  Tensor operator()(const Tensor& y_true, const Tensor& y_pred,
+                    const Tensor& sample_weight = {}) const;
   /// True when targets are class numbers (accuracy becomes sparse_categorical_accuracy).
   virtual bool sparse_targets() const { return false; }
   /// True for binary cross-entropies (accuracy becomes binary_accuracy).
   virtual bool binary_targets() const { return false; }
-  const std::string& name() const { return name_; }              ///< empty: snake case of the class
+  const std::string& name() const { return name_; }  ///< empty: snake case of the class
 
  protected:
   std::string reduction_ = "sum_over_batch_size";
@@ -78,27 +84,30 @@ class CRESCENT_API Loss : public Configurable {
   std::optional<DType> dtype_;
 };
 
-/// Streaming state over batches: update_state in the step, result when somebody looks, reset_state at epoch start.
+/// Streaming state over batches: update_state in the step, result when somebody looks, reset_state
+/// at epoch start.
 class CRESCENT_API Metric : public Configurable {
  public:
   static constexpr const char* kKind = "metric";
   ~Metric() override;
   template <class T>
   static void describe_base(Schema<T>& s) {
-    s.field("name", &Metric::name_, "Shown in logs.").field("dtype", &Metric::dtype_, "Of the state.");
+    s.field("name", &Metric::name_, "Shown in logs.")
+        .field("dtype", &Metric::dtype_, "Of the state.");
   }
   static Value encode_option(const Configurable* object) { return serialize(object); }
 
-  virtual void update_state(const Tensor& y_true, const Tensor& y_pred, const Tensor& sample_weight) = 0;
-  virtual Tensor result() const = 0;                              ///< a scalar
-  virtual void reset_state();                                     ///< zeros every variable
+  virtual void update_state(const Tensor& y_true, const Tensor& y_pred,
+                            const Tensor& sample_weight) = 0;
+  virtual Tensor result() const = 0;  ///< a scalar
+  virtual void reset_state();         ///< zeros every variable
   const Variables& variables() const { return variables_; }
   const std::string& name() const { return name_; }
   void set_name(std::string name) { name_ = std::move(name); }
 
  protected:
   Variable add_variable(const std::string& name, const Shape& shape, DType dtype = DType::float32);
-  std::string name_;                                              ///< empty: snake case of the class
+  std::string name_;  ///< empty: snake case of the class
   std::optional<DType> dtype_;
 
  private:
@@ -110,7 +119,8 @@ class CRESCENT_API Schedule : public Plain {
  public:
   static constexpr const char* kKind = "schedule";
   ~Schedule() override;
-  virtual Tensor operator()(const Tensor& step) const = 0;        ///< step: int64 scalar -> float32 scalar
+  virtual Tensor operator()(
+      const Tensor& step) const = 0;  ///< step: int64 scalar -> float32 scalar
 };
 
 /// A number or a Schedule.
@@ -121,8 +131,8 @@ struct CRESCENT_API LearningRate {
 };
 CRESCENT_CODEC(LearningRate);
 
-/// Assignments that only count when `on` (a bool scalar) holds, or always without one: remembers the values of variables
-/// and puts them back otherwise.
+/// Assignments that only count when `on` (a bool scalar) holds, or always without one: remembers
+/// the values of variables and puts them back otherwise.
 class CRESCENT_API ConditionalUpdate {
  public:
   ConditionalUpdate(Tensor on, Variables variables);
@@ -134,9 +144,9 @@ class CRESCENT_API ConditionalUpdate {
   Tensors before_;
 };
 
-/// Gradients to updates. Derived classes name their slots (state per variable) and give the rule of one variable;
-/// clipping, weight decay, moving averages and constraints are here. Order of a step (Keras 3): clip -> decay -> rule ->
-/// average -> constraint; iterations is advanced last.
+/// Gradients to updates. Derived classes name their slots (state per variable) and give the rule of
+/// one variable; clipping, weight decay, moving averages and constraints are here. Order of a step
+/// (Keras 3): clip -> decay -> rule -> average -> constraint; iterations is advanced last.
 class CRESCENT_API Optimizer : public Configurable {
  public:
   static constexpr const char* kKind = "optimizer";
@@ -145,15 +155,22 @@ class CRESCENT_API Optimizer : public Configurable {
   template <class T>
   static void describe_base(Schema<T>& s) {
     s.field("name", &Optimizer::name_, "Name of the optimizer.")
-        .field("weight_decay", &Optimizer::weight_decay_, "Decoupled decay: w -= w * weight_decay * learning_rate.")
+        .field("weight_decay", &Optimizer::weight_decay_,
+               "Decoupled decay: w -= w * weight_decay * learning_rate.")
         .field("clipnorm", &Optimizer::clipnorm_, "Largest norm of each gradient.")
-        .field("global_clipnorm", &Optimizer::global_clipnorm_, "Largest norm of all gradients together.")
+        .field("global_clipnorm", &Optimizer::global_clipnorm_,
+               "Largest norm of all gradients together.")
         .field("clipvalue", &Optimizer::clipvalue_, "Largest magnitude of a gradient's elements.")
         .field("use_ema", &Optimizer::use_ema_, "Keep a moving average of the weights.")
-        .field("ema_momentum", &Optimizer::ema_momentum_, "Momentum of that average.").min(0).max(1)
-        .field("ema_overwrite_frequency", &Optimizer::ema_overwrite_frequency_, "Steps between overwriting the weights by it.")
-        .field("loss_scale_factor", &Optimizer::loss_scale_factor_, "The loss is multiplied, gradients divided by this.")
-        .field("gradient_accumulation_steps", &Optimizer::gradient_accumulation_steps_, "Updates happen every so many steps.");
+        .field("ema_momentum", &Optimizer::ema_momentum_, "Momentum of that average.")
+        .min(0)
+        .max(1)
+        .field("ema_overwrite_frequency", &Optimizer::ema_overwrite_frequency_,
+               "Steps between overwriting the weights by it.")
+        .field("loss_scale_factor", &Optimizer::loss_scale_factor_,
+               "The loss is multiplied, gradients divided by this.")
+        .field("gradient_accumulation_steps", &Optimizer::gradient_accumulation_steps_,
+               "Updates happen every so many steps.");
   }
   static Value encode_option(const Configurable* object) { return serialize(object); }
 
@@ -165,9 +182,9 @@ class CRESCENT_API Optimizer : public Configurable {
   /// all missing fails.
   virtual void apply(std::span<const Tensor> gradients, const Variables& variables);
 
-  virtual Variable iterations() const { return iterations_; }     ///< int64 scalar
-  virtual Variable learning_rate() const;                         ///< float32 scalar; with a schedule: its last value
-  virtual void set_learning_rate(double rate);                    ///< fails when a schedule decides
+  virtual Variable iterations() const { return iterations_; }  ///< int64 scalar
+  virtual Variable learning_rate() const;       ///< float32 scalar; with a schedule: its last value
+  virtual void set_learning_rate(double rate);  ///< fails when a schedule decides
   /// Slot variables of one kind, in order of the trained variables: slot("momentum").
   virtual Variables slot(std::string_view name) const;
   virtual std::vector<std::string> slot_names() const { return slots(); }
@@ -182,14 +199,15 @@ class CRESCENT_API Optimizer : public Configurable {
   virtual std::vector<std::string> slots() const { return {}; }
   /// Initial value of a slot; zeros unless overridden.
   virtual Tensor initial_slot(std::string_view slot, const Variable& variable) const;
-  /// The rule: assigns `variable` and its slots. `rate` and `step` (= iterations + 1, float32) are scalars.
-  virtual void update(const Variable& variable, const Tensor& gradient, const Tensor& rate, const Tensor& step,
-                      std::span<const Variable> slots) = 0;
+  /// The rule: assigns `variable` and its slots. `rate` and `step` (= iterations + 1, float32) are
+  /// scalars.
+  virtual void update(const Variable& variable, const Tensor& gradient, const Tensor& rate,
+                      const Tensor& step, std::span<const Variable> slots) = 0;
 
   /// Builds for these variables besides those of before.
   void include(const Variables& variables);
 
-  LearningRate learning_rate_ = 0.001;                            ///< derived classes declare it as first field
+  LearningRate learning_rate_ = 0.001;  ///< derived classes declare it as first field
   std::string name_;
   std::optional<double> weight_decay_, clipnorm_, global_clipnorm_, clipvalue_, loss_scale_factor_;
   bool use_ema_ = false;
@@ -207,7 +225,8 @@ class CRESCENT_API Optimizer : public Configurable {
   bool built_ = false;
 };
 
-/// Class name to lower snake case as Keras does it: "Conv2D" -> "conv2d", "ReLU" -> "re_lu", "LSTM" -> "lstm".
+/// Class name to lower snake case as Keras does it: "Conv2D" -> "conv2d", "ReLU" -> "re_lu", "LSTM"
+/// -> "lstm".
 CRESCENT_API std::string to_snake_case(std::string_view class_name);
 
 }  // namespace crescent

@@ -1,5 +1,6 @@
 // Value: what configurations, options and files are made of. Null, bool, int, float, string, list,
-// dict (keeps insertion order), or a shared Object (an initializer given as an object, a callback, ...).
+// dict (keeps insertion order), or a shared Object (an initializer given as an object, a callback,
+// ...).
 //
 //   Dict config{{"units", 10}, {"activation", "relu"}};
 //   std::string text = to_json(config);          // {"units": 10, "activation": "relu"}
@@ -17,7 +18,8 @@
 
 namespace crescent {
 
-/// Anything polymorphic that a Value can carry by reference: layers, losses, callbacks, boxed tensors.
+/// Anything polymorphic that a Value can carry by reference: layers, losses, callbacks, boxed
+/// tensors.
 class CRESCENT_API Object : public std::enable_shared_from_this<Object> {
  public:
   Object() = default;
@@ -37,7 +39,7 @@ class CRESCENT_API Dict {
  public:
   Dict();
   Dict(std::initializer_list<DictEntry> entries);
-  static Dict from(std::vector<DictEntry> entries);   ///< in linear time; the keys are distinct
+  static Dict from(std::vector<DictEntry> entries);  ///< in linear time; the keys are distinct
   Dict(const Dict&);
   Dict(Dict&&) noexcept;
   Dict& operator=(const Dict&);
@@ -67,8 +69,8 @@ class CRESCENT_API Dict {
   std::vector<DictEntry> entries_;
 };
 
-/// Its special members are in core, as those of everything that options are made of (Field, ClassInfo, ...): inlined, they
-/// were most of the code of a plugin and of the time to compile it.
+/// Its special members are in core, as those of everything that options are made of (Field,
+/// ClassInfo, ...): inlined, they were most of the code of a plugin and of the time to compile it.
 class CRESCENT_API Value {
  public:
   enum class Kind : uint8_t { null, boolean, integer, real, string, list, dict, object };
@@ -82,8 +84,7 @@ class CRESCENT_API Value {
   Value(std::nullptr_t) {}
   Value(bool b) : data_(b) {}
   template <std::integral T>
-    requires(!std::same_as<T, bool>)
-  Value(T n) : data_(static_cast<int64_t>(n)) {}
+  requires(!std::same_as<T, bool>) Value(T n) : data_(static_cast<int64_t>(n)) {}
   Value(double x) : data_(x) {}
   Value(const char* s);
   Value(std::string s);
@@ -94,8 +95,9 @@ class CRESCENT_API Value {
   template <std::derived_from<Object> T>
   Value(std::shared_ptr<T> object) : Value(std::shared_ptr<Object>(std::move(object))) {}
   template <class T>
-    requires(!std::same_as<T, Value> && std::convertible_to<const T&, Value>)
-  Value(const std::vector<T>& items) : data_(List(items.begin(), items.end())) {}
+  requires(!std::same_as<T, Value> && std::convertible_to<const T&, Value>)
+      Value(const std::vector<T>& items)
+      : data_(List(items.begin(), items.end())) {}
 
   Kind kind() const { return static_cast<Kind>(data_.index()); }
   bool is_null() const { return kind() == Kind::null; }
@@ -110,8 +112,8 @@ class CRESCENT_API Value {
 
   // Each fails with "expected an integer, got "ten"" when the kind is another.
   bool as_bool() const;
-  int64_t as_int() const;       ///< also a float without fraction
-  double as_float() const;      ///< also an integer
+  int64_t as_int() const;   ///< also a float without fraction
+  double as_float() const;  ///< also an integer
   const std::string& as_string() const;
   const List& as_list() const;
   List& as_list();
@@ -128,7 +130,9 @@ class CRESCENT_API Value {
   bool operator==(const Value& other) const;
 
  private:
-  std::variant<std::monostate, bool, int64_t, double, std::string, List, Dict, std::shared_ptr<Object>> data_;
+  std::variant<std::monostate, bool, int64_t, double, std::string, List, Dict,
+               std::shared_ptr<Object>>
+      data_;
 };
 
 struct DictEntry {
@@ -142,11 +146,11 @@ CRESCENT_API std::string describe_kind(Value::Kind kind);
 /// Readable text for messages: JSON, cut at 60 characters, objects as <Dense>.
 CRESCENT_API std::string to_text(const Value& value);
 
-/// Python's json.dumps: separators ", " and ": ", floats as Python's repr, non-ASCII escaped, NaN and
-/// Infinity bare as Python writes them. `indent` < 0 is one line. Fails on an Object.
+/// Python's json.dumps: separators ", " and ": ", floats as Python's repr, non-ASCII escaped, NaN
+/// and Infinity bare as Python writes them. `indent` < 0 is one line. Fails on an Object.
 CRESCENT_API std::string to_json(const Value& value, int indent = -1);
-/// Accepts what Python writes (bare NaN, Infinity, -Infinity). Refuses depth over 64, duplicate keys, trailing text;
-/// errors name line and column.
+/// Accepts what Python writes (bare NaN, Infinity, -Infinity). Refuses depth over 64, duplicate
+/// keys, trailing text; errors name line and column.
 CRESCENT_API Value parse_json(std::string_view text);
 
 }  // namespace crescent

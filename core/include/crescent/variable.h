@@ -1,6 +1,6 @@
 // Variable: named state that outlives a step. A handle: copies refer to the same variable.
-// Inside a recorded program, value() is what the program has assigned so far and assign() becomes a write
-// that the compiled step does in place.
+// Inside a recorded program, value() is what the program has assigned so far and assign() becomes a
+// write that the compiled step does in place.
 #pragma once
 #include "crescent/tensor.h"
 
@@ -14,17 +14,17 @@ class CRESCENT_API Variable {
   struct Options {
     std::string name = "variable";
     bool trainable = true;
-    bool autocast = true;                   ///< reads as the narrower dtype within a layer of mixed precision
+    bool autocast = true;  ///< reads as the narrower dtype within a layer of mixed precision
     std::shared_ptr<Regularizer> regularizer{};
     std::shared_ptr<Constraint> constraint{};
   };
-  Variable() = default;                     ///< no variable: `if (v)` is false
+  Variable() = default;  ///< no variable: `if (v)` is false
   Variable(const Tensor& initial, Options options);
   explicit Variable(const Tensor& initial) : Variable(initial, Options{}) {}
 
   explicit operator bool() const { return state_ != nullptr; }
-  const std::string& name() const;          ///< "kernel"
-  const std::string& path() const;          ///< "dense_1/kernel"; name until a layer owns it
+  const std::string& name() const;  ///< "kernel"
+  const std::string& path() const;  ///< "dense_1/kernel"; name until a layer owns it
   void set_path(std::string path) const;
   const TensorSpec& spec() const;
   DType dtype() const { return spec().dtype; }
@@ -43,11 +43,12 @@ class CRESCENT_API Variable {
   void assign_sub(const Tensor& delta) const;
   const void* id() const { return state_.get(); }
 
-  /// The tensor that a compiled program reads. If anyone was given a pointer to write to its memory, that is copied first:
-  /// so values change by assign() and by programs only, and the tensor's contents() tell.
+  /// The tensor that a compiled program reads. If anyone was given a pointer to write to its
+  /// memory, that is copied first: so values change by assign() and by programs only, and the
+  /// tensor's contents() tell.
   Tensor settled() const;
-  /// The tensor that a compiled step writes in place: if anyone else holds its storage, too, that storage is copied first,
-  /// so tensors users took from value() keep their values.
+  /// The tensor that a compiled step writes in place: if anyone else holds its storage, too, that
+  /// storage is copied first, so tensors users took from value() keep their values.
   Tensor exclusive() const;
   /// Nobody else holds the memory that the value is in: who replaces all of it may write there.
   bool is_exclusive() const;

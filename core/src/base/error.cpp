@@ -45,7 +45,8 @@ std::string to_text(double x) {
   const double size = std::fabs(x);
   const bool plain = size == 0 || (size >= 1e-4 && size < 1e16);
   char digits[32];
-  auto end = std::to_chars(digits, digits + sizeof digits, x, plain ? std::chars_format::fixed : std::chars_format::scientific);
+  auto end = std::to_chars(digits, digits + sizeof digits, x,
+                           plain ? std::chars_format::fixed : std::chars_format::scientific);
   return std::string(digits, end.ptr);
 }
 
@@ -62,7 +63,8 @@ size_t edit_distance(std::string_view a, std::string_view b, size_t limit) {
     now[0] = i;
     for (size_t j = 1; j <= b.size(); ++j) {
       now[j] = std::min({last[j] + 1, now[j - 1] + 1, last[j - 1] + (a[i - 1] != b[j - 1])});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) now[j] = std::min(now[j], before[j - 2] + 1);
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        now[j] = std::min(now[j], before[j - 2] + 1);
     }
     before = last;
     last = now;
@@ -86,7 +88,8 @@ std::string did_you_mean(std::string_view word, std::span<const std::string> can
   const std::string wanted = lower_case(word);
   const size_t limit = (word.size() + 1) / 3;
   const std::string* best = nullptr;
-  std::pair<size_t, size_t> best_distance(limit + 1, 0);      // whatever the case, then in the case of the word
+  std::pair<size_t, size_t> best_distance(limit + 1,
+                                          0);  // whatever the case, then in the case of the word
   for (const std::string& candidate : candidates) {
     const size_t folded = edit_distance(wanted, lower_case(candidate), limit);
     const std::pair distance(folded, edit_distance(word, candidate, kLongestWord));
@@ -99,7 +102,8 @@ std::string did_you_mean(std::string_view word, std::span<const std::string> can
 
 std::string join(std::span<const std::string> words, std::string_view separator) {
   std::string text;
-  for (const std::string& word : words) text.append(&word == words.data() ? "" : separator).append(word);
+  for (const std::string& word : words)
+    text.append(&word == words.data() ? "" : separator).append(word);
   return text;
 }
 

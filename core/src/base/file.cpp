@@ -65,9 +65,7 @@ std::string free_space(const std::string& folder) {
 }
 
 /// ".m.h5.tmp-" + process id + "-" + number.
-std::string temporary_prefix(const Target& target) {
-  return "." + target.name + ".tmp-";
-}
+std::string temporary_prefix(const Target& target) { return "." + target.name + ".tmp-"; }
 
 bool process_is_dead(std::string_view id) {
   pid_t pid = 0;

@@ -1,5 +1,5 @@
-// A parser of JSON as Python writes it. Input may be hostile: depth is bounded, keys are distinct, and the time is
-// linear in the length of the text.
+// A parser of JSON as Python writes it. Input may be hostile: depth is bounded, keys are distinct,
+// and the time is linear in the length of the text.
 #include <algorithm>
 #include <charconv>
 #include <limits>
@@ -32,10 +32,14 @@ class Parser {
   Value parse_value() {
     skip_space();
     switch (peek()) {
-      case '{': return parse_dict();
-      case '[': return parse_list();
-      case '"': return parse_string();
-      default: return parse_word_or_number();
+      case '{':
+        return parse_dict();
+      case '[':
+        return parse_list();
+      case '"':
+        return parse_string();
+      default:
+        return parse_word_or_number();
     }
   }
 
@@ -116,8 +120,10 @@ class Parser {
   uint32_t parse_unit() {
     const std::string_view digits = text_.substr(std::min(at_ + 2, text_.size()), 4);
     uint32_t unit = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), unit, 16);
-    if (digits.size() != 4 || end != digits.data() + 4) refuse("expected four hexadecimal digits after \\u");
+    const auto [end, error] =
+        std::from_chars(digits.data(), digits.data() + digits.size(), unit, 16);
+    if (digits.size() != 4 || end != digits.data() + 4)
+      refuse("expected four hexadecimal digits after \\u");
     at_ += 6;
     return unit;
   }
@@ -143,7 +149,8 @@ class Parser {
                                   {"Infinity", std::numeric_limits<double>::infinity()},
                                   {"-Infinity", -std::numeric_limits<double>::infinity()}};
     const size_t end = text_.find_first_of(" \t\r\n,:]}[{\"", at_);
-    const std::string_view word = text_.substr(at_, end == std::string_view::npos ? end : end - at_);
+    const std::string_view word =
+        text_.substr(at_, end == std::string_view::npos ? end : end - at_);
     if (word.empty()) refuse("expected a value");
     for (const Word& known : kWords)
       if (word == known.text) return at_ += word.size(), known.value;
@@ -161,7 +168,9 @@ class Parser {
       while (i < s.size() && s[i] >= '0' && s[i] <= '9') ++i;
       return i - start;
     };
-    auto one_of = [&](std::string_view set) { return i < s.size() && set.find(s[i]) != std::string_view::npos && ++i; };
+    auto one_of = [&](std::string_view set) {
+      return i < s.size() && set.find(s[i]) != std::string_view::npos && ++i;
+    };
     one_of("-");
     const bool zero = i < s.size() && s[i] == '0';
     const size_t whole = digits();
@@ -175,9 +184,12 @@ class Parser {
   Value number(std::string_view digits) {
     const char *first = digits.data(), *last = first + digits.size();
     int64_t whole = 0;
-    if (digits.find_first_of(".eE") == std::string_view::npos && std::from_chars(first, last, whole).ec == std::errc()) return whole;
+    if (digits.find_first_of(".eE") == std::string_view::npos &&
+        std::from_chars(first, last, whole).ec == std::errc())
+      return whole;
     double real = 0;
-    if (std::from_chars(first, last, real).ec != std::errc()) refuse("the number ", Value(digits), " is out of range");
+    if (std::from_chars(first, last, real).ec != std::errc())
+      refuse("the number ", Value(digits), " is out of range");
     return real;
   }
 

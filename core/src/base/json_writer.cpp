@@ -13,8 +13,8 @@ namespace {
 
 struct Style {
   int indent = -1;
-  bool for_messages = false;       ///< objects by class name, non-ASCII as it is, anything written
-  size_t limit = std::string::npos;    ///< stop soon after so many bytes
+  bool for_messages = false;  ///< objects by class name, non-ASCII as it is, anything written
+  size_t limit = std::string::npos;  ///< stop soon after so many bytes
 };
 
 class Writer {
@@ -29,14 +29,30 @@ class Writer {
  private:
   void put(const Value& value, int depth) {
     switch (value.kind()) {
-      case Value::Kind::null: out_ += "null"; break;
-      case Value::Kind::boolean: out_ += to_text(value.as_bool()); break;
-      case Value::Kind::integer: out_ += to_text(value.as_int()); break;
-      case Value::Kind::real: put_real(value.as_float()); break;
-      case Value::Kind::string: put_string(value.as_string()); break;
-      case Value::Kind::list: put_list(value.as_list(), depth); break;
-      case Value::Kind::dict: put_dict(value.as_dict(), depth); break;
-      case Value::Kind::object: put_object(*value.as_object()); break;
+      case Value::Kind::null:
+        out_ += "null";
+        break;
+      case Value::Kind::boolean:
+        out_ += to_text(value.as_bool());
+        break;
+      case Value::Kind::integer:
+        out_ += to_text(value.as_int());
+        break;
+      case Value::Kind::real:
+        put_real(value.as_float());
+        break;
+      case Value::Kind::string:
+        put_string(value.as_string());
+        break;
+      case Value::Kind::list:
+        put_list(value.as_list(), depth);
+        break;
+      case Value::Kind::dict:
+        put_dict(value.as_dict(), depth);
+        break;
+      case Value::Kind::object:
+        put_object(*value.as_object());
+        break;
     }
   }
 
@@ -53,7 +69,8 @@ class Writer {
   }
 
   void put_object(const Object& object) {
-    if (!style_.for_messages) fail("a ", object.class_name(), " object cannot be written as JSON; write its configuration");
+    if (!style_.for_messages)
+      fail("a ", object.class_name(), " object cannot be written as JSON; write its configuration");
     out_ += "<" + object.class_name() + ">";
   }
 
@@ -61,8 +78,10 @@ class Writer {
     out_ += '"';
     while (!text.empty() && !full()) {
       size_t length = utf8_length(text);
-      if (length == 0 && !style_.for_messages) fail("a string with bytes that are not UTF-8 cannot be written as JSON");
-      put_character(text.substr(0, length), length == 0 ? 0xFFFD : code_point(text.substr(0, length)));
+      if (length == 0 && !style_.for_messages)
+        fail("a string with bytes that are not UTF-8 cannot be written as JSON");
+      put_character(text.substr(0, length),
+                    length == 0 ? 0xFFFD : code_point(text.substr(0, length)));
       text.remove_prefix(std::max<size_t>(length, 1));
     }
     out_ += '"';
@@ -73,7 +92,8 @@ class Writer {
     if (code < 0x80 && kEscaped.find(static_cast<char>(code)) != std::string_view::npos) {
       out_ += '\\';
       out_ += kLetters[kEscaped.find(static_cast<char>(code))];
-    } else if (code >= 0x20 && (code < 0x7F || (style_.for_messages && code > 0x9F && !bytes.empty()))) {
+    } else if (code >= 0x20 &&
+               (code < 0x7F || (style_.for_messages && code > 0x9F && !bytes.empty()))) {
       out_ += bytes;
     } else if (code >= 0x10000) {
       put_escape(0xD800 + ((code - 0x10000) >> 10));
@@ -140,7 +160,8 @@ class Writer {
     out_ += bracket;
   }
   void new_line(int depth) {
-    if (style_.indent >= 0) out_.append("\n").append(static_cast<size_t>(depth) * style_.indent, ' ');
+    if (style_.indent >= 0)
+      out_.append("\n").append(static_cast<size_t>(depth) * style_.indent, ' ');
   }
   bool full() const { return out_.size() > style_.limit; }
 
@@ -160,10 +181,13 @@ constexpr size_t kMessageLimit = 60;
 
 }  // namespace
 
-std::string to_json(const Value& value, int indent) { return Writer({.indent = indent}).write(value); }
+std::string to_json(const Value& value, int indent) {
+  return Writer({.indent = indent}).write(value);
+}
 
 std::string to_text(const Value& value) {
-  return shortened(Writer({.for_messages = true, .limit = kMessageLimit}).write(value), kMessageLimit);
+  return shortened(Writer({.for_messages = true, .limit = kMessageLimit}).write(value),
+                   kMessageLimit);
 }
 
 }  // namespace crescent

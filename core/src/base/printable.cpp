@@ -55,12 +55,8 @@ std::string written_out(std::string_view text, std::string_view kept) {
 
 }  // namespace
 
-std::string printable(std::string_view text) {
-  return written_out(text, "\n\t");
-}
-std::string on_one_line(std::string_view text) {
-  return written_out(text, "");
-}
+std::string printable(std::string_view text) { return written_out(text, "\n\t"); }
+std::string on_one_line(std::string_view text) { return written_out(text, ""); }
 
 size_t characters_in(std::string_view text) {
   size_t count = 0;

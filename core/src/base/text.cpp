@@ -52,11 +52,13 @@ size_t utf8_length(std::string_view text) {
   if (first < 0x80) return 1;
   if (first >= 0xC2 && first < 0xE0) return follows(1) ? 2 : 0;
   if (first >= 0xE0 && first < 0xF0) {
-    const bool overlong = first == 0xE0 && second < 0xA0, surrogate = first == 0xED && second >= 0xA0;
+    const bool overlong = first == 0xE0 && second < 0xA0,
+               surrogate = first == 0xED && second >= 0xA0;
     return follows(1) && follows(2) && !overlong && !surrogate ? 3 : 0;
   }
   if (first >= 0xF0 && first < 0xF5) {
-    const bool overlong = first == 0xF0 && second < 0x90, too_large = first == 0xF4 && second >= 0x90;
+    const bool overlong = first == 0xF0 && second < 0x90,
+               too_large = first == 0xF4 && second >= 0x90;
     return follows(1) && follows(2) && follows(3) && !overlong && !too_large ? 4 : 0;
   }
   return 0;

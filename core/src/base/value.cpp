@@ -7,7 +7,7 @@ namespace crescent {
 
 Object::~Object() = default;
 
-// ---- Dict ------------------------------------------------------------------------------------------------
+// ---- Dict
 
 Dict::Dict() = default;
 Dict::Dict(const Dict&) = default;
@@ -34,12 +34,15 @@ const Value* Dict::find(std::string_view key) const {
   return nullptr;
 }
 
-Value* Dict::find(std::string_view key) { return const_cast<Value*>(std::as_const(*this).find(key)); }
+Value* Dict::find(std::string_view key) {
+  return const_cast<Value*>(std::as_const(*this).find(key));
+}
 
 const Value& Dict::at(std::string_view key) const {
   if (const Value* value = find(key)) return *value;
   std::vector<std::string> there = keys();
-  fail("no entry '", key, "'", did_you_mean(key, there), "; there is: ", there.empty() ? "nothing" : join(there));
+  fail("no entry '", key, "'", did_you_mean(key, there),
+       "; there is: ", there.empty() ? "nothing" : join(there));
 }
 
 Value& Dict::operator[](std::string_view key) {
@@ -71,7 +74,7 @@ bool operator==(const Dict& a, const Dict& b) {
          });
 }
 
-// ---- Value -----------------------------------------------------------------------------------------------
+// ---- Value
 
 Value::Value(const Value&) = default;
 Value::Value(Value&&) noexcept = default;
@@ -115,7 +118,9 @@ double Value::as_float() const {
   return content<double>(data_, Kind::real, *this);
 }
 
-const std::string& Value::as_string() const { return content<std::string>(data_, Kind::string, *this); }
+const std::string& Value::as_string() const {
+  return content<std::string>(data_, Kind::string, *this);
+}
 const List& Value::as_list() const { return content<List>(data_, Kind::list, *this); }
 List& Value::as_list() { return content<List>(data_, Kind::list, *this); }
 const Dict& Value::as_dict() const { return content<Dict>(data_, Kind::dict, *this); }

@@ -1,4 +1,5 @@
-// Weights whose values come from elsewhere: drawing numbers for them takes longer than reading a file.
+// Weights whose values come from elsewhere: drawing numbers for them takes longer than reading a
+// file.
 #pragma once
 
 namespace crescent {

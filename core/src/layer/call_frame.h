@@ -4,7 +4,8 @@
 
 namespace crescent {
 
-/// One call of a layer while it runs: how deep it is, and whether it trains (its own word, or that of the call around it).
+/// One call of a layer while it runs: how deep it is, and whether it trains (its own word, or that
+/// of the call around it).
 class CallFrame {
  public:
   explicit CallFrame(std::optional<bool> training);

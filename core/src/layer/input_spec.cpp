@@ -59,7 +59,8 @@ std::string to_text(const InputSpec& spec) {
   std::vector<std::string> parts;
   if (spec.dtype) parts.push_back(concat("dtype=", *spec.dtype));
   if (spec.shape) parts.push_back(concat("shape=", *spec.shape));
-  if (spec.ndim || spec.shape) parts.push_back(concat("ndim=", spec.ndim ? *spec.ndim : spec.shape->rank()));
+  if (spec.ndim || spec.shape)
+    parts.push_back(concat("ndim=", spec.ndim ? *spec.ndim : spec.shape->rank()));
   if (spec.max_ndim) parts.push_back(concat("max_ndim=", *spec.max_ndim));
   if (spec.min_ndim) parts.push_back(concat("min_ndim=", *spec.min_ndim));
   if (!spec.axes.empty()) parts.push_back("axes=" + dict_text(spec.axes));

@@ -110,18 +110,20 @@ void Layer::set_trainable(bool on) {
   for (const LayerPtr& sublayer : sublayers_) sublayer->set_trainable(on);
 }
 
-// ---- weights -------------------------------------------------------------------------------------------
+// ---- weights
 
-Variable Layer::add_weight(const std::string& name, const Shape& shape, const Ref<Initializer>& initializer,
-                           const WeightOptions& options) {
-  if (!shape.is_known()) fail("weight '", name, "': every dimension must be known, got shape ", shape);
+Variable Layer::add_weight(const std::string& name, const Shape& shape,
+                           const Ref<Initializer>& initializer, const WeightOptions& options) {
+  if (!shape.is_known())
+    fail("weight '", name, "': every dimension must be known, got shape ", shape);
   const OutsideTrace outside;
   const DType dtype = options.dtype.value_or(variable_dtype());
   const Tensor initial = BlankWeights::wanted() ? Tensor::uninitialized({dtype, shape})
                          : initializer
                              ? blaming(*initializer, [&] { return (*initializer)(shape, dtype); })
                              : Tensor(shape, dtype);
-  Variable variable(initial, {name, options.trainable, options.autocast, options.regularizer, options.constraint});
+  Variable variable(initial, {name, options.trainable, options.autocast, options.regularizer,
+                              options.constraint});
   LayerAccess::ensure_name(*this);
   variable.set_path(name_ + "/" + name);
   track(variable);
@@ -190,7 +192,8 @@ void Layer::set_weights(const Tensors& values) {
                   " weights. Provided weights: ", start_of_values(values), "...");
   for (size_t i = 0; i < own.size(); ++i)
     if (!(own[i].shape() == values[i].shape()))
-      fail("Layer weight shape ", own[i].shape(), " not compatible with provided weight shape ", values[i].shape());
+      fail("Layer weight shape ", own[i].shape(), " not compatible with provided weight shape ",
+           values[i].shape());
   for (size_t i = 0; i < own.size(); ++i) own[i].assign(values[i].clone());
 }
 
@@ -204,7 +207,7 @@ int64_t Layer::count_params() const {
   return count;
 }
 
-// ---- losses, metrics, randomness -----------------------------------------------------------------------
+// ---- losses, metrics, randomness
 
 void Layer::add_loss(const Tensor& value) {
   if (value.rank() != 0) fail("add_loss: expected a scalar, got shape ", value.shape());
@@ -244,7 +247,7 @@ void Layer::add_metric(std::shared_ptr<Metric> metric) {
 }
 
 SeedGenerator& Layer::add_seed_generator(std::optional<int64_t> seed) {
-  constexpr size_t kRoom = 8;                        // references handed out stay good
+  constexpr size_t kRoom = 8;  // references handed out stay good
   const OutsideTrace outside;
   if (seeds_.empty()) seeds_.reserve(kRoom);
   if (seeds_.size() == kRoom) fail("a layer has at most ", kRoom, " seed generators of its own");
@@ -254,7 +257,8 @@ SeedGenerator& Layer::add_seed_generator(std::optional<int64_t> seed) {
 Dict Layer::get_config() const {
   if (info()) return Configurable::get_config();
   Dict config{{"name", name_}, {"trainable", trainable_}};
-  if (batch_input_shape_) config.set("batch_input_shape", Codec<Shape>::encode(*batch_input_shape_));
+  if (batch_input_shape_)
+    config.set("batch_input_shape", Codec<Shape>::encode(*batch_input_shape_));
   config.set("dtype", policy_.name);
   return config;
 }

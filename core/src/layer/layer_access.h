@@ -18,7 +18,8 @@ struct LayerAccess {
   static void check_count(const Layer& layer, size_t received);
   static void cast_to_compute(const Layer& layer, Tensors& tensors);
   static Tensors call(Layer& layer, const Tensors& inputs, const Call& call);
-  static void attach_masks(Layer& layer, const Tensors& inputs, const Tensors& masks, Tensors& outputs);
+  static void attach_masks(Layer& layer, const Tensors& inputs, const Tensors& masks,
+                           Tensors& outputs);
   /// Fails when `outer` is `inner` or somewhere below it.
   static void refuse_cycle(const Layer& outer, const Layer& inner);
   /// Goes without recursion, however long the chain of producers behind it is.

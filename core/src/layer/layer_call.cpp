@@ -31,12 +31,14 @@ void check_tensors(const std::string& layer, const Tensors& inputs) {
                     "All inputs to the layer should be tensors.");
 }
 
-void check_specs(const std::vector<InputSpec>& specs, const std::string& layer, const Tensors& inputs) {
+void check_specs(const std::vector<InputSpec>& specs, const std::string& layer,
+                 const Tensors& inputs) {
   if (specs.empty()) return;
   if (specs.size() != inputs.size())
     fail_in_layer(layer, "Layer ", layer, " expects ", specs.size(), " inputs, but it received ",
                   inputs.size(), " input tensors. Input received: ", shapes_text(inputs));
-  for (size_t i = 0; i < specs.size(); ++i) specs[i].check(static_cast<int>(i), layer, inputs[i].spec());
+  for (size_t i = 0; i < specs.size(); ++i)
+    specs[i].check(static_cast<int>(i), layer, inputs[i].spec());
 }
 
 Tensors with_masks(Tensors tensors, const Tensors& masks) {
@@ -89,14 +91,16 @@ Tensors run_abstractly(const std::function<Tensors(const Tensors&)>& f, const Te
   for (const Tensor& t : like)
     if (t.mask()) specs.push_back(t.mask().spec());
   Tensors result;
-  trace([&](const Tensors& given) {
-    Tensors inputs(given.begin(), given.begin() + static_cast<std::ptrdiff_t>(like.size()));
-    size_t next = like.size();
-    for (size_t i = 0; i < like.size(); ++i)
-      if (like[i].mask()) inputs[i] = inputs[i].with_mask(given[next++]);
-    result = f(inputs);
-    return Tensors{};
-  }, specs);
+  trace(
+      [&](const Tensors& given) {
+        Tensors inputs(given.begin(), given.begin() + static_cast<std::ptrdiff_t>(like.size()));
+        size_t next = like.size();
+        for (size_t i = 0; i < like.size(); ++i)
+          if (like[i].mask()) inputs[i] = inputs[i].with_mask(given[next++]);
+        result = f(inputs);
+        return Tensors{};
+      },
+      specs);
   return result;
 }
 
@@ -107,7 +111,8 @@ Tensors Layer::compute_mask(const Tensors&, const Tensors& masks, const Tensors&
 
 void LayerAccess::cast_to_compute(const Layer& layer, Tensors& tensors) {
   for (Tensor& t : tensors)
-    if (is_floating(t.dtype()) && t.dtype() != layer.compute_dtype()) t = cast_keeping_mask(t, layer.compute_dtype());
+    if (is_floating(t.dtype()) && t.dtype() != layer.compute_dtype())
+      t = cast_keeping_mask(t, layer.compute_dtype());
 }
 
 void LayerAccess::check_count(const Layer& layer, size_t received) {
@@ -137,15 +142,18 @@ Tensors LayerAccess::call(Layer& layer, const Tensors& inputs, const Call& call)
   return outputs;
 }
 
-void LayerAccess::attach_masks(Layer& layer, const Tensors& inputs, const Tensors& masks, Tensors& outputs) {
+void LayerAccess::attach_masks(Layer& layer, const Tensors& inputs, const Tensors& masks,
+                               Tensors& outputs) {
   const bool masking = layer.supports_masking();
   Tensors of_outputs = masking ? layer.compute_mask(inputs, masks, outputs) : Tensors();
   of_outputs.resize(outputs.size());
   for (size_t i = 0; i < outputs.size(); ++i)
     if (of_outputs[i] || outputs[i].mask()) outputs[i] = outputs[i].with_mask(of_outputs[i]);
   if (!masking && !masks.empty() && !std::exchange(layer.warned_of_mask_, true))
-    warn("Layer '", layer.name(), "' (of type ", layer.class_name(), ") was passed an input with a mask attached to it. However, this "
-         "layer does not support masking and will therefore destroy the mask information. Downstream layers will not see the mask.");
+    warn("Layer '", layer.name(), "' (of type ", layer.class_name(),
+         ") was passed an input with a mask attached to it. However, this "
+         "layer does not support masking and will therefore destroy the mask information. "
+         "Downstream layers will not see the mask.");
 }
 
 Tensors Layer::run(const Tensors& given, const CallOptions& options) {
@@ -195,7 +203,8 @@ Tensor Layer::operator()(const Tensor& input, const CallOptions& options) {
   return std::move(outputs.front());
 }
 
-std::vector<Symbol> Layer::operator()(const std::vector<Symbol>& inputs, const CallOptions& options) {
+std::vector<Symbol> Layer::operator()(const std::vector<Symbol>& inputs,
+                                      const CallOptions& options) {
   LayerAccess::ensure_name(*this);
   const NodePtr node = LayerAccess::make_node();
   node->outbound_layer = std::static_pointer_cast<Layer>(weak_from_this().lock());
@@ -240,7 +249,8 @@ Symbol Layer::operator()(const Symbol& input, const CallOptions& options) {
 std::vector<Shape> Layer::compute_output_shape(const std::vector<Shape>& inputs) {
   Tensors abstract;
   for (const Shape& shape : inputs) abstract.push_back(Tensor::abstract({compute_dtype(), shape}));
-  const Tensors outputs = run_abstractly([&](const Tensors& tensors) { return (*this)(tensors, CallOptions{}); }, abstract);
+  const Tensors outputs = run_abstractly(
+      [&](const Tensors& tensors) { return (*this)(tensors, CallOptions{}); }, abstract);
   LayerAccess::forget_losses(*this);
   return shapes_of(outputs);
 }
@@ -253,15 +263,17 @@ Tensors Layer::get_losses_for(const std::vector<Symbol>& inputs) const {
         losses.push_back(blaming(*v.regularizer(), [&] { return (*v.regularizer())(v.value()); }));
     return losses;
   }
-  Layer& self = const_cast<Layer&>(*this);           // the call is repeated for what it leaves behind
+  Layer& self = const_cast<Layer&>(*this);  // the call is repeated for what it leaves behind
   Tensors abstract;
   for (const Symbol& s : inputs) abstract.push_back(s.abstract());
-  run_abstractly([&](const Tensors& tensors) {
-    self(tensors, CallOptions{});
-    for (Layer* each : self.flatten_layers())
-      losses.insert(losses.end(), each->call_losses_.begin(), each->call_losses_.end());
-    return Tensors{};
-  }, abstract);
+  run_abstractly(
+      [&](const Tensors& tensors) {
+        self(tensors, CallOptions{});
+        for (Layer* each : self.flatten_layers())
+          losses.insert(losses.end(), each->call_losses_.begin(), each->call_losses_.end());
+        return Tensors{};
+      },
+      abstract);
   LayerAccess::forget_losses(self);
   return losses;
 }

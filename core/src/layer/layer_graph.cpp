@@ -29,14 +29,16 @@ const NodePtr& node_at(const std::vector<NodePtr>& nodes, int index, const char*
   const int count = static_cast<int>(nodes.size());
   const int i = index < 0 ? index + count : index;
   if (i < 0 || i >= count)
-    fail("Asked to get ", what, " at node ", index, ", but the layer has only ", count, " inbound nodes.");
+    fail("Asked to get ", what, " at node ", index, ", but the layer has only ", count,
+         " inbound nodes.");
   return nodes[static_cast<size_t>(i)];
 }
 
 std::vector<Symbol> inputs_of(const NodePtr& node) { return node->inputs; }
 std::vector<Symbol> outputs_of(const NodePtr& node) { return node->output_symbols(node); }
 
-const NodePtr& only_node(const std::vector<NodePtr>& nodes, const std::string& layer, const char* what, const char* getter) {
+const NodePtr& only_node(const std::vector<NodePtr>& nodes, const std::string& layer,
+                         const char* what, const char* getter) {
   if (nodes.size() > 1)
     fail_in_layer(layer, "Layer ", layer,
                   " has multiple inbound nodes, hence the notion of \"layer ", what,
@@ -44,9 +46,11 @@ const NodePtr& only_node(const std::vector<NodePtr>& nodes, const std::string& l
   return nodes.front();
 }
 
-std::vector<Shape> agreed_shapes(const std::vector<NodePtr>& nodes, std::vector<Symbol> (*ends)(const NodePtr&),
+std::vector<Shape> agreed_shapes(const std::vector<NodePtr>& nodes,
+                                 std::vector<Symbol> (*ends)(const NodePtr&),
                                  const std::string& layer, const std::string& what) {
-  if (nodes.empty()) fail("The layer has never been called and thus has no defined ", what, " shape.");
+  if (nodes.empty())
+    fail("The layer has never been called and thus has no defined ", what, " shape.");
   const std::vector<Shape> first = shapes_of(ends(nodes.front()));
   for (const NodePtr& node : nodes)
     if (shapes_of(ends(node)) != first)
@@ -57,7 +61,9 @@ std::vector<Shape> agreed_shapes(const std::vector<NodePtr>& nodes, std::vector<
   return first;
 }
 
-Tensor mask_of(const std::vector<Symbol>& symbols) { return symbols.empty() ? Tensor() : symbols.front().abstract().mask(); }
+Tensor mask_of(const std::vector<Symbol>& symbols) {
+  return symbols.empty() ? Tensor() : symbols.front().abstract().mask();
+}
 
 }  // namespace
 
@@ -101,7 +107,9 @@ std::vector<Symbol> Layer::output() const {
   return outputs_of(only_node(nodes, name_, "output", "get_output_at"));
 }
 
-std::vector<Symbol> Layer::get_input_at(int node_index) const { return node_at(inbound_nodes(), node_index, "input")->inputs; }
+std::vector<Symbol> Layer::get_input_at(int node_index) const {
+  return node_at(inbound_nodes(), node_index, "input")->inputs;
+}
 std::vector<Symbol> Layer::get_output_at(int node_index) const {
   return outputs_of(node_at(inbound_nodes(), node_index, "output"));
 }

@@ -10,17 +10,21 @@ using namespace ops;
 
 constexpr double kEpsilon = 1e-7;
 
-bool averages(const std::string& reduction) { return reduction == "sum_over_batch_size" || reduction == "mean"; }
+bool averages(const std::string& reduction) {
+  return reduction == "sum_over_batch_size" || reduction == "mean";
+}
 
 /// Number of elements, also when the batch is not known yet.
 Tensor count_of(const Tensor& x) { return sum(ones_like(x)); }
 
 /// `weight` with as many axes as `values`, so that it broadcasts from the left.
 Tensor align_left(Tensor weight, const Tensor& values) {
-  if (weight.rank() == values.rank() + 1 && weight.dim(-1) == 1) weight = squeeze(weight, weight.rank() - 1);
+  if (weight.rank() == values.rank() + 1 && weight.dim(-1) == 1)
+    weight = squeeze(weight, weight.rank() - 1);
   while (weight.rank() < values.rank()) weight = expand_dims(weight, -1);
   if (weight.rank() > values.rank())
-    fail("sample_weight of shape ", weight.shape(), " does not fit losses of shape ", values.shape());
+    fail("sample_weight of shape ", weight.shape(), " does not fit losses of shape ",
+         values.shape());
   return weight;
 }
 
@@ -36,7 +40,9 @@ Tensor both(const Tensor& a, const Tensor& b) {
   return a.rank() == b.rank() ? logical_and(a, b) : a.rank() > b.rank() ? a : b;
 }
 
-Tensor divide_no_nan(const Tensor& a, const Tensor& b) { return where(equal(b, 0), zeros_like(a), a / maximum(abs(b), 1e-38) * sign(b)); }
+Tensor divide_no_nan(const Tensor& a, const Tensor& b) {
+  return where(equal(b, 0), zeros_like(a), a / maximum(abs(b), 1e-38) * sign(b));
+}
 
 Tensor reduce(const Tensor& values, const Tensor& weights, const std::string& reduction) {
   if (reduction == "none" || values.rank() == 0) return values;
@@ -48,8 +54,10 @@ Tensor reduce(const Tensor& values, const Tensor& weights, const std::string& re
 
 }  // namespace
 
-Tensor Loss::operator()(const Tensor& y_true, const Tensor& y_pred, const Tensor& sample_weight) const {
-  const DType dtype = dtype_.value_or(y_pred.dtype() == DType::float64 ? DType::float64 : DType::float32);
+Tensor Loss::operator()(const Tensor& y_true, const Tensor& y_pred,
+                        const Tensor& sample_weight) const {
+  const DType dtype =
+      dtype_.value_or(y_pred.dtype() == DType::float64 ? DType::float64 : DType::float32);
   const Tensor prediction_mask = y_pred.mask();
   const Tensor truth = sparse_targets() ? y_true : cast(y_true, dtype);
   Tensor values = blaming(*this, [&] { return call(truth, cast(y_pred, dtype)); });

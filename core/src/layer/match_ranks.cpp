@@ -15,8 +15,10 @@ void fit(Tensor& longer, Tensor& shorter) {
 }  // namespace
 
 void match_ranks(Tensor& a, Tensor& b) {
-  if (a.rank() == b.rank() + 1 && a.dim(-1) == 1) fit(a, b);
-  else if (b.rank() == a.rank() + 1 && b.dim(-1) == 1) fit(b, a);
+  if (a.rank() == b.rank() + 1 && a.dim(-1) == 1)
+    fit(a, b);
+  else if (b.rank() == a.rank() + 1 && b.dim(-1) == 1)
+    fit(b, a);
 }
 
 }  // namespace crescent

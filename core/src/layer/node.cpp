@@ -6,7 +6,8 @@
 namespace crescent {
 namespace {
 
-/// Deletes a node and those that go with it one after another: a node's end is the end of its producers.
+/// Deletes a node and those that go with it one after another: a node's end is the end of its
+/// producers.
 void delete_in_turn(Node* node) {
   thread_local std::vector<Node*>* waiting = nullptr;
   if (waiting) return waiting->push_back(node);
@@ -46,7 +47,8 @@ std::string Symbol::name() const { return concat(layer()->name(), "/output_", te
 
 std::string to_text(const Symbol& symbol) {
   if (!symbol) return "<Symbol>";
-  return concat("<Symbol shape=", symbol.shape(), " dtype=", symbol.dtype(), " (created by layer '", symbol.layer()->name(), "')>");
+  return concat("<Symbol shape=", symbol.shape(), " dtype=", symbol.dtype(), " (created by layer '",
+                symbol.layer()->name(), "')>");
 }
 
 std::vector<Symbol> Node::output_symbols(const NodePtr& self) const {

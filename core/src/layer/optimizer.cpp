@@ -43,18 +43,21 @@ Tensor rate_at(const Schedule& schedule, const Tensor& step) {
 
 }  // namespace
 
-ConditionalUpdate::ConditionalUpdate(Tensor on, Variables variables) : on_(std::move(on)), variables_(std::move(variables)) {
+ConditionalUpdate::ConditionalUpdate(Tensor on, Variables variables)
+    : on_(std::move(on)), variables_(std::move(variables)) {
   if (on_)
     for (const Variable& v : variables_) before_.push_back(v.value());
 }
 void ConditionalUpdate::finish() {
   if (!on_) return;
-  for (size_t i = 0; i < variables_.size(); ++i) variables_[i].assign(where(on_, variables_[i].value(), before_[i]));
+  for (size_t i = 0; i < variables_.size(); ++i)
+    variables_[i].assign(where(on_, variables_[i].value(), before_[i]));
 }
 
 Optimizer::Optimizer()
     : iterations_(state_variable(Tensor(Shape{}, DType::int64), "iterations")),
-      rate_(state_variable(Tensor::scalar(NAN), "learning_rate")) {}   // NaN: the option has not been looked at yet
+      rate_(state_variable(Tensor::scalar(NAN), "learning_rate")) {
+}  // NaN: the option has not been looked at yet
 
 Variable Optimizer::learning_rate() const {
   const OutsideTrace outside;
@@ -69,8 +72,11 @@ Variable Optimizer::learning_rate() const {
 
 void Optimizer::set_learning_rate(double rate) {
   if (learning_rate_.schedule)
-    fail("This optimizer was created with a schedule as its `learning_rate` argument, hence its learning rate is not settable. If "
-         "you need the learning rate to be settable, you should instantiate the optimizer with a number.");
+    fail(
+        "This optimizer was created with a schedule as its `learning_rate` argument, hence its "
+        "learning rate is not settable. If "
+        "you need the learning rate to be settable, you should instantiate the optimizer with a "
+        "number.");
   learning_rate_.rate = rate;
   rate_.assign(Tensor(rate));
 }
@@ -130,7 +136,9 @@ Variables Optimizer::make_slots(const Variable& variable) const {
   return made;
 }
 
-Tensor Optimizer::scale_loss(const Tensor& loss) const { return loss_scale_factor_ ? loss * *loss_scale_factor_ : loss; }
+Tensor Optimizer::scale_loss(const Tensor& loss) const {
+  return loss_scale_factor_ ? loss * *loss_scale_factor_ : loss;
+}
 
 Variables Optimizer::slot(std::string_view name) const {
   Variables found;
@@ -163,9 +171,12 @@ struct Work {
 Work work_of(const Variable& variable, const Tensor& gradient, const Variables& slots) {
   Work work{variable, gradient, {}, {}, {}};
   for (const Variable& v : slots) {
-    if (v.name() == kAverage) work.average = v;
-    else if (v.name() == kAccumulator) work.accumulator = v;
-    else work.slots.push_back(v);
+    if (v.name() == kAverage)
+      work.average = v;
+    else if (v.name() == kAccumulator)
+      work.accumulator = v;
+    else
+      work.slots.push_back(v);
   }
   return work;
 }
@@ -173,7 +184,8 @@ Work work_of(const Variable& variable, const Tensor& gradient, const Variables& 
 [[noreturn]] void fail_without_gradients(const Variables& variables) {
   std::vector<std::string> names;
   for (const Variable& v : variables) names.push_back(v.path());
-  fail("No gradients provided for any variable: ", join(names), ". The loss does not depend on them.");
+  fail("No gradients provided for any variable: ", join(names),
+       ". The loss does not depend on them.");
 }
 
 /// Gradients become the mean of those collected; the collection starts again after an update.
@@ -195,7 +207,8 @@ Variables touched_by(const std::vector<Work>& all) {
 }
 
 /// The first average is the weight itself; every so many steps the averages become the weights.
-void move_averages(const std::vector<Work>& all, const Tensor& done, double momentum, std::optional<int64_t> overwrite_every) {
+void move_averages(const std::vector<Work>& all, const Tensor& done, double momentum,
+                   std::optional<int64_t> overwrite_every) {
   for (const Work& work : all) {
     const Tensor kept = cast(not_equal(done, 0), work.variable.dtype()) * momentum;
     const Tensor average = work.average * kept + work.variable * (1.0 - kept);
@@ -212,7 +225,8 @@ bool is_on(const std::optional<double>& limit) { return limit && *limit > 0; }
 
 void Optimizer::apply(std::span<const Tensor> gradients, const Variables& variables) {
   if (gradients.size() != variables.size())
-    fail("expected a gradient for each of ", variables.size(), " variables, got ", gradients.size());
+    fail("expected a gradient for each of ", variables.size(), " variables, got ",
+         gradients.size());
   include(variables);
   std::vector<Work> all;
   for (size_t i = 0; i < variables.size(); ++i) {
@@ -224,7 +238,7 @@ void Optimizer::apply(std::span<const Tensor> gradients, const Variables& variab
   if (all.empty()) fail_without_gradients(variables);
 
   const Tensor done = iterations_.value();
-  Tensor is_update, updates = done;                   // with accumulation: whether this step updates, updates so far
+  Tensor is_update, updates = done;  // with accumulation: whether this step updates, updates so far
   if (gradient_accumulation_steps_) {
     is_update = equal(mod(done + 1, *gradient_accumulation_steps_), 0);
     updates = floor_divide(done, *gradient_accumulation_steps_);

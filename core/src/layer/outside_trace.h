@@ -1,4 +1,5 @@
-// Weights are made and graphs worked out whatever goes on around: neither a recorded program nor a tape sees it.
+// Weights are made and graphs worked out whatever goes on around: neither a recorded program nor a
+// tape sees it.
 #pragma once
 #include <functional>
 
@@ -21,7 +22,8 @@ class OutsideTrace {
   Autocast no_autocast_{std::nullopt};
 };
 
-/// What f gives for tensors of these dtypes, shapes and masks, all abstract; whatever it does to variables is forgotten.
+/// What f gives for tensors of these dtypes, shapes and masks, all abstract; whatever it does to
+/// variables is forgotten.
 Tensors run_abstractly(const std::function<Tensors(const Tensors&)>& f, const Tensors& like);
 
 }  // namespace crescent

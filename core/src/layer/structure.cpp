@@ -26,9 +26,7 @@ Layer::~Layer() {
   for (const LayerPtr& sublayer : sublayers_) std::erase(sublayer->owners_, this);
 }
 
-void Layer::structure_changed() {
-  LayerAccess::mark(*this, next_version());
-}
+void Layer::structure_changed() { LayerAccess::mark(*this, next_version()); }
 
 void LayerAccess::mark(Layer& layer, uint64_t version) {
   if (layer.version_ == version) return;

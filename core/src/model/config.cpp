@@ -10,13 +10,15 @@ namespace {
 
 const std::string& text_at(const Dict& dict, std::string_view key, const char* what) {
   const Value* value = dict.find(key);
-  if (!value || !value->is_string()) fail("expected a ", what, " with '", key, "', got ", Value(dict));
+  if (!value || !value->is_string())
+    fail("expected a ", what, " with '", key, "', got ", Value(dict));
   return value->as_string();
 }
 
 const List& list_at(const Dict& dict, std::string_view key, const char* what) {
   const Value* value = dict.find(key);
-  if (!value || !value->is_list()) fail("expected a ", what, " with a list '", key, "', got ", Value(dict));
+  if (!value || !value->is_list())
+    fail("expected a ", what, " with a list '", key, "', got ", Value(dict));
   return value->as_list();
 }
 
@@ -32,10 +34,12 @@ struct Reference {
   Dict arguments;
 
   explicit Reference(const Value& value) {
-    if (!value.is_list() || value.as_list().size() < 3) fail("expected [layer, node, tensor], got ", value);
+    if (!value.is_list() || value.as_list().size() < 3)
+      fail("expected [layer, node, tensor], got ", value);
     const List& items = value.as_list();
     layer = items[0].as_string();
-    if (items[1].as_int() < 0 || items[2].as_int() < 0) fail("expected [layer, node, tensor], got ", value);
+    if (items[1].as_int() < 0 || items[2].as_int() < 0)
+      fail("expected [layer, node, tensor], got ", value);
     node = static_cast<size_t>(items[1].as_int());
     tensor = static_cast<size_t>(items[2].as_int());
     if (items.size() > 3 && items[3].is_dict()) arguments = items[3].as_dict();
@@ -56,16 +60,20 @@ class GraphBuilder {
  public:
   explicit GraphBuilder(const List& layers) {
     for (const Value& item : layers) add(item.as_dict());
-    while (call_ready()) {}
+    while (call_ready()) {
+    }
     for (const Pending& layer : layers_)
       if (layer.done < layer.nodes.size())
-        fail("Layer ", layer.layer->name(), ": call ", layer.done, " in the configuration needs outputs that nothing computes");
+        fail("Layer ", layer.layer->name(), ": call ", layer.done,
+             " in the configuration needs outputs that nothing computes");
   }
   std::vector<Symbol> symbols(const Value& value) const {
     std::vector<Symbol> found;
     for (const Reference& r : references(value)) {
       const Symbol* symbol = find(r);
-      if (!symbol) fail("the configuration has no output ", r.tensor, " of call ", r.node, " of layer ", r.layer);
+      if (!symbol)
+        fail("the configuration has no output ", r.tensor, " of call ", r.node, " of layer ",
+             r.layer);
       found.push_back(*symbol);
     }
     return found;
@@ -82,10 +90,14 @@ class GraphBuilder {
     Pending pending;
     pending.layer = layer_from_config(object);
     const Value* own_name = object.find("name");
-    const std::string name = own_name && own_name->is_string() ? own_name->as_string() : pending.layer->name();
-    if (outputs_.contains(name)) fail("The name \"", name, "\" is used 2 times in the model. All layer names should be unique.");
+    const std::string name =
+        own_name && own_name->is_string() ? own_name->as_string() : pending.layer->name();
+    if (outputs_.contains(name))
+      fail("The name \"", name,
+           "\" is used 2 times in the model. All layer names should be unique.");
     auto& outputs = outputs_[name];
-    if (auto input = std::dynamic_pointer_cast<InputLayer>(pending.layer)) outputs.push_back({input->symbol()});
+    if (auto input = std::dynamic_pointer_cast<InputLayer>(pending.layer))
+      outputs.push_back({input->symbol()});
     if (const Value* nodes = object.find("inbound_nodes"); nodes && nodes->is_list())
       for (const Value& node : nodes->as_list()) pending.nodes.push_back(references(node));
     names_.push_back(name);
@@ -94,7 +106,9 @@ class GraphBuilder {
 
   const Symbol* find(const Reference& r) const {
     const auto it = outputs_.find(r.layer);
-    if (it == outputs_.end() || r.node >= it->second.size() || r.tensor >= it->second[r.node].size()) return nullptr;
+    if (it == outputs_.end() || r.node >= it->second.size() ||
+        r.tensor >= it->second[r.node].size())
+      return nullptr;
     return &it->second[r.node][r.tensor];
   }
 
@@ -102,7 +116,8 @@ class GraphBuilder {
   bool call_ready() {
     bool progress = false;
     for (size_t i = 0; i < layers_.size(); ++i)
-      while (layers_[i].done < layers_[i].nodes.size() && call(layers_[i], names_[i])) progress = true;
+      while (layers_[i].done < layers_[i].nodes.size() && call(layers_[i], names_[i]))
+        progress = true;
     return progress;
   }
 
@@ -149,7 +164,7 @@ class GraphBuilder {
 
   std::vector<Pending> layers_;
   std::vector<std::string> names_;
-  std::map<std::string, std::vector<std::vector<Symbol>>> outputs_;      // per layer, per call
+  std::map<std::string, std::vector<std::vector<Symbol>>> outputs_;  // per layer, per call
 };
 
 }  // namespace
@@ -157,10 +172,14 @@ class GraphBuilder {
 LayerPtr layer_from_config(const Dict& object) {
   const std::string& class_name = text_at(object, "class_name", "layer");
   if (!registry().find(Layer::kKind, class_name))
-    fail("Unknown layer: ", class_name, did_you_mean(class_name, registry().all_names(Layer::kKind)));
+    fail("Unknown layer: ", class_name,
+         did_you_mean(class_name, registry().all_names(Layer::kKind)));
   const Value* config = object.find("config");
-  const bool bare = config && config->is_list() && !config->as_list().empty();       // Sequential before Keras 2.2.3
-  const Dict options = bare ? Dict{{"layers", *config}} : config && config->is_dict() ? config->as_dict() : Dict();
+  const bool bare =
+      config && config->is_list() && !config->as_list().empty();  // Sequential before Keras 2.2.3
+  const Dict options = bare                          ? Dict{{"layers", *config}}
+                       : config && config->is_dict() ? config->as_dict()
+                                                     : Dict();
   return std::dynamic_pointer_cast<Layer>(make_object(Layer::kKind, class_name, options));
 }
 
@@ -173,7 +192,8 @@ std::shared_ptr<Sequential> sequential_from_config(const Dict& config) {
   const Value* shape = config.find("build_input_shape");
   if (shape && shape->is_list() && !model->built() && !model->layers().empty())
     model->build_for({Codec<Shape>::decode(*shape)});
-  if (const Value* trainable = config.find("trainable"); trainable && trainable->is_bool() && !trainable->as_bool())
+  if (const Value* trainable = config.find("trainable");
+      trainable && trainable->is_bool() && !trainable->as_bool())
     model->set_trainable(false);
   return model;
 }
@@ -181,7 +201,8 @@ std::shared_ptr<Sequential> sequential_from_config(const Dict& config) {
 std::shared_ptr<Functional> functional_from_config(const Dict& config) {
   const GraphBuilder builder(list_at(config, "layers", "model"));
   const Value* trainable = config.find("trainable");
-  return Functional::make(builder.symbols(config.at("input_layers")), builder.symbols(config.at("output_layers")), name_in(config),
+  return Functional::make(builder.symbols(config.at("input_layers")),
+                          builder.symbols(config.at("output_layers")), name_in(config),
                           !trainable || !trainable->is_bool() || trainable->as_bool());
 }
 
@@ -191,7 +212,9 @@ ModelPtr model_from_config(const Value& config) {
   const Dict& dict = config.as_dict();
   if (dict.contains("class_name")) {
     auto model = std::dynamic_pointer_cast<Model>(layer_from_config(dict));
-    if (!model) fail("expected the configuration of a model, got one of ", text_at(dict, "class_name", "model"));
+    if (!model)
+      fail("expected the configuration of a model, got one of ",
+           text_at(dict, "class_name", "model"));
     return model;
   }
   if (dict.contains("input_layers")) return functional_from_config(dict);
@@ -200,7 +223,9 @@ ModelPtr model_from_config(const Value& config) {
 
 ModelPtr model_from_json(std::string_view json) { return model_from_config(parse_json(json)); }
 
-Value model_config(const Model& model) { return Dict{{"class_name", model.class_name()}, {"config", model.get_config()}}; }
+Value model_config(const Model& model) {
+  return Dict{{"class_name", model.class_name()}, {"config", model.get_config()}};
+}
 
 ModelPtr clone_model(const Model& model) { return model_from_config(model_config(model)); }
 

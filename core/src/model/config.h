@@ -4,7 +4,8 @@
 
 namespace crescent {
 
-/// {"class_name": ..., "config": {...}} -> a layer or model. Fails "Unknown layer: X" with a suggestion.
+/// {"class_name": ..., "config": {...}} -> a layer or model. Fails "Unknown layer: X" with a
+/// suggestion.
 LayerPtr layer_from_config(const Dict& object);
 /// The config of Sequential: {name, layers, build_input_shape?}.
 std::shared_ptr<Sequential> sequential_from_config(const Dict& config);

@@ -19,7 +19,8 @@ class ModelFactory final : public Factory {
 };
 
 template <class T>
-void add_model(Registry& registry, const char* name, std::vector<std::string> aliases, ModelFactory::Make make) {
+void add_model(Registry& registry, const char* name, std::vector<std::string> aliases,
+               ModelFactory::Make make) {
   ClassInfo info;
   info.kind = Layer::kKind;
   info.name = name;
@@ -35,14 +36,19 @@ void add_model(Registry& registry, const char* name, std::vector<std::string> al
 }  // namespace
 
 void Sequential::describe(Schema<Sequential>& s) { s.doc("Layers one after another."); }
-void Functional::describe(Schema<Functional>& s) { s.doc("A graph of layers from inputs to outputs."); }
+void Functional::describe(Schema<Functional>& s) {
+  s.doc("A graph of layers from inputs to outputs.");
+}
 
 void register_core_classes(Registry& registry) {
   registry.add<InputLayer>("InputLayer");
   registry.add<History>("History");
-  add_model<Sequential>(registry, "Sequential", {}, [](const Dict& c) -> std::shared_ptr<Configurable> { return sequential_from_config(c); });
-  add_model<Functional>(registry, "Functional", {"Model"},
-                        [](const Dict& c) -> std::shared_ptr<Configurable> { return functional_from_config(c); });
+  add_model<Sequential>(
+      registry, "Sequential", {},
+      [](const Dict& c) -> std::shared_ptr<Configurable> { return sequential_from_config(c); });
+  add_model<Functional>(
+      registry, "Functional", {"Model"},
+      [](const Dict& c) -> std::shared_ptr<Configurable> { return functional_from_config(c); });
 }
 
 }  // namespace crescent

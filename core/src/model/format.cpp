@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "crescent/file.h"
+#include "data/input_file.h"
 #include "layer/blank_weights.h"
-#include "model/input_file.h"
 
 namespace crescent {
 
@@ -17,7 +17,8 @@ namespace {
 
 std::vector<std::shared_ptr<Format>> all_formats() {
   std::vector<std::shared_ptr<Format>> formats;
-  for (const std::string& name : registry().names(Format::kKind)) formats.push_back(make<Format>(name));
+  for (const std::string& name : registry().names(Format::kKind))
+    formats.push_back(make<Format>(name));
   return formats;
 }
 
@@ -34,12 +35,15 @@ bool is_folder(const std::string& path) {
 
 std::shared_ptr<Format> writer(const std::string& path) {
   if (path.empty()) fail("expected the path of a file, got an empty text");
-  if (is_folder(path)) fail("'", path, "' is a folder; expected the path of a file such as '", path, "/model.h5'");
-  if (!is_folder(folder_of(path))) fail("cannot write '", path, "': there is no folder '", folder_of(path), "'");
+  if (is_folder(path))
+    fail("'", path, "' is a folder; expected the path of a file such as '", path, "/model.h5'");
+  if (!is_folder(folder_of(path)))
+    fail("cannot write '", path, "': there is no folder '", folder_of(path), "'");
   for (const auto& format : all_formats())
     if (format->writes(path)) return format;
   std::vector<std::string> names = registry().names(Format::kKind);
-  fail("cannot write '", path, "': no format is known by this name; known formats: ", join(names), " (a model's name ends in .h5)");
+  fail("cannot write '", path, "': no format is known by this name; known formats: ", join(names),
+       " (a model's name ends in .h5)");
 }
 
 std::shared_ptr<Format> reader(const std::string& path) {
@@ -52,7 +56,8 @@ std::shared_ptr<Format> reader(const std::string& path) {
   for (const auto& format : all_formats())
     if (format->reads(path, first)) return format;
   std::vector<std::string> names = registry().names(Format::kKind);
-  fail("cannot read '", path, "': ", first.empty() ? "the file is empty" : "its first bytes are those of no known format",
+  fail("cannot read '", path,
+       "': ", first.empty() ? "the file is empty" : "its first bytes are those of no known format",
        "; known formats: ", join(names));
 }
 
@@ -65,7 +70,9 @@ ModelPtr blank_model_from_config(const Value& config, const std::vector<Shape>& 
   return model;
 }
 
-void save_model(Model& model, const std::string& path, const SaveOptions& options) { writer(path)->save_model(model, path, options); }
+void save_model(Model& model, const std::string& path, const SaveOptions& options) {
+  writer(path)->save_model(model, path, options);
+}
 ModelPtr load_model(const std::string& path, const LoadOptions& options) {
   const Run run;
   return reader(path)->load_model(path, options);
@@ -85,7 +92,8 @@ Tensor open_array(const std::string& path, const std::string& place) {
   const Run run;
   return reader(path)->open_array(path, place);
 }
-void write_arrays(const std::string& path, const std::vector<std::pair<std::string, Tensor>>& arrays) {
+void write_arrays(const std::string& path,
+                  const std::vector<std::pair<std::string, Tensor>>& arrays) {
   writer(path)->write_arrays(path, arrays);
 }
 

@@ -13,7 +13,8 @@ std::vector<std::string> distinct(const std::vector<Symbol>& symbols) {
   std::vector<std::string> names;
   for (const Symbol& s : symbols) {
     std::string name = s.layer()->name();
-    for (int i = 1; std::find(names.begin(), names.end(), name) != names.end(); ++i) name = concat(s.layer()->name(), "_", i);
+    for (int i = 1; std::find(names.begin(), names.end(), name) != names.end(); ++i)
+      name = concat(s.layer()->name(), "_", i);
     names.push_back(name);
   }
   return names;
@@ -107,7 +108,10 @@ Value node_config(const KeptNodes& kept, const Node& node) {
 Value layer_config(const KeptNodes& kept, const LayerPtr& layer) {
   List nodes;
   for (const NodePtr& node : kept.of(layer)) nodes.push_back(node_config(kept, *node));
-  return Dict{{"name", layer->name()}, {"class_name", layer->class_name()}, {"config", layer->get_config()}, {"inbound_nodes", nodes}};
+  return Dict{{"name", layer->name()},
+              {"class_name", layer->class_name()},
+              {"config", layer->get_config()},
+              {"inbound_nodes", nodes}};
 }
 
 }  // namespace
@@ -129,7 +133,8 @@ Tensor fit_input(const Tensor& given, const Symbol& wanted, size_t index,
   return given.mask() && t.rank() == given.rank() ? t.with_mask(given.mask()) : t;
 }
 
-std::shared_ptr<Functional> Functional::make(std::vector<Symbol> inputs, std::vector<Symbol> outputs, std::string name,
+std::shared_ptr<Functional> Functional::make(std::vector<Symbol> inputs,
+                                             std::vector<Symbol> outputs, std::string name,
                                              bool trainable) {
   auto model = std::make_shared<Functional>();
   model->graph_ = ModelAccess::make_graph(std::move(inputs), std::move(outputs));
@@ -151,13 +156,15 @@ Tensors Functional::call(const Tensors& inputs, const Call& call) {
                   " inputs, but it received ", inputs.size(), " input tensors");
   Tensors slots(static_cast<size_t>(graph.slots));
   for (size_t i = 0; i < inputs.size(); ++i)
-    slots[static_cast<size_t>(graph.input_slots[i])] = fit_input(inputs[i], graph.inputs[i], i, name());
+    slots[static_cast<size_t>(graph.input_slots[i])] =
+        fit_input(inputs[i], graph.inputs[i], i, name());
   for (const Graph::Call& each : graph.calls) {
     Tensors arguments;
     for (int slot : each.inputs) arguments.push_back(slots[static_cast<size_t>(slot)]);
     const Tensors results = call_again(*each.node, arguments, call.training);
     check_results(results, *each.node, name());
-    for (size_t i = 0; i < results.size(); ++i) slots[static_cast<size_t>(each.outputs[i])] = results[i];
+    for (size_t i = 0; i < results.size(); ++i)
+      slots[static_cast<size_t>(each.outputs[i])] = results[i];
   }
   Tensors outputs;
   for (int slot : graph.output_slots) outputs.push_back(slots[static_cast<size_t>(slot)]);
@@ -170,7 +177,9 @@ Tensors Functional::compute_mask(const Tensors&, const Tensors&, const Tensors& 
   return masks;
 }
 
-std::vector<LayerPtr> Functional::layers() const { return graph_ ? graph_->layers : std::vector<LayerPtr>{}; }
+std::vector<LayerPtr> Functional::layers() const {
+  return graph_ ? graph_->layers : std::vector<LayerPtr>{};
+}
 
 std::vector<Symbol> Functional::inputs() const {
   if (!graph_) fail_in_layer(name(), "Model ", name(), " has not been built yet and has no inputs");

@@ -13,7 +13,9 @@ namespace {
 
 using Graph = ModelAccess::Graph;
 
-bool is_input(const LayerPtr& layer) { return dynamic_cast<const InputLayer*>(layer.get()) != nullptr; }
+bool is_input(const LayerPtr& layer) {
+  return dynamic_cast<const InputLayer*>(layer.get()) != nullptr;
+}
 
 std::string symbols_text(const std::vector<Symbol>& symbols) {
   std::vector<std::string> texts;
@@ -25,15 +27,25 @@ void check_ends(const std::vector<Symbol>& inputs, const std::vector<Symbol>& ou
   if (inputs.empty()) fail("a model needs at least one input");
   if (outputs.empty()) fail("a model needs at least one output");
   for (const Symbol& s : outputs)
-    if (!s) fail("Output tensors to a Model must be the output of a Keras `Layer` (thus holding past layer metadata). Found: none");
+    if (!s)
+      fail(
+          "Output tensors to a Model must be the output of a Keras `Layer` (thus holding past "
+          "layer metadata). Found: none");
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (!inputs[i])
-      fail("Input tensors to a Model must come from `keras.layers.Input`. Received: none (missing previous layer metadata).");
-    if (std::find(inputs.begin(), inputs.begin() + static_cast<std::ptrdiff_t>(i), inputs[i]) != inputs.begin() + static_cast<std::ptrdiff_t>(i))
-      fail("The list of inputs passed to the model is redundant. All inputs should only appear once. Found: ", symbols_text(inputs));
+      fail(
+          "Input tensors to a Model must come from `keras.layers.Input`. Received: none (missing "
+          "previous layer metadata).");
+    if (std::find(inputs.begin(), inputs.begin() + static_cast<std::ptrdiff_t>(i), inputs[i]) !=
+        inputs.begin() + static_cast<std::ptrdiff_t>(i))
+      fail(
+          "The list of inputs passed to the model is redundant. All inputs should only appear "
+          "once. Found: ",
+          symbols_text(inputs));
     if (!is_input(inputs[i].layer()))
-      fail("Input layers to a `Model` must be `InputLayer` objects. Received inputs: ", symbols_text(inputs), ". Input ", i,
-           " (0-based) originates from layer type `", inputs[i].layer()->class_name(), "`.");
+      fail("Input layers to a `Model` must be `InputLayer` objects. Received inputs: ",
+           symbols_text(inputs), ". Input ", i, " (0-based) originates from layer type `",
+           inputs[i].layer()->class_name(), "`.");
   }
 }
 
@@ -98,8 +110,11 @@ void check_names(const std::vector<LayerPtr>& layers) {
   std::map<std::string, int> counts;
   for (const LayerPtr& layer : layers)
     if (++counts[layer->name()] > 1) {
-      const auto uses = std::count_if(layers.begin(), layers.end(), [&](const LayerPtr& l) { return l->name() == layer->name(); });
-      fail("The name \"", layer->name(), "\" is used ", uses, " times in the model. All layer names should be unique.");
+      const auto uses = std::count_if(layers.begin(), layers.end(), [&](const LayerPtr& l) {
+        return l->name() == layer->name();
+      });
+      fail("The name \"", layer->name(), "\" is used ", uses,
+           " times in the model. All layer names should be unique.");
     }
 }
 
@@ -107,7 +122,9 @@ void check_names(const std::vector<LayerPtr>& layers) {
 class Slots {
  public:
   int add(const Symbol& s) {
-    return numbers_.try_emplace({s.node().get(), s.tensor_index()}, static_cast<int>(numbers_.size())).first->second;
+    return numbers_
+        .try_emplace({s.node().get(), s.tensor_index()}, static_cast<int>(numbers_.size()))
+        .first->second;
   }
   const int* find(const Symbol& s) const {
     const auto it = numbers_.find({s.node().get(), s.tensor_index()});
@@ -119,23 +136,28 @@ class Slots {
   std::map<std::pair<const Node*, int>, int> numbers_;
 };
 
-[[noreturn]] void fail_disconnected(const Symbol& s, const NodePtr& consumer, const std::vector<std::string>& accessed) {
+[[noreturn]] void fail_disconnected(const Symbol& s, const NodePtr& consumer,
+                                    const std::vector<std::string>& accessed) {
   std::vector<std::string> quoted;
   for (const std::string& name : accessed) quoted.push_back("'" + name + "'");
-  fail("Graph disconnected: cannot obtain value for tensor ", to_text(s), " at layer \"", consumer->outbound_layer->name(),
+  fail("Graph disconnected: cannot obtain value for tensor ", to_text(s), " at layer \"",
+       consumer->outbound_layer->name(),
        "\". The following previous layers were accessed without issue: [", join(quoted), "]");
 }
 
 }  // namespace
 
-std::shared_ptr<const Graph> ModelAccess::make_graph(std::vector<Symbol> inputs, std::vector<Symbol> outputs) {
+std::shared_ptr<const Graph> ModelAccess::make_graph(std::vector<Symbol> inputs,
+                                                     std::vector<Symbol> outputs) {
   check_ends(inputs, outputs);
   std::vector<Symbol> ends = outputs;
-  ends.insert(ends.end(), inputs.begin(), inputs.end());         // inputs that nothing uses belong to the model too
+  ends.insert(ends.end(), inputs.begin(),
+              inputs.end());  // inputs that nothing uses belong to the model too
   Walk walk(ends);
   Depths depths = depths_of(walk.nodes);
-  std::stable_sort(walk.nodes.begin(), walk.nodes.end(),
-                   [&](const NodePtr& a, const NodePtr& b) { return depths.node[a.get()] > depths.node[b.get()]; });
+  std::stable_sort(walk.nodes.begin(), walk.nodes.end(), [&](const NodePtr& a, const NodePtr& b) {
+    return depths.node[a.get()] > depths.node[b.get()];
+  });
 
   auto graph = std::make_shared<Graph>();
   Slots slots;
@@ -165,7 +187,8 @@ std::shared_ptr<const Graph> ModelAccess::make_graph(std::vector<Symbol> inputs,
 
   std::set<const Layer*> taken;
   for (const NodePtr& node : walk.nodes)
-    if (taken.insert(node->outbound_layer.get()).second) graph->layers.push_back(node->outbound_layer);
+    if (taken.insert(node->outbound_layer.get()).second)
+      graph->layers.push_back(node->outbound_layer);
   std::sort(graph->layers.begin(), graph->layers.end(), [&](const LayerPtr& a, const LayerPtr& b) {
     const int da = depths.layer[a.get()], db = depths.layer[b.get()];
     return da != db ? da > db : walk.met[a.get()] < walk.met[b.get()];

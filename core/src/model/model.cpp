@@ -4,11 +4,11 @@
 #include <unordered_set>
 
 #include "layer/layer_access.h"
-#include "model/callback_list.h"
 #include "model/graph.h"
-#include "model/training.h"
 #include "program/option_changes.h"
 #include "registry/blame.h"
+#include "training/callback_list.h"
+#include "training/training.h"
 
 namespace crescent {
 namespace {
@@ -40,7 +40,9 @@ void check_losses(const Value& value) {
 
 std::shared_ptr<Optimizer> with_scaled_loss(const std::shared_ptr<Optimizer>& optimizer) {
   constexpr const char* kClass = "LossScaleOptimizer";
-  return optimizer->class_name() == kClass ? optimizer : make<Optimizer>(kClass, {{"inner_optimizer", Value(optimizer)}});
+  return optimizer->class_name() == kClass
+             ? optimizer
+             : make<Optimizer>(kClass, {{"inner_optimizer", Value(optimizer)}});
 }
 
 }  // namespace
@@ -53,7 +55,8 @@ void Model::compile(const Dict& options) {
   schema_of<CompileOptions>("compile").configure(&parsed, options);
   auto optimizer = get<Optimizer>(parsed.optimizer);
   if (!optimizer) fail("compile: an optimizer is needed");
-  if (parsed.auto_scale_loss && policy().compute == DType::float16 && policy().variables != DType::float16)
+  if (parsed.auto_scale_loss && policy().compute == DType::float16 &&
+      policy().variables != DType::float16)
     optimizer = with_scaled_loss(optimizer);
   check_losses(parsed.loss);
   const OutputKeys keys = is_graph() ? output_keys(*this) : OutputKeys();
@@ -138,7 +141,7 @@ Value Model::compile_config() const {
               {"auto_scale_loss", o.auto_scale_loss}};
 }
 
-// ---- structure -----------------------------------------------------------------------------------------
+// ---- structure
 
 std::vector<LayerPtr> Model::layers() const { return sublayers(); }
 
@@ -157,7 +160,8 @@ LayerPtr Model::get_layer(int64_t index) const {
   const std::vector<LayerPtr> all = layers();
   const int64_t count = static_cast<int64_t>(all.size());
   const int64_t i = index < 0 ? index + count : index;
-  if (i < 0 || i >= count) fail("Was asked to retrieve layer at index ", index, " but model only has ", count, " layers.");
+  if (i < 0 || i >= count)
+    fail("Was asked to retrieve layer at index ", index, " but model only has ", count, " layers.");
   return all[static_cast<size_t>(i)];
 }
 

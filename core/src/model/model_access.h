@@ -8,7 +8,8 @@ struct ModelAccess {
   using Graph = Functional::Graph;
   using Training = Model::Training;
   static const Graph* graph(const Functional& model) { return model.graph_.get(); }
-  static std::shared_ptr<const Graph> make_graph(std::vector<Symbol> inputs, std::vector<Symbol> outputs);
+  static std::shared_ptr<const Graph> make_graph(std::vector<Symbol> inputs,
+                                                 std::vector<Symbol> outputs);
   static void adapt(const Model& model, const std::vector<Shape>& inputs) { model.adapt(inputs); }
   static Training& training(const Model& model) { return *model.training_; }
 };

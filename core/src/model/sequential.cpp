@@ -34,7 +34,9 @@ Symbol input_for(const LayerPtr& first, const Shape& shape) {
 template <class T>
 T only(std::vector<T> outputs) {
   if (outputs.size() != 1)
-    fail("All layers in a Sequential model should have a single output tensor. For multi-output layers, use the functional API.");
+    fail(
+        "All layers in a Sequential model should have a single output tensor. For multi-output "
+        "layers, use the functional API.");
   return std::move(outputs.front());
 }
 
@@ -137,7 +139,8 @@ struct Sequential::Stack {
 Sequential::Sequential() : stack_(std::make_unique<Stack>()) {}
 Sequential::~Sequential() = default;
 
-std::shared_ptr<Sequential> Sequential::make(const std::vector<LayerPtr>& layers, std::string name) {
+std::shared_ptr<Sequential> Sequential::make(const std::vector<LayerPtr>& layers,
+                                             std::string name) {
   auto model = std::make_shared<Sequential>();
   model->set_name(name.empty() ? unique_name("sequential") : std::move(name));
   for (const LayerPtr& layer : layers) model->add(layer);
@@ -268,12 +271,8 @@ Tensors Sequential::call(const Tensors& inputs, const Call& call) {
   return {x};
 }
 
-std::vector<LayerPtr> Sequential::layers() const {
-  return stack_->layers;
-}
-bool Sequential::is_graph() const {
-  return !stack_->symbols.empty();
-}
+std::vector<LayerPtr> Sequential::layers() const { return stack_->layers; }
+bool Sequential::is_graph() const { return !stack_->symbols.empty(); }
 
 std::vector<Symbol> Sequential::inputs() const {
   if (!is_graph())

@@ -48,7 +48,8 @@ bool is_chain(const Model& model, const ModelAccess::Graph* graph) {
   std::map<const Layer*, int> uses;
   int last = graph->input_slots.front();
   for (const auto& call : graph->calls) {
-    if (call.inputs.size() != 1 || call.outputs.size() != 1 || call.inputs.front() != last) return false;
+    if (call.inputs.size() != 1 || call.outputs.size() != 1 || call.inputs.front() != last)
+      return false;
     if (++uses[call.node->outbound_layer.get()] > 1) return false;
     last = call.outputs.front();
   }
@@ -58,10 +59,12 @@ bool is_chain(const Model& model, const ModelAccess::Graph* graph) {
 class Table {
  public:
   Table(const Model& model, const SummaryOptions& options) : options_(options) {
-    if (const auto* functional = dynamic_cast<const Functional*>(&model)) graph_ = ModelAccess::graph(*functional);
+    if (const auto* functional = dynamic_cast<const Functional*>(&model))
+      graph_ = ModelAccess::graph(*functional);
     chain_ = is_chain(model, graph_);
     header_ = {"Layer (type)", "Output Shape", "Param #"};
-    std::vector<double> positions = chain_ ? std::vector<double>{.45, .85, 1} : std::vector<double>{.33, .55, .67, 1};
+    std::vector<double> positions =
+        chain_ ? std::vector<double>{.45, .85, 1} : std::vector<double>{.33, .55, .67, 1};
     int64_t width = options.line_length.value_or(chain_ ? 65 : 98);
     if (!chain_) header_.push_back("Connected to");
     if (options.show_trainable) {
@@ -71,8 +74,11 @@ class Table {
       if (!options.line_length) width += 11;
     }
     if (!options.positions.empty()) positions = options.positions;
-    if (positions.size() < header_.size()) fail("summary: expected ", header_.size(), " positions, got ", positions.size());
-    for (double p : positions) ends_.push_back(static_cast<int>(p <= 1 ? std::floor(p * static_cast<double>(width) + 1e-9) : p));
+    if (positions.size() < header_.size())
+      fail("summary: expected ", header_.size(), " positions, got ", positions.size());
+    for (double p : positions)
+      ends_.push_back(
+          static_cast<int>(p <= 1 ? std::floor(p * static_cast<double>(width) + 1e-9) : p));
     width_ = static_cast<size_t>(width);
   }
 
@@ -84,7 +90,8 @@ class Table {
       add_layer(*layers[i], 0);
       lines_.push_back(rule(i + 1 == layers.size() ? '=' : '_'));
     }
-    const int64_t trainable = count_of(model.trainable_weights()), fixed = count_of(model.non_trainable_weights());
+    const int64_t trainable = count_of(model.trainable_weights()),
+                  fixed = count_of(model.non_trainable_weights());
     lines_.push_back("Total params: " + with_commas(trainable + fixed));
     lines_.push_back("Trainable params: " + with_commas(trainable));
     lines_.push_back("Non-trainable params: " + with_commas(fixed));
@@ -98,11 +105,13 @@ class Table {
   void add_layer(const Layer& layer, int depth) {
     const std::string indent(static_cast<size_t>(2 * depth), ' ');
     const std::vector<std::string> sources = chain_ || depth > 0 ? Row() : connections(layer);
-    Row row{indent + layer.name() + " (" + layer.class_name() + ")", shape_text(layer), with_commas(count_of(layer.weights()))};
+    Row row{indent + layer.name() + " (" + layer.class_name() + ")", shape_text(layer),
+            with_commas(count_of(layer.weights()))};
     if (!chain_) row.push_back(sources.empty() ? "" : sources.front());
     if (options_.show_trainable) row.push_back(layer.trainable() ? "Y" : "N");
     lines_.push_back(line_of(row, ends_));
-    for (size_t i = 1; i < sources.size(); ++i) lines_.push_back(line_of({"", "", "", sources[i]}, ends_));
+    for (size_t i = 1; i < sources.size(); ++i)
+      lines_.push_back(line_of({"", "", "", sources[i]}, ends_));
     const auto* nested = dynamic_cast<const Model*>(&layer);
     if (options_.expand_nested && nested)
       for (const LayerPtr& inner : nested->layers()) add_layer(*inner, depth + 1);
@@ -112,7 +121,9 @@ class Table {
     std::vector<std::string> texts;
     for (const auto& call : graph_->calls) {
       if (call.node->outbound_layer.get() != &layer) continue;
-      for (const Symbol& s : call.node->inputs) texts.push_back(concat(s.layer()->name(), "[", s.node_index(), "][", s.tensor_index(), "]"));
+      for (const Symbol& s : call.node->inputs)
+        texts.push_back(
+            concat(s.layer()->name(), "[", s.node_index(), "][", s.tensor_index(), "]"));
     }
     return texts;
   }
@@ -132,8 +143,10 @@ std::vector<std::string> Model::summary(const Dict& given) const {
   SummaryOptions options;
   schema_of<SummaryOptions>("summary").configure(&options, given);
   if (!built())
-    fail("This model has not yet been built. Build the model first by calling build() or calling fit() with some data. Or specify "
-         "input_shape or batch_input_shape in the first layer for automatic build. ");
+    fail(
+        "This model has not yet been built. Build the model first by calling build() or calling "
+        "fit() with some data. Or specify "
+        "input_shape or batch_input_shape in the first layer for automatic build. ");
   return Table(*this, options).lines(*this);
 }
 

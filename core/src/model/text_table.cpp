@@ -14,7 +14,8 @@ constexpr size_t kGap = 2, kNarrowest = 8;
 
 std::string with_commas(int64_t n) {
   std::string text = std::to_string(n);
-  for (int i = static_cast<int>(text.size()) - 3; i > 0; i -= 3) text.insert(static_cast<size_t>(i), ",");
+  for (int i = static_cast<int>(text.size()) - 3; i > 0; i -= 3)
+    text.insert(static_cast<size_t>(i), ",");
   return text;
 }
 
@@ -29,7 +30,9 @@ std::vector<std::string> TextTable::lines(size_t line_length) const {
     widths.push_back(columns_[c].title.size());
     for (const auto& row : rows_) widths[c] = std::max(widths[c], characters_in(row[c]));
   }
-  auto length = [&] { return std::accumulate(widths.begin(), widths.end(), kGap * (widths.size() - 1)); };
+  auto length = [&] {
+    return std::accumulate(widths.begin(), widths.end(), kGap * (widths.size() - 1));
+  };
   while (length() > line_length) {
     size_t* widest = nullptr;
     for (size_t c = 0; c < columns_.size(); ++c)
@@ -48,7 +51,8 @@ std::vector<std::string> TextTable::lines(size_t line_length) const {
     return line.substr(0, line.find_last_not_of(' ') + 1);
   };
   const std::string rule(length(), '_'), double_rule(length(), '=');
-  std::vector<std::string> lines{rule, line_of([&](size_t c) { return columns_[c].title; }), double_rule};
+  std::vector<std::string> lines{rule, line_of([&](size_t c) { return columns_[c].title; }),
+                                 double_rule};
   for (const auto& row : rows_) lines.push_back(line_of([&](size_t c) { return row[c]; }));
   lines.push_back(double_rule);
   return lines;

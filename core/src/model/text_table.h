@@ -9,8 +9,8 @@ namespace crescent {
 /// "1,234,567".
 std::string with_commas(int64_t n);
 
-/// Columns as wide as what they hold. Cells of numbers stand at the right; where a line would be too long, the widest
-/// columns of text are cut.
+/// Columns as wide as what they hold. Cells of numbers stand at the right; where a line would be
+/// too long, the widest columns of text are cut.
 class TextTable {
  public:
   struct Column {

@@ -1,4 +1,5 @@
-// Mixed precision: inside the call of a layer whose policy says so, its trained weights read as narrower numbers.
+// Mixed precision: inside the call of a layer whose policy says so, its trained weights read as
+// narrower numbers.
 #pragma once
 #include <optional>
 
@@ -6,7 +7,8 @@
 
 namespace crescent {
 
-/// While alive, floating trainable variables read on this thread are cast to this dtype; none: they are as they are.
+/// While alive, floating trainable variables read on this thread are cast to this dtype; none: they
+/// are as they are.
 class Autocast {
  public:
   explicit Autocast(std::optional<DType> dtype);

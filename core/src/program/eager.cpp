@@ -46,19 +46,22 @@ class Cache {
     return key;
   }
 
-  std::shared_ptr<Executable> add(size_t key, const OpPtr& op, const TensorSpecs& in, const TensorSpecs& out) {
+  std::shared_ptr<Executable> add(size_t key, const OpPtr& op, const TensorSpecs& in,
+                                  const TensorSpecs& out) {
     std::shared_ptr<Executable> executable = device().compile(program_of(op, in, out));
     entries_.push_front({key, op, in, executable});
     index_.emplace(key, entries_.begin());
     arena_bytes_ += executable->arena_bytes();
-    while (entries_.size() > 1 && (entries_.size() > kMostEntries || arena_bytes_ > kMostBytes)) drop_oldest();
+    while (entries_.size() > 1 && (entries_.size() > kMostEntries || arena_bytes_ > kMostBytes))
+      drop_oldest();
     return executable;
   }
 
   void drop_oldest() {
     auto oldest = std::prev(entries_.end());
     auto [first, last] = index_.equal_range(oldest->key);
-    index_.erase(std::find_if(first, last, [&](const auto& item) { return item.second == oldest; }));
+    index_.erase(
+        std::find_if(first, last, [&](const auto& item) { return item.second == oldest; }));
     arena_bytes_ -= oldest->executable->arena_bytes();
     entries_.erase(oldest);
   }
@@ -75,7 +78,7 @@ class Cache {
   }
 
   static constexpr size_t kMostEntries = 1024, kMostBytes = size_t{64} << 20;
-  std::recursive_mutex mutex_;             // compiling may run ops (constants of a decomposed op)
+  std::recursive_mutex mutex_;  // compiling may run ops (constants of a decomposed op)
   Entries entries_;
   std::unordered_multimap<size_t, Entries::iterator> index_;
   size_t arena_bytes_ = 0;
@@ -89,7 +92,8 @@ Cache& cache() {
 
 }  // namespace
 
-Tensors run_now(const OpPtr& op, std::span<const Tensor> inputs, const TensorSpecs& in, const TensorSpecs& out) {
+Tensors run_now(const OpPtr& op, std::span<const Tensor> inputs, const TensorSpecs& in,
+                const TensorSpecs& out) {
   Tensors outputs;
   outputs.reserve(out.size());
   bool empty = true;

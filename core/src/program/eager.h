@@ -5,6 +5,7 @@
 namespace crescent {
 
 /// Runs `op` on the device. `in` are the specs of `inputs`, `out` those of the results.
-Tensors run_now(const OpPtr& op, std::span<const Tensor> inputs, const TensorSpecs& in, const TensorSpecs& out);
+Tensors run_now(const OpPtr& op, std::span<const Tensor> inputs, const TensorSpecs& in,
+                const TensorSpecs& out);
 
 }  // namespace crescent

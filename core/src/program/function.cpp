@@ -26,20 +26,23 @@ class OutputSlot {
 
  private:
   TensorSpec spec_;
-  std::array<Tensor, 3> tensors_;          // one that the caller has, one that it is about to get, one to spare
+  std::array<Tensor, 3>
+      tensors_;  // one that the caller has, one that it is about to get, one to spare
   size_t oldest_ = 0;
 };
 
 /// The compiled form for one signature.
 class Compiled {
  public:
-  Compiled(const Function::Body& body, std::span<const Tensor> inputs, const OptimizeOptions& options) {
+  Compiled(const Function::Body& body, std::span<const Tensor> inputs,
+           const OptimizeOptions& options) {
     for (const Tensor& input : inputs) specs.push_back(input.spec());
     Program program = optimize(trace(body, specs), options);
     executable = device().compile(program);
     bindings_ = program.variables;
     variables_.resize(bindings_.size());
-    for (int value : program.outputs) slots_.emplace_back(program.values[static_cast<size_t>(value)]);
+    for (int value : program.outputs)
+      slots_.emplace_back(program.values[static_cast<size_t>(value)]);
     results_.resize(slots_.size());
   }
 
@@ -49,7 +52,7 @@ class Compiled {
       variables_[i] = bindings_[i].result >= 0 ? variable.exclusive() : variable.settled();
     }
     for (size_t i = 0; i < slots_.size(); ++i) results_[i] = slots_[i].next();
-    struct Release {                       // so that others' copies of handles are the only ones
+    struct Release {  // so that others' copies of handles are the only ones
       Compiled& self;
       ~Release() {
         std::fill(self.variables_.begin(), self.variables_.end(), Tensor());
@@ -73,7 +76,7 @@ class Compiled {
 
  private:
   std::vector<Program::Binding> bindings_;
-  Tensors variables_, results_;            // of the run in progress; kept so that a run allocates nothing
+  Tensors variables_, results_;  // of the run in progress; kept so that a run allocates nothing
   std::vector<OutputSlot> slots_;
 };
 
@@ -87,8 +90,8 @@ bool matches(const TensorSpecs& specs, std::span<const Tensor> inputs) {
 struct Function::State {
   Body body;
   OptimizeOptions options;
-  std::recursive_mutex mutex;              // a body may call other functions while it is traced
-  std::unordered_multimap<int64_t, std::shared_ptr<Compiled>> compiled;    ///< by key
+  std::recursive_mutex mutex;  // a body may call other functions while it is traced
+  std::unordered_multimap<int64_t, std::shared_ptr<Compiled>> compiled;  ///< by key
 
   std::shared_ptr<Compiled> find(std::span<const Tensor> inputs, int64_t key) {
     auto [first, last] = compiled.equal_range(key);
@@ -103,7 +106,8 @@ struct Function::State {
   /// Part of a larger trace, watched by a tape, or only asked for shapes: the body itself runs.
   static bool is_inlined(std::span<const Tensor> inputs) {
     return is_tracing() || tapes_are_active() ||
-           std::any_of(inputs.begin(), inputs.end(), [](const Tensor& t) { return t.is_abstract(); });
+           std::any_of(inputs.begin(), inputs.end(),
+                       [](const Tensor& t) { return t.is_abstract(); });
   }
 };
 

@@ -17,13 +17,13 @@ struct GradientTape::State {
   struct Entry {
     OpPtr op;
     Tensors inputs, outputs;
-    int scope = 0;                                     ///< of the recorder
+    int scope = 0;  ///< of the recorder
   };
   std::vector<Entry> entries;
-  Ids tracked;                                         ///< value ids that depend on something watched
+  Ids tracked;  ///< value ids that depend on something watched
   std::unordered_map<const void*, Tensors> variables;  ///< variable id -> values read from it
   Tensors alive;                                       ///< watched tensors, so that ids stay unique
-  const Recorder* recorder = Recorder::current();      ///< the program in whose trace the tape was made
+  const Recorder* recorder = Recorder::current();  ///< the program in whose trace the tape was made
 
   void watch(const Tensor& tensor) {
     if (tracked.insert(value_id(tensor)).second) alive.push_back(value_of(tensor));
@@ -50,7 +50,8 @@ std::vector<State*>& tapes() {
   return stack;
 }
 
-/// While alive, the program being recorded is in the scope of an op that is differentiated: gradients are of its layer.
+/// While alive, the program being recorded is in the scope of an op that is differentiated:
+/// gradients are of its layer.
 class InScopeOf {
  public:
   explicit InScopeOf(const State& tape, int scope) : recorder_(Recorder::current()) {
@@ -77,7 +78,8 @@ class Sweep {
   void find_path_from(std::span<const Tensor> sources) {
     for (const Tensor& source : sources) on_path_.insert(value_id(source));
     for (const State::Entry& entry : tape_.entries) {
-      if (std::none_of(entry.inputs.begin(), entry.inputs.end(), [&](const Tensor& t) { return is_on_path(t); }))
+      if (std::none_of(entry.inputs.begin(), entry.inputs.end(),
+                       [&](const Tensor& t) { return is_on_path(t); }))
         continue;
       for (const Tensor& output : entry.outputs) on_path_.insert(value_id(output));
     }
@@ -91,7 +93,7 @@ class Sweep {
 
   void run() {
     for (size_t i = tape_.entries.size(); i-- > 0;) {
-      const State::Entry entry = tape_.entries[i];     // a copy: the tape may grow meanwhile
+      const State::Entry entry = tape_.entries[i];  // a copy: the tape may grow meanwhile
       step(entry);
     }
   }
@@ -107,9 +109,11 @@ class Sweep {
   void step(const State::Entry& entry) {
     Tensors upstream;
     for (const Tensor& output : entry.outputs) upstream.push_back(gradient_of(output));
-    if (std::none_of(upstream.begin(), upstream.end(), [](const Tensor& g) { return bool(g); })) return;
+    if (std::none_of(upstream.begin(), upstream.end(), [](const Tensor& g) { return bool(g); }))
+      return;
     Vjp v{entry.inputs, entry.outputs, upstream, {}};
-    for (const Tensor& input : entry.inputs) v.wanted.push_back(differentiable(input) && is_on_path(input));
+    for (const Tensor& input : entry.inputs)
+      v.wanted.push_back(differentiable(input) && is_on_path(input));
     if (std::find(v.wanted.begin(), v.wanted.end(), true) == v.wanted.end()) return;
     const InScopeOf scope(tape_, entry.scope);
     Tensors gradients = entry.op->vjp(v);
@@ -127,15 +131,19 @@ class Sweep {
 
 bool tapes_are_active() { return paused == 0 && !tapes().empty(); }
 
-void record_on_tapes(const OpPtr& op, std::span<const Tensor> inputs, std::span<const Tensor> outputs, bool abstract) {
+void record_on_tapes(const OpPtr& op, std::span<const Tensor> inputs,
+                     std::span<const Tensor> outputs, bool abstract) {
   if (!tapes_are_active() || op->name() == "stop_gradient") return;
   const Recorder* recorder = Recorder::current();
   for (State* tape : tapes()) {
     if (abstract && tape->recorder != recorder) continue;
-    auto tracked = [&](const Tensor& t) { return differentiable(t) && tape->tracked.count(value_id(t)) > 0; };
+    auto tracked = [&](const Tensor& t) {
+      return differentiable(t) && tape->tracked.count(value_id(t)) > 0;
+    };
     if (std::none_of(inputs.begin(), inputs.end(), tracked)) continue;
     const int scope = recorder && recorder == tape->recorder ? recorder->scope() : 0;
-    tape->entries.push_back({op, {inputs.begin(), inputs.end()}, {outputs.begin(), outputs.end()}, scope});
+    tape->entries.push_back(
+        {op, {inputs.begin(), inputs.end()}, {outputs.begin(), outputs.end()}, scope});
     for (const Tensor& output : outputs) {
       if (differentiable(output)) tape->tracked.insert(value_id(output));
     }
@@ -151,12 +159,15 @@ void watch_on_tapes(const Variable& variable, const Tensor& value) {
   }
 }
 
-GradientTape::GradientTape() : state_(std::make_shared<State>()) { tapes().push_back(state_.get()); }
+GradientTape::GradientTape() : state_(std::make_shared<State>()) {
+  tapes().push_back(state_.get());
+}
 GradientTape::GradientTape(GradientTape&&) noexcept = default;
 GradientTape::~GradientTape() { stop(); }
 
 void GradientTape::watch(const Tensor& tensor) {
-  if (!differentiable(tensor)) fail("GradientTape: only floating tensors can be watched, got ", tensor.spec());
+  if (!differentiable(tensor))
+    fail("GradientTape: only floating tensors can be watched, got ", tensor.spec());
   state_->watch(tensor);
 }
 
@@ -173,7 +184,8 @@ Tensors GradientTape::gradient(std::span<const Tensor> targets, std::span<const 
     if (!differentiable(target)) continue;
     const bool given = i < upstreams.size() && upstreams[i];
     if (given && !upstreams[i].shape().compatible(target.shape())) {
-      fail("gradient: the upstream gradient has shape ", upstreams[i].shape(), ", the target ", target.shape());
+      fail("gradient: the upstream gradient has shape ", upstreams[i].shape(), ", the target ",
+           target.shape());
     }
     sweep.add(target, given ? ops::cast(upstreams[i], target.dtype()) : ops::ones_like(target));
   }
@@ -183,12 +195,14 @@ Tensors GradientTape::gradient(std::span<const Tensor> targets, std::span<const 
   return gradients;
 }
 
-Tensors GradientTape::gradient(const Tensor& target, std::span<const Tensor> sources, const Tensor& upstream) {
+Tensors GradientTape::gradient(const Tensor& target, std::span<const Tensor> sources,
+                               const Tensor& upstream) {
   return gradient({&target, 1}, sources, {&upstream, 1});
 }
 
 /// A variable's gradient is the sum over the values that were read from it.
-Tensors GradientTape::gradient(const Tensor& target, std::span<const Variable> sources, const Tensor& upstream) {
+Tensors GradientTape::gradient(const Tensor& target, std::span<const Variable> sources,
+                               const Tensor& upstream) {
   Tensors values;
   std::vector<size_t> counts;
   for (const Variable& source : sources) {

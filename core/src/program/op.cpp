@@ -38,7 +38,7 @@ Tensors Op::vjp(const Vjp& v) const {
 
 size_t detail::hash_bytes(const void* bytes, size_t count) {
   const auto* at = static_cast<const unsigned char*>(bytes);
-  size_t hash = 14695981039346656037ull;               // FNV-1a
+  size_t hash = 14695981039346656037ull;  // FNV-1a
   for (size_t i = 0; i < count; ++i) hash = (hash ^ at[i]) * 1099511628211ull;
   return hash;
 }
@@ -52,8 +52,8 @@ Tensors apply(OpPtr op, std::span<const Tensor> inputs) {
     abstract = abstract || input.is_abstract();
   }
   const TensorSpecs results = op->infer(specs);
-  abstract =
-      abstract || std::any_of(results.begin(), results.end(), [](const TensorSpec& s) { return !s.shape.is_known(); });
+  abstract = abstract || std::any_of(results.begin(), results.end(),
+                                     [](const TensorSpec& s) { return !s.shape.is_known(); });
 
   Tensors outputs;
   if (abstract) {

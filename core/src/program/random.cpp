@@ -1,4 +1,5 @@
-// SeedGenerator: (seed, counter) in a variable; every draw is a Random op and a step of the counter.
+// SeedGenerator: (seed, counter) in a variable; every draw is a Random op and a step of the
+// counter.
 #include "crescent/random.h"
 
 #include <mutex>
@@ -32,7 +33,8 @@ Tensor taken(const Variable& state) {
 
 }  // namespace
 
-SeedGenerator::SeedGenerator(std::optional<int64_t> seed) : state_(make_state(seed ? *seed : global_random().seed())) {}
+SeedGenerator::SeedGenerator(std::optional<int64_t> seed)
+    : state_(make_state(seed ? *seed : global_random().seed())) {}
 
 int64_t SeedGenerator::seed() const {
   NoTrace eager;
@@ -43,7 +45,8 @@ int64_t SeedGenerator::seed() const {
   return static_cast<int64_t>((uint64_t{block.word[0]} << 32 | block.word[1]) >> 1);
 }
 
-Tensor SeedGenerator::draw(RandomKind kind, const Shape& shape, double a, double b, DType dtype) const {
+Tensor SeedGenerator::draw(RandomKind kind, const Shape& shape, double a, double b,
+                           DType dtype) const {
   Random op;
   op.kind = kind, op.shape = shape, op.dtype = dtype, op.a = a, op.b = b;
   return apply1(op, {taken(state_)});
@@ -57,11 +60,13 @@ Tensor SeedGenerator::normal(const Shape& shape, double mean, double stddev, DTy
   return draw(RandomKind::normal, shape, mean, stddev, dtype);
 }
 
-Tensor SeedGenerator::truncated_normal(const Shape& shape, double mean, double stddev, DType dtype) const {
+Tensor SeedGenerator::truncated_normal(const Shape& shape, double mean, double stddev,
+                                       DType dtype) const {
   return draw(RandomKind::truncated_normal, shape, mean, stddev, dtype);
 }
 
-/// Fisher and Yates with words of one draw; a word decides by multiplication, biased by at most n / 2^32.
+/// Fisher and Yates with words of one draw; a word decides by multiplication, biased by at most n /
+/// 2^32.
 std::vector<int64_t> SeedGenerator::permutation(int64_t n) const {
   if (n < 0 || n > int64_t{1} << 32) fail("permutation: cannot order ", n, " numbers");
   expect_memory(static_cast<size_t>(n) * sizeof(int64_t));
@@ -75,7 +80,8 @@ std::vector<int64_t> SeedGenerator::permutation(int64_t n) const {
   for (int64_t i = n - 1, drawn = 0; i > 0; --i, ++drawn) {
     if (drawn % 4 == 0) block = philox(seed, counter, static_cast<uint64_t>(drawn / 4));
     const uint64_t word = block.word[drawn % 4];
-    std::swap(order[static_cast<size_t>(i)], order[static_cast<size_t>(word * static_cast<uint64_t>(i + 1) >> 32)]);
+    std::swap(order[static_cast<size_t>(i)],
+              order[static_cast<size_t>(word * static_cast<uint64_t>(i + 1) >> 32)]);
   }
   return order;
 }

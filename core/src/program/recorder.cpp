@@ -14,7 +14,9 @@ thread_local Recorder* current_recorder = nullptr;
 }  // namespace
 
 Recorder* Recorder::current() { return current_recorder; }
-Recorder* Recorder::set_current(Recorder* recorder) { return std::exchange(current_recorder, recorder); }
+Recorder* Recorder::set_current(Recorder* recorder) {
+  return std::exchange(current_recorder, recorder);
+}
 
 Recorder::Recorder(Kind kind) : kind_(kind), parent_(set_current(this)) {}
 Recorder::~Recorder() { set_current(parent_); }
@@ -53,7 +55,8 @@ int Recorder::capture(const Tensor& tensor) {
 int Recorder::add_constant(const Tensor& tensor) {
   if (tensor.rank() == 0) {
     for (const Program::Constant& c : program_.constants) {
-      if (c.tensor.spec() == tensor.spec() && std::memcmp(c.tensor.raw(), tensor.raw(), tensor.bytes()) == 0) {
+      if (c.tensor.spec() == tensor.spec() &&
+          std::memcmp(c.tensor.raw(), tensor.raw(), tensor.bytes()) == 0) {
         values_.emplace(value_id(tensor), c.value);
         alive_.push_back(value_of(tensor));
         return c.value;
@@ -65,7 +68,8 @@ int Recorder::add_constant(const Tensor& tensor) {
   return number;
 }
 
-bool Recorder::record(const OpPtr& op, std::span<const Tensor> inputs, std::span<const Tensor> outputs) {
+bool Recorder::record(const OpPtr& op, std::span<const Tensor> inputs,
+                      std::span<const Tensor> outputs) {
   auto foreign = [&](const Tensor& t) { return t.is_abstract() && find(t) < 0; };
   if (std::any_of(inputs.begin(), inputs.end(), foreign)) return false;
   Program::Instruction instruction{op, {}, {}, scope_};
@@ -79,7 +83,8 @@ Recorder::Watched& Recorder::binding_of(const Variable& variable) {
   if (auto it = variables_.find(variable.id()); it != variables_.end()) return it->second;
   Tensor start = Tensor::abstract(variable.spec());
   program_.variables.push_back({variable, add(start), -1});
-  return variables_.emplace(variable.id(), Watched{program_.variables.size() - 1, start}).first->second;
+  return variables_.emplace(variable.id(), Watched{program_.variables.size() - 1, start})
+      .first->second;
 }
 
 Tensor Recorder::read(const Variable& variable) {
@@ -92,12 +97,15 @@ Tensor Recorder::read(const Variable& variable) {
 
 void Recorder::assign(const Variable& variable, const Tensor& value) {
   if (kind_ == Kind::scan_body) {
-    fail("variable '", variable.path(), "' cannot be assigned inside the body of a scan: make it a state of the scan");
+    fail("variable '", variable.path(),
+         "' cannot be assigned inside the body of a scan: make it a state of the scan");
   }
   const int number = find(value);
-  if (number < 0) fail("variable '", variable.path(), "' is assigned a tensor that does not belong to this program");
+  if (number < 0)
+    fail("variable '", variable.path(),
+         "' is assigned a tensor that does not belong to this program");
   Watched& watched = binding_of(variable);
-  watched.current = value_of(value).alias();           // gradients do not go through an assignment
+  watched.current = value_of(value).alias();  // gradients do not go through an assignment
   program_.variables[watched.binding].result = number;
 }
 
@@ -105,7 +113,8 @@ Program Recorder::finish(std::span<const Tensor> outputs) {
   for (const Tensor& t : outputs) {
     if (!t) fail("the traced function gave no tensor as output ", program_.outputs.size());
     const int number = find(t);
-    if (number < 0) fail("the traced function gave a tensor ", t.spec(), " that was not computed in it");
+    if (number < 0)
+      fail("the traced function gave a tensor ", t.spec(), " that was not computed in it");
     program_.outputs.push_back(number);
   }
   return std::move(program_);

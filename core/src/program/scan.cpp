@@ -26,8 +26,8 @@ bool same_code(const Program& a, const Program& b) {
 }
 
 bool same_program(const Program& a, const Program& b) {
-  return a.values == b.values && a.inputs == b.inputs && a.outputs == b.outputs && same_code(a, b) &&
-         same_constants(a, b);
+  return a.values == b.values && a.inputs == b.inputs && a.outputs == b.outputs &&
+         same_code(a, b) && same_constants(a, b);
 }
 
 size_t program_hash(const Program& program) {
@@ -41,35 +41,42 @@ size_t program_hash(const Program& program) {
 
 Shape stacked(int64_t steps, const Shape& step) { return Shape{steps}.concat(step); }
 
-const TensorSpec& spec_of(const Program& program, int value) { return program.values[static_cast<size_t>(value)]; }
+const TensorSpec& spec_of(const Program& program, int value) {
+  return program.values[static_cast<size_t>(value)];
+}
 
 }  // namespace
 
 size_t Scan::hash() const {
   size_t hash = program_hash(*body);
-  for (int field : {states, sequences, int{reverse}, int{keep_states}}) detail::mix(hash, static_cast<size_t>(field));
+  for (int field : {states, sequences, int{reverse}, int{keep_states}})
+    detail::mix(hash, static_cast<size_t>(field));
   return hash;
 }
 
 bool Scan::equals(const Op& other) const {
   auto* same = dynamic_cast<const Scan*>(&other);
-  return same && states == same->states && sequences == same->sequences && reverse == same->reverse &&
-         keep_states == same->keep_states && (body == same->body || same_program(*body, *same->body));
+  return same && states == same->states && sequences == same->sequences &&
+         reverse == same->reverse && keep_states == same->keep_states &&
+         (body == same->body || same_program(*body, *same->body));
 }
 
 std::string Scan::text() const {
-  return concat("scan(", states, " states, ", sequences, " sequences, ", body->code.size(), " instructions",
-                reverse ? ", reverse)" : ")");
+  return concat("scan(", states, " states, ", sequences, " sequences, ", body->code.size(),
+                " instructions", reverse ? ", reverse)" : ")");
 }
 
 TensorSpecs Scan::infer(std::span<const TensorSpec> in) const {
   assert(in.size() == body->inputs.size());
   int64_t steps = -1;
-  for (int q = 0; q < sequences; ++q) steps = std::max(steps, in[static_cast<size_t>(states + q)].shape[0]);
+  for (int q = 0; q < sequences; ++q)
+    steps = std::max(steps, in[static_cast<size_t>(states + q)].shape[0]);
   TensorSpecs out;
   for (size_t o = 0; o < body->outputs.size(); ++o) {
     const TensorSpec& spec = spec_of(*body, body->outputs[o]);
-    out.push_back(o < static_cast<size_t>(states) ? spec : TensorSpec{spec.dtype, stacked(steps, spec.shape)});
+    out.push_back(o < static_cast<size_t>(states)
+                      ? spec
+                      : TensorSpec{spec.dtype, stacked(steps, spec.shape)});
   }
   for (int s = 0; keep_states && s < states; ++s) {
     const TensorSpec& spec = in[static_cast<size_t>(s)];
@@ -85,26 +92,32 @@ void check_steps(const Tensors& sequences) {
   for (const Tensor& sequence : sequences) {
     if (sequence.rank() == 0) fail("scan: a sequence needs a time axis, got a scalar");
     const int64_t n = sequence.dim(0);
-    if (steps >= 0 && n >= 0 && n != steps) fail("scan: sequences have ", steps, " and ", n, " steps");
+    if (steps >= 0 && n >= 0 && n != steps)
+      fail("scan: sequences have ", steps, " and ", n, " steps");
     steps = std::max(steps, n);
   }
 }
 
 void check_states(const Tensors& before, const Tensors& after) {
-  if (before.size() != after.size()) fail("scan: the body gave ", after.size(), " states for ", before.size());
+  if (before.size() != after.size())
+    fail("scan: the body gave ", after.size(), " states for ", before.size());
   for (size_t i = 0; i < before.size(); ++i) {
-    const bool fits = before[i].dtype() == after[i].dtype() && before[i].shape().compatible(after[i].shape());
-    if (!fits) fail("scan: state ", i, " starts as ", before[i].spec(), ", the body gave ", after[i].spec());
+    const bool fits =
+        before[i].dtype() == after[i].dtype() && before[i].shape().compatible(after[i].shape());
+    if (!fits)
+      fail("scan: state ", i, " starts as ", before[i].spec(), ", the body gave ", after[i].spec());
   }
 }
 
 /// The body as an op, and the tensors that it takes from around.
-std::pair<Scan, Tensors> record_body(const ops::ScanBody& body, const Tensors& states, const Tensors& sequences) {
+std::pair<Scan, Tensors> record_body(const ops::ScanBody& body, const Tensors& states,
+                                     const Tensors& sequences) {
   Recorder recorder(Recorder::Kind::scan_body);
   Tensors state_inputs, step_inputs;
   for (const Tensor& state : states) state_inputs.push_back(recorder.add_input(state.spec()));
   for (const Tensor& sequence : sequences) {
-    step_inputs.push_back(recorder.add_input({sequence.dtype(), sequence.shape().slice(1, sequence.rank())}));
+    step_inputs.push_back(
+        recorder.add_input({sequence.dtype(), sequence.shape().slice(1, sequence.rank())}));
   }
   ops::ScanResult step = body(state_inputs, step_inputs);
   check_states(states, step.states);
@@ -119,7 +132,8 @@ std::pair<Scan, Tensors> record_body(const ops::ScanBody& body, const Tensors& s
 
 }  // namespace
 
-ops::ScanResult ops::scan(const ScanBody& body, const Tensors& states, const Tensors& sequences, bool reverse) {
+ops::ScanResult ops::scan(const ScanBody& body, const Tensors& states, const Tensors& sequences,
+                          bool reverse) {
   if (sequences.empty()) fail("scan: expected at least one sequence to go along");
   check_steps(sequences);
   auto [scan, captured] = record_body(body, states, sequences);

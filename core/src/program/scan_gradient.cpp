@@ -1,5 +1,5 @@
-// The gradient of a scan is another scan, in the opposite direction, whose body is the gradient of the body at the states
-// that the first scan kept.
+// The gradient of a scan is another scan, in the opposite direction, whose body is the gradient of
+// the body at the states that the first scan kept.
 #include <algorithm>
 
 #include "crescent/gradient.h"
@@ -11,21 +11,27 @@ namespace {
 
 bool differentiable(const TensorSpec& spec) { return is_floating(spec.dtype); }
 
-const TensorSpec& spec_of(const Program& program, int value) { return program.values[static_cast<size_t>(value)]; }
+const TensorSpec& spec_of(const Program& program, int value) {
+  return program.values[static_cast<size_t>(value)];
+}
 
 /// What the gradient of a scan works with: the parts of its inputs and outputs.
 struct Parts {
   Parts(const Scan& scan, const Vjp& v)
-      : states(static_cast<size_t>(scan.states)), sequences(static_cast<size_t>(scan.sequences)),
-        step_outputs(scan.body->outputs.size() - states), captured(v.inputs.size() - states - sequences) {}
+      : states(static_cast<size_t>(scan.states)),
+        sequences(static_cast<size_t>(scan.sequences)),
+        step_outputs(scan.body->outputs.size() - states),
+        captured(v.inputs.size() - states - sequences) {}
   size_t states, sequences, step_outputs, captured;
 };
 
 class ScanGradient {
  public:
-  ScanGradient(const Scan& scan, const Vjp& v) : scan_(scan), v_(v), parts_(scan, v), body_(*scan.body) {
+  ScanGradient(const Scan& scan, const Vjp& v)
+      : scan_(scan), v_(v), parts_(scan, v), body_(*scan.body) {
     for (size_t i = 0; i < v.inputs.size(); ++i) {
-      if (differentiable(spec_of(body_, body_.inputs[i]))) (is_carried(i) ? carried_ : given_).push_back(i);
+      if (differentiable(spec_of(body_, body_.inputs[i])))
+        (is_carried(i) ? carried_ : given_).push_back(i);
     }
   }
 
@@ -34,7 +40,8 @@ class ScanGradient {
     Tensors states, sequences;
     for (size_t i : carried_) states.push_back(first_gradient(i));
     for (size_t o = 0; o < parts_.step_outputs; ++o) {
-      if (const Tensor& g = v_.gradients[parts_.states + o]) sequences.push_back(g), upstream_.push_back(o);
+      if (const Tensor& g = v_.gradients[parts_.states + o])
+        sequences.push_back(g), upstream_.push_back(o);
     }
     for (size_t s = 0; scan_.keep_states && s < parts_.states; ++s) {
       if (const Tensor& g = v_.gradients[parts_.states + parts_.step_outputs + s]) {
@@ -44,9 +51,10 @@ class ScanGradient {
     sequences.insert(sequences.end(), kept_.begin(), kept_.end());
     for (size_t q = 0; q < parts_.sequences; ++q) sequences.push_back(v_.inputs[parts_.states + q]);
     if (sequences.empty()) return Tensors(v_.inputs.size());
-    auto [last, outputs] = ops::scan(
-        [this](const Tensors& gradients, const Tensors& step) { return step_back(gradients, step); }, states, sequences,
-        !scan_.reverse);
+    auto [last, outputs] =
+        ops::scan([this](const Tensors& gradients,
+                         const Tensors& step) { return step_back(gradients, step); },
+                  states, sequences, !scan_.reverse);
     Tensors result(v_.inputs.size());
     for (size_t i = 0; i < carried_.size(); ++i) result[carried_[i]] = last[i];
     for (size_t i = 0; i < given_.size(); ++i) result[given_[i]] = outputs[i];
@@ -54,18 +62,23 @@ class ScanGradient {
   }
 
  private:
-  /// States and captured inputs: their gradients go from step to step. Those of sequences come out of every step.
-  bool is_carried(size_t input) const { return input < parts_.states || input >= parts_.states + parts_.sequences; }
+  /// States and captured inputs: their gradients go from step to step. Those of sequences come out
+  /// of every step.
+  bool is_carried(size_t input) const {
+    return input < parts_.states || input >= parts_.states + parts_.sequences;
+  }
 
   /// The states before every step; computed again when the scan did not keep them.
   Tensors kept_states() const {
     if (scan_.keep_states) {
-      return {v_.outputs.begin() + static_cast<ptrdiff_t>(parts_.states + parts_.step_outputs), v_.outputs.end()};
+      return {v_.outputs.begin() + static_cast<ptrdiff_t>(parts_.states + parts_.step_outputs),
+              v_.outputs.end()};
     }
     Scan again = scan_;
     again.keep_states = true;
     Tensors outputs = crescent::apply(std::make_shared<const Scan>(again), v_.inputs);
-    return {outputs.begin() + static_cast<ptrdiff_t>(parts_.states + parts_.step_outputs), outputs.end()};
+    return {outputs.begin() + static_cast<ptrdiff_t>(parts_.states + parts_.step_outputs),
+            outputs.end()};
   }
 
   Tensor first_gradient(size_t input) const {
@@ -73,12 +86,14 @@ class ScanGradient {
     return ops::zeros_like(v_.inputs[input]);
   }
 
-  /// One step: gradients of the carried inputs and what the step was given -> the same one step earlier, gradients of
-  /// x.
+  /// One step: gradients of the carried inputs and what the step was given -> the same one step
+  /// earlier, gradients of x.
   ops::ScanResult step_back(const Tensors& gradients, const Tensors& step) const {
     const size_t ups = upstream_.size(), given = ups + kept_upstream_.size();
-    Tensors inputs(step.begin() + static_cast<ptrdiff_t>(given), step.end());       // states, step inputs
-    inputs.insert(inputs.end(), v_.inputs.begin() + static_cast<ptrdiff_t>(parts_.states + parts_.sequences),
+    Tensors inputs(step.begin() + static_cast<ptrdiff_t>(given),
+                   step.end());  // states, step inputs
+    inputs.insert(inputs.end(),
+                  v_.inputs.begin() + static_cast<ptrdiff_t>(parts_.states + parts_.sequences),
                   v_.inputs.end());
 
     Tensors wanted, targets, upstream;
@@ -106,11 +121,13 @@ class ScanGradient {
       }
     }
     for (size_t k = 0; k < kept_upstream_.size(); ++k) {
-      const auto at = std::find(carried_.begin(), carried_.end(), kept_upstream_[k]) - carried_.begin();
+      const auto at =
+          std::find(carried_.begin(), carried_.end(), kept_upstream_[k]) - carried_.begin();
       Tensor& sum = result.states[static_cast<size_t>(at)];
       sum = ops::add(sum, step[ups + k]);
     }
-    for (size_t i : given_) result.outputs.push_back(found[i] ? found[i] : ops::zeros_like(inputs[i]));
+    for (size_t i : given_)
+      result.outputs.push_back(found[i] ? found[i] : ops::zeros_like(inputs[i]));
     return result;
   }
 
@@ -118,9 +135,9 @@ class ScanGradient {
   const Vjp& v_;
   Parts parts_;
   const Program& body_;
-  std::vector<size_t> carried_, given_;    ///< differentiable inputs
-  std::vector<size_t> upstream_;           ///< step outputs that have a gradient
-  std::vector<size_t> kept_upstream_;      ///< states whose kept values have one (second order)
+  std::vector<size_t> carried_, given_;  ///< differentiable inputs
+  std::vector<size_t> upstream_;         ///< step outputs that have a gradient
+  std::vector<size_t> kept_upstream_;    ///< states whose kept values have one (second order)
   Tensors kept_;
 };
 

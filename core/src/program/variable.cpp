@@ -29,10 +29,12 @@ Tensor safe(const Tensor& t) { return t.storage()->is_lent() ? t.clone() : t; }
 Variable::Variable(const Tensor& initial, Options options) {
   if (initial.is_abstract()) {
     fail("variable '", options.name, "' needs an initial value, got a tensor ", initial.spec(),
-         " without values: variables cannot be made from what is computed while a program is being recorded");
+         " without values: variables cannot be made from what is computed while a program is being "
+         "recorded");
   }
   std::string path = options.name;
-  state_ = std::make_shared<State>(State{fresh(safe(initial)), std::move(options), std::move(path)});
+  state_ =
+      std::make_shared<State>(State{fresh(safe(initial)), std::move(options), std::move(path)});
 }
 
 const std::string& Variable::name() const { return state_->options.name; }
@@ -44,22 +46,20 @@ void Variable::set_trainable(bool on) const {
   if (trainable() != on) count_trainable_change();
   state_->options.trainable = on;
 }
-const std::shared_ptr<Regularizer>& Variable::regularizer() const { return state_->options.regularizer; }
-const std::shared_ptr<Constraint>& Variable::constraint() const { return state_->options.constraint; }
+const std::shared_ptr<Regularizer>& Variable::regularizer() const {
+  return state_->options.regularizer;
+}
+const std::shared_ptr<Constraint>& Variable::constraint() const {
+  return state_->options.constraint;
+}
 void Variable::set_constraint(std::shared_ptr<Constraint> constraint) const {
   state_->options.constraint = std::move(constraint);
   ++constraint_count;
 }
 
-uint64_t trainable_changes() {
-  return trainable_count.load(std::memory_order_relaxed);
-}
-void count_trainable_change() {
-  ++trainable_count;
-}
-uint64_t constraint_changes() {
-  return constraint_count.load(std::memory_order_relaxed);
-}
+uint64_t trainable_changes() { return trainable_count.load(std::memory_order_relaxed); }
+void count_trainable_change() { ++trainable_count; }
+uint64_t constraint_changes() { return constraint_count.load(std::memory_order_relaxed); }
 
 Tensor Variable::value() const {
   if (!state_) fail("there is no variable here (the layer is not built yet)");
@@ -67,18 +67,21 @@ Tensor Variable::value() const {
   Tensor value = recorder ? recorder->read(*this) : state_->value;
   watch_on_tapes(*this, value);
   const std::optional<DType> narrow = Autocast::current();
-  const bool narrows = narrow && trainable() && state_->options.autocast && is_floating(value.dtype());
+  const bool narrows =
+      narrow && trainable() && state_->options.autocast && is_floating(value.dtype());
   return narrows ? ops::cast(value, *narrow) : value;
 }
 
 void Variable::assign(const Tensor& value) const {
   if (!value.shape().compatible(shape())) {
-    fail("variable '", path(), "' has shape ", shape(), ", it cannot be assigned a value of shape ", value.shape());
+    fail("variable '", path(), "' has shape ", shape(), ", it cannot be assigned a value of shape ",
+         value.shape());
   }
   const Tensor converted = ops::cast(value, dtype());
   if (Recorder* recorder = Recorder::current()) return recorder->assign(*this, converted);
   if (converted.is_abstract()) {
-    fail("variable '", path(), "' cannot be assigned a tensor ", converted.spec(), " without values");
+    fail("variable '", path(), "' cannot be assigned a tensor ", converted.spec(),
+         " without values");
   }
   state_->value = fresh(safe(converted));
 }

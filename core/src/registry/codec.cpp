@@ -8,7 +8,8 @@ namespace {
 template <class T>
 std::vector<T> decode_list(const Value& value) {
   const bool single = value.is_number() || value.is_string();
-  if (!single && !value.is_list()) fail("expected ", Codec<std::vector<T>>::type(), ", got ", value);
+  if (!single && !value.is_list())
+    fail("expected ", Codec<std::vector<T>>::type(), ", got ", value);
   if (single) return {Codec<T>::decode(value)};
   std::vector<T> items;
   for (const Value& item : value.as_list()) items.push_back(Codec<T>::decode(item));
@@ -38,24 +39,30 @@ Value Codec<Value>::encode(const Value& member) { return member; }
 std::string Codec<Value>::type() { return "anything"; }
 
 Dict Codec<Dict>::decode(const Value& value) {
-  const bool empty_list = value.is_list() && value.as_list().empty();     // Lua cannot tell {} from {}
+  const bool empty_list = value.is_list() && value.as_list().empty();  // Lua cannot tell {} from {}
   return empty_list ? Dict() : value.as_dict();
 }
 Value Codec<Dict>::encode(const Dict& member) { return member; }
 std::string Codec<Dict>::type() { return "a dictionary"; }
 
-std::vector<int64_t> Codec<std::vector<int64_t>>::decode(const Value& value) { return decode_list<int64_t>(value); }
+std::vector<int64_t> Codec<std::vector<int64_t>>::decode(const Value& value) {
+  return decode_list<int64_t>(value);
+}
 Value Codec<std::vector<int64_t>>::encode(const std::vector<int64_t>& member) { return member; }
 std::string Codec<std::vector<int64_t>>::type() { return "an integer or a list of integers"; }
 
-std::vector<double> Codec<std::vector<double>>::decode(const Value& value) { return decode_list<double>(value); }
+std::vector<double> Codec<std::vector<double>>::decode(const Value& value) {
+  return decode_list<double>(value);
+}
 Value Codec<std::vector<double>>::encode(const std::vector<double>& member) { return member; }
 std::string Codec<std::vector<double>>::type() { return "a number or a list of numbers"; }
 
 std::vector<std::string> Codec<std::vector<std::string>>::decode(const Value& value) {
   return decode_list<std::string>(value);
 }
-Value Codec<std::vector<std::string>>::encode(const std::vector<std::string>& member) { return member; }
+Value Codec<std::vector<std::string>>::encode(const std::vector<std::string>& member) {
+  return member;
+}
 std::string Codec<std::vector<std::string>>::type() { return "a string or a list of strings"; }
 
 }  // namespace crescent

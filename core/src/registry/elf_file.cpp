@@ -65,7 +65,7 @@ std::optional<Elf64_Shdr> ElfFile::section(std::string_view name) const {
   return std::nullopt;
 }
 
-// ---- what is checked ---------------------------------------------------------------------------
+// ---- what is checked
 
 void ElfFile::check_header() {
   if (size_ < sizeof header_) refuse("not a Crescent plugin: not a shared library");
@@ -164,7 +164,7 @@ void ElfFile::check_relocations(uint64_t address, uint64_t bytes) const {
     if (symbol.st_name >= names) refuse_damaged("its relocations");
 }
 
-// ---- reading -----------------------------------------------------------------------------------
+// ---- reading
 
 std::optional<uint64_t> ElfFile::dynamic(Elf64_Sxword tag) const {
   for (const Elf64_Dyn& entry : dynamic_)

@@ -1,4 +1,5 @@
-// Names and aliases per kind, for classes that are registered and for classes that an index promises.
+// Names and aliases per kind, for classes that are registered and for classes that an index
+// promises.
 #pragma once
 #include <map>
 #include <set>
@@ -13,7 +14,8 @@ namespace crescent {
 template <class T>
 class NameTable {
  public:
-  void add(std::string_view kind, const std::string& name, const std::vector<std::string>& aliases, const T& entry) {
+  void add(std::string_view kind, const std::string& name, const std::vector<std::string>& aliases,
+           const T& entry) {
     Kind& table = kinds_[std::string(kind)];
     table.names.insert(name);
     table.words.emplace(name, entry);

@@ -15,19 +15,24 @@ std::string type_name(const std::type_info& type) {
 /// Keras writes the package of a custom class in front: "acme>Scale".
 std::string_view without_package(std::string_view name) { return name.substr(name.rfind('>') + 1); }
 
-/// {"class_name": ..., "config": ...} with anything else beside it; functions of Keras 3 have their name as config.
+/// {"class_name": ..., "config": ...} with anything else beside it; functions of Keras 3 have their
+/// name as config.
 std::shared_ptr<Configurable> from_dict(std::string_view kind, const Dict& dict) {
   const Value* class_name = dict.find("class_name");
-  if (!class_name || !class_name->is_string()) fail("expected a ", kind, " with a class_name, got ", Value(dict));
+  if (!class_name || !class_name->is_string())
+    fail("expected a ", kind, " with a class_name, got ", Value(dict));
   const Value* config = dict.find("config");
-  if (config && config->is_string()) return make_object(kind, without_package(config->as_string()), {});
+  if (config && config->is_string())
+    return make_object(kind, without_package(config->as_string()), {});
   const bool has_options = config && !config->is_null();
-  return make_object(kind, without_package(class_name->as_string()), has_options ? Codec<Dict>::decode(*config) : Dict());
+  return make_object(kind, without_package(class_name->as_string()),
+                     has_options ? Codec<Dict>::decode(*config) : Dict());
 }
 
 std::shared_ptr<Configurable> from_object(std::string_view kind, const Value& value) {
   auto object = value.object_as<Configurable>();
-  if (!object || (object->info() && object->info()->kind != kind)) fail("expected an object of kind ", kind, ", got ", value);
+  if (!object || (object->info() && object->info()->kind != kind))
+    fail("expected an object of kind ", kind, ", got ", value);
   return object;
 }
 
@@ -40,14 +45,18 @@ void finish(Configurable& object) try { object.configured(); } catch (const Inte
 
 }  // namespace
 
-std::string Configurable::class_name() const { return info_ ? info_->name : type_name(typeid(*this)); }
+std::string Configurable::class_name() const {
+  return info_ ? info_->name : type_name(typeid(*this));
+}
 
 Dict Configurable::get_config() const {
-  if (!info_ || !self_) fail(class_name(), ": an object made outside the registry has no configuration");
+  if (!info_ || !self_)
+    fail(class_name(), ": an object made outside the registry has no configuration");
   return info_->schema.read(self_);
 }
 
-std::shared_ptr<Configurable> make_object(std::string_view kind, std::string_view name, const Dict& options) {
+std::shared_ptr<Configurable> make_object(std::string_view kind, std::string_view name,
+                                          const Dict& options) {
   auto info = registry().get(kind, name);
   if (!info->factory) fail(kind, " '", info->name, "' cannot be made by name");
   return blaming(info.get(), [&] {

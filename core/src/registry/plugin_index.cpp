@@ -21,7 +21,8 @@ int64_t bytes_of(const std::string& path) {
 
 Value to_value(const IndexedPlugin& plugin) {
   List classes;
-  for (const IndexedClass& c : plugin.classes) classes.push_back(Dict{{"kind", c.kind}, {"name", c.name}, {"aliases", c.aliases}});
+  for (const IndexedClass& c : plugin.classes)
+    classes.push_back(Dict{{"kind", c.kind}, {"name", c.name}, {"aliases", c.aliases}});
   return Dict{{"library", fs::path(plugin.path).filename().string()},
               {"bytes", bytes_of(plugin.path)},
               {"name", plugin.name},
@@ -31,12 +32,16 @@ Value to_value(const IndexedPlugin& plugin) {
 
 IndexedPlugin from_value(const Dict& entry, const std::string& directory) {
   const fs::path library = fs::path(entry.at("library").as_string()).filename();
-  IndexedPlugin plugin{(directory / library).string(), entry.at("name").as_string(), entry.at("version").as_string(), {}};
+  IndexedPlugin plugin{(directory / library).string(),
+                       entry.at("name").as_string(),
+                       entry.at("version").as_string(),
+                       {}};
   for (const Value& item : entry.at("classes").as_list()) {
     const Dict& c = item.as_dict();
     std::vector<std::string> aliases;
     for (const Value& alias : c.at("aliases").as_list()) aliases.push_back(alias.as_string());
-    plugin.classes.push_back({c.at("kind").as_string(), c.at("name").as_string(), std::move(aliases)});
+    plugin.classes.push_back(
+        {c.at("kind").as_string(), c.at("name").as_string(), std::move(aliases)});
   }
   return plugin;
 }
@@ -47,7 +52,8 @@ std::vector<IndexedPlugin> parse_index(const std::string& text, const std::strin
   if (index.as_dict().at("crescent") != Value(CRESCENT_VERSION)) return plugins;
   for (const Value& item : index.as_dict().at("plugins").as_list()) {
     IndexedPlugin plugin = from_value(item.as_dict(), directory);
-    if (bytes_of(plugin.path) == item.as_dict().at("bytes").as_int()) plugins.push_back(std::move(plugin));
+    if (bytes_of(plugin.path) == item.as_dict().at("bytes").as_int())
+      plugins.push_back(std::move(plugin));
   }
   return plugins;
 }

@@ -77,11 +77,13 @@ void run_setup(const PluginInfo& info, Registry& staging) try {
 
 }  // namespace
 
-// ---- the process' loader ---------------------------------------------------------------------------------
+// ---- the process' loader
 
 PluginLoader& PluginLoader::instance() { return *registry().state_->loader; }
 
-void PluginLoader::attach(Registry& registry) { registry.state_->loader = new PluginLoader(registry); }
+void PluginLoader::attach(Registry& registry) {
+  registry.state_->loader = new PluginLoader(registry);
+}
 
 void PluginLoader::prepare() {
   std::lock_guard lock(mutex_);
@@ -98,7 +100,8 @@ void PluginLoader::read_built_in_index() {
   for (const IndexedPlugin& plugin : built_in_)
     for (const IndexedClass& c : plugin.classes) promised_.add(c.kind, c.name, c.aliases, &plugin);
   for (const std::string& path : libraries_in(installed_plugin_directory())) {
-    const bool indexed = std::any_of(built_in_.begin(), built_in_.end(), [&](auto& plugin) { return plugin.path == path; });
+    const bool indexed = std::any_of(built_in_.begin(), built_in_.end(),
+                                     [&](auto& plugin) { return plugin.path == path; });
     try {
       if (!indexed && trials_) load(path);
     } catch (const Error& error) {
@@ -121,13 +124,14 @@ void PluginLoader::load_for(std::string_view kind, std::string_view word) {
   if (const IndexedPlugin* plugin = promise(kind, word)) load(plugin->path);
 }
 
-void PluginLoader::refuse_promised(std::string_view kind, std::string_view word, std::string_view origin) {
+void PluginLoader::refuse_promised(std::string_view kind, std::string_view word,
+                                   std::string_view origin) {
   const auto* plugin = promised().find_exact(kind, word);
   if (plugin && real_path((*plugin)->path) != origin)
     refuse_clash(kind, word, concat("plugin '", (*plugin)->name, "' (", (*plugin)->path, ")"));
 }
 
-// ---- loading ---------------------------------------------------------------------------------------------
+// ---- loading
 
 PluginRecord PluginLoader::load(const std::string& path) {
   prepare();
@@ -162,7 +166,8 @@ PluginRecord PluginLoader::load_new(const std::string& path) {
     if (foreign) foreign_.push_back(real);
     return record;
   } catch (const Error& error) {
-    fail("plugin '", stamp.name, "' ", stamp.version, " (", path, ") is not loaded: ", error.what());
+    fail("plugin '", stamp.name, "' ", stamp.version, " (", path,
+         ") is not loaded: ", error.what());
   }
 }
 
@@ -197,7 +202,8 @@ void PluginLoader::take_over(Registry& staging) {
   Registry::State& state = *registry_.state_;
   for (const ClassInfoPtr& info : staging.state_->classes)
     for (const std::string& word : words_of(*info)) {
-      if (ClassInfoPtr there = state.find_exact(info->kind, word)) refuse_clash(info->kind, word, describe_origin(*there));
+      if (ClassInfoPtr there = state.find_exact(info->kind, word))
+        refuse_clash(info->kind, word, describe_origin(*there));
       refuse_promised(info->kind, word, info->origin);
     }
   for (const ClassInfoPtr& info : staging.state_->classes) state.insert(info);
@@ -210,7 +216,8 @@ PluginRecord PluginLoader::load_by_name(const std::string& name) {
     if (record.name == name) return record;
   std::vector<std::string> tried, found;
   for (const SearchPlace& place : search_places()) {
-    tried.push_back(place.directory + (place.left_out.empty() ? "" : " (left out: " + place.left_out + ")"));
+    tried.push_back(place.directory +
+                    (place.left_out.empty() ? "" : " (left out: " + place.left_out + ")"));
     if (!place.left_out.empty()) continue;
     for (const std::string& path : libraries_in(place.directory)) {
       found.push_back(judge(path).name);
@@ -223,7 +230,7 @@ PluginRecord PluginLoader::load_by_name(const std::string& name) {
 std::vector<PluginRecord> PluginLoader::list() {
   prepare();
   std::lock_guard lock(mutex_);
-  std::map<std::string, PluginRecord> records = refused_;                   // by path
+  std::map<std::string, PluginRecord> records = refused_;  // by path
   for (const auto& [id, record] : loaded_) records.emplace(record.path, record);
   for (const IndexedPlugin& plugin : built_in_) records.emplace(plugin.path, to_record(plugin));
   for (const std::string& directory : plugin_search_path())
@@ -234,12 +241,12 @@ std::vector<PluginRecord> PluginLoader::list() {
   return list;
 }
 
-// ---- the index of built-in plugins -----------------------------------------------------------------------
+// ---- the index of built-in plugins
 
 void PluginLoader::write_index_of(const std::string& directory) {
   std::lock_guard lock(mutex_);
   stop_trials();
-  const bool first = !std::exchange(prepared_, true);                       // without the index that is to be written
+  const bool first = !std::exchange(prepared_, true);  // without the index that is to be written
   if (first && register_core_classes) register_core_classes(registry_);
   std::vector<IndexedPlugin> plugins;
   std::vector<std::string> refusals;
@@ -256,16 +263,20 @@ void PluginLoader::write_index_of(const std::string& directory) {
   if (!refusals.empty()) fail(join(refusals, "\n"));
 }
 
-// ---- public ----------------------------------------------------------------------------------------------
+// ---- public
 
 PluginRecord load_plugin(const std::string& path) { return PluginLoader::instance().load(path); }
-PluginRecord load_plugin_by_name(const std::string& name) { return PluginLoader::instance().load_by_name(name); }
+PluginRecord load_plugin_by_name(const std::string& name) {
+  return PluginLoader::instance().load_by_name(name);
+}
 std::vector<PluginRecord> list_plugins() { return PluginLoader::instance().list(); }
 void load_untried(const std::string& library) try {
   PluginLoader::instance().stop_trials();
   PluginLoader::instance().load(library);
 } catch (const Error&) {
 }
-void write_plugin_index(const std::string& directory) { PluginLoader::instance().write_index_of(directory); }
+void write_plugin_index(const std::string& directory) {
+  PluginLoader::instance().write_index_of(directory);
+}
 
 }  // namespace crescent

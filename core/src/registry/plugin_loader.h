@@ -1,4 +1,5 @@
-// Loads plugins into the process' registry: asked for by path, by name, or because a class of theirs is.
+// Loads plugins into the process' registry: asked for by path, by name, or because a class of
+// theirs is.
 #pragma once
 #include <map>
 #include <mutex>
@@ -16,7 +17,8 @@ class PluginLoader {
   static void attach(Registry& registry);
   static PluginLoader& instance();
 
-  /// Core's own classes and the index of built-in plugins, before the first question that needs them.
+  /// Core's own classes and the index of built-in plugins, before the first question that needs
+  /// them.
   void prepare();
   /// Loads the built-in plugin that has this class, if one has.
   void load_for(std::string_view kind, std::string_view word);
@@ -34,7 +36,7 @@ class PluginLoader {
   void write_index_of(const std::string& directory);
 
  private:
-  using FileId = std::pair<uint64_t, uint64_t>;     // device and inode: one file under any name
+  using FileId = std::pair<uint64_t, uint64_t>;  // device and inode: one file under any name
 
   explicit PluginLoader(Registry& registry) : registry_(registry) {}
   PluginRecord load_new(const std::string& path);
@@ -45,13 +47,13 @@ class PluginLoader {
   const IndexedPlugin* promise(std::string_view kind, std::string_view word);
 
   Registry& registry_;
-  std::recursive_mutex mutex_;                      // of loading; a plugin's setup may come back here
+  std::recursive_mutex mutex_;  // of loading; a plugin's setup may come back here
   bool prepared_ = false, trials_ = true;
   std::vector<IndexedPlugin> built_in_;
   NameTable<const IndexedPlugin*> promised_;
   std::map<FileId, PluginRecord> loaded_;
   std::vector<std::string> foreign_;  // paths of loaded plugins that are not in the index, in order
-  std::map<std::string, PluginRecord> refused_;     // by path
+  std::map<std::string, PluginRecord> refused_;  // by path
 };
 
 }  // namespace crescent

@@ -30,7 +30,8 @@ uid_t library_owner() {
 
 /// A group of one user, by the convention that it has the user's number, counts as the user.
 bool others_may_write(const struct stat& status) {
-  const bool own_group = status.st_gid == 0 || (status.st_gid == getegid() && status.st_gid == geteuid());
+  const bool own_group =
+      status.st_gid == 0 || (status.st_gid == getegid() && status.st_gid == geteuid());
   return (status.st_mode & S_IWOTH) || ((status.st_mode & S_IWGRP) && !own_group);
 }
 
@@ -41,7 +42,8 @@ std::string distrust_one(const fs::path& path, bool above) {
   if (status.st_uid != 0 && status.st_uid != geteuid() && status.st_uid != owner)
     return "'" + path.string() + "' belongs to another user";
   const bool sticky = S_ISDIR(status.st_mode) && (status.st_mode & S_ISVTX);
-  if (others_may_write(status) && !(above && sticky)) return "others may write to '" + path.string() + "'";
+  if (others_may_write(status) && !(above && sticky))
+    return "others may write to '" + path.string() + "'";
   return "";
 }
 
@@ -72,7 +74,8 @@ std::string user_directory() {
 }  // namespace
 
 const std::string& installed_plugin_directory() {
-  static const std::string directory = (fs::path(library_path()).parent_path() / "crescent/plugins").string();
+  static const std::string directory =
+      (fs::path(library_path()).parent_path() / "crescent/plugins").string();
   return directory;
 }
 

@@ -38,18 +38,23 @@ PluginInfo read_stamp(const std::string& path) {
 }
 
 std::string mismatch(const PluginInfo& stamp) {
-  static const std::string kMend = "; build it again against this Crescent: cmake --build build --clean-first";
+  static const std::string kMend =
+      "; build it again against this Crescent: cmake --build build --clean-first";
   const HostStamp host = host_stamp();
   const std::string here = concat("Crescent ", CRESCENT_VERSION);
   if (stamp.abi != CRESCENT_PLUGIN_ABI)
-    return concat("it was built for plugin interface ", stamp.abi, ", ", here, " has ", CRESCENT_PLUGIN_ABI, kMend);
+    return concat("it was built for plugin interface ", stamp.abi, ", ", here, " has ",
+                  CRESCENT_PLUGIN_ABI, kMend);
   if (stamp.size != sizeof(PluginInfo))
-    return concat("its stamp has ", stamp.size, " bytes, that of ", here, " has ", sizeof(PluginInfo), kMend);
+    return concat("its stamp has ", stamp.size, " bytes, that of ", here, " has ",
+                  sizeof(PluginInfo), kMend);
   if (std::string_view(stamp.toolchain) != host.toolchain)
-    return concat("it was built with '", stamp.toolchain, "', ", here, " with '", host.toolchain, "'", kMend);
+    return concat("it was built with '", stamp.toolchain, "', ", here, " with '", host.toolchain,
+                  "'", kMend);
   if (stamp.layout != host.layout)
-    return concat("the layout of its public types is ", hexadecimal(stamp.layout), ", that of ", here, " is ",
-                  hexadecimal(host.layout), ": the headers it saw are of another version", kMend);
+    return concat("the layout of its public types is ", hexadecimal(stamp.layout), ", that of ",
+                  here, " is ", hexadecimal(host.layout),
+                  ": the headers it saw are of another version", kMend);
   if (!*stamp.name) return "its stamp has no name";
   return "";
 }

@@ -9,7 +9,8 @@ namespace crescent {
 /// Fails naming the path when the file is no complete library of this machine or has no stamp.
 CRESCENT_API PluginInfo read_stamp(const std::string& path);
 
-/// Why a library with this stamp cannot run here, both sides named, with the command that mends it; empty when it can.
+/// Why a library with this stamp cannot run here, both sides named, with the command that mends it;
+/// empty when it can.
 CRESCENT_API std::string mismatch(const PluginInfo& stamp);
 
 }  // namespace crescent

@@ -32,7 +32,7 @@ void refuse_clash(std::string_view kind, std::string_view word, std::string_view
   fail(kind, " '", word, "' is there already, from ", origin);
 }
 
-// ---- State -----------------------------------------------------------------------------------------------
+// ---- State
 
 ClassInfoPtr Registry::State::find(std::string_view kind, std::string_view word) const {
   std::lock_guard lock(mutex);
@@ -58,7 +58,8 @@ void Registry::State::erase(const ClassInfoPtr& info) {
   std::erase(classes, info);
 }
 
-/// What `from` takes out of both tables: of classes that are registered and of those that the index promises.
+/// What `from` takes out of both tables: of classes that are registered and of those that the index
+/// promises.
 template <class From>
 std::vector<std::string> Registry::State::collect(From from) const {
   std::set<std::string> words;
@@ -68,13 +69,14 @@ std::vector<std::string> Registry::State::collect(From from) const {
   return {words.begin(), words.end()};
 }
 
-// ---- Registry --------------------------------------------------------------------------------------------
+// ---- Registry
 
 Registry::Registry() : state_(std::make_unique<State>()) {}
 Registry::~Registry() = default;
 
 Registry& registry() {
-  // Lives as long as the process: classes of plugins and of Lua would be destroyed after what they need.
+  // Lives as long as the process: classes of plugins and of Lua would be destroyed after what they
+  // need.
   static Registry* const instance = [] {
     auto* process_registry = new Registry;
     PluginLoader::attach(*process_registry);
@@ -87,7 +89,8 @@ void Registry::add(ClassInfo info) {
   if (info.plugin.empty()) info.plugin = state_->plugin, info.plugin_version = state_->version;
   if (info.origin.empty()) info.origin = state_->origin;
   for (const std::string& word : words_of(info)) {
-    if (ClassInfoPtr there = state_->find_exact(info.kind, word)) refuse_clash(info.kind, word, describe_origin(*there));
+    if (ClassInfoPtr there = state_->find_exact(info.kind, word))
+      refuse_clash(info.kind, word, describe_origin(*there));
     if (state_->loader) state_->loader->refuse_promised(info.kind, word, info.origin);
   }
   state_->insert(std::make_shared<const ClassInfo>(std::move(info)));

@@ -13,15 +13,16 @@ using ClassInfoPtr = std::shared_ptr<const ClassInfo>;
 std::string describe_origin(const ClassInfo& info);
 /// Name and aliases of a class.
 std::vector<std::string> words_of(const ClassInfo& info);
-[[noreturn]] void refuse_clash(std::string_view kind, std::string_view word, std::string_view origin);
+[[noreturn]] void refuse_clash(std::string_view kind, std::string_view word,
+                               std::string_view origin);
 
 struct Registry::State {
-  mutable std::mutex mutex;                  // of what follows; never held while foreign code runs
+  mutable std::mutex mutex;  // of what follows; never held while foreign code runs
   NameTable<ClassInfoPtr> table;
-  std::vector<ClassInfoPtr> classes;         // in order of registration
+  std::vector<ClassInfoPtr> classes;  // in order of registration
 
-  PluginLoader* loader = nullptr;            // of the process' registry; a staging registry has none
-  std::string plugin, version, origin;       // written into classes that are added without
+  PluginLoader* loader = nullptr;       // of the process' registry; a staging registry has none
+  std::string plugin, version, origin;  // written into classes that are added without
 
   ClassInfoPtr find(std::string_view kind, std::string_view word) const;
   ClassInfoPtr find_exact(std::string_view kind, std::string_view word) const;

@@ -24,9 +24,7 @@ SchemaData::~SchemaData() = default;
 CRESCENT_COMMON_MEMBER_TYPES(CRESCENT_DEFINE)
 #undef CRESCENT_DEFINE
 
-SchemaBuilder::SchemaBuilder(std::string title) {
-  data_.title = std::move(title);
-}
+SchemaBuilder::SchemaBuilder(std::string title) { data_.title = std::move(title); }
 
 void SchemaBuilder::add(std::string_view name, std::string_view doc, const MemberType& type,
                         std::ptrdiff_t offset, const void* object) {
@@ -48,9 +46,7 @@ void SchemaBuilder::set_required() {
 void SchemaBuilder::set_choices(std::initializer_list<const char*> texts) {
   last().choices.assign(texts.begin(), texts.end());
 }
-void SchemaBuilder::add_alias(std::string_view name) {
-  last().aliases.emplace_back(name);
-}
+void SchemaBuilder::add_alias(std::string_view name) { last().aliases.emplace_back(name); }
 
 namespace {
 
@@ -65,15 +61,18 @@ void check_range(const Field& field, const Value& value) {
   const double x = value.as_float();
   const bool inside = (!field.min || x >= *field.min) && (!field.max || x <= *field.max);
   if (inside) return;
-  if (field.min && field.max) fail("must be between ", *field.min, " and ", *field.max, ", got ", value);
-  fail("must be at ", field.min ? "least " : "most ", field.min ? *field.min : *field.max, ", got ", value);
+  if (field.min && field.max)
+    fail("must be between ", *field.min, " and ", *field.max, ", got ", value);
+  fail("must be at ", field.min ? "least " : "most ", field.min ? *field.min : *field.max, ", got ",
+       value);
 }
 
 void check_choice(const Field& field, const Value& value) {
   if (!value.is_string() || field.choices.empty()) return;
   const std::string& text = value.as_string();
   if (std::find(field.choices.begin(), field.choices.end(), text) != field.choices.end()) return;
-  fail("must be one of ", quoted(field.choices), ", got '", text, "'", did_you_mean(text, field.choices));
+  fail("must be one of ", quoted(field.choices), ", got '", text, "'",
+       did_you_mean(text, field.choices));
 }
 
 void check(const Field& field, const Value& value) {
@@ -97,12 +96,14 @@ std::vector<std::string> names_and_aliases(const std::vector<Field>& fields) {
 
 }  // namespace
 
-/// A class may declare an option that its base has too (Embedding's input_dim): the later one counts.
+/// A class may declare an option that its base has too (Embedding's input_dim): the later one
+/// counts.
 const Field* SchemaData::find(std::string_view name) const {
   for (auto field = fields.rbegin(); field != fields.rend(); ++field)
     if (field->name == name) return &*field;
   for (const Field& field : fields)
-    if (std::find(field.aliases.begin(), field.aliases.end(), name) != field.aliases.end()) return &field;
+    if (std::find(field.aliases.begin(), field.aliases.end(), name) != field.aliases.end())
+      return &field;
   return nullptr;
 }
 
@@ -132,7 +133,9 @@ void SchemaData::configure(void* object, const Dict& options) const {
   std::vector<const Field*> given;
   for (const DictEntry& option : options) {
     const Field* field = find(option.key);
-    if (!field) fail(title, ": no option '", option.key, "'", did_you_mean(option.key, names_and_aliases(fields)));
+    if (!field)
+      fail(title, ": no option '", option.key, "'",
+           did_you_mean(option.key, names_and_aliases(fields)));
     if (std::find(given.begin(), given.end(), field) != given.end())
       fail(title, ": option '", field->name, "' is given twice, once as '", option.key, "'");
     given.push_back(field);
@@ -160,10 +163,12 @@ Dict SchemaData::by_name(const List& positional, const Dict& keywords) const {
   if (positional.size() > places.size()) {
     std::vector<std::string> names;
     for (const Field* field : places) names.push_back(field->name);
-    fail(title, ": expected at most ", places.size(), " options by position (", join(names), "), got ", positional.size());
+    fail(title, ": expected at most ", places.size(), " options by position (", join(names),
+         "), got ", positional.size());
   }
   std::vector<DictEntry> entries;
-  for (size_t i = 0; i < positional.size(); ++i) entries.push_back({places[i]->name, positional[i]});
+  for (size_t i = 0; i < positional.size(); ++i)
+    entries.push_back({places[i]->name, positional[i]});
   for (const DictEntry& option : keywords) {
     const auto last = places.begin() + positional.size();
     if (std::find(places.begin(), last, find(option.key)) != last)

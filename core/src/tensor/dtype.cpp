@@ -11,7 +11,7 @@ struct Row {
   const char* name;
   uint8_t size;
   bool floating, integer;
-  uint8_t rank;                          // for promotion: the higher one wins
+  uint8_t rank;  // for promotion: the higher one wins
 };
 // In the order of the enum.
 constexpr std::array<Row, kDTypeCount> kRows{{
@@ -44,7 +44,7 @@ DType dtype_named(std::string_view name) {
 
 DType promote(DType a, DType b) {
   const bool halves = row(a).size == 2 && row(b).size == 2;
-  if (halves && a != b) return DType::float32;         // neither holds the other's values
+  if (halves && a != b) return DType::float32;  // neither holds the other's values
   return row(a).rank >= row(b).rank ? a : b;
 }
 

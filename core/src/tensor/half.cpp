@@ -9,7 +9,8 @@ float bfloat16_to_float(uint16_t bits) { return std::bit_cast<float>(uint32_t{bi
 
 uint16_t float_to_bfloat16(float x) {
   const uint32_t bits = std::bit_cast<uint32_t>(x);
-  if ((bits & 0x7fffffffu) > 0x7f800000u) return static_cast<uint16_t>((bits >> 16) | 0x40u);   // NaN stays one
+  if ((bits & 0x7fffffffu) > 0x7f800000u)
+    return static_cast<uint16_t>((bits >> 16) | 0x40u);  // NaN stays one
   return static_cast<uint16_t>((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
 
@@ -17,8 +18,9 @@ float float16_to_float(uint16_t bits) {
   const uint32_t sign = uint32_t{bits & 0x8000u} << 16;
   const uint32_t exponent = (bits >> 10) & 0x1fu, fraction = bits & 0x3ffu;
   if (exponent == 0x1f) return std::bit_cast<float>(sign | 0x7f800000u | (fraction << 13));
-  if (exponent != 0) return std::bit_cast<float>(sign | ((exponent + 112) << 23) | (fraction << 13));
-  const float magnitude = static_cast<float>(fraction) * 0x1p-24f;                              // zero and subnormals
+  if (exponent != 0)
+    return std::bit_cast<float>(sign | ((exponent + 112) << 23) | (fraction << 13));
+  const float magnitude = static_cast<float>(fraction) * 0x1p-24f;  // zero and subnormals
   return std::bit_cast<float>(sign | std::bit_cast<uint32_t>(magnitude));
 }
 
@@ -26,9 +28,11 @@ uint16_t float_to_float16(float x) {
   const uint32_t bits = std::bit_cast<uint32_t>(x);
   const uint32_t sign = (bits >> 16) & 0x8000u, magnitude = bits & 0x7fffffffu;
   if (magnitude > 0x7f800000u) return static_cast<uint16_t>(sign | 0x7e00u);
-  if (magnitude >= 0x477ff000u) return static_cast<uint16_t>(sign | 0x7c00u);                   // rounds beyond 65504
+  if (magnitude >= 0x477ff000u)
+    return static_cast<uint16_t>(sign | 0x7c00u);  // rounds beyond 65504
   if (magnitude < 0x38800000u) {
-    // Adding 0.5 makes the unit in the last place 2^-24, the spacing of float16's subnormals; the addition rounds.
+    // Adding 0.5 makes the unit in the last place 2^-24, the spacing of float16's subnormals; the
+    // addition rounds.
     const float shifted = std::bit_cast<float>(magnitude) + 0.5f;
     return static_cast<uint16_t>(sign | (std::bit_cast<uint32_t>(shifted) - 0x3f000000u));
   }

@@ -8,8 +8,8 @@
 namespace crescent {
 namespace {
 
-constexpr int64_t kMostShown = 1000;                   // more elements than this are cut
-constexpr int64_t kEdge = 3;                           // shown at either end of a cut axis
+constexpr int64_t kMostShown = 1000;  // more elements than this are cut
+constexpr int64_t kEdge = 3;          // shown at either end of a cut axis
 
 std::string element_text(DType dtype, double x) {
   char text[32];
@@ -58,7 +58,8 @@ class Printer {
       });
       return;
     }
-    walk(axis, [&](int64_t i) { collect(axis + 1, offset * tensor_.dim(axis) + i); }, [] {});
+    walk(
+        axis, [&](int64_t i) { collect(axis + 1, offset * tensor_.dim(axis) + i); }, [] {});
   }
 
   void print(int axis) {
@@ -68,17 +69,18 @@ class Printer {
       text_ += element;
       return;
     }
-    const int below = tensor_.rank() - axis - 1;         // axes inside a part of this one
+    const int below = tensor_.rank() - axis - 1;  // axes inside a part of this one
     bool first = true;
     auto separate = [&] {
       if (!first)
-        text_ += below == 0
-                     ? " "
-                     : std::string(static_cast<size_t>(below), '\n') + std::string(static_cast<size_t>(axis) + 1, ' ');
+        text_ += below == 0 ? " "
+                            : std::string(static_cast<size_t>(below), '\n') +
+                                  std::string(static_cast<size_t>(axis) + 1, ' ');
       first = false;
     };
     text_ += '[';
-    walk(axis, [&](int64_t) { separate(), print(axis + 1); }, [&] { separate(), text_ += "..."; });
+    walk(
+        axis, [&](int64_t) { separate(), print(axis + 1); }, [&] { separate(), text_ += "..."; });
     text_ += ']';
   }
 
@@ -94,7 +96,8 @@ class Printer {
 std::string to_text(const Tensor& tensor) {
   if (!tensor) return "no tensor";
   if (tensor.is_abstract()) return concat("<", tensor.spec(), " without values>");
-  if (!tensor.in_memory()) return concat("<", tensor.spec(), " in ", tensor.storage()->place(), ">");
+  if (!tensor.in_memory())
+    return concat("<", tensor.spec(), " in ", tensor.storage()->place(), ">");
   return Printer(tensor).text();
 }
 

@@ -36,7 +36,8 @@ int Shape::axis(int i) const {
 }
 
 void Shape::append(int64_t dim) {
-  if (rank_ == kMaxRank) fail("a shape has at most ", kMaxRank, " axes, got one more after ", *this);
+  if (rank_ == kMaxRank)
+    fail("a shape has at most ", kMaxRank, " axes, got one more after ", *this);
   if (dim < -1) fail("a dimension cannot be ", dim);
   dims_[static_cast<size_t>(rank_++)] = dim;
 }
@@ -53,7 +54,9 @@ Shape Shape::concat(const Shape& other) const {
   return result;
 }
 
-bool Shape::operator==(const Shape& other) const { return std::equal(begin(), end(), other.begin(), other.end()); }
+bool Shape::operator==(const Shape& other) const {
+  return std::equal(begin(), end(), other.begin(), other.end());
+}
 
 bool Shape::compatible(const Shape& other) const {
   return std::equal(begin(), end(), other.begin(), other.end(),
@@ -73,7 +76,9 @@ std::string to_text(const TensorSpec& spec) { return name_of(spec.dtype) + to_te
 
 Shape broadcast_shapes(const Shape& a, const Shape& b, std::string_view what) {
   const int rank = std::max(a.rank(), b.rank());
-  auto dim_of = [&](const Shape& s, int i) { return i < rank - s.rank() ? 1 : s.begin()[i - (rank - s.rank())]; };
+  auto dim_of = [&](const Shape& s, int i) {
+    return i < rank - s.rank() ? 1 : s.begin()[i - (rank - s.rank())];
+  };
   Shape result;
   for (int i = 0; i < rank; ++i) {
     const int64_t x = dim_of(a, i), y = dim_of(b, i);
@@ -84,7 +89,8 @@ Shape broadcast_shapes(const Shape& a, const Shape& b, std::string_view what) {
     } else if (x < 0 || y < 0) {
       result.append(std::max(x, y));
     } else {
-      fail(what, ": shapes ", a, " and ", b, " cannot be broadcast: ", x, " and ", y, " differ and neither is 1");
+      fail(what, ": shapes ", a, " and ", b, " cannot be broadcast: ", x, " and ", y,
+           " differ and neither is 1");
     }
   }
   return result;

@@ -1,13 +1,13 @@
-// Host memory of tensors. Large blocks are kept for a while after use: the kernel's zeroed pages cost more than most
-// ops.
+// Host memory of tensors. Large blocks are kept for a while after use: the kernel's zeroed pages
+// cost more than most ops.
+#include <sys/mman.h>
+#include <unistd.h>
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <mutex>
-#include <sys/mman.h>
-#include <unistd.h>
 #include <utility>
 
 #include "tensor/memory.h"
@@ -16,7 +16,7 @@ namespace crescent {
 namespace {
 
 constexpr size_t kAlignment = 64;
-constexpr size_t kLarge = size_t{64} << 10;          // smaller ones malloc keeps by itself
+constexpr size_t kLarge = size_t{64} << 10;  // smaller ones malloc keeps by itself
 constexpr size_t kHugePage = size_t{2} << 20;
 
 std::atomic<void (*)(int64_t)> observer{nullptr};
@@ -29,19 +29,23 @@ void account(int64_t bytes) {
   if (auto* notify = observer.load(std::memory_order_relaxed)) notify(bytes);
 }
 
-/// What this machine, or the container we are in, can hold. The kernel promises more than that and kills who takes it.
+/// What this machine, or the container we are in, can hold. The kernel promises more than that and
+/// kills who takes it.
 size_t memory_limit() {
   static const size_t limit = [] {
-    size_t bytes = static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGESIZE));
+    size_t bytes =
+        static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGESIZE));
     size_t allowed = 0;
-    if (std::ifstream file("/sys/fs/cgroup/memory.max"); file >> allowed) bytes = std::min(bytes, allowed);
+    if (std::ifstream file("/sys/fs/cgroup/memory.max"); file >> allowed)
+      bytes = std::min(bytes, allowed);
     return bytes;
   }();
   return limit;
 }
 
-/// Null when there is no memory. What fills a huge page at least by half gets whole ones where the kernel gives them to those
-/// who ask: training steps on some 100 MiB are 3 to 5 % faster for it, and so are those on weights of 1 or 2 MiB each.
+/// Null when there is no memory. What fills a huge page at least by half gets whole ones where the
+/// kernel gives them to those who ask: training steps on some 100 MiB are 3 to 5 % faster for it,
+/// and so are those on weights of 1 or 2 MiB each.
 std::byte* fresh_block(size_t bytes) {
   if (bytes < kHugePage / 2) return static_cast<std::byte*>(std::aligned_alloc(kAlignment, bytes));
   const size_t whole = (bytes + kHugePage - 1) / kHugePage * kHugePage;
@@ -102,7 +106,8 @@ class FreeBlocks {
   /// In proportion to what is in use, so that a process with little stays little.
   static size_t most_held() {
     constexpr size_t kLeast = size_t{16} << 20, kMost = size_t{128} << 20;
-    return std::min(kMost, kLeast + static_cast<size_t>(std::max<int64_t>(live_bytes.load(), 0)) / 2);
+    return std::min(kMost,
+                    kLeast + static_cast<size_t>(std::max<int64_t>(live_bytes.load(), 0)) / 2);
   }
   std::mutex mutex_;
   Block blocks_[kCount];
@@ -147,11 +152,12 @@ class HostStorage final : public Storage {
   size_t capacity_ = 0;
 };
 
-/// Memory within the object: one allocation, and none of the pieces that asking for alignment leaves behind.
+/// Memory within the object: one allocation, and none of the pieces that asking for alignment
+/// leaves behind.
 class SmallStorage final : public Storage {
  public:
 #ifdef __SANITIZE_ADDRESS__
-  static constexpr size_t kMost = 0;       // the sanitizer is to see where a tensor ends
+  static constexpr size_t kMost = 0;  // the sanitizer is to see where a tensor ends
 #else
   static constexpr size_t kMost = 128;
 #endif

@@ -51,7 +51,8 @@ Tensor Tensor::abstract(const TensorSpec& spec) {
 Tensor Tensor::on(std::shared_ptr<Storage> storage, size_t offset, const TensorSpec& spec) {
   const size_t bytes = bytes_of(spec);
   if (offset > storage->bytes() || bytes > storage->bytes() - offset) {
-    fail("a tensor ", spec, " needs ", bytes, " bytes from ", offset, ", the memory has ", storage->bytes());
+    fail("a tensor ", spec, " needs ", bytes, " bytes from ", offset, ", the memory has ",
+         storage->bytes());
   }
   auto impl = std::make_shared<Impl>();
   impl->spec = spec;
@@ -98,7 +99,8 @@ const void* Tensor::raw() const {
   const Storage& memory = *storage();
   if (!memory.host()) {
     fail("the values of this tensor ", impl_->spec, " are in ", memory.place(),
-         ": fit, evaluate and predict read them as they go; clone() brings them, or those of a slice, into memory");
+         ": fit, evaluate and predict read them as they go; clone() brings them, or those of a "
+         "slice, into memory");
   }
   return memory.host() + impl_->offset;
 }
@@ -112,8 +114,9 @@ Contents Tensor::contents() const { return storage()->contents(impl_->offset); }
 
 const std::shared_ptr<Storage>& Tensor::storage() const {
   if (is_abstract()) {
-    fail("a tensor ", impl_->spec,
-         " has no values while a program is being recorded; use run_eagerly=true to look at values");
+    fail(
+        "a tensor ", impl_->spec,
+        " has no values while a program is being recorded; use run_eagerly=true to look at values");
   }
   return impl_->storage;
 }
@@ -123,7 +126,8 @@ size_t Tensor::offset() const { return storage(), impl_->offset; }
 double Tensor::item() const {
   storage();
   if (size() != 1) fail("item: expected a tensor of one element, got shape ", shape());
-  return with_element_type(dtype(), [&]<class T>(T*) { return number_of(*static_cast<const T*>(raw())); });
+  return with_element_type(dtype(),
+                           [&]<class T>(T*) { return number_of(*static_cast<const T*>(raw())); });
 }
 
 std::vector<double> Tensor::to_vector() const {
@@ -143,7 +147,8 @@ Tensor Tensor::clone() const {
 }
 
 Tensor Tensor::view(const Shape& shape) const {
-  if (shape.size() != size()) fail("a view of shape ", shape, " does not fit a tensor of shape ", this->shape());
+  if (shape.size() != size())
+    fail("a view of shape ", shape, " does not fit a tensor of shape ", this->shape());
   return on(storage(), offset(), {dtype(), shape});
 }
 
@@ -155,7 +160,8 @@ Tensor Tensor::view_rows(int64_t first, int64_t count) const {
   Shape rows = shape();
   const int64_t row_size = rows.slice(1, rows.rank()).size();
   rows.set(0, count);
-  return on(storage(), offset() + static_cast<size_t>(first * row_size) * size_of(dtype()), {dtype(), rows});
+  return on(storage(), offset() + static_cast<size_t>(first * row_size) * size_of(dtype()),
+            {dtype(), rows});
 }
 
 const Tensor& Tensor::mask() const {

@@ -8,15 +8,17 @@ namespace crescent {
 
 struct TensorRecord : std::enable_shared_from_this<TensorRecord> {
   TensorSpec spec;
-  std::shared_ptr<Storage> storage;      ///< null for abstract tensors
+  std::shared_ptr<Storage> storage;  ///< null for abstract tensors
   size_t offset = 0;
   Tensor mask;
-  Tensor value;                          ///< with_mask: the tensor whose value this is (one without mask)
-  Tensor aliased;                        ///< alias: the tensor of another identity with the same value
+  Tensor value;    ///< with_mask: the tensor whose value this is (one without mask)
+  Tensor aliased;  ///< alias: the tensor of another identity with the same value
 };
 
 /// `t` is a tensor.
-inline const TensorRecord& record_of(const Tensor& t) { return *static_cast<const TensorRecord*>(t.id()); }
+inline const TensorRecord& record_of(const Tensor& t) {
+  return *static_cast<const TensorRecord*>(t.id());
+}
 
 /// The tensor that stands for the value of `t`: itself, or what a mask was attached to.
 inline const Tensor& value_of(const Tensor& t) {
@@ -30,14 +32,19 @@ inline const void* value_id(const Tensor& t) { return value_of(t).id(); }
 inline bool is_unshared(const Tensor& t) {
   const TensorRecord& record = record_of(t);
   const bool alone = record.weak_from_this().use_count() == 1 && record.storage.use_count() == 1;
-  if (alone) std::atomic_thread_fence(std::memory_order_acquire);    // what other threads did before they let go
+  if (alone)
+    std::atomic_thread_fence(
+        std::memory_order_acquire);  // what other threads did before they let go
   return alone;
 }
-/// Moves a view to another place of its memory. False when it is of another memory or kind, or somebody else has it.
-inline bool move_view(Tensor& view, const std::shared_ptr<Storage>& storage, size_t offset, const TensorSpec& spec) {
+/// Moves a view to another place of its memory. False when it is of another memory or kind, or
+/// somebody else has it.
+inline bool move_view(Tensor& view, const std::shared_ptr<Storage>& storage, size_t offset,
+                      const TensorSpec& spec) {
   if (!view) return false;
   auto& record = const_cast<TensorRecord&>(record_of(view));
-  if (record.weak_from_this().use_count() != 1 || record.storage != storage || record.spec != spec) return false;
+  if (record.weak_from_this().use_count() != 1 || record.storage != storage || record.spec != spec)
+    return false;
   std::atomic_thread_fence(std::memory_order_acquire);
   record.offset = offset;
   return true;

@@ -18,27 +18,17 @@ constexpr uint64_t kLargestChunk = uint64_t{256} << 20;
 // Deflate cannot do better than about 1030 to 1; what promises more is a trap, unless it is small.
 constexpr uint64_t kBestCompression = 1100, kSmall = uint64_t{64} << 20;
 
-// ---- opening --------------------------------------------------------------------------------
+// ---- opening
 
 /// libhdf5's driver for files in memory wants to own a copy; it gets the mapping itself.
-void* keep_image(size_t, H5FD_file_image_op_t, void* image) {
-  return image;
-}
+void* keep_image(size_t, H5FD_file_image_op_t, void* image) { return image; }
 void* no_copy(void* destination, const void*, size_t, H5FD_file_image_op_t, void*) {
   return destination;
 }
-void* no_growth(void*, size_t, H5FD_file_image_op_t, void*) {
-  return nullptr;
-}
-herr_t no_free(void*, H5FD_file_image_op_t, void*) {
-  return 0;
-}
-void* same_user_data(void* image) {
-  return image;
-}
-herr_t keep_user_data(void*) {
-  return 0;
-}
+void* no_growth(void*, size_t, H5FD_file_image_op_t, void*) { return nullptr; }
+herr_t no_free(void*, H5FD_file_image_op_t, void*) { return 0; }
+void* same_user_data(void* image) { return image; }
+herr_t keep_user_data(void*) { return 0; }
 
 Handle open_image(std::span<const std::byte> image) {
   H5dont_atexit();
@@ -56,15 +46,13 @@ Handle open_image(std::span<const std::byte> image) {
   return checked(H5Fopen("image", H5F_ACC_RDONLY, access), H5Fclose);
 }
 
-// ---- seals ----------------------------------------------------------------------------------
+// ---- seals
 
 [[noreturn]] void refuse_damage() {
   refuse("it is damaged: it is not what was saved under this name");
 }
 
-[[noreturn]] void refuse_unsealed() {
-  refuse("it is damaged: its checksum is missing");
-}
+[[noreturn]] void refuse_unsealed() { refuse("it is damaged: its checksum is missing"); }
 
 /// The object is at its path, and the attribute there if and only if it was saved, with this value.
 /// Our own attribute is an exception: without it the file is one of Keras.
@@ -79,7 +67,7 @@ void check_seal(const std::vector<std::string>& seals, const std::string& path,
   if (saved && attribute_seal(path, {name, *value}) != *seal) refuse_damage();
 }
 
-// ---- datasets -------------------------------------------------------------------------------
+// ---- datasets
 
 struct NumberType {
   Element element;
@@ -217,8 +205,7 @@ struct OpenDataset {
     hsize_t before = 0;
     check(H5Pget_userblock(of_file, &before));
     bool as_in_memory = H5Pget_layout(creation) == H5D_CONTIGUOUS && bytes > 0 && before == 0 &&
-                        H5Tequal(file_type, type.memory) > 0 &&
-                        H5Dget_storage_size(id) == bytes;
+                        H5Tequal(file_type, type.memory) > 0 && H5Dget_storage_size(id) == bytes;
     haddr_t offset = as_in_memory ? H5Dget_offset(id) : HADDR_UNDEF;
     return offset == HADDR_UNDEF ? kNoPlace : offset;
   }
@@ -365,9 +352,12 @@ void Contents::rows(const std::string& path, uint64_t first, uint64_t count,
   std::vector<hsize_t> start(dataset.dims.size(), 0), counts = dataset.dims;
   start[0] = first;
   counts[0] = count;
-  check(H5Sselect_hyperslab(dataset.space, H5S_SELECT_SET, start.data(), nullptr, counts.data(), nullptr));
-  Handle memory = checked(H5Screate_simple(static_cast<int>(counts.size()), counts.data(), nullptr), H5Sclose);
-  check(H5Dread(dataset.id, dataset.type.memory, memory, dataset.space, H5P_DEFAULT, target.data()));
+  check(H5Sselect_hyperslab(dataset.space, H5S_SELECT_SET, start.data(), nullptr, counts.data(),
+                            nullptr));
+  Handle memory =
+      checked(H5Screate_simple(static_cast<int>(counts.size()), counts.data(), nullptr), H5Sclose);
+  check(
+      H5Dread(dataset.id, dataset.type.memory, memory, dataset.space, H5P_DEFAULT, target.data()));
 }
 
 }  // namespace crescent::hdf5

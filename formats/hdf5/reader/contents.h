@@ -26,8 +26,10 @@ class Contents {
   void list(const std::string& group, Packer& answer) const;
   /// Fills `target`, which must have exactly the size of the dataset.
   void read(const std::string& dataset, std::span<std::byte> target) const;
-  /// Rows [first, first + count) of the leading axis. The dataset stays open, with memory for the chunks that rows share.
-  void rows(const std::string& dataset, uint64_t first, uint64_t count, std::span<std::byte> target);
+  /// Rows [first, first + count) of the leading axis. The dataset stays open, with memory for the
+  /// chunks that rows share.
+  void rows(const std::string& dataset, uint64_t first, uint64_t count,
+            std::span<std::byte> target);
 
  private:
   Handle open(const std::string& path) const;

@@ -41,9 +41,7 @@ constexpr uint32_t kAllowed[] = {
 /// Allowed unless the pages could be executed.
 constexpr uint32_t kMapping[] = {SYS_mmap, SYS_mprotect};
 
-constexpr uint32_t field(size_t offset) {
-  return static_cast<uint32_t>(offset);
-}
+constexpr uint32_t field(size_t offset) { return static_cast<uint32_t>(offset); }
 constexpr uint32_t kNumber = field(offsetof(seccomp_data, nr));
 constexpr uint32_t kMachine = field(offsetof(seccomp_data, arch));
 constexpr uint32_t kThirdArgument = field(offsetof(seccomp_data, args) + 2 * sizeof(uint64_t));

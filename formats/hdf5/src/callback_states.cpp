@@ -8,9 +8,7 @@ namespace {
 constexpr const char* kGroup = "crescent_callbacks";
 constexpr const char* kTensor = "crescent_tensor";
 
-std::string dataset_path(int64_t i) {
-  return concat(kGroup, "/", i);
-}
+std::string dataset_path(int64_t i) { return concat(kGroup, "/", i); }
 
 /// `change` of the value itself, or of what is inside of it.
 template <class Change>

@@ -20,9 +20,7 @@ Info find_class(const std::string& name) {
   return nullptr;
 }
 
-bool is_code(const Info& info) {
-  return !info || info->origin == "Lua";
-}
+bool is_code(const Info& info) { return !info || info->origin == "Lua"; }
 
 class Search {
  public:

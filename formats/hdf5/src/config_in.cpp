@@ -10,7 +10,7 @@
 namespace crescent::hdf5 {
 namespace {
 
-// ---- the tables -----------------------------------------------------------------------------
+// ---- the tables
 
 /// Options that were called something else; only where the class does not know the old name itself.
 struct Renamed {

@@ -45,9 +45,7 @@ constexpr Single kSingle[] = {{"BatchNormalization", "axis"}, {"Dot", "axes"}};
 constexpr const char* kKinds[] = {"layer",     "initializer", "regularizer", "constraint",
                                   "optimizer", "schedule",    "loss",        "metric"};
 
-bool is_model(const std::string& name) {
-  return is_sequential(name) || is_functional(name);
-}
+bool is_model(const std::string& name) { return is_sequential(name) || is_functional(name); }
 
 Dict object(std::string name, Dict config) {
   return {{"class_name", std::move(name)}, {"config", std::move(config)}};

@@ -1,4 +1,5 @@
-// Copies large arrays to memory that nobody reads soon: a store past the cache does not fetch first what it overwrites.
+// Copies large arrays to memory that nobody reads soon: a store past the cache does not fetch first
+// what it overwrites.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -18,7 +19,8 @@ inline void copy_past_cache(std::byte* to, const std::byte* from, size_t size) {
     to += head, from += head, size -= head;
     for (; size >= kLine; to += kLine, from += kLine, size -= kLine)
       for (size_t i = 0; i < kLine; i += kWord)
-        _mm_stream_si128(reinterpret_cast<__m128i*>(to + i), _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i)));
+        _mm_stream_si128(reinterpret_cast<__m128i*>(to + i),
+                         _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i)));
     _mm_sfence();
   }
 #endif

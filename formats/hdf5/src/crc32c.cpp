@@ -57,29 +57,19 @@ uint64_t load_word(const unsigned char* p) {
 CRC32C_TARGET inline uint32_t step(uint32_t crc, uint64_t word) {
   return static_cast<uint32_t>(_mm_crc32_u64(crc, word));
 }
-bool has_instruction() {
-  return __builtin_cpu_supports("sse4.2");
-}
+bool has_instruction() { return __builtin_cpu_supports("sse4.2"); }
 #elif defined(__ARM_FEATURE_CRC32)
 #define CRC32C_TARGET
-inline uint32_t step(uint32_t crc, uint64_t word) {
-  return __crc32cd(crc, word);
-}
-bool has_instruction() {
-  return true;
-}
+inline uint32_t step(uint32_t crc, uint64_t word) { return __crc32cd(crc, word); }
+bool has_instruction() { return true; }
 #else
 #define CRC32C_TARGET
-inline uint32_t step(uint32_t crc, uint64_t) {
-  return crc;
-}
-bool has_instruction() {
-  return false;
-}
+inline uint32_t step(uint32_t crc, uint64_t) { return crc; }
+bool has_instruction() { return false; }
 #endif
 
-/// Three parts at a time, because an instruction takes as long as three can begin. They are too short for the processor to foresee
-/// the next ones.
+/// Three parts at a time, because an instruction takes as long as three can begin. They are too
+/// short for the processor to foresee the next ones.
 CRC32C_TARGET uint32_t by_instruction(uint32_t crc, const unsigned char* p, size_t size) {
   constexpr size_t kPart = 8192, kLine = 64;
   constexpr uint32_t kOnePart = zeros(kPart), kTwoParts = zeros(2 * kPart);

@@ -28,9 +28,7 @@ Tensor added_halves(const Tensor& bias) {
 }
 
 /// GRU with reset_after: they are kept, as rows.
-Tensor two_rows(const Tensor& bias) {
-  return bias.view({2, bias.dim(0) / 2});
-}
+Tensor two_rows(const Tensor& bias) { return bias.view({2, bias.dim(0) / 2}); }
 
 struct Layout {
   Match::Convert kernel, bias;

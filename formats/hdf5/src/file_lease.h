@@ -5,8 +5,8 @@
 
 namespace crescent::hdf5 {
 
-/// Who wants to open the file for writing, or to cut it, waits until this object is gone; the system
-/// lets nobody wait for longer than fs.lease-break-time (45 seconds).
+/// Who wants to open the file for writing, or to cut it, waits until this object is gone; the
+/// system lets nobody wait for longer than fs.lease-break-time (45 seconds).
 class FileLease {
  public:
   /// `file` is open for reading.

@@ -35,9 +35,7 @@ std::string printable(std::string text) {
   return text.size() > 200 ? text.substr(0, 200) + "..." : text;
 }
 
-std::string place(const std::string& object) {
-  return "'/" + printable(object) + "'";
-}
+std::string place(const std::string& object) { return "'/" + printable(object) + "'"; }
 
 std::string place(const std::string& object, const std::string& attribute) {
   return "attribute '" + attribute + "' of " + place(object);
@@ -53,9 +51,7 @@ Descriptor open_regular(const std::string& path, uint64_t& size) {
 }
 
 /// Half a minute, and a second more for every 10 MB: slow disks are not hostile.
-unsigned patience(uint64_t file_size) {
-  return 30 + static_cast<unsigned>(file_size / 10'000'000);
-}
+unsigned patience(uint64_t file_size) { return 30 + static_cast<unsigned>(file_size / 10'000'000); }
 
 /// Unmaps when the last array is gone; null when there is no memory.
 std::shared_ptr<std::byte> map(uint64_t size, int protection, int flags, int memory = -1) {
@@ -89,8 +85,10 @@ bool finite(const std::byte* bytes, uint64_t size, uint64_t exponents, uint64_t 
 }
 
 bool all_finite(Element element, const std::byte* bytes, uint64_t size) {
-  if (element == Element::float32) return finite(bytes, size, 0x7f800000'7f800000, 0x00800000'00800000);
-  return element != Element::float64 || finite(bytes, size, 0x7ff00000'00000000, 0x00100000'00000000);
+  if (element == Element::float32)
+    return finite(bytes, size, 0x7f800000'7f800000, 0x00800000'00800000);
+  return element != Element::float64 ||
+         finite(bytes, size, 0x7ff00000'00000000, 0x00100000'00000000);
 }
 
 /// In nanoseconds.
@@ -279,7 +277,8 @@ std::shared_ptr<std::byte> FileReader::read_packed(const Request& request, uint6
 bool FileReader::hold() {
   lease_.emplace(file_);
   const auto bytes = static_cast<int64_t>(contents_->bytes());
-  if (lease_->taken() && contents_->bytes() >= size_) mapped_ = map_array(Tensor::on(contents_, 0, {DType::uint8, {bytes}}));
+  if (lease_->taken() && contents_->bytes() >= size_)
+    mapped_ = map_array(Tensor::on(contents_, 0, {DType::uint8, {bytes}}));
   changed_ = time_of_change(file_);
   return static_cast<bool>(mapped_);
 }
@@ -302,7 +301,8 @@ FileReader::Look FileReader::look_at(const DatasetInfo& info, uint64_t offset, u
   for (uint64_t at = 0; at < size; at += kPiece) {
     std::byte* piece = bytes + at;
     const uint64_t count = std::min(kPiece, size - at);
-    if (info.place && !stays_in_file(info)) contents_->read(*info.place + offset + at, count, piece);
+    if (info.place && !stays_in_file(info))
+      contents_->read(*info.place + offset + at, count, piece);
     if (info.checksum) look.checksum = crc32c_joined(look.checksum, crc32c(piece, count), count);
     if (info.element == Element::boolean) normalize_booleans(piece, count);
     look.finite &= all_finite(info.element, piece, count);
@@ -318,7 +318,9 @@ std::vector<Array> FileReader::read(const std::vector<std::string>& datasets,
   for (size_t i = 0; i < datasets.size(); ++i) {
     auto bytes = byte_count(infos[i].element, infos[i].shape);
     uint64_t in_file = 0;
-    uint64_t& total = stays_in_file(infos[i]) ? in_file : infos[i].place ? plain_total : packed_total;
+    uint64_t& total = stays_in_file(infos[i]) ? in_file
+                      : infos[i].place        ? plain_total
+                                              : packed_total;
     if (!bytes || *bytes > (uint64_t{1} << 62) - total)
       fail("'", path_, "': ", place(datasets[i]), " is impossibly large");
     offsets.push_back(total);
@@ -340,7 +342,8 @@ std::vector<Array> FileReader::read(const std::vector<std::string>& datasets,
     return packed_block ? packed_block.get() + offsets[i] : nullptr;
   };
   for (size_t i = 0; i < datasets.size(); ++i) {
-    Array& array = arrays.emplace_back(Array{infos[i].element, infos[i].shape, bytes_of(i), packed_block});
+    Array& array =
+        arrays.emplace_back(Array{infos[i].element, infos[i].shape, bytes_of(i), packed_block});
     if (infos[i].place) array.owner = stays_in_file(infos[i]) ? mapped_.storage() : plain_block;
   }
   std::vector<Part> parts = parts_of(offsets, sizes);

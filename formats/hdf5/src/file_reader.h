@@ -19,8 +19,8 @@ struct DatasetInfo {
   Element element = Element::float32;
   std::vector<uint64_t> shape;
   std::optional<uint32_t> checksum;  ///< of the bytes, when the writer left one
-  std::optional<uint64_t> place;     ///< where they lie in the file, if in one piece and as in memory
-  uint64_t rows_a_chunk = 1;         ///< rows of the leading axis that are packed together
+  std::optional<uint64_t> place;  ///< where they lie in the file, if in one piece and as in memory
+  uint64_t rows_a_chunk = 1;      ///< rows of the leading axis that are packed together
 };
 
 class FileReader {
@@ -44,13 +44,13 @@ class FileReader {
 
   /// Type and shape of datasets, read from the headers alone; a missing one fails.
   std::vector<DatasetInfo> describe(const std::vector<std::string>& datasets);
-  /// The numbers, in memory that the arrays share, their checksums compared. `infos` as describe gave
-  /// them. Once a reader.
+  /// The numbers, in memory that the arrays share, their checksums compared. `infos` as describe
+  /// gave them. Once a reader.
   std::vector<Array> read(const std::vector<std::string>& datasets,
                           const std::vector<DatasetInfo>& infos);
 
-  /// Keeps other programs from changing the file while this reader lives, and lets read() leave numbers
-  /// where they are: in the mapped file. False where the system cannot.
+  /// Keeps other programs from changing the file while this reader lives, and lets read() leave
+  /// numbers where they are: in the mapped file. False where the system cannot.
   bool hold();
   /// Fails when the file was changed or could not be read since hold(), in spite of it.
   void check_held() const;
@@ -81,11 +81,11 @@ class FileReader {
   uint64_t size_ = 0;
   Descriptor memory_;
   std::unique_ptr<Child> child_;
-  int file_ = -1;                      // contents_ owns it
+  int file_ = -1;  // contents_ owns it
   std::shared_ptr<Storage> contents_;
   std::optional<FileLease> lease_;
-  int64_t changed_ = 0;                // when it was held
-  Tensor mapped_;                      // once it is held: the bytes of the file
+  int64_t changed_ = 0;  // when it was held
+  Tensor mapped_;        // once it is held: the bytes of the file
   std::shared_ptr<std::byte> window_;
 };
 

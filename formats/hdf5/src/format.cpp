@@ -37,7 +37,7 @@ void check_overwrite(const std::string& path, const SaveOptions& options) {
     fail("'", path, "' exists already; pass overwrite=true to replace it");
 }
 
-// ---- saving ---------------------------------------------------------------------------------
+// ---- saving
 
 /// Class name -> [plugin, version] of every layer, for whoever loads the file without the plugin.
 Dict plugins_of(Model& model) {
@@ -104,7 +104,7 @@ Node root(Model& model, const std::string& path, const SaveOptions& options, Val
   return node;
 }
 
-// ---- loading --------------------------------------------------------------------------------
+// ---- loading
 
 Value parse_attribute(FileReader& file, const char* name) {
   auto text = file.text("", name);
@@ -295,8 +295,6 @@ class Hdf5Format final : public Format {
   }
 };
 
-CRESCENT_PLUGIN("hdf5", CRESCENT_VERSION) {
-  registry.add<hdf5::Hdf5Format>("hdf5");
-}
+CRESCENT_PLUGIN("hdf5", CRESCENT_VERSION) { registry.add<hdf5::Hdf5Format>("hdf5"); }
 
 }  // namespace crescent::hdf5

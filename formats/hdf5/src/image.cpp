@@ -128,9 +128,7 @@ class AttributeWriter {
   std::string what_;
 };
 
-Handle borrowed(hid_t type) {
-  return Handle(H5Tcopy(type), H5Tclose);
-}
+Handle borrowed(hid_t type) { return Handle(H5Tcopy(type), H5Tclose); }
 
 /// Numbers go into the file as they are in memory.
 static_assert(std::endian::native == std::endian::little);

@@ -1,6 +1,6 @@
 // A tree as the bytes of an HDF5 file, without a copy of its numbers: writing them to disk needs no
-// libhdf5, which dies on a full disk. The layout is that of HDF5 1.8, as Keras 2 writes it, and equal
-// trees give equal bytes.
+// libhdf5, which dies on a full disk. The layout is that of HDF5 1.8, as Keras 2 writes it, and
+// equal trees give equal bytes.
 #pragma once
 #include <cstddef>
 #include <span>

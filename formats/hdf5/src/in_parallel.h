@@ -1,4 +1,5 @@
-// Work on large arrays, cut into parts that any thread may take: files come faster to memory than one thread can look at them.
+// Work on large arrays, cut into parts that any thread may take: files come faster to memory than
+// one thread can look at them.
 #pragma once
 #include <algorithm>
 #include <atomic>
@@ -17,9 +18,10 @@ struct Part {
   uint64_t offset, size;
 };
 
-/// Parts within large pages: two threads that touch a new one first would both fill it with zeros. `places` say where arrays begin,
-/// counted from such a page.
-inline std::vector<Part> parts_of(const std::vector<uint64_t>& places, const std::vector<uint64_t>& sizes) {
+/// Parts within large pages: two threads that touch a new one first would both fill it with zeros.
+/// `places` say where arrays begin, counted from such a page.
+inline std::vector<Part> parts_of(const std::vector<uint64_t>& places,
+                                  const std::vector<uint64_t>& sizes) {
   constexpr uint64_t kPage = uint64_t{2} << 20;
   std::vector<Part> parts;
   for (size_t i = 0; i < sizes.size(); ++i)

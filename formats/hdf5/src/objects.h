@@ -7,9 +7,7 @@
 
 namespace crescent::hdf5 {
 
-inline bool is_sequential(const std::string& name) {
-  return name == "Sequential";
-}
+inline bool is_sequential(const std::string& name) { return name == "Sequential"; }
 inline bool is_functional(const std::string& name) {
   return name == "Functional" || name == "Model";
 }
@@ -25,9 +23,7 @@ inline std::string class_of(const Dict& object) {
   return *name;
 }
 
-inline std::string class_of(const Value& object) {
-  return class_of(object.as_dict());
-}
+inline std::string class_of(const Value& object) { return class_of(object.as_dict()); }
 
 inline Dict config_of(const Dict& object) {
   const Value* config = object.find("config");

@@ -24,9 +24,7 @@ uint32_t checksum(const Packer& packer) {
 
 }  // namespace
 
-void pack(const AttributeValue& value, Packer& packer) {
-  std::visit(Pack{packer}, value);
-}
+void pack(const AttributeValue& value, Packer& packer) { std::visit(Pack{packer}, value); }
 
 int64_t sealed_checksum(const std::string& path, Element element,
                         const std::vector<uint64_t>& shape, uint32_t of_bytes) {

@@ -25,13 +25,18 @@ struct SparseDriver {
   static herr_t close(H5FD_t* file) { return delete &of(file), 0; }
   static int compare(const H5FD_t* a, const H5FD_t* b) { return a < b ? -1 : a > b; }
   static herr_t query(const H5FD_t*, unsigned long* flags) {
-    *flags = H5FD_FEAT_AGGREGATE_METADATA | H5FD_FEAT_ACCUMULATE_METADATA | H5FD_FEAT_AGGREGATE_SMALLDATA;
+    *flags = H5FD_FEAT_AGGREGATE_METADATA | H5FD_FEAT_ACCUMULATE_METADATA |
+             H5FD_FEAT_AGGREGATE_SMALLDATA;
     return 0;
   }
   static haddr_t get_end(const H5FD_t* file, H5FD_mem_t) { return of(file).file.end_; }
-  static herr_t set_end(H5FD_t* file, H5FD_mem_t, haddr_t end) { return of(file).file.end_ = end, 0; }
+  static herr_t set_end(H5FD_t* file, H5FD_mem_t, haddr_t end) {
+    return of(file).file.end_ = end, 0;
+  }
   static haddr_t get_written(const H5FD_t* file, H5FD_mem_t) { return of(file).file.written_; }
-  static herr_t get_handle(H5FD_t* file, hid_t, void** handle) { return *handle = &of(file).file, 0; }
+  static herr_t get_handle(H5FD_t* file, hid_t, void** handle) {
+    return *handle = &of(file).file, 0;
+  }
   static herr_t read(H5FD_t* file, H5FD_mem_t, hid_t, haddr_t offset, size_t size, void* target) {
     of(file).file.read(offset, {static_cast<std::byte*>(target), size});
     return 0;

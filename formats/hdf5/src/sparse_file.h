@@ -1,5 +1,5 @@
-// A file of libhdf5 that exists in memory only, and there only where something was written: room for
-// the numbers of datasets is given out and takes nothing.
+// A file of libhdf5 that exists in memory only, and there only where something was written: room
+// for the numbers of datasets is given out and takes nothing.
 #pragma once
 #include <array>
 #include <cstddef>

@@ -57,9 +57,7 @@ class PackedStorage final : public Storage {
 
 static_assert(std::size(kElements) == kDTypeCount,
               "the two lists name the same types in the same order");
-DType dtype_of(Element element) {
-  return static_cast<DType>(element);
-}
+DType dtype_of(Element element) { return static_cast<DType>(element); }
 
 Shape shape_of(const std::vector<uint64_t>& dims, std::string_view what) {
   if (dims.size() > Shape::kMaxRank)
@@ -81,7 +79,8 @@ Tensor tensor_in_file(std::unique_ptr<FileReader> file, const std::string& datas
     return to_tensor(file->read({dataset}, {info}).front());
   if (info.place && info.element != Element::boolean)
     return Tensor::on(file->contents(), *info.place, spec);
-  return Tensor::on(std::make_shared<PackedStorage>(std::move(file), dataset, std::move(info)), 0, spec);
+  return Tensor::on(std::make_shared<PackedStorage>(std::move(file), dataset, std::move(info)), 0,
+                    spec);
 }
 
 Array to_array(const Tensor& tensor) {

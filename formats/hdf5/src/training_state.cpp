@@ -39,9 +39,7 @@ Variables random_states(Model& model) {
   return states;
 }
 
-std::string random_path(size_t i) {
-  return concat(kRandom, "/", i);
-}
+std::string random_path(size_t i) { return concat(kRandom, "/", i); }
 
 bool fits(FileReader& file, const Matches& matches) {
   std::vector<std::string> datasets;

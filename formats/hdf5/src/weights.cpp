@@ -24,7 +24,7 @@ std::string join_path(const std::string& group, const std::string& name) {
   return group.empty() ? name : group + "/" + name;
 }
 
-// ---- writing --------------------------------------------------------------------------------
+// ---- writing
 
 /// Paths inside a layer's group, made unique.
 std::vector<std::string> weight_names(const Variables& weights) {
@@ -46,7 +46,7 @@ void write_group(Tree& tree, const std::string& group, const Variables& weights)
     tree.push_back(dataset_node(join_path(group, names[i]), weights[i].value()));
 }
 
-// ---- what a file has ------------------------------------------------------------------------
+// ---- what a file has
 
 struct SavedLayer {
   std::string name;
@@ -70,7 +70,7 @@ std::vector<SavedLayer> saved_layers(FileReader& file, const std::string& group)
   return layers;
 }
 
-// ---- what a model has -----------------------------------------------------------------------
+// ---- what a model has
 
 std::vector<LayerPtr> layers_with_weights(Model& model, const std::string& path) {
   check_built(model, path);
@@ -323,7 +323,8 @@ std::vector<DatasetInfo> describe_fitting(FileReader& file, Matches& matches) {
   return infos;
 }
 
-void warn_not_finite(const FileReader& file, const Matches& matches, const std::vector<Array>& arrays) {
+void warn_not_finite(const FileReader& file, const Matches& matches,
+                     const std::vector<Array>& arrays) {
   std::vector<std::string> names;
   for (size_t i = 0; i < matches.size(); ++i)
     if (!arrays[i].finite) names.push_back(matches[i].dataset);
@@ -394,7 +395,8 @@ void replace_all(FileReader& file, Matches matches) {
   try {
     file.check_held();
   } catch (const Error& error) {
-    fail(error.what(), " again, after it had been checked: the weights are partly those that were there before");
+    fail(error.what(),
+         " again, after it had been checked: the weights are partly those that were there before");
   }
   warn_not_finite(file, matches, arrays);
 }

@@ -44,8 +44,8 @@ Matches match_by_name(FileReader& file, const std::string& group, Model& model,
 
 /// Reads all datasets, then assigns all variables. Fails on the first shape that differs.
 void assign_all(FileReader& file, Matches matches);
-/// The same for variables that have values, which change when nothing can fail any more: the numbers are checked in the mapped
-/// file, and then copied to the memory that variables have.
+/// The same for variables that have values, which change when nothing can fail any more: the
+/// numbers are checked in the mapped file, and then copied to the memory that variables have.
 void replace_all(FileReader& file, Matches matches);
 
 /// Variables of the layer itself: none of those `inside` it has them.

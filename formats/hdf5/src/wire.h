@@ -29,7 +29,8 @@ inline constexpr int kFileDescriptor = 3, kSocketDescriptor = 4, kMemoryDescript
 
 enum class Operation : uint8_t {
   attribute,  ///< object, name -> AttributeKind, value
-  describe,   ///< dataset -> element, shape, checksum or -1, place in the file or kNoPlace, rows a chunk
+  describe,   ///< dataset -> element, shape, checksum or -1, place in the file or kNoPlace, rows a
+              ///< chunk
   read,       ///< dataset, offset, bytes -> nothing; the numbers are in the shared memory
   rows,       ///< the same after offset and bytes: first row, number of rows
   list,       ///< group -> names of its members

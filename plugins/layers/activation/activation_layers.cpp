@@ -17,9 +17,12 @@ class ReLU final : public Elementwise {
  public:
   static void describe(Schema<ReLU>& s) {
     s.doc("x from threshold to max_value, negative_slope * (x - threshold) below.")
-        .field("max_value", &ReLU::max_value_, "Upper limit, null: none.").min(0)
-        .field("negative_slope", &ReLU::negative_slope_, "Slope below the threshold.").min(0)
-        .field("threshold", &ReLU::threshold_, "Where the function starts.").min(0);
+        .field("max_value", &ReLU::max_value_, "Upper limit, null: none.")
+        .min(0)
+        .field("negative_slope", &ReLU::negative_slope_, "Slope below the threshold.")
+        .min(0)
+        .field("threshold", &ReLU::threshold_, "Where the function starts.")
+        .min(0);
   }
   Tensor call(const Tensor& x, const Call&) override {
     if (threshold_ == 0 && negative_slope_ == 0 && !max_value_) return ops::relu(x);
@@ -36,7 +39,9 @@ class LeakyReLU final : public Elementwise {
  public:
   static void describe(Schema<LeakyReLU>& s) {
     s.doc("x above 0, negative_slope * x below.")
-        .field("negative_slope", &LeakyReLU::negative_slope_, "Slope below 0.").alias("alpha").min(0);
+        .field("negative_slope", &LeakyReLU::negative_slope_, "Slope below 0.")
+        .alias("alpha")
+        .min(0);
   }
   Tensor call(const Tensor& x, const Call&) override { return ops::leaky_relu(x, negative_slope_); }
 
@@ -58,7 +63,8 @@ class ELU final : public Elementwise {
 class SoftmaxLayer final : public Elementwise {
  public:
   static void describe(Schema<SoftmaxLayer>& s) {
-    s.doc("exp(x) / sum exp(x) over an axis; masked elements get 0.").field("axis", &SoftmaxLayer::axis_, "The axis.");
+    s.doc("exp(x) / sum exp(x) over an axis; masked elements get 0.")
+        .field("axis", &SoftmaxLayer::axis_, "The axis.");
   }
   Tensor call(const Tensor& x, const Call& call) override {
     if (!call.mask()) return ops::softmax(x, int(axis_));
@@ -77,17 +83,22 @@ class PReLU final : public Elementwise {
         .field("alpha_initializer", &PReLU::initializer_, "How alpha starts.")
         .field("alpha_regularizer", &PReLU::regularizer_, "Penalty on alpha.")
         .field("alpha_constraint", &PReLU::constraint_, "Projection of alpha after updates.")
-        .field("shared_axes", &PReLU::shared_axes_, "Axes (from 1) along which alpha is one value.");
+        .field("shared_axes", &PReLU::shared_axes_,
+               "Axes (from 1) along which alpha is one value.");
   }
   void build(const Shape& input) override {
     Shape shape = input.slice(1, input.rank());
     for (int64_t axis : shared_axes_.value_or(std::vector<int64_t>{})) {
-      if (axis < 1 || axis > shape.rank()) fail("shared_axes: no axis ", axis, " in inputs of shape ", input);
+      if (axis < 1 || axis > shape.rank())
+        fail("shared_axes: no axis ", axis, " in inputs of shape ", input);
       shape.set(int(axis) - 1, 1);
     }
-    alpha_ = add_weight("alpha", shape, initializer_, {regularizer_.shared(), constraint_.shared()});
+    alpha_ =
+        add_weight("alpha", shape, initializer_, {regularizer_.shared(), constraint_.shared()});
   }
-  Tensor call(const Tensor& x, const Call&) override { return ops::relu(x) - alpha_ * ops::relu(-x); }
+  Tensor call(const Tensor& x, const Call&) override {
+    return ops::relu(x) - alpha_ * ops::relu(-x);
+  }
 
  private:
   Ref<Initializer> initializer_ = "zeros";

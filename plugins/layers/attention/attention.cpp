@@ -1,4 +1,5 @@
-// Multi-head attention (Vaswani et al. 2017), with Keras' weights: query, key, value and output projections.
+// Multi-head attention (Vaswani et al. 2017), with Keras' weights: query, key, value and output
+// projections.
 #include <cmath>
 
 #include "crescent/plugin.h"
@@ -57,7 +58,8 @@ class MultiHeadAttention final : public Layer {
   void configured() override {
     Layer::configured();
     if (use_gate_) fail("use_gate=true is not supported");
-    if (attention_axes_ && *attention_axes_ != std::vector<int64_t>{1}) fail("attention_axes: only 1 is supported, got ", Value(*attention_axes_));
+    if (attention_axes_ && *attention_axes_ != std::vector<int64_t>{1})
+      fail("attention_axes: only 1 is supported, got ", Value(*attention_axes_));
     if (output_shape_ && output_shape_->size() != 1)
       fail("output_shape: expected one integer, got ", Value(*output_shape_));
     set_supports_masking(true);
@@ -79,13 +81,16 @@ class MultiHeadAttention final : public Layer {
     output_->build_for({Shape{query[0], query[1], heads_, value_width()}});
   }
   Tensors call(const Tensors& inputs, const Call& call) override {
-    const Tensor query = (*query_)(inputs[0]), key = (*key_)(inputs.back()), value = (*value_)(inputs[1]);
+    const Tensor query = (*query_)(inputs[0]), key = (*key_)(inputs.back()),
+                 value = (*value_)(inputs[1]);
     const Tensor mask = combined_mask(inputs, call);
     const double scale = 1 / std::sqrt(double(key_dim_));
     const bool is_wanted = call.flag("return_attention_scores");
-    if (!is_wanted && !drops(call)) return {(*output_)(ops::dot_product_attention(query, key, value, mask, scale))};
-    const Tensor scores = ops::attention_weights(query, key, mask, scale);                        // (batch, heads, t, s)
-    const Tensor result = (*output_)(swap_heads(ops::matmul(dropped(scores, call), swap_heads(value))));
+    if (!is_wanted && !drops(call))
+      return {(*output_)(ops::dot_product_attention(query, key, value, mask, scale))};
+    const Tensor scores = ops::attention_weights(query, key, mask, scale);  // (batch, heads, t, s)
+    const Tensor result =
+        (*output_)(swap_heads(ops::matmul(dropped(scores, call), swap_heads(value))));
     return is_wanted ? Tensors{result, scores} : Tensors{result};
   }
   Tensors compute_mask(const Tensors&, const Tensors& masks, const Tensors& outputs) override {
@@ -99,11 +104,17 @@ class MultiHeadAttention final : public Layer {
   /// (batch, t, heads, k) <-> (batch, heads, t, k).
   static Tensor swap_heads(const Tensor& x) { return ops::transpose(x, {0, 2, 1, 3}); }
 
-  LayerPtr projection(const char* name, const char* equation, const List& output_shape, const char* bias_axes) {
-    Dict options{{"name", name}, {"equation", equation}, {"output_shape", output_shape},
-                 {"kernel_initializer", serialize(kernel_initializer_.get())}, {"bias_initializer", serialize(bias_initializer_.get())},
-                 {"kernel_regularizer", kernel_regularizer_.shared()}, {"bias_regularizer", bias_regularizer_.shared()},
-                 {"kernel_constraint", kernel_constraint_.shared()}, {"bias_constraint", bias_constraint_.shared()},
+  LayerPtr projection(const char* name, const char* equation, const List& output_shape,
+                      const char* bias_axes) {
+    Dict options{{"name", name},
+                 {"equation", equation},
+                 {"output_shape", output_shape},
+                 {"kernel_initializer", serialize(kernel_initializer_.get())},
+                 {"bias_initializer", serialize(bias_initializer_.get())},
+                 {"kernel_regularizer", kernel_regularizer_.shared()},
+                 {"bias_regularizer", bias_regularizer_.shared()},
+                 {"kernel_constraint", kernel_constraint_.shared()},
+                 {"bias_constraint", bias_constraint_.shared()},
                  {"dtype", policy().name}};
     if (use_bias_) options.set("bias_axes", bias_axes);
     LayerPtr layer = make<Layer>("EinsumDense", options);
@@ -139,7 +150,8 @@ class MultiHeadAttention final : public Layer {
   /// (1, t, s): step i sees steps up to i.
   static Tensor causal_mask(int64_t t, int64_t s) {
     if (t < 0 || s < 0) return Tensor::abstract({DType::boolean, {1, t, s}});
-    const Tensor rows = ops::expand_dims(ops::arange(t), 1), columns = ops::expand_dims(ops::arange(s), 0);
+    const Tensor rows = ops::expand_dims(ops::arange(t), 1),
+                 columns = ops::expand_dims(ops::arange(s), 0);
     return ops::expand_dims(ops::greater_equal(rows, columns), 0);
   }
   bool drops(const Call& call) const { return call.training && dropout_ > 0; }
@@ -163,6 +175,8 @@ class MultiHeadAttention final : public Layer {
 
 }  // namespace
 
-CRESCENT_PLUGIN("attention", CRESCENT_VERSION) { registry.add<MultiHeadAttention>("MultiHeadAttention"); }
+CRESCENT_PLUGIN("attention", CRESCENT_VERSION) {
+  registry.add<MultiHeadAttention>("MultiHeadAttention");
+}
 
 }  // namespace crescent

@@ -16,10 +16,15 @@ class ConvLayer final : public BaseConv<Axes> {
     BaseConv<Axes>::describe_sizes(s);
     std::vector<std::string> paddings{"valid", "same"};
     if (Axes == 1) paddings.push_back("causal");
-    s.field("padding", &ConvLayer::padding_, "valid: windows inside; same: ceil(n / stride) windows; causal: none ahead.").choices(paddings)
-        .field("data_format", &ConvLayer::data_format_, "Where the channels are.").choices({"channels_last", "channels_first"})
-        .field("dilation_rate", &ConvLayer::dilation_, "Gaps between the elements of a window.").min(1)
-        .field("groups", &ConvLayer::groups_, "Channels and filters in separate groups.").min(1);
+    s.field("padding", &ConvLayer::padding_,
+            "valid: windows inside; same: ceil(n / stride) windows; causal: none ahead.")
+        .choices(paddings)
+        .field("data_format", &ConvLayer::data_format_, "Where the channels are.")
+        .choices({"channels_last", "channels_first"})
+        .field("dilation_rate", &ConvLayer::dilation_, "Gaps between the elements of a window.")
+        .min(1)
+        .field("groups", &ConvLayer::groups_, "Channels and filters in separate groups.")
+        .min(1);
     BaseConv<Axes>::describe_rest(s);
   }
 
@@ -31,7 +36,8 @@ class ConvLayer final : public BaseConv<Axes> {
     return shape;
   }
   Tensor product(const Tensor& x) const override {
-    return ops::conv(x, this->kernel_, this->strides_, padding_named(this->padding_), this->dilation_, this->groups_);
+    return ops::conv(x, this->kernel_, this->strides_, padding_named(this->padding_),
+                     this->dilation_, this->groups_);
   }
 };
 
@@ -41,10 +47,14 @@ class ConvTranspose final : public BaseConv<Axes> {
   static void describe(Schema<ConvTranspose>& s) {
     s.doc("The transpose of a convolution: each value spreads over a window.");
     BaseConv<Axes>::describe_sizes(s);
-    s.field("padding", &ConvTranspose::padding_, "As of the convolution it transposes.").choices({"valid", "same"})
-        .field("output_padding", &ConvTranspose::output_padding_, "Extra length of the output, null: worked out.")
-        .field("data_format", &ConvTranspose::data_format_, "Where the channels are.").choices({"channels_last", "channels_first"})
-        .field("dilation_rate", &ConvTranspose::dilation_, "Gaps between the elements of a window.").min(1);
+    s.field("padding", &ConvTranspose::padding_, "As of the convolution it transposes.")
+        .choices({"valid", "same"})
+        .field("output_padding", &ConvTranspose::output_padding_,
+               "Extra length of the output, null: worked out.")
+        .field("data_format", &ConvTranspose::data_format_, "Where the channels are.")
+        .choices({"channels_last", "channels_first"})
+        .field("dilation_rate", &ConvTranspose::dilation_, "Gaps between the elements of a window.")
+        .min(1);
     BaseConv<Axes>::describe_rest(s);
   }
   void configured() override {
@@ -53,7 +63,8 @@ class ConvTranspose final : public BaseConv<Axes> {
     output_padding_ = per_axis(*output_padding_, Axes, "output_padding");
     for (int i = 0; i < Axes; ++i)
       if ((*output_padding_)[i] >= this->strides_[i])
-        fail("output_padding ", Value(*output_padding_), " must be less than strides ", Value(this->strides_));
+        fail("output_padding ", Value(*output_padding_), " must be less than strides ",
+             Value(this->strides_));
   }
 
  protected:
@@ -64,8 +75,8 @@ class ConvTranspose final : public BaseConv<Axes> {
     return shape;
   }
   Tensor product(const Tensor& x) const override {
-    return ops::conv_transpose(x, this->kernel_, this->strides_, padding_named(this->padding_), this->dilation_,
-                               output_padding_.value_or(std::vector<int64_t>{}));
+    return ops::conv_transpose(x, this->kernel_, this->strides_, padding_named(this->padding_),
+                               this->dilation_, output_padding_.value_or(std::vector<int64_t>{}));
   }
 
  private:

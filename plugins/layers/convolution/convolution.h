@@ -7,14 +7,18 @@
 namespace crescent {
 
 /// One value per spatial axis; a single one serves all.
-inline std::vector<int64_t> per_axis(const std::vector<int64_t>& values, int axes, const char* option) {
+inline std::vector<int64_t> per_axis(const std::vector<int64_t>& values, int axes,
+                                     const char* option) {
   if (values.size() == 1) return std::vector<int64_t>(axes, values[0]);
-  if (int(values.size()) != axes) fail(option, ": expected 1 or ", axes, " integers, got ", Value(values));
+  if (int(values.size()) != axes)
+    fail(option, ": expected 1 or ", axes, " integers, got ", Value(values));
   return values;
 }
 
 inline ops::Padding padding_named(const std::string& name) {
-  return name == "same" ? ops::Padding::same : name == "causal" ? ops::Padding::causal : ops::Padding::valid;
+  return name == "same"     ? ops::Padding::same
+         : name == "causal" ? ops::Padding::causal
+                            : ops::Padding::valid;
 }
 
 /// (batch, channels, spatial...) <-> (batch, spatial..., channels).
@@ -30,7 +34,8 @@ inline Tensor channels_to_first(const Tensor& x) {
   return ops::transpose(x, axes);
 }
 
-/// Options and weights of every convolution of `Axes` spatial axes; derived classes give the product.
+/// Options and weights of every convolution of `Axes` spatial axes; derived classes give the
+/// product.
 template <int Axes>
 class BaseConv : public UnaryLayer {
  public:
@@ -41,19 +46,28 @@ class BaseConv : public UnaryLayer {
     dilation_ = per_axis(dilation_, Axes, "dilation_rate");
     for (int64_t d : dilation_)
       for (int64_t s : strides_)
-        if (d > 1 && s > 1) fail("strides > 1 and dilation_rate > 1 cannot be combined, got ", Value(strides_), " and ", Value(dilation_));
-    if (filters_ % groups_ != 0) fail("filters (", filters_, ") must be divisible by groups (", groups_, ")");
-    if (padding_ == "causal" && (Axes != 1 || channels_first())) fail("padding 'causal' needs Conv1D with channels_last");
+        if (d > 1 && s > 1)
+          fail("strides > 1 and dilation_rate > 1 cannot be combined, got ", Value(strides_),
+               " and ", Value(dilation_));
+    if (filters_ % groups_ != 0)
+      fail("filters (", filters_, ") must be divisible by groups (", groups_, ")");
+    if (padding_ == "causal" && (Axes != 1 || channels_first()))
+      fail("padding 'causal' needs Conv1D with channels_last");
     set_activity_regularizer(activity_regularizer_.shared());
     set_input_specs({InputSpec::with_ndim(Axes + 2)});
   }
   void build(const Shape& input) override {
     const int channel_axis = channels_first() ? 1 : -1;
     const int64_t channels = input[channel_axis];
-    if (channels < 0) fail("The channel dimension of the inputs should be defined. Got shape ", input);
-    if (channels % groups_ != 0) fail("the ", channels, " channels of the input must be divisible by groups (", groups_, ")");
-    kernel_ = add_weight("kernel", kernel_shape(channels), kernel_initializer_, {kernel_regularizer_.shared(), kernel_constraint_.shared()});
-    if (use_bias_) bias_ = add_weight("bias", {filters_}, bias_initializer_, {bias_regularizer_.shared(), bias_constraint_.shared()});
+    if (channels < 0)
+      fail("The channel dimension of the inputs should be defined. Got shape ", input);
+    if (channels % groups_ != 0)
+      fail("the ", channels, " channels of the input must be divisible by groups (", groups_, ")");
+    kernel_ = add_weight("kernel", kernel_shape(channels), kernel_initializer_,
+                         {kernel_regularizer_.shared(), kernel_constraint_.shared()});
+    if (use_bias_)
+      bias_ = add_weight("bias", {filters_}, bias_initializer_,
+                         {bias_regularizer_.shared(), bias_constraint_.shared()});
     set_input_specs({InputSpec::with_ndim(Axes + 2).axis(channel_axis, channels)});
   }
   Tensor call(const Tensor& x, const Call&) override {
@@ -66,9 +80,14 @@ class BaseConv : public UnaryLayer {
  protected:
   template <class T>
   static void describe_sizes(Schema<T>& s) {
-    s.field("filters", &BaseConv::filters_, "Channels of the output.").required().min(1)
-        .field("kernel_size", &BaseConv::kernel_size_, "Extent of the window.").required().min(1)
-        .field("strides", &BaseConv::strides_, "Steps of the window.").min(1);
+    s.field("filters", &BaseConv::filters_, "Channels of the output.")
+        .required()
+        .min(1)
+        .field("kernel_size", &BaseConv::kernel_size_, "Extent of the window.")
+        .required()
+        .min(1)
+        .field("strides", &BaseConv::strides_, "Steps of the window.")
+        .min(1);
   }
   template <class T>
   static void describe_rest(Schema<T>& s) {
@@ -79,12 +98,14 @@ class BaseConv : public UnaryLayer {
         .field("kernel_regularizer", &BaseConv::kernel_regularizer_, "Penalty on the kernel.")
         .field("bias_regularizer", &BaseConv::bias_regularizer_, "Penalty on the bias.")
         .field("activity_regularizer", &BaseConv::activity_regularizer_, "Penalty on the output.")
-        .field("kernel_constraint", &BaseConv::kernel_constraint_, "Projection of the kernel after updates.")
-        .field("bias_constraint", &BaseConv::bias_constraint_, "Projection of the bias after updates.");
+        .field("kernel_constraint", &BaseConv::kernel_constraint_,
+               "Projection of the kernel after updates.")
+        .field("bias_constraint", &BaseConv::bias_constraint_,
+               "Projection of the bias after updates.");
   }
   bool channels_first() const { return data_format_ && *data_format_ == "channels_first"; }
   virtual Shape kernel_shape(int64_t channels) const = 0;
-  virtual Tensor product(const Tensor& x) const = 0;                ///< channels last
+  virtual Tensor product(const Tensor& x) const = 0;  ///< channels last
 
   int64_t filters_ = 0, groups_ = 1;
   std::vector<int64_t> kernel_size_, strides_{1}, dilation_{1};

@@ -7,16 +7,21 @@ class Dense final : public UnaryLayer {
  public:
   static void describe(Schema<Dense>& s) {
     s.doc("Fully connected: activation(x . kernel + bias). (batch, ..., in) -> (batch, ..., units)")
-        .field("units", &Dense::units_, "Width of the output.").required().min(1)
+        .field("units", &Dense::units_, "Width of the output.")
+        .required()
+        .min(1)
         .field("activation", &Dense::activation_, "Applied to the result.")
         .field("use_bias", &Dense::use_bias_, "Add a bias vector.")
-        .field("kernel_initializer", &Dense::kernel_initializer_, "How the kernel (in, units) starts.")
+        .field("kernel_initializer", &Dense::kernel_initializer_,
+               "How the kernel (in, units) starts.")
         .field("bias_initializer", &Dense::bias_initializer_, "How the bias (units) starts.")
         .field("kernel_regularizer", &Dense::kernel_regularizer_, "Penalty on the kernel.")
         .field("bias_regularizer", &Dense::bias_regularizer_, "Penalty on the bias.")
         .field("activity_regularizer", &Dense::activity_regularizer_, "Penalty on the output.")
-        .field("kernel_constraint", &Dense::kernel_constraint_, "Projection of the kernel after updates.")
-        .field("bias_constraint", &Dense::bias_constraint_, "Projection of the bias after updates.");
+        .field("kernel_constraint", &Dense::kernel_constraint_,
+               "Projection of the kernel after updates.")
+        .field("bias_constraint", &Dense::bias_constraint_,
+               "Projection of the bias after updates.");
   }
   void configured() override {
     UnaryLayer::configured();
@@ -27,8 +32,11 @@ class Dense final : public UnaryLayer {
   void build(const Shape& input) override {
     const int64_t in = input[-1];
     if (in < 0) fail("the last dimension of the input must be known, got shape ", input);
-    kernel_ = add_weight("kernel", {in, units_}, kernel_initializer_, {kernel_regularizer_.shared(), kernel_constraint_.shared()});
-    if (use_bias_) bias_ = add_weight("bias", {units_}, bias_initializer_, {bias_regularizer_.shared(), bias_constraint_.shared()});
+    kernel_ = add_weight("kernel", {in, units_}, kernel_initializer_,
+                         {kernel_regularizer_.shared(), kernel_constraint_.shared()});
+    if (use_bias_)
+      bias_ = add_weight("bias", {units_}, bias_initializer_,
+                         {bias_regularizer_.shared(), bias_constraint_.shared()});
     set_input_specs({InputSpec::with_min_ndim(2).axis(-1, in)});
   }
   Tensor call(const Tensor& x, const Call&) override {

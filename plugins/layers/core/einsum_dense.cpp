@@ -88,8 +88,11 @@ class EinsumDense final : public UnaryLayer {
     check(input);
     Shape kernel;
     for (char letter : parsed_->kernel.all) kernel.append(dim_of(letter, input));
-    kernel_ = add_weight("kernel", kernel, kernel_initializer_, {kernel_regularizer_.shared(), kernel_constraint_.shared()});
-    if (bias_axes_) bias_ = add_weight("bias", bias_shape(input), bias_initializer_, {bias_regularizer_.shared(), bias_constraint_.shared()});
+    kernel_ = add_weight("kernel", kernel, kernel_initializer_,
+                         {kernel_regularizer_.shared(), kernel_constraint_.shared()});
+    if (bias_axes_)
+      bias_ = add_weight("bias", bias_shape(input), bias_initializer_,
+                         {bias_regularizer_.shared(), bias_constraint_.shared()});
   }
   Tensor call(const Tensor& x, const Call&) override {
     const Tensor operands[] = {x, kernel_};

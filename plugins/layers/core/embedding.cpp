@@ -31,7 +31,8 @@ class Embedding final : public UnaryLayer {
     set_activity_regularizer(activity_regularizer_.shared());
   }
   void build(const Shape&) override {
-    table_ = add_weight("embeddings", {rows_, columns_}, initializer_, {regularizer_.shared(), constraint_.shared()});
+    table_ = add_weight("embeddings", {rows_, columns_}, initializer_,
+                        {regularizer_.shared(), constraint_.shared()});
   }
   Tensor call(const Tensor& x, const Call&) override {
     return apply1(Gather(), {table_.value(),

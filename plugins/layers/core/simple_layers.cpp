@@ -8,8 +8,11 @@ class ActivationLayer final : public UnaryLayer {
  public:
   static void describe(Schema<ActivationLayer>& s) {
     s.doc("Applies an activation function.")
-        .field("activation", &ActivationLayer::activation_, "Which one.").required()
-        .field("activity_regularizer", &ActivationLayer::activity_regularizer_, "Penalty on the output.").omit_null();
+        .field("activation", &ActivationLayer::activation_, "Which one.")
+        .required()
+        .field("activity_regularizer", &ActivationLayer::activity_regularizer_,
+               "Penalty on the output.")
+        .omit_null();
   }
   void configured() override {
     UnaryLayer::configured();
@@ -43,11 +46,17 @@ class Masking final : public UnaryLayer {
     UnaryLayer::configured();
     set_supports_masking(true);
   }
-  Tensor call(const Tensor& x, const Call&) override { return x * ops::cast(kept(x, true), x.dtype()); }
-  Tensors compute_mask(const Tensors& inputs, const Tensors&, const Tensors&) override { return {kept(inputs[0], false)}; }
+  Tensor call(const Tensor& x, const Call&) override {
+    return x * ops::cast(kept(x, true), x.dtype());
+  }
+  Tensors compute_mask(const Tensors& inputs, const Tensors&, const Tensors&) override {
+    return {kept(inputs[0], false)};
+  }
 
  private:
-  Tensor kept(const Tensor& x, bool keepdims) const { return ops::any(ops::not_equal(x, value_), {-1}, keepdims); }
+  Tensor kept(const Tensor& x, bool keepdims) const {
+    return ops::any(ops::not_equal(x, value_), {-1}, keepdims);
+  }
   double value_ = 0;
 };
 

@@ -15,7 +15,8 @@ std::string shapes_text(const std::vector<Shape>& shapes) {
 void expect_one_batch(const std::vector<Shape>& inputs) {
   for (const Shape& shape : inputs)
     if (shape[0] >= 0 && inputs[0][0] >= 0 && shape[0] != inputs[0][0])
-      fail("Can not merge tensors with different batch sizes. Got tensors with shapes : ", shapes_text(inputs));
+      fail("Can not merge tensors with different batch sizes. Got tensors with shapes : ",
+           shapes_text(inputs));
 }
 
 /// Elementwise merging; missing axes are added after the batch.
@@ -61,8 +62,10 @@ struct Row {
 const Row kRows[] = {
     {"Add", "Sum of the inputs.", [](const Tensor& a, const Tensor& b) { return a + b; }},
     {"Multiply", "Product of the inputs.", [](const Tensor& a, const Tensor& b) { return a * b; }},
-    {"Maximum", "Largest of the inputs.", [](const Tensor& a, const Tensor& b) { return ops::maximum(a, b); }},
-    {"Minimum", "Smallest of the inputs.", [](const Tensor& a, const Tensor& b) { return ops::minimum(a, b); }},
+    {"Maximum", "Largest of the inputs.",
+     [](const Tensor& a, const Tensor& b) { return ops::maximum(a, b); }},
+    {"Minimum", "Smallest of the inputs.",
+     [](const Tensor& a, const Tensor& b) { return ops::minimum(a, b); }},
 };
 
 template <int Index>
@@ -108,7 +111,10 @@ class Subtract final : public Merge {
 
 class Concatenate final : public Layer {
  public:
-  static void describe(Schema<Concatenate>& s) { s.doc("Inputs one after another along an axis.").field("axis", &Concatenate::axis_, "The axis."); }
+  static void describe(Schema<Concatenate>& s) {
+    s.doc("Inputs one after another along an axis.")
+        .field("axis", &Concatenate::axis_, "The axis.");
+  }
   void configured() override {
     Layer::configured();
     set_supports_masking(true);
@@ -122,13 +128,19 @@ class Concatenate final : public Layer {
       Shape other = shape;
       if (shape.rank() == inputs[0].rank()) other.set(axis, inputs[0][axis]);
       if (!other.compatible(inputs[0]))
-        fail("A `Concatenate` layer requires inputs with matching shapes except for the concatenation axis. Received: input_shape=", shapes_text(inputs));
+        fail(
+            "A `Concatenate` layer requires inputs with matching shapes except for the "
+            "concatenation axis. Received: input_shape=",
+            shapes_text(inputs));
     }
   }
-  Tensors call(const Tensors& inputs, const Call&) override { return {ops::concatenate(inputs, int(axis_))}; }
+  Tensors call(const Tensors& inputs, const Call&) override {
+    return {ops::concatenate(inputs, int(axis_))};
+  }
   /// Missing masks count everywhere; a step counts when every part of it does.
   Tensors compute_mask(const Tensors& inputs, const Tensors& masks, const Tensors&) override {
-    if (std::none_of(masks.begin(), masks.end(), [](const Tensor& m) { return bool(m); })) return {Tensor()};
+    if (std::none_of(masks.begin(), masks.end(), [](const Tensor& m) { return bool(m); }))
+      return {Tensor()};
     Tensors wide;
     for (size_t i = 0; i < inputs.size(); ++i) wide.push_back(wide_mask(inputs[i], masks[i]));
     return {ops::all(ops::concatenate(wide, int(axis_)), {-1})};
@@ -149,7 +161,8 @@ class Dot final : public Layer {
  public:
   static void describe(Schema<Dot>& s) {
     s.doc("Products summed over one axis of each of two inputs, sample by sample.")
-        .field("axes", &Dot::axes_, "The axis, or one for each input.").required()
+        .field("axes", &Dot::axes_, "The axis, or one for each input.")
+        .required()
         .field("normalize", &Dot::normalize_, "Make vectors along the axes unit first (cosine).");
   }
   void configured() override {
@@ -164,8 +177,9 @@ class Dot final : public Layer {
   void build(const std::vector<Shape>& inputs) override {
     const int a = axis_of(inputs[0], 0), b = axis_of(inputs[1], 1);
     if (inputs[0][a] >= 0 && inputs[1][b] >= 0 && inputs[0][a] != inputs[1][b])
-      fail("Incompatible input shapes: axis values ", inputs[0][a], " (at axis ", a, ") != ", inputs[1][b], " (at axis ", b,
-           "). Full input shapes: ", inputs[0], ", ", inputs[1]);
+      fail("Incompatible input shapes: axis values ", inputs[0][a], " (at axis ", a,
+           ") != ", inputs[1][b], " (at axis ", b, "). Full input shapes: ", inputs[0], ", ",
+           inputs[1]);
   }
   Tensors call(const Tensors& inputs, const Call&) override {
     Tensor a = inputs[0], b = inputs[1];
@@ -176,10 +190,14 @@ class Dot final : public Layer {
     }
     return {batch_dot(a, b, axis_a, axis_b)};
   }
-  Tensors compute_mask(const Tensors&, const Tensors&, const Tensors&) override { return {Tensor()}; }
+  Tensors compute_mask(const Tensors&, const Tensors&, const Tensors&) override {
+    return {Tensor()};
+  }
 
  private:
-  int axis_of(const Shape& shape, size_t input) const { return shape.axis(int(axes_.size() == 1 ? axes_[0] : axes_[input])); }
+  int axis_of(const Shape& shape, size_t input) const {
+    return shape.axis(int(axes_.size() == 1 ? axes_[0] : axes_[input]));
+  }
   static Tensor unit(const Tensor& x, int axis) {
     return x * ops::rsqrt(ops::maximum(ops::sum(ops::square(x), {axis}, true), 1e-12));
   }
@@ -193,7 +211,8 @@ class Dot final : public Layer {
     int64_t rest = 1;
     for (int i = 1; i < x.rank(); ++i)
       if (i != axis) rest *= x.dim(i);
-    const Shape shape = axis_last ? Shape{x.dim(0), rest, x.dim(axis)} : Shape{x.dim(0), x.dim(axis), rest};
+    const Shape shape =
+        axis_last ? Shape{x.dim(0), rest, x.dim(axis)} : Shape{x.dim(0), x.dim(axis), rest};
     return ops::reshape(ops::transpose(x, axes), shape);
   }
   static Tensor batch_dot(const Tensor& a, const Tensor& b, int axis_a, int axis_b) {

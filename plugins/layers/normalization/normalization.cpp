@@ -1,4 +1,5 @@
-// Batch and layer normalisation. Under mixed precision statistics and parameters stay as wide as the variables.
+// Batch and layer normalisation. Under mixed precision statistics and parameters stay as wide as
+// the variables.
 #include <algorithm>
 
 #include "crescent/plugin.h"
@@ -11,7 +12,8 @@ class ScaledLayer : public UnaryLayer {
  protected:
   template <class T>
   static void describe_center_scale(Schema<T>& s) {
-    s.field("center", &ScaledLayer::center_, "Add beta.").field("scale", &ScaledLayer::scale_, "Multiply by gamma.");
+    s.field("center", &ScaledLayer::center_, "Add beta.")
+        .field("scale", &ScaledLayer::scale_, "Multiply by gamma.");
   }
   template <class T>
   static void describe_initializers(Schema<T>& s) {
@@ -22,12 +24,17 @@ class ScaledLayer : public UnaryLayer {
   static void describe_penalties(Schema<T>& s) {
     s.field("beta_regularizer", &ScaledLayer::beta_regularizer_, "Penalty on beta.")
         .field("gamma_regularizer", &ScaledLayer::gamma_regularizer_, "Penalty on gamma.")
-        .field("beta_constraint", &ScaledLayer::beta_constraint_, "Projection of beta after updates.")
-        .field("gamma_constraint", &ScaledLayer::gamma_constraint_, "Projection of gamma after updates.");
+        .field("beta_constraint", &ScaledLayer::beta_constraint_,
+               "Projection of beta after updates.")
+        .field("gamma_constraint", &ScaledLayer::gamma_constraint_,
+               "Projection of gamma after updates.");
   }
   void build_scale(const Shape& shape) {
     auto weight = [&](const char* name, auto& initializer, auto& regularizer, auto& constraint) {
-      return add_weight(name, shape, initializer, {.regularizer = regularizer.shared(), .constraint = constraint.shared(), .autocast = false});
+      return add_weight(name, shape, initializer,
+                        {.regularizer = regularizer.shared(),
+                         .constraint = constraint.shared(),
+                         .autocast = false});
     };
     if (scale_) gamma_ = weight("gamma", gamma_initializer_, gamma_regularizer_, gamma_constraint_);
     if (center_) beta_ = weight("beta", beta_initializer_, beta_regularizer_, beta_constraint_);
@@ -47,18 +54,28 @@ class ScaledLayer : public UnaryLayer {
 class BatchNormalization final : public ScaledLayer {
  public:
   static void describe(Schema<BatchNormalization>& s) {
-    s.doc("Normalises each channel by the batch's mean and variance in training, by moving averages otherwise.")
+    s.doc(
+         "Normalises each channel by the batch's mean and variance in training, by moving averages "
+         "otherwise.")
         .field("axis", &BatchNormalization::axis_, "Axis of the channels.")
-        .field("momentum", &BatchNormalization::momentum_, "Momentum of the moving averages.").min(0).max(1)
-        .field("epsilon", &BatchNormalization::epsilon_, "Added to the variance.").min(0);
+        .field("momentum", &BatchNormalization::momentum_, "Momentum of the moving averages.")
+        .min(0)
+        .max(1)
+        .field("epsilon", &BatchNormalization::epsilon_, "Added to the variance.")
+        .min(0);
     describe_center_scale(s);
     describe_initializers(s);
-    s.field("moving_mean_initializer", &BatchNormalization::mean_initializer_, "How the moving mean starts.")
-        .field("moving_variance_initializer", &BatchNormalization::variance_initializer_, "How the moving variance starts.");
+    s.field("moving_mean_initializer", &BatchNormalization::mean_initializer_,
+            "How the moving mean starts.")
+        .field("moving_variance_initializer", &BatchNormalization::variance_initializer_,
+               "How the moving variance starts.");
     describe_penalties(s);
-    s.field("synchronized", &BatchNormalization::synchronized_, "Statistics over several machines.").not_stored()
-        .field("renorm", &BatchNormalization::renorm_, "Batch renormalisation (not supported).").not_stored()
-        .field("renorm_momentum", &BatchNormalization::renorm_momentum_, "Ignored without renorm.").not_stored();
+    s.field("synchronized", &BatchNormalization::synchronized_, "Statistics over several machines.")
+        .not_stored()
+        .field("renorm", &BatchNormalization::renorm_, "Batch renormalisation (not supported).")
+        .not_stored()
+        .field("renorm_momentum", &BatchNormalization::renorm_momentum_, "Ignored without renorm.")
+        .not_stored();
   }
   void configured() override {
     ScaledLayer::configured();
@@ -67,7 +84,8 @@ class BatchNormalization final : public ScaledLayer {
   }
   void build(const Shape& input) override {
     const int axis = channel_axis(input);
-    if (input[axis] < 0) fail("Axis ", Value(axis_), " of the input must have a known size, got shape ", input);
+    if (input[axis] < 0)
+      fail("Axis ", Value(axis_), " of the input must have a known size, got shape ", input);
     const Shape shape{input[axis]};
     build_scale(shape);
     mean_ = add_weight("moving_mean", shape, mean_initializer_, {.trainable = false});
@@ -78,7 +96,8 @@ class BatchNormalization final : public ScaledLayer {
   Tensor call(const Tensor& x, const Call& call) override {
     const int axis = channel_axis(x.shape()), last = x.rank() - 1;
     const Tensor input = axis == last ? x : ops::swap_axes(x, axis, last);
-    const Tensor y = call.training && trainable() ? train(input, call.mask()) : normalize(input, mean_, variance_);
+    const Tensor y = call.training && trainable() ? train(input, call.mask())
+                                                  : normalize(input, mean_, variance_);
     return axis == last ? y : ops::swap_axes(y, axis, last);
   }
 
@@ -127,11 +146,14 @@ class LayerNormalization final : public ScaledLayer {
   static void describe(Schema<LayerNormalization>& s) {
     s.doc("Normalises each sample over the given axes.")
         .field("axis", &LayerNormalization::axis_, "Axis or axes.")
-        .field("epsilon", &LayerNormalization::epsilon_, "Added to the variance.").min(0);
+        .field("epsilon", &LayerNormalization::epsilon_, "Added to the variance.")
+        .min(0);
     describe_center_scale(s);
     describe_initializers(s);
     describe_penalties(s);
-    s.field("rms_scaling", &LayerNormalization::rms_scaling_, "Divide by the root mean square (not supported).").not_stored();
+    s.field("rms_scaling", &LayerNormalization::rms_scaling_,
+            "Divide by the root mean square (not supported).")
+        .not_stored();
   }
   void configured() override {
     ScaledLayer::configured();
@@ -142,15 +164,19 @@ class LayerNormalization final : public ScaledLayer {
   void build(const Shape& input) override {
     Shape shape;
     for (int axis : axes_of(input)) shape.append(input[axis]);
-    if (!shape.is_known()) fail("the normalised axes ", Value(axis_), " must have known sizes, got shape ", input);
+    if (!shape.is_known())
+      fail("the normalised axes ", Value(axis_), " must have known sizes, got shape ", input);
     build_scale(shape);
   }
   Tensor call(const Tensor& x, const Call&) override {
     const std::vector<int> axes = axes_of(x.shape());
-    if (axes.size() == 1 && axes[0] == x.rank() - 1) return ops::layer_norm(x, gamma(), beta(), epsilon_);
+    if (axes.size() == 1 && axes[0] == x.rank() - 1)
+      return ops::layer_norm(x, gamma(), beta(), epsilon_);
     Shape wide;
-    for (int i = 0; i < x.rank(); ++i) wide.append(std::find(axes.begin(), axes.end(), i) == axes.end() ? 1 : x.dim(i));
-    const Tensor values = ops::cast(x, variable_dtype()), centred = values - ops::mean(values, axes, true);
+    for (int i = 0; i < x.rank(); ++i)
+      wide.append(std::find(axes.begin(), axes.end(), i) == axes.end() ? 1 : x.dim(i));
+    const Tensor values = ops::cast(x, variable_dtype()),
+                 centred = values - ops::mean(values, axes, true);
     const Tensor y = centred * ops::rsqrt(ops::mean(ops::square(centred), axes, true) + epsilon_);
     return ops::cast(y * ops::reshape(gamma(), wide) + ops::reshape(beta(), wide), x.dtype());
   }

@@ -21,11 +21,16 @@ template <int Axes, bool Max>
 class Pooling final : public UnaryLayer {
  public:
   static void describe(Schema<Pooling>& s) {
-    s.doc(Max ? "The largest value of each window." : "The mean of each window (of its elements inside the input).")
-        .field("pool_size", &Pooling::pool_size_, "Extent of the window.").min(1)
+    s.doc(Max ? "The largest value of each window."
+              : "The mean of each window (of its elements inside the input).")
+        .field("pool_size", &Pooling::pool_size_, "Extent of the window.")
+        .min(1)
         .field("strides", &Pooling::strides_, "Steps of the window, null: pool_size.")
-        .field("padding", &Pooling::padding_, "valid: windows inside; same: ceil(n / stride) windows.").choices({"valid", "same"})
-        .field("data_format", &Pooling::data_format_, "Where the channels are.").choices({"channels_last", "channels_first"});
+        .field("padding", &Pooling::padding_,
+               "valid: windows inside; same: ceil(n / stride) windows.")
+        .choices({"valid", "same"})
+        .field("data_format", &Pooling::data_format_, "Where the channels are.")
+        .choices({"channels_last", "channels_first"});
   }
   void configured() override {
     UnaryLayer::configured();
@@ -39,14 +44,16 @@ class Pooling final : public UnaryLayer {
     const bool first = data_format_ && *data_format_ == "channels_first";
     const Tensor input = first ? ops::transpose(x, to_last(x.rank())) : x;
     const ops::Padding padding = padding_ == "same" ? ops::Padding::same : ops::Padding::valid;
-    const Tensor y = Max ? ops::max_pool(input, pool_size_, *strides_, padding) : ops::average_pool(input, pool_size_, *strides_, padding);
+    const Tensor y = Max ? ops::max_pool(input, pool_size_, *strides_, padding)
+                         : ops::average_pool(input, pool_size_, *strides_, padding);
     return first ? ops::transpose(y, to_first(y.rank())) : y;
   }
 
  private:
   static std::vector<int64_t> per_axis(const std::vector<int64_t>& values, const char* option) {
     if (values.size() == 1) return std::vector<int64_t>(Axes, values[0]);
-    if (values.size() != Axes) fail(option, ": expected 1 or ", Axes, " integers, got ", Value(values));
+    if (values.size() != Axes)
+      fail(option, ": expected 1 or ", Axes, " integers, got ", Value(values));
     return values;
   }
   std::vector<int64_t> pool_size_ = std::vector<int64_t>(Axes, 2);
@@ -60,7 +67,8 @@ class GlobalPooling final : public UnaryLayer {
  public:
   static void describe(Schema<GlobalPooling>& s) {
     s.doc(Max ? "The largest value of each channel." : "The mean of each channel.")
-        .field("data_format", &GlobalPooling::data_format_, "Where the channels are.").choices({"channels_last", "channels_first"})
+        .field("data_format", &GlobalPooling::data_format_, "Where the channels are.")
+        .choices({"channels_last", "channels_first"})
         .field("keepdims", &GlobalPooling::keepdims_, "Keep the spatial axes with size 1.");
   }
   void configured() override {
@@ -76,7 +84,9 @@ class GlobalPooling final : public UnaryLayer {
     if (kMasked && call.mask()) return masked_mean(x, call.mask(), first);
     return ops::mean(x, axes, keepdims_);
   }
-  Tensors compute_mask(const Tensors&, const Tensors&, const Tensors&) override { return {Tensor()}; }
+  Tensors compute_mask(const Tensors&, const Tensors&, const Tensors&) override {
+    return {Tensor()};
+  }
 
  private:
   static constexpr bool kMasked = Axes == 1 && !Max;

@@ -3,7 +3,9 @@
 namespace crescent {
 namespace {
 
-Tensor apply_to(const Ref<Activation>& activation, const Tensor& x) { return activation ? (*activation)(x) : x; }
+Tensor apply_to(const Ref<Activation>& activation, const Tensor& x) {
+  return activation ? (*activation)(x) : x;
+}
 
 Tensors blocks(const Tensor& x, int64_t units, int count) {
   return ops::split(x, std::vector<int64_t>(count, units), -1);
@@ -18,9 +20,11 @@ Tensor dropout_mask(const SeedGenerator& random, const Shape& shape, double rate
 /// Zeros with ones in the block of the forget gate, where a plain initializer gives the rest.
 class ForgetBias final : public Initializer {
  public:
-  ForgetBias(std::shared_ptr<Initializer> rest, int64_t units) : rest_(std::move(rest)), units_(units) {}
+  ForgetBias(std::shared_ptr<Initializer> rest, int64_t units)
+      : rest_(std::move(rest)), units_(units) {}
   Tensor operator()(const Shape&, DType dtype) const override {
-    const Tensor parts[] = {(*rest_)({units_}, dtype), ops::ones({units_}, dtype), (*rest_)({2 * units_}, dtype)};
+    const Tensor parts[] = {(*rest_)({units_}, dtype), ops::ones({units_}, dtype),
+                            (*rest_)({2 * units_}, dtype)};
     return ops::concatenate(parts, 0);
   }
 
@@ -31,29 +35,36 @@ class ForgetBias final : public Initializer {
 
 }  // namespace
 
-// ---- what the cells share -----------------------------------------------------------------------------------
+// ---- what the cells share
 
 void GatedCell::configured() {
   RnnCell::configured();
   random_ = add_seed_generator(seed_);
 }
 
-void GatedCell::build_weights(int64_t features, int gates, const Shape& bias, const Ref<Initializer>& bias_initializer) {
+void GatedCell::build_weights(int64_t features, int gates, const Shape& bias,
+                              const Ref<Initializer>& bias_initializer) {
   if (features < 0) fail("the last dimension of the input must be known");
-  kernel_ = add_weight("kernel", {features, gates * units_}, kernel_initializer_, {kernel_regularizer_.shared(), kernel_constraint_.shared()});
+  kernel_ = add_weight("kernel", {features, gates * units_}, kernel_initializer_,
+                       {kernel_regularizer_.shared(), kernel_constraint_.shared()});
   recurrent_ = add_weight("recurrent_kernel", {units_, gates * units_}, recurrent_initializer_,
                           {recurrent_regularizer_.shared(), recurrent_constraint_.shared()});
   bias_shape_ = bias;
-  if (use_bias_) bias_ = add_weight("bias", bias, bias_initializer, {bias_regularizer_.shared(), bias_constraint_.shared()});
+  if (use_bias_)
+    bias_ = add_weight("bias", bias, bias_initializer,
+                       {bias_regularizer_.shared(), bias_constraint_.shared()});
 }
 
-Tensor GatedCell::bias() const { return use_bias_ ? bias_.value() : ops::zeros(bias_shape_, variable_dtype()); }
+Tensor GatedCell::bias() const {
+  return use_bias_ ? bias_.value() : ops::zeros(bias_shape_, variable_dtype());
+}
 
 void GatedCell::prepare(const Tensor& x, const Call& call) {
   input_mask_ = state_mask_ = Tensor();
   if (!call.training || !x.shape().is_known()) return;
   if (dropout_ > 0) input_mask_ = dropout_mask(*random_, x.shape(), dropout_, x.dtype());
-  if (recurrent_dropout_ > 0) state_mask_ = dropout_mask(*random_, {x.dim(0), units_}, recurrent_dropout_, x.dtype());
+  if (recurrent_dropout_ > 0)
+    state_mask_ = dropout_mask(*random_, {x.dim(0), units_}, recurrent_dropout_, x.dtype());
 }
 
 Tensor GatedCell::with_dropout(const Tensor& x) const {
@@ -61,7 +72,7 @@ Tensor GatedCell::with_dropout(const Tensor& x) const {
   return x * (x.rank() == 3 ? ops::expand_dims(input_mask_, 1) : input_mask_);
 }
 
-// ---- SimpleRNN ------------------------------------------------------------------------------------------------
+// ---- SimpleRNN
 
 void SimpleRnnCell::describe(Schema<SimpleRnnCell>& s) {
   s.doc("h = activation(x . kernel + h . recurrent_kernel + bias)");
@@ -71,37 +82,44 @@ void SimpleRnnCell::describe(Schema<SimpleRnnCell>& s) {
   describe_seed(s);
 }
 
-void SimpleRnnCell::build(const std::vector<Shape>& inputs) { build_weights(inputs[0][-1], 1, {units_}, bias_initializer_); }
+void SimpleRnnCell::build(const std::vector<Shape>& inputs) {
+  build_weights(inputs[0][-1], 1, {units_}, bias_initializer_);
+}
 
 Tensors SimpleRnnCell::step(const Tensors& inputs) const {
-  Tensor sum = ops::matmul(with_dropout(inputs[0]), kernel()) + ops::matmul(dropped_state(inputs[1]), recurrent());
+  Tensor sum = ops::matmul(with_dropout(inputs[0]), kernel()) +
+               ops::matmul(dropped_state(inputs[1]), recurrent());
   if (use_bias_) sum = sum + bias();
   const Tensor h = apply_to(activation_, sum);
   return {h, h};
 }
 
-// ---- LSTM -----------------------------------------------------------------------------------------------------
+// ---- LSTM
 
 void LstmCell::describe(Schema<LstmCell>& s) {
   s.doc("Long short-term memory (Hochreiter and Schmidhuber 1997), gates i, f, c, o.");
   describe_units(s);
   s.field("recurrent_activation", &LstmCell::gate_activation_, "Of the gates.");
   describe_weights(s);
-  s.field("unit_forget_bias", &LstmCell::unit_forget_bias_, "The forget gate's bias starts at one.");
+  s.field("unit_forget_bias", &LstmCell::unit_forget_bias_,
+          "The forget gate's bias starts at one.");
   describe_penalties(s);
   describe_seed(s);
-  s.field("implementation", &LstmCell::implementation_, "Accepted from Keras 2 files.").not_stored();
+  s.field("implementation", &LstmCell::implementation_, "Accepted from Keras 2 files.")
+      .not_stored();
 }
 
 void LstmCell::build(const std::vector<Shape>& inputs) {
-  const Ref<Initializer> bias = unit_forget_bias_ && use_bias_
-                                    ? Ref<Initializer>(std::make_shared<ForgetBias>(bias_initializer_.shared(), units_))
-                                    : bias_initializer_;
+  const Ref<Initializer> bias =
+      unit_forget_bias_ && use_bias_
+          ? Ref<Initializer>(std::make_shared<ForgetBias>(bias_initializer_.shared(), units_))
+          : bias_initializer_;
   build_weights(inputs[0][-1], 4, {4 * units_}, bias);
 }
 
 Tensors LstmCell::step(const Tensors& inputs) const {
-  Tensor z = ops::matmul(with_dropout(inputs[0]), kernel()) + ops::matmul(dropped_state(inputs[1]), recurrent());
+  Tensor z = ops::matmul(with_dropout(inputs[0]), kernel()) +
+             ops::matmul(dropped_state(inputs[1]), recurrent());
   if (use_bias_) z = z + bias();
   const Tensors gates = blocks(z, units_, 4);
   const Tensor i = apply_to(gate_activation_, gates[0]), f = apply_to(gate_activation_, gates[1]);
@@ -110,7 +128,7 @@ Tensors LstmCell::step(const Tensors& inputs) const {
   return {h, h, c};
 }
 
-// ---- GRU ------------------------------------------------------------------------------------------------------
+// ---- GRU
 
 void GruCell::describe(Schema<GruCell>& s) {
   s.doc("Gated recurrent unit (Cho et al. 2014), gates z, r, h.");
@@ -118,13 +136,15 @@ void GruCell::describe(Schema<GruCell>& s) {
   s.field("recurrent_activation", &GruCell::gate_activation_, "Of the gates.");
   describe_weights(s);
   describe_penalties(s);
-  s.field("reset_after", &GruCell::reset_after_, "The reset gate acts after the product with the state (two biases), not before.");
+  s.field("reset_after", &GruCell::reset_after_,
+          "The reset gate acts after the product with the state (two biases), not before.");
   describe_seed(s);
   s.field("implementation", &GruCell::implementation_, "Accepted from Keras 2 files.").not_stored();
 }
 
 void GruCell::build(const std::vector<Shape>& inputs) {
-  build_weights(inputs[0][-1], 3, reset_after_ ? Shape{2, 3 * units_} : Shape{3 * units_}, bias_initializer_);
+  build_weights(inputs[0][-1], 3, reset_after_ ? Shape{2, 3 * units_} : Shape{3 * units_},
+                bias_initializer_);
 }
 
 Tensors GruCell::step(const Tensors& inputs) const {

@@ -1,4 +1,5 @@
-// The three standard cells: options, weights and one step. Formulas as in Keras (gate orders i f c o and z r h).
+// The three standard cells: options, weights and one step. Formulas as in Keras (gate orders i f c
+// o and z r h).
 #pragma once
 #include "rnn.h"
 
@@ -19,7 +20,6 @@ class GatedCell : public RnnCell {
   /// x with this call's dropout mask, for (batch, time, features) as for one step.
   Tensor with_dropout(const Tensor& x) const;
 
-
  protected:
   template <class T>
   static void describe_units(Schema<T>& s) {
@@ -32,32 +32,45 @@ class GatedCell : public RnnCell {
   template <class T>
   static void describe_weights(Schema<T>& s) {
     s.field("use_bias", &GatedCell::use_bias_, "Add a bias.")
-        .field("kernel_initializer", &GatedCell::kernel_initializer_, "How the kernel of inputs starts.")
-        .field("recurrent_initializer", &GatedCell::recurrent_initializer_, "How the kernel of states starts.")
+        .field("kernel_initializer", &GatedCell::kernel_initializer_,
+               "How the kernel of inputs starts.")
+        .field("recurrent_initializer", &GatedCell::recurrent_initializer_,
+               "How the kernel of states starts.")
         .field("bias_initializer", &GatedCell::bias_initializer_, "How the bias starts.");
   }
   template <class T>
   static void describe_penalties(Schema<T>& s) {
-    s.field("kernel_regularizer", &GatedCell::kernel_regularizer_, "Penalty on the kernel of inputs.")
-        .field("recurrent_regularizer", &GatedCell::recurrent_regularizer_, "Penalty on the kernel of states.")
+    s.field("kernel_regularizer", &GatedCell::kernel_regularizer_,
+            "Penalty on the kernel of inputs.")
+        .field("recurrent_regularizer", &GatedCell::recurrent_regularizer_,
+               "Penalty on the kernel of states.")
         .field("bias_regularizer", &GatedCell::bias_regularizer_, "Penalty on the bias.")
-        .field("kernel_constraint", &GatedCell::kernel_constraint_, "Projection of the kernel of inputs.")
-        .field("recurrent_constraint", &GatedCell::recurrent_constraint_, "Projection of the kernel of states.")
+        .field("kernel_constraint", &GatedCell::kernel_constraint_,
+               "Projection of the kernel of inputs.")
+        .field("recurrent_constraint", &GatedCell::recurrent_constraint_,
+               "Projection of the kernel of states.")
         .field("bias_constraint", &GatedCell::bias_constraint_, "Projection of the bias.")
-        .field("dropout", &GatedCell::dropout_, "Share of inputs dropped in training.").min(0).max(1)
-        .field("recurrent_dropout", &GatedCell::recurrent_dropout_, "Share of states dropped in training.").min(0).max(1);
+        .field("dropout", &GatedCell::dropout_, "Share of inputs dropped in training.")
+        .min(0)
+        .max(1)
+        .field("recurrent_dropout", &GatedCell::recurrent_dropout_,
+               "Share of states dropped in training.")
+        .min(0)
+        .max(1);
   }
   template <class T>
   static void describe_seed(Schema<T>& s) {
     s.field("seed", &GatedCell::seed_, "Fixes the dropout.");
   }
-  void build_weights(int64_t features, int gates, const Shape& bias, const Ref<Initializer>& bias_initializer);
+  void build_weights(int64_t features, int gates, const Shape& bias,
+                     const Ref<Initializer>& bias_initializer);
   Tensor dropped_state(const Tensor& h) const { return state_mask_ ? h * state_mask_ : h; }
 
   int64_t units_ = 1;
   Ref<Activation> activation_ = "tanh";
   bool use_bias_ = true;
-  Ref<Initializer> kernel_initializer_ = "glorot_uniform", recurrent_initializer_ = "orthogonal", bias_initializer_ = "zeros";
+  Ref<Initializer> kernel_initializer_ = "glorot_uniform", recurrent_initializer_ = "orthogonal",
+                   bias_initializer_ = "zeros";
   Ref<Regularizer> kernel_regularizer_, recurrent_regularizer_, bias_regularizer_;
   Ref<Constraint> kernel_constraint_, recurrent_constraint_, bias_constraint_;
   double dropout_ = 0, recurrent_dropout_ = 0;
@@ -67,7 +80,7 @@ class GatedCell : public RnnCell {
   std::optional<SeedGenerator> random_;
   Shape bias_shape_;
   Variable kernel_, recurrent_, bias_;
-  Tensor input_mask_, state_mask_;                      // of the call that runs
+  Tensor input_mask_, state_mask_;  // of the call that runs
 };
 
 class SimpleRnnCell final : public GatedCell {
@@ -83,7 +96,9 @@ class LstmCell final : public GatedCell {
   std::vector<int64_t> state_sizes() const override { return {units_, units_}; }
   void build(const std::vector<Shape>& inputs) override;
   Tensors step(const Tensors& inputs) const override;
-  bool standard() const { return standard_activation() && gate_activation_ && gate_activation_->class_name() == "sigmoid"; }
+  bool standard() const {
+    return standard_activation() && gate_activation_ && gate_activation_->class_name() == "sigmoid";
+  }
 
  private:
   Ref<Activation> gate_activation_ = "sigmoid";
@@ -97,7 +112,8 @@ class GruCell final : public GatedCell {
   void build(const std::vector<Shape>& inputs) override;
   Tensors step(const Tensors& inputs) const override;
   bool standard() const {
-    return reset_after_ && standard_activation() && gate_activation_ && gate_activation_->class_name() == "sigmoid";
+    return reset_after_ && standard_activation() && gate_activation_ &&
+           gate_activation_->class_name() == "sigmoid";
   }
 
  private:

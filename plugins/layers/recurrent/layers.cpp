@@ -1,5 +1,5 @@
-// RNN with a given cell, and the three layers that make their own. A layer's options are its cell's plus the loop's: the
-// cell is made from them by name.
+// RNN with a given cell, and the three layers that make their own. A layer's options are its cell's
+// plus the loop's: the cell is made from them by name.
 #include "cells.h"
 
 namespace crescent {
@@ -9,7 +9,8 @@ class RnnLayer final : public BaseRnn {
  public:
   static void describe(Schema<RnnLayer>& s) {
     s.doc("Runs a cell over the steps of (batch, time, features).")
-        .field("cell", &RnnLayer::given_, "The cell, or a list of cells that are stacked.").required();
+        .field("cell", &RnnLayer::given_, "The cell, or a list of cells that are stacked.")
+        .required();
     describe_loop(s);
   }
   void configured() override {
@@ -28,7 +29,8 @@ class RnnLayer final : public BaseRnn {
   std::shared_ptr<RnnCell> cell_;
 };
 
-/// A layer whose options are those of `Cell`, kept there. `s.doc`, units and so on come from Cell::describe.
+/// A layer whose options are those of `Cell`, kept there. `s.doc`, units and so on come from
+/// Cell::describe.
 template <class Cell>
 class CellLayer : public BaseRnn {
  public:
@@ -65,7 +67,9 @@ class CellLayer : public BaseRnn {
     void set(void* layer, const Value& value) const override { inner_->set(cell_of(layer), value); }
 
    private:
-    static Cell* cell_of(const void* layer) { return static_cast<const T*>(layer)->own_cell_.get(); }
+    static Cell* cell_of(const void* layer) {
+      return static_cast<const T*>(layer)->own_cell_.get();
+    }
     std::shared_ptr<const FieldAccess> inner_;
   };
 
@@ -76,7 +80,9 @@ class CellLayer : public BaseRnn {
 class SimpleRnnLayer final : public CellLayer<SimpleRnnCell> {
  public:
   static void describe(Schema<SimpleRnnLayer>& s) {
-    s.doc("Recurrent layer: h = activation(x . kernel + h . recurrent_kernel + bias). (batch, time, in) -> (batch[, time], units)");
+    s.doc(
+        "Recurrent layer: h = activation(x . kernel + h . recurrent_kernel + bias). (batch, time, "
+        "in) -> (batch[, time], units)");
     describe_cell(s, "SimpleRNN");
     describe_loop(s);
   }
@@ -85,16 +91,21 @@ class SimpleRnnLayer final : public CellLayer<SimpleRnnCell> {
 class LstmLayer final : public CellLayer<LstmCell> {
  public:
   static void describe(Schema<LstmLayer>& s) {
-    s.doc("Long short-term memory (Hochreiter and Schmidhuber 1997). (batch, time, in) -> (batch[, time], units)");
+    s.doc(
+        "Long short-term memory (Hochreiter and Schmidhuber 1997). (batch, time, in) -> (batch[, "
+        "time], units)");
     describe_cell(s, "LSTM");
     describe_loop(s);
   }
 
  protected:
-  std::optional<Run> fast_run(const Tensor& x, const Tensors& states, const Call& call) const override {
+  std::optional<Run> fast_run(const Tensor& x, const Tensors& states,
+                              const Call& call) const override {
     LstmCell& cell = own_cell();
-    if (!cell.standard() || (call.training && cell.drops_states()) || x.rank() != 3) return std::nullopt;
-    const ops::LstmResult r = ops::lstm(cell.with_dropout(x), states[0], states[1], cell.kernel(), cell.recurrent(), cell.bias());
+    if (!cell.standard() || (call.training && cell.drops_states()) || x.rank() != 3)
+      return std::nullopt;
+    const ops::LstmResult r = ops::lstm(cell.with_dropout(x), states[0], states[1], cell.kernel(),
+                                        cell.recurrent(), cell.bias());
     return Run{r.sequence, r.h, {r.h, r.c}};
   }
 };
@@ -108,10 +119,13 @@ class GruLayer final : public CellLayer<GruCell> {
   }
 
  protected:
-  std::optional<Run> fast_run(const Tensor& x, const Tensors& states, const Call& call) const override {
+  std::optional<Run> fast_run(const Tensor& x, const Tensors& states,
+                              const Call& call) const override {
     GruCell& cell = own_cell();
-    if (!cell.standard() || (call.training && cell.drops_states()) || x.rank() != 3) return std::nullopt;
-    const ops::GruResult r = ops::gru(cell.with_dropout(x), states[0], cell.kernel(), cell.recurrent(), cell.bias());
+    if (!cell.standard() || (call.training && cell.drops_states()) || x.rank() != 3)
+      return std::nullopt;
+    const ops::GruResult r =
+        ops::gru(cell.with_dropout(x), states[0], cell.kernel(), cell.recurrent(), cell.bias());
     return Run{r.sequence, r.h, {r.h}};
   }
 };

@@ -7,13 +7,16 @@ namespace {
 Tensor swap_time(const Tensor& x) { return ops::swap_axes(x, 0, 1); }
 
 /// keep (batch) ? a : b, row by row.
-Tensor choose(const Tensor& keep, const Tensor& a, const Tensor& b) { return ops::where(ops::expand_dims(keep, -1), a, b); }
+Tensor choose(const Tensor& keep, const Tensor& a, const Tensor& b) {
+  return ops::where(ops::expand_dims(keep, -1), a, b);
+}
 
 }  // namespace
 
 Tensor zero_state(const Tensor& like, int64_t width) {
   const Shape shape{like.dim(0), width};
-  return shape.is_known() ? ops::zeros(shape, like.dtype()) : Tensor::abstract({like.dtype(), shape});
+  return shape.is_known() ? ops::zeros(shape, like.dtype())
+                          : Tensor::abstract({like.dtype(), shape});
 }
 
 InputCount RnnCell::input_count() const {
@@ -26,10 +29,13 @@ InputCount RnnCell::input_count() const {
 }
 
 std::shared_ptr<RnnCell> cell_from(const Value& value) {
-  if (value.is_list()) return std::dynamic_pointer_cast<RnnCell>(make<Layer>("StackedRNNCells", {{"cells", value}}));
+  if (value.is_list())
+    return std::dynamic_pointer_cast<RnnCell>(make<Layer>("StackedRNNCells", {{"cells", value}}));
   const LayerPtr layer = get<Layer>(value);
   auto cell = std::dynamic_pointer_cast<RnnCell>(layer);
-  if (!cell) fail("cell: expected a recurrent cell such as LSTMCell, got ", layer ? layer->class_name() : "null");
+  if (!cell)
+    fail("cell: expected a recurrent cell such as LSTMCell, got ",
+         layer ? layer->class_name() : "null");
   return cell;
 }
 
@@ -38,9 +44,7 @@ void BaseRnn::configured() {
   set_supports_masking(true);
 }
 
-InputCount BaseRnn::input_count() const {
-  return {1, 1 + cell_->state_sizes().size()};
-}
+InputCount BaseRnn::input_count() const { return {1, 1 + cell_->state_sizes().size()}; }
 
 void BaseRnn::set_cell(std::shared_ptr<RnnCell> cell) {
   cell_ = std::move(cell);
@@ -54,16 +58,22 @@ void BaseRnn::build(const std::vector<Shape>& inputs) {
                   ": expected ndim=3, found ndim=", x.rank());
   const std::vector<int64_t> sizes = cell_->state_sizes();
   if (inputs.size() != 1 && inputs.size() != 1 + sizes.size())
-    fail("Layer has ", sizes.size(), " states but was passed ", inputs.size() - 1, " initial states.");
+    fail("Layer has ", sizes.size(), " states but was passed ", inputs.size() - 1,
+         " initial states.");
   std::vector<Shape> step{Shape{x[0]}.concat(x.slice(2, x.rank()))};
   for (int64_t size : sizes) step.push_back({x[0], size});
   cell_->build_for(step);
   if (!stateful_) return;
   if (x[0] < 0)
-    fail("If a RNN is stateful, it needs to know its batch size. Specify the batch size of your input tensors: \n"
-         "- If using a Sequential model, specify the batch size by passing a `batch_input_shape` argument to your first layer.\n"
-         "- If using the functional API, specify the batch size by passing a `batch_shape` argument to your Input layer.");
-  for (int64_t size : sizes) states_.push_back(Variable(Tensor({x[0], size}, DType::float32), {"state", false}));
+    fail(
+        "If a RNN is stateful, it needs to know its batch size. Specify the batch size of your "
+        "input tensors: \n"
+        "- If using a Sequential model, specify the batch size by passing a `batch_input_shape` "
+        "argument to your first layer.\n"
+        "- If using the functional API, specify the batch size by passing a `batch_shape` argument "
+        "to your Input layer.");
+  for (int64_t size : sizes)
+    states_.push_back(Variable(Tensor({x[0], size}, DType::float32), {"state", false}));
 }
 
 void BaseRnn::reset_states() {
@@ -130,7 +140,8 @@ BaseRnn::Run BaseRnn::run_steps(const Tensor& x, const Tensors& states, const Te
           for (size_t i = 0; i < next.size(); ++i) next[i] = choose(step[1], next[i], before[i]);
         }
         next.push_back(output);
-        const Tensor shown = masked && zero ? choose(step[1], computed, ops::zeros_like(computed)) : output;
+        const Tensor shown =
+            masked && zero ? choose(step[1], computed, ops::zeros_like(computed)) : output;
         return ops::ScanResult{next, {shown}};
       },
       carried, sequences);

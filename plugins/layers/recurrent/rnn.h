@@ -1,5 +1,5 @@
-// RNN: runs a cell over the steps of (batch, time, features). SimpleRNN, LSTM and GRU are RNNs that make their own cell and may
-// know a faster way through all steps at once.
+// RNN: runs a cell over the steps of (batch, time, features). SimpleRNN, LSTM and GRU are RNNs that
+// make their own cell and may know a faster way through all steps at once.
 #pragma once
 #include "crescent/plugin.h"
 #include "crescent/program.h"
@@ -9,7 +9,8 @@ namespace crescent {
 /// Zeros of (batch, width); an unknown batch gives an abstract tensor.
 Tensor zero_state(const Tensor& like, int64_t width);
 
-/// One step. Inputs of a call: x (batch, features), states (batch, size)...; outputs: output, next states....
+/// One step. Inputs of a call: x (batch, features), states (batch, size)...; outputs: output, next
+/// states....
 class RnnCell : public Layer {
  public:
   virtual std::vector<int64_t> state_sizes() const = 0;
@@ -34,7 +35,8 @@ class BaseRnn : public Layer {
   InputCount input_count() const final;
   void build(const std::vector<Shape>& inputs) override;
   Tensors call(const Tensors& inputs, const Call& call) override;
-  Tensors compute_mask(const Tensors& inputs, const Tensors& masks, const Tensors& outputs) override;
+  Tensors compute_mask(const Tensors& inputs, const Tensors& masks,
+                       const Tensors& outputs) override;
   bool stateful() const override { return stateful_; }
   void reset_states() override;
 
@@ -60,7 +62,10 @@ class BaseRnn : public Layer {
   };
   /// A way through all steps at once, when there is one; x is already in the order of computation
   /// and the cell is prepared.
-  virtual std::optional<Run> fast_run(const Tensor& /*x*/, const Tensors& /*states*/, const Call&) const { return std::nullopt; }
+  virtual std::optional<Run> fast_run(const Tensor& /*x*/, const Tensors& /*states*/,
+                                      const Call&) const {
+    return std::nullopt;
+  }
   void set_cell(std::shared_ptr<RnnCell> cell);
   const RnnCell& cell() const { return *cell_; }
 
@@ -68,8 +73,8 @@ class BaseRnn : public Layer {
   Run run_steps(const Tensor& x, const Tensors& states, const Tensor& mask) const;
   Tensors initial_states(const Tensors& inputs) const;
 
-  bool return_sequences_ = false, return_state_ = false, go_backwards_ = false, stateful_ = false, unroll_ = false,
-       zero_output_ = false;
+  bool return_sequences_ = false, return_state_ = false, go_backwards_ = false, stateful_ = false,
+       unroll_ = false, zero_output_ = false;
   std::shared_ptr<RnnCell> cell_;
   Variables states_;
 };

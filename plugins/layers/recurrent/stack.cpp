@@ -1,4 +1,5 @@
-// Several cells as one: the output of each is the input of the next, states are those of all in turn.
+// Several cells as one: the output of each is the input of the next, states are those of all in
+// turn.
 #include "rnn.h"
 
 namespace crescent {
@@ -7,12 +8,15 @@ namespace {
 class StackedRnnCells final : public RnnCell {
  public:
   static void describe(Schema<StackedRnnCells>& s) {
-    s.doc("Cells one above the other.").field("cells", &StackedRnnCells::given_, "From the input upwards.").required();
+    s.doc("Cells one above the other.")
+        .field("cells", &StackedRnnCells::given_, "From the input upwards.")
+        .required();
     s.input("states", 1, "The states of all cells in turn.");
   }
   void configured() override {
     RnnCell::configured();
-    if (!given_.is_list() || given_.as_list().empty()) fail("cells: expected a list of cells, got ", given_);
+    if (!given_.is_list() || given_.as_list().empty())
+      fail("cells: expected a list of cells, got ", given_);
     for (const Value& value : given_.as_list()) {
       cells_.push_back(cell_from(value));
       track(cells_.back());

@@ -25,7 +25,9 @@ class RandomLayer : public UnaryLayer {
     s.field("seed", &RandomLayer::seed_, "Fixes the draws.");
   }
   /// Not while only shapes are worked out: there is nothing to draw for an unknown batch.
-  bool active(const Tensor& x, const Call& call) const { return call.training && rate_ > 0 && x.shape().is_known(); }
+  bool active(const Tensor& x, const Call& call) const {
+    return call.training && rate_ > 0 && x.shape().is_known();
+  }
 
   double rate_ = 0;
   std::optional<int64_t> seed_;
@@ -44,7 +46,8 @@ class Dropout final : public RandomLayer {
   static void describe(Schema<Dropout>& s) {
     s.doc("Zeroes a share of elements in training and scales the others by 1 / (1 - rate).");
     describe_rate(s);
-    s.field("noise_shape", &Dropout::noise_shape_, "Shape of the draws, 1 where elements share one; null dims as the input.");
+    s.field("noise_shape", &Dropout::noise_shape_,
+            "Shape of the draws, 1 where elements share one; null dims as the input.");
     describe_seed(s);
   }
   Tensor call(const Tensor& x, const Call& call) override {
@@ -55,7 +58,8 @@ class Dropout final : public RandomLayer {
   Shape noise_for(const Shape& input) const {
     if (!noise_shape_) return input;
     Shape noise = *noise_shape_;
-    if (noise.rank() != input.rank()) fail("noise_shape ", noise, " does not fit an input of shape ", input);
+    if (noise.rank() != input.rank())
+      fail("noise_shape ", noise, " does not fit an input of shape ", input);
     for (int i = 0; i < noise.rank(); ++i)
       if (noise[i] < 0) noise.set(i, input[i]);
     return noise;
@@ -78,7 +82,8 @@ class SpatialDropout1D final : public RandomLayer {
 class GaussianDropout final : public RandomLayer {
  public:
   static void describe(Schema<GaussianDropout>& s) {
-    s.doc("Multiplies by normal noise of mean 1 and deviation sqrt(rate / (1 - rate)) in training.");
+    s.doc(
+        "Multiplies by normal noise of mean 1 and deviation sqrt(rate / (1 - rate)) in training.");
     describe_rate(s);
     describe_seed(s);
   }
@@ -91,11 +96,16 @@ class GaussianDropout final : public RandomLayer {
 class GaussianNoise final : public RandomLayer {
  public:
   static void describe(Schema<GaussianNoise>& s) {
-    s.doc("Adds normal noise in training.").field("stddev", &GaussianNoise::stddev_, "Deviation.").required().min(0);
+    s.doc("Adds normal noise in training.")
+        .field("stddev", &GaussianNoise::stddev_, "Deviation.")
+        .required()
+        .min(0);
     describe_seed(s);
   }
   Tensor call(const Tensor& x, const Call& call) override {
-    return call.training && stddev_ > 0 && x.shape().is_known() ? x + random_->normal(x.shape(), 0, stddev_) : x;
+    return call.training && stddev_ > 0 && x.shape().is_known()
+               ? x + random_->normal(x.shape(), 0, stddev_)
+               : x;
   }
 
  private:
@@ -106,8 +116,10 @@ class ActivityRegularization final : public UnaryLayer {
  public:
   static void describe(Schema<ActivityRegularization>& s) {
     s.doc("Adds l1 * sum |x| + l2 * sum x^2 to the loss.")
-        .field("l1", &ActivityRegularization::l1_, "Factor of the absolute sum.").min(0)
-        .field("l2", &ActivityRegularization::l2_, "Factor of the sum of squares.").min(0);
+        .field("l1", &ActivityRegularization::l1_, "Factor of the absolute sum.")
+        .min(0)
+        .field("l2", &ActivityRegularization::l2_, "Factor of the sum of squares.")
+        .min(0);
   }
   void configured() override {
     UnaryLayer::configured();

@@ -10,14 +10,16 @@ class Flatten final : public UnaryLayer {
  public:
   static void describe(Schema<Flatten>& s) {
     s.doc("(batch, ...) -> (batch, product of the rest)")
-        .field("data_format", &Flatten::data_format_, "channels_first: channels are moved last before.")
+        .field("data_format", &Flatten::data_format_,
+               "channels_first: channels are moved last before.")
         .choices({"channels_last", "channels_first"});
   }
   Tensor call(const Tensor& x, const Call&) override {
     const Shape rest = x.shape().slice(1, x.rank());
     if (!rest.is_known())
       fail("The shape of the input to \"Flatten\" is not fully defined (got ", rest,
-           "). Make sure to pass a complete \"input_shape\" or \"batch_input_shape\" argument to the first layer in your model.");
+           "). Make sure to pass a complete \"input_shape\" or \"batch_input_shape\" argument to "
+           "the first layer in your model.");
     return ops::reshape(channels_last(x), {x.dim(0), rest.size()});
   }
 
@@ -36,13 +38,17 @@ class ReshapeLayer final : public UnaryLayer {
  public:
   static void describe(Schema<ReshapeLayer>& s) {
     s.doc("(batch, ...) -> (batch,) + target_shape; one -1 is worked out.")
-        .field("target_shape", &ReshapeLayer::target_, "Shape without the batch axis.").required();
+        .field("target_shape", &ReshapeLayer::target_, "Shape without the batch axis.")
+        .required();
   }
   void configured() override {
     UnaryLayer::configured();
-    if (std::count(target_.begin(), target_.end(), -1) > 1) fail("Can only specify one unknown dimension.");
+    if (std::count(target_.begin(), target_.end(), -1) > 1)
+      fail("Can only specify one unknown dimension.");
   }
-  Tensor call(const Tensor& x, const Call&) override { return ops::reshape(x, Shape{x.dim(0)}.concat(resolved(x.shape()))); }
+  Tensor call(const Tensor& x, const Call&) override {
+    return ops::reshape(x, Shape{x.dim(0)}.concat(resolved(x.shape())));
+  }
 
  private:
   Shape resolved(const Shape& input) const {
@@ -54,7 +60,8 @@ class ReshapeLayer final : public UnaryLayer {
       (shape[i] == -1) ? void(unknown = i) : others.append(shape[i]);
     if (unknown >= 0 && others.size() > 0) shape.set(unknown, rest.size() / others.size());
     if (!shape.is_known() || shape.size() != rest.size())
-      fail("total size of new array must be unchanged, input_shape = ", rest, ", output_shape = ", Shape(target_));
+      fail("total size of new array must be unchanged, input_shape = ", rest,
+           ", output_shape = ", Shape(target_));
     return shape;
   }
   std::vector<int64_t> target_;
@@ -63,14 +70,18 @@ class ReshapeLayer final : public UnaryLayer {
 class Permute final : public UnaryLayer {
  public:
   static void describe(Schema<Permute>& s) {
-    s.doc("Reorders the axes after the batch.").field("dims", &Permute::dims_, "Axes counted from 1: {2, 1} swaps two.").required();
+    s.doc("Reorders the axes after the batch.")
+        .field("dims", &Permute::dims_, "Axes counted from 1: {2, 1} swaps two.")
+        .required();
   }
   void configured() override {
     UnaryLayer::configured();
     std::vector<int64_t> sorted = dims_;
     std::sort(sorted.begin(), sorted.end());
     for (size_t i = 0; i < sorted.size(); ++i)
-      if (sorted[i] != int64_t(i) + 1) fail("Invalid permutation `dims`; expected each of 1..", dims_.size(), " once, got ", Value(dims_));
+      if (sorted[i] != int64_t(i) + 1)
+        fail("Invalid permutation `dims`; expected each of 1..", dims_.size(), " once, got ",
+             Value(dims_));
     set_input_specs({InputSpec::with_ndim(int(dims_.size()) + 1)});
   }
   Tensor call(const Tensor& x, const Call&) override {
@@ -86,7 +97,10 @@ class Permute final : public UnaryLayer {
 class RepeatVector final : public UnaryLayer {
  public:
   static void describe(Schema<RepeatVector>& s) {
-    s.doc("(batch, features) -> (batch, n, features)").field("n", &RepeatVector::n_, "How often.").required().min(1);
+    s.doc("(batch, features) -> (batch, n, features)")
+        .field("n", &RepeatVector::n_, "How often.")
+        .required()
+        .min(1);
   }
   void configured() override {
     UnaryLayer::configured();

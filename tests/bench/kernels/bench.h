@@ -1,5 +1,6 @@
-// Micro-benchmarks of kernels: a function is compiled as in a step and run by the device on random arrays. Each reports
-// GFLOP/s or GB/s and its share of what the machine can do; above 100 % of the memory's bandwidth the data was in caches.
+// Micro-benchmarks of kernels: a function is compiled as in a step and run by the device on random
+// arrays. Each reports GFLOP/s or GB/s and its share of what the machine can do; above 100 % of the
+// memory's bandwidth the data was in caches.
 #pragma once
 #include <string>
 #include <vector>
@@ -11,17 +12,19 @@ namespace crescent::bench {
 
 struct Input {
   TensorSpec spec;
-  double low = 0, high = 1;                ///< values are uniform between
+  double low = 0, high = 1;  ///< values are uniform between
 };
 inline Input floats(const Shape& shape) { return {{DType::float32, shape}}; }
 inline Input bfloats(const Shape& shape) { return {{DType::bfloat16, shape}}; }
-inline Input integers(const Shape& shape, int64_t below) { return {{DType::int32, shape}, 0, static_cast<double>(below)}; }
+inline Input integers(const Shape& shape, int64_t below) {
+  return {{DType::int32, shape}, 0, static_cast<double>(below)};
+}
 
 /// What a benchmark is held against. Arithmetic: the peak of the first input's dtype.
 enum class Limit { arithmetic, memory };
 
-void add(const std::string& name, const std::vector<Input>& inputs, const Function::Body& body, Limit limit,
-         OptimizeOptions options = {});
+void add(const std::string& name, const std::vector<Input>& inputs, const Function::Body& body,
+         Limit limit, OptimizeOptions options = {});
 
 /// Threads of the device.
 int threads();

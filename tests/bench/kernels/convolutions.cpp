@@ -7,7 +7,7 @@ namespace {
 struct Convolution {
   const char* name;
   Shape x, kernel;
-  int64_t stride, pad;                     ///< pad: in all, the larger half behind
+  int64_t stride, pad;  ///< pad: in all, the larger half behind
 };
 
 const Convolution kConvolutions[] = {
@@ -42,8 +42,12 @@ void add_passes(const std::string& family, const Convolution& c, Input (*input)(
   auto length = [&](int axis) { return (c.x[axis] + c.pad - c.kernel[axis - 1]) / c.stride + 1; };
   const Shape y{c.x[0], length(1), length(2), c.kernel[3]};
   auto add_pass = [&](const char* pass, const auto& op, const Shape& a, const Shape& b) {
-    add(concat(family, "/", c.name, "/", pass), {input(a), input(b)},
-        [=](const Tensors& in) { return Tensors{apply1(op, {in[0], in[1]})}; }, Limit::arithmetic);
+    add(
+        concat(family, "/", c.name, "/", pass), {input(a), input(b)},
+        [=](const Tensors& in) {
+          return Tensors{apply1(op, {in[0], in[1]})};
+        },
+        Limit::arithmetic);
   };
   add_pass("forward", forward, c.x, c.kernel);
   add_pass("backward_data", data, y, c.kernel);

@@ -20,7 +20,8 @@ HWY_BEFORE_NAMESPACE();
 namespace crescent::bench::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Chains of additions that do not wait for each other: enough for two units of four cycles, few enough for registers.
+/// Chains of additions that do not wait for each other: enough for two units of four cycles, few
+/// enough for registers.
 constexpr int kChains = 12;
 
 /// Floating operations done.
@@ -38,10 +39,12 @@ double multiply_add(int64_t rounds, float* result) {
 }
 
 /// a = b + 0.5 c, past the caches.
-void triad(float* HWY_RESTRICT a, const float* HWY_RESTRICT b, const float* HWY_RESTRICT c, size_t count) {
+void triad(float* HWY_RESTRICT a, const float* HWY_RESTRICT b, const float* HWY_RESTRICT c,
+           size_t count) {
   const hn::ScalableTag<float> d;
   const auto half = hn::Set(d, 0.5f);
-  for (size_t i = 0; i < count; i += hn::Lanes(d)) hn::Stream(hn::MulAdd(hn::Load(d, c + i), half, hn::Load(d, b + i)), d, a + i);
+  for (size_t i = 0; i < count; i += hn::Lanes(d))
+    hn::Stream(hn::MulAdd(hn::Load(d, c + i), half, hn::Load(d, b + i)), d, a + i);
 }
 
 }  // namespace crescent::bench::HWY_NAMESPACE
@@ -64,9 +67,12 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kRepetitions = 20;
 
-double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
 
-/// The best of several repetitions of `work(thread)` on all threads at once: what all did, over the seconds of the slowest.
+/// The best of several repetitions of `work(thread)` on all threads at once: what all did, over the
+/// seconds of the slowest.
 double best_rate(int threads, const std::function<double(int thread)>& work) {
   double best = 0;
   for (int r = 0; r < kRepetitions; ++r) {
@@ -90,13 +96,14 @@ double best_rate(int threads, const std::function<double(int thread)>& work) {
   return best;
 }
 
-// ---- AMX ---------------------------------------------------------------------------------------------------
+// ---- AMX
 #if defined(__x86_64__)
 constexpr int kTileRows = 16, kTileRowBytes = 64;
 
 bool has_amx() {
   constexpr unsigned kAmxBf16 = 1u << 22, kAmxTile = 1u << 24;
-  constexpr long kRequestPermission = 0x1023, kTileData = 18;        // arch_prctl: Linux grants tiles on request
+  constexpr long kRequestPermission = 0x1023,
+                 kTileData = 18;  // arch_prctl: Linux grants tiles on request
   unsigned a = 0, b = 0, c = 0, d = 0;
   if (!__get_cpuid_count(7, 0, &a, &b, &c, &d) || !(d & kAmxBf16) || !(d & kAmxTile)) return false;
   return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
@@ -114,7 +121,8 @@ struct alignas(64) TileShapes {
 
 /// Four sums of two by two tiles. Floating operations done.
 __attribute__((target("amx-tile,amx-bf16"))) double multiply_tiles(int64_t rounds) {
-  static constexpr TileShapes kShapes;                // static: GCC 12 does not see that these instructions read memory
+  static constexpr TileShapes
+      kShapes;  // static: GCC 12 does not see that these instructions read memory
   static constexpr uint8_t kZeros[kTileRows * kTileRowBytes] = {};
   _tile_loadconfig(&kShapes);
   _tile_zero(0);
@@ -132,7 +140,8 @@ __attribute__((target("amx-tile,amx-bf16"))) double multiply_tiles(int64_t round
     _tile_dpbf16ps(3, 5, 7);
   }
   _tile_release();
-  return 4 * 2.0 * kTileRows * (kTileRowBytes / 4) * (kTileRowBytes / 2) * static_cast<double>(rounds);
+  return 4 * 2.0 * kTileRows * (kTileRowBytes / 4) * (kTileRowBytes / 2) *
+         static_cast<double>(rounds);
 }
 #else
 bool has_amx() { return false; }
@@ -147,15 +156,17 @@ int cores() {
 }
 
 double fma_peak(int threads) {
-  constexpr int64_t kRounds = 5'000'000;              // some 10 ms
-  return best_rate(threads, [](int) {
-    volatile float result;
-    float value;
-    const double flops = HWY_DYNAMIC_DISPATCH(multiply_add)(kRounds, &value);
-    result = value;
-    static_cast<void>(result);
-    return flops;
-  }) / 1e9;
+  constexpr int64_t kRounds = 5'000'000;  // some 10 ms
+  return best_rate(threads,
+                   [](int) {
+                     volatile float result;
+                     float value;
+                     const double flops = HWY_DYNAMIC_DISPATCH(multiply_add)(kRounds, &value);
+                     result = value;
+                     static_cast<void>(result);
+                     return flops;
+                   }) /
+         1e9;
 }
 
 double bf16_peak(int threads) {
@@ -164,7 +175,7 @@ double bf16_peak(int threads) {
 }
 
 double memory_bandwidth(int threads) {
-  constexpr size_t kCount = size_t{1} << 25, kAlignment = 64;        // of floats an array: 128 MiB
+  constexpr size_t kCount = size_t{1} << 25, kAlignment = 64;  // of floats an array: 128 MiB
   const size_t part = kCount / static_cast<size_t>(threads) / kAlignment * kAlignment;
   struct Free {
     void operator()(float* p) const { ::operator delete[](p, std::align_val_t{kAlignment}); }
@@ -174,11 +185,15 @@ double memory_bandwidth(int threads) {
     array.reset(new (std::align_val_t{kAlignment}) float[kCount]);
     std::fill_n(array.get(), kCount, 1.0f);
   }
-  return best_rate(threads, [&](int thread) {
-    const size_t begin = static_cast<size_t>(thread) * part;
-    HWY_DYNAMIC_DISPATCH(triad)(arrays[0].get() + begin, arrays[1].get() + begin, arrays[2].get() + begin, part);
-    return 3.0 * sizeof(float) * static_cast<double>(part);
-  }) / 1e9;
+  return best_rate(threads,
+                   [&](int thread) {
+                     const size_t begin = static_cast<size_t>(thread) * part;
+                     HWY_DYNAMIC_DISPATCH(triad)
+                     (arrays[0].get() + begin, arrays[1].get() + begin, arrays[2].get() + begin,
+                      part);
+                     return 3.0 * sizeof(float) * static_cast<double>(part);
+                   }) /
+         1e9;
 }
 
 }  // namespace crescent::bench

@@ -1,4 +1,5 @@
-// bench_kernels [--threads=N] [OPTIONS OF GOOGLE BENCHMARK]: --benchmark_filter=REGEX, --benchmark_min_time=SECONDS, ...
+// bench_kernels [--threads=N] [OPTIONS OF GOOGLE BENCHMARK]: --benchmark_filter=REGEX,
+// --benchmark_min_time=SECONDS, ...
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -18,9 +19,11 @@ Tensor random_array(const Input& input) {
   return ops::cast(uniform, input.spec.dtype);
 }
 
-/// In GFLOP/s or GB/s; measured when first asked for. A product of float32 on tiles is six of bfloat16.
+/// In GFLOP/s or GB/s; measured when first asked for. A product of float32 on tiles is six of
+/// bfloat16.
 double limit_of(Limit limit, DType dtype, const std::string& kernel) {
-  static const double memory = memory_bandwidth(threads()), fma = fma_peak(threads()), bf16 = bf16_peak(threads());
+  static const double memory = memory_bandwidth(threads()), fma = fma_peak(threads()),
+                      bf16 = bf16_peak(threads());
   if (limit == Limit::memory) return memory;
   if (kernel.find("bf16x3") != kernel.npos) return bf16 / 6;
   return dtype == DType::bfloat16 && bf16 > 0 ? bf16 : fma;
@@ -41,15 +44,18 @@ ProfileRow look_into(const Function& f, const Tensors& inputs) {
   return all;
 }
 
-void measure(benchmark::State& state, const std::vector<Input>& specs, const Function& f, Limit limit) {
+void measure(benchmark::State& state, const std::vector<Input>& specs, const Function& f,
+             Limit limit) {
   Tensors inputs, outputs;
   for (const Input& input : specs) inputs.push_back(random_array(input));
   f(inputs);
   const ProfileRow row = look_into(f, inputs);
   const auto begin = std::chrono::steady_clock::now();
   for (auto _ : state) f.call(inputs, outputs);
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  const double rate = (limit == Limit::memory ? row.bytes : row.flops) * static_cast<double>(state.iterations()) / seconds / 1e9;
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  const double rate = (limit == Limit::memory ? row.bytes : row.flops) *
+                      static_cast<double>(state.iterations()) / seconds / 1e9;
   state.counters[limit == Limit::memory ? "GB/s" : "GFLOP/s"] = rate;
   state.counters["of_limit_%"] = 100 * rate / limit_of(limit, inputs.front().dtype(), row.kernel);
   state.SetLabel(row.kernel);
@@ -59,10 +65,11 @@ void measure(benchmark::State& state, const std::vector<Input>& specs, const Fun
 
 int threads() { return device().threads(); }
 
-void add(const std::string& name, const std::vector<Input>& inputs, const Function::Body& body, Limit limit,
-         OptimizeOptions options) {
+void add(const std::string& name, const std::vector<Input>& inputs, const Function::Body& body,
+         Limit limit, OptimizeOptions options) {
   const Function f(body, options);
-  benchmark::RegisterBenchmark(name.c_str(), [=](benchmark::State& state) { measure(state, inputs, f, limit); })
+  benchmark::RegisterBenchmark(name.c_str(),
+                               [=](benchmark::State& state) { measure(state, inputs, f, limit); })
       ->UseRealTime()
       ->Unit(benchmark::kMicrosecond);
 }

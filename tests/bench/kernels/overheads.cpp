@@ -1,15 +1,17 @@
-// What work costs before any is done: a region of the thread pool, a compiled call, an eager op. Their time is the figure.
+// What work costs before any is done: a region of the thread pool, a compiled call, an eager op.
+// Their time is the figure.
 #include <benchmark/benchmark.h>
 
 #include "bench.h"
-#include "pool.h"
+#include "threads/pool.h"
 
 namespace crescent::bench {
 namespace {
 
 void region(benchmark::State& state) {
   cpu::Pool pool(threads());
-  for (auto _ : state) pool.parallel(pool.threads(), [](int64_t part, int) { benchmark::DoNotOptimize(part); });
+  for (auto _ : state)
+    pool.parallel(pool.threads(), [](int64_t part, int) { benchmark::DoNotOptimize(part); });
 }
 
 void compiled_call(benchmark::State& state) {
@@ -40,8 +42,12 @@ void eager_op(benchmark::State& state) {
 
 void add_overheads() {
   const std::pair<const char*, void (*)(benchmark::State&)> kBenchmarks[] = {
-      {"region", region}, {"compiled_call", compiled_call}, {"100_instructions", instructions}, {"eager_op", eager_op}};
-  for (const auto& [name, f] : kBenchmarks) benchmark::RegisterBenchmark(concat("overhead/", name).c_str(), f)->UseRealTime();
+      {"region", region},
+      {"compiled_call", compiled_call},
+      {"100_instructions", instructions},
+      {"eager_op", eager_op}};
+  for (const auto& [name, f] : kBenchmarks)
+    benchmark::RegisterBenchmark(concat("overhead/", name).c_str(), f)->UseRealTime();
 }
 
 }  // namespace crescent::bench

@@ -38,7 +38,8 @@ const Product kProducts[] = {
 /// y = relu(x w + b) on weights that do not change, as predict has them.
 void add_packed(const char* name, int64_t rows, int64_t depth, int64_t columns) {
   const Variable w(Tensor::full({depth, columns}, 0.01)), b(Tensor::full({columns}, 0.1));
-  add(name, {floats({rows, depth})}, [=](const Tensors& in) { return Tensors{ops::relu(ops::matmul(in[0], w) + b)}; },
+  add(name, {floats({rows, depth})},
+      [=](const Tensors& in) { return Tensors{ops::relu(ops::matmul(in[0], w) + b)}; },
       Limit::arithmetic, {.inference = true});
 }
 
@@ -46,7 +47,9 @@ void add_packed(const char* name, int64_t rows, int64_t depth, int64_t columns) 
 
 void add_products() {
   for (const Product& p : kProducts) {
-    auto body = [=](const Tensors& in) { return Tensors{ops::matmul(in[0], in[1], p.transpose_a, p.transpose_b)}; };
+    auto body = [=](const Tensors& in) {
+      return Tensors{ops::matmul(in[0], in[1], p.transpose_a, p.transpose_b)};
+    };
     add(concat("product/", p.name), {floats(p.a), floats(p.b)}, body, Limit::arithmetic);
     add(concat("product_bf16/", p.name), {bfloats(p.a), bfloats(p.b)}, body, Limit::arithmetic);
   }

@@ -1,4 +1,5 @@
-// Every case of layers.h5: outputs and gradients of one call, eager and compiled, and the weights after it.
+// Every case of layers.h5: outputs and gradients of one call, eager and compiled, and the weights
+// after it.
 #include <catch2/catch.hpp>
 
 #include "golden/recorded.h"
@@ -21,8 +22,10 @@ struct Case {
 CallOptions call_options(const Value& call_args) {
   CallOptions options;
   for (const auto& [key, value] : call_args.as_dict()) {
-    if (key == "training") options.training = value.as_bool();
-    else options.arguments.set(key, value);
+    if (key == "training")
+      options.training = value.as_bool();
+    else
+      options.arguments.set(key, value);
   }
   return options;
 }
@@ -111,7 +114,8 @@ int compare(const Case& c, const Results& results, const char* mode) {
 void read_inputs(Case& c) {
   c.inputs = c.file.tensors(c.place("inputs"));
   c.upstream = c.file.tensors(c.place("upstream"));
-  if (c.file.has(c.place("mask"))) c.options.masks = {ops::cast(c.file.tensor(c.place("mask")), DType::boolean)};
+  if (c.file.has(c.place("mask")))
+    c.options.masks = {ops::cast(c.file.tensor(c.place("mask")), DType::boolean)};
 }
 
 void run_case(const Case& c) {

@@ -1,5 +1,6 @@
-// Whole models as Keras saved them: every NAME.h5 with a NAME.io.h5 beside it loads and predicts what was recorded, and the
-// training runs train_NAME.h5 follow Keras' losses, metrics and final weights.
+// Whole models as Keras saved them: every NAME.h5 with a NAME.io.h5 beside it loads and predicts
+// what was recorded, and the training runs train_NAME.h5 follow Keras' losses, metrics and final
+// weights.
 #include <catch2/catch.hpp>
 #include <filesystem>
 
@@ -20,7 +21,8 @@ void collect_unknown(const Value& value, std::vector<std::string>& missing) {
   if (!value.is_dict()) return;
   const Dict& dict = value.as_dict();
   const Value *name = dict.find("class_name"), *config = dict.find("config");
-  const bool is_layer = name && name->is_string() && config && config->is_dict() && config->as_dict().contains("name") &&
+  const bool is_layer = name && name->is_string() && config && config->is_dict() &&
+                        config->as_dict().contains("name") &&
                         config->as_dict().contains("trainable");
   if (is_layer && !known("layer", name->as_string())) missing.push_back(name->as_string());
   for (const auto& entry : dict) collect_unknown(entry.value, missing);
@@ -79,7 +81,8 @@ void check_folder(const std::string& folder, Tally& tally) {
 
 void check_history(const History& history, const Recording& file) {
   for (const std::string& name : file.names("history")) {
-    const std::vector<double> wanted = file.tensor("history/" + name).to_vector(), &got = history.at(name);
+    const std::vector<double> wanted = file.tensor("history/" + name).to_vector(),
+                              &got = history.at(name);
     REQUIRE(got.size() == wanted.size());
     for (size_t epoch = 0; epoch < wanted.size(); ++epoch) {
       INFO("history/" << name << " of epoch " << epoch);

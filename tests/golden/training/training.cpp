@@ -1,5 +1,5 @@
-// Every case of training.h5: losses with their reductions and gradients, metrics over three updates, twelve steps of each
-// optimizer, regularizers and constraints.
+// Every case of training.h5: losses with their reductions and gradients, metrics over three
+// updates, twelve steps of each optimizer, regularizers and constraints.
 #include <catch2/catch.hpp>
 
 #include "golden/recorded.h"
@@ -17,7 +17,9 @@ struct Case {
   int checks = 0;
 
   Tensor tensor(const std::string& name) const { return file.tensor(place + "/" + name); }
-  Tensor tensor_if_any(const std::string& name) const { return file.has(place + "/" + name) ? tensor(name) : Tensor(); }
+  Tensor tensor_if_any(const std::string& name) const {
+    return file.has(place + "/" + name) ? tensor(name) : Tensor();
+  }
   /// Compares what is recorded.
   void check(const Tensor& got, const std::string& name, Tolerance tolerance = kValues) {
     INFO(place << "/" << name);
@@ -33,7 +35,8 @@ std::shared_ptr<T> made(Case& c, Dict config) {
 }
 
 void check_loss(Case& c) {
-  const Tensor truth = c.tensor("y_true"), prediction = c.tensor("y_pred"), weight = c.tensor_if_any("sample_weight");
+  const Tensor truth = c.tensor("y_true"), prediction = c.tensor("y_pred"),
+               weight = c.tensor_if_any("sample_weight");
   for (const char* reduction : {"sum_over_batch_size", "sum", "none"}) {
     Dict config = c.config;
     config.set("reduction", reduction);
@@ -55,7 +58,8 @@ void check_loss(Case& c) {
 void check_metric(Case& c) {
   const auto metric = made<Metric>(c, c.config);
   for (const std::string& update : c.file.names(c.place)) {
-    metric->update_state(c.tensor(update + "/y_true"), c.tensor(update + "/y_pred"), c.tensor_if_any(update + "/sample_weight"));
+    metric->update_state(c.tensor(update + "/y_true"), c.tensor(update + "/y_pred"),
+                         c.tensor_if_any(update + "/sample_weight"));
     c.check(metric->result(), update + "/result");
   }
 }
@@ -63,7 +67,8 @@ void check_metric(Case& c) {
 void check_steps(Case& c, bool compiled) {
   const auto optimizer = made<Optimizer>(c, c.config);
   Variables weights;
-  for (const Tensor& initial : c.file.tensors(c.place + "/w0")) weights.push_back(Variable(initial));
+  for (const Tensor& initial : c.file.tensors(c.place + "/w0"))
+    weights.push_back(Variable(initial));
   optimizer->build(weights);
   const Function apply([&](const Tensors& gradients) {
     optimizer->apply(gradients, weights);
@@ -72,8 +77,10 @@ void check_steps(Case& c, bool compiled) {
   for (const std::string& step : c.file.names(c.place)) {
     if (!step.starts_with("step")) continue;
     const Tensors gradients = c.file.tensors(c.place + "/" + step + "/grad");
-    if (compiled) apply(gradients);
-    else optimizer->apply(gradients, weights);
+    if (compiled)
+      apply(gradients);
+    else
+      optimizer->apply(gradients, weights);
     for (size_t i = 0; i < weights.size(); ++i) c.check(weights[i].value(), concat(step, "/w/", i));
   }
 }

@@ -2,10 +2,6 @@
 
 #include "../sample.h"
 
-__attribute__((constructor)) static void run_at_load() {
-  std::exit(3);
-}
+__attribute__((constructor)) static void run_at_load() { std::exit(3); }
 
-CRESCENT_PLUGIN("bad.exits", "1.0.0") {
-  registry.add<Sample>("Exits");
-}
+CRESCENT_PLUGIN("bad.exits", "1.0.0") { registry.add<Sample>("Exits"); }

@@ -7,6 +7,4 @@ struct Start {
 };
 static const Start start;
 
-CRESCENT_PLUGIN("bad.throws_at_start", "1.0.0") {
-  registry.add<Sample>("ThrowsAtStart");
-}
+CRESCENT_PLUGIN("bad.throws_at_start", "1.0.0") { registry.add<Sample>("ThrowsAtStart"); }

@@ -1,2 +1,3 @@
 #include "stamp.h"
-BAD_STAMP("crescent-plugin", CRESCENT_PLUGIN_ABI + 41, crescent::plugin_layout(), CRESCENT_TOOLCHAIN)
+BAD_STAMP("crescent-plugin", CRESCENT_PLUGIN_ABI + 41, crescent::plugin_layout(),
+          CRESCENT_TOOLCHAIN)

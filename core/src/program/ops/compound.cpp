@@ -33,20 +33,25 @@ void expect_labels(const TensorSpec& logits, const TensorSpec& labels, bool spar
   expect_rank_at_least(name, logits.shape, 1);
   const Shape expected = sparse ? logits.shape.slice(0, -1) : logits.shape;
   if (!labels.shape.compatible(expected)) {
-    fail(name, ": logits ", logits.shape, " need labels of shape ", expected, ", got ", labels.shape);
+    fail(name, ": logits ", logits.shape, " need labels of shape ", expected, ", got ",
+         labels.shape);
   }
-  if (sparse && !is_integer(labels.dtype)) fail(name, ": expected integer labels, got ", labels.dtype);
-  if (!sparse && labels.dtype != logits.dtype) fail(name, ": dtypes ", logits.dtype, " and ", labels.dtype, " differ");
+  if (sparse && !is_integer(labels.dtype))
+    fail(name, ": expected integer labels, got ", labels.dtype);
+  if (!sparse && labels.dtype != logits.dtype)
+    fail(name, ": dtypes ", logits.dtype, " and ", labels.dtype, " differ");
 }
 
 Tensor as_statistics(const Tensor& x) { return ops::cast(x, statistics_dtype(x.dtype())); }
 
-void expect_channels(std::string_view op, std::span<const TensorSpec> in, std::initializer_list<size_t> which) {
+void expect_channels(std::string_view op, std::span<const TensorSpec> in,
+                     std::initializer_list<size_t> which) {
   const TensorSpec& x = in[0];
   expect_floating(op, x.dtype);
   expect_rank_at_least(op, x.shape, 1);
   for (size_t i : which) {
-    if (in[i].dtype != statistics_dtype(x.dtype)) fail(op, ": dtypes ", x.dtype, " and ", in[i].dtype, " do not fit");
+    if (in[i].dtype != statistics_dtype(x.dtype))
+      fail(op, ": dtypes ", x.dtype, " and ", in[i].dtype, " do not fit");
     if (!in[i].shape.compatible({x.shape[-1]})) {
       fail(op, ": shapes ", x.shape, " and ", in[i].shape, " do not fit: expected (",
            x.shape[-1] < 0 ? "None" : to_text(x.shape[-1]), ",)");
@@ -159,7 +164,8 @@ TensorSpecs BatchNormBackward::infer(std::span<const TensorSpec> in) const {
 }
 
 Tensors BatchNormBackward::decompose(std::span<const Tensor> in) const {
-  const Tensor &gamma = in[1], &mean = in[2], &variance = in[3], x = as_statistics(in[0]), dy = as_statistics(in[4]);
+  const Tensor &gamma = in[1], &mean = in[2], &variance = in[3], x = as_statistics(in[0]),
+               dy = as_statistics(in[4]);
   const double n = count_of(x.shape(), all_but_last(x.shape()));
   const Tensor rstd = ops::rsqrt(variance + epsilon), normal = (x - mean) * rstd;
   const Tensor dbeta = sum_rows(dy), dgamma = sum_rows(dy * normal);
@@ -210,7 +216,8 @@ Tensors LayerNormBackward::decompose(std::span<const Tensor> in) const {
   const Tensor &gamma = in[1], x = as_statistics(in[0]), dy = as_statistics(in[4]);
   const Tensor mean = ops::expand_dims(in[2], -1), rstd = ops::expand_dims(in[3], -1);
   const Tensor normal = (x - mean) * rstd, scaled = dy * gamma;
-  const Tensor dx = rstd * (scaled - ops::mean(scaled, {-1}, true) - normal * ops::mean(scaled * normal, {-1}, true));
+  const Tensor dx = rstd * (scaled - ops::mean(scaled, {-1}, true) -
+                            normal * ops::mean(scaled * normal, {-1}, true));
   return {ops::cast(dx, in[0].dtype()), sum_rows(dy * normal), sum_rows(dy)};
 }
 

@@ -13,8 +13,8 @@ Shape conv_shape(std::string_view op, const Shape& x, const Shape& kernel, const
   expect_spatial(op, spec, spatial_of(x));
   const int64_t channels = x[-1], in = kernel[-2], out = kernel[-1];
   if (channels >= 0 && in >= 0 && channels != in * spec.groups) {
-    fail(op, ": shapes ", x, " and ", kernel, " do not fit: the input has ", channels, " channels, the kernel takes ",
-         in * spec.groups);
+    fail(op, ": shapes ", x, " and ", kernel, " do not fit: the input has ", channels,
+         " channels, the kernel takes ", in * spec.groups);
   }
   if (out >= 0 && out % spec.groups != 0)
     fail(op, ": ", out, " filters cannot be divided into ", spec.groups, " groups");
@@ -23,7 +23,8 @@ Shape conv_shape(std::string_view op, const Shape& x, const Shape& kernel, const
     const int axis = static_cast<int>(i);
     const int64_t n = places(x[axis + 1], dilated(kernel[axis], spec.dilation[i]), spec, i);
     if (n == 0 && x[axis + 1] != 0) {
-      fail(op, ": the kernel ", kernel, " is larger than the padded input ", x, " along axis ", axis + 1);
+      fail(op, ": the kernel ", kernel, " is larger than the padded input ", x, " along axis ",
+           axis + 1);
     }
     result.append(n);
   }
@@ -34,18 +35,21 @@ Shape conv_shape(std::string_view op, const Shape& x, const Shape& kernel, const
 }  // namespace
 
 std::string Conv::label() const {
-  return kName + epilogue_label(bias, Epilogue::none) + (residual ? "+add" : "") + epilogue_label(false, epilogue) +
-         (moments ? "+moments" : "");
+  return kName + epilogue_label(bias, Epilogue::none) + (residual ? "+add" : "") +
+         epilogue_label(false, epilogue) + (moments ? "+moments" : "");
 }
 
 TensorSpecs Conv::infer(std::span<const TensorSpec> in) const {
-  if (in[0].dtype != in[1].dtype) fail("conv: dtypes ", in[0].dtype, " and ", in[1].dtype, " differ");
+  if (in[0].dtype != in[1].dtype)
+    fail("conv: dtypes ", in[0].dtype, " and ", in[1].dtype, " differ");
   expect_floating("conv", in[0].dtype);
   const TensorSpec result{in[0].dtype, conv_shape("conv", in[0].shape, in[1].shape, spec)};
-  if (residual && !(in.back() == result)) fail("conv: a residual of ", in.back().shape, " for ", result.shape);
+  if (residual && !(in.back() == result))
+    fail("conv: a residual of ", in.back().shape, " for ", result.shape);
   TensorSpecs results{result};
   if (moments) {
-    for (const TensorSpec& channels : BatchMoments().infer({&result, 1})) results.push_back(channels);
+    for (const TensorSpec& channels : BatchMoments().infer({&result, 1}))
+      results.push_back(channels);
   }
   return results;
 }
@@ -60,7 +64,8 @@ Tensors Conv::decompose(std::span<const Tensor> inputs) const {
   auto plain = std::make_shared<Conv>(*this);
   plain->moments = plain->residual = false;
   if (residual) plain->epilogue = Epilogue::none;
-  Tensor y = crescent::apply(std::move(plain), inputs.first(inputs.size() - (residual ? 1 : 0))).front();
+  Tensor y =
+      crescent::apply(std::move(plain), inputs.first(inputs.size() - (residual ? 1 : 0))).front();
   if (residual) y = with_epilogue(y + inputs.back(), epilogue);
   if (!moments) return {y};
   const Tensors both = apply(BatchMoments(), {y});
@@ -88,12 +93,14 @@ TensorSpecs ConvBackwardData::infer(std::span<const TensorSpec> in) const {
   const Shape result = with_batch(input, in[0].shape[0]);
   const Shape expected = conv_shape("conv_transpose", result, in[1].shape, spec);
   if (!expected.compatible(in[0].shape)) {
-    fail("conv_transpose: shapes ", shapes_text(in), " do not fit: expected an input of shape ", expected,
-         " for output ", result);
+    fail("conv_transpose: shapes ", shapes_text(in), " do not fit: expected an input of shape ",
+         expected, " for output ", result);
   }
-  if (in[0].dtype != in[1].dtype) fail("conv_transpose: dtypes ", in[0].dtype, " and ", in[1].dtype, " differ");
+  if (in[0].dtype != in[1].dtype)
+    fail("conv_transpose: dtypes ", in[0].dtype, " and ", in[1].dtype, " differ");
   expect_floating("conv_transpose", in[0].dtype);
-  if (in.size() > 2 && !(in[2] == TensorSpec{in[0].dtype, result})) fail("conv_backward_data: a gate of ", in[2].shape, " for ", result);
+  if (in.size() > 2 && !(in[2] == TensorSpec{in[0].dtype, result}))
+    fail("conv_backward_data: a gate of ", in[2].shape, " for ", result);
   return {{in[0].dtype, result}};
 }
 
@@ -122,7 +129,8 @@ Tensors ConvBackwardData::vjp(const Vjp& v) const {
 TensorSpecs ConvBackwardKernel::infer(std::span<const TensorSpec> in) const {
   const Shape expected = conv_shape("conv_backward_kernel", in[0].shape, kernel, spec);
   if (!expected.compatible(in[1].shape)) {
-    fail("conv_backward_kernel: shapes ", shapes_text(in), " do not fit a kernel of shape ", kernel);
+    fail("conv_backward_kernel: shapes ", shapes_text(in), " do not fit a kernel of shape ",
+         kernel);
   }
   return {{product_dtype("conv_backward_kernel", mixed, in[0].dtype, in[1].dtype), kernel}};
 }
@@ -163,7 +171,8 @@ Tensor conv(const Tensor& x, const Tensor& kernel, std::vector<int64_t> strides,
   for (size_t i = 0; i < spatial; ++i) {
     const int axis = static_cast<int>(i);
     if (op.spec.strides[i] < 1) fail("conv: strides must be at least 1, got ", op.spec.strides[i]);
-    pad_axis(op.spec, padding, x.dim(axis + 1), dilated(kernel.dim(axis), op.spec.dilation[i]), op.spec.strides[i]);
+    pad_axis(op.spec, padding, x.dim(axis + 1), dilated(kernel.dim(axis), op.spec.dilation[i]),
+             op.spec.strides[i]);
   }
   const DType dtype = promote(x.dtype(), kernel.dtype());
   return apply1(op, {cast(x, dtype), cast(kernel, dtype)});
@@ -177,7 +186,8 @@ int64_t transposed_length(int64_t length, int64_t window, int64_t stride, Paddin
   if (length < 0) return -1;
   const bool same = padding == Padding::same;
   if (!extra) return length * stride + (same ? 0 : std::max<int64_t>(window - stride, 0));
-  if (*extra >= stride) fail("conv_transpose: output padding ", *extra, " must be less than stride ", stride);
+  if (*extra >= stride)
+    fail("conv_transpose: output padding ", *extra, " must be less than stride ", stride);
   return std::max<int64_t>((length - 1) * stride + window - (same ? window / 2 * 2 : 0) + *extra,
                            0);
 }
@@ -185,8 +195,9 @@ int64_t transposed_length(int64_t length, int64_t window, int64_t stride, Paddin
 }  // namespace
 
 /// The gradient of the convolution that would lead from the output back to x.
-Tensor conv_transpose(const Tensor& x, const Tensor& kernel, std::vector<int64_t> strides, Padding padding,
-                      std::vector<int64_t> dilation, const std::vector<int64_t>& output_padding) {
+Tensor conv_transpose(const Tensor& x, const Tensor& kernel, std::vector<int64_t> strides,
+                      Padding padding, std::vector<int64_t> dilation,
+                      const std::vector<int64_t>& output_padding) {
   expect_rank_at_least("conv_transpose", x.shape(), 3);
   if (kernel.rank() != x.rank()) {
     fail("conv_transpose: shapes ", x.shape(), " and ", kernel.shape(),
@@ -197,17 +208,19 @@ Tensor conv_transpose(const Tensor& x, const Tensor& kernel, std::vector<int64_t
   op.spec.strides = per_axis("conv_transpose", std::move(strides), spatial, "strides");
   op.spec.dilation = per_axis("conv_transpose", std::move(dilation), spatial, "dilation values");
   std::vector<int64_t> extra = output_padding;
-  if (!extra.empty()) extra = per_axis("conv_transpose", std::move(extra), spatial, "output paddings");
+  if (!extra.empty())
+    extra = per_axis("conv_transpose", std::move(extra), spatial, "output paddings");
   op.input = Shape{x.dim(0)};
   for (size_t i = 0; i < spatial; ++i) {
     const int axis = static_cast<int>(i);
     const int64_t length = x.dim(axis + 1), stride = op.spec.strides[i];
     const int64_t window = dilated(kernel.dim(axis), op.spec.dilation[i]);
-    const int64_t result =
-        transposed_length(length, window, stride, padding, extra.empty() ? std::nullopt : std::optional(extra[i]));
+    const int64_t result = transposed_length(
+        length, window, stride, padding, extra.empty() ? std::nullopt : std::optional(extra[i]));
     op.input.append(result);
     const bool padded = padding == Padding::same && result >= 0;
-    append_padding(op.spec, padded ? std::max<int64_t>((length - 1) * stride + window - result, 0) : 0);
+    append_padding(op.spec,
+                   padded ? std::max<int64_t>((length - 1) * stride + window - result, 0) : 0);
   }
   op.input.append(kernel.dim(-2));
   const DType dtype = promote(x.dtype(), kernel.dtype());

@@ -59,8 +59,10 @@ Equation parse(std::string text) {
   }
   e.output = arrow == std::string::npos ? implied_output(e.inputs) : text.substr(arrow + 2);
   for (char c : e.output) {
-    const bool known = std::any_of(e.inputs.begin(), e.inputs.end(), [&](const std::string& in) { return has(in, c); });
-    if (!known || std::count(e.output.begin(), e.output.end(), c) != 1) fail_equation(whole, "has a wrong output");
+    const bool known = std::any_of(e.inputs.begin(), e.inputs.end(),
+                                   [&](const std::string& in) { return has(in, c); });
+    if (!known || std::count(e.output.begin(), e.output.end(), c) != 1)
+      fail_equation(whole, "has a wrong output");
   }
   return e;
 }
@@ -136,7 +138,8 @@ Shape dims_of(const Tensor& x, const std::string& letters, const std::string& wa
   return shape;
 }
 
-/// (batch..., a's own..., shared...) times (batch..., shared..., b's own...) as one product of three axes.
+/// (batch..., a's own..., shared...) times (batch..., shared..., b's own...) as one product of
+/// three axes.
 Tensor product(Tensor a, std::string in_a, Tensor b, std::string in_b, const std::string& output) {
   a = sum_out(a, in_a, in_b + output);
   b = sum_out(b, in_b, in_a + output);
@@ -144,7 +147,8 @@ Tensor product(Tensor a, std::string in_a, Tensor b, std::string in_b, const std
   const std::string shared = chosen(in_a, [&](char c) { return has(in_b, c) && !has(output, c); });
   const std::string own_a = chosen(in_a, [&](char c) { return !has(in_b, c); });
   const std::string own_b = chosen(in_b, [&](char c) { return !has(in_a, c); });
-  const Shape batch_dims = dims_of(a, in_a, batch), dims_a = dims_of(a, in_a, own_a), dims_b = dims_of(b, in_b, own_b);
+  const Shape batch_dims = dims_of(a, in_a, batch), dims_a = dims_of(a, in_a, own_a),
+              dims_b = dims_of(b, in_b, own_b);
   const int64_t n = known_size(batch_dims), k = known_size(dims_of(a, in_a, shared));
   const Tensor x =
       ops::reshape(arrange(a, in_a, batch + own_a + shared), {n, known_size(dims_a), k});

@@ -16,16 +16,21 @@ struct UnaryRow {
 };
 // In the order of UnaryKind.
 constexpr std::array<UnaryRow, kUnaryCount> kUnary{{
-    {"negative", Domain::numbers},  {"abs", Domain::numbers},       {"sign", Domain::numbers},
-    {"square", Domain::numbers},    {"sqrt", Domain::floating},     {"rsqrt", Domain::floating},
-    {"reciprocal", Domain::floating}, {"exp", Domain::floating},    {"expm1", Domain::floating},
-    {"log", Domain::floating},      {"log1p", Domain::floating},    {"sin", Domain::floating},
-    {"cos", Domain::floating},      {"tan", Domain::floating},      {"arcsin", Domain::floating},
-    {"arccos", Domain::floating},   {"arctan", Domain::floating},   {"sinh", Domain::floating},
-    {"cosh", Domain::floating},     {"tanh", Domain::floating},     {"sigmoid", Domain::floating},
-    {"relu", Domain::numbers},      {"softplus", Domain::floating}, {"erf", Domain::floating},
-    {"floor", Domain::numbers},     {"ceil", Domain::numbers},      {"round", Domain::numbers},
-    {"logical_not", Domain::boolean}, {"isnan", Domain::to_boolean}, {"isfinite", Domain::to_boolean},
+    {"negative", Domain::numbers},    {"abs", Domain::numbers},
+    {"sign", Domain::numbers},        {"square", Domain::numbers},
+    {"sqrt", Domain::floating},       {"rsqrt", Domain::floating},
+    {"reciprocal", Domain::floating}, {"exp", Domain::floating},
+    {"expm1", Domain::floating},      {"log", Domain::floating},
+    {"log1p", Domain::floating},      {"sin", Domain::floating},
+    {"cos", Domain::floating},        {"tan", Domain::floating},
+    {"arcsin", Domain::floating},     {"arccos", Domain::floating},
+    {"arctan", Domain::floating},     {"sinh", Domain::floating},
+    {"cosh", Domain::floating},       {"tanh", Domain::floating},
+    {"sigmoid", Domain::floating},    {"relu", Domain::numbers},
+    {"softplus", Domain::floating},   {"erf", Domain::floating},
+    {"floor", Domain::numbers},       {"ceil", Domain::numbers},
+    {"round", Domain::numbers},       {"logical_not", Domain::boolean},
+    {"isnan", Domain::to_boolean},    {"isfinite", Domain::to_boolean},
 }};
 
 struct BinaryRow {
@@ -62,7 +67,8 @@ DType unary_dtype(UnaryKind kind, DType x) {
   const UnaryRow& r = row(kind);
   if (r.domain == Domain::floating) expect_floating(r.name, x);
   const bool wants_bool = r.domain == Domain::boolean;
-  if (wants_bool != (x == DType::boolean)) fail(r.name, ": expected ", wants_bool ? "bool" : "a number", ", got ", x);
+  if (wants_bool != (x == DType::boolean))
+    fail(r.name, ": expected ", wants_bool ? "bool" : "a number", ", got ", x);
   return r.domain == Domain::to_boolean ? DType::boolean : x;
 }
 
@@ -70,8 +76,10 @@ DType binary_dtype(BinaryKind kind, DType a, DType b) {
   const BinaryRow& r = row(kind);
   if (a != b) fail(r.name, ": dtypes ", a, " and ", b, " differ");
   if (r.kind == BinaryClass::floating) expect_floating(r.name, a);
-  if (r.kind == BinaryClass::arithmetic && a == DType::boolean) fail(r.name, ": expected numbers, got bool");
-  if (r.kind == BinaryClass::logical && a != DType::boolean) fail(r.name, ": expected bool, got ", a);
+  if (r.kind == BinaryClass::arithmetic && a == DType::boolean)
+    fail(r.name, ": expected numbers, got bool");
+  if (r.kind == BinaryClass::logical && a != DType::boolean)
+    fail(r.name, ": expected bool, got ", a);
   return r.kind == BinaryClass::comparison ? DType::boolean : a;
 }
 
@@ -79,7 +87,8 @@ Tensor unary(UnaryKind kind, const Tensor& x) {
   Unary op;
   op.kind = kind;
   const Domain domain = row(kind).domain;
-  if (domain == Domain::floating || domain == Domain::to_boolean) return apply1(op, {as_floating(x)});
+  if (domain == Domain::floating || domain == Domain::to_boolean)
+    return apply1(op, {as_floating(x)});
   if (domain == Domain::boolean) return apply1(op, {ops::cast(x, DType::boolean)});
   return apply1(op, {x.dtype() == DType::boolean ? ops::cast(x, DType::int32) : x});
 }
@@ -119,41 +128,69 @@ Tensor binary(BinaryKind kind, const ops::Operand& a, const ops::Operand& b) {
   return apply1(op, {x, y});
 }
 
-Tensor zero_where_not(const Tensor& condition, const Tensor& g) { return ops::where(condition, g, 0.0); }
+Tensor zero_where_not(const Tensor& condition, const Tensor& g) {
+  return ops::where(condition, g, 0.0);
+}
 
 /// d y / d x times g; no tensor where that is zero everywhere.
 Tensor unary_gradient(UnaryKind kind, const Tensor& x, const Tensor& y, const Tensor& g) {
   using namespace ops;
   using enum UnaryKind;
   switch (kind) {
-    case negative: return ops::negative(g);
-    case abs: return g * ops::sign(x);
-    case square: return g * x * 2;
-    case sqrt: return g * 0.5 / y;
-    case rsqrt: return g * -0.5 * y / x;
-    case reciprocal: return -(g * y * y);
-    case exp: return g * y;
-    case expm1: return g * (y + 1);
-    case log: return g / x;
-    case log1p: return g / (x + 1);
-    case sin: return g * ops::cos(x);
-    case cos: return -(g * ops::sin(x));
-    case tan: return g * (y * y + 1);
-    case asin: return g * ops::rsqrt(1.0 - x * x);
-    case acos: return -(g * ops::rsqrt(1.0 - x * x));
-    case atan: return g / (x * x + 1);
-    case sinh: return g * ops::cosh(x);
-    case cosh: return g * ops::sinh(x);
-    case tanh: return g * (1.0 - y * y);
-    case sigmoid: return g * y * (1.0 - y);
-    case relu: return zero_where_not(greater(y, 0.0), g);
-    case softplus: return g * ops::sigmoid(x);
-    case erf: return g * ops::exp(-(x * x)) * (2 / std::sqrt(std::numbers::pi));
-    default: return {};                    // steps and tests
+    case negative:
+      return ops::negative(g);
+    case abs:
+      return g * ops::sign(x);
+    case square:
+      return g * x * 2;
+    case sqrt:
+      return g * 0.5 / y;
+    case rsqrt:
+      return g * -0.5 * y / x;
+    case reciprocal:
+      return -(g * y * y);
+    case exp:
+      return g * y;
+    case expm1:
+      return g * (y + 1);
+    case log:
+      return g / x;
+    case log1p:
+      return g / (x + 1);
+    case sin:
+      return g * ops::cos(x);
+    case cos:
+      return -(g * ops::sin(x));
+    case tan:
+      return g * (y * y + 1);
+    case asin:
+      return g * ops::rsqrt(1.0 - x * x);
+    case acos:
+      return -(g * ops::rsqrt(1.0 - x * x));
+    case atan:
+      return g / (x * x + 1);
+    case sinh:
+      return g * ops::cosh(x);
+    case cosh:
+      return g * ops::sinh(x);
+    case tanh:
+      return g * (1.0 - y * y);
+    case sigmoid:
+      return g * y * (1.0 - y);
+    case relu:
+      return zero_where_not(greater(y, 0.0), g);
+    case softplus:
+      return g * ops::sigmoid(x);
+    case erf:
+      return g * ops::exp(-(x * x)) * (2 / std::sqrt(std::numbers::pi));
+    default:
+      return {};  // steps and tests
   }
 }
 
-bool is_constant(const Tensor& t, double value) { return !t.is_abstract() && t.rank() == 0 && t.item() == value; }
+bool is_constant(const Tensor& t, double value) {
+  return !t.is_abstract() && t.rank() == 0 && t.item() == value;
+}
 
 /// a^b by its base; exact where b is 0 and where a is 0.
 Tensor power_gradient_base(const Tensor& a, const Tensor& b, const Tensor& g) {
@@ -174,25 +211,35 @@ std::pair<Tensor, Tensor> binary_gradients(BinaryKind kind, const Vjp& v) {
   using namespace ops;
   const Tensor &a = v.inputs[0], &b = v.inputs[1], &y = v.outputs[0], &g = v.gradients[0];
   auto wanted = [&](size_t i, auto make) { return v.wanted[i] ? make() : Tensor(); };
-  auto both = [&](auto first, auto second) { return std::pair{wanted(0, first), wanted(1, second)}; };
+  auto both = [&](auto first, auto second) {
+    return std::pair{wanted(0, first), wanted(1, second)};
+  };
   using enum BinaryKind;
   switch (kind) {
-    case add: return both([&] { return g; }, [&] { return g; });
-    case subtract: return both([&] { return g; }, [&] { return -g; });
-    case multiply: return both([&] { return g * b; }, [&] { return g * a; });
-    case divide: return both([&] { return g / b; }, [&] { return -(g / b * y); });
+    case add:
+      return both([&] { return g; }, [&] { return g; });
+    case subtract:
+      return both([&] { return g; }, [&] { return -g; });
+    case multiply:
+      return both([&] { return g * b; }, [&] { return g * a; });
+    case divide:
+      return both([&] { return g / b; }, [&] { return -(g / b * y); });
     case power:
-      return both([&] { return power_gradient_base(a, b, g); }, [&] { return power_gradient_exponent(a, y, g); });
+      return both([&] { return power_gradient_base(a, b, g); },
+                  [&] { return power_gradient_exponent(a, y, g); });
     case maximum:
       return both([&] { return zero_where_not(ops::greater_equal(a, b), g); },
                   [&] { return zero_where_not(ops::less(a, b), g); });
     case minimum:
       return both([&] { return zero_where_not(ops::less_equal(a, b), g); },
                   [&] { return zero_where_not(ops::greater(a, b), g); });
-    case mod: return both([&] { return g; }, [&] { return -(g * floor(a / b)); });
+    case mod:
+      return both([&] { return g; }, [&] { return -(g * floor(a / b)); });
     case atan2:
-      return both([&] { return g * b / (a * a + b * b); }, [&] { return -(g * a / (a * a + b * b)); });
-    default: return {};                    // steps, comparisons, logic
+      return both([&] { return g * b / (a * a + b * b); },
+                  [&] { return -(g * a / (a * a + b * b)); });
+    default:
+      return {};  // steps, comparisons, logic
   }
 }
 
@@ -208,7 +255,9 @@ TensorSpecs Unary::infer(std::span<const TensorSpec> in) const {
   return {{unary_dtype(kind, in[0].dtype), in[0].shape}};
 }
 
-Tensors Unary::vjp(const Vjp& v) const { return {unary_gradient(kind, v.inputs[0], v.outputs[0], v.gradients[0])}; }
+Tensors Unary::vjp(const Vjp& v) const {
+  return {unary_gradient(kind, v.inputs[0], v.outputs[0], v.gradients[0])};
+}
 
 TensorSpecs Binary::infer(std::span<const TensorSpec> in) const {
   const Shape shape = broadcast_shapes(in[0].shape, in[1].shape, name_of(kind));
@@ -224,7 +273,8 @@ Tensors Binary::vjp(const Vjp& v) const {
 
 TensorSpecs Select::infer(std::span<const TensorSpec> in) const {
   if (in[0].dtype != DType::boolean) fail("where: expected a bool condition, got ", in[0].dtype);
-  if (in[1].dtype != in[2].dtype) fail("where: dtypes ", in[1].dtype, " and ", in[2].dtype, " differ");
+  if (in[1].dtype != in[2].dtype)
+    fail("where: dtypes ", in[1].dtype, " and ", in[2].dtype, " differ");
   const Shape values = broadcast_shapes(in[1].shape, in[2].shape, "where");
   return {{in[1].dtype, broadcast_shapes(in[0].shape, values, "where")}};
 }
@@ -250,23 +300,56 @@ namespace ops {
 
 #define CRESCENT_UNARY(f, kind) \
   Tensor f(const Tensor& x) { return unary(UnaryKind::kind, x); }
-CRESCENT_UNARY(negative, negative) CRESCENT_UNARY(abs, abs) CRESCENT_UNARY(sign, sign) CRESCENT_UNARY(square, square)
-CRESCENT_UNARY(sqrt, sqrt) CRESCENT_UNARY(rsqrt, rsqrt) CRESCENT_UNARY(reciprocal, reciprocal) CRESCENT_UNARY(exp, exp)
-CRESCENT_UNARY(expm1, expm1) CRESCENT_UNARY(log, log) CRESCENT_UNARY(log1p, log1p) CRESCENT_UNARY(sin, sin)
-CRESCENT_UNARY(cos, cos) CRESCENT_UNARY(tan, tan) CRESCENT_UNARY(arcsin, asin) CRESCENT_UNARY(arccos, acos)
-CRESCENT_UNARY(arctan, atan) CRESCENT_UNARY(sinh, sinh) CRESCENT_UNARY(cosh, cosh) CRESCENT_UNARY(tanh, tanh)
-CRESCENT_UNARY(sigmoid, sigmoid) CRESCENT_UNARY(relu, relu) CRESCENT_UNARY(softplus, softplus) CRESCENT_UNARY(erf, erf)
-CRESCENT_UNARY(floor, floor) CRESCENT_UNARY(ceil, ceil) CRESCENT_UNARY(round, round)
-CRESCENT_UNARY(logical_not, logical_not) CRESCENT_UNARY(isnan, isnan) CRESCENT_UNARY(isfinite, isfinite)
+CRESCENT_UNARY(negative, negative)
+CRESCENT_UNARY(abs, abs)
+CRESCENT_UNARY(sign, sign)
+CRESCENT_UNARY(square, square)
+CRESCENT_UNARY(sqrt, sqrt)
+CRESCENT_UNARY(rsqrt, rsqrt)
+CRESCENT_UNARY(reciprocal, reciprocal)
+CRESCENT_UNARY(exp, exp)
+CRESCENT_UNARY(expm1, expm1)
+CRESCENT_UNARY(log, log)
+CRESCENT_UNARY(log1p, log1p)
+CRESCENT_UNARY(sin, sin)
+CRESCENT_UNARY(cos, cos)
+CRESCENT_UNARY(tan, tan)
+CRESCENT_UNARY(arcsin, asin)
+CRESCENT_UNARY(arccos, acos)
+CRESCENT_UNARY(arctan, atan)
+CRESCENT_UNARY(sinh, sinh)
+CRESCENT_UNARY(cosh, cosh)
+CRESCENT_UNARY(tanh, tanh)
+CRESCENT_UNARY(sigmoid, sigmoid)
+CRESCENT_UNARY(relu, relu)
+CRESCENT_UNARY(softplus, softplus)
+CRESCENT_UNARY(erf, erf)
+CRESCENT_UNARY(floor, floor)
+CRESCENT_UNARY(ceil, ceil)
+CRESCENT_UNARY(round, round)
+CRESCENT_UNARY(logical_not, logical_not)
+CRESCENT_UNARY(isnan, isnan)
+CRESCENT_UNARY(isfinite, isfinite)
 #undef CRESCENT_UNARY
 #define CRESCENT_BINARY(f, kind) \
   Tensor f(const Operand& a, const Operand& b) { return binary(BinaryKind::kind, a, b); }
-CRESCENT_BINARY(add, add) CRESCENT_BINARY(subtract, subtract) CRESCENT_BINARY(multiply, multiply)
-CRESCENT_BINARY(divide, divide) CRESCENT_BINARY(power, power) CRESCENT_BINARY(maximum, maximum)
-CRESCENT_BINARY(minimum, minimum) CRESCENT_BINARY(floor_divide, floor_divide) CRESCENT_BINARY(mod, mod)
-CRESCENT_BINARY(arctan2, atan2) CRESCENT_BINARY(equal, equal) CRESCENT_BINARY(not_equal, not_equal)
-CRESCENT_BINARY(less, less) CRESCENT_BINARY(less_equal, less_equal) CRESCENT_BINARY(greater, greater)
-CRESCENT_BINARY(greater_equal, greater_equal) CRESCENT_BINARY(logical_and, logical_and)
+CRESCENT_BINARY(add, add)
+CRESCENT_BINARY(subtract, subtract)
+CRESCENT_BINARY(multiply, multiply)
+CRESCENT_BINARY(divide, divide)
+CRESCENT_BINARY(power, power)
+CRESCENT_BINARY(maximum, maximum)
+CRESCENT_BINARY(minimum, minimum)
+CRESCENT_BINARY(floor_divide, floor_divide)
+CRESCENT_BINARY(mod, mod)
+CRESCENT_BINARY(arctan2, atan2)
+CRESCENT_BINARY(equal, equal)
+CRESCENT_BINARY(not_equal, not_equal)
+CRESCENT_BINARY(less, less)
+CRESCENT_BINARY(less_equal, less_equal)
+CRESCENT_BINARY(greater, greater)
+CRESCENT_BINARY(greater_equal, greater_equal)
+CRESCENT_BINARY(logical_and, logical_and)
 CRESCENT_BINARY(logical_or, logical_or)
 #undef CRESCENT_BINARY
 
@@ -293,21 +376,25 @@ Tensor add_n(std::span<const Tensor> tensors) {
   if (tensors.empty()) return Tensor(0.0f);
   Tensor sum = tensors[0];
   for (const Tensor& t : tensors.subspan(1)) {
-    if (!t.shape().compatible(sum.shape())) fail("add_n: shapes ", sum.shape(), " and ", t.shape(), " differ");
+    if (!t.shape().compatible(sum.shape()))
+      fail("add_n: shapes ", sum.shape(), " and ", t.shape(), " differ");
     sum = add(sum, t);
   }
   return sum;
 }
 
-Tensor leaky_relu(const Tensor& x, double slope) { return where(greater(x, 0.0), x, multiply(x, slope)); }
+Tensor leaky_relu(const Tensor& x, double slope) {
+  return where(greater(x, 0.0), x, multiply(x, slope));
+}
 
 Tensor elu(const Tensor& x, double alpha) {
   return where(greater(x, 0.0), x, multiply(expm1(minimum(x, 0.0)), alpha));
 }
 
 Tensor gelu(const Tensor& x, bool approximate) {
-  const Tensor inner = approximate ? tanh((x + x * x * x * 0.044715) * std::sqrt(2 / std::numbers::pi))
-                                   : erf(x * std::numbers::sqrt2 * 0.5);
+  const Tensor inner = approximate
+                           ? tanh((x + x * x * x * 0.044715) * std::sqrt(2 / std::numbers::pi))
+                           : erf(x * std::numbers::sqrt2 * 0.5);
   return x * 0.5 * (inner + 1);
 }
 

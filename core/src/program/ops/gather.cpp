@@ -49,7 +49,8 @@ TensorSpecs ScatterAdd::infer(std::span<const TensorSpec> in) const {
   if (end > updates.rank() || !updates.slice(axis, end).compatible(indices)) {
     fail("scatter_add: indices ", indices, " do not fit updates ", updates, " from axis ", axis);
   }
-  return {{in[1].dtype, updates.slice(0, axis).concat({size}).concat(updates.slice(end, updates.rank()))}};
+  return {{in[1].dtype,
+           updates.slice(0, axis).concat({size}).concat(updates.slice(end, updates.rank()))}};
 }
 Tensors ScatterAdd::vjp(const Vjp& v) const {
   return {Tensor(), v.wanted[1] ? ops::take(v.gradients[0], v.inputs[0], axis) : Tensor()};
@@ -140,7 +141,8 @@ Tensor arange(int64_t n, DType dtype) {
 }
 
 Tensor eye(int64_t rows, int64_t columns, DType dtype) {
-  return cast(equal(reshape(arange(rows), {rows, 1}), reshape(arange(columns), {1, columns})), dtype);
+  return cast(equal(reshape(arange(rows), {rows, 1}), reshape(arange(columns), {1, columns})),
+              dtype);
 }
 
 }  // namespace ops

@@ -5,7 +5,9 @@ namespace crescent {
 namespace {
 
 /// Rows, columns and the smaller of the two.
-struct Dims { int64_t m, n, k; };
+struct Dims {
+  int64_t m, n, k;
+};
 
 Dims matrix_dims(std::string_view op, const TensorSpec& a) {
   if (a.shape.rank() != 2) fail(op, ": expected a matrix, got shape ", a.shape);

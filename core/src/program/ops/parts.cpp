@@ -22,11 +22,14 @@ TensorSpecs Concat::infer(std::span<const TensorSpec> in) const {
   int64_t length = 0;
   for (const TensorSpec& spec : in) {
     Shape other = spec.shape;
-    if (other.rank() != shape.rank()) fail("concatenate: shapes ", shapes_text(in), " have different ranks");
-    if (spec.dtype != in[0].dtype) fail("concatenate: dtypes ", in[0].dtype, " and ", spec.dtype, " differ");
+    if (other.rank() != shape.rank())
+      fail("concatenate: shapes ", shapes_text(in), " have different ranks");
+    if (spec.dtype != in[0].dtype)
+      fail("concatenate: dtypes ", in[0].dtype, " and ", spec.dtype, " differ");
     length = length < 0 || other[axis] < 0 ? -1 : length + other[axis];
     other.set(axis, shape[axis]);
-    if (!other.compatible(shape)) fail("concatenate: shapes ", shapes_text(in), " differ beyond axis ", axis);
+    if (!other.compatible(shape))
+      fail("concatenate: shapes ", shapes_text(in), " differ beyond axis ", axis);
     for (int i = 0; i < shape.rank(); ++i) shape.set(i, std::max(shape[i], other[i]));
   }
   shape.set(axis, length);
@@ -37,7 +40,8 @@ Tensors Concat::vjp(const Vjp& v) const {
   int64_t at = 0;
   for (size_t i = 0; i < v.inputs.size(); ++i) {
     const int64_t length = std::max<int64_t>(v.inputs[i].dim(axis), 0);
-    result.push_back(v.wanted[i] ? ops::slice_axis(v.gradients[0], axis, at, at + length) : Tensor());
+    result.push_back(v.wanted[i] ? ops::slice_axis(v.gradients[0], axis, at, at + length)
+                                 : Tensor());
     at += length;
   }
   return result;
@@ -60,19 +64,22 @@ TensorSpecs Slice::infer(std::span<const TensorSpec> in) const {
       shape.append(size[at]);
       continue;
     }
-    const int64_t count = size[at] >= 0 ? size[at] : dim <= start[at] ? 0 : (dim - start[at] - 1) / step + 1;
+    const int64_t count = size[at] >= 0      ? size[at]
+                          : dim <= start[at] ? 0
+                                             : (dim - start[at] - 1) / step + 1;
     int64_t last = start[at];
     const bool overflows = count > 0 && (__builtin_mul_overflow(count - 1, step, &last) ||
                                          __builtin_add_overflow(last, start[at] + 1, &last));
     if (overflows || last > dim)
-      fail("slice: positions ", start[at], " to ", last, " of axis ", i, " are out of range for shape ", x);
+      fail("slice: positions ", start[at], " to ", last, " of axis ", i,
+           " are out of range for shape ", x);
     shape.append(count);
   }
   return {{in[0].dtype, shape}};
 }
 Tensors Slice::vjp(const Vjp& v) const {
   const Shape &x = v.inputs[0].shape(), &y = v.outputs[0].shape();
-  if (!x.is_known()) return {ops::zeros_like(v.inputs[0])};      // only its shape matters then
+  if (!x.is_known()) return {ops::zeros_like(v.inputs[0])};  // only its shape matters then
   Pad op;
   for (int i = 0; i < x.rank(); ++i) {
     const size_t at = static_cast<size_t>(i);
@@ -95,7 +102,8 @@ TensorSpecs Pad::infer(std::span<const TensorSpec> in) const {
     if (before[at] < 0 || after[at] < 0 || inner[at] < 0) fail("pad: widths cannot be negative");
     if (std::max({before[at], after[at], inner[at]}) > kMostLength)
       fail("pad: a width of more than ", kMostLength, " is too large");
-    shape.append(x[i] < 0 ? -1 : before[at] + x[i] + std::max<int64_t>(x[i] - 1, 0) * inner[at] + after[at]);
+    shape.append(
+        x[i] < 0 ? -1 : before[at] + x[i] + std::max<int64_t>(x[i] - 1, 0) * inner[at] + after[at]);
   }
   return {{in[0].dtype, shape}};
 }
@@ -136,10 +144,12 @@ Tensors split(const Tensor& x, const std::vector<int64_t>& sizes, int axis) {
   const int at = normal_axis("split", axis, x.shape());
   int64_t total = 0;
   for (int64_t size : sizes) {
-    if (size < 0 || __builtin_add_overflow(total, size, &total)) fail("split: a part cannot have size ", size);
+    if (size < 0 || __builtin_add_overflow(total, size, &total))
+      fail("split: a part cannot have size ", size);
   }
   if (x.dim(at) >= 0 && total != x.dim(at))
-    fail("split: sizes add up to ", total, ", axis ", axis, " of shape ", x.shape(), " has another length");
+    fail("split: sizes add up to ", total, ", axis ", axis, " of shape ", x.shape(),
+         " has another length");
   Tensors parts;
   int64_t start = 0;
   for (int64_t size : sizes) {
@@ -178,7 +188,8 @@ Tensor slice_axis(const Tensor& x, int axis, int64_t first, int64_t last, int64_
   return apply1(op, {x});
 }
 
-Tensor pad(const Tensor& x, const std::vector<int64_t>& before, const std::vector<int64_t>& after, double value) {
+Tensor pad(const Tensor& x, const std::vector<int64_t>& before, const std::vector<int64_t>& after,
+           double value) {
   Pad op;
   op.before = before, op.after = after, op.value = value;
   op.inner.assign(before.size(), 0);

@@ -4,7 +4,8 @@
 namespace crescent {
 namespace {
 
-Shape pool_shape(std::string_view op, const Shape& x, const std::vector<int64_t>& window, const ConvSpec& spec) {
+Shape pool_shape(std::string_view op, const Shape& x, const std::vector<int64_t>& window,
+                 const ConvSpec& spec) {
   if (x.rank() < 3 || x.rank() > 5 || window.size() != spatial_of(x)) {
     fail(op, ": a window of ", window.size(), " axes does not fit shape ", x);
   }
@@ -16,18 +17,21 @@ Shape pool_shape(std::string_view op, const Shape& x, const std::vector<int64_t>
     if (spec.pad_before[i] >= window[i] || spec.pad_after[i] >= window[i])
       fail(op, ": padding must be smaller than the window");
     const int64_t n = places(x[axis], window[i], spec, i);
-    if (n == 0 && x[axis] != 0) fail(op, ": the window of ", window[i], " is larger than axis ", axis, " of shape ", x);
+    if (n == 0 && x[axis] != 0)
+      fail(op, ": the window of ", window[i], " is larger than axis ", axis, " of shape ", x);
     result.append(n);
   }
   result.append(x[-1]);
   return result;
 }
 
-/// The windows of x side by side: (places in the window, batch, places..., channels). For the second derivative of max.
+/// The windows of x side by side: (places in the window, batch, places..., channels). For the
+/// second derivative of max.
 Tensor windows_of(const Tensor& x, const PoolBackward& op, double outside) {
   const size_t spatial = op.window.size();
   std::vector<int64_t> before{0}, after{0};
-  for (size_t i = 0; i < spatial; ++i) before.push_back(op.spec.pad_before[i]), after.push_back(op.spec.pad_after[i]);
+  for (size_t i = 0; i < spatial; ++i)
+    before.push_back(op.spec.pad_before[i]), after.push_back(op.spec.pad_after[i]);
   before.push_back(0), after.push_back(0);
   const Tensor padded = ops::pad(x, before, after, outside);
   const Shape places = pool_shape("max_pool", x.shape(), op.window, op.spec);
@@ -54,7 +58,9 @@ Tensor windows_of(const Tensor& x, const PoolBackward& op, double outside) {
 }  // namespace
 
 std::string Pool::label() const { return max ? "max_pool" : "average_pool"; }
-std::string PoolBackward::label() const { return max ? "max_pool_backward" : "average_pool_backward"; }
+std::string PoolBackward::label() const {
+  return max ? "max_pool_backward" : "average_pool_backward";
+}
 
 TensorSpecs Pool::infer(std::span<const TensorSpec> in) const {
   const char* name = max ? "max_pool" : "average_pool";
@@ -72,17 +78,21 @@ Tensors Pool::vjp(const Vjp& v) const {
 
 std::string ConvPool::label() const { return conv.label() + "+" + pool.label(); }
 
-TensorSpecs ConvPool::infer(std::span<const TensorSpec> in) const { return pool.infer(conv.infer(in)); }
+TensorSpecs ConvPool::infer(std::span<const TensorSpec> in) const {
+  return pool.infer(conv.infer(in));
+}
 
 Tensors ConvPool::decompose(std::span<const Tensor> inputs) const {
-  return crescent::apply(pool, {crescent::apply(std::make_shared<const Conv>(conv), inputs).front()});
+  return crescent::apply(pool,
+                         {crescent::apply(std::make_shared<const Conv>(conv), inputs).front()});
 }
 
 TensorSpecs PoolBackward::infer(std::span<const TensorSpec> in) const {
   const TensorSpec& dy = in[max ? 1 : 0];
   const Shape result = with_batch(input, dy.shape[0]);
   const Shape expected = pool_shape("pool_backward", result, window, spec);
-  if (!expected.compatible(dy.shape)) fail("pool_backward: gradient ", dy.shape, " does not fit input ", result);
+  if (!expected.compatible(dy.shape))
+    fail("pool_backward: gradient ", dy.shape, " does not fit input ", result);
   return {{dy.dtype, result}};
 }
 
@@ -96,24 +106,28 @@ Tensors PoolBackward::vjp(const Vjp& v) const {
   }
   if (!v.wanted[1]) return Tensors(2);
   const Tensor first = ops::argmax(windows_of(v.inputs[0], *this, -1e300), 0);
-  const Tensor picked = ops::take_along_axis(windows_of(g, *this, 0), ops::expand_dims(first, 0), 0);
+  const Tensor picked =
+      ops::take_along_axis(windows_of(g, *this, 0), ops::expand_dims(first, 0), 0);
   return {Tensor(), ops::squeeze(picked, 0)};
 }
 
 namespace ops {
 namespace {
 
-Tensor pool(bool max, const Tensor& x, std::vector<int64_t> window, std::vector<int64_t> strides, Padding padding) {
+Tensor pool(bool max, const Tensor& x, std::vector<int64_t> window, std::vector<int64_t> strides,
+            Padding padding) {
   const char* name = max ? "max_pool" : "average_pool";
   expect_rank_at_least(name, x.shape(), 3);
   const size_t spatial = spatial_of(x.shape());
   Pool op;
   op.max = max;
   op.window = per_axis(name, std::move(window), spatial, "window lengths");
-  op.spec.strides = strides.empty() ? op.window : per_axis(name, std::move(strides), spatial, "strides");
+  op.spec.strides =
+      strides.empty() ? op.window : per_axis(name, std::move(strides), spatial, "strides");
   op.spec.dilation.assign(spatial, 1);
   for (size_t i = 0; i < spatial; ++i) {
-    if (op.spec.strides[i] < 1) fail(name, ": strides must be at least 1, got ", op.spec.strides[i]);
+    if (op.spec.strides[i] < 1)
+      fail(name, ": strides must be at least 1, got ", op.spec.strides[i]);
     pad_axis(op.spec, padding, x.dim(static_cast<int>(i) + 1), op.window[i], op.spec.strides[i]);
   }
   return apply1(op, {as_floating(x)});
@@ -121,10 +135,12 @@ Tensor pool(bool max, const Tensor& x, std::vector<int64_t> window, std::vector<
 
 }  // namespace
 
-Tensor max_pool(const Tensor& x, std::vector<int64_t> window, std::vector<int64_t> strides, Padding padding) {
+Tensor max_pool(const Tensor& x, std::vector<int64_t> window, std::vector<int64_t> strides,
+                Padding padding) {
   return pool(true, x, std::move(window), std::move(strides), padding);
 }
-Tensor average_pool(const Tensor& x, std::vector<int64_t> window, std::vector<int64_t> strides, Padding padding) {
+Tensor average_pool(const Tensor& x, std::vector<int64_t> window, std::vector<int64_t> strides,
+                    Padding padding) {
   return pool(false, x, std::move(window), std::move(strides), padding);
 }
 

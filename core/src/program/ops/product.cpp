@@ -15,19 +15,26 @@ Tensor matmul_op(const Tensor& a, const Tensor& b, bool transpose_a, bool transp
 
 const char* name_of(Epilogue epilogue) {
   switch (epilogue) {
-    case Epilogue::relu: return "relu";
-    case Epilogue::sigmoid: return "sigmoid";
-    case Epilogue::tanh: return "tanh";
-    case Epilogue::none: break;
+    case Epilogue::relu:
+      return "relu";
+    case Epilogue::sigmoid:
+      return "sigmoid";
+    case Epilogue::tanh:
+      return "tanh";
+    case Epilogue::none:
+      break;
   }
   return "none";
 }
 
 const char* name_of(Combine combine) {
   switch (combine) {
-    case Combine::add: return "add";
-    case Combine::mask: return "mask";
-    case Combine::none: break;
+    case Combine::add:
+      return "add";
+    case Combine::mask:
+      return "mask";
+    case Combine::none:
+      break;
   }
   return "none";
 }
@@ -38,22 +45,29 @@ std::string epilogue_label(bool bias, Epilogue epilogue) {
 
 Tensor with_epilogue(const Tensor& y, Epilogue epilogue) {
   switch (epilogue) {
-    case Epilogue::none: return y;
-    case Epilogue::relu: return ops::relu(y);
-    case Epilogue::sigmoid: return ops::sigmoid(y);
-    case Epilogue::tanh: return ops::tanh(y);
+    case Epilogue::none:
+      return y;
+    case Epilogue::relu:
+      return ops::relu(y);
+    case Epilogue::sigmoid:
+      return ops::sigmoid(y);
+    case Epilogue::tanh:
+      return ops::tanh(y);
   }
   return y;
 }
 
 std::string Matmul::label() const {
   return concat("matmul ", transpose_a ? "a'" : "a", transpose_b ? "b'" : "b",
-                combine == Combine::none ? "" : concat("+", combine), epilogue_label(bias, epilogue));
+                combine == Combine::none ? "" : concat("+", combine),
+                epilogue_label(bias, epilogue));
 }
 
 TensorSpecs Matmul::infer(std::span<const TensorSpec> in) const {
   const Shape &a = in[0].shape, &b = in[1].shape;
-  auto mismatch = [&](const auto&... why) { fail("matmul: shapes ", a, " and ", b, " do not fit: ", why...); };
+  auto mismatch = [&](const auto&... why) {
+    fail("matmul: shapes ", a, " and ", b, " do not fit: ", why...);
+  };
   if (a.rank() < 2 || b.rank() < 2) mismatch("both need at least 2 axes");
   const DType dtype = product_dtype("matmul", mixed, in[0].dtype, in[1].dtype);
   if (in[0].dtype == DType::boolean) fail("matmul: expected numbers, got bool");
@@ -62,7 +76,8 @@ TensorSpecs Matmul::infer(std::span<const TensorSpec> in) const {
   if (inner_a >= 0 && inner_b >= 0 && inner_a != inner_b) {
     mismatch("rows of ", inner_a, " elements against columns of ", inner_b);
   }
-  if (bias && !in[2].shape.compatible({columns})) mismatch("bias of shape ", in[2].shape, " for ", columns, " columns");
+  if (bias && !in[2].shape.compatible({columns}))
+    mismatch("bias of shape ", in[2].shape, " for ", columns, " columns");
   const Shape batch = broadcast_shapes(a.slice(0, -2), b.slice(0, -2), "matmul");
   const TensorSpec result{dtype, batch.concat({rows, columns})};
   if (combine != Combine::none && !in[bias ? 3 : 2].shape.compatible(result.shape)) {
@@ -90,11 +105,13 @@ Tensors Matmul::vjp(const Vjp& v) const {
   const Tensor &a = v.inputs[0], &b = v.inputs[1], &g = v.gradients[0];
   Tensors result(2);
   if (v.wanted[0]) {
-    const Tensor da = transpose_a ? matmul_op(b, g, transpose_b, true) : matmul_op(g, b, false, !transpose_b);
+    const Tensor da =
+        transpose_a ? matmul_op(b, g, transpose_b, true) : matmul_op(g, b, false, !transpose_b);
     result[0] = sum_to(da, a.shape());
   }
   if (v.wanted[1]) {
-    const Tensor db = transpose_b ? matmul_op(g, a, true, transpose_a) : matmul_op(a, g, !transpose_a, false);
+    const Tensor db =
+        transpose_b ? matmul_op(g, a, true, transpose_a) : matmul_op(a, g, !transpose_a, false);
     result[1] = sum_to(db, b.shape());
   }
   return result;
@@ -102,8 +119,8 @@ Tensors Matmul::vjp(const Vjp& v) const {
 
 namespace ops {
 
-/// Vectors are rows on the left and columns on the right, as in NumPy. A stack of matrices times one matrix is one
-/// product.
+/// Vectors are rows on the left and columns on the right, as in NumPy. A stack of matrices times
+/// one matrix is one product.
 Tensor matmul(const Tensor& left, const Tensor& right, bool transpose_a, bool transpose_b) {
   const DType dtype = promote(promote(left.dtype(), right.dtype()), DType::uint8);
   const Tensor a = cast(left, dtype), b = cast(right, dtype);
@@ -111,18 +128,20 @@ Tensor matmul(const Tensor& left, const Tensor& right, bool transpose_a, bool tr
     fail("matmul: shapes ", a.shape(), " and ", b.shape(), " do not fit: a scalar has no rows");
   if (a.rank() == 1) return squeeze(matmul(reshape(a, {1, a.dim(0)}), b, false, transpose_b), -2);
   if (b.rank() == 1) return squeeze(matmul(a, reshape(b, {b.dim(0), 1}), transpose_a, false), -1);
-  if (a.rank() == 2 || b.rank() > 2 || transpose_a) return matmul_op(a, b, transpose_a, transpose_b);
+  if (a.rank() == 2 || b.rank() > 2 || transpose_a)
+    return matmul_op(a, b, transpose_a, transpose_b);
   const Tensor y = matmul_op(as_rows(a), b, false, transpose_b);
   return reshape(y, a.shape().slice(0, -1).concat({y.dim(-1)}));
 }
 
 Tensor dot(const Tensor& x, const Tensor& w) {
   if (x.rank() < 1 || w.rank() < 1)
-    fail("dot: shapes ", x.shape(), " and ", w.shape(), " do not fit: a scalar has no axis to contract");
+    fail("dot: shapes ", x.shape(), " and ", w.shape(),
+         " do not fit: a scalar has no axis to contract");
   const int64_t k = w.dim(0);
   if (x.dim(-1) >= 0 && k >= 0 && x.dim(-1) != k) {
-    fail("dot: shapes ", x.shape(), " and ", w.shape(), " do not fit: last axis ", x.dim(-1), " against first axis ",
-         k);
+    fail("dot: shapes ", x.shape(), " and ", w.shape(), " do not fit: last axis ", x.dim(-1),
+         " against first axis ", k);
   }
   const Shape result = x.shape().slice(0, -1).concat(w.shape().slice(1, w.rank()));
   const Tensor rows = x.rank() == 2 ? x : as_rows(x);

@@ -1,6 +1,6 @@
 // LSTM and GRU over time. The decompositions go through scan; devices have faster kernels.
-#include "program/ops/support.h"
 #include "crescent/program.h"
+#include "program/ops/support.h"
 
 namespace crescent {
 namespace {
@@ -32,19 +32,22 @@ Tensor weight_gradient(const Tensor& x, const Tensor& dz) {
 }
 
 /// x (b, t, f), states (b, u), kernel (f, g u), recurrent (u, g u), bias; u is returned.
-int64_t check_sequence(std::string_view op, std::span<const TensorSpec> in, size_t states, int64_t gates,
-                       const Shape& bias) {
+int64_t check_sequence(std::string_view op, std::span<const TensorSpec> in, size_t states,
+                       int64_t gates, const Shape& bias) {
   const Shape& x = in[0].shape;
   const Shape &kernel = in[1 + states].shape, &recurrent = in[2 + states].shape;
   if (x.rank() != 3) fail(op, ": expected x (batch, time, features), got shape ", x);
-  if (recurrent.rank() != 2) fail(op, ": expected a recurrent kernel (units, ", gates, " * units), got ", recurrent);
+  if (recurrent.rank() != 2)
+    fail(op, ": expected a recurrent kernel (units, ", gates, " * units), got ", recurrent);
   const int64_t units = recurrent[0];
   expect_floating(op, in[0].dtype);
   for (const TensorSpec& spec : in) {
-    if (spec.dtype != in[0].dtype) fail(op, ": dtypes ", in[0].dtype, " and ", spec.dtype, " differ");
+    if (spec.dtype != in[0].dtype)
+      fail(op, ": dtypes ", in[0].dtype, " and ", spec.dtype, " differ");
   }
   auto expect = [&](const Shape& shape, const Shape& expected, const char* what) {
-    if (!shape.compatible(expected)) fail(op, ": expected ", what, " of shape ", expected, ", got ", shape);
+    if (!shape.compatible(expected))
+      fail(op, ": expected ", what, " of shape ", expected, ", got ", shape);
   };
   for (size_t i = 1; i <= states; ++i) expect(in[i].shape, {x[0], units}, "a state");
   expect(kernel, {x[2], gates * units}, "a kernel");
@@ -56,7 +59,8 @@ int64_t check_sequence(std::string_view op, std::span<const TensorSpec> in, size
 }  // namespace
 
 TensorSpecs Lstm::infer(std::span<const TensorSpec> in) const {
-  const int64_t units = check_sequence("lstm", in, 2, 4, {in[4].shape.rank() == 2 ? 4 * in[4].shape[0] : -1});
+  const int64_t units =
+      check_sequence("lstm", in, 2, 4, {in[4].shape.rank() == 2 ? 4 * in[4].shape[0] : -1});
   const Shape& x = in[0].shape;
   const DType dtype = in[0].dtype;
   return {{dtype, {x[0], x[1], units}},
@@ -81,10 +85,13 @@ Tensors Lstm::decompose(std::span<const Tensor> in) const {
 }
 
 Tensors Lstm::vjp(const Vjp& v) const {
-  if (v.gradients[3] || v.gradients[4]) return Op::vjp(v);       // second order
-  auto gradient = [&](size_t i) { return v.gradients[i] ? v.gradients[i] : ops::zeros_like(v.outputs[i]); };
-  return apply(LstmBackward{}, {v.inputs[0], v.inputs[1], v.inputs[2], v.inputs[3], v.inputs[4], v.outputs[0],
-                                v.outputs[3], v.outputs[4], gradient(0), gradient(1), gradient(2)});
+  if (v.gradients[3] || v.gradients[4]) return Op::vjp(v);  // second order
+  auto gradient = [&](size_t i) {
+    return v.gradients[i] ? v.gradients[i] : ops::zeros_like(v.outputs[i]);
+  };
+  return apply(LstmBackward{},
+               {v.inputs[0], v.inputs[1], v.inputs[2], v.inputs[3], v.inputs[4], v.outputs[0],
+                v.outputs[3], v.outputs[4], gradient(0), gradient(1), gradient(2)});
 }
 
 TensorSpecs LstmBackward::infer(std::span<const TensorSpec> in) const {
@@ -92,22 +99,29 @@ TensorSpecs LstmBackward::infer(std::span<const TensorSpec> in) const {
 }
 
 Tensors LstmBackward::decompose(std::span<const Tensor> in) const {
-  const Tensor &x = in[0], &h0 = in[1], &c0 = in[2], &kernel = in[3], &recurrent = in[4], &hs = in[5], &gates = in[6],
-               &cells = in[7], &dhs = in[8];
+  const Tensor &x = in[0], &h0 = in[1], &c0 = in[2], &kernel = in[3], &recurrent = in[4],
+               &hs = in[5], &gates = in[6], &cells = in[7], &dhs = in[8];
   auto [first, steps] = ops::scan(
       [&](const Tensors& state, const Tensors& step) -> ops::ScanResult {
         const Tensor &gate = step[0], &c = step[1], &before = step[2];
-        const Tensor i = part(gate, 0, 4), f = part(gate, 1, 4), candidate = part(gate, 2, 4), o = part(gate, 3, 4);
+        const Tensor i = part(gate, 0, 4), f = part(gate, 1, 4), candidate = part(gate, 2, 4),
+                     o = part(gate, 3, 4);
         const Tensor dh = state[0] + step[3], bent = ops::tanh(c);
         const Tensor dc = state[1] + dh * o * (1.0 - bent * bent);
-        const Tensor dz = joined({dc * candidate * i * (1.0 - i), dc * before * f * (1.0 - f),
-                                  dc * i * (1.0 - candidate * candidate), dh * bent * o * (1.0 - o)});
+        const Tensor dz =
+            joined({dc * candidate * i * (1.0 - i), dc * before * f * (1.0 - f),
+                    dc * i * (1.0 - candidate * candidate), dh * bent * o * (1.0 - o)});
         return {{ops::matmul(dz, recurrent, false, true), dc * f}, {dz}};
       },
-      {in[9], in[10]}, {swap_time(gates), swap_time(cells), swap_time(shifted(c0, cells)), swap_time(dhs)}, true);
+      {in[9], in[10]},
+      {swap_time(gates), swap_time(cells), swap_time(shifted(c0, cells)), swap_time(dhs)}, true);
   const Tensor dz = swap_time(steps[0]);
-  return {ops::matmul(dz, kernel, false, true), first[0], first[1], weight_gradient(x, dz),
-          weight_gradient(shifted(h0, hs), dz), ops::sum(dz, {0, 1})};
+  return {ops::matmul(dz, kernel, false, true),
+          first[0],
+          first[1],
+          weight_gradient(x, dz),
+          weight_gradient(shifted(h0, hs), dz),
+          ops::sum(dz, {0, 1})};
 }
 
 TensorSpecs Gru::infer(std::span<const TensorSpec> in) const {
@@ -127,7 +141,8 @@ Tensors Gru::decompose(std::span<const Tensor> in) const {
       [&](const Tensors& state, const Tensors& step) -> ops::ScanResult {
         const Tensor &h = state[0], inner = ops::matmul(h, recurrent) + recurrent_bias;
         const Tensor z = ops::sigmoid(part(step[0], 0, 3) + part(inner, 0, 3));
-        const Tensor r = ops::sigmoid(part(step[0], 1, 3) + part(inner, 1, 3)), own = part(inner, 2, 3);
+        const Tensor r = ops::sigmoid(part(step[0], 1, 3) + part(inner, 1, 3)),
+                     own = part(inner, 2, 3);
         const Tensor candidate = ops::tanh(part(step[0], 2, 3) + r * own);
         const Tensor next = z * h + (1.0 - z) * candidate;
         return {{next}, {next, joined({z, r, candidate, own})}};
@@ -137,26 +152,33 @@ Tensors Gru::decompose(std::span<const Tensor> in) const {
 }
 
 Tensors Gru::vjp(const Vjp& v) const {
-  if (v.gradients[2]) return Op::vjp(v);                          // second order
-  auto gradient = [&](size_t i) { return v.gradients[i] ? v.gradients[i] : ops::zeros_like(v.outputs[i]); };
-  return apply(GruBackward{}, {v.inputs[0], v.inputs[1], v.inputs[2], v.inputs[3], v.inputs[4], v.outputs[0],
-                               v.outputs[2], gradient(0), gradient(1)});
+  if (v.gradients[2]) return Op::vjp(v);  // second order
+  auto gradient = [&](size_t i) {
+    return v.gradients[i] ? v.gradients[i] : ops::zeros_like(v.outputs[i]);
+  };
+  return apply(GruBackward{}, {v.inputs[0], v.inputs[1], v.inputs[2], v.inputs[3], v.inputs[4],
+                               v.outputs[0], v.outputs[2], gradient(0), gradient(1)});
 }
 
-TensorSpecs GruBackward::infer(std::span<const TensorSpec> in) const { return {in[0], in[1], in[2], in[3], in[4]}; }
+TensorSpecs GruBackward::infer(std::span<const TensorSpec> in) const {
+  return {in[0], in[1], in[2], in[3], in[4]};
+}
 
 Tensors GruBackward::decompose(std::span<const Tensor> in) const {
-  const Tensor &x = in[0], &h0 = in[1], &kernel = in[2], &recurrent = in[3], &hs = in[5], &gates = in[6], &dhs = in[7];
+  const Tensor &x = in[0], &h0 = in[1], &kernel = in[2], &recurrent = in[3], &hs = in[5],
+               &gates = in[6], &dhs = in[7];
   auto [first, steps] = ops::scan(
       [&](const Tensors& state, const Tensors& step) -> ops::ScanResult {
         const Tensor &gate = step[0], &before = step[1];
-        const Tensor z = part(gate, 0, 4), r = part(gate, 1, 4), candidate = part(gate, 2, 4), own = part(gate, 3, 4);
+        const Tensor z = part(gate, 0, 4), r = part(gate, 1, 4), candidate = part(gate, 2, 4),
+                     own = part(gate, 3, 4);
         const Tensor dh = state[0] + step[2];
         const Tensor dz = dh * (before - candidate) * z * (1.0 - z);
         const Tensor dc = dh * (1.0 - z) * (1.0 - candidate * candidate);
         const Tensor dr = dc * own * r * (1.0 - r);
         const Tensor inner = joined({dz, dr, dc * r});
-        return {{dh * z + ops::matmul(inner, recurrent, false, true)}, {joined({dz, dr, dc}), inner}};
+        return {{dh * z + ops::matmul(inner, recurrent, false, true)},
+                {joined({dz, dr, dc}), inner}};
       },
       {in[8]}, {swap_time(gates), swap_time(shifted(h0, hs)), swap_time(dhs)}, true);
   const Tensor outer = swap_time(steps[0]), inner = swap_time(steps[1]);
@@ -167,13 +189,14 @@ Tensors GruBackward::decompose(std::span<const Tensor> in) const {
 
 namespace ops {
 
-LstmResult lstm(const Tensor& x, const Tensor& h0, const Tensor& c0, const Tensor& kernel, const Tensor& recurrent,
-                const Tensor& bias) {
+LstmResult lstm(const Tensor& x, const Tensor& h0, const Tensor& c0, const Tensor& kernel,
+                const Tensor& recurrent, const Tensor& bias) {
   Tensors out = apply(Lstm{}, {x, h0, c0, kernel, recurrent, bias});
   return {out[0], out[1], out[2]};
 }
 
-GruResult gru(const Tensor& x, const Tensor& h0, const Tensor& kernel, const Tensor& recurrent, const Tensor& bias) {
+GruResult gru(const Tensor& x, const Tensor& h0, const Tensor& kernel, const Tensor& recurrent,
+              const Tensor& bias) {
   Tensors out = apply(Gru{}, {x, h0, kernel, recurrent, bias});
   return {out[0], out[1]};
 }

@@ -6,7 +6,8 @@
 namespace crescent {
 namespace {
 
-constexpr std::array<const char*, 7> kReduceNames{"sum", "mean", "max", "min", "prod", "any", "all"};
+constexpr std::array<const char*, 7> kReduceNames{"sum",  "mean", "max", "min",
+                                                  "prod", "any",  "all"};
 
 /// How many elements become one; 1 where that is not known (only shapes matter then).
 int64_t count_of(const Shape& shape, const std::vector<int>& axes) {
@@ -30,7 +31,9 @@ Tensor reduce(ReduceKind kind, const Tensor& x, const ops::Axes& axes, bool keep
   op.kind = kind;
   op.axes = normal_axes(name_of(kind), axes, x.shape());
   op.keepdims = keepdims;
-  if (op.axes.empty() && kind != ReduceKind::any && kind != ReduceKind::all && x.dtype() != DType::boolean) return x;
+  if (op.axes.empty() && kind != ReduceKind::any && kind != ReduceKind::all &&
+      x.dtype() != DType::boolean)
+    return x;
   return apply1(op, {x});
 }
 
@@ -55,8 +58,10 @@ Tensor log_sum_exp(const Tensor& x, const ops::Axes& axes, bool keepdims) {
   const Tensor top = stop_gradient(max(x, axes, true));
   const Tensor shift = where(isfinite(top), top, 0.0);
   const Tensor result = log(sum(exp(x - shift), axes, true)) + shift;
-  return keepdims ? result
-                  : reshape(result, reduced_shape(x.shape(), normal_axes("logsumexp", axes, x.shape()), false));
+  return keepdims
+             ? result
+             : reshape(result,
+                       reduced_shape(x.shape(), normal_axes("logsumexp", axes, x.shape()), false));
 }
 
 }  // namespace
@@ -75,7 +80,8 @@ TensorSpecs Reduce::infer(std::span<const TensorSpec> in) const {
   if (kind == ReduceKind::mean) expect_floating("mean", x.dtype);
   const bool extreme = kind == ReduceKind::max || kind == ReduceKind::min;
   for (int axis : axes) {
-    if (extreme && x.shape[axis] == 0) fail(name_of(kind), ": shape ", x.shape, " has nothing along axis ", axis);
+    if (extreme && x.shape[axis] == 0)
+      fail(name_of(kind), ": shape ", x.shape, " has nothing along axis ", axis);
   }
   return {{x.dtype, reduced_shape(x.shape, axes, keepdims)}};
 }
@@ -86,23 +92,28 @@ Tensors Reduce::vjp(const Vjp& v) const {
   const Shape kept = reduced_shape(x.shape(), axes, true);
   const Tensor g = reshape(v.gradients[0], kept);
   switch (kind) {
-    case ReduceKind::sum: return {broadcast_to(g, x.shape())};
-    case ReduceKind::mean: return {broadcast_to(g * (1.0 / static_cast<double>(count_of(x.shape(), axes))), x.shape())};
+    case ReduceKind::sum:
+      return {broadcast_to(g, x.shape())};
+    case ReduceKind::mean:
+      return {broadcast_to(g * (1.0 / static_cast<double>(count_of(x.shape(), axes))), x.shape())};
     case ReduceKind::max:
     case ReduceKind::min: {
       const Tensor equals = equal(x, reshape(v.outputs[0], kept));
       const Tensor share = g / sum(cast(equals, x.dtype()), axes, true);
       return {where(equals, share, 0.0)};
     }
-    case ReduceKind::prod: return {product_gradient(x, g, axes)};
-    default: return {Tensor()};
+    case ReduceKind::prod:
+      return {product_gradient(x, g, axes)};
+    default:
+      return {Tensor()};
   }
 }
 
 TensorSpecs ArgReduce::infer(std::span<const TensorSpec> in) const {
   const Shape& shape = in[0].shape;
   const int at = normal_axis(max ? "argmax" : "argmin", axis, shape);
-  if (shape[at] == 0) fail(max ? "argmax" : "argmin", ": shape ", shape, " has nothing along axis ", axis);
+  if (shape[at] == 0)
+    fail(max ? "argmax" : "argmin", ": shape ", shape, " has nothing along axis ", axis);
   return {{DType::int64, reduced_shape(shape, {at}, false)}};
 }
 
@@ -112,12 +123,15 @@ TensorSpecs Cumulative::infer(std::span<const TensorSpec> in) const {
   return {in[0]};
 }
 
-Tensors Cumulative::vjp(const Vjp& v) const { return {ops::cumsum(v.gradients[0], axis, !reverse)}; }
+Tensors Cumulative::vjp(const Vjp& v) const {
+  return {ops::cumsum(v.gradients[0], axis, !reverse)};
+}
 
 TensorSpecs TopK::infer(std::span<const TensorSpec> in) const {
   expect_rank_at_least("top_k", in[0].shape, 1);
   const int64_t n = in[0].shape[-1];
-  if (k < 1 || (n >= 0 && k > n)) fail("top_k: k = ", k, " does not fit the last axis of shape ", in[0].shape);
+  if (k < 1 || (n >= 0 && k > n))
+    fail("top_k: k = ", k, " does not fit the last axis of shape ", in[0].shape);
   Shape shape = in[0].shape;
   shape.set(-1, k);
   return {{in[0].dtype, shape}, {DType::int32, shape}};
@@ -157,7 +171,9 @@ Tensor variance(const Tensor& x, const Axes& axes, bool keepdims) {
   return mean(square(values - mean(values, axes, true)), axes, keepdims);
 }
 
-Tensor std(const Tensor& x, const Axes& axes, bool keepdims) { return sqrt(variance(x, axes, keepdims)); }
+Tensor std(const Tensor& x, const Axes& axes, bool keepdims) {
+  return sqrt(variance(x, axes, keepdims));
+}
 
 Tensor norm(const Tensor& x, const Axes& axes, bool keepdims) {
   return sqrt(sum(square(as_floating(x)), axes, keepdims));
@@ -193,16 +209,17 @@ Tensors top_k(const Tensor& x, int64_t k) {
   return apply(op, {x});
 }
 
-/// A target counts when fewer than k predictions are larger than its own; a class that is not there or a prediction
-/// that is no number does not count.
+/// A target counts when fewer than k predictions are larger than its own; a class that is not there
+/// or a prediction that is no number does not count.
 Tensor in_top_k(const Tensor& targets, const Tensor& predictions, int64_t k) {
   if (predictions.rank() != 2 || targets.rank() != 1) {
-    fail("in_top_k: expected targets (rows,) and predictions (rows, classes), got ", targets.shape(), " and ",
-         predictions.shape());
+    fail("in_top_k: expected targets (rows,) and predictions (rows, classes), got ",
+         targets.shape(), " and ", predictions.shape());
   }
   const Tensor rows = expand_dims(cast(targets, DType::int64), 1);
   const int64_t classes = predictions.dim(1);
-  const Tensor known = logical_and(greater_equal(rows, 0), less(rows, std::max<int64_t>(classes, 1)));
+  const Tensor known =
+      logical_and(greater_equal(rows, 0), less(rows, std::max<int64_t>(classes, 1)));
   const Tensor own = take_along_axis(predictions, where(known, rows, 0), 1);
   const Tensor larger = sum(cast(greater(predictions, own), DType::int32), {1}, true);
   return squeeze(logical_and(logical_and(known, isfinite(own)), less(larger, k)), 1);

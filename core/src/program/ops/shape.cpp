@@ -10,7 +10,8 @@ namespace {
 int64_t times(std::string_view op, int64_t dim, int64_t n) {
   if (n < 0) fail(op, ": cannot repeat ", n, " times");
   int64_t product = -1;
-  if (dim >= 0 && __builtin_mul_overflow(dim, n, &product)) fail(op, ": ", n, " times ", dim, " is too long");
+  if (dim >= 0 && __builtin_mul_overflow(dim, n, &product))
+    fail(op, ": ", n, " times ", dim, " is too long");
   return product;
 }
 
@@ -22,7 +23,8 @@ Shape resolved(const Shape& from, const Shape& to) {
   int unknown = -1;
   for (int i = 0; i < to.rank(); ++i) {
     if (to[i] >= 0) {
-      if (__builtin_mul_overflow(rest, to[i], &rest)) fail("reshape: shape ", to, " has too many elements");
+      if (__builtin_mul_overflow(rest, to[i], &rest))
+        fail("reshape: shape ", to, " has too many elements");
     } else if (unknown >= 0) {
       fail("reshape: only one dimension of ", to, " may be left open");
     } else {
@@ -41,19 +43,25 @@ Shape resolved(const Shape& from, const Shape& to) {
 TensorSpecs Reshape::infer(std::span<const TensorSpec> in) const {
   return {{in[0].dtype, resolved(in[0].shape, shape)}};
 }
-Tensors Reshape::vjp(const Vjp& v) const { return {ops::reshape(v.gradients[0], v.inputs[0].shape())}; }
+Tensors Reshape::vjp(const Vjp& v) const {
+  return {ops::reshape(v.gradients[0], v.inputs[0].shape())};
+}
 
 TensorSpecs BroadcastTo::infer(std::span<const TensorSpec> in) const {
   const Shape result = broadcast_shapes(in[0].shape, shape, "broadcast_to");
-  if (!result.compatible(shape)) fail("broadcast_to: shape ", in[0].shape, " does not broadcast to ", shape);
+  if (!result.compatible(shape))
+    fail("broadcast_to: shape ", in[0].shape, " does not broadcast to ", shape);
   return {{in[0].dtype, result}};
 }
-Tensors BroadcastTo::vjp(const Vjp& v) const { return {sum_to(v.gradients[0], v.inputs[0].shape())}; }
+Tensors BroadcastTo::vjp(const Vjp& v) const {
+  return {sum_to(v.gradients[0], v.inputs[0].shape())};
+}
 
 TensorSpecs Transpose::infer(std::span<const TensorSpec> in) const {
   const Shape& x = in[0].shape;
   expect_rows("transpose", axes.size(), x, "place");
-  if (normal_axes("transpose", axes, x).size() != axes.size()) fail("transpose: expected every axis of ", x, " once");
+  if (normal_axes("transpose", axes, x).size() != axes.size())
+    fail("transpose: expected every axis of ", x, " once");
   Shape shape;
   for (int axis : axes) shape.append(x[axis]);
   return {{in[0].dtype, shape}};
@@ -91,7 +99,8 @@ Tensor transpose(const Tensor& x, std::vector<int> axes) {
     std::iota(axes.rbegin(), axes.rend(), 0);
   }
   for (int axis : axes) op.axes.push_back(normal_axis("transpose", axis, x.shape()));
-  if (std::is_sorted(op.axes.begin(), op.axes.end()) && static_cast<int>(op.axes.size()) == x.rank() &&
+  if (std::is_sorted(op.axes.begin(), op.axes.end()) &&
+      static_cast<int>(op.axes.size()) == x.rank() &&
       std::adjacent_find(op.axes.begin(), op.axes.end()) == op.axes.end()) {
     return x;
   }
@@ -108,7 +117,8 @@ Tensor swap_axes(const Tensor& x, int a, int b) {
 
 Tensor expand_dims(const Tensor& x, int axis) {
   const int rank = x.rank() + 1, at = axis < 0 ? axis + rank : axis;
-  if (at < 0 || at >= rank) fail("expand_dims: axis ", axis, " is out of range for shape ", x.shape());
+  if (at < 0 || at >= rank)
+    fail("expand_dims: axis ", axis, " is out of range for shape ", x.shape());
   return reshape(x, x.shape().slice(0, at).concat({1}).concat(x.shape().slice(at, x.rank())));
 }
 

@@ -41,17 +41,20 @@ void expect_rank_at_least(std::string_view op, const Shape& shape, int rank) {
 
 void expect_rows(std::string_view op, size_t rows, const Shape& shape, std::string_view what) {
   if (static_cast<int>(rows) != shape.rank()) {
-    fail(op, ": expected a ", what, " for each of the ", shape.rank(), " axes of shape ", shape, ", got ", rows);
+    fail(op, ": expected a ", what, " for each of the ", shape.rank(), " axes of shape ", shape,
+         ", got ", rows);
   }
 }
 
 int normal_axis(std::string_view op, int axis, const Shape& shape) {
   const int positive = axis < 0 ? axis + shape.rank() : axis;
-  if (positive < 0 || positive >= shape.rank()) fail(op, ": axis ", axis, " is out of range for shape ", shape);
+  if (positive < 0 || positive >= shape.rank())
+    fail(op, ": axis ", axis, " is out of range for shape ", shape);
   return positive;
 }
 
-std::vector<int> normal_axes(std::string_view op, const std::vector<int>& axes, const Shape& shape) {
+std::vector<int> normal_axes(std::string_view op, const std::vector<int>& axes,
+                             const Shape& shape) {
   std::vector<int> result;
   if (axes.empty()) {
     result.resize(static_cast<size_t>(shape.rank()));
@@ -60,13 +63,15 @@ std::vector<int> normal_axes(std::string_view op, const std::vector<int>& axes, 
   }
   for (int axis : axes) result.push_back(normal_axis(op, axis, shape));
   std::sort(result.begin(), result.end());
-  if (std::adjacent_find(result.begin(), result.end()) != result.end()) fail(op, ": an axis is given twice");
+  if (std::adjacent_find(result.begin(), result.end()) != result.end())
+    fail(op, ": an axis is given twice");
   return result;
 }
 
 /// Every row along `axis` gets a range of its own in one long line.
 Tensor scatter_along(const Tensor& indices, const Tensor& updates, const Shape& shape, int axis) {
-  if (!shape.is_known() || !updates.shape().is_known()) return Tensor::abstract({updates.dtype(), shape});
+  if (!shape.is_known() || !updates.shape().is_known())
+    return Tensor::abstract({updates.dtype(), shape});
   const int last = shape.rank() - 1;
   axis = shape.axis(axis);
   Shape turned = shape;
@@ -89,19 +94,20 @@ DType product_dtype(std::string_view op, Mixed mixed, DType a, DType b) {
     return a;
   }
   for (DType dtype : {a, b}) {
-    if (dtype != DType::float32 && dtype != DType::bfloat16) fail(op, ": expected float32 or bfloat16, got ", dtype);
+    if (dtype != DType::float32 && dtype != DType::bfloat16)
+      fail(op, ": expected float32 or bfloat16, got ", dtype);
   }
   return mixed == Mixed::to_float32 ? DType::float32 : DType::bfloat16;
 }
 
-int64_t known_size(const Shape& shape) {
-  return shape.is_known() ? shape.size() : -1;
-}
+int64_t known_size(const Shape& shape) { return shape.is_known() ? shape.size() : -1; }
 
 Tensor as_rows(const Tensor& x) {
   return ops::reshape(x, {known_size(x.shape().slice(0, -1)), x.dim(-1)});
 }
 
-Tensor as_floating(const Tensor& x, DType dtype) { return is_floating(x.dtype()) ? x : ops::cast(x, dtype); }
+Tensor as_floating(const Tensor& x, DType dtype) {
+  return is_floating(x.dtype()) ? x : ops::cast(x, dtype);
+}
 
 }  // namespace crescent

@@ -9,7 +9,9 @@
 namespace crescent {
 
 /// A scalar of x's dtype.
-inline Tensor scalar_like(const Tensor& x, double value) { return Tensor::scalar(value, x.dtype()); }
+inline Tensor scalar_like(const Tensor& x, double value) {
+  return Tensor::scalar(value, x.dtype());
+}
 
 /// Sums a gradient over the axes that broadcasting stretched, so that it has `shape` again.
 Tensor sum_to(const Tensor& gradient, const Shape& shape);
@@ -24,7 +26,9 @@ void expect_rows(std::string_view op, size_t rows, const Shape& shape, std::stri
 void expect_rank_at_least(std::string_view op, const Shape& shape, int rank);
 
 /// What statistics of x and the parameters applied with them are kept in.
-inline DType statistics_dtype(DType x) { return x == DType::bfloat16 || x == DType::float16 ? DType::float32 : x; }
+inline DType statistics_dtype(DType x) {
+  return x == DType::bfloat16 || x == DType::float16 ? DType::float32 : x;
+}
 
 /// Whether a product of these sums nothing, so that its result is zeros.
 bool sums_nothing(const Tensor& a, const Tensor& b);
@@ -34,7 +38,8 @@ std::vector<int> normal_axes(std::string_view op, const std::vector<int>& axes, 
 /// The same for one axis of a tensor of `rank` axes.
 int normal_axis(std::string_view op, int axis, const Shape& shape);
 
-/// Lengths, strides and widths beyond this are mistakes; sums and products of a few stay far from overflow below it.
+/// Lengths, strides and widths beyond this are mistakes; sums and products of a few stay far from
+/// overflow below it.
 inline constexpr int64_t kMostLength = int64_t{1} << 30;
 
 /// Adds `updates` where take_along_axis(x, indices, axis) would have read: a tensor of `shape`.

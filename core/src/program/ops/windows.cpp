@@ -15,13 +15,15 @@ void expect_spatial(std::string_view op, const ConvSpec& spec, size_t spatial) {
   }
   for (size_t i = 0; i < spatial; ++i) {
     for (const auto* list : {&spec.strides, &spec.dilation, &spec.pad_before, &spec.pad_after}) {
-      if ((*list)[i] > kMostLength) fail(op, ": ", (*list)[i], " is too large for a stride, dilation or padding");
+      if ((*list)[i] > kMostLength)
+        fail(op, ": ", (*list)[i], " is too large for a stride, dilation or padding");
     }
     if (spec.strides[i] < 1) fail(op, ": strides must be at least 1, got ", spec.strides[i]);
     if (spec.dilation[i] < 1) fail(op, ": dilation must be at least 1, got ", spec.dilation[i]);
     if (spec.pad_before[i] < 0 || spec.pad_after[i] < 0) fail(op, ": padding cannot be negative");
   }
-  if (spec.groups < 1 || spec.groups > kMostLength) fail(op, ": groups must be at least 1, got ", spec.groups);
+  if (spec.groups < 1 || spec.groups > kMostLength)
+    fail(op, ": groups must be at least 1, got ", spec.groups);
 }
 
 Shape with_batch(Shape shape, int64_t batch) {
@@ -29,9 +31,11 @@ Shape with_batch(Shape shape, int64_t batch) {
   return shape;
 }
 
-std::vector<int64_t> per_axis(std::string_view op, std::vector<int64_t> values, size_t spatial, std::string_view what) {
+std::vector<int64_t> per_axis(std::string_view op, std::vector<int64_t> values, size_t spatial,
+                              std::string_view what) {
   if (values.size() == 1) values.resize(spatial, values[0]);
-  if (values.size() != spatial) fail(op, ": expected ", spatial, " ", what, ", got ", values.size());
+  if (values.size() != spatial)
+    fail(op, ": expected ", spatial, " ", what, ", got ", values.size());
   for (int64_t value : values) {
     if (value < 0 || value > kMostLength) fail(op, ": ", what, " cannot be ", value);
   }
@@ -43,7 +47,8 @@ void append_padding(ConvSpec& spec, int64_t total) {
   spec.pad_after.push_back(total - total / 2);
 }
 
-void pad_axis(ConvSpec& spec, ops::Padding padding, int64_t length, int64_t window, int64_t stride) {
+void pad_axis(ConvSpec& spec, ops::Padding padding, int64_t length, int64_t window,
+              int64_t stride) {
   if (padding == ops::Padding::causal) {
     spec.pad_before.push_back(window - 1);
     spec.pad_after.push_back(0);
@@ -56,14 +61,15 @@ void pad_axis(ConvSpec& spec, ops::Padding padding, int64_t length, int64_t wind
 
 size_t ConvSpec::hash() const {
   size_t seed = static_cast<size_t>(groups);
-  for (const auto* list : {&strides, &dilation, &pad_before, &pad_after}) detail::mix(seed, detail::hash_field(*list));
+  for (const auto* list : {&strides, &dilation, &pad_before, &pad_after})
+    detail::mix(seed, detail::hash_field(*list));
   return seed;
 }
 
 std::string to_text(const ConvSpec& spec) {
   auto list = [](const std::vector<int64_t>& values) { return detail::field_text(values); };
-  return concat("strides ", list(spec.strides), " pads ", list(spec.pad_before), list(spec.pad_after), " dilation ",
-                list(spec.dilation), " groups ", spec.groups);
+  return concat("strides ", list(spec.strides), " pads ", list(spec.pad_before),
+                list(spec.pad_after), " dilation ", list(spec.dilation), " groups ", spec.groups);
 }
 
 }  // namespace crescent

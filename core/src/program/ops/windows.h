@@ -16,9 +16,11 @@ int64_t places(int64_t length, int64_t window, const ConvSpec& spec, size_t axis
 void expect_spatial(std::string_view op, const ConvSpec& spec, size_t spatial);
 
 /// One value serves all axes.
-std::vector<int64_t> per_axis(std::string_view op, std::vector<int64_t> values, size_t spatial, std::string_view what);
+std::vector<int64_t> per_axis(std::string_view op, std::vector<int64_t> values, size_t spatial,
+                              std::string_view what);
 
-/// Appends the padding of one axis. `same` gives ceil(length / stride) places, the odd element behind.
+/// Appends the padding of one axis. `same` gives ceil(length / stride) places, the odd element
+/// behind.
 void pad_axis(ConvSpec& spec, ops::Padding padding, int64_t length, int64_t window, int64_t stride);
 /// Appends a padding of so many elements in all, the odd one behind.
 void append_padding(ConvSpec& spec, int64_t total);

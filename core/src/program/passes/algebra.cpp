@@ -19,7 +19,7 @@ bool is_unary(Rewriting& r, int value, U kind) {
 }
 int operand(Rewriting& r, int value, size_t i = 0) { return r.maker(value)->inputs[i]; }
 
-// ---- broadcast operands ----------------------------------------------------------------------------------------
+// ---- broadcast operands
 
 /// The value before it was stretched; a scalar for a tensor of one number.
 int unstretched(Rewriting& r, int value) {
@@ -29,7 +29,8 @@ int unstretched(Rewriting& r, int value) {
   return number ? r.add_scalar(*number, r.dtype(value)) : value;
 }
 
-/// Operands need not be stretched for an elementwise op; when all were, the result is stretched instead.
+/// Operands need not be stretched for an elementwise op; when all were, the result is stretched
+/// instead.
 int before_stretching(Rewriting& r, const Instruction& i) {
   const TensorSpec wanted = r.result(i);
   if (!wanted.shape.is_known() || wanted.shape.rank() == 0) return kKeep;
@@ -45,7 +46,7 @@ int before_stretching(Rewriting& r, const Instruction& i) {
   return r.stretched(r.add(i.op, std::move(inputs)), wanted);
 }
 
-// ---- unary -----------------------------------------------------------------------------------------------------
+// ---- unary
 
 int simplify_unary(Rewriting& r, const Instruction& i) {
   const int x = i.inputs[0];
@@ -53,18 +54,21 @@ int simplify_unary(Rewriting& r, const Instruction& i) {
   auto* inner = r.op_that_made<Unary>(x);
   if (inner && inner->kind == kind) {
     if (kind == U::negative || kind == U::logical_not) return operand(r, x);
-    const bool settled = kind == U::abs || kind == U::relu || kind == U::sign || kind == U::floor || kind == U::ceil || kind == U::round;
+    const bool settled = kind == U::abs || kind == U::relu || kind == U::sign || kind == U::floor ||
+                         kind == U::ceil || kind == U::round;
     if (settled) return x;
   }
-  if (inner && inner->kind == U::negative && (kind == U::square || kind == U::abs)) return r.add_unary(kind, operand(r, x));
+  if (inner && inner->kind == U::negative && (kind == U::square || kind == U::abs))
+    return r.add_unary(kind, operand(r, x));
   if (kind == U::negative) {
     auto* difference = r.op_that_made<Binary>(x);
-    if (difference && difference->kind == B::subtract) return r.add_binary(B::subtract, operand(r, x, 1), operand(r, x, 0));
+    if (difference && difference->kind == B::subtract)
+      return r.add_binary(B::subtract, operand(r, x, 1), operand(r, x, 0));
   }
   return kKeep;
 }
 
-// ---- binary ----------------------------------------------------------------------------------------------------
+// ---- binary
 
 struct Operands {
   int a, b;
@@ -103,7 +107,8 @@ bool is_power_of_two(double number) {
 int simplify_divide(Rewriting& r, const Operands& o) {
   if (auto number = r.uniform(o.b)) {
     if (*number == 1) return r.stretched(o.a, o.result);
-    if (is_power_of_two(*number)) return r.add_binary(B::multiply, o.a, r.add_scalar(1 / *number, o.result.dtype));
+    if (is_power_of_two(*number))
+      return r.add_binary(B::multiply, o.a, r.add_scalar(1 / *number, o.result.dtype));
   }
   if (r.is_uniform(o.a, 1) && r.spec(o.b) == o.result) return r.add_unary(U::reciprocal, o.b);
   return kKeep;
@@ -120,7 +125,8 @@ int simplify_power(Rewriting& r, const Operands& o) {
 
 int simplify_maximum(Rewriting& r, const Operands& o) {
   for (auto [x, bound] : {std::pair(o.a, o.b), std::pair(o.b, o.a)}) {
-    if (r.is_uniform(bound, 0) && r.spec(x) == o.result && o.result.dtype != DType::boolean) return r.add_unary(U::relu, x);
+    if (r.is_uniform(bound, 0) && r.spec(x) == o.result && o.result.dtype != DType::boolean)
+      return r.add_unary(U::relu, x);
   }
   return kKeep;
 }
@@ -134,19 +140,28 @@ int simplify_logical(Rewriting& r, const Operands& o, bool neutral) {
 int simplify_binary(Rewriting& r, const Instruction& i) {
   const Operands operands{i.inputs[0], i.inputs[1], r.result(i)};
   switch (op_of<Binary>(i).kind) {
-    case B::add: return simplify_add(r, operands);
-    case B::subtract: return simplify_subtract(r, operands);
-    case B::multiply: return simplify_multiply(r, operands);
-    case B::divide: return simplify_divide(r, operands);
-    case B::power: return simplify_power(r, operands);
-    case B::maximum: return simplify_maximum(r, operands);
-    case B::logical_and: return simplify_logical(r, operands, true);
-    case B::logical_or: return simplify_logical(r, operands, false);
-    default: return kKeep;
+    case B::add:
+      return simplify_add(r, operands);
+    case B::subtract:
+      return simplify_subtract(r, operands);
+    case B::multiply:
+      return simplify_multiply(r, operands);
+    case B::divide:
+      return simplify_divide(r, operands);
+    case B::power:
+      return simplify_power(r, operands);
+    case B::maximum:
+      return simplify_maximum(r, operands);
+    case B::logical_and:
+      return simplify_logical(r, operands, true);
+    case B::logical_or:
+      return simplify_logical(r, operands, false);
+    default:
+      return kKeep;
   }
 }
 
-// ---- select, cast, stop_gradient -------------------------------------------------------------------------------
+// ---- select, cast, stop_gradient
 
 int simplify_select(Rewriting& r, const Instruction& i) {
   const auto [condition, yes, no] = std::tuple(i.inputs[0], i.inputs[1], i.inputs[2]);
@@ -160,12 +175,17 @@ int simplify_select(Rewriting& r, const Instruction& i) {
 bool holds_all(DType from, DType to) {
   if (from == to || from == DType::boolean) return true;
   switch (from) {
-    case DType::uint8: return to != DType::boolean;
-    case DType::int32: return to == DType::int64 || to == DType::float64;
+    case DType::uint8:
+      return to != DType::boolean;
+    case DType::int32:
+      return to == DType::int64 || to == DType::float64;
     case DType::float16:
-    case DType::bfloat16: return to == DType::float32 || to == DType::float64;
-    case DType::float32: return to == DType::float64;
-    default: return false;
+    case DType::bfloat16:
+      return to == DType::float32 || to == DType::float64;
+    case DType::float32:
+      return to == DType::float64;
+    default:
+      return false;
   }
 }
 
@@ -182,9 +202,15 @@ int simplify_cast(Rewriting& r, const Instruction& i) {
 int simplify_stop_gradient(Rewriting&, const Instruction& i) { return i.inputs[0]; }
 
 constexpr RuleRow kRules[] = {
-    {Unary::kName, before_stretching}, {Binary::kName, before_stretching}, {Select::kName, before_stretching},
-    {Cast::kName, before_stretching},  {Unary::kName, simplify_unary},     {Binary::kName, simplify_binary},
-    {Select::kName, simplify_select},  {Cast::kName, simplify_cast},       {StopGradient::kName, simplify_stop_gradient},
+    {Unary::kName, before_stretching},
+    {Binary::kName, before_stretching},
+    {Select::kName, before_stretching},
+    {Cast::kName, before_stretching},
+    {Unary::kName, simplify_unary},
+    {Binary::kName, simplify_binary},
+    {Select::kName, simplify_select},
+    {Cast::kName, simplify_cast},
+    {StopGradient::kName, simplify_stop_gradient},
 };
 
 }  // namespace

@@ -1,12 +1,14 @@
-// Batch norm at inference is x * factor + offset per channel, with both known from variables. Behind a convolution the factor
-// goes into the kernel. Of variables that the program only reads that is computed once; of other values on each run, so only
-// where it is far less work than scaling the images. Offset and bias become one, for the epilogue.
+// Batch norm at inference is x * factor + offset per channel, with both known from variables.
+// Behind a convolution the factor goes into the kernel. Of variables that the program only reads
+// that is computed once; of other values on each run, so only where it is far less work than
+// scaling the images. Offset and bias become one, for the epilogue.
 //
 //   %4 = conv(%0, %1)                  %8 = multiply(%1, %2)
 //   %5 = multiply(%4, %2)       ->     %4 = conv(%0, %8)
 //   %6 = add(%5, %3)                   %6 = add(%4, %3)
 //
-// Of bfloat16, which is widened for batch norm and rounded behind it, kernel and bias are scaled in float32 and rounded.
+// Of bfloat16, which is widened for batch norm and rounded behind it, kernel and bias are scaled in
+// float32 and rounded.
 #include "program/passes/channels.h"
 #include "program/passes/passes.h"
 #include "program/passes/rounding.h"
@@ -14,7 +16,7 @@
 namespace crescent::passes {
 namespace {
 
-constexpr int64_t kPays = 4;               // times more elements in the result than in the kernel
+constexpr int64_t kPays = 4;  // times more elements in the result than in the kernel
 
 int scaled_kernel(Rewriting& r, int kernel, int channels, bool is_transposed) {
   const int64_t n = r.shape(channels)[0];
@@ -47,8 +49,10 @@ int scale_any(Rewriting& r, int product, int factor) {
 std::optional<std::pair<int, int>> biased(Rewriting& r, int value) {
   auto* sum = r.made_by<Binary>(value);
   if (!sum || op_of<Binary>(*sum).kind != BinaryKind::add || !r.read_once(value)) return {};
-  for (auto [x, bias] : {std::pair(sum->inputs[0], sum->inputs[1]), std::pair(sum->inputs[1], sum->inputs[0])}) {
-    if (r.spec(x) == r.spec(value) && is_per_channel(r, bias, r.spec(value))) return std::pair(x, bias);
+  for (auto [x, bias] :
+       {std::pair(sum->inputs[0], sum->inputs[1]), std::pair(sum->inputs[1], sum->inputs[0])}) {
+    if (r.spec(x) == r.spec(value) && is_per_channel(r, bias, r.spec(value)))
+      return std::pair(x, bias);
   }
   return {};
 }
@@ -57,7 +61,8 @@ std::optional<std::pair<int, int>> biased(Rewriting& r, int value) {
 int scale_kernel(Rewriting& r, const Instruction& i) {
   if (op_of<Binary>(i).kind != BinaryKind::multiply) return kKeep;
   const TensorSpec result = r.result(i);
-  for (auto [wide, factor] : {std::pair(i.inputs[0], i.inputs[1]), std::pair(i.inputs[1], i.inputs[0])}) {
+  for (auto [wide, factor] :
+       {std::pair(i.inputs[0], i.inputs[1]), std::pair(i.inputs[1], i.inputs[0])}) {
     if (!(r.spec(wide) == result) || !is_per_channel(r, factor, result)) continue;
     const int x = before_widening(r, wide);
     if (const int y = scale_any(r, x, factor); y != kKeep) return as_dtype(r, y, result.dtype);
@@ -65,22 +70,27 @@ int scale_kernel(Rewriting& r, const Instruction& i) {
     const int y = sum ? scale_any(r, sum->first, factor) : kKeep;
     if (y == kKeep) continue;
     const int bias = as_channels(r, as_dtype(r, unrounded(r, sum->second), result.dtype));
-    return r.add_binary(BinaryKind::add, as_dtype(r, y, result.dtype), r.add_binary(BinaryKind::multiply, bias, as_channels(r, factor)));
+    return r.add_binary(BinaryKind::add, as_dtype(r, y, result.dtype),
+                        r.add_binary(BinaryKind::multiply, bias, as_channels(r, factor)));
   }
   return kKeep;
 }
 
-bool is_bare_product(Rewriting& r, int value) { return bare<Conv>(r, value) || bare<Matmul>(r, value); }
+bool is_bare_product(Rewriting& r, int value) {
+  return bare<Conv>(r, value) || bare<Matmul>(r, value);
+}
 
 /// (y + b) + o = y + (b + o)
 int join_offsets(Rewriting& r, const Instruction& i) {
   if (op_of<Binary>(i).kind != BinaryKind::add) return kKeep;
   const TensorSpec result = r.result(i);
-  for (auto [x, offset] : {std::pair(i.inputs[0], i.inputs[1]), std::pair(i.inputs[1], i.inputs[0])}) {
+  for (auto [x, offset] :
+       {std::pair(i.inputs[0], i.inputs[1]), std::pair(i.inputs[1], i.inputs[0])}) {
     if (!(r.spec(x) == result) || !is_per_channel(r, offset, result)) continue;
     const auto sum = biased(r, x);
     if (!sum || !is_bare_product(r, before_widening(r, sum->first))) continue;
-    const int both = r.add_binary(BinaryKind::add, as_channels(r, sum->second), as_channels(r, offset));
+    const int both =
+        r.add_binary(BinaryKind::add, as_channels(r, sum->second), as_channels(r, offset));
     return r.add_binary(BinaryKind::add, sum->first, both);
   }
   return kKeep;
@@ -92,10 +102,12 @@ int round_bias(Rewriting& r, const Instruction& i) {
   if (!sum || r.result(i).dtype != DType::bfloat16) return kKeep;
   const int product = before_widening(r, sum->first);
   if (product == sum->first || !is_bare_product(r, product)) return kKeep;
-  return r.add_binary(BinaryKind::add, product, as_dtype(r, as_channels(r, sum->second), DType::bfloat16));
+  return r.add_binary(BinaryKind::add, product,
+                      as_dtype(r, as_channels(r, sum->second), DType::bfloat16));
 }
 
-constexpr RuleRow kRules[] = {{Binary::kName, scale_kernel}, {Binary::kName, join_offsets}, {Cast::kName, round_bias}};
+constexpr RuleRow kRules[] = {
+    {Binary::kName, scale_kernel}, {Binary::kName, join_offsets}, {Cast::kName, round_bias}};
 
 }  // namespace
 

@@ -4,19 +4,25 @@
 
 namespace crescent::passes {
 
-/// One number per channel of `result`: all of its last axis, or of its last `axes` axes, and nothing else.
+/// One number per channel of `result`: all of its last axis, or of its last `axes` axes, and
+/// nothing else.
 inline bool is_per_channel(Rewriting& r, int value, const TensorSpec& result, int axes = 1) {
   const TensorSpec spec = r.spec(value);
   const int rank = spec.shape.rank();
-  if (spec.dtype != result.dtype || rank < axes || rank > result.shape.rank() || !result.shape.is_known()) return false;
+  if (spec.dtype != result.dtype || rank < axes || rank > result.shape.rank() ||
+      !result.shape.is_known())
+    return false;
   const Shape channels = result.shape.slice(-axes, result.shape.rank());
   return spec.shape.slice(-axes, rank) == channels && spec.shape.size() == channels.size();
 }
 
 /// The value as (channels,).
-inline int as_channels(Rewriting& r, int value) { return r.reshaped(value, {r.shape(value).size()}); }
+inline int as_channels(Rewriting& r, int value) {
+  return r.reshaped(value, {r.shape(value).size()});
+}
 
-/// A product or convolution of which nobody else sees the result, with nothing done to it yet but a bias.
+/// A product or convolution of which nobody else sees the result, with nothing done to it yet but a
+/// bias.
 template <class T>
 const Instruction* bare(Rewriting& r, int value) {
   auto* made = r.made_by<T>(value);

@@ -1,5 +1,5 @@
-// Common subexpressions: equal ops on equal values are computed once. Values are never overwritten within a program (a
-// variable's new value is a value of its own), so equal values stay equal.
+// Common subexpressions: equal ops on equal values are computed once. Values are never overwritten
+// within a program (a variable's new value is a value of its own), so equal values stay equal.
 //
 //   %2 = exp(%0)                       %2 = exp(%0)
 //   %3 = exp(%0)                ->     %4 = add(%2, %2)
@@ -16,7 +16,7 @@
 namespace crescent::passes {
 namespace {
 
-constexpr size_t kLargestCompared = 64;     // bytes of a constant
+constexpr size_t kLargestCompared = 64;  // bytes of a constant
 
 bool draws_numbers(const Op& op) {
   if (as<Random>(op)) return true;
@@ -29,19 +29,28 @@ bool is_commutative(const Op& op) {
   auto* binary = as<Binary>(op);
   if (!binary) return false;
   switch (binary->kind) {
-    case BinaryKind::add: case BinaryKind::multiply: case BinaryKind::equal: case BinaryKind::not_equal:
-    case BinaryKind::logical_and: case BinaryKind::logical_or: return true;
-    default: return false;
+    case BinaryKind::add:
+    case BinaryKind::multiply:
+    case BinaryKind::equal:
+    case BinaryKind::not_equal:
+    case BinaryKind::logical_and:
+    case BinaryKind::logical_or:
+      return true;
+    default:
+      return false;
   }
 }
 
 /// What two instructions must agree on to be one.
 struct Expression {
-  explicit Expression(const Instruction& i) : op(i.op.get()), inputs(i.inputs), outputs(&i.outputs), hash(op->hash()) {
+  explicit Expression(const Instruction& i)
+      : op(i.op.get()), inputs(i.inputs), outputs(&i.outputs), hash(op->hash()) {
     if (is_commutative(*op)) std::sort(inputs.begin(), inputs.end());
     for (int value : inputs) detail::mix(hash, static_cast<size_t>(value));
   }
-  bool operator==(const Expression& other) const { return inputs == other.inputs && op->equals(*other.op); }
+  bool operator==(const Expression& other) const {
+    return inputs == other.inputs && op->equals(*other.op);
+  }
 
   const Op* op;
   std::vector<int> inputs;
@@ -64,14 +73,14 @@ void merge_constants(const Program& program, std::vector<int>& now) {
 }  // namespace
 
 bool common_subexpressions(Program& program) {
-  std::vector<int> now(program.values.size());        // per value: the first equal one
+  std::vector<int> now(program.values.size());  // per value: the first equal one
   std::iota(now.begin(), now.end(), 0);
   auto rename = [&](int& value) { value = now[static_cast<size_t>(value)]; };
   merge_constants(program, now);
 
   const size_t before = program.code.size();
   std::vector<Instruction> code;
-  code.reserve(before);                                // expressions point into it
+  code.reserve(before);  // expressions point into it
   auto hash = [](const Expression& e) { return e.hash; };
   std::unordered_set<Expression, decltype(hash)> seen(2 * before, hash);
   for (Instruction& instruction : program.code) {

@@ -1,5 +1,5 @@
-// Constants: what does not depend on inputs or variables is computed now, when it is small. Kernels of the device do it, so
-// the numbers are those that the program would have made.
+// Constants: what does not depend on inputs or variables is computed now, when it is small. Kernels
+// of the device do it, so the numbers are those that the program would have made.
 //
 //   %1 = constant 0.9                  %1 = constant 0.9
 //   %3 = subtract(1, %1)        ->     %3 = constant 0.1
@@ -12,7 +12,7 @@
 namespace crescent::passes {
 namespace {
 
-constexpr int64_t kLargestResult = 64 << 10, kLargestOperands = 1 << 20;      // bytes
+constexpr int64_t kLargestResult = 64 << 10, kLargestOperands = 1 << 20;  // bytes
 
 class Folding {
  public:
@@ -20,7 +20,8 @@ class Folding {
     for (const Program::Constant& c : program.constants) at(c.value) = c.tensor;
   }
   bool run() {
-    return std::erase_if(program_.code, [this](const Instruction& i) { return is_foldable(i) && fold(i); }) > 0;
+    return std::erase_if(program_.code,
+                         [this](const Instruction& i) { return is_foldable(i) && fold(i); }) > 0;
   }
 
  private:
@@ -30,14 +31,17 @@ class Folding {
     int64_t total = 0;
     for (int value : values) {
       const TensorSpec& spec = program_.values[static_cast<size_t>(value)];
-      total += spec.shape.is_known() ? spec.shape.size() * static_cast<int64_t>(size_of(spec.dtype)) : kLargestOperands + 1;
+      total += spec.shape.is_known() ? spec.shape.size() * static_cast<int64_t>(size_of(spec.dtype))
+                                     : kLargestOperands + 1;
     }
     return total;
   }
 
   bool is_foldable(const Instruction& i) {
-    return std::all_of(i.inputs.begin(), i.inputs.end(), [this](int value) { return static_cast<bool>(at(value)); }) &&
-           bytes(i.outputs) <= kLargestResult && bytes(i.inputs) <= kLargestOperands && !as<Random>(*i.op) && !as<Scan>(*i.op);
+    return std::all_of(i.inputs.begin(), i.inputs.end(),
+                       [this](int value) { return static_cast<bool>(at(value)); }) &&
+           bytes(i.outputs) <= kLargestResult && bytes(i.inputs) <= kLargestOperands &&
+           !as<Random>(*i.op) && !as<Scan>(*i.op);
   }
 
   /// False when the op fails on these values: that is told when, and if, the program gets there.
@@ -59,7 +63,7 @@ class Folding {
   }
 
   Program& program_;
-  Tensors known_;                                      // per value: its value, or no tensor
+  Tensors known_;  // per value: its value, or no tensor
 };
 
 }  // namespace

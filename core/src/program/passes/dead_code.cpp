@@ -26,7 +26,8 @@ class Needed {
   }
   bool operator()(int value) const { return needed_[static_cast<size_t>(value)]; }
   bool makes_needed(const Instruction& i) const {
-    return std::any_of(i.outputs.begin(), i.outputs.end(), [this](int value) { return (*this)(value); });
+    return std::any_of(i.outputs.begin(), i.outputs.end(),
+                       [this](int value) { return (*this)(value); });
   }
   static bool is_written(const Program::Binding& b) { return b.result >= 0 && b.result != b.value; }
 
@@ -46,8 +47,10 @@ bool dead_code(Program& program) {
   }
   const size_t gone =
       std::erase_if(program.code, [&](const Instruction& i) { return !needed.makes_needed(i); }) +
-      std::erase_if(program.constants, [&](const Program::Constant& c) { return !needed(c.value); }) +
-      std::erase_if(program.variables, [&](const Program::Binding& b) { return b.result < 0 && !needed(b.value); });
+      std::erase_if(program.constants,
+                    [&](const Program::Constant& c) { return !needed(c.value); }) +
+      std::erase_if(program.variables,
+                    [&](const Program::Binding& b) { return b.result < 0 && !needed(b.value); });
   return gone > 0;
 }
 

@@ -1,6 +1,7 @@
-// Epilogues: bias and activation of a product or convolution are applied while its result is in cache. A reshape between
-// them, as of a product over sequences or into heads, moves behind. A product takes in a residual connection, or another
-// gradient of the same value, and the mask of the relu that its result is the gradient of.
+// Epilogues: bias and activation of a product or convolution are applied while its result is in
+// cache. A reshape between them, as of a product over sequences or into heads, moves behind. A
+// product takes in a residual connection, or another gradient of the same value, and the mask of
+// the relu that its result is the gradient of.
 //
 //   %3 = matmul(%0, %1)                %5 = matmul(%0, %1, %2; bias, relu)
 //   %4 = add(%3, %2)            ->
@@ -30,7 +31,8 @@ int before_reshape(Rewriting& r, int value) {
   return reshape && r.read_once(value) ? reshape->inputs[0] : value;
 }
 
-/// A number per channel of the product: of the last axes of x when they are what its channels were reshaped to.
+/// A number per channel of the product: of the last axes of x when they are what its channels were
+/// reshaped to.
 bool is_bias(Rewriting& r, int bias, int x, int product) {
   const TensorSpec spec = r.spec(x);
   const Shape shape = r.shape(product);
@@ -59,7 +61,8 @@ int with_bias(Rewriting& r, int product, int bias) {
 int take_in_bias(Rewriting& r, const Instruction& i) {
   if (op_of<Binary>(i).kind != BinaryKind::add) return kKeep;
   const TensorSpec result = r.result(i);
-  for (auto [x, bias] : {std::pair(i.inputs[0], i.inputs[1]), std::pair(i.inputs[1], i.inputs[0])}) {
+  for (auto [x, bias] :
+       {std::pair(i.inputs[0], i.inputs[1]), std::pair(i.inputs[1], i.inputs[0])}) {
     const int product = before_reshape(r, x);
     if (!(r.spec(x) == result) || !is_bias(r, bias, x, product)) continue;
     int y = with_bias<Matmul>(r, product, bias);
@@ -71,10 +74,14 @@ int take_in_bias(Rewriting& r, const Instruction& i) {
 
 Epilogue epilogue_of(UnaryKind kind) {
   switch (kind) {
-    case UnaryKind::relu: return Epilogue::relu;
-    case UnaryKind::sigmoid: return Epilogue::sigmoid;
-    case UnaryKind::tanh: return Epilogue::tanh;
-    default: return Epilogue::none;
+    case UnaryKind::relu:
+      return Epilogue::relu;
+    case UnaryKind::sigmoid:
+      return Epilogue::sigmoid;
+    case UnaryKind::tanh:
+      return Epilogue::tanh;
+    default:
+      return Epilogue::none;
   }
 }
 
@@ -101,11 +108,15 @@ int take_in_activation(Rewriting& r, const Instruction& i) {
 int mask_convolution(Rewriting& r, const Instruction& i) {
   auto* test = r.made_by<Binary>(i.inputs[0]);
   auto* made = r.made_by<ConvBackwardData>(i.inputs[1]);
-  if (!test || !made || made->inputs.size() > 2 || !r.read_once(i.inputs[1]) || !r.is_uniform(i.inputs[2], 0)) return kKeep;
+  if (!test || !made || made->inputs.size() > 2 || !r.read_once(i.inputs[1]) ||
+      !r.is_uniform(i.inputs[2], 0))
+    return kKeep;
   const int y = test->inputs[0];
   if (size_of(r.dtype(y)) < 4) return kKeep;
-  const bool is_positive = op_of<Binary>(*test).kind == BinaryKind::greater && r.is_uniform(test->inputs[1], 0);
-  if (!is_positive || !(r.spec(y) == r.result(i)) || !(r.spec(i.inputs[1]) == r.result(i))) return kKeep;
+  const bool is_positive =
+      op_of<Binary>(*test).kind == BinaryKind::greater && r.is_uniform(test->inputs[1], 0);
+  if (!is_positive || !(r.spec(y) == r.result(i)) || !(r.spec(i.inputs[1]) == r.result(i)))
+    return kKeep;
   return r.add(made->op, {made->inputs[0], made->inputs[1], y});
 }
 
@@ -113,7 +124,9 @@ int mask_convolution(Rewriting& r, const Instruction& i) {
 int combined(Rewriting& r, int x, int other, Combine how) {
   const int product = before_reshape(r, x);
   auto* made = bare<Matmul>(r, product);
-  if (!made || op_of<Matmul>(*made).combine != Combine::none || !is_floating(r.dtype(x)) || !(r.spec(other) == r.spec(x))) return kKeep;
+  if (!made || op_of<Matmul>(*made).combine != Combine::none || !is_floating(r.dtype(x)) ||
+      !(r.spec(other) == r.spec(x)))
+    return kKeep;
   Matmul op = op_of<Matmul>(*made);
   op.combine = how;
   std::vector<int> inputs = made->inputs;
@@ -123,8 +136,11 @@ int combined(Rewriting& r, int x, int other, Combine how) {
 
 /// What is elementwise is better one pass with the sum, as in the update of an optimizer.
 int take_in_sum(Rewriting& r, const Instruction& i) {
-  auto is_fused = [&](int x) { return r.read_once(x) && r.maker(x) && is_elementwise(*r.maker(x)->op); };
-  if (op_of<Binary>(i).kind != BinaryKind::add || is_fused(i.inputs[0]) || is_fused(i.inputs[1])) return kKeep;
+  auto is_fused = [&](int x) {
+    return r.read_once(x) && r.maker(x) && is_elementwise(*r.maker(x)->op);
+  };
+  if (op_of<Binary>(i).kind != BinaryKind::add || is_fused(i.inputs[0]) || is_fused(i.inputs[1]))
+    return kKeep;
   const int y = combined(r, i.inputs[1], i.inputs[0], Combine::add);
   return y == kKeep ? combined(r, i.inputs[0], i.inputs[1], Combine::add) : y;
 }
@@ -149,7 +165,8 @@ int with_residual(Rewriting& r, int y, int residual) {
   return r.add(op, std::move(inputs));
 }
 
-/// The convolution that comes later takes the other value in. Half-width floats stay in chains of elementwise work.
+/// The convolution that comes later takes the other value in. Half-width floats stay in chains of
+/// elementwise work.
 int take_in_residual(Rewriting& r, const Instruction& i) {
   if (op_of<Binary>(i).kind != BinaryKind::add || size_of(r.result(i).dtype) < 4) return kKeep;
   const auto [first, last] = std::minmax(i.inputs[0], i.inputs[1]);
@@ -158,8 +175,10 @@ int take_in_residual(Rewriting& r, const Instruction& i) {
 }
 
 constexpr RuleRow kResidualRules[] = {{Binary::kName, take_in_residual}};
-constexpr RuleRow kRules[] = {{Binary::kName, take_in_bias},       {Binary::kName, take_in_sum},
-                              {Unary::kName, take_in_activation}, {Select::kName, mask_convolution},
+constexpr RuleRow kRules[] = {{Binary::kName, take_in_bias},
+                              {Binary::kName, take_in_sum},
+                              {Unary::kName, take_in_activation},
+                              {Select::kName, mask_convolution},
                               {Select::kName, mask_product}};
 
 }  // namespace

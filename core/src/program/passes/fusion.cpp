@@ -1,12 +1,12 @@
-// Fusion: elementwise instructions that feed each other and have results of one shape become one Fused op, so that values
-// between them never leave the cache. A region grows along the edges of the program as long as no path leaves it and comes
-// back: then it would have to run before and after what lies between. Smaller operands stay outside and are broadcast, so a
-// number needed everywhere is computed once, by a region of scalars. The gradient of a table, rows added at indices, joins those
-// who read it: it is worked out where it is needed and never kept.
+// Fusion: elementwise instructions that feed each other and have results of one shape become one
+// Fused op, so that values between them never leave the cache. A region grows along the edges of
+// the program as long as no path leaves it and comes back: then it would have to run before and
+// after what lies between. Smaller operands stay outside and are broadcast, so a number needed
+// everywhere is computed once, by a region of scalars. The gradient of a table, rows added at
+// indices, joins those who read it: it is worked out where it is needed and never kept.
 //
-//   %3 = subtract(%0, %1)              %3, %5 = fused(r3 = subtract r0 r1; r4 = square r3; r5 = multiply r4 r2) %0, %1, %2
-//   %4 = square(%3)             ->
-//   %5 = multiply(%4, %2)
+//   %3 = subtract(%0, %1)              %3, %5 = fused(r3 = subtract r0 r1; r4 = square r3; r5 =
+//   multiply r4 r2) %0, %1, %2 %4 = square(%3)             -> %5 = multiply(%4, %2)
 #include <algorithm>
 #include <compare>
 #include <cstdint>
@@ -19,7 +19,8 @@ namespace crescent::passes {
 namespace {
 
 constexpr size_t kMostInputs = 24, kMostSteps = 64;
-constexpr int kWindow = 1024;              // regions do not reach across; keeps the search linear in the program
+constexpr int kWindow =
+    1024;  // regions do not reach across; keeps the search linear in the program
 
 class Bits {
  public:
@@ -39,7 +40,8 @@ FusedStep step_of(const Op& op, DType result) {
   FusedStep step;
   step.dtype = result;
   if (auto* unary = as<Unary>(op)) step.kind = FusedStep::Kind::unary, step.unary = unary->kind;
-  if (auto* binary = as<Binary>(op)) step.kind = FusedStep::Kind::binary, step.binary = binary->kind;
+  if (auto* binary = as<Binary>(op))
+    step.kind = FusedStep::Kind::binary, step.binary = binary->kind;
   if (as<Select>(op)) step.kind = FusedStep::Kind::select;
   if (as<Cast>(op)) step.kind = FusedStep::Kind::cast;
   if (as<ScatterAdd>(op)) step.kind = FusedStep::Kind::scatter;
@@ -52,8 +54,8 @@ bool is_scatter(const Op& op) {
   return scatter && scatter->axis == 0;
 }
 
-/// Finds the regions: every instruction belongs to one, most are alone in theirs. A region is named by its last instruction,
-/// the root.
+/// Finds the regions: every instruction belongs to one, most are alone in theirs. A region is named
+/// by its last instruction, the root.
 class Regions {
  public:
   explicit Regions(const Program& program) : program_(program), maker_(program.values.size(), -1) {
@@ -64,7 +66,8 @@ class Regions {
       members_.push_back({i});
       ancestors_.emplace_back();
     }
-    for (int first = 0; first < count; first += kWindow) grow(first, std::min(first + kWindow, count));
+    for (int first = 0; first < count; first += kWindow)
+      grow(first, std::min(first + kWindow, count));
   }
 
   int root(int instruction) const { return root_[static_cast<size_t>(instruction)]; }
@@ -72,12 +75,14 @@ class Regions {
   const std::vector<int>& members(int root) const { return members_[static_cast<size_t>(root)]; }
   /// The instruction that makes the value, or -1.
   int maker(int value) const { return maker_[static_cast<size_t>(value)]; }
-  /// What the instruction reads within a region: values before they were broadcast, as regions broadcast by themselves.
+  /// What the instruction reads within a region: values before they were broadcast, as regions
+  /// broadcast by themselves.
   std::vector<int> operands(int instruction) const {
     std::vector<int> values = at(instruction).inputs;
     if (is_scatter(*at(instruction).op)) return values;
     for (int& value : values) {
-      while (maker(value) >= 0 && as<BroadcastTo>(*at(maker(value)).op)) value = at(maker(value)).inputs[0];
+      while (maker(value) >= 0 && as<BroadcastTo>(*at(maker(value)).op))
+        value = at(maker(value)).inputs[0];
     }
     return values;
   }
@@ -86,8 +91,10 @@ class Regions {
     std::vector<int> inputs;
     for (int i : members) {
       for (int value : operands(i)) {
-        const bool own = maker(value) >= 0 && std::binary_search(members.begin(), members.end(), maker(value));
-        if (!own && std::find(inputs.begin(), inputs.end(), value) == inputs.end()) inputs.push_back(value);
+        const bool own =
+            maker(value) >= 0 && std::binary_search(members.begin(), members.end(), maker(value));
+        if (!own && std::find(inputs.begin(), inputs.end(), value) == inputs.end())
+          inputs.push_back(value);
       }
     }
     return inputs;
@@ -95,18 +102,21 @@ class Regions {
 
  private:
   const Instruction& at(int i) const { return program_.code[static_cast<size_t>(i)]; }
-  const Shape& shape(int i) const { return program_.values[static_cast<size_t>(at(i).outputs[0])].shape; }
+  const Shape& shape(int i) const {
+    return program_.values[static_cast<size_t>(at(i).outputs[0])].shape;
+  }
   Bits& ancestors(int root) { return ancestors_[static_cast<size_t>(root)]; }
 
-  /// A value that could stay within a region: of `bytes` an element, from one instruction to another.
+  /// A value that could stay within a region: of `bytes` an element, from one instruction to
+  /// another.
   struct Edge {
     size_t bytes;
     int to, from;
     auto operator<=>(const Edge&) const = default;
   };
 
-  /// Where not everything can go together, what is cut should be small, and a value should be computed where it is needed
-  /// rather than kept: wide edges first, from the end of the program.
+  /// Where not everything can go together, what is cut should be small, and a value should be
+  /// computed where it is needed rather than kept: wide edges first, from the end of the program.
   void grow(int first, int last) {
     first_ = first, last_ = last;
     std::vector<Edge> edges;
@@ -165,7 +175,8 @@ class Regions {
       for (int i : members(part)) {
         if (!is_scatter(*at(i).op)) continue;
         for (int value : at(i).inputs) {
-          if (maker(value) >= 0 && (root(maker(value)) == a || root(maker(value)) == b)) return true;
+          if (maker(value) >= 0 && (root(maker(value)) == a || root(maker(value)) == b))
+            return true;
         }
       }
     }
@@ -175,7 +186,8 @@ class Regions {
   /// Region b into a, the later one, if that is allowed.
   void merge(int a, int b) {
     const auto &in_a = members(a), &in_b = members(b);
-    if (in_a.size() + in_b.size() > kMostSteps || would_surround(a, b) || would_scatter_own(a, b)) return;
+    if (in_a.size() + in_b.size() > kMostSteps || would_surround(a, b) || would_scatter_own(a, b))
+      return;
     std::vector<int> all;
     std::merge(in_a.begin(), in_a.end(), in_b.begin(), in_b.end(), std::back_inserter(all));
     if (inputs(all).size() > kMostInputs) return;
@@ -203,15 +215,20 @@ class Regions {
   std::vector<int> maker_;                 ///< per value
   std::vector<int> root_;                  ///< per instruction
   std::vector<std::vector<int>> members_;  ///< per root
-  std::vector<Bits> ancestors_;            ///< per root, of the window: roots of the regions that come before it
-  int first_ = 0, last_ = 0;               ///< the window
+  std::vector<Bits>
+      ancestors_;             ///< per root, of the window: roots of the regions that come before it
+  int first_ = 0, last_ = 0;  ///< the window
 };
 
-/// Writes the program again, a region at the place of its last instruction, or before the first that needs it.
+/// Writes the program again, a region at the place of its last instruction, or before the first
+/// that needs it.
 class Emission {
  public:
   Emission(Program& program, const Regions& regions)
-      : program_(program), regions_(regions), is_done_(program.code.size()), is_needed_outside_(program.values.size()),
+      : program_(program),
+        regions_(regions),
+        is_done_(program.code.size()),
+        is_needed_outside_(program.values.size()),
         register_(program.values.size(), -1) {
     find_needed_outside();
     for (int i = 0; i < static_cast<int>(program.code.size()); ++i) {
@@ -274,9 +291,9 @@ class Emission {
   Program& program_;
   const Regions& regions_;
   std::vector<Instruction> code_;
-  std::vector<bool> is_done_;              ///< per root
-  std::vector<bool> is_needed_outside_;    ///< per value: of its region
-  std::vector<int> register_;              ///< per value: in the region being written
+  std::vector<bool> is_done_;            ///< per root
+  std::vector<bool> is_needed_outside_;  ///< per value: of its region
+  std::vector<int> register_;            ///< per value: in the region being written
 };
 
 }  // namespace

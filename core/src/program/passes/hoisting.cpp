@@ -1,5 +1,6 @@
-// Hoisting: what a step of a scan computes from nothing that changes is computed once, before; products of a step's input
-// with such a matrix are computed for all steps at once, as one large product.
+// Hoisting: what a step of a scan computes from nothing that changes is computed once, before;
+// products of a step's input with such a matrix are computed for all steps at once, as one large
+// product.
 //
 //   body: %4 = matmul(step, w)                %8 = matmul(sequence (t * b, k), w)
 //         %5 = matmul(state, u)        ->     body: %5 = matmul(state, u)
@@ -17,8 +18,14 @@ class Hoisting {
  public:
   /// Instructions that move out of the body of `loop` are added to the code of `program`.
   Hoisting(Program& program, Instruction& loop, std::vector<Instruction>& code)
-      : program_(program), loop_(loop), code_(code), scan_(op_of<Scan>(loop)), body_(*scan_.body), around_(body_.values.size()) {
-    const size_t first = static_cast<size_t>(scan_.states), captured = first + static_cast<size_t>(scan_.sequences);
+      : program_(program),
+        loop_(loop),
+        code_(code),
+        scan_(op_of<Scan>(loop)),
+        body_(*scan_.body),
+        around_(body_.values.size()) {
+    const size_t first = static_cast<size_t>(scan_.states),
+                 captured = first + static_cast<size_t>(scan_.sequences);
     for (size_t i = first; i < body_.inputs.size(); ++i) {
       (i < captured ? at(body_.inputs[i]).sequence : at(body_.inputs[i]).same) = loop.inputs[i];
     }
@@ -42,9 +49,9 @@ class Hoisting {
  private:
   /// Where a value of the body is found outside of it.
   struct Around {
-    int same = -1;                         ///< the value itself: it does not change from step to step
-    int sequence = -1;                     ///< the values of all steps
-    bool is_constant = false;              ///< of the body
+    int same = -1;             ///< the value itself: it does not change from step to step
+    int sequence = -1;         ///< the values of all steps
+    bool is_constant = false;  ///< of the body
     bool is_hoisted = false;
   };
   Around& at(int value) { return around_[static_cast<size_t>(value)]; }
@@ -54,7 +61,8 @@ class Hoisting {
     TensorSpecs specs;
     for (int value : inputs) specs.push_back(program_.values[static_cast<size_t>(value)]);
     Instruction instruction{std::move(op), std::move(inputs), {}, loop_.scope};
-    for (const TensorSpec& spec : instruction.op->infer(specs)) instruction.outputs.push_back(program_.add_value(spec));
+    for (const TensorSpec& spec : instruction.op->infer(specs))
+      instruction.outputs.push_back(program_.add_value(spec));
     code_.push_back(std::move(instruction));
     return code_.back().outputs[0];
   }
@@ -66,17 +74,23 @@ class Hoisting {
   bool hoist(const Instruction& i) {
     if (i.outputs.size() != 1 || as<Random>(*i.op) || as<Scan>(*i.op)) return false;
     Around& made = at(i.outputs[0]);
-    if (is_invariant(i)) made.same = add(i.op, outside(i.inputs));
-    else if (as<Cast>(*i.op) && at(i.inputs[0]).sequence >= 0) made.sequence = add(i.op, {at(i.inputs[0]).sequence});
-    else if (is_projection(i)) made.sequence = project(i);
-    else return false;
+    if (is_invariant(i))
+      made.same = add(i.op, outside(i.inputs));
+    else if (as<Cast>(*i.op) && at(i.inputs[0]).sequence >= 0)
+      made.sequence = add(i.op, {at(i.inputs[0]).sequence});
+    else if (is_projection(i))
+      made.sequence = project(i);
+    else
+      return false;
     return made.is_hoisted = true;
   }
 
   /// Constants alone are left to the body, where they are known.
   bool is_invariant(const Instruction& i) {
-    return std::all_of(i.inputs.begin(), i.inputs.end(), [this](int value) { return at(value).same >= 0; }) &&
-           std::any_of(i.inputs.begin(), i.inputs.end(), [this](int value) { return !at(value).is_constant; });
+    return std::all_of(i.inputs.begin(), i.inputs.end(),
+                       [this](int value) { return at(value).same >= 0; }) &&
+           std::any_of(i.inputs.begin(), i.inputs.end(),
+                       [this](int value) { return !at(value).is_constant; });
   }
   std::vector<int> outside(std::vector<int> values) {
     for (int& value : values) value = at(value).same;
@@ -85,9 +99,12 @@ class Hoisting {
 
   bool is_projection(const Instruction& i) {
     auto* product = as<Matmul>(*i.op);
-    if (!product || product->transpose_a || product->bias || product->combine != Combine::none || product->epilogue != Epilogue::none) return false;
+    if (!product || product->transpose_a || product->bias || product->combine != Combine::none ||
+        product->epilogue != Epilogue::none)
+      return false;
     const int step = i.inputs[0], matrix = i.inputs[1];
-    return at(step).sequence >= 0 && at(matrix).same >= 0 && shape(step).rank() == 2 && shape(matrix).rank() == 2 &&
+    return at(step).sequence >= 0 && at(matrix).same >= 0 && shape(step).rank() == 2 &&
+           shape(matrix).rank() == 2 &&
            program_.values[static_cast<size_t>(at(step).sequence)].shape.is_known();
   }
 
@@ -110,9 +127,11 @@ class Hoisting {
     Scan scan = scan_;
     for (int value : new_inputs_) {
       const bool is_sequence = at(value).sequence >= 0;
-      const auto place = is_sequence ? scan.states + scan.sequences++ : static_cast<int>(body_.inputs.size());
+      const auto place =
+          is_sequence ? scan.states + scan.sequences++ : static_cast<int>(body_.inputs.size());
       body_.inputs.insert(body_.inputs.begin() + place, value);
-      loop_.inputs.insert(loop_.inputs.begin() + place, is_sequence ? at(value).sequence : at(value).same);
+      loop_.inputs.insert(loop_.inputs.begin() + place,
+                          is_sequence ? at(value).sequence : at(value).same);
     }
     scan.body = std::make_shared<const Program>(std::move(body_));
     loop_.op = std::make_shared<const Scan>(std::move(scan));
@@ -121,9 +140,9 @@ class Hoisting {
   Program& program_;
   Instruction& loop_;
   std::vector<Instruction>& code_;
-  const Scan scan_;                        ///< as it was
+  const Scan scan_;  ///< as it was
   Program body_;
-  std::vector<Around> around_;             ///< per value of the body
+  std::vector<Around> around_;  ///< per value of the body
   std::vector<int> new_inputs_;
 };
 

@@ -1,5 +1,5 @@
-// Max pooling joined with what is around it. It tells which element of each window was the greatest, and its gradient goes
-// there without looking at the images again:
+// Max pooling joined with what is around it. It tells which element of each window was the
+// greatest, and its gradient goes there without looking at the images again:
 //
 //   %1 = pool(%0)                           %1, %4 = pool(%0; winners)
 //   %3 = pool_backward(%0, %2)      ->      %3 = pool_backward(%4, %2; winners)
@@ -27,7 +27,9 @@ Instruction* forward_of(Program& program, const Instruction& gradient) {
   for (Instruction& i : program.code) {
     if (&i == &gradient) break;
     auto* pool = as<Pool>(*i.op);
-    if (pool && pool->max && i.inputs[0] == gradient.inputs[0] && pool->window == op.window && pool->spec == op.spec) return &i;
+    if (pool && pool->max && i.inputs[0] == gradient.inputs[0] && pool->window == op.window &&
+        pool->spec == op.spec)
+      return &i;
   }
   return nullptr;
 }
@@ -38,7 +40,8 @@ int winners_of(Program& program, Instruction& forward) {
     auto op = std::make_shared<Pool>(op_of<Pool>(forward));
     op->winners = true;
     forward.op = std::move(op);
-    forward.outputs.push_back(program.add_value({DType::uint8, program.values[static_cast<size_t>(forward.outputs[0])].shape}));
+    forward.outputs.push_back(program.add_value(
+        {DType::uint8, program.values[static_cast<size_t>(forward.outputs[0])].shape}));
   }
   return forward.outputs[1];
 }
@@ -81,9 +84,11 @@ bool pooled_convolutions(Program& program) {
   for (Instruction& i : program.code) {
     for (int value : i.outputs) makers[static_cast<size_t>(value)] = &i;
     auto* pool = as<Pool>(*i.op);
-    const Instruction* maker = pool && pool->max ? makers[static_cast<size_t>(i.inputs[0])] : nullptr;
+    const Instruction* maker =
+        pool && pool->max ? makers[static_cast<size_t>(i.inputs[0])] : nullptr;
     auto* conv = maker ? as<Conv>(*maker->op) : nullptr;
-    if (!conv || conv->moments || conv->residual || reads[static_cast<size_t>(i.inputs[0])] > 1) continue;
+    if (!conv || conv->moments || conv->residual || reads[static_cast<size_t>(i.inputs[0])] > 1)
+      continue;
     auto op = std::make_shared<ConvPool>();
     op->conv = *conv, op->pool = *pool;
     i.op = std::move(op), i.inputs = maker->inputs;

@@ -1,12 +1,13 @@
-// Normalization: batch norm in training is taken apart into the moments of its input and elementwise work, which fuses with
-// what follows. A convolution works out the moments of its result while that is in the cache. Of half-width floats that would
-// take casts forth and back.
+// Normalization: batch norm in training is taken apart into the moments of its input and
+// elementwise work, which fuses with what follows. A convolution works out the moments of its
+// result while that is in the cache. Of half-width floats that would take casts forth and back.
 //
 //   %3 = conv(%0, %1)                                  %3, %5, %6 = conv(%0, %1; moments)
 //   %4, %5, %6 = batch_norm_train(%3, %2, ...)   ->    %7 = subtract(%3, %5)
 //                                                      ...
 //
-// The gradient that leaves a batch norm adds up to 0 in every channel, since a mean was taken off, so a bias before it has none:
+// The gradient that leaves a batch norm adds up to 0 in every channel, since a mean was taken off,
+// so a bias before it has none:
 //
 //   %4 = sum(batch_norm_backward(...))           ->    %4 = fill(0)
 #include <numeric>
@@ -25,7 +26,9 @@ int sum_of_gradient(Rewriting& r, const Instruction& i) {
   std::vector<int> all_but_channels(static_cast<size_t>(r.shape(i.inputs[0]).rank() - 1));
   std::iota(all_but_channels.begin(), all_but_channels.end(), 0);
   const TensorSpec result = r.result(i);
-  return reduce.axes == all_but_channels && result.shape.is_known() ? r.stretched(r.add_scalar(0, result.dtype), result) : kKeep;
+  return reduce.axes == all_but_channels && result.shape.is_known()
+             ? r.stretched(r.add_scalar(0, result.dtype), result)
+             : kKeep;
 }
 
 constexpr RuleRow kRules[] = {{Reduce::kName, sum_of_gradient}};
@@ -43,10 +46,13 @@ class Normalization {
  private:
   TensorSpec& spec(int value) { return program_.values[static_cast<size_t>(value)]; }
 
-  bool is_apart_faster(const Instruction& i) { return as<BatchNormTrain>(*i.op) && size_of(spec(i.inputs[0]).dtype) >= 4; }
+  bool is_apart_faster(const Instruction& i) {
+    return as<BatchNormTrain>(*i.op) && size_of(spec(i.inputs[0]).dtype) >= 4;
+  }
 
   void add(Instruction instruction) {
-    for (int value : instruction.outputs) maker_[static_cast<size_t>(value)] = static_cast<int>(program_.code.size());
+    for (int value : instruction.outputs)
+      maker_[static_cast<size_t>(value)] = static_cast<int>(program_.code.size());
     program_.code.push_back(std::move(instruction));
   }
 
@@ -63,7 +69,8 @@ class Normalization {
     for (size_t v = 0; v < here.size(); ++v) {
       if (here[v] < 0) here[v] = program_.add_value(part.values[v]), maker_.push_back(-1);
     }
-    for (const Program::Constant& c : part.constants) program_.constants.push_back({here[static_cast<size_t>(c.value)], c.tensor});
+    for (const Program::Constant& c : part.constants)
+      program_.constants.push_back({here[static_cast<size_t>(c.value)], c.tensor});
     for (Instruction i : part.code) {
       for (auto* values : {&i.inputs, &i.outputs}) {
         for (int& value : *values) value = here[static_cast<size_t>(value)];
@@ -88,7 +95,7 @@ class Normalization {
   }
 
   Program& program_;
-  std::vector<int> maker_;                 ///< per value: an instruction, or -1
+  std::vector<int> maker_;  ///< per value: an instruction, or -1
 };
 
 }  // namespace

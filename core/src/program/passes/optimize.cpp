@@ -32,7 +32,8 @@ Program optimize(Program program, const OptimizeOptions& options) {
   simplify(program);
   while (options.inference && batch_norm(program)) dead_code(program);
   while (epilogues(program)) dead_code(program);
-  while (options.inference && options.compounds && (residuals(program) || epilogues(program))) dead_code(program);
+  while (options.inference && options.compounds && (residuals(program) || epilogues(program)))
+    dead_code(program);
   normalization(program);
   while (options.compounds && precision(program)) dead_code(program);
   simplify(program);

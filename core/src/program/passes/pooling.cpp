@@ -1,13 +1,14 @@
 // Pooling: what comes after its gradient is done before, on the small side.
 //
-// The gradient of max pooling goes to elements that are the maximum of their window, so a relu before the pooling lets it
-// through where that maximum is positive:
+// The gradient of max pooling goes to elements that are the maximum of their window, so a relu
+// before the pooling lets it through where that maximum is positive:
 //
 //   %3 = pool_backward(%0, %2)         %6 = pool(%0)               computed in the forward pass
 //   %4 = greater(%0, 0)         ->     %7 = select(greater(%6, 0), %2, 0)
 //   %5 = select(%4, %3, 0)             %5 = pool_backward(%0, %7)
 //
-// Every element of the gradient arrives once, so the sum over all pixels (the gradient of a bias) needs no pixels:
+// Every element of the gradient arrives once, so the sum over all pixels (the gradient of a bias)
+// needs no pixels:
 //
 //   %4 = sum(pool_backward(%0, %2))    ->     %4 = sum(%2)
 #include <numeric>
@@ -20,7 +21,8 @@ namespace {
 
 bool is_positive_test(Rewriting& r, int value, int x) {
   auto* test = r.made_by<Binary>(value);
-  return test && op_of<Binary>(*test).kind == BinaryKind::greater && test->inputs[0] == x && r.is_uniform(test->inputs[1], 0);
+  return test && op_of<Binary>(*test).kind == BinaryKind::greater && test->inputs[0] == x &&
+         r.is_uniform(test->inputs[1], 0);
 }
 
 int mask_before(Rewriting& r, const Instruction& i) {
@@ -48,7 +50,9 @@ bool sees_something_everywhere(const PoolBackward& op) {
 int sum_before(Rewriting& r, const Instruction& i) {
   const auto& reduce = op_of<Reduce>(i);
   auto* backward = r.made_by<PoolBackward>(i.inputs[0]);
-  if (!backward || reduce.kind != ReduceKind::sum || !sees_something_everywhere(op_of<PoolBackward>(*backward))) return kKeep;
+  if (!backward || reduce.kind != ReduceKind::sum ||
+      !sees_something_everywhere(op_of<PoolBackward>(*backward)))
+    return kKeep;
   std::vector<int> all_but_channels(static_cast<size_t>(r.shape(i.inputs[0]).rank() - 1));
   std::iota(all_but_channels.begin(), all_but_channels.end(), 0);
   return reduce.axes == all_but_channels ? r.add(i.op, {backward->inputs.back()}) : kKeep;

@@ -1,6 +1,7 @@
-// Precision: a product of bfloat16 reads float32 operands and writes a float32 result by itself. So weights are rounded on
-// their way into the product, and the sums of a weight's gradient go to the optimizer unrounded. Likewise of a table only
-// the rows that are looked up are rounded, and the gradient of a table is summed in float32.
+// Precision: a product of bfloat16 reads float32 operands and writes a float32 result by itself. So
+// weights are rounded on their way into the product, and the sums of a weight's gradient go to the
+// optimizer unrounded. Likewise of a table only the rows that are looked up are rounded, and the
+// gradient of a table is summed in float32.
 //
 //   %2 = cast(%1, bfloat16)
 //   %3 = matmul(%0, %2)         ->     %5 = matmul(%0, %1; to float32)
@@ -54,8 +55,10 @@ int sum_wide(Rewriting& r, const Instruction& i) {
   return r.add(sum->op, {sum->inputs[0], r.add(i.op, {sum->inputs[1]})});
 }
 
-constexpr RuleRow kRules[] = {
-    {Matmul::kName, take_in_operands}, {Cast::kName, take_in_result}, {Gather::kName, round_fewer}, {Cast::kName, sum_wide}};
+constexpr RuleRow kRules[] = {{Matmul::kName, take_in_operands},
+                              {Cast::kName, take_in_result},
+                              {Gather::kName, round_fewer},
+                              {Cast::kName, sum_wide}};
 
 }  // namespace
 

@@ -1,6 +1,7 @@
-// Recomputation: a value that is a step or two of cheap arithmetic away from one that is in memory anyway is not kept for the
-// backward pass but computed again by each who reads it: reading x is as fast as reading 0.5 * x, and nothing was written.
-// Fusion then takes the copies in, and joins those that meet in one region.
+// Recomputation: a value that is a step or two of cheap arithmetic away from one that is in memory
+// anyway is not kept for the backward pass but computed again by each who reads it: reading x is as
+// fast as reading 0.5 * x, and nothing was written. Fusion then takes the copies in, and joins
+// those that meet in one region.
 //
 //   %2 = multiply(%0, 0.5)             %2 = multiply(%0, 0.5)
 //   %3 = multiply(%2, %1)       ->     %3 = multiply(%2, %1)
@@ -19,12 +20,13 @@ constexpr int kMostSteps = 3;
 
 bool is_cheap(const Op& op) {
   if (auto* unary = as<Unary>(op)) {
-    return unary->kind == UnaryKind::negative || unary->kind == UnaryKind::abs || unary->kind == UnaryKind::square ||
-           unary->kind == UnaryKind::relu;
+    return unary->kind == UnaryKind::negative || unary->kind == UnaryKind::abs ||
+           unary->kind == UnaryKind::square || unary->kind == UnaryKind::relu;
   }
   if (auto* binary = as<Binary>(op)) {
-    return binary->kind == BinaryKind::add || binary->kind == BinaryKind::subtract || binary->kind == BinaryKind::multiply ||
-           binary->kind == BinaryKind::maximum || binary->kind == BinaryKind::minimum;
+    return binary->kind == BinaryKind::add || binary->kind == BinaryKind::subtract ||
+           binary->kind == BinaryKind::multiply || binary->kind == BinaryKind::maximum ||
+           binary->kind == BinaryKind::minimum;
   }
   return as<Cast>(op) != nullptr;
 }
@@ -52,10 +54,10 @@ class Recomputation {
 
  private:
   struct Known {
-    const Instruction* maker = nullptr;    ///< when that is cheap
+    const Instruction* maker = nullptr;  ///< when that is cheap
     int reads = 0;
-    int steps = 0;                         ///< to compute it again; 0: it is read from where it is
-    bool is_in_memory = true;              ///< whatever fusion does
+    int steps = 0;             ///< to compute it again; 0: it is read from where it is
+    bool is_in_memory = true;  ///< whatever fusion does
   };
   Known& at(int value) { return values_[static_cast<size_t>(value)]; }
   const TensorSpec& spec(int value) const { return program_.values[static_cast<size_t>(value)]; }
@@ -87,14 +89,17 @@ class Recomputation {
     const int from = base(i);
     if (made.is_in_memory || from < 0) return;
     const TensorSpec &source = spec(from), &result = spec(i.outputs[0]);
-    const bool is_worth_it = source.shape == result.shape && size_of(source.dtype) <= size_of(result.dtype);
+    const bool is_worth_it =
+        source.shape == result.shape && size_of(source.dtype) <= size_of(result.dtype);
     const int steps = at(from).steps + 1;
-    if (!is_worth_it || steps > kMostSteps || !(at(from).is_in_memory || at(from).steps > 0)) return;
+    if (!is_worth_it || steps > kMostSteps || !(at(from).is_in_memory || at(from).steps > 0))
+      return;
     made.maker = &i;
     made.steps = steps;
   }
 
-  /// Of operands that are read at least so many times: one that is read once goes to its reader without that.
+  /// Of operands that are read at least so many times: one that is read once goes to its reader
+  /// without that.
   void take_copies(Instruction& i, int reads) {
     for (int& value : i.inputs) {
       if (at(value).steps > 0 && at(value).reads >= reads) value = copy(value, i.scope);

@@ -27,20 +27,25 @@ std::optional<double> only_number(const Tensor& constant) {
 
 bool rewrite(Program& program, std::span<const RuleRow> rules) {
   Rewriting rewriting(program);
-  for (Instruction& instruction : std::exchange(program.code, {})) rewriting.visit(std::move(instruction), rules);
+  for (Instruction& instruction : std::exchange(program.code, {}))
+    rewriting.visit(std::move(instruction), rules);
   rewriting.finish();
   return rewriting.changed_;
 }
 
 Rewriting::Rewriting(Program& program)
-    : program_(program), makers_(program.values.size()), now_(program.values.size()), reads_(program.values.size()),
-      constant_(program.values.size(), -1), is_stable_(program.values.size()) {
+    : program_(program),
+      makers_(program.values.size()),
+      now_(program.values.size()),
+      reads_(program.values.size()),
+      constant_(program.values.size(), -1),
+      is_stable_(program.values.size()) {
   std::iota(now_.begin(), now_.end(), 0);
   auto read = [&](int value, int times) { reads_[static_cast<size_t>(value)] += times; };
   for (const Instruction& i : program.code) {
     for (int value : i.inputs) read(value, 1);
   }
-  for (int value : program.outputs) read(value, 2);    // never counts as read once
+  for (int value : program.outputs) read(value, 2);  // never counts as read once
   for (const Program::Binding& b : program.variables) {
     if (b.result >= 0) read(b.result, 2);
     is_stable_[static_cast<size_t>(b.value)] = b.result < 0;
@@ -73,9 +78,11 @@ void Rewriting::visit(Instruction instruction, std::span<const RuleRow> rules) {
 void Rewriting::keep(Instruction instruction) {
   code_.push_back(std::move(instruction));
   const auto& inputs = code_.back().inputs;
-  const bool stable = std::all_of(inputs.begin(), inputs.end(), [&](int value) { return is_stable(value); });
+  const bool stable =
+      std::all_of(inputs.begin(), inputs.end(), [&](int value) { return is_stable(value); });
   for (int value : code_.back().outputs) {
-    makers_[static_cast<size_t>(value)] = &code_.back(), is_stable_[static_cast<size_t>(value)] = stable;
+    makers_[static_cast<size_t>(value)] = &code_.back(),
+    is_stable_[static_cast<size_t>(value)] = stable;
   }
 }
 
@@ -149,7 +156,8 @@ void Rewriting::finish() {
   for (Program::Binding& b : program_.variables) {
     if (b.result >= 0) rename(b.result);
   }
-  program_.code.assign(std::make_move_iterator(code_.begin()), std::make_move_iterator(code_.end()));
+  program_.code.assign(std::make_move_iterator(code_.begin()),
+                       std::make_move_iterator(code_.end()));
 }
 
 }  // namespace crescent::passes

@@ -1,5 +1,6 @@
-// Rewriting: a program while rules are applied to it, front to back. A rule looks at one instruction and what leads to it,
-// and may give another value in the place of the instruction's result. What becomes unused stays behind for dead_code.
+// Rewriting: a program while rules are applied to it, front to back. A rule looks at one
+// instruction and what leads to it, and may give another value in the place of the instruction's
+// result. What becomes unused stays behind for dead_code.
 #pragma once
 #include <deque>
 #include <optional>
@@ -29,7 +30,9 @@ template <class T>
 const T* as(const Op& op) {
   return op.name() == T::kName ? dynamic_cast<const T*>(&op) : nullptr;
 }
-inline bool is_elementwise(const Op& op) { return as<Unary>(op) || as<Binary>(op) || as<Select>(op) || as<Cast>(op); }
+inline bool is_elementwise(const Op& op) {
+  return as<Unary>(op) || as<Binary>(op) || as<Select>(op) || as<Cast>(op);
+}
 template <class T>
 const T& op_of(const Instruction& instruction) {
   return static_cast<const T&>(*instruction.op);
@@ -62,7 +65,8 @@ class Rewriting {
   bool is_uniform(int value, double number) const { return uniform(value) == number; }
   /// Exactly one instruction reads the value, and neither outputs nor variables are it.
   bool read_once(int value) const { return reads_[static_cast<size_t>(value)] == 1; }
-  /// Made of constants and of variables that the program only reads: a device computes it once, until they change.
+  /// Made of constants and of variables that the program only reads: a device computes it once,
+  /// until they change.
   bool is_stable(int value) const { return is_stable_[static_cast<size_t>(value)]; }
 
   /// Adds an instruction before the one being looked at; gives its (first) result.
@@ -88,11 +92,11 @@ class Rewriting {
 
   Program& program_;
   std::deque<Instruction> code_;
-  std::vector<const Instruction*> makers_;             ///< per value
-  std::vector<int> now_;                               ///< per value: what stands for it
+  std::vector<const Instruction*> makers_;  ///< per value
+  std::vector<int> now_;                    ///< per value: what stands for it
   std::vector<int> reads_;
-  std::vector<int> constant_;                          ///< per value: index among the constants, or -1
-  std::vector<bool> is_stable_;                        ///< per value
+  std::vector<int> constant_;    ///< per value: index among the constants, or -1
+  std::vector<bool> is_stable_;  ///< per value
   int scope_ = 0;
   bool changed_ = false;
 };

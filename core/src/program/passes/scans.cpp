@@ -1,4 +1,5 @@
-// Scans: the body of a loop over time is a program of its own; states that nobody looks back at are not kept.
+// Scans: the body of a loop over time is a program of its own; states that nobody looks back at are
+// not kept.
 #include <algorithm>
 #include <unordered_map>
 
@@ -11,7 +12,8 @@ namespace {
 std::vector<bool> values_read(const Program& program) {
   std::vector<bool> read(program.values.size(), false);
   auto mark = [&](int value) { read[static_cast<size_t>(value)] = true; };
-  for (const Program::Instruction& i : program.code) std::for_each(i.inputs.begin(), i.inputs.end(), mark);
+  for (const Program::Instruction& i : program.code)
+    std::for_each(i.inputs.begin(), i.inputs.end(), mark);
   std::for_each(program.outputs.begin(), program.outputs.end(), mark);
   for (const Program::Binding& b : program.variables) {
     if (b.result >= 0) mark(b.result);
@@ -32,7 +34,9 @@ bool scans(Program& program, const OptimizeOptions& options) {
     auto optimized = std::make_shared<Scan>(*scan);
     optimized->body = body;
     const auto kept = i.outputs.begin() + static_cast<ptrdiff_t>(scan->body->outputs.size());
-    if (scan->keep_states && std::none_of(kept, i.outputs.end(), [&](int value) { return read[static_cast<size_t>(value)]; })) {
+    if (scan->keep_states && std::none_of(kept, i.outputs.end(), [&](int value) {
+          return read[static_cast<size_t>(value)];
+        })) {
       optimized->keep_states = false;
       i.outputs.erase(kept, i.outputs.end());
     }

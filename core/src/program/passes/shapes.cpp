@@ -1,5 +1,5 @@
-// Shapes: rearrangements that do nothing, undo each other or are a reshape (which costs nothing), and reductions of what was
-// only repeated.
+// Shapes: rearrangements that do nothing, undo each other or are a reshape (which costs nothing),
+// and reductions of what was only repeated.
 //
 //   %2 = transpose(%0 (1, 5))          %4 = reshape(%0)
 //   %3 = reshape(%2)            ->
@@ -41,7 +41,7 @@ int simplify_broadcast(Rewriting& r, const Instruction& i) {
   return inner ? r.add(i.op, {inner->inputs[0]}) : kKeep;
 }
 
-// ---- transpose -------------------------------------------------------------------------------------------------
+// ---- transpose
 
 /// Only axes of one element change places.
 bool keeps_order(const std::vector<int>& axes, const Shape& shape) {
@@ -63,11 +63,12 @@ int simplify_transpose(Rewriting& r, const Instruction& i) {
   auto* inner = r.made_by<Transpose>(x);
   if (!inner) return kKeep;
   Transpose both;
-  for (int axis : axes) both.axes.push_back(op_of<Transpose>(*inner).axes[static_cast<size_t>(axis)]);
+  for (int axis : axes)
+    both.axes.push_back(op_of<Transpose>(*inner).axes[static_cast<size_t>(axis)]);
   return r.add(both, {inner->inputs[0]});
 }
 
-// ---- parts -----------------------------------------------------------------------------------------------------
+// ---- parts
 
 bool all_are(const std::vector<int64_t>& list, int64_t number) {
   return std::all_of(list.begin(), list.end(), [number](int64_t n) { return n == number; });
@@ -80,10 +81,13 @@ int simplify_slice(Rewriting& r, const Instruction& i) {
 
 int simplify_pad(Rewriting&, const Instruction& i) {
   const auto& op = op_of<Pad>(i);
-  return all_are(op.before, 0) && all_are(op.after, 0) && all_are(op.inner, 0) ? i.inputs[0] : kKeep;
+  return all_are(op.before, 0) && all_are(op.after, 0) && all_are(op.inner, 0) ? i.inputs[0]
+                                                                               : kKeep;
 }
 
-int simplify_concat(Rewriting&, const Instruction& i) { return i.inputs.size() == 1 ? i.inputs[0] : kKeep; }
+int simplify_concat(Rewriting&, const Instruction& i) {
+  return i.inputs.size() == 1 ? i.inputs[0] : kKeep;
+}
 
 bool flips_nothing(const Reverse& op, const Shape& shape) {
   return std::all_of(op.axes.begin(), op.axes.end(), [&](int axis) { return shape[axis] == 1; });
@@ -96,19 +100,23 @@ int simplify_reverse(Rewriting& r, const Instruction& i) {
   return inner && inner->op->equals(*i.op) ? inner->inputs[0] : kKeep;
 }
 
-// ---- reductions ------------------------------------------------------------------------------------------------
+// ---- reductions
 
 /// What a reduction makes of `count` times the same number.
 std::optional<double> reduced(ReduceKind kind, double number, int64_t count) {
   switch (kind) {
-    case ReduceKind::sum: return number * static_cast<double>(count);
-    case ReduceKind::prod: return {};
-    default: return number;
+    case ReduceKind::sum:
+      return number * static_cast<double>(count);
+    case ReduceKind::prod:
+      return {};
+    default:
+      return number;
   }
 }
 
 int64_t count_of(const Reduce& op, const Shape& shape) {
-  return std::accumulate(op.axes.begin(), op.axes.end(), int64_t{1}, [&](int64_t n, int axis) { return n * shape[axis]; });
+  return std::accumulate(op.axes.begin(), op.axes.end(), int64_t{1},
+                         [&](int64_t n, int axis) { return n * shape[axis]; });
 }
 
 int reduce_fill(Rewriting& r, const Instruction& i) {
@@ -136,7 +144,8 @@ bool was_repeated(const Shape& source, int rank, const std::vector<int>& axes) {
 Shape reduced_shape(const Shape& source, int rank, const Reduce& op) {
   Shape shape;
   for (int own = 0; own < source.rank(); ++own) {
-    const bool gone = std::binary_search(op.axes.begin(), op.axes.end(), own + rank - source.rank());
+    const bool gone =
+        std::binary_search(op.axes.begin(), op.axes.end(), own + rank - source.rank());
     if (!gone || op.keepdims) shape.append(source[own]);
   }
   return shape;
@@ -150,20 +159,29 @@ int reduce_repeated(Rewriting& r, const Instruction& i) {
   auto* stretch = r.made_by<BroadcastTo>(x);
   const int source = stretch ? stretch->inputs[0] : x;
   const Shape shape = r.shape(source);
-  const bool fits = spec.shape.is_known() && shape.is_known() && spec.dtype == wanted.dtype && count_of(op, spec.shape) > 0 &&
-                    was_repeated(shape, spec.shape.rank(), op.axes);
+  const bool fits = spec.shape.is_known() && shape.is_known() && spec.dtype == wanted.dtype &&
+                    count_of(op, spec.shape) > 0 && was_repeated(shape, spec.shape.rank(), op.axes);
   const auto factor = fits ? reduced(op.kind, 1, count_of(op, spec.shape)) : std::nullopt;
   if (!factor) return kKeep;
   int y = r.reshaped(source, reduced_shape(shape, spec.shape.rank(), op));
-  if (op.kind == ReduceKind::sum && *factor != 1) y = r.add_binary(BinaryKind::multiply, y, r.add_scalar(*factor, spec.dtype));
+  if (op.kind == ReduceKind::sum && *factor != 1)
+    y = r.add_binary(BinaryKind::multiply, y, r.add_scalar(*factor, spec.dtype));
   return r.stretched(y, wanted);
 }
 
 constexpr RuleRow kRules[] = {
-    {Reshape::kName, simplify_reshape},     {Reshape::kName, fill_again},     {BroadcastTo::kName, simplify_broadcast},
-    {BroadcastTo::kName, fill_again},       {Transpose::kName, fill_again},   {Transpose::kName, simplify_transpose},
-    {Slice::kName, simplify_slice},         {Slice::kName, fill_again},       {Pad::kName, simplify_pad},
-    {Concat::kName, simplify_concat},       {Reverse::kName, simplify_reverse}, {Reduce::kName, reduce_fill},
+    {Reshape::kName, simplify_reshape},
+    {Reshape::kName, fill_again},
+    {BroadcastTo::kName, simplify_broadcast},
+    {BroadcastTo::kName, fill_again},
+    {Transpose::kName, fill_again},
+    {Transpose::kName, simplify_transpose},
+    {Slice::kName, simplify_slice},
+    {Slice::kName, fill_again},
+    {Pad::kName, simplify_pad},
+    {Concat::kName, simplify_concat},
+    {Reverse::kName, simplify_reverse},
+    {Reduce::kName, reduce_fill},
     {Reduce::kName, reduce_repeated},
 };
 

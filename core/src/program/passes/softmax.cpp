@@ -3,8 +3,9 @@
 //   %1 = softmax(%0)                   %4 = log_softmax(%0)
 //   %2 = log(%1)                ->
 //
-// Keras' crossentropies of probabilities divide by their sum before the logarithm. The gradient through the sum is the same
-// for all classes, and what is the same for all classes the gradient of softmax takes away again (the sum of p is 1):
+// Keras' crossentropies of probabilities divide by their sum before the logarithm. The gradient
+// through the sum is the same for all classes, and what is the same for all classes the gradient of
+// softmax takes away again (the sum of p is 1):
 //
 //   %4 = add(%3, %2 (n, 1))            %5 = multiply(%3, p)
 //   %5 = multiply(%4, p)        ->     %6 = sum(%5, -1)
@@ -63,7 +64,8 @@ int drop_level(Rewriting& r, const Instruction& i) {
   if (p == kKeep) return kKeep;
   const OpPtr sum = r.maker(total)->op;
   for (auto [rest, level] : operands(r, x, BinaryKind::add)) {
-    const bool is_same = is_level(r.shape(level), static_cast<const Reduce&>(*sum).axes[0], r.shape(x).rank());
+    const bool is_same =
+        is_level(r.shape(level), static_cast<const Reduce&>(*sum).axes[0], r.shape(x).rank());
     if (!is_same || !(r.spec(rest) == r.spec(x))) continue;
     const int mean = r.add(sum, {r.add_binary(BinaryKind::multiply, rest, p)});
     return r.add_binary(BinaryKind::subtract, rest, mean);

@@ -43,13 +43,15 @@ int take_in_result(Rewriting& r, const Instruction& i) {
   auto* product = r.made_by<Matmul>(x);
   if (!product || !swaps_matrices(op_of<Transpose>(i)) || !r.read_once(x)) return kKeep;
   Matmul op = op_of<Matmul>(*product);
-  const bool is_batched_alike = r.shape(product->inputs[0]).rank() == r.shape(product->inputs[1]).rank();
+  const bool is_batched_alike =
+      r.shape(product->inputs[0]).rank() == r.shape(product->inputs[1]).rank();
   if (op.bias || op.combine != Combine::none || !is_batched_alike) return kKeep;
   op.transpose_a = !std::exchange(op.transpose_b, !op.transpose_a);
   return r.add(op, {product->inputs[1], product->inputs[0]});
 }
 
-constexpr RuleRow kRules[] = {{Matmul::kName, take_in_operands}, {Transpose::kName, take_in_result}};
+constexpr RuleRow kRules[] = {{Matmul::kName, take_in_operands},
+                              {Transpose::kName, take_in_result}};
 
 }  // namespace
 

@@ -6,7 +6,8 @@ namespace {
 
 class Numbering {
  public:
-  explicit Numbering(Program& program) : old_(std::move(program.values)), number_(old_.size(), -1), values_(program.values) {
+  explicit Numbering(Program& program)
+      : old_(std::move(program.values)), number_(old_.size(), -1), values_(program.values) {
     values_.clear();
   }
   void operator()(int& value) {
@@ -23,7 +24,7 @@ class Numbering {
 
  private:
   TensorSpecs old_;
-  std::vector<int> number_;                            // per old value
+  std::vector<int> number_;  // per old value
   TensorSpecs& values_;
 };
 
@@ -33,8 +34,10 @@ class Check {
 
   void run() {
     for (int value : program_.inputs) make(value, "an input");
-    for (const Program::Constant& c : program_.constants) make_as(c.value, c.tensor.spec(), "a constant");
-    for (const Program::Binding& b : program_.variables) make_as(b.value, b.variable.spec(), "a variable");
+    for (const Program::Constant& c : program_.constants)
+      make_as(c.value, c.tensor.spec(), "a constant");
+    for (const Program::Binding& b : program_.variables)
+      make_as(b.value, b.variable.spec(), "a variable");
     for (const Program::Instruction& i : program_.code) check(i);
     for (int value : program_.outputs) read(value, "the outputs");
     for (const Program::Binding& b : program_.variables) {
@@ -46,11 +49,13 @@ class Check {
 
  private:
   void in_range(int value) const {
-    if (value < 0 || static_cast<size_t>(value) >= made_.size()) fail("program: there is no value %", value);
+    if (value < 0 || static_cast<size_t>(value) >= made_.size())
+      fail("program: there is no value %", value);
   }
   void make(int value, std::string_view what) {
     in_range(value);
-    if (made_[static_cast<size_t>(value)]) fail("program: %", value, " is made twice, again by ", what);
+    if (made_[static_cast<size_t>(value)])
+      fail("program: %", value, " is made twice, again by ", what);
     made_[static_cast<size_t>(value)] = true;
   }
   void make_as(int value, const TensorSpec& spec, std::string_view what) {
@@ -59,11 +64,13 @@ class Check {
   }
   void read(int value, std::string_view who) const {
     in_range(value);
-    if (!made_[static_cast<size_t>(value)]) fail("program: %", value, " is read by ", who, " before it is made");
+    if (!made_[static_cast<size_t>(value)])
+      fail("program: %", value, " is read by ", who, " before it is made");
   }
   void expect(int value, const TensorSpec& spec, std::string_view what) const {
     const TensorSpec& stated = program_.values[static_cast<size_t>(value)];
-    if (!(stated == spec)) fail("program: %", value, " is stated as ", stated, ", ", what, " has ", spec);
+    if (!(stated == spec))
+      fail("program: %", value, " is stated as ", stated, ", ", what, " has ", spec);
   }
   void check(const Program::Instruction& i) {
     TensorSpecs in;
@@ -72,13 +79,16 @@ class Check {
       in.push_back(program_.values[static_cast<size_t>(value)]);
     }
     const TensorSpecs out = i.op->infer(in);
-    if (out.size() != i.outputs.size()) fail("program: ", i.op->text(), " has ", out.size(), " results, ", i.outputs.size(), " are stated");
+    if (out.size() != i.outputs.size())
+      fail("program: ", i.op->text(), " has ", out.size(), " results, ", i.outputs.size(),
+           " are stated");
     for (size_t o = 0; o < out.size(); ++o) make_as(i.outputs[o], out[o], i.op->text());
-    if (i.scope < 0 || static_cast<size_t>(i.scope) >= program_.scopes.size()) fail("program: there is no scope ", i.scope);
+    if (i.scope < 0 || static_cast<size_t>(i.scope) >= program_.scopes.size())
+      fail("program: there is no scope ", i.scope);
   }
 
   const Program& program_;
-  std::vector<bool> made_;                             // per value
+  std::vector<bool> made_;  // per value
 };
 
 }  // namespace

@@ -1,0 +1,217 @@
+// Arrays as a dataset: batches of rows, as they lie in memory or in mapped files, gathered, or read
+// from files.
+#include "data/array_dataset.h"
+
+#include <optional>
+
+#include "data/file_storage.h"
+#include "data/row_gather.h"
+#include "data/shuffle_buffer.h"
+#include "tensor/tensor_record.h"
+
+namespace crescent {
+namespace {
+
+/// In a file, mapped or not.
+bool is_in_file(const Tensor& array) { return !array.in_memory() || is_mapped(array); }
+
+/// Turns `tensor` into one whose values may be written: on its own memory when nobody else has that
+/// and it is large enough.
+void make_writable(Tensor& tensor, const TensorSpec& spec) {
+  const size_t bytes = static_cast<size_t>(spec.shape.size()) * size_of(spec.dtype);
+  const bool ours =
+      tensor && is_unshared(tensor) && !is_in_file(tensor) && tensor.storage()->bytes() >= bytes;
+  if (ours && tensor.spec() == spec) return;
+  tensor = ours ? Tensor::on(tensor.storage(), 0, spec) : Tensor::uninitialized(spec);
+}
+
+class ArrayDataset final : public Dataset {
+ public:
+  ArrayDataset(Arrays arrays, int64_t batch_size, Shuffle shuffle, const SeedGenerator* order)
+      : arrays_(std::move(arrays)),
+        batch_size_(batch_size),
+        shuffle_(shuffle),
+        order_(order),
+        samples_(arrays_.samples()) {
+    each_array([&](Tensor& array) {
+      if (is_in_file(array)) map(array);
+    });
+    if (shuffle_ != Shuffle::samples) return;
+    if (!in_files_.empty()) buffer_.emplace(in_files_, 4 * batch_size_);
+    each_array([&](const Tensor& array) {
+      if (array.in_memory()) gathers_.emplace_back(array, batch_size_, reads_files());
+    });
+  }
+
+  int64_t samples() const override { return samples_; }
+  int64_t batches() const override { return 1 + (samples_ - 1) / batch_size_; }
+  bool reads_files() const override { return !read_.empty(); }
+  void check() const override {
+    for (const Tensor& array : mapped_) check_intact(array);
+  }
+
+  void begin_epoch() override {
+    at_ = expected_ = 0;
+    if (buffer_)
+      buffer_->begin_epoch(*order_);
+    else if (shuffle_ == Shuffle::samples)
+      rows_ = order_->permutation(samples_);
+    else if (shuffle_ == Shuffle::batches)
+      rows_ = order_->permutation(samples_ / batch_size_);
+  }
+
+  bool next(Batch& batch) override {
+    check();
+    if (at_ >= batches()) return false;
+    if (shuffle_ == Shuffle::samples) {
+      next_order(batch);
+    } else {
+      expect_batches();
+      const auto [first, count] = place_of(at_);
+      fill(batch,
+           [&](const Tensor& array, Tensor& target) { take_rows(array, target, first, count); });
+    }
+    ++at_;
+    return true;
+  }
+
+ private:
+  struct Rows {
+    int64_t first, count;
+  };
+  /// Where batch `number` of the epoch is, unless samples are shuffled.
+  Rows place_of(int64_t number) const {
+    const int64_t first = number * batch_size_, count = std::min(batch_size_, samples_ - first);
+    const bool moved = shuffle_ == Shuffle::batches && count == batch_size_;
+    return {moved ? rows_[static_cast<size_t>(number)] * batch_size_ : first, count};
+  }
+
+  /// f(array) for all that there are.
+  template <class F>
+  void each_array(F f) {
+    for (Tensors* group : {&arrays_.x, &arrays_.y, &arrays_.weights})
+      for (Tensor& array : *group)
+        if (array) f(array);
+  }
+
+  void map(Tensor& in_file) {
+    if (Tensor mapped = in_file.in_memory() ? in_file : map_array(in_file))
+      mapped_.push_back(in_file = std::move(mapped));
+    else
+      read_.push_back(in_file);
+    in_files_.push_back(in_file);
+  }
+
+  /// Calls make(array, its part of the batch) for all arrays.
+  template <class Make>
+  void fill(Batch& batch, Make make) const {
+    const std::pair<const Tensors&, Tensors&> groups[] = {
+        {arrays_.x, batch.x}, {arrays_.y, batch.y}, {arrays_.weights, batch.sample_weight}};
+    for (const auto& [from, to] : groups) {
+      to.resize(from.size());
+      for (size_t i = 0; i < from.size(); ++i) {
+        if (from[i])
+          make(from[i], to[i]);
+        else
+          to[i] = Tensor();
+      }
+    }
+  }
+
+  /// Asks for the batches of the next steps, so that the disk reads them meanwhile.
+  void expect_batches() {
+    if (mapped_.empty()) return;
+    size_t sample = 1;  // bytes
+    for (const Tensor& array : mapped_) sample += row_bytes(array);
+    constexpr size_t kMostBytes = size_t{4} << 20;
+    const int64_t ahead = static_cast<int64_t>(std::clamp(
+        kMostBytes / (sample * static_cast<size_t>(batch_size_)), size_t{1}, size_t{32}));
+    for (; expected_ < std::min(at_ + 1 + ahead, batches()); ++expected_) {
+      const auto [first, count] = place_of(expected_);
+      for (const Tensor& array : mapped_) expect_rows(array, first, count);
+    }
+  }
+
+  /// Neighbours: a view, or one read of the file.
+  void take_rows(const Tensor& array, Tensor& target, int64_t first, int64_t count) const {
+    const TensorSpec spec = rows_of(array, count);
+    const size_t offset = array.offset() + static_cast<size_t>(first) * row_bytes(array);
+    if (array.in_memory()) {
+      if (!move_view(target, array.storage(), offset, spec))
+        target = Tensor::on(array.storage(), offset, spec);
+    } else {
+      make_writable(target, spec);
+      array.storage()->read(offset, target.bytes(), target.mutable_raw());
+    }
+  }
+
+  /// Samples in the drawn order: with files, in the order in which the buffer hands out their rows.
+  void next_order(Batch& batch) {
+    const int64_t first = at_ * batch_size_, count = std::min(batch_size_, samples_ - first);
+    targets_.clear();
+    fill(batch, [&](const Tensor& array, Tensor& target) {
+      make_writable(target, rows_of(array, count));
+      if (!array.in_memory()) targets_.push_back(static_cast<std::byte*>(target.mutable_raw()));
+    });
+    const std::span rows(buffer_ ? take_from_buffer(count) : rows_.data() + first,
+                         static_cast<size_t>(count));
+    auto gather = gathers_.begin();
+    fill(batch, [&](const Tensor& array, Tensor& target) {
+      if (array.in_memory()) (*gather++)(rows, target);
+    });
+  }
+
+  const int64_t* take_from_buffer(int64_t count) {
+    rows_.resize(static_cast<size_t>(count));
+    for (int64_t& row : rows_) {
+      row = buffer_->take(targets_);
+      for (size_t i = 0; i < read_.size(); ++i) targets_[i] += row_bytes(read_[i]);
+    }
+    return rows_.data();
+  }
+
+  TensorSpec rows_of(const Tensor& array, int64_t count) const {
+    TensorSpec spec = array.spec();
+    spec.shape.set(0, count);
+    return spec;
+  }
+
+  Arrays arrays_;
+  int64_t batch_size_;
+  Shuffle shuffle_;
+  const SeedGenerator* order_;
+  int64_t samples_, at_ = 0;
+  int64_t expected_ = 0;       ///< batches that the disk was asked for
+  std::vector<int64_t> rows_;  ///< samples, or batches, in the order drawn
+  Tensors in_files_, mapped_,
+      read_;                         ///< those in files: all, those that are memory too, the others
+  std::vector<std::byte*> targets_;  ///< where the next row of each array of read_ goes
+  std::optional<ShuffleBuffer> buffer_;
+  std::vector<RowGather> gathers_;  ///< of the arrays in memory
+};
+
+}  // namespace
+
+DatasetPtr make_array_dataset(Arrays arrays, int64_t batch_size, Shuffle shuffle,
+                              const SeedGenerator* order) {
+  return std::make_shared<ArrayDataset>(std::move(arrays), batch_size, shuffle, order);
+}
+
+DatasetPtr array_dataset(Tensors x, Tensors y, Tensors sample_weight, const ArrayOptions& options) {
+  Arrays arrays{std::move(x), std::move(y), std::move(sample_weight)};
+  if (arrays.x.empty()) fail("array_dataset: expected at least one input array");
+  for (const Tensors* group : {&arrays.x, &arrays.y, &arrays.weights})
+    for (const Tensor& t : *group)
+      if (t && (t.rank() == 0 || t.dim(0) != arrays.samples()))
+        fail("array_dataset: expected ", arrays.samples(), " samples in each array, got shape ",
+             t.shape());
+  if (arrays.samples() == 0) fail("array_dataset: expected at least one sample");
+  if (options.batch_size < 1)
+    fail("array_dataset: batch_size must be at least 1, got ", options.batch_size);
+  if (options.shuffle && !options.order)
+    fail("array_dataset: shuffling needs a generator that draws the order");
+  return make_array_dataset(std::move(arrays), options.batch_size,
+                            options.shuffle ? Shuffle::samples : Shuffle::none, options.order);
+}
+
+}  // namespace crescent

@@ -1,0 +1,111 @@
+#include "data/file_mapping.h"
+
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstdint>
+#include <mutex>
+
+namespace crescent {
+
+/// Addresses that the handler of SIGBUS knows; nobody's while `begin` is 0.
+struct GuardedRange {
+  std::atomic<uintptr_t> begin{0}, end{0};
+  std::atomic<bool> lost{false};
+};
+
+namespace {
+
+// A handler may not wait for a lock, so the ranges stay where they are.
+std::array<GuardedRange, 256> ranges;
+std::mutex taking_range;
+struct sigaction other_handler;
+
+uintptr_t page_of(uintptr_t address) {
+  return address & -static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+}
+
+/// Zeros from the page of `address` to the end of its mapping; false when it is in none of ours.
+/// The system is asked directly, as in a handler, and as the thread sanitizer takes mmap() for
+/// writing what other threads read.
+bool replace_lost(uintptr_t address) {
+  for (GuardedRange& range : ranges) {
+    const uintptr_t begin = range.begin.load(), end = range.end.load();
+    if (begin == 0 || address < begin || address >= end) continue;
+    range.lost = true;
+    const uintptr_t page = page_of(address);
+    return syscall(SYS_mmap, page, end - page, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) != -1;
+  }
+  return false;
+}
+
+void pass_on(int signal, siginfo_t* info, void* context) {
+  if (other_handler.sa_flags & SA_SIGINFO) return other_handler.sa_sigaction(signal, info, context);
+  if (other_handler.sa_handler != SIG_DFL && other_handler.sa_handler != SIG_IGN)
+    return other_handler.sa_handler(signal);
+  sigaction(signal, &other_handler, nullptr);
+  raise(signal);
+}
+
+void on_bus_error(int signal, siginfo_t* info, void* context) {
+  const int error = errno;
+  const bool is_access = info->si_code > 0;  // not sent by a process
+  if (!is_access || !replace_lost(reinterpret_cast<uintptr_t>(info->si_addr)))
+    pass_on(signal, info, context);
+  errno = error;
+}
+
+bool handle_bus_errors() {
+  struct sigaction action {};
+  action.sa_sigaction = on_bus_error;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  return sigaction(SIGBUS, &action, &other_handler) == 0;
+}
+
+/// Null when there are too many.
+GuardedRange* guard(std::byte* start, size_t bytes) {
+  static const bool handled = handle_bus_errors();
+  const std::lock_guard lock(taking_range);
+  for (GuardedRange& range : ranges) {
+    if (!handled || range.begin != 0) continue;
+    range.lost = false;
+    range.end = reinterpret_cast<uintptr_t>(start) + bytes;
+    range.begin = reinterpret_cast<uintptr_t>(start);
+    return &range;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+FileMapping::FileMapping(int descriptor, size_t bytes) : bytes_(bytes) {
+  void* start =
+      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, descriptor, 0);
+  if (start == MAP_FAILED) return;
+  range_ = guard(static_cast<std::byte*>(start), bytes);
+  if (range_)
+    start_ = static_cast<std::byte*>(start);
+  else
+    munmap(start, bytes);
+}
+
+FileMapping::~FileMapping() {
+  if (!start_) return;
+  range_->begin = 0;
+  munmap(start_, bytes_);
+}
+
+bool FileMapping::lost() const { return range_ && range_->lost; }
+
+void FileMapping::expect(const std::byte* first, size_t count) const {
+  const uintptr_t begin = reinterpret_cast<uintptr_t>(first), page = page_of(begin);
+  madvise(reinterpret_cast<void*>(page), begin + count - page, MADV_WILLNEED);
+}
+
+}  // namespace crescent

@@ -1,0 +1,108 @@
+#include "data/file_storage.h"
+
+#include <algorithm>
+#include <mutex>
+#include <optional>
+
+#include "data/file_mapping.h"
+
+namespace crescent {
+namespace {
+
+class FileStorage final : public Storage {
+ public:
+  FileStorage(InputFile file, size_t swapped_width)
+      : file_(std::move(file)), swapped_width_(swapped_width) {
+    bytes_ = file_.size();
+  }
+  void read(size_t offset, size_t count, void* target) const override {
+    file_.read(offset, count, target);
+    if (swapped_width_ > 1) swap_elements(static_cast<std::byte*>(target), count, swapped_width_);
+  }
+  std::string place() const override { return "'" + file_.path() + "'"; }
+  const InputFile& file() const { return file_; }
+
+  /// Null where the bytes cannot be had as they are.
+  const FileMapping* mapping() const {
+    std::call_once(mapped_, [this] {
+      if (swapped_width_ <= 1) mapping_.emplace(file_.descriptor(), bytes_);
+    });
+    return mapping_ && mapping_->start() && !mapping_->lost() ? &*mapping_ : nullptr;
+  }
+
+ private:
+  InputFile file_;
+  size_t swapped_width_;
+  mutable std::once_flag mapped_;
+  mutable std::optional<FileMapping> mapping_;
+};
+
+/// The values of an array in a mapped file.
+class MappedStorage final : public Storage {
+ public:
+  MappedStorage(std::shared_ptr<const FileStorage> file, const FileMapping& mapping, size_t offset,
+                size_t bytes)
+      : file_(std::move(file)), mapping_(mapping), end_(offset + bytes) {
+    host_ = mapping.start() + offset;
+    bytes_ = bytes;
+    lend();  // others may write into the file
+  }
+  void expect(size_t offset, size_t count) const { mapping_.expect(host_ + offset, count); }
+  void check_intact() const {
+    file_->file().check_reaches(end_);
+    if (mapping_.lost())
+      fail("'", file_->file().path(), "' could not be read, or was changed while it was read");
+  }
+
+ private:
+  std::shared_ptr<const FileStorage> file_;
+  const FileMapping& mapping_;  ///< of file_
+  size_t end_;                  ///< in the file
+};
+
+const MappedStorage* mapped(const Tensor& array) {
+  return dynamic_cast<const MappedStorage*>(array.storage().get());
+}
+
+template <size_t Width>
+void swap_bytes(std::byte* data, size_t bytes) {
+  for (size_t i = 0; i + Width <= bytes; i += Width) std::reverse(data + i, data + i + Width);
+}
+
+}  // namespace
+
+void swap_elements(std::byte* data, size_t bytes, size_t width) {
+  if (width == 2) swap_bytes<2>(data, bytes);
+  if (width == 4) swap_bytes<4>(data, bytes);
+  if (width == 8) swap_bytes<8>(data, bytes);
+}
+
+Tensor map_array(const Tensor& in_file) {
+  const auto file = std::dynamic_pointer_cast<const FileStorage>(in_file.storage());
+  const FileMapping* mapping =
+      file && in_file.offset() % size_of(in_file.dtype()) == 0 ? file->mapping() : nullptr;
+  if (!mapping) return {};
+  return Tensor::on(
+      std::make_shared<MappedStorage>(file, *mapping, in_file.offset(), in_file.bytes()), 0,
+      in_file.spec());
+}
+
+bool is_mapped(const Tensor& array) { return mapped(array) != nullptr; }
+
+void expect_rows(const Tensor& array, int64_t first, int64_t count) {
+  const size_t row = array.bytes() / static_cast<size_t>(array.dim(0));
+  mapped(array)->expect(array.offset() + static_cast<size_t>(first) * row,
+                        static_cast<size_t>(count) * row);
+}
+
+void check_intact(const Tensor& array) { mapped(array)->check_intact(); }
+
+std::shared_ptr<Storage> file_storage(InputFile file, size_t swapped_width) {
+  return std::make_shared<FileStorage>(std::move(file), swapped_width);
+}
+
+std::shared_ptr<Storage> file_storage(int descriptor, const std::string& path) {
+  return file_storage(InputFile(descriptor, path));
+}
+
+}  // namespace crescent

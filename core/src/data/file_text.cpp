@@ -1,0 +1,45 @@
+#include "data/file_text.h"
+
+#include <unistd.h>
+#include <zlib.h>
+
+#include <memory>
+
+#include "crescent/error.h"
+#include "crescent/file.h"
+
+namespace crescent {
+
+constexpr size_t kChunk = size_t{1} << 20;
+
+std::string read_file_unpacked(const std::string& path) {
+  const std::string packed = read_file(path);
+  if (!packed.starts_with("\x1f\x8b")) return packed;
+  z_stream stream{};
+  constexpr int kGzip = 16 + MAX_WBITS;
+  if (inflateInit2(&stream, kGzip) != Z_OK) fail("cannot unpack '", path, "'");
+  const std::unique_ptr<z_stream, int (*)(z_stream*)> closing(&stream, inflateEnd);
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));
+  stream.avail_in = static_cast<uInt>(packed.size());
+  const size_t most = static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) *
+                      static_cast<size_t>(sysconf(_SC_PAGE_SIZE)) / 2;
+  std::string text;
+  int status = Z_OK;
+  while (status == Z_OK) {
+    const size_t size = text.size();
+    text.resize(size + kChunk);
+    stream.next_out = reinterpret_cast<Bytef*>(text.data() + size);
+    stream.avail_out = kChunk;
+    status = inflate(&stream, Z_NO_FLUSH);
+    text.resize(size + kChunk - stream.avail_out);
+    if (text.size() > most)
+      fail("cannot unpack '", path, "': it grows to more than ", most,
+           " bytes, half of this machine's memory");
+  }
+  if (status != Z_STREAM_END)
+    fail("cannot unpack '", path, "': the gzip data is damaged or cut off after ", text.size(),
+         " bytes");
+  return text;
+}
+
+}  // namespace crescent

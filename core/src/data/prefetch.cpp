@@ -1,0 +1,120 @@
+// A dataset that works ahead of its user on a thread of its own.
+#include <algorithm>
+#include <array>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+#include "crescent/data.h"
+
+namespace crescent {
+namespace {
+
+size_t bytes_of(const Batch& batch) {
+  size_t bytes = 0;
+  for (const Tensors* tensors : {&batch.x, &batch.y, &batch.sample_weight})
+    for (const Tensor& t : *tensors) bytes += t ? t.bytes() : 0;
+  return bytes;
+}
+
+/// A ring of batches: the thread fills it behind, next() takes from its front and leaves there what
+/// it had, to be filled again.
+class Prefetch final : public Dataset {
+ public:
+  explicit Prefetch(DatasetPtr source) : source_(std::move(source)), thread_([this] { work(); }) {}
+  ~Prefetch() override {
+    {
+      const std::lock_guard lock(mutex_);
+      state_ = State::quit;
+    }
+    changed_.notify_all();
+    thread_.join();
+  }
+
+  int64_t samples() const override { return source_->samples(); }
+  int64_t batches() const override { return source_->batches(); }
+  void check() const override { source_->check(); }
+
+  void begin_epoch() override {
+    std::unique_lock lock(mutex_);
+    state_ = State::ended;
+    changed_.wait(lock, [this] { return !working_; });
+    ready_ = 0;
+    error_ = nullptr;
+    source_->begin_epoch();
+    state_ = State::making;
+    changed_.notify_all();
+  }
+
+  bool next(Batch& batch) override {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return ready_ > 0 || state_ == State::ended; });
+    if (ready_ == 0) {
+      if (std::exception_ptr error = std::exchange(error_, nullptr)) std::rethrow_exception(error);
+      return false;
+    }
+    std::swap(batch, ring_[first_]);
+    first_ = (first_ + 1) % ring_.size();
+    if (--ready_ == refill_at()) changed_.notify_all();
+    return true;
+  }
+
+ private:
+  enum class State { ended, making, quit };
+
+  /// The thread sleeps until half of the ring is empty, so that small batches do not wake it each
+  /// time.
+  size_t refill_at() const { return depth_ / 2; }
+
+  void work() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      changed_.wait(lock, [this] {
+        return state_ == State::quit || (state_ == State::making && ready_ <= refill_at());
+      });
+      while (state_ == State::making && ready_ < depth_) make_one(lock);
+      if (state_ == State::quit) return;
+    }
+  }
+
+  void make_one(std::unique_lock<std::mutex>& lock) {
+    Batch& batch = ring_[(first_ + ready_) % ring_.size()];
+    working_ = true;
+    lock.unlock();
+    bool made = false;
+    std::exception_ptr error;
+    try {
+      made = source_->next(batch);
+    } catch (...) {
+      error = std::current_exception();
+    }
+    lock.lock();
+    working_ = false;
+    if (made) {
+      ++ready_;
+      depth_ =
+          std::clamp(kMostBytes / std::max<size_t>(bytes_of(batch), 1), size_t{2}, ring_.size());
+    } else if (state_ == State::making) {
+      state_ = State::ended;
+      error_ = error;
+    }
+    changed_.notify_all();
+  }
+
+  static constexpr size_t kMostBytes = size_t{2} << 20;
+  DatasetPtr source_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  State state_ = State::ended;  // of the epoch; ended: the source has no more, or was not started
+  bool working_ = false;        // the thread is inside of the source
+  std::array<Batch, 32> ring_;
+  size_t first_ = 0, ready_ = 0, depth_ = 2;
+  std::exception_ptr error_;
+  std::thread thread_;
+};
+
+}  // namespace
+
+DatasetPtr prefetch(DatasetPtr source) { return std::make_shared<Prefetch>(std::move(source)); }
+
+}  // namespace crescent

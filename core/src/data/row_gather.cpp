@@ -1,0 +1,52 @@
+#include "data/row_gather.h"
+
+#include <cstring>
+
+#include "crescent/gradient.h"
+#include "crescent/ops.h"
+#include "crescent/program.h"
+#include "data/arrays.h"
+#include "data/foresee.h"
+
+namespace crescent {
+namespace {
+
+constexpr size_t kAlone = size_t{64}
+                          << 10;  // bytes that one thread copies before another has begun
+
+std::unique_ptr<Executable> compile_take(const Tensor& array, const Tensor& rows) {
+  const NoGradient none;
+  const TensorSpecs specs{array.spec(), rows.spec()};
+  return device().compile(optimize(trace(
+      [](const Tensors& in) {
+        return Tensors{apply1(Gather(), {in[0], in[1]})};
+      },
+      specs)));
+}
+
+}  // namespace
+
+RowGather::RowGather(const Tensor& array, int64_t batch_size, bool in_background) : array_(array) {
+  const bool is_small = static_cast<size_t>(batch_size) * row_bytes(array) < kAlone;
+  if (in_background || is_small || batch_size > array.dim(0)) return;
+  rows_ = Tensor::uninitialized({DType::int64, {batch_size}});
+  whole_batch_ = compile_take(array, rows_);
+}
+
+void RowGather::operator()(std::span<const int64_t> rows, Tensor& target) {
+  if (!whole_batch_ || rows.size_bytes() != rows_.bytes()) return copy(rows, target);
+  std::memcpy(rows_.mutable_raw(), rows.data(), rows.size_bytes());
+  whole_batch_->run(std::array{array_, rows_}, {}, std::span(&target, 1));
+}
+
+void RowGather::copy(std::span<const int64_t> rows, Tensor& target) const {
+  const size_t row = row_bytes(array_);
+  const auto* from = static_cast<const std::byte*>(array_.raw());
+  auto* to = static_cast<std::byte*>(target.mutable_raw());
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (i + 2 < rows.size()) foresee(from + static_cast<size_t>(rows[i + 2]) * row, row);
+    std::memcpy(to + i * row, from + static_cast<size_t>(rows[i]) * row, row);
+  }
+}
+
+}  // namespace crescent

@@ -1,0 +1,96 @@
+#include "data/shuffle_buffer.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "data/arrays.h"
+#include "data/file_storage.h"
+#include "data/foresee.h"
+
+namespace crescent {
+namespace {
+
+constexpr int64_t kWindowBytes = int64_t{16} << 20;
+constexpr int64_t kRunBytes = int64_t{256}
+                              << 10;  // what a disk reads in about the time that it takes to seek
+constexpr int64_t kLeastRuns = 8;     // in a window
+
+}  // namespace
+
+ShuffleBuffer::ShuffleBuffer(const Tensors& arrays, int64_t least)
+    : samples_(arrays.front().dim(0)) {
+  int64_t sample = 1, block = 1;  // bytes, samples
+  for (const Tensor& array : arrays) {
+    const size_t row = row_bytes(array);
+    if (is_mapped(array))
+      mapped_.push_back(array);
+    else
+      columns_.push_back({array, row});
+    sample += static_cast<int64_t>(row);
+    block =
+        std::max(block, static_cast<int64_t>(array.storage()->block() / std::max<size_t>(row, 1)));
+  }
+  const int64_t window = std::min(samples_, std::max(least, kWindowBytes / sample));
+  const int64_t blocks = (kRunBytes / sample + block - 1) / block;
+  run_length_ = std::clamp(blocks * block, int64_t{1}, std::max<int64_t>(1, window / kLeastRuns));
+  window_runs_ = window / run_length_;
+  for (Window* w : {&now_, &next_})
+    for (const Column& column : columns_)
+      w->rows.push_back(
+          Storage::allocate(static_cast<size_t>(window_runs_ * run_length_) * column.row, false));
+}
+
+void ShuffleBuffer::begin_epoch(const SeedGenerator& order) {
+  runs_ = order.permutation((samples_ + run_length_ - 1) / run_length_);
+  inside_.emplace(order.seed());
+  next_run_ = at_ = 0;
+  next_runs_ = (window_runs_ + 3) / 4;
+  for (Window* w : {&now_, &next_}) w->numbers.clear();
+}
+
+int64_t ShuffleBuffer::take(std::span<std::byte* const> targets) {
+  if (at_ == now_.numbers.size())
+    turn();
+  else if (at_ % static_cast<size_t>(run_length_) == 0 && read_run())
+    read_run();
+  const size_t place = static_cast<size_t>(order_[at_]),
+               later = static_cast<size_t>(order_[std::min(at_ + 2, order_.size() - 1)]);
+  ++at_;
+  for (size_t i = 0; i < columns_.size(); ++i) {
+    const size_t row = columns_[i].row;
+    foresee(now_.rows[i]->host() + later * row, row);
+    std::memcpy(targets[i], now_.rows[i]->host() + place * row, row);
+  }
+  return now_.numbers[place];
+}
+
+/// The next window becomes this one, once it is whole.
+void ShuffleBuffer::turn() {
+  while (read_run()) {
+  }
+  std::swap(now_, next_);
+  next_.numbers.clear();
+  next_runs_ = std::min(window_runs_, 2 * next_runs_);
+  order_ = inside_->permutation(static_cast<int64_t>(now_.numbers.size()));
+  at_ = 0;
+}
+
+/// Adds a run to the next window; false when that is whole, or no run is left.
+bool ShuffleBuffer::read_run() {
+  const size_t filled = next_.numbers.size();
+  if (next_run_ == runs_.size() ||
+      static_cast<int64_t>(filled) + run_length_ > next_runs_ * run_length_)
+    return false;
+  const int64_t first = runs_[next_run_++] * run_length_,
+                count = std::min(run_length_, samples_ - first);
+  for (const Tensor& array : mapped_) expect_rows(array, first, count);
+  for (size_t i = 0; i < columns_.size(); ++i) {
+    const auto& [array, row] = columns_[i];
+    array.storage()->read(array.offset() + static_cast<size_t>(first) * row,
+                          static_cast<size_t>(count) * row, next_.rows[i]->host() + filled * row);
+  }
+  for (int64_t k = 0; k < count; ++k) next_.numbers.push_back(first + k);
+  return true;
+}
+
+}  // namespace crescent

@@ -1,0 +1,232 @@
+#include "training/arrays.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "crescent/ops.h"
+#include "model/model_access.h"
+
+namespace crescent {
+namespace {
+
+std::string shapes_text(const Tensors& tensors) {
+  std::vector<std::string> texts;
+  for (const Tensor& t : tensors) texts.push_back(to_text(t.shape()));
+  return "[" + join(texts) + "]";
+}
+
+void check_rank(const Tensors& tensors, const char* what) {
+  for (const Tensor& t : tensors) {
+    if (!t) fail(what, ": expected arrays, got none");
+    if (t.rank() == 0) fail(what, ": expected an array with a batch axis, got a scalar");
+  }
+}
+
+void check_same_count(const Tensors& tensors, const char* what) {
+  for (const Tensor& t : tensors)
+    if (t.dim(0) != tensors.front().dim(0))
+      fail("All ", what,
+           " should have the same number of samples. Got array shapes: ", shapes_text(tensors));
+}
+
+/// Input `index` of a model, in Keras' words; an axis of 1 at the end may miss or be too many, as
+/// the graph allows.
+void check_input(const Tensor& given, const Shape& wanted, const Model& model, size_t index) {
+  const int rank = wanted.rank();
+  const bool adjustable = (given.rank() == rank + 1 && given.dim(-1) == 1) ||
+                          (given.rank() == rank - 1 && rank > 1 && wanted[-1] == 1);
+  if (adjustable) return;
+  if (given.rank() != rank)
+    fail("Error when checking input: expected ", model.input_names()[index], " to have ", rank,
+         " dimensions, but got array with shape ", given.shape());
+  for (int i = 1; i < rank; ++i)
+    if (wanted[i] >= 0 && wanted[i] != given.dim(i))
+      fail("Error when checking input: expected ", model.input_names()[index], " to have shape ",
+           wanted.slice(1, rank), " but got array with shape ", given.shape().slice(1, rank));
+}
+
+/// Class of each sample: numbers as they are, rows by their largest column.
+std::vector<int64_t> classes_of(const Tensor& y) {
+  if (y.rank() > 2) fail("`class_weight` not supported for 3+ dimensional targets.");
+  const Tensor values = y.in_memory() ? y : y.clone();
+  const Tensor numbers = values.rank() == 2 && values.dim(1) > 1 ? ops::argmax(values, 1) : values;
+  std::vector<int64_t> classes;
+  for (double value : numbers.to_vector()) {
+    if (!(std::abs(value) < 1e15))
+      fail("class_weight: expected class labels as targets, got ", value);
+    classes.push_back(std::llround(value));
+  }
+  return classes;
+}
+
+int64_t class_label(const std::string& key) {
+  int64_t label = 0;
+  const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), label);
+  if (error != std::errc() || end != key.data() + key.size())
+    fail("class_weight: expected class labels (whole numbers from 0), got '", key, "'");
+  return label;
+}
+
+std::map<int64_t, double> class_weights(const Value& value) {
+  std::map<int64_t, double> weights;
+  if (value.is_list()) {
+    int64_t label = 0;
+    for (const Value& weight : value.as_list()) weights[label++] = weight.as_float();
+    return weights;
+  }
+  for (const DictEntry& entry : value.as_dict())
+    weights[class_label(entry.key)] = entry.value.as_float();
+  return weights;
+}
+
+[[noreturn]] void fail_missing(const std::set<int64_t>& missing,
+                               const std::map<int64_t, double>& weights) {
+  std::vector<std::string> labels, known;
+  for (int64_t label : missing) labels.push_back(std::to_string(label));
+  for (const auto& [label, weight] : weights) known.push_back(std::to_string(label));
+  fail("`class_weight` must contain all classes in the data. The classes {", join(labels),
+       "} exist in the data but not in `class_weight`, which has {", join(known),
+       "}. Its keys are class labels as they are in the data, which count from 0: write [",
+       labels.front(), "] = 1 for a class that counts as it is");
+}
+
+Tensor weights_by_class(const Tensor& y, const Value& value) {
+  const std::map<int64_t, double> weights = class_weights(value);
+  std::vector<float> found;
+  std::set<int64_t> missing;
+  for (int64_t label : classes_of(y)) {
+    const auto it = weights.find(label);
+    if (it == weights.end())
+      missing.insert(label);
+    else
+      found.push_back(static_cast<float>(it->second));
+  }
+  if (!missing.empty()) fail_missing(missing, weights);
+  const int64_t count = static_cast<int64_t>(found.size());
+  return Tensor::from(found, {count});
+}
+
+/// class_weight of each output: one for the only output, or a list or dict by output.
+std::vector<Value> per_output(const Value& value, const std::vector<std::string>& names,
+                              size_t outputs) {
+  if (outputs == 1 &&
+      !(value.is_dict() && !names.empty() && value.as_dict().contains(names.front())))
+    return {value};
+  std::vector<Value> values(outputs);
+  if (value.is_list()) {
+    if (value.as_list().size() != outputs)
+      fail("class_weight: expected one entry for each of ", outputs, " outputs, got ",
+           value.as_list().size());
+    return value.as_list();
+  }
+  for (const DictEntry& entry : value.as_dict()) {
+    const auto place = std::find(names.begin(), names.end(), entry.key);
+    if (place == names.end())
+      fail("class_weight: expected names of outputs (", join(names), "), got '", entry.key, "'",
+           did_you_mean(entry.key, names));
+    values[static_cast<size_t>(place - names.begin())] = entry.value;
+  }
+  return values;
+}
+
+}  // namespace
+
+Tensors tensors_in(const Value& value, const std::vector<std::string>& names, const char* what) {
+  if (auto boxed = value.object_as<BoxedTensor>()) return {boxed->tensor};
+  Tensors tensors;
+  if (value.is_list()) {
+    for (const Value& item : value.as_list()) {
+      auto boxed = item.object_as<BoxedTensor>();
+      if (!boxed && !item.is_null()) fail(what, ": expected tensors, got ", item);
+      tensors.push_back(boxed ? boxed->tensor : Tensor());
+    }
+    return tensors;
+  }
+  if (!value.is_dict())
+    fail(what, ": expected a tensor, a list of tensors or a dict by name, got ", value);
+  for (const std::string& key : value.as_dict().keys())
+    if (std::find(names.begin(), names.end(), key) == names.end())
+      fail(what, ": no '", key, "' in the model", did_you_mean(key, names),
+           "; it has: ", join(names));
+  for (const std::string& name : names) {
+    const Value* item = value.as_dict().find(name);
+    auto boxed = item ? item->object_as<BoxedTensor>() : nullptr;
+    if (!boxed && std::string_view(what) != "sample_weight") {
+      std::vector<std::string> quoted;
+      for (const std::string& n : names) quoted.push_back("'" + n + "'");
+      fail("No data provided for \"", name, "\". Need data for each key in: [", join(quoted), "]");
+    }
+    tensors.push_back(boxed ? boxed->tensor : Tensor());
+  }
+  return tensors;
+}
+
+void check_arrays(const Model& model, const Arrays& arrays) {
+  if (arrays.x.empty()) fail("expected input data, got none");
+  check_rank(arrays.x, "input data");
+  check_rank(arrays.y, "target data");
+  if (model.is_graph() || model.built()) {
+    std::vector<Shape> shapes;
+    for (const Tensor& t : arrays.x) shapes.push_back(t.shape());
+    ModelAccess::adapt(model, shapes);
+    const std::vector<Symbol> wanted = model.is_graph() ? model.inputs() : std::vector<Symbol>{};
+    if (model.is_graph() && wanted.size() != arrays.x.size())
+      fail(
+          "Error when checking model input: the list of Numpy arrays that you are passing to your "
+          "model is not the size the model "
+          "expected. Expected to see ",
+          wanted.size(), " array(s), but instead got the following list of ", arrays.x.size(),
+          " arrays: ", shapes_text(arrays.x));
+    for (size_t i = 0; i < wanted.size(); ++i)
+      check_input(arrays.x[i], wanted[i].shape(), model, i);
+  }
+  check_same_count(arrays.x, "input arrays (x)");
+  check_same_count(arrays.y, "target arrays (y)");
+  if (!arrays.y.empty() && arrays.y.front().dim(0) != arrays.samples())
+    fail("Input arrays should have the same number of samples as target arrays. Found ",
+         arrays.samples(), " input samples and ", arrays.y.front().dim(0), " target samples.");
+  for (const Tensor& w : arrays.weights)
+    if (w && (w.rank() == 0 || w.dim(0) != arrays.samples()))
+      fail("sample_weight: expected one weight a sample, ", arrays.samples(), " in all, got shape ",
+           w.shape());
+  if (arrays.samples() == 0)
+    fail("expected at least one sample, got input of shape ", arrays.x.front().shape());
+}
+
+Tensors sample_weights(const Model& model, const Tensors& y, const Value& sample_weight) {
+  if (sample_weight.is_null()) return {};
+  Tensors weights = tensors_in(sample_weight, model.output_names(), "sample_weight");
+  if (weights.size() == 1 && y.size() > 1) weights.resize(y.size(), weights.front());
+  if (weights.size() != y.size())
+    fail("sample_weight: expected one array for each of ", y.size(), " outputs, got ",
+         weights.size());
+  for (size_t i = 0; i < y.size(); ++i)
+    if (weights[i] && weights[i].rank() > 0 && y[i].rank() > 0 && weights[i].dim(0) != y[i].dim(0))
+      fail("sample_weight: expected one weight a sample, ", y[i].dim(0), " in all, got shape ",
+           weights[i].shape());
+  return weights;
+}
+
+void weight_classes(const Model& model, Arrays& arrays, const Value& class_weight) {
+  if (class_weight.is_null()) return;
+  const std::vector<std::string> names = model.output_names();
+  const Tensors& y = arrays.y;
+  Tensors& weights = arrays.weights;
+  weights.resize(y.size());
+  const std::vector<Value> values = per_output(class_weight, names, y.size());
+  for (size_t i = 0; i < y.size(); ++i) {
+    if (values[i].is_null()) continue;
+    Tensor by_class = weights_by_class(y[i], values[i]);
+    if (!weights[i]) {
+      weights[i] = by_class;
+      continue;
+    }
+    while (by_class.rank() < weights[i].rank()) by_class = ops::expand_dims(by_class, -1);
+    weights[i] = weights[i] * by_class;
+  }
+}
+
+}  // namespace crescent

@@ -1,0 +1,166 @@
+// evaluate and predict, and single batches of each kind.
+#include <cstring>
+
+#include "data/array_dataset.h"
+#include "training/run.h"
+
+namespace crescent {
+namespace {
+
+/// Copies each batch's rows into one array an output.
+class Collected {
+ public:
+  explicit Collected(int64_t samples) : samples_(samples) {}
+  void add(const Tensors& outputs, int64_t count) {
+    for (const Tensor& t : outputs)
+      if (t.rank() == 0 || t.dim(0) != count)
+        fail("predict: expected outputs with a row for each of ", count, " samples, got shape ",
+             t.shape());
+    if (samples_ < 0) {
+      parts_.resize(outputs.size());
+      for (size_t i = 0; i < outputs.size(); ++i) parts_[i].push_back(outputs[i].clone());
+      return;
+    }
+    if (at_ + count > samples_)
+      fail("predict: the data gave more than the ", samples_, " samples that it said it has");
+    if (whole_.empty())
+      for (const Tensor& t : outputs)
+        whole_.push_back(Tensor::uninitialized(
+            {t.dtype(), Shape{samples_}.concat(t.shape().slice(1, t.rank()))}));
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      const Shape expected = Shape{count}.concat(whole_[i].shape().slice(1, whole_[i].rank()));
+      if (!(outputs[i].shape() == expected))
+        fail("predict: expected an output of shape ", expected, " like those before, got ",
+             outputs[i].shape());
+      const size_t row = whole_[i].bytes() / static_cast<size_t>(samples_);
+      std::memcpy(static_cast<std::byte*>(whole_[i].mutable_raw()) + static_cast<size_t>(at_) * row,
+                  outputs[i].raw(), outputs[i].bytes());
+    }
+    at_ += count;
+  }
+  Tensors take() {
+    for (const Tensors& parts : parts_) whole_.push_back(ops::concatenate(parts, 0));
+    if (at_ < samples_)
+      fail("predict: the data gave ", at_, " of the ", samples_, " samples that it said it has");
+    return std::move(whole_);
+  }
+
+ private:
+  int64_t samples_, at_ = 0;
+  Tensors whole_;
+  std::vector<Tensors> parts_;
+};
+
+}  // namespace
+
+NamedValues Model::evaluate(const Tensors& x, const Tensors& y, const Dict& given) {
+  const Run run;
+  const EvaluateOptions options = parse<EvaluateOptions>("evaluate", given);
+  check_compiled(*this);
+  Arrays arrays{x, y, {}};
+  check_arrays(*this, arrays);
+  arrays.weights = sample_weights(*this, y, options.sample_weight);
+  const int64_t batch_size = options.batch_size.value_or(kDefaultBatch);
+  check_stateful(*this, arrays.samples(), batch_size);
+  Dict rest = given;
+  rest.erase("sample_weight");
+  return evaluate(make_array_dataset(arrays, batch_size, Shuffle::none, nullptr), rest);
+}
+
+NamedValues Model::evaluate(DatasetPtr data, const Dict& given) {
+  const Run run;
+  const EvaluateOptions options = parse<EvaluateOptions>("evaluate", given);
+  check_compiled(*this);
+  CallbackList callbacks(options.callbacks, verbosity(options.verbose));
+  Batches batches("evaluate", data, options.steps);
+  callbacks.attach(this, {{"batch_size", options.batch_size.value_or(kDefaultBatch)},
+                          {"steps", steps_or_null(batches.count())},
+                          {"samples", steps_or_null(data->samples())},
+                          {"verbose", verbosity(options.verbose)},
+                          {"metrics", metrics_names()}});
+  test_epoch(*this, batches, callbacks);
+  return Stepper(*this).results();
+}
+
+Tensors Model::predict(const Tensors& x, const Dict& given) {
+  const Run run;
+  const PredictOptions options = parse<PredictOptions>("predict", given);
+  check_arrays(*this, {x, {}, {}});
+  const int64_t batch_size = options.batch_size.value_or(kDefaultBatch);
+  check_stateful(*this, x.front().dim(0), batch_size);
+  return predict(make_array_dataset({x, {}, {}}, batch_size, Shuffle::none, nullptr), given);
+}
+
+Tensors Model::predict(DatasetPtr data, const Dict& given) {
+  const Run run;
+  const PredictOptions options = parse<PredictOptions>("predict", given);
+  CallbackList callbacks(options.callbacks, verbosity(options.verbose));
+  Batches batches("predict", data, options.steps);
+  callbacks.attach(this, {{"batch_size", options.batch_size.value_or(kDefaultBatch)},
+                          {"steps", steps_or_null(batches.count())},
+                          {"samples", steps_or_null(data->samples())},
+                          {"verbose", verbosity(options.verbose)}});
+  callbacks.each(&Callback::on_predict_begin, Logs());
+  batches.begin();
+  Stepper stepper(*this);
+  Collected collected(options.steps ? -1 : data->samples());
+  int64_t step = 0;
+  for (; const Batch* batch = batches.next(); ++step) {
+    callbacks.each(&Callback::on_predict_batch_begin, step, Logs());
+    with_batch(step, [&] { collected.add(stepper.predict(batch->x), batch->x.front().dim(0)); });
+    callbacks.each(&Callback::on_predict_batch_end, step, Logs());
+  }
+  if (step == 0) fail("predict: the data gave no batch");
+  callbacks.each(&Callback::on_predict_end, Logs());
+  return collected.take();
+}
+
+// ---- single batches
+
+namespace {
+
+Value boxed(const Tensors& tensors) {
+  List list;
+  for (const Tensor& t : tensors)
+    list.push_back(t ? Value(std::make_shared<BoxedTensor>(t)) : Value());
+  return tensors.empty() ? Value() : Value(list);
+}
+
+Batch checked_batch(const Model& model, const Tensors& x, const Tensors& y, const Tensors& weights,
+                    const Value& class_weight) {
+  check_compiled(model);
+  Arrays arrays{x, y, {}};
+  check_arrays(model, arrays);
+  arrays.weights = sample_weights(model, y, boxed(weights));
+  weight_classes(model, arrays, class_weight);
+  check_arrays(model, arrays);
+  return {arrays.x, arrays.y, arrays.weights};
+}
+
+}  // namespace
+
+NamedValues Model::train_on_batch(const Tensors& x, const Tensors& y, const Tensors& sample_weight,
+                                  const Dict& class_weight, bool reset) {
+  const Batch batch = checked_batch(*this, x, y, sample_weight,
+                                    class_weight.empty() ? Value() : Value(class_weight));
+  if (reset) reset_metrics();
+  Stepper stepper(*this);
+  stepper.train(batch);
+  return stepper.results();
+}
+
+NamedValues Model::test_on_batch(const Tensors& x, const Tensors& y, const Tensors& sample_weight,
+                                 bool reset) {
+  const Batch batch = checked_batch(*this, x, y, sample_weight, {});
+  if (reset) reset_metrics();
+  Stepper stepper(*this);
+  stepper.test(batch);
+  return stepper.results();
+}
+
+Tensors Model::predict_on_batch(const Tensors& x) {
+  check_arrays(*this, {x, {}, {}});
+  return Stepper(*this).predict(x);
+}
+
+}  // namespace crescent

@@ -1,0 +1,131 @@
+// The options of compile, fit and the others, in Keras' order.
+#include "crescent/format.h"
+#include "crescent/model.h"
+
+namespace crescent {
+
+void CompileOptions::describe(Schema<CompileOptions>& s) {
+  using O = CompileOptions;
+  s.doc("How a model trains.")
+      .field("optimizer", &O::optimizer, "Name, configuration or Optimizer.")
+      .field("loss", &O::loss, "Name or Loss; a list or dict for several outputs.")
+      .field("metrics", &O::metrics,
+             "Names or Metrics; lists of lists or a dict for several outputs.")
+      .field("loss_weights", &O::loss_weights, "Factor of each output's loss; a list or dict.")
+      .field("weighted_metrics", &O::weighted_metrics, "Metrics that count sample_weight.")
+      .field("run_eagerly", &O::run_eagerly, "Run op by op, to look at values.")
+      .field("steps_per_execution", &O::steps_per_execution,
+             "Accepted; every step is one execution.")
+      .min(1)
+      .field("jit_compile", &O::jit_compile, "Accepted; steps are always compiled.")
+      .field("auto_scale_loss", &O::auto_scale_loss,
+             "With policy mixed_float16 the optimizer is put into a LossScaleOptimizer.");
+}
+
+void FitOptions::describe(Schema<FitOptions>& s) {
+  using O = FitOptions;
+  s.doc("How fit goes through the data.")
+      .field("batch_size", &O::batch_size, "Samples a step; 32 when not given.")
+      .min(1)
+      .field("epochs", &O::epochs, "Passes over the data, counted with initial_epoch.")
+      .min(0)
+      .field("verbose", &O::verbose, "0 quiet, 1 a progress bar, 2 a line an epoch, \"auto\".")
+      .field("callbacks", &O::callbacks, "A callback or a list of them.")
+      .field("validation_split", &O::validation_split,
+             "Share of the data, from its end, that is held back.")
+      .min(0)
+      .max(1)
+      .field("validation_data", &O::validation_data, "{x, y} or {x, y, sample_weight}.")
+      .field("shuffle", &O::shuffle,
+             "Draw a new order each epoch; \"batch\" keeps batches together.")
+      .field("class_weight", &O::class_weight,
+             "Weight of each class, by its label: {[0] = 1, [1] = 5}.")
+      .field("sample_weight", &O::sample_weight, "Weight of each sample.")
+      .field("initial_epoch", &O::initial_epoch,
+             "Number of the first epoch, to go on where a run ended.")
+      .min(0)
+      .field("steps_per_epoch", &O::steps_per_epoch, "Steps that make an epoch.")
+      .min(1)
+      .field("validation_steps", &O::validation_steps, "Steps that make a validation.")
+      .min(1)
+      .field("validation_batch_size", &O::validation_batch_size, "batch_size when not given.")
+      .min(1)
+      .field("validation_freq", &O::validation_freq,
+             "Every so many epochs, or a list of epochs (from 1).");
+}
+
+void EvaluateOptions::describe(Schema<EvaluateOptions>& s) {
+  using O = EvaluateOptions;
+  s.doc("How evaluate goes through the data.")
+      .field("batch_size", &O::batch_size, "Samples a step; 32 when not given.")
+      .min(1)
+      .field("verbose", &O::verbose, "0 quiet, 1 a progress bar, 2 a line.")
+      .field("sample_weight", &O::sample_weight, "Weight of each sample.")
+      .field("steps", &O::steps, "Stop after so many steps.")
+      .min(1)
+      .field("callbacks", &O::callbacks, "A callback or a list of them.")
+      .field("return_dict", &O::return_dict, "Values by name.");
+}
+
+void PredictOptions::describe(Schema<PredictOptions>& s) {
+  using O = PredictOptions;
+  s.doc("How predict goes through the data.")
+      .field("batch_size", &O::batch_size, "Samples a step; 32 when not given.")
+      .min(1)
+      .field("verbose", &O::verbose, "0 quiet, 1 a progress bar, 2 a line.")
+      .field("steps", &O::steps, "Stop after so many steps.")
+      .min(1)
+      .field("callbacks", &O::callbacks, "A callback or a list of them.");
+}
+
+void SummaryOptions::describe(Schema<SummaryOptions>& s) {
+  using O = SummaryOptions;
+  s.doc("How a summary looks.")
+      .field("line_length", &O::line_length, "Columns of a line.")
+      .min(20)
+      .field("positions", &O::positions, "Where columns end, as shares of the line.")
+      .field("expand_nested", &O::expand_nested, "Show the layers of models inside the model.")
+      .field("show_trainable", &O::show_trainable, "Say for each layer whether it trains.");
+}
+
+void ProfileOptions::describe(Schema<ProfileOptions>& s) {
+  using O = ProfileOptions;
+  s.doc("How a step is profiled, and what is shown.")
+      .field("batch_size", &O::batch_size, "Samples of the step; 32 when not given.")
+      .min(1)
+      .field("steps", &O::steps,
+             "Steps that are timed; as many as fill a quarter of a second when not given.")
+      .min(1)
+      .field("by", &O::by,
+             "A row for each layer, op, or instruction (every op of every layer, with shapes).")
+      .choices({"both", "layer", "op", "instruction"})
+      .field("sort", &O::sort, "By time, or in the order of running.")
+      .choices({"time", "order"})
+      .field("line_length", &O::line_length, "Columns of a line.")
+      .min(60);
+}
+
+void SaveOptions::describe(Schema<SaveOptions>& s) {
+  s.doc("How a file is written.")
+      .field("overwrite", &SaveOptions::overwrite, "Replace a file that is there.")
+      .field("include_optimizer", &SaveOptions::include_optimizer,
+             "Keep what training needs to go on.")
+      .field("target", &SaveOptions::target,
+             "Which Keras decides where generations contradict each other.")
+      .choices({"keras3", "keras2"});
+}
+
+void LoadOptions::describe(Schema<LoadOptions>& s) {
+  s.doc("How a model is read.")
+      .field("custom_objects", &LoadOptions::custom_objects, "Classes by the names in the file.")
+      .field("compile", &LoadOptions::compile, "Compile it as it was saved.");
+}
+
+void LoadWeightsOptions::describe(Schema<LoadWeightsOptions>& s) {
+  s.doc("How weights are read.")
+      .field("by_name", &LoadWeightsOptions::by_name, "Match layers by name, leave the others.")
+      .field("skip_mismatch", &LoadWeightsOptions::skip_mismatch,
+             "Leave layers whose shapes differ (with by_name).");
+}
+
+}  // namespace crescent

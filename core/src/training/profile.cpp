@@ -1,0 +1,112 @@
+// profile: a step's instructions, timed one by one; what the steps did to variables is taken back.
+#include <algorithm>
+#include <chrono>
+
+#include "training/profile_tables.h"
+#include "training/run.h"
+
+namespace crescent {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr double kSeconds = 0.25;              // that each half of a profile takes
+constexpr double kTick = 1e-9;                 // of the clock
+constexpr int64_t kFewest = 3, kMost = 10000;  // steps
+
+/// Gives variables back their values at the end.
+class Restored {
+ public:
+  explicit Restored(Variables variables) : variables_(std::move(variables)) {
+    for (const Variable& variable : variables_) values_.push_back(variable.value());
+  }
+  ~Restored() {
+    for (size_t i = 0; i < variables_.size(); ++i) variables_[i].assign(values_[i]);
+  }
+  Restored(const Restored&) = delete;
+
+ private:
+  Variables variables_;
+  Tensors values_;
+};
+
+/// An executable times its instructions as long as this lives.
+class Timed {
+ public:
+  explicit Timed(Executable& executable) : executable_(executable) { executable_.profile(true); }
+  ~Timed() { executable_.profile(false); }
+  Timed(const Timed&) = delete;
+
+ private:
+  Executable& executable_;
+};
+
+/// Seconds a step takes on average over so many.
+double time_steps(const CompiledStep& step, int64_t count) {
+  Tensors outputs;
+  const auto begin = Clock::now();
+  for (int64_t done = 0; done < count; ++done) {
+    if (interrupted())
+      throw Interrupted(concat("profile: interrupted after step ", done, " of ", count));
+    step.function.call(step.inputs, outputs, step.key);
+  }
+  const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+  return std::max(seconds, kTick) / static_cast<double>(count);
+}
+
+/// Equal instructions of a layer as one row, everything per step.
+std::vector<ProfileRow> rows_of_a_step(const std::vector<ProfileRow>& instructions) {
+  std::vector<ProfileRow> rows;
+  for (const ProfileRow& instruction : instructions) {
+    if (instruction.calls == 0) continue;
+    const double steps = static_cast<double>(instruction.calls);
+    auto row = std::find_if(rows.begin(), rows.end(), [&](const ProfileRow& r) {
+      return r.scope == instruction.scope && r.op == instruction.op &&
+             r.shapes == instruction.shapes && r.kernel == instruction.kernel;
+    });
+    if (row == rows.end()) {
+      rows.push_back({instruction.scope, instruction.op, instruction.shapes, instruction.kernel});
+      row = rows.end() - 1;
+    }
+    ++row->calls;
+    row->seconds += instruction.seconds / steps;
+    row->flops += instruction.flops / steps;
+    row->bytes += instruction.bytes / steps;
+  }
+  return rows;
+}
+
+}  // namespace
+
+Profile Model::profile(const Tensors& x, const Tensors& y, const Dict& given) {
+  const Run run;
+  const ProfileOptions options = parse<ProfileOptions>("profile", given);
+  if (!y.empty()) check_compiled(*this);
+  if (training_->compiled && training_->options.run_eagerly)
+    fail("profile: a model that runs eagerly has no compiled step");
+  const Arrays arrays{x, y, {}};
+  check_arrays(*this, arrays);
+  Profile profile;
+  profile.batch_size = std::min(options.batch_size.value_or(kDefaultBatch), arrays.samples());
+  const Arrays batch = rows(arrays, 0, profile.batch_size);
+
+  Stepper stepper(*this);
+  const CompiledStep step = y.empty() ? stepper.compiled_predict(batch.x)
+                                      : stepper.compiled_train({batch.x, batch.y, {}});
+  const Restored restored(step.function.written(step.inputs, step.key));
+  time_steps(step, 1);  // the first run is a slow one
+  const int64_t enough =
+      std::clamp(static_cast<int64_t>(kSeconds / time_steps(step, 1)), kFewest, kMost);
+  const int64_t steps = options.steps.value_or(enough);
+  profile.seconds = time_steps(step, steps);
+  Executable& executable = step.function.executable(step.inputs, step.key);
+  {
+    const Timed timed(executable);
+    time_steps(step, steps);
+  }
+  profile.rows = rows_of_a_step(executable.rows());
+  profile.lines = profile_tables(*this, profile, options);
+  return profile;
+}
+
+}  // namespace crescent

@@ -1,0 +1,156 @@
+#include "training/profile_tables.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <functional>
+
+#include "base/text.h"
+#include "model/text_table.h"
+
+namespace crescent {
+namespace {
+
+constexpr size_t kLine = 98, kLongLine = 140;  // a row an instruction has two columns more
+
+using Rows = std::vector<ProfileRow>;
+
+std::string number(double x) {
+  if (x >= 1000) return with_commas(static_cast<int64_t>(x + 0.5));
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f", x);
+  return text;
+}
+
+/// Nothing where nothing is known to be computed or moved.
+std::string rate(double amount, double seconds) {
+  return amount > 0 && seconds > 0 ? number(amount / seconds / 1e9) : "";
+}
+
+double total_seconds(const Rows& rows) {
+  double seconds = 0;
+  for (const ProfileRow& row : rows) seconds += row.seconds;
+  return seconds;
+}
+
+/// Layer paths without the model that they are all in.
+std::string path_in(const Model& model, const std::string& scope) {
+  const std::string prefix = model.name() + "/";
+  return scope.starts_with(prefix) ? scope.substr(prefix.size()) : scope;
+}
+
+/// "dense_1 (Dense)" for the layer, or a layer of the layer, that a path leads to; what is no layer
+/// is named as it is. Of layers "a" and "a/b" the longer name is meant.
+std::string layer_of(const Model& model, const std::string& path) {
+  const std::vector<LayerPtr> layers = model.layers();
+  const Layer* found = nullptr;
+  for (const LayerPtr& layer : layers) {
+    const bool leads = path == layer->name() || path.starts_with(layer->name() + "/");
+    if (leads && (!found || layer->name().size() > found->name().size())) found = layer.get();
+  }
+  if (found) return found->name() + " (" + found->class_name() + ")";
+  return path.empty() ? "(other)" : path;
+}
+
+/// Rows of equal keys added up; each keeps the kernel where most of its time goes.
+Rows grouped(const Rows& rows, const std::function<ProfileRow(const ProfileRow&)>& key) {
+  Rows groups;
+  std::vector<double> most;  // seconds of the kernel that a group names
+  for (const ProfileRow& row : rows) {
+    const ProfileRow wanted = key(row);
+    auto group = std::find_if(groups.begin(), groups.end(), [&](const ProfileRow& g) {
+      return g.scope == wanted.scope && g.op == wanted.op &&
+             (wanted.kernel.empty() || g.kernel == wanted.kernel);
+    });
+    if (group == groups.end()) {
+      groups.push_back(wanted);
+      most.push_back(-1);
+      group = groups.end() - 1;
+    }
+    double& seconds = most[static_cast<size_t>(group - groups.begin())];
+    if (row.seconds > seconds) group->kernel = row.kernel, seconds = row.seconds;
+    group->calls += row.calls;
+    group->seconds += row.seconds;
+    group->flops += row.flops;
+    group->bytes += row.bytes;
+  }
+  return groups;
+}
+
+Rows by_layer(const Model& model, const Rows& rows) {
+  return grouped(rows, [&](const ProfileRow& row) {
+    return ProfileRow{layer_of(model, path_in(model, row.scope)), "", "", ""};
+  });
+}
+
+Rows by_op(const Rows& rows) {
+  return grouped(rows, [](const ProfileRow& row) {
+    return ProfileRow{"", row.op, "", row.kernel};
+  });
+}
+
+/// Columns of text first, then what every table has.
+using Texts = std::vector<std::pair<const char*, std::function<std::string(const ProfileRow&)>>>;
+
+std::vector<std::string> table_of(const Rows& rows, const Texts& texts, size_t line_length) {
+  std::vector<TextTable::Column> columns;
+  for (const auto& [title, text] : texts) columns.push_back({title});
+  for (const char* title : {"Calls", "Time (us)", "Share", "GFLOP/s", "GB/s"})
+    columns.push_back({title, true});
+  columns.push_back({"Kernel"});
+  TextTable table(columns);
+  const double total = total_seconds(rows);
+  for (const ProfileRow& row : rows) {
+    std::vector<std::string> cells;
+    for (const auto& [title, text] : texts) cells.push_back(text(row));
+    cells.insert(cells.end(),
+                 {std::to_string(row.calls), number(row.seconds * 1e6),
+                  total > 0 ? number(100 * row.seconds / total) + " %" : "",
+                  rate(row.flops, row.seconds), rate(row.bytes, row.seconds), row.kernel});
+    table.add(std::move(cells));
+  }
+  return table.lines(line_length);
+}
+
+std::vector<std::string> totals(const Profile& profile) {
+  uint64_t calls = 0;
+  double flops = 0;
+  for (const ProfileRow& row : profile.rows) calls += row.calls, flops += row.flops;
+  const double seconds = profile.seconds, samples = static_cast<double>(profile.batch_size);
+  std::vector<std::string> lines;
+  lines.push_back(
+      concat("Total: ", number(total_seconds(profile.rows) * 1e6), " us in ", calls, " calls"));
+  lines.push_back(concat("A step that is not timed within: ", number(seconds * 1e6), " us, ",
+                         profile.batch_size, " samples, ", number(samples / seconds), " samples/s",
+                         flops > 0 ? concat(", ", rate(flops, seconds), " GFLOP/s") : ""));
+  return lines;
+}
+
+}  // namespace
+
+std::vector<std::string> profile_tables(const Model& model, const Profile& profile,
+                                        const ProfileOptions& options) {
+  std::vector<std::string> lines{"Model: \"" + on_one_line(model.name()) + "\""};
+  auto add = [&](Rows rows, const Texts& texts, size_t line_length) {
+    if (options.sort == "time")
+      std::stable_sort(rows.begin(), rows.end(), [](const ProfileRow& a, const ProfileRow& b) {
+        return a.seconds > b.seconds;
+      });
+    const size_t length =
+        options.line_length ? static_cast<size_t>(*options.line_length) : line_length;
+    for (std::string& line : table_of(rows, texts, length)) lines.push_back(std::move(line));
+  };
+  const auto scope = [&](const ProfileRow& row) { return path_in(model, row.scope); };
+  const auto layer = [](const ProfileRow& row) { return row.scope; };
+  const auto op = [](const ProfileRow& row) { return row.op; };
+  const auto shapes = [](const ProfileRow& row) { return row.shapes; };
+  if (options.by == "layer" || options.by == "both")
+    add(by_layer(model, profile.rows), {{"Layer (type)", layer}}, kLine);
+  if (options.by == "op" || options.by == "both") add(by_op(profile.rows), {{"Op", op}}, kLine);
+  if (options.by == "instruction")
+    add(profile.rows, {{"Layer", scope}, {"Op", op}, {"Shapes", shapes}}, kLongLine);
+  for (std::string& line : totals(profile)) lines.push_back(std::move(line));
+  lines.push_back(std::string(lines[1].size(), '_'));
+  return lines;
+}
+
+}  // namespace crescent

@@ -1,0 +1,297 @@
+// One step of training, testing or predicting: traced once per signature, one program each.
+#include <algorithm>
+
+#include "crescent/gradient.h"
+#include "layer/layer_access.h"
+#include "layer/outside_trace.h"
+#include "program/option_changes.h"
+#include "registry/blame.h"
+#include "training/told_where.h"
+#include "training/training.h"
+
+namespace crescent {
+namespace {
+
+Tensors abstract_like(const Tensors& tensors) {
+  Tensors abstract;
+  for (const Tensor& t : tensors) abstract.push_back(Tensor::abstract(t.spec()));
+  return abstract;
+}
+
+std::vector<Shape> shapes_of(const Tensors& tensors) {
+  std::vector<Shape> shapes;
+  for (const Tensor& t : tensors) shapes.push_back(t.shape());
+  return shapes;
+}
+
+std::vector<std::string> output_names(size_t count) {
+  std::vector<std::string> names;
+  for (size_t i = 1; i <= count; ++i) names.push_back(concat("output_", i));
+  return names;
+}
+
+void check_inputs(const Tensors& x) {
+  if (x.empty()) fail("expected a batch with input arrays, got none");
+  for (const Tensor& t : x)
+    if (!t || t.rank() == 0)
+      fail("expected a batch of arrays with a batch axis, got ", t ? "a scalar" : "none");
+}
+
+bool is_built(Model& model) {
+  const std::vector<Layer*> layers = model.flatten_layers();
+  return std::all_of(layers.begin(), layers.end(),
+                     [](const Layer* layer) { return layer->built(); });
+}
+
+/// A model may train by what its layers add to the loss alone.
+bool needs_no_targets(const std::vector<OutputTraining>& outputs) {
+  for (const OutputTraining& output : outputs)
+    if (output.loss || !output.metrics.empty() || !output.weighted_metrics.empty()) return false;
+  return true;
+}
+
+}  // namespace
+
+Stepper::Stepper(Model& model) : model_(model), state_(ModelAccess::training(model)) {}
+
+/// What was made for another structure of the model is forgotten.
+void Stepper::follow_structure() {
+  const uint64_t structure = model_.structure_version(), constraints = constraint_changes();
+  if (structure == state_.structure_seen && constraints == state_.constraints_seen) return;
+  model_.forget_programs();
+  state_.structure_seen = structure;
+  state_.constraints_seen = constraints;
+}
+
+/// Builds what is not built by a call without values, and gives what that gave.
+Tensors Stepper::build(const Tensors& x) {
+  const Tensors outputs = run_abstractly(
+      [&](const Tensors& given) { return model_(given, CallOptions{}); }, abstract_like(x));
+  LayerAccess::forget_losses(model_);
+  state_.structure_seen = model_.structure_version();
+  return outputs;
+}
+
+/// After a change of structure: builds, and plans the outputs where they are others.
+void Stepper::settle(const Tensors& x) {
+  if (!state_.compiled) fail("You must compile your model before using it.");
+  check_inputs(x);
+  follow_structure();
+  if (state_.settled) return;
+  Tensors outputs;
+  if (!model_.is_graph() || !is_built(model_)) outputs = build(x);
+  const OutputKeys keys = model_.is_graph()
+                              ? output_keys(model_)
+                              : output_keys(output_names(outputs.size()), shapes_of(outputs));
+  if (keys != state_.planned) {
+    state_.outputs = plan_outputs(state_.options, keys);
+    state_.planned = keys;
+  }
+  state_.flags.take_new(model_);
+  state_.settled = true;
+}
+
+/// The weights that compile chose, and those that have come since; warns once when others are
+/// trainable now.
+void Stepper::collect_trained() {
+  if (!state_.collected) {
+    const AsCompiled as_compiled(model_, state_.flags, state_.trained);
+    state_.trained = model_.trainable_weights();
+    if (!state_.trained.empty()) state_.optimizer->build(state_.trained);
+    state_.collected = true;
+    if (state_.trained.empty() && !std::exchange(state_.warned, true))
+      warn("The model does not have any trainable weights.");
+  }
+  if (state_.warned || state_.trainable_seen == trainable_changes()) return;
+  state_.trainable_seen = trainable_changes();
+  if (state_.trained == model_.trainable_weights()) return;
+  state_.warned = true;
+  warn(
+      "Discrepancy between trainable weights and collected trainable weights, did you set "
+      "`model.trainable` without calling "
+      "`model.compile` after ? Model ",
+      model_.name(), " goes on training what was trainable when it was compiled.");
+}
+
+/// Into the layout and the inputs of the state.
+void Stepper::lay_out(const Batch& batch, bool training) {
+  settle(batch.x);
+  if (batch.y.size() != state_.outputs.size() &&
+      !(batch.y.empty() && needs_no_targets(state_.outputs)))
+    fail(
+        "Error when checking model target: the list of arrays that you are passing to your model "
+        "is not the size the model "
+        "expected. Expected to see ",
+        state_.outputs.size(), " array(s), but instead got ", batch.y.size(), " array(s).");
+  if (training) collect_trained();
+  StepLayout& layout = state_.layout;
+  layout.x = batch.x.size();
+  layout.y = batch.y.size();
+  layout.weighted.assign(state_.outputs.size(), false);
+  Tensors& inputs = state_.inputs;
+  inputs.clear();
+  inputs.insert(inputs.end(), batch.x.begin(), batch.x.end());
+  inputs.insert(inputs.end(), batch.y.begin(), batch.y.end());
+  for (size_t i = 0; i < batch.sample_weight.size() && i < layout.weighted.size(); ++i) {
+    if (!batch.sample_weight[i]) continue;
+    layout.weighted[i] = true;
+    inputs.push_back(batch.sample_weight[i]);
+  }
+}
+
+const Function& Stepper::function(bool training) {
+  Function& function = training ? state_.train : state_.test;
+  if (!function) {
+    Model* model = &model_;
+    function = Function(
+        [model, training](const Tensors& flat) { return Stepper(*model).step(flat, training); });
+  }
+  return function;
+}
+
+void Stepper::run(const Batch& batch, bool training) {
+  lay_out(batch, training);
+  if (state_.options.run_eagerly)
+    step(state_.inputs, training);
+  else
+    function(training).call(state_.inputs, state_.unused, state_.layout.key());
+  state_.inputs.clear();
+}
+
+CompiledStep Stepper::compiled_train(const Batch& batch) {
+  lay_out(batch, true);
+  return {function(true), std::exchange(state_.inputs, {}), state_.layout.key()};
+}
+
+Tensors Stepper::step(const Tensors& flat, bool training) {
+  const AsCompiled as_compiled(model_, state_.flags, state_.trained);
+  const StepLayout& layout = state_.layout;
+  auto next = flat.begin();
+  auto take = [&](size_t count) {
+    Tensors part(next, next + static_cast<std::ptrdiff_t>(count));
+    next += static_cast<std::ptrdiff_t>(count);
+    return part;
+  };
+  const Tensors x = take(layout.x), y = take(layout.y);
+  Tensors weights;
+  for (bool on : layout.weighted) weights.push_back(on ? *next++ : Tensor());
+
+  Tensors predictions;
+  Tensor loss;
+  if (training && !state_.trained.empty()) {
+    GradientTape tape;
+    loss = forward_loss(x, y, weights, true, predictions);
+    const Tensor scaled = state_.optimizer->scale_loss(loss);
+    tape.stop();
+    const Tensors gradients = tape.gradient(scaled, std::span<const Variable>(state_.trained));
+    const ProgramScope scope("optimizer");
+    blaming(*state_.optimizer, [&] { state_.optimizer->apply(gradients, state_.trained); });
+  } else {
+    loss = forward_loss(x, y, weights, training, predictions);
+  }
+  const NoGradient none;
+  update_metrics(loss, x.front().dim(0), y, predictions, weights);
+  LayerAccess::forget_losses(model_);
+  return {};
+}
+
+Tensor Stepper::forward_loss(const Tensors& x, const Tensors& y, const Tensors& weights,
+                             bool training, Tensors& predictions) {
+  CallOptions options;
+  options.training = training;
+  predictions = model_(x, options);
+  const Tensor count = Tensor::scalar(static_cast<double>(x.front().dim(0)));
+  Tensors terms;
+  for (size_t i = 0; i < state_.outputs.size(); ++i) {
+    const OutputTraining& output = state_.outputs[i];
+    if (!output.loss) continue;
+    const std::string name = output.name + "_loss";
+    const ProgramScope scope(name);
+    Tensor loss = told_where([&] { return name; },
+                             [&] { return (*output.loss)(y[i], predictions[i], weights[i]); });
+    if (loss.rank() > 0) loss = ops::mean(loss);
+    if (output.tracker) {
+      const NoGradient none;
+      output.tracker->update_state(loss, {}, count);
+    }
+    terms.push_back(output.weight == 1 ? loss : loss * output.weight);
+  }
+  for (const Tensor& loss : model_.losses()) terms.push_back(ops::cast(loss, DType::float32));
+  if (terms.empty()) fail("The model cannot be compiled because it has no loss to optimize.");
+  if (terms.size() > 1)
+    for (Tensor& term : terms) term = ops::cast(term, DType::float32);
+  return terms.size() == 1 ? terms.front() : ops::add_n(terms);
+}
+
+void Stepper::update_metrics(const Tensor& loss, int64_t samples, const Tensors& y,
+                             const Tensors& predictions, const Tensors& weights) {
+  const ProgramScope scope("metrics");
+  state_.loss->update_state(loss, {}, Tensor::scalar(static_cast<double>(samples)));
+  auto update = [&](const MetricPtr& metric, size_t i, const Tensor& weight) {
+    blaming(*metric, [&] { metric->update_state(y[i], predictions[i], weight); });
+  };
+  for (size_t i = 0; i < state_.outputs.size(); ++i) {
+    for (const MetricPtr& metric : state_.outputs[i].metrics) update(metric, i, {});
+    for (const MetricPtr& metric : state_.outputs[i].weighted_metrics)
+      update(metric, i, weights[i]);
+  }
+}
+
+const Tensors& Stepper::predict(const Tensors& x) {
+  check_inputs(x);
+  CallOptions options;
+  options.training = false;
+  if (state_.compiled && state_.options.run_eagerly) return state_.values = model_(x, options);
+  const Function& function = predict_function(x);
+  function.call(x, state_.values, state_.predict_key);
+  return state_.values;
+}
+
+CompiledStep Stepper::compiled_predict(const Tensors& x) {
+  check_inputs(x);
+  return {predict_function(x), x, state_.predict_key};
+}
+
+const Function& Stepper::predict_function(const Tensors& x) {
+  follow_structure();
+  if (!state_.predict) {
+    if (!is_built(model_)) build(x);
+    Model* model = &model_;
+    state_.predict = Function(
+        [model](const Tensors& given) {
+          CallOptions inference;
+          inference.training = false;
+          Tensors outputs = (*model)(given, inference);
+          LayerAccess::forget_losses(*model);
+          return outputs;
+        },
+        OptimizeOptions{.inference = true});
+  }
+  if (state_.predict_trainable != trainable_changes()) {
+    state_.predict_trainable = trainable_changes();
+    state_.predict_key = trainable_key(model_);
+  }
+  return state_.predict;
+}
+
+NamedValues Stepper::results() {
+  follow_structure();
+  const auto named = named_metrics(model_);
+  if (!state_.results) {
+    Model* model = &model_;
+    state_.results = Function([model](const Tensors&) {
+      Tensors values;
+      for (const auto& [name, metric] : named_metrics(*model))
+        values.push_back(
+            ops::cast(blaming(*metric, [&] { return metric->result(); }), DType::float32));
+      return Tensors{ops::stack(values)};
+    });
+  }
+  NamedValues values;
+  const std::vector<double> numbers =
+      state_.results({}, static_cast<int64_t>(named.size())).front().to_vector();
+  for (size_t i = 0; i < named.size(); ++i) values.emplace_back(named[i].first, numbers[i]);
+  return values;
+}
+
+}  // namespace crescent

@@ -1,0 +1,220 @@
+// From the arguments of compile to losses and metrics per output.
+#include "training/training.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace crescent {
+namespace {
+
+bool is_object_config(const Value& value) {
+  return value.is_dict() && value.as_dict().contains("class_name");
+}
+bool is_by_output(const Value& value) { return value.is_dict() && !is_object_config(value); }
+
+[[noreturn]] void fail_unknown_keys(const char* what, const Dict& dict,
+                                    const std::vector<std::string>& names) {
+  std::vector<std::string> unknown, known;
+  for (const std::string& key : dict.keys())
+    if (std::find(names.begin(), names.end(), key) == names.end())
+      unknown.push_back("'" + key + "'");
+  for (const std::string& name : names) known.push_back("'" + name + "'");
+  fail("Unknown entries in ", what, " dictionary: [", join(unknown),
+       "]. Only expected following keys: [", join(known), "]");
+}
+
+/// One value per output, from a dict by output name; null where there is none.
+std::vector<Value> by_output(const char* what, const Dict& dict,
+                             const std::vector<std::string>& names) {
+  for (const std::string& key : dict.keys())
+    if (std::find(names.begin(), names.end(), key) == names.end())
+      fail_unknown_keys(what, dict, names);
+  std::vector<Value> values;
+  for (const std::string& name : names) {
+    const Value* value = dict.find(name);
+    values.push_back(value ? *value : Value());
+  }
+  return values;
+}
+
+std::vector<Value> loss_values(const Value& loss, const std::vector<std::string>& names) {
+  if (is_by_output(loss)) {
+    std::vector<Value> values = by_output("loss", loss.as_dict(), names);
+    for (size_t i = 0; i < names.size(); ++i)
+      if (values[i].is_null())
+        warn("Output \"", names[i],
+             "\" missing from loss dictionary. We assume this was done on purpose.");
+    return values;
+  }
+  if (loss.is_list()) {
+    if (loss.as_list().size() != names.size())
+      fail(
+          "When passing a list as loss, it should have one entry per model outputs. The model has ",
+          names.size(), " outputs, but you passed loss=", loss);
+    return loss.as_list();
+  }
+  return std::vector<Value>(names.size(), loss);
+}
+
+std::vector<double> loss_weights(const Value& weights, const std::vector<std::string>& names) {
+  std::vector<double> found(names.size(), 1.0);
+  if (weights.is_null()) return found;
+  std::vector<Value> values;
+  if (weights.is_dict())
+    values = by_output("loss_weights", weights.as_dict(), names);
+  else if (weights.is_list())
+    values = weights.as_list();
+  else if (weights.is_number() && names.size() == 1)
+    values = {weights};
+  else
+    fail("Could not interpret loss_weights argument: ", weights, " - expected a list of dicts.");
+  if (values.size() != names.size())
+    fail(
+        "When passing a list as loss_weights, it should have one entry per model output. The model "
+        "has ",
+        names.size(), " outputs, but you passed loss_weights=", weights);
+  for (size_t i = 0; i < values.size(); ++i)
+    if (!values[i].is_null()) found[i] = values[i].as_float();
+  return found;
+}
+
+List as_list(const Value& value) {
+  return value.is_null() ? List() : value.is_list() ? value.as_list() : List{value};
+}
+
+std::vector<List> metric_values(const char* what, const Value& metrics,
+                                const std::vector<std::string>& names) {
+  std::vector<List> found;
+  if (is_by_output(metrics)) {
+    for (const Value& value : by_output(what, metrics.as_dict(), names))
+      found.push_back(as_list(value));
+    return found;
+  }
+  const List all = as_list(metrics);
+  const bool nested =
+      std::any_of(all.begin(), all.end(), [](const Value& v) { return v.is_list(); });
+  if (!nested) return std::vector<List>(names.size(), all);
+  if (all.size() != names.size())
+    fail("When passing a list of lists as `", what,
+         "`, it should have one entry per model output. The model has ", names.size(),
+         " outputs, but you passed ", what, "=", metrics);
+  for (const Value& value : all) found.push_back(as_list(value));
+  return found;
+}
+
+/// Names that mean a metric fitting the loss.
+struct Family {
+  std::vector<std::string> names;
+  const char *binary, *sparse, *categorical;
+};
+const Family kFamilies[] = {
+    {{"accuracy", "acc"}, "binary_accuracy", "sparse_categorical_accuracy", "categorical_accuracy"},
+    {{"crossentropy", "ce"},
+     "binary_crossentropy",
+     "sparse_categorical_crossentropy",
+     "categorical_crossentropy"},
+};
+
+const char* fitting(const Family& family, const Loss* loss, int64_t width) {
+  if (width == 1 || (loss && loss->binary_targets())) return family.binary;
+  return loss && loss->sparse_targets() ? family.sparse : family.categorical;
+}
+
+/// A metric object of its own for this output; texts give their name.
+MetricPtr make_metric(const Value& value, const Loss* loss, int64_t width, bool copy) {
+  if (!value.is_string()) {
+    MetricPtr metric = get<Metric>(value);
+    return copy ? get<Metric>(serialize(metric.get())) : metric;
+  }
+  const std::string& name = value.as_string();
+  const char* meant = name.c_str();
+  for (const Family& family : kFamilies)
+    if (std::find(family.names.begin(), family.names.end(), name) != family.names.end())
+      meant = fitting(family, loss, width);
+  MetricPtr metric = get<Metric>(Value(meant));
+  metric->set_name(name);
+  return metric;
+}
+
+}  // namespace
+
+int64_t StepLayout::key() const {
+  int64_t key = 1;
+  for (bool on : weighted) key = key * 2 + on;
+  return key * 64 + static_cast<int64_t>(x);
+}
+
+std::string metric_name(const Metric& metric) {
+  return metric.name().empty() ? to_snake_case(metric.class_name()) : metric.name();
+}
+
+OutputKeys output_keys(const std::vector<std::string>& names, const std::vector<Shape>& shapes) {
+  OutputKeys keys;
+  for (size_t i = 0; i < names.size(); ++i)
+    keys.emplace_back(names[i], shapes[i].rank() > 0 ? shapes[i][-1] : 1);
+  return keys;
+}
+
+OutputKeys output_keys(const Model& graph) {
+  std::vector<Shape> shapes;
+  for (const Symbol& s : graph.outputs()) shapes.push_back(s.shape());
+  return output_keys(graph.output_names(), shapes);
+}
+
+std::vector<OutputTraining> plan_outputs(const CompileOptions& options, const OutputKeys& keys) {
+  std::vector<std::string> names;
+  for (const auto& [name, width] : keys) names.push_back(name);
+  const std::vector<Value> losses = loss_values(options.loss, names);
+  const std::vector<double> weights = loss_weights(options.loss_weights, names);
+  const std::vector<List> metrics = metric_values("metrics", options.metrics, names);
+  const std::vector<List> weighted =
+      metric_values("weighted_metrics", options.weighted_metrics, names);
+  const bool several = names.size() > 1;
+  std::vector<OutputTraining> outputs(names.size());
+  for (size_t i = 0; i < names.size(); ++i) {
+    OutputTraining& output = outputs[i];
+    output.name = names[i];
+    output.loss = get<Loss>(losses[i]);
+    output.weight = weights[i];
+    if (several && output.loss)
+      output.tracker = make<Metric>("Mean", {{"name", names[i] + "_loss"}});
+    for (const Value& value : metrics[i])
+      if (!value.is_null())
+        output.metrics.push_back(make_metric(value, output.loss.get(), keys[i].second, several));
+    for (const Value& value : weighted[i])
+      if (!value.is_null())
+        output.weighted_metrics.push_back(
+            make_metric(value, output.loss.get(), keys[i].second, several));
+  }
+  return outputs;
+}
+
+std::vector<std::pair<std::string, MetricPtr>> named_metrics(const Model& model) {
+  const ModelAccess::Training& state = ModelAccess::training(model);
+  std::vector<std::pair<std::string, MetricPtr>> named;
+  std::unordered_set<const Metric*> known;
+  std::unordered_set<std::string> taken;
+  std::unordered_map<std::string, int> repeated;
+  auto add = [&](const std::string& name, const MetricPtr& metric) {
+    if (!known.insert(metric.get()).second) return;
+    std::string unique = name;
+    while (!taken.insert(unique).second) unique = concat(name, "_", ++repeated[name]);
+    named.emplace_back(unique, metric);
+  };
+  if (state.loss) add("loss", state.loss);
+  const bool several = state.outputs.size() > 1;
+  for (const OutputTraining& output : state.outputs)
+    if (output.tracker) add(output.name + "_loss", output.tracker);
+  for (const OutputTraining& output : state.outputs) {
+    const std::string prefix = several ? output.name + "_" : "";
+    for (const MetricPtr& metric : output.metrics) add(prefix + metric_name(*metric), metric);
+    for (const MetricPtr& metric : output.weighted_metrics)
+      add(prefix + metric_name(*metric), metric);
+  }
+  for (Layer* layer : const_cast<Model&>(model).flatten_layers())
+    for (const MetricPtr& metric : layer->metrics()) add(metric_name(*metric), metric);
+  return named;
+}
+
+}  // namespace crescent

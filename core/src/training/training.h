@@ -1,0 +1,112 @@
+// What compile leaves in a model, and the steps made from it.
+#pragma once
+#include "model/model_access.h"
+#include "training/compiled_flags.h"
+
+namespace crescent {
+
+class CallbackList;
+
+using MetricPtr = std::shared_ptr<Metric>;
+
+/// Loss and metrics of one output.
+struct OutputTraining {
+  std::string name;
+  std::shared_ptr<Loss> loss;  ///< null: this output is not trained
+  double weight = 1;
+  MetricPtr tracker;  ///< mean of the loss; null when there is one output
+  std::vector<MetricPtr> metrics, weighted_metrics;
+};
+
+/// One batch, flattened: inputs, targets, the sample weights that there are.
+struct StepLayout {
+  size_t x = 0, y = 0;
+  std::vector<bool> weighted;  ///< per output
+
+  int64_t key() const;  ///< tells layouts of the same specs apart
+};
+
+/// Name and width of each output: what its losses and metrics are chosen by.
+using OutputKeys = std::vector<std::pair<std::string, int64_t>>;
+
+struct Model::Training {
+  SeedGenerator order;  ///< of the samples
+  int64_t epochs = 0;
+  std::shared_ptr<History> history;
+  const CallbackList* callbacks = nullptr;  ///< of the running fit
+  Value callback_states;                    ///< left by the last fit
+  bool states_loaded = false;  ///< they came from a file: the next fit goes on with them
+
+  bool compiled = false;
+  CompileOptions options;
+  std::shared_ptr<Optimizer> optimizer;
+  OutputKeys planned;                   ///< what `outputs` were planned for
+  std::vector<OutputTraining> outputs;  ///< empty until the model's outputs are known
+  MetricPtr loss;
+  CompiledFlags flags;
+  Variables trained;
+  uint64_t trainable_seen = 0;  ///< trainable_changes() that was looked at last
+  bool warned = false;          ///< that something else is trainable now, or that nothing is
+
+  // Of the structure that was seen last.
+  uint64_t structure_seen = 0, constraints_seen = 0;
+  bool settled = false;     ///< all is built and planned
+  bool collected = false;   ///< `trained` is known
+  int64_t predict_key = 0;  ///< trainable_key() when trainable_changes() was:
+  uint64_t predict_trainable = 0;
+  Function train, test, predict, results;
+  StepLayout layout;               // of the step that is being traced
+  Tensors inputs, unused, values;  // kept from batch to batch
+};
+
+/// Names and widths of outputs.
+OutputKeys output_keys(const std::vector<std::string>& names, const std::vector<Shape>& shapes);
+/// The same of a graph's outputs.
+OutputKeys output_keys(const Model& graph);
+/// Losses and metrics for these outputs. Fails in Keras' words on what does not fit.
+std::vector<OutputTraining> plan_outputs(const CompileOptions& options, const OutputKeys& outputs);
+
+/// A step in its compiled form and what it is to be called with.
+struct CompiledStep {
+  Function function;
+  Tensors inputs;
+  int64_t key;
+};
+
+/// Makes the steps of a model run: builds what is not built, compiles, runs.
+class Stepper {
+ public:
+  explicit Stepper(Model& model);
+  void train(const Batch& batch) { run(batch, true); }
+  void test(const Batch& batch) { run(batch, false); }
+  const Tensors& predict(const Tensors& x);
+  CompiledStep compiled_train(const Batch& batch);
+  CompiledStep compiled_predict(const Tensors& x);
+  /// Loss and metrics so far, in Keras' order.
+  NamedValues results();
+
+ private:
+  void run(const Batch& batch, bool training);
+  void follow_structure();
+  Tensors build(const Tensors& x);
+  void settle(const Tensors& x);
+  void collect_trained();
+  void lay_out(const Batch& batch, bool training);
+  const Function& function(bool training);
+  const Function& predict_function(const Tensors& x);
+  Tensors step(const Tensors& flat, bool training);
+  Tensor forward_loss(const Tensors& x, const Tensors& y, const Tensors& weights, bool training,
+                      Tensors& predictions);
+  void update_metrics(const Tensor& loss, int64_t samples, const Tensors& y,
+                      const Tensors& predictions, const Tensors& weights);
+
+  Model& model_;
+  ModelAccess::Training& state_;
+};
+
+/// Names and metrics of the results, in Keras' order: the loss first.
+std::vector<std::pair<std::string, MetricPtr>> named_metrics(const Model& model);
+/// The name a metric goes by.
+std::string metric_name(const Metric& metric);
+
+}  // namespace crescent

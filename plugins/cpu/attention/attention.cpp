@@ -1,0 +1,317 @@
+// Attention: a part is one head of one sample and some of its queries. Scores live in the thread's
+// cache only; the gradient computes them again.
+#include "attention/attention.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "attention/attention_products.h"
+#include "threads/thread_scratch.h"
+#include "vectors/converted.h"
+
+namespace crescent::cpu {
+namespace {
+
+constexpr int64_t kFewestQueries =
+    64;  ///< of a block that is not the last: a product packs the keys for each
+constexpr int64_t kBlockScores = 1 << 15;  ///< of a block of more queries
+constexpr int64_t kRegionParts = 32;  ///< so many at most: heads that lie together stay together
+constexpr double kFlopsPerRegion = 100e3;
+
+/// q, k, v, or what is like them, of (batch, steps, heads, width): a head of a sample is a matrix
+/// of `steps` rows. Heads are numbered through all samples.
+struct Heads {
+  explicit Heads(const Shape& shape)
+      : steps(shape[1]), heads(shape[2]), width(shape[3]), count(shape[0] * heads) {}
+  int64_t ld() const { return heads * width; }
+  int64_t offset(int64_t head, int64_t step = 0) const {
+    return ((head / heads * steps + step) * heads + head % heads) * width;
+  }
+  int64_t steps, heads, width, count;
+};
+
+/// Element (i,j,k,l) of the mask is at the sum of each times its stride; an axis of one element has
+/// stride 0.
+class MaskStrides {
+ public:
+  explicit MaskStrides(const Shape* shape) {
+    int64_t stride = 1;
+    for (int i = 3; shape && i >= 0; stride *= (*shape)[i--])
+      strides_[i] = (*shape)[i] == 1 ? 0 : stride;
+  }
+  AttentionMask at(const std::byte* mask, int64_t sample, int64_t head, int64_t query) const {
+    const auto* first = reinterpret_cast<const uint8_t*>(mask) + sample * strides_[0] +
+                        head * strides_[1] + query * strides_[2];
+    return {first, strides_[2], strides_[3]};
+  }
+
+ private:
+  int64_t strides_[4] = {};
+};
+
+/// Asks for some rows of a head. They are too short and too far apart for the machine to see them
+/// coming.
+template <class T>
+void fetch(const T* x, const Heads& heads, int64_t head, int64_t begin, int64_t end) {
+  constexpr int64_t kLine = 64 / sizeof(T);
+  for (int64_t step = begin; step < end; ++step) {
+    const T* row = x + heads.offset(head, step);
+    for (int64_t i = 0; i < heads.width; i += kLine) __builtin_prefetch(row + i, 0, 2);
+  }
+}
+
+/// The memory of a part, taken piece by piece from the thread's.
+class Pieces {
+ public:
+  explicit Pieces(size_t bytes) : next_(thread_scratch(bytes)) {}
+  template <class V>
+  V* take(int64_t count) {
+    return reinterpret_cast<V*>(std::exchange(next_, next_ + bytes_of<V>(count)));
+  }
+  template <class V>
+  static size_t bytes_of(int64_t count) {
+    return (static_cast<size_t>(count) * sizeof(V) + 63) / 64 * 64;
+  }
+
+ private:
+  std::byte* next_;
+};
+
+/// What both directions share. T is what lies in memory, S what sums and statistics are; `others`:
+/// inputs before the mask.
+template <class T, class O>
+class AttentionKernel : public Kernel {
+ public:
+  using S = Computed<T>;
+
+  AttentionKernel(const Request& r, size_t others)
+      : query_(r.inputs[0].shape),
+        key_(r.inputs[1].shape),
+        value_(r.inputs[2].shape),
+        context_(r.inputs[0].shape.slice(0, 3).concat({value_.width})),
+        scale_(static_cast<S>(static_cast<const O&>(r.op).scale)),
+        others_(others),
+        masked_(r.inputs.size() > others),
+        mask_(masked_ ? &r.inputs[others].shape : nullptr),
+        loops_(attention_loops<T>()) {
+    block_ = std::min(query_.steps, std::max(kFewestQueries, kBlockScores / key_.steps));
+    work_ = HeadProducts<T>::work_bytes(std::max(block_, key_.steps),
+                                        std::max(query_.width, value_.width));
+  }
+  std::string name() const override { return HeadProducts<T>::name(); }
+
+ protected:
+  using Multiply = const HeadProducts<T>&;
+
+  int64_t blocks() const { return (query_.steps + block_ - 1) / block_; }
+  /// Of `products` products of queries and keys.
+  double flops_of(double products) const {
+    return products * static_cast<double>(query_.count * query_.steps) *
+           static_cast<double>(key_.steps) * static_cast<double>(query_.width + value_.width);
+  }
+  /// f(multiply, head, part of the head).
+  template <class F>
+  void each_part(const Arguments& a, int64_t parts_of_head, F&& f) const {
+    const int64_t parts = query_.count * parts_of_head;
+    const auto grain =
+        static_cast<int64_t>(kFlopsPerRegion * static_cast<double>(parts) / std::max(flops(), 1.0));
+    a.pool.blocks(parts, std::max({grain, parts / kRegionParts, int64_t{1}}),
+                  [&](int64_t begin, int64_t end) {
+                    const HeadProducts<T> multiply;
+                    for (int64_t i = begin; i < end; ++i)
+                      f(multiply, i / parts_of_head, i % parts_of_head);
+                  });
+  }
+  /// x = q k' for `rows` queries from `first` on.
+  Scores<S> scores(const Arguments& a, Multiply multiply, int64_t head, int64_t first, int64_t rows,
+                   S* x, std::byte* work) const {
+    multiply(HeadProduct<T, T>{false, true, rows, key_.steps, query_.width,
+                               a.in<T>(0) + query_.offset(head, first), query_.ld(),
+                               a.in<T>(1) + key_.offset(head), key_.ld(), false, x, key_.steps},
+             work);
+    Scores<S> scores{rows, key_.steps, x, scale_, {}};
+    if (masked_)
+      scores.mask = mask_.at(a.inputs[others_], head / query_.heads, head % query_.heads, first);
+    return scores;
+  }
+  /// f(scores of a few rows, first of the rows) for all of them; where a head is one block, the
+  /// next head's q, k and v are fetched meanwhile, a few rows at a time.
+  template <class F>
+  void each_slice(const Arguments& a, int64_t head, const Scores<S>& scores, F&& f) const {
+    constexpr int64_t kRows = 4;
+    const bool has_next = head + 1 < query_.count && blocks() == 1;
+    for (int64_t i = 0; i < scores.rows; i += kRows) {
+      const int64_t rows = std::min(kRows, scores.rows - i);
+      auto fetch_next = [&](const T* x, const Heads& heads) {
+        fetch(x, heads, head + 1, heads.steps * i / scores.rows,
+              heads.steps * (i + rows) / scores.rows);
+      };
+      if (has_next)
+        fetch_next(a.in<T>(0), query_), fetch_next(a.in<T>(1), key_),
+            fetch_next(a.in<T>(2), value_);
+      AttentionMask mask = scores.mask;
+      if (mask.first) mask.first += i * mask.query;
+      f(Scores<S>{rows, scores.keys, scores.x + i * scores.keys, scores.scale, mask}, i);
+    }
+  }
+  int64_t statistics(int64_t head, int64_t query) const {
+    return 2 * (head * query_.steps + query);
+  }
+  /// The part's bytes for so many values of type S and for products.
+  size_t part_bytes(std::initializer_list<int64_t> counts) const {
+    size_t bytes = work_;
+    for (int64_t count : counts) bytes += Pieces::bytes_of<S>(count);
+    return bytes;
+  }
+
+  Heads query_, key_, value_, context_;
+  int64_t block_;
+  S scale_;
+  size_t others_, work_;
+  bool masked_;
+  MaskStrides mask_;
+  AttentionLoops<T> loops_;
+};
+
+template <class T>
+class AttentionForward final : public AttentionKernel<T, Attention> {
+ public:
+  using typename AttentionKernel<T, Attention>::S;
+
+  explicit AttentionForward(const Request& r) : AttentionKernel<T, Attention>(r, 3) {}
+
+  void run(const Arguments& a) override {
+    this->each_part(a, this->blocks(), [&](const auto& multiply, int64_t head, int64_t block) {
+      const auto &q = this->query_, &k = this->key_, &v = this->value_;
+      const int64_t first = block * this->block_, rows = std::min(this->block_, q.steps - first);
+      Pieces pieces(this->part_bytes({rows * k.steps, k.steps, rows * v.width}));
+      S *x = pieces.take<S>(rows * k.steps), *penalty = pieces.take<S>(k.steps),
+        *mixed = pieces.take<S>(rows * v.width);
+      auto* work = pieces.take<std::byte>(0);
+      S* statistics = a.out<S>(1) + this->statistics(head, first);
+      this->each_slice(a, head, this->scores(a, multiply, head, first, rows, x, work),
+                       [&](const Scores<S>& scores, int64_t row) {
+                         this->loops_.exponentials(scores, statistics + 2 * row, penalty);
+                       });
+      multiply(HeadProduct<S, T>{false, false, rows, v.width, k.steps, x, k.steps,
+                                 a.in<T>(2) + v.offset(head), v.ld(), false, mixed, v.width},
+               work);
+      this->loops_.divide(mixed, rows, v.width, statistics,
+                          a.out<T>(0) + this->context_.offset(head, first), this->context_.ld());
+    });
+  }
+  double flops() const override { return this->flops_of(2); }
+};
+
+template <class T>
+class AttentionGradient final : public AttentionKernel<T, AttentionBackward> {
+ public:
+  using typename AttentionKernel<T, AttentionBackward>::S;
+
+  explicit AttentionGradient(const Request& r) : AttentionKernel<T, AttentionBackward>(r, 5) {}
+
+  void run(const Arguments& a) override {
+    this->each_part(
+        a, 1, [&](const auto& multiply, int64_t head, int64_t) { run_head(a, multiply, head); });
+  }
+  double flops() const override { return this->flops_of(5); }
+
+ private:
+  static constexpr bool kInPlace = std::is_same_v<S, T>;
+
+  /// Some rows of a gradient's head, where they are computed: where they belong, or aside where
+  /// those are half as wide.
+  struct Part {
+    S* x;
+    int64_t ld;
+  };
+  static Part part(const Arguments& a, int output, const Heads& heads, int64_t head, int64_t first,
+                   S* aside) {
+    if constexpr (kInPlace)
+      return {a.out<T>(output) + heads.offset(head, first), heads.ld()};
+    else
+      return {aside, heads.width};
+  }
+  void store(const Arguments& a, int output, const Heads& heads, int64_t head, int64_t first,
+             int64_t rows, Part part) const {
+    if constexpr (!kInPlace) {
+      this->loops_.divide(part.x, rows, heads.width, nullptr,
+                          a.out<T>(output) + heads.offset(head, first), heads.ld());
+    }
+  }
+
+  void run_head(const Arguments& a, const HeadProducts<T>& multiply, int64_t head) const {
+    const auto &q = this->query_, &k = this->key_, &v = this->value_, &context = this->context_;
+    const int64_t most = this->block_, keys = k.steps, aside = kInPlace ? 0 : 1;
+    Pieces pieces(this->part_bytes({most * keys, most * keys, keys, aside * most * q.width,
+                                    aside * keys * k.width, aside * keys * v.width}));
+    S *w = pieces.take<S>(most * keys), *dw = pieces.take<S>(most * keys),
+      *penalty = pieces.take<S>(keys);
+    S* dq_aside = pieces.take<S>(aside * most * q.width);
+    const Part dk = part(a, 1, k, head, 0, pieces.take<S>(aside * keys * k.width));
+    const Part dv = part(a, 2, v, head, 0, pieces.take<S>(aside * keys * v.width));
+    auto* work = pieces.take<std::byte>(0);
+    const T *key = a.in<T>(1) + k.offset(head), *value = a.in<T>(2) + v.offset(head);
+
+    for (int64_t first = 0; first < q.steps; first += most) {
+      const int64_t rows = std::min(most, q.steps - first);
+      const T *query = a.in<T>(0) + q.offset(head, first),
+              *dy = a.in<T>(4) + context.offset(head, first);
+      const Part dq = part(a, 0, q, head, first, dq_aside);
+      const Scores<S> weights = this->scores(a, multiply, head, first, rows, w, work);
+      const S* statistics = a.in<S>(3) + this->statistics(head, first);
+      this->each_slice(a, head, weights, [&](const Scores<S>& scores, int64_t row) {
+        this->loops_.weights(scores, statistics + 2 * row, penalty);
+      });
+      multiply(HeadProduct<S, T>{true, false, keys, v.width, rows, w, keys, dy, context.ld(),
+                                 first > 0, dv.x, dv.ld},
+               work);
+      multiply(HeadProduct<T, T>{false, true, rows, keys, v.width, dy, context.ld(), value, v.ld(),
+                                 false, dw, keys},
+               work);
+      this->loops_.gradient(weights, dw);
+      multiply(HeadProduct<S, T>{false, false, rows, q.width, keys, dw, keys, key, k.ld(), false,
+                                 dq.x, dq.ld},
+               work);
+      multiply(HeadProduct<S, T>{true, false, keys, q.width, rows, dw, keys, query, q.ld(),
+                                 first > 0, dk.x, dk.ld},
+               work);
+      store(a, 0, q, head, first, rows, dq);
+    }
+    store(a, 1, k, head, 0, keys, dk);
+    store(a, 2, v, head, 0, keys, dv);
+  }
+};
+
+template <template <class> class K, class T>
+std::unique_ptr<Kernel> make(const Request& r) {
+  const bool is_empty = r.inputs[0].shape.size() == 0;
+  return HeadProducts<T>::is_available() && !is_empty ? std::make_unique<K<T>>(r) : nullptr;
+}
+
+template <template <class> class K>
+std::unique_ptr<Kernel> make(const Request& r) {
+  switch (r.inputs[0].dtype) {
+    case DType::float32:
+      return make<K, float>(r);
+    case DType::float64:
+      return make<K, double>(r);
+    case DType::bfloat16:
+      return make<K, BFloat16>(r);
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace
+
+std::span<const KernelRow> attention_kernels() {
+  static constexpr KernelFactory kHalf = make_converted<attention_kernels>;
+  static constexpr KernelRow kRows[] = {{"attention", make<AttentionForward>},
+                                        {"attention", kHalf},
+                                        {"attention_backward", make<AttentionGradient>},
+                                        {"attention_backward", kHalf}};
+  return kRows;
+}
+
+}  // namespace crescent::cpu

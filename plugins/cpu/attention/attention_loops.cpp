@@ -1,0 +1,154 @@
+#include <algorithm>
+#include <cmath>
+
+#include "attention/attention.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "attention/attention_loops.cpp"
+#include <hwy/foreach_target.h>
+
+#include "vectors/mathematics-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace crescent::cpu::HWY_NAMESPACE {
+namespace {
+
+/// What row i loses of its scores; no pointer: nothing.
+template <class S>
+const S* penalties(const Scores<S>& scores, int64_t i, S* penalty) {
+  const AttentionMask& mask = scores.mask;
+  if (!mask.first) return nullptr;
+  const uint8_t* allowed = mask.first + i * mask.query;
+  for (int64_t j = 0; j < scores.keys; ++j)
+    penalty[j] = allowed[j * mask.key] ? S{0} : static_cast<S>(kMaskedScore);
+  return penalty;
+}
+
+/// x = scale x - penalty; gives the largest, or something that is not a number where there is one.
+template <class S>
+HWY_INLINE S shifted(const Scores<S>& scores, S* x, const S* penalty) {
+  const hn::ScalableTag<S> d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), whole = scores.keys / lanes * lanes;
+  const auto scale = hn::Set(d, scores.scale);
+  auto shift = [&](int64_t j, auto load) HWY_ATTR {
+    const auto y = hn::Mul(load(x + j), scale);
+    return penalty ? hn::Sub(y, load(penalty + j)) : y;
+  };
+  auto top = hn::Set(d, static_cast<S>(-INFINITY));
+  for (int64_t j = 0; j < whole; j += lanes) {
+    const auto y = shift(j, [&](const S* p) HWY_ATTR { return hn::LoadU(d, p); });
+    hn::StoreU(y, d, x + j);
+    top = hn::Max(top, y);
+  }
+  if (const int64_t rest = scores.keys - whole; rest > 0) {
+    const auto y = shift(whole, [&](const S* p) HWY_ATTR { return load_part(d, p, rest); });
+    store_part(y, d, x + whole, rest);
+    top = hn::Max(top, hn::IfThenElse(hn::FirstN(d, static_cast<size_t>(rest)), y, top));
+  }
+  return hn::GetLane(hn::MaxOfLanes(d, top));
+}
+
+/// x = e^(x - top); gives the sum.
+template <class S>
+HWY_INLINE S powers(S* x, int64_t n, S top) {
+  const hn::ScalableTag<S> d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), whole = n / lanes * lanes;
+  const auto shift = hn::Set(d, top);
+  auto sum = hn::Zero(d);
+  for (int64_t j = 0; j < whole; j += lanes) {
+    const auto e = exponential_of_negative(d, hn::Sub(hn::LoadU(d, x + j), shift));
+    hn::StoreU(e, d, x + j);
+    sum = hn::Add(sum, e);
+  }
+  if (const int64_t rest = n - whole; rest > 0) {
+    const auto e = exponential_of_negative(d, hn::Sub(load_part(d, x + whole, rest), shift));
+    store_part(e, d, x + whole, rest);
+    sum = hn::Add(sum, hn::IfThenElseZero(hn::FirstN(d, static_cast<size_t>(rest)), e));
+  }
+  return hn::GetLane(hn::SumOfLanes(d, sum));
+}
+
+template <class S>
+void exponentials(const Scores<S>& scores, S* statistics, S* penalty) {
+  // Two loops: a row's largest score is not waited for while other rows can be looked at.
+  for (int64_t i = 0; i < scores.rows; ++i) {
+    statistics[2 * i] = shifted(scores, scores.x + i * scores.keys, penalties(scores, i, penalty));
+  }
+  for (int64_t i = 0; i < scores.rows; ++i) {
+    statistics[2 * i + 1] = powers(scores.x + i * scores.keys, scores.keys, statistics[2 * i]);
+  }
+}
+
+template <class S>
+void weights(const Scores<S>& scores, const S* statistics, S* penalty) {
+  const hn::ScalableTag<S> d;
+  const auto scale = hn::Set(d, scores.scale);
+  for (int64_t i = 0; i < scores.rows; ++i, statistics += 2) {
+    S* x = scores.x + i * scores.keys;
+    const S* lost = penalties(scores, i, penalty);
+    const auto top = hn::Set(d, statistics[0]), share = hn::Set(d, S{1} / statistics[1]);
+    for_vectors(d, scores.keys, [&](auto load, auto store) HWY_ATTR {
+      const auto y = hn::Mul(load(x), scale), z = lost ? hn::Sub(y, load(lost)) : y;
+      store(hn::Mul(exponential_of_negative(d, hn::Sub(z, top)), share), x);
+    });
+  }
+}
+
+template <class T, class S = Computed<T>>
+void divide(const S* x, int64_t rows, int64_t columns, const S* statistics, T* y, int64_t ld) {
+  const hn::ScalableTag<S> d;
+  for (int64_t i = 0; i < rows; ++i, x += columns, y += ld) {
+    const auto share = hn::Set(d, statistics ? S{1} / statistics[2 * i + 1] : S{1});
+    for_vectors(d, columns,
+                [&](auto load, auto store) HWY_ATTR { store(hn::Mul(load(x), share), y); });
+  }
+}
+
+template <class S>
+void gradient(const Scores<S>& weights, S* dweights) {
+  const hn::ScalableTag<S> d;
+  const auto scale = hn::Set(d, weights.scale);
+  for (int64_t i = 0; i < weights.rows; ++i, dweights += weights.keys) {
+    const S* w = weights.x + i * weights.keys;
+    auto dot = hn::Zero(d);
+    for_vectors(d, weights.keys,
+                [&](auto load, auto) HWY_ATTR { dot = hn::MulAdd(load(w), load(dweights), dot); });
+    const auto mean = hn::Set(d, hn::GetLane(hn::SumOfLanes(d, dot)));
+    for_vectors(d, weights.keys, [&](auto load, auto store) HWY_ATTR {
+      store(hn::Mul(hn::Mul(load(w), scale), hn::Sub(load(dweights), mean)), dweights);
+    });
+  }
+}
+
+template <class T, class S = Computed<T>>
+AttentionLoops<T> loops() {
+  return {exponentials<S>, weights<S>, divide<T>, gradient<S>};
+}
+AttentionLoops<float> loops_float() { return loops<float>(); }
+AttentionLoops<double> loops_double() { return loops<double>(); }
+AttentionLoops<BFloat16> loops_bfloat16() { return loops<BFloat16>(); }
+
+}  // namespace
+}  // namespace crescent::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace crescent::cpu {
+HWY_EXPORT(loops_float);
+HWY_EXPORT(loops_double);
+HWY_EXPORT(loops_bfloat16);
+
+template <>
+AttentionLoops<float> attention_loops<float>() {
+  return HWY_DYNAMIC_DISPATCH(loops_float)();
+}
+template <>
+AttentionLoops<double> attention_loops<double>() {
+  return HWY_DYNAMIC_DISPATCH(loops_double)();
+}
+template <>
+AttentionLoops<BFloat16> attention_loops<BFloat16>() {
+  return HWY_DYNAMIC_DISPATCH(loops_bfloat16)();
+}
+}  // namespace crescent::cpu
+#endif

@@ -1,0 +1,94 @@
+// Products of the matrices of a head, on the calling thread: on packed panels, or on tiles where
+// they are bfloat16.
+#pragma once
+#include <algorithm>
+#include <array>
+
+#include "product/amx.h"
+#include "product/blas.h"
+#include "vectors/half.h"
+
+namespace crescent::cpu {
+
+/// c (m,n) = op(a) op(b), or += where `add`. Half-width sides are multiplied as such, and so is the
+/// other side then.
+template <class A, class B>
+struct HeadProduct {
+  bool transpose_a = false, transpose_b = false;
+  int64_t m = 0, n = 0, k = 0;
+  const A* a = nullptr;
+  int64_t lda = 0;
+  const B* b = nullptr;
+  int64_t ldb = 0;
+  bool add = false;
+  Computed<B>* c = nullptr;
+  int64_t ldc = 0;
+};
+
+/// Multiplies heads of type T. Made where it is used: its thread is set up for it.
+template <class T>
+class HeadProducts {
+ public:
+  static constexpr bool is_available() { return true; }
+  static constexpr const char* name() { return "highway packed"; }
+  /// Bytes that products of sides up to `longest`, and of one up to `width`, need besides.
+  static constexpr size_t work_bytes(int64_t, int64_t) { return 0; }
+  explicit HeadProducts() = default;
+  void operator()(const HeadProduct<T, T>& p, std::byte* /*work*/) const {
+    packed_gemm<T>({p.transpose_a, p.transpose_b, p.m, p.n, p.k, p.a, p.lda, p.b, p.ldb,
+                    p.add ? T{1} : T{0}, p.c, p.ldc});
+  }
+};
+
+template <>
+class HeadProducts<BFloat16> {
+ public:
+  static bool is_available() { return amx::available(); }
+  static constexpr const char* name() { return "amx"; }
+  static size_t work_bytes(int64_t longest, int64_t width) {
+    const int64_t wide = std::max(longest, width);
+    return static_cast<size_t>(2 * strips(wide) * amx::strip_values(longest) +
+                               strips(longest) * amx::strip_values(width)) *
+               sizeof(uint16_t) +
+           amx::kBlockValues * sizeof(float);
+  }
+  template <class A>
+  void operator()(const HeadProduct<A, BFloat16>& p, std::byte* work) const {
+    float* tile = reinterpret_cast<float*>(work);
+    uint16_t *left = reinterpret_cast<uint16_t*>(tile + amx::kBlockValues),
+             *right = left + strips(p.m) * amx::strip_values(p.k);
+    const int64_t strip = amx::strip_values(p.k);
+    amx::pack_left(values(p.a), p.lda, lie(!p.transpose_a), p.m, p.k, left, strip);
+    amx::pack_right(values(p.b), p.ldb, lie(p.transpose_b), p.n, p.k, right, strip);
+    auto two = [&](const uint16_t* first, int64_t block, int64_t lines) {
+      return std::array{first + 2 * block * strip,
+                        first + std::min(2 * block + 1, strips(lines) - 1) * strip};
+    };
+    for (int64_t j = 0; j < p.n; j += amx::kBlock) {
+      const auto b = two(right, j / amx::kBlock, p.n);
+      for (int64_t i = 0; i < p.m; i += amx::kBlock) {
+        const auto a = two(left, i / amx::kBlock, p.m);
+        const int64_t rows = std::min(amx::kBlock, p.m - i),
+                      columns = std::min(amx::kBlock, p.n - j);
+        float* c = p.c + i * p.ldc + j;
+        for (int64_t r = 0; p.add && r < rows; ++r)
+          std::copy_n(c + r * p.ldc, columns, tile + r * amx::kBlock);
+        amx::multiply(amx::Block::square, {{a[0], a[1]}}, {{b[0], b[1]}}, amx::steps(p.k), 1, tile,
+                      p.add);
+        amx::store(tile, amx::kBlock, rows, columns, nullptr, false, c, p.ldc);
+      }
+    }
+  }
+
+ private:
+  static int64_t strips(int64_t lines) { return (lines + amx::kLines - 1) / amx::kLines; }
+  static amx::Lie lie(bool in_rows) {
+    return in_rows ? amx::Lie::lines_in_rows : amx::Lie::lines_in_columns;
+  }
+  static const uint16_t* values(const BFloat16* x) { return &x->bits; }
+  static const float* values(const float* x) { return x; }
+
+  amx::Tiles tiles_;
+};
+
+}  // namespace crescent::cpu

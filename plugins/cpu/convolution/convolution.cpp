@@ -1,0 +1,83 @@
+#include "convolution/convolution.h"
+
+#include "vectors/converted.h"
+
+namespace crescent::cpu {
+namespace {
+
+struct Operands {
+  ConvPass pass;
+  const ConvSpec& spec;
+  Shape x, kernel, y;
+};
+
+Operands operands(const Request& r) {
+  const auto& in = r.inputs;
+  if (auto* op = dynamic_cast<const ConvBackwardData*>(&r.op)) {
+    return {ConvPass::backward_data, op->spec, r.outputs[0].shape, in[1].shape, in[0].shape};
+  }
+  if (auto* op = dynamic_cast<const ConvBackwardKernel*>(&r.op)) {
+    return {ConvPass::backward_kernel, op->spec, in[0].shape, r.outputs[0].shape, in[1].shape};
+  }
+  const auto& op = static_cast<const Conv&>(r.op);
+  return {ConvPass::forward, op.spec, in[0].shape, in[1].shape, r.outputs[0].shape};
+}
+
+/// A factory that knows nothing of mixed precision.
+template <KernelFactory make>
+std::unique_ptr<Kernel> unmixed(const Request& r) {
+  auto* gradient = dynamic_cast<const ConvBackwardKernel*>(&r.op);
+  return gradient && gradient->mixed != Mixed::no ? nullptr : make(r);
+}
+
+/// A factory that knows nothing of residuals, moments and gates.
+template <KernelFactory make>
+std::unique_ptr<Kernel> plain(const Request& r) {
+  const ConvPlan plan(r);
+  return plan.residual || plan.moments || plan.gated ? nullptr : make(r);
+}
+
+}  // namespace
+
+ConvPlan::ConvPlan(const Request& r) {
+  const Operands o = operands(r);
+  pass = o.pass, dtype = r.inputs[0].dtype, spatial = o.x.rank() - 2;
+  for (int i = 0; i < spatial; ++i) {
+    axes[3 - spatial + i] = {o.x[i + 1],         o.y[i + 1],         o.kernel[i],
+                             o.spec.strides[i],  o.spec.dilation[i], o.spec.pad_before[i],
+                             o.spec.pad_after[i]};
+  }
+  gated = pass == ConvPass::backward_data && r.inputs.size() > 2;
+  batch = o.x[0], groups = o.spec.groups, in_channels = o.x[-1], out_channels = o.y[-1];
+  if (auto* op = dynamic_cast<const Conv*>(&r.op)) {
+    bias = op->bias, residual = op->residual, epilogue = op->epilogue, moments = op->moments;
+  }
+}
+
+std::span<const KernelRow> convolution_kernels() {
+  static constexpr KernelFactory kFloat = unmixed<make_winograd_convolution>,
+                                 kHalf = plain<make_amx_convolution>,
+                                 kBest = plain<make_onednn_convolution>,
+                                 kRest = unmixed<plain<make_unfolded_convolution>>,
+                                 kConverted = unmixed<plain<make_converted<convolution_kernels>>>;
+  static constexpr KernelRow kRows[] = {{"conv", kFloat},
+                                        {"conv", kHalf},
+                                        {"conv", kBest},
+                                        {"conv", kRest},
+                                        {"conv", kConverted},
+                                        {"conv_pool", make_winograd_pooled_convolution},
+                                        {"conv_backward_data", kFloat},
+                                        {"conv_backward_data", kHalf},
+                                        {"conv_backward_data", kBest},
+                                        {"conv_backward_data", kRest},
+                                        {"conv_backward_data", kConverted},
+                                        {"conv_backward_data", make_gated_convolution},
+                                        {"conv_backward_kernel", kFloat},
+                                        {"conv_backward_kernel", kHalf},
+                                        {"conv_backward_kernel", kBest},
+                                        {"conv_backward_kernel", kRest},
+                                        {"conv_backward_kernel", kConverted}};
+  return kRows;
+}
+
+}  // namespace crescent::cpu

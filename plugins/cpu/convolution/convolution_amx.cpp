@@ -1,0 +1,436 @@
+// Convolutions of bfloat16 on AMX tiles, for strides of 1 but in the gradient by the kernel. An
+// image is copied to rows padded with zeros, one behind the other. Then a pixel is a number f, a
+// tap of the kernel a distance to f, and the values under one row of the kernel are contiguous:
+// rows of pixels that overlap are the left operand of a product as they lie. What comes out for the
+// pixels of the padding is not stored.
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "convolution/convolution.h"
+#include "product/amx.h"
+#include "product/matmul.h"
+#include "threads/thread_scratch.h"
+#include "vectors/loops.h"
+
+namespace crescent::cpu {
+namespace {
+
+using amx::kLines;
+
+constexpr int64_t kMost = 4 * kLines;  ///< lines of a block at most
+constexpr int64_t kEnough = 8;         ///< pieces of a batch
+
+/// A convolution over images of `rows` x `columns` pixels, of stride 1 but for the gradient by the
+/// kernel. Where it is the gradient of another one by its input, its kernel is that one's, turned
+/// around.
+struct Flat {
+  int64_t batch, rows, columns, channels;  ///< in
+  int64_t out_rows, out_columns, out_channels;
+  int64_t kernel_rows, kernel_columns, top, left, row_stride, column_stride;
+  int64_t width;  ///< of a padded row
+  int64_t piece;  ///< output rows at a time
+
+  /// Pieces of about so many pixels.
+  Flat(const ConvPlan& p, bool gradient, int64_t most_pixels) {
+    const auto &h = p.axes[1], &w = p.axes[2];
+    row_stride = h.stride, column_stride = w.stride;
+    batch = p.batch, kernel_rows = h.kernel, kernel_columns = w.kernel;
+    rows = gradient ? h.out : h.in, columns = gradient ? w.out : w.in;
+    out_rows = gradient ? h.in : h.out, out_columns = gradient ? w.in : w.out;
+    channels = gradient ? p.out_channels : p.in_channels,
+    out_channels = gradient ? p.in_channels : p.out_channels;
+    top = gradient ? h.kernel - 1 - h.before : h.before,
+    left = gradient ? w.kernel - 1 - w.before : w.before;
+    width = out_columns + (kernel_columns - 1) / column_stride;
+    const int64_t most = std::clamp<int64_t>(
+        std::min(most_pixels / width, pieces(batch * out_rows, kEnough)), 1, out_rows);
+    piece = pieces(out_rows, pieces(out_rows, most));
+  }
+  /// Of so many output rows, to whole blocks of so many.
+  int64_t pixels(int64_t count, int64_t block) const {
+    return pieces(count * width, block) * block;
+  }
+  /// Values of a padded piece and what is read behind it, in whole tile rows.
+  int64_t padded_values(int64_t count) const {
+    const int64_t values = (pixels(count, kMost) + reach()) * channels;
+    return pieces(values, amx::kDepth) * amx::kDepth + 2 * amx::kDepth;
+  }
+  /// Pixels from the first tap to behind the last one.
+  int64_t reach() const {
+    return (kernel_rows - 1) / row_stride * width + (kernel_columns - 1) / column_stride + 1;
+  }
+  int64_t first(int64_t number) const { return number * piece; }
+  int64_t count(int64_t number) const { return std::min(piece, out_rows - first(number)); }
+  int64_t piece_count() const { return pieces(out_rows, piece); }
+
+  /// The part of an image under output rows [first, first + count), padded with zeros: of every
+  /// stride the pixel that is so many rows and columns behind its first one.
+  void pad(const uint16_t* image, int64_t first, int64_t count, int64_t down, int64_t across,
+           uint16_t* to) const {
+    std::fill_n(to, padded_values(count), uint16_t{0});
+    for (int64_t i = 0; i < count + (kernel_rows - 1) / row_stride; ++i, to += width * channels) {
+      const int64_t row = (first + i) * row_stride + down - top;
+      if (row < 0 || row >= rows) continue;
+      const uint16_t* from = image + row * columns * channels;
+      const int64_t before = left - across;  // columns to the left of the image
+      const int64_t begin = std::max<int64_t>(pieces(before, column_stride), 0);
+      const int64_t end = std::min(width, pieces(columns + before, column_stride));
+      if (column_stride == 1 && begin < end) {
+        std::copy_n(from + (begin - before) * channels, (end - begin) * channels,
+                    to + begin * channels);
+        continue;
+      }
+      for (int64_t j = begin; j < end; ++j) {
+        std::copy_n(from + (j * column_stride - before) * channels, channels, to + j * channels);
+      }
+    }
+  }
+};
+
+/// A kernel as strips of 16 output channels, a row of the kernel behind the other.
+class PackKernel final : public Kernel {
+ public:
+  PackKernel(const Flat& flat, bool gradient)
+      : flat_(flat),
+        gradient_(gradient),
+        run_(flat.kernel_columns * flat.channels),
+        strip_(flat.kernel_rows * amx::strip_values(run_)) {}
+
+  void run(const Arguments& a) override {
+    run(a, a.in<uint16_t>(0), a.out<uint16_t>(0), reinterpret_cast<uint16_t*>(a.scratch));
+  }
+  /// A gradient's kernel is first copied as rows (output channel) of values (tap from the last one,
+  /// channel).
+  void run(const Arguments& a, const uint16_t* kernel, uint16_t* packed, uint16_t* turned) const {
+    const int64_t taps = flat_.kernel_rows * flat_.kernel_columns, in = flat_.channels,
+                  out = flat_.out_channels;
+    a.pool.blocks(gradient_ ? out : 0, 1 + 8192 / (taps * in), [&](int64_t begin, int64_t end) {
+      for (int64_t o = begin; o < end; ++o) {
+        for (int64_t tap = 0; tap < taps; ++tap) {
+          std::copy_n(kernel + ((taps - 1 - tap) * out + o) * in, in,
+                      turned + (o * taps + tap) * in);
+        }
+      }
+    });
+    a.pool.blocks(flat_.kernel_rows, 1 + 8192 / (run_ * out), [&](int64_t begin, int64_t end) {
+      for (int64_t row = begin; row < end; ++row) {
+        uint16_t* to = packed + row * amx::strip_values(run_);
+        gradient_ ? amx::pack_right(turned + row * run_, taps * in, amx::Lie::lines_in_rows, out,
+                                    run_, to, strip_)
+                  : amx::pack_right(kernel + row * run_ * out, out, amx::Lie::lines_in_columns, out,
+                                    run_, to, strip_);
+      }
+    });
+  }
+  std::string name() const override { return "pack"; }
+  size_t scratch_bytes() const override {
+    return gradient_ ? static_cast<size_t>(flat_.kernel_rows * run_ * flat_.out_channels) *
+                           sizeof(uint16_t)
+                     : 0;
+  }
+  int64_t values() const { return pieces(flat_.out_channels, kLines) * strip_; }
+
+ private:
+  Flat flat_;
+  bool gradient_;
+  int64_t run_, strip_;  ///< values under a row of the kernel, packed values of a strip
+};
+
+/// Forward, and backward data as a forward convolution of dy with the kernel turned around.
+class ImageConvolution final : public Kernel {
+  static constexpr int64_t kPixels = 2048;
+
+ public:
+  explicit ImageConvolution(const Request& r)
+      : plan_(r),
+        flat_(plan_, plan_.pass == ConvPass::backward_data, kPixels),
+        pack_(flat_, plan_.pass == ConvPass::backward_data),
+        run_(flat_.kernel_columns * flat_.channels),
+        strip_(flat_.kernel_rows * amx::strip_values(run_)),
+        strips_(pieces(flat_.out_channels, kLines)),
+        block_(strips_ == 1 ? amx::Block::tall : amx::Block::square) {}
+
+  Prepared prepare(int input) override {
+    if (input != 1) return {};
+    is_packed_ = true;
+    return {std::make_unique<PackKernel>(pack_), {DType::bfloat16, {pack_.values()}}};
+  }
+  void run(const Arguments& a) override {
+    auto* bias = reinterpret_cast<float*>(a.scratch);
+    auto* packed = reinterpret_cast<uint16_t*>(bias + bias_values());
+    const UnaryLoop widen = cast_loop(DType::bfloat16, DType::float32);
+    if (plan_.bias) widen(a.inputs[2], bias, static_cast<size_t>(flat_.out_channels));
+    if (!is_packed_) pack_.run(a, a.in<uint16_t>(1), packed, packed + pack_.values());
+    const uint16_t* kernel = is_packed_ ? a.in<uint16_t>(1) : packed;
+    a.pool.parallel(flat_.batch * flat_.piece_count(), [&](int64_t part, int) {
+      const amx::Tiles tiles;
+      compute(a, kernel, plan_.bias ? bias : nullptr, part / flat_.piece_count(),
+              part % flat_.piece_count());
+    });
+  }
+  std::string name() const override { return is_packed_ ? "amx, packed" : "amx"; }
+  size_t scratch_bytes() const override {
+    return static_cast<size_t>(bias_values()) * sizeof(float) +
+           static_cast<size_t>(pack_.values()) * sizeof(uint16_t) + pack_.scratch_bytes();
+  }
+  double flops() const override { return plan_.flops(); }
+
+ private:
+  int64_t bias_values() const {
+    return plan_.bias ? pieces(flat_.out_channels, kLines) * kLines : 0;
+  }
+
+  void compute(const Arguments& a, const uint16_t* kernel, const float* bias, int64_t image,
+               int64_t number) const {
+    const int64_t first = flat_.first(number), count = flat_.count(number),
+                  channels = flat_.channels;
+    alignas(64) float sums[amx::kBlockValues];
+    const int64_t padded_values = flat_.padded_values(count),
+                  cut_values = left_strips(block_) * strip_;
+    const size_t bytes = static_cast<size_t>(padded_values + cut_values) * sizeof(uint16_t);
+    auto* padded = reinterpret_cast<uint16_t*>(thread_scratch(bytes));
+    flat_.pad(a.in<uint16_t>(0) + image * flat_.rows * flat_.columns * channels, first, count, 0, 0,
+              padded);
+    uint16_t* y = a.out<uint16_t>(0) +
+                  (image * flat_.out_rows + first) * flat_.out_columns * flat_.out_channels;
+    // A step may reach beyond its row of the kernel, where zeros wait for it; but not every value
+    // times 0 is 0.
+    const bool overreaches = run_ % amx::kDepth != 0 && !amx::all_finite(padded, padded_values);
+    for (int64_t f = 0; f < count * flat_.width; f += pixels()) {
+      const uint16_t* pixel = padded + f * channels;
+      const amx::Left left =
+          overreaches ? cut_off(pixel, padded + padded_values) : as_it_lies(pixel);
+      for (int64_t strip = 0; strip < strips_; strip += right_strips(block_)) {
+        const amx::Right right{
+            {kernel + strip * strip_, kernel + std::min(strip + 1, strips_ - 1) * strip_}};
+        amx::multiply(block_, left, right, amx::steps(run_), flat_.kernel_rows, sums, false);
+        store(sums, bias, f, count, strip * kLines, y);
+      }
+    }
+  }
+
+  int64_t pixels() const { return left_strips(block_) * kLines; }
+  int64_t width() const { return right_strips(block_) * kLines; }  ///< channels of a block
+
+  amx::Left as_it_lies(const uint16_t* pixel) const {
+    const int64_t row = flat_.channels, strip = kLines * row;
+    return {{pixel, pixel + strip, pixel + 2 * strip, pixel + 3 * strip},
+            row,
+            amx::kDepth,
+            flat_.width * row};
+  }
+  /// The values under the kernel alone, copied.
+  amx::Left cut_off(const uint16_t* pixel, uint16_t* to) const {
+    const int64_t row_values = amx::strip_values(run_);
+    for (int64_t row = 0; row < flat_.kernel_rows; ++row) {
+      amx::pack_left(pixel + row * flat_.width * flat_.channels, flat_.channels,
+                     amx::Lie::lines_in_rows, pixels(), run_, to + row * row_values, strip_);
+    }
+    return {{to, to + strip_, to + 2 * strip_, to + 3 * strip_},
+            amx::kDepth,
+            amx::kTileValues,
+            row_values};
+  }
+
+  /// The sums of pixels from f on and channels from c on.
+  void store(float* sums, const float* bias, int64_t f, int64_t rows, int64_t c,
+             uint16_t* y) const {
+    const int64_t channels = std::min(width(), flat_.out_channels - c);
+    if (bias) bias += c;
+    if (!is_simple(plan_.epilogue)) {
+      finish<float>(sums, pixels(), channels, width(), std::exchange(bias, nullptr),
+                    plan_.epilogue);
+    }
+    for (int64_t i = 0; i < pixels();) {
+      const int64_t row = (f + i) / flat_.width, column = (f + i) % flat_.width;
+      const int64_t here = std::min(pixels() - i, flat_.width - column),
+                    shown = std::min(here, flat_.out_columns - column);
+      if (row >= rows) return;
+      if (shown > 0) {
+        amx::store(
+            sums + i * width(), width(), shown, channels, bias, plan_.epilogue == Epilogue::relu,
+            y + (row * flat_.out_columns + column) * flat_.out_channels + c, flat_.out_channels);
+      }
+      i += here;
+    }
+  }
+
+  ConvPlan plan_;
+  Flat flat_;
+  PackKernel pack_;
+  bool is_packed_ = false;
+  int64_t run_;    ///< values under a row of the kernel
+  int64_t strip_;  ///< packed values of 16 output channels
+  int64_t strips_;
+  amx::Block block_;
+};
+
+/// dkernel[tap] = x shifted by the tap, transposed, times dy. Images are dealt to a fixed number of
+/// lanes. Where the convolution strides, every so many pixels of x are an image of their own, a
+/// phase, that taps shift by whole pixels.
+class KernelGradient final : public Kernel {
+  static constexpr int64_t kPixels = 512;  ///< what is multiplied fits the first-level cache
+
+ public:
+  explicit KernelGradient(const Request& r)
+      : plan_(r),
+        flat_(plan_, false, kPixels),
+        result_(r.outputs[0].dtype),
+        in_strips_(pieces(flat_.channels, kLines)),
+        out_strips_(pieces(flat_.out_channels, kLines)),
+        columns_(flat_.kernel_rows * flat_.kernel_columns * in_strips_),
+        block_(out_strips_ == 1 ? amx::Block::wide : amx::Block::square) {
+    constexpr int64_t kMostLanes = 16, kMostValues = 4 << 20;
+    lanes_ = std::clamp<int64_t>(std::min(kMostValues / values(), kMostLanes), 2,
+                                 std::max<int64_t>(flat_.batch, 2));
+    for (int64_t c = 0; c < columns_; ++c) sources_.push_back(source(c));
+  }
+
+  void run(const Arguments& a) override {
+    a.pool.parallel(lanes_, [&](int64_t lane, int) {
+      const amx::Tiles tiles;
+      bool add = false;
+      for (int64_t i = flat_.batch * lane / lanes_; i < flat_.batch * (lane + 1) / lanes_; ++i) {
+        for (int64_t n = 0; n < flat_.piece_count(); ++n, add = true)
+          compute(a, i, n, partial(a, lane), add);
+      }
+      if (!add) std::fill_n(partial(a, lane), values(), 0.0f);
+    });
+    a.pool.blocks(values(), 4096, [&](int64_t begin, int64_t end) {
+      for (int64_t i = 1; i < lanes_; ++i)
+        accumulate(partial(a, 0) + begin, partial(a, i) + begin, end - begin);
+    });
+    a.pool.blocks(plan_.taps() * flat_.channels, 64, [&](int64_t begin, int64_t end) {
+      for (int64_t row = begin; row < end; ++row) write_row(a, row);
+    });
+  }
+  std::string name() const override { return "amx"; }
+  size_t scratch_bytes() const override {
+    return static_cast<size_t>(lanes_ * values()) * sizeof(float);
+  }
+  double flops() const override { return plan_.flops(); }
+
+ private:
+  int64_t phases_across() const { return std::min(flat_.column_stride, flat_.kernel_columns); }
+  int64_t phases() const { return std::min(flat_.row_stride, flat_.kernel_rows) * phases_across(); }
+  int64_t down() const { return left_strips(block_); }  ///< strips of a block of the result
+  int64_t across() const { return right_strips(block_); }
+  int64_t blocks_across() const { return pieces(columns_, across()); }
+  int64_t values() const {
+    return pieces(out_strips_, down()) * blocks_across() * amx::kBlockValues;
+  }
+  float* partial(const Arguments& a, int64_t lane) const {
+    return reinterpret_cast<float*>(a.scratch) + lane * values();
+  }
+
+  void compute(const Arguments& a, int64_t image, int64_t number, float* sums, bool add) const {
+    const int64_t first = flat_.first(number), count = flat_.count(number),
+                  pixels = flat_.pixels(count, amx::kDepth);
+    const int64_t in = flat_.channels, out = flat_.out_channels;
+    const int64_t deep = pixels + flat_.reach();
+    const int64_t x_strip = amx::strip_values(deep), dy_strip = amx::strip_values(pixels);
+    const int64_t padded_values = flat_.padded_values(count), dy_values = pixels * out,
+                  x_strips = 2 * phases() * in_strips_;
+    auto* x = reinterpret_cast<uint16_t*>(
+        thread_scratch(static_cast<size_t>(x_strips * x_strip + out_strips_ * dy_strip +
+                                           padded_values + dy_values) *
+                       sizeof(uint16_t)));
+    uint16_t *dy = x + x_strips * x_strip, *rows = dy + out_strips_ * dy_strip,
+             *dy_rows = rows + padded_values;
+
+    // Pairs of pixels that begin at even and at odd ones: every tap finds its own among them.
+    const uint16_t* pixels_of_image = a.in<uint16_t>(0) + image * flat_.rows * flat_.columns * in;
+    for (int64_t phase = 0; phase < phases(); ++phase) {
+      flat_.pad(pixels_of_image, first, count, phase / phases_across(), phase % phases_across(),
+                rows);
+      for (int64_t odd : {0, 1}) {
+        uint16_t* to = x + (2 * phase + odd) * in_strips_ * x_strip;
+        amx::pack_right(rows + odd * in, in, amx::Lie::lines_in_columns, in, deep - odd, to,
+                        x_strip);
+      }
+    }
+    pad_gradient(a.in<uint16_t>(1) + (image * flat_.out_rows + first) * flat_.out_columns * out,
+                 count, pixels, dy_rows);
+    amx::pack_left(dy_rows, out, amx::Lie::lines_in_columns, out, pixels, dy, dy_strip);
+
+    for (int64_t o = 0; o < out_strips_; o += down()) {
+      const amx::Left left{{dy + o * dy_strip, dy + std::min(o + 1, out_strips_ - 1) * dy_strip}};
+      for (int64_t c = 0; c < columns_; c += across(), sums += amx::kBlockValues) {
+        amx::Right right;
+        for (int64_t i = 0; i < across(); ++i) {
+          const Source& from = sources_[static_cast<size_t>(std::min(c + i, columns_ - 1))];
+          right.strips[i] = x + from.strip * x_strip + from.offset;
+        }
+        amx::multiply(block_, left, right, amx::steps(pixels), 1, sums, add);
+      }
+    }
+  }
+  /// Where in packed x the strip begins that a column (tap and 16 input channels) of the result is
+  /// made from.
+  struct Source {
+    int64_t strip, offset;
+  };
+  Source source(int64_t c) const {
+    const int64_t tap = c / in_strips_, row = tap / flat_.kernel_columns,
+                  column = tap % flat_.kernel_columns;
+    const int64_t phase = row % flat_.row_stride * phases_across() + column % flat_.column_stride;
+    const int64_t distance = row / flat_.row_stride * flat_.width + column / flat_.column_stride;
+    return {(2 * phase + distance % 2) * in_strips_ + c % in_strips_, distance / 2 * 2 * kLines};
+  }
+  /// Rows of dy as wide as padded ones, and zeros to the last pixel.
+  void pad_gradient(const uint16_t* dy, int64_t count, int64_t pixels, uint16_t* to) const {
+    const int64_t out = flat_.out_channels, shown = flat_.out_columns * out,
+                  width = flat_.width * out;
+    for (int64_t i = 0; i < count; ++i) {
+      std::fill(std::copy_n(dy + i * shown, shown, to + i * width), to + (i + 1) * width,
+                uint16_t{0});
+    }
+    std::fill(to + count * width, to + pixels * out, uint16_t{0});
+  }
+
+  /// Row (tap, input channel) of the result from the sum of all lanes.
+  void write_row(const Arguments& a, int64_t row) const {
+    const int64_t out = flat_.out_channels, tap = row / flat_.channels,
+                  channel = row % flat_.channels;
+    const int64_t c = tap * in_strips_ + channel / kLines;
+    const int64_t height = down() * kLines, width = across() * kLines;
+    const float* from =
+        partial(a, 0) + c / across() * amx::kBlockValues + c % across() * kLines + channel % kLines;
+    const size_t bytes = size_of(result_);
+    const UnaryLoop convert = cast_loop(DType::float32, result_);
+    for (int64_t o = 0; o < out; o += height, from += blocks_across() * amx::kBlockValues) {
+      float line[kMost];
+      const int64_t count = std::min(height, out - o);
+      for (int64_t i = 0; i < count; ++i) line[i] = from[i * width];
+      convert(line, a.outputs[0] + static_cast<size_t>(row * out + o) * bytes,
+              static_cast<size_t>(count));
+    }
+  }
+
+  ConvPlan plan_;
+  Flat flat_;
+  DType result_;
+  int64_t in_strips_, out_strips_;
+  int64_t columns_;  ///< strips of the result: taps times strips of input channels
+  amx::Block block_;
+  int64_t lanes_ = 1;
+  std::vector<Source> sources_;  ///< of the columns
+};
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_amx_convolution(const Request& r) {
+  const ConvPlan p(r);
+  const auto& [d, h, w] = p.axes;
+  const bool flat = d.in == 1 && d.out == 1 && d.kernel == 1 && d.before == 0 && p.groups == 1;
+  const bool gradient = p.pass == ConvPass::backward_kernel;
+  const bool dense =
+      ((h.stride == 1 && w.stride == 1) || gradient) && h.dilation == 1 && w.dilation == 1;
+  const bool half = r.inputs[0].dtype == DType::bfloat16 && r.inputs[1].dtype == DType::bfloat16;
+  if (!half || !flat || !dense || p.empty() || !amx::available()) return nullptr;
+  if (gradient) return std::make_unique<KernelGradient>(r);
+  return std::make_unique<ImageConvolution>(r);
+}
+
+}  // namespace crescent::cpu

@@ -1,0 +1,56 @@
+// The gradient of what a relu gave, from a convolution that knows nothing of it: the gate is closed
+// where the relu was.
+#include <algorithm>
+
+#include "convolution/convolution.h"
+#include "elementwise/elementwise.h"
+
+namespace crescent::cpu {
+namespace {
+
+constexpr double kZero = 0;  ///< of any dtype
+
+class Gated final : public cpu::Kernel {
+ public:
+  Gated(std::unique_ptr<Kernel> inner, std::unique_ptr<Kernel> gate)
+      : inner_(std::move(inner)), gate_(std::move(gate)) {}
+  void run(const Arguments& a) override {
+    inner_->run(a);
+    const std::byte* inputs[] = {a.inputs[2], a.outputs[0],
+                                 reinterpret_cast<const std::byte*>(&kZero)};
+    gate_->run({inputs, a.outputs, a.scratch, a.pool});
+  }
+  std::string name() const override { return inner_->name(); }
+  size_t scratch_bytes() const override {
+    return std::max(inner_->scratch_bytes(), gate_->scratch_bytes());
+  }
+  double flops() const override { return inner_->flops(); }
+
+ private:
+  std::unique_ptr<Kernel> inner_, gate_;
+};
+
+/// (y, dx, 0) -> y > 0 ? dx : 0.
+std::unique_ptr<Kernel> make_gate(const TensorSpec& dx, const Options& options) {
+  Fused op;
+  op.shape = dx.shape, op.outputs = {4};
+  op.steps = {{FusedStep::Kind::binary, {}, BinaryKind::greater, DType::boolean, {0, 2, 0}},
+              {FusedStep::Kind::select, {}, {}, dx.dtype, {3, 1, 2}}};
+  const TensorSpec inputs[] = {dx, dx, {dx.dtype, {}}};
+  return Elementwise::make({op, inputs, {&dx, 1}, options});
+}
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_gated_convolution(const Request& r) {
+  if (!ConvPlan(r).gated) return nullptr;
+  const Request inner{r.op, r.inputs.first(2), r.outputs, r.options};
+  for (const KernelRow& row : convolution_kernels()) {
+    if (r.op.name() != row.op) continue;
+    if (auto kernel = row.make(inner))
+      return std::make_unique<Gated>(std::move(kernel), make_gate(r.outputs[0], r.options));
+  }
+  return nullptr;
+}
+
+}  // namespace crescent::cpu

@@ -1,0 +1,347 @@
+// Convolutions by oneDNN on plain NHWC images: single-threaded primitives on slices of the batch,
+// and of the rows where there are few images. The kernel is brought into the layout a primitive
+// likes best: on every run, unless it seldom changes. Gradients of the kernel are summed from a
+// fixed number of slices.
+#include <algorithm>
+
+#include "convolution/convolution.h"
+#include "convolution/onednn.h"
+#include "product/matmul.h"
+
+namespace crescent::cpu {
+namespace {
+
+using dnnl::memory;
+using Dims = memory::dims;
+
+constexpr int64_t kSlices = 64, kPartials = 16;
+constexpr int64_t kLeastPieces = 8;         ///< with fewer images, rows are split too
+constexpr double kLeastFlops = 2e6;         ///< a slice of the batch
+constexpr double kLeastRowFlops = 4e5;      ///< a piece of an image's rows: some 3 us
+constexpr size_t kMostPartials = 16 << 20;  ///< bytes of partial kernel gradients
+
+/// The descriptions oneDNN wants.
+struct Descriptions {
+  memory::desc x, kernel, any_kernel, bias, y;
+  Dims strides, dilation, before, after;
+
+  explicit Descriptions(const ConvPlan& p) {
+    const auto type = onednn::type_of(p.dtype);
+    const int first = p.spatial == 3 ? 0 : 1;
+    Dims in{p.batch, p.in_channels}, out{p.batch, p.out_channels};
+    Dims taps{p.out_channels / p.groups, p.in_channels / p.groups};
+    Dims steps{1, p.out_channels};
+    int64_t step = p.in_channels / p.groups * p.out_channels;
+    Dims spatial_steps;
+    for (int i = 2; i >= first; --i)
+      spatial_steps.insert(spatial_steps.begin(), step), step *= p.axes[i].kernel;
+    for (int i = first; i < 3; ++i) {
+      const auto& axis = p.axes[i];
+      in.push_back(axis.in), out.push_back(axis.out), taps.push_back(axis.kernel);
+      strides.push_back(axis.stride), dilation.push_back(axis.dilation - 1);
+      before.push_back(axis.before), after.push_back(axis.after);
+    }
+    steps.insert(steps.end(), spatial_steps.begin(), spatial_steps.end());
+    if (p.groups > 1) {
+      taps.insert(taps.begin(), p.groups), steps.insert(steps.begin(), p.out_channels / p.groups);
+    }
+    const auto layout = p.spatial == 3 ? memory::format_tag::ndhwc : memory::format_tag::nhwc;
+    x = {in, type, layout}, y = {out, type, layout};
+    kernel = onednn::plain(taps, type, steps), any_kernel = {taps, type, memory::format_tag::any};
+    bias = {{p.out_channels}, type, memory::format_tag::x};
+  }
+};
+
+dnnl::convolution_forward::primitive_desc forward(const ConvPlan& p, const Descriptions& d) {
+  const auto kind = dnnl::prop_kind::forward_training;
+  const auto direct = dnnl::algorithm::convolution_direct;
+  auto desc = p.bias ? dnnl::convolution_forward::desc(kind, direct, d.x, d.any_kernel, d.bias, d.y,
+                                                       d.strides, d.dilation, d.before, d.after)
+                     : dnnl::convolution_forward::desc(kind, direct, d.x, d.any_kernel, d.y,
+                                                       d.strides, d.dilation, d.before, d.after);
+  return {desc, onednn::attributes(p.epilogue), onednn::engine()};
+}
+
+dnnl::convolution_backward_data::primitive_desc backward_data(const ConvPlan& p,
+                                                              const Descriptions& d) {
+  dnnl::convolution_backward_data::desc desc(dnnl::algorithm::convolution_direct, d.x, d.any_kernel,
+                                             d.y, d.strides, d.dilation, d.before, d.after);
+  return {desc, onednn::attributes(), onednn::engine(), forward(p, d)};
+}
+
+dnnl::convolution_backward_weights::primitive_desc backward_kernel(const ConvPlan& p,
+                                                                   const Descriptions& d) {
+  memory::desc wide = d.any_kernel;
+  wide.data.data_type = dnnl_f32;  // partial sums of half-width values stay wide
+  dnnl::convolution_backward_weights::desc desc(dnnl::algorithm::convolution_direct, d.x, wide, d.y,
+                                                d.strides, d.dilation, d.before, d.after);
+  return {desc, onednn::attributes(), onednn::engine(), forward(p, d)};
+}
+
+/// A part of the work: some images, or some output rows of one image, as a smaller convolution.
+struct Piece {
+  ConvPlan plan;
+  int64_t image, in_row = 0, out_row = 0;  ///< where it begins
+};
+
+/// The batch in slices of at least kLeastFlops, all of one size but the last. They depend on the
+/// shape alone.
+std::vector<Piece> slices(const ConvPlan& p, int64_t most) {
+  const double per_image = p.flops() / static_cast<double>(p.batch);
+  const int64_t images = std::clamp(
+      std::max((p.batch + most - 1) / most, static_cast<int64_t>(kLeastFlops / per_image)),
+      int64_t{1}, p.batch);
+  std::vector<Piece> pieces;
+  for (int64_t first = 0; first < p.batch; first += images) {
+    pieces.push_back({p, first}), pieces.back().plan.batch = std::min(images, p.batch - first);
+  }
+  return pieces;
+}
+
+/// Output rows [first, last) of an image, the padding cut to what they see of it.
+Piece rows_of(const ConvPlan& p, int64_t image, int64_t first, int64_t last) {
+  Piece piece{p, image};
+  piece.plan.batch = 1;
+  ConvPlan::Axis& h = piece.plan.axes[1];
+  const int64_t begin = first * h.stride - h.before;
+  const int64_t end = (last - 1) * h.stride - h.before + (h.kernel - 1) * h.dilation + 1;
+  piece.in_row = std::clamp<int64_t>(begin, 0, h.in), piece.out_row = first;
+  const int64_t in_end = std::clamp<int64_t>(end, piece.in_row, h.in);
+  h.before = piece.in_row - begin, h.after = end - in_end, h.in = in_end - piece.in_row,
+  h.out = last - first;
+  return piece;
+}
+
+/// Few images of many rows: pieces of their rows.
+std::vector<Piece> forward_pieces(const ConvPlan& p) {
+  const double flops_per_image = p.flops() / static_cast<double>(p.batch);
+  const int64_t rows = p.axes[1].out, kernel_rows = (p.axes[1].kernel - 1) * p.axes[1].dilation + 1;
+  const int64_t parts =
+      std::min({(kLeastPieces + p.batch - 1) / p.batch, rows / std::max<int64_t>(kernel_rows, 4),
+                static_cast<int64_t>(flops_per_image / kLeastRowFlops)});
+  if (p.spatial != 2 || parts < 2) return slices(p, kSlices);
+  std::vector<Piece> pieces;
+  for (int64_t image = 0; image < p.batch; ++image) {
+    for (int64_t i = 0; i < parts; ++i)
+      pieces.push_back(rows_of(p, image, rows * i / parts, rows * (i + 1) / parts));
+  }
+  return pieces;
+}
+
+const char* require_fast(const char* implementation) {
+  if (onednn::is_reference(implementation))
+    throw dnnl::error(dnnl_unimplemented, "only reference code");
+  return implementation;
+}
+
+/// From one layout of a kernel to another.
+class Reorder final : public Kernel {
+ public:
+  Reorder(const memory::desc& from, const memory::desc& to) : bytes_(to.get_size()) {
+    dnnl::reorder::primitive_desc reorder(onednn::engine(), from, onednn::engine(), to,
+                                          onednn::attributes());
+    primitive_ = primitives_.add(dnnl::reorder(reorder), reorder,
+                                 {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}});
+  }
+  std::string name() const override { return "onednn reorder"; }
+  void run(const Arguments& a) override { run(a.inputs[0], a.outputs[0]); }
+  void run(const std::byte* from, std::byte* to) {
+    primitives_.prepare(1);
+    primitives_.run(0, primitive_, {from, to});
+  }
+  size_t bytes() const { return bytes_; }  ///< of the result
+
+ private:
+  onednn::Primitives primitives_;
+  int primitive_;
+  size_t bytes_;
+};
+
+/// What all passes share: pieces, and primitives for them.
+class PiecewiseConvolution : public Kernel {
+ public:
+  PiecewiseConvolution(const Request& r, std::vector<Piece> pieces)
+      : plan_(r), pieces_(std::move(pieces)) {}
+  std::string name() const override { return "onednn " + implementation_; }
+  double flops() const override { return plan_.flops(); }
+
+ protected:
+  /// A primitive for every size of piece: add(plan, descriptions) is to add it and give its number.
+  template <class F>
+  void add_primitives(F&& add) {
+    std::vector<std::pair<Descriptions, int>> known;
+    for (const Piece& piece : pieces_) {
+      const Descriptions d(piece.plan);
+      auto same = [&](const auto& k) {
+        return k.first.x == d.x && k.first.y == d.y && k.first.before == d.before &&
+               k.first.after == d.after;
+      };
+      auto found = std::find_if(known.begin(), known.end(), same);
+      if (found == known.end()) known.emplace_back(d, add(piece.plan, d)), found = known.end() - 1;
+      which_.push_back(found->second);
+    }
+  }
+  size_t x_at(const Piece& p) const {
+    const int64_t row = p.image * plan_.axes[0].in * plan_.axes[1].in + p.in_row;
+    return static_cast<size_t>(row * plan_.axes[2].in * plan_.in_channels) * size_of(plan_.dtype);
+  }
+  size_t y_at(const Piece& p) const {
+    const int64_t row = p.image * plan_.axes[0].out * plan_.axes[1].out + p.out_row;
+    return static_cast<size_t>(row * plan_.axes[2].out * plan_.out_channels) * size_of(plan_.dtype);
+  }
+  /// f(piece, its number, its primitive, worker) in the pool.
+  template <class F>
+  void each_piece(const Arguments& a, F&& f) {
+    const int workers = primitives_.prepare(a.pool.threads());
+    a.pool.parallel(
+        static_cast<int64_t>(pieces_.size()),
+        [&](int64_t i, int worker) { f(pieces_[i], i, which_[i], worker); }, workers);
+  }
+
+  ConvPlan plan_;
+  std::vector<Piece> pieces_;
+  std::string implementation_;
+  onednn::Primitives primitives_;
+
+ private:
+  std::vector<int> which_;  // primitive of every piece
+};
+
+/// Forward and backward data: every image on its own, the kernel the same for all.
+class ImageConvolution final : public PiecewiseConvolution {
+ public:
+  ImageConvolution(const Request& r, std::vector<Piece> pieces)
+      : PiecewiseConvolution(r, std::move(pieces)), forward_(plan_.pass == ConvPass::forward) {
+    const ConvPlan& first = pieces_[0].plan;
+    const Descriptions d(first);
+    kernel_ = forward_ ? forward(first, d).weights_desc() : backward_data(first, d).weights_desc();
+    if (kernel_ != d.kernel) pack_ = std::make_unique<Reorder>(d.kernel, kernel_);
+    add_primitives([&](const ConvPlan& p, const Descriptions& of) {
+      return forward_ ? add_forward(p, of) : add_backward(p, of);
+    });
+  }
+
+  Prepared prepare(int input) override {
+    if (input != 1 || !pack_) return {};
+    const TensorSpec spec{DType::uint8, {static_cast<int64_t>(pack_->bytes())}};
+    return {std::move(pack_), spec};  // from now on the kernel comes packed
+  }
+  void run(const Arguments& a) override {
+    if (pack_) pack_->run(a.inputs[1], a.scratch);
+    const std::byte* kernel = pack_ ? a.scratch : a.inputs[1];
+    each_piece(a, [&](const Piece& piece, int64_t, int which, int worker) {
+      const std::byte* from = a.inputs[0] + (forward_ ? x_at(piece) : y_at(piece));
+      std::byte* to = a.outputs[0] + (forward_ ? y_at(piece) : x_at(piece));
+      plan_.bias ? primitives_.run(worker, which, {from, kernel, to, a.inputs[2]})
+                 : primitives_.run(worker, which, {from, kernel, to});
+      if (plan_.epilogue != Epilogue::relu) return;
+      onednn::apply_relu(plan_.dtype, to,
+                         piece.plan.batch * piece.plan.out_pixels() * plan_.out_channels);
+    });
+  }
+  size_t scratch_bytes() const override { return pack_ ? pack_->bytes() : 0; }
+
+ private:
+  int add_forward(const ConvPlan& p, const Descriptions& d) {
+    auto desc = forward(p, d);
+    accept(desc.impl_info_str(), desc.weights_desc());
+    onednn::Arguments arguments = {
+        {DNNL_ARG_SRC, d.x}, {DNNL_ARG_WEIGHTS, kernel_}, {DNNL_ARG_DST, d.y}};
+    if (plan_.bias) arguments.emplace_back(DNNL_ARG_BIAS, d.bias);
+    return primitives_.add(dnnl::convolution_forward(desc), desc, arguments);
+  }
+  int add_backward(const ConvPlan& p, const Descriptions& d) {
+    auto desc = backward_data(p, d);
+    accept(desc.impl_info_str(), desc.weights_desc());
+    return primitives_.add(
+        dnnl::convolution_backward_data(desc), desc,
+        {{DNNL_ARG_DIFF_DST, d.y}, {DNNL_ARG_WEIGHTS, kernel_}, {DNNL_ARG_DIFF_SRC, d.x}});
+  }
+  /// All pieces must like the same layout of the kernel.
+  void accept(const char* implementation, const memory::desc& kernel) {
+    implementation_ = require_fast(implementation);
+    if (kernel != kernel_) throw dnnl::error(dnnl_unimplemented, "pieces want different kernels");
+  }
+
+  bool forward_;
+  memory::desc kernel_;
+  std::unique_ptr<Reorder> pack_;  ///< null where the kernel is wanted as it is
+};
+
+class KernelGradient final : public PiecewiseConvolution {
+ public:
+  explicit KernelGradient(const Request& r)
+      : PiecewiseConvolution(r, slices(ConvPlan(r), partials(ConvPlan(r)))) {
+    const Descriptions d(pieces_[0].plan);
+    kernel_ = backward_kernel(pieces_[0].plan, d).diff_weights_desc();
+    memory::desc result = d.kernel;
+    result.data.data_type = static_cast<dnnl_data_type_t>(onednn::type_of(r.outputs[0].dtype));
+    reorder_ = std::make_unique<Reorder>(kernel_, result);
+    add_primitives([&](const ConvPlan& p, const Descriptions& of) { return add(p, of); });
+  }
+
+  void run(const Arguments& a) override {
+    each_piece(a, [&](const Piece& piece, int64_t i, int which, int worker) {
+      primitives_.run(worker, which,
+                      {a.inputs[0] + x_at(piece), a.inputs[1] + y_at(piece), partial(a, i)});
+    });
+    const int64_t count = static_cast<int64_t>(pieces_.size());
+    a.pool.blocks(values(), 4096, [&](int64_t begin, int64_t end) {
+      for (int64_t i = 1; i < count; ++i)
+        accumulate(partial(a, 0) + begin, partial(a, i) + begin, end - begin);
+    });
+    reorder_->run(reinterpret_cast<const std::byte*>(partial(a, 0)), a.outputs[0]);
+  }
+  size_t scratch_bytes() const override {
+    return pieces_.size() * static_cast<size_t>(stride()) * sizeof(float);
+  }
+
+ private:
+  static int64_t partials(const ConvPlan& p) {
+    const size_t most = kMostPartials / (static_cast<size_t>(p.kernel_size()) * sizeof(float));
+    return std::clamp<int64_t>(static_cast<int64_t>(most), 2, kPartials);
+  }
+  int64_t values() const { return static_cast<int64_t>(kernel_.get_size() / sizeof(float)); }
+  int64_t stride() const { return (values() + 15) / 16 * 16; }
+  float* partial(const Arguments& a, int64_t i) const {
+    return reinterpret_cast<float*>(a.scratch) + i * stride();
+  }
+  int add(const ConvPlan& p, const Descriptions& d) {
+    auto desc = backward_kernel(p, d);
+    implementation_ = require_fast(desc.impl_info_str());
+    if (desc.diff_weights_desc() != kernel_)
+      throw dnnl::error(dnnl_unimplemented, "pieces want different kernels");
+    return primitives_.add(
+        dnnl::convolution_backward_weights(desc), desc,
+        {{DNNL_ARG_SRC, d.x}, {DNNL_ARG_DIFF_DST, d.y}, {DNNL_ARG_DIFF_WEIGHTS, kernel_}});
+  }
+
+  memory::desc kernel_;
+  std::unique_ptr<Reorder> reorder_;
+};
+
+/// oneDNN 2.6.3 in bfloat16: wrong gradients or crashes with three axes, and without tiles
+/// gradients of the kernel that read memory nobody wrote where a stride is wider than the rows.
+bool is_wrong(const ConvPlan& plan) {
+  if (plan.dtype != DType::bfloat16) return false;
+  const ConvPlan::Axis& row = plan.axes[2];
+  return plan.spatial == 3 || (plan.pass == ConvPass::backward_kernel && row.in < row.stride);
+}
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_onednn_convolution(const Request& r) {
+  const ConvPlan plan(r);
+  if (!r.options.onednn || onednn::type_of(plan.dtype) == memory::data_type::undef || plan.empty())
+    return nullptr;
+  if (r.inputs[1].dtype != plan.dtype) return nullptr;
+  if (is_wrong(plan)) return nullptr;
+  return onednn::kernel_if_known("convolution", [&]() -> std::unique_ptr<Kernel> {
+    if (plan.pass == ConvPass::backward_kernel) return std::make_unique<KernelGradient>(r);
+    if (plan.pass == ConvPass::backward_data)
+      return std::make_unique<ImageConvolution>(r, slices(plan, kSlices));
+    return std::make_unique<ImageConvolution>(r, forward_pieces(plan));
+  });
+}
+
+}  // namespace crescent::cpu

@@ -1,0 +1,189 @@
+// Convolutions as products of matrices, for whatever oneDNN does not do: windows of the image are
+// unfolded into rows, a block of output pixels at a time. Work goes to a fixed number of lanes, so
+// that bits do not depend on threads.
+#include <algorithm>
+#include <cstring>
+
+#include "convolution/convolution.h"
+#include "product/blas.h"
+#include "product/matmul.h"
+
+namespace crescent::cpu {
+namespace {
+
+constexpr int64_t kLanes = 16;
+constexpr int64_t kBlockValues = 1 << 16;   ///< unfolded values a lane holds
+constexpr int64_t kMostPartials = 8 << 20;  ///< values of partial kernel gradients
+
+template <class T>
+class UnfoldedConvolution final : public Kernel {
+ public:
+  explicit UnfoldedConvolution(const Request& r)
+      : p_(r), gemm_(gemm<T>(r.options)), name_(gemm_name<T>(r.options)) {
+    in_group_ = p_.in_channels / p_.groups, out_group_ = p_.out_channels / p_.groups;
+    row_ = p_.taps() * in_group_;
+    block_ = std::clamp<int64_t>(kBlockValues / std::max<int64_t>(row_, 1), 8, 256);
+    blocks_ = (p_.out_pixels() + block_ - 1) / block_;
+    const int64_t items = p_.pass == ConvPass::backward_data ? p_.batch : p_.batch * blocks_;
+    lanes_ = std::clamp<int64_t>(items, 1, kLanes);
+    if (p_.pass == ConvPass::backward_kernel) {
+      lanes_ =
+          std::clamp<int64_t>(kMostPartials / std::max<int64_t>(p_.kernel_size(), 1), 1, lanes_);
+    }
+  }
+
+  void run(const Arguments& a) override {
+    switch (p_.pass) {
+      case ConvPass::forward:
+        return forward(a);
+      case ConvPass::backward_data:
+        return backward_data(a);
+      case ConvPass::backward_kernel:
+        return backward_kernel(a);
+    }
+  }
+  std::string name() const override { return std::string("unfolded, ") + name_; }
+  size_t scratch_bytes() const override {
+    return static_cast<size_t>(lanes_ * lane_values()) * sizeof(T);
+  }
+  double flops() const override { return p_.flops(); }
+
+ private:
+  struct Block {
+    int64_t image, first, count;  ///< output pixels [first, first + count)
+  };
+
+  int64_t lane_values() const {
+    return block_ * row_ + (p_.pass == ConvPass::backward_kernel ? p_.kernel_size() : 0);
+  }
+  T* unfolded(const Arguments& a, int64_t lane) const {
+    return reinterpret_cast<T*>(a.scratch) + lane * lane_values();
+  }
+  T* partial(const Arguments& a, int64_t lane) const { return unfolded(a, lane) + block_ * row_; }
+  int64_t in_size() const { return p_.in_pixels() * p_.in_channels; }
+  int64_t out_size() const { return p_.out_pixels() * p_.out_channels; }
+
+  /// f(block, lane) for the blocks of images [image of lane...): every lane has its own, in order.
+  template <class F>
+  void each_block(const Arguments& a, F&& f) const {
+    const int64_t items = p_.batch * blocks_;
+    a.pool.parallel(lanes_, [&](int64_t lane, int) {
+      for (int64_t i = items * lane / lanes_; i < items * (lane + 1) / lanes_; ++i)
+        f(block_at(i / blocks_, i % blocks_), lane);
+    });
+  }
+  Block block_at(int64_t image, int64_t i) const {
+    return {image, i * block_, std::min(block_, p_.out_pixels() - i * block_)};
+  }
+
+  /// f(tap, pixel of the image) for the taps of output pixel `pixel` that fall inside.
+  template <class F>
+  void each_tap(int64_t pixel, F&& f) const {
+    const auto& [d, h, w] = p_.axes;
+    const int64_t z0 = pixel / (h.out * w.out) * d.stride - d.before;
+    const int64_t y0 = pixel / w.out % h.out * h.stride - h.before,
+                  x0 = pixel % w.out * w.stride - w.before;
+    for (int64_t i = 0, tap = 0; i < d.kernel; ++i) {
+      const int64_t z = z0 + i * d.dilation;
+      for (int64_t j = 0; j < h.kernel; ++j) {
+        const int64_t y = y0 + j * h.dilation;
+        for (int64_t q = 0; q < w.kernel; ++q, ++tap) {
+          const int64_t x = x0 + q * w.dilation;
+          if (z >= 0 && z < d.in && y >= 0 && y < h.in && x >= 0 && x < w.in)
+            f(tap, (z * h.in + y) * w.in + x);
+        }
+      }
+    }
+  }
+  void unfold(const T* image, int64_t group, const Block& b, T* rows) const {
+    std::memset(rows, 0, static_cast<size_t>(b.count * row_) * sizeof(T));
+    for (int64_t i = 0; i < b.count; ++i, rows += row_) {
+      each_tap(b.first + i, [&](int64_t tap, int64_t pixel) {
+        std::copy_n(image + pixel * p_.in_channels + group * in_group_, in_group_,
+                    rows + tap * in_group_);
+      });
+    }
+  }
+  void fold(const T* rows, int64_t group, const Block& b, T* image) const {
+    for (int64_t i = 0; i < b.count; ++i, rows += row_) {
+      each_tap(b.first + i, [&](int64_t tap, int64_t pixel) {
+        T* to = image + pixel * p_.in_channels + group * in_group_;
+        for (int64_t c = 0; c < in_group_; ++c) to[c] += rows[tap * in_group_ + c];
+      });
+    }
+  }
+
+  void forward(const Arguments& a) const {
+    const T* bias = p_.bias ? a.in<T>(2) : nullptr;
+    each_block(a, [&](const Block& b, int64_t lane) {
+      T* y = a.out<T>(0) + b.image * out_size() + b.first * p_.out_channels;
+      for (int64_t g = 0; g < p_.groups; ++g) {
+        unfold(a.in<T>(0) + b.image * in_size(), g, b, unfolded(a, lane));
+        gemm_({false, false, b.count, out_group_, row_, unfolded(a, lane), row_,
+               a.in<T>(1) + g * out_group_, p_.out_channels, 0, y + g * out_group_,
+               p_.out_channels});
+      }
+      finish(y, b.count, p_.out_channels, p_.out_channels, bias, p_.epilogue);
+    });
+  }
+
+  void backward_data(const Arguments& a) const {
+    a.pool.parallel(lanes_, [&](int64_t lane, int) {
+      for (int64_t i = p_.batch * lane / lanes_; i < p_.batch * (lane + 1) / lanes_; ++i)
+        image_gradient(a, i, lane);
+    });
+  }
+  void image_gradient(const Arguments& a, int64_t image, int64_t lane) const {
+    T* dx = a.out<T>(0) + image * in_size();
+    std::fill_n(dx, in_size(), T{0});
+    for (int64_t i = 0; i < blocks_; ++i) {
+      const Block b = block_at(image, i);
+      const T* dy = a.in<T>(0) + image * out_size() + b.first * p_.out_channels;
+      for (int64_t g = 0; g < p_.groups; ++g) {
+        gemm_({false, true, b.count, row_, out_group_, dy + g * out_group_, p_.out_channels,
+               a.in<T>(1) + g * out_group_, p_.out_channels, 0, unfolded(a, lane), row_});
+        fold(unfolded(a, lane), g, b, dx);
+      }
+    }
+  }
+
+  void backward_kernel(const Arguments& a) const {
+    for (int64_t lane = 0; lane < lanes_; ++lane)
+      std::fill_n(partial(a, lane), p_.kernel_size(), T{0});
+    each_block(a, [&](const Block& b, int64_t lane) {
+      const T* dy = a.in<T>(1) + b.image * out_size() + b.first * p_.out_channels;
+      for (int64_t g = 0; g < p_.groups; ++g) {
+        unfold(a.in<T>(0) + b.image * in_size(), g, b, unfolded(a, lane));
+        gemm_({true, false, row_, out_group_, b.count, unfolded(a, lane), row_, dy + g * out_group_,
+               p_.out_channels, 1, partial(a, lane) + g * out_group_, p_.out_channels});
+      }
+    });
+    a.pool.blocks(p_.kernel_size(), 4096, [&](int64_t begin, int64_t end) {
+      std::copy(partial(a, 0) + begin, partial(a, 0) + end, a.out<T>(0) + begin);
+      for (int64_t i = 1; i < lanes_; ++i)
+        accumulate(a.out<T>(0) + begin, partial(a, i) + begin, end - begin);
+    });
+  }
+
+  ConvPlan p_;
+  Gemm<T> gemm_;
+  const char* name_;
+  int64_t in_group_, out_group_, row_, block_, blocks_, lanes_;
+};
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_unfolded_convolution(const Request& r) {
+  const ConvPlan p(r);
+  if (!fits_blas(p.taps() * p.in_channels) || !fits_blas(p.out_channels)) return nullptr;
+  switch (p.dtype) {
+    case DType::float32:
+      return std::make_unique<UnfoldedConvolution<float>>(r);
+    case DType::float64:
+      return std::make_unique<UnfoldedConvolution<double>>(r);
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace crescent::cpu

@@ -1,0 +1,395 @@
+// 3x3 convolutions by Winograd's F(4x4, 3x3): blocks of tiles go through transform, products and
+// back on one thread, in memory that its cache holds. Few tiles, and some more that meet a large
+// kernel, are one block, and all threads share its steps.
+#include <algorithm>
+
+#include "convolution/convolution.h"
+#include "convolution/winograd.h"
+#include "normalization/normalization.h"
+#include "product/matmul.h"
+#include "threads/thread_scratch.h"
+
+namespace crescent::cpu {
+namespace {
+
+using namespace winograd;
+
+constexpr int64_t kBlockBytes = 1 << 19;  ///< of points, in and out, in a block
+constexpr int64_t kManyTiles =
+    48;  ///< in a block, whatever that takes: so often the kernel is used
+constexpr int64_t kBlocks = 8,
+                  kFewTiles = 8;   ///< at least so many blocks, unless tiles are that few in one
+constexpr int64_t kRepaying = 32;  ///< tiles that repay the transform of the kernel
+constexpr int64_t kSharedBytes = 1
+                                 << 20;  ///< a kernel that large is better read once by all threads
+constexpr int64_t kPartials = 8;         ///< sums of a kernel's gradient
+constexpr int64_t kMostPartials = 4 << 20;  ///< values of them
+
+/// The two sides of a convolution in the direction it is computed.
+struct Sides {
+  Images in, out;
+
+  explicit Sides(const ConvPlan& p) {
+    const auto &h = p.axes[1], &w = p.axes[2];
+    const Images x{h.in, w.in, p.in_channels, h.before, w.before, 0, 0},
+        y{h.out, w.out, p.out_channels, 0, 0, 0, 0};
+    in = x, out = y;
+    if (p.pass == ConvPass::backward_data) {
+      in = y, out = x;
+      in.top = 2 - h.before, in.left = 2 - w.before, out.top = out.left = 0;
+    }
+    in.tile_rows = out.tile_rows = (out.height + kTile - 1) / kTile;
+    in.tile_columns = out.tile_columns = (out.width + kTile - 1) / kTile;
+  }
+  int64_t values(int64_t tiles) const {
+    return kPoints * (point_stride(tiles, in.channels) + point_stride(tiles, out.channels));
+  }
+  int64_t best_block() const {
+    return std::max(kManyTiles, kBlockBytes / static_cast<int64_t>(sizeof(float)) / values(1));
+  }
+};
+
+float* floats(std::byte* memory) { return reinterpret_cast<float*>(memory); }
+
+/// A kernel at the points: (36, panels, in, columns of the panel).
+class TransformedKernel final : public cpu::Kernel {
+ public:
+  TransformedKernel(const ConvPlan& p, const Sides& sides)
+      : loops_(loops()),
+        rows_(sides.in.channels),
+        columns_(sides.out.channels),
+        forward_(p.pass == ConvPass::forward) {}
+  std::string name() const override { return "winograd"; }
+  void run(const Arguments& a) override { transform(a.in<float>(0), a.out<float>(0), a.pool); }
+  void transform(const float* kernel, float* to, Pool& pool) const {
+    pool.blocks(rows_, kLanes, [&](int64_t first, int64_t last) {
+      for (int64_t column = 0; column < columns_; column += kLanes)
+        transform_taps(kernel, to, first, last, column);
+    });
+  }
+  int64_t stride() const { return point_stride(rows_, columns_); }
+  int64_t values() const { return kPoints * stride(); }
+  int64_t panel_width(int64_t column) const { return std::min(kPanel, padded(columns_) - column); }
+
+ private:
+  /// Of rows [first, last) and the columns of a vector.
+  void transform_taps(const float* kernel, float* to, int64_t first, int64_t last,
+                      int64_t column) const {
+    float taps[kTaps][kLanes][kLanes] = {};
+    const int64_t rows = last - first, columns = std::min(kLanes, columns_ - column);
+    for (int64_t tap = 0; tap < kTaps; ++tap) {
+      const float* from = kernel + tap * rows_ * columns_;
+      if (forward_) {
+        copy_tap(from + first * columns_ + column, rows, columns, taps[tap]);
+      } else {
+        turn_tap(from + column * rows_ + first, rows, columns, taps[kTaps - 1 - tap]);
+      }
+    }
+    const int64_t panel = column / kPanel * kPanel, width = panel_width(panel);
+    for (int64_t r = 0; r < rows; ++r) {
+      float* points = to + panel * rows_ + (first + r) * width + column - panel;
+      loops_.kernel(taps[0][r], kLanes * kLanes, points, stride());
+    }
+  }
+  void copy_tap(const float* from, int64_t rows, int64_t columns, float (*to)[kLanes]) const {
+    for (int64_t r = 0; r < rows; ++r) std::copy_n(from + r * columns_, columns, to[r]);
+  }
+  /// Backwards, the kernel is turned around and its channels change places.
+  void turn_tap(const float* from, int64_t rows, int64_t columns, float (*to)[kLanes]) const {
+    for (int64_t c = 0; c < columns; ++c) {
+      for (int64_t r = 0; r < rows; ++r) to[r][c] = from[c * rows_ + r];
+    }
+  }
+
+  const Loops& loops_;
+  int64_t rows_, columns_;  ///< of the products' right sides: channels in and out
+  bool forward_;
+};
+
+/// What the passes share: tiles in blocks of one size but the last. They depend on the shape alone.
+class WinogradConvolution : public cpu::Kernel {
+ public:
+  explicit WinogradConvolution(const ConvPlan& plan)
+      : plan_(plan),
+        sides_(plan),
+        loops_(loops()),
+        tiles_(plan.batch * sides_.out.tile_rows * sides_.out.tile_columns),
+        rows_(sides_.in.channels),
+        columns_(sides_.out.channels) {}
+  std::string name() const override { return "winograd"; }
+  double flops() const override { return plan_.flops(); }
+
+ protected:
+  /// Tiles of both sides at the points.
+  struct Block {
+    Tiles in, out;
+  };
+  Block block(int64_t first, int64_t count, float* memory) const {
+    const int64_t in = point_stride(count, rows_), out = point_stride(count, columns_);
+    return {{first, count, memory, in}, {first, count, memory + kPoints * in, out}};
+  }
+
+  ConvPlan plan_;
+  Sides sides_;
+  const Loops& loops_;
+  int64_t tiles_;
+  int64_t rows_, columns_;  ///< of the kernel at a point: channels in and out
+};
+
+/// Forward and backward data.
+class ImageConvolution final : public WinogradConvolution {
+ public:
+  explicit ImageConvolution(const ConvPlan& plan)
+      : WinogradConvolution(plan), kernel_(plan, sides_) {
+    const int64_t bytes = kernel_.values() * static_cast<int64_t>(sizeof(float));
+    together_ = tiles_ < 2 * kFewTiles || (bytes >= kSharedBytes && tiles_ <= kBlocks * kManyTiles);
+    block_ = std::min(sides_.best_block(), std::max(kFewTiles, (tiles_ + kBlocks - 1) / kBlocks));
+    if (plan.moments)
+      block_ = (block_ + sides_.out.tile_columns - 1) / sides_.out.tile_columns *
+               sides_.out.tile_columns;
+  }
+  /// Of its result, block by block.
+  bool has_moments() const { return !together_; }
+
+  Prepared prepare(int input) override {
+    if (input != 1) return {};
+    is_prepared_ = true;
+    return {std::make_unique<TransformedKernel>(kernel_), {DType::float32, {kernel_.values()}}};
+  }
+  void run(const Arguments& a) override {
+    if (!is_prepared_) kernel_.transform(a.in<float>(1), floats(a.scratch), a.pool);
+    together_ ? run_together(a) : run_blocks(a);
+    if (plan_.moments) combine(a);
+  }
+  size_t scratch_bytes() const override {
+    const int64_t moments = plan_.moments ? 2 * blocks() * columns_ : 0;
+    return static_cast<size_t>(kernel_scratch() + (together_ ? sides_.values(tiles_) : 0) +
+                               moments) *
+           sizeof(float);
+  }
+
+ private:
+  int64_t kernel_scratch() const { return is_prepared_ ? 0 : kernel_.values(); }
+  const float* kernel(const Arguments& a) const {
+    return is_prepared_ ? a.in<float>(1) : floats(a.scratch);
+  }
+
+  void multiply(const Block& b, const float* kernel, int64_t point) const {
+    for (int64_t panel = 0; panel < columns_; panel += kPanel) {
+      const int64_t width = kernel_.panel_width(panel);
+      loops_.product({b.in.count, width, rows_, b.in.points + point * b.in.stride, padded(rows_), 1,
+                      kernel + point * kernel_.stride() + panel * rows_, width,
+                      b.out.points + point * b.out.stride + panel, padded(columns_), false});
+    }
+  }
+  void output(const Arguments& a, const Tiles& tiles) const {
+    const float* bias = plan_.bias ? a.in<float>(2) : nullptr;
+    float* y = a.out<float>(0);
+    if (plan_.pooled) {
+      loops_.pooled_output(sides_.out, tiles, bias, plan_.epilogue, y,
+                           plan_.winners ? a.out<uint8_t>(1) : nullptr);
+    } else {
+      const float* residual = plan_.residual ? a.in<float>(plan_.bias ? 3 : 2) : nullptr;
+      const float* gate = plan_.gated ? a.in<float>(2) : nullptr;
+      loops_.output(sides_.out, tiles, bias, residual, gate, plan_.epilogue, y);
+    }
+  }
+
+  void run_blocks(const Arguments& a) const {
+    a.pool.blocks(tiles_, block_, [&](int64_t first, int64_t last) {
+      const int64_t count = last - first;
+      const Block b =
+          block(first, count, floats(thread_scratch(sides_.values(count) * sizeof(float))));
+      loops_.input(sides_.in, a.in<float>(0), b.in);
+      for (int64_t point = 0; point < kPoints; ++point) multiply(b, kernel(a), point);
+      output(a, b.out);
+      if (plan_.moments) find_moments(a, first, last);
+    });
+  }
+  void run_together(const Arguments& a) const {
+    const Block b = block(0, tiles_, floats(a.scratch) + kernel_scratch());
+    auto part = [](const Tiles& tiles, int64_t begin, int64_t end, int64_t channels) -> Tiles {
+      return {begin, end - begin, tiles.points + begin * padded(channels), tiles.stride};
+    };
+    a.pool.blocks(tiles_, kTile, [&](int64_t begin, int64_t end) {
+      loops_.input(sides_.in, a.in<float>(0), part(b.in, begin, end, rows_));
+    });
+    a.pool.parallel(kPoints, [&](int64_t point, int) { multiply(b, kernel(a), point); });
+    a.pool.blocks(tiles_, kTile, [&](int64_t begin, int64_t end) {
+      output(a, part(b.out, begin, end, columns_));
+    });
+  }
+
+  int64_t blocks() const { return (tiles_ + block_ - 1) / block_; }
+  float* moments(const Arguments& a, int64_t block) const {
+    return floats(a.scratch) + kernel_scratch() + block * columns_;
+  }
+  /// Pixels of the output before the first one of a tile that begins a row of tiles.
+  int64_t pixels_before(int64_t tile) const {
+    const Images& y = sides_.out;
+    const int64_t row = tile / y.tile_columns, image = row / y.tile_rows;
+    return (image * y.height + row % y.tile_rows * kTile) * y.width;
+  }
+  /// Of a block of whole rows of tiles.
+  void find_moments(const Arguments& a, int64_t first, int64_t last) const {
+    const int64_t begin = pixels_before(first), block = first / block_;
+    normalization_.moments(
+        {pixels_before(last) - begin, columns_, a.out<float>(0) + begin * columns_},
+        moments(a, block), moments(a, blocks() + block));
+  }
+  void combine(const Arguments& a) const {
+    auto pixels = [&](int64_t i) {
+      return pixels_before(std::min((i + 1) * block_, tiles_)) - pixels_before(i * block_);
+    };
+    for (int64_t c = 0; c < columns_; ++c) {
+      combine_moments(moments(a, 0), moments(a, blocks()), blocks(), columns_, c, pixels,
+                      a.out<float>(1), a.out<float>(2));
+    }
+  }
+
+  TransformedKernel kernel_;
+  NormalizationLoops<float> normalization_ = normalization_loops<float>();
+  int64_t block_;  ///< tiles
+  bool together_, is_prepared_ = false;
+};
+
+/// Few tiles do not repay the transform of the kernel: another convolution, unless the kernel comes
+/// prepared.
+class FewTiles final : public cpu::Kernel {
+ public:
+  FewTiles(std::unique_ptr<cpu::Kernel> other, const ConvPlan& plan)
+      : kernel_(std::move(other)), plan_(plan) {}
+  Prepared prepare(int input) override {
+    if (input != 1) return {};
+    kernel_ = std::make_unique<ImageConvolution>(plan_);
+    return kernel_->prepare(input);
+  }
+  void run(const Arguments& a) override { kernel_->run(a); }
+  std::string name() const override { return kernel_->name(); }
+  size_t scratch_bytes() const override { return kernel_->scratch_bytes(); }
+  double flops() const override { return kernel_->flops(); }
+
+ private:
+  std::unique_ptr<cpu::Kernel> kernel_;
+  ConvPlan plan_;
+};
+
+/// The tiles go to a fixed number of lanes, each with a sum at the points that it brings back to
+/// taps.
+class KernelGradient final : public WinogradConvolution {
+ public:
+  explicit KernelGradient(const ConvPlan& plan)
+      : WinogradConvolution(plan),
+        block_(sides_.best_block()),
+        lanes_(std::clamp<int64_t>(
+            std::min(tiles_ / kManyTiles, kMostPartials / plan.kernel_size()), 2, kPartials)) {}
+
+  void run(const Arguments& a) override {
+    a.pool.parallel(lanes_, [&](int64_t lane, int) {
+      float* memory = floats(thread_scratch(
+          static_cast<size_t>(sides_.values(block_) + kPoints * sum_stride()) * sizeof(float)));
+      float* sum = memory + sides_.values(block_);
+      const int64_t begin = tiles_ * lane / lanes_, end = tiles_ * (lane + 1) / lanes_;
+      for (int64_t i = begin; i < end; i += block_)
+        add_block(a, i, std::min(block_, end - i), memory, sum, i > begin);
+      for (int64_t r = 0; r < rows_; ++r) {
+        loops_.kernel_gradient(sum + r * padded(columns_), sum_stride(), columns_,
+                               partial(a, lane) + r * columns_, rows_ * columns_);
+      }
+    });
+    a.pool.blocks(plan_.kernel_size(), 4096, [&](int64_t begin, int64_t end) {
+      std::copy(partial(a, 0) + begin, partial(a, 0) + end, a.out<float>(0) + begin);
+      for (int64_t i = 1; i < lanes_; ++i)
+        accumulate(a.out<float>(0) + begin, partial(a, i) + begin, end - begin);
+    });
+  }
+  size_t scratch_bytes() const override {
+    return static_cast<size_t>(lanes_ * plan_.kernel_size()) * sizeof(float);
+  }
+
+ private:
+  int64_t sum_stride() const { return point_stride(rows_, columns_); }
+  float* partial(const Arguments& a, int64_t lane) const {
+    return floats(a.scratch) + lane * plan_.kernel_size();
+  }
+
+  void add_block(const Arguments& a, int64_t first, int64_t count, float* memory, float* sum,
+                 bool add) const {
+    const Block b = block(first, count, memory);
+    loops_.input(sides_.in, a.in<float>(0), b.in);
+    loops_.output_gradient(sides_.out, a.in<float>(1), b.out);
+    for (int64_t point = 0; point < kPoints; ++point) {
+      loops_.product({rows_, padded(columns_), count, b.in.points + point * b.in.stride, 1,
+                      padded(rows_), b.out.points + point * b.out.stride, padded(columns_),
+                      sum + point * sum_stride(), padded(columns_), add});
+    }
+  }
+
+  int64_t block_, lanes_;
+};
+
+bool applies(const ConvPlan& p) {
+  const auto& [d, h, w] = p.axes;
+  auto fits = [](const ConvPlan::Axis& a) {
+    return a.kernel == 3 && a.stride == 1 && a.dilation == 1;
+  };
+  return p.dtype == DType::float32 && p.spatial == 2 && p.groups == 1 && fits(h) && fits(w) &&
+         !p.empty();
+}
+
+/// Windows of 2x2 pixels side by side.
+bool halves(const crescent::Pool& p) {
+  const std::vector<int64_t> two{2, 2}, none{0, 0};
+  return p.max && p.window == two && p.spec.strides == two && p.spec.pad_before == none &&
+         p.spec.pad_after == none;
+}
+
+/// Where it was faster than oneDNN's direct convolution (two cores with AVX-512; times as fast:
+/// forward, backward data, backward kernel):
+///   batch 128: 26x26x32 to 64   2.6 2.0 2.6      32x32x16 to 16   1.6 1.5 1.4      8x8x64 to
+///   64    2.4 2.5 2.3 batch 32:  56x56x64 to 64   2.7 2.9 2.7      14x14x256 to 256 1.8 2.1 1.8
+///   32x32x12 to 24  1.5 1.3 2.3 one image: 26x26x32 to 64   1.3 1.9 2.1      28x28x128 to
+///   128 1.8 3.0 2.1      32x32x16 to 16  1.2 1.7 1.4 one image whose kernel comes prepared,
+///   forward: 16x16x32 to 32  1.6           8x8x64 to 64    1.0 to 1.2
+/// Few channels in make the transforms too dear (8: 0.9 to 1.4, 3: 0.5 to 0.9), few tiles that of
+/// the kernel (4 of 64 channels: 0.9), images a little larger than their tiles waste products (128
+/// of 5x5x64: 0.9 0.8 1.2).
+bool suits(const ConvPlan& p, const Sides& sides) {
+  const int64_t tiles = sides.out.tile_rows * sides.out.tile_columns,
+                pixels = sides.out.height * sides.out.width;
+  return sides.in.channels >= 12 && pixels >= 8 * tiles && p.kernel_size() <= kTaps << 18;
+}
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_winograd_pooled_convolution(const Request& r) {
+  const auto& op = static_cast<const ConvPool&>(r.op);
+  const TensorSpecs images = op.conv.infer(r.inputs);
+  ConvPlan plan({op.conv, r.inputs, images, r.options});
+  if (!applies(plan) || !halves(op.pool) ||
+      (plan.epilogue != Epilogue::none && plan.epilogue != Epilogue::relu))
+    return nullptr;
+  const Sides sides(plan);
+  if (!suits(plan, sides) || plan.batch * sides.out.tile_rows * sides.out.tile_columns < kRepaying)
+    return nullptr;
+  plan.pooled = true, plan.winners = op.pool.winners;
+  return std::make_unique<ImageConvolution>(plan);
+}
+
+std::unique_ptr<Kernel> make_winograd_convolution(const Request& r) {
+  const ConvPlan plan(r);
+  if (!applies(plan)) return nullptr;
+  const Sides sides(plan);
+  if (!suits(plan, sides)) return nullptr;
+  if (plan.batch * sides.out.tile_rows * sides.out.tile_columns < kRepaying && !plan.residual) {
+    if (plan.pass == ConvPass::backward_kernel || plan.moments || plan.gated) return nullptr;
+    auto other = make_onednn_convolution(r);
+    return std::make_unique<FewTiles>(other ? std::move(other) : make_unfolded_convolution(r),
+                                      plan);
+  }
+  if (plan.pass == ConvPass::backward_kernel) return std::make_unique<KernelGradient>(plan);
+  auto kernel = std::make_unique<ImageConvolution>(plan);
+  return plan.moments && !kernel->has_moments() ? nullptr : std::move(kernel);
+}
+
+}  // namespace crescent::cpu

@@ -1,0 +1,431 @@
+// The transforms, vectors along the channels, and the products at the points.
+#include <algorithm>
+#include <limits>
+
+#include "convolution/winograd.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "convolution/winograd_loops.cpp"
+#include <hwy/foreach_target.h>
+
+#include "vectors/vector-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace crescent::cpu::winograd::HWY_NAMESPACE {
+namespace {
+namespace hn = hwy::HWY_NAMESPACE;
+using crescent::cpu::HWY_NAMESPACE::activate;
+using crescent::cpu::HWY_NAMESPACE::for_vectors;
+
+using D = hn::ScalableTag<float>;
+using V = hn::Vec<D>;
+
+HWY_INLINE V times(float factor, V x) { return hn::Mul(hn::Set(D(), factor), x); }
+HWY_INLINE V plus_times(V sum, float factor, V x) {
+  return hn::MulAdd(hn::Set(D(), factor), x, sum);
+}
+HWY_INLINE void sum_and_difference(V x, V y, V* both) {
+  both[0] = hn::Add(x, y), both[1] = hn::Sub(x, y);
+}
+
+// One axis of every transform, for the points 0, a, -a, b, -b and infinity. Against the usual 1 and
+// 2 these a and b halve the root mean square of the rounding errors and quarter the largest; their
+// powers are exact.
+constexpr float a = 0.75f, b = 1.5f, aa = a * a, bb = b * b;
+constexpr float share_0 = 1 / (aa * bb), share_a = 1 / (2 * aa * (aa - bb)),
+                share_b = 1 / (2 * bb * (bb - aa));
+
+/// B': 6 pixels to 6 points.
+struct Input {
+  static constexpr int kFrom = 6, kTo = 6;
+  static HWY_INLINE void apply(const V* x, V* y) {
+    y[0] = plus_times(plus_times(x[4], -(aa + bb), x[2]), aa * bb, x[0]);
+    sum_and_difference(plus_times(x[4], -bb, x[2]), times(a, plus_times(x[3], -bb, x[1])), y + 1);
+    sum_and_difference(plus_times(x[4], -aa, x[2]), times(b, plus_times(x[3], -aa, x[1])), y + 3);
+    y[5] = plus_times(plus_times(x[5], -(aa + bb), x[3]), aa * bb, x[1]);
+  }
+};
+
+/// A': 6 points to 4 pixels.
+struct Output {
+  static constexpr int kFrom = 6, kTo = 4;
+  static HWY_INLINE void apply(const V* x, V* y) {
+    V of_a[2], of_b[2];
+    sum_and_difference(x[1], x[2], of_a), sum_and_difference(x[3], x[4], of_b);
+    y[0] = hn::Add(x[0], hn::Add(of_a[0], of_b[0]));
+    y[1] = plus_times(times(a, of_a[1]), b, of_b[1]);
+    y[2] = plus_times(times(aa, of_a[0]), bb, of_b[0]);
+    y[3] = plus_times(plus_times(x[5], a * aa, of_a[1]), b * bb, of_b[1]);
+  }
+};
+
+/// A: 4 pixels to 6 points.
+struct OutputGradient {
+  static constexpr int kFrom = 4, kTo = 6;
+  static HWY_INLINE void apply(const V* x, V* y) {
+    y[0] = x[0];
+    sum_and_difference(plus_times(x[0], aa, x[2]), times(a, plus_times(x[1], aa, x[3])), y + 1);
+    sum_and_difference(plus_times(x[0], bb, x[2]), times(b, plus_times(x[1], bb, x[3])), y + 3);
+    y[5] = x[3];
+  }
+};
+
+/// G: 3 taps to 6 points.
+struct Kernel {
+  static constexpr int kFrom = 3, kTo = 6;
+  static HWY_INLINE void apply(const V* x, V* y) {
+    y[0] = times(share_0, x[0]);
+    sum_and_difference(times(share_a, plus_times(x[0], aa, x[2])), times(a * share_a, x[1]), y + 1);
+    sum_and_difference(times(share_b, plus_times(x[0], bb, x[2])), times(b * share_b, x[1]), y + 3);
+    y[5] = x[2];
+  }
+};
+
+/// G': 6 points to 3 taps.
+struct KernelGradient {
+  static constexpr int kFrom = 6, kTo = 3;
+  static HWY_INLINE void apply(const V* x, V* y) {
+    V of_a[2], of_b[2];
+    sum_and_difference(x[1], x[2], of_a), sum_and_difference(x[3], x[4], of_b);
+    y[0] = plus_times(plus_times(times(share_0, x[0]), share_a, of_a[0]), share_b, of_b[0]);
+    y[1] = plus_times(times(a * share_a, of_a[1]), b * share_b, of_b[1]);
+    y[2] = plus_times(plus_times(x[5], aa * share_a, of_a[0]), bb * share_b, of_b[0]);
+  }
+};
+
+/// Both axes: store(T x T', row, column) with x[row][column] from load.
+template <class T, class Load, class Store>
+HWY_INLINE void transform(Load&& load, Store&& store) {
+  V half[T::kTo][T::kFrom];
+#pragma GCC unroll 6
+  for (int j = 0; j < T::kFrom; ++j) {
+    V x[T::kFrom], y[T::kTo];
+#pragma GCC unroll 6
+    for (int i = 0; i < T::kFrom; ++i) x[i] = load(i, j);
+    T::apply(x, y);
+#pragma GCC unroll 6
+    for (int i = 0; i < T::kTo; ++i) half[i][j] = y[i];
+  }
+#pragma GCC unroll 6
+  for (int i = 0; i < T::kTo; ++i) {
+    V y[T::kTo];
+    T::apply(half[i], y);
+#pragma GCC unroll 6
+    for (int j = 0; j < T::kTo; ++j) store(y[j], i, j);
+  }
+}
+
+constexpr int kPooled = kTile / 2;  ///< pixels of a pooled tile along an axis
+
+/// The part of a tile of so many pixels along each axis that is inside of its image. The next tile
+/// begins a `step` farther.
+struct Window {
+  int64_t first;                       ///< where the tile begins in memory, inside or not
+  int64_t rows, row, columns, column;  ///< inside: [row, row + rows), [column, column + columns)
+
+  Window(const Images& g, int64_t tile, int64_t size, int64_t step = kTile) {
+    const int64_t per_image = g.tile_rows * g.tile_columns, image = tile / per_image;
+    const int64_t y = tile % per_image / g.tile_columns * step - g.top,
+                  x = tile % g.tile_columns * step - g.left;
+    first = ((image * g.height + y) * g.width + x) * g.channels;
+    row = std::clamp<int64_t>(-y, 0, size),
+    rows = std::clamp<int64_t>(g.height - y, row, size) - row;
+    column = std::clamp<int64_t>(-x, 0, size),
+    columns = std::clamp<int64_t>(g.width - x, column, size) - column;
+  }
+  bool whole(int64_t size) const { return rows == size && columns == size; }
+  bool has(int64_t i, int64_t j) const {
+    return static_cast<uint64_t>(i - row) < static_cast<uint64_t>(rows) &&
+           static_cast<uint64_t>(j - column) < static_cast<uint64_t>(columns);
+  }
+};
+
+/// Brings a tile from its column `begin` on into the cache: the machine does not foresee where the
+/// next rows begin.
+template <bool kWrite>
+HWY_INLINE void fetch(const Images& g, const float* images, const Window& window, int64_t begin) {
+  constexpr int64_t kLine = 16;
+  const int64_t first = std::max(begin, window.column) * g.channels;
+  const int64_t last = (window.column + window.columns) * g.channels;
+  for (int64_t i = window.row; i < window.row + window.rows; ++i) {
+    const float* pixels = images + window.first + i * g.width * g.channels;
+    for (int64_t e = first; e < last; e += kLine) __builtin_prefetch(pixels + e, kWrite);
+  }
+}
+
+template <class T, bool kWhole>
+HWY_INLINE void tile_to_points(const Images& g, const float* images, const Window& window,
+                               float* points, int64_t stride) {
+  const int64_t row = g.width * g.channels;
+  for_vectors(D(), g.channels, [&](auto load, auto) HWY_ATTR {
+    transform<T>(
+        [&](int i, int j) HWY_ATTR {
+          return kWhole || window.has(i, j) ? load(images + window.first + i * row + j * g.channels)
+                                            : hn::Zero(D());
+        },
+        [&](V x, int i, int j)
+            HWY_ATTR { hn::StoreU(x, D(), points + (i * kReach + j) * stride); });
+    points += hn::Lanes(D());
+  });
+}
+
+template <class T>
+HWY_INLINE void tiles_to_points(const Images& g, const float* images, const Tiles& tiles) {
+  for (int64_t t = 0; t < tiles.count; ++t) {
+    const Window window(g, tiles.first + t, T::kFrom);
+    float* points = tiles.points + t * padded(g.channels);
+    fetch<false>(g, images, Window(g, tiles.first + t + 1, T::kFrom), T::kFrom - kTile);
+    window.whole(T::kFrom) ? tile_to_points<T, true>(g, images, window, points, tiles.stride)
+                           : tile_to_points<T, false>(g, images, window, points, tiles.stride);
+  }
+}
+
+void input(const Images& g, const float* x, const Tiles& tiles) {
+  tiles_to_points<Input>(g, x, tiles);
+}
+void output_gradient(const Images& g, const float* dy, const Tiles& tiles) {
+  tiles_to_points<OutputGradient>(g, dy, tiles);
+}
+
+/// The pixels of a tile that are inside of the image: bias and residual added, nothing below
+/// `least`, 0 where the gate is closed.
+template <bool kWhole>
+HWY_INLINE void points_to_tile(const Images& g, const float* points, int64_t stride,
+                               const float* bias, const float* residual, const float* gate,
+                               float least, const Window& window, float* images) {
+  const int64_t row = g.width * g.channels;
+  const V bound = hn::Set(D(), least);
+  for_vectors(D(), g.channels, [&](auto load, auto store) HWY_ATTR {
+    const V shift = bias ? load(bias) : hn::Zero(D());
+    transform<Output>(
+        [&](int i, int j) HWY_ATTR { return hn::LoadU(D(), points + (i * kReach + j) * stride); },
+        [&](V x, int i, int j) HWY_ATTR {
+          if (!kWhole && !window.has(i, j)) return;
+          const int64_t at = window.first + i * row + j * g.channels;
+          V y = hn::Add(x, shift);
+          if (residual) y = hn::Add(y, load(residual + at));
+          V bounded = hn::IfThenElse(hn::Lt(y, bound), bound, y);  // keeps NaN
+          if (gate) bounded = hn::IfThenElseZero(hn::Gt(load(gate + at), hn::Zero(D())), bounded);
+          store(bounded, images + at);
+        });
+    points += hn::Lanes(D());
+  });
+}
+
+void activate_tile(const Images& g, const Window& w, Epilogue epilogue, float* images) {
+  for (int64_t i = w.row; i < w.row + w.rows; ++i) {
+    float* pixels = images + w.first + (i * g.width + w.column) * g.channels;
+    for_vectors(D(), w.columns * g.channels, [&](auto load, auto store) HWY_ATTR {
+      store(activate(D(), load(pixels), epilogue), pixels);
+    });
+  }
+}
+
+void output(const Images& g, const Tiles& tiles, const float* bias, const float* residual,
+            const float* gate, Epilogue epilogue, float* y) {
+  const float least = epilogue == Epilogue::relu ? 0 : -std::numeric_limits<float>::infinity();
+  const bool is_curved = epilogue != Epilogue::none && epilogue != Epilogue::relu;
+  for (int64_t t = 0; t < tiles.count; ++t) {
+    const Window window(g, tiles.first + t, kTile), next(g, tiles.first + t + 1, kTile);
+    const float* points = tiles.points + t * padded(g.channels);
+    fetch<true>(g, y, next, 0);
+    if (residual) fetch<false>(g, residual, next, 0);
+    if (gate) fetch<false>(g, gate, next, 0);
+    window.whole(kTile)
+        ? points_to_tile<true>(g, points, tiles.stride, bias, residual, gate, least, window, y)
+        : points_to_tile<false>(g, points, tiles.stride, bias, residual, gate, least, window, y);
+    if (is_curved) activate_tile(g, window, epilogue, y);
+  }
+}
+
+/// Pixels of the tile's windows that are inside.
+template <bool kWinners>
+HWY_INLINE void points_to_pooled_tile(const Images& g, const float* points, int64_t stride,
+                                      const float* bias, float least, const Window& window,
+                                      float* images, uint8_t* winners) {
+  const V bound = hn::Set(D(), least);
+  for_vectors(D(), g.channels, [&](auto load, auto store) HWY_ATTR {
+    const V shift = bias ? load(bias) : hn::Zero(D());
+    V pixels[kTile][kTile];
+    transform<Output>([&](int i, int j)
+                          HWY_ATTR { return hn::LoadU(D(), points + (i * kReach + j) * stride); },
+                      [&](V x, int i, int j) HWY_ATTR {
+                        const V y = hn::Add(x, shift);
+                        pixels[i][j] = hn::IfThenElse(hn::Lt(y, bound), bound, y);  // keeps NaN
+                      });
+    points += hn::Lanes(D());
+#pragma GCC unroll 4
+    for (int place = 0; place < kPooled * kPooled; ++place) {
+      const int i = place / kPooled, j = place % kPooled;
+      if (!window.has(i, j)) continue;
+      V best = pixels[2 * i][2 * j], winner = hn::Zero(D());
+#pragma GCC unroll 4
+      for (int number = 1; number < 4; ++number) {
+        const V x = pixels[2 * i + number / 2][2 * j + number % 2];
+        const auto better = hn::Or(hn::Gt(x, best), hn::IsNaN(x));
+        best = hn::IfThenElse(better, x, best);
+        if (kWinners) winner = hn::IfThenElse(better, hn::Set(D(), number), winner);
+      }
+      const int64_t at = window.first + (i * g.width + j) * g.channels;
+      store(best, images + at);
+      if (kWinners) store(winner, winners + at);
+    }
+  });
+}
+
+void pooled_output(const Images& g, const Tiles& tiles, const float* bias, Epilogue epilogue,
+                   float* y, uint8_t* winners) {
+  const float least = epilogue == Epilogue::relu ? 0 : -std::numeric_limits<float>::infinity();
+  const Images pooled{g.height / 2, g.width / 2, g.channels, 0, 0, g.tile_rows, g.tile_columns};
+  for (int64_t t = 0; t < tiles.count; ++t) {
+    const Window window(pooled, tiles.first + t, kPooled, kPooled);
+    const float* points = tiles.points + t * padded(g.channels);
+    fetch<true>(pooled, y, Window(pooled, tiles.first + t + 1, kPooled, kPooled), 0);
+    winners
+        ? points_to_pooled_tile<true>(pooled, points, tiles.stride, bias, least, window, y, winners)
+        : points_to_pooled_tile<false>(pooled, points, tiles.stride, bias, least, window, y,
+                                       winners);
+  }
+}
+
+void kernel(const float* taps, int64_t tap, float* points, int64_t stride) {
+  for_vectors(D(), kLanes, [&](auto load, auto store) HWY_ATTR {
+    transform<Kernel>([&](int i, int j) HWY_ATTR { return load(taps + (i * 3 + j) * tap); },
+                      [&](V x, int i, int j)
+                          HWY_ATTR { store(x, points + (i * kReach + j) * stride); });
+  });
+}
+
+void kernel_gradient(const float* points, int64_t stride, int64_t channels, float* taps,
+                     int64_t tap) {
+  for_vectors(D(), channels, [&](auto load, auto store) HWY_ATTR {
+    transform<KernelGradient>(
+        [&](int i, int j) HWY_ATTR { return load(points + (i * kReach + j) * stride); },
+        [&](V x, int i, int j) HWY_ATTR { store(x, taps + (i * 3 + j) * tap); });
+  });
+}
+
+#if HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64
+constexpr int kWidest = 4;  // 32 registers: 6 x 4, 12 x 2 or 16 x 1 sums
+#else
+constexpr int kWidest = 2;  // 16 registers: 6 x 2 or 12 x 1
+#endif
+
+/// Rows i.. and columns j.. of c in kRows x kVectors registers.
+template <int kRows, int kVectors>
+HWY_INLINE void block(const Product& p, int64_t i, int64_t j) {
+  const D d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), ldb = p.ldb, row = p.row, step = p.step;
+  float* c = p.c + i * p.ldc + j;
+  V sum[kRows][kVectors];
+#pragma GCC unroll 16
+  for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v)
+      sum[r][v] = p.add ? hn::LoadU(d, c + r * p.ldc + v * lanes) : hn::Zero(d);
+  }
+  const float *a = p.a + i * row, *a6 = a + 6 * row,
+              *a12 = a6 + 6 * row;  // there are no registers for 15 distances
+  const float* b = p.b + j;
+  for (int64_t q = 0; q < p.depth; ++q, a += step, a6 += step, a12 += step, b += ldb) {
+    V right[kVectors];
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) right[v] = hn::LoadU(d, b + v * lanes);
+#pragma GCC unroll 16
+    for (int r = 0; r < kRows; ++r) {
+      const V left = hn::Set(d, r < 6    ? a[r * row]
+                                : r < 12 ? a6[(r - 6) * row]
+                                         : a12[(r - 12) * row]);
+#pragma GCC unroll 4
+      for (int v = 0; v < kVectors; ++v) sum[r][v] = hn::MulAdd(left, right[v], sum[r][v]);
+    }
+  }
+#pragma GCC unroll 16
+  for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) hn::StoreU(sum[r][v], d, c + r * p.ldc + v * lanes);
+  }
+}
+
+constexpr int64_t kSlice = 16;  // rows of b in registers, beside the sums of 8 rows
+
+/// Rows i.. of a vector of columns: a slice of the depth, from q on, is added to c, or stored when
+/// it is the first.
+template <int kRows>
+HWY_INLINE void slice(const Product& p, const V* right, int64_t i, int64_t j, int64_t q) {
+  const D d;
+  const float* a = p.a + i * p.row + q;
+  float* c = p.c + i * p.ldc + j;
+  V sum[kRows];
+#pragma GCC unroll 8
+  for (int r = 0; r < kRows; ++r)
+    sum[r] = p.add || q > 0 ? hn::LoadU(d, c + r * p.ldc) : hn::Zero(d);
+#pragma GCC unroll 16
+  for (int k = 0; k < kSlice; ++k) {
+#pragma GCC unroll 8
+    for (int r = 0; r < kRows; ++r)
+      sum[r] = hn::MulAdd(hn::Set(d, a[r * p.row + k]), right[k], sum[r]);
+  }
+#pragma GCC unroll 8
+  for (int r = 0; r < kRows; ++r) hn::StoreU(sum[r], d, c + r * p.ldc);
+}
+
+/// The last vector of columns, whose part of b is read once for all rows.
+void last_column(const Product& p, int64_t j) {
+  for (int64_t q = 0; q < p.depth; q += kSlice) {
+    V right[kSlice];
+#pragma GCC unroll 16
+    for (int k = 0; k < kSlice; ++k) right[k] = hn::LoadU(D(), p.b + (q + k) * p.ldb + j);
+    int64_t i = 0;
+    for (; i + 8 <= p.rows; i += 8) slice<8>(p, right, i, j, q);
+    for (; i < p.rows; ++i) slice<1>(p, right, i, j, q);
+  }
+}
+
+template <int kVectors>
+HWY_INLINE int64_t columns(const Product& p, int64_t j) {
+  const int64_t width = kVectors * static_cast<int64_t>(hn::Lanes(D()));
+  for (; j + width <= p.columns; j += width) {
+    int64_t i = 0;
+    if constexpr (kVectors == 1 && kWidest == 4) {
+      for (; i + 16 <= p.rows; i += 16) block<16, kVectors>(p, i, j);
+    }
+    if constexpr (2 * kVectors <= kWidest) {
+      for (; i + 12 <= p.rows; i += 12) block<12, kVectors>(p, i, j);
+      if (i + 8 <= p.rows) block<8, kVectors>(p, i, j), i += 8;
+    }
+    for (; i + 6 <= p.rows; i += 6) block<6, kVectors>(p, i, j);
+    if (i + 4 <= p.rows) block<4, kVectors>(p, i, j), i += 4;
+    if (i + 2 <= p.rows) block<2, kVectors>(p, i, j), i += 2;
+    if (i < p.rows) block<1, kVectors>(p, i, j);
+  }
+  return j;
+}
+
+void product(const Product& p) {
+  int64_t j = 0;
+  if constexpr (kWidest == 4) j = columns<4>(p, j);
+  j = columns<2>(p, j);
+  if constexpr (kWidest == 4) {
+    if (j < p.columns && p.step == 1 && p.depth % kSlice == 0) return last_column(p, j);
+  }
+  columns<1>(p, j);
+}
+
+const Loops& loops_here() {
+  static constexpr Loops kLoops = {input,  output,          pooled_output, output_gradient,
+                                   kernel, kernel_gradient, product};
+  return kLoops;
+}
+
+}  // namespace
+}  // namespace crescent::cpu::winograd::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace crescent::cpu::winograd {
+HWY_EXPORT(loops_here);
+
+const Loops& loops() { return HWY_DYNAMIC_DISPATCH(loops_here)(); }
+}  // namespace crescent::cpu::winograd
+#endif

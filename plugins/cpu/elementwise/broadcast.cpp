@@ -1,0 +1,81 @@
+#include "elementwise/broadcast.h"
+
+namespace crescent::cpu {
+
+Broadcast::Broadcast(const Shape& input, const Shape& result) {
+  const int missing = result.rank() - input.rank();
+  std::array<int64_t, Shape::kMaxRank> size{}, stride{};  // innermost axis first, merged
+  int rank = 0;
+  int64_t step = 1;
+  for (int axis = result.rank() - 1; axis >= 0; --axis) {
+    const int64_t n = result[axis], own = axis >= missing ? input[axis - missing] : 1;
+    if (n == 1) continue;
+    const int64_t s = own == 1 ? 0 : step;
+    step *= own;
+    const size_t last = static_cast<size_t>(rank - 1);
+    if (rank > 0 && s == stride[last] * size[last]) {
+      size[last] *= n;
+    } else {
+      size[static_cast<size_t>(rank)] = n;
+      stride[static_cast<size_t>(rank)] = s;
+      ++rank;
+    }
+  }
+  rank_ = rank;
+  for (int i = 0; i < rank; ++i) {
+    size_[static_cast<size_t>(i)] = size[static_cast<size_t>(rank - 1 - i)];
+    stride_[static_cast<size_t>(i)] = stride[static_cast<size_t>(rank - 1 - i)];
+  }
+}
+
+template <class T>
+void Broadcast::gather(const T* input, int64_t begin, int64_t n, T* to) const {
+  if (rank_ == 0) return std::fill(to, to + n, input[0]);
+  std::array<int64_t, Shape::kMaxRank> at{};
+  int64_t rest = begin, offset = 0;
+  for (int axis = rank_ - 1; axis >= 0; --axis) {
+    const size_t i = static_cast<size_t>(axis);
+    at[i] = rest % size_[i];
+    rest /= size_[i];
+    offset += at[i] * stride_[i];
+  }
+  const size_t inner = static_cast<size_t>(rank_ - 1);
+  while (n > 0) {
+    const int64_t run = std::min(size_[inner] - at[inner], n);
+    if (stride_[inner] == 0) {
+      std::fill(to, to + run, input[offset]);
+    } else {
+      std::copy(input + offset, input + offset + run, to);
+    }
+    to += run;
+    n -= run;
+    offset -= at[inner] * stride_[inner];
+    at[inner] = 0;
+    for (size_t i = inner; i-- > 0;) {  // the next run begins
+      offset += stride_[i];
+      if (++at[i] < size_[i]) break;
+      offset -= at[i] * stride_[i];
+      at[i] = 0;
+    }
+  }
+}
+
+void Broadcast::gather(const std::byte* input, size_t bytes, int64_t begin, int64_t n,
+                       std::byte* to) const {
+  switch (bytes) {
+    case 1:
+      return gather(reinterpret_cast<const uint8_t*>(input), begin, n,
+                    reinterpret_cast<uint8_t*>(to));
+    case 2:
+      return gather(reinterpret_cast<const uint16_t*>(input), begin, n,
+                    reinterpret_cast<uint16_t*>(to));
+    case 4:
+      return gather(reinterpret_cast<const uint32_t*>(input), begin, n,
+                    reinterpret_cast<uint32_t*>(to));
+    default:
+      return gather(reinterpret_cast<const uint64_t*>(input), begin, n,
+                    reinterpret_cast<uint64_t*>(to));
+  }
+}
+
+}  // namespace crescent::cpu

@@ -1,0 +1,37 @@
+// How an input that is smaller than the result is read in the order of the result's elements.
+#pragma once
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+
+#include "crescent/tensor.h"
+
+namespace crescent::cpu {
+
+/// Walks the elements of a row-major result and finds those of the broadcast input. Axes along
+/// which both advance alike are merged, so most broadcasts have one or two.
+class Broadcast {
+ public:
+  Broadcast() = default;
+  Broadcast(const Shape& input, const Shape& result);
+
+  /// The input has one element.
+  bool is_scalar() const { return rank_ == 0 || (rank_ == 1 && stride_[0] == 0); }
+  /// The input has every element of the result.
+  bool is_identity() const { return rank_ == 0 || (rank_ == 1 && stride_[0] == 1); }
+  /// p when element i of the result is element i mod p of the input; else 0.
+  int64_t period() const { return rank_ == 2 && stride_[0] == 0 ? size_[1] : 0; }
+
+  /// Copies the input's elements for [begin, begin + n) of the result.
+  void gather(const std::byte* input, size_t bytes, int64_t begin, int64_t n, std::byte* to) const;
+
+ private:
+  template <class T>
+  void gather(const T* input, int64_t begin, int64_t n, T* to) const;
+
+  int rank_ = 0;
+  std::array<int64_t, Shape::kMaxRank> size_{}, stride_{};
+};
+
+}  // namespace crescent::cpu

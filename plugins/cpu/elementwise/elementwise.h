@@ -1,0 +1,151 @@
+// Elementwise programs: registers and steps over blocks of elements that stay in the first-level
+// cache. A single unary, binary, select or cast is a program of one step.
+#pragma once
+#include <vector>
+
+#include "elementwise/broadcast.h"
+#include "engine/kernel.h"
+#include "shape/indexing.h"
+#include "vectors/loops.h"
+
+namespace crescent::cpu {
+
+/// The steps of any elementwise op; empty for another op.
+std::vector<FusedStep> steps_of(const Op& op, DType result);
+
+/// An input of which a range alone is there, elsewhere than the arguments say.
+struct Elsewhere {
+  int input = -1;
+  const std::byte* memory = nullptr;
+};
+
+class Elementwise final : public Kernel {
+ public:
+  /// Null when a step has no loop for its dtype.
+  static std::unique_ptr<Kernel> make(const Request& request);
+
+  void run(const Arguments& a) override;
+  std::string name() const override { return "highway"; }
+  size_t scratch_bytes() const override { return scratch_bytes_; }
+  double flops() const override {
+    return static_cast<double>(size_) * static_cast<double>(steps_.size());
+  }
+  bool in_place(int input) const override { return may_share(input, 0); }
+  bool may_share(int input, int output) const override;
+
+  static constexpr size_t kMaxRegisters = 192;
+  /// The numbers that a run works out before its blocks, one a register.
+  struct Cells {
+    static constexpr size_t kBytes = 64;
+    std::byte* at(size_t reg) { return memory + reg * kBytes; }
+    const std::byte* at(size_t reg) const { return memory + reg * kBytes; }
+    alignas(kBytes) std::byte memory[kMaxRegisters * kBytes];
+  };
+  int inputs() const { return inputs_; }
+  int outputs() const { return static_cast<int>(written_at_.size()); }
+  /// It can be run range by range, this input being elsewhere.
+  bool can_follow(int input) const;
+  /// A run in ranges of any sizes: begins once, then any thread does any range.
+  void begin(const Arguments& a, Cells& cells) const;
+  void run_range(const Arguments& a, const Cells& cells, int64_t begin, int64_t end,
+                 Elsewhere elsewhere = {}) const;
+
+ private:
+  enum class Source : uint8_t {
+    memory,    ///< an argument, read or written where it is
+    block,     ///< a block of the worker
+    cell,      ///< one number for all elements, worked out before the blocks
+    periodic,  ///< an input that repeats, written out once for more than a block
+    whole,     ///< an input that scatters alone read
+  };
+  struct Register {
+    DType dtype{};  ///< as stored in the arguments
+    Source source = Source::block;
+    int input = -1, output = -1;  ///< arguments
+    int slot = -1;                ///< block of the worker
+    bool spread = false;          ///< a cell that a step reads as a block
+    bool scattered = false;       ///< filled by a scatter
+    bool read_by_scatter = false;
+    Broadcast broadcast;
+    size_t periodic_offset = 0;  ///< in scratch
+    int last_read = -1;          ///< step
+    bool stored =
+        false;  ///< half-width, and loops take it as it lies in memory; a cell: when it is spread
+    bool is_cell() const { return source == Source::cell; }
+    DType form() const { return stored && !is_cell() ? dtype : computed_as(dtype); }
+    size_t bytes() const { return size_of(form()); }
+    bool is_half() const { return form() != dtype; }
+  };
+  struct Run {  ///< of a chain
+    const Chain* chain;
+    std::vector<int> inputs, outputs;
+  };
+  struct Step {
+    UnaryLoop unary = nullptr, round = nullptr;  ///< round: to half width and back
+    UnaryLoop widen = nullptr;
+    BinaryLoop binary = nullptr;
+    SelectLoop select = nullptr;
+    std::array<int, 3> args{};
+    int result = 0;
+    int run = -1;  ///< several steps as one: of runs_
+  };
+  struct Scatter {              ///< fills a register with sums of rows
+    int reg, indices, updates;  ///< a register, two inputs
+    int64_t width;              ///< elements of a row
+    RowLists lists;
+    size_t offset;  ///< of the lists in scratch
+    BinaryLoop add;
+    UnaryLoop round, widen;  ///< of half-width rows
+  };
+  struct Result {  ///< an output that does not lie where a register is written
+    int reg, output;
+    UnaryLoop convert;  ///< null: copied
+  };
+  struct Block;
+
+  void add_inputs(const Request& request, const std::vector<FusedStep>& steps);
+  std::vector<bool> find_stored(const std::vector<FusedStep>& steps,
+                                const std::vector<int>& outputs) const;
+  bool add_steps(const Request& request, const std::vector<FusedStep>& steps,
+                 const std::vector<int>& outputs);
+  bool add_step(const FusedStep& step, bool stored);
+  bool add_scatter(const Request& request, const FusedStep& step);
+  bool add_run(const Chain& chain, const std::vector<FusedStep>& steps, size_t first,
+               const std::vector<int>& outputs);
+  template <class F>
+  void each_result(const Step& step, F&& f) const;
+  void add_results(const std::vector<int>& outputs, const Request& request);
+  void assign_slots();
+  void lay_out();
+  void run_cells(const Arguments& a, Cells& cells) const;
+  void write_periodic(const Arguments& a) const;
+  void place(const Arguments& a, const Cells& cells, int64_t begin, int64_t n, Elsewhere elsewhere,
+             Block& block) const;
+  void load(const Arguments& a, int64_t begin, int64_t n, Block& block) const;
+  void sum_rows(const Arguments& a, const Scatter& s, int64_t begin, int64_t n,
+                std::byte* to) const;
+  void fetch_ahead(const Arguments& a, int64_t begin, int64_t n, int except) const;
+  void store(const Arguments& a, int64_t begin, int64_t n, const Block& block) const;
+  void execute(const Step& step, std::byte* const* registers, size_t n) const;
+
+  int64_t size_ = 0, block_ = 0, grain_ = 0;
+  std::vector<Register> registers_;
+  std::vector<Step> cell_steps_, steps_;
+  std::vector<Run> runs_;
+  std::vector<Scatter> scatters_;
+  std::vector<int> to_load_,
+      to_spread_;  ///< registers filled before the steps of a block, and once a range
+  struct Stream {  ///< a register in memory
+    int reg;
+    size_t bytes;  ///< of an element
+  };
+  std::vector<Stream> streams_;
+  std::vector<int> to_fetch_;  ///< inputs that are read element by element
+  std::vector<int> periodic_;  ///< registers of that source
+  std::vector<Result> results_;
+  std::vector<int> written_at_;  ///< per output: the step that writes the caller's memory
+  int inputs_ = 0, slots_ = 0, cost_ = 0;
+  size_t slot_bytes_ = 0, scratch_bytes_ = 0;
+};
+
+}  // namespace crescent::cpu

@@ -1,0 +1,81 @@
+// Included once a SIMD target (Highway): one elementwise operation on vectors of floats.
+#include "vectors/mathematics-inl.h"
+
+#if defined(CRESCENT_CPU_EVALUATE_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef CRESCENT_CPU_EVALUATE_INL_H
+#undef CRESCENT_CPU_EVALUATE_INL_H
+#else
+#define CRESCENT_CPU_EVALUATE_INL_H
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace crescent::cpu::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+template <UnaryKind kind, class D, class V>
+HWY_INLINE V evaluate(D d, V x) {
+  using K = UnaryKind;
+  using T = hn::TFromD<D>;
+  const V zero = hn::Zero(d), one = constant(d, 1);
+  if constexpr (kind == K::negative) return hn::Neg(x);
+  if constexpr (kind == K::abs) return hn::Abs(x);
+  if constexpr (kind == K::sign) {
+    const V magnitude = hn::IfThenElse(hn::Eq(x, zero), zero, one);
+    return keep_nan(x, hn::IfThenElse(hn::Lt(x, zero), hn::Neg(magnitude), magnitude));
+  }
+  if constexpr (kind == K::square) return hn::Mul(x, x);
+  if constexpr (kind == K::sqrt) return hn::Sqrt(x);
+  if constexpr (kind == K::rsqrt) return hn::Div(one, hn::Sqrt(x));
+  if constexpr (kind == K::reciprocal) return hn::Div(one, x);
+  if constexpr (kind == K::exp) return exponential(d, x);
+  if constexpr (kind == K::expm1) return exponential_minus_1(d, x);
+  if constexpr (kind == K::log) return logarithm(d, x);
+  if constexpr (kind == K::log1p) return logarithm_of_1_plus(d, x);
+  if constexpr (kind == K::sin) {
+    if (HWY_LIKELY(small_angles(d, x))) return hn::Sin(d, x);
+    return by_lane(d, x, [](T lane) { return std::sin(lane); });
+  }
+  if constexpr (kind == K::cos) {
+    if (HWY_LIKELY(small_angles(d, x))) return hn::Cos(d, x);
+    return by_lane(d, x, [](T lane) { return std::cos(lane); });
+  }
+  if constexpr (kind == K::tan) return by_lane(d, x, [](T lane) { return std::tan(lane); });
+  if constexpr (kind == K::asin) return by_lane(d, x, [](T lane) { return std::asin(lane); });
+  if constexpr (kind == K::acos) return by_lane(d, x, [](T lane) { return std::acos(lane); });
+  if constexpr (kind == K::atan) return by_lane(d, x, [](T lane) { return std::atan(lane); });
+  if constexpr (kind == K::sinh) return by_lane(d, x, [](T lane) { return std::sinh(lane); });
+  if constexpr (kind == K::cosh) return by_lane(d, x, [](T lane) { return std::cosh(lane); });
+  if constexpr (kind == K::tanh) return hyperbolic_tangent(d, x);
+  if constexpr (kind == K::sigmoid) return sigmoid(d, x);
+  if constexpr (kind == K::relu) return hn::IfThenElse(hn::Lt(x, zero), zero, x);
+  if constexpr (kind == K::softplus) return softplus(d, x);
+  if constexpr (kind == K::erf) return error_function(d, x);
+  if constexpr (kind == K::floor) return hn::Floor(x);
+  if constexpr (kind == K::ceil) return hn::Ceil(x);
+  if constexpr (kind == K::round) return hn::Round(x);
+  return x;
+}
+
+/// Kinds with a vector form for floats.
+constexpr bool is_vector(BinaryKind kind) {
+  using K = BinaryKind;
+  return kind == K::add || kind == K::subtract || kind == K::multiply || kind == K::divide ||
+         kind == K::maximum || kind == K::minimum;
+}
+
+template <BinaryKind kind, class V>
+HWY_INLINE V evaluate(V a, V b) {
+  using K = BinaryKind;
+  if constexpr (kind == K::add) return hn::Add(a, b);
+  if constexpr (kind == K::subtract) return hn::Sub(a, b);
+  if constexpr (kind == K::multiply) return hn::Mul(a, b);
+  if constexpr (kind == K::divide) return hn::Div(a, b);
+  if constexpr (kind == K::maximum)
+    return hn::IfThenElse(hn::Or(hn::Gt(a, b), hn::IsNaN(a)), a, b);  // NaN wins
+  if constexpr (kind == K::minimum) return hn::IfThenElse(hn::Or(hn::Lt(a, b), hn::IsNaN(a)), a, b);
+  return a;
+}
+
+}  // namespace crescent::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif

@@ -1,0 +1,298 @@
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "elementwise/loops_binary.cpp"
+#include <hwy/foreach_target.h>
+
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <utility>
+
+#include "elementwise/evaluate-inl.h"
+#include "vectors/loops.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace crescent::cpu::HWY_NAMESPACE {
+namespace {
+
+using K = BinaryKind;
+
+constexpr bool gives_bool(K kind) { return kind >= K::equal; }
+template <K kind, class T, bool first_scalar, bool second_scalar>
+void vector_loop(const void* pa, const void* pb, void* py, size_t n) {
+  const T *a = static_cast<const T*>(pa), *b = static_cast<const T*>(pb);
+  T* y = static_cast<T*>(py);
+  const hn::ScalableTag<T> d;
+  const size_t lanes = hn::Lanes(d);
+  const auto a0 = hn::Set(d, a[0]), b0 = hn::Set(d, b[0]);
+  size_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    const auto va = first_scalar ? a0 : hn::LoadU(d, a + i);
+    const auto vb = second_scalar ? b0 : hn::LoadU(d, b + i);
+    hn::StoreU(evaluate<kind>(va, vb), d, y + i);
+  }
+  if (i == n) return;
+  HWY_ALIGN T rest_a[hn::MaxLanes(d)] = {}, rest_b[hn::MaxLanes(d)] = {};
+  std::memcpy(rest_a, first_scalar ? a : a + i, (first_scalar ? 1 : n - i) * sizeof(T));
+  std::memcpy(rest_b, second_scalar ? b : b + i, (second_scalar ? 1 : n - i) * sizeof(T));
+  vector_loop<kind, T, first_scalar, second_scalar>(rest_a, rest_b, rest_a, lanes);
+  std::memcpy(y + i, rest_a, (n - i) * sizeof(T));
+}
+
+/// Scalars are float32.
+template <K kind, bool first_scalar, bool second_scalar>
+void half_loop(const void* a, const void* b, void* y, size_t n) {
+  const hn::ScalableTag<float> d;
+  const auto a0 = hn::Set(d, first_scalar ? *static_cast<const float*>(a) : 0);
+  const auto b0 = hn::Set(d, second_scalar ? *static_cast<const float*>(b) : 0);
+  for_vectors(d, static_cast<int64_t>(n), [&](auto load, auto store) HWY_ATTR {
+    const auto left = first_scalar ? a0 : load(static_cast<const BFloat16*>(first_scalar ? b : a));
+    const auto right =
+        second_scalar ? b0 : load(static_cast<const BFloat16*>(second_scalar ? a : b));
+    store(evaluate<kind>(left, right), static_cast<BFloat16*>(y));
+  });
+}
+
+template <class T>
+T integer_power(T base, T exponent) {
+  if (exponent < 0)
+    return static_cast<T>(base == 1 ? 1 : base == T(-1) ? (exponent % 2 ? -1 : 1) : 0);
+  uint64_t result = 1, square = static_cast<uint64_t>(base);
+  for (uint64_t e = static_cast<uint64_t>(exponent); e > 0; e >>= 1, square *= square) {
+    if (e & 1) result *= square;
+  }
+  return static_cast<T>(result);
+}
+
+/// Division by 0 gives 0; the most negative number over -1 wraps around.
+template <class T>
+T integer_quotient(T a, T b, bool floored) {
+  if (b == 0) return 0;
+  if (std::is_signed_v<T> && b == T(-1))
+    return static_cast<T>(uint64_t{0} - static_cast<uint64_t>(a));
+  T quotient = static_cast<T>(a / b);
+  return floored && a % b != 0 && (a < 0) != (b < 0) ? static_cast<T>(quotient - 1) : quotient;
+}
+
+template <class T>
+T remainder(T a, T b) {
+  T r;
+  if constexpr (std::is_floating_point_v<T>) {
+    r = std::fmod(a, b);
+  } else {
+    if (b == 0 || (std::is_signed_v<T> && b == T(-1))) return 0;
+    r = static_cast<T>(a % b);
+  }
+  return r != 0 && (r < 0) != (b < 0) ? static_cast<T>(r + b) : r;
+}
+
+template <K kind, class T>
+HWY_INLINE auto evaluate_one(T a, T b) {
+  constexpr bool floating = std::is_floating_point_v<T>;
+  if constexpr (kind == K::power && floating)
+    return std::pow(a, b);
+  else if constexpr (kind == K::power)
+    return integer_power(a, b);
+  else if constexpr (kind == K::floor_divide && floating)
+    return std::floor(a / b);
+  else if constexpr (kind == K::floor_divide)
+    return integer_quotient(a, b, true);
+  else if constexpr (kind == K::mod)
+    return remainder(a, b);
+  else if constexpr (kind == K::atan2)
+    return static_cast<T>(std::atan2(a, b));
+  else if constexpr (kind == K::add)
+    return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+  else if constexpr (kind == K::subtract)
+    return static_cast<T>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
+  else if constexpr (kind == K::multiply)
+    return static_cast<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+  else if constexpr (kind == K::divide)
+    return integer_quotient(a, b, false);
+  else if constexpr (kind == K::maximum)
+    return a > b ? a : b;
+  else if constexpr (kind == K::minimum)
+    return a < b ? a : b;
+  else if constexpr (kind == K::equal)
+    return a == b;
+  else if constexpr (kind == K::not_equal)
+    return a != b;
+  else if constexpr (kind == K::less)
+    return a < b;
+  else if constexpr (kind == K::less_equal)
+    return a <= b;
+  else if constexpr (kind == K::greater)
+    return a > b;
+  else if constexpr (kind == K::greater_equal)
+    return a >= b;
+  else if constexpr (kind == K::logical_and)
+    return static_cast<bool>((a != 0) & (b != 0));
+  else
+    return static_cast<bool>((a != 0) | (b != 0));
+}
+
+template <K kind, class T, bool first_scalar, bool second_scalar>
+void plain_loop(const void* pa, const void* pb, void* py, size_t n) {
+  const T *a = static_cast<const T*>(pa), *b = static_cast<const T*>(pb);
+  const T a0 = a[0], b0 = b[0];
+  using Y = std::conditional_t<gives_bool(kind), uint8_t, T>;
+  Y* y = static_cast<Y*>(py);
+  for (size_t i = 0; i < n; ++i) {
+    y[i] =
+        static_cast<Y>(evaluate_one<kind, T>(first_scalar ? a0 : a[i], second_scalar ? b0 : b[i]));
+  }
+}
+
+template <K kind, class T>
+constexpr BinaryLoops pick() {
+  if constexpr (std::is_floating_point_v<T> && is_vector(kind)) {
+    return {vector_loop<kind, T, false, false>, vector_loop<kind, T, true, false>,
+            vector_loop<kind, T, false, true>};
+  } else {
+    return {plain_loop<kind, T, false, false>, plain_loop<kind, T, true, false>,
+            plain_loop<kind, T, false, true>};
+  }
+}
+
+template <class T, size_t... i>
+BinaryLoops find(BinaryKind kind, std::index_sequence<i...>) {
+  static constexpr std::array<BinaryLoops, sizeof...(i)> loops = {pick<static_cast<K>(i), T>()...};
+  return loops[static_cast<size_t>(kind)];
+}
+
+/// Comparisons of bfloat16.
+template <K kind, bool first_scalar, bool second_scalar>
+void half_compare(const void* pa, const void* pb, void* py, size_t n) {
+  const auto widened = [](uint16_t bits) {
+    return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16);
+  };
+  const auto *a = static_cast<const uint16_t*>(pa), *b = static_cast<const uint16_t*>(pb);
+  const float a0 = first_scalar ? *static_cast<const float*>(pa) : 0,
+              b0 = second_scalar ? *static_cast<const float*>(pb) : 0;
+  auto* y = static_cast<uint8_t*>(py);
+  for (size_t i = 0; i < n; ++i) {
+    const float left = first_scalar ? a0 : widened(a[i]),
+                right = second_scalar ? b0 : widened(b[i]);
+    y[i] = static_cast<uint8_t>(evaluate_one<kind, float>(left, right));
+  }
+}
+
+template <K kind>
+constexpr BinaryLoops half() {
+  return {half_loop<kind, false, false>, half_loop<kind, true, false>,
+          half_loop<kind, false, true>};
+}
+template <K kind>
+constexpr BinaryLoops compare() {
+  return {half_compare<kind, false, false>, half_compare<kind, true, false>,
+          half_compare<kind, false, true>};
+}
+BinaryLoops find_half(BinaryKind kind) {
+  switch (kind) {
+    case K::add:
+      return half<K::add>();
+    case K::subtract:
+      return half<K::subtract>();
+    case K::multiply:
+      return half<K::multiply>();
+    case K::maximum:
+      return half<K::maximum>();
+    case K::minimum:
+      return half<K::minimum>();
+    case K::greater:
+      return compare<K::greater>();
+    case K::greater_equal:
+      return compare<K::greater_equal>();
+    case K::less:
+      return compare<K::less>();
+    case K::less_equal:
+      return compare<K::less_equal>();
+    default:
+      return {};
+  }
+}
+
+BinaryLoops find_binary(BinaryKind kind, DType dtype) {
+  constexpr auto kinds = std::make_index_sequence<kBinaryCount>();
+  switch (dtype) {
+    case DType::float32:
+      return find<float>(kind, kinds);
+    case DType::float64:
+      return find<double>(kind, kinds);
+    case DType::bfloat16:
+      return find_half(kind);
+    case DType::int32:
+      return find<int32_t>(kind, kinds);
+    case DType::int64:
+      return find<int64_t>(kind, kinds);
+    case DType::uint8:
+    case DType::boolean:
+      return find<uint8_t>(kind, kinds);
+    default:
+      return {};
+  }
+}
+
+template <class T>
+void select(const void* condition, const void* a, const void* b, void* y, size_t n) {
+  const uint8_t* c = static_cast<const uint8_t*>(condition);
+  const T *pa = static_cast<const T*>(a), *pb = static_cast<const T*>(b);
+  T* out = static_cast<T*>(y);
+  for (size_t i = 0; i < n; ++i) {
+    const T va = pa[i], vb = pb[i];
+    out[i] = c[i] ? va : vb;
+  }
+}
+
+template <class T>
+void fill(const void* x, void* y, size_t n) {
+  const T value = *static_cast<const T*>(x);
+  T* out = static_cast<T*>(y);
+  for (size_t i = 0; i < n; ++i) out[i] = value;
+}
+
+SelectLoop find_select(size_t bytes) {
+  return bytes == 1   ? select<uint8_t>
+         : bytes == 2 ? select<uint16_t>
+         : bytes == 4 ? select<uint32_t>
+                      : select<uint64_t>;
+}
+UnaryLoop find_fill(size_t bytes) {
+  return bytes == 1   ? fill<uint8_t>
+         : bytes == 2 ? fill<uint16_t>
+         : bytes == 4 ? fill<uint32_t>
+                      : fill<uint64_t>;
+}
+
+}  // namespace
+}  // namespace crescent::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace crescent::cpu {
+
+HWY_EXPORT(find_binary);
+HWY_EXPORT(find_select);
+HWY_EXPORT(find_fill);
+
+BinaryLoops binary_loops(BinaryKind kind, DType dtype) {
+  return HWY_DYNAMIC_DISPATCH(find_binary)(kind, dtype);
+}
+SelectLoop select_loop(size_t bytes) { return HWY_DYNAMIC_DISPATCH(find_select)(bytes); }
+UnaryLoop fill_loop(size_t bytes) { return HWY_DYNAMIC_DISPATCH(find_fill)(bytes); }
+
+int cost_of(BinaryKind kind) {
+  switch (kind) {
+    case BinaryKind::divide:
+      return 3;
+    case BinaryKind::power:
+    case BinaryKind::atan2:
+    case BinaryKind::mod:
+      return 50;
+    default:
+      return 1;
+  }
+}
+
+}  // namespace crescent::cpu
+#endif

@@ -1,0 +1,132 @@
+// Chains: sequences of steps compiled as one loop, so that every array goes through registers once.
+// The results are those of the single steps, bit for bit. Worth a row is what runs over all weights
+// or all pixels in every training step.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "elementwise/loops_chain.cpp"
+#include <hwy/foreach_target.h>
+
+#include <array>
+#include <utility>
+
+#include "elementwise/evaluate-inl.h"
+#include "vectors/loops.h"
+
+#ifndef CRESCENT_CPU_LOOPS_CHAIN_ONCE
+#define CRESCENT_CPU_LOOPS_CHAIN_ONCE
+namespace crescent::cpu {
+
+constexpr FusedStep chain_step(UnaryKind kind, int x) {
+  return {FusedStep::Kind::unary, kind, {}, DType::float32, {x, 0, 0}};
+}
+constexpr FusedStep chain_step(BinaryKind kind, int a, int b) {
+  return {FusedStep::Kind::binary, {}, kind, DType::float32, {a, b, 0}};
+}
+
+/// m += (g - m) s; v += (g^2 - v) t; w -= m rate / (sqrt(v) + epsilon).
+struct AdamChain {
+  static constexpr int kG = 0, kM = 1, kS = 2, kV = 3, kT = 4, kEpsilon = 5, kRate = 6, kW = 7,
+                       kInputs = 8;
+  static constexpr std::array<bool, kInputs> kScalar = {false, false, true, false,
+                                                        true,  true,  true, false};
+  static constexpr std::array kSteps = {
+      chain_step(BinaryKind::subtract, kG, kM),  chain_step(BinaryKind::multiply, 8, kS),
+      chain_step(BinaryKind::add, kM, 9),        chain_step(UnaryKind::square, kG),
+      chain_step(BinaryKind::subtract, 11, kV),  chain_step(BinaryKind::multiply, 12, kT),
+      chain_step(BinaryKind::add, kV, 13),       chain_step(UnaryKind::sqrt, 14),
+      chain_step(BinaryKind::add, 15, kEpsilon), chain_step(BinaryKind::multiply, 10, kRate),
+      chain_step(BinaryKind::divide, 17, 16),    chain_step(BinaryKind::subtract, kW, 18)};
+  static constexpr std::array<int, 3> kOutputs = {10, 14, 19};
+};
+
+/// What is added to a normalized array: nothing, or another array from the left or from the right.
+enum class Addend { none, left, right };
+
+/// relu((x - mean) rstd gamma + beta + addend), with relu and addend or without.
+template <Addend addend, bool relu>
+struct NormalizationChain {
+  static constexpr int kX = 0, kMean = 1, kRstd = 2, kGamma = 3, kBeta = 4, kAddend = 5,
+                       kAdds = addend != Addend::none, kInputs = 5 + kAdds, kResult = kInputs + 3;
+  static constexpr std::array<bool, kInputs> kScalar = {};
+  static constexpr auto kSteps = [] {
+    std::array<FusedStep, 4 + kAdds + relu> steps = {
+        chain_step(BinaryKind::subtract, kX, kMean),
+        chain_step(BinaryKind::multiply, kInputs, kRstd),
+        chain_step(BinaryKind::multiply, kInputs + 1, kGamma),
+        chain_step(BinaryKind::add, kInputs + 2, kBeta)};
+    if (addend == Addend::left) steps[4] = chain_step(BinaryKind::add, kAddend, kResult);
+    if (addend == Addend::right) steps[4] = chain_step(BinaryKind::add, kResult, kAddend);
+    if (relu) steps[4 + kAdds] = chain_step(UnaryKind::relu, kResult + kAdds);
+    return steps;
+  }();
+  static constexpr std::array<int, 1> kOutputs = {kResult + kAdds + relu};
+};
+
+}  // namespace crescent::cpu
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace crescent::cpu::HWY_NAMESPACE {
+namespace {
+
+template <class Chain, size_t i, class D, class V>
+HWY_INLINE V evaluate_step(D d, const V* r) {
+  constexpr FusedStep step = Chain::kSteps[i];
+  if constexpr (step.kind == FusedStep::Kind::unary)
+    return evaluate<step.unary>(d, r[step.args[0]]);
+  else
+    return evaluate<step.binary>(r[step.args[0]], r[step.args[1]]);
+}
+
+template <class Chain, size_t... i, size_t... o>
+void chain_loop(const void* const* in, void* const* out, size_t n, std::index_sequence<i...>,
+                std::index_sequence<o...>) {
+  const hn::ScalableTag<float> d;
+  using V = hn::Vec<decltype(d)>;
+  constexpr size_t kInputs = Chain::kInputs;
+  const float* from[kInputs];
+  for (size_t k = 0; k < kInputs; ++k) from[k] = static_cast<const float*>(in[k]);
+  float* to[] = {static_cast<float*>(out[o])...};
+  for_vectors(d, static_cast<int64_t>(n), [&](auto load, auto store) HWY_ATTR {
+    V r[kInputs + sizeof...(i)];
+#pragma GCC unroll 16
+    for (size_t k = 0; k < kInputs; ++k)
+      r[k] = Chain::kScalar[k] ? hn::Set(d, *from[k]) : load(from[k]);
+    ((r[kInputs + i] = evaluate_step<Chain, i>(d, r)), ...);
+    (store(r[Chain::kOutputs[o]], to[o]), ...);
+  });
+}
+
+template <class Chain>
+void loop(const void* const* in, void* const* out, size_t n) {
+  chain_loop<Chain>(in, out, n, std::make_index_sequence<Chain::kSteps.size()>(),
+                    std::make_index_sequence<Chain::kOutputs.size()>());
+}
+
+template <class... Rows>
+std::span<const Chain> table() {
+  static constexpr std::array<Chain, sizeof...(Rows)> kRows = {
+      Chain{Rows::kSteps, Rows::kScalar, Rows::kOutputs, loop<Rows>}...};
+  return kRows;
+}
+
+/// Long ones first: the first that fits is taken.
+std::span<const Chain> find_chains() {
+  return table<AdamChain, NormalizationChain<Addend::left, true>,
+               NormalizationChain<Addend::right, true>, NormalizationChain<Addend::left, false>,
+               NormalizationChain<Addend::right, false>, NormalizationChain<Addend::none, true>,
+               NormalizationChain<Addend::none, false>>();
+}
+
+}  // namespace
+}  // namespace crescent::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace crescent::cpu {
+
+HWY_EXPORT(find_chains);
+
+std::span<const Chain> chains() { return HWY_DYNAMIC_DISPATCH(find_chains)(); }
+
+}  // namespace crescent::cpu
+#endif

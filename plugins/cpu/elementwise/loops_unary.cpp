@@ -1,0 +1,175 @@
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "elementwise/loops_unary.cpp"
+#include <hwy/foreach_target.h>
+
+#include <array>
+#include <cstring>
+#include <utility>
+
+#include "elementwise/evaluate-inl.h"
+#include "vectors/loops.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace crescent::cpu::HWY_NAMESPACE {
+namespace {
+
+using K = UnaryKind;
+
+template <K kind>
+constexpr bool kGivesBool = kind == K::logical_not || kind == K::isnan || kind == K::isfinite;
+
+template <K kind, class T>
+void float_loop(const void* x, void* y, size_t n) {
+  const T* in = static_cast<const T*>(x);
+  if constexpr (kGivesBool<kind>) {
+    uint8_t* out = static_cast<uint8_t*>(y);
+    for (size_t i = 0; i < n; ++i) {
+      if constexpr (kind == K::logical_not) out[i] = in[i] == 0;
+      if constexpr (kind == K::isnan) out[i] = in[i] != in[i];
+      if constexpr (kind == K::isfinite) out[i] = in[i] - in[i] == 0;
+    }
+  } else {
+    T* out = static_cast<T*>(y);
+    const hn::ScalableTag<T> d;
+    const size_t lanes = hn::Lanes(d);
+    size_t i = 0;
+    for (; i + lanes <= n; i += lanes)
+      hn::StoreU(evaluate<kind>(d, hn::LoadU(d, in + i)), d, out + i);
+    if (i == n) return;
+    HWY_ALIGN T rest[hn::MaxLanes(d)];  // a full vector again: the function is compiled once
+    std::memset(rest, 0, sizeof rest);
+    std::memcpy(rest, in + i, (n - i) * sizeof(T));
+    float_loop<kind, T>(rest, rest, lanes);
+    std::memcpy(out + i, rest, (n - i) * sizeof(T));
+  }
+}
+
+template <K kind>
+void half_loop(const void* x, void* y, size_t n) {
+  const hn::ScalableTag<float> d;
+  for_vectors(d, static_cast<int64_t>(n), [&](auto load, auto store) HWY_ATTR {
+    store(evaluate<kind>(d, load(static_cast<const BFloat16*>(x))), static_cast<BFloat16*>(y));
+  });
+}
+
+UnaryLoop find_half(UnaryKind kind) {
+  switch (kind) {
+    case K::negative:
+      return half_loop<K::negative>;
+    case K::abs:
+      return half_loop<K::abs>;
+    case K::relu:
+      return half_loop<K::relu>;
+    default:
+      return nullptr;
+  }
+}
+
+/// Integers and bool; wraps around like the machine.
+template <K kind, class T>
+void integer_loop(const void* x, void* y, size_t n) {
+  using U = std::make_unsigned_t<T>;
+  const T* in = static_cast<const T*>(x);
+  T* out = static_cast<T*>(y);
+  uint8_t* flags = static_cast<uint8_t*>(y);
+  for (size_t i = 0; i < n; ++i) {
+    const T v = in[i];
+    if constexpr (kind == K::negative) out[i] = static_cast<T>(U{0} - static_cast<U>(v));
+    if constexpr (kind == K::abs) out[i] = v < 0 ? static_cast<T>(U{0} - static_cast<U>(v)) : v;
+    if constexpr (kind == K::sign) out[i] = static_cast<T>((v > 0) - (v < 0));
+    if constexpr (kind == K::square)
+      out[i] = static_cast<T>(static_cast<uint64_t>(v) * static_cast<uint64_t>(v));
+    if constexpr (kind == K::relu) out[i] = v < 0 ? T{0} : v;
+    if constexpr (kind == K::floor || kind == K::ceil || kind == K::round) out[i] = v;
+    if constexpr (kind == K::logical_not) flags[i] = v == 0;
+    if constexpr (kind == K::isnan) flags[i] = 0;
+    if constexpr (kind == K::isfinite) flags[i] = 1;
+  }
+}
+
+template <K kind>
+constexpr bool kForIntegers =
+    kGivesBool<kind> || kind == K::negative || kind == K::abs || kind == K::sign ||
+    kind == K::square || kind == K::relu || kind == K::floor || kind == K::ceil || kind == K::round;
+
+template <K kind, class T>
+constexpr UnaryLoop pick() {
+  if constexpr (std::is_floating_point_v<T>)
+    return float_loop<kind, T>;
+  else if constexpr (kForIntegers<kind>)
+    return integer_loop<kind, T>;
+  else
+    return nullptr;
+}
+
+template <class T, size_t... i>
+UnaryLoop find(UnaryKind kind, std::index_sequence<i...>) {
+  static constexpr std::array<UnaryLoop, sizeof...(i)> loops = {pick<static_cast<K>(i), T>()...};
+  return loops[static_cast<size_t>(kind)];
+}
+
+UnaryLoop find_unary(UnaryKind kind, DType dtype) {
+  constexpr auto kinds = std::make_index_sequence<kUnaryCount>();
+  switch (dtype) {
+    case DType::float32:
+      return find<float>(kind, kinds);
+    case DType::float64:
+      return find<double>(kind, kinds);
+    case DType::bfloat16:
+      return find_half(kind);
+    case DType::int32:
+      return find<int32_t>(kind, kinds);
+    case DType::int64:
+      return find<int64_t>(kind, kinds);
+    case DType::uint8:
+    case DType::boolean:
+      return find<uint8_t>(kind, kinds);
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace
+}  // namespace crescent::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace crescent::cpu {
+
+HWY_EXPORT(find_unary);
+
+UnaryLoop unary_loop(UnaryKind kind, DType dtype) {
+  return HWY_DYNAMIC_DISPATCH(find_unary)(kind, dtype);
+}
+
+int cost_of(UnaryKind kind) {
+  switch (kind) {
+    case UnaryKind::sqrt:
+    case UnaryKind::rsqrt:
+    case UnaryKind::reciprocal:
+      return 3;
+    case UnaryKind::exp:
+    case UnaryKind::expm1:
+    case UnaryKind::log:
+    case UnaryKind::log1p:
+    case UnaryKind::sin:
+    case UnaryKind::cos:
+    case UnaryKind::tanh:
+    case UnaryKind::sigmoid:
+    case UnaryKind::softplus:
+    case UnaryKind::erf:
+      return 10;
+    case UnaryKind::tan:
+    case UnaryKind::asin:
+    case UnaryKind::acos:
+    case UnaryKind::atan:
+    case UnaryKind::sinh:
+    case UnaryKind::cosh:
+      return 50;
+    default:
+      return 1;
+  }
+}
+
+}  // namespace crescent::cpu
+#endif

@@ -1,0 +1,124 @@
+// Checks of indices and labels: what a program is given is looked at before it does anything else,
+// what it works out itself where it does.
+#include <algorithm>
+#include <cmath>
+
+#include "engine/lower.h"
+#include "shape/indexing.h"
+#include "vectors/loops.h"
+
+namespace crescent::cpu {
+namespace {
+
+/// Where element `i` is: "[2]", "[0, 3]"; a scalar is nowhere in particular.
+std::string position_text(const Shape& shape, int64_t i) {
+  std::vector<std::string> places;
+  for (int axis = shape.rank() - 1; axis >= 0; i /= shape[axis--])
+    places.push_back(std::to_string(i % shape[axis]));
+  std::reverse(places.begin(), places.end());
+  return places.empty() ? "" : concat(" at [", join(places), "]");
+}
+
+/// The sign is looked at in the same comparison. A float counts without its fraction, as when it is
+/// cast.
+template <class T>
+bool is_outside(T x, int64_t size) {
+  if constexpr (std::is_floating_point_v<T>)
+    return !(x > T{-1} && x < static_cast<T>(size));
+  else
+    return static_cast<uint64_t>(static_cast<int64_t>(x)) >= static_cast<uint64_t>(size);
+}
+
+template <class T>
+class CheckKernel final : public Kernel {
+ public:
+  CheckKernel(const CheckIndices& op, const Request& r)
+      : op_(op),
+        shape_(r.inputs[0].shape),
+        count_(shape_.size()),
+        convert_(std::is_integral_v<T> ? nullptr
+                                       : cast_loop(r.inputs[0].dtype, r.outputs[0].dtype)) {}
+
+  void run(const Arguments& a) override {
+    const T* x = a.in<T>(0);
+    bool any_outside = false;
+    for (int64_t i = 0; i < count_; ++i) any_outside |= is_outside(x[i], op_.size);
+    if (any_outside) fail_at(x);
+    if (convert_) convert_(x, a.outputs[0], static_cast<size_t>(count_));
+  }
+  std::string name() const override { return "loop"; }
+
+ private:
+  [[noreturn]] void fail_at(const T* x) const {
+    const int64_t i =
+        std::find_if(x, x + count_, [this](T v) { return is_outside(v, op_.size); }) - x;
+    const std::string value = std::is_integral_v<T> ? to_text(static_cast<int64_t>(x[i]))
+                                                    : to_text(static_cast<double>(x[i]));
+    throw DataError(
+        concat(op_.what, " ", value, position_text(shape_, i), " is out of range for ", op_.of));
+  }
+  CheckIndices op_;
+  Shape shape_;
+  int64_t count_;
+  UnaryLoop convert_;
+};
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_check_indices(const Request& r) {
+  const auto& op = static_cast<const CheckIndices&>(r.op);
+  switch (r.inputs[0].dtype) {
+    case DType::int32:
+      return std::make_unique<CheckKernel<int32_t>>(op, r);
+    case DType::int64:
+      return std::make_unique<CheckKernel<int64_t>>(op, r);
+    case DType::uint8:
+      return std::make_unique<CheckKernel<uint8_t>>(op, r);
+    case DType::float32:
+      return std::make_unique<CheckKernel<float>>(op, r);
+    case DType::float64:
+      return std::make_unique<CheckKernel<double>>(op, r);
+    default:
+      return nullptr;
+  }
+}
+
+/// So a run that fails for what it was given has changed nothing.
+void put_checks_first(Lowered& program) {
+  std::vector<bool> is_given(program.values.size()), is_wanted(program.values.size());
+  auto mark = [&](std::vector<bool>& set, int value) {
+    set[static_cast<size_t>(program.root(value))] = true;
+  };
+  auto has = [&](const std::vector<bool>& set, int value) {
+    return set[static_cast<size_t>(program.root(value))];
+  };
+  for (int value : program.inputs) mark(is_given, value);
+  for (const Program::Constant& c : program.constants) mark(is_given, c.value);
+
+  std::vector<bool> goes_first(program.steps.size());
+  for (size_t s = 0; s < program.steps.size(); ++s) {
+    const Step& step = program.steps[s];
+    goes_first[s] = std::all_of(step.inputs.begin(), step.inputs.end(),
+                                [&](int v) { return has(is_given, v); });
+    for (int value : step.outputs) {
+      if (goes_first[s]) mark(is_given, value);
+    }
+  }
+  for (size_t s = program.steps.size(); s-- > 0;) {
+    const Step& step = program.steps[s];
+    const bool is_check = step.op && step.op->name() == CheckIndices::kName;
+    const bool leads_to_one = std::any_of(step.outputs.begin(), step.outputs.end(),
+                                          [&](int v) { return has(is_wanted, v); });
+    goes_first[s] = goes_first[s] && (is_check || leads_to_one);
+    for (int value : step.inputs) {
+      if (goes_first[s]) mark(is_wanted, value);
+    }
+  }
+  std::vector<Step> first, then;
+  for (size_t s = 0; s < program.steps.size(); ++s)
+    (goes_first[s] ? first : then).push_back(std::move(program.steps[s]));
+  std::move(then.begin(), then.end(), std::back_inserter(first));
+  program.steps = std::move(first);
+}
+
+}  // namespace crescent::cpu

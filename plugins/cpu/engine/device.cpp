@@ -1,0 +1,59 @@
+#include "engine/device.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+
+#include "engine/executable.h"
+
+namespace crescent::cpu {
+namespace {
+
+/// Cores' worth of time that a container grants (cgroup v2, then v1); 0 for no limit.
+int granted_cores() {
+  double quota = 0, period = 0;
+  std::ifstream both("/sys/fs/cgroup/cpu.max");
+  if (!(both >> quota >> period)) {
+    std::ifstream("/sys/fs/cgroup/cpu/cpu.cfs_quota_us") >> quota;
+    std::ifstream("/sys/fs/cgroup/cpu/cpu.cfs_period_us") >> period;
+  }
+  return quota > 0 && period > 0 ? static_cast<int>(std::ceil(quota / period)) : 0;
+}
+
+/// Cores that this process may use.
+int available_cores() {
+  cpu_set_t set;
+  const int cores = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+  const int granted = granted_cores();
+  return granted > 0 ? std::min(granted, cores) : cores;
+}
+
+bool switched_off(const char* variable) {
+  const char* text = std::getenv(variable);
+  return text && std::strcmp(text, "0") == 0;
+}
+
+}  // namespace
+
+void CpuDevice::describe(Schema<CpuDevice>& s) {
+  s.doc("Runs programs on the cores of this machine.");
+}
+
+CpuDevice::CpuDevice() : pool_(available_cores()) {
+  options_.onednn = !switched_off("CRESCENT_ONEDNN");
+}
+
+std::unique_ptr<Executable> CpuDevice::compile(const Program& program) {
+  return std::make_unique<CpuExecutable>(program, options_, pool_);
+}
+
+void CpuDevice::set_threads(int count) {
+  if (count < 0) fail("threads: expected a number >= 0 (0 = all cores), got ", count);
+  pool_.resize(count == 0 ? available_cores() : count);
+}
+
+}  // namespace crescent::cpu

@@ -1,0 +1,24 @@
+// The executable that core sees: a plan and the tensors of one run at a time.
+#pragma once
+#include <mutex>
+
+#include "engine/plan.h"
+
+namespace crescent::cpu {
+
+class CpuExecutable final : public Executable {
+ public:
+  CpuExecutable(const Program& program, const Options& options, Pool& pool)
+      : plan_(program, options, pool) {}
+  void run(std::span<const Tensor> inputs, std::span<Tensor> variables,
+           std::span<Tensor> outputs) override;
+  size_t arena_bytes() const override { return plan_.arena_bytes(); }
+  void profile(bool on) override;
+  std::vector<ProfileRow> rows() const override;
+
+ private:
+  mutable std::mutex mutex_;  // eager ops of several threads share executables
+  Plan plan_;
+};
+
+}  // namespace crescent::cpu

@@ -1,0 +1,25 @@
+#include <array>
+
+#include "engine/kernel.h"
+
+namespace crescent::cpu {
+namespace {
+
+constexpr std::array kFamilies = {elementwise_kernels, shape_kernels,     reduction_kernels,
+                                  random_kernels,      softmax_kernels,   matmul_kernels,
+                                  convolution_kernels, pooling_kernels,   normalization_kernels,
+                                  attention_kernels,   recurrent_kernels, linalg_kernels};
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_kernel(const Request& request) {
+  for (auto family : kFamilies) {
+    for (const KernelRow& row : family()) {
+      if (request.op.name() != row.op) continue;
+      if (auto kernel = row.make(request)) return kernel;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace crescent::cpu

@@ -1,0 +1,191 @@
+#include "engine/plan.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "engine/memory.h"
+#include "threads/flush_denormals.h"
+
+namespace crescent::cpu {
+
+Plan::Plan(const Program& program, const Options& options, Pool& pool) : pool_(pool) {
+  Lowered lowered(program, options, pool);
+  prologue_ = lowered.prologue;
+  find_what_prologue_reads(lowered);
+  link(lowered);
+  describe(lowered, program.scopes);
+  for (Step& step : lowered.steps) kernels_.push_back(std::move(step.kernel));
+}
+
+/// Turns places into pointers.
+void Plan::link(Lowered& program) {
+  MemoryPlan plan(program);
+  memory_.inputs.resize(program.inputs.size());
+  memory_.variables.resize(program.variables.size());
+  memory_.contents.resize(program.variables.size());
+  memory_.outputs.resize(program.outputs.size());
+  for (const Program::Constant& c : program.constants) constants_.push_back(c.tensor);
+  if (plan.arena_bytes > 0) arena_ = Storage::allocate(plan.arena_bytes, false);
+  if (plan.kept_bytes > 0) kept_ = Storage::allocate(plan.kept_bytes, false);
+  std::byte *arena = arena_ ? arena_->host() : nullptr, *kept = kept_ ? kept_->host() : nullptr;
+
+  size_t count = 0;
+  for (const Step& step : program.steps) count += step.inputs.size() + step.outputs.size();
+  arguments_.reserve(count);  // calls_ point into it
+  auto add_argument = [&](int value) {
+    const Place& place = plan.places[static_cast<size_t>(program.root(value))];
+    size_t index = static_cast<size_t>(place.index);
+    std::byte** argument = &arguments_.emplace_back(nullptr);
+    switch (place.kind) {
+      case Place::Kind::input:
+        slots_.push_back({argument, &memory_.inputs[index]});
+        break;
+      case Place::Kind::output:
+        slots_.push_back({argument, &memory_.outputs[index]});
+        break;
+      case Place::Kind::variable:
+        slots_.push_back({argument, &memory_.variables[index]});
+        break;
+      case Place::Kind::constant:
+        *argument = const_cast<std::byte*>(static_cast<const std::byte*>(constants_[index].raw()));
+        break;
+      case Place::Kind::arena:
+        *argument = arena + place.offset;
+        break;
+      case Place::Kind::kept:
+        *argument = kept + place.offset;
+        break;
+      case Place::Kind::none:
+        break;
+    }
+  };
+  for (size_t s = 0; s < program.steps.size(); ++s) {
+    const Step& step = program.steps[s];
+    std::byte** first = arguments_.data() + arguments_.size();
+    for (int value : step.inputs) add_argument(value);
+    for (int value : step.outputs) add_argument(value);
+    calls_.push_back(
+        {step.kernel.get(), first, first + step.inputs.size(), arena + plan.scratch[s]});
+  }
+}
+
+namespace {
+
+/// "128x784"; dtypes other than float32 are said.
+std::string shape_text(const TensorSpec& spec) {
+  std::string text = spec.dtype == DType::float32 ? "" : concat(spec.dtype, " ");
+  if (spec.shape.rank() == 0) return text + "scalar";
+  for (int64_t dim : spec.shape) text += concat(text.empty() || text.back() == ' ' ? "" : "x", dim);
+  return text;
+}
+
+/// Each shape once.
+std::string shapes_text(const std::vector<int>& values, const TensorSpecs& specs) {
+  std::vector<std::string> texts;
+  for (int value : values) {
+    std::string text = shape_text(specs[static_cast<size_t>(value)]);
+    if (std::find(texts.begin(), texts.end(), text) == texts.end())
+      texts.push_back(std::move(text));
+  }
+  return join(texts);
+}
+
+/// The first input is only read in places, as much as there are results.
+bool picks(const Op& op) {
+  return op.name() == "gather" || op.name() == "take_along" || op.name() == "slice";
+}
+
+}  // namespace
+
+void Plan::describe(const Lowered& program, const std::vector<std::string>& scopes) {
+  for (const Step& step : program.steps) {
+    ProfileRow row;
+    size_t scope = static_cast<size_t>(step.scope);
+    row.scope = scope < scopes.size() ? scopes[scope] : "";
+    row.op = step.op ? step.op->label() : profile_.size() < program.prologue ? "prepare" : "copy";
+    row.shapes = shapes_text(step.inputs, program.values) + " -> " +
+                 shapes_text(step.outputs, program.values);
+    row.kernel = step.kernel->name();
+    row.flops = step.kernel->flops();
+    const bool picked = step.op && picks(*step.op);
+    for (int value : picked ? step.outputs : step.inputs)
+      row.bytes += static_cast<double>(program.bytes(value));
+    for (int value : step.outputs) row.bytes += static_cast<double>(program.bytes(value));
+    profile_.push_back(std::move(row));
+  }
+}
+
+void Plan::find_what_prologue_reads(const Lowered& program) {
+  for (size_t v = 0; v < program.variables.size(); ++v) {
+    const auto [value, result] = program.variables[v];
+    auto is_it = [&](int input) { return program.root(input) == program.root(value); };
+    auto reads = [&](const Step& step) {
+      return std::any_of(step.inputs.begin(), step.inputs.end(), is_it);
+    };
+    const auto first = program.steps.begin(),
+               end = first + static_cast<std::ptrdiff_t>(program.prologue);
+    if (std::any_of(first, end, reads)) prologue_reads_.push_back({v, {}});
+    writes_.push_back(result >= 0);
+  }
+}
+
+void Plan::profile(bool on) {
+  profiling_ = on;
+  if (!on) return;
+  for (ProfileRow& row : profile_) row.calls = 0, row.seconds = 0;
+}
+
+bool Plan::is_prepared() const {
+  return prologue_ran_ &&
+         std::all_of(prologue_reads_.begin(), prologue_reads_.end(), [this](const Read& read) {
+           return memory_.contents[read.variable] == read.contents;
+         });
+}
+
+void Plan::run() {
+  const FlushDenormals flush;
+  for (const Slot& slot : slots_) *slot.argument = *slot.source;
+  if (prologue_ > 0 && !is_prepared()) {
+    prologue_ran_ = false;  // unless all of it succeeds
+    run(0, prologue_);
+    for (Read& read : prologue_reads_) read.contents = memory_.contents[read.variable];
+    prologue_ran_ = true;
+  }
+  run(prologue_, calls_.size());
+}
+
+void Plan::run(size_t first, size_t last) {
+  size_t i = first;
+  try {
+    for (; i < last; ++i) profiling_ ? run_timed(i) : run(calls_[i]);
+  } catch (DataError& error) {
+    if (const std::string& scope = profile_[i].scope; !scope.empty())
+      error.add_context(scope + ": ");
+    throw;
+  }
+}
+
+void Plan::run_timed(size_t i) {
+  using Clock = std::chrono::steady_clock;
+  auto begin = Clock::now();
+  run(calls_[i]);
+  profile_[i].seconds += std::chrono::duration<double>(Clock::now() - begin).count();
+  ++profile_[i].calls;
+}
+
+double Plan::flops() const {
+  double flops = 0;
+  for (const ProfileRow& row : profile_) flops += row.flops;
+  return flops;
+}
+
+std::vector<ProfileRow> Plan::rows() const {
+  std::vector<ProfileRow> rows = profile_;
+  for (ProfileRow& row : rows) {
+    row.flops *= static_cast<double>(row.calls);
+    row.bytes *= static_cast<double>(row.calls);
+  }
+  return rows;
+}
+
+}  // namespace crescent::cpu

@@ -1,0 +1,231 @@
+// Batch and layer normalization: fixed blocks of rows, combined in a fixed order in double.
+#include "normalization/normalization.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "vectors/converted.h"
+
+namespace crescent::cpu {
+namespace {
+
+constexpr int64_t kBlockValues = 1 << 14;  ///< of x in a block: fits the cache twice over
+
+/// The rows of a request over its last axis, in blocks that depend on the shape alone.
+struct Blocks {
+  int64_t rows, columns, block, count;
+
+  explicit Blocks(const Shape& shape)
+      : rows(shape.slice(0, shape.rank() - 1).size()),
+        columns(shape[-1]),
+        block(std::max<int64_t>(kBlockValues / std::max<int64_t>(columns, 1), 16)),
+        count((rows + block - 1) / block) {}
+  int64_t values() const { return count * columns; }
+  int64_t size(int64_t i) const { return std::min(block, rows - i * block); }
+  template <class T>
+  Rows<T> at(const T* x, int64_t i) const {
+    return {size(i), columns, x + i * block * columns};
+  }
+  int64_t offset(int64_t i) const { return i * block * columns; }
+  /// f(column) over all columns.
+  template <class F>
+  void each_column(Pool& pool, F&& f) const {
+    pool.blocks(columns, 1 + 20000 / (count + 1), [&](int64_t begin, int64_t end) {
+      for (int64_t c = begin; c < end; ++c) f(c);
+    });
+  }
+};
+
+/// What the two batch-norm kernels and the two layer-norm kernels share.
+template <class T, class O>
+class Normalization : public Kernel {
+ public:
+  using S = Computed<T>;  // of statistics and parameters
+
+  explicit Normalization(const Request& r)
+      : blocks_(r.inputs[0].shape),
+        epsilon_(static_cast<const O&>(r.op).epsilon),
+        loops_(normalization_loops<T>()) {}
+
+  std::string name() const override { return "highway"; }
+  /// Two values a column and block, and three a column.
+  size_t scratch_bytes() const override {
+    return static_cast<size_t>(2 * blocks_.values() + 3 * blocks_.columns) * sizeof(S);
+  }
+
+ protected:
+  S* first(const Arguments& a, int64_t block) const {
+    return reinterpret_cast<S*>(a.scratch) + block * blocks_.columns;
+  }
+  S* second(const Arguments& a, int64_t block) const { return first(a, blocks_.count + block); }
+  S* column(const Arguments& a, int i) const { return first(a, 2 * blocks_.count + i); }
+  double total(const Arguments& a, bool of_second, int64_t c) const {
+    double sum = 0;
+    for (int64_t i = 0; i < blocks_.count; ++i) sum += (of_second ? second(a, i) : first(a, i))[c];
+    return sum;
+  }
+  double rows() const { return static_cast<double>(blocks_.rows); }
+
+  Blocks blocks_;
+  double epsilon_;
+  NormalizationLoops<T> loops_;
+};
+
+template <class T>
+class Moments final : public Kernel {
+ public:
+  using S = Computed<T>;
+
+  explicit Moments(const Request& r)
+      : blocks_(r.inputs[0].shape), loops_(normalization_loops<T>()) {}
+  std::string name() const override { return "highway"; }
+  size_t scratch_bytes() const override {
+    return static_cast<size_t>(2 * blocks_.values()) * sizeof(S);
+  }
+
+  void run(const Arguments& a) override {
+    S *means = reinterpret_cast<S*>(a.scratch), *deviations = means + blocks_.values();
+    a.pool.parallel(blocks_.count, [&](int64_t i, int) {
+      loops_.moments(blocks_.at(a.in<T>(0), i), means + i * blocks_.columns,
+                     deviations + i * blocks_.columns);
+    });
+    blocks_.each_column(a.pool, [&](int64_t c) {
+      combine_moments(
+          means, deviations, blocks_.count, blocks_.columns, c,
+          [&](int64_t i) { return blocks_.size(i); }, a.out<S>(0), a.out<S>(1));
+    });
+  }
+
+ private:
+  Blocks blocks_;
+  NormalizationLoops<T> loops_;
+};
+
+template <class T>
+class BatchNormForward final : public Normalization<T, BatchNormTrain> {
+ public:
+  using Normalization<T, BatchNormTrain>::Normalization;
+  using typename Normalization<T, BatchNormTrain>::S;
+
+  void run(const Arguments& a) override {
+    const auto& b = this->blocks_;
+    a.pool.parallel(b.count, [&](int64_t i, int) {
+      this->loops_.moments(b.at(a.in<T>(0), i), this->first(a, i), this->second(a, i));
+    });
+    b.each_column(a.pool, [&](int64_t c) {
+      combine_moments(
+          this->first(a, 0), this->second(a, 0), b.count, b.columns, c,
+          [&](int64_t i) { return b.size(i); }, a.out<S>(1), a.out<S>(2));
+      this->column(a, 0)[c] =
+          static_cast<S>(a.in<S>(1)[c] / std::sqrt(double{a.out<S>(2)[c]} + this->epsilon_));
+    });
+    a.pool.parallel(b.count, [&](int64_t i, int) {
+      this->loops_.normalize(b.at(a.in<T>(0), i), a.out<S>(1), this->column(a, 0), a.in<S>(2),
+                             a.out<T>(0) + b.offset(i));
+    });
+  }
+};
+
+/// dx = gamma rstd (dy - dbeta/n - (x - mean) rstd dgamma/n).
+template <class T>
+class BatchNormGradient final : public Normalization<T, BatchNormBackward> {
+ public:
+  using Normalization<T, BatchNormBackward>::Normalization;
+  using typename Normalization<T, BatchNormBackward>::S;
+
+  void run(const Arguments& a) override {
+    const auto& b = this->blocks_;
+    const T *x = a.in<T>(0), *dy = a.in<T>(4);
+    const S* mean = a.in<S>(2);
+    a.pool.parallel(b.count, [&](int64_t i, int) {
+      this->loops_.products(b.at(x, i), dy + b.offset(i), mean, this->first(a, i),
+                            this->second(a, i));
+    });
+    b.each_column(a.pool, [&](int64_t c) { combine(a, c); });
+    a.pool.parallel(b.count, [&](int64_t i, int) {
+      this->loops_.gradient(b.at(x, i), dy + b.offset(i), mean, this->column(a, 0),
+                            this->column(a, 1), this->column(a, 2), a.out<T>(0) + b.offset(i));
+    });
+  }
+
+ private:
+  void combine(const Arguments& a, int64_t c) const {
+    const double rstd = 1 / std::sqrt(a.in<S>(3)[c] + this->epsilon_), scale = a.in<S>(1)[c] * rstd;
+    const double dbeta = this->total(a, false, c), dgamma = this->total(a, true, c) * rstd;
+    a.out<S>(1)[c] = static_cast<S>(dgamma), a.out<S>(2)[c] = static_cast<S>(dbeta);
+    this->column(a, 0)[c] = static_cast<S>(scale);
+    this->column(a, 1)[c] = static_cast<S>(scale * rstd * dgamma / this->rows());
+    this->column(a, 2)[c] = static_cast<S>(scale * dbeta / this->rows());
+  }
+};
+
+template <class T>
+class LayerNormForward final : public Normalization<T, LayerNorm> {
+ public:
+  using Normalization<T, LayerNorm>::Normalization;
+  using typename Normalization<T, LayerNorm>::S;
+
+  void run(const Arguments& a) override {
+    const auto& b = this->blocks_;
+    a.pool.parallel(b.count, [&](int64_t i, int) {
+      const int64_t row = i * b.block;
+      this->loops_.row_forward(b.at(a.in<T>(0), i), a.in<S>(1), a.in<S>(2), this->epsilon_,
+                               a.out<T>(0) + b.offset(i), a.out<S>(1) + row, a.out<S>(2) + row);
+    });
+  }
+  size_t scratch_bytes() const override { return 0; }
+};
+
+template <class T>
+class LayerNormGradient final : public Normalization<T, LayerNormBackward> {
+ public:
+  using Normalization<T, LayerNormBackward>::Normalization;
+  using typename Normalization<T, LayerNormBackward>::S;
+
+  void run(const Arguments& a) override {
+    const auto& b = this->blocks_;
+    a.pool.parallel(b.count, [&](int64_t i, int) {
+      const int64_t row = i * b.block;
+      this->loops_.row_gradient(b.at(a.in<T>(0), i), a.in<S>(1), a.in<S>(2) + row, a.in<S>(3) + row,
+                                a.in<T>(4) + b.offset(i), a.out<T>(0) + b.offset(i),
+                                this->first(a, i), this->second(a, i));
+    });
+    b.each_column(a.pool, [&](int64_t c) {
+      a.out<S>(1)[c] = static_cast<S>(this->total(a, false, c)),
+      a.out<S>(2)[c] = static_cast<S>(this->total(a, true, c));
+    });
+  }
+};
+
+template <template <class> class K>
+std::unique_ptr<Kernel> make(const Request& r) {
+  switch (r.inputs[0].dtype) {
+    case DType::float32:
+      return std::make_unique<K<float>>(r);
+    case DType::float64:
+      return std::make_unique<K<double>>(r);
+    case DType::bfloat16:
+      return std::make_unique<K<BFloat16>>(r);
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace
+
+std::span<const KernelRow> normalization_kernels() {
+  static constexpr KernelFactory kHalf = make_converted<normalization_kernels>;
+  static constexpr KernelRow kRows[] = {{"batch_moments", make<Moments>},
+                                        {"batch_moments", kHalf},
+                                        {"batch_norm_train", make<BatchNormForward>},
+                                        {"batch_norm_train", kHalf},
+                                        {"batch_norm_backward", make<BatchNormGradient>},
+                                        {"batch_norm_backward", kHalf},
+                                        {"layer_norm", make<LayerNormForward>},
+                                        {"layer_norm", kHalf},
+                                        {"layer_norm_backward", make<LayerNormGradient>},
+                                        {"layer_norm_backward", kHalf}};
+  return kRows;
+}
+
+}  // namespace crescent::cpu

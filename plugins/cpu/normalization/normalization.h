@@ -1,0 +1,64 @@
+// Loops of batch and layer normalization over a block of rows (rows, columns), row-major.
+#pragma once
+#include <cstdint>
+
+#include "vectors/half.h"
+
+namespace crescent::cpu {
+
+template <class T>
+struct Rows {
+  int64_t rows, columns;
+  const T* x;
+};
+
+/// The loops for the machine at hand. x, y and their gradients are of type T, statistics and
+/// parameters of type S.
+template <class T, class S = Computed<T>>
+struct NormalizationLoops {
+  /// Per column: mean, and sum of squared deviations from it. Reads the block twice: it should fit
+  /// the cache.
+  void (*moments)(const Rows<T>& block, S* mean, S* deviation);
+  /// y = (x - mean) scale + shift, all per column.
+  void (*normalize)(const Rows<T>& block, const S* mean, const S* scale, const S* shift, T* y);
+  /// Per column: sums of dy and of dy (x - mean).
+  void (*products)(const Rows<T>& block, const T* dy, const S* mean, S* sum, S* product);
+  /// dx = scale dy - (x - mean) slope - offset, all per column.
+  void (*gradient)(const Rows<T>& block, const T* dy, const S* mean, const S* scale, const S* slope,
+                   const S* offset, T* dx);
+  /// Layer norm: y, and mean and reciprocal deviation of every row.
+  void (*row_forward)(const Rows<T>& block, const S* gamma, const S* beta, double epsilon, T* y,
+                      S* mean, S* rstd);
+  /// Layer norm: dx, and the sums over these rows that dgamma and dbeta are made of.
+  void (*row_gradient)(const Rows<T>& block, const S* gamma, const S* mean, const S* rstd,
+                       const T* dy, T* dx, S* dgamma, S* dbeta);
+};
+
+/// Moments of blocks of rows, one row of `columns` numbers a block, into mean and variance of a
+/// column of all rows. rows(i) is the number of rows of block i.
+template <class S, class F>
+void combine_moments(const S* means, const S* deviations, int64_t blocks, int64_t columns,
+                     int64_t column, F&& rows, S* mean, S* variance) {
+  double count = 0, middle = 0, deviation = 0;
+  for (int64_t i = 0; i < blocks; ++i) {
+    const double n = static_cast<double>(rows(i));
+    count += n, middle += n * means[i * columns + column];
+  }
+  middle /= count;
+  for (int64_t i = 0; i < blocks; ++i) {
+    const double away = means[i * columns + column] - middle;
+    deviation += deviations[i * columns + column] + static_cast<double>(rows(i)) * away * away;
+  }
+  mean[column] = static_cast<S>(middle), variance[column] = static_cast<S>(deviation / count);
+}
+
+template <class T>
+NormalizationLoops<T> normalization_loops();
+template <>
+NormalizationLoops<float> normalization_loops<float>();
+template <>
+NormalizationLoops<double> normalization_loops<double>();
+template <>
+NormalizationLoops<BFloat16> normalization_loops<BFloat16>();
+
+}  // namespace crescent::cpu

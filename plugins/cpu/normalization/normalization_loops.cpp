@@ -1,0 +1,248 @@
+#include <algorithm>
+#include <cmath>
+#include <type_traits>
+
+#include "normalization/normalization.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "normalization/normalization_loops.cpp"
+#include <hwy/foreach_target.h>
+
+#include "vectors/vector-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace crescent::cpu::HWY_NAMESPACE {
+namespace {
+namespace hn = hwy::HWY_NAMESPACE;
+
+/// f(n, load, store) over all columns, n vectors at a time: load(row, v) is vector v < n of a row,
+/// store(x, row, v) writes it. What is the same for all rows stays in registers, and rows are read
+/// as they lie in memory.
+template <class D, class F>
+HWY_INLINE void for_columns(D d, int64_t columns, F&& f) {
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t i = 0;
+  auto group = [&](auto n) HWY_ATTR {
+    for (; i + n * lanes <= columns; i += n * lanes) {
+      f(
+          n,
+          [d, i, lanes](const auto* row, int v) HWY_ATTR { return load(d, row + i + v * lanes); },
+          [d, i, lanes](hn::Vec<D> x, auto* row, int v)
+              HWY_ATTR { store(x, d, row + i + v * lanes); });
+    }
+  };
+  group(std::integral_constant<int, 4>()), group(std::integral_constant<int, 2>());
+  for_vectors(d, columns - i, [&](auto load, auto store) HWY_ATTR {
+    f(
+        std::integral_constant<int, 1>(),
+        [load, i](const auto* row, int) HWY_ATTR { return load(row + i); },
+        [store, i](hn::Vec<D> x, auto* row, int) HWY_ATTR { store(x, row + i); });
+  });
+}
+
+template <class T, class S = Computed<T>>
+void moments(const Rows<T>& block, S* mean, S* deviation) {
+  const T* x = block.x;
+  const int64_t rows = block.rows, columns = block.columns;
+  const hn::ScalableTag<S> d;
+  using V = hn::Vec<decltype(d)>;
+  const V share = hn::Set(d, S{1} / static_cast<S>(rows));
+  for_columns(d, columns, [&](auto n, auto load, auto store) HWY_ATTR {
+    V sum[n][2], center[n];
+    for (int v = 0; v < n; ++v) sum[v][0] = sum[v][1] = hn::Zero(d);
+    int64_t r = 0;
+    for (; r + 2 <= rows; r += 2) {
+      for (int v = 0; v < n; ++v) {
+        sum[v][0] = hn::Add(sum[v][0], load(x + r * columns, v)),
+        sum[v][1] = hn::Add(sum[v][1], load(x + (r + 1) * columns, v));
+      }
+    }
+    for (int v = 0; v < n; ++v) {
+      if (r < rows) sum[v][0] = hn::Add(sum[v][0], load(x + r * columns, v));
+      center[v] = hn::Mul(hn::Add(sum[v][0], sum[v][1]), share);
+      sum[v][0] = sum[v][1] = hn::Zero(d);
+    }
+    for (r = 0; r + 2 <= rows; r += 2) {
+      for (int v = 0; v < n; ++v) {
+        const V a = hn::Sub(load(x + r * columns, v), center[v]),
+                b = hn::Sub(load(x + (r + 1) * columns, v), center[v]);
+        sum[v][0] = hn::MulAdd(a, a, sum[v][0]), sum[v][1] = hn::MulAdd(b, b, sum[v][1]);
+      }
+    }
+    for (int v = 0; v < n; ++v) {
+      const V a = r < rows ? hn::Sub(load(x + r * columns, v), center[v]) : hn::Zero(d);
+      store(center[v], mean, v),
+          store(hn::MulAdd(a, a, hn::Add(sum[v][0], sum[v][1])), deviation, v);
+    }
+  });
+}
+
+template <class T, class S = Computed<T>>
+void normalize(const Rows<T>& block, const S* mean, const S* scale, const S* shift, T* y) {
+  const T* x = block.x;
+  const int64_t rows = block.rows, columns = block.columns;
+  const hn::ScalableTag<S> d;
+  using V = hn::Vec<decltype(d)>;
+  for_columns(d, columns, [&](auto n, auto load, auto store) HWY_ATTR {
+    V center[n], factor[n], offset[n];
+    for (int v = 0; v < n; ++v)
+      center[v] = load(mean, v), factor[v] = load(scale, v), offset[v] = load(shift, v);
+    for (int64_t r = 0; r < rows; ++r) {
+      for (int v = 0; v < n; ++v) {
+        store(hn::MulAdd(hn::Sub(load(x + r * columns, v), center[v]), factor[v], offset[v]),
+              y + r * columns, v);
+      }
+    }
+  });
+}
+
+template <class T, class S = Computed<T>>
+void products(const Rows<T>& block, const T* dy, const S* mean, S* sum, S* product) {
+  const T* x = block.x;
+  const int64_t rows = block.rows, columns = block.columns;
+  const hn::ScalableTag<S> d;
+  using V = hn::Vec<decltype(d)>;
+  for_columns(d, columns, [&](auto n, auto load, auto store) HWY_ATTR {
+    V center[n], total[n], dot[n];
+    for (int v = 0; v < n; ++v) center[v] = load(mean, v), total[v] = dot[v] = hn::Zero(d);
+    for (int64_t r = 0; r < rows; ++r) {
+      for (int v = 0; v < n; ++v) {
+        const V g = load(dy + r * columns, v);
+        total[v] = hn::Add(total[v], g),
+        dot[v] = hn::MulAdd(g, hn::Sub(load(x + r * columns, v), center[v]), dot[v]);
+      }
+    }
+    for (int v = 0; v < n; ++v) store(total[v], sum, v), store(dot[v], product, v);
+  });
+}
+
+template <class T, class S = Computed<T>>
+void gradient(const Rows<T>& block, const T* dy, const S* mean, const S* scale, const S* slope,
+              const S* offset, T* dx) {
+  const T* x = block.x;
+  const int64_t rows = block.rows, columns = block.columns;
+  const hn::ScalableTag<S> d;
+  using V = hn::Vec<decltype(d)>;
+  for_columns(d, columns, [&](auto n, auto load, auto store) HWY_ATTR {
+    V center[n], factor[n], rise[n], start[n];
+    for (int v = 0; v < n; ++v)
+      center[v] = load(mean, v), factor[v] = load(scale, v), rise[v] = load(slope, v),
+      start[v] = load(offset, v);
+    for (int64_t r = 0; r < rows; ++r) {
+      for (int v = 0; v < n; ++v) {
+        const V rest = hn::MulAdd(hn::Sub(load(x + r * columns, v), center[v]), rise[v], start[v]);
+        store(hn::MulSub(factor[v], load(dy + r * columns, v), rest), dx + r * columns, v);
+      }
+    }
+  });
+}
+
+/// Asks for the row that is some rows further: one of a few lines is over before the machine sees
+/// the next one coming.
+template <class T>
+HWY_INLINE void fetch_ahead(const T* row, int64_t columns) {
+  constexpr int64_t kAhead = 4096 / sizeof(T), kLine = 64 / sizeof(T);
+  const T* later = row + std::max<int64_t>(1, kAhead / columns) * columns;
+  for (int64_t i = 0; i < columns; i += kLine) __builtin_prefetch(later + i);
+}
+
+template <class T, class S = Computed<T>>
+HWY_INLINE S squared_deviations(const T* x, int64_t count, S center) {
+  const hn::ScalableTag<S> d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), rest = count % lanes,
+                whole = count - rest;
+  const auto middle = hn::Set(d, center);
+  auto squares = hn::Zero(d);
+  for_vectors(d, whole, [&](auto load, auto) HWY_ATTR {
+    const auto a = hn::Sub(load(x), middle);
+    squares = hn::MulAdd(a, a, squares);
+  });
+  if (rest > 0) {
+    const auto a = hn::IfThenElseZero(hn::FirstN(d, static_cast<size_t>(rest)),
+                                      hn::Sub(load_part(d, x + whole, rest), middle));
+    squares = hn::MulAdd(a, a, squares);
+  }
+  return hn::GetLane(hn::SumOfLanes(d, squares));
+}
+
+template <class T, class S = Computed<T>>
+void row_forward(const Rows<T>& block, const S* gamma, const S* beta, double epsilon, T* y, S* mean,
+                 S* rstd) {
+  const hn::ScalableTag<S> d;
+  const int64_t columns = block.columns;
+  const S share = S{1} / static_cast<S>(columns);
+  for (int64_t i = 0; i < block.rows; ++i, y += columns) {
+    const T* x = block.x + i * columns;
+    fetch_ahead(x, columns), fetch_ahead(y, columns);
+    auto sum = hn::Zero(d);
+    for_vectors(d, columns, [&](auto load, auto) HWY_ATTR { sum = hn::Add(sum, load(x)); });
+    mean[i] = hn::GetLane(hn::SumOfLanes(d, sum)) * share;
+    rstd[i] =
+        static_cast<S>(1 / std::sqrt(squared_deviations(x, columns, mean[i]) * share + epsilon));
+    const auto middle = hn::Set(d, mean[i]), factor = hn::Set(d, rstd[i]);
+    for_vectors(d, columns, [&](auto load, auto store) HWY_ATTR {
+      store(hn::MulAdd(hn::Mul(hn::Sub(load(x), middle), factor), load(gamma), load(beta)), y);
+    });
+  }
+}
+
+template <class T, class S = Computed<T>>
+void row_gradient(const Rows<T>& block, const S* gamma, const S* mean, const S* rstd, const T* dy,
+                  T* dx, S* dgamma, S* dbeta) {
+  const hn::ScalableTag<S> d;
+  const int64_t columns = block.columns;
+  std::fill_n(dgamma, columns, S{0}), std::fill_n(dbeta, columns, S{0});
+  const S share = S{1} / static_cast<S>(columns);
+  for (int64_t i = 0; i < block.rows; ++i, dy += columns, dx += columns) {
+    const T* x = block.x + i * columns;
+    fetch_ahead(x, columns), fetch_ahead(dy, columns), fetch_ahead<T>(dx, columns);
+    const auto middle = hn::Set(d, mean[i]), factor = hn::Set(d, rstd[i]);
+    auto sum = hn::Zero(d), dot = hn::Zero(d);
+    for_vectors(d, columns, [&](auto load, auto store) HWY_ATTR {
+      const auto g = load(dy), normal = hn::Mul(hn::Sub(load(x), middle), factor),
+                 scaled = hn::Mul(g, load(gamma));
+      sum = hn::Add(sum, scaled), dot = hn::MulAdd(scaled, normal, dot);
+      store(hn::MulAdd(g, normal, load(dgamma)), dgamma), store(hn::Add(load(dbeta), g), dbeta);
+    });
+    const auto a = hn::Set(d, hn::GetLane(hn::SumOfLanes(d, sum)) * share);
+    const auto b = hn::Set(d, hn::GetLane(hn::SumOfLanes(d, dot)) * share);
+    for_vectors(d, columns, [&](auto load, auto store) HWY_ATTR {
+      const auto normal = hn::Mul(hn::Sub(load(x), middle), factor),
+                 scaled = hn::Mul(load(dy), load(gamma));
+      store(hn::Mul(factor, hn::Sub(scaled, hn::MulAdd(normal, b, a))), dx);
+    });
+  }
+}
+
+template <class T>
+NormalizationLoops<T> loops() {
+  return {moments<T>, normalize<T>, products<T>, gradient<T>, row_forward<T>, row_gradient<T>};
+}
+NormalizationLoops<float> loops_float() { return loops<float>(); }
+NormalizationLoops<double> loops_double() { return loops<double>(); }
+NormalizationLoops<BFloat16> loops_bfloat16() { return loops<BFloat16>(); }
+
+}  // namespace
+}  // namespace crescent::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace crescent::cpu {
+HWY_EXPORT(loops_float);
+HWY_EXPORT(loops_double);
+HWY_EXPORT(loops_bfloat16);
+
+template <>
+NormalizationLoops<float> normalization_loops<float>() {
+  return HWY_DYNAMIC_DISPATCH(loops_float)();
+}
+template <>
+NormalizationLoops<double> normalization_loops<double>() {
+  return HWY_DYNAMIC_DISPATCH(loops_double)();
+}
+template <>
+NormalizationLoops<BFloat16> normalization_loops<BFloat16>() {
+  return HWY_DYNAMIC_DISPATCH(loops_bfloat16)();
+}
+}  // namespace crescent::cpu
+#endif

@@ -1,0 +1,119 @@
+#include "pooling/pooling.h"
+
+#include <algorithm>
+
+#include "vectors/converted.h"
+
+namespace crescent::cpu {
+namespace {
+
+constexpr int64_t kChannels = 64;  ///< of an image, a part of the gradient
+
+template <class T>
+class PoolForward final : public Kernel {
+ public:
+  explicit PoolForward(const Request& r) : plan_(r, false), loops_(pool_loops<T>()) {}
+
+  void run(const Arguments& a) override {
+    const int64_t rows = plan_.out_rows();
+    const int64_t grain = 1 + 8192 / std::max<int64_t>(plan_.out_row_size(), 1);
+    a.pool.blocks(plan_.batch * rows, grain, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin / rows; begin < end; ++i) {
+        const int64_t last = std::min(end, (i + 1) * rows);
+        const int64_t out = i * rows * plan_.out_row_size();
+        loops_.rows(plan_, a.in<T>(0) + i * plan_.in_size(), a.out<T>(0) + out,
+                    plan_.winners ? a.out<uint8_t>(1) + out : nullptr, begin - i * rows,
+                    last - i * rows);
+        begin = last;
+      }
+    });
+  }
+  std::string name() const override { return "highway"; }
+
+ private:
+  PoolPlan plan_;
+  PoolLoops<T> loops_;
+};
+
+template <class T>
+class PoolGradient final : public Kernel {
+ public:
+  explicit PoolGradient(const Request& r) : plan_(r, true), loops_(pool_loops<T>()) {}
+
+  void run(const Arguments& a) override {
+    const T* x = plan_.max && !plan_.winners ? a.in<T>(0) : nullptr;
+    const uint8_t* winners = plan_.winners ? a.in<uint8_t>(0) : nullptr;
+    const T* dy = a.in<T>(plan_.max ? 1 : 0);
+    const int64_t pieces = (plan_.channels + kChannels - 1) / kChannels,
+                  out = plan_.out_rows() * plan_.out_row_size();
+    a.pool.parallel(plan_.batch * pieces, [&](int64_t part, int) {
+      const int64_t i = part / pieces, first = part % pieces * kChannels;
+      loops_.gradient(plan_, x ? x + i * plan_.in_size() : nullptr,
+                      winners ? winners + i * out : nullptr, dy + i * out,
+                      a.out<T>(0) + i * plan_.in_size(), first,
+                      std::min(first + kChannels, plan_.channels));
+    });
+  }
+  std::string name() const override { return "highway"; }
+
+ private:
+  PoolPlan plan_;
+  PoolLoops<T> loops_;
+};
+
+template <template <class> class K>
+std::unique_ptr<Kernel> make(const Request& r) {
+  switch (r.outputs[0].dtype) {
+    case DType::float32:
+      return std::make_unique<K<float>>(r);
+    case DType::float64:
+      return std::make_unique<K<double>>(r);
+    case DType::bfloat16:
+      return std::make_unique<K<BFloat16>>(r);
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace
+
+PoolPlan::PoolPlan(const Request& r, bool backward) {
+  auto fill = [this](const auto& op, const Shape& in, const Shape& out) {
+    const int spatial = in.rank() - 2;
+    max = op.max, winners = op.winners, batch = in[0], channels = in[-1];
+    for (int i = 0; i < spatial; ++i) {
+      axes[3 - spatial + i] = {in[i + 1], out[i + 1], op.window[i], op.spec.strides[i],
+                               op.spec.pad_before[i]};
+    }
+  };
+  if (backward) {
+    const auto& op = static_cast<const PoolBackward&>(r.op);
+    fill(op, r.outputs[0].shape, r.inputs[op.max ? 1 : 0].shape);
+  } else {
+    fill(static_cast<const crescent::Pool&>(r.op), r.inputs[0].shape, r.outputs[0].shape);
+  }
+  whole = window_offsets();
+}
+
+std::vector<int64_t> PoolPlan::window_offsets() const {
+  std::vector<int64_t> offsets;
+  const auto& [d, h, w] = axes;
+  if (d.window > d.in || h.window > h.in || w.window > w.in) return offsets;  // none is inside
+  for (int64_t z = 0; z < d.window; ++z) {
+    for (int64_t y = 0; y < h.window; ++y) {
+      for (int64_t x = 0; x < w.window; ++x)
+        offsets.push_back(((z * h.in + y) * w.in + x) * channels);
+    }
+  }
+  return offsets;
+}
+
+std::span<const KernelRow> pooling_kernels() {
+  static constexpr KernelRow kRows[] = {{"pool", make<PoolForward>},
+                                        {"pool", make_converted<pooling_kernels>},
+                                        {"pool_backward", make<PoolGradient>},
+                                        {"pool_backward", make_converted<pooling_kernels>}};
+  return kRows;
+}
+
+}  // namespace crescent::cpu

@@ -1,0 +1,210 @@
+// The loops of pooling, vectors along the channels.
+#include <algorithm>
+#include <limits>
+
+#include "pooling/pooling.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "pooling/pooling_loops.cpp"
+#include <hwy/foreach_target.h>
+
+#include "vectors/vector-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace crescent::cpu::HWY_NAMESPACE {
+namespace {
+namespace hn = hwy::HWY_NAMESPACE;
+
+/// The input pixels under the windows of one output row, one window after the other.
+class Window {
+ public:
+  Window(const PoolPlan& p, int64_t row) : plan_(p) {
+    const auto& [d, h, w] = p.axes;
+    const int64_t i = row / h.out, j = row % h.out;
+    z0_ = d.first(i), z1_ = d.last(i), y0_ = h.first(j), y1_ = h.last(j);
+    rows_whole_ = z1_ - z0_ == d.window && y1_ - y0_ == h.window;
+  }
+  void move_to(int64_t column) {
+    const auto& w = plan_.axes[2];
+    x0_ = w.first(column), x1_ = w.last(column);
+    whole_ = rows_whole_ && x1_ - x0_ == w.window;
+    corner_ = at(z0_, y0_, x0_);
+  }
+  int64_t count() const { return (z1_ - z0_) * (y1_ - y0_) * (x1_ - x0_); }
+  /// f(where the pixel begins) in order.
+  template <class F>
+  HWY_INLINE void each(F&& f) const {
+    if (whole_) {
+      for (int64_t offset : plan_.whole) f(corner_ + offset);
+      return;
+    }
+    for (int64_t z = z0_; z < z1_; ++z) {
+      for (int64_t y = y0_; y < y1_; ++y) {
+        for (int64_t x = x0_; x < x1_; ++x) f(at(z, y, x));
+      }
+    }
+  }
+
+ private:
+  int64_t at(int64_t z, int64_t y, int64_t x) const {
+    return ((z * plan_.axes[1].in + y) * plan_.axes[2].in + x) * plan_.channels;
+  }
+
+  const PoolPlan& plan_;
+  int64_t z0_, z1_, y0_, y1_, x0_ = 0, x1_ = 0, corner_ = 0;
+  bool rows_whole_, whole_ = false;
+};
+
+/// Where x beats the best so far: greater, or not a number (which then stays).
+template <class V>
+HWY_INLINE auto beats(V x, V best) {
+  return hn::Or(hn::Gt(x, best), hn::IsNaN(x));
+}
+
+/// The greatest of what is under the window, and its number there.
+template <class D, class Load, class T>
+HWY_INLINE void find_greatest(D d, const Window& w, Load& load, const T* x, hn::Vec<D>& best,
+                              hn::Vec<D>& winner) {
+  best = hn::Set(d, -std::numeric_limits<hn::TFromD<D>>::infinity()), winner = hn::Zero(d);
+  auto number = hn::Zero(d);
+  w.each([&](int64_t pixel) HWY_ATTR {
+    const auto value = load(x + pixel);
+    const auto better = beats(value, best);
+    best = hn::IfThenElse(better, value, best), winner = hn::IfThenElse(better, number, winner);
+    number = hn::Add(number, hn::Set(d, 1));
+  });
+}
+
+template <class T>
+HWY_INLINE void max_pixel(const PoolPlan& p, const Window& w, const T* x, T* y, uint8_t* winners) {
+  const hn::ScalableTag<Computed<T>> d;
+  for_vectors(d, p.channels, [&](auto load, auto store) HWY_ATTR {
+    hn::Vec<decltype(d)> best, winner;
+    find_greatest(d, w, load, x, best, winner);
+    store(best, y), store(winner, winners);
+  });
+}
+
+template <class T>
+HWY_INLINE void pool_pixel(const PoolPlan& p, const Window& w, const T* x, T* y) {
+  const hn::ScalableTag<Computed<T>> d;
+  const auto share = hn::Set(d, 1 / static_cast<Computed<T>>(w.count()));
+  for_vectors(d, p.channels, [&](auto load, auto store) HWY_ATTR {
+    auto result = p.max ? hn::Set(d, -std::numeric_limits<Computed<T>>::infinity()) : hn::Zero(d);
+    w.each([&](int64_t pixel) HWY_ATTR {
+      const auto value = load(x + pixel);
+      result = p.max ? hn::IfThenElse(beats(value, result), value, result) : hn::Add(result, value);
+    });
+    store(p.max ? result : hn::Mul(result, share), y);
+  });
+}
+
+/// Adds to dx, or stores there where windows do not overlap.
+template <bool kOverlap, class Load, class Store, class V, class T>
+HWY_INLINE void put(Load& load, Store& store, V gradient, T* dx) {
+  store(kOverlap ? hn::Add(load(dx), gradient) : gradient, dx);
+}
+
+/// Gives dy to the winners, the first greatest values when they are not given.
+template <bool kOverlap, class T>
+HWY_INLINE void max_gradient(const Window& w, const T* x, const uint8_t* winners, const T* dy,
+                             T* dx, int64_t channels) {
+  const hn::ScalableTag<Computed<T>> d;
+  for_vectors(d, channels, [&](auto load, auto store) HWY_ATTR {
+    hn::Vec<decltype(d)> best, winner;
+    if (winners)
+      winner = load(winners);
+    else
+      find_greatest(d, w, load, x, best, winner);
+    const auto gradient = load(dy);
+    auto number = hn::Zero(d);
+    w.each([&](int64_t pixel) HWY_ATTR {
+      put<kOverlap>(load, store, hn::IfThenElseZero(hn::Eq(number, winner), gradient), dx + pixel);
+      number = hn::Add(number, hn::Set(d, 1));
+    });
+  });
+}
+
+template <bool kOverlap, class T>
+HWY_INLINE void average_gradient(const Window& w, const T* dy, T* dx, int64_t channels) {
+  const hn::ScalableTag<Computed<T>> d;
+  const auto share = hn::Set(d, 1 / static_cast<Computed<T>>(w.count()));
+  for_vectors(d, channels, [&](auto load, auto store) HWY_ATTR {
+    const auto gradient = hn::Mul(load(dy), share);
+    w.each([&](int64_t pixel) HWY_ATTR { put<kOverlap>(load, store, gradient, dx + pixel); });
+  });
+}
+
+template <class T>
+void rows(const PoolPlan& p, const T* x, T* y, uint8_t* winners, int64_t first, int64_t last) {
+  for (int64_t row = first; row < last; ++row) {
+    Window window(p, row);
+    for (int64_t i = 0; i < p.axes[2].out; ++i) {
+      window.move_to(i);
+      const int64_t at = row * p.out_row_size() + i * p.channels;
+      winners ? max_pixel(p, window, x, y + at, winners + at) : pool_pixel(p, window, x, y + at);
+    }
+  }
+}
+
+template <bool kOverlap, class T>
+HWY_INLINE void add_gradient(const PoolPlan& p, const T* x, const uint8_t* winners, const T* dy,
+                             T* dx, int64_t channels) {
+  for (int64_t row = 0; row < p.out_rows(); ++row) {
+    Window window(p, row);
+    for (int64_t i = 0; i < p.axes[2].out; ++i) {
+      window.move_to(i);
+      const int64_t at = row * p.out_row_size() + i * p.channels;
+      p.max ? max_gradient<kOverlap>(window, x, winners ? winners + at : nullptr, dy + at, dx,
+                                     channels)
+            : average_gradient<kOverlap>(window, dy + at, dx, channels);
+    }
+  }
+}
+
+template <class T>
+void gradient(const PoolPlan& p, const T* x, const uint8_t* winners, const T* dy, T* dx,
+              int64_t first, int64_t last) {
+  auto along = [&](auto&& is) { return std::all_of(p.axes.begin(), p.axes.end(), is); };
+  const bool overlap = !along([](const PoolPlan::Axis& a) { return a.stride >= a.window; });
+  const bool tiled = along([](const PoolPlan::Axis& a) {
+    return a.stride == a.window && a.out * a.stride - a.before >= a.in;
+  });
+  if (overlap || !tiled) {
+    for (int64_t i = first; i < p.in_size(); i += p.channels)
+      std::fill_n(dx + i, last - first, T{});
+  }
+  if (x) x += first;
+  if (winners) winners += first;
+  overlap ? add_gradient<true>(p, x, winners, dy + first, dx + first, last - first)
+          : add_gradient<false>(p, x, winners, dy + first, dx + first, last - first);
+}
+
+PoolLoops<float> loops_float() { return {rows<float>, gradient<float>}; }
+PoolLoops<double> loops_double() { return {rows<double>, gradient<double>}; }
+PoolLoops<BFloat16> loops_bfloat16() { return {rows<BFloat16>, gradient<BFloat16>}; }
+
+}  // namespace
+}  // namespace crescent::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace crescent::cpu {
+HWY_EXPORT(loops_float);
+HWY_EXPORT(loops_double);
+HWY_EXPORT(loops_bfloat16);
+
+template <>
+PoolLoops<float> pool_loops<float>() {
+  return HWY_DYNAMIC_DISPATCH(loops_float)();
+}
+template <>
+PoolLoops<double> pool_loops<double>() {
+  return HWY_DYNAMIC_DISPATCH(loops_double)();
+}
+template <>
+PoolLoops<BFloat16> pool_loops<BFloat16>() {
+  return HWY_DYNAMIC_DISPATCH(loops_bfloat16)();
+}
+}  // namespace crescent::cpu
+#endif

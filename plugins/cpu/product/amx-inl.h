@@ -1,0 +1,24 @@
+// For what is written for AVX-512 and AMX tiles, whatever the rest is compiled for.
+#pragma once
+#include <immintrin.h>
+
+#include <algorithm>
+#include <cstdint>
+
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // GCC 12 finds both in its own immintrin.h
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#define CRESCENT_AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")))
+#define CRESCENT_INLINE CRESCENT_AVX512 inline __attribute__((always_inline))
+#define CRESCENT_AMX \
+  __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,amx-tile,amx-bf16")))
+#define CRESCENT_AMX_INLINE CRESCENT_AMX inline __attribute__((always_inline))
+#define CRESCENT_AMX_LAMBDA CRESCENT_AMX __attribute__((always_inline))
+
+namespace crescent::cpu::amx {
+
+using Mask = __mmask32;
+inline Mask first(int64_t count) {
+  return static_cast<Mask>(count >= 32 ? ~0u : (1u << std::max<int64_t>(count, 0)) - 1);
+}
+
+}  // namespace crescent::cpu::amx

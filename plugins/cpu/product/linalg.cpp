@@ -1,0 +1,95 @@
+// Singular values by LAPACK. A row-major matrix is its transpose to Fortran, so the two sides of
+// the decomposition change places: nothing is transposed.
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include "product/blas.h"
+#include "product/qr.h"
+#include "vectors/converted.h"
+
+extern "C" {
+void sgesdd_(const char*, const int*, const int*, float*, const int*, float*, float*, const int*,
+             float*, const int*, float*, const int*, int*, int*, size_t);
+void dgesdd_(const char*, const int*, const int*, double*, const int*, double*, double*, const int*,
+             double*, const int*, double*, const int*, int*, int*, size_t);
+}
+
+namespace crescent::cpu {
+namespace {
+
+template <class T>
+constexpr auto gesdd = [] {
+  if constexpr (std::is_same_v<T, float>)
+    return sgesdd_;
+  else
+    return dgesdd_;
+}();
+
+template <class T>
+class SvdKernel final : public Kernel {
+ public:
+  explicit SvdKernel(const Request& r)
+      : m_(static_cast<int>(r.inputs[0].shape[0])),
+        n_(static_cast<int>(r.inputs[0].shape[1])),
+        k_(std::min(m_, n_)) {
+    T wanted = 0, nothing = 0;
+    const int ask = -1;
+    int info = 0, integer = 0;
+    if (k_ == 0) return;
+    const BlasTurn turn;
+    gesdd<T>("S", &n_, &m_, &nothing, &n_, &nothing, &nothing, &n_, &nothing, &k_, &wanted, &ask,
+             &integer, &info, 1);
+    work_ = static_cast<int>(wanted);
+  }
+  std::string name() const override { return "openblas lapack"; }
+  size_t scratch_bytes() const override {
+    return (size() + work_) * sizeof(T) + 8 * k_ * sizeof(int) + 64;
+  }
+
+  void run(const Arguments& a) override {
+    if (k_ == 0) return;
+    const BlasTurn turn;
+    T* matrix = reinterpret_cast<T*>(a.scratch);
+    std::copy_n(a.in<T>(0), size(), matrix);
+    T *work = matrix + size(), *u = a.out<T>(0), *s = a.out<T>(1), *vt = a.out<T>(2);
+    int* integers = reinterpret_cast<int*>(work + work_);
+    int info = 0;
+    gesdd<T>("S", &n_, &m_, matrix, &n_, s, vt, &n_, u, &k_, work, &work_, integers, &info, 1);
+    if (info == 0) return;  // else: values that are not numbers, or no convergence
+    for (auto [values, count] : {std::pair(u, int64_t{m_} * k_), std::pair(s, int64_t{k_}),
+                                 std::pair(vt, int64_t{k_} * n_)})
+      std::fill_n(values, count, std::numeric_limits<T>::quiet_NaN());
+  }
+
+ private:
+  size_t size() const { return static_cast<size_t>(m_) * static_cast<size_t>(n_); }
+
+  int m_, n_, k_, work_ = 0;
+};
+
+std::unique_ptr<Kernel> make_svd(const Request& r) {
+  const Shape& shape = r.inputs[0].shape;
+  if (shape.rank() != 2 || !fits_blas(shape[0]) || !fits_blas(shape[1])) return nullptr;
+  switch (r.inputs[0].dtype) {
+    case DType::float32:
+      return std::make_unique<SvdKernel<float>>(r);
+    case DType::float64:
+      return std::make_unique<SvdKernel<double>>(r);
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace
+
+std::span<const KernelRow> linalg_kernels() {
+  static constexpr KernelRow kRows[] = {{"qr", make_qr},
+                                        {"qr", make_converted<linalg_kernels>},
+                                        {"svd", make_svd},
+                                        {"svd", make_converted<linalg_kernels>}};
+  return kRows;
+}
+
+}  // namespace crescent::cpu

@@ -1,0 +1,78 @@
+// Loops inside LSTM and GRU: products of matrices that stay in a core's caches, and what follows
+// them, a row (one sample at one step) at a time.
+#pragma once
+#include <cstdint>
+
+namespace crescent::cpu {
+
+/// Samples that go through time together.
+constexpr int64_t kPartRows = 16;
+/// Rows of a matrix that a product reads before it goes on to other columns: they stay in the
+/// first-level cache.
+constexpr int64_t kDepth = 128;
+
+/// Parts of some steps' inputs in the gates: x . kernel + bias for some panels of `lanes` units.
+template <class T>
+struct RecurrentInput {
+  int64_t samples, steps, features;
+  int64_t first_panel, last_panel;
+  const T *x, *kernel, *bias;  ///< x of the first sample and step; the others packed by panels
+  int64_t x_stride;            ///< from sample to sample
+  T* parts;                    ///< (panels, samples, steps, gates lanes)
+};
+
+/// One step of at most kPartRows samples and some panels of units.
+template <class T>
+struct RecurrentStep {
+  int64_t samples, units;
+  int64_t first_panel, last_panel;
+  const T *weights, *bias;       ///< packed by panels; bias of the states (gru)
+  const T *h_before, *c_before;  ///< (samples, u)
+  const T* x_part;               ///< of this step, in RecurrentInput's parts
+  T *h, *c, *gates;              ///< (samples, u), (samples, u), (samples, 4u)
+  int64_t before_stride, x_stride, state_stride, gates_stride;  ///< from sample to sample
+  int64_t x_panel;                                              ///< from panel to panel
+};
+
+template <class T>
+struct RecurrentLoops {
+  int64_t lanes;
+  /// Panel `panel` of weights (rows, gates u): for every row the columns of `lanes` units, gate by
+  /// gate, zeros beyond the end.
+  void (*pack)(int64_t rows, int64_t units, int64_t gates, const T* weights, int64_t panel,
+               T* packed);
+  /// Rows [block kDepth, ...) of the transpose of weights (columns, depth), as multiply_transposed
+  /// reads them.
+  void (*pack_transposed)(int64_t columns, int64_t depth, const T* weights, int64_t block,
+                          T* packed);
+  /// c (rows, padded columns) = a (rows, depth) . weights' [+ c].
+  void (*multiply_transposed)(int64_t rows, int64_t columns, int64_t depth, const T* a, int64_t lda,
+                              const T* packed, bool add, T* c);
+  /// sum (inputs, padded columns) += x' dz for x (rows, inputs) and dz (rows, padded columns).
+  void (*add_weight_gradient)(int64_t rows, int64_t inputs, const T* x, int64_t ldx,
+                              int64_t columns, const T* dz, int64_t ldz, T* sum);
+  void (*lstm_input)(const RecurrentInput<T>& input);
+  /// gates (4u: i, f, c, o) after activation; c and h follow.
+  void (*lstm)(const RecurrentStep<T>& step);
+  /// dh is the gradient of h; dc comes from the step after and leaves for the step before; dgates
+  /// (4u) is added to dbias.
+  void (*lstm_gradient)(int64_t units, const T* gates, const T* c_before, const T* c, const T* dh,
+                        const T* dhs, T* dc, T* dgates, T* dbias);
+  void (*gru_input)(const RecurrentInput<T>& input);
+  /// gates (4u: z, r, candidate, state part of the candidate) and h from the parts of x and h (3u:
+  /// z, r, h).
+  void (*gru)(const RecurrentStep<T>& step);
+  /// dh becomes what reaches h_before directly; dx_part and dh_part (3u) are added to the two rows
+  /// of dbias.
+  void (*gru_gradient)(int64_t units, const T* gates, const T* h_before, const T* dhs, T* dh,
+                       T* dx_part, T* dh_part, T* dbias);
+};
+
+template <class T>
+RecurrentLoops<T> recurrent_loops();
+template <>
+RecurrentLoops<float> recurrent_loops<float>();
+template <>
+RecurrentLoops<double> recurrent_loops<double>();
+
+}  // namespace crescent::cpu

@@ -1,0 +1,415 @@
+#include "recurrent/recurrent.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "recurrent/recurrent_loops.cpp"
+#include <hwy/foreach_target.h>
+
+#include <algorithm>
+
+#include "vectors/vector-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace crescent::cpu::HWY_NAMESPACE {
+namespace {
+namespace hn = hwy::HWY_NAMESPACE;
+
+/// Rows of a tile of four vectors that registers can hold.
+#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_SSE4 || HWY_TARGET == HWY_SSSE3
+constexpr int kMostRows = 2;
+#else
+constexpr int kMostRows = 6;
+#endif
+constexpr int64_t kWide = 4;  // vectors of a wide panel of columns
+
+/// c (rows, columns of a panel) = from + a b: a is (rows, depth), or (depth, rows) where it is read
+/// transposed. `from` has rows `ldf` apart (0: the same one); none: zeros.
+template <class T>
+struct Operands {
+  int64_t rows, depth;
+  const T* a;
+  int64_t lda;
+  const T* b;
+  int64_t ldb;
+  const T* from;
+  int64_t ldf;
+  T* c;
+  int64_t ldc;
+};
+
+/// kRows rows of such a product, kept in registers. A few rows are summed for several q at a time,
+/// which hides the time that an addition takes.
+template <int kRows, int kVectors, bool kTransposed, class D, class T>
+HWY_INLINE void tile(D d, const Operands<T>& p) {
+  constexpr int kSums = kRows * kVectors >= 8 ? 1 : 8 / (kRows * kVectors), kAtOnce = kSums;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), lda = p.lda, ldb = p.ldb;
+  const T *a = p.a, *b = p.b;
+  hn::Vec<D> sum[kSums][kRows][kVectors];
+#pragma GCC unroll 8
+  for (int s = 0; s < kSums; ++s) {
+#pragma GCC unroll 8
+    for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 8
+      for (int v = 0; v < kVectors; ++v) {
+        sum[s][r][v] =
+            s == 0 && p.from ? hn::LoadU(d, p.from + r * p.ldf + v * lanes) : hn::Zero(d);
+      }
+    }
+  }
+  const auto add = [&](int s) HWY_ATTR {
+    hn::Vec<D> right[kVectors];
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) right[v] = hn::LoadU(d, b + v * lanes);
+#pragma GCC unroll 8
+    for (int r = 0; r < kRows; ++r) {
+      const auto left = hn::Set(d, kTransposed ? a[r] : a[r * lda]);
+#pragma GCC unroll 8
+      for (int v = 0; v < kVectors; ++v) sum[s][r][v] = hn::MulAdd(left, right[v], sum[s][r][v]);
+    }
+    a += kTransposed ? lda : 1, b += ldb;
+  };
+  int64_t q = 0;
+  for (; q + kAtOnce <= p.depth; q += kAtOnce) {
+#pragma GCC unroll 8
+    for (int s = 0; s < kAtOnce; ++s) add(s % kSums);
+  }
+  for (; q < p.depth; ++q) add(0);
+#pragma GCC unroll 8
+  for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) {
+      auto total = sum[0][r][v];
+#pragma GCC unroll 8
+      for (int s = 1; s < kSums; ++s) total = hn::Add(total, sum[s][r][v]);
+      hn::StoreU(total, d, p.c + r * p.ldc + v * lanes);
+    }
+  }
+}
+
+/// A tile of as many rows as kRows or fewer.
+template <int kRows, int kVectors, bool kTransposed, class D, class T>
+HWY_INLINE void tile_of(int64_t rows, D d, const Operands<T>& p) {
+  if constexpr (kRows > 1) {
+    if (rows < kRows) return tile_of<kRows - 1, kVectors, kTransposed>(rows, d, p);
+  }
+  tile<kRows, kVectors, kTransposed>(d, p);
+}
+
+/// The same for any number of rows, in tiles as even as can be.
+template <int kVectors, bool kTransposed, class T>
+HWY_NOINLINE void multiply(Operands<T> p) {
+  const hn::ScalableTag<T> d;
+  for (int64_t tiles = (p.rows + kMostRows - 1) / kMostRows; tiles > 0; --tiles) {
+    const int64_t own = (p.rows + tiles - 1) / tiles;
+    tile_of<kMostRows, kVectors, kTransposed>(own, d, p);
+    p.a += kTransposed ? own : own * p.lda, p.c += own * p.ldc, p.rows -= own;
+    if (p.from) p.from += own * p.ldf;
+  }
+}
+
+template <class T>
+void pack(int64_t rows, int64_t units, int64_t gates, const T* weights, int64_t panel, T* packed) {
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(hn::ScalableTag<T>()));
+  const int64_t first = panel * lanes, count = std::min(lanes, units - first);
+  packed += first * gates * rows;
+  for (int64_t row = 0; row < rows * gates; ++row, packed += lanes) {
+    std::copy_n(weights + row * units + first, count, packed);  // row of (rows, gates, u)
+    std::fill_n(packed + count, lanes - count, T{0});
+  }
+}
+
+/// f(first column, vectors) for the panels of `columns`: wide ones, then single vectors.
+template <class T, class F>
+void each_panel(int64_t columns, F&& f) {
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(hn::ScalableTag<T>()));
+  for (int64_t column = 0; column < columns;) {
+    const int64_t vectors = column + kWide * lanes <= columns ? kWide : 1;
+    f(column, vectors);
+    column += vectors * lanes;
+  }
+}
+
+template <bool kTransposed, class T>
+void multiply_panel(int64_t vectors, const Operands<T>& p) {
+  vectors == kWide ? multiply<kWide, kTransposed>(p) : multiply<1, kTransposed>(p);
+}
+
+int64_t padded(int64_t columns, int64_t lanes) { return (columns + lanes - 1) / lanes * lanes; }
+
+template <class T>
+void pack_transposed(int64_t columns, int64_t depth, const T* weights, int64_t block, T* packed) {
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(hn::ScalableTag<T>()));
+  const int64_t first = block * kDepth, count = std::min(kDepth, depth - first);
+  packed += first * padded(columns, lanes);
+  each_panel<T>(columns, [&](int64_t panel, int64_t vectors) {
+    const int64_t width = vectors * lanes;
+    for (int64_t column = 0; column < width; ++column) {
+      const T* from = weights + (panel + column) * depth + first;
+      T* to = packed + panel * count + column;
+      for (int64_t q = 0; q < count; ++q) to[q * width] = panel + column < columns ? from[q] : T{0};
+    }
+  });
+}
+
+template <class T>
+void multiply_transposed(int64_t rows, int64_t columns, int64_t depth, const T* a, int64_t lda,
+                         const T* packed, bool add, T* c) {
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(hn::ScalableTag<T>())),
+                width = padded(columns, lanes);
+  for (int64_t first = 0; first < depth; first += kDepth, add = true) {
+    const int64_t count = std::min(kDepth, depth - first);
+    each_panel<T>(columns, [&](int64_t column, int64_t vectors) {
+      const T* panel = packed + first * width + column * count;
+      multiply_panel<false, T>(vectors, {rows, count, a + first, lda, panel, vectors * lanes,
+                                         add ? c + column : nullptr, width, c + column, width});
+    });
+  }
+}
+
+template <class T>
+void add_weight_gradient(int64_t rows, int64_t inputs, const T* x, int64_t ldx, int64_t columns,
+                         const T* dz, int64_t ldz, T* sum) {
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(hn::ScalableTag<T>())),
+                width = padded(columns, lanes);
+  each_panel<T>(columns, [&](int64_t column, int64_t vectors) {
+    multiply_panel<true, T>(vectors, {inputs, rows, x, ldx, dz + column, ldz, sum + column, width,
+                                      sum + column, width});
+  });
+}
+
+template <int kGates, class T>
+void input(const RecurrentInput<T>& p) {
+  const int64_t width = kGates * static_cast<int64_t>(hn::Lanes(hn::ScalableTag<T>()));
+  for (int64_t panel = p.first_panel; panel < p.last_panel; ++panel) {
+    const T *kernel = p.kernel + panel * width * p.features, *bias = p.bias + panel * width;
+    for (int64_t q = 0; q < p.features; q += kDepth) {
+      for (int64_t i = 0; i < p.samples; ++i) {
+        T* part = p.parts + (panel * p.samples + i) * p.steps * width;
+        multiply<kGates, false, T>({p.steps, std::min(kDepth, p.features - q),
+                                    p.x + i * p.x_stride + q, p.features, kernel + q * width, width,
+                                    q ? part : bias, q ? width : 0, part, width});
+      }
+    }
+  }
+}
+
+/// z (samples, kGates lanes) = from(panel) + h_before . weights for a panel of units, then
+/// row(panel, sample, z): of so many panels at once that the rows' long chains of operations
+/// overlap.
+template <int kGates, class T, class From, class F>
+HWY_INLINE void each_row(const RecurrentStep<T>& s, int64_t ldf, From&& from, F&& row) {
+  const hn::ScalableTag<T> d;
+  const int64_t width = kGates * static_cast<int64_t>(hn::Lanes(d)),
+                at_once = kPartRows / std::max<int64_t>(1, s.samples);
+  HWY_ALIGN T z[kPartRows * kGates * hn::MaxLanes(d)];
+  for (int64_t first = s.first_panel; first < s.last_panel; first += at_once) {
+    const int64_t last = std::min(first + at_once, s.last_panel);
+    for (int64_t panel = first; panel < last; ++panel) {
+      multiply<kGates, false, T>({s.samples, s.units, s.h_before, s.before_stride,
+                                  s.weights + panel * width * s.units, width, from(panel), ldf,
+                                  z + (panel - first) * s.samples * width, width});
+    }
+    for (int64_t panel = first; panel < last; ++panel) {
+      for (int64_t i = 0; i < s.samples; ++i)
+        row(panel, i, z + ((panel - first) * s.samples + i) * width);
+    }
+  }
+}
+
+/// a / b for b of ordinary size, but for the last place: a division occupies the multipliers of
+/// AVX-512 for 16 cycles.
+template <class D, class V>
+HWY_INLINE V quotient(D d, V a, V b) {
+#if HWY_TARGET <= HWY_AVX3
+  const V guess = hn::ApproximateReciprocal(b);  // 14 bits
+  return hn::Mul(a, hn::MulAdd(guess, hn::NegMulAdd(b, guess, hn::Set(d, 1.0f)), guess));
+#else
+  (void)d;
+  return hn::Div(a, b);
+#endif
+}
+
+/// tanh of a gate. In float32 the quotient of polynomials that Eigen, and so TensorFlow, uses:
+/// absolute error below 3e-7.
+template <class D, class V>
+HWY_INLINE V gate_tanh(D d, V x) {
+  using T = hn::TFromD<D>;
+  if constexpr (sizeof(T) == 8) {
+    return hyperbolic_tangent(d, x);
+  } else {
+    const V limit = hn::Set(d, 7.90531110763549805f),
+            y = hn::Min(hn::Max(x, hn::Neg(limit)), limit), square = hn::Mul(y, y);
+    V above = hn::Set(d, -2.76076847742355e-16f), below = hn::Set(d, 1.19825839466702e-06f);
+    for (float c : {2.00018790482477e-13f, -8.60467152213735e-11f, 5.12229709037114e-08f,
+                    1.48572235717979e-05f, 6.37261928875436e-04f, 4.89352455891786e-03f}) {
+      above = hn::MulAdd(above, square, hn::Set(d, c));
+    }
+    for (float c : {1.18534705686654e-04f, 2.26843463243900e-03f, 4.89352518554385e-03f}) {
+      below = hn::MulAdd(below, square, hn::Set(d, c));
+    }
+    return keep_nan(x, quotient(d, hn::Mul(above, y), below));
+  }
+}
+template <class D, class V>
+HWY_INLINE V gate_sigmoid(D d, V x) {
+  using T = hn::TFromD<D>;
+  if constexpr (sizeof(T) == 8) return sigmoid(d, x);
+  const V half = hn::Set(d, T(0.5));
+  return hn::MulAdd(half, gate_tanh(d, hn::Mul(half, x)), half);
+}
+
+/// Asks for what the next step writes: rows of different samples lie too far apart for the
+/// processor to see a pattern.
+template <class T>
+HWY_INLINE void fetch(std::initializer_list<const T*> written) {
+  for (const T* row : written) __builtin_prefetch(row, 1, 2);
+}
+
+template <class T>
+void lstm(const RecurrentStep<T>& s) {
+  const hn::ScalableTag<T> d;
+  const int64_t u = s.units, lanes = static_cast<int64_t>(hn::Lanes(d));
+  const auto x = [&](int64_t panel) { return s.x_part + panel * s.x_panel; };
+  each_row<4>(s, s.x_stride, x, [&](int64_t panel, int64_t sample, const T* z) HWY_ATTR {
+    const int64_t first = panel * lanes;
+    const T* c_before = s.c_before + sample * s.before_stride + first;
+    T *gates = s.gates + sample * s.gates_stride + first,
+      *c = s.c + sample * s.state_stride + first;
+    T* h = s.h + sample * s.state_stride + first;
+    fetch({gates + 4 * u, gates + 5 * u, gates + 6 * u, gates + 7 * u, h + u, c + u});
+    for_vectors(d, std::min(lanes, u - first), [&](auto load, auto store) HWY_ATTR {
+      const auto part = [&](int64_t gate) HWY_ATTR { return hn::Load(d, z + gate * lanes); };
+      const auto i = gate_sigmoid(d, part(0)), f = gate_sigmoid(d, part(1)),
+                 o = gate_sigmoid(d, part(3));
+      const auto g = gate_tanh(d, part(2));
+      const auto cell = hn::MulAdd(f, load(c_before), hn::Mul(i, g));
+      store(i, gates), store(f, gates + u), store(g, gates + 2 * u), store(o, gates + 3 * u);
+      store(cell, c), store(hn::Mul(o, gate_tanh(d, cell)), h);
+    });
+  });
+}
+
+/// Asks for the row that the step before reads: it lies just before `row`.
+template <class T>
+HWY_INLINE void fetch_before(const T* row, int64_t count) {
+  for (const T* p = row - count; p < row; p += 64 / sizeof(T)) __builtin_prefetch(p, 0, 2);
+}
+
+/// slope s (1 - s) of a sigmoid with value s, and 1 - t^2 of a tanh.
+template <class D, class V>
+HWY_INLINE V sigmoid_slope(D, V s) {
+  return hn::NegMulAdd(s, s, s);
+}
+template <class D, class V>
+HWY_INLINE V tanh_slope(D d, V t) {
+  return hn::NegMulAdd(t, t, hn::Set(d, hn::TFromD<D>{1}));
+}
+
+template <class T>
+void lstm_gradient(int64_t units, const T* gates, const T* c_before, const T* c, const T* dh,
+                   const T* dhs, T* dc, T* dgates, T* dbias) {
+  const hn::ScalableTag<T> d;
+  const int64_t u = units;
+  fetch_before(gates, 4 * u), fetch_before(dhs, u);
+  for_vectors(d, units, [&](auto load, auto store) HWY_ATTR {
+    const auto i = load(gates), f = load(gates + u), g = load(gates + 2 * u),
+               o = load(gates + 3 * u);
+    const auto t = gate_tanh(d, load(c)), up = hn::Add(load(dh), load(dhs));
+    const auto cell = hn::MulAdd(hn::Mul(up, o), tanh_slope(d, t), load(dc));
+    const auto put = [&](auto gradient, int64_t gate) HWY_ATTR {
+      store(gradient, dgates + gate * u),
+          store(hn::Add(load(dbias + gate * u), gradient), dbias + gate * u);
+    };
+    put(hn::Mul(hn::Mul(cell, g), sigmoid_slope(d, i)), 0);
+    put(hn::Mul(hn::Mul(cell, load(c_before)), sigmoid_slope(d, f)), 1);
+    put(hn::Mul(hn::Mul(cell, i), tanh_slope(d, g)), 2);
+    put(hn::Mul(hn::Mul(up, t), sigmoid_slope(d, o)), 3);
+    store(hn::Mul(cell, f), dc);
+  });
+}
+
+template <class T>
+void gru(const RecurrentStep<T>& s) {
+  const hn::ScalableTag<T> d;
+  const int64_t u = s.units, lanes = static_cast<int64_t>(hn::Lanes(d));
+  const auto bias = [&](int64_t panel) { return s.bias + panel * 3 * lanes; };
+  each_row<3>(s, 0, bias, [&](int64_t panel, int64_t sample, const T* z) HWY_ATTR {
+    const int64_t first = panel * lanes;
+    const T *x = s.x_part + panel * s.x_panel + sample * s.x_stride,
+            *h_before = s.h_before + sample * s.before_stride + first;
+    T *gates = s.gates + sample * s.gates_stride + first,
+      *h = s.h + sample * s.state_stride + first;
+    fetch({gates + 4 * u, gates + 5 * u, gates + 6 * u, gates + 7 * u, h + u});
+    for_vectors(d, std::min(lanes, u - first), [&](auto load, auto store) HWY_ATTR {
+      const auto outer = [&](int64_t gate) HWY_ATTR { return hn::LoadU(d, x + gate * lanes); };
+      const auto inner = [&](int64_t gate) HWY_ATTR { return hn::Load(d, z + gate * lanes); };
+      const auto keep = gate_sigmoid(d, hn::Add(outer(0), inner(0))),
+                 r = gate_sigmoid(d, hn::Add(outer(1), inner(1)));
+      const auto own = inner(2), candidate = gate_tanh(d, hn::MulAdd(r, own, outer(2)));
+      store(keep, gates), store(r, gates + u), store(candidate, gates + 2 * u),
+          store(own, gates + 3 * u);
+      store(hn::MulAdd(keep, hn::Sub(load(h_before), candidate), candidate), h);
+    });
+  });
+}
+
+template <class T>
+void gru_gradient(int64_t units, const T* gates, const T* h_before, const T* dhs, T* dh, T* dx_part,
+                  T* dh_part, T* dbias) {
+  const hn::ScalableTag<T> d;
+  const int64_t u = units;
+  fetch_before(gates, 4 * u), fetch_before(dhs, u);
+  for_vectors(d, units, [&](auto load, auto store) HWY_ATTR {
+    const auto z = load(gates), r = load(gates + u), candidate = load(gates + 2 * u),
+               inner = load(gates + 3 * u);
+    const auto up = hn::Add(load(dh), load(dhs));
+    const auto dz = hn::Mul(hn::Mul(up, hn::Sub(load(h_before), candidate)), sigmoid_slope(d, z));
+    const auto dg = hn::Mul(hn::NegMulAdd(up, z, up), tanh_slope(d, candidate));
+    const auto dr = hn::Mul(hn::Mul(dg, inner), sigmoid_slope(d, r)), dinner = hn::Mul(dg, r);
+    const auto put = [&](auto gradient, T* part, T* bias) HWY_ATTR {
+      store(gradient, part), store(hn::Add(load(bias), gradient), bias);
+    };
+    put(dz, dx_part, dbias), put(dr, dx_part + u, dbias + u),
+        put(dg, dx_part + 2 * u, dbias + 2 * u);
+    put(dz, dh_part, dbias + 3 * u), put(dr, dh_part + u, dbias + 4 * u),
+        put(dinner, dh_part + 2 * u, dbias + 5 * u);
+    store(hn::Mul(up, z), dh);
+  });
+}
+
+template <class T>
+RecurrentLoops<T> loops() {
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(hn::ScalableTag<T>()));
+  return {lanes,
+          pack<T>,
+          pack_transposed<T>,
+          multiply_transposed<T>,
+          add_weight_gradient<T>,
+          input<4, T>,
+          lstm<T>,
+          lstm_gradient<T>,
+          input<3, T>,
+          gru<T>,
+          gru_gradient<T>};
+}
+RecurrentLoops<float> loops_float() { return loops<float>(); }
+RecurrentLoops<double> loops_double() { return loops<double>(); }
+
+}  // namespace
+}  // namespace crescent::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace crescent::cpu {
+HWY_EXPORT(loops_float);
+HWY_EXPORT(loops_double);
+
+template <>
+RecurrentLoops<float> recurrent_loops<float>() {
+  return HWY_DYNAMIC_DISPATCH(loops_float)();
+}
+template <>
+RecurrentLoops<double> recurrent_loops<double>() {
+  return HWY_DYNAMIC_DISPATCH(loops_double)();
+}
+}  // namespace crescent::cpu
+#endif

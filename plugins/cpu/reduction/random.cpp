@@ -1,0 +1,234 @@
+// Random numbers: element i of a draw depends on seed, counter and i alone, so neither threads nor
+// the order of parts matter. Words are those of philox(seed, counter, block), numbered 4 * block +
+// position. With w the words of a draw:
+//   bits, float32 uniform, truncated   element i uses w[i]; its top 24 bits are the fraction
+//   float32 normal                     elements 2k and 2k+1 are the Box-Muller pair of w[2k],
+//   w[2k+1] float64                            the same with two words a number: 53 bits of w[2i]
+//   (high) and w[2i+1] (low)
+// A truncated normal is the inverse of the distribution function between -2 and 2, which has the
+// distribution of numbers that are drawn again until they are inside.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "reduction/random.cpp"
+#include <hwy/foreach_target.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "engine/kernel.h"
+#include "vectors/converted.h"
+#include "vectors/mathematics-inl.h"
+
+#ifndef CRESCENT_CPU_RANDOM_ONCE
+#define CRESCENT_CPU_RANDOM_ONCE
+namespace crescent::cpu {
+
+struct Draw {
+  RandomKind kind;
+  double a, b;
+  int64_t seed, counter;
+};
+/// Elements [begin, end) of a draw to `to`, which is where element `begin` goes; `begin` is a
+/// multiple of 4.
+using RandomLoop = void (*)(const Draw& draw, int64_t begin, int64_t end, void* to);
+
+}  // namespace crescent::cpu
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace crescent::cpu::HWY_NAMESPACE {
+namespace {
+
+constexpr int64_t kWords = 1024;  // made at a time
+
+/// words[0..kWords) = words of the blocks that begin with block `block`. Blocks side by side, so
+/// that the compiler makes vectors of them.
+void make_words(const Draw& draw, uint64_t block, uint32_t* words) {
+  constexpr int kBlocks = 64;
+  const uint64_t counter = static_cast<uint64_t>(draw.counter);
+  HWY_ALIGN uint32_t x[4][kBlocks];
+  for (int64_t first = 0; first < kWords; first += 4 * kBlocks) {
+    for (uint64_t i = 0; i < kBlocks; ++i) {
+      const uint64_t number = block + static_cast<uint64_t>(first) / 4 + i;
+      x[0][i] = static_cast<uint32_t>(number), x[1][i] = static_cast<uint32_t>(number >> 32);
+      x[2][i] = static_cast<uint32_t>(counter), x[3][i] = static_cast<uint32_t>(counter >> 32);
+    }
+    uint32_t k0 = static_cast<uint32_t>(draw.seed),
+             k1 = static_cast<uint32_t>(static_cast<uint64_t>(draw.seed) >> 32);
+    for (int round = 0; round < 10; ++round, k0 += 0x9E3779B9u, k1 += 0xBB67AE85u) {
+      for (int i = 0; i < kBlocks; ++i) {
+        const uint64_t p0 = uint64_t{0xD2511F53u} * x[0][i], p1 = uint64_t{0xCD9E8D57u} * x[2][i];
+        x[0][i] = static_cast<uint32_t>(p1 >> 32) ^ x[1][i] ^ k0,
+        x[1][i] = static_cast<uint32_t>(p1);
+        x[2][i] = static_cast<uint32_t>(p0 >> 32) ^ x[3][i] ^ k1,
+        x[3][i] = static_cast<uint32_t>(p0);
+      }
+    }
+    for (int i = 0; i < kBlocks; ++i) {
+      for (int word = 0; word < 4; ++word) words[first + 4 * i + word] = x[word][i];
+    }
+  }
+}
+
+/// Fractions in [0, 1) of every word (float) or pair of words (double).
+void fractions(const uint32_t* words, int64_t n, float* u) {
+  for (int64_t i = 0; i < n; ++i)
+    u[i] = static_cast<float>(static_cast<int32_t>(words[i] >> 8)) * 0x1p-24f;
+}
+void fractions(const uint32_t* words, int64_t n, double* u) {
+  for (int64_t i = 0; i < n; ++i) {
+    const uint64_t bits = (uint64_t{words[2 * i]} << 32 | words[2 * i + 1]) >> 11;
+    u[i] = static_cast<double>(static_cast<int64_t>(bits)) * 0x1p-53;
+  }
+}
+
+template <class T>
+constexpr T kUlp = sizeof(T) == 4 ? T(0x1p-24) : T(0x1p-53);
+
+template <class T>
+void uniform(const Draw& draw, T* u, int64_t n) {
+  const T low = static_cast<T>(draw.a), width = static_cast<T>(draw.b - draw.a);
+  const T top = std::nextafter(static_cast<T>(draw.b), low);  // rounding must not reach b
+  for (int64_t i = 0; i < n; ++i) u[i] = std::min(low + u[i] * width, width > 0 ? top : low);
+}
+
+/// u[2k], u[2k+1] become a pair of normal numbers.
+template <class T>
+void normal(const Draw& draw, T* u, int64_t n) {
+  const hn::ScalableTag<T> d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  HWY_ALIGN T first[hn::MaxLanes(d)], second[hn::MaxLanes(d)];
+  const auto mean = constant(d, draw.a), deviation = constant(d, draw.b);
+  for (int64_t i = 0; i < n; i += 2 * lanes) {
+    for (int64_t k = 0; k < lanes; ++k)
+      first[k] = T(1) - u[i + 2 * k], second[k] = u[i + 2 * k + 1];
+    const auto radius =
+        hn::Mul(deviation, hn::Sqrt(hn::Mul(constant(d, -2), hn::Log(d, hn::Load(d, first)))));
+    const auto angle = hn::Mul(constant(d, 2 * std::numbers::pi), hn::Load(d, second));
+    hn::Store(hn::MulAdd(radius, hn::Cos(d, angle), mean), d, first);
+    hn::Store(hn::MulAdd(radius, hn::Sin(d, angle), mean), d, second);
+    for (int64_t k = 0; k < lanes; ++k) u[i + 2 * k] = first[k], u[i + 2 * k + 1] = second[k];
+  }
+}
+
+/// The x with P(normal <= x) = p for p in the middle: Acklam's fraction, good to 1e-8; a step of
+/// Halley's method makes it exact in double.
+double normal_quantile(double p, bool exact) {
+  const double q = p - 0.5, r = q * q;
+  const double above =
+      ((((-3.969683028665376e+01 * r + 2.209460984245205e+02) * r - 2.759285104469687e+02) * r +
+        1.383577518672690e+02) *
+           r -
+       3.066479806614716e+01) *
+          r +
+      2.506628277459239;
+  const double below =
+      ((((-5.447609879822406e+01 * r + 1.615858368580409e+02) * r - 1.556989798598866e+02) * r +
+        6.680131188771972e+01) *
+           r -
+       1.328068155288572e+01) *
+          r +
+      1;
+  const double x = q * above / below;
+  if (!exact) return x;
+  const double error = 0.5 * std::erfc(-x / std::numbers::sqrt2) - p;
+  const double u = error * std::sqrt(2 * std::numbers::pi) * std::exp(x * x / 2);
+  return x - u / (1 + x * u / 2);
+}
+
+template <class T>
+void truncated_normal(const Draw& draw, T* u, int64_t n) {
+  const double below = 0.5 * std::erfc(std::numbers::sqrt2), inside = 1 - 2 * below;
+  for (int64_t i = 0; i < n; ++i) {
+    const double p =
+        below + inside * (static_cast<double>(u[i]) + 0.5 * static_cast<double>(kUlp<T>));
+    u[i] =
+        static_cast<T>(draw.a + draw.b * std::clamp(normal_quantile(p, sizeof(T) == 8), -2.0, 2.0));
+  }
+}
+
+template <class T>
+void random_loop(const Draw& draw, int64_t begin, int64_t end, void* to) {
+  constexpr int64_t kWordsEach = sizeof(T) / 4, kCount = kWords / kWordsEach;
+  HWY_ALIGN uint32_t words[kWords];
+  HWY_ALIGN T u[kCount];
+  for (int64_t first = begin; first < end; first += kCount) {
+    make_words(draw, static_cast<uint64_t>(first * kWordsEach / 4), words);
+    fractions(words, kCount, u);
+    if (draw.kind == RandomKind::uniform)
+      uniform(draw, u, kCount);
+    else if (draw.kind == RandomKind::normal)
+      normal(draw, u, kCount);
+    else
+      truncated_normal(draw, u, std::min(kCount, end - first));
+    std::copy_n(u, std::min(kCount, end - first), static_cast<T*>(to) + (first - begin));
+  }
+}
+
+void bits_loop(const Draw& draw, int64_t begin, int64_t end, void* to) {
+  HWY_ALIGN uint32_t words[kWords];
+  for (int64_t first = begin; first < end; first += kWords) {
+    make_words(draw, static_cast<uint64_t>(first / 4), words);
+    std::copy_n(words, std::min(kWords, end - first), static_cast<uint32_t*>(to) + (first - begin));
+  }
+}
+
+RandomLoop find_random(RandomKind kind, DType dtype) {
+  if (kind == RandomKind::bits) return dtype == DType::int32 ? bits_loop : nullptr;
+  return dtype == DType::float32   ? random_loop<float>
+         : dtype == DType::float64 ? random_loop<double>
+                                   : nullptr;
+}
+
+}  // namespace
+}  // namespace crescent::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace crescent::cpu {
+namespace {
+
+HWY_EXPORT(find_random);
+
+class RandomKernel final : public Kernel {
+ public:
+  RandomKernel(const Random& op, const TensorSpec& out, RandomLoop loop)
+      : draw_{op.kind, op.a, op.b, 0, 0},
+        size_(out.shape.size()),
+        bytes_(size_of(out.dtype)),
+        loop_(loop) {}
+  void run(const Arguments& a) override {
+    Draw draw = draw_;
+    draw.seed = a.in<int64_t>(0)[0];
+    draw.counter = a.in<int64_t>(0)[1];
+    const int64_t grain =
+        draw.kind == RandomKind::truncated_normal ? 1024 : 8192;  // multiples of a batch of words
+    a.pool.blocks(size_, grain, [&](int64_t begin, int64_t end) {
+      loop_(draw, begin, end, a.outputs[0] + static_cast<size_t>(begin) * bytes_);
+    });
+  }
+  std::string name() const override { return "philox"; }
+
+ private:
+  Draw draw_;
+  int64_t size_;
+  size_t bytes_;
+  RandomLoop loop_;
+};
+
+std::unique_ptr<Kernel> make_random(const Request& r) {
+  auto& op = static_cast<const Random&>(r.op);
+  const RandomLoop loop = HWY_DYNAMIC_DISPATCH(find_random)(op.kind, r.outputs[0].dtype);
+  return loop ? std::make_unique<RandomKernel>(op, r.outputs[0], loop) : nullptr;
+}
+
+}  // namespace
+
+std::span<const KernelRow> random_kernels() {
+  static constexpr KernelRow rows[] = {{"random", make_random},
+                                       {"random", make_converted<random_kernels>}};
+  return rows;
+}
+
+}  // namespace crescent::cpu
+#endif

@@ -1,0 +1,232 @@
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "reduction/reduction_loops.cpp"
+#include <hwy/foreach_target.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "reduction/reduction.h"
+#include "vectors/mathematics-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace crescent::cpu::HWY_NAMESPACE {
+namespace {
+
+enum class Rule { sum, product, largest, smallest };
+
+template <class T>
+using Accumulator = std::conditional_t<std::is_floating_point_v<Computed<T>>, double, int64_t>;
+
+template <Rule rule, class A>
+constexpr A neutral() {
+  using Limits = std::numeric_limits<A>;
+  constexpr A top = Limits::has_infinity ? Limits::infinity() : Limits::max();
+  constexpr A bottom = Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
+  return rule == Rule::sum       ? A{0}
+         : rule == Rule::product ? A{1}
+         : rule == Rule::largest ? bottom
+                                 : top;
+}
+
+/// NaN wins; integers wrap around.
+template <Rule rule, class A>
+HWY_INLINE A combine(A a, A x) {
+  if constexpr (rule == Rule::largest)
+    return x > a || x != x ? x : a;
+  else if constexpr (rule == Rule::smallest)
+    return x < a || x != x ? x : a;
+  else if constexpr (std::is_floating_point_v<A>)
+    return rule == Rule::sum ? a + x : a * x;
+  else
+    return static_cast<A>(rule == Rule::sum ? static_cast<uint64_t>(a) + static_cast<uint64_t>(x)
+                                            : static_cast<uint64_t>(a) * static_cast<uint64_t>(x));
+}
+
+template <Rule rule, class V>
+HWY_INLINE V combine_vectors(V a, V x) {
+  if constexpr (rule == Rule::sum)
+    return hn::Add(a, x);
+  else if constexpr (rule == Rule::largest)
+    return hn::IfThenElse(hn::Or(hn::Gt(x, a), hn::IsNaN(x)), x, a);
+  else
+    return hn::IfThenElse(hn::Or(hn::Lt(x, a), hn::IsNaN(x)), x, a);
+}
+
+/// Truth values start from what nothing is: any of none is false, all of none is true.
+template <Rule rule, class T, bool truth>
+void start(void* acc, int64_t n) {
+  using A = Accumulator<T>;
+  std::fill_n(static_cast<A*>(acc), n, truth ? A{rule == Rule::smallest} : neutral<rule, A>());
+}
+
+template <Rule rule, class T>
+void merge(const void* from, void* acc, int64_t n) {
+  using A = Accumulator<T>;
+  const A* x = static_cast<const A*>(from);
+  A* a = static_cast<A*>(acc);
+  for (int64_t i = 0; i < n; ++i) a[i] = combine<rule>(a[i], x[i]);
+}
+
+template <class T>
+HWY_INLINE T number(T x) {
+  return x;
+}
+HWY_INLINE float number(BFloat16 x) {
+  return std::bit_cast<float>(static_cast<uint32_t>(x.bits) << 16);
+}
+
+/// Up to kChunk elements in the element's own precision: four vectors that add up few numbers each.
+constexpr int64_t kChunk = 2048;
+
+template <Rule rule, class T>
+HWY_INLINE double reduce_chunk(const T* x, int64_t n) {
+  using C = Computed<T>;
+  const hn::ScalableTag<C> d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  double total = neutral<rule, double>();
+  int64_t i = 0;
+  if (n >= lanes) {
+    const auto zero = hn::Set(d, static_cast<C>(neutral<rule, double>()));
+    auto a0 = zero, a1 = zero, a2 = zero, a3 = zero;
+    for (; i + 4 * lanes <= n; i += 4 * lanes) {
+      a0 = combine_vectors<rule>(a0, load(d, x + i));
+      a1 = combine_vectors<rule>(a1, load(d, x + i + lanes));
+      a2 = combine_vectors<rule>(a2, load(d, x + i + 2 * lanes));
+      a3 = combine_vectors<rule>(a3, load(d, x + i + 3 * lanes));
+    }
+    for (; i + lanes <= n; i += lanes) a0 = combine_vectors<rule>(a0, load(d, x + i));
+    HWY_ALIGN C parts[hn::MaxLanes(d)];
+    hn::Store(combine_vectors<rule>(combine_vectors<rule>(a0, a1), combine_vectors<rule>(a2, a3)),
+              d, parts);
+    for (int64_t k = 0; k < lanes; ++k) total = combine<rule>(total, static_cast<double>(parts[k]));
+  }
+  for (; i < n; ++i) total = combine<rule>(total, static_cast<double>(number(x[i])));
+  return total;
+}
+
+template <Rule rule, class T, bool truth>
+void row(const void* x, int64_t n, void* acc) {
+  using A = Accumulator<T>;
+  const T* in = static_cast<const T*>(x);
+  A total = *static_cast<A*>(acc);
+  if constexpr (std::is_floating_point_v<Computed<T>> && rule != Rule::product) {
+    for (int64_t i = 0; i < n; i += kChunk)
+      total = combine<rule>(total, reduce_chunk<rule>(in + i, std::min(kChunk, n - i)));
+  } else {
+    for (int64_t i = 0; i < n; ++i)
+      total = combine<rule>(total, static_cast<A>(truth ? number(in[i]) != 0 : number(in[i])));
+  }
+  *static_cast<A*>(acc) = total;
+}
+
+/// At most this many numbers are added up in float32 before they go to the accumulator.
+constexpr int64_t kRowsInPlace = 64;
+
+template <Rule rule, class T>
+HWY_INLINE void column_block(const T* HWY_RESTRICT x, int64_t rows, int64_t width, int64_t stride,
+                             Computed<T>* HWY_RESTRICT partial) {
+  for (int64_t j = 0; j < width; ++j) partial[j] = number(x[j]);
+  for (int64_t i = 1; i < rows; ++i) {
+    const T* HWY_RESTRICT line = x + i * stride;
+    for (int64_t j = 0; j < width; ++j) partial[j] = combine<rule>(partial[j], number(line[j]));
+  }
+}
+
+template <Rule rule, class T, bool truth>
+void columns(const void* x, int64_t rows, int64_t width, int64_t stride, void* acc) {
+  using A = Accumulator<T>;
+  const T* in = static_cast<const T*>(x);
+  A* a = static_cast<A*>(acc);
+  if constexpr (std::is_floating_point_v<Computed<T>> && rule != Rule::product) {
+    HWY_ALIGN Computed<T> partial[kTileWidth];
+    // Narrow rows without gaps are taken several at a time, as one wide row.
+    const int64_t fold =
+        stride == width ? std::max<int64_t>(1, std::min(kTileWidth / width, rows / kRowsInPlace))
+                        : 1;
+    int64_t i = 0;
+    while (i < rows) {
+      const int64_t lines = std::min((rows - i) / fold, kRowsInPlace),
+                    factor = lines > 0 ? fold : 1;
+      const int64_t count = lines > 0 ? lines : std::min(rows - i, kRowsInPlace);
+      column_block<rule>(in + i * stride, count, width * factor,
+                         factor == 1 ? stride : width * factor, partial);
+      for (int64_t f = 0; f < factor; ++f) {
+        for (int64_t j = 0; j < width; ++j)
+          a[j] = combine<rule>(a[j], static_cast<A>(partial[f * width + j]));
+      }
+      i += count * factor;
+    }
+  } else {
+    for (int64_t i = 0; i < rows; ++i) {
+      for (int64_t j = 0; j < width; ++j) {
+        const auto v = number(in[i * stride + j]);
+        a[j] = combine<rule>(a[j], static_cast<A>(truth ? v != 0 : v));
+      }
+    }
+  }
+}
+
+template <Rule rule, class T, bool truth = false>
+constexpr ReduceLoops kLoops = {start<rule, T, truth>, row<rule, T, truth>, columns<rule, T, truth>,
+                                merge<rule, T>};
+
+template <class T>
+ReduceLoops find_for(ReduceKind kind) {
+  constexpr bool floating = std::is_floating_point_v<Computed<T>>;
+  using Truth = std::conditional_t<floating, uint8_t, T>;  // any and all of bool or integers
+  switch (kind) {
+    case ReduceKind::sum:
+    case ReduceKind::mean:
+      return kLoops<Rule::sum, T>;
+    case ReduceKind::max:
+      return kLoops<Rule::largest, T>;
+    case ReduceKind::min:
+      return kLoops<Rule::smallest, T>;
+    case ReduceKind::prod:
+      return kLoops<Rule::product, T>;
+    case ReduceKind::any:
+      return floating ? ReduceLoops{} : kLoops<Rule::largest, Truth, true>;
+    case ReduceKind::all:
+      return floating ? ReduceLoops{} : kLoops<Rule::smallest, Truth, true>;
+  }
+  return {};
+}
+
+ReduceLoops find_reduce(ReduceKind kind, DType dtype) {
+  switch (dtype) {
+    case DType::float32:
+      return find_for<float>(kind);
+    case DType::float64:
+      return find_for<double>(kind);
+    case DType::bfloat16:
+      return find_for<BFloat16>(kind);
+    case DType::int32:
+      return find_for<int32_t>(kind);
+    case DType::int64:
+      return find_for<int64_t>(kind);
+    case DType::uint8:
+    case DType::boolean:
+      return find_for<uint8_t>(kind);
+    default:
+      return {};
+  }
+}
+
+}  // namespace
+}  // namespace crescent::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace crescent::cpu {
+
+HWY_EXPORT(find_reduce);
+
+ReduceLoops reduce_loops(ReduceKind kind, DType dtype) {
+  return HWY_DYNAMIC_DISPATCH(find_reduce)(kind, dtype);
+}
+
+}  // namespace crescent::cpu
+#endif

@@ -1,0 +1,179 @@
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "reduction/softmax_loops.cpp"
+#include <hwy/foreach_target.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "reduction/softmax_loops.h"
+#include "vectors/mathematics-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace crescent::cpu::HWY_NAMESPACE {
+namespace {
+
+template <class T>
+T largest(const T* x, int64_t n) {
+  const hn::ScalableTag<T> d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  T top = x[0];
+  int64_t i = 0;
+  if (n >= lanes) {
+    auto m = hn::LoadU(d, x);
+    for (i = lanes; i + lanes <= n; i += lanes) m = hn::Max(m, hn::LoadU(d, x + i));
+    top = hn::GetLane(hn::MaxOfLanes(d, m));
+  }
+  for (; i < n; ++i) top = x[i] > top ? x[i] : top;
+  return top;
+}
+
+/// f(values, count) on pieces of a line of bfloat16, widened.
+template <class F>
+void each_widened(const BFloat16* x, int64_t n, F&& f) {
+  constexpr int64_t kPiece = 1024;
+  HWY_ALIGN float piece[kPiece];
+  for (int64_t first = 0; first < n; first += kPiece) {
+    const int64_t count = std::min(kPiece, n - first);
+    for_vectors(hn::ScalableTag<float>(), count,
+                [&](auto load, auto store) HWY_ATTR { store(load(x + first), piece); });
+    f(piece, count);
+  }
+}
+
+/// y = exp(x - top) unless y is null; gives the sum. NaN anywhere makes the sum NaN.
+template <class T>
+double exponentials(const T* x, T* y, int64_t n, T top) {
+  const hn::ScalableTag<T> d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  const auto shift = hn::Set(d, top);
+  double total = 0;
+  HWY_ALIGN T rest[hn::MaxLanes(d)];
+  for (int64_t i = 0; i < n;) {  // sums of 64 vectors at most in T
+    auto sum = hn::Zero(d);
+    const int64_t stop = std::min(n - lanes, i + 63 * lanes);
+    for (; i <= stop; i += lanes) {
+      const auto e = exponential_of_negative(d, hn::Sub(hn::LoadU(d, x + i), shift));
+      if (y) hn::StoreU(e, d, y + i);
+      sum = hn::Add(sum, e);
+    }
+    if (i + lanes > n && i < n) {
+      for (int64_t k = 0; k < lanes; ++k) rest[k] = i + k < n ? x[i + k] : T(-INFINITY);
+      const auto e = exponential_of_negative(d, hn::Sub(hn::Load(d, rest), shift));
+      hn::Store(e, d, rest);
+      if (y) std::copy_n(rest, n - i, y + i);
+      sum = hn::Add(sum, e);
+      i = n;
+    }
+    total += static_cast<double>(hn::GetLane(hn::SumOfLanes(d, sum)));
+  }
+  return total;
+}
+
+template <class T>
+void scale(T* y, int64_t n, T factor) {
+  for (int64_t i = 0; i < n; ++i) y[i] *= factor;
+}
+
+template <class T>
+void softmax_scaled(const void* px, void* py, int64_t n, double factor) {
+  const T* x = static_cast<const T*>(px);
+  T* y = static_cast<T*>(py);
+  const double sum = exponentials(x, y, n, largest(x, n));
+  scale(y, n, static_cast<T>(factor / sum));
+}
+
+template <class T>
+double log_sum(const void* px, int64_t n) {
+  const T* x = static_cast<const T*>(px);
+  const T top = largest(x, n);
+  return static_cast<double>(top) + std::log(exponentials<T>(x, nullptr, n, top));
+}
+
+template <class T>
+void line(const void* px, void* py, int64_t n, bool log) {
+  if (!log) return softmax_scaled<T>(px, py, n, 1);
+  const T* x = static_cast<const T*>(px);
+  T* y = static_cast<T*>(py);
+  const T top = largest(x, n), rest = static_cast<T>(std::log(exponentials<T>(x, nullptr, n, top)));
+  for (int64_t i = 0; i < n; ++i) y[i] = x[i] - top - rest;
+}
+
+template <class T>
+void lines(const void* px, void* py, int64_t n, int64_t stride, int64_t width, bool log) {
+  const T* x = static_cast<const T*>(px);
+  T* y = static_cast<T*>(py);
+  const hn::ScalableTag<T> d;
+  HWY_ALIGN T top[kSoftmaxTile], moved[kSoftmaxTile];
+  double sum[kSoftmaxTile] = {};
+  std::copy_n(x, width, top);
+  for (int64_t i = 1; i < n; ++i) {
+    for (int64_t j = 0; j < width; ++j)
+      top[j] = x[i * stride + j] > top[j] ? x[i * stride + j] : top[j];
+  }
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  for (int64_t i = 0; i < n; ++i) {
+    for (int64_t j = 0; j < width; ++j) moved[j] = x[i * stride + j] - top[j];
+    if (log) std::copy_n(moved, width, y + i * stride);
+    for (int64_t j = width; j < (width + lanes - 1) / lanes * lanes; ++j) moved[j] = 0;
+    for (int64_t j = 0; j < width; j += lanes)
+      hn::Store(exponential_of_negative(d, hn::Load(d, moved + j)), d, moved + j);
+    if (!log) std::copy_n(moved, width, y + i * stride);
+    for (int64_t j = 0; j < width; ++j) sum[j] += static_cast<double>(moved[j]);
+  }
+  for (int64_t j = 0; j < width; ++j)
+    moved[j] = static_cast<T>(log ? std::log(sum[j]) : 1 / sum[j]);
+  for (int64_t i = 0; i < n; ++i) {
+    T* row = y + i * stride;
+    for (int64_t j = 0; j < width; ++j) row[j] = log ? row[j] - moved[j] : row[j] * moved[j];
+  }
+}
+
+/// A line of bfloat16, computed in float32 and rounded once.
+void half_line(const void* px, void* py, int64_t n, bool log) {
+  const BFloat16* x = static_cast<const BFloat16*>(px);
+  BFloat16* y = static_cast<BFloat16*>(py);
+  float top = -INFINITY;
+  each_widened(
+      x, n, [&](const float* piece, int64_t count) { top = std::max(top, largest(piece, count)); });
+  double sum = 0;
+  each_widened(x, n, [&](const float* piece, int64_t count) {
+    sum += exponentials<float>(piece, nullptr, count, top);
+  });
+  const hn::ScalableTag<float> d;
+  const auto shift = hn::Set(d, log ? top + static_cast<float>(std::log(sum)) : top),
+             factor = hn::Set(d, static_cast<float>(1 / sum));
+  for_vectors(d, n, [&](auto load, auto store) HWY_ATTR {
+    const auto moved = hn::Sub(load(x), shift);
+    store(log ? moved : hn::Mul(exponential_of_negative(d, moved), factor), y);
+  });
+}
+
+template <class T>
+constexpr SoftmaxLoops kLoops = {line<T>, lines<T>, log_sum<T>, softmax_scaled<T>};
+
+SoftmaxLoops find_softmax(DType dtype) {
+  switch (dtype) {
+    case DType::float32:
+      return kLoops<float>;
+    case DType::float64:
+      return kLoops<double>;
+    case DType::bfloat16:
+      return {half_line, nullptr, nullptr, nullptr};
+    default:
+      return {};
+  }
+}
+
+}  // namespace
+}  // namespace crescent::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace crescent::cpu {
+
+HWY_EXPORT(find_softmax);
+
+SoftmaxLoops softmax_loops(DType dtype) { return HWY_DYNAMIC_DISPATCH(find_softmax)(dtype); }
+
+}  // namespace crescent::cpu
+#endif

@@ -1,0 +1,24 @@
+// Softmax of one line of adjacent numbers, or of many lines side by side. float32 and float64;
+// bfloat16 has `line` alone.
+#pragma once
+#include <cstdint>
+
+#include "crescent/tensor.h"
+
+namespace crescent::cpu {
+
+struct SoftmaxLoops {
+  /// y = softmax or log softmax of x[0..n); may be in place.
+  void (*line)(const void* x, void* y, int64_t n, bool log) = nullptr;
+  /// `width` <= kSoftmaxTile lines of length n; elements of a line are `stride` apart.
+  void (*lines)(const void* x, void* y, int64_t n, int64_t stride, int64_t width,
+                bool log) = nullptr;
+  /// log(sum(exp(x))).
+  double (*log_sum)(const void* x, int64_t n) = nullptr;
+  /// y = softmax(x) * scale.
+  void (*scaled)(const void* x, void* y, int64_t n, double scale) = nullptr;
+};
+inline constexpr int64_t kSoftmaxTile = 64;
+SoftmaxLoops softmax_loops(DType dtype);
+
+}  // namespace crescent::cpu

@@ -1,0 +1,179 @@
+#include "shape/indexing.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "shape/ordering.h"
+#include "vectors/converted.h"
+#include "vectors/loops.h"
+
+namespace crescent::cpu {
+namespace {
+
+constexpr int64_t kGrain = 16384;  // elements that are worth another thread
+
+int64_t lines_per_part(int64_t elements) {
+  return std::max<int64_t>(1, kGrain / std::max<int64_t>(elements, 1));
+}
+
+class GatherKernel final : public Kernel {
+ public:
+  explicit GatherKernel(const Request& r)
+      : view_(r.inputs[0].shape, static_cast<const Gather&>(r.op).axis),
+        count_(r.inputs[1].shape.size()),
+        bytes_(static_cast<size_t>(view_.inner) * size_of(r.inputs[0].dtype)),
+        indices_(r.inputs[1].dtype) {}
+  void run(const Arguments& a) override {
+    a.pool.blocks(
+        view_.outer * count_, lines_per_part(view_.inner), [&](int64_t begin, int64_t end) {
+          for (int64_t line = begin; line < end; ++line) {
+            const int64_t row = line / count_ * view_.length +
+                                indices_.clamped(a.inputs[1], line % count_, view_.length);
+            copy(a.outputs[0] + static_cast<size_t>(line) * bytes_,
+                 a.inputs[0] + static_cast<size_t>(row) * bytes_);
+          }
+        });
+  }
+  std::string name() const override { return "copy"; }
+
+ private:
+  void copy(std::byte* to, const std::byte* from) const {
+    if (bytes_ == 4)
+      std::memcpy(to, from, 4);
+    else
+      std::memcpy(to, from, bytes_);
+  }
+  AxisView view_;
+  int64_t count_;
+  size_t bytes_;
+  Indices indices_;
+};
+
+class TakeAlongKernel final : public Kernel {
+ public:
+  explicit TakeAlongKernel(const Request& r)
+      : from_(r.inputs[0].shape, static_cast<const TakeAlong&>(r.op).axis),
+        to_(r.outputs[0].shape, static_cast<const TakeAlong&>(r.op).axis),
+        bytes_(size_of(r.inputs[0].dtype)),
+        indices_(r.inputs[1].dtype) {}
+  void run(const Arguments& a) override {
+    a.pool.blocks(to_.outer * to_.length, lines_per_part(to_.inner),
+                  [&](int64_t begin, int64_t end) {
+                    for (int64_t line = begin; line < end; ++line) {
+                      for (int64_t i = 0; i < to_.inner; ++i)
+                        take(a, line, line * to_.inner + i, i);
+                    }
+                  });
+  }
+  std::string name() const override { return "copy"; }
+
+ private:
+  void take(const Arguments& a, int64_t line, int64_t to, int64_t i) const {
+    const int64_t index = indices_.clamped(a.inputs[1], to, from_.length);
+    const int64_t from = (line / to_.length * from_.length + index) * from_.inner + i;
+    std::memcpy(a.outputs[0] + static_cast<size_t>(to) * bytes_,
+                a.inputs[0] + static_cast<size_t>(from) * bytes_, bytes_);
+  }
+  AxisView from_, to_;
+  size_t bytes_;
+  Indices indices_;
+};
+
+/// Each part owns a range of target rows and adds what falls into it in the order of the indices.
+class ScatterAddKernel final : public Kernel {
+ public:
+  ScatterAddKernel(const Request& r, BinaryLoop add)
+      : view_(r.outputs[0].shape, static_cast<const ScatterAdd&>(r.op).axis),
+        count_(r.inputs[0].shape.size()),
+        bytes_(static_cast<size_t>(view_.inner) * size_of(r.outputs[0].dtype)),
+        indices_(r.inputs[0].dtype),
+        add_(add) {
+    const int64_t elements = r.outputs[0].shape.size();
+    parts_ = std::clamp<int64_t>(elements / kGrain, 1,
+                                 std::min<int64_t>(16, std::max<int64_t>(view_.length, 1)));
+  }
+  void run(const Arguments& a) override {
+    a.pool.parallel(view_.outer * parts_, [&](int64_t part, int) {
+      const int64_t outer = part / parts_, piece = part % parts_;
+      add_rows(a, outer, view_.length * piece / parts_, view_.length * (piece + 1) / parts_);
+    });
+  }
+  std::string name() const override { return "highway"; }
+
+ private:
+  void add_rows(const Arguments& a, int64_t outer, int64_t first, int64_t last) const {
+    std::byte* target = a.outputs[0] + static_cast<size_t>(outer * view_.length) * bytes_;
+    const std::byte* updates = a.inputs[1] + static_cast<size_t>(outer * count_) * bytes_;
+    std::memset(target + static_cast<size_t>(first) * bytes_, 0,
+                static_cast<size_t>(last - first) * bytes_);
+    for (int64_t i = 0; i < count_; ++i) {
+      const int64_t row = indices_.clamped(a.inputs[0], i, view_.length);
+      if (row < first || row >= last) continue;
+      std::byte* to = target + static_cast<size_t>(row) * bytes_;
+      add_(to, updates + static_cast<size_t>(i) * bytes_, to, static_cast<size_t>(view_.inner));
+    }
+  }
+  AxisView view_;
+  int64_t count_, parts_;
+  size_t bytes_;
+  Indices indices_;
+  BinaryLoop add_;
+};
+
+class OneHotKernel final : public Kernel {
+ public:
+  explicit OneHotKernel(const Request& r)
+      : depth_(static_cast<const OneHot&>(r.op).depth),
+        count_(r.inputs[0].shape.size()),
+        bytes_(size_of(r.outputs[0].dtype)),
+        indices_(r.inputs[0].dtype) {
+    const double one = 1;
+    cast_loop(DType::float64, r.outputs[0].dtype)(&one, one_, 1);
+  }
+  void run(const Arguments& a) override {
+    a.pool.blocks(count_, lines_per_part(depth_), [&](int64_t begin, int64_t end) {
+      const size_t line = static_cast<size_t>(depth_) * bytes_;
+      std::memset(a.outputs[0] + static_cast<size_t>(begin) * line, 0,
+                  static_cast<size_t>(end - begin) * line);
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t index = indices_.at(a.inputs[0], i);
+        if (index < 0 || index >= depth_) continue;
+        std::memcpy(a.outputs[0] + static_cast<size_t>(i * depth_ + index) * bytes_, one_, bytes_);
+      }
+    });
+  }
+  std::string name() const override { return "loop"; }
+
+ private:
+  int64_t depth_, count_;
+  size_t bytes_;
+  Indices indices_;
+  alignas(8) std::byte one_[8];
+};
+
+bool readable(const TensorSpec& indices) { return Indices(indices.dtype).readable(); }
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_gather(const Request& r) {
+  return readable(r.inputs[1]) ? std::make_unique<GatherKernel>(r) : nullptr;
+}
+
+std::unique_ptr<Kernel> make_take_along(const Request& r) {
+  return readable(r.inputs[1]) ? std::make_unique<TakeAlongKernel>(r) : nullptr;
+}
+
+std::unique_ptr<Kernel> make_scatter_add(const Request& r) {
+  const BinaryLoop add = binary_loops(BinaryKind::add, r.outputs[0].dtype).arrays;
+  return readable(r.inputs[0]) && add ? std::make_unique<ScatterAddKernel>(r, add) : nullptr;
+}
+
+std::unique_ptr<Kernel> make_converted_scatter_add(const Request& r) {
+  return make_through_float32(r, shape_kernels());
+}
+
+std::unique_ptr<Kernel> make_one_hot(const Request& r) {
+  return readable(r.inputs[0]) ? std::make_unique<OneHotKernel>(r) : nullptr;
+}
+
+}  // namespace crescent::cpu

@@ -1,0 +1,68 @@
+// Kernels that read or write where integers say. Which indices are in range is checked before
+// (check_indices); a kernel that is given others reads and writes at the nearest (one_hot:
+// nothing).
+#pragma once
+#include <algorithm>
+
+#include "engine/kernel.h"
+
+namespace crescent::cpu {
+
+/// Reads indices of any integer dtype.
+class Indices {
+ public:
+  explicit Indices(DType dtype) : dtype_(dtype) {}
+  bool readable() const { return is_integer(dtype_) || dtype_ == DType::boolean; }
+  int64_t at(const std::byte* indices, int64_t i) const {
+    switch (dtype_) {
+      case DType::int32:
+        return reinterpret_cast<const int32_t*>(indices)[i];
+      case DType::int64:
+        return reinterpret_cast<const int64_t*>(indices)[i];
+      default:
+        return reinterpret_cast<const uint8_t*>(indices)[i];
+    }
+  }
+  int64_t clamped(const std::byte* indices, int64_t i, int64_t length) const {
+    return std::clamp<int64_t>(at(indices, i), 0, length - 1);
+  }
+
+ private:
+  DType dtype_;
+};
+
+/// For every row of a table the indices that name it, in their order. Lives in memory of the
+/// caller.
+class RowLists {
+ public:
+  RowLists(const TensorSpec& indices, int64_t rows)
+      : indices_(indices.dtype), count_(indices.shape.size()), rows_(rows) {}
+  bool possible() const { return indices_.readable() && std::max(count_, rows_) < INT32_MAX; }
+  size_t bytes() const { return static_cast<size_t>(rows_ + count_) * sizeof(int32_t); }
+  void build(const std::byte* indices, int32_t* lists) const {
+    std::fill_n(lists, rows_, int32_t{-1});
+    for (int64_t i = count_ - 1; i >= 0; --i) {
+      int32_t& first = lists[indices_.clamped(indices, i, rows_)];
+      lists[rows_ + i] = first;
+      first = static_cast<int32_t>(i);
+    }
+  }
+  /// f(i) for every index that is `row`.
+  template <class F>
+  void each(const int32_t* lists, int64_t row, F&& f) const {
+    for (int32_t i = lists[row]; i >= 0; i = lists[rows_ + i]) f(int64_t{i});
+  }
+
+ private:
+  Indices indices_;
+  int64_t count_, rows_;
+};
+
+std::unique_ptr<Kernel> make_check_indices(const Request& request);
+std::unique_ptr<Kernel> make_gather(const Request& request);
+std::unique_ptr<Kernel> make_take_along(const Request& request);
+std::unique_ptr<Kernel> make_scatter_add(const Request& request);
+std::unique_ptr<Kernel> make_converted_scatter_add(const Request& request);
+std::unique_ptr<Kernel> make_one_hot(const Request& request);
+
+}  // namespace crescent::cpu

@@ -1,0 +1,44 @@
+// Results too small for a normal number become 0. Arithmetic on such numbers is up to a hundred
+// times slower, and the moments of a well-trained model's gradients decay into them.
+#pragma once
+#include <cstdint>
+
+#if defined(__SSE__)
+#include <xmmintrin.h>
+#endif
+
+namespace crescent::cpu {
+
+/// While alive, floating-point results of the calling thread below the smallest normal number are
+/// 0.
+class FlushDenormals {
+ public:
+  FlushDenormals() : before_(control()) { set_control(before_ | kFlush); }
+  ~FlushDenormals() { set_control(before_); }
+  FlushDenormals(const FlushDenormals&) = delete;
+  FlushDenormals& operator=(const FlushDenormals&) = delete;
+
+ private:
+#if defined(__SSE__)
+  static constexpr unsigned kFlush = 0x8000;
+  static unsigned control() { return _mm_getcsr(); }
+  static void set_control(unsigned word) { _mm_setcsr(word); }
+  unsigned before_;
+#elif defined(__aarch64__)
+  static constexpr uint64_t kFlush = uint64_t{1} << 24;
+  static uint64_t control() {
+    uint64_t word;
+    asm volatile("mrs %0, fpcr" : "=r"(word));
+    return word;
+  }
+  static void set_control(uint64_t word) { asm volatile("msr fpcr, %0" : : "r"(word)); }
+  uint64_t before_;
+#else
+  static constexpr unsigned kFlush = 0;
+  static unsigned control() { return 0; }
+  static void set_control(unsigned) {}
+  unsigned before_;
+#endif
+};
+
+}  // namespace crescent::cpu

@@ -1,0 +1,123 @@
+#include "threads/lockstep.h"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "threads/relax.h"
+
+namespace crescent::cpu {
+namespace {
+
+/// A number that one thread raises and others wait for.
+struct alignas(64) Signal {
+  std::atomic<int64_t> value{0};
+  int64_t get() const { return value.load(std::memory_order_acquire); }
+  void set(int64_t now) { value.store(now, std::memory_order_release); }
+};
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int kSpins = 4096;  // some 45 us
+
+/// Spins until done(), then offers the core to others, as a thread of ours may be waiting for it.
+/// Returns the time that this took beyond spinning.
+template <class F>
+Clock::duration wait(F&& done) {
+  for (int i = 0; i < kSpins; ++i) {
+    if (done()) return {};
+    relax();
+  }
+  const auto begin = Clock::now();
+  while (!done()) std::this_thread::yield();
+  return Clock::now() - begin;
+}
+
+/// One thread leads: it says how many do a step. Whoever has done one tells the others and waits
+/// for them. The leader admits those who arrived after it has waited, so that a step is never begun
+/// before all of the step before is done.
+class Lockstep {
+ public:
+  Lockstep(int64_t steps, int64_t count, int64_t most, StepBody body, void* context)
+      : steps_(steps), count_(count), most_(most), body_(body), context_(context) {
+    order(0, 1);
+  }
+
+  void lead() {
+    int64_t crew = 1;
+    for (int64_t step = 0; step < steps_;) {
+      work(step++, 0, crew);
+      const int64_t next = step < steps_ ? std::min(most_, 1 + arrived_.get()) : crew;
+      if (next == crew) order(step, crew);
+      for (int64_t who = 1; who < crew; ++who) lost_ += wait_for(who, step);
+      if (next == crew) continue;
+      first_ = step, crew = next;
+      order(step, crew);
+    }
+    end_ = Clock::now();
+  }
+
+  void help() {
+    const int64_t who = 1 + arrived_.value.fetch_add(1);
+    wait([&] { return crew() > who || ordered() == steps_; });
+    if (crew() <= who) return;
+    int64_t here = crew();
+    for (int64_t step = first_;;) {
+      work(step++, who, here);
+      done_[who].set(step);
+      if (step == steps_) return;
+      wait([&] { return ordered() >= step; });
+      const int64_t next = crew();
+      for (int64_t other = 1; other < here; ++other) wait_for(other, step);
+      here = next;
+    }
+  }
+
+  /// Time for which helpers kept the leader waiting, in the region that has just ended too.
+  Clock::duration lost() const { return lost_ + (Clock::now() - end_); }
+
+ private:
+  static constexpr int64_t kCrews = Pool::kMaxThreads + 1;
+
+  void order(int64_t step, int64_t crew) { order_.set(step * kCrews + crew); }
+  int64_t ordered() const { return order_.get() / kCrews; }
+  int64_t crew() const { return order_.get() % kCrews; }
+  Clock::duration wait_for(int64_t who, int64_t step) const {
+    return wait([&] { return done_[who].get() >= step; });
+  }
+  void work(int64_t step, int64_t who, int64_t crew) const {
+    body_(context_, step, count_ * who / crew, count_ * (who + 1) / crew);
+  }
+
+  const int64_t steps_, count_, most_;
+  const StepBody body_;
+  void* const context_;
+  Clock::duration lost_{};
+  Clock::time_point end_;  ///< of the leader's work
+  int64_t first_ = 0;      ///< the step that those who were admitted last begin with
+  Signal order_;           ///< steps that the leader has done, and threads that do the next one
+  Signal arrived_;         ///< helpers so far
+  Signal done_[Pool::kMaxThreads];  ///< steps done by each helper
+};
+
+}  // namespace
+
+void run_lockstep(Pool& pool, int64_t steps, int64_t count, int64_t most, StepBody body,
+                  void* context) {
+  // Where another process takes a helper's core, all wait until the helper has it back. What that
+  // costs is made good by doing without helpers for a while, many times as long.
+  static std::atomic<Clock::duration> alone_until{Clock::duration::zero()};
+  constexpr int kTimes = 16;
+  constexpr auto kSlight = std::chrono::microseconds(20);
+  most =
+      std::clamp<int64_t>(std::min<int64_t>(most, pool.threads()), 1, std::max<int64_t>(1, count));
+  if (most > 1 && Clock::now().time_since_epoch() < alone_until.load(std::memory_order_relaxed))
+    most = 1;
+  Lockstep lockstep(steps, count, most, body, context);
+  pool.parallel(most, [&](int64_t part, int) { part == 0 ? lockstep.lead() : lockstep.help(); });
+  const auto lost = lockstep.lost();
+  if (lost > kSlight)
+    alone_until.store(Clock::now().time_since_epoch() + kTimes * lost, std::memory_order_relaxed);
+}
+
+}  // namespace crescent::cpu

@@ -1,0 +1,52 @@
+// Loops over arrays: one function an operation, kind and dtype, chosen once for the machine. Arrays
+// of one loop have the same length and either are the same or do not overlap. Registers hold
+// half-width floats as float32; what is bound by memory has loops on bfloat16 as it lies there,
+// too.
+#pragma once
+#include <cstddef>
+#include <span>
+
+#include "crescent/op_types.h"
+
+namespace crescent::cpu {
+
+using UnaryLoop = void (*)(const void* x, void* y, size_t n);
+using BinaryLoop = void (*)(const void* a, const void* b, void* y, size_t n);
+using SelectLoop = void (*)(const void* condition, const void* a, const void* b, void* y, size_t n);
+
+/// A binary operation on two arrays, and with one side a single number, which is float32 beside
+/// bfloat16.
+struct BinaryLoops {
+  BinaryLoop arrays = nullptr, first_scalar = nullptr, second_scalar = nullptr;
+};
+
+// Null where the operation has no meaning for the dtype.
+UnaryLoop unary_loop(UnaryKind kind, DType dtype);
+BinaryLoops binary_loops(BinaryKind kind, DType dtype);
+/// By the size of an element.
+SelectLoop select_loop(size_t bytes);
+/// Among all dtypes, half-width ones included.
+UnaryLoop cast_loop(DType from, DType to);
+/// y[i] = x[0].
+UnaryLoop fill_loop(size_t bytes);
+
+/// Steps on float32 that are compiled as one loop. Registers are those of Fused: inputs, then
+/// results.
+struct Chain {
+  std::span<const FusedStep> steps;
+  std::span<const bool> scalar;  ///< per input: a single number
+  std::span<const int> outputs;  ///< registers
+  void (*loop)(const void* const* inputs, void* const* outputs, size_t n);
+};
+std::span<const Chain> chains();
+
+/// The dtype that registers and accumulators use: float32 for half-width floats, else itself.
+inline DType computed_as(DType dtype) {
+  return dtype == DType::bfloat16 || dtype == DType::float16 ? DType::float32 : dtype;
+}
+
+/// Rough time of an element of `kind`, in units of an addition: decides whether threads pay.
+int cost_of(UnaryKind kind);
+int cost_of(BinaryKind kind);
+
+}  // namespace crescent::cpu
