@@ -10,6 +10,7 @@
 #include "crescent/input_spec.h"
 #include "crescent/layer.h"
 #include "crescent/loader.h"
+#include "crescent/lowering.h"
 #include "crescent/model.h"
 #include "crescent/node.h"
 #include "crescent/op.h"
