@@ -24,7 +24,7 @@ const std::map<std::string, std::string> kHeaderFloors = {
     {"loader.h", "registry"},  {"tensor.h", "tensor"},        {"random.h", "program"},
     {"ops.h", "program"},      {"op.h", "program"},           {"op_types.h", "program"},
     {"gradient.h", "program"}, {"program.h", "program"},      {"device.h", "program"},
-    {"lowering.h", "program"},  {"variable.h", "program"},
+    {"lowering.h", "program"}, {"communicator.h", "program"}, {"variable.h", "program"},
     {"input_spec.h", "layer"}, {"layer.h", "layer"},          {"node.h", "layer"},
     {"model.h", "model"},      {"training.h", "layer"},       {"callback.h", "model"},
     {"data.h", "data"},        {"format.h", "model"},         {"plugin.h", "model"},

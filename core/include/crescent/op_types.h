@@ -443,6 +443,16 @@ CRESCENT_OP(Random, "random")
   Effect effect() const override { return Effect::state; }
 };
 
+// ---- several processes (communicator.h)
+/// (x) -> the sum, maximum or minimum of the x of all processes, on each of them.
+CRESCENT_OP(AllReduce, "all_reduce")
+  ReduceKind kind{};
+  CRESCENT_FIELDS(kind)
+  std::string label() const override;
+  Effect effect() const override { return Effect::ordered; }
+  Tensors vjp(const Vjp&) const override;
+};
+
 // ---- linear algebra
 CRESCENT_OP(Qr, "qr")                                  // (a (m,n)) -> q (m,k), r (k,n), k = min(m,n)
   CRESCENT_FIELDS()

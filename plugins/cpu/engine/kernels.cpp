@@ -9,7 +9,7 @@ constexpr std::array kFamilies = {elementwise_kernels, shape_kernels,     reduct
                                   random_kernels,      softmax_kernels,   matmul_kernels,
                                   convolution_kernels, pooling_kernels,   normalization_kernels,
                                   attention_kernels,   recurrent_kernels, linalg_kernels,
-                                   host_kernels};
+                                  collective_kernels,  host_kernels};
 
 }  // namespace
 
