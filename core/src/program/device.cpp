@@ -11,4 +11,6 @@ Device& device() {
   return **device;
 }
 
+Device& host_device() { return device(); }
+
 }  // namespace crescent

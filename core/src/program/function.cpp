@@ -3,7 +3,7 @@
 #include <mutex>
 #include <unordered_map>
 
-#include "crescent/program.h"
+#include "crescent/lowering.h"
 #include "program/recorder.h"
 #include "program/tape.h"
 #include "tensor/tensor_record.h"
@@ -38,7 +38,7 @@ class Compiled {
            const OptimizeOptions& options) {
     for (const Tensor& input : inputs) specs.push_back(input.spec());
     Program program = optimize(trace(body, specs), options);
-    executable = device().compile(program);
+    executable = compile(program);
     bindings_ = program.variables;
     variables_.resize(bindings_.size());
     for (int value : program.outputs)
