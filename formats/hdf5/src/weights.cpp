@@ -336,9 +336,11 @@ Tensor converted(const Match& match, const Tensor& saved) {
   return ops::cast(match.convert ? match.convert(saved) : saved, match.variable.dtype());
 }
 
-/// For a new value: the variable's own memory, or other where somebody else holds that.
+/// For a new value: the variable's own memory, or other where somebody else holds that or the host
+/// cannot write there.
 Tensor memory_for(const Variable& variable) {
-  return variable.is_exclusive() ? variable.settled() : Tensor::uninitialized(variable.spec());
+  const bool own = variable.is_exclusive() && variable.value().storage()->host();
+  return own ? variable.value() : Tensor::uninitialized(variable.spec());
 }
 
 struct Copy {
