@@ -1,11 +1,11 @@
-#include "code_names.h"
+#include "keras/configs/code_names.h"
 
 #include <algorithm>
 
 #include "crescent/registry.h"
-#include "objects.h"
+#include "keras/configs/objects.h"
 
-namespace crescent::hdf5 {
+namespace crescent::keras {
 namespace {
 
 constexpr const char* kKinds[] = {"layer",       "activation", "initializer",
@@ -76,4 +76,4 @@ std::string how_to_bring(const std::string& name) {
                 nameless ? "[\"function\"]" : name, " = ", nameless ? "f" : name, "}})");
 }
 
-}  // namespace crescent::hdf5
+}  // namespace crescent::keras

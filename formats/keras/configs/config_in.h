@@ -6,9 +6,9 @@
 #include <string>
 
 #include "crescent/schema.h"
-#include "origin.h"
+#include "keras/configs/origin.h"
 
-namespace crescent::hdf5 {
+namespace crescent::keras {
 
 class ConfigIn {
  public:
@@ -37,4 +37,4 @@ class ConfigIn {
   Value custom_, plugins_;
 };
 
-}  // namespace crescent::hdf5
+}  // namespace crescent::keras

@@ -1,13 +1,13 @@
-#include "config_in.h"
+#include "keras/configs/config_in.h"
 
 #include <algorithm>
 
-#include "code_names.h"
 #include "crescent/model.h"
-#include "graph_in.h"
-#include "objects.h"
+#include "keras/configs/code_names.h"
+#include "keras/configs/graph_in.h"
+#include "keras/configs/objects.h"
 
-namespace crescent::hdf5 {
+namespace crescent::keras {
 namespace {
 
 // ---- the tables
@@ -294,4 +294,4 @@ Dict ConfigIn::compile_options(const Value& training_config) const {
   return result;
 }
 
-}  // namespace crescent::hdf5
+}  // namespace crescent::keras

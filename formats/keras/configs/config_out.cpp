@@ -1,12 +1,12 @@
-#include "config_out.h"
+#include "keras/configs/config_out.h"
 
 #include <algorithm>
 #include <set>
 
 #include "crescent/registry.h"
-#include "objects.h"
+#include "keras/configs/objects.h"
 
-namespace crescent::hdf5 {
+namespace crescent::keras {
 namespace {
 
 /// Initializers that Keras 2.3.1 only knows as settings of VarianceScaling.
@@ -257,4 +257,4 @@ Value keras_training_config(const Value& compile) {
               {"loss_weights", argument("loss_weights")}};
 }
 
-}  // namespace crescent::hdf5
+}  // namespace crescent::keras

@@ -3,18 +3,20 @@
 // {"crescent_tensor": i} stands for a dataset of the group crescent_callbacks. Keras ignores both.
 #pragma once
 #include "crescent/model.h"
-#include "weights.h"
+#include "keras/weights/entry.h"
+#include "keras/weights/match.h"
+#include "keras/weights/weight_source.h"
 
-namespace crescent::hdf5 {
+namespace crescent::keras {
 
-/// Adds the tensors to the tree; what is left is JSON.
-Value write_callback_states(Tree& tree, const Value& states);
+/// Adds the tensors to the entries; what is left is JSON.
+Value write_callback_states(Entries& entries, const Value& states);
 
 /// Reading: variables that stand for the tensors are matched with the file's datasets, and become
 /// part of the states when they have their values.
 class CallbackStates {
  public:
-  CallbackStates(FileReader& file, Value stored);
+  CallbackStates(WeightSource& file, Value stored);
   const Matches& matches() const { return matches_; }
   /// To the model, after the matches were assigned.
   void give_to(Model& model) const;
@@ -27,4 +29,4 @@ class CallbackStates {
   Matches matches_;
 };
 
-}  // namespace crescent::hdf5
+}  // namespace crescent::keras

@@ -8,7 +8,7 @@
 #include <emmintrin.h>
 #endif
 
-namespace crescent::hdf5 {
+namespace crescent::keras {
 
 inline void copy_past_cache(std::byte* to, const std::byte* from, size_t size) {
 #if defined(__SSE2__)
@@ -27,4 +27,4 @@ inline void copy_past_cache(std::byte* to, const std::byte* from, size_t size) {
   std::memcpy(to, from, size);
 }
 
-}  // namespace crescent::hdf5
+}  // namespace crescent::keras

@@ -1,11 +1,11 @@
-#include "graph_in.h"
+#include "keras/configs/graph_in.h"
 
 #include <algorithm>
 #include <map>
 
-#include "objects.h"
+#include "keras/configs/objects.h"
 
-namespace crescent::hdf5 {
+namespace crescent::keras {
 namespace {
 
 /// ["dense_1", 0, 0] or ["dense_1", 0, 0, {...}].
@@ -179,4 +179,4 @@ void count_nested_from_zero(List& layers, List& outputs) {
   counting.rewrite(outputs);
 }
 
-}  // namespace crescent::hdf5
+}  // namespace crescent::keras

@@ -6,7 +6,7 @@
 
 #include "crescent/schema.h"
 
-namespace crescent::hdf5 {
+namespace crescent::keras {
 
 /// The kind of object that an option takes by name ("activation"), or "".
 std::string kind_of_option(const Field& field);
@@ -17,4 +17,4 @@ std::vector<std::string> names_of_code(const Value& config);
 /// How to bring them: "pass it when loading: load_model(path, {custom_objects = {gap = gap}})".
 std::string how_to_bring(const std::string& name);
 
-}  // namespace crescent::hdf5
+}  // namespace crescent::keras

@@ -1,10 +1,6 @@
-#include "training_state.h"
+#include "keras/model/training_state.h"
 
-#include <algorithm>
-
-#include "tensors.h"
-
-namespace crescent::hdf5 {
+namespace crescent::keras {
 namespace {
 
 constexpr const char* kOptimizer = "optimizer_weights";
@@ -18,10 +14,10 @@ Variables slots_together(const Optimizer& optimizer) {
   return state;
 }
 
-void write_state(Tree& tree, const Variables& state, const std::vector<std::string>& names) {
-  tree.push_back({kOptimizer, {{"weight_names", names}}, {}});
+void write_state(Entries& entries, const Variables& state, const std::vector<std::string>& names) {
+  entries.push_back({kOptimizer, {{"weight_names", names}}});
   for (size_t i = 0; i < state.size(); ++i)
-    tree.push_back(dataset_node(std::string(kOptimizer) + "/" + names[i], state[i].value()));
+    entries.push_back({std::string(kOptimizer) + "/" + names[i], {}, state[i].value()});
 }
 
 std::vector<std::string> numbered_names(const std::string& prefix, const Variables& state) {
@@ -41,18 +37,16 @@ Variables random_states(Model& model) {
 
 std::string random_path(size_t i) { return concat(kRandom, "/", i); }
 
-bool fits(FileReader& file, const Matches& matches) {
-  std::vector<std::string> datasets;
-  for (const Match& match : matches) datasets.push_back(match.dataset);
-  auto infos = file.describe(datasets);
+bool fits(WeightSource& file, const Matches& matches) {
+  const std::vector<TensorSpec> specs = file.describe(datasets_of(matches));
   for (size_t i = 0; i < matches.size(); ++i)
-    if (shape_of(infos[i].shape, matches[i].dataset) != matches[i].variable.shape()) return false;
+    if (specs[i].shape != matches[i].variable.shape()) return false;
   return true;
 }
 
 }  // namespace
 
-void write_optimizer(Tree& tree, const Optimizer& optimizer, const std::string& target) {
+void write_optimizer(Entries& entries, const Optimizer& optimizer, const std::string& target) {
   if (!optimizer.built()) return;
   bool keras2 = target == "keras2";
   Variables state = keras2 ? slots_together(optimizer) : optimizer.state();
@@ -63,10 +57,10 @@ void write_optimizer(Tree& tree, const Optimizer& optimizer, const std::string& 
     names[0] = optimizer.class_name() + "/iterations:0";
   else
     names[0] = prefix + "/iteration", names[1] = prefix + "/learning_rate";
-  write_state(tree, state, names);
+  write_state(entries, state, names);
 }
 
-Matches match_optimizer(FileReader& file, const Optimizer& optimizer) {
+Matches match_optimizer(WeightSource& file, const Optimizer& optimizer) {
   auto names = file.texts(kOptimizer, "weight_names");
   if (!names || names->empty()) return {};
   bool with_rate = names->size() > 1 && (*names)[1].find("learning_rate") !=
@@ -85,26 +79,24 @@ Matches match_optimizer(FileReader& file, const Optimizer& optimizer) {
   return {};
 }
 
-void write_random_state(Tree& tree, Model& model) {
+void write_random_state(Entries& entries, Model& model) {
   Variables states = random_states(model);
-  tree.push_back({kRandom, {{"count", static_cast<int64_t>(states.size())}}, {}});
+  entries.push_back({kRandom, {{"count", static_cast<int64_t>(states.size())}}});
   for (size_t i = 0; i < states.size(); ++i)
-    tree.push_back(dataset_node(random_path(i), states[i].value()));
+    entries.push_back({random_path(i), {}, states[i].value()});
 }
 
-Matches match_random_state(FileReader& file, Model& model) {
-  auto count = file.attribute(kRandom, "count");
+Matches match_random_state(WeightSource& file, Model& model) {
+  const auto count = file.integer(kRandom, "count");
   Variables states = random_states(model);
   if (!count) return {};
   Matches matches;
   for (size_t i = 0; i < states.size(); ++i)
     matches.push_back({random_path(i), states[i], nullptr, "random state"});
-  auto* stored = std::get_if<int64_t>(&*count);
-  if (stored && *stored == static_cast<int64_t>(states.size()) && fits(file, matches))
-    return matches;
+  if (*count == static_cast<int64_t>(states.size()) && fits(file, matches)) return matches;
   warn("'", file.path(),
        "': the saved random state is of another model; random numbers start anew.");
   return {};
 }
 
-}  // namespace crescent::hdf5
+}  // namespace crescent::keras

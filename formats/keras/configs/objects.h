@@ -5,7 +5,7 @@
 
 #include "crescent/value.h"
 
-namespace crescent::hdf5 {
+namespace crescent::keras {
 
 inline bool is_sequential(const std::string& name) { return name == "Sequential"; }
 inline bool is_functional(const std::string& name) {
@@ -41,4 +41,4 @@ inline bool is_object(const Value& value) {
   return value.is_dict() && text_at(value.as_dict(), "class_name");
 }
 
-}  // namespace crescent::hdf5
+}  // namespace crescent::keras

@@ -1,8 +1,8 @@
-#include "keras3_weights.h"
+#include "keras/weights/keras3_weights.h"
 
 #include <map>
 
-namespace crescent::hdf5 {
+namespace crescent::keras {
 namespace {
 
 /// Names of the attributes in which Keras' layers keep the layers inside them, in our order.
@@ -53,20 +53,20 @@ std::vector<Place> places_of(const Model& model) {
 
 }  // namespace
 
-void write_keras3_weights(Tree& tree, Model& model) {
+void write_keras3_weights(Entries& entries, Model& model) {
   for (const Place& place : places_of(model)) {
-    tree.push_back({place.path, {{"name", place.name}}, {}});
+    entries.push_back({place.path, {{"name", place.name}}});
     for (size_t i = 0; i < place.variables.size(); ++i)
-      tree.push_back(dataset_node(concat(place.path, "/", i), place.variables[i].value()));
+      entries.push_back({concat(place.path, "/", i), {}, place.variables[i].value()});
   }
 }
 
-bool has_keras3_weights(FileReader& file) {
+bool has_keras3_weights(WeightSource& file) {
   return !file.texts("", "layer_names") &&
          file.members("layers").has_value();  // a layer may be called "layers"
 }
 
-Matches match_keras3_weights(FileReader& file, Model& model) {
+Matches match_keras3_weights(WeightSource& file, Model& model) {
   check_built(model, file.path());
   Matches matches;
   for (const Place& place : places_of(model))
@@ -75,4 +75,4 @@ Matches match_keras3_weights(FileReader& file, Model& model) {
   return matches;
 }
 
-}  // namespace crescent::hdf5
+}  // namespace crescent::keras

@@ -3,7 +3,7 @@
 #pragma once
 #include "crescent/schema.h"
 
-namespace crescent::hdf5 {
+namespace crescent::keras {
 
 /// One entry of inbound_nodes, of a layer whose call takes these arguments.
 Value call_in(const Value& node, const std::vector<Argument>& declared);
@@ -16,4 +16,4 @@ List references_in(const Value& ends);
 /// with converted inbound_nodes.
 void count_nested_from_zero(List& layers, List& outputs);
 
-}  // namespace crescent::hdf5
+}  // namespace crescent::keras

@@ -1,6 +1,8 @@
-#include "cudnn_weights.h"
+#include "keras/weights/cudnn_weights.h"
 
-namespace crescent::hdf5 {
+#include "crescent/ops.h"
+
+namespace crescent::keras {
 namespace {
 
 /// (rows, gates * units): the block of a gate holds its transpose, (units, rows), in that order of
@@ -45,17 +47,17 @@ const Layout* layout_of(const Shape& wanted, const Shape& saved) {
 
 }  // namespace
 
-void convert_cudnn(Matches& matches, std::vector<Shape>& saved) {
+void convert_cudnn(Matches& matches, std::vector<TensorSpec>& saved) {
   for (size_t i = 2; i < matches.size(); ++i) {
     if (matches[i].variable.name() != "bias" ||
         matches[i - 1].variable.name() != "recurrent_kernel")
       continue;
-    const Layout* layout = layout_of(matches[i].variable.shape(), saved[i]);
+    const Layout* layout = layout_of(matches[i].variable.shape(), saved[i].shape);
     if (!layout) continue;
     matches[i - 2].convert = matches[i - 1].convert = layout->kernel;
     matches[i].convert = layout->bias;
-    saved[i] = matches[i].variable.shape();
+    saved[i].shape = matches[i].variable.shape();
   }
 }
 
-}  // namespace crescent::hdf5
+}  // namespace crescent::keras

@@ -5,18 +5,20 @@
 #include <string>
 
 #include "crescent/model.h"
-#include "weights.h"
+#include "keras/weights/entry.h"
+#include "keras/weights/match.h"
+#include "keras/weights/weight_source.h"
 
-namespace crescent::hdf5 {
+namespace crescent::keras {
 
 /// `target`: "keras3" (per variable its slots) or "keras2" (per slot the variables).
-void write_optimizer(Tree& tree, const Optimizer& optimizer, const std::string& target);
+void write_optimizer(Entries& entries, const Optimizer& optimizer, const std::string& target);
 /// State of an optimizer that has been built for the model's trainable variables. None, with Keras'
 /// warning, when it does not fit.
-Matches match_optimizer(FileReader& file, const Optimizer& optimizer);
+Matches match_optimizer(WeightSource& file, const Optimizer& optimizer);
 
-void write_random_state(Tree& tree, Model& model);
+void write_random_state(Entries& entries, Model& model);
 /// Nothing to do for a file of Keras.
-Matches match_random_state(FileReader& file, Model& model);
+Matches match_random_state(WeightSource& file, Model& model);
 
-}  // namespace crescent::hdf5
+}  // namespace crescent::keras

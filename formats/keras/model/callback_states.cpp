@@ -1,8 +1,6 @@
-#include "callback_states.h"
+#include "keras/model/callback_states.h"
 
-#include "tensors.h"
-
-namespace crescent::hdf5 {
+namespace crescent::keras {
 namespace {
 
 constexpr const char* kGroup = "crescent_callbacks";
@@ -34,17 +32,17 @@ std::optional<int64_t> tensor_number(const Value& value) {
 
 }  // namespace
 
-Value write_callback_states(Tree& tree, const Value& states) {
+Value write_callback_states(Entries& entries, const Value& states) {
   int64_t count = 0;
   return mapped(states, [&](const Value& value) -> std::optional<Value> {
     auto boxed = value.object_as<BoxedTensor>();
     if (!boxed) return std::nullopt;
-    tree.push_back(dataset_node(dataset_path(count), boxed->tensor));
+    entries.push_back({dataset_path(count), {}, boxed->tensor});
     return Value(Dict{{kTensor, count++}});
   });
 }
 
-CallbackStates::CallbackStates(FileReader& file, Value stored)
+CallbackStates::CallbackStates(WeightSource& file, Value stored)
     : path_(file.path()), stored_(std::move(stored)) {
   std::vector<std::string> datasets;
   mapped(stored_, [&](const Value& value) -> std::optional<Value> {
@@ -55,11 +53,9 @@ CallbackStates::CallbackStates(FileReader& file, Value stored)
     datasets.push_back(dataset_path(*number));
     return value;
   });
-  const auto infos = file.describe(datasets);
-  for (size_t i = 0; i < datasets.size(); ++i) {
-    const Tensor blank(shape_of(infos[i].shape, datasets[i]), dtype_of(infos[i].element));
-    matches_.push_back({datasets[i], Variable(blank), nullptr, "callbacks"});
-  }
+  const std::vector<TensorSpec> specs = file.describe(datasets);
+  for (size_t i = 0; i < datasets.size(); ++i)
+    matches_.push_back({datasets[i], Variable(Tensor(specs[i])), nullptr, "callbacks"});
 }
 
 Value CallbackStates::with_tensors() const {
@@ -80,4 +76,4 @@ void CallbackStates::give_to(Model& model) const {
   }
 }
 
-}  // namespace crescent::hdf5
+}  // namespace crescent::keras

@@ -5,7 +5,7 @@
 
 #include "crescent/value.h"
 
-namespace crescent::hdf5 {
+namespace crescent::keras {
 
 /// `target`: "keras3" or "keras2", where the two contradict each other (calls of a model inside a
 /// model).
@@ -14,4 +14,4 @@ Value keras_model_config(const Value& model, const std::string& target);
 /// Arguments of compile as given -> training_config.
 Value keras_training_config(const Value& compile);
 
-}  // namespace crescent::hdf5
+}  // namespace crescent::keras

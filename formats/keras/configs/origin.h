@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <string>
 
-namespace crescent::hdf5 {
+namespace crescent::keras {
 
 struct Origin {
   std::string keras_version;  ///< "2.3.1", "2.15.0", "3.15.1"; "1" when the file does not say
@@ -15,4 +15,4 @@ struct Origin {
   bool turned_kernels() const { return backend == "theano"; }
 };
 
-}  // namespace crescent::hdf5
+}  // namespace crescent::keras

@@ -1,18 +1,14 @@
-#include "weights.h"
+#include "keras/weights/keras2_weights.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <map>
 #include <set>
 #include <unordered_map>
 
-#include "copy_past_cache.h"
-#include "cudnn_weights.h"
-#include "in_parallel.h"
-#include "tensors.h"
+#include "keras/weights/cudnn_weights.h"
 
-namespace crescent::hdf5 {
+namespace crescent::keras {
 namespace {
 
 constexpr const char* kTopLevel = "top_level_model_weights";
@@ -39,11 +35,11 @@ std::vector<std::string> weight_names(const Variables& weights) {
   return names;
 }
 
-void write_group(Tree& tree, const std::string& group, const Variables& weights) {
+void write_group(Entries& entries, const std::string& group, const Variables& weights) {
   std::vector<std::string> names = weight_names(weights);
-  tree.push_back({group, {{"weight_names", names}}, {}});
+  entries.push_back({group, {{"weight_names", names}}});
   for (size_t i = 0; i < weights.size(); ++i)
-    tree.push_back(dataset_node(join_path(group, names[i]), weights[i].value()));
+    entries.push_back({join_path(group, names[i]), {}, weights[i].value()});
 }
 
 // ---- what a file has
@@ -54,7 +50,7 @@ struct SavedLayer {
 };
 
 /// Layers with weights, in order.
-std::vector<SavedLayer> saved_layers(FileReader& file, const std::string& group) {
+std::vector<SavedLayer> saved_layers(WeightSource& file, const std::string& group) {
   std::vector<std::string> names = file.texts(group, "layer_names").value(), groups;
   for (const std::string& name : names) groups.push_back(join_path(group, name));
   auto weights = file.texts(groups, "weight_names");
@@ -114,7 +110,7 @@ void match_layer(Matches& matches, const Layer& layer, const SavedLayer& saved,
 }
 
 /// Variables of the model itself, when it has any.
-void match_top_level(Matches& matches, FileReader& file, const std::string& group, Model& model) {
+void match_top_level(Matches& matches, WeightSource& file, const std::string& group, Model& model) {
   Variables own = own_variables(model, model.layers());
   if (own.empty()) return;
   std::string top = join_path(group, kTopLevel);
@@ -126,69 +122,29 @@ void match_top_level(Matches& matches, FileReader& file, const std::string& grou
     matches.push_back({join_path(top, (*names)[i]), own[i], nullptr, model.name()});
 }
 
-std::vector<std::string> datasets_of(const Matches& matches) {
-  std::vector<std::string> names;
-  for (const Match& match : matches) names.push_back(match.dataset);
-  return names;
-}
-
-/// Shapes of the weights in the file, as they will be after conversion.
-std::vector<Shape> saved_shapes(Matches& matches, const std::vector<DatasetInfo>& infos) {
-  std::vector<Shape> shapes;
-  for (size_t i = 0; i < matches.size(); ++i)
-    shapes.push_back(shape_of(infos[i].shape, "'/" + matches[i].dataset + "'"));
-  convert_cudnn(matches, shapes);
-  return shapes;
-}
-
 }  // namespace
 
-Variables own_variables(const Layer& layer, const std::vector<LayerPtr>& inside) {
-  std::set<const void*> deeper;
-  for (const LayerPtr& inner : inside)
-    for (const Variable& weight : inner->weights()) deeper.insert(weight.id());
-  Variables own;
-  for (const Variable& weight : layer.weights())
-    if (!deeper.count(weight.id())) own.push_back(weight);
-  return own;
-}
-
-void check_built(const Model& model, const std::string& path) {
-  for (const LayerPtr& layer : model.layers())
-    if (!layer->built())
-      fail("'", path, "': layer '", layer->name(),
-           "' of the model is not built yet; build the model before loading weights");
-}
-
-Node dataset_node(std::string path, const Tensor& value) {
-  Node node{std::move(path), {}, to_array(value)};
-  if (value.dtype() == DType::bfloat16)
-    node.attributes.push_back({"dtype", std::string("bfloat16")});
-  return node;
-}
-
-void write_weights(Tree& tree, Model& model, const std::string& group) {
+void write_weights(Entries& entries, Model& model, const std::string& group) {
   std::vector<std::string> names;
   for (const LayerPtr& layer : model.layers()) names.push_back(layer->name());
-  tree.push_back({group,
-                  {{"layer_names", names},
-                   {"backend", std::string(kBackend)},
-                   {"keras_version", std::string(kKerasVersion)}},
-                  {}});
+  entries.push_back({group,
+                     {{"layer_names", names},
+                      {"backend", std::string(kBackend)},
+                      {"keras_version", std::string(kKerasVersion)}}});
   for (const LayerPtr& layer : model.layers())
-    write_group(tree, join_path(group, layer->name()), layer->weights());
+    write_group(entries, join_path(group, layer->name()), layer->weights());
   if (Variables own = own_variables(model, model.layers()); !own.empty())
-    write_group(tree, join_path(group, kTopLevel), own);
+    write_group(entries, join_path(group, kTopLevel), own);
 }
 
-std::string find_weights(FileReader& file) {
+std::string find_weights(WeightSource& file) {
   for (const char* group : {"", "model_weights"})
     if (file.texts(group, "layer_names")) return group;
   fail("'", file.path(),
        "': no weights in Keras' HDF5 layout (neither '/' nor '/model_weights' has layer_names)");
 }
 
-Matches match_in_order(FileReader& file, const std::string& group, Model& model,
+Matches match_in_order(WeightSource& file, const std::string& group, Model& model,
                        const Origin& origin) {
   auto saved = saved_layers(file, group);
   auto layers = layers_with_weights(model, file.path());
@@ -211,7 +167,8 @@ Matches match_in_order(FileReader& file, const std::string& group, Model& model,
   return matches;
 }
 
-Matches match_own(FileReader& file, const std::string& group, Model& model, const Origin& origin) {
+Matches match_own(WeightSource& file, const std::string& group, Model& model,
+                  const Origin& origin) {
   auto saved = saved_layers(file, group);
   std::map<std::string, const SavedLayer*> by_name;
   for (const SavedLayer& layer : saved) by_name[layer.name] = &layer;
@@ -234,10 +191,10 @@ Matches match_own(FileReader& file, const std::string& group, Model& model, cons
 namespace {
 
 /// What does not fit about the shapes of one layer; empty when everything does.
-std::string shape_mismatch(const Matches& matches, const std::vector<Shape>& shapes, size_t k,
+std::string shape_mismatch(const Matches& matches, const std::vector<TensorSpec>& specs, size_t k,
                            bool skip) {
   for (size_t i = 0; i < matches.size(); ++i) {
-    const Shape& saved = shapes[i];
+    const Shape& saved = specs[i].shape;
     const Variable& weight = matches[i].variable;
     if (saved == weight.shape()) continue;
     if (skip)
@@ -251,7 +208,7 @@ std::string shape_mismatch(const Matches& matches, const std::vector<Shape>& sha
 
 }  // namespace
 
-Matches match_by_name(FileReader& file, const std::string& group, Model& model,
+Matches match_by_name(WeightSource& file, const std::string& group, Model& model,
                       const Origin& origin, bool skip_mismatch) {
   auto turned = turned_variables(model, origin);
   std::unordered_map<std::string, LayerPtr> layers;
@@ -286,15 +243,15 @@ Matches match_by_name(FileReader& file, const std::string& group, Model& model,
     match_layer(found.back().matches, layer, saved, turned);
     datasets.insert(datasets.end(), saved.datasets.begin(), saved.datasets.end());
   }
-  const std::vector<DatasetInfo> infos = file.describe(datasets);  // one question for all
+  const std::vector<TensorSpec> specs = file.describe(datasets);  // one question for all
   Matches matches;
-  auto next = infos.begin();
+  auto next = specs.begin();
   for (Found& each : found) {
     const auto end = next + static_cast<std::ptrdiff_t>(each.matches.size());
+    std::vector<TensorSpec> saved(next, end);
+    convert_cudnn(each.matches, saved);
     if (each.mismatch.empty())
-      each.mismatch = shape_mismatch(
-          each.matches, saved_shapes(each.matches, std::vector<DatasetInfo>(next, end)), each.k,
-          skip_mismatch);
+      each.mismatch = shape_mismatch(each.matches, saved, each.k, skip_mismatch);
     next = end;
     if (each.mismatch.empty())
       matches.insert(matches.end(), each.matches.begin(), each.matches.end());
@@ -306,101 +263,4 @@ Matches match_by_name(FileReader& file, const std::string& group, Model& model,
   return matches;
 }
 
-namespace {
-
-/// The datasets of matches whose shapes fit.
-std::vector<DatasetInfo> describe_fitting(FileReader& file, Matches& matches) {
-  auto infos = file.describe(datasets_of(matches));
-  auto shapes = saved_shapes(matches, infos);
-  for (size_t i = 0; i < matches.size(); ++i) {
-    const Match& match = matches[i];
-    const Shape& saved = shapes[i];
-    if (saved != match.variable.shape())
-      fail("'", file.path(), "': '/", match.dataset, "': Layer weight shape ",
-           match.variable.shape(), " not compatible with provided weight shape ", saved,
-           " (layer '", match.layer, "'); nothing was loaded");
-  }
-  return infos;
-}
-
-void warn_not_finite(const FileReader& file, const Matches& matches,
-                     const std::vector<Array>& arrays) {
-  std::vector<std::string> names;
-  for (size_t i = 0; i < matches.size(); ++i)
-    if (!arrays[i].finite) names.push_back(matches[i].dataset);
-  if (!names.empty()) warn("'", file.path(), "': NaN or infinite numbers in ", join(names));
-}
-
-/// In the convention and the type of the variable.
-Tensor converted(const Match& match, const Tensor& saved) {
-  return ops::cast(match.convert ? match.convert(saved) : saved, match.variable.dtype());
-}
-
-/// For a new value: the variable's own memory, or other where somebody else holds that or the host
-/// cannot write there.
-Tensor memory_for(const Variable& variable) {
-  const bool own = variable.is_exclusive() && variable.value().storage()->host();
-  return own ? variable.value() : Tensor::uninitialized(variable.spec());
-}
-
-struct Copy {
-  const void* from;
-  Tensor to;
-};
-
-void copy_all(const std::vector<Copy>& copies) {
-  std::vector<uint64_t> places, sizes;
-  for (const Copy& copy : copies) {
-    copy.to.storage()->written();
-    places.push_back(reinterpret_cast<uint64_t>(copy.to.raw()));
-    sizes.push_back(copy.to.bytes());
-  }
-  const std::vector<Part> parts = parts_of(places, sizes);
-  in_parallel(parts.size(), [&](size_t k) {
-    const auto& [i, offset, size] = parts[k];
-    copy_past_cache(reinterpret_cast<std::byte*>(places[i]) + offset,
-                    static_cast<const std::byte*>(copies[i].from) + offset, size);
-  });
-}
-
-}  // namespace
-
-void assign_all(FileReader& file, Matches matches) {
-  const auto infos = describe_fitting(file, matches);
-  auto arrays = file.read(datasets_of(matches), infos);
-  for (size_t i = 0; i < matches.size(); ++i) {
-    matches[i].variable.assign(converted(matches[i], to_tensor(arrays[i])));
-    arrays[i].owner.reset();
-  }
-  warn_not_finite(file, matches, arrays);
-}
-
-void replace_all(FileReader& file, Matches matches) {
-  if (!file.hold()) return assign_all(file, std::move(matches));
-  const auto infos = describe_fitting(file, matches);
-  const auto arrays = file.read(datasets_of(matches), infos);
-  Tensors values;
-  std::vector<Copy> copies;
-  for (size_t i = 0; i < matches.size(); ++i) {
-    const Match& match = matches[i];
-    const bool in_file = file.stays_in_file(infos[i]);
-    const bool as_it_is = !match.convert && dtype_of(arrays[i].element) == match.variable.dtype();
-    if (in_file && as_it_is) {
-      copies.push_back({arrays[i].bytes, values.emplace_back(memory_for(match.variable))});
-    } else {
-      const Tensor saved = to_tensor(arrays[i]);
-      values.push_back(converted(match, in_file ? saved.clone() : saved));
-    }
-  }
-  copy_all(copies);
-  for (size_t i = 0; i < matches.size(); ++i) matches[i].variable.assign(values[i]);
-  try {
-    file.check_held();
-  } catch (const Error& error) {
-    fail(error.what(),
-         " again, after it had been checked: the weights are partly those that were there before");
-  }
-  warn_not_finite(file, matches, arrays);
-}
-
-}  // namespace crescent::hdf5
+}  // namespace crescent::keras

@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-namespace crescent::hdf5 {
+namespace crescent::keras {
 
 /// Part of the bytes of an array.
 struct Part {
@@ -60,4 +60,4 @@ void in_parallel(size_t count, const Work& work) {
   if (error) std::rethrow_exception(error);
 }
 
-}  // namespace crescent::hdf5
+}  // namespace crescent::keras
