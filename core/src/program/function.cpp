@@ -18,7 +18,7 @@ class OutputSlot {
   const Tensor& next() {
     for (Tensor& tensor : tensors_) {
       if (!tensor) return tensor = Tensor::uninitialized(spec_, memory_);
-      if (is_unshared(tensor) && tensor.storage()->memory() == memory_) return tensor;
+      if (is_unshared(tensor) && memory_of(tensor) == memory_) return tensor;
     }
     oldest_ = (oldest_ + 1) % tensors_.size();
     return tensors_[oldest_] = Tensor::uninitialized(spec_, memory_);

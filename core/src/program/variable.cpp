@@ -91,14 +91,13 @@ void Variable::assign_sub(const Tensor& delta) const { assign(ops::subtract(valu
 
 Tensor Variable::settled(Memory* memory) const {
   Tensor& value = state_->value;
-  const Storage& storage = *value.storage();
-  if (storage.is_lent() || storage.memory() != memory) value = value.clone(memory);
+  if (value.storage()->is_lent() || memory_of(value) != memory) value = value.clone(memory);
   return value;
 }
 
 Tensor Variable::exclusive(Memory* memory) const {
   Tensor& value = state_->value;
-  if (!is_exclusive() || value.storage()->memory() != memory) value = value.clone(memory);
+  if (!is_exclusive() || memory_of(value) != memory) value = value.clone(memory);
   return value;
 }
 
