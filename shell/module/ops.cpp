@@ -128,6 +128,15 @@ void add_shapes(Functions& all) {
   add(all, "one_hot", &ops::one_hot, {"x", "num_classes", "dtype=float32"});
 }
 
+Tensor all_reduce(const Tensor& x, const std::string& op) {
+  std::vector<std::string> known;
+  for (ReduceKind kind : {ReduceKind::sum, ReduceKind::mean, ReduceKind::max, ReduceKind::min}) {
+    if (op == name_of(kind)) return ops::all_reduce(x, kind);
+    known.emplace_back(name_of(kind));
+  }
+  fail("expected one of ", join(known), ", got '", op, "'", did_you_mean(op, known));
+}
+
 void add_products(Functions& all) {
   add(all, "matmul", &ops::matmul, {"x1", "x2", "transpose_a=false", "transpose_b=false"});
   add(all, "dot", &ops::dot, {"x1", "x2"});
@@ -183,6 +192,7 @@ const std::vector<CallablePtr>& ops_functions() {
     add_reductions(all);
     add_shapes(all);
     add_products(all);
+    add(all, "all_reduce", &all_reduce, {"x", "op=sum"});
     all.push_back(bound("scan", &scan, {"body", "states", "sequences", "reverse=false"}));
     return all;
   }();

@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "a_support.h"
+#include "crescent/lowering.h"
 #include "crescent/ops.h"
-#include "crescent/program.h"
 #include "distance.h"
 
 using namespace crescent;
@@ -30,7 +30,7 @@ Result gradients(const Tensor& x, const Tensor& dy, bool updated) {
         return Tensors{bias};
       },
       TensorSpecs{x.spec(), dy.spec()}));
-  auto executable = test_device().compile(program);
+  auto executable = compile(program, test_device());
   Tensors variables, outputs;
   for (const Program::Binding& b : program.variables)
     variables.push_back(b.variable.value() + 0.0f);
@@ -82,7 +82,7 @@ TEST_CASE("sums that are read before the product stay a step of their own", "[cp
         return Tensors{bias, ops::matmul(ops::transpose(scaled), in[1])};
       },
       TensorSpecs{x.spec(), dy.spec()}));
-  auto executable = test_device().compile(program);
+  auto executable = compile(program, test_device());
   Tensors none, outputs;
   for (int value : program.outputs)
     outputs.emplace_back(program.values[static_cast<size_t>(value)]);

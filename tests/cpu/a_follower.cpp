@@ -2,8 +2,8 @@
 #include <catch2/catch.hpp>
 
 #include "a_support.h"
+#include "crescent/lowering.h"
 #include "crescent/ops.h"
-#include "crescent/program.h"
 #include "product/amx.h"
 
 using namespace crescent;
@@ -40,7 +40,7 @@ struct Result {
 };
 
 Result run(const Program& program, const Tensors& inputs, const Shape& shape) {
-  auto executable = test_device().compile(program);
+  auto executable = compile(program, test_device());
   Tensors variables, outputs;
   for (const Program::Binding& b : program.variables)
     variables.push_back(b.variable.value() + 0.0f);
@@ -90,7 +90,7 @@ TEST_CASE("an update waits for those who read the old weight", "[cpu][follower]"
       },
       specs));
   Tensors variables = {w.value() + 0.0f}, outputs = {Tensor(Shape{k, m}, DType::float32)};
-  auto executable = test_device().compile(program);
+  auto executable = compile(program, test_device());
   CHECK(executable->rows().size() == 2);
   executable->run(inputs, variables, outputs);
   CHECK(outputs[0].to_vector() == ops::matmul(inputs[1], ops::transpose(w.value())).to_vector());
@@ -113,7 +113,7 @@ TEST_CASE("what follows a product finds weights that were packed before", "[cpu]
         {.inference = true});
     Tensors variables, outputs = {Tensor(Shape{m, n}, DType::float32)};
     for (const Program::Binding& b : program.variables) variables.push_back(b.variable.value());
-    test_device().compile(program)->run(inputs, variables, outputs);
+    compile(program, test_device())->run(inputs, variables, outputs);
     return outputs[0].to_vector();
   };
   const bool is_same = run(true) == run(false);  // of 688,128 numbers: none is to be printed

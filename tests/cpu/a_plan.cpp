@@ -8,8 +8,8 @@
 #include <thread>
 
 #include "a_support.h"
+#include "crescent/lowering.h"
 #include "crescent/ops.h"
-#include "crescent/program.h"
 
 using namespace crescent;
 using cpu::test::test_device;
@@ -33,7 +33,7 @@ Tensors outputs_of(const Program& program) {
 }
 
 Tensors run(const Program& program, const Tensors& inputs, Tensors variables = {}) {
-  auto executable = test_device().compile(program);
+  auto executable = compile(program, test_device());
   Tensors outputs = outputs_of(program);
   executable->run(inputs, variables, outputs);
   executable->run(inputs, variables,
@@ -134,7 +134,7 @@ TEST_CASE("a variable is written in place, after its last read") {
   b.program.variables[0].result = next;
   b.program.outputs = {late, v};
   Tensor x_value = numbers({100}, 2);
-  auto executable = test_device().compile(b.program);
+  auto executable = compile(b.program, test_device());
   Tensors variables{memory}, outputs = outputs_of(b.program);
   std::vector<double> before = memory.to_vector(), step = x_value.to_vector();
   Tensors inputs{x_value};
@@ -158,7 +158,7 @@ TEST_CASE("variables may take each other's values") {
   b.program.outputs = {sum, r};
   Tensors variables{first, second, third}, outputs = outputs_of(b.program);
   std::vector<double> was_third = third.to_vector();
-  auto executable = test_device().compile(b.program);
+  auto executable = compile(b.program, test_device());
   executable->run({}, variables, outputs);
   CHECK(first.to_vector() == was_second);
   CHECK(second.to_vector() == was_first);
@@ -197,7 +197,7 @@ TEST_CASE("random programs give the same as one value at a time") {
     if (seed % 2) b.program.variables[1].result = pick();
     b.program.outputs = {pick(), pick(), live.back()};
     Tensors outputs = outputs_of(b.program);
-    auto executable = test_device().compile(b.program);
+    auto executable = compile(b.program, test_device());
     executable->run(inputs, memory, outputs);
     CAPTURE(seed, b.program.text());
     for (size_t o = 0; o < outputs.size(); ++o)
@@ -218,7 +218,7 @@ TEST_CASE("a chain of temporaries lives in two buffers") {
     v = b.add(i % 2 ? unary(UnaryKind::sigmoid) : OpPtr(softmax), {v});
   }
   b.program.outputs = {v};
-  auto executable = test_device().compile(b.program);
+  auto executable = compile(b.program, test_device());
   CHECK(executable->arena_bytes() <= 2 * (1 << 18));
 }
 
@@ -230,7 +230,7 @@ TEST_CASE("a run allocates nothing") {
     return Tensors{ops::log_softmax(y), ops::mean(y, {0}), ops::transpose(y), ops::argmax(y)};
   };
   Program program = optimize(trace(f, specs));
-  auto executable = test_device().compile(program);
+  auto executable = compile(program, test_device());
   Tensors inputs{numbers({128, 784}), numbers({784, 64}), numbers({64})},
       outputs = outputs_of(program), none;
   executable->run(inputs, none, outputs);
@@ -247,14 +247,14 @@ TEST_CASE("several threads run executables at once, and one executable too") {
     return Tensors{ops::sum(ops::tanh(ops::matmul(in[0], in[0])), {0})};
   };
   Program program = optimize(trace(f, specs));
-  auto shared = test_device().compile(program);
+  auto shared = compile(program, test_device());
   const Tensor x = numbers({300, 300}, -5);
   std::vector<double> want = run(program, {x})[0].to_vector();
   std::atomic<int> wrong{0};
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&] {
-      auto own = test_device().compile(program);
+      auto own = compile(program, test_device());
       Tensors inputs{x}, outputs{Tensor(TensorSpec{DType::float32, {300}})}, none;
       for (int i = 0; i < 20; ++i) {
         (i % 2 ? own : shared)->run(inputs, none, outputs);
@@ -299,7 +299,7 @@ TEST_CASE("a profile has a row an instruction") {
   TensorSpecs specs{{DType::float32, {64, 64}}};
   Program program =
       trace([](const Tensors& in) { return Tensors{ops::tanh(ops::matmul(in[0], in[0]))}; }, specs);
-  auto executable = test_device().compile(program);
+  auto executable = compile(program, test_device());
   Tensors inputs{numbers({64, 64})}, outputs = outputs_of(program), none;
   executable->profile(true);
   for (int i = 0; i < 3; ++i) executable->run(inputs, none, outputs);
@@ -317,8 +317,9 @@ TEST_CASE("a profile has a row an instruction") {
 
 TEST_CASE("a profile counts the rows that are gathered, not the table") {
   TensorSpecs specs{{DType::float32, {1000, 8}}, {DType::int32, {10}}};
-  auto executable = test_device().compile(
-      trace([](const Tensors& in) { return Tensors{ops::take(in[0], in[1])}; }, specs));
+  auto executable =
+      compile(trace([](const Tensors& in) { return Tensors{ops::take(in[0], in[1])}; }, specs),
+              test_device());
   Tensors inputs{numbers({1000, 8}), Tensor({10}, DType::int32)},
       outputs{Tensor(Shape{10, 8}, DType::float32)}, none;
   executable->profile(true);
@@ -329,16 +330,18 @@ TEST_CASE("a profile counts the rows that are gathered, not the table") {
 TEST_CASE("a profile counts the arithmetic of every step of a scan") {
   TensorSpecs specs{
       {DType::float32, {1, 8}}, {DType::float32, {5, 1, 8}}, {DType::float32, {8, 8}}};
-  auto executable = test_device().compile(trace(
-      [](const Tensors& in) {
-        return ops::scan(
-                   [&](const Tensors& s, const Tensors& x) -> ops::ScanResult {
-                     return {{ops::matmul(s[0], in[2]) + x[0]}, {}};
-                   },
-                   {in[0]}, {in[1]})
-            .states;
-      },
-      specs));
+  auto executable =
+      compile(trace(
+                  [](const Tensors& in) {
+                    return ops::scan(
+                               [&](const Tensors& s, const Tensors& x) -> ops::ScanResult {
+                                 return {{ops::matmul(s[0], in[2]) + x[0]}, {}};
+                               },
+                               {in[0]}, {in[1]})
+                        .states;
+                  },
+                  specs),
+              test_device());
   CHECK(executable->rows().size() == 1);
   Tensors inputs{numbers({1, 8}), numbers({5, 1, 8}), numbers({8, 8})}, outputs{numbers({1, 8})},
       none;

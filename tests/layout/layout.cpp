@@ -19,15 +19,16 @@ const fs::path kRoot = fs::weakly_canonical(CRESCENT_SOURCE_DIR);
 const std::vector<std::string> kFloors = {"base",  "registry", "tensor", "program",
                                           "layer", "data",     "model"};
 const std::map<std::string, std::string> kHeaderFloors = {
-    {"export.h", "base"},      {"error.h", "base"},       {"file.h", "base"},
-    {"value.h", "base"},       {"schema.h", "registry"},  {"registry.h", "registry"},
-    {"loader.h", "registry"},  {"tensor.h", "tensor"},    {"random.h", "program"},
-    {"ops.h", "program"},      {"op.h", "program"},       {"op_types.h", "program"},
-    {"gradient.h", "program"}, {"program.h", "program"},  {"device.h", "program"},
-    {"variable.h", "program"}, {"input_spec.h", "layer"}, {"layer.h", "layer"},
-    {"node.h", "layer"},       {"model.h", "model"},      {"training.h", "layer"},
-    {"callback.h", "model"},   {"data.h", "data"},        {"format.h", "model"},
-    {"plugin.h", "model"},     {"loader.h", "registry"},  {"crescent.h", "model"}};
+    {"export.h", "base"},      {"error.h", "base"},           {"file.h", "base"},
+    {"value.h", "base"},       {"schema.h", "registry"},      {"registry.h", "registry"},
+    {"loader.h", "registry"},  {"tensor.h", "tensor"},        {"random.h", "program"},
+    {"ops.h", "program"},      {"op.h", "program"},           {"op_types.h", "program"},
+    {"gradient.h", "program"}, {"program.h", "program"},      {"device.h", "program"},
+    {"lowering.h", "program"}, {"communicator.h", "program"}, {"variable.h", "program"},
+    {"input_spec.h", "layer"}, {"layer.h", "layer"},          {"node.h", "layer"},
+    {"model.h", "model"},      {"training.h", "layer"},       {"callback.h", "model"},
+    {"data.h", "data"},        {"format.h", "model"},         {"plugin.h", "model"},
+    {"loader.h", "registry"},  {"crescent.h", "model"}};
 
 struct Include {
   std::string name;
@@ -54,8 +55,9 @@ std::vector<fs::path> sources_below(const fs::path& folder) {
   return files;
 }
 
-// A model is trained by its own methods: the two rooms are one floor.
-const std::map<std::string, std::string> kRooms = {{"training", "model"}};
+// A model is trained by its own methods, and a program is lowered as it is compiled: two rooms of
+// one floor.
+const std::map<std::string, std::string> kRooms = {{"training", "model"}, {"lowering", "program"}};
 
 int floor_number(const std::string& name) {
   auto room = kRooms.find(name);

@@ -68,6 +68,12 @@ std::vector<Case> reduction_cases() {
       "cumsum", [](X x) { return ops::cumsum(x[0], 1); }, {{{3, 4, 2}}}, Dtypes::numbers);
   add("cumsum reverse", [](X x) { return ops::cumsum(x[0], -1, true); }, {{{3, 4}}});
   cases.push_back({"top_k", [](X x) { return ops::top_k(x[0], 2); }, {{{3, 5}}}, Dtypes::numbers});
+  using Kind = ReduceKind;
+  add(
+      "all_reduce", [](X x) { return ops::all_reduce(x[0]); }, {{{3, 4}}}, Dtypes::numbers);
+  add("all_reduce mean", [](X x) { return ops::all_reduce(x[0], Kind::mean); }, {{{3, 4}}});
+  add("all_reduce max", [](X x) { return ops::all_reduce(x[0], Kind::max); }, {{{3, 4}}});
+  add("all_reduce min", [](X x) { return ops::all_reduce(x[0], Kind::min); }, {{{3, 4}}});
   add(
       "in_top_k", [](X x) { return ops::in_top_k(x[0], x[1], 2); }, {indices({6}, 5), {{6, 4}}},
       Dtypes::wide, false);

@@ -5,10 +5,11 @@
 #include <cstdlib>
 
 #include "crescent/gradient.h"
+#include "crescent/lowering.h"
 #include "crescent/ops.h"
-#include "crescent/program.h"
 #include "crescent/random.h"
 #include "distance.h"
+#include "picky_device.h"
 
 using namespace crescent;
 
@@ -148,12 +149,50 @@ void expect_near(const Tensor& got, const Tensor& expected) {
   CHECK(farthest(x, y) <= 5e-5 * magnitude(y, 1));
 }
 
+uint64_t seeds() {
+  const char* count = std::getenv("CRESCENT_FUZZ");
+  return count ? std::strtoull(count, nullptr, 10) : 60;
+}
+
+/// Takes some ops, by their hash, and is capable of something.
+PickyDevice draw_device(uint64_t seed) {
+  Dice dice(seed + 1000);
+  const size_t salt = dice.below(1 << 16), share = dice.below(5);
+  auto flip = [&] { return dice.below(2) == 1; };
+  const Capabilities can{flip(), flip(), flip(), flip(), flip()};
+  return PickyDevice([=](const Op& op) { return (op.hash() ^ salt) * 2654435761u % 4 < share; },
+                     can);
+}
+
 }  // namespace
 
+TEST_CASE("random programs compute the same lowered for any device") {
+  for (uint64_t seed = 1; seed <= seeds(); ++seed) {
+    INFO("seed " << seed);
+    const PickyDevice picky = draw_device(seed);
+    const Variable v(Tensor::full({3, 4}, 0.2)), w(Tensor(0.1));
+    const Tensors inputs = draw_inputs(seed);
+    TensorSpecs specs;
+    for (const Tensor& x : inputs) specs.push_back(x.spec());
+    const Program traced = trace([&](const Tensors& in) { return run(seed, in, v, w); }, specs);
+    auto results = [&](const Program& program) {
+      Tensors variables, outputs;
+      for (const auto& b : program.variables) variables.push_back(b.variable.value().clone());
+      for (int value : program.outputs)
+        outputs.emplace_back(program.values[static_cast<size_t>(value)]);
+      compile(program)->run(inputs, variables, outputs);
+      outputs.insert(outputs.end(), variables.begin(), variables.end());
+      return outputs;
+    };
+    const Tensors got = results(lower(optimize(traced, {.device = &picky}), picky)),
+                  expected = results(optimize(traced));
+    REQUIRE(got.size() == expected.size());
+    for (size_t i = 0; i < got.size(); ++i) expect_near(got[i], expected[i]);
+  }
+}
+
 TEST_CASE("random programs compute the same compiled and eager") {
-  const char* count = std::getenv("CRESCENT_FUZZ");
-  const uint64_t seeds = count ? std::strtoull(count, nullptr, 10) : 60;
-  for (uint64_t seed = 1; seed <= seeds; ++seed) {
+  for (uint64_t seed = 1; seed <= seeds(); ++seed) {
     INFO("seed " << seed);
     const Variable v1(Tensor::full({3, 4}, 0.2)), w1(Tensor(0.1)), v2(Tensor::full({3, 4}, 0.2)),
         w2(Tensor(0.1));

@@ -3,8 +3,8 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
+#include "crescent/lowering.h"
 #include "crescent/ops.h"
-#include "crescent/program.h"
 #include "distance.h"
 #include "program/passes/passes.h"
 
@@ -26,7 +26,7 @@ inline Tensor numbers(const TensorSpec& spec, uint32_t seed = 1) {
 
 /// Outputs, then the variables' values afterwards.
 inline Tensors run(const Program& program) {
-  auto executable = device().compile(program);
+  auto executable = compile(program);
   Tensors inputs, variables, outputs;
   for (int value : program.inputs)
     inputs.push_back(numbers(program.values[static_cast<size_t>(value)],

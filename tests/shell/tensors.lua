@@ -139,4 +139,11 @@ check.same(order, { 0, 1, 2, 3, 4 })
 check.near(cr.utils.to_categorical({ 0, 2 }, 3), { { 1, 0, 0 }, { 0, 0, 1 } })
 check.same(cr.utils.pad_sequences({ { 1, 2, 3 }, { 4 } }, { maxlen = 2 }):totable(), { { 2, 3 }, { 0, 4 } })
 check.near(cr.utils.normalize(cr.tensor { { 3, 4 } }), { { 0.6, 0.8 } })
+
+-- several processes: one of them is all there is
+for _, op in ipairs { "sum", "mean", "max", "min" } do
+  check.same(cr.ops.all_reduce(cr.tensor { 1, 2 }, op):totable(), { 1, 2 })
+end
+check.same(cr.ops.all_reduce(cr.tensor { 3 }):totable(), { 3 })
+check.fails(function() cr.ops.all_reduce(cr.tensor { 1 }, "maxi") end, "all_reduce", "did you mean 'max'?")
 print "ok tensors"

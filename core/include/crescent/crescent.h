@@ -1,6 +1,7 @@
 // All of Crescent. Start with tensor.h, ops.h, layer.h, model.h.
 #pragma once
 #include "crescent/callback.h"
+#include "crescent/communicator.h"
 #include "crescent/data.h"
 #include "crescent/device.h"
 #include "crescent/error.h"
@@ -10,6 +11,7 @@
 #include "crescent/input_spec.h"
 #include "crescent/layer.h"
 #include "crescent/loader.h"
+#include "crescent/lowering.h"
 #include "crescent/model.h"
 #include "crescent/node.h"
 #include "crescent/op.h"

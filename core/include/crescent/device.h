@@ -22,6 +22,7 @@
 
 namespace crescent {
 
+class Op;
 class Program;
 
 /// Cores for which a profile tells what the work would take.
@@ -59,12 +60,27 @@ class CRESCENT_API Executable {
   virtual std::vector<ProfileRow> rows() const = 0;
 };
 
+/// Families of lowered forms that a device has kernels for. Passes make no others, so a device that
+/// says nothing gets the ops that authors write.
+struct Capabilities {
+  bool fused = false;     ///< chains of elementwise ops as one
+  bool post_ops = false;  ///< products and convolutions work on their results before storing them
+  bool mixed = false;     ///< products of bfloat16 read and write float32
+  bool moments = false;   ///< batch norm in training as moments, of a convolution too, and
+                          ///< elementwise work
+  bool pooled = false;    ///< max pooling tells its winners; convolutions store pooled results
+};
+
 class CRESCENT_API Device : public Plain {
  public:
   static constexpr const char* kKind = "device";
   ~Device() override;
-  /// The program must be optimised already (optimize()). Fails naming an op the device has no way
-  /// to run.
+  /// Whether it has a kernel for the op on these specs. What it does not take, lower() (lowering.h)
+  /// writes in simpler ops or leaves to the host.
+  virtual bool takes(const Op& op, std::span<const TensorSpec> inputs,
+                     std::span<const TensorSpec> outputs) const = 0;
+  virtual Capabilities capabilities() const { return {}; }
+  /// The program must be lowered for this device: see lowering.h for what it holds.
   virtual std::unique_ptr<Executable> compile(const Program& program) = 0;
   /// Where its programs find and leave values; null: in the host's memory.
   virtual Memory* memory() { return nullptr; }
@@ -76,6 +92,8 @@ class CRESCENT_API Device : public Plain {
 
 /// The device in use: at first that of the environment's CRESCENT_DEVICE, or "cpu".
 CRESCENT_API Device& device();
+/// The cpu: it computes what other devices have no kernel for.
+CRESCENT_API Device& host_device();
 /// Uses another device from now on; there is one of each name, which is made once. Options that are
 /// not given stay as they are. A name that is not registered is looked for as that of a plugin.
 CRESCENT_API Device& set_device(std::string_view name, const Dict& options = {});

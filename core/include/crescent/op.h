@@ -36,6 +36,15 @@ struct Vjp {
   std::vector<bool> wanted;           ///< per input
 };
 
+/// What an op does beside making its results, in rising strength. A scan has the effect of its
+/// body.
+enum class Effect : uint8_t {
+  none,   ///< nothing: it may be dropped, merged with an equal one, moved, computed beforehand
+  check,  ///< fails on some values: as early as what it looks at is there; dropped when unread
+  state,  ///< reads what changes between runs, as a clock: never merged, hoisted or computed early
+  ordered,  ///< is seen outside of the program: runs once a run, in the order that it was recorded
+};
+
 class CRESCENT_API Op {
  public:
   virtual ~Op();
@@ -46,6 +55,7 @@ class CRESCENT_API Op {
   virtual Tensors vjp(const Vjp& v) const;
   /// The same result in simpler ops; empty when the op is simple.
   virtual Tensors decompose(std::span<const Tensor> inputs) const;
+  virtual Effect effect() const { return Effect::none; }
   /// Computes on host values for devices without a kernel; false when it cannot. `outputs` are
   /// allocated.
   virtual bool compute(std::span<const Tensor> inputs, std::span<Tensor> outputs) const;

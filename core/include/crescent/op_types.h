@@ -170,6 +170,7 @@ CRESCENT_OP(CheckIndices, "check_indices")
   int64_t size = 0;
   std::string what, of;
   CRESCENT_FIELDS(size, what, of)
+  Effect effect() const override { return Effect::check; }
 };
 CRESCENT_OP(Gather, "gather")                          // (x, int indices): rows of `axis`; y = x.shape[:axis] + indices.shape + x.shape[axis+1:]
   int axis = 0;                                        // indices that may be out of range come from CheckIndices; devices clamp the others
@@ -425,18 +426,31 @@ CRESCENT_OP(Scan, "scan")
   size_t hash() const override;
   std::string text() const override;
   bool equals(const Op& other) const override;
+  Effect effect() const override;                      ///< the strongest of its body
   Tensors vjp(const Vjp&) const override;
 };
 
 // ---- randomness (counter-based, Philox 4x32-10)
 enum class RandomKind : uint8_t { uniform /* [a, b) */, normal /* mean a, deviation b */, truncated_normal /* redrawn beyond 2 b */, bits /* int32 */ };
 /// (int64 state[2] = seed, counter) -> values. Element i depends on seed, counter and i alone.
+/// Each is a draw of its own, so none is merged with another or made beforehand.
 CRESCENT_OP(Random, "random")
   RandomKind kind{};
   Shape shape;
   DType dtype = DType::float32;
   double a = 0, b = 1;
   CRESCENT_FIELDS(kind, shape, dtype, a, b)
+  Effect effect() const override { return Effect::state; }
+};
+
+// ---- several processes (communicator.h)
+/// (x) -> the sum, maximum or minimum of the x of all processes, on each of them.
+CRESCENT_OP(AllReduce, "all_reduce")
+  ReduceKind kind{};
+  CRESCENT_FIELDS(kind)
+  std::string label() const override;
+  Effect effect() const override { return Effect::ordered; }
+  Tensors vjp(const Vjp&) const override;
 };
 
 // ---- linear algebra

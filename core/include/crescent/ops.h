@@ -200,6 +200,10 @@ struct GruResult {
 CRESCENT_API GruResult gru(const Tensor& x, const Tensor& h0, const Tensor& kernel,
                            const Tensor& recurrent, const Tensor& bias);
 
+// -- several processes (communicator.h)
+/// The sum, mean, max or min over all processes. Its gradient is that of the sum of their losses.
+CRESCENT_API Tensor all_reduce(const Tensor& x, ReduceKind kind = ReduceKind::sum);
+
 // -- control flow: scan lives in program.h (its body is a function)
 
 // -- linear algebra

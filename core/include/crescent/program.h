@@ -43,12 +43,10 @@ class CRESCENT_API Program {
   std::string text() const;  ///< one line an instruction, for people
 };
 
-/// Device-independent rewriting; the result computes the same. Order and meaning:
-/// core/src/program/passes.
+/// Rewriting; the result computes the same. Order and meaning: core/src/program/passes.
 struct OptimizeOptions {
   bool inference = false;  ///< variables that are not written count as constants where that pays
-  bool compounds = true;   ///< products may take in casts (see Mixed in op_types.h), convolutions
-                           ///< residuals and poolings
+  const Device* device = nullptr;  ///< whose capabilities() count; null: of the device in use
 };
 CRESCENT_API Program optimize(Program program, const OptimizeOptions& options = {});
 

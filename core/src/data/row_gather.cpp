@@ -3,8 +3,8 @@
 #include <cstring>
 
 #include "crescent/gradient.h"
+#include "crescent/lowering.h"
 #include "crescent/ops.h"
-#include "crescent/program.h"
 #include "data/arrays.h"
 #include "data/foresee.h"
 
@@ -17,7 +17,7 @@ constexpr size_t kAlone = size_t{64}
 std::unique_ptr<Executable> compile_take(const Tensor& array, const Tensor& rows) {
   const NoGradient none;
   const TensorSpecs specs{array.spec(), rows.spec()};
-  return device().compile(optimize(trace(
+  return compile(optimize(trace(
       [](const Tensors& in) {
         return Tensors{apply1(Gather(), {in[0], in[1]})};
       },

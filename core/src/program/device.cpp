@@ -34,7 +34,7 @@ class Devices {
     return *devices;
   }
 
-  Device& use(std::string_view name, const Dict& options) {
+  Device& get(std::string_view name, const Dict& options) {
     const std::string class_name = find_device(name)->name;
     const std::lock_guard lock(mutex_);
     std::shared_ptr<Device>& device = made_[class_name];
@@ -42,7 +42,6 @@ class Devices {
       device = make<Device>(class_name, options);
     else
       device->configure(options);
-    in_use.store(device.get(), std::memory_order_release);
     return *device;
   }
 
@@ -53,7 +52,7 @@ class Devices {
 
 Device& first_device() try {
   const char* name = std::getenv("CRESCENT_DEVICE");
-  return Devices::instance().use(name && *name ? name : "cpu", {});
+  return set_device(name && *name ? name : "cpu");
 } catch (Error& error) {
   if (std::getenv("CRESCENT_DEVICE")) error.add_context("CRESCENT_DEVICE: ");
   throw;
@@ -67,7 +66,14 @@ Device& device() {
 }
 
 Device& set_device(std::string_view name, const Dict& options) {
-  return Devices::instance().use(name, options);
+  Device& device = Devices::instance().get(name, options);
+  in_use.store(&device, std::memory_order_release);
+  return device;
+}
+
+Device& host_device() {
+  static Device& host = Devices::instance().get("cpu", {});
+  return host;
 }
 
 }  // namespace crescent

@@ -5,7 +5,7 @@
 #include <mutex>
 #include <unordered_map>
 
-#include "crescent/program.h"
+#include "lowering/lowering.h"
 #include "program/recorder.h"
 
 namespace crescent {
@@ -50,7 +50,7 @@ class Cache {
 
   std::shared_ptr<Executable> add(size_t key, Device& device, const OpPtr& op,
                                   const TensorSpecs& in, const TensorSpecs& out) {
-    std::shared_ptr<Executable> executable = device.compile(program_of(op, in, out));
+    std::shared_ptr<Executable> executable = compile(lowering::program_of(op, in, out), device);
     entries_.push_front({key, &device, op, in, executable});
     index_.emplace(key, entries_.begin());
     arena_bytes_ += executable->arena_bytes();
@@ -66,17 +66,6 @@ class Cache {
         std::find_if(first, last, [&](const auto& item) { return item.second == oldest; }));
     arena_bytes_ -= oldest->executable->arena_bytes();
     entries_.erase(oldest);
-  }
-
-  static Program program_of(const OpPtr& op, const TensorSpecs& in, const TensorSpecs& out) {
-    Program program;
-    Program::Instruction instruction{op, {}, {}, 0};
-    for (const TensorSpec& spec : in) instruction.inputs.push_back(program.add_value(spec));
-    for (const TensorSpec& spec : out) instruction.outputs.push_back(program.add_value(spec));
-    program.inputs = instruction.inputs;
-    program.outputs = instruction.outputs;
-    program.code.push_back(std::move(instruction));
-    return program;
   }
 
   static constexpr size_t kMostEntries = 1024, kMostBytes = size_t{64} << 20;
@@ -100,12 +89,12 @@ Tensors run_now(const OpPtr& op, std::span<const Tensor> inputs, const TensorSpe
   Memory* const memory = device.memory();
   Tensors outputs;
   outputs.reserve(out.size());
-  bool empty = true;
+  bool is_needed = op->effect() == Effect::ordered;
   for (const TensorSpec& spec : out) {
     outputs.push_back(Tensor::uninitialized(spec, memory));
-    empty = empty && spec.shape.size() == 0;
+    is_needed = is_needed || spec.shape.size() > 0;
   }
-  if (empty) return outputs;
+  if (!is_needed) return outputs;
   const auto executable = cache().get(device, op, in, out);
   if (!memory) return executable->run(inputs, {}, outputs), outputs;
   Tensors brought;

@@ -3,7 +3,7 @@
 #include <mutex>
 #include <unordered_map>
 
-#include "crescent/program.h"
+#include "crescent/lowering.h"
 #include "program/recorder.h"
 #include "program/tape.h"
 #include "tensor/tensor_record.h"
@@ -40,7 +40,7 @@ class Compiled {
       : device(on), memory_(on.memory()) {
     for (const Tensor& input : inputs) specs.push_back(input.spec());
     Program program = optimize(trace(body, specs), options);
-    executable = device.compile(program);
+    executable = compile(program, device);
     bindings_ = program.variables;
     variables_.resize(bindings_.size());
     for (int value : program.outputs)

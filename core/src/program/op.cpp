@@ -51,6 +51,8 @@ Tensors apply(OpPtr op, std::span<const Tensor> inputs) {
     specs.push_back(input.spec());
     abstract = abstract || input.is_abstract();
   }
+  Recorder* const recorder = Recorder::current();
+  abstract = abstract || (recorder && op->effect() >= Effect::state);  // of the run, not the trace
   const TensorSpecs results = op->infer(specs);
   abstract = abstract || std::any_of(results.begin(), results.end(),
                                      [](const TensorSpec& s) { return !s.shape.is_known(); });
@@ -59,7 +61,7 @@ Tensors apply(OpPtr op, std::span<const Tensor> inputs) {
   if (abstract) {
     outputs.reserve(results.size());
     for (const TensorSpec& spec : results) outputs.push_back(Tensor::abstract(spec));
-    if (Recorder* recorder = Recorder::current()) recorder->record(op, inputs, outputs);
+    if (recorder) recorder->record(op, inputs, outputs);
   } else {
     outputs = run_now(op, inputs, specs, results);
   }

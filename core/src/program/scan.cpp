@@ -61,6 +61,13 @@ bool Scan::equals(const Op& other) const {
          (body == same->body || same_program(*body, *same->body));
 }
 
+/// A check within a scan is not looked for outside of it.
+Effect Scan::effect() const {
+  Effect strongest = Effect::none;
+  for (const Program::Instruction& i : body->code) strongest = std::max(strongest, i.op->effect());
+  return strongest == Effect::check ? Effect::none : strongest;
+}
+
 std::string Scan::text() const {
   return concat("scan(", states, " states, ", sequences, " sequences, ", body->code.size(),
                 " instructions", reverse ? ", reverse)" : ")");

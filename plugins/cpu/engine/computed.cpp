@@ -1,6 +1,7 @@
 // Kernels that are not about numbers: copies, and ops that compute on tensors by themselves.
 #include <cstring>
 
+#include "crescent/lowering.h"
 #include "engine/lower.h"
 
 namespace crescent::cpu {
@@ -21,12 +22,6 @@ class Copy final : public Kernel {
   size_t bytes_;
 };
 
-class Nothing final : public Kernel {
- public:
-  void run(const Arguments&) override {}
-  std::string name() const override { return "nothing"; }
-};
-
 /// Somebody else's memory.
 class Borrowed final : public Storage {
  public:
@@ -44,8 +39,8 @@ Tensor borrow(const std::byte* memory, const TensorSpec& spec) {
 /// The one kernel that allocates: handles around the memory.
 class Computed final : public Kernel {
  public:
-  Computed(OpPtr op, const Request& request)
-      : op_(std::move(op)),
+  explicit Computed(const Request& request)
+      : call_(static_cast<const HostCall&>(request.op)),
         in_(request.inputs.begin(), request.inputs.end()),
         out_(request.outputs.begin(), request.outputs.end()) {}
 
@@ -53,32 +48,26 @@ class Computed final : public Kernel {
     Tensors inputs, outputs;
     for (size_t i = 0; i < in_.size(); ++i) inputs.push_back(borrow(a.inputs[i], in_[i]));
     for (size_t i = 0; i < out_.size(); ++i) outputs.push_back(borrow(a.outputs[i], out_[i]));
-    op_->compute(inputs, outputs);
+    call_.run(inputs, outputs);
   }
   std::string name() const override { return "host"; }
 
-  /// Tries on zeros.
-  bool works() const {
-    Tensors inputs, outputs;
-    for (const TensorSpec& spec : in_) inputs.emplace_back(spec);
-    for (const TensorSpec& spec : out_) outputs.emplace_back(spec);
-    return op_->compute(inputs, outputs);
-  }
-
  private:
-  OpPtr op_;
+  HostCall call_;
   TensorSpecs in_, out_;
 };
+
+std::unique_ptr<Kernel> make_computed(const Request& request) {
+  return std::make_unique<Computed>(request);
+}
 
 }  // namespace
 
 std::unique_ptr<Kernel> make_copy(size_t bytes) { return std::make_unique<Copy>(bytes); }
 
-std::unique_ptr<Kernel> make_nothing() { return std::make_unique<Nothing>(); }
-
-std::unique_ptr<Kernel> make_computed(OpPtr op, const Request& request) {
-  auto kernel = std::make_unique<Computed>(std::move(op), request);
-  return kernel->works() ? std::move(kernel) : nullptr;
+std::span<const KernelRow> host_kernels() {
+  static constexpr KernelRow kRows[] = {{HostCall::kName, make_computed}};
+  return kRows;
 }
 
 }  // namespace crescent::cpu

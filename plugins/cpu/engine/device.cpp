@@ -50,6 +50,11 @@ CpuDevice::CpuDevice() : pool_(available_cores()) {
   options_.onednn = !switched_off("CRESCENT_ONEDNN");
 }
 
+bool CpuDevice::takes(const Op& op, std::span<const TensorSpec> inputs,
+                      std::span<const TensorSpec> outputs) const {
+  return op.name() == Scan::kName || make_kernel({op, inputs, outputs, options_});
+}
+
 std::unique_ptr<Executable> CpuDevice::compile(const Program& program) {
   return std::make_unique<CpuExecutable>(program, options_, pool_);
 }

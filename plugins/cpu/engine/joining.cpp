@@ -85,6 +85,7 @@ class Joining {
         if (replaced.any(step(s).inputs)) place_ = std::max(place_, s);
         continue;
       }
+      if (step(s).op && step(s).op->effect() == Effect::ordered) return false;
       for (int value : step(s).outputs) {
         if (program_.bytes(value) > kLittle) return false;
       }

@@ -99,6 +99,8 @@ std::span<const KernelRow> normalization_kernels();  // batch_moments batch_norm
 std::span<const KernelRow> attention_kernels();      // attention attention_backward
 std::span<const KernelRow> recurrent_kernels();      // lstm gru (+backward)
 std::span<const KernelRow> linalg_kernels();         // qr svd
+std::span<const KernelRow> collective_kernels();     // all_reduce
+std::span<const KernelRow> host_kernels();           // host_call
 
 /// The first factory of any family that serves the request; null when none does.
 std::unique_ptr<Kernel> make_kernel(const Request& request);

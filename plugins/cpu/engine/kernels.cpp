@@ -8,7 +8,8 @@ namespace {
 constexpr std::array kFamilies = {elementwise_kernels, shape_kernels,     reduction_kernels,
                                   random_kernels,      softmax_kernels,   matmul_kernels,
                                   convolution_kernels, pooling_kernels,   normalization_kernels,
-                                  attention_kernels,   recurrent_kernels, linalg_kernels};
+                                  attention_kernels,   recurrent_kernels, linalg_kernels,
+                                  collective_kernels,  host_kernels};
 
 }  // namespace
 

@@ -7,14 +7,11 @@ namespace {
 
 /// The result is the same bytes in the same order.
 bool is_alias(const Op& op, const TensorSpecs& in, const TensorSpecs& out) {
-  std::string_view name = op.name();
-  if (name == "reshape" || name == "stop_gradient") return true;
-  if (name == "cast" || name == "broadcast_to" || name == CheckIndices::kName)
-    return in[0] == out[0];
-  return false;
+  return op.name() == Reshape::kName || (op.name() == CheckIndices::kName && in[0] == out[0]);
 }
 
-bool is_empty(const TensorSpec& spec) { return spec.shape.size() == 0; }
+/// Neither reads what changes between runs nor is seen outside of the program.
+bool is_repeatable(const Step& step) { return !step.op || step.op->effect() <= Effect::check; }
 
 }  // namespace
 
@@ -26,11 +23,10 @@ Lowered::Lowered(const Program& program, const Options& options, Pool& pool)
   alias_.resize(values.size());
   for (size_t v = 0; v < values.size(); ++v) alias_[v] = static_cast<int>(v);
   for (const Program::Binding& b : program.variables) variables.push_back({b.value, b.result});
-  for (const Program::Instruction& instruction : program.code) lower(instruction, options, pool);
+  for (const Program::Instruction& instruction : program.code) add(instruction, options, pool);
   for (Binding& v : variables) {
     if (v.result >= 0 && root(v.result) == root(v.value)) v.result = -1;
   }
-  put_checks_first(*this);
   separate_prologue();
   join_followers(*this);
   join_column_sums(*this);
@@ -65,75 +61,21 @@ TensorSpecs Lowered::specs(const std::vector<int>& list) const {
   return specs;
 }
 
-void Lowered::lower(const Program::Instruction& instruction, const Options& options, Pool& pool) {
+void Lowered::add(const Program::Instruction& instruction, const Options& options, Pool& pool) {
   const Op& op = *instruction.op;
-  TensorSpecs in = specs(instruction.inputs), out = specs(instruction.outputs);
+  const TensorSpecs in = specs(instruction.inputs), out = specs(instruction.outputs);
+  std::vector<int> made = instruction.outputs;
   if (is_alias(op, in, out)) {
-    alias_[static_cast<size_t>(instruction.outputs[0])] = instruction.inputs[0];
-    if (op.name() == CheckIndices::kName)
-      steps.push_back({make_kernel({op, in, out, options}),
-                       instruction.op,
-                       instruction.inputs,
-                       {},
-                       instruction.scope});
-    return;
+    alias_[static_cast<size_t>(made[0])] = instruction.inputs[0];
+    if (op.name() != CheckIndices::kName) return;
+    made.clear();
   }
-  if (std::all_of(out.begin(), out.end(), is_empty)) {
-    steps.push_back({make_nothing(), instruction.op, instruction.inputs, instruction.outputs,
-                     instruction.scope});
-    return;
-  }
-  const bool sums_nothing =
-      std::any_of(in.begin(), in.end(), is_empty) && op.name() != Fused::kName;
-  if (sums_nothing && splice_decomposed(instruction, options, pool)) return;
-  Request request{op, in, out, options};
+  const Request request{op, in, out, options};
   auto* scan = dynamic_cast<const Scan*>(&op);
   auto kernel = scan ? make_scan(*scan, request, pool) : make_kernel(request);
-  if (!kernel && splice_decomposed(instruction, options, pool)) return;
-  if (!kernel) kernel = make_computed(instruction.op, request);
-  if (!kernel) {
-    std::string text;
-    for (const TensorSpec& spec : in) text += (text.empty() ? "" : ", ") + to_text(spec);
-    fail("the cpu device has no way to run ", op.name(), " on (", text, ")");
-  }
-  steps.push_back({std::move(kernel), instruction.op, instruction.inputs, instruction.outputs,
-                   instruction.scope});
-}
-
-bool Lowered::splice_decomposed(const Program::Instruction& instruction, const Options& options,
-                                Pool& pool) {
-  bool simple = false;
-  Program part = trace(
-      [&](const Tensors& in) {
-        Tensors out = instruction.op->decompose(in);
-        simple = out.empty();
-        return out;
-      },
-      specs(instruction.inputs));
-  if (simple) return false;
-  part =
-      optimize(std::move(part), {.compounds = false});  // what is taken apart is not to come back
-
-  std::vector<int> here(part.values.size(), -1);  // value of the part -> value of the whole
-  for (size_t i = 0; i < part.inputs.size(); ++i)
-    here[static_cast<size_t>(part.inputs[i])] = instruction.inputs[i];
-  for (size_t v = 0; v < here.size(); ++v) {
-    if (here[v] < 0) here[v] = add_value(part.values[v]);
-  }
-  auto translated = [&](std::vector<int> list) {
-    for (int& v : list) v = here[static_cast<size_t>(v)];
-    return list;
-  };
-  for (const Program::Constant& c : part.constants)
-    constants.push_back({here[static_cast<size_t>(c.value)], c.tensor});
-  for (const Program::Instruction& i : part.code) {
-    lower({i.op, translated(i.inputs), translated(i.outputs), instruction.scope}, options, pool);
-  }
-  for (size_t o = 0; o < part.outputs.size(); ++o) {
-    alias_[static_cast<size_t>(instruction.outputs[o])] =
-        here[static_cast<size_t>(part.outputs[o])];
-  }
-  return true;
+  if (!kernel) fail("the cpu device does not take ", op.text(), ": expected a lowered program");
+  steps.push_back(
+      {std::move(kernel), instruction.op, instruction.inputs, std::move(made), instruction.scope});
 }
 
 /// What steps make of stable values is stable too, and is kept, unless that takes much more memory
@@ -156,7 +98,7 @@ void Lowered::separate_prologue() {
     size_t read = 0, made = 0;
     for (int value : step.inputs) read += bytes(value);
     for (int value : step.outputs) made += bytes(value);
-    return !step.inputs.empty() && made <= std::max(read, kLittle) &&
+    return !step.inputs.empty() && is_repeatable(step) && made <= std::max(read, kLittle) &&
            std::all_of(step.inputs.begin(), step.inputs.end(),
                        [&](int v) { return has(is_stable, v); }) &&
            std::none_of(step.outputs.begin(), step.outputs.end(),

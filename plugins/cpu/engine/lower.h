@@ -1,5 +1,5 @@
-// Lowering: from a program to steps that each have a kernel. Ops without one are taken apart;
-// reshapes become names for the same memory.
+// From a lowered program to steps that each have a kernel; reshapes become names for the same
+// memory.
 #pragma once
 #include <memory>
 #include <vector>
@@ -39,17 +39,13 @@ struct Lowered {
   int add_copy(int value);
 
  private:
-  void lower(const Program::Instruction& instruction, const Options& options, Pool& pool);
-  bool splice_decomposed(const Program::Instruction& instruction, const Options& options,
-                         Pool& pool);
+  void add(const Program::Instruction& instruction, const Options& options, Pool& pool);
   TensorSpecs specs(const std::vector<int>& list) const;
   void separate_prologue();
 
   std::vector<int> alias_;  ///< per value: the value whose memory it names, itself for a root
 };
 
-/// Puts checks of what the program is given, with what they need, before all other steps.
-void put_checks_first(Lowered& program);
 /// Lets elementwise steps run within the products whose results they alone read.
 void join_followers(Lowered& program);
 /// Lets products sum the columns of what they multiply with.
@@ -57,10 +53,6 @@ void join_column_sums(Lowered& program);
 
 /// A scan compiles its body to a plan of its own.
 std::unique_ptr<Kernel> make_scan(const Scan& scan, const Request& request, Pool& pool);
-/// Calls op.compute(); null when the op has none.
-std::unique_ptr<Kernel> make_computed(OpPtr op, const Request& request);
 std::unique_ptr<Kernel> make_copy(size_t bytes);
-/// For results without elements.
-std::unique_ptr<Kernel> make_nothing();
 
 }  // namespace crescent::cpu

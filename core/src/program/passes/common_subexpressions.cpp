@@ -18,13 +18,6 @@ namespace {
 
 constexpr size_t kLargestCompared = 64;  // bytes of a constant
 
-bool draws_numbers(const Op& op) {
-  if (as<Random>(op)) return true;
-  auto* scan = as<Scan>(op);
-  return scan && std::any_of(scan->body->code.begin(), scan->body->code.end(),
-                             [](const Instruction& i) { return draws_numbers(*i.op); });
-}
-
 bool is_commutative(const Op& op) {
   auto* binary = as<Binary>(op);
   if (!binary) return false;
@@ -86,7 +79,7 @@ bool common_subexpressions(Program& program) {
   for (Instruction& instruction : program.code) {
     std::for_each(instruction.inputs.begin(), instruction.inputs.end(), rename);
     code.push_back(std::move(instruction));
-    if (draws_numbers(*code.back().op)) continue;
+    if (code.back().op->effect() > Effect::check) continue;
     auto [same, is_new] = seen.emplace(code.back());
     if (is_new) continue;
     for (size_t o = 0; o < same->outputs->size(); ++o) {

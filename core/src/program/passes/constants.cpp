@@ -41,7 +41,7 @@ class Folding {
     return std::all_of(i.inputs.begin(), i.inputs.end(),
                        [this](int value) { return static_cast<bool>(at(value)); }) &&
            bytes(i.outputs) <= kLargestResult && bytes(i.inputs) <= kLargestOperands &&
-           !as<Random>(*i.op) && !as<Scan>(*i.op);
+           i.op->effect() <= Effect::check && !as<Scan>(*i.op);
   }
 
   /// False when the op fails on these values: that is told when, and if, the program gets there.

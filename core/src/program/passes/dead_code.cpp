@@ -1,4 +1,5 @@
-// Dead code: from the results backwards, what nobody asks for goes.
+// Dead code: from the results backwards, what nobody asks for goes. What is seen outside of the
+// program stays.
 //
 //   %2 = exp(%0)                       %3 = tanh(%0)
 //   %3 = tanh(%0)               ->     outputs %3
@@ -21,12 +22,13 @@ class Needed {
       if (is_written(b)) mark({b.result});
     }
     for (auto i = program.code.rbegin(); i != program.code.rend(); ++i) {
-      if (makes_needed(*i)) mark(i->inputs);
+      if (is_needed(*i)) mark(i->inputs);
     }
   }
   bool operator()(int value) const { return needed_[static_cast<size_t>(value)]; }
-  bool makes_needed(const Instruction& i) const {
-    return std::any_of(i.outputs.begin(), i.outputs.end(),
+  bool is_needed(const Instruction& i) const {
+    return i.op->effect() == Effect::ordered ||
+           std::any_of(i.outputs.begin(), i.outputs.end(),
                        [this](int value) { return (*this)(value); });
   }
   static bool is_written(const Program::Binding& b) { return b.result >= 0 && b.result != b.value; }
@@ -46,7 +48,7 @@ bool dead_code(Program& program) {
     if (!Needed::is_written(b)) b.result = -1;
   }
   const size_t gone =
-      std::erase_if(program.code, [&](const Instruction& i) { return !needed.makes_needed(i); }) +
+      std::erase_if(program.code, [&](const Instruction& i) { return !needed.is_needed(i); }) +
       std::erase_if(program.constants,
                     [&](const Program::Constant& c) { return !needed(c.value); }) +
       std::erase_if(program.variables,

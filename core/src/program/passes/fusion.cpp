@@ -5,12 +5,14 @@
 // everywhere is computed once, by a region of scalars. The gradient of a table, rows added at
 // indices, joins those who read it: it is worked out where it is needed and never kept.
 //
-//   %3 = subtract(%0, %1)              %3, %5 = fused(r3 = subtract r0 r1; r4 = square r3; r5 =
-//   multiply r4 r2) %0, %1, %2 %4 = square(%3)             -> %5 = multiply(%4, %2)
+//   %3 = subtract(%0, %1)              %3, %5 = fused(r3 = subtract r0 r1; r4 = square r3;
+//   %4 = square(%3)             ->                    r5 = multiply r4 r2) %0, %1, %2
+//   %5 = multiply(%4, %2)
 #include <algorithm>
 #include <compare>
 #include <cstdint>
 #include <functional>
+#include <utility>
 
 #include "program/passes/passes.h"
 #include "program/passes/rewriting.h"
@@ -60,7 +62,9 @@ class Regions {
  public:
   explicit Regions(const Program& program) : program_(program), maker_(program.values.size(), -1) {
     const int count = static_cast<int>(program.code.size());
-    for (int i = 0; i < count; ++i) {
+    for (int i = 0, ordered = -1; i < count; ++i) {
+      const bool is_ordered = at(i).op->effect() == Effect::ordered;
+      before_.push_back(is_ordered ? std::exchange(ordered, i) : -1);
       for (int value : at(i).outputs) maker_[static_cast<size_t>(value)] = i;
       root_.push_back(i);
       members_.push_back({i});
@@ -73,6 +77,8 @@ class Regions {
   int root(int instruction) const { return root_[static_cast<size_t>(instruction)]; }
   /// In the order of the program.
   const std::vector<int>& members(int root) const { return members_[static_cast<size_t>(root)]; }
+  /// The instruction that one of Effect::ordered comes after, or -1.
+  int before(int instruction) const { return before_[static_cast<size_t>(instruction)]; }
   /// The instruction that makes the value, or -1.
   int maker(int value) const { return maker_[static_cast<size_t>(value)]; }
   /// What the instruction reads within a region: values before they were broadcast, as regions
@@ -136,12 +142,14 @@ class Regions {
 
   void find_ancestors(int i) {
     Bits& mine = ancestors(i) = Bits(last_ - first_);
-    for (int value : at(i).inputs) {
-      if (!is_inside(maker(value))) continue;
-      const int other = root(maker(value));
+    auto come_after = [&](int instruction) {
+      if (!is_inside(instruction)) return;
+      const int other = root(instruction);
       mine.add(ancestors(other));
       mine.add(other - first_);
-    }
+    };
+    for (int value : at(i).inputs) come_after(maker(value));
+    come_after(before(i));
   }
 
   void add_edges(int i, std::vector<Edge>& edges) const {
@@ -213,6 +221,7 @@ class Regions {
 
   const Program& program_;
   std::vector<int> maker_;                 ///< per value
+  std::vector<int> before_;                ///< per instruction
   std::vector<int> root_;                  ///< per instruction
   std::vector<std::vector<int>> members_;  ///< per root
   std::vector<Bits>
@@ -264,6 +273,7 @@ class Emission {
     for (int value : inputs) {
       if (regions_.maker(value) >= 0) emit(regions_.root(regions_.maker(value)));
     }
+    if (regions_.before(root) >= 0) emit(regions_.before(root));
     code_.push_back(is_alone ? at(root) : fused(members, inputs));
   }
 

@@ -72,7 +72,7 @@ class Hoisting {
   }
 
   bool hoist(const Instruction& i) {
-    if (i.outputs.size() != 1 || as<Random>(*i.op) || as<Scan>(*i.op)) return false;
+    if (i.outputs.size() != 1 || i.op->effect() > Effect::check || as<Scan>(*i.op)) return false;
     Around& made = at(i.outputs[0]);
     if (is_invariant(i))
       made.same = add(i.op, outside(i.inputs));

@@ -1,5 +1,6 @@
 // optimize(): the passes in order.
 #include "program/passes/passes.h"
+#include "program/passes/rewriting.h"
 
 namespace crescent {
 namespace {
@@ -24,31 +25,48 @@ void simplify(Program& program) {
 
 }  // namespace
 
-Program optimize(Program program, const OptimizeOptions& options) {
-  using namespace passes;
+namespace passes {
+
+Program optimize(Program program, bool inference, const Capabilities& can) {
   dead_code(program);
   hoisting(program);
-  scans(program, options);
+  scans(program, inference, can);
   simplify(program);
-  while (options.inference && batch_norm(program)) dead_code(program);
-  while (epilogues(program)) dead_code(program);
-  while (options.inference && options.compounds && (residuals(program) || epilogues(program)))
+  while (inference && batch_norm(program)) dead_code(program);
+  while (can.post_ops && epilogues(program)) dead_code(program);
+  while (inference && can.post_ops && (residuals(program) || epilogues(program)))
     dead_code(program);
-  normalization(program);
-  while (options.compounds && precision(program)) dead_code(program);
+  if (can.moments) normalization(program);
+  while (can.mixed && precision(program)) dead_code(program);
   simplify(program);
-  pool_winners(program);
+  if (can.pooled) pool_winners(program);
   dead_code(program);
-  if (options.compounds && pooled_convolutions(program)) dead_code(program);
-  recomputation(program);
+  if (can.pooled && pooled_convolutions(program)) dead_code(program);
+  if (can.fused) recomputation(program);
   dead_code(program);
-  fusion(program);
+  if (can.fused) fusion(program);
   dead_code(program);
   renumber(program);
 #ifndef NDEBUG
   validate(program);
 #endif
   return program;
+}
+
+Program optimize_part(Program part, const Op& whole, Capabilities can) {
+  const bool has_post_ops = as<Matmul>(whole) || as<Conv>(whole) || as<ConvBackwardData>(whole) ||
+                            as<ConvBackwardKernel>(whole) || as<ConvPool>(whole);
+  can.mixed = can.pooled = false;
+  can.post_ops = can.post_ops && !has_post_ops;
+  can.fused = can.fused && !as<Fused>(whole);
+  return optimize(std::move(part), false, can);
+}
+
+}  // namespace passes
+
+Program optimize(Program program, const OptimizeOptions& options) {
+  const Device& target = options.device ? *options.device : device();
+  return passes::optimize(std::move(program), options.inference, target.capabilities());
 }
 
 }  // namespace crescent

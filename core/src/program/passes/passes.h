@@ -1,14 +1,15 @@
-// Passes: rewritings of a program that leave what it computes as it is. None looks at a device.
-// Each gives true when it changed anything; optimize() (program.h) runs them in order, the cheap
-// ones until nothing changes any more.
+// Passes: rewritings of a program that leave what it computes as it is. Each gives true when it
+// changed anything; optimize() (program.h) runs those that suit the device in order, the cheap ones
+// until nothing changes any more.
 #pragma once
 #include "crescent/program.h"
 
 namespace crescent::passes {
 
 /// Drops instructions and constants nobody needs, and variables that are neither read nor written.
+/// What is Effect::ordered is needed.
 CRESCENT_API bool dead_code(Program& program);
-/// Computes equal things once: the same op on the same values. Never draws of random numbers.
+/// Computes equal things once: the same op on the same values, without an effect.
 CRESCENT_API bool common_subexpressions(Program& program);
 /// Runs small instructions whose inputs are all constant, now.
 CRESCENT_API bool constants(Program& program);
@@ -51,7 +52,13 @@ CRESCENT_API bool fusion(Program& program);
 /// What the steps of a scan have in common is computed before it.
 CRESCENT_API bool hoisting(Program& program);
 /// Optimises the bodies of scans, which are programs of their own.
-CRESCENT_API bool scans(Program& program, const OptimizeOptions& options);
+CRESCENT_API bool scans(Program& program, bool inference, const Capabilities& can);
+
+/// The passes for a device that can do this.
+Program optimize(Program program, bool inference, const Capabilities& can);
+/// The passes for what `whole` decomposes into, which a device did not take as it was: they make
+/// nothing of it again.
+Program optimize_part(Program part, const Op& whole, Capabilities can);
 
 /// Numbers the values afresh, in order, without gaps.
 CRESCENT_API void renumber(Program& program);

@@ -23,14 +23,14 @@ std::vector<bool> values_read(const Program& program) {
 
 }  // namespace
 
-bool scans(Program& program, const OptimizeOptions& options) {
+bool scans(Program& program, bool inference, const Capabilities& can) {
   std::unordered_map<const Program*, std::shared_ptr<const Program>> bodies;
   const std::vector<bool> read = values_read(program);
   for (Program::Instruction& i : program.code) {
     auto* scan = as<Scan>(*i.op);
     if (!scan) continue;
     auto& body = bodies[scan->body.get()];
-    if (!body) body = std::make_shared<const Program>(optimize(*scan->body, options));
+    if (!body) body = std::make_shared<const Program>(optimize(*scan->body, inference, can));
     auto optimized = std::make_shared<Scan>(*scan);
     optimized->body = body;
     const auto kept = i.outputs.begin() + static_cast<ptrdiff_t>(scan->body->outputs.size());

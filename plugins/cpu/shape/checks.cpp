@@ -1,9 +1,7 @@
-// Checks of indices and labels: what a program is given is looked at before it does anything else,
-// what it works out itself where it does.
+// Checks of indices and labels.
 #include <algorithm>
 #include <cmath>
 
-#include "engine/lower.h"
 #include "shape/indexing.h"
 #include "vectors/loops.h"
 
@@ -81,44 +79,6 @@ std::unique_ptr<Kernel> make_check_indices(const Request& r) {
     default:
       return nullptr;
   }
-}
-
-/// So a run that fails for what it was given has changed nothing.
-void put_checks_first(Lowered& program) {
-  std::vector<bool> is_given(program.values.size()), is_wanted(program.values.size());
-  auto mark = [&](std::vector<bool>& set, int value) {
-    set[static_cast<size_t>(program.root(value))] = true;
-  };
-  auto has = [&](const std::vector<bool>& set, int value) {
-    return set[static_cast<size_t>(program.root(value))];
-  };
-  for (int value : program.inputs) mark(is_given, value);
-  for (const Program::Constant& c : program.constants) mark(is_given, c.value);
-
-  std::vector<bool> goes_first(program.steps.size());
-  for (size_t s = 0; s < program.steps.size(); ++s) {
-    const Step& step = program.steps[s];
-    goes_first[s] = std::all_of(step.inputs.begin(), step.inputs.end(),
-                                [&](int v) { return has(is_given, v); });
-    for (int value : step.outputs) {
-      if (goes_first[s]) mark(is_given, value);
-    }
-  }
-  for (size_t s = program.steps.size(); s-- > 0;) {
-    const Step& step = program.steps[s];
-    const bool is_check = step.op && step.op->name() == CheckIndices::kName;
-    const bool leads_to_one = std::any_of(step.outputs.begin(), step.outputs.end(),
-                                          [&](int v) { return has(is_wanted, v); });
-    goes_first[s] = goes_first[s] && (is_check || leads_to_one);
-    for (int value : step.inputs) {
-      if (goes_first[s]) mark(is_wanted, value);
-    }
-  }
-  std::vector<Step> first, then;
-  for (size_t s = 0; s < program.steps.size(); ++s)
-    (goes_first[s] ? first : then).push_back(std::move(program.steps[s]));
-  std::move(then.begin(), then.end(), std::back_inserter(first));
-  program.steps = std::move(first);
 }
 
 }  // namespace crescent::cpu

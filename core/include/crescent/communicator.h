@@ -1,0 +1,35 @@
+// Communicator: how processes that train one model together talk to each other. Each runs the same
+// program on its share of the data; ops::all_reduce brings their values together. Communicators are
+// plugins of kind "communicator"; the default, "single", is one process by itself.
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "crescent/op_types.h"
+#include "crescent/registry.h"
+
+namespace crescent {
+
+/// All processes call the same functions in the same order; each waits for the others.
+class CRESCENT_API Communicator : public Plain {
+ public:
+  static constexpr const char* kKind = "communicator";
+  ~Communicator() override;
+  virtual int rank() const = 0;  ///< of this process, from 0 to size - 1
+  virtual int size() const = 0;  ///< how many processes there are
+  /// Writes over each of `count` elements their sum, maximum or minimum over all processes.
+  virtual void all_reduce(ReduceKind kind, DType dtype, void* data, size_t count) = 0;
+  /// Everybody gets the bytes of process `root`.
+  virtual void broadcast(void* data, size_t bytes, int root) = 0;
+  /// The values of all processes, by rank: for decisions that they take together.
+  virtual std::vector<double> all_gather(double value);
+  /// Comes back when all processes have come here.
+  virtual void barrier();
+};
+
+/// The one in use.
+CRESCENT_API std::shared_ptr<Communicator> communicator();
+/// To be called before anything that asks for it is traced; none: "single".
+CRESCENT_API void set_communicator(std::shared_ptr<Communicator> communicator);
+
+}  // namespace crescent

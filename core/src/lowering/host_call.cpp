@@ -1,0 +1,67 @@
+// HostCall: what a device has no kernel for runs on the host.
+#include "lowering/lowering.h"
+
+namespace crescent {
+
+HostCall::HostCall(OpPtr op, std::shared_ptr<Executable> on_host)
+    : op_(std::move(op)), on_host_(std::move(on_host)) {}
+
+void HostCall::run(std::span<const Tensor> inputs, std::span<Tensor> outputs) const {
+  on_host_ ? on_host_->run(inputs, {}, outputs) : (void)op_->compute(inputs, outputs);
+}
+
+TensorSpecs HostCall::infer(std::span<const TensorSpec> inputs) const { return op_->infer(inputs); }
+
+bool HostCall::equals(const Op& other) const {
+  auto* same = dynamic_cast<const HostCall*>(&other);
+  return same && op_->equals(*same->op_);
+}
+
+size_t HostCall::hash() const {
+  return op_->hash() ^ detail::hash_bytes(kName, sizeof "host_call");
+}
+
+std::string HostCall::text() const { return "host_call(" + op_->text() + ")"; }
+
+namespace lowering {
+namespace {
+
+/// Tried on zeros.
+bool computes(const Op& op, const TensorSpecs& in, const TensorSpecs& out) {
+  Tensors inputs, outputs;
+  for (const TensorSpec& spec : in) inputs.emplace_back(spec);
+  for (const TensorSpec& spec : out) outputs.emplace_back(spec);
+  return op.compute(inputs, outputs);
+}
+
+[[noreturn]] void fail_without_kernel(const Op& op, const TensorSpecs& in, const Device& device) {
+  std::vector<std::string> specs;
+  for (const TensorSpec& spec : in) specs.push_back(to_text(spec));
+  fail("the ", device.class_name(), " device has no way to run ", op.name(), " on (", join(specs),
+       ")");
+}
+
+}  // namespace
+
+Program program_of(OpPtr op, const TensorSpecs& inputs, const TensorSpecs& outputs) {
+  Program program;
+  Program::Instruction instruction{std::move(op), {}, {}, 0};
+  for (const TensorSpec& spec : inputs) instruction.inputs.push_back(program.add_value(spec));
+  for (const TensorSpec& spec : outputs) instruction.outputs.push_back(program.add_value(spec));
+  program.inputs = instruction.inputs;
+  program.outputs = instruction.outputs;
+  program.code.push_back(std::move(instruction));
+  return program;
+}
+
+OpPtr leave_to_host(OpPtr op, const TensorSpecs& inputs, const TensorSpecs& outputs,
+                    const Device& device) {
+  if (computes(*op, inputs, outputs)) return std::make_shared<const HostCall>(op);
+  Device& host = host_device();
+  if (&device == &host) fail_without_kernel(*op, inputs, device);
+  std::shared_ptr<Executable> on_host = compile(program_of(op, inputs, outputs), host);
+  return std::make_shared<const HostCall>(op, std::move(on_host));
+}
+
+}  // namespace lowering
+}  // namespace crescent

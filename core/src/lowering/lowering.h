@@ -1,0 +1,18 @@
+// The steps of lowering that have a file of their own.
+#pragma once
+#include "crescent/lowering.h"
+
+namespace crescent::lowering {
+
+/// Puts checks of what a program is given, with what they need, before everything else: so a run
+/// that fails for what it was given has changed nothing.
+void put_checks_first(Program& program);
+
+/// The op as a HostCall; fails when nobody can compute it.
+OpPtr leave_to_host(OpPtr op, const TensorSpecs& inputs, const TensorSpecs& outputs,
+                    const Device& device);
+
+/// A program of the op alone.
+Program program_of(OpPtr op, const TensorSpecs& inputs, const TensorSpecs& outputs);
+
+}  // namespace crescent::lowering

@@ -1,0 +1,175 @@
+// Effects: passes keep what is seen outside of the program, once a run and in its order.
+#include <vector>
+
+#include "crescent/gradient.h"
+#include "passes.h"
+#include "picky_device.h"
+
+namespace crescent::passes {
+
+using namespace ops;
+
+namespace {
+
+std::vector<double> written;
+int now = 0;
+
+/// (x) -> nothing; writes down the sum of x.
+struct Write final : OpOf<Write> {
+  static constexpr const char* kName = "write";
+  auto fields() const { return std::tie(); }
+  TensorSpecs infer(std::span<const TensorSpec>) const override { return {}; }
+  Effect effect() const override { return Effect::ordered; }
+  bool compute(std::span<const Tensor> in, std::span<Tensor>) const override {
+    double total = 0;
+    for (double x : in[0].to_vector()) total += x;
+    written.push_back(total);
+    return true;
+  }
+};
+
+/// (x) -> x, written down.
+struct Pass final : OpOf<Pass> {
+  static constexpr const char* kName = "pass";
+  auto fields() const { return std::tie(); }
+  TensorSpecs infer(std::span<const TensorSpec> in) const override { return {in[0]}; }
+  Effect effect() const override { return Effect::ordered; }
+  bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
+    for (int64_t i = 0; i < in[0].size(); ++i)
+      out[0].mutable_data<float>()[i] = in[0].data<float>()[i];
+    return Write().compute(in, {});
+  }
+};
+
+/// () -> what time it is.
+struct Now final : OpOf<Now> {
+  static constexpr const char* kName = "now";
+  auto fields() const { return std::tie(); }
+  TensorSpecs infer(std::span<const TensorSpec>) const override { return {{DType::float32, {}}}; }
+  Effect effect() const override { return Effect::state; }
+  bool compute(std::span<const Tensor>, std::span<Tensor> out) const override {
+    out[0].mutable_data<float>()[0] = static_cast<float>(now++);
+    return true;
+  }
+};
+
+/// What f writes down in a run.
+template <class F>
+std::vector<double> written_by(F f, const Tensors& inputs) {
+  const Function compiled(f);
+  compiled(inputs);
+  written.clear();
+  compiled(inputs);
+  return written;
+}
+
+void write(const Tensor& x) { apply(Write(), {x}); }
+
+}  // namespace
+
+TEST_CASE("effects: what is unread is kept when somebody sees it", "[effects]") {
+  const Program p = traced(
+      [](const Tensors& in) {
+        write(in[0] * 2.0);
+        apply(Pass(), {in[0]});
+        apply(Now(), {});
+        return Tensors{exp(in[0])};
+      },
+      {f32({3})});
+  CHECK(names(optimize(p)) == "multiply, write, pass, exp");
+  CHECK(written_by(
+            [](const Tensors& in) {
+              write(in[0]);
+              return Tensors{in[0] + 1.0};
+            },
+            {Tensor::full({3}, 2.0)}) == std::vector<double>{6});
+}
+
+TEST_CASE("effects: each happens once a run, when run as well", "[effects]") {
+  const auto twice = [](const Tensors& in) {
+    write(in[0]), write(in[0]);
+    return Tensors{apply1(Pass(), {in[0]}) + apply1(Pass(), {in[0]})};
+  };
+  CHECK(written_by(twice, {Tensor::full({2}, 1.0)}) == std::vector<double>(4, 2.0));
+  written.clear();
+  write(Tensor::full({2}, 3.0));
+  CHECK(written == std::vector<double>{6});
+}
+
+TEST_CASE("effects: nothing with one is done while compiling or kept for later", "[effects]") {
+  const Variable v(Tensor::full({4}, 0.5));
+  const auto constant = [&](const Tensors& in) {
+    write(ops::zeros({2}) + 1.0), write(v.value() * 2.0);
+    return Tensors{in[0] + apply1(Now(), {}), in[0] - apply1(Now(), {})};
+  };
+  CHECK(written_by(constant, {Tensor(0.0)}) == std::vector<double>{2, 4});
+  const Function compiled(constant, {.inference = true});
+  now = 10;
+  CHECK(compiled({Tensor(0.0)})[0].item() == 10);
+  CHECK(compiled({Tensor(0.0)})[1].item() == -13);
+}
+
+TEST_CASE("effects: their order stays when elementwise work between them is fused", "[effects]") {
+  const auto f = [](const Tensors& in) {
+    const Tensor a = in[0] * 2.0, b = in[0] + 1.0;
+    write(b);
+    const Tensor c = apply1(Pass(), {in[0]}) + a, d = tanh(c);
+    write(a);
+    const Tensor e = apply1(Pass(), {b}) * c;
+    write(e);
+    return Tensors{d + e * a, exp(b)};
+  };
+  const Tensors x{Tensor::full({1}, 1.0)};
+  const std::vector<double> order{2, 1, 2, 2, 6};
+  CHECK(written_by(f, x) == order);
+  written.clear(), f(x);
+  CHECK(written == order);
+}
+
+TEST_CASE("effects: in a scan they happen every step", "[effects]") {
+  const auto f = [](const Tensors& in) {
+    scan(
+        [&](const Tensors& state, const Tensors& step) -> ScanResult {
+          write(in[0]), write(step[0]);
+          return {{state[0] + step[0]}, {}};
+        },
+        {in[0]}, {in[1]});
+    return Tensors{in[0]};
+  };
+  const Tensors x{Tensor(9.0), Tensor::from(std::vector<float>{1, 2}, {2})};
+  CHECK(written_by(f, x) == std::vector<double>{9, 1, 9, 2});
+}
+
+TEST_CASE("effects: checks that need one do not overtake another", "[effects]") {
+  const Program p = traced(
+      [](const Tensors& in) {
+        write(in[0]);
+        const Tensor rows = apply1(Pass(), {in[1]});
+        return Tensors{take(in[0], cast(rows, DType::int32))};
+      },
+      {f32({3}), f32({2})});
+  const std::string order = names(lower(p, host_device()));
+  CHECK(order == "host_call, host_call, cast, check_indices, gather");
+}
+
+TEST_CASE("effects: random numbers are drawn each for itself, and only where read", "[effects]") {
+  const auto drawn = [](const Tensors& in) {
+    Random op;
+    op.shape = {3};
+    const Tensor state = Tensor::from(std::vector<int64_t>{1, 2}, {2});
+    const Tensor a = apply1(op, {state}), b = apply1(op, {state});
+    apply1(op, {state});
+    return Tensors{a + b * in[0]};
+  };
+  CHECK(names(optimize(traced(drawn, {f32({3})}))) == "random, random, fused");
+  Program p;
+  p.inputs = {p.add_value({DType::int64, {2}})};
+  Random op;
+  op.shape = {3};
+  const int a = add(p, op, {p.inputs[0]}), b = add(p, op, {p.inputs[0]});
+  add(p, op, {p.inputs[0]});
+  p.outputs = {a, b};
+  CHECK(names(optimize(p)) == "random, random");
+}
+
+}  // namespace crescent::passes

@@ -1,0 +1,203 @@
+// lower(): programs in what a device takes, and nothing else.
+#include "crescent/lowering.h"
+
+#include <set>
+
+#include "crescent/gradient.h"
+#include "passes.h"
+#include "picky_device.h"
+
+namespace crescent::passes {
+
+using namespace ops;
+
+namespace {
+
+bool is_simple(const Op& op) {
+  static const std::set<std::string_view> kSimple{"unary",        "binary",    "select", "cast",
+                                                  "broadcast_to", "transpose", "reduce", "matmul"};
+  return kSimple.count(op.name()) > 0;
+}
+
+/// Lowers for the device; the result computes the same on the cpu.
+Program lowered(const Program& program, const Device& device, double tolerance = 1e-5) {
+  const Tensors expected = run(program);
+  Program result = lower(program, device);
+  INFO("before:\n" << program.text() << "after:\n" << result.text());
+  validate(result);
+  check_same(expected, run(result), tolerance);
+  return result;
+}
+
+/// (x) -> 2 x, computed on the host.
+struct Doubled final : OpOf<Doubled> {
+  static constexpr const char* kName = "doubled";
+  auto fields() const { return std::tie(); }
+  TensorSpecs infer(std::span<const TensorSpec> in) const override { return {in[0]}; }
+  bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
+    for (int64_t i = 0; i < in[0].size(); ++i)
+      out[0].mutable_data<float>()[i] = 2 * in[0].data<float>()[i];
+    return true;
+  }
+};
+
+/// (x) -> x, by itself.
+struct Endless final : OpOf<Endless> {
+  static constexpr const char* kName = "endless";
+  auto fields() const { return std::tie(); }
+  TensorSpecs infer(std::span<const TensorSpec> in) const override { return {in[0]}; }
+  Tensors decompose(std::span<const Tensor> in) const override { return {apply1(*this, {in[0]})}; }
+};
+
+/// (x) -> nobody knows.
+struct Unknown final : OpOf<Unknown> {
+  static constexpr const char* kName = "unknown";
+  auto fields() const { return std::tie(); }
+  TensorSpecs infer(std::span<const TensorSpec> in) const override { return {in[0]}; }
+};
+
+}  // namespace
+
+TEST_CASE("lowering: compound ops become simple ones where they are not taken", "[lowering]") {
+  const Program p = traced(
+      [](const Tensors& in) {
+        return Tensors{softmax(in[0]), layer_norm(in[0], in[1], in[1], 1e-3)};
+      },
+      {f32({4, 6}), f32({6})});
+  const Program q = lowered(p, PickyDevice(is_simple));
+  REQUIRE(q.code.size() > 5);
+  for (const auto& i : q.code) CHECK((is_simple(*i.op) || i.op->name() == "reshape"));
+  CHECK(names(lowered(p, PickyDevice([](const Op&) { return true; }))) == names(p));
+}
+
+TEST_CASE("lowering: what is simple and not taken is left to the host", "[lowering]") {
+  const Program p = traced(
+      [](const Tensors& in) {
+        return Tensors{top_k(in[0] * 2.0, 2)[0], cumsum(in[0], 0, false)};
+      },
+      {f32({4, 6})});
+  CHECK(names(lowered(p, PickyDevice(is_simple))) == "multiply, host_call, host_call");
+  CHECK(names(lowered(p, PickyDevice([](const Op&) { return false; }))) ==
+        "host_call, host_call, host_call");
+}
+
+TEST_CASE("lowering: an op of somebody else is computed by itself", "[lowering]") {
+  const Program p =
+      traced([](const Tensors& in) { return Tensors{apply1(Doubled(), {in[0]})}; }, {f32({3})});
+  const Program q = lowered(p, host_device());
+  CHECK(names(q) == "host_call");
+  CHECK(q.code[0].op->label() == "doubled");
+  CHECK(apply1(Doubled(), {Tensor::full({3}, 1.5)}).to_vector() == std::vector<double>(3, 3.0));
+}
+
+TEST_CASE("lowering: what nobody can compute is named", "[lowering]") {
+  auto message = [](auto op) {
+    try {
+      lower(traced([&](const Tensors& in) { return Tensors{apply1(op, {in[0]})}; }, {f32({3})}),
+            host_device());
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string("nothing");
+  };
+  CHECK(message(Unknown()) == "the cpu device has no way to run unknown on (float32 (3,))");
+  CHECK(message(Endless()) == "endless: it decomposes into ops that decompose without end");
+}
+
+TEST_CASE("lowering: identities and empty results are no instructions", "[lowering]") {
+  Program p;
+  const int x = p.add_value(f32({3, 4})), none = p.add_value(f32({0, 4}));
+  p.inputs = {x, none};
+  const int stopped = add(p, StopGradient(), {x}), nothing = add(p, Unary(), {none});
+  const int y = add(p, Unary(), {stopped});
+  p.outputs = {y, nothing, stopped};
+  const Program q = lowered(p, host_device());
+  CHECK(names(q) == "negative");
+  CHECK(q.outputs[2] == q.inputs[0]);
+}
+
+TEST_CASE("lowering: sums of nothing are zeros", "[lowering]") {
+  const Program p = traced([](const Tensors& in) { return Tensors{matmul(in[0], in[1]) + in[2]}; },
+                           {f32({3, 0}), f32({0, 2}), f32({2})});
+  CHECK(names(lowered(p, host_device())).find("matmul") == std::string::npos);
+}
+
+TEST_CASE("lowering: what needs nothing is computed once", "[lowering]") {
+  Program p;
+  const int table = add(p, fill_op({2, 3}, 7), {});
+  const int x = p.add_value(f32({2, 3}));
+  p.inputs = {x};
+  p.outputs = {add(p, binary_op(BinaryKind::add), {x, table})};
+  const Program q = lowered(p, PickyDevice(is_simple));
+  CHECK(names(q) == "add");
+  REQUIRE(q.constants.size() == 1);
+  CHECK(q.constants[0].tensor.to_vector() == std::vector<double>(6, 7.0));
+}
+
+TEST_CASE("lowering: the body of a scan is lowered, or the scan left to the host", "[lowering]") {
+  const Program p = traced(
+      [](const Tensors& in) {
+        const auto r = scan(
+            [&](const Tensors& state, const Tensors& step) -> ScanResult {
+              return {{softmax(state[0] + step[0])}, {state[0]}};
+            },
+            {in[0]}, {in[1]});
+        return Tensors{r.states[0], r.outputs[0]};
+      },
+      {f32({2, 3}), f32({5, 2, 3})});
+  const Program q =
+      lowered(p, PickyDevice([](const Op& op) { return is_simple(op) || op.name() == "scan"; }));
+  REQUIRE(names(q) == "scan");
+  const Program& body = *op<Scan>(q, 0).body;
+  CHECK(names(body).find("softmax") == std::string::npos);
+  CHECK(body.code.size() > 2);
+  CHECK(names(lowered(p, PickyDevice(is_simple))) == "host_call");
+}
+
+TEST_CASE("lowering: checks of what is given come first", "[lowering]") {
+  const Program p = traced(
+      [](const Tensors& in) {
+        const Tensor h = exp(in[0]);
+        return Tensors{h, take(in[0], cast(in[1], DType::int32))};
+      },
+      {f32({4, 3}), {DType::int64, {5}}});
+  CHECK(names(lower(p, host_device())) == "cast, check_indices, exp, gather");
+}
+
+TEST_CASE("lowering: passes make only what the device is capable of", "[lowering]") {
+  const Program p = traced(
+      [](const Tensors& in) {
+        const Tensor y = relu(conv(in[0], in[1], {1}, Padding::same) + in[2]);
+        return Tensors{max_pool(y, {2}, {2}, Padding::valid), tanh(exp(y) * 2.0)};
+      },
+      {f32({2, 6, 3}), f32({3, 3, 4}), f32({4})});
+  auto names_for = [&](Capabilities can) {
+    const PickyDevice device([](const Op&) { return true; }, can);
+    return names(optimize(p, {.device = &device}));
+  };
+  CHECK(names_for({}) == "conv, add, relu, pool, exp, multiply, tanh");
+  CHECK(names_for({.fused = true}) == "conv, fused, pool");
+  CHECK(names_for({.post_ops = true}) == "conv, pool, exp, multiply, tanh");
+  CHECK(names(optimize(p)) == "conv, pool, fused");
+}
+
+TEST_CASE("lowering: memory is free behind the last use", "[lowering]") {
+  const Program p = traced(
+      [](const Tensors& in) {
+        const Tensor rows = reshape(exp(in[0]), {6});
+        return Tensors{tanh(rows) + sum(in[0])};
+      },
+      {f32({2, 3})});
+  REQUIRE(names(p) == "exp, reshape, tanh, reduce, add");
+  const std::vector<int> last = last_uses(p);
+  auto of = [&](size_t instruction) {
+    return last[static_cast<size_t>(p.code[instruction].outputs[0])];
+  };
+  CHECK(last[static_cast<size_t>(p.inputs[0])] == 3);
+  CHECK(of(0) == 2);  // under its other shape
+  CHECK(of(1) == 2);
+  CHECK(of(2) == 4);
+  CHECK(of(4) == 5);  // an output
+}
+
+}  // namespace crescent::passes

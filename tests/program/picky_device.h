@@ -1,0 +1,31 @@
+// A device that takes the ops it is told to take. It compiles nothing: what was lowered for it is
+// run by the cpu.
+#pragma once
+#include <functional>
+#include <string>
+
+#include "crescent/lowering.h"
+#include "crescent/op_types.h"
+
+namespace crescent {
+
+class PickyDevice final : public Device {
+ public:
+  using Taste = std::function<bool(const Op&)>;
+  explicit PickyDevice(Taste taste, Capabilities capabilities = {})
+      : taste_(std::move(taste)), capabilities_(capabilities) {}
+
+  bool takes(const Op& op, std::span<const TensorSpec>,
+             std::span<const TensorSpec>) const override {
+    return taste_(op);
+  }
+  Capabilities capabilities() const override { return capabilities_; }
+  std::unique_ptr<Executable> compile(const Program&) override { fail("a picky device"); }
+  Dict information() const override { return {}; }
+
+ private:
+  Taste taste_;
+  Capabilities capabilities_;
+};
+
+}  // namespace crescent
