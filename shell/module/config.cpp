@@ -11,16 +11,35 @@
 namespace crescent::lua {
 namespace {
 
-bool deterministic = false;
+// ---- the device
 
-void set_determinism(bool on) {
-  deterministic = on;
-  device().set_deterministic(on);
+void use_device(const std::string& name, const Names& options) { set_device(name, options.dict); }
+
+void set_option(std::string_view name, Value value) {
+  set_device(device().class_name(), {{std::string(name), std::move(value)}});
 }
 
-void set_threads(int count) {
-  if (count < 0) fail("set_threads: expected a number of threads (0: all cores), got ", count);
-  device().set_threads(count);
+bool is_deterministic() {
+  const Dict options = device().get_config();
+  const Value* on = options.find("deterministic");
+  return on && on->as_bool();
+}
+
+/// Every device that is known; one whose library cannot be loaded says why.
+List devices() {
+  List all;
+  for (const std::string& name : registry().names(Device::kKind)) {
+    Dict row{{"name", name}, {"in_use", name == device().class_name()}};
+    try {
+      const auto info = registry().get(Device::kKind, name);
+      row.set("doc", info->schema.description);
+      row.set("options", Value(info->schema.names()));
+    } catch (const Error& error) {
+      row.set("refused", error.what());
+    }
+    all.push_back(std::move(row));
+  }
+  return all;
 }
 
 // ---- utils
@@ -129,12 +148,20 @@ const std::vector<CallablePtr>& config_functions() {
   static const std::vector<CallablePtr> functions = [] {
     std::vector<CallablePtr> all;
     auto add = [&](CallablePtr f) { all.push_back(std::move(f)); };
+    add(bound("set_device", &use_device, {"name", "options=nil"},
+              "Computes on this device from now on: set_device(\"cpu\", {threads = 2}). Compiled "
+              "steps are compiled anew, variables and data follow as they are used."));
     add(bound(
-        "enable_op_determinism", [](bool on) { set_determinism(on); }, {"on=true"},
+        "device", []() { return device().class_name(); }, {}, "Name of the device in use."));
+    add(bound("devices", &devices, {}, "The devices that there are, with their options."));
+    add(bound(
+        "enable_op_determinism", [](bool on) { set_option("deterministic", on); }, {"on=true"},
         "Whole runs give the same bits for any number of threads."));
-    add(bound("is_op_determinism_enabled", []() { return deterministic; }, {}));
-    add(bound("set_threads", &set_threads, {"count"}, "How many threads compute; 0: all cores."));
-    add(bound("threads", []() { return device().threads(); }, {}));
+    add(bound("is_op_determinism_enabled", &is_deterministic, {}));
+    add(bound(
+        "set_threads", [](int64_t count) { set_option("threads", count); }, {"count"},
+        "How many threads compute; 0: all cores."));
+    add(bound("threads", []() { return device().information().at("threads"); }, {}));
     add(bound("dtype_policy", []() { return default_policy().name; }, {}));
     add(bound(
         "set_dtype_policy", [](const std::string& name) { set_default_policy(name); }, {"policy"},

@@ -370,8 +370,9 @@ void push_shape(lua_State* L, const Shape& shape) {
   }
 }
 
-void push_numbers(lua_State* L, const Tensor& tensor) {
+void push_numbers(lua_State* L, const Tensor& given) {
   reserve(L, Shape::kMaxRank + 2);
+  const Tensor tensor = given.to(nullptr);
   const Shape& shape = tensor.shape();
   switch (tensor.dtype()) {
     case DType::float32:

@@ -130,6 +130,7 @@ void print_plugin(const PluginRecord& plugin) {
 int show_info() {
   print_row("crescent", CRESCENT_VERSION);
   print_row("toolchain", CRESCENT_TOOLCHAIN);
+  print_row("device", device().class_name());
   print_dict(device().information(), "");
   print_row("plugin path", join(plugin_search_path(), ":"));
   for (const PluginRecord& plugin : list_plugins())

@@ -22,9 +22,6 @@ class PickyDevice final : public Device {
   Capabilities capabilities() const override { return capabilities_; }
   std::unique_ptr<Executable> compile(const Program&) override { fail("a picky device"); }
   Dict information() const override { return {}; }
-  void set_threads(int) {}
-  int threads() const { return 1; }
-  void set_deterministic(bool) {}
 
  private:
   Taste taste_;

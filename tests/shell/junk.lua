@@ -33,7 +33,7 @@ end
 
 -- Left out: what ends, waits, writes files, or changes settings for the rest of the run.
 local skipped = { help = true, summary = true, profile = true, load = true, save = true, save_weights = true, save_model = true, write_npy = true, write_hdf5 = true,
-  set_threads = true, enable_op_determinism = true, set_dtype_policy = true, set_floatx = true, register = true }
+  set_threads = true, set_device = true, enable_op_determinism = true, set_dtype_policy = true, set_floatx = true, register = true }
 local functions = {}
 local function gather(table_, name, depth)
   for key, value in pairs(table_) do

@@ -1,6 +1,15 @@
-// Device: the only door to hardware. A device compiles a Program into an Executable. Devices are
-// plugins of kind "device"; nothing outside a device knows of its memory except by asking a tensor
-// for host values.
+// Device: the only door to hardware. A device compiles a Program into an Executable, which runs on
+// memory of the device. Devices are plugins of kind "device"; nothing outside a device knows of its
+// memory except by asking a tensor for host values.
+//
+// A device whose programs run on host memory has nothing to say about memory. One with its own
+// derives Memory and DeviceStorage (tensor.h): allocate, read, write, and, if it can, copy. It may
+// run programs while the host goes on: what is asked of it (runs, reads, writes) then happens in
+// the order of asking, memory that a run uses stays until the run is over, and errors are told by
+// the next read or synchronize().
+//
+// After a change of the device in use compiled functions are compiled anew, variables move when a
+// program next uses them, and tensors stay where they are: programs get copies of them.
 #pragma once
 #include <array>
 #include <memory>
@@ -38,9 +47,10 @@ class CRESCENT_API Executable {
   virtual ~Executable();
   /// One run. `inputs` follow Program::inputs; `variables` follow Program::variables and are
   /// written in place; `outputs` are allocated by the caller with the specs of Program::outputs.
-  /// Nothing is allocated. What is written is told to be (Storage::written); what was computed from
-  /// variables that are only read may be used again in the next run while their contents() are the
-  /// same.
+  /// All are in Device::memory(); where that is the host's, inputs may be in any memory
+  /// (Tensor::raw()). Nothing is allocated. What is written is told to be (Storage::written); what
+  /// was computed from variables that are only read may be used again in the next run while their
+  /// contents() are the same.
   virtual void run(std::span<const Tensor> inputs, std::span<Tensor> variables,
                    std::span<Tensor> outputs) = 0;
   virtual size_t arena_bytes() const = 0;  ///< memory for intermediate values
@@ -72,16 +82,20 @@ class CRESCENT_API Device : public Plain {
   virtual Capabilities capabilities() const { return {}; }
   /// The program must be lowered for this device: see lowering.h for what it holds.
   virtual std::unique_ptr<Executable> compile(const Program& program) = 0;
-  /// Facts for `crescent info`: kernels, BLAS path and kind, core type, threads, instruction sets.
+  /// Where its programs find and leave values; null: in the host's memory.
+  virtual Memory* memory() { return nullptr; }
+  /// Waits until all that was asked for is done; fails with what went wrong on the way.
+  virtual void synchronize() {}
+  /// Facts for `crescent info`: "threads", kernels, libraries, instruction sets.
   virtual Dict information() const = 0;
-  virtual void set_threads(int count) = 0;  ///< 0 = all cores this process may use
-  virtual int threads() const = 0;
-  virtual void set_deterministic(bool on) = 0;
 };
 
-/// The device in use; the "cpu" plugin is loaded on first use.
+/// The device in use: at first that of the environment's CRESCENT_DEVICE, or "cpu".
 CRESCENT_API Device& device();
 /// The cpu: it computes what other devices have no kernel for.
 CRESCENT_API Device& host_device();
+/// Uses another device from now on; there is one of each name, which is made once. Options that are
+/// not given stay as they are. A name that is not registered is looked for as that of a plugin.
+CRESCENT_API Device& set_device(std::string_view name, const Dict& options = {});
 
 }  // namespace crescent

@@ -60,6 +60,9 @@ class CRESCENT_API Configurable : public Object {
   /// Called once after all options are set: checks between options, derived values. Fail here with
   /// the class name left out.
   virtual void configured() {}
+  /// Sets options of an object that is in use, then configured(); those not given stay as they are.
+  /// Where it fails, nothing has changed.
+  void configure(const Dict& options);
 
   void attach(std::shared_ptr<const ClassInfo> info) { info_ = std::move(info); }
 

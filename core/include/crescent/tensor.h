@@ -118,8 +118,17 @@ struct Contents {
   }
 };
 
-/// Memory that tensors share, 64-byte aligned. `host` is null where the values are elsewhere: in a
-/// file, in a device's memory.
+class Storage;
+
+/// Memory of a device that has its own (device.h). It lives as long as the process.
+class CRESCENT_API Memory {
+ public:
+  virtual ~Memory();
+  /// Zeroed unless `zeroed` is false. Fails naming the size when there is no room.
+  virtual std::shared_ptr<Storage> allocate(size_t bytes, bool zeroed = true) = 0;
+};
+
+/// Memory that tensors share: the host's, 64-byte aligned, or a device's, or what is in a file.
 ///
 /// What was computed from a weight is kept until the weight changes (device.h), so nobody writes in
 /// secret: who writes through host() after others may have read calls written(); who gives away a
@@ -128,22 +137,45 @@ class CRESCENT_API Storage {
  public:
   Storage();
   virtual ~Storage();
+  /// Null where the values are elsewhere: in a file, in a device's memory.
   std::byte* host() const { return host_; }
+  /// Whose memory it is; null for the host's and for files.
+  Memory* memory() const { return memory_; }
+  bool in_memory() const { return host_ || memory_; }  ///< false: in a file
   size_t bytes() const { return bytes_; }
   /// Copies whole elements, bytes [offset, offset + count), to `target` from wherever they are. Any
-  /// thread may call it. Fails naming the place.
-  virtual void read(size_t offset, size_t count, void* target) const;
+  /// thread may call it. Fails naming the place; errors of programs that were still running on a
+  /// device are told here.
+  void read(size_t offset, size_t count, void* target) const {
+    host_ ? copy_bytes(target, host_ + offset, count) : fetch(offset, count, target);
+  }
+  /// The other way round, not for files. `source` may change as soon as this returns.
+  void write(size_t offset, size_t count, const void* source);
+  /// Writes bytes of another storage, wherever they are.
+  void copy(size_t offset, const Storage& from, size_t from_offset, size_t count);
+  /// Values for the host to look at: host(), or a copy of a device's that every call brings up to
+  /// date. Null for files.
+  const std::byte* look() const {
+    return host_ ? host_ : memory_ ? copy_in(nullptr)->host() : nullptr;
+  }
+  /// All of it in other memory (null: the host's). The copy is kept: who asks again while nothing
+  /// was written gets the same.
+  std::shared_ptr<Storage> copy_in(Memory* memory) const;
   /// Bytes that are best read together, from a multiple of it: packed files unpack so many at a
   /// time.
   virtual size_t block() const { return 1; }
-  /// Where values without `host` are, for people: "'images.h5'".
+  /// Where values that are in a file are, for people: "'images.h5'".
   virtual std::string place() const;
   /// The bytes are about to change.
   void written() {
     writes_.store(writes_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
-  /// The bytes may change at any time from now on: contents are unknown for good.
-  void lend() { lent_.store(true, std::memory_order_relaxed); }
+  /// The bytes may change at any time from now on: contents are unknown for good. Those of a device
+  /// come to the host and stay there: programs of the device take a copy each time.
+  void lend() {
+    if (memory_) come_home();
+    lent_.store(true, std::memory_order_relaxed);
+  }
   bool is_lent() const { return lent_.load(std::memory_order_relaxed); }
   Contents contents(size_t offset) const {
     return {is_lent() ? 0 : number_, writes_.load(std::memory_order_relaxed), offset};
@@ -152,22 +184,43 @@ class CRESCENT_API Storage {
   static std::shared_ptr<Storage> allocate(size_t bytes, bool zeroed = true);
 
  protected:
+  /// read() where there is no host().
+  virtual void fetch(size_t offset, size_t count, void* target) const;
+  /// write() to a device's memory.
+  virtual void store(size_t offset, size_t count, const void* source);
+  /// copy() within a device's memory, without the host; false when it cannot.
+  virtual bool copy_within(size_t offset, const Storage& from, size_t from_offset, size_t count);
+
   std::byte* host_ = nullptr;
+  Memory* memory_ = nullptr;
   size_t bytes_ = 0;
 
  private:
+  static void copy_bytes(void* target, const void* source, size_t count);
+  void come_home();
+
+  mutable std::shared_ptr<Storage> copy_;  ///< in other memory, as of so many writes
+  mutable uint64_t copied_at_ = 0;
   const uint64_t number_;
   std::atomic<uint64_t> writes_{0};
   std::atomic<bool> lent_{false};
 };
 
+/// Base of storages in a device's memory, which count as memory of tensors.
+class CRESCENT_API DeviceStorage : public Storage {
+ protected:
+  DeviceStorage(Memory& memory, size_t bytes);
+  ~DeviceStorage() override;
+  void fetch(size_t offset, size_t count, void* target) const override = 0;
+  void store(size_t offset, size_t count, const void* source) override = 0;
+};
+
 /// Called with +bytes and -bytes as tensor memory comes and goes; hosts with a collector charge it.
 /// Null switches off.
 CRESCENT_API void set_allocation_observer(void (*observer)(int64_t bytes));
-/// Number of Storage::allocate calls so far in this process (tests prove that a step allocates
-/// nothing).
+/// Number of storages made so far in this process (tests prove that a step allocates nothing).
 CRESCENT_API uint64_t allocation_count();
-/// Live bytes in tensor storages.
+/// Live bytes in tensor storages, the host's and those of devices.
 CRESCENT_API int64_t allocated_bytes();
 
 class CRESCENT_API Tensor {
@@ -178,7 +231,8 @@ class CRESCENT_API Tensor {
   Tensor(float scalar);  ///< float32 scalars, for expressions
   Tensor(double scalar) : Tensor(static_cast<float>(scalar)) {}
 
-  static Tensor uninitialized(const TensorSpec& spec);
+  /// In a device's memory, or (null) the host's.
+  static Tensor uninitialized(const TensorSpec& spec, Memory* memory = nullptr);
   static Tensor abstract(const TensorSpec& spec);
   static Tensor full(const Shape& shape, double value, DType dtype = DType::float32);
   static Tensor scalar(double value, DType dtype = DType::float32) {
@@ -206,10 +260,11 @@ class CRESCENT_API Tensor {
   int64_t size() const { return shape().size(); }
   size_t bytes() const { return static_cast<size_t>(size()) * size_of(dtype()); }
   bool is_abstract() const;
-  bool in_memory() const;  ///< false: abstract, or its values are in a file
+  bool in_memory() const;  ///< the host's or a device's; false: abstract, or in a file
 
-  /// Host values. Fail for abstract tensors ("... has no values while a program is being
-  /// recorded"), for tensors in files, and for wrong T.
+  /// Host values: for a tensor in a device's memory those of now (what a program writes there later
+  /// is seen by the next call). Fail for abstract tensors ("... has no values while a program is
+  /// being recorded"), for tensors in files, and for wrong T.
   template <class T>
   const T* data() const {
     check_type(DTypeOf<T>::value);
@@ -232,7 +287,11 @@ class CRESCENT_API Tensor {
   double item() const;
   /// All values as double / int64 (converted).
   std::vector<double> to_vector() const;
-  Tensor clone() const;  ///< own storage in memory, same values
+  /// Own storage, same values; those of a file come to the host, others stay where they are.
+  Tensor clone() const;
+  Tensor clone(Memory* memory) const;  ///< in a device's memory, or (null) the host's
+  /// The same values in this memory: the tensor itself, or a copy of it (not of files).
+  Tensor to(Memory* memory) const;
 
   // Views; no op is recorded (see ops.h for the ones that gradients and programs follow).
   Tensor view(const Shape& shape) const;  ///< same values, same count

@@ -15,12 +15,12 @@ namespace {
 /// In a file, mapped or not.
 bool is_in_file(const Tensor& array) { return !array.in_memory() || is_mapped(array); }
 
-/// Turns `tensor` into one whose values may be written: on its own memory when nobody else has that
-/// and it is large enough.
+/// Turns `tensor` into one whose values the host may write: on its own memory when nobody else has
+/// that and it is large enough.
 void make_writable(Tensor& tensor, const TensorSpec& spec) {
   const size_t bytes = static_cast<size_t>(spec.shape.size()) * size_of(spec.dtype);
-  const bool ours =
-      tensor && is_unshared(tensor) && !is_in_file(tensor) && tensor.storage()->bytes() >= bytes;
+  const bool ours = tensor && is_unshared(tensor) && tensor.storage()->host() &&
+                    !is_mapped(tensor) && tensor.storage()->bytes() >= bytes;
   if (ours && tensor.spec() == spec) return;
   tensor = ours ? Tensor::on(tensor.storage(), 0, spec) : Tensor::uninitialized(spec);
 }
@@ -150,7 +150,7 @@ class ArrayDataset final : public Dataset {
     const int64_t first = at_ * batch_size_, count = std::min(batch_size_, samples_ - first);
     targets_.clear();
     fill(batch, [&](const Tensor& array, Tensor& target) {
-      make_writable(target, rows_of(array, count));
+      if (!array.storage()->memory()) make_writable(target, rows_of(array, count));
       if (!array.in_memory()) targets_.push_back(static_cast<std::byte*>(target.mutable_raw()));
     });
     const std::span rows(buffer_ ? take_from_buffer(count) : rows_.data() + first,

@@ -15,7 +15,7 @@ class FileStorage final : public Storage {
       : file_(std::move(file)), swapped_width_(swapped_width) {
     bytes_ = file_.size();
   }
-  void read(size_t offset, size_t count, void* target) const override {
+  void fetch(size_t offset, size_t count, void* target) const override {
     file_.read(offset, count, target);
     if (swapped_width_ > 1) swap_elements(static_cast<std::byte*>(target), count, swapped_width_);
   }

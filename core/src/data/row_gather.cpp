@@ -28,12 +28,18 @@ std::unique_ptr<Executable> compile_take(const Tensor& array, const Tensor& rows
 
 RowGather::RowGather(const Tensor& array, int64_t batch_size, bool in_background) : array_(array) {
   const bool is_small = static_cast<size_t>(batch_size) * row_bytes(array) < kAlone;
-  if (in_background || is_small || batch_size > array.dim(0)) return;
+  const bool on_host = !array.storage()->memory() && !device().memory();
+  if (in_background || is_small || batch_size > array.dim(0) || !on_host) return;
   rows_ = Tensor::uninitialized({DType::int64, {batch_size}});
   whole_batch_ = compile_take(array, rows_);
 }
 
 void RowGather::operator()(std::span<const int64_t> rows, Tensor& target) {
+  if (array_.storage()->memory()) {
+    const NoGradient none;
+    target = apply1(Gather(), {array_, Tensor::from(rows, {static_cast<int64_t>(rows.size())})});
+    return;
+  }
   if (!whole_batch_ || rows.size_bytes() != rows_.bytes()) return copy(rows, target);
   std::memcpy(rows_.mutable_raw(), rows.data(), rows.size_bytes());
   whole_batch_->run(std::array{array_, rows_}, {}, std::span(&target, 1));

@@ -13,7 +13,8 @@ class RowGather {
   /// For batches of so many rows of `array`; the last may be smaller. In the background, while the
   /// device works on another batch, the caller copies alone.
   RowGather(const Tensor& array, int64_t batch_size, bool in_background);
-  /// Copies these rows of the array to `target`, which has the place for them.
+  /// Copies these rows of the array to `target`, which has the place for them; rows of an array in
+  /// a device's memory become a new tensor there.
   void operator()(std::span<const int64_t> rows, Tensor& target);
 
  private:

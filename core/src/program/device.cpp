@@ -1,16 +1,79 @@
+// The devices of the process, and the one in use.
 #include "crescent/device.h"
+
+#include <atomic>
+#include <cstdlib>
+#include <map>
+#include <mutex>
+
+#include "crescent/loader.h"
 
 namespace crescent {
 
 Executable::~Executable() = default;
 Device::~Device() = default;
 
-/// Never destroyed: executables in static objects may go after it would.
-Device& device() {
-  static auto* device = new std::shared_ptr<Device>(make<Device>("cpu"));
-  return **device;
+namespace {
+
+std::atomic<Device*> in_use{nullptr};
+
+/// Loads the plugin of this name when no plugin that is known has the device.
+std::shared_ptr<const ClassInfo> find_device(std::string_view name) {
+  if (auto info = registry().find(Device::kKind, name)) return info;
+  for (const PluginRecord& plugin : list_plugins()) {
+    if (plugin.name == name && !plugin.loaded && plugin.refused.empty()) load_plugin(plugin.path);
+  }
+  return registry().get(Device::kKind, name);
 }
 
-Device& host_device() { return device(); }
+/// Never destroyed: tensors and executables in static objects may go after it would.
+class Devices {
+ public:
+  static Devices& instance() {
+    static auto* devices = new Devices;
+    return *devices;
+  }
+
+  Device& get(std::string_view name, const Dict& options) {
+    const std::string class_name = find_device(name)->name;
+    const std::lock_guard lock(mutex_);
+    std::shared_ptr<Device>& device = made_[class_name];
+    if (!device)
+      device = make<Device>(class_name, options);
+    else
+      device->configure(options);
+    return *device;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<Device>> made_;
+};
+
+Device& first_device() try {
+  const char* name = std::getenv("CRESCENT_DEVICE");
+  return set_device(name && *name ? name : "cpu");
+} catch (Error& error) {
+  if (std::getenv("CRESCENT_DEVICE")) error.add_context("CRESCENT_DEVICE: ");
+  throw;
+}
+
+}  // namespace
+
+Device& device() {
+  Device* device = in_use.load(std::memory_order_acquire);
+  return device ? *device : first_device();
+}
+
+Device& set_device(std::string_view name, const Dict& options) {
+  Device& device = Devices::instance().get(name, options);
+  in_use.store(&device, std::memory_order_release);
+  return device;
+}
+
+Device& host_device() {
+  static Device& host = Devices::instance().get("cpu", {});
+  return host;
+}
 
 }  // namespace crescent

@@ -14,23 +14,25 @@ namespace {
 /// Executables of single ops, the most recently used first.
 class Cache {
  public:
-  std::shared_ptr<Executable> get(const OpPtr& op, const TensorSpecs& in, const TensorSpecs& out) {
+  std::shared_ptr<Executable> get(Device& device, const OpPtr& op, const TensorSpecs& in,
+                                  const TensorSpecs& out) {
     const size_t key = key_of(*op, in);
     std::lock_guard lock(mutex_);
     auto [first, last] = index_.equal_range(key);
     for (auto at = first; at != last; ++at) {
       auto entry = at->second;
-      if (entry->in == in && entry->op->equals(*op)) {
+      if (entry->device == &device && entry->in == in && entry->op->equals(*op)) {
         entries_.splice(entries_.begin(), entries_, entry);
         return entry->executable;
       }
     }
-    return add(key, op, in, out);
+    return add(key, device, op, in, out);
   }
 
  private:
   struct Entry {
     size_t key;
+    const Device* device;
     OpPtr op;
     TensorSpecs in;
     std::shared_ptr<Executable> executable;
@@ -46,10 +48,10 @@ class Cache {
     return key;
   }
 
-  std::shared_ptr<Executable> add(size_t key, const OpPtr& op, const TensorSpecs& in,
-                                  const TensorSpecs& out) {
-    std::shared_ptr<Executable> executable = compile(lowering::program_of(op, in, out));
-    entries_.push_front({key, op, in, executable});
+  std::shared_ptr<Executable> add(size_t key, Device& device, const OpPtr& op,
+                                  const TensorSpecs& in, const TensorSpecs& out) {
+    std::shared_ptr<Executable> executable = compile(lowering::program_of(op, in, out), device);
+    entries_.push_front({key, &device, op, in, executable});
     index_.emplace(key, entries_.begin());
     arena_bytes_ += executable->arena_bytes();
     while (entries_.size() > 1 && (entries_.size() > kMostEntries || arena_bytes_ > kMostBytes))
@@ -83,14 +85,21 @@ Cache& cache() {
 
 Tensors run_now(const OpPtr& op, std::span<const Tensor> inputs, const TensorSpecs& in,
                 const TensorSpecs& out) {
+  Device& device = crescent::device();
+  Memory* const memory = device.memory();
   Tensors outputs;
   outputs.reserve(out.size());
   bool is_needed = op->effect() == Effect::ordered;
   for (const TensorSpec& spec : out) {
-    outputs.push_back(Tensor::uninitialized(spec));
+    outputs.push_back(Tensor::uninitialized(spec, memory));
     is_needed = is_needed || spec.shape.size() > 0;
   }
-  if (is_needed) cache().get(op, in, out)->run(inputs, {}, outputs);
+  if (!is_needed) return outputs;
+  const auto executable = cache().get(device, op, in, out);
+  if (!memory) return executable->run(inputs, {}, outputs), outputs;
+  Tensors brought;
+  for (const Tensor& input : inputs) brought.push_back(input.to(memory));
+  executable->run(brought, {}, outputs);
   return outputs;
 }
 

@@ -14,42 +14,45 @@ namespace {
 /// Tensors for one output: those that nobody holds any more are used again.
 class OutputSlot {
  public:
-  explicit OutputSlot(const TensorSpec& spec) : spec_(spec) {}
+  OutputSlot(const TensorSpec& spec, Memory* memory) : spec_(spec), memory_(memory) {}
   const Tensor& next() {
     for (Tensor& tensor : tensors_) {
-      if (!tensor) return tensor = Tensor::uninitialized(spec_);
-      if (is_unshared(tensor)) return tensor;
+      if (!tensor) return tensor = Tensor::uninitialized(spec_, memory_);
+      if (is_unshared(tensor) && memory_of(tensor) == memory_) return tensor;
     }
     oldest_ = (oldest_ + 1) % tensors_.size();
-    return tensors_[oldest_] = Tensor::uninitialized(spec_);
+    return tensors_[oldest_] = Tensor::uninitialized(spec_, memory_);
   }
 
  private:
   TensorSpec spec_;
+  Memory* memory_;
   std::array<Tensor, 3>
       tensors_;  // one that the caller has, one that it is about to get, one to spare
   size_t oldest_ = 0;
 };
 
-/// The compiled form for one signature.
+/// The compiled form for one signature on one device.
 class Compiled {
  public:
   Compiled(const Function::Body& body, std::span<const Tensor> inputs,
-           const OptimizeOptions& options) {
+           const OptimizeOptions& options, Device& on)
+      : device(on), memory_(on.memory()) {
     for (const Tensor& input : inputs) specs.push_back(input.spec());
     Program program = optimize(trace(body, specs), options);
-    executable = compile(program);
+    executable = compile(program, device);
     bindings_ = program.variables;
     variables_.resize(bindings_.size());
     for (int value : program.outputs)
-      slots_.emplace_back(program.values[static_cast<size_t>(value)]);
+      slots_.emplace_back(program.values[static_cast<size_t>(value)], memory_);
     results_.resize(slots_.size());
   }
 
   void run(std::span<const Tensor> inputs, Tensors& outputs) {
     for (size_t i = 0; i < bindings_.size(); ++i) {
       const Variable& variable = bindings_[i].variable;
-      variables_[i] = bindings_[i].result >= 0 ? variable.exclusive() : variable.settled();
+      variables_[i] =
+          bindings_[i].result >= 0 ? variable.exclusive(memory_) : variable.settled(memory_);
     }
     for (size_t i = 0; i < slots_.size(); ++i) results_[i] = slots_[i].next();
     struct Release {  // so that others' copies of handles are the only ones
@@ -57,9 +60,10 @@ class Compiled {
       ~Release() {
         std::fill(self.variables_.begin(), self.variables_.end(), Tensor());
         std::fill(self.results_.begin(), self.results_.end(), Tensor());
+        self.brought_.clear();
       }
     } release{*this};
-    executable->run(inputs, variables_, results_);
+    executable->run(memory_ ? bring(inputs) : inputs, variables_, results_);
     outputs.resize(slots_.size());
     for (size_t i = 0; i < slots_.size(); ++i) outputs[i] = results_[i];
   }
@@ -71,12 +75,20 @@ class Compiled {
     return variables;
   }
 
+  Device& device;
   TensorSpecs specs;
   std::unique_ptr<Executable> executable;
 
  private:
+  std::span<const Tensor> bring(std::span<const Tensor> inputs) {
+    for (const Tensor& input : inputs) brought_.push_back(input.to(memory_));
+    return brought_;
+  }
+
+  Memory* memory_;
   std::vector<Program::Binding> bindings_;
-  Tensors variables_, results_;  // of the run in progress; kept so that a run allocates nothing
+  /// Of the run in progress; kept so that a run allocates nothing.
+  Tensors brought_, variables_, results_;
   std::vector<OutputSlot> slots_;
 };
 
@@ -94,11 +106,12 @@ struct Function::State {
   std::unordered_multimap<int64_t, std::shared_ptr<Compiled>> compiled;  ///< by key
 
   std::shared_ptr<Compiled> find(std::span<const Tensor> inputs, int64_t key) {
+    Device& device = crescent::device();
     auto [first, last] = compiled.equal_range(key);
     for (auto at = first; at != last; ++at) {
-      if (matches(at->second->specs, inputs)) return at->second;
+      if (&at->second->device == &device && matches(at->second->specs, inputs)) return at->second;
     }
-    auto made = std::make_shared<Compiled>(body, inputs, options);
+    auto made = std::make_shared<Compiled>(body, inputs, options, device);
     compiled.emplace(key, made);
     return made;
   }

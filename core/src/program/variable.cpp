@@ -89,15 +89,15 @@ void Variable::assign(const Tensor& value) const {
 void Variable::assign_add(const Tensor& delta) const { assign(ops::add(value(), delta)); }
 void Variable::assign_sub(const Tensor& delta) const { assign(ops::subtract(value(), delta)); }
 
-Tensor Variable::settled() const {
+Tensor Variable::settled(Memory* memory) const {
   Tensor& value = state_->value;
-  if (value.storage()->is_lent()) value = safe(value);
+  if (value.storage()->is_lent() || memory_of(value) != memory) value = value.clone(memory);
   return value;
 }
 
-Tensor Variable::exclusive() const {
+Tensor Variable::exclusive(Memory* memory) const {
   Tensor& value = state_->value;
-  if (!is_exclusive()) value = value.clone();
+  if (!is_exclusive() || memory_of(value) != memory) value = value.clone(memory);
   return value;
 }
 

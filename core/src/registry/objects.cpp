@@ -55,6 +55,25 @@ Dict Configurable::get_config() const {
   return info_->schema.read(self_);
 }
 
+void Configurable::configure(const Dict& options) {
+  if (!info_ || !self_) fail(class_name(), ": an object made outside the registry has no options");
+  const Dict before = info_->schema.read(self_);
+  void* self = const_cast<void*>(self_);
+  Dict all = before;
+  for (const DictEntry& option : options) {
+    const Field* field = info_->schema.find(option.key);
+    all.set(field ? field->name : option.key, option.value);
+  }
+  try {
+    info_->schema.configure(self, all);
+    finish(*this);
+  } catch (...) {
+    info_->schema.configure(self, before);
+    configured();
+    throw;
+  }
+}
+
 std::shared_ptr<Configurable> make_object(std::string_view kind, std::string_view name,
                                           const Dict& options) {
   auto info = registry().get(kind, name);

@@ -22,7 +22,7 @@ std::string element_text(DType dtype, double x) {
 
 class Printer {
  public:
-  explicit Printer(const Tensor& tensor) : tensor_(tensor), cut_(tensor.size() > kMostShown) {}
+  explicit Printer(Tensor tensor) : tensor_(std::move(tensor)), cut_(tensor_.size() > kMostShown) {}
 
   std::string text() {
     collect(0, 0);
@@ -84,7 +84,7 @@ class Printer {
     text_ += ']';
   }
 
-  const Tensor& tensor_;
+  const Tensor tensor_;
   bool cut_;
   std::vector<std::string> elements_;
   size_t width_ = 0, next_ = 0;
@@ -98,7 +98,7 @@ std::string to_text(const Tensor& tensor) {
   if (tensor.is_abstract()) return concat("<", tensor.spec(), " without values>");
   if (!tensor.in_memory())
     return concat("<", tensor.spec(), " in ", tensor.storage()->place(), ">");
-  return Printer(tensor).text();
+  return Printer(tensor.to(nullptr)).text();
 }
 
 }  // namespace crescent

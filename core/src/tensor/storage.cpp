@@ -4,6 +4,7 @@
 #include <unistd.h>
 #include <algorithm>
 #include <atomic>
+#include <cassert>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -21,10 +22,10 @@ constexpr size_t kHugePage = size_t{2} << 20;
 
 std::atomic<void (*)(int64_t)> observer{nullptr};
 std::atomic<uint64_t> allocations{0};
-std::atomic<int64_t> live_bytes{0};
+std::atomic<int64_t> host_bytes{0}, device_bytes{0};  // that live
 std::atomic<uint64_t> storages{0};
 
-void account(int64_t bytes) {
+void account(std::atomic<int64_t>& live_bytes, int64_t bytes) {
   live_bytes.fetch_add(bytes, std::memory_order_relaxed);
   if (auto* notify = observer.load(std::memory_order_relaxed)) notify(bytes);
 }
@@ -107,7 +108,7 @@ class FreeBlocks {
   static size_t most_held() {
     constexpr size_t kLeast = size_t{16} << 20, kMost = size_t{128} << 20;
     return std::min(kMost,
-                    kLeast + static_cast<size_t>(std::max<int64_t>(live_bytes.load(), 0)) / 2);
+                    kLeast + static_cast<size_t>(std::max<int64_t>(host_bytes.load(), 0)) / 2);
   }
   std::mutex mutex_;
   Block blocks_[kCount];
@@ -127,7 +128,7 @@ class HostStorage final : public Storage {
     capacity_ = (std::max<size_t>(bytes, 1) + kAlignment - 1) / kAlignment * kAlignment;
     host_ = obtain();
     if (zeroed) std::memset(host_, 0, bytes);
-    account(static_cast<int64_t>(bytes_));
+    account(host_bytes, static_cast<int64_t>(bytes_));
   }
   ~HostStorage() override {
     if (capacity_ >= kLarge) {
@@ -135,7 +136,7 @@ class HostStorage final : public Storage {
     } else {
       std::free(host_);
     }
-    account(-static_cast<int64_t>(bytes_));
+    account(host_bytes, -static_cast<int64_t>(bytes_));
   }
 
  private:
@@ -166,9 +167,9 @@ class SmallStorage final : public Storage {
     const auto address = reinterpret_cast<uintptr_t>(memory_);
     host_ = memory_ + ((address + kAlignment - 1) / kAlignment * kAlignment - address);
     if (zeroed) std::memset(host_, 0, bytes);
-    account(static_cast<int64_t>(bytes_));
+    account(host_bytes, static_cast<int64_t>(bytes_));
   }
-  ~SmallStorage() override { account(-static_cast<int64_t>(bytes_)); }
+  ~SmallStorage() override { account(host_bytes, -static_cast<int64_t>(bytes_)); }
 
  private:
   std::byte memory_[kMost + kAlignment];
@@ -176,17 +177,83 @@ class SmallStorage final : public Storage {
 
 }  // namespace
 
+Memory::~Memory() = default;
+
 Storage::Storage() : number_(storages.fetch_add(1, std::memory_order_relaxed) + 1) {}
 Storage::~Storage() = default;
 
-void Storage::read(size_t offset, size_t count, void* target) const {
-  if (count > 0) std::memcpy(target, host_ + offset, count);
+void Storage::copy_bytes(void* target, const void* source, size_t count) {
+  if (count > 0) std::memcpy(target, source, count);
 }
+
+void Storage::write(size_t offset, size_t count, const void* source) {
+  written();
+  host_ ? copy_bytes(host_ + offset, source, count) : store(offset, count, source);
+}
+
+void Storage::copy(size_t offset, const Storage& from, size_t from_offset, size_t count) {
+  if (from.host_) return write(offset, count, from.host_ + from_offset);
+  written();
+  if (host_) return from.fetch(from_offset, count, host_ + offset);
+  if (from.memory_ == memory_ && copy_within(offset, from, from_offset, count)) return;
+  const std::shared_ptr<Storage> between = allocate(count, false);
+  from.fetch(from_offset, count, between->host_);
+  store(offset, count, between->host_);
+}
+
+void Storage::fetch(size_t, size_t, void*) const {
+  assert(false && "these values are on the host");
+}
+
+void Storage::store(size_t, size_t, const void*) {
+  fail("values in ", place(), " cannot be written");
+}
+
+bool Storage::copy_within(size_t, const Storage&, size_t, size_t) { return false; }
+
+namespace {
+
+/// One for all copies: they are made where devices have their own memory, and then seldom.
+std::recursive_mutex& copying() {
+  static auto* mutex = new std::recursive_mutex;
+  return *mutex;
+}
+
+}  // namespace
+
+std::shared_ptr<Storage> Storage::copy_in(Memory* memory) const {
+  const std::lock_guard lock(copying());
+  const uint64_t writes = writes_.load(std::memory_order_relaxed);
+  const bool there = copy_ && copy_->memory_ == memory;
+  if (there && copied_at_ == writes && !is_lent()) return copy_;
+  if (!there || copy_.use_count() > 1)  // what somebody holds keeps its values
+    copy_ = memory ? memory->allocate(bytes_, false) : allocate(bytes_, false);
+  copied_at_ = writes - 1;  // unless it succeeds
+  copy_->copy(0, *this, 0, bytes_);
+  copied_at_ = writes;
+  return copy_;
+}
+
+void Storage::come_home() {
+  const std::lock_guard lock(copying());
+  if (!memory_) return;
+  host_ = copy_in(nullptr)->host_;
+  memory_ = nullptr;
+}
+
+DeviceStorage::DeviceStorage(Memory& memory, size_t bytes) {
+  memory_ = &memory;
+  bytes_ = bytes;
+  allocations.fetch_add(1, std::memory_order_relaxed);
+  account(device_bytes, static_cast<int64_t>(bytes));
+}
+
+DeviceStorage::~DeviceStorage() { account(device_bytes, -static_cast<int64_t>(bytes_)); }
 
 std::string Storage::place() const { return "memory"; }
 
 void expect_memory(size_t bytes) {
-  const size_t live = static_cast<size_t>(allocated_bytes());
+  const size_t live = static_cast<size_t>(host_bytes.load(std::memory_order_relaxed));
   if (bytes > memory_limit() - std::min(memory_limit(), live)) {
     fail("not enough memory for ", bytes, " bytes: tensors hold ", live, " of ", memory_limit());
   }
@@ -201,6 +268,6 @@ std::shared_ptr<Storage> Storage::allocate(size_t bytes, bool zeroed) {
 
 void set_allocation_observer(void (*notify)(int64_t bytes)) { observer.store(notify); }
 uint64_t allocation_count() { return allocations.load(std::memory_order_relaxed); }
-int64_t allocated_bytes() { return live_bytes.load(std::memory_order_relaxed); }
+int64_t allocated_bytes() { return host_bytes.load() + device_bytes.load(); }
 
 }  // namespace crescent

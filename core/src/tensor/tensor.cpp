@@ -17,9 +17,10 @@ size_t bytes_of(const TensorSpec& spec) {
   return bytes;
 }
 
-std::shared_ptr<Storage> memory_for(const TensorSpec& spec, bool zeroed) {
+std::shared_ptr<Storage> memory_for(const TensorSpec& spec, bool zeroed, Memory* memory = nullptr) {
   try {
-    return Storage::allocate(bytes_of(spec), zeroed);
+    const size_t bytes = bytes_of(spec);
+    return memory ? memory->allocate(bytes, zeroed) : Storage::allocate(bytes, zeroed);
   } catch (const Error& error) {
     fail("a tensor ", spec, ": ", error.what());
   }
@@ -38,8 +39,8 @@ Tensor::Tensor(float scalar) : Tensor(uninitialized({DType::float32, {}})) {
   *static_cast<float*>(first_values(*this)) = scalar;
 }
 
-Tensor Tensor::uninitialized(const TensorSpec& spec) {
-  return on(memory_for(spec, false), 0, spec);
+Tensor Tensor::uninitialized(const TensorSpec& spec, Memory* memory) {
+  return on(memory_for(spec, false, memory), 0, spec);
 }
 
 Tensor Tensor::abstract(const TensorSpec& spec) {
@@ -93,16 +94,16 @@ void Tensor::check_type(DType wanted) const {
   if (dtype() != wanted) fail("expected values of dtype ", wanted, ", the tensor has ", dtype());
 }
 
-bool Tensor::in_memory() const { return !is_abstract() && impl_->storage->host(); }
+bool Tensor::in_memory() const { return !is_abstract() && impl_->storage->in_memory(); }
 
 const void* Tensor::raw() const {
-  const Storage& memory = *storage();
-  if (!memory.host()) {
-    fail("the values of this tensor ", impl_->spec, " are in ", memory.place(),
+  const std::byte* values = storage()->look();
+  if (!values) {
+    fail("the values of this tensor ", impl_->spec, " are in ", impl_->storage->place(),
          ": fit, evaluate and predict read them as they go; clone() brings them, or those of a "
          "slice, into memory");
   }
-  return memory.host() + impl_->offset;
+  return values + impl_->offset;
 }
 
 void* Tensor::mutable_raw() {
@@ -126,12 +127,13 @@ size_t Tensor::offset() const { return storage(), impl_->offset; }
 double Tensor::item() const {
   storage();
   if (size() != 1) fail("item: expected a tensor of one element, got shape ", shape());
+  if (impl_->storage->memory()) return to(nullptr).item();
   return with_element_type(dtype(),
                            [&]<class T>(T*) { return number_of(*static_cast<const T*>(raw())); });
 }
 
 std::vector<double> Tensor::to_vector() const {
-  storage();
+  if (storage()->memory()) return to(nullptr).to_vector();
   std::vector<double> values(static_cast<size_t>(size()));
   with_element_type(dtype(), [&]<class T>(T*) {
     const T* elements = static_cast<const T*>(raw());
@@ -140,10 +142,23 @@ std::vector<double> Tensor::to_vector() const {
   return values;
 }
 
-Tensor Tensor::clone() const {
-  Tensor result = uninitialized(spec());
-  storage()->read(impl_->offset, bytes(), first_values(result));
+Tensor Tensor::clone() const { return clone(storage()->memory()); }
+
+Tensor Tensor::clone(Memory* memory) const {
+  const Storage& from = *storage();
+  Tensor result = uninitialized(spec(), memory);
+  result.storage()->copy(0, from, impl_->offset, bytes());
   return result;
+}
+
+/// Views of something larger, such as batches, are copied alone; so is what goes to the host, where
+/// only who looks by a pointer (raw()) wants the whole to stay.
+Tensor Tensor::to(Memory* memory) const {
+  const Storage& from = *storage();
+  if (!from.in_memory()) raw();  // fails
+  if (from.memory() == memory) return *this;
+  if (!memory || from.memory() || bytes() != from.bytes()) return clone(memory);
+  return on(from.copy_in(memory), 0, spec());
 }
 
 Tensor Tensor::view(const Shape& shape) const {

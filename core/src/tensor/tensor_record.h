@@ -28,6 +28,9 @@ inline const Tensor& value_of(const Tensor& t) {
 /// Identity of the value: the same with and without a mask.
 inline const void* value_id(const Tensor& t) { return value_of(t).id(); }
 
+/// Of a tensor with values: whose memory they are in.
+inline Memory* memory_of(const Tensor& t) { return record_of(t).storage->memory(); }
+
 /// Nobody else has this tensor or its memory.
 inline bool is_unshared(const Tensor& t) {
   const TensorRecord& record = record_of(t);

@@ -1,6 +1,4 @@
 // evaluate and predict, and single batches of each kind.
-#include <cstring>
-
 #include "data/array_dataset.h"
 #include "training/run.h"
 
@@ -33,8 +31,8 @@ class Collected {
         fail("predict: expected an output of shape ", expected, " like those before, got ",
              outputs[i].shape());
       const size_t row = whole_[i].bytes() / static_cast<size_t>(samples_);
-      std::memcpy(static_cast<std::byte*>(whole_[i].mutable_raw()) + static_cast<size_t>(at_) * row,
-                  outputs[i].raw(), outputs[i].bytes());
+      whole_[i].storage()->copy(static_cast<size_t>(at_) * row, *outputs[i].storage(),
+                                outputs[i].offset(), outputs[i].bytes());
     }
     at_ += count;
   }

@@ -28,7 +28,7 @@ class PackedStorage final : public Storage {
     row_ = bytes_ / info_.shape[0];
   }
 
-  void read(size_t offset, size_t count, void* target) const override {
+  void fetch(size_t offset, size_t count, void* target) const override {
     const std::lock_guard lock(mutex_);
     uint64_t rows_at_once = std::max<uint64_t>(1, FileReader::kWindow / row_);
     for (auto* to = static_cast<std::byte*>(target); count > 0;) {

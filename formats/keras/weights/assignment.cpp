@@ -40,7 +40,8 @@ Tensor converted(const Match& match, const Tensor& saved) {
 
 /// For a new value: the variable's own memory, or other where somebody else holds that.
 Tensor memory_for(const Variable& variable) {
-  return variable.is_exclusive() ? variable.settled() : Tensor::uninitialized(variable.spec());
+  const bool own = variable.is_exclusive() && variable.value().storage()->host();
+  return own ? variable.value() : Tensor::uninitialized(variable.spec());
 }
 
 struct Copy {

@@ -40,7 +40,10 @@ bool switched_off(const char* variable) {
 }  // namespace
 
 void CpuDevice::describe(Schema<CpuDevice>& s) {
-  s.doc("Runs programs on the cores of this machine.");
+  s.doc("Runs programs on the cores of this machine.")
+      .field("threads", &CpuDevice::threads_, "How many compute; 0: all cores.")
+      .field("deterministic", &CpuDevice::deterministic_,
+             "Whole runs give the same bits for any number of threads.");
 }
 
 CpuDevice::CpuDevice() : pool_(available_cores()) {
@@ -56,9 +59,17 @@ std::unique_ptr<Executable> CpuDevice::compile(const Program& program) {
   return std::make_unique<CpuExecutable>(program, options_, pool_);
 }
 
-void CpuDevice::set_threads(int count) {
-  if (count < 0) fail("threads: expected a number >= 0 (0 = all cores), got ", count);
-  pool_.resize(count == 0 ? available_cores() : count);
+void CpuDevice::configured() {
+  set_threads(threads_);
+  options_.deterministic = deterministic_;
+}
+
+void CpuDevice::set_threads(int64_t count) {
+  constexpr int64_t kMost = 4096;
+  if (count < 0 || count > kMost)
+    fail("threads: expected a number from 0 (all cores) to ", kMost, ", got ", count);
+  const int wanted = count == 0 ? available_cores() : static_cast<int>(count);
+  if (wanted != threads()) pool_.resize(wanted);
 }
 
 }  // namespace crescent::cpu

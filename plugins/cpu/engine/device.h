@@ -16,11 +16,13 @@ class CpuDevice final : public Device {
   Capabilities capabilities() const override { return {true, true, true, true, true}; }
   std::unique_ptr<Executable> compile(const Program& program) override;
   Dict information() const override;
-  void set_threads(int count) override;
-  int threads() const override { return pool_.threads(); }
-  void set_deterministic(bool on) override { options_.deterministic = on; }
+  void configured() override;
+  void set_threads(int64_t count);  ///< 0 = all cores this process may use
+  int threads() const { return pool_.threads(); }
 
  private:
+  int64_t threads_ = 0;
+  bool deterministic_ = false;
   Options options_;
   Pool pool_;
 };

@@ -78,7 +78,7 @@ void measure(benchmark::State& state, const std::vector<Input>& specs, const Fun
 
 }  // namespace
 
-int threads() { return device().threads(); }
+int threads() { return static_cast<int>(device().information().at("threads").as_int()); }
 
 void add(const std::string& name, const std::vector<Input>& inputs, const Function::Body& body,
          Limit limit, OptimizeOptions options) {
@@ -96,7 +96,7 @@ int main(int argc, char** argv) {
   constexpr std::string_view kThreads = "--threads=";
   char** end = std::remove_if(argv + 1, argv + argc, [&](const char* argument) {
     if (!std::string_view(argument).starts_with(kThreads)) return false;
-    device().set_threads(std::atoi(argument + kThreads.size()));
+    set_device("cpu", {{"threads", std::atoi(argument + kThreads.size())}});
     return true;
   });
   argc = static_cast<int>(end - argv);
