@@ -3,6 +3,7 @@
 namespace crescent {
 
 Executable::~Executable() = default;
+size_t Executable::bytes() const { return arena_bytes(); }
 Device::~Device() = default;
 
 /// Never destroyed: executables in static objects may go after it would.

@@ -1,93 +1,59 @@
 #include "program/eager.h"
 
-#include <algorithm>
-#include <list>
-#include <mutex>
-#include <unordered_map>
-
-#include "crescent/program.h"
-#include "program/recorder.h"
+#include "program/program_cache.h"
 
 namespace crescent {
 namespace {
 
-/// Executables of single ops, the most recently used first.
-class Cache {
- public:
-  std::shared_ptr<Executable> get(const OpPtr& op, const TensorSpecs& in, const TensorSpecs& out) {
-    const size_t key = key_of(*op, in);
-    std::lock_guard lock(mutex_);
-    auto [first, last] = index_.equal_range(key);
-    for (auto at = first; at != last; ++at) {
-      auto entry = at->second;
-      if (entry->in == in && entry->op->equals(*op)) {
-        entries_.splice(entries_.begin(), entries_, entry);
-        return entry->executable;
-      }
-    }
-    return add(key, op, in, out);
+Program program_of(const OpPtr& op, const TensorSpecs& in, const TensorSpecs& out) {
+  Program program;
+  Program::Instruction instruction{op, {}, {}, 0};
+  for (const TensorSpec& spec : in) instruction.inputs.push_back(program.add_value(spec));
+  for (const TensorSpec& spec : out) instruction.outputs.push_back(program.add_value(spec));
+  program.inputs = instruction.inputs;
+  program.outputs = instruction.outputs;
+  program.code.push_back(std::move(instruction));
+  return program;
+}
+
+/// The compiled form of a single op.
+struct CompiledOp final : CachedProgram {
+  CompiledOp(OpPtr made_of, const TensorSpecs& inputs, const TensorSpecs& outputs)
+      : op(std::move(made_of)),
+        in(inputs),
+        executable(device().compile(program_of(op, inputs, outputs))) {}
+  size_t bytes() const override {
+    constexpr size_t kOp = 256;  // of its attributes, say
+    return sizeof *this + kOp + in.size() * sizeof(TensorSpec) + executable->bytes();
   }
 
- private:
-  struct Entry {
-    size_t key;
-    OpPtr op;
-    TensorSpecs in;
-    std::shared_ptr<Executable> executable;
-  };
-  using Entries = std::list<Entry>;
-
-  static size_t key_of(const Op& op, const TensorSpecs& in) {
-    size_t key = op.hash();
-    for (const TensorSpec& spec : in) {
-      detail::mix(key, static_cast<size_t>(spec.dtype));
-      for (int64_t dim : spec.shape) detail::mix(key, static_cast<size_t>(dim));
-    }
-    return key;
-  }
-
-  std::shared_ptr<Executable> add(size_t key, const OpPtr& op, const TensorSpecs& in,
-                                  const TensorSpecs& out) {
-    std::shared_ptr<Executable> executable = device().compile(program_of(op, in, out));
-    entries_.push_front({key, op, in, executable});
-    index_.emplace(key, entries_.begin());
-    arena_bytes_ += executable->arena_bytes();
-    while (entries_.size() > 1 && (entries_.size() > kMostEntries || arena_bytes_ > kMostBytes))
-      drop_oldest();
-    return executable;
-  }
-
-  void drop_oldest() {
-    auto oldest = std::prev(entries_.end());
-    auto [first, last] = index_.equal_range(oldest->key);
-    index_.erase(
-        std::find_if(first, last, [&](const auto& item) { return item.second == oldest; }));
-    arena_bytes_ -= oldest->executable->arena_bytes();
-    entries_.erase(oldest);
-  }
-
-  static Program program_of(const OpPtr& op, const TensorSpecs& in, const TensorSpecs& out) {
-    Program program;
-    Program::Instruction instruction{op, {}, {}, 0};
-    for (const TensorSpec& spec : in) instruction.inputs.push_back(program.add_value(spec));
-    for (const TensorSpec& spec : out) instruction.outputs.push_back(program.add_value(spec));
-    program.inputs = instruction.inputs;
-    program.outputs = instruction.outputs;
-    program.code.push_back(std::move(instruction));
-    return program;
-  }
-
-  static constexpr size_t kMostEntries = 1024, kMostBytes = size_t{64} << 20;
-  std::recursive_mutex mutex_;  // compiling may run ops (constants of a decomposed op)
-  Entries entries_;
-  std::unordered_multimap<size_t, Entries::iterator> index_;
-  size_t arena_bytes_ = 0;
+  OpPtr op;
+  TensorSpecs in;
+  std::unique_ptr<Executable> executable;
 };
 
+size_t hash_of(const Op& op, const TensorSpecs& in) {
+  size_t hash = op.hash();
+  for (const TensorSpec& spec : in) mix(hash, spec);
+  return hash;
+}
+
 /// Never destroyed: the device's threads may be gone when static objects are.
-Cache& cache() {
-  static auto* cache = new Cache;
-  return *cache;
+ProgramTable& table() {
+  static auto* table = new ProgramTable;
+  return *table;
+}
+
+std::shared_ptr<CompiledOp> compiled(const OpPtr& op, const TensorSpecs& in,
+                                     const TensorSpecs& out) {
+  const size_t hash = hash_of(*op, in);
+  auto found = table().find<CompiledOp>(
+      hash, [&](const CompiledOp& program) { return program.in == in && program.op->equals(*op); });
+  if (!found) {
+    found = std::make_shared<CompiledOp>(op, in, out);
+    table().add(hash, found);
+  }
+  return found;
 }
 
 }  // namespace
@@ -101,7 +67,7 @@ Tensors run_now(const OpPtr& op, std::span<const Tensor> inputs, const TensorSpe
     outputs.push_back(Tensor::uninitialized(spec));
     empty = empty && spec.shape.size() == 0;
   }
-  if (!empty) cache().get(op, in, out)->run(inputs, {}, outputs);
+  if (!empty) compiled(op, in, out)->executable->run(inputs, {}, outputs);
   return outputs;
 }
 

@@ -31,12 +31,12 @@ double limit_of(Limit limit, DType dtype, const std::string& kernel) {
 
 /// One run, timed within: what it computes and moves, and the kernel that most of its time goes to.
 ProfileRow look_into(const Function& f, const Tensors& inputs) {
-  Executable& executable = f.executable(inputs);
-  executable.profile(true);
+  const auto executable = f.executable(inputs);
+  executable->profile(true);
   f(inputs);
-  executable.profile(false);
+  executable->profile(false);
   ProfileRow all;
-  for (const ProfileRow& row : executable.rows()) {
+  for (const ProfileRow& row : executable->rows()) {
     if (row.seconds >= all.seconds) all.kernel = row.kernel, all.seconds = row.seconds;
     all.flops += row.flops;
     all.bytes += row.bytes;
