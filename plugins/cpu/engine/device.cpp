@@ -48,7 +48,7 @@ CpuDevice::CpuDevice() : pool_(available_cores()) {
 }
 
 std::unique_ptr<Executable> CpuDevice::compile(const Program& program) {
-  return std::make_unique<CpuExecutable>(program, options_, pool_);
+  return std::make_unique<CpuExecutable>(program, options_, pool_, arenas_, values_);
 }
 
 void CpuDevice::set_threads(int count) {
