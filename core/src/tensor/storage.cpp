@@ -1,7 +1,9 @@
 // Host memory of tensors. Large blocks are kept for a while after use: the kernel's zeroed pages
 // cost more than most ops.
+#include <malloc.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
@@ -197,6 +199,13 @@ std::shared_ptr<Storage> Storage::allocate(size_t bytes, bool zeroed) {
   allocations.fetch_add(1, std::memory_order_relaxed);
   if (bytes <= SmallStorage::kMost) return std::make_shared<SmallStorage>(bytes, zeroed);
   return std::make_shared<HostStorage>(bytes, zeroed);
+}
+
+void give_back_memory() {
+  free_blocks().clear();
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
 }
 
 void set_allocation_observer(void (*notify)(int64_t bytes)) { observer.store(notify); }
