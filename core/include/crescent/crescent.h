@@ -1,6 +1,7 @@
 // All of Crescent. Start with tensor.h, ops.h, layer.h, model.h.
 #pragma once
 #include "crescent/callback.h"
+#include "crescent/cpu_kernel.h"
 #include "crescent/data.h"
 #include "crescent/device.h"
 #include "crescent/error.h"
