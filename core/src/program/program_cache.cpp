@@ -8,7 +8,8 @@
 namespace crescent {
 namespace {
 
-constexpr size_t kDefaultBudget = size_t{128} << 20;
+constexpr size_t kDefaultBudget = size_t{16} << 20;
+constexpr uint64_t kRecent = 16;  ///< what was used since so many were added stays in any case
 
 /// $CRESCENT_PROGRAM_CACHE is a number of bytes.
 size_t budget_of_environment() {
@@ -56,13 +57,12 @@ void ProgramTable::add(size_t hash, std::shared_ptr<CachedProgram> program) {
   program->touch();
   program->bytes_ = program->bytes();
   cache().bytes += program->bytes_, ++cache().programs;
-  const CachedProgram* newest = program.get();
   programs_.emplace(hash, std::move(program));
-  if (cache().bytes > cache().budget) drop_oldest(newest, dropped);
+  if (cache().bytes > cache().budget) drop_oldest(dropped);
 }
 
 /// Down to some space for the next ones.
-void ProgramTable::drop_oldest(const CachedProgram* newest, Programs& dropped) {
+void ProgramTable::drop_oldest(Programs& dropped) {
   struct Place {
     Programs* table;
     Programs::iterator at;
@@ -70,16 +70,14 @@ void ProgramTable::drop_oldest(const CachedProgram* newest, Programs& dropped) {
   };
   std::vector<Place> places;
   for (ProgramTable* table : cache().tables) {
-    for (auto at = table->programs_.begin(); at != table->programs_.end(); ++at) {
-      if (at->second.get() != newest)
-        places.push_back({&table->programs_, at, at->second->used_.load()});
-    }
+    for (auto at = table->programs_.begin(); at != table->programs_.end(); ++at)
+      places.push_back({&table->programs_, at, at->second->used_.load()});
   }
   std::sort(places.begin(), places.end(),
             [](const Place& a, const Place& b) { return a.used < b.used; });
   const size_t enough = cache().budget - cache().budget / 8;
   for (const Place& place : places) {
-    if (cache().bytes <= enough) return;
+    if (cache().bytes <= enough || place.used + kRecent > CachedProgram::clock_) return;
     cache().bytes -= place.at->second->bytes_, --cache().programs;
     dropped.insert(place.table->extract(place.at));
   }
@@ -114,7 +112,7 @@ void ProgramTable::set_budget(size_t bytes) {
   Programs dropped;
   const std::lock_guard lock(mutex_);
   cache().budget = bytes;
-  if (cache().bytes > bytes) drop_oldest(nullptr, dropped);
+  if (cache().bytes > bytes) drop_oldest(dropped);
 }
 
 ProgramCache program_cache() { return ProgramTable::facts(); }

@@ -1,6 +1,6 @@
 // Compiled programs of the process. Each function has a table of its own, and so has what runs op
 // by op. All tables together keep within a budget of bytes: beyond it those programs go that were
-// not used for longest. A program that goes is freed by the last who runs it.
+// not used for longest, but for the last few. A program that goes is freed by the last who runs it.
 #pragma once
 #include <atomic>
 #include <memory>
@@ -58,7 +58,7 @@ class ProgramTable {
 
  private:
   using Programs = std::unordered_multimap<size_t, std::shared_ptr<CachedProgram>>;
-  static void drop_oldest(const CachedProgram* newest, Programs& dropped);
+  static void drop_oldest(Programs& dropped);
 
   static std::mutex mutex_;  ///< of all tables
   Programs programs_;
