@@ -108,7 +108,7 @@ TEST_CASE("programs share their arena") {
     executables.back()->run(std::span(&x, 1), {}, std::span(&y, 1));
   }
   CHECK(largest > size_t{1} << 20);
-  CHECK(allocated_bytes() - before <= static_cast<int64_t>(largest + largest / 2));
+  CHECK(allocated_bytes() - before <= static_cast<int64_t>(2 * largest));
 }
 
 TEST_CASE("programs that run side by side, in arenas of different places, are right") {
