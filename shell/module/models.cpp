@@ -3,6 +3,7 @@
 
 #include "batches.h"
 #include "crescent/format.h"
+#include "file_options.h"
 #include "hooks.h"
 #include "interruption.h"
 #include "layers.h"
@@ -252,27 +253,32 @@ LayerPtr get_layer(Model& model, Value name, std::optional<int64_t> index) {
   return model.get_layer(*index - 1);
 }
 
-void save(Model& model, const std::string& path, bool overwrite, bool include_optimizer,
-          const std::string& target) {
-  SaveOptions options;
-  options.overwrite = overwrite;
-  options.include_optimizer = include_optimizer;
-  options.target = target;
-  save_model(model, path, options);
+/// For help and completion: those of HDF5 files. A format that has others says so itself.
+const Parameters kSaveModel{"path", "overwrite=true", "include_optimizer=true", "target=keras3"};
+
+int save(lua_State* L) {
+  auto model = self(L);
+  const std::string path = path_at(L, 2, "save");
+  auto format = format_to_write<HoldsModels>(path);
+  format->save_model(*model, path, options_at(L, 2, format->save_model_options()));
+  return 0;
 }
 
-void save_weights_to(Model& model, const std::string& path, bool overwrite) {
-  SaveOptions options;
-  options.overwrite = overwrite;
-  save_weights(model, path, options);
+int save_weights_to(lua_State* L) {
+  auto model = self(L);
+  const std::string path = path_at(L, 2, "save_weights");
+  auto format = format_to_write<HoldsWeights>(path);
+  format->save_weights(*model, path, options_at(L, 2, format->save_weights_options()));
+  return 0;
 }
 
-void load_weights_from(Model& model, const std::string& path, bool by_name, bool skip_mismatch) {
+int load_weights_from(lua_State* L) {
   Interruptible interruptible;
-  LoadWeightsOptions options;
-  options.by_name = by_name;
-  options.skip_mismatch = skip_mismatch;
-  load_weights(model, path, options);
+  auto model = self(L);
+  const std::string path = path_at(L, 2, "load_weights");
+  auto format = format_to_read<HoldsWeights>(path);
+  format->load_weights(*model, path, options_at(L, 2, format->load_weights_options()));
+  return 0;
 }
 
 void set_learning_rate(Model& model, double rate) {
@@ -296,38 +302,23 @@ Value custom_objects(Value given) {
   return names;
 }
 
-/// Class names in a configuration replaced by those that custom_objects gives.
-Value renamed(const Value& config, const Value& custom) {
-  if (config.is_list()) {
-    List list;
-    for (const Value& item : config.as_list()) list.push_back(renamed(item, custom));
-    return list;
-  }
-  if (!config.is_dict() || !custom.is_dict()) return config;
-  Dict dict;
-  for (const DictEntry& entry : config.as_dict()) {
-    const Value* other = entry.key == "class_name" && entry.value.is_string()
-                             ? custom.as_dict().find(entry.value.as_string())
-                             : nullptr;
-    dict.set(entry.key, other ? *other : renamed(entry.value, custom));
-  }
-  return dict;
-}
-
-ModelPtr load_model_from(const std::string& path, Names objects, bool compile) {
+int load_model_from(lua_State* L) {
   Interruptible interruptible;
-  LoadOptions options;
-  options.compile = compile;
-  options.custom_objects = custom_objects(objects.dict);
-  return load_model(path, options);
+  const std::string path = path_at(L, 1, "load_model");
+  auto format = format_to_read<HoldsModels>(path);
+  Dict options = options_at(L, 1, format->load_model_options());
+  if (Value* objects = options.find("custom_objects")) *objects = custom_objects(*objects);
+  push(L, format->load_model(path, options));
+  return 1;
 }
 
 ModelPtr from_config(Value config, Names objects) {
-  return model_from_config(renamed(config, custom_objects(objects.dict)));
+  return model_from_config(config, custom_objects(objects.dict));
 }
 ModelPtr from_json(const std::string& json, Names objects) {
-  return from_config(parse_json(json), objects);
+  return model_from_json(json, custom_objects(objects.dict));
 }
+std::string model_to_json(Model& model, Names options) { return model.to_json(options.dict); }
 
 void add_training(Type& model) {
   model
@@ -371,11 +362,14 @@ void add_structure(Type& model) {
                   "Where the time of a training step, or without y of predict, goes: prints tables "
                   "(or hands their lines to "
                   "print_fn), gives the rows.")
-      .method("to_json", &Model::to_json, {}, "The architecture as JSON text.")
-      .method("save", &save, {"path", "overwrite=true", "include_optimizer=true", "target=keras3"},
-              "Writes architecture, weights and training state.")
-      .method("save_weights", &save_weights_to, {"path", "overwrite=true"})
-      .method("load_weights", &load_weights_from, {"path", "by_name=false", "skip_mismatch=false"});
+      .method(
+          "to_json", &model_to_json, {"options=nil"},
+          "The architecture as JSON text that Keras 3 reads; {target = \"keras2\"}: Keras 2 and "
+          "tf.keras.")
+      .raw_method("save", save, kSaveModel, "Writes architecture, weights and training state.")
+      .raw_method("save_weights", save_weights_to, {"path", "overwrite=true"})
+      .raw_method("load_weights", load_weights_from,
+                  {"path", "by_name=false", "skip_mismatch=false"});
 }
 
 }  // namespace
@@ -396,10 +390,11 @@ const std::vector<CallablePtr>& model_functions() {
   static const std::vector<CallablePtr> functions = [] {
     std::vector<CallablePtr> all;
     auto add = [&](CallablePtr f) { all.push_back(std::move(f)); };
-    add(bound("load_model", &load_model_from, {"path", "custom_objects=nil", "compile=true"},
-              "A model from a file of Keras or Crescent."));
-    add(bound("save_model", &save,
-              {"model", "path", "overwrite=true", "include_optimizer=true", "target=keras3"}));
+    add(raw("load_model", load_model_from, {"path", "custom_objects=nil", "compile=true"},
+            "A model from a file of Keras or Crescent."));
+    Parameters model_and_options = kSaveModel;
+    model_and_options.insert(model_and_options.begin(), "model");
+    add(raw("save_model", save, std::move(model_and_options)));
     add(bound("from_config", &from_config, {"config", "custom_objects=nil"},
               "A model from what get_config gave."));
     add(bound("model_from_config", &from_config, {"config", "custom_objects=nil"},

@@ -9,6 +9,7 @@
 #include <functional>
 #include <random>
 
+#include "array_files.h"
 #include "crescent/data.h"
 #include "crescent/format.h"
 #include "crescent/ops.h"

@@ -10,7 +10,7 @@ namespace {
 using hdf5::layer;
 
 Value read(const char* json, const char* version) {
-  return ConfigIn("m.h5", {version, "tensorflow"}).model(parse_json(json));
+  return ConfigIn({version, "tensorflow"}).model(parse_json(json));
 }
 
 const Dict& layer_config(const Value& model, size_t i) {
@@ -144,7 +144,7 @@ TEST_CASE("tensors given by name are inputs at their places, or arguments of the
 }
 
 TEST_CASE("compile arguments of every generation") {
-  ConfigIn reader("m.h5", {"2.2.4", "tensorflow"});
+  ConfigIn reader({"2.2.4", "tensorflow"});
   Dict old = reader.compile_options(parse_json(
       R"({"optimizer_config": {"class_name": "SGD", "config": {"lr": 0.5, "momentum": 0.0,
     "decay": 0.1, "nesterov": false}}, "loss": "mse", "metrics": ["acc"], "sample_weight_mode": null, "loss_weights": null})"));

@@ -87,14 +87,10 @@ TEST_CASE("an optimizer can be left out, and compiling can be declined") {
   Scratch scratch;
   auto model = small_sequential();
   model->compile(kCompile);
-  SaveOptions bare;
-  bare.include_optimizer = false;
-  crescent::save_model(*model, scratch.path("bare.h5"), bare);
+  crescent::save_model(*model, scratch.path("bare.h5"), {{"include_optimizer", false}});
   CHECK_FALSE(crescent::load_model(scratch.path("bare.h5"))->compiled());
   crescent::save_model(*model, scratch.path("full.h5"));
-  LoadOptions quiet;
-  quiet.compile = false;
-  CHECK_FALSE(crescent::load_model(scratch.path("full.h5"), quiet)->compiled());
+  CHECK_FALSE(crescent::load_model(scratch.path("full.h5"), {{"compile", false}})->compiled());
 }
 
 std::shared_ptr<Functional> nested_graph() {
@@ -113,9 +109,7 @@ TEST_CASE("shared layers and models inside models") {
   Tensors x{ramp({3, 4}), ramp({3, 4}, 0.02)};
   for (const char* target : {"keras3", "keras2"}) {
     CAPTURE(target);
-    SaveOptions options;
-    options.target = target;
-    crescent::save_model(*model, scratch.path("m.h5"), options);
+    crescent::save_model(*model, scratch.path("m.h5"), {{"target", target}});
     auto again = crescent::load_model(scratch.path("m.h5"));
     CHECK(model_config(*again) == model_config(*model));
     check_same(model->predict(x), again->predict(x));
@@ -127,9 +121,7 @@ TEST_CASE("what is written for Keras reads back without our own attribute") {
   auto model = nested_graph();
   Tensors x{ramp({3, 4}), ramp({3, 4}, 0.02)};
   for (const char* target : {"keras3", "keras2"}) {
-    SaveOptions options;
-    options.target = target;
-    crescent::save_model(*model, scratch.path("m.h5"), options);
+    crescent::save_model(*model, scratch.path("m.h5"), {{"target", target}});
     std::string bytes = read_bytes(scratch.path("m.h5"));
     size_t own = bytes.find(std::string("crescent\0", 9));
     REQUIRE(own != bytes.npos);
@@ -152,8 +144,7 @@ TEST_CASE("weights alone: in order, by name, leaving out what does not fit") {
       Sequential::make({layer("Dense", {{"units", 8}, {"input_shape", List{4}}, {"name", "first"}}),
                         layer("Dense", {{"units", 5}, {"name", "last"}})});
   Tensors before = wider->get_weights();
-  LoadWeightsOptions by_name;
-  by_name.by_name = true;
+  Dict by_name{{"by_name", true}};
   std::string message =
       failure([&] { crescent::load_weights(*wider, scratch.path("w.h5"), by_name); });
   CHECK(contains(message,
@@ -163,7 +154,7 @@ TEST_CASE("weights alone: in order, by name, leaving out what does not fit") {
   CHECK(contains(message, "not compatible with provided weight shape"));
   check_same(wider->get_weights(), before);
 
-  by_name.skip_mismatch = true;
+  by_name.set("skip_mismatch", true);
   crescent::load_weights(*wider, scratch.path("w.h5"), by_name);
   check_same(wider->get_weights()[0], model->get_weights()[0]);
   check_same(wider->get_weights()[2], before[2]);
@@ -346,11 +337,38 @@ TEST_CASE("damaged model files never end the process and never load half") {
 TEST_CASE("overwriting can be declined") {
   Scratch scratch;
   auto model = small_sequential();
-  SaveOptions careful;
-  careful.overwrite = false;
+  const Dict careful{{"overwrite", false}};
   crescent::save_model(*model, scratch.path("m.h5"), careful);
   CHECK(contains(failure([&] { crescent::save_model(*model, scratch.path("m.h5"), careful); }),
                  "exists"));
+}
+
+TEST_CASE("options that a format does not have are refused, with the right one") {
+  Scratch scratch;
+  auto model = small_sequential();
+  const std::string path = scratch.path("m.h5");
+  CHECK(contains(failure([&] {
+                   crescent::save_model(*model, path, {{"targett", "keras2"}});
+                 }),
+                 "hdf5: saving a model: no option 'targett' (did you mean 'target'?)"));
+  CHECK(contains(failure([&] {
+                   crescent::save_model(*model, path, {{"target", "keras4"}});
+                 }),
+                 "keras4"));
+  CHECK(contains(failure([&] {
+                   crescent::save_weights(*model, path, {{"target", "keras2"}});
+                 }),
+                 "hdf5: saving weights: no option 'target'"));
+  CHECK(scratch.count() == 0);
+  crescent::save_model(*model, path);
+  CHECK(contains(failure([&] {
+                   crescent::load_model(path, {{"by_name", true}});
+                 }),
+                 "hdf5: loading a model: no option 'by_name'"));
+  CHECK(contains(failure([&] {
+                   crescent::load_weights(*model, path, {{"by_nam", true}});
+                 }),
+                 "hdf5: loading weights: no option 'by_nam' (did you mean 'by_name'?)"));
 }
 
 }  // namespace

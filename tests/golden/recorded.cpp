@@ -230,7 +230,7 @@ bool known(std::string_view kind, const std::string& class_name) {
 LayerPtr layer_if_known(const std::string& class_name, const Value& config,
                         const std::string& keras_version) {
   if (!known("layer", class_name)) return nullptr;
-  const keras::ConfigIn reader("golden case", {keras_version, "torch"});
+  const keras::ConfigIn reader({keras_version, "torch"});
   return get<Layer>(reader.model(Dict{{"class_name", class_name}, {"config", config}}));
 }
 

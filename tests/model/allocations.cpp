@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <new>
 
+#include "array_files.h"
 #include "crescent/crescent.h"
 
 namespace {

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <fstream>
 
+#include "array_files.h"
 #include "crescent/crescent.h"
 
 using namespace crescent;
@@ -37,7 +38,7 @@ std::string bytes(std::initializer_list<int> values) {
 
 TEST_CASE("csv: headers are seen, texts become class numbers, missing ones NaN") {
   const Scratch file("a,b,kind\r\n1,2.5,x\n-3,,\"y \"\"q\"\"\"\n\n4e1,7,x\n");
-  const CsvTable table = read_csv(file.path);
+  const Table table = read_csv(file.path);
   CHECK(table.columns == std::vector<std::string>{"a", "b", "kind"});
   CHECK(table.values.shape() == Shape{3, 3});
   const std::vector<double> v = table.values.to_vector();
@@ -48,7 +49,7 @@ TEST_CASE("csv: headers are seen, texts become class numbers, missing ones NaN")
   CHECK(v[5] == 1);
   CHECK(table.classes[2] == std::vector<std::string>{"x", "y \"q\""});
   const Scratch plain("1;2\n3;4");
-  CHECK(read_csv(plain.path, {.separator = ';', .header = {}}).values.to_vector() ==
+  CHECK(read_csv(plain.path, {{"separator", ";"}}).values.to_vector() ==
         std::vector<double>{1, 2, 3, 4});
 }
 
@@ -111,7 +112,8 @@ TEST_CASE("what is no regular file is refused at once, whoever is to read it") {
   auto refuse = [&](const char* kind) {
     const std::string text =
         concat("cannot read '", path, "': it is ", kind, ", not a regular file");
-    for (auto* open : {read_idx, read_npy, open_idx, open_npy}) CHECK_THROWS_WITH(open(path), text);
+    for (auto* open : {&read_idx, &read_npy, &open_idx, &open_npy})
+      CHECK_THROWS_WITH(open(path), text);
     CHECK_THROWS_WITH(read_csv(path), text);
     CHECK_THROWS_WITH(load_model(path), text);
     CHECK_THROWS_WITH(read_array(path, "x"), text);
@@ -131,6 +133,36 @@ TEST_CASE("what is no regular file is refused at once, whoever is to read it") {
   refuse("a device");
   std::remove(path.c_str());
   CHECK_THROWS_WITH(read_file("."), Contains("directory"));
+}
+
+TEST_CASE("formats are found by the first bytes of a file, or by its name") {
+  const Scratch array("", ".npy"), renamed("", ".txt"), table("a,b\n1,2\n", ".csv"),
+      images(bytes({0, 0, 8, 1, 0, 0, 0, 2, 7, 9}), "-ubyte");
+  write_arrays(array.path, {{"", Tensor::scalar(3)}});
+  std::ofstream(renamed.path, std::ios::binary) << read_file(array.path);
+  CHECK(read_array(array.path).item() == 3);
+  CHECK(read_array(renamed.path).item() == 3);
+  CHECK(open_array(images.path).clone().to_vector() == std::vector<double>{7, 9});
+  CHECK(read_table(table.path).columns == std::vector<std::string>{"a", "b"});
+  CHECK_THROWS_WITH(read_table(table.path, {{"seperator", ";"}}),
+                    Contains("no option 'seperator' (did you mean 'separator'?)"));
+}
+
+TEST_CASE("what a format cannot do is an error that names those that can") {
+  auto model = Sequential::make({make<Layer>("Dense", {{"units", 1}, {"input_shape", List{1}}})});
+  CHECK_THROWS_WITH(save_model(*model, "m.npy"),
+                    Contains("'m.npy': files of format npy do not hold models; formats that hold "
+                             "models: hdf5 (.h5, .hdf5, .hdf, .he5)"));
+  CHECK_THROWS_WITH(write_arrays("t.csv", {{"x", Tensor::scalar(1)}}),
+                    Contains("files of format csv do not take arrays; formats that take arrays: "
+                             "hdf5 (.h5, .hdf5, .hdf, .he5), npy (.npy)"));
+  CHECK_THROWS_WITH(write_arrays("x.unknown", {}), Contains("no format is known by this name") &&
+                                                       Contains("formats that take arrays: hdf5"));
+  const Scratch table("1,2\n", ".csv");
+  CHECK_THROWS_WITH(read_array(table.path), Contains("files of format csv do not hold arrays"));
+  CHECK_THROWS_WITH(load_weights(*model, table.path), Contains("do not hold weights"));
+  CHECK_THROWS_WITH(format_named<HoldsModels>("csv"), Contains("do not hold models"));
+  CHECK_THROWS_WITH(format_named<ReadsTables>("cvs"), Contains("did you mean 'csv'?"));
 }
 
 TEST_CASE("formats: missing files and folders are named") {

@@ -10,6 +10,7 @@
 #include <numeric>
 #include <thread>
 
+#include "array_files.h"
 #include "crescent/crescent.h"
 
 using namespace crescent;

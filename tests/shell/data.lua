@@ -43,6 +43,35 @@ check.near(trained(in_file, answers), trained(inputs, inputs:sum(-1, true)):tota
 in_file, answers = nil, nil
 os.remove(path)
 
+-- whatever a file holds, found by its first bytes or its name
+path = check.temporary ".csv"
+file = assert(io.open(path, "w"))
+file:write "a;b\n1;2\n"
+file:close()
+for _, take in ipairs { cr.data.open, cr.data.read } do
+  local rows, columns = take(path, { separator = ";" })
+  check.near(rows, { { 1, 2 } })
+  check.same(columns.columns, { "a", "b" })
+  check.near(take(path, ";"), { { 1, 2 } })
+  check.near((take { path = path, separator = ";" }), { { 1, 2 } })
+  check.fails(function() take(path, { seperator = ";" }) end, "seperator", "did you mean 'separator'?")
+end
+os.remove(path)
+path = check.temporary ".npy"
+cr.data.write_npy(path, cr.tensor { 1, 2, 3 })
+check.near(cr.data.open(path):slice(2, 3):clone(), { 2, 3 })
+check.near(cr.data.read(path), { 1, 2, 3 })
+check.fails(function() cr.data.open(path, "x") end, path, "holds one array")
+check.fails(function() cr.models.load_model(path) end, path, "do not hold models", "hdf5")
+os.remove(path)
+path = check.temporary ".h5"
+cr.data.write_hdf5(path, { a = cr.tensor { 1, 2 }, b = cr.tensor { 3 } })
+check.near(cr.data.read(path, "b"), { 3 })
+check.near(cr.data.open(path, { dataset = "a" }):clone(), { 1, 2 })
+check.fails(function() cr.data.open(path, { dataste = "a" }) end, "dataste", "did you mean 'dataset'?")
+os.remove(path)
+check.fails(function() cr.data.open "/nonexistent.csv" end, "/nonexistent.csv")
+
 -- gradients
 local v, w = cr.Variable(cr.tensor { 2.0 }), cr.Variable(cr.tensor { 5.0 })
 local y

@@ -119,6 +119,21 @@ local copy = cr.models.clone_model(two)
 copy:set_weights(two:get_weights())
 check.near(copy:predict({ x, x })[1], two:predict({ x, x })[1]:totable())
 check.same(cr.models.model_from_json(two:to_json()):get_config(), two:get_config())
+-- JSON of Keras 3 and Keras 2, and for Keras 2
+local keras3 = cr.models.model_from_json([[{"module": "keras", "class_name": "Sequential", "registered_name": null, "config": {"name": "s",
+  "trainable": true, "dtype": {"module": "keras", "class_name": "DTypePolicy", "config": {"name": "float32"}, "registered_name": null},
+  "layers": [{"module": "keras.layers", "class_name": "InputLayer", "config": {"batch_shape": [null, 3], "dtype": "float32",
+      "sparse": false, "ragged": false, "name": "i", "optional": false}, "registered_name": null},
+    {"module": "keras.layers", "class_name": "Denser", "config": {"name": "d", "units": 2, "quantization_config": null},
+      "registered_name": null}], "build_input_shape": [null, 3]}}]], { custom_objects = { Denser = "Dense" } })
+assert(keras3:count_params() == 8 and keras3.layers[1].class_name == "Dense")
+local keras2 = keras3:to_json { target = "keras2" }
+assert(keras2:find('"keras_version": "2.3.1"', 1, true) and keras2:find("VarianceScaling", 1, true))
+assert(cr.models.model_from_json(keras2):to_json { target = "keras2" } == keras2)
+check.same(cr.models.model_from_config(keras3:get_config()):get_config(), keras3:get_config())
+check.fails(function() keras3:to_json { targt = "keras2" } end, "did you mean 'target'?")
+check.fails(function() cr.models.model_from_json '{"module": "m", "class_name": "Sequential", "config": {"layers": [{"class_name": "Dens"}]}}' end,
+  "Unknown layer: Dens", "did you mean 'Dense'?")
 local with = layers.Dense(2, { kernel_regularizer = cr.regularizers.L2(0.5), kernel_initializer = cr.initializers.Constant(2.0) })
 local twin = layers.Dense.from_config and layers.Dense:from_config(with:get_config())
 check.same(twin:get_config(), with:get_config())
@@ -161,6 +176,13 @@ check.near(loaded:predict(x), model:predict(x):totable(), 1e-6)
 check.fails(function() model:save(path, { overwrite = false }) end, path)
 local raw = cr.models.load_model(path, { compile = false })
 check.fails(function() raw:fit(x, y) end, "compile")
+check.fails(function() model:save(path, { targt = "keras2" }) end, "hdf5", "did you mean 'target'?")
+check.fails(function() model:save(path, false) end, "exists already")
+model:save { path = path, include_optimizer = false }
+assert(not pcall(function() cr.models.load_model { path = path }:fit(x, y, { verbose = 0 }) end))
+check.fails(function() model:save() end, "save: argument 'path'")
+check.fails(function() model:save_weights(path, { target = "keras2" }) end, "saving weights: no option 'target'")
+cr.models.save_model(model, path, { target = "keras2" })
 model:save_weights(path)
 raw:load_weights(path)
 check.near(raw:predict(x), model:predict(x):totable(), 1e-6)

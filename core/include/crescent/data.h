@@ -40,9 +40,9 @@ struct ArrayOptions {
 };
 /// All arrays share the first axis (Keras' message otherwise). Without shuffle, batches share the
 /// arrays' memory; with it, rows are gathered. The last batch may be smaller. Arrays may stay in
-/// files (open_idx, open_npy, open_array): batches then share the mapped file, or are read where
-/// its values are packed or in another byte order. Files are shuffled without random access: runs
-/// of rows change places, and those of a window are mixed.
+/// files (open_array): batches then share the mapped file, or are read where its values are packed
+/// or in another byte order. Files are shuffled without random access: runs of rows change places,
+/// and those of a window are mixed.
 CRESCENT_API DatasetPtr array_dataset(Tensors x, Tensors y, Tensors sample_weight,
                                       const ArrayOptions& options);
 /// `produce` gives the next batch or false at the end of the epoch; it is asked again next epoch.
@@ -52,26 +52,13 @@ CRESCENT_API DatasetPtr generator_dataset(std::function<bool(Batch&)> produce,
 /// is used. What `source` throws comes out of next() after the batches before it.
 CRESCENT_API DatasetPtr prefetch(DatasetPtr source);
 
-// Files -> tensors. Errors name path and line or offset.
-struct CsvOptions {
-  char separator = ',';
-  std::optional<bool> header;  ///< unset: a first row that is not numbers is a header
-};
-struct CsvTable {
-  Tensor values;  ///< float32 (rows, columns); text columns become class numbers in order of
-                  ///< appearance
-  std::vector<std::string> columns;
-  std::vector<std::vector<std::string>> classes;  ///< per column, empty for numbers
-};
-CRESCENT_API CsvTable read_csv(const std::string& path, const CsvOptions& options = {});
-CRESCENT_API Tensor read_idx(const std::string& path);  ///< MNIST's format, gz too
-CRESCENT_API Tensor read_npy(const std::string& path);
-CRESCENT_API void write_npy(const std::string& path, const Tensor& tensor);  ///< atomic
-/// Tensors that stay in their files: fit, evaluate and predict read them as they go.
-CRESCENT_API Tensor open_idx(const std::string& path);  ///< not gz
-CRESCENT_API Tensor open_npy(const std::string& path);
+// ---- arrays that stay in files: what formats make (format.h) and datasets read
 /// The bytes of an open file as memory of tensors (Tensor::on); takes over the descriptor.
 CRESCENT_API std::shared_ptr<Storage> file_storage(int descriptor, const std::string& path);
+/// The same file, where the bytes of each element of `width` bytes are in the other order.
+CRESCENT_API std::shared_ptr<Storage> swapped_storage(std::shared_ptr<Storage> file, size_t width);
+/// Turns the order of bytes around in each element of `width` bytes.
+CRESCENT_API void swap_elements(std::byte* data, size_t bytes, size_t width);
 /// An array in a file as an array in memory, without a copy: the mapped file. No tensor where its
 /// values are not there as they are in memory, or cannot be mapped.
 CRESCENT_API Tensor map_array(const Tensor& in_file);

@@ -20,6 +20,8 @@ CRESCENT_API const char* system_path(const std::string& path);
 CRESCENT_API int open_regular_file(const std::string& path);
 /// All bytes of a regular file.
 CRESCENT_API std::string read_file(const std::string& path);
+/// The same, unpacked when it is gzip.
+CRESCENT_API std::string read_file_unpacked(const std::string& path);
 
 /// Afterwards `path` holds exactly these pieces, one after the other, or an error is raised and
 /// what was there is untouched: temporary file in the same folder, fsync, rename, fsync of the

@@ -144,7 +144,9 @@ class CRESCENT_API Model : public Layer {
   /// of x and y and takes back what they did to variables. The first profile of a model compiles
   /// that step.
   Profile profile(const Tensors& x, const Tensors& y = {}, const Dict& options = {});
-  std::string to_json() const;
+  /// The architecture as Keras writes it, JSON for model_from_json: ours and Keras'. Options are
+  /// those of the format that translates configurations ("target"); without one, core's own form.
+  std::string to_json(const Dict& options = {}) const;
 
   bool supports_masking() const override { return true; }
 
@@ -219,10 +221,11 @@ class CRESCENT_API Sequential final : public Functional {
 };
 
 // ---- configurations
-/// {"class_name": "Sequential" | "Functional" | "Model", "config": ...} or a bare config of either;
-/// Keras 2 form. `custom`: class name -> registered name to use instead.
-CRESCENT_API ModelPtr model_from_config(const Value& config);
-CRESCENT_API ModelPtr model_from_json(std::string_view json);
+/// {"class_name": "Sequential" | "Functional" | "Model", "config": ...} or a bare config of either,
+/// as any generation of Keras wrote it; core's own form needs no format that translates
+/// configurations. `custom_objects`: class name -> registered name to use instead.
+CRESCENT_API ModelPtr model_from_config(const Value& config, const Value& custom_objects = {});
+CRESCENT_API ModelPtr model_from_json(std::string_view json, const Value& custom_objects = {});
 /// {"class_name", "config"} of a model.
 CRESCENT_API Value model_config(const Model& model);
 CRESCENT_API ModelPtr clone_model(const Model& model);

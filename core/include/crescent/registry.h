@@ -97,6 +97,8 @@ class CRESCENT_API Registry {
   std::vector<std::string> names(std::string_view kind);
   /// Names and aliases, for suggestions and completion.
   std::vector<std::string> all_names(std::string_view kind);
+  /// Schema::trait of a class, known without loading anything; none when there is no such class.
+  Dict traits(std::string_view kind, std::string_view name);
 
   Registry();
   ~Registry();

@@ -107,6 +107,7 @@ class CRESCENT_API SchemaData {
   std::string description;
   std::vector<Field> fields;
   std::vector<Argument> arguments;  ///< of call
+  Dict traits;                      ///< what finds the class before its plugin is loaded
 
   const Field* find(std::string_view name) const;  ///< by name or alias
   std::vector<std::string> names() const;
@@ -200,6 +201,11 @@ class Schema : public SchemaBuilder {
       : SchemaBuilder(std::move(title)), defaults_(defaults) {}
 
   Schema& doc(std::string_view text) { return data_.description = text, *this; }
+  /// What the class can be found by (Registry::traits), beside its name: the endings of a format's
+  /// files. It is kept in the index of plugins.
+  Schema& trait(std::string_view name, Value value) {
+    return data_.traits.set(name, std::move(value)), *this;
+  }
 
   template <class Member, class Owner>
   Schema& field(std::string_view name, Member Owner::*member, std::string_view doc) {

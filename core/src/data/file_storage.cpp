@@ -5,36 +5,47 @@
 #include <optional>
 
 #include "data/file_mapping.h"
+#include "data/input_file.h"
 
 namespace crescent {
 namespace {
 
 class FileStorage final : public Storage {
  public:
-  FileStorage(InputFile file, size_t swapped_width)
-      : file_(std::move(file)), swapped_width_(swapped_width) {
-    bytes_ = file_.size();
-  }
+  explicit FileStorage(InputFile file) : file_(std::move(file)) { bytes_ = file_.size(); }
   void fetch(size_t offset, size_t count, void* target) const override {
     file_.read(offset, count, target);
-    if (swapped_width_ > 1) swap_elements(static_cast<std::byte*>(target), count, swapped_width_);
   }
   std::string place() const override { return "'" + file_.path() + "'"; }
   const InputFile& file() const { return file_; }
 
   /// Null where the bytes cannot be had as they are.
   const FileMapping* mapping() const {
-    std::call_once(mapped_, [this] {
-      if (swapped_width_ <= 1) mapping_.emplace(file_.descriptor(), bytes_);
-    });
+    std::call_once(mapped_, [this] { mapping_.emplace(file_.descriptor(), bytes_); });
     return mapping_ && mapping_->start() && !mapping_->lost() ? &*mapping_ : nullptr;
   }
 
  private:
   InputFile file_;
-  size_t swapped_width_;
   mutable std::once_flag mapped_;
   mutable std::optional<FileMapping> mapping_;
+};
+
+class SwappedStorage final : public Storage {
+ public:
+  SwappedStorage(std::shared_ptr<Storage> file, size_t width)
+      : file_(std::move(file)), width_(width) {
+    bytes_ = file_->bytes();
+  }
+  void fetch(size_t offset, size_t count, void* target) const override {
+    file_->read(offset, count, target);
+    swap_elements(static_cast<std::byte*>(target), count, width_);
+  }
+  std::string place() const override { return file_->place(); }
+
+ private:
+  std::shared_ptr<Storage> file_;
+  size_t width_;
 };
 
 /// The values of an array in a mapped file.
@@ -97,12 +108,12 @@ void expect_rows(const Tensor& array, int64_t first, int64_t count) {
 
 void check_intact(const Tensor& array) { mapped(array)->check_intact(); }
 
-std::shared_ptr<Storage> file_storage(InputFile file, size_t swapped_width) {
-  return std::make_shared<FileStorage>(std::move(file), swapped_width);
+std::shared_ptr<Storage> file_storage(int descriptor, const std::string& path) {
+  return std::make_shared<FileStorage>(InputFile(descriptor, path));
 }
 
-std::shared_ptr<Storage> file_storage(int descriptor, const std::string& path) {
-  return file_storage(InputFile(descriptor, path));
+std::shared_ptr<Storage> swapped_storage(std::shared_ptr<Storage> file, size_t width) {
+  return std::make_shared<SwappedStorage>(std::move(file), width);
 }
 
 }  // namespace crescent

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "crescent/format.h"
 #include "layer/input_layer.h"
 
 namespace crescent {
@@ -206,27 +207,71 @@ std::shared_ptr<Functional> functional_from_config(const Dict& config) {
                           !trainable || !trainable->is_bool() || trainable->as_bool());
 }
 
-ModelPtr model_from_config(const Value& config) {
-  if (config.is_list()) return sequential_from_config(Dict{{"layers", config}});
-  if (!config.is_dict()) fail("expected the configuration of a model, got ", config);
-  const Dict& dict = config.as_dict();
-  if (dict.contains("class_name")) {
-    auto model = std::dynamic_pointer_cast<Model>(layer_from_config(dict));
-    if (!model)
-      fail("expected the configuration of a model, got one of ",
-           text_at(dict, "class_name", "model"));
-    return model;
-  }
-  if (dict.contains("input_layers")) return functional_from_config(dict);
-  return sequential_from_config(dict);
+ModelPtr model_from_own_config(const Value& config) {
+  const Dict& object = config.as_dict();
+  auto model = std::dynamic_pointer_cast<Model>(layer_from_config(object));
+  if (!model)
+    fail("expected the configuration of a model, got one of ",
+         text_at(object, "class_name", "model"));
+  return model;
 }
 
-ModelPtr model_from_json(std::string_view json) { return model_from_config(parse_json(json)); }
+namespace {
+
+/// A bare configuration of a model as {"class_name", "config"}.
+Value named(const Value& config) {
+  if (!config.is_list() && !config.is_dict())
+    fail("expected the configuration of a model, got ", config);
+  if (config.is_dict() && config.as_dict().contains("class_name")) return config;
+  const bool graph = config.is_dict() && config.as_dict().contains("input_layers");
+  return Dict{{"class_name", graph ? "Functional" : "Sequential"}, {"config", config}};
+}
+
+/// With the names of classes replaced by those that custom_objects gives.
+Value renamed(const Value& config, const Value& custom) {
+  if (config.is_list()) {
+    List list;
+    for (const Value& item : config.as_list()) list.push_back(renamed(item, custom));
+    return list;
+  }
+  if (!config.is_dict() || !custom.is_dict()) return config;
+  Dict dict;
+  for (const DictEntry& entry : config.as_dict()) {
+    const Value* other = entry.key == "class_name" && entry.value.is_string()
+                             ? custom.as_dict().find(entry.value.as_string())
+                             : nullptr;
+    dict.set(entry.key, other ? *other : renamed(entry.value, custom));
+  }
+  return dict;
+}
+
+}  // namespace
+
+ModelPtr model_from_config(const Value& config, const Value& custom_objects) {
+  const Value object = named(config);
+  auto translator = format_with<TranslatesConfigs>();
+  return model_from_own_config(translator ? translator->config_in(object, custom_objects)
+                                          : renamed(object, custom_objects));
+}
+
+ModelPtr model_from_json(std::string_view json, const Value& custom_objects) {
+  return model_from_config(parse_json(json), custom_objects);
+}
 
 Value model_config(const Model& model) {
   return Dict{{"class_name", model.class_name()}, {"config", model.get_config()}};
 }
 
-ModelPtr clone_model(const Model& model) { return model_from_config(model_config(model)); }
+std::string Model::to_json(const Dict& options) const {
+  const Value config = model_config(*this);
+  if (auto translator = format_with<TranslatesConfigs>())
+    return crescent::to_json(translator->config_out(config, options));
+  if (!options.empty())
+    fail("to_json: no option '", options.keys().front(),
+         "': no format that translates configurations is there");
+  return crescent::to_json(config);
+}
+
+ModelPtr clone_model(const Model& model) { return model_from_own_config(model_config(model)); }
 
 }  // namespace crescent

@@ -4,6 +4,8 @@
 
 namespace crescent {
 
+/// model_from_config for configurations in core's own form.
+ModelPtr model_from_own_config(const Value& config);
 /// {"class_name": ..., "config": {...}} -> a layer or model. Fails "Unknown layer: X" with a
 /// suggestion.
 LayerPtr layer_from_config(const Dict& object);

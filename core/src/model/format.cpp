@@ -4,22 +4,110 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <charconv>
 
 #include "crescent/file.h"
 #include "data/input_file.h"
 #include "layer/blank_weights.h"
+#include "model/config.h"
 
 namespace crescent {
 
+HoldsModels::~HoldsModels() = default;
+HoldsWeights::~HoldsWeights() = default;
+ReadsArrays::~ReadsArrays() = default;
+WritesArrays::~WritesArrays() = default;
+ReadsTables::~ReadsTables() = default;
+TranslatesConfigs::~TranslatesConfigs() = default;
 Format::~Format() = default;
 
 namespace {
 
-std::vector<std::shared_ptr<Format>> all_formats() {
-  std::vector<std::shared_ptr<Format>> formats;
-  for (const std::string& name : registry().names(Format::kKind))
-    formats.push_back(make<Format>(name));
+using Texts = std::vector<std::string>;
+
+/// What the index of plugins says of a format; nothing is loaded for it.
+struct Known {
+  std::string name;
+  Texts endings, signatures, abilities;
+
+  bool can(std::string_view ability) const {
+    return ability.empty() ||
+           std::find(abilities.begin(), abilities.end(), ability) != abilities.end();
+  }
+  /// Length of the longest of its endings that the path has; 0: none.
+  size_t ending_of(std::string_view path) const {
+    size_t longest = 0;
+    for (const std::string& ending : endings)
+      if (path.ends_with(ending)) longest = std::max(longest, ending.size());
+    return longest;
+  }
+  bool begins(std::string_view first_bytes) const {
+    return std::any_of(signatures.begin(), signatures.end(),
+                       [&](const std::string& start) { return first_bytes.starts_with(start); });
+  }
+};
+
+std::string bytes_of(const std::string& hexadecimal, const std::string& format) {
+  std::string bytes;
+  const char* end = hexadecimal.data() + hexadecimal.size();
+  for (const char* at = hexadecimal.data(); at < end; at += 2) {
+    uint8_t byte = 0;
+    const char* next = std::min(at + 2, end);
+    if (std::from_chars(at, next, byte, 16).ptr != at + 2) break;
+    bytes += static_cast<char>(byte);
+  }
+  if (bytes.empty() || 2 * bytes.size() != hexadecimal.size())
+    fail("format ", format, ": expected pairs of hexadecimal digits as a signature, got '",
+         hexadecimal, "'");
+  return bytes;
+}
+
+Texts texts_in(const Dict& traits, std::string_view name) {
+  const Value* texts = traits.find(name);
+  return texts ? Codec<Texts>::decode(*texts) : Texts();
+}
+
+std::vector<Known> known_formats() {
+  std::vector<Known> formats;
+  for (const std::string& name : registry().names(Format::kKind)) {
+    const Dict traits = registry().traits(Format::kKind, name);
+    Known format{name, texts_in(traits, "endings"), {}, texts_in(traits, "abilities")};
+    for (const std::string& start : texts_in(traits, "signatures"))
+      format.signatures.push_back(bytes_of(start, name));
+    formats.push_back(std::move(format));
+  }
   return formats;
+}
+
+std::string described(const Known& format) {
+  return format.endings.empty() ? format.name
+                                : concat(format.name, " (", join(format.endings), ")");
+}
+
+/// "formats that hold models: hdf5 (.h5, .hdf5)"
+std::string those_that(std::string_view ability) {
+  Texts names;
+  for (const Known& format : known_formats())
+    if (format.can(ability)) names.push_back(described(format));
+  return concat(ability.empty() ? "known formats" : concat("formats that ", ability), ": ",
+                names.empty() ? "none" : join(names));
+}
+
+/// The best of those that `fitness` is not 0 for; among equals one that has the ability. Null: none
+/// fits.
+template <class Fitness>
+FormatPtr best(const std::string& path, std::string_view ability, const Fitness& fitness) {
+  std::optional<Known> found;
+  size_t most = 0;
+  for (Known& format : known_formats()) {
+    const size_t fits = 2 * fitness(format) + format.can(ability);
+    if (fits > std::max<size_t>(most, 1)) found = std::move(format), most = fits;
+  }
+  if (!found) return nullptr;
+  if (!found->can(ability))
+    fail("'", path, "': files of format ", found->name, " do not ", ability, "; ",
+         those_that(ability));
+  return make<Format>(found->name);
 }
 
 std::string folder_of(const std::string& path) {
@@ -33,68 +121,90 @@ bool is_folder(const std::string& path) {
   return stat(system_path(path), &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-std::shared_ptr<Format> writer(const std::string& path) {
+std::string first_bytes_of(const std::string& path) {
+  const InputFile file(path);
+  std::string bytes(std::min<size_t>(file.size(), 64), '\0');
+  file.read(0, bytes.size(), bytes.data());
+  return bytes;
+}
+
+}  // namespace
+
+FormatPtr format_to_write(const std::string& path, std::string_view ability) {
   if (path.empty()) fail("expected the path of a file, got an empty text");
   if (is_folder(path))
     fail("'", path, "' is a folder; expected the path of a file such as '", path, "/model.h5'");
   if (!is_folder(folder_of(path)))
     fail("cannot write '", path, "': there is no folder '", folder_of(path), "'");
-  for (const auto& format : all_formats())
-    if (format->writes(path)) return format;
-  std::vector<std::string> names = registry().names(Format::kKind);
-  fail("cannot write '", path, "': no format is known by this name; known formats: ", join(names),
-       " (a model's name ends in .h5)");
+  const auto by_name = [&](const Known& format) { return format.ending_of(path); };
+  if (auto format = best(path, ability, by_name)) return format;
+  fail("cannot write '", path, "': no format is known by this name; ", those_that(ability));
 }
 
-std::shared_ptr<Format> reader(const std::string& path) {
+/// A format whose files all begin alike is known by that alone, others by the name.
+FormatPtr format_to_read(const std::string& path, std::string_view ability) {
   if (is_folder(path)) fail("'", path, "' is a folder; expected a file");
-  const InputFile file(path);
-  char bytes[64];
-  const size_t count = std::min(file.size(), sizeof bytes);
-  file.read(0, count, bytes);
-  const std::string_view first(bytes, count);
-  for (const auto& format : all_formats())
-    if (format->reads(path, first)) return format;
-  std::vector<std::string> names = registry().names(Format::kKind);
+  const std::string first = first_bytes_of(path);
+  const auto by_bytes = [&](const Known& format) -> size_t { return format.begins(first); };
+  if (auto format = best(path, ability, by_bytes)) return format;
+  const auto by_name = [&](const Known& format) -> size_t {
+    return first.empty() || format.signatures.empty() ? format.ending_of(path) : 0;
+  };
+  if (auto format = best(path, ability, by_name)) return format;
   fail("cannot read '", path,
        "': ", first.empty() ? "the file is empty" : "its first bytes are those of no known format",
-       "; known formats: ", join(names));
+       "; ", those_that(ability));
 }
 
-}  // namespace
+FormatPtr format_named(const std::string& name, std::string_view ability) {
+  auto format = make<Format>(name);
+  const Texts abilities = texts_in(format->info()->schema.traits, "abilities");
+  if (std::find(abilities.begin(), abilities.end(), ability) == abilities.end())
+    fail("files of format ", name, " do not ", ability, "; ", those_that(ability));
+  return format;
+}
+
+FormatPtr format_with(std::string_view ability) {
+  for (const Known& format : known_formats())
+    if (format.can(ability)) return make<Format>(format.name);
+  return nullptr;
+}
 
 ModelPtr blank_model_from_config(const Value& config, const std::vector<Shape>& inputs) {
   const BlankWeights blank;
-  ModelPtr model = model_from_config(config);
+  ModelPtr model = model_from_own_config(config);
   if (!model->built() && !inputs.empty()) model->build_for(inputs);
   return model;
 }
 
-void save_model(Model& model, const std::string& path, const SaveOptions& options) {
-  writer(path)->save_model(model, path, options);
+void save_model(Model& model, const std::string& path, const Dict& options) {
+  format_to_write<HoldsModels>(path)->save_model(model, path, options);
 }
-ModelPtr load_model(const std::string& path, const LoadOptions& options) {
+ModelPtr load_model(const std::string& path, const Dict& options) {
   const Run run;
-  return reader(path)->load_model(path, options);
+  return format_to_read<HoldsModels>(path)->load_model(path, options);
 }
-void save_weights(Model& model, const std::string& path, const SaveOptions& options) {
-  writer(path)->save_weights(model, path, options);
+void save_weights(Model& model, const std::string& path, const Dict& options) {
+  format_to_write<HoldsWeights>(path)->save_weights(model, path, options);
 }
-void load_weights(Model& model, const std::string& path, const LoadWeightsOptions& options) {
+void load_weights(Model& model, const std::string& path, const Dict& options) {
   const Run run;
-  reader(path)->load_weights(model, path, options);
+  format_to_read<HoldsWeights>(path)->load_weights(model, path, options);
 }
 Tensor read_array(const std::string& path, const std::string& place) {
   const Run run;
-  return reader(path)->read_array(path, place);
+  return format_to_read<ReadsArrays>(path)->read_array(path, place);
 }
 Tensor open_array(const std::string& path, const std::string& place) {
   const Run run;
-  return reader(path)->open_array(path, place);
+  return format_to_read<ReadsArrays>(path)->open_array(path, place);
 }
-void write_arrays(const std::string& path,
-                  const std::vector<std::pair<std::string, Tensor>>& arrays) {
-  writer(path)->write_arrays(path, arrays);
+void write_arrays(const std::string& path, const NamedTensors& arrays) {
+  format_to_write<WritesArrays>(path)->write_arrays(path, arrays);
+}
+Table read_table(const std::string& path, const Dict& options) {
+  const Run run;
+  return format_to_read<ReadsTables>(path)->read_table(path, options);
 }
 
 }  // namespace crescent

@@ -204,6 +204,4 @@ Variables Model::weights_in_order() const {
   return ordered;
 }
 
-std::string Model::to_json() const { return crescent::to_json(model_config(*this)); }
-
 }  // namespace crescent

@@ -22,7 +22,8 @@ int64_t bytes_of(const std::string& path) {
 Value to_value(const IndexedPlugin& plugin) {
   List classes;
   for (const IndexedClass& c : plugin.classes)
-    classes.push_back(Dict{{"kind", c.kind}, {"name", c.name}, {"aliases", c.aliases}});
+    classes.push_back(
+        Dict{{"kind", c.kind}, {"name", c.name}, {"aliases", c.aliases}, {"traits", c.traits}});
   return Dict{{"library", fs::path(plugin.path).filename().string()},
               {"bytes", bytes_of(plugin.path)},
               {"name", plugin.name},
@@ -40,8 +41,8 @@ IndexedPlugin from_value(const Dict& entry, const std::string& directory) {
     const Dict& c = item.as_dict();
     std::vector<std::string> aliases;
     for (const Value& alias : c.at("aliases").as_list()) aliases.push_back(alias.as_string());
-    plugin.classes.push_back(
-        {c.at("kind").as_string(), c.at("name").as_string(), std::move(aliases)});
+    plugin.classes.push_back({c.at("kind").as_string(), c.at("name").as_string(),
+                              std::move(aliases), c.at("traits").as_dict()});
   }
   return plugin;
 }

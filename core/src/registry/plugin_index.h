@@ -3,16 +3,20 @@
 //
 //   {"crescent": "0.1.0", "plugins": [{"library": "losses.so", "bytes": 91234, "name": "losses",
 //   "version": "0.1.0",
-//     "classes": [{"kind": "loss", "name": "MeanSquaredError", "aliases": ["mse"]}]}]}
+//     "classes": [{"kind": "loss", "name": "MeanSquaredError", "aliases": ["mse"],
+//      "traits": {}}]}]}
 #pragma once
 #include <string>
 #include <vector>
+
+#include "crescent/value.h"
 
 namespace crescent {
 
 struct IndexedClass {
   std::string kind, name;
   std::vector<std::string> aliases;
+  Dict traits;  ///< Schema::trait
 };
 
 struct IndexedPlugin {

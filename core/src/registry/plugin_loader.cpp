@@ -120,6 +120,14 @@ const IndexedPlugin* PluginLoader::promise(std::string_view kind, std::string_vi
   return plugin ? *plugin : nullptr;
 }
 
+Dict PluginLoader::promised_traits(std::string_view kind, std::string_view name) {
+  const IndexedPlugin* plugin = promise(kind, name);
+  if (plugin)
+    for (const IndexedClass& c : plugin->classes)
+      if (c.kind == kind && c.name == name) return c.traits;
+  return {};
+}
+
 void PluginLoader::load_for(std::string_view kind, std::string_view word) {
   if (const IndexedPlugin* plugin = promise(kind, word)) load(plugin->path);
 }
@@ -253,8 +261,10 @@ void PluginLoader::write_index_of(const std::string& directory) {
   for (const std::string& path : libraries_in(directory)) try {
       const PluginRecord record = load(path);
       IndexedPlugin plugin{path, record.name, record.version, {}};
-      for (const auto& [kind, name] : record.classes)
-        plugin.classes.push_back({kind, name, registry_.state_->find_exact(kind, name)->aliases});
+      for (const auto& [kind, name] : record.classes) {
+        const ClassInfoPtr info = registry_.state_->find_exact(kind, name);
+        plugin.classes.push_back({kind, name, info->aliases, info->schema.traits});
+      }
       plugins.push_back(std::move(plugin));
     } catch (const Error& error) {
       refusals.push_back(error.what());

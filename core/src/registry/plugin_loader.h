@@ -24,6 +24,8 @@ class PluginLoader {
   void load_for(std::string_view kind, std::string_view word);
   /// What the index says is in plugins that came with Crescent, loaded or not.
   const NameTable<const IndexedPlugin*>& promised();
+  /// Schema::trait of a class that the index promises.
+  Dict promised_traits(std::string_view kind, std::string_view name);
   /// Fails when a built-in plugin, loaded or not, has this name and `origin` is not that plugin.
   void refuse_promised(std::string_view kind, std::string_view word, std::string_view origin);
 

@@ -142,4 +142,9 @@ std::vector<std::string> Registry::all_names(std::string_view kind) {
   return state_->collect([&](const auto& table, auto& words) { table.collect_words(kind, words); });
 }
 
+Dict Registry::traits(std::string_view kind, std::string_view name) {
+  if (ClassInfoPtr info = state_->find_exact(kind, name)) return info->schema.traits;
+  return state_->loader ? state_->loader->promised_traits(kind, name) : Dict();
+}
+
 }  // namespace crescent

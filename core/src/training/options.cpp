@@ -1,5 +1,4 @@
 // The options of compile, fit and the others, in Keras' order.
-#include "crescent/format.h"
 #include "crescent/model.h"
 
 namespace crescent {
@@ -103,29 +102,6 @@ void ProfileOptions::describe(Schema<ProfileOptions>& s) {
       .choices({"time", "order"})
       .field("line_length", &O::line_length, "Columns of a line.")
       .min(60);
-}
-
-void SaveOptions::describe(Schema<SaveOptions>& s) {
-  s.doc("How a file is written.")
-      .field("overwrite", &SaveOptions::overwrite, "Replace a file that is there.")
-      .field("include_optimizer", &SaveOptions::include_optimizer,
-             "Keep what training needs to go on.")
-      .field("target", &SaveOptions::target,
-             "Which Keras decides where generations contradict each other.")
-      .choices({"keras3", "keras2"});
-}
-
-void LoadOptions::describe(Schema<LoadOptions>& s) {
-  s.doc("How a model is read.")
-      .field("custom_objects", &LoadOptions::custom_objects, "Classes by the names in the file.")
-      .field("compile", &LoadOptions::compile, "Compile it as it was saved.");
-}
-
-void LoadWeightsOptions::describe(Schema<LoadWeightsOptions>& s) {
-  s.doc("How weights are read.")
-      .field("by_name", &LoadWeightsOptions::by_name, "Match layers by name, leave the others.")
-      .field("skip_mismatch", &LoadWeightsOptions::skip_mismatch,
-             "Leave layers whose shapes differ (with by_name).");
 }
 
 }  // namespace crescent

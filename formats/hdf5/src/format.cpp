@@ -1,11 +1,7 @@
 // The format "hdf5": Keras' models and weights, and plain arrays. What a model's file says is the
 // business of formats/keras; here it becomes bytes.
-#include <unistd.h>
-
-#include <algorithm>
-
-#include "crescent/file.h"
 #include "crescent/format.h"
+#include "crescent/file.h"
 #include "crescent/plugin.h"
 #include "image.h"
 #include "keras/model/model_file.h"
@@ -15,50 +11,57 @@
 namespace crescent::hdf5 {
 namespace {
 
-constexpr std::string_view kSignature("\x89HDF\r\n\x1a\n", 8);
-constexpr const char* kEndings[] = {".h5", ".hdf5", ".hdf", ".he5"};
-
 void save(const Tree& tree, const std::string& path) {
   replace_file(path, FileImage(tree).pieces());
 }
 
-void check_overwrite(const std::string& path, const SaveOptions& options) {
-  if (!options.overwrite && access(system_path(path), F_OK) == 0)
-    fail("'", path, "' exists already; pass overwrite=true to replace it");
-}
-
 }  // namespace
 
-class Hdf5Format final : public Format {
+class Hdf5Format final : public Format,
+                         public HoldsModels,
+                         public HoldsWeights,
+                         public ReadsArrays,
+                         public WritesArrays {
  public:
-  static void describe(Schema<Hdf5Format>& s) { s.doc("Keras' HDF5 files: .h5, .hdf5."); }
-
-  bool writes(std::string_view path) const override {
-    return std::any_of(std::begin(kEndings), std::end(kEndings),
-                       [&](const char* ending) { return path.ends_with(ending); });
+  static void describe(Schema<Hdf5Format>& s) {
+    s.doc("Keras' models and weights, and arrays.")
+        .trait("endings", List{".h5", ".hdf5", ".hdf", ".he5"})
+        .trait("signatures", List{"894844460d0a1a0a"});
   }
 
-  bool reads(std::string_view path, std::string_view first_bytes) const override {
-    return first_bytes.starts_with(kSignature) || (first_bytes.empty() && writes(path));
+  const SchemaData& save_model_options() const override {
+    return schema_of<keras::SaveOptions>("hdf5: saving a model");
+  }
+  const SchemaData& load_model_options() const override {
+    return schema_of<keras::LoadOptions>("hdf5: loading a model");
+  }
+  const SchemaData& save_weights_options() const override {
+    return schema_of<keras::SaveWeightsOptions>("hdf5: saving weights");
+  }
+  const SchemaData& load_weights_options() const override {
+    return schema_of<keras::LoadWeightsOptions>("hdf5: loading weights");
   }
 
-  void save_model(Model& model, const std::string& path, const SaveOptions& options) override {
-    check_overwrite(path, options);
+  void save_model(Model& model, const std::string& path, const Dict& given) override {
+    const auto options = read_options<keras::SaveOptions>(save_model_options(), given);
+    keras::check_overwrite(path, options.overwrite);
     save(tree_of(keras::model_entries(model, path, options)), path);
   }
 
-  ModelPtr load_model(const std::string& path, const LoadOptions& options) override {
+  ModelPtr load_model(const std::string& path, const Dict& given) override {
+    const auto options = read_options<keras::LoadOptions>(load_model_options(), given);
     KerasFile file(path);
     return keras::load_model(file, options);
   }
 
-  void save_weights(Model& model, const std::string& path, const SaveOptions& options) override {
-    check_overwrite(path, options);
+  void save_weights(Model& model, const std::string& path, const Dict& given) override {
+    const auto options = read_options<keras::SaveWeightsOptions>(save_weights_options(), given);
+    keras::check_overwrite(path, options.overwrite);
     save(tree_of(keras::weight_entries(model, path)), path);
   }
 
-  void load_weights(Model& model, const std::string& path,
-                    const LoadWeightsOptions& options) override {
+  void load_weights(Model& model, const std::string& path, const Dict& given) override {
+    const auto options = read_options<keras::LoadWeightsOptions>(load_weights_options(), given);
     KerasFile file(path);
     keras::load_weights(file, model, options);
   }
@@ -75,8 +78,7 @@ class Hdf5Format final : public Format {
     return tensor_in_file(std::move(file), name);
   }
 
-  void write_arrays(const std::string& path,
-                    const std::vector<std::pair<std::string, Tensor>>& arrays) override {
+  void write_arrays(const std::string& path, const NamedTensors& arrays) override {
     Tree tree;
     for (const auto& [name, tensor] : arrays) tree.push_back(dataset_node(name, tensor));
     save(tree, path);

@@ -71,20 +71,12 @@ constexpr const char* kKinds[] = {"initializer", "regularizer", "constraint", "a
 
 }  // namespace
 
-ConfigIn::ConfigIn(std::string path, Origin origin, Value custom, Value plugins)
-    : path_(std::move(path)),
-      origin_(std::move(origin)),
-      custom_(std::move(custom)),
-      plugins_(std::move(plugins)) {}
+ConfigIn::ConfigIn(Origin origin, Value custom, Value plugins)
+    : origin_(std::move(origin)), custom_(std::move(custom)), plugins_(std::move(plugins)) {}
 
 Value ConfigIn::model(const Value& object) const {
-  try {
-    if (!object.is_dict()) fail("expected an object with class_name and config, got ", object);
-    return layer(object.as_dict());
-  } catch (Error& error) {
-    error.add_context(concat("'", path_, "': model_config: "));
-    throw;
-  }
+  if (!object.is_dict()) fail("expected an object with class_name and config, got ", object);
+  return layer(object.as_dict());
 }
 
 std::string ConfigIn::registered_name(const std::string& class_name) const {
@@ -127,17 +119,25 @@ Value ConfigIn::layer(const Dict& object) const {
   return Dict{{"class_name", name}, {"config", options("layer", name, config)}};
 }
 
+namespace {
+
+void keep(const Dict& config, const char* option, Dict& result) {
+  if (const Value* value = config.find(option); value && !value->is_null())
+    result.set(option, *value);
+}
+
+}  // namespace
+
 Dict ConfigIn::sequential(const Value& config) const {
   bool bare = config.is_list();  // before Keras 2.2.3
   List layers;
   for (const Value& entry : bare ? config.as_list() : config.as_dict().at("layers").as_list())
     layers.push_back(layer(entry.as_dict()));
   Dict result;
-  if (!bare && text_at(config.as_dict(), "name")) result.set("name", config.as_dict().at("name"));
+  if (!bare)
+    for (const char* option : {"name", "trainable", "build_input_shape"})
+      keep(config.as_dict(), option, result);
   result.set("layers", std::move(layers));
-  if (const Value* shape = bare ? nullptr : config.as_dict().find("build_input_shape");
-      shape && shape->is_list())
-    result.set("build_input_shape", *shape);
   return result;
 }
 
@@ -159,7 +159,7 @@ Dict ConfigIn::functional(const Dict& config) const {
        outputs = references_in(config.at("output_layers"));
   count_nested_from_zero(layers, outputs);
   Dict result;
-  if (text_at(config, "name")) result.set("name", config.at("name"));
+  for (const char* option : {"name", "trainable"}) keep(config, option, result);
   result.set("layers", std::move(layers));
   result.set("input_layers", std::move(inputs));
   result.set("output_layers", std::move(outputs));
@@ -198,8 +198,7 @@ Value ConfigIn::plain_object(const Dict& object) const {
       return Dict{{"class_name", registered_name(name)},
                   {"config", options(kind, registered_name(name), config)}};
   if (!registry().find("layer", registered_name(name)))
-    fail("'", path_, "': Unknown class or function: ", name, ". If it is one of yours, ",
-         how_to_bring(name));
+    fail("Unknown class or function: ", name, ". If it is one of yours, ", how_to_bring(name));
   return layer(object);
 }
 
@@ -210,8 +209,8 @@ Value ConfigIn::known(const std::string& class_name, const Field& field, const V
   if (kind.empty() || !value.is_string()) return value;
   std::string name = registered_name(value.as_string());
   if (!registry().find(kind, name))
-    fail("'", path_, "': ", class_name, ": option '", field.name, "': unknown ", kind, " '", name,
-         "'", did_you_mean(name, registry().all_names(kind)), ". If it is a function of yours, ",
+    fail(class_name, ": option '", field.name, "': unknown ", kind, " '", name, "'",
+         did_you_mean(name, registry().all_names(kind)), ". If it is a function of yours, ",
          how_to_bring(name));
   return name;
 }

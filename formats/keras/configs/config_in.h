@@ -14,7 +14,7 @@ class ConfigIn {
  public:
   /// `custom`: class name in the file -> registered name. `plugins`: class name -> [plugin,
   /// version], as saved by us.
-  ConfigIn(std::string path, Origin origin, Value custom = {}, Value plugins = {});
+  explicit ConfigIn(Origin origin, Value custom = {}, Value plugins = {});
 
   /// A model's or layer's object. Fails naming class and layer when a class is not registered.
   Value model(const Value& object) const;
@@ -32,7 +32,6 @@ class ConfigIn {
   std::string registered_name(const std::string& class_name) const;
   [[noreturn]] void fail_unknown(const std::string& class_name, const Dict& object) const;
 
-  std::string path_;
   Origin origin_;
   Value custom_, plugins_;
 };

@@ -98,11 +98,10 @@ class Writer {
   }
 
   static Dict scaled(const Scaled& row, const Dict& config) {
-    const Value* seed = config.find("seed");
-    return {{"scale", row.scale},
-            {"mode", row.mode},
-            {"distribution", row.distribution},
-            {"seed", seed ? *seed : Value()}};
+    Dict result{{"scale", row.scale}, {"mode", row.mode}, {"distribution", row.distribution}};
+    if (const Value* seed = config.find("seed"); seed && !seed->is_null())
+      result.set("seed", *seed);
+    return result;
   }
 
   static Dict penalty(const Dict& config) {

@@ -5,6 +5,9 @@
 
 namespace crescent::keras {
 
+inline constexpr const char* kKerasVersion = "2.3.1";  ///< whose layout we write
+inline constexpr const char* kBackend = "tensorflow";
+
 struct Origin {
   std::string keras_version;  ///< "2.3.1", "2.15.0", "3.15.1"; "1" when the file does not say
   std::string backend;        ///< "tensorflow", "theano", ...

@@ -106,7 +106,7 @@ Description::Description(WeightSource& file, Value custom_objects)
          "': No model found in config. The file has no model_config: if it holds weights only, "
          "build the model and call load_weights");
   check_groups(file);
-  reader_.emplace(path_, origin_, std::move(custom_objects), own("plugins"));
+  reader_.emplace(origin_, std::move(custom_objects), own("plugins"));
 }
 
 void Description::check_groups(WeightSource& file) const {
@@ -124,8 +124,8 @@ const Value& Description::own(const char* name) const {
 }
 
 ModelPtr Description::build() const {
-  const Value config = reader_->model(model_);
   try {
+    const Value config = reader_->model(model_);
     std::vector<Shape> inputs;
     if (const Value& shapes = own("input_shapes"); shapes.is_list())
       for (const Value& shape : shapes.as_list()) inputs.push_back(Codec<Shape>::decode(shape));

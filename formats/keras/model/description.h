@@ -6,6 +6,7 @@
 
 #include "crescent/format.h"
 #include "keras/configs/config_in.h"
+#include "keras/model/options.h"
 #include "keras/weights/entry.h"
 #include "keras/weights/weight_source.h"
 

@@ -2,6 +2,7 @@
 // read.
 #pragma once
 #include "crescent/format.h"
+#include "keras/model/options.h"
 #include "keras/weights/entry.h"
 #include "keras/weights/weight_source.h"
 

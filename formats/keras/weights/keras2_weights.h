@@ -8,9 +8,6 @@
 
 namespace crescent::keras {
 
-inline constexpr const char* kKerasVersion = "2.3.1";  ///< whose layout we write
-inline constexpr const char* kBackend = "tensorflow";
-
 /// Adds the weights of a model below `group`.
 void write_weights(Entries& entries, Model& model, const std::string& group);
 

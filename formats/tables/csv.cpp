@@ -1,12 +1,14 @@
-// Tables of text: numbers as they are, other columns as class numbers in order of appearance.
+// The format "csv". Tables of text: numbers as they are, other columns as class numbers in order of
+// appearance.
 #include <charconv>
 #include <cmath>
 #include <map>
 
-#include "crescent/data.h"
-#include "data/file_text.h"
+#include "crescent/file.h"
+#include "crescent/format.h"
+#include "crescent/plugin.h"
 
-namespace crescent {
+namespace crescent::tables {
 namespace {
 
 using Record = std::vector<std::string>;
@@ -105,11 +107,21 @@ bool looks_like_header(const std::vector<Record>& records) {
   return false;
 }
 
-}  // namespace
+struct CsvOptions {
+  std::string separator = ",";
+  std::optional<bool> header;
+  static void describe(Schema<CsvOptions>& s) {
+    s.field("separator", &CsvOptions::separator, "The character between columns.")
+        .field("header", &CsvOptions::header,
+               "The first row has names; when not given, one that is not numbers has.");
+  }
+};
 
-CsvTable read_csv(const std::string& path, const CsvOptions& options) {
+Table read(const std::string& path, const CsvOptions& options) {
+  if (options.separator.size() != 1)
+    fail("'", path, "': expected one character as separator, got '", options.separator, "'");
   const std::string text = read_file_unpacked(path);
-  CsvReader reader(path, text, options.separator);
+  CsvReader reader(path, text, options.separator[0]);
   std::vector<Record> records;
   for (Record record; reader.next(record);) {
     if (!records.empty() && record.size() != records.front().size())
@@ -118,7 +130,7 @@ CsvTable read_csv(const std::string& path, const CsvOptions& options) {
     records.push_back(std::move(record));
   }
   if (records.empty()) fail("'", path, "' holds no rows");
-  CsvTable table;
+  Table table;
   const bool header = options.header.value_or(looks_like_header(records));
   const size_t columns = records.front().size();
   for (size_t c = 0; c < columns; ++c)
@@ -144,4 +156,21 @@ CsvTable read_csv(const std::string& path, const CsvOptions& options) {
   return table;
 }
 
-}  // namespace crescent
+}  // namespace
+
+class Csv final : public Format, public ReadsTables {
+ public:
+  static void describe(Schema<Csv>& s) {
+    s.doc("Tables as text, gzipped too.").trait("endings", List{".csv", ".csv.gz"});
+  }
+  const SchemaData& read_table_options() const override {
+    return schema_of<CsvOptions>("csv: reading");
+  }
+  Table read_table(const std::string& path, const Dict& options) override {
+    return read(path, read_options<CsvOptions>(read_table_options(), options));
+  }
+};
+
+CRESCENT_PLUGIN("tables", CRESCENT_VERSION) { registry.add<Csv>("csv"); }
+
+}  // namespace crescent::tables

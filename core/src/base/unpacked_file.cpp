@@ -1,4 +1,4 @@
-#include "data/file_text.h"
+// Whole files in memory, unpacked when they are gzip.
 
 #include <unistd.h>
 #include <zlib.h>

@@ -1,0 +1,73 @@
+#include "array_file.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "crescent/data.h"
+#include "crescent/file.h"
+#include "crescent/ops.h"
+
+namespace crescent::arrays {
+namespace {
+
+/// The values of a whole file in memory, with conversion for types that we do not have.
+Tensor values_of(const std::string& data, const FileArray& array) {
+  const FileType& type = array.type;
+  const Shape shape(array.dims);
+  std::string bytes = data.substr(array.start, static_cast<size_t>(shape.size()) * type.width);
+  if (array.swapped)
+    swap_elements(reinterpret_cast<std::byte*>(bytes.data()), bytes.size(), type.width);
+  if (!type.converted()) return Tensor::from_bytes(bytes.data(), bytes.size(), {type.dtype, shape});
+  std::vector<int32_t> wide(static_cast<size_t>(shape.size()));
+  for (size_t i = 0; i < wide.size(); ++i) {
+    if (type.width == 1) wide[i] = static_cast<int8_t>(bytes[i]);
+    int16_t half;
+    std::memcpy(&half, bytes.data() + i * type.width, std::min<size_t>(type.width, 2));
+    if (type.width == 2)
+      wide[i] = type.kind == 'u' ? static_cast<int32_t>(static_cast<uint16_t>(half)) : half;
+  }
+  return Tensor::from(wide, shape);
+}
+
+/// Fails when the file has more or fewer bytes than its header says.
+void check_size(const std::string& path, const FileArray& array, size_t file_size) {
+  size_t bytes = array.type.width;
+  for (int64_t dim : array.dims)
+    if (__builtin_mul_overflow(bytes, static_cast<size_t>(dim), &bytes))
+      fail("'", path, "': the sizes in the file are too large");
+  if (file_size - array.start != bytes)
+    fail("'", path, "': expected ", bytes, " bytes of values for shape ", Shape(array.dims),
+         ", got ", file_size - array.start);
+}
+
+}  // namespace
+
+Tensor load(const std::string& path, const std::string& data, Header* header_of) {
+  const FileArray array = header_of(path, data);
+  check_size(path, array, data.size());
+  const Tensor values = values_of(data, array);
+  return array.fortran ? ops::transpose(values) : values;
+}
+
+Tensor open(const std::string& path, Header* header_of, const char* load_with) {
+  auto file = file_storage(open_regular_file(path), path);
+  constexpr size_t kLongestHeader = size_t{1} << 20;
+  std::string start(std::min(file->bytes(), kLongestHeader), '\0');
+  file->read(0, start.size(), start.data());
+  if (start.starts_with("\x1f\x8b"))
+    fail("'", path, "' is packed: unpack it with gunzip, or load it whole with ", load_with);
+  const FileArray array = header_of(path, start);
+  check_size(path, array, file->bytes());
+  if (array.type.converted() || array.fortran)
+    fail("'", path, "': values are stored in another type or order than in memory; load them with ",
+         load_with);
+  if (array.swapped && array.type.width > 1)
+    file = swapped_storage(std::move(file), array.type.width);
+  return Tensor::on(std::move(file), array.start, {array.type.dtype, Shape(array.dims)});
+}
+
+void refuse_place(const std::string& path, const std::string& place) {
+  if (!place.empty()) fail("'", path, "' has no '", place, "': the file holds one array");
+}
+
+}  // namespace crescent::arrays

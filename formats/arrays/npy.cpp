@@ -1,0 +1,135 @@
+// The format "npy": arrays of NumPy.
+#include <algorithm>
+#include <bit>
+#include <span>
+
+#include "array_file.h"
+#include "crescent/file.h"
+#include "crescent/plugin.h"
+
+namespace crescent::arrays {
+namespace {
+
+/// The text after "'key':" in the header of an npy file.
+std::string_view header_field(std::string_view header, std::string_view key,
+                              const std::string& path) {
+  const size_t at = header.find("'" + std::string(key) + "'");
+  const size_t colon = at == header.npos ? at : header.find(':', at);
+  if (colon == header.npos) fail("'", path, "': the npy header has no '", key, "'");
+  std::string_view rest = header.substr(colon + 1);
+  rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
+  return rest;
+}
+
+std::vector<int64_t> npy_shape(std::string_view text, const std::string& path) {
+  const size_t end = text.find(')');
+  if (text.empty() || text[0] != '(' || end == text.npos)
+    fail("'", path, "': the npy header has no shape");
+  std::vector<int64_t> dims;
+  int64_t value = -1;
+  for (char c : text.substr(1, end)) {
+    if (c >= '0' && c <= '9') {
+      value = std::max<int64_t>(value, 0) * 10 + (c - '0');
+      if (value > int64_t{1} << 48)
+        fail("'", path, "': a dimension in the npy header is too large");
+    } else {
+      if (value >= 0) dims.push_back(value);
+      value = -1;
+    }
+  }
+  if (dims.size() > Shape::kMaxRank)
+    fail("'", path, "': expected at most ", Shape::kMaxRank, " dimensions, got ", dims.size());
+  return dims;
+}
+
+FileType npy_type(std::string_view descr, const std::string& path) {
+  static const std::pair<const char*, FileType> kTypes[] = {
+      {"f4", {4, DType::float32, 'f'}}, {"f8", {8, DType::float64, 'f'}},
+      {"f2", {2, DType::float16, 'f'}}, {"i4", {4, DType::int32, 'i'}},
+      {"i8", {8, DType::int64, 'i'}},   {"u1", {1, DType::uint8, 'u'}},
+      {"b1", {1, DType::boolean, 'b'}}, {"i1", {1, DType::int32, 'i'}},
+      {"i2", {2, DType::int32, 'i'}},   {"u2", {2, DType::int32, 'u'}}};
+  for (const auto& [name, type] : kTypes)
+    if (descr.size() >= 4 && descr.substr(2, 2) == name) return type;
+  fail("'", path, "': arrays of dtype ", descr.substr(0, 6), " cannot be read");
+}
+
+FileArray npy_header(const std::string& path, std::string_view data) {
+  if (data.size() < 10 || !data.starts_with("\x93NUMPY"))
+    fail("'", path, "' is not an npy file: it starts with other bytes");
+  auto byte_at = [&](size_t i) { return static_cast<size_t>(static_cast<uint8_t>(data[i])); };
+  const bool long_header = byte_at(6) >= 2;
+  const size_t start = long_header ? 12 : 10;
+  if (data.size() < start) fail("'", path, "' ends inside its header");
+  const size_t length =
+      byte_at(8) | byte_at(9) << 8 | (long_header ? byte_at(10) << 16 | byte_at(11) << 24 : 0);
+  if (data.size() - start < length) fail("'", path, "' ends inside its header");
+  const std::string_view header = data.substr(start, length);
+  const std::string_view descr = header_field(header, "descr", path);
+  const FileType type = npy_type(descr, path);
+  std::vector<int64_t> dims = npy_shape(header_field(header, "shape", path), path);
+  const bool fortran = header_field(header, "fortran_order", path).starts_with("True");
+  const bool swapped = descr[1] == (std::endian::native == std::endian::little ? '>' : '<');
+  if (fortran) std::reverse(dims.begin(), dims.end());
+  return {type, std::move(dims), start + length, swapped, fortran && dims.size() > 1};
+}
+
+void write(const std::string& path, const Tensor& tensor) {
+  static const char* const kDescr[kDTypeCount] = {"f4", "f8", nullptr, "f2",
+                                                  "i4", "i8", "u1",    "b1"};
+  const char* descr = kDescr[static_cast<size_t>(tensor.dtype())];
+  if (!descr) fail("write_npy: NumPy has no dtype ", tensor.dtype(), "; cast to float32 first");
+  std::string dims;
+  for (int64_t dim : tensor.shape()) dims += std::to_string(dim) + ", ";
+  if (tensor.rank() > 1) dims.resize(dims.size() - 2);
+  const char* order = size_of(tensor.dtype()) == 1                 ? "|"
+                      : std::endian::native == std::endian::little ? "<"
+                                                                   : ">";
+  std::string header =
+      concat("{'descr': '", order, descr, "', 'fortran_order': False, 'shape': (", dims, "), }");
+  constexpr size_t kAlignment = 64, kStart = 10;
+  header.append(kAlignment - (kStart + header.size() + 1) % kAlignment, ' ');
+  header += '\n';
+  std::string start("\x93NUMPY\x01\x00", 8);
+  start += static_cast<char>(header.size() & 0xff);
+  start += static_cast<char>(header.size() >> 8);
+  start += header;
+  const std::span<const std::byte> pieces[] = {
+      std::as_bytes(std::span(start)),
+      {static_cast<const std::byte*>(tensor.raw()), tensor.bytes()}};
+  replace_file(path, pieces);
+}
+
+}  // namespace
+
+class Npy final : public Format, public ReadsArrays, public WritesArrays {
+ public:
+  static void describe(Schema<Npy>& s) {
+    s.doc("Arrays of NumPy.")
+        .trait("endings", List{".npy"})
+        .trait("signatures", List{"934e554d5059"});
+  }
+  Tensor read_array(const std::string& path, const std::string& place) override {
+    refuse_place(path, place);
+    return load(path, read_file(path), npy_header);
+  }
+  Tensor open_array(const std::string& path, const std::string& place) override {
+    refuse_place(path, place);
+    return open(path, npy_header, "read_npy");
+  }
+  /// The only array, whatever its name.
+  void write_arrays(const std::string& path, const NamedTensors& arrays) override {
+    if (arrays.size() != 1)
+      fail("'", path, "': a file of format npy takes one array, got ", arrays.size());
+    write(path, arrays.front().second);
+  }
+};
+
+void add_idx(Registry& registry);
+
+CRESCENT_PLUGIN("arrays", CRESCENT_VERSION) {
+  registry.add<Npy>("npy");
+  add_idx(registry);
+}
+
+}  // namespace crescent::arrays

@@ -1,0 +1,267 @@
+#include "keras/configs/config_out_keras3.h"
+
+#include <algorithm>
+#include <map>
+
+#include "crescent/format.h"
+#include "keras/configs/code_names.h"
+#include "keras/configs/objects.h"
+
+namespace crescent::keras {
+namespace {
+
+// ---- the tables
+
+struct Module {
+  const char *kind, *name;
+};
+constexpr Module kModules[] = {{"layer", "keras.layers"},
+                               {"initializer", "keras.initializers"},
+                               {"regularizer", "keras.regularizers"},
+                               {"constraint", "keras.constraints"},
+                               {"optimizer", "keras.optimizers"},
+                               {"schedule", "keras.optimizers.schedules"},
+                               {"loss", "keras.losses"},
+                               {"metric", "keras.metrics"}};
+
+/// Options of ours that a class of Keras 3 does not take.
+struct Lacking {
+  const char *class_name, *option;
+};
+constexpr Lacking kLacking[] = {{"SpatialDropout1D", "trainable"},
+                                {"SpatialDropout2D", "trainable"},
+                                {"SpatialDropout3D", "trainable"}};
+
+/// Lists of ours that are single numbers in Keras.
+constexpr Lacking kSingle[] = {{"BatchNormalization", "axis"}, {"Dot", "axes"}};
+
+template <size_t N>
+bool has_row(const Lacking (&table)[N], const std::string& class_name, const std::string& option) {
+  return std::any_of(std::begin(table), std::end(table), [&](const Lacking& row) {
+    return class_name == row.class_name && option == row.option;
+  });
+}
+
+/// The module that Keras 3 has a class in; null for classes of others, which it looks up by their
+/// registered name.
+Value module_of(const std::string& class_name) {
+  for (const Module& row : kModules)
+    if (auto info = registry().find(row.kind, class_name))
+      return info->origin == "Lua" ? Value() : Value(row.name);
+  return {};
+}
+
+Dict object(Value module, const std::string& class_name, Value config) {
+  const bool registered = module.is_null() || class_name == "Functional";
+  return {{"module", std::move(module)},
+          {"class_name", class_name},
+          {"config", std::move(config)},
+          {"registered_name", registered ? Value(class_name) : Value()}};
+}
+
+Value policy(const Value& name) { return object("keras", "DTypePolicy", Dict{{"name", name}}); }
+
+/// Symbols of a model that was just built, as its configuration counts calls.
+class Outputs {
+ public:
+  Outputs(const Model& model, const List& entries) {
+    for (const Value& entry : entries) {
+      const std::string name = name_of_layer(entry.as_dict());
+      auto nodes = model.get_layer(name)->inbound_nodes();
+      const size_t calls = entry.as_dict().at("inbound_nodes").as_list().size();
+      if (calls > 0)  // a model inside has been called once before, when it was made
+        nodes.erase(nodes.begin(), nodes.end() - static_cast<std::ptrdiff_t>(calls));
+      nodes_[name] = std::move(nodes);
+    }
+  }
+
+  /// [layer, node, tensor, ...] -> {"class_name": "__keras_tensor__", ...}
+  Value tensor(const List& reference) const {
+    const auto node = static_cast<size_t>(reference[1].as_int()),
+               output = static_cast<size_t>(reference[2].as_int());
+    const TensorSpec& spec =
+        nodes_.at(reference[0].as_string()).at(node)->outputs.at(output).spec();
+    return Dict{
+        {"class_name", "__keras_tensor__"},
+        {"config", Dict{{"shape", Codec<Shape>::encode(spec.shape)},
+                        {"dtype", Codec<DType>::encode(spec.dtype)},
+                        {"keras_history", List{reference[0], reference[1], reference[2]}}}}};
+  }
+
+  /// The same wherever an edge stands inside an argument of a call.
+  Value argument(const Value& value) const {
+    if (is_object(value) && class_of(value) == "__keras_tensor__")
+      return tensor(config_of(value.as_dict()).at("keras_history").as_list());
+    if (value.is_list()) {
+      List items;
+      for (const Value& item : value.as_list()) items.push_back(argument(item));
+      return items;
+    }
+    if (!value.is_dict()) return value;
+    Dict dict;
+    for (const DictEntry& entry : value.as_dict()) dict.set(entry.key, argument(entry.value));
+    return dict;
+  }
+
+ private:
+  std::map<std::string, std::vector<NodePtr>> nodes_;  // of each layer, in the model
+};
+
+/// Of an input that can be given by name too: where it stands among the inputs.
+std::vector<size_t> places_of(const std::string& class_name) {
+  std::vector<size_t> places;
+  if (auto info = registry().find("layer", class_name))
+    for (const Argument& argument : info->schema.arguments)
+      if (argument.place) places.push_back(static_cast<size_t>(*argument.place));
+  std::sort(places.begin(), places.end());
+  return places;
+}
+
+/// What call takes: one tensor, a list of them, or those that have names one after the other, the
+/// last of which may be a list.
+List positional(const std::string& class_name, List tensors) {
+  const std::vector<size_t> places = places_of(class_name);
+  if (places.empty()) return tensors.size() == 1 ? tensors : List{std::move(tensors)};
+  List args;
+  for (Value& tensor : tensors) {
+    if (args.size() <= places.back())
+      args.push_back(std::move(tensor));
+    else if (args.back().is_list())
+      args.back().as_list().push_back(std::move(tensor));
+    else
+      args.back() = List{args.back(), std::move(tensor)};
+  }
+  return args;
+}
+
+Value flat_if_single(const Value& references) {
+  const List& list = references.as_list();
+  return list.size() == 1 ? Value(list.front()) : references;
+}
+
+Value call(const std::string& class_name, const Value& node, const Outputs& outputs) {
+  List tensors;
+  Dict kwargs;
+  for (const Value& reference : node.as_list()) {
+    const List& parts = reference.as_list();
+    tensors.push_back(outputs.tensor(parts));
+    if (parts.size() < 4) continue;
+    for (const DictEntry& entry : parts[3].as_dict())
+      kwargs.set(entry.key, outputs.argument(entry.value));
+  }
+  return Dict{{"args", positional(class_name, std::move(tensors))}, {"kwargs", std::move(kwargs)}};
+}
+
+Value value_in(const Value& value, const Layer* owner);
+
+Dict layer_options(const std::string& name, const Dict& config, const Layer* layer) {
+  Dict result;
+  for (const DictEntry& entry : config) {
+    if (entry.key == "batch_input_shape" || has_row(kLacking, name, entry.key)) continue;
+    if (entry.value == Value("hard_sigmoid_keras2"))
+      fail("layer '", layer ? layer->name() : name, "': option '", entry.key,
+           "': Keras 3 has no hard_sigmoid of Keras 2; pass target = \"keras2\"");
+    const bool single = has_row(kSingle, name, entry.key) && entry.value.is_list() &&
+                        entry.value.as_list().size() == 1;
+    if (single)
+      result.set(entry.key, entry.value.as_list().front());
+    else if (entry.key == "dtype" && entry.value.is_string())
+      result.set(entry.key, policy(entry.value));
+    else
+      result.set(entry.key, value_in(entry.value, nullptr));
+  }
+  return result;
+}
+
+Dict input_layer(const Dict& config) {
+  const Value* dtype = config.find("dtype");
+  return object("keras.layers", "InputLayer",
+                Dict{{"batch_shape", config.at("batch_input_shape")},
+                     {"dtype", dtype ? *dtype : Value("float32")},
+                     {"sparse", false},
+                     {"ragged", false},
+                     {"name", config.at("name")},
+                     {"optional", false}});
+}
+
+/// With the input as an entry of its own.
+Dict sequential(const Dict& config, const Model& model) {
+  List layers;
+  for (const Value& entry : config.at("layers").as_list()) {
+    const Dict options = config_of(entry.as_dict());
+    const bool implied =
+        layers.empty() && class_of(entry) != "InputLayer" && options.contains("batch_input_shape");
+    if (implied) {
+      Dict input = options;
+      input.set("name", name_of_layer(entry.as_dict()) + "_input");
+      if (!model.inputs().empty())
+        input.set("dtype", Codec<DType>::encode(model.inputs().front().dtype()));
+      layers.push_back(input_layer(input));
+    }
+    const bool is_input = class_of(entry) == "InputLayer";
+    const LayerPtr layer = is_input ? nullptr : model.get_layer(name_of_layer(entry.as_dict()));
+    layers.push_back(value_in(entry, layer.get()));
+  }
+  Dict result{{"name", config.at("name")},
+              {"trainable", model.trainable()},
+              {"dtype", policy(Codec<DTypePolicy>::encode(model.policy()))},
+              {"layers", std::move(layers)}};
+  if (const Value* shape = config.find("build_input_shape"))
+    result.set("build_input_shape", *shape);
+  else if (model.is_graph())
+    result.set("build_input_shape", Codec<Shape>::encode(model.inputs().front().shape()));
+  return result;
+}
+
+Dict functional(const Dict& config, const Model& model) {
+  const List& entries = config.at("layers").as_list();
+  const Outputs outputs(model, entries);
+  List layers;
+  for (const Value& entry : entries) {
+    const std::string name = name_of_layer(entry.as_dict());
+    Value layer = value_in(entry, model.get_layer(name).get());
+    List nodes;
+    for (const Value& node : entry.as_dict().at("inbound_nodes").as_list())
+      nodes.push_back(call(class_of(entry), node, outputs));
+    layer.as_dict().set("name", name);
+    layer.as_dict().set("inbound_nodes", std::move(nodes));
+    layers.push_back(std::move(layer));
+  }
+  return {{"name", config.at("name")},
+          {"trainable", model.trainable()},
+          {"layers", std::move(layers)},
+          {"input_layers", flat_if_single(config.at("input_layers"))},
+          {"output_layers", flat_if_single(config.at("output_layers"))}};
+}
+
+/// `owner`: the layer that an object with class_name became.
+Value value_in(const Value& value, const Layer* owner) {
+  if (value.is_list()) {
+    List items;
+    for (const Value& item : value.as_list()) items.push_back(value_in(item, nullptr));
+    return items;
+  }
+  if (!value.is_dict()) return value;
+  if (!is_object(value)) {
+    Dict dict;
+    for (const DictEntry& entry : value.as_dict())
+      dict.set(entry.key, value_in(entry.value, nullptr));
+    return dict;
+  }
+  const std::string name = class_of(value);
+  const Dict config = config_of(value.as_dict());
+  auto* model = dynamic_cast<const Model*>(owner);
+  if (name == "InputLayer") return input_layer(config);
+  if (model && is_sequential(name)) return object("keras", name, sequential(config, *model));
+  if (model && is_functional(name) && config.contains("layers"))
+    return object("keras.src.models.functional", "Functional", functional(config, *model));
+  return object(module_of(name), name, layer_options(name, config, owner));
+}
+
+}  // namespace
+
+Value keras3_model_config(const Value& model) {
+  return value_in(model, blank_model_from_config(model, {}).get());
+}
+
+}  // namespace crescent::keras

@@ -1,0 +1,45 @@
+#include "keras/configs/model_json.h"
+
+#include "keras/configs/config_in.h"
+#include "keras/configs/config_out.h"
+#include "keras/configs/config_out_keras3.h"
+#include "keras/configs/objects.h"
+
+namespace crescent::keras {
+namespace {
+
+/// Keras 2 and tf.keras name their version, Keras 3 the modules of classes; core's own form
+/// neither.
+Origin origin_of(const Dict& model) {
+  Origin origin;
+  const std::string* version = text_at(model, "keras_version");
+  const std::string* backend = text_at(model, "backend");
+  origin.keras_version = version ? *version : "3";
+  if (backend) origin.backend = *backend;
+  origin.ours = !version && !model.contains("module");
+  return origin;
+}
+
+}  // namespace
+
+void JsonOptions::describe(Schema<JsonOptions>& s) {
+  s.field("target", &JsonOptions::target,
+          "Who is to read it: \"keras3\", \"keras2\" (tf.keras too), or \"crescent\", which loses "
+          "nothing.")
+      .choices({"keras3", "keras2", "crescent"});
+}
+
+Value from_keras(const Value& model, const Value& custom_objects) {
+  return ConfigIn(origin_of(model.as_dict()), custom_objects).model(model);
+}
+
+Value to_keras(const Value& model, const JsonOptions& options) {
+  if (options.target == "crescent") return model;
+  if (options.target == "keras3") return keras3_model_config(model);
+  Value written = keras_model_config(model, options.target);
+  written.as_dict().set("keras_version", kKerasVersion);
+  written.as_dict().set("backend", kBackend);
+  return written;
+}
+
+}  // namespace crescent::keras

@@ -1,0 +1,19 @@
+// Configurations of models as they travel alone, as JSON: they say themselves who wrote them.
+#pragma once
+#include <string>
+
+#include "crescent/schema.h"
+
+namespace crescent::keras {
+
+struct JsonOptions {
+  std::string target = "keras3";  ///< or "keras2", "crescent"
+  static void describe(Schema<JsonOptions>& s);
+};
+
+/// {"class_name", "config"} of a model with whatever Keras puts beside them -> core's own form.
+Value from_keras(const Value& model, const Value& custom_objects);
+/// Core's own form -> what `target` reads.
+Value to_keras(const Value& model, const JsonOptions& options);
+
+}  // namespace crescent::keras

@@ -1,0 +1,46 @@
+#include "keras/model/options.h"
+
+#include <unistd.h>
+
+#include "crescent/file.h"
+
+namespace crescent::keras {
+namespace {
+
+constexpr const char* kOverwrite = "Replace a file that is there.";
+
+}  // namespace
+
+void SaveOptions::describe(Schema<SaveOptions>& s) {
+  s.doc("How a model is written.")
+      .field("overwrite", &SaveOptions::overwrite, kOverwrite)
+      .field("include_optimizer", &SaveOptions::include_optimizer,
+             "Keep what training needs to go on.")
+      .field("target", &SaveOptions::target,
+             "Which Keras decides where generations contradict each other.")
+      .choices({"keras3", "keras2"});
+}
+
+void LoadOptions::describe(Schema<LoadOptions>& s) {
+  s.doc("How a model is read.")
+      .field("custom_objects", &LoadOptions::custom_objects, "Classes by the names in the file.")
+      .field("compile", &LoadOptions::compile, "Compile it as it was saved.");
+}
+
+void SaveWeightsOptions::describe(Schema<SaveWeightsOptions>& s) {
+  s.doc("How weights are written.").field("overwrite", &SaveWeightsOptions::overwrite, kOverwrite);
+}
+
+void LoadWeightsOptions::describe(Schema<LoadWeightsOptions>& s) {
+  s.doc("How weights are read.")
+      .field("by_name", &LoadWeightsOptions::by_name, "Match layers by name, leave the others.")
+      .field("skip_mismatch", &LoadWeightsOptions::skip_mismatch,
+             "Leave layers whose shapes differ (with by_name).");
+}
+
+void check_overwrite(const std::string& path, bool overwrite) {
+  if (!overwrite && access(system_path(path), F_OK) == 0)
+    fail("'", path, "' exists already; pass overwrite=true to replace it");
+}
+
+}  // namespace crescent::keras

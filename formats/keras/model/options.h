@@ -1,0 +1,35 @@
+// Options of saving and loading that every format of Keras has.
+#pragma once
+#include <string>
+
+#include "crescent/schema.h"
+
+namespace crescent::keras {
+
+struct SaveOptions {
+  bool overwrite = true;
+  bool include_optimizer = true;
+  std::string target = "keras3";  ///< where generations contradict each other: "keras3" or "keras2"
+  static void describe(Schema<SaveOptions>& s);
+};
+
+struct LoadOptions {
+  Value custom_objects;  ///< class name -> class (from Lua), looked up before the registry
+  bool compile = true;
+  static void describe(Schema<LoadOptions>& s);
+};
+
+struct SaveWeightsOptions {
+  bool overwrite = true;
+  static void describe(Schema<SaveWeightsOptions>& s);
+};
+
+struct LoadWeightsOptions {
+  bool by_name = false, skip_mismatch = false;
+  static void describe(Schema<LoadWeightsOptions>& s);
+};
+
+/// Fails when a file is there and may not be replaced.
+void check_overwrite(const std::string& path, bool overwrite);
+
+}  // namespace crescent::keras

@@ -1,0 +1,188 @@
+// The JSON of every model that Keras wrote goes through model_from_json, as far as its classes
+// exist.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <set>
+
+#include "crescent/file.h"
+#include "golden/recorded.h"
+
+using namespace crescent;
+using namespace crescent::golden;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What cannot be read, and why: a layer that is not there (operations of Keras 3 on tensors, in
+/// part under the name of a layer, too), or code, which no file may bring.
+const std::set<std::string> kMissing = {
+    "applications/DenseNet121.json.gz: ZeroPadding2D",
+    "applications/EfficientNetB0.json.gz: Rescaling",
+    "applications/MobileNet.json.gz: DepthwiseConv2D",
+    "applications/ResNet50.json.gz: ZeroPadding2D",
+    "interop/k3/a25_bidir.h5: Bidirectional",
+    "interop/k3/a25_bidir.json: Bidirectional",
+    "interop/k3/c11_op_mulconst.h5: Layer multiply (Multiply): A merge layer should be called on a "
+    "list of at least 2 inputs. Got 1 inputs.",
+    "interop/k3/c11_op_mulconst.json: Layer multiply (Multiply): A merge layer should be called on "
+    "a list of at least 2 inputs. Got 1 inputs.",
+    "interop/k3/c16_masked_mha.h5: NotEqual",
+    "interop/k3/c16_masked_mha.json: NotEqual",
+    "interop/k3/c20_lambda.h5: Lambda",
+    "interop/k3/c20_lambda.json: Lambda",
+    "interop/k3/d01_emb_lstm_functional.h5: NotEqual",
+    "interop/k3/d01_emb_lstm_functional.json: NotEqual",
+    "interop/k3/d07_ops_reshape.h5: Reshape: no option 'newshape'",
+    "interop/k3/d07_ops_reshape.json: Reshape: no option 'newshape'",
+    "interop/k3/d11_getitem.h5: GetItem",
+    "interop/k3/d11_getitem.json: GetItem",
+    "models/cnn_bn.h5: SeparableConv2D",
+    "models/text_lstm.h5: Bidirectional",
+    "reference/rnn231.h5: Bidirectional",
+    "reference/rnn3.h5: Bidirectional",
+    "tiny/str_ww_ref_model.h5: DepthwiseConv2D",
+    "tiny/vww_96.h5: DepthwiseConv2D"};
+
+/// What to_json of the Keras that saved a file would have written.
+std::optional<std::string> json_in(const std::string& path) {
+  const Recording file(path);
+  const auto config = file.text_if_any("/", "model_config");
+  if (!config) return std::nullopt;
+  Value json = parse_json(*config);
+  for (const char* name : {"keras_version", "backend"})
+    if (const auto text = file.text_if_any("/", name)) json.as_dict().set(name, *text);
+  return to_json(json);
+}
+
+/// "SeparableConv2D" of a layer that is not there, else the message itself.
+std::string reason(const std::string& message) {
+  const std::string unknown = "Unknown layer: ";
+  const size_t start = message.find(unknown);
+  if (start == message.npos) return message;
+  const size_t name = start + unknown.size();
+  return message.substr(name, message.find_first_of(" (", name) - name);
+}
+
+std::vector<std::string> weights_of(const Model& model) {
+  std::vector<std::string> weights;
+  for (const Variable& weight : model.weights())
+    weights.push_back(concat(weight.path(), " ", weight.shape()));
+  return weights;
+}
+
+/// Whatever is read can be written, and what is read again has the same weights and is written
+/// alike.
+void check_writing(const Model& model, const std::string& target) {
+  INFO(target);
+  const ModelPtr again = model_from_json(model.to_json({{"target", target}}));
+  CHECK(weights_of(*again) == weights_of(model));
+  const std::string json = again->to_json({{"target", target}});
+  CHECK(model_from_json(json)->to_json({{"target", target}}) == json);
+}
+
+void check_writing(const Model& model) {
+  const std::string own = model.to_json({{"target", "crescent"}});
+  CHECK(own == to_json(model_config(model)));
+  check_writing(model, "crescent");
+  check_writing(model, "keras2");
+  if (own.find("hard_sigmoid_keras2") == own.npos)
+    check_writing(model, "keras3");
+  else
+    CHECK_THROWS_WITH(model.to_json(), Catch::Contains("Keras 3 has no hard_sigmoid of Keras 2"));
+}
+
+void check_json(const std::string& place, const std::string& json, Tally& tally) {
+  INFO(place);
+  try {
+    check_writing(*model_from_json(json));
+    tally.compared();
+  } catch (const Error& error) {
+    tally.skipped(place + ": " + reason(error.what()));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("the JSON of every model that Keras wrote becomes a model") {
+  if (!there(folder())) return;
+  Tally tally(kMissing);
+  std::vector<fs::path> paths;
+  for (const auto& entry : fs::recursive_directory_iterator(folder()))
+    paths.push_back(entry.path());
+  std::sort(paths.begin(), paths.end());
+  for (const fs::path& path : paths) {
+    const std::string place = fs::relative(path, folder()).string();
+    const bool json = place.ends_with(".json") || place.ends_with(".json.gz");
+    if (json && path.parent_path() != folder())
+      check_json(place, read_file_unpacked(path), tally);
+    else if (place.ends_with(".h5") && !place.ends_with("ops.h5"))
+      if (const auto text = json_in(path)) check_json(place, *text, tally);
+  }
+  tally.check();
+}
+
+// ---- what we write beside what Keras wrote
+
+/// What Keras adds that says nothing about the model, or only what goes without saying: it can be
+/// left out.
+const std::set<std::string> kNotWritten = {"build_config", "compile_config",  "quantization_config",
+                                           "renorm",       "renorm_momentum", "synchronized",
+                                           "use_gate"};
+/// Files with operations on tensors, which we read as layers, and with inputs by name.
+const std::set<std::string> kReadOtherwise = {"c18_dict_inputs.json", "d05_ops_concat.json",
+                                              "d09_ops_sub.json", "d15_ops_mul_broadcast.json"};
+
+/// Places where two configurations differ, "config/layers/1/config/units".
+void compare(const Value& ours, const Value& keras, const std::string& place,
+             std::set<std::string>& differences) {
+  if (ours.is_list() && keras.is_list() && ours.as_list().size() == keras.as_list().size()) {
+    for (size_t i = 0; i < ours.as_list().size(); ++i)
+      compare(ours.as_list()[i], keras.as_list()[i], concat(place, "/", i), differences);
+  } else if (ours.is_dict() && keras.is_dict()) {
+    for (const DictEntry& entry : keras.as_dict())
+      if (!ours.as_dict().contains(entry.key) && !entry.value.is_null() &&
+          !kNotWritten.contains(entry.key))
+        differences.insert(place + "/" + entry.key + " is not written");
+    for (const DictEntry& entry : ours.as_dict()) {
+      const Value* theirs = keras.as_dict().find(entry.key);
+      if (theirs)
+        compare(entry.value, *theirs, place + "/" + entry.key, differences);
+      else if (!entry.value.is_null())
+        differences.insert(place + "/" + entry.key + " is written");
+    }
+  } else if (!(ours == keras)) {
+    differences.insert(concat(place, ": ", ours, " instead of ", keras));
+  }
+}
+
+TEST_CASE("what Keras 3 wrote is written again as it was") {
+  const std::string interop = folder() + "/interop/k3";
+  if (source() == Source::own || !there(interop)) return;
+  std::set<std::string> differences;
+  for (const std::string& name : files_ending(interop, ".json")) {
+    if (kReadOtherwise.contains(name)) continue;
+    const Value keras = parse_json(read_file_unpacked(interop + "/" + name));
+    ModelPtr model;
+    try {
+      model = model_from_json(to_json(keras));
+    } catch (const Error&) {
+      continue;  // in kMissing
+    }
+    compare(parse_json(model->to_json()), keras, name, differences);
+  }
+  for (const std::string& difference : differences) FAIL_CHECK(difference);
+}
+
+TEST_CASE("an application of Keras has the weights that it has there") {
+  const std::string applications = folder() + "/applications";
+  if (source() == Source::own || !there(applications)) return;
+  std::vector<std::string> shapes, recorded;
+  const ModelPtr model = model_from_json(read_file_unpacked(applications + "/VGG16.json.gz"));
+  for (const Variable& weight : model->weights())
+    shapes.push_back(to_json(Codec<Shape>::encode(weight.shape())));
+  const Value weights = Recording(applications + "/VGG16.io.h5").json("/", "weights");
+  for (const Value& weight : weights.as_list()) recorded.push_back(to_json(weight.as_list().at(1)));
+  CHECK(shapes == recorded);
+}
