@@ -138,6 +138,25 @@ TEST_CASE("programs that run side by side, in arenas of different places, are ri
   CHECK(wrong == 0);
 }
 
+TEST_CASE("large constants of one number share memory") {
+  UniformConstants constants;
+  const Tensor zeros = constants.shared(Tensor(Shape{100, 1000}, DType::float32));
+  const Tensor fewer = constants.shared(Tensor(Shape{90, 1000}, DType::float32));
+  const Tensor more = constants.shared(Tensor(Shape{101, 1000}, DType::float32));
+  const Tensor most = constants.shared(Tensor(Shape{150, 1000}, DType::float32));
+  CHECK(fewer.raw() == zeros.raw());
+  CHECK(fewer.shape() == Shape{90, 1000});
+  CHECK(more.raw() == most.raw());
+  CHECK(most.to_vector() == std::vector<double>(150000, 0));
+  const Tensor ones = constants.shared(Tensor::full({100, 1000}, 1)),
+               wide = constants.shared(Tensor::full({100, 1000}, 0, DType::float64));
+  CHECK(ones.to_vector() == std::vector<double>(100000, 1));
+  CHECK(wide.to_vector() == std::vector<double>(100000, 0));
+  const Tensor mixed = sines({100, 1000}, 0), small(Shape{3}, DType::float32);
+  CHECK(constants.shared(mixed).raw() == mixed.raw());
+  CHECK(constants.shared(small).raw() == small.raw());
+}
+
 TEST_CASE("a weight is prepared once for all programs that want it in one form") {
   const Variable w(sines({512, 512}, 3));
   Predicting first(w, 200), second(w, 264);

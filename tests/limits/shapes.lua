@@ -20,7 +20,7 @@ for n = first, last do
   model:predict_on_batch(x)
   model:train_on_batch(x, y)
   x, y = nil, nil
-  if n % 10 == 0 then collectgarbage() end
+  collectgarbage()
 end
 for line in io.lines "/proc/self/status" do
   local kilobytes = line:match "^VmHWM:%s*(%d+)"

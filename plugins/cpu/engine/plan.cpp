@@ -24,7 +24,8 @@ void Plan::link(const Lowered& program, const MemoryPlan& plan) {
   memory_.variables.resize(program.variables.size());
   memory_.contents.resize(program.variables.size());
   memory_.outputs.resize(program.outputs.size());
-  for (const Program::Constant& c : program.constants) constants_.push_back(c.tensor);
+  for (const Program::Constant& c : program.constants)
+    constants_.push_back(values_.constants().shared(c.tensor));
   arena_bytes_ = plan.arena_bytes;
 
   size_t count = 0;

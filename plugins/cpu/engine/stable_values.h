@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "crescent/op.h"
+#include "engine/uniform_constants.h"
 
 namespace crescent::cpu {
 
@@ -55,6 +56,7 @@ class StableValues {
  public:
   /// The value of this recipe, as long as anybody has it.
   StableValuePtr find(Recipe recipe);
+  UniformConstants& constants() { return constants_; }
 
   /// While alive, a program runs: what it found valid stays as it is.
   class Run {
@@ -90,6 +92,8 @@ class StableValues {
 
  private:
   void free_retired();
+
+  UniformConstants constants_;
 
   std::recursive_mutex mutex_;
   std::unordered_multimap<size_t, std::weak_ptr<StableValue>> values_;  ///< by hash

@@ -1,0 +1,40 @@
+#include "engine/uniform_constants.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace crescent::cpu {
+
+std::shared_ptr<Storage> UniformConstants::filled(const Entry& entry, size_t bytes) {
+  auto storage = Storage::allocate(bytes, false);
+  for (size_t at = 0; at < bytes; at += entry.size)
+    std::memcpy(storage->host() + at, entry.number.data(), entry.size);
+  return storage;
+}
+
+Tensor UniformConstants::shared(const Tensor& constant) {
+  constexpr size_t kLittle = size_t{16} << 10;
+  const size_t bytes = constant.bytes(), size = size_of(constant.dtype());
+  if (bytes <= kLittle) return constant;
+  const auto* first = static_cast<const std::byte*>(constant.raw());
+  if (std::memcmp(first, first + size, bytes - size) != 0) return constant;
+
+  Entry wanted{{}, size, {}};
+  std::memcpy(wanted.number.data(), first, size);
+  const std::lock_guard lock(mutex_);
+  std::erase_if(entries_, [](const Entry& entry) { return entry.memory.expired(); });
+  size_t largest = 0;
+  for (Entry& entry : entries_) {
+    if (entry.size != size || entry.number != wanted.number) continue;
+    const auto memory = entry.memory.lock();
+    if (memory && memory->bytes() >= bytes) return Tensor::on(memory, 0, constant.spec());
+    largest = std::max(largest, memory ? memory->bytes() : 0);
+  }
+  // With space for a few larger ones: what is too small by now is together less than two of it.
+  const auto memory = filled(wanted, std::max(bytes, (largest + largest / 2) / size * size));
+  wanted.memory = memory;
+  entries_.push_back(wanted);
+  return Tensor::on(memory, 0, constant.spec());
+}
+
+}  // namespace crescent::cpu
