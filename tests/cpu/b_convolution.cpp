@@ -73,15 +73,16 @@ void check_case(const Case& c, DType dtype, bool bias, Epilogue epilogue, int le
   }
   CAPTURE(to_text(c.x), to_text(c.kernel), to_text(c.spec), name_of(dtype));
   Conv forward;
-  forward.spec = c.spec, forward.bias = bias, forward.epilogue = epilogue;
-  CHECK(check(convolution_kernels, forward,
+  forward.spec = c.spec;
+  CHECK(check(convolution_kernels, with_post_ops(forward, bias, Combine::none, epilogue),
               bias ? std::vector<Array>{x, kernel, b} : std::vector<Array>{x, kernel},
               {y}) >= least_kernels);
   ConvBackwardData data;
   data.spec = c.spec, data.input = c.x;
   CHECK(check(convolution_kernels, data, {dy, kernel}, {dx}) >= least_kernels);
   for (size_t i = 0; i < dx.values.size(); ++i) dx.values[i] *= x.values[i] > 0;
-  CHECK(check(convolution_kernels, data, {dy, kernel, x}, {dx}) >= 1);
+  const WithPostOps masked = with_post_ops(data, false, Combine::mask, Epilogue::none);
+  CHECK(check(convolution_kernels, masked, {dy, kernel, x}, {dx}) >= 1);
   ConvBackwardKernel gradient;
   gradient.spec = c.spec, gradient.kernel = c.kernel;
   CHECK(check(convolution_kernels, gradient, {x, dy}, {dkernel}, 2) >= least_kernels);
@@ -176,8 +177,10 @@ TEST_CASE("Winograd's algorithm gives the moments of its result", "[cpu][conv]")
     for (int64_t i = 0; i < size; ++i)
       variance.values[i % channels] += std::pow(y[i] - mean[i % channels], 2) / pixels;
     Conv op;
-    op.spec = c.spec, op.bias = op.moments = true;
-    CHECK(check(convolution_kernels, op, {x, kernel, bias}, {y, mean, variance}) >= 2);
+    op.spec = c.spec;
+    WithPostOps told = with_post_ops(op, true, Combine::none, Epilogue::none);
+    told.post.push_back(PostOp::moments);
+    CHECK(check(convolution_kernels, told, {x, kernel, bias}, {y, mean, variance}) >= 2);
   }
 }
 
@@ -192,8 +195,9 @@ TEST_CASE("Winograd's algorithm adds a residual", "[cpu][conv]") {
     each_product(c, [&](int64_t i, int64_t w, int64_t o) { y.values[o] += x[i] * kernel[w]; });
     for (double& value : y.values) value = std::max(value, 0.0);
     Conv op;
-    op.spec = c.spec, op.residual = true, op.epilogue = Epilogue::relu;
-    CHECK(check(convolution_kernels, op, {x, kernel, residual}, {y}, 3) == 2);
+    op.spec = c.spec;
+    const WithPostOps added = with_post_ops(op, false, Combine::add, Epilogue::relu);
+    CHECK(check(convolution_kernels, added, {x, kernel, residual}, {y}, 3) == 2);
   }
 }
 
@@ -222,12 +226,19 @@ TEST_CASE("Winograd's algorithm with max pooling", "[cpu][conv]") {
       for (int64_t number = 0; number < 4; ++number)
         y.values[out] = std::max(y[out], element(out, number));
     }
+    Conv conv;
+    conv.spec = c.spec;
+    crescent::Pool pool;
+    pool.window = {2, 2}, pool.spec = spec({2, 2}, {1, 1}, {0, 0}, {0, 0});
     ConvPool op;
-    op.conv.spec = c.spec, op.conv.bias = true, op.conv.epilogue = Epilogue::relu;
-    op.pool.window = {2, 2}, op.pool.spec = spec({2, 2}, {1, 1}, {0, 0}, {0, 0});
+    op.conv = std::make_shared<const WithPostOps>(
+        with_post_ops(conv, true, Combine::none, Epilogue::relu));
+    op.pool = std::make_shared<const crescent::Pool>(pool);
     CHECK(check(convolution_kernels, op, {x, kernel, bias}, {y}, 3) == 2);
 
-    op.pool.winners = true;
+    PoolWinners winners;
+    winners.window = pool.window, winners.spec = pool.spec;
+    op.pool = std::make_shared<const PoolWinners>(winners);
     const TensorSpecs in{x.spec, kernel.spec, bias.spec}, out{y.spec, {DType::uint8, y.spec.shape}};
     const Outcome outcome = run(*make_kernel({op, in, out, Options{}}), {x, kernel, bias}, out, 2);
     Array won = y;
@@ -311,12 +322,13 @@ TEST_CASE("relu after a convolution passes on what is not a number", "[cpu][conv
   for (DType dtype : {DType::float32, DType::bfloat16}) {
     Array x = random({1, 6, 6, 16}, dtype, 1);
     x.values[0] = std::nan("");
-    Conv op;
-    op.spec = spec({1, 1}, {1, 1}, {0, 0}, {0, 0}), op.epilogue = Epilogue::relu;
+    Conv conv;
+    conv.spec = spec({1, 1}, {1, 1}, {0, 0}, {0, 0});
+    const WithPostOps op = with_post_ops(conv, false, Combine::none, Epilogue::relu);
     const Array kernel_values = random({3, 3, 16, 16}, dtype, 2);
     const TensorSpecs in = {x.spec, kernel_values.spec}, out = {{dtype, {1, 4, 4, 16}}};
     for (const auto& row : convolution_kernels()) {
-      auto kernel = row.op == op.name() ? row.make({op, in, out, Options{}}) : nullptr;
+      auto kernel = row.op == conv.name() ? row.make({op, in, out, Options{}}) : nullptr;
       if (kernel) CHECK(std::isnan(run(*kernel, {x, kernel_values}, out, 1).outputs[0][0]));
     }
   }

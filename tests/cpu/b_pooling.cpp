@@ -74,9 +74,12 @@ void check_case(const Case& c, DType dtype, bool max) {
   CHECK(check(pooling_kernels, backward, max ? std::vector<Array>{x, dy} : std::vector<Array>{dy},
               {dx}) >= 2);
   if (!max) return;
-  forward.winners = backward.winners = true;
-  CHECK(check(pooling_kernels, forward, {x}, {y, winners}) >= 2);
-  CHECK(check(pooling_kernels, backward, {winners, dy}, {dx}) >= 2);
+  PoolWinners told;
+  told.window = c.window, told.spec = forward.spec;
+  CHECK(check(pooling_kernels, told, {x}, {y, winners}) >= 2);
+  PoolWinnersBackward from_winners;
+  from_winners.window = c.window, from_winners.spec = forward.spec, from_winners.input = c.x;
+  CHECK(check(pooling_kernels, from_winners, {winners, dy}, {dx}) >= 2);
 }
 
 const Case kCases[] = {

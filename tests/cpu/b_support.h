@@ -164,6 +164,20 @@ inline bool prepares(Kernel& kernel, size_t inputs) {
   return any;
 }
 
+/// The op with what kernels do to its result.
+template <class T>
+WithPostOps with_post_ops(const T& op, bool bias, Combine combine, Epilogue epilogue) {
+  WithPostOps with;
+  with.op = std::make_shared<const T>(op);
+  if (bias) with.post.push_back(PostOp::bias);
+  if (combine == Combine::add) with.post.push_back(PostOp::add);
+  if (combine == Combine::mask) with.post.push_back(PostOp::mask);
+  if (epilogue == Epilogue::relu) with.post.push_back(PostOp::relu);
+  if (epilogue == Epilogue::sigmoid) with.post.push_back(PostOp::sigmoid);
+  if (epilogue == Epilogue::tanh) with.post.push_back(PostOp::tanh);
+  return with;
+}
+
 using Family = std::span<const KernelRow> (*)();
 
 /// Every kernel of the family that takes the op, with oneDNN and without: the right values, and the
@@ -179,7 +193,7 @@ inline int check(Family family, const Op& op, const std::vector<Array>& inputs,
     Options options;
     options.onednn = onednn;
     for (const auto& row : family()) {
-      if (op.name() != row.op) continue;
+      if (base_of(op).name() != row.op) continue;
       auto kernel = row.make({op, in, out, options});
       if (!kernel) continue;
       ++kernels;

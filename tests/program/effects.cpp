@@ -29,8 +29,8 @@ struct Write final : OpOf<Write> {
 };
 
 /// (x) -> x, written down.
-struct Pass final : OpOf<Pass> {
-  static constexpr const char* kName = "pass";
+struct Told final : OpOf<Told> {
+  static constexpr const char* kName = "told";
   auto fields() const { return std::tie(); }
   TensorSpecs infer(std::span<const TensorSpec> in) const override { return {in[0]}; }
   Effect effect() const override { return Effect::ordered; }
@@ -71,12 +71,12 @@ TEST_CASE("effects: what is unread is kept when somebody sees it", "[effects]") 
   const Program p = traced(
       [](const Tensors& in) {
         write(in[0] * 2.0);
-        apply(Pass(), {in[0]});
+        apply(Told(), {in[0]});
         apply(Now(), {});
         return Tensors{exp(in[0])};
       },
       {f32({3})});
-  CHECK(names(optimize(p)) == "multiply, write, pass, exp");
+  CHECK(names(optimize(p)) == "multiply, write, told, exp");
   CHECK(written_by(
             [](const Tensors& in) {
               write(in[0]);
@@ -88,7 +88,7 @@ TEST_CASE("effects: what is unread is kept when somebody sees it", "[effects]") 
 TEST_CASE("effects: each happens once a run, when run as well", "[effects]") {
   const auto twice = [](const Tensors& in) {
     write(in[0]), write(in[0]);
-    return Tensors{apply1(Pass(), {in[0]}) + apply1(Pass(), {in[0]})};
+    return Tensors{apply1(Told(), {in[0]}) + apply1(Told(), {in[0]})};
   };
   CHECK(written_by(twice, {Tensor::full({2}, 1.0)}) == std::vector<double>(4, 2.0));
   written.clear();
@@ -113,9 +113,9 @@ TEST_CASE("effects: their order stays when elementwise work between them is fuse
   const auto f = [](const Tensors& in) {
     const Tensor a = in[0] * 2.0, b = in[0] + 1.0;
     write(b);
-    const Tensor c = apply1(Pass(), {in[0]}) + a, d = tanh(c);
+    const Tensor c = apply1(Told(), {in[0]}) + a, d = tanh(c);
     write(a);
-    const Tensor e = apply1(Pass(), {b}) * c;
+    const Tensor e = apply1(Told(), {b}) * c;
     write(e);
     return Tensors{d + e * a, exp(b)};
   };
@@ -144,7 +144,7 @@ TEST_CASE("effects: checks that need one do not overtake another", "[effects]") 
   const Program p = traced(
       [](const Tensors& in) {
         write(in[0]);
-        const Tensor rows = apply1(Pass(), {in[1]});
+        const Tensor rows = apply1(Told(), {in[1]});
         return Tensors{take(in[0], cast(rows, DType::int32))};
       },
       {f32({3}), f32({2})});

@@ -61,7 +61,7 @@ struct Unknown final : OpOf<Unknown> {
 TEST_CASE("lowering: compound ops become simple ones where they are not taken", "[lowering]") {
   const Program p = traced(
       [](const Tensors& in) {
-        return Tensors{softmax(in[0]), layer_norm(in[0], in[1], in[1], 1e-3)};
+        return Tensors{ops::softmax(in[0]), layer_norm(in[0], in[1], in[1], 1e-3)};
       },
       {f32({4, 6}), f32({6})});
   const Program q = lowered(p, PickyDevice(is_simple));
@@ -100,7 +100,7 @@ TEST_CASE("lowering: what nobody can compute is named", "[lowering]") {
     }
     return std::string("nothing");
   };
-  CHECK(message(Unknown()) == "the cpu device has no way to run unknown on (float32 (3,))");
+  CHECK(message(Unknown()) == "the cpu device has no way to run unknown on (float32(3,))");
   CHECK(message(Endless()) == "endless: it decomposes into ops that decompose without end");
 }
 
@@ -139,7 +139,7 @@ TEST_CASE("lowering: the body of a scan is lowered, or the scan left to the host
       [](const Tensors& in) {
         const auto r = scan(
             [&](const Tensors& state, const Tensors& step) -> ScanResult {
-              return {{softmax(state[0] + step[0])}, {state[0]}};
+              return {{ops::softmax(state[0] + step[0])}, {state[0]}};
             },
             {in[0]}, {in[1]});
         return Tensors{r.states[0], r.outputs[0]};
@@ -177,15 +177,63 @@ TEST_CASE("lowering: passes make only what the device is capable of", "[lowering
   };
   CHECK(names_for({}) == "conv, add, relu, pool, exp, multiply, tanh");
   CHECK(names_for({.fused = true}) == "conv, fused, pool");
-  CHECK(names_for({.post_ops = true}) == "conv, pool, exp, multiply, tanh");
-  CHECK(names(optimize(p)) == "conv, pool, fused");
+  CHECK(names_for({.post_ops = true}) == "conv+bias+relu, pool, exp, multiply, tanh");
+  CHECK(names(optimize(p)) == "conv+bias+relu, pool, fused");
+}
+
+TEST_CASE("lowering: of post-ops a device may take some", "[lowering]") {
+  const Program p = optimize(
+      traced([](const Tensors& in) { return Tensors{relu(matmul(in[0], in[1]) + in[2] + in[3])}; },
+             {f32({4, 3}), f32({3, 5}), f32({5}), f32({4, 5})}));
+  REQUIRE(names(p) == "matmul+bias+add+relu");
+  auto up_to = [](size_t count) {
+    return PickyDevice([count](const Op& op) {
+      auto* with = dynamic_cast<const WithPostOps*>(&op);
+      return with ? with->post.size() <= count : is_simple(op);
+    });
+  };
+  CHECK(names(lowered(p, up_to(3))) == names(p));
+  CHECK(names(lowered(p, up_to(2))) == "matmul+bias, add, relu");
+  CHECK(names(lowered(p, up_to(0))) == "matmul, add, add, relu");
+}
+
+TEST_CASE("lowering: mixed precision is done with casts where it is not taken", "[lowering]") {
+  const DType half = DType::bfloat16, single = DType::float32;
+  const Program p = optimize(traced(
+      [=](const Tensors& in) {
+        return Tensors{cast(matmul(cast(in[0], half), cast(in[1], half)), single)};
+      },
+      {f32({4, 3}), f32({3, 5})}));
+  REQUIRE(names(p) == "matmul");
+  CHECK(names(lowered(p, PickyDevice(is_simple), 2e-2)) == "cast, cast, matmul, cast");
+}
+
+TEST_CASE("lowering: winners of poolings and moments are worked out on the host", "[lowering]") {
+  const Program p = optimize(traced(
+      [](const Tensors& in) {
+        GradientTape tape;
+        tape.watch(in[0]);
+        const Tensor x =
+            batch_norm_train(conv(in[0], in[1], {1}, Padding::same), in[2], in[2], 0.1).y;
+        const Tensor y = max_pool(x, {2}, {2}, Padding::valid);
+        return Tensors{y, tape.gradient(sum(y * y), Tensors{in[0]})[0]};
+      },
+      {f32({2, 6, 12}), f32({3, 12, 12}), f32({12})}));
+  REQUIRE(names(p).find("conv+moments") != std::string::npos);
+  REQUIRE(names(p).find("pool_winners_backward") != std::string::npos);
+  const Program q = lowered(p, PickyDevice(is_simple), 1e-4);
+  for (const auto& i : q.code) {
+    const std::string_view name = i.op->name();
+    CHECK((is_simple(*i.op) || name == "reshape" || name == "host_call"));
+  }
 }
 
 TEST_CASE("lowering: memory is free behind the last use", "[lowering]") {
   const Program p = traced(
       [](const Tensors& in) {
         const Tensor rows = reshape(exp(in[0]), {6});
-        return Tensors{tanh(rows) + sum(in[0])};
+        const Tensor y = tanh(rows), total = sum(in[0]);
+        return Tensors{y + total};
       },
       {f32({2, 3})});
   REQUIRE(names(p) == "exp, reshape, tanh, reduce, add");

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
+#include "crescent/lowered_ops.h"
 #include "crescent/lowering.h"
 #include "crescent/ops.h"
 #include "distance.h"
@@ -75,13 +76,18 @@ inline Program traced(const std::function<Tensors(const Tensors&)>& f, const Ten
   return trace(f, inputs);
 }
 
-/// The instructions by name, with the kind of unary and binary ones: "square, multiply".
+/// The instructions by name, with the kind of unary and binary ones and what is done to results:
+/// "square, multiply, matmul+bias".
 inline std::string names(const Program& program) {
   std::string text;
   for (const auto& i : program.code) {
     std::string name(i.op->name());
     if (auto* unary = dynamic_cast<const Unary*>(i.op.get())) name = name_of(unary->kind);
     if (auto* binary = dynamic_cast<const Binary*>(i.op.get())) name = name_of(binary->kind);
+    if (auto* with = dynamic_cast<const WithPostOps*>(i.op.get())) {
+      name = with->op->name();
+      for (PostOp post : with->post) name += std::string("+") + name_of(post);
+    }
     text += (text.empty() ? "" : ", ") + name;
   }
   return text;

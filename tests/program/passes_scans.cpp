@@ -38,7 +38,7 @@ TEST_CASE("scans: bodies are optimised", "[passes]") {
   check_same(run(before), run(after), 1e-6);
   REQUIRE(loops(after).size() == 1);
   validate(*loops(after)[0]->body);
-  CHECK(names(*loops(after)[0]->body) == "matmul, fused");
+  CHECK(names(*loops(after)[0]->body) == "matmul+bias+add+tanh, fused");
 }
 
 TEST_CASE("hoisting: products with the steps' inputs, and what never changes", "[passes]") {

@@ -11,6 +11,7 @@
 #include "crescent/input_spec.h"
 #include "crescent/layer.h"
 #include "crescent/loader.h"
+#include "crescent/lowered_ops.h"
 #include "crescent/lowering.h"
 #include "crescent/model.h"
 #include "crescent/node.h"

@@ -85,13 +85,14 @@ CRESCENT_OP(Unary, "unary")                            // (x) -> y
   std::string label() const override;
   Tensors vjp(const Vjp&) const override;
 };
-CRESCENT_OP(Binary, "binary")                          // (a, b) -> y; dtypes equal (ops.h promotes); comparisons give bool
+/// (a, b) -> y; the dtypes are equal (ops.h promotes); comparisons give bool.
+CRESCENT_OP(Binary, "binary")
   BinaryKind kind{};
   CRESCENT_FIELDS(kind)
   std::string label() const override;
   Tensors vjp(const Vjp&) const override;
 };
-CRESCENT_OP(Select, "select")                          // (bool condition, a, b) -> condition ? a : b
+CRESCENT_OP(Select, "select")                    // (bool condition, a, b) -> condition ? a : b
   CRESCENT_FIELDS()
   Tensors vjp(const Vjp&) const override;
 };
@@ -105,30 +106,9 @@ CRESCENT_OP(StopGradient, "stop_gradient")             // (x) -> x
   Tensors vjp(const Vjp&) const override;
 };
 
-/// A chain of elementwise ops as one: made by the fusion pass. Registers 0..inputs-1 are the inputs, step i writes
-/// register inputs+i. Inputs broadcast to `shape`; every output has `shape`. A scatter is a ScatterAdd along axis 0 whose
-/// two arguments, indices and updates, are inputs of any shape: the gradient of a table that nobody keeps as a whole.
-struct FusedStep {
-  enum class Kind : uint8_t { unary, binary, select, cast, scatter } kind{};
-  UnaryKind unary{};
-  BinaryKind binary{};
-  DType dtype{};                                       ///< of the register written
-  std::array<int, 3> args{};                           ///< registers read
-  bool operator==(const FusedStep&) const = default;
-  size_t hash() const { return detail::hash_bytes(this, 4) ^ detail::hash_bytes(args.data(), sizeof args); }
-};
-CRESCENT_API std::string to_text(const FusedStep& step);
-CRESCENT_OP(Fused, "fused")                            // (inputs...) -> outputs...
-  Shape shape;
-  std::vector<FusedStep> steps;
-  std::vector<int> outputs;                            ///< registers
-  CRESCENT_FIELDS(shape, steps, outputs)
-  std::string label() const override;
-  Tensors decompose(std::span<const Tensor>) const override;
-};
-
 // ---- shape
-CRESCENT_OP(Reshape, "reshape")                        // (x); one -1 is worked out from the size (or stays unknown)
+/// (x): one -1 is worked out from the size (or stays unknown).
+CRESCENT_OP(Reshape, "reshape")
   Shape shape;
   CRESCENT_FIELDS(shape)
   Tensors vjp(const Vjp&) const override;
@@ -148,12 +128,14 @@ CRESCENT_OP(Concat, "concat")                          // (a, b, ...)
   CRESCENT_FIELDS(axis)
   Tensors vjp(const Vjp&) const override;
 };
-CRESCENT_OP(Slice, "slice")                            // (x): start[i] + k*stride[i], k < size[i]; size -1 = to the end (stride 1)
+/// (x): start[i] + k*stride[i], k < size[i]; size -1 = to the end (stride 1).
+CRESCENT_OP(Slice, "slice")
   std::vector<int64_t> start, size, stride;
   CRESCENT_FIELDS(start, size, stride)
   Tensors vjp(const Vjp&) const override;
 };
-CRESCENT_OP(Pad, "pad")                                // (x): constant; `inner` zeros between elements (dilation), for vjp of strided slices
+/// (x): constant; `inner` zeros between elements (dilation), for the vjp of strided slices.
+CRESCENT_OP(Pad, "pad")
   std::vector<int64_t> before, after, inner;
   double value = 0;
   CRESCENT_FIELDS(before, after, inner, value)
@@ -164,20 +146,24 @@ CRESCENT_OP(Reverse, "reverse")                        // (x): flips the axes
   CRESCENT_FIELDS(axes)
   Tensors vjp(const Vjp&) const override;
 };
-/// (numbers) -> the same as integers (those that are floating as int32). A run fails at the first that is not one of
-/// 0..size-1, "`what` 7 is out of range for `of`", and does so before it writes a variable where they depend on none.
+/// (numbers) -> the same as integers (those that are floating as int32). A run fails at the first
+/// that is not one of 0..size-1, "`what` 7 is out of range for `of`", and does so before it writes
+/// a variable where they depend on none.
 CRESCENT_OP(CheckIndices, "check_indices")
   int64_t size = 0;
   std::string what, of;
   CRESCENT_FIELDS(size, what, of)
   Effect effect() const override { return Effect::check; }
 };
-CRESCENT_OP(Gather, "gather")                          // (x, int indices): rows of `axis`; y = x.shape[:axis] + indices.shape + x.shape[axis+1:]
-  int axis = 0;                                        // indices that may be out of range come from CheckIndices; devices clamp the others
+/// (x, int indices): rows of `axis`; y = x.shape[:axis] + indices.shape + x.shape[axis+1:]. Indices
+/// that may be out of range come from CheckIndices; devices clamp the others.
+CRESCENT_OP(Gather, "gather")
+  int axis = 0;
   CRESCENT_FIELDS(axis)
   Tensors vjp(const Vjp&) const override;
 };
-CRESCENT_OP(ScatterAdd, "scatter_add")                 // (int indices, updates) -> zeros(size along axis) with updates added; inverse of Gather
+/// (int indices, updates) -> zeros(size along axis) with updates added; inverse of Gather.
+CRESCENT_OP(ScatterAdd, "scatter_add")
   int axis = 0;
   int64_t size = 0;
   CRESCENT_FIELDS(axis, size)
@@ -188,7 +174,8 @@ CRESCENT_OP(TakeAlong, "take_along")                   // (x, int indices of x's
   CRESCENT_FIELDS(axis)
   Tensors vjp(const Vjp&) const override;
 };
-CRESCENT_OP(OneHot, "one_hot")                         // (int indices) -> (..., depth); out of range gives zeros
+/// (int indices) -> (..., depth); out of range gives zeros.
+CRESCENT_OP(OneHot, "one_hot")
   int64_t depth = 0;
   DType dtype = DType::float32;
   CRESCENT_FIELDS(depth, dtype)
@@ -210,7 +197,8 @@ CRESCENT_OP(Iota, "iota")                              // () -> 0, 1, 2, ... alo
 enum class ReduceKind : uint8_t { sum, mean, max, min, prod, any, all };
 CRESCENT_API const char* name_of(ReduceKind kind);
 inline std::string to_text(ReduceKind kind) { return name_of(kind); }
-CRESCENT_OP(Reduce, "reduce")                          // (x); axes sorted, >= 0. max/min gradients are shared among equals
+/// (x): axes sorted, >= 0; gradients of max and min are shared among equals.
+CRESCENT_OP(Reduce, "reduce")
   ReduceKind kind{};
   std::vector<int> axes;
   bool keepdims = false;
@@ -230,34 +218,21 @@ CRESCENT_OP(Cumulative, "cumulative")                  // (x): running sum along
   CRESCENT_FIELDS(axis, reverse)
   Tensors vjp(const Vjp&) const override;
 };
-CRESCENT_OP(TopK, "top_k")                             // (x) -> values, int32 indices of the last axis, descending, stable
+/// (x) -> values, int32 indices of the last axis, descending, stable.
+CRESCENT_OP(TopK, "top_k")
   int64_t k = 1;
   CRESCENT_FIELDS(k)
   Tensors vjp(const Vjp&) const override;
 };
 
 // ---- products
-/// What a product does to its result before it is stored.
-enum class Epilogue : uint8_t { none, relu, sigmoid, tanh };
-CRESCENT_API const char* name_of(Epilogue epilogue);
-inline std::string to_text(Epilogue epilogue) { return name_of(epilogue); }
-/// Mixed precision within a product, set by a pass in the place of casts around it: operands of float32 or bfloat16, in any
-/// combination, are multiplied as bfloat16 and summed in float32; the result is stored as one or the other.
-enum class Mixed : uint8_t { no, to_bfloat16, to_float32 };
-/// What a product does with another array of the shape of its result, before bias and epilogue.
-enum class Combine : uint8_t { none, add /* c + x */, mask /* x > 0 ? c : 0, as behind the gradient of relu */ };
-CRESCENT_API const char* name_of(Combine combine);
-inline std::string to_text(Combine combine) { return name_of(combine); }
-CRESCENT_OP(Matmul, "matmul")                          // (a, b[, bias][, other]): a (..., m, k), b (..., k, n), leading axes broadcast; both rank >= 2
-  bool transpose_a = false, transpose_b = false;       // bias (n,) and what follows are set by passes, after gradients
-  bool bias = false;
-  Combine combine = Combine::none;
-  Epilogue epilogue = Epilogue::none;
-  Mixed mixed = Mixed::no;                             // bias and other are bfloat16 then
-  CRESCENT_FIELDS(transpose_a, transpose_b, bias, combine, epilogue, mixed)
+/// (a (..., m, k), b (..., k, n)): leading axes broadcast; both have at least 2 axes.
+CRESCENT_OP(Matmul, "matmul")
+  bool transpose_a = false, transpose_b = false;
+  CRESCENT_FIELDS(transpose_a, transpose_b)
   std::string label() const override;
   Tensors vjp(const Vjp&) const override;
-  Tensors decompose(std::span<const Tensor>) const override;      // when mixed or combined, and for sums of nothing
+  Tensors decompose(std::span<const Tensor>) const override;  // for sums of nothing
 };
 
 /// Geometry of a convolution or pooling over 1, 2 or 3 spatial axes.
@@ -268,55 +243,45 @@ struct ConvSpec {
   CRESCENT_API size_t hash() const;
 };
 CRESCENT_API std::string to_text(const ConvSpec& spec);
-CRESCENT_OP(Conv, "conv")                              // (x, kernel[, bias][, residual]) cross-correlation; kernel (spatial..., in/groups, out)
+/// (x, kernel (spatial..., in/groups, out)): cross-correlation.
+CRESCENT_OP(Conv, "conv")
   ConvSpec spec;
-  bool bias = false;
-  Epilogue epilogue = Epilogue::none;
-  bool residual = false;                               // set by a pass: added before the epilogue, of the result's spec
-  bool moments = false;                                // set by a pass: then also BatchMoments of the result
-  CRESCENT_FIELDS(spec, bias, epilogue, residual, moments)
-  std::string label() const override;
+  CRESCENT_FIELDS(spec)
   Tensors vjp(const Vjp&) const override;
-  Tensors decompose(std::span<const Tensor>) const override;      // with a residual or moments, and for sums of nothing
+  Tensors decompose(std::span<const Tensor>) const override;  // for sums of nothing
 };
-CRESCENT_OP(ConvBackwardData, "conv_backward_data")    // (dy, kernel[, y]) -> dx of shape `input` (its batch dim may be -1), 0 where not y > 0 (set by a pass); also Conv*Transpose
+/// (dy, kernel) -> dx of shape `input` (its batch dim may be -1); also Conv*Transpose.
+CRESCENT_OP(ConvBackwardData, "conv_backward_data")
   ConvSpec spec;
   Shape input;
   CRESCENT_FIELDS(spec, input)
   Tensors vjp(const Vjp&) const override;
-  Tensors decompose(std::span<const Tensor>) const override;      // for sums of nothing
+  Tensors decompose(std::span<const Tensor>) const override;  // for sums of nothing
 };
-CRESCENT_OP(ConvBackwardKernel, "conv_backward_kernel")  // (x, dy) -> dkernel of shape `kernel`
+/// (x, dy) -> dkernel of shape `kernel`.
+CRESCENT_OP(ConvBackwardKernel, "conv_backward_kernel")
   ConvSpec spec;
   Shape kernel;
-  Mixed mixed = Mixed::no;
-  CRESCENT_FIELDS(spec, kernel, mixed)
+  CRESCENT_FIELDS(spec, kernel)
   Tensors vjp(const Vjp&) const override;
-  Tensors decompose(std::span<const Tensor>) const override;      // when mixed, and for sums of nothing
+  Tensors decompose(std::span<const Tensor>) const override;  // for sums of nothing
 };
-CRESCENT_OP(Pool, "pool")                              // (x): max or average over windows; average counts valid elements only
+/// (x): max or average over windows; average counts valid elements only.
+CRESCENT_OP(Pool, "pool")
   bool max = true;
   std::vector<int64_t> window;
-  ConvSpec spec;                                       // dilation 1, groups 1
-  bool winners = false;                                // set by a pass: then also uint8, which of the elements under its window each maximum is
-  CRESCENT_FIELDS(max, window, spec, winners)
+  ConvSpec spec;  // dilation 1, groups 1
+  CRESCENT_FIELDS(max, window, spec)
   std::string label() const override;
   Tensors vjp(const Vjp&) const override;
 };
-CRESCENT_OP(ConvPool, "conv_pool")                     // (x, kernel[, bias]): max pooling of a convolution, made by a pass
-  Conv conv;
-  Pool pool;
-  CRESCENT_FIELDS(conv.spec, conv.bias, conv.epilogue, pool.max, pool.window, pool.spec, pool.winners)
-  std::string label() const override;
-  Tensors decompose(std::span<const Tensor>) const override;
-};
-CRESCENT_OP(PoolBackward, "pool_backward")             // max: (x, dy), average: (dy) -> dx of shape `input`; max goes to the first of equals
+/// max: (x, dy), average: (dy) -> dx of shape `input`; max goes to the first of equals.
+CRESCENT_OP(PoolBackward, "pool_backward")
   bool max = true;
   std::vector<int64_t> window;
   ConvSpec spec;
   Shape input;
-  bool winners = false;                                // set by a pass: (winners, dy) as of Pool
-  CRESCENT_FIELDS(max, window, spec, input, winners)
+  CRESCENT_FIELDS(max, window, spec, input)
   std::string label() const override;
   Tensors vjp(const Vjp&) const override;
 };
@@ -329,7 +294,8 @@ CRESCENT_OP(Softmax, "softmax")                        // (x)
   Tensors vjp(const Vjp&) const override;
   Tensors decompose(std::span<const Tensor>) const override;
 };
-/// (logits, labels) -> loss per row. Sparse: labels integers (..., ), from CheckIndices. Dense: labels like logits.
+/// (logits, labels) -> loss per row. Sparse: labels integers (..., ), from CheckIndices. Dense:
+/// labels like logits.
 CRESCENT_OP(SoftmaxCrossEntropy, "softmax_cross_entropy")
   bool sparse = true;
   CRESCENT_FIELDS(sparse)
@@ -375,9 +341,11 @@ CRESCENT_OP(LayerNormBackward, "layer_norm_backward")
 };
 /// What attention takes away from the score of a masked key (Keras' number).
 inline constexpr double kMaskedScore = 1e9;
-/// Scaled dot-product attention: softmax(scale q k') v for every head, scores of masked keys lowered by kMaskedScore.
-/// (q (b,t,h,d), k (b,s,h,d), v (b,s,h,e)[, bool mask, broadcast to (b,h,t,s)]) -> context (b,t,h,e), and for the gradient
-/// statistics (b,h,t,2): the highest score of a query, and the sum of exponentials of what its scores are below it.
+/// Scaled dot-product attention: softmax(scale q k') v for every head, scores of masked keys
+/// lowered by kMaskedScore.
+/// (q (b,t,h,d), k (b,s,h,d), v (b,s,h,e)[, bool mask, broadcast to (b,h,t,s)]) -> context
+/// (b,t,h,e), and for the gradient statistics (b,h,t,2): the highest score of a query, and the sum
+/// of exponentials of what its scores are below it.
 CRESCENT_OP(Attention, "attention")
   double scale = 1;
   CRESCENT_FIELDS(scale)
@@ -391,38 +359,45 @@ CRESCENT_OP(AttentionBackward, "attention_backward")
   Tensors decompose(std::span<const Tensor>) const override;
 };
 /// Standard LSTM over time (sigmoid gates, tanh; gate order i, f, c, o).
-/// (x, h0, c0, kernel, recurrent, bias) -> h of every step (b,t,u), last h, last c, gates (b,t,4u) after activation, cells (b,t,u).
+/// (x, h0, c0, kernel, recurrent, bias) -> h of every step (b,t,u), last h, last c, gates (b,t,4u)
+/// after activation, cells (b,t,u).
 CRESCENT_OP(Lstm, "lstm")
   CRESCENT_FIELDS()
   Tensors vjp(const Vjp&) const override;
   Tensors decompose(std::span<const Tensor>) const override;      // through scan
 };
-/// (x, h0, c0, kernel, recurrent, hs, gates, cells, dhs, dlast_h, dlast_c) -> dx, dh0, dc0, dkernel, drecurrent, dbias.
+/// (x, h0, c0, kernel, recurrent, hs, gates, cells, dhs, dlast_h, dlast_c) -> dx, dh0, dc0,
+/// dkernel, drecurrent, dbias.
 CRESCENT_OP(LstmBackward, "lstm_backward")
   CRESCENT_FIELDS()
   Tensors decompose(std::span<const Tensor>) const override;
 };
 /// Standard GRU over time, reset_after = true (gate order z, r, h; bias (2, 3u)).
-/// (x, h0, kernel, recurrent, bias) -> h of every step, last h, gates (b,t,4u: z, r, candidate, recurrent part of the candidate).
+/// (x, h0, kernel, recurrent, bias) -> h of every step, last h, gates (b,t,4u: z, r, candidate,
+/// recurrent part of the candidate).
 CRESCENT_OP(Gru, "gru")
   CRESCENT_FIELDS()
   Tensors vjp(const Vjp&) const override;
   Tensors decompose(std::span<const Tensor>) const override;
 };
-/// (x, h0, kernel, recurrent, bias, hs, gates, dhs, dlast_h) -> dx, dh0, dkernel, drecurrent, dbias.
+/// (x, h0, kernel, recurrent, bias, hs, gates, dhs, dlast_h) -> dx, dh0, dkernel, drecurrent,
+/// dbias.
 CRESCENT_OP(GruBackward, "gru_backward")
   CRESCENT_FIELDS()
   Tensors decompose(std::span<const Tensor>) const override;
 };
 
-/// Control flow over time. body: (states..., step inputs..., captured...) -> (next states..., step outputs...).
-/// Inputs: states..., sequences (t, ...)..., captured.... Outputs: last states..., stacked step outputs (t, ...)....
+/// Control flow over time. body: (states..., step inputs..., captured...) -> (next states..., step
+/// outputs...). Inputs: states..., sequences (t, ...)..., captured.... Outputs: last states...,
+/// stacked step outputs (t, ...)....
 CRESCENT_OP(Scan, "scan")
   std::shared_ptr<const Program> body;
   int states = 0, sequences = 0;
   bool reverse = false;
-  bool keep_states = false;                            ///< also outputs the states before every step, stacked (for the vjp)
-  auto fields() const { return std::make_tuple(body.get(), states, sequences, reverse, keep_states); }
+  bool keep_states = false;  ///< also outputs the states before every step, stacked (for the vjp)
+  auto fields() const {
+    return std::make_tuple(body.get(), states, sequences, reverse, keep_states);
+  }
   size_t hash() const override;
   std::string text() const override;
   bool equals(const Op& other) const override;
@@ -431,7 +406,12 @@ CRESCENT_OP(Scan, "scan")
 };
 
 // ---- randomness (counter-based, Philox 4x32-10)
-enum class RandomKind : uint8_t { uniform /* [a, b) */, normal /* mean a, deviation b */, truncated_normal /* redrawn beyond 2 b */, bits /* int32 */ };
+enum class RandomKind : uint8_t {
+  uniform /* [a, b) */,
+  normal /* mean a, deviation b */,
+  truncated_normal /* redrawn beyond 2 b */,
+  bits /* int32 */,
+};
 /// (int64 state[2] = seed, counter) -> values. Element i depends on seed, counter and i alone.
 /// Each is a draw of its own, so none is merged with another or made beforehand.
 CRESCENT_OP(Random, "random")
@@ -454,7 +434,7 @@ CRESCENT_OP(AllReduce, "all_reduce")
 };
 
 // ---- linear algebra
-CRESCENT_OP(Qr, "qr")                                  // (a (m,n)) -> q (m,k), r (k,n), k = min(m,n)
+CRESCENT_OP(Qr, "qr")                            // (a (m,n)) -> q (m,k), r (k,n), k = min(m,n)
   CRESCENT_FIELDS()
 };
 CRESCENT_OP(Svd, "svd")                                // (a (m,n)) -> u (m,k), s (k), vt (k,n)

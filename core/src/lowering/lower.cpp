@@ -8,6 +8,7 @@
 #include <numeric>
 #include <utility>
 
+#include "crescent/lowered_ops.h"
 #include "lowering/lowering.h"
 #include "program/passes/passes.h"
 #include "program/passes/rewriting.h"

@@ -13,21 +13,21 @@ struct Operands {
 
 Operands operands(const Request& r) {
   const auto& in = r.inputs;
-  if (auto* op = dynamic_cast<const ConvBackwardData*>(&r.op)) {
+  const Op& base = base_of(r.op);
+  if (auto* op = dynamic_cast<const ConvBackwardData*>(&base)) {
     return {ConvPass::backward_data, op->spec, r.outputs[0].shape, in[1].shape, in[0].shape};
   }
-  if (auto* op = dynamic_cast<const ConvBackwardKernel*>(&r.op)) {
+  if (auto* op = dynamic_cast<const ConvBackwardKernel*>(&base)) {
     return {ConvPass::backward_kernel, op->spec, in[0].shape, r.outputs[0].shape, in[1].shape};
   }
-  const auto& op = static_cast<const Conv&>(r.op);
+  const auto& op = static_cast<const Conv&>(base);
   return {ConvPass::forward, op.spec, in[0].shape, in[1].shape, r.outputs[0].shape};
 }
 
 /// A factory that knows nothing of mixed precision.
 template <KernelFactory make>
 std::unique_ptr<Kernel> unmixed(const Request& r) {
-  auto* gradient = dynamic_cast<const ConvBackwardKernel*>(&r.op);
-  return gradient && gradient->mixed != Mixed::no ? nullptr : make(r);
+  return PostOps(r.op).mixed == Mixed::no ? make(r) : nullptr;
 }
 
 /// A factory that knows nothing of residuals, moments and gates.
@@ -47,11 +47,10 @@ ConvPlan::ConvPlan(const Request& r) {
                              o.spec.strides[i],  o.spec.dilation[i], o.spec.pad_before[i],
                              o.spec.pad_after[i]};
   }
-  gated = pass == ConvPass::backward_data && r.inputs.size() > 2;
   batch = o.x[0], groups = o.spec.groups, in_channels = o.x[-1], out_channels = o.y[-1];
-  if (auto* op = dynamic_cast<const Conv*>(&r.op)) {
-    bias = op->bias, residual = op->residual, epilogue = op->epilogue, moments = op->moments;
-  }
+  const PostOps post(r.op);
+  bias = post.bias, epilogue = post.epilogue, moments = post.moments;
+  residual = post.combine == Combine::add, gated = post.combine == Combine::mask;
 }
 
 std::span<const KernelRow> convolution_kernels() {

@@ -338,9 +338,10 @@ bool applies(const ConvPlan& p) {
 }
 
 /// Windows of 2x2 pixels side by side.
-bool halves(const crescent::Pool& p) {
+template <class P>
+bool halves(const P& p) {
   const std::vector<int64_t> two{2, 2}, none{0, 0};
-  return p.max && p.window == two && p.spec.strides == two && p.spec.pad_before == none &&
+  return p.window == two && p.spec.strides == two && p.spec.pad_before == none &&
          p.spec.pad_after == none;
 }
 
@@ -364,15 +365,17 @@ bool suits(const ConvPlan& p, const Sides& sides) {
 
 std::unique_ptr<Kernel> make_winograd_pooled_convolution(const Request& r) {
   const auto& op = static_cast<const ConvPool&>(r.op);
-  const TensorSpecs images = op.conv.infer(r.inputs);
-  ConvPlan plan({op.conv, r.inputs, images, r.options});
-  if (!applies(plan) || !halves(op.pool) ||
+  const TensorSpecs images = op.conv->infer(r.inputs);
+  ConvPlan plan({*op.conv, r.inputs, images, r.options});
+  auto* told = dynamic_cast<const PoolWinners*>(op.pool.get());
+  auto* pool = dynamic_cast<const crescent::Pool*>(op.pool.get());
+  if (!applies(plan) || !(told ? halves(*told) : pool && pool->max && halves(*pool)) ||
       (plan.epilogue != Epilogue::none && plan.epilogue != Epilogue::relu))
     return nullptr;
   const Sides sides(plan);
   if (!suits(plan, sides) || plan.batch * sides.out.tile_rows * sides.out.tile_columns < kRepaying)
     return nullptr;
-  plan.pooled = true, plan.winners = op.pool.winners;
+  plan.pooled = true, plan.winners = told != nullptr;
   return std::make_unique<ImageConvolution>(plan);
 }
 

@@ -7,7 +7,7 @@
 #pragma once
 #include <cstdint>
 
-#include "crescent/op_types.h"
+#include "engine/post_ops.h"
 
 namespace crescent::cpu::winograd {
 

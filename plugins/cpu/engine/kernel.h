@@ -8,6 +8,7 @@
 #include <string>
 
 #include "crescent/op_types.h"
+#include "engine/post_ops.h"
 #include "threads/pool.h"
 
 namespace crescent::cpu {

@@ -14,9 +14,11 @@ constexpr std::array kFamilies = {elementwise_kernels, shape_kernels,     reduct
 }  // namespace
 
 std::unique_ptr<Kernel> make_kernel(const Request& request) {
+  if (!PostOps(request.op).is_known) return nullptr;
+  const std::string_view name = base_of(request.op).name();
   for (auto family : kFamilies) {
     for (const KernelRow& row : family()) {
-      if (request.op.name() != row.op) continue;
+      if (name != row.op) continue;
       if (auto kernel = row.make(request)) return kernel;
     }
   }

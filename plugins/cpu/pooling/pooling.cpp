@@ -78,19 +78,28 @@ std::unique_ptr<Kernel> make(const Request& r) {
 }  // namespace
 
 PoolPlan::PoolPlan(const Request& r, bool backward) {
-  auto fill = [this](const auto& op, const Shape& in, const Shape& out) {
+  auto fill = [&](const auto& op, const Shape& in, const Shape& out) {
     const int spatial = in.rank() - 2;
-    max = op.max, winners = op.winners, batch = in[0], channels = in[-1];
+    batch = in[0], channels = in[-1];
     for (int i = 0; i < spatial; ++i) {
       axes[3 - spatial + i] = {in[i + 1], out[i + 1], op.window[i], op.spec.strides[i],
                                op.spec.pad_before[i]};
     }
   };
-  if (backward) {
+  const Shape &from = r.inputs.back().shape, &to = r.outputs[0].shape;
+  max = winners = true;
+  if (auto* told = dynamic_cast<const PoolWinners*>(&r.op)) {
+    fill(*told, from, to);
+  } else if (auto* gradient = dynamic_cast<const PoolWinnersBackward*>(&r.op)) {
+    fill(*gradient, to, from);
+  } else if (backward) {
     const auto& op = static_cast<const PoolBackward&>(r.op);
-    fill(op, r.outputs[0].shape, r.inputs[op.max ? 1 : 0].shape);
+    max = op.max, winners = false;
+    fill(op, to, from);
   } else {
-    fill(static_cast<const crescent::Pool&>(r.op), r.inputs[0].shape, r.outputs[0].shape);
+    const auto& op = static_cast<const crescent::Pool&>(r.op);
+    max = op.max, winners = false;
+    fill(op, from, to);
   }
   whole = window_offsets();
 }
@@ -111,6 +120,10 @@ std::vector<int64_t> PoolPlan::window_offsets() const {
 std::span<const KernelRow> pooling_kernels() {
   static constexpr KernelRow kRows[] = {{"pool", make<PoolForward>},
                                         {"pool", make_converted<pooling_kernels>},
+                                        {"pool_winners", make<PoolForward>},
+                                        {"pool_winners", make_converted<pooling_kernels>},
+                                        {"pool_winners_backward", make<PoolGradient>},
+                                        {"pool_winners_backward", make_converted<pooling_kernels>},
                                         {"pool_backward", make<PoolGradient>},
                                         {"pool_backward", make_converted<pooling_kernels>}};
   return kRows;

@@ -10,7 +10,7 @@
 #pragma once
 #include <cstdint>
 
-#include "crescent/op_types.h"
+#include "engine/post_ops.h"
 #include "threads/pool.h"
 
 namespace crescent::cpu::amx {

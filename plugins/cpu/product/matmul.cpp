@@ -70,21 +70,22 @@ bool is_float_epilogue(Epilogue e) { return e == Epilogue::sigmoid || e == Epilo
 /// A factory that knows nothing of mixed precision.
 template <KernelFactory make>
 std::unique_ptr<Kernel> unmixed(const Request& r) {
-  return static_cast<const Matmul&>(r.op).mixed == Mixed::no ? make(r) : nullptr;
+  return PostOps(r.op).mixed == Mixed::no ? make(r) : nullptr;
 }
 /// One that knows nothing of other arrays either.
 template <KernelFactory make>
 std::unique_ptr<Kernel> plain(const Request& r) {
-  return static_cast<const Matmul&>(r.op).combine == Combine::none ? unmixed<make>(r) : nullptr;
+  return PostOps(r.op).combine == Combine::none ? unmixed<make>(r) : nullptr;
 }
 
 }  // namespace
 
 MatmulPlan::MatmulPlan(const Request& r) {
-  const auto& op = static_cast<const Matmul&>(r.op);
+  const auto& op = static_cast<const Matmul&>(base_of(r.op));
+  const PostOps post(r.op);
   const Shape &left = r.inputs[0].shape, &right = r.inputs[1].shape, &out = r.outputs[0].shape;
-  transpose_a = op.transpose_a, transpose_b = op.transpose_b, bias = op.bias;
-  combine = op.combine, epilogue = op.epilogue;
+  transpose_a = op.transpose_a, transpose_b = op.transpose_b;
+  bias = post.bias, combine = post.combine, epilogue = post.epilogue;
   m = out[-2], n = out[-1], k = left[transpose_a ? -2 : -1];
   const Shape leading = out.slice(0, out.rank() - 2);
   a = offsets(left, leading), b = offsets(right, leading);
@@ -131,7 +132,7 @@ MatmulCut::Tile MatmulCut::tile(int64_t number) const {
 }
 
 std::unique_ptr<Kernel> make_integer_matmul(const Request& r) {
-  if (is_float_epilogue(static_cast<const Matmul&>(r.op).epilogue)) return nullptr;
+  if (is_float_epilogue(PostOps(r.op).epilogue)) return nullptr;
   switch (r.outputs[0].dtype) {
     case DType::int32:
       return std::make_unique<IntegerMatmul<int32_t>>(r);

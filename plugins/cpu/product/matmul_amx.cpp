@@ -85,8 +85,7 @@ struct Cut {
 };
 
 amx::Form form_of(const Request& r) {
-  const bool half =
-      r.inputs[0].dtype == DType::bfloat16 || static_cast<const Matmul&>(r.op).mixed != Mixed::no;
+  const bool half = r.inputs[0].dtype == DType::bfloat16 || PostOps(r.op).mixed != Mixed::no;
   return half ? amx::Form::rounded : amx::Form::split;
 }
 

@@ -328,8 +328,7 @@ class HalfRowMatmul final : public Kernel {
 std::unique_ptr<Kernel> make_row_matmul(const Request& r) {
   const MatmulPlan plan(r);
   if (plan.count() != 1 || plan.m != 1 || plan.flops() == 0) return nullptr;
-  const bool half =
-      r.inputs[0].dtype == DType::bfloat16 || static_cast<const Matmul&>(r.op).mixed != Mixed::no;
+  const bool half = r.inputs[0].dtype == DType::bfloat16 || PostOps(r.op).mixed != Mixed::no;
   if (half) return plan.transpose_b ? nullptr : std::make_unique<HalfRowMatmul>(r);
   switch (r.outputs[0].dtype) {
     case DType::float32:

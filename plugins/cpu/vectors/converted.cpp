@@ -17,7 +17,7 @@ TensorSpecs widened(std::span<const TensorSpec> specs) {
 
 std::unique_ptr<Kernel> find(std::span<const KernelRow> rows, const Request& request) {
   for (const auto& row : rows) {
-    if (row.op != request.op.name()) continue;
+    if (row.op != base_of(request.op).name()) continue;
     if (auto kernel = row.make(request)) return kernel;
   }
   return nullptr;

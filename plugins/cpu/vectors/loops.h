@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <span>
 
-#include "crescent/op_types.h"
+#include "crescent/lowered_ops.h"
 
 namespace crescent::cpu {
 

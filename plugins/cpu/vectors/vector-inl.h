@@ -4,7 +4,7 @@
 #include <hwy/highway.h>
 #include <type_traits>
 
-#include "crescent/op_types.h"
+#include "engine/post_ops.h"
 #include "vectors/half.h"
 
 #if defined(CRESCENT_CPU_VECTOR_INL_H) == defined(HWY_TARGET_TOGGLE)

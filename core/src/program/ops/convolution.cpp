@@ -34,46 +34,20 @@ Shape conv_shape(std::string_view op, const Shape& x, const Shape& kernel, const
 
 }  // namespace
 
-std::string Conv::label() const {
-  return kName + epilogue_label(bias, Epilogue::none) + (residual ? "+add" : "") +
-         epilogue_label(false, epilogue) + (moments ? "+moments" : "");
-}
-
 TensorSpecs Conv::infer(std::span<const TensorSpec> in) const {
   if (in[0].dtype != in[1].dtype)
     fail("conv: dtypes ", in[0].dtype, " and ", in[1].dtype, " differ");
   expect_floating("conv", in[0].dtype);
-  const TensorSpec result{in[0].dtype, conv_shape("conv", in[0].shape, in[1].shape, spec)};
-  if (residual && !(in.back() == result))
-    fail("conv: a residual of ", in.back().shape, " for ", result.shape);
-  TensorSpecs results{result};
-  if (moments) {
-    for (const TensorSpec& channels : BatchMoments().infer({&result, 1}))
-      results.push_back(channels);
-  }
-  return results;
+  return {{in[0].dtype, conv_shape("conv", in[0].shape, in[1].shape, spec)}};
 }
 
 Tensors Conv::decompose(std::span<const Tensor> inputs) const {
-  if (!moments && !residual) {
-    if (!sums_nothing(inputs[0], inputs[1])) return {};
-    const Tensor y = ops::zeros(conv_shape("conv", inputs[0].shape(), inputs[1].shape(), spec),
-                                inputs[0].dtype());
-    return {with_epilogue(bias ? y + inputs[2] : y, epilogue)};
-  }
-  auto plain = std::make_shared<Conv>(*this);
-  plain->moments = plain->residual = false;
-  if (residual) plain->epilogue = Epilogue::none;
-  Tensor y =
-      crescent::apply(std::move(plain), inputs.first(inputs.size() - (residual ? 1 : 0))).front();
-  if (residual) y = with_epilogue(y + inputs.back(), epilogue);
-  if (!moments) return {y};
-  const Tensors both = apply(BatchMoments(), {y});
-  return {y, both[0], both[1]};
+  if (!sums_nothing(inputs[0], inputs[1])) return {};
+  const Shape shape = conv_shape("conv", inputs[0].shape(), inputs[1].shape(), spec);
+  return {ops::zeros(shape, inputs[0].dtype())};
 }
 
 Tensors Conv::vjp(const Vjp& v) const {
-  assert(!bias && epilogue == Epilogue::none && !moments && !residual);
   const Tensor &x = v.inputs[0], &kernel = v.inputs[1], &g = v.gradients[0];
   Tensors result(2);
   if (v.wanted[0]) {
@@ -99,8 +73,6 @@ TensorSpecs ConvBackwardData::infer(std::span<const TensorSpec> in) const {
   if (in[0].dtype != in[1].dtype)
     fail("conv_transpose: dtypes ", in[0].dtype, " and ", in[1].dtype, " differ");
   expect_floating("conv_transpose", in[0].dtype);
-  if (in.size() > 2 && !(in[2] == TensorSpec{in[0].dtype, result}))
-    fail("conv_backward_data: a gate of ", in[2].shape, " for ", result);
   return {{in[0].dtype, result}};
 }
 
@@ -110,7 +82,6 @@ Tensors ConvBackwardData::decompose(std::span<const Tensor> inputs) const {
 }
 
 Tensors ConvBackwardData::vjp(const Vjp& v) const {
-  assert(v.inputs.size() == 2);
   const Tensor &dy = v.inputs[0], &kernel = v.inputs[1], &g = v.gradients[0];
   Tensors result(2);
   if (v.wanted[0]) {
@@ -132,11 +103,10 @@ TensorSpecs ConvBackwardKernel::infer(std::span<const TensorSpec> in) const {
     fail("conv_backward_kernel: shapes ", shapes_text(in), " do not fit a kernel of shape ",
          kernel);
   }
-  return {{product_dtype("conv_backward_kernel", mixed, in[0].dtype, in[1].dtype), kernel}};
+  return {{product_dtype("conv_backward_kernel", in[0].dtype, in[1].dtype), kernel}};
 }
 
 Tensors ConvBackwardKernel::decompose(std::span<const Tensor> inputs) const {
-  if (mixed != Mixed::no) return decompose_mixed(*this, inputs);
   return sums_nothing(inputs[0], inputs[1]) ? Tensors{ops::zeros(kernel, inputs[0].dtype())}
                                             : Tensors();
 }

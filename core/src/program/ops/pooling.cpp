@@ -65,26 +65,13 @@ std::string PoolBackward::label() const {
 TensorSpecs Pool::infer(std::span<const TensorSpec> in) const {
   const char* name = max ? "max_pool" : "average_pool";
   expect_floating(name, in[0].dtype);
-  const Shape y = pool_shape(name, in[0].shape, window, spec);
-  return winners ? TensorSpecs{{in[0].dtype, y}, {DType::uint8, y}} : TensorSpecs{{in[0].dtype, y}};
+  return {{in[0].dtype, pool_shape(name, in[0].shape, window, spec)}};
 }
 
 Tensors Pool::vjp(const Vjp& v) const {
-  assert(!winners);
   PoolBackward op;
   op.max = max, op.window = window, op.spec = spec, op.input = v.inputs[0].shape();
   return {max ? apply1(op, {v.inputs[0], v.gradients[0]}) : apply1(op, {v.gradients[0]})};
-}
-
-std::string ConvPool::label() const { return conv.label() + "+" + pool.label(); }
-
-TensorSpecs ConvPool::infer(std::span<const TensorSpec> in) const {
-  return pool.infer(conv.infer(in));
-}
-
-Tensors ConvPool::decompose(std::span<const Tensor> inputs) const {
-  return crescent::apply(pool,
-                         {crescent::apply(std::make_shared<const Conv>(conv), inputs).front()});
 }
 
 TensorSpecs PoolBackward::infer(std::span<const TensorSpec> in) const {
@@ -97,7 +84,6 @@ TensorSpecs PoolBackward::infer(std::span<const TensorSpec> in) const {
 }
 
 Tensors PoolBackward::vjp(const Vjp& v) const {
-  assert(!winners);
   const Tensor& g = v.gradients[0];
   if (!max) {
     Pool op;

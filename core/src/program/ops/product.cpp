@@ -13,54 +13,8 @@ Tensor matmul_op(const Tensor& a, const Tensor& b, bool transpose_a, bool transp
 
 }  // namespace
 
-const char* name_of(Epilogue epilogue) {
-  switch (epilogue) {
-    case Epilogue::relu:
-      return "relu";
-    case Epilogue::sigmoid:
-      return "sigmoid";
-    case Epilogue::tanh:
-      return "tanh";
-    case Epilogue::none:
-      break;
-  }
-  return "none";
-}
-
-const char* name_of(Combine combine) {
-  switch (combine) {
-    case Combine::add:
-      return "add";
-    case Combine::mask:
-      return "mask";
-    case Combine::none:
-      break;
-  }
-  return "none";
-}
-
-std::string epilogue_label(bool bias, Epilogue epilogue) {
-  return concat(bias ? "+bias" : "", epilogue == Epilogue::none ? "" : concat("+", epilogue));
-}
-
-Tensor with_epilogue(const Tensor& y, Epilogue epilogue) {
-  switch (epilogue) {
-    case Epilogue::none:
-      return y;
-    case Epilogue::relu:
-      return ops::relu(y);
-    case Epilogue::sigmoid:
-      return ops::sigmoid(y);
-    case Epilogue::tanh:
-      return ops::tanh(y);
-  }
-  return y;
-}
-
 std::string Matmul::label() const {
-  return concat("matmul ", transpose_a ? "a'" : "a", transpose_b ? "b'" : "b",
-                combine == Combine::none ? "" : concat("+", combine),
-                epilogue_label(bias, epilogue));
+  return concat("matmul ", transpose_a ? "a'" : "a", transpose_b ? "b'" : "b");
 }
 
 TensorSpecs Matmul::infer(std::span<const TensorSpec> in) const {
@@ -69,39 +23,24 @@ TensorSpecs Matmul::infer(std::span<const TensorSpec> in) const {
     fail("matmul: shapes ", a, " and ", b, " do not fit: ", why...);
   };
   if (a.rank() < 2 || b.rank() < 2) mismatch("both need at least 2 axes");
-  const DType dtype = product_dtype("matmul", mixed, in[0].dtype, in[1].dtype);
+  const DType dtype = product_dtype("matmul", in[0].dtype, in[1].dtype);
   if (in[0].dtype == DType::boolean) fail("matmul: expected numbers, got bool");
   const int64_t rows = a[transpose_a ? -1 : -2], inner_a = a[transpose_a ? -2 : -1];
   const int64_t inner_b = b[transpose_b ? -1 : -2], columns = b[transpose_b ? -2 : -1];
   if (inner_a >= 0 && inner_b >= 0 && inner_a != inner_b) {
     mismatch("rows of ", inner_a, " elements against columns of ", inner_b);
   }
-  if (bias && !in[2].shape.compatible({columns}))
-    mismatch("bias of shape ", in[2].shape, " for ", columns, " columns");
   const Shape batch = broadcast_shapes(a.slice(0, -2), b.slice(0, -2), "matmul");
-  const TensorSpec result{dtype, batch.concat({rows, columns})};
-  if (combine != Combine::none && !in[bias ? 3 : 2].shape.compatible(result.shape)) {
-    mismatch("a result of shape ", result.shape, " combined with ", in[bias ? 3 : 2].shape);
-  }
-  return {result};
+  return {{dtype, batch.concat({rows, columns})}};
 }
 
 Tensors Matmul::decompose(std::span<const Tensor> inputs) const {
-  if (mixed != Mixed::no) return decompose_mixed(*this, inputs);
-  const bool is_zero = sums_nothing(inputs[0], inputs[1]);
-  if (combine == Combine::none && !is_zero) return {};
-  Matmul plain;
-  plain.transpose_a = transpose_a, plain.transpose_b = transpose_b;
-  const TensorSpec specs[] = {inputs[0].spec(), inputs[1].spec()}, result = plain.infer(specs)[0];
-  Tensor product =
-      is_zero ? ops::zeros(result.shape, result.dtype) : apply1(plain, {inputs[0], inputs[1]});
-  if (combine == Combine::add) product = product + inputs.back();
-  if (combine == Combine::mask) product = ops::where(ops::greater(inputs.back(), 0), product, 0);
-  return {with_epilogue(bias ? product + inputs[2] : product, epilogue)};
+  if (!sums_nothing(inputs[0], inputs[1])) return {};
+  const TensorSpec specs[] = {inputs[0].spec(), inputs[1].spec()}, result = infer(specs)[0];
+  return {ops::zeros(result.shape, result.dtype)};
 }
 
 Tensors Matmul::vjp(const Vjp& v) const {
-  assert(!bias && combine == Combine::none && epilogue == Epilogue::none && mixed == Mixed::no);
   const Tensor &a = v.inputs[0], &b = v.inputs[1], &g = v.gradients[0];
   Tensors result(2);
   if (v.wanted[0]) {

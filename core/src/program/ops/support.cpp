@@ -88,16 +88,9 @@ Tensor scatter_along(const Tensor& indices, const Tensor& updates, const Shape& 
   return ops::swap_axes(ops::reshape(line, turned), axis, last);
 }
 
-DType product_dtype(std::string_view op, Mixed mixed, DType a, DType b) {
-  if (mixed == Mixed::no) {
-    if (a != b) fail(op, ": dtypes ", a, " and ", b, " differ");
-    return a;
-  }
-  for (DType dtype : {a, b}) {
-    if (dtype != DType::float32 && dtype != DType::bfloat16)
-      fail(op, ": expected float32 or bfloat16, got ", dtype);
-  }
-  return mixed == Mixed::to_float32 ? DType::float32 : DType::bfloat16;
+DType product_dtype(std::string_view op, DType a, DType b) {
+  if (a != b) fail(op, ": dtypes ", a, " and ", b, " differ");
+  return a;
 }
 
 int64_t known_size(const Shape& shape) { return shape.is_known() ? shape.size() : -1; }

@@ -45,21 +45,8 @@ inline constexpr int64_t kMostLength = int64_t{1} << 30;
 /// Adds `updates` where take_along_axis(x, indices, axis) would have read: a tensor of `shape`.
 Tensor scatter_along(const Tensor& indices, const Tensor& updates, const Shape& shape, int axis);
 
-/// What a product or convolution does besides, for its label: "+bias+relu".
-std::string epilogue_label(bool bias, Epilogue epilogue);
-/// epilogue(y).
-Tensor with_epilogue(const Tensor& y, Epilogue epilogue);
-/// The dtype of the result of a product of `a` and `b`; fails on dtypes that `mixed` does not take.
-DType product_dtype(std::string_view op, Mixed mixed, DType a, DType b);
-/// A mixed product in simple ops: `plain`, the same op without, between casts.
-template <class T>
-Tensors decompose_mixed(T plain, std::span<const Tensor> inputs) {
-  const DType result = plain.mixed == Mixed::to_float32 ? DType::float32 : DType::bfloat16;
-  plain.mixed = Mixed::no;
-  Tensors operands(inputs.begin(), inputs.end());
-  for (Tensor& t : operands) t = ops::cast(t, DType::bfloat16);
-  return {ops::cast(crescent::apply(std::make_shared<const T>(plain), operands).front(), result)};
-}
+/// The dtype of the result of a product of `a` and `b`, which must be equal.
+DType product_dtype(std::string_view op, DType a, DType b);
 
 /// Elements; -1 when a dim is unknown.
 int64_t known_size(const Shape& shape);

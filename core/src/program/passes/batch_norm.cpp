@@ -11,6 +11,7 @@
 // float32 and rounded.
 #include "program/passes/channels.h"
 #include "program/passes/passes.h"
+#include "program/passes/post_ops.h"
 #include "program/passes/rounding.h"
 
 namespace crescent::passes {
@@ -30,13 +31,14 @@ bool is_transposed(const Conv&) { return false; }
 template <class T>
 int scale(Rewriting& r, int product, int factor) {
   auto* made = bare<T>(r, product);
-  if (!made || op_of<T>(*made).bias) return kKeep;
+  if (!made || !with_post_ops(made->op).post.empty()) return kKeep;
   const int kernel = made->inputs[1];
   if (!r.shape(kernel).is_known()) return kKeep;
   const bool is_free = r.is_stable(kernel) && r.is_stable(factor);
   if (!is_free && r.shape(kernel).size() * kPays > r.shape(product).size()) return kKeep;
   const int wide = as_dtype(r, unrounded(r, kernel), r.dtype(factor));
-  const int scaled = scaled_kernel(r, wide, as_channels(r, factor), is_transposed(op_of<T>(*made)));
+  const int scaled =
+      scaled_kernel(r, wide, as_channels(r, factor), is_transposed(*as<T>(*base_of(made->op))));
   return r.add(made->op, {made->inputs[0], as_dtype(r, scaled, r.dtype(kernel))});
 }
 

@@ -21,12 +21,4 @@ inline int as_channels(Rewriting& r, int value) {
   return r.reshaped(value, {r.shape(value).size()});
 }
 
-/// A product or convolution of which nobody else sees the result, with nothing done to it yet but a
-/// bias.
-template <class T>
-const Instruction* bare(Rewriting& r, int value) {
-  auto* made = r.made_by<T>(value);
-  return made && op_of<T>(*made).epilogue == Epilogue::none && r.read_once(value) ? made : nullptr;
-}
-
 }  // namespace crescent::passes

@@ -3,24 +3,26 @@
 // product takes in a residual connection, or another gradient of the same value, and the mask of
 // the relu that its result is the gradient of.
 //
-//   %3 = matmul(%0, %1)                %5 = matmul(%0, %1, %2; bias, relu)
+//   %3 = matmul(%0, %1)                %5 = matmul + bias + relu(%0, %1, %2)
 //   %4 = add(%3, %2)            ->
 //   %5 = relu(%4)
 //
 // So is the mask of a relu that the gradient of a convolution comes to next:
 //
-//   %3 = conv_backward_data(%0, %1)    %5 = conv_backward_data(%0, %1, %2)
+//   %3 = conv_backward_data(%0, %1)    %5 = conv_backward_data + mask(%0, %1, %2)
 //   %4 = greater(%2, 0)         ->
 //   %5 = select(%4, %3, 0)
 //
 // And what is added to the result of a convolution, as around a residual block:
 //
-//   %4 = conv(%0, %1, %2; bias)        %5 = conv(%0, %1, %2, %3; bias, residual)
+//   %4 = conv + bias(%0, %1, %2)       %5 = conv + bias + add(%0, %1, %2, %3)
 //   %5 = add(%4, %3)            ->
 #include <algorithm>
+#include <optional>
 
 #include "program/passes/channels.h"
 #include "program/passes/passes.h"
+#include "program/passes/post_ops.h"
 
 namespace crescent::passes {
 namespace {
@@ -44,18 +46,18 @@ bool is_bias(Rewriting& r, int bias, int x, int product) {
   return false;
 }
 
-bool has_residual(const Matmul&) { return false; }
-bool has_residual(const Conv& op) { return op.residual; }
-
+/// The bias comes first; a mask, or what is added to a convolution, has to wait for it.
 template <class T>
-int with_bias(Rewriting& r, int product, int bias) {
-  auto* made = bare<T>(r, product);
-  if (!made || op_of<T>(*made).bias || has_residual(op_of<T>(*made))) return kKeep;
-  T op = op_of<T>(*made);
-  op.bias = true;
+int with_bias(Rewriting& r, int value, int bias) {
+  auto* made = bare<T>(r, value);
+  if (!made) return kKeep;
+  WithPostOps op = with_post_ops(made->op);
+  const bool fits = std::is_same_v<T, Matmul> ? has_only(op, {PostOp::add}) : op.post.empty();
+  if (!fits) return kKeep;
+  op.post.insert(op.post.begin(), PostOp::bias);
   std::vector<int> inputs = made->inputs;
   inputs.insert(inputs.begin() + 2, as_channels(r, bias));
-  return r.add(op, std::move(inputs));
+  return r.add(std::move(op), std::move(inputs));
 }
 
 int take_in_bias(Rewriting& r, const Instruction& i) {
@@ -72,66 +74,54 @@ int take_in_bias(Rewriting& r, const Instruction& i) {
   return kKeep;
 }
 
-Epilogue epilogue_of(UnaryKind kind) {
+std::optional<PostOp> activation_of(UnaryKind kind) {
   switch (kind) {
     case UnaryKind::relu:
-      return Epilogue::relu;
+      return PostOp::relu;
     case UnaryKind::sigmoid:
-      return Epilogue::sigmoid;
+      return PostOp::sigmoid;
     case UnaryKind::tanh:
-      return Epilogue::tanh;
+      return PostOp::tanh;
     default:
-      return Epilogue::none;
+      return {};
   }
 }
 
-template <class T>
-int with_activation(Rewriting& r, int product, Epilogue epilogue) {
-  auto* made = bare<T>(r, product);
-  if (!made) return kKeep;
-  T op = op_of<T>(*made);
-  op.epilogue = epilogue;
-  return r.add(op, made->inputs);
-}
-
 int take_in_activation(Rewriting& r, const Instruction& i) {
-  const Epilogue epilogue = epilogue_of(op_of<Unary>(i).kind);
+  const std::optional<PostOp> activation = activation_of(op_of<Unary>(i).kind);
   const TensorSpec result = r.result(i);
-  if (epilogue == Epilogue::none || !is_floating(result.dtype)) return kKeep;
-  const int product = before_reshape(r, i.inputs[0]);
-  int y = with_activation<Matmul>(r, product, epilogue);
-  if (y == kKeep) y = with_activation<Conv>(r, product, epilogue);
-  return y == kKeep ? kKeep : r.reshaped(y, result.shape);
+  if (!activation || !is_floating(result.dtype)) return kKeep;
+  const int value = before_reshape(r, i.inputs[0]);
+  auto* made = bare<Matmul>(r, value);
+  if (!made) made = bare<Conv>(r, value);
+  return made ? r.reshaped(with(r, *made, *activation), result.shape) : kKeep;
 }
 
 /// Of half-width floats it stays: a mask that is kept is cheaper than to look at y again.
 int mask_convolution(Rewriting& r, const Instruction& i) {
   auto* test = r.made_by<Binary>(i.inputs[0]);
   auto* made = r.made_by<ConvBackwardData>(i.inputs[1]);
-  if (!test || !made || made->inputs.size() > 2 || !r.read_once(i.inputs[1]) ||
-      !r.is_uniform(i.inputs[2], 0))
-    return kKeep;
+  if (!test || !made || !r.read_once(i.inputs[1]) || !r.is_uniform(i.inputs[2], 0)) return kKeep;
   const int y = test->inputs[0];
   if (size_of(r.dtype(y)) < 4) return kKeep;
   const bool is_positive =
       op_of<Binary>(*test).kind == BinaryKind::greater && r.is_uniform(test->inputs[1], 0);
   if (!is_positive || !(r.spec(y) == r.result(i)) || !(r.spec(i.inputs[1]) == r.result(i)))
     return kKeep;
-  return r.add(made->op, {made->inputs[0], made->inputs[1], y});
+  return with(r, *made, PostOp::mask, {y});
 }
 
-/// The product of which x is the result, perhaps reshaped, combined with `other`.
-int combined(Rewriting& r, int x, int other, Combine how) {
-  const int product = before_reshape(r, x);
-  auto* made = bare<Matmul>(r, product);
-  if (!made || op_of<Matmul>(*made).combine != Combine::none || !is_floating(r.dtype(x)) ||
-      !(r.spec(other) == r.spec(x)))
-    return kKeep;
-  Matmul op = op_of<Matmul>(*made);
-  op.combine = how;
-  std::vector<int> inputs = made->inputs;
-  inputs.push_back(r.reshaped(other, r.shape(product)));
-  return r.reshaped(r.add(op, std::move(inputs)), r.shape(x));
+/// The product of which x is the result, perhaps reshaped, with `other` added or as its mask:
+/// one such array a product.
+int combined(Rewriting& r, int x, int other, PostOp how) {
+  const int value = before_reshape(r, x);
+  auto* made = bare<Matmul>(r, value);
+  if (!made || !is_floating(r.dtype(x)) || !(r.spec(other) == r.spec(x))) return kKeep;
+  const bool fits = how == PostOp::add ? has_only(with_post_ops(made->op), {PostOp::bias})
+                                       : with_post_ops(made->op).post.empty();
+  if (!fits) return kKeep;
+  const int y = with(r, *made, how, {r.reshaped(other, r.shape(value))});
+  return r.reshaped(y, r.shape(x));
 }
 
 /// What is elementwise is better one pass with the sum, as in the update of an optimizer.
@@ -141,28 +131,22 @@ int take_in_sum(Rewriting& r, const Instruction& i) {
   };
   if (op_of<Binary>(i).kind != BinaryKind::add || is_fused(i.inputs[0]) || is_fused(i.inputs[1]))
     return kKeep;
-  const int y = combined(r, i.inputs[1], i.inputs[0], Combine::add);
-  return y == kKeep ? combined(r, i.inputs[0], i.inputs[1], Combine::add) : y;
+  const int y = combined(r, i.inputs[1], i.inputs[0], PostOp::add);
+  return y == kKeep ? combined(r, i.inputs[0], i.inputs[1], PostOp::add) : y;
 }
 
 int mask_product(Rewriting& r, const Instruction& i) {
   auto* condition = r.made_by<Binary>(i.inputs[0]);
   if (!condition || op_of<Binary>(*condition).kind != BinaryKind::greater) return kKeep;
   if (!r.is_uniform(condition->inputs[1], 0) || !r.is_uniform(i.inputs[2], 0)) return kKeep;
-  const int product = before_reshape(r, i.inputs[1]);
-  auto* made = r.made_by<Matmul>(product);
-  if (!made || op_of<Matmul>(*made).bias || !(r.spec(i.inputs[1]) == r.result(i))) return kKeep;
-  return combined(r, i.inputs[1], condition->inputs[0], Combine::mask);
+  if (!(r.spec(i.inputs[1]) == r.result(i))) return kKeep;
+  return combined(r, i.inputs[1], condition->inputs[0], PostOp::mask);
 }
 
 int with_residual(Rewriting& r, int y, int residual) {
   auto* made = bare<Conv>(r, y);
-  if (!made || has_residual(op_of<Conv>(*made)) || !(r.spec(y) == r.spec(residual))) return kKeep;
-  Conv op = op_of<Conv>(*made);
-  op.residual = true;
-  std::vector<int> inputs = made->inputs;
-  inputs.push_back(residual);
-  return r.add(op, std::move(inputs));
+  const bool fits = made && has_only(with_post_ops(made->op), {PostOp::bias});
+  return fits && r.spec(y) == r.spec(residual) ? with(r, *made, PostOp::add, {residual}) : kKeep;
 }
 
 /// The convolution that comes later takes the other value in. Half-width floats stay in chains of

@@ -14,6 +14,7 @@
 #include <functional>
 #include <utility>
 
+#include "crescent/lowered_ops.h"
 #include "program/passes/passes.h"
 #include "program/passes/rewriting.h"
 

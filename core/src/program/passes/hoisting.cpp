@@ -99,9 +99,7 @@ class Hoisting {
 
   bool is_projection(const Instruction& i) {
     auto* product = as<Matmul>(*i.op);
-    if (!product || product->transpose_a || product->bias || product->combine != Combine::none ||
-        product->epilogue != Epilogue::none)
-      return false;
+    if (!product || product->transpose_a) return false;
     const int step = i.inputs[0], matrix = i.inputs[1];
     return at(step).sequence >= 0 && at(matrix).same >= 0 && shape(step).rank() == 2 &&
            shape(matrix).rank() == 2 &&

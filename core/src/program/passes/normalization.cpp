@@ -2,7 +2,7 @@
 // elementwise work, which fuses with what follows. A convolution works out the moments of its
 // result while that is in the cache. Of half-width floats that would take casts forth and back.
 //
-//   %3 = conv(%0, %1)                                  %3, %5, %6 = conv(%0, %1; moments)
+//   %3 = conv(%0, %1)                                  %3, %5, %6 = conv + moments(%0, %1)
 //   %4, %5, %6 = batch_norm_train(%3, %2, ...)   ->    %7 = subtract(%3, %5)
 //                                                      ...
 //
@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "program/passes/passes.h"
-#include "program/passes/rewriting.h"
+#include "program/passes/post_ops.h"
 
 namespace crescent::passes {
 namespace {
@@ -85,10 +85,9 @@ class Normalization {
     const int maker = maker_[static_cast<size_t>(moments.inputs[0])];
     if (maker < 0) return false;
     Instruction& made = program_.code[static_cast<size_t>(maker)];
-    auto* conv = as<Conv>(*made.op);
-    if (!conv || conv->moments) return false;
-    auto op = std::make_shared<Conv>(*conv);
-    op->moments = true;
+    if (!as<Conv>(*base_of(made.op)) || made.outputs.size() > 1) return false;
+    auto op = std::make_shared<WithPostOps>(with_post_ops(made.op));
+    op->post.push_back(PostOp::moments);
     made.op = std::move(op);
     made.outputs.insert(made.outputs.end(), moments.outputs.begin(), moments.outputs.end());
     return true;

@@ -1,6 +1,6 @@
 // optimize(): the passes in order.
 #include "program/passes/passes.h"
-#include "program/passes/rewriting.h"
+#include "program/passes/post_ops.h"
 
 namespace crescent {
 namespace {
@@ -54,8 +54,7 @@ Program optimize(Program program, bool inference, const Capabilities& can) {
 }
 
 Program optimize_part(Program part, const Op& whole, Capabilities can) {
-  const bool has_post_ops = as<Matmul>(whole) || as<Conv>(whole) || as<ConvBackwardData>(whole) ||
-                            as<ConvBackwardKernel>(whole) || as<ConvPool>(whole);
+  const bool has_post_ops = as<WithPostOps>(whole) || as<ConvPool>(whole);
   can.mixed = can.pooled = false;
   can.post_ops = can.post_ops && !has_post_ops;
   can.fused = can.fused && !as<Fused>(whole);

@@ -7,29 +7,30 @@
 //   %3 = matmul(%0, %2)         ->     %5 = matmul(%0, %1; to float32)
 //   %4 = cast(%3, float32)
 #include "program/passes/passes.h"
+#include "program/passes/post_ops.h"
 #include "program/passes/rounding.h"
 
 namespace crescent::passes {
 namespace {
 
 int take_in_operands(Rewriting& r, const Instruction& i) {
-  Matmul op = op_of<Matmul>(i);
-  const DType result = r.result(i).dtype;
-  if (result != DType::bfloat16 && op.mixed == Mixed::no) return kKeep;
+  if (!as<Matmul>(*base_of(i.op)) || i.outputs.size() > 1) return kKeep;
+  WithPostOps op = with_post_ops(i.op);
+  if (r.result(i).dtype != DType::bfloat16 && op.mixed == Mixed::no) return kKeep;
   std::vector<int> inputs = i.inputs;
   for (size_t side = 0; side < 2; ++side) inputs[side] = unrounded(r, inputs[side]);
   if (inputs == i.inputs) return kKeep;
   if (op.mixed == Mixed::no) op.mixed = Mixed::to_bfloat16;
-  return r.add(op, std::move(inputs));
+  return r.add(std::move(op), std::move(inputs));
 }
 
 template <class T>
-int widened(Rewriting& r, int product) {
-  auto* made = r.made_by<T>(product);
-  if (!made || !r.read_once(product)) return kKeep;
-  T op = op_of<T>(*made);
+int widened(Rewriting& r, int value) {
+  auto* made = product<T>(r, value);
+  if (!made || made->outputs.size() > 1 || !r.read_once(value)) return kKeep;
+  WithPostOps op = with_post_ops(made->op);
   op.mixed = Mixed::to_float32;
-  return r.add(op, made->inputs);
+  return r.add(std::move(op), made->inputs);
 }
 
 int take_in_result(Rewriting& r, const Instruction& i) {
@@ -56,6 +57,7 @@ int sum_wide(Rewriting& r, const Instruction& i) {
 }
 
 constexpr RuleRow kRules[] = {{Matmul::kName, take_in_operands},
+                              {WithPostOps::kName, take_in_operands},
                               {Cast::kName, take_in_result},
                               {Gather::kName, round_fewer},
                               {Cast::kName, sum_wide}};

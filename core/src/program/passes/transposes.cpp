@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "program/passes/passes.h"
-#include "program/passes/rewriting.h"
+#include "program/passes/post_ops.h"
 
 namespace crescent::passes {
 namespace {
@@ -24,8 +24,19 @@ const Instruction* swap_before(Rewriting& r, int value) {
   return made && swaps_matrices(op_of<Transpose>(*made)) ? made : nullptr;
 }
 
+/// The instruction with another product.
+int with_product(Rewriting& r, const Instruction& i, const Matmul& matmul,
+                 std::vector<int> inputs) {
+  if (as<Matmul>(*i.op)) return r.add(matmul, std::move(inputs));
+  WithPostOps op = with_post_ops(i.op);
+  op.op = std::make_shared<const Matmul>(matmul);
+  return r.add(std::move(op), std::move(inputs));
+}
+
 int take_in_operands(Rewriting& r, const Instruction& i) {
-  Matmul op = op_of<Matmul>(i);
+  auto* product = as<Matmul>(*base_of(i.op));
+  if (!product || i.outputs.size() > 1) return kKeep;
+  Matmul op = *product;
   std::vector<int> inputs = i.inputs;
   bool* flags[] = {&op.transpose_a, &op.transpose_b};
   for (size_t side = 0; side < 2; ++side) {
@@ -34,23 +45,23 @@ int take_in_operands(Rewriting& r, const Instruction& i) {
     inputs[side] = swap->inputs[0];
     *flags[side] = !*flags[side];
   }
-  return inputs == i.inputs ? kKeep : r.add(op, std::move(inputs));
+  return inputs == i.inputs ? kKeep : with_product(r, i, op, std::move(inputs));
 }
 
 /// (a b)^T = b^T a^T
 int take_in_result(Rewriting& r, const Instruction& i) {
   const int x = i.inputs[0];
-  auto* product = r.made_by<Matmul>(x);
-  if (!product || !swaps_matrices(op_of<Transpose>(i)) || !r.read_once(x)) return kKeep;
-  Matmul op = op_of<Matmul>(*product);
-  const bool is_batched_alike =
-      r.shape(product->inputs[0]).rank() == r.shape(product->inputs[1]).rank();
-  if (op.bias || op.combine != Combine::none || !is_batched_alike) return kKeep;
+  auto* made = product<Matmul>(r, x);
+  if (!made || !swaps_matrices(op_of<Transpose>(i)) || !r.read_once(x)) return kKeep;
+  const bool is_batched_alike = r.shape(made->inputs[0]).rank() == r.shape(made->inputs[1]).rank();
+  if (made->inputs.size() > 2 || made->outputs.size() > 1 || !is_batched_alike) return kKeep;
+  Matmul op = *as<Matmul>(*base_of(made->op));
   op.transpose_a = !std::exchange(op.transpose_b, !op.transpose_a);
-  return r.add(op, {product->inputs[1], product->inputs[0]});
+  return with_product(r, *made, op, {made->inputs[1], made->inputs[0]});
 }
 
 constexpr RuleRow kRules[] = {{Matmul::kName, take_in_operands},
+                              {WithPostOps::kName, take_in_operands},
                               {Transpose::kName, take_in_result}};
 
 }  // namespace

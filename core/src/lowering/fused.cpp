@@ -1,4 +1,5 @@
 // Fused: a chain of elementwise steps over registers, as one op.
+#include "crescent/lowered_ops.h"
 #include "program/ops/support.h"
 
 namespace crescent {
