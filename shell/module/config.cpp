@@ -5,6 +5,7 @@
 #include "crescent/file.h"
 #include "crescent/layer.h"
 #include "crescent/loader.h"
+#include "crescent/program.h"
 #include "crescent/random.h"
 #include "libraries.h"
 
@@ -40,6 +41,19 @@ List devices() {
     all.push_back(std::move(row));
   }
   return all;
+}
+
+void set_program_cache(int64_t bytes) {
+  if (bytes < 0) fail("set_program_cache: expected a number of bytes >= 0, got ", bytes);
+  crescent::set_program_cache(static_cast<size_t>(bytes));
+}
+
+Dict memory() {
+  const ProgramCache programs = program_cache();
+  return {{"tensors", allocated_bytes()},
+          {"programs", static_cast<int64_t>(programs.programs)},
+          {"program_bytes", static_cast<int64_t>(programs.bytes)},
+          {"program_cache", static_cast<int64_t>(programs.budget)}};
 }
 
 // ---- utils
@@ -170,6 +184,13 @@ const std::vector<CallablePtr>& config_functions() {
     add(bound("set_floatx", [](const std::string& name) { set_default_policy(name); }, {"dtype"}));
     add(bound("epsilon", []() { return 1e-7; }, {}));
     add(bound("image_data_format", []() { return std::string("channels_last"); }, {}));
+    add(bound("set_program_cache", &set_program_cache, {"bytes"},
+              "How much memory compiled steps may take: beyond it those go that were not used for "
+              "longest, to be compiled anew when they are needed. The environment's "
+              "CRESCENT_PROGRAM_CACHE sets it from the start."));
+    add(bound("memory", &memory, {},
+              "Bytes in use: of tensors (arenas and packed weights among them) and, about, of "
+              "compiled programs; how many programs there are and what they may take."));
     add(bound(
         "information", []() { return device().information(); }, {},
         "Facts about the device in use."));

@@ -74,8 +74,9 @@ void set_models(lua_State* L) {
 
 int open(lua_State* L) {
   reserve(L, 20);
-  static const CallablePtr clear =
-      bound("clear_session", &clear_session, {}, "Names of layers count from 1 again.");
+  static const CallablePtr clear = bound(
+      "clear_session", &clear_session, {},
+      "Names of layers count from 1 again; compiled programs and free memory are given back.");
   create_types(L);
   register_lambda_layer();
   lua_newtable(L);

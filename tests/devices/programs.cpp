@@ -191,11 +191,11 @@ TEST_CASE("programs: threads share them") {
 TEST_CASE("programs: a profile names what ran") {
   const Function f([](const Tensors& in) { return Tensors{ops::matmul(in[0], in[0])}; });
   const Tensors in{counted({16, 16})};
-  auto&& executable = f.executable(in);
-  executable.profile(true);
+  const auto executable = f.executable(in);
+  executable->profile(true);
   f(in), f(in);
-  const std::vector<ProfileRow> rows = executable.rows();
-  executable.profile(false);
+  const std::vector<ProfileRow> rows = executable->rows();
+  executable->profile(false);
   const bool found = std::any_of(rows.begin(), rows.end(), [](const ProfileRow& row) {
     return row.op.find("matmul") != std::string::npos && row.calls == 2;
   });

@@ -2,6 +2,7 @@
 #pragma once
 #include "crescent/callback.h"
 #include "crescent/communicator.h"
+#include "crescent/cpu_kernel.h"
 #include "crescent/data.h"
 #include "crescent/device.h"
 #include "crescent/error.h"

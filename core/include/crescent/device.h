@@ -54,6 +54,8 @@ class CRESCENT_API Executable {
   virtual void run(std::span<const Tensor> inputs, std::span<Tensor> variables,
                    std::span<Tensor> outputs) = 0;
   virtual size_t arena_bytes() const = 0;  ///< memory for intermediate values
+  /// Memory that goes with it, about: not what it shares with others. The default is arena_bytes().
+  virtual size_t bytes() const;
   /// Times each instruction, from nothing (or stops); rows() are the totals since, in the order of
   /// running.
   virtual void profile(bool on) = 0;

@@ -259,9 +259,10 @@ class CRESCENT_API UnaryLayer : public Layer {
   }
 };
 
-/// Names of layers count up per class: dense_1, dense_2; clear_session starts again and forgets
-/// default graphs.
+/// Names of layers count up per class: dense_1, dense_2.
 CRESCENT_API std::string unique_name(std::string_view base);
+/// Names count from 1 again; compiled programs, and memory that waits to be used again, are given
+/// back. Models go on working: what they need is compiled anew.
 CRESCENT_API void clear_session();
 
 }  // namespace crescent

@@ -97,17 +97,28 @@ class CRESCENT_API Function {
   /// The same without returning by value: outputs are written into `outputs` (resized).
   void call(std::span<const Tensor> inputs, Tensors& outputs, int64_t key = 0) const;
   /// The compiled form for these inputs, compiling when new.
-  Executable& executable(std::span<const Tensor> inputs, int64_t key = 0) const;
+  std::shared_ptr<Executable> executable(std::span<const Tensor> inputs, int64_t key = 0) const;
   /// The variables that it writes.
   Variables written(std::span<const Tensor> inputs, int64_t key = 0) const;
   /// Forgets all signatures (after compile(), trainable changes).
   void clear() const;
+  /// How many are compiled now.
   size_t signatures() const;
 
  private:
   struct State;
   std::shared_ptr<State> state_;
 };
+
+/// What is compiled in this process, of functions and of ops that ran at once, is kept to be run
+/// again.
+struct ProgramCache {
+  size_t programs = 0, bytes = 0;  ///< kept now; the memory is an estimate
+  size_t budget = 0;               ///< beyond so many bytes those go that were not used for longest
+};
+CRESCENT_API ProgramCache program_cache();
+/// The environment's CRESCENT_PROGRAM_CACHE sets it from the start.
+CRESCENT_API void set_program_cache(size_t budget);
 
 namespace ops {
 /// body(states, step inputs) -> {next states, step outputs}. Sequences are (t, ...) (time first);

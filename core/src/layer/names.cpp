@@ -4,6 +4,8 @@
 
 #include "base/text.h"
 #include "crescent/layer.h"
+#include "program/program_cache.h"
+#include "tensor/memory.h"
 
 namespace crescent {
 namespace {
@@ -30,8 +32,12 @@ std::string unique_name(std::string_view base) {
 
 void clear_session() {
   Counters& all = counters();
-  const std::lock_guard lock(all.mutex);
-  all.counts.clear();
+  {
+    const std::lock_guard lock(all.mutex);
+    all.counts.clear();
+  }
+  ProgramTable::clear_all();
+  give_back_memory();
 }
 
 }  // namespace crescent

@@ -11,6 +11,7 @@
 namespace crescent {
 
 Executable::~Executable() = default;
+size_t Executable::bytes() const { return arena_bytes(); }
 Device::~Device() = default;
 
 namespace {

@@ -1,84 +1,53 @@
 #include "program/eager.h"
 
-#include <algorithm>
-#include <list>
-#include <mutex>
-#include <unordered_map>
-
 #include "lowering/lowering.h"
-#include "program/recorder.h"
+#include "program/program_cache.h"
 
 namespace crescent {
 namespace {
 
-/// Executables of single ops, the most recently used first.
-class Cache {
- public:
-  std::shared_ptr<Executable> get(Device& device, const OpPtr& op, const TensorSpecs& in,
-                                  const TensorSpecs& out) {
-    const size_t key = key_of(*op, in);
-    std::lock_guard lock(mutex_);
-    auto [first, last] = index_.equal_range(key);
-    for (auto at = first; at != last; ++at) {
-      auto entry = at->second;
-      if (entry->device == &device && entry->in == in && entry->op->equals(*op)) {
-        entries_.splice(entries_.begin(), entries_, entry);
-        return entry->executable;
-      }
-    }
-    return add(key, device, op, in, out);
+/// The compiled form of a single op on a device.
+struct CompiledOp final : CachedProgram {
+  CompiledOp(const Device& on, OpPtr made_of, const TensorSpecs& inputs,
+             std::unique_ptr<Executable> compiled)
+      : device(&on), op(std::move(made_of)), in(inputs), executable(std::move(compiled)) {}
+  size_t bytes() const override {
+    constexpr size_t kOp = 256;  // of its attributes, say
+    return sizeof *this + kOp + in.size() * sizeof(TensorSpec) + executable->bytes();
+  }
+  bool is_for(const Device& on, const Op& other, const TensorSpecs& inputs) const {
+    return device == &on && in == inputs && op->equals(other);
   }
 
- private:
-  struct Entry {
-    size_t key;
-    const Device* device;
-    OpPtr op;
-    TensorSpecs in;
-    std::shared_ptr<Executable> executable;
-  };
-  using Entries = std::list<Entry>;
-
-  static size_t key_of(const Op& op, const TensorSpecs& in) {
-    size_t key = op.hash();
-    for (const TensorSpec& spec : in) {
-      detail::mix(key, static_cast<size_t>(spec.dtype));
-      for (int64_t dim : spec.shape) detail::mix(key, static_cast<size_t>(dim));
-    }
-    return key;
-  }
-
-  std::shared_ptr<Executable> add(size_t key, Device& device, const OpPtr& op,
-                                  const TensorSpecs& in, const TensorSpecs& out) {
-    std::shared_ptr<Executable> executable = compile(lowering::program_of(op, in, out), device);
-    entries_.push_front({key, &device, op, in, executable});
-    index_.emplace(key, entries_.begin());
-    arena_bytes_ += executable->arena_bytes();
-    while (entries_.size() > 1 && (entries_.size() > kMostEntries || arena_bytes_ > kMostBytes))
-      drop_oldest();
-    return executable;
-  }
-
-  void drop_oldest() {
-    auto oldest = std::prev(entries_.end());
-    auto [first, last] = index_.equal_range(oldest->key);
-    index_.erase(
-        std::find_if(first, last, [&](const auto& item) { return item.second == oldest; }));
-    arena_bytes_ -= oldest->executable->arena_bytes();
-    entries_.erase(oldest);
-  }
-
-  static constexpr size_t kMostEntries = 1024, kMostBytes = size_t{64} << 20;
-  std::recursive_mutex mutex_;  // compiling may run ops (constants of a decomposed op)
-  Entries entries_;
-  std::unordered_multimap<size_t, Entries::iterator> index_;
-  size_t arena_bytes_ = 0;
+  const Device* device;
+  OpPtr op;
+  TensorSpecs in;
+  std::unique_ptr<Executable> executable;
 };
 
+size_t hash_of(const Op& op, const TensorSpecs& in) {
+  size_t hash = op.hash();
+  for (const TensorSpec& spec : in) mix(hash, spec);
+  return hash;
+}
+
 /// Never destroyed: the device's threads may be gone when static objects are.
-Cache& cache() {
-  static auto* cache = new Cache;
-  return *cache;
+ProgramTable& table() {
+  static auto* table = new ProgramTable;
+  return *table;
+}
+
+std::shared_ptr<CompiledOp> compiled(Device& device, const OpPtr& op, const TensorSpecs& in,
+                                     const TensorSpecs& out) {
+  const size_t hash = hash_of(*op, in);
+  auto found = table().find<CompiledOp>(
+      hash, [&](const CompiledOp& program) { return program.is_for(device, *op, in); });
+  if (!found) {
+    auto executable = compile(lowering::program_of(op, in, out), device);
+    found = std::make_shared<CompiledOp>(device, op, in, std::move(executable));
+    table().add(hash, found);
+  }
+  return found;
 }
 
 }  // namespace
@@ -95,11 +64,11 @@ Tensors run_now(const OpPtr& op, std::span<const Tensor> inputs, const TensorSpe
     is_needed = is_needed || spec.shape.size() > 0;
   }
   if (!is_needed) return outputs;
-  const auto executable = cache().get(device, op, in, out);
-  if (!memory) return executable->run(inputs, {}, outputs), outputs;
+  const auto program = compiled(device, op, in, out);
+  if (!memory) return program->executable->run(inputs, {}, outputs), outputs;
   Tensors brought;
   for (const Tensor& input : inputs) brought.push_back(input.to(memory));
-  executable->run(brought, {}, outputs);
+  program->executable->run(brought, {}, outputs);
   return outputs;
 }
 

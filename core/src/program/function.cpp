@@ -1,9 +1,9 @@
 // Function: one executable per signature, and the memory of its outputs.
 #include <algorithm>
 #include <mutex>
-#include <unordered_map>
 
 #include "crescent/lowering.h"
+#include "program/program_cache.h"
 #include "program/recorder.h"
 #include "program/tape.h"
 #include "tensor/tensor_record.h"
@@ -23,6 +23,7 @@ class OutputSlot {
     oldest_ = (oldest_ + 1) % tensors_.size();
     return tensors_[oldest_] = Tensor::uninitialized(spec_, memory_);
   }
+  void release() { tensors_.fill(Tensor()); }
 
  private:
   TensorSpec spec_;
@@ -33,19 +34,30 @@ class OutputSlot {
 };
 
 /// The compiled form for one signature on one device.
-class Compiled {
+class Compiled final : public CachedProgram {
  public:
-  Compiled(const Function::Body& body, std::span<const Tensor> inputs,
-           const OptimizeOptions& options, Device& on)
-      : device(on), memory_(on.memory()) {
-    for (const Tensor& input : inputs) specs.push_back(input.spec());
-    Program program = optimize(trace(body, specs), options);
+  Compiled(const Function::Body& body, std::span<const Tensor> inputs, int64_t key,
+           const OptimizeOptions& options, Device& device)
+      : key_(key), device_(device), memory_(device.memory()) {
+    for (const Tensor& input : inputs) specs_.push_back(input.spec());
+    Program program = optimize(trace(body, specs_), options);
     executable = compile(program, device);
     bindings_ = program.variables;
     variables_.resize(bindings_.size());
     for (int value : program.outputs)
       slots_.emplace_back(program.values[static_cast<size_t>(value)], memory_);
     results_.resize(slots_.size());
+  }
+
+  bool is_for(const Device& device, std::span<const Tensor> inputs, int64_t key) const {
+    return key == key_ && &device == &device_ &&
+           std::equal(specs_.begin(), specs_.end(), inputs.begin(), inputs.end(),
+                      [](const TensorSpec& spec, const Tensor& t) { return spec == t.spec(); });
+  }
+  size_t bytes() const override {
+    constexpr size_t kEach = 160;  // of what is kept per tensor here
+    return sizeof *this + kEach * (specs_.size() + bindings_.size() + slots_.size()) +
+           executable->bytes();
   }
 
   void run(std::span<const Tensor> inputs, Tensors& outputs) {
@@ -75,8 +87,11 @@ class Compiled {
     return variables;
   }
 
-  Device& device;
-  TensorSpecs specs;
+  /// Gives up the memory of results: another signature is wanted now.
+  void release_results() {
+    for (OutputSlot& slot : slots_) slot.release();
+  }
+
   std::unique_ptr<Executable> executable;
 
  private:
@@ -85,16 +100,20 @@ class Compiled {
     return brought_;
   }
 
+  int64_t key_;
+  const Device& device_;
   Memory* memory_;
+  TensorSpecs specs_;
   std::vector<Program::Binding> bindings_;
   /// Of the run in progress; kept so that a run allocates nothing.
   Tensors brought_, variables_, results_;
   std::vector<OutputSlot> slots_;
 };
 
-bool matches(const TensorSpecs& specs, std::span<const Tensor> inputs) {
-  return std::equal(specs.begin(), specs.end(), inputs.begin(), inputs.end(),
-                    [](const TensorSpec& spec, const Tensor& t) { return spec == t.spec(); });
+size_t hash_of(std::span<const Tensor> inputs, int64_t key) {
+  size_t hash = static_cast<size_t>(key);
+  for (const Tensor& input : inputs) mix(hash, input.spec());
+  return hash;
 }
 
 }  // namespace
@@ -103,17 +122,23 @@ struct Function::State {
   Body body;
   OptimizeOptions options;
   std::recursive_mutex mutex;  // a body may call other functions while it is traced
-  std::unordered_multimap<int64_t, std::shared_ptr<Compiled>> compiled;  ///< by key
+  ProgramTable compiled;
+  std::weak_ptr<Compiled> latest;  ///< of what was called last
 
   std::shared_ptr<Compiled> find(std::span<const Tensor> inputs, int64_t key) {
     Device& device = crescent::device();
-    auto [first, last] = compiled.equal_range(key);
-    for (auto at = first; at != last; ++at) {
-      if (&at->second->device == &device && matches(at->second->specs, inputs)) return at->second;
+    std::shared_ptr<Compiled> previous = latest.lock();
+    if (previous && previous->is_for(device, inputs, key)) return previous->touch(), previous;
+    if (previous) previous->release_results();
+    const size_t hash = hash_of(inputs, key);
+    auto found = compiled.find<Compiled>(
+        hash, [&](const Compiled& program) { return program.is_for(device, inputs, key); });
+    if (!found) {
+      found = std::make_shared<Compiled>(body, inputs, key, options, device);
+      compiled.add(hash, found);
     }
-    auto made = std::make_shared<Compiled>(body, inputs, options, device);
-    compiled.emplace(key, made);
-    return made;
+    latest = found;
+    return found;
   }
 
   /// Part of a larger trace, watched by a tape, or only asked for shapes: the body itself runs.
@@ -144,9 +169,11 @@ void Function::call(std::span<const Tensor> inputs, Tensors& outputs, int64_t ke
   state_->find(inputs, key)->run(inputs, outputs);
 }
 
-Executable& Function::executable(std::span<const Tensor> inputs, int64_t key) const {
+std::shared_ptr<Executable> Function::executable(std::span<const Tensor> inputs,
+                                                 int64_t key) const {
   std::lock_guard lock(state_->mutex);
-  return *state_->find(inputs, key)->executable;
+  auto compiled = state_->find(inputs, key);
+  return {compiled, compiled->executable.get()};
 }
 
 Variables Function::written(std::span<const Tensor> inputs, int64_t key) const {
@@ -157,6 +184,7 @@ Variables Function::written(std::span<const Tensor> inputs, int64_t key) const {
 void Function::clear() const {
   std::lock_guard lock(state_->mutex);
   state_->compiled.clear();
+  state_->latest.reset();
 }
 
 size_t Function::signatures() const {

@@ -43,6 +43,18 @@ size_t detail::hash_bytes(const void* bytes, size_t count) {
   return hash;
 }
 
+namespace {
+
+/// In a program, what only repeats a few values is an instruction, which costs next to nothing, and
+/// not a large constant.
+bool is_better_recorded(const Op& op, const TensorSpecs& results) {
+  constexpr int64_t kLittle = 64 << 10;  // bytes
+  return op.name() == BroadcastTo::kName && Recorder::current() &&
+         results[0].shape.size() * static_cast<int64_t>(size_of(results[0].dtype)) > kLittle;
+}
+
+}  // namespace
+
 Tensors apply(OpPtr op, std::span<const Tensor> inputs) {
   TensorSpecs specs;
   specs.reserve(inputs.size());
@@ -56,6 +68,7 @@ Tensors apply(OpPtr op, std::span<const Tensor> inputs) {
   const TensorSpecs results = op->infer(specs);
   abstract = abstract || std::any_of(results.begin(), results.end(),
                                      [](const TensorSpec& s) { return !s.shape.is_known(); });
+  abstract = abstract || is_better_recorded(*op, results);
 
   Tensors outputs;
   if (abstract) {

@@ -8,4 +8,7 @@ namespace crescent {
 /// tensors.
 void expect_memory(size_t bytes);
 
+/// Gives back to the system what was freed and is kept for the next who asks.
+void give_back_memory();
+
 }  // namespace crescent

@@ -1,7 +1,9 @@
 // Host memory of tensors. Large blocks are kept for a while after use: the kernel's zeroed pages
 // cost more than most ops.
+#include <malloc.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cassert>
@@ -44,15 +46,51 @@ size_t memory_limit() {
   return limit;
 }
 
-/// Null when there is no memory. What fills a huge page at least by half gets whole ones where the
-/// kernel gives them to those who ask: training steps on some 100 MiB are 3 to 5 % faster for it,
-/// and so are those on weights of 1 or 2 MiB each.
+size_t rounded_up(size_t bytes, size_t step) { return (bytes + step - 1) / step * step; }
+
+/// From here on blocks are mapped one by one. In malloc's heap, what lives long ends up between
+/// blocks of many sizes, and their memory never goes back to the system.
+#ifdef __SANITIZE_ADDRESS__
+bool is_mapped(size_t) { return false; }  // the sanitizer is to see where a tensor ends
+#else
+bool is_mapped(size_t bytes) { return bytes >= size_t{128} << 10; }
+#endif
+
+/// Of huge pages in what fills one at least by half.
+size_t page_of(size_t bytes) {
+  static const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  return bytes < kHugePage / 2 ? page : kHugePage;
+}
+
+/// Null when there is no memory. Huge pages where the kernel gives them to those who ask: training
+/// steps on some 100 MiB are 3 to 5 % faster for it, and so are those on weights of 1 or 2 MiB
+/// each.
+std::byte* map_block(size_t bytes) {
+  const size_t page = page_of(bytes), whole = rounded_up(bytes, page);
+  const size_t spare = page == kHugePage ? page : 0;  // to begin at a multiple of it
+  void* memory =
+      mmap(nullptr, whole + spare, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return nullptr;
+  auto* first = static_cast<std::byte*>(memory);
+  const size_t before =
+      rounded_up(reinterpret_cast<uintptr_t>(first), page) - reinterpret_cast<uintptr_t>(first);
+  if (before > 0) munmap(first, before);
+  if (spare > before) munmap(first + before + whole, spare - before);
+  if (spare > 0) madvise(first + before, whole, MADV_HUGEPAGE);
+  return first + before;
+}
+
+/// Null when there is no memory.
 std::byte* fresh_block(size_t bytes) {
-  if (bytes < kHugePage / 2) return static_cast<std::byte*>(std::aligned_alloc(kAlignment, bytes));
-  const size_t whole = (bytes + kHugePage - 1) / kHugePage * kHugePage;
-  void* memory = std::aligned_alloc(kHugePage, whole);
-  if (memory) madvise(memory, whole, MADV_HUGEPAGE);
-  return static_cast<std::byte*>(memory);
+  if (is_mapped(bytes)) return map_block(bytes);
+  return static_cast<std::byte*>(std::aligned_alloc(kAlignment, bytes));
+}
+
+void free_block(std::byte* memory, size_t bytes) {
+  if (is_mapped(bytes))
+    munmap(memory, rounded_up(bytes, page_of(bytes)));
+  else
+    std::free(memory);
 }
 
 /// The most recently freed large blocks, waiting for a request of about their size.
@@ -74,7 +112,7 @@ class FreeBlocks {
 
   void give(std::byte* memory, size_t bytes) {
     const size_t most = most_held();
-    if (bytes > most / 2) return std::free(memory);
+    if (bytes > most / 2) return free_block(memory, bytes);
     std::lock_guard lock(mutex_);
     while (held_ + bytes > most || blocks_[next_].memory) drop_oldest();
     blocks_[next_] = {memory, bytes};
@@ -98,7 +136,7 @@ class FreeBlocks {
       Block& block = blocks_[(next_ + i) % kCount];
       if (!block.memory) continue;
       held_ -= block.bytes;
-      std::free(std::exchange(block.memory, nullptr));
+      free_block(std::exchange(block.memory, nullptr), block.bytes);
       return;
     }
   }
@@ -271,6 +309,13 @@ std::shared_ptr<Storage> Storage::allocate(size_t bytes, bool zeroed) {
   allocations.fetch_add(1, std::memory_order_relaxed);
   if (bytes <= SmallStorage::kMost) return std::make_shared<SmallStorage>(bytes, zeroed);
   return std::make_shared<HostStorage>(bytes, zeroed);
+}
+
+void give_back_memory() {
+  free_blocks().clear();
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
 }
 
 void set_allocation_observer(void (*notify)(int64_t bytes)) { observer.store(notify); }

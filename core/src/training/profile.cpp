@@ -102,12 +102,12 @@ Profile Model::profile(const Tensors& x, const Tensors& y, const Dict& given) {
       std::clamp(static_cast<int64_t>(kSeconds / time_steps(step, 1)), kFewest, kMost);
   const int64_t steps = options.steps.value_or(enough);
   profile.seconds = time_steps(step, steps);
-  Executable& executable = step.function.executable(step.inputs, step.key);
+  const auto executable = step.function.executable(step.inputs, step.key);
   {
-    const Timed timed(executable);
+    const Timed timed(*executable);
     time_steps(step, steps);
   }
-  profile.rows = rows_of_a_step(executable.rows());
+  profile.rows = rows_of_a_step(executable->rows());
   profile.lines = profile_tables(*this, profile, options);
   return profile;
 }

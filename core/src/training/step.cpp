@@ -144,7 +144,8 @@ const Function& Stepper::function(bool training) {
   if (!function) {
     Model* model = &model_;
     function = Function(
-        [model, training](const Tensors& flat) { return Stepper(*model).step(flat, training); });
+        [model, training](const Tensors& flat) { return Stepper(*model).step(flat, training); },
+        OptimizeOptions{.inference = !training});
   }
   return function;
 }
@@ -243,6 +244,7 @@ const Tensors& Stepper::predict(const Tensors& x) {
   options.training = false;
   if (state_.compiled && state_.options.run_eagerly) return state_.values = model_(x, options);
   const Function& function = predict_function(x);
+  state_.values.clear();  // so that the results of this batch can take their place
   function.call(x, state_.values, state_.predict_key);
   return state_.values;
 }

@@ -130,6 +130,10 @@ class PackKernel final : public Kernel {
                      : 0;
   }
   int64_t values() const { return pieces(flat_.out_channels, kLines) * strip_; }
+  std::string form() const {
+    return concat("amx convolution ", flat_.kernel_rows, " ", flat_.kernel_columns, " ",
+                  flat_.channels, " ", flat_.out_channels, gradient_ ? " turned" : "");
+  }
 
  private:
   Flat flat_;
@@ -154,7 +158,7 @@ class ImageConvolution final : public Kernel {
   Prepared prepare(int input) override {
     if (input != 1) return {};
     is_packed_ = true;
-    return {std::make_unique<PackKernel>(pack_), {DType::bfloat16, {pack_.values()}}};
+    return {std::make_unique<PackKernel>(pack_), {DType::bfloat16, {pack_.values()}}, pack_.form()};
   }
   void run(const Arguments& a) override {
     auto* bias = reinterpret_cast<float*>(a.scratch);

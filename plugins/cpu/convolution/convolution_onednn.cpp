@@ -137,7 +137,8 @@ const char* require_fast(const char* implementation) {
 /// From one layout of a kernel to another.
 class Reorder final : public Kernel {
  public:
-  Reorder(const memory::desc& from, const memory::desc& to) : bytes_(to.get_size()) {
+  Reorder(const memory::desc& from, const memory::desc& to)
+      : form_("onednn " + bytes_of(from) + bytes_of(to)), bytes_(to.get_size()) {
     dnnl::reorder::primitive_desc reorder(onednn::engine(), from, onednn::engine(), to,
                                           onednn::attributes());
     primitive_ = primitives_.add(dnnl::reorder(reorder), reorder,
@@ -149,9 +150,15 @@ class Reorder final : public Kernel {
     primitives_.prepare(1);
     primitives_.run(0, primitive_, {from, to});
   }
-  size_t bytes() const { return bytes_; }  ///< of the result
+  size_t bytes() const { return bytes_; }            ///< of the result
+  const std::string& form() const { return form_; }  ///< both layouts
 
  private:
+  static std::string bytes_of(const memory::desc& layout) {
+    return {reinterpret_cast<const char*>(&layout.data), sizeof layout.data};
+  }
+
+  std::string form_;
   onednn::Primitives primitives_;
   int primitive_;
   size_t bytes_;
@@ -224,7 +231,8 @@ class ImageConvolution final : public PiecewiseConvolution {
   Prepared prepare(int input) override {
     if (input != 1 || !pack_) return {};
     const TensorSpec spec{DType::uint8, {static_cast<int64_t>(pack_->bytes())}};
-    return {std::move(pack_), spec};  // from now on the kernel comes packed
+    std::string form = pack_->form();
+    return {std::move(pack_), spec, std::move(form)};  // from now on the kernel comes packed
   }
   void run(const Arguments& a) override {
     if (pack_) pack_->run(a.inputs[1], a.scratch);

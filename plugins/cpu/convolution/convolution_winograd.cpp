@@ -69,6 +69,9 @@ class TransformedKernel final : public cpu::Kernel {
   }
   int64_t stride() const { return point_stride(rows_, columns_); }
   int64_t values() const { return kPoints * stride(); }
+  std::string form() const {
+    return concat("winograd ", rows_, " ", columns_, forward_ ? "" : " turned");
+  }
   int64_t panel_width(int64_t column) const { return std::min(kPanel, padded(columns_) - column); }
 
  private:
@@ -154,7 +157,9 @@ class ImageConvolution final : public WinogradConvolution {
   Prepared prepare(int input) override {
     if (input != 1) return {};
     is_prepared_ = true;
-    return {std::make_unique<TransformedKernel>(kernel_), {DType::float32, {kernel_.values()}}};
+    return {std::make_unique<TransformedKernel>(kernel_),
+            {DType::float32, {kernel_.values()}},
+            kernel_.form()};
   }
   void run(const Arguments& a) override {
     if (!is_prepared_) kernel_.transform(a.in<float>(1), floats(a.scratch), a.pool);

@@ -10,7 +10,11 @@
 namespace crescent::cpu::onednn {
 
 dnnl::engine& engine() {
-  static dnnl::engine engine(dnnl::engine::kind::cpu, 0);
+  static dnnl::engine engine = [] {
+    constexpr int kFew = 128;  // that oneDNN keeps when no kernel has them any more
+    dnnl::set_primitive_cache_capacity(kFew);
+    return dnnl::engine(dnnl::engine::kind::cpu, 0);
+  }();
   return engine;
 }
 

@@ -56,7 +56,7 @@ bool CpuDevice::takes(const Op& op, std::span<const TensorSpec> inputs,
 }
 
 std::unique_ptr<Executable> CpuDevice::compile(const Program& program) {
-  return std::make_unique<CpuExecutable>(program, options_, pool_);
+  return std::make_unique<CpuExecutable>(program, options_, pool_, arenas_, values_);
 }
 
 void CpuDevice::configured() {

@@ -1,7 +1,9 @@
 // The cpu device: its threads and switches, and the door to compiled programs.
 #pragma once
 #include "crescent/device.h"
+#include "engine/arenas.h"
 #include "engine/kernel.h"
+#include "engine/stable_values.h"
 
 namespace crescent::cpu {
 
@@ -25,6 +27,8 @@ class CpuDevice final : public Device {
   bool deterministic_ = false;
   Options options_;
   Pool pool_;
+  Arenas arenas_;
+  StableValues values_;
 };
 
 }  // namespace crescent::cpu

@@ -28,7 +28,8 @@ void CpuExecutable::run(std::span<const Tensor> inputs, std::span<Tensor> variab
     outputs[i].storage()->written();
     memory.outputs[i] = memory_of(outputs[i]);
   }
-  plan_.run();
+  const Arenas::Loan arena(arenas_, plan_.arena_bytes());
+  plan_.run(arena.memory());
 }
 
 void CpuExecutable::profile(bool on) {

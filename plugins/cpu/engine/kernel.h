@@ -70,10 +70,12 @@ class Kernel {
   virtual bool sum_columns(int64_t /*columns*/, int /*output*/) { return false; }
 };
 
-/// A kernel of one input, and the memory that its result takes.
+/// A kernel of one input, and the memory that its result takes. Where two forms are equal, the
+/// results of equal inputs are, so that programs can share them.
 struct Prepared {
   std::unique_ptr<Kernel> kernel;
   TensorSpec spec;
+  std::string form;
 };
 inline Prepared Kernel::prepare(int /*input*/) { return {}; }
 
@@ -103,7 +105,8 @@ std::span<const KernelRow> linalg_kernels();         // qr svd
 std::span<const KernelRow> collective_kernels();     // all_reduce
 std::span<const KernelRow> host_kernels();           // host_call
 
-/// The first factory of any family that serves the request; null when none does.
+/// The first factory of any family that serves the request, or else another plugin's kernel; null
+/// when there is none.
 std::unique_ptr<Kernel> make_kernel(const Request& request);
 
 }  // namespace crescent::cpu

@@ -1,6 +1,6 @@
 #include <array>
 
-#include "engine/kernel.h"
+#include "engine/guest.h"
 
 namespace crescent::cpu {
 namespace {
@@ -22,7 +22,7 @@ std::unique_ptr<Kernel> make_kernel(const Request& request) {
       if (auto kernel = row.make(request)) return kernel;
     }
   }
-  return nullptr;
+  return make_guest(request);
 }
 
 }  // namespace crescent::cpu

@@ -118,8 +118,12 @@ void Lowered::separate_prologue() {
       Prepared prepared = step.kernel->prepare(static_cast<int>(i));
       if (!prepared.kernel) continue;
       const int value = add_value(prepared.spec);
-      before.push_back(
-          {std::move(prepared.kernel), nullptr, {step.inputs[i]}, {value}, step.scope});
+      before.push_back({std::move(prepared.kernel),
+                        nullptr,
+                        {step.inputs[i]},
+                        {value},
+                        step.scope,
+                        std::move(prepared.form)});
       step.inputs[i] = value;
     }
   }

@@ -14,6 +14,7 @@ struct Step {
   OpPtr op;                          ///< null for a copy or a preparation
   std::vector<int> inputs, outputs;  ///< values
   int scope = 0;
+  std::string form{};  ///< of a preparation
 };
 
 /// A program whose every step can run. Values that share memory have one root. The first steps, the

@@ -155,8 +155,8 @@ void MemoryPlan::keep_prepared() {
   for (size_t s = 0; s < program_.prologue; ++s) {
     for (int value : program_.steps[s].outputs) {
       if (last_use_[static_cast<size_t>(program_.root(value))] < end) continue;
-      place(value) = {Place::Kind::kept, 0, kept_bytes};
-      kept_bytes += aligned(program_.bytes(value));
+      place(value) = {Place::Kind::kept, static_cast<int>(kept.size()), 0};
+      kept.push_back(value);
     }
   }
 }

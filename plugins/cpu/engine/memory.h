@@ -1,6 +1,6 @@
 // Where every value lives: in memory of the caller (inputs, outputs, variables), in a constant, at
 // an offset of one arena that values share when they are not alive at the same time, or, what the
-// prologue leaves, in memory that is kept.
+// prologue leaves, in memory that is kept and that programs share.
 #pragma once
 #include <vector>
 
@@ -18,8 +18,8 @@ struct Place {
     arena,
     kept
   } kind = Kind::none;
-  int index = 0;      ///< of the input, output, variable or constant
-  size_t offset = 0;  ///< in the arena or in what is kept
+  int index = 0;      ///< of the input, output, variable, constant or kept value
+  size_t offset = 0;  ///< in the arena
 };
 
 struct MemoryPlan {
@@ -28,7 +28,8 @@ struct MemoryPlan {
 
   std::vector<Place> places;    ///< per value; only roots count
   std::vector<size_t> scratch;  ///< per step: offset in the arena
-  size_t arena_bytes = 0, kept_bytes = 0;
+  std::vector<int> kept;        ///< values
+  size_t arena_bytes = 0;
 
  private:
   void place_callers_values();

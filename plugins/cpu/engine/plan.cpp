@@ -3,31 +3,29 @@
 #include <algorithm>
 #include <chrono>
 
-#include "engine/memory.h"
 #include "threads/flush_denormals.h"
 
 namespace crescent::cpu {
 
-Plan::Plan(const Program& program, const Options& options, Pool& pool) : pool_(pool) {
+Plan::Plan(const Program& program, const Options& options, Pool& pool, StableValues& values)
+    : pool_(pool), values_(values) {
   Lowered lowered(program, options, pool);
-  prologue_ = lowered.prologue;
-  find_what_prologue_reads(lowered);
-  link(lowered);
+  const MemoryPlan plan(lowered);
+  if (lowered.prologue > 0) prologue_.emplace(lowered, plan, program, options, values);
+  link(lowered, plan);
   describe(lowered, program.scopes);
   for (Step& step : lowered.steps) kernels_.push_back(std::move(step.kernel));
+  for (const auto& [value, result] : lowered.variables) writes_.push_back(result >= 0);
 }
 
 /// Turns places into pointers.
-void Plan::link(Lowered& program) {
-  MemoryPlan plan(program);
+void Plan::link(const Lowered& program, const MemoryPlan& plan) {
   memory_.inputs.resize(program.inputs.size());
   memory_.variables.resize(program.variables.size());
   memory_.contents.resize(program.variables.size());
   memory_.outputs.resize(program.outputs.size());
   for (const Program::Constant& c : program.constants) constants_.push_back(c.tensor);
-  if (plan.arena_bytes > 0) arena_ = Storage::allocate(plan.arena_bytes, false);
-  if (plan.kept_bytes > 0) kept_ = Storage::allocate(plan.kept_bytes, false);
-  std::byte *arena = arena_ ? arena_->host() : nullptr, *kept = kept_ ? kept_->host() : nullptr;
+  arena_bytes_ = plan.arena_bytes;
 
   size_t count = 0;
   for (const Step& step : program.steps) count += step.inputs.size() + step.outputs.size();
@@ -50,10 +48,10 @@ void Plan::link(Lowered& program) {
         *argument = const_cast<std::byte*>(static_cast<const std::byte*>(constants_[index].raw()));
         break;
       case Place::Kind::arena:
-        *argument = arena + place.offset;
+        spots_.push_back({argument, place.offset});
         break;
       case Place::Kind::kept:
-        *argument = kept + place.offset;
+        prologue_->add_argument(index, argument);
         break;
       case Place::Kind::none:
         break;
@@ -64,8 +62,7 @@ void Plan::link(Lowered& program) {
     std::byte** first = arguments_.data() + arguments_.size();
     for (int value : step.inputs) add_argument(value);
     for (int value : step.outputs) add_argument(value);
-    calls_.push_back(
-        {step.kernel.get(), first, first + step.inputs.size(), arena + plan.scratch[s]});
+    calls_.push_back({step.kernel.get(), first, first + step.inputs.size(), plan.scratch[s]});
   }
 }
 
@@ -115,20 +112,6 @@ void Plan::describe(const Lowered& program, const std::vector<std::string>& scop
   }
 }
 
-void Plan::find_what_prologue_reads(const Lowered& program) {
-  for (size_t v = 0; v < program.variables.size(); ++v) {
-    const auto [value, result] = program.variables[v];
-    auto is_it = [&](int input) { return program.root(input) == program.root(value); };
-    auto reads = [&](const Step& step) {
-      return std::any_of(step.inputs.begin(), step.inputs.end(), is_it);
-    };
-    const auto first = program.steps.begin(),
-               end = first + static_cast<std::ptrdiff_t>(program.prologue);
-    if (std::any_of(first, end, reads)) prologue_reads_.push_back({v, {}});
-    writes_.push_back(result >= 0);
-  }
-}
-
 void Plan::profile(bool on) {
   profiling_ = on;
   if (!on) return;
@@ -136,23 +119,20 @@ void Plan::profile(bool on) {
   traces_.assign(calls_.size(), {});
 }
 
-bool Plan::is_prepared() const {
-  return prologue_ran_ &&
-         std::all_of(prologue_reads_.begin(), prologue_reads_.end(), [this](const Read& read) {
-           return memory_.contents[read.variable] == read.contents;
-         });
+void Plan::move_to(std::byte* arena) {
+  arena_ = arena;
+  for (const Spot& spot : spots_) *spot.argument = arena + spot.offset;
 }
 
-void Plan::run() {
+void Plan::run(std::byte* arena) {
   const FlushDenormals flush;
   for (const Slot& slot : slots_) *slot.argument = *slot.source;
-  if (prologue_ > 0 && !is_prepared()) {
-    prologue_ran_ = false;  // unless all of it succeeds
-    run(0, prologue_);
-    for (Read& read : prologue_reads_) read.contents = memory_.contents[read.variable];
-    prologue_ran_ = true;
-  }
-  run(prologue_, calls_.size());
+  if (arena != arena_) move_to(arena);
+  if (!prologue_) return run(0, calls_.size());
+  const StableValues::Run running(values_);
+  if (!prologue_->is_valid(memory_.contents))
+    prologue_->make(memory_.contents, [&](size_t s) { run(s, s + 1); });
+  run(prologue_->steps(), calls_.size());
 }
 
 void Plan::run(size_t first, size_t last) {
@@ -181,6 +161,11 @@ double Plan::flops() const {
   double flops = 0;
   for (const ProfileRow& row : profile_) flops += row.flops;
   return flops;
+}
+
+size_t Plan::bytes() const {
+  constexpr size_t kStep = 2048;  // a kernel, what it was made of, and its row of a profile
+  return sizeof *this + kStep * calls_.size() + arguments_.capacity() * sizeof(Spot);
 }
 
 std::vector<ProfileRow> Plan::rows() const {

@@ -1,21 +1,22 @@
 // Plan: a compiled program on raw memory. A flat list of kernels whose arguments are pointers into
-// one arena, constants and the caller's tensors; the latter are filled in when they change. run()
-// allocates nothing. The prologue, which prepares weights, runs only when a variable that it reads
-// has changed.
+// an arena, which is another one from run to run, constants, prepared weights and the caller's
+// tensors. run() allocates nothing. The prologue, which prepares weights, runs only when a variable
+// that it reads has changed.
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "crescent/device.h"
 #include "engine/kernel.h"
-#include "engine/lower.h"
+#include "engine/prologue.h"
 #include "threads/work_trace.h"
 
 namespace crescent::cpu {
 
 class Plan {
  public:
-  Plan(const Program& program, const Options& options, Pool& pool);
+  Plan(const Program& program, const Options& options, Pool& pool, StableValues& values);
   Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;
 
@@ -26,14 +27,15 @@ class Plan {
   };
   /// To be filled before run().
   Memory& memory() { return memory_; }
-  void run();
+  /// `arena`: arena_bytes() for intermediate values, contents undefined.
+  void run(std::byte* arena);
   /// Whether the program writes variable `i`.
   bool writes(size_t i) const { return writes_[i]; }
 
   double flops() const;  ///< of a run
-  size_t arena_bytes() const {
-    return (arena_ ? arena_->bytes() : 0) + (kept_ ? kept_->bytes() : 0);
-  }
+  size_t arena_bytes() const { return arena_bytes_; }
+  /// Memory that goes with it, about.
+  size_t bytes() const;
   void profile(bool on);
   std::vector<ProfileRow> rows() const;
 
@@ -42,37 +44,40 @@ class Plan {
     Kernel* kernel;
     std::byte* const* inputs;
     std::byte* const* outputs;
-    std::byte* scratch;
+    size_t scratch;  ///< where in the arena
   };
   /// Arguments that are memory of the caller.
   struct Slot {
     std::byte** argument;
     std::byte* const* source;
   };
-  void link(Lowered& program);
+  /// Arguments that are in the arena.
+  struct Spot {
+    std::byte** argument;
+    size_t offset;
+  };
+  void link(const Lowered& program, const MemoryPlan& plan);
+  void move_to(std::byte* arena);
   void describe(const Lowered& program, const std::vector<std::string>& scopes);
-  void find_what_prologue_reads(const Lowered& program);
-  bool is_prepared() const;
   void run(size_t first, size_t last);  ///< a failure tells where in the program
   void run_timed(size_t i);
-  void run(const Call& call) { call.kernel->run({call.inputs, call.outputs, call.scratch, pool_}); }
+  void run(const Call& call) {
+    call.kernel->run({call.inputs, call.outputs, arena_ + call.scratch, pool_});
+  }
 
   Pool& pool_;
+  StableValues& values_;
   Memory memory_;
   std::vector<Tensor> constants_;
-  std::shared_ptr<Storage> arena_, kept_;
+  size_t arena_bytes_ = 0;
+  std::byte* arena_ = nullptr;  ///< of this run or the one before
   std::vector<std::unique_ptr<Kernel>> kernels_;
   std::vector<std::byte*> arguments_;
   std::vector<Slot> slots_;
+  std::vector<Spot> spots_;
   std::vector<Call> calls_;
   std::vector<bool> writes_;  ///< per variable
-  size_t prologue_;           ///< number of calls
-  struct Read {
-    size_t variable;
-    Contents contents;  ///< when the prologue ran
-  };
-  std::vector<Read> prologue_reads_;
-  bool prologue_ran_ = false;
+  std::optional<Prologue> prologue_;
   bool profiling_ = false;
   std::vector<ProfileRow> profile_;  ///< per call
   std::vector<WorkTrace> traces_;    ///< per call, while profiling

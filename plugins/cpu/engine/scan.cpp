@@ -16,7 +16,7 @@ size_t aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
 class ScanKernel final : public Kernel {
  public:
   ScanKernel(const Scan& scan, const Request& request, Pool& pool)
-      : plan_(*scan.body, request.options, pool),
+      : plan_(*scan.body, request.options, pool, values_),
         states_(static_cast<size_t>(scan.states)),
         sequences_(static_cast<size_t>(scan.sequences)),
         captured_(request.inputs.size() - states_ - sequences_),
@@ -54,13 +54,13 @@ class ScanKernel final : public Kernel {
       }
       for (size_t o = states_; o < states_ + step_outputs_; ++o)
         memory.outputs[o] = a.outputs[o] + t * out_bytes_[o];
-      plan_.run();
+      plan_.run(a.scratch + 2 * state_bytes_);
     }
   }
 
   std::string name() const override { return "scan"; }
   double flops() const override { return plan_.flops() * static_cast<double>(steps_); }
-  size_t scratch_bytes() const override { return 2 * state_bytes_; }
+  size_t scratch_bytes() const override { return 2 * state_bytes_ + plan_.arena_bytes(); }
 
  private:
   /// Where state s lives before step i (in the order of running).
@@ -77,6 +77,7 @@ class ScanKernel final : public Kernel {
     if (in_bytes_[s] > 0) std::memcpy(state(a, s, offset, 0), a.inputs[s], in_bytes_[s]);
   }
 
+  StableValues values_;  // of the body, which reads no variables
   Plan plan_;
   size_t states_, sequences_, captured_, step_outputs_;
   bool reverse_, keep_;

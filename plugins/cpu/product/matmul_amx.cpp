@@ -141,7 +141,10 @@ class AmxMatmul final : public Followed {
     if (input != 1 || plan_.count() > 1) return {};
     is_packed_ = true;
     find_shared();
-    return {std::make_unique<PackRight>(b_), {DType::bfloat16, {b_.values()}}};
+    return {std::make_unique<PackRight>(b_),
+            {DType::bfloat16, {b_.values()}},
+            concat("amx ", b_.lines, " ", b_.depth, b_.in_rows ? " rows" : " columns",
+                   is_split() ? " split" : "")};
   }
   void run(const Arguments& args) override {
     Next next;

@@ -165,6 +165,10 @@ void multiply_block(const RowCut& cut, const T* x, const B* b, bool is_packed, i
               is_packed ? width : cut.n, width, out);
 }
 
+std::string row_form(const MatmulPlan& p) {
+  return concat("row blocks ", p.k, " ", p.n, p.transpose_b ? " transposed" : "");
+}
+
 /// (k,n), or (n,k) where it is transposed, to blocks of columns.
 template <class T>
 class PackBlocks final : public Kernel {
@@ -196,8 +200,9 @@ class RowMatmul final : public Kernel {
   Prepared prepare(int input) override {
     if (input != 1) return {};
     auto kernel = std::make_unique<PackBlocks<T>>(plan_);
+    std::string form = row_form(plan_);
     is_packed_ = true, plan_.transpose_b = false, cut_ = RowCut(plan_);
-    return {std::move(kernel), {dtype_, {plan_.k, plan_.n}}};
+    return {std::move(kernel), {dtype_, {plan_.k, plan_.n}}, std::move(form)};
   }
   void run(const Arguments& a) override {
     a.pool.parallel(cut_.blocks * cut_.depths,
@@ -280,7 +285,7 @@ class HalfRowMatmul final : public Kernel {
     if (input != 1) return {};
     auto kernel = std::make_unique<PackHalfBlocks>(plan_, b_);
     is_packed_ = true, b_ = DType::bfloat16;
-    return {std::move(kernel), {b_, {plan_.k, plan_.n}}};
+    return {std::move(kernel), {b_, {plan_.k, plan_.n}}, row_form(plan_)};
   }
   void run(const Arguments& a) override {
     auto* x = reinterpret_cast<float*>(a.scratch);

@@ -64,7 +64,9 @@ class TiledMatmul final : public Followed {
     if (input != 1 || direct_ || plan_.count() > 1) return {};
     is_packed_ = true;
     return {std::make_unique<PackPanels<T>>(plan_, cut_),
-            {dtype_, {plan_.k, panel_columns(plan_.n)}}};
+            {dtype_, {plan_.k, panel_columns(plan_.n)}},
+            concat("panels ", plan_.k, " ", plan_.n, " of ", cut_.depth, " ", cut_.columns,
+                   plan_.transpose_b ? " transposed" : "")};
   }
   void run(const Arguments& a) override {
     Next next;

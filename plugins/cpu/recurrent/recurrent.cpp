@@ -48,6 +48,7 @@ class PackPanels final : public Kernel {
   PackPanels(int64_t rows, int64_t units, int64_t gates)
       : rows_(rows), units_(units), gates_(gates), loops_(recurrent_loops<T>()) {}
   int64_t values() const { return rows_ * gates_ * panels() * loops_.lanes; }
+  std::string form() const { return concat("recurrent ", rows_, " ", units_, " ", gates_); }
   void pack(Pool& pool, const T* weights, T* packed) const {
     pool.blocks(panels(), 1 + kPackedAlone / (1 + rows_ * gates_ * loops_.lanes),
                 [&](int64_t first, int64_t last) {
@@ -126,7 +127,8 @@ class RecurrentForward : public Recurrent<T> {
     const PackPanels<T>& pack = input == kernel_ ? pack_kernel_ : pack_recurrent_;
     (input == kernel_ ? is_kernel_packed_ : is_recurrent_packed_) = true;
     return {std::make_unique<PackPanels<T>>(pack),
-            {sizeof(T) == 4 ? DType::float32 : DType::float64, {pack.values()}}};
+            {sizeof(T) == 4 ? DType::float32 : DType::float64, {pack.values()}},
+            pack.form()};
   }
 
  protected:

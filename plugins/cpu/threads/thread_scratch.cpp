@@ -3,20 +3,31 @@
 #include <memory>
 #include <new>
 
-namespace crescent::cpu {
+#include "threads/elastic_memory.h"
 
-std::byte* thread_scratch(size_t bytes) {
-  constexpr std::align_val_t kAlignment{64};
+namespace crescent::cpu {
+namespace {
+
+/// Not a tensor's: whose turn it is to work on a large part is chance, and so is this allocation.
+class PlainBlock {
+ public:
+  explicit PlainBlock(size_t bytes)
+      : memory_(static_cast<std::byte*>(::operator new(bytes, kAlignment))) {}
+  std::byte* data() const { return memory_.get(); }
+
+ private:
+  static constexpr std::align_val_t kAlignment{64};
   struct Free {
     void operator()(std::byte* p) const { ::operator delete(p, kAlignment); }
   };
-  thread_local std::unique_ptr<std::byte, Free> memory;
-  thread_local size_t size = 0;
-  if (bytes > size) {
-    memory.reset(), size = 0;
-    memory.reset(static_cast<std::byte*>(::operator new(bytes, kAlignment))), size = bytes;
-  }
-  return memory.get();
+  std::unique_ptr<std::byte, Free> memory_;
+};
+
+}  // namespace
+
+std::byte* thread_scratch(size_t bytes) {
+  thread_local ElasticMemory<PlainBlock> memory;
+  return memory.at_least(bytes);
 }
 
 }  // namespace crescent::cpu

@@ -5,7 +5,8 @@
 
 namespace crescent::cpu {
 
-/// 64-byte aligned, contents undefined, until the next call. Allocates only when it must grow.
+/// 64-byte aligned, contents undefined, until the next call. Allocates only when it must grow, or
+/// when for long far less was wanted.
 std::byte* thread_scratch(size_t bytes);
 
 }  // namespace crescent::cpu

@@ -33,12 +33,12 @@ double limit_of(Limit limit, DType dtype, const std::string& kernel) {
 /// of its time goes to.
 ProfileRow look_into(const Function& f, const Tensors& inputs) {
   constexpr double kRuns = 5;
-  Executable& executable = f.executable(inputs);
-  executable.profile(true);
+  const auto executable = f.executable(inputs);
+  executable->profile(true);
   for (int run = 0; run < kRuns; ++run) f(inputs);
-  executable.profile(false);
+  executable->profile(false);
   ProfileRow all;
-  for (const ProfileRow& row : executable.rows()) {
+  for (const ProfileRow& row : executable->rows()) {
     if (row.seconds >= all.seconds) {
       all.kernel = row.kernel, all.seconds = row.seconds;
       all.parts = row.parts, all.largest_part = row.largest_part;

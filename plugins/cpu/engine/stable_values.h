@@ -1,0 +1,104 @@
+// Stable values: what programs compute from constants and from variables that they only read, such
+// as a weight in the form that a kernel is fastest on. A value exists once, however many programs
+// want it; it is made again when a variable that it was made of has changed, and goes with the last
+// program that wants it.
+#pragma once
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "crescent/op.h"
+
+namespace crescent::cpu {
+
+class StableValue;
+using StableValuePtr = std::shared_ptr<StableValue>;
+
+/// How a value is made: equal recipes give equal bytes.
+struct Recipe {
+  OpPtr op;                          ///< null: a kernel brings the only input into another form
+  std::string form;                  ///< of the kernel that makes it
+  int output = 0;                    ///< which of the op's
+  TensorSpecs specs;                 ///< of the inputs, then of itself
+  std::vector<StableValuePtr> from;  ///< the inputs
+  const void* variable = nullptr;    ///< or it is a variable
+  Contents constant;                 ///< or a constant
+
+  size_t hash() const;
+  bool operator==(const Recipe& other) const;
+};
+
+class StableValue {
+ public:
+  explicit StableValue(Recipe recipe);
+  const Recipe& recipe() const { return recipe_; }
+  /// Variables that it depends on, in an order that the recipe gives.
+  const std::vector<const void*>& variables() const { return variables_; }
+  /// Changes with the bytes and the place; 0 while it is being made.
+  uint64_t version() const { return version_.load(); }
+
+ private:
+  friend class StableValues;
+  Recipe recipe_;
+  std::vector<const void*> variables_;
+  std::atomic<uint64_t> version_{0};
+  // Under the lock of StableValues:
+  std::shared_ptr<Storage> memory_;
+  std::vector<Contents> made_of_;  ///< of the variables
+};
+
+/// Those of a device.
+class StableValues {
+ public:
+  /// The value of this recipe, as long as anybody has it.
+  StableValuePtr find(Recipe recipe);
+
+  /// While alive, a program runs: what it found valid stays as it is.
+  class Run {
+   public:
+    explicit Run(StableValues& values) : values_(values) { ++values_.running_; }
+    ~Run() {
+      if (--values_.running_ == 0 && values_.has_retired_.load()) values_.free_retired();
+    }
+    Run(const Run&) = delete;
+    Run& operator=(const Run&) = delete;
+
+   private:
+    StableValues& values_;
+  };
+
+  /// While alive, nobody else makes values. For those who have a Run.
+  class Making {
+   public:
+    explicit Making(StableValues& values) : values_(values), lock_(values.mutex_) {}
+    /// Made of these contents of its variables.
+    bool is_made(const StableValue& value, const std::vector<Contents>& of) const {
+      return value.version() > 0 && value.made_of_ == of;
+    }
+    std::byte* memory(const StableValue& value) const { return value.memory_->host(); }
+    /// It is about to be made, here.
+    std::byte* begin(StableValue& value, size_t bytes);
+    void end(StableValue& value, std::vector<Contents> of);
+
+   private:
+    StableValues& values_;
+    std::lock_guard<std::recursive_mutex> lock_;  // what makes a value may run a program
+  };
+
+ private:
+  void free_retired();
+
+  std::recursive_mutex mutex_;
+  std::unordered_multimap<size_t, std::weak_ptr<StableValue>> values_;  ///< by hash
+  static constexpr size_t kFew = 256;
+  size_t most_ = kFew;  ///< when there are so many, those that are gone are looked for
+  std::atomic<int> running_{0};
+  std::atomic<bool> has_retired_{false};
+  std::vector<std::shared_ptr<Storage>> retired_;  ///< somebody may still read them
+  uint64_t versions_ = 0;
+};
+
+}  // namespace crescent::cpu

@@ -1,0 +1,111 @@
+// Compiled programs are kept within a budget, whoever made them.
+#include <catch2/catch.hpp>
+
+#include "crescent/layer.h"
+#include "crescent/ops.h"
+#include "crescent/program.h"
+
+using namespace crescent;
+
+namespace {
+
+/// Gives the budget back at the end.
+struct Budget {
+  explicit Budget(size_t bytes) { set_program_cache(bytes); }
+  ~Budget() { set_program_cache(before_); }
+  size_t before_ = program_cache().budget;
+};
+
+Tensor ones(int64_t n) { return Tensor::full({n}, 1); }
+
+/// Counts how often it is traced.
+struct Doubling {
+  int traces = 0;
+  Function f{[this](const Tensors& in) {
+    ++traces;
+    return Tensors{ops::exp(in[0]) * 0.0 + in[0] * 2.0};
+  }};
+  bool is_right(int64_t n) {
+    return f({ones(n)})[0].to_vector() == std::vector<double>(static_cast<size_t>(n), 2);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("any number of signatures stays within the budget, and each gives its results") {
+  const Budget budget(512 << 10);
+  Doubling doubling;
+  for (int64_t n = 1; n <= 300; ++n) CHECK(doubling.is_right(n));
+  CHECK(doubling.traces == 300);
+  const ProgramCache cache = program_cache();
+  CHECK(cache.bytes <= cache.budget);
+  CHECK(doubling.f.signatures() < 250);
+  CHECK(doubling.f.signatures() > 16);
+  CHECK(doubling.is_right(1));
+  CHECK(doubling.traces == 301);
+}
+
+TEST_CASE("those go first that were not used for longest") {
+  const Budget budget(512 << 10);
+  clear_session();
+  Doubling often, seldom;
+  CHECK(seldom.is_right(1));
+  for (int64_t n = 2; n <= 300; ++n) {
+    CHECK(often.is_right(1));
+    CHECK(often.is_right(n));
+  }
+  CHECK(often.traces == 300);  // that of one element was never dropped
+  CHECK(seldom.is_right(1));
+  CHECK(seldom.traces == 2);
+}
+
+TEST_CASE("a budget of nothing keeps what is in use") {
+  const Budget budget(0);
+  Doubling doubling;
+  for (int i = 0; i < 3; ++i) {
+    for (int64_t n = 1; n <= 5; ++n) CHECK(doubling.is_right(n));
+  }
+  CHECK(doubling.traces == 5);
+  for (int64_t n = 1; n <= 50; ++n) CHECK(doubling.is_right(n));
+  CHECK(program_cache().programs <= 17);
+}
+
+TEST_CASE("what somebody runs outlives its place in the cache") {
+  Doubling doubling;
+  const Tensor x = ones(4);
+  const auto executable = doubling.f.executable(std::span(&x, 1));
+  clear_session();
+  CHECK(doubling.f.signatures() == 0);
+  Tensor y(Shape{4}, DType::float32);
+  executable->run(std::span(&x, 1), {}, std::span(&y, 1));
+  CHECK(y.to_vector() == std::vector<double>(4, 2));
+}
+
+TEST_CASE("ops that run at once are in the same cache, and clear_session empties it") {
+  clear_session();
+  CHECK(program_cache().programs == 0);
+  CHECK(program_cache().bytes == 0);
+  const Tensor y = ops::tanh(ones(123));
+  CHECK(program_cache().programs >= 1);
+  const size_t programs = program_cache().programs;
+  ops::tanh(y);
+  CHECK(program_cache().programs == programs);
+  {
+    Doubling doubling;
+    CHECK(doubling.is_right(7));
+    CHECK(program_cache().programs > programs);
+  }
+  CHECK(program_cache().bytes > 0);
+  clear_session();
+  CHECK(program_cache().programs == 0);
+  CHECK(program_cache().bytes == 0);
+}
+
+TEST_CASE("results keep memory for the signature of now only") {
+  constexpr int64_t kMany = 1 << 20;
+  const Function f([](const Tensors& in) { return Tensors{in[0] + 1.0, in[0] * 2.0}; });
+  f({ones(kMany)});
+  const int64_t before = allocated_bytes();
+  for (int64_t n = 1; n <= 20; ++n) f({ones(kMany - n)});
+  CHECK(allocated_bytes() < before + kMany);  // of 20 times two results of 4 kMany bytes
+}
