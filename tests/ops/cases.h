@@ -49,6 +49,23 @@ std::vector<Case> product_cases();
 std::vector<Case> compound_cases();
 const std::vector<Case>& all_cases();
 
+/// What f gives once the device has done all that it was asked for. Mistakes are told here, not to
+/// who comes next.
+template <class F>
+auto done(F f) {
+  struct Quiet {
+    ~Quiet() {
+      try {
+        device().synchronize();
+      } catch (const Error&) {
+      }
+    }
+  } quiet;
+  auto result = f();
+  device().synchronize();
+  return result;
+}
+
 /// Deterministic values for an input; `dtype` replaces float64.
 Tensor draw(const In& in, DType dtype, uint64_t stream);
 Tensors draw(const Case& c, DType dtype);

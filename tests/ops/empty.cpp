@@ -39,7 +39,7 @@ void check(const Case& c) {
   auto run = [&](uint8_t byte, bool compiled) {
     poison(byte);
     auto f = [&](const Tensors& x) { return results_of(c, x); };
-    return compiled ? Function(f)(inputs) : f(inputs);
+    return done([&] { return compiled ? Function(f)(inputs) : f(inputs); });
   };
   try {
     const Tensors results = run(0x55, false);
@@ -105,9 +105,9 @@ TEST_CASE("sums of nothing are zero, means of nothing are no number") {
        {Tensor({1, 1, 1, 0}, DType::float32), Tensor({1, 1, 1, 0}, DType::float32)}, {0, 0, 0, 0});
   both([](const Tensors& x) { return ops::layer_norm(x[0], x[1], x[1], 1e-3); },
        {none, Tensor({0}, DType::float32)}, {});
-  CHECK_THROWS_WITH(
-      ops::take(none, Tensor({2}, DType::int32), 1),
-      Catch::Matchers::Contains("take: index 0 at [0] is out of range for axis 1 of shape (3, 0)"));
+  CHECK_THROWS_WITH(done([&] { return ops::take(none, Tensor({2}, DType::int32), 1); }),
+                    Catch::Matchers::Contains("take: ") && Catch::Matchers::Contains("axis 1") &&
+                        Catch::Matchers::Contains("(3, 0)"));
   CHECK(ops::take(none, Tensor({0}, DType::int32), 1).shape() == Shape{3, 0});
 }
 

@@ -1,7 +1,19 @@
+#include "crescent/device.h"
 #include "crescent/training.h"
 #include "layer/outside_trace.h"
 
 namespace crescent {
+namespace {
+
+/// Zeros in the memory of the device in use.
+Tensor zeros(const TensorSpec& spec) {
+  Memory* memory = device().memory();
+  if (!memory) return Tensor(spec);
+  const size_t bytes = static_cast<size_t>(spec.shape.size()) * size_of(spec.dtype);
+  return Tensor::on(memory->allocate(bytes), 0, spec);
+}
+
+}  // namespace
 
 Variable Metric::add_variable(const std::string& name, const Shape& shape, DType dtype) {
   const OutsideTrace outside;
@@ -12,7 +24,7 @@ Variable Metric::add_variable(const std::string& name, const Shape& shape, DType
 }
 
 void Metric::reset_state() {
-  for (const Variable& v : variables_) v.assign(Tensor(v.shape(), v.dtype()));
+  for (const Variable& v : variables_) v.assign(zeros(v.spec()));
 }
 
 }  // namespace crescent

@@ -267,11 +267,18 @@ std::recursive_mutex& copying() {
 std::shared_ptr<Storage> Storage::copy_in(Memory* memory) const {
   const std::lock_guard lock(copying());
   const uint64_t writes = writes_.load(std::memory_order_relaxed);
+  const auto made = [&] {
+    return memory ? memory->allocate(bytes_, false) : allocate(bytes_, false);
+  };
+  if (copy_ && host_ && copy_->host_ == host_) {  // what came home lives in its copy
+    const std::shared_ptr<Storage> copy = made();
+    copy->copy(0, *this, 0, bytes_);
+    return copy;
+  }
   const bool there = copy_ && copy_->memory_ == memory;
   if (there && copied_at_ == writes && !is_lent()) return copy_;
-  if (!there || copy_.use_count() > 1)  // what somebody holds keeps its values
-    copy_ = memory ? memory->allocate(bytes_, false) : allocate(bytes_, false);
-  copied_at_ = writes - 1;  // unless it succeeds
+  if (!there || copy_.use_count() > 1) copy_ = made();  // what somebody holds keeps its values
+  copied_at_ = writes - 1;                              // unless it succeeds
   copy_->copy(0, *this, 0, bytes_);
   copied_at_ = writes;
   return copy_;

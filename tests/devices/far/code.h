@@ -1,0 +1,63 @@
+// A lowered program as a list of kernels on places: memory of the caller, or one block for
+// constants and everything between.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "crescent/program.h"
+#include "kernels.h"
+#include "memory.h"
+
+namespace crescent::far {
+
+/// What the device tells of itself.
+struct Facts {
+  std::atomic<int64_t> programs{0}, host_calls{0};
+};
+
+class Code {
+ public:
+  Code(const Program& program, Traffic& traffic, Facts& facts);
+
+  struct Memory {
+    std::vector<std::byte*> inputs, variables, outputs;
+  };
+  /// The block that run() needs; constants are written into it once before.
+  size_t block_bytes() const { return block_bytes_; }
+  void put_constants(std::byte* block) const;
+  void run(const Memory& memory, std::byte* block);
+
+  void profile(bool on);
+  std::vector<ProfileRow> rows() const;
+
+ private:
+  struct Place {
+    enum class Kind { input, variable, block } kind = Kind::block;
+    size_t at = 0;  ///< number of the input or variable, offset in the block
+  };
+  struct Step {
+    Kernel kernel;
+    std::vector<Place> in, out;
+    ProfileRow row;
+  };
+  struct Copy {
+    Place from;
+    size_t to, bytes;  ///< number of the output or variable
+  };
+
+  Place add_block(size_t bytes);
+  void add_step(const Program& program, const Program::Instruction& i, Traffic& traffic,
+                Facts& facts);
+  void add_results(const Program& program);
+  static std::byte* find(const Place& place, const Memory& memory, std::byte* block);
+
+  std::vector<Place> places_;  ///< of values
+  std::vector<std::pair<Place, Tensor>> constants_;
+  std::vector<Step> steps_;
+  std::vector<Copy> kept_, outputs_, variables_;  ///< done in this order after the steps
+  size_t block_bytes_ = 0;
+  bool profiling_ = false;
+};
+
+}  // namespace crescent::far

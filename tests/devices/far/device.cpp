@@ -1,0 +1,120 @@
+// far: a device of the tests whose memory the host cannot read. It runs on a thread of its own
+// while the host goes on, has kernels for little, and counts what goes over the border. What holds
+// for it will hold for a GPU or for a device on another machine.
+#include <chrono>
+
+#include "code.h"
+#include "crescent/plugin.h"
+
+namespace crescent::far {
+namespace {
+
+class FarExecutable final : public Executable {
+ public:
+  FarExecutable(const Program& program, FarMemory& memory, Facts& facts, double delay)
+      : memory_(memory),
+        delay_(delay),
+        state_(std::make_shared<State>(program, memory.traffic, facts)) {
+    for (const Program::Binding& b : program.variables) writes_.push_back(b.result >= 0);
+    memory_.worker.submit(Worker::Kind::transfer, [state = state_] {
+      state->code.put_constants(Pages::Open(state->block).bytes());
+    });
+  }
+
+  void run(std::span<const Tensor> inputs, std::span<Tensor> variables,
+           std::span<Tensor> outputs) override {
+    for (size_t i = 0; i < variables.size(); ++i)
+      if (writes_[i]) variables[i].storage()->written();
+    for (Tensor& output : outputs) output.storage()->written();
+    memory_.worker.submit(Worker::Kind::program,
+                          [state = state_, delay = delay_, in = places(inputs),
+                           held = places(variables), out = places(outputs)] {
+                            std::this_thread::sleep_for(std::chrono::duration<double>(delay));
+                            state->run(in, held, out);
+                          });
+  }
+  size_t arena_bytes() const override { return state_->code.block_bytes(); }
+  void profile(bool on) override {
+    memory_.worker.submit(Worker::Kind::transfer,
+                          [state = state_, on] { state->code.profile(on); });
+  }
+  std::vector<ProfileRow> rows() const override {
+    memory_.worker.finish();
+    return state_->code.rows();
+  }
+
+ private:
+  using Places = std::vector<Place>;
+  struct State {
+    State(const Program& program, Traffic& traffic, Facts& all)
+        : code(program, traffic, all),
+          block(std::make_shared<Pages>(code.block_bytes())),
+          facts(all) {}
+    void run(const Places& in, const Places& held, const Places& out) {
+      std::vector<Pages::Open> open;
+      auto opened = [&](const Places& places) {
+        std::vector<std::byte*> bytes;
+        for (const Place& place : places)
+          bytes.push_back(open.emplace_back(place.pages).bytes() + place.offset);
+        return bytes;
+      };
+      const Code::Memory memory{opened(in), opened(held), opened(out)};
+      code.run(memory, open.emplace_back(block).bytes());
+      ++facts.programs;
+    }
+    Code code;
+    std::shared_ptr<Pages> block;
+    Facts& facts;
+  };
+
+  template <class T>
+  static Places places(std::span<T> tensors) {
+    return Places(tensors.begin(), tensors.end());
+  }
+
+  FarMemory& memory_;
+  double delay_;
+  std::shared_ptr<State> state_;
+  std::vector<bool> writes_;
+};
+
+class FarDevice final : public Device {
+ public:
+  static void describe(Schema<FarDevice>& s) {
+    s.doc("Keeps values where the host cannot read them: for tests of what every device must do.")
+        .field("delay", &FarDevice::delay_, "Seconds that a program waits before it runs.")
+        .min(0);
+  }
+  FarDevice() : memory_(worker_) {}
+
+  bool takes(const Op& op, std::span<const TensorSpec> in,
+             std::span<const TensorSpec> out) const override {
+    return as<Scan>(op) || make_kernel({op, in, out});
+  }
+  std::unique_ptr<Executable> compile(const Program& program) override {
+    return std::make_unique<FarExecutable>(program, memory_, facts_, delay_);
+  }
+  Memory* memory() override { return &memory_; }
+  void synchronize() override { worker_.finish(); }
+  Dict information() const override {
+    const Traffic& t = memory_.traffic;
+    return {{"threads", 1},
+            {"programs", facts_.programs.load()},
+            {"host_calls", facts_.host_calls.load()},
+            {"uploads", t.uploads.load()},
+            {"uploaded_bytes", t.uploaded_bytes.load()},
+            {"downloads", t.downloads.load()},
+            {"downloaded_bytes", t.downloaded_bytes.load()}};
+  }
+
+ private:
+  double delay_ = 0;
+  Worker worker_;
+  FarMemory memory_;
+  Facts facts_;
+};
+
+}  // namespace
+}  // namespace crescent::far
+
+CRESCENT_PLUGIN("far", "1.0.0") { registry.add<crescent::far::FarDevice>("far"); }

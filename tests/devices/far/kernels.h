@@ -1,0 +1,84 @@
+// What the device computes by itself, in plain loops. Core lowers everything else to it.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "crescent/op_types.h"
+
+namespace crescent::far {
+
+/// Runs on the bytes of the inputs and the outputs.
+using Kernel = std::function<void(const std::byte* const* in, std::byte* const* out)>;
+
+struct Request {
+  const Op& op;
+  std::span<const TensorSpec> in, out;
+};
+
+/// Empty when the device has none.
+Kernel make_kernel(const Request& request);
+
+// Families.
+Kernel elementwise_kernel(const Request& r);  // unary binary select cast check_indices
+Kernel shape_kernel(const Request& r);        // broadcast_to transpose slice concat pad
+Kernel index_kernel(const Request& r);        // gather scatter_add take_along one_hot
+Kernel reduce_kernel(const Request& r);       // reduce arg_reduce
+Kernel product_kernel(const Request& r);      // matmul conv conv_backward_* pool pool_backward
+
+/// The op as a T; null when it is another.
+template <class T>
+const T* as(const Op& op) {
+  return op.name() == T::kName ? static_cast<const T*>(&op) : nullptr;
+}
+
+/// How elements of a dtype are read and written: floating ones as double, others as integers.
+struct Elements {
+  explicit Elements(DType dtype);
+  bool floating;
+  size_t bytes;
+  double (*real)(const std::byte*, int64_t);
+  void (*set_real)(std::byte*, int64_t, double);
+  int64_t (*whole)(const std::byte*, int64_t);
+  void (*set_whole)(std::byte*, int64_t, int64_t);
+};
+
+using Strides = std::array<int64_t, Shape::kMaxRank>;
+
+template <size_t n>
+using Operands = std::array<Strides, n>;
+
+/// Elements between neighbours along each axis; 0 where `shape` is broadcast to `to`.
+Strides strides_of(const Shape& shape, const Shape& to);
+inline Strides strides_of(const Shape& shape) { return strides_of(shape, shape); }
+
+/// f(element, offsets) for every element of `shape` in order, with the offset in each operand.
+template <size_t n, class F>
+void each(const Shape& shape, const Operands<n>& operands, F f) {
+  std::array<int64_t, Shape::kMaxRank> at{};
+  std::array<int64_t, n> offsets{};
+  const int64_t size = shape.size();
+  for (int64_t i = 0; i < size; ++i) {
+    f(i, offsets);
+    for (size_t axis = static_cast<size_t>(shape.rank()); axis-- > 0;) {
+      const bool inside = ++at[axis] < shape[static_cast<int>(axis)];
+      for (size_t o = 0; o < n; ++o)
+        offsets[o] += operands[o][axis] * (inside ? 1 : 1 - shape[static_cast<int>(axis)]);
+      if (inside) break;
+      at[axis] = 0;
+    }
+  }
+}
+
+/// A shape seen from one of its axes: (outer, length, inner).
+struct AxisView {
+  AxisView(const Shape& shape, int axis)
+      : outer(shape.slice(0, shape.axis(axis)).size()),
+        length(shape[axis]),
+        inner(shape.slice(shape.axis(axis) + 1, shape.rank()).size()) {}
+  int64_t outer, length, inner;
+};
+
+}  // namespace crescent::far

@@ -1,0 +1,40 @@
+// The device's thread: tasks in the order of asking. After one that fails, programs behind it are
+// left out until somebody was told.
+#pragma once
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+namespace crescent::far {
+
+class Worker {
+ public:
+  using Task = std::function<void()>;
+  enum class Kind { transfer, program };
+  Worker() = default;
+  ~Worker();
+  Worker(const Worker&) = delete;
+  /// A task of the device's own thread runs at once.
+  void submit(Kind kind, Task task);
+  /// Waits for all tasks; throws what went wrong.
+  void finish();
+
+ private:
+  void work();
+  bool is_own_thread() const { return std::this_thread::get_id() == own_.load(); }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::pair<Kind, Task>> tasks_;
+  bool working_ = false, quitting_ = false;
+  std::exception_ptr error_;
+  std::thread thread_;  ///< started with the first task
+  std::atomic<std::thread::id> own_{};
+};
+
+}  // namespace crescent::far

@@ -1,0 +1,140 @@
+// The table of ops on the device that is judged: every row, dtype and gradient as the cpu has it in
+// float64.
+#include <cmath>
+
+#include "crescent/gradient.h"
+#include "ops/cases.h"
+#include "support.h"
+
+namespace crescent::test {
+namespace {
+
+std::vector<DType> dtypes_of(Dtypes dtypes) {
+  switch (dtypes) {
+    case Dtypes::floats:
+      return {DType::float64, DType::float32, DType::bfloat16, DType::float16};
+    case Dtypes::wide:
+      return {DType::float64, DType::float32};
+    case Dtypes::numbers:
+      return {DType::float64, DType::float32, DType::bfloat16,
+              DType::int32,   DType::int64,   DType::uint8};
+    case Dtypes::one:
+      break;
+  }
+  return {DType::float64};
+}
+
+double tolerance_of(DType dtype) {
+  switch (dtype) {
+    case DType::float64:
+      return 1e-10;
+    case DType::float32:
+      return 2e-6;
+    case DType::float16:
+      return 4e-3;
+    case DType::bfloat16:
+      return 3e-2;
+    default:
+      return 0;
+  }
+}
+
+Tensors widened(const Tensors& tensors) {
+  Tensors wide;
+  for (const Tensor& x : tensors)
+    wide.push_back(is_floating(x.dtype()) ? ops::cast(x, DType::float64) : x);
+  return wide;
+}
+
+Tensors gradients(const Case& c, const Tensors& inputs) {
+  GradientTape tape;
+  for (const Tensor& x : inputs)
+    if (is_floating(x.dtype())) tape.watch(x);
+  Tensor loss;
+  for (const Tensor& y : c.run(inputs)) {
+    if (!is_floating(y.dtype())) continue;
+    const Tensor weights = Tensor::from(
+        [&] {
+          std::vector<double> values(static_cast<size_t>(y.size()));
+          for (size_t i = 0; i < values.size(); ++i) values[i] = std::sin(1.0 + double(i));
+          return values;
+        }(),
+        y.shape());
+    const Tensor part = ops::sum(ops::cast(y, DType::float64) * weights);
+    loss = loss ? loss + part : part;
+  }
+  return tape.gradient(loss, inputs);
+}
+
+void compare(const Tensors& got, const Tensors& expected, double factor) {
+  REQUIRE(got.size() == expected.size());
+  for (size_t i = 0; i < got.size(); ++i) {
+    REQUIRE(bool(got[i]) == bool(expected[i]));
+    if (!got[i]) continue;
+    CHECK(got[i].shape() == expected[i].shape());
+    CHECK(difference(got[i], expected[i]) <= tolerance_of(got[i].dtype()) * factor);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("ops: every row of the table, op by op and compiled") {
+  for (const Case& c : all_cases()) {
+    DYNAMIC_SECTION(c.name) {
+      for (DType dtype : dtypes_of(c.dtypes)) {
+        INFO(name_of(dtype));
+        const Tensors inputs = on_cpu([&] { return draw(c, dtype); });
+        const Tensors expected = on_cpu([&] { return c.run(widened(inputs)); });
+        compare(c.run(inputs), expected, c.tolerance);
+        compare(Function(c.run)(inputs), expected, c.tolerance);
+      }
+    }
+  }
+}
+
+TEST_CASE("ops: every gradient of the table") {
+  for (const Case& c : all_cases()) {
+    if (!c.has_gradient) continue;
+    DYNAMIC_SECTION(c.name) {
+      for (DType dtype : dtypes_of(c.dtypes)) {
+        if (dtype != DType::float64 && dtype != DType::float32) continue;
+        INFO(name_of(dtype));
+        const Tensors inputs = on_cpu([&] { return draw(c, dtype); });
+        const Tensors expected = on_cpu([&] { return gradients(c, widened(inputs)); });
+        compare(gradients(c, inputs), expected, 3 * c.tolerance);
+      }
+    }
+  }
+}
+
+TEST_CASE("ops: random numbers are the same bits everywhere") {
+  for (RandomKind kind :
+       {RandomKind::uniform, RandomKind::normal, RandomKind::truncated_normal, RandomKind::bits}) {
+    for (const Shape& shape : {Shape{1}, Shape{7}, Shape{33, 65}}) {
+      DYNAMIC_SECTION(static_cast<int>(kind) << " of " << to_text(shape)) {
+        auto draw_all = [&] {
+          Random op;
+          op.kind = kind, op.shape = shape;
+          if (kind == RandomKind::bits) op.dtype = DType::int32;
+          const Tensor state = Tensor::from(std::vector<int64_t>{12345, 6}, {2});
+          return apply1(op, {state}).to_vector();
+        };
+        CHECK(draw_all() == on_cpu(draw_all));
+      }
+    }
+  }
+}
+
+TEST_CASE("ops: the state of a generator moves on as elsewhere") {
+  auto draws = [] {
+    const SeedGenerator generator(7);
+    std::vector<double> all;
+    for (int i = 0; i < 3; ++i)
+      for (double x : generator.normal({3}).to_vector()) all.push_back(x);
+    for (int64_t x : generator.permutation(20)) all.push_back(double(x));
+    return all;
+  };
+  CHECK(draws() == on_cpu(draws));
+}
+
+}  // namespace crescent::test

@@ -1,0 +1,63 @@
+// The device that is judged, and the cpu to compare with.
+#pragma once
+#include <catch2/catch.hpp>
+#include <cstdlib>
+
+#include "crescent/crescent.h"
+#include "distance.h"
+
+namespace crescent::test {
+
+/// The name that the suite was given.
+inline std::string judged() {
+  const char* name = std::getenv("CRESCENT_DEVICE");
+  return name && *name ? name : "cpu";
+}
+
+/// Computes on another device as long as it lives.
+class On {
+ public:
+  explicit On(const std::string& name) : before_(device().class_name()) { set_device(name); }
+  ~On() { set_device(before_); }
+  On(const On&) = delete;
+
+ private:
+  std::string before_;
+};
+
+template <class F>
+auto on_cpu(F f) {
+  const On cpu("cpu");
+  return f();
+}
+
+/// The largest difference, relative to the largest value (at least 1). NaN equals NaN.
+inline double difference(const Tensor& a, const Tensor& b) {
+  const std::vector<double> x = a.to_vector(), y = b.to_vector();
+  return farthest(x, y) / magnitude(y, 1);
+}
+
+/// A number that the device tells of itself; -1 where it does not.
+inline int64_t fact(std::string_view name) {
+  const Dict facts = device().information();
+  const Value* value = facts.find(name);
+  return value ? value->as_int() : -1;
+}
+
+/// A tensor in the memory of the device that is judged.
+inline Tensor there(const Tensor& t) { return t.to(device().memory()); }
+
+/// 0, 1, 2, ... as float32.
+inline Tensor counted(const Shape& shape, double first = 0) {
+  std::vector<float> values(static_cast<size_t>(shape.size()));
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i] = static_cast<float>(first + static_cast<double>(i));
+  return Tensor::from(values, shape);
+}
+
+/// Numbers without order from -1 to 1.
+inline Tensor numbers(const Shape& shape, int64_t seed) {
+  return on_cpu([&] { return SeedGenerator(seed).uniform(shape, -1, 1); });
+}
+
+}  // namespace crescent::test

@@ -1,0 +1,104 @@
+// Another device in the middle: programs are compiled anew, variables move, tensors are brought
+// over.
+#include "support.h"
+
+namespace crescent::test {
+namespace {
+
+/// One that is not judged.
+std::string another() { return judged() == "cpu" ? "far" : "cpu"; }
+
+}  // namespace
+
+TEST_CASE("switching: the device in use is the one that was asked for") {
+  CHECK(device().class_name() == judged());
+  {
+    const On on(another());
+    CHECK(device().class_name() == another());
+  }
+  CHECK(device().class_name() == judged());
+  CHECK(&set_device(judged()) == &device());
+}
+
+TEST_CASE("switching: names and options are checked") {
+  CHECK_THROWS_WITH(set_device("cpp"), Catch::Contains("did you mean 'cpu'?"));
+  CHECK_THROWS_WITH(set_device("no_such_device"), Catch::Contains("no_such_device"));
+  CHECK_THROWS_WITH(set_device("cpu", {{"thread", 1}}), Catch::Contains("did you mean 'threads'?"));
+  CHECK_THROWS_WITH(set_device("cpu", {{"threads", -2}}), Catch::Contains("threads"));
+  CHECK_THROWS_WITH(set_device("cpu", {{"threads", "many"}}), Catch::Contains("threads"));
+  CHECK(device().class_name() == judged());
+}
+
+TEST_CASE("switching: options stay until they are changed") {
+  const On cpu("cpu");
+  const Dict before = device().get_config();
+  set_device("cpu", {{"threads", 1}});
+  CHECK(device().information().at("threads").as_int() == 1);
+  set_device("cpu", {{"deterministic", true}});
+  CHECK(device().information().at("threads").as_int() == 1);
+  CHECK_THROWS_AS(set_device("cpu", {{"deterministic", false}, {"threads", -1}}), Error);
+  CHECK(device().get_config().at("deterministic").as_bool());
+  set_device("cpu", before);
+}
+
+TEST_CASE("switching: a compiled function follows, and comes back") {
+  const Variable v(counted({3}));
+  const Function f([&](const Tensors& in) {
+    v.assign_add(in[0]);
+    return Tensors{ops::sum(v.value() * in[1])};
+  });
+  const Tensor x = there(counted({3}));
+  CHECK(f({Tensor(1.0), x})[0].item() == 8);
+  {
+    const On on(another());
+    CHECK(f({Tensor(1.0), x})[0].item() == 11);
+    CHECK(v.value().storage()->memory() == device().memory());
+  }
+  CHECK(f({Tensor(1.0), x})[0].item() == 14);
+  CHECK(v.value().storage()->memory() == device().memory());
+  CHECK(v.value().to_vector() == std::vector<double>{3, 4, 5});
+}
+
+TEST_CASE("switching: tensors of one device are used on the other") {
+  const Tensor ours = ops::square(counted({4}));
+  const Tensor theirs = [] {
+    const On on(another());
+    return ops::square(counted({4}, 1));
+  }();
+  CHECK((ours + theirs).to_vector() == std::vector<double>{1, 5, 13, 25});
+  const On on(another());
+  CHECK((ours + theirs).to_vector() == std::vector<double>{1, 5, 13, 25});
+  CHECK(ops::sum(ours.view_rows(2, 2)).item() == 13);
+}
+
+TEST_CASE("switching: results that are held outlive the device's time") {
+  Tensor held;
+  {
+    const On on(another());
+    held = ops::exp(Tensor(0.0));
+  }
+  CHECK(held.item() == 1);
+  CHECK(to_text(held) == to_text(Tensor(1.0)));
+}
+
+TEST_CASE("switching: a model trains on where it was") {
+  auto trained = [](bool switching) {
+    set_random_seed(5);
+    auto model = std::make_shared<Sequential>();
+    model->add(make<Layer>("Dense", {{"units", 6}, {"activation", "tanh"}}));
+    model->add(make<Layer>("Dense", {{"units", 1}}));
+    model->compile({{"optimizer", "adam"}, {"loss", "mse"}});
+    const Tensor x = numbers({24, 4}, 1), y = numbers({24, 1}, 2);
+    const Dict options{{"batch_size", 8}, {"shuffle", false}, {"verbose", 0}};
+    model->fit({x}, {y}, options);
+    {
+      const On on(switching ? another() : judged());
+      model->fit({x}, {y}, options);
+    }
+    model->fit({x}, {y}, options);
+    return model->predict({x}, {})[0];
+  };
+  CHECK(difference(trained(true), trained(false)) < 1e-5);
+}
+
+}  // namespace crescent::test

@@ -1,0 +1,261 @@
+// Models are trained, looked at, saved and loaded on the device.
+#include <unistd.h>
+#include <cstdio>
+#include <filesystem>
+
+#include "support.h"
+
+namespace crescent::test {
+namespace {
+
+std::shared_ptr<Sequential> sequential(const std::vector<std::pair<std::string, Dict>>& layers) {
+  auto model = std::make_shared<Sequential>();
+  for (const auto& [name, options] : layers) model->add(make<Layer>(name, options));
+  return model;
+}
+
+struct Example {
+  std::string name;
+  std::vector<std::pair<std::string, Dict>> layers;
+  Shape input;
+};
+
+const std::vector<Example>& examples() {
+  static const std::vector<Example> all{
+      {"dense",
+       {{"Dense", {{"units", 8}, {"activation", "relu"}}},
+        {"Dense", {{"units", 3}, {"activation", "softmax"}}}},
+       {4}},
+      {"convolution",
+       {{"Conv2D", {{"filters", 4}, {"kernel_size", 3}, {"activation", "relu"}}},
+        {"MaxPooling2D", Dict{}},
+        {"Flatten", Dict{}},
+        {"Dense", {{"units", 3}, {"activation", "softmax"}}}},
+       {8, 8, 2}},
+      {"lstm",
+       {{"LSTM", {{"units", 5}}}, {"Dense", {{"units", 3}, {"activation", "softmax"}}}},
+       {6, 3}},
+      {"batch norm",
+       {{"Dense", {{"units", 8}}},
+        {"BatchNormalization", Dict{}},
+        {"Dense", {{"units", 3}, {"activation", "softmax"}}}},
+       {4}}};
+  return all;
+}
+
+struct Data {
+  Tensor x, y;
+};
+
+Data data_for(const Example& example, int64_t samples) {
+  std::vector<int32_t> labels(static_cast<size_t>(samples));
+  for (size_t i = 0; i < labels.size(); ++i) labels[i] = static_cast<int32_t>((i * i + i / 3) % 3);
+  return {numbers(Shape{samples}.concat(example.input), 1), Tensor::from(labels, {samples})};
+}
+
+void compile(Model& model, const char* optimizer = "adam") {
+  model.compile({{"optimizer", optimizer},
+                 {"loss", "sparse_categorical_crossentropy"},
+                 {"metrics", List{"accuracy"}}});
+}
+
+/// Counts what goes over the border in steps after the first epoch.
+class Border final : public Callback {
+ public:
+  void on_epoch_begin(int64_t epoch, const Logs&) override { epoch_ = epoch; }
+  void on_train_batch_begin(int64_t, const Logs&) override {
+    uploads_ = fact("uploads"), bytes_ = fact("uploaded_bytes"), downloads_ = fact("downloads");
+  }
+  void on_train_batch_end(int64_t, const Logs&) override {
+    if (epoch_ == 0) return;
+    ++steps;
+    uploads += fact("uploads") - uploads_;
+    bytes += fact("uploaded_bytes") - bytes_;
+    downloads += fact("downloads") - downloads_;
+  }
+  int64_t steps = 0, uploads = 0, bytes = 0, downloads = 0;
+
+ private:
+  int64_t epoch_ = 0, uploads_ = 0, bytes_ = 0, downloads_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE("training: fit, evaluate and predict as on the cpu") {
+  for (const Example& example : examples()) {
+    for (const char* optimizer : {"sgd", "adam", "rmsprop"}) {
+      DYNAMIC_SECTION(example.name << " with " << optimizer) {
+        const auto [x, y] = data_for(example, 20);
+        auto run = [&] {
+          set_random_seed(5);
+          auto model = sequential(example.layers);
+          compile(*model, optimizer);
+          auto history = model->fit({x}, {y}, {{"epochs", 3}, {"batch_size", 8}, {"verbose", 0}});
+          const NamedValues results = model->evaluate({x}, {y}, {{"verbose", 0}});
+          const Tensor predicted = model->predict({x}, {{"batch_size", 7}})[0];
+          return std::pair(results, predicted);
+        };
+        const auto expected = on_cpu(run), got = run();
+        CHECK(difference(got.second, expected.second) < 2e-4);
+        REQUIRE(got.first.size() == expected.first.size());
+        for (size_t i = 0; i < got.first.size(); ++i) {
+          CHECK(got.first[i].first == expected.first[i].first);
+          CHECK(got.first[i].second == Approx(expected.first[i].second).epsilon(1e-3).margin(0.06));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("training: a step brings its batch and takes nothing back") {
+  if (fact("downloads") < 0) return;
+  for (const Example& example : examples()) {
+    for (const bool shuffle : {true, false}) {
+      DYNAMIC_SECTION(example.name << (shuffle ? " shuffled" : "")) {
+        const auto [x, y] = data_for(example, 24);
+        auto model = sequential(example.layers);
+        compile(*model);
+        auto border = std::make_shared<Border>();
+        model->fit({x}, {y},
+                   {{"epochs", 3},
+                    {"batch_size", 8},
+                    {"verbose", 0},
+                    {"shuffle", shuffle},
+                    {"callbacks", border}});
+        CHECK(border->steps == 6);
+        CHECK(border->downloads == 0);
+        CHECK(border->uploads == 6 * 2);
+        CHECK(border->bytes == static_cast<int64_t>(2 * (x.bytes() + y.bytes())));
+      }
+    }
+  }
+}
+
+TEST_CASE("training: data that is there already stays there") {
+  if (fact("downloads") < 0) return;
+  const Example& example = examples()[0];
+  const auto [x, y] = data_for(example, 24);
+  auto model = sequential(example.layers);
+  compile(*model);
+  auto border = std::make_shared<Border>();
+  model->fit({there(x)}, {there(y)},
+             {{"epochs", 3},
+              {"batch_size", 8},
+              {"verbose", 0},
+              {"shuffle", false},
+              {"callbacks", border}});
+  CHECK(border->steps == 6);
+  CHECK(border->downloads == 0);
+  CHECK(border->uploads == 0);
+}
+
+TEST_CASE("training: shuffled data on the device is what it is on the host") {
+  const Example& example = examples()[0];
+  const auto [x, y] = data_for(example, 22);
+  auto trained = [&](const Tensor& inputs, const Tensor& targets) {
+    set_random_seed(5);
+    auto model = sequential(example.layers);
+    compile(*model);
+    model->fit({inputs}, {targets}, {{"epochs", 2}, {"batch_size", 8}, {"verbose", 0}});
+    return model->predict({x}, {})[0];
+  };
+  CHECK(difference(trained(there(x), there(y)), trained(x, y)) < 1e-6);
+}
+
+TEST_CASE("training: weights, slots and metrics live on the device") {
+  const Example& example = examples()[0];
+  const auto [x, y] = data_for(example, 16);
+  auto model = sequential(example.layers);
+  compile(*model);
+  model->fit({x}, {y}, {{"batch_size", 8}, {"verbose", 0}});
+  for (const Variable& v : model->weights())
+    CHECK(v.value().storage()->memory() == device().memory());
+  for (const Variable& v : model->optimizer()->state())
+    CHECK(v.value().storage()->memory() == device().memory());
+}
+
+TEST_CASE("training: class weights, sample weights, validation") {
+  const Example& example = examples()[0];
+  const auto [x, y] = data_for(example, 20);
+  const Tensor weights = numbers({20}, 4);
+  auto run = [&] {
+    set_random_seed(5);
+    auto model = sequential(example.layers);
+    compile(*model);
+    model->fit({x}, {y},
+               {{"epochs", 2},
+                {"batch_size", 6},
+                {"verbose", 0},
+                {"validation_split", 0.2},
+                {"class_weight", Dict{{"0", 1.0}, {"1", 2.0}, {"2", 0.5}}},
+                {"sample_weight", std::make_shared<BoxedTensor>(ops::square(weights))}});
+    return model->predict({x}, {})[0];
+  };
+  CHECK(difference(run(), on_cpu(run)) < 1e-4);
+}
+
+TEST_CASE("training: saved here, loaded here and on the cpu") {
+  const std::string path =
+      (std::filesystem::temp_directory_path() / concat("device_", getpid(), ".h5")).string();
+  for (const Example& example : examples()) {
+    DYNAMIC_SECTION(example.name) {
+      const auto [x, y] = data_for(example, 16);
+      auto model = sequential(example.layers);
+      compile(*model);
+      const Dict options{{"batch_size", 8}, {"verbose", 0}, {"shuffle", false}};
+      model->fit({x}, {y}, options);
+      save_model(*model, path);
+      const Tensor expected = model->predict({x}, {})[0];
+      CHECK(load_model(path)->predict({x}, {})[0].to_vector() == expected.to_vector());
+      const Tensor elsewhere = on_cpu([&] { return load_model(path)->predict({x}, {})[0]; });
+      CHECK(difference(elsewhere, expected) < 3e-6);
+      auto again = load_model(path);
+      again->fit({x}, {y}, options);
+      model->fit({x}, {y}, options);
+      CHECK(again->predict({x}, {})[0].to_vector() == model->predict({x}, {})[0].to_vector());
+      std::remove(path.c_str());
+    }
+  }
+}
+
+TEST_CASE("training: weights go out and in") {
+  const Example& example = examples()[0];
+  const auto [x, y] = data_for(example, 8);
+  auto a = sequential(example.layers), b = sequential(example.layers);
+  const Tensor expected = a->predict({x}, {})[0];
+  b->predict({x}, {});
+  b->set_weights(a->get_weights());
+  CHECK(b->predict({x}, {})[0].to_vector() == expected.to_vector());
+}
+
+TEST_CASE("training: a label that is not there is named and changes no weight") {
+  const Example& example = examples()[0];
+  auto [x, y] = data_for(example, 8);
+  auto model = sequential(example.layers);
+  compile(*model);
+  model->fit({x}, {y}, {{"batch_size", 8}, {"verbose", 0}});
+  const Tensors before = model->get_weights();
+  y.mutable_data<int32_t>()[5] = 3;
+  CHECK_THROWS_WITH(model->train_on_batch({x}, {y}), Catch::Contains("out of range"));
+  const Tensors after = model->get_weights();
+  for (size_t i = 0; i < before.size(); ++i) CHECK(before[i].to_vector() == after[i].to_vector());
+}
+
+TEST_CASE("training: digits") {
+  const std::string folder = std::string(CRESCENT_SOURCE_DIR) + "/examples/data/mnist-t10k-";
+  const Tensor images = read_idx(folder + "images-idx3-ubyte.gz").view_rows(0, 1500);
+  const Tensor labels = read_idx(folder + "labels-idx1-ubyte.gz").view_rows(0, 1500);
+  const Tensor x = ops::cast(ops::reshape(images, {1500, 784}), DType::float32) / 255.0;
+  set_random_seed(1);
+  auto model = sequential({{"Dense", {{"units", 32}, {"activation", "relu"}}},
+                           {"Dense", {{"units", 10}, {"activation", "softmax"}}}});
+  compile(*model);
+  model->fit({x.view_rows(0, 1200)}, {labels.view_rows(0, 1200)},
+             {{"epochs", 5}, {"batch_size", 32}, {"verbose", 0}});
+  const NamedValues results =
+      model->evaluate({x.view_rows(1200, 300)}, {labels.view_rows(1200, 300)}, {{"verbose", 0}});
+  CHECK(results[1].first == "accuracy");
+  CHECK(results[1].second > 0.8);
+}
+
+}  // namespace crescent::test
