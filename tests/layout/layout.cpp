@@ -21,13 +21,14 @@ const std::vector<std::string> kFloors = {"base",  "registry", "tensor", "progra
 const std::map<std::string, std::string> kHeaderFloors = {
     {"export.h", "base"},      {"error.h", "base"},       {"file.h", "base"},
     {"value.h", "base"},       {"schema.h", "registry"},  {"registry.h", "registry"},
-    {"loader.h", "registry"},  {"tensor.h", "tensor"},    {"random.h", "program"},
-    {"ops.h", "program"},      {"op.h", "program"},       {"op_types.h", "program"},
-    {"gradient.h", "program"}, {"program.h", "program"},  {"device.h", "program"},
-    {"variable.h", "program"}, {"input_spec.h", "layer"}, {"layer.h", "layer"},
-    {"node.h", "layer"},       {"model.h", "model"},      {"training.h", "layer"},
-    {"callback.h", "model"},   {"data.h", "data"},        {"format.h", "model"},
-    {"plugin.h", "model"},     {"loader.h", "registry"},  {"crescent.h", "model"}};
+    {"loader.h", "registry"},  {"stamp.h", "registry"},   {"tensor.h", "tensor"},
+    {"random.h", "program"},   {"ops.h", "program"},      {"op.h", "program"},
+    {"op_types.h", "program"}, {"gradient.h", "program"}, {"program.h", "program"},
+    {"device.h", "program"},   {"variable.h", "program"}, {"input_spec.h", "layer"},
+    {"layer.h", "layer"},      {"node.h", "layer"},       {"model.h", "model"},
+    {"training.h", "layer"},   {"callback.h", "model"},   {"data.h", "data"},
+    {"format.h", "model"},     {"plugin.h", "model"},     {"loader.h", "registry"},
+    {"crescent.h", "model"}};
 
 struct Include {
   std::string name;
@@ -76,6 +77,9 @@ int floor_of(const fs::path& file) {
   return header == kHeaderFloors.end() ? -1 : floor_number(header->second);
 }
 
+// Public, but written by the build.
+const std::set<std::string> kGenerated = {"crescent/headers_hash.h"};
+
 // Where core finds what `file` includes; empty when nowhere.
 fs::path resolve(const fs::path& file, const std::string& name) {
   for (const fs::path& folder : {file.parent_path(), kRoot / "core/src", kRoot / "core/include"})
@@ -88,7 +92,7 @@ void check_floor(const fs::path& file) {
   INFO(fs::relative(file, kRoot).string());
   REQUIRE(own_floor >= 0);
   for (const Include& include : includes_of(file)) {
-    if (!include.quoted) continue;
+    if (!include.quoted || kGenerated.count(include.name)) continue;
     INFO("includes " << include.name);
     const fs::path included = resolve(file, include.name);
     REQUIRE_FALSE(included.empty());

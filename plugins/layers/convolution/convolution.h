@@ -2,7 +2,7 @@
 #pragma once
 #include <algorithm>
 
-#include "crescent/plugin.h"
+#include "crescent/layer.h"
 
 namespace crescent {
 

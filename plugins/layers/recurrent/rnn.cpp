@@ -1,5 +1,7 @@
 #include "rnn.h"
 
+#include "crescent/plugin.h"
+
 namespace crescent {
 namespace {
 
