@@ -37,6 +37,8 @@ class Callable {
   const std::string& name() const { return name_; }
   const std::string& doc() const { return doc_; }
   const Parameters& parameters() const { return parameters_; }
+  /// What its options are, beside or in place of the parameters; null where it takes none.
+  virtual const SchemaData* options() const { return nullptr; }
   /// "sum(x, axis=nil, keepdims=false)"
   std::string signature() const;
 
@@ -104,12 +106,17 @@ class Bound final : public Callable {
 class Raw final : public Callable {
  public:
   using Body = int (*)(lua_State*);
-  Raw(std::string name, Body body, Parameters parameters, std::string doc)
-      : Callable(std::move(name), std::move(parameters), std::move(doc)), body_(body) {}
+  Raw(std::string name, Body body, Parameters parameters, std::string doc,
+      const SchemaData* options)
+      : Callable(std::move(name), std::move(parameters), std::move(doc)),
+        body_(body),
+        options_(options) {}
   int call(lua_State* L) const override { return body_(L); }
+  const SchemaData* options() const override { return options_; }
 
  private:
   Body body_;
+  const SchemaData* options_;
 };
 
 namespace detail {
@@ -151,8 +158,9 @@ CallablePtr bound(std::string name, F f, Parameters parameters,
                std::move(parameters), std::move(doc));
 }
 inline CallablePtr raw(std::string name, Raw::Body body, Parameters parameters = {},
-                       std::string doc = "") {
-  return std::make_unique<const Raw>(std::move(name), body, std::move(parameters), std::move(doc));
+                       std::string doc = "", const SchemaData* options = nullptr) {
+  return std::make_unique<const Raw>(std::move(name), body, std::move(parameters), std::move(doc),
+                                     options);
 }
 
 /// Another name for a function that lives as long as the process.
@@ -161,6 +169,7 @@ class Alias final : public Callable {
   explicit Alias(const Callable& target)
       : Callable(target.name(), target.parameters(), target.doc()), target_(target) {}
   int call(lua_State* L) const override { return target_.call(L); }
+  const SchemaData* options() const override { return target_.options(); }
 
  private:
   const Callable& target_;

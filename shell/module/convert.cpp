@@ -81,7 +81,7 @@ Value userdata_at(lua_State* L, int index) {
   if (auto* tensor = to_handle<Tensor>(L, index))
     return Value(std::make_shared<BoxedTensor>(*tensor));
   if (auto* variable = to_handle<Variable>(L, index))
-    return Value(std::make_shared<BoxedTensor>(variable->value()));
+    return Value(std::make_shared<BoxedVariable>(*variable));
   if (auto* symbol = to_handle<Symbol>(L, index))
     return Value(std::make_shared<BoxedSymbol>(*symbol));
   if (auto* info = to_handle<ClassPtr>(L, index)) return (*info)->name;
@@ -253,6 +253,7 @@ void push_value(lua_State* L, const Value& value) {
     case Value::Kind::dict:
       return push_dict(L, value.as_dict());
     case Value::Kind::object:
+      if (auto boxed = value.object_as<BoxedVariable>()) return push_handle(L, boxed->variable);
       if (auto boxed = value.object_as<BoxedTensor>()) return push_handle(L, boxed->tensor);
       if (auto boxed = value.object_as<BoxedSymbol>()) return push_handle(L, boxed->symbol);
       if (auto function = value.object_as<LuaFunction>()) return function->function.push(L);

@@ -29,7 +29,7 @@ namespace {
 /// A new userdata for the object, with the Lua side of instances of Lua classes.
 void push_new_handle(lua_State* L, const ObjectPtr& object) {
   new (lua_newuserdatauv(L, sizeof(ObjectPtr), kUserValues)) ObjectPtr(object);
-  lua_rawgetp(L, LUA_REGISTRYINDEX, object_type_key(*object));
+  push_object_metatable(L, object_type(*object));
   lua_setmetatable(L, -2);
   hold_instances(L, *object);
   auto* instance = dynamic_cast<Instance*>(object.get());

@@ -58,6 +58,8 @@ struct Base {
   SchemaData (*schema)(const std::string& title, const std::vector<Declared>& options);
   std::shared_ptr<Configurable> (*make)(const SchemaData& schema, const Dict& options);
   Dict (*base_config)(const Configurable& object);
+  /// A function as an object of the kind; null where it cannot be one.
+  ObjectPtr (*from_function)(const Ref& function, const std::string& name);
 };
 
 template <class T>
@@ -73,25 +75,49 @@ SchemaData schema_for(const std::string& title, const std::vector<Declared>& opt
 }
 
 template <class T>
-Base base_of(const char* name) {
-  return {name, T::kKind, schema_for<T>,
+Base base_of(const char* name = kind_named(T::kKind).base) {
+  return {name,
+          T::kKind,
+          schema_for<T>,
           [](const SchemaData& schema, const Dict& options) {
             return ClassFactory<T>(schema).make(options);
           },
-          [](const Configurable& object) { return dynamic_cast<const T&>(object).base_config(); }};
+          [](const Configurable& object) { return dynamic_cast<const T&>(object).base_config(); },
+          nullptr};
+}
+
+template <class T>
+ObjectPtr function_object(const Ref& function, const std::string& name) {
+  auto object = std::make_shared<T>();
+  object->adopt_function(function, name);
+  ClassInfo info;
+  info.kind = T::kKind;
+  info.name = name;
+  info.origin = "Lua";
+  object->attach(std::make_shared<const ClassInfo>(std::move(info)));
+  object->configured();
+  if constexpr (std::is_same_v<T, LuaMetric>) object->set_name(name);
+  return object;
+}
+
+template <class T>
+Base function_base_of() {
+  Base base = base_of<T>();
+  base.from_function = function_object<T>;
+  return base;
 }
 
 const std::vector<Base>& bases() {
-  static const std::vector<Base> all = {base_of<LuaLayer>("Layer"),
+  static const std::vector<Base> all = {base_of<LuaLayer>(),
                                         base_of<LuaModel>("Model"),
-                                        base_of<LuaLoss>("Loss"),
-                                        base_of<LuaMetric>("Metric"),
-                                        base_of<LuaCallback>("Callback"),
-                                        base_of<LuaInitializer>("Initializer"),
-                                        base_of<LuaRegularizer>("Regularizer"),
-                                        base_of<LuaConstraint>("Constraint"),
-                                        base_of<LuaActivation>("Activation"),
-                                        base_of<LuaSchedule>("LearningRateSchedule")};
+                                        function_base_of<LuaLoss>(),
+                                        function_base_of<LuaMetric>(),
+                                        base_of<LuaCallback>(),
+                                        function_base_of<LuaInitializer>(),
+                                        function_base_of<LuaRegularizer>(),
+                                        function_base_of<LuaConstraint>(),
+                                        function_base_of<LuaActivation>(),
+                                        function_base_of<LuaSchedule>()};
   return all;
 }
 
@@ -377,7 +403,7 @@ void push_new_base(lua_State* L, const Base& base) {
   static const CallablePtr make_from = raw("from_config", from_config, {"self", "config"});
   static const CallablePtr config = raw("get_config", base_config, {"self"});
   const ObjectPtr sample = base.make(base.schema(base.name, {}), {});
-  static_cast<const Type*>(object_type_key(*sample))->push_methods(L);
+  object_type(*sample).push_methods(L);
   const int table = lua_gettop(L);
   push_callable(L, *make_class);
   lua_setfield(L, table, "subclass");
@@ -393,30 +419,6 @@ void push_new_base(lua_State* L, const Base& base) {
 }
 
 // ---- functions
-
-template <class T>
-ObjectPtr function_object(const Ref& function, const std::string& name) {
-  auto object = std::make_shared<T>();
-  object->adopt_function(function, name);
-  ClassInfo info;
-  info.kind = T::kKind;
-  info.name = name;
-  info.origin = "Lua";
-  object->attach(std::make_shared<const ClassInfo>(std::move(info)));
-  object->configured();
-  if constexpr (std::is_same_v<T, LuaMetric>) object->set_name(name);
-  return object;
-}
-
-using MakeFunction = ObjectPtr (*)(const Ref&, const std::string&);
-constexpr std::pair<std::string_view, MakeFunction> kFunctionKinds[] = {
-    {"loss", function_object<LuaLoss>},
-    {"metric", function_object<LuaMetric>},
-    {"activation", function_object<LuaActivation>},
-    {"initializer", function_object<LuaInitializer>},
-    {"regularizer", function_object<LuaRegularizer>},
-    {"constraint", function_object<LuaConstraint>},
-    {"schedule", function_object<LuaSchedule>}};
 
 /// The name of the global variable that holds the function, if one does and nothing else of the
 /// kind is called so.
@@ -437,14 +439,14 @@ std::string global_name(const Ref& function, std::string_view kind) {
 /// Makes objects of a registered function.
 class FunctionFactory final : public Factory {
  public:
-  FunctionFactory(MakeFunction make, Ref function, std::string name)
-      : make_(make), function_(std::move(function)), name_(std::move(name)) {}
+  FunctionFactory(const Base& base, Ref function, std::string name)
+      : base_(base), function_(std::move(function)), name_(std::move(name)) {}
   std::shared_ptr<Configurable> make(const Dict&) const override {
-    return std::dynamic_pointer_cast<Configurable>(make_(function_, name_));
+    return std::dynamic_pointer_cast<Configurable>(base_.from_function(function_, name_));
   }
 
  private:
-  MakeFunction make_;
+  const Base& base_;
   Ref function_;
   std::string name_;
 };
@@ -486,8 +488,8 @@ void push_base_class(lua_State* L, const char* name) {
 }
 
 ObjectPtr function_as(std::string_view kind, const Ref& function, const std::string& name) {
-  for (const auto& [known, make] : kFunctionKinds)
-    if (known == kind) return make(function, name);
+  for (const Base& base : bases())
+    if (base.from_function && base.kind == kind) return base.from_function(function, name);
   return nullptr;
 }
 
@@ -512,24 +514,21 @@ Value adapted(const Value& value, std::string_view kind) {
 void adapt_options(Dict& options, const SchemaData& schema) {
   for (DictEntry& option : options) {
     const Field* field = schema.find(option.key);
-    if (!field) continue;
-    // What an option takes is in the words of its type: "a name, configuration or object of kind
-    // loss".
-    for (const auto& [kind, make] : kFunctionKinds)
-      if (field->type.find(kind) != std::string::npos) option.value = adapted(option.value, kind);
+    if (field && !field->kind.empty()) option.value = adapted(option.value, field->kind);
   }
 }
 
 void register_function(const std::string& name, const Ref& function) {
-  for (const auto& [kind, make] : kFunctionKinds) {
-    if (auto there = registry().find(kind, name); there && there->origin != "Lua") continue;
+  for (const Base& base : bases()) {
+    if (!base.from_function) continue;
+    if (auto there = registry().find(base.kind, name); there && there->origin != "Lua") continue;
     ClassInfo info;
-    info.kind = kind;
+    info.kind = base.kind;
     info.name = name;
     info.plugin = "Lua";
     info.origin = "Lua";
     info.schema.title = name;
-    info.factory = std::make_shared<FunctionFactory>(make, function, name);
+    info.factory = std::make_shared<FunctionFactory>(base, function, name);
     registry().replace(info);
   }
 }

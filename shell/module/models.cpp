@@ -84,12 +84,7 @@ void push_results(lua_State* L, const NamedValues& values, bool as_dict) {
 
 int compile(lua_State* L) {
   auto model = self(L);
-  Dict options = options_from(L, 2, schema<CompileOptions>("compile"));
-  for (const auto& [option, kind] : {std::pair("loss", "loss"),
-                                     {"metrics", "metric"},
-                                     {"weighted_metrics", "metric"},
-                                     {"optimizer", "optimizer"}})
-    if (Value* value = options.find(option)) *value = adapted(*value, kind);
+  const Dict options = options_from(L, 2, schema<CompileOptions>("compile"));
   model->compile(options);
   warn_of_own_steps(L, 1);
   return 0;
@@ -206,9 +201,12 @@ void print_lines(lua_State* L, const std::vector<std::string>& lines, const Valu
   }
 }
 
-void summary(Model& model, Names given) {
-  const Value print_fn = take(given.dict, "print_fn");
-  print_lines(current(), model.summary(given.dict), print_fn);
+int summary(lua_State* L) {
+  auto model = self(L);
+  Dict options = options_from(L, 2, schema<SummaryOptions>("summary"));
+  const Value print_fn = take(options, "print_fn");
+  print_lines(L, model->summary(options), print_fn);
+  return 0;
 }
 
 Value profile_value(const Profile& profile) {
@@ -332,11 +330,14 @@ ModelPtr from_json(const std::string& json, Names objects) {
 void add_training(Type& model) {
   model
       .raw_method("compile", compile, {"optimizer=rmsprop", "loss=nil", "metrics=nil"},
-                  "Chooses optimizer, loss and metrics.")
+                  "Chooses optimizer, loss and metrics.", &schema<CompileOptions>("compile"))
       .raw_method("fit", fit, {"x", "y=nil"},
-                  "Trains; returns the history. Options by name: help(model.fit).")
-      .raw_method("evaluate", evaluate, {"x", "y=nil"}, "Loss and metrics on data.")
-      .raw_method("predict", predict, {"x"}, "Outputs for inputs.")
+                  "Trains; returns the history. Options by name: help(model.fit).",
+                  &schema<FitOptions>("fit"))
+      .raw_method("evaluate", evaluate, {"x", "y=nil"}, "Loss and metrics on data.",
+                  &schema<EvaluateOptions>("evaluate"))
+      .raw_method("predict", predict, {"x"}, "Outputs for inputs.",
+                  &schema<PredictOptions>("predict"))
       .method("train_on_batch", &train_on_batch,
               {"x", "y=nil", "sample_weight=nil", "class_weight=nil", "reset_metrics=true",
                "return_dict=false"},
@@ -366,11 +367,14 @@ void add_structure(Type& model) {
       .property("output_names", &Model::output_names)
       .method("get_layer", &get_layer, {"name=nil", "index=nil"},
               "A layer by name or position (from 1).")
-      .method("summary", &summary, {"options=nil"}, "Prints the layers.")
+      .raw_method("summary", summary, {"options=nil"},
+                  "Prints the layers, or hands the lines to print_fn.",
+                  &schema<SummaryOptions>("summary"))
       .raw_method("profile", profile, {"x", "y=nil"},
                   "Where the time of a training step, or without y of predict, goes: prints tables "
                   "(or hands their lines to "
-                  "print_fn), gives the rows.")
+                  "print_fn), gives the rows.",
+                  &schema<ProfileOptions>("profile"))
       .method("to_json", &Model::to_json, {}, "The architecture as JSON text.")
       .method("save", &save, {"path", "overwrite=true", "include_optimizer=true", "target=keras3"},
               "Writes architecture, weights and training state.")

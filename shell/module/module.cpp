@@ -9,7 +9,6 @@
 #include "lua_class.h"
 #include "models.h"
 #include "namespaces.h"
-#include "object_types.h"
 #include "reflection.h"
 #include "roots.h"
 #include "tensors.h"
@@ -30,11 +29,6 @@ void set_library(lua_State* L, const char* name, const std::vector<CallablePtr>&
   lua_setfield(L, -2, name);
 }
 
-extern "C" int close_object(lua_State* L) {
-  roots_changed();
-  return close_handle<ObjectPtr>(L);
-}
-
 void create_types(lua_State* L) {
   tensor_type().create(L, handle_key<Tensor>(), close_handle<Tensor>);
   variable_type().create(L, handle_key<Variable>(), close_handle<Variable>);
@@ -42,7 +36,6 @@ void create_types(lua_State* L) {
   node_type().create(L, handle_key<NodePtr>(), close_handle<NodePtr>);
   input_spec_type().create(L, handle_key<InputSpec>(), close_handle<InputSpec>);
   class_type().create(L, handle_key<ClassPtr>(), close_handle<ClassPtr>);
-  for (const ObjectType& type : object_types()) type.type.create(L, &type.type, close_object);
 }
 
 /// cr.Sequential: called like a class.

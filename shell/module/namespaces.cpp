@@ -6,38 +6,18 @@
 namespace crescent::lua {
 namespace {
 
-struct Namespace {
-  const char* name;
-  const char* kind;
-  std::vector<const char*> bases;  ///< classes to derive from
-};
+const char namespace_key = 0;  // in the metatable of a namespace: its KindInfo
 
-const std::vector<Namespace>& namespaces() {
-  static const std::vector<Namespace> all = {{"layers", "layer", {"Layer"}},
-                                             {"activations", "activation", {"Activation"}},
-                                             {"initializers", "initializer", {"Initializer"}},
-                                             {"regularizers", "regularizer", {"Regularizer"}},
-                                             {"constraints", "constraint", {"Constraint"}},
-                                             {"losses", "loss", {"Loss"}},
-                                             {"metrics", "metric", {"Metric"}},
-                                             {"optimizers", "optimizer", {}},
-                                             {"schedules", "schedule", {"LearningRateSchedule"}},
-                                             {"callbacks", "callback", {"Callback"}}};
-  return all;
-}
-
-const char namespace_key = 0;  // in the metatable of a namespace: its Namespace
-
-const Namespace* find_namespace(lua_State* L, int index) {
+const KindInfo* find_namespace(lua_State* L, int index) {
   if (lua_type(L, index) != LUA_TTABLE || !lua_getmetatable(L, index)) return nullptr;
   lua_rawgetp(L, -1, &namespace_key);
-  auto* found = static_cast<const Namespace*>(lua_touserdata(L, -1));
+  auto* found = static_cast<const KindInfo*>(lua_touserdata(L, -1));
   lua_pop(L, 2);
   return found;
 }
 
-const Namespace& namespace_at(lua_State* L, int index) {
-  const Namespace* found = find_namespace(L, index);
+const KindInfo& namespace_at(lua_State* L, int index) {
+  const KindInfo* found = find_namespace(L, index);
   if (!found) fail_expected(L, index, "a table of classes such as cr.layers");
   return *found;
 }
@@ -73,29 +53,29 @@ ObjectPtr from_config(ClassPtr& info, Value config) {
 
 /// namespace, key
 int index_namespace(lua_State* L) {
-  const Namespace& space = namespace_at(L, 1);
+  const KindInfo& space = namespace_at(L, 1);
   if (lua_type(L, 2) != LUA_TSTRING)
-    fail("cr.", space.name, ": expected the name of a class, got ", describe(L, 2));
+    fail("cr.", space.plural, ": expected the name of a class, got ", describe(L, 2));
   const std::string name = text_of(L, 2);
   try {
-    return push(L, registry().get(space.kind, name)), 1;
+    return push(L, registry().get(space.name, name)), 1;
   } catch (const Interrupted&) {
     throw;
   } catch (Error& error) {
-    error.add_context(concat("cr.", space.name, ": "));
+    error.add_context(concat("cr.", space.plural, ": "));
     throw;
   }
 }
 
 /// for name, class in pairs(cr.layers)
 int next_class(lua_State* L) {
-  const Namespace& space = namespace_at(L, 1);
-  const std::vector<std::string> names = registry().names(space.kind);
+  const KindInfo& space = namespace_at(L, 1);
+  const std::vector<std::string> names = registry().names(space.name);
   const std::string last = lua_isnil(L, 2) ? "" : text_of(L, 2);
   auto place = lua_isnil(L, 2) ? names.begin() : std::upper_bound(names.begin(), names.end(), last);
   if (place == names.end()) return lua_pushnil(L), 1;
   push(L, *place);
-  push(L, registry().get(space.kind, *place));
+  push(L, registry().get(space.name, *place));
   return 2;
 }
 
@@ -109,15 +89,15 @@ int pairs_of_namespace(lua_State* L) {
 
 /// get(identifier): a name, a configuration, an object; the namespace is the upvalue's job, so it
 /// is found by the table.
-int get_from(lua_State* L, const Namespace& space, int index) {
-  const Value identifier = adapted(to_value(L, index), space.kind);
+int get_from(lua_State* L, const KindInfo& space, int index) {
+  const Value identifier = adapted(to_value(L, index), space.name);
   return identifier.is_null() ? (lua_pushnil(L), 1)
-                              : (push_object(L, get_object(space.kind, identifier)), 1);
+                              : (push_object(L, get_object(space.name, identifier)), 1);
 }
 
 class Get final : public Callable {
  public:
-  explicit Get(const Namespace& space)
+  explicit Get(const KindInfo& space)
       : Callable("get", {"identifier"}, "The object for a name, a configuration or an object."),
         space_(space) {}
   int call(lua_State* L) const override {
@@ -126,10 +106,10 @@ class Get final : public Callable {
   }
 
  private:
-  const Namespace& space_;
+  const KindInfo& space_;
 };
 
-void set_functions(lua_State* L, const Namespace& space) {
+void set_functions(lua_State* L, const KindInfo& space) {
   static std::vector<CallablePtr> gets;
   static const CallablePtr serialized =
       bound("serialize", [](Configurable& object) { return serialize(&object); }, {"object"});
@@ -142,13 +122,13 @@ void set_functions(lua_State* L, const Namespace& space) {
   lua_setfield(L, -2, "serialize");
 }
 
-void push_namespace(lua_State* L, const Namespace& space) {
+void push_namespace(lua_State* L, const KindInfo& space) {
   static const CallablePtr index = raw("index", index_namespace),
                            pairs = raw("pairs", pairs_of_namespace);
   lua_newtable(L);
-  for (const char* base : space.bases) {
-    push_base_class(L, base);
-    lua_setfield(L, -2, base);
+  if (space.base) {
+    push_base_class(L, space.base);
+    lua_setfield(L, -2, space.base);
   }
   set_functions(L, space);
   lua_createtable(L, 0, 3);
@@ -156,7 +136,7 @@ void push_namespace(lua_State* L, const Namespace& space) {
   lua_setfield(L, -2, "__index");
   push_callable(L, *pairs);
   lua_setfield(L, -2, "__pairs");
-  lua_pushlightuserdata(L, const_cast<Namespace*>(&space));
+  lua_pushlightuserdata(L, const_cast<KindInfo*>(&space));
   lua_rawsetp(L, -2, &namespace_key);
   lua_setmetatable(L, -2);
 }
@@ -188,9 +168,10 @@ const Type& class_type() {
 }
 
 void set_namespaces(lua_State* L) {
-  for (const Namespace& space : namespaces()) {
+  for (const KindInfo& space : kinds()) {
+    if (!space.plural) continue;
     push_namespace(L, space);
-    lua_setfield(L, -2, space.name);
+    lua_setfield(L, -2, space.plural);
   }
   push_field(L, -1, "optimizers");
   push_field(L, -2, "schedules");
@@ -199,8 +180,8 @@ void set_namespaces(lua_State* L) {
 }
 
 const char* kind_of_namespace(lua_State* L, int index) {
-  const Namespace* space = find_namespace(L, index);
-  return space ? space->kind : nullptr;
+  const KindInfo* space = find_namespace(L, index);
+  return space ? space->name : nullptr;
 }
 
 }  // namespace crescent::lua

@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "crescent/layer.h"
+#include "declared.h"
 #include "instance.h"
+#include "roots.h"
 
 namespace crescent::lua {
 namespace {
@@ -46,6 +48,11 @@ int push_option(lua_State* L) {
   fail_unknown(*object, *type_of(L, 1), name);
 }
 
+extern "C" int close_object(lua_State* L) {
+  roots_changed();
+  return close_handle<ObjectPtr>(L);
+}
+
 std::string text_of_object(Object& object) {
   auto* layer = dynamic_cast<Layer*>(&object);
   return printable(concat("<", object.class_name(), layer ? " name=" + layer->name() : "", ">"));
@@ -77,17 +84,26 @@ const ObjectTypes& object_types() {
   return types;
 }
 
-const void* object_type_key(const Object& object) {
+const Type& object_type(const Object& object) {
   const ObjectTypes& types = object_types();
   auto match = std::find_if(types.rbegin(), types.rend(),
                             [&](const ObjectType& type) { return type.matches(&object); });
-  return &match->type;
+  auto* configurable = dynamic_cast<const Configurable*>(&object);
+  return configurable && configurable->info() ? declared_type(configurable->info(), match->type)
+                                              : match->type;
 }
 
 bool is_object_type(const Type& type) {
-  const ObjectTypes& types = object_types();
-  return std::any_of(types.begin(), types.end(),
-                     [&](const ObjectType& other) { return &other.type == &type; });
+  const Type* root = &type;
+  while (root->parent()) root = root->parent();
+  return root == &object_types().front().type;
+}
+
+void push_object_metatable(lua_State* L, const Type& type) {
+  if (lua_rawgetp(L, LUA_REGISTRYINDEX, &type) == LUA_TTABLE) return;
+  lua_pop(L, 1);
+  type.create(L, &type, close_object);
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &type);
 }
 
 }  // namespace crescent::lua

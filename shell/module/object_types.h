@@ -22,8 +22,11 @@ Type& add_type(ObjectTypes& types, const std::string& name, const Type* parent) 
 }
 
 const ObjectTypes& object_types();
-const void* object_type_key(const Object& object);
+/// That of the most derived base, with what the object's class declares.
+const Type& object_type(const Object& object);
 bool is_object_type(const Type& type);
+/// Pushes the metatable of objects of this type.
+void push_object_metatable(lua_State* L, const Type& type);
 
 // Each family adds its types.
 Type& add_object_type(ObjectTypes& types);

@@ -1,5 +1,7 @@
 #include "options.h"
 
+#include <algorithm>
+
 #include "callable.h"
 
 namespace crescent::lua {
@@ -23,7 +25,45 @@ void add_positions(lua_State* L, int table, List& positional) {
   }
 }
 
+void drop_trailing_nulls(List& values) {
+  while (!values.empty() && values.back().is_null()) values.pop_back();
+}
+
+/// True when every name in the table is one of a parameter.
+bool names_parameters(lua_State* L, int table, const SchemaData& parameters) {
+  Dict names;
+  add_names(L, table, names);
+  return std::all_of(names.begin(), names.end(),
+                     [&](const DictEntry& entry) { return parameters.find(entry.key) != nullptr; });
+}
+
+/// True when the last value is a table of keywords, not the argument that its place has.
+bool ends_in_keywords(lua_State* L, int first, const SchemaData& parameters) {
+  const int last = lua_gettop(L), place = last - first;
+  if (place < 0 || !is_options(L, last)) return false;
+  const bool taken = place < static_cast<int>(parameters.fields.size());
+  if (!is_keywords(L, last)) return !taken || !parameters.fields[place].required;
+  return !taken || !parameters.fields[place].takes_dict || names_parameters(L, last, parameters);
+}
+
 }  // namespace
+
+Dict arguments_from(lua_State* L, int first, const SchemaData& parameters) {
+  List positional;
+  Dict keywords;
+  reserve(L, 8);
+  const int last = lua_gettop(L);
+  const bool named = ends_in_keywords(L, first, parameters);
+  if (named) add_names(L, last, keywords);
+  if (named && last == first) add_positions(L, first, positional);
+  for (int i = first; i <= last - named; ++i) positional.push_back(to_value(L, i));
+  drop_trailing_nulls(positional);
+  Dict arguments;
+  for (const DictEntry& entry : parameters.by_name(positional, keywords))
+    if (!entry.value.is_null()) arguments.set(entry.key, entry.value);
+  adapt_options(arguments, parameters);
+  return arguments;
+}
 
 Dict options_from(lua_State* L, int first, const SchemaData& schema) {
   List positional;
@@ -37,7 +77,7 @@ Dict options_from(lua_State* L, int first, const SchemaData& schema) {
     const bool named = last > first && is_options(L, last);
     if (named) add_names(L, last, keywords);
     for (int i = first; i <= last - named; ++i) positional.push_back(to_value(L, i));
-    while (!positional.empty() && positional.back().is_null()) positional.pop_back();
+    drop_trailing_nulls(positional);
   }
   Dict options = schema.by_name(positional, keywords);
   adapt_options(options, schema);

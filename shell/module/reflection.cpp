@@ -1,6 +1,5 @@
 #include "reflection.h"
 
-#include "crescent/model.h"
 #include "instance.h"
 #include "lua_class.h"
 #include "namespaces.h"
@@ -9,17 +8,6 @@
 
 namespace crescent::lua {
 namespace {
-
-/// Methods whose options are a schema.
-const SchemaData* schema_of_method(const std::string& name) {
-  if (name == "compile") return &schema_of<CompileOptions>("compile");
-  if (name == "fit") return &schema_of<FitOptions>("fit");
-  if (name == "evaluate") return &schema_of<EvaluateOptions>("evaluate");
-  if (name == "predict") return &schema_of<PredictOptions>("predict");
-  if (name == "summary") return &schema_of<SummaryOptions>("summary");
-  if (name == "profile") return &schema_of<ProfileOptions>("profile");
-  return nullptr;
-}
 
 List options_of(const SchemaData& schema) {
   List options;
@@ -30,6 +18,7 @@ List options_of(const SchemaData& schema) {
                 {"required", field.required},
                 {"keyword_only", field.keyword_only}};
     option.set("default", field.default_value);
+    if (!field.kind.empty()) option.set("kind", field.kind);
     if (!field.choices.empty()) option.set("choices", Value(field.choices));
     if (!field.aliases.empty()) option.set("aliases", Value(field.aliases));
     options.push_back(std::move(option));
@@ -55,9 +44,29 @@ Dict describe_function(const Callable& f) {
   List parameters;
   for (const Parameter& p : f.parameters()) parameters.push_back(p.name);
   result.set("parameters", std::move(parameters));
-  if (const SchemaData* schema = schema_of_method(f.name()))
+  if (const SchemaData* schema = f.options()) {
     result.set("options", options_of(*schema));
+    result.set("word", schema->word);
+  }
   return result;
+}
+
+/// What objects of the class have besides what every one of its kind has.
+List members_of(const SchemaData& schema) {
+  List members;
+  for (const Method& method : schema.methods) {
+    std::vector<std::string> names;
+    for (const Field& parameter : method.parameters.fields) names.push_back(parameter.name);
+    members.push_back(Dict{{"name", method.name},
+                           {"text", concat(method.name, "(", join(names), ")",
+                                           method.result.empty() ? "" : " -> " + method.result)},
+                           {"doc", method.parameters.description}});
+  }
+  for (const Field& property : schema.properties)
+    members.push_back(Dict{{"name", property.name},
+                           {"text", concat(property.name, ": ", property.type)},
+                           {"doc", property.doc}});
+  return members;
 }
 
 Dict describe_class(const ClassInfo& info) {
@@ -68,7 +77,8 @@ Dict describe_class(const ClassInfo& info) {
           {"doc", info.schema.description},
           {"aliases", Value(info.aliases)},
           {"options", options_of(info.schema)},
-          {"arguments", arguments_of(info.schema)}};
+          {"arguments", arguments_of(info.schema)},
+          {"members", members_of(info.schema)}};
 }
 
 Dict describe_members(const Type& type) {
@@ -102,6 +112,7 @@ Value describe_value(Any value) {
   if (const char* kind = kind_of_namespace(L, value.index))
     return Dict{{"what", "namespace"},
                 {"kind", kind},
+                {"doc", kind_named(kind).doc},
                 {"names", Value(registry().names(kind))},
                 {"words", Value(registry().all_names(kind))}};
   if (const Type* type = type_of(L, value.index)) return describe_object(L, value.index, *type);

@@ -1,5 +1,6 @@
 #include "type.h"
 
+#include <algorithm>
 #include <span>
 
 #include "instance.h"
@@ -126,7 +127,9 @@ const Callable& standard_assign() {
 
 std::vector<std::string> Type::names(Members Type::*members) const {
   std::vector<std::string> names;
-  each(members, [&](const std::string& name, const Callable&) { names.push_back(name); });
+  each(members, [&](const std::string& name, const Callable&) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  });
   return names;
 }
 

@@ -26,9 +26,17 @@ class Type {
     return add(methods_, name, std::move(callable));
   }
   Type& raw_method(const std::string& name, Raw::Body body, Parameters parameters = {},
-                   std::string doc = "") {
+                   std::string doc = "", const SchemaData* options = nullptr) {
     parameters.insert(parameters.begin(), "self");
-    return add(methods_, name, raw(name, body, std::move(parameters), std::move(doc)));
+    return add(methods_, name, raw(name, body, std::move(parameters), std::move(doc), options));
+  }
+  Type& getter(CallablePtr callable) {
+    std::string name = callable->name();
+    return add(getters_, name, std::move(callable));
+  }
+  Type& setter(CallablePtr callable) {
+    std::string name = callable->name();
+    return add(setters_, name, std::move(callable));
   }
   template <class F>
   Type& property(const std::string& name, F get) {
@@ -52,10 +60,12 @@ class Type {
   Type& missing(CallablePtr callable) { return missing_ = std::move(callable), *this; }
 
   const std::string& name() const { return name_; }
+  const Type* parent() const { return parent_; }
   /// Names of methods and properties, those of parents too; for completion and help.
   std::vector<std::string> method_names() const { return names(&Type::methods_); }
   std::vector<std::string> property_names() const { return names(&Type::getters_); }
   const Callable* find_method(const std::string& name) const { return find(&Type::methods_, name); }
+  const Callable* find_getter(const std::string& name) const { return find(&Type::getters_, name); }
   const Callable* find_setter(const std::string& name) const { return find(&Type::setters_, name); }
   const Callable* find_missing() const;
 

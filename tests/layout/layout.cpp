@@ -19,16 +19,16 @@ const fs::path kRoot = fs::weakly_canonical(CRESCENT_SOURCE_DIR);
 const std::vector<std::string> kFloors = {"base",  "registry", "tensor", "program",
                                           "layer", "data",     "model"};
 const std::map<std::string, std::string> kHeaderFloors = {
-    {"export.h", "base"},      {"error.h", "base"},       {"file.h", "base"},
-    {"value.h", "base"},       {"schema.h", "registry"},  {"registry.h", "registry"},
-    {"loader.h", "registry"},  {"stamp.h", "registry"},   {"tensor.h", "tensor"},
-    {"random.h", "program"},   {"ops.h", "program"},      {"op.h", "program"},
-    {"op_types.h", "program"}, {"gradient.h", "program"}, {"program.h", "program"},
-    {"device.h", "program"},   {"variable.h", "program"}, {"input_spec.h", "layer"},
-    {"layer.h", "layer"},      {"node.h", "layer"},       {"model.h", "model"},
-    {"training.h", "layer"},   {"callback.h", "model"},   {"data.h", "data"},
-    {"format.h", "model"},     {"plugin.h", "model"},     {"loader.h", "registry"},
-    {"crescent.h", "model"}};
+    {"export.h", "base"},       {"error.h", "base"},       {"file.h", "base"},
+    {"value.h", "base"},        {"codec.h", "registry"},   {"schema.h", "registry"},
+    {"registry.h", "registry"}, {"loader.h", "registry"},  {"stamp.h", "registry"},
+    {"tensor.h", "tensor"},     {"random.h", "program"},   {"ops.h", "program"},
+    {"op.h", "program"},        {"op_types.h", "program"}, {"gradient.h", "program"},
+    {"program.h", "program"},   {"device.h", "program"},   {"variable.h", "program"},
+    {"input_spec.h", "layer"},  {"layer.h", "layer"},      {"node.h", "layer"},
+    {"model.h", "model"},       {"training.h", "layer"},   {"callback.h", "model"},
+    {"data.h", "data"},         {"format.h", "model"},     {"plugin.h", "model"},
+    {"loader.h", "registry"},   {"crescent.h", "model"}};
 
 struct Include {
   std::string name;
