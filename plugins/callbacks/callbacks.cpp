@@ -1,5 +1,7 @@
 #include "callbacks.h"
 
+#include "crescent/plugin.h"
+
 CRESCENT_PLUGIN("callbacks", CRESCENT_VERSION) {
   crescent::add_stopping(registry);
   crescent::add_checkpoint(registry);

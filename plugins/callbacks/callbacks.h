@@ -1,6 +1,6 @@
 // The files of this plugin; each adds its classes.
 #pragma once
-#include "crescent/plugin.h"
+#include "crescent/callback.h"
 
 namespace crescent {
 void add_stopping(Registry& registry);

@@ -25,13 +25,19 @@ class EarlyStopping final : public Callback {
         .field("restore_best_weights", &EarlyStopping::restore_,
                "Take back the weights of the best epoch.")
         .field("start_from_epoch", &EarlyStopping::start_, "Epochs before watching.")
-        .min(0);
+        .min(0)
+        .property("wait", &EarlyStopping::wait_, "Epochs without improvement so far.")
+        .property("best", &EarlyStopping::best, "The best value so far; null before there is one.")
+        .property("best_epoch", &EarlyStopping::best_epoch_,
+                  "The epoch of the best weights, from 0.")
+        .property("stopped_epoch", &EarlyStopping::stopped_epoch_,
+                  "The epoch, from 0, after which training was stopped; 0: it was not.");
   }
   void on_train_begin(const Logs&) override {
     monitor_ = {monitor_name_, mode_, min_delta_, baseline_};
     wait_ = 0;
     best_weights_.clear();
-    best_epoch_ = 0;
+    best_epoch_ = stopped_epoch_ = 0;
   }
   void on_epoch_end(int64_t epoch, Logs& logs) override {
     const std::optional<double> value = monitored(monitor_, logs, "Early stopping");
@@ -78,7 +84,9 @@ class EarlyStopping final : public Callback {
     best_weights_ = model_->get_weights();
     best_epoch_ = epoch;
   }
+  Value best() const { return monitor_.best_value(); }
   void stop(int64_t epoch) {
+    stopped_epoch_ = epoch;
     model_->stop_training = true;
     if (verbose_ > 0) std::printf("Epoch %lld: early stopping\n", (long long)epoch + 1);
   }
@@ -90,7 +98,7 @@ class EarlyStopping final : public Callback {
   bool restore_ = false;
 
   Monitor monitor_;
-  int64_t wait_ = 0, best_epoch_ = 0;
+  int64_t wait_ = 0, best_epoch_ = 0, stopped_epoch_ = 0;
   Tensors best_weights_;
 };
 

@@ -1,6 +1,6 @@
 // Metrics that are a weighted mean of values per sample: state total and count.
 #pragma once
-#include "crescent/plugin.h"
+#include "crescent/training.h"
 
 namespace crescent {
 

@@ -21,7 +21,9 @@ class LossScaleOptimizer final : public Optimizer {
         .min(1)
         .field("dynamic_growth_steps", &LossScaleOptimizer::growth_steps_,
                "Finite steps before the scale doubles.")
-        .min(1);
+        .min(1)
+        .property("inner_optimizer", &LossScaleOptimizer::shared_inner, "Does the updates.")
+        .property("dynamic_scale", &LossScaleOptimizer::scale_, "What the loss is multiplied by.");
   }
 
   void configured() override {
@@ -90,6 +92,7 @@ class LossScaleOptimizer final : public Optimizer {
     if (!inner_) fail("expected an inner_optimizer, got none");
     return *inner_;
   }
+  std::shared_ptr<Optimizer> shared_inner() const { return inner_.shared(); }
   static Variable scalar(const char* name, const Tensor& value) {
     Variable::Options options;
     options.name = name, options.trainable = false;

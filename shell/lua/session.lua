@@ -92,7 +92,7 @@ local function option_lines(options)
   for _, option in ipairs(options) do
     local default = option.required and "required"
       or "default " .. (option.default == nil and "nil" or show_value(option.default, 1, {}))
-    local kind = option.type:gsub("a name, configuration or object of kind (%w+)", "%1")
+    local kind = option.type:find "^a name, configuration or object" and option.kind or option.type
     local choices = option.choices and " One of: " .. table.concat(option.choices, ", ") .. "." or ""
     lines[#lines + 1] = string.format("  %-22s %s", option.name, wrapped(option.doc .. choices, (" "):rep(25), 75))
     lines[#lines + 1] = string.format("  %22s %s; %s", "", kind, default)
@@ -105,6 +105,15 @@ local function argument_lines(arguments)
   for _, argument in ipairs(arguments) do
     local default = argument.default == nil and "" or " (default " .. show_value(argument.default, 1, {}) .. ")"
     lines[#lines + 1] = string.format("  %-22s %s", argument.name, wrapped(argument.doc .. default, (" "):rep(25), 75))
+  end
+  return table.concat(lines, "\n")
+end
+
+local function member_lines(members)
+  local lines = {}
+  for _, member in ipairs(members) do
+    lines[#lines + 1] = string.format("  %-22s %s", member.text, #member.text > 22 and "\n" .. (" "):rep(25) or "")
+      .. wrapped(member.doc, (" "):rep(25), 75)
   end
   return table.concat(lines, "\n")
 end
@@ -123,12 +132,17 @@ local function class_help(class)
   if #class.arguments > 0 then
     text = text .. "\n\nArguments of a call, by name, beside training and mask:\n" .. argument_lines(class.arguments)
   end
+  if #class.members > 0 then
+    text = text .. "\n\nIts objects have, beside what each " .. class.kind .. " has:\n" .. member_lines(class.members)
+  end
   return text
 end
 
 local function function_help(f)
   local text = f.signature .. (f.doc ~= "" and "\n" .. wrapped(f.doc, "", 100) or "")
-  if f.options then text = text .. "\n\nOptions, in order or by name:\n" .. option_lines(f.options) end
+  if f.options and #f.options > 0 then
+    text = text .. "\n\n" .. f.word:gsub("^%l", string.upper) .. "s, in order or by name:\n" .. option_lines(f.options)
+  end
   return text
 end
 
@@ -175,7 +189,7 @@ local function help_text(...)
   if what.what == "function" then return function_help(what) end
   if what.what == "class" then return class_help(what) end
   if what.what == "namespace" then
-    return string.format("Every %s there is:\n  %s", what.kind, wrapped(table.concat(what.names, ", "), "  ", 96))
+    return string.format("%s Every %s there is:\n  %s", what.doc, what.kind, wrapped(table.concat(what.names, ", "), "  ", 96))
   end
   return members_help(what)
 end

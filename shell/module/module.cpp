@@ -1,18 +1,20 @@
 #include "module.h"
 
-#include "collector.h"
+#include "classes/building.h"
+#include "classes/lambda_layer.h"
+#include "classes/lua_class.h"
 #include "crescent/export.h"
-#include "gradient.h"
-#include "graph.h"
-#include "lambda_layer.h"
-#include "libraries.h"
-#include "lua_class.h"
-#include "models.h"
-#include "namespaces.h"
-#include "object_types.h"
-#include "reflection.h"
-#include "roots.h"
-#include "tensors.h"
+#include "instances/roots.h"
+#include "library/gradient.h"
+#include "library/graph.h"
+#include "library/layers.h"
+#include "library/libraries.h"
+#include "library/models.h"
+#include "library/namespaces.h"
+#include "library/reflection.h"
+#include "library/tensors.h"
+#include "library/training.h"
+#include "values/collector.h"
 
 namespace crescent::lua {
 namespace {
@@ -30,9 +32,15 @@ void set_library(lua_State* L, const char* name, const std::vector<CallablePtr>&
   lua_setfield(L, -2, name);
 }
 
-extern "C" int close_object(lua_State* L) {
-  roots_changed();
-  return close_handle<ObjectPtr>(L);
+/// Once in a process; the metatables of a state are made when they are needed.
+void fill_object_types() {
+  ObjectTypes& types = object_types();
+  if (!types.empty()) return;
+  const Type& object = add_object_type(types);
+  add_model_types(types, add_layer_type(types, object));
+  add_training_types(types, object);
+  add_gradient_types(types, object);
+  add_random_types(types, object);
 }
 
 void create_types(lua_State* L) {
@@ -42,7 +50,8 @@ void create_types(lua_State* L) {
   node_type().create(L, handle_key<NodePtr>(), close_handle<NodePtr>);
   input_spec_type().create(L, handle_key<InputSpec>(), close_handle<InputSpec>);
   class_type().create(L, handle_key<ClassPtr>(), close_handle<ClassPtr>);
-  for (const ObjectType& type : object_types()) type.type.create(L, &type.type, close_object);
+  fill_object_types();
+  set_object_side({dress_object, root});
 }
 
 /// cr.Sequential: called like a class.
@@ -102,7 +111,7 @@ int open(lua_State* L) {
   push(L, CRESCENT_VERSION);
   lua_setfield(L, -2, "_VERSION");
   set_reflection(L);
-  watch_tensor_memory();
+  watch_tensor_memory(settle_roots);
   watch_cycles(L);
   return 1;
 }

@@ -100,6 +100,10 @@ std::string describe_class(const std::string& kind, const std::string& name) {
                    field.required ? ", required" : concat(", default ", field.default_value), ". ",
                    field.doc, "\n");
   }
+  for (const Method& method : info->schema.methods)
+    text += concat("  ", method.name, "(): ", method.parameters.description, "\n");
+  for (const Field& property : info->schema.properties)
+    text += concat("  ", property.name, " (property): ", property.type, ". ", property.doc, "\n");
   return text;
 }
 

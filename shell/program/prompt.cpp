@@ -8,7 +8,7 @@
 #include "crescent/export.h"
 #include "editor.h"
 #include "lua_state.h"
-#include "module/interruption.h"
+#include "module/values/interruption.h"
 #include "signals.h"
 
 namespace crescent::program {

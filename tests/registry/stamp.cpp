@@ -72,8 +72,8 @@ TEST_CASE("Each difference between stamp and host is told") {
   stamp = read_stamp("/proc/self/exe"), ++stamp.abi;
   CHECK_THAT(mismatch(stamp),
              Catch::Contains("plugin interface 2") && Catch::Contains("cmake --build"));
-  stamp = read_stamp("/proc/self/exe"), ++stamp.layout;
-  CHECK_THAT(mismatch(stamp), Catch::Contains("layout"));
+  stamp = read_stamp("/proc/self/exe"), ++stamp.headers;
+  CHECK_THAT(mismatch(stamp), Catch::Contains("public headers"));
   stamp = read_stamp("/proc/self/exe"), stamp.toolchain[0] = 'k';
   CHECK_THAT(mismatch(stamp),
              Catch::Contains(stamp.toolchain) && Catch::Contains(CRESCENT_TOOLCHAIN));

@@ -1,6 +1,7 @@
 // All of Crescent. Start with tensor.h, ops.h, layer.h, model.h.
 #pragma once
 #include "crescent/callback.h"
+#include "crescent/codec.h"
 #include "crescent/communicator.h"
 #include "crescent/cpu_kernel.h"
 #include "crescent/data.h"
@@ -23,6 +24,7 @@
 #include "crescent/random.h"
 #include "crescent/registry.h"
 #include "crescent/schema.h"
+#include "crescent/stamp.h"
 #include "crescent/tensor.h"
 #include "crescent/training.h"
 #include "crescent/value.h"

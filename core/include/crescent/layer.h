@@ -4,11 +4,14 @@
 //   class Scale final : public UnaryLayer {
 //    public:
 //     static void describe(Schema<Scale>& s) {
-//       s.doc("Multiplies each feature by a learned factor.").field("initializer",
-//       &Scale::initializer_, "How factors start.");
+//       s.doc("Multiplies each feature by a learned factor.")
+//           .field("initializer", &Scale::initializer_, "How factors start.");
 //     }
-//     void build(const Shape& input) override { factor_ = add_weight("factor", {input[-1]},
-//     initializer_); } Tensor call(const Tensor& x, const Call&) override { return x * factor_; }
+//     void build(const Shape& input) override {
+//       factor_ = add_weight("factor", {input[-1]}, initializer_);
+//     }
+//     Tensor call(const Tensor& x, const Call&) override { return x * factor_; }
+//
 //    private:
 //     Ref<Initializer> initializer_ = "ones";
 //     Variable factor_;
@@ -199,6 +202,9 @@ class CRESCENT_API Layer : public Configurable {
   Variable add_weight(const std::string& name, const Shape& shape,
                       const Ref<Initializer>& initializer = "glorot_uniform",
                       const WeightOptions& options = {});
+  /// By what the user chose: initializer, regularizer and constraint.
+  Variable add_weight(const std::string& name, const Shape& shape, const WeightRules& rules,
+                      bool autocast = true);
   void add_loss(const Tensor& value);  ///< a scalar
   void add_update(const Variable& variable, const Tensor& value) { variable.assign(value); }
   void add_metric(const Tensor& value, const std::string& name);  ///< streamed through Mean

@@ -1,31 +1,13 @@
 // Finding, judging and loading plugins: what programs that use plugins need. Authors of plugins
 // include plugin.h.
 #pragma once
-#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "crescent/export.h"
 
-#define CRESCENT_PLUGIN_ABI 1
-#define CRESCENT_PLUGIN_SECTION ".crescent.plugin"
-
 namespace crescent {
-
-class Registry;
-
-/// Plain data, read from the file without loading it. Texts are zero-terminated.
-struct PluginInfo {
-  char magic[16];      ///< "crescent-plugin"
-  uint32_t size;       ///< sizeof(PluginInfo)
-  uint32_t abi;        ///< CRESCENT_PLUGIN_ABI
-  uint64_t layout;     ///< plugin_layout()
-  char toolchain[64];  ///< "gcc 12; libstdc++ cxx11=1; asan=0 tsan=0"
-  char name[64];
-  char version[32];
-  void (*setup)(Registry& registry);
-};
 
 /// What a loaded or refused plugin is, for listings.
 struct PluginRecord {

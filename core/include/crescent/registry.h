@@ -7,10 +7,10 @@
 //   or object
 //
 // A built-in plugin is loaded on first use of one of its names, through the index written at build
-// time. Kinds: layer activation initializer regularizer constraint loss metric optimizer callback
-// schedule device format.
+// time.
 #pragma once
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +20,18 @@
 namespace crescent {
 
 class Configurable;
+
+/// Something that exists in many.
+struct KindInfo {
+  const char* name;    ///< "loss"
+  const char* plural;  ///< "losses": the table of its classes in Lua; null: it has none
+  const char* base;    ///< "Loss": what classes written in Lua derive from; null: nothing
+  const char* doc;     ///< "What training makes small."
+};
+/// One row a kind. Further kinds may be registered; they have no table in Lua.
+CRESCENT_API std::span<const KindInfo> kinds();
+/// Fails when no row has this name.
+CRESCENT_API const KindInfo& kind_named(std::string_view name);
 
 /// Makes objects of one registered class. Written once for C++ classes (below) and once for Lua
 /// classes.
@@ -64,12 +76,20 @@ class CRESCENT_API Configurable : public Object {
   /// Where it fails, nothing has changed.
   void configure(const Dict& options);
 
+  // What the class declares beside options. Names and values are checked in the words of the
+  // schema.
+  Value call_method(std::string_view name, const Dict& arguments = {});
+  Value get_property(std::string_view name) const;
+  void set_property(std::string_view name, const Value& value);
+
   void attach(std::shared_ptr<const ClassInfo> info) { info_ = std::move(info); }
 
  private:
+  const SchemaData& declared() const;
+
   std::shared_ptr<const ClassInfo> info_;
-  const void* self_ =
-      nullptr;  // the object as its schema's members see it (a pointer to the registered class)
+  // The object as its schema's members see it: a pointer to the registered class.
+  void* self_ = nullptr;
   template <class T>
   friend class ClassFactory;
 };
@@ -167,6 +187,7 @@ class Ref {
 
 template <class T>
 struct Codec<Ref<T>> {
+  static constexpr const char* kKind = T::kKind;
   static Ref<T> decode(const Value& value) {
     if constexpr (requires { T::kNullOption; }) {
       if (value.is_null()) return Ref<T>(crescent::get<T>(T::kNullOption));
@@ -177,8 +198,34 @@ struct Codec<Ref<T>> {
   static Value encode_default(const Ref<T>& ref) {
     return ref.unresolved().is_null() ? encode(ref) : ref.unresolved();
   }
-  static std::string type() {
-    return std::string("a name, configuration or object of kind ") + T::kKind;
+  static std::string type() { return concat("a name, configuration or object of kind ", T::kKind); }
+};
+
+/// An object itself: what methods take and give. One of a kind is also taken by name or
+/// configuration; null is none.
+template <std::derived_from<Object> T>
+struct Codec<std::shared_ptr<T>> {
+  static constexpr const char* kKind = [] {
+    if constexpr (requires { T::kKind; })
+      return T::kKind;
+    else
+      return "";
+  }();
+  static std::shared_ptr<T> decode(const Value& value) {
+    if (value.is_null()) return nullptr;
+    if constexpr (requires { T::kKind; })
+      return crescent::get<T>(value);
+    else
+      return as_is(value);
+  }
+  static Value encode(const std::shared_ptr<T>& object) { return Value(object); }
+  static std::string type() { return *kKind ? concat("an object of kind ", kKind) : "an object"; }
+
+ private:
+  static std::shared_ptr<T> as_is(const Value& value) {
+    auto object = value.object_as<T>();
+    if (!object) fail("expected an object of another class, got ", value);
+    return object;
   }
 };
 

@@ -1,67 +1,27 @@
-// Options declared once. From one declaration come the factory, get_config/from_config, Lua
-// constructors, JSON in files, help, completion, range checks and messages.
+// What a class declares: options, methods, properties. From one declaration come the factory,
+// get_config/from_config, Lua constructors and methods, JSON in files, help, completion, range
+// checks and messages.
 //
-//   static void describe(Schema<Dense>& s) {
-//     s.doc("Fully connected: activation(x . kernel + bias). (batch, ..., in) -> (batch, ...,
-//     units)")
-//         .field("units", &Dense::units_, "Width of the output.").required().min(1)
-//         .field("activation", &Dense::activation_, "Applied to the result.");
+//   static void describe(Schema<Normalization>& s) {
+//     s.doc("Shifts and scales each feature to mean 0 and variance 1.")
+//         .field("axis", &Normalization::axis_, "Axes of the features.")
+//         .method("adapt", &Normalization::adapt, "Learns mean and variance of data.")
+//         .arg("data", "A tensor or a list of rows.")
+//         .arg("batch_size", "Rows that are looked at together.", 32)
+//         .min(1)
+//         .property("mean", &Normalization::mean, "Of each feature.");
 //   }
 //
 // Names, order and defaults are Keras'. A default is the member's initialiser. Positional order =
-// field order. What a member's type may be: Codec<T> below; other headers add Shape, DType, Ref<T>.
+// field order. What a member's type may be: Codec<T> (codec.h).
 #pragma once
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
+#include <tuple>
 
-#include "crescent/value.h"
+#include "crescent/codec.h"
 
 namespace crescent {
 
-/// Conversion between a member and a Value. decode fails with "expected ..., got ...". An optional
-/// encode_default(member) writes a member's initial value for help; it may not load anything.
-template <class T>
-struct Codec;
-
-#define CRESCENT_CODEC(Type)                      \
-  template <>                                     \
-  struct CRESCENT_API Codec<Type> {               \
-    static Type decode(const Value& value);       \
-    static Value encode(const Type& member);      \
-    static std::string type(); /* "an integer" */ \
-  }
-CRESCENT_CODEC(bool);
-CRESCENT_CODEC(int64_t);
-CRESCENT_CODEC(double);
-CRESCENT_CODEC(std::string);
-CRESCENT_CODEC(Value);  // anything
-CRESCENT_CODEC(Dict);
-CRESCENT_CODEC(std::vector<int64_t>);  // a single integer is a list of one
-CRESCENT_CODEC(std::vector<double>);   // a single number is a list of one
-CRESCENT_CODEC(std::vector<std::string>);
-
-/// Null is "not given".
-template <class T>
-struct Codec<std::optional<T>> {
-  static std::optional<T> decode(const Value& value) {
-    return value.is_null() ? std::nullopt : std::optional<T>(Codec<T>::decode(value));
-  }
-  static Value encode(const std::optional<T>& member) {
-    return member ? Codec<T>::encode(*member) : Value();
-  }
-  static std::string type() { return Codec<T>::type() + " or null"; }
-};
-
-/// How a field reads and writes its member in an object of the described class.
-class CRESCENT_API FieldAccess {
- public:
-  virtual ~FieldAccess();
-  virtual Value get(const void* object) const = 0;
-  virtual void set(void* object, const Value& value) const = 0;
-};
-
+/// An option, a property, or a parameter of a method.
 struct CRESCENT_API Field {
   Field();
   Field(const Field&);
@@ -73,6 +33,7 @@ struct CRESCENT_API Field {
   std::string name;
   std::string doc;
   std::string type;     ///< for help and messages: "an integer"
+  std::string kind;     ///< of the object that it names or is ("loss"); empty: it is none
   Value default_value;  ///< the member's initialiser, encoded; null for objects not loaded yet
   bool required = false;
   bool keyword_only = false;         ///< the base's options: name, trainable, dtype, ...
@@ -81,6 +42,8 @@ struct CRESCENT_API Field {
   std::vector<std::string> aliases;  ///< also accepted: lr, input_dim
   std::optional<double> min, max;    ///< inclusive, each element of a list
   std::vector<std::string> choices;  ///< allowed texts, empty = any
+  bool takes_dict = false;           ///< a dictionary is a value of it
+  bool read_only = false;            ///< a property that cannot be set
   std::shared_ptr<const FieldAccess> access;
 };
 
@@ -93,7 +56,9 @@ struct Argument {
   bool supported = true;     ///< false: Keras has it, this class refuses it
 };
 
-/// The declared options of one class, without its C++ type.
+struct Method;
+
+/// What one class declares, without its C++ type: options, arguments of call, methods, properties.
 class CRESCENT_API SchemaData {
  public:
   SchemaData();
@@ -108,8 +73,13 @@ class CRESCENT_API SchemaData {
   std::vector<Field> fields;
   std::vector<Argument> arguments;  ///< of call
   Dict traits;                      ///< what finds the class before its plugin is loaded
+  std::vector<Method> methods;
+  std::vector<Field> properties;
+  const char* word = "option";  ///< what messages call a field: the one of a method is an argument
 
   const Field* find(std::string_view name) const;  ///< by name or alias
+  const Method* find_method(std::string_view name) const;
+  const Field* find_property(std::string_view name) const;
   std::vector<std::string> names() const;
   /// Sets every option in `options` on `object` (which is the described class): unknown names,
   /// wrong types, ranges and missing required options fail, e.g. "Dense: no option 'unit' (did you
@@ -117,60 +87,111 @@ class CRESCENT_API SchemaData {
   void configure(void* object, const Dict& options) const;
   /// Sets one field, with checks; messages carry title and field name.
   void set(void* object, const Field& field, const Value& value) const;
+  /// The same of a property. One that is read_only fails.
+  void set_property(void* object, const Field& property, const Value& value) const;
   Dict read(const void* object) const;  ///< every stored field, in order
   /// {3, "same"} given by position plus keywords -> a Dict by name. Fails on too many or on
   /// duplicates.
   Dict by_name(const List& positional, const Dict& keywords) const;
 };
 
-/// Access to a member of type Member that lies `offset` bytes into the described object: one class
-/// for all owners, so that an option costs its class no code of its own.
-template <class Member>
-class MemberAccess final : public FieldAccess {
+/// Calls a method of the described class.
+class CRESCENT_API MethodAccess {
  public:
-  explicit MemberAccess(std::ptrdiff_t offset) : offset_(offset) {}
-  Value get(const void* object) const override {
-    return Codec<Member>::encode(
-        *reinterpret_cast<const Member*>(static_cast<const char*>(object) + offset_));
+  virtual ~MethodAccess();
+  /// Arguments by name.
+  virtual Value call(void* object, const Method& method, const Dict& arguments) const = 0;
+};
+
+/// A method. Its parameters are the fields of a schema that is titled "Normalization.adapt", so
+/// that they are checked and told of as options are.
+struct CRESCENT_API Method {
+  Method();
+  Method(const Method&);
+  Method(Method&&) noexcept;
+  Method& operator=(const Method&);
+  Method& operator=(Method&&) noexcept;
+  ~Method();
+
+  std::string name;
+  std::string result;  ///< type of what it gives, for help; empty: nothing
+  SchemaData parameters;
+  std::shared_ptr<const MethodAccess> access;
+
+  Value call(void* object, const Dict& arguments) const {
+    return access->call(object, *this, arguments);
   }
-  void set(void* object, const Value& value) const override {
-    *reinterpret_cast<Member*>(static_cast<char*>(object) + offset_) = Codec<Member>::decode(value);
+  /// Puts the arguments, and the defaults of those not given, into what holds a call's arguments.
+  void fill(void* frame, const Dict& arguments) const;
+};
+
+namespace detail {
+
+/// Calls a member function or a function of (object, arguments...), or gives a data member.
+template <class T, class F, class... A>
+decltype(auto) call_on(T& object, F f, A&&... arguments) {
+  if constexpr (std::is_member_object_pointer_v<F>)
+    return (object.*f);
+  else if constexpr (std::is_member_function_pointer_v<F>)
+    return (object.*f)(std::forward<A>(arguments)...);
+  else
+    return f(object, std::forward<A>(arguments)...);
+}
+
+}  // namespace detail
+
+template <class T, class F, class R, class... A>
+class BoundMethod final : public MethodAccess {
+ public:
+  using Frame = std::tuple<std::decay_t<A>...>;  ///< what holds a call's arguments
+  explicit BoundMethod(F f) : f_(f) {}
+  Value call(void* object, const Method& method, const Dict& arguments) const override {
+    Frame frame{};
+    method.fill(&frame, arguments);
+    return std::apply([&](auto&... given) { return run(*static_cast<T*>(object), given...); },
+                      frame);
   }
 
  private:
-  std::ptrdiff_t offset_;
-};
-
-/// How fields with members of one type are read, written and described. Common types have theirs in
-/// core.
-struct MemberType {
-  std::string (*type)();
-  std::shared_ptr<const FieldAccess> (*access)(std::ptrdiff_t offset);
-  Value (*default_value)(const void* member);
-
-  template <class Member>
-  static MemberType of() {
-    return {&Codec<Member>::type,
-            [](std::ptrdiff_t offset) -> std::shared_ptr<const FieldAccess> {
-              return std::make_shared<MemberAccess<Member>>(offset);
-            },
-            [](const void* member) -> Value {
-              const Member& initial = *static_cast<const Member*>(member);
-              if constexpr (requires { Codec<Member>::encode_default(initial); })
-                return Codec<Member>::encode_default(initial);
-              else
-                return Codec<Member>::encode(initial);
-            }};
+  template <class... Given>
+  Value run(T& object, Given&... given) const {
+    if constexpr (std::is_void_v<R>)
+      return detail::call_on(object, f_, given...), Value();
+    else
+      return Codec<std::decay_t<R>>::encode(detail::call_on(object, f_, given...));
   }
+  F f_;
 };
-#define CRESCENT_COMMON_MEMBER_TYPES(declare)                                                      \
-  declare(bool) declare(int64_t) declare(double) declare(std::string) declare(Value) declare(Dict) \
-      declare(std::vector<int64_t>) declare(std::vector<double>) declare(std::vector<std::string>) \
-          declare(std::optional<int64_t>) declare(std::optional<double>)                           \
-              declare(std::optional<std::string>)
-#define CRESCENT_DECLARE(Type) extern template CRESCENT_API MemberType MemberType::of<Type>();
-CRESCENT_COMMON_MEMBER_TYPES(CRESCENT_DECLARE)
-#undef CRESCENT_DECLARE
+
+/// `Set` is std::nullptr_t for a property that cannot be set.
+template <class T, class Get, class Set>
+class PropertyAccess final : public FieldAccess {
+ public:
+  using Type = std::remove_cvref_t<decltype(detail::call_on(std::declval<T&>(), Get()))>;
+  PropertyAccess(Get get, Set set) : get_(get), set_(set) {}
+  Value get(const void* object) const override {
+    return Codec<Type>::encode(detail::call_on(*static_cast<T*>(const_cast<void*>(object)), get_));
+  }
+  void set([[maybe_unused]] void* object, [[maybe_unused]] const Value& value) const override {
+    if constexpr (!std::is_null_pointer_v<Set>)
+      detail::call_on(*static_cast<T*>(object), set_, Codec<Type>::decode(value));
+  }
+
+ private:
+  Get get_;
+  Set set_;
+};
+
+struct WeightRules;  // training.h
+
+/// A weight that options are named after: {"kernel", &Dense::kernel_} has kernel_initializer, ...
+/// Help calls it "the kernel" unless `called` says otherwise.
+template <class T, class Rules>
+struct NamedWeight {
+  const char* name;
+  Rules T::*rules;
+  const char* called = nullptr;
+};
 
 /// What Schema<T> does for every T.
 class CRESCENT_API SchemaBuilder {
@@ -183,16 +204,26 @@ class CRESCENT_API SchemaBuilder {
   /// `object`: one with the members' initial values, or null.
   void add(std::string_view name, std::string_view doc, const MemberType& type,
            std::ptrdiff_t offset, const void* object);
+  void add_method(std::string_view name, std::string_view doc, std::string result,
+                  std::shared_ptr<const MethodAccess> access);
+  /// Of the last method; arg() gives it a name.
+  void add_parameter(const MemberType& type, std::ptrdiff_t offset);
+  void name_parameter(std::string_view name, std::string_view doc, const Value* default_value);
+  void add_property(std::string_view name, std::string_view doc, const MemberType& type,
+                    std::shared_ptr<const FieldAccess> access, bool read_only);
   void set_required();
   void set_choices(std::initializer_list<const char*> texts);
   void add_alias(std::string_view name);
-  Field& last() { return data_.fields.back(); }
+  /// What modifiers speak of: the last field, parameter or property.
+  Field& last() { return *last_; }
 
+  friend struct WeightRules;
   SchemaData data_;
+  Field* last_ = nullptr;
   bool keyword_only_ = false;
 };
 
-/// Builds SchemaData for T; modifiers after field() speak of the last field.
+/// Builds SchemaData for T; modifiers after field(), arg() and property() speak of the last one.
 template <class T>
 class Schema : public SchemaBuilder {
  public:
@@ -219,8 +250,73 @@ class Schema : public SchemaBuilder {
   Schema& choices(std::initializer_list<const char*> texts) { return set_choices(texts), *this; }
   Schema& choices(const std::vector<std::string>& texts) { return last().choices = texts, *this; }
   Schema& alias(std::string_view name) { return add_alias(name), *this; }
+  /// Of a field that may be anything: a name or a function in it stands for an object of this kind.
+  Schema& kind(std::string_view name) { return last().kind = name, *this; }
   Schema& not_stored() { return last().stored = false, *this; }
   Schema& omit_null() { return last().omit_null = true, *this; }
+
+  // ---- the options of weights, in Keras' order: all initializers, all regularizers, all
+  // constraints
+  template <class Rules = WeightRules, size_t N>
+  Schema& initializers(const NamedWeight<T, Rules> (&weights)[N]) {
+    return each_weight(weights, Rules::describe_initializer);
+  }
+  template <class Rules = WeightRules, size_t N>
+  Schema& regularizers(const NamedWeight<T, Rules> (&weights)[N]) {
+    return each_weight(weights, Rules::describe_regularizer);
+  }
+  template <class Rules = WeightRules, size_t N>
+  Schema& constraints(const NamedWeight<T, Rules> (&weights)[N]) {
+    return each_weight(weights, Rules::describe_constraint);
+  }
+  /// All of them: .weight_options({{"kernel", &Dense::kernel_}, {"bias", &Dense::bias_}}).
+  template <class Rules = WeightRules, size_t N>
+  Schema& weight_options(const NamedWeight<T, Rules> (&weights)[N]) {
+    return initializers(weights).regularizers(weights).constraints(weights);
+  }
+  /// With `activity`, the penalty on the output, which Keras has before the constraints.
+  template <class Rules = WeightRules, size_t N, class Activity>
+  Schema& weight_options(const NamedWeight<T, Rules> (&weights)[N], Activity activity) {
+    initializers(weights).regularizers(weights);
+    field("activity_regularizer", activity, "Penalty on the output.");
+    return constraints(weights);
+  }
+
+  // ---- methods and properties
+
+  /// A member function, or a function of (T&, arguments...). What it takes and gives has a Codec.
+  /// Each parameter is named by an arg() after it, in order.
+  template <class R, class Owner, class... A>
+  Schema& method(std::string_view name, R (Owner::*f)(A...), std::string_view doc) {
+    return bind<R, A...>(name, f, doc);
+  }
+  template <class R, class Owner, class... A>
+  Schema& method(std::string_view name, R (Owner::*f)(A...) const, std::string_view doc) {
+    return bind<R, A...>(name, f, doc);
+  }
+  template <class R, class Owner, class... A>
+  Schema& method(std::string_view name, R (*f)(Owner&, A...), std::string_view doc) {
+    return bind<R, A...>(name, f, doc);
+  }
+  /// The next parameter of the method. One with a default need not be given; a default of null
+  /// leaves it as its type starts.
+  Schema& arg(std::string_view name, std::string_view doc) {
+    return name_parameter(name, doc, nullptr), *this;
+  }
+  Schema& arg(std::string_view name, std::string_view doc, const Value& default_value) {
+    return name_parameter(name, doc, &default_value), *this;
+  }
+  /// Something to read: a member, a member function, or a function of (T&).
+  template <class Get>
+  Schema& property(std::string_view name, Get get, std::string_view doc) {
+    return bind_property(name, get, nullptr, doc);
+  }
+  /// Something to read and to set; `set` takes (value) as a member function, or (T&, value).
+  template <class Get, class Set>
+  Schema& property(std::string_view name, Get get, Set set, std::string_view doc) {
+    return bind_property(name, get, set, doc);
+  }
+
   /// What call takes by name; call finds it in Call::argument(name).
   Schema& argument(std::string name, Value default_value, std::string doc) {
     Argument argument{std::move(name), std::move(doc), std::move(default_value), {}, true};
@@ -246,6 +342,33 @@ class Schema : public SchemaBuilder {
     alignas(T) char place[sizeof(T)];
     const Owner* owner = reinterpret_cast<T*>(place);
     return reinterpret_cast<const char*>(&(owner->*member)) - place;
+  }
+  template <class Rules, size_t N, class Describe>
+  Schema& each_weight(const NamedWeight<T, Rules> (&weights)[N], Describe describe) {
+    for (const auto& weight : weights)
+      describe(*this, weight.name, weight.called, offset_of(weight.rules), defaults_);
+    return *this;
+  }
+  template <class R, class... A, class F>
+  Schema& bind(std::string_view name, F f, std::string_view doc) {
+    using Bound = BoundMethod<T, F, R, A...>;
+    std::string result;
+    if constexpr (!std::is_void_v<R>) result = Codec<std::decay_t<R>>::type();
+    add_method(name, doc, std::move(result), std::make_shared<Bound>(f));
+    [[maybe_unused]] const typename Bound::Frame frame{};
+    [[maybe_unused]] const auto add = [&]<class P>(const P& place) {
+      add_parameter(MemberType::of<P>(),
+                    reinterpret_cast<const char*>(&place) - reinterpret_cast<const char*>(&frame));
+    };
+    std::apply([&](const auto&... places) { (add(places), ...); }, frame);
+    return *this;
+  }
+  template <class Get, class Set>
+  Schema& bind_property(std::string_view name, Get get, Set set, std::string_view doc) {
+    using Access = PropertyAccess<T, Get, Set>;
+    add_property(name, doc, MemberType::of<typename Access::Type>(),
+                 std::make_shared<Access>(get, set), std::is_null_pointer_v<Set>);
+    return *this;
   }
 
   const T* defaults_;

@@ -15,8 +15,8 @@
 #include <string>
 #include <vector>
 
+#include "crescent/codec.h"
 #include "crescent/error.h"
-#include "crescent/schema.h"
 
 namespace crescent {
 
@@ -322,13 +322,16 @@ using Tensors = std::vector<Tensor>;
 CRESCENT_API std::string to_text(const Tensor& tensor);
 
 /// A Tensor inside a Value (options such as weights= or validation data).
-class CRESCENT_API BoxedTensor final : public Object {
+class CRESCENT_API BoxedTensor : public Object {
  public:
   explicit BoxedTensor(Tensor t) : tensor(std::move(t)) {}
   ~BoxedTensor() override;
   std::string class_name() const override { return "Tensor"; }
   Tensor tensor;
 };
+
+/// Numbers and lists of them are taken too, as float32; null is no tensor.
+CRESCENT_CODEC(Tensor);
 
 // Conversions of single values, shared by everything that reads half-width floats.
 CRESCENT_API float bfloat16_to_float(uint16_t bits);

@@ -45,6 +45,25 @@ class CRESCENT_API Constraint : public Plain {
   virtual Tensor operator()(const Tensor& weight) const = 0;
 };
 
+/// What users choose for one weight, as a member of the layer that has it:
+/// `WeightRules kernel_options_{"glorot_uniform"};` The layer's schema declares all of it by
+/// weight_options({{"kernel", &Dense::kernel_options_}}).
+struct CRESCENT_API WeightRules {
+  explicit WeightRules(const char* initializer) : initializer(initializer) {}
+  Ref<Initializer> initializer;
+  Ref<Regularizer> regularizer;
+  Ref<Constraint> constraint;
+
+  // Called by Schema. `offset` is that of the rules in the described class, `object` one with its
+  // members' initial values.
+  static void describe_initializer(SchemaBuilder& schema, const char* name, const char* called,
+                                   std::ptrdiff_t offset, const void* object);
+  static void describe_regularizer(SchemaBuilder& schema, const char* name, const char* called,
+                                   std::ptrdiff_t offset, const void* object);
+  static void describe_constraint(SchemaBuilder& schema, const char* name, const char* called,
+                                  std::ptrdiff_t offset, const void* object);
+};
+
 /// Makes ranks equal as Keras does: when they differ by one and the longer ends in an axis of 1,
 /// that axis is dropped (or added to a vector).
 CRESCENT_API void match_ranks(Tensor& a, Tensor& b);
@@ -129,7 +148,13 @@ struct CRESCENT_API LearningRate {
   double rate;
   std::shared_ptr<Schedule> schedule{};
 };
-CRESCENT_CODEC(LearningRate);
+template <>
+struct CRESCENT_API Codec<LearningRate> {
+  static constexpr const char* kKind = Schedule::kKind;
+  static LearningRate decode(const Value& value);
+  static Value encode(const LearningRate& member);
+  static std::string type();
+};
 
 /// Assignments that only count when `on` (a bool scalar) holds, or always without one: remembers
 /// the values of variables and puts them back otherwise.

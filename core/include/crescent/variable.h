@@ -63,4 +63,14 @@ class CRESCENT_API Variable {
 };
 using Variables = std::vector<Variable>;
 
+/// A Variable inside a Value; whoever asks for a tensor finds the value that it had.
+class CRESCENT_API BoxedVariable final : public BoxedTensor {
+ public:
+  explicit BoxedVariable(Variable v) : BoxedTensor(v.value()), variable(std::move(v)) {}
+  ~BoxedVariable() override;
+  std::string class_name() const override { return "Variable"; }
+  Variable variable;
+};
+CRESCENT_CODEC(Variable);  // itself; null is no variable
+
 }  // namespace crescent

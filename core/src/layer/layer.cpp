@@ -130,6 +130,14 @@ Variable Layer::add_weight(const std::string& name, const Shape& shape,
   return variable;
 }
 
+Variable Layer::add_weight(const std::string& name, const Shape& shape, const WeightRules& rules,
+                           bool autocast) {
+  return add_weight(name, shape, rules.initializer,
+                    {.regularizer = rules.regularizer.shared(),
+                     .constraint = rules.constraint.shared(),
+                     .autocast = autocast});
+}
+
 void Layer::track(const Variable& variable) {
   Variables& own = variable.trainable() ? own_trainable_ : own_fixed_;
   for (const Variable& known : own)

@@ -106,4 +106,19 @@ bool Variable::is_exclusive() const {
   return is_unshared(value) && value.in_memory() && !value.storage()->is_lent();
 }
 
+BoxedVariable::~BoxedVariable() = default;
+
+Variable Codec<Variable>::decode(const Value& value) {
+  if (value.is_null()) return {};
+  auto boxed = value.object_as<BoxedVariable>();
+  if (!boxed) fail("expected ", type(), ", got ", value);
+  return boxed->variable;
+}
+
+Value Codec<Variable>::encode(const Variable& member) {
+  return member ? Value(std::make_shared<BoxedVariable>(member)) : Value();
+}
+
+std::string Codec<Variable>::type() { return "a variable"; }
+
 }  // namespace crescent

@@ -1,5 +1,5 @@
 // The conversions of plain option types.
-#include "crescent/schema.h"
+#include "crescent/codec.h"
 
 namespace crescent {
 namespace {

@@ -36,6 +36,18 @@ std::shared_ptr<Configurable> from_object(std::string_view kind, const Value& va
   return object;
 }
 
+template <class Item>
+std::vector<std::string> names_of(const std::vector<Item>& items) {
+  std::vector<std::string> names;
+  for (const Item& item : items) names.push_back(item.name);
+  return names;
+}
+
+const Field& property_named(const SchemaData& schema, std::string_view name) {
+  if (const Field* property = schema.find_property(name)) return *property;
+  fail(schema.title, ": no property '", name, "'", did_you_mean(name, names_of(schema.properties)));
+}
+
 void finish(Configurable& object) try { object.configured(); } catch (const Interrupted&) {
   throw;
 } catch (Error& error) {
@@ -72,6 +84,30 @@ void Configurable::configure(const Dict& options) {
     configured();
     throw;
   }
+}
+
+const SchemaData& Configurable::declared() const {
+  if (!info_ || !self_)
+    fail(class_name(), ": an object made outside the registry has no declared methods");
+  return info_->schema;
+}
+
+Value Configurable::call_method(std::string_view name, const Dict& arguments) {
+  const Method* method = declared().find_method(name);
+  if (!method)
+    fail(class_name(), ": no method '", name, "'",
+         did_you_mean(name, names_of(declared().methods)));
+  return blaming(*this, [&] { return method->call(self_, arguments); });
+}
+
+Value Configurable::get_property(std::string_view name) const {
+  const Field& property = property_named(declared(), name);
+  return blaming(*this, [&] { return property.access->get(self_); });
+}
+
+void Configurable::set_property(std::string_view name, const Value& value) {
+  const Field& property = property_named(declared(), name);
+  blaming(*this, [&] { declared().set_property(self_, property, value); });
 }
 
 std::shared_ptr<Configurable> make_object(std::string_view kind, std::string_view name,

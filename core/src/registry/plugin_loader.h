@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "crescent/loader.h"
+#include "crescent/stamp.h"
 #include "registry/name_table.h"
 #include "registry/plugin_index.h"
 #include "registry/registry_state.h"

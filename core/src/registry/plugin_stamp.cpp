@@ -4,7 +4,6 @@
 #include <cstdio>
 #include <cstring>
 
-#include "registry/core_classes.h"
 #include "registry/elf_file.h"
 
 namespace crescent {
@@ -40,7 +39,6 @@ PluginInfo read_stamp(const std::string& path) {
 std::string mismatch(const PluginInfo& stamp) {
   static const std::string kMend =
       "; build it again against this Crescent: cmake --build build --clean-first";
-  const HostStamp host = host_stamp();
   const std::string here = concat("Crescent ", CRESCENT_VERSION);
   if (stamp.abi != CRESCENT_PLUGIN_ABI)
     return concat("it was built for plugin interface ", stamp.abi, ", ", here, " has ",
@@ -48,13 +46,12 @@ std::string mismatch(const PluginInfo& stamp) {
   if (stamp.size != sizeof(PluginInfo))
     return concat("its stamp has ", stamp.size, " bytes, that of ", here, " has ",
                   sizeof(PluginInfo), kMend);
-  if (std::string_view(stamp.toolchain) != host.toolchain)
-    return concat("it was built with '", stamp.toolchain, "', ", here, " with '", host.toolchain,
-                  "'", kMend);
-  if (stamp.layout != host.layout)
-    return concat("the layout of its public types is ", hexadecimal(stamp.layout), ", that of ",
-                  here, " is ", hexadecimal(host.layout),
-                  ": the headers it saw are of another version", kMend);
+  if (std::string_view(stamp.toolchain) != CRESCENT_TOOLCHAIN)
+    return concat("it was built with '", stamp.toolchain, "', ", here, " with '",
+                  CRESCENT_TOOLCHAIN, "'", kMend);
+  if (stamp.headers != CRESCENT_HEADERS_HASH)
+    return concat("it was built with public headers ", hexadecimal(stamp.headers), ", ", here,
+                  " has ", hexadecimal(CRESCENT_HEADERS_HASH), kMend);
   if (!*stamp.name) return "its stamp has no name";
   return "";
 }

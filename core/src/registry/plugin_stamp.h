@@ -2,7 +2,8 @@
 #pragma once
 #include <string>
 
-#include "crescent/loader.h"
+#include "crescent/export.h"
+#include "crescent/stamp.h"
 
 namespace crescent {
 

@@ -96,8 +96,21 @@ void Registry::add(ClassInfo info) {
   state_->insert(std::make_shared<const ClassInfo>(std::move(info)));
 }
 
+/// What its author forgot or declared twice.
+static void check_declared(const SchemaData& schema) {
+  for (const Method& method : schema.methods) {
+    for (const Field& parameter : method.parameters.fields)
+      if (parameter.name.empty())
+        fail(method.parameters.title, ": the method takes ", method.parameters.fields.size(),
+             " arguments; give each a name by arg(name, doc)");
+    if (schema.find_property(method.name))
+      fail(method.parameters.title, " is declared as a method and as a property");
+  }
+}
+
 void Registry::add(const char* kind, const SchemaData& schema, std::vector<std::string> aliases,
                    std::shared_ptr<const Factory> factory) {
+  check_declared(schema);
   ClassInfo info;
   info.kind = kind;
   info.name = schema.title;

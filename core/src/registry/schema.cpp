@@ -1,10 +1,12 @@
 #include "crescent/schema.h"
 
 #include <algorithm>
+#include <cassert>
 
 namespace crescent {
 
 FieldAccess::~FieldAccess() = default;
+MethodAccess::~MethodAccess() = default;
 
 Field::Field() = default;
 Field::Field(const Field&) = default;
@@ -13,6 +15,13 @@ Field& Field::operator=(const Field&) = default;
 Field& Field::operator=(Field&&) noexcept = default;
 Field::~Field() = default;
 
+Method::Method() = default;
+Method::Method(const Method&) = default;
+Method::Method(Method&&) noexcept = default;
+Method& Method::operator=(const Method&) = default;
+Method& Method::operator=(Method&&) noexcept = default;
+Method::~Method() = default;
+
 SchemaData::SchemaData() = default;
 SchemaData::SchemaData(const SchemaData&) = default;
 SchemaData::SchemaData(SchemaData&&) noexcept = default;
@@ -20,22 +29,85 @@ SchemaData& SchemaData::operator=(const SchemaData&) = default;
 SchemaData& SchemaData::operator=(SchemaData&&) noexcept = default;
 SchemaData::~SchemaData() = default;
 
+// ---- building
+
 #define CRESCENT_DEFINE(Type) template MemberType MemberType::of<Type>();
 CRESCENT_COMMON_MEMBER_TYPES(CRESCENT_DEFINE)
 #undef CRESCENT_DEFINE
 
 SchemaBuilder::SchemaBuilder(std::string title) { data_.title = std::move(title); }
 
-void SchemaBuilder::add(std::string_view name, std::string_view doc, const MemberType& type,
-                        std::ptrdiff_t offset, const void* object) {
+namespace {
+
+Field field_of(const MemberType& type) {
   Field field;
+  field.type = type.type();
+  field.kind = type.kind;
+  field.takes_dict = type.takes_dict;
+  return field;
+}
+
+/// Appends, and gives where it now is.
+Field* append(std::vector<Field>& fields, Field field, std::string_view name,
+              std::string_view doc) {
   field.name = name;
   field.doc = doc;
-  field.type = type.type();
+  fields.push_back(std::move(field));
+  return &fields.back();
+}
+
+}  // namespace
+
+void SchemaBuilder::add(std::string_view name, std::string_view doc, const MemberType& type,
+                        std::ptrdiff_t offset, const void* object) {
+  Field field = field_of(type);
   field.keyword_only = keyword_only_;
   field.access = type.access(offset);
   if (object) field.default_value = type.default_value(static_cast<const char*>(object) + offset);
-  data_.fields.push_back(std::move(field));
+  last_ = append(data_.fields, std::move(field), name, doc);
+}
+
+void SchemaBuilder::add_property(std::string_view name, std::string_view doc,
+                                 const MemberType& type, std::shared_ptr<const FieldAccess> access,
+                                 bool read_only) {
+  Field property = field_of(type);
+  property.access = std::move(access);
+  property.read_only = read_only;
+  last_ = append(data_.properties, std::move(property), name, doc);
+}
+
+void SchemaBuilder::add_method(std::string_view name, std::string_view doc, std::string result,
+                               std::shared_ptr<const MethodAccess> access) {
+  Method method;
+  method.name = name;
+  method.result = std::move(result);
+  method.access = std::move(access);
+  method.parameters.title = concat(data_.title, ".", name);
+  method.parameters.description = doc;
+  method.parameters.word = "argument";
+  data_.methods.push_back(std::move(method));
+}
+
+void SchemaBuilder::add_parameter(const MemberType& type, std::ptrdiff_t offset) {
+  Field parameter = field_of(type);
+  parameter.required = true;
+  parameter.access = type.access(offset);
+  data_.methods.back().parameters.fields.push_back(std::move(parameter));
+}
+
+void SchemaBuilder::name_parameter(std::string_view name, std::string_view doc,
+                                   const Value* default_value) {
+  assert(!data_.methods.empty());
+  SchemaData& parameters = data_.methods.back().parameters;
+  auto next = std::find_if(parameters.fields.begin(), parameters.fields.end(),
+                           [](const Field& field) { return field.name.empty(); });
+  if (next == parameters.fields.end())
+    fail(parameters.title, ": argument '", name, "' is one more than the method takes");
+  next->name = name;
+  next->doc = doc;
+  next->required = !default_value;
+  if (default_value) next->default_value = *default_value;
+  last_ = &*next;
 }
 
 void SchemaBuilder::set_required() {
@@ -47,6 +119,8 @@ void SchemaBuilder::set_choices(std::initializer_list<const char*> texts) {
   last().choices.assign(texts.begin(), texts.end());
 }
 void SchemaBuilder::add_alias(std::string_view name) { last().aliases.emplace_back(name); }
+
+// ---- checks
 
 namespace {
 
@@ -94,17 +168,48 @@ std::vector<std::string> names_and_aliases(const std::vector<Field>& fields) {
   return names;
 }
 
+/// `word`: what the field is called.
+void set_checked(void* object, const std::string& title, const char* word, const Field& field,
+                 const Value& value) {
+  try {
+    check(field, value);
+  } catch (const Error& error) {
+    fail(title, ": ", word, " '", field.name, "' ", error.what());
+  }
+  try {
+    field.access->set(object, value);
+  } catch (const Interrupted&) {
+    throw;
+  } catch (Error& error) {
+    error.add_context(concat(title, ": ", word, " '", field.name, "': "));
+    throw;
+  }
+}
+
+template <class Item>
+const Item* find_last(const std::vector<Item>& items, std::string_view name) {
+  for (auto item = items.rbegin(); item != items.rend(); ++item)
+    if (item->name == name) return &*item;
+  return nullptr;
+}
+
 }  // namespace
 
 /// A class may declare an option that its base has too (Embedding's input_dim): the later one
 /// counts.
 const Field* SchemaData::find(std::string_view name) const {
-  for (auto field = fields.rbegin(); field != fields.rend(); ++field)
-    if (field->name == name) return &*field;
+  if (const Field* field = find_last(fields, name)) return field;
   for (const Field& field : fields)
     if (std::find(field.aliases.begin(), field.aliases.end(), name) != field.aliases.end())
       return &field;
   return nullptr;
+}
+
+const Method* SchemaData::find_method(std::string_view name) const {
+  return find_last(methods, name);
+}
+const Field* SchemaData::find_property(std::string_view name) const {
+  return find_last(properties, name);
 }
 
 std::vector<std::string> SchemaData::names() const {
@@ -114,18 +219,22 @@ std::vector<std::string> SchemaData::names() const {
 }
 
 void SchemaData::set(void* object, const Field& field, const Value& value) const {
-  try {
-    check(field, value);
-  } catch (const Error& error) {
-    fail(title, ": option '", field.name, "' ", error.what());
-  }
-  try {
-    field.access->set(object, value);
-  } catch (const Interrupted&) {
-    throw;
-  } catch (Error& error) {
-    error.add_context(concat(title, ": option '", field.name, "': "));
-    throw;
+  set_checked(object, title, word, field, value);
+}
+
+void SchemaData::set_property(void* object, const Field& property, const Value& value) const {
+  if (property.read_only) fail(title, ": '", property.name, "' cannot be set");
+  set_checked(object, title, "property", property, value);
+}
+
+void Method::fill(void* frame, const Dict& arguments) const {
+  parameters.configure(frame, arguments);
+  for (const Field& parameter : parameters.fields) {
+    const bool is_given = std::any_of(
+        arguments.begin(), arguments.end(),
+        [&](const DictEntry& argument) { return parameters.find(argument.key) == &parameter; });
+    if (!is_given && !parameter.default_value.is_null())
+      parameters.set(frame, parameter, parameter.default_value);
   }
 }
 
@@ -134,16 +243,16 @@ void SchemaData::configure(void* object, const Dict& options) const {
   for (const DictEntry& option : options) {
     const Field* field = find(option.key);
     if (!field)
-      fail(title, ": no option '", option.key, "'",
+      fail(title, ": no ", word, " '", option.key, "'",
            did_you_mean(option.key, names_and_aliases(fields)));
     if (std::find(given.begin(), given.end(), field) != given.end())
-      fail(title, ": option '", field->name, "' is given twice, once as '", option.key, "'");
+      fail(title, ": ", word, " '", field->name, "' is given twice, once as '", option.key, "'");
     given.push_back(field);
     set(object, *field, option.value);
   }
   for (const Field& field : fields)
     if (field.required && std::find(given.begin(), given.end(), &field) == given.end())
-      fail(title, ": missing required option '", field.name, "'");
+      fail(title, ": missing required ", word, " '", field.name, "'");
 }
 
 Dict SchemaData::read(const void* object) const {
@@ -163,7 +272,7 @@ Dict SchemaData::by_name(const List& positional, const Dict& keywords) const {
   if (positional.size() > places.size()) {
     std::vector<std::string> names;
     for (const Field* field : places) names.push_back(field->name);
-    fail(title, ": expected at most ", places.size(), " options by position (", join(names),
+    fail(title, ": expected at most ", places.size(), " ", word, "s by position (", join(names),
          "), got ", positional.size());
   }
   std::vector<DictEntry> entries;
@@ -172,7 +281,7 @@ Dict SchemaData::by_name(const List& positional, const Dict& keywords) const {
   for (const DictEntry& option : keywords) {
     const auto last = places.begin() + positional.size();
     if (std::find(places.begin(), last, find(option.key)) != last)
-      fail(title, ": option '", option.key, "' is given twice, by position and by name");
+      fail(title, ": ", word, " '", option.key, "' is given twice, by position and by name");
     entries.push_back(option);
   }
   return Dict::from(std::move(entries));

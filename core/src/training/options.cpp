@@ -7,11 +7,15 @@ void CompileOptions::describe(Schema<CompileOptions>& s) {
   using O = CompileOptions;
   s.doc("How a model trains.")
       .field("optimizer", &O::optimizer, "Name, configuration or Optimizer.")
+      .kind("optimizer")
       .field("loss", &O::loss, "Name or Loss; a list or dict for several outputs.")
+      .kind("loss")
       .field("metrics", &O::metrics,
              "Names or Metrics; lists of lists or a dict for several outputs.")
+      .kind("metric")
       .field("loss_weights", &O::loss_weights, "Factor of each output's loss; a list or dict.")
       .field("weighted_metrics", &O::weighted_metrics, "Metrics that count sample_weight.")
+      .kind("metric")
       .field("run_eagerly", &O::run_eagerly, "Run op by op, to look at values.")
       .field("steps_per_execution", &O::steps_per_execution,
              "Accepted; every step is one execution.")

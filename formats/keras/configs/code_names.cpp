@@ -8,17 +8,7 @@
 namespace crescent::keras {
 namespace {
 
-constexpr const char* kKinds[] = {"layer",       "activation", "initializer",
-                                  "regularizer", "constraint", "optimizer",
-                                  "schedule",    "loss",       "metric"};
-
 using Info = std::shared_ptr<const ClassInfo>;
-
-Info find_class(const std::string& name) {
-  for (const char* kind : kKinds)
-    if (Info found = registry().find(kind, name)) return found;
-  return nullptr;
-}
 
 bool is_code(const Info& info) { return !info || info->origin == "Lua"; }
 
@@ -42,7 +32,7 @@ class Search {
     if (is_code(info)) add(name);
     for (const DictEntry& entry : config_of(object)) {
       const Field* field = info ? info->schema.find(entry.key) : nullptr;
-      const std::string kind = field ? kind_of_option(*field) : "";
+      const std::string kind = field ? field->kind : "";
       if (!entry.value.is_string())
         look(entry.value);
       else if (!kind.empty() && is_code(registry().find(kind, entry.value.as_string())))
@@ -58,11 +48,6 @@ class Search {
 };
 
 }  // namespace
-
-std::string kind_of_option(const Field& field) {
-  constexpr std::string_view kBefore = "a name, configuration or object of kind ";
-  return field.type.starts_with(kBefore) ? field.type.substr(kBefore.size()) : "";
-}
 
 std::vector<std::string> names_of_code(const Value& config) {
   Search search;

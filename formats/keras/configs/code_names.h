@@ -8,9 +8,6 @@
 
 namespace crescent::keras {
 
-/// The kind of object that an option takes by name ("activation"), or "".
-std::string kind_of_option(const Field& field);
-
 /// Each name once, in the order of the configuration.
 std::vector<std::string> names_of_code(const Value& config);
 

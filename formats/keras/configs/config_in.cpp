@@ -66,9 +66,6 @@ struct Replaced {
 constexpr Replaced kReplaced[] = {{"CuDNNLSTM", "LSTM", nullptr, false},
                                   {"CuDNNGRU", "GRU", "reset_after", true}};
 
-constexpr const char* kKinds[] = {"initializer", "regularizer", "constraint", "activation",
-                                  "optimizer",   "schedule",    "loss",       "metric"};
-
 }  // namespace
 
 ConfigIn::ConfigIn(Origin origin, Value custom, Value plugins)
@@ -193,11 +190,12 @@ Value ConfigIn::plain_object(const Dict& object) const {
   if (const std::string* wrapped = text_at(config, "fn"))
     return *wrapped;  // tf.keras: MeanMetricWrapper, LossFunctionWrapper
   if (is_sequential(name) || is_functional(name)) return layer(object);
-  for (const char* kind : kKinds)
-    if (registry().find(kind, registered_name(name)))
+  for (const KindInfo& kind : kinds())
+    if (kind.name != std::string_view(Layer::kKind) &&
+        registry().find(kind.name, registered_name(name)))
       return Dict{{"class_name", registered_name(name)},
-                  {"config", options(kind, registered_name(name), config)}};
-  if (!registry().find("layer", registered_name(name)))
+                  {"config", options(kind.name, registered_name(name), config)}};
+  if (!registry().find(Layer::kKind, registered_name(name)))
     fail("Unknown class or function: ", name, ". If it is one of yours, ", how_to_bring(name));
   return layer(object);
 }
@@ -205,7 +203,7 @@ Value ConfigIn::plain_object(const Dict& object) const {
 /// What an option takes by name must exist: a function that the model was made with is not in the
 /// file.
 Value ConfigIn::known(const std::string& class_name, const Field& field, const Value& value) const {
-  std::string kind = kind_of_option(field);
+  const std::string& kind = field.kind;
   if (kind.empty() || !value.is_string()) return value;
   std::string name = registered_name(value.as_string());
   if (!registry().find(kind, name))

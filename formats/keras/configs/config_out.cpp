@@ -42,19 +42,10 @@ struct Single {
 };
 constexpr Single kSingle[] = {{"BatchNormalization", "axis"}, {"Dot", "axes"}};
 
-constexpr const char* kKinds[] = {"layer",     "initializer", "regularizer", "constraint",
-                                  "optimizer", "schedule",    "loss",        "metric"};
-
 bool is_model(const std::string& name) { return is_sequential(name) || is_functional(name); }
 
 Dict object(std::string name, Dict config) {
   return {{"class_name", std::move(name)}, {"config", std::move(config)}};
-}
-
-std::shared_ptr<const ClassInfo> find_class(const std::string& name) {
-  for (const char* kind : kKinds)
-    if (auto found = registry().find(kind, name)) return found;
-  return nullptr;
 }
 
 class Writer {

@@ -3,7 +3,7 @@
 #pragma once
 #include <string>
 
-#include "crescent/value.h"
+#include "crescent/registry.h"
 
 namespace crescent::keras {
 
@@ -35,6 +35,13 @@ inline std::string name_of_layer(const Dict& object) {
   Dict config = config_of(object);
   const std::string* name = text_at(config, "name");
   return name ? *name : "";
+}
+
+/// The class of this name, of whichever kind; null when there is none.
+inline std::shared_ptr<const ClassInfo> find_class(const std::string& name) {
+  for (const KindInfo& kind : kinds())
+    if (auto found = registry().find(kind.name, name)) return found;
+  return nullptr;
 }
 
 inline bool is_object(const Value& value) {

@@ -40,17 +40,9 @@ class MultiHeadAttention final : public Layer {
                "Width of the output; null: as the query.")
         .field("attention_axes", &MultiHeadAttention::attention_axes_,
                "Axes attended over; only the second is supported.")
-        .field("kernel_initializer", &MultiHeadAttention::kernel_initializer_, "How kernels start.")
-        .field("bias_initializer", &MultiHeadAttention::bias_initializer_, "How biases start.")
-        .field("kernel_regularizer", &MultiHeadAttention::kernel_regularizer_,
-               "Penalty on kernels.")
-        .field("bias_regularizer", &MultiHeadAttention::bias_regularizer_, "Penalty on biases.")
-        .field("activity_regularizer", &MultiHeadAttention::activity_regularizer_,
-               "Penalty on the output.")
-        .field("kernel_constraint", &MultiHeadAttention::kernel_constraint_,
-               "Projection of kernels after updates.")
-        .field("bias_constraint", &MultiHeadAttention::bias_constraint_,
-               "Projection of biases after updates.")
+        .weight_options({{"kernel", &MultiHeadAttention::kernel_rules_, "each kernel"},
+                         {"bias", &MultiHeadAttention::bias_rules_, "each bias"}},
+                        &MultiHeadAttention::activity_regularizer_)
         .field("seed", &MultiHeadAttention::seed_, "Fixes the dropout.")
         .field("use_gate", &MultiHeadAttention::use_gate_, "Gated attention (not supported).")
         .not_stored();
@@ -109,12 +101,12 @@ class MultiHeadAttention final : public Layer {
     Dict options{{"name", name},
                  {"equation", equation},
                  {"output_shape", output_shape},
-                 {"kernel_initializer", serialize(kernel_initializer_.get())},
-                 {"bias_initializer", serialize(bias_initializer_.get())},
-                 {"kernel_regularizer", kernel_regularizer_.shared()},
-                 {"bias_regularizer", bias_regularizer_.shared()},
-                 {"kernel_constraint", kernel_constraint_.shared()},
-                 {"bias_constraint", bias_constraint_.shared()},
+                 {"kernel_initializer", serialize(kernel_rules_.initializer.get())},
+                 {"bias_initializer", serialize(bias_rules_.initializer.get())},
+                 {"kernel_regularizer", kernel_rules_.regularizer.shared()},
+                 {"bias_regularizer", bias_rules_.regularizer.shared()},
+                 {"kernel_constraint", kernel_rules_.constraint.shared()},
+                 {"bias_constraint", bias_rules_.constraint.shared()},
                  {"dtype", policy().name}};
     if (use_bias_) options.set("bias_axes", bias_axes);
     LayerPtr layer = make<Layer>("EinsumDense", options);
@@ -166,9 +158,8 @@ class MultiHeadAttention final : public Layer {
   double dropout_ = 0;
   bool use_bias_ = true, use_gate_ = false;
   std::optional<std::vector<int64_t>> output_shape_, attention_axes_;
-  Ref<Initializer> kernel_initializer_ = "glorot_uniform", bias_initializer_ = "zeros";
-  Ref<Regularizer> kernel_regularizer_, bias_regularizer_, activity_regularizer_;
-  Ref<Constraint> kernel_constraint_, bias_constraint_;
+  WeightRules kernel_rules_{"glorot_uniform"}, bias_rules_{"zeros"};
+  Ref<Regularizer> activity_regularizer_;
   std::optional<SeedGenerator> random_;
   LayerPtr query_, key_, value_, output_;
 };

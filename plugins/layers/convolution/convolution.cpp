@@ -1,5 +1,7 @@
 #include "convolution.h"
 
+#include "crescent/plugin.h"
+
 namespace crescent {
 namespace {
 

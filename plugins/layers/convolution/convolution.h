@@ -2,7 +2,7 @@
 #pragma once
 #include <algorithm>
 
-#include "crescent/plugin.h"
+#include "crescent/layer.h"
 
 namespace crescent {
 
@@ -63,11 +63,8 @@ class BaseConv : public UnaryLayer {
       fail("The channel dimension of the inputs should be defined. Got shape ", input);
     if (channels % groups_ != 0)
       fail("the ", channels, " channels of the input must be divisible by groups (", groups_, ")");
-    kernel_ = add_weight("kernel", kernel_shape(channels), kernel_initializer_,
-                         {kernel_regularizer_.shared(), kernel_constraint_.shared()});
-    if (use_bias_)
-      bias_ = add_weight("bias", {filters_}, bias_initializer_,
-                         {bias_regularizer_.shared(), bias_constraint_.shared()});
+    kernel_ = add_weight("kernel", kernel_shape(channels), kernel_rules_);
+    if (use_bias_) bias_ = add_weight("bias", {filters_}, bias_rules_);
     set_input_specs({InputSpec::with_ndim(Axes + 2).axis(channel_axis, channels)});
   }
   Tensor call(const Tensor& x, const Call&) override {
@@ -93,15 +90,8 @@ class BaseConv : public UnaryLayer {
   static void describe_rest(Schema<T>& s) {
     s.field("activation", &BaseConv::activation_, "Applied to the result.")
         .field("use_bias", &BaseConv::use_bias_, "Add a bias vector.")
-        .field("kernel_initializer", &BaseConv::kernel_initializer_, "How the kernel starts.")
-        .field("bias_initializer", &BaseConv::bias_initializer_, "How the bias starts.")
-        .field("kernel_regularizer", &BaseConv::kernel_regularizer_, "Penalty on the kernel.")
-        .field("bias_regularizer", &BaseConv::bias_regularizer_, "Penalty on the bias.")
-        .field("activity_regularizer", &BaseConv::activity_regularizer_, "Penalty on the output.")
-        .field("kernel_constraint", &BaseConv::kernel_constraint_,
-               "Projection of the kernel after updates.")
-        .field("bias_constraint", &BaseConv::bias_constraint_,
-               "Projection of the bias after updates.");
+        .weight_options({{"kernel", &BaseConv::kernel_rules_}, {"bias", &BaseConv::bias_rules_}},
+                        &BaseConv::activity_regularizer_);
   }
   bool channels_first() const { return data_format_ && *data_format_ == "channels_first"; }
   virtual Shape kernel_shape(int64_t channels) const = 0;
@@ -113,9 +103,8 @@ class BaseConv : public UnaryLayer {
   std::optional<std::string> data_format_ = "channels_last";
   Ref<Activation> activation_ = "linear";
   bool use_bias_ = true;
-  Ref<Initializer> kernel_initializer_ = "glorot_uniform", bias_initializer_ = "zeros";
-  Ref<Regularizer> kernel_regularizer_, bias_regularizer_, activity_regularizer_;
-  Ref<Constraint> kernel_constraint_, bias_constraint_;
+  WeightRules kernel_rules_{"glorot_uniform"}, bias_rules_{"zeros"};
+  Ref<Regularizer> activity_regularizer_;
   Variable kernel_, bias_;
 };
 

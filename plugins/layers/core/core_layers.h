@@ -1,6 +1,6 @@
 // The files of this plugin; each adds its classes.
 #pragma once
-#include "crescent/plugin.h"
+#include "crescent/layer.h"
 
 namespace crescent {
 void add_dense(Registry& registry);

@@ -12,16 +12,9 @@ class Dense final : public UnaryLayer {
         .min(1)
         .field("activation", &Dense::activation_, "Applied to the result.")
         .field("use_bias", &Dense::use_bias_, "Add a bias vector.")
-        .field("kernel_initializer", &Dense::kernel_initializer_,
-               "How the kernel (in, units) starts.")
-        .field("bias_initializer", &Dense::bias_initializer_, "How the bias (units) starts.")
-        .field("kernel_regularizer", &Dense::kernel_regularizer_, "Penalty on the kernel.")
-        .field("bias_regularizer", &Dense::bias_regularizer_, "Penalty on the bias.")
-        .field("activity_regularizer", &Dense::activity_regularizer_, "Penalty on the output.")
-        .field("kernel_constraint", &Dense::kernel_constraint_,
-               "Projection of the kernel after updates.")
-        .field("bias_constraint", &Dense::bias_constraint_,
-               "Projection of the bias after updates.");
+        .weight_options({{"kernel", &Dense::kernel_rules_, "the kernel (in, units)"},
+                         {"bias", &Dense::bias_rules_, "the bias (units)"}},
+                        &Dense::activity_regularizer_);
   }
   void configured() override {
     UnaryLayer::configured();
@@ -32,11 +25,8 @@ class Dense final : public UnaryLayer {
   void build(const Shape& input) override {
     const int64_t in = input[-1];
     if (in < 0) fail("the last dimension of the input must be known, got shape ", input);
-    kernel_ = add_weight("kernel", {in, units_}, kernel_initializer_,
-                         {kernel_regularizer_.shared(), kernel_constraint_.shared()});
-    if (use_bias_)
-      bias_ = add_weight("bias", {units_}, bias_initializer_,
-                         {bias_regularizer_.shared(), bias_constraint_.shared()});
+    kernel_ = add_weight("kernel", {in, units_}, kernel_rules_);
+    if (use_bias_) bias_ = add_weight("bias", {units_}, bias_rules_);
     set_input_specs({InputSpec::with_min_ndim(2).axis(-1, in)});
   }
   Tensor call(const Tensor& x, const Call&) override {
@@ -49,9 +39,8 @@ class Dense final : public UnaryLayer {
   int64_t units_ = 0;
   Ref<Activation> activation_ = "linear";
   bool use_bias_ = true;
-  Ref<Initializer> kernel_initializer_ = "glorot_uniform", bias_initializer_ = "zeros";
-  Ref<Regularizer> kernel_regularizer_, bias_regularizer_, activity_regularizer_;
-  Ref<Constraint> kernel_constraint_, bias_constraint_;
+  WeightRules kernel_rules_{"glorot_uniform"}, bias_rules_{"zeros"};
+  Ref<Regularizer> activity_regularizer_;
   Variable kernel_, bias_;
 };
 

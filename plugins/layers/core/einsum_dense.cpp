@@ -55,6 +55,8 @@ Equation parse(std::string text) {
 class EinsumDense final : public UnaryLayer {
  public:
   static void describe(Schema<EinsumDense>& s) {
+    constexpr NamedWeight<EinsumDense, WeightRules> kWeights[] = {
+        {"kernel", &EinsumDense::kernel_rules_}, {"bias", &EinsumDense::bias_rules_}};
     s.doc(
          "Fully connected along the axes that an einsum equation names: "
          "activation(einsum(equation, x, kernel) + bias).")
@@ -67,17 +69,12 @@ class EinsumDense final : public UnaryLayer {
         .field("activation", &EinsumDense::activation_, "Applied to the result.")
         .field("bias_axes", &EinsumDense::bias_axes_,
                "Letters of output axes that have a bias; null: none.")
-        .field("kernel_initializer", &EinsumDense::kernel_initializer_, "How the kernel starts.")
-        .field("bias_initializer", &EinsumDense::bias_initializer_, "How the bias starts.")
-        .field("kernel_regularizer", &EinsumDense::kernel_regularizer_, "Penalty on the kernel.")
-        .field("bias_regularizer", &EinsumDense::bias_regularizer_, "Penalty on the bias.")
+        .initializers(kWeights)
+        .regularizers(kWeights)
         .field("activity_regularizer", &EinsumDense::activity_regularizer_,
                "Penalty on the output.")
         .omit_null()
-        .field("kernel_constraint", &EinsumDense::kernel_constraint_,
-               "Projection of the kernel after updates.")
-        .field("bias_constraint", &EinsumDense::bias_constraint_,
-               "Projection of the bias after updates.");
+        .constraints(kWeights);
   }
   void configured() override {
     UnaryLayer::configured();
@@ -88,11 +85,8 @@ class EinsumDense final : public UnaryLayer {
     check(input);
     Shape kernel;
     for (char letter : parsed_->kernel.all) kernel.append(dim_of(letter, input));
-    kernel_ = add_weight("kernel", kernel, kernel_initializer_,
-                         {kernel_regularizer_.shared(), kernel_constraint_.shared()});
-    if (bias_axes_)
-      bias_ = add_weight("bias", bias_shape(input), bias_initializer_,
-                         {bias_regularizer_.shared(), bias_constraint_.shared()});
+    kernel_ = add_weight("kernel", kernel, kernel_rules_);
+    if (bias_axes_) bias_ = add_weight("bias", bias_shape(input), bias_rules_);
   }
   Tensor call(const Tensor& x, const Call&) override {
     const Tensor operands[] = {x, kernel_};
@@ -156,9 +150,8 @@ class EinsumDense final : public UnaryLayer {
   Shape output_shape_;
   Ref<Activation> activation_ = "linear";
   std::optional<std::string> bias_axes_;
-  Ref<Initializer> kernel_initializer_ = "glorot_uniform", bias_initializer_ = "zeros";
-  Ref<Regularizer> kernel_regularizer_, bias_regularizer_, activity_regularizer_;
-  Ref<Constraint> kernel_constraint_, bias_constraint_;
+  WeightRules kernel_rules_{"glorot_uniform"}, bias_rules_{"zeros"};
+  Ref<Regularizer> activity_regularizer_;
   std::optional<Equation> parsed_;
   Variable kernel_, bias_;
 };

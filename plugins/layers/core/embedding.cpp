@@ -15,11 +15,8 @@ class Embedding final : public UnaryLayer {
         .field("output_dim", &Embedding::columns_, "Width of a row.")
         .required()
         .min(1)
-        .field("embeddings_initializer", &Embedding::initializer_, "How the table starts.")
-        .field("embeddings_regularizer", &Embedding::regularizer_, "Penalty on the table.")
-        .field("activity_regularizer", &Embedding::activity_regularizer_, "Penalty on the output.")
-        .field("embeddings_constraint", &Embedding::constraint_,
-               "Projection of the table after updates.")
+        .weight_options({{"embeddings", &Embedding::rules_, "the table"}},
+                        &Embedding::activity_regularizer_)
         .field("mask_zero", &Embedding::mask_zero_, "0 is padding: it is masked out.")
         .field("input_length", &Embedding::input_length_,
                "Length of sequences, when fixed (Keras 2).")
@@ -31,8 +28,7 @@ class Embedding final : public UnaryLayer {
     set_activity_regularizer(activity_regularizer_.shared());
   }
   void build(const Shape&) override {
-    table_ = add_weight("embeddings", {rows_, columns_}, initializer_,
-                        {regularizer_.shared(), constraint_.shared()});
+    table_ = add_weight("embeddings", {rows_, columns_}, rules_);
   }
   Tensor call(const Tensor& x, const Call&) override {
     return apply1(Gather(), {table_.value(),
@@ -44,9 +40,8 @@ class Embedding final : public UnaryLayer {
 
  private:
   int64_t rows_ = 0, columns_ = 0;
-  Ref<Initializer> initializer_ = "uniform";
-  Ref<Regularizer> regularizer_, activity_regularizer_;
-  Ref<Constraint> constraint_;
+  WeightRules rules_{"uniform"};
+  Ref<Regularizer> activity_regularizer_;
   bool mask_zero_ = false;
   Value input_length_;
   Variable table_;

@@ -1,6 +1,8 @@
 // Core layers without weights.
 #include "core_layers.h"
 
+#include "crescent/plugin.h"
+
 namespace crescent {
 namespace {
 

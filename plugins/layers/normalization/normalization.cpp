@@ -17,38 +17,29 @@ class ScaledLayer : public UnaryLayer {
   }
   template <class T>
   static void describe_initializers(Schema<T>& s) {
-    s.field("beta_initializer", &ScaledLayer::beta_initializer_, "How beta starts.")
-        .field("gamma_initializer", &ScaledLayer::gamma_initializer_, "How gamma starts.");
+    s.initializers(kScaleWeights<T>);
   }
   template <class T>
   static void describe_penalties(Schema<T>& s) {
-    s.field("beta_regularizer", &ScaledLayer::beta_regularizer_, "Penalty on beta.")
-        .field("gamma_regularizer", &ScaledLayer::gamma_regularizer_, "Penalty on gamma.")
-        .field("beta_constraint", &ScaledLayer::beta_constraint_,
-               "Projection of beta after updates.")
-        .field("gamma_constraint", &ScaledLayer::gamma_constraint_,
-               "Projection of gamma after updates.");
+    s.regularizers(kScaleWeights<T>).constraints(kScaleWeights<T>);
   }
   void build_scale(const Shape& shape) {
-    auto weight = [&](const char* name, auto& initializer, auto& regularizer, auto& constraint) {
-      return add_weight(name, shape, initializer,
-                        {.regularizer = regularizer.shared(),
-                         .constraint = constraint.shared(),
-                         .autocast = false});
-    };
-    if (scale_) gamma_ = weight("gamma", gamma_initializer_, gamma_regularizer_, gamma_constraint_);
-    if (center_) beta_ = weight("beta", beta_initializer_, beta_regularizer_, beta_constraint_);
+    if (scale_) gamma_ = add_weight("gamma", shape, gamma_rules_, /*autocast=*/false);
+    if (center_) beta_ = add_weight("beta", shape, beta_rules_, /*autocast=*/false);
     neutral_ = shape;
   }
   Tensor gamma() const { return scale_ ? gamma_.value() : ops::ones(neutral_, variable_dtype()); }
   Tensor beta() const { return center_ ? beta_.value() : ops::zeros(neutral_, variable_dtype()); }
 
   bool center_ = true, scale_ = true;
-  Ref<Initializer> beta_initializer_ = "zeros", gamma_initializer_ = "ones";
-  Ref<Regularizer> beta_regularizer_, gamma_regularizer_;
-  Ref<Constraint> beta_constraint_, gamma_constraint_;
+  WeightRules beta_rules_{"zeros"}, gamma_rules_{"ones"};
   Variable gamma_, beta_;
   Shape neutral_;
+
+ private:
+  template <class T>
+  static constexpr NamedWeight<T, WeightRules> kScaleWeights[] = {
+      {"beta", &ScaledLayer::beta_rules_, "beta"}, {"gamma", &ScaledLayer::gamma_rules_, "gamma"}};
 };
 
 class BatchNormalization final : public ScaledLayer {

@@ -43,16 +43,12 @@ void GatedCell::configured() {
 }
 
 void GatedCell::build_weights(int64_t features, int gates, const Shape& bias,
-                              const Ref<Initializer>& bias_initializer) {
+                              const WeightRules& bias_rules) {
   if (features < 0) fail("the last dimension of the input must be known");
-  kernel_ = add_weight("kernel", {features, gates * units_}, kernel_initializer_,
-                       {kernel_regularizer_.shared(), kernel_constraint_.shared()});
-  recurrent_ = add_weight("recurrent_kernel", {units_, gates * units_}, recurrent_initializer_,
-                          {recurrent_regularizer_.shared(), recurrent_constraint_.shared()});
+  kernel_ = add_weight("kernel", {features, gates * units_}, kernel_rules_);
+  recurrent_ = add_weight("recurrent_kernel", {units_, gates * units_}, recurrent_rules_);
   bias_shape_ = bias;
-  if (use_bias_)
-    bias_ = add_weight("bias", bias, bias_initializer,
-                       {bias_regularizer_.shared(), bias_constraint_.shared()});
+  if (use_bias_) bias_ = add_weight("bias", bias, bias_rules);
 }
 
 Tensor GatedCell::bias() const {
@@ -83,7 +79,7 @@ void SimpleRnnCell::describe(Schema<SimpleRnnCell>& s) {
 }
 
 void SimpleRnnCell::build(const std::vector<Shape>& inputs) {
-  build_weights(inputs[0][-1], 1, {units_}, bias_initializer_);
+  build_weights(inputs[0][-1], 1, {units_}, bias_rules_);
 }
 
 Tensors SimpleRnnCell::step(const Tensors& inputs) const {
@@ -110,10 +106,10 @@ void LstmCell::describe(Schema<LstmCell>& s) {
 }
 
 void LstmCell::build(const std::vector<Shape>& inputs) {
-  const Ref<Initializer> bias =
-      unit_forget_bias_ && use_bias_
-          ? Ref<Initializer>(std::make_shared<ForgetBias>(bias_initializer_.shared(), units_))
-          : bias_initializer_;
+  WeightRules bias = bias_rules_;
+  if (unit_forget_bias_ && use_bias_)
+    bias.initializer =
+        Ref<Initializer>(std::make_shared<ForgetBias>(bias_rules_.initializer.shared(), units_));
   build_weights(inputs[0][-1], 4, {4 * units_}, bias);
 }
 
@@ -144,7 +140,7 @@ void GruCell::describe(Schema<GruCell>& s) {
 
 void GruCell::build(const std::vector<Shape>& inputs) {
   build_weights(inputs[0][-1], 3, reset_after_ ? Shape{2, 3 * units_} : Shape{3 * units_},
-                bias_initializer_);
+                bias_rules_);
 }
 
 Tensors GruCell::step(const Tensors& inputs) const {

@@ -31,25 +31,12 @@ class GatedCell : public RnnCell {
   }
   template <class T>
   static void describe_weights(Schema<T>& s) {
-    s.field("use_bias", &GatedCell::use_bias_, "Add a bias.")
-        .field("kernel_initializer", &GatedCell::kernel_initializer_,
-               "How the kernel of inputs starts.")
-        .field("recurrent_initializer", &GatedCell::recurrent_initializer_,
-               "How the kernel of states starts.")
-        .field("bias_initializer", &GatedCell::bias_initializer_, "How the bias starts.");
+    s.field("use_bias", &GatedCell::use_bias_, "Add a bias.").initializers(kWeights<T>);
   }
   template <class T>
   static void describe_penalties(Schema<T>& s) {
-    s.field("kernel_regularizer", &GatedCell::kernel_regularizer_,
-            "Penalty on the kernel of inputs.")
-        .field("recurrent_regularizer", &GatedCell::recurrent_regularizer_,
-               "Penalty on the kernel of states.")
-        .field("bias_regularizer", &GatedCell::bias_regularizer_, "Penalty on the bias.")
-        .field("kernel_constraint", &GatedCell::kernel_constraint_,
-               "Projection of the kernel of inputs.")
-        .field("recurrent_constraint", &GatedCell::recurrent_constraint_,
-               "Projection of the kernel of states.")
-        .field("bias_constraint", &GatedCell::bias_constraint_, "Projection of the bias.")
+    s.regularizers(kWeights<T>)
+        .constraints(kWeights<T>)
         .field("dropout", &GatedCell::dropout_, "Share of inputs dropped in training.")
         .min(0)
         .max(1)
@@ -62,21 +49,23 @@ class GatedCell : public RnnCell {
   static void describe_seed(Schema<T>& s) {
     s.field("seed", &GatedCell::seed_, "Fixes the dropout.");
   }
-  void build_weights(int64_t features, int gates, const Shape& bias,
-                     const Ref<Initializer>& bias_initializer);
+  void build_weights(int64_t features, int gates, const Shape& bias, const WeightRules& bias_rules);
   Tensor dropped_state(const Tensor& h) const { return state_mask_ ? h * state_mask_ : h; }
 
   int64_t units_ = 1;
   Ref<Activation> activation_ = "tanh";
   bool use_bias_ = true;
-  Ref<Initializer> kernel_initializer_ = "glorot_uniform", recurrent_initializer_ = "orthogonal",
-                   bias_initializer_ = "zeros";
-  Ref<Regularizer> kernel_regularizer_, recurrent_regularizer_, bias_regularizer_;
-  Ref<Constraint> kernel_constraint_, recurrent_constraint_, bias_constraint_;
+  WeightRules kernel_rules_{"glorot_uniform"}, recurrent_rules_{"orthogonal"}, bias_rules_{"zeros"};
   double dropout_ = 0, recurrent_dropout_ = 0;
   std::optional<int64_t> seed_;
 
  private:
+  template <class T>
+  static constexpr NamedWeight<T, WeightRules> kWeights[] = {
+      {"kernel", &GatedCell::kernel_rules_, "the kernel of inputs"},
+      {"recurrent", &GatedCell::recurrent_rules_, "the kernel of states"},
+      {"bias", &GatedCell::bias_rules_}};
+
   std::optional<SeedGenerator> random_;
   Shape bias_shape_;
   Variable kernel_, recurrent_, bias_;

@@ -10,6 +10,7 @@ class RnnLayer final : public BaseRnn {
   static void describe(Schema<RnnLayer>& s) {
     s.doc("Runs a cell over the steps of (batch, time, features).")
         .field("cell", &RnnLayer::given_, "The cell, or a list of cells that are stacked.")
+        .kind("layer")
         .required();
     describe_loop(s);
   }

@@ -1,5 +1,7 @@
 #include "rnn.h"
 
+#include "crescent/plugin.h"
+
 namespace crescent {
 namespace {
 
@@ -76,9 +78,15 @@ void BaseRnn::build(const std::vector<Shape>& inputs) {
     states_.push_back(Variable(Tensor({x[0], size}, DType::float32), {"state", false}));
 }
 
-void BaseRnn::reset_states() {
+void BaseRnn::reset_states() { set_states({}); }
+
+void BaseRnn::set_states(const Tensors& values) {
   if (!stateful_) fail_in_layer(name(), "Layer ", name(), " must be stateful to reset its states.");
-  for (const Variable& state : states_) state.assign(Tensor(state.spec()));
+  if (!values.empty() && values.size() != states_.size())
+    fail_in_layer(name(), "Layer ", name(), " expects ", states_.size(),
+                  " states, but it received ", values.size(), " state values.");
+  for (size_t i = 0; i < states_.size(); ++i)
+    states_[i].assign(values.empty() ? Tensor(states_[i].spec()) : values[i]);
 }
 
 /// Given states, those kept from the last batch, or zeros.

@@ -1,7 +1,7 @@
 // RNN: runs a cell over the steps of (batch, time, features). SimpleRNN, LSTM and GRU are RNNs that
 // make their own cell and may know a faster way through all steps at once.
 #pragma once
-#include "crescent/plugin.h"
+#include "crescent/layer.h"
 #include "crescent/program.h"
 
 namespace crescent {
@@ -39,6 +39,8 @@ class BaseRnn : public Layer {
                        const Tensors& outputs) override;
   bool stateful() const override { return stateful_; }
   void reset_states() override;
+  /// No values: zeros.
+  void set_states(const Tensors& values);
 
  protected:
   template <class T>
@@ -53,7 +55,13 @@ class BaseRnn : public Layer {
                "Masked steps output zeros instead of the output before.")
         .input("initial_state", 1,
                "The states before the first step: one, or a list of as many as the cell has.")
-        .unsupported_argument("constants", "no cell takes constants");
+        .unsupported_argument("constants", "no cell takes constants")
+        .property("cell", &BaseRnn::cell_, "What makes one step.")
+        .property("states", &BaseRnn::states_,
+                  "What is carried to the next batch; none unless stateful and built.")
+        .method("reset_states", &BaseRnn::set_states, "Sets the states of a stateful layer.")
+        .arg("states", "A tensor for each; not given: zeros.", Value())
+        .method("reset_state", &BaseRnn::reset_states, "The same with zeros.");
   }
   /// Result of all steps; sequence (batch, time, width) in the order of computation.
   struct Run {

@@ -10,8 +10,10 @@ class StackedRnnCells final : public RnnCell {
   static void describe(Schema<StackedRnnCells>& s) {
     s.doc("Cells one above the other.")
         .field("cells", &StackedRnnCells::given_, "From the input upwards.")
-        .required();
-    s.input("states", 1, "The states of all cells in turn.");
+        .kind("layer")
+        .required()
+        .property("cells", &StackedRnnCells::cells_, "From the input upwards.")
+        .input("states", 1, "The states of all cells in turn.");
   }
   void configured() override {
     RnnCell::configured();

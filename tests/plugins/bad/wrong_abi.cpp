@@ -1,3 +1,2 @@
 #include "stamp.h"
-BAD_STAMP("crescent-plugin", CRESCENT_PLUGIN_ABI + 41, crescent::plugin_layout(),
-          CRESCENT_TOOLCHAIN)
+BAD_STAMP("crescent-plugin", CRESCENT_PLUGIN_ABI + 41, CRESCENT_HEADERS_HASH, CRESCENT_TOOLCHAIN)

@@ -1,2 +1,2 @@
 #include "stamp.h"
-BAD_STAMP("crescent-plugim", CRESCENT_PLUGIN_ABI, crescent::plugin_layout(), CRESCENT_TOOLCHAIN)
+BAD_STAMP("crescent-plugim", CRESCENT_PLUGIN_ABI, CRESCENT_HEADERS_HASH, CRESCENT_TOOLCHAIN)

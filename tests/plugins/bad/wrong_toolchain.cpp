@@ -1,2 +1,2 @@
 #include "stamp.h"
-BAD_STAMP("crescent-plugin", CRESCENT_PLUGIN_ABI, crescent::plugin_layout(), "tcc 1; libfoo")
+BAD_STAMP("crescent-plugin", CRESCENT_PLUGIN_ABI, CRESCENT_HEADERS_HASH, "tcc 1; libfoo")

@@ -5,6 +5,16 @@ local cr = require "crescent"
 local Values = {}
 Values.__index = Values
 
+--- Every table of classes by its kind, and the kinds in order.
+local namespaces, kind_names = {}, {}
+for _, value in next, cr do
+  local what = type(value) == "table" and cr.describe(value)
+  if what and what.what == "namespace" and not namespaces[what.kind] then
+    namespaces[what.kind], kind_names[#kind_names + 1] = what, what.kind
+  end
+end
+table.sort(kind_names)
+
 function Values.new(seed)
   local self = setmetatable({ state = seed * 2654435761 + 1, kept = {}, names = {}, tame = false }, Values)
   self:learn_names()
@@ -24,8 +34,8 @@ function Values:one_of(list) return list[self:below(#list) + 1] end
 --- Words that mean something somewhere: classes, aliases, options, parameters.
 function Values:learn_names()
   local found = { "relu", "same", "valid", "causal", "mse", "adam", "float32", "int64", "bfloat16", "x", "y", "loss", "auto" }
-  for _, space in ipairs { "layers", "activations", "initializers", "losses", "metrics", "optimizers", "callbacks" } do
-    for _, word in ipairs(cr.describe(cr[space]).words) do found[#found + 1] = word end
+  for _, kind in ipairs(kind_names) do
+    for _, word in ipairs(namespaces[kind].words) do found[#found + 1] = word end
   end
   self.names = found
 end
@@ -187,13 +197,10 @@ function Values:fitting(option)
     local choice = self:one_of(option.choices)
     return choice, string.format("%q", choice)
   end
-  local kind = option.type and option.type:match "of kind (%w+)"
-  if kind and self:chance(80) then
-    local space = ({ loss = "losses" })[kind] or kind .. "s"
-    if cr[space] then
-      local name = self:one_of(cr.describe(cr[space]).names)
-      return name, string.format("%q", name)
-    end
+  local space = option.kind and not option.type:find "number" and namespaces[option.kind]
+  if space and self:chance(80) then
+    local name = self:one_of(space.names)
+    return name, string.format("%q", name)
   end
   if option.type and option.type:find "integer" then
     local n = self:below(4) + 1

@@ -1,0 +1,35 @@
+// What there is many of.
+#include <algorithm>
+
+#include "crescent/registry.h"
+
+namespace crescent {
+namespace {
+
+constexpr KindInfo kKinds[] = {
+    {"layer", "layers", "Layer", "Functions with weights, what models are made of."},
+    {"activation", "activations", "Activation", "Functions of one tensor inside of layers."},
+    {"initializer", "initializers", "Initializer", "How weights start."},
+    {"regularizer", "regularizers", "Regularizer", "Penalties on weights and outputs."},
+    {"constraint", "constraints", "Constraint", "Projections of weights after updates."},
+    {"loss", "losses", "Loss", "What training makes small."},
+    {"metric", "metrics", "Metric", "What is measured on the way."},
+    {"optimizer", "optimizers", nullptr, "How gradients change weights."},
+    {"schedule", "schedules", "LearningRateSchedule", "Learning rates that follow the steps."},
+    {"callback", "callbacks", "Callback", "What is told how a run goes, and may end it."},
+    {"device", nullptr, nullptr, "Where tensors are and what computes."},
+    {"format", nullptr, nullptr, "How models and arrays become files."}};
+
+}  // namespace
+
+std::span<const KindInfo> kinds() { return kKinds; }
+
+const KindInfo& kind_named(std::string_view name) {
+  for (const KindInfo& kind : kKinds)
+    if (kind.name == name) return kind;
+  std::vector<std::string> known;
+  for (const KindInfo& kind : kKinds) known.push_back(kind.name);
+  fail("unknown kind '", name, "'", did_you_mean(name, known));
+}
+
+}  // namespace crescent

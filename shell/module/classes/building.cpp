@@ -1,0 +1,38 @@
+#include "classes/building.h"
+
+#include "values/callable.h"
+
+namespace crescent::lua {
+namespace {
+ModelPtr functional(Any, const std::vector<Symbol>& inputs, const std::vector<Symbol>& outputs,
+                    std::optional<std::string> name, bool trainable) {
+  return Functional::make(inputs, outputs, name.value_or(""), trainable);
+}
+}  // namespace
+
+int make_functional(lua_State* L) {
+  static const CallablePtr make =
+      bound("Model", &functional, {"class", "inputs", "outputs", "name=nil", "trainable=true"});
+  return make->call(L);
+}
+
+/// Sequential{layer, layer, name=...}, Sequential({layer, ...}, {name=...}), Sequential()
+int make_sequential(lua_State* L) {
+  static const CallablePtr make =
+      bound("Sequential",
+            [](const std::vector<StackedLayer>& stack, std::optional<std::string> name) {
+              std::vector<LayerPtr> layers;
+              for (const StackedLayer& item : stack) layers.push_back(item.layer);
+              return Sequential::make(layers, name.value_or(""));
+            },
+            {"layers=nil", "name=nil"});
+  lua_remove(L, 1);
+  if (lua_gettop(L) == 0 || lua_isnil(L, 1) ||
+      (lua_gettop(L) == 1 && is_keywords(L, 1) && lua_rawlen(L, 1) == 0)) {
+    lua_newtable(L);
+    lua_insert(L, 1);
+  }
+  return make->call(L);
+}
+
+}  // namespace crescent::lua

@@ -1,0 +1,109 @@
+#include "classes/object_types.h"
+
+#include <algorithm>
+
+#include "classes/declared.h"
+#include "crescent/layer.h"
+#include "instances/instance.h"
+#include "instances/roots.h"
+
+namespace crescent::lua {
+namespace {
+
+/// A weight of the layer itself by its name.
+const Variable* find_weight(const Variables& weights, const std::string& name) {
+  for (const Variable& weight : weights)
+    if (weight.name() == name) return &weight;
+  return nullptr;
+}
+
+[[noreturn]] void fail_unknown(const Object& object, const Type& type, const std::string& name) {
+  std::vector<std::string> names = type.property_names();
+  for (std::string& method : type.method_names()) names.push_back(std::move(method));
+  auto* configurable = dynamic_cast<const Configurable*>(&object);
+  if (configurable && configurable->info())
+    for (std::string& option : configurable->info()->schema.names())
+      names.push_back(std::move(option));
+  fail(object.class_name(), ": no attribute '", name, "'", did_you_mean(name, names));
+}
+
+/// self, key: options of a class, weights by name; attributes that instances of Lua classes do not
+/// have are nil.
+int push_option(lua_State* L) {
+  Object* object = to_object(L, 1);
+  if (!object) fail("this object is closed");
+  const std::string name = text_of(L, 2);
+  auto* configurable = dynamic_cast<Configurable*>(object);
+  if (configurable && configurable->info() && configurable->info()->schema.find(name)) {
+    const Dict config = configurable->get_config();
+    const Value* value = config.find(configurable->info()->schema.find(name)->name);
+    value && !value->is_null() ? push_value(L, *value) : lua_pushnil(L);
+    return 1;
+  }
+  if (auto* layer = dynamic_cast<Layer*>(object)) {
+    const Variables weights = layer->weights();
+    if (const Variable* weight = find_weight(weights, name)) return push(L, *weight), 1;
+  }
+  if (dynamic_cast<Instance*>(object)) return lua_pushnil(L), 1;
+  fail_unknown(*object, *type_of(L, 1), name);
+}
+
+extern "C" int close_object(lua_State* L) {
+  roots_changed();
+  return close_handle<ObjectPtr>(L);
+}
+
+/// Pushes the metatable of objects of this type.
+void push_metatable(lua_State* L, const Type& type) {
+  if (lua_rawgetp(L, LUA_REGISTRYINDEX, &type) == LUA_TTABLE) return;
+  lua_pop(L, 1);
+  type.create(L, &type, close_object);
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &type);
+  mark_objects(L);
+}
+
+std::string text_of_object(Object& object) {
+  auto* layer = dynamic_cast<Layer*>(&object);
+  return printable(concat("<", object.class_name(), layer ? " name=" + layer->name() : "", ">"));
+}
+
+}  // namespace
+
+Type& add_object_type(ObjectTypes& types) {
+  Type& type = add_type<Object>(types, "object", nullptr);
+  type.property("class_name", [](Object& o) { return o.class_name(); })
+      .meta("__tostring", bound("tostring", &text_of_object, {"object"}))
+      .missing(raw("index", push_option));
+  type.method(
+      "get_config", [](Configurable& c) { return c.get_config(); }, {},
+      "The options that make an equal object.");
+  return type;
+}
+
+ObjectTypes& object_types() {
+  static ObjectTypes types;
+  return types;
+}
+
+const Type& object_type(const Object& object) {
+  const ObjectTypes& types = object_types();
+  auto match = std::find_if(types.rbegin(), types.rend(),
+                            [&](const ObjectType& type) { return type.matches(&object); });
+  auto* configurable = dynamic_cast<const Configurable*>(&object);
+  return configurable && configurable->info() ? declared_type(configurable->info(), match->type)
+                                              : match->type;
+}
+
+void dress_object(lua_State* L, const ObjectPtr& object) {
+  push_metatable(L, object_type(*object));
+  lua_setmetatable(L, -2);
+  hold_instances(L, *object);
+  auto* instance = dynamic_cast<Instance*>(object.get());
+  if (!instance || instance->is_function()) return;
+  lua_newtable(L);
+  lua_setiuservalue(L, -2, kAttributes);
+  instance->push_class(L);
+  lua_setiuservalue(L, -2, kClass);
+}
+
+}  // namespace crescent::lua

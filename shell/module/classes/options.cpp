@@ -1,0 +1,94 @@
+#include "classes/options.h"
+
+#include <algorithm>
+
+#include "values/callable.h"
+
+namespace crescent::lua {
+namespace {
+
+void add_names(lua_State* L, int table, Dict& keywords) {
+  for (lua_pushnil(L); lua_next(L, table); lua_pop(L, 1)) {
+    if (lua_type(L, -2) == LUA_TSTRING)
+      keywords.set(text_of(L, -2), to_value(L, lua_gettop(L)));
+    else if (!lua_isinteger(L, -2))
+      fail_expected(L, -2, "the name of an option");
+  }
+}
+
+void add_positions(lua_State* L, int table, List& positional) {
+  const auto length = static_cast<lua_Integer>(lua_rawlen(L, table));
+  for (lua_Integer i = 1; i <= length; ++i) {
+    lua_rawgeti(L, table, i);
+    positional.push_back(to_value(L, lua_gettop(L)));
+    lua_pop(L, 1);
+  }
+}
+
+void drop_trailing_nulls(List& values) {
+  while (!values.empty() && values.back().is_null()) values.pop_back();
+}
+
+/// True when every name in the table is one of a parameter.
+bool names_parameters(lua_State* L, int table, const SchemaData& parameters) {
+  Dict names;
+  add_names(L, table, names);
+  return std::all_of(names.begin(), names.end(),
+                     [&](const DictEntry& entry) { return parameters.find(entry.key) != nullptr; });
+}
+
+/// True when the last value is a table of keywords, not the argument that its place has.
+bool ends_in_keywords(lua_State* L, int first, const SchemaData& parameters) {
+  const int last = lua_gettop(L), place = last - first;
+  if (place < 0 || !is_options(L, last)) return false;
+  const bool taken = place < static_cast<int>(parameters.fields.size());
+  if (!is_keywords(L, last)) return !taken || !parameters.fields[place].required;
+  return !taken || !parameters.fields[place].takes_dict || names_parameters(L, last, parameters);
+}
+
+}  // namespace
+
+Dict arguments_from(lua_State* L, int first, const SchemaData& parameters) {
+  List positional;
+  Dict keywords;
+  reserve(L, 8);
+  const int last = lua_gettop(L);
+  const bool named = ends_in_keywords(L, first, parameters);
+  if (named) add_names(L, last, keywords);
+  if (named && last == first) add_positions(L, first, positional);
+  for (int i = first; i <= last - named; ++i) positional.push_back(to_value(L, i));
+  drop_trailing_nulls(positional);
+  Dict arguments;
+  for (const DictEntry& entry : parameters.by_name(positional, keywords))
+    if (!entry.value.is_null()) arguments.set(entry.key, entry.value);
+  adapt_options(arguments, parameters);
+  return arguments;
+}
+
+Dict options_from(lua_State* L, int first, const SchemaData& schema) {
+  List positional;
+  Dict keywords;
+  int last = lua_gettop(L);
+  reserve(L, 8);
+  if (last == first && is_plain_table(L, first)) {
+    add_positions(L, first, positional);
+    add_names(L, first, keywords);
+  } else {
+    const bool named = last > first && is_options(L, last);
+    if (named) add_names(L, last, keywords);
+    for (int i = first; i <= last - named; ++i) positional.push_back(to_value(L, i));
+    drop_trailing_nulls(positional);
+  }
+  Dict options = schema.by_name(positional, keywords);
+  adapt_options(options, schema);
+  return options;
+}
+
+Value take(Dict& options, std::string_view name) {
+  const Value* found = options.find(name);
+  Value value = found ? *found : Value();
+  options.erase(name);
+  return value;
+}
+
+}  // namespace crescent::lua

@@ -1,0 +1,198 @@
+#include "classes/type.h"
+
+#include <algorithm>
+#include <span>
+
+#include "instances/instance.h"
+
+namespace crescent::lua {
+namespace {
+
+const char type_key = 0;
+
+/// Attributes of an instance of a Lua class, then what its classes define. Leaves the value on the
+/// stack.
+bool push_from_instance(lua_State* L) {
+  if (lua_getiuservalue(L, 1, kAttributes) != LUA_TTABLE) return lua_pop(L, 1), false;
+  lua_pushvalue(L, 2);
+  if (lua_rawget(L, -2) != LUA_TNIL) return true;
+  lua_getiuservalue(L, 1, kClass);
+  while (lua_type(L, -1) == LUA_TTABLE) {
+    lua_pushvalue(L, 2);
+    if (lua_rawget(L, -2) != LUA_TNIL) return true;
+    lua_pop(L, 1);
+    lua_rawgetp(L, -1, super_key());
+  }
+  lua_settop(L, 2);
+  return false;
+}
+
+/// Upvalues: methods, getters, Callable of other keys.
+extern "C" int crescent_index(lua_State* L) {
+  if (lua_type(L, 2) == LUA_TSTRING) {
+    if (push_from_instance(L)) return 1;
+    lua_pushvalue(L, 2);
+    if (lua_rawget(L, lua_upvalueindex(1)) != LUA_TNIL) return 1;
+    lua_pushvalue(L, 2);
+    if (lua_rawget(L, lua_upvalueindex(2)) == LUA_TLIGHTUSERDATA) {
+      auto* getter = static_cast<const Callable*>(lua_touserdata(L, -1));
+      lua_settop(L, 1);
+      return finish(L, run(L, *getter));
+    }
+  }
+  lua_settop(L, 2);
+  return finish(L, run(L, *static_cast<const Callable*>(lua_touserdata(L, lua_upvalueindex(3)))));
+}
+
+int fail_missing(lua_State* L) {
+  const Type* type = type_of(L, 1);
+  if (lua_type(L, 2) != LUA_TSTRING) fail(type->name(), ": no position ", describe(L, 2));
+  std::vector<std::string> names = type->property_names();
+  for (std::string& name : type->method_names()) names.push_back(std::move(name));
+  const std::string name = text_of(L, 2);
+  fail(type->name(), ": no attribute '", name, "'", did_you_mean(name, names));
+}
+
+/// self, name, value
+int assign(lua_State* L) {
+  const Type* type = type_of(L, 1);
+  const bool named = lua_type(L, 2) == LUA_TSTRING;
+  const std::string name = text_of(L, 2);
+  if (const Callable* setter = named ? type->find_setter(name) : nullptr) {
+    lua_remove(L, 2);
+    return setter->call(L);
+  }
+  if (lua_getiuservalue(L, 1, kAttributes) == LUA_TTABLE) {
+    lua_pop(L, 1);
+    for (const std::string& property : type->property_names())
+      if (named && property == name) fail(type->name(), ": '", name, "' cannot be set");
+    set_attribute(L);
+    return 0;
+  }
+  fail(
+      type->name(), ": '", name, "' cannot be set",
+      is_tensor_like(L, 1) && !named ? "; cr.ops.where(...) makes a tensor with other values" : "");
+}
+
+/// What a type that lacks an operator says, where Lua would speak of userdata.
+class Refusal final : public Callable {
+ public:
+  explicit Refusal(const char* operation) : Callable(operation, {}, "") {}
+  int call(lua_State* L) const override {
+    const Type* type = type_of(L, 1) ? type_of(L, 1) : type_of(L, 2);
+    fail(type->name(), ": no ", name());
+  }
+};
+
+struct Operator {
+  const char* key;
+  Refusal refusal;
+};
+
+std::span<const Operator> operators() {
+  static const Operator list[] = {
+      {"__add", Refusal("operator +")},
+      {"__sub", Refusal("operator -")},
+      {"__mul", Refusal("operator *")},
+      {"__div", Refusal("operator /")},
+      {"__mod", Refusal("operator %")},
+      {"__pow", Refusal("operator ^")},
+      {"__idiv", Refusal("operator //")},
+      {"__unm", Refusal("operator -")},
+      {"__band", Refusal("operator &")},
+      {"__bor", Refusal("operator |")},
+      {"__bxor", Refusal("operator ~")},
+      {"__shl", Refusal("operator <<")},
+      {"__shr", Refusal("operator >>")},
+      {"__bnot", Refusal("operator ~")},
+      {"__lt", Refusal("order (<, >)")},
+      {"__le", Refusal("order (<=, >=)")},
+      {"__concat", Refusal("operator ..; use tostring(...)")},
+      {"__len", Refusal("length (#)")},
+      {"__call", Refusal("call; it is not a function")},
+      {"__pairs", Refusal("pairs; ipairs(t) goes through the rows of a tensor")}};
+  return list;
+}
+
+const Callable& standard_missing() {
+  static const CallablePtr callable = raw("index", fail_missing);
+  return *callable;
+}
+const Callable& standard_assign() {
+  static const CallablePtr callable = raw("newindex", assign);
+  return *callable;
+}
+
+}  // namespace
+
+std::vector<std::string> Type::names(Members Type::*members) const {
+  std::vector<std::string> names;
+  each(members, [&](const std::string& name, const Callable&) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  });
+  return names;
+}
+
+const Callable* Type::find(Members Type::*members, const std::string& name) const {
+  const Callable* found = nullptr;
+  each(members, [&](const std::string& other, const Callable& callable) {
+    if (other == name) found = &callable;
+  });
+  return found;
+}
+
+const Callable* Type::find_missing() const {
+  if (missing_) return missing_.get();
+  return parent_ ? parent_->find_missing() : &standard_missing();
+}
+
+void Type::push_methods(lua_State* L) const {
+  lua_newtable(L);
+  each(&Type::methods_, [&](const std::string& name, const Callable& callable) {
+    push_callable(L, callable);
+    lua_setfield(L, -2, name.c_str());
+  });
+}
+
+void Type::create(lua_State* L, const void* key, lua_CFunction close) const {
+  lua_newtable(L);
+  push_methods(L);
+  lua_newtable(L);
+  each(&Type::getters_, [&](const std::string& name, const Callable& getter) {
+    lua_pushlightuserdata(L, const_cast<Callable*>(&getter));
+    lua_setfield(L, -2, name.c_str());
+  });
+  lua_pushlightuserdata(L, const_cast<Callable*>(find_missing()));
+  lua_pushcclosure(L, crescent_index, 3);
+  lua_setfield(L, -2, "__index");
+  push_callable(L, standard_assign());
+  lua_setfield(L, -2, "__newindex");
+  lua_pushcfunction(L, close);
+  lua_setfield(L, -2, "__gc");
+  // Metamethods trust their first argument: getmetatable gives Lua the name instead.
+  for (const char* field : {"__name", "__metatable"}) {
+    lua_pushstring(L, name_.c_str());
+    lua_setfield(L, -2, field);
+  }
+  for (const Operator& each : operators()) {
+    push_callable(L, each.refusal);
+    lua_setfield(L, -2, each.key);
+  }
+  each(&Type::metamethods_, [&](const std::string& name, const Callable& callable) {
+    push_callable(L, callable);
+    lua_setfield(L, -2, name.c_str());
+  });
+  lua_pushlightuserdata(L, const_cast<Type*>(this));
+  lua_rawsetp(L, -2, &type_key);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, key);
+}
+
+const Type* type_of(lua_State* L, int index) {
+  if (lua_type(L, index) != LUA_TUSERDATA || !lua_getmetatable(L, index)) return nullptr;
+  lua_rawgetp(L, -1, &type_key);
+  auto* type = static_cast<const Type*>(lua_touserdata(L, -1));
+  lua_pop(L, 2);
+  return type;
+}
+
+}  // namespace crescent::lua

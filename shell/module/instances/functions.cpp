@@ -1,0 +1,111 @@
+#include "instances/functions.h"
+
+#include "instances/lua_objects.h"
+
+namespace crescent::lua {
+namespace {
+
+template <class T>
+ObjectPtr function_object(const Ref& function, const std::string& name) {
+  auto object = std::make_shared<T>();
+  object->adopt_function(function, name);
+  ClassInfo info;
+  info.kind = T::kKind;
+  info.name = name;
+  info.origin = "Lua";
+  object->attach(std::make_shared<const ClassInfo>(std::move(info)));
+  object->configured();
+  if constexpr (std::is_same_v<T, LuaMetric>) object->set_name(name);
+  return object;
+}
+
+using MakeFunction = ObjectPtr (*)(const Ref&, const std::string&);
+
+template <class T>
+constexpr std::pair<std::string_view, MakeFunction> kind_of() {
+  return {T::kKind, function_object<T>};
+}
+constexpr std::pair<std::string_view, MakeFunction> kFunctionKinds[] = {
+    kind_of<LuaLoss>(),        kind_of<LuaMetric>(),      kind_of<LuaActivation>(),
+    kind_of<LuaInitializer>(), kind_of<LuaRegularizer>(), kind_of<LuaConstraint>(),
+    kind_of<LuaSchedule>()};
+
+/// The name of the global variable that holds the function, if one does and nothing else of the
+/// kind is called so.
+std::string global_name(const Ref& function, std::string_view kind) {
+  lua_State* L = current();
+  Height height(L);
+  function.push(L);
+  lua_pushglobaltable(L);
+  for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1))
+    if (lua_type(L, -2) == LUA_TSTRING && lua_rawequal(L, -1, -4)) {
+      std::string name = text_of(L, -2);
+      const ClassPtr other = registry().find(kind, name);
+      if (!other || other->origin == "Lua") return name;
+    }
+  return "function";
+}
+
+/// Makes objects of a registered function.
+class FunctionFactory final : public Factory {
+ public:
+  FunctionFactory(MakeFunction make, Ref function, std::string name)
+      : make_(make), function_(std::move(function)), name_(std::move(name)) {}
+  std::shared_ptr<Configurable> make(const Dict&) const override {
+    return std::dynamic_pointer_cast<Configurable>(make_(function_, name_));
+  }
+
+ private:
+  MakeFunction make_;
+  Ref function_;
+  std::string name_;
+};
+
+}  // namespace
+
+ObjectPtr function_as(std::string_view kind, const Ref& function, const std::string& name) {
+  for (const auto& [known, make] : kFunctionKinds)
+    if (known == kind) return make(function, name);
+  return nullptr;
+}
+
+Value adapted(const Value& value, std::string_view kind) {
+  if (value.is_list()) {
+    List list;
+    for (const Value& item : value.as_list()) list.push_back(adapted(item, kind));
+    return list;
+  }
+  if (value.is_dict()) {
+    Dict dict;
+    for (const DictEntry& entry : value.as_dict()) dict.set(entry.key, adapted(entry.value, kind));
+    return dict;
+  }
+  auto function = value.object_as<LuaFunction>();
+  if (!function) return value;
+  if (auto object = function_as(kind, function->function, global_name(function->function, kind)))
+    return Value(object);
+  fail("a function cannot be used as ", kind);
+}
+
+void adapt_options(Dict& options, const SchemaData& schema) {
+  for (DictEntry& option : options) {
+    const Field* field = schema.find(option.key);
+    if (field && !field->kind.empty()) option.value = adapted(option.value, field->kind);
+  }
+}
+
+void register_function(const std::string& name, const Ref& function) {
+  for (const auto& [kind, make] : kFunctionKinds) {
+    if (auto there = registry().find(kind, name); there && there->origin != "Lua") continue;
+    ClassInfo info;
+    info.kind = kind;
+    info.name = name;
+    info.plugin = "Lua";
+    info.origin = "Lua";
+    info.schema.title = name;
+    info.factory = std::make_shared<FunctionFactory>(make, function, name);
+    registry().replace(info);
+  }
+}
+
+}  // namespace crescent::lua

@@ -1,0 +1,142 @@
+#include "instances/hooks.h"
+
+#include <algorithm>
+
+#include "crescent/model.h"
+#include "instances/instance.h"
+#include "lua/class_table.h"
+
+namespace crescent::lua {
+namespace {
+
+const char noticed_key = 0;  // in a class table: its hooks were looked at
+
+/// A function of a class; `unread` says why nothing calls it, null where it is called.
+struct Hook {
+  const char *base, *name, *unread;
+};
+
+constexpr const char* kShapes = "output shapes are found by running call";
+constexpr const char* kSteps =
+    "a step is traced from call, the losses and the metrics; write a loop of your own with "
+    "cr.GradientTape";
+
+constexpr Hook kHooks[] = {
+    {"", "init", nullptr},
+    {"", "get_config", nullptr},
+    {"Layer", "build", nullptr},
+    {"Layer", "call", nullptr},
+    {"Layer", "compute_mask", nullptr},
+    {"Layer", "reset_states", nullptr},
+    {"Layer", "compute_output_shape", kShapes},
+    {"Layer", "compute_output_spec", kShapes},
+    {"Model", "train_step", kSteps},
+    {"Model", "test_step", kSteps},
+    {"Model", "predict_step", kSteps},
+    {"Model", "compute_loss", kSteps},
+    {"Model", "compute_metrics", kSteps},
+    {"Model", "make_train_function", kSteps},
+    {"Model", "make_test_function", kSteps},
+    {"Model", "make_predict_function", kSteps},
+    {"Activation", "call", nullptr},
+    {"Constraint", "call", nullptr},
+    {"Initializer", "call", nullptr},
+    {"LearningRateSchedule", "call", nullptr},
+    {"Loss", "call", nullptr},
+    {"Regularizer", "call", nullptr},
+    {"Metric", "update_state", nullptr},
+    {"Metric", "result", nullptr},
+    {"Metric", "reset_state", nullptr},
+    {"Callback", "on_train_begin", nullptr},
+    {"Callback", "on_train_end", nullptr},
+    {"Callback", "on_epoch_begin", nullptr},
+    {"Callback", "on_epoch_end", nullptr},
+    {"Callback", "on_train_batch_begin", nullptr},
+    {"Callback", "on_train_batch_end", nullptr},
+    {"Callback", "on_batch_begin", nullptr},
+    {"Callback", "on_batch_end", nullptr},
+    {"Callback", "on_test_begin", nullptr},
+    {"Callback", "on_test_end", nullptr},
+    {"Callback", "on_test_batch_begin", nullptr},
+    {"Callback", "on_test_batch_end", nullptr},
+    {"Callback", "on_predict_begin", nullptr},
+    {"Callback", "on_predict_end", nullptr},
+    {"Callback", "on_predict_batch_begin", nullptr},
+    {"Callback", "on_predict_batch_end", nullptr},
+    {"Callback", "set_model", "the model is in self.model"},
+    {"Callback", "set_params", "the run's parameters are in self.params"},
+};
+
+/// Models have the hooks of layers too.
+bool belongs(const Hook& hook, std::string_view base) {
+  return !*hook.base || hook.base == base ||
+         (base == "Model" && std::string_view(hook.base) == "Layer");
+}
+
+bool contains(const std::vector<std::string>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// " (did you mean 'build'?)" when a hook that is not defined beside it is nearly the same word.
+std::string likely_hook(const std::string& name, std::string_view base,
+                        const std::vector<std::string>& defined) {
+  std::vector<std::string> near;
+  for (const Hook& hook : kHooks) {
+    const std::string other = hook.name;
+    const bool as_long = name.size() <= other.size() + 2 && other.size() <= name.size() + 2;
+    if (as_long && belongs(hook, base) && !contains(defined, other)) near.push_back(other);
+  }
+  return did_you_mean(name, near);
+}
+
+void look_at(const std::string& class_name, const std::string& name, const char* base,
+             const std::vector<std::string>& defined) {
+  for (const Hook& hook : kHooks) {
+    if (!belongs(hook, base) || name != hook.name) continue;
+    if (hook.unread && hook.unread != kSteps)
+      warn("class ", class_name, ": ", name, "() is not called: ", hook.unread);
+    return;
+  }
+  if (const std::string guess = likely_hook(name, base, defined); !guess.empty())
+    warn("class ", class_name, ": ", name, "() is not a hook of ", base, guess);
+}
+
+std::string name_of_class(lua_State* L, int class_index) {
+  Height height(L);
+  push_field(L, class_index, "__name");
+  return text_of(L, -1);
+}
+
+bool has_field(lua_State* L, int table, const std::string& name) {
+  const Height height(L);
+  push_field(L, table, name.c_str());
+  return !lua_isnil(L, -1);
+}
+
+}  // namespace
+
+void warn_of_unread_hooks(lua_State* L, int class_index, int base_index, const char* base) {
+  Height height(L);
+  if (lua_rawgetp(L, class_index, &noticed_key) != LUA_TNIL) return;
+  lua_pushboolean(L, true);
+  lua_rawsetp(L, class_index, &noticed_key);
+  const std::vector<std::string> defined = defined_functions(L, class_index);
+  for (const std::string& name : defined) {
+    const bool hook = std::any_of(std::begin(kHooks), std::end(kHooks), [&](const Hook& h) {
+      return belongs(h, base) && name == h.name;
+    });
+    if (hook || !has_field(L, base_index, name))
+      look_at(name_of_class(L, class_index), name, base, defined);
+  }
+}
+
+void warn_of_own_steps(lua_State* L, int index) {
+  auto* instance = dynamic_cast<Instance*>(to_object(L, index));
+  if (!instance || instance->is_function()) return;
+  for (const Hook& hook : kHooks)
+    if (hook.unread == kSteps && instance->has(hook.name))
+      warn("Model ", object_as<Model>(L, index)->name(), ": ", hook.name,
+           "() is not called: ", hook.unread);
+}
+
+}  // namespace crescent::lua

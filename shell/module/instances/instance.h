@@ -1,0 +1,67 @@
+// Instance: what a C++ object made from a Lua class has on the Lua side: its class, the attributes
+// that methods keep in `self`, and the options it was made with. They are user values of the
+// object's handle, where the collector sees them; roots.h keeps the handle as long as C++ owns the
+// object.
+#pragma once
+#include <lua.hpp>
+
+#include "lua/class_table.h"
+#include "lua/handle.h"
+#include "values/convert.h"
+#include "values/push.h"
+
+namespace crescent::lua {
+
+class Instance {
+ public:
+  virtual ~Instance() = default;
+  /// Made from a Lua class; the options are the table on top of the stack.
+  void adopt(lua_State* L, int class_index, int options_index);
+  /// Made from a function, which is its `call`.
+  void adopt_function(Ref function, std::string name);
+  bool is_function() const { return static_cast<bool>(function_); }
+  const std::string& function_name() const { return name_; }
+
+  /// True when a class of it (not the base) or an attribute defines the method.
+  bool has(const char* method) const;
+  /// self:method(arguments...), or the function without self; results are left on the stack.
+  template <class... A>
+  void invoke(lua_State* L, const char* method, int results, const A&... arguments) const {
+    reserve(L, 8 + static_cast<int>(sizeof...(A)));
+    const int extra = push_method(L, method);
+    (push(L, arguments), ...);
+    protected_call(L, extra + static_cast<int>(sizeof...(A)), results);
+  }
+  /// Function and self, ready for arguments and a call.
+  void push_self_method(lua_State* L, const char* method) const { push_method(L, method); }
+  /// Layers, variables and metrics in attributes become part of the layer.
+  void track_attributes();
+  /// Options become attributes, init runs.
+  void start();
+  /// Attributes and options as a configuration on top of `base`: the class' own get_config when it
+  /// has one.
+  Dict configuration(Dict base) const;
+
+  Value option(const std::string& name) const;  ///< a declared option: the attribute now
+  void set_option(const std::string& name, const Value& value) { declared_.set(name, value); }
+  void push_class(lua_State* L) const { class_.push(L); }
+
+ private:
+  /// Pushes a user value of the object's handle.
+  void push_user_value(lua_State* L, int which) const;
+  /// Pushes function and self (or the function alone); returns how many arguments self is.
+  int push_method(lua_State* L, const char* method) const;
+  bool find_method(lua_State* L, const char* method) const;
+  [[noreturn]] void fail_undefined(lua_State* L, const char* method) const;
+  ObjectPtr self() const;
+
+  Ref class_, function_;
+  std::string name_;
+  Dict declared_;
+};
+
+/// Attribute assignment on an instance: self, name, value from 1 on the stack. Layers and variables
+/// are tracked.
+void set_attribute(lua_State* L);
+
+}  // namespace crescent::lua

@@ -1,0 +1,204 @@
+#include "instances/lua_objects.h"
+
+#include "crescent/program.h"
+
+namespace crescent::lua {
+namespace {
+
+/// What a call returned: a tensor or a table of them.
+Tensors results_of(lua_State* L, const Layer& layer) {
+  if (lua_isnil(L, -1))
+    fail_in_layer(layer.name(), "Layer ", layer.name(),
+                  ": call() returned nothing; expected a tensor or a table of tensors");
+  return to_tensors(L, -1);
+}
+
+/// {training=, mask=, ...}: the second argument of call.
+void push_call(lua_State* L, const Call& call) {
+  push(L, call.arguments);
+  if (call.arguments.empty()) lua_pop(L, 1), lua_newtable(L);
+  lua_pushboolean(L, call.training);
+  lua_setfield(L, -2, "training");
+  if (call.masks.empty()) return;
+  push(L, OneOrMore<Tensor>{call.masks});
+  lua_setfield(L, -2, "mask");
+}
+
+struct Arguments {
+  const Call& call;
+};
+void push(lua_State* L, const Arguments& arguments) { push_call(L, arguments.call); }
+struct Inputs {
+  const Tensors& tensors;
+};
+void push(lua_State* L, const Inputs& inputs) { push(L, OneOrMore<Tensor>{inputs.tensors}); }
+
+/// Named numbers as a table.
+struct Numbers {
+  const Logs& logs;
+};
+void push(lua_State* L, const Numbers& numbers) {
+  lua_newtable(L);
+  for (const auto& [name, value] : numbers.logs.values()) {
+    lua_pushnumber(L, value);
+    lua_setfield(L, -2, name.c_str());
+  }
+}
+
+}  // namespace
+
+// ---- layers and models
+
+template <class Base>
+void LuaLayerOf<Base>::configured() {
+  Base::configured();
+  if (has("compute_mask")) this->set_supports_masking(true);
+  start();
+}
+
+template <class Base>
+void LuaLayerOf<Base>::build(const std::vector<Shape>& inputs) {
+  if (has("build")) {
+    lua_State* L = current();
+    Height height(L);
+    invoke(L, "build", 0, OneOrMore<Shape>{inputs});
+    track_attributes();
+  }
+  if constexpr (std::is_same_v<Base, Model>) Base::build(inputs);
+}
+
+template <class Base>
+Tensors LuaLayerOf<Base>::call(const Tensors& inputs, const Call& call) {
+  lua_State* L = current();
+  Height height(L);
+  if (is_tracing()) track_attributes();  // layers that were put into tables since
+  invoke(L, "call", 1, Inputs{inputs}, Arguments{call});
+  return results_of(L, *this);
+}
+
+template <class Base>
+Tensors LuaLayerOf<Base>::compute_mask(const Tensors& inputs, const Tensors& masks,
+                                       const Tensors& outputs) {
+  if (!has("compute_mask")) return Base::compute_mask(inputs, masks, outputs);
+  lua_State* L = current();
+  Height height(L);
+  invoke(L, "compute_mask", 1, Inputs{inputs}, Inputs{masks});
+  if (lua_isnil(L, -1)) return {};
+  return to_tensors(L, -1);
+}
+
+/// Called from the class' own reset_states, it is the base's.
+template <class Base>
+void LuaLayerOf<Base>::reset_states() {
+  if (resetting_ || !has("reset_states")) return Base::reset_states();
+  struct Mark {
+    bool& on;
+    ~Mark() { on = false; }
+  } mark{resetting_ = true};
+  lua_State* L = current();
+  Height height(L);
+  invoke(L, "reset_states", 0);
+}
+
+template class LuaLayerOf<Layer>;
+template class LuaLayerOf<Model>;
+
+// ---- the smaller kinds
+
+Tensor LuaInitializer::operator()(const Shape& shape, DType dtype) const {
+  const Tensor value = call_for_tensor(*this, "call", shape, dtype);
+  if (!(value.shape() == shape))
+    fail("initializer: expected a tensor of shape ", shape, ", got ", value.shape());
+  return ops::cast(value, dtype);
+}
+
+Tensor LuaSchedule::operator()(const Tensor& step) const {
+  return ops::cast(call_for_tensor(*this, "call", step), DType::float32);
+}
+
+void LuaMetric::configured() {
+  if (is_function()) {
+    total_ = add_variable("total", {});
+    count_ = add_variable("count", {});
+    return;
+  }
+  LuaObjectOf<Metric>::configured();
+}
+
+void LuaMetric::update_state(const Tensor& y_true, const Tensor& y_pred,
+                             const Tensor& sample_weight) {
+  lua_State* L = current();
+  Height height(L);
+  if (!is_function()) return invoke(L, "update_state", 0, y_true, y_pred, sample_weight);
+  const Tensor values = ops::cast(call_for_tensor(*this, "call", y_true, y_pred), DType::float32);
+  const Tensor weights =
+      sample_weight ? ops::broadcast_to(ops::cast(sample_weight, DType::float32), values.shape())
+                    : ops::ones_like(values);
+  total_.assign_add(ops::sum(values * weights));
+  count_.assign_add(ops::sum(weights));
+}
+
+Tensor LuaMetric::result() const {
+  if (is_function()) return total_.value() / ops::maximum(count_, 1e-7);
+  return call_for_tensor(*this, "result");
+}
+
+void LuaMetric::reset_state() {
+  if (!has("reset_state")) return Metric::reset_state();
+  lua_State* L = current();
+  Height height(L);
+  invoke(L, "reset_state", 0);
+}
+
+// ---- callbacks
+
+void LuaCallback::tell(const char* method, const Logs& logs) const {
+  if (!has(method)) return;
+  lua_State* L = current();
+  Height height(L);
+  invoke(L, method, 0, Numbers{logs});
+}
+
+void LuaCallback::tell(const char* method, int64_t number, const Logs& logs) const {
+  if (!has(method)) return;
+  lua_State* L = current();
+  Height height(L);
+  invoke(L, method, 0, number, Numbers{logs});
+}
+
+Dict LuaCallback::get_state() const {
+  if (!has("get_state")) return {};
+  lua_State* L = current();
+  Height height(L);
+  invoke(L, "get_state", 1);
+  return to_dict(L, -1);
+}
+
+void LuaCallback::set_state(const Dict& state) {
+  if (!has("set_state")) return;
+  lua_State* L = current();
+  Height height(L);
+  invoke(L, "set_state", 0, Value(state));
+}
+
+/// What the callback puts into the logs goes into the history.
+void LuaCallback::on_epoch_end(int64_t epoch, Logs& logs) {
+  if (!has("on_epoch_end")) return;
+  lua_State* L = current();
+  Height height(L);
+  reserve(L, 8);
+  push(L, Numbers{logs});
+  const int table = lua_gettop(L);
+  push_self_method(L, "on_epoch_end");
+  push(L, epoch);
+  lua_pushvalue(L, table);
+  protected_call(L, 3, 0);
+  for (lua_pushnil(L); lua_next(L, table); lua_pop(L, 1))
+    if (lua_type(L, -2) == LUA_TSTRING && lua_type(L, -1) == LUA_TNUMBER) {
+      const std::string name = text_of(L, -2);
+      if (!logs.contains(name) || logs.at(name) != lua_tonumber(L, -1))
+        logs.set(name, lua_tonumber(L, -1));
+    }
+}
+
+}  // namespace crescent::lua

@@ -1,0 +1,158 @@
+// The C++ objects behind classes and functions written in Lua: each overrides what its kind asks
+// for with a call of Lua.
+#pragma once
+#include "crescent/callback.h"
+#include "crescent/model.h"
+#include "instances/instance.h"
+
+namespace crescent::lua {
+
+/// A layer or a model; `Base` is Layer or Model.
+template <class Base>
+class LuaLayerOf final : public Base, public Instance {
+ public:
+  static void describe(Schema<LuaLayerOf>&) {}
+  void configured() override;
+  void build(const std::vector<Shape>& inputs) override;
+  Tensors call(const Tensors& inputs, const Call& call) override;
+  Tensors compute_mask(const Tensors& inputs, const Tensors& masks,
+                       const Tensors& outputs) override;
+  void reset_states() override;
+  Dict get_config() const override { return configuration(Base::get_config()); }
+  Dict base_config() const { return Base::get_config(); }
+
+ private:
+  bool resetting_ = false;
+};
+using LuaLayer = LuaLayerOf<Layer>;
+using LuaModel = LuaLayerOf<Model>;
+
+/// What the smaller kinds share: options, init, configuration.
+template <class Base>
+class LuaObjectOf : public Base, public Instance {
+ public:
+  void configured() override {
+    Base::configured();
+    start();
+  }
+  std::string class_name() const override {
+    return is_function() ? function_name() : Base::class_name();
+  }
+  Dict get_config() const override {
+    return is_function() ? Dict() : configuration(Base::get_config());
+  }
+  Dict base_config() const { return Base::get_config(); }
+};
+
+/// Calls self:call(arguments...) for a tensor.
+template <class... A>
+Tensor call_for_tensor(const Instance& instance, const char* method, const A&... arguments) {
+  lua_State* L = current();
+  Height height(L);
+  instance.invoke(L, method, 1, arguments...);
+  if (lua_isnil(L, -1)) fail(method, "() returned nothing; expected a tensor");
+  return to_tensor(L, -1);
+}
+
+class LuaActivation final : public LuaObjectOf<Activation> {
+ public:
+  static void describe(Schema<LuaActivation>&) {}
+  Tensor operator()(const Tensor& x) const override { return call_for_tensor(*this, "call", x); }
+};
+class LuaInitializer final : public LuaObjectOf<Initializer> {
+ public:
+  static void describe(Schema<LuaInitializer>&) {}
+  Tensor operator()(const Shape& shape, DType dtype) const override;
+};
+class LuaRegularizer final : public LuaObjectOf<Regularizer> {
+ public:
+  static void describe(Schema<LuaRegularizer>&) {}
+  Tensor operator()(const Tensor& weight) const override {
+    return call_for_tensor(*this, "call", weight);
+  }
+};
+class LuaConstraint final : public LuaObjectOf<Constraint> {
+ public:
+  static void describe(Schema<LuaConstraint>&) {}
+  Tensor operator()(const Tensor& weight) const override {
+    return call_for_tensor(*this, "call", weight);
+  }
+};
+class LuaSchedule final : public LuaObjectOf<Schedule> {
+ public:
+  static void describe(Schema<LuaSchedule>&) {}
+  Tensor operator()(const Tensor& step) const override;
+};
+class LuaLoss final : public LuaObjectOf<Loss> {
+ public:
+  static void describe(Schema<LuaLoss>&) {}
+  Tensor call(const Tensor& y_true, const Tensor& y_pred) const override {
+    return call_for_tensor(*this, "call", y_true, y_pred);
+  }
+};
+
+/// A class has update_state and result; a function is averaged over the samples.
+class LuaMetric final : public LuaObjectOf<Metric> {
+ public:
+  static void describe(Schema<LuaMetric>&) {}
+  void configured() override;
+  void update_state(const Tensor& y_true, const Tensor& y_pred,
+                    const Tensor& sample_weight) override;
+  Tensor result() const override;
+  void reset_state() override;
+  Variable new_variable(const std::string& name, std::optional<Shape> shape, DType dtype) {
+    return add_variable(name, shape.value_or(Shape{}), dtype);
+  }
+
+ private:
+  Variable total_, count_;
+};
+
+class LuaCallback final : public LuaObjectOf<Callback> {
+ public:
+  static void describe(Schema<LuaCallback>&) {}
+  /// Nil once the model was collected.
+  std::shared_ptr<Object> model() const { return model_.lock(); }
+  const Dict& params() const { return params_; }
+
+  void on_train_begin(const Logs& logs) override { tell("on_train_begin", logs); }
+  void on_train_end(const Logs& logs) override { tell("on_train_end", logs); }
+  void on_epoch_begin(int64_t epoch, const Logs& logs) override {
+    tell("on_epoch_begin", epoch, logs);
+  }
+  void on_epoch_end(int64_t epoch, Logs& logs) override;
+  void on_train_batch_begin(int64_t batch, const Logs& logs) override {
+    tell_either("on_train_batch_begin", "on_batch_begin", batch, logs);
+  }
+  void on_train_batch_end(int64_t batch, const Logs& logs) override {
+    tell_either("on_train_batch_end", "on_batch_end", batch, logs);
+  }
+  void on_test_begin(const Logs& logs) override { tell("on_test_begin", logs); }
+  void on_test_end(const Logs& logs) override { tell("on_test_end", logs); }
+  void on_test_batch_begin(int64_t batch, const Logs& logs) override {
+    tell("on_test_batch_begin", batch, logs);
+  }
+  void on_test_batch_end(int64_t batch, const Logs& logs) override {
+    tell("on_test_batch_end", batch, logs);
+  }
+  void on_predict_begin(const Logs& logs) override { tell("on_predict_begin", logs); }
+  void on_predict_end(const Logs& logs) override { tell("on_predict_end", logs); }
+  void on_predict_batch_begin(int64_t batch, const Logs& logs) override {
+    tell("on_predict_batch_begin", batch, logs);
+  }
+  void on_predict_batch_end(int64_t batch, const Logs& logs) override {
+    tell("on_predict_batch_end", batch, logs);
+  }
+  Dict get_state() const override;
+  void set_state(const Dict& state) override;
+
+ private:
+  void tell(const char* method, const Logs& logs) const;
+  void tell(const char* method, int64_t number, const Logs& logs) const;
+  /// The older name counts where the class does not have the newer one.
+  void tell_either(const char* newer, const char* older, int64_t number, const Logs& logs) const {
+    tell(has(newer) ? newer : older, number, logs);
+  }
+};
+
+}  // namespace crescent::lua

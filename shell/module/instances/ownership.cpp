@@ -1,0 +1,73 @@
+#include "instances/ownership.h"
+
+#include "lua/handle.h"
+
+namespace crescent::lua {
+
+Ownership::Ownership(lua_State* L) {
+  for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1))
+    if (Object* object = peek_object(L, -1)) {
+      handles_.push_back(object);
+      ++known_[object];
+      visit(object);
+    }
+  count_nodes();
+  for (const auto& [object, count] : known_)
+    if (object->weak_from_this().use_count() > count) keep(object);
+}
+
+void Ownership::visit(Object* object) {
+  if (!visited_.insert(object).second) return;
+  each_below(object, [&](Object* owned) {
+    ++known_[owned];
+    visit(owned);
+  });
+  if (auto* model = dynamic_cast<const Functional*>(object)) visit_graph(*model);
+}
+
+/// A graph owns its layers, once more than as sublayers, its calls and its ends; a Sequential has
+/// its layers in a list too.
+void Ownership::visit_graph(const Functional& model) {
+  const bool sequential = dynamic_cast<const Sequential*>(&model);
+  for (const LayerPtr& layer : model.layers())
+    known_[layer.get()] += sequential && model.is_graph() ? 2 : 1;
+  if (!model.is_graph()) return;
+  std::vector<const Node*> waiting;
+  std::unordered_set<const Node*> here;
+  auto count = [&](const std::vector<Symbol>& symbols) {
+    for (const Symbol& symbol : symbols) {
+      const Node* node = symbol.node().get();
+      ++nodes_[node];
+      if (here.insert(node).second) waiting.push_back(node);
+    }
+  };
+  auto reach = [&](const std::vector<Symbol>& symbols) {
+    for (const Symbol& symbol : symbols)
+      if (here.insert(symbol.node().get()).second) waiting.push_back(symbol.node().get());
+  };
+  std::unordered_set<const Node*> before;
+  for (const auto& [node, owners] : nodes_) before.insert(node);
+  count(model.inputs());
+  count(model.outputs());
+  while (!waiting.empty()) {
+    const Node* node = waiting.back();
+    waiting.pop_back();
+    if (!node->inputs.empty()) ++nodes_[node];
+    before.contains(node) ? reach(node->inputs) : count(node->inputs);
+  }
+}
+
+/// A node that only graphs own is one more owner of its layer.
+void Ownership::count_nodes() {
+  for (const auto& [node, count] : nodes_)
+    for (const NodePtr& living : node->outbound_layer->inbound_nodes())
+      if (living.get() == node && living.use_count() - 1 == count)
+        ++known_[node->outbound_layer.get()];
+}
+
+void Ownership::keep(Object* object) {
+  if (!kept_.insert(object).second) return;
+  each_below(object, [&](Object* owned) { keep(owned); });
+}
+
+}  // namespace crescent::lua

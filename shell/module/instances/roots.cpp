@@ -1,0 +1,138 @@
+#include "instances/roots.h"
+
+#include <unordered_set>
+
+#include "instances/instance.h"
+#include "instances/ownership.h"
+
+namespace crescent::lua {
+namespace {
+
+const char roots_key = 0;     // registry: address of an object -> its handle
+const char sentinel_key = 0;  // registry: metatable of sentinels
+bool changed = false;
+
+bool is_instance(Object* object) {
+  auto* instance = dynamic_cast<Instance*>(object);
+  return instance && !instance->is_function();
+}
+
+bool has_user_value(lua_State* L, int index, int which) {
+  const bool has = lua_getiuservalue(L, index, which) == LUA_TTABLE;
+  lua_pop(L, 1);
+  return has;
+}
+
+/// Appends the handles of the instances below `object` to the table on top; the table of handles is
+/// at `handles`.
+void list_instances(lua_State* L, int handles, Object* object, std::unordered_set<Object*>& seen) {
+  Ownership::each_below(object, [&](Object* owned) {
+    if (!seen.insert(owned).second) return;
+    if (is_instance(owned) && lua_rawgetp(L, handles, owned) == LUA_TUSERDATA)
+      lua_rawseti(L, -2, static_cast<lua_Integer>(lua_rawlen(L, -2)) + 1);
+    else if (is_instance(owned))
+      lua_pop(L, 1);
+    list_instances(L, handles, owned, seen);
+  });
+}
+
+/// No collection while objects are known by their addresses alone.
+class Paused {
+ public:
+  explicit Paused(lua_State* L) : L_(L), running_(lua_gc(L, LUA_GCISRUNNING) == 1) {
+    if (running_) lua_gc(L_, LUA_GCSTOP);
+  }
+  ~Paused() {
+    if (running_) lua_gc(L_, LUA_GCRESTART);
+  }
+  Paused(const Paused&) = delete;
+
+ private:
+  lua_State* L_;
+  bool running_;
+};
+
+/// The handles are held before their roots go.
+void settle(lua_State* L) {
+  const Height height(L);
+  const Paused paused(L);
+  reserve(L, 10);
+  push_handles(L);
+  const int handles = lua_gettop(L);
+  const Ownership ownership(L);
+  lua_newtable(L);
+  for (Object* object : ownership.handles()) {
+    lua_rawgetp(L, handles, object);
+    hold_instances(L, *object);
+    if (is_instance(object) && ownership.is_kept(object))
+      lua_rawsetp(L, -2, object);
+    else
+      lua_pop(L, 1);
+  }
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &roots_key);
+}
+
+void push_sentinel(lua_State* L) {
+  lua_newuserdatauv(L, 0, 0);
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &sentinel_key);
+  lua_setmetatable(L, -2);
+}
+
+/// Of a value that nothing refers to: it ends with every cycle of the collector.
+extern "C" int end_of_cycle(lua_State* L) {
+  settle_roots(L);
+  push_sentinel(L);
+  return 0;
+}
+
+}  // namespace
+
+void root(lua_State* L, int index, Object& object) {
+  if (!has_user_value(L, index, kClass) && !has_user_value(L, index, kHeld)) return;
+  index = lua_absindex(L, index);
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &roots_key);
+  lua_pushvalue(L, index);
+  lua_rawsetp(L, -2, &object);
+  lua_pop(L, 1);
+  changed = true;
+}
+
+void hold_instances(lua_State* L, Object& object) {
+  auto* layer = dynamic_cast<Layer*>(&object);
+  if (!layer || (layer->sublayers().empty() && layer->metrics().empty())) return;
+  std::unordered_set<Object*> seen;
+  push_handles(L);
+  lua_newtable(L);
+  list_instances(L, lua_gettop(L) - 1, &object, seen);
+  lua_remove(L, -2);
+  if (lua_rawlen(L, -1) == 0) {
+    lua_pop(L, 1);
+    lua_pushnil(L);
+  }
+  lua_setiuservalue(L, -2, kHeld);
+}
+
+void roots_changed() { changed = true; }
+
+/// Fails silently: what keeps its root is only freed later.
+void settle_roots(lua_State* L) {
+  if (!std::exchange(changed, false)) return;
+  try {
+    settle(L);
+  } catch (const std::exception&) {
+    changed = true;
+  }
+}
+
+void watch_cycles(lua_State* L) {
+  lua_newtable(L);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &roots_key);
+  lua_createtable(L, 0, 1);
+  lua_pushcfunction(L, end_of_cycle);
+  lua_setfield(L, -2, "__gc");
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &sentinel_key);
+  push_sentinel(L);
+  lua_pop(L, 1);
+}
+
+}  // namespace crescent::lua

@@ -1,0 +1,236 @@
+// cr.config, cr.utils, cr.plugins.
+#include <chrono>
+
+#include "crescent/device.h"
+#include "crescent/file.h"
+#include "crescent/layer.h"
+#include "crescent/loader.h"
+#include "crescent/program.h"
+#include "crescent/random.h"
+#include "library/libraries.h"
+
+namespace crescent::lua {
+namespace {
+
+// ---- the device
+
+void use_device(const std::string& name, const Names& options) { set_device(name, options.dict); }
+
+void set_option(std::string_view name, Value value) {
+  set_device(device().class_name(), {{std::string(name), std::move(value)}});
+}
+
+bool is_deterministic() {
+  const Dict options = device().get_config();
+  const Value* on = options.find("deterministic");
+  return on && on->as_bool();
+}
+
+/// Every device that is known; one whose library cannot be loaded says why.
+List devices() {
+  List all;
+  for (const std::string& name : registry().names(Device::kKind)) {
+    Dict row{{"name", name}, {"in_use", name == device().class_name()}};
+    try {
+      const auto info = registry().get(Device::kKind, name);
+      row.set("doc", info->schema.description);
+      row.set("options", Value(info->schema.names()));
+    } catch (const Error& error) {
+      row.set("refused", error.what());
+    }
+    all.push_back(std::move(row));
+  }
+  return all;
+}
+
+void set_program_cache(int64_t bytes) {
+  if (bytes < 0) fail("set_program_cache: expected a number of bytes >= 0, got ", bytes);
+  crescent::set_program_cache(static_cast<size_t>(bytes));
+}
+
+Dict memory() {
+  const ProgramCache programs = program_cache();
+  return {{"tensors", allocated_bytes()},
+          {"programs", static_cast<int64_t>(programs.programs)},
+          {"program_bytes", static_cast<int64_t>(programs.bytes)},
+          {"program_cache", static_cast<int64_t>(programs.budget)}};
+}
+
+// ---- utils
+
+double clock() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// Class numbers to rows with a 1 in the place of the class.
+Tensor to_categorical(const Tensor& y, std::optional<int64_t> num_classes) {
+  const Tensor labels = y.rank() > 1 && y.dim(-1) == 1 ? ops::squeeze(y, -1) : y;
+  if (!num_classes && labels.size() == 0)
+    fail("to_categorical: expected num_classes for an empty tensor");
+  const double largest =
+      num_classes ? static_cast<double>(*num_classes) - 1 : ops::max(labels).item();
+  if (!(largest >= -1 && largest < 9e18))
+    fail("to_categorical: expected class numbers, got ", largest);
+  const int64_t classes = static_cast<int64_t>(largest) + 1;
+  return ops::one_hot(
+      ops::check_indices(labels, classes, "to_categorical: class", concat(classes, " classes")),
+      classes);
+}
+
+/// x divided by its norm along an axis.
+Tensor normalize(const Tensor& x, int axis, double order) {
+  const Tensor size = ops::abs(x);
+  const Tensor norm = order == 2
+                          ? ops::norm(x, {axis}, true)
+                          : ops::power(ops::sum(ops::power(size, order), {axis}, true), 1 / order);
+  return x / ops::where(ops::equal(norm, 0), 1.0, norm);
+}
+
+/// Tables of numbers of different lengths as one tensor; Keras pads and cuts in front.
+Tensor pad_sequences(Any sequences, std::optional<int64_t> maxlen, DType dtype,
+                     const std::string& padding, const std::string& truncating, double value) {
+  lua_State* L = current();
+  for (const std::string& side : {padding, truncating})
+    if (side != "pre" && side != "post")
+      fail("pad_sequences: expected 'pre' or 'post', got '", side, "'");
+  if (!is_plain_table(L, sequences.index))
+    fail_expected(L, sequences.index, "a table of tables of numbers");
+  std::vector<std::vector<double>> rows;
+  size_t longest = 0;
+  for (lua_Integer i = 1; i <= static_cast<lua_Integer>(lua_rawlen(L, sequences.index)); ++i) {
+    lua_rawgeti(L, sequences.index, i);
+    rows.push_back(to_numbers(L, lua_gettop(L)));
+    longest = std::max(longest, rows.back().size());
+    lua_pop(L, 1);
+  }
+  if (maxlen && *maxlen < 0) fail("pad_sequences: maxlen must not be negative, got ", *maxlen);
+  const size_t width = maxlen ? static_cast<size_t>(*maxlen) : longest;
+  Tensor padded = Tensor::full({static_cast<int64_t>(rows.size()), static_cast<int64_t>(width)},
+                               value, DType::float64);
+  double* values = padded.mutable_data<double>();
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const size_t kept = std::min(width, rows[i].size());
+    const size_t from = truncating == "pre" ? rows[i].size() - kept : 0,
+                 to = padding == "pre" ? width - kept : 0;
+    std::copy_n(rows[i].begin() + static_cast<ptrdiff_t>(from), kept, values + i * width + to);
+  }
+  return ops::cast(padded, dtype);
+}
+
+// ---- plugins
+
+Value to_value(const PluginRecord& record) {
+  Dict dict{{"name", record.name},
+            {"version", record.version},
+            {"path", record.path},
+            {"loaded", record.loaded}};
+  if (!record.refused.empty()) dict.set("refused", record.refused);
+  List classes;
+  for (const auto& [kind, name] : record.classes)
+    classes.push_back(Dict{{"kind", kind}, {"name", name}});
+  dict.set("classes", std::move(classes));
+  return dict;
+}
+
+bool ends_with(const std::string& text, std::string_view end) {
+  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
+/// A plugin by name along the search path, a library by path, or a Lua file that defines classes.
+OnStack load(const std::string& name) {
+  lua_State* L = current();
+  if (ends_with(name, ".lua")) {
+    push_global(L, "dofile");
+    push(L, system_path(name));
+    protected_call(L, 1, 1);
+    return {};
+  }
+  const bool path = name.find('/') != std::string::npos || ends_with(name, ".so");
+  push(L, to_value(path ? load_plugin(name) : load_plugin_by_name(name)));
+  return {};
+}
+
+List list() {
+  List all;
+  for (const PluginRecord& record : list_plugins()) all.push_back(to_value(record));
+  return all;
+}
+
+}  // namespace
+
+const std::vector<CallablePtr>& config_functions() {
+  static const std::vector<CallablePtr> functions = [] {
+    std::vector<CallablePtr> all;
+    auto add = [&](CallablePtr f) { all.push_back(std::move(f)); };
+    add(bound("set_device", &use_device, {"name", "options=nil"},
+              "Computes on this device from now on: set_device(\"cpu\", {threads = 2}). Compiled "
+              "steps are compiled anew, variables and data follow as they are used."));
+    add(bound(
+        "device", []() { return device().class_name(); }, {}, "Name of the device in use."));
+    add(bound("devices", &devices, {}, "The devices that there are, with their options."));
+    add(bound(
+        "enable_op_determinism", [](bool on) { set_option("deterministic", on); }, {"on=true"},
+        "Whole runs give the same bits for any number of threads."));
+    add(bound("is_op_determinism_enabled", &is_deterministic, {}));
+    add(bound(
+        "set_threads", [](int64_t count) { set_option("threads", count); }, {"count"},
+        "How many threads compute; 0: all cores."));
+    add(bound("threads", []() { return device().information().at("threads"); }, {}));
+    add(bound("dtype_policy", []() { return default_policy().name; }, {}));
+    add(bound(
+        "set_dtype_policy", [](const std::string& name) { set_default_policy(name); }, {"policy"},
+        "Of layers made from here on: 'float32', 'mixed_bfloat16', ..."));
+    add(bound("floatx", []() { return default_policy().variables; }, {}));
+    add(bound("set_floatx", [](const std::string& name) { set_default_policy(name); }, {"dtype"}));
+    add(bound("epsilon", []() { return 1e-7; }, {}));
+    add(bound("image_data_format", []() { return std::string("channels_last"); }, {}));
+    add(bound("set_program_cache", &set_program_cache, {"bytes"},
+              "How much memory compiled steps may take: beyond it those go that were not used for "
+              "longest, to be compiled anew when they are needed. The environment's "
+              "CRESCENT_PROGRAM_CACHE sets it from the start."));
+    add(bound("memory", &memory, {},
+              "Bytes in use: of tensors (arenas and packed weights among them) and, about, of "
+              "compiled programs; how many programs there are and what they may take."));
+    add(bound(
+        "information", []() { return device().information(); }, {},
+        "Facts about the device in use."));
+    return all;
+  }();
+  return functions;
+}
+
+const std::vector<CallablePtr>& utils_functions() {
+  static const std::vector<CallablePtr> functions = [] {
+    std::vector<CallablePtr> all;
+    auto add = [&](CallablePtr f) { all.push_back(std::move(f)); };
+    add(bound("to_categorical", &to_categorical, {"y", "num_classes=nil"},
+              "Class numbers to one-hot rows."));
+    add(bound("normalize", &normalize, {"x", "axis=-1", "order=2"},
+              "x divided by its norm along an axis."));
+    add(bound(
+        "pad_sequences", &pad_sequences,
+        {"sequences", "maxlen=nil", "dtype=int32", "padding=pre", "truncating=pre", "value=0"},
+        "Sequences of different lengths as one tensor."));
+    add(bound("set_random_seed", &set_random_seed, {"seed"}));
+    add(bound(
+        "clock", &clock, {},
+        "Seconds of wall-clock time since some moment: differences tell how long something took."));
+    return all;
+  }();
+  return functions;
+}
+
+const std::vector<CallablePtr>& plugins_functions() {
+  static const std::vector<CallablePtr> functions = [] {
+    std::vector<CallablePtr> all;
+    auto add = [&](CallablePtr f) { all.push_back(std::move(f)); };
+    add(bound("load", &load, {"name"},
+              "A plugin by name, a library by path, or a Lua file that defines classes."));
+    add(bound("list", &list, {}, "Loaded, known and refused plugins."));
+    add(bound("path", &plugin_search_path, {}, "Folders in which plugins are looked for."));
+    return all;
+  }();
+  return functions;
+}
+
+}  // namespace crescent::lua

@@ -1,0 +1,126 @@
+// cr.data: files to tensors.
+#include <algorithm>
+
+#include "crescent/format.h"
+#include "library/file_options.h"
+#include "library/libraries.h"
+#include "values/interruption.h"
+
+namespace crescent::lua {
+namespace {
+
+/// The values, and {columns = names, classes = texts by column}.
+std::tuple<Tensor, Dict> pair_of(const Table& table) {
+  List classes;
+  for (const std::vector<std::string>& texts : table.classes) classes.push_back(Value(texts));
+  return {table.values, Dict{{"columns", Value(table.columns)}, {"classes", std::move(classes)}}};
+}
+
+int push_table(lua_State* L, const std::string& path, ReadsTables& format) {
+  const Dict options = options_at(L, 1, format.read_table_options());
+  return push_results(L, pair_of(format.read_table(path, options)));
+}
+
+int read_csv(lua_State* L) {
+  Interruptible interruptible;
+  const std::string path = path_at(L, 1, "read_csv");
+  return push_table(L, path, *format_named<ReadsTables>("csv"));
+}
+
+struct ArrayOptions {
+  std::string dataset;
+  static void describe(Schema<ArrayOptions>& s) {
+    s.field("dataset", &ArrayOptions::dataset, "Its place in a file of several.");
+  }
+};
+
+/// Into memory, or staying in the file.
+using Take = Tensor (ReadsArrays::*)(const std::string& path, const std::string& place);
+constexpr Take kRead = &ReadsArrays::read_array, kOpen = &ReadsArrays::open_array;
+
+/// Whatever the file at the path of the call holds: a table or an array.
+int push_content(lua_State* L, const char* function, Take take) {
+  Interruptible interruptible;
+  const std::string path = path_at(L, 1, function);
+  if (auto tables = std::dynamic_pointer_cast<ReadsTables>(format_to_read(path)))
+    return push_table(L, path, *tables);
+  auto arrays = format_to_read<ReadsArrays>(path);
+  const SchemaData& schema = schema_of<ArrayOptions>("an array in a file");
+  const auto options = read_options<ArrayOptions>(schema, options_at(L, 1, schema));
+  push(L, ((*arrays).*take)(path, options.dataset));
+  return 1;
+}
+
+int read(lua_State* L) { return push_content(L, "read", kRead); }
+int open(lua_State* L) { return push_content(L, "open", kOpen); }
+
+/// Of a format that is known by its name.
+Tensor array_in(const char* format, Take take, const std::string& path,
+                const std::optional<std::string>& dataset = {}) {
+  Interruptible interruptible;
+  return ((*format_named<ReadsArrays>(format)).*take)(path, dataset.value_or(""));
+}
+
+/// {name = tensor}
+NamedTensors named_tensors(lua_State* L, int index) {
+  if (!is_plain_table(L, index)) fail_expected(L, index, "a table {name = tensor}");
+  NamedTensors named;
+  for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
+    if (lua_type(L, -2) != LUA_TSTRING) fail_expected(L, -2, "the name of an array");
+    named.emplace_back(text_of(L, -2), to_tensor(L, -1));
+  }
+  std::sort(named.begin(), named.end(),
+            [](const auto& a, const auto& b) { return a.first < b.first; });
+  return named;
+}
+
+void write_hdf5(const std::string& path, Any arrays) {
+  format_named<WritesArrays>("hdf5")->write_arrays(path, named_tensors(current(), arrays.index));
+}
+
+void write_npy(const std::string& path, const Tensor& tensor) {
+  format_named<WritesArrays>("npy")->write_arrays(path, {{"", tensor}});
+}
+
+Tensor read_idx(const std::string& path) { return array_in("idx", kRead, path); }
+Tensor open_idx(const std::string& path) { return array_in("idx", kOpen, path); }
+Tensor read_npy(const std::string& path) { return array_in("npy", kRead, path); }
+Tensor open_npy(const std::string& path) { return array_in("npy", kOpen, path); }
+Tensor read_hdf5(const std::string& path, std::optional<std::string> dataset) {
+  return array_in("hdf5", kRead, path, dataset);
+}
+Tensor open_hdf5(const std::string& path, std::optional<std::string> dataset) {
+  return array_in("hdf5", kOpen, path, dataset);
+}
+
+}  // namespace
+
+const std::vector<CallablePtr>& data_functions() {
+  static const std::vector<CallablePtr> functions = [] {
+    std::vector<CallablePtr> all;
+    auto add = [&](CallablePtr f) { all.push_back(std::move(f)); };
+    constexpr const char* kStays =
+        "Stays in the file: fit, evaluate and predict read it as they go, clone() of it or of a "
+        "slice loads it.";
+    add(raw("open", open, {"path", "dataset=nil"},
+            "What a file of any format holds: an array, which stays in the file (fit, evaluate and "
+            "predict read it as they go), or a table as read_csv gives it."));
+    add(raw("read", read, {"path", "dataset=nil"}, "The same, in memory."));
+    add(raw("read_csv", read_csv, {"path", "separator=,", "header=nil"},
+            "Rows as a tensor; second result: names of columns, and the texts behind class "
+            "numbers."));
+    add(bound("read_idx", &read_idx, {"path"}, "MNIST's format, gzipped too."));
+    add(bound("read_npy", &read_npy, {"path"}, "An array of NumPy."));
+    add(bound("write_npy", &write_npy, {"path", "tensor"}));
+    add(bound("read_hdf5", &read_hdf5, {"path", "dataset=nil"},
+              "One data set by its place in the file."));
+    add(bound("write_hdf5", &write_hdf5, {"path", "arrays"}, "Tensors by name."));
+    add(bound("open_idx", &open_idx, {"path"}, kStays));
+    add(bound("open_npy", &open_npy, {"path"}, kStays));
+    add(bound("open_hdf5", &open_hdf5, {"path", "dataset=nil"}, kStays));
+    return all;
+  }();
+  return functions;
+}
+
+}  // namespace crescent::lua

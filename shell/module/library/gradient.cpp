@@ -1,0 +1,253 @@
+#include "library/gradient.h"
+
+#include "crescent/gradient.h"
+#include "crescent/program.h"
+#include "library/tensors.h"
+
+namespace crescent::lua {
+namespace {
+
+/// A stopped tape.
+class Tape final : public Object {
+ public:
+  explicit Tape(GradientTape tape) : tape(std::move(tape)) {}
+  std::string class_name() const override { return "GradientTape"; }
+  GradientTape tape;
+};
+
+/// Gradients by position; false where the target does not depend on the source, so that the table
+/// has no holes.
+void push_gradients(lua_State* L, const Tensors& gradients) {
+  lua_createtable(L, static_cast<int>(gradients.size()), 0);
+  lua_Integer i = 0;
+  for (const Tensor& gradient : gradients) {
+    gradient ? push_handle(L, gradient) : lua_pushboolean(L, false);
+    lua_rawseti(L, -2, ++i);
+  }
+}
+
+/// Sources may be variables and watched tensors, one or a table.
+OnStack gradient(Tape& tape, const Tensor& target, Any sources, const Tensor& upstream) {
+  lua_State* L = current();
+  const int index = sources.index;
+  const bool table = is_plain_table(L, index);
+  Tensors tensors;
+  Variables variables;
+  const auto count = table ? static_cast<lua_Integer>(lua_rawlen(L, index)) : 1;
+  for (lua_Integer i = 1; i <= count; ++i) {
+    table ? static_cast<void>(lua_rawgeti(L, index, i)) : lua_pushvalue(L, index);
+    if (auto* variable = to_handle<Variable>(L, -1))
+      variables.push_back(*variable);
+    else
+      tensors.push_back(to_tensor(L, -1));
+    lua_pop(L, 1);
+  }
+  if (!variables.empty() && !tensors.empty())
+    fail("gradient: expected variables or watched tensors, got both");
+  const Tensors result =
+      variables.empty()
+          ? tape.tape.gradient(target, std::span<const Tensor>(tensors), upstream)
+          : tape.tape.gradient(target, std::span<const Variable>(variables), upstream);
+  if (table)
+    push_gradients(L, result);
+  else if (result.at(0))
+    push(L, result[0]);
+  else
+    lua_pushboolean(L, false);
+  return {};
+}
+
+/// GradientTape(function(tape) ... end, watched tensors...): records what the function does.
+std::shared_ptr<Tape> record(Any function, const Tensors& watched) {
+  lua_State* L = current();
+  if (!lua_isfunction(L, function.index)) fail_expected(L, function.index, "a function");
+  auto tape = std::make_shared<Tape>(GradientTape());
+  for (const Tensor& tensor : watched) tape->tape.watch(tensor);
+  Recording recording;
+  Height height(L);
+  lua_pushvalue(L, function.index);
+  push_object(L, tape);
+  try {
+    protected_call(L, 1, 0);
+  } catch (...) {
+    tape->tape.stop();
+    throw;
+  }
+  tape->tape.stop();
+  return tape;
+}
+
+// ---- compiled functions
+
+/// The arguments of a call: tensors taken out, everything else described by text, so that calls
+/// alike share a program.
+struct Arguments {
+  Tensors tensors;
+  std::string pattern;
+};
+
+void collect(lua_State* L, int index, Arguments& arguments, int depth) {
+  if (depth > 16) fail("compiled: tables nested too deep");
+  if (is_tensor_like(L, index)) {
+    arguments.tensors.push_back(to_tensor(L, index));
+    arguments.pattern += 'T';
+  } else if (is_plain_table(L, index)) {
+    reserve(L, 4);
+    arguments.pattern += '{';
+    for (lua_Integer i = 1; i <= static_cast<lua_Integer>(lua_rawlen(L, index)); ++i) {
+      lua_rawgeti(L, index, i);
+      collect(L, lua_gettop(L), arguments, depth + 1);
+      lua_pop(L, 1);
+    }
+    arguments.pattern += '}';
+  } else {
+    switch (lua_type(L, index)) {
+      case LUA_TNIL:
+      case LUA_TBOOLEAN:
+      case LUA_TNUMBER:
+      case LUA_TSTRING:
+        arguments.pattern += "(" + describe(L, index) + ")";
+        break;
+      default:
+        fail("compiled: expected tensors, tables of tensors or plain values, got ",
+             describe(L, index));
+    }
+  }
+}
+
+/// The same arguments with other tensors in their places.
+void push_with(lua_State* L, int index, const Tensors& tensors, size_t& next) {
+  if (is_tensor_like(L, index)) return push(L, tensors.at(next++));
+  if (!is_plain_table(L, index)) return lua_pushvalue(L, index);
+  reserve(L, 4);
+  lua_newtable(L);
+  const int table = lua_gettop(L);
+  for (lua_Integer i = 1; i <= static_cast<lua_Integer>(lua_rawlen(L, index)); ++i) {
+    lua_rawgeti(L, index, i);
+    push_with(L, lua_gettop(L), tensors, next);
+    lua_rawseti(L, table, i);
+    lua_pop(L, 1);
+  }
+}
+
+/// A Lua function, traced once per pattern of arguments and signature of the tensors.
+class Compiled final : public Object {
+ public:
+  explicit Compiled(Ref function) : function_(std::move(function)) {}
+  std::string class_name() const override { return "compiled function"; }
+
+  int call(lua_State* L, int first) {
+    Arguments arguments;
+    const int last = lua_gettop(L);
+    for (int i = first; i <= last; ++i) collect(L, i, arguments, 0);
+    Entry& entry = entry_for(arguments.pattern);
+    first_ = first, last_ = last;
+    const Tensors results = entry.function(arguments.tensors);
+    return push_like(L, entry.pattern, results);
+  }
+
+ private:
+  struct Entry {
+    std::string arguments;
+    Function function;
+    std::string pattern;  ///< of the results: T a tensor, {TT} a table, N nothing
+  };
+
+  Entry& entry_for(const std::string& pattern) {
+    for (auto& entry : entries_)
+      if (entry->arguments == pattern) return *entry;
+    auto& entry = *entries_.emplace_back(std::make_unique<Entry>());
+    entry.arguments = pattern;
+    entry.function =
+        Function([this, &entry](const Tensors& inputs) { return trace(entry, inputs); });
+    return entry;
+  }
+
+  /// Runs the Lua function on the arguments of the call in progress, with abstract tensors.
+  Tensors trace(Entry& entry, const Tensors& inputs) {
+    lua_State* L = current();
+    Height height(L);
+    reserve(L, last_ - first_ + 8);
+    const int bottom = lua_gettop(L);
+    function_.push(L);
+    size_t next = 0;
+    for (int i = first_; i <= last_; ++i) push_with(L, i, inputs, next);
+    protected_call(L, last_ - first_ + 1, LUA_MULTRET);
+    Arguments results;
+    for (int i = bottom + 1; i <= lua_gettop(L); ++i) collect_result(L, i, results);
+    entry.pattern = results.pattern;
+    return results.tensors;
+  }
+
+  static void collect_result(lua_State* L, int index, Arguments& results) {
+    if (lua_isnil(L, index)) {
+      results.pattern += 'N';
+    } else if (is_plain_table(L, index)) {
+      collect(L, index, results, 0);
+    } else {
+      results.tensors.push_back(to_tensor(L, index));
+      results.pattern += 'T';
+    }
+  }
+
+  static int push_like(lua_State* L, const std::string& pattern, const Tensors& results) {
+    const int bottom = lua_gettop(L);
+    size_t place = 0, next = 0;
+    while (place < pattern.size()) push_one(L, pattern, place, results, next);
+    return lua_gettop(L) - bottom;
+  }
+  static void push_one(lua_State* L, const std::string& pattern, size_t& place,
+                       const Tensors& results, size_t& next) {
+    reserve(L, 4);
+    const char c = pattern[place++];
+    if (c == 'T') return push(L, results.at(next++));
+    if (c != '{') return lua_pushnil(L);
+    lua_newtable(L);
+    for (lua_Integer i = 1; pattern[place] != '}'; ++i) {
+      push_one(L, pattern, place, results, next);
+      lua_rawseti(L, -2, i);
+    }
+    ++place;
+  }
+
+  Ref function_;
+  std::vector<std::unique_ptr<Entry>> entries_;
+  int first_ = 0, last_ = 0;
+};
+
+int call_compiled(lua_State* L) { return Read<std::shared_ptr<Compiled>>::from(L, 1)->call(L, 2); }
+
+std::shared_ptr<Compiled> compiled(Any function) {
+  lua_State* L = current();
+  if (!lua_isfunction(L, function.index)) fail_expected(L, function.index, "a function");
+  return std::make_shared<Compiled>(Ref(L, function.index));
+}
+
+}  // namespace
+
+void add_gradient_types(ObjectTypes& types, const Type& object) {
+  add_type<Tape>(types, "tape", &object)
+      .method(
+          "gradient", &gradient, {"target", "sources", "output_gradients=nil"},
+          "The derivative of the target with respect to each source; false where there is none.")
+      .method(
+          "watch", [](Tape& tape, const Tensor& tensor) { tape.tape.watch(tensor); }, {"tensor"},
+          "Also record what depends on this tensor; variables are watched by themselves.");
+  add_type<Compiled>(types, "compiled function", &object)
+      .meta("__call", raw("call", call_compiled));
+}
+
+const std::vector<CallablePtr>& gradient_functions() {
+  static const std::vector<CallablePtr> functions = [] {
+    std::vector<CallablePtr> all;
+    all.push_back(
+        bound("GradientTape", &record, {"function", "watch=nil"},
+              "Runs the function and records it; returns the tape, which is asked for gradients."));
+    all.push_back(bound("compiled", &compiled, {"function"},
+                        "The same function of tensors, traced once per signature and compiled."));
+    return all;
+  }();
+  return functions;
+}
+
+}  // namespace crescent::lua

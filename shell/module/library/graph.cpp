@@ -1,0 +1,186 @@
+#include "library/graph.h"
+
+#include <algorithm>
+
+#include "crescent/layer.h"
+
+namespace crescent::lua {
+namespace {
+
+/// history = {layer, node_index, tensor_index}, counted from 1.
+OnStack history(Symbol& symbol) {
+  lua_State* L = current();
+  lua_createtable(L, 0, 3);
+  push(L, symbol.layer());
+  lua_setfield(L, -2, "layer");
+  lua_pushinteger(L, symbol.node_index() + 1);
+  lua_setfield(L, -2, "node_index");
+  lua_pushinteger(L, symbol.tensor_index() + 1);
+  lua_setfield(L, -2, "tensor_index");
+  return {};
+}
+
+int64_t from_one(int index) { return index + 1; }
+
+std::vector<int64_t> from_one(const std::vector<int>& indices) {
+  std::vector<int64_t> result;
+  for (int index : indices) result.push_back(from_one(index));
+  return result;
+}
+
+std::vector<Shape> shapes_of(const std::vector<Symbol>& symbols) {
+  std::vector<Shape> shapes;
+  for (const Symbol& symbol : symbols) shapes.push_back(symbol.shape());
+  return shapes;
+}
+
+Symbol make_input(std::optional<Shape> shape, std::optional<int64_t> batch_size,
+                  std::optional<std::string> name, DType dtype, std::optional<Shape> batch_shape,
+                  std::optional<Shape> batch_input_shape) {
+  InputOptions options;
+  options.shape = shape;
+  options.batch_shape = batch_shape ? batch_shape : batch_input_shape;
+  options.batch_size = batch_size;
+  options.name = name.value_or("");
+  options.dtype = dtype;
+  return Input(options);
+}
+
+/// {[-1] = 3}: axis -> dim, sorted as written in messages.
+std::vector<std::pair<int, int64_t>> to_axes(lua_State* L, int index) {
+  std::vector<std::pair<int, int64_t>> axes;
+  if (lua_isnil(L, index)) return axes;
+  if (!is_plain_table(L, index)) fail_expected(L, index, "a table such as {[-1] = 3}");
+  for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
+    if (!lua_isinteger(L, -2)) fail_expected(L, -2, "an axis");
+    const int top = lua_gettop(L);
+    axes.emplace_back(Read<int>::from(L, top - 1), Read<int64_t>::from(L, top));
+  }
+  std::sort(axes.begin(), axes.end());
+  return axes;
+}
+
+InputSpec make_input_spec(std::optional<DType> dtype, std::optional<Shape> shape,
+                          std::optional<int> ndim, std::optional<int> max_ndim,
+                          std::optional<int> min_ndim, Any axes) {
+  InputSpec spec;
+  spec.dtype = dtype;
+  spec.shape = shape;
+  spec.ndim = shape ? std::optional<int>(shape->rank()) : ndim;
+  spec.max_ndim = max_ndim;
+  spec.min_ndim = min_ndim;
+  spec.axes = to_axes(current(), axes.index);
+  return spec;
+}
+
+OnStack axes_of(InputSpec& spec) {
+  lua_State* L = current();
+  lua_newtable(L);
+  for (const auto& [axis, dim] : spec.axes) {
+    lua_pushinteger(L, dim);
+    lua_rawseti(L, -2, axis);
+  }
+  return {};
+}
+
+int same_symbols(lua_State* L) {
+  auto *a = to_handle<Symbol>(L, 1), *b = to_handle<Symbol>(L, 2);
+  return lua_pushboolean(L, a && b && *a == *b), 1;
+}
+int same_nodes(lua_State* L) {
+  auto *a = to_handle<NodePtr>(L, 1), *b = to_handle<NodePtr>(L, 2);
+  return lua_pushboolean(L, a && b && *a == *b), 1;
+}
+
+[[noreturn]] int refuse_operator(lua_State*) {
+  fail("a symbol has no values: use layers (Add, Multiply, Lambda, ...) to compute with it");
+}
+
+}  // namespace
+
+const Type& symbol_type() {
+  static const Type type = [] {
+    Type type("symbol");
+    type.property("shape", [](Symbol& s) { return s.shape(); })
+        .property("dtype", [](Symbol& s) { return s.dtype(); })
+        .property("name", [](Symbol& s) { return s.name(); })
+        .property("rank", [](Symbol& s) { return s.shape().rank(); })
+        .property("history", &history)
+        .property("node", [](Symbol& s) { return s.node(); })
+        .meta("__tostring",
+              bound("tostring", [](Symbol& s) { return printable(to_text(s)); }, {"symbol"}))
+        .meta("__eq", raw("==", same_symbols));
+    for (const char* name :
+         {"__add", "__sub", "__mul", "__div", "__pow", "__mod", "__idiv", "__unm", "__lt", "__le"})
+      type.meta(name, raw(name, refuse_operator));
+    return type;
+  }();
+  return type;
+}
+
+const Type& node_type() {
+  static const Type type = [] {
+    Type type("node");
+    type.property("outbound_layer", [](NodePtr& n) { return n->outbound_layer; })
+        .property("inbound_layers", [](NodePtr& n) { return n->inbound_layers(); })
+        .property("node_indices", [](NodePtr& n) { return from_one(n->node_indices()); })
+        .property("tensor_indices", [](NodePtr& n) { return from_one(n->tensor_indices()); })
+        .property("input_tensors", [](NodePtr& n) { return n->inputs; })
+        .property("output_tensors", [](NodePtr& n) { return n->output_symbols(n); })
+        .property("input_shapes", [](NodePtr& n) { return OneOrMore<Shape>{shapes_of(n->inputs)}; })
+        .property("output_shapes",
+                  [](NodePtr& n) { return OneOrMore<Shape>{shapes_of(n->output_symbols(n))}; })
+        .property("arguments", [](NodePtr& n) { return n->arguments; })
+        .property("index", [](NodePtr& n) { return from_one(n->index); })
+        .method("get_config", [](NodePtr& n) { return n->get_config(); })
+        .meta("__tostring", bound("tostring",
+                                  [](NodePtr& n) {
+                                    const std::string layer =
+                                        n->outbound_layer ? n->outbound_layer->name() : "";
+                                    return printable(concat("<node ", from_one(n->index),
+                                                            " of layer '", layer, "'>"));
+                                  },
+                                  {"node"}))
+        .meta("__eq", raw("==", same_nodes));
+    return type;
+  }();
+  return type;
+}
+
+const Type& input_spec_type() {
+  static const Type type = [] {
+    Type type("InputSpec");
+    type.property("dtype", [](InputSpec& s) { return s.dtype; })
+        .property("shape", [](InputSpec& s) { return s.shape; })
+        .property("ndim", [](InputSpec& s) { return s.ndim; })
+        .property("max_ndim", [](InputSpec& s) { return s.max_ndim; })
+        .property("min_ndim", [](InputSpec& s) { return s.min_ndim; })
+        .property("axes", &axes_of)
+        .meta("__tostring", bound("tostring", [](InputSpec& s) { return to_text(s); }, {"spec"}));
+    return type;
+  }();
+  return type;
+}
+
+const std::vector<CallablePtr>& graph_functions() {
+  static const std::vector<CallablePtr> functions = [] {
+    std::vector<CallablePtr> all;
+    all.push_back(bound("Input", &make_input,
+                        {"shape=nil", "batch_size=nil", "name=nil", "dtype=float32",
+                         "batch_shape=nil", "batch_input_shape=nil"},
+                        "The entry of a model: a symbol of this shape (without the batch axis)."));
+    all.push_back(
+        bound("InputSpec", &make_input_spec,
+              {"dtype=nil", "shape=nil", "ndim=nil", "max_ndim=nil", "min_ndim=nil", "axes=nil"},
+              "What a layer accepts as one input."));
+    return all;
+  }();
+  return functions;
+}
+
+std::vector<InputSpec> to_input_specs(lua_State* L, int index) {
+  return lua_isnil(L, index) ? std::vector<InputSpec>{}
+                             : Read<std::vector<InputSpec>>::from(L, index);
+}
+
+}  // namespace crescent::lua

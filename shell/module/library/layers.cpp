@@ -1,0 +1,212 @@
+// Layers in Lua.
+#include "library/layers.h"
+
+#include "classes/object_types.h"
+#include "classes/options.h"
+#include "crescent/model.h"
+#include "library/graph.h"
+#include "values/batches.h"
+
+namespace crescent::lua {
+namespace {
+
+/// Positions count from 1 in Lua.
+int node_place(int64_t position) {
+  if (position < 1) fail("node positions count from 1, got ", position);
+  return static_cast<int>(std::min<int64_t>(position - 1, 1 << 30));
+}
+
+/// A table whose first item is a symbol, or a symbol itself.
+bool is_symbolic(lua_State* L, int index) {
+  if (to_handle<Symbol>(L, index)) return true;
+  if (!is_plain_table(L, index)) return false;
+  lua_rawgeti(L, index, 1);
+  const bool symbolic = to_handle<Symbol>(L, -1);
+  lua_pop(L, 1);
+  return symbolic;
+}
+
+/// A tensor, or a table of them with false where an input has none.
+Tensors to_masks(const Value& mask) {
+  Tensors masks;
+  if (mask.is_null()) return masks;
+  for (const Value& item : mask.is_list() ? mask.as_list() : List{mask}) {
+    auto boxed = item.object_as<BoxedTensor>();
+    if (item.object_as<BoxedSymbol>())
+      fail("mask: symbols carry their own masks; a mask can be given when the inputs are tensors");
+    if (!boxed && !item.is_null() && item != Value(false))
+      fail("mask: expected a tensor or a table of tensors, got ", mask);
+    masks.push_back(boxed ? boxed->tensor : Tensor());
+  }
+  return masks;
+}
+
+CallOptions call_options(lua_State* L, int index) {
+  CallOptions options;
+  if (lua_isnoneornil(L, index)) return options;
+  Dict given = to_dict(L, index);
+  const Value training = take(given, "training");
+  if (!training.is_null()) options.training = training.as_bool();
+  options.masks = to_masks(take(given, "mask"));
+  options.arguments = std::move(given);
+  return options;
+}
+
+std::vector<Shape> to_shapes(lua_State* L, int index) {
+  lua_rawgeti(L, index, 1);
+  const bool several = lua_istable(L, -1);
+  lua_pop(L, 1);
+  return several ? Read<std::vector<Shape>>::from(L, index)
+                 : std::vector<Shape>{to_shape(L, index)};
+}
+
+Variable add_weight(Layer& layer, std::optional<std::string> name, std::optional<Shape> shape,
+                    Value initializer, std::optional<DType> dtype, Value regularizer,
+                    bool trainable, Value constraint) {
+  WeightOptions options;
+  options.dtype = dtype;
+  options.trainable = trainable;
+  options.regularizer = get<Regularizer>(adapted(regularizer, "regularizer"));
+  options.constraint = get<Constraint>(adapted(constraint, "constraint"));
+  const crescent::Ref<Initializer> chosen =
+      initializer.is_null()
+          ? crescent::Ref<Initializer>("glorot_uniform")
+          : crescent::Ref<Initializer>(get<Initializer>(adapted(initializer, "initializer")));
+  return layer.add_weight(name.value_or("weight"), shape.value_or(Shape{}), chosen, options);
+}
+
+void add_metric(Layer& layer, Any metric, std::optional<std::string> name) {
+  lua_State* L = current();
+  if (auto object = object_as<Metric>(L, metric.index)) return layer.add_metric(object);
+  layer.add_metric(to_tensor(L, metric.index), name.value_or("metric"));
+}
+
+OneOrMore<Shape> compute_output_shape(Layer& layer, Any shape) {
+  if (!is_plain_table(current(), shape.index)) fail_expected(current(), shape.index, "a shape");
+  return {layer.compute_output_shape(to_shapes(current(), shape.index))};
+}
+
+void build(Layer& layer, Any shape) {
+  if (!is_plain_table(current(), shape.index)) fail_expected(current(), shape.index, "a shape");
+  layer.build_for(to_shapes(current(), shape.index));
+}
+
+void set_built(Layer& layer, bool on) {
+  if (!on && layer.built())
+    fail_in_layer(layer.name(), "Layer ", layer.name(),
+                  " is built: make a new one instead of building it again");
+}
+
+void add_graph(Type& type) {
+  type.property("inbound_nodes", &Layer::inbound_nodes)
+      .property("outbound_nodes", &Layer::outbound_nodes)
+      .property("input", [](Layer& l) { return OneOrMore<Symbol>{l.input()}; })
+      .property("output", [](Layer& l) { return OneOrMore<Symbol>{l.output()}; })
+      .property("input_shape", [](Layer& l) { return OneOrMore<Shape>{l.input_shape()}; })
+      .property("output_shape", [](Layer& l) { return OneOrMore<Shape>{l.output_shape()}; })
+      .property("input_mask", &Layer::input_mask)
+      .property("output_mask", &Layer::output_mask);
+  type.method("get_input_at",
+              [](Layer& l, int64_t node) {
+                return OneOrMore<Symbol>{l.get_input_at(node_place(node))};
+              },
+              {"node_index"})
+      .method("get_output_at",
+              [](Layer& l, int64_t node) {
+                return OneOrMore<Symbol>{l.get_output_at(node_place(node))};
+              },
+              {"node_index"})
+      .method("get_input_shape_at",
+              [](Layer& l, int64_t node) {
+                return OneOrMore<Shape>{l.get_input_shape_at(node_place(node))};
+              },
+              {"node_index"})
+      .method("get_output_shape_at",
+              [](Layer& l, int64_t node) {
+                return OneOrMore<Shape>{l.get_output_shape_at(node_place(node))};
+              },
+              {"node_index"})
+      .method("compute_output_shape", &compute_output_shape, {"input_shape"},
+              "Found by running the layer without values.");
+}
+
+void add_state(Type& type) {
+  type.property(
+          "name", [](Layer& l) { return l.name(); }, &Layer::set_name)
+      .property(
+          "trainable", [](Layer& l) { return l.trainable(); }, &Layer::set_trainable)
+      .property("built", &Layer::built, &set_built)
+      .property(
+          "supports_masking", [](Layer& l) { return l.supports_masking(); },
+          &Layer::set_supports_masking)
+      .property("stateful", [](Layer& l) { return l.stateful(); })
+      .property("dtype", &Layer::variable_dtype)
+      .property("variable_dtype", &Layer::variable_dtype)
+      .property("compute_dtype", &Layer::compute_dtype)
+      .property("dtype_policy", [](Layer& l) { return l.policy().name; })
+      .property("weights", &Layer::weights)
+      .property("variables", &Layer::weights)
+      .property("trainable_weights", &Layer::trainable_weights)
+      .property("trainable_variables", &Layer::trainable_weights)
+      .property("non_trainable_weights", &Layer::non_trainable_weights)
+      .property("non_trainable_variables", &Layer::non_trainable_weights)
+      .property("losses", &Layer::losses)
+      .property("metrics", [](Layer& l) { return l.metrics(); })
+      .property("sublayers", [](Layer& l) { return l.sublayers(); })
+      .property(
+          "input_spec", [](Layer& l) { return OneOrMore<InputSpec>{l.input_specs()}; },
+          [](Layer& l, Any spec) { l.set_input_specs(to_input_specs(current(), spec.index)); })
+      .setter("activity_regularizer", [](Layer& l, Value r) {
+        l.set_activity_regularizer(get<Regularizer>(adapted(r, "regularizer")));
+      });
+}
+
+void add_methods(Type& type) {
+  type.method("get_weights", &Layer::get_weights, {}, "Copies of the weights' values.")
+      .method("set_weights", [](Layer& l, const Tensors& values) { l.set_weights(values); },
+              {"weights"})
+      .method("count_params", &Layer::count_params, {}, "How many numbers the weights have.")
+      .method("build", &build, {"input_shape"}, "Makes the weights without data.")
+      .method("reset_states", [](Layer& l) { l.reset_states(); })
+      .method("get_losses_for", &Layer::get_losses_for, {"inputs=nil"})
+      .method("add_weight", &add_weight,
+              {"name=nil", "shape=nil", "initializer=nil", "dtype=nil", "regularizer=nil",
+               "trainable=true", "constraint=nil"},
+              "A variable that belongs to the layer; call it in build.")
+      .method("add_loss", &Layer::add_loss, {"loss"},
+              "Adds a scalar to what training minimises; call it in call.")
+      .method("add_update", &Layer::add_update, {"variable", "value"})
+      .method("add_metric", &add_metric, {"value", "name=nil"})
+      .method("track", [](Layer& l, const LayerPtr& sublayer) { l.track(sublayer); }, {"layer"})
+      .method("untrack", [](Layer& l, const LayerPtr& sublayer) { l.untrack(sublayer); },
+              {"layer"});
+}
+
+/// self, inputs, {training=, mask=, ...}: the result of the call is pushed.
+int call_layer(lua_State* L) {
+  auto layer = Read<LayerPtr>::from(L, 1);
+  if (lua_gettop(L) < 2)
+    fail_in_layer(layer->name(), "Layer ", layer->name(), ": called without inputs");
+  if (lua_gettop(L) > 3)
+    fail_in_layer(layer->name(), "Layer ", layer->name(),
+                  ": expected inputs and one table of options; several inputs go into a table");
+  const CallOptions options = call_options(L, 3);
+  if (is_symbolic(L, 2))
+    push(L, OneOrMore<Symbol>{(*layer)(Read<std::vector<Symbol>>::from(L, 2), options)});
+  else
+    push(L, OneOrMore<Tensor>{(*layer)(to_data(L, 2, {}), options)});
+  return 1;
+}
+
+}  // namespace
+
+Type& add_layer_type(ObjectTypes& types, const Type& object) {
+  Type& layer = add_type<Layer>(types, "layer", &object);
+  add_graph(layer);
+  add_state(layer);
+  add_methods(layer);
+  layer.meta("__call", raw("call", call_layer));
+  return layer;
+}
+
+}  // namespace crescent::lua

@@ -1,0 +1,14 @@
+// Tables of functions below `cr`: random, config, data, utils, plugins.
+#pragma once
+#include "classes/object_types.h"
+
+namespace crescent::lua {
+
+const std::vector<CallablePtr>& random_functions();
+void add_random_types(ObjectTypes& types, const Type& object);
+const std::vector<CallablePtr>& config_functions();
+const std::vector<CallablePtr>& data_functions();
+const std::vector<CallablePtr>& utils_functions();
+const std::vector<CallablePtr>& plugins_functions();
+
+}  // namespace crescent::lua

@@ -1,0 +1,402 @@
+// Models in Lua: making, training, looking, saving.
+#include "library/models.h"
+
+#include "classes/building.h"
+#include "classes/options.h"
+#include "crescent/format.h"
+#include "instances/hooks.h"
+#include "library/file_options.h"
+#include "values/batches.h"
+#include "values/interruption.h"
+
+namespace crescent::lua {
+
+namespace {
+
+template <class T>
+const SchemaData& schema(const char* title) {
+  return schema_of<T>(title);
+}
+
+std::shared_ptr<Model> self(lua_State* L) { return Read<ModelPtr>::from(L, 1); }
+
+/// model:fit{x=..., y=..., epochs=3}: the arrays out of the table, as if they had come by position.
+void spread_arrays(lua_State* L, int arrays) {
+  if (lua_gettop(L) != 2 || !is_plain_table(L, 2)) return;
+  push_field(L, 2, "x");
+  if (lua_isnil(L, -1)) return lua_pop(L, 1);
+  lua_pop(L, 1);
+  lua_newtable(L);
+  for (lua_pushnil(L); lua_next(L, 2);) {
+    lua_pushvalue(L, -2);
+    lua_insert(L, -2);
+    lua_rawset(L, 3);
+  }
+  const char* names[] = {"x", "y"};
+  for (int i = 0; i < arrays; ++i) {
+    push_field(L, 2, names[i]);
+    lua_insert(L, 3 + i);
+    lua_pushnil(L);
+    lua_setfield(L, -2, names[i]);
+  }
+  lua_remove(L, 2);
+}
+
+/// Where the options begin after up to `arrays` arrays; missing arrays become nil.
+int first_option(lua_State* L, int arrays) {
+  spread_arrays(L, arrays);
+  const int given = lua_gettop(L) - 1;
+  const bool ends_in_names = given > 0 && given <= arrays && given > 1 && is_options(L, -1);
+  const int data = std::min(arrays, given - ends_in_names);
+  for (int i = data; i < arrays; ++i) {
+    lua_pushnil(L);
+    lua_insert(L, 2 + i);
+  }
+  return 2 + arrays;
+}
+
+int64_t integer_option(const Dict& options, std::string_view name) {
+  const Value* value = options.find(name);
+  return value && !value->is_null() ? value->as_int() : -1;
+}
+
+/// validation_data may have tables and variables; the engine wants a list of tensors.
+void push_results(lua_State* L, const NamedValues& values, bool as_dict) {
+  if (!as_dict && values.size() == 1) return lua_pushnumber(L, values.front().second);
+  lua_createtable(L, 0, static_cast<int>(values.size()));
+  lua_Integer i = 0;
+  for (const auto& [name, value] : values) {
+    lua_pushnumber(L, value);
+    as_dict ? lua_setfield(L, -2, name.c_str()) : lua_rawseti(L, -2, ++i);
+  }
+}
+
+int compile(lua_State* L) {
+  auto model = self(L);
+  const Dict options = options_from(L, 2, schema<CompileOptions>("compile"));
+  model->compile(options);
+  warn_of_own_steps(L, 1);
+  return 0;
+}
+
+/// Class weights go by labels. {1, 5} is {[1] = 1, [2] = 5} to Lua: weights of the labels 1 and 2.
+Value by_label(const Value& weights) {
+  Dict labelled;
+  if (weights.is_dict()) {
+    for (const DictEntry& entry : weights.as_dict()) labelled.set(entry.key, by_label(entry.value));
+    return labelled;
+  }
+  if (!weights.is_list()) return weights;
+  List outputs;
+  for (const Value& item : weights.as_list()) {
+    if (item.is_number())
+      labelled.set(std::to_string(labelled.size() + 1), item);
+    else
+      outputs.push_back(by_label(item));
+  }
+  return outputs.empty() ? Value(labelled) : Value(outputs);
+}
+
+int fit(lua_State* L) {
+  Interruptible interruptible;
+  auto model = self(L);
+  const int first = first_option(L, 2);
+  Dict options = options_from(L, first, schema<FitOptions>("fit"));
+  if (Value* weights = options.find("class_weight")) *weights = by_label(*weights);
+  if (lua_isfunction(L, 2)) {
+    Dict rest = options;
+    const Value validation = take(rest, "validation_data");
+    auto generator = validation.object_as<LuaFunction>();
+    DatasetPtr validation_set;
+    if (generator) {
+      generator->function.push(L);
+      validation_set = function_dataset(L, -1, *model, integer_option(options, "validation_steps"));
+    }
+    const Dict& given = generator ? rest : options;
+    push(L, model->fit(function_dataset(L, 2, *model, integer_option(options, "steps_per_epoch")),
+                       given, validation_set));
+  } else {
+    push(L, model->fit(to_data(L, 2, input_names(*model)), to_data(L, 3, output_names(*model)),
+                       options));
+  }
+  interruptible.answer();
+  return 1;
+}
+
+int evaluate(lua_State* L) {
+  Interruptible interruptible;
+  auto model = self(L);
+  const int first = first_option(L, 2);
+  const Dict options = options_from(L, first, schema<EvaluateOptions>("evaluate"));
+  const Value* as_dict = options.find("return_dict");
+  const NamedValues values =
+      lua_isfunction(L, 2)
+          ? model->evaluate(function_dataset(L, 2, *model, integer_option(options, "steps")),
+                            options)
+          : model->evaluate(to_data(L, 2, input_names(*model)), to_data(L, 3, output_names(*model)),
+                            options);
+  push_results(L, values, as_dict && as_dict->as_bool());
+  return 1;
+}
+
+int predict(lua_State* L) {
+  Interruptible interruptible;
+  auto model = self(L);
+  const int first = first_option(L, 1);
+  const Dict options = options_from(L, first, schema<PredictOptions>("predict"));
+  push(L, OneOrMore<Tensor>{
+              lua_isfunction(L, 2)
+                  ? model->predict(function_dataset(L, 2, *model, integer_option(options, "steps")),
+                                   options)
+                  : model->predict(to_data(L, 2, input_names(*model)), options)});
+  return 1;
+}
+
+OnStack train_on_batch(Model& model, Any x, Any y, Any sample_weight, Names class_weight,
+                       bool reset_metrics, bool return_dict) {
+  lua_State* L = current();
+  push_results(L,
+               model.train_on_batch(to_data(L, x.index, input_names(model)),
+                                    to_data(L, y.index, output_names(model)),
+                                    to_data(L, sample_weight.index, output_names(model)),
+                                    class_weight.dict, reset_metrics),
+               return_dict);
+  return {};
+}
+
+OnStack test_on_batch(Model& model, Any x, Any y, Any sample_weight, bool reset_metrics,
+                      bool return_dict) {
+  lua_State* L = current();
+  push_results(
+      L,
+      model.test_on_batch(to_data(L, x.index, input_names(model)),
+                          to_data(L, y.index, output_names(model)),
+                          to_data(L, sample_weight.index, output_names(model)), reset_metrics),
+      return_dict);
+  return {};
+}
+
+OneOrMore<Tensor> predict_on_batch(Model& model, Any x) {
+  return {model.predict_on_batch(to_data(current(), x.index, input_names(model)))};
+}
+
+/// Lines go to print_fn, or to print.
+void print_lines(lua_State* L, const std::vector<std::string>& lines, const Value& print_fn) {
+  auto function = print_fn.object_as<LuaFunction>();
+  for (const std::string& line : lines) {
+    function ? function->function.push(L) : push_global(L, "print");
+    push(L, line);
+    protected_call(L, 1, 0);
+  }
+}
+
+int summary(lua_State* L) {
+  auto model = self(L);
+  Dict options = options_from(L, 2, schema<SummaryOptions>("summary"));
+  const Value print_fn = take(options, "print_fn");
+  print_lines(L, model->summary(options), print_fn);
+  return 0;
+}
+
+Value profile_value(const Profile& profile) {
+  List rows;
+  for (const ProfileRow& row : profile.rows)
+    rows.push_back(Dict{{"layer", row.scope},
+                        {"op", row.op},
+                        {"shapes", row.shapes},
+                        {"kernel", row.kernel},
+                        {"calls", static_cast<int64_t>(row.calls)},
+                        {"seconds", row.seconds},
+                        {"flops", row.flops},
+                        {"bytes", row.bytes},
+                        {"seconds_on", List(row.seconds_on.begin(), row.seconds_on.end())},
+                        {"parts", row.parts},
+                        {"largest_part", row.largest_part}});
+  return Dict{{"seconds", profile.seconds},
+              {"batch_size", profile.batch_size},
+              {"rows", std::move(rows)},
+              {"cores", List(kProfiledCores.begin(), kProfiledCores.end())}};
+}
+
+int profile(lua_State* L) {
+  Interruptible interruptible;
+  auto model = self(L);
+  const int first = first_option(L, 2);
+  Dict options = options_from(L, first, schema<ProfileOptions>("profile"));
+  const Value print_fn = take(options, "print_fn");
+  const Profile profile = model->profile(to_data(L, 2, input_names(*model)),
+                                         to_data(L, 3, output_names(*model)), options);
+  print_lines(L, profile.lines, print_fn);
+  push(L, profile_value(profile));
+  return 1;
+}
+
+LayerPtr get_layer(Model& model, Value name, std::optional<int64_t> index) {
+  if (name.is_int()) index = name.as_int();
+  if (!index && name.is_null()) fail("Provide either a layer name or layer index.");
+  if (!index) return model.get_layer(name.as_string());
+  if (*index < 1) fail("layers count from 1, got ", *index);
+  return model.get_layer(*index - 1);
+}
+
+/// For help and completion: those of HDF5 files. A format that has others says so itself.
+const Parameters kSaveModel{"path", "overwrite=true", "include_optimizer=true", "target=keras3"};
+
+int save(lua_State* L) {
+  auto model = self(L);
+  const std::string path = path_at(L, 2, "save");
+  auto format = format_to_write<HoldsModels>(path);
+  format->save_model(*model, path, options_at(L, 2, format->save_model_options()));
+  return 0;
+}
+
+int save_weights_to(lua_State* L) {
+  auto model = self(L);
+  const std::string path = path_at(L, 2, "save_weights");
+  auto format = format_to_write<HoldsWeights>(path);
+  format->save_weights(*model, path, options_at(L, 2, format->save_weights_options()));
+  return 0;
+}
+
+int load_weights_from(lua_State* L) {
+  Interruptible interruptible;
+  auto model = self(L);
+  const std::string path = path_at(L, 2, "load_weights");
+  auto format = format_to_read<HoldsWeights>(path);
+  format->load_weights(*model, path, options_at(L, 2, format->load_weights_options()));
+  return 0;
+}
+
+void set_learning_rate(Model& model, double rate) {
+  if (!model.optimizer()) fail("You must compile your model before using it.");
+  model.optimizer()->set_learning_rate(rate);
+}
+
+/// Functions are known by their names from here on; classes by the names they were made with.
+Value custom_objects(Value given) {
+  if (!given.is_dict()) return {};
+  Dict names;
+  for (const DictEntry& entry : given.as_dict()) {
+    if (auto function = entry.value.object_as<LuaFunction>())
+      register_function(entry.key, function->function);
+    else if (entry.value.is_string())
+      names.set(entry.key, entry.value);
+    else
+      fail("custom_objects: expected a class or a function for '", entry.key, "', got ",
+           entry.value);
+  }
+  return names;
+}
+
+int load_model_from(lua_State* L) {
+  Interruptible interruptible;
+  const std::string path = path_at(L, 1, "load_model");
+  auto format = format_to_read<HoldsModels>(path);
+  Dict options = options_at(L, 1, format->load_model_options());
+  if (Value* objects = options.find("custom_objects")) *objects = custom_objects(*objects);
+  push(L, format->load_model(path, options));
+  return 1;
+}
+
+ModelPtr from_config(Value config, Names objects) {
+  return model_from_config(config, custom_objects(objects.dict));
+}
+ModelPtr from_json(const std::string& json, Names objects) {
+  return model_from_json(json, custom_objects(objects.dict));
+}
+std::string model_to_json(Model& model, Names options) { return model.to_json(options.dict); }
+
+void add_training(Type& model) {
+  model
+      .raw_method("compile", compile, {"optimizer=rmsprop", "loss=nil", "metrics=nil"},
+                  "Chooses optimizer, loss and metrics.", &schema<CompileOptions>("compile"))
+      .raw_method("fit", fit, {"x", "y=nil"},
+                  "Trains; returns the history. Options by name: help(model.fit).",
+                  &schema<FitOptions>("fit"))
+      .raw_method("evaluate", evaluate, {"x", "y=nil"}, "Loss and metrics on data.",
+                  &schema<EvaluateOptions>("evaluate"))
+      .raw_method("predict", predict, {"x"}, "Outputs for inputs.",
+                  &schema<PredictOptions>("predict"))
+      .method("train_on_batch", &train_on_batch,
+              {"x", "y=nil", "sample_weight=nil", "class_weight=nil", "reset_metrics=true",
+               "return_dict=false"},
+              "One step; loss and metrics of this batch, or without reset_metrics of all since the "
+              "last reset.")
+      .method("test_on_batch", &test_on_batch,
+              {"x", "y=nil", "sample_weight=nil", "reset_metrics=true", "return_dict=false"})
+      .method("predict_on_batch", &predict_on_batch, {"x"})
+      .method("reset_metrics", &Model::reset_metrics)
+      .property("optimizer", &Model::optimizer)
+      .property("history", [](Model& m) { return m.history(); })
+      .property("metrics", &Model::all_metrics)
+      .property("metrics_names", &Model::metrics_names)
+      .property("compiled", &Model::compiled)
+      .property("epochs_trained", &Model::epochs_trained)
+      .property(
+          "stop_training", [](Model& m) { return m.stop_training; },
+          [](Model& m, bool on) { m.stop_training = on; })
+      .setter("learning_rate", &set_learning_rate);
+}
+
+void add_structure(Type& model) {
+  model.property("layers", &Model::layers)
+      .property("inputs", &Model::inputs)
+      .property("outputs", &Model::outputs)
+      .property("input_names", &Model::input_names)
+      .property("output_names", &Model::output_names)
+      .method("get_layer", &get_layer, {"name=nil", "index=nil"},
+              "A layer by name or position (from 1).")
+      .raw_method("summary", summary, {"options=nil"},
+                  "Prints the layers, or hands the lines to print_fn.",
+                  &schema<SummaryOptions>("summary"))
+      .raw_method("profile", profile, {"x", "y=nil"},
+                  "Where the time of a training step, or without y of predict, goes: prints tables "
+                  "(or hands their lines to "
+                  "print_fn), gives the rows.",
+                  &schema<ProfileOptions>("profile"))
+      .method(
+          "to_json", &model_to_json, {"options=nil"},
+          "The architecture as JSON text that Keras 3 reads; {target = \"keras2\"}: Keras 2 and "
+          "tf.keras.")
+      .raw_method("save", save, kSaveModel, "Writes architecture, weights and training state.")
+      .raw_method("save_weights", save_weights_to, {"path", "overwrite=true"})
+      .raw_method("load_weights", load_weights_from,
+                  {"path", "by_name=false", "skip_mismatch=false"});
+}
+
+}  // namespace
+
+void add_model_types(ObjectTypes& types, const Type& layer) {
+  Type& model = add_type<Model>(types, "model", &layer);
+  add_training(model);
+  add_structure(model);
+  Type& functional = add_type<Functional>(types, "model", &model);
+  add_type<Sequential>(types, "model", &functional)
+      .method(
+          "add", [](Sequential& model, const StackedLayer& top) { model.add(top.layer); },
+          {"layer"}, "Puts a layer on top.")
+      .method("pop", &Sequential::pop, {}, "Takes the last layer off.");
+}
+
+const std::vector<CallablePtr>& model_functions() {
+  static const std::vector<CallablePtr> functions = [] {
+    std::vector<CallablePtr> all;
+    auto add = [&](CallablePtr f) { all.push_back(std::move(f)); };
+    add(raw("load_model", load_model_from, {"path", "custom_objects=nil", "compile=true"},
+            "A model from a file of Keras or Crescent."));
+    Parameters model_and_options = kSaveModel;
+    model_and_options.insert(model_and_options.begin(), "model");
+    add(raw("save_model", save, std::move(model_and_options)));
+    add(bound("from_config", &from_config, {"config", "custom_objects=nil"},
+              "A model from what get_config gave."));
+    add(bound("model_from_config", &from_config, {"config", "custom_objects=nil"},
+              "A model from its configuration."));
+    add(bound("model_from_json", &from_json, {"json", "custom_objects=nil"},
+              "A model from what to_json gave."));
+    add(bound("clone_model", &clone_model, {"model"}, "The same architecture with new weights."));
+    return all;
+  }();
+  return functions;
+}
+
+}  // namespace crescent::lua

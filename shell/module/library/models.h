@@ -1,0 +1,11 @@
+// Models in Lua.
+#pragma once
+#include "classes/object_types.h"
+
+namespace crescent::lua {
+
+void add_model_types(ObjectTypes& types, const Type& layer);
+/// cr.models: load_model, from_config, clone_model, ...
+const std::vector<CallablePtr>& model_functions();
+
+}  // namespace crescent::lua

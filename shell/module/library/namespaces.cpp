@@ -1,0 +1,188 @@
+#include "library/namespaces.h"
+
+#include "classes/lua_class.h"
+#include "classes/options.h"
+#include "instances/instance.h"
+
+namespace crescent::lua {
+namespace {
+
+const char namespace_key = 0;  // in the metatable of a namespace: its KindInfo
+
+const KindInfo* find_namespace(lua_State* L, int index) {
+  if (lua_type(L, index) != LUA_TTABLE || !lua_getmetatable(L, index)) return nullptr;
+  lua_rawgetp(L, -1, &namespace_key);
+  auto* found = static_cast<const KindInfo*>(lua_touserdata(L, -1));
+  lua_pop(L, 2);
+  return found;
+}
+
+const KindInfo& namespace_at(lua_State* L, int index) {
+  const KindInfo* found = find_namespace(L, index);
+  if (!found) fail_expected(L, index, "a table of classes such as cr.layers");
+  return *found;
+}
+
+// ---- classes of the registry
+
+/// Class(options): positional in the order of the schema, then names.
+int construct(lua_State* L) {
+  const ClassPtr info = Read<ClassPtr>::from(L, 1);
+  const Dict options = options_from(L, 2, info->schema);
+  push_object(L, make_object(info->kind, info->name, options));
+  return 1;
+}
+
+/// cr.activations.relu(x), cr.losses.mse(y_true, y_pred): a class of functions called with tensors.
+int call_class(lua_State* L) {
+  const ClassPtr info = Read<ClassPtr>::from(L, 1);
+  const bool function = is_tensor_like(L, 2);
+  if (function && info->kind == "activation") {
+    auto activation = get<Activation>(info->name);
+    return push(L, (*activation)(to_tensor(L, 2))), 1;
+  }
+  if (function && info->kind == "loss") {
+    if (lua_gettop(L) < 3) fail(info->name, ": expected y_true and y_pred");
+    return push(L, get<Loss>(info->name)->call(to_tensor(L, 2), to_tensor(L, 3))), 1;
+  }
+  return construct(L);
+}
+
+ObjectPtr from_config(ClassPtr& info, Value config) {
+  return make_object(info->kind, info->name, config.is_dict() ? config.as_dict() : Dict());
+}
+
+/// namespace, key
+int index_namespace(lua_State* L) {
+  const KindInfo& space = namespace_at(L, 1);
+  if (lua_type(L, 2) != LUA_TSTRING)
+    fail("cr.", space.plural, ": expected the name of a class, got ", describe(L, 2));
+  const std::string name = text_of(L, 2);
+  try {
+    return push(L, registry().get(space.name, name)), 1;
+  } catch (const Interrupted&) {
+    throw;
+  } catch (Error& error) {
+    error.add_context(concat("cr.", space.plural, ": "));
+    throw;
+  }
+}
+
+/// for name, class in pairs(cr.layers)
+int next_class(lua_State* L) {
+  const KindInfo& space = namespace_at(L, 1);
+  const std::vector<std::string> names = registry().names(space.name);
+  const std::string last = lua_isnil(L, 2) ? "" : text_of(L, 2);
+  auto place = lua_isnil(L, 2) ? names.begin() : std::upper_bound(names.begin(), names.end(), last);
+  if (place == names.end()) return lua_pushnil(L), 1;
+  push(L, *place);
+  push(L, registry().get(space.name, *place));
+  return 2;
+}
+
+int pairs_of_namespace(lua_State* L) {
+  static const CallablePtr next = raw("next", next_class);
+  push_callable(L, *next);
+  lua_pushvalue(L, 1);
+  lua_pushnil(L);
+  return 3;
+}
+
+/// get(identifier): a name, a configuration, an object; the namespace is the upvalue's job, so it
+/// is found by the table.
+int get_from(lua_State* L, const KindInfo& space, int index) {
+  const Value identifier = adapted(to_value(L, index), space.name);
+  return identifier.is_null() ? (lua_pushnil(L), 1)
+                              : (push_object(L, get_object(space.name, identifier)), 1);
+}
+
+class Get final : public Callable {
+ public:
+  explicit Get(const KindInfo& space)
+      : Callable("get", {"identifier"}, "The object for a name, a configuration or an object."),
+        space_(space) {}
+  int call(lua_State* L) const override {
+    lua_settop(L, 1);
+    return get_from(L, space_, 1);
+  }
+
+ private:
+  const KindInfo& space_;
+};
+
+void set_functions(lua_State* L, const KindInfo& space) {
+  static std::vector<CallablePtr> gets;
+  static const CallablePtr serialized =
+      bound("serialize", [](Configurable& object) { return serialize(&object); }, {"object"});
+  gets.push_back(std::make_unique<const Get>(space));
+  for (const char* name : {"get", "deserialize"}) {
+    push_callable(L, *gets.back());
+    lua_setfield(L, -2, name);
+  }
+  push_callable(L, *serialized);
+  lua_setfield(L, -2, "serialize");
+}
+
+void push_namespace(lua_State* L, const KindInfo& space) {
+  static const CallablePtr index = raw("index", index_namespace),
+                           pairs = raw("pairs", pairs_of_namespace);
+  lua_newtable(L);
+  if (space.base) {
+    push_base_class(L, space.base);
+    lua_setfield(L, -2, space.base);
+  }
+  set_functions(L, space);
+  lua_createtable(L, 0, 3);
+  push_callable(L, *index);
+  lua_setfield(L, -2, "__index");
+  push_callable(L, *pairs);
+  lua_setfield(L, -2, "__pairs");
+  lua_pushlightuserdata(L, const_cast<KindInfo*>(&space));
+  lua_rawsetp(L, -2, &namespace_key);
+  lua_setmetatable(L, -2);
+}
+
+int same_classes(lua_State* L) {
+  auto *a = to_handle<ClassPtr>(L, 1), *b = to_handle<ClassPtr>(L, 2);
+  return lua_pushboolean(L, a && b && *a == *b), 1;
+}
+
+}  // namespace
+
+const Type& class_type() {
+  static const Type type = [] {
+    Type type("class");
+    type.property("name", [](ClassPtr& info) { return info->name; })
+        .property("kind", [](ClassPtr& info) { return info->kind; })
+        .property("plugin", [](ClassPtr& info) { return info->plugin; })
+        .property("doc", [](ClassPtr& info) { return info->schema.description; })
+        .method("from_config", &from_config, {"config=nil"}, "An object with these options.")
+        .meta("__call", raw("call", call_class))
+        .meta("__eq", raw("==", same_classes))
+        .meta("__tostring",
+              bound("tostring",
+                    [](ClassPtr& info) { return printable(concat("<class ", info->name, ">")); },
+                    {"class"}));
+    return type;
+  }();
+  return type;
+}
+
+void set_namespaces(lua_State* L) {
+  for (const KindInfo& space : kinds()) {
+    if (!space.plural) continue;
+    push_namespace(L, space);
+    lua_setfield(L, -2, space.plural);
+  }
+  push_field(L, -1, "optimizers");
+  push_field(L, -2, "schedules");
+  lua_setfield(L, -2, "schedules");
+  lua_pop(L, 1);
+}
+
+const char* kind_of_namespace(lua_State* L, int index) {
+  const KindInfo* space = find_namespace(L, index);
+  return space ? space->name : nullptr;
+}
+
+}  // namespace crescent::lua

@@ -1,0 +1,14 @@
+// cr.layers, cr.optimizers, ...: a table a kind whose fields are looked up in the registry, so what
+// is registered appears by itself.
+#pragma once
+#include "classes/type.h"
+
+namespace crescent::lua {
+
+const Type& class_type();
+/// Sets every namespace in the table on top of the stack.
+void set_namespaces(lua_State* L);
+/// The kind of a namespace table; null for other tables.
+const char* kind_of_namespace(lua_State* L, int index);
+
+}  // namespace crescent::lua

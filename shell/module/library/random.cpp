@@ -1,0 +1,97 @@
+// cr.random: draws from the process' generator, and generators of one's own.
+#include "crescent/random.h"
+
+#include "classes/object_types.h"
+#include "library/libraries.h"
+
+namespace crescent::lua {
+namespace {
+
+class Generator final : public Object {
+ public:
+  explicit Generator(std::optional<int64_t> seed) : seeds(seed) {}
+  std::string class_name() const override { return "SeedGenerator"; }
+  SeedGenerator seeds;
+};
+
+const SeedGenerator& chosen(const std::shared_ptr<Generator>& generator) {
+  return generator ? generator->seeds : global_random();
+}
+
+std::shared_ptr<Generator> generator_at(Any seed) {
+  lua_State* L = current();
+  if (lua_isnil(L, seed.index)) return nullptr;
+  if (lua_isinteger(L, seed.index))
+    return std::make_shared<Generator>(lua_tointeger(L, seed.index));
+  return Read<std::shared_ptr<Generator>>::from(L, seed.index);
+}
+
+Tensor normal(const NewShape& shape, double mean, double stddev, DType dtype, Any seed) {
+  return chosen(generator_at(seed)).normal(shape, mean, stddev, dtype);
+}
+Tensor uniform(const NewShape& shape, double low, double high, DType dtype, Any seed) {
+  return chosen(generator_at(seed)).uniform(shape, low, high, dtype);
+}
+Tensor truncated_normal(const NewShape& shape, double mean, double stddev, DType dtype, Any seed) {
+  return chosen(generator_at(seed)).truncated_normal(shape, mean, stddev, dtype);
+}
+/// low <= n < high
+Tensor randint(const NewShape& shape, int64_t low, int64_t high, Any seed) {
+  if (high <= low) fail("randint: expected maxval above minval, got ", low, " and ", high);
+  const Tensor drawn =
+      chosen(generator_at(seed))
+          .uniform(shape, static_cast<double>(low), static_cast<double>(high), DType::float64);
+  return ops::cast(ops::minimum(ops::floor(drawn), high - 1), DType::int32);
+}
+/// Positions 0 .. n-1 in random order, for cr.ops.take.
+Tensor permutation(int64_t n, Any seed) {
+  return Tensor::from(chosen(generator_at(seed)).permutation(n), {n});
+}
+/// The rows of a tensor in random order.
+Tensor shuffle(const Tensor& x, Any seed) { return ops::take(x, permutation(x.dim(0), seed), 0); }
+
+}  // namespace
+
+const std::vector<CallablePtr>& random_functions() {
+  static const std::vector<CallablePtr> functions = [] {
+    std::vector<CallablePtr> all;
+    auto add = [&](CallablePtr f) { all.push_back(std::move(f)); };
+    add(bound(
+        "seed", &set_random_seed, {"seed"},
+        "Starts the process' generator again; models built afterwards are the same every time."));
+    add(bound("normal", &normal, {"shape", "mean=0.0", "stddev=1.0", "dtype=float32", "seed=nil"}));
+    add(bound("uniform", &uniform,
+              {"shape", "minval=0.0", "maxval=1.0", "dtype=float32", "seed=nil"}));
+    add(bound("truncated_normal", &truncated_normal,
+              {"shape", "mean=0.0", "stddev=1.0", "dtype=float32", "seed=nil"}));
+    add(bound("randint", &randint, {"shape", "minval", "maxval", "seed=nil"}));
+    add(bound("permutation", &permutation, {"n", "seed=nil"}));
+    add(bound("shuffle", &shuffle, {"x", "seed=nil"}));
+    add(bound(
+        "SeedGenerator",
+        [](std::optional<int64_t> seed) { return std::make_shared<Generator>(seed); }, {"seed=nil"},
+        "Randomness with a state of its own."));
+    return all;
+  }();
+  return functions;
+}
+
+void add_random_types(ObjectTypes& types, const Type& object) {
+  add_type<Generator>(types, "SeedGenerator", &object)
+      .method("normal",
+              [](Generator& g, const NewShape& shape, double mean, double stddev) {
+                return g.seeds.normal(shape, mean, stddev);
+              },
+              {"shape", "mean=0.0", "stddev=1.0"})
+      .method("uniform",
+              [](Generator& g, const NewShape& shape, double low, double high) {
+                return g.seeds.uniform(shape, low, high);
+              },
+              {"shape", "minval=0.0", "maxval=1.0"})
+      .method("permutation",
+              [](Generator& g, int64_t n) { return Tensor::from(g.seeds.permutation(n), {n}); },
+              {"n"})
+      .property("state", [](Generator& g) { return g.seeds.state(); });
+}
+
+}  // namespace crescent::lua

@@ -1,0 +1,153 @@
+// What training is made of, in Lua: optimizers, losses, metrics and the functions of one tensor.
+// Each can be called.
+#include "library/training.h"
+
+#include "classes/object_types.h"
+#include "crescent/callback.h"
+#include "crescent/model.h"
+#include "instances/instance.h"
+#include "instances/lua_objects.h"
+
+namespace crescent::lua {
+namespace {
+
+/// apply_gradients(gradients, variables), or one table of pairs as Keras has it.
+void apply_gradients(Optimizer& optimizer, Any gradients, Any variables) {
+  lua_State* L = current();
+  if (!lua_isnil(L, variables.index))
+    return optimizer.apply(to_tensors(L, gradients.index),
+                           Read<Variables>::from(L, variables.index));
+  if (!is_plain_table(L, gradients.index))
+    fail_expected(L, gradients.index, "gradients and variables");
+  Tensors values;
+  Variables targets;
+  for (lua_Integer i = 1; i <= static_cast<lua_Integer>(lua_rawlen(L, gradients.index)); ++i) {
+    lua_rawgeti(L, gradients.index, i);
+    if (!is_plain_table(L, -1)) fail_expected(L, -1, "a pair {gradient, variable}");
+    lua_rawgeti(L, -1, 1);
+    lua_rawgeti(L, -2, 2);
+    const int top = lua_gettop(L);
+    values.push_back(lua_toboolean(L, top - 1) ? to_tensor(L, top - 1) : Tensor());
+    targets.push_back(Read<Variable>::from(L, top));
+    lua_pop(L, 3);
+  }
+  optimizer.apply(values, targets);
+}
+
+void add_optimizer(ObjectTypes& types, const Type& object) {
+  add_type<Optimizer>(types, "optimizer", &object)
+      .property("learning_rate", &Optimizer::learning_rate, &Optimizer::set_learning_rate)
+      .property("lr", &Optimizer::learning_rate, &Optimizer::set_learning_rate)
+      .property("iterations", &Optimizer::iterations)
+      .property("name", &Optimizer::name)
+      .property("variables", &Optimizer::state)
+      .property("weights", &Optimizer::state)
+      .property("built", &Optimizer::built)
+      .method("build", &Optimizer::build, {"variables"})
+      .method("scale_loss", &Optimizer::scale_loss, {"loss"}, "What to take gradients of.")
+      .method("apply_gradients", &apply_gradients, {"gradients", "variables=nil"},
+              "Updates variables by their gradients.")
+      .method("apply", &apply_gradients, {"gradients", "variables=nil"},
+              "Updates variables by their gradients.");
+}
+
+Tensor call_metric(Metric& metric, const Tensor& y_true, const Tensor& y_pred,
+                   const Tensor& sample_weight) {
+  metric.update_state(y_true, y_pred, sample_weight);
+  return metric.result();
+}
+
+void add_losses_and_metrics(ObjectTypes& types, const Type& object) {
+  Type& loss = add_type<Loss>(types, "loss", &object);
+  loss.property("name", &Loss::name)
+      .method("call", &Loss::call, {"y_true", "y_pred"}, "Loss per sample.");
+  loss.meta("__call",
+            bound("loss", &Loss::operator(), {"self", "y_true", "y_pred", "sample_weight=nil"}));
+  Type& metric = add_type<Metric>(types, "metric", &object);
+  metric
+      .property(
+          "name", [](Metric& m) { return m.name(); }, &Metric::set_name)
+      .property("variables", [](Metric& m) { return m.variables(); })
+      .method("update_state",
+              [](Metric& m, const Tensor& t, const Tensor& p, const Tensor& w) {
+                m.update_state(t, p, w);
+              },
+              {"y_true", "y_pred=nil", "sample_weight=nil"})
+      .method("result", [](Metric& m) { return m.result(); })
+      .method("reset_state", [](Metric& m) { m.reset_state(); })
+      .method("reset_states", [](Metric& m) { m.reset_state(); });
+  metric.meta("__call",
+              bound("metric", &call_metric, {"self", "y_true", "y_pred=nil", "sample_weight=nil"}));
+  add_type<LuaMetric>(types, "metric", &metric)
+      .method("add_variable", &LuaMetric::new_variable, {"name", "shape=nil", "dtype=float32"},
+              "State of the metric, zero at first.");
+}
+
+template <class T>
+Tensor call_on_tensor(T& function, const Tensor& x) {
+  return function(x);
+}
+
+void add_functions(ObjectTypes& types, const Type& object) {
+  add_type<Activation>(types, "activation", &object)
+      .meta("__call", bound("activation", &call_on_tensor<Activation>, {"self", "x"}));
+  add_type<Regularizer>(types, "regularizer", &object)
+      .meta("__call", bound("regularizer", &call_on_tensor<Regularizer>, {"self", "x"}));
+  add_type<Constraint>(types, "constraint", &object)
+      .meta("__call", bound("constraint", &call_on_tensor<Constraint>, {"self", "w"}));
+  add_type<Schedule>(types, "schedule", &object)
+      .meta("__call", bound("schedule",
+                            [](Schedule& schedule, const Tensor& step) {
+                              return schedule(ops::cast(step, DType::int64));
+                            },
+                            {"self", "step"}));
+  add_type<Initializer>(types, "initializer", &object)
+      .meta("__call",
+            bound("initializer",
+                  [](Initializer& f, const Shape& shape, DType dtype) { return f(shape, dtype); },
+                  {"self", "shape", "dtype=float32"}));
+}
+
+OnStack history_table(History& history) {
+  lua_State* L = current();
+  lua_newtable(L);
+  for (const auto& [name, values] : history.history()) {
+    push(L, values);
+    lua_setfield(L, -2, name.c_str());
+  }
+  return {};
+}
+
+/// <History: 3 epochs, loss 0.25, accuracy 0.9>
+std::string history_text(History& history) {
+  std::string text = concat("<History: ", history.epoch().size(),
+                            history.epoch().size() == 1 ? " epoch" : " epochs");
+  for (const auto& [name, values] : history.history()) {
+    char number[32];
+    std::snprintf(number, sizeof number, "%.4g", values.empty() ? 0.0 : values.back());
+    text += concat(", ", name, " ", number);
+  }
+  return text + ">";
+}
+
+void add_callbacks(ObjectTypes& types, const Type& object) {
+  Type& callback = add_type<Callback>(types, "callback", &object);
+  add_type<LuaCallback>(types, "callback", &callback)
+      .property("model", &LuaCallback::model)
+      .property("params", &LuaCallback::params);
+  add_type<History>(types, "history", &callback)
+      .property("history", &history_table)
+      .property("epoch", [](History& h) { return h.epoch(); })
+      .meta("__tostring", bound("tostring", &history_text, {"history"}));
+}
+
+}  // namespace
+
+void add_training_types(ObjectTypes& types, const Type& object) {
+  add_optimizer(types, object);
+  add_losses_and_metrics(types, object);
+  add_functions(types, object);
+  add_callbacks(types, object);
+}
+
+}  // namespace crescent::lua

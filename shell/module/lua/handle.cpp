@@ -1,0 +1,70 @@
+#include "lua/handle.h"
+
+namespace crescent::lua {
+namespace {
+
+const char handles_key = 0;  // weak table: address of the object -> its userdata
+const char objects_key = 0;  // in the metatables of objects
+ObjectSide object_side{};
+
+}  // namespace
+
+void push_handles(lua_State* L) {
+  if (lua_rawgetp(L, LUA_REGISTRYINDEX, &handles_key) == LUA_TTABLE) return;
+  lua_pop(L, 1);
+  lua_newtable(L);
+  lua_createtable(L, 0, 1);
+  lua_pushliteral(L, "v");
+  lua_setfield(L, -2, "__mode");
+  lua_setmetatable(L, -2);
+  lua_pushvalue(L, -1);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &handles_key);
+}
+
+void set_object_side(const ObjectSide& side) { object_side = side; }
+
+void mark_objects(lua_State* L) {
+  lua_pushboolean(L, true);
+  lua_rawsetp(L, -2, &objects_key);
+}
+
+Object* peek_object(lua_State* L, int index) {
+  if (lua_type(L, index) != LUA_TUSERDATA || !lua_getmetatable(L, index)) return nullptr;
+  const bool is_object = lua_rawgetp(L, -1, &objects_key) != LUA_TNIL;
+  lua_pop(L, 2);
+  return is_object ? static_cast<ObjectPtr*>(lua_touserdata(L, index))->get() : nullptr;
+}
+
+Object* to_object(lua_State* L, int index) {
+  Object* object = peek_object(L, index);
+  if (object) object_side.given(L, index, *object);
+  return object;
+}
+
+void push_object(lua_State* L, const ObjectPtr& object) {
+  if (!object) return lua_pushnil(L);
+  reserve(L, 12);
+  push_handles(L);
+  if (lua_rawgetp(L, -1, object.get()) == LUA_TUSERDATA) return lua_remove(L, -2);
+  lua_pop(L, 1);
+  new (lua_newuserdatauv(L, sizeof(ObjectPtr), kUserValues)) ObjectPtr(object);
+  object_side.dress(L, object);
+  lua_pushvalue(L, -1);
+  lua_rawsetp(L, -3, object.get());
+  lua_remove(L, -2);
+}
+
+std::string describe_handle(lua_State* L, int index) {
+  if (auto* tensor = to_handle<Tensor>(L, index))
+    return *tensor ? concat("a tensor ", tensor->shape()) : "an empty tensor";
+  if (auto* variable = to_handle<Variable>(L, index))
+    return concat("variable '", variable->name(), "'");
+  if (auto* symbol = to_handle<Symbol>(L, index)) return to_text(*symbol);
+  if (auto* info = to_handle<ClassPtr>(L, index)) return concat("the class ", (*info)->name);
+  if (Object* object = to_object(L, index)) return concat("<", object->class_name(), ">");
+  if (to_handle<NodePtr>(L, index)) return kHandleText<NodePtr>;
+  if (to_handle<InputSpec>(L, index)) return kHandleText<InputSpec>;
+  return "userdata";
+}
+
+}  // namespace crescent::lua

@@ -1,0 +1,26 @@
+// Lua's stack: room, fields without metamethods, its height.
+#pragma once
+#include <lua.hpp>
+
+namespace crescent::lua {
+
+/// Room for n more values, or an error.
+void reserve(lua_State* L, int n);
+
+/// table[name] and a global variable, without metamethods (which might raise errors).
+void push_field(lua_State* L, int table, const char* name);
+void push_global(lua_State* L, const char* name);
+
+/// Restores the height of the stack.
+class Height {
+ public:
+  explicit Height(lua_State* L) : L_(L), height_(lua_gettop(L)) {}
+  ~Height() { lua_settop(L_, height_); }
+  Height(const Height&) = delete;
+
+ private:
+  lua_State* L_;
+  int height_;
+};
+
+}  // namespace crescent::lua

@@ -1,0 +1,128 @@
+#include "lua/state.h"
+
+#include <cxxabi.h>
+
+#include <cstring>
+
+namespace crescent::lua {
+namespace {
+
+thread_local lua_State* calling = nullptr;
+thread_local int callback_depth = 0;
+const char host_key = 0;
+
+using HostPtr = std::shared_ptr<Host>;
+
+HostPtr host_of(lua_State* L) {
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &host_key);
+  HostPtr host = *static_cast<HostPtr*>(lua_touserdata(L, -1));
+  lua_pop(L, 1);
+  return host;
+}
+
+extern "C" int close_host(lua_State* L) {
+  auto* host = static_cast<HostPtr*>(lua_touserdata(L, 1));
+  (*host)->main = nullptr;
+  host->~HostPtr();
+  return 0;
+}
+
+/// Marks a Lua thread as the one that called, as long as it lives.
+class Entered {
+ public:
+  explicit Entered(lua_State* L) : before_(calling) { calling = L; }
+  ~Entered() { calling = before_; }
+
+ private:
+  lua_State* before_;
+};
+
+/// The error as Lua errors look: with the place of the call in front.
+void push_message(lua_State* L, const char* message) {
+  luaL_where(L, 1);
+  lua_pushstring(L, message);
+  lua_concat(L, 2);
+}
+
+/// Lua's C++ build throws its own errors, by a pointer to a type that its headers do not show.
+bool is_error_of_lua() {
+  const std::type_info* type = abi::__cxa_current_exception_type();
+  return type && std::strcmp(type->name(), "P11lua_longjmp") == 0;
+}
+
+}  // namespace
+
+void open_host(lua_State* L) {
+  lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_MAINTHREAD);
+  lua_State* main = lua_tothread(L, -1);
+  lua_pop(L, 1);
+  new (lua_newuserdatauv(L, sizeof(HostPtr), 0)) HostPtr(new Host{main});
+  lua_createtable(L, 0, 1);
+  lua_pushcfunction(L, close_host);
+  lua_setfield(L, -2, "__gc");
+  lua_setmetatable(L, -2);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &host_key);
+}
+
+lua_State* current() {
+  if (!calling) fail("a Lua function can only be called on the thread that runs Lua");
+  return calling;
+}
+
+bool in_callback() { return callback_depth > 0; }
+
+// ---- values kept from C++
+
+struct Ref::Slot {
+  HostPtr host;
+  int number;
+  ~Slot() {
+    if (host->main) luaL_unref(host->main, LUA_REGISTRYINDEX, number);
+  }
+};
+
+Ref::Ref(lua_State* L, int index) {
+  lua_pushvalue(L, index);
+  slot_ = std::make_shared<Slot>(host_of(L), luaL_ref(L, LUA_REGISTRYINDEX));
+}
+
+void Ref::push(lua_State* L) const {
+  if (!slot_) return lua_pushnil(L);
+  if (!slot_->host->main) fail("the Lua state that this value belongs to is closed");
+  lua_rawgeti(L, LUA_REGISTRYINDEX, slot_->number);
+}
+
+void LuaError::push(lua_State* L) const {
+  value_.push(L);
+  if (lua_type(L, -1) != LUA_TSTRING || raised_ == what()) return;
+  lua_pop(L, 1);
+  push_message(L, what());
+}
+
+// ---- calls
+
+void protected_call(lua_State* L, int arguments, int results) {
+  ++callback_depth;
+  const int status = lua_pcall(L, arguments, results, 0);
+  --callback_depth;
+  if (status == LUA_OK) return;
+  Ref value(L, -1);
+  std::string message = text_of(L, -1);
+  lua_pop(L, 1);
+  throw LuaError(std::move(message), std::move(value));
+}
+
+int guarded(lua_State* L, Body body, const void* object) {
+  const Entered entered(L);
+  try {
+    return body(L, object);
+  } catch (const LuaError& error) {
+    error.push(L);
+  } catch (...) {
+    if (is_error_of_lua()) throw;
+    push_message(L, exception_text().c_str());
+  }
+  return -1;
+}
+
+}  // namespace crescent::lua

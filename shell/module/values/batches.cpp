@@ -1,0 +1,78 @@
+#include "values/batches.h"
+
+#include "lua/handle.h"
+#include "values/convert.h"
+
+namespace crescent::lua {
+namespace {
+
+/// The number of tensors when the table holds tensors by position; -1 when it is numbers or has
+/// names.
+bool holds_tensors(lua_State* L, int index) {
+  lua_rawgeti(L, index, 1);
+  const bool tensors = is_tensor_like(L, -1);
+  lua_pop(L, 1);
+  return tensors;
+}
+
+bool has_names(lua_State* L, int index) {
+  lua_pushnil(L);
+  if (!lua_next(L, index)) return false;
+  const bool named = lua_type(L, -2) == LUA_TSTRING;
+  lua_pop(L, 2);
+  return named;
+}
+
+Tensors by_name(lua_State* L, int index, const std::vector<std::string>& names) {
+  for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
+    const std::string name = text_of(L, -2);
+    if (std::find(names.begin(), names.end(), name) == names.end())
+      fail("no data is expected for '", name, "'", did_you_mean(name, names), "; expected ",
+           join(names));
+  }
+  Tensors tensors;
+  for (const std::string& name : names) {
+    lua_pushlstring(L, name.data(), name.size());
+    if (lua_rawget(L, index) == LUA_TNIL)
+      fail("No data provided for \"", name, "\". Need data for each key in: ", join(names));
+    tensors.push_back(to_tensor(L, -1));
+    lua_pop(L, 1);
+  }
+  return tensors;
+}
+
+}  // namespace
+
+std::vector<std::string> DataNames::get() const {
+  return model_ && model_->is_graph() ? (model_->*of_)() : std::vector<std::string>{};
+}
+DataNames input_names(const Model& model) { return {model, &Model::input_names}; }
+DataNames output_names(const Model& model) { return {model, &Model::output_names}; }
+
+Tensors to_data(lua_State* L, int index, const DataNames& names) {
+  index = lua_absindex(L, index);
+  reserve(L, 6);
+  if (lua_isnoneornil(L, index)) return {};
+  if (!is_plain_table(L, index) || holds_tensors(L, index)) return to_tensors(L, index);
+  if (has_names(L, index)) return by_name(L, index, names.get());
+  return {to_tensor(L, index)};
+}
+
+DatasetPtr function_dataset(lua_State* L, int index, const Model& model, int64_t batches) {
+  return generator_dataset(
+      [function = Ref(L, index), &model](Batch& batch) {
+        lua_State* now = current();
+        Height height(now);
+        reserve(now, 8);
+        function.push(now);
+        protected_call(now, 0, 3);
+        if (lua_isnil(now, -3)) return false;
+        batch.x = to_data(now, -3, input_names(model));
+        batch.y = to_data(now, -2, output_names(model));
+        batch.sample_weight = to_data(now, -1, output_names(model));
+        return true;
+      },
+      batches);
+}
+
+}  // namespace crescent::lua

@@ -1,0 +1,33 @@
+// Data of models as Lua gives it: tensors, tables of tensors by position or by name, functions that
+// produce batches.
+#pragma once
+#include "crescent/model.h"
+#include "lua/state.h"
+
+namespace crescent::lua {
+
+/// Names of a model's inputs or outputs, asked for only where a table has names.
+class DataNames {
+ public:
+  DataNames() = default;
+  std::vector<std::string> get() const;
+
+ private:
+  using Of = std::vector<std::string> (Model::*)() const;
+  DataNames(const Model& model, Of of) : model_(&model), of_(of) {}
+  friend DataNames input_names(const Model& model);
+  friend DataNames output_names(const Model& model);
+
+  const Model* model_ = nullptr;
+  Of of_ = nullptr;
+};
+DataNames input_names(const Model& model);
+DataNames output_names(const Model& model);
+
+/// One tensor, a table of tensors, a table by the names of inputs (or outputs), or numbers; nil is
+/// nothing.
+Tensors to_data(lua_State* L, int index, const DataNames& names);
+/// A function that returns x, y, sample_weight of the next batch, or nil at the end of the epoch.
+DatasetPtr function_dataset(lua_State* L, int index, const Model& model, int64_t batches);
+
+}  // namespace crescent::lua

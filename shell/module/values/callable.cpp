@@ -1,0 +1,165 @@
+#include "values/callable.h"
+
+#include <cstring>
+
+#include "values/collector.h"
+#include "values/convert.h"
+
+namespace crescent::lua {
+
+Parameter::Parameter(const char* text) {
+  const char* equals = std::strchr(text, '=');
+  required = !equals;
+  name = equals ? std::string(text, equals) : text;
+  fallback = equals ? equals + 1 : "";
+}
+
+int run(lua_State* L, const Callable& callable) {
+  const Body call = [](lua_State* state, const void* object) {
+    return static_cast<const Callable*>(object)->call(state);
+  };
+  return guarded(L, call, &callable);
+}
+
+int finish(lua_State* L, int count) {
+  if (count < 0) return lua_error(L);
+  if (collection_is_due()) collect(L);
+  return count;
+}
+
+extern "C" int crescent_invoke(lua_State* L) {
+  return finish(L, run(L, *static_cast<const Callable*>(lua_touserdata(L, lua_upvalueindex(1)))));
+}
+
+std::string Callable::signature() const {
+  std::string text = name_ + "(";
+  for (const Parameter& p : parameters_)
+    text += (text.back() == '(' ? "" : ", ") + p.name + (p.required ? "" : "=" + p.fallback);
+  return text + ")";
+}
+
+void Callable::name_argument(Error& error, int index) const {
+  error.add_context(concat(name_, ": argument '", parameters_[index - 1].name, "': "));
+}
+
+namespace {
+
+bool is_empty_table(lua_State* L, int index) {
+  if (!is_plain_table(L, index)) return false;
+  index = lua_absindex(L, index);
+  lua_pushnil(L);
+  if (!lua_next(L, index)) return true;
+  lua_pop(L, 2);
+  return false;
+}
+
+}  // namespace
+
+bool is_keywords(lua_State* L, int index) {
+  if (!is_plain_table(L, index)) return false;
+  index = lua_absindex(L, index);
+  for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
+    if (lua_type(L, -2) != LUA_TSTRING) continue;
+    lua_pop(L, 2);
+    return true;
+  }
+  return false;
+}
+
+bool is_options(lua_State* L, int index) {
+  return is_empty_table(L, index) || is_keywords(L, index);
+}
+
+const Callable* to_callable(lua_State* L, int index) {
+  if (lua_tocfunction(L, index) != crescent_invoke || !lua_getupvalue(L, index, 1)) return nullptr;
+  auto* callable = static_cast<const Callable*>(lua_touserdata(L, -1));
+  lua_pop(L, 1);
+  return callable;
+}
+
+namespace {
+
+/// Defaults are written as in Lua: nil, true, a number, a word.
+void push_fallback(lua_State* L, const std::string& text) {
+  if (text == "nil") return lua_pushnil(L);
+  if (text == "true" || text == "false") return lua_pushboolean(L, text == "true");
+  if (!lua_stringtonumber(L, text.c_str())) lua_pushlstring(L, text.data(), text.size());
+}
+
+std::string names_of(const Parameters& parameters) {
+  std::vector<std::string> names;
+  for (const Parameter& p : parameters) names.push_back(p.name);
+  return join(names);
+}
+
+int find(const Parameters& parameters, std::string_view name) {
+  for (size_t i = 0; i < parameters.size(); ++i)
+    if (parameters[i].name == name) return static_cast<int>(i);
+  return -1;
+}
+
+/// True when every name in the table is one of a parameter.
+bool names_parameters(lua_State* L, int table, const Parameters& parameters) {
+  for (lua_pushnil(L); lua_next(L, table); lua_pop(L, 1)) {
+    if (lua_type(L, -2) == LUA_TSTRING && find(parameters, text_of(L, -2)) >= 0) continue;
+    lua_pop(L, 2);
+    return false;
+  }
+  return true;
+}
+
+[[noreturn]] void fail_unknown(const std::string& function, const Parameters& parameters,
+                               const std::string& name) {
+  std::vector<std::string> names;
+  for (const Parameter& p : parameters) names.push_back(p.name);
+  fail(function, ": no option '", name, "'", did_you_mean(name, names));
+}
+
+}  // namespace
+
+void Callable::arrange(lua_State* L, unsigned takes_names, unsigned takes_lists) const {
+  const int wanted = static_cast<int>(parameters_.size());
+  const int given = lua_gettop(L);
+  reserve(L, wanted + 4);
+  const auto takes = [&](unsigned mask) {
+    return given > 0 && given <= wanted && (mask >> (given - 1) & 1);
+  };
+  const bool empty =
+      given > 0 && is_empty_table(L, given) && !takes(takes_names) && !takes(takes_lists);
+  const bool keywords = empty || (given > 0 && is_keywords(L, given) &&
+                                  (!takes(takes_names) || names_parameters(L, given, parameters_)));
+  const bool list_with_names = keywords && given == 1 && takes(takes_lists) && lua_rawlen(L, 1) > 0;
+  int table = 0;
+  if (keywords) {
+    // The table goes below the arguments, so that theirs is the top of the stack.
+    lua_pushvalue(L, given);
+    lua_insert(L, 1);
+    table = 1;
+    if (!list_with_names) lua_remove(L, given + 1);
+  }
+  const int positional = lua_gettop(L) - table;
+  if (positional > wanted)
+    fail(name_, ": expected at most ", wanted, " arguments (", names_of(parameters_), "), got ",
+         positional);
+  for (int i = positional; i < wanted; ++i) lua_pushnil(L);
+  if (table) {
+    for (lua_pushnil(L); lua_next(L, 1); lua_pop(L, 1)) {
+      if (lua_type(L, -2) != LUA_TSTRING) continue;
+      const std::string name = text_of(L, -2);
+      const int place = find(parameters_, name);
+      if (place < 0) fail_unknown(name_, parameters_, name);
+      if (place < positional) fail(name_, ": '", name, "' is given twice, by position and by name");
+      lua_pushvalue(L, -1);
+      lua_replace(L, place + 2);
+    }
+    lua_remove(L, 1);
+  }
+  for (int i = 0; i < wanted; ++i) {
+    if (!lua_isnil(L, i + 1)) continue;
+    if (parameters_[i].required) fail(name_, ": missing argument '", parameters_[i].name, "'");
+    push_fallback(L, parameters_[i].fallback);
+    lua_replace(L, i + 1);
+  }
+}
+
+}  // namespace crescent::lua

@@ -1,0 +1,2 @@
+#include "stamp.h"
+BAD_STAMP("crescent-plugin", CRESCENT_PLUGIN_ABI, CRESCENT_HEADERS_HASH ^ 1, CRESCENT_TOOLCHAIN)

@@ -1,0 +1,34 @@
+# The number in the stamps of plugins follows the public headers: another one for every change, the
+# same for the same contents.
+#   cmake -D SOURCE=folder -D BUILT=headers_hash.h -P headers_hash.cmake
+set(copy "${CMAKE_CURRENT_BINARY_DIR}/headers_hash.copy")
+file(REMOVE_RECURSE "${copy}")
+
+function(hash_of result)
+  execute_process(COMMAND ${CMAKE_COMMAND} -D "HEADERS=${copy}/crescent" -D "OUTPUT=${copy}/hash.h"
+    -P "${SOURCE}/core/cmake/HashHeaders.cmake" COMMAND_ERROR_IS_FATAL ANY)
+  file(STRINGS "${copy}/hash.h" line REGEX "CRESCENT_HEADERS_HASH")
+  set(${result} "${line}" PARENT_SCOPE)
+endfunction()
+
+file(COPY "${SOURCE}/core/include/crescent" DESTINATION "${copy}")
+hash_of(same)
+file(STRINGS "${BUILT}" built REGEX "CRESCENT_HEADERS_HASH")
+if(NOT same STREQUAL built OR NOT same MATCHES "0x[0-9a-f]+ull")
+  message(FATAL_ERROR "expected ${built}, as built, got ${same}")
+endif()
+
+file(APPEND "${copy}/crescent/value.h" "\n")
+hash_of(longer)
+file(COPY "${SOURCE}/core/include/crescent/value.h" DESTINATION "${copy}/crescent")
+file(WRITE "${copy}/crescent/new.h" "")
+hash_of(more)
+file(REMOVE "${copy}/crescent/new.h")
+hash_of(restored)
+if(same STREQUAL longer OR same STREQUAL more OR longer STREQUAL more)
+  message(FATAL_ERROR "changed headers have the same hash: ${same}, ${longer}, ${more}")
+endif()
+if(NOT same STREQUAL restored)
+  message(FATAL_ERROR "the same headers have different hashes: ${same}, ${restored}")
+endif()
+file(REMOVE_RECURSE "${copy}")
