@@ -72,7 +72,7 @@ Dict own_description(Model& model, const Value& config, const Value& compile, Va
           {"input_shapes", input_shapes(model)},
           {"compile", compile},
           {"epochs_trained", model.epochs_trained()},
-          {"callback_states", std::move(callback_states)},
+          {"run_state", std::move(callback_states)},
           {"groups", groups_of(tree)},
           {"plugins", plugins_of(model)}};
 }
@@ -208,7 +208,7 @@ class Hdf5Format final : public Format {
     check_overwrite(path, options);
     Tree tree;
     Value states;
-    if (options.include_optimizer) states = write_callback_states(tree, model.callback_states());
+    if (options.include_optimizer) states = write_callback_states(tree, model.run_state());
     write_weights(tree, model, "model_weights");
     if (model.compiled() && options.include_optimizer)
       write_optimizer(tree, *model.optimizer(), options.target);
@@ -230,7 +230,7 @@ class Hdf5Format final : public Format {
       append(matches, match_optimizer(file, *model->optimizer()));
     }
     const CallbackStates callbacks(
-        file, options.compile ? member(description.own, "callback_states") : Value());
+        file, options.compile ? member(description.own, "run_state") : Value());
     append(matches, callbacks.matches());
     assign_all(file, matches);
     callbacks.give_to(*model);
