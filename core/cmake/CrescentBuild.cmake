@@ -45,6 +45,20 @@ set(CMAKE_BUILD_WITH_INSTALL_RPATH ON)
 set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
 set(CMAKE_INSTALL_RPATH "$ORIGIN/../lib")
 
+# Headers that nearly every source includes are parsed once, not once a source: a target takes them
+# with crescent_precompile. The builds with sanitizers do without, so that a source which forgets an
+# include is found there.
+set(CRESCENT_COMMON_HEADERS <algorithm> <functional> <map> <mutex> <set> <unordered_map>
+  <crescent/plugin.h>)
+file(CONFIGURE OUTPUT "${CMAKE_BINARY_DIR}/empty.cpp" CONTENT "")
+add_library(common_headers OBJECT EXCLUDE_FROM_ALL "${CMAKE_BINARY_DIR}/empty.cpp")
+target_include_directories(common_headers PRIVATE "${PROJECT_SOURCE_DIR}/core/include")
+target_precompile_headers(common_headers PRIVATE ${CRESCENT_COMMON_HEADERS})
+
+function(crescent_precompile target)
+  target_precompile_headers(${target} REUSE_FROM common_headers)
+endfunction()
+
 # A program that another part of Crescent starts (the file reader, for one); it lives in lib/crescent.
 function(crescent_add_helper name)
   add_executable(${name} ${ARGN})

@@ -221,9 +221,14 @@ Value profile_value(const Profile& profile) {
                         {"calls", static_cast<int64_t>(row.calls)},
                         {"seconds", row.seconds},
                         {"flops", row.flops},
-                        {"bytes", row.bytes}});
-  return Dict{
-      {"seconds", profile.seconds}, {"batch_size", profile.batch_size}, {"rows", std::move(rows)}};
+                        {"bytes", row.bytes},
+                        {"seconds_on", List(row.seconds_on.begin(), row.seconds_on.end())},
+                        {"parts", row.parts},
+                        {"largest_part", row.largest_part}});
+  return Dict{{"seconds", profile.seconds},
+              {"batch_size", profile.batch_size},
+              {"rows", std::move(rows)},
+              {"cores", List(kProfiledCores.begin(), kProfiledCores.end())}};
 }
 
 int profile(lua_State* L) {

@@ -15,7 +15,8 @@ namespace crescent::program {
 namespace {
 
 constexpr const char* kBuild = R"(# Build against an installed Crescent:
-#   cmake -S . -B build -DCMAKE_PREFIX_PATH=/where/crescent/is && cmake --build build && ctest --test-dir build
+#   cmake -S . -B build -DCMAKE_PREFIX_PATH=/where/crescent/is
+#   cmake --build build && ctest --test-dir build
 cmake_minimum_required(VERSION 3.25)
 project(@TARGET@ LANGUAGES CXX)
 find_package(Crescent REQUIRED)
@@ -39,7 +40,9 @@ class @CLASS@ final : public UnaryLayer {
     s.doc("Multiplies each feature by a learned factor.")
         .field("initializer", &@CLASS@::initializer_, "How the factors start.");
   }
-  void build(const Shape& input) override { factor_ = add_weight("factor", {input[-1]}, initializer_); }
+  void build(const Shape& input) override {
+    factor_ = add_weight("factor", {input[-1]}, initializer_);
+  }
   Tensor call(const Tensor& x, const Call&) override { return x * factor_; }
 
  private:
@@ -66,7 +69,8 @@ for _, weight in ipairs(layer.trainable_weights) do
   local gradient = tape:gradient(value, weight):reshape({ -1 }):totable()
   local start, step = weight.value, 1e-2
   for i = 1, #gradient do
-    local bump = (cr.ops.one_hot(cr.tensor({ i - 1 }, "int32"), #gradient) * step):reshape(start.shape)
+    local bump = cr.ops.one_hot(cr.tensor({ i - 1 }, "int32"), #gradient) * step
+    bump = bump:reshape(start.shape)
     weight:assign(start + bump)
     local above = loss():item()
     weight:assign(start - bump)
@@ -97,7 +101,8 @@ A plugin of Crescent with the layer `@CLASS@`.
     cmake --build build
     ctest --test-dir build
 
-Then, with `CRESCENT_PLUGIN_PATH` set to `build` (or the library copied to a folder of `crescent plugins`):
+Then, with `CRESCENT_PLUGIN_PATH` set to `build` (or the library copied to a folder of
+`crescent plugins`):
 
     cr.plugins.load "@NAME@"
     layer = cr.layers.@CLASS@()

@@ -1,6 +1,7 @@
 -- How every workload is measured: after a warm-up, the median of five windows of wall-clock time. Prints "name value unit".
---   crescent tests/bench/workloads/NAME.lua [--threads N] [--bf16] [--seconds S] [--only NAME,NAME] [--list]
--- --list prints the names that there are and measures nothing.
+--   crescent tests/bench/workloads/NAME.lua [--threads N] [--bf16] [--seconds S] [--batch N] [--only NAME,NAME] [--cores] [--list]
+-- --list prints the names that there are and measures nothing. --cores: instead how many times as fast as one core 4, 8, 16
+-- and 32 can be at most, by the way the work is cut; rows where 16 leave most undone come first. --batch: of training.
 local cr = require "crescent"
 
 local options = { threads = 0, seconds = 3 }
@@ -8,20 +9,21 @@ do
   local i = 1
   while arg[i] do
     local name = arg[i]:match "^%-%-(%w+)$"
-    if name == "bf16" or name == "list" then
+    if name == "bf16" or name == "list" or name == "cores" then
       options[name] = true
-    elseif name == "threads" or name == "seconds" then
+    elseif name == "threads" or name == "seconds" or name == "batch" then
       i = i + 1
       options[name] = assert(tonumber(arg[i]), "expected a number after --" .. name)
     elseif name == "only" then
       i = i + 1
       options.only = "," .. assert(arg[i], "expected names after --only") .. ","
     else
-      error("unknown option " .. arg[i] .. "; known: --threads N, --bf16, --seconds S, --only NAME,NAME, --list", 0)
+      error("unknown option " .. arg[i] .. "; known: --threads N, --bf16, --seconds S, --batch N, --only NAME,NAME, --cores, --list", 0)
     end
     i = i + 1
   end
 end
+if options.cores then options.threads = 1 end  -- parts do not disturb each other
 if options.threads > 0 then cr.config.set_threads(options.threads) end
 if options.bf16 then cr.config.set_dtype_policy "mixed_bfloat16" end
 cr.random.seed(0)
@@ -66,13 +68,37 @@ end
 measure.emit, measure.seconds_per_call, measure.peak_memory = emit, seconds_per_call, peak_memory
 measure.total_seconds = options.seconds
 
+--- Prints how the work of a step is cut: instructions of a percent of the time and more, and the whole.
+local function print_cut(name, profile)
+  local cores, total = profile.cores, {}
+  for c in ipairs(cores) do
+    total[c] = 0
+    for _, row in ipairs(profile.rows) do total[c] = total[c] + row.seconds_on[c] end
+  end
+  local function idle(row) return row.seconds_on[4] - row.seconds_on[1] / cores[4] end
+  table.sort(profile.rows, function(a, b) return idle(a) > idle(b) end)
+  print(string.format("# %9s %6s %9s %6s %6s %6s %6s  %s", "us", "parts", "largest_%", "x4", "x8", "x16", "x32", "kernel"))
+  for _, row in ipairs(profile.rows) do
+    local s = row.seconds_on
+    if s[1] >= total[1] / 100 then
+      print(string.format("# %9.1f %6d %9.1f %6.1f %6.1f %6.1f %6.1f  %s, %s, %s", s[1] * 1e6, row.parts, 100 * row.largest_part,
+        s[1] / s[2], s[1] / s[3], s[1] / s[4], s[1] / s[5], row.op, row.kernel, row.shapes))
+    end
+  end
+  for c = 2, #cores do emit(name .. "_on_" .. cores[c], total[1] / total[c], "times") end
+end
+
 --- Trains on batches * batch samples: x and y are functions of the number of samples. `flops`: forward, a sample.
 function measure.train(name, w)
   if not chosen(name) then return end
-  local model, samples = w.model(), w.batch * w.batches
+  local batch = options.batch or w.batch
+  local model, samples = w.model(), batch * w.batches
   model:compile { optimizer = w.optimizer, loss = w.loss }
   local x, y = w.x(samples), w.y(samples)
-  local function epoch() model:fit(x, y, { batch_size = w.batch, verbose = 0 }) end
+  if options.cores then
+    return print_cut(name, model:profile(x, y, { batch_size = batch, print_fn = function() end }))
+  end
+  local function epoch() model:fit(x, y, { batch_size = batch, verbose = 0 }) end
   epoch()
   local seconds = seconds_per_call(epoch)
   if w.per_step then
@@ -88,6 +114,9 @@ end
 function measure.predict(name, w)
   if not chosen(name) then return end
   local model, x = w.model(), w.x(w.batch)
+  if options.cores then
+    return print_cut(name, model:profile(x, { batch_size = w.batch, print_fn = function() end }))
+  end
   local function call() model:predict_on_batch(x) end
   for _ = 1, 5 do call() end
   local seconds = seconds_per_call(call)

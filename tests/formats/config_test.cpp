@@ -1,10 +1,13 @@
 // Configurations between generations of Keras, without any file.
-#include "config_in.h"
-#include "config_out.h"
+#include "keras/configs/config_in.h"
+
+#include "keras/configs/config_out.h"
 #include "models.h"
 
-namespace crescent::hdf5 {
+namespace crescent::keras {
 namespace {
+
+using hdf5::layer;
 
 Value read(const char* json, const char* version) {
   return ConfigIn("m.h5", {version, "tensorflow"}).model(parse_json(json));
@@ -183,4 +186,4 @@ TEST_CASE("what is written loads in Keras 2.3.1: explicit input, old names, noth
 }
 
 }  // namespace
-}  // namespace crescent::hdf5
+}  // namespace crescent::keras

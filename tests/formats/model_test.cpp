@@ -1,6 +1,8 @@
 // Models through files: the same predictions, the same training, and errors in words.
+#include "keras/model/training_state.h"
+#include "keras_file.h"
 #include "models.h"
-#include "training_state.h"
+#include "tensors.h"
 
 namespace crescent::hdf5 {
 namespace {
@@ -285,12 +287,13 @@ TEST_CASE("an optimizer's state that does not fit starts anew, with Keras' warni
   crescent::save_model(*model, scratch.path("m.h5"));
   auto other = make<Optimizer>("SGD", {{"momentum", 0.9}});
   other->build(model->trainable_weights());
-  FileReader file(scratch.path("m.h5"));
+  KerasFile file(scratch.path("m.h5"));
   set_warning_handler([](std::string_view text) { warned += text; });
-  CHECK(match_optimizer(file, *other).empty());
+  CHECK(keras::match_optimizer(file, *other).empty());
   CHECK(contains(warned, "freshly initialized optimizer"));
   CHECK(contains(warned, scratch.path("m.h5")));
-  CHECK(match_optimizer(file, *model->optimizer()).size() == model->optimizer()->state().size());
+  CHECK(keras::match_optimizer(file, *model->optimizer()).size() ==
+        model->optimizer()->state().size());
   set_warning_handler(nullptr);
 }
 

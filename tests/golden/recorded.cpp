@@ -9,8 +9,8 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "config_in.h"
 #include "distance.h"
+#include "keras/configs/config_in.h"
 
 namespace crescent::golden {
 namespace {
@@ -230,7 +230,7 @@ bool known(std::string_view kind, const std::string& class_name) {
 LayerPtr layer_if_known(const std::string& class_name, const Value& config,
                         const std::string& keras_version) {
   if (!known("layer", class_name)) return nullptr;
-  const hdf5::ConfigIn reader("golden case", {keras_version, "torch"});
+  const keras::ConfigIn reader("golden case", {keras_version, "torch"});
   return get<Layer>(reader.model(Dict{{"class_name", class_name}, {"config", config}}));
 }
 

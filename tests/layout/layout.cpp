@@ -140,3 +140,13 @@ TEST_CASE("Nothing outside core includes the inside of core") {
                      fs::exists(kRoot / "core/src" / include.name)));
       }
 }
+
+TEST_CASE("What formats share knows none of them") {
+  for (const fs::path& file : sources_below(kRoot / "formats/keras"))
+    for (const Include& include : includes_of(file)) {
+      INFO(fs::relative(file, kRoot).string() << " includes " << include.name);
+      if (include.quoted)
+        CHECK((include.name.starts_with("crescent/") || include.name.starts_with("keras/")));
+      CHECK_FALSE((include.name == "hdf5.h" || include.name == "zip.h"));
+    }
+}

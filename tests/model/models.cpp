@@ -104,17 +104,17 @@ TEST_CASE("names must be unique, classes known") {
   CHECK_THROWS_WITH(
       Sequential::make({first, second}),
       "The name \"same\" is used 2 times in the model. All layer names should be unique.");
-  CHECK_THROWS_WITH(
-      model_from_json(
-          R"({"class_name": "Sequential", "config": {"layers": [{"class_name": "Dens", "config": {}}]}})"),
-      Contains("Unknown layer: Dens") && Contains("did you mean 'Dense'?"));
+  CHECK_THROWS_WITH(model_from_json(
+                        R"({"class_name": "Sequential",
+              "config": {"layers": [{"class_name": "Dens", "config": {}}]}})"),
+                    Contains("Unknown layer: Dens") && Contains("did you mean 'Dense'?"));
   CHECK_THROWS_AS(model_from_json("[1, 2]"), Error);
   CHECK_THROWS_AS(model_from_json(R"({"class_name": "Functional", "config": {"layers": 3}})"),
                   Error);
-  CHECK_THROWS_AS(
-      model_from_json(
-          R"({"class_name": "Functional", "config": {"layers": [], "input_layers": [["a", 0, 0]], "output_layers": []}})"),
-      Error);
+  CHECK_THROWS_AS(model_from_json(
+                      R"({"class_name": "Functional",
+              "config": {"layers": [], "input_layers": [["a", 0, 0]], "output_layers": []}})"),
+                  Error);
 }
 
 TEST_CASE("a model cannot be inside itself") {

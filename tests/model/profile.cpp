@@ -101,9 +101,9 @@ TEST_CASE("the tables of a profile") {
     return joined(model->profile({x}, {y}, options).lines);
   };
   const std::string both = text({});
-  for (const char* part :
-       {"Model: \"", "Layer (type)", "first (Dense)", "optimizer", "Calls", "Time (us)", "Share",
-        "GFLOP/s", "GB/s", "Kernel", "matmul ab+bias+relu", "Total: ", "8 samples"})
+  for (const char* part : {"Model: \"", "Layer (type)", "first (Dense)", "optimizer", "Calls",
+                           "Time (us)", "Share", "GFLOP/s", "GB/s", "Kernel", "matmul ab+bias+relu",
+                           "Total: ", "8 samples", "On 4, 8, 16, 32 cores at most "})
     CHECK_THAT(both, Contains(part));
   CHECK_THAT(text({{"by", "layer"}}), Contains("first (Dense)") && !Contains("matmul ab"));
   CHECK_THAT(text({{"by", "op"}}), !Contains("first (Dense)") && Contains("matmul ab"));

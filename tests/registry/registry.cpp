@@ -75,7 +75,8 @@ TEST_CASE("Objects are made from the configurations of every Keras") {
   const char* rows[] = {
       R"({"class_name": "Cat", "config": {"lives": 3}})",
       R"({"module": "zoo", "class_name": "Cat", "config": {"lives": 3}, "registered_name": null})",
-      R"({"module": null, "class_name": "Cat", "config": {"lives": 3}, "registered_name": "acme>Cat"})",
+      R"({"module": null, "class_name": "Cat", "config": {"lives": 3},
+         "registered_name": "acme>Cat"})",
       R"({"class_name": "acme>Cat", "config": {"lives": 3}})"};
   for (const char* row : rows)
     CHECK(std::dynamic_pointer_cast<Cat>(get<Animal>(parse_json(row)))->lives == 3);
@@ -120,9 +121,9 @@ TEST_CASE("get_config makes an equal object") {
   auto dog = make<Animal>(
       "BigDog", {{"friend", Dict{{"class_name", "Cat"}, {"config", Dict{{"lives", 2}}}}}});
   const Value config = serialize(dog.get());
-  CHECK(
-      to_json(config) ==
-      R"({"class_name": "BigDog", "config": {"friend": {"class_name": "Cat", "config": {"lives": 2}}, "enemy": null}})");
+  CHECK(to_json(config) ==
+        R"({"class_name": "BigDog", "config":
+         {"friend": {"class_name": "Cat", "config": {"lives": 2}}, "enemy": null}})");
   CHECK(serialize(get<Animal>(config).get()) == config);
   CHECK(serialize(nullptr).is_null());
   CHECK_THROWS_WITH(std::make_shared<Cat>()->get_config(),

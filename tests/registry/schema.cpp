@@ -105,9 +105,9 @@ TEST_CASE("A wrong option is named, with what was expected and what came") {
 }
 
 TEST_CASE("Stored options are read in order") {
-  CHECK(
-      to_json(schema().read(std::make_unique<Layerish>(configured({{"units", 2}})).get())) ==
-      R"({"name": "", "units": 2, "rate": 0.001, "use_bias": true, "padding": "valid", "kernel": [1], "extra": {}})");
+  CHECK(to_json(schema().read(std::make_unique<Layerish>(configured({{"units", 2}})).get())) ==
+        R"({"name": "", "units": 2, "rate": 0.001, "use_bias": true, )"
+        R"("padding": "valid", "kernel": [1], "extra": {}})");
   Layerish seeded = configured({{"units", 2}, {"seed", 4}});
   CHECK(schema().read(&seeded).at("seed") == Value(4));
 }

@@ -146,6 +146,7 @@ local scope = model.name .. "/" .. model.layers[1].name
 local flops = 0
 for _, row in ipairs(profile.rows) do
   assert(row.calls >= 1 and row.seconds > 0 and row.kernel ~= "" and row.bytes > 0)
+  assert(#row.seconds_on == #profile.cores and row.parts >= 1 and row.largest_part <= 1)
   if row.layer == scope then flops = flops + row.flops end
 end
 assert(flops >= 2 * 2 * 10 * 3 * 2)

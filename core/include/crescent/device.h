@@ -2,6 +2,7 @@
 // plugins of kind "device"; nothing outside a device knows of its memory except by asking a tensor
 // for host values.
 #pragma once
+#include <array>
 #include <memory>
 #include <span>
 #include <string>
@@ -14,6 +15,9 @@ namespace crescent {
 
 class Program;
 
+/// Cores for which a profile tells what the work would take.
+inline constexpr std::array<int, 5> kProfiledCores = {1, 4, 8, 16, 32};
+
 /// One row of a profile: an instruction kind within a layer.
 struct ProfileRow {
   std::string scope, op;  ///< layer path, Op::label
@@ -21,6 +25,11 @@ struct ProfileRow {
   std::string kernel;     ///< which runs it: "onednn brg:avx512_core"
   uint64_t calls = 0;
   double seconds = 0, flops = 0, bytes = 0;  ///< totals
+  /// On so many of kProfiledCores the way the work is cut allows no less; zeros where the device
+  /// does not know.
+  std::array<double, kProfiledCores.size()> seconds_on{};
+  int64_t parts = 1;        ///< into which most of the work is cut
+  double largest_part = 1;  ///< its share of them
 };
 
 class CRESCENT_API Executable {

@@ -67,11 +67,14 @@ std::vector<ProfileRow> rows_of_a_step(const std::vector<ProfileRow>& instructio
     if (row == rows.end()) {
       rows.push_back({instruction.scope, instruction.op, instruction.shapes, instruction.kernel});
       row = rows.end() - 1;
+      row->parts = instruction.parts, row->largest_part = instruction.largest_part;
     }
     ++row->calls;
     row->seconds += instruction.seconds / steps;
     row->flops += instruction.flops / steps;
     row->bytes += instruction.bytes / steps;
+    for (size_t c = 0; c < kProfiledCores.size(); ++c)
+      row->seconds_on[c] += instruction.seconds_on[c] / steps;
   }
   return rows;
 }

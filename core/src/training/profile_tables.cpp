@@ -111,6 +111,20 @@ std::vector<std::string> table_of(const Rows& rows, const Texts& texts, size_t l
   return table.lines(line_length);
 }
 
+/// Nothing where the device does not know.
+std::vector<std::string> speed_on_cores(const Rows& rows) {
+  std::array<double, kProfiledCores.size()> seconds{};
+  for (const ProfileRow& row : rows)
+    for (size_t c = 0; c < seconds.size(); ++c) seconds[c] += row.seconds_on[c];
+  if (seconds[0] <= 0) return {};
+  std::vector<std::string> cores, times;
+  for (size_t c = 1; c < seconds.size(); ++c) {
+    cores.push_back(std::to_string(kProfiledCores[c]));
+    times.push_back(number(seconds[0] / seconds[c]));
+  }
+  return {concat("On ", join(cores), " cores at most ", join(times), " times as fast as on one")};
+}
+
 std::vector<std::string> totals(const Profile& profile) {
   uint64_t calls = 0;
   double flops = 0;
@@ -122,6 +136,7 @@ std::vector<std::string> totals(const Profile& profile) {
   lines.push_back(concat("A step that is not timed within: ", number(seconds * 1e6), " us, ",
                          profile.batch_size, " samples, ", number(samples / seconds), " samples/s",
                          flops > 0 ? concat(", ", rate(flops, seconds), " GFLOP/s") : ""));
+  for (std::string& line : speed_on_cores(profile.rows)) lines.push_back(std::move(line));
   return lines;
 }
 

@@ -13,7 +13,7 @@
 #include "crescent/error.h"
 #include "crescent/file.h"
 #include "crescent/model.h"
-#include "in_parallel.h"
+#include "keras/weights/in_parallel.h"
 
 namespace crescent::hdf5 {
 
@@ -25,6 +25,8 @@ struct FileReader::Request {
 };
 
 namespace {
+
+using keras::in_parallel, keras::Part, keras::parts_of;
 
 constexpr uint64_t kAlignment = 64;
 

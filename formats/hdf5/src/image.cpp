@@ -7,7 +7,7 @@
 
 #include "crc32c.h"
 #include "crescent/error.h"
-#include "in_parallel.h"
+#include "keras/weights/in_parallel.h"
 #include "seal.h"
 #include "sparse_file.h"
 
@@ -205,6 +205,8 @@ bool has_root(const Tree& tree) {
 uint64_t bytes_of(const Node& node) {
   return node.data ? *byte_count(node.data->element, node.data->shape) : 0;
 }
+
+using keras::in_parallel, keras::Part, keras::parts_of;
 
 /// Of the numbers of each node.
 std::vector<uint32_t> checksums_of(const Tree& tree) {

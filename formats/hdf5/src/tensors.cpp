@@ -90,4 +90,11 @@ Array to_array(const Tensor& tensor) {
       static_cast<Element>(tensor.dtype()), {shape.begin(), shape.end()}, bytes, tensor.storage()};
 }
 
+Node dataset_node(std::string path, const Tensor& value) {
+  Node node{std::move(path), {}, to_array(value)};
+  if (value.dtype() == DType::bfloat16)
+    node.attributes.push_back({"dtype", std::string("bfloat16")});
+  return node;
+}
+
 }  // namespace crescent::hdf5

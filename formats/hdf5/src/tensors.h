@@ -12,6 +12,7 @@ Tensor to_tensor(const Array& array);
 Tensor tensor_in_file(std::unique_ptr<FileReader> file, const std::string& dataset);
 /// Shares the tensor's memory.
 Array to_array(const Tensor& tensor);
+Node dataset_node(std::string path, const Tensor& value);
 
 DType dtype_of(Element element);
 /// Fails over eight axes, naming `what`.

@@ -9,6 +9,8 @@
 #include <variant>
 #include <vector>
 
+#include "keras/model/own_attribute.h"
+
 namespace crescent::hdf5 {
 
 /// Types of numbers that cross the border between a file and the framework.
@@ -45,11 +47,10 @@ struct Array {
   bool finite = true;  ///< read from a file: no NaN and no infinity among float32 and float64
 };
 
-/// Attributes that we add and Keras ignores: of the root, what we know of a model; of every
-/// dataset, CRC-32C of its bytes and its seal; of every group, the seals of its other attributes
-/// (seal.h).
-inline constexpr const char *kOwn = "crescent", *kChecksum = "crescent_crc32c",
-                            *kSeals = "crescent_seals";
+using keras::kOwn;
+/// Attributes that we add and Keras ignores: of every dataset, CRC-32C of its bytes and its seal;
+/// of every group, the seals of its other attributes (seal.h).
+inline constexpr const char *kChecksum = "crescent_crc32c", *kSeals = "crescent_seals";
 
 struct Attribute {
   std::string name;

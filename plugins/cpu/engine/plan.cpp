@@ -133,6 +133,7 @@ void Plan::profile(bool on) {
   profiling_ = on;
   if (!on) return;
   for (ProfileRow& row : profile_) row.calls = 0, row.seconds = 0;
+  traces_.assign(calls_.size(), {});
 }
 
 bool Plan::is_prepared() const {
@@ -168,7 +169,10 @@ void Plan::run(size_t first, size_t last) {
 void Plan::run_timed(size_t i) {
   using Clock = std::chrono::steady_clock;
   auto begin = Clock::now();
-  run(calls_[i]);
+  {
+    const WorkTrace::Run traced(traces_[i]);
+    run(calls_[i]);
+  }
   profile_[i].seconds += std::chrono::duration<double>(Clock::now() - begin).count();
   ++profile_[i].calls;
 }
@@ -181,9 +185,16 @@ double Plan::flops() const {
 
 std::vector<ProfileRow> Plan::rows() const {
   std::vector<ProfileRow> rows = profile_;
-  for (ProfileRow& row : rows) {
-    row.flops *= static_cast<double>(row.calls);
-    row.bytes *= static_cast<double>(row.calls);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    ProfileRow& row = rows[i];
+    const auto calls = static_cast<double>(row.calls);
+    row.flops *= calls;
+    row.bytes *= calls;
+    if (row.calls == 0) continue;
+    const WorkTrace& trace = traces_[i];
+    row.parts = trace.parts(), row.largest_part = trace.largest_part();
+    for (size_t c = 0; c < kProfiledCores.size(); ++c)
+      row.seconds_on[c] = calls * trace.seconds_on(kProfiledCores[c]);
   }
   return rows;
 }

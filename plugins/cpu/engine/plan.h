@@ -9,6 +9,7 @@
 #include "crescent/device.h"
 #include "engine/kernel.h"
 #include "engine/lower.h"
+#include "threads/work_trace.h"
 
 namespace crescent::cpu {
 
@@ -74,6 +75,7 @@ class Plan {
   bool prologue_ran_ = false;
   bool profiling_ = false;
   std::vector<ProfileRow> profile_;  ///< per call
+  std::vector<WorkTrace> traces_;    ///< per call, while profiling
 };
 
 }  // namespace crescent::cpu

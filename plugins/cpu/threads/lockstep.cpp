@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "threads/relax.h"
+#include "threads/work_trace.h"
 
 namespace crescent::cpu {
 namespace {
@@ -100,10 +101,8 @@ class Lockstep {
   Signal done_[Pool::kMaxThreads];  ///< steps done by each helper
 };
 
-}  // namespace
-
-void run_lockstep(Pool& pool, int64_t steps, int64_t count, int64_t most, StepBody body,
-                  void* context) {
+void run_steps(Pool& pool, int64_t steps, int64_t count, int64_t most, StepBody body,
+               void* context) {
   // Where another process takes a helper's core, all wait until the helper has it back. What that
   // costs is made good by doing without helpers for a while, many times as long.
   static std::atomic<Clock::duration> alone_until{Clock::duration::zero()};
@@ -118,6 +117,34 @@ void run_lockstep(Pool& pool, int64_t steps, int64_t count, int64_t most, StepBo
   const auto lost = lockstep.lost();
   if (lost > kSlight)
     alone_until.store(Clock::now().time_since_epoch() + kTimes * lost, std::memory_order_relaxed);
+}
+
+/// The same for a profile.
+void run_timed(Pool& pool, int64_t steps, int64_t count, int64_t most, StepBody body, void* context,
+               WorkTrace& trace) {
+  std::atomic<Clock::rep> work{0};
+  auto timed = [&](int64_t step, int64_t first, int64_t last) {
+    const auto begin = Clock::now();
+    body(context, step, first, last);
+    work += (Clock::now() - begin).count();
+  };
+  trace.begin_region(0);
+  run_steps(
+      pool, steps, count, most,
+      [](void* c, int64_t step, int64_t first, int64_t last) {
+        (*static_cast<decltype(timed)*>(c))(step, first, last);
+      },
+      &timed);
+  trace.end_region(count, std::max<int64_t>(1, most), Clock::duration(work.load()));
+}
+
+}  // namespace
+
+void run_lockstep(Pool& pool, int64_t steps, int64_t count, int64_t most, StepBody body,
+                  void* context) {
+  WorkTrace* trace = WorkTrace::current();
+  trace ? run_timed(pool, steps, count, most, body, context, *trace)
+        : run_steps(pool, steps, count, most, body, context);
 }
 
 }  // namespace crescent::cpu

@@ -14,6 +14,7 @@
 
 #include "threads/flush_denormals.h"
 #include "threads/relax.h"
+#include "threads/work_trace.h"
 
 namespace crescent::cpu {
 namespace {
@@ -180,6 +181,26 @@ void Pool::resize(int threads) {
 }
 
 void Pool::run(int64_t parts, Body body, void* context, int most) {
+  WorkTrace* trace = WorkTrace::current();
+  trace ? run_timed(parts, body, context, most, *trace) : run_parts(parts, body, context, most);
+}
+
+void Pool::run_timed(int64_t parts, Body body, void* context, int most, WorkTrace& trace) {
+  using Clock = WorkTrace::Clock;
+  trace.begin_region(parts);
+  auto timed = [&](int64_t part, int worker) {
+    const auto begin = Clock::now();
+    body(context, part, worker);
+    trace.ended(part, Clock::now() - begin);
+  };
+  run_parts(
+      parts,
+      [](void* c, int64_t part, int worker) { (*static_cast<decltype(timed)*>(c))(part, worker); },
+      &timed, most);
+  trace.end_region();
+}
+
+void Pool::run_parts(int64_t parts, Body body, void* context, int most) {
   State& s = *state_;
   bool alone = parts <= 1 || most <= 1 || threads() == 1 || inside_region;
   std::unique_lock lock(s.caller, std::defer_lock);

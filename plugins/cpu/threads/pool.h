@@ -12,6 +12,8 @@ namespace crescent::cpu {
 /// How many pieces of this size, the last of which may be smaller, make up the whole.
 constexpr int64_t pieces(int64_t whole, int64_t piece) { return (whole + piece - 1) / piece; }
 
+class WorkTrace;
+
 class Pool {
  public:
   static constexpr int kMaxThreads = 64;
@@ -53,6 +55,8 @@ class Pool {
 
  private:
   struct State;
+  void run_timed(int64_t parts, Body body, void* context, int most, WorkTrace& trace);
+  void run_parts(int64_t parts, Body body, void* context, int most);
   void start(int workers);
   void stop();
   State* state_;

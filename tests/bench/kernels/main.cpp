@@ -29,19 +29,33 @@ double limit_of(Limit limit, DType dtype, const std::string& kernel) {
   return dtype == DType::bfloat16 && bf16 > 0 ? bf16 : fma;
 }
 
-/// One run, timed within: what it computes and moves, and the kernel that most of its time goes to.
+/// A run, timed within: what it computes and moves, how its work is cut, and the kernel that most
+/// of its time goes to.
 ProfileRow look_into(const Function& f, const Tensors& inputs) {
+  constexpr double kRuns = 5;
   Executable& executable = f.executable(inputs);
   executable.profile(true);
-  f(inputs);
+  for (int run = 0; run < kRuns; ++run) f(inputs);
   executable.profile(false);
   ProfileRow all;
   for (const ProfileRow& row : executable.rows()) {
-    if (row.seconds >= all.seconds) all.kernel = row.kernel, all.seconds = row.seconds;
-    all.flops += row.flops;
-    all.bytes += row.bytes;
+    if (row.seconds >= all.seconds) {
+      all.kernel = row.kernel, all.seconds = row.seconds;
+      all.parts = row.parts, all.largest_part = row.largest_part;
+    }
+    all.flops += row.flops / kRuns;
+    all.bytes += row.bytes / kRuns;
+    for (size_t c = 0; c < kProfiledCores.size(); ++c) all.seconds_on[c] += row.seconds_on[c];
   }
   return all;
+}
+
+/// How many times as fast the cut of the work allows more cores to be.
+void tell_cut(benchmark::State& state, const ProfileRow& row) {
+  state.counters["parts"] = static_cast<double>(row.parts);
+  state.counters["largest_%"] = 100 * row.largest_part;
+  for (size_t c = 1; c < kProfiledCores.size(); ++c)
+    state.counters[concat("x", kProfiledCores[c])] = row.seconds_on[0] / row.seconds_on[c];
 }
 
 void measure(benchmark::State& state, const std::vector<Input>& specs, const Function& f,
@@ -58,6 +72,7 @@ void measure(benchmark::State& state, const std::vector<Input>& specs, const Fun
                       static_cast<double>(state.iterations()) / seconds / 1e9;
   state.counters[limit == Limit::memory ? "GB/s" : "GFLOP/s"] = rate;
   state.counters["of_limit_%"] = 100 * rate / limit_of(limit, inputs.front().dtype(), row.kernel);
+  tell_cut(state, row);
   state.SetLabel(row.kernel);
 }
 

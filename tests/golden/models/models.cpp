@@ -4,8 +4,8 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 
-#include "config_in.h"
 #include "golden/recorded.h"
+#include "keras/configs/config_in.h"
 
 using namespace crescent;
 using namespace crescent::golden;
@@ -94,7 +94,7 @@ void check_history(const History& history, const Recording& file) {
 void check_training(const std::string& path, bool eagerly) {
   const Recording file(path);
   const std::string version = file.text_if_any("/", "keras_version").value_or("3");
-  const hdf5::ConfigIn reader(path, {version, "torch"});
+  const keras::ConfigIn reader(path, {version, "torch"});
   const ModelPtr model = model_from_config(reader.model(file.json("/", "model")));
   const Tensor x = file.tensor("x"), y = file.tensor("y");
   if (!model->built()) model->build_for({x.shape()});

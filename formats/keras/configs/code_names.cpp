@@ -1,0 +1,79 @@
+#include "keras/configs/code_names.h"
+
+#include <algorithm>
+
+#include "crescent/registry.h"
+#include "keras/configs/objects.h"
+
+namespace crescent::keras {
+namespace {
+
+constexpr const char* kKinds[] = {"layer",       "activation", "initializer",
+                                  "regularizer", "constraint", "optimizer",
+                                  "schedule",    "loss",       "metric"};
+
+using Info = std::shared_ptr<const ClassInfo>;
+
+Info find_class(const std::string& name) {
+  for (const char* kind : kKinds)
+    if (Info found = registry().find(kind, name)) return found;
+  return nullptr;
+}
+
+bool is_code(const Info& info) { return !info || info->origin == "Lua"; }
+
+class Search {
+ public:
+  void look(const Value& value) {
+    if (value.is_list()) {
+      for (const Value& item : value.as_list()) look(item);
+    } else if (is_object(value)) {
+      look_at_object(value.as_dict());
+    } else if (value.is_dict()) {
+      for (const DictEntry& entry : value.as_dict()) look(entry.value);
+    }
+  }
+  std::vector<std::string> names;
+
+ private:
+  void look_at_object(const Dict& object) {
+    const std::string name = class_of(object);
+    const Info info = find_class(name);
+    if (is_code(info)) add(name);
+    for (const DictEntry& entry : config_of(object)) {
+      const Field* field = info ? info->schema.find(entry.key) : nullptr;
+      const std::string kind = field ? kind_of_option(*field) : "";
+      if (!entry.value.is_string())
+        look(entry.value);
+      else if (!kind.empty() && is_code(registry().find(kind, entry.value.as_string())))
+        add(entry.value.as_string());
+      else if (name == "Lambda" && entry.key == "function" &&
+               is_code(registry().find("activation", entry.value.as_string())))
+        add(entry.value.as_string());
+    }
+  }
+  void add(const std::string& name) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+};
+
+}  // namespace
+
+std::string kind_of_option(const Field& field) {
+  constexpr std::string_view kBefore = "a name, configuration or object of kind ";
+  return field.type.starts_with(kBefore) ? field.type.substr(kBefore.size()) : "";
+}
+
+std::vector<std::string> names_of_code(const Value& config) {
+  Search search;
+  search.look(config);
+  return std::move(search.names);
+}
+
+std::string how_to_bring(const std::string& name) {
+  const bool nameless = name == "function";
+  return concat("pass it when loading: load_model(path, {custom_objects = {",
+                nameless ? "[\"function\"]" : name, " = ", nameless ? "f" : name, "}})");
+}
+
+}  // namespace crescent::keras

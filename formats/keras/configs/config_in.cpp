@@ -1,0 +1,297 @@
+#include "keras/configs/config_in.h"
+
+#include <algorithm>
+
+#include "crescent/model.h"
+#include "keras/configs/code_names.h"
+#include "keras/configs/graph_in.h"
+#include "keras/configs/objects.h"
+
+namespace crescent::keras {
+namespace {
+
+// ---- the tables
+
+/// Options that were called something else; only where the class does not know the old name itself.
+struct Renamed {
+  const char *from, *to;
+};
+constexpr Renamed kRenamed[] = {
+    {"batch_shape", "batch_input_shape"},  // Keras 3's InputLayer
+    {"alpha", "negative_slope"},           // LeakyReLU of Keras 2
+    {"lr", "learning_rate"},               // optimizers before 2.3
+};
+
+/// Options that our classes need not have: dropped when they have the value that changes nothing
+/// ("" = any).
+struct Dropped {
+  const char *option, *neutral;
+};
+// clang-format off
+constexpr Dropped kDropped[] = {
+    {"sparse", "false"},       {"ragged", "false"},        {"optional", "false"},    {"input_tensor", "null"},
+    {"input_length", ""},      {"implementation", ""},     {"unroll", ""},           {"time_major", "false"},
+    {"use_cudnn", ""},         {"synchronized", "false"},  {"renorm", "false"},      {"renorm_momentum", ""},
+    {"fused", ""},             {"virtual_batch_size", ""}, {"groups", "1"},          {"keepdims", "false"},
+    {"autocast", "true"},      {"stateful", "false"},      {"return_state", "false"},{"zero_output_for_mask", ""},
+    {"query_shape", ""},       {"key_shape", ""},          {"value_shape", ""},      {"jit_compile", ""},
+    {"is_legacy_optimizer", ""}, {"rms_scaling", "false"}, {"decay", "0.0"},         {"quantization_config", "null"},
+    {"flash_attention", ""},   {"use_gate", "false"},      {"name", ""},             {"module", ""},
+    {"function_type", ""},     {"output_shape_type", ""},  {"output_shape_module", ""},
+};
+// clang-format on
+
+/// Names that mean something else in Keras 2 than they do in Keras 3 and here.
+struct Meaning {
+  const char *option, *keras2, *here;
+};
+constexpr Meaning kMeanings[] = {
+    {"activation", "hard_sigmoid", "hard_sigmoid_keras2"},
+    {"recurrent_activation", "hard_sigmoid", "hard_sigmoid_keras2"},
+};
+
+/// Defaults of options that files of Keras 2 may leave out, where they differ from ours.
+struct OldDefault {
+  const char *class_name, *option;
+  bool value;
+};
+constexpr OldDefault kOldDefaults[] = {{"GRU", "reset_after", false},
+                                       {"GRUCell", "reset_after", false}};
+
+/// Classes that became settings of another class.
+struct Replaced {
+  const char *class_name, *by, *option;
+  bool value;
+};
+constexpr Replaced kReplaced[] = {{"CuDNNLSTM", "LSTM", nullptr, false},
+                                  {"CuDNNGRU", "GRU", "reset_after", true}};
+
+constexpr const char* kKinds[] = {"initializer", "regularizer", "constraint", "activation",
+                                  "optimizer",   "schedule",    "loss",       "metric"};
+
+}  // namespace
+
+ConfigIn::ConfigIn(std::string path, Origin origin, Value custom, Value plugins)
+    : path_(std::move(path)),
+      origin_(std::move(origin)),
+      custom_(std::move(custom)),
+      plugins_(std::move(plugins)) {}
+
+Value ConfigIn::model(const Value& object) const {
+  try {
+    if (!object.is_dict()) fail("expected an object with class_name and config, got ", object);
+    return layer(object.as_dict());
+  } catch (Error& error) {
+    error.add_context(concat("'", path_, "': model_config: "));
+    throw;
+  }
+}
+
+std::string ConfigIn::registered_name(const std::string& class_name) const {
+  const Value* custom = custom_.is_dict() ? custom_.as_dict().find(class_name) : nullptr;
+  return custom && custom->is_string() ? custom->as_string() : class_name;
+}
+
+void ConfigIn::fail_unknown(const std::string& class_name, const Dict& object) const {
+  std::string which =
+      concat("Unknown layer: ", class_name, " (layer '", name_of_layer(object), "')");
+  if (class_name == "Lambda")
+    fail(which, ". The code of a Lambda is never loaded from a file: define a layer instead");
+  const Value* origin = plugins_.is_dict() ? plugins_.as_dict().find(class_name) : nullptr;
+  if (origin && origin->is_list() && !origin->as_list().empty() &&
+      origin->as_list().front() == Value("Lua"))
+    fail(which, ". It is a class from Lua: define it before loading, or ",
+         how_to_bring(class_name));
+  if (origin && origin->is_list() && origin->as_list().size() == 2)
+    fail(which, ". It was saved from plugin ", origin->as_list()[0], ", version ",
+         origin->as_list()[1], ": load that plugin first");
+  fail(which, ". Register the class or name it in custom_objects before loading",
+       did_you_mean(class_name, registry().all_names("layer")));
+}
+
+/// {"class_name", "config"} of a layer, whatever else Keras 3 put beside them (module,
+/// registered_name, build_config).
+Value ConfigIn::layer(const Dict& object) const {
+  std::string name = registered_name(class_of(object));
+  if (is_sequential(name))
+    return Dict{{"class_name", name}, {"config", sequential(object.at("config"))}};
+  if (is_functional(name) && config_of(object).contains("layers"))
+    return Dict{{"class_name", "Functional"}, {"config", functional(config_of(object))}};
+  Dict config = config_of(object);
+  for (const Replaced& row : kReplaced) {
+    if (name != row.class_name) continue;
+    name = row.by;
+    if (row.option) config.set(row.option, row.value);
+  }
+  if (!registry().find("layer", name)) fail_unknown(name, object);
+  return Dict{{"class_name", name}, {"config", options("layer", name, config)}};
+}
+
+Dict ConfigIn::sequential(const Value& config) const {
+  bool bare = config.is_list();  // before Keras 2.2.3
+  List layers;
+  for (const Value& entry : bare ? config.as_list() : config.as_dict().at("layers").as_list())
+    layers.push_back(layer(entry.as_dict()));
+  Dict result;
+  if (!bare && text_at(config.as_dict(), "name")) result.set("name", config.as_dict().at("name"));
+  result.set("layers", std::move(layers));
+  if (const Value* shape = bare ? nullptr : config.as_dict().find("build_input_shape");
+      shape && shape->is_list())
+    result.set("build_input_shape", *shape);
+  return result;
+}
+
+Dict ConfigIn::functional(const Dict& config) const {
+  List layers;
+  for (const Value& entry : config.at("layers").as_list()) {
+    const Dict& object = entry.as_dict();
+    Dict converted = layer(object).as_dict();
+    converted.set("name", name_of_layer(object));
+    auto info = registry().find("layer", class_of(converted));
+    const std::vector<Argument> declared = info ? info->schema.arguments : std::vector<Argument>();
+    List nodes;
+    for (const Value& node : object.at("inbound_nodes").as_list())
+      nodes.push_back(call_in(node, declared));
+    converted.set("inbound_nodes", std::move(nodes));
+    layers.push_back(std::move(converted));
+  }
+  List inputs = references_in(config.at("input_layers")),
+       outputs = references_in(config.at("output_layers"));
+  count_nested_from_zero(layers, outputs);
+  Dict result;
+  if (text_at(config, "name")) result.set("name", config.at("name"));
+  result.set("layers", std::move(layers));
+  result.set("input_layers", std::move(inputs));
+  result.set("output_layers", std::move(outputs));
+  return result;
+}
+
+/// Whatever stands where a value is expected: objects, functions, policies and tuples in Keras'
+/// wrappings.
+Value ConfigIn::nested(const Value& value) const {
+  if (value.is_list()) {
+    List items;
+    for (const Value& item : value.as_list()) items.push_back(nested(item));
+    return items;
+  }
+  if (!value.is_dict()) return value;
+  if (is_object(value)) return plain_object(value.as_dict());
+  Dict result;
+  for (const DictEntry& entry : value.as_dict()) result.set(entry.key, nested(entry.value));
+  return result;
+}
+
+Value ConfigIn::plain_object(const Dict& object) const {
+  std::string name = class_of(object);
+  Dict config = config_of(object);
+  if (name == "__lambda__")
+    fail("the file holds a Python lambda; code is never loaded from a file");
+  if (name == "function" && text_at(object, "config")) return object.at("config");
+  if (name == "DTypePolicy" || name == "Policy") return config.at("name");
+  if (name == "__tuple__") return nested(object.at("items"));
+  if (name == "__numpy__" || name == "__tensor__") return config.at("value");
+  if (const std::string* wrapped = text_at(config, "fn"))
+    return *wrapped;  // tf.keras: MeanMetricWrapper, LossFunctionWrapper
+  if (is_sequential(name) || is_functional(name)) return layer(object);
+  for (const char* kind : kKinds)
+    if (registry().find(kind, registered_name(name)))
+      return Dict{{"class_name", registered_name(name)},
+                  {"config", options(kind, registered_name(name), config)}};
+  if (!registry().find("layer", registered_name(name)))
+    fail("'", path_, "': Unknown class or function: ", name, ". If it is one of yours, ",
+         how_to_bring(name));
+  return layer(object);
+}
+
+/// What an option takes by name must exist: a function that the model was made with is not in the
+/// file.
+Value ConfigIn::known(const std::string& class_name, const Field& field, const Value& value) const {
+  std::string kind = kind_of_option(field);
+  if (kind.empty() || !value.is_string()) return value;
+  std::string name = registered_name(value.as_string());
+  if (!registry().find(kind, name))
+    fail("'", path_, "': ", class_name, ": option '", field.name, "': unknown ", kind, " '", name,
+         "'", did_you_mean(name, registry().all_names(kind)), ". If it is a function of yours, ",
+         how_to_bring(name));
+  return name;
+}
+
+namespace {
+
+bool neutral(const std::string& option, const Value& value) {
+  if (value.is_null()) return true;
+  return std::any_of(std::begin(kDropped), std::end(kDropped), [&](const Dropped& row) {
+    return option == row.option && (!*row.neutral || to_json(value) == row.neutral);
+  });
+}
+
+Value with_meaning(const std::string& option, const Value& value) {
+  for (const Meaning& row : kMeanings)
+    if (option == row.option && value == Value(row.keras2)) return row.here;
+  return value;
+}
+
+/// Keras 2's decay: lr / (1 + decay * iterations).
+void decay_to_schedule(Dict& config) {
+  const Value* decay = config.find("decay");
+  const Value* rate = config.find("learning_rate");
+  if (!decay || !decay->is_number() || decay->as_float() == 0 || !rate || !rate->is_number())
+    return;
+  Dict schedule{{"initial_learning_rate", *rate}, {"decay_steps", 1}, {"decay_rate", *decay}};
+  config.set("learning_rate",
+             Dict{{"class_name", "InverseTimeDecay"}, {"config", std::move(schedule)}});
+  config.erase("decay");
+}
+
+}  // namespace
+
+/// The options of a class as it has them now.
+Dict ConfigIn::options(std::string_view kind, const std::string& class_name,
+                       const Dict& config) const {
+  auto class_info = registry().get(kind, class_name);
+  const SchemaData& schema = class_info->schema;
+  Dict result;
+  for (const DictEntry& entry : config) {
+    std::string option = entry.key;
+    for (const Renamed& row : kRenamed)
+      if (option == row.from && !schema.find(row.from) && schema.find(row.to)) option = row.to;
+    if (const Field* field = schema.find(option)) option = field->name;  // an alias
+    if (!schema.find(option) && !class_info->open_options && neutral(option, entry.value) &&
+        option != "decay")
+      continue;
+    // A Lambda's code stays in the file; its layer's name may stand for a function that the user
+    // gives.
+    bool code = class_name == "Lambda" && option == "function" && !entry.value.is_string();
+    Value value = code ? config.at("name") : nested(entry.value);
+    if (origin_.generation() <= 2) value = with_meaning(option, value);
+    if (option == "axis" && class_name == "BatchNormalization" && value.is_list() &&
+        value.as_list().size() == 1)
+      value = Value(value.as_list().front());  // tf.keras
+    if (const Field* field = schema.find(option)) value = known(class_name, *field, value);
+    result.set(option, std::move(value));
+  }
+  for (const OldDefault& row : kOldDefaults)
+    if (origin_.generation() <= 2 && class_name == row.class_name && !result.contains(row.option))
+      result.set(row.option, row.value);
+  if (kind == "optimizer" && !schema.find("decay")) {
+    decay_to_schedule(result);
+    result.erase("decay");
+  }
+  return result;
+}
+
+Dict ConfigIn::compile_options(const Value& training_config) const {
+  const SchemaData& schema = schema_of<CompileOptions>("compile");
+  Dict result;
+  for (const DictEntry& entry : training_config.as_dict()) {
+    std::string option = entry.key == "optimizer_config" ? "optimizer" : entry.key;
+    if (schema.find(option) && !entry.value.is_null()) result.set(option, nested(entry.value));
+  }
+  Value* metrics = result.find("metrics");  // tf.keras: a list for the only output
+  if (metrics && metrics->is_list() && metrics->as_list().size() == 1 &&
+      metrics->as_list().front().is_list())
+    *metrics = Value(metrics->as_list().front());
+  return result;
+}
+
+}  // namespace crescent::keras

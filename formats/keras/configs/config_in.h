@@ -1,0 +1,40 @@
+// Configurations of every generation of Keras, rewritten into the one form that Crescent builds
+// models from: objects are {"class_name", "config"}, graphs have inbound_nodes as in Keras 2 and
+// count nodes from 0, options are those of the registered classes. What contradicts between
+// generations is a row of a table in the .cpp.
+#pragma once
+#include <string>
+
+#include "crescent/schema.h"
+#include "keras/configs/origin.h"
+
+namespace crescent::keras {
+
+class ConfigIn {
+ public:
+  /// `custom`: class name in the file -> registered name. `plugins`: class name -> [plugin,
+  /// version], as saved by us.
+  ConfigIn(std::string path, Origin origin, Value custom = {}, Value plugins = {});
+
+  /// A model's or layer's object. Fails naming class and layer when a class is not registered.
+  Value model(const Value& object) const;
+  /// training_config -> options of Model::compile.
+  Dict compile_options(const Value& training_config) const;
+
+ private:
+  Value layer(const Dict& object) const;
+  Dict sequential(const Value& config) const;
+  Dict functional(const Dict& config) const;
+  Value nested(const Value& value) const;
+  Value plain_object(const Dict& object) const;
+  Dict options(std::string_view kind, const std::string& class_name, const Dict& config) const;
+  Value known(const std::string& class_name, const Field& field, const Value& value) const;
+  std::string registered_name(const std::string& class_name) const;
+  [[noreturn]] void fail_unknown(const std::string& class_name, const Dict& object) const;
+
+  std::string path_;
+  Origin origin_;
+  Value custom_, plugins_;
+};
+
+}  // namespace crescent::keras

@@ -1,0 +1,19 @@
+// The edges of a graph as Keras 2 and Keras 3 write them, in one form: every call of a layer is a
+// list of [layer, node, tensor, arguments], and nodes count from 0.
+#pragma once
+#include "crescent/schema.h"
+
+namespace crescent::keras {
+
+/// One entry of inbound_nodes, of a layer whose call takes these arguments.
+Value call_in(const Value& node, const std::vector<Argument>& declared);
+
+/// input_layers and output_layers: one reference, a list or any nest of them -> a list.
+List references_in(const Value& ends);
+
+/// Keras 2 counts calls of a model inside a model from 1, Keras 3 from 0. Which one it is shows in
+/// the numbers: of n calls, all are used, so the highest number is n or n - 1. `layers` are entries
+/// with converted inbound_nodes.
+void count_nested_from_zero(List& layers, List& outputs);
+
+}  // namespace crescent::keras

@@ -1,0 +1,44 @@
+// Serialised objects, {"class_name": ..., "config": {...}}: what every generation of Keras has in
+// common.
+#pragma once
+#include <string>
+
+#include "crescent/value.h"
+
+namespace crescent::keras {
+
+inline bool is_sequential(const std::string& name) { return name == "Sequential"; }
+inline bool is_functional(const std::string& name) {
+  return name == "Functional" || name == "Model";
+}
+
+inline const std::string* text_at(const Dict& dict, std::string_view key) {
+  const Value* value = dict.find(key);
+  return value && value->is_string() ? &value->as_string() : nullptr;
+}
+
+inline std::string class_of(const Dict& object) {
+  const std::string* name = text_at(object, "class_name");
+  if (!name) fail("expected an object with class_name, got ", Value(object));
+  return *name;
+}
+
+inline std::string class_of(const Value& object) { return class_of(object.as_dict()); }
+
+inline Dict config_of(const Dict& object) {
+  const Value* config = object.find("config");
+  return config && config->is_dict() ? config->as_dict() : Dict();
+}
+
+inline std::string name_of_layer(const Dict& object) {
+  if (const std::string* name = text_at(object, "name")) return *name;
+  Dict config = config_of(object);
+  const std::string* name = text_at(config, "name");
+  return name ? *name : "";
+}
+
+inline bool is_object(const Value& value) {
+  return value.is_dict() && text_at(value.as_dict(), "class_name");
+}
+
+}  // namespace crescent::keras

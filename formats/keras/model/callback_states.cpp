@@ -1,0 +1,66 @@
+#include "keras/model/callback_states.h"
+
+#include "crescent/mapped.h"
+
+namespace crescent::keras {
+namespace {
+
+constexpr const char* kGroup = "crescent_callbacks";
+constexpr const char* kTensor = "crescent_tensor";
+
+std::string dataset_path(int64_t i) { return concat(kGroup, "/", i); }
+
+/// The number in {"crescent_tensor": i}.
+std::optional<int64_t> tensor_number(const Value& value) {
+  if (!value.is_dict() || value.as_dict().size() != 1) return std::nullopt;
+  const Value* number = value.as_dict().find(kTensor);
+  return number && number->is_int() ? std::optional(number->as_int()) : std::nullopt;
+}
+
+}  // namespace
+
+Value write_callback_states(Entries& entries, const Value& states) {
+  int64_t count = 0;
+  return mapped(states, [&](const Value& value) -> std::optional<Value> {
+    auto boxed = value.object_as<BoxedTensor>();
+    if (!boxed) return std::nullopt;
+    entries.push_back({dataset_path(count), {}, boxed->tensor});
+    return Value(Dict{{kTensor, count++}});
+  });
+}
+
+CallbackStates::CallbackStates(WeightSource& file, Value stored)
+    : path_(file.path()), stored_(std::move(stored)) {
+  std::vector<std::string> datasets;
+  mapped(stored_, [&](const Value& value) -> std::optional<Value> {
+    const auto number = tensor_number(value);
+    if (!number) return std::nullopt;
+    if (*number != static_cast<int64_t>(datasets.size()))
+      fail("'", path_, "': run_state: expected tensor ", datasets.size(), ", got ", *number);
+    datasets.push_back(dataset_path(*number));
+    return value;
+  });
+  const std::vector<TensorSpec> specs = file.describe(datasets);
+  for (size_t i = 0; i < datasets.size(); ++i)
+    matches_.push_back({datasets[i], Variable(Tensor(specs[i])), nullptr, "callbacks"});
+}
+
+Value CallbackStates::with_tensors() const {
+  return mapped(stored_, [&](const Value& value) -> std::optional<Value> {
+    const auto number = tensor_number(value);
+    if (!number) return std::nullopt;
+    return Value(
+        std::make_shared<BoxedTensor>(matches_[static_cast<size_t>(*number)].variable.value()));
+  });
+}
+
+void CallbackStates::give_to(Model& model) const {
+  if (stored_.is_null()) return;
+  try {
+    model.set_run_state(with_tensors());
+  } catch (const Error& error) {
+    fail("'", path_, "': ", error.what());
+  }
+}
+
+}  // namespace crescent::keras

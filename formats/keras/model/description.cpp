@@ -1,0 +1,155 @@
+#include "keras/model/description.h"
+
+#include <set>
+
+#include "crescent/model.h"
+#include "keras/configs/code_names.h"
+#include "keras/configs/config_out.h"
+#include "keras/model/own_attribute.h"
+#include "keras/weights/keras2_weights.h"
+
+namespace crescent::keras {
+namespace {
+
+/// Class name -> [plugin, version] of every layer, for whoever loads the file without the plugin.
+Dict plugins_of(Model& model) {
+  Dict plugins;
+  for (Layer* layer : model.flatten_layers())
+    if (const auto& info = layer->info(); info && !info->plugin.empty())
+      plugins.set(info->name, List{info->plugin, info->plugin_version});
+  return plugins;
+}
+
+/// Of a graph, to build it by when its configuration does not say (a class from Lua keeps its own).
+List input_shapes(Model& model) {
+  List shapes;
+  if (model.is_graph())
+    for (const Symbol& input : model.inputs())
+      shapes.push_back(Codec<Shape>::encode(input.shape()));
+  return shapes;
+}
+
+/// What must be in the file, so that nothing starts anew because it was lost.
+List groups_of(const Entries& entries) {
+  List groups;
+  for (const Entry& entry : entries)
+    if (!entry.path.empty() && entry.path.find('/') == entry.path.npos)
+      groups.push_back(entry.path);
+  return groups;
+}
+
+Dict own_description(Model& model, const Value& config, const Value& compile, Value callback_states,
+                     const Entries& entries) {
+  return {{"version", CRESCENT_VERSION},
+          {"model", config},
+          {"input_shapes", input_shapes(model)},
+          {"compile", compile},
+          {"epochs_trained", model.epochs_trained()},
+          {"run_state", std::move(callback_states)},
+          {"groups", groups_of(entries)},
+          {"plugins", plugins_of(model)}};
+}
+
+/// Of each name once in a process: a model may be saved after every epoch.
+void warn_of_code(const std::string& path, const Value& config, const Value& compile) {
+  static std::set<std::string> told;
+  for (const std::string& name : names_of_code(List{config, compile}))
+    if (told.insert(name).second)
+      warn("'", path, "': '", name, "' is code, which files do not hold: define it again or ",
+           how_to_bring(name));
+}
+
+}  // namespace
+
+Entry description_entry(Model& model, const std::string& path, const SaveOptions& options,
+                        Value callback_states, const Entries& entries) {
+  Value config = model_config(model);
+  Value compile = model.compiled() && options.include_optimizer ? model.compile_config() : Value();
+  warn_of_code(path, config, compile);
+  Entry root{"",
+             {{"keras_version", kKerasVersion},
+              {"backend", kBackend},
+              {"model_config", to_json(keras_model_config(config, options.target))},
+              {kOwn, to_json(own_description(model, config, compile, std::move(callback_states),
+                                             entries))}}};
+  if (!compile.is_null())
+    root.attributes.set("training_config", to_json(keras_training_config(compile)));
+  return root;
+}
+
+namespace {
+
+Value parse_attribute(WeightSource& file, const char* name) {
+  auto text = file.text("", name);
+  if (!text) return {};
+  try {
+    return parse_json(*text);
+  } catch (const Error& error) {
+    fail("'", file.path(), "': attribute '", name, "' is no valid JSON: ", error.what());
+  }
+}
+
+}  // namespace
+
+Origin origin_of(WeightSource& file, const std::string& group) {
+  return {file.text(group, "keras_version").value_or("1"),
+          file.text(group, "backend").value_or("")};
+}
+
+Description::Description(WeightSource& file, Value custom_objects)
+    : path_(file.path()), own_(parse_attribute(file, kOwn)), origin_(origin_of(file, "")) {
+  origin_.ours = !own_.is_null();
+  model_ = origin_.ours ? own("model") : parse_attribute(file, "model_config");
+  compile_ = origin_.ours ? own("compile") : parse_attribute(file, "training_config");
+  if (model_.is_null())
+    fail("'", path_,
+         "': No model found in config. The file has no model_config: if it holds weights only, "
+         "build the model and call load_weights");
+  check_groups(file);
+  reader_.emplace(path_, origin_, std::move(custom_objects), own("plugins"));
+}
+
+void Description::check_groups(WeightSource& file) const {
+  const Value& groups = own("groups");
+  if (!groups.is_list()) return;
+  for (const Value& group : groups.as_list())
+    if (!file.members(group.as_string()))
+      fail("'", path_, "' is damaged: '/", group.as_string(), "' is missing; nothing was loaded");
+}
+
+const Value& Description::own(const char* name) const {
+  static const Value nothing;
+  const Value* value = own_.is_dict() ? own_.as_dict().find(name) : nullptr;
+  return value ? *value : nothing;
+}
+
+ModelPtr Description::build() const {
+  const Value config = reader_->model(model_);
+  try {
+    std::vector<Shape> inputs;
+    if (const Value& shapes = own("input_shapes"); shapes.is_list())
+      for (const Value& shape : shapes.as_list()) inputs.push_back(Codec<Shape>::decode(shape));
+    return blank_model_from_config(config, inputs);
+  } catch (Error& error) {
+    error.add_context(concat("'", path_, "': model_config: "));
+    throw;
+  }
+}
+
+bool Description::compile(Model& model) const {
+  if (!compile_.is_dict()) {
+    warn("'", path_,
+         "': No training configuration found in save file: the model was *not* compiled. Compile "
+         "it manually.");
+    return false;
+  }
+  try {
+    model.compile(reader_->compile_options(compile_));
+    return true;
+  } catch (const Error& error) {
+    warn("'", path_, "': the model was not compiled: ", error.what(), ". Compile it manually.");
+    return false;
+  }
+}
+
+}  // namespace crescent::keras

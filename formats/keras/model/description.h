@@ -1,0 +1,45 @@
+// What a file says about a model besides numbers: attributes of its root. Keras' own, and one more
+// that Keras ignores, JSON with our own configuration (nothing is lost in translation), the
+// arguments of compile, the epoch, and which plugin each class came from.
+#pragma once
+#include <optional>
+
+#include "crescent/format.h"
+#include "keras/configs/config_in.h"
+#include "keras/weights/entry.h"
+#include "keras/weights/weight_source.h"
+
+namespace crescent::keras {
+
+/// The root of a file that is to hold `entries` beside it. Code that files do not hold is warned
+/// of.
+Entry description_entry(Model& model, const std::string& path, const SaveOptions& options,
+                        Value callback_states, const Entries& entries);
+
+/// Who wrote the weights below `group`. A file of weights alone says it at its root.
+Origin origin_of(WeightSource& file, const std::string& group);
+
+class Description {
+ public:
+  /// Fails when the file describes no model, or lacks what its description promises.
+  Description(WeightSource& file, Value custom_objects);
+
+  const Origin& origin() const { return origin_; }
+  /// Of what we wrote ourselves; null when it is not there, as in every file of Keras.
+  const Value& own(const char* name) const;
+  /// A model whose weights have no values yet.
+  ModelPtr build() const;
+  /// False, with a warning, when it cannot be compiled: it still predicts.
+  bool compile(Model& model) const;
+
+ private:
+  void check_groups(WeightSource& file) const;
+
+  std::string path_;
+  Value own_;
+  Origin origin_;
+  Value model_, compile_;
+  std::optional<ConfigIn> reader_;
+};
+
+}  // namespace crescent::keras

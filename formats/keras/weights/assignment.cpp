@@ -1,0 +1,99 @@
+#include "keras/weights/assignment.h"
+
+#include <utility>
+
+#include "crescent/ops.h"
+#include "keras/weights/copy_past_cache.h"
+#include "keras/weights/cudnn_weights.h"
+#include "keras/weights/in_parallel.h"
+
+namespace crescent::keras {
+namespace {
+
+/// Reads the datasets of matches if their shapes fit.
+std::vector<Stored> read_fitting(WeightSource& file, Matches& matches) {
+  auto specs = file.describe(datasets_of(matches));
+  convert_cudnn(matches, specs);
+  for (size_t i = 0; i < matches.size(); ++i) {
+    const Match& match = matches[i];
+    const Shape& saved = specs[i].shape;
+    if (saved != match.variable.shape())
+      fail("'", file.path(), "': '/", match.dataset, "': Layer weight shape ",
+           match.variable.shape(), " not compatible with provided weight shape ", saved,
+           " (layer '", match.layer, "'); nothing was loaded");
+  }
+  return file.read(datasets_of(matches));
+}
+
+void warn_not_finite(const WeightSource& file, const Matches& matches,
+                     const std::vector<Stored>& stored) {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < matches.size(); ++i)
+    if (!stored[i].finite) names.push_back(matches[i].dataset);
+  if (!names.empty()) warn("'", file.path(), "': NaN or infinite numbers in ", join(names));
+}
+
+/// In the convention and the type of the variable.
+Tensor converted(const Match& match, const Tensor& saved) {
+  return ops::cast(match.convert ? match.convert(saved) : saved, match.variable.dtype());
+}
+
+/// For a new value: the variable's own memory, or other where somebody else holds that.
+Tensor memory_for(const Variable& variable) {
+  return variable.is_exclusive() ? variable.settled() : Tensor::uninitialized(variable.spec());
+}
+
+struct Copy {
+  const void* from;
+  Tensor to;
+};
+
+void copy_all(const std::vector<Copy>& copies) {
+  std::vector<uint64_t> places, sizes;
+  for (const Copy& copy : copies) {
+    copy.to.storage()->written();
+    places.push_back(reinterpret_cast<uint64_t>(copy.to.raw()));
+    sizes.push_back(copy.to.bytes());
+  }
+  const std::vector<Part> parts = parts_of(places, sizes);
+  in_parallel(parts.size(), [&](size_t k) {
+    const auto& [i, offset, size] = parts[k];
+    copy_past_cache(reinterpret_cast<std::byte*>(places[i]) + offset,
+                    static_cast<const std::byte*>(copies[i].from) + offset, size);
+  });
+}
+
+}  // namespace
+
+void assign_all(WeightSource& file, Matches matches) {
+  std::vector<Stored> stored = read_fitting(file, matches);
+  for (size_t i = 0; i < matches.size(); ++i)
+    matches[i].variable.assign(converted(matches[i], std::exchange(stored[i].values, {})));
+  warn_not_finite(file, matches, stored);
+}
+
+void replace_all(WeightSource& file, Matches matches) {
+  if (!file.hold()) return assign_all(file, std::move(matches));
+  const std::vector<Stored> stored = read_fitting(file, matches);
+  Tensors values;
+  std::vector<Copy> copies;
+  for (size_t i = 0; i < matches.size(); ++i) {
+    const Match& match = matches[i];
+    const auto& [saved, finite, in_file] = stored[i];
+    if (in_file && !match.convert && saved.dtype() == match.variable.dtype())
+      copies.push_back({saved.raw(), values.emplace_back(memory_for(match.variable))});
+    else
+      values.push_back(converted(match, in_file ? saved.clone() : saved));
+  }
+  copy_all(copies);
+  for (size_t i = 0; i < matches.size(); ++i) matches[i].variable.assign(values[i]);
+  try {
+    file.check_held();
+  } catch (const Error& error) {
+    fail(error.what(),
+         " again, after it had been checked: the weights are partly those that were there before");
+  }
+  warn_not_finite(file, matches, stored);
+}
+
+}  // namespace crescent::keras

@@ -1,0 +1,63 @@
+#include "keras/weights/cudnn_weights.h"
+
+#include "crescent/ops.h"
+
+namespace crescent::keras {
+namespace {
+
+/// (rows, gates * units): the block of a gate holds its transpose, (units, rows), in that order of
+/// the numbers.
+template <int Gates>
+Tensor kernel_of(const Tensor& given) {
+  Tensor kernel = ops::cast(given, DType::float32), result(kernel.spec());
+  int64_t rows = kernel.dim(0), units = kernel.dim(1) / Gates, width = kernel.dim(1);
+  const float* from = kernel.data<float>();
+  float* to = result.mutable_data<float>();
+  for (int64_t first = 0; first < width; first += units)
+    for (int64_t row = 0; row < rows; ++row)
+      for (int64_t column = 0; column < units; ++column) {
+        int64_t position = column * rows + row;
+        to[row * width + first + column] =
+            from[position / units * width + first + position % units];
+      }
+  return result;
+}
+
+/// LSTM: the two biases are added.
+Tensor added_halves(const Tensor& bias) {
+  int64_t half = bias.dim(0) / 2;
+  return ops::add(bias.view_rows(0, half), bias.view_rows(half, half));
+}
+
+/// GRU with reset_after: they are kept, as rows.
+Tensor two_rows(const Tensor& bias) { return bias.view({2, bias.dim(0) / 2}); }
+
+struct Layout {
+  Match::Convert kernel, bias;
+};
+constexpr Layout kLstm{kernel_of<4>, added_halves};
+constexpr Layout kGru{kernel_of<3>, two_rows};
+
+/// Null when the bias is as LSTM and GRU have it, or as nobody has.
+const Layout* layout_of(const Shape& wanted, const Shape& saved) {
+  if (saved.rank() != 1) return nullptr;
+  if (wanted.rank() == 1 && saved[0] == 2 * wanted[0]) return &kLstm;
+  return wanted.rank() == 2 && wanted[0] == 2 && saved[0] == 2 * wanted[1] ? &kGru : nullptr;
+}
+
+}  // namespace
+
+void convert_cudnn(Matches& matches, std::vector<TensorSpec>& saved) {
+  for (size_t i = 2; i < matches.size(); ++i) {
+    if (matches[i].variable.name() != "bias" ||
+        matches[i - 1].variable.name() != "recurrent_kernel")
+      continue;
+    const Layout* layout = layout_of(matches[i].variable.shape(), saved[i].shape);
+    if (!layout) continue;
+    matches[i - 2].convert = matches[i - 1].convert = layout->kernel;
+    matches[i].convert = layout->bias;
+    saved[i].shape = matches[i].variable.shape();
+  }
+}
+
+}  // namespace crescent::keras

@@ -1,0 +1,31 @@
+// Keras 2's layout of weights: a group with layer_names, in it a group a layer with weight_names, a
+// dataset a weight. Writing it, and matching what a file has with what a model has.
+#pragma once
+#include "keras/configs/origin.h"
+#include "keras/weights/entry.h"
+#include "keras/weights/match.h"
+#include "keras/weights/weight_source.h"
+
+namespace crescent::keras {
+
+inline constexpr const char* kKerasVersion = "2.3.1";  ///< whose layout we write
+inline constexpr const char* kBackend = "tensorflow";
+
+/// Adds the weights of a model below `group`.
+void write_weights(Entries& entries, Model& model, const std::string& group);
+
+/// "model_weights" or the root, wherever layer_names is. Fails when neither has it.
+std::string find_weights(WeightSource& file);
+
+/// Layer for layer in order, names ignored (Keras' rule for load_weights).
+Matches match_in_order(WeightSource& file, const std::string& group, Model& model,
+                       const Origin& origin);
+/// By name when the names are the same, else in order: for a model that was made from the same
+/// file.
+Matches match_own(WeightSource& file, const std::string& group, Model& model, const Origin& origin);
+/// Layers of equal names only. With `skip_mismatch` a layer that does not fit is left alone, with a
+/// warning.
+Matches match_by_name(WeightSource& file, const std::string& group, Model& model,
+                      const Origin& origin, bool skip_mismatch);
+
+}  // namespace crescent::keras

@@ -1,0 +1,35 @@
+#include "keras/weights/match.h"
+
+#include <set>
+
+namespace crescent::keras {
+
+std::vector<std::string> datasets_of(const Matches& matches) {
+  std::vector<std::string> names;
+  for (const Match& match : matches) names.push_back(match.dataset);
+  return names;
+}
+
+void append(Matches& matches, Matches more) {
+  matches.insert(matches.end(), std::make_move_iterator(more.begin()),
+                 std::make_move_iterator(more.end()));
+}
+
+Variables own_variables(const Layer& layer, const std::vector<LayerPtr>& inside) {
+  std::set<const void*> deeper;
+  for (const LayerPtr& inner : inside)
+    for (const Variable& weight : inner->weights()) deeper.insert(weight.id());
+  Variables own;
+  for (const Variable& weight : layer.weights())
+    if (!deeper.count(weight.id())) own.push_back(weight);
+  return own;
+}
+
+void check_built(const Model& model, const std::string& path) {
+  for (const LayerPtr& layer : model.layers())
+    if (!layer->built())
+      fail("'", path, "': layer '", layer->name(),
+           "' of the model is not built yet; build the model before loading weights");
+}
+
+}  // namespace crescent::keras

@@ -1,0 +1,29 @@
+// Which dataset of a file belongs to which variable of a model. Whatever layout a file has,
+// matching ends in these; assignment.h reads the datasets and assigns the variables.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "crescent/model.h"
+
+namespace crescent::keras {
+
+/// A dataset that belongs to a variable.
+struct Match {
+  using Convert = Tensor (*)(const Tensor& saved);
+  std::string dataset;
+  Variable variable;
+  Convert convert = nullptr;  ///< from another convention; null: as it is
+  std::string layer{};        ///< for messages
+};
+using Matches = std::vector<Match>;
+
+std::vector<std::string> datasets_of(const Matches& matches);
+void append(Matches& matches, Matches more);
+
+/// Variables of the layer itself: none of those `inside` it has them.
+Variables own_variables(const Layer& layer, const std::vector<LayerPtr>& inside);
+/// Fails when a layer has no weights yet because nobody built it.
+void check_built(const Model& model, const std::string& path);
+
+}  // namespace crescent::keras

@@ -1,0 +1,103 @@
+#include "threads/work_trace.h"
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <numeric>
+#include <queue>
+
+namespace crescent::cpu {
+namespace {
+
+thread_local WorkTrace* watching = nullptr;
+
+double seconds_of(WorkTrace::Clock::duration duration) {
+  return std::chrono::duration<double>(duration).count();
+}
+
+}  // namespace
+
+WorkTrace* WorkTrace::current() { return watching; }
+
+WorkTrace::Run::Run(WorkTrace& trace) : trace_(trace) {
+  watching = &trace;
+  trace.next_ = 0, trace.inside_ = {};
+  begin_ = Clock::now();
+}
+
+WorkTrace::Run::~Run() {
+  const double outside = seconds_of(Clock::now() - begin_ - trace_.inside_);
+  trace_.outside_ = trace_.outside_ < 0 ? outside : std::min(trace_.outside_, outside);
+  watching = nullptr;
+}
+
+void WorkTrace::begin_region(int64_t parts) {
+  times_.assign(static_cast<size_t>(parts), {});
+  watching = nullptr;
+  region_begin_ = Clock::now();
+}
+
+void WorkTrace::end_region() {
+  Region region{{}, std::numeric_limits<int64_t>::max()};
+  for (Clock::duration time : times_) region.parts.push_back(seconds_of(time));
+  add(std::move(region));
+}
+
+void WorkTrace::end_region(int64_t parts, int64_t most, Clock::duration work) {
+  const double each = seconds_of(work) / static_cast<double>(parts);
+  add({std::vector<double>(static_cast<size_t>(parts), each), most});
+}
+
+void WorkTrace::add(Region region) {
+  inside_ += Clock::now() - region_begin_;
+  watching = this;
+  if (next_ == regions_.size()) regions_.push_back(region);
+  Region& known = regions_[next_++];
+  if (known.parts.size() != region.parts.size()) {
+    known = std::move(region);
+    return;
+  }
+  for (size_t i = 0; i < known.parts.size(); ++i)
+    known.parts[i] = std::min(known.parts[i], region.parts[i]);
+}
+
+double WorkTrace::Region::seconds() const {
+  return std::accumulate(parts.begin(), parts.end(), 0.0);
+}
+
+double WorkTrace::Region::seconds_on(int64_t cores) const {
+  std::priority_queue<double, std::vector<double>, std::greater<>> free_at;
+  for (int64_t i = 0; i < std::min(cores, most); ++i) free_at.push(0);
+  double end = 0;
+  for (double part : parts) {
+    const double ended = free_at.top() + part;
+    free_at.pop(), free_at.push(ended);
+    end = std::max(end, ended);
+  }
+  return end;
+}
+
+double WorkTrace::seconds_on(int cores) const {
+  double seconds = std::max(0.0, outside_);
+  for (const Region& region : regions_) seconds += region.seconds_on(cores);
+  return seconds;
+}
+
+const WorkTrace::Region* WorkTrace::longest() const {
+  auto shorter = [](const Region& a, const Region& b) { return a.seconds() < b.seconds(); };
+  const auto found = std::max_element(regions_.begin(), regions_.end(), shorter);
+  return found == regions_.end() ? nullptr : &*found;
+}
+
+int64_t WorkTrace::parts() const {
+  const Region* region = longest();
+  return region ? static_cast<int64_t>(region->parts.size()) : 1;
+}
+
+double WorkTrace::largest_part() const {
+  const Region* region = longest();
+  const double all = region ? region->seconds() : 0;
+  return all > 0 ? *std::max_element(region->parts.begin(), region->parts.end()) / all : 1;
+}
+
+}  // namespace crescent::cpu

@@ -1,0 +1,111 @@
+// Models through a format that is none: what formats/keras writes and reads needs no file.
+#include "keras/model/model_file.h"
+#include "models.h"
+
+namespace crescent::hdf5 {
+namespace {
+
+using keras::Entries;
+using keras::Entry;
+using keras::Names;
+
+/// Gives back what was to be written.
+class InMemory final : public keras::WeightSource {
+ public:
+  explicit InMemory(Entries entries) : entries_(std::move(entries)) {}
+
+  const std::string& path() const override { return path_; }
+  std::optional<std::string> text(const std::string& group, const std::string& name) override {
+    const Value* value = attribute(group, name);
+    return value ? std::optional(value->as_string()) : std::nullopt;
+  }
+  using WeightSource::texts;
+  std::vector<std::optional<Names>> texts(const Names& groups, const std::string& name) override {
+    std::vector<std::optional<Names>> lists;
+    for (const std::string& group : groups) {
+      const Value* value = attribute(group, name);
+      lists.push_back(value ? std::optional(Codec<Names>::decode(*value)) : std::nullopt);
+    }
+    return lists;
+  }
+  std::optional<int64_t> integer(const std::string& group, const std::string& name) override {
+    const Value* value = attribute(group, name);
+    return value ? std::optional(value->as_int()) : std::nullopt;
+  }
+  std::optional<Names> members(const std::string& group) override {
+    Names names;
+    for (const Entry& entry : entries_)
+      if (entry.path.starts_with(group + "/")) names.push_back(entry.path);
+    return names.empty() && !find(group) ? std::nullopt : std::optional(names);
+  }
+  std::vector<TensorSpec> describe(const Names& datasets) override {
+    std::vector<TensorSpec> specs;
+    for (const std::string& name : datasets) specs.push_back(dataset(name).spec());
+    return specs;
+  }
+  std::vector<keras::Stored> read(const Names& datasets) override {
+    std::vector<keras::Stored> stored;
+    for (const std::string& name : datasets) stored.push_back({dataset(name).clone(), true, false});
+    return stored;
+  }
+
+ private:
+  const Entry* find(const std::string& path) const {
+    for (const Entry& entry : entries_)
+      if (entry.path == path) return &entry;
+    return nullptr;
+  }
+  const Value* attribute(const std::string& group, const std::string& name) const {
+    const Entry* entry = find(group);
+    return entry ? entry->attributes.find(name) : nullptr;
+  }
+  const Tensor& dataset(const std::string& name) const {
+    const Entry* entry = find(name);
+    if (!entry) fail("there is no dataset '", name, "'");
+    return entry->value;
+  }
+
+  std::string path_ = "memory";
+  Entries entries_;
+};
+
+ModelPtr trained_model() {
+  auto model = small_sequential();
+  model->compile({{"optimizer", "adam"}, {"loss", "sparse_categorical_crossentropy"}});
+  model->fit({ramp({32, 4})}, {labels(32, 3)}, {{"epochs", 2}, {"verbose", 0}});
+  return model;
+}
+
+TEST_CASE("a model goes through any source of weights and trains on alike") {
+  auto model = trained_model();
+  InMemory file(keras::model_entries(*model, "memory", {}));
+  auto again = keras::load_model(file, {});
+  CHECK(model_config(*again) == model_config(*model));
+  CHECK(again->epochs_trained() == 2);
+  for (const ModelPtr& each : {model, again})
+    each->fit({ramp({32, 4})}, {labels(32, 3)}, {{"epochs", 1}, {"verbose", 0}});
+  check_same(model->get_weights(), again->get_weights());
+}
+
+TEST_CASE("weights go through any source, in both layouts") {
+  auto model = trained_model();
+  for (const char* path : {"w.h5", "w.weights.h5"}) {
+    InMemory file(keras::weight_entries(*model, path));
+    auto other = small_sequential();
+    keras::load_weights(file, *other, {});
+    check_same(model->get_weights(), other->get_weights());
+  }
+}
+
+TEST_CASE("what a source lacks is an error that names it") {
+  auto model = small_sequential();
+  Entries entries = keras::model_entries(*model, "memory", {});
+  std::erase_if(entries, [](const Entry& entry) { return entry.path.ends_with("last/kernel:0"); });
+  InMemory damaged(std::move(entries));
+  CHECK(contains(failure([&] { keras::load_model(damaged, {}); }), "last/kernel:0"));
+  InMemory weights(keras::weight_entries(*model, "w.h5"));
+  CHECK(contains(failure([&] { keras::load_model(weights, {}); }), "No model found in config"));
+}
+
+}  // namespace
+}  // namespace crescent::hdf5
