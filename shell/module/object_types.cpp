@@ -72,6 +72,8 @@ const ObjectTypes& object_types() {
     add_training_types(all, object);
     add_gradient_types(all, object);
     add_random_types(all, object);
+    add_run_types(all, object);
+    add_dataset_type(all, object);
     return all;
   }();
   return types;

@@ -31,5 +31,7 @@ void add_layer_types(ObjectTypes& types, const Type& object);
 void add_training_types(ObjectTypes& types, const Type& object);
 void add_gradient_types(ObjectTypes& types, const Type& object);
 void add_random_types(ObjectTypes& types, const Type& object);
+void add_run_types(ObjectTypes& types, const Type& object);
+void add_dataset_type(ObjectTypes& types, const Type& object);
 
 }  // namespace crescent::lua

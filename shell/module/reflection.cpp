@@ -13,7 +13,7 @@ namespace {
 /// Methods whose options are a schema.
 const SchemaData* schema_of_method(const std::string& name) {
   if (name == "compile") return &schema_of<CompileOptions>("compile");
-  if (name == "fit") return &schema_of<FitOptions>("fit");
+  if (name == "fit" || name == "start_training") return &schema_of<FitOptions>("fit");
   if (name == "evaluate") return &schema_of<EvaluateOptions>("evaluate");
   if (name == "predict") return &schema_of<PredictOptions>("predict");
   if (name == "summary") return &schema_of<SummaryOptions>("summary");

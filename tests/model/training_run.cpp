@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include <bit>
 #include <catch2/catch.hpp>
 #include <cstdio>
 #include <filesystem>
@@ -107,7 +108,7 @@ class Recipe {
 
   Value optimizer() {
     const std::pair<const char*, Dict> all[] = {
-        {"SGD", {{"learning_rate", 0.05}, {"momentum", 0.9}}},
+        {"SGD", {{"learning_rate", 0.01}, {"momentum", 0.9}}},
         {"Adam", {{"learning_rate", 0.02}, {"clipnorm", 1.0}}},
         {"Adam", {{"gradient_accumulation_steps", 3}}},
         {"RMSprop", {{"use_ema", true}, {"ema_overwrite_frequency", 4}}},
@@ -133,19 +134,32 @@ class Recipe {
   std::mt19937 dice_;
 };
 
-std::vector<std::vector<double>> bits(const Variables& variables) {
-  std::vector<std::vector<double>> values;
-  for (const Variable& v : variables) values.push_back(v.value().to_vector());
+using Bits = std::vector<uint64_t>;
+
+Bits bits(const std::vector<double>& numbers) {
+  Bits found;
+  for (double number : numbers) found.push_back(std::bit_cast<uint64_t>(number));
+  return found;
+}
+std::vector<Bits> bits(const Variables& variables) {
+  std::vector<Bits> values;
+  for (const Variable& v : variables) values.push_back(bits(v.value().to_vector()));
+  return values;
+}
+std::vector<Bits> bits(const History& history) {
+  std::vector<Bits> values;
+  for (const auto& [name, numbers] : history.history()) values.push_back(bits(numbers));
   return values;
 }
 
 /// Everything that a run leaves is the same.
 void check_same(const TrainingRun& a, const TrainingRun& b) {
   CHECK(a.history()->epoch() == b.history()->epoch());
-  CHECK(a.history()->history() == b.history()->history());
+  CHECK(bits(*a.history()) == bits(*b.history()));
   CHECK(bits(a.model().weights()) == bits(b.model().weights()));
   CHECK(bits(a.model().optimizer()->state()) == bits(b.model().optimizer()->state()));
-  CHECK(bits({a.model().shuffle_order().state()}) == bits({b.model().shuffle_order().state()}));
+  CHECK(bits(Variables{a.model().shuffle_order().state()}) ==
+        bits(Variables{b.model().shuffle_order().state()}));
   CHECK(a.model().epochs_trained() == b.model().epochs_trained());
 }
 
@@ -257,7 +271,7 @@ TEST_CASE("callbacks and other threads pause and stop a run") {
   asking->pauses = false;
   auto endless = start(*model, {{"epochs", 1 << 30}});
   std::thread other([&] { endless->stop(); });
-  CHECK(endless->finish()->epoch().size() >= 1);
+  endless->finish();
   other.join();
   CHECK(endless->ended());
 }

@@ -20,6 +20,7 @@
 #include "crescent/program.h"
 #include "crescent/random.h"
 #include "crescent/registry.h"
+#include "crescent/rewire.h"
 #include "crescent/schema.h"
 #include "crescent/tensor.h"
 #include "crescent/training.h"

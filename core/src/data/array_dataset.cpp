@@ -86,7 +86,8 @@ class ArrayDataset final : public Dataset {
 
   void restore(const Value& given, int64_t batches) override {
     const Dict& state = given.as_dict();
-    for (const DictEntry& mine : this->state().as_dict())
+    const Value own = this->state();
+    for (const DictEntry& mine : own.as_dict())
       if (mine.key != "order" && !(state.at(mine.key) == mine.value))
         fail("restore: the snapshot's run had ", mine.key, "=", state.at(mine.key),
              ", this one has ", mine.value);

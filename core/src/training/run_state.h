@@ -58,6 +58,7 @@ struct TrainingRun::State {
   Dict progress() const;
   TensorSpecs input_specs() const;
   void begin_again(Phase in);
+  bool take_turn();
   bool stops();
   void begin();
   void begin_epoch();

@@ -57,35 +57,33 @@ void TrainingRun::State::take_over(const TrainingRunPtr& self) {
 }
 
 bool TrainingRun::State::advance() {
-  for (;;) switch (phase) {
-      case Phase::start:
-        begin();
-        break;
-      case Phase::epoch:
-        if (epoch >= options.epochs || out_of_data || stops())
-          end();
-        else
-          begin_epoch();
-        break;
-      case Phase::training:
-        if (train_batch()) return true;
-        end_training();
-        break;
-      case Phase::validation:
-        begin_validation();
-        break;
-      case Phase::validating:
-        if (testing.advance(callbacks)) return true;
-        end_validation();
-        break;
-      case Phase::ended:
-        return false;
-    }
+  while (phase != Phase::ended)
+    if (take_turn()) return true;
+  return false;
+}
+
+/// What comes next; true when that was a batch.
+bool TrainingRun::State::take_turn() {
+  switch (phase) {
+    case Phase::start:
+      return begin(), false;
+    case Phase::epoch:
+      return epoch >= options.epochs || out_of_data || stops() ? end() : begin_epoch(), false;
+    case Phase::training:
+      return train_batch() || (end_training(), false);
+    case Phase::validation:
+      return begin_validation(), false;
+    case Phase::validating:
+      return testing.advance(callbacks) || (end_validation(), false);
+    case Phase::ended:
+      break;
+  }
+  return false;
 }
 
 /// What callbacks say, and what other threads asked for.
 bool TrainingRun::State::stops() {
-  if (stopping.exchange(false)) model->stop_training = true;
+  if (stopping && stopping.exchange(false)) model->stop_training = true;
   return model->stop_training;
 }
 
@@ -196,7 +194,7 @@ int64_t TrainingRun::advance(int64_t batches) {
   int64_t done = 0;
   while (done < batches && state_->advance()) {
     ++done;
-    if (state_->pausing.exchange(false)) break;
+    if (state_->pausing && state_->pausing.exchange(false)) break;
   }
   return done;
 }
