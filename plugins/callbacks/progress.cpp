@@ -106,11 +106,13 @@ class ProgbarLogger final : public Callback {
   void start(int64_t steps) {
     total_ = steps;
     done_ = 0;
+    before_ = -1;
     drawn_ = 0;
     started_ = last_ = Clock::now();
   }
   void advance(int64_t done, const Logs& logs) {
     done_ = done;
+    if (before_ < 0) before_ = done - 1;
     if (!draws() || seconds_since(last_) < kInterval) return;
     last_ = Clock::now();
     draw(logs, false);
@@ -141,10 +143,11 @@ class ProgbarLogger final : public Callback {
       text += "/Unknown";
     if (integer("verbose") != 2 && total_ > 0) text += " " + format_bar(done_, total_);
     const double elapsed = seconds_since(started_);
-    if (finished || total_ <= 0) return text + " - " + format_pace(elapsed, done_);
+    const int64_t here = done_ - std::max<int64_t>(before_, 0);
+    if (finished || total_ <= 0) return text + " - " + format_pace(elapsed, here);
     return text + " - ETA: " +
            format_eta(
-               int64_t(elapsed / double(std::max<int64_t>(done_, 1)) * double(total_ - done_)));
+               int64_t(elapsed / double(std::max<int64_t>(here, 1)) * double(total_ - done_)));
   }
   void draw(const Logs& logs, bool finished) {
     std::string text = line(finished) + format_values(logs);
@@ -157,6 +160,7 @@ class ProgbarLogger final : public Callback {
 
   bool training_ = false;
   int64_t total_ = 0, done_ = 0;
+  int64_t before_ = -1;  // steps that were done when the clock started: a run goes on
   size_t drawn_ = 0;
   Clock::time_point started_, last_;
 };

@@ -72,6 +72,7 @@ class EarlyStopping final : public Callback {
     wait_ = state.at("wait").as_int();
     monitor_.set_best(state.at("best"));
     best_epoch_ = state.at("best_epoch").as_int();
+    best_weights_.clear();
     for (const Value& weight : state.at("best_weights").as_list()) {
       const auto boxed = weight.object_as<BoxedTensor>();
       if (!boxed) fail("EarlyStopping: expected tensors as best_weights, got ", weight);

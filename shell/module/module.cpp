@@ -5,6 +5,7 @@
 #include "classes/lua_class.h"
 #include "crescent/export.h"
 #include "instances/roots.h"
+#include "library/datasets.h"
 #include "library/gradient.h"
 #include "library/graph.h"
 #include "library/layers.h"
@@ -14,6 +15,7 @@
 #include "library/reflection.h"
 #include "library/tensors.h"
 #include "library/training.h"
+#include "library/training_runs.h"
 #include "values/collector.h"
 
 namespace crescent::lua {
@@ -41,6 +43,8 @@ void fill_object_types() {
   add_training_types(types, object);
   add_gradient_types(types, object);
   add_random_types(types, object);
+  add_run_types(types, object);
+  add_dataset_type(types, object);
 }
 
 void create_types(lua_State* L) {

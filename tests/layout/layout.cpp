@@ -29,7 +29,9 @@ const std::map<std::string, std::string> kHeaderFloors = {
     {"variable.h", "program"},   {"input_spec.h", "layer"},    {"layer.h", "layer"},
     {"node.h", "layer"},         {"model.h", "model"},         {"training.h", "layer"},
     {"callback.h", "model"},     {"data.h", "data"},           {"format.h", "model"},
-    {"plugin.h", "model"},       {"loader.h", "registry"},     {"crescent.h", "model"}};
+    {"plugin.h", "model"},       {"loader.h", "registry"},     {"crescent.h", "model"},
+    {"interrupt.h", "base"},     {"mapped.h", "base"},         {"training_run.h", "model"},
+    {"rewire.h", "model"}};
 
 struct Include {
   std::string name;

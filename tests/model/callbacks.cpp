@@ -227,8 +227,8 @@ TEST_CASE("plateaus and best values survive saving; a run that was ended leaves 
       List{scripted({1, 2}),
            Value(make<Callback>("EarlyStopping", {{"monitor", "score"}, {"patience", 1}}))},
       5);
-  CHECK(ended->callback_states().is_null());
-  CHECK_THROWS_WITH(ended->set_callback_states(List{Dict{{"class_name", 3}}}),
+  CHECK(ended->run_state().is_null());
+  CHECK_THROWS_WITH(ended->set_run_state(Dict{{"callbacks", List{Dict{{"class_name", 3}}}}}),
                     Catch::Contains("expected a list of {class_name, config, state}"));
 }
 

@@ -1,79 +1,16 @@
 // Models whose layers change: every model above sees it, and trains what it was compiled for.
 #include <unistd.h>
 
-#include <catch2/catch.hpp>
-#include <cmath>
 #include <cstdio>
 #include <ctime>
-#include <map>
-#include <random>
 
-#include "crescent/crescent.h"
+#include "changing.h"
 
 using namespace crescent;
+using namespace crescent::changing;
 using Catch::Contains;
 
 namespace {
-
-constexpr int64_t kWidth = 4;
-
-LayerPtr dense(int64_t units = kWidth, Dict options = {}) {
-  options.set("units", units);
-  if (!options.contains("activation")) options.set("activation", "tanh");
-  return make<Layer>("Dense", options);
-}
-LayerPtr first_dense(int64_t units = kWidth) {
-  return dense(units, {{"input_shape", List{kWidth}}});
-}
-Tensor data(int64_t rows = 8, int64_t seed = 5) {
-  return SeedGenerator(seed).normal({rows, kWidth});
-}
-void compile(Model& model, const char* optimizer = "sgd") {
-  model.compile({{"optimizer", optimizer}, {"loss", "mse"}});
-}
-
-/// Runs another layer, which can be exchanged.
-class Holder final : public UnaryLayer {
- public:
-  explicit Holder(LayerPtr head) { set_head(std::move(head)); }
-  void set_head(LayerPtr head) {
-    if (head_) untrack(head_);
-    track(head_ = std::move(head));
-  }
-  const LayerPtr& head() const { return head_; }
-  Tensor call(const Tensor& x, const Call&) override { return (*head_)(x); }
-
- private:
-  LayerPtr head_;
-};
-
-/// The same as a model without symbols.
-class HolderModel final : public Model {
- public:
-  explicit HolderModel(LayerPtr head) { set_head(std::move(head)); }
-  void set_head(LayerPtr head) {
-    if (head_) untrack(head_);
-    track(head_ = std::move(head));
-  }
-  Tensors call(const Tensors& inputs, const Call&) override { return (*head_)(inputs); }
-
- private:
-  LayerPtr head_;
-};
-
-bool near(const Tensor& a, const Tensor& b, double tolerance = 1e-5) {
-  const auto x = a.to_vector(), y = b.to_vector();
-  if (x.size() != y.size()) return false;
-  for (size_t i = 0; i < x.size(); ++i)
-    if (!(std::abs(x[i] - y[i]) <= tolerance)) return false;
-  return true;
-}
-bool near(const Tensors& a, const Tensors& b) {
-  if (a.size() != b.size()) return false;
-  for (size_t i = 0; i < a.size(); ++i)
-    if (!near(a[i], b[i])) return false;
-  return true;
-}
 
 /// Whether f changes the layer's weights.
 template <class F>
@@ -82,15 +19,6 @@ bool moves(const Layer& layer, F f) {
   f();
   return !near(before, layer.get_weights());
 }
-
-std::vector<std::string> warnings;
-struct Warnings {
-  Warnings() {
-    warnings.clear(),
-        set_warning_handler([](std::string_view text) { warnings.emplace_back(text); });
-  }
-  ~Warnings() { set_warning_handler(nullptr); }
-};
 
 std::string temporary(const char* ending) {
   return concat("/tmp/crescent_structure_", getpid(), ending);
@@ -391,167 +319,4 @@ TEST_CASE("what is nested as deep as JSON goes is saved and loaded, deeper is re
                     Contains("1000 groups deep"));
   std::remove(path.c_str());
   std::remove(weights.c_str());
-}
-
-// ---- random changes
-
-namespace {
-
-using Flags = std::map<const Layer*, bool>;
-
-/// A model of layers of one width that fit in any order, and what changes it.
-class Surgery {
- public:
-  explicit Surgery(unsigned seed, bool functional) : dice_(seed) {
-    inner_ = Sequential::make({first_dense(), dense()}, "inner");
-    holder_ = std::make_shared<Holder>(dense());
-    holder_->set_name("holder");
-    middle_ = Sequential::make({inner_, holder_}, "middle");
-    if (functional) {
-      const Symbol in = Input({kWidth});
-      model_ = Functional::make({in}, {(*dense())((*middle_)(in))}, "model");
-    } else {
-      stack_ = Sequential::make({first_dense(), middle_, dense()}, "model");
-      model_ = stack_;
-    }
-    compile();
-  }
-
-  Model& model() { return *model_; }
-  const Flags& flags() const { return flags_; }
-
-  std::string change() {
-    std::vector<Layer*> all = model_->flatten_layers();
-    switch (roll(8)) {
-      case 0:
-        return inner_->add(any_layer()), "add to inner";
-      case 1:
-        return inner_->layers().size() > 1 ? (inner_->pop(), "pop of inner") : "nothing";
-      case 2:
-        return middle_->add(any_layer()), "add to middle";
-      case 3:
-        return holder_->set_head(any_layer()), "another head";
-      case 4:
-        return all[static_cast<size_t>(roll(static_cast<int>(all.size())))]->set_trainable(
-                   roll(2) == 0),
-               "trainable";
-      case 5:
-        return compile(), "compile";
-      case 6:
-        return stack_ ? (stack_->add(any_layer()), "add") : "nothing";
-      default:
-        return stack_ && stack_->layers().back()->class_name() != "Sequential"
-                   ? (stack_->pop(), "pop")
-                   : "nothing";
-    }
-  }
-  /// Layers that have come are trained as they are now.
-  void notice() {
-    for (const Layer* layer : model_->flatten_layers()) flags_.emplace(layer, layer->trainable());
-  }
-
- private:
-  int roll(int sides) { return static_cast<int>(dice_() % static_cast<unsigned>(sides)); }
-  LayerPtr any_layer() {
-    made_.push_back(roll(3) == 0 ? make<Layer>("BatchNormalization") : dense());
-    return made_.back();
-  }
-  void compile() {
-    ::compile(*model_);
-    flags_.clear();
-    notice();
-  }
-
-  std::mt19937 dice_;
-  std::vector<LayerPtr>
-      made_;  // kept, so that no other layer is in the place of one that flags tell of
-  std::shared_ptr<Sequential> inner_, middle_, stack_;
-  std::shared_ptr<Holder> holder_;
-  ModelPtr model_;
-  Flags flags_;
-};
-
-/// The same structure made anew of other layers; `flags` are those of compile.
-LayerPtr made_anew(const Layer& layer, const Flags& flags) {
-  LayerPtr made;
-  std::vector<std::pair<LayerPtr, bool>> own;
-  if (auto* stack = dynamic_cast<const Sequential*>(&layer)) {
-    std::vector<LayerPtr> layers{make<Layer>("InputLayer", {{"input_shape", List{kWidth}}})};
-    for (const LayerPtr& each : stack->layers()) layers.push_back(made_anew(*each, flags));
-    made = Sequential::make(layers);
-  } else if (auto* holder = dynamic_cast<const Holder*>(&layer)) {
-    made = std::make_shared<Holder>(made_anew(*holder->head(), flags));
-  } else if (auto* graph = dynamic_cast<const Functional*>(&layer)) {
-    const Symbol in = Input({kWidth});
-    Symbol x = in;
-    for (const LayerPtr& each : graph->layers())
-      if (each->class_name() != "InputLayer") x = (*made_anew(*each, flags))(x);
-    made = Functional::make({in}, {x});
-  } else {
-    Dict config = layer.get_config();
-    config.erase("name"), config.erase("batch_input_shape");
-    made = make<Layer>(layer.class_name(), config);
-  }
-  return made;
-}
-
-/// Those of `from` that flags tell of, for the layers of `to` in the same places.
-void set_flags(Layer& to, const Layer& from, const Flags& flags) {
-  to.set_trainable(flags.at(&from));
-  auto parts = [](const Layer& layer) {
-    std::vector<LayerPtr> found;
-    for (const LayerPtr& each : layer.sublayers())
-      if (each->class_name() != "InputLayer") found.push_back(each);
-    return found;
-  };
-  const std::vector<LayerPtr> a = parts(to), b = parts(from);
-  REQUIRE(a.size() == b.size());
-  for (size_t i = 0; i < a.size(); ++i) set_flags(*a[i], *b[i], flags);
-}
-
-}  // namespace
-
-TEST_CASE("a model that was changed in random ways is as one made like that") {
-  const Warnings watch;
-  const Tensor x = data(), y = data(8, 6);
-  const bool functional = GENERATE(false, true);
-  for (unsigned seed = 1; seed <= 4; ++seed) {
-    set_random_seed(static_cast<int64_t>(seed));
-    Surgery surgery(seed, functional);
-    Model& model = surgery.model();
-    std::string history;
-    for (int i = 0; i < 30; ++i) {
-      history += surgery.change() + "; ";
-      CAPTURE(seed, functional, history);
-      (void)model.predict({x});  // builds what has come
-      surgery.notice();
-      auto fresh = std::dynamic_pointer_cast<Model>(made_anew(model, surgery.flags()));
-      (void)fresh->predict({x});
-      set_flags(*fresh, model, surgery.flags());
-      compile(*fresh);
-      auto layers = [](Model& m) {
-        Tensors values;
-        for (Layer* layer : m.flatten_layers())
-          if (layer->sublayers().empty())
-            for (const Variable& v : layer->weights()) values.push_back(v.value().clone());
-        return values;
-      };
-      auto copy = [&](Model& to, Model& from) {
-        std::vector<Layer*> a = to.flatten_layers(), b = from.flatten_layers();
-        REQUIRE(a.size() == b.size());
-        for (size_t k = 0; k < a.size(); ++k)
-          if (a[k]->sublayers().empty()) a[k]->set_weights(b[k]->get_weights());
-      };
-      copy(*fresh, model);
-      REQUIRE(near(model.predict({x}), fresh->predict({x})));
-      REQUIRE(model.output_shape() == fresh->output_shape());
-      for (int step = 0; step < 2; ++step) {
-        const double a = model.train_on_batch({x}, {y}, {}, {}, true).front().second;
-        const double b = fresh->train_on_batch({x}, {y}, {}, {}, true).front().second;
-        REQUIRE(a == Approx(b).epsilon(1e-4));
-        REQUIRE(near(layers(model), layers(*fresh)));
-      }
-      REQUIRE(near(model.predict({x}), fresh->predict({x})));
-    }
-  }
 }

@@ -5,54 +5,11 @@
 #include <cmath>
 #include <limits>
 
-#include "crescent/crescent.h"
+#include "small_model.h"
 
 using namespace crescent;
+using namespace crescent::small;
 using Catch::Contains;
-
-namespace {
-
-Value boxed(const Tensor& t) { return std::make_shared<BoxedTensor>(t); }
-
-std::shared_ptr<Sequential> small_model(const char* activation = "linear", int64_t units = 1) {
-  set_random_seed(3);
-  return Sequential::make(
-      {make<Layer>("Dense", {{"units", 8}, {"activation", "tanh"}, {"input_shape", List{3}}}),
-       make<Layer>("Dense", {{"units", units}, {"activation", activation}})});
-}
-Tensor data(int64_t n, int64_t width = 3) { return SeedGenerator(5).normal({n, width}); }
-Tensor labels(int64_t n, int64_t classes) {
-  std::vector<uint8_t> numbers;
-  for (int64_t i = 0; i < n; ++i) numbers.push_back(static_cast<uint8_t>(i * 7 % classes));
-  return Tensor::from(numbers, {n});
-}
-Tensor targets(const Tensor& x) { return ops::sum(x, {1}, true); }
-
-/// Writes down which hooks are called.
-class Recorder final : public Callback {
- public:
-  void on_train_begin(const Logs&) override { add("train_begin"); }
-  void on_train_end(const Logs&) override { add("train_end"); }
-  void on_epoch_begin(int64_t, const Logs&) override { add("epoch_begin"); }
-  void on_epoch_end(int64_t, Logs& logs) override {
-    add("epoch_end");
-    names = logs.names();
-  }
-  void on_train_batch_end(int64_t batch, const Logs& logs) override {
-    add("batch");
-    last = logs.at("loss");
-    if (batch == stop_after) model_->stop_training = true;
-  }
-  void on_test_begin(const Logs&) override { add("test_begin"); }
-  void on_test_end(const Logs&) override { add("test_end"); }
-  void add(const char* hook) { text += (text.empty() ? "" : " ") + std::string(hook); }
-  std::string text;
-  std::vector<std::string> names;
-  double last = 0;
-  int64_t stop_after = -1;
-};
-
-}  // namespace
 
 TEST_CASE("eager and compiled steps give the same numbers") {
   const Tensor x = data(20), y = targets(x);
@@ -341,77 +298,6 @@ TEST_CASE("an activity regularizer is a mean over the samples") {
           Approx(0.5 * 2 * 9));
 }
 
-TEST_CASE("data that gives nothing is no training") {
-  const Tensor x = data(4), y = targets(x);
-  auto model = small_model();
-  model->compile({{"optimizer", "sgd"}, {"loss", "mse"}});
-  auto batches = [&](int64_t count) {
-    return generator_dataset([&, left = count](Batch& batch) mutable {
-      return batch = {{x}, {y}, {}}, left-- > 0;
-    });
-  };
-  auto recorder = std::make_shared<Recorder>();
-  const Dict quiet{{"verbose", 0}, {"epochs", 5}, {"callbacks", recorder}};
-  CHECK_THROWS_WITH(model->fit(batches(0), quiet), "fit: the data gave no batch");
-  CHECK_THROWS_WITH(model->fit(batches(2), quiet, batches(0)), "evaluate: the data gave no batch");
-  CHECK_THROWS_WITH(model->fit(batches(0), {{"verbose", 0}, {"steps_per_epoch", 2}}),
-                    "fit: the data gave no batch");
-  CHECK_THROWS_WITH(model->evaluate(batches(0), {{"verbose", 0}}),
-                    "evaluate: the data gave no batch");
-  CHECK_THROWS_WITH(model->predict(batches(0)), "predict: the data gave no batch");
-  CHECK(model->epochs_trained() == 0);
-  CHECK(model->fit(batches(3), quiet)->epoch() ==
-        std::vector<int64_t>{0});  // used up in the first epoch
-  CHECK(model->fit(batches(3), {{"verbose", 0}, {"epochs", 5}, {"steps_per_epoch", 2}})->epoch() ==
-        std::vector<int64_t>{0, 1});
-  CHECK(model->epochs_trained() == 3);
-  const Batch empty{{Tensor({0, 3}, DType::float32)}, {Tensor({0, 1}, DType::float32)}, {}};
-  auto none =
-      generator_dataset([&, left = 1](Batch& batch) mutable { return batch = empty, left-- > 0; });
-  CHECK_THROWS_WITH(model->fit(none, {{"verbose", 0}}), Contains("a batch without samples"));
-}
-
-namespace {
-
-/// Says that it has so many samples, and gives batches of these widths.
-class Promises final : public Dataset {
- public:
-  Promises(int64_t samples, std::vector<Tensor> batches)
-      : samples_(samples), batches_(std::move(batches)) {}
-  int64_t samples() const override { return samples_; }
-  void begin_epoch() override { at_ = 0; }
-  bool next(Batch& batch) override {
-    if (at_ == batches_.size()) return false;
-    batch = {{batches_[at_++]}, {}, {}};
-    return true;
-  }
-
- private:
-  int64_t samples_;
-  std::vector<Tensor> batches_;
-  size_t at_ = 0;
-};
-
-/// Takes inputs of any width.
-class Same final : public Model {
- public:
-  Tensors call(const Tensors& inputs, const Call&) override { return {inputs.front() * 1.0}; }
-};
-
-}  // namespace
-
-TEST_CASE("predict gives what the data promised, or fails") {
-  auto model = std::make_shared<Same>();
-  auto predict = [&](int64_t samples, std::vector<Tensor> batches) {
-    return model->predict(std::make_shared<Promises>(samples, std::move(batches))).front().shape();
-  };
-  CHECK(predict(8, {data(4), data(4)}) == Shape{8, 3});
-  CHECK_THROWS_WITH(predict(9, {data(4), data(4)}), Contains("gave 8 of the 9 samples"));
-  CHECK_THROWS_WITH(predict(7, {data(4), data(4)}), Contains("more than the 7 samples"));
-  CHECK_THROWS_WITH(predict(8, {data(4), data(4, 5)}),
-                    Contains("expected an output of shape (4, 3) like those before, got (4, 5)"));
-}
-
 TEST_CASE("regularizers and add_loss are part of the loss") {
   set_random_seed(1);
   auto model = Sequential::make({make<Layer>(
@@ -435,46 +321,6 @@ TEST_CASE("a model may train by the losses of its layers alone") {
   model->compile({{"optimizer", "sgd"}});
   const auto losses = model->fit({data(8)}, {}, {{"epochs", 3}, {"verbose", 0}})->at("loss");
   CHECK(losses[2] < losses[0]);
-}
-
-TEST_CASE("steps_per_epoch goes on over the end of arrays; generators give batches") {
-  const Tensor x = data(8), y = targets(x);
-  auto model = small_model();
-  model->compile({{"optimizer", "sgd"}, {"loss", "mse"}});
-  auto recorder = std::make_shared<Recorder>();
-  model->fit({x}, {y},
-             {{"batch_size", 4},
-              {"steps_per_epoch", 3},
-              {"epochs", 2},
-              {"verbose", 0},
-              {"callbacks", recorder}});
-  CHECK(recorder->text ==
-        "train_begin epoch_begin batch batch batch epoch_end epoch_begin batch batch batch "
-        "epoch_end train_end");
-  int64_t made = 0;
-  auto source = generator_dataset([&](Batch& batch) {
-    if (made++ % 4 == 3) return false;
-    batch = {{x}, {y}, {}};
-    return true;
-  });
-  auto history = model->fit(source, {{"epochs", 2}, {"verbose", 0}});
-  CHECK(history->epoch().size() == 2);
-  CHECK(made == 8);
-  CHECK(model->predict(prefetch(array_dataset({x}, {}, {}, {.batch_size = 3}))).front().shape() ==
-        Shape{8, 1});
-}
-
-TEST_CASE("evaluate and predict end with the data") {
-  const Tensor x = data(8), y = targets(x);
-  auto model = small_model();
-  model->compile({{"optimizer", "sgd"}, {"loss", "mse"}});
-  set_warning_handler([](std::string_view) {});
-  CHECK(model->predict({x}, {{"batch_size", 4}, {"steps", 1}}).front().shape() == Shape{4, 1});
-  CHECK(model->predict({x}, {{"batch_size", 4}, {"steps", 5}}).front().shape() == Shape{8, 1});
-  CHECK(
-      model->evaluate({x}, {y}, {{"batch_size", 4}, {"steps", 5}, {"verbose", 0}}).front().second ==
-      Approx(model->evaluate({x}, {y}, {{"verbose", 0}}).front().second));
-  set_warning_handler(nullptr);
 }
 
 namespace {
@@ -541,55 +387,6 @@ TEST_CASE("masks reach the loss through a model") {
   const Tensor x = Tensor::from(values, {2, 3, 2}), y({2, 3, 1}, DType::float32);
   CHECK(model->evaluate({x}, {y}, {{"verbose", 0}}).front().second ==
         Approx((4.0 + 16 + 16) / 3).epsilon(1e-5));
-}
-
-namespace {
-
-/// Not a row a sample.
-class Doubling final : public Model {
- public:
-  Tensors call(const Tensors& inputs, const Call&) override {
-    const Tensor twice[] = {inputs.front(), inputs.front()};
-    return {ops::concatenate(twice, 0)};
-  }
-};
-
-}  // namespace
-
-TEST_CASE("what generators and models give is checked") {
-  auto model = small_model();
-  model->compile({{"optimizer", "sgd"}, {"loss", "mse"}});
-  for (const Batch& bad :
-       {Batch{}, Batch{{Tensor()}, {data(2, 1)}, {}}, Batch{{Tensor::scalar(1)}, {data(2, 1)}, {}},
-        Batch{{data(2)}, {}, {}}}) {
-    auto source = generator_dataset([&](Batch& batch) { return batch = bad, true; });
-    CHECK_THROWS_AS(model->fit(source, {{"steps_per_epoch", 1}, {"verbose", 0}}), Error);
-    if (bad.y.size() == 1) CHECK_THROWS_AS(model->predict(source, {{"steps", 1}}), Error);
-  }
-  CHECK_THROWS_WITH(
-      std::make_shared<Doubling>()->predict({data(4)}),
-      Contains("expected outputs with a row for each of 4 samples, got shape (8, 3)"));
-  CHECK_NOTHROW(model->fit({data(4)}, {data(4, 1)},
-                           {{"batch_size", std::numeric_limits<int64_t>::max()}, {"verbose", 0}}));
-}
-
-TEST_CASE("every sample is seen once an epoch, in an order of the model's own") {
-  const SeedGenerator order(9);
-  std::vector<float> numbers(10);
-  for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<float>(i);
-  auto dataset = array_dataset({Tensor::from(numbers, {10, 1})}, {}, {},
-                               {.batch_size = 4, .shuffle = true, .order = &order});
-  std::vector<std::vector<double>> epochs;
-  for (int epoch = 0; epoch < 2; ++epoch) {
-    std::vector<double> seen;
-    dataset->begin_epoch();
-    for (Batch batch; dataset->next(batch);)
-      for (double v : batch.x.front().to_vector()) seen.push_back(v);
-    epochs.push_back(seen);
-    std::sort(seen.begin(), seen.end());
-    CHECK(seen == std::vector<double>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
-  }
-  CHECK(epochs[0] != epochs[1]);
 }
 
 TEST_CASE("predictions follow the weights, whoever changes them") {

@@ -52,8 +52,9 @@ class CRESCENT_API ModelRef {
 };
 
 /// State: what a callback must remember to go on in a later process (the best value so far) is
-/// given by get_state, saved with the model, and handed to set_state after on_train_begin in the
-/// first fit of the loaded model, when that fit has a callback of the same class with the same
+/// given by get_state, saved with the model and with a training run, and handed to set_state after
+/// on_train_begin: in the first fit of the loaded model, or where a run goes on (then
+/// on_epoch_begin has told the epoch too), when there is a callback of the same class with the same
 /// options (several of a kind: in their order). Tensors are boxed (BoxedTensor). A run that a
 /// callback ended by stop_training leaves no state: the next fit is a new run.
 class CRESCENT_API Callback : public Plain {
@@ -110,6 +111,9 @@ class CRESCENT_API History final : public Callback {
     return history_;
   }
   const std::vector<double>& at(std::string_view name) const;
+  /// All of it as plain values, and back: a run that goes on has the epochs of before.
+  Dict record() const;
+  void set_record(const Dict& record);
 
  private:
   std::vector<int64_t> epoch_;

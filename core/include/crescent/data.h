@@ -6,6 +6,7 @@
 
 #include "crescent/random.h"
 #include "crescent/tensor.h"
+#include "crescent/value.h"
 
 namespace crescent {
 
@@ -13,9 +14,13 @@ struct Batch {
   Tensors x, y, sample_weight;  ///< sample_weight: empty, or one an output (no tensor where none)
 };
 
-class CRESCENT_API Dataset {
+class Dataset;
+using DatasetPtr = std::shared_ptr<Dataset>;
+
+class CRESCENT_API Dataset : public Object {
  public:
-  virtual ~Dataset();
+  ~Dataset() override;
+  std::string class_name() const override { return "Dataset"; }
   virtual int64_t samples() const { return -1; }  ///< -1: unknown
   virtual int64_t batches() const { return -1; }  ///< an epoch; -1: until next() says no
   /// Starts an epoch from its first batch; shuffles when it does.
@@ -29,8 +34,26 @@ class CRESCENT_API Dataset {
   /// Fails when values may have been lost since next() gave them: a mapped file became shorter.
   /// next() asks too.
   virtual void check() const {}
+
+  /// Plain values that the current epoch's batches follow from, beside the data: the state of what
+  /// draws their order. Asked between begin_epoch() and the next one, it stays the same.
+  virtual Value state() const { return {}; }
+  /// Begins the epoch that an equal dataset, perhaps of an earlier process, was in when it gave
+  /// `state`, and passes over the first `batches` of it. Without an own way, by asking for them.
+  virtual void restore(const Value& state, int64_t batches);
+
+ protected:
+  friend CRESCENT_API DatasetPtr shard(const DatasetPtr& data, int64_t index, int64_t count);
+  /// A better way to be cut into shards than by whole batches; none by default.
+  virtual DatasetPtr own_shard(int64_t /*index*/, int64_t /*count*/) { return nullptr; }
 };
-using DatasetPtr = std::shared_ptr<Dataset>;
+
+/// Part `index`, from 0, of `count` that together are the data. All parts have the same number of
+/// batches. Arrays are cut by rows: the i-th batches of all parts are the rows of the i-th batch of
+/// the whole, which is left out where it has less rows than there are parts. Other data goes by
+/// whole batches in turn, from a dataset of its own for each part; a last round that is not for
+/// everyone is left out.
+CRESCENT_API DatasetPtr shard(const DatasetPtr& data, int64_t index, int64_t count);
 
 struct ArrayOptions {
   int64_t batch_size = 32;
@@ -46,6 +69,7 @@ struct ArrayOptions {
 CRESCENT_API DatasetPtr array_dataset(Tensors x, Tensors y, Tensors sample_weight,
                                       const ArrayOptions& options);
 /// `produce` gives the next batch or false at the end of the epoch; it is asked again next epoch.
+/// A run that is restored asks it as often as the saved one did, so it must give the same again.
 CRESCENT_API DatasetPtr generator_dataset(std::function<bool(Batch&)> produce,
                                           int64_t batches = -1);
 /// The next batches, 2 to 32 of them within 2 MiB, are made on a thread of its own while this one

@@ -7,6 +7,7 @@
 #pragma once
 #include "crescent/callback.h"
 #include "crescent/data.h"
+#include "crescent/interrupt.h"
 #include "crescent/layer.h"
 #include "crescent/program.h"
 
@@ -77,6 +78,8 @@ using NamedValues = std::vector<std::pair<std::string, double>>;
 
 class Model;
 using ModelPtr = std::shared_ptr<Model>;
+class TrainingRun;
+using TrainingRunPtr = std::shared_ptr<TrainingRun>;
 
 class CRESCENT_API Model : public Layer {
  public:
@@ -92,6 +95,11 @@ class CRESCENT_API Model : public Layer {
   std::shared_ptr<History> fit(const Tensors& x, const Tensors& y, const Dict& options = {});
   std::shared_ptr<History> fit(DatasetPtr data, const Dict& options = {},
                                DatasetPtr validation = {});
+  /// What fit does, as an object that goes on a batch at a time and keeps the model
+  /// (training_run.h).
+  TrainingRunPtr start_training(const Tensors& x, const Tensors& y, const Dict& options = {});
+  TrainingRunPtr start_training(DatasetPtr data, const Dict& options = {},
+                                DatasetPtr validation = {});
   NamedValues evaluate(const Tensors& x, const Tensors& y, const Dict& options = {});
   NamedValues evaluate(DatasetPtr data, const Dict& options = {});
   Tensors predict(const Tensors& x, const Dict& options = {});
@@ -118,10 +126,12 @@ class CRESCENT_API Model : public Layer {
   /// Epochs trained so far in all fits (saved; initial_epoch is the user's business).
   int64_t epochs_trained() const;
   void set_epochs_trained(int64_t epochs);
-  /// What the callbacks of the running or last fit remember: a list of {class_name, config, state}
-  /// (callback.h). Saved with the model; what is set goes to the callbacks of the next fit.
-  Value callback_states() const;
-  void set_callback_states(const Value& states);
+  /// What the next run may go on from, saved with the model. "callbacks": what those of the current
+  /// or the last run remember, a list of {class_name, config, state} (callback.h), which the first
+  /// run after set_run_state() hands to its own. While a run is unfinished, also where it is:
+  /// TrainingRun::restore takes it.
+  Value run_state() const;
+  void set_run_state(const Value& state);
   /// Forgets compiled steps. Changes of structure do it by themselves, see structure_version().
   void forget_programs();
 
@@ -229,24 +239,5 @@ CRESCENT_API ModelPtr model_from_json(std::string_view json, const Value& custom
 /// {"class_name", "config"} of a model.
 CRESCENT_API Value model_config(const Model& model);
 CRESCENT_API ModelPtr clone_model(const Model& model);
-
-// ---- interruption
-/// Async-signal-safe: a running fit stops after the current batch and returns the history of the
-/// whole epochs; evaluate, predict and profile throw Interrupted, as does a reader that waits for a
-/// file. The model keeps what it learned. interrupted() tells whether one is pending; it is cleared
-/// when a run starts.
-CRESCENT_API void interrupt();
-CRESCENT_API bool interrupted();
-CRESCENT_API void clear_interrupt();
-
-/// Fit, evaluate, predict and loading make one; so does who calls several of them, or prepares
-/// data, as one run. What is pending when the outermost begins is forgotten, and those inside leave
-/// an interruption to it.
-class CRESCENT_API Run {
- public:
-  Run();
-  ~Run();
-  Run(const Run&) = delete;
-};
 
 }  // namespace crescent

@@ -25,13 +25,22 @@ void make_writable(Tensor& tensor, const TensorSpec& spec) {
   tensor = ours ? Tensor::on(tensor.storage(), 0, spec) : Tensor::uninitialized(spec);
 }
 
+constexpr const char* kShuffles[] = {"none", "samples", "batches"};
+
+/// Of each batch, the rows of part `index` of `count`.
+struct Part {
+  int64_t index = 0, count = 1;
+};
+
 class ArrayDataset final : public Dataset {
  public:
-  ArrayDataset(Arrays arrays, int64_t batch_size, Shuffle shuffle, const SeedGenerator* order)
+  ArrayDataset(Arrays arrays, int64_t batch_size, Shuffle shuffle,
+               std::optional<SeedGenerator> order, Part part)
       : arrays_(std::move(arrays)),
         batch_size_(batch_size),
         shuffle_(shuffle),
-        order_(order),
+        order_(std::move(order)),
+        part_(part),
         samples_(arrays_.samples()) {
     each_array([&](Tensor& array) {
       if (is_in_file(array)) map(array);
@@ -39,25 +48,56 @@ class ArrayDataset final : public Dataset {
     if (shuffle_ != Shuffle::samples) return;
     if (!in_files_.empty()) buffer_.emplace(in_files_, 4 * batch_size_);
     each_array([&](const Tensor& array) {
-      if (array.in_memory()) gathers_.emplace_back(array, batch_size_, reads_files());
+      if (array.in_memory()) gathers_.emplace_back(array, rows_in_order(0).count, reads_files());
     });
   }
 
-  int64_t samples() const override { return samples_; }
-  int64_t batches() const override { return 1 + (samples_ - 1) / batch_size_; }
+  int64_t samples() const override {
+    const int64_t last = batches() - 1;
+    return last < 0 ? 0 : last * rows_in_order(0).count + rows_in_order(last).count;
+  }
+  int64_t batches() const override {
+    const int64_t left = samples_ % batch_size_, whole = samples_ / batch_size_;
+    return whole + (left >= part_.count);
+  }
   bool reads_files() const override { return !read_.empty(); }
   void check() const override {
     for (const Tensor& array : mapped_) check_intact(array);
   }
 
   void begin_epoch() override {
-    at_ = expected_ = 0;
+    at_ = expected_ = buffered_ = 0;
+    if (shuffle_ != Shuffle::none) drawn_from_ = order_->state().value();
     if (buffer_)
       buffer_->begin_epoch(*order_);
     else if (shuffle_ == Shuffle::samples)
       rows_ = order_->permutation(samples_);
     else if (shuffle_ == Shuffle::batches)
       rows_ = order_->permutation(samples_ / batch_size_);
+  }
+
+  /// What the order was drawn from, and what must be the same for it to be the same.
+  Value state() const override {
+    Dict state{{"batch_size", batch_size_}, {"shuffle", kShuffles[static_cast<size_t>(shuffle_)]}};
+    if (drawn_from_)
+      state.set("order", List{drawn_from_.data<int64_t>()[0], drawn_from_.data<int64_t>()[1]});
+    return state;
+  }
+
+  void restore(const Value& given, int64_t batches) override {
+    const Dict& state = given.as_dict();
+    const Value own = this->state();
+    for (const DictEntry& mine : own.as_dict())
+      if (mine.key != "order" && !(state.at(mine.key) == mine.value))
+        fail("restore: the snapshot's run had ", mine.key, "=", state.at(mine.key),
+             ", this one has ", mine.value);
+    if (batches > this->batches())
+      fail("restore: the snapshot's run was past ", batches, " batches, this data has ",
+           this->batches());
+    if (const Value* order = state.find("order")) set_order(order->as_list());
+    if (buffer_) return Dataset::restore(state, batches);
+    begin_epoch();
+    at_ = expected_ = batches;
   }
 
   bool next(Batch& batch) override {
@@ -75,15 +115,41 @@ class ArrayDataset final : public Dataset {
     return true;
   }
 
+ protected:
+  /// Each part draws the same order for itself.
+  DatasetPtr own_shard(int64_t index, int64_t count) override {
+    const Part part{part_.index * count + index, part_.count * count};
+    if (batch_size_ < part.count)
+      fail("shard: batches of ", batch_size_, " samples cannot be cut into ", part.count, " parts");
+    std::optional<SeedGenerator> order;
+    if (order_) order.emplace(0).state().assign(order_->state().value());
+    return std::make_shared<ArrayDataset>(arrays_, batch_size_, shuffle_, order, part);
+  }
+
  private:
   struct Rows {
     int64_t first, count;
   };
-  /// Where batch `number` of the epoch is, unless samples are shuffled.
+  /// This part of batch `number`, counted in the order of the epoch.
+  Rows rows_in_order(int64_t number) const {
+    const int64_t first = number * batch_size_, all = std::min(batch_size_, samples_ - first);
+    const int64_t begin = all * part_.index / part_.count,
+                  end = all * (part_.index + 1) / part_.count;
+    return {first + begin, end - begin};
+  }
+  /// Where that lies in the arrays, unless samples are shuffled.
   Rows place_of(int64_t number) const {
-    const int64_t first = number * batch_size_, count = std::min(batch_size_, samples_ - first);
-    const bool moved = shuffle_ == Shuffle::batches && count == batch_size_;
-    return {moved ? rows_[static_cast<size_t>(number)] * batch_size_ : first, count};
+    Rows rows = rows_in_order(number);
+    const bool moved = shuffle_ == Shuffle::batches && number < samples_ / batch_size_;
+    if (moved) rows.first += (rows_[static_cast<size_t>(number)] - number) * batch_size_;
+    return rows;
+  }
+
+  void set_order(const List& words) {
+    if (!order_ || words.size() != 2)
+      fail("restore: expected an order of two numbers, got ", words);
+    order_->state().assign(
+        Tensor::from(std::vector<int64_t>{words[0].as_int(), words[1].as_int()}, {2}));
   }
 
   /// f(array) for all that there are.
@@ -147,13 +213,13 @@ class ArrayDataset final : public Dataset {
 
   /// Samples in the drawn order: with files, in the order in which the buffer hands out their rows.
   void next_order(Batch& batch) {
-    const int64_t first = at_ * batch_size_, count = std::min(batch_size_, samples_ - first);
+    const auto [first, count] = rows_in_order(at_);
     targets_.clear();
-    fill(batch, [&](const Tensor& array, Tensor& target) {
-      if (!array.storage()->memory()) make_writable(target, rows_of(array, count));
+    fill(batch, [&, rows = count](const Tensor& array, Tensor& target) {
+      if (!array.storage()->memory()) make_writable(target, rows_of(array, rows));
       if (!array.in_memory()) targets_.push_back(static_cast<std::byte*>(target.mutable_raw()));
     });
-    const std::span rows(buffer_ ? take_from_buffer(count) : rows_.data() + first,
+    const std::span rows(buffer_ ? take_from_buffer(first, count) : rows_.data() + first,
                          static_cast<size_t>(count));
     auto gather = gathers_.begin();
     fill(batch, [&](const Tensor& array, Tensor& target) {
@@ -161,7 +227,10 @@ class ArrayDataset final : public Dataset {
     });
   }
 
-  const int64_t* take_from_buffer(int64_t count) {
+  /// The rows of other parts are passed over, into the place of this part's first.
+  const int64_t* take_from_buffer(int64_t first, int64_t count) {
+    for (; buffered_ < first; ++buffered_) buffer_->take(targets_);
+    buffered_ += count;
     rows_.resize(static_cast<size_t>(count));
     for (int64_t& row : rows_) {
       row = buffer_->take(targets_);
@@ -179,8 +248,11 @@ class ArrayDataset final : public Dataset {
   Arrays arrays_;
   int64_t batch_size_;
   Shuffle shuffle_;
-  const SeedGenerator* order_;
-  int64_t samples_, at_ = 0;
+  std::optional<SeedGenerator> order_;
+  Part part_;
+  Tensor drawn_from_;          ///< the state of order_ before the epoch's order was drawn
+  int64_t samples_, at_ = 0;   ///< of the whole; batches of the epoch
+  int64_t buffered_ = 0;       ///< rows of the epoch that the buffer gave
   int64_t expected_ = 0;       ///< batches that the disk was asked for
   std::vector<int64_t> rows_;  ///< samples, or batches, in the order drawn
   Tensors in_files_, mapped_,
@@ -194,7 +266,8 @@ class ArrayDataset final : public Dataset {
 
 DatasetPtr make_array_dataset(Arrays arrays, int64_t batch_size, Shuffle shuffle,
                               const SeedGenerator* order) {
-  return std::make_shared<ArrayDataset>(std::move(arrays), batch_size, shuffle, order);
+  return std::make_shared<ArrayDataset>(std::move(arrays), batch_size, shuffle,
+                                        order ? std::optional(*order) : std::nullopt, Part());
 }
 
 DatasetPtr array_dataset(Tensors x, Tensors y, Tensors sample_weight, const ArrayOptions& options) {

@@ -1,9 +1,32 @@
 // Datasets: the interface, and batches that a function makes.
 #include "crescent/data.h"
 
+#include "crescent/interrupt.h"
+
 namespace crescent {
+namespace {
+
+void heed_interruption() {
+  if (interrupted()) throw Interrupted("restore: interrupted before the place was reached");
+}
+
+[[noreturn]] void fail_too_short(int64_t given, int64_t wanted) {
+  fail("restore: the data gave ", given, " of ", wanted,
+       " batches that the snapshot's run was past: it is other data");
+}
+
+}  // namespace
 
 Dataset::~Dataset() = default;
+
+void Dataset::restore(const Value&, int64_t batches) {
+  Batch passed;
+  begin_epoch();
+  for (int64_t done = 0; done < batches; ++done) {
+    heed_interruption();
+    if (!next(passed)) fail_too_short(done, batches);
+  }
+}
 
 namespace {
 
@@ -12,17 +35,36 @@ class GeneratorDataset final : public Dataset {
   GeneratorDataset(std::function<bool(Batch&)> produce, int64_t batches)
       : produce_(std::move(produce)), batches_(batches) {}
   int64_t batches() const override { return batches_; }
-  void begin_epoch() override { done_ = 0; }
+  void begin_epoch() override {
+    done_ = 0;
+    asked_before_ = asked_;
+  }
   bool next(Batch& batch) override {
     if (batches_ >= 0 && done_ == batches_) return false;
+    ++asked_;
     if (!produce_(batch)) return false;
     ++done_;
     return true;
+  }
+  /// How often it was asked in the epochs before: a function goes on where it is.
+  Value state() const override { return asked_before_; }
+  void restore(const Value& state, int64_t batches) override {
+    const int64_t before = state.as_int(), wanted = before + batches;
+    if (asked_ > wanted)
+      fail("restore: the generator was asked ", asked_, " times already and cannot go back to ",
+           wanted, ": give the run a new one");
+    for (Batch passed; asked_ < wanted; ++asked_) {
+      heed_interruption();
+      if (!produce_(passed) && asked_ >= before) fail_too_short(asked_ - before, batches);
+    }
+    asked_before_ = before;
+    done_ = batches;
   }
 
  private:
   std::function<bool(Batch&)> produce_;
   int64_t batches_, done_ = 0;
+  int64_t asked_ = 0, asked_before_ = 0;  ///< how often, and before this epoch
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "crescent/data.h"
+#include "crescent/interrupt.h"
 
 namespace crescent {
 namespace {
@@ -36,14 +37,12 @@ class Prefetch final : public Dataset {
   void check() const override { source_->check(); }
 
   void begin_epoch() override {
-    std::unique_lock lock(mutex_);
-    state_ = State::ended;
-    changed_.wait(lock, [this] { return !working_; });
-    ready_ = 0;
-    error_ = nullptr;
-    source_->begin_epoch();
-    state_ = State::making;
-    changed_.notify_all();
+    begin([this] { source_->begin_epoch(); });
+  }
+
+  Value state() const override { return source_state_; }
+  void restore(const Value& state, int64_t batches) override {
+    begin([&] { source_->restore(state, batches); });
   }
 
   bool next(Batch& batch) override {
@@ -59,8 +58,28 @@ class Prefetch final : public Dataset {
     return true;
   }
 
+ protected:
+  DatasetPtr own_shard(int64_t index, int64_t count) override {
+    return prefetch(shard(source_, index, count));
+  }
+
  private:
   enum class State { ended, making, quit };
+
+  /// Has the source begin an epoch while the thread is not in it; the thread goes on from there.
+  template <class F>
+  void begin(F begin_source) {
+    std::unique_lock lock(mutex_);
+    state_ = State::ended;
+    changed_.wait(lock, [this] { return !working_; });
+    ready_ = 0;
+    error_ = nullptr;
+    begin_source();
+    source_state_ = source_->state();
+    runs_ = Interruption::current();
+    state_ = State::making;
+    changed_.notify_all();
+  }
 
   /// The thread sleeps until half of the ring is empty, so that small batches do not wake it each
   /// time.
@@ -80,6 +99,7 @@ class Prefetch final : public Dataset {
   void make_one(std::unique_lock<std::mutex>& lock) {
     Batch& batch = ring_[(first_ + ready_) % ring_.size()];
     working_ = true;
+    const WorksFor the_caller(runs_);
     lock.unlock();
     bool made = false;
     std::exception_ptr error;
@@ -103,6 +123,8 @@ class Prefetch final : public Dataset {
 
   static constexpr size_t kMostBytes = size_t{2} << 20;
   DatasetPtr source_;
+  Value source_state_;                  // since the epoch began
+  std::shared_ptr<Interruption> runs_;  // of the thread that takes the batches
   std::mutex mutex_;
   std::condition_variable changed_;
   State state_ = State::ended;  // of the epoch; ended: the source has no more, or was not started

@@ -7,8 +7,7 @@
 #include "model/graph.h"
 #include "program/option_changes.h"
 #include "registry/blame.h"
-#include "training/callback_list.h"
-#include "training/training.h"
+#include "training/run_state.h"
 
 namespace crescent {
 namespace {
@@ -84,25 +83,19 @@ const SeedGenerator& Model::shuffle_order() const { return training_->order; }
 int64_t Model::epochs_trained() const { return training_->epochs; }
 void Model::set_epochs_trained(int64_t epochs) { training_->epochs = epochs; }
 
-Value Model::callback_states() const {
-  if (!training_->callbacks) return training_->callback_states;
-  return stop_training ? Value() : training_->callbacks->states();
+Value Model::run_state() const {
+  const TrainingRunPtr run = training_->run.lock();
+  return run && !run->ended() ? run->state().left() : training_->left;
 }
 
-void Model::set_callback_states(const Value& states) {
-  auto is_entry = [](const Value& entry) {
-    auto has = [&](const char* name, bool (Value::*kind)() const) {
-      const Value* member = entry.is_dict() ? entry.as_dict().find(name) : nullptr;
-      return member && (member->*kind)();
-    };
-    return has("class_name", &Value::is_string) && has("config", &Value::is_dict) &&
-           has("state", &Value::is_dict);
-  };
-  if (!states.is_null() && !(states.is_list() && std::all_of(states.as_list().begin(),
-                                                             states.as_list().end(), is_entry)))
-    fail("callback states: expected a list of {class_name, config, state}, got ", states);
-  training_->callback_states = states;
-  training_->states_loaded = true;
+void Model::set_run_state(const Value& state) {
+  if (!state.is_null()) {
+    const Value* callbacks = state.is_dict() ? state.as_dict().find("callbacks") : nullptr;
+    if (!callbacks) fail("run state: expected a dict with 'callbacks', got ", state);
+    check_callback_states(*callbacks);
+  }
+  training_->left = state;
+  training_->left_is_loaded = true;
 }
 
 void Model::forget_programs() {

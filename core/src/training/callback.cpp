@@ -68,6 +68,23 @@ void History::on_epoch_end(int64_t epoch, Logs& logs) {
   }
 }
 
+Dict History::record() const {
+  List series;
+  for (const auto& [name, values] : history_) series.push_back(List{name, values});
+  return {{"epochs", epoch_}, {"series", std::move(series)}};
+}
+
+void History::set_record(const Dict& record) {
+  on_train_begin({});
+  for (const Value& epoch : record.at("epochs").as_list()) epoch_.push_back(epoch.as_int());
+  for (const Value& entry : record.at("series").as_list()) {
+    const List& pair = entry.as_list();
+    std::vector<double>& values =
+        history_.emplace_back(pair.at(0).as_string(), std::vector<double>()).second;
+    for (const Value& value : pair.at(1).as_list()) values.push_back(value.as_float());
+  }
+}
+
 const std::vector<double>& History::at(std::string_view name) const {
   std::vector<std::string> names;
   for (const auto& known : history_) {

@@ -23,18 +23,37 @@ bool belongs_to(const Value& entry, const Dict& identity) {
 }  // namespace
 
 CallbackList::CallbackList(const Value& callbacks, int64_t verbose) {
-  if (verbose > 0) all_.push_back(make<Callback>("ProgbarLogger"));
+  std::vector<CallbackPtr> all;
+  if (verbose > 0) all.push_back(make<Callback>("ProgbarLogger"));
   const List given = callbacks.is_null()   ? List()
                      : callbacks.is_list() ? callbacks.as_list()
                                            : List{callbacks};
-  for (const Value& value : given) all_.push_back(get<Callback>(value));
-  std::stable_partition(all_.begin(), all_.end(),
+  for (const Value& value : given) all.push_back(get<Callback>(value));
+  set(std::move(all));
+}
+
+void CallbackList::set(std::vector<CallbackPtr> all) {
+  std::stable_partition(all.begin(), all.end(),
                         [](const CallbackPtr& c) { return !c->comes_last(); });
+  all_ = std::make_shared<const std::vector<CallbackPtr>>(std::move(all));
+}
+
+void CallbackList::add(CallbackPtr callback) {
+  std::vector<CallbackPtr> all = *all_;
+  all.push_back(std::move(callback));
+  set(std::move(all));
+}
+
+bool CallbackList::remove(const CallbackPtr& callback) {
+  std::vector<CallbackPtr> all = *all_;
+  if (std::erase(all, callback) == 0) return false;
+  set(std::move(all));
+  return true;
 }
 
 Value CallbackList::states() const {
   List states;
-  for (const CallbackPtr& callback : all_) {
+  for (const CallbackPtr& callback : *all_) {
     Dict state = callback->get_state();
     if (state.empty()) continue;
     Dict entry = identity(*callback);
@@ -47,7 +66,7 @@ Value CallbackList::states() const {
 void CallbackList::set_states(const Value& states) const {
   if (!states.is_list()) return;
   List left = states.as_list();
-  for (const CallbackPtr& callback : all_) {
+  for (const CallbackPtr& callback : *all_) {
     const Dict wanted = identity(*callback);
     const auto found = std::find_if(left.begin(), left.end(),
                                     [&](const Value& e) { return belongs_to(e, wanted); });
@@ -57,11 +76,25 @@ void CallbackList::set_states(const Value& states) const {
   }
   for (const Value& entry : left) {
     const std::string& name = entry.as_dict().at("class_name").as_string();
-    if (std::any_of(all_.begin(), all_.end(),
+    if (std::any_of(all_->begin(), all_->end(),
                     [&](const CallbackPtr& c) { return c->class_name() == name; }))
       warn("fit: what ", name,
            " remembered in the loaded model is not used: its options are others now");
   }
+}
+
+void check_callback_states(const Value& states) {
+  auto is_entry = [](const Value& entry) {
+    auto has = [&](const char* name, bool (Value::*kind)() const) {
+      const Value* member = entry.is_dict() ? entry.as_dict().find(name) : nullptr;
+      return member && (member->*kind)();
+    };
+    return has("class_name", &Value::is_string) && has("config", &Value::is_dict) &&
+           has("state", &Value::is_dict);
+  };
+  if (states.is_null()) return;
+  if (!states.is_list() || !std::all_of(states.as_list().begin(), states.as_list().end(), is_entry))
+    fail("callback states: expected a list of {class_name, config, state}, got ", states);
 }
 
 int64_t verbosity(const Value& verbose) {

@@ -1,6 +1,6 @@
 // evaluate and predict, and single batches of each kind.
 #include "data/array_dataset.h"
-#include "training/run.h"
+#include "training/pass.h"
 
 namespace crescent {
 namespace {
@@ -49,6 +49,14 @@ class Collected {
   std::vector<Tensors> parts_;
 };
 
+Pass::Work collecting(Model& model, Collected& collected) {
+  return {[stepper = Stepper(model), &collected](const Batch& batch) mutable {
+            const Tensors& outputs = stepper.predict(batch.x);
+            collected.add(outputs, batch.x.front().dim(0));
+          },
+          &Callback::on_predict_batch_begin, &Callback::on_predict_batch_end, false};
+}
+
 }  // namespace
 
 NamedValues Model::evaluate(const Tensors& x, const Tensors& y, const Dict& given) {
@@ -70,13 +78,16 @@ NamedValues Model::evaluate(DatasetPtr data, const Dict& given) {
   const EvaluateOptions options = parse<EvaluateOptions>("evaluate", given);
   check_compiled(*this);
   CallbackList callbacks(options.callbacks, verbosity(options.verbose));
-  Batches batches("evaluate", data, options.steps);
+  Pass pass(*this, Batches("evaluate", data, options.steps), Pass::testing(*this));
   callbacks.attach(this, {{"batch_size", options.batch_size.value_or(kDefaultBatch)},
-                          {"steps", steps_or_null(batches.count())},
+                          {"steps", steps_or_null(pass.batches().count())},
                           {"samples", steps_or_null(data->samples())},
                           {"verbose", verbosity(options.verbose)},
                           {"metrics", metrics_names()}});
-  test_epoch(*this, batches, callbacks);
+  begin_testing(*this, pass, callbacks);
+  while (pass.advance(callbacks)) {
+  }
+  end_testing(*this, pass, callbacks);
   return Stepper(*this).results();
 }
 
@@ -93,22 +104,17 @@ Tensors Model::predict(DatasetPtr data, const Dict& given) {
   const Run run;
   const PredictOptions options = parse<PredictOptions>("predict", given);
   CallbackList callbacks(options.callbacks, verbosity(options.verbose));
-  Batches batches("predict", data, options.steps);
+  Collected collected(options.steps ? -1 : data->samples());
+  Pass pass(*this, Batches("predict", data, options.steps), collecting(*this, collected));
   callbacks.attach(this, {{"batch_size", options.batch_size.value_or(kDefaultBatch)},
-                          {"steps", steps_or_null(batches.count())},
+                          {"steps", steps_or_null(pass.batches().count())},
                           {"samples", steps_or_null(data->samples())},
                           {"verbose", verbosity(options.verbose)}});
   callbacks.each(&Callback::on_predict_begin, Logs());
-  batches.begin();
-  Stepper stepper(*this);
-  Collected collected(options.steps ? -1 : data->samples());
-  int64_t step = 0;
-  for (; const Batch* batch = batches.next(); ++step) {
-    callbacks.each(&Callback::on_predict_batch_begin, step, Logs());
-    with_batch(step, [&] { collected.add(stepper.predict(batch->x), batch->x.front().dim(0)); });
-    callbacks.each(&Callback::on_predict_batch_end, step, Logs());
+  pass.begin();
+  while (pass.advance(callbacks)) {
   }
-  if (step == 0) fail("predict: the data gave no batch");
+  if (pass.batches().taken() == 0) fail("predict: the data gave no batch");
   callbacks.each(&Callback::on_predict_end, Logs());
   return collected.take();
 }

@@ -1,10 +1,8 @@
-// fit: a loop over epochs and batches with callbacks around them; the arithmetic is in the steps.
-#include <algorithm>
+// From the arguments of fit to a training run: data, validation data, weights.
 #include <cmath>
 
 #include "data/array_dataset.h"
-#include "training/arrays.h"
-#include "training/run.h"
+#include "training/run_state.h"
 
 namespace crescent {
 namespace {
@@ -13,157 +11,6 @@ Shuffle shuffle_of(const Value& value) {
   if (value.is_string() && value.as_string() == "batch") return Shuffle::batches;
   if (!value.is_bool()) fail("fit: option 'shuffle': expected a boolean or \"batch\", got ", value);
   return value.as_bool() ? Shuffle::samples : Shuffle::none;
-}
-
-bool is_validation_epoch(const Value& freq, int64_t epoch) {
-  if (freq.is_list()) {
-    const List& epochs = freq.as_list();
-    return std::any_of(epochs.begin(), epochs.end(),
-                       [&](const Value& e) { return e.as_int() == epoch + 1; });
-  }
-  const int64_t every = freq.as_int();
-  if (every < 1) fail("`validation_freq` can not be less than 1.");
-  return (epoch + 1) % every == 0;
-}
-
-struct Plan {
-  DatasetPtr data, validation;
-  std::optional<int64_t> steps, validation_steps;
-  Dict params;
-};
-
-/// One call of fit: epochs of batches, validation, callbacks around them.
-class Fit {
- public:
-  Fit(Model& model, const FitOptions& options, Plan plan);
-  std::shared_ptr<History> run();
-
- private:
-  void run_epoch();
-  void train();
-  void add_results(Logs& logs, const std::string& prefix) const;
-  void end_without_data();
-  std::string place() const;
-
-  Model& model_;
-  ModelAccess::Training& state_;
-  const FitOptions& options_;
-  Plan plan_;
-  CallbackList callbacks_;
-  Batches batches_, validation_;
-  int64_t epoch_;                                   // from 0
-  int64_t trained_epoch_ = -1, trained_batch_ = 0;  // the latest batch
-  bool validating_ = false;
-  bool ended_ = false;  // the data has no more
-  Logs last_;           // of the last whole epoch
-};
-
-/// As long as it lives, whoever saves the model asks these callbacks for their state.
-class Asked {
- public:
-  Asked(ModelAccess::Training& state, const CallbackList& callbacks)
-      : state_(state), before_(std::exchange(state.callbacks, &callbacks)) {}
-  ~Asked() { state_.callbacks = before_; }
-  Asked(const Asked&) = delete;
-
- private:
-  ModelAccess::Training& state_;
-  const CallbackList* before_;
-};
-
-Fit::Fit(Model& model, const FitOptions& options, Plan plan)
-    : model_(model),
-      state_(ModelAccess::training(model)),
-      options_(options),
-      plan_(std::move(plan)),
-      callbacks_(options.callbacks, verbosity(options.verbose)),
-      batches_("fit", plan_.data, plan_.steps, true),
-      validation_("evaluate", plan_.validation, plan_.validation_steps),
-      epoch_(options.initial_epoch) {
-  auto history = make<Callback>("History");
-  state_.history = std::dynamic_pointer_cast<History>(history);
-  callbacks_.add(history);
-  Dict& params = plan_.params;
-  params.set("epochs", options.epochs);
-  params.set("steps", steps_or_null(batches_.count()));
-  params.set("samples", steps_or_null(plan_.data->samples()));
-  params.set("verbose", verbosity(options.verbose));
-  params.set("do_validation", plan_.validation != nullptr);
-  params.set("metrics", model.metrics_names());
-  callbacks_.attach(&model, params);
-}
-
-std::shared_ptr<History> Fit::run() {
-  const Asked asked(state_, callbacks_);
-  const Value loaded = std::exchange(state_.callback_states, Value());
-  std::string interruption;
-  model_.stop_training = false;
-  callbacks_.each(&Callback::on_train_begin, Logs());
-  if (std::exchange(state_.states_loaded, false)) callbacks_.set_states(loaded);
-  try {
-    for (; epoch_ < options_.epochs && !model_.stop_training && !ended_; ++epoch_) run_epoch();
-  } catch (const Interrupted&) {
-    interruption = concat("fit: interrupted ", place());
-  }
-  state_.callback_states = model_.callback_states();
-  callbacks_.each(&Callback::on_train_end, last_);
-  if (!interruption.empty()) warn(interruption);
-  return state_.history;
-}
-
-void Fit::run_epoch() {
-  if (interrupted()) throw Interrupted("fit: interrupted");
-  callbacks_.each(&Callback::on_epoch_begin, epoch_, Logs());
-  train();
-  if (batches_.taken() == 0) return end_without_data();
-  ended_ = batches_.ran_dry() && !model_.stop_training;
-  Logs logs;
-  add_results(logs, "");
-  if (plan_.validation && !model_.stop_training &&
-      is_validation_epoch(options_.validation_freq, epoch_)) {
-    validating_ = true;
-    test_epoch(model_, validation_, callbacks_);
-    validating_ = false;
-    add_results(logs, "val_");
-  }
-  ++state_.epochs;
-  callbacks_.each(&Callback::on_epoch_end, epoch_, logs);
-  last_ = logs;
-}
-
-/// Ends with the data, or when a callback says so.
-void Fit::train() {
-  model_.reset_metrics();
-  batches_.begin();
-  Stepper stepper(model_);
-  for (int64_t step = 0; const Batch* batch = batches_.next(); ++step) {
-    callbacks_.each(&Callback::on_train_batch_begin, step, Logs());
-    with_batch(step, [&] { stepper.train(*batch); });
-    trained_epoch_ = epoch_;
-    trained_batch_ = step + 1;
-    callbacks_.each(&Callback::on_train_batch_end, step, lazy_logs(model_));
-    if (model_.stop_training) return;
-  }
-}
-
-void Fit::add_results(Logs& logs, const std::string& prefix) const {
-  for (const auto& [name, value] : Stepper(model_).results()) logs.set(prefix + name, value);
-}
-
-void Fit::end_without_data() {
-  if (epoch_ == options_.initial_epoch) fail("fit: the data gave no batch");
-  warn("fit: the data gave no batch in epoch ", epoch_ + 1, " of ", options_.epochs,
-       "; training ends. A generator is asked again in each epoch and must start over");
-  ended_ = true;
-}
-
-/// How far it came: "after batch 3 of 10 in epoch 2 of 5".
-std::string Fit::place() const {
-  if (trained_epoch_ < 0) return "before the first batch";
-  const std::string epoch = concat("epoch ", trained_epoch_ + 1, " of ", options_.epochs);
-  if (validating_) return "in the validation of " + epoch;
-  const std::string of = batches_.count() >= 0 ? concat(" of ", batches_.count()) : "";
-  return concat("after batch ", trained_batch_, of, " in ", epoch);
 }
 
 /// The last part of the arrays becomes validation data.
@@ -200,58 +47,91 @@ Arrays validation_arrays(const Model& model, const Value& value) {
   return arrays;
 }
 
-}  // namespace
-
-std::shared_ptr<History> Model::fit(const Tensors& x, const Tensors& y, const Dict& given) {
-  const Run run;
-  const FitOptions options = parse<FitOptions>("fit", given);
-  check_compiled(*this);
+RunPlan plan_arrays(const Model& model, const SeedGenerator& order, const Tensors& x,
+                    const Tensors& y, const FitOptions& options) {
   Arrays arrays{x, y, {}};
-  check_arrays(*this, arrays);
-  arrays.weights = sample_weights(*this, y, options.sample_weight);
-  check_arrays(*this, arrays);
+  check_arrays(model, arrays);
+  arrays.weights = sample_weights(model, y, options.sample_weight);
+  check_arrays(model, arrays);
   const int64_t batch_size = options.batch_size.value_or(kDefaultBatch);
 
-  Plan plan;
+  RunPlan plan;
   const int64_t validation_batch = options.validation_batch_size.value_or(batch_size);
   std::optional<Arrays> held;
   if (!options.validation_data.is_null())
-    held = validation_arrays(*this, options.validation_data);
+    held = validation_arrays(model, options.validation_data);
   else if (options.validation_split > 0)
     held = split_validation(arrays, options.validation_split);
-  weight_classes(*this, arrays, options.class_weight);
+  weight_classes(model, arrays, options.class_weight);
   if (held) plan.validation = make_array_dataset(*held, validation_batch, Shuffle::none, nullptr);
-  check_stateful(*this, arrays.samples(), batch_size);
-  plan.data =
-      make_array_dataset(arrays, batch_size, shuffle_of(options.shuffle), &training_->order);
-  plan.steps = options.steps_per_epoch;
-  plan.validation_steps = options.validation_steps;
-  plan.params.set("batch_size", batch_size);
-  return Fit(*this, options, std::move(plan)).run();
+  check_stateful(model, arrays.samples(), batch_size);
+  plan.data = make_array_dataset(arrays, batch_size, shuffle_of(options.shuffle), &order);
+  plan.batch_size = batch_size;
+  return plan;
 }
 
-std::shared_ptr<History> Model::fit(DatasetPtr data, const Dict& given, DatasetPtr validation) {
-  const Run run;
-  const FitOptions options = parse<FitOptions>("fit", given);
-  check_compiled(*this);
+RunPlan plan_dataset(const Model& model, DatasetPtr data, DatasetPtr validation,
+                     const FitOptions& options) {
+  if (!data) fail("fit: expected a dataset, got none");
   if (options.validation_split > 0)
     fail("`validation_split` is only supported for arrays, not for a dataset");
   if (!options.class_weight.is_null() || !options.sample_weight.is_null())
     fail(
         "fit: a dataset gives its own sample weights; class_weight and sample_weight are for "
         "arrays");
-  Plan plan{std::move(data),
-            std::move(validation),
-            options.steps_per_epoch,
-            options.validation_steps,
-            {}};
+  RunPlan plan;
+  plan.data = std::move(data);
+  plan.validation = std::move(validation);
   if (!plan.validation && !options.validation_data.is_null())
     plan.validation = make_array_dataset(
-        validation_arrays(*this, options.validation_data),
+        validation_arrays(model, options.validation_data),
         options.validation_batch_size.value_or(options.batch_size.value_or(kDefaultBatch)),
         Shuffle::none, nullptr);
-  plan.params.set("batch_size", Value());
-  return Fit(*this, options, std::move(plan)).run();
+  return plan;
+}
+
+TrainingRunPtr start(Model& model, const FitOptions& options, const RunPlan& plan) {
+  const auto owned = std::static_pointer_cast<Model>(model.weak_from_this().lock());
+  // A model that nobody shares is only lent.
+  const ModelPtr kept = owned ? owned : ModelPtr(ModelPtr(), &model);
+  return std::make_shared<TrainingRun>(std::make_unique<TrainingRun::State>(kept, options, plan));
+}
+
+/// Whole epochs count when the user interrupts.
+std::shared_ptr<History> finish_or_end(TrainingRun& run) {
+  try {
+    return run.finish();
+  } catch (const Interrupted&) {
+    const std::string interruption = concat("fit: interrupted ", run.state().place());
+    run.state().end();
+    warn(interruption);
+    return run.history();
+  }
+}
+
+}  // namespace
+
+TrainingRunPtr Model::start_training(const Tensors& x, const Tensors& y, const Dict& given) {
+  const FitOptions options = parse<FitOptions>("fit", given);
+  check_compiled(*this);
+  return start(*this, options, plan_arrays(*this, training_->order, x, y, options));
+}
+
+TrainingRunPtr Model::start_training(DatasetPtr data, const Dict& given, DatasetPtr validation) {
+  const FitOptions options = parse<FitOptions>("fit", given);
+  check_compiled(*this);
+  return start(*this, options,
+               plan_dataset(*this, std::move(data), std::move(validation), options));
+}
+
+std::shared_ptr<History> Model::fit(const Tensors& x, const Tensors& y, const Dict& given) {
+  const Run run;
+  return finish_or_end(*start_training(x, y, given));
+}
+
+std::shared_ptr<History> Model::fit(DatasetPtr data, const Dict& given, DatasetPtr validation) {
+  const Run run;
+  return finish_or_end(*start_training(std::move(data), given, std::move(validation)));
 }
 
 }  // namespace crescent

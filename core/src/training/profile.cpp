@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "training/pass.h"
 #include "training/profile_tables.h"
-#include "training/run.h"
 
 namespace crescent {
 namespace {

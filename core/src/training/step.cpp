@@ -139,6 +139,11 @@ void Stepper::lay_out(const Batch& batch, bool training) {
   }
 }
 
+void Stepper::prepare(const Tensors& x) {
+  settle(x);
+  collect_trained();
+}
+
 const Function& Stepper::function(bool training) {
   Function& function = training ? state_.train : state_.test;
   if (!function) {

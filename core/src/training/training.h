@@ -5,8 +5,6 @@
 
 namespace crescent {
 
-class CallbackList;
-
 using MetricPtr = std::shared_ptr<Metric>;
 
 /// Loss and metrics of one output.
@@ -33,9 +31,9 @@ struct Model::Training {
   SeedGenerator order;  ///< of the samples
   int64_t epochs = 0;
   std::shared_ptr<History> history;
-  const CallbackList* callbacks = nullptr;  ///< of the running fit
-  Value callback_states;                    ///< left by the last fit
-  bool states_loaded = false;  ///< they came from a file: the next fit goes on with them
+  std::weak_ptr<TrainingRun> run;  ///< that goes on, or is paused
+  Value left;                      ///< by the last run, for run_state()
+  bool left_is_loaded = false;     ///< it came from a file: the next run goes on with it
 
   bool compiled = false;
   CompileOptions options;
@@ -77,6 +75,8 @@ struct CompiledStep {
 class Stepper {
  public:
   explicit Stepper(Model& model);
+  /// Builds the model and what trains it, for inputs like these.
+  void prepare(const Tensors& x);
   void train(const Batch& batch) { run(batch, true); }
   void test(const Batch& batch) { run(batch, false); }
   const Tensors& predict(const Tensors& x);

@@ -1,5 +1,7 @@
 #include "keras/model/callback_states.h"
 
+#include "crescent/mapped.h"
+
 namespace crescent::keras {
 namespace {
 
@@ -7,21 +9,6 @@ constexpr const char* kGroup = "crescent_callbacks";
 constexpr const char* kTensor = "crescent_tensor";
 
 std::string dataset_path(int64_t i) { return concat(kGroup, "/", i); }
-
-/// `change` of the value itself, or of what is inside of it.
-template <class Change>
-Value mapped(const Value& value, const Change& change) {
-  if (std::optional<Value> changed = change(value)) return *changed;
-  if (value.is_list()) {
-    List list;
-    for (const Value& item : value.as_list()) list.push_back(mapped(item, change));
-    return list;
-  }
-  if (!value.is_dict()) return value;
-  Dict dict;
-  for (const DictEntry& entry : value.as_dict()) dict.set(entry.key, mapped(entry.value, change));
-  return dict;
-}
 
 /// The number in {"crescent_tensor": i}.
 std::optional<int64_t> tensor_number(const Value& value) {
@@ -49,7 +36,7 @@ CallbackStates::CallbackStates(WeightSource& file, Value stored)
     const auto number = tensor_number(value);
     if (!number) return std::nullopt;
     if (*number != static_cast<int64_t>(datasets.size()))
-      fail("'", path_, "': callback_states: expected tensor ", datasets.size(), ", got ", *number);
+      fail("'", path_, "': run_state: expected tensor ", datasets.size(), ", got ", *number);
     datasets.push_back(dataset_path(*number));
     return value;
   });
@@ -70,7 +57,7 @@ Value CallbackStates::with_tensors() const {
 void CallbackStates::give_to(Model& model) const {
   if (stored_.is_null()) return;
   try {
-    model.set_callback_states(with_tensors());
+    model.set_run_state(with_tensors());
   } catch (const Error& error) {
     fail("'", path_, "': ", error.what());
   }

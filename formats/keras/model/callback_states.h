@@ -1,6 +1,6 @@
-// What callbacks remember (Model::callback_states), beside the training state. JSON in the model's
-// own description, where
-// {"crescent_tensor": i} stands for a dataset of the group crescent_callbacks. Keras ignores both.
+// What a run and its callbacks leave (Model::run_state), beside the training state: JSON in the
+// model's own description, where {"crescent_tensor": i} stands for a dataset of the group
+// crescent_callbacks. Keras ignores both.
 #pragma once
 #include "crescent/model.h"
 #include "keras/weights/entry.h"

@@ -45,7 +45,7 @@ Dict own_description(Model& model, const Value& config, const Value& compile, Va
           {"input_shapes", input_shapes(model)},
           {"compile", compile},
           {"epochs_trained", model.epochs_trained()},
-          {"callback_states", std::move(callback_states)},
+          {"run_state", std::move(callback_states)},
           {"groups", groups_of(entries)},
           {"plugins", plugins_of(model)}};
 }

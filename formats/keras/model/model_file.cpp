@@ -12,7 +12,7 @@ namespace crescent::keras {
 Entries model_entries(Model& model, const std::string& path, const SaveOptions& options) {
   Entries entries;
   Value states;
-  if (options.include_optimizer) states = write_callback_states(entries, model.callback_states());
+  if (options.include_optimizer) states = write_callback_states(entries, model.run_state());
   write_weights(entries, model, "model_weights");
   if (model.compiled() && options.include_optimizer)
     write_optimizer(entries, *model.optimizer(), options.target);
@@ -32,7 +32,7 @@ ModelPtr load_model(WeightSource& file, const LoadOptions& options) {
     append(matches, match_optimizer(file, *model->optimizer()));
   }
   const CallbackStates callbacks(file,
-                                 options.compile ? description.own("callback_states") : Value());
+                                 options.compile ? description.own("run_state") : Value());
   append(matches, callbacks.matches());
   assign_all(file, matches);
   callbacks.give_to(*model);

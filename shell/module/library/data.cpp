@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "crescent/format.h"
+#include "library/datasets.h"
 #include "library/file_options.h"
 #include "library/libraries.h"
 #include "values/interruption.h"
@@ -97,7 +98,7 @@ Tensor open_hdf5(const std::string& path, std::optional<std::string> dataset) {
 
 const std::vector<CallablePtr>& data_functions() {
   static const std::vector<CallablePtr> functions = [] {
-    std::vector<CallablePtr> all;
+    std::vector<CallablePtr> all = dataset_functions();
     auto add = [&](CallablePtr f) { all.push_back(std::move(f)); };
     constexpr const char* kStays =
         "Stays in the file: fit, evaluate and predict read it as they go, clone() of it or of a "

@@ -4,6 +4,8 @@
 #include "classes/building.h"
 #include "classes/options.h"
 #include "crescent/format.h"
+#include "crescent/rewire.h"
+#include "crescent/training_run.h"
 #include "instances/hooks.h"
 #include "library/file_options.h"
 #include "values/batches.h"
@@ -97,29 +99,38 @@ Value by_label(const Value& weights) {
   return outputs.empty() ? Value(labelled) : Value(outputs);
 }
 
-int fit(lua_State* L) {
-  Interruptible interruptible;
-  auto model = self(L);
+/// Calls train with the data and the options that fit is given.
+template <class Train>
+auto train_on(lua_State* L, const Model& model, Train train) {
   const int first = first_option(L, 2);
   Dict options = options_from(L, first, schema<FitOptions>("fit"));
   if (Value* weights = options.find("class_weight")) *weights = by_label(*weights);
-  if (lua_isfunction(L, 2)) {
-    Dict rest = options;
-    const Value validation = take(rest, "validation_data");
-    auto generator = validation.object_as<LuaFunction>();
-    DatasetPtr validation_set;
-    if (generator) {
-      generator->function.push(L);
-      validation_set = function_dataset(L, -1, *model, integer_option(options, "validation_steps"));
-    }
-    const Dict& given = generator ? rest : options;
-    push(L, model->fit(function_dataset(L, 2, *model, integer_option(options, "steps_per_epoch")),
-                       given, validation_set));
-  } else {
-    push(L, model->fit(to_data(L, 2, input_names(*model)), to_data(L, 3, output_names(*model)),
-                       options));
+  const DatasetPtr data = dataset_at(L, 2, model, integer_option(options, "steps_per_epoch"));
+  if (!data)
+    return train(to_data(L, 2, input_names(model)), to_data(L, 3, output_names(model)), options);
+  const Value validation = take(options, "validation_data");
+  DatasetPtr validation_set = validation.object_as<Dataset>();
+  if (auto generator = validation.object_as<LuaFunction>()) {
+    generator->function.push(L);
+    validation_set = dataset_at(L, -1, model, integer_option(options, "validation_steps"));
+  } else if (!validation_set && !validation.is_null()) {
+    options.set("validation_data", validation);
   }
+  return train(data, options, validation_set);
+}
+
+int fit(lua_State* L) {
+  Interruptible interruptible;
+  auto model = self(L);
+  push(L, train_on(L, *model, [&](const auto&... given) { return model->fit(given...); }));
   interruptible.answer();
+  return 1;
+}
+
+int start_training(lua_State* L) {
+  auto model = self(L);
+  push(L,
+       train_on(L, *model, [&](const auto&... given) { return model->start_training(given...); }));
   return 1;
 }
 
@@ -129,12 +140,10 @@ int evaluate(lua_State* L) {
   const int first = first_option(L, 2);
   const Dict options = options_from(L, first, schema<EvaluateOptions>("evaluate"));
   const Value* as_dict = options.find("return_dict");
-  const NamedValues values =
-      lua_isfunction(L, 2)
-          ? model->evaluate(function_dataset(L, 2, *model, integer_option(options, "steps")),
-                            options)
-          : model->evaluate(to_data(L, 2, input_names(*model)), to_data(L, 3, output_names(*model)),
-                            options);
+  const DatasetPtr data = dataset_at(L, 2, *model, integer_option(options, "steps"));
+  const NamedValues values = data ? model->evaluate(data, options)
+                                  : model->evaluate(to_data(L, 2, input_names(*model)),
+                                                    to_data(L, 3, output_names(*model)), options);
   push_results(L, values, as_dict && as_dict->as_bool());
   return 1;
 }
@@ -144,11 +153,9 @@ int predict(lua_State* L) {
   auto model = self(L);
   const int first = first_option(L, 1);
   const Dict options = options_from(L, first, schema<PredictOptions>("predict"));
-  push(L, OneOrMore<Tensor>{
-              lua_isfunction(L, 2)
-                  ? model->predict(function_dataset(L, 2, *model, integer_option(options, "steps")),
-                                   options)
-                  : model->predict(to_data(L, 2, input_names(*model)), options)});
+  const DatasetPtr data = dataset_at(L, 2, *model, integer_option(options, "steps"));
+  push(L, OneOrMore<Tensor>{data ? model->predict(data, options)
+                                 : model->predict(to_data(L, 2, input_names(*model)), options)});
   return 1;
 }
 
@@ -306,12 +313,40 @@ ModelPtr from_json(const std::string& json, Names objects) {
 }
 std::string model_to_json(Model& model, Names options) { return model.to_json(options.dict); }
 
+/// A layer by itself or its name, or a symbol; false is none.
+std::variant<LayerPtr, Symbol> graph_part(lua_State* L, int index, const Model& model) {
+  if (const Symbol* symbol = to_handle<Symbol>(L, index)) return *symbol;
+  if (lua_type(L, index) == LUA_TSTRING) return model.get_layer(text_of(L, index));
+  if (lua_isboolean(L, index) && !lua_toboolean(L, index)) return LayerPtr();
+  return Read<LayerPtr>::from(L, index);
+}
+
+/// {[old] = new}
+std::shared_ptr<Functional> rewired(Model& model, Any table, std::optional<std::string> name) {
+  lua_State* L = current();
+  if (!is_plain_table(L, table.index)) fail_expected(L, table.index, "a table {[old] = new}");
+  std::vector<Replacement> replacements;
+  for (lua_pushnil(L); lua_next(L, table.index); lua_pop(L, 1)) {
+    const int top = lua_gettop(L);
+    if (lua_type(L, top) == LUA_TSTRING)
+      fail("rewire: expected a layer or a symbol in place of ", describe(L, top - 1), ", got ",
+           describe(L, top), "; false leaves a layer out");
+    replacements.push_back({graph_part(L, top - 1, model), graph_part(L, top, model)});
+  }
+  return rewire(model, replacements, name.value_or(""));
+}
+
 void add_training(Type& model) {
   model
       .raw_method("compile", compile, {"optimizer=rmsprop", "loss=nil", "metrics=nil"},
                   "Chooses optimizer, loss and metrics.", &schema<CompileOptions>("compile"))
       .raw_method("fit", fit, {"x", "y=nil"},
                   "Trains; returns the history. Options by name: help(model.fit).",
+                  &schema<FitOptions>("fit"))
+      .raw_method("start_training", start_training, {"x", "y=nil"},
+                  "What fit does, as a run that goes on when asked: run:advance(100), "
+                  "run:finish(). It can be looked at, changed and saved in between. Options as of "
+                  "fit.",
                   &schema<FitOptions>("fit"))
       .raw_method("evaluate", evaluate, {"x", "y=nil"}, "Loss and metrics on data.",
                   &schema<EvaluateOptions>("evaluate"))
@@ -393,6 +428,9 @@ const std::vector<CallablePtr>& model_functions() {
               "A model from its configuration."));
     add(bound("model_from_json", &from_json, {"json", "custom_objects=nil"},
               "A model from what to_json gave."));
+    add(bound("rewire", &rewired, {"model", "replacements", "name=nil"},
+              "A model of the same layers and weights, some of them exchanged: {[old layer, its "
+              "name or a symbol] = new layer, symbol, or false to leave a layer out}."));
     add(bound("clone_model", &clone_model, {"model"}, "The same architecture with new weights."));
     return all;
   }();

@@ -58,21 +58,28 @@ Tensors to_data(lua_State* L, int index, const DataNames& names) {
   return {to_tensor(L, index)};
 }
 
-DatasetPtr function_dataset(lua_State* L, int index, const Model& model, int64_t batches) {
+DatasetPtr function_dataset(lua_State* L, int index, const DataNames& inputs,
+                            const DataNames& outputs, int64_t batches) {
   return generator_dataset(
-      [function = Ref(L, index), &model](Batch& batch) {
+      [function = Ref(L, index), inputs, outputs](Batch& batch) {
         lua_State* now = current();
         Height height(now);
         reserve(now, 8);
         function.push(now);
         protected_call(now, 0, 3);
         if (lua_isnil(now, -3)) return false;
-        batch.x = to_data(now, -3, input_names(model));
-        batch.y = to_data(now, -2, output_names(model));
-        batch.sample_weight = to_data(now, -1, output_names(model));
+        batch.x = to_data(now, -3, inputs);
+        batch.y = to_data(now, -2, outputs);
+        batch.sample_weight = to_data(now, -1, outputs);
         return true;
       },
       batches);
+}
+
+DatasetPtr dataset_at(lua_State* L, int index, const Model& model, int64_t batches) {
+  if (lua_isfunction(L, index))
+    return function_dataset(L, index, input_names(model), output_names(model), batches);
+  return object_as<Dataset>(L, index);
 }
 
 }  // namespace crescent::lua

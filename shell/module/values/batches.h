@@ -28,6 +28,9 @@ DataNames output_names(const Model& model);
 /// nothing.
 Tensors to_data(lua_State* L, int index, const DataNames& names);
 /// A function that returns x, y, sample_weight of the next batch, or nil at the end of the epoch.
-DatasetPtr function_dataset(lua_State* L, int index, const Model& model, int64_t batches);
+DatasetPtr function_dataset(lua_State* L, int index, const DataNames& inputs,
+                            const DataNames& outputs, int64_t batches);
+/// A dataset, or a function that makes one; none for other values.
+DatasetPtr dataset_at(lua_State* L, int index, const Model& model, int64_t batches);
 
 }  // namespace crescent::lua

@@ -12,7 +12,8 @@ constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
 struct sigaction before[std::size(kSignals)];  // the outermost, of each signal
 volatile std::sig_atomic_t caught = 0;         // the signal that the run was stopped by
 int running = 0;
-bool answerable = false;  // the command had no Ctrl-C yet
+Interruption* volatile asked = nullptr;  // of the thread that the outermost is on
+bool answerable = false;                 // the command had no Ctrl-C yet
 
 const struct sigaction& handled_before(int signal) {
   size_t i = 0;
@@ -21,7 +22,7 @@ const struct sigaction& handled_before(int signal) {
 }
 
 extern "C" void crescent_on_interrupt(int signal) {
-  interrupt();
+  asked->request();
   if (caught == 0) {
     caught = signal;
     return;
@@ -41,6 +42,7 @@ void flush_if_deadly(int signal) {
 Interruptible::Interruptible() : outermost_(running++ == 0) {
   if (!outermost_) return;
   caught = 0;
+  asked = Interruption::current().get();
   struct sigaction action {};
   action.sa_handler = crescent_on_interrupt;
   sigemptyset(&action.sa_mask);

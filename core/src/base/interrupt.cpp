@@ -1,0 +1,28 @@
+#include "crescent/interrupt.h"
+
+#include <utility>
+
+namespace crescent {
+namespace {
+
+thread_local int runs = 0;  // that are going on
+
+std::shared_ptr<Interruption>& of_this_thread() {
+  thread_local std::shared_ptr<Interruption> interruption = std::make_shared<Interruption>();
+  return interruption;
+}
+
+}  // namespace
+
+const std::shared_ptr<Interruption>& Interruption::current() { return of_this_thread(); }
+
+Run::Run() {
+  if (runs++ == 0) clear_interrupt();
+}
+Run::~Run() { --runs; }
+
+WorksFor::WorksFor(std::shared_ptr<Interruption> runs)
+    : own_(std::exchange(of_this_thread(), std::move(runs))) {}
+WorksFor::~WorksFor() { of_this_thread() = std::move(own_); }
+
+}  // namespace crescent

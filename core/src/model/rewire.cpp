@@ -1,0 +1,192 @@
+#include "crescent/rewire.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "layer/call_arguments.h"
+#include "model/graph.h"
+
+namespace crescent {
+namespace {
+
+using Target = std::variant<LayerPtr, Symbol>;
+
+/// The replacements of a model's graph, by what they replace.
+class Plan {
+ public:
+  Plan(const Model& model, const ModelAccess::Graph& graph,
+       const std::vector<Replacement>& replacements)
+      : model_(model), graph_(graph) {
+    for (const Replacement& each : replacements) {
+      if (const auto* symbol = std::get_if<Symbol>(&each.old))
+        replace_symbol(*symbol, each.by);
+      else
+        replace_layer(std::get<LayerPtr>(each.old), each.by);
+    }
+  }
+
+  Symbol edge(const Symbol& symbol) const {
+    const auto found = edges_.find(key(symbol));
+    return found == edges_.end() ? symbol : found->second;
+  }
+  /// Null: left out. The layer itself when nothing replaces it.
+  LayerPtr layer(const LayerPtr& old) const {
+    const auto found = layers_.find(old.get());
+    return found == layers_.end() ? old : found->second;
+  }
+
+ private:
+  using Key = std::pair<const Node*, int>;
+  static Key key(const Symbol& s) { return {s.node().get(), s.tensor_index()}; }
+
+  void replace_symbol(const Symbol& old, const Target& by) {
+    if (!old) fail("rewire: expected an edge to replace, got none");
+    if (!is_in_graph(old)) fail("rewire: model ", model_.name(), " has no edge ", to_text(old));
+    const auto* symbol = std::get_if<Symbol>(&by);
+    if (!symbol || !*symbol)
+      fail("rewire: expected another edge in place of ", to_text(old), ", got ",
+           symbol || !std::get<LayerPtr>(by) ? "none" : "a layer");
+    add(edges_, key(old), *symbol, to_text(old));
+  }
+
+  void replace_layer(const LayerPtr& old, const Target& by) {
+    if (!old) fail("rewire: expected a layer to replace, got none");
+    const std::vector<LayerPtr>& all = graph_.layers;
+    if (std::find(all.begin(), all.end(), old) == all.end()) fail_unknown(*old);
+    if (const auto* symbol = std::get_if<Symbol>(&by))
+      return replace_symbol(only_output(*old), *symbol);
+    if (old->class_name() == "InputLayer")
+      fail("rewire: input '", old->name(), "' gives way to an edge from another Input only");
+    add(layers_, static_cast<const Layer*>(old.get()), std::get<LayerPtr>(by), old->name());
+  }
+
+  template <class Map>
+  static void add(Map& map, const typename Map::key_type& old, const typename Map::mapped_type& by,
+                  const std::string& name) {
+    if (!map.emplace(old, by).second) fail("rewire: '", name, "' is replaced twice");
+  }
+
+  bool is_in_graph(const Symbol& symbol) const {
+    const auto& inputs = graph_.inputs;
+    return std::find(inputs.begin(), inputs.end(), symbol) != inputs.end() ||
+           std::any_of(graph_.calls.begin(), graph_.calls.end(),
+                       [&](const auto& call) { return call.node == symbol.node(); });
+  }
+
+  Symbol only_output(const Layer& layer) const {
+    std::vector<Symbol> outputs;
+    for (const Symbol& input : graph_.inputs)
+      if (input.layer().get() == &layer) outputs.push_back(input);
+    for (const auto& call : graph_.calls)
+      if (call.node->outbound_layer.get() == &layer)
+        for (const Symbol& output : call.node->output_symbols(call.node)) outputs.push_back(output);
+    if (outputs.size() != 1)
+      fail("rewire: layer '", layer.name(), "' has ", outputs.size(),
+           " outputs in the model: say which one is replaced by the edge");
+    return outputs.front();
+  }
+
+  [[noreturn]] void fail_unknown(const Layer& layer) const {
+    std::vector<std::string> names;
+    for (const LayerPtr& each : graph_.layers) names.push_back(each->name());
+    fail("rewire: model ", model_.name(), " has no layer '", layer.name(), "'",
+         did_you_mean(layer.name(), names), "; it has: ", join(names));
+  }
+
+  const Model& model_;
+  const ModelAccess::Graph& graph_;
+  std::map<Key, Symbol> edges_;
+  std::unordered_map<const Layer*, LayerPtr> layers_;
+};
+
+std::string shapes_text(const std::vector<Symbol>& symbols) {
+  std::vector<std::string> texts;
+  for (const Symbol& s : symbols) texts.push_back(to_text(s.shape()));
+  return join(texts);
+}
+
+/// Goes through the graph once, with what stands for each of its edges now.
+class Rewiring {
+ public:
+  Rewiring(const Model& model, const Plan& plan) : model_(model), plan_(plan) {}
+
+  std::vector<Symbol> now(const std::vector<Symbol>& symbols) const {
+    std::vector<Symbol> found;
+    for (const Symbol& s : symbols) found.push_back(now(s));
+    return found;
+  }
+
+  void follow(const NodePtr& node) {
+    const std::vector<Symbol> before = node->output_symbols(node),
+                              after = outputs_of(*node, before);
+    for (size_t i = 0; i < before.size(); ++i)
+      if (!(after[i] == before[i])) moved_[{node.get(), static_cast<int>(i)}] = after[i];
+  }
+
+ private:
+  Symbol now(const Symbol& symbol) const {
+    const Symbol replaced = plan_.edge(symbol);
+    if (!(replaced == symbol)) return replaced;
+    const auto found = moved_.find({symbol.node().get(), symbol.tensor_index()});
+    return found == moved_.end() ? symbol : found->second;
+  }
+
+  std::vector<Symbol> outputs_of(const Node& node, const std::vector<Symbol>& before) const {
+    const std::vector<Symbol> inputs = now(node.inputs);
+    const LayerPtr layer = plan_.layer(node.outbound_layer);
+    if (layer == node.outbound_layer && inputs == node.inputs) return before;
+    if (!layer) return left_out(node, inputs, before.size());
+    const std::vector<Symbol> after = call(*layer, node, inputs);
+    if (after.size() != before.size())
+      fail("rewire: '", node.outbound_layer->name(), "' has ", before.size(), " outputs, '",
+           layer->name(), "' in its place gives ", after.size());
+    return after;
+  }
+
+  std::vector<Symbol> left_out(const Node& node, const std::vector<Symbol>& inputs,
+                               size_t outputs) const {
+    if (inputs.size() != 1 || outputs != 1)
+      fail("rewire: only a layer with one input and one output can be left out; '",
+           node.outbound_layer->name(), "' has ", inputs.size(), " and ", outputs);
+    return inputs;
+  }
+
+  std::vector<Symbol> call(Layer& layer, const Node& node, std::vector<Symbol> inputs) const {
+    CallOptions options;
+    options.training = node.training;
+    options.arguments = replace_symbols(node.arguments, [&](const Symbol& s) {
+      return Value(std::make_shared<BoxedSymbol>(now(s)));
+    });
+    inputs.resize(inputs.size() - node.argument_inputs);
+    try {
+      return layer(inputs, options);
+    } catch (Error& error) {
+      error.add_context(concat("rewire: model ", model_.name(), ", layer '", layer.name(), "' on ",
+                               shapes_text(inputs), ": "));
+      throw;
+    }
+  }
+
+  const Model& model_;
+  const Plan& plan_;
+  std::map<std::pair<const Node*, int>, Symbol> moved_;
+};
+
+}  // namespace
+
+std::shared_ptr<Functional> rewire(const Model& model, const std::vector<Replacement>& replacements,
+                                   std::string name) {
+  if (!model.is_graph())
+    fail("rewire: expected a model made of symbols, got ", model.class_name(), " ", model.name(),
+         model.built() ? "" : ", which is not built");
+  const auto graph = ModelAccess::make_graph(model.inputs(), model.outputs());
+  const Plan plan(model, *graph, replacements);
+  Rewiring rewiring(model, plan);
+  for (const auto& call : graph->calls) rewiring.follow(call.node);
+  return Functional::make(rewiring.now(graph->inputs), rewiring.now(graph->outputs),
+                          std::move(name));
+}
+
+}  // namespace crescent

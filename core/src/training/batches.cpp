@@ -1,0 +1,94 @@
+#include "training/batches.h"
+
+#include "crescent/interrupt.h"
+
+namespace crescent {
+namespace {
+
+int64_t count_in(const Dict& position, const char* name) {
+  const int64_t count = position.at(name).as_int();
+  if (count < 0) fail("snapshot: expected a number of batches as '", name, "', got ", count);
+  return count;
+}
+
+}  // namespace
+
+Batches::Batches(const char* run, DatasetPtr data, std::optional<int64_t> steps, bool goes_on)
+    : run_(run),
+      data_(data && data->reads_files() ? prefetch(std::move(data)) : std::move(data)),
+      steps_(steps),
+      goes_on_(goes_on && steps) {}
+
+void Batches::begin() {
+  done();
+  taken_ = 0;
+  if (!goes_on_ || !started_) begin_epoch();
+}
+
+void Batches::begin_epoch() {
+  data_->begin_epoch();
+  started_ = true;
+  given_ = 0;
+  held_ = Held::none;
+}
+
+const Batch* Batches::next() {
+  done();
+  if (steps_ && taken_ == *steps_) return data_->check(), nullptr;
+  heed_interruption();
+  if (held_ == Held::none && !fetch()) return nullptr;
+  held_ = Held::fetched;
+  heed_interruption();
+  held_ = Held::given;
+  if (!batch_.x.empty() && batch_.x.front() && batch_.x.front().rank() > 0 &&
+      batch_.x.front().dim(0) == 0)
+    fail(run_, ": the data gave a batch without samples, shape ", batch_.x.front().shape());
+  return &batch_;
+}
+
+void Batches::done() {
+  if (held_ != Held::given) return;
+  held_ = Held::none;
+  ++taken_;
+  ++given_;
+}
+
+void Batches::heed_interruption() const {
+  if (!interrupted() || taken_ == count()) return;
+  const std::string of = count() >= 0 ? concat(" of ", count()) : "";
+  throw Interrupted(concat(run_, ": interrupted after batch ", taken_, of));
+}
+
+/// The next batch of the data, from its beginning again where the run goes on over the end.
+bool Batches::fetch() {
+  if (data_->next(batch_)) return true;
+  if (goes_on_) begin_epoch();
+  if (goes_on_ && data_->next(batch_)) return true;
+  if (steps_)
+    warn("Your input ran out of data after ", taken_, " of ", *steps_,
+         " steps. Make sure that your dataset or generator can "
+         "generate at least `steps_per_epoch * epochs` batches.");
+  return false;
+}
+
+Dict Batches::position() const {
+  return {{"batches", taken_},
+          {"given", given_},
+          {"begun", started_},
+          {"samples", samples()},
+          {"source", data_->state()}};
+}
+
+void Batches::restore(const Dict& position) {
+  const int64_t samples = position.at("samples").as_int();
+  if (samples != data_->samples())
+    fail(run_, ": the snapshot was taken with ", samples, " samples of data, here are ",
+         data_->samples());
+  taken_ = count_in(position, "batches");
+  given_ = count_in(position, "given");
+  started_ = position.at("begun").as_bool();
+  held_ = Held::none;
+  if (started_) data_->restore(position.at("source"), given_);
+}
+
+}  // namespace crescent

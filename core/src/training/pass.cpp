@@ -1,0 +1,56 @@
+#include "training/pass.h"
+
+namespace crescent {
+
+Pass::Work Pass::training(Model& model) {
+  return {[stepper = Stepper(model)](const Batch& batch) mutable { stepper.train(batch); },
+          &Callback::on_train_batch_begin, &Callback::on_train_batch_end, true};
+}
+
+Pass::Work Pass::testing(Model& model) {
+  return {[stepper = Stepper(model)](const Batch& batch) mutable { stepper.test(batch); },
+          &Callback::on_test_batch_begin, &Callback::on_test_batch_end, true};
+}
+
+bool Pass::advance(const CallbackList& callbacks) {
+  const Batch* batch = batches_.next();
+  if (!batch) return false;
+  const int64_t number = batches_.taken();
+  callbacks.each(work_.before, number, Logs());
+  // Mistakes in the data name the batch, counted from 1 as by the progress bar.
+  told_where([&] { return concat("batch ", number + 1); }, [&] { work_.step(*batch); });
+  batches_.done();
+  callbacks.each(work_.after, number, work_.has_results ? lazy_logs(model_) : Logs());
+  return true;
+}
+
+void begin_testing(Model& model, Pass& pass, const CallbackList& callbacks) {
+  model.reset_metrics();
+  callbacks.each(&Callback::on_test_begin, Logs());
+  pass.begin();
+}
+
+void end_testing(Model& model, const Pass& pass, const CallbackList& callbacks) {
+  if (pass.batches().taken() == 0) fail("evaluate: the data gave no batch");
+  callbacks.each(&Callback::on_test_end, lazy_logs(model));
+}
+
+Value steps_or_null(int64_t steps) { return steps >= 0 ? Value(steps) : Value(); }
+
+Logs lazy_logs(Model& model) {
+  return Logs([&model] { return Stepper(model).results(); });
+}
+
+void check_compiled(const Model& model) {
+  if (!model.compiled()) fail("You must compile your model before using it.");
+}
+
+void check_stateful(const Model& model, int64_t samples, int64_t batch_size) {
+  if (model.stateful() && samples % batch_size != 0)
+    fail(
+        "In a stateful network, you should only pass inputs with a number of samples that can be "
+        "divided by the batch size. Found: ",
+        samples, " samples. Batch size: ", batch_size, ".");
+}
+
+}  // namespace crescent

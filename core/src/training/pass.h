@@ -1,0 +1,64 @@
+// One pass over data: an epoch of training, an evaluation, a prediction. It goes on a batch at a
+// time, with callbacks around each.
+#pragma once
+#include <functional>
+
+#include "training/arrays.h"
+#include "training/batches.h"
+#include "training/callback_list.h"
+#include "training/told_where.h"
+#include "training/training.h"
+
+namespace crescent {
+
+inline constexpr int64_t kDefaultBatch = 32;
+
+template <class T>
+T parse(const char* title, const Dict& options) {
+  T parsed;
+  schema_of<T>(title).configure(&parsed, options);
+  return parsed;
+}
+
+/// Null when not known.
+Value steps_or_null(int64_t steps);
+
+/// Values of the step so far, fetched when somebody looks.
+Logs lazy_logs(Model& model);
+void check_compiled(const Model& model);
+void check_stateful(const Model& model, int64_t samples, int64_t batch_size);
+
+class Pass {
+ public:
+  using Hook = void (Callback::*)(int64_t, const Logs&);
+  /// What is done with each batch: its step, the hooks around it, and whether the second of them is
+  /// given results.
+  struct Work {
+    std::function<void(const Batch&)> step;
+    Hook before, after;
+    bool has_results;
+  };
+  /// Steps of training, and those of testing.
+  static Work training(Model& model);
+  static Work testing(Model& model);
+
+  Pass(Model& model, Batches batches, Work work)
+      : model_(model), batches_(std::move(batches)), work_(std::move(work)) {}
+  explicit operator bool() const { return static_cast<bool>(batches_); }
+  void begin() { batches_.begin(); }
+  /// False at the end of the data.
+  bool advance(const CallbackList& callbacks);
+  Batches& batches() { return batches_; }
+  const Batches& batches() const { return batches_; }
+
+ private:
+  Model& model_;
+  Batches batches_;
+  Work work_;
+};
+
+/// The beginning and the end of a pass that evaluates; the metrics hold the result afterwards.
+void begin_testing(Model& model, Pass& pass, const CallbackList& callbacks);
+void end_testing(Model& model, const Pass& pass, const CallbackList& callbacks);
+
+}  // namespace crescent

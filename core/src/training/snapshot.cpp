@@ -1,0 +1,216 @@
+// Snapshots of training runs: everything that the bits of the batches to come follow from.
+#include <algorithm>
+#include <array>
+
+#include "training/run_state.h"
+
+namespace crescent {
+namespace {
+
+using Phase = TrainingRun::State::Phase;
+
+constexpr int64_t kVersion = 1;
+/// Of Phase; an ended run is between epochs.
+constexpr std::array kPhases = {"start", "epoch", "training", "validation", "validating"};
+
+/// Variables that are kept together under one name.
+struct Group {
+  const char* name;
+  Variables variables;
+};
+
+void append(Variables& variables, const Variables& more) {
+  variables.insert(variables.end(), more.begin(), more.end());
+}
+
+/// What files of models hold too.
+std::vector<Group> groups_of_model(Model& model) {
+  Variables random{model.shuffle_order().state()};
+  for (Layer* layer : model.flatten_layers())
+    for (const SeedGenerator& seeds : layer->seed_generators()) random.push_back(seeds.state());
+  return {{"weights", model.weights()},
+          {"optimizer", model.optimizer()->state()},
+          {"random", std::move(random)}};
+}
+
+/// What only lives as long as a run.
+std::vector<Group> groups_of_run(Model& model) {
+  Variables metrics;
+  for (const auto& metric : model.all_metrics()) append(metrics, metric->variables());
+  return {{"metrics", std::move(metrics)}, {"global_random", {global_random().state()}}};
+}
+
+Dict values_of(const std::vector<Group>& groups) {
+  Dict values;
+  for (const Group& group : groups) {
+    List tensors;
+    for (const Variable& variable : group.variables)
+      tensors.push_back(std::make_shared<BoxedTensor>(variable.value()));
+    values.set(group.name, std::move(tensors));
+  }
+  return values;
+}
+
+using Assignments = std::vector<std::pair<Variable, Tensor>>;
+
+/// Fails when `values` are those of another model; nothing is assigned yet.
+void plan_assignments(Assignments& planned, const std::vector<Group>& groups, const Dict& values) {
+  for (const Group& group : groups) {
+    const List& tensors = values.at(group.name).as_list();
+    if (tensors.size() != group.variables.size())
+      fail("restore: the model has ", group.variables.size(), " variables of '", group.name,
+           "', the snapshot has ", tensors.size(), ": it is of another model");
+    for (size_t i = 0; i < tensors.size(); ++i) {
+      const Variable& variable = group.variables[i];
+      const auto boxed = tensors[i].object_as<BoxedTensor>();
+      if (!boxed) fail("restore: expected tensors of '", group.name, "', got ", tensors[i]);
+      if (boxed->tensor.spec() != variable.spec())
+        fail("restore: variable '", variable.path(), "' is ", variable.dtype(), variable.shape(),
+             ", in the snapshot ", boxed->tensor.dtype(), boxed->tensor.shape(),
+             ": it is of another model");
+      planned.emplace_back(variable, boxed->tensor);
+    }
+  }
+}
+
+List pairs_of(const Logs& logs) {
+  List pairs;
+  for (const auto& [name, value] : logs.values()) pairs.push_back(List{name, value});
+  return pairs;
+}
+
+Logs logs_of(const Value& pairs) {
+  Logs logs;
+  for (const Value& pair : pairs.as_list())
+    logs.set(pair.as_list().at(0).as_string(), pair.as_list().at(1).as_float());
+  return logs;
+}
+
+List encoded(const TensorSpecs& specs) {
+  List list;
+  for (const TensorSpec& spec : specs)
+    list.push_back(
+        Dict{{"dtype", name_of(spec.dtype)}, {"shape", Codec<Shape>::encode(spec.shape)}});
+  return list;
+}
+
+Tensors abstract_inputs(const Value& list) {
+  Tensors inputs;
+  for (const Value& spec : list.as_list())
+    inputs.push_back(Tensor::abstract({dtype_named(spec.as_dict().at("dtype").as_string()),
+                                       Codec<Shape>::decode(spec.as_dict().at("shape"))}));
+  return inputs;
+}
+
+Phase phase_of(const Value& name) {
+  const auto place = std::find(kPhases.begin(), kPhases.end(), name.as_string());
+  if (place == kPhases.end()) fail("restore: a run has no phase ", name);
+  return static_cast<Phase>(place - kPhases.begin());
+}
+
+void check_version(const Dict& snapshot) {
+  const Value* version = snapshot.find("version");
+  if (!version || !version->is_int())
+    fail("restore: expected the snapshot of an unfinished training run, got ", Value(snapshot));
+  if (version->as_int() != kVersion)
+    fail("restore: the snapshot is of version ", *version, ", expected ", kVersion);
+}
+
+}  // namespace
+
+/// Where the run is, and what callbacks remember.
+Dict TrainingRun::State::progress() const {
+  const bool stops = model->stop_training || stopping;
+  Dict all{{"callbacks", callbacks.states()},
+           {"version", kVersion},
+           {"phase", kPhases[static_cast<size_t>(phase == Phase::ended ? Phase::epoch : phase)]},
+           {"epoch", epoch},
+           {"epochs_trained", compiled.epochs},
+           {"stop_training", stops},
+           {"out_of_data", out_of_data},
+           {"running", pairs_of(running)},
+           {"last", pairs_of(last)},
+           {"history", history->record()},
+           {"data", training.batches().position()},
+           {"validation", testing ? Value(testing.batches().position()) : Value()},
+           {"inputs", encoded(input_specs())}};
+  for (const DictEntry& group : values_of(groups_of_run(*model))) all.set(group.key, group.value);
+  return all;
+}
+
+Value TrainingRun::State::left() const {
+  if (model->stop_training) return {};
+  return model->stateful() ? Dict{{"callbacks", callbacks.states()}} : progress();
+}
+
+Dict TrainingRun::State::snapshot() const {
+  if (model->stateful())
+    fail("snapshot: the states that a stateful model carries from batch to batch cannot be kept");
+  Dict all = progress();
+  all.set("variables", values_of(groups_of_model(*model)));
+  return all;
+}
+
+TensorSpecs TrainingRun::State::input_specs() const {
+  if (training.batches().inputs().empty()) return inputs;
+  TensorSpecs specs;
+  for (const Tensor& x : training.batches().inputs()) specs.push_back(x.spec());
+  return specs;
+}
+
+void TrainingRun::State::restore(const Dict& from) {
+  check_version(from);
+  check_callback_states(from.at("callbacks"));
+  const Phase stored = phase_of(from.at("phase"));
+  const Value& validation = from.at("validation");
+  if (validation.is_null() == static_cast<bool>(testing))
+    fail("restore: the snapshot was taken ", validation.is_null() ? "without" : "with",
+         " validation data, this run is ", testing ? "with" : "without", " it");
+  const Tensors like = abstract_inputs(from.at("inputs"));
+  if (!like.empty()) Stepper(*model).prepare(like);
+  Assignments planned;
+  plan_assignments(planned, groups_of_run(*model), from);
+  if (const Value* variables = from.find("variables"))
+    plan_assignments(planned, groups_of_model(*model), variables->as_dict());
+
+  training.batches().restore(from.at("data").as_dict());
+  if (testing) testing.batches().restore(validation.as_dict());
+  epoch = from.at("epoch").as_int();
+  begin_again(stored);
+  for (const auto& [variable, value] : planned) variable.assign(value);
+  inputs.clear();
+  for (const Tensor& x : like) inputs.push_back(x.spec());
+  out_of_data = from.at("out_of_data").as_bool();
+  running = logs_of(from.at("running"));
+  last = logs_of(from.at("last"));
+  history->set_record(from.at("history").as_dict());
+  callbacks.set_states(from.at("callbacks"));
+  compiled.epochs = from.at("epochs_trained").as_int();
+  model->stop_training = from.at("stop_training").as_bool();
+  phase = stored;
+}
+
+/// Tells callbacks what a run would have told them that is in this phase, in short.
+void TrainingRun::State::begin_again(Phase in) {
+  phase = Phase::start;
+  stopping = false;
+  compiled.left_is_loaded = false;
+  if (in == Phase::start) return;
+  begin();
+  if (in == Phase::epoch) return;
+  callbacks.each(&Callback::on_epoch_begin, epoch, Logs());
+  if (in == Phase::validating) callbacks.each(&Callback::on_test_begin, Logs());
+}
+
+// ---- the public face
+
+Value TrainingRun::snapshot() const { return state_->snapshot(); }
+
+void TrainingRun::restore(const Value& snapshot) {
+  if (!snapshot.is_dict()) fail("restore: expected a snapshot of a training run, got ", snapshot);
+  const Run run;
+  state_->take_over(std::static_pointer_cast<TrainingRun>(shared_from_this()));
+  state_->restore(snapshot.as_dict());
+}
+
+}  // namespace crescent

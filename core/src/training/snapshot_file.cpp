@@ -1,0 +1,55 @@
+// A snapshot as a file of arrays: its text, in which {"tensor": i} stands for array "i".
+#include <algorithm>
+
+#include "crescent/format.h"
+#include "crescent/mapped.h"
+#include "crescent/training_run.h"
+
+namespace crescent {
+namespace {
+
+constexpr const char* kText = "snapshot";
+constexpr const char* kTensor = "tensor";
+
+Tensor bytes_of(const std::string& text) {
+  return Tensor::from(std::vector<uint8_t>(text.begin(), text.end()),
+                      {static_cast<int64_t>(text.size())});
+}
+
+std::string text_of(const Tensor& bytes) {
+  if (bytes.dtype() != DType::uint8 || bytes.rank() != 1)
+    fail("expected the text of a snapshot, got an array of ", bytes.dtype(), bytes.shape());
+  const auto* data = bytes.data<uint8_t>();
+  return std::string(data, data + bytes.dim(0));
+}
+
+const Value* tensor_number(const Value& value) {
+  const bool stands = value.is_dict() && value.as_dict().size() == 1;
+  return stands ? value.as_dict().find(kTensor) : nullptr;
+}
+
+}  // namespace
+
+void TrainingRun::save(const std::string& path) const {
+  std::vector<std::pair<std::string, Tensor>> arrays;
+  const Value text = mapped(snapshot(), [&](const Value& value) -> std::optional<Value> {
+    const auto boxed = value.object_as<BoxedTensor>();
+    if (!boxed) return std::nullopt;
+    arrays.emplace_back(std::to_string(arrays.size()), boxed->tensor);
+    return Value(Dict{{kTensor, arrays.size() - 1}});
+  });
+  arrays.emplace_back(kText, bytes_of(to_json(text)));
+  write_arrays(path, arrays);
+}
+
+void TrainingRun::load(const std::string& path) {
+  const Run run;
+  const Value text = parse_json(text_of(read_array(path, kText)));
+  restore(mapped(text, [&](const Value& value) -> std::optional<Value> {
+    const Value* number = tensor_number(value);
+    if (!number) return std::nullopt;
+    return Value(std::make_shared<BoxedTensor>(read_array(path, std::to_string(number->as_int()))));
+  }));
+}
+
+}  // namespace crescent

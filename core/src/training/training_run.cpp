@@ -1,0 +1,243 @@
+// A training run: epochs of batches, validation, callbacks around them. The arithmetic is in the
+// steps; each phase ends by saying which one follows, before its callbacks are told, so that what
+// they save goes on after them.
+#include "crescent/training_run.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "training/run_state.h"
+
+namespace crescent {
+namespace {
+
+bool is_validation_epoch(const Value& freq, int64_t epoch) {
+  if (freq.is_list()) {
+    const List& epochs = freq.as_list();
+    return std::any_of(epochs.begin(), epochs.end(),
+                       [&](const Value& e) { return e.as_int() == epoch + 1; });
+  }
+  const int64_t every = freq.as_int();
+  if (every < 1) fail("`validation_freq` can not be less than 1.");
+  return (epoch + 1) % every == 0;
+}
+
+}  // namespace
+
+TrainingRun::State::State(ModelPtr owner, FitOptions given, const RunPlan& plan)
+    : model(std::move(owner)),
+      compiled(ModelAccess::training(*model)),
+      options(std::move(given)),
+      callbacks(options.callbacks, verbosity(options.verbose)),
+      training(*model, Batches("fit", plan.data, options.steps_per_epoch, true),
+               Pass::training(*model)),
+      testing(*model, Batches("evaluate", plan.validation, options.validation_steps),
+              Pass::testing(*model)),
+      epoch(options.initial_epoch) {
+  auto made = make<Callback>("History");
+  history = std::dynamic_pointer_cast<History>(made);
+  callbacks.add(std::move(made));
+  params.set("batch_size", plan.batch_size);
+  params.set("steps", steps_or_null(training.batches().count()));
+  params.set("samples", steps_or_null(training.batches().samples()));
+  params.set("verbose", verbosity(options.verbose));
+  params.set("do_validation", static_cast<bool>(testing));
+  params.set("metrics", model->metrics_names());
+  tell_params();
+}
+
+void TrainingRun::State::tell_params() {
+  params.set("epochs", options.epochs);
+  callbacks.attach(model.get(), params);
+}
+
+void TrainingRun::State::take_over(const TrainingRunPtr& self) {
+  if (compiled.run.lock() == self) return;
+  before = std::exchange(compiled.run, self);
+}
+
+bool TrainingRun::State::advance() {
+  while (phase != Phase::ended)
+    if (take_turn()) return true;
+  return false;
+}
+
+/// What comes next; true when that was a batch.
+bool TrainingRun::State::take_turn() {
+  switch (phase) {
+    case Phase::start:
+      return begin(), false;
+    case Phase::epoch:
+      return epoch >= options.epochs || out_of_data || stops() ? end() : begin_epoch(), false;
+    case Phase::training:
+      return train_batch() || (end_training(), false);
+    case Phase::validation:
+      return begin_validation(), false;
+    case Phase::validating:
+      return testing.advance(callbacks) || (end_validation(), false);
+    case Phase::ended:
+      break;
+  }
+  return false;
+}
+
+/// What callbacks say, and what other threads asked for.
+bool TrainingRun::State::stops() {
+  if (stopping && stopping.exchange(false)) model->stop_training = true;
+  return model->stop_training;
+}
+
+void TrainingRun::State::begin() {
+  compiled.history = history;
+  const Value loaded = std::exchange(compiled.left, Value());
+  model->stop_training = false;
+  callbacks.each(&Callback::on_train_begin, Logs());
+  if (std::exchange(compiled.left_is_loaded, false) && loaded.is_dict())
+    callbacks.set_states(loaded.as_dict().at("callbacks"));
+  phase = Phase::epoch;
+}
+
+void TrainingRun::State::begin_epoch() {
+  if (interrupted()) throw Interrupted("fit: interrupted");
+  callbacks.each(&Callback::on_epoch_begin, epoch, Logs());
+  model->reset_metrics();
+  training.begin();
+  phase = Phase::training;
+}
+
+/// False when the data or a callback ends the epoch.
+bool TrainingRun::State::train_batch() {
+  return !(training.batches().taken() > 0 && stops()) && training.advance(callbacks);
+}
+
+void TrainingRun::State::end_training() {
+  if (training.batches().taken() == 0) return end_without_data();
+  out_of_data = training.batches().ran_dry() && !stops();
+  running = Logs();
+  add_results(running, "");
+  if (is_validated())
+    phase = Phase::validation;
+  else
+    end_epoch();
+}
+
+bool TrainingRun::State::is_validated() const {
+  return testing && !model->stop_training && is_validation_epoch(options.validation_freq, epoch);
+}
+
+void TrainingRun::State::begin_validation() {
+  begin_testing(*model, testing, callbacks);
+  phase = Phase::validating;
+}
+
+void TrainingRun::State::end_validation() {
+  end_testing(*model, testing, callbacks);
+  add_results(running, "val_");
+  end_epoch();
+}
+
+void TrainingRun::State::end_epoch() {
+  ++compiled.epochs;
+  phase = Phase::epoch;
+  last = std::exchange(running, Logs());
+  callbacks.each(&Callback::on_epoch_end, epoch++, last);
+}
+
+void TrainingRun::State::end_without_data() {
+  if (epoch == options.initial_epoch) fail("fit: the data gave no batch");
+  warn("fit: the data gave no batch in epoch ", epoch + 1, " of ", options.epochs,
+       "; training ends. A generator is asked again in each epoch and must start over");
+  out_of_data = true;
+  phase = Phase::epoch;
+}
+
+void TrainingRun::State::end() {
+  compiled.left = model->stop_training ? Value() : Value(Dict{{"callbacks", callbacks.states()}});
+  phase = Phase::ended;
+  compiled.run = before;
+  callbacks.each(&Callback::on_train_end, last);
+}
+
+void TrainingRun::State::add_results(Logs& logs, const std::string& prefix) const {
+  for (const auto& [name, value] : Stepper(*model).results()) logs.set(prefix + name, value);
+}
+
+NamedValues TrainingRun::State::logs() const {
+  const bool has_results =
+      (phase == Phase::training || phase == Phase::validating) && pass().batches().taken() > 0;
+  if (phase == Phase::training) return has_results ? Stepper(*model).results() : NamedValues();
+  if (!in_validation()) return last.values();
+  Logs logs = running;
+  if (has_results) add_results(logs, "val_");
+  return logs.values();
+}
+
+std::string TrainingRun::State::place() const {
+  const int64_t taken = training.batches().taken(), count = training.batches().count();
+  const bool between = phase == Phase::epoch && epoch > options.initial_epoch;
+  const std::string which = concat("epoch ", between ? epoch : epoch + 1, " of ", options.epochs);
+  if (in_validation()) return "in the validation of " + which;
+  if (phase != Phase::training && !between) return "before the first batch";
+  if (taken == 0) return "before the first batch of " + which;
+  return concat("after batch ", taken, count >= 0 ? concat(" of ", count) : "", " in ", which);
+}
+
+// ---- the public face
+
+TrainingRun::TrainingRun(std::unique_ptr<State> state) : state_(std::move(state)) {}
+TrainingRun::~TrainingRun() = default;
+
+int64_t TrainingRun::advance(int64_t batches) {
+  const Run run;
+  const auto self = std::static_pointer_cast<TrainingRun>(shared_from_this());
+  state_->take_over(self);
+  int64_t done = 0;
+  while (done < batches && state_->advance()) {
+    ++done;
+    if (state_->pausing && state_->pausing.exchange(false)) break;
+  }
+  return done;
+}
+
+std::shared_ptr<History> TrainingRun::finish() {
+  advance(std::numeric_limits<int64_t>::max());
+  return state_->history;
+}
+
+void TrainingRun::pause() { state_->pausing = true; }
+void TrainingRun::stop() { state_->stopping = true; }
+
+int64_t TrainingRun::epoch() const { return state_->epoch; }
+int64_t TrainingRun::batch() const {
+  const bool within =
+      state_->phase == State::Phase::training || state_->phase == State::Phase::validating;
+  return within ? state_->pass().batches().taken() : 0;
+}
+int64_t TrainingRun::batches() const { return state_->pass().batches().count(); }
+int64_t TrainingRun::epochs() const { return state_->options.epochs; }
+bool TrainingRun::validating() const { return state_->in_validation(); }
+bool TrainingRun::ended() const { return state_->phase == State::Phase::ended; }
+NamedValues TrainingRun::logs() const { return state_->logs(); }
+std::shared_ptr<History> TrainingRun::history() const { return state_->history; }
+Model& TrainingRun::model() const { return *state_->model; }
+std::vector<CallbackPtr> TrainingRun::callbacks() const { return state_->callbacks.all(); }
+
+void TrainingRun::set_epochs(int64_t epochs) {
+  if (epochs < 0) fail("epochs: expected 0 or more, got ", epochs);
+  state_->options.epochs = epochs;
+  state_->tell_params();
+}
+
+void TrainingRun::add_callback(const CallbackPtr& callback) {
+  if (!callback) fail("add_callback: expected a callback, got none");
+  state_->callbacks.add(callback);
+  state_->tell_params();
+  if (state_->phase != State::Phase::start) callback->on_train_begin(Logs());
+}
+
+void TrainingRun::remove_callback(const CallbackPtr& callback) {
+  if (!state_->callbacks.remove(callback))
+    fail("remove_callback: the run has no such callback; it has ", state_->callbacks.all().size());
+}
+
+}  // namespace crescent

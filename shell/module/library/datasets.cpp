@@ -1,0 +1,56 @@
+// Datasets: batches of arrays or of a function, and parts of them.
+#include "library/datasets.h"
+
+#include "crescent/data.h"
+#include "values/batches.h"
+
+namespace crescent::lua {
+namespace {
+
+/// x, y and sample_weight: a tensor or a table of them each.
+DatasetPtr arrays_dataset(Any x, Any y, Any sample_weight, int64_t batch_size, bool shuffle,
+                          std::optional<int64_t> seed) {
+  lua_State* L = current();
+  const SeedGenerator order(seed);
+  return array_dataset(to_data(L, x.index, {}), to_data(L, y.index, {}),
+                       to_data(L, sample_weight.index, {}),
+                       {.batch_size = batch_size, .shuffle = shuffle, .order = &order});
+}
+
+DatasetPtr generator(Any function, std::optional<int64_t> batches) {
+  lua_State* L = current();
+  if (!lua_isfunction(L, function.index)) fail_expected(L, function.index, "a function");
+  return function_dataset(L, function.index, {}, {}, batches.value_or(-1));
+}
+
+/// Parts count from 1 here.
+DatasetPtr shard_of(DatasetPtr data, int64_t index, int64_t count) {
+  if (index < 1) fail("shard: parts count from 1, got ", index);
+  return shard(data, index - 1, count);
+}
+
+std::optional<int64_t> known(int64_t count) {
+  return count < 0 ? std::nullopt : std::optional(count);
+}
+
+}  // namespace
+
+void add_dataset_type(ObjectTypes& types, const Type& object) {
+  add_type<Dataset>(types, "dataset", &object)
+      .property("samples", [](Dataset& data) { return known(data.samples()); })
+      .property("batches", [](Dataset& data) { return known(data.batches()); })
+      .method("shard", &shard_of, {"index", "count"},
+              "Part `index`, from 1, of `count`, each with the same number of batches: of arrays a "
+              "part of every batch, of a function every count-th batch.");
+}
+
+std::vector<CallablePtr> dataset_functions() {
+  return {bound("dataset", &arrays_dataset,
+                {"x", "y=nil", "sample_weight=nil", "batch_size=32", "shuffle=false", "seed=nil"},
+                "Batches of arrays, in memory or in files, for fit, evaluate and predict."),
+          bound("generator", &generator, {"f", "batches=nil"},
+                "Batches that a function makes: it returns x, y, sample_weight of the next one, or "
+                "nil at the end of an epoch.")};
+}
+
+}  // namespace crescent::lua

@@ -1,0 +1,10 @@
+// Datasets in Lua.
+#pragma once
+#include "classes/object_types.h"
+
+namespace crescent::lua {
+
+void add_dataset_type(ObjectTypes& types, const Type& object);
+std::vector<CallablePtr> dataset_functions();
+
+}  // namespace crescent::lua

@@ -1,0 +1,111 @@
+#include "library/training_runs.h"
+
+#include "crescent/training_run.h"
+#include "values/interruption.h"
+
+namespace crescent::lua {
+namespace {
+
+/// What run:snapshot() gives: for run:restore, nothing to look into.
+class Snapshot final : public Object {
+ public:
+  explicit Snapshot(Value value) : value(std::move(value)) {}
+  std::string class_name() const override { return "Snapshot"; }
+  const Value value;
+};
+
+int64_t advance(TrainingRun& run, int64_t batches) {
+  if (batches < 0) fail("expected a number of batches, got ", batches);
+  Interruptible interruptible;
+  return run.advance(batches);
+}
+
+std::shared_ptr<History> go_to_end(TrainingRun& run) {
+  Interruptible interruptible;
+  return run.finish();
+}
+
+std::shared_ptr<Object> snapshot(TrainingRun& run) {
+  return std::make_shared<Snapshot>(run.snapshot());
+}
+
+/// From a snapshot, or from what the model's file held.
+void restore(TrainingRun& run, Any from) {
+  lua_State* L = current();
+  Interruptible interruptible;
+  if (lua_isnil(L, from.index)) return run.restore(run.model().run_state());
+  const auto taken = object_as<Snapshot>(L, from.index);
+  if (!taken) fail_expected(L, from.index, "a snapshot; files are read by run:load(path)");
+  run.restore(taken->value);
+}
+
+void load(TrainingRun& run, const std::string& path) {
+  Interruptible interruptible;
+  run.load(path);
+}
+
+OnStack logs(TrainingRun& run) {
+  lua_State* L = current();
+  lua_newtable(L);
+  for (const auto& [name, value] : run.logs()) {
+    lua_pushnumber(L, value);
+    lua_setfield(L, -2, name.c_str());
+  }
+  return {};
+}
+
+std::string of_count(int64_t count) { return count < 0 ? "" : concat(" of ", count); }
+
+/// <training run: epoch 2 of 3, batch 5 of 63>, epochs counted from 1 as by the progress bar
+std::string run_text(TrainingRun& run) {
+  if (run.ended()) return concat("<training run: ended after epoch ", run.epoch(), ">");
+  return concat("<training run: ", run.validating() ? "validation of " : "", "epoch ",
+                run.epoch() + 1, of_count(run.epochs()), ", batch ", run.batch(),
+                of_count(run.batches()), ">");
+}
+
+ModelPtr model_of(TrainingRun& run) {
+  return std::static_pointer_cast<Model>(run.model().shared_from_this());
+}
+
+std::optional<int64_t> batches_of(TrainingRun& run) {
+  return run.batches() < 0 ? std::nullopt : std::optional(run.batches());
+}
+
+}  // namespace
+
+void add_run_types(ObjectTypes& types, const Type& object) {
+  Type& run = add_type<TrainingRun>(types, "training run", &object);
+  run.method("advance", &advance, {"batches=1"},
+             "Goes on by so many batches, those of validations too; returns how many these were: "
+             "fewer when the run ended or was paused.")
+      .method("finish", &go_to_end, {},
+              "Goes on until the run ends or is paused; returns the history. After Ctrl-C it can "
+              "be called again.")
+      .method("pause", &TrainingRun::pause, {},
+              "For callbacks: advance and finish return after the current batch.")
+      .method("stop", &TrainingRun::stop, {},
+              "The run ends after the current batch, as when a callback sets stop_training.")
+      .method("snapshot", &snapshot, {}, "Everything to go on from, for restore.")
+      .method("restore", &restore, {"snapshot=nil"},
+              "Goes to where the snapshot was taken; without one, to where the run was that the "
+              "model's file was saved in.")
+      .method("save", &TrainingRun::save, {"path"}, "A snapshot as a file.")
+      .method("load", &load, {"path"}, "Goes to where the run was that was saved there.")
+      .method("add_callback", &TrainingRun::add_callback, {"callback"})
+      .method("remove_callback", &TrainingRun::remove_callback, {"callback"})
+      .property("epoch", &TrainingRun::epoch)
+      .property("batch", &TrainingRun::batch)
+      .property("batches", &batches_of)
+      .property("epochs", &TrainingRun::epochs, &TrainingRun::set_epochs)
+      .property("validating", &TrainingRun::validating)
+      .property("ended", &TrainingRun::ended)
+      .property("logs", &logs)
+      .property("history", &TrainingRun::history)
+      .property("model", &model_of)
+      .property("callbacks", &TrainingRun::callbacks)
+      .meta("__tostring", bound("tostring", &run_text, {"run"}));
+  add_type<Snapshot>(types, "snapshot", &object);
+}
+
+}  // namespace crescent::lua

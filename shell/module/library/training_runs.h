@@ -1,0 +1,9 @@
+// Training runs in Lua.
+#pragma once
+#include "classes/object_types.h"
+
+namespace crescent::lua {
+
+void add_run_types(ObjectTypes& types, const Type& object);
+
+}  // namespace crescent::lua

@@ -1,0 +1,182 @@
+// A model that was changed in random ways is as one that is made like that.
+#include <map>
+#include <random>
+
+#include "changing.h"
+#include "crescent/rewire.h"
+
+using namespace crescent;
+using namespace crescent::changing;
+
+namespace {
+
+using Flags = std::map<const Layer*, bool>;
+
+/// A model of layers of one width that fit in any order, and what changes it.
+class Surgery {
+ public:
+  explicit Surgery(unsigned seed, bool functional) : dice_(seed) {
+    inner_ = Sequential::make({first_dense(), dense()}, "inner");
+    holder_ = std::make_shared<Holder>(dense());
+    holder_->set_name("holder");
+    middle_ = Sequential::make({inner_, holder_}, "middle");
+    if (functional) {
+      const Symbol in = Input({kWidth});
+      model_ = Functional::make({in}, {(*dense())((*middle_)(in))}, "model");
+    } else {
+      stack_ = Sequential::make({first_dense(), middle_, dense()}, "model");
+      model_ = stack_;
+    }
+    compile();
+  }
+
+  Model& model() { return *model_; }
+  const Flags& flags() const { return flags_; }
+
+  std::string change() {
+    std::vector<Layer*> all = model_->flatten_layers();
+    switch (roll(10)) {
+      case 0:
+        return inner_->add(any_layer()), "add to inner";
+      case 1:
+        return inner_->layers().size() > 1 ? (inner_->pop(), "pop of inner") : "nothing";
+      case 2:
+        return middle_->add(any_layer()), "add to middle";
+      case 3:
+        return holder_->set_head(any_layer()), "another head";
+      case 4:
+        return all[static_cast<size_t>(roll(static_cast<int>(all.size())))]->set_trainable(
+                   roll(2) == 0),
+               "trainable";
+      case 5:
+        return compile(), "compile";
+      case 6:
+        return stack_ ? (stack_->add(any_layer()), "add") : "nothing";
+      case 7:
+      case 8:
+        return exchange_top(), "rewire";
+      default:
+        return stack_ && stack_->layers().back()->class_name() != "Sequential"
+                   ? (stack_->pop(), "pop")
+                   : "nothing";
+    }
+  }
+  /// Layers that have come are trained as they are now.
+  void notice() {
+    for (const Layer* layer : model_->flatten_layers()) flags_.emplace(layer, layer->trainable());
+  }
+
+ private:
+  int roll(int sides) { return static_cast<int>(dice_() % static_cast<unsigned>(sides)); }
+  LayerPtr any_layer() {
+    made_.push_back(roll(3) == 0 ? make<Layer>("BatchNormalization") : dense());
+    return made_.back();
+  }
+  /// A model in which the last layer is another, or one more follows, takes the place of this one.
+  void exchange_top() {
+    const LayerPtr top = model_->layers().back(), made = any_layer();
+    const Symbol output = model_->outputs().front();
+    model_ = roll(2) == 0 && top != middle_ ? rewire(*model_, {{top, made}}, "model")
+                                            : rewire(*model_, {{output, (*made)(output)}}, "model");
+    stack_ = nullptr;
+    compile();
+  }
+  void compile() {
+    changing::compile(*model_);
+    flags_.clear();
+    notice();
+  }
+
+  std::mt19937 dice_;
+  std::vector<LayerPtr>
+      made_;  // kept, so that no other layer is in the place of one that flags tell of
+  std::shared_ptr<Sequential> inner_, middle_, stack_;
+  std::shared_ptr<Holder> holder_;
+  ModelPtr model_;
+  Flags flags_;
+};
+
+/// The same structure made anew of other layers; `flags` are those of compile.
+LayerPtr made_anew(const Layer& layer, const Flags& flags) {
+  LayerPtr made;
+  std::vector<std::pair<LayerPtr, bool>> own;
+  if (auto* stack = dynamic_cast<const Sequential*>(&layer)) {
+    std::vector<LayerPtr> layers{make<Layer>("InputLayer", {{"input_shape", List{kWidth}}})};
+    for (const LayerPtr& each : stack->layers()) layers.push_back(made_anew(*each, flags));
+    made = Sequential::make(layers);
+  } else if (auto* holder = dynamic_cast<const Holder*>(&layer)) {
+    made = std::make_shared<Holder>(made_anew(*holder->head(), flags));
+  } else if (auto* graph = dynamic_cast<const Functional*>(&layer)) {
+    const Symbol in = Input({kWidth});
+    Symbol x = in;
+    for (const LayerPtr& each : graph->layers())
+      if (each->class_name() != "InputLayer") x = (*made_anew(*each, flags))(x);
+    made = Functional::make({in}, {x});
+  } else {
+    Dict config = layer.get_config();
+    config.erase("name"), config.erase("batch_input_shape");
+    made = make<Layer>(layer.class_name(), config);
+  }
+  return made;
+}
+
+/// Those of `from` that flags tell of, for the layers of `to` in the same places.
+void set_flags(Layer& to, const Layer& from, const Flags& flags) {
+  to.set_trainable(flags.at(&from));
+  auto parts = [](const Layer& layer) {
+    std::vector<LayerPtr> found;
+    for (const LayerPtr& each : layer.sublayers())
+      if (each->class_name() != "InputLayer") found.push_back(each);
+    return found;
+  };
+  const std::vector<LayerPtr> a = parts(to), b = parts(from);
+  REQUIRE(a.size() == b.size());
+  for (size_t i = 0; i < a.size(); ++i) set_flags(*a[i], *b[i], flags);
+}
+
+}  // namespace
+
+TEST_CASE("a model that was changed in random ways is as one made like that") {
+  const Warnings watch;
+  const Tensor x = data(), y = data(8, 6);
+  const bool functional = GENERATE(false, true);
+  for (unsigned seed = 1; seed <= 4; ++seed) {
+    set_random_seed(static_cast<int64_t>(seed));
+    Surgery surgery(seed, functional);
+    Model& model = surgery.model();
+    std::string history;
+    for (int i = 0; i < 30; ++i) {
+      history += surgery.change() + "; ";
+      CAPTURE(seed, functional, history);
+      (void)model.predict({x});  // builds what has come
+      surgery.notice();
+      auto fresh = std::dynamic_pointer_cast<Model>(made_anew(model, surgery.flags()));
+      (void)fresh->predict({x});
+      set_flags(*fresh, model, surgery.flags());
+      compile(*fresh);
+      auto layers = [](Model& m) {
+        Tensors values;
+        for (Layer* layer : m.flatten_layers())
+          if (layer->sublayers().empty())
+            for (const Variable& v : layer->weights()) values.push_back(v.value().clone());
+        return values;
+      };
+      auto copy = [&](Model& to, Model& from) {
+        std::vector<Layer*> a = to.flatten_layers(), b = from.flatten_layers();
+        REQUIRE(a.size() == b.size());
+        for (size_t k = 0; k < a.size(); ++k)
+          if (a[k]->sublayers().empty()) a[k]->set_weights(b[k]->get_weights());
+      };
+      copy(*fresh, model);
+      REQUIRE(near(model.predict({x}), fresh->predict({x})));
+      REQUIRE(model.output_shape() == fresh->output_shape());
+      for (int step = 0; step < 2; ++step) {
+        const double a = model.train_on_batch({x}, {y}, {}, {}, true).front().second;
+        const double b = fresh->train_on_batch({x}, {y}, {}, {}, true).front().second;
+        REQUIRE(a == Approx(b).epsilon(1e-4));
+        REQUIRE(near(layers(model), layers(*fresh)));
+      }
+      REQUIRE(near(model.predict({x}), fresh->predict({x})));
+    }
+  }
+}

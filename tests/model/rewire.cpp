@@ -1,0 +1,144 @@
+// Models made of the layers of others.
+#include "crescent/rewire.h"
+
+#include "changing.h"
+
+using namespace crescent;
+using namespace crescent::changing;
+using Catch::Contains;
+
+namespace {
+
+std::vector<std::string> names(const Model& model) {
+  std::vector<std::string> found;
+  for (const LayerPtr& layer : model.layers()) found.push_back(layer->name());
+  return found;
+}
+
+/// Two branches that are added up.
+struct Branches {
+  Branches() {
+    set_random_seed(4);
+    const Symbol trunk = (*body)(in), drop = (*dropout)(trunk);
+    const Symbol sum =
+        (*make<Layer>("Add", {{"name", "sum"}}))({(*left)(trunk), (*right)(drop)}).front();
+    model = Functional::make({in}, {(*head)(sum)}, "branches");
+  }
+  Symbol in = Input({kWidth}, "in");
+  LayerPtr body = dense(kWidth, {{"name", "body"}}), left = dense(kWidth, {{"name", "left"}}),
+           right = dense(kWidth, {{"name", "right"}}), head = dense(2, {{"name", "head"}}),
+           dropout = make<Layer>("Dropout", {{"rate", 0.5}, {"name", "dropout"}});
+  std::shared_ptr<Functional> model;
+};
+
+}  // namespace
+
+TEST_CASE("a head is exchanged; what is before it is shared, the old model stays") {
+  const Tensor x = data();
+  Branches b;
+  compile(*b.model);
+  const Tensors before = b.model->predict({x});
+  auto head = dense(3, {{"name", "new_head"}});
+  auto other = rewire(*b.model, {{b.head, head}}, "other");
+  CHECK(other->name() == "other");
+  CHECK(other->predict({x}).front().shape() == Shape{8, 3});
+  CHECK(near(b.model->predict({x}), before));
+  CHECK(other->get_layer("body") == b.body);
+  CHECK(b.left->inbound_nodes().size() == 1);  // what does not change is not called again
+  compile(*other);
+  const Tensors shared = b.body->get_weights();
+  other->train_on_batch({x}, {SeedGenerator(2).normal({8, 3})});
+  CHECK_FALSE(near(b.body->get_weights(), shared));
+  CHECK_FALSE(near(b.model->predict({x}), before));  // with the weights that both have
+}
+
+TEST_CASE("layers are left out, put in, and exchanged in the middle of branches") {
+  const Tensor x = data();
+  Branches b;
+  const Tensors before = b.model->predict({x});
+  auto without = rewire(*b.model, {{b.dropout, LayerPtr()}});
+  CHECK(near(without->predict({x}), before));
+  CHECK(names(*without) == std::vector<std::string>{"in", "body", "left", "right", "sum", "head"});
+
+  const Symbol trunk = b.body->output().front();
+  auto norm = make<Layer>("BatchNormalization", {{"name", "norm"}});
+  auto with = rewire(*b.model, {{trunk, (*norm)(trunk)}});
+  CHECK(with->get_layer("norm") == norm);
+  const double scale = 1 / std::sqrt(1 + 1e-3);  // what a new one does at inference
+  auto by_hand = [&] {
+    const Tensor t = (*b.body)(x)*scale;
+    return (*b.head)((*b.left)(t) + (*b.right)(t));
+  };
+  CHECK(near(with->predict({x}).front(), by_hand()));
+
+  auto swapped = rewire(*b.model, {{b.left, dense(kWidth, {{"name", "l2"}})},
+                                   {b.right, dense(kWidth, {{"name", "r2"}})}});
+  CHECK(names(*swapped) ==
+        std::vector<std::string>{"in", "body", "dropout", "l2", "r2", "sum", "head"});
+  const Symbol wide = Input({kWidth}, "another");
+  auto entered = rewire(*b.model, {{b.in, wide}});
+  CHECK(entered->input_names() == std::vector<std::string>{"another"});
+  CHECK(near(entered->predict({x}), before));
+}
+
+TEST_CASE("every call of a shared layer is exchanged, with its arguments") {
+  const Tensor x = data();
+  const Symbol in = Input({kWidth});
+  auto twice = dense(), other = dense();
+  CallOptions in_training;
+  in_training.training = true;
+  const Symbol noisy =
+      (*make<Layer>("Dropout", {{"rate", 0.5}, {"name", "drop"}}))((*twice)(in), in_training);
+  auto model = Functional::make({in}, {(*twice)(noisy)});
+  auto changed = rewire(
+      *model,
+      {{twice, other}, {model->get_layer("drop"), make<Layer>("Dropout", {{"rate", 1e-9}})}});
+  CHECK(near(changed->predict({x}).front(), (*other)((*other)(x))));
+  CHECK(changed->layers().size() == 3);
+  const NodePtr call = changed->layers()[2]->inbound_nodes().back();
+  CHECK(call->inputs.size() == 1);
+  bool keeps_training = false;
+  for (const LayerPtr& layer : changed->layers())
+    if (layer->class_name() == "Dropout")
+      keeps_training = layer->inbound_nodes().front()->training == true;
+  CHECK(keeps_training);
+}
+
+TEST_CASE("an optimizer goes on with the variables that stay") {
+  const Tensor x = data(), y = data(8, 6);
+  auto base = first_dense(), head = dense();
+  auto model = Sequential::make({base, head});
+  auto adam = make<Optimizer>("Adam");
+  model->compile({{"optimizer", Value(adam)}, {"loss", "mse"}});
+  for (int i = 0; i < 3; ++i) model->train_on_batch({x}, {y});
+  const Variable momentum = adam->slot("momentum").front();
+  auto other = rewire(*model, {{head, dense()}});
+  other->compile({{"optimizer", Value(adam)}, {"loss", "mse"}});
+  other->train_on_batch({x}, {y});
+  CHECK(adam->slot("momentum").front() == momentum);
+  CHECK(adam->slot("momentum").size() == 4);
+  CHECK(adam->iterations().value().item() == 4);
+}
+
+TEST_CASE("what cannot be rewired is told with names and shapes") {
+  Branches b;
+  auto stranger = dense(kWidth, {{"name", "lefty"}});
+  CHECK_THROWS_WITH(rewire(*b.model, {{stranger, dense()}}),
+                    Contains("no layer 'lefty' (did you mean 'left'?)"));
+  CHECK_THROWS_WITH(rewire(*b.model, {{b.body, dense(7)}}),
+                    Contains("model branches") && Contains("'left'") && Contains("(None, 7)"));
+  CHECK_THROWS_WITH(rewire(*b.model, {{b.model->get_layer("sum"), LayerPtr()}}),
+                    Contains("'sum' has 2 and 1"));
+  CHECK_THROWS_WITH(rewire(*b.model, {{b.left, dense()}, {b.left, dense()}}),
+                    Contains("'left' is replaced twice"));
+  CHECK_THROWS_WITH(rewire(*b.model, {{b.model->get_layer("in"), dense()}}),
+                    Contains("another Input"));
+  CHECK_THROWS_WITH(rewire(*b.model, {{Input({kWidth}), Input({kWidth})}}),
+                    Contains("has no edge"));
+  CHECK_THROWS_WITH(rewire(*b.model, {{b.body->output().front(), LayerPtr()}}),
+                    Contains("expected another edge"));
+  CHECK_THROWS_WITH(rewire(*b.model, {{b.body->output().front(), Input({kWidth})}}),
+                    Contains("Graph disconnected"));
+  CHECK_THROWS_WITH(rewire(*std::make_shared<HolderModel>(dense()), {}),
+                    Contains("made of symbols"));
+}

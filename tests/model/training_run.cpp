@@ -1,0 +1,422 @@
+// Training runs: going on a batch at a time, looking, changing, pausing, keeping and going on
+// elsewhere with the same bits.
+#include "crescent/training_run.h"
+
+#include <unistd.h>
+
+#include <bit>
+#include <catch2/catch.hpp>
+#include <cstdio>
+#include <filesystem>
+#include <random>
+#include <thread>
+
+#include "crescent/crescent.h"
+
+using namespace crescent;
+using Catch::Contains;
+
+namespace {
+
+/// Ends with the test.
+struct Scratch {
+  explicit Scratch(const char* name) : path(concat("/tmp/crescent_run_", getpid(), "_", name)) {}
+  ~Scratch() { std::remove(path.c_str()); }
+  std::string path;
+};
+
+Value boxed(const Tensor& t) { return std::make_shared<BoxedTensor>(t); }
+
+const Tensor& inputs() {
+  static const Tensor x = SeedGenerator(5).normal({46, 4});
+  return x;
+}
+Tensor targets() { return ops::sum(inputs(), {1}, true); }
+
+/// Arrays of the same values: in memory, in a mapped file, in one that is read.
+class Arrays {
+ public:
+  Arrays() {
+    write_npy(x_.path, inputs());
+    write_arrays(h5_.path, {{"y", targets()}});
+  }
+  std::pair<Tensor, Tensor> of(int kind) const {
+    if (kind == 0) return {inputs(), targets()};
+    return {kind == 1 ? inputs() : open_npy(x_.path), open_array(h5_.path, "y")};
+  }
+
+ private:
+  Scratch x_{"x.npy"}, h5_{"y.h5"};
+};
+
+DatasetPtr generator(int64_t per_epoch) {
+  return generator_dataset([per_epoch, at = int64_t{0}](Batch& batch) mutable {
+    if (per_epoch > 0 && at++ % (per_epoch + 1) == per_epoch) return false;
+    const Tensor x = SeedGenerator(per_epoch > 0 ? at : ++at).normal({5, 4});
+    batch = {{x}, {ops::sum(x, {1}, true)}, {}};
+    return true;
+  });
+}
+
+/// A way to train, drawn from a seed; the same each time that it is made.
+class Recipe {
+ public:
+  Recipe(unsigned seed, const Arrays& arrays) : seed_(seed), arrays_(arrays) {}
+
+  ModelPtr model(int64_t random_seed) {
+    dice_.seed(seed_);
+    set_random_seed(random_seed);
+    std::vector<LayerPtr> layers;
+    const Dict first = roll(2) ? Dict{{"units", 6}, {"activation", "tanh"}}
+                               : Dict{{"units", 6}, {"input_shape", List{4}}};
+    layers.push_back(make<Layer>("Dense", first));
+    if (roll(2)) layers.push_back(make<Layer>("Dropout", {{"rate", 0.3}}));
+    if (roll(2)) layers.push_back(make<Layer>("BatchNormalization"));
+    layers.push_back(make<Layer>("Dense", {{"units", 1}, {"kernel_regularizer", "l2"}}));
+    auto model = Sequential::make(layers);
+    model->compile({{"optimizer", optimizer()},
+                    {"loss", "mse"},
+                    {"metrics", List{"mae"}},
+                    {"run_eagerly", roll(8) == 0}});
+    return model;
+  }
+
+  /// After model().
+  TrainingRunPtr start(Model& model) {
+    Dict options{{"epochs", 3 + roll(3)},
+                 {"verbose", 0},
+                 {"callbacks", callbacks()},
+                 {"validation_freq", 1 + roll(2)}};
+    if (roll(3) == 0) options.set("steps_per_epoch", 3 + roll(5));
+    const int kind = roll(5);
+    if (kind == 4) {
+      if (roll(2)) options.set("validation_data", List{boxed(inputs()), boxed(targets())});
+      const bool endless = options.contains("steps_per_epoch");
+      return model.start_training(generator(endless ? 0 : 6), options);
+    }
+    options.set("batch_size", 4 + roll(5));
+    const Value orders[] = {true, false, "batch"};
+    options.set("shuffle", orders[roll(3)]);
+    if (roll(2)) options.set("validation_split", 0.3);
+    if (roll(3) == 0) options.set("sample_weight", boxed(SeedGenerator(3).uniform({46})));
+    const auto [x, y] = arrays_.of(kind % 3);
+    return model.start_training({x}, {y}, options);
+  }
+
+ private:
+  int roll(int sides) { return static_cast<int>(dice_() % static_cast<unsigned>(sides)); }
+
+  Value optimizer() {
+    const std::pair<const char*, Dict> all[] = {
+        {"SGD", {{"learning_rate", 0.01}, {"momentum", 0.9}}},
+        {"Adam", {{"learning_rate", 0.02}, {"clipnorm", 1.0}}},
+        {"Adam", {{"gradient_accumulation_steps", 3}}},
+        {"RMSprop", {{"use_ema", true}, {"ema_overwrite_frequency", 4}}},
+        {"LossScaleOptimizer",
+         {{"inner_optimizer", "adam"}, {"dynamic_growth_steps", 4}, {"initial_scale", 8.0}}}};
+    const auto& [name, options] = all[roll(5)];
+    return make<Optimizer>(name, options);
+  }
+
+  Value callbacks() {
+    List all;
+    if (roll(2))
+      all.push_back(make<Callback>(
+          "EarlyStopping", {{"monitor", "loss"}, {"patience", 1}, {"restore_best_weights", true}}));
+    if (roll(2))
+      all.push_back(make<Callback>("ReduceLROnPlateau",
+                                   {{"monitor", "loss"}, {"patience", 0}, {"min_delta", 10.0}}));
+    return all;
+  }
+
+  unsigned seed_;
+  const Arrays& arrays_;
+  std::mt19937 dice_;
+};
+
+using Bits = std::vector<uint64_t>;
+
+Bits bits(const std::vector<double>& numbers) {
+  Bits found;
+  for (double number : numbers) found.push_back(std::bit_cast<uint64_t>(number));
+  return found;
+}
+std::vector<Bits> bits(const Variables& variables) {
+  std::vector<Bits> values;
+  for (const Variable& v : variables) values.push_back(bits(v.value().to_vector()));
+  return values;
+}
+std::vector<Bits> bits(const History& history) {
+  std::vector<Bits> values;
+  for (const auto& [name, numbers] : history.history()) values.push_back(bits(numbers));
+  return values;
+}
+
+/// Everything that a run leaves is the same.
+void check_same(const TrainingRun& a, const TrainingRun& b) {
+  CHECK(a.history()->epoch() == b.history()->epoch());
+  CHECK(bits(*a.history()) == bits(*b.history()));
+  CHECK(bits(a.model().weights()) == bits(b.model().weights()));
+  CHECK(bits(a.model().optimizer()->state()) == bits(b.model().optimizer()->state()));
+  CHECK(bits(Variables{a.model().shuffle_order().state()}) ==
+        bits(Variables{b.model().shuffle_order().state()}));
+  CHECK(a.model().epochs_trained() == b.model().epochs_trained());
+}
+
+std::shared_ptr<Sequential> simple_model() {
+  set_random_seed(3);
+  auto model = Sequential::make({make<Layer>("Dense", {{"units", 1}, {"input_shape", List{4}}})});
+  model->compile({{"optimizer", "sgd"}, {"loss", "mse"}});
+  return model;
+}
+TrainingRunPtr start(Model& model, Dict more = {}) {
+  if (!more.contains("epochs")) more.set("epochs", 3);
+  more.set("verbose", 0);
+  more.set("batch_size", 12);  // 4 batches
+  return model.start_training({inputs()}, {targets()}, more);
+}
+
+}  // namespace
+
+TEST_CASE("50 runs that stop anywhere, are kept and go on elsewhere give the bits of whole runs") {
+  const Arrays arrays;
+  const Scratch file("snapshot.h5"), model_file("model.h5");
+  for (unsigned seed = 1; seed <= 50; ++seed) {
+    CAPTURE(seed);
+    Recipe recipe(seed, arrays);
+    const ModelPtr whole = recipe.model(seed);
+    const TrainingRunPtr unbroken = recipe.start(*whole);
+    const int64_t all = unbroken->advance(1000);
+    REQUIRE(unbroken->ended());
+    const double drawn = global_random().uniform({1}).item();
+
+    const ModelPtr first = recipe.model(seed);
+    const TrainingRunPtr stopped = recipe.start(*first);
+    const int64_t stop = static_cast<int64_t>(std::mt19937(seed)()) % (all + 1);
+    CAPTURE(stop, all);
+    REQUIRE(stopped->advance(stop) == stop);
+    stopped->save(file.path);
+    save_model(*first, model_file.path);
+
+    const ModelPtr second = recipe.model(seed + 1000);
+    const TrainingRunPtr resumed = recipe.start(*second);
+    resumed->load(file.path);
+    CHECK(resumed->epoch() == stopped->epoch());
+    CHECK(resumed->batch() == stopped->batch());
+    CHECK(resumed->logs() == stopped->logs());
+    resumed->finish();
+    CHECK(resumed->ended());
+    CHECK(global_random().uniform({1}).item() == drawn);
+    check_same(*resumed, *unbroken);
+
+    if (stop == 0 || !second->is_graph()) continue;
+    (void)recipe.model(seed + 2000);  // the rolls of the dice
+    const ModelPtr loaded = load_model(model_file.path);
+    const TrainingRunPtr from_model = recipe.start(*loaded);
+    from_model->restore(loaded->run_state());
+    from_model->finish();
+    check_same(*from_model, *unbroken);
+  }
+}
+
+TEST_CASE("a run that is paused, looked at and gone on with is as fit") {
+  auto fitted = simple_model(), driven = simple_model();
+  const auto history =
+      fitted->fit({inputs()}, {targets()}, {{"epochs", 3}, {"verbose", 0}, {"batch_size", 12}});
+  auto run = start(*driven);
+  CHECK(run->epochs() == 3);
+  CHECK(run->batches() == 4);
+  CHECK(run->batch() == 0);
+  CHECK(run->logs().empty());
+  CHECK(run->advance(3) == 3);
+  CHECK(run->epoch() == 0);
+  CHECK(run->batch() == 3);
+  CHECK(run->logs().front().first == "loss");
+  CHECK(run->history()->epoch().empty());
+  (void)driven->predict({inputs()});
+  CHECK(run->advance(2) == 2);
+  CHECK(run->epoch() == 1);
+  CHECK(run->batch() == 1);
+  CHECK(run->history()->at("loss").front() == history->at("loss").front());
+  CHECK(run->advance(100) == 7);
+  CHECK(run->ended());
+  CHECK(run->advance() == 0);
+  CHECK(run->finish()->at("loss") == history->at("loss"));
+  CHECK(bits(driven->weights()) == bits(fitted->weights()));
+  CHECK(driven->history() == run->history());
+}
+
+TEST_CASE("callbacks and other threads pause and stop a run") {
+  class Asking final : public Callback {
+   public:
+    void on_train_batch_end(int64_t batch, const Logs&) override {
+      if (batch == 1 && pauses) run.lock()->pause();
+    }
+    std::weak_ptr<TrainingRun> run;
+    bool pauses = true;
+  };
+  auto model = simple_model();
+  auto asking = std::make_shared<Asking>();
+  auto run = start(*model, {{"callbacks", asking}});
+  asking->run = run;
+  CHECK(run->finish()->epoch().empty());
+  CHECK(run->batch() == 2);
+  CHECK_FALSE(run->ended());
+  CHECK(run->advance(10) == 4);
+  CHECK(run->epoch() == 1);
+  run->stop();
+  CHECK(run->finish()->epoch() == std::vector<int64_t>{0, 1});  // as much of it as there was
+  CHECK(run->ended());
+
+  asking->pauses = false;
+  auto endless = start(*model, {{"epochs", 1 << 30}});
+  std::thread other([&] { endless->stop(); });
+  endless->finish();
+  other.join();
+  CHECK(endless->ended());
+}
+
+TEST_CASE("a paused run takes other epochs, callbacks and rates") {
+  class Counting final : public Callback {
+   public:
+    void on_train_begin(const Logs&) override { text += "begin "; }
+    void on_epoch_end(int64_t epoch, Logs&) override { text += concat(epoch, " "); }
+    std::string text;
+  };
+  auto model = simple_model();
+  auto run = start(*model);
+  run->advance(5);
+  auto counting = std::make_shared<Counting>();
+  run->add_callback(counting);
+  run->set_epochs(2);
+  model->optimizer()->set_learning_rate(0);
+  const auto before = bits(model->weights());
+  CHECK(run->finish()->epoch() == std::vector<int64_t>{0, 1});
+  CHECK(counting->text == "begin 1 ");
+  CHECK(bits(model->weights()) == before);
+  run->remove_callback(counting);
+  CHECK_THROWS_WITH(run->remove_callback(counting), Contains("no such callback"));
+  CHECK_THROWS_WITH(run->set_epochs(-1), Contains("0 or more"));
+}
+
+TEST_CASE("snapshots of other runs, models and data are refused with the reason") {
+  auto model = simple_model();
+  auto run = start(*model);
+  run->advance(6);
+  const Value snapshot = run->snapshot();
+  auto wider = Sequential::make({make<Layer>("Dense", {{"units", 2}, {"input_shape", List{4}}}),
+                                 make<Layer>("Dense", {{"units", 1}})});
+  wider->compile({{"optimizer", "sgd"}, {"loss", "mse"}});
+  CHECK_THROWS_WITH(start(*wider)->restore(snapshot), Contains("another model"));
+  auto other_shape =
+      Sequential::make({make<Layer>("Dense", {{"units", 1}, {"input_shape", List{3}}})});
+  other_shape->compile({{"optimizer", "sgd"}, {"loss", "mse"}});
+  const Tensor narrow({46, 3}, DType::float32);
+  CHECK_THROWS_WITH(other_shape->start_training({narrow}, {targets()})->restore(snapshot),
+                    Contains("kernel") && Contains("another model"));
+  auto again = simple_model();
+  CHECK_THROWS_WITH(start(*again, {{"shuffle", false}})->restore(snapshot), Contains("shuffle"));
+  CHECK_THROWS_WITH(start(*again, {{"validation_split", 0.3}})->restore(snapshot),
+                    Contains("validation data"));
+  CHECK_THROWS_WITH(again->start_training({inputs()}, {targets()})->restore(snapshot),
+                    Contains("batch_size=12"));
+  const Tensor few = inputs().view_rows(0, 24);
+  CHECK_THROWS_WITH(again->start_training({few}, {targets().view_rows(0, 24)}, {{"batch_size", 12}})
+                        ->restore(snapshot),
+                    Contains("46 samples"));
+  CHECK_THROWS_WITH(start(*again)->restore(Value(3)), Contains("expected a snapshot"));
+  CHECK_THROWS_WITH(start(*again)->restore(Dict{{"a", 1}}), Contains("expected the snapshot"));
+  CHECK_THROWS_WITH(start(*again)->load("/nonexistent/run.h5"), Contains("/nonexistent/run.h5"));
+  CHECK_THROWS_WITH(run->save("/tmp/run.txt"), Contains("run.txt"));
+}
+
+TEST_CASE("a generator goes on where it is asked as often, and cannot go back") {
+  auto of = [](Model& model, const DatasetPtr& data) {
+    return model.start_training(data, {{"epochs", 2}, {"verbose", 0}});
+  };
+  auto whole = simple_model(), model = simple_model();
+  of(*whole, generator(5))->finish();
+  const DatasetPtr data = generator(5);
+  auto run = of(*model, data);
+  run->advance(7);
+  const Value snapshot = run->snapshot();
+  run->restore(snapshot);  // where it is already
+  run->finish();
+  CHECK(bits(model->weights()) == bits(whole->weights()));
+  CHECK_THROWS_WITH(of(*model, data)->restore(snapshot), Contains("cannot go back"));
+  CHECK_THROWS_WITH(of(*model, generator(1))->restore(snapshot), Contains("other data"));
+  auto again = of(*model, generator(5));
+  again->restore(snapshot);
+  again->finish();
+  CHECK(bits(model->weights()) == bits(whole->weights()));
+}
+
+TEST_CASE("checkpoints in the middle of an epoch hold the place") {
+  const Scratch file("checkpoint.h5");
+  auto whole = simple_model(), model = simple_model();
+  start(*whole)->finish();
+  auto checkpoint = make<Callback>("ModelCheckpoint", {{"filepath", file.path}, {"save_freq", 6}});
+  auto run = start(*model, {{"callbacks", checkpoint}});
+  run->advance(7);
+  const ModelPtr loaded = load_model(file.path);
+  auto resumed = start(*loaded);
+  resumed->restore(loaded->run_state());
+  CHECK(resumed->epoch() == 1);
+  CHECK(resumed->batch() == 2);
+  CHECK(resumed->history()->epoch() == std::vector<int64_t>{0});
+  resumed->finish();
+  CHECK(bits(loaded->weights()) == bits(whole->weights()));
+  CHECK(resumed->history()->epoch() == std::vector<int64_t>{0, 1, 2});
+  CHECK_THROWS_WITH(start(*loaded)->restore(loaded->run_state()),
+                    Contains("unfinished training run"));
+}
+
+TEST_CASE("a run keeps its model; a callback outlives both") {
+  class Looking final : public Callback {
+   public:
+    std::string name() const { return model_->name(); }
+  };
+  auto looking = std::make_shared<Looking>();
+  std::weak_ptr<Model> gone;
+  {
+    auto model = simple_model();
+    gone = model;
+    auto run = start(*model, {{"callbacks", looking}});
+    model.reset();
+    run->finish();
+    CHECK_FALSE(looking->name().empty());
+  }
+  CHECK(gone.expired());
+  CHECK_THROWS_WITH(looking->name(), Contains("the model of this callback is gone"));
+}
+
+TEST_CASE("an interruption is of one thread's runs; the run goes on afterwards") {
+  class Interrupting final : public Callback {
+   public:
+    void on_train_batch_end(int64_t, const Logs&) override {
+      if (++batches == 2) interrupt();
+    }
+    int batches = 0;
+  };
+  auto whole = simple_model(), model = simple_model(), elsewhere = simple_model();
+  start(*whole)->finish();
+  auto run = start(*model, {{"callbacks", std::make_shared<Interrupting>()}});
+  auto other = start(*elsewhere);
+  std::thread thread([&] { other->finish(); });
+  CHECK_THROWS_AS(run->finish(), Interrupted);
+  CHECK(run->batch() == 2);
+  thread.join();
+  CHECK(other->ended());
+  run->finish();
+  CHECK(bits(model->weights()) == bits(whole->weights()));
+  const std::shared_ptr<Interruption> here = Interruption::current();
+  clear_interrupt();
+  std::thread([&] {
+    CHECK_FALSE(interrupted());
+    const WorksFor us(here);
+    here->request();
+    CHECK(interrupted());
+  }).join();
+  CHECK(interrupted());
+  clear_interrupt();
+}
