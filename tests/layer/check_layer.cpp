@@ -298,8 +298,7 @@ void check_saving(const Row& row, const Tensors& inputs) {
   const Tensors outputs = (*layer)(inputs), predicted = model->predict(inputs);
   const std::string path = "check_layer_test.h5";
   save_model(*model, path);
-  const Tensors loaded =
-      load_model(path, {.compile = false, .custom_objects = {}})->predict(inputs);
+  const Tensors loaded = load_model(path, {{"compile", false}})->predict(inputs);
   std::remove(path.c_str());
   for (size_t i = 0; i < outputs.size(); ++i) {
     INFO(row.name);

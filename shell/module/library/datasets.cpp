@@ -45,12 +45,15 @@ void add_dataset_type(ObjectTypes& types, const Type& object) {
 }
 
 std::vector<CallablePtr> dataset_functions() {
-  return {bound("dataset", &arrays_dataset,
-                {"x", "y=nil", "sample_weight=nil", "batch_size=32", "shuffle=false", "seed=nil"},
-                "Batches of arrays, in memory or in files, for fit, evaluate and predict."),
-          bound("generator", &generator, {"f", "batches=nil"},
-                "Batches that a function makes: it returns x, y, sample_weight of the next one, or "
-                "nil at the end of an epoch.")};
+  std::vector<CallablePtr> all;
+  all.push_back(
+      bound("dataset", &arrays_dataset,
+            {"x", "y=nil", "sample_weight=nil", "batch_size=32", "shuffle=false", "seed=nil"},
+            "Batches of arrays, in memory or in files, for fit, evaluate and predict."));
+  all.push_back(bound("generator", &generator, {"f", "batches=nil"},
+                      "Batches that a function makes: it returns x, y, sample_weight of the next "
+                      "one, or nil at the end of an epoch."));
+  return all;
 }
 
 }  // namespace crescent::lua
