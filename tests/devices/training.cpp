@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "array_files.h"
 #include "support.h"
 
 namespace crescent::test {

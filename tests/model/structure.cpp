@@ -285,7 +285,7 @@ TEST_CASE("models of thousands of layers are made, saved and loaded in seconds")
   save_model(*stack, path);
   auto loaded = load_model(path);
   CHECK(near(loaded->get_weights().back(), stack->get_weights().back()));
-  load_weights(*loaded, path, {.by_name = true});
+  load_weights(*loaded, path, {{"by_name", true}});
   std::remove(path.c_str());
   for (int i = 1; i < kLayers; ++i) stack->pop();
   CHECK(stack->weights().size() == 2);

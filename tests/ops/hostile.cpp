@@ -5,9 +5,11 @@
 #include "crescent/gradient.h"
 #include "crescent/ops.h"
 #include "crescent/program.h"
+#include "ops/cases.h"
 
 using namespace crescent;
 using Catch::Matchers::Contains;
+using test::done;
 
 namespace {
 
