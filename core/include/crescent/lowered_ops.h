@@ -41,7 +41,7 @@ struct CRESCENT_API Fused final : OpOf<Fused> {
 
 // ---- products and convolutions
 
-/// What is done to a result before it is stored. Those of the first line read an input each.
+/// What is done to a result before it is stored. A bias, an add and a mask read an input each.
 enum class PostOp : uint8_t {
   bias /* + x (channels,) */,
   add /* + x */,

@@ -401,7 +401,7 @@ CRESCENT_OP(Scan, "scan")
   size_t hash() const override;
   std::string text() const override;
   bool equals(const Op& other) const override;
-  Effect effect() const override;                      ///< the strongest of its body
+  Effect effect() const override;                      ///< the strongest of its body, no check
   Tensors vjp(const Vjp&) const override;
 };
 

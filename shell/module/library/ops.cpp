@@ -134,7 +134,7 @@ Tensor all_reduce(const Tensor& x, const std::string& op) {
     if (op == name_of(kind)) return ops::all_reduce(x, kind);
     known.emplace_back(name_of(kind));
   }
-  fail("expected one of ", join(known), ", got '", op, "'", did_you_mean(op, known));
+  fail("all_reduce: expected one of ", join(known), ", got '", op, "'", did_you_mean(op, known));
 }
 
 void add_products(Functions& all) {
