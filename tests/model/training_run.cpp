@@ -11,6 +11,7 @@
 #include <random>
 #include <thread>
 
+#include "array_files.h"
 #include "crescent/crescent.h"
 
 using namespace crescent;
