@@ -18,6 +18,8 @@ constexpr KindInfo kKinds[] = {
     {"schedule", "schedules", "LearningRateSchedule", "Learning rates that follow the steps."},
     {"callback", "callbacks", "Callback", "What is told how a run goes, and may end it."},
     {"device", nullptr, nullptr, "Where tensors are and what computes."},
+    {"cpu_kernel", nullptr, nullptr, "What the device cpu does for an op of a plugin."},
+    {"communicator", nullptr, nullptr, "How the processes of one training talk."},
     {"format", nullptr, nullptr, "How models and arrays become files."}};
 
 }  // namespace
