@@ -143,10 +143,10 @@ TEST_CASE("a model that was changed in random ways is as one made like that") {
   for (unsigned seed = 1; seed <= 4; ++seed) {
     set_random_seed(static_cast<int64_t>(seed));
     Surgery surgery(seed, functional);
-    Model& model = surgery.model();
     std::string history;
     for (int i = 0; i < 30; ++i) {
       history += surgery.change() + "; ";
+      Model& model = surgery.model();
       CAPTURE(seed, functional, history);
       (void)model.predict({x});  // builds what has come
       surgery.notice();

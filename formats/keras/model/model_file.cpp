@@ -31,8 +31,7 @@ ModelPtr load_model(WeightSource& file, const LoadOptions& options) {
     model->optimizer()->build(model->trainable_weights());
     append(matches, match_optimizer(file, *model->optimizer()));
   }
-  const CallbackStates callbacks(file,
-                                 options.compile ? description.own("run_state") : Value());
+  const CallbackStates callbacks(file, options.compile ? description.own("run_state") : Value());
   append(matches, callbacks.matches());
   assign_all(file, matches);
   callbacks.give_to(*model);
