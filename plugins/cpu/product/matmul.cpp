@@ -98,30 +98,36 @@ MatmulPlan::MatmulPlan(const Request& r) {
 
 MatmulCut::MatmulCut(const MatmulPlan& p, bool split_sums) : m(p.m), n(p.n) {
   constexpr int64_t kTile = 128, kLongTile = 512;  // columns and rows at most
-  constexpr int64_t kEnough = 8;                   // tiles are made smaller until there are so many
-  constexpr double kLeastWork = 400e3;             // multiplications of a tile: some microseconds
-  // b is copied (and turned around, if transposed) once a tile, so many rows are better than many
-  // columns.
-  const int64_t least_rows = 64, least_columns = 64, least_depth = split_sums ? 512 : p.k;
+  constexpr int64_t kFew = 8, kEnough = 16;        // parts
+  constexpr double kLeastWork = 400e3;             // multiplications of a part: some microseconds
   rows = std::min(m, kLongTile), columns = std::min(n, kTile), depth = p.k;
   auto parts = [&] {
     return p.count() * pieces(m, rows) * pieces(n, columns) * pieces(p.k, depth);
   };
-  auto worth = [&] {
-    return parts()<kEnough&& static_cast<double>(rows) * static_cast<double>(columns * depth)>
-        kLeastWork;
+  auto halve = [&](int64_t& length, int64_t least, int64_t most_parts) {
+    auto work = [&] {
+      return static_cast<double>(rows) * static_cast<double>(columns) * static_cast<double>(depth);
+    };
+    while (length >= 2 * least && parts() < most_parts && work() > kLeastWork)
+      length = (length + 1) / 2;
   };
-  while (worth() && depth >= 2 * least_depth) depth = (depth + 1) / 2;
-  while (worth() && columns >= 2 * least_columns) columns = (columns + 1) / 2;
-  while (worth() && rows >= 2 * least_rows) rows = (rows + 1) / 2;
-  rows = std::min(m, rounded(pieces(m, pieces(m, rows)), 4));  // even tiles
+  // Partial sums are stored and added, and b is copied (and turned around, if transposed) once a
+  // tile: short sums and few rows cost a tenth, and are for fewer parts.
+  if (split_sums) halve(depth, 512, kFew);
+  halve(columns, 64, kEnough);
+  halve(rows, 128, kEnough);
+  halve(rows, 64, kFew);
+  if (rows == kLongTile && parts() > kEnough && parts() < 2 * kEnough) rows /= 2;  // an even share
+  rows = std::min(m, rounded(pieces(m, pieces(m, rows)), 4));                      // even tiles
   columns = std::min(n, rounded(pieces(n, pieces(n, columns)), 16));
   row_tiles = pieces(m, rows), column_tiles = pieces(n, columns), sums = pieces(p.k, depth);
 }
 
 void MatmulCut::take_whole_rows() {
-  constexpr int64_t kLeastTiles = 8;
-  rows = std::min(m, rounded(pieces(m, std::max(kLeastTiles, row_tiles)), 4)), columns = n;
+  constexpr int64_t kFewTiles = 8, kEnoughTiles = 16, kLongRows = 128;
+  const int64_t tiles =
+      std::max(row_tiles, m >= kEnoughTiles * kLongRows ? kEnoughTiles : kFewTiles);
+  rows = std::min(m, rounded(pieces(m, tiles), 4)), columns = n;
   row_tiles = pieces(m, rows), column_tiles = 1;
 }
 

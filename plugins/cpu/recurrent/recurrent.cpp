@@ -25,6 +25,18 @@ constexpr int64_t kThreadProducts = 16384;  // multiplications of a step that re
 
 int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
+/// Parts of a batch. Halves of kPartRows cost nothing forward; on the way back, where products have
+/// so few rows at every step, a tenth, and are made only where they give many parts.
+constexpr int64_t kManyParts = 16, kHalfRows = kPartRows / 2;
+int64_t forward_parts(int64_t batch) {
+  return std::max({pieces(batch, kPartRows), std::clamp<int64_t>(batch / 4, 1, 2),
+                   std::min(batch / kHalfRows, kManyParts)});
+}
+int64_t gradient_parts(int64_t batch) {
+  const int64_t few = std::max(pieces(batch, kPartRows), std::clamp<int64_t>(batch / 4, 1, 2));
+  return batch < kManyParts * kHalfRows ? few : std::max(few, kManyParts);
+}
+
 /// Arrays of T, one after the other.
 template <class T>
 class Layout {
@@ -70,15 +82,14 @@ class PackPanels final : public Kernel {
 template <class T>
 class Recurrent : public Kernel {
  public:
-  Recurrent(const Request& r, int64_t gates)
+  Recurrent(const Request& r, int64_t gates, int64_t parts)
       : batch_(r.inputs[0].shape[0]),
         steps_(r.inputs[0].shape[1]),
         features_(r.inputs[0].shape[2]),
         units_(r.inputs[1].shape[1]),
         gates_(gates),
         width_(gates * units_),
-        parts_(
-            std::max((batch_ + kPartRows - 1) / kPartRows, std::clamp<int64_t>(batch_ / 4, 1, 2))),
+        parts_(parts),
         loops_(recurrent_loops<T>()) {}
 
   std::string name() const override { return "recurrent, highway"; }
@@ -109,7 +120,7 @@ template <class T>
 class RecurrentForward : public Recurrent<T> {
  public:
   RecurrentForward(const Request& r, int64_t gates, int kernel)
-      : Recurrent<T>(r, gates),
+      : Recurrent<T>(r, gates, forward_parts(r.inputs[0].shape[0])),
         kernel_(kernel),
         bias_rows_(r.inputs[kernel + 2].shape.rank()),
         chunk_(std::clamp<int64_t>(this->steps_, 1, kInputSteps)),
@@ -244,7 +255,7 @@ class RecurrentGradient : public Recurrent<T> {
   /// `biases`: values of the bias. `is_shared`: the gates' gradients are the same for the parts of
   /// x and of h.
   RecurrentGradient(const Request& r, int64_t gates, int64_t biases, bool is_shared)
-      : Recurrent<T>(r, gates),
+      : Recurrent<T>(r, gates, gradient_parts(r.inputs[0].shape[0])),
         biases_(biases),
         chunk_(std::clamp<int64_t>(kGradientRows / this->most_samples(), 1,
                                    std::max<int64_t>(1, this->steps_))),
