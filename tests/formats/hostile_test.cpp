@@ -231,9 +231,9 @@ TEST_CASE("a reader that hangs is given up when the user interrupts") {
   SECTION("while it should answer") {}
   SECTION("while it should take a long request") { names.resize(100'000, "x"); }
   auto start = std::chrono::steady_clock::now();
-  std::thread user([] {
+  std::thread user([runs = Interruption::current()] {
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
-    interrupt();
+    runs->request();
   });
   CHECK_THROWS_AS(reader.describe(names), Interrupted);
   user.join();

@@ -131,6 +131,8 @@ class CRESCENT_API Layer : public Configurable {
   /// State other than weights between batches (stateful RNN).
   virtual bool stateful() const { return false; }
   virtual void reset_states();
+  /// That state. A training run keeps it when it is saved between batches.
+  virtual Variables states() const { return {}; }
   void configured() override;
   /// What call takes beside inputs, training and mask: as declared in describe.
   virtual const std::vector<Argument>& call_arguments() const;
@@ -250,7 +252,7 @@ class CRESCENT_API Layer : public Configurable {
   std::vector<std::shared_ptr<Metric>> metrics_;
   std::vector<SeedGenerator> seeds_;
   Tensors call_losses_;
-  std::vector<std::weak_ptr<Node>> inbound_, outbound_;
+  std::vector<std::weak_ptr<const Node>> inbound_, outbound_;
 };
 
 /// One tensor in, one out: what most layers are.

@@ -14,7 +14,7 @@ namespace crescent {
 
 class Layer;
 class Node;
-using NodePtr = std::shared_ptr<Node>;
+using NodePtr = std::shared_ptr<const Node>;  ///< nobody changes a call that was made
 
 class CRESCENT_API Symbol {
  public:
@@ -61,13 +61,17 @@ class CRESCENT_API Node {
   std::vector<Tensor> outputs;            ///< abstract, with masks
   std::optional<bool> training;           ///< given by the user
   Dict arguments;                         ///< other keyword arguments; symbols are boxed
-  int index = 0;                          ///< position among the layer's inbound nodes
 
+  int index() const { return index_; }  ///< position among the layer's living inbound nodes
   std::vector<Symbol> output_symbols(const NodePtr& self) const;
   std::vector<std::shared_ptr<Layer>> inbound_layers() const;
   std::vector<int> node_indices() const;
   std::vector<int> tensor_indices() const;
   Dict get_config() const;
+
+ private:
+  friend struct LayerAccess;
+  mutable int index_ = 0;
 };
 
 struct InputOptions {

@@ -40,7 +40,7 @@ Dict InputLayer::get_config() const {
 Symbol InputLayer::symbol() const {
   const std::vector<NodePtr> nodes = inbound_nodes();
   if (!nodes.empty()) return Symbol(nodes.front(), 0);
-  const NodePtr node = LayerAccess::make_node();
+  const auto node = LayerAccess::make_node();
   node->outbound_layer =
       std::static_pointer_cast<Layer>(const_cast<InputLayer*>(this)->shared_from_this());
   node->outputs = {Tensor::abstract({dtype(), *declared_input_shape()})};

@@ -23,7 +23,7 @@ struct LayerAccess {
   /// Fails when `outer` is `inner` or somewhere below it.
   static void refuse_cycle(const Layer& outer, const Layer& inner);
   /// Goes without recursion, however long the chain of producers behind it is.
-  static NodePtr make_node();
+  static std::shared_ptr<Node> make_node();
   static void add_node(const NodePtr& node);
   static void replace_sublayers(Layer& owner, std::vector<LayerPtr> sublayers);
   /// By one that computes the same: no change of structure.

@@ -206,7 +206,7 @@ Tensor Layer::operator()(const Tensor& input, const CallOptions& options) {
 std::vector<Symbol> Layer::operator()(const std::vector<Symbol>& inputs,
                                       const CallOptions& options) {
   LayerAccess::ensure_name(*this);
-  const NodePtr node = LayerAccess::make_node();
+  const auto node = LayerAccess::make_node();
   node->outbound_layer = std::static_pointer_cast<Layer>(weak_from_this().lock());
   if (!node->outbound_layer)
     fail_in_layer(name_, "Layer ", name_,

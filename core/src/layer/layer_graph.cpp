@@ -7,15 +7,15 @@
 namespace crescent {
 namespace {
 
-std::vector<NodePtr> living(const std::vector<std::weak_ptr<Node>>& nodes) {
+std::vector<NodePtr> living(const std::vector<std::weak_ptr<const Node>>& nodes) {
   std::vector<NodePtr> found;
   for (const auto& weak : nodes)
     if (NodePtr node = weak.lock()) found.push_back(std::move(node));
   return found;
 }
 
-void drop_expired(std::vector<std::weak_ptr<Node>>& nodes) {
-  std::erase_if(nodes, [](const std::weak_ptr<Node>& node) { return node.expired(); });
+void drop_expired(std::vector<std::weak_ptr<const Node>>& nodes) {
+  std::erase_if(nodes, [](const std::weak_ptr<const Node>& node) { return node.expired(); });
 }
 
 std::vector<Shape> shapes_of(const std::vector<Symbol>& symbols) {
@@ -70,7 +70,7 @@ Tensor mask_of(const std::vector<Symbol>& symbols) {
 void LayerAccess::add_node(const NodePtr& node) {
   prune_nodes(*node->outbound_layer);
   Layer& layer = *node->outbound_layer;
-  node->index = static_cast<int>(layer.inbound_.size());
+  node->index_ = static_cast<int>(layer.inbound_.size());
   layer.inbound_.push_back(node);
   for (const Symbol& s : node->inputs) {
     drop_expired(s.layer()->outbound_);
@@ -83,7 +83,7 @@ void LayerAccess::prune_nodes(const Layer& layer) {
   drop_expired(nodes);
   int index = 0;
   for (const auto& weak : nodes)
-    if (NodePtr node = weak.lock()) node->index = index++;
+    if (NodePtr node = weak.lock()) node->index_ = index++;
 }
 
 std::vector<NodePtr> Layer::inbound_nodes() const {

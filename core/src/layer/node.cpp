@@ -25,7 +25,9 @@ void delete_in_turn(Node* node) {
 
 BoxedSymbol::~BoxedSymbol() = default;
 
-NodePtr LayerAccess::make_node() { return NodePtr(new Node, delete_in_turn); }
+std::shared_ptr<Node> LayerAccess::make_node() {
+  return std::shared_ptr<Node>(new Node, delete_in_turn);
+}
 
 const Tensor& Symbol::abstract() const {
   if (!node_) fail("expected a symbol, got none");
@@ -40,7 +42,7 @@ const std::shared_ptr<Layer>& Symbol::layer() const {
 
 int Symbol::node_index() const {
   LayerAccess::prune_nodes(*layer());
-  return node_->index;
+  return node_->index();
 }
 
 std::string Symbol::name() const { return concat(layer()->name(), "/output_", tensor_index_); }

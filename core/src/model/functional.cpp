@@ -47,7 +47,7 @@ class KeptNodes {
       nodes_[call.node->outbound_layer.get()].push_back(call.node);
     for (auto& [layer, nodes] : nodes_)
       std::sort(nodes.begin(), nodes.end(),
-                [](const NodePtr& a, const NodePtr& b) { return a->index < b->index; });
+                [](const NodePtr& a, const NodePtr& b) { return a->index() < b->index(); });
   }
   std::vector<NodePtr> of(const LayerPtr& layer) const {
     const auto found = nodes_.find(layer.get());

@@ -35,9 +35,12 @@ std::vector<Group> groups_of_model(Model& model) {
 
 /// What only lives as long as a run.
 std::vector<Group> groups_of_run(Model& model) {
-  Variables metrics;
+  Variables metrics, states;
   for (const auto& metric : model.all_metrics()) append(metrics, metric->variables());
-  return {{"metrics", std::move(metrics)}, {"global_random", {global_random().state()}}};
+  for (const Layer* layer : model.flatten_layers()) append(states, layer->states());
+  return {{"metrics", std::move(metrics)},
+          {"states", std::move(states)},
+          {"global_random", {global_random().state()}}};
 }
 
 Dict values_of(const std::vector<Group>& groups) {
@@ -138,14 +141,9 @@ Dict TrainingRun::State::progress() const {
   return all;
 }
 
-Value TrainingRun::State::left() const {
-  if (model->stop_training) return {};
-  return model->stateful() ? Dict{{"callbacks", callbacks.states()}} : progress();
-}
+Value TrainingRun::State::left() const { return model->stop_training ? Value() : progress(); }
 
 Dict TrainingRun::State::snapshot() const {
-  if (model->stateful())
-    fail("snapshot: the states that a stateful model carries from batch to batch cannot be kept");
   Dict all = progress();
   all.set("variables", values_of(groups_of_model(*model)));
   return all;

@@ -140,6 +140,7 @@ Child::Patience Child::begin_to_wait() const {
 }
 
 bool Child::wait_for(short event, Patience until) {
+  if (pid_ < 0) return false;  // it has ended, and -1 would be every process
   pollfd awaited{socket_, event, 0};
   for (;;) {
     auto left =

@@ -39,6 +39,7 @@ class BaseRnn : public Layer {
                        const Tensors& outputs) override;
   bool stateful() const override { return stateful_; }
   void reset_states() override;
+  Variables states() const override { return states_; }
   /// No values: zeros.
   void set_states(const Tensors& values);
 

@@ -131,13 +131,13 @@ const Type& node_type() {
         .property("output_shapes",
                   [](NodePtr& n) { return OneOrMore<Shape>{shapes_of(n->output_symbols(n))}; })
         .property("arguments", [](NodePtr& n) { return n->arguments; })
-        .property("index", [](NodePtr& n) { return from_one(n->index); })
+        .property("index", [](NodePtr& n) { return from_one(n->index()); })
         .method("get_config", [](NodePtr& n) { return n->get_config(); })
         .meta("__tostring", bound("tostring",
                                   [](NodePtr& n) {
                                     const std::string layer =
                                         n->outbound_layer ? n->outbound_layer->name() : "";
-                                    return printable(concat("<node ", from_one(n->index),
+                                    return printable(concat("<node ", from_one(n->index()),
                                                             " of layer '", layer, "'>"));
                                   },
                                   {"node"}))
