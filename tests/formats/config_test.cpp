@@ -30,12 +30,17 @@ TEST_CASE("Keras 3 writes objects with modules, policies and batch_shape") {
       R"({"class_name": "Sequential", "module": "keras", "config": {"name": "s", "trainable": true,
     "dtype": {"module": "keras", "class_name": "DTypePolicy", "config": {"name": "float32"}},
     "layers": [
-      {"class_name": "InputLayer", "config": {"batch_shape": [null, 4], "dtype": "float32", "sparse": false, "ragged": false,
+      {"class_name": "InputLayer", "config": {"batch_shape": [null, 4], "dtype": "float32",
+        "sparse": false, "ragged": false,
         "name": "in", "optional": false}},
-      {"module": "keras.layers", "class_name": "Dense", "registered_name": null, "build_config": {"input_shape": [null, 4]},
-       "config": {"name": "d", "dtype": {"module": "keras", "class_name": "DTypePolicy", "config": {"name": "float32"}},
-        "units": 2, "activation": {"module": "builtins", "class_name": "function", "config": "relu"},
-        "kernel_initializer": {"module": "keras.initializers", "class_name": "GlorotUniform", "config": {"seed": null},
+      {"module": "keras.layers", "class_name": "Dense", "registered_name": null,
+        "build_config": {"input_shape": [null, 4]},
+       "config": {"name": "d", "dtype": {"module": "keras", "class_name": "DTypePolicy",
+         "config": {"name": "float32"}},
+        "units": 2, "activation": {"module": "builtins", "class_name": "function",
+          "config": "relu"},
+        "kernel_initializer": {"module": "keras.initializers", "class_name": "GlorotUniform",
+          "config": {"seed": null},
           "registered_name": null}, "quantization_config": null}}]}})",
       "3.15.1");
   CHECK(*layer_config(model, 0).find("batch_input_shape") == Value(List{Value(), 4}));
@@ -58,9 +63,11 @@ TEST_CASE("before 2.2.3 a Sequential is a bare list") {
 
 std::string graph_of(const char* nodes_of_add) {
   return std::string(R"({"class_name": "Model", "config": {"name": "g", "layers": [
-    {"class_name": "InputLayer", "name": "a", "config": {"batch_input_shape": [null, 4], "name": "a"}, "inbound_nodes": []},
+    {"class_name": "InputLayer", "name": "a", "config": {"batch_input_shape": [null, 4],
+      "name": "a"}, "inbound_nodes": []},
     {"class_name": "Sequential", "name": "inner", "config": {"name": "inner", "layers": [
-      {"class_name": "Dense", "config": {"name": "d", "units": 4, "batch_input_shape": [null, 4]}}]},
+      {"class_name": "Dense", "config": {"name": "d", "units": 4,
+        "batch_input_shape": [null, 4]}}]},
      "inbound_nodes": [[["a", 0, 0, {}]], [["a", 0, 0, {}]]]},
     {"class_name": "Add", "name": "sum", "config": {"name": "sum"}, "inbound_nodes": )") +
          nodes_of_add + R"(}], "input_layers": [["a", 0, 0]], "output_layers": ["sum", 0, 0]}})";
@@ -71,7 +78,8 @@ TEST_CASE("calls of a model inside a model count from 1 in Keras 2 and from 0 he
       read(graph_of(R"([[["inner", 1, 0, {}], ["inner", 2, 0, {}]]])").c_str(), "2.3.1");
   Value from_zero = read(graph_of(R"([{"args": [[
     {"class_name": "__keras_tensor__", "config": {"keras_history": ["inner", 0, 0]}},
-    {"class_name": "__keras_tensor__", "config": {"keras_history": ["inner", 1, 0]}}]], "kwargs": {"mask": null}}])")
+    {"class_name": "__keras_tensor__", "config": {"keras_history": ["inner", 1, 0]}}]],
+      "kwargs": {"mask": null}}])")
                              .c_str(),
                          "3.15.1");
   CHECK(from_one == from_zero);
@@ -103,15 +111,18 @@ std::string attention_graph(const std::string& node) {
               R"(", "config": {"batch_input_shape": [null, 3, )" + (name == "m" ? "3" : "4") +
               R"(], "name": ")" + name + R"("}, "inbound_nodes": []},)";
   return R"({"class_name": "Functional", "config": {"name": "g", "layers": [)" + inputs +
-         R"({"class_name": "MultiHeadAttention", "name": "a", "config": {"name": "a", "num_heads": 1, "key_dim": 2},
+         R"({"class_name": "MultiHeadAttention", "name": "a", "config": {"name": "a",
+           "num_heads": 1, "key_dim": 2},
           "inbound_nodes": [)" +
          node +
-         R"(]}], "input_layers": [["q", 0, 0], ["v", 0, 0], ["k", 0, 0], ["m", 0, 0]], "output_layers": [["a", 0, 0]]}})";
+         R"(]}], "input_layers": [["q", 0, 0], ["v", 0, 0], ["k", 0, 0], ["m", 0, 0]],
+           "output_layers": [["a", 0, 0]]}})";
 }
 
 TEST_CASE("tensors given by name are inputs at their places, or arguments of the call") {
   auto edge = [](std::string name) {
-    return R"({"class_name": "__keras_tensor__", "config": {"shape": [null, 3, 4], "dtype": "float32", "keras_history": [")" +
+    return R"({"class_name": "__keras_tensor__", "config": {"shape": [null, 3, 4],
+      "dtype": "float32", "keras_history": [")" +
            name + R"(", 0, 0]}})";
   };
   Value keras3 =
@@ -147,7 +158,8 @@ TEST_CASE("compile arguments of every generation") {
   ConfigIn reader({"2.2.4", "tensorflow"});
   Dict old = reader.compile_options(parse_json(
       R"({"optimizer_config": {"class_name": "SGD", "config": {"lr": 0.5, "momentum": 0.0,
-    "decay": 0.1, "nesterov": false}}, "loss": "mse", "metrics": ["acc"], "sample_weight_mode": null, "loss_weights": null})"));
+    "decay": 0.1, "nesterov": false}}, "loss": "mse", "metrics": ["acc"],
+      "sample_weight_mode": null, "loss_weights": null})"));
   CHECK(old.keys() == std::vector<std::string>{"optimizer", "loss", "metrics"});
   const Dict& sgd = old.at("optimizer").as_dict().at("config").as_dict();
   CHECK(sgd.at("learning_rate").as_dict().at("class_name") == Value("InverseTimeDecay"));

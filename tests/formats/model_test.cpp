@@ -294,13 +294,14 @@ TEST_CASE("configurations that are no configurations") {
     write_tree(scratch.path("m.h5"), {{"", {{"model_config", config}}, {}}});
     return failure([&] { crescent::load_model(scratch.path("m.h5")); });
   };
-  for (
-      const char* config :
-      {"", "{", "[]", "3", "null", R"({"class_name": 3})", R"({"class_name": "Sequential"})",
-       R"({"class_name": "Sequential", "config": {"layers": 3}})",
-       R"({"class_name": "Sequential", "config": {"layers": [3]}})",
-       R"({"class_name": "Model", "config": {"layers": [], "input_layers": 3, "output_layers": {}}})",
-       R"({"class_name": "Model", "config": {"layers": [{"class_name": "Dense", "config": {}}]}})"}) {
+  for (const char* config :
+       {"", "{", "[]", "3", "null", R"({"class_name": 3})", R"({"class_name": "Sequential"})",
+        R"({"class_name": "Sequential", "config": {"layers": 3}})",
+        R"({"class_name": "Sequential", "config": {"layers": [3]}})",
+        R"({"class_name": "Model", "config": {"layers": [], "input_layers": 3,
+         "output_layers": {}}})",
+        R"({"class_name": "Model", "config": {"layers": [{"class_name": "Dense",
+         "config": {}}]}})"}) {
     CAPTURE(config);
     CHECK(contains(load(config), scratch.path("m.h5")));
   }

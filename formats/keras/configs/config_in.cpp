@@ -29,15 +29,15 @@ struct Dropped {
 };
 // clang-format off
 constexpr Dropped kDropped[] = {
-    {"sparse", "false"},       {"ragged", "false"},        {"optional", "false"},    {"input_tensor", "null"},
-    {"input_length", ""},      {"implementation", ""},     {"unroll", ""},           {"time_major", "false"},
-    {"use_cudnn", ""},         {"synchronized", "false"},  {"renorm", "false"},      {"renorm_momentum", ""},
-    {"fused", ""},             {"virtual_batch_size", ""}, {"groups", "1"},          {"keepdims", "false"},
-    {"autocast", "true"},      {"stateful", "false"},      {"return_state", "false"},{"zero_output_for_mask", ""},
-    {"query_shape", ""},       {"key_shape", ""},          {"value_shape", ""},      {"jit_compile", ""},
-    {"is_legacy_optimizer", ""}, {"rms_scaling", "false"}, {"decay", "0.0"},         {"quantization_config", "null"},
-    {"flash_attention", ""},   {"use_gate", "false"},      {"name", ""},             {"module", ""},
-    {"function_type", ""},     {"output_shape_type", ""},  {"output_shape_module", ""},
+    {"sparse", "false"}, {"ragged", "false"}, {"optional", "false"}, {"input_tensor", "null"},
+    {"input_length", ""}, {"implementation", ""}, {"unroll", ""}, {"time_major", "false"},
+    {"use_cudnn", ""}, {"synchronized", "false"}, {"renorm", "false"}, {"renorm_momentum", ""},
+    {"fused", ""}, {"virtual_batch_size", ""}, {"groups", "1"}, {"keepdims", "false"},
+    {"autocast", "true"}, {"stateful", "false"}, {"return_state", "false"},
+    {"zero_output_for_mask", ""}, {"query_shape", ""}, {"key_shape", ""}, {"value_shape", ""},
+    {"jit_compile", ""}, {"is_legacy_optimizer", ""}, {"rms_scaling", "false"}, {"decay", "0.0"},
+    {"quantization_config", "null"}, {"flash_attention", ""}, {"use_gate", "false"}, {"name", ""},
+    {"module", ""}, {"function_type", ""}, {"output_shape_type", ""}, {"output_shape_module", ""},
 };
 // clang-format on
 

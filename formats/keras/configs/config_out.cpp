@@ -17,17 +17,19 @@ struct Scaled {
 };
 // clang-format off
 constexpr Scaled kScaled[] = {
-    {"GlorotUniform", 1, "fan_avg", "uniform"}, {"GlorotNormal", 1, "fan_avg", "normal"}, {"HeUniform", 2, "fan_in", "uniform"},
-    {"HeNormal", 2, "fan_in", "normal"},        {"LecunUniform", 1, "fan_in", "uniform"}, {"LecunNormal", 1, "fan_in", "normal"},
+    {"GlorotUniform", 1, "fan_avg", "uniform"}, {"GlorotNormal", 1, "fan_avg", "normal"},
+    {"HeUniform", 2, "fan_in", "uniform"}, {"HeNormal", 2, "fan_in", "normal"},
+    {"LecunUniform", 1, "fan_in", "uniform"}, {"LecunNormal", 1, "fan_in", "normal"},
 };
 // clang-format on
 
 /// Options that Keras 2.3.1 does not have; left out while they have their default.
 // clang-format off
 constexpr const char* kLater[] = {
-    "groups",         "keepdims",     "zero_output_for_mask", "synchronized", "renorm",         "renorm_momentum", "centered",
-    "output_padding", "dilation_rate", "sparse",              "ragged",       "optional",       "use_ema",         "ema_momentum",
-    "name",           "momentum",     "initial_accumulator_value", "weight_decay", "flash_attention",
+    "groups", "keepdims", "zero_output_for_mask", "synchronized", "renorm", "renorm_momentum",
+    "centered", "output_padding", "dilation_rate", "sparse", "ragged", "optional", "use_ema",
+    "ema_momentum", "name", "momentum", "initial_accumulator_value", "weight_decay",
+    "flash_attention",
 };
 // clang-format on
 
