@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstring>
 #include <filesystem>
+#include <new>
 #include <utility>
 
 #include "crescent/file.h"
@@ -186,8 +187,11 @@ void PluginLoader::try_first(const std::string& path, const PluginInfo& stamp) {
   std::vector<std::string> libraries = foreign_;
   libraries.push_back(path);
   if (const std::string reason = tried(libraries); !reason.empty()) fail(reason);
-  if (const std::string reason = rehearsed([&] { take_in(path, stamp); }); !reason.empty())
-    fail(reason);
+  auto rehearsal = [&] {
+    new (&mutex_) std::recursive_mutex;  // its owner has another number in a copy of the process
+    take_in(path, stamp);
+  };
+  if (const std::string reason = rehearsed(rehearsal); !reason.empty()) fail(reason);
 }
 
 PluginRecord PluginLoader::take_in(const std::string& path, const PluginInfo& stamp) {
