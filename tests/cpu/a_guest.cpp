@@ -5,6 +5,7 @@
 
 #include "a_support.h"
 #include "crescent/cpu_kernel.h"
+#include "crescent/lowering.h"
 #include "crescent/ops.h"
 #include "crescent/program.h"
 
@@ -61,9 +62,9 @@ std::unique_ptr<Executable> compiled(Mode mode) {
   REQUIRE(registered);
   Guarded op;
   op.mode = mode;
-  return test_device().compile(
-      optimize(trace([&](const Tensors& in) { return Tensors{apply1(op, {in[0]})}; },
-                     TensorSpecs{{DType::float32, {1000}}})));
+  return compile(optimize(trace([&](const Tensors& in) { return Tensors{apply1(op, {in[0]})}; },
+                                TensorSpecs{{DType::float32, {1000}}})),
+                 test_device());
 }
 
 Tensor run(Executable& executable) {
