@@ -178,7 +178,9 @@ std::string TrainingRun::State::place() const {
   const std::string which = concat("epoch ", between ? epoch : epoch + 1, " of ", options.epochs);
   if (in_validation()) return "in the validation of " + which;
   if (phase != Phase::training && !between) return "before the first batch";
-  if (taken == 0) return "before the first batch of " + which;
+  if (taken == 0)
+    return epoch > options.initial_epoch ? concat("after epoch ", epoch, " of ", options.epochs)
+                                         : "before the first batch of " + which;
   return concat("after batch ", taken, count >= 0 ? concat(" of ", count) : "", " in ", which);
 }
 
