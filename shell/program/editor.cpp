@@ -88,8 +88,9 @@ void print_columns(const std::vector<std::string>& names) {
 int read_key(EditLine*, wchar_t* key) {
   for (std::mbstate_t state{};;) {
     char byte;
+    if (!await_input(STDIN_FILENO)) return -1;
     const ssize_t count = ::read(STDIN_FILENO, &byte, 1);
-    if (count < 0 && errno == EINTR && stop_signal() == 0) continue;
+    if (count < 0 && errno == EINTR) continue;
     if (count <= 0) return static_cast<int>(count);
     const size_t length = std::mbrtowc(key, &byte, 1, &state);
     if (length <= 1) return 1;

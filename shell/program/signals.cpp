@@ -1,5 +1,8 @@
 #include "signals.h"
 
+#include <poll.h>
+
+#include <cerrno>
 #include <cstring>
 #include <iterator>
 
@@ -46,6 +49,18 @@ StopSignals::~StopSignals() {
   for (size_t i = 0; i < std::size(kSignals); ++i) sigaction(kSignals[i], &before_[i], nullptr);
   interruptible = nullptr;
   if (L_) lua_sethook(L_, nullptr, 0, 0);
+}
+
+bool await_input(int file) {
+  sigset_t stops, before;
+  sigemptyset(&stops);
+  for (int signal : kSignals) sigaddset(&stops, signal);
+  sigprocmask(SIG_BLOCK, &stops, &before);
+  pollfd input{file, POLLIN, 0};
+  while (received == 0 && ppoll(&input, 1, nullptr, &before) < 0 && errno == EINTR) {
+  }
+  sigprocmask(SIG_SETMASK, &before, nullptr);
+  return received == 0;
 }
 
 int stop_signal() { return received; }

@@ -21,6 +21,9 @@ class StopSignals {
   struct sigaction before_[3];
 };
 
+/// Waits until there is something to read; false when a signal came, also one that came before.
+bool await_input(int file);
+
 /// The last signal since the latest StopSignals began, or SIGTERM or SIGHUP since ever; 0 when none
 /// came.
 int stop_signal();
