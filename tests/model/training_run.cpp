@@ -220,6 +220,32 @@ TEST_CASE("50 runs that stop anywhere, are kept and go on elsewhere give the bit
   }
 }
 
+TEST_CASE("a stateful layer goes on with the states that it had") {
+  const Scratch file("stateful.h5");
+  const Tensor x = SeedGenerator(7).normal({12, 2, 3}), y = SeedGenerator(8).normal({12, 1});
+  const auto fresh = [] {
+    set_random_seed(3);
+    auto model = Sequential::make(
+        {make<Layer>(
+             "LSTM",
+             {{"units", 3}, {"stateful", true}, {"batch_size", 4}, {"input_shape", List{2, 3}}}),
+         make<Layer>("Dense", {{"units", 1}})});
+    model->compile({{"optimizer", "sgd"}, {"loss", "mse"}});
+    return model;
+  };
+  const Dict options{{"epochs", 2}, {"batch_size", 4}, {"shuffle", false}, {"verbose", 0}};
+  const auto whole = fresh(), first = fresh(), second = fresh();
+  const TrainingRunPtr unbroken = whole->start_training({x}, {y}, options);
+  unbroken->finish();
+  const TrainingRunPtr stopped = first->start_training({x}, {y}, options);
+  stopped->advance(4);
+  stopped->save(file.path);
+  const TrainingRunPtr going_on = second->start_training({x}, {y}, options);
+  going_on->load(file.path);
+  going_on->finish();
+  check_same(*unbroken, *going_on);
+}
+
 TEST_CASE("a run that is paused, looked at and gone on with is as fit") {
   auto fitted = simple_model(), driven = simple_model();
   const auto history =
