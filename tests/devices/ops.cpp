@@ -9,61 +9,11 @@
 namespace crescent::test {
 namespace {
 
-std::vector<DType> dtypes_of(Dtypes dtypes) {
-  switch (dtypes) {
-    case Dtypes::floats:
-      return {DType::float64, DType::float32, DType::bfloat16, DType::float16};
-    case Dtypes::wide:
-      return {DType::float64, DType::float32};
-    case Dtypes::numbers:
-      return {DType::float64, DType::float32, DType::bfloat16,
-              DType::int32,   DType::int64,   DType::uint8};
-    case Dtypes::one:
-      break;
-  }
-  return {DType::float64};
-}
-
-double tolerance_of(DType dtype) {
-  switch (dtype) {
-    case DType::float64:
-      return 1e-10;
-    case DType::float32:
-      return 2e-6;
-    case DType::float16:
-      return 4e-3;
-    case DType::bfloat16:
-      return 3e-2;
-    default:
-      return 0;
-  }
-}
-
 Tensors widened(const Tensors& tensors) {
   Tensors wide;
   for (const Tensor& x : tensors)
     wide.push_back(is_floating(x.dtype()) ? ops::cast(x, DType::float64) : x);
   return wide;
-}
-
-Tensors gradients(const Case& c, const Tensors& inputs) {
-  GradientTape tape;
-  for (const Tensor& x : inputs)
-    if (is_floating(x.dtype())) tape.watch(x);
-  Tensor loss;
-  for (const Tensor& y : c.run(inputs)) {
-    if (!is_floating(y.dtype())) continue;
-    const Tensor weights = Tensor::from(
-        [&] {
-          std::vector<double> values(static_cast<size_t>(y.size()));
-          for (size_t i = 0; i < values.size(); ++i) values[i] = std::sin(1.0 + double(i));
-          return values;
-        }(),
-        y.shape());
-    const Tensor part = ops::sum(ops::cast(y, DType::float64) * weights);
-    loss = loss ? loss + part : part;
-  }
-  return tape.gradient(loss, inputs);
 }
 
 void compare(const Tensors& got, const Tensors& expected, double factor) {

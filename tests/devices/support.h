@@ -4,7 +4,7 @@
 #include <cstdlib>
 
 #include "crescent/crescent.h"
-#include "distance.h"
+#include "ops/cases.h"
 
 namespace crescent::test {
 
@@ -29,12 +29,6 @@ template <class F>
 auto on_cpu(F f) {
   const On cpu("cpu");
   return f();
-}
-
-/// The largest difference, relative to the largest value (at least 1). NaN equals NaN.
-inline double difference(const Tensor& a, const Tensor& b) {
-  const std::vector<double> x = a.to_vector(), y = b.to_vector();
-  return farthest(x, y) / magnitude(y, 1);
 }
 
 /// A number that the device tells of itself; -1 where it does not.

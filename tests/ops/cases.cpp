@@ -2,7 +2,9 @@
 
 #include <cmath>
 
+#include "crescent/gradient.h"
 #include "crescent/random.h"
+#include "distance.h"
 
 namespace crescent::test {
 
@@ -40,6 +42,62 @@ Tensors draw(const Case& c, DType dtype) {
   Tensors inputs;
   for (const In& in : c.inputs) inputs.push_back(draw(in, dtype, inputs.size()));
   return inputs;
+}
+
+std::vector<DType> dtypes_of(Dtypes dtypes) {
+  switch (dtypes) {
+    case Dtypes::floats:
+      return {DType::float64, DType::float32, DType::bfloat16, DType::float16};
+    case Dtypes::wide:
+      return {DType::float64, DType::float32};
+    case Dtypes::numbers:
+      return {DType::float64, DType::float32, DType::bfloat16, DType::float16,
+              DType::int32,   DType::int64,   DType::uint8};
+    case Dtypes::one:
+      break;
+  }
+  return {DType::float64};
+}
+
+double tolerance_of(DType dtype) {
+  switch (dtype) {
+    case DType::float64:
+      return 1e-10;
+    case DType::float32:
+      return 2e-6;
+    case DType::float16:
+      return 4e-3;
+    case DType::bfloat16:
+      return 3e-2;
+    default:
+      return 0;
+  }
+}
+
+double difference(const Tensor& a, const Tensor& b) {
+  const std::vector<double> x = a.to_vector(), y = b.to_vector();
+  return farthest(x, y) / magnitude(y, 1);
+}
+
+Tensor weighted(const Tensors& outputs) {
+  Tensor sum;
+  for (const Tensor& y : outputs) {
+    if (!is_floating(y.dtype())) continue;
+    const Tensor weights =
+        draw(In{y.shape(), -1, 1}, DType::float64, 77 + static_cast<uint64_t>(y.rank()));
+    const Tensor part = ops::sum(ops::cast(y, DType::float64) * weights);
+    sum = sum ? sum + part : part;
+  }
+  return sum;
+}
+
+Tensors gradients(const Case& c, const Tensors& inputs) {
+  GradientTape tape;
+  for (const Tensor& x : inputs) {
+    if (is_floating(x.dtype())) tape.watch(x);
+  }
+  const Tensor loss = weighted(c.run(inputs));
+  return tape.gradient(loss, inputs);
 }
 
 }  // namespace crescent::test

@@ -70,4 +70,14 @@ auto done(F f) {
 Tensor draw(const In& in, DType dtype, uint64_t stream);
 Tensors draw(const Case& c, DType dtype);
 
+std::vector<DType> dtypes_of(Dtypes dtypes);
+/// What is usual for the dtype.
+double tolerance_of(DType dtype);
+/// The largest difference, relative to the largest value (at least 1). NaN equals NaN.
+double difference(const Tensor& a, const Tensor& b);
+/// sum of outputs . fixed weights, so that every element counts differently.
+Tensor weighted(const Tensors& outputs);
+/// Of that sum, for the inputs that are floating.
+Tensors gradients(const Case& c, const Tensors& inputs);
+
 }  // namespace crescent::test
