@@ -1,8 +1,5 @@
 // The table of ops on the device that is judged: every row, dtype and gradient as the cpu has it in
 // float64.
-#include <cmath>
-
-#include "crescent/gradient.h"
 #include "ops/cases.h"
 #include "support.h"
 

@@ -1,10 +1,7 @@
 // Every case: infer == run, gradient against finite differences, eager == compiled, every dtype it
 // claims.
 #include <catch2/catch.hpp>
-#include <cmath>
 
-#include "crescent/gradient.h"
-#include "distance.h"
 #include "ops/cases.h"
 
 namespace crescent::test {
