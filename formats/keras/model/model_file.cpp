@@ -15,7 +15,7 @@ Entries model_entries(Model& model, const std::string& path, const SaveOptions& 
   if (options.include_optimizer) states = write_callback_states(entries, model.run_state());
   write_weights(entries, model, "model_weights");
   if (model.compiled() && options.include_optimizer)
-    write_optimizer(entries, *model.optimizer(), options.target);
+    write_optimizer(entries, model, options.target);
   write_random_state(entries, model);
   entries.insert(entries.begin(),
                  description_entry(model, path, options, std::move(states), entries));
@@ -29,7 +29,7 @@ ModelPtr load_model(WeightSource& file, const LoadOptions& options) {
   append(matches, match_random_state(file, *model));
   if (options.compile && description.compile(*model)) {
     model->optimizer()->build(model->trainable_weights());
-    append(matches, match_optimizer(file, *model->optimizer()));
+    append(matches, match_optimizer(file, *model, description.origin()));
   }
   const CallbackStates callbacks(file, options.compile ? description.own("run_state") : Value());
   append(matches, callbacks.matches());
