@@ -22,8 +22,6 @@ const std::set<std::string> kMissing = {
     "applications/EfficientNetB0.json.gz: Rescaling",
     "applications/MobileNet.json.gz: DepthwiseConv2D",
     "applications/ResNet50.json.gz: ZeroPadding2D",
-    "interop/k3/a25_bidir.h5: Bidirectional",
-    "interop/k3/a25_bidir.json: Bidirectional",
     "interop/k3/c11_op_mulconst.h5: Layer multiply (Multiply): A merge layer should be called on a "
     "list of at least 2 inputs. Got 1 inputs.",
     "interop/k3/c11_op_mulconst.json: Layer multiply (Multiply): A merge layer should be called on "
@@ -39,9 +37,6 @@ const std::set<std::string> kMissing = {
     "interop/k3/d11_getitem.h5: GetItem",
     "interop/k3/d11_getitem.json: GetItem",
     "models/cnn_bn.h5: SeparableConv2D",
-    "models/text_lstm.h5: Bidirectional",
-    "reference/rnn231.h5: Bidirectional",
-    "reference/rnn3.h5: Bidirectional",
     "tiny/str_ww_ref_model.h5: DepthwiseConv2D",
     "tiny/vww_96.h5: DepthwiseConv2D"};
 
