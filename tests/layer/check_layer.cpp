@@ -128,15 +128,42 @@ const Row kRows[] = {
       {"merge_mode", Value()}},
      {{2, 4, 5}}},
     {"Attention", {}, {{2, 4, 3}, {2, 5, 3}}},
+    {"Attention",
+     {{"use_scale", true}, {"score_mode", "concat"}, {"dropout", 0.3}},
+     {{2, 4, 3}, {2, 5, 6}, {2, 5, 3}}},
     {"AdditiveAttention", {}, {{2, 4, 3}, {2, 5, 3}}},
+    {"AdditiveAttention",
+     {{"use_scale", false}, {"dropout", 0.3}},
+     {{2, 4, 3}, {2, 5, 6}, {2, 5, 3}}},
+    {"MultiHeadAttention",
+     {{"num_heads", 2},
+      {"key_dim", 3},
+      {"value_dim", 4},
+      {"output_shape", List{2, 5}},
+      {"use_gate", true},
+      {"sliding_window", 2}},
+     {{2, 4, 6}, {2, 5, 7}, {2, 5, 3}}},
+    {"MultiHeadAttention",
+     {{"num_heads", 2}, {"key_dim", 3}, {"attention_axes", List{2}}, {"dropout", 0.3}},
+     {{2, 3, 4, 5}, {2, 3, 2, 6}}},
+    {"MultiHeadAttention", {{"num_heads", 2}, {"key_dim", 3}}, {{2, 3, 4, 5}, {2, 3, 2, 6}}},
+    {"GroupedQueryAttention",
+     {{"head_dim", 3}, {"num_query_heads", 4}, {"num_key_value_heads", 2}},
+     {{2, 4, 6}, {2, 5, 7}}},
+    {"GroupedQueryAttention",
+     {{"head_dim", 3},
+      {"num_query_heads", 2},
+      {"num_key_value_heads", 1},
+      {"use_gate", true},
+      {"dropout", 0.3}},
+     {{2, 4, 6}, {2, 4, 6}}},
 };
 
 /// Rows that wait for their layer, which is not there yet.
-const std::set<std::string> kMissing = {"AdditiveAttention",  "AlphaDropout",    "Attention",
-                                        "Cropping1D",         "Cropping2D",      "DepthwiseConv2D",
-                                        "GroupNormalization", "SeparableConv2D", "SpatialDropout2D",
-                                        "UnitNormalization",  "UpSampling1D",    "UpSampling2D",
-                                        "ZeroPadding1D",      "ZeroPadding2D"};
+const std::set<std::string> kMissing = {"AlphaDropout",     "Cropping1D",         "Cropping2D",
+                                        "DepthwiseConv2D",  "GroupNormalization", "SeparableConv2D",
+                                        "SpatialDropout2D", "UnitNormalization",  "UpSampling1D",
+                                        "UpSampling2D",     "ZeroPadding1D",      "ZeroPadding2D"};
 
 Tensors inputs_of(const Row& row) {
   const SeedGenerator random(11);

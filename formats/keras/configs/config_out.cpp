@@ -29,7 +29,7 @@ constexpr const char* kLater[] = {
     "groups", "keepdims", "zero_output_for_mask", "synchronized", "renorm", "renorm_momentum",
     "centered", "output_padding", "dilation_rate", "sparse", "ragged", "optional", "use_ema",
     "ema_momentum", "name", "momentum", "initial_accumulator_value", "weight_decay",
-    "flash_attention",
+    "flash_attention", "use_gate", "sliding_window",
 };
 // clang-format on
 
