@@ -13,7 +13,7 @@ Entries model_entries(Model& model, const std::string& path, const SaveOptions& 
   Entries entries;
   Value states;
   if (options.include_optimizer) states = write_callback_states(entries, model.run_state());
-  write_weights(entries, model, "model_weights");
+  write_weights(entries, model, "model_weights", options.target);
   if (model.compiled() && options.include_optimizer)
     write_optimizer(entries, model, options.target);
   write_random_state(entries, model);
@@ -43,7 +43,7 @@ ModelPtr load_model(WeightSource& file, const LoadOptions& options) {
 Entries weight_entries(Model& model, const std::string& path) {
   Entries entries;
   path.ends_with(".weights.h5") ? write_keras3_weights(entries, model)
-                                : write_weights(entries, model, "");
+                                : write_weights(entries, model, "", "keras3");
   return entries;
 }
 
