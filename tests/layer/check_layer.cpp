@@ -226,6 +226,47 @@ const Row kRows[] = {
     {"GRU", {{"units", 3}}, {{2, 4, 5}}},
     {"GRU", {{"units", 3}, {"reset_after", false}}, {{2, 4, 5}}},
     {"GRU", {{"units", 3}, {"dropout", 0.3}, {"recurrent_dropout", 0.3}}, {{2, 4, 5}}},
+    {"SimpleRNN",
+     {{"units", 3}, {"dropout", 0.3}, {"recurrent_dropout", 0.3}, {"unroll", true}},
+     {{2, 4, 5}}},
+    {"LSTM",
+     {{"units", 3}, {"activation", "relu"}, {"unroll", true}, {"return_state", true}},
+     {{2, 4, 5}}},
+    {"RNN",
+     {{"cell", inside("LSTMCell", {{"units", 3}, {"recurrent_dropout", 0.3}})},
+      {"return_state", true}},
+     {{2, 4, 5}}},
+    {"RNN",
+     {{"cell", List{inside("GRUCell", {{"units", 3}}),
+                    inside("SimpleRNNCell", {{"units", 2}, {"dropout", 0.3}})}},
+      {"return_sequences", true}},
+     {{2, 4, 5}}},
+    {"ConvLSTM1D", {{"filters", 2}, {"kernel_size", 2}, {"strides", 2}}, {{2, 3, 5, 2}}},
+    {"ConvLSTM1D",
+     {{"filters", 2},
+      {"kernel_size", 3},
+      {"padding", "same"},
+      {"data_format", "channels_first"},
+      {"return_sequences", true}},
+     {{2, 3, 2, 4}}},
+    {"ConvLSTM2D",
+     {{"filters", 2},
+      {"kernel_size", List{2, 3}},
+      {"dilation_rate", 2},
+      {"return_sequences", true}},
+     {{2, 3, 4, 6, 2}}},
+    {"ConvLSTM2D",
+     {{"filters", 2},
+      {"kernel_size", 2},
+      {"padding", "same"},
+      {"dropout", 0.3},
+      {"recurrent_dropout", 0.3},
+      {"return_state", true}},
+     {{2, 3, 3, 3, 2}}},
+    {"ConvLSTM3D", {{"filters", 2}, {"kernel_size", 2}}, {{1, 2, 3, 3, 3, 2}}},
+    {"ConvLSTM3D",
+     {{"filters", 1}, {"kernel_size", 2}, {"padding", "same"}, {"go_backwards", true}},
+     {{1, 2, 2, 2, 2, 2}}},
     {"Add", {}, {{2, 3}, {2, 3}}},
     {"Subtract", {}, {{2, 3}, {2, 3}}},
     {"Multiply", {}, {{2, 3}, {2, 3}, {2, 3}}},
@@ -316,12 +357,18 @@ bool near(const Tensor& a, const Tensor& b, double tolerance) {
   return true;
 }
 
-/// The same for the layer inside a wrapper.
+/// The same for layers inside.
 Dict with_dtype(Dict options, const char* dtype) {
   options.set("dtype", dtype);
-  if (Value* inside = options.find("layer")) {
-    Value& config = inside->as_dict()["config"];
-    config = with_dtype(config.as_dict(), dtype);
+  for (const char* option : {"layer", "cell"}) {
+    Value* inside = options.find(option);
+    if (!inside) continue;
+    List layers = inside->is_list() ? inside->as_list() : List{*inside};
+    for (Value& layer : layers) {
+      Value& config = layer.as_dict()["config"];
+      config = with_dtype(config.as_dict(), dtype);
+    }
+    *inside = inside->is_list() ? Value(layers) : layers.front();
   }
   return options;
 }
