@@ -4,7 +4,6 @@ namespace crescent::keras {
 namespace {
 
 constexpr const char* kOptimizer = "optimizer_weights";
-constexpr const char* kRandom = "crescent_random";
 
 /// Keras 2's order: the step, then slot for slot all variables.
 Variables slots_together(const Optimizer& optimizer) {
@@ -17,7 +16,7 @@ Variables slots_together(const Optimizer& optimizer) {
 void write_state(Entries& entries, const Variables& state, const std::vector<std::string>& names) {
   entries.push_back({kOptimizer, {{"weight_names", names}}});
   for (size_t i = 0; i < state.size(); ++i)
-    entries.push_back({std::string(kOptimizer) + "/" + names[i], {}, state[i].value()});
+    entries.push_back({concat(kOptimizer, "/", names[i]), {}, state[i].value()});
 }
 
 std::vector<std::string> numbered_names(const std::string& prefix, const Variables& state) {
@@ -26,16 +25,6 @@ std::vector<std::string> numbered_names(const std::string& prefix, const Variabl
     names.push_back(concat(prefix, "/", state[i].name(), "_", i, ":0"));
   return names;
 }
-
-/// Every generator of every layer, in the order of the layers.
-Variables random_states(Model& model) {
-  Variables states{model.shuffle_order().state()};
-  for (Layer* layer : model.flatten_layers())
-    for (const SeedGenerator& seeds : layer->seed_generators()) states.push_back(seeds.state());
-  return states;
-}
-
-std::string random_path(size_t i) { return concat(kRandom, "/", i); }
 
 bool fits(WeightSource& file, const Matches& matches) {
   const std::vector<TensorSpec> specs = file.describe(datasets_of(matches));
@@ -70,32 +59,11 @@ Matches match_optimizer(WeightSource& file, const Optimizer& optimizer) {
   bool count_fits = with_rate ? names->size() == state.size() : names->size() >= state.size();
   Matches matches;
   for (size_t i = 0; count_fits && i < state.size(); ++i)
-    matches.push_back(
-        {std::string(kOptimizer) + "/" + (*names)[i], state[i], nullptr, "optimizer"});
+    matches.push_back({concat(kOptimizer, "/", (*names)[i]), state[i], nullptr, "optimizer"});
   if (count_fits && fits(file, matches)) return matches;
   warn("'", file.path(),
        "': Error in loading the saved optimizer state. As a result, your model is starting with a "
        "freshly initialized optimizer.");
-  return {};
-}
-
-void write_random_state(Entries& entries, Model& model) {
-  Variables states = random_states(model);
-  entries.push_back({kRandom, {{"count", static_cast<int64_t>(states.size())}}});
-  for (size_t i = 0; i < states.size(); ++i)
-    entries.push_back({random_path(i), {}, states[i].value()});
-}
-
-Matches match_random_state(WeightSource& file, Model& model) {
-  const auto count = file.integer(kRandom, "count");
-  Variables states = random_states(model);
-  if (!count) return {};
-  Matches matches;
-  for (size_t i = 0; i < states.size(); ++i)
-    matches.push_back({random_path(i), states[i], nullptr, "random state"});
-  if (*count == static_cast<int64_t>(states.size()) && fits(file, matches)) return matches;
-  warn("'", file.path(),
-       "': the saved random state is of another model; random numbers start anew.");
   return {};
 }
 

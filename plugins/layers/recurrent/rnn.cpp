@@ -122,8 +122,7 @@ Tensors BaseRnn::constants_of(const Call& call) const {
   const Value& given = call.argument("constants");
   if (given.is_null()) return {};
   if (!cell_->takes_constants())
-    fail("constants: ", cell_->as_layer()->class_name(),
-         " takes none; only a cell of one's own gets them at every step");
+    fail("constants: the cell takes none; only a cell of one's own gets them at every step");
   Tensors constants;
   for (const Value& item : given.is_list() ? given.as_list() : List{given}) {
     auto boxed = item.object_as<BoxedTensor>();
