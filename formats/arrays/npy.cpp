@@ -72,8 +72,9 @@ FileArray npy_header(const std::string& path, std::string_view data) {
   std::vector<int64_t> dims = npy_shape(header_field(header, "shape", path), path);
   const bool fortran = header_field(header, "fortran_order", path).starts_with("True");
   const bool swapped = descr[1] == (std::endian::native == std::endian::little ? '>' : '<');
-  if (fortran) std::reverse(dims.begin(), dims.end());
-  return {type, std::move(dims), start + length, swapped, fortran && dims.size() > 1};
+  const bool turned = fortran && dims.size() > 1;
+  if (turned) std::reverse(dims.begin(), dims.end());
+  return {type, std::move(dims), start + length, swapped, turned};
 }
 
 std::string npy_start(const Tensor& tensor) {
