@@ -7,6 +7,7 @@
 #include "keras/weights/assignment.h"
 #include "keras/weights/keras2_weights.h"
 #include "keras/weights/keras3_weights.h"
+#include "keras/weights/weight_paths.h"
 
 namespace crescent::keras {
 
@@ -95,6 +96,13 @@ void load_weights(WeightSource& file, Model& model, const LoadWeightsOptions& op
   replace_all(file, options.by_name
                         ? match_by_name(file, group, model, origin, options.skip_mismatch)
                         : match_in_order(file, group, model, origin));
+}
+
+void load_named_weights(WeightSource& file, Model& model, const LoadWeightsOptions& options) {
+  if (options.by_name)
+    fail("'", file.path(), "': by_name is for files in Keras 2's layout; here arrays are found by ",
+         "name anyway");
+  replace_all(file, match_by_path(file, model));
 }
 
 }  // namespace crescent::keras
