@@ -27,8 +27,8 @@ constexpr Scaled kScaled[] = {
 // clang-format off
 constexpr const char* kLater[] = {
     "groups", "keepdims", "zero_output_for_mask", "synchronized", "renorm", "renorm_momentum",
-    "centered", "output_padding", "dilation_rate", "sparse", "ragged", "optional", "use_ema",
-    "ema_momentum", "name", "momentum", "initial_accumulator_value", "weight_decay",
+    "rms_scaling", "centered", "output_padding", "dilation_rate", "sparse", "ragged", "optional",
+    "use_ema", "ema_momentum", "name", "momentum", "initial_accumulator_value", "weight_decay",
     "flash_attention", "use_gate", "sliding_window",
 };
 // clang-format on
@@ -42,7 +42,8 @@ constexpr Renamed kRenamed[] = {{"LeakyReLU", "negative_slope", "alpha"}};
 struct Single {
   const char *class_name, *option;
 };
-constexpr Single kSingle[] = {{"BatchNormalization", "axis"}, {"Dot", "axes"}};
+constexpr Single kSingle[] = {
+    {"BatchNormalization", "axis"}, {"Dot", "axes"}, {"UnitNormalization", "axis"}};
 
 bool is_model(const std::string& name) { return is_sequential(name) || is_functional(name); }
 

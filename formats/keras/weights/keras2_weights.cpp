@@ -15,7 +15,9 @@ namespace {
 constexpr const char* kTopLevel = "top_level_model_weights";
 
 /// Layers whose kernels Theano stores turned around.
-constexpr const char* kTurned[] = {"Conv1D", "Conv2D", "Conv3D", "Conv2DTranspose", "ConvLSTM2D"};
+constexpr const char* kTurned[] = {"Conv1D",          "Conv2D",         "Conv3D",
+                                   "Conv2DTranspose", "ConvLSTM2D",     "DepthwiseConv2D",
+                                   "SeparableConv1D", "SeparableConv2D"};
 
 std::string join_path(const std::string& group, const std::string& name) {
   return group.empty() ? name : group + "/" + name;
