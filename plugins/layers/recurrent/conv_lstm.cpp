@@ -1,6 +1,6 @@
 // ConvLSTM (Shi et al. 2015): an LSTM whose products are convolutions. Inside, channels come last.
+#include "../spatial.h"
 #include "cell_layer.h"
-#include "layers/spatial.h"
 
 namespace crescent {
 namespace {
