@@ -124,7 +124,7 @@ first:set_weights(last:get_weights())
 check.near(ops.transpose(first(swapped), { 0, 2, 3, 1 }), last(images))
 check.fails(function() conv(images) end, "expected ndim=4, found ndim=5")
 check.fails(function() layers.ConvLSTM1D(3, 7)(space) end, "does not fit an axis of 5")
-check.fails(function() layers.ConvLSTM2D(3, { 1, 2, 3 }) end, "kernel_size: expected 2 integers or one")
+check.fails(function() layers.ConvLSTM2D(3, { 1, 2, 3 }) end, "kernel_size: expected 1 or 2 integers")
 
 -- ---- states go on in the file
 local stateful = cr.Sequential { layers.GRU(3, { stateful = true, batch_input_shape = { 2, 4, 3 } }), layers.Dense(1) }
