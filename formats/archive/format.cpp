@@ -2,6 +2,7 @@
 // formats/keras.
 #include "crescent/format.h"
 #include "crescent/plugin.h"
+#include "keras/model/inspection.h"
 #include "keras_archive.h"
 
 namespace crescent::archive {
@@ -12,7 +13,14 @@ class KerasArchiveFormat final : public Format, public HoldsModels, public Holds
     s.doc("Models as Keras 3 keeps them.")
         .trait("endings", List{".keras"})
         .trait("signatures", List{"504b0304"})
-        .trait("folder", kConfig);
+        .trait("folder", kConfig)
+        .method("inspect", &KerasArchiveFormat::inspect, "What a file says about itself.")
+        .arg("path", "Of the file.");
+  }
+
+  Value inspect(const std::string& path) {
+    KerasArchive file(path);
+    return keras::inspect(file).value();
   }
 
   const SchemaData& save_model_options() const override {

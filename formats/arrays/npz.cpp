@@ -5,6 +5,7 @@
 #include "crescent/data.h"
 #include "crescent/file.h"
 #include "crescent/ops.h"
+#include "keras/model/inspection.h"
 #include "keras/model/model_file.h"
 #include "keras/weights/named_arrays.h"
 #include "keras/weights/weight_paths.h"
@@ -88,7 +89,15 @@ class Npz final : public Format, public HoldsWeights, public ReadsArrays, public
   static void describe(Schema<Npz>& s) {
     s.doc("Archives of NumPy's arrays.")
         .trait("endings", List{".npz"})
-        .trait("signatures", List{"504b0304"});
+        .trait("signatures", List{"504b0304"})
+        .method("inspect", &Npz::inspect, "What a file says about itself.")
+        .arg("path", "Of the file.");
+  }
+  Value inspect(const std::string& path) {
+    return naming(path, [&]() -> Value {
+      keras::NamedArrays file = open_file(path);
+      return keras::inspect(file);
+    });
   }
 
   const SchemaData& save_weights_options() const override {

@@ -4,6 +4,7 @@
 #include "crescent/file.h"
 #include "crescent/plugin.h"
 #include "header.h"
+#include "keras/model/inspection.h"
 #include "keras/model/model_file.h"
 #include "keras/weights/named_arrays.h"
 #include "keras/weights/weight_paths.h"
@@ -38,7 +39,14 @@ class Safetensors final : public Format,
                           public WritesArrays {
  public:
   static void describe(Schema<Safetensors>& s) {
-    s.doc("Arrays by name, weights among them.").trait("endings", List{".safetensors"});
+    s.doc("Arrays by name, weights among them.")
+        .trait("endings", List{".safetensors"})
+        .method("inspect", &Safetensors::inspect, "What a file says about itself.")
+        .arg("path", "Of the file.");
+  }
+  Value inspect(const std::string& path) {
+    keras::NamedArrays file = open_file(path);
+    return keras::inspect(file);
   }
 
   const SchemaData& save_weights_options() const override {

@@ -10,6 +10,7 @@
 #include "crescent/device.h"
 #include "crescent/loader.h"
 #include "crescent/plugin.h"
+#include "file_commands.h"
 
 namespace crescent::program {
 namespace {
@@ -131,7 +132,8 @@ void print_plugin(const PluginRecord& plugin) {
 
 }  // namespace
 
-int show_info() {
+int show_info(const std::vector<std::string>& arguments) {
+  if (!arguments.empty()) return inspect(arguments);
   print_row("crescent", CRESCENT_VERSION);
   print_row("toolchain", CRESCENT_TOOLCHAIN);
   print_row("device", device().class_name());

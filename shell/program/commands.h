@@ -5,7 +5,8 @@
 
 namespace crescent::program {
 
-int show_info();
+/// With arguments: what inspect tells of a file.
+int show_info(const std::vector<std::string>& arguments);
 int show_plugins(const std::vector<std::string>& names);
 int make_plugin(const std::vector<std::string>& names);
 

@@ -10,6 +10,7 @@
 #include "commands.h"
 #include "crescent/error.h"
 #include "crescent/export.h"
+#include "file_commands.h"
 #include "lua_state.h"
 #include "prompt.h"
 #include "signals.h"
@@ -23,6 +24,9 @@ constexpr const char* kUsage = R"(usage: crescent [options] [SCRIPT [ARGUMENTS]]
        crescent info              kernels, threads, libraries and plugins in use
        crescent plugins [NAME]    plugins and their classes
        crescent new-plugin NAME   a project for a plugin of your own
+       crescent inspect FILE [--json]   what a file of a model or of arrays says about itself
+       crescent convert A B [--dry-run] [--target keras3|keras2]   a model's file as another kind
+       crescent verify A B        whether two files compute and learn the same
 Without a script: the prompt. SCRIPT - is standard input. A script that Ctrl-C, SIGTERM or SIGHUP
 stops ends with 128 + the number of the signal: 130, 143, 129.
 
@@ -54,10 +58,9 @@ struct Command {
   const char* name;
   int (*run)(const std::vector<std::string>& arguments);
 };
-constexpr Command kCommands[] = {
-    {"info", [](const std::vector<std::string>&) { return show_info(); }},
-    {"plugins", show_plugins},
-    {"new-plugin", make_plugin}};
+constexpr Command kCommands[] = {{"info", show_info},       {"inspect", inspect},
+                                 {"convert", convert},      {"verify", verify},
+                                 {"plugins", show_plugins}, {"new-plugin", make_plugin}};
 
 struct Invocation {
   int argc;

@@ -4,6 +4,7 @@
 #include "crescent/file.h"
 #include "crescent/plugin.h"
 #include "image.h"
+#include "keras/model/inspection.h"
 #include "keras/model/model_file.h"
 #include "keras_file.h"
 #include "tensors.h"
@@ -13,6 +14,25 @@ namespace {
 
 void save(const Tree& tree, const std::string& path) {
   replace_file(path, FileImage(tree).pieces());
+}
+
+/// What is in a group: what cannot be told of as an array is a group, or is left out.
+void collect_arrays(FileReader& file, const std::string& group, List& arrays, int depth = 0) {
+  constexpr int kDeepest = 8;
+  if (depth > kDeepest) return;
+  for (const std::string& member : file.members(group).value_or(std::vector<std::string>{})) {
+    const std::string path = group.empty() ? member : group + "/" + member;
+    try {
+      const DatasetInfo info = file.describe({path}).front();
+      arrays.push_back(keras::described(
+          path, {dtype_of(info.element), shape_of(info.shape, "'/" + path + "'")}));
+    } catch (const Error&) {
+      try {
+        collect_arrays(file, path, arrays, depth + 1);
+      } catch (const Error&) {  // a dataset of texts, a link
+      }
+    }
+  }
 }
 
 }  // namespace
@@ -26,7 +46,9 @@ class Hdf5Format final : public Format,
   static void describe(Schema<Hdf5Format>& s) {
     s.doc("Keras' models and weights, and arrays.")
         .trait("endings", List{".h5", ".hdf5", ".hdf", ".he5"})
-        .trait("signatures", List{"894844460d0a1a0a"});
+        .trait("signatures", List{"894844460d0a1a0a"})
+        .method("inspect", &Hdf5Format::inspect, "What a file says about itself.")
+        .arg("path", "Of the file.");
   }
 
   const SchemaData& save_model_options() const override {
@@ -64,6 +86,15 @@ class Hdf5Format final : public Format,
     const auto options = read_options<keras::LoadWeightsOptions>(load_weights_options(), given);
     KerasFile file(path);
     keras::load_weights(file, model, options);
+  }
+
+  Value inspect(const std::string& path) {
+    KerasFile file(path);
+    if (auto told = keras::inspect(file)) return *told;
+    FileReader reader(path);
+    List arrays;
+    collect_arrays(reader, "", arrays);
+    return keras::inspect_arrays(std::move(arrays));
   }
 
   Tensor read_array(const std::string& path, const std::string& place) override {

@@ -1,0 +1,253 @@
+#include "keras/model/inspection.h"
+
+#include <algorithm>
+#include <map>
+
+#include "keras/configs/objects.h"
+#include "keras/model/own_attribute.h"
+#include "keras/weights/keras3_weights.h"
+
+namespace crescent::keras {
+namespace {
+
+constexpr size_t kDeepest = 32;
+
+Value json_of(WeightSource& file, const char* name) {
+  const auto text = file.text("", name);
+  if (!text) return {};
+  try {
+    return parse_json(*text);
+  } catch (const Error& error) {
+    fail("'", file.path(), "': '", name, "' is no valid JSON: ", error.what());
+  }
+}
+
+const Value& at(const Value& dict, std::string_view key) {
+  static const Value nothing;
+  const Value* value = dict.is_dict() ? dict.as_dict().find(key) : nullptr;
+  return value ? *value : nothing;
+}
+
+// ---- layers
+
+/// A layer as the configuration has it, or as the groups of weights name it.
+struct Told {
+  std::string name, class_name;
+  Value inside;  ///< names and classes of the layers in a model that is a layer
+};
+
+std::vector<Told> layers_in(const Value& model);
+
+Value list_of(const std::vector<Told>& layers) {
+  List list;
+  for (const Told& layer : layers) {
+    Dict entry{{"name", layer.name}, {"class", layer.class_name}};
+    if (!layer.inside.is_null()) entry.set("layers", layer.inside);
+    list.push_back(std::move(entry));
+  }
+  return list;
+}
+
+/// Before 2.2.3 the configuration of a Sequential was the bare list.
+std::vector<Told> layers_in(const Value& model) {
+  const Value& config = at(model, "config");
+  const Value& layers = config.is_list() ? config : at(config, "layers");
+  std::vector<Told> told;
+  if (!layers.is_list()) return told;
+  for (const Value& layer : layers.as_list()) {
+    if (!is_object(layer)) continue;
+    const std::vector<Told> inside = layers_in(layer);
+    told.push_back({name_of_layer(layer.as_dict()), class_of(layer),
+                    inside.empty() ? Value() : list_of(inside)});
+  }
+  return told;
+}
+
+// ---- weights
+
+/// Datasets of each layer.
+struct Shelf {
+  std::string layer;
+  Names names, datasets;
+};
+
+std::vector<Shelf> keras2_shelves(WeightSource& file, const std::string& group) {
+  const std::string prefix = group.empty() ? "" : group + "/";
+  const Names layers = file.texts(group, "layer_names").value();
+  Names groups;
+  for (const std::string& layer : layers) groups.push_back(prefix + layer);
+  const auto weights = file.texts(groups, "weight_names");
+  std::vector<Shelf> shelves;
+  for (size_t i = 0; i < layers.size(); ++i) {
+    Shelf& shelf = shelves.emplace_back();
+    shelf.layer = layers[i];
+    shelf.names = weights[i].value_or(Names{});
+    for (const std::string& name : shelf.names) shelf.datasets.push_back(groups[i] + "/" + name);
+  }
+  return shelves;
+}
+
+/// Variables are numbered; in groups of any depth.
+void collect(WeightSource& file, const std::string& group, const std::string& below, size_t depth,
+             Shelf& shelf) {
+  if (depth > kDeepest) fail("'", file.path(), "': '/", group, "' is too deep");
+  for (const std::string& member : file.members(group).value_or(Names{})) {
+    const std::string path = group + "/" + member;
+    if (member != "vars") {
+      collect(file, path, below + member + "/", depth + 1, shelf);
+      continue;
+    }
+    const size_t count = file.members(path).value_or(Names{}).size();
+    for (size_t i = 0; i < count; ++i) {
+      shelf.names.push_back(concat(below, "vars/", i));
+      shelf.datasets.push_back(concat(path, "/", i));
+    }
+  }
+}
+
+/// Of a layer the class is known by its group: "conv2d_1" is the second Conv2D of the model.
+std::vector<Shelf> keras3_shelves(WeightSource& file, const std::vector<Told>& told) {
+  const std::string root = file.members("layers") ? "layers" : "_layer_checkpoint_dependencies";
+  std::map<std::string, std::string> names;  // of the layers, by group
+  std::map<std::string, int> count;
+  for (const Told& layer : told) {
+    const std::string group = to_snake_case(layer.class_name);
+    const int before = count[group]++;
+    names[before == 0 ? group : concat(group, "_", before)] = layer.name;
+  }
+  std::vector<Shelf> shelves;
+  for (const std::string& group : file.members(root).value_or(Names{})) {
+    Shelf& shelf = shelves.emplace_back();
+    const auto found = names.find(group);
+    shelf.layer = found == names.end() ? group : found->second;
+    collect(file, root + "/" + group, "", 0, shelf);
+  }
+  return shelves;
+}
+
+std::optional<std::vector<Shelf>> shelves_of(WeightSource& file, const std::vector<Told>& told) {
+  for (const char* group : {"model_weights", ""})
+    if (file.texts(group, "layer_names")) return keras2_shelves(file, group);
+  if (has_keras3_weights(file)) return keras3_shelves(file, told);
+  return std::nullopt;
+}
+
+/// Adds to each layer its weights, and to the whole the sums.
+void add_weights(WeightSource& file, Dict& result, const std::vector<Told>& told,
+                 const std::vector<Shelf>& shelves) {
+  Names datasets;
+  for (const Shelf& shelf : shelves)
+    datasets.insert(datasets.end(), shelf.datasets.begin(), shelf.datasets.end());
+  const std::vector<TensorSpec> specs = file.describe(datasets);
+  std::map<std::string, Dict> weights;
+  int64_t parameters = 0, bytes = 0;
+  auto next = specs.begin();
+  for (const Shelf& shelf : shelves) {
+    List list;
+    int64_t own = 0;
+    for (const std::string& name : shelf.names) {
+      own += next->shape.size();
+      bytes += next->shape.size() * static_cast<int64_t>(size_of(next->dtype));
+      list.push_back(described(name, *next++));
+    }
+    parameters += own;
+    weights[shelf.layer] = Dict{{"parameters", own}, {"weights", std::move(list)}};
+  }
+  List layers = list_of(told).as_list();
+  if (told.empty())
+    for (const Shelf& shelf : shelves) layers.push_back(Dict{{"name", shelf.layer}});
+  for (Value& layer : layers)
+    if (const auto found = weights.find(layer.as_dict().at("name").as_string());
+        found != weights.end())
+      for (const DictEntry& entry : found->second) layer.as_dict().set(entry.key, entry.value);
+  result.set("layers", std::move(layers));
+  result.set("parameters", parameters);
+  result.set("bytes_of_weights", bytes);
+}
+
+// ---- training
+
+/// Class -> [plugin, version], as we save it -> plugin -> version, of others' plugins and Lua.
+Dict plugins_in(const Value& own) {
+  Dict plugins;
+  if (!own.is_dict()) return plugins;
+  for (const DictEntry& entry : own.as_dict()) {
+    const bool is_pair = entry.value.is_list() && entry.value.as_list().size() == 2;
+    if (!is_pair || !entry.value.as_list().front().is_string()) continue;
+    const std::string plugin = entry.value.as_list().front().as_string();
+    const Value version = Value(entry.value.as_list().back());
+    if (!plugins.contains(plugin))
+      plugins.set(plugin, Dict{{"version", version}, {"classes", List{}}});
+    plugins[plugin].as_dict()["classes"].as_list().push_back(entry.key);
+  }
+  return plugins;
+}
+
+void add_training(WeightSource& file, Dict& result, const Value& compile) {
+  const Value& own = at(compile, "optimizer");
+  const Value& optimizer = own.is_null() ? at(compile, "optimizer_config") : own;
+  const auto listed = file.texts("optimizer_weights", "weight_names");
+  const auto numbered = file.members(kOptimizerPlace);
+  const size_t arrays = listed ? listed->size() : numbered ? numbered->size() : 0;
+  result.set("compiled", compile.is_dict());
+  if (!optimizer.is_null()) result.set("optimizer", optimizer);
+  if (arrays > 0) result.set("optimizer_arrays", static_cast<int64_t>(arrays));
+  for (const char* key : {"loss", "metrics", "weighted_metrics", "loss_weights"})
+    if (const Value& value = at(compile, key); !value.is_null()) result.set(key, value);
+}
+
+}  // namespace
+
+Dict described(const std::string& name, const TensorSpec& spec) {
+  return {{"name", name},
+          {"dtype", Codec<DType>::encode(spec.dtype)},
+          {"shape", List(spec.shape.begin(), spec.shape.end())}};
+}
+
+std::optional<Dict> inspect(WeightSource& file) {
+  const Value own = json_of(file, kOwn), model = json_of(file, "model_config");
+  const std::vector<Told> told = layers_in(model.is_null() ? at(own, "model") : model);
+  const auto shelves = shelves_of(file, told);
+  if (!shelves && model.is_null()) return std::nullopt;
+  Dict result{{"kind", model.is_null() ? "weights" : "model"}};
+  const std::string keras = file.text("", "keras_version").value_or("");
+  if (own.is_dict())
+    result.set(
+        "written_by",
+        concat("Crescent ", at(own, "version").is_string() ? at(own, "version").as_string() : ""));
+  else if (!keras.empty())
+    result.set("written_by", "Keras " + keras);
+  if (!keras.empty()) result.set("keras_version", keras);
+  if (const auto backend = file.text("", "backend")) result.set("backend", *backend);
+  if (is_object(model)) {
+    result.set("class", class_of(model));
+    result.set("name", name_of_layer(model.as_dict()));
+  }
+  if (shelves) add_weights(file, result, told, *shelves);
+  const Value compile = own.is_dict() ? at(own, "compile") : json_of(file, "training_config");
+  add_training(file, result, compile);
+  if (const Value& epochs = at(own, "epochs_trained"); epochs.is_int())
+    result.set("epochs_trained", epochs);
+  result.set("plugins", plugins_in(at(own, "plugins")));
+  return result;
+}
+
+Dict inspect_arrays(List arrays) {
+  int64_t numbers = 0;
+  for (const Value& array : arrays) {
+    int64_t product = 1;
+    for (const Value& dim : array.as_dict().at("shape").as_list()) product *= dim.as_int();
+    numbers += product;
+  }
+  return {{"kind", "arrays"}, {"numbers", numbers}, {"arrays", std::move(arrays)}};
+}
+
+Dict inspect(NamedArrays& file) {
+  const Names names = file.members("").value();
+  const std::vector<TensorSpec> specs = file.describe(names);
+  List arrays;
+  for (size_t i = 0; i < names.size(); ++i) arrays.push_back(described(names[i], specs[i]));
+  return inspect_arrays(std::move(arrays));
+}
+
+}  // namespace crescent::keras

@@ -1,0 +1,162 @@
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+
+#include "crescent/format.h"
+#include "file_commands.h"
+
+namespace crescent::program {
+namespace {
+
+namespace fs = std::filesystem;
+
+void print(const std::string& text) { std::fputs(printable(text).c_str(), stdout); }
+
+/// What was warned of while this object lives.
+class Warnings {
+ public:
+  Warnings() {
+    texts().clear();
+    set_warning_handler([](std::string_view text) { texts().emplace_back(text); });
+  }
+  ~Warnings() { set_warning_handler(nullptr); }
+  Warnings(const Warnings&) = delete;
+  static std::vector<std::string>& texts() {
+    static std::vector<std::string> all;
+    return all;
+  }
+};
+
+/// Words of warnings that something in the file was not taken; others say what the file lacks.
+constexpr const char* kLost[] = {
+    "Error in loading the saved optimizer state",
+    "the model was not compiled: ", "is code, which files do not hold"};
+
+/// A file beside the target, of the same ending, that becomes the target or goes.
+class Beside {
+ public:
+  explicit Beside(const fs::path& target)
+      : path_(
+            (target.parent_path() / concat(".convert-", getpid(), "-", target.filename().string()))
+                .string()) {}
+  ~Beside() {
+    std::error_code ignored;
+    fs::remove(path_, ignored);
+  }
+  Beside(const Beside&) = delete;
+  const std::string& path() const { return path_; }
+  void become(const std::string& target) const {
+    if (std::rename(path_.c_str(), target.c_str()) != 0)
+      fail("cannot save '", target, "': ", std::strerror(errno));
+  }
+
+ private:
+  std::string path_;
+};
+
+[[noreturn]] void refuse(const std::string& from, const std::string& why) {
+  fail("'", from, "' is not converted: ", why);
+}
+
+/// Tells what was warned of since the last time; fails when something would be lost.
+void refuse_losses(const std::string& from) {
+  for (const std::string& text : Warnings::texts())
+    for (const char* words : kLost)
+      if (text.find(words) != text.npos) refuse(from, "this would be lost: " + text);
+  for (const std::string& text : Warnings::texts()) print("  note: " + text + "\n");
+  Warnings::texts().clear();
+}
+
+bool holds_models(const std::string& path) {
+  return std::dynamic_pointer_cast<HoldsModels>(format_to_write(path, "")) &&
+         !path.ends_with(".weights.h5");
+}
+
+void check_same_weights(const Model& written, const Model& read, const std::string& to) {
+  const Tensors a = written.get_weights(), b = read.get_weights();
+  bool same = a.size() == b.size();
+  for (size_t i = 0; same && i < a.size(); ++i)
+    same = a[i].spec() == b[i].spec() && std::memcmp(a[i].raw(), b[i].raw(), a[i].bytes()) == 0;
+  if (!same) fail("'", to, "': what was written is not read as it was");
+}
+
+Dict save_options(const SchemaData& schema, const FileArguments& given) {
+  Dict options;
+  if (!given.has("target")) return options;
+  if (!schema.find("target")) fail("--target: such files are written in one way only");
+  options.set("target", Value(given.options.at("target")));
+  return options;
+}
+
+std::string carried(Model& model) {
+  std::string text =
+      concat("  ", model.layers().size(), " layers, ", model.count_params(), " parameters\n");
+  if (!model.compiled()) return text + "  not compiled\n";
+  const int64_t steps = model.optimizer()->built()
+                            ? static_cast<int64_t>(model.optimizer()->iterations().value().item())
+                            : 0;
+  return text + concat("  compiled with ", model.optimizer()->class_name(), ", ", steps,
+                       " steps taken, ", model.epochs_trained(), " epochs\n");
+}
+
+void convert_model(const std::string& from, const std::string& to, const std::string& file,
+                   const FileArguments& given) {
+  const ModelPtr model = load_model(from);
+  refuse_losses(from);
+  print(carried(*model));
+  if (holds_models(to)) {
+    const auto format = format_to_write<HoldsModels>(to);
+    format->save_model(*model, file, save_options(format->save_model_options(), given));
+    refuse_losses(from);
+    check_same_weights(*model, *load_model(file), to);
+    return;
+  }
+  const auto format = format_to_write<HoldsWeights>(to);
+  format->save_weights(*model, file, save_options(format->save_weights_options(), given));
+  const ModelPtr again = load_model(from);
+  load_weights(*again, file);
+  check_same_weights(*model, *again, to);
+  print("  weights alone: layers and what compile was given stay behind\n");
+}
+
+/// Between files that know weights by the same names.
+void convert_arrays(const std::string& from, const Dict& told, const std::string& to,
+                    const std::string& file) {
+  const auto reader = format_to_read<ReadsArrays>(from);
+  const auto writer = format_to_write<WritesArrays>(to);
+  NamedTensors arrays;
+  for (const Value& array : told.at("arrays").as_list()) {
+    const std::string& name = array.as_dict().at("name").as_string();
+    arrays.emplace_back(name, reader->read_array(from, name));
+  }
+  writer->write_arrays(file, arrays);
+  print(concat("  ", arrays.size(), " arrays\n"));
+}
+
+}  // namespace
+
+int convert(const std::vector<std::string>& arguments) {
+  const FileArguments given(arguments, "convert A B [--dry-run] [--target keras3|keras2]", 2,
+                            {"dry-run"}, {"target"});
+  const std::string &from = given.paths[0], &to = given.paths[1];
+  const Value told = described_file(from);
+  const std::string kind = told.as_dict().at("kind").as_string();
+  const bool dry = given.has("dry-run");
+  print(concat(dry ? "would convert '" : "converting '", from, "' (", kind, ") to '", to, "'\n"));
+  const Warnings warnings;
+  const Beside beside(to);
+  if (kind == "model")
+    convert_model(from, to, beside.path(), given);
+  else if (kind == "arrays" && !given.has("target"))
+    convert_arrays(from, told.as_dict(), to, beside.path());
+  else
+    refuse(from, concat("it holds ", kind, " and no model, which '", to,
+                        "' needs: load them into the model in a script and save that"));
+  if (!dry) beside.become(to);
+  print(dry ? "nothing was written\n" : "done: read again, with the same numbers\n");
+  return 0;
+}
+
+}  // namespace crescent::program

@@ -1,0 +1,40 @@
+#include <algorithm>
+
+#include "crescent/error.h"
+#include "file_commands.h"
+
+namespace crescent::program {
+namespace {
+
+bool is_among(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+}  // namespace
+
+FileArguments::FileArguments(const std::vector<std::string>& arguments, const std::string& usage,
+                             size_t count, const std::vector<std::string>& flags,
+                             const std::vector<std::string>& values) {
+  for (auto at = arguments.begin(); at != arguments.end(); ++at) {
+    if (!at->starts_with("--")) {
+      paths.push_back(*at);
+      continue;
+    }
+    const std::string name = at->substr(2);
+    if (is_among(flags, name)) {
+      options.set(name, true);
+    } else if (is_among(values, name) && at + 1 != arguments.end()) {
+      options.set(name, *++at);
+    } else {
+      std::vector<std::string> known = flags;
+      known.insert(known.end(), values.begin(), values.end());
+      fail(is_among(values, name) ? "expected a value after '" : "no option '", *at, "'",
+           did_you_mean(name, known), "; usage: crescent ", usage);
+    }
+  }
+  if (paths.size() != count)
+    fail("expected ", count, count == 1 ? " file, got " : " files, got ", paths.size(),
+         "; usage: crescent ", usage);
+}
+
+}  // namespace crescent::program

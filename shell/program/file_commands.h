@@ -1,0 +1,31 @@
+// Commands about files of models. None runs code from a file.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "crescent/value.h"
+
+namespace crescent::program {
+
+/// "crescent inspect FILE [--json]": what the file says about itself, read from its headers.
+int inspect(const std::vector<std::string>& arguments);
+/// "crescent convert A B [--dry-run] [--target T]": the model or the weights of A as B, or why not.
+int convert(const std::vector<std::string>& arguments);
+/// "crescent verify A B": whether two models compute and learn the same; names the first layer that
+/// differs.
+int verify(const std::vector<std::string>& arguments);
+
+/// What `inspect` tells, as a dict. Fails when the format has nothing to tell.
+Value described_file(const std::string& path);
+
+/// Arguments of such a command: paths, and options with or without a value.
+struct FileArguments {
+  std::vector<std::string> paths;
+  Dict options;
+  /// Fails in words that show `usage` when there are other options, or not `paths` paths.
+  FileArguments(const std::vector<std::string>& arguments, const std::string& usage, size_t paths,
+                const std::vector<std::string>& flags, const std::vector<std::string>& values = {});
+  bool has(const char* flag) const { return options.contains(flag); }
+};
+
+}  // namespace crescent::program

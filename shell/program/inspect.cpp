@@ -1,0 +1,158 @@
+#include <sys/stat.h>
+
+#include <cstdio>
+
+#include "crescent/format.h"
+#include "file_commands.h"
+
+namespace crescent::program {
+namespace {
+
+void print(const std::string& text) { std::fputs(printable(text).c_str(), stdout); }
+
+std::string text_of(const Value& value) {
+  return value.is_string() ? value.as_string() : to_json(value);
+}
+
+/// 1234567 -> "1,234,567".
+std::string grouped(int64_t number) {
+  std::string digits = std::to_string(number);
+  for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3)
+    digits.insert(static_cast<size_t>(at), ",");
+  return digits;
+}
+
+std::string padded(std::string text, size_t width) {
+  text.resize(std::max(text.size(), width), ' ');
+  return text + "  ";
+}
+
+/// A format that tells nothing itself has at least the only array of its files.
+Value only_array(const std::string& path) {
+  auto arrays = format_to_read<ReadsArrays>(path);
+  const Tensor array = arrays->open_array(path, "");
+  const List dims(array.shape().begin(), array.shape().end());
+  return Dict{
+      {"kind", "arrays"},
+      {"numbers", array.shape().size()},
+      {"arrays",
+       List{Dict{{"name", ""}, {"dtype", Codec<DType>::encode(array.dtype())}, {"shape", dims}}}}};
+}
+
+std::string shape_text(const Value& shape) {
+  std::string text;
+  for (const Value& dim : shape.as_list()) text += (text.empty() ? "" : ", ") + to_json(dim);
+  return "(" + text + ")";
+}
+
+std::string array_text(const Dict& array) {
+  return array.at("dtype").as_string() + " " + shape_text(array.at("shape"));
+}
+
+/// Name, class and number of parameters of a layer, and its weights.
+using Row = std::vector<std::string>;
+
+void add_layers(std::vector<Row>& rows, const Value& layers, const std::string& indent) {
+  for (const Value& value : layers.as_list()) {
+    const Dict& layer = value.as_dict();
+    const Value *type = layer.find("class"), *own = layer.find("parameters"),
+                *weights = layer.find("weights"), *inside = layer.find("layers");
+    std::string arrays;
+    if (weights)
+      for (const Value& weight : weights->as_list())
+        arrays += (arrays.empty() ? "" : ", ") + weight.as_dict().at("name").as_string() + " " +
+                  array_text(weight.as_dict());
+    rows.push_back({indent + layer.at("name").as_string(), type ? type->as_string() : "",
+                    own ? grouped(own->as_int()) : "", arrays});
+    if (inside) add_layers(rows, *inside, indent + "  ");
+  }
+}
+
+void print_rows(const std::vector<Row>& rows) {
+  std::vector<size_t> widths(rows.front().size());
+  for (const Row& row : rows)
+    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  for (const Row& row : rows) {
+    std::string line = "  ";
+    for (size_t i = 0; i + 1 < row.size(); ++i) line += padded(row[i], widths[i]);
+    print(line + row.back() + "\n");
+  }
+}
+
+void print_fact(const std::string& name, const std::string& text) {
+  print("  " + padded(name, 12) + text + "\n");
+}
+
+void print_plugins(const Dict& plugins) {
+  for (const DictEntry& entry : plugins)
+    print_fact("needs", concat(entry.key, " ", text_of(entry.value.as_dict().at("version")), ": ",
+                               text_of(entry.value.as_dict().at("classes"))));
+}
+
+/// Its class and how fast it learns; the rest is for --json.
+std::string optimizer_text(const Value& optimizer) {
+  const Value* name = optimizer.is_dict() ? optimizer.as_dict().find("class_name") : nullptr;
+  const Value* config = optimizer.is_dict() ? optimizer.as_dict().find("config") : nullptr;
+  if (!name) return text_of(optimizer);
+  const Value* rate = nullptr;
+  for (const char* key : {"learning_rate", "lr"})
+    if (config && config->is_dict() && !rate) rate = config->as_dict().find(key);
+  return text_of(*name) + (rate ? ", learning_rate " + text_of(*rate) : "");
+}
+
+void print_all(const Dict& told) {
+  print(concat(told.at("path").as_string(), ": ", told.at("kind").as_string(), ", format ",
+               told.at("format").as_string(), ", ", grouped(told.at("bytes").as_int()),
+               " bytes\n"));
+  const auto fact = [&](const char* key, const char* name) {
+    if (const Value* value = told.find(key)) print_fact(name, text_of(*value));
+  };
+  fact("written_by", "written by");
+  fact("backend", "backend");
+  if (const Value* name = told.find("name"))
+    print_fact("model", concat(told.at("class").as_string(), " '", name->as_string(), "'"));
+  if (const Value* parameters = told.find("parameters"))
+    print_fact("weights", concat(grouped(parameters->as_int()), " parameters, ",
+                                 grouped(told.at("bytes_of_weights").as_int()), " bytes"));
+  fact("epochs_trained", "epochs");
+  if (const Value* optimizer = told.find("optimizer"))
+    print_fact("optimizer", optimizer_text(*optimizer));
+  fact("optimizer_arrays", "its arrays");
+  for (const char* key : {"loss", "loss_weights", "metrics", "weighted_metrics"}) fact(key, key);
+  if (const Value* plugins = told.find("plugins")) print_plugins(plugins->as_dict());
+  std::vector<Row> rows;
+  if (const Value* layers = told.find("layers")) add_layers(rows, *layers, "");
+  if (const Value* arrays = told.find("arrays"))
+    for (const Value& array : arrays->as_list())
+      rows.push_back({array.as_dict().at("name").as_string(), array_text(array.as_dict())});
+  if (!rows.empty()) print("\n"), print_rows(rows);
+}
+
+int64_t size_of_file(const std::string& path) {
+  struct stat status {};
+  return stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) ? status.st_size : 0;
+}
+
+}  // namespace
+
+Value described_file(const std::string& path) {
+  const FormatPtr format = format_to_read(path);
+  const Method* method = format->info()->schema.find_method("inspect");
+  const Value told =
+      method ? method->call(dynamic_cast<void*>(format.get()), {{"path", path}}) : only_array(path);
+  Dict result{{"path", path}, {"format", format->class_name()}, {"bytes", size_of_file(path)}};
+  for (const DictEntry& entry : told.as_dict()) result.set(entry.key, entry.value);
+  return result;
+}
+
+int inspect(const std::vector<std::string>& arguments) {
+  const FileArguments given(arguments, "inspect FILE [--json]", 1, {"json"});
+  const Value told = described_file(given.paths.front());
+  if (given.has("json"))
+    print(to_json(told) + "\n");
+  else
+    print_all(told.as_dict());
+  return 0;
+}
+
+}  // namespace crescent::program

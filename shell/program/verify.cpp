@@ -1,0 +1,237 @@
+#include <cmath>
+#include <cstdio>
+
+#include "crescent/format.h"
+#include "crescent/gradient.h"
+#include "crescent/ops.h"
+#include "file_commands.h"
+
+namespace crescent::program {
+namespace {
+
+constexpr int64_t kRows = 8;
+constexpr double kRelative = 1e-5, kAbsolute = 1e-6, kTrained = 1e-4;
+
+void print(const std::string& text) { std::fputs(printable(text).c_str(), stdout); }
+
+/// The largest difference, and whether it is small beside the numbers.
+struct Difference {
+  double largest = 0;
+  bool small = true;
+};
+
+Difference difference(const Tensor& a, const Tensor& b, double relative) {
+  if (a.spec().shape != b.spec().shape) return {INFINITY, false};
+  const std::vector<double> x = a.to_vector(), y = b.to_vector();
+  Difference result;
+  for (size_t i = 0; i < x.size(); ++i) {
+    if (x[i] == y[i] || (std::isnan(x[i]) && std::isnan(y[i]))) continue;
+    const double off = std::abs(x[i] - y[i]);
+    result.small &= off <= kAbsolute + relative * std::max(std::abs(x[i]), std::abs(y[i]));
+    if (!(off <= result.largest)) result.largest = off;
+  }
+  return result;
+}
+
+/// Compares what both have, one after the other; says what is the first to differ.
+class Comparison {
+ public:
+  explicit Comparison(double relative = kRelative) : relative_(relative) {}
+  void add(const std::string& what, const Tensor& a, const Tensor& b) {
+    if (!a && !b) return;
+    const Difference found = a && b ? difference(a, b, relative_) : Difference{INFINITY, false};
+    largest_ = std::max(largest_, found.largest);
+    ++count_;
+    if (!found.small && first_.empty())
+      first_ = concat(what, " ", a ? to_text(a.shape()) : "(none)", " and ",
+                      b ? to_text(b.shape()) : "(none)", ", off by ", found.largest);
+  }
+  /// Prints a line; false when something differs.
+  bool report(const std::string& title) const {
+    print(concat(title, ": ",
+                 first_.empty() ? concat("same (", count_, " arrays, off by ", largest_, ")")
+                                : concat("DIFFERENT, first in ", first_),
+                 "\n"));
+    return first_.empty();
+  }
+
+ private:
+  template <class T>
+  static std::string to_text(const T& value) {
+    return concat(value);
+  }
+  double relative_, largest_ = 0;
+  size_t count_ = 0;
+  std::string first_;
+};
+
+/// Layers of the same places; fails when there are others.
+std::vector<std::pair<LayerPtr, LayerPtr>> pairs_of(Model& a, Model& b) {
+  const std::vector<LayerPtr> x = a.layers(), y = b.layers();
+  for (size_t i = 0; i < std::min(x.size(), y.size()); ++i)
+    if (x[i]->class_name() != y[i]->class_name())
+      fail("the models differ in layer ", i + 1, ": ", x[i]->class_name(), " '", x[i]->name(),
+           "' and ", y[i]->class_name(), " '", y[i]->name(), "'");
+  if (x.size() != y.size()) fail("the models have ", x.size(), " and ", y.size(), " layers");
+  std::vector<std::pair<LayerPtr, LayerPtr>> pairs;
+  for (size_t i = 0; i < x.size(); ++i) pairs.emplace_back(x[i], y[i]);
+  return pairs;
+}
+
+using Pairs = std::vector<std::pair<LayerPtr, LayerPtr>>;
+
+std::string named(const Layer& layer) {
+  return concat("layer '", layer.name(), "' (", layer.class_name(), ")");
+}
+
+bool same_weights(const Pairs& pairs, const std::string& title, double relative) {
+  Comparison comparison(relative);
+  for (const auto& [x, y] : pairs) {
+    const Variables a = x->weights(), b = y->weights();
+    for (size_t i = 0; i < std::max(a.size(), b.size()); ++i)
+      comparison.add(concat(named(*x), i < a.size() ? ", " + a[i].name() : ""),
+                     i < a.size() ? a[i].value() : Tensor(),
+                     i < b.size() ? b[i].value() : Tensor());
+  }
+  return comparison.report(title);
+}
+
+/// Dropout and the like draw the same numbers from here on.
+void share_seeds(Model& from, Model& to) {
+  const std::vector<Layer*> a = from.flatten_layers(), b = to.flatten_layers();
+  for (size_t i = 0; i < std::min(a.size(), b.size()); ++i)
+    for (size_t k = 0; k < std::min(a[i]->seed_generators().size(), b[i]->seed_generators().size());
+         ++k)
+      b[i]->seed_generators()[k].state().assign(a[i]->seed_generators()[k].state().value().clone());
+}
+
+/// The number of rows of an Embedding that reads this input; 0: none does.
+int64_t vocabulary_of(const Model& model, const Symbol& input) {
+  for (const LayerPtr& layer : model.layers()) {
+    const Dict config = layer->get_config();
+    const Value* rows = config.find("input_dim");
+    if (layer->class_name() != "Embedding" || !rows) continue;
+    for (const NodePtr& node : layer->inbound_nodes())
+      for (const Symbol& source : node->inputs)
+        if (source == input) return rows->as_int();
+  }
+  return 0;
+}
+
+/// Numbers without a pattern, of the input's type; a dimension that is not known becomes 7.
+Tensor numbers_for(const Shape& shape, DType dtype, int64_t below) {
+  std::vector<int64_t> dims(shape.begin(), shape.end());
+  for (size_t i = 0; i < dims.size(); ++i)
+    if (dims[i] < 0) dims[i] = i == 0 ? kRows : 7;
+  const Shape whole(dims);
+  std::vector<double> values(static_cast<size_t>(whole.size()));
+  for (size_t i = 0; i < values.size(); ++i) {
+    const double unit = std::fmod(static_cast<double>(i + 1) * 0.6180339887498949, 1.0);
+    values[i] = below > 0 ? std::floor(unit * static_cast<double>(below)) : 2 * unit - 1;
+  }
+  return ops::cast(Tensor::from(values, whole), dtype);
+}
+
+Tensors inputs_for(const Model& model) {
+  Tensors inputs;
+  for (const Symbol& input : model.inputs()) {
+    const int64_t vocabulary = vocabulary_of(model, input);
+    const bool integers = input.dtype() == DType::int32 || input.dtype() == DType::int64 ||
+                          input.dtype() == DType::uint8;
+    inputs.push_back(numbers_for(input.shape(), input.dtype(),
+                                 vocabulary > 0 ? vocabulary
+                                 : integers     ? 2
+                                                : 0));
+  }
+  return inputs;
+}
+
+/// What each layer gives for the inputs.
+bool same_values(Model& a, Model& b, const Pairs& pairs, const Tensors& x) {
+  std::vector<std::string> names;
+  std::vector<Symbol> ends[2];
+  for (const auto& [first, second] : pairs) {
+    const auto here = first->inbound_nodes(), there = second->inbound_nodes();
+    if (here.empty() || there.empty()) continue;
+    const NodePtr p = here.back(), q = there.back();
+    for (size_t i = 0; i < std::min(p->outputs.size(), q->outputs.size()); ++i) {
+      names.push_back(named(*first));
+      ends[0].emplace_back(p, static_cast<int>(i)), ends[1].emplace_back(q, static_cast<int>(i));
+    }
+  }
+  const Tensors u = Functional::make(a.inputs(), ends[0])->predict(x),
+                v = Functional::make(b.inputs(), ends[1])->predict(x);
+  Comparison comparison;
+  for (size_t i = 0; i < u.size(); ++i) comparison.add("the output of " + names[i], u[i], v[i]);
+  return comparison.report("values");
+}
+
+Tensors gradients_of(Model& model, const Tensors& x, const Variables& variables) {
+  GradientTape tape;
+  Tensor loss;
+  for (const Tensor& output : model(x)) {
+    const Tensor part = ops::mean(ops::square(ops::cast(output, DType::float32)));
+    loss = loss ? loss + part : part;
+  }
+  return tape.gradient(loss, variables);
+}
+
+bool same_gradients(Model& a, Model& b, const Tensors& x) {
+  const Variables p = a.trainable_weights(), q = b.trainable_weights();
+  if (p.size() != q.size()) fail("the models train ", p.size(), " and ", q.size(), " weights");
+  const Tensors u = gradients_of(a, x, p), v = gradients_of(b, x, q);
+  Comparison comparison(kTrained);
+  for (size_t i = 0; i < p.size(); ++i)
+    comparison.add(concat("the gradient of '", p[i].path(), "'"), u[i], v[i]);
+  return comparison.report("gradients");
+}
+
+/// Targets that the loss takes: numbers like the outputs, or classes.
+Tensors targets_for(Model& model, const Tensors& x) {
+  Tensors targets;
+  for (const Tensor& output : model.predict(x)) targets.push_back(ops::abs(output) * 0.5);
+  try {
+    model.test_on_batch(x, targets);
+    return targets;
+  } catch (const Error&) {
+    for (Tensor& target : targets)
+      target = numbers_for(target.shape().slice(0, -1), DType::int32, target.dim(-1));
+    return targets;
+  }
+}
+
+bool same_step(Model& a, Model& b, const Pairs& pairs, const Tensors& x) {
+  if (!a.compiled() || !b.compiled()) {
+    print("training: not compared, as they are not both compiled\n");
+    return a.compiled() == b.compiled();
+  }
+  const Tensors y = targets_for(a, x);
+  share_seeds(a, b);
+  const NamedValues p = a.train_on_batch(x, y), q = b.train_on_batch(x, y);
+  const double off = std::abs(p.front().second - q.front().second);
+  const bool same = off <= kTrained * (1 + std::abs(p.front().second));
+  print(concat("loss of a step: ", same ? "same" : "DIFFERENT", " (", p.front().second, " and ",
+               q.front().second, ")\n"));
+  return same_weights(pairs, "weights after a step", kTrained) && same;
+}
+
+}  // namespace
+
+int verify(const std::vector<std::string>& arguments) {
+  const FileArguments given(arguments, "verify A B", 2, {});
+  const ModelPtr a = load_model(given.paths[0]), b = load_model(given.paths[1]);
+  const Pairs pairs = pairs_of(*a, *b);
+  bool same = same_weights(pairs, "weights", kRelative);
+  if (a->is_graph() && b->is_graph()) {
+    const Tensors x = inputs_for(*a);
+    same = same_values(*a, *b, pairs, x) && same;
+    same = same_gradients(*a, *b, x) && same;
+    same = same_step(*a, *b, pairs, x) && same;
+  } else {
+    print("values, gradients, training: not compared, as the shape of the inputs is not known\n");
+  }
+  print(same ? "the same\n" : "NOT the same\n");
+  return same ? 0 : 1;
+}
+
+}  // namespace crescent::program

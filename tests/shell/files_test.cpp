@@ -1,0 +1,194 @@
+// crescent inspect, convert, verify: what they say of files, and that they say no when they should.
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+#include "crescent/format.h"
+
+using namespace crescent;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+class Folder {
+ public:
+  Folder() {
+    std::string name = (fs::temp_directory_path() / "crescent-tools-XXXXXX").string();
+    REQUIRE(mkdtemp(name.data()));
+    path_ = name;
+  }
+  ~Folder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  std::string operator/(const char* name) const { return path_ + "/" + name; }
+  size_t count() const {
+    return static_cast<size_t>(std::distance(fs::directory_iterator(path_), {}));
+  }
+
+ private:
+  std::string path_;
+};
+
+struct Outcome {
+  int status;
+  std::string text;  ///< of both outputs
+};
+
+Outcome crescent_says(const std::string& arguments) {
+  FILE* pipe = popen((CRESCENT_PROGRAM " " + arguments + " 2>&1").c_str(), "r");
+  REQUIRE(pipe);
+  std::string text;
+  char buffer[4096];
+  for (size_t n; (n = fread(buffer, 1, sizeof buffer, pipe)) > 0;) text.append(buffer, n);
+  return {pclose(pipe), text};
+}
+
+ModelPtr trained_model(double rate = 0.01) {
+  auto model = Sequential::make(
+      {make<Layer>("Dense", {{"units", 4}, {"input_shape", List{3}}, {"name", "first"}}),
+       make<Layer>("Dropout", {{"rate", 0.5}, {"name", "drop"}}),
+       make<Layer>("Dense", {{"units", 2}, {"name", "last"}})},
+      "small");
+  model->compile(
+      {{"optimizer", Dict{{"class_name", "Adam"}, {"config", Dict{{"learning_rate", rate}}}}},
+       {"loss", "mse"},
+       {"metrics", List{"mae"}}});
+  model->fit({Tensor::from(std::vector<float>(24, 0.5f), {8, 3})},
+             {Tensor::from(std::vector<float>(16, 1.5f), {8, 2})}, {{"verbose", 0}});
+  return model;
+}
+
+TEST_CASE("inspect tells of models in every format what they hold") {
+  Folder folder;
+  auto model = trained_model();
+  for (const char* name : {"m.h5", "m.keras"}) {
+    INFO(name);
+    save_model(*model, folder / name);
+    const Outcome told = crescent_says("inspect " + (folder / name) + " --json");
+    REQUIRE(told.status == 0);
+    const Dict facts = parse_json(told.text).as_dict();
+    CHECK(facts.at("kind") == Value("model"));
+    CHECK(facts.at("name") == Value("small"));
+    CHECK(facts.at("parameters") == Value(3 * 4 + 4 + 4 * 2 + 2));
+    CHECK(facts.at("bytes") == Value(static_cast<int64_t>(fs::file_size(folder / name))));
+    CHECK(facts.at("optimizer").as_dict().at("class_name") == Value("Adam"));
+    CHECK(facts.at("metrics") == Value(List{"mae"}));
+    CHECK(facts.at("epochs_trained") == Value(1));
+    CHECK_THAT(facts.at("written_by").as_string(), Catch::StartsWith("Crescent"));
+    const Dict& last = facts.at("layers").as_list().back().as_dict();
+    CHECK(last.at("name") == Value("last"));
+    CHECK(last.at("class") == Value("Dense"));
+    CHECK(last.at("parameters") == Value(10));
+    CHECK(last.at("weights").as_list().front().as_dict().at("shape") == Value(List{4, 2}));
+    const std::string text = crescent_says("info " + (folder / name)).text;
+    for (const char* part : {"Sequential 'small'", "26 parameters", "Adam, learning_rate 0.01",
+                             "first", "float32 (4, 2)"})
+      CHECK_THAT(text, Catch::Contains(part));
+  }
+}
+
+TEST_CASE("inspect tells of weights and arrays, and of what is no file of ours") {
+  Folder folder;
+  auto model = trained_model();
+  for (const char* name : {"m.weights.h5", "w.h5"}) {
+    save_weights(*model, folder / name);
+    const Dict facts =
+        parse_json(crescent_says("inspect --json " + (folder / name)).text).as_dict();
+    CHECK(facts.at("kind") == Value("weights"));
+    CHECK(facts.at("parameters") == Value(26));
+  }
+  for (const char* name : {"w.npz", "w.safetensors"}) {
+    save_weights(*model, folder / name);
+    const Dict facts =
+        parse_json(crescent_says("inspect --json " + (folder / name)).text).as_dict();
+    CHECK(facts.at("kind") == Value("arrays"));
+    CHECK(facts.at("arrays").as_list().front().as_dict().at("name") == Value("first/kernel"));
+  }
+  write_arrays(folder / "x.npy", {{"x", Tensor::scalar(3)}});
+  CHECK_THAT(crescent_says("inspect " + (folder / "x.npy")).text, Catch::Contains("float32 ()"));
+  std::ofstream(folder / "junk.h5") << "no HDF5 at all";
+  const Outcome junk = crescent_says("inspect " + (folder / "junk.h5"));
+  CHECK(junk.status != 0);
+  CHECK_THAT(junk.text, Catch::Contains("junk.h5"));
+  CHECK_THAT(crescent_says("inspect --jsn x").text, Catch::Contains("did you mean"));
+  CHECK_THAT(crescent_says("inspect").text, Catch::Contains("usage"));
+}
+
+TEST_CASE("convert writes the same model in another format, or nothing") {
+  Folder folder;
+  save_model(*trained_model(), folder / "a.h5");
+  const std::string chain[] = {"a.h5", "b.keras", "c.h5", "d.keras"};
+  for (size_t i = 1; i < std::size(chain); ++i) {
+    const std::string from = folder / chain[i - 1].c_str(), to = folder / chain[i].c_str();
+    const size_t before = folder.count();
+    const Outcome rehearsed = crescent_says("convert --dry-run " + from + " " + to);
+    CHECK(rehearsed.status == 0);
+    CHECK_THAT(rehearsed.text, Catch::Contains("nothing was written"));
+    CHECK(folder.count() == before);
+    const Outcome done = crescent_says("convert " + from + " " + to);
+    INFO(done.text);
+    CHECK(done.status == 0);
+    CHECK(folder.count() == before + 1);
+    const Outcome same = crescent_says("verify " + (folder / "a.h5") + " " + to);
+    INFO(same.text);
+    CHECK(same.status == 0);
+    CHECK_THAT(same.text, Catch::Contains("weights after a step: same"));
+  }
+  CHECK(crescent_says("convert " + (folder / "a.h5") + " " + (folder / "w.npz")).status == 0);
+  CHECK(crescent_says("convert " + (folder / "w.npz") + " " + (folder / "w.safetensors")).status ==
+        0);
+  auto again = trained_model(0.5);
+  load_weights(*again, folder / "w.safetensors");
+  const ModelPtr first = load_model(folder / "a.h5");
+  for (size_t i = 0; i < 4; ++i)
+    CHECK(again->get_weights()[i].to_vector() == first->get_weights()[i].to_vector());
+}
+
+TEST_CASE("convert refuses what it cannot carry over and leaves no file") {
+  Folder folder;
+  save_model(*trained_model(), folder / "a.h5");
+  save_weights(*trained_model(), folder / "w.weights.h5");
+  const size_t before = folder.count();
+  const std::pair<std::string, const char*> cases[] = {
+      {(folder / "w.weights.h5") + " " + (folder / "b.keras"), "no model"},
+      {(folder / "a.h5") + " " + (folder / "b.keras") + " --target keras2", "Keras 3"},
+      {(folder / "a.h5") + " " + (folder / "b.csv"), "formats that"},
+      {(folder / "a.h5") + " " + (folder / "none/b.h5"), "no folder"},
+      {(folder / "a.h5") + " " + (folder / "b.safetensors") + " --target keras3", "one way only"}};
+  for (const auto& [arguments, part] : cases) {
+    const Outcome refused = crescent_says("convert " + arguments);
+    INFO(arguments);
+    CHECK(refused.status != 0);
+    CHECK_THAT(refused.text, Catch::Contains(part));
+    CHECK(folder.count() == before);
+  }
+}
+
+TEST_CASE("verify names the first layer that differs") {
+  Folder folder;
+  auto model = trained_model();
+  save_model(*model, folder / "a.h5");
+  Tensors weights = model->get_weights();
+  weights[2] = weights[2] * 1.01;
+  model->set_weights(weights);
+  save_model(*model, folder / "b.keras");
+  const Outcome other = crescent_says("verify " + (folder / "a.h5") + " " + (folder / "b.keras"));
+  CHECK(other.status != 0);
+  CHECK_THAT(other.text, Catch::Contains("weights: DIFFERENT, first in layer 'last'"));
+  CHECK_THAT(other.text, Catch::Contains("values: DIFFERENT, first in the output of layer 'last'"));
+  save_model(*trained_model(0.5), folder / "c.h5");
+  auto slow = load_model(folder / "c.h5");
+  slow->set_weights(load_model(folder / "a.h5")->get_weights());
+  save_model(*slow, folder / "c.h5");
+  const Outcome rate = crescent_says("verify " + (folder / "a.h5") + " " + (folder / "c.h5"));
+  CHECK(rate.status != 0);
+  CHECK_THAT(rate.text, Catch::Contains("values: same"));
+  CHECK_THAT(rate.text, Catch::Contains("weights after a step: DIFFERENT, first in layer 'first'"));
+}
+
+}  // namespace
