@@ -1,7 +1,7 @@
 // What layers over 1 to 3 spatial axes share: options with a value an axis, the place of the
 // channels.
 #pragma once
-#include "crescent/layer.h"
+#include "mask_carrier.h"
 
 namespace crescent {
 
@@ -35,10 +35,10 @@ inline Tensor channels_to_first(const Tensor& x) {
 
 /// A layer on (batch, `Axes` spatial axes, channels), or with the channels first.
 template <int Axes>
-class SpatialLayer : public UnaryLayer {
+class SpatialLayer : public MaskCarrier {
  public:
   void configured() override {
-    UnaryLayer::configured();
+    MaskCarrier::configured();
     set_input_specs({InputSpec::with_ndim(Axes + 2)});
   }
 

@@ -187,3 +187,55 @@ TEST_CASE("an embedding in reverse uses its own table where weights are not tied
   auto capped = [](double score) { return 2 * std::tanh(score / 2); };
   check_near(scores, {capped(1), capped(0.25), capped(-0.5)});
 }
+
+TEST_CASE("layers over steps tell which steps of their output count") {
+  // Three steps of six in the first sequence, five in the second.
+  const Tensor mask = ops::cast(
+      Tensor::from(std::vector<float>{1, 1, 1, 0, 0, 0, 1, 1, 1, 1, 1, 0}, {2, 6}), DType::boolean);
+  const Tensor x = ops::cast(numbers({2, 6, 2}), DType::float32).with_mask(mask);
+  const auto mask_after = [&](const char* name, const Dict& options) {
+    const Tensor y = called(name, options, x);
+    const Tensor found = y.mask();
+    return found ? found.to_vector() : std::vector<double>();
+  };
+  using Steps = std::vector<double>;
+  const auto convolved = [&](const char* padding, int stride, int dilation) {
+    return mask_after("Conv1D", {{"filters", 2},
+                                 {"kernel_size", 2},
+                                 {"padding", padding},
+                                 {"strides", stride},
+                                 {"dilation_rate", dilation}});
+  };
+  CHECK(convolved("valid", 1, 1) == Steps{1, 1, 0, 0, 0, 1, 1, 1, 1, 0});
+  CHECK(convolved("valid", 1, 2) == Steps{1, 0, 0, 0, 1, 1, 1, 0});
+  CHECK(convolved("valid", 2, 1) == Steps{1, 0, 0, 1, 1, 0});
+  CHECK(convolved("same", 2, 1) == Steps{1, 1, 0, 1, 1, 1});
+  CHECK(convolved("causal", 1, 1) == mask.to_vector());
+  CHECK(mask_after("MaxPooling1D", {{"pool_size", 2}}) == Steps{1, 0, 0, 1, 1, 0});
+  CHECK(mask_after("AveragePooling1D", {{"pool_size", 2}, {"padding", "same"}}) ==
+        Steps{1, 1, 0, 1, 1, 1});
+  CHECK(mask_after("ZeroPadding1D", {{"padding", List{1, 0}}}) ==
+        Steps{0, 1, 1, 1, 0, 0, 0, 0, 1, 1, 1, 1, 1, 0});
+  CHECK(mask_after("Cropping1D", {{"cropping", List{2, 1}}}) == Steps{1, 0, 0, 1, 1, 1});
+  CHECK(mask_after("UpSampling1D", {{"size", 2}}).size() == 24);
+  CHECK(mask_after("Flatten", {}) ==
+        Steps{1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0});
+  CHECK(mask_after("Reshape", {{"target_shape", List{3, 4}}}) == Steps{1, 0, 0, 1, 1, 0});
+  CHECK(mask_after("Reshape", {{"target_shape", List{12, 1}}}).size() == 24);
+  CHECK(mask_after("Permute", {{"dims", List{1, 2}}}) == mask.to_vector());
+  CHECK(mask_after("Permute", {{"dims", List{2, 1}}}).empty());
+  CHECK(mask_after("DepthwiseConv1D", {{"kernel_size", 2}}) == convolved("valid", 1, 1));
+  CHECK(mask_after("Conv1D", {{"filters", 2}, {"kernel_size", 2}, {"carry_mask", false}}).empty());
+  CHECK(mask_after("Conv1DTranspose", {{"filters", 2}, {"kernel_size", 2}}).empty());
+}
+
+TEST_CASE("what Keras wrote loses masks where Keras does") {
+  const ModelPtr model = model_from_json(R"({"class_name": "Sequential", "config": {"name": "s",
+      "layers": [{"class_name": "Embedding", "config": {"name": "e", "trainable": true,
+          "batch_input_shape": [null, 4], "dtype": "float32", "input_dim": 3, "output_dim": 2,
+          "mask_zero": true}},
+        {"class_name": "Conv1D", "config": {"name": "c", "trainable": true, "filters": 2,
+          "kernel_size": [2], "strides": [1], "padding": "valid"}}]}, "keras_version": "2.3.1"})");
+  CHECK(model->get_layer("c")->get_config().at("carry_mask") == Value(false));
+  CHECK(model->to_json().find("carry_mask") == std::string::npos);
+}

@@ -275,6 +275,7 @@ Dict ConfigIn::options(std::string_view kind, const std::string& class_name,
       value = as_boolean(value);
     result.set(option, std::move(value));
   }
+  if (schema.find(kCarryMask) && !result.contains(kCarryMask)) result.set(kCarryMask, false);
   for (const OldDefault& row : kOldDefaults)
     if (origin_.generation() <= 2 && class_name == row.class_name && !result.contains(row.option))
       result.set(row.option, row.value);

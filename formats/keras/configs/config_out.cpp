@@ -116,6 +116,7 @@ class Writer {
 
   static bool left_out(const Field* field, const std::string& option, const Value& value) {
     if (!field) return false;
+    if (option == kCarryMask) return true;
     if (value.is_null() && field->default_value.is_null()) return true;
     bool later = std::find(std::begin(kLater), std::end(kLater), option) != std::end(kLater);
     return later && value == field->default_value;

@@ -158,7 +158,9 @@ Value value_in(const Value& value, const Layer* owner);
 Dict layer_options(const std::string& name, const Dict& config, const Layer* layer) {
   Dict result;
   for (const DictEntry& entry : config) {
-    if (entry.key == "batch_input_shape" || has_row(kLacking, name, entry.key)) continue;
+    if (entry.key == "batch_input_shape" || entry.key == kCarryMask ||
+        has_row(kLacking, name, entry.key))
+      continue;
     if (entry.value == Value("hard_sigmoid_keras2"))
       fail("layer '", layer ? layer->name() : name, "': option '", entry.key,
            "': Keras 3 has no hard_sigmoid of Keras 2; pass target = \"keras2\"");

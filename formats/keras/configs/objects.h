@@ -44,6 +44,10 @@ inline std::shared_ptr<const ClassInfo> find_class(const std::string& name) {
   return nullptr;
 }
 
+/// An option of ours that no Keras has: whether a layer tells the next ones which steps count,
+/// which Keras' own never do.
+inline constexpr const char* kCarryMask = "carry_mask";
+
 inline bool is_object(const Value& value) {
   return value.is_dict() && text_at(value.as_dict(), "class_name");
 }

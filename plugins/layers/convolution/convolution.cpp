@@ -21,6 +21,7 @@ class ConvLayer final : public BaseConv<Axes> {
     BaseConv<Axes>::describe_dilation(s);
     s.field("groups", &ConvLayer::groups_, "Channels and filters in separate groups.").min(1);
     BaseConv<Axes>::describe_rest(s);
+    BaseConv<Axes>::describe_mask(s);
   }
 
  protected:
@@ -38,6 +39,7 @@ class ConvLayer final : public BaseConv<Axes> {
 template <int Axes>
 class ConvTranspose final : public BaseConv<Axes> {
  public:
+  ConvTranspose() { this->carry_mask_ = false; }
   static void describe(Schema<ConvTranspose>& s) {
     s.doc("The transpose of a convolution: each value spreads over a window.");
     BaseConv<Axes>::describe_sizes(s);

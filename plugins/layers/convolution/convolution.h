@@ -10,6 +10,7 @@ namespace crescent {
 template <int Axes>
 class WindowedLayer : public SpatialLayer<Axes> {
  public:
+  WindowedLayer() { this->carry_mask_ = Axes == 1; }
   void configured() override {
     SpatialLayer<Axes>::configured();
     kernel_size_ = per_axis(kernel_size_, Axes, "kernel_size");
@@ -64,6 +65,14 @@ class WindowedLayer : public SpatialLayer<Axes> {
   static void describe_dilation(Schema<T>& s) {
     s.field("dilation_rate", &WindowedLayer::dilation_, "Gaps between the elements of a window.")
         .min(1);
+  }
+  /// Behind all other options.
+  template <class T>
+  static void describe_mask(Schema<T>& s) {
+    if (Axes == 1) WindowedLayer::describe_carry_mask(s);
+  }
+  Tensor carried(const Tensor& mask, const Tensor&, const Tensor&) const override {
+    return mask_of_windows(mask, kernel_size_[0], strides_[0], dilation_[0], padding_);
   }
   template <class T>
   static void describe_result(Schema<T>& s) {

@@ -19,6 +19,7 @@ class DepthwiseConv final : public WindowedLayer<Axes> {
     s.weight_options({{"depthwise", &DepthwiseConv::kernel_rules_, "the kernel"},
                       {"bias", &DepthwiseConv::bias_rules_}},
                      &DepthwiseConv::activity_regularizer_);
+    DepthwiseConv::describe_mask(s);
   }
 
  protected:

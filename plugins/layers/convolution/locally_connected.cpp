@@ -7,6 +7,7 @@ namespace {
 template <int Axes>
 class LocallyConnected final : public WindowedLayer<Axes> {
  public:
+  LocallyConnected() { this->carry_mask_ = false; }
   static void describe(Schema<LocallyConnected>& s) {
     s.doc("A convolution whose kernel is another one at every place (Keras 2).")
         .field("filters", &LocallyConnected::filters_, "Channels of the output.")

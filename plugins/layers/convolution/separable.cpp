@@ -25,6 +25,7 @@ class SeparableConv final : public WindowedLayer<Axes> {
                       {"pointwise", &SeparableConv::pointwise_rules_, "the kernel that mixes"},
                       {"bias", &SeparableConv::bias_rules_}},
                      &SeparableConv::activity_regularizer_);
+    SeparableConv::describe_mask(s);
   }
 
  protected:

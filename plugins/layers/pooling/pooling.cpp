@@ -9,6 +9,7 @@ namespace {
 template <int Axes, bool Max>
 class Pooling final : public SpatialLayer<Axes> {
  public:
+  Pooling() { this->carry_mask_ = Axes == 1; }
   static void describe(Schema<Pooling>& s) {
     s.doc(Max ? "The largest value of each window."
               : "The mean of each window (of its elements inside the input).")
@@ -19,6 +20,7 @@ class Pooling final : public SpatialLayer<Axes> {
                "valid: windows inside; same: ceil(n / stride) windows.")
         .choices({"valid", "same"});
     Pooling::describe_data_format(s);
+    if (Axes == 1) Pooling::describe_carry_mask(s);
   }
   void configured() override {
     SpatialLayer<Axes>::configured();
@@ -32,6 +34,11 @@ class Pooling final : public SpatialLayer<Axes> {
     return this->with_channels_last(x, [&](const Tensor& images) {
       return pool(images, pool_size_, *strides_, padding_named(padding_));
     });
+  }
+
+ protected:
+  Tensor carried(const Tensor& mask, const Tensor&, const Tensor&) const override {
+    return mask_of_windows(mask, pool_size_[0], (*strides_)[0], 1, padding_);
   }
 
  private:

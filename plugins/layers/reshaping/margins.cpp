@@ -56,6 +56,7 @@ constexpr const char* kForms[] = {
 template <int Axes>
 class Margins : public SpatialLayer<Axes> {
  protected:
+  Margins() { this->carry_mask_ = Axes == 1; }
   void read(const char* option) {
     margins_ = margins_of<Axes>(given_, option);
     given_ = pairs<Axes>(margins_);
@@ -77,6 +78,7 @@ class ZeroPadding final : public Margins<Axes> {
   static void describe(Schema<ZeroPadding>& s) {
     s.doc("Zeros around the spatial axes.").field("padding", &ZeroPadding::given_, kForms[Axes]);
     ZeroPadding::describe_data_format(s);
+    if (Axes == 1) ZeroPadding::describe_carry_mask(s);
   }
   void configured() override {
     Margins<Axes>::configured();
@@ -88,6 +90,15 @@ class ZeroPadding final : public Margins<Axes> {
       before[size_t(axis)] = margin[0], after[size_t(axis)] = margin[1];
     });
     return ops::pad(x, before, after);
+  }
+
+ protected:
+  /// What is added does not count.
+  Tensor carried(const Tensor& mask, const Tensor&, const Tensor&) const override {
+    if (mask.rank() != 2) return {};
+    const Margin& margin = this->margins_[0];
+    const Tensor steps = ops::cast(mask, DType::int32);
+    return ops::not_equal(ops::pad(steps, {0, margin[0]}, {0, margin[1]}), 0);
   }
 };
 
@@ -101,7 +112,10 @@ class Cropping final : public Margins<Axes> {
   static void describe(Schema<Cropping>& s) {
     s.doc("Takes both ends of the spatial axes away.")
         .field("cropping", &Cropping::given_, kForms[Axes]);
-    if (Axes > 1) Cropping::describe_data_format(s);
+    if (Axes > 1)
+      Cropping::describe_data_format(s);
+    else
+      Cropping::describe_carry_mask(s);
   }
   void configured() override {
     Margins<Axes>::configured();
@@ -118,6 +132,14 @@ class Cropping final : public Margins<Axes> {
       y = ops::slice_axis(y, axis, margin[0], length < 0 ? length : length - margin[1]);
     });
     return y;
+  }
+
+ protected:
+  Tensor carried(const Tensor& mask, const Tensor&, const Tensor&) const override {
+    if (mask.rank() != 2) return {};
+    const Margin& margin = this->margins_[0];
+    const int64_t steps = mask.dim(1);
+    return ops::slice_axis(mask, 1, margin[0], steps < 0 ? steps : steps - margin[1]);
   }
 };
 

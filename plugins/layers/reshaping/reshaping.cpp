@@ -9,13 +9,21 @@
 namespace crescent {
 namespace {
 
-class Flatten final : public UnaryLayer {
+/// A mask with a number for each element of x, or its leading axes alone.
+Tensor of_every_element(Tensor mask, const Tensor& x) {
+  while (mask.rank() < x.rank()) mask = ops::expand_dims(mask, -1);
+  return ops::broadcast_to(mask, x.shape());
+}
+
+class Flatten final : public MaskCarrier {
  public:
+  Flatten() { carry_mask_ = true; }
   static void describe(Schema<Flatten>& s) {
     s.doc("(batch, ...) -> (batch, product of the rest)")
         .field("data_format", &Flatten::data_format_,
                "channels_first: channels are moved last before.")
         .choices({"channels_last", "channels_first"});
+    describe_carry_mask(s);
   }
   Tensor call(const Tensor& x, const Call&) override {
     const Shape rest = x.shape().slice(1, x.rank());
@@ -23,28 +31,44 @@ class Flatten final : public UnaryLayer {
       fail("The shape of the input to \"Flatten\" is not fully defined (got ", rest,
            "). Make sure to pass a complete \"input_shape\" or \"batch_input_shape\" argument to "
            "the first layer in your model.");
-    const bool first = data_format_ == "channels_first" && x.rank() > 2;
-    return ops::reshape(first ? channels_to_last(x) : x, {x.dim(0), rest.size()});
+    return ops::reshape(in_order(x), {x.dim(0), rest.size()});
+  }
+
+ protected:
+  Tensor carried(const Tensor& mask, const Tensor& x, const Tensor& y) const override {
+    return ops::reshape(in_order(of_every_element(mask, x)), y.shape());
   }
 
  private:
+  Tensor in_order(const Tensor& x) const {
+    return data_format_ == "channels_first" && x.rank() > 2 ? channels_to_last(x) : x;
+  }
   std::optional<std::string> data_format_ = "channels_last";
 };
 
-class ReshapeLayer final : public UnaryLayer {
+class ReshapeLayer final : public MaskCarrier {
  public:
+  ReshapeLayer() { carry_mask_ = true; }
   static void describe(Schema<ReshapeLayer>& s) {
     s.doc("(batch, ...) -> (batch,) + target_shape; one -1 is worked out.")
         .field("target_shape", &ReshapeLayer::target_, "Shape without the batch axis.")
         .required();
+    describe_carry_mask(s);
   }
   void configured() override {
-    UnaryLayer::configured();
+    MaskCarrier::configured();
     if (std::count(target_.begin(), target_.end(), -1) > 1)
       fail("Can only specify one unknown dimension.");
   }
   Tensor call(const Tensor& x, const Call&) override {
     return ops::reshape(x, Shape{x.dim(0)}.concat(resolved(x.shape())));
+  }
+
+ protected:
+  /// Where all features of a step count.
+  Tensor carried(const Tensor& mask, const Tensor& x, const Tensor& y) const override {
+    const Tensor elements = ops::reshape(of_every_element(mask, x), y.shape());
+    return y.rank() > 2 ? ops::all(elements, {-1}) : elements;
   }
 
  private:
@@ -64,15 +88,17 @@ class ReshapeLayer final : public UnaryLayer {
   std::vector<int64_t> target_;
 };
 
-class Permute final : public UnaryLayer {
+class Permute final : public MaskCarrier {
  public:
+  Permute() { carry_mask_ = true; }
   static void describe(Schema<Permute>& s) {
     s.doc("Reorders the axes after the batch.")
         .field("dims", &Permute::dims_, "Axes counted from 1: {2, 1} swaps two.")
         .required();
+    describe_carry_mask(s);
   }
   void configured() override {
-    UnaryLayer::configured();
+    MaskCarrier::configured();
     std::vector<int64_t> sorted = dims_;
     std::sort(sorted.begin(), sorted.end());
     for (size_t i = 0; i < sorted.size(); ++i)
@@ -85,6 +111,15 @@ class Permute final : public UnaryLayer {
     std::vector<int> axes{0};
     axes.insert(axes.end(), dims_.begin(), dims_.end());
     return ops::transpose(x, axes);
+  }
+
+ protected:
+  /// Its axes change places like those of x, if they do among themselves.
+  Tensor carried(const Tensor& mask, const Tensor&, const Tensor&) const override {
+    std::vector<int> axes{0};
+    for (int i = 1; i < mask.rank(); ++i) axes.push_back(int(dims_[size_t(i) - 1]));
+    const bool inside = *std::max_element(axes.begin(), axes.end()) < mask.rank();
+    return inside ? ops::transpose(mask, axes) : Tensor();
   }
 
  private:

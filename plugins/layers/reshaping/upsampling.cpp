@@ -7,10 +7,17 @@ namespace {
 
 class UpSampling1D final : public SpatialLayer<1> {
  public:
+  UpSampling1D() { carry_mask_ = true; }
   static void describe(Schema<UpSampling1D>& s) {
     s.doc("Each step so many times.").field("size", &UpSampling1D::size_, "How often.").min(1);
+    describe_carry_mask(s);
   }
   Tensor call(const Tensor& x, const Call&) override { return ops::repeat(x, size_, 1); }
+
+ protected:
+  Tensor carried(const Tensor& mask, const Tensor&, const Tensor&) const override {
+    return mask.rank() == 2 ? ops::repeat(mask, size_, 1) : Tensor();
+  }
 
  private:
   int64_t size_ = 2;

@@ -1,0 +1,57 @@
+// Layers that know which of their output's steps count, from the mask of their input. Keras loses
+// the mask there, so models that Keras wrote are read with carry_mask = false.
+#pragma once
+#include "crescent/layer.h"
+
+namespace crescent {
+
+class MaskCarrier : public UnaryLayer {
+ public:
+  void configured() override {
+    UnaryLayer::configured();
+    set_supports_masking(carry_mask_);
+  }
+  Tensors compute_mask(const Tensors& inputs, const Tensors& masks,
+                       const Tensors& outputs) override {
+    if (masks.empty() || !masks[0]) return {Tensor()};
+    const Tensor mask = carried(masks[0], inputs[0], outputs[0]);
+    if (!mask && !std::exchange(warned_, true))
+      warn("Layer '", name(), "' (of type ", class_name(), ") was passed a mask of shape ",
+           masks[0].shape(), ", for which its output of shape ", outputs[0].shape(),
+           " has none. Downstream layers will not see the mask.");
+    return {mask};
+  }
+
+ protected:
+  template <class T>
+  static void describe_carry_mask(Schema<T>& s) {
+    s.keyword_only(true)
+        .field("carry_mask", &MaskCarrier::carry_mask_,
+               "Tell the next layers which of the output's steps count, when the input has a mask; "
+               "false: lose the mask, as Keras does.")
+        .keyword_only(false);
+  }
+  /// Of the output; none where there is no such mask.
+  virtual Tensor carried(const Tensor& /*mask*/, const Tensor& /*x*/, const Tensor& /*y*/) const {
+    return {};
+  }
+
+  bool carry_mask_ = false;  ///< layers with the option set it in their constructors
+
+ private:
+  bool warned_ = false;
+};
+
+/// Steps of windows over (batch, steps): what a sequence of only the steps that count would give.
+/// Windows inside must be whole; padded ones count where they begin (same) or end (causal).
+inline Tensor mask_of_windows(const Tensor& mask, int64_t window, int64_t stride, int64_t dilation,
+                              const std::string& padding) {
+  if (mask.rank() != 2) return {};
+  if (padding != "valid") return ops::slice_axis(mask, 1, 0, mask.dim(1), stride);
+  const Tensor hidden = ops::expand_dims(ops::cast(ops::logical_not(mask), DType::float32), -1);
+  const Tensor kernel = ops::ones({window, 1, 1});
+  const Tensor count = ops::conv(hidden, kernel, {stride}, ops::Padding::valid, {dilation});
+  return ops::equal(ops::squeeze(count, -1), 0);
+}
+
+}  // namespace crescent
