@@ -1,73 +1,14 @@
-// Two processes that compute together: this one, and the same program started again.
-#include <spawn.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
-#include <unistd.h>
-#include <array>
+// Two processes that compute together.
 #include <catch2/catch.hpp>
-#include <cstdlib>
 
-#include "crescent/communicator.h"
 #include "crescent/gradient.h"
 #include "crescent/ops.h"
 #include "crescent/program.h"
 #include "distance.h"
-
-extern char** environ;
+#include "pair.h"
 
 namespace crescent {
 namespace {
-
-constexpr const char* kSocket = "CRESCENT_TEST_SOCKET";
-
-/// One of two processes with a socket between them.
-class Pair final : public Communicator {
- public:
-  Pair(int rank, int socket) : rank_(rank), socket_(socket) {}
-  ~Pair() override { close(socket_); }
-  int rank() const override { return rank_; }
-  int size() const override { return 2; }
-
-  void all_reduce(ReduceKind kind, DType dtype, void* data, size_t count) override {
-    dtype == DType::float32   ? reduce<float>(kind, data, count)
-    : dtype == DType::float64 ? reduce<double>(kind, data, count)
-                              : fail("two processes reduce float32 and float64, got ", dtype);
-  }
-  void broadcast(void* data, size_t bytes, int root) override {
-    rank_ == root ? send(data, bytes) : receive(data, bytes);
-  }
-
- private:
-  template <class T>
-  void reduce(ReduceKind kind, void* data, size_t count) {
-    std::vector<T> theirs(count);
-    if (rank_ == 0) send(data, count * sizeof(T));
-    receive(theirs.data(), count * sizeof(T));
-    if (rank_ == 1) send(data, count * sizeof(T));
-    T* own = static_cast<T*>(data);
-    for (size_t i = 0; i < count; ++i) {
-      const T x = own[i], y = theirs[i];
-      own[i] = kind == ReduceKind::sum   ? x + y
-               : kind == ReduceKind::max ? std::max(x, y)
-                                         : std::min(x, y);
-    }
-  }
-  void send(const void* data, size_t bytes) const {
-    for (const char* at = static_cast<const char*>(data); bytes > 0;) {
-      const ssize_t n = ::send(socket_, at, bytes, MSG_NOSIGNAL);
-      if (n <= 0) fail("the other process is gone");
-      at += n, bytes -= static_cast<size_t>(n);
-    }
-  }
-  void receive(void* data, size_t bytes) const {
-    for (char* at = static_cast<char*>(data); bytes > 0;) {
-      const ssize_t n = recv(socket_, at, bytes, 0);
-      if (n <= 0) fail("the other process is gone");
-      at += n, bytes -= static_cast<size_t>(n);
-    }
-  }
-  int rank_, socket_;
-};
 
 Tensor ramp(const Shape& shape, double scale) {
   std::vector<float> values(static_cast<size_t>(shape.size()));
@@ -109,6 +50,21 @@ void expect(const Tensor& got, const std::vector<double>& expected) {
 
 /// What both processes do, each with its half of the rows.
 Tensors run_together() {
+  // Compiled before the processes knew of each other.
+  static const Function mean(
+      [](const Tensors& in) { return Tensors{ops::all_reduce(in[0], ReduceKind::mean)}; });
+  const auto talking = communicator();
+  set_communicator(nullptr);
+  expect(mean({Tensor::full({2}, 4 + talking->rank())})[0],
+         std::vector<double>(2, 4 + talking->rank()));
+  set_communicator(talking);
+  expect(mean({Tensor::full({2}, 4 + talking->rank())})[0], {4.5, 4.5});
+  const auto halves = [](DType dtype) {
+    return Tensor::full({3}, 2 + communicator()->rank(), dtype);
+  };
+  for (DType dtype : {DType::float64, DType::bfloat16, DType::float16})
+    expect(ops::all_reduce(halves(dtype), ReduceKind::mean), {2.5, 2.5, 2.5});
+
   const int rank = communicator()->rank();
   CHECK(communicator()->all_gather(rank + 5.0) == std::vector<double>{5, 6});
   communicator()->barrier();
@@ -137,36 +93,28 @@ Tensors run_together() {
 }  // namespace
 
 TEST_CASE("the second of two processes", "[.][second]") {
-  const char* socket = std::getenv(kSocket);
-  REQUIRE(socket);
-  set_communicator(std::make_shared<Pair>(1, std::atoi(socket)));
+  be_second_of_two();
   run_together();
 }
 
 TEST_CASE("two processes train as one with the whole batch", "[collective]") {
-  int sockets[2];
-  REQUIRE(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets) == 0);
-  REQUIRE(setenv(kSocket, std::to_string(sockets[1]).c_str(), 1) == 0);
-  char name[] = "test", test[] = "[second]";
-  char* arguments[] = {name, test, nullptr};
-  pid_t child = 0;
-  REQUIRE(posix_spawn(&child, "/proc/self/exe", nullptr, nullptr, arguments, environ) == 0);
-  unsetenv(kSocket);
-  close(sockets[1]);
-
-  struct Alone {
-    ~Alone() { set_communicator(nullptr); }
-  } alone;
-  set_communicator(std::make_shared<Pair>(0, sockets[0]));
-  const Tensors together = run_together();
-  set_communicator(nullptr);
-  int status = -1;
-  REQUIRE(waitpid(child, &status, 0) == child);
-  CHECK(status == 0);
+  const Tensors together = [] {
+    const FirstOfTwo first("[second]");
+    return run_together();
+  }();
 
   const Tensors whole = train(images(), targets());
   for (size_t i = 0; i < whole.size(); ++i)
     CHECK(farthest(together[i].to_vector(), whole[i].to_vector()) < 1e-6);
+}
+
+TEST_CASE("a communicator is chosen by name", "[collective]") {
+  use_communicator("single");
+  CHECK(communicator()->class_name() == "single");
+  CHECK_THROWS_WITH(use_communicator("singel"), Catch::Contains("unknown communicator 'singel'") &&
+                                                    Catch::Contains("did you mean 'single'?"));
+  CHECK_THROWS_WITH(use_communicator("single", {{"size", 2}}), Catch::Contains("no option 'size'"));
+  CHECK(communicator()->class_name() == "single");
 }
 
 TEST_CASE("one process alone", "[collective]") {
@@ -178,6 +126,8 @@ TEST_CASE("one process alone", "[collective]") {
                     Catch::Contains("expected sum, mean, max or min, got prod"));
   CHECK_THROWS_WITH(ops::all_reduce(Tensor::full({2}, 1, DType::boolean)),
                     Catch::Contains("expected numbers, got bool"));
+  CHECK(ops::all_reduce(Tensor::full({1}, 3, DType::int32), ReduceKind::mean).dtype() ==
+        DType::float32);
 }
 
 }  // namespace crescent

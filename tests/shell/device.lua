@@ -38,3 +38,10 @@ cr.config.set_device(first)
 check.near(square(here), { 1, 16, 81 })
 check.near(here + x, { 2, 6, 12 })
 assert(tostring(square(x)) == tostring(here) and square(x)[2] == 4)
+
+-- Processes: this one is by itself.
+local all = cr.config.communicator()
+assert(all.name == "single" and all.rank == 0 and all.size == 1)
+cr.config.set_communicator "single"
+check.fails(function() cr.config.set_communicator "singel" end, "unknown communicator 'singel'", "did you mean 'single'?")
+check.fails(function() cr.config.set_communicator("single", { size = 2 }) end, "no option 'size'")

@@ -1,6 +1,10 @@
 // Communicator: how processes that train one model together talk to each other. Each runs the same
 // program on its share of the data; ops::all_reduce brings their values together. Communicators are
 // plugins of kind "communicator"; the default, "single", is one process by itself.
+//
+// A training run is a thing that they do together: before each batch they agree whether to go on,
+// so that all stop at the same place when one of them runs out of data, is told to stop or is
+// interrupted. evaluate and predict are each process's own business.
 #pragma once
 #include <memory>
 #include <vector>
@@ -27,9 +31,11 @@ class CRESCENT_API Communicator : public Plain {
   virtual void barrier();
 };
 
-/// The one in use.
+/// The one in use; at first that of the environment's CRESCENT_COMMUNICATOR, or "single".
 CRESCENT_API std::shared_ptr<Communicator> communicator();
-/// To be called before anything that asks for it is traced; none: "single".
+/// From the next program and training run on; none: "single".
 CRESCENT_API void set_communicator(std::shared_ptr<Communicator> communicator);
+/// One by name. A name that is not registered is looked for as that of a plugin.
+CRESCENT_API void use_communicator(std::string_view name, const Dict& options = {});
 
 }  // namespace crescent

@@ -1,6 +1,9 @@
 #include "program/communicator.h"
 
+#include <cstdlib>
 #include <mutex>
+
+#include "registry/class_of_plugin.h"
 
 namespace crescent {
 
@@ -20,9 +23,11 @@ void SingleProcess::describe(Schema<SingleProcess>& s) { s.doc("One process by i
 
 namespace {
 
+constexpr const char* kSingle = "single";
+
 struct InUse {
   std::mutex mutex;
-  std::shared_ptr<Communicator> communicator = std::make_shared<SingleProcess>();
+  std::shared_ptr<Communicator> communicator;  ///< null: nobody has asked yet
 };
 
 /// Never destroyed: programs in static objects may go after it would.
@@ -31,17 +36,35 @@ InUse& in_use() {
   return *in_use;
 }
 
+std::shared_ptr<Communicator> make_named(std::string_view name, const Dict& options = {}) {
+  return make<Communicator>(class_or_plugin(Communicator::kKind, name)->name, options);
+}
+
+std::shared_ptr<Communicator> first_communicator() try {
+  const char* name = std::getenv("CRESCENT_COMMUNICATOR");
+  return make_named(name && *name ? name : kSingle);
+} catch (Error& error) {
+  error.add_context("CRESCENT_COMMUNICATOR: ");
+  throw;
+}
+
 }  // namespace
 
 std::shared_ptr<Communicator> communicator() {
   const std::lock_guard lock(in_use().mutex);
-  return in_use().communicator;
+  std::shared_ptr<Communicator>& communicator = in_use().communicator;
+  if (!communicator) communicator = first_communicator();
+  return communicator;
 }
 
 void set_communicator(std::shared_ptr<Communicator> communicator) {
-  if (!communicator) communicator = std::make_shared<SingleProcess>();
+  if (!communicator) communicator = make_named(kSingle);
   const std::lock_guard lock(in_use().mutex);
-  in_use().communicator = std::move(communicator);
+  in_use().communicator.swap(communicator);  // the old one goes without the lock
+}
+
+void use_communicator(std::string_view name, const Dict& options) {
+  set_communicator(make_named(name, options));
 }
 
 }  // namespace crescent

@@ -6,7 +6,7 @@
 #include <map>
 #include <mutex>
 
-#include "crescent/loader.h"
+#include "registry/class_of_plugin.h"
 
 namespace crescent {
 
@@ -18,15 +18,6 @@ namespace {
 
 std::atomic<Device*> in_use{nullptr};
 
-/// Loads the plugin of this name when no plugin that is known has the device.
-std::shared_ptr<const ClassInfo> find_device(std::string_view name) {
-  if (auto info = registry().find(Device::kKind, name)) return info;
-  for (const PluginRecord& plugin : list_plugins()) {
-    if (plugin.name == name && !plugin.loaded && plugin.refused.empty()) load_plugin(plugin.path);
-  }
-  return registry().get(Device::kKind, name);
-}
-
 /// Never destroyed: tensors and executables in static objects may go after it would.
 class Devices {
  public:
@@ -36,7 +27,7 @@ class Devices {
   }
 
   Device& get(std::string_view name, const Dict& options) {
-    const std::string class_name = find_device(name)->name;
+    const std::string class_name = class_or_plugin(Device::kKind, name)->name;
     const std::lock_guard lock(mutex_);
     std::shared_ptr<Device>& device = made_[class_name];
     if (!device)

@@ -13,11 +13,13 @@ int64_t count_in(const Dict& position, const char* name) {
 
 }  // namespace
 
-Batches::Batches(const char* run, DatasetPtr data, std::optional<int64_t> steps, bool goes_on)
+Batches::Batches(const char* run, DatasetPtr data, std::optional<int64_t> steps, bool goes_on,
+                 Together together)
     : run_(run),
       data_(data && data->reads_files() ? prefetch(std::move(data)) : std::move(data)),
       steps_(steps),
-      goes_on_(goes_on && steps) {}
+      goes_on_(goes_on && steps),
+      together_(std::move(together)) {}
 
 void Batches::begin() {
   done();
@@ -34,16 +36,27 @@ void Batches::begin_epoch() {
 
 const Batch* Batches::next() {
   done();
-  if (steps_ && taken_ == *steps_) return data_->check(), nullptr;
-  heed_interruption();
-  if (held_ == Held::none && !fetch()) return nullptr;
-  held_ = Held::fetched;
-  heed_interruption();
+  const Next next{together_.greatest(static_cast<int>(prepare()))};
+  if (next == Next::end) return nullptr;
+  if (next == Next::interruption) {
+    const std::string of = count() >= 0 ? concat(" of ", count()) : "";
+    const char* where = interrupted() ? "" : " in another process";
+    throw Interrupted(concat(run_, ": interrupted", where, " after batch ", taken_, of));
+  }
   held_ = Held::given;
   if (!batch_.x.empty() && batch_.x.front() && batch_.x.front().rank() > 0 &&
       batch_.x.front().dim(0) == 0)
     fail(run_, ": the data gave a batch without samples, shape ", batch_.x.front().shape());
   return &batch_;
+}
+
+/// What this process has to go on with.
+Batches::Next Batches::prepare() {
+  if (steps_ && taken_ == *steps_) return data_->check(), Next::end;
+  if (is_interrupted()) return Next::interruption;
+  if (held_ == Held::none && !fetch()) return Next::end;
+  held_ = Held::fetched;
+  return is_interrupted() ? Next::interruption : Next::batch;
 }
 
 void Batches::done() {
@@ -53,11 +66,8 @@ void Batches::done() {
   ++given_;
 }
 
-void Batches::heed_interruption() const {
-  if (!interrupted() || taken_ == count()) return;
-  const std::string of = count() >= 0 ? concat(" of ", count()) : "";
-  throw Interrupted(concat(run_, ": interrupted after batch ", taken_, of));
-}
+/// Behind the last batch there is nothing to interrupt.
+bool Batches::is_interrupted() const { return interrupted() && taken_ != count(); }
 
 /// The next batch of the data, from its beginning again where the run goes on over the end.
 bool Batches::fetch() {

@@ -3,15 +3,18 @@
 #include <optional>
 
 #include "crescent/data.h"
+#include "training/together.h"
 
 namespace crescent {
 
 /// Goes through a dataset for `run` ("evaluate"), a batch at a time, prefetching what comes from
 /// files. Training by steps goes on where the last epoch ended, over the end of the data;
 /// everything else starts from the first batch and ends with the data, or earlier after `steps`.
+/// Processes that train together end where the first of them does.
 class Batches {
  public:
-  Batches(const char* run, DatasetPtr data, std::optional<int64_t> steps, bool goes_on = false);
+  Batches(const char* run, DatasetPtr data, std::optional<int64_t> steps, bool goes_on = false,
+          Together together = {});
   explicit operator bool() const { return data_ != nullptr; }
   int64_t count() const { return steps_ ? *steps_ : data_->batches(); }
   int64_t samples() const { return data_->samples(); }
@@ -33,7 +36,10 @@ class Batches {
   void restore(const Dict& position);
 
  private:
-  void heed_interruption() const;
+  /// In rising strength.
+  enum class Next { batch, end, interruption };
+  Next prepare();
+  bool is_interrupted() const;
   bool fetch();
   void begin_epoch();
 
@@ -42,6 +48,7 @@ class Batches {
   Batch batch_;
   std::optional<int64_t> steps_;
   bool goes_on_;
+  Together together_;
   int64_t taken_ = 0;
   int64_t given_ = 0;     ///< of the data's epoch, which may have begun before this one
   bool started_ = false;  ///< an epoch of the data has begun

@@ -46,6 +46,7 @@ struct TrainingRun::State {
   Dict params;
   CallbackList callbacks;
   std::shared_ptr<History> history;
+  Together together;
   Pass training, testing;
   Phase phase = Phase::start;
   int64_t epoch;  // from 0

@@ -46,9 +46,11 @@ TrainingRun::State::State(ModelPtr owner, FitOptions given, const RunPlan& plan)
       compiled(ModelAccess::training(*model)),
       options(std::move(given)),
       callbacks(options.callbacks, verbosity(options.verbose)),
-      training(*model, Batches("fit", plan.data, options.steps_per_epoch, true),
+      together(Together::now()),
+      training(*model, Batches("fit", plan.data, options.steps_per_epoch, true, together),
                Pass::training(*model)),
-      testing(*model, Batches("evaluate", plan.validation, options.validation_steps),
+      testing(*model,
+              Batches("evaluate", plan.validation, options.validation_steps, false, together),
               Pass::testing(*model)),
       epoch(options.initial_epoch) {
   auto made = make<Callback>("History");
@@ -99,9 +101,10 @@ bool TrainingRun::State::take_turn() {
   return false;
 }
 
-/// What callbacks say, and what other threads asked for.
+/// What callbacks say, and what other threads asked for, here or in another process.
 bool TrainingRun::State::stops() {
   if (stopping && stopping.exchange(false)) model->stop_training = true;
+  if (together.any(model->stop_training)) model->stop_training = true;
   return model->stop_training;
 }
 
@@ -130,7 +133,7 @@ void TrainingRun::State::begin() {
 }
 
 void TrainingRun::State::begin_epoch() {
-  if (interrupted()) throw Interrupted("fit: interrupted");
+  if (together.any(interrupted())) throw Interrupted("fit: interrupted");
   callbacks.each(&Callback::on_epoch_begin, epoch, Logs());
   model->reset_metrics();
   training.begin();
@@ -144,7 +147,8 @@ bool TrainingRun::State::train_batch() {
 
 void TrainingRun::State::end_training() {
   if (training.batches().taken() == 0) return end_without_data();
-  out_of_data = training.batches().ran_dry() && !stops();
+  const bool is_stopped = stops();
+  out_of_data = training.batches().ran_dry() && !is_stopped;
   running = Logs();
   add_results(running, "");
   if (is_validated())

@@ -1,11 +1,19 @@
-// Sums and extremes over processes: the communicator does them, in the memory of the result.
+// Sums and extremes over processes: the communicator does them, in the memory of the result. A mean
+// is a sum divided by the number of processes that there are when it runs.
 #include <cstring>
 
 #include "crescent/communicator.h"
 #include "engine/kernel.h"
+#include "vectors/converted.h"
 
 namespace crescent::cpu {
 namespace {
+
+template <class T>
+void divide(std::byte* values, size_t count, int by) {
+  T* x = reinterpret_cast<T*>(values);
+  for (size_t i = 0; i < count; ++i) x[i] /= static_cast<T>(by);
+}
 
 class AllReduceKernel final : public Kernel {
  public:
@@ -15,9 +23,14 @@ class AllReduceKernel final : public Kernel {
         count_(static_cast<size_t>(r.inputs[0].shape.size())) {}
 
   void run(const Arguments& a) override {
-    if (count_ > 0 && a.outputs[0] != a.inputs[0])
-      std::memcpy(a.outputs[0], a.inputs[0], count_ * size_of(dtype_));
-    communicator()->all_reduce(kind_, dtype_, a.outputs[0], count_);
+    std::byte* const result = a.outputs[0];
+    if (count_ > 0 && result != a.inputs[0])
+      std::memcpy(result, a.inputs[0], count_ * size_of(dtype_));
+    const std::shared_ptr<Communicator> all = communicator();
+    if (kind_ != ReduceKind::mean) return all->all_reduce(kind_, dtype_, result, count_);
+    all->all_reduce(ReduceKind::sum, dtype_, result, count_);
+    dtype_ == DType::float32 ? divide<float>(result, count_, all->size())
+                             : divide<double>(result, count_, all->size());
   }
   std::string name() const override { return "communicator"; }
   bool in_place(int /*input*/) const override { return true; }
@@ -28,14 +41,20 @@ class AllReduceKernel final : public Kernel {
   size_t count_;
 };
 
+bool is_wide(DType dtype) { return dtype == DType::float32 || dtype == DType::float64; }
+
+/// Means of half-width floats are worked out in float32, by the next row.
 std::unique_ptr<Kernel> make_all_reduce(const Request& r) {
+  const bool is_mean = static_cast<const AllReduce&>(r.op).kind == ReduceKind::mean;
+  if (is_mean && !is_wide(r.inputs[0].dtype)) return nullptr;
   return std::make_unique<AllReduceKernel>(r);
 }
 
 }  // namespace
 
 std::span<const KernelRow> collective_kernels() {
-  static constexpr KernelRow kRows[] = {{"all_reduce", make_all_reduce}};
+  static constexpr KernelRow kRows[] = {{"all_reduce", make_all_reduce},
+                                        {"all_reduce", make_converted<collective_kernels>}};
   return kRows;
 }
 

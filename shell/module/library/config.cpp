@@ -1,6 +1,7 @@
 // cr.config, cr.utils, cr.plugins.
 #include <chrono>
 
+#include "crescent/communicator.h"
 #include "crescent/device.h"
 #include "crescent/file.h"
 #include "crescent/layer.h"
@@ -42,6 +43,19 @@ List devices() {
   }
   return all;
 }
+
+// ---- other processes
+
+void use_named(const std::string& name, const Names& options) {
+  use_communicator(name, options.dict);
+}
+
+Dict communicator_in_use() {
+  const std::shared_ptr<Communicator> all = communicator();
+  return {{"name", all->class_name()}, {"rank", all->rank()}, {"size", all->size()}};
+}
+
+// ---- memory
 
 void set_program_cache(int64_t bytes) {
   if (bytes < 0) fail("set_program_cache: expected a number of bytes >= 0, got ", bytes);
@@ -168,6 +182,13 @@ const std::vector<CallablePtr>& config_functions() {
     add(bound(
         "device", []() { return device().class_name(); }, {}, "Name of the device in use."));
     add(bound("devices", &devices, {}, "The devices that there are, with their options."));
+    add(bound(
+        "set_communicator", &use_named, {"name", "options=nil"},
+        "How this process talks to those that train with it: set_communicator \"single\" is "
+        "one by itself. The environment's CRESCENT_COMMUNICATOR names another from the start."));
+    add(bound(
+        "communicator", &communicator_in_use, {},
+        "The one in use: its name, the rank of this process, from 0, and how many there are."));
     add(bound(
         "enable_op_determinism", [](bool on) { set_option("deterministic", on); }, {"on=true"},
         "Whole runs give the same bits for any number of threads."));

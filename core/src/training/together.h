@@ -1,0 +1,32 @@
+// What processes that train together decide together, so that none waits for one that has stopped.
+#pragma once
+#include <algorithm>
+
+#include "crescent/communicator.h"
+
+namespace crescent {
+
+/// The processes of a run. All ask the same questions in the same order.
+class Together {
+ public:
+  Together() = default;  ///< one process by itself
+  /// Those that the communicator in use talks to.
+  static Together now() {
+    Together together;
+    if (auto all = communicator(); all->size() > 1) together.communicator_ = std::move(all);
+    return together;
+  }
+  bool is_alone() const { return !communicator_; }
+  /// The greatest of what the processes say.
+  int greatest(int own) const {
+    if (!communicator_) return own;
+    const std::vector<double> all = communicator_->all_gather(own);
+    return static_cast<int>(*std::max_element(all.begin(), all.end()));
+  }
+  bool any(bool own) const { return greatest(own) != 0; }
+
+ private:
+  std::shared_ptr<Communicator> communicator_;  ///< null when alone
+};
+
+}  // namespace crescent

@@ -1,0 +1,91 @@
+// Two processes that train one model stop together, whoever has the reason.
+#include "pair.h"
+#include "small_model.h"
+
+using namespace crescent;
+
+namespace {
+
+/// What both processes compute: who comes here alone waits for ever.
+class Shared final : public Layer {
+ public:
+  Tensors call(const Tensors& inputs, const Call&) override {
+    return {ops::all_reduce(inputs[0], ReduceKind::mean)};
+  }
+};
+
+/// Calls `act` at the end of batch `batch` of all, and at the end of every epoch if there is none.
+class At final : public Callback {
+ public:
+  At(int64_t batch, std::function<void(Model&)> act) : batch_(batch), act_(std::move(act)) {}
+  void on_train_batch_end(int64_t, const Logs&) override {
+    if (++batches_ == batch_) act_(*model_);
+  }
+  void on_epoch_end(int64_t, Logs&) override {
+    if (batch_ == 0) act_(*model_);
+  }
+
+ private:
+  int64_t batch_, batches_ = 0;
+  std::function<void(Model&)> act_;
+};
+
+struct Outcome {
+  int64_t batches, epochs;  ///< that were trained; epochs that were whole
+  bool operator==(const Outcome&) const = default;
+};
+std::ostream& operator<<(std::ostream& out, const Outcome& o) {
+  return out << o.batches << " batches, " << o.epochs << " epochs";
+}
+
+/// Three epochs of at most `batches` batches, each with a validation of two.
+Outcome fit(int64_t batches, Dict options = {}) {
+  set_random_seed(3);
+  auto model = Sequential::make(
+      {make<Layer>("Dense", {{"units", 1}, {"input_shape", List{3}}}), std::make_shared<Shared>()});
+  model->compile({{"optimizer", "sgd"}, {"loss", "mse"}});
+  const Tensor x = small::data(batches * 4), y = small::targets(x);
+  const Tensor held = small::data(8);
+  options.set("epochs", 3);
+  options.set("batch_size", 4);
+  options.set("verbose", 0);
+  options.set("validation_data", List{small::boxed(held), small::boxed(small::targets(held))});
+  model->fit({x}, {y}, options);
+  const double steps = model->optimizer()->iterations().value().item();
+  return {static_cast<int64_t>(steps), model->epochs_trained()};
+}
+
+/// The process of this rank does something at the end of that batch.
+Dict at(int rank, int64_t batch, std::function<void(Model&)> act) {
+  if (communicator()->rank() != rank) return {};
+  return {{"callbacks", std::make_shared<At>(batch, std::move(act))}};
+}
+
+void run_together() {
+  const int rank = communicator()->rank();
+  const auto stop = [](Model& model) { model.stop_training = true; };
+  const auto ask = [](Model&) { interrupt(); };
+  CHECK(fit(3) == Outcome{9, 3});
+  CHECK(fit(rank == 0 ? 5 : 3) == Outcome{9, 3});
+  CHECK(fit(rank == 0 ? 3 : 5) == Outcome{9, 3});
+  CHECK(fit(rank == 0 ? 5 : 3, {{"steps_per_epoch", 4}}) == Outcome{12, 3});
+  for (int who : {0, 1}) {
+    CHECK(fit(3, at(who, 2, stop)) == Outcome{2, 1});
+    CHECK(fit(3, at(who, 3, stop)) == Outcome{3, 1});  // no validation after the last batch
+    CHECK(fit(3, at(who, 0, stop)) == Outcome{3, 1});
+    CHECK(fit(3, at(who, 4, ask)) == Outcome{4, 1});
+    CHECK(fit(3, at(who, 0, ask)) == Outcome{3, 1});
+  }
+}
+
+}  // namespace
+
+TEST_CASE("the second of two processes that train", "[.][second]") {
+  be_second_of_two();
+  run_together();
+}
+
+TEST_CASE("processes that train together stop together") {
+  const FirstOfTwo first("[second]");
+  run_together();
+}

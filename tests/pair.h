@@ -1,0 +1,103 @@
+// Two processes that compute together: this one, and the same program started again for one hidden
+// test case.
+#pragma once
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <cstdlib>
+
+#include "crescent/communicator.h"
+
+extern char** environ;
+
+namespace crescent {
+
+/// One of two processes with a socket between them.
+class Pair final : public Communicator {
+ public:
+  Pair(int rank, int socket) : rank_(rank), socket_(socket) {}
+  ~Pair() override { close(socket_); }
+  int rank() const override { return rank_; }
+  int size() const override { return 2; }
+
+  void all_reduce(ReduceKind kind, DType dtype, void* data, size_t count) override {
+    dtype == DType::float32   ? reduce<float>(kind, data, count)
+    : dtype == DType::float64 ? reduce<double>(kind, data, count)
+                              : fail("two processes reduce float32 and float64, got ", dtype);
+  }
+  void broadcast(void* data, size_t bytes, int root) override {
+    rank_ == root ? send(data, bytes) : receive(data, bytes);
+  }
+
+ private:
+  template <class T>
+  void reduce(ReduceKind kind, void* data, size_t count) {
+    std::vector<T> theirs(count);
+    if (rank_ == 0) send(data, count * sizeof(T));
+    receive(theirs.data(), count * sizeof(T));
+    if (rank_ == 1) send(data, count * sizeof(T));
+    T* own = static_cast<T*>(data);
+    for (size_t i = 0; i < count; ++i) {
+      const T x = own[i], y = theirs[i];
+      own[i] = kind == ReduceKind::sum   ? x + y
+               : kind == ReduceKind::max ? std::max(x, y)
+                                         : std::min(x, y);
+    }
+  }
+  void send(const void* data, size_t bytes) const {
+    for (const char* at = static_cast<const char*>(data); bytes > 0;) {
+      const ssize_t n = ::send(socket_, at, bytes, MSG_NOSIGNAL);
+      if (n <= 0) fail("the other process is gone");
+      at += n, bytes -= static_cast<size_t>(n);
+    }
+  }
+  void receive(void* data, size_t bytes) const {
+    for (char* at = static_cast<char*>(data); bytes > 0;) {
+      const ssize_t n = recv(socket_, at, bytes, 0);
+      if (n <= 0) fail("the other process is gone");
+      at += n, bytes -= static_cast<size_t>(n);
+    }
+  }
+  int rank_, socket_;
+};
+
+inline constexpr const char* kPairSocket = "CRESCENT_TEST_SOCKET";
+
+/// While alive, the second process runs the hidden test case of this tag, and this one is the
+/// first.
+class FirstOfTwo {
+ public:
+  explicit FirstOfTwo(std::string tag) {
+    int sockets[2];
+    REQUIRE(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets) == 0);
+    REQUIRE(setenv(kPairSocket, std::to_string(sockets[1]).c_str(), 1) == 0);
+    char name[] = "test";
+    char* arguments[] = {name, tag.data(), nullptr};
+    REQUIRE(posix_spawn(&child_, "/proc/self/exe", nullptr, nullptr, arguments, environ) == 0);
+    unsetenv(kPairSocket);
+    close(sockets[1]);
+    set_communicator(std::make_shared<Pair>(0, sockets[0]));
+  }
+  ~FirstOfTwo() {
+    set_communicator(nullptr);
+    int status = -1;
+    CHECK(waitpid(child_, &status, 0) == child_);
+    CHECK(status == 0);
+  }
+  FirstOfTwo(const FirstOfTwo&) = delete;
+
+ private:
+  pid_t child_ = 0;
+};
+
+/// In the hidden test case.
+inline void be_second_of_two() {
+  const char* socket = std::getenv(kPairSocket);
+  REQUIRE(socket);
+  set_communicator(std::make_shared<Pair>(1, std::atoi(socket)));
+}
+
+}  // namespace crescent
