@@ -19,7 +19,11 @@ class Nadam final : public UpdateRule {
         .field("beta_2", &Nadam::beta_2_, "Momentum of the square's average.")
         .min(0)
         .max(1)
-        .field("epsilon", &Nadam::epsilon_, "Added to the root.");
+        .field("epsilon", &Nadam::epsilon_, "Added to the root.")
+        .field("schedule_decay", &Nadam::schedule_decay_,
+               "How fast the momentum grows; 1 if not given, 0.004 in Keras 2.")
+        .min(0)
+        .omit_null();
   }
 
  protected:
@@ -35,21 +39,22 @@ class Nadam final : public UpdateRule {
   }
 
  private:
-  /// It grows from 0.52 to 1 times beta_1.
-  Tensor momentum_at(const Tensor& step) const {
-    return beta_1_ * (1.0 - 0.5 * power(Tensor(0.96), step));
+  Tensor growth(const Tensor& step) const {
+    return 1.0 - 0.5 * power(Tensor(0.96), step * schedule_decay_.value_or(1));
   }
+  /// It grows from 0.52 to 1 times beta_1.
+  Tensor momentum_at(const Tensor& step) const { return beta_1_ * growth(step); }
   /// The product of the momenta of steps 1 to `step`. Their growth has ended after kGrowth steps,
   /// to the last digit of float32, so the product needs no state.
   Tensor momenta_until(const Tensor& step) const {
     constexpr int64_t kGrowth = 512;
     const Tensor steps = arange(kGrowth, DType::float32) + 1.0;
-    const Tensor growth = 1.0 - 0.5 * power(Tensor(0.96), steps);
     const Tensor passed = less_equal(steps, cast(step, DType::float32));
-    return cast(prod(where(passed, growth, 1)), step.dtype()) * power(Tensor(beta_1_), step);
+    return cast(prod(where(passed, growth(steps), 1)), step.dtype()) * power(Tensor(beta_1_), step);
   }
 
   double beta_1_ = 0.9, beta_2_ = 0.999, epsilon_ = 1e-7;
+  std::optional<double> schedule_decay_;
 };
 
 }  // namespace

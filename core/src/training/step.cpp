@@ -287,17 +287,28 @@ NamedValues Stepper::results() {
   if (!state_.results) {
     Model* model = &model_;
     state_.results = Function([model](const Tensors&) {
+      std::vector<int64_t>& sizes = ModelAccess::training(*model).result_sizes;
+      sizes.clear();
       Tensors values;
-      for (const auto& [name, metric] : named_metrics(*model))
-        values.push_back(
-            ops::cast(blaming(*metric, [&] { return metric->result(); }), DType::float32));
-      return Tensors{ops::stack(values)};
+      for (const auto& [name, metric] : named_metrics(*model)) {
+        const Tensor value = blaming(*metric, [&] { return metric->result(); });
+        sizes.push_back(value.size());
+        values.push_back(ops::reshape(ops::cast(value, DType::float32), {-1}));
+      }
+      return Tensors{ops::concatenate(values, 0)};
     });
   }
+  // A metric may make its state with the first batch.
+  int64_t key = static_cast<int64_t>(named.size());
+  for (const auto& [name, metric] : named)
+    key = key * 31 + static_cast<int64_t>(metric->variables().size());
+  const std::vector<double> numbers = state_.results({}, key).front().to_vector();
   NamedValues values;
-  const std::vector<double> numbers =
-      state_.results({}, static_cast<int64_t>(named.size())).front().to_vector();
-  for (size_t i = 0; i < named.size(); ++i) values.emplace_back(named[i].first, numbers[i]);
+  auto next = numbers.begin();
+  for (size_t i = 0; i < named.size(); ++i)
+    for (int64_t k = 0, size = state_.result_sizes[i]; k < size; ++k)
+      values.emplace_back(size == 1 ? named[i].first : concat(named[i].first, "[", k, "]"),
+                          *next++);
   return values;
 }
 

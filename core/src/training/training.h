@@ -53,8 +53,9 @@ struct Model::Training {
   int64_t predict_key = 0;  ///< trainable_key() when trainable_changes() was:
   uint64_t predict_trainable = 0;
   Function train, test, predict, results;
-  StepLayout layout;               // of the step that is being traced
-  Tensors inputs, unused, values;  // kept from batch to batch
+  std::vector<int64_t> result_sizes;  ///< how many numbers each metric's result has
+  StepLayout layout;                  // of the step that is being traced
+  Tensors inputs, unused, values;     // kept from batch to batch
 };
 
 /// Names and widths of outputs.
@@ -82,7 +83,7 @@ class Stepper {
   const Tensors& predict(const Tensors& x);
   CompiledStep compiled_train(const Batch& batch);
   CompiledStep compiled_predict(const Tensors& x);
-  /// Loss and metrics so far, in Keras' order.
+  /// Loss and metrics so far, in Keras' order. A result of several numbers is "name[0]", ...
   NamedValues results();
 
  private:

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <fstream>
 #include <iterator>
+#include <map>
 
 #include "golden/recorded.h"
 
@@ -115,6 +116,78 @@ TEST_CASE("layers with the options of Keras 2.3.1 give its outputs") {
     }
   }
   tally.check();
+}
+
+TEST_CASE("losses give what they gave in Keras 2.3.1") {
+  const Dict recorded = part("loss");
+  if (recorded.empty()) return;
+  const Shape shape = Codec<Shape>::decode(recorded.at("shape"));
+  const Tensor truth = tensor_of(recorded.at("y_true"), shape);
+  const Tensor prediction = tensor_of(recorded.at("y_pred"), shape);
+  // huber_loss had a value an element
+  Tally tally({"huber_loss"});
+  for (const auto& [name, value] : recorded) {
+    INFO(name);
+    if (name == "y_true" || name == "y_pred" || name == "shape") continue;
+    const int64_t size = static_cast<int64_t>(value.as_list().size());
+    Tensor got;
+    if (name == "huber_loss") {
+      tally.skipped(name);
+      continue;
+    } else if (name.starts_with("MSE class")) {
+      const bool sum = name.ends_with(", sum");
+      const auto loss =
+          make<Loss>("MeanSquaredError", {{"reduction", sum ? "sum" : "sum_over_batch_size"}});
+      const Tensor weights = Tensor::from(std::vector<float>{1, 3}, {2});
+      got = ops::reshape((*loss)(truth, prediction, weights), {1});
+    } else if (name.starts_with("sparse")) {
+      const Tensor classes = Tensor::from(std::vector<int32_t>{1, 2}, {2});
+      got = get<Loss>("sparse_categorical_crossentropy")->call(classes, prediction);
+    } else {
+      got = get<Loss>(name)->call(truth, prediction);
+    }
+    CHECK(difference(got, tensor_of(value, {size}), kValues) == "");
+    tally.compared();
+  }
+  tally.check();
+}
+
+TEST_CASE("optimizers with the options of Keras 2.3.1 take its steps") {
+  const Dict recorded = part("opt");
+  if (recorded.empty()) return;
+  // Its defaults of that time; decay divides the rate by 1 + decay * steps done.
+  auto decayed = [](double rate, double decay) {
+    return Dict{{"class_name", "InverseTimeDecay"},
+                {"config",
+                 Dict{{"initial_learning_rate", rate}, {"decay_steps", 1}, {"decay_rate", decay}}}};
+  };
+  const std::map<std::string, std::pair<const char*, Dict>> rows{
+      {"SGD()", {"SGD", {}}},
+      {"SGD(momentum=.9)", {"SGD", {{"momentum", 0.9}}}},
+      {"SGD(.1,momentum=.9,nesterov=True,decay=.1)",
+       {"SGD", {{"learning_rate", decayed(0.1, 0.1)}, {"momentum", 0.9}, {"nesterov", true}}}},
+      {"RMSprop()", {"RMSprop", {}}},
+      {"Adagrad()", {"Adagrad", {{"learning_rate", 0.01}, {"initial_accumulator_value", 0}}}},
+      {"Adadelta()", {"Adadelta", {{"learning_rate", 1}}}},
+      {"Adam()", {"Adam", {}}},
+      {"Adam(decay=.1)", {"Adam", {{"learning_rate", decayed(0.001, 0.1)}}}},
+      {"Adam(amsgrad=True)", {"Adam", {{"amsgrad", true}}}},
+      {"Adamax()", {"Adamax", {{"learning_rate", 0.002}}}},
+      {"Nadam()", {"Nadam", {{"learning_rate", 0.002}, {"schedule_decay", 0.004}}}}};
+  const int64_t count = static_cast<int64_t>(recorded.at("p0").as_list().size());
+  for (const auto& [name, value] : recorded) {
+    if (!value.is_list() || name == "p0" || name == "grads") continue;
+    INFO(name);
+    REQUIRE(rows.count(name) == 1);
+    const auto& [class_name, options] = rows.at(name);
+    const auto optimizer = make<Optimizer>(class_name, options);
+    const Variables weights{Variable(tensor_of(recorded.at("p0"), {count}))};
+    for (size_t step = 0; step < value.as_list().size(); ++step) {
+      optimizer->apply(Tensors{tensor_of(recorded.at("grads").as_list()[step], {count})}, weights);
+      const Tensor want = tensor_of(value.as_list()[step], {count});
+      CHECK(difference(weights[0].value(), want, kValues) == "");
+    }
+  }
 }
 
 TEST_CASE("activations give what they gave in Keras 2.3.1") {

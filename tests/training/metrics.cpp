@@ -1,0 +1,377 @@
+// Metrics against their formulas, written out on plain numbers, over two updates.
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "crescent/crescent.h"
+
+using namespace crescent;
+using Catch::Contains;
+
+namespace {
+
+const std::vector<float> kTruth{1, 0, 1, 1, 0, 0, 1, 0};
+const std::vector<float> kScores{0.9f, 0.4f, 0.35f, 0.8f, 0.6f, 0.1f, 0.55f, 0.7f};
+const std::vector<float> kWeights{1, 2, 1, 0.5f, 1, 3, 2, 1};
+
+Tensor part(const std::vector<float>& values, size_t first, size_t count) {
+  return Tensor::from(
+      std::vector<float>(values.begin() + long(first), values.begin() + long(first + count)),
+      {int64_t(count)});
+}
+
+/// In two batches of unequal size.
+Tensor after_updates(Metric& metric, bool weighted) {
+  for (const auto& [first, count] : {std::pair<size_t, size_t>{0, 5}, {5, 3}})
+    metric.update_state(part(kTruth, first, count), part(kScores, first, count),
+                        weighted ? part(kWeights, first, count) : Tensor());
+  return metric.result();
+}
+
+struct Counts {
+  double tp = 0, fp = 0, tn = 0, fn = 0;
+};
+Counts counts_at(double threshold, bool weighted) {
+  Counts c;
+  for (size_t i = 0; i < kTruth.size(); ++i) {
+    const double w = weighted ? kWeights[i] : 1;
+    double& place =
+        kScores[i] > threshold ? (kTruth[i] > 0 ? c.tp : c.fp) : (kTruth[i] > 0 ? c.fn : c.tn);
+    place += w;
+  }
+  return c;
+}
+double ratio(double a, double b) { return b == 0 ? 0 : a / b; }
+
+struct ByCounts {
+  const char* name;
+  double (*of)(const Counts&);
+};
+const ByCounts kByCounts[] = {
+    {"TruePositives", [](const Counts& c) { return c.tp; }},
+    {"FalsePositives", [](const Counts& c) { return c.fp; }},
+    {"TrueNegatives", [](const Counts& c) { return c.tn; }},
+    {"FalseNegatives", [](const Counts& c) { return c.fn; }},
+    {"Precision", [](const Counts& c) { return ratio(c.tp, c.tp + c.fp); }},
+    {"Recall", [](const Counts& c) { return ratio(c.tp, c.tp + c.fn); }},
+};
+
+double sensitivity(const Counts& c) { return ratio(c.tp, c.tp + c.fn); }
+double specificity(const Counts& c) { return ratio(c.tn, c.tn + c.fp); }
+double precision(const Counts& c) { return ratio(c.tp, c.tp + c.fp); }
+
+struct Best {
+  const char *name, *option;
+  double (*held)(const Counts&);
+  double (*best)(const Counts&);
+};
+const Best kBest[] = {
+    {"SensitivityAtSpecificity", "specificity", specificity, sensitivity},
+    {"SpecificityAtSensitivity", "sensitivity", sensitivity, specificity},
+    {"PrecisionAtRecall", "recall", sensitivity, precision},
+    {"RecallAtPrecision", "precision", precision, sensitivity},
+};
+
+/// Thresholds as AUC has them: -eps, 1 / (n - 1), ..., 1 + eps.
+std::vector<double> auc_thresholds(int n) {
+  std::vector<double> all{-1e-7};
+  for (int i = 1; i < n - 1; ++i) all.push_back(double(i) / (n - 1));
+  all.push_back(1 + 1e-7);
+  return all;
+}
+
+/// Area of trapezoids, or of the lower or higher rectangles.
+double area(double (*x)(const Counts&), double (*y)(const Counts&), const std::string& method,
+            bool weighted) {
+  const auto thresholds = auc_thresholds(21);
+  double sum = 0;
+  for (size_t i = 0; i + 1 < thresholds.size(); ++i) {
+    const Counts a = counts_at(thresholds[i], weighted), b = counts_at(thresholds[i + 1], weighted);
+    const double height = method == "interpolation" ? (y(a) + y(b)) / 2
+                          : method == "minoring"    ? std::min(y(a), y(b))
+                                                    : std::max(y(a), y(b));
+    sum += (x(a) - x(b)) * height;
+  }
+  return sum;
+}
+
+Tensor rows(std::vector<float> values, int64_t columns) {
+  const int64_t count = int64_t(values.size()) / columns;
+  return Tensor::from(values, {count, columns});
+}
+
+}  // namespace
+
+TEST_CASE("counts, precision and recall at one and at several thresholds") {
+  for (const ByCounts& row : kByCounts)
+    for (const bool weighted : {false, true}) {
+      INFO(row.name);
+      auto metric = make<Metric>(row.name);
+      CHECK(after_updates(*metric, weighted).item() == Approx(row.of(counts_at(0.5, weighted))));
+      metric->reset_state();
+      CHECK(after_updates(*metric, weighted).item() == Approx(row.of(counts_at(0.5, weighted))));
+      auto several = make<Metric>(row.name, {{"thresholds", List{0.2, 0.45, 0.75}}});
+      const std::vector<double> got = after_updates(*several, weighted).to_vector();
+      CHECK(got[0] == Approx(row.of(counts_at(0.2, weighted))));
+      CHECK(got[2] == Approx(row.of(counts_at(0.75, weighted))));
+    }
+  CHECK_THROWS_WITH(make<Metric>("Recall", {{"thresholds", List{0.5, 1.5}}}),
+                    Contains("Threshold values must be in [0, 1]") && Contains("1.5"));
+}
+
+TEST_CASE("one class, and the k largest") {
+  const Tensor truth = rows({0, 1, 0, 1, 0, 0, 0, 0, 1}, 3),
+               scores = rows({0.1f, 0.8f, 0.3f, 0.2f, 0.9f, 0.6f, 0.7f, 0.1f, 0.6f}, 3);
+  auto value = [&](const char* name, const Dict& options) {
+    auto metric = make<Metric>(name, options);
+    metric->update_state(truth, scores, {});
+    return metric->result().item();
+  };
+  CHECK(value("Precision", {{"class_id", 1}}) == 0.5);           // rows 1 and 2 say 1, row 1 is
+  CHECK(value("Precision", {{"top_k", 1}}) == Approx(1 / 3.0));  // of the three best one is right
+  CHECK(value("Recall", {{"top_k", 2}}) == Approx(2 / 3.0));     // rows 1 and 3
+  CHECK(value("Recall", {{"top_k", 2}, {"class_id", 2}}) == 1);  // row 3
+  CHECK_THROWS_WITH(value("Recall", {{"class_id", 3}}), Contains("out of range"));
+}
+
+TEST_CASE("the best rate where another holds") {
+  for (const Best& row : kBest)
+    for (const double least : {0.3, 0.6, 1.0}) {
+      INFO(row.name << " " << least);
+      auto metric = make<Metric>(row.name, {{row.option, least}, {"num_thresholds", 51}});
+      double want = 0;
+      for (int i = 0; i <= 50; ++i) {
+        const Counts c = counts_at(i / 50.0, true);
+        if (row.held(c) >= least) want = std::max(want, row.best(c));
+      }
+      CHECK(after_updates(*metric, true).item() == Approx(want));
+    }
+}
+
+TEST_CASE("areas under curves") {
+  auto fall_out = [](const Counts& c) { return ratio(c.fp, c.fp + c.tn); };
+  for (const char* method : {"interpolation", "minoring", "majoring"}) {
+    const Dict roc{{"num_thresholds", 21}, {"summation_method", method}};
+    CHECK(after_updates(*make<Metric>("AUC", roc), true).item() ==
+          Approx(area(fall_out, sensitivity, method, true)));
+    if (std::string(method) == "interpolation") continue;
+    const Dict pr{{"num_thresholds", 21}, {"summation_method", method}, {"curve", "PR"}};
+    CHECK(after_updates(*make<Metric>("AUC", pr), false).item() ==
+          Approx(area(sensitivity, precision, method, false)));
+  }
+  // precision and recall, interpolated: slope * (gained + intercept * log(ratio)) / positives
+  double want = 0;
+  const auto thresholds = auc_thresholds(21);
+  for (size_t i = 0; i + 1 < thresholds.size(); ++i) {
+    const Counts a = counts_at(thresholds[i], false), b = counts_at(thresholds[i + 1], false);
+    const double pa = a.tp + a.fp, pb = b.tp + b.fp, slope = ratio(a.tp - b.tp, pa - pb);
+    const double log_ratio = pa > 0 && pb > 0 ? std::log(pa / pb) : 0;
+    want += slope * (a.tp - b.tp + (b.tp - slope * pb) * log_ratio) / (b.tp + b.fn);
+  }
+  CHECK(after_updates(*make<Metric>("AUC", {{"num_thresholds", 21}, {"curve", "PR"}}), false)
+            .item() == Approx(want));
+  // given thresholds, labels in columns, logits
+  const auto given = make<Metric>("AUC", {{"thresholds", List{0.3, 0.65}}});
+  double area_of_given = 0;
+  const double points[] = {-1, 0.3, 0.65, 2};
+  for (int i = 0; i < 3; ++i) {
+    const Counts a = counts_at(points[i], false), b = counts_at(points[i + 1], false);
+    area_of_given += (fall_out(a) - fall_out(b)) * (sensitivity(a) + sensitivity(b)) / 2;
+  }
+  CHECK(after_updates(*given, false).item() == Approx(area_of_given));
+  const Tensor truth = rows({1, 0, 0, 1, 1, 1, 0, 0}, 2),
+               scores = rows({0.9f, 0.2f, 0.4f, 0.3f, 0.6f, 0.8f, 0.5f, 0.1f}, 2);
+  auto columns = make<Metric>("AUC", {{"multi_label", true}, {"label_weights", List{3, 1}}});
+  columns->update_state(truth, scores, {});
+  double each[2];
+  for (int64_t c : {0, 1}) {
+    auto alone = make<Metric>("AUC");
+    alone->update_state(ops::slice_axis(truth, 1, c, c + 1), ops::slice_axis(scores, 1, c, c + 1),
+                        {});
+    each[c] = alone->result().item();
+  }
+  CHECK(columns->result().item() == Approx((3 * each[0] + each[1]) / 4));
+  auto logits =
+      make<Metric>("AUC", {{"from_logits", true}, {"multi_label", true}, {"num_labels", 2}});
+  logits->update_state(truth, ops::log(scores / (1.0 - scores)), {});
+  CHECK(logits->result().item() == Approx((each[0] + each[1]) / 2));
+}
+
+TEST_CASE("overlap of classes") {
+  const std::vector<int32_t> t{0, 1, 2, 2, 1, 0, 7},
+      p{0, 1, 1, 2, 0, 0, 1};  // 7 is no class: left out
+  const Tensor truth = Tensor::from(t, {7}), guess = Tensor::from(p, {7});
+  double matrix[3][3] = {};
+  for (size_t i = 0; i < 6; ++i) ++matrix[t[i]][p[i]];
+  auto overlap = [&](int c) {
+    double all = -matrix[c][c];
+    for (int i = 0; i < 3; ++i) all += matrix[c][i] + matrix[i][c];
+    return matrix[c][c] / all;
+  };
+  auto value = [&](const char* name, const Dict& options, const Tensor& a, const Tensor& b) {
+    auto metric = make<Metric>(name, options);
+    metric->update_state(a, b, {});
+    metric->update_state(a, b, {});
+    return metric->result().item();
+  };
+  const double mean = (overlap(0) + overlap(1) + overlap(2)) / 3;
+  CHECK(value("MeanIoU", {{"num_classes", 3}}, truth, guess) == Approx(mean));
+  CHECK(value("IoU", {{"num_classes", 3}, {"target_class_ids", List{0, 2}}}, truth, guess) ==
+        Approx((overlap(0) + overlap(2)) / 2));
+  const Tensor six = ops::slice_axis(truth, 0, 0, 6), guesses = ops::slice_axis(guess, 0, 0, 6);
+  const Tensor hot = ops::one_hot(six, 3), scores = ops::one_hot(guesses, 3) * 0.9;
+  CHECK(value("OneHotMeanIoU", {{"num_classes", 3}}, hot, scores) == Approx(mean));
+  CHECK(value("OneHotIoU", {{"num_classes", 3}, {"target_class_ids", List{1}}}, hot, scores) ==
+        Approx(overlap(1)));
+  const Counts c = counts_at(0.5, false);
+  CHECK(value("BinaryIoU", {{"target_class_ids", List{1}}}, Tensor::from(kTruth, {8}),
+              Tensor::from(kScores, {8})) == Approx(c.tp / (c.tp + c.fp + c.fn)));
+  CHECK(value("BinaryIoU", {}, Tensor::from(kTruth, {8}), Tensor::from(kScores, {8})) ==
+        Approx((c.tp / (c.tp + c.fp + c.fn) + c.tn / (c.tn + c.fp + c.fn)) / 2));
+  CHECK_THROWS_WITH(make<Metric>("IoU", {{"num_classes", 3}, {"target_class_ids", List{3}}}),
+                    Contains("Target class id 3 is out of range, which is [0, 3)."));
+}
+
+TEST_CASE("F-scores of classes and their averages") {
+  const Tensor truth = rows({1, 0, 0, 1, 1, 0, 0, 1}, 2),
+               scores = rows({0.9f, 0.2f, 0.6f, 0.3f, 0.2f, 0.7f, 0.4f, 0.8f}, 2);
+  double f[2], positives[2] = {2, 2}, tp[2] = {}, fp[2] = {}, fn[2] = {};
+  const std::vector<double> t = truth.to_vector(), s = scores.to_vector();
+  for (size_t i = 0; i < t.size(); ++i) {
+    const bool is = t[i] > 0, said = s[i] > 0.5;
+    tp[i % 2] += is && said, fp[i % 2] += !is && said, fn[i % 2] += is && !said;
+  }
+  auto score = [](double a, double b, double c) {
+    const double p = ratio(a, a + b), r = ratio(a, a + c);
+    return ratio(5 * p * r, 4 * p + r);
+  };
+  for (int c : {0, 1}) f[c] = score(tp[c], fp[c], fn[c]);
+  auto value = [&](Value average) {
+    Dict options{{"beta", 2.0}, {"threshold", 0.5}};
+    options.set("average", std::move(average));
+    auto metric = make<Metric>("FBetaScore", options);
+    metric->update_state(truth, scores, {});
+    return metric->result();
+  };
+  CHECK(value({}).to_vector()[0] == Approx(f[0]));
+  CHECK(value({}).to_vector()[1] == Approx(f[1]));
+  CHECK(value("macro").item() == Approx((f[0] + f[1]) / 2));
+  CHECK(value("weighted").item() == Approx((f[0] * positives[0] + f[1] * positives[1]) / 4));
+  CHECK(value("micro").item() == Approx(score(tp[0] + tp[1], fp[0] + fp[1], fn[0] + fn[1])));
+  auto best = make<Metric>("F1Score", {{"average", "macro"}});  // the largest of a row is chosen
+  best->update_state(rows({1, 0, 0, 1}, 2), rows({0.3f, 0.1f, 0.2f, 0.4f}, 2), {});
+  CHECK(best->result().item() == Approx(1));
+  CHECK_THROWS_WITH(make<Metric>("F1Score", {{"threshold", 2.0}}),
+                    Contains("It should verify 0 < threshold <= 1"));
+}
+
+TEST_CASE("numbers that follow others") {
+  const std::vector<float> t{1, 5, 2, 3, 4, 9}, p{1.5f, 4, 2, 5, 3, 8};
+  const Tensor truth = rows(t, 2), guess = rows(p, 2);
+  double residual[2] = {}, sum[2] = {}, squares[2] = {};
+  for (size_t i = 0; i < 6; ++i) {
+    residual[i % 2] += (t[i] - p[i]) * (t[i] - p[i]);
+    sum[i % 2] += t[i], squares[i % 2] += t[i] * t[i];
+  }
+  double r2[2], total[2];
+  for (int c : {0, 1}) {
+    total[c] = squares[c] - sum[c] * sum[c] / 3;
+    r2[c] = 1 - residual[c] / total[c];
+  }
+  auto value = [&](const char* name, const Dict& options) {
+    auto metric = make<Metric>(name, options);
+    metric->update_state(truth, guess, {});
+    return metric->result().item();
+  };
+  const double mean = (r2[0] + r2[1]) / 2;
+  CHECK(value("R2Score", {}) == Approx(mean));
+  CHECK(value("R2Score", {{"class_aggregation", "variance_weighted_average"}}) ==
+        Approx((r2[0] * total[0] + r2[1] * total[1]) / (total[0] + total[1])));
+  CHECK(value("R2Score", {{"num_regressors", 2}}) ==
+        Approx(1 - (1 - mean) * (6 - 1) / (6 - 2 - 1)));
+
+  double at = 0, ap = 0, tt = 0, pp = 0, tp = 0;
+  for (size_t i : {0, 2, 4}) at += t[i] / 3, ap += p[i] / 3;
+  for (size_t i : {0, 2, 4})
+    tt += std::pow(t[i] - at, 2) / 3, pp += std::pow(p[i] - ap, 2) / 3,
+        tp += (t[i] - at) * (p[i] - ap) / 3;
+  const Tensor first = ops::transpose(ops::slice_axis(truth, 1, 0, 1)),
+               other = ops::transpose(ops::slice_axis(guess, 1, 0, 1));
+  auto of_row = [&](const char* name) {
+    auto metric = make<Metric>(name);
+    metric->update_state(first, other, {});
+    return metric->result().item();
+  };
+  CHECK(of_row("PearsonCorrelation") == Approx(tp / std::sqrt(tt * pp)));
+  CHECK(of_row("ConcordanceCorrelation") == Approx(2 * tp / (tt + pp + (at - ap) * (at - ap))));
+}
+
+TEST_CASE("means of losses and shares of right answers") {
+  const Tensor t = rows({0, 1, 0, 1, 0, 0}, 3), p = rows({0.2f, 0.5f, 0.3f, 0.1f, 0.3f, 0.6f}, 3);
+  const Tensor weights = Tensor::from(std::vector<float>{1, 3}, {2});
+  for (const char* name :
+       {"MeanSquaredError", "MeanAbsoluteError", "MeanAbsolutePercentageError",
+        "MeanSquaredLogarithmicError", "Hinge", "SquaredHinge", "CategoricalHinge", "KLDivergence",
+        "Poisson", "BinaryCrossentropy", "CategoricalCrossentropy"}) {
+    INFO(name);
+    const std::vector<double> values = make<Loss>(name)->call(t, p).to_vector();
+    auto metric = make<Metric>(name);
+    metric->update_state(t, p, weights);
+    CHECK(metric->result().item() == Approx((values[0] + 3 * values[1]) / 4));
+    auto wrapped = make<Metric>("MeanMetricWrapper", {{"fn", name}});
+    wrapped->update_state(t, p, weights);
+    CHECK(wrapped->result().item() == metric->result().item());
+  }
+  auto value = [&](const char* name, const Tensor& a, const Tensor& b, const Dict& options = {}) {
+    auto metric = make<Metric>(name, options);
+    metric->update_state(a, b, weights);
+    return metric->result().item();
+  };
+  const Tensor numbers = Tensor::from(std::vector<int32_t>{1, 0}, {2});
+  CHECK(value("CategoricalAccuracy", t, p) == 0.25);
+  CHECK(value("SparseCategoricalAccuracy", numbers, p) == 0.25);
+  CHECK(value("TopKCategoricalAccuracy", t, p, {{"k", 2}}) == 0.25);
+  CHECK(value("SparseTopKCategoricalAccuracy", numbers, p, {{"k", 3}}) == 1);
+  const Tensor sorted = rows({2, 1, 0, 2, 1, 0}, 3);
+  CHECK(value("SparseTopKCategoricalAccuracy", numbers, sorted,
+              {{"k", 2}, {"from_sorted_ids", true}}) == 0.25);
+  CHECK(value("BinaryAccuracy", t, p, {{"threshold", 0.4}}) == Approx((1 * 1 + 3 * (1 / 3.0)) / 4));
+  CHECK(value("Accuracy", t, ops::round(p)) == Approx((2 / 3.0 + 3 * (1 / 3.0)) / 4));
+  CHECK(value("SparseCategoricalCrossentropy", numbers, p) ==
+        Approx((-std::log(0.5) - 3 * std::log(0.1)) / 4));
+  CHECK(value("RootMeanSquaredError", t, p) ==
+        Approx(std::sqrt((0.38 / 3 + 3 * (0.81 + 0.09 + 0.36) / 3) / 4)));
+  CHECK(value("LogCoshError", t, p) ==
+        Approx(value("MeanMetricWrapper", t, p, {{"fn", "log_cosh"}})));
+  CHECK(value("CosineSimilarity", t, p) ==
+        Approx((0.5 / std::sqrt(0.38) + 3 * 0.1 / std::sqrt(0.46)) / 4));
+  auto sum = make<Metric>("Sum"), mean = make<Metric>("Mean");
+  const Tensor v = Tensor::from(std::vector<float>{2, 5}, {2});
+  sum->update_state(v, {}, weights), mean->update_state(v, {}, weights);
+  CHECK(sum->result().item() == 17);
+  CHECK(mean->result().item() == 17 / 4.0);
+}
+
+TEST_CASE("counts at all thresholds are part of the compiled step") {
+  auto model = Sequential::make(
+      {make<Layer>("Dense", {{"units", 1}, {"activation", "sigmoid"}, {"input_shape", List{3}}})});
+  model->compile({{"loss", "binary_crossentropy"},
+                  {"metrics", List{"AUC", "Precision", Dict{{"class_name", "F1Score"}}, "huber"}}});
+  const Tensor x = SeedGenerator(1).normal({40, 3});
+  const Tensor y = ops::cast(ops::greater(ops::sum(x, {1}, true), 0), DType::float32);
+  const auto history = model->fit({x}, {y}, {{"verbose", 0}, {"epochs", 2}, {"batch_size", 16}});
+  auto auc = make<Metric>("AUC");
+  auto f1 = make<Metric>("F1Score");
+  const NamedValues values = model->evaluate({x}, {y}, {{"verbose", 0}});
+  const Tensor p = model->predict({x}, {{"verbose", 0}})[0];
+  auc->update_state(y, p, {}), f1->update_state(y, p, {});
+  CHECK(values[1].second == Approx(auc->result().item()));
+  CHECK(values[3].second == Approx(f1->result().item()));
+  CHECK(history->at("AUC").size() == 2);
+  // a number for each class
+  const Tensor both = ops::concatenate(Tensors{y, 1.0 - y}, 1);
+  auto two = Sequential::make({make<Layer>("Dense", {{"units", 2}, {"input_shape", List{3}}})});
+  two->compile({{"loss", "mse"}, {"metrics", List{Dict{{"class_name", "F1Score"}}}}});
+  const NamedValues each = two->evaluate({x}, {both}, {{"verbose", 0}});
+  CHECK(each[1].first == "f1_score[0]");
+  CHECK(each[2].first == "f1_score[1]");
+}

@@ -1,0 +1,390 @@
+// Every optimizer against its rule, written out on plain numbers: four steps of a matrix and a
+// vector.
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "crescent/crescent.h"
+
+using namespace crescent;
+
+namespace {
+
+using Numbers = std::vector<double>;
+
+/// What a rule remembers of one weight, by name; zeros at first.
+struct State {
+  std::map<std::string, Numbers> slots;
+  Numbers& operator[](const std::string& name) { return slots[name]; }
+  Numbers& get(const std::string& name, size_t size, double initial = 0) {
+    return slots.try_emplace(name, Numbers(size, initial)).first->second;
+  }
+};
+
+/// One step: w, its gradient, the state, the number of the step from 1, and the columns of a matrix
+/// (0: a vector).
+using Rule = void (*)(Numbers& w, const Numbers& g, State& state, double step, size_t columns);
+
+double size_of(const Numbers& x) {
+  double sum = 0;
+  for (const double v : x) sum += v * v;
+  return std::sqrt(sum);
+}
+double rms(const Numbers& x) { return size_of(x) / std::sqrt(double(x.size())); }
+
+void adam(Numbers& w, const Numbers& g, State& s, double t, double rate, double b1, double b2) {
+  Numbers &m = s.get("m", w.size()), &v = s.get("v", w.size());
+  for (size_t i = 0; i < w.size(); ++i) {
+    m[i] = b1 * m[i] + (1 - b1) * g[i];
+    v[i] = b2 * v[i] + (1 - b2) * g[i] * g[i];
+    w[i] -= rate * std::sqrt(1 - std::pow(b2, t)) / (1 - std::pow(b1, t)) * m[i] /
+            (std::sqrt(v[i]) + 1e-7);
+  }
+}
+
+/// a x + b x^3 + c x^5 of the singular values, five times. Rows must not be more than columns.
+Numbers orthogonal(Numbers x, size_t rows, size_t columns) {
+  const double length = size_of(x) + 1e-7;
+  for (double& v : x) v /= length;
+  for (int round = 0; round < 5; ++round) {
+    Numbers a(rows * rows), b(rows * rows), y(rows * columns);
+    for (size_t i = 0; i < rows; ++i)
+      for (size_t j = 0; j < rows; ++j)
+        for (size_t k = 0; k < columns; ++k)
+          a[i * rows + j] += x[i * columns + k] * x[j * columns + k];
+    for (size_t i = 0; i < rows; ++i)
+      for (size_t j = 0; j < rows; ++j) {
+        b[i * rows + j] = -4.775 * a[i * rows + j];
+        for (size_t k = 0; k < rows; ++k)
+          b[i * rows + j] += 2.0315 * a[i * rows + k] * a[k * rows + j];
+      }
+    for (size_t i = 0; i < rows; ++i)
+      for (size_t j = 0; j < columns; ++j) {
+        y[i * columns + j] = 3.4445 * x[i * columns + j];
+        for (size_t k = 0; k < rows; ++k)
+          y[i * columns + j] += b[i * rows + k] * x[k * columns + j];
+      }
+    x = y;
+  }
+  return x;
+}
+
+struct Row {
+  const char* name;
+  Dict options;
+  Rule rule;
+};
+
+const Row kRows[] = {
+    {"SGD",
+     {{"learning_rate", 0.1}, {"momentum", 0.9}, {"nesterov", true}},
+     [](Numbers& w, const Numbers& g, State& s, double, size_t) {
+       Numbers& v = s.get("v", w.size());
+       for (size_t i = 0; i < w.size(); ++i) {
+         v[i] = 0.9 * v[i] - 0.1 * g[i];
+         w[i] += 0.9 * v[i] - 0.1 * g[i];
+       }
+     }},
+    {"Adam",
+     {{"learning_rate", 0.1}, {"beta_1", 0.8}},
+     [](Numbers& w, const Numbers& g, State& s, double t, size_t) {
+       adam(w, g, s, t, 0.1, 0.8, 0.999);
+     }},
+    {"AdamW",
+     {{"learning_rate", 0.1}, {"weight_decay", 0.05}},
+     [](Numbers& w, const Numbers& g, State& s, double t, size_t) {
+       for (double& x : w) x -= x * 0.05 * 0.1;
+       adam(w, g, s, t, 0.1, 0.9, 0.999);
+     }},
+    {"RMSprop",
+     {{"learning_rate", 0.1}, {"centered", true}, {"momentum", 0.5}},
+     [](Numbers& w, const Numbers& g, State& s, double, size_t) {
+       Numbers &v = s.get("v", w.size()), &a = s.get("a", w.size()), &m = s.get("m", w.size());
+       for (size_t i = 0; i < w.size(); ++i) {
+         v[i] = 0.9 * v[i] + 0.1 * g[i] * g[i];
+         a[i] = 0.9 * a[i] + 0.1 * g[i];
+         m[i] = 0.5 * m[i] + 0.1 * g[i] / std::sqrt(v[i] - a[i] * a[i] + 1e-7);
+         w[i] -= m[i];
+       }
+     }},
+    {"Adagrad",
+     {{"learning_rate", 0.1}},
+     [](Numbers& w, const Numbers& g, State& s, double, size_t) {
+       Numbers& a = s.get("a", w.size(), 0.1);
+       for (size_t i = 0; i < w.size(); ++i) {
+         a[i] += g[i] * g[i];
+         w[i] -= 0.1 * g[i] / std::sqrt(a[i] + 1e-7);
+       }
+     }},
+    {"Adadelta",
+     {{"learning_rate", 0.5}},
+     [](Numbers& w, const Numbers& g, State& s, double, size_t) {
+       Numbers &a = s.get("a", w.size()), &d = s.get("d", w.size());
+       for (size_t i = 0; i < w.size(); ++i) {
+         a[i] = 0.95 * a[i] + 0.05 * g[i] * g[i];
+         const double step = g[i] * std::sqrt(d[i] + 1e-7) / std::sqrt(a[i] + 1e-7);
+         d[i] = 0.95 * d[i] + 0.05 * step * step;
+         w[i] -= 0.5 * step;
+       }
+     }},
+    {"Adamax",
+     {{"learning_rate", 0.1}},
+     [](Numbers& w, const Numbers& g, State& s, double t, size_t) {
+       Numbers &m = s.get("m", w.size()), &u = s.get("u", w.size());
+       for (size_t i = 0; i < w.size(); ++i) {
+         m[i] = 0.9 * m[i] + 0.1 * g[i];
+         u[i] = std::max(0.999 * u[i], std::abs(g[i]));
+         w[i] -= 0.1 * m[i] / ((1 - std::pow(0.9, t)) * (u[i] + 1e-7));
+       }
+     }},
+    {"Nadam",
+     {{"learning_rate", 0.1}},
+     [](Numbers& w, const Numbers& g, State& s, double t, size_t) {
+       Numbers &m = s.get("m", w.size()), &v = s.get("v", w.size()), &product = s.get("p", 1, 1);
+       const double now = 0.9 * (1 - 0.5 * std::pow(0.96, t)),
+                    next = 0.9 * (1 - 0.5 * std::pow(0.96, t + 1));
+       product[0] *= now;
+       for (size_t i = 0; i < w.size(); ++i) {
+         m[i] = 0.9 * m[i] + 0.1 * g[i];
+         v[i] = 0.999 * v[i] + 0.001 * g[i] * g[i];
+         const double mean =
+             next * m[i] / (1 - product[0] * next) + (1 - now) * g[i] / (1 - product[0]);
+         w[i] -= 0.1 * mean / (std::sqrt(v[i] / (1 - std::pow(0.999, t))) + 1e-7);
+       }
+     }},
+    {"Lion",
+     {{"learning_rate", 0.1}},
+     [](Numbers& w, const Numbers& g, State& s, double, size_t) {
+       Numbers& m = s.get("m", w.size());
+       for (size_t i = 0; i < w.size(); ++i) {
+         const double direction = 0.9 * m[i] + 0.1 * g[i];
+         w[i] -= 0.1 * ((direction > 0) - (direction < 0));
+         m[i] = 0.99 * m[i] + 0.01 * g[i];
+       }
+     }},
+    {"Ftrl",
+     {{"learning_rate", 0.2},
+      {"l1_regularization_strength", 0.1},
+      {"l2_regularization_strength", 0.2},
+      {"l2_shrinkage_regularization_strength", 0.3},
+      {"beta", 0.4}},
+     [](Numbers& w, const Numbers& g, State& s, double, size_t) {
+       Numbers &n = s.get("n", w.size(), 0.1), &z = s.get("z", w.size());
+       for (size_t i = 0; i < w.size(); ++i) {
+         const double now = n[i] + g[i] * g[i];
+         z[i] += g[i] + 2 * 0.3 * w[i] - (std::sqrt(now) - std::sqrt(n[i])) / 0.2 * w[i];
+         n[i] = now;
+         const double quadratic = std::sqrt(now) / 0.2 + 2 * (0.2 + 0.4 / (2 * 0.2));
+         const double kept = std::min(std::max(z[i], -0.1), 0.1);
+         w[i] = (kept - z[i]) / quadratic;
+       }
+     }},
+    {"Adafactor",
+     {{"learning_rate", 0.1}},
+     [](Numbers& w, const Numbers& g, State& s, double t, size_t columns) {
+       const double rate = std::min(0.1, 1 / std::sqrt(t)), kept = 1 - std::pow(t, -0.8);
+       Numbers v(w.size());
+       if (columns == 0) {
+         Numbers& average = s.get("v", w.size());
+         for (size_t i = 0; i < w.size(); ++i)
+           v[i] = average[i] = kept * average[i] + (1 - kept) * (g[i] * g[i] + 1e-30);
+       } else {
+         const size_t rows = w.size() / columns;
+         Numbers &r = s.get("r", rows), &c = s.get("c", columns);
+         Numbers by_row(rows), by_column(columns);
+         for (size_t i = 0; i < w.size(); ++i) {
+           by_row[i / columns] += (g[i] * g[i] + 1e-30) / double(columns);
+           by_column[i % columns] += (g[i] * g[i] + 1e-30) / double(rows);
+         }
+         double mean = 0;
+         for (size_t i = 0; i < rows; ++i) {
+           r[i] = kept * r[i] + (1 - kept) * by_row[i];
+           mean += r[i] / double(rows);
+         }
+         for (size_t i = 0; i < columns; ++i) c[i] = kept * c[i] + (1 - kept) * by_column[i];
+         for (size_t i = 0; i < w.size(); ++i) v[i] = r[i / columns] / mean * c[i % columns];
+       }
+       Numbers u(w.size());
+       for (size_t i = 0; i < w.size(); ++i) u[i] = g[i] / std::sqrt(v[i]);
+       const double size = std::max(1e-3, rms(w)) * rate, excess = std::max(1.0, rms(u));
+       for (size_t i = 0; i < w.size(); ++i) w[i] -= size * u[i] / excess;
+     }},
+    {"Lamb",
+     {{"learning_rate", 0.1}},
+     [](Numbers& w, const Numbers& g, State& s, double t, size_t) {
+       Numbers &m = s.get("m", w.size()), &v = s.get("v", w.size());
+       Numbers u(w.size());
+       for (size_t i = 0; i < w.size(); ++i) {
+         m[i] = 0.9 * m[i] + 0.1 * g[i];
+         v[i] = 0.999 * v[i] + 0.001 * g[i] * g[i];
+         u[i] = m[i] / (1 - std::pow(0.9, t)) / (std::sqrt(v[i] / (1 - std::pow(0.999, t))) + 1e-7);
+       }
+       const double ratio = size_of(w) / size_of(u);
+       for (size_t i = 0; i < w.size(); ++i) w[i] -= ratio * 0.1 * u[i];
+     }},
+    {"Muon",
+     {{"learning_rate", 0.1}, {"adam_lr_ratio", 0.5}},
+     [](Numbers& w, const Numbers& g, State& s, double t, size_t columns) {
+       for (double& x : w) x -= x * 0.004 * 0.1;
+       if (columns == 0) return adam(w, g, s, t, 0.05, 0.9, 0.999);
+       Numbers& m = s.get("m", w.size());
+       Numbers ahead(w.size());
+       for (size_t i = 0; i < w.size(); ++i) {
+         m[i] = 0.95 * m[i] + g[i];
+         ahead[i] = g[i] + 0.95 * m[i];
+       }
+       const Numbers step = orthogonal(ahead, w.size() / columns, columns);
+       for (size_t i = 0; i < w.size(); ++i)
+         w[i] -= 0.1 * 0.2 * std::sqrt(double(columns)) * step[i];
+     }},
+    {"ScheduleFreeAdamW",
+     {{"learning_rate", 0.1}, {"warmup_steps", 2}},
+     [](Numbers& w, const Numbers& g, State& s, double t, size_t) {
+       Numbers& v = s.get("v", w.size());
+       Numbers& z = s.slots.try_emplace("z", w).first->second;
+       const double rate = 0.1 * std::min(t / 2, 1.0);
+       for (size_t i = 0; i < w.size(); ++i) {
+         v[i] = 0.999 * v[i] + 0.001 * g[i] * g[i];
+         const double before = z[i];
+         z[i] -= rate * g[i] / (std::sqrt(v[i] / (1 - std::pow(0.999, t))) + 1e-8);
+         const double mean = (w[i] - 0.1 * before) / 0.9;
+         w[i] = 0.1 * z[i] + 0.9 * ((1 - 1 / t) * mean + z[i] / t);
+       }
+     }},
+};
+
+Variable weight(const Tensor& initial, const char* path) {
+  Variable variable(initial);
+  variable.set_path(path);
+  return variable;
+}
+
+}  // namespace
+
+TEST_CASE("optimizers follow their rules, eager and compiled") {
+  for (const Row& row : kRows)
+    for (const bool compiled : {false, true}) {
+      INFO(row.name << (compiled ? " compiled" : ""));
+      const auto optimizer = make<Optimizer>(row.name, row.options);
+      const SeedGenerator random(3);
+      const Variables weights{weight(random.normal({2, 3}), "dense/kernel"),
+                              weight(random.normal({3}), "dense/bias")};
+      optimizer->build(weights);
+      const Function apply([&](const Tensors& gradients) {
+        optimizer->apply(gradients, weights);
+        return Tensors{};
+      });
+      Numbers want[] = {weights[0].value().to_vector(), weights[1].value().to_vector()};
+      State states[2];
+      for (int step = 1; step <= 4; ++step) {
+        const Tensors gradients{random.normal({2, 3}), random.normal({3})};
+        compiled ? void(apply(gradients)) : optimizer->apply(gradients, weights);
+        for (size_t i : {0, 1}) {
+          row.rule(want[i], gradients[i].to_vector(), states[i], step, i == 0 ? 3 : 0);
+          const std::vector<double> got = weights[i].value().to_vector();
+          for (size_t k = 0; k < got.size(); ++k)
+            CHECK(got[k] == Approx(want[i][k]).epsilon(1e-4).margin(1e-5));
+        }
+      }
+    }
+}
+
+TEST_CASE("every optimizer has a rule here") {
+  std::vector<std::string> tested{"LossScaleOptimizer", "MultiOptimizer",
+                                  "OptimizerMap"};  // no rules
+  for (const Row& row : kRows) tested.push_back(row.name);
+  for (const std::string& name : registry().names("optimizer"))
+    CHECK(std::count(tested.begin(), tested.end(), name) == 1);
+}
+
+TEST_CASE("schedules follow their formulas") {
+  struct ScheduleRow {
+    const char* name;
+    Dict options;
+    double (*rate)(double step);
+  };
+  const ScheduleRow rows[] = {
+      {"ExponentialDecay",
+       {{"initial_learning_rate", 0.2},
+        {"decay_steps", 4},
+        {"decay_rate", 0.5},
+        {"staircase", true}},
+       [](double s) { return 0.2 * std::pow(0.5, std::floor(s / 4)); }},
+      {"InverseTimeDecay",
+       {{"initial_learning_rate", 0.2}, {"decay_steps", 4}, {"decay_rate", 0.5}},
+       [](double s) { return 0.2 / (1 + 0.5 * s / 4); }},
+      {"PiecewiseConstantDecay",
+       {{"boundaries", List{3, 6}}, {"values", List{0.3, 0.2, 0.1}}},
+       [](double s) { return s <= 3   ? 0.3
+                             : s <= 6 ? 0.2
+                                      : 0.1; }},
+      {"PolynomialDecay",
+       {{"initial_learning_rate", 0.2}, {"decay_steps", 5}, {"power", 2}, {"cycle", true}},
+       [](double s) {
+         const double last = 5 * std::max(std::ceil(s / 5), 1.0);
+         return (0.2 - 1e-4) * std::pow(1 - s / last, 2) + 1e-4;
+       }},
+      {"CosineDecay",
+       {{"initial_learning_rate", 0.1},
+        {"decay_steps", 6},
+        {"alpha", 0.2},
+        {"warmup_target", 0.3},
+        {"warmup_steps", 3}},
+       [](double s) {
+         if (s < 3) return 0.1 + 0.2 * s / 3;
+         return 0.3 * (0.8 * 0.5 * (1 + std::cos(M_PI * std::min(s - 3, 6.0) / 6)) + 0.2);
+       }},
+      {"CosineDecayRestarts",
+       {{"initial_learning_rate", 0.1}, {"first_decay_steps", 3}, {"m_mul", 0.5}, {"alpha", 0.1}},
+       [](double s) {
+         double length = 3, height = 1;
+         for (; s >= length; s -= length, length *= 2) height *= 0.5;
+         if (s + 1e-9 >= length) s = 0;
+         return 0.1 * (0.9 * 0.5 * height * (1 + std::cos(M_PI * s / length)) + 0.1);
+       }},
+  };
+  for (const ScheduleRow& row : rows) {
+    const auto schedule = make<Schedule>(row.name, row.options);
+    for (const int step : {0, 1, 2, 4, 5, 7, 8, 11}) {
+      INFO(row.name << " " << step);
+      CHECK((*schedule)(Tensor::scalar(step, DType::int64)).item() ==
+            Approx(row.rate(step)).epsilon(1e-4));
+    }
+  }
+  for (const std::string& name : registry().names("schedule"))
+    CHECK(std::any_of(std::begin(rows), std::end(rows),
+                      [&](const ScheduleRow& row) { return name == row.name; }));
+}
+
+TEST_CASE("initializers, regularizers: what is new") {
+  const Tensor real = (*make<Initializer>("STFT"))({8, 1, 5}, DType::float32);
+  const Tensor imaginary = (*make<Initializer>("STFT", {{"side", "imag"}, {"window", Value()}}))(
+      {8, 1, 5}, DType::float32);
+  double squares = 0;
+  auto hann = [](double n) { return 0.5 - 0.5 * std::cos(2 * M_PI * n / 7); };
+  for (int n = 0; n < 8; ++n) squares += hann(n) * hann(n);
+  for (size_t n = 0; n < 8; ++n)
+    for (size_t k = 0; k < 5; ++k) {
+      const double angle = -2 * M_PI * double(n * k) / 8;
+      CHECK(real.to_vector()[n * 5 + k] ==
+            Approx(std::cos(angle) * hann(double(n)) / std::sqrt(squares)).margin(1e-6));
+      CHECK(imaginary.to_vector()[n * 5 + k] == Approx(std::sin(angle)).margin(1e-6));
+    }
+  const Dict axes{{"input_axes", List{0}},
+                  {"output_axes", List{1, 2}},
+                  {"seed", 1},
+                  {"mode", "fan_out"},
+                  {"distribution", "uniform"}};
+  const Tensor drawn = (*make<Initializer>("VarianceScaling", axes))({3, 40, 50}, DType::float32);
+  CHECK(ops::max(ops::abs(drawn)).item() == Approx(std::sqrt(3.0 / (40 * 50))).epsilon(0.01));
+  CHECK_THROWS_WITH(
+      (*make<Initializer>("GlorotUniform", {{"input_axes", List{0}}}))({2, 2}, DType::float32),
+      Catch::Contains("both input_axes and output_axes"));
+
+  const Tensor x = Tensor::from(std::vector<float>{1, 0, 3, 4, 0, 2}, {3, 2});
+  const double pairs = 3.0 / 5 + 0 + 4.0 / 5;  // cosines between the rows
+  CHECK((*make<Regularizer>("OrthogonalRegularizer", {{"factor", 0.6}}))(x).item() ==
+        Approx(0.6 * pairs / 3));
+  const double columns = 12 / std::sqrt(10.0 * 20);
+  CHECK((*make<Regularizer>("OrthogonalRegularizer", {{"mode", "columns"}}))(x).item() ==
+        Approx(0.01 * columns));
+}
