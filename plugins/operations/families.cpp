@@ -70,7 +70,10 @@ CRESCENT_PLUGIN("operations", CRESCENT_VERSION) {
   add_activations(registry);
   add_reductions(registry);
   add_shapes(registry);
+  add_convolutions(registry);
   add_creation(registry);
+  add_networks(registry);
+  add_integers(registry);
   add_indexing(registry);
   add_products(registry);
   add_own(registry);

@@ -235,8 +235,8 @@ class Writer {
 Value keras_model_config(const Value& model, const std::string& target) {
   if (const auto operations = operation_layers(model); !operations.empty()) {
     if (target == "keras2")
-      fail("Keras 2 has no operations in graphs, and the model has ", join(operations),
-           ": save it with target = \"keras3\"");
+      fail("Keras 2 cannot express this model: it has no operations in graphs (", join(operations),
+           "); target = \"keras3\" has");
     return keras3_model_config(model);
   }
   return Writer(target).model(model);

@@ -15,8 +15,8 @@ constexpr std::string_view kModules = "keras.src.ops.";
 std::shared_ptr<Operation> operation_of(const Dict& entry) {
   const std::string name = class_of(entry);
   if (!registry().find(Operation::kKind, name))
-    fail("layer '", name_of_layer(entry), "': unknown operation '", name, "' of ",
-         entry.at("module"), did_you_mean(name, registry().all_names(Operation::kKind)));
+    fail("layer '", name_of_layer(entry), "': unknown operation '", name, "'",
+         did_you_mean(name, registry().all_names(Operation::kKind)));
   return get<Operation>(Value(name));
 }
 
@@ -68,17 +68,29 @@ Dict arguments_in(const Operation& operation, const Dict& node, List& inputs) {
   return arguments;
 }
 
+/// HDF5 files of Keras 3 leave modules out, and some operations are called as layers are: but all
+/// layers say whether they are trainable.
+bool is_bare_operation(const Dict& entry) {
+  const Value* nodes = entry.find("inbound_nodes");
+  const bool keras3 =
+      nodes && nodes->is_list() && !nodes->as_list().empty() && nodes->as_list().front().is_dict();
+  return keras3 && !config_of(entry).contains("trainable") &&
+         registry().find(Operation::kKind, class_of(entry));
+}
+
 }  // namespace
 
 bool is_operation(const Dict& entry) {
+  if (class_of(entry) == kLayer) return true;
   const std::string* module = text_at(entry, "module");
-  if (!module) return false;
+  if (!module) return is_bare_operation(entry);
   if (module->starts_with(kModules)) return true;
   const auto info = registry().find(Operation::kKind, class_of(entry));
   return info && get<Operation>(Value(info->name))->row().module == *module;
 }
 
 Dict operation_in(const Dict& entry) {
+  if (class_of(entry) == kLayer) return entry;
   const auto operation = operation_of(entry);
   const std::string name = name_of_layer(entry);
   Dict config = options_in(config_of(entry));

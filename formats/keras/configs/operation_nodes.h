@@ -8,7 +8,7 @@
 
 namespace crescent::keras {
 
-/// Whether an entry of a graph, as Keras 3 wrote it, is an operation.
+/// Whether an entry of a graph is an operation, as Keras 3 wrote it or as it is here.
 bool is_operation(const Dict& entry);
 /// The entry as that of an OperationLayer.
 Dict operation_in(const Dict& entry);

@@ -3,7 +3,6 @@
 
 #include "crescent/operation.h"
 #include "crescent/program.h"
-#include "library/tensors.h"
 
 namespace crescent::lua {
 namespace {
