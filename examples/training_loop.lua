@@ -36,7 +36,7 @@ end)
 
 for epoch = 1, 30 do
   local order = cr.random.permutation(#x)
-  local xs, ys = cr.ops.take(x, order), cr.ops.take(y, order)
+  local xs, ys = cr.ops.take(x, order, 0), cr.ops.take(y, order, 0)
   accuracy:reset_state()
   local loss
   for first = 1, #x, 100 do loss = step(xs:slice(first, first + 99), ys:slice(first, first + 99)) end

@@ -14,6 +14,7 @@
 #include "library/merge_functions.h"
 #include "library/models.h"
 #include "library/namespaces.h"
+#include "library/ops.h"
 #include "library/reflection.h"
 #include "library/tensors.h"
 #include "library/training.h"
@@ -99,7 +100,7 @@ int open(lua_State* L) {
   set_functions(L, tensor_functions());
   set_functions(L, graph_functions());
   set_functions(L, gradient_functions());
-  set_library(L, "ops", ops_functions());
+  set_ops(L);
   set_library(L, "random", random_functions());
   set_library(L, "config", config_functions());
   set_library(L, "data", data_functions());

@@ -132,6 +132,17 @@ Tensor Recording::tensor(const std::string& place) const {
   return result;
 }
 
+std::string Recording::dtype(const std::string& place) const {
+  if (const auto text = text_if_any(place, "dtype")) return *text;
+  const hid_t dataset = H5Dopen(file_, place.c_str(), H5P_DEFAULT), type = H5Dget_type(dataset);
+  const bool whole = H5Tget_class(type) == H5T_INTEGER;
+  const std::string kind = !whole ? "float" : H5Tget_sign(type) == H5T_SGN_NONE ? "uint" : "int";
+  const size_t bits = H5Tget_size(type) * 8;
+  H5Tclose(type);
+  H5Dclose(dataset);
+  return concat(kind, bits);
+}
+
 Tensors Recording::tensors(const std::string& group) const {
   Tensors result;
   for (const std::string& name : names(group)) result.push_back(tensor(group + "/" + name));

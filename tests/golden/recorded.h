@@ -35,6 +35,8 @@ class Recording {
   /// Members of a group, sorted; none when the group is not there.
   std::vector<std::string> names(const std::string& group) const;
   Tensor tensor(const std::string& place) const;
+  /// The name of a dataset's dtype, or what its attribute `dtype` says it stands for.
+  std::string dtype(const std::string& place) const;
   /// Every dataset of a group in order of name.
   Tensors tensors(const std::string& group) const;
   std::string text(const std::string& place, const char* attribute) const;

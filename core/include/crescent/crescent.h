@@ -20,6 +20,7 @@
 #include "crescent/model.h"
 #include "crescent/node.h"
 #include "crescent/op.h"
+#include "crescent/operation.h"
 #include "crescent/ops.h"
 #include "crescent/plugin.h"
 #include "crescent/program.h"

@@ -3,6 +3,7 @@
 
 #include "layer/input_layer.h"
 #include "model/config.h"
+#include "model/operation_layer.h"
 #include "program/communicator.h"
 
 namespace crescent {
@@ -43,6 +44,7 @@ void Functional::describe(Schema<Functional>& s) {
 
 void register_core_classes(Registry& registry) {
   registry.add<InputLayer>("InputLayer");
+  registry.add<OperationLayer>("OperationLayer");
   registry.add<History>("History");
   registry.add<SingleProcess>("single");
   add_model<Sequential>(

@@ -17,6 +17,7 @@ constexpr KindInfo kKinds[] = {
     {"optimizer", "optimizers", nullptr, "How gradients change weights."},
     {"schedule", "schedules", "LearningRateSchedule", "Learning rates that follow the steps."},
     {"callback", "callbacks", "Callback", "What is told how a run goes, and may end it."},
+    {"operation", nullptr, nullptr, "Functions of tensors: what cr.ops has."},
     {"device", nullptr, nullptr, "Where tensors are and what computes."},
     {"cpu_kernel", nullptr, nullptr, "What the device cpu does for an op of a plugin."},
     {"communicator", nullptr, nullptr, "How the processes of one training talk."},

@@ -6,6 +6,7 @@
 #include "keras/configs/code_names.h"
 #include "keras/configs/graph_in.h"
 #include "keras/configs/objects.h"
+#include "keras/configs/operation_nodes.h"
 
 namespace crescent::keras {
 namespace {
@@ -143,6 +144,10 @@ Dict ConfigIn::functional(const Dict& config) const {
   List layers;
   for (const Value& entry : config.at("layers").as_list()) {
     const Dict& object = entry.as_dict();
+    if (is_operation(object)) {
+      layers.push_back(operation_in(object));
+      continue;
+    }
     Dict converted = layer(object).as_dict();
     converted.set("name", name_of_layer(object));
     auto info = registry().find("layer", class_of(converted));

@@ -4,7 +4,9 @@
 #include <set>
 
 #include "crescent/registry.h"
+#include "keras/configs/config_out_keras3.h"
 #include "keras/configs/objects.h"
+#include "keras/configs/operation_nodes.h"
 
 namespace crescent::keras {
 namespace {
@@ -274,6 +276,12 @@ class Writer {
 }  // namespace
 
 Value keras_model_config(const Value& model, const std::string& target) {
+  if (const auto operations = operation_layers(model); !operations.empty()) {
+    if (target == "keras2")
+      fail("Keras 2 cannot express this model: it has no operations in graphs (", join(operations),
+           "); target = \"keras3\" has");
+    return keras3_model_config(model);
+  }
   return Writer(target).model(model);
 }
 

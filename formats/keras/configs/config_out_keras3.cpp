@@ -6,6 +6,7 @@
 #include "crescent/format.h"
 #include "keras/configs/code_names.h"
 #include "keras/configs/objects.h"
+#include "keras/configs/operation_nodes.h"
 
 namespace crescent::keras {
 namespace {
@@ -222,6 +223,11 @@ Dict functional(const Dict& config, const Model& model) {
   List layers;
   for (const Value& entry : entries) {
     const std::string name = name_of_layer(entry.as_dict());
+    if (class_of(entry) == "OperationLayer") {
+      layers.push_back(operation_out(
+          entry.as_dict(), [&](const List& reference) { return outputs.tensor(reference); }));
+      continue;
+    }
     Value layer = value_in(entry, model.get_layer(name).get());
     List nodes;
     for (const Value& node : entry.as_dict().at("inbound_nodes").as_list())

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "crescent/layer.h"
+#include "library/ops.h"
 
 namespace crescent::lua {
 namespace {
@@ -92,10 +93,6 @@ int same_nodes(lua_State* L) {
   return lua_pushboolean(L, a && b && *a == *b), 1;
 }
 
-[[noreturn]] int refuse_operator(lua_State*) {
-  fail("a symbol has no values: use layers (Add, Multiply, Lambda, ...) to compute with it");
-}
-
 }  // namespace
 
 const Type& symbol_type() {
@@ -110,9 +107,7 @@ const Type& symbol_type() {
         .meta("__tostring",
               bound("tostring", [](Symbol& s) { return printable(to_text(s)); }, {"symbol"}))
         .meta("__eq", raw("==", same_symbols));
-    for (const char* name :
-         {"__add", "__sub", "__mul", "__div", "__pow", "__mod", "__idiv", "__unm", "__lt", "__le"})
-      type.meta(name, raw(name, refuse_operator));
+    add_symbol_operators(type);
     return type;
   }();
   return type;

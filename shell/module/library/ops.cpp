@@ -1,169 +1,93 @@
-// cr.ops: every function of ops.h, by its name and parameters.
-#include "crescent/program.h"
+// cr.ops: the functions of the registry's operations, loaded when one is called.
+#include "library/ops.h"
 
-#include "library/tensors.h"
+#include "crescent/operation.h"
+#include "crescent/program.h"
 
 namespace crescent::lua {
 namespace {
 
-using ops::Axes;
-using Functions = std::vector<CallablePtr>;
-
-template <class F>
-void add(Functions& all, const char* name, F f, Parameters parameters) {
-  all.push_back(bound(name, f, std::move(parameters)));
+/// A default as Lua writes it; lists are left to the operation.
+std::string fallback_of(const Value& value) {
+  if (value.is_null() || value.is_list()) return "nil";
+  return value.is_string() ? value.as_string() : to_json(value);
 }
 
-void add_elementwise(Functions& all) {
-  const std::pair<const char*, Tensor (*)(const Tensor&)> unary[] = {
-      {"negative", ops::negative},
-      {"abs", ops::abs},
-      {"sign", ops::sign},
-      {"square", ops::square},
-      {"sqrt", ops::sqrt},
-      {"rsqrt", ops::rsqrt},
-      {"reciprocal", ops::reciprocal},
-      {"exp", ops::exp},
-      {"expm1", ops::expm1},
-      {"log", ops::log},
-      {"log1p", ops::log1p},
-      {"sin", ops::sin},
-      {"cos", ops::cos},
-      {"tan", ops::tan},
-      {"arcsin", ops::arcsin},
-      {"arccos", ops::arccos},
-      {"arctan", ops::arctan},
-      {"sinh", ops::sinh},
-      {"cosh", ops::cosh},
-      {"tanh", ops::tanh},
-      {"sigmoid", ops::sigmoid},
-      {"relu", ops::relu},
-      {"softplus", ops::softplus},
-      {"erf", ops::erf},
-      {"floor", ops::floor},
-      {"ceil", ops::ceil},
-      {"round", ops::round},
-      {"logical_not", ops::logical_not},
-      {"isnan", ops::isnan},
-      {"isfinite", ops::isfinite},
-      {"silu", ops::silu},
-      {"flatten", ops::flatten},
-      {"stop_gradient", ops::stop_gradient},
-      {"zeros_like", ops::zeros_like},
-      {"ones_like", ops::ones_like}};
-  for (const auto& [name, f] : unary) add(all, name, f, {"x"});
-  const std::pair<const char*, Tensor (*)(const ops::Operand&, const ops::Operand&)> binary[] = {
-      {"add", ops::add},
-      {"subtract", ops::subtract},
-      {"multiply", ops::multiply},
-      {"divide", ops::divide},
-      {"power", ops::power},
-      {"maximum", ops::maximum},
-      {"minimum", ops::minimum},
-      {"floor_divide", ops::floor_divide},
-      {"mod", ops::mod},
-      {"arctan2", ops::arctan2},
-      {"equal", ops::equal},
-      {"not_equal", ops::not_equal},
-      {"less", ops::less},
-      {"less_equal", ops::less_equal},
-      {"greater", ops::greater},
-      {"greater_equal", ops::greater_equal},
-      {"logical_and", ops::logical_and},
-      {"logical_or", ops::logical_or}};
-  for (const auto& [name, f] : binary) add(all, name, f, {"a", "b"});
-  add(all, "where", &ops::where, {"condition", "a", "b"});
-  add(all, "clip", &ops::clip, {"x", "x_min", "x_max"});
-  add(all, "cast", &ops::cast, {"x", "dtype"});
-  add(all, "add_n", &ops::add_n, {"tensors"});
-  add(all, "softmax", &ops::softmax, {"x", "axis=-1"});
-  add(all, "log_softmax", &ops::log_softmax, {"x", "axis=-1"});
-  add(all, "leaky_relu", &ops::leaky_relu, {"x", "negative_slope=0.2"});
-  add(all, "elu", &ops::elu, {"x", "alpha=1.0"});
-  add(all, "gelu", &ops::gelu, {"x", "approximate=true"});
+Parameters parameters_of(std::string_view text) {
+  Parameters parameters;
+  for (const OperationParameter& parameter : operation_parameters(text))
+    parameters.push_back(
+        parameter.default_value
+            ? Parameter(concat(parameter.name, "=", fallback_of(*parameter.default_value)).c_str())
+            : Parameter(parameter.name.c_str()));
+  return parameters;
 }
 
-void add_reductions(Functions& all) {
-  const std::pair<const char*, Tensor (*)(const Tensor&, const Axes&, bool)> reductions[] = {
-      {"sum", ops::sum}, {"mean", ops::mean},         {"max", ops::max},
-      {"min", ops::min}, {"prod", ops::prod},         {"any", ops::any},
-      {"all", ops::all}, {"variance", ops::variance}, {"var", ops::variance},
-      {"std", ops::std}, {"norm", ops::norm},         {"logsumexp", ops::logsumexp}};
-  for (const auto& [name, f] : reductions) add(all, name, f, {"x", "axis=nil", "keepdims=false"});
-  add(all, "argmax", &ops::argmax, {"x", "axis=-1"});
-  add(all, "argmin", &ops::argmin, {"x", "axis=-1"});
-  add(all, "cumsum", &ops::cumsum, {"x", "axis=-1", "reverse=false"});
-  add(all, "top_k",
-      [](const Tensor& x, int64_t k) {
-        Tensors result = ops::top_k(x, k);
-        return std::tuple(result[0], result[1]);
-      },
-      {"x", "k"});
-  add(all, "in_top_k", &ops::in_top_k, {"targets", "predictions", "k"});
+int push_results(lua_State* L, const Operation& operation, const Value& result) {
+  const OperationResult kind = operation.row().result;
+  const bool several =
+      kind == OperationResult::several || (kind == OperationResult::either && result.is_list());
+  if (!several) return push_value(L, result), 1;
+  const List& results = result.as_list();
+  reserve(L, static_cast<int>(results.size()));
+  for (const Value& each : results) push_value(L, each);
+  return static_cast<int>(results.size());
 }
 
-void add_shapes(Functions& all) {
-  add(all, "shape", [](const Tensor& x) { return x.shape(); }, {"x"});
-  add(all, "reshape", &ops::reshape, {"x", "newshape"});
-  add(all, "transpose", &ops::transpose, {"x", "axes=nil"});
-  add(all, "swapaxes", &ops::swap_axes, {"x", "axis1", "axis2"});
-  add(all, "expand_dims", &ops::expand_dims, {"x", "axis"});
-  add(all, "squeeze", &ops::squeeze, {"x", "axis=nil"});
-  add(all, "broadcast_to", &ops::broadcast_to, {"x", "shape"});
-  add(all, "repeat_elements", &ops::repeat, {"x", "repeats", "axis"});
-  add(all, "tile", &ops::tile, {"x", "repeats"});
-  add(all, "concatenate", &ops::concatenate, {"xs", "axis=0"});
-  add(all, "stack", &ops::stack, {"x", "axis=0"});
-  add(all, "split", &ops::split, {"x", "sizes", "axis=0"});
-  add(all, "slice_axis", &ops::slice_axis, {"x", "axis", "first", "last", "step=1"});
-  add(all, "pad", &ops::pad, {"x", "before", "after", "value=0"});
-  add(all, "flip",
-      [](const Tensor& x, Axes axes) {
-        for (int i = 0; axes.empty() && i < x.rank(); ++i) axes.push_back(i);
-        return ops::flip(x, axes);
-      },
-      {"x", "axis=nil"});
-  add(all, "take", &ops::take, {"x", "indices", "axis=0"});
-  add(all, "take_along_axis", &ops::take_along_axis, {"x", "indices", "axis=-1"});
-  add(all, "one_hot", &ops::one_hot, {"x", "num_classes", "dtype=float32"});
-}
+class OperationFunction final : public Callable {
+ public:
+  OperationFunction(std::string name, const Dict& traits)
+      : Callable(std::move(name), parameters_of(traits.at("parameters").as_string()),
+                 traits.contains("doc") ? traits.at("doc").as_string() : ""),
+        is_method_(traits.at("method").as_bool()) {}
+  bool is_method() const { return is_method_; }
 
-Tensor all_reduce(const Tensor& x, const std::string& op) {
-  std::vector<std::string> known;
-  for (ReduceKind kind : {ReduceKind::sum, ReduceKind::mean, ReduceKind::max, ReduceKind::min}) {
-    if (op == name_of(kind)) return ops::all_reduce(x, kind);
-    known.emplace_back(name_of(kind));
+  int call(lua_State* L) const override {
+    const auto operation = get<Operation>(Value(name()));
+    collect_variadic(L, *operation);
+    unsigned takes_names = 0, takes_lists = 0;
+    for (size_t i = 0; i < operation->row().parameters.size(); ++i) {
+      takes_names |= operation->row().method.parameters.fields[i].takes_dict ? 1u << i : 0;
+      takes_lists |= operation->row().parameters[i].is_list ? 1u << i : 0;
+    }
+    arrange(L, takes_names, takes_lists);
+    Dict arguments;
+    for (size_t i = 0; i < parameters().size(); ++i)
+      if (const int index = static_cast<int>(i) + 1; !lua_isnil(L, index))
+        arguments.set(parameters()[i].name, argument_at(L, index, takes_lists >> i & 1));
+    return push_results(L, *operation, (*operation)(arguments));
   }
-  fail("all_reduce: expected one of ", join(known), ", got '", op, "'", did_you_mean(op, known));
-}
 
-void add_products(Functions& all) {
-  add(all, "matmul", &ops::matmul, {"x1", "x2", "transpose_a=false", "transpose_b=false"});
-  add(all, "dot", &ops::dot, {"x1", "x2"});
-  add(all, "einsum", &ops::einsum, {"equation", "operands"});
-  add(all, "conv", &ops::conv,
-      {"x", "kernel", "strides=1", "padding=valid", "dilation_rate=1", "groups=1"});
-  add(all, "conv_transpose", &ops::conv_transpose,
-      {"x", "kernel", "strides=1", "padding=valid", "dilation_rate=1", "output_padding=nil"});
-  add(all, "max_pool", &ops::max_pool, {"x", "pool_size", "strides", "padding=valid"});
-  add(all, "average_pool", &ops::average_pool, {"x", "pool_size", "strides", "padding=valid"});
-  add(all, "layer_norm", &ops::layer_norm, {"x", "gamma", "beta", "epsilon=0.001"});
-  add(all, "softmax_cross_entropy", &ops::softmax_cross_entropy, {"logits", "labels"});
-  add(all, "sparse_softmax_cross_entropy", &ops::sparse_softmax_cross_entropy,
-      {"logits", "labels"});
-  add(all, "qr",
-      [](const Tensor& x) {
-        ops::QrResult result = ops::qr(x);
-        return std::tuple(result.q, result.r);
-      },
-      {"x"});
-  add(all, "svd",
-      [](const Tensor& x) {
-        ops::SvdResult result = ops::svd(x);
-        return std::tuple(result.u, result.s, result.vt);
-      },
-      {"x"});
-}
+ private:
+  /// The positions of {a, b, axis=1}, whose names are other arguments.
+  static Value argument_at(lua_State* L, int index, bool is_list) {
+    if (!is_list || !is_keywords(L, index) || lua_rawlen(L, index) == 0) return to_value(L, index);
+    List items;
+    for (lua_Integer i = 1; i <= static_cast<lua_Integer>(lua_rawlen(L, index)); ++i) {
+      lua_rawgeti(L, index, i);
+      items.push_back(to_value(L, lua_gettop(L)));
+      lua_pop(L, 1);
+    }
+    return items;
+  }
+  /// f("ij,jk->ik", a, b) as f("ij,jk->ik", {a, b}).
+  static void collect_variadic(lua_State* L, const Operation& operation) {
+    const auto& parameters = operation.row().parameters;
+    for (size_t i = 0; i < parameters.size(); ++i) {
+      const int first = static_cast<int>(i) + 1, last = lua_gettop(L);
+      if (!parameters[i].variadic || first > last || lua_istable(L, first)) continue;
+      const int end = last > first && is_keywords(L, last) ? last : last + 1;
+      lua_createtable(L, end - first, 0);
+      lua_insert(L, first);
+      for (int position = end - first; position > 0; --position) {
+        lua_pushvalue(L, first + position);
+        lua_rawseti(L, first, position);
+        lua_remove(L, first + position);
+      }
+    }
+  }
+  bool is_method_;
+};
 
 /// cr.ops.scan(body, states, sequences): body(states, step) returns the next states and what to
 /// output.
@@ -183,20 +107,181 @@ std::tuple<Tensors, Tensors> scan(Any body, const Tensors& states, const Tensors
   return {result.states, result.outputs};
 }
 
+using FunctionPtr = std::unique_ptr<const OperationFunction>;
+
+FunctionPtr make_function(const std::string& name) {
+  return std::make_unique<const OperationFunction>(name, registry().traits(Operation::kKind, name));
+}
+
+/// Those that the index of plugins knows, without loading any.
+const std::vector<FunctionPtr>& functions() {
+  static const std::vector<FunctionPtr> all = [] {
+    std::vector<FunctionPtr> made;
+    for (const std::string& name : registry().names(Operation::kKind)) {
+      const Dict traits = registry().traits(Operation::kKind, name);
+      for (const Value& function : traits.at("functions").as_list())
+        made.push_back(std::make_unique<const OperationFunction>(function.as_string(), traits));
+    }
+    return made;
+  }();
+  return all;
+}
+
+/// cr.ops.NAME of an operation that was registered later; others are not there.
+int index_ops(lua_State* L) {
+  static std::vector<FunctionPtr> later;
+  const std::string name = text_of(L, 2);
+  if (!registry().find(Operation::kKind, name)) {
+    std::vector<std::string> known;
+    for (const FunctionPtr& function : functions()) known.push_back(function->name());
+    fail("cr.ops: no function '", name, "'", did_you_mean(name, known));
+  }
+  later.push_back(make_function(name));
+  push_callable(L, *later.back());
+  lua_pushvalue(L, -1);
+  lua_setfield(L, 1, name.c_str());
+  return 1;
+}
+
+/// Sets table[name], and table.image[name] for "image.name".
+void set_function(lua_State* L, const Callable& function) {
+  const std::string& name = function.name();
+  const size_t dot = name.find('.');
+  if (dot == std::string::npos) {
+    push_callable(L, function);
+    return lua_setfield(L, -2, name.c_str());
+  }
+  const std::string space = name.substr(0, dot);
+  lua_getfield(L, -1, space.c_str());
+  if (lua_isnil(L, -1)) {
+    lua_pop(L, 1);
+    lua_newtable(L);
+    lua_pushvalue(L, -1);
+    lua_setfield(L, -3, space.c_str());
+  }
+  push_callable(L, function);
+  lua_setfield(L, -2, name.c_str() + dot + 1);
+  lua_pop(L, 1);
+}
+
 }  // namespace
 
-const std::vector<CallablePtr>& ops_functions() {
-  static const Functions functions = [] {
-    Functions all;
-    add_elementwise(all);
-    add_reductions(all);
-    add_shapes(all);
-    add_products(all);
-    add(all, "all_reduce", &all_reduce, {"x", "op=sum"});
-    all.push_back(bound("scan", &scan, {"body", "states", "sequences", "reverse=false"}));
-    return all;
-  }();
-  return functions;
+void set_ops(lua_State* L) {
+  static const CallablePtr scan_function =
+      bound("scan", &scan, {"body", "states", "sequences", "reverse=false"});
+  static const CallablePtr index = raw("index", index_ops);
+  lua_createtable(L, 0, static_cast<int>(functions().size()));
+  for (const FunctionPtr& function : functions()) set_function(L, *function);
+  set_function(L, *scan_function);
+  lua_createtable(L, 0, 1);
+  push_callable(L, *index);
+  lua_setfield(L, -2, "__index");
+  lua_setmetatable(L, -2);
+  lua_setfield(L, -2, "ops");
+}
+
+void add_operation_methods(Type& type) {
+  for (const FunctionPtr& function : functions())
+    if (function->is_method() && function->name().find('.') == std::string::npos)
+      type.method(alias(*function));
+}
+
+namespace {
+
+int call_operation(lua_State* L, const char* name) {
+  for (const FunctionPtr& function : functions())
+    if (function->name() == name) return function->call(L);
+  fail("there is no operation '", name, "'");
+}
+
+class Operator final : public Callable {
+ public:
+  Operator(const char* operation, CallablePtr direct)
+      : Callable(direct->name(), direct->parameters(), ""),
+        operation_(operation),
+        direct_(std::move(direct)) {}
+  int call(lua_State* L) const override {
+    const bool symbols = to_handle<Symbol>(L, 1) || to_handle<Symbol>(L, 2);
+    return symbols ? call_operation(L, operation_) : direct_->call(L);
+  }
+
+ private:
+  const char* operation_;
+  CallablePtr direct_;
+};
+
+/// Of Lua's operators; those that compare must give true or false there.
+struct SymbolOperator {
+  const char* key;
+  Raw::Body body;
+};
+constexpr SymbolOperator kSymbolOperators[] = {
+    {"__add", [](lua_State* L) { return call_operation(L, "add"); }},
+    {"__sub", [](lua_State* L) { return call_operation(L, "subtract"); }},
+    {"__mul", [](lua_State* L) { return call_operation(L, "multiply"); }},
+    {"__div", [](lua_State* L) { return call_operation(L, "divide"); }},
+    {"__pow", [](lua_State* L) { return call_operation(L, "power"); }},
+    {"__mod", [](lua_State* L) { return call_operation(L, "mod"); }},
+    {"__idiv", [](lua_State* L) { return call_operation(L, "floor_divide"); }},
+    {"__unm", [](lua_State* L) { return lua_settop(L, 1), call_operation(L, "negative"); }}};
+
+[[noreturn]] int refuse_comparison(lua_State*) {
+  fail("comparisons in Lua cannot give a symbol: use cr.ops.less(a, b), less_equal, greater or ",
+       "greater_equal");
+}
+
+Value get_item(const Symbol& symbol, Value key) {
+  return (*get<Operation>(Value("get_item")))(
+      {{"x", Value(std::make_shared<BoxedSymbol>(symbol))}, {"key", std::move(key)}});
+}
+
+/// symbol[i]: along the first axis, which is the batch.
+int index_symbol(lua_State* L) {
+  const Symbol symbol = Read<Symbol>::from(L, 1);
+  if (lua_type(L, 2) != LUA_TNUMBER) {
+    const Type* type = type_of(L, 1);
+    std::vector<std::string> names = type->property_names();
+    for (std::string& name : type->method_names()) names.push_back(std::move(name));
+    const std::string name = text_of(L, 2);
+    fail("symbol: no attribute '", name, "'", did_you_mean(name, names));
+  }
+  const int64_t position = to_integer(L, 2), count = symbol.shape()[0];
+  if (position == 0)
+    fail("position 0 is outside of shape ", symbol.shape(), "; positions count from 1");
+  if (count >= 0 && position == count + 1) return lua_pushnil(L), 1;
+  return push_value(L, get_item(symbol, position > 0 ? position - 1 : position)), 1;
+}
+
+/// symbol:slice(first, last): positions as those of a tensor's slice.
+Value slice(const Symbol& symbol, const std::vector<int64_t>& first,
+            const std::vector<int64_t>& last) {
+  if (first.size() != last.size() && !last.empty())
+    fail("slice: expected as many last positions as first ones");
+  List key;
+  for (size_t i = 0; i < first.size(); ++i) {
+    const int64_t from = first[i], to = last.empty() ? -1 : last[i];
+    if (from == 0) fail("slice: positions count from 1, got 0");
+    Dict range{{"start", from > 0 ? from - 1 : from}};
+    range.set("stop", to >= 0 ? Value(to) : to == -1 ? Value() : Value(to + 1));
+    key.push_back(std::move(range));
+  }
+  return get_item(symbol, std::move(key));
+}
+
+}  // namespace
+
+CallablePtr operator_for(const char* operation, CallablePtr direct) {
+  return std::make_unique<const Operator>(operation, std::move(direct));
+}
+
+void add_symbol_operators(Type& type) {
+  add_operation_methods(type);
+  for (const SymbolOperator& row : kSymbolOperators) type.meta(row.key, raw(row.key, row.body));
+  for (const char* name : {"__lt", "__le"}) type.meta(name, raw(name, refuse_comparison));
+  type.method("slice", &slice, {"first", "last=nil"},
+              "Positions first to last along the first axis, or tables of positions along several; "
+              "both ends included.");
+  type.missing(raw("index", index_symbol));
 }
 
 }  // namespace crescent::lua

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "library/ops.h"
 #include "values/interruption.h"
 
 namespace crescent::lua {
@@ -152,13 +153,13 @@ void add_operators(Type& type) {
   using ops::Operand;
   for (const char* name : {"__lt", "__le"}) type.meta(name, raw(name, refuse_comparison));
   type.meta("__concat", raw("..", refuse_concatenation));
-  type.meta("__add", bound("+", &ops::add, {"a", "b"}))
-      .meta("__sub", bound("-", &ops::subtract, {"a", "b"}))
-      .meta("__mul", bound("*", &ops::multiply, {"a", "b"}))
-      .meta("__div", bound("/", &ops::divide, {"a", "b"}))
-      .meta("__mod", bound("%", &ops::mod, {"a", "b"}))
-      .meta("__pow", bound("^", &ops::power, {"a", "b"}))
-      .meta("__idiv", bound("//", &ops::floor_divide, {"a", "b"}))
+  type.meta("__add", operator_for("add", bound("+", &ops::add, {"a", "b"})))
+      .meta("__sub", operator_for("subtract", bound("-", &ops::subtract, {"a", "b"})))
+      .meta("__mul", operator_for("multiply", bound("*", &ops::multiply, {"a", "b"})))
+      .meta("__div", operator_for("divide", bound("/", &ops::divide, {"a", "b"})))
+      .meta("__mod", operator_for("mod", bound("%", &ops::mod, {"a", "b"})))
+      .meta("__pow", operator_for("power", bound("^", &ops::power, {"a", "b"})))
+      .meta("__idiv", operator_for("floor_divide", bound("//", &ops::floor_divide, {"a", "b"})))
       .meta("__unm",
             bound("-", [](const Tensor& x, Any) { return ops::negative(x); }, {"x", "again=nil"}))
       .meta("__len",
@@ -166,7 +167,7 @@ void add_operators(Type& type) {
 }
 
 void add_common(Type& type) {
-  add_tensor_methods(type);
+  add_operation_methods(type);
   type.property("shape", [](const Tensor& t) { return t.shape(); })
       .property("dtype", [](const Tensor& t) { return t.dtype(); })
       .property("rank", [](const Tensor& t) { return t.rank(); })
@@ -229,16 +230,6 @@ Variable make_variable(const Tensor& initial, std::optional<std::string> name, b
 }
 
 }  // namespace
-
-void add_tensor_methods(Type& type) {
-  for (const CallablePtr& f : ops_functions()) {
-    const std::string& first = f->parameters().front().name;
-    if (first == "equation" || first == "tensors" || first == "xs" || first == "body" ||
-        f->name() == "shape")
-      continue;
-    type.method(alias(*f));
-  }
-}
 
 const Type& tensor_type() {
   static const Type type = [] {

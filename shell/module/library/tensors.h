@@ -1,4 +1,4 @@
-// The types of tensors and variables, and the functions of cr.ops, which are methods of both.
+// The types of tensors and variables, and functions that make tensors.
 #pragma once
 #include "classes/type.h"
 
@@ -6,10 +6,6 @@ namespace crescent::lua {
 
 const Type& tensor_type();
 const Type& variable_type();
-/// Every function of ops.h.
-const std::vector<CallablePtr>& ops_functions();
-/// The same as methods: those whose first argument is a tensor.
-void add_tensor_methods(Type& type);
 /// tensor, zeros, ones, ...: functions of `cr` itself.
 const std::vector<CallablePtr>& tensor_functions();
 /// True while nobody may be recording: a view of memory may then stand for an op.

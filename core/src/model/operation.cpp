@@ -1,0 +1,224 @@
+#include "crescent/operation.h"
+
+#include <algorithm>
+#include <cassert>
+
+#include "crescent/mapped.h"
+#include "model/operation_layer.h"
+
+namespace crescent {
+namespace {
+
+/// None, True, 'valid', (0, 1), 0.5.
+Value python_value(std::string text) {
+  if (text == "None") return {};
+  if (text == "True" || text == "False") return text == "True";
+  if (text.front() == '\'') return text.substr(1, text.size() - 2);
+  for (char& c : text) c = c == '(' ? '[' : c == ')' ? ']' : c;
+  return parse_json(text);
+}
+
+/// The part up to a comma outside of brackets; `text` keeps the rest.
+std::string_view take_parameter(std::string_view& text) {
+  int depth = 0;
+  size_t end = 0;
+  for (; end < text.size() && (depth > 0 || text[end] != ','); ++end)
+    depth += text[end] == '(' ? 1 : text[end] == ')' ? -1 : 0;
+  const std::string_view parameter = text.substr(0, end);
+  text.remove_prefix(std::min(end + 1, text.size()));
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  return parameter;
+}
+
+OperationParameter parameter_of(std::string_view text) {
+  OperationParameter parameter;
+  parameter.in_call = text.front() == '@';
+  parameter.variadic = text.front() == '*';
+  if (parameter.in_call || parameter.variadic) text.remove_prefix(1);
+  const size_t equals = text.find('=');
+  parameter.name = text.substr(0, equals);
+  if (equals != std::string_view::npos)
+    parameter.default_value = python_value(std::string(text.substr(equals + 1)));
+  return parameter;
+}
+
+}  // namespace
+
+std::vector<OperationParameter> operation_parameters(std::string_view text) {
+  std::vector<OperationParameter> parameters;
+  while (!text.empty()) parameters.push_back(parameter_of(take_parameter(text)));
+  return parameters;
+}
+
+namespace {
+
+std::vector<std::string> split_names(std::string_view text) {
+  std::vector<std::string> names;
+  for (size_t bar; (bar = text.find('|')) != std::string_view::npos; text.remove_prefix(bar + 1))
+    names.emplace_back(text.substr(0, bar));
+  names.emplace_back(text);
+  return names;
+}
+
+class OperationFactory final : public Factory {
+ public:
+  explicit OperationFactory(std::shared_ptr<const OperationRow> row) : row_(std::move(row)) {}
+  std::shared_ptr<Configurable> make(const Dict& options) const override {
+    if (!options.empty())
+      fail(row_->functions.front(), ": an operation has no options; it is called with arguments");
+    return std::make_shared<Operation>(row_);
+  }
+
+ private:
+  std::shared_ptr<const OperationRow> row_;
+};
+
+/// Without the nulls that are defaults.
+Dict without_defaults(const SchemaData& parameters, const Dict& arguments) {
+  Dict given;
+  for (const DictEntry& entry : arguments) {
+    const Field* parameter = parameters.find(entry.key);
+    if (!entry.value.is_null() || !parameter || !parameter->default_value.is_null())
+      given.set(entry.key, entry.value);
+  }
+  return given;
+}
+
+/// With what is known of symbols, which are no values.
+Dict abstract_tensors(const Dict& arguments) {
+  return mapped(arguments,
+                [](const Value& value) -> std::optional<Value> {
+                  if (auto boxed = value.object_as<BoxedSymbol>())
+                    return Codec<Tensor>::encode(boxed->symbol.abstract());
+                  return std::nullopt;
+                })
+      .as_dict();
+}
+
+}  // namespace
+
+bool has_symbols(const Value& value) {
+  if (value.is_list())
+    return std::any_of(value.as_list().begin(), value.as_list().end(), has_symbols);
+  if (value.is_dict())
+    return std::any_of(value.as_dict().begin(), value.as_dict().end(),
+                       [](const DictEntry& entry) { return has_symbols(entry.value); });
+  return value.object_as<BoxedSymbol>() != nullptr;
+}
+
+// ---- calling
+
+Value Operation::operator()(const Dict& arguments) const {
+  return has_symbols(arguments) ? on_symbols(arguments) : on_tensors(arguments);
+}
+
+Value Operation::on_tensors(const Dict& arguments) const {
+  return row_->method.call(nullptr, without_defaults(row_->method.parameters, arguments));
+}
+
+Value Operation::on_symbols(const Dict& arguments) const {
+  if (row_->result == OperationResult::plain) return on_tensors(abstract_tensors(arguments));
+  std::vector<Symbol> inputs;
+  const auto layer = OperationLayer::make(*this, arguments, inputs);
+  List outputs;
+  for (const Symbol& symbol : (*layer)(inputs))
+    outputs.push_back(Value(std::make_shared<BoxedSymbol>(symbol)));
+  const bool single = row_->result == OperationResult::tensor ||
+                      (row_->result == OperationResult::either && outputs.size() == 1);
+  return single ? outputs.front() : Value(std::move(outputs));
+}
+
+Dict Operation::arguments(const List& positional, const Dict& keywords) const {
+  const auto& parameters = row_->parameters;
+  const auto variadic = std::find_if(parameters.begin(), parameters.end(),
+                                     [](const OperationParameter& p) { return p.variadic; });
+  if (variadic == parameters.end()) return row_->method.parameters.by_name(positional, keywords);
+  const auto before =
+      std::min(variadic - parameters.begin(), static_cast<std::ptrdiff_t>(positional.size()));
+  const auto rest = positional.begin() + before;
+  Dict all = row_->method.parameters.by_name(List(positional.begin(), rest), keywords);
+  const bool as_list = positional.end() - rest == 1 && rest->is_list();
+  if (rest != positional.end())
+    all.set(variadic->name, as_list ? *rest : Value(List(rest, positional.end())));
+  return all;
+}
+
+Value Codec<AxisList>::encode(const AxisList& member) { return std::vector<int>(member); }
+AxisList Codec<AxisList>::decode(const Value& value) {
+  AxisList axes;
+  if (value.is_null()) return axes;
+  for (int64_t axis : Codec<std::vector<int64_t>>::decode(value))
+    axes.push_back(static_cast<int>(axis));
+  return axes;
+}
+std::string Codec<AxisList>::type() { return Codec<std::vector<int64_t>>::type(); }
+
+Value Codec<NumberOrTensor>::encode(const NumberOrTensor& member) {
+  return member.tensor ? Codec<Tensor>::encode(member.tensor) : Value(member.number);
+}
+NumberOrTensor Codec<NumberOrTensor>::decode(const Value& value) {
+  if (value.is_number()) return ops::Operand(value.as_float());
+  const Tensor tensor = Codec<Tensor>::decode(value);
+  if (!tensor) fail("expected ", type(), ", got ", value);
+  return ops::Operand(tensor);
+}
+std::string Codec<NumberOrTensor>::type() { return "a tensor or a number"; }
+
+// ---- registering
+
+Operations::Operations(Registry& registry, std::string module)
+    : SchemaBuilder("ops"), registry_(registry), module_(std::move(module)) {}
+
+void Operations::begin(const char* keras_class, const char* signature, const char* doc,
+                       std::shared_ptr<const MethodAccess> access, OperationResult result) {
+  row_ = std::make_shared<OperationRow>();
+  std::string_view text = signature;
+  const size_t open = text.find('(');
+  row_->functions = split_names(text.substr(0, open));
+  row_->module = module_;
+  row_->keras_class = keras_class;
+  row_->result = result;
+  text = text.substr(open + 1, text.size() - open - 2);
+  signature_ = text;
+  row_->parameters = operation_parameters(text);
+  data_.methods.clear();
+  add_method(row_->functions.front(), doc, "", std::move(access));
+  data_.methods.back().parameters.title = row_->functions.front();
+}
+
+void Operations::add(size_t place, const MemberType& type, std::ptrdiff_t offset, bool is_tensor,
+                     bool is_list) {
+  if (place >= row_->parameters.size())
+    fail(row_->functions.front(), ": the signature (", signature_, ") lacks parameter ", place + 1);
+  OperationParameter& parameter = row_->parameters[place];
+  parameter.in_call = parameter.in_call || parameter.variadic || is_tensor;
+  parameter.is_list = is_list;
+  parameter.is_tensor = is_tensor;
+  add_parameter(type, offset);
+  const auto& default_value = parameter.default_value;
+  name_parameter(parameter.name, "", default_value ? &*default_value : nullptr);
+}
+
+void Operations::finish() {
+  row_->method = std::move(data_.methods.back());
+  if (row_->method.parameters.fields.size() != row_->parameters.size())
+    fail(row_->functions.front(), ": the signature (", signature_, ") has more than ",
+         row_->method.parameters.fields.size(), " parameters");
+  ClassInfo info;
+  info.kind = Operation::kKind;
+  info.name = row_->functions.front();
+  info.aliases.assign(row_->functions.begin() + 1, row_->functions.end());
+  info.aliases.push_back(row_->keras_class);
+  info.schema.title = info.name;
+  info.schema.description = row_->method.parameters.description;
+  const bool on_tensor = !row_->parameters.empty() && row_->parameters.front().is_tensor &&
+                         !row_->parameters.front().is_list;
+  info.schema.traits = {{"functions", Value(row_->functions)},
+                        {"parameters", signature_},
+                        {"method", on_tensor && row_->result != OperationResult::plain}};
+  if (!info.schema.description.empty()) info.schema.traits.set("doc", info.schema.description);
+  info.factory = std::make_shared<OperationFactory>(row_);
+  registry_.add(std::move(info));
+}
+
+}  // namespace crescent

@@ -1,0 +1,110 @@
+#include "model/operation_layer.h"
+
+#include "base/text.h"
+#include "crescent/mapped.h"
+#include "crescent/variable.h"
+
+namespace crescent {
+namespace {
+
+constexpr const char* kInput = "input";
+
+/// The number in {"input": 0}.
+std::optional<size_t> input_in(const Value& value) {
+  if (!value.is_dict() || value.as_dict().size() != 1) return std::nullopt;
+  const Value* number = value.as_dict().find(kInput);
+  if (!number || !number->is_int() || number->as_int() < 0) return std::nullopt;
+  return static_cast<size_t>(number->as_int());
+}
+
+/// Nested lists of numbers, whole ones as integers.
+Value numbers_in(const Tensor& tensor) {
+  if (tensor.rank() > 0) {
+    List rows;
+    for (int64_t i = 0; i < tensor.dim(0); ++i)
+      rows.push_back(
+          numbers_in(tensor.view_rows(i, 1).view(tensor.shape().slice(1, tensor.rank()))));
+    return rows;
+  }
+  if (tensor.dtype() == DType::boolean) return tensor.item() != 0;
+  if (is_integer(tensor.dtype())) return ops::cast(tensor, DType::int64).data<int64_t>()[0];
+  return tensor.item();
+}
+
+/// A constant as Keras 3 writes it.
+Value constant_out(const Tensor& tensor) {
+  return Dict{{"class_name", "__tensor__"},
+              {"config", Dict{{"value", numbers_in(tensor.to(nullptr))},
+                              {"dtype", name_of(tensor.dtype())}}}};
+}
+
+std::optional<Value> constant_in(const Value& value) {
+  if (!value.is_dict()) return std::nullopt;
+  const Value* class_name = value.as_dict().find("class_name");
+  if (!class_name || (*class_name != Value("__tensor__") && *class_name != Value("__numpy__")))
+    return std::nullopt;
+  const Dict& config = value.as_dict().at("config").as_dict();
+  const Tensor tensor = Codec<Tensor>::decode(config.at("value"));
+  const Value* dtype = config.find("dtype");
+  return Codec<Tensor>::encode(
+      dtype && dtype->is_string() ? ops::cast(tensor, dtype_named(dtype->as_string())) : tensor);
+}
+
+void add_tensors(const Value& value, Tensors& tensors) {
+  if (value.is_list())
+    for (const Value& item : value.as_list()) add_tensors(item, tensors);
+  else if (auto boxed = value.object_as<BoxedTensor>())
+    tensors.push_back(boxed->tensor);
+}
+
+}  // namespace
+
+void OperationLayer::describe(Schema<OperationLayer>& s) {
+  s.doc("A function of cr.ops in a graph; calling the function on symbols makes it.")
+      .field("operation", &OperationLayer::name_of_operation_, "Name of the function.")
+      .required()
+      .field("arguments", &OperationLayer::arguments_,
+             "By name; {input = 0} stands for the first input.");
+}
+
+OperationLayer::OperationLayer() { autocast_ = false; }
+
+std::shared_ptr<Layer> OperationLayer::make(const Operation& operation, const Dict& arguments,
+                                            std::vector<Symbol>& inputs) {
+  const Value kept = mapped(arguments, [&](const Value& value) -> std::optional<Value> {
+    if (auto boxed = value.object_as<BoxedSymbol>()) {
+      inputs.push_back(boxed->symbol);
+      return Dict{{kInput, inputs.size() - 1}};
+    }
+    if (value.object_as<BoxedVariable>())
+      fail(operation.name(),
+           ": a variable beside symbols would not be trained or saved: make a layer that has it");
+    if (auto boxed = value.object_as<BoxedTensor>()) return constant_out(boxed->tensor);
+    return std::nullopt;
+  });
+  return crescent::make<Layer>("OperationLayer",
+                               {{"operation", operation.name()}, {"arguments", kept}});
+}
+
+void OperationLayer::configured() {
+  operation_ = get<Operation>(Value(name_of_operation_));
+  if (name_.empty()) name_ = unique_name(snake_case(operation_->row().keras_class));
+  inputs_ = 0;
+  prepared_ = mapped(arguments_, [&](const Value& value) {
+                if (auto input = input_in(value)) inputs_ = std::max(inputs_, *input + 1);
+                return constant_in(value);
+              }).as_dict();
+  Layer::configured();
+}
+
+Tensors OperationLayer::call(const Tensors& inputs, const Call&) {
+  const Value arguments = mapped(prepared_, [&](const Value& value) -> std::optional<Value> {
+    if (auto input = input_in(value)) return Codec<Tensor>::encode(inputs.at(*input));
+    return std::nullopt;
+  });
+  Tensors outputs;
+  add_tensors((*operation_)(arguments.as_dict()), outputs);
+  return outputs;
+}
+
+}  // namespace crescent

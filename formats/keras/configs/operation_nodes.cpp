@@ -1,0 +1,171 @@
+#include "keras/configs/operation_nodes.h"
+
+#include <algorithm>
+
+#include "crescent/mapped.h"
+#include "crescent/operation.h"
+#include "keras/configs/objects.h"
+
+namespace crescent::keras {
+namespace {
+
+constexpr const char* kLayer = "OperationLayer";
+constexpr std::string_view kModules = "keras.src.ops.";
+
+std::shared_ptr<Operation> operation_of(const Dict& entry) {
+  const std::string name = class_of(entry);
+  if (!registry().find(Operation::kKind, name))
+    fail("layer '", name_of_layer(entry), "': unknown operation '", name, "'",
+         did_you_mean(name, registry().all_names(Operation::kKind)));
+  return get<Operation>(Value(name));
+}
+
+/// Tensors become {"input": i}, of the inputs that they are added to; tuples become lists.
+Value argument_in(const Value& value, List& inputs) {
+  return mapped(value, [&](const Value& part) -> std::optional<Value> {
+    if (!is_object(part)) return std::nullopt;
+    const Dict& object = part.as_dict();
+    if (class_of(object) == "__tuple__") return argument_in(object.at("items"), inputs);
+    if (class_of(object) != "__keras_tensor__") return std::nullopt;
+    const Dict config = config_of(object);
+    const List& history = config.at("keras_history").as_list();
+    inputs.push_back(List{history.at(0), history.at(1), history.at(2), Dict()});
+    return Dict{{"input", inputs.size() - 1}};
+  });
+}
+
+/// What the entry's own configuration has: all but what every layer has.
+Dict options_in(const Dict& config) {
+  Dict options;
+  List none;
+  for (const DictEntry& entry : config)
+    if (entry.key != "name" && entry.key != "trainable" && entry.key != "dtype")
+      options.set(entry.key, argument_in(entry.value, none));
+    else if (entry.key == "dtype" && entry.value.is_string())
+      options.set(entry.key, entry.value);
+  return options;
+}
+
+/// Arguments of a call by name: those by position are the parameters that Keras keeps with it.
+Dict arguments_in(const Operation& operation, const Dict& node, List& inputs) {
+  std::vector<const OperationParameter*> places;
+  for (const OperationParameter& parameter : operation.row().parameters)
+    if (parameter.in_call) places.push_back(&parameter);
+  Dict arguments;
+  const List positional = argument_in(node.at("args"), inputs).as_list();
+  for (size_t i = 0; i < positional.size(); ++i) {
+    if (i >= places.size())
+      fail("expected at most ", places.size(), " arguments, got ", positional.size());
+    if (places[i]->variadic) {
+      arguments.set(places[i]->name,
+                    List(positional.begin() + static_cast<std::ptrdiff_t>(i), positional.end()));
+      break;
+    }
+    arguments.set(places[i]->name, positional[i]);
+  }
+  const Value named = argument_in(node.at("kwargs"), inputs);
+  for (const DictEntry& entry : named.as_dict()) arguments.set(entry.key, entry.value);
+  return arguments;
+}
+
+/// HDF5 files of Keras 3 leave modules out, and some operations are called as layers are: but all
+/// layers say whether they are trainable.
+bool is_bare_operation(const Dict& entry) {
+  const Value* nodes = entry.find("inbound_nodes");
+  const bool keras3 =
+      nodes && nodes->is_list() && !nodes->as_list().empty() && nodes->as_list().front().is_dict();
+  return keras3 && !config_of(entry).contains("trainable") &&
+         registry().find(Operation::kKind, class_of(entry));
+}
+
+}  // namespace
+
+bool is_operation(const Dict& entry) {
+  if (class_of(entry) == kLayer) return true;
+  const std::string* module = text_at(entry, "module");
+  if (!module) return is_bare_operation(entry);
+  if (module->starts_with(kModules)) return true;
+  const auto info = registry().find(Operation::kKind, class_of(entry));
+  return info && get<Operation>(Value(info->name))->row().module == *module;
+}
+
+Dict operation_in(const Dict& entry) {
+  if (class_of(entry) == kLayer) return entry;
+  const auto operation = operation_of(entry);
+  const std::string name = name_of_layer(entry);
+  Dict config = options_in(config_of(entry));
+  List nodes;
+  std::optional<Dict> common;
+  for (const Value& node : entry.at("inbound_nodes").as_list()) {
+    List inputs;
+    Dict arguments;
+    try {
+      arguments = arguments_in(*operation, node.as_dict(), inputs);
+    } catch (const Error& error) {
+      fail("layer '", name, "': ", error.what());
+    }
+    if (common && !(*common == arguments))
+      fail("layer '", name, "': an operation that is called with different constants is not ",
+           "supported");
+    common = std::move(arguments);
+    nodes.push_back(std::move(inputs));
+  }
+  if (common)
+    for (const DictEntry& argument : *common) config.set(argument.key, argument.value);
+  return {
+      {"class_name", kLayer},
+      {"config",
+       Dict{{"name", name}, {"operation", operation->name()}, {"arguments", std::move(config)}}},
+      {"name", name},
+      {"inbound_nodes", std::move(nodes)}};
+}
+
+Dict operation_out(const Dict& entry, const std::function<Value(const List& reference)>& tensor) {
+  const Dict layer = config_of(entry);
+  const auto operation = get<Operation>(layer.at("operation"));
+  const Dict& given = layer.at("arguments").as_dict();
+  Dict config{{"name", layer.at("name")}};
+  for (const OperationParameter& parameter : operation->row().parameters)
+    if (!parameter.in_call) {
+      const Value* value = given.find(parameter.name);
+      config.set(parameter.name, value ? *value : parameter.default_value.value_or(Value()));
+    }
+  List nodes;
+  for (const Value& node : entry.at("inbound_nodes").as_list()) {
+    const auto input = [&](const Value& value) -> std::optional<Value> {
+      const Value* number =
+          value.is_dict() && value.as_dict().size() == 1 ? value.as_dict().find("input") : nullptr;
+      if (!number) return std::nullopt;
+      return tensor(node.as_list().at(static_cast<size_t>(number->as_int())).as_list());
+    };
+    List args;
+    Dict kwargs;
+    for (const OperationParameter& parameter : operation->row().parameters) {
+      const Value* value = parameter.in_call ? given.find(parameter.name) : nullptr;
+      if (!value) continue;
+      Value written = mapped(*value, input);
+      if (parameter.variadic)
+        args.insert(args.end(), written.as_list().begin(), written.as_list().end());
+      else if (!parameter.default_value)
+        args.push_back(std::move(written));
+      else
+        kwargs.set(parameter.name, std::move(written));
+    }
+    nodes.push_back(Dict{{"args", std::move(args)}, {"kwargs", std::move(kwargs)}});
+  }
+  const std::string& class_name = operation->row().keras_class;
+  return {{"module", operation->row().module}, {"class_name", class_name},
+          {"config", std::move(config)},       {"registered_name", class_name},
+          {"name", layer.at("name")},          {"inbound_nodes", std::move(nodes)}};
+}
+
+std::vector<std::string> operation_layers(const Value& config) {
+  std::vector<std::string> names;
+  mapped(config, [&](const Value& part) -> std::optional<Value> {
+    if (is_object(part) && class_of(part) == kLayer) names.push_back(name_of_layer(part.as_dict()));
+    return std::nullopt;
+  });
+  return names;
+}
+
+}  // namespace crescent::keras

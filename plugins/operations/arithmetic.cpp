@@ -1,0 +1,240 @@
+// Functions of one number and of two.
+#include <cmath>
+#include <numbers>
+
+#include "families.h"
+
+namespace crescent::operations {
+namespace {
+
+constexpr double kPi = std::numbers::pi, kLn2 = std::numbers::ln2, kLn10 = std::numbers::ln10;
+
+/// Of a floating tensor, whatever the argument is.
+template <Tensor (*F)(const Tensor&)>
+Tensor of_floats(const Tensor& x) {
+  return F(floating(x));
+}
+
+Tensor sign_of_zero_too(const Tensor& x) {
+  // 1 / -0 is negative.
+  const Tensor zero = ops::equal(x, 0);
+  return ops::logical_or(ops::less(x, 0), ops::logical_and(zero, ops::less(ops::reciprocal(x), 0)));
+}
+
+Tensor cbrt(const Tensor& given) {
+  const Tensor x = floating(given);
+  return ops::sign(x) * ops::power(ops::abs(x), 1.0 / 3.0);
+}
+
+Tensor arcsinh(const Tensor& given) {
+  // log1p keeps the digits of small numbers, the sign those of large negative ones.
+  constexpr double kHuge = 1e10;
+  const Tensor x = floating(given), a = ops::abs(x);
+  const Tensor small = ops::minimum(a, kHuge), square = small * small;
+  const Tensor near = ops::log1p(small + square / (ops::sqrt(square + 1.0) + 1.0));
+  const Tensor far = ops::log(ops::maximum(a, kHuge)) + kLn2;
+  return ops::sign(x) * ops::where(ops::greater(a, kHuge), far, near);
+}
+
+Tensor arccosh(const Tensor& given) {
+  const Tensor x = floating(given);
+  return ops::log(x + ops::sqrt(x - 1.0) * ops::sqrt(x + 1.0));
+}
+
+Tensor arctanh(const Tensor& given) {
+  const Tensor x = floating(given);
+  return (ops::log1p(x) - ops::log1p(-x)) * 0.5;
+}
+
+Tensor trunc(const Tensor& x) {
+  if (!is_floating(x.dtype())) return x;
+  return ops::where(ops::less(x, 0), ops::ceil(x), ops::floor(x));
+}
+
+Tensor round(const Tensor& x, int64_t decimals) {
+  if (decimals == 0)
+    return x.dtype() == DType::boolean ? ops::cast(x, DType::int32) : ops::round(x);
+  const double scale = std::pow(10.0, static_cast<double>(std::abs(decimals)));
+  const Tensor y = floating(x);
+  const Tensor rounded =
+      decimals > 0 ? ops::round(y * scale) / scale : ops::round(y / scale) * scale;
+  return ops::cast(rounded, x.dtype());
+}
+
+Tensor sinc(const Tensor& given) {
+  const Tensor x = floating(given) * kPi;
+  const Tensor zero = ops::equal(x, 0);
+  return ops::where(zero, 1.0, ops::sin(x) / ops::where(zero, 1.0, x));
+}
+
+Tensor nan_to_num(const Tensor& x, double nan, std::optional<double> posinf,
+                  std::optional<double> neginf) {
+  if (!is_floating(x.dtype())) return x;
+  const double largest = x.dtype() == DType::float64   ? std::numeric_limits<double>::max()
+                         : x.dtype() == DType::float16 ? 65504.0
+                         : x.dtype() == DType::bfloat16
+                             ? 3.3895313892515355e38
+                             : static_cast<double>(std::numeric_limits<float>::max());
+  const Tensor finite_or_nan = ops::where(
+      ops::logical_or(ops::isfinite(x), ops::isnan(x)), x,
+      ops::where(ops::greater(x, 0), posinf.value_or(largest), neginf.value_or(-largest)));
+  return ops::where(ops::isnan(x), nan, finite_or_nan);
+}
+
+Tensor divide_no_nan(const Operand& a, const Operand& b) {
+  auto [x, y] = promoted(a, b);
+  const Tensor zero = ops::equal(y, 0);
+  return ops::where(zero, 0, ops::divide(x, ops::where(zero, 1, y)));
+}
+
+/// The sign of the dividend, where mod has that of the divisor.
+Tensor fmod(const Operand& a, const Operand& b) {
+  auto [x, y] = promoted(a, b);
+  if (!is_floating(x.dtype())) {
+    const Tensor rest = ops::mod(ops::abs(x), ops::abs(y));
+    return rest * ops::sign(x);
+  }
+  return x - y * ops::stop_gradient(trunc(x / y));
+}
+
+/// What the other is where one is no number.
+template <Tensor (*Extreme)(const Operand&, const Operand&)>
+Tensor ignoring_nan(const Operand& a, const Operand& b) {
+  auto [x, y] = promoted(a, b);
+  if (!is_floating(x.dtype())) return Extreme(x, y);
+  return ops::where(ops::isnan(x), y, ops::where(ops::isnan(y), x, Extreme(x, y)));
+}
+
+Tensor hypot(const Operand& a, const Operand& b) {
+  auto [x, y] = promoted(a, b);
+  x = ops::abs(floating(x)), y = ops::abs(floating(y));
+  const Tensor large = ops::maximum(x, y), small = ops::minimum(x, y);
+  const Tensor zero = ops::equal(large, 0);
+  const Tensor ratio = small / ops::where(zero, 1.0, large);
+  return ops::where(ops::isfinite(large), large * ops::sqrt(ratio * ratio + 1.0), large);
+}
+
+/// log(base^a + base^b) / log(base)
+Tensor log_of_sum(const Operand& a, const Operand& b, double log_base) {
+  auto [x, y] = promoted(a, b);
+  x = floating(x), y = floating(y);
+  const Tensor top = ops::maximum(x, y), same = ops::equal(x, y);
+  const Tensor apart = ops::where(same, 0.0, -ops::abs(x - y));
+  return top + ops::log1p(ops::exp(apart * log_base)) / log_base;
+}
+
+Tensor heaviside(const Operand& a, const Operand& b) {
+  auto [x, y] = promoted(a, b);
+  x = floating(x), y = floating(y);
+  const Tensor step = ops::where(ops::less(x, 0), 0.0, ops::where(ops::equal(x, 0), y, 1.0));
+  return ops::where(ops::isnan(x), x, step);
+}
+
+/// No whole part of infinity.
+Tensor floor_divide(const Operand& a, const Operand& b) {
+  const Tensor result = ops::floor_divide(a, b);
+  if (!is_floating(result.dtype())) return result;
+  const Tensor x = ops::cast(tensor_of(a), result.dtype());
+  const Tensor infinite = ops::logical_not(ops::logical_or(ops::isfinite(x), ops::isnan(x)));
+  return ops::where(infinite, std::numeric_limits<double>::quiet_NaN(), result);
+}
+
+}  // namespace
+
+void add_arithmetic(Registry& registry) {
+  Operations math(registry, "keras.src.ops.math");
+  math.add("Erf", "erf(x)", &of_floats<ops::erf>)
+      .add("Rsqrt", "rsqrt(x)", &of_floats<ops::rsqrt>)
+      .add("Erfc", "erfc(x)", [](const Tensor& x) { return 1.0 - ops::erf(floating(x)); });
+  Operations(registry, "keras.src.ops.numpy")
+      .add("Absolute", "absolute|abs(x)", &ops::abs)
+      .add("Fabs", "fabs(x)", &of_floats<ops::abs>)
+      .add("Negative", "negative(x)", &ops::negative)
+      .add("Sign", "sign(x)", &ops::sign, "-1, 0 or 1.")
+      .add(
+          "Signbit", "signbit(x)",
+          [](const Tensor& x) {
+            return is_floating(x.dtype()) ? sign_of_zero_too(x) : ops::less(x, 0);
+          },
+          "Whether a number is negative, minus zero too.")
+      .add("Square", "square(x)",
+           [](const Tensor& x) {
+             return ops::square(x.dtype() == DType::boolean ? ops::cast(x, DType::int32) : x);
+           })
+      .add("Sqrt", "sqrt(x)", &of_floats<ops::sqrt>)
+      .add("Cbrt", "cbrt(x)", &cbrt, "The third root.")
+      .add("Reciprocal", "reciprocal(x)", &of_floats<ops::reciprocal>)
+      .add("Exp", "exp(x)", &of_floats<ops::exp>)
+      .add("Exp2", "exp2(x)", [](const Tensor& x) { return ops::exp(floating(x) * kLn2); })
+      .add("Expm1", "expm1(x)", &of_floats<ops::expm1>, "exp(x) - 1")
+      .add("Log", "log(x)", &of_floats<ops::log>)
+      .add("Log1p", "log1p(x)", &of_floats<ops::log1p>, "log(1 + x)")
+      .add("Log2", "log2(x)", [](const Tensor& x) { return ops::log(floating(x)) / kLn2; })
+      .add("Log10", "log10(x)", [](const Tensor& x) { return ops::log(floating(x)) / kLn10; })
+      .add("Sin", "sin(x)", &of_floats<ops::sin>)
+      .add("Cos", "cos(x)", &of_floats<ops::cos>)
+      .add("Tan", "tan(x)", &of_floats<ops::tan>)
+      .add("Arcsin", "arcsin(x)", &of_floats<ops::arcsin>)
+      .add("Arccos", "arccos(x)", &of_floats<ops::arccos>)
+      .add("Arctan", "arctan(x)", &of_floats<ops::arctan>)
+      .add("Sinh", "sinh(x)", &of_floats<ops::sinh>)
+      .add("Cosh", "cosh(x)", &of_floats<ops::cosh>)
+      .add("Tanh", "tanh(x)", &of_floats<ops::tanh>)
+      .add("Arcsinh", "arcsinh(x)", &arcsinh)
+      .add("Arccosh", "arccosh(x)", &arccosh)
+      .add("Arctanh", "arctanh(x)", &arctanh)
+      .add("Sinc", "sinc(x)", &sinc, "sin(pi x) / (pi x)")
+      .add("Deg2rad", "deg2rad(x)", [](const Tensor& x) { return floating(x) * (kPi / 180); })
+      .add("Rad2deg", "rad2deg(x)", [](const Tensor& x) { return floating(x) * (180 / kPi); })
+      .add("Floor", "floor(x)", &of_floats<ops::floor>)
+      .add("Ceil", "ceil(x)", &of_floats<ops::ceil>)
+      .add("Round", "round(x, decimals=0)", &round, "Half to even.")
+      .add("Trunc", "trunc(x)", &trunc, "Towards zero.")
+      .add("NanToNum", "nan_to_num(x, nan=0.0, posinf=None, neginf=None)", &nan_to_num,
+           "Finite numbers in place of others.")
+      .add("Clip", "clip(x, x_min, x_max)", &ops::clip)
+      .add("Real", "real(x)", [](const Tensor& x) { return x; })
+      .add("Imag", "imag(x)", [](const Tensor& x) { return ops::zeros_like(x); })
+      .add("Conj", "conj(x)", [](const Tensor& x) { return x; })
+      .add("Conjugate", "conjugate(x)", [](const Tensor& x) { return x; })
+      .add(
+          "Angle", "angle(x)",
+          [](const Tensor& x) {
+            const Tensor y = floating(x);
+            return ops::where(ops::isnan(y), y, ops::where(ops::less(y, 0), kPi, 0.0));
+          },
+          "0, and pi for negative numbers.")
+      .add("Add", "add(x1, x2)", &ops::add)
+      .add("Subtract", "subtract(x1, x2)", &ops::subtract)
+      .add("Multiply", "multiply(x1, x2)", &ops::multiply)
+      .add("Divide", "divide(x1, x2)", &ops::divide)
+      .add("TrueDivide", "true_divide(x1, x2)", &ops::divide)
+      .add("DivideNoNan", "divide_no_nan(x1, x2)", &divide_no_nan, "0 where x2 is 0.")
+      .add("FloorDivide", "floor_divide(x1, x2)", &floor_divide)
+      .add("Mod", "mod(x1, x2)", &ops::mod, "The rest, with the sign of x2.")
+      .add("Fmod", "fmod(x1, x2)", &fmod, "The rest, with the sign of x1.")
+      .add("Power", "power(x1, x2)", &ops::power)
+      .add("Maximum", "maximum(x1, x2)", &ops::maximum)
+      .add("Minimum", "minimum(x1, x2)", &ops::minimum)
+      .add("Fmax", "fmax(x1, x2)", &ignoring_nan<ops::maximum>, "The one that is a number.")
+      .add("Fmin", "fmin(x1, x2)", &ignoring_nan<ops::minimum>, "The one that is a number.")
+      .add("Arctan2", "arctan2(x1, x2)", &ops::arctan2)
+      .add("Hypot", "hypot(x1, x2)", &hypot, "sqrt(x1^2 + x2^2)")
+      .add("Heaviside", "heaviside(x1, x2)", &heaviside, "0, x2 or 1, as x1 is below, at, above 0.")
+      .add(
+          "Ldexp", "ldexp(x1, x2)",
+          [](const Operand& a, const Operand& b) {
+            return floating(tensor_of(a)) * ops::exp(floating(tensor_of(b)) * kLn2);
+          },
+          "x1 * 2^x2")
+      .add(
+          "Logaddexp", "logaddexp(x1, x2)",
+          [](const Operand& a, const Operand& b) { return log_of_sum(a, b, 1); },
+          "log(exp(x1) + exp(x2))")
+      .add(
+          "Logaddexp2", "logaddexp2(x1, x2)",
+          [](const Operand& a, const Operand& b) { return log_of_sum(a, b, kLn2); },
+          "log2(2^x1 + 2^x2)");
+}
+
+}  // namespace crescent::operations

@@ -1,0 +1,293 @@
+// Tensors made from numbers, and parts of matrices.
+#include <cmath>
+#include <numbers>
+
+#include "families.h"
+
+namespace crescent::operations {
+Tensor diagonal(const Tensor& given, int64_t offset, int axis1, int axis2) {
+  const int first = axis_of(given, axis1), second = axis_of(given, axis2);
+  if (first == second) fail("diagonal: the axes must differ, got ", axis1, " twice");
+  std::vector<int> order;
+  for (int i = 0; i < given.rank(); ++i)
+    if (i != first && i != second) order.push_back(i);
+  order.push_back(first);
+  order.push_back(second);
+  const Tensor x = ops::transpose(given, order);
+  const int64_t rows = x.dim(-2), columns = x.dim(-1);
+  const int64_t row = std::max<int64_t>(0, -offset), column = std::max<int64_t>(0, offset);
+  const int64_t count = std::max<int64_t>(0, std::min(rows - row, columns - column));
+  const Tensor flat = ops::reshape(x, x.shape().slice(0, x.rank() - 2).concat({rows * columns}));
+  if (count == 0) return ops::slice_axis(flat, -1, 0, 0);
+  std::vector<int32_t> places;
+  for (int64_t i = 0; i < count; ++i)
+    places.push_back(static_cast<int32_t>((row + i) * columns + column + i));
+  return ops::take(flat, Tensor::from(places, {count}), -1);
+}
+
+namespace {
+
+using MaybeType = std::optional<DType>;
+
+DType or_float(MaybeType dtype) { return dtype.value_or(DType::float32); }
+
+Tensor from_values(const std::vector<double>& values, DType dtype) {
+  return ops::cast(Tensor::from(values, {static_cast<int64_t>(values.size())}), dtype);
+}
+
+Tensor arange(double start, std::optional<double> stop, std::optional<double> step,
+              MaybeType dtype) {
+  const double first = stop ? start : 0, last = stop.value_or(start), by = step.value_or(1);
+  if (by == 0) fail("arange: the step must not be 0");
+  const auto is_whole = [](double x) { return x == std::floor(x); };
+  const double count = std::max(0.0, std::ceil((last - first) / by));
+  if (!(count < 0x1p40)) fail("arange: ", count, " elements are too many");
+  std::vector<double> values(static_cast<size_t>(count));
+  for (size_t i = 0; i < values.size(); ++i) values[i] = first + by * static_cast<double>(i);
+  const bool whole = is_whole(first) && is_whole(last) && is_whole(by);
+  return from_values(values, dtype.value_or(whole ? DType::int32 : DType::float32));
+}
+
+int64_t checked_count(const char* name, int64_t num) {
+  if (num < 0) fail(name, ": expected a number of elements of at least 0, got ", num);
+  return num;
+}
+
+/// Evenly spaced, as doubles.
+std::vector<double> spaced(double start, double stop, int64_t num, bool endpoint) {
+  std::vector<double> values(static_cast<size_t>(num));
+  const auto steps = static_cast<double>(std::max<int64_t>(1, endpoint ? num - 1 : num));
+  for (int64_t i = 0; i < num; ++i)
+    values[static_cast<size_t>(i)] = start + (stop - start) * static_cast<double>(i) / steps;
+  return values;
+}
+
+/// Evenly spaced between tensors, along a new axis.
+Tensor spaced(const Operand& start, const Operand& stop, int64_t num, bool endpoint, int axis) {
+  const Tensor from = floating(tensor_of(start)), to = floating(tensor_of(stop));
+  const auto steps = static_cast<double>(std::max<int64_t>(1, endpoint ? num - 1 : num));
+  const Tensor width = to - from;
+  const int rank = width.rank() + 1, along = axis < 0 ? axis + rank : axis;
+  const Tensor share = positions(num, along, rank, width.dtype()) / steps;
+  return ops::expand_dims(ops::broadcast_to(from, width.shape()), along) +
+         ops::expand_dims(width, along) * share;
+}
+
+Value linspace(const Operand& start, const Operand& stop, int64_t num, bool endpoint, bool retstep,
+               MaybeType dtype, int axis) {
+  checked_count("linspace", num);
+  const bool plain = !start.tensor && !stop.tensor;
+  const Tensor values =
+      plain ? from_values(spaced(start.number, stop.number, num, endpoint), or_float(dtype))
+            : spaced(start, stop, num, endpoint, axis);
+  const Value result = Codec<Tensor>::encode(dtype ? ops::cast(values, *dtype) : values);
+  if (!retstep) return result;
+  const auto steps = static_cast<double>(std::max<int64_t>(1, endpoint ? num - 1 : num));
+  const Tensor step = plain ? Tensor::scalar((stop.number - start.number) / steps)
+                            : (floating(tensor_of(stop)) - floating(tensor_of(start))) / steps;
+  return List{result, Codec<Tensor>::encode(step)};
+}
+
+Tensor logspace(const Operand& start, const Operand& stop, int64_t num, bool endpoint, double base,
+                MaybeType dtype, int axis) {
+  checked_count("logspace", num);
+  if (start.tensor || stop.tensor) {
+    const Tensor exponent = spaced(start, stop, num, endpoint, axis);
+    const Tensor values = ops::exp(exponent * std::log(base));
+    return dtype ? ops::cast(values, *dtype) : values;
+  }
+  std::vector<double> values = spaced(start.number, stop.number, num, endpoint);
+  for (double& x : values) x = std::pow(base, x);
+  return from_values(values, or_float(dtype));
+}
+
+Tensor geomspace(const Operand& start, const Operand& stop, int64_t num, bool endpoint,
+                 MaybeType dtype, int axis) {
+  checked_count("geomspace", num);
+  if (start.tensor || stop.tensor) {
+    const Tensor values =
+        ops::exp(spaced(ops::log(floating(tensor_of(start))), ops::log(floating(tensor_of(stop))),
+                        num, endpoint, axis));
+    return dtype ? ops::cast(values, *dtype) : values;
+  }
+  if (start.number * stop.number <= 0)
+    fail("geomspace: expected ends of one sign, got ", start.number, " and ", stop.number);
+  std::vector<double> values =
+      spaced(std::log(std::abs(start.number)), std::log(std::abs(stop.number)), num, endpoint);
+  for (double& x : values) x = std::copysign(std::exp(x), start.number);
+  return from_values(values, or_float(dtype));
+}
+
+/// Whether column - row is what the test wants.
+template <class Test>
+Tensor diagonal_mask(int64_t rows, int64_t columns, Test test) {
+  const Tensor row = positions(rows, 0, 2), column = positions(columns, 1, 2);
+  return test(column - row);
+}
+
+Tensor eye(int64_t n, std::optional<int64_t> m, int64_t k, MaybeType dtype) {
+  return ops::cast(
+      diagonal_mask(n, m.value_or(n), [&](const Tensor& d) { return ops::equal(d, k); }),
+      or_float(dtype));
+}
+
+Tensor tri(int64_t n, std::optional<int64_t> m, int64_t k, MaybeType dtype) {
+  return ops::cast(
+      diagonal_mask(n, m.value_or(n), [&](const Tensor& d) { return ops::less_equal(d, k); }),
+      or_float(dtype));
+}
+
+Tensor tril(const Tensor& x, int64_t k) {
+  const Tensor mask =
+      diagonal_mask(x.dim(-2), x.dim(-1), [&](const Tensor& d) { return ops::less_equal(d, k); });
+  return ops::where(mask, x, 0);
+}
+Tensor triu(const Tensor& x, int64_t k) {
+  const Tensor mask = diagonal_mask(x.dim(-2), x.dim(-1),
+                                    [&](const Tensor& d) { return ops::greater_equal(d, k); });
+  return ops::where(mask, x, 0);
+}
+
+Tensor trace(const Tensor& x, int64_t offset, int axis1, int axis2) {
+  return ops::sum(diagonal(x, offset, axis1, axis2), {-1});
+}
+
+Tensor diagflat(const Tensor& given, int64_t k) {
+  const Tensor x = ops::reshape(given, {-1});
+  const int64_t n = x.dim(0), size = n + std::abs(k);
+  const int64_t before = std::max<int64_t>(0, -k), after = size - n - before;
+  const Tensor column = ops::pad(x, {before}, {after});
+  const Tensor mask = diagonal_mask(size, size, [&](const Tensor& d) { return ops::equal(d, k); });
+  return ops::where(mask, ops::expand_dims(column, 1), 0);
+}
+
+Tensor diag(const Tensor& x, int64_t k) {
+  if (x.rank() == 1) return diagflat(x, k);
+  if (x.rank() == 2) return diagonal(x, k, 0, 1);
+  fail("diag: expected one or two axes, got shape ", x.shape());
+}
+
+Tensor vander(const Tensor& x, std::optional<int64_t> n, bool increasing) {
+  if (x.rank() != 1) fail("vander: expected one axis, got shape ", x.shape());
+  const int64_t columns = n.value_or(x.dim(0));
+  Tensors powers{ops::ones_like(x)};
+  for (int64_t i = 1; i < columns; ++i) powers.push_back(powers.back() * x);
+  powers.resize(static_cast<size_t>(columns));
+  if (!increasing) std::reverse(powers.begin(), powers.end());
+  return ops::stack(powers, 1);
+}
+
+Tensors meshgrid(const Tensors& xs, const std::string& indexing) {
+  if (indexing != "xy" && indexing != "ij")
+    fail("meshgrid: indexing must be 'xy' or 'ij', got '", indexing, "'");
+  const auto count = static_cast<int>(xs.size());
+  const auto axis_for = [&](int i) { return indexing == "xy" && count > 1 && i < 2 ? 1 - i : i; };
+  std::vector<int64_t> dims(xs.size());
+  for (int i = 0; i < count; ++i)
+    dims[static_cast<size_t>(axis_for(i))] = xs[static_cast<size_t>(i)].size();
+  Tensors grids;
+  for (int i = 0; i < count; ++i) {
+    Shape shape(std::vector<int64_t>(xs.size(), 1));
+    shape.set(axis_for(i), dims[static_cast<size_t>(axis_for(i))]);
+    grids.push_back(
+        ops::broadcast_to(ops::reshape(xs[static_cast<size_t>(i)], shape), Shape(dims)));
+  }
+  return grids;
+}
+
+// ---- windows: one value for each of `count` places
+
+template <double (*F)(double share)>
+Tensor window(int64_t count) {
+  checked_count("window", count);
+  std::vector<double> values;
+  for (int64_t i = 0; i < count; ++i)
+    values.push_back(count == 1 ? 1 : F(static_cast<double>(i) / static_cast<double>(count - 1)));
+  return from_values(values, DType::float32);
+}
+
+constexpr double kTurn = 2 * std::numbers::pi;
+double bartlett(double t) { return 1 - std::abs(2 * t - 1); }
+double blackman(double t) {
+  return 0.42 - 0.5 * std::cos(kTurn * t) + 0.08 * std::cos(2 * kTurn * t);
+}
+double hamming(double t) { return 0.54 - 0.46 * std::cos(kTurn * t); }
+double hanning(double t) { return 0.5 - 0.5 * std::cos(kTurn * t); }
+
+Tensor kaiser(int64_t count, double beta) {
+  std::vector<double> values;
+  for (int64_t i = 0; i < checked_count("kaiser", count); ++i) {
+    const double t =
+        count == 1 ? 0 : 2 * static_cast<double>(i) / static_cast<double>(count - 1) - 1;
+    values.push_back(std::cyl_bessel_i(0, beta * std::sqrt(1 - t * t)) /
+                     std::cyl_bessel_i(0, beta));
+  }
+  return from_values(values, DType::float32);
+}
+
+Tensor array(const Tensor& x, MaybeType dtype) { return dtype ? ops::cast(x, *dtype) : x; }
+
+Tensor full_like(const Tensor& x, const Operand& value, MaybeType dtype) {
+  const Tensor zeros = ops::cast(ops::zeros_like(x), dtype.value_or(x.dtype()));
+  return zeros + ops::cast(tensor_of(value), zeros.dtype());
+}
+
+template <Tensor (*F)(const Tensor&)>
+Tensor like(const Tensor& x, MaybeType dtype) {
+  return dtype ? ops::cast(F(x), *dtype) : F(x);
+}
+
+template <Tensor (*F)(const Shape&, DType)>
+Tensor made(const Shape& shape, MaybeType dtype) {
+  return F(shape, or_float(dtype));
+}
+
+Tensor full(const Shape& shape, const Operand& value, MaybeType dtype) {
+  if (!value.tensor) return ops::full(shape, value.number, or_float(dtype));
+  const Tensor values = ops::broadcast_to(value.tensor, shape);
+  return dtype ? ops::cast(values, *dtype) : values;
+}
+
+}  // namespace
+
+void add_creation(Registry& registry) {
+  Operations(registry, "keras.src.ops.core")
+      .add("ConvertToTensor", "convert_to_tensor(x, dtype=None)", &array);
+  Operations(registry, "keras.src.ops.numpy")
+      .add("Array", "array(x, dtype=None)", &array)
+      .add("Zeros", "zeros(shape, dtype=None)", &made<ops::zeros>)
+      .add("Ones", "ones(shape, dtype=None)", &made<ops::ones>)
+      .add("Empty", "empty(shape, dtype=None)", &made<ops::zeros>, "Zeros, here.")
+      .add("Full", "full(shape, fill_value, dtype=None)", &full)
+      .add("ZerosLike", "zeros_like(x, dtype=None)", &like<ops::zeros_like>)
+      .add("OnesLike", "ones_like(x, dtype=None)", &like<ops::ones_like>)
+      .add("EmptyLike", "empty_like(x, dtype=None)", &like<ops::zeros_like>, "Zeros, here.")
+      .add("FullLike", "full_like(x, fill_value, dtype=None)", &full_like)
+      .add("Arange", "arange(start, stop=None, step=None, dtype=None)", &arange)
+      .add("Linspace",
+           "linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0)",
+           &linspace, "Evenly spaced numbers.")
+      .add("Logspace", "logspace(start, stop, num=50, endpoint=True, base=10, dtype=None, axis=0)",
+           &logspace, "base to the power of evenly spaced numbers.")
+      .add("Geomspace", "geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0)",
+           &geomspace, "Numbers of one ratio to the next.")
+      .add("Eye", "eye(N, M=None, k=0, dtype=None)", &eye, "Ones on the k-th diagonal.")
+      .add("Identity", "identity(n, dtype=None)",
+           [](int64_t n, MaybeType dtype) { return ops::eye(n, n, or_float(dtype)); })
+      .add("Tri", "tri(N, M=None, k=0, dtype=None)", &tri, "Ones at and below the k-th diagonal.")
+      .add("Tril", "tril(x, k=0)", &tril, "Zeros above the k-th diagonal.")
+      .add("Triu", "triu(x, k=0)", &triu, "Zeros below the k-th diagonal.")
+      .add("Diag", "diag(x, k=0)", &diag, "A diagonal, or the matrix that has it.")
+      .add("Diagflat", "diagflat(x, k=0)", &diagflat)
+      .add("Diagonal", "diagonal(x, offset=0, axis1=0, axis2=1)", &diagonal)
+      .add("Trace", "trace(x, offset=0, axis1=0, axis2=1)", &trace)
+      .add("Vander", "vander(x, N=None, increasing=False)", &vander, "Powers of x in columns.")
+      .add("Meshgrid", "meshgrid(*x, indexing='xy')", &meshgrid)
+      .add("Bartlett", "bartlett(x)", &window<bartlett>)
+      .add("Blackman", "blackman(x)", &window<blackman>)
+      .add("Hamming", "hamming(x)", &window<hamming>)
+      .add("Hanning", "hanning(x)", &window<hanning>)
+      .add("Kaiser", "kaiser(x, beta)", &kaiser);
+}
+
+}  // namespace crescent::operations

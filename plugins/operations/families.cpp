@@ -1,0 +1,82 @@
+#include "families.h"
+
+#include <cmath>
+
+#include "crescent/plugin.h"
+
+namespace crescent::operations {
+
+Tensor tensor_of(const Operand& x) {
+  if (x.tensor) return x.tensor;
+  const bool whole = x.number == std::floor(x.number) && std::abs(x.number) < 0x1p31;
+  return Tensor::scalar(x.number, whole ? DType::int32 : DType::float32);
+}
+
+std::pair<Tensor, Tensor> promoted(const Operand& a, const Operand& b) {
+  if (a.tensor && !b.tensor) {
+    const Tensor sum = ops::add(ops::zeros_like(a.tensor), b);
+    return {ops::cast(a.tensor, sum.dtype()), Tensor::scalar(b.number, sum.dtype())};
+  }
+  if (b.tensor && !a.tensor) {
+    auto [y, x] = promoted(b, a);
+    return {x, y};
+  }
+  const Tensor x = tensor_of(a), y = tensor_of(b);
+  const DType dtype = promote(x.dtype(), y.dtype());
+  return {ops::cast(x, dtype), ops::cast(y, dtype)};
+}
+
+Tensors promoted(std::span<const Tensor> tensors) {
+  if (tensors.empty()) fail("expected at least one tensor");
+  DType dtype = tensors.front().dtype();
+  for (const Tensor& x : tensors) dtype = promote(dtype, x.dtype());
+  Tensors result;
+  for (const Tensor& x : tensors) result.push_back(ops::cast(x, dtype));
+  return result;
+}
+
+std::vector<int64_t> for_each_axis(const char* what, const std::vector<int64_t>& given,
+                                   size_t count) {
+  if (given.size() == 1) return std::vector<int64_t>(count, given.front());
+  if (given.size() != count)
+    fail("expected one ", what, " or ", count, " of them, got ", given.size());
+  return given;
+}
+
+std::vector<int> axes_of(const Tensor& x, const std::vector<int>& axes) {
+  std::vector<int> all;
+  for (int i = 0; axes.empty() && i < x.rank(); ++i) all.push_back(i);
+  for (int axis : axes) all.push_back(axis_of(x, axis));
+  return all;
+}
+
+std::pair<Tensor, int> flat_without(const Tensor& x, std::optional<int64_t> axis) {
+  if (axis) return {x, axis_of(x, *axis)};
+  return {ops::reshape(x, {-1}), 0};
+}
+
+Tensor positions(int64_t count, int axis, int rank, DType dtype) {
+  Shape shape(std::vector<int64_t>(static_cast<size_t>(rank), 1));
+  shape.set(axis, count);
+  return ops::reshape(ops::arange(count, dtype), shape);
+}
+
+}  // namespace crescent::operations
+
+CRESCENT_PLUGIN("operations", CRESCENT_VERSION) {
+  using namespace crescent::operations;
+  add_arithmetic(registry);
+  add_comparisons(registry);
+  add_activations(registry);
+  add_reductions(registry);
+  add_shapes(registry);
+  add_convolutions(registry);
+  add_creation(registry);
+  add_networks(registry);
+  add_integers(registry);
+  add_indexing(registry);
+  add_products(registry);
+  add_own(registry);
+  add_segments(registry);
+  add_sorting(registry);
+}

@@ -1,0 +1,51 @@
+// The families of operations, each a file: rows, and above them what the rows call.
+#pragma once
+#include "crescent/operation.h"
+
+namespace crescent::operations {
+
+using ops::Operand;
+
+void add_arithmetic(Registry& registry);
+void add_comparisons(Registry& registry);
+void add_activations(Registry& registry);
+void add_reductions(Registry& registry);
+void add_shapes(Registry& registry);
+void add_convolutions(Registry& registry);
+void add_creation(Registry& registry);
+void add_networks(Registry& registry);
+void add_integers(Registry& registry);
+void add_indexing(Registry& registry);
+void add_products(Registry& registry);
+void add_own(Registry& registry);
+void add_segments(Registry& registry);
+void add_sorting(Registry& registry);
+
+// ---- what they share
+
+/// Integers and booleans as float32.
+inline Tensor floating(const Tensor& x) {
+  return is_floating(x.dtype()) ? x : ops::cast(x, DType::float32);
+}
+/// A number as a tensor of its own: float32, or int32 when it is whole.
+Tensor tensor_of(const Operand& x);
+/// Both as tensors of the common dtype.
+std::pair<Tensor, Tensor> promoted(const Operand& a, const Operand& b);
+/// All as tensors of the common dtype.
+Tensors promoted(std::span<const Tensor> tensors);
+/// One number for each of `count` axes, where a single one counts for all.
+std::vector<int64_t> for_each_axis(const char* what, const std::vector<int64_t>& given,
+                                   size_t count);
+/// Axis counted from 0.
+inline int axis_of(const Tensor& x, int64_t axis) { return x.shape().axis(static_cast<int>(axis)); }
+/// All axes where none are given, else those, counted from 0.
+std::vector<int> axes_of(const Tensor& x, const std::vector<int>& axes);
+/// The tensor with one axis flattened out of all when there is no axis, and that axis.
+std::pair<Tensor, int> flat_without(const Tensor& x, std::optional<int64_t> axis);
+/// 0, 1, ... along an axis of a shape of ones otherwise.
+Tensor positions(int64_t count, int axis, int rank, DType dtype = DType::int32);
+
+/// The k-th diagonal of two axes, as the last axis.
+Tensor diagonal(const Tensor& x, int64_t k, int axis1, int axis2);
+
+}  // namespace crescent::operations

@@ -1,0 +1,32 @@
+// Operations that Keras has not.
+#include "families.h"
+
+namespace crescent::operations {
+namespace {
+
+Tensor all_reduce(const Tensor& x, const std::string& op) {
+  std::vector<std::string> known;
+  for (ReduceKind kind : {ReduceKind::sum, ReduceKind::mean, ReduceKind::max, ReduceKind::min}) {
+    if (op == name_of(kind)) return ops::all_reduce(x, kind);
+    known.emplace_back(name_of(kind));
+  }
+  fail("all_reduce: expected one of ", join(known), ", got '", op, "'", did_you_mean(op, known));
+}
+
+}  // namespace
+
+void add_own(Registry& registry) {
+  Operations(registry, "crescent.operations")
+      .add("AddN", "add_n(tensors)", &ops::add_n, "The sum of tensors of one shape.")
+      .add("Flatten", "flatten(x)", &ops::flatten, "All axes but the first as one.")
+      .add("SliceAxis", "slice_axis(x, axis, first, last, step=1)", &ops::slice_axis,
+           "Elements first to before last of an axis, from 0.")
+      .add("SoftmaxCrossEntropy", "softmax_cross_entropy(logits, labels)",
+           &ops::softmax_cross_entropy, "A number a row.")
+      .add("SparseSoftmaxCrossEntropy", "sparse_softmax_cross_entropy(logits, labels)",
+           &ops::sparse_softmax_cross_entropy, "A number a row.")
+      .add("AllReduce", "all_reduce(x, op='sum')", &all_reduce,
+           "The sum, mean, max or min over all processes.");
+}
+
+}  // namespace crescent::operations

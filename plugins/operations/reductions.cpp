@@ -1,0 +1,304 @@
+// From many numbers to few: along axes, all of them when none are given.
+#include <limits>
+
+#include "families.h"
+
+namespace crescent::operations {
+namespace {
+
+using Axes = std::vector<int>;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// max, min: with a first value to compare with.
+template <Tensor (*F)(const Tensor&, const Axes&, bool),
+          Tensor (*Extreme)(const Operand&, const Operand&)>
+Tensor extreme(const Tensor& x, const Axes& axes, bool keepdims, std::optional<double> initial) {
+  const Tensor result = ops::cast(F(x, axes, keepdims), x.dtype());
+  return initial ? Extreme(result, *initial) : result;
+}
+
+template <Tensor (*F)(const Tensor&, const Axes&, bool)>
+Tensor same_dtype(const Tensor& x, const Axes& axes, bool keepdims) {
+  return ops::cast(F(x, axes, keepdims), x.dtype());
+}
+
+/// The place of an extreme as int32; of the flattened tensor without an axis.
+template <Tensor (*F)(const Tensor&, int)>
+Tensor place(const Tensor& given, std::optional<int64_t> axis, bool keepdims) {
+  const auto [x, along] = flat_without(given, axis);
+  const Tensor places = ops::cast(F(x, along), DType::int32);
+  if (!keepdims) return places;
+  return axis ? ops::expand_dims(places, along)
+              : ops::reshape(places,
+                             Shape(std::vector<int64_t>(static_cast<size_t>(given.rank()), 1)));
+}
+
+Tensor prod(const Tensor& x, const Axes& axes, bool keepdims, std::optional<DType> dtype) {
+  return ops::prod(dtype ? ops::cast(x, *dtype) : x, axes, keepdims);
+}
+
+Tensor average(const Tensor& x, std::optional<int64_t> axis, const Tensor& weights) {
+  const Axes axes = axis ? Axes{axis_of(x, *axis)} : Axes{};
+  if (!weights) return ops::mean(x, axes);
+  Tensor w = weights;
+  if (axis && w.rank() == 1 && x.rank() > 1) {
+    Shape shape(std::vector<int64_t>(static_cast<size_t>(x.rank()), 1));
+    shape.set(axes.front(), w.dim(0));
+    w = ops::reshape(w, shape);
+  }
+  const Tensor values = floating(x);
+  const Tensor spread = ops::broadcast_to(ops::cast(w, values.dtype()), values.shape());
+  return ops::sum(values * spread, axes) / ops::sum(spread, axes);
+}
+
+Tensor count_nonzero(const Tensor& x, const Axes& axes) {
+  return ops::sum(ops::cast(ops::not_equal(x, 0), DType::int32), axes);
+}
+
+Tensor ptp(const Tensor& x, const Axes& axes, bool keepdims) {
+  return ops::max(x, axes, keepdims) - ops::min(x, axes, keepdims);
+}
+
+std::tuple<Tensor, Tensor> moments(const Tensor& x, const Axes& axes, bool keepdims,
+                                   bool synchronized) {
+  if (synchronized) fail("moments: synchronized=True is not supported");
+  return {ops::mean(x, axes, keepdims), ops::variance(x, axes, keepdims)};
+}
+
+// ---- without what is no number
+
+Tensor nan_to(const Tensor& x, double value) {
+  return is_floating(x.dtype()) ? ops::where(ops::isnan(x), value, x) : x;
+}
+
+Tensor count_numbers(const Tensor& x, const Axes& axes, bool keepdims) {
+  const Tensor y = floating(x);
+  return ops::sum(ops::where(ops::isnan(y), ops::zeros_like(y), ops::ones_like(y)), axes, keepdims);
+}
+
+Tensor nansum(const Tensor& x, const Axes& axes, bool keepdims) {
+  return ops::sum(nan_to(x, 0), axes, keepdims);
+}
+Tensor nanprod(const Tensor& x, const Axes& axes, bool keepdims) {
+  return ops::prod(nan_to(x, 1), axes, keepdims);
+}
+Tensor nanmean(const Tensor& given, const Axes& axes, bool keepdims) {
+  const Tensor x = floating(given);
+  return nansum(x, axes, keepdims) / count_numbers(x, axes, keepdims);
+}
+Tensor nanvar(const Tensor& given, const Axes& axes, bool keepdims) {
+  const Tensor x = floating(given);
+  const Tensor apart = ops::where(ops::isnan(x), 0.0, nan_to(x, 0) - nanmean(x, axes, true));
+  return ops::sum(ops::square(apart), axes, keepdims) / count_numbers(x, axes, keepdims);
+}
+Tensor nanstd(const Tensor& x, const Axes& axes, bool keepdims) {
+  return ops::sqrt(nanvar(x, axes, keepdims));
+}
+
+template <Tensor (*F)(const Tensor&, const Axes&, bool), bool Largest>
+Tensor nan_extreme(const Tensor& x, const Axes& axes, bool keepdims) {
+  if (!is_floating(x.dtype())) return same_dtype<F>(x, axes, keepdims);
+  const Tensor result = F(nan_to(x, Largest ? -kInfinity : kInfinity), axes, keepdims);
+  const Tensor none = ops::equal(count_numbers(x, axes, keepdims), 0);
+  return ops::where(none, std::numeric_limits<double>::quiet_NaN(), result);
+}
+
+template <Tensor (*F)(const Tensor&, int), bool Largest>
+Tensor nan_place(const Tensor& x, std::optional<int64_t> axis, bool keepdims) {
+  return place<F>(nan_to(x, Largest ? -kInfinity : kInfinity), axis, keepdims);
+}
+
+// ---- quantiles
+
+/// The axes as one at the end: (kept..., n).
+Tensor with_axes_last(const Tensor& x, const Axes& axes) {
+  std::vector<int> order, chosen = axes_of(x, axes);
+  for (int i = 0; i < x.rank(); ++i)
+    if (std::find(chosen.begin(), chosen.end(), i) == chosen.end()) order.push_back(i);
+  const auto kept = static_cast<int>(order.size());
+  order.insert(order.end(), chosen.begin(), chosen.end());
+  const Tensor moved = ops::transpose(x, order);
+  return ops::reshape(moved, moved.shape().slice(0, kept).concat({-1}));
+}
+
+/// The rank of a quantile as places of the sorted numbers, and how far it is from the first to the
+/// second.
+struct Place {
+  Tensor low, high, weight;
+};
+
+Place place_of(const Tensor& position, const std::string& method) {
+  const Tensor low = ops::floor(position), high = ops::ceil(position);
+  if (method == "lower") return {low, low, ops::zeros_like(low)};
+  if (method == "higher") return {high, high, ops::zeros_like(low)};
+  if (method == "nearest") {
+    const Tensor nearest = ops::round(position);
+    return {nearest, nearest, ops::zeros_like(low)};
+  }
+  if (method == "midpoint") return {low, high, ops::full(low.shape(), 0.5, low.dtype())};
+  if (method == "linear") return {low, high, position - low};
+  const std::vector<std::string> known{"linear", "lower", "higher", "midpoint", "nearest"};
+  fail("quantile: unknown method '", method, "'", did_you_mean(method, known));
+}
+
+/// Of sorted rows (kept..., n) at positions (kept..., count).
+Tensor pick(const Tensor& sorted, const Tensor& position, const std::string& method) {
+  const Place place = place_of(position, method);
+  const auto at = [&](const Tensor& index) {
+    return ops::take_along_axis(sorted, ops::cast(index, DType::int32), -1);
+  };
+  const Tensor low = at(place.low);
+  const Tensor apart = at(place.high) - low;
+  return low + ops::where(ops::equal(place.weight, 0), 0.0, apart * place.weight);
+}
+
+Tensor quantile_of(const Tensor& given, const Tensor& q, const Axes& axes,
+                   const std::string& method, bool keepdims, bool ignore_nan) {
+  const Tensor x = floating(given), rows = with_axes_last(x, axes);
+  const int64_t n = rows.dim(-1);
+  if (n < 0) fail("quantile: the size of the axes must be known, got shape ", x.shape());
+  const Tensor nan = ops::isnan(rows);
+  const Tensor sorted =
+      ops::flip(ops::top_k(ops::where(nan, kInfinity, rows), n)[0], {rows.rank() - 1});
+  const Tensor numbers =
+      ops::sum(ops::where(nan, ops::zeros_like(rows), ops::ones_like(rows)), {-1}, true);
+  const Tensor count =
+      ignore_nan ? ops::maximum(numbers, 1.0) : ops::full({1}, double(n), x.dtype());
+  const Tensor each = ops::reshape(ops::cast(q, x.dtype()), {-1});
+  Shape kept = rows.shape().slice(0, rows.rank() - 1);
+  const Tensor position = ops::broadcast_to((count - 1.0) * each, kept.concat({each.dim(0)}));
+  const Tensor known = ignore_nan ? ops::greater(numbers, 0) : ops::equal(numbers, double(n));
+  Tensor result =
+      ops::where(known, pick(sorted, position, method), std::numeric_limits<double>::quiet_NaN());
+  std::vector<int> order{result.rank() - 1};
+  for (int i = 0; i + 1 < result.rank(); ++i) order.push_back(i);
+  result = ops::transpose(result, order);
+  if (keepdims) {
+    kept = x.shape();
+    for (int axis : axes_of(x, axes)) kept.set(axis, 1);
+  }
+  return ops::reshape(result, q.shape().concat(kept));
+}
+
+template <bool IgnoreNan, int Whole>
+Tensor quantile(const Tensor& x, const Operand& q, const Axes& axes, const std::string& method,
+                bool keepdims) {
+  const Tensor share = q.tensor ? floating(q.tensor) : Tensor::scalar(q.number);
+  return quantile_of(x, share / static_cast<double>(Whole), axes, method, keepdims, IgnoreNan);
+}
+
+template <bool IgnoreNan>
+Tensor median(const Tensor& x, const Axes& axes, bool keepdims) {
+  return quantile_of(x, Tensor::scalar(0.5), axes, "linear", keepdims, IgnoreNan);
+}
+
+// ---- running
+
+Tensor cumsum(const Tensor& given, std::optional<int64_t> axis, std::optional<DType> dtype) {
+  const auto [x, along] = flat_without(given, axis);
+  return ops::cumsum(dtype ? ops::cast(x, *dtype) : x, along);
+}
+
+/// In steps of doubled width: after each, an element is the product of twice as many before it.
+Tensor cumprod(const Tensor& given, std::optional<int64_t> axis, std::optional<DType> dtype) {
+  auto [x, along] = flat_without(given, axis);
+  if (dtype) x = ops::cast(x, *dtype);
+  if (x.dtype() == DType::boolean || x.dtype() == DType::uint8) x = ops::cast(x, DType::int32);
+  const int64_t n = x.dim(along);
+  if (n < 0) fail("cumprod: the size of the axis must be known, got shape ", x.shape());
+  std::vector<int64_t> before(static_cast<size_t>(x.rank()), 0), after = before;
+  for (int64_t width = 1; width < n; width *= 2) {
+    before[static_cast<size_t>(along)] = width;
+    x = x * ops::pad(ops::slice_axis(x, along, 0, n - width), before, after, 1);
+  }
+  return x;
+}
+
+template <Tensor (*F)(const Tensor&, std::optional<int64_t>, std::optional<DType>), int Neutral>
+Tensor running_numbers(const Tensor& x, std::optional<int64_t> axis, std::optional<DType> dtype) {
+  return F(nan_to(x, Neutral), axis, dtype);
+}
+
+Tensor diff(Tensor a, int64_t n, int axis) {
+  axis = axis_of(a, axis);
+  for (int64_t i = 0; i < n; ++i) {
+    const int64_t size = a.dim(axis);
+    if (size < 2) fail("diff: shape ", a.shape(), " has fewer than two along axis ", axis);
+    a = ops::slice_axis(a, axis, 1, size) - ops::slice_axis(a, axis, 0, size - 1);
+  }
+  return a;
+}
+
+Tensor trapezoid(const Tensor& given, const Tensor& x, double dx, int axis) {
+  const Tensor y = floating(given);
+  axis = axis_of(y, axis);
+  const int64_t n = y.dim(axis);
+  const Tensor means = (ops::slice_axis(y, axis, 1, n) + ops::slice_axis(y, axis, 0, n - 1)) * 0.5;
+  if (!x) return ops::sum(means * dx, {axis});
+  Tensor widths = diff(floating(x), 1, -1);
+  if (x.rank() == 1) {
+    Shape shape(std::vector<int64_t>(static_cast<size_t>(y.rank()), 1));
+    shape.set(axis, widths.dim(0));
+    widths = ops::reshape(widths, shape);
+  } else {
+    widths = diff(floating(x), 1, axis);
+  }
+  return ops::sum(means * widths, {axis});
+}
+
+}  // namespace
+
+void add_reductions(Registry& registry) {
+  Operations(registry, "keras.src.ops.math")
+      .add("Logsumexp", "logsumexp(x, axis=None, keepdims=False)", &ops::logsumexp);
+  Operations(registry, "keras.src.ops.nn")
+      .add("Moments", "moments(x, axes, keepdims=False, synchronized=False)", &moments,
+           "Mean and variance.");
+  Operations(registry, "keras.src.ops.numpy")
+      .add("Sum", "sum(x, axis=None, keepdims=False)", &ops::sum)
+      .add("Mean", "mean(x, axis=None, keepdims=False)", &ops::mean)
+      .add("Max", "max(x, axis=None, keepdims=False, initial=None)",
+           &extreme<ops::max, ops::maximum>)
+      .add("Min", "min(x, axis=None, keepdims=False, initial=None)",
+           &extreme<ops::min, ops::minimum>)
+      .add("Amax", "amax(x, axis=None, keepdims=False)", &same_dtype<ops::max>)
+      .add("Amin", "amin(x, axis=None, keepdims=False)", &same_dtype<ops::min>)
+      .add("Prod", "prod(x, axis=None, keepdims=False, dtype=None)", &prod)
+      .add("Any", "any(x, axis=None, keepdims=False)", &ops::any)
+      .add("All", "all(x, axis=None, keepdims=False)", &ops::all)
+      .add("Var", "var(x, axis=None, keepdims=False)", &ops::variance, "The variance.")
+      .add("Std", "std(x, axis=None, keepdims=False)", &ops::std)
+      .add("Ptp", "ptp(x, axis=None, keepdims=False)", &ptp, "max - min")
+      .add("Argmax", "argmax(x, axis=None, keepdims=False)", &place<ops::argmax>)
+      .add("Argmin", "argmin(x, axis=None, keepdims=False)", &place<ops::argmin>)
+      .add("Average", "average(x, axis=None, weights=None)", &average, "The weighted mean.")
+      .add("CountNonzero", "count_nonzero(x, axis=None)", &count_nonzero)
+      .add("Median", "median(x, axis=None, keepdims=False)", &median<false>)
+      .add("Quantile", "quantile(x, q, axis=None, method='linear', keepdims=False)",
+           &quantile<false, 1>)
+      .add("Percentile", "percentile(x, q, axis=None, method='linear', keepdims=False)",
+           &quantile<false, 100>)
+      .add("Nansum", "nansum(x, axis=None, keepdims=False)", &nansum)
+      .add("Nanprod", "nanprod(x, axis=None, keepdims=False)", &nanprod)
+      .add("Nanmean", "nanmean(x, axis=None, keepdims=False)", &nanmean)
+      .add("Nanvar", "nanvar(x, axis=None, keepdims=False)", &nanvar)
+      .add("Nanstd", "nanstd(x, axis=None, keepdims=False)", &nanstd)
+      .add("Nanmax", "nanmax(x, axis=None, keepdims=False)", &nan_extreme<ops::max, true>)
+      .add("Nanmin", "nanmin(x, axis=None, keepdims=False)", &nan_extreme<ops::min, false>)
+      .add("Nanargmax", "nanargmax(x, axis=None, keepdims=False)", &nan_place<ops::argmax, true>)
+      .add("Nanargmin", "nanargmin(x, axis=None, keepdims=False)", &nan_place<ops::argmin, false>)
+      .add("Nanmedian", "nanmedian(x, axis=None, keepdims=False)", &median<true>)
+      .add("Nanquantile", "nanquantile(x, q, axis=None, method='linear', keepdims=False)",
+           &quantile<true, 1>)
+      .add("Nanpercentile", "nanpercentile(x, q, axis=None, method='linear', keepdims=False)",
+           &quantile<true, 100>)
+      .add("Cumsum", "cumsum(x, axis=None, dtype=None)", &cumsum)
+      .add("Cumprod", "cumprod(x, axis=None, dtype=None)", &cumprod)
+      .add("Nancumsum", "nancumsum(x, axis=None, dtype=None)", &running_numbers<cumsum, 0>)
+      .add("Nancumprod", "nancumprod(x, axis=None, dtype=None)", &running_numbers<cumprod, 1>)
+      .add("Diff", "diff(a, n=1, axis=-1)", &diff, "Differences of neighbours, n times.")
+      .add("Trapezoid", "trapezoid(y, x=None, dx=1.0, axis=-1)", &trapezoid);
+}
+
+}  // namespace crescent::operations

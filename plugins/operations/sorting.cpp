@@ -1,0 +1,199 @@
+// Order: sorting, ranks, places in sorted lists, counting.
+#include <cmath>
+#include <set>
+
+#include "families.h"
+#include "segments.h"
+
+namespace crescent::operations {
+namespace {
+
+/// Descending numbers whose order is that of x ascending; whole ones without overflow.
+Tensor mirrored(const Tensor& x) {
+  return is_floating(x.dtype()) ? ops::negative(x) : ops::subtract(-1, x);
+}
+Tensor sortable(const Tensor& x) {
+  return x.dtype() == DType::boolean || x.dtype() == DType::uint8 ? ops::cast(x, DType::int32) : x;
+}
+
+/// top_k of all, along an axis: values and places in ascending order, equals as they came.
+std::pair<Tensor, Tensor> ascending(const Tensor& given, std::optional<int64_t> axis) {
+  const auto [flat, along] = flat_without(given, axis);
+  const int last = flat.rank() - 1;
+  const Tensor x = ops::swap_axes(mirrored(sortable(flat)), along, last);
+  const int64_t n = x.dim(-1);
+  if (n < 0) fail("sort: the size of the axis must be known, got shape ", given.shape());
+  if (n == 0) return {flat, ops::cast(flat, DType::int32)};
+  const Tensors sorted = ops::top_k(x, n);
+  return {ops::cast(ops::swap_axes(mirrored(sorted[0]), along, last), given.dtype()),
+          ops::swap_axes(sorted[1], along, last)};
+}
+
+Tensor sort(const Tensor& x, std::optional<int64_t> axis) { return ascending(x, axis).first; }
+Tensor argsort(const Tensor& x, std::optional<int64_t> axis) { return ascending(x, axis).second; }
+
+/// A full sort is a partition at every place.
+Tensor argpartition(const Tensor& x, int64_t kth, std::optional<int64_t> axis) {
+  const int64_t n = flat_without(x, axis).first.dim(flat_without(x, axis).second);
+  if (kth < -n || kth >= n) fail("argpartition: kth ", kth, " is out of range for ", n);
+  return argsort(x, axis);
+}
+
+std::tuple<Tensor, Tensor> top_k(const Tensor& x, int64_t k, bool /*sorted: they always are*/) {
+  const Tensors result = ops::top_k(sortable(x), k);
+  return {ops::cast(result[0], x.dtype()), result[1]};
+}
+
+/// How many of the sorted numbers are below (or not above) each value.
+Tensor places_in(const Tensor& sorted, const Tensor& values, bool right) {
+  if (sorted.rank() != 1) fail("expected sorted numbers of one axis, got shape ", sorted.shape());
+  const auto [line, each] = promoted(sorted, values);
+  const Tensor wide = ops::expand_dims(each, -1);
+  const Tensor before = right ? ops::less_equal(line, wide) : ops::less(line, wide);
+  return ops::sum(ops::cast(before, DType::int32), {-1});
+}
+
+Tensor searchsorted(const Tensor& sorted, const Tensor& values, const std::string& side) {
+  if (side != "left" && side != "right")
+    fail("searchsorted: side must be 'left' or 'right', got '", side, "'");
+  return places_in(sorted, values, side == "right");
+}
+
+Tensor digitize(const Tensor& x, const Tensor& bins) { return places_in(bins, x, true); }
+
+/// How often each number is there; as many as the largest asks for, or minlength.
+Tensor bincount(const Tensor& x, const Tensor& weights, int64_t minlength, bool sparse) {
+  if (sparse) fail("bincount: sparse=True is not supported: there are no sparse tensors");
+  if (x.is_abstract())
+    fail("bincount: how many numbers there are is not known while a program is recorded");
+  const int64_t largest = x.size() == 0 ? -1 : static_cast<int64_t>(ops::max(x).item());
+  const int64_t count = std::max(minlength, largest + 1);
+  const auto of_row = [&](const Tensor& row, const Tensor& weight) {
+    return segment_sum(weight ? weight : ops::cast(ops::ones_like(row), DType::int32), row, count);
+  };
+  if (x.rank() == 1) return of_row(x, weights);
+  Tensors rows;
+  for (int64_t i = 0; i < x.dim(0); ++i)
+    rows.push_back(
+        of_row(ops::squeeze(ops::slice_axis(x, 0, i, i + 1), 0),
+               weights ? ops::squeeze(ops::slice_axis(weights, 0, i, i + 1), 0) : Tensor()));
+  return ops::stack(rows, 0);
+}
+
+std::tuple<Tensor, Tensor> histogram(const Tensor& given, int64_t bins,
+                                     const std::vector<double>& range) {
+  if (bins < 1) fail("histogram: expected at least one bin, got ", bins);
+  if (!range.empty() && range.size() != 2) fail("histogram: range must be two numbers");
+  const Tensor x = ops::reshape(floating(given), {-1});
+  Tensor low = range.empty() ? ops::min(x) : Tensor::scalar(range[0], x.dtype());
+  Tensor high = range.empty() ? ops::max(x) : Tensor::scalar(range[1], x.dtype());
+  const Tensor same = ops::equal(low, high);
+  low = ops::where(same, low - 0.5, low), high = ops::where(same, high + 0.5, high);
+  const auto n = static_cast<double>(bins);
+  const Tensor edges = low + (high - low) * (ops::cast(ops::arange(bins + 1), x.dtype()) / n);
+  const Tensor inside = ops::logical_and(ops::greater_equal(x, low), ops::less_equal(x, high));
+  const Tensor bin = ops::minimum(places_in(edges, x, true) - 1, n - 1);
+  const Tensor counts = segment_sum(ops::cast(inside, x.dtype()), bin, bins);
+  return {counts, edges};
+}
+
+// ---- sizes that only the values tell
+
+void refuse_recording(const char* name, const Tensor& x) {
+  if (x.is_abstract())
+    fail(name,
+         ": the size of the result depends on values, which are not known while a program is ",
+         "recorded or a model is built");
+}
+
+Tensor int_list(const std::vector<int32_t>& values) {
+  return Tensor::from(values, {static_cast<int64_t>(values.size())});
+}
+
+Tensors nonzero(const Tensor& x) {
+  refuse_recording("nonzero", x);
+  const std::vector<double> values = x.to_vector();
+  std::vector<std::vector<int32_t>> places(static_cast<size_t>(x.rank()));
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (values[i] == 0) continue;
+    auto rest = static_cast<int64_t>(i);
+    for (int axis = x.rank(); axis-- > 0; rest /= x.dim(axis))
+      places[static_cast<size_t>(axis)].push_back(static_cast<int32_t>(rest % x.dim(axis)));
+  }
+  Tensors result;
+  for (const auto& each : places) result.push_back(int_list(each));
+  return result;
+}
+
+/// The different rows in order, the place of the first of each, and which one each row is.
+struct Unique {
+  std::vector<int32_t> first, inverse, counts;
+};
+
+Unique unique_rows(const std::vector<double>& values, size_t width) {
+  const size_t rows = width ? values.size() / width : 0;
+  const auto row = [&](size_t i) { return std::span(values).subspan(i * width, width); };
+  std::vector<size_t> order(rows);
+  for (size_t i = 0; i < rows; ++i) order[i] = i;
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return std::lexicographical_compare(row(a).begin(), row(a).end(), row(b).begin(), row(b).end());
+  });
+  Unique result;
+  result.inverse.resize(rows);
+  for (size_t i = 0; i < rows; ++i) {
+    const bool again =
+        i > 0 && std::equal(row(order[i]).begin(), row(order[i]).end(), row(order[i - 1]).begin());
+    if (!again) result.first.push_back(static_cast<int32_t>(order[i])), result.counts.push_back(0);
+    result.inverse[order[i]] = static_cast<int32_t>(result.first.size()) - 1;
+    ++result.counts.back();
+  }
+  return result;
+}
+
+Value unique(const Tensor& given, bool /*sorted: they always are*/, bool return_index,
+             bool return_inverse, bool return_counts, std::optional<int64_t> axis,
+             std::optional<int64_t> size, std::optional<double> fill_value) {
+  refuse_recording("unique", given);
+  const auto [x, along] = flat_without(given, axis);
+  const Tensor rows = ops::swap_axes(x, 0, along);
+  const size_t width = rows.dim(0) ? static_cast<size_t>(rows.size() / rows.dim(0)) : size_t{0};
+  const Unique found = unique_rows(rows.to_vector(), width);
+  Tensor values = ops::take(rows, int_list(found.first), 0);
+  if (size) {
+    const int64_t missing = *size - values.dim(0);
+    std::vector<int64_t> before(static_cast<size_t>(values.rank()), 0), after = before;
+    after[0] = std::max<int64_t>(0, missing);
+    values = missing < 0 ? ops::slice_axis(values, 0, 0, *size)
+                         : ops::pad(values, before, after, fill_value.value_or(0));
+  }
+  List results{Codec<Tensor>::encode(ops::swap_axes(values, 0, along))};
+  if (return_index) results.push_back(Codec<Tensor>::encode(int_list(found.first)));
+  if (return_inverse)
+    results.push_back(Codec<Tensor>::encode(
+        axis ? int_list(found.inverse) : ops::reshape(int_list(found.inverse), given.shape())));
+  if (return_counts) results.push_back(Codec<Tensor>::encode(int_list(found.counts)));
+  return results.size() == 1 ? results.front() : Value(std::move(results));
+}
+
+}  // namespace
+
+void add_sorting(Registry& registry) {
+  Operations(registry, "keras.src.ops.math")
+      .add("TopK", "top_k(x, k, sorted=True)", &top_k, "The k largest of the last axis, and where.")
+      .add("InTopK", "in_top_k(targets, predictions, k)", &ops::in_top_k);
+  Operations(registry, "keras.src.ops.numpy")
+      .add("Sort", "sort(x, axis=-1)", &sort)
+      .add("Argsort", "argsort(x, axis=-1)", &argsort, "Places in ascending order; stable.")
+      .add("Argpartition", "argpartition(x, kth, axis=-1)", &argpartition)
+      .add("SearchSorted", "searchsorted(sorted_sequence, values, side='left')", &searchsorted)
+      .add("Digitize", "digitize(x, bins)", &digitize, "The bin of each number.")
+      .add("Bincount", "bincount(x, weights=None, minlength=0, sparse=False)", &bincount)
+      .add("Histogram", "histogram(x, bins=10, range=None)", &histogram, "Counts and edges.")
+      .add("Nonzero", "nonzero(x)", &nonzero, "Places of what is not zero, a tensor an axis.")
+      .add("Unique",
+           "unique(x, sorted=True, return_index=False, return_inverse=False, return_counts=False, "
+           "axis=None, size=None, fill_value=None)",
+           &unique);
+}
+
+}  // namespace crescent::operations

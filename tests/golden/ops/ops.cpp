@@ -1,0 +1,273 @@
+// Every case of ops.h5: outputs and gradients of a function of Keras, eager, compiled, and through
+// symbols.
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+#include "crescent/mapped.h"
+#include "golden/recorded.h"
+
+using namespace crescent;
+using namespace crescent::golden;
+
+namespace {
+
+/// Functions and dtypes that are not there yet.
+const std::set<std::string> kMissing = {"cholesky",
+                                        "cholesky_inverse",
+                                        "complex64",
+                                        "ctc_decode",
+                                        "ctc_loss",
+                                        "det",
+                                        "eigh",
+                                        "fft",
+                                        "fft2",
+                                        "ifft2",
+                                        "image.affine_transform",
+                                        "image.crop_images",
+                                        "image.gaussian_blur",
+                                        "image.hsv_to_rgb",
+                                        "image.map_coordinates",
+                                        "image.pad_images",
+                                        "image.perspective_transform",
+                                        "image.resize",
+                                        "image.rgb_to_grayscale",
+                                        "image.rgb_to_hsv",
+                                        "image.scale_and_translate",
+                                        "image.sobel_edges",
+                                        "image.ssim",
+                                        "int16",
+                                        "int8",
+                                        "inv",
+                                        "irfft",
+                                        "istft",
+                                        "logdet",
+                                        "lstsq",
+                                        "lu_factor",
+                                        "matrix_rank",
+                                        "norm",
+                                        "pinv",
+                                        "qr",
+                                        "rearrange",
+                                        "rfft",
+                                        "slogdet",
+                                        "solve",
+                                        "solve_triangular",
+                                        "stft",
+                                        "svd"};
+
+/// The size or number of their results depends on values: they run on tensors that have some.
+const std::set<std::string> kEagerOnly = {"bincount", "nonzero", "repeat", "unique"};
+
+struct Case {
+  const Recording& file;
+  std::string name, note;
+  std::shared_ptr<Operation> operation;
+  Value args, kwargs;
+  Tensors inputs, upstream;
+
+  std::string place(const char* part) const { return name + "/" + part; }
+};
+
+/// What stands for inputs and indices in recorded arguments.
+std::optional<Value> argument(const Value& value, const List& inputs) {
+  if (!value.is_dict() || value.as_dict().size() != 1) return std::nullopt;
+  const auto& [key, what] = *value.as_dict().begin();
+  if (key == "tensor") return inputs.at(static_cast<size_t>(what.as_int()));
+  if (key == "ellipsis") return Value("...");
+  if (key == "slice") {
+    const List& parts = what.as_list();
+    return Dict{{"start", parts[0]}, {"stop", parts[1]}, {"step", parts[2]}};
+  }
+  if (key != "tensors") return std::nullopt;
+  List tensors;
+  for (const Value& i : what.as_list())
+    tensors.push_back(inputs.at(static_cast<size_t>(i.as_int())));
+  return Value(std::move(tensors));
+}
+
+Dict arguments(const Case& c, const List& inputs) {
+  const auto change = [&](const Value& value) { return argument(value, inputs); };
+  return c.operation->arguments(mapped(c.args, change).as_list(),
+                                mapped(c.kwargs, change).as_dict());
+}
+
+template <class Box, class T>
+List boxed(const std::vector<T>& items) {
+  List list;
+  for (const T& item : items) list.push_back(Value(std::make_shared<Box>(item)));
+  return list;
+}
+
+void add_tensors(const Value& value, Tensors& tensors) {
+  if (value.is_list())
+    for (const Value& item : value.as_list()) add_tensors(item, tensors);
+  else if (value.is_int())
+    tensors.push_back(Tensor::scalar(static_cast<double>(value.as_int()), DType::int32));
+  else
+    tensors.push_back(Codec<Tensor>::decode(value));
+}
+
+Tensors outputs(const Case& c, const Tensors& inputs) {
+  Tensors results;
+  add_tensors((*c.operation)(arguments(c, boxed<BoxedTensor>(inputs))), results);
+  return results;
+}
+
+/// Outputs, then gradients of sum(outputs . upstream) where the recording has them.
+struct Results {
+  Tensors outputs, grad_inputs;
+};
+
+template <class F>
+Results run(const Case& c, const Tensors& inputs, F f) {
+  if (c.upstream.empty()) return {f(inputs), {}};
+  Tensors watched;
+  GradientTape tape;
+  for (const Tensor& x : inputs) {
+    if (!is_floating(x.dtype())) continue;
+    tape.watch(x);
+    watched.push_back(x);
+  }
+  const Tensors results = f(inputs);
+  tape.stop();
+  Tensors targets;
+  for (const Tensor& y : results)
+    if (is_floating(y.dtype())) targets.push_back(y);
+  Tensors gradients = tape.gradient(targets, watched, c.upstream);
+  for (size_t i = 0; i < gradients.size(); ++i)
+    if (!gradients[i]) gradients[i] = ops::zeros_like(watched[i]);
+  return {results, gradients};
+}
+
+/// Outside of the graph of a model there is nothing to compare with what has no inputs.
+Tensors through_symbols(const Case& c, const Tensors& inputs) {
+  std::vector<Symbol> symbols;
+  for (const Tensor& x : inputs) {
+    InputOptions options;
+    options.batch_shape = x.shape();
+    options.dtype = x.dtype();
+    symbols.push_back(Input(options));
+  }
+  const Value result = (*c.operation)(arguments(c, boxed<BoxedSymbol>(symbols)));
+  std::vector<Symbol> ends;
+  for (const Value& end : result.is_list() ? result.as_list() : List{result})
+    ends.push_back(end.object_as<BoxedSymbol>()->symbol);
+  return (*Functional::make(symbols, ends))(inputs);
+}
+
+/// What the note says is free.
+Tensor comparable(const Case& c, const Tensor& x) {
+  return c.note.find("up to sign") == std::string::npos ? x : ops::abs(x);
+}
+
+void compare(const Case& c, const Tensors& got, const char* part, const char* mode,
+             Tolerance tolerance) {
+  if (!c.file.has(c.place(part))) return;
+  const Tensors wanted = c.file.tensors(c.place(part));
+  INFO(c.name << ", " << mode << ", " << part);
+  REQUIRE(got.size() == wanted.size());
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    INFO("number " << i);
+    const std::string dtype = c.file.dtype(c.place(part) + "/" + c.file.names(c.place(part))[i]);
+    CHECK(name_of(got[i].dtype()) == dtype);
+    CHECK(difference(comparable(c, got[i]), comparable(c, wanted[i]), tolerance) == "");
+  }
+}
+
+void compare(const Case& c, const Results& results, const char* mode) {
+  compare(c, results.outputs, "outputs", mode, kValues);
+  compare(c, results.grad_inputs, "grad_inputs", mode, kGradients);
+}
+
+/// What is left of the kth is not above it, what is right not below; every place is there once.
+void check_partition(const Case& c, const Tensors& results) {
+  const Tensor& x = c.inputs.front();
+  const Tensor places = results.front();
+  CHECK(ops::all(ops::equal(ops::sum(ops::one_hot(places, x.dim(-1)), {-2}), 1)).item() == 1);
+  const Tensor sorted = ops::take_along_axis(x, places, -1);
+  const int64_t kth = c.args.as_list().at(1).as_int(), n = x.dim(-1);
+  const Tensor at = ops::slice_axis(sorted, -1, kth, kth + 1);
+  CHECK(ops::all(ops::less_equal(ops::slice_axis(sorted, -1, 0, kth), at)).item() == 1);
+  CHECK(ops::all(ops::greater_equal(ops::slice_axis(sorted, -1, kth, n), at)).item() == 1);
+}
+
+void run_case(const Case& c) {
+  const auto direct = [&](const Tensors& inputs) { return outputs(c, inputs); };
+  if (c.operation->name() == "argpartition") return check_partition(c, direct(c.inputs));
+  compare(c, run(c, c.inputs, direct), "eager");
+  if (kEagerOnly.contains(c.operation->name())) return;
+  const Function compiled([&](const Tensors& inputs) {
+    const Results results = run(c, inputs, direct);
+    Tensors all = results.outputs;
+    all.insert(all.end(), results.grad_inputs.begin(), results.grad_inputs.end());
+    return all;
+  });
+  const Tensors all = compiled(c.inputs);
+  const auto end =
+      all.begin() + static_cast<std::ptrdiff_t>(c.file.names(c.place("outputs")).size());
+  compare(c, {Tensors(all.begin(), end), Tensors(end, all.end())}, "compiled");
+  if (c.inputs.empty() || c.operation->row().result == OperationResult::plain) return;
+  compare(c, run(c, c.inputs, [&](const Tensors& inputs) { return through_symbols(c, inputs); }),
+          "through symbols");
+}
+
+/// The dtype of the case that Crescent has not; empty when it has all.
+std::string foreign_dtype(const Recording& file, const std::string& name) {
+  for (const char* part : {"/inputs", "/outputs"})
+    for (const std::string& number : file.names(name + part)) {
+      const std::string dtype = file.dtype(name + part + "/" + number);
+      if (dtype.starts_with("complex") || dtype == "int8" || dtype == "int16") return dtype;
+    }
+  return "";
+}
+
+Tensors typed_tensors(const Recording& file, const std::string& group) {
+  Tensors tensors = file.tensors(group);
+  const auto names = file.names(group);
+  for (size_t i = 0; i < tensors.size(); ++i)
+    tensors[i] = ops::cast(tensors[i], dtype_named(file.dtype(group + "/" + names[i])));
+  return tensors;
+}
+
+void collect_cases(const Recording& file, const std::string& group,
+                   std::vector<std::string>& names) {
+  for (const std::string& name : file.names(group)) {
+    const std::string place = group == "/" ? name : group + "/" + name;
+    if (file.text_if_any(place, "op"))
+      names.push_back(place);
+    else
+      collect_cases(file, place, names);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("operations give Keras' outputs and gradients, eager, compiled and through symbols") {
+  const std::string path = folder() + "/ops.h5";
+  if (!there(path)) return;
+  const Recording file(path);
+  Tally tally(kMissing);
+  std::vector<std::string> names;
+  collect_cases(file, "/", names);
+  for (const std::string& name : names) {
+    const std::string op = file.text(name, "op");
+    INFO(name << " (" << op << ")");
+    if (const std::string foreign = foreign_dtype(file, name); !foreign.empty()) {
+      tally.skipped(foreign);
+      continue;
+    }
+    if (!registry().find(Operation::kKind, op)) {
+      tally.skipped(op);
+      continue;
+    }
+    try {
+      run_case({file, name, file.text_if_any(name, "note").value_or(""), get<Operation>(Value(op)),
+                file.json(name, "args"), file.json(name, "kwargs"),
+                typed_tensors(file, name + "/inputs"), file.tensors(name + "/upstream")});
+      tally.compared();
+    } catch (const Error& error) {
+      FAIL_CHECK(name << ": " << error.what());
+    }
+  }
+  tally.check();
+}
