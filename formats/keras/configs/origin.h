@@ -14,6 +14,13 @@ struct Origin {
   bool ours = false;
 
   int generation() const { return ours ? 3 : std::atoi(keras_version.c_str()); }
+  /// Keras up to 2.3.1, which was no part of TensorFlow ("2.2.4-tf", 2.4 and later are).
+  bool before_tensorflow() const {
+    if (ours || keras_version.ends_with("-tf")) return false;
+    const size_t dot = keras_version.find('.');
+    const int minor = dot == std::string::npos ? 0 : std::atoi(keras_version.c_str() + dot + 1);
+    return generation() < 2 || (generation() == 2 && minor < 4);
+  }
   /// Theano's convolutions turn the kernel around; ours, like TensorFlow's, do not.
   bool turned_kernels() const { return backend == "theano"; }
 };
