@@ -5,7 +5,10 @@
 
 namespace crescent::keras {
 
-inline constexpr const char* kKerasVersion = "2.3.1";  ///< whose layout we write
+/// Whose meanings a file for this target has.
+inline const char* keras_version_of(const std::string& target) {
+  return target == "keras2" ? "2.3.1" : "3.15.1";
+}
 inline constexpr const char* kBackend = "tensorflow";
 
 struct Origin {

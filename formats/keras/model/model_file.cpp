@@ -13,7 +13,7 @@ Entries model_entries(Model& model, const std::string& path, const SaveOptions& 
   Entries entries;
   Value states;
   if (options.include_optimizer) states = write_callback_states(entries, model.run_state());
-  write_weights(entries, model, "model_weights");
+  write_weights(entries, model, "model_weights", options.target);
   if (model.compiled() && options.include_optimizer)
     write_optimizer(entries, model, options.target);
   write_random_state(entries, model);
@@ -27,10 +27,8 @@ ModelPtr load_model(WeightSource& file, const LoadOptions& options) {
   ModelPtr model = description.build();
   Matches matches = match_own(file, find_weights(file), *model, description.origin());
   append(matches, match_random_state(file, *model));
-  if (options.compile && description.compile(*model)) {
-    model->optimizer()->build(model->trainable_weights());
+  if (options.compile && description.compile(*model))
     append(matches, match_optimizer(file, *model, description.origin()));
-  }
   const CallbackStates callbacks(file, options.compile ? description.own("run_state") : Value());
   append(matches, callbacks.matches());
   assign_all(file, matches);
@@ -43,7 +41,7 @@ ModelPtr load_model(WeightSource& file, const LoadOptions& options) {
 Entries weight_entries(Model& model, const std::string& path) {
   Entries entries;
   path.ends_with(".weights.h5") ? write_keras3_weights(entries, model)
-                                : write_weights(entries, model, "");
+                                : write_weights(entries, model, "", "keras2");
   return entries;
 }
 

@@ -46,6 +46,7 @@ void write_optimizer(Entries& entries, Model& model, const std::string& target) 
 Matches match_optimizer(WeightSource& file, Model& model, const Origin& origin) {
   const auto names = file.texts(kOptimizer, "weight_names");
   if (!names || names->empty()) return {};
+  model.optimizer()->build(model.trainable_weights());
   Names datasets;
   for (const std::string& name : *names) datasets.push_back(std::string(kOptimizer) + "/" + name);
   const PlacedState state = place_optimizer_state(*model.optimizer(), model.trainable_weights(),

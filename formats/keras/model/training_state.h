@@ -14,8 +14,8 @@ namespace crescent::keras {
 
 /// In the order of `target`, "keras3" or "keras2".
 void write_optimizer(Entries& entries, Model& model, const std::string& target);
-/// State of the model's optimizer, which has been built for its trainable variables. None, with
-/// Keras' warning and the reason, when it cannot be placed for certain.
+/// State of the model's optimizer, which is built for its trainable variables if the file has one.
+/// None, with Keras' warning and the reason, when it cannot be placed for certain.
 Matches match_optimizer(WeightSource& file, Model& model, const Origin& origin);
 
 void write_random_state(Entries& entries, Model& model);
