@@ -1,7 +1,10 @@
 #include "keras/model/training_state.h"
 
+#include <algorithm>
+
 #include "crescent/ops.h"
 #include "keras/model/optimizer_layout.h"
+#include "keras/weights/keras3_weights.h"
 #include "keras/weights/turned_kernels.h"
 
 namespace crescent::keras {
@@ -27,30 +30,82 @@ bool fits(WeightSource& file, const Matches& matches) {
   return true;
 }
 
+Names numbers_below(size_t count) {
+  Names numbers;
+  for (size_t i = 0; i < count; ++i) numbers.push_back(std::to_string(i));
+  return numbers;
+}
+
+void write_layout(Entries& entries, const StateLayout& layout, const std::string& group,
+                  const Names& names) {
+  for (size_t i = 0; i < layout.size(); ++i) {
+    const auto& [variable, slot, spec, owner] = layout[i];
+    entries.push_back({group + "/" + names[i],
+                       {},
+                       variable ? ops::cast(variable.value(), spec.dtype) : Tensor(spec)});
+  }
+}
+
+/// How many arrays there are, so that one that was lost is seen. Keras ignores it.
+constexpr const char* kCount = "crescent_count";
+
+/// What a file lists of an optimizer's state, and the group that it is in.
+struct Listed {
+  std::string group;
+  Names names;
+};
+
+Listed listed_state(WeightSource& file) {
+  if (auto names = file.texts(kOptimizer, "weight_names")) return {kOptimizer, std::move(*names)};
+  const auto members = file.members(kOptimizerPlace);
+  if (!members) return {};
+  const auto count = file.integer(kOptimizerPlace, kCount);
+  return {kOptimizerPlace, numbers_below(count ? static_cast<size_t>(*count) : members->size())};
+}
+
+bool is_layout_of(const std::vector<TensorSpec>& specs, const Model& model) {
+  const StateLayout layout =
+      optimizer_layout(*model.optimizer(), model.trainable_weights(), "keras3");
+  return std::equal(specs.begin(), specs.end(), layout.begin(), layout.end(),
+                    [](const TensorSpec& spec, const StatePlace& place) {
+                      return spec.shape == place.spec.shape;
+                    });
+}
+
 }  // namespace
 
 void write_optimizer(Entries& entries, Model& model, const std::string& target) {
   const Optimizer& optimizer = *model.optimizer();
   if (!optimizer.built()) return;
   const StateLayout layout = optimizer_layout(optimizer, model.trainable_weights(), target);
-  const std::vector<std::string> names = layout_names(optimizer, layout, target);
+  const Names names = layout_names(optimizer, layout, target);
   entries.push_back({kOptimizer, {{"weight_names", names}}});
-  for (size_t i = 0; i < layout.size(); ++i) {
-    const auto& [variable, slot, spec, owner] = layout[i];
-    entries.push_back({std::string(kOptimizer) + "/" + names[i],
-                       {},
-                       variable ? ops::cast(variable.value(), spec.dtype) : Tensor(spec)});
-  }
+  write_layout(entries, layout, kOptimizer, names);
 }
 
-Matches match_optimizer(WeightSource& file, Model& model, const Origin& origin) {
-  const auto names = file.texts(kOptimizer, "weight_names");
-  if (!names || names->empty()) return {};
+void write_keras3_optimizer(Entries& entries, Model& model) {
+  const Optimizer& optimizer = *model.optimizer();
+  if (!optimizer.built()) return;
+  const StateLayout layout = optimizer_layout(optimizer, model.trainable_weights(), "keras3");
+  const std::string& name = optimizer.name();
+  entries.push_back({kOptimizerPlace,
+                     {{"name", name.empty() ? to_snake_case(optimizer.class_name()) : name},
+                      {kCount, static_cast<int64_t>(layout.size())}}});
+  write_layout(entries, layout, kOptimizerPlace, numbers_below(layout.size()));
+}
+
+Matches match_optimizer(WeightSource& file, Model& model, const Origin& origin,
+                        bool options_known) {
+  const auto [group, names] = listed_state(file);
+  if (names.empty()) return {};
   model.optimizer()->build(model.trainable_weights());
   Names datasets;
-  for (const std::string& name : *names) datasets.push_back(std::string(kOptimizer) + "/" + name);
-  const PlacedState state = place_optimizer_state(*model.optimizer(), model.trainable_weights(),
-                                                  *names, file.describe(datasets));
+  for (const std::string& name : names) datasets.push_back(group + "/" + name);
+  const std::vector<TensorSpec> specs = file.describe(datasets);
+  PlacedState state =
+      place_optimizer_state(*model.optimizer(), model.trainable_weights(), names, specs);
+  if (!options_known && !is_layout_of(specs, model))
+    state.problem = "it was made with other options, which the file does not have";
   if (!state.problem.empty()) {
     warn(
         "'", file.path(),

@@ -12,11 +12,16 @@
 
 namespace crescent::keras {
 
-/// In the order of `target`, "keras3" or "keras2".
+/// In the order of `target`, "keras3" or "keras2", by names.
 void write_optimizer(Entries& entries, Model& model, const std::string& target);
-/// State of the model's optimizer, which is built for its trainable variables if the file has one.
-/// None, with Keras' warning and the reason, when it cannot be placed for certain.
-Matches match_optimizer(WeightSource& file, Model& model, const Origin& origin);
+/// By position, as beside weights in Keras 3's layout.
+void write_keras3_optimizer(Entries& entries, Model& model);
+/// State of the model's optimizer, which is built for its trainable variables if the file
+/// has one. None, with Keras' warning and the reason, when it cannot be placed for certain.
+/// `options_known`: the file says with which options it was made; else it has to be just what those
+/// that it has now make.
+Matches match_optimizer(WeightSource& file, Model& model, const Origin& origin,
+                        bool options_known = true);
 
 void write_random_state(Entries& entries, Model& model);
 /// Nothing to do for a file of Keras.

@@ -7,6 +7,7 @@
 
 #include "keras/weights/cudnn_weights.h"
 #include "keras/weights/turned_kernels.h"
+#include "keras/weights/weight_names.h"
 
 namespace crescent::keras {
 namespace {
@@ -19,23 +20,9 @@ std::string join_path(const std::string& group, const std::string& name) {
 
 // ---- writing
 
-/// Paths inside a layer's group, made unique. TensorFlow counts tensors of an operation, Keras 3
-/// has none.
-std::vector<std::string> weight_names(const Variables& weights, const std::string& target) {
-  std::vector<std::string> names;
-  std::set<std::string> taken;
-  for (size_t i = 0; i < weights.size(); ++i) {
-    std::string base = weights[i].path().empty() ? concat("param_", i) : weights[i].path(),
-                name = base;
-    for (int copy = 1; !taken.insert(name).second; ++copy) name = concat(base, "_", copy);
-    names.push_back(target == "keras2" ? name + ":0" : name);
-  }
-  return names;
-}
-
-void write_group(Entries& entries, const std::string& group, const Variables& weights,
-                 const std::string& target) {
-  std::vector<std::string> names = weight_names(weights, target);
+void write_group(Entries& entries, const std::string& group, const Layer& layer,
+                 const Variables& weights, const std::string& target) {
+  std::vector<std::string> names = weight_names(layer, weights, target);
   entries.push_back({group, {{"weight_names", names}}});
   for (size_t i = 0; i < weights.size(); ++i)
     entries.push_back({join_path(group, names[i]), {}, weights[i].value()});
@@ -106,10 +93,10 @@ void write_weights(Entries& entries, Model& model, const std::string& group,
                       {"backend", std::string(kBackend)},
                       {"keras_version", std::string(keras_version_of(target))}}});
   for (const LayerPtr& layer : model.layers())
-    write_group(entries, join_path(group, layer->name()), layer->weights(), target);
+    write_group(entries, join_path(group, layer->name()), *layer, layer->weights(), target);
   const Variables own = own_variables(model, model.layers());
   if (!own.empty() || target == "keras3")
-    write_group(entries, join_path(group, kTopLevel), own, target);
+    write_group(entries, join_path(group, kTopLevel), model, own, target);
 }
 
 std::string find_weights(WeightSource& file) {

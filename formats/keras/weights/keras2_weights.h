@@ -8,7 +8,7 @@
 
 namespace crescent::keras {
 
-/// Adds the weights of a model below `group`, with names as `target` has them.
+/// Adds the weights of a model below `group`, named as `target` ("keras2", "keras3") has them.
 void write_weights(Entries& entries, Model& model, const std::string& group,
                    const std::string& target);
 
