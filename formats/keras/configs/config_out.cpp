@@ -173,7 +173,8 @@ class Writer {
     if (!field) return false;
     if (value.is_null() && field->default_value.is_null()) return true;
     if (field->name == "trainable" && name.starts_with("SpatialDropout")) return true;
-    return value == field->default_value && keras2_has_class(kind, name) &&
+    const bool of_base = kind != "layer" && field->keyword_only;
+    return value == field->default_value && (of_base || keras2_has_class(kind, name)) &&
            !keras2_has_option(kind, name, field->name);
   }
 
