@@ -53,11 +53,9 @@ ModelPtr load_model(WeightSource& file, const LoadOptions& options) {
   ModelPtr model = description.build();
   Matches matches = match_model(file, *model, description.origin());
   append(matches, match_kept_state(file, *model));
-  if (options.compile && description.compile(*model)) {
-    model->optimizer()->build(model->trainable_weights());
+  if (options.compile && description.compile(*model))
     append(matches,
            match_optimizer(file, *model, description.origin(), description.has_optimizer()));
-  }
   const CallbackStates callbacks(file, options.compile ? description.own("run_state") : Value());
   append(matches, callbacks.matches());
   assign_all(file, matches);
@@ -85,10 +83,7 @@ void load_weights(WeightSource& file, Model& model, const LoadWeightsOptions& op
            "': by_name needs a file in Keras 2's layout; this one (.weights.h5) has no names of "
            "layers");
     Matches matches = match_keras3_weights(file, model);
-    if (model.compiled()) {
-      model.optimizer()->build(model.trainable_weights());
-      append(matches, match_optimizer(file, model, {"3", ""}));
-    }
+    if (model.compiled()) append(matches, match_optimizer(file, model, {"3", ""}));
     return replace_all(file, std::move(matches));
   }
   const std::string group = find_weights(file);

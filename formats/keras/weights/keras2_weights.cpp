@@ -91,10 +91,11 @@ void write_weights(Entries& entries, Model& model, const std::string& group,
   entries.push_back({group,
                      {{"layer_names", names},
                       {"backend", std::string(kBackend)},
-                      {"keras_version", std::string(kKerasVersion)}}});
+                      {"keras_version", std::string(keras_version_of(target))}}});
   for (const LayerPtr& layer : model.layers())
     write_group(entries, join_path(group, layer->name()), *layer, layer->weights(), target);
-  if (Variables own = own_variables(model, model.layers()); !own.empty())
+  const Variables own = own_variables(model, model.layers());
+  if (!own.empty() || target == "keras3")
     write_group(entries, join_path(group, kTopLevel), model, own, target);
 }
 

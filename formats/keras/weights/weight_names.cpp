@@ -49,7 +49,7 @@ std::vector<std::string> weight_names(const Layer& layer, const Variables& weigh
     const std::string base = found == paths.end() ? concat("param_", i) : found->second;
     std::string name = base;
     for (int copy = 1; !taken.insert(name).second; ++copy) name = concat(base, "_", copy);
-    names.push_back(name + ":0");
+    names.push_back(target == "keras2" ? name + ":0" : name);
   }
   return names;
 }
