@@ -46,12 +46,34 @@ class L1L2 final : public Regularizer {
   double l1_ = 0, l2_ = 0;
 };
 
+/// A layer divides the penalty on its output by the number of samples, as Keras 3 and tf.keras do;
+/// Keras up to 2.3.1 did not.
+class ActivityKeras2 final : public Regularizer {
+ public:
+  static void describe(Schema<ActivityKeras2>& s) {
+    s.doc(
+         "For activity_regularizer as Keras 2.3.1 has it: the sum over the samples of a batch, not "
+         "their mean.")
+        .field("regularizer", &ActivityKeras2::regularizer_, "The penalty.")
+        .required();
+  }
+  Tensor operator()(const Tensor& x) const override {
+    if (!regularizer_) fail("expected a regularizer, got none");
+    const Tensor penalty = (*regularizer_)(x);
+    return x.rank() > 0 && x.dim(0) > 0 ? penalty * static_cast<double>(x.dim(0)) : penalty;
+  }
+
+ private:
+  Ref<Regularizer> regularizer_;
+};
+
 }  // namespace
 
 CRESCENT_PLUGIN("regularizers", CRESCENT_VERSION) {
   registry.add<L1>("L1", {"l1"});
   registry.add<L2>("L2", {"l2"});
   registry.add<L1L2>("L1L2", {"l1_l2", "l1l2"});
+  registry.add<ActivityKeras2>("ActivityKeras2");
 }
 
 }  // namespace crescent

@@ -100,9 +100,9 @@ TEST_CASE("weights go through any source, in both layouts") {
 TEST_CASE("what a source lacks is an error that names it") {
   auto model = small_sequential();
   Entries entries = keras::model_entries(*model, "memory", {});
-  std::erase_if(entries, [](const Entry& entry) { return entry.path.ends_with("last/kernel:0"); });
+  std::erase_if(entries, [](const Entry& entry) { return entry.path.ends_with("last/kernel"); });
   InMemory damaged(std::move(entries));
-  CHECK(contains(failure([&] { keras::load_model(damaged, {}); }), "last/kernel:0"));
+  CHECK(contains(failure([&] { keras::load_model(damaged, {}); }), "last/kernel"));
   InMemory weights(keras::weight_entries(*model, "w.h5"));
   CHECK(contains(failure([&] { keras::load_model(weights, {}); }), "No model found in config"));
 }

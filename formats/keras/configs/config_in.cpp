@@ -66,6 +66,9 @@ struct Replaced {
 constexpr Replaced kReplaced[] = {{"CuDNNLSTM", "LSTM", nullptr, false},
                                   {"CuDNNGRU", "GRU", "reset_after", true}};
 
+/// Keras up to 2.3.1 does not divide the penalty on an output by the batch size.
+constexpr const char *kActivity = "activity_regularizer", *kActivityKeras2 = "ActivityKeras2";
+
 }  // namespace
 
 ConfigIn::ConfigIn(Origin origin, Value custom, Value plugins)
@@ -81,9 +84,10 @@ std::string ConfigIn::registered_name(const std::string& class_name) const {
   return custom && custom->is_string() ? custom->as_string() : class_name;
 }
 
-void ConfigIn::fail_unknown(const std::string& class_name, const Dict& object) const {
-  std::string which =
-      concat("Unknown layer: ", class_name, " (layer '", name_of_layer(object), "')");
+void ConfigIn::fail_unknown(std::string_view kind, const std::string& class_name,
+                            const std::string& place) const {
+  const std::string which =
+      concat("Unknown ", kind, ": ", class_name, place.empty() ? "" : " (" + place + ")");
   if (class_name == "Lambda")
     fail(which, ". The code of a Lambda is never loaded from a file: define a layer instead");
   const Value* origin = plugins_.is_dict() ? plugins_.as_dict().find(class_name) : nullptr;
@@ -94,8 +98,8 @@ void ConfigIn::fail_unknown(const std::string& class_name, const Dict& object) c
   if (origin && origin->is_list() && origin->as_list().size() == 2)
     fail(which, ". It was saved from plugin ", origin->as_list()[0], ", version ",
          origin->as_list()[1], ": load that plugin first");
-  fail(which, ". Register the class or name it in custom_objects before loading",
-       did_you_mean(class_name, registry().all_names("layer")));
+  fail(which, ". Register the class before loading or ", how_to_bring(class_name),
+       did_you_mean(class_name, registry().all_names(kind)));
 }
 
 /// {"class_name", "config"} of a layer, whatever else Keras 3 put beside them (module,
@@ -112,7 +116,8 @@ Value ConfigIn::layer(const Dict& object) const {
     name = row.by;
     if (row.option) config.set(row.option, row.value);
   }
-  if (!registry().find("layer", name)) fail_unknown(name, object);
+  if (!registry().find("layer", name))
+    fail_unknown("layer", name, concat("layer '", name_of_layer(object), "'"));
   return Dict{{"class_name", name}, {"config", options("layer", name, config)}};
 }
 
@@ -163,41 +168,53 @@ Dict ConfigIn::functional(const Dict& config) const {
   return result;
 }
 
+namespace {
+
+/// The kind that has a class of this name and is no layer: the expected one if that has it.
+std::string kind_of(const std::string& class_name, const std::string& expected) {
+  if (!expected.empty() && expected != Layer::kKind && registry().find(expected, class_name))
+    return expected;
+  for (const KindInfo& kind : kinds())
+    if (kind.name != std::string_view(Layer::kKind) && registry().find(kind.name, class_name))
+      return std::string(kind.name);
+  return "";
+}
+
+}  // namespace
+
 /// Whatever stands where a value is expected: objects, functions, policies and tuples in Keras'
 /// wrappings.
-Value ConfigIn::nested(const Value& value) const {
+Value ConfigIn::nested(const Value& value, const Expected& expected) const {
   if (value.is_list()) {
     List items;
-    for (const Value& item : value.as_list()) items.push_back(nested(item));
+    for (const Value& item : value.as_list()) items.push_back(nested(item, expected));
     return items;
   }
   if (!value.is_dict()) return value;
-  if (is_object(value)) return plain_object(value.as_dict());
+  if (is_object(value)) return plain_object(value.as_dict(), expected);
   Dict result;
-  for (const DictEntry& entry : value.as_dict()) result.set(entry.key, nested(entry.value));
+  for (const DictEntry& entry : value.as_dict())
+    result.set(entry.key, nested(entry.value, expected));
   return result;
 }
 
-Value ConfigIn::plain_object(const Dict& object) const {
+Value ConfigIn::plain_object(const Dict& object, const Expected& expected) const {
   std::string name = class_of(object);
   Dict config = config_of(object);
   if (name == "__lambda__")
     fail("the file holds a Python lambda; code is never loaded from a file");
   if (name == "function" && text_at(object, "config")) return object.at("config");
   if (name == "DTypePolicy" || name == "Policy") return config.at("name");
-  if (name == "__tuple__") return nested(object.at("items"));
+  if (name == "__tuple__") return nested(object.at("items"), expected);
   if (name == "__numpy__" || name == "__tensor__") return config.at("value");
   if (const std::string* wrapped = text_at(config, "fn"))
     return *wrapped;  // tf.keras: MeanMetricWrapper, LossFunctionWrapper
   if (is_sequential(name) || is_functional(name)) return layer(object);
-  for (const KindInfo& kind : kinds())
-    if (kind.name != std::string_view(Layer::kKind) &&
-        registry().find(kind.name, registered_name(name)))
-      return Dict{{"class_name", registered_name(name)},
-                  {"config", options(kind.name, registered_name(name), config)}};
-  if (!registry().find(Layer::kKind, registered_name(name)))
-    fail("Unknown class or function: ", name, ". If it is one of yours, ", how_to_bring(name));
-  return layer(object);
+  name = registered_name(name);
+  if (const std::string kind = kind_of(name, expected.kind); !kind.empty())
+    return Dict{{"class_name", name}, {"config", options(kind, name, config)}};
+  if (registry().find(Layer::kKind, name)) return layer(object);
+  fail_unknown(expected.kind.empty() ? "class or function" : expected.kind, name, expected.place);
 }
 
 /// What an option takes by name must exist: a function that the model was made with is not in the
@@ -259,8 +276,15 @@ Dict ConfigIn::options(std::string_view kind, const std::string& class_name,
     // A Lambda's code stays in the file; its layer's name may stand for a function that the user
     // gives.
     bool code = class_name == "Lambda" && option == "function" && !entry.value.is_string();
-    Value value = code ? config.at("name") : nested(entry.value);
+    const Field* known_field = schema.find(option);
+    const Expected expected{known_field ? known_field->kind : "",
+                            concat("option '", option, "' of ", kind, " ", class_name)};
+    Value value = code ? config.at("name") : nested(entry.value, expected);
     if (origin_.generation() <= 2) value = with_meaning(option, value);
+    if (origin_.before_tensorflow() && option == kActivity && !value.is_null())
+      value = Dict{{"class_name", kActivityKeras2}, {"config", Dict{{"regularizer", value}}}};
+    if (origin_.before_tensorflow() && option == "clipnorm")
+      option = "global_clipnorm";  // one norm of all gradients
     if (option == "axis" && class_name == "BatchNormalization" && value.is_list() &&
         value.as_list().size() == 1)
       value = Value(value.as_list().front());  // tf.keras
@@ -282,7 +306,9 @@ Dict ConfigIn::compile_options(const Value& training_config) const {
   Dict result;
   for (const DictEntry& entry : training_config.as_dict()) {
     std::string option = entry.key == "optimizer_config" ? "optimizer" : entry.key;
-    if (schema.find(option) && !entry.value.is_null()) result.set(option, nested(entry.value));
+    const std::string kind = option.ends_with("metrics") ? "metric" : option;
+    if (schema.find(option) && !entry.value.is_null())
+      result.set(option, nested(entry.value, {kind, "compiled with"}));
   }
   Value* metrics = result.find("metrics");  // tf.keras: a list for the only output
   if (metrics && metrics->is_list() && metrics->as_list().size() == 1 &&

@@ -25,12 +25,17 @@ class ConfigIn {
   Value layer(const Dict& object) const;
   Dict sequential(const Value& config) const;
   Dict functional(const Dict& config) const;
-  Value nested(const Value& value) const;
-  Value plain_object(const Dict& object) const;
+  /// What a value is looked up as, for messages and names that several kinds have.
+  struct Expected {
+    std::string kind, place;
+  };
+  Value nested(const Value& value, const Expected& expected) const;
+  Value plain_object(const Dict& object, const Expected& expected) const;
   Dict options(std::string_view kind, const std::string& class_name, const Dict& config) const;
   Value known(const std::string& class_name, const Field& field, const Value& value) const;
   std::string registered_name(const std::string& class_name) const;
-  [[noreturn]] void fail_unknown(const std::string& class_name, const Dict& object) const;
+  [[noreturn]] void fail_unknown(std::string_view kind, const std::string& class_name,
+                                 const std::string& place) const;
 
   Origin origin_;
   Value custom_, plugins_;

@@ -4,6 +4,8 @@
 #include <set>
 
 #include "crescent/registry.h"
+#include "keras/configs/config_out_keras3.h"
+#include "keras/configs/keras2_vocabulary.h"
 #include "keras/configs/objects.h"
 
 namespace crescent::keras {
@@ -23,16 +25,6 @@ constexpr Scaled kScaled[] = {
 };
 // clang-format on
 
-/// Options that Keras 2.3.1 does not have; left out while they have their default.
-// clang-format off
-constexpr const char* kLater[] = {
-    "groups", "keepdims", "zero_output_for_mask", "synchronized", "renorm", "renorm_momentum",
-    "centered", "output_padding", "dilation_rate", "sparse", "ragged", "optional", "use_ema",
-    "ema_momentum", "name", "momentum", "initial_accumulator_value", "weight_decay",
-    "flash_attention",
-};
-// clang-format on
-
 struct Renamed {
   const char *class_name, *here, *keras;
 };
@@ -42,52 +34,117 @@ constexpr Renamed kRenamed[] = {{"LeakyReLU", "negative_slope", "alpha"}};
 struct Single {
   const char *class_name, *option;
 };
-constexpr Single kSingle[] = {{"BatchNormalization", "axis"}, {"Dot", "axes"}};
+constexpr Single kSingle[] = {{"BatchNormalization", "axis"},
+                              {"Dot", "axes"},
+                              {"MaxNorm", "axis"},
+                              {"MinMaxNorm", "axis"},
+                              {"UnitNorm", "axis"}};
+
+/// What a name means here -> what Keras 2 calls that.
+struct Meaning {
+  const char *here, *keras2;
+};
+constexpr Meaning kMeanings[] = {{"hard_sigmoid_keras2", "hard_sigmoid"},
+                                 {"truncated_normal", "normal"}};
+
+/// An edge of the graph somewhere in the arguments of a call.
+bool has_edge(const Value& value) {
+  if (value.is_list()) return std::any_of(value.as_list().begin(), value.as_list().end(), has_edge);
+  if (!value.is_dict()) return false;
+  if (is_object(value) && class_of(value) == "__keras_tensor__") return true;
+  return std::any_of(value.as_dict().begin(), value.as_dict().end(),
+                     [](const DictEntry& entry) { return has_edge(entry.value); });
+}
+
+/// A call with tensors that Keras takes by name.
+bool by_name(const std::string& class_name, const Value& call) {
+  return has_edge(call) || (call.as_list().size() > 1 && names_inputs(class_name));
+}
+
+bool has_call_by_name(const Value& value) {
+  if (value.is_list())
+    return std::any_of(value.as_list().begin(), value.as_list().end(), has_call_by_name);
+  if (!value.is_dict()) return false;
+  const Value* nodes = value.as_dict().find("inbound_nodes");
+  if (nodes && nodes->is_list())
+    for (const Value& call : nodes->as_list())
+      if (by_name(class_of(value), call)) return true;
+  return std::any_of(value.as_dict().begin(), value.as_dict().end(),
+                     [](const DictEntry& entry) { return has_call_by_name(entry.value); });
+}
 
 bool is_model(const std::string& name) { return is_sequential(name) || is_functional(name); }
 
-Dict object(std::string name, Dict config) {
-  return {{"class_name", std::move(name)}, {"config", std::move(config)}};
-}
-
 class Writer {
  public:
-  explicit Writer(const std::string& target) : first_node_(target == "keras2" ? 1 : 0) {}
+  /// `keras3`: the same in Keras 3's own form, where it has been asked for.
+  Writer(const std::string& target, const Value& keras3)
+      : keras3_(target == "keras3"), root_(keras3) {}
 
   Value model(const Value& model) const {
-    if (class_of(model) == "Sequential")
-      return object("Sequential", sequential(model.as_dict().at("config").as_dict()));
-    const Dict& config = model.as_dict().at("config").as_dict();
-    return config.contains("layers") ? object("Model", functional(config))
-                                     : object(class_of(model), options(class_of(model), config));
+    return plain(class_of(model), config_of(model.as_dict()), root_);
   }
 
-  Value value(const Value& value) const {
+  Value value(const Value& value, const std::string& kind) const {
     if (value.is_list()) {
       List items;
-      for (const Value& item : value.as_list()) items.push_back(this->value(item));
+      for (const Value& item : value.as_list()) items.push_back(this->value(item, kind));
       return items;
     }
-    if (value == Value("hard_sigmoid_keras2")) return "hard_sigmoid";
+    if (value.is_string()) return with_meaning(value);
     if (!value.is_dict()) return value;
-    const Value* name = value.as_dict().find("class_name");
-    if (name && name->is_string()) return any_object(value);
+    if (is_object(value) && value.as_dict().contains("config")) return inner_object(value, kind);
     Dict result;
-    for (const DictEntry& entry : value.as_dict()) result.set(entry.key, this->value(entry.value));
+    for (const DictEntry& entry : value.as_dict())
+      result.set(entry.key, this->value(entry.value, kind));
     return result;
   }
 
  private:
-  Value any_object(const Value& value) const {
-    const std::string& name = class_of(value);
-    const Value* config = value.as_dict().find("config");
-    if (!config || !config->is_dict()) return value;
-    if (is_model(name)) return model(value);
-    if (name == "InputLayer") return object(name, input_options(config->as_dict()));
+  static Value with_meaning(const Value& name) {
+    for (const Meaning& row : kMeanings)
+      if (name == Value(row.here)) return row.keras2;
+    return name;
+  }
+
+  /// An object that is no layer of a model: Keras 3 wants to know where it has its class.
+  Value inner_object(const Value& value, const std::string& kind) const {
+    const Dict config = config_of(value.as_dict());
+    if (class_of(value) == "ActivityKeras2") return this->value(config.at("regularizer"), kind);
+    const Dict written = plain(class_of(value), config, {}, kind);
+    return keras3_ ? with_module(kind, written) : written;
+  }
+
+  /// {"class_name", "config"}, as layers of a model are in every generation's .h5.
+  Dict plain(const std::string& name, const Dict& config, const Value& keras3,
+             const std::string& kind = "layer") const {
+    auto object = [](std::string name, Dict config) {
+      return Dict{{"class_name", std::move(name)}, {"config", std::move(config)}};
+    };
+    if (is_sequential(name)) return object(name, sequential(config, keras3));
+    if (is_functional(name) && config.contains("layers"))
+      return object(keras3_ ? "Functional" : "Model", functional(config, keras3));
+    if (name == "InputLayer") return object(name, input_options(config));
     for (const Scaled& row : kScaled)
-      if (name == row.name) return object("VarianceScaling", scaled(row, config->as_dict()));
-    if (name == "L1" || name == "L2") return object("L1L2", penalty(config->as_dict()));
-    return object(name, options(name, config->as_dict()));
+      if (name == row.name) return object("VarianceScaling", scaled(row, config));
+    if (name == "L1" || name == "L2") return object("L1L2", penalty(config));
+    if (name == "Lambda" && names_activation(config))
+      return object("Activation", activation(config));
+    return object(name, options(kind, name, config));
+  }
+
+  /// A Lambda of a built-in function: no generation reads that, all read an Activation.
+  static bool names_activation(const Dict& config) {
+    const std::string* name = text_at(config, "function");
+    const auto info = name ? registry().find("activation", *name) : nullptr;
+    return info && info->origin != "Lua";
+  }
+  Dict activation(const Dict& lambda) const {
+    Dict config;
+    for (const char* option : {"name", "trainable", "dtype"})
+      if (const Value* value = lambda.find(option)) config.set(option, *value);
+    config.set("activation", with_meaning(lambda.at("function")));
+    return config;
   }
 
   static Dict scaled(const Scaled& row, const Dict& config) {
@@ -112,23 +169,27 @@ class Writer {
             {"name", config.at("name")}};
   }
 
-  static bool left_out(const Field* field, const std::string& option, const Value& value) {
+  /// What says nothing, or only what goes without saying in a generation that lacks the word.
+  static bool left_out(const Field* field, std::string_view kind, const std::string& name,
+                       const Value& value) {
     if (!field) return false;
     if (value.is_null() && field->default_value.is_null()) return true;
-    bool later = std::find(std::begin(kLater), std::end(kLater), option) != std::end(kLater);
-    return later && value == field->default_value;
+    if (field->name == "trainable" && name.starts_with("SpatialDropout")) return true;
+    return value == field->default_value && keras2_has_class(kind, name) &&
+           !keras2_has_option(kind, name, field->name);
   }
 
-  Dict options(const std::string& name, const Dict& config) const {
-    auto info = find_class(name);
+  Dict options(const std::string& kind, const std::string& name, const Dict& config) const {
+    auto info = kind.empty() ? find_class(name) : registry().find(kind, name);
     Dict result;
     for (const DictEntry& entry : config) {
       const Field* field = info ? info->schema.find(entry.key) : nullptr;
-      if (left_out(field, entry.key, entry.value)) continue;
+      if (left_out(field, kind, name, entry.value)) continue;
       std::string option = entry.key;
       for (const Renamed& row : kRenamed)
         if (name == row.class_name && option == row.here) option = row.keras;
-      result.set(option, single(name, option) ? first_of(entry.value) : value(entry.value));
+      result.set(option, single(name, option) ? first_of(entry.value)
+                                              : value(entry.value, field ? field->kind : ""));
     }
     return result;
   }
@@ -145,16 +206,15 @@ class Writer {
 
   /// With the input as an entry of its own: Keras 3 misreads batch_input_shape of a first layer of
   /// Keras 2.
-  Dict sequential(const Dict& config) const {
+  Dict sequential(const Dict& config, const Value& keras3) const {
     List layers;
     for (const Value& entry : config.at("layers").as_list()) {
-      Value layer = any_object(entry);
-      Dict& options = layer.as_dict()["config"].as_dict();
-      if (layers.empty() && class_of(layer) != "InputLayer" &&
-          options.contains("batch_input_shape"))
-        layers.push_back(object("InputLayer", implied_input(options)));
-      if (class_of(layer) != "InputLayer") options.erase("batch_input_shape");
-      layers.push_back(std::move(layer));
+      Dict options = config_of(entry.as_dict());
+      const bool is_input = class_of(entry) == "InputLayer";
+      if (layers.empty() && !is_input && options.contains("batch_input_shape"))
+        layers.push_back(Dict{{"class_name", "InputLayer"}, {"config", implied_input(options)}});
+      if (!is_input) options.erase("batch_input_shape");
+      layers.push_back(plain(class_of(entry), options, entry_of(keras3, layers.size())));
     }
     Dict result;
     if (const Value* name = config.find("name")) result.set("name", *name);
@@ -165,6 +225,14 @@ class Writer {
     return result;
   }
 
+  /// The layer at the same place in Keras 3's form.
+  static Value entry_of(const Value& keras3, size_t i) {
+    if (!is_object(keras3)) return {};
+    const Dict config = config_of(keras3.as_dict());
+    const Value* layers = config.find("layers");
+    return layers && i < layers->as_list().size() ? Value(layers->as_list()[i]) : Value();
+  }
+
   static Dict implied_input(const Dict& first) {
     const Value* name = first.find("name");
     Dict config{{"batch_input_shape", first.at("batch_input_shape")},
@@ -173,25 +241,39 @@ class Writer {
     return input_options(config);
   }
 
-  Dict functional(const Dict& config) const {
+  Dict functional(const Dict& config, const Value& keras3) const {
     std::set<std::string> models;
     for (const Value& entry : config.at("layers").as_list())
       if (is_model(class_of(entry))) models.insert(entry.as_dict().at("name").as_string());
     List layers;
     for (const Value& entry : config.at("layers").as_list()) {
-      Value layer = any_object(entry);
-      List nodes;
-      for (const Value& node : entry.as_dict().at("inbound_nodes").as_list())
-        nodes.push_back(references(node, models));
-      layer.as_dict().set("name", entry.as_dict().at("name"));
-      layer.as_dict().set("inbound_nodes", std::move(nodes));
+      const Value own = entry_of(keras3, layers.size());
+      Dict layer = plain(class_of(entry), config_of(entry.as_dict()), own);
+      layer.set("name", entry.as_dict().at("name"));
+      layer.set("inbound_nodes", nodes(entry, own, models));
       layers.push_back(std::move(layer));
     }
     Dict result;
     if (const Value* name = config.find("name")) result.set("name", *name);
     result.set("layers", std::move(layers));
     for (const char* ends : {"input_layers", "output_layers"})
-      result.set(ends, references(config.at(ends), models));
+      result.set(ends, ends_of(references(config.at(ends), models)));
+    return result;
+  }
+
+  /// Keras 3 makes a list of one tensor out of a list of one reference, Keras 2 wants the list.
+  Value ends_of(const Value& references) const {
+    const List& list = references.as_list();
+    return keras3_ && list.size() == 1 ? Value(list.front()) : references;
+  }
+
+  /// Calls with tensors by name are in Keras 3's form, the only one that it understands there.
+  Value nodes(const Value& entry, const Value& keras3, const std::set<std::string>& models) const {
+    List result;
+    for (const Value& call : entry.as_dict().at("inbound_nodes").as_list())
+      result.push_back(is_object(keras3) && by_name(class_of(entry), call)
+                           ? Value(keras3.as_dict().at("inbound_nodes").as_list()[result.size()])
+                           : references(call, models));
     return result;
   }
 
@@ -199,7 +281,7 @@ class Writer {
     List result;
     for (const Value& item : list.as_list()) {
       List parts = item.as_list();
-      if (models.count(parts[0].as_string())) parts[1] = parts[1].as_int() + first_node_;
+      if (!keras3_ && models.count(parts[0].as_string())) parts[1] = parts[1].as_int() + 1;
       if (parts.size() > 3) parts[3] = argument(parts[3], models);
       result.push_back(std::move(parts));
     }
@@ -225,28 +307,19 @@ class Writer {
     return dict;
   }
 
-  int64_t first_node_;
+  bool keras3_;
+  Value root_;
 };
 
 }  // namespace
 
 Value keras_model_config(const Value& model, const std::string& target) {
-  return Writer(target).model(model);
+  const bool keywords = target == "keras3" && has_call_by_name(model);
+  return Writer(target, keywords ? keras3_model_config(model) : Value()).model(model);
 }
 
-Value keras_training_config(const Value& compile) {
-  Writer writer("keras3");
-  const Dict& given = compile.as_dict();
-  auto argument = [&](const char* name) {
-    const Value* value = given.find(name);
-    return value ? writer.value(*value) : Value();
-  };
-  return Dict{{"optimizer_config", argument("optimizer")},
-              {"loss", argument("loss")},
-              {"metrics", argument("metrics")},
-              {"weighted_metrics", argument("weighted_metrics")},
-              {"sample_weight_mode", Value()},
-              {"loss_weights", argument("loss_weights")}};
+Value keras_value(const Value& value, const std::string& kind, const std::string& target) {
+  return Writer(target, {}).value(value, kind);
 }
 
 }  // namespace crescent::keras

@@ -7,11 +7,9 @@
 
 namespace crescent::keras {
 
-/// `target`: "keras3" or "keras2", where the two contradict each other (calls of a model inside a
-/// model).
+/// `target`: "keras3" or "keras2", where the two contradict each other.
 Value keras_model_config(const Value& model, const std::string& target);
-
-/// Arguments of compile as given -> training_config.
-Value keras_training_config(const Value& compile);
+/// Whatever stands for an object of this kind, or for several.
+Value keras_value(const Value& value, const std::string& kind, const std::string& target);
 
 }  // namespace crescent::keras

@@ -44,10 +44,12 @@ bool has_row(const Lacking (&table)[N], const std::string& class_name, const std
 
 /// The module that Keras 3 has a class in; null for classes of others, which it looks up by their
 /// registered name.
-Value module_of(const std::string& class_name) {
-  for (const Module& row : kModules)
+Value module_of(const std::string& kind, const std::string& class_name) {
+  for (const Module& row : kModules) {
+    if (!kind.empty() && kind != row.kind) continue;
     if (auto info = registry().find(row.kind, class_name))
       return info->origin == "Lua" ? Value() : Value(row.name);
+  }
   return {};
 }
 
@@ -154,13 +156,10 @@ Value call(const std::string& class_name, const Value& node, const Outputs& outp
 
 Value value_in(const Value& value, const Layer* owner);
 
-Dict layer_options(const std::string& name, const Dict& config, const Layer* layer) {
+Dict layer_options(const std::string& name, const Dict& config) {
   Dict result;
   for (const DictEntry& entry : config) {
     if (entry.key == "batch_input_shape" || has_row(kLacking, name, entry.key)) continue;
-    if (entry.value == Value("hard_sigmoid_keras2"))
-      fail("layer '", layer ? layer->name() : name, "': option '", entry.key,
-           "': Keras 3 has no hard_sigmoid of Keras 2; pass target = \"keras2\"");
     const bool single = has_row(kSingle, name, entry.key) && entry.value.is_list() &&
                         entry.value.as_list().size() == 1;
     if (single)
@@ -255,21 +254,23 @@ Value value_in(const Value& value, const Layer* owner) {
   if (model && is_sequential(name)) return object("keras", name, sequential(config, *model));
   if (model && is_functional(name) && config.contains("layers"))
     return object("keras.src.models.functional", "Functional", functional(config, *model));
-  return object(module_of(name), name, layer_options(name, config, owner));
+  return object(module_of("", name), name, layer_options(name, config));
 }
 
 }  // namespace
 
-Value keras3_model_config(const Value& model) {
-  return value_in(model, blank_model_from_config(model, {}).get());
+bool names_inputs(const std::string& class_name) { return !places_of(class_name).empty(); }
+
+Dict with_module(const std::string& kind, const Dict& written) {
+  const std::string name = class_of(written);
+  const Value module = is_sequential(name)   ? Value("keras")
+                       : is_functional(name) ? Value("keras.src.models.functional")
+                                             : module_of(kind, name);
+  return object(module, name, written.at("config"));
 }
 
-Value keras3_compile_config(const Value& compile) {
-  Dict result;
-  for (const char* name : {"optimizer", "loss", "loss_weights", "metrics", "weighted_metrics",
-                           "run_eagerly", "steps_per_execution", "jit_compile"})
-    result.set(name, value_in(compile.as_dict().at(name), nullptr));
-  return result;
+Value keras3_model_config(const Value& model) {
+  return value_in(model, blank_model_from_config(model, {}).get());
 }
 
 }  // namespace crescent::keras

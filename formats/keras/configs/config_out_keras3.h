@@ -5,10 +5,13 @@
 
 namespace crescent::keras {
 
-/// Fails naming what Keras 3 has no words for.
-Value keras3_model_config(const Value& model);
+/// Keras gives names to inputs of this layer: value, initial_state.
+bool names_inputs(const std::string& class_name);
 
-/// Arguments of compile as given -> compile_config.
-Value keras3_compile_config(const Value& compile);
+/// {"class_name", "config"} of a kind of class, with what Keras 3 finds the class by.
+Dict with_module(const std::string& kind, const Dict& written);
+
+/// limits.h says what of a model gets lost.
+Value keras3_model_config(const Value& model);
 
 }  // namespace crescent::keras

@@ -3,6 +3,7 @@
 #include "keras/configs/config_in.h"
 #include "keras/configs/config_out.h"
 #include "keras/configs/config_out_keras3.h"
+#include "keras/configs/limits.h"
 #include "keras/configs/objects.h"
 
 namespace crescent::keras {
@@ -35,9 +36,13 @@ Value from_keras(const Value& model, const Value& custom_objects) {
 
 Value to_keras(const Value& model, const JsonOptions& options) {
   if (options.target == "crescent") return model;
+  if (const auto limits = limits_of(model, {}, options.target); !limits.empty())
+    fail(options.target == "keras2" ? "Keras 2 cannot express this model:"
+                                    : "Keras 3 computes this otherwise; pass target = \"keras2\":",
+         to_text(limits));
   if (options.target == "keras3") return keras3_model_config(model);
   Value written = keras_model_config(model, options.target);
-  written.as_dict().set("keras_version", kKerasVersion);
+  written.as_dict().set("keras_version", keras_version_of(options.target));
   written.as_dict().set("backend", kBackend);
   return written;
 }

@@ -5,8 +5,10 @@
 
 namespace crescent::keras {
 
-inline constexpr const char* kKerasVersion = "2.3.1";    ///< whose layout we write
-inline constexpr const char* kKeras3Version = "3.15.1";  ///< whose archives we write
+/// Whose meanings a file for this target has.
+inline const char* keras_version_of(const std::string& target) {
+  return target == "keras2" ? "2.3.1" : "3.15.1";
+}
 inline constexpr const char* kBackend = "tensorflow";
 
 struct Origin {
@@ -15,6 +17,13 @@ struct Origin {
   bool ours = false;
 
   int generation() const { return ours ? 3 : std::atoi(keras_version.c_str()); }
+  /// Keras up to 2.3.1, which was no part of TensorFlow ("2.2.4-tf", 2.4 and later are).
+  bool before_tensorflow() const {
+    if (ours || keras_version.ends_with("-tf")) return false;
+    const size_t dot = keras_version.find('.');
+    const int minor = dot == std::string::npos ? 0 : std::atoi(keras_version.c_str() + dot + 1);
+    return generation() < 2 || (generation() == 2 && minor < 4);
+  }
   /// Theano's convolutions turn the kernel around; ours, like TensorFlow's, do not.
   bool turned_kernels() const { return backend == "theano"; }
 };

@@ -6,19 +6,33 @@
 #include "keras/configs/code_names.h"
 #include "keras/configs/config_out.h"
 #include "keras/configs/config_out_keras3.h"
+#include "keras/configs/limits.h"
 #include "keras/configs/objects.h"
+#include "keras/configs/training_config_out.h"
 #include "keras/model/own_attribute.h"
 #include "keras/weights/keras3_weights.h"
 
 namespace crescent::keras {
 namespace {
 
-/// Class name -> [plugin, version] of every layer, for whoever loads the file without the plugin.
-Dict plugins_of(Model& model) {
+/// Class name -> [plugin, version] of every object, for whoever loads the file without the plugin.
+void collect_plugins(const Value& value, Dict& plugins) {
+  if (value.is_list())
+    for (const Value& item : value.as_list()) collect_plugins(item, plugins);
+  if (!value.is_dict()) return;
+  if (is_object(value))
+    if (const auto info = find_class(class_of(value)); info && !info->plugin.empty())
+      plugins.set(info->name, List{info->plugin, info->plugin_version});
+  for (const DictEntry& entry : value.as_dict()) collect_plugins(entry.value, plugins);
+}
+
+Dict plugins_of(Model& model, const Value& config, const Value& compile) {
   Dict plugins;
-  for (Layer* layer : model.flatten_layers())
+  for (Layer* layer : model.flatten_layers())  // also those that no configuration names
     if (const auto& info = layer->info(); info && !info->plugin.empty())
       plugins.set(info->name, List{info->plugin, info->plugin_version});
+  collect_plugins(config, plugins);
+  collect_plugins(compile, plugins);
   return plugins;
 }
 
@@ -49,7 +63,7 @@ Dict own_description(Model& model, const Value& config, const Value& compile, Va
           {"epochs_trained", model.epochs_trained()},
           {"run_state", std::move(callback_states)},
           {"groups", groups_of(entries)},
-          {"plugins", plugins_of(model)}};
+          {"plugins", plugins_of(model, config, compile)}};
 }
 
 /// Of each name once in a process: a model may be saved after every epoch.
@@ -72,19 +86,34 @@ Value build_shape(Model& model) {
   return Codec<Shape>::encode(model.inputs().front().shape());
 }
 
+/// Of each file once in a process: a model may be saved after every epoch.
+void check_limits(const std::string& path, const std::string& target, const Value& config,
+                  const Value& compile) {
+  static std::set<std::string> told;
+  const std::vector<Limit> limits = limits_of(config, compile, target);
+  if (limits.empty()) return;
+  if (target == "keras2")
+    fail("'", path,
+         "': Keras 2 cannot express this model, so nothing was written:", to_text(limits));
+  if (told.insert(path).second)
+    warn("'", path,
+         "': Keras 3 computes this otherwise (target = \"keras2\" keeps it):", to_text(limits));
+}
+
 }  // namespace
 
 ArchiveDescription archive_description(Model& model, const std::string& path,
                                        const SaveOptions& options, Value callback_states,
                                        const Entries& entries) {
   const Value config = model_config(model), compile = compile_config(model, options);
+  check_limits(path, options.target, config, compile);
   warn_of_code(path, config, compile);
   Value written = keras3_model_config(config);
   written.as_dict().set("build_config", Dict{{"input_shape", build_shape(model)}});
   written.as_dict().set("compile_config",
-                        compile.is_null() ? Value(Dict()) : keras3_compile_config(compile));
+                        compile.is_null() ? Dict() : keras3_compile_config(compile));
   const Value own = own_description(model, config, compile, std::move(callback_states), entries);
-  return {to_json(Dict{{"keras_version", kKeras3Version}}),
+  return {to_json(Dict{{"keras_version", keras_version_of(options.target)}}),
           to_json(written),
           {"", {{kOwn, to_json(own)}}}};
 }
@@ -92,15 +121,18 @@ ArchiveDescription archive_description(Model& model, const std::string& path,
 Entry description_entry(Model& model, const std::string& path, const SaveOptions& options,
                         Value callback_states, const Entries& entries) {
   const Value config = model_config(model), compile = compile_config(model, options);
+  check_limits(path, options.target, config, compile);
   warn_of_code(path, config, compile);
   Entry root{"",
-             {{"keras_version", kKerasVersion},
+             {{"keras_version", keras_version_of(options.target)},
               {"backend", kBackend},
               {"model_config", to_json(keras_model_config(config, options.target))},
               {kOwn, to_json(own_description(model, config, compile, std::move(callback_states),
                                              entries))}}};
-  if (!compile.is_null())
-    root.attributes.set("training_config", to_json(keras_training_config(compile)));
+  if (const Value training =
+          compile.is_null() ? Value() : keras_training_config(compile, options.target);
+      !training.is_null())
+    root.attributes.set("training_config", to_json(training));
   return root;
 }
 

@@ -14,7 +14,7 @@ Entries model_entries(Model& model, const std::string& path, const SaveOptions& 
   Entries entries;
   Value states;
   if (options.include_optimizer) states = write_callback_states(entries, model.run_state());
-  write_weights(entries, model, "model_weights");
+  write_weights(entries, model, "model_weights", options.target);
   if (model.compiled() && options.include_optimizer)
     write_optimizer(entries, model, options.target);
   write_random_state(entries, model);
@@ -52,11 +52,9 @@ ModelPtr load_model(WeightSource& file, const LoadOptions& options) {
   ModelPtr model = description.build();
   Matches matches = match_model(file, *model, description.origin());
   append(matches, match_random_state(file, *model));
-  if (options.compile && description.compile(*model)) {
-    model->optimizer()->build(model->trainable_weights());
+  if (options.compile && description.compile(*model))
     append(matches,
            match_optimizer(file, *model, description.origin(), description.has_optimizer()));
-  }
   const CallbackStates callbacks(file, options.compile ? description.own("run_state") : Value());
   append(matches, callbacks.matches());
   assign_all(file, matches);
@@ -69,7 +67,7 @@ ModelPtr load_model(WeightSource& file, const LoadOptions& options) {
 Entries weight_entries(Model& model, const std::string& path) {
   Entries entries;
   if (!path.ends_with(".weights.h5")) {
-    write_weights(entries, model, "");
+    write_weights(entries, model, "", "keras2");
     return entries;
   }
   write_keras3_weights(entries, model);
@@ -84,10 +82,7 @@ void load_weights(WeightSource& file, Model& model, const LoadWeightsOptions& op
            "': by_name needs a file in Keras 2's layout; this one (.weights.h5) has no names of "
            "layers");
     Matches matches = match_keras3_weights(file, model);
-    if (model.compiled()) {
-      model.optimizer()->build(model.trainable_weights());
-      append(matches, match_optimizer(file, model, {"3", ""}));
-    }
+    if (model.compiled()) append(matches, match_optimizer(file, model, {"3", ""}));
     return replace_all(file, std::move(matches));
   }
   const std::string group = find_weights(file);

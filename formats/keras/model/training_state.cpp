@@ -98,6 +98,7 @@ Matches match_optimizer(WeightSource& file, Model& model, const Origin& origin,
                         bool options_known) {
   const auto [group, names] = listed_state(file);
   if (names.empty()) return {};
+  model.optimizer()->build(model.trainable_weights());
   Names datasets;
   for (const std::string& name : names) datasets.push_back(group + "/" + name);
   const std::vector<TensorSpec> specs = file.describe(datasets);

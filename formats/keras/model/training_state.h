@@ -16,9 +16,10 @@ namespace crescent::keras {
 void write_optimizer(Entries& entries, Model& model, const std::string& target);
 /// By position, as beside weights in Keras 3's layout.
 void write_keras3_optimizer(Entries& entries, Model& model);
-/// State of the model's optimizer, which has been built for its trainable variables. None, with
-/// Keras' warning and the reason, when it cannot be placed for certain. `options_known`: the file
-/// says with which options it was made; else it has to be just what those that it has now make.
+/// State of the model's optimizer, which is built for its trainable variables if the file has one.
+/// None, with Keras' warning and the reason, when it cannot be placed for certain. `options_known`:
+/// the file says with which options it was made; else it has to be just what those that it has now
+/// make.
 Matches match_optimizer(WeightSource& file, Model& model, const Origin& origin,
                         bool options_known = true);
 

@@ -19,21 +19,23 @@ std::string join_path(const std::string& group, const std::string& name) {
 
 // ---- writing
 
-/// Paths inside a layer's group, made unique.
-std::vector<std::string> weight_names(const Variables& weights) {
+/// Paths inside a layer's group, made unique. TensorFlow counts tensors of an operation, Keras 3
+/// has none.
+std::vector<std::string> weight_names(const Variables& weights, const std::string& target) {
   std::vector<std::string> names;
   std::set<std::string> taken;
   for (size_t i = 0; i < weights.size(); ++i) {
     std::string base = weights[i].path().empty() ? concat("param_", i) : weights[i].path(),
                 name = base;
     for (int copy = 1; !taken.insert(name).second; ++copy) name = concat(base, "_", copy);
-    names.push_back(name + ":0");
+    names.push_back(target == "keras2" ? name + ":0" : name);
   }
   return names;
 }
 
-void write_group(Entries& entries, const std::string& group, const Variables& weights) {
-  std::vector<std::string> names = weight_names(weights);
+void write_group(Entries& entries, const std::string& group, const Variables& weights,
+                 const std::string& target) {
+  std::vector<std::string> names = weight_names(weights, target);
   entries.push_back({group, {{"weight_names", names}}});
   for (size_t i = 0; i < weights.size(); ++i)
     entries.push_back({join_path(group, names[i]), {}, weights[i].value()});
@@ -95,17 +97,19 @@ void match_top_level(Matches& matches, WeightSource& file, const std::string& gr
 
 }  // namespace
 
-void write_weights(Entries& entries, Model& model, const std::string& group) {
+void write_weights(Entries& entries, Model& model, const std::string& group,
+                   const std::string& target) {
   std::vector<std::string> names;
   for (const LayerPtr& layer : model.layers()) names.push_back(layer->name());
   entries.push_back({group,
                      {{"layer_names", names},
                       {"backend", std::string(kBackend)},
-                      {"keras_version", std::string(kKerasVersion)}}});
+                      {"keras_version", std::string(keras_version_of(target))}}});
   for (const LayerPtr& layer : model.layers())
-    write_group(entries, join_path(group, layer->name()), layer->weights());
-  if (Variables own = own_variables(model, model.layers()); !own.empty())
-    write_group(entries, join_path(group, kTopLevel), own);
+    write_group(entries, join_path(group, layer->name()), layer->weights(), target);
+  const Variables own = own_variables(model, model.layers());
+  if (!own.empty() || target == "keras3")
+    write_group(entries, join_path(group, kTopLevel), own, target);
 }
 
 std::string find_weights(WeightSource& file) {

@@ -1,0 +1,182 @@
+#include "keras/configs/limits.h"
+
+#include <algorithm>
+
+#include "crescent/registry.h"
+#include "keras/configs/keras2_vocabulary.h"
+#include "keras/configs/objects.h"
+
+namespace crescent::keras {
+namespace {
+
+/// Meanings of Keras 2 that Keras 3 has no name for.
+struct OnlyKeras2 {
+  const char *name, *reason;
+};
+constexpr OnlyKeras2 kOnlyKeras2[] = {
+    {"hard_sigmoid_keras2",
+     "Keras 3's hard_sigmoid is another function than Keras 2's, which this layer has"},
+    {"ActivityKeras2", "Keras 3 divides the penalty by the batch size, Keras 2 does not"}};
+
+std::string lacks(std::string_view kind, const std::string& name) {
+  return concat("Keras 2.3.1 has no ", kind, " '", name, "'");
+}
+
+/// What a value of this kind is called, and the class that it stands for.
+std::shared_ptr<const ClassInfo> class_named(std::string_view kind, const std::string& name) {
+  return kind.empty() ? nullptr : registry().find(kind, name);
+}
+
+class Search {
+ public:
+  explicit Search(bool keras2) : keras2_(keras2) {}
+
+  /// A layer or a model; one inside another layer is of that one's place.
+  void layer(const Dict& object, const std::string& inside = "") {
+    const std::string name = class_of(object);
+    const Dict config = config_of(object);
+    const std::string own = name_of_layer(object);
+    const std::string place = inside.empty() ? concat("layer '", own, "'") : inside;
+    if (const Value* layers = config.find("layers"); layers && layers->is_list()) {
+      for (const Value& each : layers->as_list()) layer(each.as_dict());
+      return;
+    }
+    if (name == "Lambda" && class_named("activation", text(config, "function"))) return;
+    object_of("layer", name, config, place);
+    if (keras2_) calls(object, place);
+  }
+
+  void compile(const Dict& given) {
+    static constexpr struct {
+      const char *option, *kind;
+    } kParts[] = {{"optimizer", "optimizer"},
+                  {"loss", "loss"},
+                  {"metrics", "metric"},
+                  {"weighted_metrics", "metric"}};
+    for (const auto& [option, kind] : kParts)
+      if (const Value* value = given.find(option)) anything(*value, kind, option, "");
+  }
+
+  std::vector<Limit> limits;
+
+ private:
+  void add(std::string place, std::string option, std::string reason) {
+    limits.push_back({std::move(place), std::move(option), std::move(reason)});
+  }
+  static std::string text(const Dict& dict, const char* key) {
+    const std::string* found = text_at(dict, key);
+    return found ? *found : "";
+  }
+
+  /// A value that names or is an object of `kind`, or holds such.
+  void anything(const Value& value, const std::string& kind, const std::string& place,
+                const std::string& option) {
+    if (value.is_list()) {
+      for (const Value& item : value.as_list()) anything(item, kind, place, option);
+    } else if (value.is_string()) {
+      named(value.as_string(), kind, place, option);
+    } else if (is_object(value)) {
+      one_object(value.as_dict(), kind, place, option);
+    } else if (value.is_dict()) {
+      for (const DictEntry& entry : value.as_dict()) anything(entry.value, kind, place, option);
+    }
+  }
+
+  void named(const std::string& name, const std::string& kind, const std::string& place,
+             const std::string& option) {
+    if (!keras2_) return only_keras2(name, place, option);
+    const auto info = class_named(kind, name);
+    if (kind == "activation" && name != "hard_sigmoid_keras2" && info && info->origin != "Lua") {
+      if (!keras2_has_activation(name)) add(place, option, lacks(kind, name));
+      if (name == "hard_sigmoid")
+        add(place, option, "Keras 2's hard_sigmoid is another function than Keras 3's");
+    } else if (info && info->origin != "Lua" && (kind == "loss" || kind == "metric") &&
+               !keras2_has_class(kind, info->name) && name != "cosine_similarity") {
+      add(place, option, lacks(kind, name));
+    }
+  }
+
+  void only_keras2(const std::string& name, const std::string& place, const std::string& option) {
+    for (const OnlyKeras2& row : kOnlyKeras2)
+      if (name == row.name) add(place, option, row.reason);
+  }
+
+  void one_object(const Dict& object, const std::string& kind, const std::string& place,
+                  const std::string& option) {
+    const std::string name = class_of(object);
+    if (!keras2_) only_keras2(name, place, option);
+    if (kind == "layer") return layer(object, place);
+    if (kind == "schedule" && keras2_) return schedule(name, config_of(object), place);
+    object_of(kind, name, config_of(object), place, option);
+  }
+
+  void object_of(const std::string& kind, const std::string& name, const Dict& config,
+                 const std::string& place, const std::string& option = "") {
+    const auto info = class_named(kind, name);
+    if (!info || info->origin == "Lua") return;  // code, which the user brings along
+    if (keras2_ && !keras2_has_class(kind, name)) return add(place, option, lacks(kind, name));
+    for (const DictEntry& entry : config) {
+      const Field* field = info->schema.find(entry.key);
+      if (!field) continue;
+      if (keras2_) check_option(kind, name, *field, entry.value, place);
+      if (!field->kind.empty()) anything(entry.value, field->kind, place, entry.key);
+    }
+  }
+
+  void check_option(const std::string& kind, const std::string& name, const Field& field,
+                    const Value& value, const std::string& place) {
+    const std::string& option = field.name;
+    if (option == "dtype" && value.is_string() &&
+        (value.as_string().find('_') != std::string::npos || value == Value("bfloat16")))
+      return add(place, option, lacks("dtype", value.as_string()));
+    const bool idle = value == field.default_value || value.is_null() || option == "dtype" ||
+                      (option == "name" && kind != "layer");
+    if (idle || keras2_has_option(kind, name, option)) return;
+    if (option == "clipnorm")
+      return add(place, option, "Keras 2.3.1 clips the norm of all gradients together");
+    if (option == "data_format" && value == Value("channels_last")) return;
+    add(place, option, concat("Keras 2.3.1 has no such option of ", name));
+  }
+
+  /// 2.3.1 has one schedule, the option decay.
+  void schedule(const std::string& name, const Dict& config, const std::string& place) {
+    const Value *steps = config.find("decay_steps"), *stairs = config.find("staircase");
+    const bool decay = name == "InverseTimeDecay" && steps && steps->is_number() &&
+                       steps->as_float() == 1 && !(stairs && *stairs == Value(true));
+    if (!decay) add(place, "learning_rate", lacks("schedule", name));
+  }
+
+  void calls(const Dict& object, const std::string& place) {
+    const Value* nodes = object.find("inbound_nodes");
+    if (!nodes || !nodes->is_list()) return;
+    for (const Value& node : nodes->as_list())
+      for (const Value& reference : node.as_list())
+        if (reference.as_list().size() > 3 && has_edge(reference.as_list()[3]))
+          return add(place, "", "Keras 2.3.1 takes no tensors by name in a call");
+  }
+  static bool has_edge(const Value& value) {
+    return to_json(value).find("__keras_tensor__") != std::string::npos;
+  }
+
+  bool keras2_;
+};
+
+}  // namespace
+
+std::vector<Limit> limits_of(const Value& model, const Value& compile, const std::string& target) {
+  Search search(target == "keras2");
+  search.layer(model.as_dict());
+  if (compile.is_dict()) search.compile(compile.as_dict());
+  return std::move(search.limits);
+}
+
+std::string to_text(const std::vector<Limit>& limits) {
+  std::string text;
+  for (const Limit& limit : limits)
+    text +=
+        concat("\n  ", limit.place, limit.option.empty() ? "" : ", option '" + limit.option + "'",
+               ": ", limit.reason);
+  return text;
+}
+
+}  // namespace crescent::keras

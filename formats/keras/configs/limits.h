@@ -1,0 +1,23 @@
+// What Keras, as a target of saving, has no words for: found before anything is written.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "crescent/value.h"
+
+namespace crescent::keras {
+
+struct Limit {
+  std::string place;   ///< "layer 'dense_1'", "optimizer"
+  std::string option;  ///< "" for the whole
+  std::string reason;
+};
+
+/// `model`: core's own form; `compile`: arguments of compile or null. For "keras3": what it reads
+/// but computes otherwise. For "keras2": all that 2.3.1 would refuse or compute otherwise.
+std::vector<Limit> limits_of(const Value& model, const Value& compile, const std::string& target);
+
+/// One line each.
+std::string to_text(const std::vector<Limit>& limits);
+
+}  // namespace crescent::keras

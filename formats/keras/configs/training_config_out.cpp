@@ -1,0 +1,149 @@
+#include "keras/configs/training_config_out.h"
+
+#include <algorithm>
+
+#include "crescent/training.h"
+#include "keras/configs/code_names.h"
+#include "keras/configs/config_out.h"
+#include "keras/configs/config_out_keras3.h"
+#include "keras/configs/keras2_vocabulary.h"
+#include "keras/configs/objects.h"
+
+namespace crescent::keras {
+namespace {
+
+/// Functions of Keras 2.3.1 that are not called as the class is.
+struct Function {
+  const char *class_name, *name;
+};
+constexpr Function kKeras2Functions[] = {{"Huber", "huber_loss"},
+                                         {"LogCosh", "logcosh"},
+                                         {"LogCoshError", "logcosh"},
+                                         {"KLDivergence", "kullback_leibler_divergence"}};
+
+/// Metrics that Keras picks by the shape of the output.
+constexpr const char* kPicked[] = {"accuracy", "acc", "crossentropy", "ce"};
+
+/// Losses and metrics of Keras 2.3.1 are functions or objects; these are objects only.
+bool only_object(const std::string& kind, const std::string& class_name,
+                 const std::string& target) {
+  return target == "keras2" && kind == "metric" && !registry().find("loss", class_name) &&
+         !class_name.ends_with("Accuracy") && class_name != "LogCoshError";
+}
+
+std::string function_of(const std::string& class_name, const std::string& target) {
+  for (const Function& row : kKeras2Functions)
+    if (target == "keras2" && class_name == row.class_name) return row.name;
+  return to_snake_case(class_name);
+}
+
+/// "mse" -> "mean_squared_error": Keras 3 reads short names in compile, but not in a file.
+Value named(const std::string& kind, const std::string& name, const std::string& target) {
+  const auto info = registry().find(kind, name);
+  if (!info || info->origin == "Lua" ||
+      std::count(std::begin(kPicked), std::end(kPicked), name) > 0)
+    return name;
+  if (!only_object(kind, info->name, target)) return function_of(info->name, target);
+  return Dict{{"class_name", info->name}, {"config", Dict()}};
+}
+
+/// An object as Keras 3 has it in training_config: without the module, unlike those inside it.
+Value object_out(const Value& object, const std::string& kind, const std::string& target) {
+  Value written = keras_value(object, kind, target);
+  if (!is_object(written)) return written;
+  for (const char* key : {"module", "registered_name"}) written.as_dict().erase(key);
+  return written;
+}
+
+/// Losses and metrics: one, or any nest of them by output.
+Value judges(const Value& value, const std::string& kind, const std::string& target) {
+  if (value.is_string()) return named(kind, value.as_string(), target);
+  if (value.is_list()) {
+    List items;
+    for (const Value& item : value.as_list()) items.push_back(judges(item, kind, target));
+    return items;
+  }
+  if (!value.is_dict() || is_object(value)) return object_out(value, kind, target);
+  Dict result;
+  for (const DictEntry& entry : value.as_dict())
+    result.set(entry.key, judges(entry.value, kind, target));
+  return result;
+}
+
+/// Keras 2.3.1 has one schedule, an option of the optimizer: rate / (1 + decay * steps).
+void schedule_to_decay(Dict& config) {
+  const Value* rate = config.find("learning_rate");
+  if (!rate || !is_object(*rate)) return;
+  const Dict schedule = config_of(rate->as_dict());
+  config.set("decay", schedule.at("decay_rate"));
+  config.set("learning_rate", Value(schedule.at("initial_learning_rate")));
+}
+
+Value optimizer_out(const Value& optimizer, const std::string& target) {
+  Value written = object_out(optimizer, "optimizer", target);
+  if (!is_object(written)) return written;
+  Dict& config = written.as_dict()["config"].as_dict();
+  if (const std::string* name = text_at(config, "name");
+      name && (name->empty() || target == "keras2"))
+    config.erase("name");
+  if (target != "keras2") return written;
+  schedule_to_decay(config);
+  if (const Value* norm = config.find("global_clipnorm")) {
+    config.set("clipnorm", Value(*norm));
+    config.erase("global_clipnorm");
+  }
+  return written;
+}
+
+}  // namespace
+
+Value keras_training_config(const Value& compile, const std::string& target) {
+  const std::vector<std::string> code = names_of_code(compile);
+  if (std::count(code.begin(), code.end(), "function") > 0) return {};
+  const Dict& given = compile.as_dict();
+  auto argument = [&](const char* name) {
+    const Value* value = given.find(name);
+    return value ? *value : Value();
+  };
+  return Dict{{"optimizer_config", optimizer_out(argument("optimizer"), target)},
+              {"loss", judges(argument("loss"), "loss", target)},
+              {"metrics", judges(argument("metrics"), "metric", target)},
+              {"weighted_metrics", judges(argument("weighted_metrics"), "metric", target)},
+              {"sample_weight_mode", Value()},
+              {"loss_weights", argument("loss_weights")}};
+}
+
+namespace {
+
+/// Objects of this kind, wherever they are in a nest of outputs.
+Value with_modules(const Value& value, const std::string& kind) {
+  if (is_object(value)) return with_module(kind, value.as_dict());
+  if (value.is_list()) {
+    List items;
+    for (const Value& item : value.as_list()) items.push_back(with_modules(item, kind));
+    return items;
+  }
+  if (!value.is_dict()) return value;
+  Dict result;
+  for (const DictEntry& entry : value.as_dict())
+    result.set(entry.key, with_modules(entry.value, kind));
+  return result;
+}
+
+}  // namespace
+
+Dict keras3_compile_config(const Value& compile) {
+  const Value written = keras_training_config(compile, "keras3");
+  if (written.is_null()) return {};
+  const Dict &said = written.as_dict(), &given = compile.as_dict();
+  Dict result{{"optimizer", with_modules(said.at("optimizer_config"), "optimizer")},
+              {"loss", with_modules(said.at("loss"), "loss")},
+              {"loss_weights", said.at("loss_weights")},
+              {"metrics", with_modules(said.at("metrics"), "metric")},
+              {"weighted_metrics", with_modules(said.at("weighted_metrics"), "metric")}};
+  for (const char* name : {"run_eagerly", "steps_per_execution", "jit_compile"})
+    result.set(name, Value(given.at(name)));
+  return result;
+}
+
+}  // namespace crescent::keras

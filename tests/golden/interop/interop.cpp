@@ -1,0 +1,171 @@
+// Compiled models that the real Keras trained for some steps and saved with everything: they
+// predict what it predicted, evaluate to its loss, and take its next training step.
+#include <catch2/catch.hpp>
+#include <filesystem>
+
+#include "crescent/file.h"
+#include "golden/recorded.h"
+
+using namespace crescent;
+using namespace crescent::golden;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr Tolerance kPredictions{1e-5, 1e-5}, kTrained{1e-3, 1e-3};
+constexpr int64_t kBatch = 8;
+
+/// What Keras wrote for one model; the files of it are `base` and an ending.
+struct Form {
+  const char* ending;  ///< of the file that holds the configuration
+  bool compiled;       ///< it holds what training needs, too
+  ModelPtr (*load)(const std::string& base);
+};
+
+ModelPtr load_json(const std::string& base) {
+  const ModelPtr model = model_from_json(read_file_unpacked(base + ".json"));
+  const std::string keras2 = base + ".w.h5";
+  load_weights(*model, fs::exists(keras2) ? keras2 : base + ".weights.h5");
+  return model;
+}
+
+const Form kForms[] = {
+    {".h5", true, [](const std::string& base) { return load_model(base + ".h5"); }},
+    {".json", false, load_json},
+};
+
+/// What cannot be loaded yet, and why.
+const std::set<std::string> kMissing = {"k3/a25_bidir.h5: Bidirectional",
+                                        "k3/a25_bidir.json: Bidirectional",
+                                        "k3/c05_cosrestart.h5: CosineDecayRestarts",
+                                        "k3/c07_ftrl.h5: Ftrl",
+                                        "k3/c11_op_mulconst.h5: multiply",
+                                        "k3/c11_op_mulconst.json: multiply",
+                                        "k3/c16_masked_mha.h5: NotEqual",
+                                        "k3/c16_masked_mha.json: NotEqual",
+                                        "k3/d01_emb_lstm_functional.h5: NotEqual",
+                                        "k3/d01_emb_lstm_functional.json: NotEqual",
+                                        "k3/d07_ops_reshape.h5: Reshape",
+                                        "k3/d07_ops_reshape.json: Reshape: no option 'newshape'",
+                                        "k3/d11_getitem.h5: GetItem",
+                                        "k3/d11_getitem.json: GetItem"};
+
+/// "x1", "x2", ...
+Tensors numbered(const Recording& file, const char* prefix) {
+  Tensors tensors;
+  for (int i = 1; file.has(concat(prefix, i)); ++i)
+    tensors.push_back(file.tensor(concat(prefix, i)));
+  return tensors;
+}
+
+void check_near(const Tensors& got, const Tensors& want, Tolerance tolerance) {
+  REQUIRE(got.size() == want.size());
+  for (size_t i = 0; i < want.size(); ++i) {
+    INFO("output " << i);
+    CHECK(difference(got[i], want[i], tolerance) == "");
+  }
+}
+
+Tensors first_batch(const Tensors& tensors) {
+  Tensors rows;
+  for (const Tensor& tensor : tensors) rows.push_back(tensor.view_rows(0, kBatch).clone());
+  return rows;
+}
+
+void check_training(Model& model, const Recording& io, const Tensors& x) {
+  const Tensors y = numbered(io, "y");
+  const std::vector<double> losses = io.tensor("loss").to_vector();
+  CHECK(model.optimizer()->iterations().value().item() == io.tensor("it").to_vector().front());
+  const Dict options{{"batch_size", kBatch}, {"verbose", 0}};
+  CHECK(model.evaluate(x, y, options).front().second == Approx(losses[0]).epsilon(1e-4));
+  CHECK(model.train_on_batch(first_batch(x), first_batch(y)).front().second ==
+        Approx(losses[1]).epsilon(1e-4));
+  check_near(model.predict(x), numbered(io, "q"), kTrained);
+}
+
+/// The class or layer that a message is about, else the message itself.
+std::string reason(const std::string& message) {
+  for (const char* start :
+       {"Unknown layer: ", "Unknown class or function: ", "Unknown optimizer: ",
+        "Unknown schedule: ", "model_config: Layer ", "Layer ", "model_config: "}) {
+    const size_t place = message.find(start);
+    if (place == message.npos) continue;
+    const size_t name = place + std::string_view(start).size();
+    return message.substr(name, message.find_first_of(" :(,.", name) - name);
+  }
+  return message;
+}
+
+std::string warned;  // NOLINT: what the handler below was told
+
+/// The model, or what it could not be loaded or compiled for.
+std::pair<ModelPtr, std::string> load(const Form& form, const std::string& base) {
+  warned.clear();
+  set_warning_handler([](std::string_view text) { warned += text; });
+  ModelPtr model;
+  std::string problem;
+  try {
+    model = form.load(base);
+  } catch (const Error& error) {
+    problem = error.what();
+  }
+  set_warning_handler(nullptr);
+  if (model && form.compiled && (!model->compiled() || warned.find("Error in") != warned.npos))
+    problem = warned;
+  return {model, problem};
+}
+
+void check_model(const Form& form, const std::string& base, const std::string& place,
+                 Tally& tally) {
+  INFO(place);
+  const auto [model, problem] = load(form, base);
+  if (!problem.empty()) return tally.skipped(place + ": " + reason(problem));
+  tally.compared();
+  try {
+    const Recording io(base + ".io.h5");
+    const Tensors x = numbered(io, "x");
+    check_near(model->predict(x), numbered(io, "p"), kPredictions);
+    if (form.compiled) check_training(*model, io, x);
+  } catch (const Error& error) {
+    FAIL_CHECK(error.what());
+  }
+}
+
+/// Without numbers of Keras' the file may hold code: then an error says so, or the model is there
+/// and not compiled, with a word.
+void check_refusal(const Form& form, const std::string& base, const std::string& place) {
+  INFO(place);
+  const auto [model, problem] = load(form, base);
+  if (!model) CHECK_THAT(problem, Catch::Contains("Lambda") || Catch::Contains(base));
+  if (model && form.compiled && !model->compiled())
+    CHECK_THAT(problem, Catch::Contains("the model was not compiled"));
+}
+
+/// Whatever has a configuration: "a01_sgdmom" of "a01_sgdmom.json".
+std::set<std::string> models_in(const std::string& folder) {
+  std::set<std::string> names;
+  for (const std::string& file : files_ending(folder, ".json"))
+    names.insert(file.substr(0, file.size() - 5));
+  return names;
+}
+
+}  // namespace
+
+TEST_CASE("models of the real Keras predict, evaluate and train on as they did there") {
+  const std::string interop = folder() + "/interop";
+  if (!there(interop)) return;
+  Tally tally(kMissing);
+  for (const auto& entry : fs::directory_iterator(interop))
+    for (const std::string& name : models_in(entry.path()))
+      for (const Form& form : kForms) {
+        const std::string base = (entry.path() / name).string(),
+                          place = entry.path().filename().string() + "/" + name + form.ending;
+        if (!fs::exists(base + form.ending)) continue;
+        if (fs::exists(base + ".io.h5"))
+          check_model(form, base, place, tally);
+        else
+          check_refusal(form, base, place);
+      }
+  tally.check();
+}

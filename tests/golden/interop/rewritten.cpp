@@ -1,0 +1,344 @@
+// What Keras wrote is loaded and written again for the same generation, and compared with the
+// original: attributes, groups, arrays, names, order, and the configurations word for word, up to
+// the differences that the tables here give reasons for.
+#include <unistd.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <map>
+
+#include "golden/recorded.h"
+#include "keras/configs/objects.h"
+#include "keras/configs/origin.h"
+#include "keras_file.h"
+
+using namespace crescent;
+using namespace crescent::golden;
+using keras::class_of;
+using keras::config_of;
+using keras::is_object;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// ---- the tables
+
+/// What Keras writes and we do not.
+const std::map<std::string, const char*> kLeftOut = {
+    {"build_config", "follows from the graph"},
+    {"build_input_shape", "follows from the input layer"},
+    {"decay", "of an optimizer; 0 unless it became a schedule"},
+    {"implementation", "how a recurrent layer computes, not what"},
+    {"input_axes", "of an initializer, null"},
+    {"input_length", "of Embedding, follows from the input"},
+    {"jit_compile", "no other generation knows it"},
+    {"optional", "of an input; only Keras 3 knows it"},
+    {"output_axes", "of an initializer, null"},
+    {"quantization_config", "null"},
+    {"ragged", "of an input; only Keras 3 knows it"},
+    {"run_eagerly", "no other generation knows it"},
+    {"steps_per_execution", "no other generation knows it"},
+    {"use_gate", "of MultiHeadAttention, false"},
+    {"seed_generator", "state"}};
+
+/// What we write and this Keras does not.
+const std::map<std::string, const char*> kAdded = {
+    {"sample_weight_mode", "2.3.1 needs it"},
+    {"weighted_metrics", "2.3.1 needs it"},
+    {"dtype", "of a layer; 2.2 and earlier do not write it"},
+    {"name", "of a Sequential; before 2.2.3 it is a bare list of layers"}};
+
+/// Names that say the same.
+const std::map<std::string, std::string> kSameName = {
+    {"Functional", "Model"},
+    {"batch_shape", "batch_input_shape"},  // Keras 3 reads both, the others the second
+    {"alpha", "negative_slope"},           // of LeakyReLU, likewise the other way round
+    {"lr", "learning_rate"},               // up to 2.2
+    {"mse", "mean_squared_error"},         // Keras 3 writes short names and cannot read them
+    {"mae", "mean_absolute_error"}};
+
+struct Scaled {
+  const char* name;
+  double scale;
+  const char *mode, *distribution;
+};
+constexpr Scaled kScaled[] = {
+    {"GlorotUniform", 1, "fan_avg", "uniform"}, {"GlorotNormal", 1, "fan_avg", "normal"},
+    {"HeUniform", 2, "fan_in", "uniform"},      {"HeNormal", 2, "fan_in", "normal"},
+    {"LecunUniform", 1, "fan_in", "uniform"},   {"LecunNormal", 1, "fan_in", "normal"}};
+
+/// Left out while it has the value that goes without saying.
+const std::map<std::string, Value> kNeutral = {{"amsgrad", false},
+                                               {"ema_momentum", 0.99},
+                                               {"groups", 1},
+                                               {"initial_accumulator_value", 0.1},
+                                               {"momentum", 0.0},
+                                               {"renorm", false},
+                                               {"renorm_momentum", 0.99},
+                                               {"synchronized", false},
+                                               {"use_ema", false},
+                                               {"zero_output_for_mask", false}};
+
+bool neutral(const DictEntry& entry, const std::string& place) {
+  if (entry.key == "name") return place == "training_config/optimizer_config/config";
+  const auto row = kNeutral.find(entry.key);
+  return row != kNeutral.end() && row->second == entry.value;
+}
+
+/// Operations on tensors, which Keras does not count as layers and we do.
+const std::set<std::string> kOperations = {"interop/k3/d05_ops_concat.h5",
+                                           "interop/k3/d09_ops_sub.h5",
+                                           "interop/k3/d15_ops_mul_broadcast.h5"};
+
+// ---- configurations
+
+/// Edges of a call or of the ends of a graph, in order, and arguments that are no edges.
+void collect_edges(const Value& value, List& edges) {
+  if (is_object(value) && class_of(value) == "__keras_tensor__")
+    return edges.push_back(config_of(value.as_dict()).at("keras_history"));
+  if (value.is_list()) {
+    const List& items = value.as_list();
+    if (items.size() >= 3 && items[0].is_string() && items[1].is_int() && items[2].is_int()) {
+      edges.push_back(List{items[0], items[1], items[2]});
+      for (size_t i = 3; i < items.size(); ++i) collect_edges(items[i], edges);
+    } else {
+      for (const Value& item : items) collect_edges(item, edges);
+    }
+  } else if (value.is_dict()) {
+    for (const DictEntry& entry : value.as_dict())
+      if (entry.value.is_string() || entry.value.is_bool() || entry.value.is_number())
+        edges.push_back(List{entry.key, entry.value});
+      else
+        collect_edges(entry.value, edges);
+  }
+}
+
+/// 2.3.1 gives the first layer of a Sequential the shape, before 2.2.3 as a bare list; Keras 3 has
+/// an input layer, and so do we always.
+Dict with_input_layer(const Value& config) {
+  Dict result = config.is_list() ? Dict{{"layers", config}} : config.as_dict();
+  List& layers = result["layers"].as_list();
+  Dict first = config_of(layers.front().as_dict());
+  const Value* shape = first.find("batch_input_shape");
+  if (class_of(layers.front()) == "InputLayer" || !shape) return result;
+  Dict input{{"batch_input_shape", *shape},
+             {"dtype", first.contains("dtype") ? first.at("dtype") : Value("float32")},
+             {"sparse", false},
+             {"name", first.at("name").as_string() + "_input"}};
+  first.erase("batch_input_shape");
+  layers.front().as_dict().set("config", first);
+  layers.insert(layers.begin(), Dict{{"class_name", "InputLayer"}, {"config", input}});
+  return result;
+}
+
+/// An object in the form that we write, where forms differ for a reason.
+Dict as_we_write(const Dict& object) {
+  const std::string name = class_of(object);
+  Dict result = object;
+  Dict config = config_of(object);
+  if (keras::is_sequential(name)) config = with_input_layer(object.at("config"));
+  if (keras::is_sequential(name) || keras::is_functional(name))
+    for (const char* option : {"trainable", "dtype"}) config.erase(option);
+  if (name.starts_with("SpatialDropout")) config.erase("trainable");  // Keras 3 refuses its own
+  for (const Scaled& row : kScaled)  // 2.3.1 knows these as settings only
+    if (name == row.name) {
+      result.set("class_name", "VarianceScaling");
+      config.set("scale", row.scale), config.set("mode", row.mode);
+      config.set("distribution", row.distribution);
+    }
+  if (name == "L1" || name == "L2") {  // likewise
+    result.set("class_name", "L1L2");
+    for (const char* option : {"l1", "l2"})
+      if (!config.contains(option)) config.set(option, 0.0);
+  }
+  result.set("config", config);
+  return result;
+}
+
+/// A list of one for one: tf.keras of axis and of metrics.
+Value single(const std::string& key, const Value& value) {
+  const bool one = value.is_list() && value.as_list().size() == 1;
+  const bool wrapped = one && (key == "axis" || value.as_list().front().is_list());
+  return wrapped && (key == "axis" || key == "metrics") ? Value(value.as_list().front()) : value;
+}
+
+std::string same_name(const std::string& name) {
+  const auto same = kSameName.find(name);
+  return same == kSameName.end() ? name : same->second;
+}
+
+/// Either side of a comparison: what says the same in one form, what says nothing left out.
+Value normal(const Value& value) {
+  if (value.is_string()) return same_name(value.as_string());
+  if (value.is_list()) {
+    List items;
+    for (const Value& item : value.as_list()) items.push_back(normal(item));
+    return items;
+  }
+  if (!value.is_dict()) return value;
+  if (is_object(value) && class_of(value) == "DTypePolicy")
+    return config_of(value.as_dict()).at("name");
+  if (is_object(value) && keras::text_at(config_of(value.as_dict()), "fn"))
+    return config_of(value.as_dict()).at("fn");  // tf.keras wraps functions
+  Dict result;
+  for (const DictEntry& entry : is_object(value) ? as_we_write(value.as_dict()) : value.as_dict()) {
+    if (entry.value.is_null() || kLeftOut.contains(entry.key)) continue;
+    List edges;
+    if (entry.key == "inbound_nodes" || entry.key.ends_with("put_layers"))
+      collect_edges(entry.value, edges), result.set(entry.key, edges);
+    else
+      result.set(same_name(entry.key), normal(single(entry.key, entry.value)));
+  }
+  return result;
+}
+
+/// Places where two configurations differ, "config/layers/1/config/units".
+void compare(const Value& ours, const Value& keras, const std::string& place,
+             std::set<std::string>& differences) {
+  if (ours.is_list() && keras.is_list() && ours.as_list().size() == keras.as_list().size()) {
+    for (size_t i = 0; i < ours.as_list().size(); ++i)
+      compare(ours.as_list()[i], keras.as_list()[i], concat(place, "/", i), differences);
+  } else if (ours.is_dict() && keras.is_dict()) {
+    for (const DictEntry& entry : keras.as_dict())
+      if (!ours.as_dict().contains(entry.key) && !neutral(entry, place))
+        differences.insert(concat(place, "/", entry.key, " = ", entry.value, " is not written"));
+    for (const DictEntry& entry : ours.as_dict()) {
+      const Value* theirs = keras.as_dict().find(entry.key);
+      if (theirs)
+        compare(entry.value, *theirs, place + "/" + entry.key, differences);
+      else if (!kAdded.contains(entry.key))
+        differences.insert(concat(place, "/", entry.key, " = ", entry.value, " is written"));
+    }
+  } else if (!(ours == keras)) {
+    differences.insert(concat(place, ": ", ours, " instead of ", keras));
+  }
+}
+
+// ---- files
+
+using hdf5::KerasFile;
+using Names = std::vector<std::string>;
+
+Value json(KerasFile& file, const char* attribute) {
+  const auto text = file.text("", attribute);
+  return text ? normal(parse_json(*text)) : Value();
+}
+
+/// "kernel" of "dense_1/kernel:0".
+std::string last_part(std::string name) {
+  if (name.ends_with(":0")) name.resize(name.size() - 2);
+  return name.substr(name.rfind('/') + 1);
+}
+
+/// Keras 3 puts the names of outer layers in front: "sequential_gru_1_gru_cell_bias"; where ours
+/// would be the same twice there is a number behind.
+bool ends_alike(std::string ours, const std::string& keras) {
+  const size_t last = ours.find_last_not_of("0123456789");
+  if (last + 1 < ours.size() && ours[last] == '_' && !keras.ends_with(ours)) ours.resize(last);
+  return keras == ours || keras.ends_with("_" + ours);
+}
+
+/// A list of arrays below a group: as many, of the same last names, types and shapes.
+void compare_arrays(KerasFile& ours, KerasFile& keras, const std::string& group, bool names_count,
+                    std::set<std::string>& differences) {
+  const Names own = ours.texts(group, "weight_names").value_or(Names()),
+              theirs = keras.texts(group, "weight_names").value_or(Names());
+  if (!theirs.empty() && theirs.front().ends_with("/iter:0")) return;  // tf.keras up to 2.10
+  if (own.size() != theirs.size()) {
+    differences.insert(concat(group, ": ", own.size(), " arrays instead of ", theirs.size()));
+    return;
+  }
+  Names own_paths, their_paths;
+  for (size_t i = 0; i < own.size(); ++i) {
+    own_paths.push_back(group + "/" + own[i]), their_paths.push_back(group + "/" + theirs[i]);
+    if (names_count && !ends_alike(last_part(own[i]), last_part(theirs[i])))
+      differences.insert(concat(group, ": '", own[i], "' instead of '", theirs[i], "'"));
+  }
+  const std::vector<TensorSpec> specs = ours.describe(own_paths),
+                                wanted = keras.describe(their_paths);
+  for (size_t i = 0; i < specs.size(); ++i)
+    if (!(specs[i] == wanted[i]))
+      differences.insert(
+          concat(own_paths[i], ": ", to_text(specs[i]), " instead of ", to_text(wanted[i])));
+}
+
+void compare_files(KerasFile& ours, KerasFile& keras, bool keras3, bool operations,
+                   std::set<std::string>& differences) {
+  for (const char* attribute : {"model_config", "training_config"})
+    if (!operations || attribute == std::string("training_config"))
+      compare(json(ours, attribute), json(keras, attribute), attribute, differences);
+  const Names own = ours.texts("model_weights", "layer_names").value(),
+              theirs = keras.texts("model_weights", "layer_names").value();
+  if (own != theirs && !operations) differences.insert("other layer_names");
+  for (const std::string& layer : theirs)
+    compare_arrays(ours, keras, "model_weights/" + layer, keras3, differences);
+  if (keras3 && ours.members("model_weights/top_level_model_weights").has_value() !=
+                    keras.members("model_weights/top_level_model_weights").has_value())
+    differences.insert("top_level_model_weights");
+  compare_arrays(ours, keras, "optimizer_weights", keras3, differences);
+}
+
+std::string scratch_file() {
+  return (fs::temp_directory_path() / concat("rewritten-", getpid(), ".h5")).string();
+}
+
+void check_file(const std::string& path, const std::string& place, Tally& tally) {
+  KerasFile keras(path);
+  if (!keras.text("", "model_config")) return;  // weights alone
+  ModelPtr model;
+  set_warning_handler([](std::string_view) {});
+  try {
+    model = load_model(path);
+  } catch (const Error&) {
+  }
+  set_warning_handler(nullptr);
+  if (!model || (keras.text("", "training_config") && !model->compiled()))
+    return tally.skipped(place);
+  const std::string version = keras.text("", "keras_version").value_or("1");
+  const bool keras3 = version.starts_with("3");
+  const std::string copy = scratch_file();
+  save_model(*model, copy, {{"target", keras3 ? "keras3" : "keras2"}});
+  std::set<std::string> differences;
+  {
+    KerasFile ours(copy);
+    compare_files(ours, keras, keras3, kOperations.contains(place), differences);
+  }
+  fs::remove(copy);
+  for (const std::string& difference : differences) FAIL_CHECK(place << ": " << difference);
+  tally.compared();
+}
+
+/// Files with classes or code that is not there.
+const std::set<std::string> kMissing = {"interop/k3/a25_bidir.h5",
+                                        "interop/k3/c05_cosrestart.h5",
+                                        "interop/k3/c07_ftrl.h5",
+                                        "interop/k3/c09_customloss.h5",
+                                        "interop/k3/c11_op_mulconst.h5",
+                                        "interop/k3/c16_masked_mha.h5",
+                                        "interop/k3/c20_lambda.h5",
+                                        "interop/k3/d01_emb_lstm_functional.h5",
+                                        "interop/k3/d07_ops_reshape.h5",
+                                        "interop/k3/d11_getitem.h5",
+                                        "models/cnn_bn.h5",
+                                        "models/text_lstm.h5",
+                                        "reference/rnn231.h5",
+                                        "reference/rnn3.h5",
+                                        "tiny/str_ww_ref_model.h5",
+                                        "tiny/vww_96.h5"};
+
+}  // namespace
+
+TEST_CASE("a file of Keras is written again as Keras wrote it") {
+  if (source() == Source::own || !there(folder())) return;
+  Tally tally(kMissing);
+  std::vector<fs::path> paths;
+  for (const auto& entry : fs::recursive_directory_iterator(folder()))
+    if (entry.path().string().ends_with(".h5") && entry.path().parent_path() != folder())
+      paths.push_back(entry.path());
+  std::sort(paths.begin(), paths.end());
+  for (const fs::path& path : paths)
+    check_file(path.string(), fs::relative(path, folder()).string(), tally);
+  tally.check();
+}
