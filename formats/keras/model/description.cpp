@@ -215,9 +215,11 @@ Dict Description::compile_options() const {
     options.set("optimizer", name);
     return options;
   }
-  warn("'", path_, "': the file does not say which optimizer", optimizer_.empty() ? "" : " '",
-       optimizer_, optimizer_.empty() ? "" : "'",
-       " is: it becomes rmsprop, as in Keras. Compile the model again for another one.");
+  warn("'", path_, "': ",
+       optimizer_.empty() ? "the file does not say with which optimizer it was compiled"
+                          : concat("Unknown optimizer: ", optimizer_,
+                                   ". The file has its state, but not its options"),
+       ". It becomes rmsprop, as in Keras: compile the model again for another one.");
   return options;
 }
 
