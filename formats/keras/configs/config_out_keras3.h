@@ -14,7 +14,4 @@ Dict with_module(const std::string& kind, const Dict& written);
 /// limits.h says what of a model gets lost.
 Value keras3_model_config(const Value& model);
 
-/// Arguments of compile as given -> compile_config.
-Value keras3_compile_config(const Value& compile);
-
 }  // namespace crescent::keras

@@ -5,6 +5,7 @@
 #include "crescent/training.h"
 #include "keras/configs/code_names.h"
 #include "keras/configs/config_out.h"
+#include "keras/configs/config_out_keras3.h"
 #include "keras/configs/keras2_vocabulary.h"
 #include "keras/configs/objects.h"
 
@@ -110,6 +111,39 @@ Value keras_training_config(const Value& compile, const std::string& target) {
               {"weighted_metrics", judges(argument("weighted_metrics"), "metric", target)},
               {"sample_weight_mode", Value()},
               {"loss_weights", argument("loss_weights")}};
+}
+
+namespace {
+
+/// Objects of this kind, wherever they are in a nest of outputs.
+Value with_modules(const Value& value, const std::string& kind) {
+  if (is_object(value)) return with_module(kind, value.as_dict());
+  if (value.is_list()) {
+    List items;
+    for (const Value& item : value.as_list()) items.push_back(with_modules(item, kind));
+    return items;
+  }
+  if (!value.is_dict()) return value;
+  Dict result;
+  for (const DictEntry& entry : value.as_dict())
+    result.set(entry.key, with_modules(entry.value, kind));
+  return result;
+}
+
+}  // namespace
+
+Dict keras3_compile_config(const Value& compile) {
+  const Value written = keras_training_config(compile, "keras3");
+  if (written.is_null()) return {};
+  const Dict &said = written.as_dict(), &given = compile.as_dict();
+  Dict result{{"optimizer", with_modules(said.at("optimizer_config"), "optimizer")},
+              {"loss", with_modules(said.at("loss"), "loss")},
+              {"loss_weights", said.at("loss_weights")},
+              {"metrics", with_modules(said.at("metrics"), "metric")},
+              {"weighted_metrics", with_modules(said.at("weighted_metrics"), "metric")}};
+  for (const char* name : {"run_eagerly", "steps_per_execution", "jit_compile"})
+    result.set(name, Value(given.at(name)));
+  return result;
 }
 
 }  // namespace crescent::keras

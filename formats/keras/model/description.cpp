@@ -111,7 +111,7 @@ ArchiveDescription archive_description(Model& model, const std::string& path,
   Value written = keras3_model_config(config);
   written.as_dict().set("build_config", Dict{{"input_shape", build_shape(model)}});
   written.as_dict().set("compile_config",
-                        compile.is_null() ? Value(Dict()) : keras3_compile_config(compile));
+                        compile.is_null() ? Dict() : keras3_compile_config(compile));
   const Value own = own_description(model, config, compile, std::move(callback_states), entries);
   return {to_json(Dict{{"keras_version", keras_version_of("keras3")}}),
           to_json(written),
@@ -215,9 +215,11 @@ Dict Description::compile_options() const {
     options.set("optimizer", name);
     return options;
   }
-  warn("'", path_, "': the file does not say which optimizer", optimizer_.empty() ? "" : " '",
-       optimizer_, optimizer_.empty() ? "" : "'",
-       " is: it becomes rmsprop, as in Keras. Compile the model again for another one.");
+  warn("'", path_, "': ",
+       optimizer_.empty() ? "the file does not say with which optimizer it was compiled"
+                          : concat("Unknown optimizer: ", optimizer_,
+                                   ". The file has its state, but not its options"),
+       ". It becomes rmsprop, as in Keras: compile the model again for another one.");
   return options;
 }
 

@@ -1,6 +1,6 @@
 // Whole models as Keras saved them: every NAME.h5 with a NAME.io.h5 beside it loads and predicts
-// what was recorded, and the training runs train_NAME.h5 follow Keras' losses, metrics and final
-// weights.
+// what was recorded, and so do NAME.keras and NAME.weights.h5 where they are, and the training runs
+// train_NAME.h5 follow Keras' losses, metrics and final weights.
 #include <catch2/catch.hpp>
 #include <filesystem>
 
@@ -35,8 +35,13 @@ std::vector<std::string> missing_classes(const std::string& path) {
   return missing;
 }
 
-void check_predictions(const std::string& model_path, const std::string& io_path) {
+void check_predictions(const std::string& model_path, const std::string& io_path,
+                       const std::string& weights = "") {
   const ModelPtr model = load_model(model_path);
+  if (!weights.empty()) {
+    for (Variable variable : model->weights_in_order()) variable.assign(Tensor(variable.spec()));
+    load_weights(*model, weights);
+  }
   const Recording io(io_path);
   const Tensors wanted = io.tensors("outputs"), got = model->predict(io.tensors("inputs"));
   REQUIRE(got.size() == wanted.size());
@@ -64,7 +69,11 @@ void check_folder(const std::string& folder, Tally& tally) {
         tally.skipped(place + ": " + missing.front());
         continue;
       }
+      const std::string base = folder + "/" + name;
       check_predictions(path, folder + "/" + io);
+      if (fs::exists(base + ".keras")) check_predictions(base + ".keras", folder + "/" + io);
+      if (fs::exists(base + ".weights.h5"))
+        check_predictions(path, folder + "/" + io, base + ".weights.h5");
       tally.compared();
     } catch (const Error& error) {
       FAIL_CHECK(path << ": " << error.what());

@@ -1,0 +1,161 @@
+// What Keras 3 wrote as .keras and .weights.h5 is loaded and written again, and compared with the
+// original: every object at its place with its name, every variable with its number, type and
+// shape.
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <map>
+
+#include "golden/recorded.h"
+#include "keras_file.h"
+
+using namespace crescent;
+using namespace crescent::golden;
+
+namespace {
+
+namespace fs = std::filesystem;
+using hdf5::KerasFile;
+
+/// Objects of Keras' layers that have no variables, and that ours do not have.
+bool is_left_out(const std::string& place) {
+  return place.ends_with("/_dropout_layer/vars") || place.ends_with("/_softmax/vars");
+}
+
+/// Operations on tensors that were layers when they were read; Keras keeps nothing of them.
+const std::map<std::string, std::string> kOperations = {
+    {"interop/k3/d05_ops_concat", "layers/concatenate/vars"},
+    {"interop/k3/d09_ops_sub", "layers/subtract/vars"},
+    {"interop/k3/d15_ops_mul_broadcast", "layers/multiply/vars"}};
+
+struct Object {
+  std::string name;
+  std::vector<TensorSpec> variables;
+};
+using Places = std::map<std::string, Object>;
+
+void collect(KerasFile& file, const std::string& group, Places& places) {
+  for (const std::string& member : file.members(group).value_or(keras::Names{})) {
+    if (member.starts_with("crescent")) continue;
+    const std::string path = group.empty() ? member : group + "/" + member;
+    if (member != "vars") {
+      collect(file, path, places);
+      continue;
+    }
+    keras::Names variables;
+    for (size_t i = 0; i < file.members(path)->size(); ++i)
+      variables.push_back(concat(path, "/", i));
+    places[path] = {file.text(path, "name").value_or(""), file.describe(variables)};
+  }
+}
+
+Places places_in(const std::string& path) {
+  KerasFile file(path);
+  Places places;
+  collect(file, "", places);
+  return places;
+}
+
+void compare(const Places& ours, const Places& keras, const std::string& name, bool optimizer) {
+  for (const auto& [place, object] : keras) {
+    if (is_left_out(place) || (place == "optimizer/vars" && !optimizer)) continue;
+    INFO(name << ": " << place);
+    const auto found = ours.find(place);
+    if (found == ours.end()) {
+      FAIL_CHECK("not written");
+      continue;
+    }
+    CHECK(found->second.name == object.name);
+    CHECK(found->second.variables == object.variables);
+  }
+  const auto operation = kOperations.find(name);
+  for (const auto& [place, object] : ours) {
+    const bool expected = operation != kOperations.end() && operation->second == place;
+    if (!keras.contains(place) && !expected) FAIL_CHECK(name << ": " << place << " is written");
+  }
+}
+
+std::string warned;  // NOLINT: what the handler below was told
+
+ModelPtr load_quietly(const std::string& path) {
+  warned.clear();
+  set_warning_handler([](std::string_view text) { warned += text; });
+  ModelPtr model;
+  try {
+    model = load_model(path);
+  } catch (const Error&) {
+  }
+  set_warning_handler(nullptr);
+  return model;
+}
+
+/// A file of one test.
+class Copy {
+ public:
+  explicit Copy(const std::string& ending)
+      : path_((fs::temp_directory_path() / concat("places-", getpid(), ending)).string()) {}
+  ~Copy() { fs::remove(path_); }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+void check_archive(const std::string& base, const std::string& name, Tally& tally) {
+  const ModelPtr model = load_quietly(base + ".keras");
+  if (!model) return tally.skipped(name + ".keras");
+  const Copy copy(".keras");
+  save_model(*model, copy.path());
+  compare(places_in(copy.path()), places_in(base + ".keras"), name, warned.empty());
+  tally.compared();
+}
+
+void check_weights(const std::string& base, const std::string& name, Tally& tally) {
+  const ModelPtr model = load_quietly(base + ".h5");
+  if (!model) return tally.skipped(name + ".weights.h5");
+  const bool compiled = model->compiled() && warned.empty();
+  load_weights(*model, base + ".weights.h5");
+  const Copy copy(".weights.h5");
+  save_weights(*model, copy.path());
+  compare(places_in(copy.path()), places_in(base + ".weights.h5"), name, compiled);
+  tally.compared();
+}
+
+/// Files with classes or code that is not there.
+const std::set<std::string> kMissing = {"interop/k3/a25_bidir.keras",
+                                        "interop/k3/a25_bidir.weights.h5",
+                                        "interop/k3/c11_op_mulconst.keras",
+                                        "interop/k3/c11_op_mulconst.weights.h5",
+                                        "interop/k3/c16_masked_mha.keras",
+                                        "interop/k3/c16_masked_mha.weights.h5",
+                                        "interop/k3/c20_lambda.keras",
+                                        "interop/k3/c20_lambda.weights.h5",
+                                        "interop/k3/d01_emb_lstm_functional.keras",
+                                        "interop/k3/d01_emb_lstm_functional.weights.h5",
+                                        "interop/k3/d07_ops_reshape.keras",
+                                        "interop/k3/d07_ops_reshape.weights.h5",
+                                        "interop/k3/d11_getitem.keras",
+                                        "interop/k3/d11_getitem.weights.h5",
+                                        "models/cnn_bn.keras",
+                                        "models/cnn_bn.weights.h5",
+                                        "models/text_lstm.keras",
+                                        "models/text_lstm.weights.h5",
+                                        "reference/rnn3.keras"};
+
+}  // namespace
+
+TEST_CASE("objects and variables are where Keras 3 has them") {
+  if (source() == Source::own || !there(folder())) return;
+  Tally tally(kMissing);
+  std::set<std::string> bases;
+  for (const auto& entry : fs::recursive_directory_iterator(folder()))
+    if (entry.path().extension() == ".keras")
+      bases.insert(entry.path().string().substr(0, entry.path().string().size() - 6));
+  for (const std::string& base : bases) {
+    const std::string name = fs::relative(base, folder()).string();
+    check_archive(base, name, tally);
+    if (fs::exists(base + ".weights.h5")) check_weights(base, name, tally);
+  }
+  tally.check();
+}
