@@ -13,7 +13,7 @@ for _, dense in ipairs {
 } do
   assert(dense.units == 4 and dense:get_config().activation == "relu")
 end
-check.fails(function() layers.Dense(4, "relu", true, "a", "b", "c", "d", "e", "f", "g", "h") end, "Dense", "at most")
+check.fails(function() layers.Dense(4, "relu", true, "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k") end, "Dense", "at most")
 check.fails(function() layers.Dense(4, { units = 4 }) end, "units", "twice")
 check.fails(function() layers.Dense() end, "Dense", "units")
 check.fails(function() return layers[1] end, "cr.layers")

@@ -65,6 +65,32 @@ std::vector<std::string> inner_paths(const Layer& layer) {
   return paths;
 }
 
+/// The low-rank adapter of a layer; null when it has none. It is no object of its own to Keras.
+const Layer* adapter_of(const Layer& layer) {
+  for (const LayerPtr& inside : layer.sublayers())
+    if (inside->class_name() == "LoraAdapter") return inside.get();
+  return nullptr;
+}
+
+/// A weight with what an adapter adds to it, as Keras stores it.
+Tensor merged(const Layer& layer, const Variable& weight) {
+  const Layer* adapter = adapter_of(layer);
+  if (!adapter || weight.trainable()) return weight.value();
+  const Variables matrices = adapter->weights();
+  const Dict config = layer.get_config();
+  const double scale = config.at("lora_alpha").as_float() / config.at("lora_rank").as_float();
+  return weight.value() + ops::dot(matrices[0], matrices[1]) * scale;
+}
+
+/// What an adapter has learned cannot be told from the weight that a file has.
+void check_adapter(const Layer& layer, const std::string& path) {
+  const Layer* adapter = adapter_of(layer);
+  if (adapter && ops::any(ops::not_equal(adapter->weights()[1], 0)).item() != 0)
+    fail("'", path, "': layer '", layer.name(),
+         "' has an adapter that was trained, and the file has weights without adapters; "
+         "merge_lora() it first, or load into a new model");
+}
+
 /// One object's variables and where they are.
 struct Place {
   std::string path;
@@ -85,7 +111,8 @@ class Places {
     places_.push_back({path + "vars", &layer, own_variables(layer, inside)});
     if (model) return add_layers(inside, path + group_ + "/");
     const std::vector<std::string> paths = inner_paths(layer);
-    for (size_t i = 0; i < inside.size(); ++i) add(*inside[i], path + paths[i] + "/");
+    for (size_t i = 0; i < inside.size(); ++i)
+      if (inside[i].get() != adapter_of(layer)) add(*inside[i], path + paths[i] + "/");
   }
 
   /// Calls of operations are no layers to Keras.
@@ -112,7 +139,7 @@ void write_keras3_weights(Entries& entries, Model& model) {
   for (const Place& place : Places(model, kLayers).take()) {
     entries.push_back({place.path, {{"name", place.layer->name()}}});
     for (size_t i = 0; i < place.variables.size(); ++i)
-      entries.push_back({concat(place.path, "/", i), {}, place.variables[i].value()});
+      entries.push_back({concat(place.path, "/", i), {}, merged(*place.layer, place.variables[i])});
   }
 }
 
@@ -126,6 +153,7 @@ Matches match_keras3_weights(WeightSource& file, Model& model) {
   const bool old = !file.members(kLayers);
   Matches matches;
   for (const Place& place : Places(model, old ? kOldLayers : kLayers).take()) {
+    check_adapter(*place.layer, file.path());
     const size_t expected = place.variables.size();
     const size_t received = file.members(place.path).value_or(Names{}).size();
     if (received != expected)

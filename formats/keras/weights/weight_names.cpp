@@ -14,9 +14,11 @@ namespace {
 constexpr const char* kNamesInside[] = {
     "SimpleRNN", "LSTM", "GRU", "RNN", "ConvLSTM1D", "ConvLSTM2D", "ConvLSTM3D", "TimeDistributed"};
 
-bool names_inside(const Layer& layer, const std::string& target) {
-  return target == "keras2" && std::find(std::begin(kNamesInside), std::end(kNamesInside),
-                                         layer.class_name()) != std::end(kNamesInside);
+/// An adapter is part of its layer to Keras.
+bool names_inside(const Layer& layer, const Layer& inner, const std::string& target) {
+  return inner.class_name() == "LoraAdapter" ||
+         (target == "keras2" && std::find(std::begin(kNamesInside), std::end(kNamesInside),
+                                          layer.class_name()) != std::end(kNamesInside));
 }
 
 using Paths = std::map<const void*, std::string>;
@@ -30,9 +32,9 @@ void add_paths(const Layer& layer, const std::string& scope, const std::string& 
   const bool is_model = dynamic_cast<const Model*>(&layer) != nullptr;
   for (const LayerPtr& inner : inside)
     add_paths(*inner,
-              is_model                      ? inner->name()
-              : names_inside(layer, target) ? scope
-                                            : scope + "/" + inner->name(),
+              is_model                              ? inner->name()
+              : names_inside(layer, *inner, target) ? scope
+                                                    : scope + "/" + inner->name(),
               target, paths);
 }
 

@@ -1,9 +1,10 @@
 #include "core_layers.h"
+#include "lora.h"
 
 namespace crescent {
 namespace {
 
-class Dense final : public UnaryLayer {
+class Dense final : public LoraLayer {
  public:
   static void describe(Schema<Dense>& s) {
     s.doc("Fully connected: activation(x . kernel + bias). (batch, ..., in) -> (batch, ..., units)")
@@ -15,9 +16,10 @@ class Dense final : public UnaryLayer {
         .weight_options({{"kernel", &Dense::kernel_rules_, "the kernel (in, units)"},
                          {"bias", &Dense::bias_rules_, "the bias (units)"}},
                         &Dense::activity_regularizer_);
+    describe_lora(s);
   }
   void configured() override {
-    UnaryLayer::configured();
+    LoraLayer::configured();
     set_supports_masking(true);
     set_activity_regularizer(activity_regularizer_.shared());
     set_input_specs({InputSpec::with_min_ndim(2)});
@@ -28,12 +30,18 @@ class Dense final : public UnaryLayer {
     kernel_ = add_weight("kernel", {in, units_}, kernel_rules_);
     if (use_bias_) bias_ = add_weight("bias", {units_}, bias_rules_);
     set_input_specs({InputSpec::with_min_ndim(2).axis(-1, in)});
+    build_lora();
   }
   Tensor call(const Tensor& x, const Call&) override {
-    Tensor y = ops::dot(x, kernel_);
+    Tensor y = adapter() ? ops::dot(x, ops::cast(kernel_, x.dtype())) + adapter()->of(x)
+                         : ops::dot(x, kernel_);
     if (use_bias_) y = y + bias_;
     return activation_ ? (*activation_)(y) : y;
   }
+
+ protected:
+  const Variable& adapted() const override { return kernel_; }
+  const WeightRules& adapted_rules() const override { return kernel_rules_; }
 
  private:
   int64_t units_ = 0;

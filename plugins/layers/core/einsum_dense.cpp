@@ -2,6 +2,7 @@
 #include <cctype>
 
 #include "core_layers.h"
+#include "lora.h"
 
 namespace crescent {
 namespace {
@@ -52,7 +53,7 @@ Equation parse(std::string text) {
   return e;
 }
 
-class EinsumDense final : public UnaryLayer {
+class EinsumDense final : public LoraLayer {
  public:
   static void describe(Schema<EinsumDense>& s) {
     constexpr NamedWeight<EinsumDense, WeightRules> kWeights[] = {
@@ -75,9 +76,10 @@ class EinsumDense final : public UnaryLayer {
                "Penalty on the output.")
         .omit_null()
         .constraints(kWeights);
+    describe_lora(s);
   }
   void configured() override {
-    UnaryLayer::configured();
+    LoraLayer::configured();
     parsed_ = parse(equation_);
     set_activity_regularizer(activity_regularizer_.shared());
   }
@@ -87,13 +89,20 @@ class EinsumDense final : public UnaryLayer {
     for (char letter : parsed_->kernel.all) kernel.append(dim_of(letter, input));
     kernel_ = add_weight("kernel", kernel, kernel_rules_);
     if (bias_axes_) bias_ = add_weight("bias", bias_shape(input), bias_rules_);
+    build_lora();
   }
   Tensor call(const Tensor& x, const Call&) override {
-    const Tensor operands[] = {x, kernel_};
+    const Tensor kernel =
+        adapter() ? ops::cast(kernel_ + adapter()->change(), x.dtype()) : kernel_.value();
+    const Tensor operands[] = {x, kernel};
     Tensor y = ops::einsum(equation_, operands);
     if (bias_) y = y + bias_;
     return activation_ ? (*activation_)(y) : y;
   }
+
+ protected:
+  const Variable& adapted() const override { return kernel_; }
+  const WeightRules& adapted_rules() const override { return kernel_rules_; }
 
  private:
   void check(const Shape& input) const {

@@ -1,9 +1,10 @@
 #include "core_layers.h"
+#include "lora.h"
 
 namespace crescent {
 namespace {
 
-class Embedding final : public UnaryLayer {
+class Embedding final : public LoraLayer {
  public:
   static void describe(Schema<Embedding>& s) {
     s.doc(
@@ -21,25 +22,32 @@ class Embedding final : public UnaryLayer {
         .field("input_length", &Embedding::input_length_,
                "Length of sequences (Keras 2): short for input_shape.")
         .not_stored();
+    describe_lora(s);
   }
   void configured() override {
     if (input_length_ && !declared_input_shape()) input_shape_option_ = input_length_;
-    UnaryLayer::configured();
+    LoraLayer::configured();
     set_supports_masking(mask_zero_);
     set_activity_regularizer(activity_regularizer_.shared());
   }
   void build(const Shape&) override {
     table_ = add_weight("embeddings", {rows_, columns_}, rules_);
+    build_lora();
   }
   Tensor call(const Tensor& x, const Call&) override {
     if (input_length_ && !input_length_->compatible(x.shape().slice(1, x.rank())))
       fail("\"input_length\" is ", *input_length_, ", but received input has shape ", x.shape());
-    return apply1(Gather(), {table_.value(),
-                             ops::check_indices(x, rows_, "id", concat("input_dim ", rows_))});
+    const Tensor ids = ops::check_indices(x, rows_, "id", concat("input_dim ", rows_));
+    const Tensor found = apply1(Gather(), {table_.value(), ids});
+    return adapter() ? found + adapter()->of_rows(ids) : found;
   }
   Tensors compute_mask(const Tensors& inputs, const Tensors&, const Tensors&) override {
     return {mask_zero_ ? ops::not_equal(inputs[0], 0) : Tensor()};
   }
+
+ protected:
+  const Variable& adapted() const override { return table_; }
+  const WeightRules& adapted_rules() const override { return rules_; }
 
  private:
   int64_t rows_ = 0, columns_ = 0;

@@ -161,6 +161,11 @@ void add_state(Type& type) {
       });
 }
 
+void quantize(Layer&, const std::string& mode) {
+  fail("quantize(\"", mode, "\"): weights of fewer bits are not supported; the dtype policy ",
+       "\"mixed_bfloat16\" computes with 16 bits");
+}
+
 void add_methods(Type& type) {
   type.method("get_weights", &Layer::get_weights, {}, "Copies of the weights' values.")
       .method("set_weights", [](Layer& l, const Tensors& values) { l.set_weights(values); },
@@ -168,6 +173,7 @@ void add_methods(Type& type) {
       .method("count_params", &Layer::count_params, {}, "How many numbers the weights have.")
       .method("build", &build, {"input_shape"}, "Makes the weights without data.")
       .method("reset_states", [](Layer& l) { l.reset_states(); })
+      .method("quantize", &quantize, {"mode"}, "Not supported.")
       .method("get_losses_for", &Layer::get_losses_for, {"inputs=nil"})
       .method("add_weight", &add_weight,
               {"name=nil", "shape=nil", "initializer=nil", "dtype=nil", "regularizer=nil",
