@@ -6,8 +6,8 @@
 #include "crescent/format.h"
 #include "crescent/rewire.h"
 #include "crescent/training_run.h"
-#include "instances/hooks.h"
 #include "library/file_options.h"
+#include "library/model_steps.h"
 #include "values/batches.h"
 #include "values/interruption.h"
 
@@ -77,7 +77,6 @@ int compile(lua_State* L) {
   auto model = self(L);
   const Dict options = options_from(L, 2, schema<CompileOptions>("compile"));
   model->compile(options);
-  warn_of_own_steps(L, 1);
   return 0;
 }
 
@@ -405,6 +404,7 @@ void add_model_types(ObjectTypes& types, const Type& layer) {
   Type& model = add_type<Model>(types, "model", &layer);
   add_training(model);
   add_structure(model);
+  add_steps(model);
   Type& functional = add_type<Functional>(types, "model", &model);
   add_type<Sequential>(types, "model", &functional)
       .method(
