@@ -29,6 +29,7 @@
 #include "crescent/rewire.h"
 #include "crescent/schema.h"
 #include "crescent/stamp.h"
+#include "crescent/steps.h"
 #include "crescent/tensor.h"
 #include "crescent/training.h"
 #include "crescent/training_run.h"

@@ -47,6 +47,15 @@ Arrays validation_arrays(const Model& model, const Value& value) {
   return arrays;
 }
 
+/// What validation_data stands for: a dataset as it is, or arrays.
+DatasetPtr validation_set(const Model& model, const FitOptions& options) {
+  if (DatasetPtr data = options.validation_data.object_as<Dataset>()) return data;
+  return make_array_dataset(
+      validation_arrays(model, options.validation_data),
+      options.validation_batch_size.value_or(options.batch_size.value_or(kDefaultBatch)),
+      Shuffle::none, nullptr);
+}
+
 RunPlan plan_arrays(const Model& model, const SeedGenerator& order, const Tensors& x,
                     const Tensors& y, const FitOptions& options) {
   Arrays arrays{x, y, {}};
@@ -56,14 +65,13 @@ RunPlan plan_arrays(const Model& model, const SeedGenerator& order, const Tensor
   const int64_t batch_size = options.batch_size.value_or(kDefaultBatch);
 
   RunPlan plan;
-  const int64_t validation_batch = options.validation_batch_size.value_or(batch_size);
-  std::optional<Arrays> held;
   if (!options.validation_data.is_null())
-    held = validation_arrays(model, options.validation_data);
+    plan.validation = validation_set(model, options);
   else if (options.validation_split > 0)
-    held = split_validation(arrays, options.validation_split);
+    plan.validation = make_array_dataset(split_validation(arrays, options.validation_split),
+                                         options.validation_batch_size.value_or(batch_size),
+                                         Shuffle::none, nullptr);
   weight_classes(model, arrays, options.class_weight);
-  if (held) plan.validation = make_array_dataset(*held, validation_batch, Shuffle::none, nullptr);
   check_stateful(model, arrays.samples(), batch_size);
   plan.data = make_array_dataset(arrays, batch_size, shuffle_of(options.shuffle), &order);
   plan.batch_size = batch_size;
@@ -83,10 +91,7 @@ RunPlan plan_dataset(const Model& model, DatasetPtr data, DatasetPtr validation,
   plan.data = std::move(data);
   plan.validation = std::move(validation);
   if (!plan.validation && !options.validation_data.is_null())
-    plan.validation = make_array_dataset(
-        validation_arrays(model, options.validation_data),
-        options.validation_batch_size.value_or(options.batch_size.value_or(kDefaultBatch)),
-        Shuffle::none, nullptr);
+    plan.validation = validation_set(model, options);
   return plan;
 }
 

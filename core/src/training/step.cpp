@@ -1,12 +1,11 @@
 // One step of training, testing or predicting: traced once per signature, one program each.
 #include <algorithm>
 
-#include "crescent/gradient.h"
+#include "crescent/steps.h"
 #include "layer/layer_access.h"
 #include "layer/outside_trace.h"
 #include "program/option_changes.h"
 #include "registry/blame.h"
-#include "training/told_where.h"
 #include "training/training.h"
 
 namespace crescent {
@@ -78,6 +77,7 @@ void Stepper::settle(const Tensors& x) {
   check_inputs(x);
   follow_structure();
   if (state_.settled) return;
+  if (!steps_of(model_).calls_model(model_)) return settle_parts();
   Tensors outputs;
   if (!model_.is_graph() || !is_built(model_)) outputs = build(x);
   const OutputKeys keys = model_.is_graph()
@@ -89,6 +89,30 @@ void Stepper::settle(const Tensors& x) {
   }
   state_.flags.take_new(model_);
   state_.settled = true;
+}
+
+/// Of a model whose steps call its parts: those are built by the first step.
+void Stepper::settle_parts() {
+  state_.flags.take_new(model_);
+  state_.settled = true;
+}
+
+/// Builds what a step calls, by tracing it; the program is thrown away.
+void Stepper::rehearse(const Batch& batch) {
+  TensorSpecs specs;
+  for (const Tensors& part : {batch.x, batch.y})
+    for (const Tensor& t : part) specs.push_back(t.spec());
+  trace(
+      [&](const Tensors& given) {
+        const auto middle = given.begin() + static_cast<std::ptrdiff_t>(batch.x.size());
+        steps_of(model_).train_step(
+            model_, {Tensors(given.begin(), middle), Tensors(middle, given.end()), {}});
+        return Tensors{};
+      },
+      specs);
+  LayerAccess::forget_losses(model_);
+  state_.structure_seen = model_.structure_version();
+  state_.flags.take_new(model_);
 }
 
 /// The weights that compile chose, and those that have come since; warns once when others are
@@ -116,7 +140,9 @@ void Stepper::collect_trained() {
 /// Into the layout and the inputs of the state.
 void Stepper::lay_out(const Batch& batch, bool training) {
   settle(batch.x);
-  if (batch.y.size() != state_.outputs.size() &&
+  const bool whole = steps_of(model_).calls_model(model_);
+  if (!whole && training && !is_built(model_)) rehearse(batch);
+  if (whole && batch.y.size() != state_.outputs.size() &&
       !(batch.y.empty() && needs_no_targets(state_.outputs)))
     fail(
         "Error when checking model target: the list of arrays that you are passing to your model "
@@ -127,7 +153,8 @@ void Stepper::lay_out(const Batch& batch, bool training) {
   StepLayout& layout = state_.layout;
   layout.x = batch.x.size();
   layout.y = batch.y.size();
-  layout.weighted.assign(state_.outputs.size(), false);
+  layout.weighted.assign(std::max(state_.outputs.size(), whole ? 0 : batch.sample_weight.size()),
+                         false);
   Tensors& inputs = state_.inputs;
   inputs.clear();
   inputs.insert(inputs.end(), batch.x.begin(), batch.x.end());
@@ -158,9 +185,10 @@ const Function& Stepper::function(bool training) {
 void Stepper::run(const Batch& batch, bool training) {
   lay_out(batch, training);
   if (state_.options.run_eagerly)
-    step(state_.inputs, training);
+    state_.logs = step(state_.inputs, training);
   else
-    function(training).call(state_.inputs, state_.unused, state_.layout.key());
+    function(training).call(state_.inputs, state_.logs, state_.layout.key());
+  state_.logs_are_of_training = training;
   state_.inputs.clear();
 }
 
@@ -182,72 +210,24 @@ Tensors Stepper::step(const Tensors& flat, bool training) {
   Tensors weights;
   for (bool on : layout.weighted) weights.push_back(on ? *next++ : Tensor());
 
-  Tensors predictions;
-  Tensor loss;
-  if (training && !state_.trained.empty()) {
-    GradientTape tape;
-    loss = forward_loss(x, y, weights, true, predictions);
-    const Tensor scaled = state_.optimizer->scale_loss(loss);
-    tape.stop();
-    const Tensors gradients = tape.gradient(scaled, std::span<const Variable>(state_.trained));
-    const ProgramScope scope("optimizer");
-    blaming(*state_.optimizer, [&] { state_.optimizer->apply(gradients, state_.trained); });
-  } else {
-    loss = forward_loss(x, y, weights, training, predictions);
-  }
-  const NoGradient none;
-  update_metrics(loss, x.front().dim(0), y, predictions, weights);
+  const Batch batch{x, y, weights};
+  const Steps& steps = steps_of(model_);
+  StepLogs logs = training ? steps.train_step(model_, batch) : steps.test_step(model_, batch);
   LayerAccess::forget_losses(model_);
-  return {};
-}
-
-Tensor Stepper::forward_loss(const Tensors& x, const Tensors& y, const Tensors& weights,
-                             bool training, Tensors& predictions) {
-  CallOptions options;
-  options.training = training;
-  predictions = model_(x, options);
-  const Tensor count = Tensor::scalar(static_cast<double>(x.front().dim(0)));
-  Tensors terms;
-  for (size_t i = 0; i < state_.outputs.size(); ++i) {
-    const OutputTraining& output = state_.outputs[i];
-    if (!output.loss) continue;
-    const std::string name = output.name + "_loss";
-    const ProgramScope scope(name);
-    Tensor loss = told_where([&] { return name; },
-                             [&] { return (*output.loss)(y[i], predictions[i], weights[i]); });
-    if (loss.rank() > 0) loss = ops::mean(loss);
-    if (output.tracker) {
-      const NoGradient none;
-      output.tracker->update_state(loss, {}, count);
-    }
-    terms.push_back(output.weight == 1 ? loss : loss * output.weight);
+  std::vector<std::string>& names = training ? state_.train_names : state_.test_names;
+  names.clear();
+  Tensors values;
+  for (auto& [name, value] : logs) {
+    names.push_back(name);
+    values.push_back(ops::cast(value, DType::float32));
   }
-  for (const Tensor& loss : model_.losses()) terms.push_back(ops::cast(loss, DType::float32));
-  if (terms.empty()) fail("The model cannot be compiled because it has no loss to optimize.");
-  if (terms.size() > 1)
-    for (Tensor& term : terms) term = ops::cast(term, DType::float32);
-  return terms.size() == 1 ? terms.front() : ops::add_n(terms);
-}
-
-void Stepper::update_metrics(const Tensor& loss, int64_t samples, const Tensors& y,
-                             const Tensors& predictions, const Tensors& weights) {
-  const ProgramScope scope("metrics");
-  state_.loss->update_state(loss, {}, Tensor::scalar(static_cast<double>(samples)));
-  auto update = [&](const MetricPtr& metric, size_t i, const Tensor& weight) {
-    blaming(*metric, [&] { metric->update_state(y[i], predictions[i], weight); });
-  };
-  for (size_t i = 0; i < state_.outputs.size(); ++i) {
-    for (const MetricPtr& metric : state_.outputs[i].metrics) update(metric, i, {});
-    for (const MetricPtr& metric : state_.outputs[i].weighted_metrics)
-      update(metric, i, weights[i]);
-  }
+  return values;
 }
 
 const Tensors& Stepper::predict(const Tensors& x) {
   check_inputs(x);
-  CallOptions options;
-  options.training = false;
-  if (state_.compiled && state_.options.run_eagerly) return state_.values = model_(x, options);
+  if (state_.compiled && state_.options.run_eagerly)
+    return state_.values = steps_of(model_).predict_step(model_, x);
   const Function& function = predict_function(x);
   state_.values.clear();  // so that the results of this batch can take their place
   function.call(x, state_.values, state_.predict_key);
@@ -262,13 +242,11 @@ CompiledStep Stepper::compiled_predict(const Tensors& x) {
 const Function& Stepper::predict_function(const Tensors& x) {
   follow_structure();
   if (!state_.predict) {
-    if (!is_built(model_)) build(x);
+    if (!is_built(model_) && steps_of(model_).calls_model(model_)) build(x);
     Model* model = &model_;
     state_.predict = Function(
         [model](const Tensors& given) {
-          CallOptions inference;
-          inference.training = false;
-          Tensors outputs = (*model)(given, inference);
+          Tensors outputs = steps_of(*model).predict_step(*model, given);
           LayerAccess::forget_losses(*model);
           return outputs;
         },
@@ -281,7 +259,21 @@ const Function& Stepper::predict_function(const Tensors& x) {
   return state_.predict;
 }
 
+/// What the last step gave.
+NamedValues Stepper::own_logs() const {
+  const std::vector<std::string>& names =
+      state_.logs_are_of_training ? state_.train_names : state_.test_names;
+  NamedValues values;
+  for (size_t i = 0; i < state_.logs.size(); ++i) {
+    if (state_.logs[i].size() != 1)
+      fail("expected a number as '", names[i], "' from a step, got shape ", state_.logs[i].shape());
+    values.emplace_back(names[i], state_.logs[i].item());
+  }
+  return values;
+}
+
 NamedValues Stepper::results() {
+  if (!state_.logs.empty()) return own_logs();
   follow_structure();
   const auto named = named_metrics(model_);
   if (!state_.results) {

@@ -55,7 +55,9 @@ struct Model::Training {
   Function train, test, predict, results;
   std::vector<int64_t> result_sizes;  ///< how many numbers each metric's result has
   StepLayout layout;                  // of the step that is being traced
-  Tensors inputs, unused, values;     // kept from batch to batch
+  std::vector<std::string> train_names, test_names;  // of what steps of the model's own give
+  bool logs_are_of_training = false;
+  Tensors inputs, logs, values;  // kept from batch to batch
 };
 
 /// Names and widths of outputs.
@@ -91,15 +93,14 @@ class Stepper {
   void follow_structure();
   Tensors build(const Tensors& x);
   void settle(const Tensors& x);
+  void settle_parts();
+  void rehearse(const Batch& batch);
   void collect_trained();
   void lay_out(const Batch& batch, bool training);
   const Function& function(bool training);
   const Function& predict_function(const Tensors& x);
   Tensors step(const Tensors& flat, bool training);
-  Tensor forward_loss(const Tensors& x, const Tensors& y, const Tensors& weights, bool training,
-                      Tensors& predictions);
-  void update_metrics(const Tensor& loss, int64_t samples, const Tensors& y,
-                      const Tensors& predictions, const Tensors& weights);
+  NamedValues own_logs() const;
 
   Model& model_;
   ModelAccess::Training& state_;

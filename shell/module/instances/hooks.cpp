@@ -18,8 +18,7 @@ struct Hook {
 
 constexpr const char* kShapes = "output shapes are found by running call";
 constexpr const char* kSteps =
-    "a step is traced from call, the losses and the metrics; write a loop of your own with "
-    "cr.GradientTape";
+    "what fit compiles is the model's train_step, test_step or predict_step; override those";
 
 constexpr Hook kHooks[] = {
     {"", "init", nullptr},
@@ -30,11 +29,11 @@ constexpr Hook kHooks[] = {
     {"Layer", "reset_states", nullptr},
     {"Layer", "compute_output_shape", kShapes},
     {"Layer", "compute_output_spec", kShapes},
-    {"Model", "train_step", kSteps},
-    {"Model", "test_step", kSteps},
-    {"Model", "predict_step", kSteps},
-    {"Model", "compute_loss", kSteps},
-    {"Model", "compute_metrics", kSteps},
+    {"Model", "train_step", nullptr},
+    {"Model", "test_step", nullptr},
+    {"Model", "predict_step", nullptr},
+    {"Model", "compute_loss", nullptr},
+    {"Model", "compute_metrics", nullptr},
     {"Model", "make_train_function", kSteps},
     {"Model", "make_test_function", kSteps},
     {"Model", "make_predict_function", kSteps},
@@ -93,8 +92,7 @@ void look_at(const std::string& class_name, const std::string& name, const char*
              const std::vector<std::string>& defined) {
   for (const Hook& hook : kHooks) {
     if (!belongs(hook, base) || name != hook.name) continue;
-    if (hook.unread && hook.unread != kSteps)
-      warn("class ", class_name, ": ", name, "() is not called: ", hook.unread);
+    if (hook.unread) warn("class ", class_name, ": ", name, "() is not called: ", hook.unread);
     return;
   }
   if (const std::string guess = likely_hook(name, base, defined); !guess.empty())
@@ -128,15 +126,6 @@ void warn_of_unread_hooks(lua_State* L, int class_index, int base_index, const c
     if (hook || !has_field(L, base_index, name))
       look_at(name_of_class(L, class_index), name, base, defined);
   }
-}
-
-void warn_of_own_steps(lua_State* L, int index) {
-  auto* instance = dynamic_cast<Instance*>(to_object(L, index));
-  if (!instance || instance->is_function()) return;
-  for (const Hook& hook : kHooks)
-    if (hook.unread == kSteps && instance->has(hook.name))
-      warn("Model ", object_as<Model>(L, index)->name(), ": ", hook.name,
-           "() is not called: ", hook.unread);
 }
 
 }  // namespace crescent::lua

@@ -3,13 +3,29 @@
 #pragma once
 #include "crescent/callback.h"
 #include "crescent/model.h"
+#include "crescent/steps.h"
 #include "instances/instance.h"
 
 namespace crescent::lua {
 
+/// Steps of a model whose class has methods of these names.
+class LuaSteps : public Steps {
+ public:
+  StepLogs train_step(Model& model, const Batch& batch) const override;
+  StepLogs test_step(Model& model, const Batch& batch) const override;
+  Tensors predict_step(Model& model, const Tensors& x) const override;
+  Tensor compute_loss(Model& model, const Batch& batch, const Tensors& y_pred,
+                      bool training) const override;
+  StepLogs compute_metrics(Model& model, const Batch& batch, const Tensors& y_pred) const override;
+  bool calls_model(const Model& model) const override;
+};
+struct NoSteps {};
+
 /// A layer or a model; `Base` is Layer or Model.
 template <class Base>
-class LuaLayerOf final : public Base, public Instance {
+class LuaLayerOf final : public Base,
+                         public Instance,
+                         public std::conditional_t<std::is_same_v<Base, Model>, LuaSteps, NoSteps> {
  public:
   static void describe(Schema<LuaLayerOf>&) {}
   void configured() override;

@@ -5,6 +5,7 @@
 #include "library/datasets.h"
 #include "library/file_options.h"
 #include "library/libraries.h"
+#include "library/splits.h"
 #include "values/interruption.h"
 
 namespace crescent::lua {
@@ -99,6 +100,7 @@ Tensor open_hdf5(const std::string& path, std::optional<std::string> dataset) {
 const std::vector<CallablePtr>& data_functions() {
   static const std::vector<CallablePtr> functions = [] {
     std::vector<CallablePtr> all = dataset_functions();
+    for (CallablePtr& f : split_functions()) all.push_back(std::move(f));
     auto add = [&](CallablePtr f) { all.push_back(std::move(f)); };
     constexpr const char* kStays =
         "Stays in the file: fit, evaluate and predict read it as they go, clone() of it or of a "

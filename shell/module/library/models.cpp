@@ -6,8 +6,8 @@
 #include "crescent/format.h"
 #include "crescent/rewire.h"
 #include "crescent/training_run.h"
-#include "instances/hooks.h"
 #include "library/file_options.h"
+#include "library/model_steps.h"
 #include "values/batches.h"
 #include "values/interruption.h"
 
@@ -77,7 +77,6 @@ int compile(lua_State* L) {
   auto model = self(L);
   const Dict options = options_from(L, 2, schema<CompileOptions>("compile"));
   model->compile(options);
-  warn_of_own_steps(L, 1);
   return 0;
 }
 
@@ -105,18 +104,15 @@ auto train_on(lua_State* L, const Model& model, Train train) {
   const int first = first_option(L, 2);
   Dict options = options_from(L, first, schema<FitOptions>("fit"));
   if (Value* weights = options.find("class_weight")) *weights = by_label(*weights);
+  if (Value* validation = options.find("validation_data"))
+    if (auto generator = validation->object_as<LuaFunction>()) {
+      generator->function.push(L);
+      *validation = dataset_at(L, -1, model, integer_option(options, "validation_steps"));
+      lua_pop(L, 1);
+    }
   const DatasetPtr data = dataset_at(L, 2, model, integer_option(options, "steps_per_epoch"));
-  if (!data)
-    return train(to_data(L, 2, input_names(model)), to_data(L, 3, output_names(model)), options);
-  const Value validation = take(options, "validation_data");
-  DatasetPtr validation_set = validation.object_as<Dataset>();
-  if (auto generator = validation.object_as<LuaFunction>()) {
-    generator->function.push(L);
-    validation_set = dataset_at(L, -1, model, integer_option(options, "validation_steps"));
-  } else if (!validation_set && !validation.is_null()) {
-    options.set("validation_data", validation);
-  }
-  return train(data, options, validation_set);
+  if (data) return train(data, options);
+  return train(to_data(L, 2, input_names(model)), to_data(L, 3, output_names(model)), options);
 }
 
 int fit(lua_State* L) {
@@ -405,6 +401,7 @@ void add_model_types(ObjectTypes& types, const Type& layer) {
   Type& model = add_type<Model>(types, "model", &layer);
   add_training(model);
   add_structure(model);
+  add_steps(model);
   Type& functional = add_type<Functional>(types, "model", &model);
   add_type<Sequential>(types, "model", &functional)
       .method(

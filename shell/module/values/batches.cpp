@@ -58,6 +58,42 @@ Tensors to_data(lua_State* L, int index, const DataNames& names) {
   return {to_tensor(L, index)};
 }
 
+namespace {
+
+/// The next batch from the three values on top of the stack: x, y, sample_weight. False when x is
+/// nil.
+bool take_batch(lua_State* L, Batch& batch, const DataNames& inputs, const DataNames& outputs) {
+  if (lua_isnil(L, -3)) return false;
+  batch.x = to_data(L, -3, inputs);
+  batch.y = to_data(L, -2, outputs);
+  batch.sample_weight = to_data(L, -1, outputs);
+  return true;
+}
+
+/// What a coroutine yields; one that has returned is at its end.
+DatasetPtr coroutine_dataset(lua_State* L, int index, const DataNames& inputs,
+                             const DataNames& outputs, int64_t batches) {
+  return generator_dataset(
+      [coroutine = Ref(L, index), inputs, outputs](Batch& batch) {
+        lua_State* now = current();
+        Height height(now);
+        reserve(now, 10);
+        coroutine.push(now);
+        lua_State* other = lua_tothread(now, -1);
+        const bool fresh = lua_status(other) == LUA_OK && lua_gettop(other) > 0;
+        if (!fresh && lua_status(other) != LUA_YIELD) return false;
+        push_global(now, "coroutine");
+        push_field(now, -1, "resume");
+        coroutine.push(now);
+        protected_call(now, 1, 4);
+        if (!lua_toboolean(now, -4)) fail(text_of(now, -3));
+        return take_batch(now, batch, inputs, outputs);
+      },
+      batches);
+}
+
+}  // namespace
+
 DatasetPtr function_dataset(lua_State* L, int index, const DataNames& inputs,
                             const DataNames& outputs, int64_t batches) {
   return generator_dataset(
@@ -67,11 +103,7 @@ DatasetPtr function_dataset(lua_State* L, int index, const DataNames& inputs,
         reserve(now, 8);
         function.push(now);
         protected_call(now, 0, 3);
-        if (lua_isnil(now, -3)) return false;
-        batch.x = to_data(now, -3, inputs);
-        batch.y = to_data(now, -2, outputs);
-        batch.sample_weight = to_data(now, -1, outputs);
-        return true;
+        return take_batch(now, batch, inputs, outputs);
       },
       batches);
 }
@@ -79,6 +111,8 @@ DatasetPtr function_dataset(lua_State* L, int index, const DataNames& inputs,
 DatasetPtr dataset_at(lua_State* L, int index, const Model& model, int64_t batches) {
   if (lua_isfunction(L, index))
     return function_dataset(L, index, input_names(model), output_names(model), batches);
+  if (lua_isthread(L, index))
+    return coroutine_dataset(L, index, input_names(model), output_names(model), batches);
   return object_as<Dataset>(L, index);
 }
 

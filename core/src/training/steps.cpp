@@ -1,0 +1,124 @@
+// The usual steps: forward, losses, gradients, update, metrics.
+#include "crescent/steps.h"
+
+#include "crescent/gradient.h"
+#include "registry/blame.h"
+#include "training/told_where.h"
+#include "training/training.h"
+
+namespace crescent {
+
+Steps::~Steps() = default;
+
+const Steps& steps_of(const Model& model) {
+  static const Steps usual;
+  const auto* own = dynamic_cast<const Steps*>(&model);
+  return own ? *own : usual;
+}
+
+namespace {
+
+/// What compile left; builds and plans what is not, for a step that nobody prepared.
+ModelAccess::Training& compiled_state(Model& model, const Batch& batch) {
+  ModelAccess::Training& state = ModelAccess::training(model);
+  if (!state.settled) Stepper(model).prepare(batch.x);
+  return state;
+}
+
+Tensor weight_of(const Batch& batch, size_t output) {
+  return output < batch.sample_weight.size() ? batch.sample_weight[output] : Tensor();
+}
+
+Tensors run_model(Model& model, const Tensors& x, bool training) {
+  CallOptions options;
+  options.training = training;
+  return model(x, options);
+}
+
+StepLogs track(Model& model, const Batch& batch, const Tensors& y_pred, const Tensor& loss) {
+  const NoGradient none;
+  const ProgramScope scope("metrics");
+  const auto samples = static_cast<double>(batch.x.front().dim(0));
+  ModelAccess::training(model).loss->update_state(loss, {}, Tensor::scalar(samples));
+  return steps_of(model).compute_metrics(model, batch, y_pred);
+}
+
+}  // namespace
+
+StepLogs Steps::train_step(Model& model, const Batch& batch) const {
+  ModelAccess::Training& state = ModelAccess::training(model);
+  if (!state.collected) Stepper(model).prepare(batch.x);
+  const Steps& steps = steps_of(model);
+  if (state.trained.empty()) {
+    const Tensors y_pred = run_model(model, batch.x, true);
+    return track(model, batch, y_pred, steps.compute_loss(model, batch, y_pred, true));
+  }
+  GradientTape tape;
+  const Tensors y_pred = run_model(model, batch.x, true);
+  const Tensor loss = steps.compute_loss(model, batch, y_pred, true);
+  const Tensor scaled = state.optimizer->scale_loss(loss);
+  tape.stop();
+  const Tensors gradients = tape.gradient(scaled, std::span<const Variable>(state.trained));
+  {
+    const ProgramScope scope("optimizer");
+    blaming(*state.optimizer, [&] { state.optimizer->apply(gradients, state.trained); });
+  }
+  return track(model, batch, y_pred, loss);
+}
+
+StepLogs Steps::test_step(Model& model, const Batch& batch) const {
+  const Tensors y_pred = run_model(model, batch.x, false);
+  return track(model, batch, y_pred, steps_of(model).compute_loss(model, batch, y_pred, false));
+}
+
+Tensors Steps::predict_step(Model& model, const Tensors& x) const {
+  return run_model(model, x, false);
+}
+
+Tensor Steps::compute_loss(Model& model, const Batch& batch, const Tensors& y_pred, bool) const {
+  const ModelAccess::Training& state = compiled_state(model, batch);
+  const Tensor count = Tensor::scalar(static_cast<double>(batch.x.front().dim(0)));
+  Tensors terms;
+  for (size_t i = 0; i < state.outputs.size(); ++i) {
+    const OutputTraining& output = state.outputs[i];
+    if (!output.loss) continue;
+    const std::string name = output.name + "_loss";
+    const ProgramScope scope(name);
+    Tensor loss = told_where(
+        [&] { return name; },
+        [&] { return (*output.loss)(batch.y.at(i), y_pred.at(i), weight_of(batch, i)); });
+    if (loss.rank() > 0) loss = ops::mean(loss);
+    if (output.tracker) {
+      const NoGradient none;
+      output.tracker->update_state(loss, {}, count);
+    }
+    terms.push_back(output.weight == 1 ? loss : loss * output.weight);
+  }
+  for (const Tensor& loss : model.losses()) terms.push_back(ops::cast(loss, DType::float32));
+  if (terms.empty()) fail("The model cannot be compiled because it has no loss to optimize.");
+  if (terms.size() > 1)
+    for (Tensor& term : terms) term = ops::cast(term, DType::float32);
+  return terms.size() == 1 ? terms.front() : ops::add_n(terms);
+}
+
+StepLogs Steps::compute_metrics(Model& model, const Batch& batch, const Tensors& y_pred) const {
+  auto update = [&](const MetricPtr& metric, size_t i, const Tensor& weight) {
+    blaming(*metric, [&] { metric->update_state(batch.y.at(i), y_pred.at(i), weight); });
+  };
+  const ModelAccess::Training& state = compiled_state(model, batch);
+  for (size_t i = 0; i < state.outputs.size(); ++i) {
+    for (const MetricPtr& metric : state.outputs[i].metrics) update(metric, i, {});
+    for (const MetricPtr& metric : state.outputs[i].weighted_metrics)
+      update(metric, i, weight_of(batch, i));
+  }
+  return {};
+}
+
+StepLogs metrics_result(const Model& model) {
+  StepLogs logs;
+  for (const auto& [name, metric] : named_metrics(model))
+    logs.emplace_back(name, blaming(*metric, [&] { return metric->result(); }));
+  return logs;
+}
+
+}  // namespace crescent

@@ -1,0 +1,45 @@
+-- Prices of houses in Boston: five folds, a network for each, and a table of how far off the prices are.
+--   crescent examples/boston.lua
+local cr = require "crescent"
+local here = (arg and arg[0] or "examples/boston.lua"):match "^(.*)/" or "."
+cr.random.seed(7)
+
+local values, info = cr.data.read_csv(here .. "/data/boston.csv")
+local features = #info.columns - 1
+local x = values:slice({ 1, 1 }, { -1, features })
+local y = values:slice({ 1, features + 1 }, { -1, features + 1 })
+
+local function new_model()
+  local model = cr.Sequential {
+    cr.layers.Dense(64, { activation = "relu", input_shape = { features }, kernel_regularizer = cr.regularizers.L2(1e-3) }),
+    cr.layers.Dense(64, { activation = "relu", kernel_regularizer = cr.regularizers.L2(1e-3) }),
+    cr.layers.Dense(1),
+  }
+  model:compile {
+    optimizer = cr.optimizers.Adam(cr.optimizers.schedules.CosineDecay(0.01, 26 * 80)),
+    loss = "huber",
+    metrics = { "mae", cr.metrics.R2Score() },
+  }
+  return model
+end
+
+local rows, total = {}, 0
+for i, fold in ipairs(cr.data.folds(#x, { k = 5, seed = 1 })) do
+  local function part(array, which) return cr.ops.take(array, fold[which]) end
+  local train = part(x, "train")
+  -- Features in units of their deviation, as the rows that are trained on have it.
+  local mean, deviation = train:mean { 0 }, train:std { 0 } + 1e-6
+  local function scaled(which) return (part(x, which) - mean) / deviation end
+  local model = new_model()
+  model:fit(scaled "train", part(y, "train"), { epochs = 80, batch_size = 16, verbose = 0 })
+  local scores = model:evaluate(scaled "test", part(y, "test"), { verbose = 0, return_dict = true })
+  local guess = part(y, "train"):mean()
+  local naive = (part(y, "test") - guess):abs():mean():item()
+  rows[i] = string.format("%4d  %5d  %14.2f  %15.2f  %5.2f", i, #fold.test, scores.mae, naive, scores.r2_score)
+  total = total + scores.mae
+end
+
+print "fold   rows   error ($1000)   error of mean    R^2"
+print(table.concat(rows, "\n"))
+print(string.format("mean error: %.2f", total / #rows))
+assert(total / #rows < 2.6)

@@ -1,0 +1,117 @@
+// Steps of models that are written in Lua: methods of the class, or the usual ones.
+#include <algorithm>
+
+#include "instances/lua_objects.h"
+
+namespace crescent::lua {
+namespace {
+
+struct Arrays {
+  const Tensors& tensors;
+};
+void push(lua_State* L, const Arrays& arrays) { push(L, OneOrMore<Tensor>{arrays.tensors}); }
+
+/// {x, y, sample_weight}, by name too.
+struct Data {
+  const Batch& batch;
+};
+void push(lua_State* L, const Data& data) {
+  const std::pair<const char*, const Tensors&> parts[] = {
+      {"x", data.batch.x}, {"y", data.batch.y}, {"sample_weight", data.batch.sample_weight}};
+  lua_createtable(L, 3, 3);
+  lua_Integer place = 0;
+  for (const auto& [name, tensors] : parts) {
+    push(L, Arrays{tensors});
+    lua_pushvalue(L, -1);
+    lua_setfield(L, -3, name);
+    lua_rawseti(L, -2, ++place);
+  }
+}
+
+const Instance& instance_of(const Model& model) { return dynamic_cast<const Instance&>(model); }
+
+/// A table of names and scalars on top of the stack, by name; nil is none.
+StepLogs logs_on_top(lua_State* L, const char* method) {
+  StepLogs logs;
+  if (lua_isnil(L, -1)) return logs;
+  const int table = lua_gettop(L);
+  if (!is_plain_table(L, table))
+    fail(method, "(): expected a table of names and numbers, got ", describe(L, table));
+  for (lua_pushnil(L); lua_next(L, table); lua_pop(L, 1)) {
+    if (lua_type(L, -2) != LUA_TSTRING)
+      fail(method, "(): expected names of logs, got ", describe(L, -2));
+    logs.emplace_back(text_of(L, -2), to_tensor(L, lua_gettop(L)));
+  }
+  std::sort(logs.begin(), logs.end(),
+            [](const auto& a, const auto& b) { return a.first < b.first; });
+  // the loss comes first
+  std::stable_partition(logs.begin(), logs.end(),
+                        [](const auto& log) { return log.first == "loss"; });
+  return logs;
+}
+
+template <class... A>
+StepLogs call_for_logs(const Model& model, const char* method, const A&... arguments) {
+  lua_State* L = current();
+  Height height(L);
+  reserve(L, 8);
+  instance_of(model).push_self_method(L, method);
+  (push(L, arguments), ...);
+  protected_call(L, 1 + static_cast<int>(sizeof...(A)), 1);
+  return logs_on_top(L, method);
+}
+
+}  // namespace
+
+StepLogs LuaSteps::train_step(Model& model, const Batch& batch) const {
+  if (!instance_of(model).has("train_step")) return Steps::train_step(model, batch);
+  return call_for_logs(model, "train_step", Data{batch});
+}
+
+StepLogs LuaSteps::test_step(Model& model, const Batch& batch) const {
+  if (!instance_of(model).has("test_step")) return Steps::test_step(model, batch);
+  return call_for_logs(model, "test_step", Data{batch});
+}
+
+Tensors LuaSteps::predict_step(Model& model, const Tensors& x) const {
+  if (!instance_of(model).has("predict_step")) return Steps::predict_step(model, x);
+  lua_State* L = current();
+  Height height(L);
+  reserve(L, 8);
+  instance_of(model).push_self_method(L, "predict_step");
+  push(L, Arrays{x});
+  protected_call(L, 2, 1);
+  if (lua_isnil(L, -1)) fail("predict_step() returned nothing; expected a tensor");
+  return to_tensors(L, -1);
+}
+
+Tensor LuaSteps::compute_loss(Model& model, const Batch& batch, const Tensors& y_pred,
+                              bool training) const {
+  if (!instance_of(model).has("compute_loss"))
+    return Steps::compute_loss(model, batch, y_pred, training);
+  lua_State* L = current();
+  Height height(L);
+  reserve(L, 12);
+  instance_of(model).push_self_method(L, "compute_loss");
+  for (const Tensors* part : {&batch.x, &batch.y, &y_pred, &batch.sample_weight})
+    push(L, Arrays{*part});
+  push(L, training);
+  protected_call(L, 6, 1);
+  if (lua_isnil(L, -1)) fail("compute_loss() returned nothing; expected a scalar");
+  const Tensor loss = to_tensor(L, -1);
+  return loss.rank() == 0 ? loss : ops::mean(loss);
+}
+
+StepLogs LuaSteps::compute_metrics(Model& model, const Batch& batch, const Tensors& y_pred) const {
+  if (!instance_of(model).has("compute_metrics"))
+    return Steps::compute_metrics(model, batch, y_pred);
+  return call_for_logs(model, "compute_metrics", Arrays{batch.x}, Arrays{batch.y}, Arrays{y_pred},
+                       Arrays{batch.sample_weight});
+}
+
+/// A class without a call is never called as a whole.
+bool LuaSteps::calls_model(const Model& model) const {
+  return instance_of(model).has("call") || !instance_of(model).has("train_step");
+}
+
+}  // namespace crescent::lua

@@ -1,0 +1,11 @@
+// cr.data.split and cr.data.folds: rows in parts.
+#pragma once
+#include <vector>
+
+#include "values/callable.h"
+
+namespace crescent::lua {
+
+std::vector<CallablePtr> split_functions();
+
+}  // namespace crescent::lua
