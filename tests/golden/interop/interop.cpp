@@ -52,7 +52,6 @@ const Form kForms[] = {
 constexpr const char* kNoOptions = "but not its options";
 
 /// What cannot be loaded yet, and why.
-<<<<<<< HEAD
 const std::set<std::string> kMissing = {};
 
 /// "x1", "x2", ...
