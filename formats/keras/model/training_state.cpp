@@ -21,10 +21,11 @@ Names numbers_below(size_t count) {
 void write_layout(Entries& entries, const StateLayout& layout, const std::string& group,
                   const Names& names) {
   for (size_t i = 0; i < layout.size(); ++i) {
-    const auto& [variable, slot, spec, owner] = layout[i];
+    const auto& [variable, slot, spec, owner, number] = layout[i];
     entries.push_back({group + "/" + names[i],
                        {},
-                       variable ? ops::cast(variable.value(), spec.dtype) : Tensor(spec)});
+                       variable ? ops::cast(variable.value(), spec.dtype)
+                                : Tensor::full(spec.shape, number, spec.dtype)});
   }
 }
 
