@@ -83,7 +83,7 @@ void set_limits(uint64_t file_size, unsigned seconds) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   close_range(kMemoryDescriptor + 1, ~0u, 0);
   set_limit(RLIMIT_CORE, 0);
-  set_limit(RLIMIT_CPU, seconds);
+  set_limit(RLIMIT_CPU, processor_seconds(seconds));
   set_limit(RLIMIT_AS, file_size + kWorkingMemory);
   alarm(seconds);
 }

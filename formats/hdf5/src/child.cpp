@@ -169,8 +169,8 @@ void Child::allow_time() {
   if (clock_getcpuclockid(pid_, &clock) != 0 || clock_gettime(clock, &used) != 0 ||
       prlimit(pid_, RLIMIT_CPU, nullptr, &limit) != 0)
     return;
-  limit.rlim_cur =
-      std::min<rlim_t>(static_cast<rlim_t>(used.tv_sec) + seconds_ + 1, limit.rlim_max);
+  const auto until = static_cast<rlim_t>(used.tv_sec) + processor_seconds(seconds_) + 1;
+  limit.rlim_cur = std::min<rlim_t>(until, limit.rlim_max);
   prlimit(pid_, RLIMIT_CPU, &limit, nullptr);
 }
 

@@ -50,7 +50,7 @@ class Child {
   bool interrupted_by_user() const { return interrupted_; }
   /// Lets it map this much more memory.
   void allow_memory(uint64_t bytes);
-  /// Lets it use `seconds` of processor time from now on.
+  /// Lets it use the processor for as long as a request may, from now on.
   void allow_time();
   /// "ended with SIGSEGV (Segmentation fault)", "did not answer within 30 seconds". Ends it if it
   /// still runs.

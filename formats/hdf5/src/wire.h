@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
@@ -29,6 +30,13 @@ inline constexpr const char* kWeightsMember = "model.weights.h5";
 
 /// Descriptors that the reader process finds open.
 inline constexpr int kFileDescriptor = 3, kSocketDescriptor = 4, kMemoryDescriptor = 5;
+
+/// How much of the processor's time may go into a request that may take `seconds`: disks may be
+/// slow, but a small file that keeps libhdf5 busy has sent it in circles.
+inline unsigned processor_seconds(unsigned seconds) {
+  constexpr unsigned kLeast = 3, kWaiting = 27;
+  return seconds > kLeast + kWaiting ? seconds - kWaiting : std::min(seconds, kLeast);
+}
 
 enum class Operation : uint8_t {
   attribute,  ///< object, name -> AttributeKind, value

@@ -1,0 +1,19 @@
+// Any bytes as JSON: a value or an error; what was read is written and read again as the same.
+#include <cstdlib>
+
+#include "crescent/error.h"
+#include "crescent/value.h"
+
+using namespace crescent;
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  Value value;
+  try {
+    value = parse_json({reinterpret_cast<const char*>(data), size});
+  } catch (const Error&) {
+    return 0;
+  }
+  const std::string text = to_json(value);
+  if (to_json(parse_json(text)) != text) std::abort();
+  return 0;
+}

@@ -1,0 +1,119 @@
+// F14: changed copies of real files through the public load. Whatever they hold, there is a model
+// or a message, and this process stays.
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <cstdlib>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+#include "crescent/crescent.h"
+#include "mutation.h"
+
+namespace crescent::fuzz {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool loads(const std::string& path) {
+  try {
+    load_model(path);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+/// Models whose files are small, from the folder of golden files and below.
+std::vector<fs::path> seeds() {
+  constexpr uintmax_t kLargest = 64 << 10;
+  const char* folder = std::getenv("CRESCENT_GOLDEN");
+  REQUIRE(folder);
+  std::vector<fs::path> found;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    const bool is_model =
+        (name.ends_with(".h5") && name.find(".io.") == name.npos) || name.ends_with(".keras");
+    if (is_model && entry.file_size() <= kLargest && loads(entry.path().string()))
+      found.push_back(entry.path());
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+std::string bytes_of(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// A file that is removed unless the process dies of what is in it.
+struct Mutant {
+  explicit Mutant(const std::string& ending)
+      : path(fs::temp_directory_path() / concat("crescent-mutant-", getpid(), ending)) {}
+  ~Mutant() { fs::remove(path); }
+  void write(const std::string& bytes) const {
+    std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
+  }
+  const fs::path path;
+};
+
+/// Of this process: what others do meanwhile does not count.
+double seconds_used() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
+
+struct Tally {
+  int loaded = 0, refused = 0, readers_died = 0;
+  double slowest = 0;
+  void load(const std::string& path) {
+    constexpr double kPatience = 5;
+    const double start = seconds_used();
+    try_to_load(path);
+    const double used = seconds_used() - start;
+    CHECK(used < kPatience);
+    slowest = std::max(slowest, used);
+  }
+
+ private:
+  void try_to_load(const std::string& path) {
+    try {
+      load_model(path);
+      ++loaded;
+    } catch (const Error& error) {
+      const std::string message = error.what();
+      ++(message.find("damaged or hostile") == message.npos ? refused : readers_died);
+    }
+  }
+};
+
+TEST_CASE("F14: changed copies of golden files never end the process that loads them") {
+  using Clock = std::chrono::steady_clock;
+  const char* given = std::getenv("CRESCENT_FUZZ");
+  const int mutants = given ? std::atoi(given) : 20'000;
+  const auto until = given ? Clock::time_point::max() : Clock::now() + std::chrono::seconds(100);
+  const char* seed = std::getenv("CRESCENT_FUZZ_SEED");
+  set_warning_handler([](std::string_view) {});
+  const std::vector<fs::path> files = seeds();
+  REQUIRE(files.size() > 0);
+  Mutation mutation(seed ? static_cast<unsigned>(std::atoi(seed)) : 1);
+  Tally tally;
+  int made = 0;
+  for (; made < mutants && Clock::now() < until; ++made) {
+    const fs::path& file = files[static_cast<size_t>(made) % files.size()];
+    const std::string name = file.filename().string();
+    const Mutant mutant(name.substr(name.find('.')));
+    std::string bytes = bytes_of(file);
+    mutation.apply(bytes);
+    mutant.write(bytes);
+    CAPTURE(file, made);
+    tally.load(mutant.path.string());
+  }
+  set_warning_handler(nullptr);
+  std::printf(
+      "fault: F14 changed copies of %zu golden files %d times: %d loaded, %d refused, "
+      "%d ended the reader process, 0 this one; the slowest took %.2f s\n",
+      files.size(), made, tally.loaded, tally.refused, tally.readers_died, tally.slowest);
+  CHECK(tally.loaded + tally.refused + tally.readers_died == made);
+}
+
+}  // namespace
+}  // namespace crescent::fuzz
