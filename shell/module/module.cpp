@@ -11,6 +11,7 @@
 #include "library/graph.h"
 #include "library/layers.h"
 #include "library/libraries.h"
+#include "library/merge_functions.h"
 #include "library/models.h"
 #include "library/namespaces.h"
 #include "library/reflection.h"
@@ -107,8 +108,11 @@ int open(lua_State* L) {
   set_models(L);
   set_namespaces(L);
   push_field(L, -1, "layers");
-  push_field(L, -2, "Input");
-  lua_setfield(L, -2, "Input");
+  for (const char* name : {"Input", "InputSpec"}) {
+    push_field(L, -2, name);
+    lua_setfield(L, -2, name);
+  }
+  set_merge_functions(L);
   lua_pop(L, 1);
   push_callable(L, *clear);
   lua_setfield(L, -2, "clear_session");
