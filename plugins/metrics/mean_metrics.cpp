@@ -13,18 +13,19 @@ Tensor per_sample(const Tensor& x) {
   return mean(x, axes);
 }
 
+/// update_state(values, sample_weight), as Keras has it: a second argument alone is the weight.
 class Mean final : public MeanMetric {
  public:
   static void describe(Schema<Mean>& s) {
     s.doc("Weighted mean of given values.");
     describe_name(s, &Mean::name_, &Mean::dtype_);
   }
+  void update_state(const Tensor& values, const Tensor& second, const Tensor& third) override {
+    MeanMetric::update_state(values, {}, third ? third : second);
+  }
 
  protected:
-  /// One argument is enough: values alone, or (ignored, values).
-  Tensor values(const Tensor& y_true, const Tensor& y_pred) const override {
-    return y_pred ? y_pred : y_true;
-  }
+  Tensor values(const Tensor& values, const Tensor&) const override { return values; }
 };
 
 class Sum final : public Metric {
@@ -34,10 +35,14 @@ class Sum final : public Metric {
     describe_name(s, &Sum::name_, &Sum::dtype_);
   }
   Sum() : total_(add_variable("total", {})) {}
-  void update_state(const Tensor& y_true, const Tensor& y_pred,
-                    const Tensor& sample_weight) override {
-    Tensor values = cast(y_pred ? y_pred : y_true, DType::float32);
-    if (sample_weight) values = values * cast(sample_weight, DType::float32);
+  void update_state(const Tensor& given, const Tensor& second, const Tensor& third) override {
+    Tensor values = cast(given, DType::float32);
+    Tensor weight = third ? third : second;
+    if (weight) {
+      weight = cast(weight, DType::float32);
+      while (weight.rank() < values.rank()) weight = expand_dims(weight, -1);
+      values = values * weight;
+    }
     total_.assign_add(sum(values));
   }
   Tensor result() const override { return total_; }

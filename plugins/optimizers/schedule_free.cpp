@@ -34,7 +34,8 @@ class ScheduleFreeAdamW final : public UpdateRule {
   void rule(const Variable& w, const Tensor& g, const Tensor& rate, const Tensor& step,
             std::span<const Variable> slots) override {
     const Tensor own_rate = warmup_ > 0 ? rate * minimum(step / double(warmup_), 1) : rate;
-    const Tensor before = slots[0].value(), v = average(slots[1], square(g), beta_2_);
+    const Tensor before = where(equal(step, 1), w.value(), slots[0].value());
+    const Tensor v = average(slots[1], square(g), beta_2_);
     const Tensor after =
         before - own_rate * g / (sqrt(v / bias_correction(beta_2_, step)) + epsilon_);
     const Tensor old_mean = (w - (1 - beta_1_) * before) / beta_1_;

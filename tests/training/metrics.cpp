@@ -349,6 +349,9 @@ TEST_CASE("means of losses and shares of right answers") {
   sum->update_state(v, {}, weights), mean->update_state(v, {}, weights);
   CHECK(sum->result().item() == 17);
   CHECK(mean->result().item() == 17 / 4.0);
+  auto again = make<Metric>("Mean");
+  again->update_state(v, weights, {});  // a second argument alone is the weight
+  CHECK(again->result().item() == 17 / 4.0);
 }
 
 TEST_CASE("counts at all thresholds are part of the compiled step") {

@@ -211,8 +211,9 @@ Variables touched_by(const std::vector<Work>& all) {
 void move_averages(const std::vector<Work>& all, const Tensor& done, double momentum,
                    std::optional<int64_t> overwrite_every) {
   for (const Work& work : all) {
-    const Tensor kept = cast(not_equal(done, 0), work.variable.dtype()) * momentum;
-    const Tensor average = work.average * kept + work.variable * (1.0 - kept);
+    const Tensor kept = full({}, momentum, work.variable.dtype());
+    const Tensor mixed = work.average * kept + work.variable * (1.0 - kept);
+    const Tensor average = where(equal(done, 0), work.variable.value(), mixed);
     work.average.assign(average);
     if (!overwrite_every) continue;
     const Tensor overwrite = equal(mod(done + 1, *overwrite_every), 0);
