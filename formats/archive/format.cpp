@@ -60,8 +60,11 @@ class KerasArchiveFormat final : public Format, public HoldsModels, public Holds
   }
 };
 
+void add_sharded(Registry& registry);
+
 CRESCENT_PLUGIN("archive", CRESCENT_VERSION) {
-  registry.add<archive::KerasArchiveFormat>("archive");
+  registry.add<KerasArchiveFormat>("archive");
+  add_sharded(registry);
 }
 
 }  // namespace crescent::archive

@@ -110,6 +110,49 @@ TEST_CASE("a compiled model takes the optimizer's state before its first step") 
              model->optimizer()->slot("velocity")[0].value());
 }
 
+TEST_CASE("weights in several files come back, and old files go when the new ones are there") {
+  Scratch scratch;
+  auto model = trained("adam"), other = trained("adam");
+  other->train_on_batch({ramp({8, 4})}, {labels(8, 3)});
+  const std::string path = scratch.path("m.weights.json");
+  const Dict small{{"max_shard_size", 100.0 / (1024 * 1024 * 1024)}};
+  crescent::save_weights(*model, path, small);
+  const size_t files = scratch.count();
+  CHECK(files > 4);
+  CHECK(fs::exists(scratch.path("m_00000.weights.h5")));
+  crescent::load_weights(*other, path);
+  check_same(model->get_weights(), other->get_weights());
+  check_same(model->optimizer()->slot("velocity")[0].value(),
+             other->optimizer()->slot("velocity")[0].value());
+  const Value map = parse_json(read_bytes(path));
+  CHECK(map.as_dict().at("weight_map").as_dict().at("/optimizer/vars").is_list());
+  crescent::save_weights(*model, path, small);
+  CHECK(scratch.count() == files);
+  CHECK_FALSE(fs::exists(scratch.path("m_00000.weights.h5")));
+  crescent::save_weights(*model, path);
+  CHECK(scratch.count() == 2);
+  crescent::load_weights(*other, path);
+  fs::remove(scratch.path("m_00000.weights.h5"));
+  CHECK_THAT(failure([&] { crescent::load_weights(*other, path); }),
+             Catch::Contains("m_00000.weights.h5"));
+}
+
+TEST_CASE("a list of weights files that leads elsewhere or nowhere is refused") {
+  Scratch scratch;
+  auto model = small_sequential();
+  const std::string path = scratch.path("m.weights.json");
+  for (const char* text :
+       {"{}", "[]", R"({"weight_map": 1})", R"({"weight_map": {"/layers/dense/vars": 1}})",
+        R"({"weight_map": {"/layers/dense/vars": "../m.weights.h5"}})",
+        R"({"weight_map": {"/layers/dense/vars": "/etc/passwd"}})",
+        R"({"weight_map": {"/layers/dense/vars": ["a.weights.h5", "/b.weights.h5"]}})"}) {
+    CAPTURE(text);
+    write_bytes(path, text);
+    CHECK_THAT(failure([&] { crescent::load_weights(*model, path); }),
+               Catch::Contains("m.weights.json") && Catch::Contains("nothing was loaded"));
+  }
+}
+
 TEST_CASE("objects are where Keras 3 looks for them") {
   auto lstm = layer("LSTM", {{"units", 2}, {"return_sequences", true}, {"name", "inside"}});
   auto cells = List{configured("LSTMCell", {{"units", 2}}), configured("GRUCell", {{"units", 2}}),

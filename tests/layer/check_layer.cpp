@@ -585,14 +585,15 @@ void check_saving(const Row& row, const Tensors& inputs) {
   const LayerPtr layer = layer_of(row);
   auto model = Functional::make(symbols, (*layer)(symbols));
   const Tensors outputs = (*layer)(inputs), predicted = model->predict(inputs);
-  const std::string path = "check_layer_test.h5";
-  save_model(*model, path);
-  const Tensors loaded = load_model(path, {{"compile", false}})->predict(inputs);
-  std::remove(path.c_str());
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    INFO(row.name);
-    CHECK(near(predicted[i], outputs[i], 1e-5));
-    CHECK(near(loaded[i], predicted[i], 1e-6));
+  for (const std::string path : {"check_layer_test.h5", "check_layer_test.keras"}) {
+    save_model(*model, path);
+    const Tensors loaded = load_model(path, {{"compile", false}})->predict(inputs);
+    std::remove(path.c_str());
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      INFO(row.name << " through " << path);
+      CHECK(near(predicted[i], outputs[i], 1e-5));
+      CHECK(near(loaded[i], predicted[i], 1e-6));
+    }
   }
 }
 

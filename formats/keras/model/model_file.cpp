@@ -68,14 +68,17 @@ ModelPtr load_model(WeightSource& file, const LoadOptions& options) {
   return model;
 }
 
-Entries weight_entries(Model& model, const std::string& path) {
+Entries keras3_weight_entries(Model& model) {
   Entries entries;
-  if (!path.ends_with(".weights.h5")) {
-    write_weights(entries, model, "", "keras3");
-    return entries;
-  }
   write_keras3_weights(entries, model);
   if (model.compiled()) write_keras3_optimizer(entries, model);
+  return entries;
+}
+
+Entries weight_entries(Model& model, const std::string& path) {
+  if (path.ends_with(".weights.h5")) return keras3_weight_entries(model);
+  Entries entries;
+  write_weights(entries, model, "", "keras3");
   return entries;
 }
 

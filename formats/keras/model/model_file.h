@@ -19,8 +19,9 @@ struct ArchiveParts {
 };
 ArchiveParts archive_parts(Model& model, const std::string& path, const SaveOptions& options);
 
-/// Weights alone: in Keras 3's layout, with the state of the optimizer, when `path` ends in
-/// .weights.h5, else in Keras 2's.
+/// Weights alone in Keras 3's layout, with the state of the optimizer of a compiled model.
+Entries keras3_weight_entries(Model& model);
+/// Weights alone: the same when `path` ends in .weights.h5, else in Keras 2's layout.
 Entries weight_entries(Model& model, const std::string& path);
 void load_weights(WeightSource& file, Model& model, const LoadWeightsOptions& options);
 /// Of a file that knows arrays by name alone.

@@ -9,27 +9,48 @@ namespace {
 /// The group that a model's layers are in, and its name in the tf.keras that first had this layout.
 constexpr const char *kLayers = "layers", *kOldLayers = "_layer_checkpoint_dependencies";
 
-/// Names of the attributes in which Keras' layers keep the layers inside them, in our order. An
-/// attribute that is a list ("cells/") has its layers by class and number.
+/// The attribute in which a layer of Keras keeps a layer that ours has inside it, known by its
+/// name, or (null) by its place among those. An attribute that is a list ("cells/") has all of
+/// them, by class and number.
 struct Inner {
-  const char* class_name;
-  std::vector<const char*> attributes;
+  const char *class_name, *name, *attribute;
 };
-const Inner kInner[] = {
-    {"SimpleRNN", {"cell"}},
-    {"LSTM", {"cell"}},
-    {"GRU", {"cell"}},
-    {"RNN", {"cell"}},
-    {"ConvLSTM1D", {"cell"}},
-    {"ConvLSTM2D", {"cell"}},
-    {"ConvLSTM3D", {"cell"}},
-    {"StackedRNNCells", {"cells/"}},
-    {"TimeDistributed", {"layer"}},
-    {"SpectralNormalization", {"layer"}},
-    {"Bidirectional", {"forward_layer", "backward_layer"}},
-    {"MultiHeadAttention", {"query_dense", "key_dense", "value_dense", "output_dense"}},
-    {"GroupedQueryAttention", {"_query_dense", "_key_dense", "_value_dense", "_output_dense"}},
+constexpr Inner kInner[] = {
+    {"SimpleRNN", nullptr, "cell"},
+    {"LSTM", nullptr, "cell"},
+    {"GRU", nullptr, "cell"},
+    {"RNN", nullptr, "cell"},
+    {"ConvLSTM1D", nullptr, "cell"},
+    {"ConvLSTM2D", nullptr, "cell"},
+    {"ConvLSTM3D", nullptr, "cell"},
+    {"StackedRNNCells", nullptr, "cells/"},
+    {"Wrapper", nullptr, "layer"},
+    {"TimeDistributed", nullptr, "layer"},
+    {"SpectralNormalization", nullptr, "layer"},
+    {"Bidirectional", nullptr, "forward_layer"},
+    {"Bidirectional", nullptr, "backward_layer"},
+    {"MultiHeadAttention", "query", "query_dense"},
+    {"MultiHeadAttention", "key", "key_dense"},
+    {"MultiHeadAttention", "value", "value_dense"},
+    {"MultiHeadAttention", "gate", "_gate_dense"},
+    {"MultiHeadAttention", "attention_output", "output_dense"},
+    {"GroupedQueryAttention", "query", "_query_dense"},
+    {"GroupedQueryAttention", "key", "_key_dense"},
+    {"GroupedQueryAttention", "value", "_value_dense"},
+    {"GroupedQueryAttention", "gate", "_gate_dense"},
+    {"GroupedQueryAttention", "attention_output", "_output_dense"},
 };
+
+/// Of the layer that stands at `place` inside one of this class; empty: Keras has none.
+std::string attribute_of(const std::string& class_name, const Layer& inner, size_t place) {
+  size_t next = 0;
+  for (const Inner& row : kInner) {
+    if (class_name != row.class_name) continue;
+    const bool is_list = std::string_view(row.attribute).ends_with('/');
+    if (row.name ? inner.name() == row.name : is_list || next++ == place) return row.attribute;
+  }
+  return "";
+}
 
 /// Layers in a list have the snake case of their class as a name, and from the second of a class on
 /// a number.
@@ -47,20 +68,13 @@ class NamesInList {
 
 /// Paths of the layers inside one that is no model, from its own on.
 std::vector<std::string> inner_paths(const Layer& layer) {
-  const std::vector<LayerPtr>& inside = layer.sublayers();
-  const Inner* known = nullptr;
-  for (const Inner& row : kInner)
-    if (layer.class_name() == row.class_name) known = &row;
   NamesInList names;
   std::vector<std::string> paths;
-  for (size_t i = 0; i < inside.size(); ++i) {
-    const std::string last = known ? known->attributes.back() : "";
-    if (last.ends_with('/'))
-      paths.push_back(last + names.next(*inside[i]));
-    else if (known && i < known->attributes.size())
-      paths.push_back(known->attributes[i]);
-    else
-      paths.push_back(concat("layer_", i));
+  for (const LayerPtr& inner : layer.sublayers()) {
+    std::string path = attribute_of(layer.class_name(), *inner, paths.size());
+    if (path.empty()) path = concat("layer_", paths.size());
+    if (path.ends_with('/')) path += names.next(*inner);
+    paths.push_back(std::move(path));
   }
   return paths;
 }

@@ -1,0 +1,206 @@
+#include "sharded_weights.h"
+
+#include <filesystem>
+#include <set>
+
+#include "crescent/file.h"
+#include "image.h"
+
+namespace crescent::archive {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char *kEnding = ".weights.json", *kShardEnding = ".weights.h5";
+
+std::string folder_of(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  return slash == path.npos ? "" : path.substr(0, slash + 1);
+}
+
+std::string parent_of(const std::string& dataset) {
+  return dataset.substr(0, std::min(dataset.rfind('/'), dataset.size()));
+}
+
+keras::Names names_in(const std::string& path, const Value& value) {
+  keras::Names names;
+  const List one{value};
+  for (const Value& name : value.is_list() ? value.as_list() : one) {
+    const bool plain = name.is_string() && name.as_string().find('/') == std::string::npos &&
+                       name.as_string().ends_with(kShardEnding);
+    if (!plain)
+      fail("'", path, "': expected the name of a file beside it that ends in ", kShardEnding,
+           ", got ", name, "; nothing was loaded");
+    names.push_back(name.as_string());
+  }
+  return names;
+}
+
+/// Group -> files, of a .weights.json.
+std::map<std::string, keras::Names> weight_map(const std::string& path) {
+  const Value said = parse_json(read_file(path));
+  const Value* map = said.is_dict() ? said.as_dict().find("weight_map") : nullptr;
+  if (!map || !map->is_dict()) fail("'", path, "' has no weight_map; nothing was loaded");
+  std::map<std::string, keras::Names> files;
+  for (const DictEntry& entry : map->as_dict()) {
+    const size_t begin = entry.key.find_first_not_of('/');
+    const std::string group = begin == entry.key.npos ? "" : entry.key.substr(begin);
+    files[group] = names_in(path, entry.value);
+  }
+  return files;
+}
+
+}  // namespace
+
+ShardedWeights::ShardedWeights(const std::string& path) : path_(path), files_(weight_map(path)) {}
+
+hdf5::KerasFile& ShardedWeights::shard(const std::string& name) {
+  auto& file = open_[name];
+  if (!file) file = std::make_unique<hdf5::KerasFile>(folder_of(path_) + name);
+  return *file;
+}
+
+std::optional<std::string> ShardedWeights::text(const std::string& group, const std::string& name) {
+  const auto files = files_.find(group);
+  return files == files_.end() ? std::nullopt : shard(files->second.front()).text(group, name);
+}
+
+std::optional<int64_t> ShardedWeights::integer(const std::string& group, const std::string& name) {
+  const auto files = files_.find(group);
+  return files == files_.end() ? std::nullopt : shard(files->second.front()).integer(group, name);
+}
+
+/// Of a group with variables, those in all its files; of one above such, the next parts of paths.
+std::optional<keras::Names> ShardedWeights::members(const std::string& group) {
+  std::set<std::string> names;
+  if (const auto files = files_.find(group); files != files_.end()) {
+    for (const std::string& file : files->second)
+      for (const std::string& name : shard(file).members(group).value_or(keras::Names{})) {
+        if (!names.insert(name).second)
+          fail("'", path_, "': '/", group, "/", name, "' is in two files; nothing was loaded");
+        places_[group + "/" + name] = file;
+      }
+    return keras::Names(names.begin(), names.end());
+  }
+  const std::string prefix = group.empty() ? "" : group + "/";
+  for (const auto& [path, files] : files_)
+    if (path.starts_with(prefix))
+      names.insert(path.substr(prefix.size(), path.find('/', prefix.size()) - prefix.size()));
+  if (names.empty()) return std::nullopt;
+  return keras::Names(names.begin(), names.end());
+}
+
+const std::string& ShardedWeights::shard_of(const std::string& dataset) {
+  const std::string group = parent_of(dataset);
+  const auto files = files_.find(group);
+  if (files != files_.end() && files->second.size() == 1) return files->second.front();
+  if (files != files_.end() && !places_.contains(dataset)) members(group);
+  const auto place = places_.find(dataset);
+  if (place == places_.end())
+    fail("'", path_, "': there is no dataset '/", dataset, "'; nothing was loaded");
+  return place->second;
+}
+
+std::vector<TensorSpec> ShardedWeights::describe(const keras::Names& datasets) {
+  std::vector<TensorSpec> specs;
+  for (const std::string& dataset : datasets)
+    specs.push_back(shard(shard_of(dataset)).describe({dataset}).front());
+  return specs;
+}
+
+/// A file after the other; results are in the order that was asked for.
+std::vector<keras::Stored> ShardedWeights::read(const keras::Names& datasets) {
+  std::map<std::string, std::vector<size_t>> by_file;
+  for (size_t i = 0; i < datasets.size(); ++i) by_file[shard_of(datasets[i])].push_back(i);
+  std::vector<keras::Stored> stored(datasets.size());
+  for (const auto& [file, places] : by_file) {
+    keras::Names names;
+    for (size_t i : places) names.push_back(datasets[i]);
+    std::vector<keras::Stored> read = shard(file).read(names);
+    for (size_t k = 0; k < places.size(); ++k) stored[places[k]] = std::move(read[k]);
+  }
+  return stored;
+}
+
+namespace {
+
+/// Entries dealt out to files. A group is in each file that has one of its arrays.
+struct Dealt {
+  std::vector<keras::Entries> shards{1};
+  std::map<std::string, std::vector<size_t>> shards_of;  // by group
+  uint64_t bytes = 0;
+};
+
+Dealt deal(const keras::Entries& entries, uint64_t largest) {
+  Dealt dealt;
+  uint64_t filled = 0;
+  const keras::Entry* group = nullptr;
+  for (const keras::Entry& entry : entries) {
+    const uint64_t size = entry.value ? entry.value.bytes() : 0;
+    if (filled > 0 && filled + size > largest) dealt.shards.emplace_back(), filled = 0;
+    if (!entry.value) group = &entry;
+    auto& own = dealt.shards_of[group->path];
+    const size_t last = dealt.shards.size() - 1;
+    if (own.empty() || own.back() != last) {
+      own.push_back(last);
+      dealt.shards[last].push_back(*group);
+    }
+    if (entry.value) dealt.shards[last].push_back(entry);
+    filled += size, dealt.bytes += size;
+  }
+  return dealt;
+}
+
+/// The files that a .weights.json names that is there; none when it is none.
+std::set<std::string> shards_at(const std::string& path) {
+  std::set<std::string> names;
+  try {
+    for (const auto& [group, files] : weight_map(path)) names.insert(files.begin(), files.end());
+  } catch (const Error&) {
+  }
+  return names;
+}
+
+/// "m_00003.weights.h5", or "m-b_..." while the files of that name are in use.
+keras::Names shard_names(const std::string& path, size_t count, const std::set<std::string>& old) {
+  const size_t begin = folder_of(path).size();
+  const std::string stem = path.substr(begin, path.size() - begin - std::string(kEnding).size());
+  for (const std::string& base : {stem, stem + "-b"}) {
+    keras::Names names;
+    bool free = true;
+    for (size_t i = 0; i < count; ++i) {
+      const std::string number = std::to_string(i);
+      names.push_back(concat(base, "_", std::string(5 - std::min<size_t>(5, number.size()), '0'),
+                             number, kShardEnding));
+      free = free && !old.contains(names.back());
+    }
+    if (free) return names;
+  }
+  fail("cannot save '", path, "': the names of its parts are all in use");
+}
+
+}  // namespace
+
+void write_shards(const keras::Entries& entries, const std::string& path, uint64_t largest) {
+  const Dealt dealt = deal(entries, largest);
+  const std::set<std::string> old = shards_at(path);
+  const keras::Names names = shard_names(path, dealt.shards.size(), old);
+  for (size_t i = 0; i < names.size(); ++i)
+    replace_file(folder_of(path) + names[i],
+                 hdf5::FileImage(hdf5::tree_of(dealt.shards[i])).pieces());
+  Dict map;
+  for (const auto& [group, shards] : dealt.shards_of) {
+    List files;
+    for (size_t i : shards) files.push_back(names[i]);
+    map.set("/" + group, files.size() == 1 ? Value(files.front()) : Value(files));
+  }
+  replace_file(path,
+               to_json(Dict{{"metadata", Dict{{"total_size", static_cast<int64_t>(dealt.bytes)}}},
+                            {"weight_map", std::move(map)}}));
+  for (const std::string& name : old) {
+    std::error_code ignored;  // it is in nobody's way
+    fs::remove(folder_of(path) + name, ignored);
+  }
+}
+
+}  // namespace crescent::archive

@@ -1,0 +1,45 @@
+// Weights in several HDF5 files of limited size, and a .weights.json that says which file has which
+// group, as Keras 3 writes them: {"metadata": {"total_size"}, "weight_map": {"/layers/dense/vars":
+// "m_00000.weights.h5"}}, a list where a group is in several.
+#pragma once
+#include <map>
+#include <memory>
+
+#include "keras/weights/entry.h"
+#include "keras_file.h"
+
+namespace crescent::archive {
+
+class ShardedWeights final : public keras::WeightSource {
+ public:
+  /// `path`: of the .weights.json. Fails when it names a file of another folder.
+  explicit ShardedWeights(const std::string& path);
+
+  const std::string& path() const override { return path_; }
+  std::optional<std::string> text(const std::string& group, const std::string& name) override;
+  using WeightSource::texts;
+  std::vector<std::optional<keras::Names>> texts(const keras::Names& groups,
+                                                 const std::string&) override {
+    return std::vector<std::optional<keras::Names>>(groups.size());
+  }
+  std::optional<int64_t> integer(const std::string& group, const std::string& name) override;
+  std::optional<keras::Names> members(const std::string& group) override;
+  std::vector<TensorSpec> describe(const keras::Names& datasets) override;
+  std::vector<keras::Stored> read(const keras::Names& datasets) override;
+
+ private:
+  hdf5::KerasFile& shard(const std::string& name);
+  /// The file that has this dataset.
+  const std::string& shard_of(const std::string& dataset);
+
+  std::string path_;
+  std::map<std::string, keras::Names> files_;  // by group
+  std::map<std::string, std::unique_ptr<hdf5::KerasFile>> open_;
+  std::map<std::string, std::string> places_;  // datasets of groups in several files
+};
+
+/// Writes shards of at most so many bytes each, unless an array alone is larger; what was there
+/// before stays whole until the new .weights.json replaces the old.
+void write_shards(const keras::Entries& entries, const std::string& path, uint64_t largest);
+
+}  // namespace crescent::archive
