@@ -44,9 +44,12 @@ Tensor logical_xor(const Operand& a, const Operand& b) {
                         ops::cast(tensor_of(b), DType::boolean));
 }
 
-/// The places of what is not zero, an int32 tensor an axis.
-Tensor where(const Tensor& condition, const NumberOrTensor& a, const NumberOrTensor& b) {
-  return ops::where(ops::cast(condition, DType::boolean), a, b);
+/// Without x1 and x2: the places of what is not zero.
+Value where(const Tensor& condition, const Value& x1, const Value& x2) {
+  if (x1.is_null() != x2.is_null()) fail("where: expected both x1 and x2 or none of them");
+  if (x1.is_null()) return Codec<Tensors>::encode(nonzero(condition));
+  const auto a = Codec<NumberOrTensor>::decode(x1), b = Codec<NumberOrTensor>::decode(x2);
+  return Codec<Tensor>::encode(ops::where(ops::cast(condition, DType::boolean), a, b));
 }
 
 /// The choice of the first condition that holds.
@@ -86,7 +89,7 @@ void add_comparisons(Registry& registry) {
       .add("Allclose", "allclose(x1, x2, rtol=1e-05, atol=1e-08, equal_nan=False)", &allclose)
       .add("IsIn", "isin(x1, x2, assume_unique=False, invert=False)", &isin,
            "Which elements of x1 are among x2.")
-      .add("Where", "where(condition, x1, x2)", &where)
+      .add("Where", "where(condition, @x1=None, @x2=None)", &where)
       .add("Select", "select(condlist, choicelist, default=0)", &select,
            "The choice of the first condition that holds.");
 }

@@ -6,6 +6,7 @@ namespace crescent::operations {
 
 using ops::Operand;
 
+void add_alignments(Registry& registry);
 void add_arithmetic(Registry& registry);
 void add_comparisons(Registry& registry);
 void add_activations(Registry& registry);
@@ -13,11 +14,15 @@ void add_reductions(Registry& registry);
 void add_shapes(Registry& registry);
 void add_convolutions(Registry& registry);
 void add_creation(Registry& registry);
+void add_linear_algebra(Registry& registry);
 void add_networks(Registry& registry);
 void add_integers(Registry& registry);
+void add_fourier(Registry& registry);
+void add_images(Registry& registry);
 void add_indexing(Registry& registry);
 void add_products(Registry& registry);
 void add_own(Registry& registry);
+void add_sampling(Registry& registry);
 void add_segments(Registry& registry);
 void add_sorting(Registry& registry);
 
@@ -45,6 +50,10 @@ std::pair<Tensor, int> flat_without(const Tensor& x, std::optional<int64_t> axis
 /// 0, 1, ... along an axis of a shape of ones otherwise.
 Tensor positions(int64_t count, int axis, int rank, DType dtype = DType::int32);
 
+/// Places of what is not zero, a tensor an axis.
+Tensors nonzero(const Tensor& x);
+/// The x with a x = b.
+Tensor solve(const Tensor& a, const Tensor& b);
 /// The k-th diagonal of two axes, as the last axis.
 Tensor diagonal(const Tensor& x, int64_t k, int axis1, int axis2);
 

@@ -65,7 +65,7 @@ T paired(Pairing, T a, T b) {
 
 /// (a, b) of one shape and dtype.
 struct Paired final : OpOf<Paired> {
-  static constexpr const char* kName = "operations.paired";
+  static constexpr const char* kName = "paired";
   Pairing kind{};
   auto fields() const { return std::tie(kind); }
   TensorSpecs infer(std::span<const TensorSpec> in) const override { return {in[0]}; }
@@ -131,7 +131,7 @@ double special(Special kind, double x) {
 }
 
 struct SpecialFunction final : OpOf<SpecialFunction> {
-  static constexpr const char* kName = "operations.special";
+  static constexpr const char* kName = "special";
   Special kind{};
   auto fields() const { return std::tie(kind); }
   TensorSpecs infer(std::span<const TensorSpec> in) const override { return {in[0]}; }
@@ -173,7 +173,7 @@ Tensor special_of(const Tensor& x) {
 // ---- the same bits, and the nearest number that fits
 
 struct View final : OpOf<View> {
-  static constexpr const char* kName = "operations.view";
+  static constexpr const char* kName = "view";
   DType dtype{};
   auto fields() const { return std::tie(dtype); }
   TensorSpecs infer(std::span<const TensorSpec> in) const override {

@@ -252,6 +252,7 @@ Tensor reshape(const Tensor& x, const Shape& shape) { return ops::reshape(x, sha
 void add_shapes(Registry& registry) {
   Operations(registry, "keras.src.ops.core")
       .add("Shape", "shape(x)", [](const Tensor& x) { return x.shape(); })
+      .add("DType", "dtype(x)", [](const Tensor& x) { return std::string(name_of(x.dtype())); })
       .add("Cast", "cast(x, dtype)", &ops::cast)
       .add("StopGradient", "stop_gradient(variable)", &ops::stop_gradient)
       .add("Unstack", "unstack(x, num=None, axis=0)", &unstack, "The rows of an axis.");

@@ -110,6 +110,8 @@ Tensor int_list(const std::vector<int32_t>& values) {
   return Tensor::from(values, {static_cast<int64_t>(values.size())});
 }
 
+}  // namespace
+
 Tensors nonzero(const Tensor& x) {
   refuse_recording("nonzero", x);
   const std::vector<double> values = x.to_vector();
@@ -124,6 +126,8 @@ Tensors nonzero(const Tensor& x) {
   for (const auto& each : places) result.push_back(int_list(each));
   return result;
 }
+
+namespace {
 
 /// The different rows in order, the place of the first of each, and which one each row is.
 struct Unique {

@@ -17,7 +17,7 @@ const std::vector<Case>& all_cases() {
   static const std::vector<Case> cases = [] {
     std::vector<Case> all;
     for (const auto& family : {elementwise_cases(), shape_cases(), reduction_cases(),
-                               product_cases(), compound_cases()}) {
+                               product_cases(), compound_cases(), operation_cases()}) {
       all.insert(all.end(), family.begin(), family.end());
     }
     return all;

@@ -47,6 +47,7 @@ std::vector<Case> shape_cases();
 std::vector<Case> reduction_cases();
 std::vector<Case> product_cases();
 std::vector<Case> compound_cases();
+std::vector<Case> operation_cases();
 const std::vector<Case>& all_cases();
 
 /// What f gives once the device has done all that it was asked for. Mistakes are told here, not to

@@ -71,3 +71,25 @@ check.near(cr.models.load_model(path):predict(x), wanted)
 local twice = cr.Input { shape = { 4 } }
 local outer = cr.Model { inputs = twice, outputs = model(twice) + model(twice * 1) }
 check.near((outer:predict(x) / 2), wanted)
+
+-- Control flow: known conditions choose, others keep both results apart.
+local function absolute(v)
+  return cr.ops.cond(cr.ops.sum(v):greater(0), function() return v end, function() return -v end)
+end
+check.near(absolute(cr.tensor { 1, 2 }), { 1, 2 })
+check.near(absolute(cr.tensor { -1, -2 }), { 1, 2 })
+check.near(cr.compiled(absolute)(cr.tensor { -1, -2 }), { 1, 2 })
+local function halved(v, limit)
+  return cr.ops.while_loop(function(a, n) return a:greater(1) end, function(a, n) return a / 2, n + 1 end,
+    { v, cr.tensor(0) }, limit)
+end
+local result = halved(cr.tensor(10))
+check.near({ result[1]:item(), result[2]:item() }, { 0.625, 4 })
+local compiled = cr.compiled(function(v) local r = halved(v, 10); return r[1] + r[2] end)
+check.near(compiled(cr.tensor(10)):item(), 4.625)
+check.fails(function() cr.compiled(function(v) return halved(v)[1] end)(cr.tensor(10)) end, "maximum_iterations")
+check.near(cr.ops.fori_loop(0, 4, function(i, sum) return sum + i end, cr.tensor(1)):item(), 7)
+check.near(cr.ops.map(function(row) return row:sum() * row end, cr.tensor { { 1, 2 }, { 3, 4 } }), { { 3, 6 }, { 21, 28 } })
+local pick = { function(v) return v end, function(v) return v * 10 end }
+check.near(cr.ops.switch(2, pick, { cr.tensor { 1 } }), { 10 })
+check.near(cr.compiled(function(i) return cr.ops.switch(i, pick, { cr.tensor { 1 } }) end)(cr.tensor(1)), { 1 })

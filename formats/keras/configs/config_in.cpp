@@ -151,6 +151,7 @@ Dict ConfigIn::sequential(const Value& config) const {
 
 Dict ConfigIn::functional(const Dict& config) const {
   List layers;
+  refuse_given_masks(config.at("layers").as_list());
   for (const Value& entry : config.at("layers").as_list()) {
     const Dict& object = entry.as_dict();
     if (is_operation(object)) {

@@ -2,7 +2,7 @@
 #include "library/ops.h"
 
 #include "crescent/operation.h"
-#include "crescent/program.h"
+#include "library/control_flow.h"
 
 namespace crescent::lua {
 namespace {
@@ -89,24 +89,6 @@ class OperationFunction final : public Callable {
   bool is_method_;
 };
 
-/// cr.ops.scan(body, states, sequences): body(states, step) returns the next states and what to
-/// output.
-std::tuple<Tensors, Tensors> scan(Any body, const Tensors& states, const Tensors& sequences,
-                                  bool reverse) {
-  const Ref function(current(), body.index);
-  auto step = [&](const Tensors& now, const Tensors& inputs) {
-    lua_State* L = current();
-    Height height(L);
-    function.push(L);
-    push(L, now);
-    push(L, inputs);
-    protected_call(L, 2, 2);
-    return ops::ScanResult{to_tensors(L, -2), to_tensors(L, -1)};
-  };
-  ops::ScanResult result = ops::scan(step, states, sequences, reverse);
-  return {result.states, result.outputs};
-}
-
 using FunctionPtr = std::unique_ptr<const OperationFunction>;
 
 FunctionPtr make_function(const std::string& name) {
@@ -167,12 +149,10 @@ void set_function(lua_State* L, const Callable& function) {
 }  // namespace
 
 void set_ops(lua_State* L) {
-  static const CallablePtr scan_function =
-      bound("scan", &scan, {"body", "states", "sequences", "reverse=false"});
   static const CallablePtr index = raw("index", index_ops);
   lua_createtable(L, 0, static_cast<int>(functions().size()));
   for (const FunctionPtr& function : functions()) set_function(L, *function);
-  set_function(L, *scan_function);
+  for (const CallablePtr& function : control_flow_functions()) set_function(L, *function);
   lua_createtable(L, 0, 1);
   push_callable(L, *index);
   lua_setfield(L, -2, "__index");

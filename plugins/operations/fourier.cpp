@@ -1,0 +1,280 @@
+// Fourier transforms of the last axis or two. Complex numbers are pairs of tensors: real and
+// imaginary parts.
+#include <cmath>
+#include <complex>
+#include <numbers>
+
+#include "families.h"
+#include "host.h"
+
+namespace crescent::operations {
+namespace {
+
+using Complex = std::complex<double>;
+using Signal = std::vector<Complex>;
+
+Complex turn(double share) { return std::polar(1.0, 2 * std::numbers::pi * share); }
+
+/// In place, for a power of two; `sign` is that of the exponent.
+void transform_power_of_two(Signal& x, int sign) {
+  const size_t n = x.size();
+  for (size_t i = 1, j = 0; i < n; ++i) {
+    size_t bit = n >> 1;
+    for (; j & bit; bit >>= 1) j ^= bit;
+    j ^= bit;
+    if (i < j) std::swap(x[i], x[j]);
+  }
+  for (size_t width = 2; width <= n; width *= 2)
+    for (size_t k = 0; k < width / 2; ++k) {
+      const Complex w = turn(sign * static_cast<double>(k) / static_cast<double>(width));
+      for (size_t start = 0; start < n; start += width) {
+        const Complex a = x[start + k], b = x[start + k + width / 2] * w;
+        x[start + k] = a + b;
+        x[start + k + width / 2] = a - b;
+      }
+    }
+}
+
+/// Any length: a convolution with a chirp, which has a length that is a power of two (Bluestein).
+void transform(Signal& x, int sign) {
+  const size_t n = x.size();
+  if (n < 2) return;
+  if ((n & (n - 1)) == 0) return transform_power_of_two(x, sign);
+  size_t wide = 1;
+  while (wide < 2 * n) wide *= 2;
+  const auto chirp = [&](size_t k) {
+    return turn(sign * static_cast<double>(k * k % (2 * n)) / static_cast<double>(2 * n));
+  };
+  Signal a(wide), b(wide);
+  for (size_t k = 0; k < n; ++k) {
+    a[k] = x[k] * chirp(k);
+    b[k] = std::conj(chirp(k));
+    if (k > 0) b[wide - k] = b[k];
+  }
+  transform_power_of_two(a, 1);
+  transform_power_of_two(b, 1);
+  for (size_t k = 0; k < wide; ++k) a[k] *= b[k];
+  transform_power_of_two(a, -1);
+  for (size_t k = 0; k < n; ++k) x[k] = a[k] / static_cast<double>(wide) * chirp(k);
+}
+
+/// (real, imaginary) -> the same of sum x_k exp(sign 2 pi i jk / n), along the last axis.
+struct Fourier final : OpOf<Fourier> {
+  static constexpr const char* kName = "fourier";
+  int sign = -1;
+  auto fields() const { return std::tie(sign); }
+  TensorSpecs infer(std::span<const TensorSpec> in) const override { return {in[0], in[0]}; }
+  bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
+    with_type(in[0].dtype(), [&]<class T>(T) {
+      if constexpr (std::is_floating_point_v<T>) rows<T>(in, out);
+    });
+    return true;
+  }
+  Tensors vjp(const Vjp& v) const override {
+    Fourier op;
+    op.sign = -sign;
+    const auto or_zero = [&](size_t i) {
+      return v.gradients[i] ? v.gradients[i] : ops::zeros_like(v.inputs[0]);
+    };
+    return apply(op, {or_zero(0), or_zero(1)});
+  }
+
+ private:
+  template <class T>
+  void rows(std::span<const Tensor> in, std::span<Tensor> out) const {
+    const auto n = static_cast<size_t>(in[0].dim(-1));
+    const size_t count = n ? static_cast<size_t>(in[0].size()) / n : 0;
+    Signal row(n);
+    for (size_t r = 0; r < count; ++r) {
+      const T *re = in[0].data<T>() + r * n, *im = in[1].data<T>() + r * n;
+      for (size_t k = 0; k < n; ++k) row[k] = {re[k], im[k]};
+      transform(row, sign);
+      T *to_re = out[0].mutable_data<T>() + r * n, *to_im = out[1].mutable_data<T>() + r * n;
+      for (size_t k = 0; k < n; ++k)
+        to_re[k] = static_cast<T>(row[k].real()), to_im[k] = static_cast<T>(row[k].imag());
+    }
+  }
+};
+
+using Pair = std::tuple<Tensor, Tensor>;
+
+Pair fourier(const Pair& x, int sign) {
+  Fourier op;
+  op.sign = sign;
+  const auto& [re, im] = x;
+  const bool half = re.dtype() == DType::bfloat16 || re.dtype() == DType::float16;
+  const auto wide = [&](const Tensor& part) {
+    return half ? ops::cast(part, DType::float32) : part;
+  };
+  const Tensors result = apply(op, {wide(re), wide(im)});
+  return {ops::cast(result[0], re.dtype()), ops::cast(result[1], re.dtype())};
+}
+
+Pair pair_of(const char* name, const Tensors& x) {
+  if (x.size() != 2 || !x[0].shape().compatible(x[1].shape()) || x[0].rank() < 1)
+    fail(name, ": expected real and imaginary parts of one shape, got ", x.size(), " tensors");
+  return {floating(x[0]), floating(x[1])};
+}
+
+Pair swapped(const Pair& x) {
+  return {ops::swap_axes(std::get<0>(x), -1, -2), ops::swap_axes(std::get<1>(x), -1, -2)};
+}
+
+Pair fft(const Tensors& x) { return fourier(pair_of("fft", x), -1); }
+
+Pair over_two_axes(const Pair& x, int sign) {
+  return swapped(fourier(swapped(fourier(x, sign)), sign));
+}
+Pair fft2(const Tensors& x) { return over_two_axes(pair_of("fft2", x), -1); }
+Pair ifft2(const Tensors& x) {
+  const auto [re, im] = over_two_axes(pair_of("ifft2", x), 1);
+  const auto count = static_cast<double>(re.dim(-1) * re.dim(-2));
+  return {re / count, im / count};
+}
+
+/// Cut, or filled with zeros, to a length of the last axis.
+Tensor of_length(const Tensor& x, int64_t length) {
+  const int64_t n = x.dim(-1);
+  if (n >= length) return ops::slice_axis(x, -1, 0, length);
+  std::vector<int64_t> before(static_cast<size_t>(x.rank()), 0), after = before;
+  after.back() = length - n;
+  return ops::pad(x, before, after);
+}
+
+/// Of real numbers: the first half of the result, which says it all.
+Pair rfft(const Tensor& given, std::optional<int64_t> fft_length) {
+  const Tensor x = floating(given);
+  const int64_t n = fft_length.value_or(x.dim(-1));
+  if (n < 1) fail("rfft: expected a length of at least 1, got ", n);
+  const Tensor padded = of_length(x, n);
+  const auto [re, im] = fourier({padded, ops::zeros_like(padded)}, -1);
+  return {ops::slice_axis(re, -1, 0, n / 2 + 1), ops::slice_axis(im, -1, 0, n / 2 + 1)};
+}
+
+Tensor irfft(const Tensors& x, std::optional<int64_t> fft_length) {
+  const auto [re, im] = pair_of("irfft", x);
+  const int64_t n = fft_length.value_or(2 * (re.dim(-1) - 1)), half = n / 2 + 1;
+  if (n < 1) fail("irfft: expected a length of at least 1, got ", n);
+  const Tensor front_re = of_length(re, half), front_im = of_length(im, half);
+  // What belongs to frequency -k is the conjugate of that of k.
+  std::vector<int32_t> places;
+  std::vector<float> signs;
+  for (int64_t k = 0; k < n; ++k) {
+    const bool mirrored = k >= half;
+    places.push_back(static_cast<int32_t>(mirrored ? n - k : k));
+    // The imaginary parts of the first and of the middle of an even number do not count.
+    signs.push_back(k == 0 || 2 * k == n ? 0.0f : mirrored ? -1.0f : 1.0f);
+  }
+  const Tensor at = Tensor::from(places, {n});
+  const Tensor sign = ops::cast(Tensor::from(signs, {n}), re.dtype());
+  const Pair full{ops::take(front_re, at, -1), ops::take(front_im, at, -1) * sign};
+  return std::get<0>(fourier(full, 1)) / static_cast<double>(n);
+}
+
+// ---- short times
+
+/// A name, or its values, as a window of fft_length with zeros around it; nothing: ones.
+Tensor window_of(const Value& window, int64_t length, int64_t fft_length, DType dtype) {
+  Tensor values;
+  if (window.is_null()) {
+    values = ops::ones({length}, dtype);
+  } else if (window.is_string()) {
+    const bool hann = window == Value("hann");
+    if (!hann && window != Value("hamming"))
+      fail("window must be 'hann', 'hamming', values or null, got ", window);
+    std::vector<double> numbers;
+    for (int64_t i = 0; i < length; ++i) {
+      const double wave =
+          std::cos(2 * std::numbers::pi * static_cast<double>(i) / static_cast<double>(length));
+      numbers.push_back(hann ? 0.5 - 0.5 * wave : 0.54 - 0.46 * wave);
+    }
+    values = ops::cast(Tensor::from(numbers, {length}), dtype);
+  } else {
+    values = ops::cast(Codec<Tensor>::decode(window), dtype);
+    if (values.rank() != 1 || values.dim(0) != length)
+      fail("window: expected ", length, " values, got shape ", values.shape());
+  }
+  const int64_t before = (fft_length - length) / 2;
+  return ops::pad(values, {before}, {fft_length - length - before});
+}
+
+void check_lengths(const char* name, int64_t length, int64_t stride, int64_t fft_length) {
+  if (length < 1 || stride < 1 || fft_length < length)
+    fail(name, ": expected a sequence_length of 1 to fft_length and a stride of at least 1, got ",
+         length, ", ", fft_length, " and ", stride);
+}
+
+/// The last axis continued by its reflection.
+Tensor reflected(const Tensor& x, int64_t width) {
+  const int64_t n = x.dim(-1);
+  if (n <= width) fail("stft: ", n, " values are too few to center windows of ", 2 * width);
+  std::vector<int32_t> places;
+  for (int64_t i = -width; i < n + width; ++i)
+    places.push_back(static_cast<int32_t>(i < 0 ? -i : i < n ? i : 2 * n - 2 - i));
+  return ops::take(x, Tensor::from(places, {n + 2 * width}), -1);
+}
+
+Pair stft(const Tensor& given, int64_t length, int64_t stride, int64_t fft_length,
+          const Value& window, bool center) {
+  check_lengths("stft", length, stride, fft_length);
+  Tensor x = floating(given);
+  if (center) x = reflected(x, fft_length / 2);
+  const int64_t count = (x.dim(-1) - fft_length) / stride + 1;
+  if (x.dim(-1) < fft_length)
+    fail("stft: shape ", given.shape(), " is shorter than a window of ", fft_length);
+  const Tensor places =
+      positions(count, 0, 2) * static_cast<double>(stride) + positions(fft_length, 1, 2);
+  const Tensor frames = ops::take(x, places, -1) * window_of(window, length, fft_length, x.dtype());
+  return rfft(frames, fft_length);
+}
+
+/// Frames (..., count, length) added where they belong: (..., length + stride * (count - 1)).
+Tensor overlapped(const Tensor& frames, int64_t stride) {
+  const int64_t count = frames.dim(-2), length = frames.dim(-1);
+  const int64_t total = length + stride * (count - 1);
+  Tensor sum;
+  for (int64_t i = 0; i < count; ++i) {
+    const Tensor frame = ops::squeeze(ops::slice_axis(frames, -2, i, i + 1), -2);
+    std::vector<int64_t> before(static_cast<size_t>(frame.rank()), 0), after = before;
+    before.back() = i * stride;
+    after.back() = total - length - i * stride;
+    const Tensor placed = ops::pad(frame, before, after);
+    sum = sum ? sum + placed : placed;
+  }
+  return sum;
+}
+
+Tensor istft(const Tensors& x, int64_t length, int64_t stride, int64_t fft_length,
+             std::optional<int64_t> wanted, const Value& window, bool center) {
+  check_lengths("istft", length, stride, fft_length);
+  const Tensor frames = irfft(x, fft_length);
+  const Tensor weights = window_of(window, length, fft_length, frames.dtype());
+  const Tensor sum = overlapped(frames * weights, stride);
+  const Tensor square = ops::broadcast_to(ops::square(weights), Shape{frames.dim(-2), fft_length});
+  const Tensor scale = overlapped(square, stride);
+  const Tensor covered = ops::greater(scale, 1e-11);
+  const Tensor whole = ops::where(covered, sum / ops::where(covered, scale, 1.0), sum);
+  const int64_t start = center ? fft_length / 2 : 0, end = whole.dim(-1) - start;
+  return wanted ? of_length(ops::slice_axis(whole, -1, start, whole.dim(-1)), *wanted)
+                : ops::slice_axis(whole, -1, start, end);
+}
+
+}  // namespace
+
+void add_fourier(Registry& registry) {
+  Operations(registry, "keras.src.ops.math")
+      .add("FFT", "fft(x)", &fft, "Of a list: real and imaginary parts.")
+      .add("FFT2", "fft2(x)", &fft2)
+      .add("IFFT2", "ifft2(x)", &ifft2)
+      .add("RFFT", "rfft(x, fft_length=None)", &rfft)
+      .add("IRFFT", "irfft(x, fft_length=None)", &irfft)
+      .add("STFT",
+           "stft(x, sequence_length, sequence_stride, fft_length, window='hann', center=True)",
+           &stft, "Spectra of windows.")
+      .add("ISTFT",
+           "istft(x, sequence_length, sequence_stride, fft_length, length=None, window='hann', "
+           "center=True)",
+           &istft);
+}
+
+}  // namespace crescent::operations

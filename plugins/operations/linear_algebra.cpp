@@ -1,0 +1,664 @@
+// Matrices: decompositions and what follows from them. All in float64, on the host; leading axes
+// are batches.
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "families.h"
+
+namespace crescent::operations {
+namespace {
+
+/// Row-major view of one matrix in a batch.
+struct Matrix {
+  double* values;
+  int64_t rows, columns;
+  double& operator()(int64_t i, int64_t j) const { return values[i * columns + j]; }
+};
+
+/// Calls f(i) for each matrix of a batch.
+template <class F>
+void each_matrix(const Tensor& x, F f) {
+  const int64_t size = x.dim(-1) * x.dim(-2), count = size ? x.size() / size : 0;
+  for (int64_t i = 0; i < count; ++i) f(i);
+}
+Matrix matrix(Tensor& x, int64_t i) {
+  const int64_t rows = x.dim(-2), columns = x.dim(-1);
+  return {x.mutable_data<double>() + i * rows * columns, rows, columns};
+}
+
+void expect_square(const char* name, const Shape& shape) {
+  const bool known = shape.rank() >= 2 && shape[-1] >= 0 && shape[-2] >= 0;
+  if (shape.rank() < 2 || (known && shape[-1] != shape[-2]))
+    fail(name, ": expected square matrices, got shape ", shape);
+}
+
+Tensor doubled(const Tensor& x) { return ops::cast(x, DType::float64); }
+Tensor transposed(const Tensor& x) { return ops::swap_axes(x, -1, -2); }
+/// As the argument was, integers as float32.
+Tensor as_was(const Tensor& result, const Tensor& x) {
+  return ops::cast(result, is_floating(x.dtype()) ? x.dtype() : DType::float32);
+}
+/// A vector of each matrix as a diagonal matrix that multiplies columns.
+Tensor as_columns(const Tensor& vector) { return ops::expand_dims(vector, -2); }
+
+// ---- triangular systems
+
+/// (a, b) -> x with a x = b, where only one triangle of a counts.
+struct TriangularSolve final : OpOf<TriangularSolve> {
+  static constexpr const char* kName = "solve_triangular";
+  bool lower = false;
+  auto fields() const { return std::tie(lower); }
+  TensorSpecs infer(std::span<const TensorSpec> in) const override { return {in[1]}; }
+  bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
+    Tensor a = in[0].clone(), b = in[1].clone();
+    each_matrix(a, [&](int64_t i) { solve(matrix(a, i), matrix(b, i)); });
+    std::copy_n(b.data<double>(), b.size(), out[0].mutable_data<double>());
+    return true;
+  }
+  Tensors vjp(const Vjp& v) const override {
+    TriangularSolve op;
+    op.lower = !lower;
+    const Tensor gb = apply1(op, {transposed(v.inputs[0]), v.gradients[0]});
+    const Tensor ga = -ops::matmul(gb, v.outputs[0], false, true);
+    const int64_t n = ga.dim(-1);
+    const Tensor apart = positions(n, 1, 2) - positions(n, 0, 2);
+    const Tensor inside = lower ? ops::less_equal(apart, 0) : ops::greater_equal(apart, 0);
+    return {ops::where(inside, ga, 0), gb};
+  }
+
+ private:
+  void solve(const Matrix& a, const Matrix& b) const {
+    for (int64_t k = 0; k < a.rows; ++k) {
+      const int64_t i = lower ? k : a.rows - 1 - k;
+      for (int64_t c = 0; c < b.columns; ++c) {
+        double rest = b(i, c);
+        for (int64_t j = lower ? 0 : i + 1; j < (lower ? i : a.rows); ++j)
+          rest -= a(i, j) * b(j, c);
+        b(i, c) = rest / a(i, i);
+      }
+    }
+  }
+};
+
+Tensor triangular(const Tensor& a, const Tensor& b, bool lower) {
+  TriangularSolve op;
+  op.lower = lower;
+  return apply1(op, {a, b});
+}
+
+/// Both as batches of matrices with the same leading axes; a vector is a matrix of one column.
+template <class F>
+Tensor solved(const char* name, const Tensor& a, const Tensor& b, F f) {
+  expect_square(name, a.shape());
+  const bool vector = b.rank() == a.rank() - 1;
+  const Tensor left = doubled(a), right = doubled(vector ? ops::expand_dims(b, -1) : b);
+  if (right.rank() < 2 || right.dim(-2) != left.dim(-1))
+    fail(name, ": shapes ", a.shape(), " and ", b.shape(), " do not fit");
+  const Shape batch = broadcast_shapes(left.shape().slice(0, left.rank() - 2),
+                                       right.shape().slice(0, right.rank() - 2), name);
+  const auto widened = [&](const Tensor& x) {
+    return ops::broadcast_to(x, batch.concat(x.shape().slice(-2, x.rank())));
+  };
+  const Tensor x = f(widened(left), widened(right));
+  return as_was(vector ? ops::squeeze(x, -1) : x, b);
+}
+
+Tensor solve_triangular(const Tensor& a, const Tensor& b, bool lower) {
+  return solved("solve_triangular", a, b,
+                [&](const Tensor& x, const Tensor& y) { return triangular(x, y, lower); });
+}
+
+// ---- LU
+
+/// In place, with the row that each was exchanged with; the sign of the exchanges.
+double factor(const Matrix& a, int32_t* pivots) {
+  double sign = 1;
+  for (int64_t k = 0; k < a.rows; ++k) {
+    int64_t best = k;
+    for (int64_t i = k + 1; i < a.rows; ++i)
+      if (std::abs(a(i, k)) > std::abs(a(best, k))) best = i;
+    pivots[k] = static_cast<int32_t>(best);
+    if (best != k) {
+      sign = -sign;
+      for (int64_t j = 0; j < a.columns; ++j) std::swap(a(k, j), a(best, j));
+    }
+    if (a(k, k) == 0) continue;
+    for (int64_t i = k + 1; i < a.rows; ++i) {
+      a(i, k) /= a(k, k);
+      for (int64_t j = k + 1; j < a.columns; ++j) a(i, j) -= a(i, k) * a(k, j);
+    }
+  }
+  return sign;
+}
+
+/// (a) -> LU, pivots (from 0), sign and logarithm of the determinant.
+struct Lu final : OpOf<Lu> {
+  static constexpr const char* kName = "lu_factor";
+  auto fields() const { return std::tie(); }
+  TensorSpecs infer(std::span<const TensorSpec> in) const override {
+    const Shape& shape = in[0].shape;
+    const Shape batch = shape.slice(0, shape.rank() - 2);
+    return {in[0],
+            {DType::int32, batch.concat({shape[-1]})},
+            {DType::float64, batch},
+            {DType::float64, batch}};
+  }
+  bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
+    std::copy_n(in[0].data<double>(), in[0].size(), out[0].mutable_data<double>());
+    auto* pivots = out[1].mutable_data<int32_t>();
+    each_matrix(in[0], [&](int64_t i) {
+      const Matrix a = matrix(out[0], i);
+      double sign = factor(a, pivots + i * a.rows), log = 0;
+      for (int64_t k = 0; k < a.rows; ++k) {
+        sign *= a(k, k) < 0 ? -1 : a(k, k) == 0 ? 0 : 1;
+        log += std::log(std::abs(a(k, k)));
+      }
+      out[2].mutable_data<double>()[i] = sign;
+      out[3].mutable_data<double>()[i] = log;
+    });
+    return true;
+  }
+  Tensors vjp(const Vjp& v) const override;
+};
+
+/// (a, b) -> a^-1 b
+struct Solve final : OpOf<Solve> {
+  static constexpr const char* kName = "solve";
+  auto fields() const { return std::tie(); }
+  TensorSpecs infer(std::span<const TensorSpec> in) const override { return {in[1]}; }
+  bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
+    Tensor a = in[0].clone(), b = in[1].clone();
+    std::vector<int32_t> pivots(static_cast<size_t>(a.dim(-1)));
+    each_matrix(a, [&](int64_t i) { solve(matrix(a, i), matrix(b, i), pivots.data()); });
+    std::copy_n(b.data<double>(), b.size(), out[0].mutable_data<double>());
+    return true;
+  }
+  Tensors vjp(const Vjp& v) const override {
+    const Tensor gb = apply1(Solve{}, {transposed(v.inputs[0]), v.gradients[0]});
+    return {-ops::matmul(gb, v.outputs[0], false, true), gb};
+  }
+
+ private:
+  static void solve(const Matrix& a, const Matrix& b, int32_t* pivots) {
+    factor(a, pivots);
+    for (int64_t k = 0; k < a.rows; ++k)
+      for (int64_t c = 0; c < b.columns && pivots[k] != k; ++c) std::swap(b(k, c), b(pivots[k], c));
+    for (int64_t i = 0; i < a.rows; ++i)
+      for (int64_t j = 0; j < i; ++j)
+        for (int64_t c = 0; c < b.columns; ++c) b(i, c) -= a(i, j) * b(j, c);
+    for (int64_t i = a.rows - 1; i >= 0; --i)
+      for (int64_t c = 0; c < b.columns; ++c) {
+        for (int64_t j = i + 1; j < a.rows; ++j) b(i, c) -= a(i, j) * b(j, c);
+        b(i, c) /= a(i, i);
+      }
+  }
+};
+
+Tensor identity_like(const Tensor& x) {
+  return ops::broadcast_to(ops::eye(x.dim(-1), x.dim(-1), DType::float64), x.shape());
+}
+Tensor inverse(const Tensor& x) { return apply1(Solve{}, {x, identity_like(x)}); }
+
+Tensors Lu::vjp(const Vjp& v) const {
+  if (v.gradients[0]) fail("lu_factor: there is no gradient of the factors");
+  if (!v.gradients[3]) return {Tensor()};
+  const Tensor g = ops::expand_dims(ops::expand_dims(v.gradients[3], -1), -1);
+  return {g * transposed(inverse(v.inputs[0]))};
+}
+
+}  // namespace
+
+Tensor solve(const Tensor& a, const Tensor& b) {
+  return solved("solve", a, b, [](const Tensor& x, const Tensor& y) {
+    return apply1(Solve{}, {x, y});
+  });
+}
+
+namespace {
+
+Tensor inv(const Tensor& x) {
+  expect_square("inv", x.shape());
+  return as_was(inverse(doubled(x)), x);
+}
+
+std::tuple<Tensor, Tensor> lu_factor(const Tensor& x) {
+  expect_square("lu_factor", x.shape());
+  const Tensors result = apply(Lu{}, {doubled(x)});
+  return {as_was(result[0], x), result[1]};
+}
+
+std::tuple<Tensor, Tensor> slogdet(const Tensor& x) {
+  expect_square("slogdet", x.shape());
+  const Tensors result = apply(Lu{}, {doubled(x)});
+  return {as_was(ops::stop_gradient(result[2]), x), as_was(result[3], x)};
+}
+
+Tensor logdet(const Tensor& x) { return std::get<1>(slogdet(x)); }
+
+Tensor det(const Tensor& x) {
+  expect_square("det", x.shape());
+  const Tensors result = apply(Lu{}, {doubled(x)});
+  return as_was(ops::stop_gradient(result[2]) * ops::exp(result[3]), x);
+}
+
+// ---- Cholesky
+
+/// (a) -> lower l with l l' = a.
+struct Cholesky final : OpOf<Cholesky> {
+  static constexpr const char* kName = "cholesky";
+  auto fields() const { return std::tie(); }
+  TensorSpecs infer(std::span<const TensorSpec> in) const override { return {in[0]}; }
+  bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
+    std::copy_n(in[0].data<double>(), in[0].size(), out[0].mutable_data<double>());
+    each_matrix(in[0], [&](int64_t i) { decompose_one(matrix(out[0], i)); });
+    return true;
+  }
+  Tensors vjp(const Vjp& v) const override {
+    const Tensor& l = v.outputs[0];
+    const int64_t n = l.dim(-1);
+    const Tensor apart = positions(n, 1, 2) - positions(n, 0, 2);
+    const Tensor product = ops::matmul(l, v.gradients[0], true, false);
+    const Tensor half = ops::where(ops::equal(apart, 0), product * 0.5,
+                                   ops::where(ops::less(apart, 0), product, 0));
+    // l^-T half l^-1
+    const Tensor left = triangular(transposed(l), half, false);
+    const Tensor both = transposed(triangular(transposed(l), transposed(left), false));
+    return {(both + transposed(both)) * 0.5};
+  }
+
+ private:
+  static void decompose_one(const Matrix& a) {
+    for (int64_t j = 0; j < a.rows; ++j)
+      for (int64_t i = 0; i < a.rows; ++i) {
+        if (i < j) {
+          a(i, j) = 0;
+          continue;
+        }
+        double rest = a(i, j);
+        for (int64_t k = 0; k < j; ++k) rest -= a(i, k) * a(j, k);
+        a(i, j) = i == j ? std::sqrt(rest) : rest / a(j, j);
+      }
+  }
+};
+
+Tensor cholesky(const Tensor& x, bool upper) {
+  expect_square("cholesky", x.shape());
+  const Tensor l = apply1(Cholesky{}, {doubled(x)});
+  return as_was(upper ? transposed(l) : l, x);
+}
+
+/// The inverse of the matrix that has this factor.
+Tensor cholesky_inverse(const Tensor& x, bool upper) {
+  expect_square("cholesky_inverse", x.shape());
+  const Tensor factor = doubled(x), l = upper ? transposed(factor) : factor;
+  const Tensor half = triangular(l, identity_like(l), true);
+  return as_was(ops::matmul(half, half, true, false), x);
+}
+
+// ---- eigenvalues and singular values
+
+/// (symmetric a) -> ascending eigenvalues, eigenvectors in columns; by Jacobi's rotations.
+struct Eigh final : OpOf<Eigh> {
+  static constexpr const char* kName = "eigh";
+  auto fields() const { return std::tie(); }
+  TensorSpecs infer(std::span<const TensorSpec> in) const override {
+    const Shape& shape = in[0].shape;
+    return {{DType::float64, shape.slice(0, shape.rank() - 1)}, in[0]};
+  }
+  bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
+    Tensor a = in[0].clone();
+    each_matrix(a, [&](int64_t i) {
+      const Matrix one = matrix(a, i);
+      diagonalize(one, out[0].mutable_data<double>() + i * one.rows, matrix(out[1], i));
+    });
+    return true;
+  }
+  Tensors vjp(const Vjp& v) const override {
+    const Tensor &w = v.outputs[0], &vectors = v.outputs[1];
+    const int64_t n = w.dim(-1);
+    Tensor inner = ops::zeros_like(vectors);
+    if (v.gradients[1]) {
+      const Tensor apart = ops::expand_dims(w, -2) - ops::expand_dims(w, -1);
+      const Tensor same = ops::equal(apart, 0);
+      inner = ops::matmul(vectors, v.gradients[1], true, false) *
+              ops::where(same, 0.0, ops::reciprocal(ops::where(same, 1.0, apart)));
+    }
+    if (v.gradients[0]) inner = inner + as_columns(v.gradients[0]) * ops::eye(n, n, DType::float64);
+    const Tensor g = ops::matmul(ops::matmul(vectors, inner), vectors, false, true);
+    return {(g + transposed(g)) * 0.5};
+  }
+
+ private:
+  /// Turns columns p and q, and with `rows` rows too.
+  static void rotate(const Matrix& a, int64_t p, int64_t q, double c, double s, bool rows) {
+    for (int64_t k = 0; k < a.rows; ++k) {
+      double &x = rows ? a(p, k) : a(k, p), &y = rows ? a(q, k) : a(k, q);
+      const double old = x;
+      x = c * old - s * y;
+      y = s * old + c * y;
+    }
+  }
+  static void diagonalize(const Matrix& a, double* values, const Matrix& vectors) {
+    const int64_t n = a.rows;
+    Tensor basis({n, n}, DType::float64);
+    const Matrix v = matrix(basis, 0);
+    for (int64_t i = 0; i < n; ++i) v(i, i) = 1;
+    for (int sweep = 0; sweep < 60; ++sweep) {
+      double off = 0, total = 0;
+      for (int64_t i = 0; i < n; ++i)
+        for (int64_t j = 0; j < n; ++j) (i == j ? total : off) += a(i, j) * a(i, j);
+      if (!(off > 1e-32 * (total + off))) break;
+      for (int64_t p = 0; p < n; ++p)
+        for (int64_t q = p + 1; q < n; ++q) {
+          if (a(p, q) == 0) continue;
+          const double angle = (a(q, q) - a(p, p)) / (2 * a(p, q));
+          const double t = std::copysign(1 / (std::abs(angle) + std::hypot(1.0, angle)), angle);
+          const double c = 1 / std::hypot(1.0, t);
+          rotate(a, p, q, c, t * c, false);
+          rotate(a, p, q, c, t * c, true);
+          rotate(v, p, q, c, t * c, false);
+        }
+    }
+    std::vector<int64_t> order(static_cast<size_t>(n));
+    std::iota(order.begin(), order.end(), 0);
+    std::sort(order.begin(), order.end(), [&](int64_t i, int64_t j) { return a(i, i) < a(j, j); });
+    for (int64_t j = 0; j < n; ++j) {
+      values[j] = a(order[static_cast<size_t>(j)], order[static_cast<size_t>(j)]);
+      for (int64_t i = 0; i < n; ++i) vectors(i, j) = v(i, order[static_cast<size_t>(j)]);
+    }
+  }
+};
+
+std::tuple<Tensor, Tensor> eigh(const Tensor& x) {
+  expect_square("eigh", x.shape());
+  const Tensor lower = doubled(x);
+  const Tensors result = apply(Eigh{}, {(lower + transposed(lower)) * 0.5});
+  return {as_was(result[0], x), as_was(result[1], x)};
+}
+
+/// (a) -> u (m, k), descending s, v' (k, n), k = min(m, n): columns are turned against each other
+/// until they are orthogonal (one-sided Jacobi).
+struct BatchedSvd final : OpOf<BatchedSvd> {
+  static constexpr const char* kName = "svd_batch";
+  auto fields() const { return std::tie(); }
+  TensorSpecs infer(std::span<const TensorSpec> in) const override {
+    const Shape& shape = in[0].shape;
+    const Shape batch = shape.slice(0, shape.rank() - 2);
+    const int64_t m = shape[-2], n = shape[-1], k = std::min(m, n);
+    return {{DType::float64, batch.concat({m, k})},
+            {DType::float64, batch.concat({k})},
+            {DType::float64, batch.concat({k, n})}};
+  }
+  bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
+    Tensor a = in[0].clone();
+    each_matrix(a, [&](int64_t i) {
+      const Matrix one = matrix(a, i);
+      const int64_t k = std::min(one.rows, one.columns);
+      decompose_one(one, matrix(out[0], i), out[1].mutable_data<double>() + i * k,
+                    matrix(out[2], i));
+    });
+    return true;
+  }
+  Tensors vjp(const Vjp& v) const override {
+    const Tensor &u = v.outputs[0], &vt = v.outputs[2];
+    if (v.gradients[0] || v.gradients[2])
+      fail("svd: there is a gradient of the singular values only");
+    return {ops::matmul(u * as_columns(v.gradients[1]), vt)};
+  }
+
+ private:
+  static void decompose_one(const Matrix& a, const Matrix& u, double* s, const Matrix& vt) {
+    const bool wide = a.rows < a.columns;
+    const int64_t m = wide ? a.columns : a.rows, n = wide ? a.rows : a.columns;
+    Tensor left({m, n}, DType::float64), right({n, n}, DType::float64);
+    const Matrix x = matrix(left, 0), v = matrix(right, 0);
+    for (int64_t i = 0; i < m; ++i)
+      for (int64_t j = 0; j < n; ++j) x(i, j) = wide ? a(j, i) : a(i, j);
+    for (int64_t i = 0; i < n; ++i) v(i, i) = 1;
+    for (int sweep = 0; sweep < 60 && turn_columns(x, v); ++sweep) {
+    }
+    std::vector<double> norms(static_cast<size_t>(n));
+    std::vector<int64_t> order(static_cast<size_t>(n));
+    std::iota(order.begin(), order.end(), 0);
+    for (int64_t j = 0; j < n; ++j) {
+      double square = 0;
+      for (int64_t i = 0; i < m; ++i) square += x(i, j) * x(i, j);
+      norms[static_cast<size_t>(j)] = std::sqrt(square);
+    }
+    const auto norm = [&](int64_t j) { return norms[static_cast<size_t>(j)]; };
+    std::sort(order.begin(), order.end(), [&](int64_t i, int64_t j) { return norm(i) > norm(j); });
+    for (int64_t k = 0; k < n; ++k) {
+      const int64_t j = order[static_cast<size_t>(k)];
+      s[k] = norm(j);
+      for (int64_t i = 0; i < m; ++i) (wide ? vt(k, i) : u(i, k)) = s[k] > 0 ? x(i, j) / s[k] : 0;
+      for (int64_t i = 0; i < n; ++i) (wide ? u(i, k) : vt(k, i)) = v(i, j);
+    }
+  }
+  /// One sweep; false when nothing had to be turned.
+  static bool turn_columns(const Matrix& x, const Matrix& v) {
+    bool turned = false;
+    for (int64_t p = 0; p < x.columns; ++p)
+      for (int64_t q = p + 1; q < x.columns; ++q) {
+        double pp = 0, qq = 0, pq = 0;
+        for (int64_t i = 0; i < x.rows; ++i)
+          pp += x(i, p) * x(i, p), qq += x(i, q) * x(i, q), pq += x(i, p) * x(i, q);
+        if (!(std::abs(pq) > 1e-15 * std::sqrt(pp * qq))) continue;
+        turned = true;
+        const double angle = (qq - pp) / (2 * pq);
+        const double t = std::copysign(1 / (std::abs(angle) + std::hypot(1.0, angle)), angle);
+        const double c = 1 / std::hypot(1.0, t), s = t * c;
+        for (const Matrix& each : {x, v})
+          for (int64_t i = 0; i < each.rows; ++i) {
+            const double old = each(i, p);
+            each(i, p) = c * old - s * each(i, q);
+            each(i, q) = s * old + c * each(i, q);
+          }
+      }
+    return turned;
+  }
+};
+
+/// (a) -> q (m, k), r (k, n) by Householder's reflections; k = m, or the smaller of both.
+struct BatchedQr final : OpOf<BatchedQr> {
+  static constexpr const char* kName = "qr_batch";
+  bool complete = false;
+  auto fields() const { return std::tie(complete); }
+  TensorSpecs infer(std::span<const TensorSpec> in) const override {
+    const Shape& shape = in[0].shape;
+    const Shape batch = shape.slice(0, shape.rank() - 2);
+    const int64_t m = shape[-2], n = shape[-1], k = complete ? m : std::min(m, n);
+    return {{DType::float64, batch.concat({m, k})}, {DType::float64, batch.concat({k, n})}};
+  }
+  bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
+    Tensor a = in[0].clone();
+    each_matrix(a, [&](int64_t i) { reflect(matrix(a, i), matrix(out[0], i), matrix(out[1], i)); });
+    return true;
+  }
+  Tensors vjp(const Vjp&) const override { fail("qr: there is no gradient"); }
+
+ private:
+  static void reflect(const Matrix& a, const Matrix& q, const Matrix& r) {
+    const int64_t m = a.rows, n = a.columns;
+    Tensor full({m, m}, DType::float64);
+    const Matrix turn = matrix(full, 0);
+    for (int64_t i = 0; i < m; ++i) turn(i, i) = 1;
+    std::vector<double> w(static_cast<size_t>(m));
+    for (int64_t k = 0; k < std::min(m - 1, n); ++k) {
+      double norm = 0;
+      for (int64_t i = k; i < m; ++i) norm = std::hypot(norm, a(i, k));
+      if (norm == 0) continue;
+      double square = 0;
+      for (int64_t i = k; i < m; ++i) {
+        w[static_cast<size_t>(i)] = a(i, k) + (i == k ? std::copysign(norm, a(k, k)) : 0);
+        square += w[static_cast<size_t>(i)] * w[static_cast<size_t>(i)];
+      }
+      const auto apply_to = [&](const Matrix& x, bool columns) {
+        for (int64_t j = 0; j < (columns ? x.columns : x.rows); ++j) {
+          double dot = 0;
+          for (int64_t i = k; i < m; ++i)
+            dot += w[static_cast<size_t>(i)] * (columns ? x(i, j) : x(j, i));
+          for (int64_t i = k; i < m; ++i)
+            (columns ? x(i, j) : x(j, i)) -= 2 * dot / square * w[static_cast<size_t>(i)];
+        }
+      };
+      apply_to(a, true);
+      apply_to(turn, false);
+    }
+    for (int64_t i = 0; i < m; ++i)
+      for (int64_t j = 0; j < q.columns; ++j) q(i, j) = turn(i, j);
+    for (int64_t i = 0; i < r.rows; ++i)
+      for (int64_t j = 0; j < n; ++j) r(i, j) = j < i ? 0 : a(i, j);
+  }
+};
+
+void expect_matrices(const char* name, const Tensor& x) {
+  if (x.rank() < 2 || x.dim(-1) < 0 || x.dim(-2) < 0)
+    fail(name, ": expected matrices of a known size, got shape ", x.shape());
+}
+
+std::tuple<Tensor, Tensor> qr(const Tensor& x, const std::string& mode) {
+  expect_matrices("qr", x);
+  if (mode != "reduced" && mode != "complete")
+    fail("qr: mode must be 'reduced' or 'complete', got '", mode, "'");
+  BatchedQr op;
+  op.complete = mode == "complete";
+  const Tensors result = apply(op, {doubled(x)});
+  return {as_was(result[0], x), as_was(result[1], x)};
+}
+
+/// Columns of u, orthonormal, with more of them until they span everything.
+Tensor completed(const Tensor& u) {
+  const int64_t m = u.dim(-2), k = u.dim(-1);
+  if (m == k) return u;
+  BatchedQr op;
+  op.complete = true;
+  const Tensor basis = apply(op, {u})[0];
+  return ops::concatenate(Tensors{u, ops::slice_axis(basis, -1, k, m)}, -1);
+}
+
+Value svd(const Tensor& x, bool full_matrices, bool compute_uv) {
+  expect_matrices("svd", x);
+  const Tensors result = apply(BatchedSvd{}, {doubled(x)});
+  const Value s = Codec<Tensor>::encode(as_was(result[1], x));
+  if (!compute_uv) return s;
+  const Tensor u = full_matrices ? completed(result[0]) : result[0];
+  const Tensor vt = full_matrices ? transposed(completed(transposed(result[2]))) : result[2];
+  return List{Codec<Tensor>::encode(as_was(u, x)), s, Codec<Tensor>::encode(as_was(vt, x))};
+}
+
+/// What is smaller than the share of the largest counts as zero.
+double default_rcond(const Tensor& x) {
+  return std::numeric_limits<float>::epsilon() *
+         static_cast<double>(std::max(x.dim(-1), x.dim(-2)));
+}
+
+Tensor pseudo_inverse(const Tensor& x, std::optional<double> rcond) {
+  const Tensors result = apply(BatchedSvd{}, {doubled(x)});
+  const Tensor& s = result[1];
+  const Tensor least = ops::max(s, {-1}, true) * rcond.value_or(default_rcond(x));
+  const Tensor counts = ops::greater(s, least);
+  const Tensor inverse = ops::where(counts, ops::reciprocal(ops::where(counts, s, 1)), 0);
+  return ops::matmul(transposed(result[2]) * as_columns(inverse), result[0], false, true);
+}
+
+Tensor pinv(const Tensor& x, std::optional<double> rcond) {
+  expect_matrices("pinv", x);
+  return as_was(pseudo_inverse(x, rcond), x);
+}
+
+Tensor lstsq(const Tensor& a, const Tensor& b, std::optional<double> rcond) {
+  expect_matrices("lstsq", a);
+  const bool vector = b.rank() == 1;
+  const Tensor right = doubled(vector ? ops::expand_dims(b, -1) : b);
+  const Tensor x = ops::matmul(pseudo_inverse(a, rcond), right);
+  return as_was(vector ? ops::squeeze(x, -1) : x, b);
+}
+
+Tensor matrix_rank(const Tensor& x, std::optional<double> tol) {
+  expect_matrices("matrix_rank", x);
+  const Tensor s = apply(BatchedSvd{}, {doubled(x)})[1];
+  const Tensor least =
+      tol ? ops::full({1}, *tol, DType::float64) : ops::max(s, {-1}, true) * default_rcond(x);
+  return ops::sum(ops::cast(ops::greater(s, least), DType::int32), {-1});
+}
+
+// ---- norms
+
+Tensor vector_norm(const Tensor& x, double order, int axis, bool keepdims) {
+  const Tensor a = ops::abs(x);
+  if (order == INFINITY) return ops::max(a, {axis}, keepdims);
+  if (order == -INFINITY) return ops::min(a, {axis}, keepdims);
+  if (order == 0) return ops::sum(ops::cast(ops::not_equal(x, 0), x.dtype()), {axis}, keepdims);
+  if (order == 1) return ops::sum(a, {axis}, keepdims);
+  if (order == 2) return ops::norm(x, {axis}, keepdims);
+  return ops::power(ops::sum(ops::power(a, order), {axis}, keepdims), 1 / order);
+}
+
+/// Of the two axes, which come last.
+Tensor matrix_norm(const Tensor& x, const Value& order) {
+  if (order == Value("fro")) return ops::norm(x, {-2, -1});
+  if (order == Value("nuc")) return as_was(ops::sum(apply(BatchedSvd{}, {doubled(x)})[1], {-1}), x);
+  if (!order.is_number()) fail("norm: unknown order ", order, " of matrices");
+  const double p = order.as_float();
+  const Tensor a = ops::abs(x);
+  if (std::abs(p) == 2) {
+    const Tensor s = apply(BatchedSvd{}, {doubled(x)})[1];
+    return as_was(p > 0 ? ops::max(s, {-1}) : ops::min(s, {-1}), x);
+  }
+  if (std::abs(p) != 1 && !std::isinf(p)) fail("norm: unknown order ", order, " of matrices");
+  const Tensor sums = ops::sum(a, {std::abs(p) == 1 ? -2 : -1});
+  return p > 0 ? ops::max(sums, {-1}) : ops::min(sums, {-1});
+}
+
+Value number_named(const Value& order) {
+  if (order == Value("inf")) return INFINITY;
+  return order == Value("-inf") ? Value(-INFINITY) : order;
+}
+
+Tensor norm(const Tensor& given, const Value& named, const std::vector<int>& axes, bool keepdims) {
+  const Tensor x = floating(given);
+  const Value order = number_named(named);
+  if (order.is_null() || (axes.empty() && x.rank() == 1 && order == Value(2)))
+    return ops::norm(x, axes, keepdims);
+  const std::vector<int> chosen = axes_of(x, axes);
+  if (chosen.size() == 1) {
+    if (!order.is_number()) fail("norm: order ", order, " is one of matrices, not of vectors");
+    return vector_norm(x, order.as_float(), chosen.front(), keepdims);
+  }
+  if (chosen.size() != 2) fail("norm: expected one axis or two, got ", chosen.size());
+  std::vector<int> others;
+  for (int i = 0; i < x.rank(); ++i)
+    if (i != chosen[0] && i != chosen[1]) others.push_back(i);
+  others.insert(others.end(), chosen.begin(), chosen.end());
+  const Tensor result = matrix_norm(ops::transpose(x, others), order);
+  if (!keepdims) return result;
+  Shape kept = x.shape();
+  for (int axis : chosen) kept.set(axis, 1);
+  return ops::reshape(result, kept);
+}
+
+}  // namespace
+
+void add_linear_algebra(Registry& registry) {
+  Operations(registry, "keras.src.ops.linalg")
+      .add("Cholesky", "cholesky(x, upper=False)", &cholesky)
+      .add("CholeskyInverse", "cholesky_inverse(x, upper=False)", &cholesky_inverse,
+           "The inverse of the matrix with this factor.")
+      .add("Det", "det(x)", &det)
+      .add("Eigh", "eigh(x)", &eigh, "Eigenvalues and vectors of symmetric matrices.")
+      .add("Inv", "inv(x)", &inv)
+      .add("LuFactor", "lu_factor(x)", &lu_factor)
+      .add("Norm", "norm(x, ord=None, axis=None, keepdims=False)", &norm)
+      .add("Qr", "qr(x, mode='reduced')", &qr)
+      .add("Solve", "solve(a, b)", &solve)
+      .add("SolveTriangular", "solve_triangular(a, b, lower=False)", &solve_triangular)
+      .add("SVD", "svd(x, full_matrices=True, compute_uv=True)", &svd)
+      .add("Lstsq", "lstsq(a, b, rcond=None)", &lstsq)
+      .add("Pinv", "pinv(x, rcond=None)", &pinv)
+      .add("MatrixRank", "matrix_rank(x, tol=None)", &matrix_rank)
+      .add("SlogDet", "slogdet(x)", &slogdet, "Sign and logarithm of the determinant.");
+  Operations(registry, "keras.src.ops.math").add("Logdet", "logdet(x)", &logdet);
+}
+
+}  // namespace crescent::operations

@@ -1,0 +1,199 @@
+// Images read between their elements: at coordinates, through affine and perspective transforms.
+#include "families.h"
+
+namespace crescent::operations {
+namespace {
+
+using Sizes = std::vector<int64_t>;
+using Format = std::optional<std::string>;
+
+enum class Fill : uint8_t { constant, nearest, wrap, mirror, reflect };
+
+Fill fill_named(const std::string& name) {
+  const std::vector<std::string> known{"constant", "nearest", "wrap", "mirror", "reflect"};
+  for (size_t i = 0; i < known.size(); ++i)
+    if (name == known[i]) return static_cast<Fill>(i);
+  fail("unknown fill_mode '", name, "'", did_you_mean(name, known));
+}
+
+/// Mirrored at the first and the last element, which are there once.
+Tensor mirrored(const Tensor& index, int64_t size) {
+  const auto last = static_cast<double>(size - 1);
+  if (size == 1) return ops::zeros_like(index);
+  return ops::abs(ops::mod(index + last, 2 * last) - last);
+}
+
+/// The place in 0..size-1 that an index stands for.
+Tensor placed(const Tensor& index, int64_t size, Fill fill) {
+  const auto n = static_cast<double>(size);
+  switch (fill) {
+    case Fill::wrap:
+      return ops::mod(index, n);
+    case Fill::mirror:
+      return mirrored(index, size);
+    case Fill::reflect:
+      return ops::floor_divide(mirrored(index * 2.0 + 1.0, 2 * size + 1) - 1.0, 2);
+    default:
+      return ops::clip(index, 0, n - 1);
+  }
+}
+
+/// Indices along one axis, and what each counts for.
+struct Neighbour {
+  Tensor index, weight;
+};
+
+std::vector<Neighbour> neighbours(const Tensor& coordinate, int64_t order) {
+  if (order == 0) return {{ops::cast(ops::round(coordinate), DType::int32), Tensor()}};
+  const Tensor low = ops::floor(coordinate), upper = coordinate - low;
+  const Tensor index = ops::cast(low, DType::int32);
+  return {{index, 1.0 - upper}, {index + 1, upper}};
+}
+
+/// Elements of values (batch, elements of `dims`, channels) at coordinates (batch, points, channels
+/// or 1), one tensor an axis: (batch, points, channels).
+Tensor sampled(const Tensor& values, const Sizes& dims, const Tensors& coordinates, int64_t order,
+               Fill fill, double fill_value) {
+  if (order != 0 && order != 1) fail("expected an order of 0 or 1, got ", order);
+  const int64_t batch = values.dim(0), channels = values.dim(2), points = coordinates[0].dim(1);
+  struct Corner {
+    Tensor place, inside, weight;
+  };
+  std::vector<Corner> corners{{}};
+  for (size_t axis = 0; axis < dims.size(); ++axis) {
+    std::vector<Corner> next;
+    for (const Corner& corner : corners)
+      for (const Neighbour& n : neighbours(coordinates[axis], order)) {
+        const Tensor at = placed(n.index, dims[axis], fill);
+        const auto size = static_cast<double>(dims[axis]);
+        const Tensor inside =
+            ops::logical_and(ops::greater_equal(n.index, 0), ops::less(n.index, size));
+        next.push_back({corner.place ? corner.place * size + at : at,
+                        corner.inside ? ops::logical_and(corner.inside, inside) : inside,
+                        corner.weight ? corner.weight * n.weight : n.weight});
+      }
+    corners = std::move(next);
+  }
+  Tensor sum;
+  for (const Corner& corner : corners) {
+    const Tensor place = ops::broadcast_to(corner.place, Shape{batch, points, channels});
+    Tensor part = ops::take_along_axis(values, place, 1);
+    if (fill == Fill::constant) part = ops::where(corner.inside, part, fill_value);
+    if (corner.weight) part = part * corner.weight;
+    sum = sum ? sum + part : part;
+  }
+  return sum;
+}
+
+Tensor map_coordinates(const Tensor& x, const Tensor& coordinates, int64_t order,
+                       const std::string& fill_mode, double fill_value) {
+  if (coordinates.rank() < 2 || coordinates.dim(0) != x.rank())
+    fail("image.map_coordinates: expected coordinates (", x.rank(), ", ...) for shape ", x.shape(),
+         ", got shape ", coordinates.shape());
+  Tensors each;
+  for (const Tensor& row :
+       ops::split(floating(coordinates), Sizes(static_cast<size_t>(x.rank()), 1), 0))
+    each.push_back(ops::reshape(row, {1, -1, 1}));
+  const Tensor values = ops::reshape(floating(x), {1, -1, 1});
+  const Tensor result = sampled(values, Sizes(x.shape().begin(), x.shape().end()), each, order,
+                                fill_named(fill_mode), fill_value);
+  return ops::cast(ops::reshape(result, coordinates.shape().slice(1, coordinates.rank())),
+                   x.dtype());
+}
+
+int64_t order_named(const std::string& interpolation) {
+  if (interpolation == "nearest") return 0;
+  if (interpolation == "bilinear") return 1;
+  fail("interpolation must be 'nearest' or 'bilinear', got '", interpolation, "'");
+}
+
+/// Each place (x, y) of the images shows what is at (a0 x + a1 y + a2, b0 x + b1 y + b2), in
+/// perspective over c0 x + c1 y + 1, for rows a0 a1 a2 b0 b1 b2 c0 c1.
+Tensor projected(const char* name, const Tensor& given, const Tensor& rows,
+                 const std::string& interpolation, const std::string& fill_mode, double fill_value,
+                 const Format& format, bool perspective) {
+  const bool single = given.rank() == 3, first = format && *format == "channels_first";
+  if (given.rank() != 3 && given.rank() != 4)
+    fail(name, ": expected (batch, height, width, channels) or (height, width, channels), got ",
+         given.shape());
+  Tensor images = floating(single ? ops::expand_dims(given, 0) : given);
+  if (first) images = ops::transpose(images, {0, 2, 3, 1});
+  const Tensor transform = floating(rows.rank() == 1 ? ops::expand_dims(rows, 0) : rows);
+  if (transform.rank() != 2 || transform.dim(1) != 8)
+    fail(name, ": expected eight numbers an image, got shape ", rows.shape());
+  const int64_t batch = images.dim(0), h = images.dim(1), w = images.dim(2), c = images.dim(3);
+  if (batch < 0 || h < 0 || w < 0)
+    fail(name, ": the size of the batch and of the images must be known, got shape ",
+         given.shape());
+  const Shape plane{1, h * w, 1};
+  const Tensor x =
+      ops::reshape(ops::broadcast_to(positions(w, 1, 2, images.dtype()), {h, w}), plane);
+  const Tensor y =
+      ops::reshape(ops::broadcast_to(positions(h, 0, 2, images.dtype()), {h, w}), plane);
+  const Tensors n = ops::split(ops::expand_dims(transform, 2), Sizes(8, 1), 1);
+  Tensor from_x = n[0] * x + n[1] * y + n[2], from_y = n[3] * x + n[4] * y + n[5];
+  if (perspective) {
+    const Tensor scale = n[6] * x + n[7] * y + 1.0;
+    from_x = from_x / scale, from_y = from_y / scale;
+  } else {
+    // Keras counts the last two for the channel's number.
+    const Tensor channel = positions(c, 2, 3, images.dtype());
+    from_x = from_x + n[7] * channel, from_y = from_y + n[6] * channel;
+  }
+  const Shape points{batch, h * w, from_x.dim(2)};
+  Tensor result = sampled(ops::reshape(images, {batch, h * w, c}), {h, w},
+                          {ops::broadcast_to(from_y, points), ops::broadcast_to(from_x, points)},
+                          order_named(interpolation), fill_named(fill_mode), fill_value);
+  result = ops::cast(ops::reshape(result, {batch, h, w, c}), given.dtype());
+  if (first) result = ops::transpose(result, {0, 3, 1, 2});
+  return single ? ops::squeeze(result, 0) : result;
+}
+
+Tensor affine_transform(const Tensor& images, const Tensor& transform,
+                        const std::string& interpolation, const std::string& fill_mode,
+                        double fill_value, const Format& format) {
+  return projected("image.affine_transform", images, transform, interpolation, fill_mode,
+                   fill_value, format, false);
+}
+
+/// The transform that shows the start points at the end points: (batch, 4, 2) each.
+Tensor perspective_transform(const Tensor& images, const Tensor& start, const Tensor& end,
+                             const std::string& interpolation, double fill_value,
+                             const Format& format) {
+  const auto batched = [](const Tensor& x) {
+    return floating(x.rank() == 2 ? ops::expand_dims(x, 0) : x);
+  };
+  const Tensor from = batched(start), to = batched(end);
+  if (from.rank() != 3 || from.dim(1) != 4 || from.dim(2) != 2 || from.shape() != to.shape())
+    fail("image.perspective_transform: expected four points (4, 2) twice, got shapes ",
+         start.shape(), " and ", end.shape());
+  const auto part = [](const Tensor& x, int64_t i) { return ops::slice_axis(x, 2, i, i + 1); };
+  const Tensor x = part(to, 0), y = part(to, 1), u = part(from, 0), v = part(from, 1);
+  const Tensor one = ops::ones_like(x), zero = ops::zeros_like(x);
+  const Tensor of_u = ops::concatenate(Tensors{x, y, one, zero, zero, zero, -(u * x), -(u * y)}, 2);
+  const Tensor of_v = ops::concatenate(Tensors{zero, zero, zero, x, y, one, -(v * x), -(v * y)}, 2);
+  const Tensor transform =
+      solve(ops::concatenate(Tensors{of_u, of_v}, 1), ops::concatenate(Tensors{u, v}, 1));
+  return projected("image.perspective_transform", images, ops::squeeze(transform, 2), interpolation,
+                   "constant", fill_value, format, true);
+}
+
+}  // namespace
+
+void add_sampling(Registry& registry) {
+  Operations(registry, "keras.src.ops.image")
+      .add("MapCoordinates",
+           "image.map_coordinates(inputs, coordinates, order, fill_mode='constant', "
+           "fill_value=0.0)",
+           &map_coordinates)
+      .add("AffineTransform",
+           "image.affine_transform(images, transform, interpolation='bilinear', "
+           "fill_mode='constant', fill_value=0.0, data_format=None)",
+           &affine_transform)
+      .add("PerspectiveTransform",
+           "image.perspective_transform(images, start_points, end_points, "
+           "interpolation='bilinear', fill_value=0.0, data_format=None)",
+           &perspective_transform);
+}
+
+}  // namespace crescent::operations

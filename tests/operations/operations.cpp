@@ -1,0 +1,145 @@
+// Operations: rows that anybody may register, and calls on symbols, which are layers of a graph.
+#include <catch2/catch.hpp>
+
+#include "crescent/crescent.h"
+
+using namespace crescent;
+using Catch::Contains;
+
+namespace {
+
+Tensor softcap(const Tensor& x, double limit) { return ops::tanh(x / limit) * limit; }
+
+Value boxed(const Tensor& x) { return Codec<Tensor>::encode(x); }
+Value boxed(const Symbol& x) { return Value(std::make_shared<BoxedSymbol>(x)); }
+Symbol symbol_in(const Value& value) { return value.object_as<BoxedSymbol>()->symbol; }
+Tensor tensor_in(const Value& value) { return Codec<Tensor>::decode(value); }
+
+Value call(const char* name, const Dict& arguments) {
+  return (*get<Operation>(Value(name)))(arguments);
+}
+
+const Operation& softcap_operation() {
+  static const auto operation = [] {
+    Operations(registry(), "acme").add("Softcap", "softcap(x, limit=50.0)", softcap, "Bounded.");
+    return get<Operation>(Value("softcap"));
+  }();
+  return *operation;
+}
+
+Tensor data() { return Tensor::from(std::vector<float>{1, -2, 3, -4, 5, -6}, {2, 3}); }
+
+void check_same(const Tensor& a, const Tensor& b) {
+  CHECK(a.spec() == b.spec());
+  CHECK(a.to_vector() == b.to_vector());
+}
+
+}  // namespace
+
+TEST_CASE("a row of a third party is a function, a layer of graphs and a node of files") {
+  const Operation& operation = softcap_operation();
+  const Tensor wanted = softcap(data(), 2);
+  check_same(tensor_in(operation(operation.arguments({boxed(data()), 2.0}, {}))), wanted);
+  check_same(tensor_in(operation({{"x", boxed(data())}})), softcap(data(), 50));
+
+  const Symbol input = Input(Shape{3});
+  const Symbol output = symbol_in(operation({{"x", boxed(input)}, {"limit", 2.0}}));
+  CHECK(output.layer()->class_name() == "OperationLayer");
+  CHECK(output.layer()->name().starts_with("softcap"));
+  const ModelPtr model = Functional::make({input}, {output});
+  check_same((*model)(data()), wanted);
+  check_same((*clone_model(*model))(data()), wanted);
+  const std::string json = model->to_json({{"target", "keras3"}});
+  CHECK_THAT(json, Contains("\"module\": \"acme\", \"class_name\": \"Softcap\""));
+  check_same((*model_from_json(json))(data()), wanted);
+}
+
+TEST_CASE("a row must have a name for each parameter of its function") {
+  Operations rows(registry(), "acme");
+  CHECK_THROWS_WITH(rows.add("Few", "few(x)", softcap), Contains("lacks parameter 2"));
+  CHECK_THROWS_WITH(rows.add("Many", "many(x, limit, more)", softcap), Contains("more than 2"));
+  CHECK_THROWS_WITH(call("softcap", {{"x", boxed(data())}, {"limt", 1}}),
+                    Contains("did you mean 'limit'?"));
+  CHECK_THROWS_WITH(call("softcap", {}), Contains("missing required argument 'x'"));
+  CHECK_THROWS_WITH(get<Operation>(Value("softcup")), Contains("did you mean 'softcap'?"));
+}
+
+TEST_CASE("null is an argument where the default is another, else it is not given") {
+  const Value x = boxed(data());
+  CHECK(tensor_in(call("sort", {{"x", x}, {"axis", Value()}})).shape() == Shape{6});
+  CHECK(tensor_in(call("sort", {{"x", x}})).shape() == Shape{2, 3});
+  CHECK(tensor_in(call("sum", {{"x", x}, {"axis", Value()}})).shape() == Shape{});
+  CHECK_THROWS_WITH(call("softcap", {{"x", x}, {"limit", Value()}}), Contains("limit"));
+}
+
+TEST_CASE("constants of every dtype go through graphs and JSON") {
+  const Tensor constants[] = {
+      Tensor::from(std::vector<float>{0.5f, -1, 2}, {3}),
+      Tensor::from(std::vector<int32_t>{1, 0, -3}, {3}),
+      Tensor::from(std::vector<int64_t>{1, 0, 3}, {3}), Tensor::scalar(0.25, DType::float64),
+      ops::cast(Tensor::from(std::vector<int32_t>{1, 0, 1}, {3}), DType::boolean)};
+  for (const Tensor& constant : constants) {
+    INFO(to_text(constant.spec()));
+    const Symbol input = Input(Shape{3});
+    const Symbol output =
+        symbol_in(call("multiply", {{"x1", boxed(input)}, {"x2", boxed(constant)}}));
+    const ModelPtr model = Functional::make({input}, {output});
+    const Tensor wanted = ops::multiply(data(), constant);
+    check_same((*model)(data()), wanted);
+    for (const char* target : {"keras3", "crescent"})
+      check_same((*model_from_json(model->to_json({{"target", target}})))(data()), wanted);
+  }
+}
+
+TEST_CASE("several tensors and results, in lists and one after the other") {
+  const Symbol a = Input(Shape{3}), b = Input(Shape{3});
+  const Symbol joined =
+      symbol_in(call("concatenate", {{"xs", List{boxed(a), boxed(b)}}, {"axis", -1}}));
+  CHECK(joined.shape() == Shape{-1, 6});
+  const Value parts =
+      call("split", {{"x", boxed(joined)}, {"indices_or_sections", 3}, {"axis", 1}});
+  REQUIRE(parts.as_list().size() == 3);
+  const Value best = call("top_k", {{"x", boxed(joined)}, {"k", 2}});
+  REQUIRE(best.as_list().size() == 2);
+  CHECK(symbol_in(best.as_list()[1]).dtype() == DType::int32);
+  const ModelPtr model =
+      Functional::make({a, b}, {symbol_in(parts.as_list()[1]), symbol_in(best.as_list()[0])});
+  const Tensors results = (*model_from_json(model->to_json()))(Tensors{data(), data() * 2.0});
+  CHECK(results[0].to_vector() == std::vector<double>{3, 2, -6, -8});
+  CHECK(results[1].to_vector() == std::vector<double>{6, 3, 10, 5});
+}
+
+TEST_CASE("a graph with operations trains, is rewired, and keeps integers and masks in order") {
+  const Symbol input = Input(Shape{3});
+  const LayerPtr dense = make<Layer>("Dense", {{"units", 2}});
+  const Symbol scaled = symbol_in(call("multiply", {{"x1", boxed((*dense)(input))}, {"x2", 3}}));
+  const ModelPtr model = Functional::make({input}, {scaled});
+  model->compile({{"optimizer", "sgd"}, {"loss", "mse"}});
+  const Tensors before = model->get_weights();
+  model->fit({data()}, {ops::zeros({2, 2})}, {{"epochs", 2}, {"verbose", 0}});
+  CHECK(model->get_weights()[0].to_vector() != before[0].to_vector());
+
+  const ModelPtr other = rewire(*model, {{dense, make<Layer>("Dense", {{"units", 5}})}});
+  CHECK((*other)(data()).shape() == Shape{2, 5});
+
+  InputOptions integers;
+  integers.shape = Shape{3};
+  integers.dtype = DType::int32;
+  const Symbol ids = Input(integers);
+  CHECK(symbol_in(call("add", {{"x1", boxed(ids)}, {"x2", 1}})).dtype() == DType::int32);
+  const LayerPtr embedding =
+      make<Layer>("Embedding", {{"input_dim", 9}, {"output_dim", 2}, {"mask_zero", true}});
+  const Symbol embedded = (*embedding)(ids);
+  CHECK(embedded.abstract().mask());
+  CHECK(!symbol_in(call("relu", {{"x", boxed(embedded)}})).abstract().mask());
+}
+
+TEST_CASE("what has no place in a graph is refused") {
+  const Symbol input = Input(Shape{3});
+  const Value variable = Codec<Variable>::encode(Variable(data()));
+  CHECK_THROWS_WITH(call("add", {{"x1", boxed(input)}, {"x2", variable}}),
+                    Contains("make a layer"));
+  check_same(tensor_in(call("add", {{"x1", variable}, {"x2", 1}})), data() + 1);
+  CHECK_THROWS_WITH(call("unique", {{"x", boxed(input)}}), Contains("depends on values"));
+  CHECK(call("shape", {{"x", boxed(input)}}) == Value(List{-1, 3}));
+}

@@ -1,0 +1,96 @@
+// Ops that plugins/operations brings: they are reached by the names of their functions.
+#include "crescent/operation.h"
+#include "ops/cases.h"
+
+namespace crescent::test {
+namespace {
+
+/// The tensors among the results of an operation, called with the inputs as its first arguments.
+Tensors call(const char* name, const Tensors& inputs, const Dict& options) {
+  const auto operation = get<Operation>(Value(name));
+  List boxed;
+  for (const Tensor& x : inputs) boxed.push_back(Codec<Tensor>::encode(x));
+  const Value result = (*operation)(operation->arguments(boxed, options));
+  return Codec<Tensors>::decode(result);
+}
+
+/// Symmetric, with positive eigenvalues far from each other.
+Tensor positive_definite(const Tensor& x) {
+  const int64_t n = x.dim(-1);
+  const Tensor scale = ops::cast(ops::arange(n) + 2, x.dtype());
+  return ops::matmul(x, x, false, true) * 0.1 + ops::eye(n, n, x.dtype()) * scale * scale;
+}
+
+}  // namespace
+
+std::vector<Case> operation_cases() {
+  std::vector<Case> cases;
+  auto add = [&](std::string name, auto f, std::vector<In> in, bool has_gradient = true,
+                 Dtypes dtypes = Dtypes::wide) {
+    cases.push_back({std::move(name), f, std::move(in), dtypes, has_gradient, 16});
+  };
+  const auto plain = [](const char* name, Dict options = {}) {
+    return [name, options](const Tensors& x) { return call(name, x, options); };
+  };
+  /// Of a matrix made positive definite, then the other inputs.
+  const auto definite = [](const char* name, Dict options = {}) {
+    return [name, options](const Tensors& x) {
+      Tensors inputs = x;
+      inputs[0] = positive_definite(x[0]);
+      return call(name, inputs, options);
+    };
+  };
+  add("solve", definite("solve"), {{{2, 3, 3}}, {{2, 3, 2}}});
+  add("solve vector", definite("solve"), {{{3, 3}}, {{3}}});
+  add("solve_triangular", definite("solve_triangular"), {{{3, 3}}, {{3, 2}}});
+  add("solve_triangular lower", definite("solve_triangular", {{"lower", true}}),
+      {{{2, 3, 3}}, {{2, 3, 2}}});
+  add("inv", definite("inv"), {{{2, 3, 3}}});
+  add("cholesky", definite("cholesky"), {{{2, 3, 3}}});
+  add("cholesky upper", definite("cholesky", {{"upper", true}}), {{{4, 4}}});
+  add("det", definite("det"), {{{2, 3, 3}}});
+  add("logdet", definite("logdet"), {{{3, 3}}});
+  add("eigh values",
+      [](const Tensors& x) { return Tensors{call("eigh", {positive_definite(x[0])}, {})[0]}; },
+      {{{3, 3}}});
+  add("svd values", plain("svd", {{"compute_uv", false}}), {{{2, 4, 3}}});
+  add(
+      "svd product",
+      [](const Tensors& x) {
+        const Tensors usv = call("svd", x, {{"full_matrices", false}});
+        return Tensors{ops::matmul(usv[0] * usv[1], usv[2])};
+      },
+      {{{3, 5}}}, false);
+  add(
+      "qr product",
+      [](const Tensors& x) {
+        const Tensors qr = call("qr", x, {});
+        return Tensors{ops::matmul(qr[0], qr[1])};
+      },
+      {{{5, 3}}}, false);
+  add("lu_factor", definite("lu_factor"), {{{3, 3}}}, false);
+  add("fft",
+      [](const Tensors& x) {
+        return Tensors(call("fft", {}, {{"x", Codec<Tensors>::encode(x)}}));
+      },
+      {{{2, 6}}, {{2, 6}}});
+  add("rfft", plain("rfft"), {{{2, 8}}});
+  add("irfft",
+      [](const Tensors& x) {
+        return Tensors(call("irfft", {}, {{"x", Codec<Tensors>::encode(x)}}));
+      },
+      {{{2, 5}}, {{2, 5}}});
+  add("segment_max", plain("segment_max", {{"num_segments", 3}}), {{{6, 2}}, indices({6}, 3)});
+  add("segment_prod", plain("segment_prod", {{"num_segments", 4}}), {{{6}}, indices({6}, 3)});
+  add("erfinv", plain("erfinv"), {unit({3, 4})});
+  add("i0", plain("i0"), {{{3, 4}}});
+  add("nextafter", plain("nextafter"), {{{3}}, {{3}}}, false);
+  add("view", plain("view", {{"dtype", "int32"}}), {{{3, 2}}}, false);
+  add("gcd", plain("gcd"), {indices({4}, 30), indices({4}, 30)}, false, Dtypes::one);
+  add("cumprod", plain("cumprod", {{"axis", 1}}), {{{2, 5}}});
+  add("sort", plain("sort", {{"axis", 0}}), {{{4, 3}}});
+  add("quantile", plain("quantile", {{"q", 0.3}, {"axis", 1}}), {{{3, 6}}});
+  return cases;
+}
+
+}  // namespace crescent::test
