@@ -5,6 +5,7 @@
 CRESCENT_PLUGIN("callbacks", CRESCENT_VERSION) {
   crescent::add_stopping(registry);
   crescent::add_checkpoint(registry);
+  crescent::add_backup(registry);
   crescent::add_progress(registry);
   crescent::add_schedulers(registry);
 }

@@ -5,6 +5,7 @@
 namespace crescent {
 void add_stopping(Registry& registry);
 void add_checkpoint(Registry& registry);
+void add_backup(Registry& registry);
 void add_progress(Registry& registry);
 void add_schedulers(Registry& registry);
 }  // namespace crescent

@@ -267,4 +267,12 @@ Value keras3_model_config(const Value& model) {
   return value_in(model, blank_model_from_config(model, {}).get());
 }
 
+Value keras3_compile_config(const Value& compile) {
+  Dict result;
+  for (const char* name : {"optimizer", "loss", "loss_weights", "metrics", "weighted_metrics",
+                           "run_eagerly", "steps_per_execution", "jit_compile"})
+    result.set(name, value_in(compile.as_dict().at(name), nullptr));
+  return result;
+}
+
 }  // namespace crescent::keras

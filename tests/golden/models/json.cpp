@@ -18,8 +18,6 @@ namespace fs = std::filesystem;
 /// What cannot be read, and why: a layer that is not there (operations of Keras 3 on tensors, in
 /// part under the name of a layer, too), or code, which no file may bring.
 const std::set<std::string> kMissing = {
-    "interop/k3/a25_bidir.h5: Bidirectional",
-    "interop/k3/a25_bidir.json: Bidirectional",
     "interop/k3/c11_op_mulconst.h5: Layer multiply (Multiply): A merge layer should be called on a "
     "list of at least 2 inputs. Got 1 inputs.",
     "interop/k3/c11_op_mulconst.json: Layer multiply (Multiply): A merge layer should be called on "
@@ -33,10 +31,7 @@ const std::set<std::string> kMissing = {
     "interop/k3/d07_ops_reshape.h5: Reshape: no option 'newshape'",
     "interop/k3/d07_ops_reshape.json: Reshape: no option 'newshape'",
     "interop/k3/d11_getitem.h5: GetItem",
-    "interop/k3/d11_getitem.json: GetItem",
-    "models/text_lstm.h5: Bidirectional",
-    "reference/rnn231.h5: Bidirectional",
-    "reference/rnn3.h5: Bidirectional"};
+    "interop/k3/d11_getitem.json: GetItem"};
 
 /// What to_json of the Keras that saved a file would have written.
 std::optional<std::string> json_in(const std::string& path) {
