@@ -1,6 +1,7 @@
 #include "module.h"
 
 #include "classes/building.h"
+#include "classes/lambda_callbacks.h"
 #include "classes/lambda_layer.h"
 #include "classes/lua_class.h"
 #include "crescent/export.h"
@@ -93,6 +94,7 @@ int open(lua_State* L) {
       "Names of layers count from 1 again; compiled programs and free memory are given back.");
   create_types(L);
   register_lambda_layer();
+  register_lambda_callbacks();
   lua_newtable(L);
   set_functions(L, tensor_functions());
   set_functions(L, graph_functions());

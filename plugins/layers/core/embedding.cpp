@@ -25,7 +25,7 @@ class Embedding final : public UnaryLayer {
   void configured() override {
     if (input_length_ && !declared_input_shape()) input_shape_option_ = input_length_;
     UnaryLayer::configured();
-    set_supports_masking(true);
+    set_supports_masking(mask_zero_);
     set_activity_regularizer(activity_regularizer_.shared());
   }
   void build(const Shape&) override {

@@ -31,7 +31,7 @@ class ReversibleEmbedding final : public UnaryLayer {
   void configured() override {
     UnaryLayer::configured();
     if (cap_ && *cap_ == 0) fail("logit_soft_cap: expected a number other than 0, got 0");
-    set_supports_masking(true);
+    set_supports_masking(mask_zero_);
   }
   void build(const Shape&) override {
     table_ = add_weight("embeddings", {rows_, columns_}, rules_);
