@@ -26,6 +26,9 @@ inline double resampling_weight(const std::string& interpolation, double away) {
 /// (to, from). Coarser results are smoothed first when `antialias`.
 inline Tensor resampling_matrix(const std::string& interpolation, int64_t from, int64_t to,
                                 bool antialias, DType dtype) {
+  constexpr double kMostWeights = 1 << 28;
+  if (double(from) * double(to) > kMostWeights)
+    fail("cannot interpolate ", from, " places to ", to, ": too many");
   const double scale = double(from) / double(to);
   const double reach = antialias ? std::max(scale, 1.0) : 1.0;
   std::vector<float> weights(size_t(from * to));

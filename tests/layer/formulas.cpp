@@ -239,3 +239,35 @@ TEST_CASE("what Keras wrote loses masks where Keras does") {
   CHECK(model->get_layer("c")->get_config().at("carry_mask") == Value(false));
   CHECK(model->to_json().find("carry_mask") == std::string::npos);
 }
+
+TEST_CASE("spectral normalisation divides the kernel by its largest singular value") {
+  const LayerPtr dense = make<Layer>("Dense", {{"units", 2}, {"dtype", "float64"}});
+  const LayerPtr layer = make<Layer>("SpectralNormalization",
+                                     {{"layer", Value(std::static_pointer_cast<Object>(dense))},
+                                      {"power_iterations", 40},
+                                      {"dtype", "float64"}});
+  const Tensor x = Tensor::from(std::vector<double>{1, 2, 3}, {1, 3});
+  layer->build_for({x.shape()});
+  const Tensor kernel = Tensor::from(std::vector<double>{1, 2, 0, 1, 3, -1}, {3, 2});
+  dense->set_weights({kernel, Tensor::from(std::vector<double>{0.5, -0.5}, {2})});
+  const Tensor before = (*layer)(x);
+  check_near(before, {10.5, 0.5});
+  const double norm = ops::max(ops::svd(kernel).s).item();
+  CallOptions training;
+  training.training = true;
+  GradientTape tape;
+  const Tensor y = (*layer)(x, training), total = ops::sum(y);
+  tape.stop();
+  check_near(y, {10 / norm + 0.5, 1 / norm - 0.5});
+  check_near(dense->get_weights()[0], (kernel / norm).to_vector());
+  // as if the kernel had been this one from the start
+  const Variables weights = dense->trainable_weights();
+  const Tensors gradients = tape.gradient(total, std::span<const Variable>(weights));
+  check_near(gradients[0], {1, 1, 2, 2, 3, 3});
+  dense->set_weights({ops::zeros_like(kernel), Tensor::from(std::vector<double>{1, 1}, {2})});
+  check_near((*layer)(x, training), {1, 1});
+  const LayerPtr none = make<Layer>(
+      "SpectralNormalization", {{"layer", Dict{{"class_name", "Flatten"}, {"config", Dict{}}}}});
+  CHECK_THROWS_WITH((*none)(x),
+                    Catch::Matchers::Contains("Flatten object has no attribute 'kernel' nor"));
+}

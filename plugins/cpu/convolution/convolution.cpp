@@ -37,6 +37,13 @@ std::unique_ptr<Kernel> plain(const Request& r) {
   return plan.residual || plan.moments || plan.gated ? nullptr : make(r);
 }
 
+/// A factory that knows of gates, too.
+template <KernelFactory make>
+std::unique_ptr<Kernel> gated(const Request& r) {
+  const ConvPlan plan(r);
+  return plan.residual || plan.moments ? nullptr : make(r);
+}
+
 }  // namespace
 
 ConvPlan::ConvPlan(const Request& r) {
@@ -55,23 +62,27 @@ ConvPlan::ConvPlan(const Request& r) {
 
 std::span<const KernelRow> convolution_kernels() {
   static constexpr KernelFactory kFloat = unmixed<make_winograd_convolution>,
+                                 kPixels = unmixed<make_pointwise_convolution>,
                                  kHalf = plain<make_amx_convolution>,
-                                 kBest = plain<make_onednn_convolution>,
+                                 kBest = gated<make_onednn_convolution>,
                                  kRest = unmixed<plain<make_unfolded_convolution>>,
                                  kConverted = unmixed<plain<make_converted<convolution_kernels>>>;
   static constexpr KernelRow kRows[] = {{"conv", kFloat},
+                                        {"conv", kPixels},
                                         {"conv", kHalf},
                                         {"conv", kBest},
                                         {"conv", kRest},
                                         {"conv", kConverted},
                                         {"conv_pool", make_winograd_pooled_convolution},
                                         {"conv_backward_data", kFloat},
+                                        {"conv_backward_data", kPixels},
                                         {"conv_backward_data", kHalf},
                                         {"conv_backward_data", kBest},
                                         {"conv_backward_data", kRest},
                                         {"conv_backward_data", kConverted},
                                         {"conv_backward_data", make_gated_convolution},
                                         {"conv_backward_kernel", kFloat},
+                                        {"conv_backward_kernel", kPixels},
                                         {"conv_backward_kernel", kHalf},
                                         {"conv_backward_kernel", kBest},
                                         {"conv_backward_kernel", kRest},

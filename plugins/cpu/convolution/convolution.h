@@ -41,6 +41,8 @@ std::unique_ptr<Kernel> make_winograd_convolution(
     const Request& request);  // 3x3, where that is faster
 std::unique_ptr<Kernel> make_winograd_pooled_convolution(
     const Request& request);  // the same, then max pooling
+std::unique_ptr<Kernel> make_pointwise_convolution(
+    const Request& request);  // 1x1, as products of matrices
 std::unique_ptr<Kernel> make_amx_convolution(
     const Request& request);  // bfloat16, where there are tiles
 std::unique_ptr<Kernel> make_onednn_convolution(

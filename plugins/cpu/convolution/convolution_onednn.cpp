@@ -242,6 +242,7 @@ class ImageConvolution final : public PiecewiseConvolution {
       std::byte* to = a.outputs[0] + (forward_ ? y_at(piece) : x_at(piece));
       plan_.bias ? primitives_.run(worker, which, {from, kernel, to, a.inputs[2]})
                  : primitives_.run(worker, which, {from, kernel, to});
+      if (plan_.gated) return close_gates(piece, a);
       if (plan_.epilogue != Epilogue::relu) return;
       onednn::apply_relu(plan_.dtype, to,
                          piece.plan.batch * piece.plan.out_pixels() * plan_.out_channels);
@@ -250,6 +251,13 @@ class ImageConvolution final : public PiecewiseConvolution {
   size_t scratch_bytes() const override { return pack_ ? pack_->bytes() : 0; }
 
  private:
+  /// Of a piece that is still in a cache.
+  void close_gates(const Piece& piece, const Arguments& a) const {
+    const int64_t count = piece.plan.batch * piece.plan.in_pixels() * plan_.in_channels;
+    const size_t at = x_at(piece);
+    combine(Combine::mask, reinterpret_cast<const float*>(a.inputs[2] + at), count, 1, count,
+            reinterpret_cast<float*>(a.outputs[0] + at), count);
+  }
   int add_forward(const ConvPlan& p, const Descriptions& d) {
     auto desc = forward(p, d);
     accept(desc.impl_info_str(), desc.weights_desc());
@@ -343,6 +351,8 @@ std::unique_ptr<Kernel> make_onednn_convolution(const Request& r) {
   if (!r.options.onednn || onednn::type_of(plan.dtype) == memory::data_type::undef || plan.empty())
     return nullptr;
   if (r.inputs[1].dtype != plan.dtype) return nullptr;
+  if (plan.gated && (plan.dtype != DType::float32 || r.inputs[2].dtype != DType::float32))
+    return nullptr;
   if (is_wrong(plan)) return nullptr;
   return onednn::kernel_if_known("convolution", [&]() -> std::unique_ptr<Kernel> {
     if (plan.pass == ConvPass::backward_kernel) return std::make_unique<KernelGradient>(r);

@@ -70,7 +70,8 @@ class AdaptivePooling final : public SpatialLayer<Axes> {
               : "The mean of each of so many windows as the output is to have places.")
         .field("output_size", &AdaptivePooling::output_size_, "Of the spatial axes.")
         .required()
-        .min(1);
+        .min(1)
+        .max(1 << 24);
     AdaptivePooling::describe_data_format(s);
   }
   void configured() override {

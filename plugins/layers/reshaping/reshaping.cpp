@@ -106,6 +106,7 @@ class Permute final : public MaskCarrier {
         fail("Invalid permutation `dims`; expected each of 1..", dims_.size(), " once, got ",
              Value(dims_));
     set_input_specs({InputSpec::with_ndim(int(dims_.size()) + 1)});
+    set_supports_masking(carry_mask_ && leading_axes_stay());
   }
   Tensor call(const Tensor& x, const Call&) override {
     std::vector<int> axes{0};
@@ -114,7 +115,7 @@ class Permute final : public MaskCarrier {
   }
 
  protected:
-  /// Its axes change places like those of x, if they do among themselves.
+  /// Its axes change places like those of x, where they do among themselves.
   Tensor carried(const Tensor& mask, const Tensor&, const Tensor&) const override {
     std::vector<int> axes{0};
     for (int i = 1; i < mask.rank(); ++i) axes.push_back(int(dims_[size_t(i) - 1]));
@@ -123,6 +124,13 @@ class Permute final : public MaskCarrier {
   }
 
  private:
+  /// Some of the first axes change places among themselves: a mask may be of these.
+  bool leading_axes_stay() const {
+    int64_t largest = 0;
+    for (size_t i = 0; i + 1 < dims_.size(); ++i)
+      if ((largest = std::max(largest, dims_[i])) == int64_t(i) + 1) return true;
+    return false;
+  }
   std::vector<int64_t> dims_;
 };
 

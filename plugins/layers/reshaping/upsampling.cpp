@@ -30,7 +30,8 @@ class UpSampling final : public SpatialLayer<Axes> {
   static void describe(Schema<UpSampling>& s) {
     s.doc("Spatial axes so many times as long.")
         .field("size", &UpSampling::size_, "How many times, for each axis.")
-        .min(1);
+        .min(1)
+        .max(1 << 20);
     UpSampling::describe_data_format(s);
     if (Axes == 2)
       s.field("interpolation", &UpSampling::interpolation_,

@@ -58,4 +58,5 @@ CRESCENT_PLUGIN("wrappers", CRESCENT_VERSION) {
   crescent::add_wrapper(registry);
   crescent::add_time_distributed(registry);
   crescent::add_bidirectional(registry);
+  crescent::add_spectral_normalization(registry);
 }

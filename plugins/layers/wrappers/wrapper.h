@@ -34,5 +34,6 @@ LayerPtr layer_from(const std::string& wrapper, const Value& value);
 void add_wrapper(Registry& registry);
 void add_time_distributed(Registry& registry);
 void add_bidirectional(Registry& registry);
+void add_spectral_normalization(Registry& registry);
 
 }  // namespace crescent

@@ -26,8 +26,7 @@ const std::set<std::string> kMissing = {"AutoContrast",
                                         "RandomGaussianBlur",
                                         "RandomGrayscale",
                                         "RandomInvert",
-                                        "Solarization",
-                                        "SpectralNormalization"};
+                                        "Solarization"};
 
 Dict object(const char* name, const Dict& config) {
   return {{"class_name", name}, {"config", config}};

@@ -1,0 +1,79 @@
+#include "wrapper.h"
+
+namespace crescent {
+namespace {
+
+/// Of length 1, unless it is 0.
+Tensor unit(const Tensor& x) {
+  const Tensor length = ops::norm(x);
+  return x / ops::where(ops::equal(length, 0), 1, length);
+}
+
+/// Divides the kernel of the layer inside by its largest singular value, which a vector follows
+/// from step to step by power iteration.
+class SpectralNormalization final : public BaseWrapper {
+ public:
+  static void describe(Schema<SpectralNormalization>& s) {
+    s.doc("Divides the kernel of the layer inside by its spectral norm at every step of training.");
+    describe_layer(s);
+    s.field("power_iterations", &SpectralNormalization::iterations_,
+            "Power iterations at every step.");
+  }
+  void configured() override {
+    BaseWrapper::configured();
+    if (iterations_ < 1)
+      fail("`power_iterations` should be greater than zero. Received: `power_iterations=",
+           iterations_, "`");
+    set_supports_masking(layer()->supports_masking());
+  }
+  InputCount input_count() const override { return layer()->input_count(); }
+  void build(const std::vector<Shape>& inputs) override {
+    BaseWrapper::build(inputs);
+    kernel_ = kernel_inside();
+    u_ = add_weight("vector_u", {1, kernel_.shape()[-1]},
+                    make<Initializer>("TruncatedNormal", {{"stddev", 0.02}}),
+                    {.trainable = false, .dtype = kernel_.dtype()});
+  }
+  Tensors call(const Tensors& inputs, const Call& call) override {
+    if (call.training) normalize();
+    return (*layer())(inputs);
+  }
+  Tensors compute_mask(const Tensors&, const Tensors&, const Tensors& outputs) override {
+    Tensors masks;
+    for (const Tensor& output : outputs) masks.push_back(output.mask());
+    return masks;
+  }
+
+ private:
+  Variable kernel_inside() const {
+    for (const Variable& weight : layer()->weights())
+      if (weight.name() == "kernel" || weight.name() == "embeddings") return weight;
+    fail(layer()->class_name(), " object has no attribute 'kernel' nor 'embeddings'");
+  }
+  /// The gradient takes the new kernel for the old one (Keras).
+  void normalize() {
+    const Tensor kernel = kernel_.value();
+    const Tensor matrix = ops::stop_gradient(ops::reshape(kernel, {-1, kernel.dim(-1)}));
+    const Tensor blank = ops::all(ops::equal(matrix, 0));
+    Tensor u = u_.value(), v;
+    for (int64_t i = 0; i < iterations_; ++i) {
+      v = unit(ops::matmul(u, matrix, false, true));
+      u = unit(ops::matmul(v, matrix));
+    }
+    const Tensor norm = ops::reshape(ops::matmul(ops::matmul(v, matrix), u, false, true), {});
+    const Tensor divided = ops::stop_gradient(kernel) / ops::where(blank, 1, norm);
+    u_.assign(ops::where(blank, u_.value(), u));
+    kernel_.assign(kernel + (divided - ops::stop_gradient(kernel)));
+  }
+
+  int64_t iterations_ = 1;
+  Variable kernel_, u_;
+};
+
+}  // namespace
+
+void add_spectral_normalization(Registry& registry) {
+  registry.add<SpectralNormalization>("SpectralNormalization");
+}
+
+}  // namespace crescent
