@@ -80,6 +80,23 @@ Array some(const Shape& shape) {
   return mask;
 }
 
+/// Query i sees the keys from i - before to i + after.
+Array band(int64_t queries, int64_t keys, int64_t before, int64_t after) {
+  Array mask = zeros({1, 1, queries, keys}, DType::boolean);
+  for (int64_t i = 0; i < queries; ++i)
+    for (int64_t j = std::max<int64_t>(0, i - before); j < std::min(keys, i + after + 1); ++j)
+      mask.values[static_cast<size_t>(i * keys + j)] = 1;
+  return mask;
+}
+
+/// Sample b sees the keys from 7 b to 40 + b.
+Array padding(int64_t batch, int64_t keys) {
+  Array mask = zeros({batch, 1, 1, keys}, DType::boolean);
+  for (int64_t b = 0; b < batch; ++b)
+    for (int64_t j = 7 * b; j < 40 + b; ++j) mask.values[static_cast<size_t>(b * keys + j)] = 1;
+  return mask;
+}
+
 void check_forward(const Sizes& z, DType dtype, const Array* mask = nullptr) {
   auto in = operands(z, dtype);
   const Weights w = weights_of(z, in[0], in[1], mask);
@@ -128,6 +145,20 @@ TEST_CASE("attention looks where the mask lets it", "[cpu][attention]") {
     const Array mask = some(shape);
     for (DType dtype : {DType::float32, DType::float64, DType::bfloat16})
       check_forward(z, dtype, &mask);
+  }
+}
+
+TEST_CASE("keys that no query of a block may see are left out", "[cpu][attention]") {
+  const Machine machine(GENERATE(0, 2));
+  const Sizes z{2, 150, 150, 2, 8, 5};
+  for (const Array& mask :
+       {band(150, 150, 150, 0), band(150, 150, 20, 0), band(150, 150, 9, 30), padding(2, 150)}) {
+    for (DType dtype : {DType::float32, DType::float64, DType::bfloat16})
+      check_forward(z, dtype, &mask);
+  }
+  for (const Array& mask : {band(70, 70, 70, 0), band(70, 70, 12, 0), padding(1, 70)}) {
+    check_gradient({1, 70, 70, 1, 2, 2}, DType::float32, &mask);
+    check_gradient({1, 70, 70, 1, 2, 2}, DType::bfloat16, &mask);
   }
 }
 

@@ -3,6 +3,7 @@
 #include "attention/attention.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "attention/attention_products.h"
@@ -48,6 +49,28 @@ class MaskStrides {
  private:
   int64_t strides_[4] = {};
 };
+
+/// Keys that some queries may look at, and those between: the others need not be computed.
+struct KeyRange {
+  int64_t first, count;
+};
+
+/// Of the mask of `rows` queries and `keys` keys. A query that may look at none looks at all alike.
+KeyRange seen_keys(const AttentionMask& mask, int64_t rows, int64_t keys) {
+  if (!mask.first || mask.key != 1) return {0, keys};
+  int64_t begin = keys, end = 0;
+  for (int64_t i = 0; i < (mask.query ? rows : 1); ++i) {
+    const uint8_t* row = mask.first + i * mask.query;
+    const auto* first = static_cast<const uint8_t*>(std::memchr(row, 1, static_cast<size_t>(keys)));
+    if (!first) return {0, keys};
+    begin = std::min(begin, first - row);
+    const void* last = memrchr(row + end, 1, static_cast<size_t>(keys - end));
+    if (last) end = static_cast<const uint8_t*>(last) + 1 - row;
+  }
+  constexpr int64_t kStart = 16;  // vectors begin where they begin without a mask
+  begin = begin / kStart * kStart;
+  return {begin, end - begin};
+}
 
 /// Asks for some rows of a head. They are too short and too far apart for the machine to see them
 /// coming.
@@ -122,17 +145,24 @@ class AttentionKernel : public Kernel {
                       f(multiply, i / parts_of_head, i % parts_of_head);
                   });
   }
-  /// x = q k' for `rows` queries from `first` on.
+  AttentionMask mask_of(const Arguments& a, int64_t head, int64_t query) const {
+    if (!masked_) return {};
+    return mask_.at(a.inputs[others_], head / query_.heads, head % query_.heads, query);
+  }
+  KeyRange keys_of(const Arguments& a, int64_t head, int64_t query, int64_t rows) const {
+    return seen_keys(mask_of(a, head, query), rows, key_.steps);
+  }
+  /// x = q k' for `rows` queries from `first` on and some keys.
   Scores<S> scores(const Arguments& a, Multiply multiply, int64_t head, int64_t first, int64_t rows,
-                   S* x, std::byte* work) const {
-    multiply(HeadProduct<T, T>{false, true, rows, key_.steps, query_.width,
+                   KeyRange keys, S* x, std::byte* work) const {
+    multiply(HeadProduct<T, T>{false, true, rows, keys.count, query_.width,
                                a.in<T>(0) + query_.offset(head, first), query_.ld(),
-                               a.in<T>(1) + key_.offset(head), key_.ld(), false, x, key_.steps},
+                               a.in<T>(1) + key_.offset(head, keys.first), key_.ld(), false, x,
+                               keys.count},
              work);
-    Scores<S> scores{rows, key_.steps, x, scale_, {}};
-    if (masked_)
-      scores.mask = mask_.at(a.inputs[others_], head / query_.heads, head % query_.heads, first);
-    return scores;
+    AttentionMask mask = mask_of(a, head, first);
+    if (mask.first) mask.first += keys.first * mask.key;
+    return {rows, keys.count, x, scale_, mask};
   }
   /// f(scores of a few rows, first of the rows) for all of them; where a head is one block, the
   /// next head's q, k and v are fetched meanwhile, a few rows at a time.
@@ -189,13 +219,15 @@ class AttentionForward final : public AttentionKernel<T, Attention> {
         *mixed = pieces.take<S>(rows * v.width);
       auto* work = pieces.take<std::byte>(0);
       S* statistics = a.out<S>(1) + this->statistics(head, first);
-      this->each_slice(a, head, this->scores(a, multiply, head, first, rows, x, work),
+      const KeyRange keys = this->keys_of(a, head, first, rows);
+      this->each_slice(a, head, this->scores(a, multiply, head, first, rows, keys, x, work),
                        [&](const Scores<S>& scores, int64_t row) {
                          this->loops_.exponentials(scores, statistics + 2 * row, penalty);
                        });
-      multiply(HeadProduct<S, T>{false, false, rows, v.width, k.steps, x, k.steps,
-                                 a.in<T>(2) + v.offset(head), v.ld(), false, mixed, v.width},
-               work);
+      multiply(
+          HeadProduct<S, T>{false, false, rows, v.width, keys.count, x, keys.count,
+                            a.in<T>(2) + v.offset(head, keys.first), v.ld(), false, mixed, v.width},
+          work);
       this->loops_.divide(mixed, rows, v.width, statistics,
                           a.out<T>(0) + this->context_.offset(head, first), this->context_.ld());
     });
@@ -240,6 +272,10 @@ class AttentionGradient final : public AttentionKernel<T, AttentionBackward> {
     }
   }
 
+  static void clear(Part part, int64_t rows, int64_t width) {
+    for (int64_t row = 0; row < rows; ++row) std::fill_n(part.x + row * part.ld, width, S{0});
+  }
+
   void run_head(const Arguments& a, const HeadProducts<T>& multiply, int64_t head) const {
     const auto &q = this->query_, &k = this->key_, &v = this->value_, &context = this->context_;
     const int64_t most = this->block_, keys = k.steps, aside = kInPlace ? 0 : 1;
@@ -251,30 +287,35 @@ class AttentionGradient final : public AttentionKernel<T, AttentionBackward> {
     const Part dk = part(a, 1, k, head, 0, pieces.take<S>(aside * keys * k.width));
     const Part dv = part(a, 2, v, head, 0, pieces.take<S>(aside * keys * v.width));
     auto* work = pieces.take<std::byte>(0);
-    const T *key = a.in<T>(1) + k.offset(head), *value = a.in<T>(2) + v.offset(head);
+    if (this->masked_) clear(dk, keys, k.width), clear(dv, keys, v.width);
 
     for (int64_t first = 0; first < q.steps; first += most) {
       const int64_t rows = std::min(most, q.steps - first);
+      const KeyRange seen = this->keys_of(a, head, first, rows);
+      const T *key = a.in<T>(1) + k.offset(head, seen.first),
+              *value = a.in<T>(2) + v.offset(head, seen.first);
+      S *dk_seen = dk.x + seen.first * dk.ld, *dv_seen = dv.x + seen.first * dv.ld;
+      const bool add = this->masked_ || first > 0;
       const T *query = a.in<T>(0) + q.offset(head, first),
               *dy = a.in<T>(4) + context.offset(head, first);
       const Part dq = part(a, 0, q, head, first, dq_aside);
-      const Scores<S> weights = this->scores(a, multiply, head, first, rows, w, work);
+      const Scores<S> weights = this->scores(a, multiply, head, first, rows, seen, w, work);
       const S* statistics = a.in<S>(3) + this->statistics(head, first);
       this->each_slice(a, head, weights, [&](const Scores<S>& scores, int64_t row) {
         this->loops_.weights(scores, statistics + 2 * row, penalty);
       });
-      multiply(HeadProduct<S, T>{true, false, keys, v.width, rows, w, keys, dy, context.ld(),
-                                 first > 0, dv.x, dv.ld},
+      multiply(HeadProduct<S, T>{true, false, seen.count, v.width, rows, w, seen.count, dy,
+                                 context.ld(), add, dv_seen, dv.ld},
                work);
-      multiply(HeadProduct<T, T>{false, true, rows, keys, v.width, dy, context.ld(), value, v.ld(),
-                                 false, dw, keys},
+      multiply(HeadProduct<T, T>{false, true, rows, seen.count, v.width, dy, context.ld(), value,
+                                 v.ld(), false, dw, seen.count},
                work);
       this->loops_.gradient(weights, dw);
-      multiply(HeadProduct<S, T>{false, false, rows, q.width, keys, dw, keys, key, k.ld(), false,
-                                 dq.x, dq.ld},
+      multiply(HeadProduct<S, T>{false, false, rows, q.width, seen.count, dw, seen.count, key,
+                                 k.ld(), false, dq.x, dq.ld},
                work);
-      multiply(HeadProduct<S, T>{true, false, keys, q.width, rows, dw, keys, query, q.ld(),
-                                 first > 0, dk.x, dk.ld},
+      multiply(HeadProduct<S, T>{true, false, seen.count, q.width, rows, dw, seen.count, query,
+                                 q.ld(), add, dk_seen, dk.ld},
                work);
       store(a, 0, q, head, first, rows, dq);
     }

@@ -56,9 +56,9 @@ class LstmLayer final : public CellLayer<LstmCell> {
     LstmCell& cell = own_cell();
     if (!cell.standard() || (call.training && cell.drops_states()) || x.rank() != 3)
       return std::nullopt;
-    const ops::LstmResult r = ops::lstm(cell.with_dropout(x), states[0], states[1], cell.kernel(),
-                                        cell.recurrent(), cell.bias());
-    return Run{r.sequence, r.h, {r.h, r.c}};
+    const Tensors r = apply(Lstm{}, {cell.with_dropout(x), states[0], states[1], cell.kernel(),
+                                     cell.recurrent(), cell.bias()});
+    return Run{r[0], r[1], {r[1], r[2]}, {r[0], r[4]}};
   }
 };
 
@@ -79,7 +79,7 @@ class GruLayer final : public CellLayer<GruCell> {
       return std::nullopt;
     const ops::GruResult r =
         ops::gru(cell.with_dropout(x), states[0], cell.kernel(), cell.recurrent(), cell.bias());
-    return Run{r.sequence, r.h, {r.h}};
+    return Run{r.sequence, r.h, {r.h}, {r.sequence}};
   }
 };
 

@@ -1,5 +1,6 @@
 #include "rnn.h"
 
+#include "counting_steps.h"
 #include "crescent/plugin.h"
 
 namespace crescent {
@@ -140,14 +141,33 @@ Tensors BaseRnn::call(const Tensors& inputs, const Call& call) {
     if (mask) mask = ops::flip(mask, {1});
   }
   cell_->prepare(Tensor::abstract({x.dtype(), step_shape(x.shape())}), call);
-  std::optional<Run> run;
-  if (!mask) run = fast_run(x, states, call);
+  std::optional<Run> run =
+      mask ? fast_masked_run(x, states, mask, call) : fast_run(x, states, call);
   if (!run) run = run_steps(x, states, mask, constants);
   if (stateful_)
     for (size_t i = 0; i < states_.size(); ++i) states_[i].assign(run->states[i]);
   Tensors outputs{return_sequences_ ? run->sequence : run->last};
   if (return_state_) outputs.insert(outputs.end(), run->states.begin(), run->states.end());
   return outputs;
+}
+
+/// The output is the first state; before the first step that counts it is zeros.
+std::optional<BaseRnn::Run> BaseRnn::fast_masked_run(const Tensor& x, const Tensors& states,
+                                                     const Tensor& mask, const Call& call) const {
+  if (!x.shape().is_known() || x.dim(1) == 0 || mask.rank() != 2) return std::nullopt;
+  const CountingSteps steps(ops::cast(mask, DType::boolean));
+  const std::optional<Run> moved = fast_run(steps.to_front(x), states, call);
+  if (!moved) return std::nullopt;
+  const Tensor& outputs = moved->every_state[0];
+  const Tensor none = ops::zeros_like(states[0]);
+  Run run;
+  run.sequence = steps.after_each(outputs, none);
+  if (zero_output_)
+    run.sequence = choose(ops::cast(mask, DType::boolean), run.sequence, ops::zeros_like(outputs));
+  run.last = steps.after_last(outputs, none);
+  for (size_t i = 0; i < states.size(); ++i)
+    run.states.push_back(steps.after_last(moved->every_state[i], states[i]));
+  return run;
 }
 
 namespace {

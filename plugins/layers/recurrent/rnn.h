@@ -78,6 +78,7 @@ class BaseRnn : public Layer {
   struct Run {
     Tensor sequence, last;
     Tensors states;
+    Tensors every_state{};  ///< (batch, time, size) each, of fast_run
   };
   /// A way through all steps at once, when there is one; x is already in the order of computation
   /// and the cell is prepared.
@@ -91,6 +92,8 @@ class BaseRnn : public Layer {
  private:
   Run run_steps(const Tensor& x, const Tensors& states, const Tensor& mask,
                 const Tensors& constants) const;
+  std::optional<Run> fast_masked_run(const Tensor& x, const Tensors& states, const Tensor& mask,
+                                     const Call& call) const;
   Tensors initial_states(const Tensors& inputs) const;
   Tensors constants_of(const Call& call) const;
 

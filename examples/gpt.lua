@@ -1,0 +1,100 @@
+-- A small GPT: it learns to write C++, letter by letter, from the headers of this project.
+--   crescent examples/gpt.lua [STEPS]
+local cr = require "crescent"
+local layers, ops = cr.layers, cr.ops
+local folder = (arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../core/include/crescent/"
+local steps = tonumber(arg[1]) or 500
+local length, width, heads, blocks, batch = 64, 96, 4, 2, 16
+
+local parts = {}
+for _, name in ipairs { "tensor", "ops", "op_types", "layer", "model", "schema", "registry", "training", "callback", "data", "value" } do
+  local file = assert(io.open(folder .. name .. ".h", "rb"))
+  parts[#parts + 1] = file:read "a"
+  file:close()
+end
+local text = table.concat(parts, "\n")
+local letters, ids = {}, {}
+for i = 1, #text do
+  local letter = text:sub(i, i)
+  if not ids[letter] then
+    letters[#letters + 1] = letter
+    ids[letter] = #letters - 1
+  end
+end
+
+--- A vector for each place is added.
+local Positions = cr.Layer:subclass "Positions"
+function Positions:build(shape)
+  self.places = self:add_weight { name = "places", shape = { shape[2], shape[3] }, initializer = cr.initializers.RandomNormal { stddev = 0.02 } }
+end
+function Positions:call(x) return x + self.places end
+
+local function block(x)
+  local normal = layers.LayerNormalization()(x)
+  x = layers.Add() { x, layers.MultiHeadAttention(heads, width // heads)({ normal, normal }, { use_causal_mask = true }) }
+  local y = layers.Dense(4 * width, { activation = "gelu" })(layers.LayerNormalization()(x))
+  return layers.Add() { x, layers.Dense(width)(y) }
+end
+
+cr.random.seed(1)
+local input = cr.Input { shape = { length }, dtype = "int32" }
+local x = Positions()(layers.Embedding(#letters, width)(input))
+for _ = 1, blocks do x = block(x) end
+local model = cr.Model(input, layers.Dense(#letters)(layers.LayerNormalization()(x)))
+model:summary()
+model:compile { optimizer = cr.optimizers.AdamW { learning_rate = 2e-3 }, loss = cr.losses.SparseCategoricalCrossentropy { from_logits = true } }
+
+--- A piece of the text from `first` on, as ids.
+local function piece(first)
+  local row = {}
+  for k = 1, length do row[k] = ids[text:sub(first + k - 1, first + k - 1)] end
+  return row
+end
+local last = #text - length - 1
+local split = math.floor(last * 0.95)
+local function sample(n, from, to)
+  local rows, answers = {}, {}
+  for i = 1, n do
+    local first = math.random(from, to)
+    rows[i], answers[i] = piece(first), piece(first + 1)
+  end
+  return cr.tensor(rows, "int32"), cr.tensor(answers, "int32")
+end
+math.randomseed(1)
+local x_test, y_test = sample(64, split + length, last)
+local rows = { { 0, math.log(#letters) } }
+local rounds = math.min(5, steps)
+for round = 1, rounds do
+  local count = steps // rounds
+  local x_train, y_train = sample(count * batch, 1, split)
+  model:fit(x_train, y_train, { batch_size = batch, epochs = 1, verbose = 0 })
+  rows[#rows + 1] = { round * count, model:evaluate(x_test, y_test, { verbose = 0 }) }
+end
+
+--- What follows a beginning, drawn by the model's probabilities; lower temperatures dare less.
+local function continue(beginning, count, temperature)
+  local written = beginning
+  for _ = 1, count do
+    local window = written:sub(-length)
+    local row = {}
+    for k = 1, length do row[k] = ids[window:sub(k, k)] or 0 end
+    local logits = model:predict_on_batch(cr.tensor({ row }, "int32")):totable()[1][math.min(#window, length)]
+    local weights, total, top = {}, 0, math.max(table.unpack(logits))
+    for i, logit in ipairs(logits) do
+      weights[i] = math.exp((logit - top) / temperature)
+      total = total + weights[i]
+    end
+    local left, chosen = math.random() * total, 1
+    while left > weights[chosen] and chosen < #weights do
+      left = left - weights[chosen]
+      chosen = chosen + 1
+    end
+    written = written .. letters[chosen]
+  end
+  return written
+end
+for _, beginning in ipairs { "/// The ", "class CRESCENT_API " } do
+  print("\n" .. continue(beginning, math.min(200, 4 * steps), 0.6):gsub("\n", "\n  "))
+end
+print "\n steps  bits a letter  (of text that it has not seen)"
+for _, row in ipairs(rows) do print(string.format("%6d  %13.3f", row[1], row[2] / math.log(2))) end

@@ -1,0 +1,59 @@
+-- LoRA: a network that reads digits learns to read them upside down by matrices of low rank beside
+-- its weights, which stay as they are.
+--   crescent examples/lora.lua [EPOCHS]
+local cr = require "crescent"
+local layers = cr.layers
+local folder = (arg[0]:match "^(.*)/[^/]*$" or ".") .. "/data/"
+local epochs = tonumber(arg[1]) or 4
+
+local x = cr.data.read_idx(folder .. "mnist-t10k-images-idx3-ubyte.gz"):cast "float32" / 255
+local y = cr.data.read_idx(folder .. "mnist-t10k-labels-idx1-ubyte.gz")
+local turned = cr.ops.flip(x, { 1, 2 })
+local learned, all = 8000, 10000
+local function train(images) return images:slice(1, learned), y:slice(1, learned) end
+local function test(images) return images:slice(learned + 1, all), y:slice(learned + 1, all) end
+
+cr.random.seed(1)
+local model = cr.Sequential {
+  layers.Flatten { input_shape = { 28, 28 } },
+  layers.Dense(256, { activation = "relu" }),
+  layers.Dense(256, { activation = "relu" }),
+  layers.Dense(10),
+}
+local function compile()
+  model:compile { optimizer = cr.optimizers.Adam { learning_rate = 2e-3 }, loss = cr.losses.SparseCategoricalCrossentropy { from_logits = true }, metrics = { "accuracy" } }
+end
+local function accuracy(images)
+  local x_test, y_test = test(images)
+  return model:evaluate(x_test, y_test, { verbose = 0, return_dict = true }).accuracy
+end
+local function trained()
+  local count = 0
+  for _, weight in ipairs(model.trainable_weights) do
+    local size = 1
+    for _, n in ipairs(weight.shape) do size = size * n end
+    count = count + size
+  end
+  return count
+end
+
+local rows = {}
+local function note(what) rows[#rows + 1] = { what, trained(), accuracy(x), accuracy(turned) } end
+
+compile()
+local x_train, y_train = train(x)
+model:fit(x_train, y_train, { batch_size = 64, epochs = epochs, verbose = 2 })
+note "trained on digits"
+
+for i = 2, 4 do model.layers[i]:enable_lora(8) end
+compile()
+local x_turned, y_turned = train(turned)
+model:fit(x_turned, y_turned, { batch_size = 64, epochs = epochs, verbose = 2 })
+note "adapted to turned digits"
+
+for i = 2, 4 do model.layers[i]:merge_lora() end
+compile()
+note "merged"
+
+print(string.format("\n%-26s %14s %10s %10s", "", "weights trained", "upright", "turned"))
+for _, row in ipairs(rows) do print(string.format("%-26s %14d %9.1f %% %8.1f %%", row[1], row[2], 100 * row[3], 100 * row[4])) end

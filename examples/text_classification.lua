@@ -1,0 +1,79 @@
+-- Film reviews, one sentence each: is the critic pleased? Words and pairs of words are looked up in a
+-- table of vectors, whose mean decides.
+--   CRESCENT_DATA=FOLDER crescent examples/text_classification.lua [EPOCHS]
+-- FOLDER has rt-polarity.neg and rt-polarity.pos (Pang and Lee 2005, for research), which are not ours to
+-- ship: https://www.cs.cornell.edu/people/pabo/movie-review-data
+local cr = require "crescent"
+local layers = cr.layers
+local folder = assert(os.getenv "CRESCENT_DATA", "set CRESCENT_DATA to the folder of rt-polarity.neg and rt-polarity.pos") .. "/"
+local epochs = tonumber(arg[1]) or 2
+local length, vocabulary = 100, 20000
+
+--- The words of a sentence, and each with its follower.
+local function tokens(sentence)
+  local list, before = {}, nil
+  for word in sentence:gmatch "%S+" do
+    list[#list + 1] = word
+    if before then list[#list + 1] = before .. " " .. word end
+    before = word
+  end
+  return list
+end
+
+local sentences = {}
+for label, name in ipairs { "rt-polarity.neg", "rt-polarity.pos" } do
+  for line in io.lines(folder .. name) do
+    sentences[#sentences + 1] = { text = line, tokens = tokens(line), label = label - 1 }
+  end
+end
+math.randomseed(1)
+for i = #sentences, 2, -1 do
+  local j = math.random(i)
+  sentences[i], sentences[j] = sentences[j], sentences[i]
+end
+local tested = #sentences // 10
+local learned = #sentences - tested
+
+-- ids: 0 is padding, 1 a token that is not in the table; the others by how often they are used
+local counts, words = {}, {}
+for i = 1, learned do
+  for _, token in ipairs(sentences[i].tokens) do
+    if not counts[token] then words[#words + 1] = token end
+    counts[token] = (counts[token] or 0) + 1
+  end
+end
+table.sort(words, function(a, b) return counts[a] > counts[b] or counts[a] == counts[b] and a < b end)
+local ids = {}
+for i = 1, math.min(#words, vocabulary - 2) do ids[words[i]] = i + 1 end
+
+local rows, labels = {}, {}
+for i, sentence in ipairs(sentences) do
+  local row = {}
+  for k = 1, length do
+    local token = sentence.tokens[k]
+    row[k] = token and (ids[token] or 1) or 0
+  end
+  rows[i], labels[i] = row, { sentence.label }
+end
+local x, y = cr.tensor(rows, "int32"), cr.tensor(labels)
+
+cr.random.seed(1)
+local model = cr.Sequential {
+  layers.Embedding(vocabulary, 64, { mask_zero = true, input_shape = { length } }),
+  layers.Dropout(0.3),
+  layers.GlobalAveragePooling1D(),
+  layers.Dense(1, { activation = "sigmoid" }),
+}
+model:summary()
+model:compile { optimizer = cr.optimizers.Adam { learning_rate = 4e-3 }, loss = "binary_crossentropy", metrics = { "accuracy" } }
+local x_test, y_test = x:slice(learned + 1, #sentences), y:slice(learned + 1, #sentences)
+model:fit(x:slice(1, learned), y:slice(1, learned), { batch_size = 64, epochs = epochs, validation_data = { x_test, y_test }, verbose = 2 })
+
+local score = model:evaluate(x_test, y_test, { verbose = 0, return_dict = true })
+local guesses = model:predict(x_test, { verbose = 0 }):totable()
+print "\npleased  meant  sentence"
+for i = 1, 8 do
+  local sentence = sentences[learned + i]
+  print(string.format("  %3.0f %%  %5s  %s", 100 * guesses[i][1], sentence.label == 1 and "yes" or "no", sentence.text:sub(1, 90)))
+end
+print(string.format("\nAccuracy on %d sentences it has not seen: %.4f", tested, score.accuracy))
