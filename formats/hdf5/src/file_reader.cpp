@@ -233,6 +233,15 @@ std::optional<std::vector<std::string>> FileReader::members(const std::string& g
   return unpack_texts(*answer);
 }
 
+std::optional<std::string> FileReader::member(const std::string& name) {
+  const std::string where = "'" + name + "'";
+  auto answer = std::move(ask({Operation::member, {Packer().add(name)}, {where}}).front());
+  if (!answer) return std::nullopt;
+  std::string text = answer->text();
+  if (!answer->ok()) fail_dead(where);
+  return text;
+}
+
 std::vector<DatasetInfo> FileReader::describe(const std::vector<std::string>& datasets) {
   Request request{Operation::describe, {}, {}};
   for (const std::string& dataset : datasets) {
