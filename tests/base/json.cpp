@@ -67,7 +67,7 @@ TEST_CASE("Errors name line and column") {
   CHECK(complaint("[1,\n\n  nul]") == "JSON, line 3, column 3: expected a value, got \"nul\"");
 }
 
-TEST_CASE("Hostile text is refused") {
+TEST_CASE("Hostile text is refused", "[F23]") {
   for (const char* text : {"",
                            " ",
                            "{",
@@ -123,7 +123,7 @@ TEST_CASE("Hostile text is refused") {
   CHECK(complaint(std::string_view("[1\0]", 4)).substr(0, 4) == "JSON");
 }
 
-TEST_CASE("Nesting is bounded at 1000, in what is read and in what is written") {
+TEST_CASE("Nesting is bounded at 1000, in what is read and in what is written", "[F23]") {
   const Value deepest = parse_json(std::string(1000, '[') + std::string(1000, ']'));
   CHECK(to_json(deepest).size() == 2000);
   CHECK_THROWS_WITH(to_json(List{deepest}), Catch::Contains("1000 deep"));

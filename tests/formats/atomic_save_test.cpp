@@ -33,7 +33,7 @@ class FileSizeLimit {
   rlimit before_;
 };
 
-TEST_CASE("a full disk is an error and leaves the old file") {
+TEST_CASE("a full disk is an error and leaves the old file", "[S03]") {
   Scratch scratch;
   std::string path = scratch.path("m.h5");
   save(path, "old");
@@ -99,7 +99,7 @@ TEST_CASE("a path with a zero byte is refused, not cut") {
   CHECK(read_bytes(scratch.path("m.h5")) == "old");
 }
 
-TEST_CASE("places where nothing can be saved are named") {
+TEST_CASE("places where nothing can be saved are named", "[S04]") {
   Scratch scratch;
   CHECK(contains(failure([&] { save(scratch.path("no/such/m.h5"), "x"); }),
                  "No such file or directory"));
@@ -124,7 +124,7 @@ TEST_CASE("a symbolic link stays, permissions stay, short names work") {
   CHECK((status.st_mode & 0777) == 0640);
 }
 
-TEST_CASE("temporary files of dead processes are removed, those of living ones are not") {
+TEST_CASE("temporary files of dead processes are removed, those of living ones are not", "[S09]") {
   Scratch scratch;
   pid_t dead = fork();
   if (dead == 0) _exit(0);

@@ -4,9 +4,11 @@
 
 #include <chrono>
 #include <csignal>
+#include <ctime>
 #include <fstream>
 #include <thread>
 
+#include "crescent/format.h"
 #include "crescent/model.h"
 #include "scratch.h"
 
@@ -53,7 +55,7 @@ std::string refusal(Crafted& crafted, const std::string& dataset) {
   return message;
 }
 
-TEST_CASE("links that lead elsewhere are not followed") {
+TEST_CASE("links that lead elsewhere are not followed", "[F09][F10][F17]") {
   Scratch scratch;
   Crafted other(scratch);
   std::vector<float> secret{1, 2, 3};
@@ -85,7 +87,7 @@ TEST_CASE("links that lead elsewhere are not followed") {
   }
 }
 
-TEST_CASE("storage outside the file is not opened") {
+TEST_CASE("storage outside the file is not opened", "[F11][F12]") {
   Scratch scratch;
   Crafted crafted(scratch, H5F_LIBVER_V110);
   Handle properties = creation();
@@ -103,7 +105,7 @@ TEST_CASE("storage outside the file is not opened") {
   }
 }
 
-TEST_CASE("shapes that lie are found before memory is taken") {
+TEST_CASE("shapes that lie are found before memory is taken", "[F07][F08][F13]") {
   Scratch scratch;
   Crafted crafted(scratch);
   Handle properties = creation();
@@ -132,7 +134,7 @@ TEST_CASE("shapes that lie are found before memory is taken") {
   }
 }
 
-TEST_CASE("unknown filters and what holds no numbers") {
+TEST_CASE("unknown filters and what holds no numbers", "[F16][F24]") {
   Scratch scratch;
   Crafted crafted(scratch);
   Handle properties = creation();
@@ -161,7 +163,7 @@ TEST_CASE("unknown filters and what holds no numbers") {
   SECTION("nothing") { CHECK(contains(refusal(crafted, "x\033[31m"), "'/x?[31m'")); }
 }
 
-TEST_CASE("attributes without bound") {
+TEST_CASE("attributes without bound", "[F19]") {
   Scratch scratch;
   Crafted crafted(scratch, H5F_LIBVER_V18);
   SECTION("too many") {
@@ -201,7 +203,31 @@ TEST_CASE("attributes without bound") {
   }
 }
 
-TEST_CASE("what is no file, or no HDF5 file") {
+TEST_CASE("F18: groups in groups and links without number are not walked through", "[F18]") {
+  Scratch scratch;
+  Crafted crafted(scratch, H5F_LIBVER_V18);
+  const auto group_in = [](hid_t parent, const char* name) {
+    return Handle(H5Gcreate2(parent, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose);
+  };
+  SECTION("20,000 groups, each in the one before") {
+    Handle group = group_in(crafted.file, "model_weights");
+    for (int i = 0; i < 20'000; ++i) group = group_in(group, "g");
+  }
+  SECTION("70,000 links in a group") {
+    Handle group = group_in(crafted.file, "model_weights");
+    for (int i = 0; i < 70'000; ++i)
+      H5Lcreate_hard(crafted.file, "model_weights", group, std::to_string(i).c_str(), H5P_DEFAULT,
+                     H5P_DEFAULT);
+    crafted.close();
+    CHECK_FALSE(failure([&] { FileReader(crafted.path).members("model_weights"); }).empty());
+  }
+  crafted.close();
+  const std::clock_t start = std::clock();
+  CHECK_FALSE(failure([&] { crescent::load_model(crafted.path); }).empty());
+  CHECK(static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC < 0.2);
+}
+
+TEST_CASE("what is no file, or no HDF5 file", "[F20]") {
   Scratch scratch;
   auto open = [](const std::string& path) { return failure([&] { FileReader reader(path); }); };
   REQUIRE(mkfifo(scratch.path("pipe").c_str(), 0600) == 0);
@@ -242,7 +268,7 @@ TEST_CASE("a reader that hangs is given up when the user interrupts") {
   CHECK(contains(failure([&] { reader.describe({"x"}); }), "open the file again"));
 }
 
-TEST_CASE("honest files of other writers are read") {
+TEST_CASE("honest files of other writers are read", "[F24]") {
   Scratch scratch;
   Crafted crafted(scratch);
   Handle properties = creation();
@@ -270,7 +296,7 @@ TEST_CASE("honest files of other writers are read") {
   CHECK(std::memcmp(x.bytes, values.data(), sizeof(float) * 6) == 0);
 }
 
-TEST_CASE("narrow integers become int32 or int64") {
+TEST_CASE("narrow integers become int32 or int64", "[F24]") {
   Scratch scratch;
   Crafted crafted(scratch);
   std::vector<int16_t> small{-3, 7};

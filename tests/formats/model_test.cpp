@@ -160,7 +160,7 @@ TEST_CASE("weights alone: in order, by name, leaving out what does not fit") {
   check_same(wider->get_weights()[2], before[2]);
 }
 
-TEST_CASE("weights of a model's file, and files that do not fit") {
+TEST_CASE("weights of a model's file, and files that do not fit", "[F25]") {
   Scratch scratch;
   auto model = small_sequential();
   crescent::save_model(*model, scratch.path("m.h5"));
@@ -236,7 +236,7 @@ TEST_CASE("recurrent layers that a GPU trained under Keras 2") {
   }
 }
 
-TEST_CASE("classes that are not there are named") {
+TEST_CASE("classes that are not there are named", "[F01]") {
   Scratch scratch;
   auto with_class = [&](const std::string& name) {
     Dict entry{{"class_name", name}, {"config", Dict{{"name", "odd"}}}};
@@ -306,7 +306,7 @@ TEST_CASE("configurations that are no configurations") {
   }
 }
 
-TEST_CASE("damaged model files never end the process and never load half") {
+TEST_CASE("damaged model files never end the process and never load half", "[F14][F25]") {
   Scratch scratch;
   auto model = small_sequential();
   model->compile(kCompile);

@@ -61,7 +61,7 @@ struct Tally {
   }
 };
 
-TEST_CASE("damaged files never end the process") {
+TEST_CASE("damaged files never end the process", "[F14]") {
   Scratch scratch;
   std::string seed = read_bytes(file_with_variable_texts(scratch)),
               path = scratch.path("mutant.h5");
@@ -97,7 +97,7 @@ TEST_CASE("truncated files are refused") {
   }
 }
 
-TEST_CASE("failed loads leave no descriptor behind") {
+TEST_CASE("failed loads leave no descriptor behind", "[F22]") {
   Scratch scratch;
   write_bytes(scratch.path("bad.h5"), std::string(3000, 'b'));
   auto descriptors = [] {

@@ -224,7 +224,7 @@ TEST_CASE("arrays that changed places are seen, with their checksums or without"
   CHECK(swapped > 100);
 }
 
-TEST_CASE("no change of an attribute or an object loads as other numbers") {
+TEST_CASE("no change of an attribute or an object loads as other numbers", "[F26]") {
   const Kind& kind = kKinds[GENERATE(0, 1, 2, 3)];
   CAPTURE(kind.file);
   Patient patient(kind);
@@ -248,7 +248,7 @@ TEST_CASE("no change of an attribute or an object loads as other numbers") {
   }
 }
 
-TEST_CASE("no change of bytes loads as other numbers") {
+TEST_CASE("no change of bytes loads as other numbers", "[F26]") {
   const char* count = std::getenv("CRESCENT_FUZZ");
   const int mutants = count ? std::atoi(count) : 100;
   const Kind& kind = kKinds[GENERATE(0, 1, 2, 3)];
@@ -346,7 +346,7 @@ void make_old(const std::string& path) {
   }
 }
 
-TEST_CASE("files from before there were seals are read, their checksums compared") {
+TEST_CASE("files from before there were seals are read, their checksums compared", "[F28]") {
   Scratch scratch;
   const std::string path = scratch.path("m.h5");
   auto model = trained_model();

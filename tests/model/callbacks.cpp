@@ -128,8 +128,8 @@ TEST_CASE("a checkpoint knows the epoch that it was written in") {
   CHECK(load_model(kPath)->epochs_trained() == 4);
 }
 
-TEST_CASE(
-    "weights that are not finite, or a watched value that is not, leave the best checkpoint") {
+TEST_CASE("weights that are not finite, or a watched value that is not, leave the best checkpoint",
+          "[S10]") {
   const CheckpointFile file;
   for (double bad : {kNaN, kInfinity, -kInfinity}) {
     auto model = model_with(0.0);

@@ -14,6 +14,7 @@
 #include "crescent/file.h"
 #include "crescent/model.h"
 #include "keras/weights/in_parallel.h"
+#include "keras/weights/let_go.h"
 
 namespace crescent::hdf5 {
 
@@ -319,6 +320,7 @@ FileReader::Look FileReader::look_at(const DatasetInfo& info, uint64_t offset, u
     if (info.element == Element::boolean) normalize_booleans(piece, count);
     look.finite &= all_finite(info.element, piece, count);
   }
+  if (stays_in_file(info) && size_ > keras::kMostMapped) keras::let_go(bytes, size);
   return look;
 }
 

@@ -1,11 +1,13 @@
 #include "keras/weights/assignment.h"
 
+#include <numeric>
 #include <utility>
 
 #include "crescent/ops.h"
 #include "keras/weights/copy_past_cache.h"
 #include "keras/weights/cudnn_weights.h"
 #include "keras/weights/in_parallel.h"
+#include "keras/weights/let_go.h"
 
 namespace crescent::keras {
 namespace {
@@ -45,7 +47,7 @@ Tensor memory_for(const Variable& variable) {
 }
 
 struct Copy {
-  const void* from;
+  const void* from;  // in the mapped file
   Tensor to;
 };
 
@@ -57,10 +59,12 @@ void copy_all(const std::vector<Copy>& copies) {
     sizes.push_back(copy.to.bytes());
   }
   const std::vector<Part> parts = parts_of(places, sizes);
+  const bool large = std::accumulate(sizes.begin(), sizes.end(), uint64_t{0}) > kMostMapped;
   in_parallel(parts.size(), [&](size_t k) {
     const auto& [i, offset, size] = parts[k];
-    copy_past_cache(reinterpret_cast<std::byte*>(places[i]) + offset,
-                    static_cast<const std::byte*>(copies[i].from) + offset, size);
+    const auto* from = static_cast<const std::byte*>(copies[i].from) + offset;
+    copy_past_cache(reinterpret_cast<std::byte*>(places[i]) + offset, from, size);
+    if (large) let_go(from, size);
   });
 }
 

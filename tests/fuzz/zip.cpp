@@ -1,0 +1,27 @@
+// Any bytes as a zip archive: its members are read, or it is refused.
+#include <cstring>
+
+#include "zip/archive.h"
+
+using namespace crescent::zip;
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  constexpr uint64_t kMost = 1 << 20;
+  try {
+    const Archive archive(size, [&](uint64_t offset, std::span<std::byte> target) {
+      if (offset > size || target.size() > size - offset) __builtin_trap();
+      std::memcpy(target.data(), data + offset, target.size());
+    });
+    for (const Member& listed : archive.members()) {
+      const Member* member = archive.find(listed.name);
+      if (!member || member->size > kMost) continue;
+      try {
+        archive.text(*member);
+        archive.check(*member);
+      } catch (const Refused&) {
+      }
+    }
+  } catch (const Refused&) {
+  }
+  return 0;
+}
