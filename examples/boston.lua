@@ -25,7 +25,7 @@ end
 
 local rows, total = {}, 0
 for i, fold in ipairs(cr.data.folds(#x, { k = 5, seed = 1 })) do
-  local function part(array, which) return cr.ops.take(array, fold[which]) end
+  local function part(array, which) return cr.ops.take(array, fold[which], 0) end
   local train = part(x, "train")
   -- Features in units of their deviation, as the rows that are trained on have it.
   local mean, deviation = train:mean { 0 }, train:std { 0 } + 1e-6

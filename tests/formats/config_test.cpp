@@ -69,7 +69,8 @@ std::string graph_of(const char* nodes_of_add) {
       {"class_name": "Dense", "config": {"name": "d", "units": 4,
         "batch_input_shape": [null, 4]}}]},
      "inbound_nodes": [[["a", 0, 0, {}]], [["a", 0, 0, {}]]]},
-    {"class_name": "Add", "name": "sum", "config": {"name": "sum"}, "inbound_nodes": )") +
+    {"class_name": "Add", "name": "sum", "config": {"name": "sum", "trainable": true},
+     "inbound_nodes": )") +
          nodes_of_add + R"(}], "input_layers": [["a", 0, 0]], "output_layers": ["sum", 0, 0]}})";
 }
 

@@ -21,10 +21,14 @@ local function goes_on(what, options, targets, saves)
   local fit = { verbose = 0, batch_size = 8, shuffle = false, epochs = 2 }
   model:fit(x, targets, fit)
   local path, loaded = check.temporary ".h5", {}
-  for i, target in ipairs(saves or { "keras3", "keras2" }) do
-    model:save(path, { target = target })
-    loaded[i] = cr.models.load_model(path)
-    os.remove(path)
+  for _, target in ipairs(saves or { "keras3", "keras2" }) do
+    local saved, why = pcall(model.save, model, path, { target = target })
+    if saved then
+      loaded[#loaded + 1] = cr.models.load_model(path)
+      os.remove(path)
+    else -- what is newer than that Keras
+      assert(target == "keras2" and tostring(why):find "Keras 2.3.1 has no", why)
+    end
   end
   model:fit(x, targets, fit)
   local values = model:evaluate(x, targets, { verbose = 0, return_dict = true })

@@ -271,6 +271,10 @@ class Writer {
     List layers;
     for (const Value& entry : config.at("layers").as_list()) {
       const Value own = entry_of(keras3, layers.size());
+      if (is_operation(entry.as_dict())) {  // with its module, or Keras 3 takes it for a layer
+        layers.push_back(own);
+        continue;
+      }
       Dict layer = plain(class_of(entry), config_of(entry.as_dict()), own);
       layer.set("name", entry.as_dict().at("name"));
       layer.set("inbound_nodes", nodes(entry, own, models));
@@ -337,9 +341,8 @@ class Writer {
 }  // namespace
 
 Value keras_model_config(const Value& model, const std::string& target) {
-  if (!operation_layers(model).empty()) return keras3_model_config(model);
-  const bool keywords = target == "keras3" && has_call_by_name(model);
-  return Writer(target, keywords ? keras3_model_config(model) : Value()).model(model);
+  const bool needs_keras3 = target == "keras3" && (has_call_by_name(model) || has_operation(model));
+  return Writer(target, needs_keras3 ? keras3_model_config(model) : Value()).model(model);
 }
 
 Value keras_value(const Value& value, const std::string& kind, const std::string& target) {

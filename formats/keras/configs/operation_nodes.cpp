@@ -178,13 +178,13 @@ void refuse_given_masks(const List& entries) {
     }
 }
 
-std::vector<std::string> operation_layers(const Value& config) {
-  std::vector<std::string> names;
+bool has_operation(const Value& config) {
+  bool found = false;
   mapped(config, [&](const Value& part) -> std::optional<Value> {
-    if (is_object(part) && class_of(part) == kLayer) names.push_back(name_of_layer(part.as_dict()));
+    found |= is_object(part) && class_of(part) == kLayer;
     return std::nullopt;
   });
-  return names;
+  return found;
 }
 
 }  // namespace crescent::keras

@@ -18,7 +18,7 @@ Dict operation_out(const Dict& entry, const std::function<Value(const List& refe
 /// Fails where a layer is given a mask that no operation makes: Keras 3 writes down the operations
 /// that make the masks which travel with tensors, and those are left to the layers here.
 void refuse_given_masks(const List& entries);
-/// Names of the OperationLayers of a model's configuration, nested ones too.
-std::vector<std::string> operation_layers(const Value& config);
+/// Whether a model's configuration has an OperationLayer, in a nested model too.
+bool has_operation(const Value& config);
 
 }  // namespace crescent::keras

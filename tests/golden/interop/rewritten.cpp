@@ -219,6 +219,14 @@ Value normal(const Value& value) {
   return result;
 }
 
+/// Operations say where Keras has them: its own .h5 leaves that out and then takes Multiply for the
+/// layer.
+bool tells_operation(const std::string& key, const Dict& ours) {
+  const std::string* module = keras::text_at(ours, "module");
+  return (key == "module" || key == "registered_name") && module &&
+         module->starts_with("keras.src.ops.");
+}
+
 /// Places where two configurations differ, "config/layers/1/config/units".
 void compare(const Value& ours, const Value& keras, const std::string& place,
              std::set<std::string>& differences) {
@@ -233,7 +241,7 @@ void compare(const Value& ours, const Value& keras, const std::string& place,
       const Value* theirs = keras.as_dict().find(entry.key);
       if (theirs)
         compare(entry.value, *theirs, place + "/" + entry.key, differences);
-      else if (!kAdded.contains(entry.key))
+      else if (!kAdded.contains(entry.key) && !tells_operation(entry.key, ours.as_dict()))
         differences.insert(concat(place, "/", entry.key, " = ", entry.value, " is written"));
     }
   } else if (!(ours == keras) && !(ours == Value(true) && keras == Value(1))) {  // Python
