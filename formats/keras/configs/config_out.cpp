@@ -45,15 +45,6 @@ struct Meaning {
 constexpr Meaning kMeanings[] = {{"activation", "hard_sigmoid_keras2", "hard_sigmoid"},
                                  {"distribution", "truncated_normal", "normal"}};
 
-/// An edge of the graph somewhere in the arguments of a call.
-bool has_edge(const Value& value) {
-  if (value.is_list()) return std::any_of(value.as_list().begin(), value.as_list().end(), has_edge);
-  if (!value.is_dict()) return false;
-  if (is_object(value) && class_of(value) == "__keras_tensor__") return true;
-  return std::any_of(value.as_dict().begin(), value.as_dict().end(),
-                     [](const DictEntry& entry) { return has_edge(entry.value); });
-}
-
 /// A call with tensors that Keras takes by name.
 bool by_name(const std::string& class_name, const Value& call) {
   return has_edge(call) || (call.as_list().size() > 1 && names_inputs(class_name));
@@ -336,6 +327,14 @@ class Writer {
 };
 
 }  // namespace
+
+bool has_edge(const Value& value) {
+  if (value.is_list()) return std::any_of(value.as_list().begin(), value.as_list().end(), has_edge);
+  if (!value.is_dict()) return false;
+  if (is_object(value) && class_of(value) == "__keras_tensor__") return true;
+  return std::any_of(value.as_dict().begin(), value.as_dict().end(),
+                     [](const DictEntry& entry) { return has_edge(entry.value); });
+}
 
 Value keras_model_config(const Value& model, const std::string& target) {
   const bool keywords = target == "keras3" && has_call_by_name(model);
