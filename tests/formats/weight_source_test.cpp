@@ -107,5 +107,41 @@ TEST_CASE("what a source lacks is an error that names it") {
   CHECK(contains(failure([&] { keras::load_model(weights, {}); }), "No model found in config"));
 }
 
+std::string told;  // NOLINT: what the handler below was told
+
+std::string warnings_of_loading(Entries entries) {
+  told.clear();
+  set_warning_handler([](std::string_view text) { told += text; });
+  InMemory file(std::move(entries));
+  keras::load_model(file, {});
+  set_warning_handler(nullptr);
+  return told;
+}
+
+TEST_CASE("a self-test tells when a model predicts otherwise than when it was saved") {
+  auto model = trained_model();
+  keras::SaveOptions options;
+  options.self_test = true;
+  Entries entries = keras::model_entries(*model, "memory", options);
+  CHECK(warnings_of_loading(entries) == "");
+  for (Entry& entry : entries)
+    if (entry.path == "crescent_self_test/1") entry.value = Tensor::full({2, 3}, 0.9f);
+  CHECK(contains(warnings_of_loading(entries), "predicts otherwise than when it was saved"));
+}
+
+TEST_CASE("a self-test goes through every format of models") {
+  Scratch scratch;
+  auto model = trained_model();
+  for (const char* name : {"m.h5", "m.keras"}) {
+    CAPTURE(name);
+    crescent::save_model(*model, scratch.path(name), {{"self_test", true}});
+    told.clear();
+    set_warning_handler([](std::string_view text) { told += text; });
+    crescent::load_model(scratch.path(name));
+    set_warning_handler(nullptr);
+    CHECK(told == "");
+  }
+}
+
 }  // namespace
 }  // namespace crescent::hdf5

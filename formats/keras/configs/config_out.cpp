@@ -39,21 +39,12 @@ constexpr Single kSingle[] = {
     {"BatchNormalization", "axis"}, {"Dot", "axes"},      {"MaxNorm", "axis"},
     {"MinMaxNorm", "axis"},         {"UnitNorm", "axis"}, {"UnitNormalization", "axis"}};
 
-/// What a name means here -> what Keras 2 calls that.
+/// Names of a kind, or values of an option, that Keras 2 calls otherwise, and Keras 3 too.
 struct Meaning {
-  const char *here, *keras2;
+  const char *where, *here, *keras;
 };
-constexpr Meaning kMeanings[] = {{"hard_sigmoid_keras2", "hard_sigmoid"},
-                                 {"truncated_normal", "normal"}};
-
-/// An edge of the graph somewhere in the arguments of a call.
-bool has_edge(const Value& value) {
-  if (value.is_list()) return std::any_of(value.as_list().begin(), value.as_list().end(), has_edge);
-  if (!value.is_dict()) return false;
-  if (is_object(value) && class_of(value) == "__keras_tensor__") return true;
-  return std::any_of(value.as_dict().begin(), value.as_dict().end(),
-                     [](const DictEntry& entry) { return has_edge(entry.value); });
-}
+constexpr Meaning kMeanings[] = {{"activation", "hard_sigmoid_keras2", "hard_sigmoid"},
+                                 {"distribution", "truncated_normal", "normal"}};
 
 /// A call with tensors that Keras takes by name.
 bool by_name(const std::string& class_name, const Value& call) {
@@ -90,7 +81,7 @@ class Writer {
       for (const Value& item : value.as_list()) items.push_back(this->value(item, kind));
       return items;
     }
-    if (value.is_string()) return with_meaning(value);
+    if (value.is_string()) return with_meaning(kind, value);
     if (!value.is_dict()) return value;
     if (is_object(value) && value.as_dict().contains("config")) return inner_object(value, kind);
     Dict result;
@@ -100,9 +91,9 @@ class Writer {
   }
 
  private:
-  static Value with_meaning(const Value& name) {
+  static Value with_meaning(const std::string& where, const Value& name) {
     for (const Meaning& row : kMeanings)
-      if (name == Value(row.here)) return row.keras2;
+      if (where == row.where && name == Value(row.here)) return row.keras;
     return name;
   }
 
@@ -142,7 +133,7 @@ class Writer {
     Dict config;
     for (const char* option : {"name", "trainable", "dtype"})
       if (const Value* value = lambda.find(option)) config.set(option, *value);
-    config.set("activation", with_meaning(lambda.at("function")));
+    config.set("activation", with_meaning("activation", lambda.at("function")));
     return config;
   }
 
@@ -189,8 +180,9 @@ class Writer {
       std::string option = entry.key;
       for (const Renamed& row : kRenamed)
         if (name == row.class_name && option == row.here) option = row.keras;
-      result.set(option, single(name, option) ? first_of(entry.value)
-                                              : value(entry.value, field ? field->kind : ""));
+      const Value given = with_meaning(option, entry.value);
+      result.set(option,
+                 single(name, option) ? first_of(given) : value(given, field ? field->kind : ""));
     }
     if (name == "Bidirectional") drop_implied_direction(result);
     return result;
@@ -230,6 +222,7 @@ class Writer {
   /// With the input as an entry of its own: Keras 3 misreads batch_input_shape of a first layer of
   /// Keras 2.
   Dict sequential(const Dict& config, const Value& keras3) const {
+    const List own = layers_of(keras3);
     List layers;
     for (const Value& entry : config.at("layers").as_list()) {
       Dict options = config_of(entry.as_dict());
@@ -237,7 +230,7 @@ class Writer {
       if (layers.empty() && !is_input && options.contains("batch_input_shape"))
         layers.push_back(Dict{{"class_name", "InputLayer"}, {"config", implied_input(options)}});
       if (!is_input) options.erase("batch_input_shape");
-      layers.push_back(plain(class_of(entry), options, entry_of(keras3, layers.size())));
+      layers.push_back(plain(class_of(entry), options, at(own, layers.size())));
     }
     Dict result;
     if (const Value* name = config.find("name")) result.set("name", *name);
@@ -248,13 +241,13 @@ class Writer {
     return result;
   }
 
-  /// The layer at the same place in Keras 3's form.
-  static Value entry_of(const Value& keras3, size_t i) {
+  /// Layers of the same model in Keras 3's form.
+  static List layers_of(const Value& keras3) {
     if (!is_object(keras3)) return {};
-    const Dict config = config_of(keras3.as_dict());
-    const Value* layers = config.find("layers");
-    return layers && i < layers->as_list().size() ? Value(layers->as_list()[i]) : Value();
+    const Value* layers = keras3.as_dict().at("config").as_dict().find("layers");
+    return layers ? layers->as_list() : List();
   }
+  static Value at(const List& layers, size_t i) { return i < layers.size() ? layers[i] : Value(); }
 
   static Dict implied_input(const Dict& first) {
     const Value* name = first.find("name");
@@ -268,9 +261,10 @@ class Writer {
     std::set<std::string> models;
     for (const Value& entry : config.at("layers").as_list())
       if (is_model(class_of(entry))) models.insert(entry.as_dict().at("name").as_string());
+    const List layers_there = layers_of(keras3);
     List layers;
     for (const Value& entry : config.at("layers").as_list()) {
-      const Value own = entry_of(keras3, layers.size());
+      const Value own = at(layers_there, layers.size());
       if (is_operation(entry.as_dict())) {  // with its module, or Keras 3 takes it for a layer
         layers.push_back(own);
         continue;
@@ -339,6 +333,14 @@ class Writer {
 };
 
 }  // namespace
+
+bool has_edge(const Value& value) {
+  if (value.is_list()) return std::any_of(value.as_list().begin(), value.as_list().end(), has_edge);
+  if (!value.is_dict()) return false;
+  if (is_object(value) && class_of(value) == "__keras_tensor__") return true;
+  return std::any_of(value.as_dict().begin(), value.as_dict().end(),
+                     [](const DictEntry& entry) { return has_edge(entry.value); });
+}
 
 Value keras_model_config(const Value& model, const std::string& target) {
   const bool needs_keras3 = target == "keras3" && (has_call_by_name(model) || has_operation(model));

@@ -167,9 +167,6 @@ class Search {
         if (reference.as_list().size() > 3 && has_edge(reference.as_list()[3]))
           return add(place, "", "Keras 2.3.1 takes no tensors by name in a call");
   }
-  static bool has_edge(const Value& value) {
-    return to_json(value).find("__keras_tensor__") != std::string::npos;
-  }
 
   bool keras2_;
 };

@@ -5,6 +5,7 @@
 #include "keras/model/callback_states.h"
 #include "keras/model/description.h"
 #include "keras/model/kept_state.h"
+#include "keras/model/self_test.h"
 #include "keras/model/training_state.h"
 #include "keras/weights/assignment.h"
 #include "keras/weights/keras2_weights.h"
@@ -22,6 +23,7 @@ Entries model_entries(Model& model, const std::string& path, const SaveOptions& 
   if (model.compiled() && options.include_optimizer)
     write_optimizer(entries, model, options.target);
   write_kept_state(entries, model);
+  if (options.self_test) write_self_test(entries, model);
   entries.insert(entries.begin(),
                  description_entry(model, path, options, std::move(states), entries));
   return entries;
@@ -37,6 +39,7 @@ ArchiveParts archive_parts(Model& model, const std::string& path, const SaveOpti
   write_keras3_weights(entries, model);
   if (model.compiled() && options.include_optimizer) write_keras3_optimizer(entries, model);
   write_kept_state(entries, model);
+  if (options.self_test) write_self_test(entries, model);
   ArchiveDescription said = archive_description(model, path, options, std::move(states), entries);
   entries.insert(entries.begin(), std::move(said.root));
   return {std::move(said.metadata), std::move(said.config), std::move(entries)};
@@ -61,8 +64,11 @@ ModelPtr load_model(WeightSource& file, const LoadOptions& options) {
            match_optimizer(file, *model, description.origin(), description.has_optimizer()));
   const CallbackStates callbacks(file, options.compile ? description.own("run_state") : Value());
   append(matches, callbacks.matches());
+  const SelfTest test(file);
+  append(matches, test.matches());
   assign_all(file, matches);
   callbacks.give_to(*model);
+  test.check(*model);
   if (const Value& epochs = description.own("epochs_trained"); epochs.is_int())
     model->set_epochs_trained(epochs.as_int());
   return model;

@@ -18,7 +18,9 @@ void SaveOptions::describe(Schema<SaveOptions>& s) {
              "Keep what training needs to go on.")
       .field("target", &SaveOptions::target,
              "Which Keras decides where generations contradict each other.")
-      .choices({"keras3", "keras2"});
+      .choices({"keras3", "keras2"})
+      .field("self_test", &SaveOptions::self_test,
+             "Keep a sample input and what the model predicts for it, which loading compares.");
 }
 
 void LoadOptions::describe(Schema<LoadOptions>& s) {

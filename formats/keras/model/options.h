@@ -9,6 +9,7 @@ namespace crescent::keras {
 struct SaveOptions {
   bool overwrite = true;
   bool include_optimizer = true;
+  bool self_test = false;
   std::string target = "keras3";  ///< where generations contradict each other: "keras3" or "keras2"
   static void describe(Schema<SaveOptions>& s);
 };

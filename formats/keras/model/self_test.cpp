@@ -1,0 +1,95 @@
+#include "keras/model/self_test.h"
+
+#include <cmath>
+
+#include "crescent/ops.h"
+
+namespace crescent::keras {
+namespace {
+
+constexpr const char* kGroup = "crescent_self_test";
+constexpr int64_t kSamples = 2;
+constexpr double kRelative = 1e-3, kAbsolute = 1e-4;  // other kernels, other order of sums
+
+std::string dataset_path(size_t i) { return concat(kGroup, "/", i); }
+
+/// Small numbers that differ; of integers 0 and 1, which every vocabulary has.
+Tensor sample(const TensorSpec& spec) {
+  std::vector<int64_t> dims(spec.shape.begin(), spec.shape.end());
+  for (int64_t& dim : dims)
+    if (dim < 0) dim = 4;
+  if (!dims.empty()) dims.front() = kSamples;
+  std::vector<float> values(static_cast<size_t>(Shape(dims).size()));
+  const bool integers = !is_floating(spec.dtype);
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i] =
+        integers ? static_cast<float>(i % 2) : static_cast<float>((i * 37) % 101) / 50.0f - 1.0f;
+  return ops::cast(Tensor::from(values, Shape(dims)), spec.dtype);
+}
+
+bool near(const Tensor& got, const Tensor& want) {
+  if (got.shape() != want.shape()) return false;
+  const std::vector<double> g = got.to_vector(), w = want.to_vector();
+  for (size_t i = 0; i < w.size(); ++i)
+    if (!(std::abs(g[i] - w[i]) <= kAbsolute + kRelative * std::abs(w[i])) &&
+        !(std::isnan(g[i]) && std::isnan(w[i])))
+      return false;
+  return true;
+}
+
+void check_testable(Model& model) {
+  if (!model.is_graph())
+    fail("self_test: model '", model.name(), "' has no inputs yet; build it, or call it once");
+  for (const Layer* layer : model.flatten_layers())
+    if (!layer->states().empty())
+      fail("self_test: layer '", layer->name(),
+           "' remembers batches (stateful), so that a test would change it");
+}
+
+}  // namespace
+
+void write_self_test(Entries& entries, Model& model) {
+  check_testable(model);
+  Tensors tensors;
+  for (const Symbol& input : model.inputs()) tensors.push_back(sample(input.spec()));
+  const size_t inputs = tensors.size();
+  for (Tensor& output : model.predict(tensors)) tensors.push_back(std::move(output));
+  entries.push_back({kGroup,
+                     {{"inputs", static_cast<int64_t>(inputs)},
+                      {"count", static_cast<int64_t>(tensors.size())}}});
+  for (size_t i = 0; i < tensors.size(); ++i) entries.push_back({dataset_path(i), {}, tensors[i]});
+}
+
+SelfTest::SelfTest(WeightSource& file) : path_(file.path()) {
+  const auto inputs = file.integer(kGroup, "inputs"), count = file.integer(kGroup, "count");
+  if (!inputs || !count) return;
+  constexpr int64_t kMost = 10000;
+  if (*inputs < 0 || *count < *inputs || *count > kMost)
+    fail("'", path_, "': self-test of ", *inputs, " inputs and ", *count, " tensors");
+  inputs_ = static_cast<size_t>(*inputs);
+  Names datasets;
+  for (int64_t i = 0; i < *count; ++i) datasets.push_back(dataset_path(static_cast<size_t>(i)));
+  const std::vector<TensorSpec> specs = file.describe(datasets);
+  for (size_t i = 0; i < datasets.size(); ++i)
+    matches_.push_back({datasets[i], Variable(Tensor(specs[i])), nullptr, "self-test"});
+}
+
+void SelfTest::check(Model& model) const {
+  if (matches_.empty()) return;
+  Tensors tensors;
+  for (const Match& match : matches_) tensors.push_back(match.variable.value());
+  const auto middle = tensors.begin() + static_cast<std::ptrdiff_t>(inputs_);
+  try {
+    const Tensors got = model.predict(Tensors(tensors.begin(), middle));
+    bool same = got.size() == tensors.size() - inputs_;
+    for (size_t i = 0; same && i < got.size(); ++i) same = near(got[i], tensors[inputs_ + i]);
+    if (!same)
+      warn("'", path_, "': the model predicts otherwise than when it was saved (self_test)");
+  } catch (const Error& error) {
+    warn("'", path_,
+         "': the model cannot predict what it predicted when it was saved (self_test): ",
+         error.what());
+  }
+}
+
+}  // namespace crescent::keras

@@ -1,0 +1,29 @@
+// A sample input and what the model makes of it, kept in its file and compared when it is loaded:
+// on another machine, by another version. Keras ignores it.
+#pragma once
+#include "crescent/model.h"
+#include "keras/weights/entry.h"
+#include "keras/weights/match.h"
+#include "keras/weights/weight_source.h"
+
+namespace crescent::keras {
+
+/// Adds both. Fails for a model whose inputs are not known, and for one that remembers batches.
+void write_self_test(Entries& entries, Model& model);
+
+/// Reading: variables that stand for the tensors are matched with the file's datasets; none when
+/// the file has no self-test.
+class SelfTest {
+ public:
+  explicit SelfTest(WeightSource& file);
+  const Matches& matches() const { return matches_; }
+  /// After the matches were assigned: warns when the model predicts otherwise now.
+  void check(Model& model) const;
+
+ private:
+  std::string path_;
+  size_t inputs_ = 0;
+  Matches matches_;
+};
+
+}  // namespace crescent::keras
