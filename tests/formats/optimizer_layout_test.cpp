@@ -131,6 +131,34 @@ TEST_CASE("entries of every generation are placed by their order") {
   }
 }
 
+TEST_CASE("numbers that Keras keeps and we compute have their places, and are written") {
+  const Built nadam("Nadam", {});
+  CHECK(slots(nadam
+                  .place({"nadam/iteration", "nadam/learning_rate", "nadam/a_momentum",
+                          "nadam/a_velocity", "nadam/b_momentum", "nadam/b_velocity",
+                          "nadam/learning_rate_product"})
+                  .layout) == "iteration learning_rate momentum0 velocity0 momentum1 velocity1 -");
+  nadam.optimizer->iterations().assign(Tensor::scalar(2, DType::int64));
+  const double one = 0.9 * (1 - 0.5 * 0.96), two = 0.9 * (1 - 0.5 * 0.96 * 0.96);
+  const StatePlace kept = optimizer_layout(*nadam.optimizer, nadam.trained, "keras3").back();
+  CHECK(kept.slot == "u_product");
+  CHECK(kept.number == Approx(one * two));
+  CHECK(optimizer_layout(*nadam.optimizer, nadam.trained, "keras2")[1].slot == "m_schedule");
+
+  Variables trained = two_alike();
+  trained.push_back(Variable(Tensor({4}, DType::float32)));
+  auto adafactor = make<Optimizer>("Adafactor", {});
+  adafactor->build(trained);
+  std::string ranks;
+  for (const StatePlace& place : optimizer_layout(*adafactor, trained, "keras3"))
+    ranks += concat(place.spec.shape.rank());
+  CHECK(ranks ==
+        "00"
+        "112"
+        "112"
+        "001");  // a kernel: rows, columns, all; a vector: numbers, all
+}
+
 TEST_CASE("without names the order is Keras 3's") {
   const Built adam("Adam", {{"amsgrad", true}});
   const std::vector<std::string> names{"0", "1", "2", "3", "4", "5", "6", "7"};

@@ -145,7 +145,7 @@ struct Function::State {
   static bool is_inlined(std::span<const Tensor> inputs) {
     return is_tracing() || tapes_are_active() ||
            std::any_of(inputs.begin(), inputs.end(),
-                       [](const Tensor& t) { return t.is_abstract(); });
+                       [](const Tensor& t) { return t && !record_of(t).storage; });
   }
 };
 

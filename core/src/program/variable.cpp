@@ -21,6 +21,12 @@ namespace {
 
 std::atomic<uint64_t> trainable_count{0}, constraint_count{0};
 
+/// Nobody else has the memory, which is no file, or a pointer to write to it.
+bool may_be_written(const Tensor& t) {
+  const Storage& storage = *record_of(t).storage;
+  return is_unshared(t) && storage.in_memory() && !storage.is_lent();
+}
+
 /// The same values in memory that nobody has a pointer to write to.
 Tensor safe(const Tensor& t) { return t.storage()->is_lent() ? t.clone() : t; }
 
@@ -91,20 +97,18 @@ void Variable::assign_sub(const Tensor& delta) const { assign(ops::subtract(valu
 
 Tensor Variable::settled(Memory* memory) const {
   Tensor& value = state_->value;
-  if (value.storage()->is_lent() || memory_of(value) != memory) value = value.clone(memory);
+  const Storage& storage = *record_of(value).storage;
+  if (storage.is_lent() || storage.memory() != memory) value = value.clone(memory);
   return value;
 }
 
 Tensor Variable::exclusive(Memory* memory) const {
   Tensor& value = state_->value;
-  if (!is_exclusive() || memory_of(value) != memory) value = value.clone(memory);
+  if (!may_be_written(value) || memory_of(value) != memory) value = value.clone(memory);
   return value;
 }
 
-bool Variable::is_exclusive() const {
-  const Tensor& value = state_->value;
-  return is_unshared(value) && value.in_memory() && !value.storage()->is_lent();
-}
+bool Variable::is_exclusive() const { return may_be_written(state_->value); }
 
 BoxedVariable::~BoxedVariable() = default;
 

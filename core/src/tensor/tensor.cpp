@@ -5,7 +5,13 @@
 
 namespace crescent {
 
-struct Tensor::Impl final : TensorRecord {};
+struct Tensor::Impl final : TensorRecord {
+  static std::shared_ptr<Impl> make(TensorRecord record) {
+    auto impl = std::make_shared<Impl>(std::move(record));
+    impl->self = impl;
+    return impl;
+  }
+};
 
 namespace {
 
@@ -31,6 +37,18 @@ void* first_values(const Tensor& t) { return t.storage()->host() + t.offset(); }
 
 [[noreturn]] void fail_no_tensor() { fail("there is no tensor here (it was never given a value)"); }
 
+[[noreturn]] void fail_no_values(const TensorSpec& spec) {
+  fail("a tensor ", spec,
+       " has no values while a program is being recorded; use run_eagerly=true to look at values");
+}
+
+/// Of a tensor with values.
+const TensorRecord& with_values(const TensorRecord* record) {
+  if (!record) fail_no_tensor();
+  if (!record->storage) fail_no_values(record->spec);
+  return *record;
+}
+
 }  // namespace
 
 Tensor::Tensor(const TensorSpec& spec) : Tensor(on(memory_for(spec, true), 0, spec)) {}
@@ -43,11 +61,7 @@ Tensor Tensor::uninitialized(const TensorSpec& spec, Memory* memory) {
   return on(memory_for(spec, false, memory), 0, spec);
 }
 
-Tensor Tensor::abstract(const TensorSpec& spec) {
-  auto impl = std::make_shared<Impl>();
-  impl->spec = spec;
-  return Tensor(std::move(impl));
-}
+Tensor Tensor::abstract(const TensorSpec& spec) { return Tensor(Impl::make({.spec = spec})); }
 
 Tensor Tensor::on(std::shared_ptr<Storage> storage, size_t offset, const TensorSpec& spec) {
   const size_t bytes = bytes_of(spec);
@@ -55,11 +69,7 @@ Tensor Tensor::on(std::shared_ptr<Storage> storage, size_t offset, const TensorS
     fail("a tensor ", spec, " needs ", bytes, " bytes from ", offset, ", the memory has ",
          storage->bytes());
   }
-  auto impl = std::make_shared<Impl>();
-  impl->spec = spec;
-  impl->storage = std::move(storage);
-  impl->offset = offset;
-  return Tensor(std::move(impl));
+  return Tensor(Impl::make({.spec = spec, .storage = std::move(storage), .offset = offset}));
 }
 
 Tensor Tensor::full(const Shape& shape, double value, DType dtype) {
@@ -97,13 +107,14 @@ void Tensor::check_type(DType wanted) const {
 bool Tensor::in_memory() const { return !is_abstract() && impl_->storage->in_memory(); }
 
 const void* Tensor::raw() const {
-  const std::byte* values = storage()->look();
+  const TensorRecord& record = with_values(impl_.get());
+  const std::byte* values = record.storage->look();
   if (!values) {
-    fail("the values of this tensor ", impl_->spec, " are in ", impl_->storage->place(),
+    fail("the values of this tensor ", record.spec, " are in ", record.storage->place(),
          ": fit, evaluate and predict read them as they go; clone() brings them, or those of a "
          "slice, into memory");
   }
-  return values + impl_->offset;
+  return values + record.offset;
 }
 
 void* Tensor::mutable_raw() {
@@ -111,18 +122,14 @@ void* Tensor::mutable_raw() {
   return const_cast<void*>(raw());
 }
 
-Contents Tensor::contents() const { return storage()->contents(impl_->offset); }
-
-const std::shared_ptr<Storage>& Tensor::storage() const {
-  if (is_abstract()) {
-    fail(
-        "a tensor ", impl_->spec,
-        " has no values while a program is being recorded; use run_eagerly=true to look at values");
-  }
-  return impl_->storage;
+Contents Tensor::contents() const {
+  const TensorRecord& record = with_values(impl_.get());
+  return record.storage->contents(record.offset);
 }
 
-size_t Tensor::offset() const { return storage(), impl_->offset; }
+const std::shared_ptr<Storage>& Tensor::storage() const { return with_values(impl_.get()).storage; }
+
+size_t Tensor::offset() const { return with_values(impl_.get()).offset; }
 
 double Tensor::item() const {
   storage();
@@ -188,7 +195,7 @@ Tensor Tensor::with_mask(const Tensor& mask) const {
   if (!impl_) fail_no_tensor();
   const Tensor& plain = value_of(*this);
   if (!mask) return plain;
-  auto impl = std::make_shared<Impl>(*plain.impl_);
+  auto impl = Impl::make(*plain.impl_);
   impl->mask = mask;
   impl->value = plain;
   return Tensor(std::move(impl));
@@ -196,7 +203,7 @@ Tensor Tensor::with_mask(const Tensor& mask) const {
 
 Tensor Tensor::alias() const {
   if (!impl_) fail_no_tensor();
-  auto impl = std::make_shared<Impl>(*impl_);
+  auto impl = Impl::make(*impl_);
   impl->value = Tensor();
   impl->aliased = value_of(*this);
   return Tensor(std::move(impl));

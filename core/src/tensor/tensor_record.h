@@ -6,13 +6,14 @@
 
 namespace crescent {
 
-struct TensorRecord : std::enable_shared_from_this<TensorRecord> {
+struct TensorRecord {
   TensorSpec spec;
   std::shared_ptr<Storage> storage;  ///< null for abstract tensors
   size_t offset = 0;
   Tensor mask;
   Tensor value;    ///< with_mask: the tensor whose value this is (one without mask)
   Tensor aliased;  ///< alias: the tensor of another identity with the same value
+  std::weak_ptr<const TensorRecord> self;  ///< so that it can be told how many have it
 };
 
 /// `t` is a tensor.
@@ -31,14 +32,18 @@ inline const void* value_id(const Tensor& t) { return value_of(t).id(); }
 /// Of a tensor with values: whose memory they are in.
 inline Memory* memory_of(const Tensor& t) { return record_of(t).storage->memory(); }
 
+/// Nobody else has this handle.
+inline bool is_unshared(const TensorRecord& record) {
+  if (record.self.use_count() != 1) return false;
+  // What other threads did before they let go.
+  std::atomic_thread_fence(std::memory_order_acquire);
+  return true;
+}
+
 /// Nobody else has this tensor or its memory.
 inline bool is_unshared(const Tensor& t) {
   const TensorRecord& record = record_of(t);
-  const bool alone = record.weak_from_this().use_count() == 1 && record.storage.use_count() == 1;
-  if (alone)
-    std::atomic_thread_fence(
-        std::memory_order_acquire);  // what other threads did before they let go
-  return alone;
+  return record.storage.use_count() == 1 && is_unshared(record);
 }
 /// Moves a view to another place of its memory. False when it is of another memory or kind, or
 /// somebody else has it.
@@ -46,9 +51,7 @@ inline bool move_view(Tensor& view, const std::shared_ptr<Storage>& storage, siz
                       const TensorSpec& spec) {
   if (!view) return false;
   auto& record = const_cast<TensorRecord&>(record_of(view));
-  if (record.weak_from_this().use_count() != 1 || record.storage != storage || record.spec != spec)
-    return false;
-  std::atomic_thread_fence(std::memory_order_acquire);
+  if (record.storage != storage || record.spec != spec || !is_unshared(record)) return false;
   record.offset = offset;
   return true;
 }

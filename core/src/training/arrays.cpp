@@ -48,6 +48,31 @@ void check_input(const Tensor& given, const Shape& wanted, const Model& model, s
            wanted.slice(1, rank), " but got array with shape ", given.shape().slice(1, rank));
 }
 
+/// They fit as they are: a graph that might adapt itself to them need not.
+bool fits(const Tensors& x, const std::vector<Symbol>& wanted) {
+  return std::equal(
+      x.begin(), x.end(), wanted.begin(), wanted.end(),
+      [](const Tensor& t, const Symbol& input) { return t.shape().compatible(input.shape()); });
+}
+
+/// A model that is no graph adapts itself and wants nothing.
+void check_against_graph(const Model& model, const Tensors& x) {
+  if (model.is_graph() && fits(x, model.inputs())) return;
+  std::vector<Shape> shapes;
+  for (const Tensor& t : x) shapes.push_back(t.shape());
+  ModelAccess::adapt(model, shapes);
+  if (!model.is_graph()) return;
+  const std::vector<Symbol> wanted = model.inputs();
+  if (wanted.size() != x.size())
+    fail(
+        "Error when checking model input: the list of Numpy arrays that you are passing to your "
+        "model is not the size the model "
+        "expected. Expected to see ",
+        wanted.size(), " array(s), but instead got the following list of ", x.size(),
+        " arrays: ", shapes_text(x));
+  for (size_t i = 0; i < wanted.size(); ++i) check_input(x[i], wanted[i].shape(), model, i);
+}
+
 /// Class of each sample: numbers as they are, rows by their largest column.
 std::vector<int64_t> classes_of(const Tensor& y) {
   if (y.rank() > 2) fail("`class_weight` not supported for 3+ dimensional targets.");
@@ -164,26 +189,18 @@ Tensors tensors_in(const Value& value, const std::vector<std::string>& names, co
   return tensors;
 }
 
+void check_inputs(const Model& model, const Tensors& x) {
+  if (x.empty()) fail("expected input data, got none");
+  check_rank(x, "input data");
+  if (model.is_graph() || model.built()) check_against_graph(model, x);
+  check_same_count(x, "input arrays (x)");
+  if (x.front().dim(0) == 0)
+    fail("expected at least one sample, got input of shape ", x.front().shape());
+}
+
 void check_arrays(const Model& model, const Arrays& arrays) {
-  if (arrays.x.empty()) fail("expected input data, got none");
-  check_rank(arrays.x, "input data");
+  check_inputs(model, arrays.x);
   check_rank(arrays.y, "target data");
-  if (model.is_graph() || model.built()) {
-    std::vector<Shape> shapes;
-    for (const Tensor& t : arrays.x) shapes.push_back(t.shape());
-    ModelAccess::adapt(model, shapes);
-    const std::vector<Symbol> wanted = model.is_graph() ? model.inputs() : std::vector<Symbol>{};
-    if (model.is_graph() && wanted.size() != arrays.x.size())
-      fail(
-          "Error when checking model input: the list of Numpy arrays that you are passing to your "
-          "model is not the size the model "
-          "expected. Expected to see ",
-          wanted.size(), " array(s), but instead got the following list of ", arrays.x.size(),
-          " arrays: ", shapes_text(arrays.x));
-    for (size_t i = 0; i < wanted.size(); ++i)
-      check_input(arrays.x[i], wanted[i].shape(), model, i);
-  }
-  check_same_count(arrays.x, "input arrays (x)");
   check_same_count(arrays.y, "target arrays (y)");
   if (!arrays.y.empty() && arrays.y.front().dim(0) != arrays.samples())
     fail("Input arrays should have the same number of samples as target arrays. Found ",
@@ -192,8 +209,6 @@ void check_arrays(const Model& model, const Arrays& arrays) {
     if (w && (w.rank() == 0 || w.dim(0) != arrays.samples()))
       fail("sample_weight: expected one weight a sample, ", arrays.samples(), " in all, got shape ",
            w.shape());
-  if (arrays.samples() == 0)
-    fail("expected at least one sample, got input of shape ", arrays.x.front().shape());
 }
 
 Tensors sample_weights(const Model& model, const Tensors& y, const Value& sample_weight) {

@@ -94,7 +94,7 @@ NamedValues Model::evaluate(DatasetPtr data, const Dict& given) {
 Tensors Model::predict(const Tensors& x, const Dict& given) {
   const Run run;
   const PredictOptions options = parse<PredictOptions>("predict", given);
-  check_arrays(*this, {x, {}, {}});
+  check_inputs(*this, x);
   const int64_t batch_size = options.batch_size.value_or(kDefaultBatch);
   check_stateful(*this, x.front().dim(0), batch_size);
   return predict(make_array_dataset({x, {}, {}}, batch_size, Shuffle::none, nullptr), given);
@@ -163,7 +163,7 @@ NamedValues Model::test_on_batch(const Tensors& x, const Tensors& y, const Tenso
 }
 
 Tensors Model::predict_on_batch(const Tensors& x) {
-  check_arrays(*this, {x, {}, {}});
+  check_inputs(*this, x);
   return Stepper(*this).predict(x);
 }
 

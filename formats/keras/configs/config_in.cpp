@@ -38,6 +38,7 @@ constexpr Dropped kDropped[] = {
     {"jit_compile", ""}, {"is_legacy_optimizer", ""}, {"rms_scaling", "false"}, {"decay", "0.0"},
     {"quantization_config", "null"}, {"flash_attention", ""}, {"use_gate", "false"}, {"name", ""},
     {"module", ""}, {"function_type", ""}, {"output_shape_type", ""}, {"output_shape_module", ""},
+    {"noise_shape", "null"},
 };
 // clang-format on
 
@@ -79,9 +80,13 @@ Value ConfigIn::model(const Value& object) const {
   return layer(object.as_dict());
 }
 
+/// tf.keras puts the package in front of classes that somebody registered: "Custom>Adam".
 std::string ConfigIn::registered_name(const std::string& class_name) const {
   const Value* custom = custom_.is_dict() ? custom_.as_dict().find(class_name) : nullptr;
-  return custom && custom->is_string() ? custom->as_string() : class_name;
+  if (custom && custom->is_string()) return custom->as_string();
+  const size_t package = class_name.rfind('>');
+  if (package == class_name.npos || find_class(class_name)) return class_name;
+  return registered_name(class_name.substr(package + 1));
 }
 
 void ConfigIn::fail_unknown(std::string_view kind, const std::string& class_name,
@@ -245,6 +250,11 @@ Value with_meaning(const std::string& option, const Value& value) {
   return value;
 }
 
+/// Python takes 1 and 0 for true and false, and writes them as they were given.
+Value as_boolean(const Value& value) {
+  return value == Value(1) ? Value(true) : value == Value(0) ? Value(false) : value;
+}
+
 /// Keras 2's decay: lr / (1 + decay * iterations).
 void decay_to_schedule(Dict& config) {
   const Value* decay = config.find("decay");
@@ -289,6 +299,8 @@ Dict ConfigIn::options(std::string_view kind, const std::string& class_name,
         value.as_list().size() == 1)
       value = Value(value.as_list().front());  // tf.keras
     if (const Field* field = schema.find(option)) value = known(class_name, *field, value);
+    if (const Field* field = schema.find(option); field && field->type == Codec<bool>::type())
+      value = as_boolean(value);
     result.set(option, std::move(value));
   }
   for (const OldDefault& row : kOldDefaults)

@@ -34,11 +34,9 @@ constexpr Renamed kRenamed[] = {{"LeakyReLU", "negative_slope", "alpha"}};
 struct Single {
   const char *class_name, *option;
 };
-constexpr Single kSingle[] = {{"BatchNormalization", "axis"},
-                              {"Dot", "axes"},
-                              {"MaxNorm", "axis"},
-                              {"MinMaxNorm", "axis"},
-                              {"UnitNorm", "axis"}};
+constexpr Single kSingle[] = {
+    {"BatchNormalization", "axis"}, {"Dot", "axes"},      {"MaxNorm", "axis"},
+    {"MinMaxNorm", "axis"},         {"UnitNorm", "axis"}, {"UnitNormalization", "axis"}};
 
 /// What a name means here -> what Keras 2 calls that.
 struct Meaning {
@@ -175,7 +173,8 @@ class Writer {
     if (!field) return false;
     if (value.is_null() && field->default_value.is_null()) return true;
     if (field->name == "trainable" && name.starts_with("SpatialDropout")) return true;
-    return value == field->default_value && keras2_has_class(kind, name) &&
+    const bool of_base = kind != "layer" && field->keyword_only;
+    return value == field->default_value && (of_base || keras2_has_class(kind, name)) &&
            !keras2_has_option(kind, name, field->name);
   }
 
@@ -191,7 +190,29 @@ class Writer {
       result.set(option, single(name, option) ? first_of(entry.value)
                                               : value(entry.value, field ? field->kind : ""));
     }
+    if (name == "Bidirectional") drop_implied_direction(result);
     return result;
+  }
+
+  /// Keras 2.3.1 knows no backward_layer and puts "forward_" before the name itself; the others
+  /// make of one layer what we have unless the user gave two.
+  void drop_implied_direction(Dict& config) const {
+    const std::string prefix = "forward_";
+    Dict& ahead = config["layer"].as_dict()["config"].as_dict();
+    const std::string* name = text_at(ahead, "name");
+    const std::string plain = name && name->starts_with(prefix) ? name->substr(prefix.size())
+                              : name                            ? *name
+                                                                : "";
+    Value implied = config.at("layer");
+    Dict& back = implied.as_dict()["config"].as_dict();
+    const Value* direction = ahead.find("go_backwards");
+    back.set("go_backwards", !(direction && direction->is_bool() && direction->as_bool()));
+    back.set("name", "backward_" + plain);
+    const Value* given = config.find("backward_layer");
+    if (!given || !(*given == implied)) return;
+    if (!keras3_) ahead.erase("zero_output_for_mask");
+    config.erase("backward_layer");
+    ahead.set("name", plain);
   }
 
   static bool single(const std::string& name, const std::string& option) {

@@ -33,7 +33,8 @@ constexpr Lacking kLacking[] = {{"SpatialDropout1D", "trainable"},
                                 {"SpatialDropout3D", "trainable"}};
 
 /// Lists of ours that are single numbers in Keras.
-constexpr Lacking kSingle[] = {{"BatchNormalization", "axis"}, {"Dot", "axes"}};
+constexpr Lacking kSingle[] = {
+    {"BatchNormalization", "axis"}, {"Dot", "axes"}, {"UnitNormalization", "axis"}};
 
 template <size_t N>
 bool has_row(const Lacking (&table)[N], const std::string& class_name, const std::string& option) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "crescent/registry.h"
+#include "keras/configs/config_out.h"
 #include "keras/configs/keras2_vocabulary.h"
 #include "keras/configs/objects.h"
 
@@ -42,7 +43,7 @@ class Search {
       return;
     }
     if (name == "Lambda" && class_named("activation", text(config, "function"))) return;
-    object_of("layer", name, config, place);
+    object_of("layer", name, as_written(name, config), place);
     if (keras2_) calls(object, place);
   }
 
@@ -144,6 +145,18 @@ class Search {
     const bool decay = name == "InverseTimeDecay" && steps && steps->is_number() &&
                        steps->as_float() == 1 && !(stairs && *stairs == Value(true));
     if (!decay) add(place, "learning_rate", lacks("schedule", name));
+  }
+
+  /// What of a Bidirectional follows from its layer is not written.
+  Dict as_written(const std::string& name, const Dict& config) const {
+    if (!keras2_ || name != "Bidirectional") return config;
+    const Value layer = Dict{{"class_name", name}, {"config", config}};
+    if (config_of(keras_value(layer, "layer", "keras2").as_dict()).contains("backward_layer"))
+      return config;
+    Dict result = config;
+    result.erase("backward_layer");
+    result["layer"].as_dict()["config"].as_dict().erase("zero_output_for_mask");
+    return result;
   }
 
   void calls(const Dict& object, const std::string& place) {

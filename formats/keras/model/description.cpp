@@ -75,17 +75,6 @@ void warn_of_code(const std::string& path, const Value& config, const Value& com
            how_to_bring(name));
 }
 
-/// Null when the model is not compiled, or is not to be when it is loaded.
-Value compile_config(const Model& model, const SaveOptions& options) {
-  return model.compiled() && options.include_optimizer ? model.compile_config() : Value();
-}
-
-/// Of a model, what Keras builds it for again.
-Value build_shape(Model& model) {
-  if (!model.is_graph() || !is_sequential(model.class_name())) return {};
-  return Codec<Shape>::encode(model.inputs().front().shape());
-}
-
 /// Of each file once in a process: a model may be saved after every epoch.
 void check_limits(const std::string& path, const std::string& target, const Value& config,
                   const Value& compile) {
@@ -98,6 +87,17 @@ void check_limits(const std::string& path, const std::string& target, const Valu
   if (told.insert(path).second)
     warn("'", path,
          "': Keras 3 computes this otherwise (target = \"keras2\" keeps it):", to_text(limits));
+}
+
+/// Null when the model is not compiled, or is not to be when it is loaded.
+Value compile_config(const Model& model, const SaveOptions& options) {
+  return model.compiled() && options.include_optimizer ? model.compile_config() : Value();
+}
+
+/// Of a model, what Keras builds it for again.
+Value build_shape(Model& model) {
+  if (!model.is_graph() || !is_sequential(model.class_name())) return {};
+  return Codec<Shape>::encode(model.inputs().front().shape());
 }
 
 }  // namespace
@@ -113,7 +113,7 @@ ArchiveDescription archive_description(Model& model, const std::string& path,
   written.as_dict().set("compile_config",
                         compile.is_null() ? Dict() : keras3_compile_config(compile));
   const Value own = own_description(model, config, compile, std::move(callback_states), entries);
-  return {to_json(Dict{{"keras_version", keras_version_of(options.target)}}),
+  return {to_json(Dict{{"keras_version", keras_version_of("keras3")}}),
           to_json(written),
           {"", {{kOwn, to_json(own)}}}};
 }

@@ -1,12 +1,16 @@
 #include "keras/model/model_file.h"
 
+#include <set>
+
 #include "keras/model/callback_states.h"
 #include "keras/model/description.h"
+#include "keras/model/kept_state.h"
 #include "keras/model/training_state.h"
 #include "keras/weights/assignment.h"
 #include "keras/weights/keras2_weights.h"
 #include "keras/weights/keras3_weights.h"
 #include "keras/weights/weight_paths.h"
+#include "keras/weights/weight_report.h"
 
 namespace crescent::keras {
 
@@ -17,7 +21,7 @@ Entries model_entries(Model& model, const std::string& path, const SaveOptions& 
   write_weights(entries, model, "model_weights", options.target);
   if (model.compiled() && options.include_optimizer)
     write_optimizer(entries, model, options.target);
-  write_random_state(entries, model);
+  write_kept_state(entries, model);
   entries.insert(entries.begin(),
                  description_entry(model, path, options, std::move(states), entries));
   return entries;
@@ -32,7 +36,7 @@ ArchiveParts archive_parts(Model& model, const std::string& path, const SaveOpti
   if (options.include_optimizer) states = write_callback_states(entries, model.run_state());
   write_keras3_weights(entries, model);
   if (model.compiled() && options.include_optimizer) write_keras3_optimizer(entries, model);
-  write_random_state(entries, model);
+  write_kept_state(entries, model);
   ArchiveDescription said = archive_description(model, path, options, std::move(states), entries);
   entries.insert(entries.begin(), std::move(said.root));
   return {std::move(said.metadata), std::move(said.config), std::move(entries)};
@@ -51,7 +55,7 @@ ModelPtr load_model(WeightSource& file, const LoadOptions& options) {
   const Description description(file, options.custom_objects);
   ModelPtr model = description.build();
   Matches matches = match_model(file, *model, description.origin());
-  append(matches, match_random_state(file, *model));
+  append(matches, match_kept_state(file, *model));
   if (options.compile && description.compile(*model))
     append(matches,
            match_optimizer(file, *model, description.origin(), description.has_optimizer()));
@@ -74,32 +78,76 @@ Entries keras3_weight_entries(Model& model) {
 Entries weight_entries(Model& model, const std::string& path) {
   if (path.ends_with(".weights.h5")) return keras3_weight_entries(model);
   Entries entries;
-  write_weights(entries, model, "", "keras2");
+  write_weights(entries, model, "", "keras3");
   return entries;
 }
 
-void load_weights(WeightSource& file, Model& model, const LoadWeightsOptions& options) {
-  if (has_keras3_weights(file)) {
-    if (options.by_name)
-      fail("'", file.path(),
-           "': by_name needs a file in Keras 2's layout; this one (.weights.h5) has no names of "
-           "layers");
-    Matches matches = match_keras3_weights(file, model);
-    if (model.compiled()) append(matches, match_optimizer(file, model, {"3", ""}));
-    return replace_all(file, std::move(matches));
+namespace {
+
+void tell(bool wanted, WeightSource& file, Model& model, const Matches& matches,
+          const Names& arrays) {
+  if (wanted)
+    warn("'", file.path(), "': weights:", to_text(weight_report(file, model, matches, arrays)));
+}
+
+/// Layers without one weight that does not fit.
+Matches without_misfits(WeightSource& file, const Matches& matches) {
+  const std::vector<TensorSpec> specs = file.describe(datasets_of(matches));
+  const auto group = [](const Match& match) {
+    return match.dataset.substr(0, match.dataset.rfind('/'));
+  };
+  std::set<std::string> misfits;
+  for (size_t i = 0; i < matches.size(); ++i) {
+    if (specs[i].shape == matches[i].variable.shape()) continue;
+    if (misfits.insert(group(matches[i])).second)
+      warn("Skipping loading of weights for layer ", matches[i].layer,
+           " due to mismatch in shape (", matches[i].variable.shape(), " vs ", specs[i].shape,
+           ").");
   }
+  Matches fitting;
+  for (const Match& match : matches)
+    if (!misfits.contains(group(match))) fitting.push_back(match);
+  return fitting;
+}
+
+void load_keras3_weights(WeightSource& file, Model& model, const LoadWeightsOptions& options) {
+  for (const auto& [given, name] :
+       {std::pair{options.by_name, "by_name"}, {!options.rename.is_null(), "rename"}})
+    if (given)
+      fail("'", file.path(), "': ", name,
+           " needs a file in Keras 2's layout; this one (.weights.h5) has no names of layers");
+  Matches matches = match_keras3_weights(file, model);
+  tell(options.report, file, model, matches, {});
+  if (options.skip_mismatch) matches = without_misfits(file, matches);
+  if (model.compiled()) append(matches, match_optimizer(file, model, {"3", ""}));
+  replace_all(file, std::move(matches));
+}
+
+}  // namespace
+
+void load_weights(WeightSource& file, Model& model, const LoadWeightsOptions& options) {
+  if (has_keras3_weights(file)) return load_keras3_weights(file, model, options);
+  const Renaming renamed(options.rename);
+  if (!renamed.empty() && !options.by_name)
+    fail("'", file.path(), "': rename needs by_name: else layers are taken in their order");
   const std::string group = find_weights(file);
   const Origin origin = origin_of(file, group);
-  replace_all(file, options.by_name
-                        ? match_by_name(file, group, model, origin, options.skip_mismatch)
-                        : match_in_order(file, group, model, origin));
+  Matches matches = options.by_name
+                        ? match_by_name(file, group, model, origin, options.skip_mismatch, renamed)
+                        : match_in_order(file, group, model, origin, options.skip_mismatch);
+  tell(options.report, file, model, matches, arrays_of(file, group));
+  replace_all(file, std::move(matches));
 }
 
 void load_named_weights(WeightSource& file, Model& model, const LoadWeightsOptions& options) {
-  if (options.by_name)
-    fail("'", file.path(), "': by_name is for files in Keras 2's layout; here arrays are found by ",
-         "name anyway");
-  replace_all(file, match_by_path(file, model));
+  for (const auto& [given, name] :
+       {std::pair{options.by_name, "by_name"}, {options.skip_mismatch, "skip_mismatch"}})
+    if (given)
+      fail("'", file.path(), "': ", name,
+           " is for files in Keras 2's layout; here arrays are found by name anyway");
+  Matches matches = match_by_path(file, model, Renaming(options.rename));
+  tell(options.report, file, model, matches, file.members("").value());
+  replace_all(file, std::move(matches));
 }
 
 }  // namespace crescent::keras

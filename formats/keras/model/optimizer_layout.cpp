@@ -1,6 +1,7 @@
 #include "keras/model/optimizer_layout.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -32,6 +33,16 @@ constexpr Idle kIdle[] = {{"SGD", "momentum", true}, {"Adam", "velocity_hat", fa
 
 /// Classes whose slots every generation lists variable by variable.
 constexpr const char* kAlwaysByVariable[] = {"Ftrl"};
+
+/// The product of momenta that Nadam keeps, and we compute: its momentum grows as 1 - growth^step
+/// / 2.
+struct KeptProduct {
+  const char *target, *name;
+  double growth;
+};
+constexpr const char* kNadam = "Nadam";
+constexpr KeptProduct kKeptProducts[] = {{"keras3", "u_product", 0.96},
+                                         {"keras2", "m_schedule", 0.99983672535}};  // 0.96^0.004
 
 /// What Keras 2 and tf.keras call our slots.
 struct Spelling {
@@ -89,11 +100,12 @@ class Layouts {
       append(layout, extras_);
     }
     layout.push_back({optimizer_.iterations(), kIteration, {DType::int32, Shape{}}});
-    if (rate) layout.push_back(place(optimizer_.learning_rate()));
+    if (rate) layout.push_back(place(rate_));
     append(layout, shared_);
     append(layout, sorted(order));
     if (idle) append(layout, idle_places());
     if (!scaled_ && extras) append(layout, extras_);
+    if (class_name_ == kNadam && extras) layout.push_back(kept_product("keras3"));
     return layout;
   }
 
@@ -101,6 +113,7 @@ class Layouts {
     StateLayout layout;
     if (iterations) layout.push_back(place(optimizer_.iterations()));
     if (!scaled_ && extras) append(layout, extras_);
+    if (class_name_ == kNadam && extras) layout.push_back(kept_product("keras2"));
     const bool by_variable =
         std::count(std::begin(kAlwaysByVariable), std::end(kAlwaysByVariable), class_name_) > 0;
     append(layout, sorted(by_variable ? Order::by_variable : Order::by_slot));
@@ -109,25 +122,25 @@ class Layouts {
   }
 
   bool has_idle() const { return !idle_places().empty(); }
-  bool has_extras() const { return !extras_.empty(); }
+  bool has_extras() const { return !extras_.empty() || class_name_ == kNadam; }
 
  private:
   static void append(StateLayout& layout, const StateLayout& more) {
     layout.insert(layout.end(), more.begin(), more.end());
   }
   StatePlace place(const Variable& variable, const Variable& owner = {}) const {
-    const bool counts = variable == optimizer_.iterations(),
-               learns = variable == optimizer_.learning_rate();
-    const std::string slot = counts ? kIteration : learns ? kRate : variable.name();
+    const std::string slot = variable.name() == "iterations" ? kIteration : variable.name();
     return {variable, slot, variable.spec(), owner};
   }
 
   /// Into averages and accumulators of all variables, slots, and single numbers.
   void sort_state() {
     names_ = optimizer_.slot_names();
+    for (const Variable& variable : optimizer_.state())
+      if (!rate_ && variable.name() == kRate) rate_ = variable;
     for (const char* name : {"average", "gradient_accumulator"})
       for (const Variable& variable : optimizer_.slot(name)) shared_.push_back(place(variable));
-    std::set<const void*> done{optimizer_.iterations().id(), optimizer_.learning_rate().id()};
+    std::set<const void*> done{optimizer_.iterations().id(), rate_.id()};
     for (const StatePlace& each : shared_) done.insert(each.variable.id());
     for (const Variable& variable : optimizer_.state()) {
       if (!done.insert(variable.id()).second) continue;
@@ -154,8 +167,33 @@ class Layouts {
       if (class_name_ == row.class_name && slot == row.slot) return row.rank;
     return 0;
   }
+  StatePlace kept_product(std::string_view target) const {
+    const auto row = std::find_if(std::begin(kKeptProducts), std::end(kKeptProducts),
+                                  [&](const KeptProduct& each) { return target == each.target; });
+    const Dict config = optimizer_.get_config();
+    const Value* beta = config.find("beta_1");
+    double product = 1;
+    const double steps = optimizer_.iterations().value().item();
+    for (double step = 1; step <= steps && product > 0; ++step)
+      product *= (beta ? beta->as_float() : 0.9) * (1 - 0.5 * std::pow(row->growth, step));
+    return {{}, row->name, {DType::float32, Shape{}}, {}, product};
+  }
+
+  /// Adafactor's averages of rows and columns; Keras 3 keeps numbers in their place for vectors.
+  StateLayout with_numbers_for_vectors() const {
+    StateLayout places;
+    for (const StatePlace& each : slots_) {
+      if (class_name_ == "Adafactor" && each.slot == "velocity" && each.owner &&
+          each.owner.shape().rank() < 2)
+        for (const char* slot : {"r", "c"})
+          places.push_back({{}, slot, {DType::float32, Shape{}}, each.owner});
+      places.push_back(each);
+    }
+    return places;
+  }
+
   StateLayout sorted(Order order) const {
-    StateLayout slots = slots_;
+    StateLayout slots = with_numbers_for_vectors();
     std::stable_sort(slots.begin(), slots.end(), [&](const StatePlace& a, const StatePlace& b) {
       return rank(a.slot, order) < rank(b.slot, order);
     });
@@ -181,6 +219,7 @@ class Layouts {
   std::string class_name_;  // of the optimizer that has the slots
   bool scaled_ = false, schedule_ = false;
   std::vector<std::string> names_;
+  Variable rate_;  // in the state of MultiOptimizer too, which does not tell it
   StateLayout shared_, slots_, extras_;
 };
 

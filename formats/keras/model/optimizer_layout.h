@@ -16,6 +16,7 @@ struct StatePlace {
   std::string slot;   ///< "iteration", "learning_rate", "momentum", ...
   TensorSpec spec;    ///< of the entry
   Variable owner{};   ///< the trained variable that a slot belongs to; none for single numbers
+  double number = 0;  ///< what is written where there is no variable
 };
 using StateLayout = std::vector<StatePlace>;
 

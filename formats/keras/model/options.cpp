@@ -35,7 +35,13 @@ void LoadWeightsOptions::describe(Schema<LoadWeightsOptions>& s) {
   s.doc("How weights are read.")
       .field("by_name", &LoadWeightsOptions::by_name, "Match layers by name, leave the others.")
       .field("skip_mismatch", &LoadWeightsOptions::skip_mismatch,
-             "Leave layers whose shapes differ (with by_name).");
+             "Leave layers whose shapes differ, with a warning.")
+      .field("rename", &LoadWeightsOptions::rename,
+             "Names in the file by names in the model, where one * in each is any text (with "
+             "by_name: of layers; in files that know arrays by name alone: of weights).")
+      .field("report", &LoadWeightsOptions::report,
+             "Tell of every weight whether it is loaded, missing or misfitting, and which arrays "
+             "are unexpected, before anything is changed.");
 }
 
 void check_overwrite(const std::string& path, bool overwrite) {

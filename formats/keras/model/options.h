@@ -25,7 +25,8 @@ struct SaveWeightsOptions {
 };
 
 struct LoadWeightsOptions {
-  bool by_name = false, skip_mismatch = false;
+  bool by_name = false, skip_mismatch = false, report = false;
+  Value rename;  ///< names in the file -> names in the model
   static void describe(Schema<LoadWeightsOptions>& s);
 };
 

@@ -7,6 +7,7 @@
 
 #include "keras/weights/cudnn_weights.h"
 #include "keras/weights/turned_kernels.h"
+#include "keras/weights/weight_names.h"
 
 namespace crescent::keras {
 namespace {
@@ -19,23 +20,9 @@ std::string join_path(const std::string& group, const std::string& name) {
 
 // ---- writing
 
-/// Paths inside a layer's group, made unique. TensorFlow counts tensors of an operation, Keras 3
-/// has none.
-std::vector<std::string> weight_names(const Variables& weights, const std::string& target) {
-  std::vector<std::string> names;
-  std::set<std::string> taken;
-  for (size_t i = 0; i < weights.size(); ++i) {
-    std::string base = weights[i].path().empty() ? concat("param_", i) : weights[i].path(),
-                name = base;
-    for (int copy = 1; !taken.insert(name).second; ++copy) name = concat(base, "_", copy);
-    names.push_back(target == "keras2" ? name + ":0" : name);
-  }
-  return names;
-}
-
-void write_group(Entries& entries, const std::string& group, const Variables& weights,
-                 const std::string& target) {
-  std::vector<std::string> names = weight_names(weights, target);
+void write_group(Entries& entries, const std::string& group, const Layer& layer,
+                 const Variables& weights, const std::string& target) {
+  std::vector<std::string> names = weight_names(layer, weights, target);
   entries.push_back({group, {{"weight_names", names}}});
   for (size_t i = 0; i < weights.size(); ++i)
     entries.push_back({join_path(group, names[i]), {}, weights[i].value()});
@@ -95,6 +82,75 @@ void match_top_level(Matches& matches, WeightSource& file, const std::string& gr
     matches.push_back({join_path(top, (*names)[i]), own[i], nullptr, model.name()});
 }
 
+/// What does not fit about the shapes of one layer; empty when everything does.
+std::string shape_mismatch(const Matches& matches, const std::vector<TensorSpec>& specs, size_t k,
+                           bool skip) {
+  for (size_t i = 0; i < matches.size(); ++i) {
+    const Shape& saved = specs[i].shape;
+    const Variable& weight = matches[i].variable;
+    if (saved == weight.shape()) continue;
+    if (skip)
+      return concat("Skipping loading of weights for layer ", matches[i].layer,
+                    " due to mismatch in shape (", weight.shape(), " vs ", saved, ").");
+    return concat("Layer #", k, " (named \"", matches[i].layer, "\"), weight ", weight.path(),
+                  " has shape ", weight.shape(), ", but the saved weight has shape ", saved, ".");
+  }
+  return "";
+}
+
+/// A layer of the model and the one of the file that it is to have its weights from.
+struct Pair {
+  size_t place;  // among the layers of the file
+  const Layer* layer;
+  const SavedLayer* saved;
+};
+
+std::string count_mismatch(const Pair& pair, bool skip) {
+  const size_t expected = pair.layer->weights().size(), stored = pair.saved->datasets.size();
+  if (expected == stored) return "";
+  if (skip)
+    return concat("Skipping loading of weights for layer ", pair.layer->name(),
+                  " due to mismatch in number of weights (", expected, " vs ", stored, ").");
+  return concat("Layer #", pair.place, " (named \"", pair.layer->name(), "\") expects ", expected,
+                " weight(s), but the saved weights have ", stored, " element(s).");
+}
+
+/// The weights of layers that fit; another one fails, or is skipped with a warning.
+Matches match_fitting(WeightSource& file, const std::vector<Pair>& pairs,
+                      const TurnedKernels& turned, bool skip) {
+  struct Found {
+    Matches matches;
+    std::string mismatch;  // why there are none
+  };
+  std::vector<Found> found;
+  std::vector<std::string> datasets;
+  for (const Pair& pair : pairs) {
+    found.push_back({{}, count_mismatch(pair, skip)});
+    if (!found.back().mismatch.empty()) continue;
+    match_layer(found.back().matches, *pair.layer, *pair.saved, turned);
+    datasets.insert(datasets.end(), pair.saved->datasets.begin(), pair.saved->datasets.end());
+  }
+  const std::vector<TensorSpec> specs = file.describe(datasets);  // one question for all
+  Matches matches;
+  auto next = specs.begin();
+  for (size_t i = 0; i < pairs.size(); ++i) {
+    Found& each = found[i];
+    const auto end = next + static_cast<std::ptrdiff_t>(each.matches.size());
+    std::vector<TensorSpec> saved(next, end);
+    convert_cudnn(each.matches, saved);
+    if (each.mismatch.empty())
+      each.mismatch = shape_mismatch(each.matches, saved, pairs[i].place, skip);
+    next = end;
+    if (each.mismatch.empty())
+      matches.insert(matches.end(), each.matches.begin(), each.matches.end());
+    else if (skip)
+      warn(each.mismatch);
+    else
+      fail("'", file.path(), "': ", each.mismatch);
+  }
+  return matches;
+}
+
 }  // namespace
 
 void write_weights(Entries& entries, Model& model, const std::string& group,
@@ -106,10 +162,10 @@ void write_weights(Entries& entries, Model& model, const std::string& group,
                       {"backend", std::string(kBackend)},
                       {"keras_version", std::string(keras_version_of(target))}}});
   for (const LayerPtr& layer : model.layers())
-    write_group(entries, join_path(group, layer->name()), layer->weights(), target);
+    write_group(entries, join_path(group, layer->name()), *layer, layer->weights(), target);
   const Variables own = own_variables(model, model.layers());
   if (!own.empty() || target == "keras3")
-    write_group(entries, join_path(group, kTopLevel), own, target);
+    write_group(entries, join_path(group, kTopLevel), model, own, target);
 }
 
 std::string find_weights(WeightSource& file) {
@@ -120,7 +176,7 @@ std::string find_weights(WeightSource& file) {
 }
 
 Matches match_in_order(WeightSource& file, const std::string& group, Model& model,
-                       const Origin& origin) {
+                       const Origin& origin, bool skip_mismatch) {
   auto saved = saved_layers(file, group);
   auto layers = layers_with_weights(model, file.path());
   if (saved.size() != layers.size())
@@ -128,9 +184,14 @@ Matches match_in_order(WeightSource& file, const std::string& group, Model& mode
          " layers into a model with ", layers.size(), " layers.");
   const TurnedKernels turned(model, origin);
   Matches matches;
+  std::vector<Pair> pairs;
   for (size_t k = 0; k < layers.size(); ++k) {
     const Layer& layer = *layers[k];
     size_t expected = layer.weights().size();
+    if (skip_mismatch) {
+      pairs.push_back({k, &layer, &saved[k]});
+      continue;
+    }
     if (saved[k].datasets.size() != expected)
       fail("'", file.path(), "': Layer #", k, " (named \"", layer.name(),
            "\" in the current model) was found to correspond to layer ", saved[k].name,
@@ -138,6 +199,7 @@ Matches match_in_order(WeightSource& file, const std::string& group, Model& mode
            " weights, but the saved weights have ", saved[k].datasets.size(), " elements.");
     match_layer(matches, layer, saved[k], turned);
   }
+  if (skip_mismatch) matches = match_fitting(file, pairs, turned, true);
   match_top_level(matches, file, group, model);
   return matches;
 }
@@ -163,79 +225,24 @@ Matches match_own(WeightSource& file, const std::string& group, Model& model,
   return matches;
 }
 
-namespace {
-
-/// What does not fit about the shapes of one layer; empty when everything does.
-std::string shape_mismatch(const Matches& matches, const std::vector<TensorSpec>& specs, size_t k,
-                           bool skip) {
-  for (size_t i = 0; i < matches.size(); ++i) {
-    const Shape& saved = specs[i].shape;
-    const Variable& weight = matches[i].variable;
-    if (saved == weight.shape()) continue;
-    if (skip)
-      return concat("Skipping loading of weights for layer ", matches[i].layer,
-                    " due to mismatch in shape (", weight.shape(), " vs ", saved, ").");
-    return concat("Layer #", k, " (named \"", matches[i].layer, "\"), weight ", weight.path(),
-                  " has shape ", weight.shape(), ", but the saved weight has shape ", saved, ".");
-  }
-  return "";
-}
-
-}  // namespace
-
 Matches match_by_name(WeightSource& file, const std::string& group, Model& model,
-                      const Origin& origin, bool skip_mismatch) {
-  const TurnedKernels turned(model, origin);
+                      const Origin& origin, bool skip_mismatch, const Renaming& renamed) {
   std::unordered_map<std::string, LayerPtr> layers;
   for (const LayerPtr& layer : layers_with_weights(model, file.path()))
     layers.emplace(layer->name(), layer);
-  struct Found {
-    size_t k;  // among the layers of the file
-    Matches matches;
-    std::string mismatch;  // why there are none
-  };
-  std::vector<Found> found;
-  std::vector<std::string> datasets;
-  size_t k = 0;
-  for (const SavedLayer& saved : saved_layers(file, group)) {
-    const size_t place = k++;
-    auto match = layers.find(saved.name);
-    if (match == layers.end()) continue;
-    const Layer& layer = *match->second;
-    size_t expected = layer.weights().size(), stored = saved.datasets.size();
-    if (expected != stored) {
-      found.push_back(
-          {place,
-           {},
-           skip_mismatch
-               ? concat("Skipping loading of weights for layer ", layer.name(),
-                        " due to mismatch in number of weights (", expected, " vs ", stored, ").")
-               : concat("Layer #", place, " (named \"", layer.name(), "\") expects ", expected,
-                        " weight(s), but the saved weights have ", stored, " element(s).")});
-      continue;
-    }
-    found.push_back({place, {}, ""});
-    match_layer(found.back().matches, layer, saved, turned);
-    datasets.insert(datasets.end(), saved.datasets.begin(), saved.datasets.end());
-  }
-  const std::vector<TensorSpec> specs = file.describe(datasets);  // one question for all
-  Matches matches;
-  auto next = specs.begin();
-  for (Found& each : found) {
-    const auto end = next + static_cast<std::ptrdiff_t>(each.matches.size());
-    std::vector<TensorSpec> saved(next, end);
-    convert_cudnn(each.matches, saved);
-    if (each.mismatch.empty())
-      each.mismatch = shape_mismatch(each.matches, saved, each.k, skip_mismatch);
-    next = end;
-    if (each.mismatch.empty())
-      matches.insert(matches.end(), each.matches.begin(), each.matches.end());
-    else if (skip_mismatch)
-      warn(each.mismatch);
-    else
-      fail("'", file.path(), "': ", each.mismatch);
-  }
-  return matches;
+  const std::vector<SavedLayer> saved = saved_layers(file, group);
+  std::vector<Pair> pairs;
+  for (size_t k = 0; k < saved.size(); ++k)
+    if (auto match = layers.find(renamed(saved[k].name)); match != layers.end())
+      pairs.push_back({k, match->second.get(), &saved[k]});
+  return match_fitting(file, pairs, TurnedKernels(model, origin), skip_mismatch);
+}
+
+Names arrays_of(WeightSource& file, const std::string& group) {
+  Names arrays;
+  for (const SavedLayer& layer : saved_layers(file, group))
+    arrays.insert(arrays.end(), layer.datasets.begin(), layer.datasets.end());
+  return arrays;
 }
 
 }  // namespace crescent::keras

@@ -4,26 +4,29 @@
 #include "keras/configs/origin.h"
 #include "keras/weights/entry.h"
 #include "keras/weights/match.h"
+#include "keras/weights/renaming.h"
 #include "keras/weights/weight_source.h"
 
 namespace crescent::keras {
 
-/// Adds the weights of a model below `group`, with names as `target` has them.
+/// Adds the weights of a model below `group`, named as `target` ("keras2", "keras3") has them.
 void write_weights(Entries& entries, Model& model, const std::string& group,
                    const std::string& target);
 
 /// "model_weights" or the root, wherever layer_names is. Fails when neither has it.
 std::string find_weights(WeightSource& file);
 
-/// Layer for layer in order, names ignored (Keras' rule for load_weights).
+/// Layer for layer in order, names ignored (Keras' rule for load_weights). With `skip_mismatch` a
+/// layer that does not fit is left alone, with a warning.
 Matches match_in_order(WeightSource& file, const std::string& group, Model& model,
-                       const Origin& origin);
+                       const Origin& origin, bool skip_mismatch = false);
 /// By name when the names are the same, else in order: for a model that was made from the same
 /// file.
 Matches match_own(WeightSource& file, const std::string& group, Model& model, const Origin& origin);
-/// Layers of equal names only. With `skip_mismatch` a layer that does not fit is left alone, with a
-/// warning.
+/// Layers of equal names only, after those of the file were renamed.
 Matches match_by_name(WeightSource& file, const std::string& group, Model& model,
-                      const Origin& origin, bool skip_mismatch);
+                      const Origin& origin, bool skip_mismatch, const Renaming& renamed);
+/// Every array of every layer.
+Names arrays_of(WeightSource& file, const std::string& group);
 
 }  // namespace crescent::keras

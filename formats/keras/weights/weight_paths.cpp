@@ -61,21 +61,28 @@ NamedTensors values_by_path(Model& model) {
   return values;
 }
 
-Matches match_by_path(WeightSource& file, Model& model) {
+Matches match_by_path(WeightSource& file, Model& model, const Renaming& renamed) {
   check_built(model, file.path());
   const Names arrays = file.members("").value();
   const bool numbered = is_numbered(arrays);
-  std::set<std::string> left(arrays.begin(), arrays.end());
+  std::map<std::string, std::string> left;  // name in the model -> array
+  for (const std::string& array : arrays)
+    if (!left.emplace(renamed(array), array).second)
+      fail("'", file.path(), "': rename makes two arrays '", renamed(array), "'");
   Matches matches;
   Names missing;
   for (const auto& [path, variable] : weights_by_path(model)) {
     const std::string name = numbered ? concat("arr_", matches.size() + missing.size()) : path;
-    if (left.erase(name) == 0)
+    const auto found = left.find(name);
+    if (found == left.end()) {
       missing.push_back(path);
-    else
-      matches.push_back({name, variable, nullptr, path});
+      continue;
+    }
+    matches.push_back({found->second, variable, nullptr, path});
+    left.erase(found);
   }
-  const Names unexpected(left.begin(), left.end());
+  Names unexpected;
+  for (const auto& [name, array] : left) unexpected.push_back(array);
   if (missing.empty() && unexpected.empty()) return matches;
   fail("'", file.path(),
        "': ", missing.empty() ? "" : concat("there is no array for ", listed(missing)),

@@ -8,6 +8,7 @@
 
 #include "crescent/format.h"
 #include "keras/weights/match.h"
+#include "keras/weights/renaming.h"
 #include "keras/weights/weight_source.h"
 
 namespace crescent::keras {
@@ -18,9 +19,10 @@ std::vector<std::pair<std::string, Variable>> weights_by_path(Model& model);
 /// Their values, for writing.
 NamedTensors values_by_path(Model& model);
 
-/// Each weight with the array of its name, or with that of its position when they are numbered
+/// Each weight with the array that has its name after renaming, or with that of its position when
+/// they are numbered
 /// ("arr_0", as numpy.savez names what comes without names). Fails naming every weight that the
 /// file lacks and every array that the model lacks.
-Matches match_by_path(WeightSource& file, Model& model);
+Matches match_by_path(WeightSource& file, Model& model, const Renaming& renamed);
 
 }  // namespace crescent::keras

@@ -52,11 +52,13 @@ CpuDevice::CpuDevice() : pool_(available_cores()) {
 
 bool CpuDevice::takes(const Op& op, std::span<const TensorSpec> inputs,
                       std::span<const TensorSpec> outputs) const {
-  return op.name() == Scan::kName || make_kernel({op, inputs, outputs, options_});
+  return op.name() == Scan::kName || has_kernel({op, inputs, outputs, options_});
 }
 
 std::unique_ptr<Executable> CpuDevice::compile(const Program& program) {
-  return std::make_unique<CpuExecutable>(program, options_, pool_, arenas_, values_);
+  auto executable = std::make_unique<CpuExecutable>(program, options_, pool_, arenas_, values_);
+  drop_kept_kernels();
+  return executable;
 }
 
 void CpuDevice::configured() {

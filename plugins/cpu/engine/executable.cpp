@@ -5,7 +5,7 @@
 namespace crescent::cpu {
 namespace {
 
-/// Fails for tensors that stay in files. Whoever writes through it says so with written().
+/// Fails for tensors that stay in files.
 std::byte* memory_of(const Tensor& t) {
   return static_cast<std::byte*>(const_cast<void*>(t.raw()));
 }

@@ -109,4 +109,12 @@ std::span<const KernelRow> host_kernels();           // host_call
 /// when there is none.
 std::unique_ptr<Kernel> make_kernel(const Request& request);
 
+/// What takes() has made to find out whether there is a kernel is kept, for the program that is
+/// compiled next on this thread.
+bool has_kernel(const Request& request);
+/// The one that was kept, or a new one.
+std::unique_ptr<Kernel> kept_or_new_kernel(const Request& request);
+/// To be called when a program is compiled.
+void drop_kept_kernels();
+
 }  // namespace crescent::cpu

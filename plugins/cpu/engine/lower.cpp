@@ -72,7 +72,7 @@ void Lowered::add(const Program::Instruction& instruction, const Options& option
   }
   const Request request{op, in, out, options};
   auto* scan = dynamic_cast<const Scan*>(&op);
-  auto kernel = scan ? make_scan(*scan, request, pool) : make_kernel(request);
+  auto kernel = scan ? make_scan(*scan, request, pool) : kept_or_new_kernel(request);
   if (!kernel) fail("the cpu device does not take ", op.text(), ": expected a lowered program");
   steps.push_back(
       {std::move(kernel), instruction.op, instruction.inputs, std::move(made), instruction.scope});

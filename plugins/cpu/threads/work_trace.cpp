@@ -17,9 +17,10 @@ double seconds_of(WorkTrace::Clock::duration duration) {
 
 }  // namespace
 
-WorkTrace* WorkTrace::current() { return watching; }
+WorkTrace* WorkTrace::of_this_thread() { return watching; }
 
 WorkTrace::Run::Run(WorkTrace& trace) : trace_(trace) {
+  ++runs_;
   watching = &trace;
   trace.next_ = 0, trace.inside_ = {};
   begin_ = Clock::now();
@@ -29,6 +30,7 @@ WorkTrace::Run::~Run() {
   const double outside = seconds_of(Clock::now() - begin_ - trace_.inside_);
   trace_.outside_ = trace_.outside_ < 0 ? outside : std::min(trace_.outside_, outside);
   watching = nullptr;
+  --runs_;
 }
 
 void WorkTrace::begin_region(int64_t parts) {

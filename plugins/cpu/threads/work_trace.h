@@ -1,6 +1,7 @@
 // How the work of a kernel is cut: what each part of its regions takes, and from that the time that
 // so many cores would need at least. For profiles.
 #pragma once
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <vector>
@@ -26,7 +27,9 @@ class WorkTrace {
   };
 
   /// The trace that regions of the calling thread report to; null when there is none.
-  static WorkTrace* current();
+  static WorkTrace* current() {
+    return runs_.load(std::memory_order_relaxed) > 0 ? of_this_thread() : nullptr;
+  }
 
   /// A region begins; regions within it do not report. Part i tells what it took with
   /// ended(i, ...), from any thread.
@@ -49,8 +52,11 @@ class WorkTrace {
     double seconds() const;
     double seconds_on(int64_t cores) const;
   };
+  static WorkTrace* of_this_thread();
   void add(Region region);
   const Region* longest() const;
+
+  inline static std::atomic<int> runs_{0};  ///< of any thread
 
   std::vector<Region> regions_;
   std::vector<Clock::duration> times_;  ///< of the region that runs

@@ -63,10 +63,12 @@ class Regions {
  public:
   explicit Regions(const Program& program) : program_(program), maker_(program.values.size(), -1) {
     const int count = static_cast<int>(program.code.size());
+    operands_.reserve(program.code.size());
     for (int i = 0, ordered = -1; i < count; ++i) {
       const bool is_ordered = at(i).op->effect() == Effect::ordered;
       before_.push_back(is_ordered ? std::exchange(ordered, i) : -1);
       for (int value : at(i).outputs) maker_[static_cast<size_t>(value)] = i;
+      operands_.push_back(find_operands(i));
       root_.push_back(i);
       members_.push_back({i});
       ancestors_.emplace_back();
@@ -84,14 +86,8 @@ class Regions {
   int maker(int value) const { return maker_[static_cast<size_t>(value)]; }
   /// What the instruction reads within a region: values before they were broadcast, as regions
   /// broadcast by themselves.
-  std::vector<int> operands(int instruction) const {
-    std::vector<int> values = at(instruction).inputs;
-    if (is_scatter(*at(instruction).op)) return values;
-    for (int& value : values) {
-      while (maker(value) >= 0 && as<BroadcastTo>(*at(maker(value)).op))
-        value = at(maker(value)).inputs[0];
-    }
-    return values;
+  const std::vector<int>& operands(int instruction) const {
+    return operands_[static_cast<size_t>(instruction)];
   }
   /// What a region of these instructions reads from outside.
   std::vector<int> inputs(const std::vector<int>& members) const {
@@ -111,6 +107,15 @@ class Regions {
   const Instruction& at(int i) const { return program_.code[static_cast<size_t>(i)]; }
   const Shape& shape(int i) const {
     return program_.values[static_cast<size_t>(at(i).outputs[0])].shape;
+  }
+  std::vector<int> find_operands(int instruction) const {
+    std::vector<int> values = at(instruction).inputs;
+    if (is_scatter(*at(instruction).op)) return values;
+    for (int& value : values) {
+      while (maker(value) >= 0 && as<BroadcastTo>(*at(maker(value)).op))
+        value = at(maker(value)).inputs[0];
+    }
+    return values;
   }
   Bits& ancestors(int root) { return ancestors_[static_cast<size_t>(root)]; }
 
@@ -221,10 +226,11 @@ class Regions {
   }
 
   const Program& program_;
-  std::vector<int> maker_;                 ///< per value
-  std::vector<int> before_;                ///< per instruction
-  std::vector<int> root_;                  ///< per instruction
-  std::vector<std::vector<int>> members_;  ///< per root
+  std::vector<int> maker_;                  ///< per value
+  std::vector<int> before_;                 ///< per instruction
+  std::vector<std::vector<int>> operands_;  ///< per instruction
+  std::vector<int> root_;                   ///< per instruction
+  std::vector<std::vector<int>> members_;   ///< per root
   std::vector<Bits>
       ancestors_;             ///< per root, of the window: roots of the regions that come before it
   int first_ = 0, last_ = 0;  ///< the window
@@ -286,7 +292,7 @@ class Emission {
     for (int i : members) {
       const int made = at(i).outputs[0];
       FusedStep step = step_of(*at(i).op, program_.values[static_cast<size_t>(made)].dtype);
-      const std::vector<int> operands = regions_.operands(i);
+      const std::vector<int>& operands = regions_.operands(i);
       for (size_t a = 0; a < operands.size(); ++a) step.args[a] = reg(operands[a]);
       const auto same = std::find(op->steps.begin(), op->steps.end(), step);
       reg(made) = static_cast<int>(inputs.size() + static_cast<size_t>(same - op->steps.begin()));

@@ -1,26 +1,22 @@
 // optimize(): the passes in order.
+#include <array>
+
 #include "program/passes/passes.h"
 #include "program/passes/post_ops.h"
 
 namespace crescent {
 namespace {
 
-constexpr int kMostRounds = 8;
+constexpr size_t kMostRounds = 8;
 
-/// What makes work for each other, until nothing changes.
+/// What makes work for each other, in turn, until none of them has any.
 void simplify(Program& program) {
   using namespace passes;
-  for (int round = 0; round < kMostRounds; ++round) {
-    bool changed = constants(program);
-    changed |= shapes(program);
-    changed |= algebra(program);
-    changed |= softmax(program);
-    changed |= pooling(program);
-    changed |= transposes(program);
-    changed |= common_subexpressions(program);
-    changed |= dead_code(program);
-    if (!changed) return;
-  }
+  constexpr std::array kPasses = {
+      constants, shapes, algebra, softmax, pooling, transposes, common_subexpressions, dead_code};
+  size_t idle = 0;  // passes in a row that changed nothing
+  for (size_t turn = 0; idle < kPasses.size() && turn < kMostRounds * kPasses.size(); ++turn)
+    idle = kPasses[turn % kPasses.size()](program) ? 0 : idle + 1;
 }
 
 }  // namespace

@@ -7,6 +7,8 @@
 #include <numeric>
 #include <utility>
 
+#include "tensor/elements.h"
+
 namespace crescent::passes {
 namespace {
 
@@ -18,7 +20,8 @@ std::optional<double> only_number(const Tensor& constant) {
   if (bytes == 0 || bytes > kLargestScanned) return {};
   const auto* first = static_cast<const std::byte*>(constant.raw());
   if (std::memcmp(first, first + step, bytes - step) != 0) return {};
-  const double number = constant.view({constant.size()}).view_rows(0, 1).item();
+  const double number = with_element_type(
+      constant.dtype(), [&]<class T>(T*) { return number_of(*reinterpret_cast<const T*>(first)); });
   if (is_integer(constant.dtype()) && std::abs(number) >= 0x1p53) return {};
   return number;
 }
@@ -26,6 +29,12 @@ std::optional<double> only_number(const Tensor& constant) {
 }  // namespace
 
 bool rewrite(Program& program, std::span<const RuleRow> rules) {
+  const auto has_rule = [&](const Instruction& i) {
+    const std::string_view name = i.op->name();
+    return std::any_of(rules.begin(), rules.end(),
+                       [&](const RuleRow& row) { return row.op == name; });
+  };
+  if (std::none_of(program.code.begin(), program.code.end(), has_rule)) return false;
   Rewriting rewriting(program);
   for (Instruction& instruction : std::exchange(program.code, {}))
     rewriting.visit(std::move(instruction), rules);

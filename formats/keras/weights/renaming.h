@@ -1,0 +1,26 @@
+// Names in a file that stand for other names in a model: {["encoder_*"] = "enc_*"}, where * is any
+// text, kept in the new name.
+#pragma once
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "crescent/value.h"
+
+namespace crescent::keras {
+
+class Renaming {
+ public:
+  Renaming() = default;
+  /// Null: nothing is renamed. Fails when it is no dictionary of texts with at most one * each.
+  explicit Renaming(const Value& map);
+
+  bool empty() const { return rows_.empty(); }
+  /// By the first row that fits.
+  std::string operator()(const std::string& name) const;
+
+ private:
+  std::vector<std::pair<std::string, std::string>> rows_;
+};
+
+}  // namespace crescent::keras

@@ -1,0 +1,109 @@
+// Weights into another model than the one that they were saved from: by order, by name, renamed,
+// as far as they fit, and told before anything changes.
+#include "keras/weights/renaming.h"
+#include "models.h"
+
+namespace crescent::hdf5 {
+namespace {
+
+ModelPtr two_layers(const std::string& first, const std::string& second, int classes = 3) {
+  return Sequential::make(
+      {layer("Dense", {{"units", 8}, {"input_shape", List{4}}, {"name", first}}),
+       layer("Dense", {{"units", classes}, {"name", second}})});
+}
+
+std::string told;  // NOLINT: what the handler below was told
+
+/// What loading warns of.
+std::string warnings(Model& model, const std::string& path, const Dict& options) {
+  told.clear();
+  set_warning_handler([](std::string_view text) { told += text; });
+  crescent::load_weights(model, path, options);
+  set_warning_handler(nullptr);
+  return told;
+}
+
+TEST_CASE("a name stands for another by the first pattern that fits") {
+  const keras::Renaming renamed(
+      Dict{{"encoder_*", "enc_*"}, {"last", "head"}, {"*_old", "*"}, {"enc*", "never"}});
+  CHECK(renamed("encoder_1") == "enc_1");
+  CHECK(renamed("last") == "head");
+  CHECK(renamed("lasting") == "lasting");
+  CHECK(renamed("dense_old") == "dense");
+  CHECK(contains(failure([] { keras::Renaming(Dict{{"*a*", "b"}}); }), "more than one *"));
+  CHECK(contains(failure([] { keras::Renaming(List{"a"}); }), "names by names"));
+}
+
+TEST_CASE("layers are found by the names that they have after renaming") {
+  Scratch scratch;
+  for (const char* name : {"w.h5", "w.safetensors"}) {
+    CAPTURE(name);
+    const std::string path = scratch.path(name);
+    auto saved = two_layers("encoder_1", "last"), model = two_layers("enc_1", "head");
+    crescent::save_weights(*saved, path);
+    const bool by_path = path.ends_with("safetensors");
+    Dict options{{"rename", by_path ? Dict{{"encoder_*", "enc_*"}, {"last/*", "head/*"}}
+                                    : Dict{{"encoder_*", "enc_*"}, {"last", "head"}}}};
+    if (!by_path) {
+      CHECK(contains(failure([&] { crescent::load_weights(*model, path, options); }),
+                     "rename needs by_name"));
+      options.set("by_name", true);
+    }
+    crescent::load_weights(*model, path, options);
+    check_same(model->get_weights(), saved->get_weights());
+  }
+}
+
+TEST_CASE("layers that do not fit are left alone where that is asked for") {
+  Scratch scratch;
+  auto saved = two_layers("a", "b"), model = two_layers("a", "b", 5);
+  for (const char* name : {"w.h5", "w.weights.h5"}) {
+    CAPTURE(name);
+    const std::string path = scratch.path(name);
+    crescent::save_weights(*saved, path);
+    const Tensors before = model->get_weights();
+    CHECK(contains(failure([&] { crescent::load_weights(*model, path); }), "(8, 5)"));
+    check_same(model->get_weights(), before);
+    CHECK(contains(warnings(*model, path, {{"skip_mismatch", true}}),
+                   "for layer b due to mismatch in shape ((8, 5) vs (8, 3))"));
+    check_same(model->get_weights()[0], saved->get_weights()[0]);
+    check_same(model->get_weights()[2], before[2]);
+    model = two_layers("a", "b", 5);
+  }
+}
+
+TEST_CASE("a report tells the fate of every weight and array") {
+  Scratch scratch;
+  const std::string path = scratch.path("w.h5");
+  crescent::save_weights(*two_layers("a", "b"), path);
+  auto model = two_layers("a", "c");
+  const Dict by_name{{"report", true}, {"by_name", true}};
+  CHECK(contains(warnings(*model, path, by_name),
+                 "loaded      a/kernel (4, 8) <- a/a/kernel\n  loaded      a/bias (8,) <- a/a/bias"
+                 "\n  missing     c/kernel (8, 3)\n  missing     c/bias (3,)"
+                 "\n  unexpected  b/b/kernel (8, 3)\n  unexpected  b/b/bias (3,)"));
+
+  auto other = two_layers("a", "b", 5);
+  const Tensors before = other->get_weights();
+  told.clear();
+  set_warning_handler([](std::string_view text) { told += text; });
+  failure([&] { crescent::load_weights(*other, path, {{"report", true}}); });
+  set_warning_handler(nullptr);
+  CHECK(contains(told, "misfitting  b/kernel (8, 5) <- b/b/kernel (8, 3)"));
+  check_same(other->get_weights(), before);
+}
+
+TEST_CASE("weights come independent of what is trainable") {
+  Scratch scratch;
+  const std::string path = scratch.path("w.h5");
+  auto saved = two_layers("a", "b"), model = two_layers("a", "b");
+  saved->layers()[0]->set_trainable(false);
+  crescent::save_weights(*saved, path);
+  model->layers()[1]->set_trainable(false);
+  crescent::load_weights(*model, path);
+  check_same(model->layers()[0]->get_weights(), saved->layers()[0]->get_weights());
+  check_same(model->layers()[1]->get_weights(), saved->layers()[1]->get_weights());
+}
+
+}  // namespace
+}  // namespace crescent::hdf5

@@ -1,0 +1,166 @@
+// What is written for Keras 3 and for Keras 2.3.1 where the two contradict each other, and what of
+// a model they cannot express.
+#include "keras/configs/config_in.h"
+#include "keras/configs/config_out.h"
+#include "keras/configs/limits.h"
+#include "keras/configs/training_config_out.h"
+#include "models.h"
+
+namespace crescent::keras {
+namespace {
+
+using hdf5::contains;
+using hdf5::failure;
+using hdf5::layer;
+using hdf5::Scratch;
+
+Dict configured(const std::string& name, const Dict& config) {
+  return {{"class_name", name}, {"config", config}};
+}
+
+ModelPtr one_layer(const std::string& name, Dict options) {
+  return Sequential::make(
+      {layer("InputLayer", {{"batch_input_shape", List{Value(), 5, 4}}}), layer(name, options)},
+      "s");
+}
+
+Value training(const Dict& compile, const std::string& target) {
+  auto model = hdf5::small_sequential();
+  model->compile(compile);
+  return keras_training_config(model->compile_config(), target);
+}
+
+TEST_CASE("losses and metrics are named as the generation names its functions") {
+  const Dict compile{
+      {"optimizer", "sgd"}, {"loss", "kld"}, {"metrics", List{"mse", "accuracy", "mae", "rmse"}}};
+  const Value keras3 = training(compile, "keras3"), keras2 = training(compile, "keras2");
+  CHECK(to_json(keras3.as_dict().at("loss")) == R"("kl_divergence")");
+  CHECK(to_json(keras2.as_dict().at("loss")) == R"("kullback_leibler_divergence")");
+  CHECK(to_json(keras3.as_dict().at("metrics")) ==
+        R"(["mean_squared_error", "accuracy", "mean_absolute_error", "root_mean_squared_error"])");
+  CHECK(to_json(keras2.as_dict().at("metrics")) ==
+        R"(["mean_squared_error", "accuracy", "mean_absolute_error", )"
+        R"({"class_name": "RootMeanSquaredError", "config": {}}])");
+}
+
+TEST_CASE("an optimizer has the options that the generation knows") {
+  const Dict clipped{{"optimizer", configured("SGD", {{"global_clipnorm", 0.5}, {"name", "mine"}})},
+                     {"loss", "huber"}};
+  CHECK(to_json(training(clipped, "keras3").as_dict().at("optimizer_config")) ==
+        R"({"class_name": "SGD", "config": {"name": "mine", "global_clipnorm": 0.5, )"
+        R"("learning_rate": 0.01, "momentum": 0.0, "nesterov": false}})");
+  CHECK(to_json(training(clipped, "keras2").as_dict().at("optimizer_config")) ==
+        R"({"class_name": "SGD", "config": {"learning_rate": 0.01, "momentum": 0.0, )"
+        R"("nesterov": false, "clipnorm": 0.5}})");
+  CHECK(training(clipped, "keras2").as_dict().at("loss") == Value("huber_loss"));
+
+  const Dict decay{{"initial_learning_rate", 0.5}, {"decay_steps", 1}, {"decay_rate", 0.1}};
+  const Dict scheduled{
+      {"optimizer",
+       configured("Adagrad", {{"learning_rate", configured("InverseTimeDecay", decay)}})},
+      {"loss", "mse"}};
+  const Value keras2 = training(scheduled, "keras2"), keras3 = training(scheduled, "keras3");
+  CHECK(contains(to_json(keras2), R"("learning_rate": 0.5)"));
+  CHECK(contains(to_json(keras2), R"("decay": 0.1)"));
+  CHECK(contains(to_json(keras3), R"("learning_rate": {"module": "keras.optimizers.schedules", )"
+                                  R"("class_name": "InverseTimeDecay")"));
+}
+
+TEST_CASE("objects inside others say their module to Keras 3, layers of models do not") {
+  auto model = one_layer(
+      "RNN", {{"cell", configured("StackedRNNCells",
+                                  {{"cells", List{configured("LSTMCell", {{"units", 2}})}}})},
+              {"name", "r"}});
+  const std::string keras3 = to_json(keras_model_config(model_config(*model), "keras3")),
+                    keras2 = to_json(keras_model_config(model_config(*model), "keras2"));
+  CHECK(contains(keras3, R"({"module": "keras.layers", "class_name": "LSTMCell")"));
+  CHECK(contains(keras3, R"({"module": "keras.initializers", "class_name": "Zeros")"));
+  CHECK_FALSE(contains(keras3, R"({"module": "keras.layers", "class_name": "RNN")"));
+  CHECK_FALSE(contains(keras2, "module"));
+}
+
+TEST_CASE("a Lambda of a built-in function is an Activation, which every Keras reads") {
+  const Value model =
+      configured("Sequential",
+                 {{"name", "s"},
+                  {"layers", List{configured("Lambda", {{"name", "l"}, {"function", "relu"}})}}});
+  for (const char* target : {"keras3", "keras2"})
+    CHECK(
+        contains(to_json(keras_model_config(model, target)),
+                 R"({"class_name": "Activation", "config": {"name": "l", "activation": "relu"}})"));
+}
+
+std::vector<std::string> limits(Model& model, const std::string& target,
+                                const Value& compile = {}) {
+  std::vector<std::string> lines;
+  for (const Limit& limit : limits_of(model_config(model), compile, target))
+    lines.push_back(concat(limit.place, "/", limit.option, ": ", limit.reason));
+  return lines;
+}
+
+TEST_CASE("what Keras 2.3.1 has no words for is listed: place, option, reason") {
+  using Lines = std::vector<std::string>;
+  CHECK(limits(*one_layer("LayerNormalization", {{"name", "n"}}), "keras2") ==
+        Lines{"layer 'n'/: Keras 2.3.1 has no layer 'LayerNormalization'"});
+  CHECK(limits(*one_layer("Dense", {{"units", 2}, {"activation", "gelu"}, {"name", "d"}}),
+               "keras2") == Lines{"layer 'd'/activation: Keras 2.3.1 has no activation 'gelu'"});
+  CHECK(limits(*one_layer("Conv1D",
+                          {{"filters", 2}, {"kernel_size", 1}, {"groups", 2}, {"name", "c"}}),
+               "keras2") == Lines{"layer 'c'/groups: Keras 2.3.1 has no such option of Conv1D"});
+  CHECK(limits(*one_layer("Dense", {{"units", 2}, {"dtype", "mixed_bfloat16"}, {"name", "d"}}),
+               "keras2") == Lines{"layer 'd'/dtype: Keras 2.3.1 has no dtype 'mixed_bfloat16'"});
+  CHECK(limits(*one_layer("Dense", {{"units", 2}}), "keras2").empty());
+
+  auto model = hdf5::small_sequential();
+  const auto compiled = [&](const Value& optimizer) {
+    model->compile({{"optimizer", optimizer}, {"loss", "mse"}});
+    return limits(*model, "keras2", model->compile_config());
+  };
+  CHECK(compiled("lion") == Lines{"optimizer/: Keras 2.3.1 has no optimizer 'Lion'"});
+  CHECK(compiled(configured("RMSprop", {{"momentum", 0.5}})) ==
+        Lines{"optimizer/momentum: Keras 2.3.1 has no such option of RMSprop"});
+  CHECK(compiled(configured("SGD", {{"clipnorm", 0.5}})) ==
+        Lines{"optimizer/clipnorm: Keras 2.3.1 clips the norm of all gradients together"});
+  CHECK(compiled("adam").empty());
+}
+
+TEST_CASE("a file is not written when Keras 2 cannot express the model") {
+  Scratch scratch;
+  auto model = one_layer("LayerNormalization", {{"name", "n"}});
+  const std::string path = scratch.path("m.h5");
+  const std::string message = failure([&] {
+    crescent::save_model(*model, path, {{"target", "keras2"}});
+  });
+  CHECK(contains(message, "nothing was written:\n  layer 'n': Keras 2.3.1 has no layer"));
+  CHECK(scratch.count() == 0);
+}
+
+std::string told;  // NOLINT: what the handler below was told
+
+TEST_CASE("a meaning of Keras 2 stays through any number of saves, and Keras 3 is warned of") {
+  Scratch scratch;
+  const Value old = parse_json(R"({"class_name": "Sequential", "config": [{"class_name": "Dense",
+    "config": {"name": "d", "units": 2, "batch_input_shape": [null, 4],
+      "activation": "hard_sigmoid", "activity_regularizer": {"class_name": "L1L2",
+        "config": {"l1": 0.5, "l2": 0.0}}}}]})");
+  ModelPtr model = model_from_config(ConfigIn({"2.1.6", "tensorflow"}).model(old));
+  const Tensor x = hdf5::ramp({3, 4}), before = model->predict({x}).front();
+  set_warning_handler([](std::string_view text) { told += text; });
+  for (const char* target : {"keras3", "keras2", "keras3", "keras2"}) {
+    crescent::save_model(*model, scratch.path("m.h5"), {{"target", target}});
+    model = crescent::load_model(scratch.path("m.h5"));
+    hdf5::check_same(model->predict({x}).front(), before);
+  }
+  set_warning_handler(nullptr);
+  CHECK(contains(told, "layer 'd', option 'activation': Keras 3's hard_sigmoid"));
+  CHECK(contains(told, "layer 'd', option 'activity_regularizer': Keras 3 divides"));
+  CHECK(contains(failure([&] { model->to_json(); }), "pass target = \"keras2\""));
+  const std::string json = model->to_json({{"target", "keras2"}});
+  CHECK(contains(json, R"("activation": "hard_sigmoid")"));
+  const std::string again = to_json(model_config(*model_from_json(json)));
+  CHECK(contains(again, R"("activation": "hard_sigmoid_keras2")"));
+  CHECK(contains(again, R"("activity_regularizer": {"class_name": "ActivityKeras2")"));
+}
+
+}  // namespace
+}  // namespace crescent::keras
