@@ -123,9 +123,7 @@ void check_weights(const std::string& base, const std::string& name, Tally& tall
 }
 
 /// Files with classes or code that is not there.
-const std::set<std::string> kMissing = {"interop/k3/a25_bidir.keras",
-                                        "interop/k3/a25_bidir.weights.h5",
-                                        "interop/k3/c11_op_mulconst.keras",
+const std::set<std::string> kMissing = {"interop/k3/c11_op_mulconst.keras",
                                         "interop/k3/c11_op_mulconst.weights.h5",
                                         "interop/k3/c16_masked_mha.keras",
                                         "interop/k3/c16_masked_mha.weights.h5",
@@ -136,12 +134,7 @@ const std::set<std::string> kMissing = {"interop/k3/a25_bidir.keras",
                                         "interop/k3/d07_ops_reshape.keras",
                                         "interop/k3/d07_ops_reshape.weights.h5",
                                         "interop/k3/d11_getitem.keras",
-                                        "interop/k3/d11_getitem.weights.h5",
-                                        "models/cnn_bn.keras",
-                                        "models/cnn_bn.weights.h5",
-                                        "models/text_lstm.keras",
-                                        "models/text_lstm.weights.h5",
-                                        "reference/rnn3.keras"};
+                                        "interop/k3/d11_getitem.weights.h5"};
 
 }  // namespace
 
