@@ -116,7 +116,8 @@ class RowFactory final : public Factory {
 };
 
 ClassInfo info_of(const Row& row) {
-  Schema<FormulaLoss> schema(row.name);
+  const FormulaLoss defaults(row.formula);
+  Schema<FormulaLoss> schema(row.name, &defaults);
   schema.doc(row.doc);
   schema.keyword_only(true);
   Loss::describe_base(schema);

@@ -171,3 +171,19 @@ TEST_CASE("groups that do not fit the channels are refused in Keras' words") {
       make<Layer>("DepthwiseConv2D", {{"kernel_size", 3}, {"strides", 2}, {"dilation_rate", 2}}),
       Contains("`strides > 1` not supported in conjunction with `dilation_rate > 1`"));
 }
+
+TEST_CASE("an embedding in reverse uses its own table where weights are not tied") {
+  const LayerPtr layer = make<Layer>(
+      "ReversibleEmbedding",
+      {{"input_dim", 3}, {"output_dim", 2}, {"tie_weights", false}, {"logit_soft_cap", 2}});
+  const Tensor ids = Tensor::from(std::vector<int32_t>{2, 0}, {1, 2});
+  layer->build_for({ids.shape()});
+  layer->set_weights({Tensor::from(std::vector<float>{1, 2, 3, 4, 5, 6}, {3, 2}),
+                      Tensor::from(std::vector<float>{1, 0, -1, 2, 1, 0}, {2, 3})});
+  check_near((*layer)(ids), {5, 6, 1, 2});
+  CallOptions reverse;
+  reverse.arguments.set("reverse", true);
+  const Tensor scores = (*layer)(Tensor::from(std::vector<float>{0.5, 0.25}, {1, 2}), reverse);
+  auto capped = [](double score) { return 2 * std::tanh(score / 2); };
+  check_near(scores, {capped(1), capped(0.25), capped(-0.5)});
+}

@@ -16,6 +16,9 @@ namespace crescent {
 HoldsModels::~HoldsModels() = default;
 HoldsWeights::~HoldsWeights() = default;
 ReadsArrays::~ReadsArrays() = default;
+NamedTensors ReadsArrays::read_arrays(const std::string& path) {
+  return {{"", read_array(path, "")}};
+}
 WritesArrays::~WritesArrays() = default;
 ReadsTables::~ReadsTables() = default;
 TranslatesConfigs::~TranslatesConfigs() = default;
@@ -212,6 +215,10 @@ Tensor read_array(const std::string& path, const std::string& place) {
 Tensor open_array(const std::string& path, const std::string& place) {
   const Run run;
   return format_to_read<ReadsArrays>(path)->open_array(path, place);
+}
+NamedTensors read_arrays(const std::string& path) {
+  const Run run;
+  return format_to_read<ReadsArrays>(path)->read_arrays(path);
 }
 void write_arrays(const std::string& path, const NamedTensors& arrays) {
   format_to_write<WritesArrays>(path)->write_arrays(path, arrays);

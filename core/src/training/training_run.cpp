@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <limits>
+#include <unordered_map>
 
 #include "training/run_state.h"
 
@@ -182,7 +183,18 @@ void TrainingRun::State::end_without_data() {
   phase = Phase::epoch;
 }
 
+/// With averages of the weights a run ends with those as weights (Keras).
+void TrainingRun::State::take_averages() const {
+  if (!compiled.optimizer || options.epochs == 0) return;
+  std::unordered_map<std::string, Variable> averages;
+  for (const Variable& v : compiled.optimizer->slot("average")) averages[v.path()] = v;
+  for (const Variable& weight : compiled.trained)
+    if (const auto found = averages.find(weight.path() + "/average"); found != averages.end())
+      weight.assign(found->second.value().clone());
+}
+
 void TrainingRun::State::end() {
+  take_averages();
   compiled.left = model->stop_training ? Value() : Value(Dict{{"callbacks", callbacks.states()}});
   phase = Phase::ended;
   compiled.run = before;

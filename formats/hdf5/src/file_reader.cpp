@@ -93,11 +93,12 @@ bool all_finite(Element element, const std::byte* bytes, uint64_t size) {
          finite(bytes, size, 0x7ff00000'00000000, 0x00100000'00000000);
 }
 
-/// In nanoseconds.
+/// Of what the file holds, in nanoseconds. (The time of its status changes too when another file
+/// takes its name.)
 int64_t time_of_change(int file) {
   struct stat status {};
   fstat(file, &status);
-  return status.st_ctim.tv_sec * int64_t{1'000'000'000} + status.st_ctim.tv_nsec;
+  return status.st_mtim.tv_sec * int64_t{1'000'000'000} + status.st_mtim.tv_nsec;
 }
 
 [[noreturn]] void fail_memory(const std::string& path, uint64_t bytes) {

@@ -2,10 +2,12 @@
 
 #include "keras/model/callback_states.h"
 #include "keras/model/description.h"
+#include "keras/model/kept_state.h"
 #include "keras/model/training_state.h"
 #include "keras/weights/assignment.h"
 #include "keras/weights/keras2_weights.h"
 #include "keras/weights/keras3_weights.h"
+#include "keras/weights/weight_paths.h"
 
 namespace crescent::keras {
 
@@ -16,7 +18,7 @@ Entries model_entries(Model& model, const std::string& path, const SaveOptions& 
   write_weights(entries, model, "model_weights", options.target);
   if (model.compiled() && options.include_optimizer)
     write_optimizer(entries, model, options.target);
-  write_random_state(entries, model);
+  write_kept_state(entries, model);
   entries.insert(entries.begin(),
                  description_entry(model, path, options, std::move(states), entries));
   return entries;
@@ -31,7 +33,7 @@ ArchiveParts archive_parts(Model& model, const std::string& path, const SaveOpti
   if (options.include_optimizer) states = write_callback_states(entries, model.run_state());
   write_keras3_weights(entries, model);
   if (model.compiled() && options.include_optimizer) write_keras3_optimizer(entries, model);
-  write_random_state(entries, model);
+  write_kept_state(entries, model);
   ArchiveDescription said = archive_description(model, path, options, std::move(states), entries);
   entries.insert(entries.begin(), std::move(said.root));
   return {std::move(said.metadata), std::move(said.config), std::move(entries)};
@@ -50,7 +52,7 @@ ModelPtr load_model(WeightSource& file, const LoadOptions& options) {
   const Description description(file, options.custom_objects);
   ModelPtr model = description.build();
   Matches matches = match_model(file, *model, description.origin());
-  append(matches, match_random_state(file, *model));
+  append(matches, match_kept_state(file, *model));
   if (options.compile && description.compile(*model)) {
     model->optimizer()->build(model->trainable_weights());
     append(matches,
@@ -94,6 +96,13 @@ void load_weights(WeightSource& file, Model& model, const LoadWeightsOptions& op
   replace_all(file, options.by_name
                         ? match_by_name(file, group, model, origin, options.skip_mismatch)
                         : match_in_order(file, group, model, origin));
+}
+
+void load_named_weights(WeightSource& file, Model& model, const LoadWeightsOptions& options) {
+  if (options.by_name)
+    fail("'", file.path(), "': by_name is for files in Keras 2's layout; here arrays are found by ",
+         "name anyway");
+  replace_all(file, match_by_path(file, model));
 }
 
 }  // namespace crescent::keras

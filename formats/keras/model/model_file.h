@@ -23,5 +23,7 @@ ArchiveParts archive_parts(Model& model, const std::string& path, const SaveOpti
 /// .weights.h5, else in Keras 2's.
 Entries weight_entries(Model& model, const std::string& path);
 void load_weights(WeightSource& file, Model& model, const LoadWeightsOptions& options);
+/// Of a file that knows arrays by name alone.
+void load_named_weights(WeightSource& file, Model& model, const LoadWeightsOptions& options);
 
 }  // namespace crescent::keras

@@ -89,7 +89,7 @@ class Layouts {
       append(layout, extras_);
     }
     layout.push_back({optimizer_.iterations(), kIteration, {DType::int32, Shape{}}});
-    if (rate) layout.push_back(place(optimizer_.learning_rate()));
+    if (rate) layout.push_back(place(rate_));
     append(layout, shared_);
     append(layout, sorted(order));
     if (idle) append(layout, idle_places());
@@ -116,18 +116,18 @@ class Layouts {
     layout.insert(layout.end(), more.begin(), more.end());
   }
   StatePlace place(const Variable& variable, const Variable& owner = {}) const {
-    const bool counts = variable == optimizer_.iterations(),
-               learns = variable == optimizer_.learning_rate();
-    const std::string slot = counts ? kIteration : learns ? kRate : variable.name();
+    const std::string slot = variable.name() == "iterations" ? kIteration : variable.name();
     return {variable, slot, variable.spec(), owner};
   }
 
   /// Into averages and accumulators of all variables, slots, and single numbers.
   void sort_state() {
     names_ = optimizer_.slot_names();
+    for (const Variable& variable : optimizer_.state())
+      if (!rate_ && variable.name() == kRate) rate_ = variable;
     for (const char* name : {"average", "gradient_accumulator"})
       for (const Variable& variable : optimizer_.slot(name)) shared_.push_back(place(variable));
-    std::set<const void*> done{optimizer_.iterations().id(), optimizer_.learning_rate().id()};
+    std::set<const void*> done{optimizer_.iterations().id(), rate_.id()};
     for (const StatePlace& each : shared_) done.insert(each.variable.id());
     for (const Variable& variable : optimizer_.state()) {
       if (!done.insert(variable.id()).second) continue;
@@ -181,6 +181,7 @@ class Layouts {
   std::string class_name_;  // of the optimizer that has the slots
   bool scaled_ = false, schedule_ = false;
   std::vector<std::string> names_;
+  Variable rate_;  // in the state of MultiOptimizer too, which does not tell it
   StateLayout shared_, slots_, extras_;
 };
 

@@ -1,6 +1,4 @@
-// What is needed to go on training as if nothing had happened: the optimizer's state, random
-// generators, the order of samples, the epoch. Keras reads the optimizer's part and ignores the
-// rest.
+// What an optimizer needs to go on as if nothing had happened.
 #pragma once
 #include <string>
 
@@ -21,9 +19,5 @@ void write_keras3_optimizer(Entries& entries, Model& model);
 /// says with which options it was made; else it has to be just what those that it has now make.
 Matches match_optimizer(WeightSource& file, Model& model, const Origin& origin,
                         bool options_known = true);
-
-void write_random_state(Entries& entries, Model& model);
-/// Nothing to do for a file of Keras.
-Matches match_random_state(WeightSource& file, Model& model);
 
 }  // namespace crescent::keras

@@ -86,6 +86,7 @@ CRESCENT_PLUGIN("convolution", CRESCENT_VERSION) {
   registry.add<ConvTranspose<3>>("Conv3DTranspose", {"Convolution3DTranspose", "Deconvolution3D"});
   add_depthwise(registry);
   add_separable(registry);
+  add_locally_connected(registry);
 }
 
 }  // namespace crescent

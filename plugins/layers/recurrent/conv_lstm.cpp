@@ -1,30 +1,9 @@
 // ConvLSTM (Shi et al. 2015): an LSTM whose products are convolutions. Inside, channels come last.
+#include "../spatial.h"
 #include "cell_layer.h"
 
 namespace crescent {
 namespace {
-
-/// (batch, channels, ...) <-> (batch, ..., channels).
-Tensor channels_to_last(const Tensor& x) {
-  std::vector<int> axes{0};
-  for (int axis = 2; axis < x.rank(); ++axis) axes.push_back(axis);
-  axes.push_back(1);
-  return ops::transpose(x, axes);
-}
-
-Tensor channels_to_first(const Tensor& x) {
-  std::vector<int> axes{0, x.rank() - 1};
-  for (int axis = 1; axis < x.rank() - 1; ++axis) axes.push_back(axis);
-  return ops::transpose(x, axes);
-}
-
-/// A size for each axis, or one for all.
-std::vector<int64_t> each_axis(const char* option, const std::vector<int64_t>& given, int axes) {
-  if (given.size() == 1) return std::vector<int64_t>(static_cast<size_t>(axes), given[0]);
-  if (given.size() != static_cast<size_t>(axes))
-    fail(option, ": expected ", axes, " integers or one, got ", Value(given));
-  return given;
-}
 
 template <int Axes>
 class ConvLstmCell final : public GatedCell {
@@ -58,9 +37,9 @@ class ConvLstmCell final : public GatedCell {
   }
   void configured() override {
     GatedCell::configured();
-    window_ = each_axis("kernel_size", window_, Axes);
-    strides_ = each_axis("strides", strides_, Axes);
-    dilation_ = each_axis("dilation_rate", dilation_, Axes);
+    window_ = per_axis(window_, Axes, "kernel_size");
+    strides_ = per_axis(strides_, Axes, "strides");
+    dilation_ = per_axis(dilation_, Axes, "dilation_rate");
   }
   size_t state_count() const override { return 2; }
   /// (batch, new axes..., filters), or with the channels first.

@@ -8,9 +8,11 @@ namespace {
 /// How wide the layer says its states are: its option state_size, a number or a list, or units.
 std::vector<int64_t> state_sizes_of(const Layer& layer) {
   const Dict config = layer.get_config();
+  const bool takes_states = layer.input_count().max > 1;
   for (const char* option : {"state_size", "units"}) {
     const Value* sizes = config.find(option);
-    if (sizes && !sizes->is_null()) return Codec<std::vector<int64_t>>::decode(*sizes);
+    if (takes_states && sizes && !sizes->is_null())
+      return Codec<std::vector<int64_t>>::decode(*sizes);
   }
   fail("cell: expected a recurrent cell such as LSTMCell, got ", layer.class_name(),
        "; a layer of one's own is a cell when it has the option state_size");

@@ -122,8 +122,7 @@ Tensors BaseRnn::constants_of(const Call& call) const {
   const Value& given = call.argument("constants");
   if (given.is_null()) return {};
   if (!cell_->takes_constants())
-    fail("constants: ", cell_->as_layer()->class_name(),
-         " takes none; only a cell of one's own gets them at every step");
+    fail("constants: the cell takes none; only a cell of one's own gets them at every step");
   Tensors constants;
   for (const Value& item : given.is_list() ? given.as_list() : List{given}) {
     auto boxed = item.object_as<BoxedTensor>();
@@ -135,7 +134,7 @@ Tensors BaseRnn::constants_of(const Call& call) const {
 
 Tensors BaseRnn::call(const Tensors& inputs, const Call& call) {
   Tensor x = inputs[0], mask = call.mask();
-  const Tensors states = initial_states(inputs);
+  const Tensors states = initial_states(inputs), constants = constants_of(call);
   if (go_backwards_) {
     x = ops::flip(x, {1});
     if (mask) mask = ops::flip(mask, {1});
@@ -143,7 +142,7 @@ Tensors BaseRnn::call(const Tensors& inputs, const Call& call) {
   cell_->prepare(Tensor::abstract({x.dtype(), step_shape(x.shape())}), call);
   std::optional<Run> run;
   if (!mask) run = fast_run(x, states, call);
-  if (!run) run = run_steps(x, states, mask, constants_of(call));
+  if (!run) run = run_steps(x, states, mask, constants);
   if (stateful_)
     for (size_t i = 0; i < states_.size(); ++i) states_[i].assign(run->states[i]);
   Tensors outputs{return_sequences_ ? run->sequence : run->last};

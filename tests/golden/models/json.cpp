@@ -151,15 +151,3 @@ TEST_CASE("what Keras 3 wrote is written again as it was") {
   }
   for (const std::string& difference : differences) FAIL_CHECK(difference);
 }
-
-TEST_CASE("an application of Keras has the weights that it has there") {
-  const std::string applications = folder() + "/applications";
-  if (source() == Source::own || !there(applications)) return;
-  std::vector<std::string> shapes, recorded;
-  const ModelPtr model = model_from_json(read_file_unpacked(applications + "/VGG16.json.gz"));
-  for (const Variable& weight : model->weights())
-    shapes.push_back(to_json(Codec<Shape>::encode(weight.shape())));
-  const Value weights = Recording(applications + "/VGG16.io.h5").json("/", "weights");
-  for (const Value& weight : weights.as_list()) recorded.push_back(to_json(weight.as_list().at(1)));
-  CHECK(shapes == recorded);
-}
