@@ -65,23 +65,24 @@ Tensor positions(int64_t count, int axis, int rank, DType dtype) {
 
 CRESCENT_PLUGIN("operations", CRESCENT_VERSION) {
   using namespace crescent::operations;
+  add_activations(registry);
   add_alignments(registry);
   add_arithmetic(registry);
   add_comparisons(registry);
-  add_activations(registry);
-  add_reductions(registry);
-  add_shapes(registry);
   add_convolutions(registry);
   add_creation(registry);
-  add_linear_algebra(registry);
-  add_networks(registry);
-  add_integers(registry);
   add_fourier(registry);
   add_images(registry);
   add_indexing(registry);
-  add_products(registry);
+  add_linear_systems(registry);
+  add_networks(registry);
   add_own(registry);
+  add_products(registry);
+  add_reductions(registry);
   add_sampling(registry);
   add_segments(registry);
+  add_shapes(registry);
   add_sorting(registry);
+  add_special(registry);
+  add_spectra(registry);
 }

@@ -6,25 +6,26 @@ namespace crescent::operations {
 
 using ops::Operand;
 
+void add_activations(Registry& registry);
 void add_alignments(Registry& registry);
 void add_arithmetic(Registry& registry);
 void add_comparisons(Registry& registry);
-void add_activations(Registry& registry);
-void add_reductions(Registry& registry);
-void add_shapes(Registry& registry);
 void add_convolutions(Registry& registry);
 void add_creation(Registry& registry);
-void add_linear_algebra(Registry& registry);
-void add_networks(Registry& registry);
-void add_integers(Registry& registry);
 void add_fourier(Registry& registry);
 void add_images(Registry& registry);
 void add_indexing(Registry& registry);
-void add_products(Registry& registry);
+void add_linear_systems(Registry& registry);
+void add_networks(Registry& registry);
 void add_own(Registry& registry);
+void add_products(Registry& registry);
+void add_reductions(Registry& registry);
 void add_sampling(Registry& registry);
 void add_segments(Registry& registry);
+void add_shapes(Registry& registry);
 void add_sorting(Registry& registry);
+void add_special(Registry& registry);
+void add_spectra(Registry& registry);
 
 // ---- what they share
 

@@ -11,7 +11,7 @@ namespace {
 using Sizes = std::vector<int64_t>;
 using Format = std::optional<std::string>;
 
-/// f on (batch, height, width, channels), whatever the format; floating unless f asks otherwise.
+/// f on (batch, height, width, channels), whatever the format.
 template <class F>
 Tensor on_images(const char* name, const Tensor& x, const Format& format, F f) {
   if (x.rank() != 3 && x.rank() != 4)

@@ -95,21 +95,23 @@ Dict abstract_tensors(const Dict& arguments) {
       .as_dict();
 }
 
-}  // namespace
-
-bool has_symbols(const Value& value) {
+bool has_symbol(const Value& value) {
+  const auto in_entry = [](const DictEntry& entry) { return has_symbol(entry.value); };
   if (value.is_list())
-    return std::any_of(value.as_list().begin(), value.as_list().end(), has_symbols);
-  if (value.is_dict())
-    return std::any_of(value.as_dict().begin(), value.as_dict().end(),
-                       [](const DictEntry& entry) { return has_symbols(entry.value); });
+    return std::any_of(value.as_list().begin(), value.as_list().end(), has_symbol);
+  if (value.is_dict()) return std::any_of(value.as_dict().begin(), value.as_dict().end(), in_entry);
   return value.object_as<BoxedSymbol>() != nullptr;
 }
+
+}  // namespace
 
 // ---- calling
 
 Value Operation::operator()(const Dict& arguments) const {
-  return has_symbols(arguments) ? on_symbols(arguments) : on_tensors(arguments);
+  const bool symbols =
+      std::any_of(arguments.begin(), arguments.end(),
+                  [](const DictEntry& argument) { return has_symbol(argument.value); });
+  return symbols ? on_symbols(arguments) : on_tensors(arguments);
 }
 
 Value Operation::on_tensors(const Dict& arguments) const {

@@ -28,7 +28,4 @@ class OperationLayer final : public Layer {
   size_t inputs_ = 0;
 };
 
-/// Whether a boxed symbol is in there.
-bool has_symbols(const Value& value);
-
 }  // namespace crescent

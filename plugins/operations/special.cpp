@@ -1,5 +1,5 @@
-// Bits and divisors of whole numbers, and functions that no formula of others gives: they are
-// computed on the host.
+// Functions that no formula of others gives, computed on the host: bits and divisors of whole
+// numbers, special functions, the bytes of numbers.
 #include <cmath>
 #include <cstring>
 #include <numbers>
@@ -216,7 +216,7 @@ Tensor saturate_cast(const Tensor& x, DType dtype) {
 
 }  // namespace
 
-void add_integers(Registry& registry) {
+void add_special(Registry& registry) {
   Operations(registry, "keras.src.ops.numpy")
       .add("BitwiseAnd", "bitwise_and(x, y)", &pairs<Pairing::bit_and>)
       .add("BitwiseOr", "bitwise_or(x, y)", &pairs<Pairing::bit_or>)
