@@ -225,6 +225,8 @@ TEST_CASE("layers over steps tell which steps of their output count") {
   CHECK(mask_after("Permute", {{"dims", List{1, 2}}}) == mask.to_vector());
   CHECK(mask_after("Permute", {{"dims", List{2, 1}}}).empty());
   CHECK(mask_after("DepthwiseConv1D", {{"kernel_size", 2}}) == convolved("valid", 1, 1));
+  CHECK(mask_after("LocallyConnected1D", {{"filters", 1}, {"kernel_size", 2}, {"strides", 2}}) ==
+        convolved("valid", 2, 1));
   CHECK(mask_after("Conv1D", {{"filters", 2}, {"kernel_size", 2}, {"carry_mask", false}}).empty());
   CHECK(mask_after("Conv1DTranspose", {{"filters", 2}, {"kernel_size", 2}}).empty());
 }
