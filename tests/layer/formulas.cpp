@@ -225,6 +225,8 @@ TEST_CASE("layers over steps tell which steps of their output count") {
   CHECK(mask_after("Permute", {{"dims", List{1, 2}}}) == mask.to_vector());
   CHECK(mask_after("Permute", {{"dims", List{2, 1}}}).empty());
   CHECK(mask_after("DepthwiseConv1D", {{"kernel_size", 2}}) == convolved("valid", 1, 1));
+  CHECK(mask_after("LocallyConnected1D", {{"filters", 1}, {"kernel_size", 2}, {"strides", 2}}) ==
+        convolved("valid", 2, 1));
   CHECK(mask_after("Conv1D", {{"filters", 2}, {"kernel_size", 2}, {"carry_mask", false}}).empty());
   CHECK(mask_after("Conv1DTranspose", {{"filters", 2}, {"kernel_size", 2}}).empty());
 }
@@ -270,4 +272,29 @@ TEST_CASE("spectral normalisation divides the kernel by its largest singular val
       "SpectralNormalization", {{"layer", Dict{{"class_name", "Flatten"}, {"config", Dict{}}}}});
   CHECK_THROWS_WITH((*none)(x),
                     Catch::Matchers::Contains("Flatten object has no attribute 'kernel' nor"));
+}
+
+TEST_CASE("images are resized and cut out of the middle") {
+  const Tensor row = Tensor::from(std::vector<float>{0, 1, 2, 3, 4, 5}, {1, 1, 6, 1});
+  const auto resized = [&](Dict options) {
+    options.set("height", 1);
+    return called("Resizing", options, row).to_vector();
+  };
+  CHECK(resized({{"width", 4}, {"interpolation", "nearest"}}) == std::vector<double>{0, 2, 3, 5});
+  CHECK(resized({{"width", 3}}) == std::vector<double>{0.5, 2.5, 4.5});
+  CHECK(resized({{"width", 2}, {"crop_to_aspect_ratio", true}}) == std::vector<double>{2, 3});
+  check_near(called("CenterCrop", {{"height", 1}, {"width", 2}}, row), {2, 3});
+  check_near(called("CenterCrop", {{"height", 1}, {"width", 2}},
+                    Tensor::from(std::vector<float>{1, 2, 3, 4}, {1, 4, 1})),
+             {2, 3});
+  const Tensor framed = called(
+      "Resizing", {{"height", 2}, {"width", 2}, {"pad_to_aspect_ratio", true}, {"fill_value", 9}},
+      Tensor::from(std::vector<float>{1, 2, 3, 4}, {1, 1, 4, 1}));
+  // between a row of the frame above and one below
+  check_near(framed, {7.125, 7.625, 7.125, 7.625});
+  CHECK_THROWS_WITH(make<Layer>("Resizing", {{"height", 1},
+                                             {"width", 1},
+                                             {"crop_to_aspect_ratio", true},
+                                             {"pad_to_aspect_ratio", true}}),
+                    Catch::Matchers::Contains("Only one of `pad_to_aspect_ratio`"));
 }

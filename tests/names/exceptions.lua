@@ -47,12 +47,12 @@ except("options", "that of every layer, which has a default", [[
 wait("callbacks", "BackupAndRestore")
 wait("layers", "ConvLSTM1D ConvLSTM2D ConvLSTM3D GroupQueryAttention")
 wait("layers", [[
-  AugMix AutoContrast CategoryEncoding CenterCrop ContrastLimitedAdaptiveHistogramEqualization CutMix Discretization
+  AugMix AutoContrast CategoryEncoding ContrastLimitedAdaptiveHistogramEqualization CutMix Discretization
   Equalization HashedCrossing Hashing IntegerLookup MaxNumBoundingBoxes MelSpectrogram MixUp Pipeline
   RandAugment RandomBrightness RandomColorDegeneration RandomColorJitter RandomContrast RandomCrop
   RandomElasticTransform RandomErasing RandomFlip RandomGaussianBlur RandomGrayscale RandomHue RandomInvert
   RandomPerspective RandomPosterization RandomRotation RandomSaturation RandomSharpness RandomShear RandomTranslation
-  RandomZoom Resizing STFTSpectrogram Solarization StringLookup TextVectorization ]])
+  RandomZoom STFTSpectrogram Solarization StringLookup TextVectorization ]])
 -- Every option of these: their classes are being written.
 wait("options of", [[
   layers.GRU layers.LSTM layers.SimpleRNN layers.InputLayer layers.MultiHeadAttention layers.Embedding layers.Dense

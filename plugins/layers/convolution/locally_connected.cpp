@@ -7,7 +7,6 @@ namespace {
 template <int Axes>
 class LocallyConnected final : public WindowedLayer<Axes> {
  public:
-  LocallyConnected() { this->carry_mask_ = false; }
   static void describe(Schema<LocallyConnected>& s) {
     s.doc("A convolution whose kernel is another one at every place (Keras 2).")
         .field("filters", &LocallyConnected::filters_, "Channels of the output.")
@@ -21,6 +20,7 @@ class LocallyConnected final : public WindowedLayer<Axes> {
     s.weight_options(
         {{"kernel", &LocallyConnected::kernel_rules_}, {"bias", &LocallyConnected::bias_rules_}},
         &LocallyConnected::activity_regularizer_);
+    LocallyConnected::describe_mask(s);
   }
   void configured() override {
     WindowedLayer<Axes>::configured();

@@ -5,4 +5,5 @@
 namespace crescent {
 void add_rescaling(Registry& registry);
 void add_normalization(Registry& registry);
+void add_resizing(Registry& registry);
 }  // namespace crescent
