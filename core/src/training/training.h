@@ -53,8 +53,8 @@ struct Model::Training {
   int64_t predict_key = 0;  ///< trainable_key() when trainable_changes() was:
   uint64_t predict_trainable = 0;
   Function train, test, predict, results;
-  std::vector<int64_t> result_sizes;  ///< how many numbers each metric's result has
-  StepLayout layout;                  // of the step that is being traced
+  std::vector<int64_t> result_sizes;                 ///< how many numbers each metric's result has
+  StepLayout layout;                                 // of the step that is being traced
   std::vector<std::string> train_names, test_names;  // of what steps of the model's own give
   bool logs_are_of_training = false;
   Tensors inputs, logs, values;  // kept from batch to batch
