@@ -31,7 +31,7 @@ const std::map<std::string, std::string> kHeaderFloors = {
     {"callback.h", "model"},     {"data.h", "data"},           {"format.h", "model"},
     {"plugin.h", "model"},       {"loader.h", "registry"},     {"crescent.h", "model"},
     {"interrupt.h", "base"},     {"mapped.h", "base"},         {"training_run.h", "model"},
-    {"rewire.h", "model"}};
+    {"rewire.h", "model"},       {"steps.h", "model"}};
 
 struct Include {
   std::string name;
