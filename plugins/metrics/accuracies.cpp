@@ -123,14 +123,12 @@ class SparseTopKCategoricalAccuracy final : public MeanMetric {
 }  // namespace
 
 void add_accuracies(Registry& registry) {
-  registry.add<Accuracy>("Accuracy");
-  registry.add<BinaryAccuracy>("BinaryAccuracy", {"binary_accuracy"});
-  registry.add<CategoricalAccuracy>("CategoricalAccuracy", {"categorical_accuracy"});
-  registry.add<SparseCategoricalAccuracy>("SparseCategoricalAccuracy",
-                                          {"sparse_categorical_accuracy"});
-  registry.add<TopKCategoricalAccuracy>("TopKCategoricalAccuracy", {"top_k_categorical_accuracy"});
-  registry.add<SparseTopKCategoricalAccuracy>("SparseTopKCategoricalAccuracy",
-                                              {"sparse_top_k_categorical_accuracy"});
+  add_metric<Accuracy>(registry, "Accuracy");
+  add_metric<BinaryAccuracy>(registry, "BinaryAccuracy");
+  add_metric<CategoricalAccuracy>(registry, "CategoricalAccuracy");
+  add_metric<SparseCategoricalAccuracy>(registry, "SparseCategoricalAccuracy");
+  add_metric<TopKCategoricalAccuracy>(registry, "TopKCategoricalAccuracy");
+  add_metric<SparseTopKCategoricalAccuracy>(registry, "SparseTopKCategoricalAccuracy");
 }
 
 }  // namespace crescent

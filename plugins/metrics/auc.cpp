@@ -142,6 +142,6 @@ class Auc final : public Metric {
 
 }  // namespace
 
-void add_auc(Registry& registry) { registry.add<Auc>("AUC"); }
+void add_auc(Registry& registry) { add_metric<Auc>(registry, "AUC"); }
 
 }  // namespace crescent

@@ -67,10 +67,10 @@ class BestAt final : public Metric {
 }  // namespace
 
 void add_best_at(Registry& registry) {
-  registry.add<BestAt<0>>(kRows[0].name);
-  registry.add<BestAt<1>>(kRows[1].name);
-  registry.add<BestAt<2>>(kRows[2].name);
-  registry.add<BestAt<3>>(kRows[3].name);
+  add_metric<BestAt<0>>(registry, kRows[0].name);
+  add_metric<BestAt<1>>(registry, kRows[1].name);
+  add_metric<BestAt<2>>(registry, kRows[2].name);
+  add_metric<BestAt<3>>(registry, kRows[3].name);
 }
 
 }  // namespace crescent

@@ -107,12 +107,12 @@ class Recall final : public PrecisionOrRecall {
 }  // namespace
 
 void add_counts(Registry& registry) {
-  registry.add<ConditionCount<0>>(kCounts[0].name);
-  registry.add<ConditionCount<1>>(kCounts[1].name);
-  registry.add<ConditionCount<2>>(kCounts[2].name);
-  registry.add<ConditionCount<3>>(kCounts[3].name);
-  registry.add<Precision>("Precision");
-  registry.add<Recall>("Recall");
+  add_metric<ConditionCount<0>>(registry, kCounts[0].name);
+  add_metric<ConditionCount<1>>(registry, kCounts[1].name);
+  add_metric<ConditionCount<2>>(registry, kCounts[2].name);
+  add_metric<ConditionCount<3>>(registry, kCounts[3].name);
+  add_metric<Precision>(registry, "Precision");
+  add_metric<Recall>(registry, "Recall");
 }
 
 }  // namespace crescent

@@ -109,8 +109,8 @@ class F1Score final : public FScore {
 }  // namespace
 
 void add_f_scores(Registry& registry) {
-  registry.add<FBetaScore>("FBetaScore");
-  registry.add<F1Score>("F1Score");
+  add_metric<FBetaScore>(registry, "FBetaScore");
+  add_metric<F1Score>(registry, "F1Score");
 }
 
 }  // namespace crescent

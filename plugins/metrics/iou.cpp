@@ -184,11 +184,11 @@ class BinaryIou final : public ClassOverlap {
 }  // namespace
 
 void add_iou(Registry& registry) {
-  registry.add<Iou>("IoU");
-  registry.add<MeanIou>("MeanIoU");
-  registry.add<OneHotIou>("OneHotIoU");
-  registry.add<OneHotMeanIou>("OneHotMeanIoU");
-  registry.add<BinaryIou>("BinaryIoU");
+  add_metric<Iou>(registry, "IoU");
+  add_metric<MeanIou>(registry, "MeanIoU");
+  add_metric<OneHotIou>(registry, "OneHotIoU");
+  add_metric<OneHotMeanIou>(registry, "OneHotMeanIoU");
+  add_metric<BinaryIou>(registry, "BinaryIoU");
 }
 
 }  // namespace crescent

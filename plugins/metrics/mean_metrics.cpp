@@ -161,7 +161,7 @@ class LossMetric final : public MeanMetric {
 
 template <int... Rows>
 void add_loss_metrics(Registry& registry, std::integer_sequence<int, Rows...>) {
-  (registry.add<LossMetric<Rows>>(kLossRows[Rows].name, kLossRows[Rows].aliases), ...);
+  (add_metric<LossMetric<Rows>>(registry, kLossRows[Rows].name, kLossRows[Rows].aliases), ...);
 }
 
 class BinaryCrossentropy final : public MeanMetric {
@@ -268,17 +268,14 @@ void MeanMetric::accumulate(Tensor values, Tensor weight) {
 }
 
 void add_mean_metrics(Registry& registry) {
-  registry.add<Mean>("Mean", {"mean"});
-  registry.add<Sum>("Sum", {"sum"});
-  registry.add<RootMeanSquaredError>("RootMeanSquaredError", {"rmse", "root_mean_squared_error"});
-  registry.add<CosineSimilarity>("CosineSimilarity",
-                                 {"cosine_similarity", "cosine_proximity", "cosine"});
-  registry.add<MeanMetricWrapper>("MeanMetricWrapper");
-  registry.add<BinaryCrossentropy>("BinaryCrossentropy", {"binary_crossentropy", "bce"});
-  registry.add<CategoricalCrossentropy>("CategoricalCrossentropy",
-                                        {"categorical_crossentropy", "cce"});
-  registry.add<SparseCategoricalCrossentropy>("SparseCategoricalCrossentropy",
-                                              {"sparse_categorical_crossentropy", "scce"});
+  add_metric<Mean>(registry, "Mean");
+  add_metric<Sum>(registry, "Sum");
+  add_metric<RootMeanSquaredError>(registry, "RootMeanSquaredError", {"rmse"});
+  add_metric<CosineSimilarity>(registry, "CosineSimilarity", {"cosine_proximity", "cosine"});
+  add_metric<MeanMetricWrapper>(registry, "MeanMetricWrapper");
+  add_metric<BinaryCrossentropy>(registry, "BinaryCrossentropy", {"bce"});
+  add_metric<CategoricalCrossentropy>(registry, "CategoricalCrossentropy", {"cce"});
+  add_metric<SparseCategoricalCrossentropy>(registry, "SparseCategoricalCrossentropy", {"scce"});
   add_loss_metrics(registry, std::make_integer_sequence<int, kLossCount>{});
 }
 

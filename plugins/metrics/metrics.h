@@ -1,5 +1,7 @@
 // What the files of this plugin share; each adds its classes.
 #pragma once
+#include <algorithm>
+
 #include "crescent/training.h"
 
 namespace crescent {
@@ -8,6 +10,15 @@ namespace crescent {
 template <class T, class Name, class Dtype>
 void describe_name(Schema<T>& s, Name name, Dtype dtype) {
   s.field("name", name, "Shown in logs.").field("dtype", dtype, "Of the state.");
+}
+
+/// Registers a class; Keras finds metrics by the snake case of their class names too.
+template <class T>
+void add_metric(Registry& registry, const std::string& name,
+                std::vector<std::string> aliases = {}) {
+  const std::string other = to_snake_case(name);
+  if (std::find(aliases.begin(), aliases.end(), other) == aliases.end()) aliases.push_back(other);
+  registry.add<T>(name, std::move(aliases));
 }
 
 void add_mean_metrics(Registry& registry);

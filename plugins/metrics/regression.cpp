@@ -129,9 +129,9 @@ class ConcordanceCorrelation final : public Correlation {
 }  // namespace
 
 void add_regression(Registry& registry) {
-  registry.add<R2Score>("R2Score");
-  registry.add<PearsonCorrelation>("PearsonCorrelation", {"pearson_correlation"});
-  registry.add<ConcordanceCorrelation>("ConcordanceCorrelation", {"concordance_correlation"});
+  add_metric<R2Score>(registry, "R2Score");
+  add_metric<PearsonCorrelation>(registry, "PearsonCorrelation");
+  add_metric<ConcordanceCorrelation>(registry, "ConcordanceCorrelation");
 }
 
 }  // namespace crescent

@@ -22,8 +22,21 @@ double factor(const Dict& rule, const char* name) {
 
 }  // namespace
 
+/// The option of Keras 2 becomes a schedule.
+void UpdateRule::decay_rate() {
+  if (old_decay_ == 0) return;
+  if (learning_rate_.schedule)
+    return warn("decay is left out: the learning_rate is a schedule already");
+  learning_rate_.schedule =
+      make<Schedule>("InverseTimeDecay", {{"initial_learning_rate", learning_rate_.rate},
+                                          {"decay_steps", 1},
+                                          {"decay_rate", old_decay_}});
+  old_decay_ = 0;
+}
+
 void UpdateRule::configured() {
   Optimizer::configured();
+  decay_rate();
   factors_.clear();
   if (rules_.is_null()) return;
   if (!rules_.is_list()) fail("rules: expected a list of {pattern=, ...}, got ", rules_);

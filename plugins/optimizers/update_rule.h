@@ -22,6 +22,10 @@ class UpdateRule : public Optimizer {
                "A list of {pattern=, learning_rate=1, weight_decay=1}: factors for the weights "
                "whose path fits the pattern, such as \"*/bias\"; the first that fits counts.")
         .omit_null()
+        .field("decay", &UpdateRule::old_decay_,
+               "As in Keras 2: the rate is learning_rate / (1 + decay * steps).")
+        .min(0)
+        .not_stored()
         .method("exclude_from_weight_decay", &UpdateRule::exclude_from_weight_decay,
                 "These weights do not decay. Before training.")
         .arg("var_list", "Variables.", Value())
@@ -48,6 +52,9 @@ class UpdateRule : public Optimizer {
   };
   Factors factors_of(const Variable& variable) const;
 
+  void decay_rate();
+
+  double old_decay_ = 0;
   Value rules_;
   std::vector<Factors> factors_;  // of rules_
 };

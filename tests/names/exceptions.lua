@@ -44,8 +44,6 @@ except("options", "that of every layer, which has a default", [[
 
 -- ---- pending
 
-wait("callbacks", "BackupAndRestore")
-wait("layers", "ConvLSTM1D ConvLSTM2D ConvLSTM3D GroupQueryAttention")
 wait("layers", [[
   AugMix AutoContrast CategoryEncoding ContrastLimitedAdaptiveHistogramEqualization CutMix Discretization
   Equalization HashedCrossing Hashing IntegerLookup MaxNumBoundingBoxes MelSpectrogram MixUp Pipeline
@@ -55,13 +53,12 @@ wait("layers", [[
   RandomZoom STFTSpectrogram Solarization StringLookup TextVectorization ]])
 -- Every option of these: their classes are being written.
 wait("options of", [[
-  layers.GRU layers.LSTM layers.SimpleRNN layers.InputLayer layers.MultiHeadAttention layers.Embedding layers.Dense
-  layers.EinsumDense layers.Lambda ]])
+  layers.GRU layers.LSTM layers.SimpleRNN layers.ConvLSTM1D layers.ConvLSTM2D layers.ConvLSTM3D layers.InputLayer
+  layers.MultiHeadAttention layers.GroupQueryAttention layers.Embedding layers.Dense layers.EinsumDense layers.Lambda ]])
 wait("methods", [[
   add_variable call compute_mask compute_output_spec input_dtype metrics_variables path quantization_mode quantize
-  quantized_build quantized_call compute_loss compute_metrics export get_metrics_result
+  quantized_build quantized_call export
   get_quantization_layer_structure jit_compile make_predict_function make_test_function make_train_function
-  predict_step run_eagerly test_step train_step add_weight dtype ndim reshape squeeze finalize_variable_values
-  set_weights ]])
+  run_eagerly add_weight dtype ndim reshape squeeze finalize_variable_values set_weights ]])
 
 return { rows = rows, pending = pending }

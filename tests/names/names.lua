@@ -62,7 +62,7 @@ end
 -- ---- comparing
 
 --- What Keras means by None.
-local meant = { activation = "linear", data_format = "channels_last" }
+local meant = { activation = "linear", data_format = "channels_last", dtype = "float32" }
 
 local function same(a, b)
   -- a single number stands for a list of it
@@ -74,6 +74,7 @@ local function same(a, b)
     return true
   end
   if type(a) == "number" and type(b) == "number" then return math.abs(a - b) <= 1e-6 * math.max(math.abs(a), math.abs(b)) end
+  if type(a) == "string" and type(b) == "string" then return a:lower() == b:lower() end
   return a == b
 end
 

@@ -82,10 +82,14 @@ do -- classes as functions
   assert(cr.layers.Dense(2, { activation = cr.activations.elu() }):get_config().activation == "elu")
 end
 
+local function two_layers()
+  return cr.Sequential { cr.layers.Dense(2, { name = "first", input_shape = { 2 } }), cr.layers.Dense(1, { name = "second" }) }
+end
+
 do -- rates and decay by weight
   local function trained(options)
     cr.utils.set_random_seed(3)
-    local model = cr.Sequential { cr.layers.Dense(2, { name = "first", input_shape = { 2 } }), cr.layers.Dense(1, { name = "second" }) }
+    local model = two_layers()
     model:compile { optimizer = cr.optimizers.SGD(options), loss = "mse" }
     model:train_on_batch(x, y)
     return model
@@ -95,7 +99,8 @@ do -- rates and decay by weight
   local untouched = trained { learning_rate = 0 }
   check.near(ruled:get_weights()[1], untouched:get_weights()[1]:totable())
   assert(plain:get_weights()[1]:totable()[1][1] ~= untouched:get_weights()[1]:totable()[1][1])
-  local decayed = trained { learning_rate = 0.1, weight_decay = 0.5, rules = { { pattern = "*/bias", weight_decay = 0 }, { pattern = "second/*", weight_decay = 0 } } }
+  local decayed = trained { learning_rate = 0.1, weight_decay = 0.5,
+    rules = { { pattern = "*/bias", weight_decay = 0 }, { pattern = "second/*", weight_decay = 0 } } }
   check.near(decayed:get_weights()[3], plain:get_weights()[3]:totable())
   check.near(decayed:get_weights()[1], (plain:get_weights()[1] - untouched:get_weights()[1] * 0.05):totable(), 1e-4)
   local path = check.temporary ".h5"
@@ -109,8 +114,13 @@ do -- rates and decay by weight
   check.fails(function() cr.optimizers.SGD { rules = { { pattern = "x", weight_decai = 1 } } } end, "weight_decai", "weight_decay")
 end
 
+do -- the decay of Keras 2 is a schedule
+  local old, new = cr.optimizers.SGD { lr = 0.1, decay = 0.5 }, cr.optimizers.SGD(cr.optimizers.schedules.InverseTimeDecay(0.1, 1, 0.5))
+  check.same(old:get_config(), new:get_config())
+end
+
 do -- several optimizers
-  local model = cr.Sequential { cr.layers.Dense(2, { name = "first", input_shape = { 2 } }), cr.layers.Dense(1, { name = "second" }) }
+  local model = two_layers()
   local map = cr.optimizers.OptimizerMap { default_optimizer = cr.optimizers.SGD(0), optimizer_map = { ["second/.*"] = cr.optimizers.Adam(0.1) } }
   model:compile { optimizer = cr.optimizers.MultiOptimizer(map), loss = "mse" }
   local before = model:get_weights()

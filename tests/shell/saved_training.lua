@@ -69,10 +69,11 @@ local needed = {
   SensitivityAtSpecificity = { specificity = 0.5 }, SpecificityAtSensitivity = { sensitivity = 0.5 },
   PrecisionAtRecall = { recall = 0.5 }, RecallAtPrecision = { precision = 0.5 }, MeanMetricWrapper = { fn = "mse" },
 }
+local numbers_only = { Metric = true, IoU = true, MeanIoU = true, BinaryIoU = true } -- predictions are class numbers
 local sparse = { SparseCategoricalAccuracy = true, SparseCategoricalCrossentropy = true, SparseTopKCategoricalAccuracy = true }
 for name in pairs(cr.metrics) do
   local class = cr.describe(cr.metrics[name])
-  if class and class.what == "class" and class.kind == "metric" and name ~= "Metric" and name ~= "IoU" and name ~= "MeanIoU" and name ~= "BinaryIoU" then
+  if class and class.what == "class" and class.kind == "metric" and not numbers_only[name] then
     local numbers = sparse[name]
     goes_on(name, { optimizer = "sgd", loss = numbers and "sparse_categorical_crossentropy" or "mse",
       metrics = { cr.metrics[name](needed[name] or {}) } }, numbers and classes or y)

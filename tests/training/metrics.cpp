@@ -354,6 +354,13 @@ TEST_CASE("means of losses and shares of right answers") {
   CHECK(again->result().item() == 17 / 4.0);
 }
 
+TEST_CASE("metrics are found by the snake case of their class names") {
+  CHECK(get<Metric>("auc")->class_name() == "AUC");
+  CHECK(get<Metric>("precision")->class_name() == "Precision");
+  CHECK(get<Metric>("binary_io_u")->class_name() == "BinaryIoU");
+  CHECK(get<Metric>("accuracy")->class_name() == "Accuracy");
+}
+
 TEST_CASE("counts at all thresholds are part of the compiled step") {
   auto model = Sequential::make(
       {make<Layer>("Dense", {{"units", 1}, {"activation", "sigmoid"}, {"input_shape", List{3}}})});

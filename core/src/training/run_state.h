@@ -73,6 +73,7 @@ struct TrainingRun::State {
   void end_validation();
   void end_epoch();
   void end_without_data();
+  void end_whole();
   void take_averages() const;
   void add_results(Logs& logs, const std::string& prefix) const;
 };

@@ -88,7 +88,7 @@ bool TrainingRun::State::take_turn() {
     case Phase::start:
       return start(), false;
     case Phase::epoch:
-      return epoch >= options.epochs || out_of_data || stops() ? end() : begin_epoch(), false;
+      return epoch >= options.epochs || out_of_data || stops() ? end_whole() : begin_epoch(), false;
     case Phase::training:
       return train_batch() || (end_training(), false);
     case Phase::validation:
@@ -187,7 +187,12 @@ void TrainingRun::State::end_without_data() {
   phase = Phase::epoch;
 }
 
-/// With averages of the weights a run ends with those as weights (Keras).
+/// The regular end. With averages of the weights a run ends with those as weights (Keras).
+void TrainingRun::State::end_whole() {
+  take_averages();
+  end();
+}
+
 void TrainingRun::State::take_averages() const {
   if (!compiled.optimizer || options.epochs == 0) return;
   std::unordered_map<std::string, Variable> averages;
@@ -198,7 +203,6 @@ void TrainingRun::State::take_averages() const {
 }
 
 void TrainingRun::State::end() {
-  take_averages();
   compiled.left = model->stop_training ? Value() : Value(Dict{{"callbacks", callbacks.states()}});
   phase = Phase::ended;
   compiled.run = before;

@@ -313,7 +313,7 @@ Dict ConfigIn::options(std::string_view kind, const std::string& class_name,
   for (const OldDefault& row : kOldDefaults)
     if (origin_.generation() <= 2 && class_name == row.class_name && !result.contains(row.option))
       result.set(row.option, row.value);
-  if (kind == "optimizer" && !schema.find("decay")) {
+  if (kind == "optimizer") {
     decay_to_schedule(result);
     result.erase("decay");
   }
