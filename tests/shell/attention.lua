@@ -135,7 +135,7 @@ check.fails(function() attention { flash_attention = true, dropout = 0.1 } end, 
 check.fails(function() attention { flash_attention = true } ({ x, x }, { return_attention_scores = true }) end, "scores is not supported when flash attention")
 check.same(attention { flash_attention = true } { x, x }.shape, { 2, 6, 4 })
 
--- ---- a masked model, without a word of warning, through files of both generations
+-- ---- a masked model, without a word of warning, through a file; Keras 2.3.1 has no such layers
 local ok, text = check.run [[
 local words = cr.Input { shape = { 6 }, dtype = "int32" }
 local embedded = cr.layers.Embedding(10, 4, { mask_zero = true })(words)
@@ -148,10 +148,10 @@ local before = model:predict(text)
 local other = cr.tensor({ { 1, 2, 3, 0, 0, 0 }, { 4, 5, 6, 7, 8, 9 } }, "int32")
 local path = os.tmpname() .. ".h5"
 model:compile { optimizer = "sgd", loss = "mse" }
-for _, target in ipairs { "keras3", "keras2" } do
-  model:save(path, { target = target })
-  assert(cr.ops.max(cr.ops.abs(cr.models.load_model(path):predict(other) - before)):item() < 1e-6)
-end
+model:save(path)
+assert(cr.ops.max(cr.ops.abs(cr.models.load_model(path):predict(other) - before)):item() < 1e-6)
+local saved, reasons = pcall(model.save, model, path, { target = "keras2" })
+assert(not saved and tostring(reasons):find "Keras 2.3.1 has no layer 'GroupedQueryAttention'")
 os.remove(path)
 ]]
 assert(ok and not text:find "destroy", text)
