@@ -176,7 +176,28 @@ TEST_CASE("compile arguments of every generation") {
   Dict tf = reader.compile_options(
       parse_json(R"({"loss": "mse", "metrics": [[{"class_name": "MeanMetricWrapper",
     "config": {"name": "accuracy", "dtype": "float32", "fn": "binary_accuracy"}}]]})"));
-  CHECK(tf.at("metrics") == Value(List{"binary_accuracy"}));
+  CHECK(to_json(tf.at("metrics")) ==
+        R"([{"class_name": "BinaryAccuracy", "config": {"name": "accuracy"}}])");
+
+  // From 2.9 on classes have the function beside their options.
+  Dict logits =
+      ConfigIn({"2.14.0", "tensorflow"})
+          .compile_options(parse_json(
+              R"({"loss": {"class_name": "CategoricalCrossentropy", "config": {"reduction": "auto",
+    "name": "categorical_crossentropy", "from_logits": true, "label_smoothing": 0.1, "axis": -1,
+    "fn": "categorical_crossentropy"}}})"));
+  const Dict& loss = logits.at("loss").as_dict().at("config").as_dict();
+  CHECK(loss.at("from_logits") == Value(true));
+  CHECK(loss.at("label_smoothing") == Value(0.1));
+  CHECK(loss.at("reduction") == Value("sum_over_batch_size"));
+  CHECK_FALSE(loss.contains("fn"));
+
+  Dict nadam = ConfigIn({"2.3.1", "theano"})
+                   .compile_options(parse_json(
+                       R"({"loss": "mse", "optimizer_config": {"class_name": "Nadam", "config": {
+    "learning_rate": 0.002, "beta_1": 0.9, "beta_2": 0.999, "epsilon": 1e-07,
+    "schedule_decay": 0.004}}})"));
+  CHECK_FALSE(nadam.at("optimizer").as_dict().at("config").as_dict().contains("schedule_decay"));
 }
 
 TEST_CASE("what is written loads in Keras 2.3.1: explicit input, old names, nothing new") {

@@ -3,6 +3,7 @@
 #include "keras/configs/config_in.h"
 #include "keras/configs/config_out.h"
 #include "keras/configs/limits.h"
+#include "keras/configs/objects.h"
 #include "keras/configs/training_config_out.h"
 #include "models.h"
 
@@ -77,6 +78,16 @@ TEST_CASE("objects inside others say their module to Keras 3, layers of models d
   CHECK(contains(keras3, R"({"module": "keras.initializers", "class_name": "Zeros")"));
   CHECK_FALSE(contains(keras3, R"({"module": "keras.layers", "class_name": "RNN")"));
   CHECK_FALSE(contains(keras2, "module"));
+}
+
+TEST_CASE("classes of others are theirs to bring: no module, and no limit of Keras 2") {
+  ClassInfo other;
+  other.origin = "/elsewhere/libscale.so";
+  CHECK(is_foreign(other));
+  other.origin = "Lua";
+  CHECK(is_foreign(other));
+  CHECK_FALSE(is_foreign(*registry().get("layer", "Dense")));
+  CHECK_FALSE(is_foreign(*registry().get("layer", "InputLayer")));
 }
 
 TEST_CASE("a Lambda of a built-in function is an Activation, which every Keras reads") {

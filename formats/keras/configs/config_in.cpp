@@ -39,7 +39,7 @@ constexpr Dropped kDropped[] = {
     {"jit_compile", ""}, {"is_legacy_optimizer", ""}, {"rms_scaling", "false"}, {"decay", "0.0"},
     {"quantization_config", "null"}, {"flash_attention", ""}, {"use_gate", "false"}, {"name", ""},
     {"module", ""}, {"function_type", ""}, {"output_shape_type", ""}, {"output_shape_module", ""},
-    {"noise_shape", "null"},
+    {"noise_shape", "null"}, {"schedule_decay", "0.004"}, {"dynamic", "true"}, {"fn", ""},
 };
 // clang-format on
 
@@ -50,6 +50,7 @@ struct Meaning {
 constexpr Meaning kMeanings[] = {
     {"activation", "hard_sigmoid", "hard_sigmoid_keras2"},
     {"recurrent_activation", "hard_sigmoid", "hard_sigmoid_keras2"},
+    {"reduction", "auto", "sum_over_batch_size"},  // tf.keras
 };
 
 /// Defaults of options that files of Keras 2 may leave out, where they differ from ours.
@@ -209,6 +210,20 @@ Value ConfigIn::nested(const Value& value, const Expected& expected) const {
   return result;
 }
 
+/// tf.keras' MeanMetricWrapper and LossFunctionWrapper: a function, by the name that is shown for
+/// it.
+Value ConfigIn::wrapped_function(const Dict& config, const Expected& expected) const {
+  const std::string function = config.at("fn").as_string();
+  const auto info = registry().find(expected.kind.empty() ? "metric" : expected.kind, function);
+  if (!info) return function;
+  Dict given;
+  for (const DictEntry& entry : config)
+    if (entry.key != "dtype" && info->schema.find(entry.key) && !(entry.value == Value(function)))
+      given.set(entry.key, entry.value);
+  if (given.empty()) return function;
+  return Dict{{"class_name", info->name}, {"config", options(info->kind, info->name, given)}};
+}
+
 Value ConfigIn::plain_object(const Dict& object, const Expected& expected) const {
   std::string name = class_of(object);
   Dict config = config_of(object);
@@ -218,8 +233,7 @@ Value ConfigIn::plain_object(const Dict& object, const Expected& expected) const
   if (name == "DTypePolicy" || name == "Policy") return config.at("name");
   if (name == "__tuple__") return nested(object.at("items"), expected);
   if (name == "__numpy__" || name == "__tensor__") return config.at("value");
-  if (const std::string* wrapped = text_at(config, "fn"))
-    return *wrapped;  // tf.keras: MeanMetricWrapper, LossFunctionWrapper
+  if (text_at(config, "fn") && name.ends_with("Wrapper")) return wrapped_function(config, expected);
   if (is_sequential(name) || is_functional(name)) return layer(object);
   name = registered_name(name);
   if (const std::string kind = kind_of(name, expected.kind); !kind.empty())

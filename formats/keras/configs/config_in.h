@@ -31,6 +31,7 @@ class ConfigIn {
   };
   Value nested(const Value& value, const Expected& expected) const;
   Value plain_object(const Dict& object, const Expected& expected) const;
+  Value wrapped_function(const Dict& config, const Expected& expected) const;
   Dict options(std::string_view kind, const std::string& class_name, const Dict& config) const;
   Value known(const std::string& class_name, const Field& field, const Value& value) const;
   std::string registered_name(const std::string& class_name) const;

@@ -127,7 +127,7 @@ class Writer {
   static bool names_activation(const Dict& config) {
     const std::string* name = text_at(config, "function");
     const auto info = name ? registry().find("activation", *name) : nullptr;
-    return info && info->origin != "Lua";
+    return info && !is_foreign(*info);
   }
   Dict activation(const Dict& lambda) const {
     Dict config;

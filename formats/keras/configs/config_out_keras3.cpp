@@ -50,7 +50,7 @@ Value module_of(const std::string& kind, const std::string& class_name) {
   for (const Module& row : kModules) {
     if (!kind.empty() && kind != row.kind) continue;
     if (auto info = registry().find(row.kind, class_name))
-      return info->origin == "Lua" ? Value() : Value(row.name);
+      return is_foreign(*info) ? Value() : Value(row.name);
   }
   return {};
 }

@@ -87,11 +87,11 @@ class Search {
              const std::string& option) {
     if (!keras2_) return only_keras2(name, place, option);
     const auto info = class_named(kind, name);
-    if (kind == "activation" && name != "hard_sigmoid_keras2" && info && info->origin != "Lua") {
+    if (kind == "activation" && name != "hard_sigmoid_keras2" && info && !is_foreign(*info)) {
       if (!keras2_has_activation(name)) add(place, option, lacks(kind, name));
       if (name == "hard_sigmoid")
         add(place, option, "Keras 2's hard_sigmoid is another function than Keras 3's");
-    } else if (info && info->origin != "Lua" && (kind == "loss" || kind == "metric") &&
+    } else if (info && !is_foreign(*info) && (kind == "loss" || kind == "metric") &&
                !keras2_has_class(kind, info->name) && name != "cosine_similarity") {
       add(place, option, lacks(kind, name));
     }
@@ -114,7 +114,7 @@ class Search {
   void object_of(const std::string& kind, const std::string& name, const Dict& config,
                  const std::string& place, const std::string& option = "") {
     const auto info = class_named(kind, name);
-    if (!info || info->origin == "Lua") return;  // code, which the user brings along
+    if (!info || is_foreign(*info)) return;  // code, which the user brings along
     if (keras2_ && !keras2_has_class(kind, name)) return add(place, option, lacks(kind, name));
     for (const DictEntry& entry : config) {
       const Field* field = info->schema.find(entry.key);

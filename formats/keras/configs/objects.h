@@ -48,6 +48,15 @@ inline std::shared_ptr<const ClassInfo> find_class(const std::string& name) {
 /// which Keras' own never do.
 inline constexpr const char* kCarryMask = "carry_mask";
 
+/// From Lua, or from a plugin that does not lie beside ours: Keras finds it only where the user
+/// brings it along.
+inline bool is_foreign(const ClassInfo& info) {
+  if (info.origin.empty()) return false;
+  const auto ours = registry().find("format", "keras");
+  const auto folder = [](const std::string& path) { return path.substr(0, path.rfind('/') + 1); };
+  return info.origin == "Lua" || !ours || folder(info.origin) != folder(ours->origin);
+}
+
 inline bool is_object(const Value& value) {
   return value.is_dict() && text_at(value.as_dict(), "class_name");
 }

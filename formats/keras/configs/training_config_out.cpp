@@ -40,8 +40,7 @@ std::string function_of(const std::string& class_name, const std::string& target
 /// "mse" -> "mean_squared_error": Keras 3 reads short names in compile, but not in a file.
 Value named(const std::string& kind, const std::string& name, const std::string& target) {
   const auto info = registry().find(kind, name);
-  if (!info || info->origin == "Lua" ||
-      std::count(std::begin(kPicked), std::end(kPicked), name) > 0)
+  if (!info || is_foreign(*info) || std::count(std::begin(kPicked), std::end(kPicked), name) > 0)
     return name;
   if (!only_object(kind, info->name, target)) return function_of(info->name, target);
   return Dict{{"class_name", info->name}, {"config", Dict()}};

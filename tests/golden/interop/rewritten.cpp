@@ -30,6 +30,7 @@ const std::map<std::string, const char*> kLeftOut = {
     {"build_config", "follows from the graph"},
     {"build_input_shape", "follows from the input layer"},
     {"decay", "of an optimizer; 0 unless it became a schedule"},
+    {"fn", "of a loss, the function of its class; only tf.keras writes it"},
     {"implementation", "how a recurrent layer computes, not what"},
     {"input_axes", "of an initializer, null"},
     {"input_length", "of Embedding, follows from the input"},
@@ -56,6 +57,7 @@ const std::map<std::string, std::string> kSameName = {
     {"Functional", "Model"},
     {"batch_shape", "batch_input_shape"},  // Keras 3 reads both, the others the second
     {"alpha", "negative_slope"},           // of LeakyReLU, likewise the other way round
+    {"auto", "sum_over_batch_size"},       // tf.keras
     {"Custom>Adam", "Adam"},               // tf.keras
     {"lr", "learning_rate"},               // up to 2.2
     {"mse", "mean_squared_error"},         // Keras 3 writes short names and cannot read them
@@ -86,6 +88,8 @@ const std::map<std::string, Value> kNeutral = {{"amsgrad", false},
 
 bool neutral(const DictEntry& entry, const std::string& place) {
   if (entry.key == "name") return place == "training_config/optimizer_config/config";
+  if (entry.key == "axis")
+    return place == "training_config/loss/config" && entry.value == Value(-1);
   const auto row = kNeutral.find(entry.key);
   return row != kNeutral.end() && row->second == entry.value;
 }
@@ -205,8 +209,10 @@ Value normal(const Value& value) {
   if (!value.is_dict()) return value;
   if (is_object(value) && class_of(value) == "DTypePolicy")
     return config_of(value.as_dict()).at("name");
-  if (is_object(value) && keras::text_at(config_of(value.as_dict()), "fn"))
-    return config_of(value.as_dict()).at("fn");  // tf.keras wraps functions
+  if (is_object(value) && class_of(value).ends_with("Wrapper"))  // tf.keras wraps functions,
+    return config_of(value.as_dict()).at("fn");
+  if (is_object(value) && class_of(value).ends_with("Accuracy"))  // we name the class
+    return to_snake_case(class_of(value));
   Dict result;
   for (const DictEntry& entry : is_object(value) ? as_we_write(value.as_dict()) : value.as_dict()) {
     if (entry.value.is_null() || kLeftOut.contains(entry.key)) continue;
