@@ -21,6 +21,11 @@ int64_t checksum_of(const std::string& text) {
   return static_cast<int64_t>(crc32_z(0, reinterpret_cast<const Bytef*>(text.data()), text.size()));
 }
 
+bool is_folder(const std::string& path) {
+  std::error_code none;
+  return fs::is_directory(system_path(path), none);
+}
+
 std::string weights_path(const std::string& path, bool is_folder) {
   return is_folder ? path + "/" + hdf5::kWeightsMember : path;
 }
@@ -29,7 +34,7 @@ std::string weights_path(const std::string& path, bool is_folder) {
 
 KerasArchive::KerasArchive(const std::string& path)
     : path_(path),
-      is_folder_(fs::is_directory(system_path(path))),
+      is_folder_(is_folder(path)),
       weights_(weights_path(path, is_folder_)),
       config_(member(kConfig).value_or("")),
       model_(json(kConfig)),
@@ -38,7 +43,8 @@ KerasArchive::KerasArchive(const std::string& path)
 std::optional<std::string> KerasArchive::member(const std::string& name) {
   if (!is_folder_) return weights_.member(name);
   const std::string file = path_ + "/" + name;
-  return fs::exists(file) ? std::optional(read_file(file)) : std::nullopt;
+  std::error_code none;
+  return fs::exists(file, none) ? std::optional(read_file(file)) : std::nullopt;
 }
 
 std::optional<Dict> KerasArchive::json(const std::string& name) {

@@ -15,9 +15,6 @@
 namespace crescent::program {
 namespace {
 
-/// Names out of plugins too come as they can be shown.
-void print(const std::string& text, FILE* to = stdout) { std::fputs(printable(text).c_str(), to); }
-
 void print_row(const std::string& name, const std::string& text) {
   print(name + std::string(name.size() < 16 ? 16 - name.size() : 0, ' ') + " " + text + "\n");
 }

@@ -1,8 +1,8 @@
 #include <unistd.h>
 
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <functional>
 
 #include "crescent/format.h"
 #include "file_commands.h"
@@ -11,8 +11,6 @@ namespace crescent::program {
 namespace {
 
 namespace fs = std::filesystem;
-
-void print(const std::string& text) { std::fputs(printable(text).c_str(), stdout); }
 
 /// What was warned of while this object lives.
 class Warnings {
@@ -34,27 +32,26 @@ constexpr const char* kLost[] = {
     "Error in loading the saved optimizer state",
     "the model was not compiled: ", "is code, which files do not hold"};
 
-/// A file beside the target, of the same ending, that becomes the target or goes.
-class Beside {
+/// A file beside the target, of the same ending, for a rehearsal; it goes with this object.
+class Rehearsal {
  public:
-  explicit Beside(const fs::path& target)
+  explicit Rehearsal(const fs::path& target)
       : path_(
             (target.parent_path() / concat(".convert-", getpid(), "-", target.filename().string()))
                 .string()) {}
-  ~Beside() {
+  ~Rehearsal() {
     std::error_code ignored;
     fs::remove(path_, ignored);
   }
-  Beside(const Beside&) = delete;
+  Rehearsal(const Rehearsal&) = delete;
   const std::string& path() const { return path_; }
-  void become(const std::string& target) const {
-    if (std::rename(path_.c_str(), target.c_str()) != 0)
-      fail("cannot save '", target, "': ", std::strerror(errno));
-  }
 
  private:
   std::string path_;
 };
+
+/// Writes what is converted to a path.
+using Save = std::function<void(const std::string& path)>;
 
 [[noreturn]] void refuse(const std::string& from, const std::string& why) {
   fail("'", from, "' is not converted: ", why);
@@ -101,29 +98,34 @@ std::string carried(Model& model) {
                        " steps taken, ", model.epochs_trained(), " epochs\n");
 }
 
-void convert_model(const std::string& from, const std::string& to, const std::string& file,
+Save convert_model(const std::string& from, const std::string& to, const std::string& rehearsal,
                    const FileArguments& given) {
   const ModelPtr model = load_model(from);
   refuse_losses(from);
   print(carried(*model));
   if (holds_models(to)) {
     const auto format = format_to_write<HoldsModels>(to);
-    format->save_model(*model, file, save_options(format->save_model_options(), given));
+    const Dict options = save_options(format->save_model_options(), given);
+    const Save save = [=](const std::string& path) { format->save_model(*model, path, options); };
+    save(rehearsal);
     refuse_losses(from);
-    check_same_weights(*model, *load_model(file), to);
-    return;
+    check_same_weights(*model, *load_model(rehearsal), to);
+    return save;
   }
   const auto format = format_to_write<HoldsWeights>(to);
-  format->save_weights(*model, file, save_options(format->save_weights_options(), given));
+  const Dict options = save_options(format->save_weights_options(), given);
+  const Save save = [=](const std::string& path) { format->save_weights(*model, path, options); };
+  save(rehearsal);
   const ModelPtr again = load_model(from);
-  load_weights(*again, file);
+  load_weights(*again, rehearsal);
   check_same_weights(*model, *again, to);
   print("  weights alone: layers and what compile was given stay behind\n");
+  return save;
 }
 
 /// Between files that know weights by the same names.
-void convert_arrays(const std::string& from, const Dict& told, const std::string& to,
-                    const std::string& file) {
+Save convert_arrays(const std::string& from, const Dict& told, const std::string& to,
+                    const std::string& rehearsal) {
   const auto reader = format_to_read<ReadsArrays>(from);
   const auto writer = format_to_write<WritesArrays>(to);
   NamedTensors arrays;
@@ -131,8 +133,10 @@ void convert_arrays(const std::string& from, const Dict& told, const std::string
     const std::string& name = array.as_dict().at("name").as_string();
     arrays.emplace_back(name, reader->read_array(from, name));
   }
-  writer->write_arrays(file, arrays);
+  const Save save = [=](const std::string& path) { writer->write_arrays(path, arrays); };
+  save(rehearsal);
   print(concat("  ", arrays.size(), " arrays\n"));
+  return save;
 }
 
 }  // namespace
@@ -146,15 +150,18 @@ int convert(const std::vector<std::string>& arguments) {
   const bool dry = given.has("dry-run");
   print(concat(dry ? "would convert '" : "converting '", from, "' (", kind, ") to '", to, "'\n"));
   const Warnings warnings;
-  const Beside beside(to);
+  if (to.ends_with(".weights.json"))
+    refuse(from, "weights in several files are written by model:save_weights alone");
+  const Rehearsal rehearsal(to);
+  Save save;
   if (kind == "model")
-    convert_model(from, to, beside.path(), given);
+    save = convert_model(from, to, rehearsal.path(), given);
   else if (kind == "arrays" && !given.has("target"))
-    convert_arrays(from, told.as_dict(), to, beside.path());
+    save = convert_arrays(from, told.as_dict(), to, rehearsal.path());
   else
     refuse(from, concat("it holds ", kind, " and no model, which '", to,
                         "' needs: load them into the model in a script and save that"));
-  if (!dry) beside.become(to);
+  if (!dry) save(to);
   print(dry ? "nothing was written\n" : "done: read again, with the same numbers\n");
   return 0;
 }

@@ -12,6 +12,8 @@ bool is_among(const std::vector<std::string>& names, const std::string& name) {
 
 }  // namespace
 
+void print(const std::string& text, FILE* to) { std::fputs(printable(text).c_str(), to); }
+
 FileArguments::FileArguments(const std::vector<std::string>& arguments, const std::string& usage,
                              size_t count, const std::vector<std::string>& flags,
                              const std::vector<std::string>& values) {

@@ -1,5 +1,6 @@
 // Commands about files of models. None runs code from a file.
 #pragma once
+#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,9 @@ int verify(const std::vector<std::string>& arguments);
 
 /// What `inspect` tells, as a dict. Fails when the format has nothing to tell.
 Value described_file(const std::string& path);
+
+/// Names out of files and plugins come as they can be shown.
+void print(const std::string& text, FILE* to = stdout);
 
 /// Arguments of such a command: paths, and options with or without a value.
 struct FileArguments {

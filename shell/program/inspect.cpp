@@ -1,14 +1,10 @@
 #include <sys/stat.h>
 
-#include <cstdio>
-
 #include "crescent/format.h"
 #include "file_commands.h"
 
 namespace crescent::program {
 namespace {
-
-void print(const std::string& text) { std::fputs(printable(text).c_str(), stdout); }
 
 std::string text_of(const Value& value) {
   return value.is_string() ? value.as_string() : to_json(value);

@@ -1,5 +1,4 @@
 #include <cmath>
-#include <cstdio>
 
 #include "crescent/format.h"
 #include "crescent/gradient.h"
@@ -11,8 +10,6 @@ namespace {
 
 constexpr int64_t kRows = 8;
 constexpr double kRelative = 1e-5, kAbsolute = 1e-6, kTrained = 1e-4;
-
-void print(const std::string& text) { std::fputs(printable(text).c_str(), stdout); }
 
 /// The largest difference, and whether it is small beside the numbers.
 struct Difference {

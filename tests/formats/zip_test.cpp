@@ -250,5 +250,32 @@ TEST_CASE("F13: a member that grows a hundred times is refused before memory is 
   CHECK_THAT(refusal(crafted({lying})), Catch::Contains("promises"));
 }
 
+/// An archive of Keras whose members somebody packed.
+std::string packed_archive(const std::string& archive, const std::string& weights = "") {
+  const zip::Archive read = opened(archive);
+  std::vector<Crafted> members;
+  for (const zip::Member& member : read.members()) {
+    const bool replaced = member.name == "model.weights.h5" && !weights.empty();
+    Crafted made = packed(replaced ? weights : read.text(member));
+    made.name = made.name_before = member.name;
+    members.push_back(std::move(made));
+  }
+  return crafted(members);
+}
+
+TEST_CASE("F13: packed archives of Keras are read, those that grow without end refused") {
+  Scratch scratch;
+  const std::string path = scratch.path("m.keras");
+  auto model = small_sequential();
+  crescent::save_model(*model, path);
+  const std::string archive = read_bytes(path);
+  write_bytes(path, packed_archive(archive));
+  check_same(crescent::load_model(path)->get_weights(), model->get_weights());
+  write_bytes(path, packed_archive(archive, std::string(80 << 20, '\0')));
+  CHECK_THAT(failure([&] { crescent::load_model(path); }),
+             Catch::Contains("promises") && Catch::Contains(path));
+  CHECK(scratch.count() == 1);  // nothing was unpacked to the disk
+}
+
 }  // namespace
 }  // namespace crescent::hdf5

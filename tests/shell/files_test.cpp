@@ -157,6 +157,7 @@ TEST_CASE("convert refuses what it cannot carry over and leaves no file") {
   const std::pair<std::string, const char*> cases[] = {
       {(folder / "w.weights.h5") + " " + (folder / "b.keras"), "no model"},
       {(folder / "a.h5") + " " + (folder / "b.keras") + " --target keras2", "Keras 3"},
+      {(folder / "a.h5") + " " + (folder / "b.weights.json"), "model:save_weights"},
       {(folder / "a.h5") + " " + (folder / "b.csv"), "formats that"},
       {(folder / "a.h5") + " " + (folder / "none/b.h5"), "no folder"},
       {(folder / "a.h5") + " " + (folder / "b.safetensors") + " --target keras3", "one way only"}};

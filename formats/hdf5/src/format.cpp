@@ -16,22 +16,32 @@ void save(const Tree& tree, const std::string& path) {
   replace_file(path, FileImage(tree).pieces());
 }
 
-/// What is in a group: what cannot be told of as an array is a group, or is left out.
-void collect_arrays(FileReader& file, const std::string& group, List& arrays, int depth = 0) {
-  constexpr int kDeepest = 8;
-  if (depth > kDeepest) return;
-  for (const std::string& member : file.members(group).value_or(std::vector<std::string>{})) {
+/// What the reader gives, or nothing when it refuses.
+template <class Ask>
+auto unless_refused(const Ask& ask) -> std::optional<decltype(ask())> {
+  try {
+    return ask();
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+/// The arrays in a group of any depth; texts, links and the like are left out. Looks at `left`
+/// objects at most: groups may hold themselves.
+void collect_arrays(FileReader& file, const std::string& group, const keras::Names& members,
+                    List& arrays, int& left) {
+  for (const std::string& member : members) {
+    if (--left < 0) fail("'", file.path(), "' has more objects than are looked at");
     const std::string path = group.empty() ? member : group + "/" + member;
-    try {
-      const DatasetInfo info = file.describe({path}).front();
-      arrays.push_back(keras::described(
-          path, {dtype_of(info.element), shape_of(info.shape, "'/" + path + "'")}));
-    } catch (const Error&) {
-      try {
-        collect_arrays(file, path, arrays, depth + 1);
-      } catch (const Error&) {  // a dataset of texts, a link
-      }
+    const auto inside = unless_refused([&] { return file.members(path); });
+    if (inside && *inside) {
+      collect_arrays(file, path, **inside, arrays, left);
+      continue;
     }
+    const auto infos = unless_refused([&] { return file.describe({path}); });
+    if (infos)
+      arrays.push_back(keras::described(
+          path, {dtype_of(infos->front().element), shape_of(infos->front().shape, path)}));
   }
 }
 
@@ -93,7 +103,8 @@ class Hdf5Format final : public Format,
     if (auto told = keras::inspect(file)) return *told;
     FileReader reader(path);
     List arrays;
-    collect_arrays(reader, "", arrays);
+    int left = 100'000;
+    collect_arrays(reader, "", reader.members("").value(), arrays, left);
     return keras::inspect_arrays(std::move(arrays));
   }
 

@@ -10,7 +10,8 @@
 namespace crescent::keras {
 namespace {
 
-constexpr size_t kDeepest = 32;
+/// Groups may hold themselves.
+constexpr size_t kDeepest = 32, kMostObjects = 200'000;
 
 Value json_of(WeightSource& file, const char* name) {
   const auto text = file.text("", name);
@@ -71,6 +72,10 @@ struct Shelf {
   Names names, datasets;
 };
 
+[[noreturn]] void fail_endless(const WeightSource& file, const std::string& group) {
+  fail("'", file.path(), "': '/", group, "' is too deep, or there is too much in it");
+}
+
 std::vector<Shelf> keras2_shelves(WeightSource& file, const std::string& group) {
   const std::string prefix = group.empty() ? "" : group + "/";
   const Names layers = file.texts(group, "layer_names").value();
@@ -89,12 +94,13 @@ std::vector<Shelf> keras2_shelves(WeightSource& file, const std::string& group) 
 
 /// Variables are numbered; in groups of any depth.
 void collect(WeightSource& file, const std::string& group, const std::string& below, size_t depth,
-             Shelf& shelf) {
-  if (depth > kDeepest) fail("'", file.path(), "': '/", group, "' is too deep");
+             Shelf& shelf, size_t& looked_at) {
+  if (depth > kDeepest) fail_endless(file, group);
   for (const std::string& member : file.members(group).value_or(Names{})) {
+    if (++looked_at > kMostObjects) fail_endless(file, group);
     const std::string path = group + "/" + member;
     if (member != "vars") {
-      collect(file, path, below + member + "/", depth + 1, shelf);
+      collect(file, path, below + member + "/", depth + 1, shelf, looked_at);
       continue;
     }
     const size_t count = file.members(path).value_or(Names{}).size();
@@ -116,11 +122,12 @@ std::vector<Shelf> keras3_shelves(WeightSource& file, const std::vector<Told>& t
     names[before == 0 ? group : concat(group, "_", before)] = layer.name;
   }
   std::vector<Shelf> shelves;
+  size_t looked_at = 0;
   for (const std::string& group : file.members(root).value_or(Names{})) {
     Shelf& shelf = shelves.emplace_back();
     const auto found = names.find(group);
     shelf.layer = found == names.end() ? group : found->second;
-    collect(file, root + "/" + group, "", 0, shelf);
+    collect(file, root + "/" + group, "", 0, shelf, looked_at);
   }
   return shelves;
 }
