@@ -28,7 +28,9 @@ Tensor over_axes(const Tensor& given, const std::vector<int>& axes) {
   for (size_t i = 0; i < order.size(); ++i)
     back[static_cast<size_t>(order[i])] = static_cast<int>(i);
   const Tensor moved = ops::transpose(x, order);
-  const Tensor flat = ops::reshape(moved, moved.shape().slice(0, kept).concat({-1}));
+  int64_t n = 1;
+  for (int axis : chosen) n = x.dim(axis) < 0 ? -1 : n * x.dim(axis);
+  const Tensor flat = ops::reshape(moved, moved.shape().slice(0, kept).concat({n}));
   return ops::transpose(ops::reshape(F(flat, -1), moved.shape()), back);
 }
 

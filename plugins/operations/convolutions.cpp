@@ -1,5 +1,4 @@
 // Convolutions, pooling, and patches of images.
-#include "crescent/op_types.h"
 #include "families.h"
 
 namespace crescent::operations {
@@ -172,7 +171,7 @@ Tensor unfold(const Tensor& x, const Sizes& size, const Sizes& dilation, const S
   return ops::reshape(ops::transpose(apart, {0, 3, 2, 1}), {-1, channels * area, places});
 }
 
-/// The other way round: where patches overlap they are added. That is the gradient of unfold.
+/// The other way round: where patches overlap they are added.
 Tensor fold(const Tensor& x, const Sizes& output, const Sizes& size, const Sizes& dilation,
             const Sizes& padding, const Sizes& stride) {
   if (x.rank() != 3 || output.size() != 2)
@@ -193,15 +192,14 @@ Tensor fold(const Tensor& x, const Sizes& output, const Sizes& size, const Sizes
          Value(window));
   const Tensor each =
       ops::transpose(ops::reshape(x, {-1, channels, area, places[0], places[1]}), {0, 3, 4, 2, 1});
-  ConvBackwardData op;
-  op.spec.strides = step;
-  op.spec.dilation = wide;
-  op.spec.pad_before = op.spec.pad_after = Sizes{0, 0};
-  op.input = Shape{x.dim(0), padded[0], padded[1], channels};
   const int64_t count = area * channels;
   const Tensor kernel =
       ops::reshape(ops::eye(count, count, x.dtype()), {window[0], window[1], channels, count});
-  const Tensor images = apply1(op, {ops::reshape(each, {-1, places[0], places[1], count}), kernel});
+  Tensor images = ops::conv_transpose(ops::reshape(each, {-1, places[0], places[1], count}), kernel,
+                                      step, ops::Padding::valid, wide);
+  // What no patch reaches.
+  images =
+      ops::pad(images, {0, 0, 0, 0}, {0, padded[0] - images.dim(1), padded[1] - images.dim(2), 0});
   return channels_second(
       ops::slice(images, {0, border[0], border[1], 0}, {-1, output[0], output[1], channels}));
 }

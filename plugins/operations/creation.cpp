@@ -15,6 +15,8 @@ Tensor diagonal(const Tensor& given, int64_t offset, int axis1, int axis2) {
   order.push_back(second);
   const Tensor x = ops::transpose(given, order);
   const int64_t rows = x.dim(-2), columns = x.dim(-1);
+  if (rows < 0 || columns < 0)
+    fail("diagonal: the size of both axes must be known, got shape ", given.shape());
   const int64_t row = std::max<int64_t>(0, -offset), column = std::max<int64_t>(0, offset);
   const int64_t count = std::max<int64_t>(0, std::min(rows - row, columns - column));
   const Tensor flat = ops::reshape(x, x.shape().slice(0, x.rank() - 2).concat({rows * columns}));
@@ -154,6 +156,7 @@ Tensor trace(const Tensor& x, int64_t offset, int axis1, int axis2) {
 
 Tensor diagflat(const Tensor& given, int64_t k) {
   const Tensor x = ops::reshape(given, {-1});
+  if (x.dim(0) < 0) fail("diagflat: the size must be known, got shape ", given.shape());
   const int64_t n = x.dim(0), size = n + std::abs(k);
   const int64_t before = std::max<int64_t>(0, -k), after = size - n - before;
   const Tensor column = ops::pad(x, {before}, {after});

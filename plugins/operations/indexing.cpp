@@ -1,5 +1,4 @@
 // Elements by position: reading them, writing them, numbering them.
-#include "crescent/op_types.h"
 #include "families.h"
 #include "segments.h"
 
@@ -32,8 +31,10 @@ Tensor take_along_axis(const Tensor& given, const Tensor& indices, std::optional
   const Shape common = broadcast_shapes(shape, of_places, "take_along_axis");
   Shape wide_x = common, wide_places = common;
   wide_x.set(along, x.dim(along)), wide_places.set(along, places.dim(along));
-  return ops::take_along_axis(ops::broadcast_to(x, wide_x), ops::broadcast_to(places, wide_places),
-                              along);
+  const auto widened = [](const Tensor& t, const Shape& wide) {
+    return t.shape() == wide ? t : ops::broadcast_to(t, wide);
+  };
+  return ops::take_along_axis(widened(x, wide_x), widened(places, wide_places), along);
 }
 
 // ---- x[key]

@@ -10,7 +10,7 @@ namespace {
 
 /// (a, b) -> x with a x = b, where only one triangle of a counts.
 struct TriangularSolve final : OpOf<TriangularSolve> {
-  static constexpr const char* kName = "solve_triangular";
+  static constexpr const char* kName = "tri_solve";
   bool lower = false;
   auto fields() const { return std::tie(lower); }
   TensorSpecs infer(std::span<const TensorSpec> in) const override { return {in[1]}; }

@@ -16,7 +16,7 @@ struct Matrix {
 /// Calls f(i) for each matrix of a batch.
 template <class F>
 void each_matrix(const Tensor& x, F f) {
-  const int64_t size = x.dim(-1) * x.dim(-2), count = size ? x.size() / size : 0;
+  const int64_t count = x.shape().slice(0, x.rank() - 2).size();
   for (int64_t i = 0; i < count; ++i) f(i);
 }
 inline Matrix matrix(Tensor& x, int64_t i) {

@@ -119,7 +119,10 @@ Tensor with_axes_last(const Tensor& x, const Axes& axes) {
   const auto kept = static_cast<int>(order.size());
   order.insert(order.end(), chosen.begin(), chosen.end());
   const Tensor moved = ops::transpose(x, order);
-  return ops::reshape(moved, moved.shape().slice(0, kept).concat({-1}));
+  int64_t n = 1;
+  for (int axis : chosen) n = x.dim(axis) < 0 ? -1 : n * x.dim(axis);
+  if (n < 0) fail("quantile: the size of the axes must be known, got shape ", x.shape());
+  return ops::reshape(moved, moved.shape().slice(0, kept).concat({n}));
 }
 
 /// The rank of a quantile as places of the sorted numbers, and how far it is from the first to the
@@ -157,7 +160,6 @@ Tensor quantile_of(const Tensor& given, const Tensor& q, const Axes& axes,
                    const std::string& method, bool keepdims, bool ignore_nan) {
   const Tensor x = floating(given), rows = with_axes_last(x, axes);
   const int64_t n = rows.dim(-1);
-  if (n < 0) fail("quantile: the size of the axes must be known, got shape ", x.shape());
   const Tensor nan = ops::isnan(rows);
   const Tensor sorted =
       ops::flip(ops::top_k(ops::where(nan, kInfinity, rows), n)[0], {rows.rank() - 1});
@@ -167,7 +169,7 @@ Tensor quantile_of(const Tensor& given, const Tensor& q, const Axes& axes,
       ignore_nan ? ops::maximum(numbers, 1.0) : ops::full({1}, double(n), x.dtype());
   const Tensor each = ops::reshape(ops::cast(q, x.dtype()), {-1});
   Shape kept = rows.shape().slice(0, rows.rank() - 1);
-  const Tensor position = ops::broadcast_to((count - 1.0) * each, kept.concat({each.dim(0)}));
+  const Tensor position = numbers * 0.0 + (count - 1.0) * each;
   const Tensor known = ignore_nan ? ops::greater(numbers, 0) : ops::equal(numbers, double(n));
   Tensor result =
       ops::where(known, pick(sorted, position, method), std::numeric_limits<double>::quiet_NaN());

@@ -93,6 +93,7 @@ Tensors unstack(const Tensor& x, std::optional<int64_t> num, int axis) {
   const int64_t n = x.dim(along);
   if (num && n >= 0 && *num != n)
     fail("unstack: num is ", *num, ", but axis ", axis, " of shape ", x.shape(), " has ", n);
+  if (n < 0 && !num) fail("unstack: give num where the size of axis ", axis, " is not known");
   Tensors rows;
   for (const Tensor& row :
        ops::split(x, Sizes(static_cast<size_t>(n < 0 ? num.value_or(0) : n), 1), along))

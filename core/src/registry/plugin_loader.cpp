@@ -125,7 +125,7 @@ Dict PluginLoader::promised_traits(std::string_view kind, std::string_view name)
   const IndexedPlugin* plugin = promise(kind, name);
   if (plugin)
     for (const IndexedClass& c : plugin->classes)
-      if (c.kind == kind && c.name == name) return c.traits;
+      if (c.name == name && c.kind == kind) return c.traits;
   return {};
 }
 

@@ -29,7 +29,8 @@ class Search {
   void look_at_object(const Dict& object) {
     const std::string name = class_of(object);
     const Info info = find_class(name);
-    if (is_code(info)) add(name);
+    const bool is_data = name.starts_with("__");  // a slice or tensor among constants
+    if (!is_data && is_code(info)) add(name);
     for (const DictEntry& entry : config_of(object)) {
       const Field* field = info ? info->schema.find(entry.key) : nullptr;
       const std::string kind = field ? field->kind : "";

@@ -84,7 +84,7 @@ bool is_operation(const Dict& entry) {
   if (class_of(entry) == kLayer) return true;
   const std::string* module = text_at(entry, "module");
   if (!module) return is_bare_operation(entry);
-  if (module->starts_with(kModules)) return true;
+  if (module->starts_with("keras.")) return module->starts_with(kModules);
   const auto info = registry().find(Operation::kKind, class_of(entry));
   return info && get<Operation>(Value(info->name))->row().module == *module;
 }

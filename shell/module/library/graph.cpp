@@ -97,7 +97,7 @@ int same_nodes(lua_State* L) {
 
 const Type& symbol_type() {
   static const Type type = [] {
-    Type type("symbol");
+    Type type("symbol", &operation_methods());
     type.property("shape", [](Symbol& s) { return s.shape(); })
         .property("dtype", [](Symbol& s) { return s.dtype(); })
         .property("name", [](Symbol& s) { return s.name(); })

@@ -160,10 +160,15 @@ void set_ops(lua_State* L) {
   lua_setfield(L, -2, "ops");
 }
 
-void add_operation_methods(Type& type) {
-  for (const FunctionPtr& function : functions())
-    if (function->is_method() && function->name().find('.') == std::string::npos)
-      type.method(alias(*function));
+const Type& operation_methods() {
+  static const Type type = [] {
+    Type methods("operations");
+    for (const FunctionPtr& function : functions())
+      if (function->is_method() && function->name().find('.') == std::string::npos)
+        methods.method(alias(*function));
+    return methods;
+  }();
+  return type;
 }
 
 namespace {
@@ -255,7 +260,6 @@ CallablePtr operator_for(const char* operation, CallablePtr direct) {
 }
 
 void add_symbol_operators(Type& type) {
-  add_operation_methods(type);
   for (const SymbolOperator& row : kSymbolOperators) type.meta(row.key, raw(row.key, row.body));
   for (const char* name : {"__lt", "__le"}) type.meta(name, raw(name, refuse_comparison));
   type.method("slice", &slice, {"first", "last=nil"},

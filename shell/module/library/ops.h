@@ -6,8 +6,8 @@ namespace crescent::lua {
 
 /// Sets `ops` of the table on top of the stack.
 void set_ops(lua_State* L);
-/// The functions whose first argument is a tensor.
-void add_operation_methods(Type& type);
+/// The functions whose first argument is a tensor: what tensors, variables and symbols derive from.
+const Type& operation_methods();
 /// An operator that calls `direct`, or with a symbol among its operands the operation.
 CallablePtr operator_for(const char* operation, CallablePtr direct);
 /// Operators and positions of symbols: each makes a layer of the graph.

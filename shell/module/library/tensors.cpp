@@ -167,7 +167,6 @@ void add_operators(Type& type) {
 }
 
 void add_common(Type& type) {
-  add_operation_methods(type);
   type.property("shape", [](const Tensor& t) { return t.shape(); })
       .property("dtype", [](const Tensor& t) { return t.dtype(); })
       .property("rank", [](const Tensor& t) { return t.rank(); })
@@ -233,7 +232,7 @@ Variable make_variable(const Tensor& initial, std::optional<std::string> name, b
 
 const Type& tensor_type() {
   static const Type type = [] {
-    Type type("tensor");
+    Type type("tensor", &operation_methods());
     add_common(type);
     type.property("mask", [](const Tensor& t) { return t.mask(); });
     type.method("numpy", &totable).method("clone", &clone, {}, "A copy with memory of its own.");
@@ -246,7 +245,7 @@ const Type& tensor_type() {
 
 const Type& variable_type() {
   static const Type type = [] {
-    Type type("variable");
+    Type type("variable", &operation_methods());
     add_common(type);
     type.property("name", &Variable::name)
         .property("path", &Variable::path)
