@@ -28,7 +28,7 @@ struct Fields {
   T number() {
     T value{};
     const std::string_view bytes = text(sizeof value);
-    std::memcpy(&value, bytes.data(), bytes.size());
+    if (!bytes.empty()) std::memcpy(&value, bytes.data(), bytes.size());
     return value;
   }
   std::string_view text(size_t size) {

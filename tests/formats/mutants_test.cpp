@@ -2,6 +2,7 @@
 // dead process.
 #include <random>
 
+#include "crescent/format.h"
 #include "scratch.h"
 
 namespace crescent::hdf5 {
@@ -85,6 +86,13 @@ TEST_CASE("damaged files never end the process", "[F14]") {
   WARN("600 mutants: " << tally.loaded << " loaded, " << tally.refused << " refused, "
                        << tally.reader_died << " readers died");
   CHECK(tally.loaded + tally.refused + tally.reader_died == 600);
+}
+
+TEST_CASE("F14: a file that sends libhdf5 in circles is given up", "[F14]") {
+  const std::string path = CRESCENT_SOURCE_DIR "/tests/fuzz/findings/circles.h5";
+  const std::string message = failure([&] { crescent::load_model(path); });
+  CHECK(contains(message, path));
+  CHECK(contains(message, "damaged or hostile"));
 }
 
 TEST_CASE("truncated files are refused") {
