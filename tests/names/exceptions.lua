@@ -47,7 +47,7 @@ except("options", "that of every layer, which has a default", [[
 wait("callbacks", "BackupAndRestore")
 wait("layers", "ConvLSTM1D ConvLSTM2D ConvLSTM3D GroupQueryAttention")
 wait("layers", [[
-  AugMix AutoContrast CategoryEncoding ContrastLimitedAdaptiveHistogramEqualization CutMix Discretization
+  AugMix AutoContrast ContrastLimitedAdaptiveHistogramEqualization CutMix Discretization
   Equalization HashedCrossing Hashing IntegerLookup MaxNumBoundingBoxes MelSpectrogram MixUp Pipeline
   RandAugment RandomBrightness RandomColorDegeneration RandomColorJitter RandomContrast RandomCrop
   RandomElasticTransform RandomErasing RandomFlip RandomGaussianBlur RandomGrayscale RandomHue RandomInvert
