@@ -1,5 +1,6 @@
-// Layers that know which of their output's steps count, from the mask of their input. Keras loses
-// the mask there, so models that Keras wrote are read with carry_mask = false.
+// Layers that know which of their output's steps count, from the mask of their input. A mask has
+// fewer axes than what it is of: features have none. Keras loses the mask in these layers, so
+// models that Keras wrote are read with carry_mask = false.
 #pragma once
 #include "crescent/layer.h"
 

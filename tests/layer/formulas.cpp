@@ -218,8 +218,8 @@ TEST_CASE("layers over steps tell which steps of their output count") {
         Steps{0, 1, 1, 1, 0, 0, 0, 0, 1, 1, 1, 1, 1, 0});
   CHECK(mask_after("Cropping1D", {{"cropping", List{2, 1}}}) == Steps{1, 0, 0, 1, 1, 1});
   CHECK(mask_after("UpSampling1D", {{"size", 2}}).size() == 24);
-  CHECK(mask_after("Flatten", {}) ==
-        Steps{1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0});
+  CHECK(mask_after("Flatten", {}).empty());
+  CHECK(mask_after("Reshape", {{"target_shape", List{12}}}).empty());
   CHECK(mask_after("Reshape", {{"target_shape", List{3, 4}}}) == Steps{1, 0, 0, 1, 1, 0});
   CHECK(mask_after("Reshape", {{"target_shape", List{12, 1}}}).size() == 24);
   CHECK(mask_after("Permute", {{"dims", List{1, 2}}}) == mask.to_vector());
@@ -297,4 +297,28 @@ TEST_CASE("images are resized and cut out of the middle") {
                                              {"crop_to_aspect_ratio", true},
                                              {"pad_to_aspect_ratio", true}}),
                     Catch::Matchers::Contains("Only one of `pad_to_aspect_ratio`"));
+}
+
+TEST_CASE("integers become vectors of zeros and ones, or of counts") {
+  const Tensor ids = Tensor::from(std::vector<int32_t>{2, 0, 2}, {1, 3});
+  const auto encoded = [&](const char* mode, const Tensor& x) {
+    return called("CategoryEncoding", {{"num_tokens", 3}, {"output_mode", mode}}, x);
+  };
+  check_near(encoded("multi_hot", ids), {1, 0, 1});
+  check_near(encoded("count", ids), {1, 0, 2});
+  CHECK(encoded("one_hot", ids).shape() == Shape{1, 3, 3});
+  const Tensor single = Tensor::from(std::vector<int32_t>{2, 1}, {2, 1});
+  CHECK(encoded("one_hot", single).shape() == Shape{2, 3});
+  check_near(encoded("one_hot", single), {0, 0, 1, 0, 1, 0});
+  CallOptions weighted;
+  weighted.arguments.set(
+      "count_weights",
+      Value(std::make_shared<BoxedTensor>(Tensor::from(std::vector<float>{0.5, 2, 0.25}, {1, 3}))));
+  const LayerPtr counting =
+      make<Layer>("CategoryEncoding", {{"num_tokens", 3}, {"output_mode", "count"}});
+  check_near((*counting)(ids, weighted), {2, 0, 0.75});
+  using Catch::Matchers::Contains;
+  CHECK_THROWS_WITH(encoded("count", Tensor::from(std::vector<int32_t>{3}, {1, 1})),
+                    Contains("value 3 at [0, 0] is out of range for num_tokens 3"));
+  CHECK_THROWS_WITH(make<Layer>("CategoryEncoding"), Contains("num_tokens must be set"));
 }

@@ -45,7 +45,7 @@ except("options", "that of every layer, which has a default", [[
 -- ---- pending
 
 wait("layers", [[
-  AugMix AutoContrast CategoryEncoding ContrastLimitedAdaptiveHistogramEqualization CutMix Discretization
+  AugMix AutoContrast ContrastLimitedAdaptiveHistogramEqualization CutMix Discretization
   Equalization HashedCrossing Hashing IntegerLookup MaxNumBoundingBoxes MelSpectrogram MixUp Pipeline
   RandAugment RandomBrightness RandomColorDegeneration RandomColorJitter RandomContrast RandomCrop
   RandomElasticTransform RandomErasing RandomFlip RandomGaussianBlur RandomGrayscale RandomHue RandomInvert

@@ -36,3 +36,17 @@ x = layers.MaxPooling1D(2)(layers.Conv1D(5, 2)(x))
 local model = cr.Model { inputs = ids, outputs = layers.LSTM(3)(x) }
 local short, long = cr.tensor { { 3, 4, 5, 6, 7, 0, 0 } }, cr.tensor { { 3, 4, 5, 6, 7, 0, 0, 0, 0 } }
 check.near(model:predict(short), model:predict(long):totable(), 1e-6, "padding of another length")
+
+-- and end where no steps are left
+local function trains(tail)
+  local tokens = cr.Input { shape = { 4 } }
+  local net = cr.Model { inputs = tokens, outputs = tail(layers.Embedding { 10, 4, mask_zero = true }(tokens)) }
+  net:compile { optimizer = "sgd", loss = "mse" }
+  local y = cr.zeros { 2, table.unpack(net.output_shape, 2) }
+  net:fit(cr.tensor { { 1, 2, 0, 0 }, { 3, 0, 0, 0 } }, y, { verbose = 0 })
+end
+trains(function(e) return layers.Dense(2)(layers.Flatten()(e)) end)
+trains(function(e) return layers.Dense(2)(layers.Reshape { { 16 } }(e)) end)
+trains(function(e) return layers.Dense(2)(layers.Flatten()(layers.Conv1D(3, 2)(e))) end)
+trains(function(e) return layers.ZeroPadding1D(1)(layers.Reshape { { 2, 8 } }(e)) end)
+trains(function(e) return layers.Dense(2)(layers.GlobalMaxPooling1D()(layers.MaxPooling1D(2)(e))) end)

@@ -6,4 +6,5 @@ CRESCENT_PLUGIN("preprocessing", CRESCENT_VERSION) {
   crescent::add_rescaling(registry);
   crescent::add_normalization(registry);
   crescent::add_resizing(registry);
+  crescent::add_category_encoding(registry);
 }

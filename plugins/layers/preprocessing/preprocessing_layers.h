@@ -6,4 +6,5 @@ namespace crescent {
 void add_rescaling(Registry& registry);
 void add_normalization(Registry& registry);
 void add_resizing(Registry& registry);
+void add_category_encoding(Registry& registry);
 }  // namespace crescent

@@ -15,15 +15,14 @@ Tensor of_every_element(Tensor mask, const Tensor& x) {
   return ops::broadcast_to(mask, x.shape());
 }
 
-class Flatten final : public MaskCarrier {
+/// A mask is of steps, of which nothing is left: it ends here, as in Keras.
+class Flatten final : public UnaryLayer {
  public:
-  Flatten() { carry_mask_ = true; }
   static void describe(Schema<Flatten>& s) {
     s.doc("(batch, ...) -> (batch, product of the rest)")
         .field("data_format", &Flatten::data_format_,
                "channels_first: channels are moved last before.")
         .choices({"channels_last", "channels_first"});
-    describe_carry_mask(s);
   }
   Tensor call(const Tensor& x, const Call&) override {
     const Shape rest = x.shape().slice(1, x.rank());
@@ -31,18 +30,11 @@ class Flatten final : public MaskCarrier {
       fail("The shape of the input to \"Flatten\" is not fully defined (got ", rest,
            "). Make sure to pass a complete \"input_shape\" or \"batch_input_shape\" argument to "
            "the first layer in your model.");
-    return ops::reshape(in_order(x), {x.dim(0), rest.size()});
-  }
-
- protected:
-  Tensor carried(const Tensor& mask, const Tensor& x, const Tensor& y) const override {
-    return ops::reshape(in_order(of_every_element(mask, x)), y.shape());
+    const bool first = data_format_ == "channels_first" && x.rank() > 2;
+    return ops::reshape(first ? channels_to_last(x) : x, {x.dim(0), rest.size()});
   }
 
  private:
-  Tensor in_order(const Tensor& x) const {
-    return data_format_ == "channels_first" && x.rank() > 2 ? channels_to_last(x) : x;
-  }
   std::optional<std::string> data_format_ = "channels_last";
 };
 
@@ -65,10 +57,10 @@ class ReshapeLayer final : public MaskCarrier {
   }
 
  protected:
-  /// Where all features of a step count.
+  /// Where all features of a step count; none where no steps are left.
   Tensor carried(const Tensor& mask, const Tensor& x, const Tensor& y) const override {
-    const Tensor elements = ops::reshape(of_every_element(mask, x), y.shape());
-    return y.rank() > 2 ? ops::all(elements, {-1}) : elements;
+    if (y.rank() < 3) return {};
+    return ops::all(ops::reshape(of_every_element(mask, x), y.shape()), {-1});
   }
 
  private:
