@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "callbacks.h"
+#include "crescent/interrupt.h"
 #include "crescent/model.h"
 #include "event_file.h"
 
@@ -49,7 +50,7 @@ class TensorBoard final : public Callback {
     batches_ = steps_before_ = iterations();
     train_ = std::make_unique<EventFile>(log_dir_ + "/train");
     validation_.reset();
-    if (write_graph_ && model_->is_graph()) train_->add_model(model_->to_json());
+    if (write_graph_ && model_->is_graph()) add_graph();
     train_->flush();
   }
   void on_train_end(const Logs&) override {
@@ -96,6 +97,15 @@ class TensorBoard final : public Callback {
   EventFile& validation() {
     if (!validation_) validation_ = std::make_unique<EventFile>(log_dir_ + "/validation");
     return *validation_;
+  }
+  void add_graph() {
+    try {
+      train_->add_model(model_->to_json());
+    } catch (const Interrupted&) {
+      throw;
+    } catch (const Error& error) {
+      warn("TensorBoard: the graph is left out: ", error.what());
+    }
   }
   int64_t iterations() const {
     const auto optimizer = model_->optimizer();

@@ -59,6 +59,6 @@ wait("methods", [[
   add_variable call compute_mask compute_output_spec input_dtype metrics_variables path quantization_mode quantize
   quantized_build quantized_call export
   get_quantization_layer_structure jit_compile make_predict_function make_test_function make_train_function
-  run_eagerly add_weight dtype ndim reshape squeeze finalize_variable_values set_weights ]])
+  run_eagerly add_weight dtype ndim reshape squeeze finalize_variable_values ]])
 
 return { rows = rows, pending = pending }

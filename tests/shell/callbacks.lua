@@ -119,6 +119,20 @@ do -- the decay of Keras 2 is a schedule
   check.same(old:get_config(), new:get_config())
 end
 
+do -- the state of an optimizer can be set
+  local one, two = new_model(cr.optimizers.Adam(0.1)), new_model(cr.optimizers.Adam(0.1))
+  one:fit(x, y, { verbose = 0, epochs = 2, shuffle = false })
+  two:train_on_batch(x, y)
+  two:set_weights(one:get_weights())
+  local state = {}
+  for i, variable in ipairs(one.optimizer.variables) do state[i] = variable.value end
+  two.optimizer:set_weights(state)
+  one:train_on_batch(x, y)
+  two:train_on_batch(x, y)
+  check.near(two:get_weights()[1], one:get_weights()[1]:totable(), 0)
+  check.fails(function() two.optimizer:set_weights { state[1] } end, "with a weight list of length 1", "expecting 6 weights")
+end
+
 do -- several optimizers
   local model = two_layers()
   local map = cr.optimizers.OptimizerMap { default_optimizer = cr.optimizers.SGD(0), optimizer_map = { ["second/.*"] = cr.optimizers.Adam(0.1) } }

@@ -45,6 +45,24 @@ do -- validation data of any kind give the same numbers
   end), arrays)
 end
 
+do -- classes weigh in a dataset as in arrays
+  local classes = cr.ops.greater(y, 0):cast "int32":reshape { 24 }
+  local function weighted(data, targets, options)
+    local model = cr.Sequential { cr.layers.Dense(2, { input_shape = { 2 }, kernel_initializer = "ones", activation = "softmax" }) }
+    model:compile { optimizer = "sgd", loss = "sparse_categorical_crossentropy" }
+    for name, value in pairs { verbose = 0, shuffle = false, batch_size = 8, class_weight = { [0] = 1, [1] = 5 } } do
+      if targets or name ~= "shuffle" and name ~= "batch_size" then options[name] = value end
+    end
+    model:fit(data, targets, options)
+    return model:get_weights()[1]
+  end
+  local arrays = weighted(x, classes, {})
+  check.near(weighted(cr.data.dataset(x, classes, { batch_size = 8 }), nil, {}), arrays:totable(), 1e-6)
+  check.fails(function()
+    new_model():fit(cr.data.dataset(x, y), { sample_weight = y, verbose = 0 })
+  end, "sample_weight is for arrays")
+end
+
 do -- parts of rows
   local labels = {}
   for i = 1, 24 do labels[i] = i <= 18 and 0 or 1 end

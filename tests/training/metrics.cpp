@@ -169,6 +169,15 @@ TEST_CASE("areas under curves") {
   }
   CHECK(after_updates(*make<Metric>("AUC", {{"num_thresholds", 21}, {"curve", "PR"}}), false)
             .item() == Approx(want));
+  // gains of precision and recall
+  auto recall_gain = [](const Counts& c) {
+    return c.tp == 0 ? 0 : std::max(1 - (c.tp + c.fn) / (c.tn + c.fp) * c.fn / c.tp, 0.0);
+  };
+  auto precision_gain = [](const Counts& c) {
+    return c.tp == 0 ? 1 : 1 - (c.tp + c.fn) / (c.tn + c.fp) * c.fp / c.tp;
+  };
+  CHECK(after_updates(*make<Metric>("AUC", {{"num_thresholds", 21}, {"curve", "PRGAIN"}}), true)
+            .item() == Approx(area(recall_gain, precision_gain, "interpolation", true)));
   // given thresholds, labels in columns, logits
   const auto given = make<Metric>("AUC", {{"thresholds", List{0.3, 0.65}}});
   double area_of_given = 0;

@@ -124,6 +124,8 @@ const Variables& Optimizer::slots_of(const Variable& variable, size_t guess) con
   return slot_variables_[static_cast<size_t>(place)];
 }
 
+/// A slot whose initial value is no tensor is none of this variable: Adafactor keeps rows and
+/// columns of matrices only.
 Variables Optimizer::make_slots(const Variable& variable) const {
   Variables made;
   auto add = [&](const std::string& slot, const Tensor& initial) {

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "data/array_dataset.h"
+#include "training/class_weighted.h"
 #include "training/run_state.h"
 
 namespace crescent {
@@ -83,12 +84,12 @@ RunPlan plan_dataset(const Model& model, DatasetPtr data, DatasetPtr validation,
   if (!data) fail("fit: expected a dataset, got none");
   if (options.validation_split > 0)
     fail("`validation_split` is only supported for arrays, not for a dataset");
-  if (!options.class_weight.is_null() || !options.sample_weight.is_null())
-    fail(
-        "fit: a dataset gives its own sample weights; class_weight and sample_weight are for "
-        "arrays");
+  if (!options.sample_weight.is_null())
+    fail("fit: a dataset gives its own sample weights; sample_weight is for arrays");
   RunPlan plan;
-  plan.data = std::move(data);
+  plan.data = options.class_weight.is_null()
+                  ? std::move(data)
+                  : class_weighted(model, std::move(data), options.class_weight);
   plan.validation = std::move(validation);
   if (!plan.validation && !options.validation_data.is_null())
     plan.validation = validation_set(model, options);

@@ -34,6 +34,22 @@ void apply_gradients(Optimizer& optimizer, Any gradients, Any variables) {
   optimizer.apply(values, targets);
 }
 
+/// The state as a table of arrays, in the order of `variables`.
+void set_weights(Optimizer& optimizer, Any weights) {
+  const Tensors values = to_tensors(current(), weights.index);
+  const Variables state = optimizer.state();
+  if (values.size() != state.size())
+    fail("You are calling `set_weights(weights)` on optimizer ", optimizer.class_name(),
+         " with a "
+         "weight list of length ",
+         values.size(), ", but the optimizer was expecting ", state.size(), " weights.");
+  for (size_t i = 0; i < state.size(); ++i)
+    if (!(values[i].shape() == state[i].shape()))
+      fail("Optimizer variable ", state[i].path(), " has shape ", state[i].shape(),
+           " not compatible with provided weight shape ", values[i].shape(), ".");
+  for (size_t i = 0; i < state.size(); ++i) state[i].assign(values[i]);
+}
+
 void add_optimizer(ObjectTypes& types, const Type& object) {
   add_type<Optimizer>(types, "optimizer", &object)
       .property("learning_rate", &Optimizer::learning_rate, &Optimizer::set_learning_rate)
@@ -44,6 +60,7 @@ void add_optimizer(ObjectTypes& types, const Type& object) {
       .property("weights", &Optimizer::state)
       .property("built", &Optimizer::built)
       .method("build", &Optimizer::build, {"variables"})
+      .method("set_weights", &set_weights, {"weights"}, "The state, in the order of `variables`.")
       .method("scale_loss", &Optimizer::scale_loss, {"loss"}, "What to take gradients of.")
       .method("apply_gradients", &apply_gradients, {"gradients", "variables=nil"},
               "Updates variables by their gradients.")

@@ -1,0 +1,39 @@
+#include "training/class_weighted.h"
+
+#include "training/arrays.h"
+
+namespace crescent {
+namespace {
+
+/// It does not say that it reads files: its ops run where the training does.
+class ClassWeighted final : public Dataset {
+ public:
+  ClassWeighted(const Model& model, DatasetPtr data, Value weights)
+      : model_(model), data_(std::move(data)), weights_(std::move(weights)) {}
+  int64_t samples() const override { return data_->samples(); }
+  int64_t batches() const override { return data_->batches(); }
+  void begin_epoch() override { data_->begin_epoch(); }
+  bool next(Batch& batch) override {
+    if (!data_->next(batch)) return false;
+    Arrays arrays{batch.x, batch.y, batch.sample_weight};
+    weight_classes(model_, arrays, weights_);
+    batch.sample_weight = std::move(arrays.weights);
+    return true;
+  }
+  void check() const override { data_->check(); }
+  Value state() const override { return data_->state(); }
+  void restore(const Value& state, int64_t batches) override { data_->restore(state, batches); }
+
+ private:
+  const Model& model_;
+  DatasetPtr data_;
+  Value weights_;
+};
+
+}  // namespace
+
+DatasetPtr class_weighted(const Model& model, DatasetPtr data, const Value& class_weight) {
+  return std::make_shared<ClassWeighted>(model, std::move(data), class_weight);
+}
+
+}  // namespace crescent
