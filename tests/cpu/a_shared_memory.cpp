@@ -6,7 +6,7 @@
 #include "a_support.h"
 #include "crescent/ops.h"
 #include "crescent/program.h"
-#include "engine/arenas.h"
+#include "memory/arenas.h"
 
 using namespace crescent;
 using namespace crescent::cpu;

@@ -1,9 +1,9 @@
 // The cpu device: its threads and switches, and the door to compiled programs.
 #pragma once
 #include "crescent/device.h"
-#include "engine/arenas.h"
 #include "engine/kernel.h"
-#include "engine/stable_values.h"
+#include "memory/arenas.h"
+#include "memory/stable_values.h"
 
 namespace crescent::cpu {
 

@@ -2,8 +2,8 @@
 #pragma once
 #include <mutex>
 
-#include "engine/arenas.h"
 #include "engine/plan.h"
+#include "memory/arenas.h"
 
 namespace crescent::cpu {
 

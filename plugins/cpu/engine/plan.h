@@ -9,7 +9,7 @@
 
 #include "crescent/device.h"
 #include "engine/kernel.h"
-#include "engine/prologue.h"
+#include "memory/prologue.h"
 #include "threads/work_trace.h"
 
 namespace crescent::cpu {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "engine/follower.h"
+#include "product/amx_cut.h"
 #include "product/amx_operand.h"
 #include "product/blas.h"
 #include "product/matmul.h"
@@ -18,71 +19,7 @@ namespace {
 
 using amx::kBlock;
 
-/// Packed at a time at most: four strips of rounded values fit the first-level cache; split ones
-/// are multiplied so often that the second one is fast enough.
-constexpr int64_t longest(amx::Form form) { return form == amx::Form::split ? 256 : 288; }
 constexpr double kFlopsPerRegion = 4e6;  ///< worth another thread
-
-/// Pieces of this size at most, but for rounding up to a multiple of `step`; as many as make the
-/// last one least different.
-int64_t even(int64_t whole, int64_t piece, int64_t step) {
-  int64_t best = 0, missing = std::numeric_limits<int64_t>::max();
-  for (int64_t count = pieces(whole, piece), end = 2 * count; count < end; ++count) {
-    const int64_t size = pieces(pieces(whole, count), step) * step,
-                  rest = pieces(whole, size) * size - whole;
-    if (rest < missing) best = size, missing = rest;
-  }
-  return best;
-}
-
-/// How a product is cut, by its shape alone: blocks of the result, and of long sums several parts.
-/// A cut costs: where there is more than one block of columns all of a is shared, and of rows all
-/// of b; partial sums are stored and added.
-struct Cut {
-  Cut(const MatmulPlan& p, bool packs_left, amx::Form form) : rows(p.m), columns(p.n), depth(p.k) {
-    const int64_t packing = amx::parts(form), shortest = longest(form);
-    while (may_be_cut(p)) {
-      constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
-      const int64_t across = columns < 2 * kBlock           ? kNever
-                             : packs_left && columns == p.n ? packing * rows * depth
-                                                            : 0;
-      const int64_t down = rows < 2 * kBlock ? kNever : rows == p.m ? packing * columns * depth : 0;
-      const int64_t deep = depth < 2 * shortest ? kNever : rows * columns * (depth == p.k ? 8 : 2);
-      const int64_t cheapest = std::min({across, down, deep});
-      if (cheapest == kNever) break;
-      int64_t& halved = cheapest == across ? columns : cheapest == down ? rows : depth;
-      halved = (halved + 1) / 2;
-    }
-    constexpr int64_t kLargest = 512;  // lines of a block
-    rows = even(p.m, std::min(rows, kLargest), kBlock),
-    columns = even(p.n, std::min(columns, kLargest), kBlock);
-    depth = even(p.k, depth, amx::kDepth);
-    row_blocks = pieces(p.m, rows), column_blocks = pieces(p.n, columns), sums = pieces(p.k, depth);
-  }
-
-  /// Blocks of whole rows instead.
-  void take_whole_rows(const MatmulPlan& p) {
-    constexpr int64_t kLargest = 512, kMostSums = 256 << 10;  // rows and values of a block
-    rows = p.m, columns = p.n;
-    while (may_be_cut(p) && rows >= 2 * kBlock) rows = (rows + 1) / 2;
-    rows = even(p.m, std::min({rows, kLargest, std::max(kBlock, kMostSums / columns)}), kBlock);
-    row_blocks = pieces(p.m, rows), column_blocks = 1;
-  }
-
-  int64_t rows, columns, depth;  ///< of a part that is not at an edge
-  int64_t row_blocks, column_blocks, sums;
-
- private:
-  /// The parts are few, and not small.
-  bool may_be_cut(const MatmulPlan& p) const {
-    constexpr int64_t kEnough = 8;
-    constexpr double kLeastWork = 1e6;  // multiplications of a part
-    const double work =
-        static_cast<double>(rows) * static_cast<double>(columns) * static_cast<double>(depth);
-    return p.count() * pieces(p.m, rows) * pieces(p.n, columns) * pieces(p.k, depth) < kEnough &&
-           work > 2 * kLeastWork;
-  }
-};
 
 amx::Form form_of(const Request& r) {
   const bool half = r.inputs[0].dtype == DType::bfloat16 || PostOps(r.op).mixed != Mixed::no;
@@ -279,7 +216,8 @@ class AmxMatmul final : public Followed {
     Work w{};
     const int64_t depth = p.k1 - p.k0;
     w.row_blocks = pieces(p.rows, kBlock), w.column_blocks = pieces(p.columns, kBlock);
-    w.stretch = pieces(pieces(depth, pieces(depth, longest(form_))), amx::kDepth) * amx::kDepth;
+    w.stretch =
+        pieces(pieces(depth, pieces(depth, longest_stretch(form_))), amx::kDepth) * amx::kDepth;
     w.at_once = depth <= w.stretch, w.passes_on = is_followed && cut_.sums == 1,
     w.in_rows = w.at_once || w.passes_on;
     const int64_t strip = amx::strip_values(w.stretch, form_), width = w.column_blocks * kBlock;
@@ -510,7 +448,7 @@ class AmxMatmul final : public Followed {
   MatmulPlan plan_;
   amx::Form form_;
   bool packs_left_;
-  Cut cut_;
+  AmxCut cut_;
   Operand a_, b_;
   DType c_;
   bool is_packed_ = false, shares_a_, shares_b_;

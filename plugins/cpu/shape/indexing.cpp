@@ -12,8 +12,13 @@ namespace {
 
 constexpr int64_t kGrain = 16384;  // elements that are worth another thread
 
-int64_t lines_per_part(int64_t elements) {
-  return std::max<int64_t>(1, kGrain / std::max<int64_t>(elements, 1));
+/// Of so many lines, each of so many elements. Many parts for many cores where there is work for
+/// several.
+int64_t lines_per_part(int64_t lines, int64_t elements) {
+  constexpr int64_t kLeast = 4096, kParts = 64;
+  const int64_t all = lines * elements;
+  const int64_t part = all <= kGrain ? kGrain : std::clamp(all / kParts, kLeast, kGrain);
+  return std::max<int64_t>(1, part / std::max<int64_t>(elements, 1));
 }
 
 class GatherKernel final : public Kernel {
@@ -24,15 +29,15 @@ class GatherKernel final : public Kernel {
         bytes_(static_cast<size_t>(view_.inner) * size_of(r.inputs[0].dtype)),
         indices_(r.inputs[1].dtype) {}
   void run(const Arguments& a) override {
-    a.pool.blocks(
-        view_.outer * count_, lines_per_part(view_.inner), [&](int64_t begin, int64_t end) {
-          for (int64_t line = begin; line < end; ++line) {
-            const int64_t row = line / count_ * view_.length +
-                                indices_.clamped(a.inputs[1], line % count_, view_.length);
-            copy(a.outputs[0] + static_cast<size_t>(line) * bytes_,
-                 a.inputs[0] + static_cast<size_t>(row) * bytes_);
-          }
-        });
+    const int64_t lines = view_.outer * count_;
+    a.pool.blocks(lines, lines_per_part(lines, view_.inner), [&](int64_t begin, int64_t end) {
+      for (int64_t line = begin; line < end; ++line) {
+        const int64_t row = line / count_ * view_.length +
+                            indices_.clamped(a.inputs[1], line % count_, view_.length);
+        copy(a.outputs[0] + static_cast<size_t>(line) * bytes_,
+             a.inputs[0] + static_cast<size_t>(row) * bytes_);
+      }
+    });
   }
   std::string name() const override { return "copy"; }
 
@@ -57,13 +62,12 @@ class TakeAlongKernel final : public Kernel {
         bytes_(size_of(r.inputs[0].dtype)),
         indices_(r.inputs[1].dtype) {}
   void run(const Arguments& a) override {
-    a.pool.blocks(to_.outer * to_.length, lines_per_part(to_.inner),
-                  [&](int64_t begin, int64_t end) {
-                    for (int64_t line = begin; line < end; ++line) {
-                      for (int64_t i = 0; i < to_.inner; ++i)
-                        take(a, line, line * to_.inner + i, i);
-                    }
-                  });
+    const int64_t lines = to_.outer * to_.length;
+    a.pool.blocks(lines, lines_per_part(lines, to_.inner), [&](int64_t begin, int64_t end) {
+      for (int64_t line = begin; line < end; ++line) {
+        for (int64_t i = 0; i < to_.inner; ++i) take(a, line, line * to_.inner + i, i);
+      }
+    });
   }
   std::string name() const override { return "copy"; }
 
@@ -131,7 +135,7 @@ class OneHotKernel final : public Kernel {
     cast_loop(DType::float64, r.outputs[0].dtype)(&one, one_, 1);
   }
   void run(const Arguments& a) override {
-    a.pool.blocks(count_, lines_per_part(depth_), [&](int64_t begin, int64_t end) {
+    a.pool.blocks(count_, lines_per_part(count_, depth_), [&](int64_t begin, int64_t end) {
       const size_t line = static_cast<size_t>(depth_) * bytes_;
       std::memset(a.outputs[0] + static_cast<size_t>(begin) * line, 0,
                   static_cast<size_t>(end - begin) * line);

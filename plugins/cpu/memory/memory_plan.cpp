@@ -1,4 +1,4 @@
-#include "engine/memory.h"
+#include "memory/memory_plan.h"
 
 #include <algorithm>
 

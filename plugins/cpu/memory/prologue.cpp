@@ -1,4 +1,4 @@
-#include "engine/prologue.h"
+#include "memory/prologue.h"
 
 #include <algorithm>
 #include <unordered_map>

@@ -1,4 +1,4 @@
-#include "engine/arenas.h"
+#include "memory/arenas.h"
 
 #include <algorithm>
 

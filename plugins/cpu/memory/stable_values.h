@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "crescent/op.h"
-#include "engine/uniform_constants.h"
+#include "memory/uniform_constants.h"
 
 namespace crescent::cpu {
 

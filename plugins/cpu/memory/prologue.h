@@ -3,8 +3,8 @@
 #pragma once
 #include <vector>
 
-#include "engine/memory.h"
-#include "engine/stable_values.h"
+#include "memory/memory_plan.h"
+#include "memory/stable_values.h"
 
 namespace crescent::cpu {
 

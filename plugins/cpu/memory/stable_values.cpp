@@ -1,4 +1,4 @@
-#include "engine/stable_values.h"
+#include "memory/stable_values.h"
 
 #include <algorithm>
 

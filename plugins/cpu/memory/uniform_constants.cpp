@@ -1,4 +1,4 @@
-#include "engine/uniform_constants.h"
+#include "memory/uniform_constants.h"
 
 #include <algorithm>
 #include <cstring>

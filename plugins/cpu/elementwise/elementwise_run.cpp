@@ -1,0 +1,208 @@
+// A run of an elementwise program: single numbers first, then block after block through its steps.
+#include <algorithm>
+#include <cstring>
+
+#include "elementwise/blocks.h"
+
+namespace crescent::cpu {
+namespace {
+
+constexpr size_t kStackBytes =
+    kBlockMemory + 2 * kMaxRegisters * 64 + kMaxRegisters * kSmallestBlock * 8;
+constexpr size_t kMostChainInputs = 16;
+
+}  // namespace
+
+struct Elementwise::Block {
+  std::byte* registers[kMaxRegisters];
+  alignas(64) std::byte memory[kStackBytes];
+};
+
+void Elementwise::execute(const Step& step, std::byte* const* registers, size_t n) const {
+  if (step.run >= 0) {
+    const Run& run = runs_[static_cast<size_t>(step.run)];
+    const void* inputs[kMostChainInputs];
+    void* outputs[kMostChainInputs];
+    for (size_t i = 0; i < run.inputs.size(); ++i) inputs[i] = registers[run.inputs[i]];
+    for (size_t i = 0; i < run.outputs.size(); ++i) outputs[i] = registers[run.outputs[i]];
+    return run.chain->loop(inputs, outputs, n);
+  }
+  auto at = [&](int i) { return registers[step.args[static_cast<size_t>(i)]]; };
+  std::byte* result = registers[step.result];
+  if (step.binary) return step.binary(at(0), at(1), result, n);
+  if (step.select) return step.select(at(0), at(1), at(2), result, n);
+  step.unary(at(0), result, n);
+  if (!step.round) return;
+  alignas(64) std::byte half[kLargestBlock * 2];
+  step.round(result, half, n);
+  step.widen(half, result, n);
+}
+
+void Elementwise::run_cells(const Arguments& a, Cells& cells) const {
+  std::byte* pointers[kMaxRegisters];
+  for (size_t i = 0; i < registers_.size(); ++i) {
+    const Register& r = registers_[i];
+    if (!r.is_cell()) continue;
+    pointers[i] = cells.at(i);
+    if (r.input < 0) continue;
+    const std::byte* value = a.inputs[r.input];
+    if (r.is_half())
+      cast_loop(r.dtype, DType::float32)(value, pointers[i], 1);
+    else
+      std::memcpy(pointers[i], value, r.bytes());
+  }
+  for (const Step& step : cell_steps_) execute(step, pointers, 1);
+}
+
+void Elementwise::write_periodic(const Arguments& a) const {
+  for (int i : periodic_) {
+    const Register& r = registers_[static_cast<size_t>(i)];
+    const size_t period = static_cast<size_t>(r.broadcast.period()) * r.bytes();
+    const size_t total =
+        (static_cast<size_t>(std::min(block_, size_) + r.broadcast.period())) * r.bytes();
+    std::byte* to = a.scratch + r.periodic_offset;
+    std::memcpy(to, a.inputs[r.input], std::min(period, total));
+    for (size_t done = period; done < total; done *= 2)
+      std::memcpy(to + done, to, std::min(done, total - done));
+  }
+}
+
+/// Where the registers of a range are: its first block is at `begin`, none is longer than `n`.
+void Elementwise::place(const Arguments& a, const Cells& cells, int64_t begin, int64_t n,
+                        Elsewhere elsewhere, Block& block) const {
+  const size_t slot =
+      (static_cast<size_t>(std::min(block_, kLargestBlock)) * slot_bytes_ + 63) / 64 * 64;
+  for (size_t i = 0; i < registers_.size(); ++i) {
+    const Register& r = registers_[i];
+    if (r.slot >= 0)
+      block.registers[i] = block.memory + static_cast<size_t>(r.slot) * slot;
+    else if (r.is_cell())
+      block.registers[i] = const_cast<std::byte*>(cells.at(i));
+  }
+  for (const Stream& s : streams_) {
+    const Register& r = registers_[static_cast<size_t>(s.reg)];
+    if (s.reg == elsewhere.input) {
+      block.registers[s.reg] = const_cast<std::byte*>(elsewhere.memory);
+      continue;
+    }
+    std::byte* first =
+        r.input >= 0 ? const_cast<std::byte*>(a.inputs[r.input]) : a.outputs[r.output];
+    block.registers[s.reg] = first + static_cast<size_t>(begin) * s.bytes;
+  }
+  for (int i : to_spread_) {
+    const Register& r = registers_[static_cast<size_t>(i)];
+    const std::byte* value = cells.at(static_cast<size_t>(i));
+    alignas(8) std::byte half[2];
+    if (r.stored) cast_loop(DType::float32, r.dtype)(value, half, 1), value = half;
+    fill_loop(r.stored ? size_of(r.dtype) : r.bytes())(value, block.registers[i],
+                                                       static_cast<size_t>(n));
+  }
+}
+
+void Elementwise::load(const Arguments& a, int64_t begin, int64_t n, Block& block) const {
+  for (int i : periodic_) {
+    const Register& r = registers_[static_cast<size_t>(i)];
+    const size_t phase = static_cast<size_t>(begin % r.broadcast.period());
+    block.registers[i] = a.scratch + r.periodic_offset + phase * r.bytes();
+  }
+  for (const Scatter& s : scatters_) sum_rows(a, s, begin, n, block.registers[s.reg]);
+  for (int i : to_load_) {
+    const Register& r = registers_[static_cast<size_t>(i)];
+    std::byte* to = block.registers[i];
+    const size_t bytes = size_of(r.dtype);
+    if (!r.is_half()) {
+      r.broadcast.gather(a.inputs[r.input], bytes, begin, n, to);
+    } else if (r.broadcast.is_identity()) {
+      const std::byte* from = a.inputs[r.input] + static_cast<size_t>(begin) * bytes;
+      cast_loop(r.dtype, DType::float32)(from, to, static_cast<size_t>(n));
+    } else {
+      alignas(64) std::byte half[kLargestBlock * 2];
+      r.broadcast.gather(a.inputs[r.input], bytes, begin, n, half);
+      cast_loop(r.dtype, DType::float32)(half, to, static_cast<size_t>(n));
+    }
+  }
+}
+
+/// Elements [begin, begin + n) of the rows that are sums of updates.
+void Elementwise::sum_rows(const Arguments& a, const Scatter& s, int64_t begin, int64_t n,
+                           std::byte* to) const {
+  const auto* lists = reinterpret_cast<const int32_t*>(a.scratch + s.offset);
+  const size_t bytes = registers_[static_cast<size_t>(s.reg)].bytes(),
+               own = size_of(registers_[static_cast<size_t>(s.reg)].dtype);
+  std::memset(to, 0, static_cast<size_t>(n) * bytes);
+  alignas(64) std::byte half[kLargestBlock * 2], wide[kLargestBlock * 4];
+  for (int64_t at = begin; at < begin + n;) {
+    const int64_t column = at % s.width, count = std::min(s.width - column, begin + n - at);
+    std::byte* sum = to + static_cast<size_t>(at - begin) * bytes;
+    s.lists.each(lists, at / s.width, [&](int64_t i) {
+      const std::byte* row = a.inputs[s.updates] + static_cast<size_t>(i * s.width + column) * own;
+      if (s.widen) s.widen(row, wide, static_cast<size_t>(count)), row = wide;
+      s.add(sum, row, sum, static_cast<size_t>(count));
+    });
+    at += count;
+  }
+  if (!s.round) return;
+  s.round(to, half, static_cast<size_t>(n));
+  s.widen(half, to, static_cast<size_t>(n));
+}
+
+/// Steps that switch between arrays read what the processor does not foresee: the next block, from
+/// `begin` on, is asked for.
+void Elementwise::fetch_ahead(const Arguments& a, int64_t begin, int64_t n, int except) const {
+  if (steps_.size() < 2) return;
+  for (int i : to_fetch_) {
+    if (i == except) continue;
+    const size_t bytes = size_of(registers_[static_cast<size_t>(i)].dtype);
+    const std::byte* from =
+        a.inputs[registers_[static_cast<size_t>(i)].input] + static_cast<size_t>(begin) * bytes;
+    const std::byte* to = from + static_cast<size_t>(n) * bytes;
+    for (; from < to; from += 64) __builtin_prefetch(from);
+  }
+}
+
+void Elementwise::store(const Arguments& a, int64_t begin, int64_t n, const Block& block) const {
+  for (const Result& result : results_) {
+    const Register& r = registers_[static_cast<size_t>(result.reg)];
+    std::byte* to = a.outputs[result.output] + static_cast<size_t>(begin) * size_of(r.dtype);
+    if (result.convert)
+      result.convert(block.registers[result.reg], to, static_cast<size_t>(n));
+    else
+      std::memcpy(to, block.registers[result.reg], static_cast<size_t>(n) * r.bytes());
+  }
+}
+
+void Elementwise::run_range(const Arguments& a, const Cells& cells, int64_t begin, int64_t end,
+                            Elsewhere elsewhere) const {
+  Block block;
+  place(a, cells, begin, std::min(block_, end - begin), elsewhere, block);
+  for (; begin < end; begin += block_) {
+    const int64_t n = std::min(block_, end - begin);
+    load(a, begin, n, block);
+    fetch_ahead(a, begin + n, std::min(block_, end - begin - n), elsewhere.input);
+    for (const Step& step : steps_) execute(step, block.registers, static_cast<size_t>(n));
+    store(a, begin, n, block);
+    for (const Stream& s : streams_) block.registers[s.reg] += static_cast<size_t>(n) * s.bytes;
+  }
+}
+
+bool Elementwise::can_follow(int input) const {
+  const Register& r = registers_[static_cast<size_t>(input)];
+  return r.source == Source::memory && !r.read_by_scatter && scatters_.empty();
+}
+
+void Elementwise::begin(const Arguments& a, Cells& cells) const {
+  run_cells(a, cells);
+  write_periodic(a);
+}
+
+void Elementwise::run(const Arguments& a) {
+  if (size_ == 0) return;
+  Cells cells;
+  begin(a, cells);
+  for (const Scatter& s : scatters_)
+    s.lists.build(a.inputs[s.indices], reinterpret_cast<int32_t*>(a.scratch + s.offset));
+  a.pool.blocks(size_, grain_,
+                [&](int64_t begin, int64_t end) { run_range(a, cells, begin, end); });
+}
+
+}  // namespace crescent::cpu
