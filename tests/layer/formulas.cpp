@@ -229,6 +229,8 @@ TEST_CASE("layers over steps tell which steps of their output count") {
         convolved("valid", 2, 1));
   CHECK(mask_after("Conv1D", {{"filters", 2}, {"kernel_size", 2}, {"carry_mask", false}}).empty());
   CHECK(mask_after("Conv1DTranspose", {{"filters", 2}, {"kernel_size", 2}}).empty());
+  const Tensor none = x.with_mask(ops::zeros_like(mask));
+  check_near(called("GlobalAveragePooling1D", {}, none), {0, 0, 0, 0});
 }
 
 TEST_CASE("what Keras wrote loses masks where Keras does") {

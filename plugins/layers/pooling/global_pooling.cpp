@@ -31,10 +31,11 @@ class GlobalPooling final : public SpatialLayer<Axes> {
 
  private:
   static constexpr bool kMasked = Axes == 1 && !Max;
-  /// Mean over the steps that count.
+  /// Mean over the steps that count; 0 where none does.
   Tensor masked_mean(const Tensor& x, const Tensor& mask, int axis) const {
     const Tensor weights = ops::expand_dims(ops::cast(mask, x.dtype()), axis == 1 ? 2 : 1);
-    return ops::sum(x * weights, {axis}, keepdims_) / ops::sum(weights, {axis}, keepdims_);
+    const Tensor count = ops::maximum(ops::sum(weights, {axis}, keepdims_), 1);
+    return ops::sum(x * weights, {axis}, keepdims_) / count;
   }
   bool keepdims_ = false;
 };
