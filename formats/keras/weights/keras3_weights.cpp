@@ -27,8 +27,10 @@ const Inner kInner[] = {
     {"TimeDistributed", {"layer"}},
     {"SpectralNormalization", {"layer"}},
     {"Bidirectional", {"forward_layer", "backward_layer"}},
-    {"MultiHeadAttention", {"query_dense", "key_dense", "value_dense", "output_dense"}},
-    {"GroupedQueryAttention", {"_query_dense", "_key_dense", "_value_dense", "_output_dense"}},
+    {"MultiHeadAttention",
+     {"query_dense", "key_dense", "value_dense", "output_dense", "gate_dense"}},
+    {"GroupedQueryAttention",
+     {"_query_dense", "_key_dense", "_value_dense", "_output_dense", "_gate_dense"}},
 };
 
 /// Layers in a list have the snake case of their class as a name, and from the second of a class on
