@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The workloads mobilenet and resnext in PyTorch, for tests/bench/compare.
+"""The workloads mobilenet, resnext and those of sequences.lua in PyTorch, for tests/bench/compare.
 
 Usage: peer_torch.py [--threads 2] [--only NAME[,NAME]] [--seconds S]
 Prints "name value unit": the median of five windows after a warm-up, of the better memory format.
@@ -119,3 +119,100 @@ for network, make, batch in (("mobilenet", MobileNet, 128), ("resnext", ResNeXt,
         emit(network + "_predict_b1", 1e6 / best(predict, 1), "us/call")
     if wanted(network + "_predict_b256"):
         emit(network + "_predict_b256", best(predict, 256), "samples/s")
+
+
+# ---- sequences.lua
+WORDS, WIDTH, STEPS = 80, 128, 512
+
+
+class Text(nn.Module):
+    """Embedding, a recurrent layer, Dense; with lengths padded texts end where their words do."""
+
+    def __init__(self, layer, masked=False):
+        super().__init__()
+        self.embedding, self.layer, self.masked = nn.Embedding(20000, WIDTH), layer, masked
+        self.out = nn.Linear(WIDTH * (2 if layer.bidirectional else 1), 1)
+
+    def forward(self, x):
+        y = self.embedding(x)
+        if self.masked:
+            lengths = (x != 0).sum(1)
+            y = nn.utils.rnn.pack_padded_sequence(y, lengths, batch_first=True, enforce_sorted=False)
+        h = self.layer(y)[1]
+        h = h[0] if isinstance(h, tuple) else h
+        return self.out(torch.cat(list(h), 1))
+
+
+class ConvLSTM(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.gates, self.out = nn.Conv2d(4 + 16, 64, 3, padding=1), nn.Linear(16, 1)
+
+    def forward(self, x):
+        h = c = x.new_zeros(x.shape[0], 16, *x.shape[3:])
+        for t in range(x.shape[1]):
+            i, f, g, o = self.gates(torch.cat((x[:, t], h), 1)).chunk(4, 1)
+            c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
+            h = torch.sigmoid(o) * torch.tanh(c)
+        return self.out(h.mean((2, 3)))
+
+
+class Attended(nn.Module):
+    def __init__(self, dropout=0.0, causal=False, padded=False):
+        super().__init__()
+        self.attention, self.out = nn.MultiheadAttention(WIDTH, 4, dropout, batch_first=True), nn.Linear(WIDTH, 1)
+        self.hidden = torch.ones(STEPS, STEPS, dtype=torch.bool).triu(1) if causal else None
+        self.padded = padded
+
+    def forward(self, x):
+        padding = (x == 0).all(2) if self.padded else None
+        y = self.attention(x, x, x, key_padding_mask=padding, attn_mask=self.hidden, need_weights=False)[0]
+        return self.out(y.mean(1))
+
+
+def train_on(model, batches, loss, batch):
+    optimizer, turn = torch.optim.Adam(model.parameters()), [0]
+
+    def step():
+        x, y = batches[turn[0] % len(batches)]
+        turn[0] += 1
+        optimizer.zero_grad(set_to_none=True)
+        loss(model(x), y).backward()
+        optimizer.step()
+
+    return rate(step, batch)
+
+
+def texts():
+    batches = []
+    for _ in range(4):
+        lengths = torch.randint(WORDS // 2, WORDS + 1, (32, 1))
+        batches.append((torch.randint(1, 20000, (32, WORDS)) * (torch.arange(WORDS) < lengths), torch.randint(0, 2, (32, 1)).float()))
+    return batches
+
+
+def padded(batch):
+    lengths = torch.randint(STEPS // 2, STEPS + 1, (batch, 1, 1))
+    return torch.rand(batch, STEPS, WIDTH) * (torch.arange(STEPS).view(1, STEPS, 1) < lengths)
+
+
+for name, make in {
+    "lstm_plain": lambda: Text(nn.LSTM(WIDTH, WIDTH, batch_first=True)),
+    "lstm_masked": lambda: Text(nn.LSTM(WIDTH, WIDTH, batch_first=True), True),
+    "bidirectional": lambda: Text(nn.LSTM(WIDTH, WIDTH, batch_first=True, bidirectional=True)),
+    "simple_rnn": lambda: Text(nn.RNN(WIDTH, WIDTH, batch_first=True)),
+}.items():
+    if wanted(name + "_train"):
+        emit(name + "_train", train_on(make(), texts(), F.binary_cross_entropy_with_logits, 32), "samples/s")
+if wanted("convlstm_train"):
+    batches = [(torch.rand(16, 8, 4, 24, 24), torch.rand(16, 1)) for _ in range(2)]
+    emit("convlstm_train", train_on(ConvLSTM(), batches, F.mse_loss, 16), "samples/s")
+for name, make, data in (
+    ("attention_full", lambda: Attended(), lambda n: torch.rand(n, STEPS, WIDTH)),
+    ("attention_causal", lambda: Attended(causal=True), lambda n: torch.rand(n, STEPS, WIDTH)),
+    ("attention_padded", lambda: Attended(padded=True), padded),
+    ("attention_dropout", lambda: Attended(dropout=0.1), lambda n: torch.rand(n, STEPS, WIDTH)),
+):
+    if wanted(name + "_train"):
+        batches = [(data(8), torch.rand(8, 1)) for _ in range(2)]
+        emit(name + "_train", train_on(make(), batches, F.mse_loss, 8), "samples/s")

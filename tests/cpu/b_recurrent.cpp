@@ -25,7 +25,15 @@ void put_row(Array& a, int64_t row, const std::vector<double>& values) {
             a.values.begin() + row * static_cast<int64_t>(values.size()));
 }
 
-// x, h0, c0, kernel, recurrent, bias -> hs, last h, last c, gates, cells
+/// States as a step sees them: times the factors (batch, units) that are input `place`, if any.
+std::vector<double> seen(std::vector<double> h, const std::vector<Array>& in, size_t place,
+                         int64_t sample) {
+  for (size_t j = 0; in.size() > place && j < h.size(); ++j)
+    h[j] *= in[place][sample * static_cast<int64_t>(h.size()) + static_cast<int64_t>(j)];
+  return h;
+}
+
+// x, h0, c0, kernel, recurrent, bias[, factors] -> hs, last h, last c, gates, cells
 std::vector<Array> lstm(const std::vector<Array>& in) {
   const Shape shape = in[0].spec.shape;
   const int64_t batch = shape[0], steps = shape[1], features = shape[2], u = in[1].spec.shape[1];
@@ -36,9 +44,10 @@ std::vector<Array> lstm(const std::vector<Array>& in) {
     auto h = row_of(in[1], b, u), c = row_of(in[2], b, u);
     for (int64_t t = 0; t < steps; ++t) {
       const auto x = row_of(in[0], b * steps + t, features);
+      const auto before = seen(h, in, 6, b);
       std::vector<double> g(4 * u);
       for (int64_t j = 0; j < 4 * u; ++j) {
-        const double z = dot(x, in[3], 4 * u, j) + dot(h, in[4], 4 * u, j) + in[5][j];
+        const double z = dot(x, in[3], 4 * u, j) + dot(before, in[4], 4 * u, j) + in[5][j];
         g[j] = j / u == 2 ? std::tanh(z) : sigmoid(z);
       }
       for (int64_t j = 0; j < u; ++j)
@@ -51,7 +60,7 @@ std::vector<Array> lstm(const std::vector<Array>& in) {
   return {hs, h_last, c_last, gates, cells};
 }
 
-// x, h0, kernel, recurrent, bias (2, 3u) -> hs, last h, gates
+// x, h0, kernel, recurrent, bias (2, 3u)[, factors] -> hs, last h, gates
 std::vector<Array> gru(const std::vector<Array>& in) {
   const Shape shape = in[0].spec.shape;
   const int64_t batch = shape[0], steps = shape[1], features = shape[2], u = in[1].spec.shape[1];
@@ -62,7 +71,8 @@ std::vector<Array> gru(const std::vector<Array>& in) {
     auto h = row_of(in[1], b, u);
     for (int64_t t = 0; t < steps; ++t) {
       const auto x = row_of(in[0], b * steps + t, features);
-      std::vector<double> g(4 * u), before = h;
+      const auto before = seen(h, in, 5, b);
+      std::vector<double> g(4 * u);
       auto part = [&](int64_t j) { return dot(x, in[2], 3 * u, j) + in[4][j]; };
       auto inner = [&](int64_t j) { return dot(before, in[3], 3 * u, j) + in[4][3 * u + j]; };
       for (int64_t j = 0; j < u; ++j) {
@@ -85,6 +95,13 @@ std::vector<Array> lstm_operands(int64_t b, int64_t t, int64_t f, int64_t u, DTy
 std::vector<Array> gru_operands(int64_t b, int64_t t, int64_t f, int64_t u, DType dtype) {
   return {random({b, t, f}, dtype, 1), random({b, u}, dtype, 2), random({f, 3 * u}, dtype, 3),
           random({u, 3 * u}, dtype, 4), random({2, 3 * u}, dtype, 5)};
+}
+
+/// Zero or two, as dropout of a half has them.
+Array factors(int64_t b, int64_t u, DType dtype) {
+  Array drawn = random({b, u}, dtype, 10);
+  for (double& value : drawn.values) value = value < 0 ? 0 : 2;
+  return drawn;
 }
 
 constexpr int64_t kSizes[][4] = {{1, 1, 1, 1},  {3, 4, 5, 7},     {17, 6, 3, 16}, {2, 9, 17, 33},
@@ -135,6 +152,39 @@ TEST_CASE("gradients of LSTM and GRU agree with finite differences", "[cpu][recu
       auto gradient_in = gru_in;
       gradient_in.insert(gradient_in.end(), {gru_out[0], gru_out[2], dhs, dh});
       CHECK(check(recurrent_kernels, GruBackward{}, gradient_in, wanted, slack) >= 2);
+    }
+  }
+}
+
+TEST_CASE("LSTM and GRU see states times factors", "[cpu][recurrent]") {
+  const Machine machine(GENERATE(0, 1, 2));
+  for (auto [b, t, f, u] : {std::array<int64_t, 4>{1, 3, 2, 1},
+                            {3, 4, 5, 7},
+                            {9, 3, 2, 17},
+                            {1, 6, 3, 40},
+                            {40, 3, 5, 20}}) {
+    for (DType dtype : {DType::float32, DType::float64}) {
+      CAPTURE(b, t, f, u, name_of(dtype));
+      auto in = lstm_operands(b, t, f, u, dtype), gru_in = gru_operands(b, t, f, u, dtype);
+      const Array drawn = factors(b, u, dtype), dhs = random({b, t, u}, dtype, 7),
+                  dh = random({b, u}, dtype, 8), dc = random({b, u}, dtype, 9);
+      in.push_back(drawn), gru_in.push_back(drawn);
+      const auto out = lstm(in), gru_out = gru(gru_in);
+      CHECK(check(recurrent_kernels, Lstm{}, in, out, 4) >= 2);
+      CHECK(check(recurrent_kernels, Gru{}, gru_in, gru_out, 4) >= 2);
+      if (b * u > 200) continue;  // finite differences take long
+      const double slack = dtype == DType::float64 ? 1e5 : 10;
+      std::vector<Array> wanted;
+      for (size_t i = 0; i < 6; ++i) wanted.push_back(numeric_gradient(lstm, in, i, {dhs, dh, dc}));
+      CHECK(check(recurrent_kernels, LstmBackward{},
+                  {in[0], in[1], in[2], in[3], in[4], out[0], out[3], out[4], dhs, dh, dc, drawn},
+                  wanted, slack) >= 2);
+      wanted.clear();
+      for (size_t i = 0; i < 5; ++i) wanted.push_back(numeric_gradient(gru, gru_in, i, {dhs, dh}));
+      CHECK(check(recurrent_kernels, GruBackward{},
+                  {gru_in[0], gru_in[1], gru_in[2], gru_in[3], gru_in[4], gru_out[0], gru_out[2],
+                   dhs, dh, drawn},
+                  wanted, slack) >= 2);
     }
   }
 }

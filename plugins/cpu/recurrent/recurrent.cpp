@@ -114,8 +114,8 @@ class Recurrent : public Kernel {
   Layout<T> shared_;  ///< in the kernel's scratch memory
 };
 
-/// A forward pass: inputs x, h0, ..., kernel and recurrent weights one after the other, bias;
-/// output 1 is the last h.
+/// A forward pass: inputs x, h0, ..., kernel and recurrent weights one after the other, bias,
+/// maybe factors of states; output 1 is the last h.
 template <class T>
 class RecurrentForward : public Recurrent<T> {
  public:
@@ -126,11 +126,13 @@ class RecurrentForward : public Recurrent<T> {
         chunk_(std::clamp<int64_t>(this->steps_, 1, kInputSteps)),
         pack_kernel_(this->features_, this->units_, gates),
         pack_recurrent_(this->units_, this->units_, gates),
-        pack_bias_(1, this->units_, gates) {
+        pack_bias_(1, this->units_, gates),
+        has_factors_(static_cast<int>(r.inputs.size()) > kernel + 3) {
     packed_kernel_ = this->shared_.reserve(pack_kernel_.values());
     packed_recurrent_ = this->shared_.reserve(pack_recurrent_.values());
     packed_bias_ = this->shared_.reserve(bias_rows_ * pack_bias_.values());
     if (this->parts_ == 1) x_parts_ = this->shared_.reserve(x_part_values());
+    if (has_factors_) dropped_ = this->shared_.reserve(2 * this->batch_ * this->units_);
   }
 
   Prepared prepare(int input) override {
@@ -160,7 +162,11 @@ class RecurrentForward : public Recurrent<T> {
                   a.in<T>(0),
                   packed(a, is_kernel_packed_, kernel_, pack_kernel_, packed_kernel_),
                   packed(a, is_recurrent_packed_, kernel_ + 1, pack_recurrent_, packed_recurrent_),
-                  this->scratch(a, packed_bias_)};
+                  this->scratch(a, packed_bias_),
+                  has_factors_ ? a.in<T>(kernel_ + 3) : nullptr,
+                  has_factors_ ? this->scratch(a, dropped_) : nullptr};
+    if (run.factors)
+      multiply(results.h0, run.factors, this->batch_ * this->units_, dropped(run, 0));
     for (int64_t row = 0; row < bias_rows_; ++row) {
       pack_bias_.pack(a.pool, a.in<T>(kernel_ + 2) + row * this->width_,
                       this->scratch(a, packed_bias_) + row * pack_bias_.values());
@@ -191,17 +197,33 @@ class RecurrentForward : public Recurrent<T> {
   }
 
  private:
-  struct Run {
-    Loops loops;
-    Results results;
-    const T *x, *kernel, *recurrent, *bias;
-  };
   /// Samples and panels of units that a thread computes.
   struct Share {
     int64_t first, last, first_panel, last_panel;
     T* x_parts;
   };
-
+  struct Run {
+    Loops loops;
+    Results results;
+    const T *x, *kernel, *recurrent, *bias, *factors;
+    T* dropped;  ///< states times factors, before even and before odd steps
+  };
+  static void multiply(const T* x, const T* factors, int64_t count, T* y) {
+    for (int64_t i = 0; i < count; ++i) y[i] = x[i] * factors[i];
+  }
+  T* dropped(const Run& run, int64_t t) const {
+    return run.dropped + t % 2 * this->batch_ * this->units_;
+  }
+  /// What the next step sees of the states that a thread just made.
+  void drop(const Run& run, int64_t t, const Share& share) const {
+    const int64_t first = share.first_panel * this->loops_.lanes,
+                  last = std::min(share.last_panel * this->loops_.lanes, this->units_);
+    for (int64_t i = share.first; i < share.last; ++i) {
+      const int64_t at = i * this->units_ + first;
+      multiply(run.results.hs + this->at(i, t, this->units_) + first, run.factors + at,
+               last - first, dropped(run, t + 1) + at);
+    }
+  }
   int64_t x_part_values() const {
     return this->most_samples() * chunk_ * this->gates_ * this->padded(this->units_);
   }
@@ -229,22 +251,26 @@ class RecurrentForward : public Recurrent<T> {
     s.last_panel = share.last_panel;
     s.weights = run.recurrent, s.bias = run.bias + pack_bias_.values();
     const Results& r = run.results;
-    s.h_before = t ? r.hs + state - units : r.h0 + share.first * units;
+    s.h_before = run.factors ? dropped(run, t) + share.first * units
+                 : t         ? r.hs + state - units
+                             : r.h0 + share.first * units;
     s.h = r.hs + state, s.gates = r.gates + 4 * state;
     if (r.cells)
       s.c_before = t ? r.cells + state - units : r.c0 + share.first * units, s.c = r.cells + state;
-    s.before_stride = t ? this->steps_ * units : units, s.state_stride = this->steps_ * units,
+    s.c_stride = t ? this->steps_ * units : units;
+    s.before_stride = run.factors ? units : s.c_stride, s.state_stride = this->steps_ * units,
     s.gates_stride = 4 * s.state_stride;
     s.x_part = share.x_parts + (t - begin) * width, s.x_stride = steps * width,
     s.x_panel = samples * steps * width;
     run.loops.step(s);
+    if (run.factors) drop(run, t, share);
   }
 
   int kernel_;
   int64_t bias_rows_, chunk_;
   PackPanels<T> pack_kernel_, pack_recurrent_, pack_bias_;
-  bool is_kernel_packed_ = false, is_recurrent_packed_ = false;
-  size_t packed_kernel_ = 0, packed_recurrent_ = 0, packed_bias_ = 0, x_parts_ = 0;
+  bool is_kernel_packed_ = false, is_recurrent_packed_ = false, has_factors_;
+  size_t packed_kernel_ = 0, packed_recurrent_ = 0, packed_bias_ = 0, x_parts_ = 0, dropped_ = 0;
 };
 
 /// What both gradients share. Parts that follow each other on one thread add their gradients of
@@ -253,9 +279,10 @@ template <class T>
 class RecurrentGradient : public Recurrent<T> {
  public:
   /// `biases`: values of the bias. `is_shared`: the gates' gradients are the same for the parts of
-  /// x and of h.
-  RecurrentGradient(const Request& r, int64_t gates, int64_t biases, bool is_shared)
+  /// x and of h. `factors`: the input that they are, if any.
+  RecurrentGradient(const Request& r, int64_t gates, int64_t biases, bool is_shared, int factors)
       : Recurrent<T>(r, gates, gradient_parts(r.inputs[0].shape[0])),
+        factors_(static_cast<int>(r.inputs.size()) > factors ? factors : -1),
         biases_(biases),
         chunk_(std::clamp<int64_t>(kGradientRows / this->most_samples(), 1,
                                    std::max<int64_t>(1, this->steps_))),
@@ -277,8 +304,10 @@ class RecurrentGradient : public Recurrent<T> {
   double flops() const override { return 2 * Recurrent<T>::flops(); }
 
  protected:
+  const T* factors(const Arguments& a) const { return factors_ < 0 ? nullptr : a.in<T>(factors_); }
   struct Tensors {
     const T *x, *h0, *kernel, *recurrent, *hs, *dlast_h;
+    const T* factors;  ///< of states; null: none
     T *dx, *dh0, *dkernel, *drecurrent, *dbias;
   };
   /// What a step works on for one sample.
@@ -287,6 +316,7 @@ class RecurrentGradient : public Recurrent<T> {
     T* dh;  ///< gradient of the state; then what of it reaches the state before directly
     T *dx_part, *dh_part;  ///< gradients of the gates' parts
     T* dbias;
+    const T* h_before;  ///< as the step saw it
   };
 
   /// row(Row) for all samples and steps, from the last step to the first. `add`: row() leaves
@@ -317,6 +347,12 @@ class RecurrentGradient : public Recurrent<T> {
   /// Rows of a power of two would compete for the same places in the cache.
   int64_t row_stride(int64_t width) const { return this->padded(width) + this->loops_.lanes; }
 
+  /// A row of states, or of their gradient, times the sample's factors.
+  void scale(const Tensors& p, int64_t sample, T* row) const {
+    for (int64_t u = 0; p.factors && u < this->units_; ++u)
+      row[u] *= p.factors[sample * this->units_ + u];
+  }
+
   template <class F>
   void part_back(const Arguments& a, const Tensors& p, bool add, int64_t first, int64_t last,
                  T* sums, F&& row) const {
@@ -333,15 +369,17 @@ class RecurrentGradient : public Recurrent<T> {
           *dx_part = own + dx_part_ + (t - begin) * samples * dz_stride_;
         T* dh_part = own + dh_part_ + (t - begin) * samples * dz_stride_;
         for (int64_t i = 0; i < samples; ++i) {
-          row(Row{first + i, t, dh + i * padded, dx_part + i * dz_stride_, dh_part + i * dz_stride_,
-                  dbias});
           T* x_row =
               std::copy_n(p.x + this->at(first + i, t, features), features, x_rows + i * x_stride_);
           std::copy_n(t ? p.hs + this->at(first + i, t - 1, units) : p.h0 + (first + i) * units,
                       units, x_row);
+          scale(p, first + i, x_row);
+          row(Row{first + i, t, dh + i * padded, dx_part + i * dz_stride_, dh_part + i * dz_stride_,
+                  dbias, x_row});
         }
         this->loops_.multiply_transposed(samples, units, this->width_, dh_part, dz_stride_,
                                          this->scratch(a, packed_recurrent_), add, dh);
+        for (int64_t i = 0; i < samples; ++i) scale(p, first + i, dh + i * padded);
       }
       chunk_back(a, p, first, samples, begin, end - begin, own, sums);
       end = begin;
@@ -388,6 +426,7 @@ class RecurrentGradient : public Recurrent<T> {
     total(sums + sums_ - biases_, p.dbias, biases_);
   }
 
+  int factors_;
   int64_t biases_, chunk_;
   int64_t inputs_, sums_,
       groups_;  ///< rows of both weights; values that a group sums: weights, bias
@@ -412,29 +451,29 @@ class LstmForward final : public RecurrentForward<T> {
   }
 };
 
-// inputs: x, h0, c0, kernel, recurrent, hs, gates, cells, dhs, dlast_h, dlast_c
-// outputs: dx, dh0, dc0, dkernel, drecurrent, dbias
+// inputs: x, h0, c0, kernel, recurrent, hs, gates, cells, dhs, dlast_h, dlast_c,
+// maybe factors; outputs: dx, dh0, dc0, dkernel, drecurrent, dbias
 template <class T>
 class LstmGradient final : public RecurrentGradient<T> {
  public:
   explicit LstmGradient(const Request& r)
-      : RecurrentGradient<T>(r, 4, 4 * r.inputs[1].shape[1], true) {}
+      : RecurrentGradient<T>(r, 4, 4 * r.inputs[1].shape[1], true, 11) {}
 
   void run(const Arguments& a) override {
     const int64_t units = this->units_;
     T* dc = a.out<T>(2);  // that of the step at hand
     std::copy_n(a.in<T>(10), this->batch_ * units, dc);
     const T *c0 = a.in<T>(2), *gates = a.in<T>(6), *cells = a.in<T>(7), *dhs = a.in<T>(8);
-    this->run_back(a,
-                   {a.in<T>(0), a.in<T>(1), a.in<T>(3), a.in<T>(4), a.in<T>(5), a.in<T>(9),
-                    a.out<T>(0), a.out<T>(1), a.out<T>(3), a.out<T>(4), a.out<T>(5)},
-                   false, [&](const auto& row) {
-                     const int64_t state = this->at(row.sample, row.step, units);
-                     const T* c_before = row.step ? cells + state - units : c0 + row.sample * units;
-                     this->loops_.lstm_gradient(units, gates + 4 * state, c_before, cells + state,
-                                                row.dh, dhs + state, dc + row.sample * units,
-                                                row.dx_part, row.dbias);
-                   });
+    this->run_back(
+        a,
+        {a.in<T>(0), a.in<T>(1), a.in<T>(3), a.in<T>(4), a.in<T>(5), a.in<T>(9), this->factors(a),
+         a.out<T>(0), a.out<T>(1), a.out<T>(3), a.out<T>(4), a.out<T>(5)},
+        false, [&](const auto& row) {
+          const int64_t state = this->at(row.sample, row.step, units);
+          const T* c_before = row.step ? cells + state - units : c0 + row.sample * units;
+          this->loops_.lstm_gradient(units, gates + 4 * state, c_before, cells + state, row.dh,
+                                     dhs + state, dc + row.sample * units, row.dx_part, row.dbias);
+        });
   }
 };
 
@@ -451,26 +490,26 @@ class GruForward final : public RecurrentForward<T> {
   }
 };
 
-// inputs: x, h0, kernel, recurrent, bias, hs, gates, dhs, dlast_h; outputs: dx, dh0, dkernel,
-// drecurrent, dbias
+// inputs: x, h0, kernel, recurrent, bias, hs, gates, dhs, dlast_h, maybe factors; outputs: dx, dh0,
+// dkernel, drecurrent, dbias
 template <class T>
 class GruGradient final : public RecurrentGradient<T> {
  public:
   explicit GruGradient(const Request& r)
-      : RecurrentGradient<T>(r, 3, 6 * r.inputs[1].shape[1], false) {}
+      : RecurrentGradient<T>(r, 3, 6 * r.inputs[1].shape[1], false, 9) {}
 
   void run(const Arguments& a) override {
     const int64_t units = this->units_;
-    const T *h0 = a.in<T>(1), *hs = a.in<T>(5), *gates = a.in<T>(6), *dhs = a.in<T>(7);
-    this->run_back(a,
-                   {a.in<T>(0), h0, a.in<T>(2), a.in<T>(3), hs, a.in<T>(8), a.out<T>(0),
-                    a.out<T>(1), a.out<T>(2), a.out<T>(3), a.out<T>(4)},
-                   true, [&](const auto& row) {
-                     const int64_t state = this->at(row.sample, row.step, units);
-                     const T* h_before = row.step ? hs + state - units : h0 + row.sample * units;
-                     this->loops_.gru_gradient(units, gates + 4 * state, h_before, dhs + state,
-                                               row.dh, row.dx_part, row.dh_part, row.dbias);
-                   });
+    const T *gates = a.in<T>(6), *dhs = a.in<T>(7);
+    this->run_back(
+        a,
+        {a.in<T>(0), a.in<T>(1), a.in<T>(2), a.in<T>(3), a.in<T>(5), a.in<T>(8), this->factors(a),
+         a.out<T>(0), a.out<T>(1), a.out<T>(2), a.out<T>(3), a.out<T>(4)},
+        true, [&](const auto& row) {
+          const int64_t state = this->at(row.sample, row.step, units);
+          this->loops_.gru_gradient(units, gates + 4 * state, row.h_before, dhs + state, row.dh,
+                                    row.dx_part, row.dh_part, row.dbias);
+        });
   }
 };
 

@@ -30,8 +30,8 @@ struct RecurrentStep {
   const T *h_before, *c_before;  ///< (samples, u)
   const T* x_part;               ///< of this step, in RecurrentInput's parts
   T *h, *c, *gates;              ///< (samples, u), (samples, u), (samples, 4u)
-  int64_t before_stride, x_stride, state_stride, gates_stride;  ///< from sample to sample
-  int64_t x_panel;                                              ///< from panel to panel
+  int64_t before_stride, c_stride, x_stride, state_stride, gates_stride;  ///< from sample to sample
+  int64_t x_panel;                                                        ///< from panel to panel
 };
 
 template <class T>

@@ -271,7 +271,7 @@ void lstm(const RecurrentStep<T>& s) {
   const auto x = [&](int64_t panel) { return s.x_part + panel * s.x_panel; };
   each_row<4>(s, s.x_stride, x, [&](int64_t panel, int64_t sample, const T* z) HWY_ATTR {
     const int64_t first = panel * lanes;
-    const T* c_before = s.c_before + sample * s.before_stride + first;
+    const T* c_before = s.c_before + sample * s.c_stride + first;
     T *gates = s.gates + sample * s.gates_stride + first,
       *c = s.c + sample * s.state_stride + first;
     T* h = s.h + sample * s.state_stride + first;

@@ -5,6 +5,7 @@ namespace {
 
 /// Inverted dropout mask of (batch, width): 0 or 1 / (1 - rate).
 Tensor dropout_mask(const SeedGenerator& random, const Shape& shape, double rate, DType dtype) {
+  if (rate >= 1) return ops::zeros(shape, dtype);
   const Tensor kept = ops::greater_equal(random.uniform(shape, 0, 1), rate);
   return ops::cast(kept, dtype) * (1 / (1 - rate));
 }

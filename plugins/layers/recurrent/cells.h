@@ -23,7 +23,8 @@ class GatedCell : public RnnCell {
   /// The bias, or zeros of its shape.
   Tensor bias() const;
   bool standard_activation() const { return activation_ && activation_->class_name() == "tanh"; }
-  bool drops_states() const { return recurrent_dropout_ > 0; }
+  /// What this call's dropout multiplies states with; no tensor: nothing.
+  const Tensor& state_factors() const { return state_mask_; }
   /// x with this call's dropout mask, for (batch, time, features) as for one step.
   Tensor with_dropout(const Tensor& x) const;
 

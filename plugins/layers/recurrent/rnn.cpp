@@ -141,8 +141,7 @@ Tensors BaseRnn::call(const Tensors& inputs, const Call& call) {
     if (mask) mask = ops::flip(mask, {1});
   }
   cell_->prepare(Tensor::abstract({x.dtype(), step_shape(x.shape())}), call);
-  std::optional<Run> run =
-      mask ? fast_masked_run(x, states, mask, call) : fast_run(x, states, call);
+  std::optional<Run> run = mask ? fast_masked_run(x, states, mask) : fast_run(x, states);
   if (!run) run = run_steps(x, states, mask, constants);
   if (stateful_)
     for (size_t i = 0; i < states_.size(); ++i) states_[i].assign(run->states[i]);
@@ -153,10 +152,10 @@ Tensors BaseRnn::call(const Tensors& inputs, const Call& call) {
 
 /// The output is the first state; before the first step that counts it is zeros.
 std::optional<BaseRnn::Run> BaseRnn::fast_masked_run(const Tensor& x, const Tensors& states,
-                                                     const Tensor& mask, const Call& call) const {
+                                                     const Tensor& mask) const {
   if (!x.shape().is_known() || x.dim(1) == 0 || mask.rank() != 2) return std::nullopt;
   const CountingSteps steps(ops::cast(mask, DType::boolean));
-  const std::optional<Run> moved = fast_run(steps.to_front(x), states, call);
+  const std::optional<Run> moved = fast_run(steps.to_front(x), states);
   if (!moved) return std::nullopt;
   const Tensor& outputs = moved->every_state[0];
   const Tensor none = ops::zeros_like(states[0]);

@@ -82,8 +82,7 @@ class BaseRnn : public Layer {
   };
   /// A way through all steps at once, when there is one; x is already in the order of computation
   /// and the cell is prepared.
-  virtual std::optional<Run> fast_run(const Tensor& /*x*/, const Tensors& /*states*/,
-                                      const Call&) const {
+  virtual std::optional<Run> fast_run(const Tensor& /*x*/, const Tensors& /*states*/) const {
     return std::nullopt;
   }
   void set_cell(std::shared_ptr<RnnCell> cell);
@@ -92,8 +91,8 @@ class BaseRnn : public Layer {
  private:
   Run run_steps(const Tensor& x, const Tensors& states, const Tensor& mask,
                 const Tensors& constants) const;
-  std::optional<Run> fast_masked_run(const Tensor& x, const Tensors& states, const Tensor& mask,
-                                     const Call& call) const;
+  std::optional<Run> fast_masked_run(const Tensor& x, const Tensors& states,
+                                     const Tensor& mask) const;
   Tensors initial_states(const Tensors& inputs) const;
   Tensors constants_of(const Call& call) const;
 

@@ -31,6 +31,26 @@ Tensor weight_gradient(const Tensor& x, const Tensor& dz) {
   return ops::matmul(as_rows(x), as_rows(dz), true, false);
 }
 
+/// The factors (b, u) that states are multiplied with before each step, when they are there: the
+/// input after the `plain` ones.
+Tensor factors_of(std::span<const Tensor> in, size_t plain) {
+  return in.size() > plain ? in[plain] : Tensor();
+}
+
+Tensor times(const Tensor& x, const Tensor& factors) {
+  if (!factors) return x;
+  return x * (x.rank() == 3 ? ops::expand_dims(factors, 1) : factors);
+}
+
+/// The inputs of a gradient: without the factors, then they.
+template <class Backward>
+Tensors apply_backward(const Vjp& v, size_t plain, Tensors inputs) {
+  if (v.inputs.size() > plain) inputs.push_back(v.inputs[plain]);
+  Tensors result = crescent::apply(std::make_shared<const Backward>(), inputs);
+  result.resize(v.inputs.size());
+  return result;
+}
+
 /// x (b, t, f), states (b, u), kernel (f, g u), recurrent (u, g u), bias; u is returned.
 int64_t check_sequence(std::string_view op, std::span<const TensorSpec> in, size_t states,
                        int64_t gates, const Shape& bias) {
@@ -53,6 +73,7 @@ int64_t check_sequence(std::string_view op, std::span<const TensorSpec> in, size
   expect(kernel, {x[2], gates * units}, "a kernel");
   expect(recurrent, {units, gates * units}, "a recurrent kernel");
   if (bias.rank() > 0) expect(in[3 + states].shape, bias, "a bias");
+  if (in.size() > 4 + states) expect(in[4 + states].shape, {x[0], units}, "factors of states");
   return units;
 }
 
@@ -72,9 +93,10 @@ TensorSpecs Lstm::infer(std::span<const TensorSpec> in) const {
 
 Tensors Lstm::decompose(std::span<const Tensor> in) const {
   const Tensor &recurrent = in[4], z = swap_time(ops::matmul(in[0], in[3]) + in[5]);
+  const Tensor factors = factors_of(in, 6);
   auto [last, steps] = ops::scan(
       [&](const Tensors& state, const Tensors& step) -> ops::ScanResult {
-        const Tensor gates = step[0] + ops::matmul(state[0], recurrent);
+        const Tensor gates = step[0] + ops::matmul(times(state[0], factors), recurrent);
         const Tensor i = ops::sigmoid(part(gates, 0, 4)), f = ops::sigmoid(part(gates, 1, 4));
         const Tensor candidate = ops::tanh(part(gates, 2, 4)), o = ops::sigmoid(part(gates, 3, 4));
         const Tensor c = f * state[1] + i * candidate, h = o * ops::tanh(c);
@@ -89,9 +111,10 @@ Tensors Lstm::vjp(const Vjp& v) const {
   auto gradient = [&](size_t i) {
     return v.gradients[i] ? v.gradients[i] : ops::zeros_like(v.outputs[i]);
   };
-  return apply(LstmBackward{},
-               {v.inputs[0], v.inputs[1], v.inputs[2], v.inputs[3], v.inputs[4], v.outputs[0],
-                v.outputs[3], v.outputs[4], gradient(0), gradient(1), gradient(2)});
+  return apply_backward<LstmBackward>(
+      v, 6,
+      {v.inputs[0], v.inputs[1], v.inputs[2], v.inputs[3], v.inputs[4], v.outputs[0], v.outputs[3],
+       v.outputs[4], gradient(0), gradient(1), gradient(2)});
 }
 
 TensorSpecs LstmBackward::infer(std::span<const TensorSpec> in) const {
@@ -101,6 +124,7 @@ TensorSpecs LstmBackward::infer(std::span<const TensorSpec> in) const {
 Tensors LstmBackward::decompose(std::span<const Tensor> in) const {
   const Tensor &x = in[0], &h0 = in[1], &c0 = in[2], &kernel = in[3], &recurrent = in[4],
                &hs = in[5], &gates = in[6], &cells = in[7], &dhs = in[8];
+  const Tensor factors = factors_of(in, 11);
   auto [first, steps] = ops::scan(
       [&](const Tensors& state, const Tensors& step) -> ops::ScanResult {
         const Tensor &gate = step[0], &c = step[1], &before = step[2];
@@ -111,7 +135,7 @@ Tensors LstmBackward::decompose(std::span<const Tensor> in) const {
         const Tensor dz =
             joined({dc * candidate * i * (1.0 - i), dc * before * f * (1.0 - f),
                     dc * i * (1.0 - candidate * candidate), dh * bent * o * (1.0 - o)});
-        return {{ops::matmul(dz, recurrent, false, true), dc * f}, {dz}};
+        return {{times(ops::matmul(dz, recurrent, false, true), factors), dc * f}, {dz}};
       },
       {in[9], in[10]},
       {swap_time(gates), swap_time(cells), swap_time(shifted(c0, cells)), swap_time(dhs)}, true);
@@ -120,7 +144,7 @@ Tensors LstmBackward::decompose(std::span<const Tensor> in) const {
           first[0],
           first[1],
           weight_gradient(x, dz),
-          weight_gradient(shifted(h0, hs), dz),
+          weight_gradient(times(shifted(h0, hs), factors), dz),
           ops::sum(dz, {0, 1})};
 }
 
@@ -137,9 +161,11 @@ Tensors Gru::decompose(std::span<const Tensor> in) const {
   const Tensor input_bias = ops::squeeze(ops::slice_axis(bias, 0, 0, 1), 0);
   const Tensor recurrent_bias = ops::squeeze(ops::slice_axis(bias, 0, 1, 2), 0);
   const Tensor x = swap_time(ops::matmul(in[0], in[2]) + input_bias);
+  const Tensor factors = factors_of(in, 5);
   auto [last, steps] = ops::scan(
       [&](const Tensors& state, const Tensors& step) -> ops::ScanResult {
-        const Tensor &h = state[0], inner = ops::matmul(h, recurrent) + recurrent_bias;
+        const Tensor h = times(state[0], factors),
+                     inner = ops::matmul(h, recurrent) + recurrent_bias;
         const Tensor z = ops::sigmoid(part(step[0], 0, 3) + part(inner, 0, 3));
         const Tensor r = ops::sigmoid(part(step[0], 1, 3) + part(inner, 1, 3)),
                      own = part(inner, 2, 3);
@@ -156,8 +182,10 @@ Tensors Gru::vjp(const Vjp& v) const {
   auto gradient = [&](size_t i) {
     return v.gradients[i] ? v.gradients[i] : ops::zeros_like(v.outputs[i]);
   };
-  return apply(GruBackward{}, {v.inputs[0], v.inputs[1], v.inputs[2], v.inputs[3], v.inputs[4],
-                               v.outputs[0], v.outputs[2], gradient(0), gradient(1)});
+  return apply_backward<GruBackward>(
+      v, 5,
+      {v.inputs[0], v.inputs[1], v.inputs[2], v.inputs[3], v.inputs[4], v.outputs[0], v.outputs[2],
+       gradient(0), gradient(1)});
 }
 
 TensorSpecs GruBackward::infer(std::span<const TensorSpec> in) const {
@@ -165,8 +193,8 @@ TensorSpecs GruBackward::infer(std::span<const TensorSpec> in) const {
 }
 
 Tensors GruBackward::decompose(std::span<const Tensor> in) const {
-  const Tensor &x = in[0], &h0 = in[1], &kernel = in[2], &recurrent = in[3], &hs = in[5],
-               &gates = in[6], &dhs = in[7];
+  const Tensor &x = in[0], &kernel = in[2], &recurrent = in[3], &gates = in[6], &dhs = in[7];
+  const Tensor factors = factors_of(in, 9), before_each = times(shifted(in[1], in[5]), factors);
   auto [first, steps] = ops::scan(
       [&](const Tensors& state, const Tensors& step) -> ops::ScanResult {
         const Tensor &gate = step[0], &before = step[1];
@@ -177,14 +205,14 @@ Tensors GruBackward::decompose(std::span<const Tensor> in) const {
         const Tensor dc = dh * (1.0 - z) * (1.0 - candidate * candidate);
         const Tensor dr = dc * own * r * (1.0 - r);
         const Tensor inner = joined({dz, dr, dc * r});
-        return {{dh * z + ops::matmul(inner, recurrent, false, true)},
+        return {{times(dh * z + ops::matmul(inner, recurrent, false, true), factors)},
                 {joined({dz, dr, dc}), inner}};
       },
-      {in[8]}, {swap_time(gates), swap_time(shifted(h0, hs)), swap_time(dhs)}, true);
+      {in[8]}, {swap_time(gates), swap_time(before_each), swap_time(dhs)}, true);
   const Tensor outer = swap_time(steps[0]), inner = swap_time(steps[1]);
   const Tensor biases[] = {ops::sum(outer, {0, 1}), ops::sum(inner, {0, 1})};
   return {ops::matmul(outer, kernel, false, true), first[0], weight_gradient(x, outer),
-          weight_gradient(shifted(h0, hs), inner), ops::stack(biases, 0)};
+          weight_gradient(before_each, inner), ops::stack(biases, 0)};
 }
 
 namespace ops {
