@@ -29,22 +29,21 @@ Tensor values_of(const std::string& data, const FileArray& array) {
   return Tensor::from(wide, shape);
 }
 
-/// Fails when the file has more or fewer bytes than its header says.
-void check_size(const std::string& path, const FileArray& array, size_t file_size) {
+}  // namespace
+
+void check_size(const std::string& path, const FileArray& array, size_t there) {
   size_t bytes = array.type.width;
   for (int64_t dim : array.dims)
     if (__builtin_mul_overflow(bytes, static_cast<size_t>(dim), &bytes))
       fail("'", path, "': the sizes in the file are too large");
-  if (file_size - array.start != bytes)
+  if (there != bytes)
     fail("'", path, "': expected ", bytes, " bytes of values for shape ", Shape(array.dims),
-         ", got ", file_size - array.start);
+         ", got ", there);
 }
-
-}  // namespace
 
 Tensor load(const std::string& path, const std::string& data, Header* header_of) {
   const FileArray array = header_of(path, data);
-  check_size(path, array, data.size());
+  check_size(path, array, data.size() - array.start);
   const Tensor values = values_of(data, array);
   return array.fortran ? ops::transpose(values) : values;
 }
@@ -57,7 +56,7 @@ Tensor open(const std::string& path, Header* header_of, const char* load_with) {
   if (start.starts_with("\x1f\x8b"))
     fail("'", path, "' is packed: unpack it with gunzip, or load it whole with ", load_with);
   const FileArray array = header_of(path, start);
-  check_size(path, array, file->bytes());
+  check_size(path, array, file->bytes() - array.start);
   if (array.type.converted() || array.fortran)
     fail("'", path, "': values are stored in another type or order than in memory; load them with ",
          load_with);

@@ -26,6 +26,8 @@ struct FileArray {
 /// Reads the header at the beginning of `data`.
 using Header = FileArray(const std::string& path, std::string_view data);
 
+/// Fails when `bytes` that are there for the values are more or fewer than its header says.
+void check_size(const std::string& path, const FileArray& array, size_t bytes);
 /// The values in memory. `data` is the whole file.
 Tensor load(const std::string& path, const std::string& data, Header* header_of);
 /// The values staying in the file. Fails where they cannot, naming the function of Lua that loads

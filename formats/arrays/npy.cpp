@@ -3,9 +3,9 @@
 #include <bit>
 #include <span>
 
-#include "array_file.h"
 #include "crescent/file.h"
 #include "crescent/plugin.h"
+#include "npy.h"
 
 namespace crescent::arrays {
 namespace {
@@ -54,6 +54,8 @@ FileType npy_type(std::string_view descr, const std::string& path) {
   fail("'", path, "': arrays of dtype ", descr.substr(0, 6), " cannot be read");
 }
 
+}  // namespace
+
 FileArray npy_header(const std::string& path, std::string_view data) {
   if (data.size() < 10 || !data.starts_with("\x93NUMPY"))
     fail("'", path, "' is not an npy file: it starts with other bytes");
@@ -70,15 +72,16 @@ FileArray npy_header(const std::string& path, std::string_view data) {
   std::vector<int64_t> dims = npy_shape(header_field(header, "shape", path), path);
   const bool fortran = header_field(header, "fortran_order", path).starts_with("True");
   const bool swapped = descr[1] == (std::endian::native == std::endian::little ? '>' : '<');
-  if (fortran) std::reverse(dims.begin(), dims.end());
-  return {type, std::move(dims), start + length, swapped, fortran && dims.size() > 1};
+  const bool turned = fortran && dims.size() > 1;
+  if (turned) std::reverse(dims.begin(), dims.end());
+  return {type, std::move(dims), start + length, swapped, turned};
 }
 
-void write(const std::string& path, const Tensor& tensor) {
+std::string npy_start(const Tensor& tensor) {
   static const char* const kDescr[kDTypeCount] = {"f4", "f8", nullptr, "f2",
                                                   "i4", "i8", "u1",    "b1"};
   const char* descr = kDescr[static_cast<size_t>(tensor.dtype())];
-  if (!descr) fail("write_npy: NumPy has no dtype ", tensor.dtype(), "; cast to float32 first");
+  if (!descr) fail("NumPy has no dtype ", tensor.dtype(), "; cast to float32 first");
   std::string dims;
   for (int64_t dim : tensor.shape()) dims += std::to_string(dim) + ", ";
   if (tensor.rank() > 1) dims.resize(dims.size() - 2);
@@ -93,7 +96,13 @@ void write(const std::string& path, const Tensor& tensor) {
   std::string start("\x93NUMPY\x01\x00", 8);
   start += static_cast<char>(header.size() & 0xff);
   start += static_cast<char>(header.size() >> 8);
-  start += header;
+  return start + header;
+}
+
+namespace {
+
+void write(const std::string& path, const Tensor& tensor) {
+  const std::string start = npy_start(tensor);
   const std::span<const std::byte> pieces[] = {
       std::as_bytes(std::span(start)),
       {static_cast<const std::byte*>(tensor.raw()), tensor.bytes()}};
@@ -126,9 +135,11 @@ class Npy final : public Format, public ReadsArrays, public WritesArrays {
 };
 
 void add_idx(Registry& registry);
+void add_npz(Registry& registry);
 
 CRESCENT_PLUGIN("arrays", CRESCENT_VERSION) {
   registry.add<Npy>("npy");
+  add_npz(registry);
   add_idx(registry);
 }
 

@@ -5,6 +5,12 @@
 namespace crescent {
 void add_stopping(Registry& registry);
 void add_checkpoint(Registry& registry);
+void add_backup(Registry& registry);
 void add_progress(Registry& registry);
 void add_schedulers(Registry& registry);
+void add_csv_logger(Registry& registry);
+void add_remote_monitor(Registry& registry);
+void add_tensorboard(Registry& registry);
+void add_averages(Registry& registry);
+void add_callback_list(Registry& registry);
 }  // namespace crescent

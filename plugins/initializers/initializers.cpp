@@ -1,5 +1,7 @@
 // Initial values of weights. With a seed the values are the same every time (Keras 3); without, the
 // process' generator draws.
+#include "initializers.h"
+
 #include <cmath>
 
 #include "crescent/plugin.h"
@@ -111,6 +113,9 @@ class RandomUniform final : public RandomInitializer {
   double low_ = -0.05, high_ = 0.05;
 };
 
+/// Which axes of a weight its fans are of; null: those of matrices and kernels.
+using AxisChoice = std::optional<std::vector<int64_t>>;
+
 struct Fans {
   double in, out;
 };
@@ -124,25 +129,54 @@ Fans fans_of(const Shape& shape) {
   return {double(shape[-2]) * receptive, double(shape[-1]) * receptive};
 }
 
-/// How far apart values are: scale / fan decides the variance.
-Tensor draw_scaled(const SeedGenerator& generator, const Shape& shape, DType dtype, double scale,
-                   const std::string& mode, const std::string& distribution) {
-  const Fans fans = fans_of(shape);
+/// The same of chosen axes: the products of their sizes.
+Fans fans_of(const Shape& shape, const AxisChoice& inputs, const AxisChoice& outputs) {
+  if (!inputs && !outputs) return fans_of(shape);
+  if (!inputs || !outputs) fail("expected both input_axes and output_axes, or none of them");
+  auto product = [&](const std::vector<int64_t>& axes) {
+    double fan = 1;
+    for (const int64_t axis : axes) fan *= double(shape[shape.axis(int(axis))]);
+    return fan;
+  };
+  return {product(*inputs), product(*outputs)};
+}
+
+/// What initializers that look at fans have in common.
+class FanInitializer : public RandomInitializer {
+ protected:
+  template <class T>
+  static void describe_fans(Schema<T>& s) {
+    describe_seed(s);
+    s.field("input_axes", &FanInitializer::input_axes_, "Axes of inputs, unless a kernel's.")
+        .field("output_axes", &FanInitializer::output_axes_, "Axes of outputs.");
+  }
+  /// How far apart values are: scale / fan decides the variance.
+  Tensor draw(const Shape& shape, DType dtype, double scale, const std::string& mode,
+              const std::string& distribution) const;
+
+ private:
+  AxisChoice input_axes_, output_axes_;
+};
+
+Tensor FanInitializer::draw(const Shape& shape, DType dtype, double scale, const std::string& mode,
+                            const std::string& distribution) const {
+  const SeedGenerator random = generator();
+  const Fans fans = fans_of(shape, input_axes_, output_axes_);
   const double n = mode == "fan_in"    ? fans.in
                    : mode == "fan_out" ? fans.out
                                        : (fans.in + fans.out) / 2;
   const double variance = scale / std::max(1.0, n);
   if (distribution == "uniform") {
     const double limit = std::sqrt(3 * variance);
-    return generator.uniform(shape, -limit, limit, dtype);
+    return random.uniform(shape, -limit, limit, dtype);
   }
   if (distribution == "untruncated_normal")
-    return generator.normal(shape, 0, std::sqrt(variance), dtype);
+    return random.normal(shape, 0, std::sqrt(variance), dtype);
   constexpr double kTruncation = 0.87962566103423978;  // deviation of a unit normal cut at two
-  return generator.truncated_normal(shape, 0, std::sqrt(variance) / kTruncation, dtype);
+  return random.truncated_normal(shape, 0, std::sqrt(variance) / kTruncation, dtype);
 }
 
-class VarianceScaling final : public RandomInitializer {
+class VarianceScaling final : public FanInitializer {
  public:
   static void describe(Schema<VarianceScaling>& s) {
     s.doc("Variance scale / fan.")
@@ -152,10 +186,10 @@ class VarianceScaling final : public RandomInitializer {
         .choices({"fan_in", "fan_out", "fan_avg"})
         .field("distribution", &VarianceScaling::distribution_, "Shape of the distribution.")
         .choices({"truncated_normal", "untruncated_normal", "uniform", "normal"});
-    describe_seed(s);
+    describe_fans(s);
   }
   Tensor operator()(const Shape& shape, DType dtype) const override {
-    return draw_scaled(generator(), shape, dtype, scale_, mode_, distribution_);
+    return draw(shape, dtype, scale_, mode_, distribution_);
   }
 
  private:
@@ -183,15 +217,15 @@ constexpr ScaledRow kScaled[] = {
 
 /// One of kScaled; `Row` is its index.
 template <int Row>
-class Scaled final : public RandomInitializer {
+class Scaled final : public FanInitializer {
  public:
   static void describe(Schema<Scaled>& s) {
     s.doc(kScaled[Row].doc);
-    RandomInitializer::describe_seed(s);
+    FanInitializer::describe_fans(s);
   }
   Tensor operator()(const Shape& shape, DType dtype) const override {
     const ScaledRow& row = kScaled[Row];
-    return draw_scaled(generator(), shape, dtype, row.scale, row.mode, row.distribution);
+    return draw(shape, dtype, row.scale, row.mode, row.distribution);
   }
 };
 
@@ -236,6 +270,7 @@ CRESCENT_PLUGIN("initializers", CRESCENT_VERSION) {
   registry.add<TruncatedNormal>("TruncatedNormal", {"truncated_normal"});
   registry.add<VarianceScaling>("VarianceScaling", {"variance_scaling"});
   registry.add<Orthogonal>("Orthogonal", {"orthogonal", "OrthogonalInitializer"});
+  add_stft(registry);
   add_scaled(registry, std::make_integer_sequence<int, std::size(kScaled)>{});
 }
 

@@ -2,29 +2,14 @@
 // (reference: keras.ops and keras.losses); reduction and weights are in the base class.
 #include <numbers>
 
+#include "losses.h"
+
 #include "crescent/plugin.h"
 
 namespace crescent {
 namespace {
 
 using namespace ops;
-constexpr double kEpsilon = 1e-7;
-
-/// Targets in the dtype of the predictions, both of one rank. Elements are compared one by one, so
-/// the shapes must agree.
-struct Pair {
-  Tensor truth, prediction;
-};
-
-Pair matched(const Loss& loss, const Tensor& y_true, const Tensor& y_pred) {
-  Pair pair{cast(y_true, y_pred.dtype()), y_pred};
-  match_ranks(pair.truth, pair.prediction);
-  if (!pair.truth.shape().compatible(pair.prediction.shape()))
-    fail("A target array with shape ", y_true.shape(), " was passed for an output of shape ",
-         y_pred.shape(), " while using as loss `", to_snake_case(loss.class_name()),
-         "`. This loss expects targets to have the same shape as the output.");
-  return pair;
-}
 
 // ---- losses without options: a row each
 
@@ -131,7 +116,8 @@ class RowFactory final : public Factory {
 };
 
 ClassInfo info_of(const Row& row) {
-  Schema<FormulaLoss> schema(row.name);
+  const FormulaLoss defaults(row.formula);
+  Schema<FormulaLoss> schema(row.name, &defaults);
   schema.doc(row.doc);
   schema.keyword_only(true);
   Loss::describe_base(schema);
@@ -184,125 +170,6 @@ class CosineSimilarity final : public Loss {
   int64_t axis_ = -1;
 };
 
-class BinaryCrossentropy final : public Loss {
- public:
-  static void describe(Schema<BinaryCrossentropy>& s) {
-    s.doc("-mean(y_true * log(p) + (1 - y_true) * log(1 - p))")
-        .field("from_logits", &BinaryCrossentropy::from_logits_,
-               "Predictions are logits, not probabilities.")
-        .field("label_smoothing", &BinaryCrossentropy::label_smoothing_,
-               "Moves labels towards 0.5.")
-        .min(0)
-        .max(1)
-        .field("axis", &BinaryCrossentropy::axis_, "Axis of the mean.");
-  }
-  bool binary_targets() const override { return true; }
-  Tensor call(const Tensor& y_true, const Tensor& y_pred) const override {
-    auto [truth, p] = matched(*this, y_true, y_pred);
-    if (label_smoothing_ > 0) truth = truth * (1 - label_smoothing_) + 0.5 * label_smoothing_;
-    return mean(from_logits_ ? of_logits(truth, p) : of_probabilities(truth, p), {int(axis_)});
-  }
-
- private:
-  static Tensor of_logits(const Tensor& truth, const Tensor& x) {
-    return relu(x) - x * truth + softplus(-abs(x));
-  }
-  static Tensor of_probabilities(const Tensor& truth, const Tensor& prediction) {
-    const Tensor p = clip(prediction, kEpsilon, 1 - kEpsilon);
-    return -(truth * log(p) + (1.0 - truth) * log(1.0 - p));
-  }
-
-  bool from_logits_ = false;
-  double label_smoothing_ = 0;
-  int64_t axis_ = -1;
-};
-
-/// log of clipped, normalised probabilities over the last axis.
-Tensor log_probabilities(const Tensor& p) {
-  return log(clip(p / sum(p, {-1}, true), kEpsilon, 1 - kEpsilon));
-}
-
-Tensor last_axis(const Tensor& x, int64_t axis) {
-  return x.shape().axis(int(axis)) == x.rank() - 1 ? x : swap_axes(x, int(axis), -1);
-}
-
-class CategoricalCrossentropy final : public Loss {
- public:
-  static void describe(Schema<CategoricalCrossentropy>& s) {
-    s.doc("-sum(y_true * log(p)) with y_true one-hot or probabilities.")
-        .field("from_logits", &CategoricalCrossentropy::from_logits_,
-               "Predictions are logits, not probabilities.")
-        .field("label_smoothing", &CategoricalCrossentropy::label_smoothing_,
-               "Moves labels towards 1 / classes.")
-        .min(0)
-        .max(1)
-        .field("axis", &CategoricalCrossentropy::axis_, "Axis of the classes.");
-  }
-  Tensor call(const Tensor& y_true, const Tensor& y_pred) const override {
-    const Tensor p = last_axis(y_pred, axis_);
-    Tensor truth = last_axis(cast(y_true, y_pred.dtype()), axis_);
-    if (!truth.shape().compatible(p.shape()))
-      fail("categorical_crossentropy: targets must be shaped like predictions, got ",
-           y_true.shape(), " and ", y_pred.shape(),
-           "; for class numbers use sparse_categorical_crossentropy");
-    if (p.dim(-1) == 1)
-      fail("You are passing a target array of shape ", y_true.shape(),
-           " while using as loss `categorical_crossentropy`, which expects one column a class (at "
-           "least 2)");
-    if (label_smoothing_ > 0)
-      truth = truth * (1 - label_smoothing_) + label_smoothing_ / double(p.dim(-1));
-    return from_logits_ ? softmax_cross_entropy(p, truth)
-                        : -sum(truth * log_probabilities(p), {-1});
-  }
-
- private:
-  bool from_logits_ = false;
-  double label_smoothing_ = 0;
-  int64_t axis_ = -1;
-};
-
-class SparseCategoricalCrossentropy final : public Loss {
- public:
-  static void describe(Schema<SparseCategoricalCrossentropy>& s) {
-    s.doc("-log(p of the true class) with y_true class numbers, 0 to classes - 1.")
-        .field("from_logits", &SparseCategoricalCrossentropy::from_logits_,
-               "Predictions are logits, not probabilities.")
-        .field("ignore_class", &SparseCategoricalCrossentropy::ignore_class_,
-               "Samples of this class do not count.")
-        .field("axis", &SparseCategoricalCrossentropy::axis_, "Axis of the classes.");
-  }
-  bool sparse_targets() const override { return true; }
-  Tensor call(const Tensor& y_true, const Tensor& y_pred) const override {
-    const Tensor p = last_axis(y_pred, axis_);
-    const Tensor labels = class_numbers(y_true, p);
-    if (!ignore_class_) return values(p, labels);
-    const Tensor valid = not_equal(labels, double(*ignore_class_));
-    return where(valid, values(p, where(valid, labels, 0)), 0).with_mask(valid);
-  }
-
- private:
-  /// Labels without a last axis of 1.
-  static Tensor class_numbers(const Tensor& y_true, const Tensor& p) {
-    Tensor labels = y_true;
-    if (labels.rank() == p.rank() && labels.dim(-1) == 1)
-      labels = squeeze(labels, labels.rank() - 1);
-    if (labels.rank() != p.rank() - 1 || !labels.shape().compatible(p.shape().slice(0, -1)))
-      fail("sparse_categorical_crossentropy: expected class numbers of shape ",
-           p.shape().slice(0, -1), " for predictions of shape ", p.shape(), ", got ",
-           y_true.shape(), "; for one-hot targets use categorical_crossentropy");
-    return labels;
-  }
-  Tensor values(const Tensor& p, const Tensor& labels) const {
-    if (from_logits_) return sparse_softmax_cross_entropy(p, labels);
-    const Tensor classes = check_indices(labels, p.dim(-1), "label", concat(p.dim(-1), " classes"));
-    return -sum(one_hot(classes, p.dim(-1), p.dtype()) * log_probabilities(p), {-1});
-  }
-
-  bool from_logits_ = false;
-  std::optional<int64_t> ignore_class_;
-  int64_t axis_ = -1;
-};
-
 }  // namespace
 
 CRESCENT_PLUGIN("losses", CRESCENT_VERSION) {
@@ -310,11 +177,11 @@ CRESCENT_PLUGIN("losses", CRESCENT_VERSION) {
   registry.add<Huber>("Huber", {"huber", "huber_loss"});
   registry.add<CosineSimilarity>("CosineSimilarity",
                                  {"cosine_similarity", "cosine_proximity", "cosine"});
-  registry.add<BinaryCrossentropy>("BinaryCrossentropy", {"binary_crossentropy", "bce", "BCE"});
-  registry.add<CategoricalCrossentropy>("CategoricalCrossentropy",
-                                        {"categorical_crossentropy", "cce"});
-  registry.add<SparseCategoricalCrossentropy>("SparseCategoricalCrossentropy",
-                                              {"sparse_categorical_crossentropy", "scce"});
+  add_crossentropies(registry);
+  add_focal(registry);
+  add_overlap(registry);
+  add_circle(registry);
+  add_ctc(registry);
 }
 
 }  // namespace crescent

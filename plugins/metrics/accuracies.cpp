@@ -1,4 +1,6 @@
 // How often predictions are right.
+#include <algorithm>
+
 #include "mean_metrics.h"
 
 namespace crescent {
@@ -17,7 +19,10 @@ Tensor class_numbers(const Tensor& labels, const Tensor& predictions) {
 
 class Accuracy final : public MeanMetric {
  public:
-  static void describe(Schema<Accuracy>& s) { s.doc("Share of predictions equal to the labels."); }
+  static void describe(Schema<Accuracy>& s) {
+    s.doc("Share of predictions equal to the labels.");
+    describe_name(s, &Accuracy::name_, &Accuracy::dtype_);
+  }
 
  protected:
   Tensor values(const Tensor& y_true, const Tensor& y_pred) const override {
@@ -30,10 +35,9 @@ class Accuracy final : public MeanMetric {
 class BinaryAccuracy final : public MeanMetric {
  public:
   static void describe(Schema<BinaryAccuracy>& s) {
-    s.doc("Share of predictions on the right side of the threshold.")
-        .field("threshold", &BinaryAccuracy::threshold_, "Above it means class 1.")
-        .min(0)
-        .max(1);
+    s.doc("Share of predictions on the right side of the threshold.");
+    describe_name(s, &BinaryAccuracy::name_, &BinaryAccuracy::dtype_);
+    s.field("threshold", &BinaryAccuracy::threshold_, "Above it means class 1.").min(0).max(1);
   }
 
  protected:
@@ -52,6 +56,7 @@ class CategoricalAccuracy final : public MeanMetric {
  public:
   static void describe(Schema<CategoricalAccuracy>& s) {
     s.doc("Share of samples whose largest prediction is the one-hot label.");
+    describe_name(s, &CategoricalAccuracy::name_, &CategoricalAccuracy::dtype_);
   }
 
  protected:
@@ -64,6 +69,7 @@ class SparseCategoricalAccuracy final : public MeanMetric {
  public:
   static void describe(Schema<SparseCategoricalAccuracy>& s) {
     s.doc("Share of samples whose largest prediction is the class number.");
+    describe_name(s, &SparseCategoricalAccuracy::name_, &SparseCategoricalAccuracy::dtype_);
   }
 
  protected:
@@ -78,6 +84,7 @@ class TopKCategoricalAccuracy final : public MeanMetric {
     s.doc("Share of samples whose one-hot label is among the k largest predictions.")
         .field("k", &TopKCategoricalAccuracy::k_, "How many count.")
         .min(1);
+    describe_name(s, &TopKCategoricalAccuracy::name_, &TopKCategoricalAccuracy::dtype_);
   }
 
  protected:
@@ -95,15 +102,22 @@ class SparseTopKCategoricalAccuracy final : public MeanMetric {
     s.doc("Share of samples whose class number is among the k largest predictions.")
         .field("k", &SparseTopKCategoricalAccuracy::k_, "How many count.")
         .min(1);
+    describe_name(s, &SparseTopKCategoricalAccuracy::name_, &SparseTopKCategoricalAccuracy::dtype_);
+    s.field("from_sorted_ids", &SparseTopKCategoricalAccuracy::sorted_,
+            "Predictions are class numbers, the best first.");
   }
 
  protected:
   Tensor values(const Tensor& y_true, const Tensor& y_pred) const override {
-    return as_float(in_top_k(class_numbers(y_true, y_pred), y_pred, k_));
+    const Tensor labels = class_numbers(y_true, y_pred);
+    if (!sorted_) return as_float(in_top_k(labels, y_pred, k_));
+    const Tensor best = slice_axis(y_pred, -1, 0, std::min(k_, y_pred.dim(-1)));
+    return as_float(any(equal(cast(best, DType::int64), expand_dims(labels, -1)), {-1}));
   }
 
  private:
   int64_t k_ = 5;
+  bool sorted_ = false;
 };
 
 }  // namespace

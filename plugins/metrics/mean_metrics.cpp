@@ -1,7 +1,5 @@
 #include "mean_metrics.h"
 
-#include <cmath>
-
 namespace crescent {
 namespace {
 
@@ -17,7 +15,10 @@ Tensor per_sample(const Tensor& x) {
 
 class Mean final : public MeanMetric {
  public:
-  static void describe(Schema<Mean>& s) { s.doc("Weighted mean of given values."); }
+  static void describe(Schema<Mean>& s) {
+    s.doc("Weighted mean of given values.");
+    describe_name(s, &Mean::name_, &Mean::dtype_);
+  }
 
  protected:
   /// One argument is enough: values alone, or (ignored, values).
@@ -28,7 +29,10 @@ class Mean final : public MeanMetric {
 
 class Sum final : public Metric {
  public:
-  static void describe(Schema<Sum>& s) { s.doc("Weighted sum of given values."); }
+  static void describe(Schema<Sum>& s) {
+    s.doc("Weighted sum of given values.");
+    describe_name(s, &Sum::name_, &Sum::dtype_);
+  }
   Sum() : total_(add_variable("total", {})) {}
   void update_state(const Tensor& y_true, const Tensor& y_pred,
                     const Tensor& sample_weight) override {
@@ -46,6 +50,7 @@ class RootMeanSquaredError final : public MeanMetric {
  public:
   static void describe(Schema<RootMeanSquaredError>& s) {
     s.doc("Square root of the mean squared error.");
+    describe_name(s, &RootMeanSquaredError::name_, &RootMeanSquaredError::dtype_);
   }
   Tensor result() const override { return sqrt(MeanMetric::result()); }
 
@@ -60,8 +65,9 @@ class RootMeanSquaredError final : public MeanMetric {
 class CosineSimilarity final : public MeanMetric {
  public:
   static void describe(Schema<CosineSimilarity>& s) {
-    s.doc("Mean product of unit vectors.")
-        .field("axis", &CosineSimilarity::axis_, "Axis of the vectors.");
+    s.doc("Mean product of unit vectors.");
+    describe_name(s, &CosineSimilarity::name_, &CosineSimilarity::dtype_);
+    s.field("axis", &CosineSimilarity::axis_, "Axis of the vectors.");
   }
 
  protected:
@@ -71,6 +77,26 @@ class CosineSimilarity final : public MeanMetric {
 
  private:
   int64_t axis_ = -1;
+};
+
+/// Of any function of labels and predictions.
+class MeanMetricWrapper final : public MeanMetric {
+ public:
+  static void describe(Schema<MeanMetricWrapper>& s) {
+    s.doc("Mean of a function of labels and predictions.")
+        .field("fn", &MeanMetricWrapper::fn_, "The name of a loss, or a function (y_true, y_pred).")
+        .required();
+    describe_name(s, &MeanMetricWrapper::name_, &MeanMetricWrapper::dtype_);
+  }
+
+ protected:
+  Tensor values(const Tensor& y_true, const Tensor& y_pred) const override {
+    if (!fn_) fail("expected a function as fn, got none");
+    return fn_->call(y_true, y_pred);
+  }
+
+ private:
+  Ref<Loss> fn_;
 };
 
 // ---- means of a loss
@@ -113,6 +139,7 @@ class LossMetric final : public MeanMetric {
  public:
   static void describe(Schema<LossMetric>& s) {
     s.doc(concat("Mean of the loss ", kLossRows[Row].loss, "."));
+    describe_name(s, &LossMetric::name_, &LossMetric::dtype_);
   }
   void configured() override {
     if (name_.empty()) name_ = kLossRows[Row].text;
@@ -135,8 +162,9 @@ void add_loss_metrics(Registry& registry, std::integer_sequence<int, Rows...>) {
 class BinaryCrossentropy final : public MeanMetric {
  public:
   static void describe(Schema<BinaryCrossentropy>& s) {
-    s.doc("Mean of the loss BinaryCrossentropy.")
-        .field("from_logits", &BinaryCrossentropy::from_logits_, "Predictions are logits.")
+    s.doc("Mean of the loss BinaryCrossentropy.");
+    describe_name(s, &BinaryCrossentropy::name_, &BinaryCrossentropy::dtype_);
+    s.field("from_logits", &BinaryCrossentropy::from_logits_, "Predictions are logits.")
         .field("label_smoothing", &BinaryCrossentropy::label_smoothing_,
                "Moves labels towards 0.5.")
         .min(0)
@@ -158,8 +186,9 @@ class BinaryCrossentropy final : public MeanMetric {
 class CategoricalCrossentropy final : public MeanMetric {
  public:
   static void describe(Schema<CategoricalCrossentropy>& s) {
-    s.doc("Mean of the loss CategoricalCrossentropy.")
-        .field("from_logits", &CategoricalCrossentropy::from_logits_, "Predictions are logits.")
+    s.doc("Mean of the loss CategoricalCrossentropy.");
+    describe_name(s, &CategoricalCrossentropy::name_, &CategoricalCrossentropy::dtype_);
+    s.field("from_logits", &CategoricalCrossentropy::from_logits_, "Predictions are logits.")
         .field("label_smoothing", &CategoricalCrossentropy::label_smoothing_,
                "Moves labels towards 1 / classes.")
         .min(0)
@@ -183,9 +212,9 @@ class CategoricalCrossentropy final : public MeanMetric {
 class SparseCategoricalCrossentropy final : public MeanMetric {
  public:
   static void describe(Schema<SparseCategoricalCrossentropy>& s) {
-    s.doc("Mean of the loss SparseCategoricalCrossentropy.")
-        .field("from_logits", &SparseCategoricalCrossentropy::from_logits_,
-               "Predictions are logits.")
+    s.doc("Mean of the loss SparseCategoricalCrossentropy.");
+    describe_name(s, &SparseCategoricalCrossentropy::name_, &SparseCategoricalCrossentropy::dtype_);
+    s.field("from_logits", &SparseCategoricalCrossentropy::from_logits_, "Predictions are logits.")
         .field("ignore_class", &SparseCategoricalCrossentropy::ignore_class_,
                "Samples of this class do not count.")
         .field("axis", &SparseCategoricalCrossentropy::axis_, "Axis of the classes.");
@@ -239,6 +268,7 @@ void add_mean_metrics(Registry& registry) {
   registry.add<RootMeanSquaredError>("RootMeanSquaredError", {"rmse", "root_mean_squared_error"});
   registry.add<CosineSimilarity>("CosineSimilarity",
                                  {"cosine_similarity", "cosine_proximity", "cosine"});
+  registry.add<MeanMetricWrapper>("MeanMetricWrapper");
   registry.add<BinaryCrossentropy>("BinaryCrossentropy", {"binary_crossentropy", "bce"});
   registry.add<CategoricalCrossentropy>("CategoricalCrossentropy",
                                         {"categorical_crossentropy", "cce"});

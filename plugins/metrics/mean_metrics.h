@@ -1,11 +1,18 @@
 // Metrics that are a weighted mean of values per sample: state total and count.
 #pragma once
-#include "crescent/training.h"
+#include "metrics.h"
 
 namespace crescent {
 
 class MeanMetric : public Metric {
  public:
+  template <class T>
+  static void describe_base(Schema<T>& s) {
+    Metric::describe_base(s);
+    s.method("values", &MeanMetric::values_of, "What is averaged, for each sample.")
+        .arg("y_true", "Labels.")
+        .arg("y_pred", "Predictions.");
+  }
   MeanMetric() : total_(add_variable("total", {})), count_(add_variable("count", {})) {}
   void update_state(const Tensor& y_true, const Tensor& y_pred,
                     const Tensor& sample_weight) override;
@@ -20,10 +27,10 @@ class MeanMetric : public Metric {
   void accumulate(Tensor values, Tensor sample_weight);
 
  private:
+  Tensor values_of(const Tensor& y_true, const Tensor& y_pred) const {
+    return values(y_true, y_pred);
+  }
   Variable total_, count_;
 };
-
-void add_mean_metrics(Registry& registry);
-void add_accuracies(Registry& registry);
 
 }  // namespace crescent

@@ -1,24 +1,15 @@
 // Update rules of Keras 3, one class a rule. `rate` and `step` (from 1) are scalars of the traced
 // step; g is the gradient.
+#include "optimizers.h"
 #include "crescent/plugin.h"
+#include "update_rule.h"
 
 namespace crescent {
 namespace {
 
 using namespace ops;
 
-/// value <- value + (target - value) * (1 - momentum): an exponential moving average, assigned and
-/// returned.
-Tensor average(const Variable& variable, const Tensor& target, double momentum) {
-  const Tensor value = variable + (target - variable) * (1 - momentum);
-  variable.assign(value);
-  return value;
-}
-
-/// 1 - beta^step.
-Tensor bias_correction(double beta, const Tensor& step) { return 1.0 - power(Tensor(beta), step); }
-
-class Sgd final : public Optimizer {
+class Sgd final : public UpdateRule {
  public:
   Sgd() { learning_rate_ = 0.01; }
   static void describe(Schema<Sgd>& s) {
@@ -35,8 +26,8 @@ class Sgd final : public Optimizer {
   std::vector<std::string> slots() const override {
     return momentum_ > 0 ? std::vector<std::string>{"momentum"} : std::vector<std::string>{};
   }
-  void update(const Variable& w, const Tensor& g, const Tensor& rate, const Tensor&,
-              std::span<const Variable> slots) override {
+  void rule(const Variable& w, const Tensor& g, const Tensor& rate, const Tensor&,
+            std::span<const Variable> slots) override {
     const Tensor step = g * rate;
     if (momentum_ == 0) return w.assign(w - step);
     const Tensor velocity = slots[0] * momentum_ - step;
@@ -49,7 +40,7 @@ class Sgd final : public Optimizer {
   bool nesterov_ = false;
 };
 
-class Adam : public Optimizer {
+class Adam : public UpdateRule {
  public:
   static void describe(Schema<Adam>& s) {
     s.doc("Adaptive steps from moving averages of gradient and square (Kingma and Ba 2014).");
@@ -75,8 +66,8 @@ class Adam : public Optimizer {
     if (amsgrad_) names.push_back("velocity_hat");
     return names;
   }
-  void update(const Variable& w, const Tensor& g, const Tensor& rate, const Tensor& step,
-              std::span<const Variable> slots) override {
+  void rule(const Variable& w, const Tensor& g, const Tensor& rate, const Tensor& step,
+            std::span<const Variable> slots) override {
     const Tensor alpha =
         rate * sqrt(bias_correction(beta_2_, step)) / bias_correction(beta_1_, step);
     const Tensor m = average(slots[0], g, beta_1_);
@@ -95,14 +86,14 @@ class Adam : public Optimizer {
 
 class AdamW final : public Adam {
  public:
-  AdamW() { weight_decay_ = 0.004; }
+  AdamW() { decay_ = 0.004; }
   static void describe(Schema<AdamW>& s) {
     s.doc("Adam with decoupled weight decay (Loshchilov and Hutter 2019).");
     describe_adam(s);
   }
 };
 
-class RmsProp final : public Optimizer {
+class RmsProp final : public UpdateRule {
  public:
   static void describe(Schema<RmsProp>& s) {
     s.doc("Steps divided by the root of the gradient's mean square.")
@@ -125,8 +116,8 @@ class RmsProp final : public Optimizer {
     if (centered_) names.push_back("average_gradient");
     return names;
   }
-  void update(const Variable& w, const Tensor& g, const Tensor& rate, const Tensor&,
-              std::span<const Variable> slots) override {
+  void rule(const Variable& w, const Tensor& g, const Tensor& rate, const Tensor&,
+            std::span<const Variable> slots) override {
     Tensor variance = average(slots[0], square(g), rho_);
     if (centered_) variance = variance - square(average(slots.back(), g, rho_));
     const Tensor step = rate * g * rsqrt(variance + epsilon_);
@@ -141,7 +132,7 @@ class RmsProp final : public Optimizer {
   bool centered_ = false;
 };
 
-class Adagrad final : public Optimizer {
+class Adagrad final : public UpdateRule {
  public:
   static void describe(Schema<Adagrad>& s) {
     s.doc("Steps divided by the root of the sum of squares.")
@@ -157,8 +148,8 @@ class Adagrad final : public Optimizer {
   Tensor initial_slot(std::string_view, const Variable& w) const override {
     return Tensor::full(w.shape(), initial_, w.dtype());
   }
-  void update(const Variable& w, const Tensor& g, const Tensor& rate, const Tensor&,
-              std::span<const Variable> slots) override {
+  void rule(const Variable& w, const Tensor& g, const Tensor& rate, const Tensor&,
+            std::span<const Variable> slots) override {
     const Tensor total = slots[0] + square(g);
     slots[0].assign(total);
     w.assign(w - rate * g / sqrt(total + epsilon_));
@@ -168,7 +159,7 @@ class Adagrad final : public Optimizer {
   double initial_ = 0.1, epsilon_ = 1e-7;
 };
 
-class Adadelta final : public Optimizer {
+class Adadelta final : public UpdateRule {
  public:
   static void describe(Schema<Adadelta>& s) {
     s.doc("Steps scaled by the ratio of past steps to past gradients.")
@@ -184,8 +175,8 @@ class Adadelta final : public Optimizer {
   std::vector<std::string> slots() const override {
     return {"accumulated_grad", "accumulated_delta_var"};
   }
-  void update(const Variable& w, const Tensor& g, const Tensor& rate, const Tensor&,
-              std::span<const Variable> slots) override {
+  void rule(const Variable& w, const Tensor& g, const Tensor& rate, const Tensor&,
+            std::span<const Variable> slots) override {
     const Tensor gradients = average(slots[0], square(g), rho_);
     const Tensor step = g * sqrt(slots[1] + epsilon_) / sqrt(gradients + epsilon_);
     average(slots[1], square(step), rho_);
@@ -196,7 +187,7 @@ class Adadelta final : public Optimizer {
   double rho_ = 0.95, epsilon_ = 1e-7;
 };
 
-class Adamax final : public Optimizer {
+class Adamax final : public UpdateRule {
  public:
   static void describe(Schema<Adamax>& s) {
     s.doc("Adam with the largest gradient instead of the mean square.")
@@ -213,8 +204,8 @@ class Adamax final : public Optimizer {
 
  protected:
   std::vector<std::string> slots() const override { return {"momentum", "norm"}; }
-  void update(const Variable& w, const Tensor& g, const Tensor& rate, const Tensor& step,
-              std::span<const Variable> slots) override {
+  void rule(const Variable& w, const Tensor& g, const Tensor& rate, const Tensor& step,
+            std::span<const Variable> slots) override {
     const Tensor m = average(slots[0], g, beta_1_);
     const Tensor largest = maximum(slots[1] * beta_2_, abs(g));
     slots[1].assign(largest);
@@ -225,7 +216,7 @@ class Adamax final : public Optimizer {
   double beta_1_ = 0.9, beta_2_ = 0.999, epsilon_ = 1e-7;
 };
 
-class Lion final : public Optimizer {
+class Lion final : public UpdateRule {
  public:
   static void describe(Schema<Lion>& s) {
     s.doc("Steps of the sign of an averaged gradient (Chen et al. 2023).")
@@ -241,8 +232,8 @@ class Lion final : public Optimizer {
 
  protected:
   std::vector<std::string> slots() const override { return {"momentum"}; }
-  void update(const Variable& w, const Tensor& g, const Tensor& rate, const Tensor&,
-              std::span<const Variable> slots) override {
+  void rule(const Variable& w, const Tensor& g, const Tensor& rate, const Tensor&,
+            std::span<const Variable> slots) override {
     const Tensor direction = sign(slots[0] * beta_1_ + g * (1 - beta_1_));
     slots[0].assign(slots[0] * beta_2_ + g * (1 - beta_2_));
     w.assign(w - rate * direction);
@@ -253,9 +244,6 @@ class Lion final : public Optimizer {
 };
 
 }  // namespace
-
-void add_schedules(Registry& registry);
-void add_loss_scale(Registry& registry);
 
 }  // namespace crescent
 
@@ -269,6 +257,12 @@ CRESCENT_PLUGIN("optimizers", CRESCENT_VERSION) {
   registry.add<Adadelta>("Adadelta", {"adadelta"});
   registry.add<Adamax>("Adamax", {"adamax"});
   registry.add<Lion>("Lion", {"lion"});
+  add_layer_wise(registry);
+  add_nadam(registry);
+  add_ftrl(registry);
+  add_muon(registry);
+  add_schedule_free(registry);
   add_loss_scale(registry);
+  add_multi(registry);
   add_schedules(registry);
 }

@@ -1,7 +1,8 @@
 // Learning rates as functions of the step (from 0), with Keras' names and formulas.
+#include <cmath>
 #include <numbers>
 
-#include "crescent/plugin.h"
+#include "optimizers.h"
 
 namespace crescent {
 namespace {
@@ -158,6 +159,42 @@ class CosineDecay final : public Schedule {
   std::string name_ = "CosineDecay";
 };
 
+class CosineDecayRestarts final : public Schedule {
+ public:
+  static void describe(Schema<CosineDecayRestarts>& s) {
+    s.doc("Half a cosine again and again, each t_mul times as long and m_mul times as high.")
+        .field("initial_learning_rate", &CosineDecayRestarts::initial_, "Rate at step 0.")
+        .required()
+        .field("first_decay_steps", &CosineDecayRestarts::steps_, "Steps of the first cosine.")
+        .required()
+        .min(1)
+        .field("t_mul", &CosineDecayRestarts::longer_, "Length of a cosine / of the one before.")
+        .field("m_mul", &CosineDecayRestarts::higher_, "Start of a cosine / of the one before.")
+        .field("alpha", &CosineDecayRestarts::alpha_, "Share of the rate at the ends.")
+        .field("name", &CosineDecayRestarts::name_, "Name.");
+  }
+  Tensor operator()(const Tensor& step) const override {
+    const Tensor passed = as_float(step) / double(steps_);  // in lengths of the first
+    Tensor restarts, fraction;
+    if (longer_ == 1) {
+      restarts = floor(passed);
+      fraction = passed - restarts;
+    } else {
+      restarts = floor(log(1.0 - passed * (1 - longer_)) / std::log(longer_));
+      const Tensor length = power(Tensor(longer_), restarts);
+      fraction = (passed - (1.0 - length) / (1 - longer_)) / length;
+    }
+    const Tensor height = power(Tensor(higher_), restarts);
+    const Tensor cosine = 0.5 * height * (1.0 + cos(fraction * std::numbers::pi));
+    return initial_ * ((1 - alpha_) * cosine + alpha_);
+  }
+
+ private:
+  double initial_ = 0.1, longer_ = 2, higher_ = 1, alpha_ = 0;
+  int64_t steps_ = 1;
+  std::string name_ = "SGDRDecay";
+};
+
 }  // namespace
 
 void add_schedules(Registry& registry) {
@@ -166,6 +203,7 @@ void add_schedules(Registry& registry) {
   registry.add<PolynomialDecay>("PolynomialDecay");
   registry.add<InverseTimeDecay>("InverseTimeDecay");
   registry.add<CosineDecay>("CosineDecay");
+  registry.add<CosineDecayRestarts>("CosineDecayRestarts");
 }
 
 }  // namespace crescent

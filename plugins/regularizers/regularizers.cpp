@@ -46,12 +46,40 @@ class L1L2 final : public Regularizer {
   double l1_ = 0, l2_ = 0;
 };
 
+class OrthogonalRegularizer final : public Regularizer {
+ public:
+  static void describe(Schema<OrthogonalRegularizer>& s) {
+    s.doc("factor * mean over pairs of |cosine of the angle between two rows or columns|")
+        .field("factor", &OrthogonalRegularizer::factor_, "Factor.")
+        .min(0)
+        .field("mode", &OrthogonalRegularizer::mode_, "What is to be orthogonal.")
+        .choices({"rows", "columns"});
+  }
+  Tensor operator()(const Tensor& x) const override {
+    if (x.rank() != 2)
+      fail("Inputs to OrthogonalRegularizer must have rank 2. Received: inputs.shape=", x.shape());
+    const bool rows = mode_ == "rows";
+    const int64_t size = x.dim(rows ? 0 : 1);
+    const Tensor squares = ops::sum(ops::square(x), {rows ? 1 : 0}, true);
+    const Tensor unit = x * ops::rsqrt(ops::maximum(squares, 1e-12));
+    const Tensor cosines = ops::matmul(unit, unit, !rows, rows);
+    const Tensor others = cosines * (1.0 - ops::eye(size, size, x.dtype()));
+    const double pairs = double(size) * double(size - 1) / 2;
+    return ops::sum(ops::abs(others)) * (factor_ * 0.5) / pairs;
+  }
+
+ private:
+  double factor_ = 0.01;
+  std::string mode_ = "rows";
+};
+
 }  // namespace
 
 CRESCENT_PLUGIN("regularizers", CRESCENT_VERSION) {
   registry.add<L1>("L1", {"l1"});
   registry.add<L2>("L2", {"l2"});
   registry.add<L1L2>("L1L2", {"l1_l2", "l1l2"});
+  registry.add<OrthogonalRegularizer>("OrthogonalRegularizer", {"orthogonal_regularizer"});
 }
 
 }  // namespace crescent

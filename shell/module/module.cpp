@@ -1,6 +1,7 @@
 #include "module.h"
 
 #include "classes/building.h"
+#include "classes/lambda_callbacks.h"
 #include "classes/lambda_layer.h"
 #include "classes/lua_class.h"
 #include "crescent/export.h"
@@ -10,6 +11,7 @@
 #include "library/graph.h"
 #include "library/layers.h"
 #include "library/libraries.h"
+#include "library/merge_functions.h"
 #include "library/models.h"
 #include "library/namespaces.h"
 #include "library/reflection.h"
@@ -92,6 +94,7 @@ int open(lua_State* L) {
       "Names of layers count from 1 again; compiled programs and free memory are given back.");
   create_types(L);
   register_lambda_layer();
+  register_lambda_callbacks();
   lua_newtable(L);
   set_functions(L, tensor_functions());
   set_functions(L, graph_functions());
@@ -105,8 +108,11 @@ int open(lua_State* L) {
   set_models(L);
   set_namespaces(L);
   push_field(L, -1, "layers");
-  push_field(L, -2, "Input");
-  lua_setfield(L, -2, "Input");
+  for (const char* name : {"Input", "InputSpec"}) {
+    push_field(L, -2, name);
+    lua_setfield(L, -2, name);
+  }
+  set_merge_functions(L);
   lua_pop(L, 1);
   push_callable(L, *clear);
   lua_setfield(L, -2, "clear_session");

@@ -15,6 +15,18 @@ TEST_CASE("arrays by name") {
       contains(failure([&] { crescent::read_array(scratch.path("a.h5"), ""); }), "which dataset?"));
 }
 
+TEST_CASE("NumPy's arrays that lie column by column are turned") {
+  Scratch scratch;
+  std::string header = "{'descr': '<i4', 'fortran_order': True, 'shape': (2, 3), }";
+  header.append(118 - header.size() - 1, ' ').append("\n");
+  const int32_t columns[] = {1, 4, 2, 5, 3, 6};
+  write_bytes(scratch.path("a.npy"),
+              std::string("\x93NUMPY\x01\x00\x76\x00", 10) + header +
+                  std::string(reinterpret_cast<const char*>(columns), sizeof columns));
+  check_same(crescent::read_array(scratch.path("a.npy"), ""),
+             Tensor::from(std::vector<int32_t>{1, 2, 3, 4, 5, 6}, {2, 3}));
+}
+
 TEST_CASE("arrays that stay in their file") {
   Scratch scratch;
   std::string path = scratch.path("a.h5");

@@ -189,7 +189,7 @@ TEST_CASE("weights in Keras 3's layout") {
   check_same(model->get_weights(), other->get_weights());
   CHECK(contains(
       failure([&] { crescent::load_weights(*small_sequential(), scratch.path("m.weights.h5")); }),
-      "'/layers/dense_1/vars/0'"));
+      "'/layers/dense_1/vars'"));
 }
 
 /// As CuDNNLSTM and CuDNNGRU store it: the block of each gate holds the numbers of its transpose.
@@ -276,16 +276,15 @@ TEST_CASE("an optimizer's state that does not fit starts anew, with Keras' warni
   Tensor x = ramp({20, 4}), y = labels(20, 3);
   model->fit({x}, {y}, kFit);
   crescent::save_model(*model, scratch.path("m.h5"));
-  auto other = make<Optimizer>("SGD", {{"momentum", 0.9}});
-  other->build(model->trainable_weights());
   KerasFile file(scratch.path("m.h5"));
+  CHECK(keras::match_optimizer(file, *model, {}).size() == model->optimizer()->state().size());
+  model->compile({{"optimizer", configured("SGD", {{"momentum", 0.9}})}, {"loss", "mse"}});
+  model->optimizer()->build(model->trainable_weights());
   set_warning_handler([](std::string_view text) { warned += text; });
-  CHECK(keras::match_optimizer(file, *other).empty());
-  CHECK(contains(warned, "freshly initialized optimizer"));
-  CHECK(contains(warned, scratch.path("m.h5")));
-  CHECK(keras::match_optimizer(file, *model->optimizer()).size() ==
-        model->optimizer()->state().size());
+  CHECK(keras::match_optimizer(file, *model, {}).empty());
   set_warning_handler(nullptr);
+  CHECK(contains(warned, "freshly initialized optimizer: expected 6 arrays, the file has 10"));
+  CHECK(contains(warned, scratch.path("m.h5")));
 }
 
 TEST_CASE("configurations that are no configurations") {

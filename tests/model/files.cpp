@@ -152,7 +152,7 @@ TEST_CASE("what a format cannot do is an error that names those that can") {
   auto model = Sequential::make({make<Layer>("Dense", {{"units", 1}, {"input_shape", List{1}}})});
   CHECK_THROWS_WITH(save_model(*model, "m.npy"),
                     Contains("'m.npy': files of format npy do not hold models; formats that hold "
-                             "models: hdf5 (.h5, .hdf5, .hdf, .he5)"));
+                             "models: archive (.keras), hdf5 (.h5, .hdf5, .hdf, .he5)"));
   CHECK_THROWS_WITH(write_arrays("t.csv", {{"x", Tensor::scalar(1)}}),
                     Contains("files of format csv do not take arrays; formats that take arrays: "
                              "hdf5 (.h5, .hdf5, .hdf, .he5), npy (.npy)"));

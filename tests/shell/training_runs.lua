@@ -118,3 +118,21 @@ assert(other.layers[2] == old.layers[1] and old:predict(x).shape[2] == 1)
 check.fails(function() cr.models.rewire(old, { dens = head }) end, "No such layer")
 check.fails(function() cr.models.rewire(old, { [head] = false }) end, "no layer 'head'")
 check.fails(function() cr.models.rewire(old, { [old.layers[1]] = "head" }) end, "expected a layer or a symbol")
+
+-- The same call again goes on with a run that was given up.
+local GivesUp = cr.callbacks.Callback:subclass "GivesUp"
+function GivesUp:on_epoch_end(epoch)
+  if epoch == 1 then error "given up" end
+end
+local kept = check.temporary ".h5"
+local function persist(seed, callback)
+  local trained = make(seed)
+  local history = trained:fit(x, y, { epochs = 3, batch_size = 6, verbose = 0, callbacks = callback, resume = kept })
+  return trained, history
+end
+check.fails(function() persist(7, GivesUp()) end, "given up")
+local trained, history = persist(11)
+assert(#history.epoch == 3)
+check.same(weights(trained), weights(fitted))
+assert(not io.open(kept), "the file of a run that ended is removed")
+check.fails(function() fitted:fit(x, y, { resume = 3 }) end, "the path of a file")

@@ -10,6 +10,7 @@
 namespace crescent {
 
 class Model;
+class TrainingRun;
 
 /// Named numbers, in Keras' order. A batch's values may still be in the device: they are fetched on
 /// the first look, and by whoever makes a copy, which may outlive the run.
@@ -61,6 +62,9 @@ class CRESCENT_API Callback : public Plain {
  public:
   static constexpr const char* kKind = "callback";
   ~Callback() override;
+  /// A run is about to begin and has told nobody. Who kept an earlier one may restore() this one to
+  /// where that was; those after it are then not asked.
+  virtual void bring_back(TrainingRun&) {}
   virtual void on_train_begin(const Logs&) {}
   virtual void on_train_end(const Logs&) {}
   virtual void on_epoch_begin(int64_t /*epoch, from 0*/, const Logs&) {}

@@ -25,8 +25,8 @@ CRESCENT_API std::string read_file_unpacked(const std::string& path);
 
 /// Afterwards `path` holds exactly these pieces, one after the other, or an error is raised and
 /// what was there is untouched: temporary file in the same folder, fsync, rename, fsync of the
-/// folder. A symbolic link stays: what it leads to is replaced, or made when it is not there.
-/// Temporary files that dead processes left for this name are removed.
+/// folder (a warning where that fails). A symbolic link stays: what it leads to is replaced, or
+/// made when it is not there. Temporary files that dead processes left for this name are removed.
 CRESCENT_API void replace_file(const std::string& path,
                                std::span<const std::span<const std::byte>> pieces);
 CRESCENT_API void replace_file(const std::string& path, const std::string& text);

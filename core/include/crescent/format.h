@@ -39,6 +39,8 @@ class CRESCENT_API HoldsWeights {
   virtual void load_weights(Model& model, const std::string& path, const Dict& options) = 0;
 };
 
+using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
+
 class CRESCENT_API ReadsArrays {
  public:
   static constexpr const char* kAbility = "hold arrays";
@@ -47,9 +49,10 @@ class CRESCENT_API ReadsArrays {
   virtual Tensor read_array(const std::string& path, const std::string& place) = 0;
   /// The same, staying in the file: fit, evaluate and predict read its rows as they go.
   virtual Tensor open_array(const std::string& path, const std::string& place) = 0;
+  /// All of a file of arrays alone, read at once: of one state of it, though others may replace it
+  /// meanwhile. As it is: for formats whose files hold a single array, which has the name "".
+  virtual NamedTensors read_arrays(const std::string& path);
 };
-
-using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
 
 class CRESCENT_API WritesArrays {
  public:
@@ -157,6 +160,7 @@ CRESCENT_API void save_weights(Model& model, const std::string& path, const Dict
 CRESCENT_API void load_weights(Model& model, const std::string& path, const Dict& options = {});
 CRESCENT_API Tensor read_array(const std::string& path, const std::string& place = "");
 CRESCENT_API Tensor open_array(const std::string& path, const std::string& place = "");
+CRESCENT_API NamedTensors read_arrays(const std::string& path);
 CRESCENT_API void write_arrays(const std::string& path, const NamedTensors& arrays);
 CRESCENT_API Table read_table(const std::string& path, const Dict& options = {});
 

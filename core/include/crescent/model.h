@@ -36,6 +36,7 @@ struct CRESCENT_API FitOptions {
   int64_t initial_epoch = 0;
   std::optional<int64_t> steps_per_epoch, validation_steps, validation_batch_size;
   Value validation_freq = 1;
+  Value resume = false;  ///< true or the path of a file: go on with an earlier run
   static void describe(Schema<FitOptions>& s);
 };
 struct CRESCENT_API EvaluateOptions {  // after x and y
@@ -100,6 +101,8 @@ class CRESCENT_API Model : public Layer {
   TrainingRunPtr start_training(const Tensors& x, const Tensors& y, const Dict& options = {});
   TrainingRunPtr start_training(DatasetPtr data, const Dict& options = {},
                                 DatasetPtr validation = {});
+  /// The one that goes on now, or is paused; null when there is none.
+  TrainingRunPtr training_run() const;
   NamedValues evaluate(const Tensors& x, const Tensors& y, const Dict& options = {});
   NamedValues evaluate(DatasetPtr data, const Dict& options = {});
   Tensors predict(const Tensors& x, const Dict& options = {});

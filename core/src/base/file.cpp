@@ -107,8 +107,13 @@ class Temporary {
       if (!write_all(piece)) return errno;
     if (fsync(file_) != 0 || rename(path_.c_str(), target_.path.c_str()) != 0) return errno;
     committed_ = true;
-    sync_folder();
     return 0;
+  }
+  /// After commit(): 0 or errno. Where folders cannot be synced they need not be.
+  int sync_folder() const {
+    const Descriptor folder(open(target_.folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    const bool synced = folder >= 0 && (fsync(folder) == 0 || errno == EINVAL || errno == ENOTSUP);
+    return synced ? 0 : errno;
   }
 
  private:
@@ -136,11 +141,6 @@ class Temporary {
     if (written_ - sent_ < kEvery) return;
     sync_file_range(file_, sent_, written_ - sent_, SYNC_FILE_RANGE_WRITE);
     sent_ = written_;
-  }
-
-  void sync_folder() const {
-    const Descriptor folder(open(target_.folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (folder >= 0) fsync(folder);
   }
 
   const Target& target_;
@@ -184,7 +184,11 @@ void replace_file(const std::string& path, std::span<const Bytes> pieces) {
   remove_orphans(target);
   size_t size = 0;
   for (const Bytes& piece : pieces) size += piece.size();
-  if (int error = Temporary(target).commit(pieces)) fail_saving(path, target, size, error);
+  Temporary temporary(target);
+  if (int error = temporary.commit(pieces)) fail_saving(path, target, size, error);
+  if (int error = temporary.sync_folder())
+    warn("saved '", path,
+         "', but a loss of power may undo it: cannot sync its folder: ", strerror(error));
 }
 
 void replace_file(const std::string& path, const std::string& text) {

@@ -17,8 +17,10 @@ bool averages(const std::string& reduction) {
 /// Number of elements, also when the batch is not known yet.
 Tensor count_of(const Tensor& x) { return sum(ones_like(x)); }
 
-/// `weight` with as many axes as `values`, so that it broadcasts from the left.
+/// `weight` with as many axes as `values`, so that it broadcasts from the left; one value for all
+/// (Dice) becomes a value a weight.
 Tensor align_left(Tensor weight, const Tensor& values) {
+  if (values.rank() == 0) return weight;
   if (weight.rank() == values.rank() + 1 && weight.dim(-1) == 1)
     weight = squeeze(weight, weight.rank() - 1);
   while (weight.rank() < values.rank()) weight = expand_dims(weight, -1);

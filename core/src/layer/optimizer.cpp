@@ -90,7 +90,7 @@ void Optimizer::build(const Variables& variables) {
   const OutsideTrace outside;
   const int set = clipnorm_.has_value() + global_clipnorm_.has_value() + clipvalue_.has_value();
   if (set > 1) fail("only one of `clipnorm`, `clipvalue` and `global_clipnorm` can be set");
-  learning_rate();
+  Optimizer::learning_rate();
   std::unordered_map<const void*, std::pair<Variable, Variables>> known;
   for (auto& [variable, slots] : std::exchange(resting_, {}))
     known[variable.id()] = {variable, std::move(slots)};
@@ -132,7 +132,8 @@ Variables Optimizer::make_slots(const Variable& variable) const {
   };
   if (use_ema_) add(kAverage, variable.value().clone());
   if (gradient_accumulation_steps_) add(kAccumulator, Tensor(variable.shape(), variable.dtype()));
-  for (const std::string& slot : slots()) add(slot, initial_slot(slot, variable));
+  for (const std::string& slot : slots())
+    if (const Tensor initial = initial_slot(slot, variable)) add(slot, initial);
   return made;
 }
 

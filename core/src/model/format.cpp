@@ -16,6 +16,9 @@ namespace crescent {
 HoldsModels::~HoldsModels() = default;
 HoldsWeights::~HoldsWeights() = default;
 ReadsArrays::~ReadsArrays() = default;
+NamedTensors ReadsArrays::read_arrays(const std::string& path) {
+  return {{"", read_array(path, "")}};
+}
 WritesArrays::~WritesArrays() = default;
 ReadsTables::~ReadsTables() = default;
 TranslatesConfigs::~TranslatesConfigs() = default;
@@ -29,6 +32,7 @@ using Texts = std::vector<std::string>;
 struct Known {
   std::string name;
   Texts endings, signatures, abilities;
+  std::string in_folder;  ///< a file that its folders have, for a format that has folders too
 
   bool can(std::string_view ability) const {
     return ability.empty() ||
@@ -71,7 +75,8 @@ std::vector<Known> known_formats() {
   std::vector<Known> formats;
   for (const std::string& name : registry().names(Format::kKind)) {
     const Dict traits = registry().traits(Format::kKind, name);
-    Known format{name, texts_in(traits, "endings"), {}, texts_in(traits, "abilities")};
+    Known format{name, texts_in(traits, "endings"), {}, texts_in(traits, "abilities"), ""};
+    if (const Value* file = traits.find("folder")) format.in_folder = file->as_string();
     for (const std::string& start : texts_in(traits, "signatures"))
       format.signatures.push_back(bytes_of(start, name));
     formats.push_back(std::move(format));
@@ -121,6 +126,15 @@ bool is_folder(const std::string& path) {
   return stat(system_path(path), &status) == 0 && S_ISDIR(status.st_mode);
 }
 
+FormatPtr format_of_folder(const std::string& path, std::string_view ability) {
+  const auto by_file = [&](const Known& format) -> size_t {
+    struct stat status {};
+    return !format.in_folder.empty() && stat((path + "/" + format.in_folder).c_str(), &status) == 0;
+  };
+  if (auto format = best(path, ability, by_file)) return format;
+  fail("'", path, "' is a folder; expected a file");
+}
+
 std::string first_bytes_of(const std::string& path) {
   const InputFile file(path);
   std::string bytes(std::min<size_t>(file.size(), 64), '\0');
@@ -141,11 +155,14 @@ FormatPtr format_to_write(const std::string& path, std::string_view ability) {
   fail("cannot write '", path, "': no format is known by this name; ", those_that(ability));
 }
 
-/// A format whose files all begin alike is known by that alone, others by the name.
+/// A format whose files all begin alike is known by that (by the name, too, when others begin so),
+/// others by the name.
 FormatPtr format_to_read(const std::string& path, std::string_view ability) {
-  if (is_folder(path)) fail("'", path, "' is a folder; expected a file");
+  if (is_folder(path)) return format_of_folder(path, ability);
   const std::string first = first_bytes_of(path);
-  const auto by_bytes = [&](const Known& format) -> size_t { return format.begins(first); };
+  const auto by_bytes = [&](const Known& format) -> size_t {
+    return format.begins(first) ? 1 + format.ending_of(path) : 0;
+  };
   if (auto format = best(path, ability, by_bytes)) return format;
   const auto by_name = [&](const Known& format) -> size_t {
     return first.empty() || format.signatures.empty() ? format.ending_of(path) : 0;
@@ -198,6 +215,10 @@ Tensor read_array(const std::string& path, const std::string& place) {
 Tensor open_array(const std::string& path, const std::string& place) {
   const Run run;
   return format_to_read<ReadsArrays>(path)->open_array(path, place);
+}
+NamedTensors read_arrays(const std::string& path) {
+  const Run run;
+  return format_to_read<ReadsArrays>(path)->read_arrays(path);
 }
 void write_arrays(const std::string& path, const NamedTensors& arrays) {
   format_to_write<WritesArrays>(path)->write_arrays(path, arrays);

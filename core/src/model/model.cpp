@@ -83,8 +83,10 @@ const SeedGenerator& Model::shuffle_order() const { return training_->order; }
 int64_t Model::epochs_trained() const { return training_->epochs; }
 void Model::set_epochs_trained(int64_t epochs) { training_->epochs = epochs; }
 
+TrainingRunPtr Model::training_run() const { return training_->run.lock(); }
+
 Value Model::run_state() const {
-  const TrainingRunPtr run = training_->run.lock();
+  const TrainingRunPtr run = training_run();
   return run && !run->ended() ? run->state().left() : training_->left;
 }
 

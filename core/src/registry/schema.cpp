@@ -58,12 +58,15 @@ Field* append(std::vector<Field>& fields, Field field, std::string_view name,
 
 }  // namespace
 
+/// A class may declare an option that its base has too (Embedding's input_dim, the name of a
+/// metric): the later one counts, at its place.
 void SchemaBuilder::add(std::string_view name, std::string_view doc, const MemberType& type,
                         std::ptrdiff_t offset, const void* object) {
   Field field = field_of(type);
   field.keyword_only = keyword_only_;
   field.access = type.access(offset);
   if (object) field.default_value = type.default_value(static_cast<const char*>(object) + offset);
+  std::erase_if(data_.fields, [&](const Field& before) { return before.name == name; });
   last_ = append(data_.fields, std::move(field), name, doc);
 }
 
@@ -195,8 +198,6 @@ const Item* find_last(const std::vector<Item>& items, std::string_view name) {
 
 }  // namespace
 
-/// A class may declare an option that its base has too (Embedding's input_dim): the later one
-/// counts.
 const Field* SchemaData::find(std::string_view name) const {
   if (const Field* field = find_last(fields, name)) return field;
   for (const Field& field : fields)

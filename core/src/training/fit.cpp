@@ -103,7 +103,7 @@ std::shared_ptr<History> finish_or_end(TrainingRun& run) {
     return run.finish();
   } catch (const Interrupted&) {
     const std::string interruption = concat("fit: interrupted ", run.state().place());
-    run.state().end();
+    run.state().end_early();
     warn(interruption);
     return run.history();
   }

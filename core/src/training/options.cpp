@@ -54,7 +54,14 @@ void FitOptions::describe(Schema<FitOptions>& s) {
       .field("validation_batch_size", &O::validation_batch_size, "batch_size when not given.")
       .min(1)
       .field("validation_freq", &O::validation_freq,
-             "Every so many epochs, or a list of epochs (from 1).");
+             "Every so many epochs, or a list of epochs (from 1).")
+      .field(
+          "resume", &O::resume,
+          "Go on where an earlier run stopped, in the middle of an epoch too, and end with the "
+          "same bits. true: the run that this model was saved in or that was interrupted. A "
+          "path: the run is kept in this file after every epoch and when it is interrupted, gone "
+          "on with when the file is there, and the file is removed when the run has ended. "
+          "Begins anew when there is no such run.");
 }
 
 void EvaluateOptions::describe(Schema<EvaluateOptions>& s) {

@@ -21,8 +21,9 @@ struct TrainingRun::State {
   State(ModelPtr model, FitOptions options, const RunPlan& plan);
   /// To the end of the next batch; false when the run has ended.
   bool advance();
-  /// Ends here: what the epoch has so far does not count.
   void end();
+  /// Ends here: what the epoch has so far does not count, unless a later run resumes this one.
+  void end_early();
   /// The model is in this run's hands: whoever saves it asks this run what it is doing.
   void take_over(const TrainingRunPtr& self);
   void tell_params();
@@ -61,6 +62,8 @@ struct TrainingRun::State {
   void begin_again(Phase in);
   bool take_turn();
   bool stops();
+  void start();
+  void bring_back();
   void begin();
   void begin_epoch();
   bool train_batch();
@@ -70,6 +73,7 @@ struct TrainingRun::State {
   void end_validation();
   void end_epoch();
   void end_without_data();
+  void take_averages() const;
   void add_results(Logs& logs, const std::string& prefix) const;
 };
 

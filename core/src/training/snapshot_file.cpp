@@ -23,6 +23,12 @@ std::string text_of(const Tensor& bytes) {
   return std::string(data, data + bytes.dim(0));
 }
 
+const Tensor& named(const NamedTensors& arrays, std::string_view name, const std::string& path) {
+  for (const auto& [known, array] : arrays)
+    if (known == name) return array;
+  fail("'", path, "': expected the file of a training run, but it has no array '", name, "'");
+}
+
 const Value* tensor_number(const Value& value) {
   const bool stands = value.is_dict() && value.as_dict().size() == 1;
   return stands ? value.as_dict().find(kTensor) : nullptr;
@@ -31,7 +37,7 @@ const Value* tensor_number(const Value& value) {
 }  // namespace
 
 void TrainingRun::save(const std::string& path) const {
-  std::vector<std::pair<std::string, Tensor>> arrays;
+  NamedTensors arrays;
   const Value text = mapped(snapshot(), [&](const Value& value) -> std::optional<Value> {
     const auto boxed = value.object_as<BoxedTensor>();
     if (!boxed) return std::nullopt;
@@ -44,11 +50,13 @@ void TrainingRun::save(const std::string& path) const {
 
 void TrainingRun::load(const std::string& path) {
   const Run run;
-  const Value text = parse_json(text_of(read_array(path, kText)));
+  const NamedTensors arrays = read_arrays(path);
+  const Value text = parse_json(text_of(named(arrays, kText, path)));
   restore(mapped(text, [&](const Value& value) -> std::optional<Value> {
     const Value* number = tensor_number(value);
     if (!number) return std::nullopt;
-    return Value(std::make_shared<BoxedTensor>(read_array(path, std::to_string(number->as_int()))));
+    const std::string name = std::to_string(number->as_int());
+    return Value(std::make_shared<BoxedTensor>(named(arrays, name, path)));
   }));
 }
 

@@ -132,7 +132,10 @@ MetricPtr make_metric(const Value& value, const Loss* loss, int64_t width, bool 
   for (const Family& family : kFamilies)
     if (std::find(family.names.begin(), family.names.end(), name) != family.names.end())
       meant = fitting(family, loss, width);
-  MetricPtr metric = get<Metric>(Value(meant));
+  const bool loss_alone =
+      !registry().find(Metric::kKind, meant) && registry().find(Loss::kKind, meant);
+  MetricPtr metric =
+      loss_alone ? make<Metric>("MeanMetricWrapper", {{"fn", meant}}) : get<Metric>(Value(meant));
   metric->set_name(name);
   return metric;
 }

@@ -4,7 +4,9 @@
 #include "crescent/training_run.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <limits>
+#include <unordered_map>
 
 #include "training/run_state.h"
 
@@ -20,6 +22,21 @@ bool is_validation_epoch(const Value& freq, int64_t epoch) {
   const int64_t every = freq.as_int();
   if (every < 1) fail("`validation_freq` can not be less than 1.");
   return (epoch + 1) % every == 0;
+}
+
+/// What keeps the run in the file that `resume` names; null when it names none.
+CallbackPtr keeper_of(const Value& resume) {
+  if (resume.is_bool()) return nullptr;
+  const std::filesystem::path file = resume.is_string() ? resume.as_string() : "";
+  if (!file.has_filename())
+    fail("fit: option 'resume': expected true, false or the path of a file, got ", resume);
+  const std::string folder = file.parent_path().string();
+  return make<Callback>("BackupAndRestore", {{"backup_dir", folder.empty() ? "." : folder},
+                                             {"file_name", file.filename().string()}});
+}
+
+bool is_unfinished(const Value& left) {
+  return left.is_dict() && left.as_dict().contains("version");
 }
 
 }  // namespace
@@ -39,6 +56,7 @@ TrainingRun::State::State(ModelPtr owner, FitOptions given, const RunPlan& plan)
   auto made = make<Callback>("History");
   history = std::dynamic_pointer_cast<History>(made);
   callbacks.add(std::move(made));
+  if (CallbackPtr keeper = keeper_of(options.resume)) callbacks.add(std::move(keeper));
   params.set("batch_size", plan.batch_size);
   params.set("steps", steps_or_null(training.batches().count()));
   params.set("samples", steps_or_null(training.batches().samples()));
@@ -68,7 +86,7 @@ bool TrainingRun::State::advance() {
 bool TrainingRun::State::take_turn() {
   switch (phase) {
     case Phase::start:
-      return begin(), false;
+      return start(), false;
     case Phase::epoch:
       return epoch >= options.epochs || out_of_data || stops() ? end() : begin_epoch(), false;
     case Phase::training:
@@ -88,6 +106,20 @@ bool TrainingRun::State::stops() {
   if (stopping && stopping.exchange(false)) model->stop_training = true;
   if (together.any(model->stop_training)) model->stop_training = true;
   return model->stop_training;
+}
+
+void TrainingRun::State::start() {
+  bring_back();
+  if (phase == Phase::start) begin();
+}
+
+/// Goes to where an earlier run was, if that is asked for and somebody kept it.
+void TrainingRun::State::bring_back() {
+  const TrainingRunPtr self = compiled.run.lock();
+  if (options.resume == Value(true) && is_unfinished(compiled.left))
+    return restore(Value(compiled.left).as_dict());
+  for (const CallbackPtr& callback : std::vector(callbacks.all()))
+    if (phase == Phase::start) blaming(*callback, [&] { callback->bring_back(*self); });
 }
 
 void TrainingRun::State::begin() {
@@ -155,11 +187,28 @@ void TrainingRun::State::end_without_data() {
   phase = Phase::epoch;
 }
 
+/// With averages of the weights a run ends with those as weights (Keras).
+void TrainingRun::State::take_averages() const {
+  if (!compiled.optimizer || options.epochs == 0) return;
+  std::unordered_map<std::string, Variable> averages;
+  for (const Variable& v : compiled.optimizer->slot("average")) averages[v.path()] = v;
+  for (const Variable& weight : compiled.trained)
+    if (const auto found = averages.find(weight.path() + "/average"); found != averages.end())
+      weight.assign(found->second.value().clone());
+}
+
 void TrainingRun::State::end() {
+  take_averages();
   compiled.left = model->stop_training ? Value() : Value(Dict{{"callbacks", callbacks.states()}});
   phase = Phase::ended;
   compiled.run = before;
   callbacks.each(&Callback::on_train_end, last);
+}
+
+void TrainingRun::State::end_early() {
+  Value place = left();
+  end();
+  compiled.left = std::move(place);
 }
 
 void TrainingRun::State::add_results(Logs& logs, const std::string& prefix) const {

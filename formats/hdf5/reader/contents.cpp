@@ -226,8 +226,8 @@ struct OpenDataset {
   uint64_t bytes = 0;
 };
 
-Contents::Contents(std::span<const std::byte> image)
-    : size_(image.size()), file_(open_image(image)) {
+Contents::Contents(std::span<const std::byte> image, std::optional<uint64_t> start)
+    : size_(image.size()), start_(start), file_(open_image(image)) {
   Handle root = open("");
   sealed_ = has_attribute(root, kSeals);
   ours_ = sealed_ || has_attribute(root, kOwn);
@@ -300,7 +300,9 @@ void Contents::describe(const std::string& path, Packer& answer) const {
   OpenDataset dataset(open(path, H5I_DATASET), size_);
   answer.add(dataset.type.element).add(static_cast<uint8_t>(dataset.dims.size()));
   for (hsize_t dim : dataset.dims) answer.add(static_cast<uint64_t>(dim));
-  answer.add(checksum_of(dataset, path)).add(dataset.place(file_)).add(dataset.rows_a_chunk());
+  const uint64_t place = start_ ? dataset.place(file_) : kNoPlace;
+  answer.add(checksum_of(dataset, path)).add(place == kNoPlace ? place : *start_ + place);
+  answer.add(dataset.rows_a_chunk());
 }
 
 void Contents::list(const std::string& path, Packer& answer) const {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -16,9 +17,13 @@ struct OpenDataset;
 
 class Contents {
  public:
-  /// Opens the file whose bytes are `image`, which must stay; nothing of it is copied.
-  explicit Contents(std::span<const std::byte> image);
+  /// Opens the file whose bytes are `image`, which must stay; nothing of it is copied. `start`:
+  /// where they lie in the file that the other side has, if they do.
+  Contents(std::span<const std::byte> image, std::optional<uint64_t> start);
   ~Contents();
+
+  /// We wrote it: every object that is asked for has a seal.
+  bool sealed() const { return sealed_; }
 
   // Each appends its answer (see Operation).
   void attribute(const std::string& object, const std::string& name, Packer& answer) const;
@@ -38,8 +43,9 @@ class Contents {
   OpenDataset& open_for_rows(const std::string& path);
 
   size_t size_;
+  std::optional<uint64_t> start_;
   Handle file_;
-  bool sealed_ = false;  ///< we wrote it: every object that is asked for has a seal
+  bool sealed_ = false;
   bool ours_ = false;  ///< we wrote it, maybe before there were seals: every dataset has a checksum
   std::map<std::string, std::unique_ptr<OpenDataset>> row_datasets_;
 };

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 
+#include "container.h"
 #include "contents.h"
 #include "refusal.h"
 #include "sandbox.h"
@@ -42,10 +43,21 @@ class Target {
   uint64_t size_ = 0;
 };
 
-void answer_item(Contents& contents, Target& target, Operation operation, Unpacker item,
-                 Packer& answer) {
+/// What is asked about, and where numbers go.
+struct Answerer {
+  const Container& container;
+  Contents& contents;
+  Target target{};
+
+  void answer_item(Operation operation, Unpacker item, Packer& answer);
+  void answer(Unpacker request);
+};
+
+void Answerer::answer_item(Operation operation, Unpacker item, Packer& answer) {
   std::string path = item.text();
   switch (operation) {
+    case Operation::member:
+      return container.member(path, answer);
     case Operation::attribute:
       return contents.attribute(path, item.text(), answer);
     case Operation::describe:
@@ -80,27 +92,25 @@ Packer outcome(Packer head, const Work& work) {
   }
 }
 
-void answer(Contents& contents, Target& target, Unpacker request) {
+void Answerer::answer(Unpacker request) {
   auto operation = request.number<Operation>();
   for (auto left = request.number<uint64_t>(); left > 0 && request.ok(); --left) {
     Unpacker item(request.text());
-    Packer answer = outcome({}, [&](Packer& packer) {
-      answer_item(contents, target, operation, std::move(item), packer);
-    });
+    Packer answer =
+        outcome({}, [&](Packer& packer) { answer_item(operation, std::move(item), packer); });
     if (!send_frame(kSocketDescriptor, answer)) return;
   }
 }
 
 /// The clock runs while a request is worked on, not while the parent builds its model.
-void serve(Contents& contents, unsigned seconds) {
+void serve(Answerer& answerer, unsigned seconds) {
   auto forever = [](int) { return true; };
-  Target target;
   for (;;) {
     alarm(0);
     auto request = receive_frame(kSocketDescriptor, forever);
     if (!request) return;
     alarm(seconds);
-    answer(contents, target, std::move(*request));
+    answerer.answer(std::move(*request));
   }
 }
 
@@ -112,14 +122,18 @@ std::span<const std::byte> map_file(uint64_t size) {
 
 int run(uint64_t size, unsigned seconds) {
   set_limits(size, seconds);
+  std::optional<Container> container;
   std::optional<Contents> contents;
   Packer hello = outcome(Packer().add(kWireVersion), [&](Packer&) {
-    auto image = map_file(size);
+    auto file = map_file(size);
     if (!lock_down()) throw Refused("this system offers no way to lock its reader in (seccomp)");
-    contents.emplace(image);
+    container.emplace(file);
+    contents.emplace(container->image(), container->start());
+    if (!contents->sealed()) container->check_image();
   });
   if (!send_frame(kSocketDescriptor, hello) || !contents) return 1;
-  serve(*contents, seconds);
+  Answerer answerer{*container, *contents};
+  serve(answerer, seconds);
   return 0;
 }
 

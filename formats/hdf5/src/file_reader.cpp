@@ -93,11 +93,12 @@ bool all_finite(Element element, const std::byte* bytes, uint64_t size) {
          finite(bytes, size, 0x7ff00000'00000000, 0x00100000'00000000);
 }
 
-/// In nanoseconds.
+/// Of what the file holds, in nanoseconds. (The time of its status changes too when another file
+/// takes its name.)
 int64_t time_of_change(int file) {
   struct stat status {};
   fstat(file, &status);
-  return status.st_ctim.tv_sec * int64_t{1'000'000'000} + status.st_ctim.tv_nsec;
+  return status.st_mtim.tv_sec * int64_t{1'000'000'000} + status.st_mtim.tv_nsec;
 }
 
 [[noreturn]] void fail_memory(const std::string& path, uint64_t bytes) {
@@ -230,6 +231,15 @@ std::optional<std::vector<std::string>> FileReader::members(const std::string& g
   auto answer = std::move(ask({Operation::list, {Packer().add(group)}, {place(group)}}).front());
   if (!answer) return std::nullopt;
   return unpack_texts(*answer);
+}
+
+std::optional<std::string> FileReader::member(const std::string& name) {
+  const std::string where = "'" + name + "'";
+  auto answer = std::move(ask({Operation::member, {Packer().add(name)}, {where}}).front());
+  if (!answer) return std::nullopt;
+  std::string text = answer->text();
+  if (!answer->ok()) fail_dead(where);
+  return text;
 }
 
 std::vector<DatasetInfo> FileReader::describe(const std::vector<std::string>& datasets) {

@@ -25,7 +25,7 @@ struct DatasetInfo {
 
 class FileReader {
  public:
-  /// Fails when `path` is no readable HDF5 file.
+  /// Fails when `path` is no readable HDF5 file, or archive of Keras that holds one.
   explicit FileReader(const std::string& path);
   ~FileReader();
 
@@ -38,6 +38,9 @@ class FileReader {
   /// The same for many objects at once.
   std::vector<std::optional<std::vector<std::string>>> texts(
       const std::vector<std::string>& objects, const std::string& name);
+
+  /// The text of another member of the archive; nothing when there is none, or no archive.
+  std::optional<std::string> member(const std::string& name);
 
   /// Nothing when the group is not there.
   std::optional<std::vector<std::string>> members(const std::string& group);

@@ -78,6 +78,15 @@ class Hdf5Format final : public Format,
     return tensor_in_file(std::move(file), name);
   }
 
+  NamedTensors read_arrays(const std::string& path) override {
+    FileReader file(path);
+    const std::vector<std::string> names = file.members("").value();
+    const std::vector<Array> arrays = file.read(names, file.describe(names));
+    NamedTensors tensors;
+    for (size_t i = 0; i < names.size(); ++i) tensors.emplace_back(names[i], to_tensor(arrays[i]));
+    return tensors;
+  }
+
   void write_arrays(const std::string& path, const NamedTensors& arrays) override {
     Tree tree;
     for (const auto& [name, tensor] : arrays) tree.push_back(dataset_node(name, tensor));

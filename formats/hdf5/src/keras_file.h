@@ -13,10 +13,12 @@ Tree tree_of(const keras::Entries& entries);
 
 class KerasFile final : public keras::WeightSource {
  public:
-  /// Fails when `path` is no readable HDF5 file.
+  /// Fails when `path` is no readable HDF5 file, or archive of Keras that holds one.
   explicit KerasFile(const std::string& path) : file_(path) {}
 
   const std::string& path() const override { return file_.path(); }
+  /// Another member of the archive that the file is; nothing when it is none.
+  std::optional<std::string> member(const std::string& name) { return file_.member(name); }
   std::optional<std::string> text(const std::string& group, const std::string& name) override {
     return file_.text(group, name);
   }

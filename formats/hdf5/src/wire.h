@@ -21,8 +21,11 @@
 namespace crescent::hdf5 {
 
 /// Both sides come from one build; the number catches a mixed installation.
-inline constexpr uint32_t kWireVersion = 2;
+inline constexpr uint32_t kWireVersion = 3;
 inline constexpr uint64_t kLongestFrame = uint64_t{256} << 20;
+
+/// Where the HDF5 file is when the file is one of Keras' archives.
+inline constexpr const char* kWeightsMember = "model.weights.h5";
 
 /// Descriptors that the reader process finds open.
 inline constexpr int kFileDescriptor = 3, kSocketDescriptor = 4, kMemoryDescriptor = 5;
@@ -34,6 +37,7 @@ enum class Operation : uint8_t {
   read,       ///< dataset, offset, bytes -> nothing; the numbers are in the shared memory
   rows,       ///< the same after offset and bytes: first row, number of rows
   list,       ///< group -> names of its members
+  member,     ///< name -> the bytes of this other member of an archive
 };
 /// Of datasets that do not lie in the file in one piece, as they are in memory.
 inline constexpr uint64_t kNoPlace = ~uint64_t{0};

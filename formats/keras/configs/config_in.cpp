@@ -38,6 +38,7 @@ constexpr Dropped kDropped[] = {
     {"jit_compile", ""}, {"is_legacy_optimizer", ""}, {"rms_scaling", "false"}, {"decay", "0.0"},
     {"quantization_config", "null"}, {"flash_attention", ""}, {"use_gate", "false"}, {"name", ""},
     {"module", ""}, {"function_type", ""}, {"output_shape_type", ""}, {"output_shape_module", ""},
+    {"noise_shape", "null"},
 };
 // clang-format on
 
@@ -228,6 +229,11 @@ Value with_meaning(const std::string& option, const Value& value) {
   return value;
 }
 
+/// Python takes 1 and 0 for true and false, and writes them as they were given.
+Value as_boolean(const Value& value) {
+  return value == Value(1) ? Value(true) : value == Value(0) ? Value(false) : value;
+}
+
 /// Keras 2's decay: lr / (1 + decay * iterations).
 void decay_to_schedule(Dict& config) {
   const Value* decay = config.find("decay");
@@ -265,6 +271,8 @@ Dict ConfigIn::options(std::string_view kind, const std::string& class_name,
         value.as_list().size() == 1)
       value = Value(value.as_list().front());  // tf.keras
     if (const Field* field = schema.find(option)) value = known(class_name, *field, value);
+    if (const Field* field = schema.find(option); field && field->type == Codec<bool>::type())
+      value = as_boolean(value);
     result.set(option, std::move(value));
   }
   for (const OldDefault& row : kOldDefaults)

@@ -27,9 +27,9 @@ constexpr Scaled kScaled[] = {
 // clang-format off
 constexpr const char* kLater[] = {
     "groups", "keepdims", "zero_output_for_mask", "synchronized", "renorm", "renorm_momentum",
-    "centered", "output_padding", "dilation_rate", "sparse", "ragged", "optional", "use_ema",
-    "ema_momentum", "name", "momentum", "initial_accumulator_value", "weight_decay",
-    "flash_attention",
+    "rms_scaling", "centered", "output_padding", "dilation_rate", "sparse", "ragged", "optional",
+    "use_ema", "ema_momentum", "name", "momentum", "initial_accumulator_value", "weight_decay",
+    "flash_attention", "use_gate", "sliding_window",
 };
 // clang-format on
 
@@ -42,7 +42,8 @@ constexpr Renamed kRenamed[] = {{"LeakyReLU", "negative_slope", "alpha"}};
 struct Single {
   const char *class_name, *option;
 };
-constexpr Single kSingle[] = {{"BatchNormalization", "axis"}, {"Dot", "axes"}};
+constexpr Single kSingle[] = {
+    {"BatchNormalization", "axis"}, {"Dot", "axes"}, {"UnitNormalization", "axis"}};
 
 bool is_model(const std::string& name) { return is_sequential(name) || is_functional(name); }
 
@@ -52,7 +53,8 @@ Dict object(std::string name, Dict config) {
 
 class Writer {
  public:
-  explicit Writer(const std::string& target) : first_node_(target == "keras2" ? 1 : 0) {}
+  explicit Writer(const std::string& target)
+      : first_node_(target == "keras2" ? 1 : 0), names_modules_(target != "keras2") {}
 
   Value model(const Value& model) const {
     if (class_of(model) == "Sequential")
@@ -128,9 +130,48 @@ class Writer {
       std::string option = entry.key;
       for (const Renamed& row : kRenamed)
         if (name == row.class_name && option == row.here) option = row.keras;
-      result.set(option, single(name, option) ? first_of(entry.value) : value(entry.value));
+      result.set(option, single(name, option) ? first_of(entry.value) : inside(entry.value));
     }
+    if (name == "Bidirectional") drop_implied_direction(result);
     return result;
+  }
+
+  /// An option's value. Keras 3 looks up a layer inside another by its module.
+  Value inside(const Value& given) const {
+    if (given.is_list()) {
+      List items;
+      for (const Value& item : given.as_list()) items.push_back(inside(item));
+      return items;
+    }
+    Value result = value(given);
+    if (!names_modules_ || !is_object(result)) return result;
+    const std::string name = class_of(result);
+    const auto info = registry().find("layer", name);
+    if (!info) return result;
+    const bool foreign = info->origin == "Lua";
+    result.as_dict().set("module", foreign ? Value() : Value("keras.layers"));
+    result.as_dict().set("registered_name", foreign ? Value(name) : Value());
+    return result;
+  }
+
+  /// Keras 2.3.1 knows no backward_layer and puts "forward_" before the name itself; the others
+  /// make of one layer what we have unless the user gave two.
+  static void drop_implied_direction(Dict& config) {
+    const std::string prefix = "forward_";
+    Dict& ahead = config["layer"].as_dict()["config"].as_dict();
+    const std::string* name = text_at(ahead, "name");
+    const std::string plain = name && name->starts_with(prefix) ? name->substr(prefix.size())
+                              : name                            ? *name
+                                                                : "";
+    Value implied = config.at("layer");
+    Dict& back = implied.as_dict()["config"].as_dict();
+    const Value* direction = ahead.find("go_backwards");
+    back.set("go_backwards", !(direction && direction->is_bool() && direction->as_bool()));
+    back.set("name", "backward_" + plain);
+    const Value* given = config.find("backward_layer");
+    if (!given || !(*given == implied)) return;
+    config.erase("backward_layer");
+    ahead.set("name", plain);
   }
 
   static bool single(const std::string& name, const std::string& option) {
@@ -226,6 +267,7 @@ class Writer {
   }
 
   int64_t first_node_;
+  bool names_modules_;
 };
 
 }  // namespace

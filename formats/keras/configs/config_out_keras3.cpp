@@ -33,7 +33,8 @@ constexpr Lacking kLacking[] = {{"SpatialDropout1D", "trainable"},
                                 {"SpatialDropout3D", "trainable"}};
 
 /// Lists of ours that are single numbers in Keras.
-constexpr Lacking kSingle[] = {{"BatchNormalization", "axis"}, {"Dot", "axes"}};
+constexpr Lacking kSingle[] = {
+    {"BatchNormalization", "axis"}, {"Dot", "axes"}, {"UnitNormalization", "axis"}};
 
 template <size_t N>
 bool has_row(const Lacking (&table)[N], const std::string& class_name, const std::string& option) {
@@ -262,6 +263,14 @@ Value value_in(const Value& value, const Layer* owner) {
 
 Value keras3_model_config(const Value& model) {
   return value_in(model, blank_model_from_config(model, {}).get());
+}
+
+Value keras3_compile_config(const Value& compile) {
+  Dict result;
+  for (const char* name : {"optimizer", "loss", "loss_weights", "metrics", "weighted_metrics",
+                           "run_eagerly", "steps_per_execution", "jit_compile"})
+    result.set(name, value_in(compile.as_dict().at(name), nullptr));
+  return result;
 }
 
 }  // namespace crescent::keras

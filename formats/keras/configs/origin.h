@@ -5,7 +5,8 @@
 
 namespace crescent::keras {
 
-inline constexpr const char* kKerasVersion = "2.3.1";  ///< whose layout we write
+inline constexpr const char* kKerasVersion = "2.3.1";    ///< whose layout we write
+inline constexpr const char* kKeras3Version = "3.15.1";  ///< whose archives we write
 inline constexpr const char* kBackend = "tensorflow";
 
 struct Origin {

@@ -5,8 +5,10 @@
 #include "crescent/model.h"
 #include "keras/configs/code_names.h"
 #include "keras/configs/config_out.h"
+#include "keras/configs/config_out_keras3.h"
+#include "keras/configs/objects.h"
 #include "keras/model/own_attribute.h"
-#include "keras/weights/keras2_weights.h"
+#include "keras/weights/keras3_weights.h"
 
 namespace crescent::keras {
 namespace {
@@ -59,12 +61,37 @@ void warn_of_code(const std::string& path, const Value& config, const Value& com
            how_to_bring(name));
 }
 
+/// Null when the model is not compiled, or is not to be when it is loaded.
+Value compile_config(const Model& model, const SaveOptions& options) {
+  return model.compiled() && options.include_optimizer ? model.compile_config() : Value();
+}
+
+/// Of a model, what Keras builds it for again.
+Value build_shape(Model& model) {
+  if (!model.is_graph() || !is_sequential(model.class_name())) return {};
+  return Codec<Shape>::encode(model.inputs().front().shape());
+}
+
 }  // namespace
+
+ArchiveDescription archive_description(Model& model, const std::string& path,
+                                       const SaveOptions& options, Value callback_states,
+                                       const Entries& entries) {
+  const Value config = model_config(model), compile = compile_config(model, options);
+  warn_of_code(path, config, compile);
+  Value written = keras3_model_config(config);
+  written.as_dict().set("build_config", Dict{{"input_shape", build_shape(model)}});
+  written.as_dict().set("compile_config",
+                        compile.is_null() ? Value(Dict()) : keras3_compile_config(compile));
+  const Value own = own_description(model, config, compile, std::move(callback_states), entries);
+  return {to_json(Dict{{"keras_version", kKeras3Version}}),
+          to_json(written),
+          {"", {{kOwn, to_json(own)}}}};
+}
 
 Entry description_entry(Model& model, const std::string& path, const SaveOptions& options,
                         Value callback_states, const Entries& entries) {
-  Value config = model_config(model);
-  Value compile = model.compiled() && options.include_optimizer ? model.compile_config() : Value();
+  const Value config = model_config(model), compile = compile_config(model, options);
   warn_of_code(path, config, compile);
   Entry root{"",
              {{"keras_version", kKerasVersion},
@@ -106,6 +133,7 @@ Description::Description(WeightSource& file, Value custom_objects)
          "': No model found in config. The file has no model_config: if it holds weights only, "
          "build the model and call load_weights");
   check_groups(file);
+  optimizer_ = file.text(kOptimizerPlace, "name").value_or("");
   reader_.emplace(origin_, std::move(custom_objects), own("plugins"));
 }
 
@@ -136,6 +164,31 @@ ModelPtr Description::build() const {
   }
 }
 
+bool Description::has_optimizer() const {
+  if (!compile_.is_dict()) return false;
+  const Dict& said = compile_.as_dict();
+  return said.contains("optimizer") || said.contains("optimizer_config");
+}
+
+/// Keras 3 leaves some optimizers out of what it says, and keeps their state all the same: then the
+/// class is known by the name beside that.
+Dict Description::compile_options() const {
+  Dict options = reader_->compile_options(compile_);
+  if (has_optimizer()) return options;
+  for (const std::string& name : registry().names(Optimizer::kKind)) {
+    if (to_snake_case(name) != optimizer_) continue;
+    warn("'", path_, "': the file has the state of optimizer '", optimizer_,
+         "', but not its options: those but the learning rate are the usual ones of ", name,
+         ". Compile the model again when it was trained with others.");
+    options.set("optimizer", name);
+    return options;
+  }
+  warn("'", path_, "': the file does not say which optimizer", optimizer_.empty() ? "" : " '",
+       optimizer_, optimizer_.empty() ? "" : "'",
+       " is: it becomes rmsprop, as in Keras. Compile the model again for another one.");
+  return options;
+}
+
 bool Description::compile(Model& model) const {
   if (!compile_.is_dict()) {
     warn("'", path_,
@@ -144,7 +197,7 @@ bool Description::compile(Model& model) const {
     return false;
   }
   try {
-    model.compile(reader_->compile_options(compile_));
+    model.compile(compile_options());
     return true;
   } catch (const Error& error) {
     warn("'", path_, "': the model was not compiled: ", error.what(), ". Compile it manually.");

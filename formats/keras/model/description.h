@@ -17,6 +17,15 @@ namespace crescent::keras {
 Entry description_entry(Model& model, const std::string& path, const SaveOptions& options,
                         Value callback_states, const Entries& entries);
 
+/// What an archive says instead: texts beside the file with `entries`, whose root says the rest.
+struct ArchiveDescription {
+  std::string metadata, config;
+  Entry root;
+};
+ArchiveDescription archive_description(Model& model, const std::string& path,
+                                       const SaveOptions& options, Value callback_states,
+                                       const Entries& entries);
+
 /// Who wrote the weights below `group`. A file of weights alone says it at its root.
 Origin origin_of(WeightSource& file, const std::string& group);
 
@@ -32,14 +41,18 @@ class Description {
   ModelPtr build() const;
   /// False, with a warning, when it cannot be compiled: it still predicts.
   bool compile(Model& model) const;
+  /// Whether it says how the optimizer was made.
+  bool has_optimizer() const;
 
  private:
   void check_groups(WeightSource& file) const;
+  Dict compile_options() const;
 
   std::string path_;
   Value own_;
   Origin origin_;
   Value model_, compile_;
+  std::string optimizer_;  ///< the name beside its state
   std::optional<ConfigIn> reader_;
 };
 

@@ -12,8 +12,18 @@ namespace crescent::keras {
 Entries model_entries(Model& model, const std::string& path, const SaveOptions& options);
 ModelPtr load_model(WeightSource& file, const LoadOptions& options);
 
-/// Weights alone: in Keras 3's layout when `path` ends in .weights.h5, else in Keras 2's.
+/// A model as Keras 3's archive: two texts, and what is to be in the HDF5 file beside them.
+struct ArchiveParts {
+  std::string metadata, config;
+  Entries weights;  ///< the root comes first
+};
+ArchiveParts archive_parts(Model& model, const std::string& path, const SaveOptions& options);
+
+/// Weights alone: in Keras 3's layout, with the state of the optimizer, when `path` ends in
+/// .weights.h5, else in Keras 2's.
 Entries weight_entries(Model& model, const std::string& path);
 void load_weights(WeightSource& file, Model& model, const LoadWeightsOptions& options);
+/// Of a file that knows arrays by name alone.
+void load_named_weights(WeightSource& file, Model& model, const LoadWeightsOptions& options);
 
 }  // namespace crescent::keras

@@ -1,102 +1,106 @@
 #include "keras/model/training_state.h"
 
+#include <algorithm>
+
+#include "crescent/ops.h"
+#include "keras/model/optimizer_layout.h"
+#include "keras/weights/keras3_weights.h"
+#include "keras/weights/turned_kernels.h"
+
 namespace crescent::keras {
 namespace {
 
 constexpr const char* kOptimizer = "optimizer_weights";
-constexpr const char* kRandom = "crescent_random";
 
-/// Keras 2's order: the step, then slot for slot all variables.
-Variables slots_together(const Optimizer& optimizer) {
-  Variables state{optimizer.iterations()};
-  for (const std::string& slot : optimizer.slot_names())
-    for (const Variable& variable : optimizer.slot(slot)) state.push_back(variable);
-  return state;
+Names numbers_below(size_t count) {
+  Names numbers;
+  for (size_t i = 0; i < count; ++i) numbers.push_back(std::to_string(i));
+  return numbers;
 }
 
-void write_state(Entries& entries, const Variables& state, const std::vector<std::string>& names) {
-  entries.push_back({kOptimizer, {{"weight_names", names}}});
-  for (size_t i = 0; i < state.size(); ++i)
-    entries.push_back({std::string(kOptimizer) + "/" + names[i], {}, state[i].value()});
+void write_layout(Entries& entries, const StateLayout& layout, const std::string& group,
+                  const Names& names) {
+  for (size_t i = 0; i < layout.size(); ++i) {
+    const auto& [variable, slot, spec, owner] = layout[i];
+    entries.push_back({group + "/" + names[i],
+                       {},
+                       variable ? ops::cast(variable.value(), spec.dtype) : Tensor(spec)});
+  }
 }
 
-std::vector<std::string> numbered_names(const std::string& prefix, const Variables& state) {
-  std::vector<std::string> names;
-  for (size_t i = 0; i < state.size(); ++i)
-    names.push_back(concat(prefix, "/", state[i].name(), "_", i, ":0"));
-  return names;
+/// How many arrays there are, so that one that was lost is seen. Keras ignores it.
+constexpr const char* kCount = "crescent_count";
+
+/// What a file lists of an optimizer's state, and the group that it is in.
+struct Listed {
+  std::string group;
+  Names names;
+};
+
+Listed listed_state(WeightSource& file) {
+  if (auto names = file.texts(kOptimizer, "weight_names")) return {kOptimizer, std::move(*names)};
+  const auto members = file.members(kOptimizerPlace);
+  if (!members) return {};
+  const auto count = file.integer(kOptimizerPlace, kCount);
+  return {kOptimizerPlace, numbers_below(count ? static_cast<size_t>(*count) : members->size())};
 }
 
-/// Every generator of every layer, in the order of the layers.
-Variables random_states(Model& model) {
-  Variables states{model.shuffle_order().state()};
-  for (Layer* layer : model.flatten_layers())
-    for (const SeedGenerator& seeds : layer->seed_generators()) states.push_back(seeds.state());
-  return states;
-}
-
-std::string random_path(size_t i) { return concat(kRandom, "/", i); }
-
-bool fits(WeightSource& file, const Matches& matches) {
-  const std::vector<TensorSpec> specs = file.describe(datasets_of(matches));
-  for (size_t i = 0; i < matches.size(); ++i)
-    if (specs[i].shape != matches[i].variable.shape()) return false;
-  return true;
+bool is_layout_of(const std::vector<TensorSpec>& specs, const Model& model) {
+  const StateLayout layout =
+      optimizer_layout(*model.optimizer(), model.trainable_weights(), "keras3");
+  return std::equal(specs.begin(), specs.end(), layout.begin(), layout.end(),
+                    [](const TensorSpec& spec, const StatePlace& place) {
+                      return spec.shape == place.spec.shape;
+                    });
 }
 
 }  // namespace
 
-void write_optimizer(Entries& entries, const Optimizer& optimizer, const std::string& target) {
+void write_optimizer(Entries& entries, Model& model, const std::string& target) {
+  const Optimizer& optimizer = *model.optimizer();
   if (!optimizer.built()) return;
-  bool keras2 = target == "keras2";
-  Variables state = keras2 ? slots_together(optimizer) : optimizer.state();
-  std::string prefix =
-      keras2 ? "training/" + optimizer.class_name() : to_snake_case(optimizer.class_name());
-  auto names = numbered_names(prefix, state);
-  if (keras2)
-    names[0] = optimizer.class_name() + "/iterations:0";
-  else
-    names[0] = prefix + "/iteration", names[1] = prefix + "/learning_rate";
-  write_state(entries, state, names);
+  const StateLayout layout = optimizer_layout(optimizer, model.trainable_weights(), target);
+  const Names names = layout_names(optimizer, layout, target);
+  entries.push_back({kOptimizer, {{"weight_names", names}}});
+  write_layout(entries, layout, kOptimizer, names);
 }
 
-Matches match_optimizer(WeightSource& file, const Optimizer& optimizer) {
-  auto names = file.texts(kOptimizer, "weight_names");
-  if (!names || names->empty()) return {};
-  bool with_rate = names->size() > 1 && (*names)[1].find("learning_rate") !=
-                                            std::string::npos;  // Keras 3, tf.keras 2.11
-  Variables state = with_rate ? optimizer.state() : slots_together(optimizer);
-  // Keras 2 also stores slots that are switched off: momenta of plain SGD, vhat of Adam.
-  bool count_fits = with_rate ? names->size() == state.size() : names->size() >= state.size();
+void write_keras3_optimizer(Entries& entries, Model& model) {
+  const Optimizer& optimizer = *model.optimizer();
+  if (!optimizer.built()) return;
+  const StateLayout layout = optimizer_layout(optimizer, model.trainable_weights(), "keras3");
+  const std::string& name = optimizer.name();
+  entries.push_back({kOptimizerPlace,
+                     {{"name", name.empty() ? to_snake_case(optimizer.class_name()) : name},
+                      {kCount, static_cast<int64_t>(layout.size())}}});
+  write_layout(entries, layout, kOptimizerPlace, numbers_below(layout.size()));
+}
+
+Matches match_optimizer(WeightSource& file, Model& model, const Origin& origin,
+                        bool options_known) {
+  const auto [group, names] = listed_state(file);
+  if (names.empty()) return {};
+  Names datasets;
+  for (const std::string& name : names) datasets.push_back(group + "/" + name);
+  const std::vector<TensorSpec> specs = file.describe(datasets);
+  PlacedState state =
+      place_optimizer_state(*model.optimizer(), model.trainable_weights(), names, specs);
+  if (!options_known && !is_layout_of(specs, model))
+    state.problem = "it was made with other options, which the file does not have";
+  if (!state.problem.empty()) {
+    warn(
+        "'", file.path(),
+        "': Error in loading the saved optimizer state. As a result, your model is starting with a "
+        "freshly initialized optimizer: ",
+        state.problem);
+    return {};
+  }
+  const TurnedKernels turned(model, origin);
   Matches matches;
-  for (size_t i = 0; count_fits && i < state.size(); ++i)
-    matches.push_back(
-        {std::string(kOptimizer) + "/" + (*names)[i], state[i], nullptr, "optimizer"});
-  if (count_fits && fits(file, matches)) return matches;
-  warn("'", file.path(),
-       "': Error in loading the saved optimizer state. As a result, your model is starting with a "
-       "freshly initialized optimizer.");
-  return {};
-}
-
-void write_random_state(Entries& entries, Model& model) {
-  Variables states = random_states(model);
-  entries.push_back({kRandom, {{"count", static_cast<int64_t>(states.size())}}});
-  for (size_t i = 0; i < states.size(); ++i)
-    entries.push_back({random_path(i), {}, states[i].value()});
-}
-
-Matches match_random_state(WeightSource& file, Model& model) {
-  const auto count = file.integer(kRandom, "count");
-  Variables states = random_states(model);
-  if (!count) return {};
-  Matches matches;
-  for (size_t i = 0; i < states.size(); ++i)
-    matches.push_back({random_path(i), states[i], nullptr, "random state"});
-  if (*count == static_cast<int64_t>(states.size()) && fits(file, matches)) return matches;
-  warn("'", file.path(),
-       "': the saved random state is of another model; random numbers start anew.");
-  return {};
+  for (size_t i = 0; i < datasets.size(); ++i)
+    if (const StatePlace& place = state.layout[i]; place.variable)
+      matches.push_back({datasets[i], place.variable, turned.convert(place.owner), "optimizer"});
+  return matches;
 }
 
 }  // namespace crescent::keras

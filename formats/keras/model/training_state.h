@@ -1,24 +1,23 @@
-// What is needed to go on training as if nothing had happened: the optimizer's state, random
-// generators, the order of samples, the epoch. Keras reads the optimizer's part and ignores the
-// rest.
+// What an optimizer needs to go on as if nothing had happened.
 #pragma once
 #include <string>
 
 #include "crescent/model.h"
+#include "keras/configs/origin.h"
 #include "keras/weights/entry.h"
 #include "keras/weights/match.h"
 #include "keras/weights/weight_source.h"
 
 namespace crescent::keras {
 
-/// `target`: "keras3" (per variable its slots) or "keras2" (per slot the variables).
-void write_optimizer(Entries& entries, const Optimizer& optimizer, const std::string& target);
-/// State of an optimizer that has been built for the model's trainable variables. None, with Keras'
-/// warning, when it does not fit.
-Matches match_optimizer(WeightSource& file, const Optimizer& optimizer);
-
-void write_random_state(Entries& entries, Model& model);
-/// Nothing to do for a file of Keras.
-Matches match_random_state(WeightSource& file, Model& model);
+/// In the order of `target`, "keras3" or "keras2", by names.
+void write_optimizer(Entries& entries, Model& model, const std::string& target);
+/// By position, as beside weights in Keras 3's layout.
+void write_keras3_optimizer(Entries& entries, Model& model);
+/// State of the model's optimizer, which has been built for its trainable variables. None, with
+/// Keras' warning and the reason, when it cannot be placed for certain. `options_known`: the file
+/// says with which options it was made; else it has to be just what those that it has now make.
+Matches match_optimizer(WeightSource& file, Model& model, const Origin& origin,
+                        bool options_known = true);
 
 }  // namespace crescent::keras

@@ -1,20 +1,18 @@
 #include "keras/weights/keras2_weights.h"
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <set>
 #include <unordered_map>
 
 #include "keras/weights/cudnn_weights.h"
+#include "keras/weights/turned_kernels.h"
+#include "keras/weights/weight_names.h"
 
 namespace crescent::keras {
 namespace {
 
 constexpr const char* kTopLevel = "top_level_model_weights";
-
-/// Layers whose kernels Theano stores turned around.
-constexpr const char* kTurned[] = {"Conv1D", "Conv2D", "Conv3D", "Conv2DTranspose", "ConvLSTM2D"};
 
 std::string join_path(const std::string& group, const std::string& name) {
   return group.empty() ? name : group + "/" + name;
@@ -22,21 +20,9 @@ std::string join_path(const std::string& group, const std::string& name) {
 
 // ---- writing
 
-/// Paths inside a layer's group, made unique.
-std::vector<std::string> weight_names(const Variables& weights) {
-  std::vector<std::string> names;
-  std::set<std::string> taken;
-  for (size_t i = 0; i < weights.size(); ++i) {
-    std::string base = weights[i].path().empty() ? concat("param_", i) : weights[i].path(),
-                name = base;
-    for (int copy = 1; !taken.insert(name).second; ++copy) name = concat(base, "_", copy);
-    names.push_back(name + ":0");
-  }
-  return names;
-}
-
-void write_group(Entries& entries, const std::string& group, const Variables& weights) {
-  std::vector<std::string> names = weight_names(weights);
+void write_group(Entries& entries, const std::string& group, const Layer& layer,
+                 const Variables& weights, const std::string& target) {
+  std::vector<std::string> names = weight_names(layer, weights, target);
   entries.push_back({group, {{"weight_names", names}}});
   for (size_t i = 0; i < weights.size(); ++i)
     entries.push_back({join_path(group, names[i]), {}, weights[i].value()});
@@ -76,37 +62,11 @@ std::vector<LayerPtr> layers_with_weights(Model& model, const std::string& path)
   return layers;
 }
 
-/// Variables whose own layer (inside models and wrappers too) is a convolution.
-std::set<const void*> turned_variables(Model& model, const Origin& origin) {
-  std::set<const void*> turned;
-  if (!origin.turned_kernels()) return turned;
-  for (Layer* layer : model.flatten_layers()) {
-    std::string name = layer->class_name();
-    if (std::find(std::begin(kTurned), std::end(kTurned), name) == std::end(kTurned)) continue;
-    for (const Variable& weight : layer->weights())
-      if (weight.shape().rank() >= 3) turned.insert(weight.id());
-  }
-  return turned;
-}
-
-/// All spatial axes reversed: (positions, in, out) with the positions backwards.
-Tensor turned_around(const Tensor& kernel) {
-  Tensor result(kernel.spec());
-  int64_t positions = kernel.shape().slice(0, -2).size();
-  size_t block = positions > 0 ? kernel.bytes() / static_cast<size_t>(positions) : 0;
-  auto* from = static_cast<const std::byte*>(kernel.raw());
-  auto* to = static_cast<std::byte*>(result.mutable_raw());
-  for (int64_t i = 0; i < positions; ++i)
-    std::memcpy(to + i * block, from + (positions - 1 - i) * block, block);
-  return result;
-}
-
 void match_layer(Matches& matches, const Layer& layer, const SavedLayer& saved,
-                 const std::set<const void*>& turned) {
+                 const TurnedKernels& turned) {
   Variables weights = layer.weights();
   for (size_t i = 0; i < weights.size(); ++i)
-    matches.push_back({saved.datasets[i], weights[i],
-                       turned.count(weights[i].id()) ? turned_around : nullptr, layer.name()});
+    matches.push_back({saved.datasets[i], weights[i], turned.convert(weights[i]), layer.name()});
 }
 
 /// Variables of the model itself, when it has any.
@@ -124,7 +84,8 @@ void match_top_level(Matches& matches, WeightSource& file, const std::string& gr
 
 }  // namespace
 
-void write_weights(Entries& entries, Model& model, const std::string& group) {
+void write_weights(Entries& entries, Model& model, const std::string& group,
+                   const std::string& target) {
   std::vector<std::string> names;
   for (const LayerPtr& layer : model.layers()) names.push_back(layer->name());
   entries.push_back({group,
@@ -132,9 +93,9 @@ void write_weights(Entries& entries, Model& model, const std::string& group) {
                       {"backend", std::string(kBackend)},
                       {"keras_version", std::string(kKerasVersion)}}});
   for (const LayerPtr& layer : model.layers())
-    write_group(entries, join_path(group, layer->name()), layer->weights());
+    write_group(entries, join_path(group, layer->name()), *layer, layer->weights(), target);
   if (Variables own = own_variables(model, model.layers()); !own.empty())
-    write_group(entries, join_path(group, kTopLevel), own);
+    write_group(entries, join_path(group, kTopLevel), model, own, target);
 }
 
 std::string find_weights(WeightSource& file) {
@@ -151,7 +112,7 @@ Matches match_in_order(WeightSource& file, const std::string& group, Model& mode
   if (saved.size() != layers.size())
     fail("'", file.path(), "': You are trying to load a weight file containing ", saved.size(),
          " layers into a model with ", layers.size(), " layers.");
-  auto turned = turned_variables(model, origin);
+  const TurnedKernels turned(model, origin);
   Matches matches;
   for (size_t k = 0; k < layers.size(); ++k) {
     const Layer& layer = *layers[k];
@@ -180,7 +141,7 @@ Matches match_own(WeightSource& file, const std::string& group, Model& model,
         same && found != by_name.end() && found->second->datasets.size() == layer->weights().size();
   }
   if (!same) return match_in_order(file, group, model, origin);
-  auto turned = turned_variables(model, origin);
+  const TurnedKernels turned(model, origin);
   Matches matches;
   for (const LayerPtr& layer : layers)
     match_layer(matches, *layer, *by_name.at(layer->name()), turned);
@@ -210,7 +171,7 @@ std::string shape_mismatch(const Matches& matches, const std::vector<TensorSpec>
 
 Matches match_by_name(WeightSource& file, const std::string& group, Model& model,
                       const Origin& origin, bool skip_mismatch) {
-  auto turned = turned_variables(model, origin);
+  const TurnedKernels turned(model, origin);
   std::unordered_map<std::string, LayerPtr> layers;
   for (const LayerPtr& layer : layers_with_weights(model, file.path()))
     layers.emplace(layer->name(), layer);

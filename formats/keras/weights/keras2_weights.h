@@ -8,8 +8,9 @@
 
 namespace crescent::keras {
 
-/// Adds the weights of a model below `group`.
-void write_weights(Entries& entries, Model& model, const std::string& group);
+/// Adds the weights of a model below `group`, named as `target` ("keras2", "keras3") has them.
+void write_weights(Entries& entries, Model& model, const std::string& group,
+                   const std::string& target);
 
 /// "model_weights" or the root, wherever layer_names is. Fails when neither has it.
 std::string find_weights(WeightSource& file);

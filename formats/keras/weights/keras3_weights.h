@@ -1,5 +1,6 @@
-// The layout of Keras 3's .weights.h5: a place for every object, by class and number, its variables
-// by position.
+// The layout of Keras 3's .weights.h5, which .keras archives hold too: a place for every object, by
+// class and number or by the attribute that it is, its variables by position, the optimizer's
+// beside them.
 #pragma once
 #include "keras/weights/entry.h"
 #include "keras/weights/match.h"
@@ -9,6 +10,10 @@ namespace crescent::keras {
 
 void write_keras3_weights(Entries& entries, Model& model);
 bool has_keras3_weights(WeightSource& file);
+/// Fails in Keras' words when a layer has another number of variables in the file.
 Matches match_keras3_weights(WeightSource& file, Model& model);
+
+/// Where the variables of the optimizer are.
+inline constexpr const char* kOptimizerPlace = "optimizer/vars";
 
 }  // namespace crescent::keras

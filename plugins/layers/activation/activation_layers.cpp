@@ -49,6 +49,21 @@ class LeakyReLU final : public Elementwise {
   double negative_slope_ = 0.3;
 };
 
+class ThresholdedReLU final : public Elementwise {
+ public:
+  static void describe(Schema<ThresholdedReLU>& s) {
+    s.doc("x above theta, 0 elsewhere (Keras 2).")
+        .field("theta", &ThresholdedReLU::theta_, "Where the function starts.")
+        .min(0);
+  }
+  Tensor call(const Tensor& x, const Call&) override {
+    return ops::where(ops::greater(x, theta_), x, 0);
+  }
+
+ private:
+  double theta_ = 1;
+};
+
 class ELU final : public Elementwise {
  public:
   static void describe(Schema<ELU>& s) {
@@ -113,6 +128,7 @@ class PReLU final : public Elementwise {
 CRESCENT_PLUGIN("activation", CRESCENT_VERSION) {
   registry.add<ReLU>("ReLU");
   registry.add<LeakyReLU>("LeakyReLU");
+  registry.add<ThresholdedReLU>("ThresholdedReLU");
   registry.add<ELU>("ELU");
   registry.add<PReLU>("PReLU");
   registry.add<SoftmaxLayer>("Softmax");

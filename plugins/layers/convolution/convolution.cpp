@@ -16,17 +16,10 @@ class ConvLayer final : public BaseConv<Axes> {
   static void describe(Schema<ConvLayer>& s) {
     s.doc(kDoc[Axes]);
     BaseConv<Axes>::describe_sizes(s);
-    std::vector<std::string> paddings{"valid", "same"};
-    if (Axes == 1) paddings.push_back("causal");
-    s.field("padding", &ConvLayer::padding_,
-            "valid: windows inside; same: ceil(n / stride) windows; causal: none ahead.")
-        .choices(paddings)
-        .field("data_format", &ConvLayer::data_format_, "Where the channels are.")
-        .choices({"channels_last", "channels_first"})
-        .field("dilation_rate", &ConvLayer::dilation_, "Gaps between the elements of a window.")
-        .min(1)
-        .field("groups", &ConvLayer::groups_, "Channels and filters in separate groups.")
-        .min(1);
+    BaseConv<Axes>::describe_padding(s, Axes == 1);
+    BaseConv<Axes>::describe_data_format(s);
+    BaseConv<Axes>::describe_dilation(s);
+    s.field("groups", &ConvLayer::groups_, "Channels and filters in separate groups.").min(1);
     BaseConv<Axes>::describe_rest(s);
   }
 
@@ -38,8 +31,7 @@ class ConvLayer final : public BaseConv<Axes> {
     return shape;
   }
   Tensor product(const Tensor& x) const override {
-    return ops::conv(x, this->kernel_, this->strides_, padding_named(this->padding_),
-                     this->dilation_, this->groups_);
+    return this->convolved(x, this->kernel_, this->groups_);
   }
 };
 
@@ -49,14 +41,12 @@ class ConvTranspose final : public BaseConv<Axes> {
   static void describe(Schema<ConvTranspose>& s) {
     s.doc("The transpose of a convolution: each value spreads over a window.");
     BaseConv<Axes>::describe_sizes(s);
-    s.field("padding", &ConvTranspose::padding_, "As of the convolution it transposes.")
-        .choices({"valid", "same"})
-        .field("output_padding", &ConvTranspose::output_padding_,
-               "Extra length of the output, null: worked out.")
-        .field("data_format", &ConvTranspose::data_format_, "Where the channels are.")
-        .choices({"channels_last", "channels_first"})
-        .field("dilation_rate", &ConvTranspose::dilation_, "Gaps between the elements of a window.")
-        .min(1);
+    BaseConv<Axes>::describe_padding(s, false);
+    if (Axes == 3) BaseConv<Axes>::describe_data_format(s);
+    s.field("output_padding", &ConvTranspose::output_padding_,
+            "Extra length of the output, null: worked out.");
+    if (Axes != 3) BaseConv<Axes>::describe_data_format(s);
+    BaseConv<Axes>::describe_dilation(s);
     BaseConv<Axes>::describe_rest(s);
   }
   void configured() override {
@@ -91,9 +81,12 @@ CRESCENT_PLUGIN("convolution", CRESCENT_VERSION) {
   registry.add<ConvLayer<1>>("Conv1D", {"Convolution1D"});
   registry.add<ConvLayer<2>>("Conv2D", {"Convolution2D"});
   registry.add<ConvLayer<3>>("Conv3D", {"Convolution3D"});
-  registry.add<ConvTranspose<1>>("Conv1DTranspose");
-  registry.add<ConvTranspose<2>>("Conv2DTranspose", {"Deconvolution2D"});
-  registry.add<ConvTranspose<3>>("Conv3DTranspose", {"Deconvolution3D"});
+  registry.add<ConvTranspose<1>>("Conv1DTranspose", {"Convolution1DTranspose"});
+  registry.add<ConvTranspose<2>>("Conv2DTranspose", {"Convolution2DTranspose", "Deconvolution2D"});
+  registry.add<ConvTranspose<3>>("Conv3DTranspose", {"Convolution3DTranspose", "Deconvolution3D"});
+  add_depthwise(registry);
+  add_separable(registry);
+  add_locally_connected(registry);
 }
 
 }  // namespace crescent

@@ -2,110 +2,141 @@
 #pragma once
 #include <algorithm>
 
-#include "crescent/layer.h"
+#include "../spatial.h"
 
 namespace crescent {
 
-/// One value per spatial axis; a single one serves all.
-inline std::vector<int64_t> per_axis(const std::vector<int64_t>& values, int axes,
-                                     const char* option) {
-  if (values.size() == 1) return std::vector<int64_t>(axes, values[0]);
-  if (int(values.size()) != axes)
-    fail(option, ": expected 1 or ", axes, " integers, got ", Value(values));
-  return values;
-}
-
-inline ops::Padding padding_named(const std::string& name) {
-  return name == "same"     ? ops::Padding::same
-         : name == "causal" ? ops::Padding::causal
-                            : ops::Padding::valid;
-}
-
-/// (batch, channels, spatial...) <-> (batch, spatial..., channels).
-inline Tensor channels_to_last(const Tensor& x) {
-  std::vector<int> axes{0};
-  for (int i = 2; i < x.rank(); ++i) axes.push_back(i);
-  axes.push_back(1);
-  return ops::transpose(x, axes);
-}
-inline Tensor channels_to_first(const Tensor& x) {
-  std::vector<int> axes{0, x.rank() - 1};
-  for (int i = 1; i < x.rank() - 1; ++i) axes.push_back(i);
-  return ops::transpose(x, axes);
-}
-
-/// Options and weights of every convolution of `Axes` spatial axes; derived classes give the
-/// product.
+/// What every convolution has, whichever kernels it has: windows, bias, activation.
 template <int Axes>
-class BaseConv : public UnaryLayer {
+class WindowedLayer : public SpatialLayer<Axes> {
  public:
   void configured() override {
-    UnaryLayer::configured();
+    SpatialLayer<Axes>::configured();
     kernel_size_ = per_axis(kernel_size_, Axes, "kernel_size");
     strides_ = per_axis(strides_, Axes, "strides");
     dilation_ = per_axis(dilation_, Axes, "dilation_rate");
     for (int64_t d : dilation_)
       for (int64_t s : strides_)
         if (d > 1 && s > 1)
-          fail("strides > 1 and dilation_rate > 1 cannot be combined, got ", Value(strides_),
-               " and ", Value(dilation_));
-    if (filters_ % groups_ != 0)
-      fail("filters (", filters_, ") must be divisible by groups (", groups_, ")");
-    if (padding_ == "causal" && (Axes != 1 || channels_first()))
-      fail("padding 'causal' needs Conv1D with channels_last");
-    set_activity_regularizer(activity_regularizer_.shared());
-    set_input_specs({InputSpec::with_ndim(Axes + 2)});
+          fail("`strides > 1` not supported in conjunction with `dilation_rate > 1`. Received: ",
+               "strides=", Value(strides_), " and dilation_rate=", Value(dilation_));
+    if (padding_ == "causal" && (Axes != 1 || this->channels_first()))
+      fail("padding 'causal' needs one spatial axis and channels_last");
+    this->set_activity_regularizer(activity_regularizer_.shared());
   }
+  /// Kernels for so many channels, then the bias.
   void build(const Shape& input) override {
-    const int channel_axis = channels_first() ? 1 : -1;
-    const int64_t channels = input[channel_axis];
+    const int axis = this->channels_first() ? 1 : -1;
+    const int64_t channels = input[axis];
     if (channels < 0)
       fail("The channel dimension of the inputs should be defined. Got shape ", input);
-    if (channels % groups_ != 0)
-      fail("the ", channels, " channels of the input must be divisible by groups (", groups_, ")");
-    kernel_ = add_weight("kernel", kernel_shape(channels), kernel_rules_);
-    if (use_bias_) bias_ = add_weight("bias", {filters_}, bias_rules_);
-    set_input_specs({InputSpec::with_ndim(Axes + 2).axis(channel_axis, channels)});
+    build_kernels(input, channels);
+    if (use_bias_) bias_ = this->add_weight("bias", {out_channels(channels)}, bias_rules_);
+    this->set_input_specs({InputSpec::with_ndim(Axes + 2).axis(axis, channels)});
   }
   Tensor call(const Tensor& x, const Call&) override {
-    Tensor y = product(channels_first() ? channels_to_last(x) : x);
-    if (use_bias_) y = y + bias_;
-    if (activation_) y = (*activation_)(y);
-    return channels_first() ? channels_to_first(y) : y;
+    return this->with_channels_last(x, [&](const Tensor& images) {
+      Tensor y = product(images);
+      if (use_bias_) y = y + bias_;
+      return activation_ ? (*activation_)(y) : y;
+    });
+  }
+
+ protected:
+  template <class T>
+  static void describe_kernel_size(Schema<T>& s) {
+    s.field("kernel_size", &WindowedLayer::kernel_size_, "Extent of the window.").required().min(1);
+  }
+  template <class T>
+  static void describe_strides(Schema<T>& s) {
+    s.field("strides", &WindowedLayer::strides_, "Steps of the window.").min(1);
+  }
+  template <class T>
+  static void describe_padding(Schema<T>& s, bool causal) {
+    std::vector<std::string> paddings{"valid", "same"};
+    if (causal) paddings.push_back("causal");
+    s.field("padding", &WindowedLayer::padding_,
+            causal ? "valid: windows inside; same: ceil(n / stride) windows; causal: none ahead."
+                   : "valid: windows inside; same: ceil(n / stride) windows.")
+        .choices(paddings);
+  }
+  template <class T>
+  static void describe_dilation(Schema<T>& s) {
+    s.field("dilation_rate", &WindowedLayer::dilation_, "Gaps between the elements of a window.")
+        .min(1);
+  }
+  template <class T>
+  static void describe_result(Schema<T>& s) {
+    s.field("activation", &WindowedLayer::activation_, "Applied to the result.")
+        .field("use_bias", &WindowedLayer::use_bias_, "Add a bias vector.");
+  }
+  Tensor convolved(const Tensor& x, const Tensor& kernel, int64_t groups = 1) const {
+    return ops::conv(x, kernel, strides_, padding_named(padding_), dilation_, groups);
+  }
+  /// A kernel (window..., channels, multiplier) for each channel by itself: its outputs, channel
+  /// after channel.
+  Tensor convolved_by_channel(const Tensor& x, const Tensor& kernel) const {
+    Shape shape(kernel_size_);
+    shape.append(1);
+    shape.append(kernel.dim(-2) * kernel.dim(-1));
+    return convolved(x, ops::reshape(kernel, shape), kernel.dim(-2));
+  }
+  virtual int64_t out_channels(int64_t channels) const = 0;
+  virtual void build_kernels(const Shape& input, int64_t channels) = 0;
+  virtual Tensor product(const Tensor& x) const = 0;  ///< channels last
+
+  std::vector<int64_t> kernel_size_, strides_ = std::vector<int64_t>(Axes, 1),
+                                     dilation_ = std::vector<int64_t>(Axes, 1);
+  std::string padding_ = "valid";
+  Ref<Activation> activation_ = "linear";
+  bool use_bias_ = true;
+  WeightRules bias_rules_{"zeros"};
+  Ref<Regularizer> activity_regularizer_;
+  Variable bias_;
+};
+
+/// A convolution with one kernel.
+template <int Axes>
+class BaseConv : public WindowedLayer<Axes> {
+ public:
+  void configured() override {
+    WindowedLayer<Axes>::configured();
+    if (filters_ % groups_ != 0)
+      fail("The number of filters must be evenly divisible by the number of groups. Received: ",
+           "groups=", groups_, ", filters=", filters_, ".");
   }
 
  protected:
   template <class T>
   static void describe_sizes(Schema<T>& s) {
-    s.field("filters", &BaseConv::filters_, "Channels of the output.")
-        .required()
-        .min(1)
-        .field("kernel_size", &BaseConv::kernel_size_, "Extent of the window.")
-        .required()
-        .min(1)
-        .field("strides", &BaseConv::strides_, "Steps of the window.")
-        .min(1);
+    s.field("filters", &BaseConv::filters_, "Channels of the output.").required().min(1);
+    BaseConv::describe_kernel_size(s);
+    BaseConv::describe_strides(s);
   }
   template <class T>
   static void describe_rest(Schema<T>& s) {
-    s.field("activation", &BaseConv::activation_, "Applied to the result.")
-        .field("use_bias", &BaseConv::use_bias_, "Add a bias vector.")
-        .weight_options({{"kernel", &BaseConv::kernel_rules_}, {"bias", &BaseConv::bias_rules_}},
-                        &BaseConv::activity_regularizer_);
+    BaseConv::describe_result(s);
+    s.weight_options({{"kernel", &BaseConv::kernel_rules_}, {"bias", &BaseConv::bias_rules_}},
+                     &BaseConv::activity_regularizer_);
   }
-  bool channels_first() const { return data_format_ && *data_format_ == "channels_first"; }
+  int64_t out_channels(int64_t) const override { return filters_; }
+  void build_kernels(const Shape& input, int64_t channels) override {
+    if (channels % groups_ != 0)
+      fail("The number of input channels must be evenly divisible by the number of groups. ",
+           "Received groups=", groups_, ", but the input has ", channels,
+           " channels (full input shape is ", input, ").");
+    kernel_ = this->add_weight("kernel", kernel_shape(channels), kernel_rules_);
+  }
   virtual Shape kernel_shape(int64_t channels) const = 0;
-  virtual Tensor product(const Tensor& x) const = 0;  ///< channels last
 
   int64_t filters_ = 0, groups_ = 1;
-  std::vector<int64_t> kernel_size_, strides_{1}, dilation_{1};
-  std::string padding_ = "valid";
-  std::optional<std::string> data_format_ = "channels_last";
-  Ref<Activation> activation_ = "linear";
-  bool use_bias_ = true;
-  WeightRules kernel_rules_{"glorot_uniform"}, bias_rules_{"zeros"};
-  Ref<Regularizer> activity_regularizer_;
-  Variable kernel_, bias_;
+  WeightRules kernel_rules_{"glorot_uniform"};
+  Variable kernel_;
 };
+
+// The files of this plugin; each adds its classes.
+void add_depthwise(Registry& registry);
+void add_separable(Registry& registry);
+void add_locally_connected(Registry& registry);
 
 }  // namespace crescent

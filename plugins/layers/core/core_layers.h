@@ -6,5 +6,6 @@ namespace crescent {
 void add_dense(Registry& registry);
 void add_embedding(Registry& registry);
 void add_einsum_dense(Registry& registry);
+void add_reversible_embedding(Registry& registry);
 void add_simple_layers(Registry& registry);
 }  // namespace crescent

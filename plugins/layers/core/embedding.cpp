@@ -19,18 +19,21 @@ class Embedding final : public UnaryLayer {
                         &Embedding::activity_regularizer_)
         .field("mask_zero", &Embedding::mask_zero_, "0 is padding: it is masked out.")
         .field("input_length", &Embedding::input_length_,
-               "Length of sequences, when fixed (Keras 2).")
+               "Length of sequences (Keras 2): short for input_shape.")
         .not_stored();
   }
   void configured() override {
+    if (input_length_ && !declared_input_shape()) input_shape_option_ = input_length_;
     UnaryLayer::configured();
-    set_supports_masking(true);
+    set_supports_masking(mask_zero_);
     set_activity_regularizer(activity_regularizer_.shared());
   }
   void build(const Shape&) override {
     table_ = add_weight("embeddings", {rows_, columns_}, rules_);
   }
   Tensor call(const Tensor& x, const Call&) override {
+    if (input_length_ && !input_length_->compatible(x.shape().slice(1, x.rank())))
+      fail("\"input_length\" is ", *input_length_, ", but received input has shape ", x.shape());
     return apply1(Gather(), {table_.value(),
                              ops::check_indices(x, rows_, "id", concat("input_dim ", rows_))});
   }
@@ -43,7 +46,7 @@ class Embedding final : public UnaryLayer {
   WeightRules rules_{"uniform"};
   Ref<Regularizer> activity_regularizer_;
   bool mask_zero_ = false;
-  Value input_length_;
+  std::optional<Shape> input_length_;
   Variable table_;
 };
 

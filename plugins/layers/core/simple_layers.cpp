@@ -76,5 +76,6 @@ CRESCENT_PLUGIN("core", CRESCENT_VERSION) {
   crescent::add_dense(registry);
   crescent::add_embedding(registry);
   crescent::add_einsum_dense(registry);
+  crescent::add_reversible_embedding(registry);
   crescent::add_simple_layers(registry);
 }

@@ -3,14 +3,6 @@
 namespace crescent {
 namespace {
 
-Tensor apply_to(const Ref<Activation>& activation, const Tensor& x) {
-  return activation ? (*activation)(x) : x;
-}
-
-Tensors blocks(const Tensor& x, int64_t units, int count) {
-  return ops::split(x, std::vector<int64_t>(count, units), -1);
-}
-
 /// Inverted dropout mask of (batch, width): 0 or 1 / (1 - rate).
 Tensor dropout_mask(const SeedGenerator& random, const Shape& shape, double rate, DType dtype) {
   const Tensor kept = ops::greater_equal(random.uniform(shape, 0, 1), rate);
@@ -37,18 +29,35 @@ class ForgetBias final : public Initializer {
 
 // ---- what the cells share
 
+Tensor apply_to(const Ref<Activation>& activation, const Tensor& x) {
+  return activation ? (*activation)(x) : x;
+}
+
+Tensors blocks(const Tensor& x, int64_t units, int count) {
+  return ops::split(x, std::vector<int64_t>(count, units), -1);
+}
+
 void GatedCell::configured() {
   RnnCell::configured();
   random_ = add_seed_generator(seed_);
 }
 
 void GatedCell::build_weights(int64_t features, int gates, const Shape& bias,
-                              const WeightRules& bias_rules) {
-  if (features < 0) fail("the last dimension of the input must be known");
-  kernel_ = add_weight("kernel", {features, gates * units_}, kernel_rules_);
-  recurrent_ = add_weight("recurrent_kernel", {units_, gates * units_}, recurrent_rules_);
+                              const WeightRules& bias_rules, const Shape& window) {
+  if (features < 0) fail("the number of features or channels of the input must be known");
+  kernel_ = add_weight("kernel", window.concat({features, gates * units_}), kernel_rules_);
+  recurrent_ =
+      add_weight("recurrent_kernel", window.concat({units_, gates * units_}), recurrent_rules_);
   bias_shape_ = bias;
   if (use_bias_) bias_ = add_weight("bias", bias, bias_rules);
+}
+
+WeightRules GatedCell::forgetting_bias() const {
+  WeightRules rules = bias_rules_;
+  if (unit_forget_bias_ && use_bias_)
+    rules.initializer =
+        Ref<Initializer>(std::make_shared<ForgetBias>(bias_rules_.initializer.shared(), units_));
+  return rules;
 }
 
 Tensor GatedCell::bias() const {
@@ -60,12 +69,12 @@ void GatedCell::prepare(const Tensor& x, const Call& call) {
   if (!call.training || !x.shape().is_known()) return;
   if (dropout_ > 0) input_mask_ = dropout_mask(*random_, x.shape(), dropout_, x.dtype());
   if (recurrent_dropout_ > 0)
-    state_mask_ = dropout_mask(*random_, {x.dim(0), units_}, recurrent_dropout_, x.dtype());
+    state_mask_ = dropout_mask(*random_, state_shapes(x.shape())[0], recurrent_dropout_, x.dtype());
 }
 
 Tensor GatedCell::with_dropout(const Tensor& x) const {
   if (!input_mask_) return x;
-  return x * (x.rank() == 3 ? ops::expand_dims(input_mask_, 1) : input_mask_);
+  return x * (x.rank() > input_mask_.rank() ? ops::expand_dims(input_mask_, 1) : input_mask_);
 }
 
 // ---- SimpleRNN
@@ -106,11 +115,7 @@ void LstmCell::describe(Schema<LstmCell>& s) {
 }
 
 void LstmCell::build(const std::vector<Shape>& inputs) {
-  WeightRules bias = bias_rules_;
-  if (unit_forget_bias_ && use_bias_)
-    bias.initializer =
-        Ref<Initializer>(std::make_shared<ForgetBias>(bias_rules_.initializer.shared(), units_));
-  build_weights(inputs[0][-1], 4, {4 * units_}, bias);
+  build_weights(inputs[0][-1], 4, {4 * units_}, forgetting_bias());
 }
 
 Tensors LstmCell::step(const Tensors& inputs) const {

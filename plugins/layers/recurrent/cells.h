@@ -5,11 +5,18 @@
 
 namespace crescent {
 
+Tensor apply_to(const Ref<Activation>& activation, const Tensor& x);
+/// The last axis in `count` parts of `units`.
+Tensors blocks(const Tensor& x, int64_t units, int count);
+
 /// Options and weights common to the cells; `Gates` blocks side by side in every weight.
 class GatedCell : public RnnCell {
  public:
   void configured() override;
-  std::vector<int64_t> state_sizes() const override { return {units_}; }
+  size_t state_count() const override { return 1; }
+  std::vector<Shape> state_shapes(const Shape& x) const override {
+    return std::vector<Shape>(state_count(), Shape{x[0], units_});
+  }
   void prepare(const Tensor& x, const Call& call) override;
   const Variable& kernel() const { return kernel_; }
   const Variable& recurrent() const { return recurrent_; }
@@ -49,12 +56,16 @@ class GatedCell : public RnnCell {
   static void describe_seed(Schema<T>& s) {
     s.field("seed", &GatedCell::seed_, "Fixes the dropout.");
   }
-  void build_weights(int64_t features, int gates, const Shape& bias, const WeightRules& bias_rules);
+  /// `window`: the extent of convolutions, where products are such.
+  void build_weights(int64_t features, int gates, const Shape& bias, const WeightRules& bias_rules,
+                     const Shape& window = {});
+  /// The rules of a bias whose block of the forget gate, the second of four, starts at one.
+  WeightRules forgetting_bias() const;
   Tensor dropped_state(const Tensor& h) const { return state_mask_ ? h * state_mask_ : h; }
 
   int64_t units_ = 1;
   Ref<Activation> activation_ = "tanh";
-  bool use_bias_ = true;
+  bool use_bias_ = true, unit_forget_bias_ = true;  // the second: of cells with a forget gate
   WeightRules kernel_rules_{"glorot_uniform"}, recurrent_rules_{"orthogonal"}, bias_rules_{"zeros"};
   double dropout_ = 0, recurrent_dropout_ = 0;
   std::optional<int64_t> seed_;
@@ -74,6 +85,7 @@ class GatedCell : public RnnCell {
 
 class SimpleRnnCell final : public GatedCell {
  public:
+  static constexpr const char* kName = "simple_rnn_cell";
   static void describe(Schema<SimpleRnnCell>& s);
   void build(const std::vector<Shape>& inputs) override;
   Tensors step(const Tensors& inputs) const override;
@@ -81,8 +93,9 @@ class SimpleRnnCell final : public GatedCell {
 
 class LstmCell final : public GatedCell {
  public:
+  static constexpr const char* kName = "lstm_cell";
   static void describe(Schema<LstmCell>& s);
-  std::vector<int64_t> state_sizes() const override { return {units_, units_}; }
+  size_t state_count() const override { return 2; }
   void build(const std::vector<Shape>& inputs) override;
   Tensors step(const Tensors& inputs) const override;
   bool standard() const {
@@ -91,12 +104,12 @@ class LstmCell final : public GatedCell {
 
  private:
   Ref<Activation> gate_activation_ = "sigmoid";
-  bool unit_forget_bias_ = true;
   int64_t implementation_ = 2;
 };
 
 class GruCell final : public GatedCell {
  public:
+  static constexpr const char* kName = "gru_cell";
   static void describe(Schema<GruCell>& s);
   void build(const std::vector<Shape>& inputs) override;
   Tensors step(const Tensors& inputs) const override;

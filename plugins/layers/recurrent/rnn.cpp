@@ -8,21 +8,23 @@ namespace {
 /// (batch, time, ...) <-> (time, batch, ...).
 Tensor swap_time(const Tensor& x) { return ops::swap_axes(x, 0, 1); }
 
-/// keep (batch) ? a : b, row by row.
-Tensor choose(const Tensor& keep, const Tensor& a, const Tensor& b) {
-  return ops::where(ops::expand_dims(keep, -1), a, b);
+/// keep (batch) ? a : b, sample by sample.
+Tensor choose(Tensor keep, const Tensor& a, const Tensor& b) {
+  while (keep.rank() < a.rank()) keep = ops::expand_dims(keep, -1);
+  return ops::where(keep, a, b);
 }
+
+/// A step of (batch, time, ...).
+Shape step_shape(const Shape& x) { return Shape{x[0]}.concat(x.slice(2, x.rank())); }
 
 }  // namespace
 
-Tensor zero_state(const Tensor& like, int64_t width) {
-  const Shape shape{like.dim(0), width};
-  return shape.is_known() ? ops::zeros(shape, like.dtype())
-                          : Tensor::abstract({like.dtype(), shape});
+Tensor zeros_of(const Shape& shape, DType dtype) {
+  return shape.is_known() ? ops::zeros(shape, dtype) : Tensor::abstract({dtype, shape});
 }
 
 InputCount RnnCell::input_count() const {
-  const size_t count = 1 + state_sizes().size();
+  const size_t count = 1 + state_count();
   return {
       count, count,
       concat("it is a cell: it makes one step and is called on ", count,
@@ -30,15 +32,23 @@ InputCount RnnCell::input_count() const {
              "use the layer RNN(cell)")};
 }
 
+Tensors RnnCell::call(const Tensors& inputs, const Call& call) {
+  prepare(inputs[0], call);
+  return whole_step(inputs);
+}
+
+Tensors RnnCell::whole_step(Tensors inputs) const {
+  inputs[0] = input_part(inputs[0]);
+  return step(inputs);
+}
+
 std::shared_ptr<RnnCell> cell_from(const Value& value) {
   if (value.is_list())
     return std::dynamic_pointer_cast<RnnCell>(make<Layer>("StackedRNNCells", {{"cells", value}}));
   const LayerPtr layer = get<Layer>(value);
+  if (!layer) fail("cell: expected a recurrent cell such as LSTMCell, got null");
   auto cell = std::dynamic_pointer_cast<RnnCell>(layer);
-  if (!cell)
-    fail("cell: expected a recurrent cell such as LSTMCell, got ",
-         layer ? layer->class_name() : "null");
-  return cell;
+  return cell ? cell : cell_around(layer);
 }
 
 void BaseRnn::configured() {
@@ -46,11 +56,12 @@ void BaseRnn::configured() {
   set_supports_masking(true);
 }
 
-InputCount BaseRnn::input_count() const { return {1, 1 + cell_->state_sizes().size()}; }
+InputCount BaseRnn::input_count() const { return {1, 1 + cell_->state_count()}; }
 
 void BaseRnn::set_cell(std::shared_ptr<RnnCell> cell) {
+  if (cell_) untrack(cell_->as_layer());
   cell_ = std::move(cell);
-  track(cell_);
+  track(cell_->as_layer());
 }
 
 void BaseRnn::build(const std::vector<Shape>& inputs) {
@@ -58,12 +69,12 @@ void BaseRnn::build(const std::vector<Shape>& inputs) {
   if (x.rank() < 3)
     fail_in_layer(name(), "Input 0 is incompatible with layer ", name(),
                   ": expected ndim=3, found ndim=", x.rank());
-  const std::vector<int64_t> sizes = cell_->state_sizes();
-  if (inputs.size() != 1 && inputs.size() != 1 + sizes.size())
-    fail("Layer has ", sizes.size(), " states but was passed ", inputs.size() - 1,
+  if (inputs.size() != 1 && inputs.size() != 1 + cell_->state_count())
+    fail("Layer has ", cell_->state_count(), " states but was passed ", inputs.size() - 1,
          " initial states.");
-  std::vector<Shape> step{Shape{x[0]}.concat(x.slice(2, x.rank()))};
-  for (int64_t size : sizes) step.push_back({x[0], size});
+  const std::vector<Shape> shapes = cell_->state_shapes(step_shape(x));
+  std::vector<Shape> step{step_shape(x)};
+  step.insert(step.end(), shapes.begin(), shapes.end());
   cell_->build_for(step);
   if (!stateful_) return;
   if (x[0] < 0)
@@ -74,8 +85,8 @@ void BaseRnn::build(const std::vector<Shape>& inputs) {
         "argument to your first layer.\n"
         "- If using the functional API, specify the batch size by passing a `batch_shape` argument "
         "to your Input layer.");
-  for (int64_t size : sizes)
-    states_.push_back(Variable(Tensor({x[0], size}, DType::float32), {"state", false}));
+  for (const Shape& shape : shapes)
+    states_.push_back(Variable(Tensor(shape, variable_dtype()), {"state", false}));
 }
 
 void BaseRnn::reset_states() { set_states({}); }
@@ -91,35 +102,47 @@ void BaseRnn::set_states(const Tensors& values) {
 
 /// Given states, those kept from the last batch, or zeros.
 Tensors BaseRnn::initial_states(const Tensors& inputs) const {
-  const std::vector<int64_t> sizes = cell_->state_sizes();
+  const std::vector<Shape> shapes = cell_->state_shapes(step_shape(inputs[0].shape()));
   Tensors states(inputs.begin() + 1, inputs.end());
-  if (!states.empty() && states.size() != sizes.size())
-    fail_in_layer(name(), "Layer ", name(), " expects ", sizes.size(), " states, but it received ",
+  if (!states.empty() && states.size() != shapes.size())
+    fail_in_layer(name(), "Layer ", name(), " expects ", shapes.size(), " states, but it received ",
                   states.size(), " state values.");
   for (size_t i = 0; i < states.size(); ++i) {
-    const Shape expected{inputs[0].dim(0), sizes[i]};
-    if (!states[i].shape().compatible(expected))
+    if (!states[i].shape().compatible(shapes[i]))
       fail_in_layer(name(), "State ", i, " is incompatible with layer ", name(),
-                    ": expected shape=", expected, ", found shape=", states[i].shape());
+                    ": expected shape=", shapes[i], ", found shape=", states[i].shape());
   }
   if (!states.empty()) return states;
   if (stateful_) return Tensors(states_.begin(), states_.end());
-  for (int64_t size : sizes) states.push_back(zero_state(inputs[0], size));
+  for (const Shape& shape : shapes) states.push_back(zeros_of(shape, inputs[0].dtype()));
   return states;
+}
+
+Tensors BaseRnn::constants_of(const Call& call) const {
+  const Value& given = call.argument("constants");
+  if (given.is_null()) return {};
+  if (!cell_->takes_constants())
+    fail("constants: the cell takes none; only a cell of one's own gets them at every step");
+  Tensors constants;
+  for (const Value& item : given.is_list() ? given.as_list() : List{given}) {
+    auto boxed = item.object_as<BoxedTensor>();
+    if (!boxed) fail("constants: expected tensors, got ", item);
+    constants.push_back(boxed->tensor);
+  }
+  return constants;
 }
 
 Tensors BaseRnn::call(const Tensors& inputs, const Call& call) {
   Tensor x = inputs[0], mask = call.mask();
-  const Tensors states = initial_states(inputs);
+  const Tensors states = initial_states(inputs), constants = constants_of(call);
   if (go_backwards_) {
     x = ops::flip(x, {1});
     if (mask) mask = ops::flip(mask, {1});
   }
-  cell_->prepare(
-      Tensor::abstract({x.dtype(), Shape{x.dim(0)}.concat(x.shape().slice(2, x.rank()))}), call);
+  cell_->prepare(Tensor::abstract({x.dtype(), step_shape(x.shape())}), call);
   std::optional<Run> run;
   if (!mask) run = fast_run(x, states, call);
-  if (!run) run = run_steps(x, states, mask);
+  if (!run) run = run_steps(x, states, mask, constants);
   if (stateful_)
     for (size_t i = 0; i < states_.size(); ++i) states_[i].assign(run->states[i]);
   Tensors outputs{return_sequences_ ? run->sequence : run->last};
@@ -127,32 +150,59 @@ Tensors BaseRnn::call(const Tensors& inputs, const Call& call) {
   return outputs;
 }
 
+namespace {
+
+/// The same as ops::scan, with instructions of its own for every step.
+ops::ScanResult unrolled(const ops::ScanBody& body, Tensors states, const Tensors& sequences) {
+  std::vector<Tensors> outputs;  // of each step
+  for (int64_t i = 0; i < sequences[0].dim(0); ++i) {
+    Tensors step;
+    for (const Tensor& sequence : sequences)
+      step.push_back(ops::squeeze(ops::slice_axis(sequence, 0, i, i + 1), 0));
+    ops::ScanResult result = body(states, step);
+    states = std::move(result.states);
+    outputs.push_back(std::move(result.outputs));
+  }
+  Tensors stacked;
+  for (size_t k = 0; k < outputs.front().size(); ++k) {
+    Tensors steps;
+    for (const Tensors& step : outputs) steps.push_back(step[k]);
+    stacked.push_back(ops::stack(steps, 0));
+  }
+  return {states, stacked};
+}
+
+}  // namespace
+
 /// With a mask, the states carry one more: the output before, which a masked step repeats.
-BaseRnn::Run BaseRnn::run_steps(const Tensor& x, const Tensors& states, const Tensor& mask) const {
+BaseRnn::Run BaseRnn::run_steps(const Tensor& x, const Tensors& states, const Tensor& mask,
+                                const Tensors& constants) const {
   const RnnCell& cell = *cell_;
   const bool masked = bool(mask), zero = zero_output_;
-  Tensors carried = states, sequences{swap_time(x)};
-  carried.push_back(zero_state(x, cell.output_size()));
+  Tensors carried = states, sequences{swap_time(cell.input_part(x))};
+  carried.push_back(zeros_of(cell.output_shape(step_shape(x.shape())), x.dtype()));
   if (masked) sequences.push_back(ops::cast(swap_time(mask), DType::boolean));
 
-  const ops::ScanResult result = ops::scan(
-      [&cell, masked, zero](const Tensors& before, const Tensors& step) {
-        Tensors inputs{step[0]};
-        inputs.insert(inputs.end(), before.begin(), before.end() - 1);
-        Tensors after = cell.step(inputs);
-        const Tensor computed = after[0];
-        Tensor output = computed;
-        Tensors next(after.begin() + 1, after.end());
-        if (masked) {
-          output = choose(step[1], computed, before.back());
-          for (size_t i = 0; i < next.size(); ++i) next[i] = choose(step[1], next[i], before[i]);
-        }
-        next.push_back(output);
-        const Tensor shown =
-            masked && zero ? choose(step[1], computed, ops::zeros_like(computed)) : output;
-        return ops::ScanResult{next, {shown}};
-      },
-      carried, sequences);
+  const ops::ScanBody body = [&cell, &constants, masked, zero](const Tensors& before,
+                                                               const Tensors& step) {
+    Tensors inputs{step[0]};
+    inputs.insert(inputs.end(), before.begin(), before.end() - 1);
+    inputs.insert(inputs.end(), constants.begin(), constants.end());
+    Tensors after = cell.step(inputs);
+    const Tensor computed = after[0];
+    Tensor output = computed;
+    Tensors next(after.begin() + 1, after.end());
+    if (masked) {
+      output = choose(step[1], computed, before.back());
+      for (size_t i = 0; i < next.size(); ++i) next[i] = choose(step[1], next[i], before[i]);
+    }
+    next.push_back(output);
+    const Tensor shown =
+        masked && zero ? choose(step[1], computed, ops::zeros_like(computed)) : output;
+    return ops::ScanResult{next, {shown}};
+  };
+  const ops::ScanResult result = unroll_ && x.dim(1) > 0 ? unrolled(body, carried, sequences)
+                                                         : ops::scan(body, carried, sequences);
   const Tensor sequence = swap_time(result.outputs[0]);
   return {sequence, result.states.back(), Tensors(result.states.begin(), result.states.end() - 1)};
 }
@@ -169,4 +219,5 @@ CRESCENT_PLUGIN("recurrent", CRESCENT_VERSION) {
   crescent::add_cells(registry);
   crescent::add_stack(registry);
   crescent::add_rnns(registry);
+  crescent::add_conv_lstm(registry);
 }

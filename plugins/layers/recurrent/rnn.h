@@ -6,24 +6,32 @@
 
 namespace crescent {
 
-/// Zeros of (batch, width); an unknown batch gives an abstract tensor.
-Tensor zero_state(const Tensor& like, int64_t width);
+/// Zeros of a shape; one with an unknown dim gives an abstract tensor.
+Tensor zeros_of(const Shape& shape, DType dtype);
 
-/// One step. Inputs of a call: x (batch, features), states (batch, size)...; outputs: output, next
+/// One step. Inputs of a call: x (batch, ...), states (batch, ...)...; outputs: output, next
 /// states....
 class RnnCell : public Layer {
  public:
-  virtual std::vector<int64_t> state_sizes() const = 0;
-  virtual int64_t output_size() const { return state_sizes().front(); }
-  InputCount input_count() const final;
+  virtual size_t state_count() const = 0;
+  /// With the batch, for a step's input of this shape.
+  virtual std::vector<Shape> state_shapes(const Shape& x) const = 0;
+  virtual Shape output_shape(const Shape& x) const { return state_shapes(x).front(); }
+  InputCount input_count() const override;
   /// Draws what stays the same for all steps of a call (dropout masks), before step() runs.
   /// `like` has dtype and shape of a step's input, maybe no values.
   virtual void prepare(const Tensor& /*like*/, const Call&) {}
-  Tensors call(const Tensors& inputs, const Call& call) override {
-    prepare(inputs[0], call);
-    return step(inputs);
-  }
+  Tensors call(const Tensors& inputs, const Call& call) override;
+  /// What a step makes of its input alone; for all steps at once when x has a time axis.
+  virtual Tensor input_part(const Tensor& x) const { return x; }
+  /// The first input went through input_part.
   virtual Tensors step(const Tensors& inputs) const = 0;
+  /// A step by itself: x did not go through input_part.
+  Tensors whole_step(Tensors inputs) const;
+  /// What `constants` of a call is to such a cell; the others take none.
+  virtual bool takes_constants() const { return false; }
+  /// The layer that users know: another one where the cell only stands for it.
+  virtual LayerPtr as_layer() { return std::static_pointer_cast<Layer>(shared_from_this()); }
   /// Takes over the dtypes of the layer that made it.
   void compute_as(const Layer& layer) { policy_ = layer.policy(); }
 };
@@ -51,13 +59,15 @@ class BaseRnn : public Layer {
         .field("return_state", &BaseRnn::return_state_, "The last states as further outputs.")
         .field("go_backwards", &BaseRnn::go_backwards_, "From the last step to the first.")
         .field("stateful", &BaseRnn::stateful_, "States carry over from batch to batch.")
-        .field("unroll", &BaseRnn::unroll_, "Accepted; steps are compiled either way.")
+        .field("unroll", &BaseRnn::unroll_,
+               "Compile each of a known number of steps by itself, where there is no faster way.")
         .field("zero_output_for_mask", &BaseRnn::zero_output_,
                "Masked steps output zeros instead of the output before.")
         .input("initial_state", 1,
                "The states before the first step: one, or a list of as many as the cell has.")
-        .unsupported_argument("constants", "no cell takes constants")
-        .property("cell", &BaseRnn::cell_, "What makes one step.")
+        .argument("constants", {},
+                  "Tensors that a cell of one's own gets at every step, after its states.")
+        .property("cell", &BaseRnn::cell_layer, "What makes one step.")
         .property("states", &BaseRnn::states_,
                   "What is carried to the next batch; none unless stateful and built.")
         .method("reset_states", &BaseRnn::set_states, "Sets the states of a stateful layer.")
@@ -76,11 +86,13 @@ class BaseRnn : public Layer {
     return std::nullopt;
   }
   void set_cell(std::shared_ptr<RnnCell> cell);
-  const RnnCell& cell() const { return *cell_; }
+  LayerPtr cell_layer() const { return cell_->as_layer(); }
 
  private:
-  Run run_steps(const Tensor& x, const Tensors& states, const Tensor& mask) const;
+  Run run_steps(const Tensor& x, const Tensors& states, const Tensor& mask,
+                const Tensors& constants) const;
   Tensors initial_states(const Tensors& inputs) const;
+  Tensors constants_of(const Call& call) const;
 
   bool return_sequences_ = false, return_state_ = false, go_backwards_ = false, stateful_ = false,
        unroll_ = false, zero_output_ = false;
@@ -88,11 +100,15 @@ class BaseRnn : public Layer {
   Variables states_;
 };
 
-/// {class_name, config} of a cell, or the cell itself.
+/// {class_name, config} of a cell, the cell itself, or a list of cells, which are stacked. A layer
+/// written in Lua is one when it has the option state_size, or units.
 std::shared_ptr<RnnCell> cell_from(const Value& value);
+/// A cell that is another layer.
+std::shared_ptr<RnnCell> cell_around(const LayerPtr& layer);
 
 void add_cells(Registry& registry);
 void add_stack(Registry& registry);
 void add_rnns(Registry& registry);
+void add_conv_lstm(Registry& registry);
 
 }  // namespace crescent

@@ -12,7 +12,7 @@ class StackedRnnCells final : public RnnCell {
         .field("cells", &StackedRnnCells::given_, "From the input upwards.")
         .kind("layer")
         .required()
-        .property("cells", &StackedRnnCells::cells_, "From the input upwards.")
+        .property("cells", &StackedRnnCells::layers, "From the input upwards.")
         .input("states", 1, "The states of all cells in turn.");
   }
   void configured() override {
@@ -21,40 +21,54 @@ class StackedRnnCells final : public RnnCell {
       fail("cells: expected a list of cells, got ", given_);
     for (const Value& value : given_.as_list()) {
       cells_.push_back(cell_from(value));
-      track(cells_.back());
+      track(cells_.back()->as_layer());
     }
   }
-  std::vector<int64_t> state_sizes() const override {
-    std::vector<int64_t> sizes;
-    for (const auto& cell : cells_)
-      for (int64_t size : cell->state_sizes()) sizes.push_back(size);
-    return sizes;
+  size_t state_count() const override {
+    size_t count = 0;
+    for (const auto& cell : cells_) count += cell->state_count();
+    return count;
   }
-  int64_t output_size() const override { return cells_.back()->output_size(); }
+  std::vector<Shape> state_shapes(const Shape& x) const override {
+    std::vector<Shape> shapes;
+    Shape input = x;
+    for (const auto& cell : cells_) {
+      const std::vector<Shape> own = cell->state_shapes(input);
+      shapes.insert(shapes.end(), own.begin(), own.end());
+      input = cell->output_shape(input);
+    }
+    return shapes;
+  }
+  Shape output_shape(const Shape& x) const override {
+    Shape input = x;
+    for (const auto& cell : cells_) input = cell->output_shape(input);
+    return input;
+  }
   void build(const std::vector<Shape>& inputs) override {
     Shape x = inputs[0];
     for (const auto& cell : cells_) {
-      std::vector<Shape> shapes{x};
-      for (int64_t size : cell->state_sizes()) shapes.push_back({x[0], size});
+      std::vector<Shape> shapes = cell->state_shapes(x);
+      shapes.insert(shapes.begin(), x);
       cell->build_for(shapes);
-      x = {x[0], cell->output_size()};
+      x = cell->output_shape(x);
     }
   }
   void prepare(const Tensor& x, const Call& call) override {
     Tensor input = x;
     for (const auto& cell : cells_) {
       cell->prepare(input, call);
-      input = zero_state(x, cell->output_size());
+      input = Tensor::abstract({x.dtype(), cell->output_shape(input.shape())});
     }
   }
+  Tensor input_part(const Tensor& x) const override { return cells_.front()->input_part(x); }
   Tensors step(const Tensors& inputs) const override {
     Tensors outputs{inputs[0]};
     auto state = inputs.begin() + 1;
     for (const auto& cell : cells_) {
       Tensors step{outputs[0]};
-      step.insert(step.end(), state, state + int64_t(cell->state_sizes().size()));
-      state += int64_t(cell->state_sizes().size());
-      const Tensors after = cell->step(step);
+      step.insert(step.end(), state, state + int64_t(cell->state_count()));
+      state += int64_t(cell->state_count());
+      const Tensors after = &cell == &cells_.front() ? cell->step(step) : cell->whole_step(step);
       outputs[0] = after[0];
       outputs.insert(outputs.end(), after.begin() + 1, after.end());
     }
@@ -63,12 +77,18 @@ class StackedRnnCells final : public RnnCell {
   Dict get_config() const override {
     Dict config = RnnCell::get_config();
     List cells;
-    for (const auto& cell : cells_) cells.push_back(serialize(cell.get()));
+    for (const LayerPtr& cell : layers()) cells.push_back(serialize(cell.get()));
     config.set("cells", cells);
     return config;
   }
 
  private:
+  std::vector<LayerPtr> layers() const {
+    std::vector<LayerPtr> layers;
+    for (const auto& cell : cells_) layers.push_back(cell->as_layer());
+    return layers;
+  }
+
   Value given_;
   std::vector<std::shared_ptr<RnnCell>> cells_;
 };

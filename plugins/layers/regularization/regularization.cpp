@@ -41,20 +41,16 @@ Tensor drop(const Tensor& x, const Shape& noise, double rate, const SeedGenerato
   return ops::where(kept, x * (1 / (1 - rate)), 0);
 }
 
-class Dropout final : public RandomLayer {
- public:
-  static void describe(Schema<Dropout>& s) {
-    s.doc("Zeroes a share of elements in training and scales the others by 1 / (1 - rate).");
+/// Elements may share draws.
+class SharedNoise : public RandomLayer {
+ protected:
+  template <class T>
+  static void describe_options(Schema<T>& s) {
     describe_rate(s);
-    s.field("noise_shape", &Dropout::noise_shape_,
+    s.field("noise_shape", &SharedNoise::noise_shape_,
             "Shape of the draws, 1 where elements share one; null dims as the input.");
     describe_seed(s);
   }
-  Tensor call(const Tensor& x, const Call& call) override {
-    return active(x, call) ? drop(x, noise_for(x.shape()), rate_, *random_) : x;
-  }
-
- private:
   Shape noise_for(const Shape& input) const {
     if (!noise_shape_) return input;
     Shape noise = *noise_shape_;
@@ -64,19 +60,70 @@ class Dropout final : public RandomLayer {
       if (noise[i] < 0) noise.set(i, input[i]);
     return noise;
   }
+
+ private:
   std::optional<Shape> noise_shape_;
 };
 
-class SpatialDropout1D final : public RandomLayer {
+class Dropout final : public SharedNoise {
  public:
-  static void describe(Schema<SpatialDropout1D>& s) {
-    s.doc("Drops whole channels of (batch, steps, channels).");
-    describe_rate(s);
-    describe_seed(s);
+  static void describe(Schema<Dropout>& s) {
+    s.doc("Zeroes a share of elements in training and scales the others by 1 / (1 - rate).");
+    describe_options(s);
   }
   Tensor call(const Tensor& x, const Call& call) override {
-    return active(x, call) ? drop(x, {x.dim(0), 1, x.dim(2)}, rate_, *random_) : x;
+    return active(x, call) ? drop(x, noise_for(x.shape()), rate_, *random_) : x;
   }
+};
+
+/// For activations that keep mean and variance (selu): what is dropped gets the value that selu has
+/// far below 0, then all are scaled and shifted so that mean and variance stay.
+class AlphaDropout final : public SharedNoise {
+ public:
+  static void describe(Schema<AlphaDropout>& s) {
+    s.doc("Drops a share of elements in training and keeps mean and variance, for selu.");
+    describe_options(s);
+  }
+  void configured() override {
+    SharedNoise::configured();
+    if (rate_ >= 1) fail("rate: expected a number below 1, got ", rate_);
+  }
+  Tensor call(const Tensor& x, const Call& call) override {
+    if (!active(x, call)) return x;
+    constexpr double kLowest =
+        -1.6732632423543772848170429916717 * 1.0507009873554804934193349852946;
+    const double factor = 1 / std::sqrt((1 - rate_) * (1 + rate_ * kLowest * kLowest));
+    const Tensor kept = ops::greater_equal(random_->uniform(noise_for(x.shape()), 0, 1), rate_);
+    return ops::where(kept, x, kLowest) * factor - factor * kLowest * rate_;
+  }
+};
+
+/// Drops whole channels.
+template <int Axes>
+class SpatialDropout final : public RandomLayer {
+ public:
+  static void describe(Schema<SpatialDropout>& s) {
+    s.doc("Drops whole channels in training and scales the others by 1 / (1 - rate).");
+    describe_rate(s);
+    if (Axes > 1)
+      s.field("data_format", &SpatialDropout::data_format_, "Where the channels are.")
+          .choices({"channels_last", "channels_first"});
+    describe_seed(s);
+  }
+  void configured() override {
+    RandomLayer::configured();
+    set_input_specs({InputSpec::with_ndim(Axes + 2)});
+  }
+  Tensor call(const Tensor& x, const Call& call) override {
+    if (!active(x, call)) return x;
+    Shape noise(std::vector<int64_t>(Axes + 2, 1));
+    const int channels = data_format_ == "channels_first" ? 1 : Axes + 1;
+    for (int axis : {0, channels}) noise.set(axis, x.dim(axis));
+    return drop(x, noise, rate_, *random_);
+  }
+
+ private:
+  std::optional<std::string> data_format_ = "channels_last";
 };
 
 class GaussianDropout final : public RandomLayer {
@@ -86,6 +133,10 @@ class GaussianDropout final : public RandomLayer {
         "Multiplies by normal noise of mean 1 and deviation sqrt(rate / (1 - rate)) in training.");
     describe_rate(s);
     describe_seed(s);
+  }
+  void configured() override {
+    RandomLayer::configured();
+    if (rate_ >= 1) fail("rate: expected a number below 1, got ", rate_);
   }
   Tensor call(const Tensor& x, const Call& call) override {
     if (!active(x, call)) return x;
@@ -136,7 +187,10 @@ class ActivityRegularization final : public UnaryLayer {
 
 CRESCENT_PLUGIN("regularization", CRESCENT_VERSION) {
   registry.add<Dropout>("Dropout");
-  registry.add<SpatialDropout1D>("SpatialDropout1D");
+  registry.add<AlphaDropout>("AlphaDropout");
+  registry.add<SpatialDropout<1>>("SpatialDropout1D");
+  registry.add<SpatialDropout<2>>("SpatialDropout2D");
+  registry.add<SpatialDropout<3>>("SpatialDropout3D");
   registry.add<GaussianDropout>("GaussianDropout");
   registry.add<GaussianNoise>("GaussianNoise");
   registry.add<ActivityRegularization>("ActivityRegularization");

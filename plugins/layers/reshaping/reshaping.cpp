@@ -1,6 +1,9 @@
 // Layers that only move values.
+#include "reshaping_layers.h"
+
 #include <algorithm>
 
+#include "../spatial.h"
 #include "crescent/plugin.h"
 
 namespace crescent {
@@ -20,17 +23,11 @@ class Flatten final : public UnaryLayer {
       fail("The shape of the input to \"Flatten\" is not fully defined (got ", rest,
            "). Make sure to pass a complete \"input_shape\" or \"batch_input_shape\" argument to "
            "the first layer in your model.");
-    return ops::reshape(channels_last(x), {x.dim(0), rest.size()});
+    const bool first = data_format_ == "channels_first" && x.rank() > 2;
+    return ops::reshape(first ? channels_to_last(x) : x, {x.dim(0), rest.size()});
   }
 
  private:
-  Tensor channels_last(const Tensor& x) const {
-    if (data_format_ != "channels_first" || x.rank() < 3) return x;
-    std::vector<int> axes{0};
-    for (int i = 2; i < x.rank(); ++i) axes.push_back(i);
-    axes.push_back(1);
-    return ops::transpose(x, axes);
-  }
   std::optional<std::string> data_format_ = "channels_last";
 };
 
@@ -121,6 +118,8 @@ CRESCENT_PLUGIN("reshaping", CRESCENT_VERSION) {
   registry.add<ReshapeLayer>("Reshape");
   registry.add<Permute>("Permute");
   registry.add<RepeatVector>("RepeatVector");
+  add_margins(registry);
+  add_upsampling(registry);
 }
 
 }  // namespace crescent

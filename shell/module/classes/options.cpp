@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "crescent/layer.h"
 #include "values/callable.h"
 
 namespace crescent::lua {
@@ -23,6 +24,21 @@ void add_positions(lua_State* L, int table, List& positional) {
     positional.push_back(to_value(L, lua_gettop(L)));
     lua_pop(L, 1);
   }
+}
+
+bool is_layer(const Value& value) { return value.object_as<Layer>() != nullptr; }
+
+/// RNN {a, b}: several layers are one list where the class takes layers first and nothing like that
+/// second.
+void join_layers(List& positional, const SchemaData& schema) {
+  std::vector<const Field*> places;
+  for (const Field& field : schema.fields)
+    if (!field.keyword_only) places.push_back(&field);
+  const bool takes_list = !places.empty() && places[0]->kind == Layer::kKind &&
+                          (places.size() == 1 || places[1]->kind != Layer::kKind);
+  if (takes_list && positional.size() > 1 &&
+      std::all_of(positional.begin(), positional.end(), is_layer))
+    positional = List{std::move(positional)};
 }
 
 void drop_trailing_nulls(List& values) {
@@ -72,6 +88,7 @@ Dict options_from(lua_State* L, int first, const SchemaData& schema) {
   reserve(L, 8);
   if (last == first && is_plain_table(L, first)) {
     add_positions(L, first, positional);
+    join_layers(positional, schema);
     add_names(L, first, keywords);
   } else {
     const bool named = last > first && is_options(L, last);

@@ -182,6 +182,8 @@ void add_methods(Type& type) {
               {"layer"});
 }
 
+}  // namespace
+
 /// self, inputs, {training=, mask=, ...}: the result of the call is pushed.
 int call_layer(lua_State* L) {
   auto layer = Read<LayerPtr>::from(L, 1);
@@ -197,8 +199,6 @@ int call_layer(lua_State* L) {
     push(L, OneOrMore<Tensor>{(*layer)(to_data(L, 2, {}), options)});
   return 1;
 }
-
-}  // namespace
 
 Type& add_layer_type(ObjectTypes& types, const Type& object) {
   Type& layer = add_type<Layer>(types, "layer", &object);

@@ -5,5 +5,7 @@
 namespace crescent::lua {
 
 Type& add_layer_type(ObjectTypes& types, const Type& object);
+/// layer(inputs, {training = true}): the three are on the stack, or the first two.
+int call_layer(lua_State* L);
 
 }  // namespace crescent::lua

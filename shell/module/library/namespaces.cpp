@@ -33,19 +33,37 @@ int construct(lua_State* L) {
   return 1;
 }
 
-/// cr.activations.relu(x), cr.losses.mse(y_true, y_pred): a class of functions called with tensors.
+/// What a class that is a function of tensors gives for some: cr.activations.elu(x, 0.5),
+/// cr.losses.huber(y_true, y_pred, { delta = 2 }), cr.metrics.binary_accuracy(y_true, y_pred).
+int call_function(lua_State* L, const ClassInfo& info) {
+  const bool activation = info.kind == Activation::kKind;
+  if (!activation && lua_gettop(L) < 3) fail(info.name, ": expected y_true and y_pred");
+  const Dict options = options_from(L, activation ? 3 : 4, info.schema);
+  const Tensor first = to_tensor(L, 2);
+  if (activation) return push(L, (*make<Activation>(info.name, options))(first)), 1;
+  const Tensor second = to_tensor(L, 3);
+  if (info.kind == Loss::kKind)
+    return push(L, make<Loss>(info.name, options)->call(first, second)), 1;
+  const Dict arguments{{"y_true", std::make_shared<BoxedTensor>(first)},
+                       {"y_pred", std::make_shared<BoxedTensor>(second)}};
+  return push(L, make<Metric>(info.name, options)->call_method("values", arguments)), 1;
+}
+
+bool is_function(const ClassInfo& info) {
+  return info.kind == Activation::kKind || info.kind == Loss::kKind ||
+         (info.kind == Metric::kKind && info.schema.find_method("values"));
+}
+
 int call_class(lua_State* L) {
   const ClassPtr info = Read<ClassPtr>::from(L, 1);
-  const bool function = is_tensor_like(L, 2);
-  if (function && info->kind == "activation") {
-    auto activation = get<Activation>(info->name);
-    return push(L, (*activation)(to_tensor(L, 2))), 1;
-  }
-  if (function && info->kind == "loss") {
-    if (lua_gettop(L) < 3) fail(info->name, ": expected y_true and y_pred");
-    return push(L, get<Loss>(info->name)->call(to_tensor(L, 2), to_tensor(L, 3))), 1;
-  }
-  return construct(L);
+  return is_tensor_like(L, 2) && is_function(*info) ? call_function(L, *info) : construct(L);
+}
+
+/// The class of this name. Losses are found among metrics too: their functions are metrics.
+ClassPtr class_named(const KindInfo& space, const std::string& name) {
+  if (std::string_view(space.name) == Metric::kKind && !registry().find(Metric::kKind, name))
+    if (ClassPtr loss = registry().find(Loss::kKind, name)) return loss;
+  return registry().get(space.name, name);
 }
 
 ObjectPtr from_config(ClassPtr& info, Value config) {
@@ -59,7 +77,7 @@ int index_namespace(lua_State* L) {
     fail("cr.", space.plural, ": expected the name of a class, got ", describe(L, 2));
   const std::string name = text_of(L, 2);
   try {
-    return push(L, registry().get(space.name, name)), 1;
+    return push(L, class_named(space, name)), 1;
   } catch (const Interrupted&) {
     throw;
   } catch (Error& error) {

@@ -130,8 +130,59 @@ std::string history_text(History& history) {
   return text + ">";
 }
 
+/// A table of numbers as logs; nil is none.
+Logs logs_at(lua_State* L, int index) {
+  Logs logs;
+  for (const DictEntry& entry : to_dict(L, index))
+    if (entry.value.is_number()) logs.set(entry.key, entry.value.as_float());
+  return logs;
+}
+
+// Hooks, for loops of one's own: callback:on_epoch_begin(epoch, logs). Epochs and batches count
+// from 0, as in fit.
+template <auto Hook>
+void tell(Callback& callback, Any logs) {
+  (callback.*Hook)(logs_at(current(), logs.index));
+}
+template <auto Hook>
+void tell_number(Callback& callback, int64_t number, Any logs) {
+  (callback.*Hook)(number, logs_at(current(), logs.index));
+}
+/// What callbacks add is in the table afterwards.
+void tell_epoch_end(Callback& callback, int64_t epoch, Any given) {
+  lua_State* L = current();
+  Logs logs = logs_at(L, given.index);
+  callback.on_epoch_end(epoch, logs);
+  if (!lua_istable(L, given.index)) return;
+  for (const auto& [name, value] : logs.values()) {
+    lua_pushnumber(L, value);
+    lua_setfield(L, given.index, name.c_str());
+  }
+}
+
+void add_hooks(Type& callback) {
+  const Parameters logs{"logs=nil"}, batch{"batch", "logs=nil"}, epoch{"epoch", "logs=nil"};
+  callback.method("on_train_begin", &tell<&Callback::on_train_begin>, logs)
+      .method("on_train_end", &tell<&Callback::on_train_end>, logs)
+      .method("on_test_begin", &tell<&Callback::on_test_begin>, logs)
+      .method("on_test_end", &tell<&Callback::on_test_end>, logs)
+      .method("on_predict_begin", &tell<&Callback::on_predict_begin>, logs)
+      .method("on_predict_end", &tell<&Callback::on_predict_end>, logs)
+      .method("on_epoch_begin", &tell_number<&Callback::on_epoch_begin>, epoch)
+      .method("on_epoch_end", &tell_epoch_end, epoch)
+      .method("on_batch_begin", &tell_number<&Callback::on_train_batch_begin>, batch)
+      .method("on_batch_end", &tell_number<&Callback::on_train_batch_end>, batch)
+      .method("on_train_batch_begin", &tell_number<&Callback::on_train_batch_begin>, batch)
+      .method("on_train_batch_end", &tell_number<&Callback::on_train_batch_end>, batch)
+      .method("on_test_batch_begin", &tell_number<&Callback::on_test_batch_begin>, batch)
+      .method("on_test_batch_end", &tell_number<&Callback::on_test_batch_end>, batch)
+      .method("on_predict_batch_begin", &tell_number<&Callback::on_predict_batch_begin>, batch)
+      .method("on_predict_batch_end", &tell_number<&Callback::on_predict_batch_end>, batch);
+}
+
 void add_callbacks(ObjectTypes& types, const Type& object) {
   Type& callback = add_type<Callback>(types, "callback", &object);
+  add_hooks(callback);
   add_type<LuaCallback>(types, "callback", &callback)
       .property("model", &LuaCallback::model)
       .property("params", &LuaCallback::params);

@@ -4,6 +4,7 @@ local check = {}
 function check.near(got, want, tolerance, what)
   tolerance, what = tolerance or 1e-5, what or "value"
   if type(got) == "userdata" then got = got:totable() end
+  if type(want) == "userdata" then want = want:totable() end
   if type(want) == "table" then
     assert(type(got) == "table" and #got == #want, what .. ": another length")
     for i = 1, #want do check.near(got[i], want[i], tolerance, what .. "[" .. i .. "]") end

@@ -1,0 +1,59 @@
+// The format "archive": Keras 3's .keras files. What is said in them is the business of
+// formats/keras.
+#include "crescent/format.h"
+#include "crescent/plugin.h"
+#include "keras_archive.h"
+
+namespace crescent::archive {
+
+class KerasArchiveFormat final : public Format, public HoldsModels, public HoldsWeights {
+ public:
+  static void describe(Schema<KerasArchiveFormat>& s) {
+    s.doc("Models as Keras 3 keeps them.")
+        .trait("endings", List{".keras"})
+        .trait("signatures", List{"504b0304"})
+        .trait("folder", kConfig);
+  }
+
+  const SchemaData& save_model_options() const override {
+    return schema_of<keras::SaveOptions>("archive: saving a model");
+  }
+  const SchemaData& load_model_options() const override {
+    return schema_of<keras::LoadOptions>("archive: loading a model");
+  }
+  const SchemaData& save_weights_options() const override {
+    return schema_of<keras::SaveWeightsOptions>("archive: saving weights");
+  }
+  const SchemaData& load_weights_options() const override {
+    return schema_of<keras::LoadWeightsOptions>("archive: loading weights");
+  }
+
+  void save_model(Model& model, const std::string& path, const Dict& given) override {
+    const auto options = read_options<keras::SaveOptions>(save_model_options(), given);
+    keras::check_overwrite(path, options.overwrite);
+    write_archive(keras::archive_parts(model, path, options), path);
+  }
+
+  ModelPtr load_model(const std::string& path, const Dict& given) override {
+    const auto options = read_options<keras::LoadOptions>(load_model_options(), given);
+    KerasArchive file(path);
+    return keras::load_model(file, options);
+  }
+
+  void save_weights(Model&, const std::string& path, const Dict&) override {
+    fail("The filename must end in `.weights.h5`. Received: filepath=", path,
+         " (an archive holds a whole model: save it with model:save)");
+  }
+
+  void load_weights(Model& model, const std::string& path, const Dict& given) override {
+    const auto options = read_options<keras::LoadWeightsOptions>(load_weights_options(), given);
+    KerasArchive file(path);
+    keras::load_weights(file, model, options);
+  }
+};
+
+CRESCENT_PLUGIN("archive", CRESCENT_VERSION) {
+  registry.add<archive::KerasArchiveFormat>("archive");
+}
+
+}  // namespace crescent::archive

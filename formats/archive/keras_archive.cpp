@@ -1,0 +1,87 @@
+#include "keras_archive.h"
+
+#include <zlib.h>
+
+#include <filesystem>
+
+#include "crescent/file.h"
+#include "image.h"
+#include "keras/model/own_attribute.h"
+#include "zip/image.h"
+
+namespace crescent::archive {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Attribute of the root of the weights: the CRC-32 of the config.json that we wrote beside it.
+constexpr const char* kConfigChecksum = "crescent_config_crc32";
+
+int64_t checksum_of(const std::string& text) {
+  return static_cast<int64_t>(crc32_z(0, reinterpret_cast<const Bytef*>(text.data()), text.size()));
+}
+
+std::string weights_path(const std::string& path, bool is_folder) {
+  return is_folder ? path + "/" + hdf5::kWeightsMember : path;
+}
+
+}  // namespace
+
+KerasArchive::KerasArchive(const std::string& path)
+    : path_(path),
+      is_folder_(fs::is_directory(system_path(path))),
+      weights_(weights_path(path, is_folder_)),
+      config_(member(kConfig).value_or("")),
+      model_(json(kConfig)),
+      metadata_(json(kMetadata)) {}
+
+std::optional<std::string> KerasArchive::member(const std::string& name) {
+  if (!is_folder_) return weights_.member(name);
+  const std::string file = path_ + "/" + name;
+  return fs::exists(file) ? std::optional(read_file(file)) : std::nullopt;
+}
+
+std::optional<Dict> KerasArchive::json(const std::string& name) {
+  const auto text = member(name);
+  if (!text) return std::nullopt;
+  try {
+    Value value = parse_json(*text);
+    if (!value.is_dict()) fail("expected an object");
+    return value.as_dict();
+  } catch (const Error& error) {
+    fail("'", path_, "': '", name, "' is no valid JSON: ", error.what(), "; nothing was loaded");
+  }
+}
+
+/// Ours says more than config.json as long as that is the one that we wrote with it.
+std::optional<std::string> KerasArchive::own_description() {
+  auto own = weights_.text("", keras::kOwn);
+  if (!own || weights_.integer("", kConfigChecksum) == checksum_of(config_)) return own;
+  warn("'", path_, "': '", kConfig, "' was changed since it was written; it is what counts");
+  return std::nullopt;
+}
+
+std::optional<std::string> KerasArchive::text(const std::string& group, const std::string& name) {
+  if (!group.empty()) return weights_.text(group, name);
+  if (name == keras::kOwn) return own_description();
+  const bool from_metadata = name == "keras_version";
+  const std::optional<Dict>& said = from_metadata ? metadata_ : model_;
+  if (name == "model_config") return said ? std::optional(config_) : std::nullopt;
+  const Value* value = nullptr;
+  if (said) value = said->find(name == "training_config" ? "compile_config" : name);
+  if (from_metadata) return value && value->is_string() ? value->as_string() : "3";
+  const bool something = value && value->is_dict() && !value->as_dict().empty();
+  return something ? std::optional(to_json(*value)) : std::nullopt;
+}
+
+void write_archive(keras::ArchiveParts parts, const std::string& path) {
+  parts.weights.front().attributes.set(kConfigChecksum, checksum_of(parts.config));
+  const hdf5::FileImage weights(hdf5::tree_of(parts.weights));
+  auto bytes_of = [](const std::string& text) { return std::as_bytes(std::span(text)); };
+  const zip::Image image({{kMetadata, {bytes_of(parts.metadata)}},
+                          {kConfig, {bytes_of(parts.config)}},
+                          {hdf5::kWeightsMember, weights.pieces()}});
+  replace_file(path, image.pieces());
+}
+
+}  // namespace crescent::archive

@@ -1,0 +1,55 @@
+// A .keras archive, or the folder that it is once somebody unpacked it, as formats/keras sees a
+// file: weights and what else is in model.weights.h5, and config.json and metadata.json where an
+// HDF5 file of Keras has attributes of its root.
+#pragma once
+#include "crescent/value.h"
+#include "keras/model/model_file.h"
+#include "keras_file.h"
+
+namespace crescent::archive {
+
+inline constexpr const char *kMetadata = "metadata.json", *kConfig = "config.json";
+
+class KerasArchive final : public keras::WeightSource {
+ public:
+  /// Fails when there are no weights, or when a text is no JSON.
+  explicit KerasArchive(const std::string& path);
+
+  const std::string& path() const override { return path_; }
+  std::optional<std::string> text(const std::string& group, const std::string& name) override;
+  using WeightSource::texts;
+  std::vector<std::optional<keras::Names>> texts(const keras::Names& groups,
+                                                 const std::string& name) override {
+    return weights_.texts(groups, name);
+  }
+  std::optional<int64_t> integer(const std::string& group, const std::string& name) override {
+    return weights_.integer(group, name);
+  }
+  std::optional<keras::Names> members(const std::string& group) override {
+    return weights_.members(group);
+  }
+  std::vector<TensorSpec> describe(const keras::Names& datasets) override {
+    return weights_.describe(datasets);
+  }
+  std::vector<keras::Stored> read(const keras::Names& datasets) override {
+    return weights_.read(datasets);
+  }
+  bool hold() override { return weights_.hold(); }
+  void check_held() const override { weights_.check_held(); }
+
+ private:
+  std::optional<std::string> member(const std::string& name);
+  std::optional<Dict> json(const std::string& name);
+  std::optional<std::string> own_description();
+
+  std::string path_;
+  bool is_folder_;
+  hdf5::KerasFile weights_;
+  std::string config_;
+  std::optional<Dict> model_, metadata_;
+};
+
+/// Replaces the file at `path` by the archive.
+void write_archive(keras::ArchiveParts parts, const std::string& path);
+
+}  // namespace crescent::archive

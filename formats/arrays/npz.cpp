@@ -1,0 +1,149 @@
+// The format "npz": archives of NumPy's arrays, a model's weights among them. Arrays that are
+// stored stay in the file until somebody wants them.
+#include <algorithm>
+
+#include "crescent/data.h"
+#include "crescent/file.h"
+#include "crescent/ops.h"
+#include "keras/model/model_file.h"
+#include "keras/weights/named_arrays.h"
+#include "keras/weights/weight_paths.h"
+#include "npy.h"
+#include "zip/archive.h"
+#include "zip/image.h"
+
+namespace crescent::arrays {
+namespace {
+
+constexpr const char* kEnding = ".npy";
+
+/// An archive that is open.
+struct OpenArchive {
+  std::string path;
+  std::shared_ptr<Storage> file;
+  zip::Archive archive;
+
+  explicit OpenArchive(const std::string& where)
+      : path(where),
+        file(file_storage(open_regular_file(where), where)),
+        archive(file->bytes(), [this](uint64_t offset, std::span<std::byte> target) {
+          file->read(offset, target.size(), target.data());
+        }) {}
+  OpenArchive(const OpenArchive&) = delete;
+};
+using OpenArchivePtr = std::shared_ptr<OpenArchive>;
+
+/// "'w.npz', 'kernel.npy'", the inner quotes being those of whoever prints it.
+std::string place_of(const OpenArchive& from, const zip::Member& member) {
+  return from.path + "', '" + member.name;
+}
+
+std::string beginning(const OpenArchive& from, const zip::Member& member) {
+  constexpr uint64_t kLongest = 64 << 10;
+  if (member.packed()) return from.archive.text(member);
+  std::string start(std::min(member.size, kLongest), '\0');
+  from.file->read(member.start, start.size(), start.data());
+  return start;
+}
+
+Tensor in_memory(const OpenArchivePtr& from, const zip::Member& member) {
+  return load(place_of(*from, member), from->archive.text(member), npy_header);
+}
+
+keras::NamedArray array_of(const OpenArchivePtr& from, const zip::Member& member) {
+  const FileArray array = npy_header(place_of(*from, member), beginning(*from, member));
+  check_size(place_of(*from, member), array, member.size - array.start);
+  const std::string name = member.name.substr(0, member.name.size() - 4);
+  std::vector<int64_t> dims = array.dims;
+  if (array.fortran) std::reverse(dims.begin(), dims.end());
+  const TensorSpec spec{array.type.dtype, Shape(dims)};
+  return {name, spec, [from, member] { return in_memory(from, member); }};
+}
+
+/// An archive refuses in words that do not name the file.
+template <class Work>
+auto naming(const std::string& path, const Work& work) {
+  try {
+    return work();
+  } catch (const zip::Refused& refused) {
+    fail("cannot read '", path, "': ", refused.what(), "; nothing was loaded");
+  }
+}
+
+keras::NamedArrays open_file(const std::string& path) {
+  return naming(path, [&]() -> keras::NamedArrays {
+    const auto from = std::make_shared<OpenArchive>(path);
+    std::vector<keras::NamedArray> arrays;
+    for (const zip::Member& member : from->archive.members())
+      if (member.name.ends_with(kEnding))
+        arrays.push_back(array_of(from, *from->archive.find(member.name)));
+    return {path, std::move(arrays)};
+  });
+}
+
+}  // namespace
+
+class Npz final : public Format, public HoldsWeights, public ReadsArrays, public WritesArrays {
+ public:
+  static void describe(Schema<Npz>& s) {
+    s.doc("Archives of NumPy's arrays.")
+        .trait("endings", List{".npz"})
+        .trait("signatures", List{"504b0304"});
+  }
+
+  const SchemaData& save_weights_options() const override {
+    return schema_of<keras::SaveWeightsOptions>("npz: saving weights");
+  }
+  const SchemaData& load_weights_options() const override {
+    return schema_of<keras::LoadWeightsOptions>("npz: loading weights");
+  }
+  void save_weights(Model& model, const std::string& path, const Dict& given) override {
+    const auto options = read_options<keras::SaveWeightsOptions>(save_weights_options(), given);
+    keras::check_overwrite(path, options.overwrite);
+    write_arrays(path, keras::values_by_path(model));
+  }
+  void load_weights(Model& model, const std::string& path, const Dict& given) override {
+    const auto options = read_options<keras::LoadWeightsOptions>(load_weights_options(), given);
+    naming(path, [&] {
+      keras::NamedArrays file = open_file(path);
+      keras::load_named_weights(file, model, options);
+    });
+  }
+
+  Tensor read_array(const std::string& path, const std::string& place) override {
+    return naming(path, [&] { return open_file(path).find(place).read(); });
+  }
+  /// Where values lie in the file as in memory they stay there.
+  Tensor open_array(const std::string& path, const std::string& place) override {
+    return naming(path, [&]() -> Tensor {
+      const auto from = std::make_shared<OpenArchive>(path);
+      const std::string name = open_file(path).find(place).name;
+      const zip::Member& member = *from->archive.find(name + kEnding);
+      const FileArray array = npy_header(place_of(*from, member), beginning(*from, member));
+      const bool plain = !member.packed() && !array.type.converted() && !array.fortran &&
+                         array.type.dtype != DType::boolean;
+      if (!plain || (array.swapped && array.type.width > 1)) return in_memory(from, member);
+      return Tensor::on(from->file, member.start + array.start,
+                        {array.type.dtype, Shape(array.dims)});
+    });
+  }
+
+  void write_arrays(const std::string& path, const NamedTensors& arrays) override {
+    std::vector<std::string> starts;
+    for (const auto& [name, tensor] : arrays) starts.push_back(npy_start(tensor));
+    std::vector<zip::File> files;
+    for (size_t i = 0; i < arrays.size(); ++i) {
+      const auto& [name, tensor] = arrays[i];
+      zip::File& file = files.emplace_back();
+      file.name = name + kEnding;
+      file.pieces.push_back(std::as_bytes(std::span(starts[i])));
+      if (tensor.bytes() > 0)
+        file.pieces.emplace_back(static_cast<const std::byte*>(tensor.raw()), tensor.bytes());
+    }
+    replace_file(path, zip::Image(files).pieces());
+  }
+};
+
+void add_npz(Registry& registry) { registry.add<Npz>("npz"); }
+
+}  // namespace crescent::arrays

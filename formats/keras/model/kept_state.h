@@ -1,0 +1,15 @@
+// What a model carries from batch to batch beside its weights: random generators, the order of
+// samples, the states of stateful layers. Keras ignores it.
+#pragma once
+#include "crescent/model.h"
+#include "keras/weights/entry.h"
+#include "keras/weights/match.h"
+#include "keras/weights/weight_source.h"
+
+namespace crescent::keras {
+
+void write_kept_state(Entries& entries, Model& model);
+/// Nothing to do for a file of Keras. What is another model's is left, with a warning.
+Matches match_kept_state(WeightSource& file, Model& model);
+
+}  // namespace crescent::keras

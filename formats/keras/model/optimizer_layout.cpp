@@ -1,0 +1,347 @@
+#include "keras/model/optimizer_layout.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "keras/configs/objects.h"
+
+namespace crescent::keras {
+namespace {
+
+constexpr const char *kIteration = "iteration", *kRate = "learning_rate";
+
+// ---- the tables
+
+/// Slots that Keras 3 lists behind the others, all variables of one together.
+struct Behind {
+  const char *class_name, *slot;
+  int rank;
+};
+constexpr Behind kBehind[] = {{"Adam", "velocity_hat", 1},
+                              {"AdamW", "velocity_hat", 1},
+                              {"RMSprop", "momentum", 1},
+                              {"RMSprop", "average_gradient", 2}};
+
+/// Slots that Keras 2 keeps although they are switched off: as large as the variable, or (1,).
+struct Idle {
+  const char *class_name, *slot;
+  bool full_size;
+};
+constexpr Idle kIdle[] = {{"SGD", "momentum", true}, {"Adam", "velocity_hat", false}};
+
+/// Classes whose slots every generation lists variable by variable.
+constexpr const char* kAlwaysByVariable[] = {"Ftrl"};
+
+/// What Keras 2 and tf.keras call our slots.
+struct Spelling {
+  const char *keras, *slot;
+};
+constexpr Spelling kSpellings[] = {{"m", "momentum"},
+                                   {"v", "velocity"},
+                                   {"vhat", "velocity_hat"},
+                                   {"u", "norm"},
+                                   {"iter", kIteration},
+                                   {"iterations", kIteration},
+                                   {"current_learning_rate", kRate}};
+
+/// What Keras 2.3.1 calls the slots of a class.
+struct Keras2Name {
+  const char *class_name, *slot, *name;
+};
+constexpr Keras2Name kKeras2Names[] = {{"SGD", "momentum", "moment"},
+                                       {"RMSprop", "velocity", "accumulator"},
+                                       {"Adadelta", "accumulated_grad", "accumulator"},
+                                       {"Adadelta", "accumulated_delta_var", "delta_accumulator"},
+                                       {"Adam", "momentum", "m"},
+                                       {"Adam", "velocity", "v"},
+                                       {"Adam", "velocity_hat", "vhat"},
+                                       {"Adamax", "momentum", "m"},
+                                       {"Adamax", "norm", "u"},
+                                       {"Nadam", "momentum", "m"},
+                                       {"Nadam", "velocity", "v"}};
+
+// ---- what an optimizer has
+
+enum class Order { known, by_variable, by_slot };
+
+class Layouts {
+ public:
+  Layouts(const Optimizer& optimizer, const Variables& trained)
+      : optimizer_(optimizer), trained_(trained) {
+    const Dict config = optimizer.get_config();
+    const Value* inner = config.find("inner_optimizer");
+    scaled_ = inner && is_object(*inner);
+    class_name_ = scaled_ ? class_of(*inner) : optimizer.class_name();
+    const Dict own = scaled_ ? config_of(inner->as_dict()) : config;
+    const Value* rate = own.find(kRate);
+    schedule_ = rate && rate->is_dict();
+    sort_state();
+  }
+
+  bool has_schedule() const { return schedule_; }
+
+  StateLayout keras3(Order order, bool rate, bool idle, bool extras) const {
+    StateLayout layout;
+    if (scaled_) {  // LossScaleOptimizer counts and learns at no rate itself
+      layout.push_back({{}, kIteration, {DType::int32, Shape{}}});
+      layout.push_back({{}, kRate, {DType::float32, Shape{}}});
+      append(layout, extras_);
+    }
+    layout.push_back({optimizer_.iterations(), kIteration, {DType::int32, Shape{}}});
+    if (rate) layout.push_back(place(rate_));
+    append(layout, shared_);
+    append(layout, sorted(order));
+    if (idle) append(layout, idle_places());
+    if (!scaled_ && extras) append(layout, extras_);
+    return layout;
+  }
+
+  StateLayout keras2(bool iterations, bool idle, bool extras) const {
+    StateLayout layout;
+    if (iterations) layout.push_back(place(optimizer_.iterations()));
+    if (!scaled_ && extras) append(layout, extras_);
+    const bool by_variable =
+        std::count(std::begin(kAlwaysByVariable), std::end(kAlwaysByVariable), class_name_) > 0;
+    append(layout, sorted(by_variable ? Order::by_variable : Order::by_slot));
+    if (idle) append(layout, idle_places());
+    return layout;
+  }
+
+  bool has_idle() const { return !idle_places().empty(); }
+  bool has_extras() const { return !extras_.empty(); }
+
+ private:
+  static void append(StateLayout& layout, const StateLayout& more) {
+    layout.insert(layout.end(), more.begin(), more.end());
+  }
+  StatePlace place(const Variable& variable, const Variable& owner = {}) const {
+    const std::string slot = variable.name() == "iterations" ? kIteration : variable.name();
+    return {variable, slot, variable.spec(), owner};
+  }
+
+  /// Into averages and accumulators of all variables, slots, and single numbers.
+  void sort_state() {
+    names_ = optimizer_.slot_names();
+    for (const Variable& variable : optimizer_.state())
+      if (!rate_ && variable.name() == kRate) rate_ = variable;
+    for (const char* name : {"average", "gradient_accumulator"})
+      for (const Variable& variable : optimizer_.slot(name)) shared_.push_back(place(variable));
+    std::set<const void*> done{optimizer_.iterations().id(), rate_.id()};
+    for (const StatePlace& each : shared_) done.insert(each.variable.id());
+    for (const Variable& variable : optimizer_.state()) {
+      if (!done.insert(variable.id()).second) continue;
+      const bool is_slot = std::count(names_.begin(), names_.end(), variable.name()) > 0;
+      (is_slot ? slots_ : extras_).push_back(place(variable));
+    }
+    find_owners();
+  }
+  void find_owners() {
+    for (StateLayout* places : {&shared_, &slots_})
+      for (StatePlace& each : *places) {
+        const Variables slots = optimizer_.slot(each.slot);
+        const auto found = std::find(slots.begin(), slots.end(), each.variable);
+        if (slots.size() == trained_.size() && found != slots.end())
+          each.owner = trained_[static_cast<size_t>(found - slots.begin())];
+      }
+  }
+
+  int rank(const std::string& slot, Order order) const {
+    if (order == Order::by_variable) return 0;
+    if (order == Order::by_slot)
+      return static_cast<int>(std::find(names_.begin(), names_.end(), slot) - names_.begin());
+    for (const Behind& row : kBehind)
+      if (class_name_ == row.class_name && slot == row.slot) return row.rank;
+    return 0;
+  }
+  StateLayout sorted(Order order) const {
+    StateLayout slots = slots_;
+    std::stable_sort(slots.begin(), slots.end(), [&](const StatePlace& a, const StatePlace& b) {
+      return rank(a.slot, order) < rank(b.slot, order);
+    });
+    return slots;
+  }
+
+  StateLayout idle_places() const {
+    StateLayout places;
+    for (const Idle& row : kIdle) {
+      if (class_name_ != row.class_name || std::count(names_.begin(), names_.end(), row.slot))
+        continue;
+      for (const Variable& variable : trained_)
+        places.push_back({{},
+                          row.slot,
+                          {variable.dtype(), row.full_size ? variable.shape() : Shape{1}},
+                          variable});
+    }
+    return places;
+  }
+
+  const Optimizer& optimizer_;
+  const Variables& trained_;
+  std::string class_name_;  // of the optimizer that has the slots
+  bool scaled_ = false, schedule_ = false;
+  std::vector<std::string> names_;
+  Variable rate_;  // in the state of MultiOptimizer too, which does not tell it
+  StateLayout shared_, slots_, extras_;
+};
+
+// ---- reading
+
+/// A list that a file may have. One in an order that no release is known to write counts only where
+/// names tell the slot of every entry.
+struct Candidate {
+  StateLayout layout;
+  bool by_names = false;
+};
+
+std::vector<Candidate> candidates(const Layouts& layouts, bool by_slot) {
+  std::vector<Candidate> all;
+  for (const bool idle : {false, true})
+    for (const bool extras : {true, false}) {
+      if ((idle && !layouts.has_idle()) || (!extras && !layouts.has_extras())) continue;
+      if (by_slot) {  // before 2.3 some rules did not keep their count
+        for (const bool iterations : {true, false})
+          all.push_back({layouts.keras2(iterations, idle, extras)});
+        continue;
+      }
+      for (const Order order : {Order::known, Order::by_variable, Order::by_slot})
+        for (const bool rate : {!layouts.has_schedule(), layouts.has_schedule()})
+          all.push_back({layouts.keras3(order, rate, idle, extras), order != Order::known});
+    }
+  return all;
+}
+
+std::string without_end(std::string name) {
+  if (name.ends_with(":0")) name.resize(name.size() - 2);
+  const size_t last = name.find_last_not_of("0123456789");
+  const bool numbered = last != name.npos && last + 1 < name.size() && name[last] == '_';
+  return numbered ? name.substr(0, last) : name;
+}
+
+std::vector<std::string> parts_of(const std::string& name) {
+  std::vector<std::string> parts;
+  for (size_t begin = 0, end; begin <= name.size(); begin = end + 1) {
+    end = std::min(name.find('/', begin), name.size());
+    parts.push_back(name.substr(begin, end - begin));
+  }
+  return parts;
+}
+
+std::string spelt_here(const std::string& slot) {
+  for (const Spelling& row : kSpellings)
+    if (slot == row.keras) return row.slot;
+  return slot;
+}
+
+/// The slot that a name tells, "" when none of these: "adam/dense_kernel_velocity" (Keras 3),
+/// "Adam/v/dense/kernel:0" (tf.keras from 2.11), "Adam/dense/kernel/v:0" (before),
+/// "training/Adam/v_3" (2.3.1).
+std::string told_slot(const std::string& name, const std::set<std::string>& slots) {
+  const std::vector<std::string> parts = parts_of(without_end(name));
+  if (slots.contains(spelt_here(parts.back()))) return spelt_here(parts.back());
+  std::string longest;
+  for (const std::string& slot : slots)
+    if (parts.back().ends_with("_" + slot) && slot.size() > longest.size()) longest = slot;
+  if (longest.empty() && parts.size() > 2 && slots.contains(spelt_here(parts[1])))
+    return spelt_here(parts[1]);
+  return longest;
+}
+
+std::string described(const StatePlace& place) {
+  return place.owner ? concat(place.slot, " of ", place.owner.path()) : place.slot;
+}
+
+/// Why the entries of a file are not these; "" when they are.
+std::string misfit(const Candidate& candidate, const std::vector<std::string>& names,
+                   const std::vector<TensorSpec>& specs) {
+  const StateLayout& layout = candidate.layout;
+  if (layout.size() != names.size())
+    return concat("expected ", layout.size(), " arrays, the file has ", names.size());
+  std::set<std::string> slots;
+  for (const StatePlace& place : layout) slots.insert(place.slot);
+  for (size_t i = 0; i < layout.size(); ++i) {
+    const StatePlace& place = layout[i];
+    if (place.spec.shape != specs[i].shape)
+      return concat("expected ", described(place), " of shape ", place.spec.shape,
+                    ", the file has '", names[i], "' of shape ", specs[i].shape);
+    const std::string told = told_slot(names[i], slots);
+    if (told.empty() ? candidate.by_names : told != place.slot)
+      return concat("expected ", described(place), ", the file has '", names[i], "'");
+  }
+  return "";
+}
+
+/// Keras 3 and tf.keras from 2.11 on count an "iteration"; entries without names are Keras 3's.
+bool lists_by_slot(const std::vector<std::string>& names) {
+  return std::none_of(names.begin(), names.end(), [](const std::string& name) {
+    const std::string last = parts_of(name).back();
+    return without_end(last) == kIteration ||
+           last.find_first_not_of("0123456789") == std::string::npos;
+  });
+}
+
+std::string keras2_name(const std::string& class_name, const std::string& slot) {
+  for (const Keras2Name& row : kKeras2Names)
+    if (class_name == row.class_name && slot == row.slot) return row.name;
+  return slot;
+}
+
+/// "training/Adam/m_0:0", counted for each slot.
+std::vector<std::string> keras2_names(const std::string& class_name, const StateLayout& layout) {
+  std::vector<std::string> names;
+  std::map<std::string, int> count;
+  for (const StatePlace& place : layout) {
+    const std::string slot = keras2_name(class_name, place.slot);
+    names.push_back(place.slot == kIteration
+                        ? class_name + "/iterations:0"
+                        : concat("training/", class_name, "/", slot, "_", count[slot]++, ":0"));
+  }
+  return names;
+}
+
+/// "adam/dense_kernel_velocity".
+std::vector<std::string> keras3_names(const std::string& prefix, const StateLayout& layout) {
+  std::vector<std::string> names;
+  std::set<std::string> taken;
+  for (const StatePlace& place : layout) {
+    std::string variable = place.owner ? place.owner.path() + "_" : "";
+    std::replace(variable.begin(), variable.end(), '/', '_');
+    const std::string base = prefix + "/" + variable + place.slot;
+    std::string name = base;
+    for (int copy = 1; !taken.insert(name).second; ++copy) name = concat(base, "_", copy);
+    names.push_back(name);
+  }
+  return names;
+}
+
+}  // namespace
+
+StateLayout optimizer_layout(const Optimizer& optimizer, const Variables& trained,
+                             const std::string& target) {
+  const Layouts layouts(optimizer, trained);
+  return target == "keras2" ? layouts.keras2(true, true, true)
+                            : layouts.keras3(Order::known, !layouts.has_schedule(), false, true);
+}
+
+std::vector<std::string> layout_names(const Optimizer& optimizer, const StateLayout& layout,
+                                      const std::string& target) {
+  if (target == "keras2") return keras2_names(optimizer.class_name(), layout);
+  const std::string& name = optimizer.name();
+  return keras3_names(name.empty() ? to_snake_case(optimizer.class_name()) : name, layout);
+}
+
+PlacedState place_optimizer_state(const Optimizer& optimizer, const Variables& trained,
+                                  const std::vector<std::string>& names,
+                                  const std::vector<TensorSpec>& specs) {
+  const Layouts layouts(optimizer, trained);
+  std::string problem;
+  for (Candidate& candidate : candidates(layouts, lists_by_slot(names))) {
+    const std::string found = misfit(candidate, names, specs);
+    if (found.empty()) return {std::move(candidate.layout), ""};
+    const bool closer = candidate.layout.size() == names.size() && !candidate.by_names;
+    if (problem.empty() || closer) problem = found;
+  }
+  return {{}, problem};
+}
+
+}  // namespace crescent::keras

@@ -1,0 +1,15 @@
+// What Keras calls the weights of a layer in its HDF5 files.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "crescent/model.h"
+
+namespace crescent::keras {
+
+/// A name for each of `weights` of a layer (or model): "lstm/lstm_cell/kernel:0", and for
+/// target="keras2" "lstm/kernel:0". No two are the same.
+std::vector<std::string> weight_names(const Layer& layer, const Variables& weights,
+                                      const std::string& target);
+
+}  // namespace crescent::keras

@@ -1,0 +1,139 @@
+#include "header.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+namespace crescent::safetensors {
+namespace {
+
+static_assert(std::endian::native == std::endian::little);
+
+constexpr size_t kLength = sizeof(uint64_t), kAlignment = 8;
+constexpr uint64_t kLongest = 100'000'000;  // as the original reader has it
+
+struct Type {
+  const char* name;
+  DType dtype;
+};
+constexpr Type kTypes[] = {{"F32", DType::float32},   {"F64", DType::float64},
+                           {"BF16", DType::bfloat16}, {"F16", DType::float16},
+                           {"I32", DType::int32},     {"I64", DType::int64},
+                           {"U8", DType::uint8},      {"BOOL", DType::boolean}};
+
+[[noreturn]] void refuse(const std::string& path, const std::string& why) {
+  fail("'", path, "' is no safetensors file, or damaged: ", why, "; nothing was loaded");
+}
+
+DType dtype_of(const std::string& path, const std::string& name, const Value& type) {
+  for (const Type& row : kTypes)
+    if (type == Value(row.name)) return row.dtype;
+  fail("'", path, "': '", name, "': arrays of type ", type, " cannot be read");
+}
+
+std::vector<int64_t> numbers_of(const Value& list) {
+  std::vector<int64_t> numbers;
+  if (!list.is_list()) return {-1};
+  for (const Value& number : list.as_list())
+    numbers.push_back(number.is_int() ? number.as_int() : -1);
+  return numbers;
+}
+
+/// Fails when a dimension is none, or the product does not fit.
+uint64_t bytes_of(const std::vector<int64_t>& dims, DType dtype, const std::string& path,
+                  const std::string& name) {
+  uint64_t bytes = size_of(dtype);
+  bool fits = dims.size() <= Shape::kMaxRank;
+  for (int64_t dim : dims)
+    fits = fits && dim >= 0 && !__builtin_mul_overflow(bytes, static_cast<uint64_t>(dim), &bytes) &&
+           !(bytes >> 62);
+  if (!fits) refuse(path, concat("the shape of '", name, "' cannot be"));
+  return bytes;
+}
+
+Place place_of(const std::string& path, const std::string& name, const Value& said, size_t start,
+               uint64_t* end) {
+  if (!said.is_dict()) refuse(path, concat("'", name, "' is not described"));
+  const Dict& dict = said.as_dict();
+  const Value *type = dict.find("dtype"), *shape = dict.find("shape"),
+              *offsets = dict.find("data_offsets");
+  if (!type || !shape || !offsets) refuse(path, concat("'", name, "' is not described"));
+  const DType dtype = dtype_of(path, name, *type);
+  const std::vector<int64_t> dims = numbers_of(*shape), ends = numbers_of(*offsets);
+  const uint64_t bytes = bytes_of(dims, dtype, path, name);
+  if (ends.size() != 2 || ends[0] < 0 || ends[1] < ends[0] ||
+      static_cast<uint64_t>(ends[1] - ends[0]) != bytes)
+    refuse(path, concat("'", name, "' needs ", bytes, " bytes and has another number"));
+  *end = static_cast<uint64_t>(ends[1]);
+  return {name, {dtype, Shape(dims)}, start + static_cast<size_t>(ends[0])};
+}
+
+Dict json_header(const std::string& path, const Storage& file, uint64_t length) {
+  std::string text(length, '\0');
+  file.read(kLength, length, text.data());
+  try {
+    const Value header = parse_json(text);
+    if (!header.is_dict()) fail("it is no object");
+    return header.as_dict();
+  } catch (const Error& error) {
+    refuse(path, concat("its header is no JSON: ", error.what()));
+  }
+}
+
+}  // namespace
+
+std::vector<Place> read_header(const std::string& path, const Storage& file) {
+  uint64_t length = 0;
+  if (file.bytes() < kLength) refuse(path, "it is too short");
+  file.read(0, kLength, &length);
+  if (length > kLongest || length > file.bytes() - kLength)
+    refuse(path, concat("a header of ", length, " bytes does not fit into it"));
+  const size_t start = kLength + length;
+  struct Found {
+    Place place;
+    uint64_t end;
+  };
+  std::vector<Found> found;
+  for (const DictEntry& entry : json_header(path, file, length)) {
+    if (entry.key == "__metadata__") continue;
+    uint64_t end = 0;
+    Place place = place_of(path, entry.key, entry.value, start, &end);
+    found.push_back({std::move(place), start + end});
+  }
+  std::stable_sort(found.begin(), found.end(), [](const Found& a, const Found& b) {
+    return std::pair(a.place.start, a.end) < std::pair(b.place.start, b.end);
+  });
+  uint64_t at = start;
+  std::vector<Place> places;
+  for (Found& each : found) {
+    if (each.place.start != at)
+      refuse(path, concat("'", each.place.name, "' does not begin where the one before it ends"));
+    at = each.end;
+    places.push_back(std::move(each.place));
+  }
+  if (at != file.bytes()) refuse(path, "its arrays do not end where it does");
+  return places;
+}
+
+std::string header_of(const NamedTensors& arrays) {
+  Dict header{{"__metadata__", Dict{{"format", "keras"}}}};
+  int64_t at = 0;
+  for (const auto& [name, tensor] : arrays) {
+    const auto row = std::find_if(std::begin(kTypes), std::end(kTypes),
+                                  [&](const Type& type) { return type.dtype == tensor.dtype(); });
+    const int64_t end = at + static_cast<int64_t>(tensor.bytes());
+    List dims(tensor.shape().begin(), tensor.shape().end());
+    header.set(
+        name,
+        Dict{{"dtype", row->name}, {"shape", std::move(dims)}, {"data_offsets", List{at, end}}});
+    at = end;
+  }
+  std::string text = to_json(header);
+  text.append((kAlignment - text.size() % kAlignment) % kAlignment, ' ');
+  const uint64_t length = text.size();
+  std::string bytes(kLength, '\0');
+  std::memcpy(bytes.data(), &length, kLength);
+  return bytes + text;
+}
+
+}  // namespace crescent::safetensors

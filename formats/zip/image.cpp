@@ -1,0 +1,135 @@
+#include "image.h"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "keras/weights/in_parallel.h"
+#include "layout.h"
+
+namespace crescent::zip {
+namespace {
+
+static_assert(std::endian::native == std::endian::little);
+
+constexpr uint16_t kVersion = 20, kVersion64 = 45, kUnix = 3, kUtf8 = 1 << 11;
+constexpr uint32_t kTime = 0x21u << 16;  // 1980-01-01: a file does not change with the clock
+constexpr uint32_t kMode = 0600u << 16;
+
+// Large files begin with a page, so that numbers that do so in them do so in the archive.
+constexpr uint64_t kPage = 4096, kLarge = 64 << 10;
+constexpr uint16_t kPadding = 0xd935;  // the extra field of zipalign
+
+uint64_t size_of(const File& file) {
+  uint64_t size = 0;
+  for (const Bytes& piece : file.pieces) size += piece.size();
+  return size;
+}
+
+uint32_t checksum_of(const File& file) {
+  std::vector<uint64_t> sizes;
+  for (const Bytes& piece : file.pieces) sizes.push_back(piece.size());
+  const auto parts = keras::parts_of(std::vector<uint64_t>(sizes.size()), sizes);
+  std::vector<uLong> sums(parts.size());
+  keras::in_parallel(parts.size(), [&](size_t k) {
+    const auto* bytes = reinterpret_cast<const Bytef*>(file.pieces[parts[k].array].data());
+    sums[k] = crc32_z(0, bytes + parts[k].offset, parts[k].size);
+  });
+  uLong sum = crc32_z(0, nullptr, 0);
+  for (size_t k = 0; k < parts.size(); ++k)
+    sum = crc32_combine(sum, sums[k], static_cast<z_off_t>(parts[k].size));
+  return static_cast<uint32_t>(sum);
+}
+
+uint32_t in_32_bits(uint64_t number) {
+  return static_cast<uint32_t>(std::min<uint64_t>(number, kElsewhere));
+}
+bool is_elsewhere(uint64_t number) { return number >= kElsewhere; }
+
+uint16_t flags_of(const std::string& name) {
+  const bool ascii = std::all_of(name.begin(), name.end(), [](unsigned char c) { return c < 128; });
+  return ascii ? 0 : kUtf8;
+}
+
+uint16_t length_of(const std::string& text) { return static_cast<uint16_t>(text.size()); }
+
+/// What the header and the entry of a file have in common.
+void add_common(Record& record, const std::string& name, uint32_t checksum, uint64_t size) {
+  record.add(is_elsewhere(size) ? kVersion64 : kVersion).add(flags_of(name)).add(kStored);
+  record.add(kTime).add(checksum).add(in_32_bits(size)).add(in_32_bits(size));
+}
+
+std::string zip64_extra(const std::vector<uint64_t>& numbers) {
+  if (numbers.empty()) return "";
+  Record extra;
+  extra.add(kZip64Extra).add(static_cast<uint16_t>(8 * numbers.size()));
+  for (uint64_t number : numbers) extra.add(number);
+  return extra.bytes;
+}
+
+/// An extra field of as many bytes as bring `end` to the beginning of a page.
+std::string padding(uint64_t end) {
+  constexpr uint64_t kHead = 4;
+  uint64_t missing = (kPage - end % kPage) % kPage;
+  if (missing == 0) return "";
+  if (missing < kHead) missing += kPage;
+  Record extra;
+  extra.add(kPadding).add(static_cast<uint16_t>(missing - kHead));
+  return extra.bytes + std::string(missing - kHead, '\0');
+}
+
+}  // namespace
+
+Image::Image(const std::vector<File>& files) {
+  for (const File& file : files) add(file);
+  add_directory();
+}
+
+void Image::add_record(std::string bytes) {
+  end_ += bytes.size();
+  pieces_.push_back(std::as_bytes(std::span(records_.emplace_back(std::move(bytes)))));
+}
+
+void Image::add(const File& file) {
+  const uint64_t size = size_of(file), start = end_;
+  const uint32_t checksum = checksum_of(file);
+  const std::vector<uint64_t> sizes(is_elsewhere(size) ? 2 : 0, size);
+  std::string extra = zip64_extra(sizes);
+  if (size >= kLarge) extra += padding(end_ + kLocalLength + file.name.size() + extra.size());
+  Record header;
+  add_common(header.add(kLocalSignature), file.name, checksum, size);
+  header.add(length_of(file.name)).add(length_of(extra));
+  add_record(header.bytes + file.name + extra);
+  for (const Bytes& piece : file.pieces) pieces_.push_back(piece);
+  end_ += size;
+
+  std::vector<uint64_t> numbers = sizes;
+  if (is_elsewhere(start)) numbers.push_back(start);
+  extra = zip64_extra(numbers);
+  Record entry;
+  entry.add(kEntrySignature).add(static_cast<uint16_t>(kUnix << 8 | kVersion));
+  add_common(entry, file.name, checksum, size);
+  entry.add(length_of(file.name)).add(length_of(extra)).add(uint16_t{0});  // no comment
+  entry.add(uint32_t{0}).add(kMode).add(in_32_bits(start));
+  directory_ += entry.bytes + file.name + extra;
+  ++count_;
+}
+
+void Image::add_directory() {
+  const uint64_t start = end_, size = directory_.size();
+  add_record(directory_);
+  Record end;
+  if (is_elsewhere(start) || count_ >= kElsewhere16) {
+    constexpr uint64_t kAfterLength = kEnd64Length - 12;
+    end.add(kEnd64Signature).add(kAfterLength).add(kVersion64).add(kVersion64);
+    end.add(uint32_t{0}).add(uint32_t{0}).add(count_).add(count_).add(size).add(start);
+    end.add(kLocatorSignature).add(uint32_t{0}).add(start + size).add(uint32_t{1});
+  }
+  const auto count = static_cast<uint16_t>(std::min<uint64_t>(count_, kElsewhere16));
+  end.add(kEndSignature).add(uint32_t{0}).add(count).add(count);
+  end.add(in_32_bits(size)).add(in_32_bits(start)).add(uint16_t{0});
+  add_record(end.bytes);
+}
+
+}  // namespace crescent::zip

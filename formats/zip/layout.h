@@ -1,0 +1,53 @@
+// The records of a zip archive (PKWARE's APPNOTE 6.3): their signatures and lengths, and numbers in
+// them, which lie in little-endian order without gaps.
+#pragma once
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+namespace crescent::zip {
+
+inline constexpr uint32_t kLocalSignature = 0x04034b50, kEntrySignature = 0x02014b50,
+                          kEndSignature = 0x06054b50, kEnd64Signature = 0x06064b50,
+                          kLocatorSignature = 0x07064b50;
+inline constexpr uint64_t kLocalLength = 30, kEntryLength = 46, kEndLength = 22, kEnd64Length = 56,
+                          kLocatorLength = 20;
+/// Stands where the number is in the extra field of zip64.
+inline constexpr uint32_t kElsewhere = 0xffffffff;
+inline constexpr uint16_t kElsewhere16 = 0xffff;
+inline constexpr uint16_t kZip64Extra = 1;
+inline constexpr uint16_t kStored = 0, kDeflated = 8;
+
+/// Takes numbers from the front of a record. Beyond its end there are zeros, and ok turns false.
+struct Fields {
+  std::string_view left;
+  bool ok = true;
+
+  template <class T>
+  T number() {
+    T value{};
+    const std::string_view bytes = text(sizeof value);
+    std::memcpy(&value, bytes.data(), bytes.size());
+    return value;
+  }
+  std::string_view text(size_t size) {
+    if (size > left.size()) ok = false, size = 0;
+    const std::string_view taken = left.substr(0, size);
+    left.remove_prefix(size);
+    return taken;
+  }
+};
+
+/// Appends numbers to a record.
+struct Record {
+  std::string bytes;
+
+  template <class T>
+  Record& add(T value) {
+    bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
+    return *this;
+  }
+};
+
+}  // namespace crescent::zip

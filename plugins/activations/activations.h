@@ -1,0 +1,7 @@
+// The files of this plugin.
+#pragma once
+#include "crescent/training.h"
+
+namespace crescent {
+void add_activations_with_options(Registry& registry);
+}  // namespace crescent

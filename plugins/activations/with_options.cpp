@@ -1,0 +1,182 @@
+// Activation functions that have options: cr.activations.leaky_relu(x, 0.1),
+// cr.layers.Dense(8, { activation = cr.activations.leaky_relu { negative_slope = 0.1 } }).
+#include "activations.h"
+
+namespace crescent {
+namespace {
+
+using namespace ops;
+
+/// Configurations hold what differs from the defaults, so that a name is enough for most (Keras).
+class WithOptions : public Activation {
+ public:
+  Dict get_config() const override {
+    Dict config;
+    const Dict all = Activation::get_config();
+    for (const Field& field : info()->schema.fields)
+      if (!(all.at(field.name) == field.default_value)) config.set(field.name, all.at(field.name));
+    return config;
+  }
+};
+
+class Relu final : public WithOptions {
+ public:
+  static void describe(Schema<Relu>& s) {
+    s.doc("max(x, 0); with a threshold, x above it and negative_slope * (x - threshold) below.")
+        .field("negative_slope", &Relu::slope_, "Slope below the threshold.")
+        .min(0)
+        .field("max_value", &Relu::max_value_, "Largest result.")
+        .min(0)
+        .field("threshold", &Relu::threshold_, "Below it x counts as negative.");
+  }
+  Tensor operator()(const Tensor& x) const override {
+    if (slope_ == 0 && threshold_ == 0 && !max_value_) return relu(x);
+    Tensor y = where(greater_equal(x, threshold_), x, (x - threshold_) * slope_);
+    if (max_value_) y = minimum(y, *max_value_);
+    return y;
+  }
+
+ private:
+  double slope_ = 0, threshold_ = 0;
+  std::optional<double> max_value_;
+};
+
+class Threshold final : public WithOptions {
+ public:
+  static void describe(Schema<Threshold>& s) {
+    s.doc("x where x > threshold, else default_value.")
+        .field("threshold", &Threshold::threshold_, "What x must exceed.")
+        .field("default_value", &Threshold::otherwise_, "What takes the place of others.");
+  }
+  Tensor operator()(const Tensor& x) const override {
+    return where(greater(x, threshold_), x, otherwise_);
+  }
+
+ private:
+  double threshold_ = 0, otherwise_ = 0;
+};
+
+class Gelu final : public WithOptions {
+ public:
+  static void describe(Schema<Gelu>& s) {
+    s.doc("x * normal distribution function of x.")
+        .field("approximate", &Gelu::approximate_, "By tanh instead of erf.");
+  }
+  Tensor operator()(const Tensor& x) const override { return gelu(x, approximate_); }
+
+ private:
+  bool approximate_ = false;
+};
+
+// ---- functions with one number: a row each
+
+struct NumberRow {
+  const char *name, *doc, *option, *option_doc;
+  double initial;
+  Tensor (*apply)(const Tensor& x, double number);
+};
+
+const NumberRow kNumberRows[] = {
+    {"leaky_relu", "x above 0, negative_slope * x below.", "negative_slope", "Slope below 0.", 0.2,
+     [](const Tensor& x, double slope) { return leaky_relu(x, slope); }},
+    {"elu", "x above 0, alpha * (exp(x) - 1) below.", "alpha", "What it falls to.", 1,
+     [](const Tensor& x, double alpha) { return elu(x, alpha); }},
+    {"celu", "max(x, 0) + min(alpha * (exp(x / alpha) - 1), 0)", "alpha", "What it falls to.", 1,
+     [](const Tensor& x, double alpha) {
+       if (alpha == 1) return relu(x) + expm1(minimum(x, 0));
+       return relu(x) + alpha * expm1(minimum(x, 0) / alpha);
+     }},
+    {"hard_shrink", "x where |x| > threshold, else 0.", "threshold", "What counts as nothing.", 0.5,
+     [](const Tensor& x, double edge) { return where(greater(abs(x), edge), x, 0); }},
+    {"soft_shrink", "x moved by threshold towards 0.", "threshold", "How far.", 0.5,
+     [](const Tensor& x, double edge) { return x - clip(x, -edge, edge); }},
+    {"squareplus", "(x + sqrt(x^2 + b)) / 2", "b", "Smoothness.", 4,
+     [](const Tensor& x, double b) { return (x + sqrt(square(x) + b)) * 0.5; }},
+};
+
+/// One of kNumberRows.
+template <int Row>
+class OfNumber final : public WithOptions {
+ public:
+  static void describe(Schema<OfNumber>& s) {
+    s.doc(kNumberRows[Row].doc)
+        .field(kNumberRows[Row].option, &OfNumber::number_, kNumberRows[Row].option_doc);
+  }
+  Tensor operator()(const Tensor& x) const override { return kNumberRows[Row].apply(x, number_); }
+
+ private:
+  double number_ = kNumberRows[Row].initial;
+};
+
+// ---- functions along an axis
+
+/// Projection of each row onto the simplex as Keras 3 computes it: the threshold comes from the sum
+/// of the running sums over the support, where Martins and Astudillo (2016) take the last of them.
+Tensor sparsemax(const Tensor& given, int axis) {
+  const bool last = given.shape().axis(axis) == given.rank() - 1;
+  const Tensor x = last ? given : swap_axes(given, axis, -1);
+  const int64_t n = x.dim(-1);
+  const Tensor sorted = top_k(x, n)[0], total = cumsum(sorted, -1);
+  const Tensor rank = cast(arange(n), x.dtype()) + 1.0;
+  const Tensor inside = greater(sorted - (total - 1.0) / rank, 0);
+  const Tensor support = sum(cast(inside, x.dtype()), {-1}, true);
+  const Tensor threshold = (sum(where(inside, total, 0), {-1}, true) - 1.0) / support;
+  const Tensor y = relu(x - threshold);
+  return last ? y : swap_axes(y, axis, -1);
+}
+
+/// Halves along the axis: first * sigmoid(second).
+Tensor glu(const Tensor& x, int axis) {
+  const int64_t half = x.dim(axis) / 2;
+  if (half * 2 != x.dim(axis)) fail("glu: axis ", axis, " must be even, got shape ", x.shape());
+  const Tensors parts = split(x, {half, half}, axis);
+  return parts[0] * sigmoid(parts[1]);
+}
+
+struct AxisRow {
+  const char *name, *doc;
+  Tensor (*apply)(const Tensor& x, int axis);
+};
+
+const AxisRow kAxisRows[] = {
+    {"softmax", "exp(x) / sum exp(x) over the axis.",
+     [](const Tensor& x, int axis) { return softmax(x, axis); }},
+    {"log_softmax", "log of softmax.",
+     [](const Tensor& x, int axis) { return log_softmax(x, axis); }},
+    {"sparsemax", "Projection of each row onto the simplex.", sparsemax},
+    {"glu", "First half * sigmoid(second half) of the axis.", glu},
+};
+
+/// One of kAxisRows.
+template <int Row>
+class AlongAxis final : public WithOptions {
+ public:
+  static void describe(Schema<AlongAxis>& s) {
+    s.doc(kAxisRows[Row].doc).field("axis", &AlongAxis::axis_, "Which axis.");
+  }
+  Tensor operator()(const Tensor& x) const override { return kAxisRows[Row].apply(x, int(axis_)); }
+
+ private:
+  int64_t axis_ = -1;
+};
+
+template <int... Rows>
+void add_numbers(Registry& registry, std::integer_sequence<int, Rows...>) {
+  (registry.add<OfNumber<Rows>>(kNumberRows[Rows].name), ...);
+}
+template <int... Rows>
+void add_axes(Registry& registry, std::integer_sequence<int, Rows...>) {
+  (registry.add<AlongAxis<Rows>>(kAxisRows[Rows].name), ...);
+}
+
+}  // namespace
+
+void add_activations_with_options(Registry& registry) {
+  registry.add<Relu>("relu");
+  registry.add<Threshold>("threshold");
+  registry.add<Gelu>("gelu");
+  add_numbers(registry, std::make_integer_sequence<int, std::size(kNumberRows)>{});
+  add_axes(registry, std::make_integer_sequence<int, std::size(kAxisRows)>{});
+}
+
+}  // namespace crescent

@@ -1,0 +1,66 @@
+// SwapEMAWeights: evaluates and predicts with the moving average of the weights.
+#include <unordered_map>
+
+#include "callbacks.h"
+#include "crescent/model.h"
+
+namespace crescent {
+namespace {
+
+class SwapEMAWeights final : public Callback {
+ public:
+  static void describe(Schema<SwapEMAWeights>& s) {
+    s.doc("Exchanges the weights and their moving averages while the model is evaluated.")
+        .field("swap_on_epoch", &SwapEMAWeights::swap_on_epoch_,
+               "Also at the end of an epoch, so that checkpoints hold the averages.");
+  }
+  void on_train_begin(const Logs&) override { swapped_ = false; }
+  void on_epoch_begin(int64_t, const Logs&) override {
+    if (swap_on_epoch_) use_averages(false);
+  }
+  void on_epoch_end(int64_t epoch, Logs&) override {
+    if (!swap_on_epoch_) return;
+    use_averages(true);
+    // The run ends with the averages as weights: they are there already.
+    const Value* epochs = params_.find("epochs");
+    if (epochs && epochs->is_int() && epoch == epochs->as_int() - 1)
+      for (const auto& [weight, average] : pairs()) average.assign(weight.value());
+  }
+  void on_test_begin(const Logs&) override { use_averages(true); }
+  void on_test_end(const Logs&) override { use_averages(false); }
+  void on_predict_begin(const Logs&) override { use_averages(true); }
+  void on_predict_end(const Logs&) override { use_averages(false); }
+
+ private:
+  /// Each weight with its average: the slot of that name, whose path begins with the weight's.
+  std::vector<std::pair<Variable, Variable>> pairs() const {
+    const auto optimizer = model_->optimizer();
+    std::unordered_map<std::string, Variable> averages;
+    if (optimizer)
+      for (const Variable& average : optimizer->slot("average")) averages[average.path()] = average;
+    if (averages.empty())
+      fail("SwapEMAWeights must be used when `use_ema=True` is set on the optimizer.");
+    std::vector<std::pair<Variable, Variable>> pairs;
+    for (const Variable& weight : model_->trainable_weights())
+      if (const auto found = averages.find(weight.path() + "/average"); found != averages.end())
+        pairs.emplace_back(weight, found->second);
+    return pairs;
+  }
+  void use_averages(bool on) {
+    if (on == swapped_) return;
+    for (const auto& [weight, average] : pairs()) {
+      const Tensor kept = weight.value().clone();
+      weight.assign(average.value());
+      average.assign(kept);
+    }
+    swapped_ = on;
+  }
+
+  bool swap_on_epoch_ = false, swapped_ = false;
+};
+
+}  // namespace
+
+void add_averages(Registry& registry) { registry.add<SwapEMAWeights>("SwapEMAWeights"); }
+
+}  // namespace crescent

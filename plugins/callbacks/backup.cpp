@@ -1,0 +1,128 @@
+// BackupAndRestore: keeps the training run in a file, so that the same fit in a later process goes
+// on with it: weights, optimizer, random states, callbacks and the place in the data.
+#include <filesystem>
+
+#include "callbacks.h"
+#include "crescent/interrupt.h"
+#include "crescent/training_run.h"
+
+namespace crescent {
+namespace {
+
+namespace fs = std::filesystem;
+
+class BackupAndRestore final : public Callback {
+ public:
+  static void describe(Schema<BackupAndRestore>& s) {
+    s.doc("Keeps the run in a file; the same fit in a later process goes on where it was.")
+        .field("backup_dir", &BackupAndRestore::folder_, "Folder of the file; made when missing.")
+        .required()
+        .field("save_freq", &BackupAndRestore::save_freq_,
+               "\"epoch\", a number of batches, or false: only when interrupted.")
+        .field("double_checkpoint", &BackupAndRestore::double_,
+               "Keep the file before the last one too, in case that one cannot be read.")
+        .field("delete_checkpoint", &BackupAndRestore::delete_,
+               "Remove the files when the run has ended.")
+        .field("file_name", &BackupAndRestore::file_name_, "Name of the file in the folder.");
+  }
+  void configured() override {
+    const bool batches = save_freq_.is_int() && save_freq_.as_int() > 0;
+    const bool epoch = save_freq_.is_string() && save_freq_.as_string() == "epoch";
+    if (!batches && !epoch && save_freq_ != Value(false))
+      fail("save_freq must be \"epoch\", a number of batches or false, got ", save_freq_);
+    if (folder_.empty()) fail("Empty `backup_dir` argument passed. Please specify a valid folder.");
+    if (file_name_.empty()) fail("Empty `file_name` argument passed. Please specify a file name.");
+  }
+
+  void bring_back(TrainingRun& run) override {
+    const std::string current = path(), before = previous();
+    if (exists(current)) {
+      if (!exists(before)) return load(run, current);
+      try {
+        return load(run, current);
+      } catch (const Interrupted&) {
+        throw;
+      } catch (const Error& error) {
+        warn(error.what(), "; going on from '", before, "'");
+      }
+      load(run, before);
+      remove(current);  // so that it is not kept in the place of the good one
+    } else if (exists(before)) {
+      load(run, before);
+    }
+  }
+  void on_train_begin(const Logs&) override { batches_ = 0; }
+  void on_train_batch_end(int64_t, const Logs&) override {
+    ++batches_;
+    if (interrupted() || (save_freq_.is_int() && batches_ % save_freq_.as_int() == 0)) save();
+  }
+  void on_test_batch_end(int64_t, const Logs&) override {
+    if (interrupted()) save();
+  }
+  void on_epoch_end(int64_t, Logs&) override {
+    if (save_freq_.is_string() || interrupted()) save();
+  }
+  void on_train_end(const Logs&) override {
+    if (!delete_ || interrupted()) return;
+    remove(path());
+    remove(previous());
+  }
+  bool comes_last() const override { return true; }
+
+ private:
+  std::string path() const { return (fs::path(folder_) / file_name_).string(); }
+  /// "run.h5" -> "run.previous.h5".
+  std::string previous() const {
+    const fs::path name = file_name_;
+    return (fs::path(folder_) / (name.stem().string() + ".previous" + name.extension().string()))
+        .string();
+  }
+  static bool exists(const std::string& path) {
+    std::error_code ignored;
+    return fs::exists(path, ignored);
+  }
+
+  static void remove(const std::string& path) {
+    std::error_code ignored;
+    fs::remove(path, ignored);
+  }
+
+  static void load(TrainingRun& run, const std::string& path) {
+    try {
+      run.load(path);
+    } catch (const Interrupted&) {
+      throw;
+    } catch (const Error& error) {
+      fail("cannot go on with the run that was kept in '", path,
+           "' (delete it to begin anew): ", error.what());
+    }
+  }
+
+  /// When it fails, that is reported and training goes on.
+  void save() {
+    const TrainingRunPtr run = model_->training_run();
+    if (!run) return;  // evaluate() of a model that is not trained
+    try {
+      std::error_code ignored;
+      fs::create_directories(folder_, ignored);
+      if (double_) fs::rename(path(), previous(), ignored);
+      run->save(path());
+    } catch (const Interrupted&) {
+      throw;
+    } catch (const Error& error) {
+      warn("BackupAndRestore: the run was not saved: ", error.what());
+    }
+  }
+
+  std::string folder_, file_name_ = "run.h5";
+  Value save_freq_ = "epoch";
+  bool double_ = false, delete_ = true;
+
+  int64_t batches_ = 0;
+};
+
+}  // namespace
+
+void add_backup(Registry& registry) { registry.add<BackupAndRestore>("BackupAndRestore"); }
+
+}  // namespace crescent

@@ -1,0 +1,74 @@
+// CallbackList: several callbacks as one, for loops of one's own.
+#include "callbacks.h"
+#include "crescent/model.h"
+
+namespace crescent {
+namespace {
+
+class CallbackList final : public Callback {
+ public:
+  static void describe(Schema<CallbackList>& s) {
+    s.doc("Several callbacks as one, each told in turn.")
+        .field("callbacks", &CallbackList::callbacks_, "The callbacks.")
+        .field("add_history", &CallbackList::add_history_, "With a History at the end.")
+        .field("add_progbar", &CallbackList::add_progbar_, "With a progress bar at the front.")
+        .field("model", &CallbackList::model_option_, "The model that they serve.")
+        .not_stored()
+        .property("callbacks", &CallbackList::callbacks_, "The callbacks.");
+  }
+  void configured() override {
+    if (add_progbar_) callbacks_.insert(callbacks_.begin(), make<Callback>("ProgbarLogger"));
+    if (add_history_) callbacks_.push_back(make<Callback>("History"));
+    if (model_option_) attach_run(model_option_.get(), {});
+  }
+  void on_train_begin(const Logs& logs) override {
+    for (const CallbackPtr& callback : callbacks_)
+      callback->attach_run(model_.lock().get(), params_);
+    each(&Callback::on_train_begin, logs);
+  }
+  void on_train_end(const Logs& logs) override { each(&Callback::on_train_end, logs); }
+  void on_epoch_begin(int64_t epoch, const Logs& logs) override {
+    each(&Callback::on_epoch_begin, epoch, logs);
+  }
+  void on_epoch_end(int64_t epoch, Logs& logs) override {
+    each(&Callback::on_epoch_end, epoch, logs);
+  }
+  void on_train_batch_begin(int64_t batch, const Logs& logs) override {
+    each(&Callback::on_train_batch_begin, batch, logs);
+  }
+  void on_train_batch_end(int64_t batch, const Logs& logs) override {
+    each(&Callback::on_train_batch_end, batch, logs);
+  }
+  void on_test_begin(const Logs& logs) override { each(&Callback::on_test_begin, logs); }
+  void on_test_end(const Logs& logs) override { each(&Callback::on_test_end, logs); }
+  void on_test_batch_begin(int64_t batch, const Logs& logs) override {
+    each(&Callback::on_test_batch_begin, batch, logs);
+  }
+  void on_test_batch_end(int64_t batch, const Logs& logs) override {
+    each(&Callback::on_test_batch_end, batch, logs);
+  }
+  void on_predict_begin(const Logs& logs) override { each(&Callback::on_predict_begin, logs); }
+  void on_predict_end(const Logs& logs) override { each(&Callback::on_predict_end, logs); }
+  void on_predict_batch_begin(int64_t batch, const Logs& logs) override {
+    each(&Callback::on_predict_batch_begin, batch, logs);
+  }
+  void on_predict_batch_end(int64_t batch, const Logs& logs) override {
+    each(&Callback::on_predict_batch_end, batch, logs);
+  }
+
+ private:
+  template <class... Parameters, class... Arguments>
+  void each(void (Callback::*hook)(Parameters...), Arguments&&... arguments) {
+    for (const CallbackPtr& callback : callbacks_) (callback.get()->*hook)(arguments...);
+  }
+
+  std::vector<CallbackPtr> callbacks_;
+  bool add_history_ = false, add_progbar_ = false;
+  std::shared_ptr<Model> model_option_;
+};
+
+}  // namespace
+
+void add_callback_list(Registry& registry) { registry.add<CallbackList>("CallbackList"); }
+
+}  // namespace crescent

@@ -1,0 +1,88 @@
+// CSVLogger: a line an epoch.
+#include <algorithm>
+#include <cstdio>
+
+#include "callbacks.h"
+#include "crescent/file.h"
+
+namespace crescent {
+namespace {
+
+class CSVLogger final : public Callback {
+ public:
+  static void describe(Schema<CSVLogger>& s) {
+    s.doc("Writes what every epoch ended with as a line of a table.")
+        .field("filename", &CSVLogger::filename_, "Where.")
+        .required()
+        .field("separator", &CSVLogger::separator_, "Between the columns.")
+        .field("append", &CSVLogger::append_, "Go on below what the file has.");
+  }
+  void on_train_begin(const Logs&) override {
+    names_.clear();
+    has_header_ = append_ && size_of_file() > 0;
+    open(append_ ? "a" : "w");
+  }
+  void on_epoch_end(int64_t epoch, Logs& logs) override {
+    if (!file_) return;
+    if (names_.empty()) {
+      choose_columns(logs);
+      if (!has_header_) write_header();
+    }
+    std::string line = std::to_string(epoch);
+    for (const std::string& name : names_)
+      line += separator_ + (logs.contains(name) ? to_text(logs.at(name)) : "NA");
+    write(line);
+  }
+  void on_train_end(const Logs&) override { file_.reset(); }
+
+ private:
+  struct Close {
+    void operator()(std::FILE* file) const { std::fclose(file); }
+  };
+
+  int64_t size_of_file() const {
+    const std::unique_ptr<std::FILE, Close> file(std::fopen(system_path(filename_), "r"));
+    if (!file) return 0;
+    std::fseek(file.get(), 0, SEEK_END);
+    return std::ftell(file.get());
+  }
+  void open(const char* mode) {
+    file_.reset(std::fopen(system_path(filename_), mode));
+    if (!file_) fail("CSVLogger: cannot write '", filename_, "'");
+  }
+  /// Those of the first epoch, sorted; where it was not validated, later ones may be (Keras).
+  void choose_columns(const Logs& logs) {
+    names_ = logs.names();
+    std::sort(names_.begin(), names_.end());
+    const auto validated = [](const std::string& name) { return name.starts_with("val_"); };
+    if (std::any_of(names_.begin(), names_.end(), validated)) return;
+    for (size_t i = 0, count = names_.size(); i < count; ++i) names_.push_back("val_" + names_[i]);
+  }
+  std::string quoted(const std::string& text) const {
+    if (text.find_first_of("\"\r\n" + separator_) == std::string::npos) return text;
+    std::string out = "\"";
+    for (const char c : text) out += c == '"' ? "\"\"" : std::string(1, c);
+    return out + "\"";
+  }
+  void write_header() {
+    std::string line = "epoch";
+    for (const std::string& name : names_) line += separator_ + quoted(name);
+    write(line);
+  }
+  void write(const std::string& line) {
+    const NoFileSizeSignal no_signal;
+    if (std::fprintf(file_.get(), "%s\r\n", line.c_str()) < 0 || std::fflush(file_.get()) != 0)
+      fail("CSVLogger: cannot write '", filename_, "'");
+  }
+
+  std::string filename_, separator_ = ",";
+  bool append_ = false, has_header_ = false;
+  std::vector<std::string> names_;
+  std::unique_ptr<std::FILE, Close> file_;
+};
+
+}  // namespace
+
+void add_csv_logger(Registry& registry) { registry.add<CSVLogger>("CSVLogger"); }
+
+}  // namespace crescent

@@ -1,0 +1,165 @@
+#include "event_file.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <limits>
+#include <vector>
+
+#include "crescent/error.h"
+#include "crescent/file.h"
+
+namespace crescent {
+namespace {
+
+// ---- checksums: CRC-32C (Castagnoli), rotated so that one of data that holds checksums is good
+// too
+
+std::array<uint32_t, 256> crc_table() {
+  std::array<uint32_t, 256> table{};
+  for (uint32_t i = 0; i < 256; ++i) {
+    uint32_t crc = i;
+    for (int bit = 0; bit < 8; ++bit) crc = crc & 1 ? (crc >> 1) ^ 0x82F63B78u : crc >> 1;
+    table[i] = crc;
+  }
+  return table;
+}
+
+uint32_t masked_crc(const std::string& bytes) {
+  static const std::array<uint32_t, 256> table = crc_table();
+  uint32_t crc = ~0u;
+  for (const char c : bytes) crc = table[(crc ^ static_cast<unsigned char>(c)) & 255] ^ (crc >> 8);
+  crc = ~crc;
+  return ((crc >> 15) | (crc << 17)) + 0xA282EAD8u;
+}
+
+template <class T>
+std::string little_endian(T value) {
+  std::string bytes(sizeof value, '\0');
+  std::memcpy(bytes.data(), &value, sizeof value);
+  if constexpr (std::endian::native == std::endian::big) std::reverse(bytes.begin(), bytes.end());
+  return bytes;
+}
+
+// ---- protocol buffers: fields are a key (number and kind) and a value
+
+std::string varint(uint64_t value) {
+  std::string bytes;
+  for (; value > 127; value >>= 7) bytes += static_cast<char>(value | 128);
+  return bytes + static_cast<char>(value);
+}
+std::string integer(int field, int64_t value) {
+  return varint(uint64_t(field) << 3) + varint(static_cast<uint64_t>(value));
+}
+std::string fixed(int field, double value) {
+  return varint(uint64_t(field) << 3 | 1) + little_endian(value);
+}
+std::string fixed(int field, float value) {
+  return varint(uint64_t(field) << 3 | 5) + little_endian(value);
+}
+std::string bytes(int field, const std::string& value) {
+  return varint(uint64_t(field) << 3 | 2) + varint(value.size()) + value;
+}
+std::string doubles(int field, const std::vector<double>& values) {
+  std::string packed;
+  for (const double value : values) packed += little_endian(value);
+  return bytes(field, packed);
+}
+
+double now() {
+  const auto since = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration<double>(since).count();
+}
+
+/// Upper limits: ..., -1e-12 and 0, then 1e-12, each 1.1 times the last.
+const std::vector<double>& limits() {
+  static const std::vector<double> all = [] {
+    std::vector<double> positive;
+    for (double x = 1e-12; x < 1e20; x *= 1.1) positive.push_back(x);
+    positive.push_back(std::numeric_limits<double>::max());
+    std::vector<double> both;
+    for (auto x = positive.rbegin(); x != positive.rend(); ++x) both.push_back(-*x);
+    both.push_back(0);
+    both.insert(both.end(), positive.begin(), positive.end());
+    return both;
+  }();
+  return all;
+}
+
+}  // namespace
+
+EventFile::EventFile(const std::string& folder) {
+  static int count = 0;
+  char host[256] = "localhost";
+  gethostname(host, sizeof host - 1);
+  std::error_code error;
+  std::filesystem::create_directories(system_path(folder), error);
+  path_ = concat(folder, "/events.out.tfevents.", static_cast<int64_t>(now()), ".", host, ".",
+                 getpid(), ".", count++, ".v2");
+  file_.reset(std::fopen(system_path(path_), "wb"));
+  if (!file_) fail("TensorBoard: cannot write '", path_, "'");
+  write_record(fixed(1, now()) + bytes(3, "brain.Event:2"));
+}
+
+void EventFile::write_record(const std::string& record) {
+  const NoFileSizeSignal no_signal;
+  const std::string length = little_endian(static_cast<uint64_t>(record.size()));
+  const std::string all =
+      length + little_endian(masked_crc(length)) + record + little_endian(masked_crc(record));
+  if (std::fwrite(all.data(), 1, all.size(), file_.get()) != all.size())
+    fail("TensorBoard: cannot write '", path_, "'");
+}
+
+void EventFile::add_summary(const std::string& tag, const std::string& value, int64_t step) {
+  write_record(fixed(1, now()) + integer(2, step) + bytes(5, bytes(1, bytes(1, tag) + value)));
+}
+
+void EventFile::add_scalar(const std::string& tag, double value, int64_t step) {
+  add_summary(tag, fixed(2, static_cast<float>(value)), step);
+}
+
+void EventFile::add_histogram(const std::string& tag, std::span<const double> values,
+                              int64_t step) {
+  std::vector<double> counts(limits().size());
+  double low = INFINITY, high = -INFINITY, sum = 0, squares = 0, number = 0;
+  for (const double x : values) {
+    if (!std::isfinite(x)) continue;
+    low = std::min(low, x), high = std::max(high, x);
+    sum += x, squares += x * x, ++number;
+    const auto place = std::lower_bound(limits().begin(), limits().end(), x) - limits().begin();
+    ++counts[std::min<size_t>(size_t(place), counts.size() - 1)];
+  }
+  std::vector<double> kept_limits, kept_counts;  // between the first and the last that count
+  size_t first = 0, last = counts.size();
+  while (first < last && counts[first] == 0) ++first;
+  while (last > first && counts[last - 1] == 0) --last;
+  for (size_t i = first > 0 ? first - 1 : 0; i < last; ++i) {
+    kept_limits.push_back(limits()[i]);
+    kept_counts.push_back(counts[i]);
+  }
+  if (number == 0) low = high = 0;
+  add_summary(tag,
+              bytes(5, fixed(1, low) + fixed(2, high) + fixed(3, number) + fixed(4, sum) +
+                           fixed(5, squares) + doubles(6, kept_limits) + doubles(7, kept_counts)),
+              step);
+}
+
+void EventFile::add_model(const std::string& json) {
+  constexpr int kString = 7;  // the dtype
+  const std::string tensor = integer(1, kString) + bytes(2, "") + bytes(8, json);
+  const std::string metadata = bytes(1, bytes(1, "graph_keras_model"));
+  add_summary("keras", bytes(8, tensor) + bytes(9, metadata), 0);
+}
+
+void EventFile::flush() {
+  const NoFileSizeSignal no_signal;
+  if (std::fflush(file_.get()) != 0) fail("TensorBoard: cannot write '", path_, "'");
+}
+
+}  // namespace crescent

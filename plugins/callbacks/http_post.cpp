@@ -1,0 +1,127 @@
+#include "http_post.h"
+
+#include <netdb.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <memory>
+
+#include "crescent/error.h"
+
+namespace crescent {
+namespace {
+
+constexpr int kSeconds = 5;  // for connecting, sending and each part of the answer
+
+struct Address {
+  std::string host, port = "80", path = "/";
+};
+
+/// Fails on what is no http address.
+Address address_of(const std::string& url) {
+  const std::string scheme = "http://";
+  if (!url.starts_with(scheme))
+    fail("expected an address that begins with http://, got '", url, "'");
+  Address address;
+  const size_t path = url.find('/', scheme.size());
+  address.host = url.substr(scheme.size(), path - scheme.size());
+  if (path != std::string::npos) address.path = url.substr(path);
+  const size_t colon = address.host.rfind(':');
+  if (colon != std::string::npos && address.host.find(']', colon) == std::string::npos) {
+    address.port = address.host.substr(colon + 1);
+    address.host.resize(colon);
+  }
+  if (url.find_first_of("\r\n ") != std::string::npos || address.host.empty())
+    fail("expected an address like http://localhost:9000/path, got '", url, "'");
+  return address;
+}
+
+class Socket {
+ public:
+  explicit Socket(const addrinfo& to)
+      : descriptor_(socket(to.ai_family, to.ai_socktype | SOCK_CLOEXEC, to.ai_protocol)) {
+    if (descriptor_ < 0) return;
+    const timeval limit{kSeconds, 0};
+    setsockopt(descriptor_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    setsockopt(descriptor_, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+    connected_ = connect(descriptor_, to.ai_addr, to.ai_addrlen) == 0;
+  }
+  ~Socket() {
+    if (descriptor_ >= 0) close(descriptor_);
+  }
+  Socket(const Socket&) = delete;
+  Socket& operator=(const Socket&) = delete;
+  bool connected() const { return connected_; }
+  bool send_all(const std::string& text) const {
+    for (size_t sent = 0; sent < text.size();) {
+      const ssize_t n = send(descriptor_, text.data() + sent, text.size() - sent, MSG_NOSIGNAL);
+      if (n <= 0) return false;
+      sent += static_cast<size_t>(n);
+    }
+    return true;
+  }
+  /// Up to the end of the line, or of what comes.
+  std::string first_line() const {
+    std::string line;
+    char buffer[256];
+    while (line.find('\n') == std::string::npos && line.size() < 4096) {
+      const ssize_t n = recv(descriptor_, buffer, sizeof buffer, 0);
+      if (n <= 0) break;
+      line.append(buffer, static_cast<size_t>(n));
+    }
+    return line.substr(0, line.find_first_of("\r\n"));
+  }
+
+ private:
+  int descriptor_;
+  bool connected_ = false;
+};
+
+/// "HTTP/1.1 200 OK" -> 200; 0 for what is no such line.
+int status_of(const std::string& line) {
+  int status = 0;
+  return std::sscanf(line.c_str(), "HTTP/%*d.%*d %d", &status) == 1 ? status : 0;
+}
+
+std::string exchange(const Socket& socket, const std::string& text) {
+  if (!socket.send_all(text)) return "the connection broke";
+  const std::string line = socket.first_line();
+  const int status = status_of(line);
+  if (status == 0) return "there was no answer";
+  return status < 400 ? "" : "the server answered " + line;
+}
+
+}  // namespace
+
+std::string http_post(const HttpRequest& request) {
+  const Address address = address_of(request.url);
+  addrinfo hints{}, *found = nullptr;
+  hints.ai_socktype = SOCK_STREAM;
+  const int error = getaddrinfo(address.host.c_str(), address.port.c_str(), &hints, &found);
+  if (error != 0) return gai_strerror(error);
+  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> all(found, freeaddrinfo);
+  const std::string text =
+      concat("POST ", address.path, " HTTP/1.1\r\nHost: ", address.host, ":", address.port,
+             "\r\nConnection: close\r\nContent-Length: ", request.body.size(), "\r\n",
+             request.headers, "\r\n", request.body);
+  for (const addrinfo* to = found; to; to = to->ai_next)
+    if (const Socket socket(*to); socket.connected()) return exchange(socket, text);
+  return "no connection";
+}
+
+std::string url_encoded(const std::string& text) {
+  constexpr char kDigits[] = "0123456789ABCDEF";
+  std::string out;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (std::isalnum(byte) || std::strchr("-._~", c))
+      out += c;
+    else
+      (out += '%') += {kDigits[byte >> 4], kDigits[byte & 15]};
+  }
+  return out;
+}
+
+}  // namespace crescent

@@ -1,0 +1,49 @@
+// RemoteMonitor: tells a web server how epochs ended.
+#include "callbacks.h"
+#include "http_post.h"
+
+namespace crescent {
+namespace {
+
+class RemoteMonitor final : public Callback {
+ public:
+  static void describe(Schema<RemoteMonitor>& s) {
+    s.doc("Sends what every epoch ended with to a server (HTTP POST).")
+        .field("root", &RemoteMonitor::root_, "Address of the server: http://host:port.")
+        .field("path", &RemoteMonitor::path_, "Path that takes it.")
+        .field("field", &RemoteMonitor::field_, "Field of the form that holds the JSON.")
+        .field("headers", &RemoteMonitor::headers_, "Lines of the request: a table.")
+        .field("send_as_json", &RemoteMonitor::as_json_, "The JSON alone instead of a form.");
+  }
+  void configured() override {
+    if (!root_.starts_with("http://")) fail("root must begin with http://, got '", root_, "'");
+    lines_ = as_json_ ? "Content-Type: application/json\r\n"
+                      : "Content-Type: application/x-www-form-urlencoded\r\n";
+    for (const DictEntry& header : headers_.value_or(Dict())) {
+      const std::string line = concat(header.key, ": ", header.value.as_string());
+      if (line.find_first_of("\r\n") != std::string::npos)
+        fail("headers: a line of its own is needed for each, got '", line, "'");
+      lines_ += line + "\r\n";
+    }
+  }
+  void on_epoch_end(int64_t epoch, Logs& logs) override {
+    Dict sent{{"epoch", epoch}};
+    for (const auto& [name, value] : logs.values()) sent.set(name, value);
+    const std::string json = to_json(sent);
+    const std::string body = as_json_ ? json : concat(url_encoded(field_), "=", url_encoded(json));
+    if (const std::string problem = http_post({root_ + path_, lines_, body}); !problem.empty())
+      warn("Could not reach RemoteMonitor root server at ", root_, ": ", problem);
+  }
+
+ private:
+  std::string root_ = "http://localhost:9000", path_ = "/publish/epoch/end/", field_ = "data";
+  std::optional<Dict> headers_;
+  bool as_json_ = false;
+  std::string lines_;
+};
+
+}  // namespace
+
+void add_remote_monitor(Registry& registry) { registry.add<RemoteMonitor>("RemoteMonitor"); }
+
+}  // namespace crescent

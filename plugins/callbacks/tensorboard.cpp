@@ -1,0 +1,128 @@
+// TensorBoard: losses, metrics and weights as files that TensorBoard shows: log_dir/train and
+// log_dir/validation.
+#include <chrono>
+
+#include "callbacks.h"
+#include "crescent/model.h"
+#include "event_file.h"
+
+namespace crescent {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+class TensorBoard final : public Callback {
+ public:
+  static void describe(Schema<TensorBoard>& s) {
+    s.doc("Writes losses, metrics and weights for TensorBoard.")
+        .field("log_dir", &TensorBoard::log_dir_, "Folder of the files.")
+        .field("histogram_freq", &TensorBoard::histogram_freq_,
+               "Every so many epochs histograms of the weights; 0: never.")
+        .min(0)
+        .field("write_graph", &TensorBoard::write_graph_, "The layers as a graph.")
+        .field("write_images", &TensorBoard::write_images_, "Not supported.")
+        .field("write_steps_per_second", &TensorBoard::write_pace_, "How fast it goes.")
+        .field("update_freq", &TensorBoard::update_freq_,
+               "\"epoch\", \"batch\" or a number of batches: when values are written.")
+        .field("profile_batch", &TensorBoard::profile_batch_, "Not supported: model:profile().")
+        .field("embeddings_freq", &TensorBoard::embeddings_freq_, "Not supported.")
+        .field("embeddings_metadata", &TensorBoard::embeddings_metadata_, "Not supported.");
+  }
+  void configured() override {
+    const bool number = update_freq_.is_int() && update_freq_.as_int() > 0;
+    const bool word = update_freq_.is_string() &&
+                      (update_freq_.as_string() == "epoch" || update_freq_.as_string() == "batch");
+    if (!number && !word)
+      fail("update_freq must be \"epoch\", \"batch\" or a number of batches, got ", update_freq_);
+    every_ = number ? update_freq_.as_int() : update_freq_.as_string() == "batch" ? 1 : 0;
+    if (write_images_) fail("write_images = true is not supported");
+    if (embeddings_freq_ != 0 || !embeddings_metadata_.is_null())
+      fail("embeddings are not supported");
+    if (!(profile_batch_ == Value(0)) && !profile_batch_.is_null())
+      fail("profile_batch is not supported; model:profile(x, y) tells where the time goes");
+  }
+  void on_train_begin(const Logs&) override {
+    batches_ = steps_before_ = iterations();
+    train_ = std::make_unique<EventFile>(log_dir_ + "/train");
+    validation_.reset();
+    if (write_graph_ && model_->is_graph()) train_->add_model(model_->to_json());
+    train_->flush();
+  }
+  void on_train_end(const Logs&) override {
+    train_.reset();
+    validation_.reset();
+  }
+  void on_epoch_begin(int64_t, const Logs&) override {
+    steps_before_ = iterations();
+    epoch_start_ = Clock::now();
+  }
+  void on_train_batch_begin(int64_t, const Logs&) override { batch_start_ = Clock::now(); }
+  void on_train_batch_end(int64_t, const Logs& logs) override {
+    const int64_t step = batches_++;
+    if (!train_ || every_ == 0) return;
+    if (write_pace_)
+      train_->add_scalar("batch_steps_per_second", 1 / seconds_since(batch_start_), step);
+    if (step % every_ != 0) return;
+    for (const auto& [name, value] : logs.values())
+      train_->add_scalar("batch_" + name, value, step);
+  }
+  void on_test_end(const Logs& logs) override {
+    if (!train_) return;
+    for (const auto& [name, value] : logs.values())
+      validation().add_scalar("evaluation_" + name + "_vs_iterations", value, iterations());
+  }
+  void on_epoch_end(int64_t epoch, Logs& logs) override {
+    const std::string held = "val_";
+    for (const auto& [name, value] : logs.values())
+      if (name.starts_with(held))
+        validation().add_scalar("epoch_" + name.substr(held.size()), value, epoch);
+      else
+        train_->add_scalar("epoch_" + name, value, epoch);
+    if (!logs.contains("learning_rate") && has_rate())
+      train_->add_scalar("epoch_learning_rate", rate(), epoch);
+    if (write_pace_)
+      train_->add_scalar("epoch_steps_per_second",
+                         double(iterations() - steps_before_) / seconds_since(epoch_start_), epoch);
+    if (histogram_freq_ > 0 && epoch % histogram_freq_ == 0) add_histograms(epoch);
+    train_->flush();
+    if (validation_) validation_->flush();
+  }
+
+ private:
+  EventFile& validation() {
+    if (!validation_) validation_ = std::make_unique<EventFile>(log_dir_ + "/validation");
+    return *validation_;
+  }
+  int64_t iterations() const {
+    const auto optimizer = model_->optimizer();
+    return optimizer ? int64_t(optimizer->iterations().value().item()) : 0;
+  }
+  /// Several optimizers have several.
+  bool has_rate() const {
+    return model_->optimizer() && model_->optimizer()->class_name() != "MultiOptimizer";
+  }
+  double rate() const { return model_->optimizer()->learning_rate().value().item(); }
+  void add_histograms(int64_t epoch) {
+    for (const Variable& weight : model_->weights())
+      train_->add_histogram(weight.path() + "/histogram", weight.value().to_vector(), epoch);
+  }
+
+  std::string log_dir_ = "logs";
+  int64_t histogram_freq_ = 0, embeddings_freq_ = 0;
+  bool write_graph_ = true, write_images_ = false, write_pace_ = false;
+  Value update_freq_ = "epoch", profile_batch_ = 0, embeddings_metadata_;
+
+  int64_t every_ = 0, batches_ = 0, steps_before_ = 0;
+  Clock::time_point epoch_start_, batch_start_;
+  std::unique_ptr<EventFile> train_, validation_;
+};
+
+}  // namespace
+
+void add_tensorboard(Registry& registry) { registry.add<TensorBoard>("TensorBoard"); }
+
+}  // namespace crescent

@@ -1,0 +1,7 @@
+// The files of this plugin.
+#pragma once
+#include "crescent/training.h"
+
+namespace crescent {
+void add_stft(Registry& registry);
+}  // namespace crescent

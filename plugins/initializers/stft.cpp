@@ -1,0 +1,98 @@
+// Kernels of convolutions that compute a short-time Fourier transform.
+#include <cmath>
+#include <numbers>
+
+#include "initializers.h"
+
+namespace crescent {
+namespace {
+
+/// A window is a sum of cosines: coefficients of cos(0), -cos(t), cos(2 t), -cos(3 t), ...
+struct Window {
+  const char* name;
+  std::vector<double> coefficients;
+};
+const Window kWindows[] = {
+    {"boxcar", {1}},
+    {"hann", {0.5, 0.5}},
+    {"hamming", {0.54, 0.46}},
+    {"blackman", {0.42, 0.5, 0.08}},
+    {"nuttall", {0.3635819, 0.4891775, 0.1365995, 0.0106411}},
+    {"blackmanharris", {0.35875, 0.48829, 0.14128, 0.01168}},
+    {"flattop", {0.21557895, 0.41663158, 0.277263158, 0.083578947, 0.006947368}},
+};
+
+std::vector<std::string> window_names() {
+  std::vector<std::string> names;
+  for (const Window& window : kWindows) names.push_back(window.name);
+  return names;
+}
+
+/// `periodic`: one of a row of windows; else symmetric.
+std::vector<double> window_values(const std::string& name, int64_t length, bool periodic) {
+  std::vector<double> values(static_cast<size_t>(length), 1.0);
+  if (length == 1) return values;
+  const double period = double(periodic ? length : length - 1);
+  for (const Window& window : kWindows) {
+    if (window.name != name) continue;
+    for (int64_t i = 0; i < length; ++i) {
+      double value = 0, sign = 1;
+      for (size_t k = 0; k < window.coefficients.size(); ++k, sign = -sign)
+        value += sign * window.coefficients[k] *
+                 std::cos(2 * std::numbers::pi * double(k) * double(i) / period);
+      values[size_t(i)] = value;
+    }
+  }
+  return values;
+}
+
+class Stft final : public Initializer {
+ public:
+  static void describe(Schema<Stft>& s) {
+    s.doc("Cosines or sines of a Fourier transform, for a kernel (frame, channels, frequencies).")
+        .field("side", &Stft::side_, "Real or imaginary part.")
+        .choices({"real", "imag"})
+        .field("window", &Stft::window_, "What a frame is multiplied by; null: nothing.")
+        .choices(window_names())
+        .field("scaling", &Stft::scaling_, "What the window's size is made 1 by; null: nothing.")
+        .choices({"density", "spectrum"})
+        .field("periodic", &Stft::periodic_, "The window is one of a row, not symmetric.");
+  }
+  Tensor operator()(const Shape& shape, DType dtype) const override {
+    if (shape.rank() != 3)
+      fail("STFT: expected a kernel of shape (frame, channels, frequencies), got ", shape);
+    const int64_t frame = shape[0], channels = shape[1], frequencies = shape[2];
+    const double fft = 2.0 * double(frequencies - 1);
+    std::vector<double> scale(static_cast<size_t>(frame), 1.0);
+    if (window_) scale = scaled(window_values(*window_, frame, periodic_));
+    std::vector<float> values;
+    values.reserve(static_cast<size_t>(shape.size()));
+    for (int64_t t = 0; t < frame; ++t)
+      for (int64_t c = 0; c < channels; ++c)
+        for (int64_t f = 0; f < frequencies; ++f) {
+          const double angle = fft == 0 ? 0 : -2 * std::numbers::pi * double(t) * double(f) / fft;
+          const double wave = side_ == "real" ? std::cos(angle) : std::sin(angle);
+          values.push_back(static_cast<float>(wave * scale[size_t(t)]));
+        }
+    return ops::cast(Tensor::from(values, shape), dtype);
+  }
+
+ private:
+  std::vector<double> scaled(std::vector<double> window) const {
+    double squares = 0, sum = 0;
+    for (const double w : window) squares += w * w, sum += std::abs(w);
+    const double size = !scaling_ ? 1 : *scaling_ == "density" ? std::sqrt(squares) : sum;
+    for (double& w : window) w /= size;
+    return window;
+  }
+
+  std::string side_ = "real";
+  std::optional<std::string> window_ = "hann", scaling_ = "density";
+  bool periodic_ = false;
+};
+
+}  // namespace
+
+void add_stft(Registry& registry) { registry.add<Stft>("STFT", {"stft", "STFTInitializer"}); }
+
+}  // namespace crescent

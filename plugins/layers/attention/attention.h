@@ -1,0 +1,57 @@
+// What the attention layers share: dropout of the weights, masks, and the way through the fused op.
+#pragma once
+#include "crescent/layer.h"
+
+namespace crescent {
+
+/// (1, t, s): step i sees steps up to i.
+Tensor causal_mask(int64_t t, int64_t s);
+/// (1, t, s): step i sees steps less than `width` away.
+Tensor window_mask(int64_t t, int64_t s, int64_t width);
+/// Both, where both are there.
+Tensor both(const Tensor& a, const Tensor& b);
+
+class AttentionLayer : public Layer {
+ public:
+  void configured() override;
+  /// That of the query.
+  Tensors compute_mask(const Tensors& inputs, const Tensors& masks,
+                       const Tensors& outputs) override;
+
+ protected:
+  template <class T>
+  static void describe_dropout(Schema<T>& s) {
+    s.field("dropout", &AttentionLayer::dropout_, "Share of attention dropped in training.")
+        .min(0)
+        .max(1);
+  }
+  template <class T>
+  static void describe_seed(Schema<T>& s) {
+    s.field("seed", &AttentionLayer::seed_, "Fixes the dropout.");
+  }
+  struct Attended {
+    Tensor output;   ///< (b,t,h,e)
+    Tensor weights;  ///< (b,h,t,s), when they were wanted
+    Tensor dropped;  ///< the same after dropout
+  };
+  /// Of query (b,t,h,d), key (b,s,h,d) and value (b,s,h,e); the mask broadcasts to (b,h,t,s).
+  Attended attend(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& mask,
+                  double scale, const Call& call, bool wants_weights) const;
+  /// The weighted sum of values, once the scores (b,h,t,s) are known.
+  Attended mix(const Tensor& scores, const Tensor& value, const Tensor& mask,
+               const Call& call) const;
+  double dropout() const { return dropout_; }
+
+ private:
+  Attended mix_weights(const Tensor& weights, const Tensor& value, const Call& call) const;
+  bool drops(const Call& call) const { return call.training && dropout_ > 0; }
+
+  double dropout_ = 0;
+  std::optional<int64_t> seed_;
+  std::optional<SeedGenerator> random_;
+};
+
+void add_attention(Registry& registry);
+void add_multi_head(Registry& registry);
+
+}  // namespace crescent

@@ -1,0 +1,409 @@
+// Attention of several heads with projections (Vaswani et al. 2017), and with fewer heads for keys
+// than for queries (Ainslie et al. 2023).
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "attention.h"
+
+namespace crescent {
+namespace {
+
+/// An EinsumDense that replaces the last `bound` axes of an input of `rank` axes by `out` others.
+struct Projection {
+  Projection(int rank, int bound, int out) {
+    std::string letters(static_cast<size_t>(rank + out), 'a');
+    std::iota(letters.begin(), letters.end(), 'a');
+    const auto free = static_cast<size_t>(rank - bound), all = static_cast<size_t>(rank);
+    bias_axes = letters.substr(all);
+    equation = concat(letters.substr(0, all), ",", letters.substr(free), "->",
+                      letters.substr(0, free), bias_axes);
+  }
+  std::string equation, bias_axes;
+};
+
+/// What the layers with heads share: options, the call, the projections and their masks.
+class HeadedAttention : public AttentionLayer {
+ public:
+  void configured() override {
+    AttentionLayer::configured();
+    set_activity_regularizer(activity_regularizer_.shared());
+    if (flash() && dropout() > 0)
+      fail(
+          "Dropout is not supported when flash attention is enabled. Please set dropout to 0.0 to "
+          "use flash attention.");
+  }
+  InputCount input_count() const final {
+    return {2, 3, class_name() + " should be called on query, value and optionally key"};
+  }
+  void build(const std::vector<Shape>& inputs) override {
+    const Shape &query = inputs[0], &value = inputs[1], &key = inputs.back();
+    check_shapes(query, value, key);
+    query_ = project("query", query, {query_heads(), key_width()});
+    key_ = project("key", key, {key_heads(), key_width()});
+    value_ = project("value", value, {key_heads(), value_width()});
+    const std::vector<int64_t> heads{query_heads(), value_width()};
+    if (use_gate_) gate_ = project("gate", query, heads, "sigmoid");
+    const Shape context = query.slice(0, -1).concat(Shape(heads));
+    output_ = projection("attention_output", context.rank(), 2, output_widths(query), "linear");
+    output_->build_for({context});
+  }
+  Tensors call(const Tensors& inputs, const Call& call) override {
+    Tensors bare;  // masks are for the scores, not for the projections
+    for (const Tensor& input : inputs) bare.push_back(input.with_mask({}));
+    const bool wants_weights = call.flag("return_attention_scores");
+    if (flash() && wants_weights)
+      fail(
+          "Returning attention scores is not supported when flash attention is enabled. Please "
+          "disable flash attention to access attention scores.");
+    const auto [context, weights] = look(bare, mask_of_scores(inputs, call), call, wants_weights);
+    const Tensor gated = use_gate_ ? context * (*gate_)(bare[0]) : context;
+    const Tensor output = (*output_)(gated);
+    return wants_weights ? Tensors{output, weights} : Tensors{output};
+  }
+
+ protected:
+  template <class T>
+  static void describe_call(Schema<T>& s) {
+    s.input("query", 0, "What asks.")
+        .input("value", 1, "What is asked.")
+        .input("key", 2, "What the query is compared with; not given: the value.")
+        .argument("query_mask", {},
+                  "Steps of the query that count: (batch, t); not given: the query's own mask.")
+        .argument("value_mask", {}, "Steps of the value that count: (batch, s).")
+        .argument("key_mask", {}, "Steps of the key that count: (batch, s).")
+        .argument("attention_mask", {}, "Which step may see which: (batch, t, s).")
+        .argument("return_attention_scores", false,
+                  "The scores (batch, heads, t, s) as second output.")
+        .argument("use_causal_mask", false, "Step i sees steps up to i.");
+  }
+  template <class T>
+  static void describe_bias(Schema<T>& s) {
+    s.field("use_bias", &HeadedAttention::use_bias_, "Projections have a bias.");
+  }
+  template <class T>
+  static void describe_gate(Schema<T>& s) {
+    s.field("use_gate", &HeadedAttention::use_gate_,
+            "Multiply what each head gives by a learned sigmoid of the query.");
+  }
+  template <class T>
+  static void describe_rest(Schema<T>& s) {
+    s.field("sliding_window", &HeadedAttention::window_,
+            "A step sees steps less than so many away; null: all.")
+        .min(1)
+        .field("flash_attention", &HeadedAttention::flash_,
+               "true: refuse dropout and scores, which need the whole square of weights.")
+        .not_stored()
+        .weight_options({{"kernel", &HeadedAttention::kernel_rules_, "each kernel"},
+                         {"bias", &HeadedAttention::bias_rules_, "each bias"}},
+                        &HeadedAttention::activity_regularizer_);
+    describe_seed(s);
+  }
+
+  virtual int64_t query_heads() const = 0;
+  virtual int64_t key_heads() const = 0;
+  virtual int64_t key_width() const = 0;
+  virtual int64_t value_width() const = 0;
+  virtual std::vector<int64_t> output_widths(const Shape& query) const { return {query[-1]}; }
+  virtual void check_shapes(const Shape& query, const Shape& value, const Shape& key) {
+    for (const Shape& shape : {query, value, key})
+      if (shape.rank() != 3) fail("expected inputs of shape (batch, steps, features), got ", shape);
+  }
+  /// The axis of steps, along which masks of steps lie; fails when there are several.
+  virtual int step_axis() const { return 1; }
+  struct Seen {
+    Tensor context, weights;
+  };
+  /// What the queries find, (batch, t, heads, width), and the weights when they are wanted.
+  virtual Seen look(const Tensors& inputs, const Tensor& mask, const Call& call,
+                    bool wants_weights) const {
+    return seen(projected(inputs), mask, call, wants_weights);
+  }
+
+  struct Projected {
+    Tensor query, key, value;  // (batch, steps, heads, width)
+  };
+  Projected projected(const Tensors& inputs) const {
+    return {(*query_)(inputs[0]), (*key_)(inputs.back()), (*value_)(inputs[1])};
+  }
+  /// A mask of (batch, t, s) is one for all heads.
+  Seen seen(const Projected& p, const Tensor& mask, const Call& call, bool wants_weights) const {
+    const Tensor of_heads = mask && mask.rank() == 3 ? ops::expand_dims(mask, 1) : mask;
+    const Attended attended = attend(p.query, p.key, p.value, of_heads,
+                                     1 / std::sqrt(double(key_width())), call, wants_weights);
+    return {attended.output, attended.weights};
+  }
+
+ private:
+  bool flash() const { return flash_.is_bool() && flash_.as_bool(); }
+
+  LayerPtr projection(const char* name, int rank, int bound, const std::vector<int64_t>& widths,
+                      const char* activation) {
+    const Projection p(rank, bound, static_cast<int>(widths.size()));
+    List shape(static_cast<size_t>(rank - bound - 1), -1);
+    for (int64_t width : widths) shape.push_back(width);
+    Dict options{{"name", name},
+                 {"equation", p.equation},
+                 {"output_shape", shape},
+                 {"activation", activation},
+                 {"kernel_initializer", serialize(kernel_rules_.initializer.get())},
+                 {"bias_initializer", serialize(bias_rules_.initializer.get())},
+                 {"kernel_regularizer", kernel_rules_.regularizer.shared()},
+                 {"bias_regularizer", bias_rules_.regularizer.shared()},
+                 {"kernel_constraint", kernel_rules_.constraint.shared()},
+                 {"bias_constraint", bias_rules_.constraint.shared()},
+                 {"dtype", policy().name}};
+    if (use_bias_) options.set("bias_axes", p.bias_axes);
+    LayerPtr layer = make<Layer>("EinsumDense", options);
+    track(layer);
+    return layer;
+  }
+  LayerPtr project(const char* name, const Shape& input, const std::vector<int64_t>& heads,
+                   const char* activation = "linear") {
+    LayerPtr layer = projection(name, input.rank(), 1, heads, activation);
+    layer->build_for({input});
+    return layer;
+  }
+
+  /// The mask of an input as it was given, else the one that came with it.
+  static Tensor mask_of(const char* argument, size_t input, const Call& call) {
+    const Tensor given = call.tensor(argument);
+    return given ? ops::cast(given, DType::boolean) : call.mask(input);
+  }
+  /// True where attention is allowed, for (batch, t, s); no tensor: everywhere.
+  Tensor mask_of_scores(const Tensors& inputs, const Call& call) const {
+    Tensor mask;
+    if (const Tensor own = mask_of("query_mask", 0, call)) mask = ops::expand_dims(own, -1);
+    if (const Tensor own = mask_of("value_mask", 1, call))
+      mask = both(mask, ops::expand_dims(own, -2));
+    if (const Tensor own = mask_of("key_mask", 2, call))
+      mask = both(mask, ops::expand_dims(own, -2));
+    if (call.flag("use_causal_mask"))
+      mask = both(mask, causal_mask(steps(inputs[0]), steps(inputs[1])));
+    if (window_) mask = both(mask, window_mask(steps(inputs[0]), steps(inputs[1]), *window_));
+    if (const Tensor given = call.tensor("attention_mask")) {
+      if (given.rank() < 3)
+        fail("attention_mask: expected shape (batch, t, s), got ", given.shape());
+      mask = both(mask, ops::cast(given, DType::boolean));
+    }
+    return mask;
+  }
+  int64_t steps(const Tensor& x) const { return x.dim(step_axis()); }
+
+  bool use_bias_ = true, use_gate_ = false;
+  std::optional<int64_t> window_;
+  Value flash_;
+  WeightRules kernel_rules_{"glorot_uniform"}, bias_rules_{"zeros"};
+  Ref<Regularizer> activity_regularizer_;
+  LayerPtr query_, key_, value_, gate_, output_;
+};
+
+class MultiHeadAttention final : public HeadedAttention {
+ public:
+  static void describe(Schema<MultiHeadAttention>& s) {
+    s.doc(
+        "Attention of several heads. Called on (query, value[, key]): (batch, t, d), (batch, s, "
+        "d') "
+        "-> (batch, t, d); with attention_axes inputs may have more axes.");
+    describe_call(s);
+    s.field("num_heads", &MultiHeadAttention::heads_, "Number of heads.")
+        .required()
+        .min(1)
+        .field("key_dim", &MultiHeadAttention::key_dim_, "Width of a head's query and key.")
+        .required()
+        .min(1)
+        .field("value_dim", &MultiHeadAttention::value_dim_,
+               "Width of a head's value; null: key_dim.")
+        .min(1);
+    describe_dropout(s);
+    describe_bias(s);
+    describe_gate(s);
+    s.field("output_shape", &MultiHeadAttention::output_shape_,
+            "Shape of the output at each step; null: as the query.")
+        .field("attention_axes", &MultiHeadAttention::attention_axes_,
+               "Axes attended over; null: all but the batch and the features.");
+    describe_rest(s);
+  }
+  void configured() override {
+    HeadedAttention::configured();
+    if (output_shape_ && output_shape_->empty())
+      fail("output_shape: expected at least one integer, got []");
+  }
+
+ protected:
+  int64_t query_heads() const override { return heads_; }
+  int64_t key_heads() const override { return heads_; }
+  int64_t key_width() const override { return key_dim_; }
+  int64_t value_width() const override { return value_dim_.value_or(key_dim_); }
+  std::vector<int64_t> output_widths(const Shape& query) const override {
+    return output_shape_ ? *output_shape_ : HeadedAttention::output_widths(query);
+  }
+  void check_shapes(const Shape& query, const Shape& value, const Shape& key) override {
+    if (query.rank() < 3) fail("expected inputs of shape (batch, steps, features), got ", query);
+    if (value.rank() != query.rank() || key.rank() != query.rank() ||
+        !value.slice(1, -1).compatible(key.slice(1, -1)))
+      fail(
+          "All dimensions of `value` and `key`, except the last one, must be equal. Received: "
+          "value_shape=",
+          value, " and key_shape=", key, ", query_shape=", query);
+    choose_axes(query.rank());
+    for (int axis : others_)
+      if (query[axis] >= 0 && value[axis] >= 0 && query[axis] != value[axis])
+        fail("axis ", axis,
+             " is not attended over: expected query and value of one size there, got ", query,
+             " and ", value);
+  }
+  int step_axis() const override {
+    if (axes_.size() != 1)
+      fail("masks of steps need one attention axis, got attention_axes=", Value(*attention_axes_));
+    return axes_[0];
+  }
+  Seen look(const Tensors& inputs, const Tensor& mask, const Call& call,
+            bool wants_weights) const override {
+    const Projected p = projected(inputs);
+    if (others_.empty() && axes_.size() == 1) return seen(p, mask, call, wants_weights);
+    const Shape shape = p.query.shape().slice(0, -1).concat({value_width()}),
+                scores = shape_of_scores(p);
+    if (!p.query.shape().is_known() || !p.key.shape().is_known())
+      return {Tensor::abstract({p.query.dtype(), shape}),
+              Tensor::abstract({p.query.dtype(), scores})};
+    const Seen result = seen({gathered(p.query), gathered(p.key), gathered(p.value)},
+                             gathered_mask(mask, scores), call, wants_weights);
+    const Tensor context = ops::transpose(ops::reshape(result.context, permuted(shape)), inverse());
+    return {context, wants_weights ? ops::reshape(result.weights, scores) : Tensor()};
+  }
+
+ private:
+  void choose_axes(int rank) {
+    axes_.clear();
+    others_.clear();
+    if (!attention_axes_) {
+      attention_axes_.emplace();
+      for (int axis = 1; axis < rank - 1; ++axis) attention_axes_->push_back(axis);
+    }
+    for (int64_t axis : *attention_axes_) {
+      const auto place = static_cast<int>(axis < 0 ? axis + rank : axis);
+      if (place < 1 || place >= rank - 1)
+        fail("attention_axes: expected axes between the batch and the features of ", rank,
+             " axes, got ", Value(*attention_axes_));
+      axes_.push_back(place);
+    }
+    for (int axis = 1; axis < rank - 1; ++axis)
+      if (std::find(axes_.begin(), axes_.end(), axis) == axes_.end()) others_.push_back(axis);
+  }
+
+  // Projected tensors (batch, middle axes..., heads, width) become (batch and others, axes, heads,
+  // width), which the fused op takes.
+
+  std::vector<int> order() const {
+    std::vector<int> order{0};
+    order.insert(order.end(), others_.begin(), others_.end());
+    order.insert(order.end(), axes_.begin(), axes_.end());
+    const int heads = static_cast<int>(order.size());
+    order.insert(order.end(), {heads, heads + 1});
+    return order;
+  }
+  std::vector<int> inverse() const {
+    const std::vector<int> order = this->order();
+    std::vector<int> inverse(order.size());
+    for (size_t i = 0; i < order.size(); ++i) inverse[static_cast<size_t>(order[i])] = int(i);
+    return inverse;
+  }
+  Shape permuted(const Shape& shape) const {
+    Shape result;
+    for (int axis : order()) result.append(shape[axis]);
+    return result;
+  }
+  /// Sizes of some axes.
+  static Shape sizes(const Shape& shape, const std::vector<int>& axes) {
+    Shape result;
+    for (int axis : axes) result.append(shape[axis]);
+    return result;
+  }
+  Tensor gathered(const Tensor& x) const {
+    const Shape& shape = x.shape();
+    return ops::reshape(ops::transpose(x, order()),
+                        {shape[0] * sizes(shape, others_).size(), sizes(shape, axes_).size(),
+                         shape[-2], shape[-1]});
+  }
+  /// (batch, others..., heads, query axes..., key axes...).
+  Shape shape_of_scores(const Projected& p) const {
+    const Shape &query = p.query.shape(), &key = p.key.shape();
+    return Shape{query[0]}
+        .concat(sizes(query, others_))
+        .concat({heads_})
+        .concat(sizes(query, axes_))
+        .concat(sizes(key, axes_));
+  }
+  /// The mask has the shape of the scores, or lacks axes before those of query and key (Keras).
+  Tensor gathered_mask(Tensor mask, const Shape& scores) const {
+    if (!mask) return mask;
+    const int square = 2 * static_cast<int>(axes_.size());
+    while (mask.rank() < scores.rank()) mask = ops::expand_dims(mask, mask.rank() - square);
+    const int first = scores.rank() - square;
+    return ops::reshape(
+        ops::broadcast_to(mask, scores),
+        {scores.slice(0, first - 1).size(), heads_, scores.slice(first, first + square / 2).size(),
+         scores.slice(first + square / 2, scores.rank()).size()});
+  }
+
+  int64_t heads_ = 1, key_dim_ = 1;
+  std::optional<int64_t> value_dim_;
+  std::optional<std::vector<int64_t>> output_shape_, attention_axes_;
+  std::vector<int> axes_, others_;
+};
+
+class GroupedQueryAttention final : public HeadedAttention {
+ public:
+  static void describe(Schema<GroupedQueryAttention>& s) {
+    s.doc(
+        "Attention whose keys and values have fewer heads than queries have. Called on (query, "
+        "value[, key]): (batch, t, d), (batch, s, d') -> (batch, t, d)");
+    describe_call(s);
+    s.field("head_dim", &GroupedQueryAttention::width_, "Width of a head.")
+        .required()
+        .min(1)
+        .field("num_query_heads", &GroupedQueryAttention::query_heads_, "Heads of queries.")
+        .required()
+        .min(1)
+        .field("num_key_value_heads", &GroupedQueryAttention::key_heads_,
+               "Heads of keys and values; 1: one for all queries.")
+        .required()
+        .min(1);
+    describe_dropout(s);
+    describe_bias(s);
+    describe_gate(s);
+    describe_rest(s);
+  }
+  void configured() override {
+    HeadedAttention::configured();
+    if (query_heads_ % key_heads_ != 0)
+      fail("`num_query_heads` must be divisible by `num_key_value_heads`, got ", query_heads_,
+           " and ", key_heads_);
+  }
+
+ protected:
+  int64_t query_heads() const override { return query_heads_; }
+  int64_t key_heads() const override { return key_heads_; }
+  int64_t key_width() const override { return width_; }
+  int64_t value_width() const override { return width_; }
+  Seen look(const Tensors& inputs, const Tensor& mask, const Call& call,
+            bool wants_weights) const override {
+    Projected p = projected(inputs);
+    if (const int64_t times = query_heads_ / key_heads_; times > 1)
+      for (Tensor* x : {&p.key, &p.value}) *x = ops::repeat(*x, times, 2);
+    return seen(p, mask, call, wants_weights);
+  }
+
+ private:
+  int64_t width_ = 1, query_heads_ = 1, key_heads_ = 1;
+};
+
+}  // namespace
+
+void add_multi_head(Registry& registry) {
+  registry.add<MultiHeadAttention>("MultiHeadAttention");
+  registry.add<GroupedQueryAttention>("GroupedQueryAttention", {"GroupQueryAttention"});
+}
+
+}  // namespace crescent

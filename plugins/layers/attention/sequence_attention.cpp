@@ -1,0 +1,135 @@
+// Attention of sequences without heads: dot products (Luong et al. 2015), or the sum of tanh
+// (Bahdanau et al. 2015).
+#include "attention.h"
+
+namespace crescent {
+namespace {
+
+/// What both are called on: [query, value] or [query, value, key], with a mask for each.
+class SequenceAttention : public AttentionLayer {
+ public:
+  InputCount input_count() const final {
+    return {2, 3,
+            class_name() +
+                " layer accepts inputs list of length 2 or 3, namely [query, value] or [query, "
+                "value, key]"};
+  }
+  void build(const std::vector<Shape>& inputs) override {
+    for (const Shape& shape : inputs)
+      if (shape.rank() != 3) fail("expected inputs of shape (batch, steps, features), got ", shape);
+    build_scores(inputs[0]);
+  }
+  Tensors call(const Tensors& inputs, const Call& call) final {
+    const Tensor &query = inputs[0], &value = inputs[1], &key = inputs.back();
+    Tensor mask;
+    if (const Tensor& of_value = call.mask(1)) mask = ops::expand_dims(of_value, 1);
+    if (call.flag("use_causal_mask")) mask = both(mask, causal_mask(query.dim(1), key.dim(1)));
+    if (mask) mask = ops::expand_dims(mask, 1);
+    const bool wants_weights = call.flag("return_attention_scores");
+    const Attended attended =
+        run(query, key, ops::expand_dims(value, 2), mask, call, wants_weights);
+    Tensor output = ops::squeeze(attended.output, 2);
+    if (const Tensor& of_query = call.mask(0))
+      output = output * ops::cast(ops::expand_dims(of_query, -1), output.dtype());
+    return wants_weights ? Tensors{output, ops::squeeze(attended.dropped, 1)} : Tensors{output};
+  }
+
+ protected:
+  template <class T>
+  static void describe_call(Schema<T>& s) {
+    s.input("query", 0, "What asks.")
+        .input("value", 1, "What is asked.")
+        .input("key", 2, "What the query is compared with; not given: the value.")
+        .argument("return_attention_scores", false, "The weights (batch, t, s) as second output.")
+        .argument("use_causal_mask", false, "Step i sees steps up to i.");
+  }
+  virtual void build_scores(const Shape& query) = 0;
+  /// Of query (b,t,d), key (b,s,d) and value (b,s,1,e).
+  virtual Attended run(const Tensor& query, const Tensor& key, const Tensor& value,
+                       const Tensor& mask, const Call& call, bool wants_weights) const = 0;
+};
+
+/// tanh(query + key) of each pair: (b, t, s, d).
+Tensor pairs(const Tensor& query, const Tensor& key) {
+  return ops::expand_dims(query, 2) + ops::expand_dims(key, 1);
+}
+
+class DotAttention final : public SequenceAttention {
+ public:
+  static void describe(Schema<DotAttention>& s) {
+    s.doc(
+        "Values weighted by how much their keys are like the query. [(batch, t, d), (batch, s, "
+        "e)[, "
+        "(batch, s, d)]] -> (batch, t, e)");
+    describe_call(s);
+    s.field("use_scale", &DotAttention::use_scale_, "Multiply scores by a learned number.")
+        .field("score_mode", &DotAttention::score_mode_,
+               "How a query and a key are compared: their dot product, or the sum of tanh(query + "
+               "key).")
+        .choices({"dot", "concat"});
+    describe_dropout(s);
+    describe_seed(s);
+  }
+
+ protected:
+  void build_scores(const Shape&) override {
+    if (use_scale_) scale_ = add_weight("scale", {}, "ones");
+    if (sums()) score_weight_ = add_weight("concat_score_weight", {}, "ones");
+  }
+  Attended run(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& mask,
+               const Call& call, bool wants_weights) const override {
+    if (!sums()) {
+      const Tensor scaled = use_scale_ ? query * scale_ : query;
+      return attend(ops::expand_dims(scaled, 2), ops::expand_dims(key, 2), value, mask, 1, call,
+                    wants_weights);
+    }
+    const Tensor x = use_scale_ ? scale_ * pairs(query, key) : pairs(query, key);
+    const Tensor scores = score_weight_ * ops::sum(ops::tanh(x), {-1});
+    return mix(ops::expand_dims(scores, 1), value, mask, call);
+  }
+
+ private:
+  bool sums() const { return score_mode_ == "concat"; }
+
+  bool use_scale_ = false;
+  std::string score_mode_ = "dot";
+  Variable scale_, score_weight_;
+};
+
+class AdditiveAttention final : public SequenceAttention {
+ public:
+  static void describe(Schema<AdditiveAttention>& s) {
+    s.doc(
+        "Values weighted by the sum of scale * tanh(query + key). [(batch, t, d), (batch, s, e)[, "
+        "(batch, s, d)]] -> (batch, t, e)");
+    describe_call(s);
+    s.field("use_scale", &AdditiveAttention::use_scale_, "Learn the scale, a number a feature.");
+    describe_dropout(s);
+    describe_seed(s);
+  }
+
+ protected:
+  void build_scores(const Shape& query) override {
+    if (query[-1] < 0) fail("the last dimension of the query must be known, got shape ", query);
+    if (use_scale_) scale_ = add_weight("scale", {query[-1]}, "glorot_uniform");
+  }
+  Attended run(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& mask,
+               const Call& call, bool) const override {
+    const Tensor x = ops::tanh(pairs(query, key));
+    const Tensor scores = ops::sum(use_scale_ ? scale_ * x : x, {-1});
+    return mix(ops::expand_dims(scores, 1), value, mask, call);
+  }
+
+ private:
+  bool use_scale_ = true;
+  Variable scale_;
+};
+
+}  // namespace
+
+void add_attention(Registry& registry) {
+  registry.add<DotAttention>("Attention");
+  registry.add<AdditiveAttention>("AdditiveAttention");
+}
+
+}  // namespace crescent

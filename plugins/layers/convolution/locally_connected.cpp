@@ -1,0 +1,96 @@
+// Convolutions with a kernel of its own at every place (Keras 2).
+#include "convolution.h"
+
+namespace crescent {
+namespace {
+
+template <int Axes>
+class LocallyConnected final : public WindowedLayer<Axes> {
+ public:
+  static void describe(Schema<LocallyConnected>& s) {
+    s.doc("A convolution whose kernel is another one at every place (Keras 2).")
+        .field("filters", &LocallyConnected::filters_, "Channels of the output.")
+        .required()
+        .min(1);
+    LocallyConnected::describe_kernel_size(s);
+    LocallyConnected::describe_strides(s);
+    s.field("padding", &LocallyConnected::padding_, "valid: windows inside.");
+    LocallyConnected::describe_data_format(s);
+    LocallyConnected::describe_result(s);
+    s.weight_options(
+        {{"kernel", &LocallyConnected::kernel_rules_}, {"bias", &LocallyConnected::bias_rules_}},
+        &LocallyConnected::activity_regularizer_);
+  }
+  void configured() override {
+    WindowedLayer<Axes>::configured();
+    if (this->padding_ != "valid")
+      fail("Invalid border mode for LocallyConnected", Axes,
+           "D (only \"valid\" is supported): ", this->padding_);
+  }
+  void build(const Shape& input) override {
+    const Shape spatial =
+        input.slice(this->first_spatial_axis(), this->first_spatial_axis() + Axes);
+    const int64_t channels = input[this->channel_axis()];
+    if (!spatial.is_known() || channels < 0)
+      fail("The spatial dimensions of the inputs to a LocallyConnected", Axes,
+           "D layer should be fully-defined, but layer received the inputs shape ", input);
+    places_ = Shape();
+    for (int i = 0; i < Axes; ++i) {
+      const int64_t window = this->kernel_size_[size_t(i)];
+      if (window > spatial[i])
+        fail("kernel_size ", Value(this->kernel_size_), " is larger than the input ", input);
+      places_.append((spatial[i] - window) / this->strides_[size_t(i)] + 1);
+    }
+    const int64_t values = Shape(this->kernel_size_).size() * channels;
+    kernel_ = this->add_weight("kernel", {places_.size(), values, filters_}, kernel_rules_);
+    if (this->use_bias_)
+      this->bias_ = this->add_weight("bias", places_.concat({filters_}), this->bias_rules_);
+    InputSpec spec = InputSpec::with_ndim(Axes + 2);
+    for (int i = 1; i < Axes + 2; ++i) spec.axis(i, input[i]);
+    this->set_input_specs({spec});
+  }
+
+ protected:
+  /// The windows of every place times the kernel of that place.
+  Tensor product(const Tensor& x) const override {
+    const Tensor operands[] = {windows(x), kernel_};
+    const Tensor y = ops::einsum("bpk,pkf->bpf", operands);
+    return ops::reshape(y, Shape{x.dim(0)}.concat(places_).concat({filters_}));
+  }
+
+ private:
+  int64_t out_channels(int64_t) const override { return filters_; }
+  void build_kernels(const Shape&, int64_t) override {}
+  /// (batch, places, values of a window): tap after tap, or with channels first channel after
+  /// channel (Keras).
+  Tensor windows(const Tensor& x) const {
+    Tensors taps;
+    const Shape window(this->kernel_size_);
+    for (int64_t tap = 0; tap < window.size(); ++tap) {
+      Tensor values = x;
+      int64_t rest = tap;
+      for (int i = Axes - 1; i >= 0; --i) {
+        const int64_t first = rest % window[i], step = this->strides_[size_t(i)];
+        rest /= window[i];
+        values = ops::slice_axis(values, i + 1, first, first + (places_[i] - 1) * step + 1, step);
+      }
+      taps.push_back(ops::reshape(values, {x.dim(0), places_.size(), x.dim(-1)}));
+    }
+    const Tensor all = ops::stack(taps, this->channels_first() ? 3 : 2);
+    return ops::reshape(all, {x.dim(0), places_.size(), window.size() * x.dim(-1)});
+  }
+
+  int64_t filters_ = 0;
+  WeightRules kernel_rules_{"glorot_uniform"};
+  Variable kernel_;
+  Shape places_;
+};
+
+}  // namespace
+
+void add_locally_connected(Registry& registry) {
+  registry.add<LocallyConnected<1>>("LocallyConnected1D");
+  registry.add<LocallyConnected<2>>("LocallyConnected2D");
+}
+
+}  // namespace crescent

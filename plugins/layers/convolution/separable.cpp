@@ -1,0 +1,58 @@
+// Convolutions of each channel by itself, whose results are then mixed pixel by pixel.
+#include "convolution.h"
+
+namespace crescent {
+namespace {
+
+template <int Axes>
+class SeparableConv final : public WindowedLayer<Axes> {
+ public:
+  static void describe(Schema<SeparableConv>& s) {
+    s.doc("Convolves each channel by itself, then mixes the results of a pixel.")
+        .field("filters", &SeparableConv::filters_, "Channels of the output.")
+        .required()
+        .min(1);
+    SeparableConv::describe_kernel_size(s);
+    SeparableConv::describe_strides(s);
+    SeparableConv::describe_padding(s, Axes == 1);
+    SeparableConv::describe_data_format(s);
+    SeparableConv::describe_dilation(s);
+    s.field("depth_multiplier", &SeparableConv::multiplier_,
+            "Outputs of each channel, before they are mixed.")
+        .min(1);
+    SeparableConv::describe_result(s);
+    s.weight_options({{"depthwise", &SeparableConv::depthwise_rules_, "the kernel of each channel"},
+                      {"pointwise", &SeparableConv::pointwise_rules_, "the kernel that mixes"},
+                      {"bias", &SeparableConv::bias_rules_}},
+                     &SeparableConv::activity_regularizer_);
+  }
+
+ protected:
+  int64_t out_channels(int64_t) const override { return filters_; }
+  void build_kernels(const Shape&, int64_t channels) override {
+    depthwise_ = this->add_weight("depthwise_kernel",
+                                  Shape(this->kernel_size_).concat({channels, multiplier_}),
+                                  depthwise_rules_);
+    const Shape pixel(std::vector<int64_t>(Axes, 1));
+    pointwise_ = this->add_weight(
+        "pointwise_kernel", pixel.concat({channels * multiplier_, filters_}), pointwise_rules_);
+  }
+  Tensor product(const Tensor& x) const override {
+    return ops::conv(this->convolved_by_channel(x, depthwise_), pointwise_, {1},
+                     ops::Padding::valid);
+  }
+
+ private:
+  int64_t filters_ = 0, multiplier_ = 1;
+  WeightRules depthwise_rules_{"glorot_uniform"}, pointwise_rules_{"glorot_uniform"};
+  Variable depthwise_, pointwise_;
+};
+
+}  // namespace
+
+void add_separable(Registry& registry) {
+  registry.add<SeparableConv<1>>("SeparableConv1D", {"SeparableConvolution1D"});
+  registry.add<SeparableConv<2>>("SeparableConv2D", {"SeparableConvolution2D"});
+}
+
+}  // namespace crescent

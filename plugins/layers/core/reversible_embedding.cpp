@@ -1,0 +1,77 @@
+#include "core_layers.h"
+
+namespace crescent {
+namespace {
+
+/// Rows of a table for integers, and back: a score for each row.
+class ReversibleEmbedding final : public UnaryLayer {
+ public:
+  static void describe(Schema<ReversibleEmbedding>& s) {
+    constexpr NamedWeight<ReversibleEmbedding, WeightRules> kWeights[] = {
+        {"embeddings", &ReversibleEmbedding::rules_, "the table"}};
+    s.doc(
+         "A row of a learned table for each integer; with reverse = true a score of each row for "
+         "vectors, by the same table or another one.")
+        .field("input_dim", &ReversibleEmbedding::rows_,
+               "Rows of the table: the largest integer + 1.")
+        .required()
+        .min(1)
+        .field("output_dim", &ReversibleEmbedding::columns_, "Width of a row.")
+        .required()
+        .min(1)
+        .field("tie_weights", &ReversibleEmbedding::tied_, "Use the same table in reverse.")
+        .weight_options(kWeights)
+        .field("mask_zero", &ReversibleEmbedding::mask_zero_, "0 is padding: it is masked out.")
+        .field("reverse_dtype", &ReversibleEmbedding::reverse_dtype_,
+               "Of the product in reverse; null: as the layer computes.")
+        .field("logit_soft_cap", &ReversibleEmbedding::cap_,
+               "Scores s become cap * tanh(s / cap); null: they stay.")
+        .argument("reverse", false, "Scores of the rows for vectors (..., output_dim).");
+  }
+  void configured() override {
+    UnaryLayer::configured();
+    if (cap_ && *cap_ == 0) fail("logit_soft_cap: expected a number other than 0, got 0");
+    set_supports_masking(mask_zero_);
+  }
+  void build(const Shape&) override {
+    table_ = add_weight("embeddings", {rows_, columns_}, rules_);
+    if (!tied_) reverse_ = add_weight("reverse_embeddings", {columns_, rows_}, rules_.initializer);
+  }
+  Tensor call(const Tensor& x, const Call& call) override {
+    if (call.flag("reverse")) return scores(x);
+    const Tensor ids = ops::check_indices(x, rows_, "id", concat("input_dim ", rows_));
+    return ops::take(table_, ids, 0);
+  }
+  /// In reverse the output has as many axes as the input, and its mask.
+  Tensors compute_mask(const Tensors& inputs, const Tensors& masks,
+                       const Tensors& outputs) override {
+    const bool reverse = outputs[0].rank() == inputs[0].rank();
+    if (reverse) return {masks.empty() ? Tensor() : masks[0]};
+    return {mask_zero_ ? ops::not_equal(inputs[0], 0) : Tensor()};
+  }
+
+ private:
+  Tensor scores(const Tensor& x) const {
+    if (x.dim(-1) != columns_)
+      fail("reverse: expected vectors of output_dim ", columns_, ", got shape ", x.shape());
+    const DType dtype = reverse_dtype_.value_or(x.dtype());
+    const Tensor table = ops::cast(tied_ ? table_ : reverse_, dtype), vectors = ops::cast(x, dtype);
+    const Tensor y = ops::matmul(vectors, table, false, tied_);
+    return cap_ ? ops::tanh(y / *cap_) * *cap_ : y;
+  }
+
+  int64_t rows_ = 0, columns_ = 0;
+  bool tied_ = true, mask_zero_ = false;
+  WeightRules rules_{"uniform"};
+  std::optional<DType> reverse_dtype_;
+  std::optional<double> cap_;
+  Variable table_, reverse_;
+};
+
+}  // namespace
+
+void add_reversible_embedding(Registry& registry) {
+  registry.add<ReversibleEmbedding>("ReversibleEmbedding");
+}
+
+}  // namespace crescent

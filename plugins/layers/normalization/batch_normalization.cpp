@@ -1,0 +1,171 @@
+#include <cmath>
+
+#include "normalization_layers.h"
+
+namespace crescent {
+namespace {
+
+class BatchNormalization final : public ScaledLayer {
+ public:
+  static void describe(Schema<BatchNormalization>& s) {
+    s.doc(
+         "Normalises each channel by the batch's mean and variance in training, by moving averages "
+         "otherwise.")
+        .field("axis", &BatchNormalization::axis_, "Axis of the channels.")
+        .field("momentum", &BatchNormalization::momentum_, "Momentum of the moving averages.")
+        .min(0)
+        .max(1)
+        .field("epsilon", &BatchNormalization::epsilon_, "Added to the variance.")
+        .min(0);
+    describe_center_scale(s);
+    describe_initializers(s);
+    s.field("moving_mean_initializer", &BatchNormalization::mean_initializer_,
+            "How the moving mean starts.")
+        .field("moving_variance_initializer", &BatchNormalization::variance_initializer_,
+               "How the moving variance starts.");
+    describe_penalties(s);
+    s.field("renorm", &BatchNormalization::renorm_,
+            "Batch renormalisation: training, too, normalises by moving averages.")
+        .field("renorm_clipping", &BatchNormalization::clipping_,
+               "Limits of renorm's corrections, those of \"rmin\", \"rmax\" and \"dmax\" that are "
+               "wanted.")
+        .field("renorm_momentum", &BatchNormalization::renorm_momentum_,
+               "Momentum of the averages that renorm normalises by.")
+        .min(0)
+        .max(1)
+        .field("synchronized", &BatchNormalization::synchronized_,
+               "Mean and variance are those of the batches of all processes.");
+  }
+  void configured() override {
+    ScaledLayer::configured();
+    check_clipping();
+    set_supports_masking(true);
+  }
+  void build(const Shape& input) override {
+    const int axis = channel_axis(input);
+    if (input[axis] < 0)
+      fail("Axis ", Value(axis_), " of the input must have a known size, got shape ", input);
+    const Shape shape{input[axis]};
+    build_scale(shape);
+    mean_ = add_weight("moving_mean", shape, mean_initializer_, {.trainable = false});
+    variance_ = add_weight("moving_variance", shape, variance_initializer_, {.trainable = false});
+    if (renorm_) build_renorm(shape);
+    set_input_specs({InputSpec::with_ndim(input.rank()).axis(axis, input[axis])});
+  }
+  /// A frozen layer runs as in inference (Keras 3).
+  Tensor call(const Tensor& x, const Call& call) override {
+    const int axis = channel_axis(x.shape()), last = x.rank() - 1;
+    const Tensor input = axis == last ? x : ops::swap_axes(x, axis, last);
+    const Tensor y = call.training && trainable() ? train(input, call.mask())
+                                                  : normalize(input, mean_, variance_);
+    return axis == last ? y : ops::swap_axes(y, axis, last);
+  }
+
+ private:
+  int channel_axis(const Shape& shape) const {
+    if (axis_.size() != 1) fail("axis: expected one integer, got ", Value(axis_));
+    return shape.axis(int(axis_[0]));
+  }
+  Tensor normalize(const Tensor& x, const Tensor& mean, const Tensor& variance) const {
+    const Tensor factor = ops::rsqrt(variance + epsilon_) * gamma();
+    return ops::cast(x * factor + (beta() - mean * factor), x.dtype());
+  }
+  Tensor train(const Tensor& x, const Tensor& mask) {
+    if (mask || synchronized_ || renorm_) return train_by(moments_of(x, mask), x);
+    const ops::Moments moments = ops::batch_norm_train(x, gamma(), beta(), epsilon_);
+    move_averages(moments.mean, moments.variance);
+    return moments.y;
+  }
+  struct Statistics {
+    Tensor mean, variance;
+  };
+  /// Over the steps that count, of all processes when synchronized.
+  Statistics moments_of(const Tensor& x, const Tensor& mask) const {
+    Tensor weights = mask ? ops::cast(mask, mean_.dtype()) : ops::ones({}, mean_.dtype());
+    while (mask && weights.rank() < x.rank()) weights = ops::expand_dims(weights, -1);
+    const Tensor values = ops::cast(x, mean_.dtype()), wide = ops::broadcast_to(weights, x.shape());
+    ops::Axes axes;
+    for (int i = 0; i < x.rank() - 1; ++i) axes.push_back(i);
+    const auto total = [&](const Tensor& terms) {
+      const Tensor sum = ops::sum(terms, axes);
+      return synchronized_ ? ops::all_reduce(sum) : sum;
+    };
+    const Tensor count = mask ? total(wide) + 1e-7 : total(wide);
+    const Tensor mean = total(values * wide) / count;
+    return {mean, total(ops::square(values - mean) * wide) / count};
+  }
+  Tensor train_by(const Statistics& batch, const Tensor& x) {
+    if (renorm_) return train_renorm(batch, x);
+    move_averages(batch.mean, batch.variance);
+    return normalize(x, batch.mean, batch.variance);
+  }
+  static void average(const Variable& moving, const Tensor& value, double momentum) {
+    moving.assign(moving * momentum + ops::stop_gradient(value) * (1 - momentum));
+  }
+  void move_averages(const Tensor& mean, const Tensor& variance) {
+    average(mean_, mean, momentum_);
+    average(variance_, variance, momentum_);
+  }
+
+  // ---- renorm
+
+  void check_clipping() const {
+    for (const DictEntry& limit : clipping_.value_or(Dict{})) {
+      const std::vector<std::string> known{"rmin", "rmax", "dmax"};
+      if (std::find(known.begin(), known.end(), limit.key) == known.end())
+        fail("renorm_clipping: no limit '", limit.key, "'", did_you_mean(limit.key, known));
+      if (!limit.value.is_number())
+        fail("renorm_clipping: '", limit.key, "' expected a number, got ", limit.value);
+    }
+    if (clipping_ && !renorm_) fail("renorm_clipping has no effect without renorm");
+  }
+  void build_renorm(const Shape& shape) {
+    const auto deviation = [&](const char* name) {
+      Variable v = add_weight(name, shape, variance_initializer_, {.trainable = false});
+      v.assign(ops::sqrt(v.value()));
+      return v;
+    };
+    deviation_ = deviation("moving_stddev");
+    renorm_mean_ = add_weight("renorm_mean", shape, "zeros", {.trainable = false});
+    renorm_deviation_ = deviation("renorm_stddev");
+  }
+  double limit(const char* name, double otherwise) const {
+    const Value* given = clipping_ ? clipping_->find(name) : nullptr;
+    return given ? given->as_float() : otherwise;
+  }
+  /// (x - mean) / deviation * r + d, where the corrections r and d lead to the renorm averages and
+  /// count as constants.
+  Tensor train_renorm(const Statistics& batch, const Tensor& x) {
+    constexpr double kNone = 1e30;
+    const Tensor deviation = ops::sqrt(batch.variance + epsilon_);
+    const Tensor wanted = ops::maximum(renorm_deviation_.value(), std::sqrt(epsilon_));
+    const Tensor r =
+        ops::stop_gradient(ops::clip(deviation / wanted, limit("rmin", 0), limit("rmax", kNone)));
+    const double dmax = limit("dmax", kNone);
+    const Tensor d =
+        ops::stop_gradient(ops::clip((batch.mean - renorm_mean_.value()) / wanted, -dmax, dmax));
+    average(renorm_mean_, batch.mean, renorm_momentum_);
+    average(renorm_deviation_, deviation, renorm_momentum_);
+    average(mean_, renorm_mean_.value(), momentum_);
+    average(deviation_, renorm_deviation_.value(), momentum_);
+    variance_.assign(ops::relu(ops::square(deviation_.value()) - epsilon_));
+    const Tensor factor = r * gamma() / deviation;
+    return ops::cast(x * factor + (d * gamma() + beta() - batch.mean * factor), x.dtype());
+  }
+
+  std::vector<int64_t> axis_{-1};
+  double momentum_ = 0.99, epsilon_ = 1e-3, renorm_momentum_ = 0.99;
+  bool synchronized_ = false, renorm_ = false;
+  std::optional<Dict> clipping_;
+  Ref<Initializer> mean_initializer_ = "zeros", variance_initializer_ = "ones";
+  Variable mean_, variance_;
+  Variable deviation_, renorm_mean_, renorm_deviation_;  ///< with renorm
+};
+
+}  // namespace
+
+void add_batch_normalization(Registry& registry) {
+  registry.add<BatchNormalization>("BatchNormalization");
+}
+
+}  // namespace crescent

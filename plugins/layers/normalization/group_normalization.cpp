@@ -1,0 +1,79 @@
+#include "normalization_layers.h"
+
+namespace crescent {
+namespace {
+
+class GroupNormalization final : public ScaledLayer {
+ public:
+  static void describe(Schema<GroupNormalization>& s) {
+    s.doc("Normalises each group of channels of a sample by its own mean and variance.")
+        .field("groups", &GroupNormalization::groups_,
+               "How many groups the channels are divided into; -1: each channel is one.")
+        .min(-1)
+        .field("axis", &GroupNormalization::axis_, "Axis of the channels.")
+        .field("epsilon", &GroupNormalization::epsilon_, "Added to the variance.")
+        .min(0);
+    describe_center_scale(s);
+    describe_initializers(s);
+    describe_penalties(s);
+  }
+  void configured() override {
+    ScaledLayer::configured();
+    if (groups_ == 0) fail("groups: expected -1 or at least 1, got 0");
+    set_supports_masking(true);
+  }
+  void build(const Shape& input) override {
+    const int axis = channel_axis(input);
+    const int64_t channels = input[axis], groups = groups_of(channels);
+    if (channels < 0)
+      fail("Axis ", axis_, " of input tensor should have a defined dimension but the layer ",
+           "received an input with shape ", input, ".");
+    if (channels < groups)
+      fail("Number of groups (", groups, ") cannot be more than the number of channels (", channels,
+           ").");
+    if (channels % groups != 0)
+      fail("Number of groups (", groups, ") must be a multiple of the number of channels (",
+           channels, ").");
+    build_scale({channels});
+    set_input_specs({InputSpec::with_ndim(input.rank()).axis(axis, channels)});
+  }
+  Tensor call(const Tensor& x, const Call&) override {
+    if (!x.shape().slice(1, x.rank()).is_known()) return x;  // only its shape matters then
+    const int axis = channel_axis(x.shape());
+    const Tensor apart = ops::reshape(ops::cast(x, variable_dtype()), divided(x.shape(), axis));
+    ops::Axes axes;
+    for (int i = 1; i < apart.rank(); ++i)
+      if (i != axis) axes.push_back(i);
+    const Tensor centred = apart - ops::mean(apart, axes, true);
+    const Tensor y = centred * ops::rsqrt(ops::mean(ops::square(centred), axes, true) + epsilon_);
+    const Shape wide = divided(broadcast_along(x, {axis}), axis);
+    const Tensor scaled = y * ops::reshape(gamma(), wide) + ops::reshape(beta(), wide);
+    return ops::cast(ops::reshape(scaled, x.shape()), x.dtype());
+  }
+
+ private:
+  int channel_axis(const Shape& shape) const {
+    const int axis = shape.axis(int(axis_));
+    if (axis == 0) fail("axis: the batch axis has no channels, got ", axis_);
+    return axis;
+  }
+  int64_t groups_of(int64_t channels) const { return groups_ < 0 ? channels : groups_; }
+  /// The axis of the channels in two: groups, and channels of a group.
+  Shape divided(const Shape& shape, int axis) const {
+    const int64_t groups = groups_of(shape[axis]);
+    return shape.slice(0, axis)
+        .concat({groups, shape[axis] / std::max<int64_t>(groups, 1)})
+        .concat(shape.slice(axis + 1, shape.rank()));
+  }
+
+  int64_t groups_ = 32, axis_ = -1;
+  double epsilon_ = 1e-3;
+};
+
+}  // namespace
+
+void add_group_normalization(Registry& registry) {
+  registry.add<GroupNormalization>("GroupNormalization");
+}
+
+}  // namespace crescent

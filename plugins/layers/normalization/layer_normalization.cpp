@@ -1,0 +1,107 @@
+// Layers that normalise each sample by itself.
+#include "normalization_layers.h"
+
+namespace crescent {
+namespace {
+
+class LayerNormalization final : public ScaledLayer {
+ public:
+  static void describe(Schema<LayerNormalization>& s) {
+    s.doc("Normalises each sample over the given axes.")
+        .field("axis", &LayerNormalization::axis_, "Axis or axes.")
+        .field("epsilon", &LayerNormalization::epsilon_, "Added to the variance.")
+        .min(0);
+    describe_center_scale(s);
+    describe_initializers(s);
+    describe_penalties(s);
+    s.field("rms_scaling", &LayerNormalization::rms_scaling_,
+            "Only divide by the deviation and multiply by gamma; the mean stays. For the root mean "
+            "square there is RMSNormalization.");
+  }
+  void configured() override {
+    ScaledLayer::configured();
+    if (axis_.empty()) fail("axis: expected at least one integer, got none");
+    if (rms_scaling_) scale_ = true, center_ = false;
+    set_supports_masking(true);
+  }
+  void build(const Shape& input) override { build_scale(dims_of(input, axes_in(input, axis_))); }
+  Tensor call(const Tensor& x, const Call&) override {
+    const std::vector<int> axes = axes_in(x.shape(), axis_);
+    if (axes.size() == 1 && axes[0] == x.rank() - 1 && !rms_scaling_)
+      return ops::layer_norm(x, gamma(), beta(), epsilon_);
+    const Shape wide = broadcast_along(x, axes);
+    const Tensor values = ops::cast(x, variable_dtype()),
+                 centred = values - ops::mean(values, axes, true);
+    const Tensor factor = ops::rsqrt(ops::mean(ops::square(centred), axes, true) + epsilon_) *
+                          ops::reshape(gamma(), wide);
+    const Tensor y = rms_scaling_ ? values * factor : centred * factor + ops::reshape(beta(), wide);
+    return ops::cast(y, x.dtype());
+  }
+
+ private:
+  std::vector<int64_t> axis_{-1};
+  double epsilon_ = 1e-3;
+  bool rms_scaling_ = false;
+};
+
+class RMSNormalization final : public UnaryLayer {
+ public:
+  static void describe(Schema<RMSNormalization>& s) {
+    s.doc("Divides each sample by its root mean square over the given axes, times a learned scale.")
+        .field("axis", &RMSNormalization::axis_, "Axis or axes.")
+        .field("epsilon", &RMSNormalization::epsilon_, "Added to the mean of squares.")
+        .min(0);
+  }
+  void configured() override {
+    UnaryLayer::configured();
+    if (axis_.empty()) fail("axis: expected at least one integer, got none");
+  }
+  void build(const Shape& input) override {
+    scale_ = add_weight("scale", dims_of(input, axes_in(input, axis_)), WeightRules("ones"),
+                        /*autocast=*/false);
+  }
+  Tensor call(const Tensor& x, const Call&) override {
+    const std::vector<int> axes = axes_in(x.shape(), axis_);
+    const Tensor values = ops::cast(x, variable_dtype());
+    const Tensor factor = ops::rsqrt(ops::mean(ops::square(values), axes, true) + epsilon_);
+    const Tensor scale = ops::reshape(scale_.value(), broadcast_along(x, axes));
+    return ops::cast(values * factor * scale, x.dtype());
+  }
+
+ private:
+  std::vector<int64_t> axis_{-1};
+  double epsilon_ = 1e-6;
+  Variable scale_;
+};
+
+class UnitNormalization final : public UnaryLayer {
+ public:
+  static void describe(Schema<UnitNormalization>& s) {
+    s.doc("Divides by the Euclidean norm over the given axes: vectors of length 1.")
+        .field("axis", &UnitNormalization::axis_, "Axis or axes.");
+  }
+  void configured() override {
+    UnaryLayer::configured();
+    if (axis_.empty()) fail("axis: expected at least one integer, got none");
+    set_supports_masking(true);
+  }
+  /// Vectors shorter than 1e-12 are divided by that.
+  Tensor call(const Tensor& x, const Call&) override {
+    const Tensor values = ops::cast(x, variable_dtype());
+    const Tensor squares = ops::sum(ops::square(values), axes_in(x.shape(), axis_), true);
+    return ops::cast(values * ops::rsqrt(ops::maximum(squares, 1e-24)), x.dtype());
+  }
+
+ private:
+  std::vector<int64_t> axis_{-1};
+};
+
+}  // namespace
+
+void add_layer_normalization(Registry& registry) {
+  registry.add<LayerNormalization>("LayerNormalization");
+  registry.add<RMSNormalization>("RMSNormalization");
+  registry.add<UnitNormalization>("UnitNormalization");
+}
+
+}  // namespace crescent

@@ -1,0 +1,74 @@
+// What normalising layers share, and the files of this plugin; each adds its classes.
+#pragma once
+#include <algorithm>
+
+#include "crescent/layer.h"
+
+namespace crescent {
+
+/// gamma and beta. Under mixed precision statistics and parameters stay as wide as the variables.
+class ScaledLayer : public UnaryLayer {
+ protected:
+  template <class T>
+  static void describe_center_scale(Schema<T>& s) {
+    s.field("center", &ScaledLayer::center_, "Add beta.")
+        .field("scale", &ScaledLayer::scale_, "Multiply by gamma.");
+  }
+  template <class T>
+  static void describe_initializers(Schema<T>& s) {
+    s.initializers(kScaleWeights<T>);
+  }
+  template <class T>
+  static void describe_penalties(Schema<T>& s) {
+    s.regularizers(kScaleWeights<T>).constraints(kScaleWeights<T>);
+  }
+  void build_scale(const Shape& shape) {
+    if (scale_) gamma_ = add_weight("gamma", shape, gamma_rules_, /*autocast=*/false);
+    if (center_) beta_ = add_weight("beta", shape, beta_rules_, /*autocast=*/false);
+    neutral_ = shape;
+  }
+  Tensor gamma() const { return scale_ ? gamma_.value() : ops::ones(neutral_, variable_dtype()); }
+  Tensor beta() const { return center_ ? beta_.value() : ops::zeros(neutral_, variable_dtype()); }
+
+  bool center_ = true, scale_ = true;
+  WeightRules beta_rules_{"zeros"}, gamma_rules_{"ones"};
+  Variable gamma_, beta_;
+  Shape neutral_;
+
+ private:
+  template <class T>
+  static constexpr NamedWeight<T, WeightRules> kScaleWeights[] = {
+      {"beta", &ScaledLayer::beta_rules_, "beta"}, {"gamma", &ScaledLayer::gamma_rules_, "gamma"}};
+};
+
+/// Axes of a shape, not negative and in order.
+inline std::vector<int> axes_in(const Shape& shape, const std::vector<int64_t>& axes) {
+  std::vector<int> sorted;
+  for (int64_t axis : axes) sorted.push_back(shape.axis(int(axis)));
+  std::sort(sorted.begin(), sorted.end());
+  return sorted;
+}
+
+/// The dims of some axes, each of which must be known.
+inline Shape dims_of(const Shape& shape, const std::vector<int>& axes) {
+  Shape dims;
+  for (int axis : axes) dims.append(shape[axis]);
+  if (!dims.is_known())
+    fail("the normalised axes ", Value(std::vector<int64_t>(axes.begin(), axes.end())),
+         " must have known sizes, got shape ", shape);
+  return dims;
+}
+
+/// Of the rank of x: its dims along some axes, 1 along the others.
+inline Shape broadcast_along(const Tensor& x, const std::vector<int>& axes) {
+  Shape wide;
+  for (int i = 0; i < x.rank(); ++i)
+    wide.append(std::find(axes.begin(), axes.end(), i) == axes.end() ? 1 : x.dim(i));
+  return wide;
+}
+
+void add_batch_normalization(Registry& registry);
+void add_layer_normalization(Registry& registry);
+void add_group_normalization(Registry& registry);
+
+}  // namespace crescent

@@ -1,0 +1,106 @@
+// Pooling to a size: place i of m takes the elements from floor(i n / m) to ceil((i + 1) n / m).
+#include <algorithm>
+
+#include "../spatial.h"
+#include "pooling_layers.h"
+
+namespace crescent {
+namespace {
+
+struct Window {
+  int64_t first, last;  ///< [first, last)
+};
+
+std::vector<Window> windows(int64_t from, int64_t to) {
+  std::vector<Window> list;
+  for (int64_t i = 0; i < to; ++i) list.push_back({i * from / to, ((i + 1) * from + to - 1) / to});
+  return list;
+}
+
+/// Positions of the elements of all windows, each as wide as the widest: a narrower one has its
+/// last element several times.
+Tensor positions(const std::vector<Window>& list, int64_t width) {
+  std::vector<int32_t> all;
+  for (const Window& window : list)
+    for (int64_t i = 0; i < width; ++i)
+      all.push_back(int32_t(std::min(window.first + i, window.last - 1)));
+  return Tensor::from(all, Shape{int64_t(all.size())});
+}
+
+/// 1 / width for the elements of a window, 0 for those that fill it up.
+Tensor shares(const std::vector<Window>& list, int64_t width, DType dtype) {
+  std::vector<float> all;
+  for (const Window& window : list)
+    for (int64_t i = 0; i < width; ++i) {
+      const int64_t own = window.last - window.first;
+      all.push_back(i < own ? 1 / float(own) : 0);
+    }
+  return ops::cast(Tensor::from(all, Shape{int64_t(all.size())}), dtype);
+}
+
+/// One axis brought to a size.
+template <bool Max>
+Tensor pool_axis(const Tensor& x, int axis, int64_t to) {
+  const int64_t from = x.dim(axis);
+  Shape result = x.shape();
+  result.set(axis, to);
+  if (from < 0) return ops::broadcast_to(ops::max(x, {axis}, true), result);  // for its shape alone
+  if (from == 0) fail("axis ", axis, " of shape ", x.shape(), " has no elements to pool");
+  const std::vector<Window> list = windows(from, to);
+  int64_t width = 0;
+  for (const Window& window : list) width = std::max(width, window.last - window.first);
+  Tensor elements = from == to * width ? x : ops::take(x, positions(list, width), axis);
+  if (!Max && from != to * width) {
+    const Shape tail(std::vector<int64_t>(size_t(x.rank() - axis - 1), 1));
+    elements =
+        elements * ops::reshape(shares(list, width, x.dtype()), Shape{to * width}.concat(tail));
+  }
+  const Shape split =
+      x.shape().slice(0, axis).concat({to, width}).concat(x.shape().slice(axis + 1, x.rank()));
+  const Tensor apart = ops::reshape(elements, split);
+  if (Max) return ops::max(apart, {axis + 1});
+  return from == to * width ? ops::mean(apart, {axis + 1}) : ops::sum(apart, {axis + 1});
+}
+
+template <int Axes, bool Max>
+class AdaptivePooling final : public SpatialLayer<Axes> {
+ public:
+  static void describe(Schema<AdaptivePooling>& s) {
+    s.doc(Max ? "The largest value of each of so many windows as the output is to have places."
+              : "The mean of each of so many windows as the output is to have places.")
+        .field("output_size", &AdaptivePooling::output_size_, "Of the spatial axes.")
+        .required()
+        .min(1);
+    AdaptivePooling::describe_data_format(s);
+  }
+  void configured() override {
+    SpatialLayer<Axes>::configured();
+    output_size_ = per_axis(output_size_, Axes, "output_size");
+  }
+  Tensor call(const Tensor& x, const Call&) override {
+    Tensor y = x;
+    for (int i = 0; i < Axes; ++i)
+      y = pool_axis<Max>(y, this->first_spatial_axis() + i, output_size_[size_t(i)]);
+    return y;
+  }
+
+ private:
+  std::vector<int64_t> output_size_;
+};
+
+template <int Axes>
+void add(Registry& registry) {
+  const std::string axes = std::to_string(Axes) + "D";
+  registry.add<AdaptivePooling<Axes, true>>("AdaptiveMaxPooling" + axes);
+  registry.add<AdaptivePooling<Axes, false>>("AdaptiveAveragePooling" + axes);
+}
+
+}  // namespace
+
+void add_adaptive_pooling(Registry& registry) {
+  add<1>(registry);
+  add<2>(registry);
+  add<3>(registry);
+}
+
+}  // namespace crescent

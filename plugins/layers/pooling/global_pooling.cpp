@@ -1,0 +1,57 @@
+// Pooling over all of the spatial axes.
+#include "../spatial.h"
+#include "pooling_layers.h"
+
+namespace crescent {
+namespace {
+
+template <int Axes, bool Max>
+class GlobalPooling final : public SpatialLayer<Axes> {
+ public:
+  static void describe(Schema<GlobalPooling>& s) {
+    s.doc(Max ? "The largest value of each channel." : "The mean of each channel.");
+    GlobalPooling::describe_data_format(s);
+    s.field("keepdims", &GlobalPooling::keepdims_, "Keep the spatial axes with size 1.");
+  }
+  void configured() override {
+    SpatialLayer<Axes>::configured();
+    this->set_supports_masking(kMasked);
+  }
+  Tensor call(const Tensor& x, const Call& call) override {
+    const int first = this->first_spatial_axis();
+    ops::Axes axes;
+    for (int i = 0; i < Axes; ++i) axes.push_back(first + i);
+    if (Max) return ops::max(x, axes, keepdims_);
+    if (kMasked && call.mask()) return masked_mean(x, call.mask(), first);
+    return ops::mean(x, axes, keepdims_);
+  }
+  Tensors compute_mask(const Tensors&, const Tensors&, const Tensors&) override {
+    return {Tensor()};
+  }
+
+ private:
+  static constexpr bool kMasked = Axes == 1 && !Max;
+  /// Mean over the steps that count.
+  Tensor masked_mean(const Tensor& x, const Tensor& mask, int axis) const {
+    const Tensor weights = ops::expand_dims(ops::cast(mask, x.dtype()), axis == 1 ? 2 : 1);
+    return ops::sum(x * weights, {axis}, keepdims_) / ops::sum(weights, {axis}, keepdims_);
+  }
+  bool keepdims_ = false;
+};
+
+template <int Axes>
+void add(Registry& registry) {
+  const std::string axes = std::to_string(Axes) + "D";
+  registry.add<GlobalPooling<Axes, true>>("GlobalMaxPooling" + axes, {"GlobalMaxPool" + axes});
+  registry.add<GlobalPooling<Axes, false>>("GlobalAveragePooling" + axes, {"GlobalAvgPool" + axes});
+}
+
+}  // namespace
+
+void add_global_pooling(Registry& registry) {
+  add<1>(registry);
+  add<2>(registry);
+  add<3>(registry);
+}
+
+}  // namespace crescent

@@ -1,0 +1,101 @@
+#include <algorithm>
+
+#include "numbers.h"
+#include "preprocessing_layers.h"
+
+namespace crescent {
+namespace {
+
+class Normalization final : public UnaryLayer {
+ public:
+  static void describe(Schema<Normalization>& s) {
+    s.doc("(x - mean) / deviation of each feature, from options or learned by adapt().")
+        .field("axis", &Normalization::axis_,
+               "Axes that have a mean and variance for each place; null: one for everything.")
+        .field("mean", &Normalization::given_mean_, "A number, or one for each place.")
+        .field("variance", &Normalization::given_variance_, "A number, or one for each place.")
+        .field("invert", &Normalization::invert_, "x * deviation + mean instead.")
+        .method("adapt", &Normalization::adapt, "Learns mean and variance of data.")
+        .arg("data", "A tensor of samples.");
+  }
+  void configured() override {
+    UnaryLayer::configured();
+    set_supports_masking(true);
+    if (given_mean_.is_null() != given_variance_.is_null())
+      fail("When setting values directly, both `mean` and `variance` must be set. Received: mean=",
+           given_mean_, " and variance=", given_variance_);
+    if (given_mean_.is_null()) return;
+    const Numbers mean = numbers_in(given_mean_, "mean"),
+                  variance = numbers_in(given_variance_, "variance");
+    if (mean.shape != variance.shape)
+      fail("When setting values directly, `mean` and `variance` must have the same shape. ",
+           "Received: mean shape ", mean.shape, " and variance shape ", variance.shape);
+    given_mean_ = value_of(mean), given_variance_ = value_of(variance);
+  }
+  void build(const Shape& input) override {
+    kept_.clear();
+    for (int64_t axis : axis_.value_or(std::vector<int64_t>{}))
+      kept_.push_back(input.axis(int(axis)));
+    std::sort(kept_.begin(), kept_.end());
+    Shape places;
+    for (int axis : kept_) places.append(input[axis]);
+    if (!places.is_known())
+      fail("All `axis` values to be kept must have a known shape. Received axis=", Value(*axis_),
+           ", inputs.shape=", input);
+    if (!given_mean_.is_null()) return check_given(places);
+    const WeightOptions fixed{.trainable = false},
+        counted{.trainable = false, .dtype = DType::int32};
+    mean_ = add_weight("mean", places, "zeros", fixed);
+    variance_ = add_weight("variance", places, "ones", fixed);
+    add_weight("count", {}, "zeros", counted);
+  }
+  Tensor call(const Tensor& x, const Call&) override {
+    const Tensor values = ops::cast(x, compute_dtype());
+    const Tensor mean = along(mean_, given_mean_, x),
+                 variance = along(variance_, given_variance_, x);
+    const Tensor deviation = ops::maximum(ops::sqrt(variance), 1e-7);
+    return invert_ ? mean + values * deviation : (values - mean) / deviation;
+  }
+
+ private:
+  void check_given(const Shape& places) const {
+    const Shape shape = numbers_in(given_mean_, "mean").shape;
+    bool fits = shape.rank() <= places.rank();
+    for (int i = 1; fits && i <= shape.rank(); ++i)
+      fits = shape[-i] == 1 || shape[-i] == places[-i];
+    if (!fits)
+      fail("`mean` and `variance` of shape ", shape, " do not fit the kept axes, which have shape ",
+           places);
+  }
+  /// With an axis for each of x: 1 along those that share a value.
+  Tensor along(const Variable& learned, const Value& given, const Tensor& x) const {
+    const Tensor values =
+        given.is_null() ? learned.value() : numbers_in(given, "").tensor(compute_dtype());
+    Shape wide(std::vector<int64_t>(size_t(x.rank()), 1));
+    for (int i = 1; i <= values.rank(); ++i)
+      wide.set(kept_[kept_.size() - size_t(i)], values.dim(-i));
+    return ops::cast(ops::reshape(values, wide), compute_dtype());
+  }
+  void adapt(const Tensor& data) {
+    if (!given_mean_.is_null()) fail("adapt: mean and variance were given as options");
+    build_for({data.shape()});
+    ops::Axes others;
+    for (int i = 0; i < data.rank(); ++i)
+      if (std::find(kept_.begin(), kept_.end(), i) == kept_.end()) others.push_back(i);
+    const Tensor values = ops::cast(data, variable_dtype());
+    mean_.assign(others.empty() ? values : ops::mean(values, others));
+    variance_.assign(others.empty() ? ops::zeros_like(values) : ops::variance(values, others));
+  }
+
+  std::optional<std::vector<int64_t>> axis_ = std::vector<int64_t>{-1};
+  Value given_mean_, given_variance_;
+  bool invert_ = false;
+  std::vector<int> kept_;
+  Variable mean_, variance_;
+};
+
+}  // namespace
+
+void add_normalization(Registry& registry) { registry.add<Normalization>("Normalization"); }
+
+}  // namespace crescent

@@ -1,0 +1,48 @@
+// An option that is a number, or numbers in lists of lists: one for each feature, say.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "crescent/ops.h"
+
+namespace crescent {
+
+struct Numbers {
+  Shape shape;  ///< no axes for a single number
+  std::vector<double> values;
+
+  Tensor tensor(DType dtype) const { return ops::cast(Tensor::from(values, shape), dtype); }
+};
+
+/// Of a tensor too. Fails when lists are not of one length, or hold something else.
+inline Numbers numbers_in(const Value& value, const char* option) {
+  if (value.is_number()) return {{}, {value.as_float()}};
+  if (auto boxed = value.object_as<BoxedTensor>())
+    return {boxed->tensor.shape(), boxed->tensor.to_vector()};
+  if (!value.is_list()) fail(option, ": expected a number or a list of numbers, got ", value);
+  Numbers all;
+  Shape inner;
+  for (const Value& item : value.as_list()) {
+    const Numbers part = numbers_in(item, option);
+    if (!all.values.empty() && part.shape != inner)
+      fail(option, ": expected lists of one length, got ", value);
+    inner = part.shape;
+    all.values.insert(all.values.end(), part.values.begin(), part.values.end());
+  }
+  all.shape = Shape{int64_t(value.as_list().size())}.concat(inner);
+  return all;
+}
+
+/// As it stands in a configuration.
+inline Value value_of(const Numbers& numbers) {
+  size_t next = 0;
+  const auto nested = [&](auto&& self, int axis) -> Value {
+    if (axis == numbers.shape.rank()) return numbers.values[next++];
+    List list;
+    for (int64_t i = 0; i < numbers.shape[axis]; ++i) list.push_back(self(self, axis + 1));
+    return list;
+  };
+  return nested(nested, 0);
+}
+
+}  // namespace crescent

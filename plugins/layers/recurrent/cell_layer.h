@@ -1,0 +1,62 @@
+// RNN layers that make their own cell: their options are the cell's and the loop's.
+#pragma once
+#include "cells.h"
+
+namespace crescent {
+
+/// A layer whose options are those of `Cell`, kept there. `s.doc`, units and so on come from
+/// Cell::describe.
+template <class Cell>
+class CellLayer : public BaseRnn {
+ public:
+  /// The cell's fields, read and written in the cell this layer owns.
+  template <class T>
+  static void describe_cell(Schema<T>& s) {
+    Schema<Cell> of_cell(s.data().title);
+    Cell::describe(of_cell);
+    for (Field field : of_cell.data().fields) {
+      field.access = std::make_shared<CellAccess<T>>(field.access);
+      s.data().fields.push_back(std::move(field));
+    }
+    s.field("activity_regularizer", &CellLayer::activity_regularizer_, "Penalty on the output.");
+  }
+  template <class T>
+  static void describe_cudnn(Schema<T>& s) {
+    s.field("use_cudnn", &CellLayer::use_cudnn_, "\"auto\" or false: there is no cuDNN here.")
+        .not_stored();
+  }
+  CellLayer() : own_cell_(std::make_shared<Cell>()) {}
+  void configured() override {
+    BaseRnn::configured();
+    if (use_cudnn_ == Value(true)) fail("use_cudnn=true: there is no cuDNN here; pass \"auto\"");
+    set_activity_regularizer(activity_regularizer_.shared());
+    own_cell_->set_name(Cell::kName);
+    own_cell_->compute_as(*this);
+    own_cell_->configured();
+    set_cell(own_cell_);
+  }
+
+ protected:
+  Cell& own_cell() const { return *own_cell_; }
+
+ private:
+  template <class T>
+  class CellAccess final : public FieldAccess {
+   public:
+    explicit CellAccess(std::shared_ptr<const FieldAccess> inner) : inner_(std::move(inner)) {}
+    Value get(const void* layer) const override { return inner_->get(cell_of(layer)); }
+    void set(void* layer, const Value& value) const override { inner_->set(cell_of(layer), value); }
+
+   private:
+    static Cell* cell_of(const void* layer) {
+      return static_cast<const T*>(layer)->own_cell_.get();
+    }
+    std::shared_ptr<const FieldAccess> inner_;
+  };
+
+  std::shared_ptr<Cell> own_cell_;
+  Ref<Regularizer> activity_regularizer_;
+  Value use_cudnn_ = "auto";
+};
+
+}  // namespace crescent

@@ -1,0 +1,131 @@
+// ConvLSTM (Shi et al. 2015): an LSTM whose products are convolutions. Inside, channels come last.
+#include "../spatial.h"
+#include "cell_layer.h"
+
+namespace crescent {
+namespace {
+
+template <int Axes>
+class ConvLstmCell final : public GatedCell {
+ public:
+  static constexpr const char* kName = "conv_lstm_cell";
+  static void describe(Schema<ConvLstmCell>& s) {
+    s.doc("A step of a convolutional LSTM, gates i, f, c, o.")
+        .field("filters", &ConvLstmCell::units_, "Channels of the state.")
+        .required()
+        .min(1)
+        .field("kernel_size", &ConvLstmCell::window_, "Extent of the windows.")
+        .required()
+        .min(1)
+        .field("strides", &ConvLstmCell::strides_, "Steps of the window over the input.")
+        .min(1)
+        .field("padding", &ConvLstmCell::padding_,
+               "Of the input; windows over the state are always \"same\".")
+        .choices({"valid", "same"})
+        .field("data_format", &ConvLstmCell::data_format_, "Where the channels are.")
+        .choices({"channels_last", "channels_first"})
+        .field("dilation_rate", &ConvLstmCell::dilation_,
+               "Gaps between the elements of a window over the input.")
+        .min(1)
+        .field("activation", &ConvLstmCell::activation_, "Of the state.")
+        .field("recurrent_activation", &ConvLstmCell::gate_activation_, "Of the gates.");
+    describe_weights(s);
+    s.field("unit_forget_bias", &ConvLstmCell::unit_forget_bias_,
+            "The forget gate's bias starts at one.");
+    describe_penalties(s);
+    describe_seed(s);
+  }
+  void configured() override {
+    GatedCell::configured();
+    window_ = per_axis(window_, Axes, "kernel_size");
+    strides_ = per_axis(strides_, Axes, "strides");
+    dilation_ = per_axis(dilation_, Axes, "dilation_rate");
+  }
+  size_t state_count() const override { return 2; }
+  /// (batch, new axes..., filters), or with the channels first.
+  std::vector<Shape> state_shapes(const Shape& x) const override {
+    expect_axes(x);
+    Shape shape{x[0]};
+    if (channels_first()) shape.append(units_);
+    for (int i = 0; i < Axes; ++i) shape.append(extent(x[channels_first() ? i + 2 : i + 1], i));
+    if (!channels_first()) shape.append(units_);
+    return {shape, shape};
+  }
+  void build(const std::vector<Shape>& inputs) override {
+    build_weights(inputs[0][channels_first() ? 1 : -1], 4, {4 * units_}, forgetting_bias(),
+                  Shape(window_));
+  }
+  /// The convolution of the input, with the bias; steps are as if they were further samples.
+  Tensor input_part(const Tensor& x) const override {
+    const Tensor dropped = with_dropout(x);
+    const Shape& shape = dropped.shape();
+    if (shape.rank() == Axes + 2) return gates_of(dropped);
+    const Shape step = shape.slice(2, shape.rank());
+    if (!shape.is_known()) {
+      const Shape gates = gates_of(Tensor::abstract({x.dtype(), Shape{-1}.concat(step)})).shape();
+      return Tensor::abstract({x.dtype(), shape.slice(0, 2).concat(gates.slice(1, gates.rank()))});
+    }
+    const Tensor gates = gates_of(ops::reshape(dropped, Shape{shape[0] * shape[1]}.concat(step)));
+    return ops::reshape(gates, shape.slice(0, 2).concat(gates.shape().slice(1, gates.rank())));
+  }
+  Tensors step(const Tensors& inputs) const override {
+    const Tensor dropped = dropped_state(inputs[1]);
+    const Tensor h = channels_first() ? channels_to_last(dropped) : dropped,
+                 c = channels_first() ? channels_to_last(inputs[2]) : inputs[2];
+    const Tensors gates =
+        blocks(inputs[0] + ops::conv(h, recurrent(), {1}, ops::Padding::same), units_, 4);
+    const Tensor i = apply_to(gate_activation_, gates[0]), f = apply_to(gate_activation_, gates[1]),
+                 o = apply_to(gate_activation_, gates[3]);
+    Tensor next_c = f * c + i * apply_to(activation_, gates[2]);
+    Tensor next_h = o * apply_to(activation_, next_c);
+    if (channels_first()) next_h = channels_to_first(next_h), next_c = channels_to_first(next_c);
+    return {next_h, next_h, next_c};
+  }
+
+ private:
+  Tensor gates_of(const Tensor& x) const {
+    const Tensor gates =
+        ops::conv(channels_first() ? channels_to_last(x) : x, kernel(), strides_,
+                  padding_ == "same" ? ops::Padding::same : ops::Padding::valid, dilation_);
+    return use_bias_ ? gates + bias() : gates;
+  }
+  bool channels_first() const { return data_format_ && *data_format_ == "channels_first"; }
+  static void expect_axes(const Shape& x) {
+    if (x.rank() != Axes + 2) fail("expected ndim=", Axes + 3, ", found ndim=", x.rank() + 1);
+  }
+  /// Windows along an axis of this size.
+  int64_t extent(int64_t size, int i) const {
+    if (size < 0) return -1;
+    const auto axis = static_cast<size_t>(i);
+    const int64_t reach = padding_ == "same" ? 1 : (window_[axis] - 1) * dilation_[axis] + 1;
+    if (size < reach) fail("a window of ", reach, " does not fit an axis of ", size, " elements");
+    return (size - reach) / strides_[axis] + 1;
+  }
+
+  std::vector<int64_t> window_, strides_{1}, dilation_{1};
+  std::string padding_ = "valid";
+  std::optional<std::string> data_format_ = "channels_last";
+  Ref<Activation> gate_activation_ = "sigmoid";
+};
+
+template <int Axes>
+class ConvLstmLayer final : public CellLayer<ConvLstmCell<Axes>> {
+ public:
+  static void describe(Schema<ConvLstmLayer>& s) {
+    s.doc(concat("Convolutional LSTM over steps with ", Axes, Axes == 1 ? " axis" : " axes",
+                 " of space. (batch, time, space, channels) -> (batch[, time], new space, "
+                 "filters)"));
+    CellLayer<ConvLstmCell<Axes>>::describe_cell(s);
+    BaseRnn::describe_loop(s);
+  }
+};
+
+}  // namespace
+
+void add_conv_lstm(Registry& registry) {
+  registry.add<ConvLstmLayer<1>>("ConvLSTM1D");
+  registry.add<ConvLstmLayer<2>>("ConvLSTM2D");
+  registry.add<ConvLstmLayer<3>>("ConvLSTM3D");
+}
+
+}  // namespace crescent

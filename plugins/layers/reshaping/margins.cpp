@@ -1,0 +1,135 @@
+// Padding and cropping: what is added to, or taken from, both ends of every spatial axis.
+#include <array>
+
+#include "../spatial.h"
+#include "reshaping_layers.h"
+
+namespace crescent {
+namespace {
+
+/// Of a spatial axis: before and after.
+using Margin = std::array<int64_t, 2>;
+
+int64_t margin_from(const Value& value, const char* option) {
+  const int64_t margin = value.as_int();
+  if (margin < 0) fail(option, ": expected integers of at least 0, got ", margin);
+  return margin;
+}
+
+/// An integer serves both ends; else a list of the two.
+Margin margins_from(const Value& value, const char* option) {
+  if (!value.is_list()) {
+    const int64_t margin = margin_from(value, option);
+    return {margin, margin};
+  }
+  const List& ends = value.as_list();
+  if (ends.size() != 2) fail(option, ": expected two ends of an axis, got ", value);
+  return {margin_from(ends[0], option), margin_from(ends[1], option)};
+}
+
+/// An integer for everything, or one entry an axis. With a single axis its entry stands alone.
+template <int Axes>
+std::vector<Margin> margins_of(const Value& value, const char* option) {
+  if (Axes == 1 || !value.is_list()) return std::vector<Margin>(Axes, margins_from(value, option));
+  const List& entries = value.as_list();
+  if (entries.size() != Axes)
+    fail("`", option, "` should have ", Axes, " elements. Received: ", option, "=", value, ".");
+  std::vector<Margin> margins;
+  for (const Value& entry : entries) margins.push_back(margins_from(entry, option));
+  return margins;
+}
+
+/// As configurations of Keras have them: pairs, and with a single axis its pair.
+template <int Axes>
+Value pairs(const std::vector<Margin>& margins) {
+  List list;
+  for (const Margin& margin : margins) list.push_back(List{margin[0], margin[1]});
+  return Axes == 1 ? list.front() : Value(std::move(list));
+}
+
+constexpr const char* kForms[] = {
+    "", "One integer for both ends, or {left, right}.",
+    "One integer, {rows, columns}, or {{top, bottom}, {left, right}}.",
+    "One integer, one an axis, or a pair {before, after} an axis."};
+
+/// Margins of the spatial axes, in the order of the axes.
+template <int Axes>
+class Margins : public SpatialLayer<Axes> {
+ protected:
+  void read(const char* option) {
+    margins_ = margins_of<Axes>(given_, option);
+    given_ = pairs<Axes>(margins_);
+  }
+  /// f(axis of the tensor, margin) for each spatial axis.
+  template <class F>
+  void each(F&& f) const {
+    for (int i = 0; i < Axes; ++i) f(this->first_spatial_axis() + i, margins_[size_t(i)]);
+  }
+
+  Value given_;
+  std::vector<Margin> margins_;
+};
+
+template <int Axes>
+class ZeroPadding final : public Margins<Axes> {
+ public:
+  ZeroPadding() { this->given_ = pairs<Axes>(std::vector<Margin>(Axes, Margin{1, 1})); }
+  static void describe(Schema<ZeroPadding>& s) {
+    s.doc("Zeros around the spatial axes.").field("padding", &ZeroPadding::given_, kForms[Axes]);
+    ZeroPadding::describe_data_format(s);
+  }
+  void configured() override {
+    Margins<Axes>::configured();
+    this->read("padding");
+  }
+  Tensor call(const Tensor& x, const Call&) override {
+    std::vector<int64_t> before(size_t(x.rank()), 0), after = before;
+    this->each([&](int axis, const Margin& margin) {
+      before[size_t(axis)] = margin[0], after[size_t(axis)] = margin[1];
+    });
+    return ops::pad(x, before, after);
+  }
+};
+
+template <int Axes>
+class Cropping final : public Margins<Axes> {
+ public:
+  Cropping() {
+    const int64_t margin = Axes == 2 ? 0 : 1;
+    this->given_ = pairs<Axes>(std::vector<Margin>(Axes, Margin{margin, margin}));
+  }
+  static void describe(Schema<Cropping>& s) {
+    s.doc("Takes both ends of the spatial axes away.")
+        .field("cropping", &Cropping::given_, kForms[Axes]);
+    if (Axes > 1) Cropping::describe_data_format(s);
+  }
+  void configured() override {
+    Margins<Axes>::configured();
+    this->read("cropping");
+  }
+  Tensor call(const Tensor& x, const Call&) override {
+    Tensor y = x;
+    this->each([&](int axis, const Margin& margin) {
+      const int64_t length = x.dim(axis);
+      if (length >= 0 && margin[0] + margin[1] >= length)
+        fail("Values in `cropping` argument should be smaller than the corresponding spatial ",
+             "dimension of the input. Received: input_shape=", x.shape(),
+             ", cropping=", this->given_);
+      y = ops::slice_axis(y, axis, margin[0], length < 0 ? length : length - margin[1]);
+    });
+    return y;
+  }
+};
+
+}  // namespace
+
+void add_margins(Registry& registry) {
+  registry.add<ZeroPadding<1>>("ZeroPadding1D");
+  registry.add<ZeroPadding<2>>("ZeroPadding2D");
+  registry.add<ZeroPadding<3>>("ZeroPadding3D");
+  registry.add<Cropping<1>>("Cropping1D");
+  registry.add<Cropping<2>>("Cropping2D");
+  registry.add<Cropping<3>>("Cropping3D");
+}
+
+}  // namespace crescent

@@ -1,0 +1,66 @@
+#include "../resampling.h"
+#include "../spatial.h"
+#include "reshaping_layers.h"
+
+namespace crescent {
+namespace {
+
+class UpSampling1D final : public SpatialLayer<1> {
+ public:
+  static void describe(Schema<UpSampling1D>& s) {
+    s.doc("Each step so many times.").field("size", &UpSampling1D::size_, "How often.").min(1);
+  }
+  Tensor call(const Tensor& x, const Call&) override { return ops::repeat(x, size_, 1); }
+
+ private:
+  int64_t size_ = 2;
+};
+
+/// Each row, column, ... so many times; images can be interpolated too.
+template <int Axes>
+class UpSampling final : public SpatialLayer<Axes> {
+ public:
+  static void describe(Schema<UpSampling>& s) {
+    s.doc("Spatial axes so many times as long.")
+        .field("size", &UpSampling::size_, "How many times, for each axis.")
+        .min(1);
+    UpSampling::describe_data_format(s);
+    if (Axes == 2)
+      s.field("interpolation", &UpSampling::interpolation_,
+              "nearest repeats; the others are smooth between the values.")
+          .choices({"nearest", "bilinear", "bicubic", "lanczos3", "lanczos5"});
+  }
+  void configured() override {
+    SpatialLayer<Axes>::configured();
+    size_ = per_axis(size_, Axes, "size");
+  }
+  Tensor call(const Tensor& x, const Call&) override {
+    if (interpolation_ != "nearest")
+      return this->with_channels_last(x, [&](const Tensor& images) { return between(images); });
+    return repeated(x, this->first_spatial_axis());
+  }
+
+ private:
+  Tensor repeated(Tensor x, int first_axis) const {
+    for (int i = 0; i < Axes; ++i) x = ops::repeat(x, size_[size_t(i)], first_axis + i);
+    return x;
+  }
+  Tensor between(const Tensor& images) const {
+    const int64_t rows = images.dim(1), columns = images.dim(2);
+    if (rows < 0 || columns < 0) return repeated(images, 1);  // only its shape matters then
+    return resampled(images, rows * size_[0], columns * size_[1], interpolation_, false);
+  }
+
+  std::vector<int64_t> size_ = std::vector<int64_t>(Axes, 2);
+  std::string interpolation_ = "nearest";
+};
+
+}  // namespace
+
+void add_upsampling(Registry& registry) {
+  registry.add<UpSampling1D>("UpSampling1D");
+  registry.add<UpSampling<2>>("UpSampling2D");
+  registry.add<UpSampling<3>>("UpSampling3D");
+}
+
+}  // namespace crescent

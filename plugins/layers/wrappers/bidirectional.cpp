@@ -1,0 +1,169 @@
+// A recurrent layer through a sequence in both directions: two copies of it, made from its
+// configuration.
+#include "wrapper.h"
+
+namespace crescent {
+namespace {
+
+/// {class_name, config} of a layer, with a few of its options changed.
+class Recipe {
+ public:
+  explicit Recipe(const Layer& layer) : object_(serialize(&layer).as_dict()) {}
+  const Value* find(std::string_view option) const { return config().find(option); }
+  bool flag(std::string_view option) const {
+    const Value* value = find(option);
+    return value && value->is_bool() && value->as_bool();
+  }
+  void set(std::string_view option, Value value) {
+    object_["config"].as_dict().set(option, std::move(value));
+  }
+  LayerPtr make() const { return get<Layer>(Value(object_)); }
+
+ private:
+  const Dict& config() const { return object_.at("config").as_dict(); }
+  Dict object_;
+};
+
+/// Sequences of the two directions meet at each step: a masked one is zeros there (Keras 3).
+void zero_masked_steps(Recipe& layer) {
+  if (layer.find("zero_output_for_mask"))
+    layer.set("zero_output_for_mask", layer.flag("return_sequences"));
+}
+
+std::string without_prefix(const std::string& name, const std::string& prefix) {
+  return name.starts_with(prefix) ? name.substr(prefix.size()) : name;
+}
+
+class Bidirectional final : public BaseWrapper {
+ public:
+  static void describe(Schema<Bidirectional>& s) {
+    s.doc(
+        "Runs a recurrent layer through the steps in both directions. (batch, time, ...) -> what "
+        "the layer gives, merged");
+    describe_layer(s);
+    s.field("merge_mode", &Bidirectional::merge_mode_,
+            "How the outputs become one; null: they stay two.")
+        .choices({"sum", "mul", "ave", "concat"})
+        .field("backward_layer", &Bidirectional::given_backward_,
+               "The layer of the other direction; null: a copy of the first, turned round.")
+        .kind("layer")
+        .input("initial_state", 1,
+               "The states before the first step: those of the forward layer, then those of the "
+               "backward layer.")
+        .property(
+            "forward_layer", [](Bidirectional& b) { return b.layer(); }, "From the start.")
+        .property("backward_layer", &Bidirectional::backward_, "From the end.")
+        .method("reset_state", &Bidirectional::reset_states, "Sets the states to zeros.");
+  }
+  void configured() override {
+    Layer::configured();
+    set_supports_masking(true);
+    BaseWrapper::configured();
+    make_forward();
+    make_backward();
+    check_directions();
+  }
+  InputCount input_count() const override { return {.min = 1}; }
+  void build(const std::vector<Shape>& inputs) override {
+    layer()->build_for(of_direction(inputs, 0));
+    backward_->build_for(of_direction(inputs, 1));
+  }
+  Tensors call(const Tensors& inputs, const Call&) override {
+    Tensors ahead = (*layer())(of_direction(inputs, 0), CallOptions{}),
+            back = (*backward_)(of_direction(inputs, 1), CallOptions{});
+    if (return_sequences_) back[0] = ops::flip(back[0], {1});
+    Tensors outputs = merge_mode_ ? Tensors{merged(ahead[0], back[0])} : Tensors{ahead[0], back[0]};
+    for (const Tensors& states : {ahead, back})
+      outputs.insert(outputs.end(), states.begin() + 1, states.end());
+    return outputs;
+  }
+  Tensors compute_mask(const Tensors&, const Tensors& masks, const Tensors& outputs) override {
+    Tensors result(outputs.size());
+    const size_t sequences = merge_mode_ ? 1 : 2;
+    for (size_t i = 0; return_sequences_ && !masks.empty() && i < sequences; ++i)
+      result[i] = masks[0];
+    return result;
+  }
+  bool stateful() const override { return layer()->stateful(); }
+  void reset_states() override {
+    layer()->reset_states();
+    backward_->reset_states();
+  }
+  Dict get_config() const override {
+    Dict config = BaseWrapper::get_config();
+    config.set("backward_layer", serialize(backward_.get()));
+    return config;
+  }
+
+ private:
+  void make_forward() {
+    Recipe recipe(*layer());
+    for (const char* option : {"go_backwards", "return_sequences"})
+      if (!recipe.find(option))
+        fail("expected a recurrent layer such as LSTM, which has the option '", option, "', got ",
+             layer()->class_name());
+    return_sequences_ = recipe.flag("return_sequences");
+    recipe.set("name", "forward_" + without_prefix(layer()->name(), "forward_"));
+    zero_masked_steps(recipe);
+    set_layer(recipe.make());
+  }
+  void make_backward() {
+    Recipe recipe(given_backward_.is_null() ? *layer()
+                                            : *layer_from("Bidirectional", given_backward_));
+    if (given_backward_.is_null()) {
+      recipe.set("go_backwards", !recipe.flag("go_backwards"));
+      recipe.set("name", "backward_" + without_prefix(layer()->name(), "forward_"));
+    }
+    zero_masked_steps(recipe);
+    if (backward_) untrack(backward_);
+    backward_ = recipe.make();
+    track(backward_);
+  }
+  void check_directions() const {
+    const Recipe ahead(*layer()), back(*backward_);
+    if (ahead.flag("go_backwards") == back.flag("go_backwards"))
+      fail(
+          "Forward layer and backward layer should have different `go_backwards` value. Received: "
+          "forward_layer.go_backwards=",
+          Value(ahead.flag("go_backwards")));
+    for (const char* option : {"stateful", "return_sequences", "return_state"})
+      if (ahead.flag(option) != back.flag(option))
+        fail(
+            "Forward layer and backward layer are expected to have the same value for attribute "
+            "\"",
+            option, "\", got ", Value(ahead.flag(option)), " for forward layer and ",
+            Value(back.flag(option)), " for backward layer");
+  }
+
+  /// The sequence, and the half of the states that is one direction's.
+  template <class T>
+  static std::vector<T> of_direction(const std::vector<T>& inputs, size_t direction) {
+    const size_t states = inputs.size() - 1, half = states / 2;
+    if (states % 2 != 0)
+      fail(
+          "When passing `initial_state` to a Bidirectional RNN, the state should be a list "
+          "containing the states of the underlying RNNs. Found ",
+          states, " states");
+    std::vector<T> own{inputs[0]};
+    const auto first = inputs.begin() + static_cast<std::ptrdiff_t>(1 + direction * half);
+    own.insert(own.end(), first, first + static_cast<std::ptrdiff_t>(half));
+    return own;
+  }
+  Tensor merged(const Tensor& ahead, const Tensor& back) const {
+    if (*merge_mode_ == "concat") return ops::concatenate(Tensors{ahead, back}, -1);
+    if (*merge_mode_ == "mul") return ahead * back;
+    const Tensor sum = ahead + back;
+    return *merge_mode_ == "ave" ? sum / 2 : sum;
+  }
+
+  std::optional<std::string> merge_mode_ = "concat";
+  Value given_backward_;
+  LayerPtr backward_;
+  bool return_sequences_ = false;
+};
+
+}  // namespace
+
+void add_bidirectional(Registry& registry) { registry.add<Bidirectional>("Bidirectional"); }
+
+}  // namespace crescent

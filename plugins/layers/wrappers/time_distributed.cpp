@@ -1,0 +1,125 @@
+// A layer applied to every step of a sequence: (batch, time, ...) becomes (batch * time, ...) for
+// it.
+#include <algorithm>
+
+#include "wrapper.h"
+
+namespace crescent {
+namespace {
+
+/// x in another shape. More than one unknown dim there is only while shapes are worked out.
+Tensor in_shape(const Tensor& x, const Shape& shape) {
+  int unknown = 0;
+  for (int i = 0; i < shape.rank(); ++i) unknown += shape[i] < 0;
+  return unknown > 1 ? Tensor::abstract({x.dtype(), shape}) : ops::reshape(x, shape);
+}
+
+/// (batch, time, ...) -> (batch * time, ...).
+Tensor joined(const Tensor& x) {
+  const int64_t batch = x.dim(0), time = x.dim(1);
+  const Shape rows{batch < 0 || time < 0 ? -1 : batch * time};
+  return in_shape(x, rows.concat(x.shape().slice(2, x.rank())));
+}
+
+/// (batch * time, ...) -> (batch, time, ...).
+Tensor separated(const Tensor& x, int64_t batch, int64_t time) {
+  return in_shape(x, Shape{batch, time}.concat(x.shape().slice(1, x.rank())));
+}
+
+/// x[:, i].
+Tensor step_of(const Tensor& x, int64_t i) {
+  return ops::squeeze(ops::slice_axis(x, 1, i, i + 1), 1);
+}
+
+class TimeDistributed final : public BaseWrapper {
+ public:
+  static void describe(Schema<TimeDistributed>& s) {
+    s.doc("Applies a layer to every step. (batch, time, ...) -> (batch, time, ...)");
+    describe_layer(s);
+  }
+  void configured() override {
+    BaseWrapper::configured();
+    set_supports_masking(true);
+  }
+  InputCount input_count() const override { return {1, 1}; }
+  void build(const std::vector<Shape>& inputs) override {
+    const Shape& x = inputs[0];
+    if (x.rank() < 3)
+      fail(
+          "`TimeDistributed` Layer should be passed an `input_shape` with at least 3 dimensions, "
+          "received: ",
+          x);
+    layer()->build_for({Shape{x[0]}.concat(x.slice(2, x.rank()))});
+  }
+  Tensors call(const Tensors& inputs, const Call& call) override {
+    const Tensor &x = inputs[0], &mask = call.mask();
+    if (mask && (mask.rank() < 2 || !mask.shape().slice(0, 2).compatible(x.shape().slice(0, 2))))
+      fail("`TimeDistributed` Layer should be passed a `mask` of shape (", x.dim(0), ", ", x.dim(1),
+           ", ...), received: mask.shape=", mask.shape());
+    return steps_depend(call) && x.dim(1) > 0 ? step_by_step(x, mask) : all_at_once(x, mask);
+  }
+  /// What the layer inside made of it, else the steps of which anything counts.
+  Tensors compute_mask(const Tensors&, const Tensors& masks, const Tensors& outputs) override {
+    Tensors result;
+    for (const Tensor& output : outputs) {
+      Tensor mask = output.mask();
+      if (!mask && !masks.empty() && masks[0]) {
+        mask = masks[0];
+        while (mask.rank() > 2) mask = ops::any(mask, {-1});
+      }
+      result.push_back(mask);
+    }
+    return result;
+  }
+
+ private:
+  /// A layer that changes variables when it is called sees one step after the other, as in Keras.
+  bool steps_depend(const Call& call) const {
+    for (const Layer* inside : layer()->flatten_layers())
+      if (inside->stateful()) return true;
+    const Variables weights = layer()->weights();
+    return call.training && std::any_of(weights.begin(), weights.end(),
+                                        [](const Variable& v) { return !v.trainable(); });
+  }
+  /// A mask that only tells steps from each other says something of rows, not of longer steps.
+  static bool speaks_of(const Tensor& mask, const Tensor& x) {
+    return mask && (mask.rank() > 2 || x.rank() == 3);
+  }
+  Tensors all_at_once(const Tensor& x, const Tensor& mask) const {
+    CallOptions options;
+    if (speaks_of(mask, x)) options.masks = {joined(mask)};
+    Tensors outputs = (*layer())(Tensors{joined(x)}, options);
+    for (Tensor& output : outputs) {
+      const Tensor made = output.mask();
+      output = separated(output, x.dim(0), x.dim(1));
+      if (made) output = output.with_mask(separated(made, x.dim(0), x.dim(1)));
+    }
+    return outputs;
+  }
+  Tensors step_by_step(const Tensor& x, const Tensor& mask) const {
+    std::vector<Tensors> steps, masks;  // of each output
+    for (int64_t i = 0; i < x.dim(1); ++i) {
+      CallOptions options;
+      if (speaks_of(mask, x)) options.masks = {step_of(mask, i)};
+      const Tensors outputs = (*layer())(Tensors{step_of(x, i)}, options);
+      steps.resize(outputs.size());
+      masks.resize(outputs.size());
+      for (size_t k = 0; k < outputs.size(); ++k) {
+        steps[k].push_back(outputs[k]);
+        if (outputs[k].mask()) masks[k].push_back(outputs[k].mask());
+      }
+    }
+    Tensors outputs;
+    for (size_t k = 0; k < steps.size(); ++k) {
+      outputs.push_back(ops::stack(steps[k], 1));
+      if (!masks[k].empty()) outputs[k] = outputs[k].with_mask(ops::stack(masks[k], 1));
+    }
+    return outputs;
+  }
+};
+
+}  // namespace
+
+void add_time_distributed(Registry& registry) { registry.add<TimeDistributed>("TimeDistributed"); }
+
+}  // namespace crescent

@@ -1,0 +1,61 @@
+#include "wrapper.h"
+
+#include "crescent/plugin.h"
+
+namespace crescent {
+
+LayerPtr layer_from(const std::string& wrapper, const Value& value) {
+  if (value.object_as<Layer>() || value.is_dict() || value.is_string()) return get<Layer>(value);
+  fail("Please initialize `", wrapper, "` layer with a `Layer` instance. Received: ", value);
+}
+
+void BaseWrapper::configured() {
+  Layer::configured();
+  set_layer(layer_from(class_name(), given_));
+}
+
+void BaseWrapper::set_layer(LayerPtr layer) {
+  if (layer_) untrack(layer_);
+  layer_ = std::move(layer);
+  track(layer_);
+}
+
+Dict BaseWrapper::get_config() const {
+  Dict config = Layer::get_config();
+  config.set("layer", serialize(layer_.get()));
+  return config;
+}
+
+namespace {
+
+class Wrapper final : public BaseWrapper {
+ public:
+  static void describe(Schema<Wrapper>& s) {
+    s.doc("A layer around another layer, on which it calls it as it is called.");
+    describe_layer(s);
+  }
+  void configured() override {
+    BaseWrapper::configured();
+    set_supports_masking(layer()->supports_masking());
+  }
+  InputCount input_count() const override { return layer()->input_count(); }
+  Tensors call(const Tensors& inputs, const Call&) override { return (*layer())(inputs); }
+  /// Those that the layer inside left on its outputs.
+  Tensors compute_mask(const Tensors&, const Tensors&, const Tensors& outputs) override {
+    Tensors masks;
+    for (const Tensor& output : outputs) masks.push_back(output.mask());
+    return masks;
+  }
+};
+
+}  // namespace
+
+void add_wrapper(Registry& registry) { registry.add<Wrapper>("Wrapper"); }
+
+}  // namespace crescent
+
+CRESCENT_PLUGIN("wrappers", CRESCENT_VERSION) {
+  crescent::add_wrapper(registry);
+  crescent::add_time_distributed(registry);
+  crescent::add_bidirectional(registry);
+}

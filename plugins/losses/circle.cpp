@@ -1,0 +1,48 @@
+// Circle loss (Sun et al. 2020): embeddings of one class near each other, others apart.
+#include "losses.h"
+
+namespace crescent {
+namespace {
+
+using namespace ops;
+
+constexpr double kNothing = -1e30;  // whose exponential is 0, without infinities in gradients
+
+class Circle final : public Loss {
+ public:
+  static void describe(Schema<Circle>& s) {
+    s.doc("Of class numbers and unit vectors (batch, size): softplus of what pairs lack.")
+        .field("gamma", &Circle::gamma_, "Scale of similarities.")
+        .field("margin", &Circle::margin_, "How far pairs are let off.")
+        .field("remove_diagonal", &Circle::remove_diagonal_, "A vector is no pair with itself.");
+  }
+  bool sparse_targets() const override { return true; }
+  Tensor call(const Tensor& y_true, const Tensor& y_pred) const override {
+    if (y_pred.rank() != 2)
+      fail("circle: expected embeddings of shape (batch, size), got shape ", y_pred.shape());
+    const Tensor labels =
+        reshape(cast(class_numbers(*this, y_true, y_pred), DType::int32), {-1, 1});
+    const Tensor distance = relu(1.0 - matmul(y_pred, y_pred, false, true));
+    Tensor same = equal(labels, transpose(labels));
+    const Tensor other = logical_not(same);
+    if (remove_diagonal_) {
+      const int64_t n = y_pred.dim(0);
+      same = logical_and(same, logical_not(cast(eye(n, n), DType::boolean)));
+    }
+    const Tensor near = relu(margin_ + distance) * (margin_ - distance) * -gamma_;
+    const Tensor far = relu(1 + margin_ - distance) * (1 - margin_ - distance) * gamma_;
+    const Tensor values = softplus(logsumexp(where(same, near, kNothing), {1}) +
+                                   logsumexp(where(other, far, kNothing), {1}));
+    return values.with_mask(greater(values, 0));
+  }
+
+ private:
+  double gamma_ = 80, margin_ = 0.4;
+  bool remove_diagonal_ = true;
+};
+
+}  // namespace
+
+void add_circle(Registry& registry) { registry.add<Circle>("Circle", {"circle"}); }
+
+}  // namespace crescent

@@ -1,0 +1,147 @@
+// Cross-entropies: of two classes, of one-hot targets, of class numbers.
+#include "losses.h"
+
+namespace crescent {
+namespace {
+
+using namespace ops;
+
+class BinaryCrossentropy final : public Loss {
+ public:
+  static void describe(Schema<BinaryCrossentropy>& s) {
+    s.doc("-mean(y_true * log(p) + (1 - y_true) * log(1 - p))")
+        .field("from_logits", &BinaryCrossentropy::from_logits_,
+               "Predictions are logits, not probabilities.")
+        .field("label_smoothing", &BinaryCrossentropy::label_smoothing_,
+               "Moves labels towards 0.5.")
+        .min(0)
+        .max(1)
+        .field("axis", &BinaryCrossentropy::axis_, "Axis of the mean.");
+  }
+  bool binary_targets() const override { return true; }
+  Tensor call(const Tensor& y_true, const Tensor& y_pred) const override {
+    auto [truth, p] = matched(*this, y_true, y_pred);
+    if (label_smoothing_ > 0) truth = truth * (1 - label_smoothing_) + 0.5 * label_smoothing_;
+    return mean(from_logits_ ? of_logits(truth, p) : of_probabilities(truth, p), {int(axis_)});
+  }
+
+ private:
+  static Tensor of_logits(const Tensor& truth, const Tensor& x) {
+    return relu(x) - x * truth + softplus(-abs(x));
+  }
+  static Tensor of_probabilities(const Tensor& truth, const Tensor& prediction) {
+    const Tensor p = clip(prediction, kEpsilon, 1 - kEpsilon);
+    return -(truth * log(p) + (1.0 - truth) * log(1.0 - p));
+  }
+
+  bool from_logits_ = false;
+  double label_smoothing_ = 0;
+  int64_t axis_ = -1;
+};
+
+/// log of clipped, normalised probabilities over the last axis.
+Tensor log_probabilities(const Tensor& p) {
+  return log(clip(p / sum(p, {-1}, true), kEpsilon, 1 - kEpsilon));
+}
+
+class CategoricalCrossentropy final : public Loss {
+ public:
+  static void describe(Schema<CategoricalCrossentropy>& s) {
+    s.doc("-sum(y_true * log(p)) with y_true one-hot or probabilities.")
+        .field("from_logits", &CategoricalCrossentropy::from_logits_,
+               "Predictions are logits, not probabilities.")
+        .field("label_smoothing", &CategoricalCrossentropy::label_smoothing_,
+               "Moves labels towards 1 / classes.")
+        .min(0)
+        .max(1)
+        .field("axis", &CategoricalCrossentropy::axis_, "Axis of the classes.");
+  }
+  Tensor call(const Tensor& y_true, const Tensor& y_pred) const override {
+    const Tensor p = last_axis(y_pred, axis_);
+    Tensor truth = last_axis(cast(y_true, y_pred.dtype()), axis_);
+    if (!truth.shape().compatible(p.shape()))
+      fail("categorical_crossentropy: targets must be shaped like predictions, got ",
+           y_true.shape(), " and ", y_pred.shape(),
+           "; for class numbers use sparse_categorical_crossentropy");
+    if (p.dim(-1) == 1)
+      fail("You are passing a target array of shape ", y_true.shape(),
+           " while using as loss `categorical_crossentropy`, which expects one column a class (at "
+           "least 2)");
+    if (label_smoothing_ > 0)
+      truth = truth * (1 - label_smoothing_) + label_smoothing_ / double(p.dim(-1));
+    return from_logits_ ? softmax_cross_entropy(p, truth)
+                        : -sum(truth * log_probabilities(p), {-1});
+  }
+
+ private:
+  bool from_logits_ = false;
+  double label_smoothing_ = 0;
+  int64_t axis_ = -1;
+};
+
+class SparseCategoricalCrossentropy final : public Loss {
+ public:
+  static void describe(Schema<SparseCategoricalCrossentropy>& s) {
+    s.doc("-log(p of the true class) with y_true class numbers, 0 to classes - 1.")
+        .field("from_logits", &SparseCategoricalCrossentropy::from_logits_,
+               "Predictions are logits, not probabilities.")
+        .field("ignore_class", &SparseCategoricalCrossentropy::ignore_class_,
+               "Samples of this class do not count.")
+        .field("axis", &SparseCategoricalCrossentropy::axis_, "Axis of the classes.");
+  }
+  bool sparse_targets() const override { return true; }
+  Tensor call(const Tensor& y_true, const Tensor& y_pred) const override {
+    const Tensor p = last_axis(y_pred, axis_);
+    const Tensor labels = class_numbers(*this, y_true, p);
+    if (!ignore_class_) return values(p, labels);
+    const Tensor valid = not_equal(labels, double(*ignore_class_));
+    return where(valid, values(p, where(valid, labels, 0)), 0).with_mask(valid);
+  }
+
+ private:
+  Tensor values(const Tensor& p, const Tensor& labels) const {
+    if (from_logits_) return sparse_softmax_cross_entropy(p, labels);
+    const Tensor classes = check_indices(labels, p.dim(-1), "label", concat(p.dim(-1), " classes"));
+    return -sum(one_hot(classes, p.dim(-1), p.dtype()) * log_probabilities(p), {-1});
+  }
+
+  bool from_logits_ = false;
+  std::optional<int64_t> ignore_class_;
+  int64_t axis_ = -1;
+};
+
+class CategoricalGeneralizedCrossEntropy final : public Loss {
+ public:
+  static void describe(Schema<CategoricalGeneralizedCrossEntropy>& s) {
+    s.doc("(1 - p^q) / q of the true class, which bears wrong labels; y_true are class numbers.")
+        .field("q", &CategoricalGeneralizedCrossEntropy::q_,
+               "Between 0 (cross-entropy) and 1 (mean absolute error).");
+  }
+  void configured() override {
+    if (q_ <= 0 || q_ >= 1) fail("q must be in the range (0, 1), got ", q_);
+  }
+  bool sparse_targets() const override { return true; }
+  Tensor call(const Tensor& y_true, const Tensor& p) const override {
+    const Tensor labels = class_numbers(*this, y_true, p);
+    const Tensor classes = check_indices(labels, p.dim(-1), "label", concat(p.dim(-1), " classes"));
+    const Tensor of_truth = sum(p * one_hot(classes, p.dim(-1), p.dtype()), {-1});
+    return (1.0 - power(of_truth, q_)) / q_;
+  }
+
+ private:
+  double q_ = 0.5;
+};
+
+}  // namespace
+
+void add_crossentropies(Registry& registry) {
+  registry.add<BinaryCrossentropy>("BinaryCrossentropy", {"binary_crossentropy", "bce", "BCE"});
+  registry.add<CategoricalCrossentropy>("CategoricalCrossentropy",
+                                        {"categorical_crossentropy", "cce"});
+  registry.add<SparseCategoricalCrossentropy>("SparseCategoricalCrossentropy",
+                                              {"sparse_categorical_crossentropy", "scce"});
+  registry.add<CategoricalGeneralizedCrossEntropy>("CategoricalGeneralizedCrossEntropy",
+                                                   {"categorical_generalized_cross_entropy"});
+}
+
+}  // namespace crescent

@@ -1,0 +1,104 @@
+// Connectionist temporal classification (Graves et al. 2006): the probability of a label sequence,
+// summed over all ways to spread it over time with blanks (class 0) between.
+#include <cmath>
+
+#include "crescent/program.h"
+#include "losses.h"
+
+namespace crescent {
+namespace {
+
+using namespace ops;
+
+constexpr double kNever = -1e30;  // log of 0, without infinities in gradients
+
+/// log(exp a + exp b + exp c).
+Tensor log_add(const Tensor& a, const Tensor& b, const Tensor& c) {
+  const Tensor largest = stop_gradient(maximum(maximum(a, b), c));
+  return largest + log(exp(a - largest) + exp(b - largest) + exp(c - largest));
+}
+
+/// (batch, states) moved by `by` states to the right; what comes in was never reached.
+Tensor moved(const Tensor& x, int64_t by) {
+  const Tensor kept = slice(x, {0, 0}, {x.dim(0), x.dim(1) - by});
+  return pad(kept, {0, by}, {0, 0}, kNever);
+}
+
+/// 0 where the condition holds, log 0 elsewhere.
+Tensor allowed(const Tensor& condition, DType dtype) {
+  return where(condition, zeros(condition.shape(), dtype), kNever);
+}
+
+class Ctc final : public Loss {
+ public:
+  static void describe(Schema<Ctc>& s) {
+    s.doc(
+        "-log of the probability of y_true (batch, length), class numbers padded with 0, given "
+        "logits (batch, time, classes). Class 0 is the blank.");
+  }
+  bool sparse_targets() const override { return true; }
+  Tensor call(const Tensor& y_true, const Tensor& y_pred) const override {
+    check(y_true, y_pred);
+    const int64_t batch = y_true.dim(0), length = y_true.dim(1), classes = y_pred.dim(2);
+    const int64_t states = 2 * length + 1;
+    const DType dtype = y_pred.dtype();
+    const Tensor labels =
+        check_indices(cast(y_true, DType::int32), classes, "label", concat(classes, " classes"));
+
+    // States: blank, label, blank, label, ..., blank.
+    const Tensor blanks = zeros_like(labels);
+    const Tensor path =
+        pad(reshape(stack(Tensors{blanks, labels}, 2), {batch, 2 * length}), {0, 0}, {0, 1}, 0);
+    const Tensor emitted =
+        einsum("btc,bsc->tbs", Tensors{log_softmax(y_pred), one_hot(path, classes, dtype)});
+    const Tensor two_before = pad(slice(path, {0, 0}, {batch, std::max<int64_t>(states - 2, 0)}),
+                                  {0, std::min<int64_t>(2, states)}, {0, 0}, 0);
+    const Tensor skips =
+        allowed(logical_and(not_equal(path, 0), not_equal(path, two_before)), dtype);
+    const Tensor first_two = broadcast_to(expand_dims(less(arange(states), 2), 0), {batch, states});
+
+    const Tensor start = allowed(first_two, dtype) + squeeze(slice_axis(emitted, 0, 0, 1), 0);
+    const Tensor end = y_pred.dim(1) == 1 ? start : last_state(start, skips, emitted);
+    return probability_of_end(end, labels);
+  }
+
+ private:
+  static void check(const Tensor& y_true, const Tensor& y_pred) {
+    if (y_true.rank() != 2)
+      fail(
+          "Targets `y_true` are expected to be a tensor of shape `(batch_size, max_length)` in "
+          "integer format. Received: y_true.shape=",
+          y_true.shape());
+    if (y_pred.rank() != 3)
+      fail(
+          "Logits `y_pred` are expected to be a tensor of shape `(batch_size, max_length, "
+          "num_classes)`. Received: y_pred.shape=",
+          y_pred.shape());
+  }
+  /// log of the probability of being in each state after the last time step.
+  static Tensor last_state(const Tensor& start, const Tensor& skips, const Tensor& emitted) {
+    const ScanBody body = [&](const Tensors& now, const Tensors& step) {
+      const Tensor& at = now.front();
+      const Tensor reached = log_add(at, moved(at, 1), moved(at, 2) + now[1]);
+      return ScanResult{{reached + step.front(), now[1]}, {}};
+    };
+    const Tensor later = slice_axis(emitted, 0, 1, emitted.dim(0));
+    return scan(body, {start, skips}, {later}).states.front();
+  }
+  /// Ends are the last label and the blank after it.
+  static Tensor probability_of_end(const Tensor& end, const Tensor& labels) {
+    const DType dtype = end.dtype();
+    const Tensor last =
+        cast(2 * sum(cast(not_equal(labels, 0), DType::int32), {1}, true), DType::int32);
+    const Tensor place = expand_dims(arange(end.dim(1)), 0);
+    const Tensor ends = logical_or(equal(place, last), equal(place, last - 1));
+    const Tensor value = -logsumexp(where(ends, end, zeros({1}, dtype) + kNever), {1});
+    return where(greater(value, -kNever / 2), INFINITY, value);
+  }
+};
+
+}  // namespace
+
+void add_ctc(Registry& registry) { registry.add<Ctc>("CTC", {"ctc"}); }
+
+}  // namespace crescent

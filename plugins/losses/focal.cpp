@@ -1,0 +1,83 @@
+// Focal cross-entropies (Lin et al. 2017): samples that are predicted well count less, by
+// (1 - p)^gamma.
+#include "losses.h"
+
+namespace crescent {
+namespace {
+
+using namespace ops;
+
+/// Options of both.
+class Focal : public Loss {
+ protected:
+  template <class T>
+  static void describe_focal(Schema<T>& s) {
+    s.field("alpha", &Focal::alpha_, "Weight of the positive class.")
+        .field("gamma", &Focal::gamma_, "How much easy samples lose weight.")
+        .field("from_logits", &Focal::from_logits_, "Predictions are logits, not probabilities.")
+        .field("label_smoothing", &Focal::label_smoothing_, "Moves labels towards each other.")
+        .min(0)
+        .max(1)
+        .field("axis", &Focal::axis_, "Axis of the classes.");
+  }
+  /// Of `classes` classes.
+  Tensor smoothed(const Tensor& truth, int64_t classes) const {
+    if (label_smoothing_ == 0) return truth;
+    return truth * (1 - label_smoothing_) + label_smoothing_ / double(classes);
+  }
+
+  double alpha_ = 0.25, gamma_ = 2, label_smoothing_ = 0;
+  bool from_logits_ = false;
+  int64_t axis_ = -1;
+};
+
+class BinaryFocalCrossentropy final : public Focal {
+ public:
+  static void describe(Schema<BinaryFocalCrossentropy>& s) {
+    s.doc("Binary cross-entropy times (1 - p of the true class)^gamma.")
+        .field("apply_class_balancing", &BinaryFocalCrossentropy::balance_,
+               "Weight class 1 by alpha and class 0 by 1 - alpha.");
+    describe_focal(s);
+  }
+  bool binary_targets() const override { return true; }
+  Tensor call(const Tensor& y_true, const Tensor& y_pred) const override {
+    const auto [labels, given] = matched(*this, y_true, y_pred);
+    const Tensor truth = smoothed(labels, 2);
+    const Tensor p = from_logits_ ? sigmoid(given) : given;
+    const Tensor clipped = clip(p, kEpsilon, 1 - kEpsilon);
+    const Tensor entropy = -(truth * log(clipped) + (1.0 - truth) * log(1.0 - clipped));
+    const Tensor of_truth = truth * p + (1.0 - truth) * (1.0 - p);
+    Tensor values = power(1.0 - of_truth, gamma_) * entropy;
+    if (balance_) values = (truth * alpha_ + (1.0 - truth) * (1 - alpha_)) * values;
+    return mean(values, {int(axis_)});
+  }
+
+ private:
+  bool balance_ = false;
+};
+
+class CategoricalFocalCrossentropy final : public Focal {
+ public:
+  static void describe(Schema<CategoricalFocalCrossentropy>& s) {
+    s.doc("-alpha * sum(y_true * (1 - p)^gamma * log(p)) with y_true one-hot.");
+    describe_focal(s);
+  }
+  Tensor call(const Tensor& y_true, const Tensor& y_pred) const override {
+    const auto [labels, given] = matched(*this, y_true, y_pred);
+    const int axis = int(axis_);
+    const Tensor truth = smoothed(labels, given.dim(-1));
+    const Tensor p = from_logits_ ? softmax(given, axis) : given;
+    const Tensor share = clip(p / sum(p, {axis}, true), kEpsilon, 1 - kEpsilon);
+    return sum(alpha_ * power(1.0 - share, gamma_) * -truth * log(share), {axis});
+  }
+};
+
+}  // namespace
+
+void add_focal(Registry& registry) {
+  registry.add<BinaryFocalCrossentropy>("BinaryFocalCrossentropy", {"binary_focal_crossentropy"});
+  registry.add<CategoricalFocalCrossentropy>("CategoricalFocalCrossentropy",
+                                             {"categorical_focal_crossentropy"});
+}
+
+}  // namespace crescent

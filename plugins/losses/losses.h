@@ -1,0 +1,29 @@
+// What losses have in common: how targets are brought to the form of predictions.
+#pragma once
+#include "crescent/training.h"
+
+namespace crescent {
+
+constexpr double kEpsilon = 1e-7;
+
+/// Targets in the dtype of the predictions, both of one rank. Elements are compared one by one, so
+/// the shapes must agree.
+struct Pair {
+  Tensor truth, prediction;
+};
+Pair matched(const Loss& loss, const Tensor& y_true, const Tensor& y_pred);
+
+/// Targets that are class numbers, without a last axis of 1, for one prediction a class.
+Tensor class_numbers(const Loss& loss, const Tensor& y_true, const Tensor& y_pred);
+
+/// With this axis as the last.
+Tensor last_axis(const Tensor& x, int64_t axis);
+
+// The files of this plugin; each adds its classes.
+void add_crossentropies(Registry& registry);
+void add_focal(Registry& registry);
+void add_overlap(Registry& registry);
+void add_circle(Registry& registry);
+void add_ctc(Registry& registry);
+
+}  // namespace crescent

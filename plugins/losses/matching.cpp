@@ -1,0 +1,33 @@
+#include "losses.h"
+
+namespace crescent {
+
+using namespace ops;
+
+Pair matched(const Loss& loss, const Tensor& y_true, const Tensor& y_pred) {
+  Pair pair{cast(y_true, y_pred.dtype()), y_pred};
+  match_ranks(pair.truth, pair.prediction);
+  if (!pair.truth.shape().compatible(pair.prediction.shape()))
+    fail("A target array with shape ", y_true.shape(), " was passed for an output of shape ",
+         y_pred.shape(), " while using as loss `", to_snake_case(loss.class_name()),
+         "`. This loss expects targets to have the same shape as the output.");
+  return pair;
+}
+
+Tensor class_numbers(const Loss& loss, const Tensor& y_true, const Tensor& y_pred) {
+  Tensor labels = y_true;
+  if (labels.rank() == y_pred.rank() && labels.dim(-1) == 1)
+    labels = squeeze(labels, labels.rank() - 1);
+  const Shape wanted = y_pred.shape().slice(0, -1);
+  if (labels.rank() != y_pred.rank() - 1 || !labels.shape().compatible(wanted))
+    fail(to_snake_case(loss.class_name()), ": expected class numbers of shape ", wanted,
+         " for predictions of shape ", y_pred.shape(), ", got ", y_true.shape(),
+         "; for one-hot targets use categorical_crossentropy");
+  return labels;
+}
+
+Tensor last_axis(const Tensor& x, int64_t axis) {
+  return x.shape().axis(int(axis)) == x.rank() - 1 ? x : swap_axes(x, int(axis), -1);
+}
+
+}  // namespace crescent

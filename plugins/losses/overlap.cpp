@@ -1,0 +1,64 @@
+// Losses of segmentation: how far two sets of pixels are from being the same.
+#include "losses.h"
+
+namespace crescent {
+namespace {
+
+using namespace ops;
+
+/// Sums over `axis`, or over everything.
+class Overlap : public Loss {
+ protected:
+  template <class T>
+  static void describe_axis(Schema<T>& s) {
+    s.field("axis", &Overlap::axis_, "Axes that are summed over; none: all, the batch too.");
+  }
+  Tensor total(const Tensor& x) const {
+    return axis_ ? sum(x, Axes(axis_->begin(), axis_->end())) : sum(x);
+  }
+
+ private:
+  std::optional<std::vector<int64_t>> axis_;
+};
+
+class Dice final : public Overlap {
+ public:
+  static void describe(Schema<Dice>& s) {
+    s.doc("1 - 2 * sum(y_true * y_pred) / (sum(y_true) + sum(y_pred))");
+    describe_axis(s);
+  }
+  Tensor call(const Tensor& y_true, const Tensor& y_pred) const override {
+    const auto [truth, p] = matched(*this, y_true, y_pred);
+    return 1.0 - 2.0 * total(truth * p) / (total(truth) + total(p) + kEpsilon);
+  }
+};
+
+class Tversky final : public Overlap {
+ public:
+  static void describe(Schema<Tversky>& s) {
+    s.doc(
+         "1 - both / (both + alpha * sum(y_true * (1 - y_pred)) + beta * sum((1 - y_true) * "
+         "y_pred))")
+        .field("alpha", &Tversky::alpha_, "Weight of what is missed.")
+        .field("beta", &Tversky::beta_, "Weight of what is predicted in vain.");
+    describe_axis(s);
+  }
+  Tensor call(const Tensor& y_true, const Tensor& y_pred) const override {
+    const auto [truth, p] = matched(*this, y_true, y_pred);
+    const Tensor both = total(p * truth);
+    const Tensor missed = total(truth * (1.0 - p)), in_vain = total((1.0 - truth) * p);
+    return 1.0 - both / (both + missed * alpha_ + in_vain * beta_ + kEpsilon);
+  }
+
+ private:
+  double alpha_ = 0.5, beta_ = 0.5;
+};
+
+}  // namespace
+
+void add_overlap(Registry& registry) {
+  registry.add<Dice>("Dice", {"dice"});
+  registry.add<Tversky>("Tversky", {"tversky"});
+}
+
+}  // namespace crescent

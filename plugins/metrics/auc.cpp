@@ -1,0 +1,147 @@
+// Area under the curve of two rates over all thresholds.
+#include <algorithm>
+
+#include "confusion.h"
+#include "metrics.h"
+
+namespace crescent {
+namespace {
+
+using namespace ops;
+
+constexpr double kEpsilon = 1e-7;
+
+/// Values at all thresholds but the last, and at all but the first.
+Tensor before(const Tensor& x) { return slice_axis(x, 0, 0, x.dim(0) - 1); }
+Tensor after(const Tensor& x) { return slice_axis(x, 0, 1, x.dim(0)); }
+
+class Auc final : public Metric {
+ public:
+  static void describe(Schema<Auc>& s) {
+    s.doc("Area under the ROC, precision-recall or precision-recall-gain curve.")
+        .field("num_thresholds", &Auc::num_thresholds_, "Points of the curve.")
+        .min(2)
+        .field("curve", &Auc::curve_, "Which curve.")
+        .choices({"ROC", "PR", "PRGAIN", "roc", "pr", "prgain"})
+        .field("summation_method", &Auc::method_, "How the area between two points is taken.")
+        .choices(
+            {"interpolation", "minoring", "majoring", "Interpolation", "Minoring", "Majoring"});
+    describe_name(s, &Auc::name_, &Auc::dtype_);
+    s.field("thresholds", &Auc::given_, "Points between 0 and 1 instead of evenly spaced ones.")
+        .min(0)
+        .max(1)
+        .omit_null()
+        .field("multi_label", &Auc::multi_label_, "The mean of one curve a column.")
+        .field("num_labels", &Auc::num_labels_, "Columns, where multi_label is true.")
+        .min(1)
+        .field("label_weights", &Auc::label_weights_, "Weights of the columns.")
+        .min(0)
+        .field("from_logits", &Auc::from_logits_, "Predictions are logits.");
+  }
+  void configured() override {
+    if (num_labels_ && !multi_label_)
+      fail("`num_labels` is needed only when `multi_label` is True.");
+    std::vector<double> inner;
+    if (given_) {
+      inner = *given_;
+      std::sort(inner.begin(), inner.end());
+    } else {
+      const std::vector<double> even = even_thresholds(num_thresholds_);
+      inner.assign(even.begin() + 1, even.end() - 1);
+    }
+    options_.thresholds = {-kEpsilon};
+    options_.thresholds.insert(options_.thresholds.end(), inner.begin(), inner.end());
+    options_.thresholds.push_back(1 + kEpsilon);
+    options_.multi_label = multi_label_;
+    if (label_weights_ && !multi_label_) options_.label_weights = weights_of_labels();
+    if (!multi_label_ || num_labels_) begin(num_labels_.value_or(1));
+  }
+  void update_state(const Tensor& y_true, const Tensor& y_pred,
+                    const Tensor& sample_weight) override {
+    if (multi_label_ && y_pred.rank() != 2)
+      fail("`y_pred` must have rank 2 when `multi_label=True`. Found rank ", y_pred.rank(),
+           ". Full shape received for `y_pred`: ", y_pred.shape());
+    if (label_weights_ && static_cast<int64_t>(label_weights_->size()) != y_pred.dim(-1))
+      fail("expected a weight for each of ", y_pred.dim(-1), " labels, got ",
+           label_weights_->size());
+    if (!state_.true_positives) begin(y_pred.dim(-1));
+    count(state_, options_, y_true, from_logits_ ? sigmoid(y_pred) : y_pred, sample_weight);
+  }
+  Tensor result() const override {
+    if (!state_.true_positives) return Tensor::scalar(0);
+    const std::string curve = upper(curve_), method = upper(method_);
+    if (curve == "PR" && method == "INTERPOLATION") return over_labels(interpolated_precision());
+    const auto [x, y] = curve == "ROC"  ? Curve{state_.fall_out(), state_.recall()}
+                        : curve == "PR" ? Curve{state_.recall(), state_.precision()}
+                                        : gain();
+    const Tensor height = method == "INTERPOLATION" ? (before(y) + after(y)) / 2.0
+                          : method == "MINORING"    ? minimum(before(y), after(y))
+                                                    : maximum(before(y), after(y));
+    return over_labels(sum((before(x) - after(x)) * height, {0}));
+  }
+
+ private:
+  struct Curve {
+    Tensor x, y;
+  };
+
+  static std::string upper(std::string text) {
+    for (char& c : text) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+    return text;
+  }
+  Tensor weights_of_labels() const {
+    const std::vector<float> weights(label_weights_->begin(), label_weights_->end());
+    return Tensor::from(weights, {static_cast<int64_t>(weights.size())});
+  }
+  void begin(int64_t labels) {
+    const int64_t n = static_cast<int64_t>(options_.thresholds.size());
+    const Shape shape = multi_label_ ? Shape{n, labels} : Shape{n};
+    state_.true_positives = add_variable("true_positives", shape);
+    state_.false_positives = add_variable("false_positives", shape);
+    state_.true_negatives = add_variable("true_negatives", shape);
+    state_.false_negatives = add_variable("false_negatives", shape);
+  }
+  /// Of (labels): their weighted mean. A scalar stays.
+  Tensor over_labels(const Tensor& areas) const {
+    if (!multi_label_) return areas;
+    if (!label_weights_) return mean(areas);
+    const Tensor weights = weights_of_labels();
+    return divide_no_nan(sum(areas * weights), sum(weights));
+  }
+  /// Precision between two points as Davis and Goadrich (2006) have it: true positives grow
+  /// linearly with what is predicted.
+  Tensor interpolated_precision() const {
+    const Tensor tp = state_.true_positives, predicted = tp + state_.false_positives.value();
+    const Tensor gained = before(tp) - after(tp);
+    const Tensor slope = divide_no_nan(gained, maximum(before(predicted) - after(predicted), 0));
+    const Tensor intercept = after(tp) - slope * after(predicted);
+    const Tensor both = logical_and(greater(before(predicted), 0), greater(after(predicted), 0));
+    const Tensor ratio = where(both, divide_no_nan(before(predicted), after(predicted)), 1);
+    const Tensor positives = after(tp) + after(state_.false_negatives);
+    return sum(divide_no_nan(slope * (gained + intercept * log(ratio)), maximum(positives, 0)),
+               {0});
+  }
+  /// Recall gain and precision gain (Flach and Kull 2015). Without true positives they are 0 and 1;
+  /// recall gain is never below 0.
+  Curve gain() const {
+    const Tensor tp = state_.true_positives, fp = state_.false_positives,
+                 tn = state_.true_negatives, fn = state_.false_negatives;
+    const Tensor scale = divide_no_nan(tp + fn, tn + fp), none = equal(tp, 0);
+    const Tensor recall = where(none, 0, 1.0 - scale * divide_no_nan(fn, tp));
+    return {relu(recall), where(none, 1, 1.0 - scale * divide_no_nan(fp, tp))};
+  }
+
+  int64_t num_thresholds_ = 200;
+  std::string curve_ = "ROC", method_ = "interpolation";
+  std::optional<std::vector<double>> given_, label_weights_;
+  bool multi_label_ = false, from_logits_ = false;
+  std::optional<int64_t> num_labels_;
+  ConfusionOptions options_;
+  Confusion state_;
+};
+
+}  // namespace
+
+void add_auc(Registry& registry) { registry.add<Auc>("AUC"); }
+
+}  // namespace crescent

@@ -1,0 +1,76 @@
+// The best one of two rates at a threshold where the other is at least a given number.
+#include "confusion.h"
+#include "metrics.h"
+
+namespace crescent {
+namespace {
+
+using Rate = Tensor (Confusion::*)() const;
+
+struct BestRow {
+  const char *name, *doc, *option, *option_doc;
+  Rate held, best;
+};
+const BestRow kRows[] = {
+    {"SensitivityAtSpecificity", "Largest sensitivity where specificity is at least that given.",
+     "specificity", "Least specificity.", &Confusion::specificity, &Confusion::recall},
+    {"SpecificityAtSensitivity", "Largest specificity where sensitivity is at least that given.",
+     "sensitivity", "Least sensitivity.", &Confusion::recall, &Confusion::specificity},
+    {"PrecisionAtRecall", "Largest precision where recall is at least that given.", "recall",
+     "Least recall.", &Confusion::recall, &Confusion::precision},
+    {"RecallAtPrecision", "Largest recall where precision is at least that given.", "precision",
+     "Least precision.", &Confusion::precision, &Confusion::recall},
+};
+
+/// One of kRows.
+template <int Row>
+class BestAt final : public Metric {
+ public:
+  static void describe(Schema<BestAt>& s) {
+    s.doc(kRows[Row].doc)
+        .field(kRows[Row].option, &BestAt::least_, kRows[Row].option_doc)
+        .required()
+        .min(0)
+        .max(1)
+        .field("num_thresholds", &BestAt::num_thresholds_, "How many thresholds from 0 to 1.")
+        .min(1)
+        .field("class_id", &BestAt::class_id_, "The one class that counts.")
+        .min(0);
+    describe_name(s, &BestAt::name_, &BestAt::dtype_);
+  }
+  void configured() override {
+    options_.class_id = class_id_;
+    options_.thresholds =
+        num_thresholds_ == 1 ? std::vector<double>{0.5} : even_thresholds(num_thresholds_);
+    state_.true_positives = add_variable("true_positives", {num_thresholds_});
+    state_.false_positives = add_variable("false_positives", {num_thresholds_});
+    state_.true_negatives = add_variable("true_negatives", {num_thresholds_});
+    state_.false_negatives = add_variable("false_negatives", {num_thresholds_});
+  }
+  void update_state(const Tensor& y_true, const Tensor& y_pred,
+                    const Tensor& sample_weight) override {
+    count(state_, options_, y_true, y_pred, sample_weight);
+  }
+  Tensor result() const override {
+    const Tensor held = (state_.*kRows[Row].held)(), best = (state_.*kRows[Row].best)();
+    return ops::max(ops::where(ops::greater_equal(held, least_), best, 0));
+  }
+
+ private:
+  double least_ = 0.5;
+  int64_t num_thresholds_ = 200;
+  std::optional<int64_t> class_id_;
+  ConfusionOptions options_;
+  Confusion state_;
+};
+
+}  // namespace
+
+void add_best_at(Registry& registry) {
+  registry.add<BestAt<0>>(kRows[0].name);
+  registry.add<BestAt<1>>(kRows[1].name);
+  registry.add<BestAt<2>>(kRows[2].name);
+  registry.add<BestAt<3>>(kRows[3].name);
+}
+
+}  // namespace crescent

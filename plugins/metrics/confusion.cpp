@@ -1,0 +1,141 @@
+#include "confusion.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace crescent {
+
+using namespace ops;
+
+namespace {
+
+constexpr double kEpsilon = 1e-7;
+
+/// Thresholds 0 .. 1 of equal distance; the first may be below and the last above by epsilon.
+bool are_even(const std::vector<double>& thresholds) {
+  const size_t n = thresholds.size();
+  for (size_t i = 0; i < n; ++i) {
+    const double even = double(i) / double(n - 1);
+    if (std::abs(thresholds[i] - even) > 2 * kEpsilon + 1e-5 * even) return false;
+  }
+  return n >= 3;
+}
+
+/// As many axes as `like` has, added and dropped at the end.
+Tensor with_rank_of(const Tensor& like, Tensor weight) {
+  while (weight.rank() < like.rank()) weight = expand_dims(weight, -1);
+  if (weight.rank() == like.rank() + 1 && weight.dim(-1) == 1) weight = squeeze(weight, -1);
+  return weight;
+}
+
+/// What is not among the k largest of its row becomes far too small for any threshold.
+Tensor keep_top_k(const Tensor& x, int64_t k) {
+  const Tensor chosen = sum(one_hot(top_k(x, k)[1], x.dim(-1), x.dtype()), {-2});
+  return x * chosen + kNoThreshold * (1.0 - chosen);
+}
+
+/// One class of all, as a column.
+Tensor column(const Tensor& x, int64_t class_id) {
+  if (x.rank() < 2)
+    fail(
+        "When class_id is provided, y_pred must be a 2D array with shape (num_samples, "
+        "num_classes), found shape: ",
+        x.shape());
+  if (class_id < 0 || class_id >= x.dim(-1))
+    fail("class_id ", class_id, " is out of range for ", x.dim(-1), " classes");
+  return slice_axis(x, -1, class_id, class_id + 1);
+}
+
+/// Elements of (samples) or (samples, labels), and what each of them weighs as a positive and as a
+/// negative.
+struct Elements {
+  Tensor prediction, positive, negative;
+};
+
+Elements elements_of(const ConfusionOptions& options, const Tensor& y_true, const Tensor& y_pred,
+                     const Tensor& sample_weight) {
+  Tensor truth = cast(y_true, DType::float32), prediction = cast(y_pred, DType::float32);
+  match_ranks(prediction, truth);
+  Tensor weight =
+      sample_weight ? with_rank_of(truth, cast(sample_weight, DType::float32)) : Tensor();
+  if (options.top_k) prediction = keep_top_k(prediction, *options.top_k);
+  if (options.class_id) {
+    truth = column(truth, *options.class_id);
+    prediction = column(prediction, *options.class_id);
+    if (weight && weight.dim(-1) != 1) weight = column(weight, *options.class_id);
+  }
+  if (!truth.shape().compatible(prediction.shape()))
+    fail("expected labels and predictions of one shape, got ", y_true.shape(), " and ",
+         y_pred.shape());
+  const Tensor is_true = cast(not_equal(truth, 0), DType::float32);
+  Tensor weights = weight ? broadcast_to(weight, prediction.shape()) : ones_like(prediction);
+  if (options.label_weights) weights = weights * options.label_weights;
+  Elements elements{prediction, is_true * weights, (1.0 - is_true) * weights};
+  if (options.multi_label) return elements;
+  for (Tensor* x : {&elements.prediction, &elements.positive, &elements.negative})
+    *x = reshape(*x, {-1});
+  return elements;
+}
+
+/// 1 where a prediction is above a threshold: (thresholds, elements...).
+Tensor above(const Tensor& prediction, const std::vector<double>& thresholds) {
+  const int64_t n = static_cast<int64_t>(thresholds.size());
+  const Shape shape = prediction.rank() == 1 ? Shape{n, 1} : Shape{n, 1, 1};
+  const Tensor p = expand_dims(prediction, 0);
+  if (!are_even(thresholds)) {
+    const std::vector<float> values(thresholds.begin(), thresholds.end());
+    return cast(greater(p, Tensor::from(values, shape)), DType::float32);
+  }
+  // Keras' buckets: the first threshold takes all when it is below 0.
+  Tensor bucket = ceil(clip(p, 0, 1) * double(n - 1)) - 1.0;
+  if (thresholds.front() < 0) bucket = relu(bucket);
+  const Tensor places = reshape(arange(n, DType::float32), shape);
+  return cast(greater_equal(bucket, places), DType::float32);
+}
+
+/// What elements weigh that a row of (thresholds, elements...) has 1 for.
+Tensor total(const Tensor& chosen, const Tensor& weights) {
+  if (chosen.rank() == 3) return sum(chosen * expand_dims(weights, 0), {1});
+  return squeeze(matmul(chosen, expand_dims(weights, 1)), 1);
+}
+
+}  // namespace
+
+Tensor divide_no_nan(const Tensor& a, const Tensor& b) {
+  const Tensor none = equal(b, 0);
+  return where(none, 0, a / where(none, 1, b));
+}
+
+void count(const Confusion& state, const ConfusionOptions& options, const Tensor& y_true,
+           const Tensor& y_pred, const Tensor& sample_weight) {
+  const Elements elements = elements_of(options, y_true, y_pred, sample_weight);
+  const Tensor positive = above(elements.prediction, options.thresholds), negative = 1.0 - positive;
+  auto add = [](const Variable& variable, const Tensor& chosen, const Tensor& weights) {
+    if (variable) variable.assign_add(total(chosen, weights));
+  };
+  add(state.true_positives, positive, elements.positive);
+  add(state.false_positives, positive, elements.negative);
+  add(state.true_negatives, negative, elements.negative);
+  add(state.false_negatives, negative, elements.positive);
+}
+
+std::vector<double> thresholds_of(const Value& option, double otherwise) {
+  if (option.is_null()) return {otherwise};
+  std::vector<double> thresholds;
+  List bad;
+  for (const Value& value : option.is_list() ? option.as_list() : List{option}) {
+    const bool fits = value.is_number() && value.as_float() >= 0 && value.as_float() <= 1;
+    fits ? thresholds.push_back(value.as_float()) : bad.push_back(value);
+  }
+  if (!bad.empty()) fail("Threshold values must be in [0, 1]. Received: ", Value(std::move(bad)));
+  if (thresholds.empty()) fail("expected at least one threshold, got none");
+  return thresholds;
+}
+
+std::vector<double> even_thresholds(int64_t n) {
+  std::vector<double> thresholds;
+  for (int64_t i = 0; i < n; ++i) thresholds.push_back(double(i) / double(n - 1));
+  return thresholds;
+}
+
+}  // namespace crescent

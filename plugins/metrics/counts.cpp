@@ -1,0 +1,118 @@
+// Counts of true and false positives and negatives, and Precision and Recall.
+#include "confusion.h"
+#include "metrics.h"
+
+namespace crescent {
+namespace {
+
+/// A result for each threshold; for one alone a scalar.
+Tensor scalar_of_one(const Tensor& values) {
+  return values.dim(0) == 1 ? ops::squeeze(values, 0) : values;
+}
+
+using Member = Variable Confusion::*;
+
+struct CountRow {
+  const char *name, *doc;
+  Member counted;
+};
+const CountRow kCounts[] = {
+    {"TruePositives", "Weight of positives that are predicted.", &Confusion::true_positives},
+    {"FalsePositives", "Weight of negatives predicted as positive.", &Confusion::false_positives},
+    {"TrueNegatives", "Weight of negatives that are predicted.", &Confusion::true_negatives},
+    {"FalseNegatives", "Weight of positives predicted as negative.", &Confusion::false_negatives},
+};
+
+/// One of kCounts.
+template <int Row>
+class ConditionCount final : public Metric {
+ public:
+  static void describe(Schema<ConditionCount>& s) {
+    s.doc(kCounts[Row].doc)
+        .field("thresholds", &ConditionCount::thresholds_,
+               "A number or a list in [0, 1]; above is positive. 0.5 if not given.");
+    describe_name(s, &ConditionCount::name_, &ConditionCount::dtype_);
+  }
+  void configured() override {
+    options_.thresholds = thresholds_of(thresholds_, 0.5);
+    state_.*kCounts[Row].counted =
+        add_variable("accumulator", {static_cast<int64_t>(options_.thresholds.size())});
+  }
+  void update_state(const Tensor& y_true, const Tensor& y_pred,
+                    const Tensor& sample_weight) override {
+    count(state_, options_, y_true, y_pred, sample_weight);
+  }
+  Tensor result() const override { return scalar_of_one(state_.*kCounts[Row].counted); }
+
+ private:
+  Value thresholds_;
+  ConfusionOptions options_;
+  Confusion state_;
+};
+
+/// Options and state of Precision and Recall.
+class PrecisionOrRecall : public Metric {
+ public:
+  void update_state(const Tensor& y_true, const Tensor& y_pred,
+                    const Tensor& sample_weight) override {
+    count(state_, options_, y_true, y_pred, sample_weight);
+  }
+
+ protected:
+  template <class T>
+  static void describe_options(Schema<T>& s) {
+    s.field("thresholds", &PrecisionOrRecall::thresholds_,
+            "A number or a list in [0, 1]; above is positive. 0.5 if not given.")
+        .field("top_k", &PrecisionOrRecall::top_k_, "Positive are the k largest predictions.")
+        .min(1)
+        .field("class_id", &PrecisionOrRecall::class_id_, "The one class that counts.")
+        .min(0);
+    describe_name(s, &PrecisionOrRecall::name_, &PrecisionOrRecall::dtype_);
+  }
+  void begin(Member other, const char* name) {
+    options_.thresholds = thresholds_of(thresholds_, top_k_ ? kNoThreshold : 0.5);
+    options_.top_k = top_k_, options_.class_id = class_id_;
+    const Shape shape{static_cast<int64_t>(options_.thresholds.size())};
+    state_.true_positives = add_variable("true_positives", shape);
+    state_.*other = add_variable(name, shape);
+  }
+  Confusion state_;
+
+ private:
+  Value thresholds_;
+  std::optional<int64_t> top_k_, class_id_;
+  ConfusionOptions options_;
+};
+
+class Precision final : public PrecisionOrRecall {
+ public:
+  static void describe(Schema<Precision>& s) {
+    s.doc("Share of what is predicted as positive that is.");
+    describe_options(s);
+  }
+  void configured() override { begin(&Confusion::false_positives, "false_positives"); }
+  Tensor result() const override { return scalar_of_one(state_.precision()); }
+};
+
+class Recall final : public PrecisionOrRecall {
+ public:
+  static void describe(Schema<Recall>& s) {
+    s.doc("Share of the positives that is predicted.");
+    describe_options(s);
+  }
+  void configured() override { begin(&Confusion::false_negatives, "false_negatives"); }
+  Tensor result() const override { return scalar_of_one(state_.recall()); }
+};
+
+}  // namespace
+
+void add_counts(Registry& registry) {
+  registry.add<ConditionCount<0>>(kCounts[0].name);
+  registry.add<ConditionCount<1>>(kCounts[1].name);
+  registry.add<ConditionCount<2>>(kCounts[2].name);
+  registry.add<ConditionCount<3>>(kCounts[3].name);
+  registry.add<Precision>("Precision");
+  registry.add<Recall>("Recall");
+}
+
+}  // namespace crescent

@@ -1,0 +1,116 @@
+// F-scores: precision and recall of each class in one number.
+#include "metrics.h"
+
+namespace crescent {
+namespace {
+
+using namespace ops;
+
+constexpr double kEpsilon = 1e-7;
+
+class FScore : public Metric {
+ public:
+  void configured() override {
+    if (beta_ <= 0) fail("Invalid `beta` argument value. It should be > 0. Received: beta=", beta_);
+    if (threshold_ && (*threshold_ <= 0 || *threshold_ > 1))
+      fail(
+          "Invalid `threshold` argument value. It should verify 0 < threshold <= 1. Received: "
+          "threshold=",
+          *threshold_);
+  }
+  void update_state(const Tensor& y_true, const Tensor& y_pred,
+                    const Tensor& sample_weight) override {
+    if (y_true.rank() != 2 || y_pred.rank() != 2)
+      fail(class_name(),
+           " expects 2D inputs with shape (batch_size, output_dim). Received input "
+           "shapes: y_pred.shape=",
+           y_pred.shape(), " and y_true.shape=", y_true.shape(), ".");
+    if (!both_) begin(y_pred.dim(1));
+    const Tensor truth = cast(y_true, DType::float32), guess = chosen(cast(y_pred, DType::float32));
+    const Axes axes = average_ == "micro" ? Axes{} : Axes{0};
+    auto add = [&](const Variable& total, Tensor values) {
+      if (sample_weight) values = values * weights_of(sample_weight);
+      total.assign_add(sum(values, axes));
+    };
+    add(both_, guess * truth);
+    add(false_positives_, guess * (1.0 - truth));
+    add(false_negatives_, (1.0 - guess) * truth);
+    add(positives_, truth);
+  }
+  Tensor result() const override {
+    if (!both_) return Tensor::scalar(0);
+    const Tensor precision = both_ / (both_ + false_positives_.value() + kEpsilon);
+    const Tensor recall = both_ / (both_ + false_negatives_.value() + kEpsilon);
+    const double square = beta_ * beta_;
+    const Tensor score =
+        precision * recall / (precision * square + recall + kEpsilon) * (1 + square);
+    if (!average_) return score;
+    if (average_ == "weighted") return sum(score * (positives_ / (sum(positives_) + kEpsilon)));
+    return mean(score);
+  }
+
+ protected:
+  template <class T>
+  static void describe_average(Schema<T>& s) {
+    s.field("average", &FScore::average_, "How scores of classes become one; null: they do not.")
+        .choices({"micro", "macro", "weighted"});
+  }
+  template <class T>
+  static void describe_threshold(Schema<T>& s) {
+    s.field("threshold", &FScore::threshold_,
+            "Above it is positive; null: the largest of the row is.");
+    describe_name(s, &FScore::name_, &FScore::dtype_);
+  }
+  double beta_ = 1;
+
+ private:
+  void begin(int64_t classes) {
+    const Shape shape = average_ == "micro" ? Shape{} : Shape{classes};
+    both_ = add_variable("true_positives", shape);
+    false_positives_ = add_variable("false_positives", shape);
+    false_negatives_ = add_variable("false_negatives", shape);
+    positives_ = add_variable("intermediate_weights", shape);
+  }
+  Tensor chosen(const Tensor& p) const {
+    const Tensor positive =
+        threshold_ ? greater(p, *threshold_)
+                   : logical_and(greater_equal(p, max(p, {-1}, true)), greater(abs(p), 1e-9));
+    return cast(positive, DType::float32);
+  }
+  static Tensor weights_of(const Tensor& sample_weight) {
+    const Tensor weights = cast(sample_weight, DType::float32);
+    return weights.rank() < 2 ? expand_dims(weights, -1) : weights;
+  }
+
+  std::optional<std::string> average_;
+  std::optional<double> threshold_;
+  Variable both_, false_positives_, false_negatives_, positives_;
+};
+
+class FBetaScore final : public FScore {
+ public:
+  static void describe(Schema<FBetaScore>& s) {
+    s.doc("(1 + beta^2) * precision * recall / (beta^2 * precision + recall)");
+    describe_average(s);
+    s.field("beta", &FBetaScore::beta_, "How much recall counts.");
+    describe_threshold(s);
+  }
+};
+
+class F1Score final : public FScore {
+ public:
+  static void describe(Schema<F1Score>& s) {
+    s.doc("2 * precision * recall / (precision + recall)");
+    describe_average(s);
+    describe_threshold(s);
+  }
+};
+
+}  // namespace
+
+void add_f_scores(Registry& registry) {
+  registry.add<FBetaScore>("FBetaScore");
+  registry.add<F1Score>("F1Score");
+}
+
+}  // namespace crescent

@@ -1,0 +1,194 @@
+// Intersection over union of classes, from a matrix of how often each class was predicted as each.
+#include <numeric>
+
+#include "confusion.h"
+#include "metrics.h"
+
+namespace crescent {
+namespace {
+
+using namespace ops;
+
+constexpr double kEpsilon = 1e-7;
+
+/// State (true class, predicted class) and the mean over the target classes that occur.
+class ClassOverlap : public Metric {
+ public:
+  void update_state(const Tensor& y_true, const Tensor& y_pred,
+                    const Tensor& sample_weight) override {
+    const Tensor labels = numbers(y_true, sparse_y_true_);
+    const Tensor truth = reshape(labels, {-1});
+    const Tensor guess = reshape(numbers(y_pred, sparse_y_pred_), {-1});
+    if (truth.size() != guess.size())
+      fail("expected as many labels as predictions, got shapes ", y_true.shape(), " and ",
+           y_pred.shape());
+    Tensor counted = logical_and(in_range(truth), in_range(guess));
+    if (ignore_class_) counted = logical_and(counted, not_equal(truth, *ignore_class_));
+    const Tensor weights = where(counted, weights_of(labels, sample_weight), 0);
+    const Tensor rows = one_hot(where(counted, truth, 0), num_classes_) * expand_dims(weights, 1);
+    const Tensor columns = one_hot(where(counted, guess, 0), num_classes_);
+    matrix_.assign_add(cast(matmul(rows, columns, true), matrix_.dtype()));
+  }
+  Tensor result() const override {
+    const Tensor matrix = cast(matrix_, DType::float32);
+    const Tensor right = sum(matrix * eye(num_classes_, num_classes_), {0});
+    const Tensor together = sum(matrix, {0}) + sum(matrix, {1}) - right;
+    const Tensor targets = target_ids();
+    const Tensor common = take(right, targets), all = take(together, targets);
+    const Tensor occurs = greater(all, 1e-9);
+    const Tensor overlap = where(occurs, common / (all + kEpsilon), 0);
+    return sum(overlap) / (sum(cast(occurs, DType::float32)) + kEpsilon);
+  }
+
+ protected:
+  /// Once the options are known.
+  void begin() {
+    for (const int64_t id : target_class_ids_)
+      if (id < 0 || id >= num_classes_)
+        fail("Target class id ", id, " is out of range, which is [0, ", num_classes_, ").");
+    matrix_ = add_variable("total_confusion_matrix", {num_classes_, num_classes_},
+                           dtype_.value_or(DType::int32));
+  }
+  void target_all_classes() {
+    target_class_ids_.resize(static_cast<size_t>(num_classes_));
+    std::iota(target_class_ids_.begin(), target_class_ids_.end(), 0);
+  }
+  template <class T>
+  static void describe_classes(Schema<T>& s) {
+    s.field("num_classes", &ClassOverlap::num_classes_, "How many classes there are.")
+        .required()
+        .min(1);
+  }
+  template <class T>
+  static void describe_targets(Schema<T>& s) {
+    s.field("target_class_ids", &ClassOverlap::target_class_ids_, "The classes that count.");
+  }
+  template <class T>
+  static void describe_ignored(Schema<T>& s) {
+    describe_name(s, &ClassOverlap::name_, &ClassOverlap::dtype_);
+    s.field("ignore_class", &ClassOverlap::ignore_class_, "Labels of this class do not count.");
+  }
+  template <class T>
+  static void describe_sparse_truth(Schema<T>& s) {
+    s.field("sparse_y_true", &ClassOverlap::sparse_y_true_, "Labels are class numbers.");
+  }
+  template <class T>
+  static void describe_sparse_prediction(Schema<T>& s) {
+    s.field("sparse_y_pred", &ClassOverlap::sparse_y_pred_, "Predictions are class numbers.")
+        .field("axis", &ClassOverlap::axis_, "Axis of the classes, where there is one.");
+  }
+
+  int64_t num_classes_ = 1, axis_ = -1;
+  std::vector<int64_t> target_class_ids_;
+  std::optional<int64_t> ignore_class_;
+  bool sparse_y_true_ = true, sparse_y_pred_ = true;
+
+ private:
+  Tensor numbers(const Tensor& x, bool sparse) const {
+    return cast(sparse ? x : argmax(x, int(axis_)), DType::int32);
+  }
+  /// Of each label, as numbers that the matrix can hold.
+  Tensor weights_of(const Tensor& labels, const Tensor& sample_weight) const {
+    if (!sample_weight) return ones({labels.size()});
+    Tensor weights = cast(cast(sample_weight, matrix_.dtype()), DType::float32);
+    while (weights.rank() < labels.rank()) weights = expand_dims(weights, -1);
+    if (weights.size() != labels.size()) weights = broadcast_to(weights, labels.shape());
+    return reshape(weights, {-1});
+  }
+  Tensor in_range(const Tensor& x) const {
+    return logical_and(greater_equal(x, 0), less(x, num_classes_));
+  }
+  Tensor target_ids() const {
+    const std::vector<int32_t> ids(target_class_ids_.begin(), target_class_ids_.end());
+    return Tensor::from(ids, {static_cast<int64_t>(ids.size())});
+  }
+
+  Variable matrix_;
+};
+
+class Iou final : public ClassOverlap {
+ public:
+  static void describe(Schema<Iou>& s) {
+    s.doc("Mean over chosen classes of true positives / (all that are it or predicted as it).");
+    describe_classes(s);
+    describe_targets(s);
+    s.required();
+    describe_ignored(s);
+    describe_sparse_truth(s);
+    describe_sparse_prediction(s);
+  }
+  void configured() override { begin(); }
+};
+
+class MeanIou final : public ClassOverlap {
+ public:
+  static void describe(Schema<MeanIou>& s) {
+    s.doc("IoU over all classes.");
+    describe_classes(s);
+    describe_ignored(s);
+    describe_sparse_truth(s);
+    describe_sparse_prediction(s);
+  }
+  void configured() override { target_all_classes(), begin(); }
+};
+
+class OneHotIou final : public ClassOverlap {
+ public:
+  OneHotIou() { sparse_y_true_ = sparse_y_pred_ = false; }
+  static void describe(Schema<OneHotIou>& s) {
+    s.doc("IoU of one-hot labels.");
+    describe_classes(s);
+    describe_targets(s);
+    s.required();
+    describe_ignored(s);
+    describe_sparse_prediction(s);
+  }
+  void configured() override { begin(); }
+};
+
+class OneHotMeanIou final : public ClassOverlap {
+ public:
+  OneHotMeanIou() { sparse_y_true_ = sparse_y_pred_ = false; }
+  static void describe(Schema<OneHotMeanIou>& s) {
+    s.doc("IoU of one-hot labels over all classes.");
+    describe_classes(s);
+    describe_ignored(s);
+    describe_sparse_prediction(s);
+  }
+  void configured() override { target_all_classes(), begin(); }
+};
+
+class BinaryIou final : public ClassOverlap {
+ public:
+  BinaryIou() {
+    num_classes_ = 2;
+    target_class_ids_ = {0, 1};
+  }
+  static void describe(Schema<BinaryIou>& s) {
+    s.doc("IoU of two classes, told apart by a threshold.");
+    describe_targets(s);
+    s.field("threshold", &BinaryIou::threshold_, "At it and above is class 1.");
+    describe_name(s, &BinaryIou::name_, &BinaryIou::dtype_);
+  }
+  void configured() override { begin(); }
+  void update_state(const Tensor& y_true, const Tensor& y_pred,
+                    const Tensor& sample_weight) override {
+    const Tensor guess = greater_equal(cast(y_pred, DType::float32), threshold_);
+    ClassOverlap::update_state(y_true, cast(guess, DType::int32), sample_weight);
+  }
+
+ private:
+  double threshold_ = 0.5;
+};
+
+}  // namespace
+
+void add_iou(Registry& registry) {
+  registry.add<Iou>("IoU");
+  registry.add<MeanIou>("MeanIoU");
+  registry.add<OneHotIou>("OneHotIoU");
+  registry.add<OneHotMeanIou>("OneHotMeanIoU");
+  registry.add<BinaryIou>("BinaryIoU");
+}
+
+}  // namespace crescent

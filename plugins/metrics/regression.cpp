@@ -1,0 +1,137 @@
+// How well predicted numbers follow the true ones.
+#include <cmath>
+
+#include "mean_metrics.h"
+#include "metrics.h"
+
+namespace crescent {
+namespace {
+
+using namespace ops;
+
+class R2Score final : public Metric {
+ public:
+  R2Score() : samples_(add_variable("num_samples", {})) {}
+  static void describe(Schema<R2Score>& s) {
+    s.doc("1 - squared error / variance of the labels.")
+        .field("class_aggregation", &R2Score::aggregation_,
+               "How columns become one number; null: they do not.")
+        .choices({"uniform_average", "variance_weighted_average"})
+        .field("num_regressors", &R2Score::regressors_,
+               "How many numbers the prediction uses: the adjusted score.")
+        .min(0);
+    describe_name(s, &R2Score::name_, &R2Score::dtype_);
+  }
+  void update_state(const Tensor& y_true, const Tensor& y_pred,
+                    const Tensor& sample_weight) override {
+    Tensor truth = cast(y_true, DType::float32), prediction = cast(y_pred, DType::float32);
+    match_ranks(truth, prediction);
+    if (truth.rank() != 2 || prediction.rank() != 2)
+      fail(
+          "R2Score expects 2D inputs with shape (batch_size, output_dim). Received input shapes: "
+          "y_pred.shape=",
+          y_pred.shape(), " and y_true.shape=", y_true.shape(), ".");
+    if (!count_) begin(prediction.dim(1));
+    Tensor weights = ones_like(truth);
+    if (sample_weight) {
+      const Tensor given = cast(sample_weight, DType::float32);
+      weights = broadcast_to(given.rank() == 1 ? expand_dims(given, 1) : given, truth.shape());
+    }
+    const Tensor weighted = truth * weights;
+    sum_.assign_add(sum(weighted, {0}));
+    squares_.assign_add(sum(truth * weighted, {0}));
+    residual_.assign_add(sum(square(truth - prediction) * weights, {0}));
+    count_.assign_add(sum(weights, {0}));
+    samples_.assign_add(Tensor(double(truth.size())));
+  }
+  Tensor result() const override {
+    if (!count_) return Tensor::scalar(0);
+    const Tensor total = squares_ - sum_ * (sum_ / count_);
+    Tensor score = 1.0 - residual_ / total;
+    score = where(equal(abs(score), INFINITY), 0, score);
+    if (aggregation_ == "uniform_average") score = mean(score);
+    if (aggregation_ == "variance_weighted_average") score = sum(total * score) / sum(total);
+    return regressors_ == 0 ? score : adjusted(score);
+  }
+
+ private:
+  void begin(int64_t columns) {
+    squares_ = add_variable("squared_sum", {columns});
+    sum_ = add_variable("sum", {columns});
+    residual_ = add_variable("residual", {columns});
+    count_ = add_variable("count", {columns});
+  }
+  /// Where there are too few samples, the score as it is.
+  Tensor adjusted(const Tensor& score) const {
+    const double p = double(regressors_);
+    const Tensor n = samples_, left = n - (p + 1);
+    const Tensor few = less_equal(left, 0);
+    return where(few, score, 1.0 - (1.0 - score) * (n - 1.0) / where(few, 1, left));
+  }
+
+  std::optional<std::string> aggregation_ = "uniform_average";
+  int64_t regressors_ = 0;
+  Variable samples_, squares_, sum_, residual_, count_;
+};
+
+/// Values along an axis.
+class Correlation : public MeanMetric {
+ protected:
+  template <class T>
+  static void describe_correlation(Schema<T>& s) {
+    describe_name(s, &Correlation::name_, &Correlation::dtype_);
+    s.field("axis", &Correlation::axis_, "Along which values are compared.");
+  }
+  Tensor values(const Tensor& y_true, const Tensor& y_pred) const override {
+    Tensor truth = cast(y_true, y_pred.dtype()), prediction = y_pred;
+    match_ranks(truth, prediction);
+    const Tensor t = centered(truth), p = centered(prediction);
+    const Axes axis{int(axis_)};
+    return mean(similarity(t, p, mean(truth, axis, true) - mean(prediction, axis, true)), axis);
+  }
+  /// Of each element; of what is left beside the means, and the distance of those.
+  virtual Tensor similarity(const Tensor& truth, const Tensor& prediction,
+                            const Tensor& distance) const = 0;
+  Axes axis() const { return {int(axis_)}; }
+
+ private:
+  Tensor centered(const Tensor& x) const { return x - mean(x, axis(), true); }
+  int64_t axis_ = -1;
+};
+
+class PearsonCorrelation final : public Correlation {
+ public:
+  static void describe(Schema<PearsonCorrelation>& s) {
+    s.doc("Covariance / (deviation of labels * deviation of predictions).");
+    describe_correlation(s);
+  }
+
+ protected:
+  Tensor similarity(const Tensor& t, const Tensor& p, const Tensor&) const override {
+    return (t / ops::std(t, axis(), true)) * (p / ops::std(p, axis(), true));
+  }
+};
+
+class ConcordanceCorrelation final : public Correlation {
+ public:
+  static void describe(Schema<ConcordanceCorrelation>& s) {
+    s.doc("2 * covariance / (both variances + squared distance of the means).");
+    describe_correlation(s);
+  }
+
+ protected:
+  Tensor similarity(const Tensor& t, const Tensor& p, const Tensor& distance) const override {
+    const Tensor norm = variance(t, axis(), true) + variance(p, axis(), true) + square(distance);
+    return 2.0 * t * p / (norm + 1e-7);
+  }
+};
+
+}  // namespace
+
+void add_regression(Registry& registry) {
+  registry.add<R2Score>("R2Score");
+  registry.add<PearsonCorrelation>("PearsonCorrelation", {"pearson_correlation"});
+  registry.add<ConcordanceCorrelation>("ConcordanceCorrelation", {"concordance_correlation"});
+}
+
+}  // namespace crescent

@@ -1,0 +1,54 @@
+// Follow the regularized leader (McMahan et al. 2013), which makes weights of 0.
+#include "optimizers.h"
+#include "update_rule.h"
+
+namespace crescent {
+namespace {
+
+using namespace ops;
+
+class Ftrl final : public UpdateRule {
+ public:
+  static void describe(Schema<Ftrl>& s) {
+    s.doc("Steps that make many weights exactly 0.")
+        .field("learning_rate", &Ftrl::learning_rate_, "Step size.")
+        .alias("lr")
+        .field("learning_rate_power", &Ftrl::power_, "How the rate falls: at most 0.")
+        .max(0)
+        .field("initial_accumulator_value", &Ftrl::initial_, "Where the sum of squares starts.")
+        .min(0)
+        .field("l1_regularization_strength", &Ftrl::l1_, "Penalty on magnitudes.")
+        .min(0)
+        .field("l2_regularization_strength", &Ftrl::l2_, "Penalty on squares.")
+        .min(0)
+        .field("l2_shrinkage_regularization_strength", &Ftrl::shrinkage_,
+               "Penalty on squares of the moment's weights.")
+        .min(0)
+        .field("beta", &Ftrl::beta_, "Makes rates smaller at the start.");
+  }
+
+ protected:
+  std::vector<std::string> slots() const override { return {"accumulator", "linear"}; }
+  Tensor initial_slot(std::string_view slot, const Variable& w) const override {
+    return Tensor::full(w.shape(), slot == "accumulator" ? initial_ : 0, w.dtype());
+  }
+  void rule(const Variable& w, const Tensor& g, const Tensor& rate, const Tensor&,
+            std::span<const Variable> slots) override {
+    const Tensor before = slots[0].value(), after = before + square(g);
+    const Tensor growth = (power(after, -power_) - power(before, -power_)) / rate;
+    const Tensor linear = slots[1] + (g + 2 * shrinkage_ * w.value() - growth * w.value());
+    const Tensor quadratic = power(after, -power_) / rate + 2.0 * (l2_ + beta_ / (2.0 * rate));
+    slots[0].assign(after);
+    slots[1].assign(linear);
+    w.assign((clip(linear, -l1_, l1_) - linear) / quadratic);
+  }
+
+ private:
+  double power_ = -0.5, initial_ = 0.1, l1_ = 0, l2_ = 0, shrinkage_ = 0, beta_ = 0;
+};
+
+}  // namespace
+
+void add_ftrl(Registry& registry) { registry.add<Ftrl>("Ftrl", {"ftrl"}); }
+
+}  // namespace crescent

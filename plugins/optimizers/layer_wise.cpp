@@ -1,0 +1,112 @@
+// Rules whose steps are as large as the weights of a layer ask for: Adafactor and Lamb.
+#include "optimizers.h"
+#include "update_rule.h"
+
+namespace crescent {
+namespace {
+
+using namespace ops;
+
+Tensor root_mean_square(const Tensor& x) { return sqrt(mean(square(x))); }
+
+/// Shazeer and Stern (2018). Of a matrix only means of rows and columns are remembered.
+class Adafactor final : public UpdateRule {
+ public:
+  static void describe(Schema<Adafactor>& s) {
+    s.doc("Adaptive steps that remember rows and columns only.")
+        .field("learning_rate", &Adafactor::learning_rate_, "Step size.")
+        .alias("lr")
+        .field("beta_2_decay", &Adafactor::beta_2_decay_, "How averages slow down.")
+        .field("epsilon_1", &Adafactor::epsilon_1_, "Added to squares.")
+        .field("epsilon_2", &Adafactor::epsilon_2_, "Least size of the weights.")
+        .field("clip_threshold", &Adafactor::clip_threshold_, "Largest size of a step.")
+        .field("relative_step", &Adafactor::relative_step_,
+               "The rate is at most 1 / sqrt(step), unless a schedule gives it.");
+  }
+
+ protected:
+  std::vector<std::string> slots() const override { return {"r", "c", "velocity"}; }
+  Tensor initial_slot(std::string_view slot, const Variable& w) const override {
+    const Shape& shape = w.shape();
+    if (slot == "velocity") return Tensor(shape, w.dtype());
+    if (shape.rank() < 2) return {};
+    std::vector<int64_t> dims(shape.begin(), shape.end());
+    dims.erase(slot == "r" ? dims.end() - 1 : dims.end() - 2);
+    return Tensor(Shape(dims), w.dtype());
+  }
+  void rule(const Variable& w, const Tensor& g, const Tensor& rate, const Tensor& step,
+            std::span<const Variable> slots) override {
+    const Tensor slowing = 1.0 / sqrt(step);
+    const bool relative = relative_step_ && !learning_rate_.schedule;
+    const Tensor own_rate = minimum(relative ? minimum(rate, slowing) : rate, slowing);
+    const Tensor size = maximum(root_mean_square(w), epsilon_2_) * own_rate;
+    const Tensor squares = square(g) + epsilon_1_;
+    const Tensor kept = 1.0 - power(step, beta_2_decay_);
+    const Tensor direction = g / sqrt(variance(slots, squares, kept));
+    const Tensor excess = maximum(root_mean_square(direction) / clip_threshold_, 1);
+    w.assign(w - size * (direction / excess));
+  }
+
+ private:
+  /// The average of squares: of a matrix the product of those of rows and columns.
+  static Tensor variance(std::span<const Variable> slots, const Tensor& squares,
+                         const Tensor& kept) {
+    auto mix = [&](const Variable& old, const Tensor& now) {
+      const Tensor mixed = kept * old.value() + (1.0 - kept) * now;
+      old.assign(mixed);
+      return mixed;
+    };
+    if (slots.size() == 1) return mix(slots[0], squares);
+    const Tensor rows = mix(slots[0], mean(squares, {-1})),
+                 columns = mix(slots[1], mean(squares, {-2}));
+    const Tensor product =
+        expand_dims(rows / mean(rows, {-1}, true), -1) * expand_dims(columns, -2);
+    slots[2].assign(product);
+    return product;
+  }
+
+  double beta_2_decay_ = -0.8, epsilon_1_ = 1e-30, epsilon_2_ = 1e-3, clip_threshold_ = 1;
+  bool relative_step_ = true;
+};
+
+/// You et al. (2019): Adam's steps, as long as the weights are.
+class Lamb final : public UpdateRule {
+ public:
+  static void describe(Schema<Lamb>& s) {
+    s.doc("Adam with steps as long as the weights, for large batches.")
+        .field("learning_rate", &Lamb::learning_rate_, "Step size.")
+        .alias("lr")
+        .field("beta_1", &Lamb::beta_1_, "Momentum of the gradient's average.")
+        .min(0)
+        .max(1)
+        .field("beta_2", &Lamb::beta_2_, "Momentum of the square's average.")
+        .min(0)
+        .max(1)
+        .field("epsilon", &Lamb::epsilon_, "Added to the root.");
+  }
+
+ protected:
+  std::vector<std::string> slots() const override { return {"momentum", "velocity"}; }
+  void rule(const Variable& w, const Tensor& g, const Tensor& rate, const Tensor& step,
+            std::span<const Variable> slots) override {
+    const Tensor m = average(slots[0], g, beta_1_), v = average(slots[1], square(g), beta_2_);
+    const Tensor direction =
+        m / bias_correction(beta_1_, step) / (sqrt(v / bias_correction(beta_2_, step)) + epsilon_);
+    const Tensor length = sqrt(sum(square(w.value()))), step_length = sqrt(sum(square(direction)));
+    const Tensor known = logical_and(greater(length, 0), greater(step_length, 0));
+    const Tensor ratio = where(known, length / where(known, step_length, 1), 1);
+    w.assign(w - ratio * rate * direction);
+  }
+
+ private:
+  double beta_1_ = 0.9, beta_2_ = 0.999, epsilon_ = 1e-7;
+};
+
+}  // namespace
+
+void add_layer_wise(Registry& registry) {
+  registry.add<Adafactor>("Adafactor", {"adafactor"});
+  registry.add<Lamb>("Lamb", {"lamb"});
+}
+
+}  // namespace crescent

@@ -1,0 +1,164 @@
+// Several optimizers for one model, chosen by the paths of the weights.
+#include <algorithm>
+#include <regex>
+
+#include "optimizers.h"
+
+namespace crescent {
+namespace {
+
+using OptimizerPtr = std::shared_ptr<Optimizer>;
+
+/// Which optimizer updates a weight.
+class OptimizerMap final : public Plain {
+ public:
+  static constexpr const char* kKind = Optimizer::kKind;
+  static void describe(Schema<OptimizerMap>& s) {
+    s.doc("Optimizers by regular expressions that whole paths of weights fit.")
+        .field("default_optimizer", &OptimizerMap::default_, "Of weights that none fits.")
+        .required()
+        .field("optimizer_map", &OptimizerMap::given_, "A table {pattern = optimizer}.");
+  }
+  void configured() override {
+    rows_.clear();
+    if (given_.is_null()) return;
+    if (!given_.is_dict()) fail("optimizer_map must be a dictionary. Received: ", given_);
+    for (const DictEntry& entry : given_.as_dict())
+      rows_.push_back({entry.key, pattern_of(entry.key), get<Optimizer>(entry.value)});
+  }
+  Dict get_config() const override {
+    Dict map;
+    for (const Row& row : rows_) map.set(row.text, serialize(row.optimizer.get()));
+    return {{"default_optimizer", serialize(default_.get())}, {"optimizer_map", std::move(map)}};
+  }
+  const OptimizerPtr& find(const std::string& path) const {
+    const Row* found = nullptr;
+    for (const Row& row : rows_) {
+      if (row.text == path) return row.optimizer;
+      if (!std::regex_match(path, row.pattern)) continue;
+      if (found) fail("Multiple optimizers assigned to variable ", path, ".");
+      found = &row;
+    }
+    return found ? found->optimizer : default_.shared();
+  }
+  /// Each once.
+  std::vector<OptimizerPtr> all() const {
+    std::vector<OptimizerPtr> all;
+    auto add = [&](const OptimizerPtr& optimizer) {
+      if (!optimizer) fail("OptimizerMap: expected an optimizer, got none");
+      if (std::find(all.begin(), all.end(), optimizer) == all.end()) all.push_back(optimizer);
+    };
+    for (const Row& row : rows_) add(row.optimizer);
+    add(default_.shared());
+    return all;
+  }
+
+ private:
+  struct Row {
+    std::string text;
+    std::regex pattern;
+    OptimizerPtr optimizer;
+  };
+  static std::regex pattern_of(const std::string& text) {
+    try {
+      return std::regex(text);
+    } catch (const std::regex_error&) {
+      fail("optimizer_map: '", text, "' is not a regular expression");
+    }
+  }
+
+  Ref<Optimizer> default_;
+  Value given_;
+  std::vector<Row> rows_;
+};
+
+class MultiOptimizer final : public Optimizer {
+ public:
+  MultiOptimizer() { learning_rate_ = 0.0; }
+  static void describe(Schema<MultiOptimizer>& s) {
+    s.doc("Leaves each weight to one of several optimizers.")
+        .field("optimizer_map", &MultiOptimizer::map_, "An OptimizerMap.")
+        .required()
+        .property("optimizers", &MultiOptimizer::optimizers, "Those that do the updates.");
+  }
+  void configured() override {
+    if (weight_decay_ || clipnorm_ || global_clipnorm_ || clipvalue_ || use_ema_ ||
+        gradient_accumulation_steps_)
+      fail(
+          "MultiOptimizer leaves updates to its optimizers: give clipping, decay, averages and "
+          "accumulation to those");
+    if (!map_) fail("expected an optimizer_map, got none");
+    inner_ = map_->all();
+    for (const OptimizerPtr& optimizer : inner_) {
+      const std::string name = optimizer->class_name();
+      if (name == "LossScaleOptimizer" || name == "MultiOptimizer")
+        fail(name, " cannot be used inside a MultiOptimizer.");
+      optimizer->configure(
+          {{"loss_scale_factor", loss_scale_factor_ ? Value(*loss_scale_factor_) : Value()}});
+    }
+  }
+  void build(const Variables& variables) override {
+    for (size_t i = 0; i < inner_.size(); ++i)
+      if (const Variables own = part(variables, i); !own.empty()) inner_[i]->build(own);
+    Optimizer::build(variables);
+  }
+  void apply(std::span<const Tensor> gradients, const Variables& variables) override {
+    include(variables);
+    for (size_t i = 0; i < inner_.size(); ++i) {
+      Variables own;
+      Tensors own_gradients;
+      for (size_t k = 0; k < variables.size(); ++k) {
+        if (map_->find(variables[k].path()) != inner_[i] || !gradients[k]) continue;
+        own.push_back(variables[k]);
+        own_gradients.push_back(gradients[k]);
+      }
+      if (!own.empty()) inner_[i]->apply(own_gradients, own);
+    }
+    iterations().assign(iterations().value() + 1);
+  }
+  Variable learning_rate() const override { fail_rate("accessed", "Access"); }
+  void set_learning_rate(double) override { fail_rate("set", "Set"); }
+  Variables slot(std::string_view name) const override {
+    Variables found;
+    for (const OptimizerPtr& optimizer : inner_)
+      for (const Variable& v : optimizer->slot(name)) found.push_back(v);
+    return found;
+  }
+  /// iterations, a rate of 0, then what each optimizer has.
+  Variables state() const override {
+    Variables state{iterations(), Optimizer::learning_rate()};
+    for (const OptimizerPtr& optimizer : inner_)
+      if (optimizer->built())
+        for (const Variable& v : optimizer->state()) state.push_back(v);
+    return state;
+  }
+
+ protected:
+  void update(const Variable&, const Tensor&, const Tensor&, const Tensor&,
+              std::span<const Variable>) override {}
+
+ private:
+  std::vector<OptimizerPtr> optimizers() const { return inner_; }
+  Variables part(const Variables& variables, size_t i) const {
+    Variables own;
+    for (const Variable& v : variables)
+      if (map_->find(v.path()) == inner_[i]) own.push_back(v);
+    return own;
+  }
+  [[noreturn]] static void fail_rate(const char* done, const char* how) {
+    fail("Learning rate cannot be ", done, " on a MultiOptimizer. ", how,
+         " the learning rate on the individual sub-optimizers instead.");
+  }
+
+  Ref<OptimizerMap> map_;
+  std::vector<OptimizerPtr> inner_;
+};
+
+}  // namespace
+
+void add_multi(Registry& registry) {
+  registry.add<OptimizerMap>("OptimizerMap");
+  registry.add<MultiOptimizer>("MultiOptimizer");
+}
+
+}  // namespace crescent

@@ -1,0 +1,112 @@
+// Momentum made orthogonal (Jordan et al. 2024) for matrices, AdamW for the rest.
+#include <algorithm>
+#include <cmath>
+#include <regex>
+
+#include "optimizers.h"
+#include "update_rule.h"
+
+namespace crescent {
+namespace {
+
+using namespace ops;
+
+class Muon final : public UpdateRule {
+ public:
+  Muon() { decay_ = 0.004; }
+  static void describe(Schema<Muon>& s) {
+    s.doc("Orthogonal steps for matrices, AdamW for vectors, embeddings and excluded layers.")
+        .field("learning_rate", &Muon::learning_rate_, "Step size.")
+        .alias("lr")
+        .field("adam_beta_1", &Muon::beta_1_, "AdamW: momentum of the gradient's average.")
+        .min(0)
+        .max(1)
+        .field("adam_beta_2", &Muon::beta_2_, "AdamW: momentum of the square's average.")
+        .min(0)
+        .max(1)
+        .field("adam_weight_decay", &Muon::adam_decay_, "AdamW: decay.")
+        .field("epsilon", &Muon::epsilon_, "AdamW: added to the root.")
+        .field("exclude_layers", &Muon::exclude_layers_,
+               "Regular expressions of paths that AdamW updates.")
+        .field("exclude_embeddings", &Muon::exclude_embeddings_, "AdamW updates embeddings.")
+        .field("muon_a", &Muon::a_, "Of the iteration a*x + b*x^3 + c*x^5.")
+        .field("muon_b", &Muon::b_, "Of the iteration.")
+        .field("muon_c", &Muon::c_, "Of the iteration.")
+        .field("adam_lr_ratio", &Muon::adam_ratio_, "AdamW: rate / learning_rate.")
+        .field("momentum", &Muon::momentum_, "Share of the last momentum kept.")
+        .field("ns_steps", &Muon::iterations_of_root_, "How often the iteration is done.")
+        .min(0)
+        .field("nesterov", &Muon::nesterov_, "Look ahead along the momentum.")
+        .field("rms_rate", &Muon::rms_rate_, "Size of a step's elements; null: as they come.");
+  }
+  void configured() override {
+    UpdateRule::configured();
+    excluded_.clear();
+    for (const std::string& text : exclude_layers_.value_or(std::vector<std::string>{})) try {
+        excluded_.emplace_back(text);
+      } catch (const std::regex_error&) {
+        fail("exclude_layers: '", text, "' is not a regular expression");
+      }
+  }
+
+ protected:
+  std::vector<std::string> slots() const override { return {"momentum", "velocity"}; }
+  Tensor initial_slot(std::string_view slot, const Variable& w) const override {
+    return slot == "velocity" && !by_adam(w) ? Tensor() : Tensor(w.shape(), w.dtype());
+  }
+  std::optional<double> decay_of(const Variable& w) const override {
+    return by_adam(w) ? adam_decay_ : decay_;
+  }
+  void rule(const Variable& w, const Tensor& g, const Tensor& rate, const Tensor& step,
+            std::span<const Variable> slots) override {
+    if (slots.size() == 2) return adam_step(w, g, rate * adam_ratio_, step, slots);
+    const Tensor m = slots[0] * momentum_ + g;
+    slots[0].assign(m);
+    Tensor change = rate * orthogonal(nesterov_ ? g + momentum_ * m : m);
+    if (rms_rate_)
+      change = change * (std::sqrt(double(std::max(w.shape()[0], w.shape()[1]))) * *rms_rate_);
+    w.assign(w - change);
+  }
+
+ private:
+  bool by_adam(const Variable& w) const {
+    if (w.shape().rank() != 2) return true;
+    std::string path = w.path();
+    for (const std::regex& pattern : excluded_)
+      if (std::regex_search(path, pattern)) return true;
+    for (char& c : path) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return exclude_embeddings_ && path.find("embedding") != std::string::npos;
+  }
+  void adam_step(const Variable& w, const Tensor& g, const Tensor& rate, const Tensor& step,
+                 std::span<const Variable> slots) const {
+    const Tensor alpha =
+        rate * sqrt(bias_correction(beta_2_, step)) / bias_correction(beta_1_, step);
+    const Tensor m = average(slots[0], g, beta_1_), v = average(slots[1], square(g), beta_2_);
+    w.assign(w - m * alpha / (sqrt(v) + epsilon_));
+  }
+  /// Singular values become about 1, by an iteration of Newton and Schulz.
+  Tensor orthogonal(const Tensor& matrix) const {
+    const bool tall = matrix.dim(0) > matrix.dim(1);
+    Tensor x = tall ? transpose(matrix) : matrix;
+    x = x / (sqrt(sum(square(x))) + 1e-7);
+    for (int64_t i = 0; i < iterations_of_root_; ++i) {
+      const Tensor squares = matmul(x, x, false, true);
+      x = a_ * x + matmul(b_ * squares + c_ * matmul(squares, squares), x);
+    }
+    return tall ? transpose(x) : x;
+  }
+
+  double beta_1_ = 0.9, beta_2_ = 0.999, epsilon_ = 1e-7, a_ = 3.4445, b_ = -4.775, c_ = 2.0315,
+         adam_ratio_ = 1, momentum_ = 0.95;
+  std::optional<double> adam_decay_ = 0.004, rms_rate_ = 0.2;
+  std::optional<std::vector<std::string>> exclude_layers_;
+  bool exclude_embeddings_ = true, nesterov_ = true;
+  int64_t iterations_of_root_ = 5;
+  std::vector<std::regex> excluded_;
+};
+
+}  // namespace
+
+void add_muon(Registry& registry) { registry.add<Muon>("Muon", {"muon"}); }
+
+}  // namespace crescent

@@ -1,0 +1,59 @@
+// AdamW without a schedule (Defazio et al. 2024): the weights are between an average of all steps
+// and where steps lead.
+#include "optimizers.h"
+#include "update_rule.h"
+
+namespace crescent {
+namespace {
+
+using namespace ops;
+
+class ScheduleFreeAdamW final : public UpdateRule {
+ public:
+  ScheduleFreeAdamW() { learning_rate_ = 0.0025; }
+  static void describe(Schema<ScheduleFreeAdamW>& s) {
+    s.doc("AdamW whose average of steps takes the place of a schedule.")
+        .field("learning_rate", &ScheduleFreeAdamW::learning_rate_, "Step size.")
+        .alias("lr")
+        .field("beta_1", &ScheduleFreeAdamW::beta_1_, "Share of the average in the weights.")
+        .min(0)
+        .max(1)
+        .field("beta_2", &ScheduleFreeAdamW::beta_2_, "Momentum of the square's average.")
+        .min(0)
+        .max(1)
+        .field("epsilon", &ScheduleFreeAdamW::epsilon_, "Added to the root.")
+        .field("warmup_steps", &ScheduleFreeAdamW::warmup_, "Steps until the rate is whole.")
+        .min(0);
+  }
+
+ protected:
+  std::vector<std::string> slots() const override { return {"momentum", "velocity"}; }
+  Tensor initial_slot(std::string_view slot, const Variable& w) const override {
+    return slot == "momentum" ? w.value().clone() : Tensor(w.shape(), w.dtype());
+  }
+  void rule(const Variable& w, const Tensor& g, const Tensor& rate, const Tensor& step,
+            std::span<const Variable> slots) override {
+    const Tensor own_rate = warmup_ > 0 ? rate * minimum(step / double(warmup_), 1) : rate;
+    const Tensor before = slots[0].value(), v = average(slots[1], square(g), beta_2_);
+    const Tensor after =
+        before - own_rate * g / (sqrt(v / bias_correction(beta_2_, step)) + epsilon_);
+    const Tensor old_mean = (w - (1 - beta_1_) * before) / beta_1_;
+    const Tensor weight = 1.0 / step;
+    const Tensor mean = (1.0 - weight) * old_mean + weight * after;
+    slots[0].assign(after);
+    w.assign((1 - beta_1_) * after + beta_1_ * mean);
+  }
+
+ private:
+  double beta_1_ = 0.9, beta_2_ = 0.999, epsilon_ = 1e-8;
+  int64_t warmup_ = 0;
+};
+
+}  // namespace
+
+void add_schedule_free(Registry& registry) {
+  registry.add<ScheduleFreeAdamW>("ScheduleFreeAdamW",
+                                  {"schedulefreeadamw", "schedule_free_adamw"});
+}
+
+}  // namespace crescent

@@ -1,0 +1,79 @@
+#include "update_rule.h"
+
+#include <fnmatch.h>
+
+#include <algorithm>
+
+namespace crescent {
+
+using namespace ops;
+
+namespace {
+
+const std::vector<std::string> kKeys{"pattern", "learning_rate", "weight_decay"};
+
+double factor(const Dict& rule, const char* name) {
+  const Value* value = rule.find(name);
+  if (!value) return 1;
+  if (!value->is_number() || value->as_float() < 0)
+    fail("rules: expected ", name, " to be a number of at least 0, got ", *value);
+  return value->as_float();
+}
+
+}  // namespace
+
+void UpdateRule::configured() {
+  Optimizer::configured();
+  factors_.clear();
+  if (rules_.is_null()) return;
+  if (!rules_.is_list()) fail("rules: expected a list of {pattern=, ...}, got ", rules_);
+  for (const Value& value : rules_.as_list()) {
+    const Value* pattern = value.is_dict() ? value.as_dict().find("pattern") : nullptr;
+    if (!pattern || !pattern->is_string())
+      fail("rules: expected {pattern=, learning_rate=, weight_decay=}, got ", value);
+    const Dict& rule = value.as_dict();
+    for (const std::string& key : rule.keys())
+      if (std::find(kKeys.begin(), kKeys.end(), key) == kKeys.end())
+        fail("rules: no key '", key, "'", did_you_mean(key, kKeys));
+    factors_.push_back(
+        {pattern->as_string(), factor(rule, "learning_rate"), factor(rule, "weight_decay")});
+  }
+}
+
+void UpdateRule::exclude_from_weight_decay(const Variables& variables,
+                                           const std::vector<std::string>& names) {
+  if (built())
+    fail("`exclude_from_weight_decay()` can only be configured before the optimizer is built.");
+  List rules = rules_.is_null() ? List() : rules_.as_list();
+  auto exclude = [&](const std::string& pattern) {
+    rules.push_back(Dict{{"pattern", pattern}, {"weight_decay", 0}});
+  };
+  for (const Variable& variable : variables) exclude(variable.path());
+  for (const std::string& name : names) exclude("*" + name + "*");
+  configure({{"rules", std::move(rules)}});
+}
+
+UpdateRule::Factors UpdateRule::factors_of(const Variable& variable) const {
+  for (const Factors& factors : factors_)
+    if (fnmatch(factors.pattern.c_str(), variable.path().c_str(), 0) == 0) return factors;
+  return {};
+}
+
+void UpdateRule::update(const Variable& v, const Tensor& gradient, const Tensor& rate,
+                        const Tensor& step, std::span<const Variable> slots) {
+  const Factors factors = factors_of(v);
+  const Tensor own_rate = factors.rate == 1 ? rate : rate * factors.rate;
+  const double decay = decay_of(v).value_or(0) * factors.decay;
+  if (decay != 0) v.assign(v - v * decay * own_rate);
+  rule(v, gradient, own_rate, step, slots);
+}
+
+Tensor average(const Variable& variable, const Tensor& target, double momentum) {
+  const Tensor value = variable + (target - variable) * (1 - momentum);
+  variable.assign(value);
+  return value;
+}
+
+Tensor bias_correction(double beta, const Tensor& step) { return 1.0 - power(Tensor(beta), step); }
+
+}  // namespace crescent

@@ -1,0 +1,62 @@
+// What optimizers that update one weight at a time have in common: rates and decay that differ by
+// weight.
+//
+//   optimizer.rules = { { pattern = "*/bias", weight_decay = 0 },
+//                       { pattern = "encoder/*", learning_rate = 0.1 } }
+//
+// The first rule counts whose pattern (with * and ?) is the weight's path; its numbers are factors
+// of the optimizer's own.
+#pragma once
+#include "crescent/training.h"
+
+namespace crescent {
+
+class UpdateRule : public Optimizer {
+ public:
+  template <class T>
+  static void describe_base(Schema<T>& s) {
+    Optimizer::describe_base(s);
+    s.field("weight_decay", &UpdateRule::decay_,
+            "Decoupled decay: w -= w * weight_decay * learning_rate.")
+        .field("rules", &UpdateRule::rules_,
+               "A list of {pattern=, learning_rate=1, weight_decay=1}: factors for the weights "
+               "whose path fits the pattern, such as \"*/bias\"; the first that fits counts.")
+        .omit_null()
+        .method("exclude_from_weight_decay", &UpdateRule::exclude_from_weight_decay,
+                "These weights do not decay. Before training.")
+        .arg("var_list", "Variables.", Value())
+        .arg("var_names", "Parts of their paths.", Value());
+  }
+  void configured() override;
+  void exclude_from_weight_decay(const Variables& variables, const std::vector<std::string>& names);
+
+ protected:
+  void update(const Variable& variable, const Tensor& gradient, const Tensor& rate,
+              const Tensor& step, std::span<const Variable> slots) final;
+  /// As update(), with the rate of this variable.
+  virtual void rule(const Variable& variable, const Tensor& gradient, const Tensor& rate,
+                    const Tensor& step, std::span<const Variable> slots) = 0;
+  /// Of this variable, before rules.
+  virtual std::optional<double> decay_of(const Variable&) const { return decay_; }
+
+  std::optional<double> decay_;
+
+ private:
+  struct Factors {
+    std::string pattern;
+    double rate = 1, decay = 1;
+  };
+  Factors factors_of(const Variable& variable) const;
+
+  Value rules_;
+  std::vector<Factors> factors_;  // of rules_
+};
+
+/// value <- value + (target - value) * (1 - momentum): an exponential moving average, assigned and
+/// returned.
+Tensor average(const Variable& variable, const Tensor& target, double momentum);
+
+/// 1 - beta^step.
+Tensor bias_correction(double beta, const Tensor& step);
+
+}  // namespace crescent

@@ -1,0 +1,147 @@
+#include "classes/lambda_callbacks.h"
+
+#include "instances/lua_objects.h"
+
+namespace crescent::lua {
+namespace {
+
+/// Calls a function with arguments and takes its result.
+template <class... A>
+Value call(const Value& option, const A&... arguments) {
+  const auto function = option.object_as<LuaFunction>();
+  if (!function) fail("expected a function, got ", option);
+  lua_State* L = current();
+  Height height(L);
+  reserve(L, 6);
+  function->function.push(L);
+  (push(L, arguments), ...);
+  protected_call(L, sizeof...(A), 1);
+  return to_value(L, -1);
+}
+
+Value as_table(const Logs& logs) {
+  Dict table;
+  for (const auto& [name, value] : logs.values()) table.set(name, value);
+  return table;
+}
+
+void check_function(const char* option, const Value& value) {
+  if (!value.is_null() && !value.object_as<LuaFunction>())
+    fail(option, ": expected a function, got ", value);
+}
+
+/// The options' members are named after the hooks, with an underscore.
+class LambdaCallback final : public Callback {
+ public:
+  static void describe(Schema<LambdaCallback>& s);
+  void configured() override;
+  void on_epoch_begin(int64_t n, const Logs& logs) override { tell(on_epoch_begin_, n, logs); }
+  void on_epoch_end(int64_t n, Logs& logs) override { tell(on_epoch_end_, n, logs); }
+  void on_train_begin(const Logs& logs) override { tell(on_train_begin_, logs); }
+  void on_train_end(const Logs& logs) override { tell(on_train_end_, logs); }
+  void on_train_batch_begin(int64_t n, const Logs& logs) override {
+    tell(on_train_batch_begin_, n, logs);
+  }
+  void on_train_batch_end(int64_t n, const Logs& logs) override {
+    tell(on_train_batch_end_, n, logs);
+  }
+  void on_test_begin(const Logs& logs) override { tell(on_test_begin_, logs); }
+  void on_test_end(const Logs& logs) override { tell(on_test_end_, logs); }
+  void on_test_batch_begin(int64_t n, const Logs& logs) override {
+    tell(on_test_batch_begin_, n, logs);
+  }
+  void on_test_batch_end(int64_t n, const Logs& logs) override {
+    tell(on_test_batch_end_, n, logs);
+  }
+  void on_predict_begin(const Logs& logs) override { tell(on_predict_begin_, logs); }
+  void on_predict_end(const Logs& logs) override { tell(on_predict_end_, logs); }
+  void on_predict_batch_begin(int64_t n, const Logs& logs) override {
+    tell(on_predict_batch_begin_, n, logs);
+  }
+  void on_predict_batch_end(int64_t n, const Logs& logs) override {
+    tell(on_predict_batch_end_, n, logs);
+  }
+
+ private:
+  struct Hook {
+    const char* name;
+    Value LambdaCallback::*function;
+  };
+  static const Hook kHooks[];
+
+  /// Logs are looked at only where there is a function.
+  static void tell(const Value& function, const Logs& logs) {
+    if (!function.is_null()) call(function, as_table(logs));
+  }
+  static void tell(const Value& function, int64_t number, const Logs& logs) {
+    if (!function.is_null()) call(function, number, as_table(logs));
+  }
+
+  Value on_epoch_begin_, on_epoch_end_, on_train_begin_, on_train_end_, on_train_batch_begin_,
+      on_train_batch_end_, on_test_begin_, on_test_end_, on_test_batch_begin_, on_test_batch_end_,
+      on_predict_begin_, on_predict_end_, on_predict_batch_begin_, on_predict_batch_end_;
+};
+
+const LambdaCallback::Hook LambdaCallback::kHooks[] = {
+    {"on_epoch_begin", &LambdaCallback::on_epoch_begin_},
+    {"on_epoch_end", &LambdaCallback::on_epoch_end_},
+    {"on_train_begin", &LambdaCallback::on_train_begin_},
+    {"on_train_end", &LambdaCallback::on_train_end_},
+    {"on_train_batch_begin", &LambdaCallback::on_train_batch_begin_},
+    {"on_train_batch_end", &LambdaCallback::on_train_batch_end_},
+    {"on_test_begin", &LambdaCallback::on_test_begin_},
+    {"on_test_end", &LambdaCallback::on_test_end_},
+    {"on_test_batch_begin", &LambdaCallback::on_test_batch_begin_},
+    {"on_test_batch_end", &LambdaCallback::on_test_batch_end_},
+    {"on_predict_begin", &LambdaCallback::on_predict_begin_},
+    {"on_predict_end", &LambdaCallback::on_predict_end_},
+    {"on_predict_batch_begin", &LambdaCallback::on_predict_batch_begin_},
+    {"on_predict_batch_end", &LambdaCallback::on_predict_batch_end_},
+};
+
+void LambdaCallback::describe(Schema<LambdaCallback>& s) {
+  s.doc("Functions as a callback. They are given the number of the epoch or batch, and the logs.");
+  for (const Hook& hook : kHooks) s.field(hook.name, hook.function, "A function.");
+}
+
+void LambdaCallback::configured() {
+  for (const Hook& hook : kHooks) check_function(hook.name, this->*hook.function);
+}
+
+class LearningRateScheduler final : public Callback {
+ public:
+  static void describe(Schema<LearningRateScheduler>& s) {
+    s.doc("Asks a function for the learning rate of each epoch.")
+        .field("schedule", &LearningRateScheduler::schedule_,
+               "A function of the epoch (from 0) and the rate so far, which returns the rate.")
+        .required()
+        .field("verbose", &LearningRateScheduler::verbose_, "1 says so.");
+  }
+  void configured() override { check_function("schedule", schedule_); }
+  void on_epoch_begin(int64_t epoch, const Logs&) override {
+    const Value rate = call(schedule_, epoch, current_rate());
+    if (!rate.is_number())
+      fail("The output of the `schedule` function should be a float. Got: ", rate);
+    model_->optimizer()->set_learning_rate(rate.as_float());
+    if (verbose_ > 0)
+      std::printf("\nEpoch %lld: LearningRateScheduler setting learning rate to %s.\n",
+                  (long long)epoch + 1, to_text(rate.as_float()).c_str());
+  }
+  void on_epoch_end(int64_t, Logs& logs) override { logs.set("learning_rate", current_rate()); }
+
+ private:
+  double current_rate() const { return model_->optimizer()->learning_rate().value().item(); }
+
+  Value schedule_;
+  int64_t verbose_ = 0;
+};
+
+}  // namespace
+
+void register_lambda_callbacks() {
+  static const bool once = (registry().add<LambdaCallback>("LambdaCallback"),
+                            registry().add<LearningRateScheduler>("LearningRateScheduler"), true);
+  (void)once;
+}
+
+}  // namespace crescent::lua

@@ -1,0 +1,154 @@
+// kill -9 at random moments: while files are saved, and while a model trains.
+#include <unistd.h>
+
+#include <cstring>
+#include <random>
+
+#include "crescent/crescent.h"
+#include "report.h"
+#include "savers.h"
+#include "worker.h"
+
+namespace crescent::faults {
+namespace {
+
+using FileTime = std::filesystem::file_time_type;
+
+/// When the file was written; the earliest time when there is none.
+FileTime written(const std::string& path) {
+  std::error_code missing;
+  const FileTime time = std::filesystem::last_write_time(path, missing);
+  return missing ? FileTime::min() : time;
+}
+
+/// Lets the worker write the file anew, and a little more.
+void wait_for_progress(Worker& worker, const std::string& path, FileTime before, unsigned more) {
+  while (worker.runs() && written(path) == before) usleep(200);
+  usleep(more);
+}
+
+constexpr int kWidth = 300;  // thousand numbers: a save takes some milliseconds
+
+TEST_CASE("saves for ever", "[.worker]") {
+  const Saver saver = savers(kWidth).at(std::stoul(worker_argument(0)));
+  for (int generation = std::stoi(worker_argument(2));; ++generation)
+    saver.save(worker_argument(1), generation);
+}
+
+TEST_CASE("S01, S09: 200 processes that are killed while saving lose no file") {
+  constexpr int kKills = 200;
+  const std::vector<Saver> all = savers(kWidth);
+  const Folder folder;
+  std::mt19937 random(7);
+  std::vector<int> generations(all.size(), 1);
+  int while_saving = 0;
+  const auto path_of = [&](size_t i) { return folder / concat("m", i, all[i].ending); };
+  for (size_t i = 0; i < all.size(); ++i) all[i].save(path_of(i), 1);
+  for (int round = 0; round < kKills; ++round) {
+    const size_t i = static_cast<size_t>(round) % all.size();
+    CAPTURE(all[i].name, round);
+    int& generation = generations[i];
+    const FileTime before = written(path_of(i));
+    Worker worker("saves for ever",
+                  {std::to_string(i), path_of(i), std::to_string(generation + 1)});
+    wait_for_progress(worker, path_of(i), before, random() % 20'000);
+    REQUIRE(worker.runs());
+    worker.kill();
+    const int found = all[i].load(path_of(i));
+    REQUIRE(found > generation);
+    generation = found;
+    const size_t parts = folder.count();
+    all[i].save(path_of(i), ++generation);
+    while_saving += folder.count() < parts;
+    CHECK(folder.count() == all.size());
+  }
+  report("S01 kill -9 at a random moment while saving in a loop", kKills,
+         concat("0 files lost (", while_saving, " kills left a part, 0 after the next save)"));
+}
+
+// ---- training
+
+constexpr int64_t kEpochs = 6;
+
+/// Long enough for a process to be killed in it.
+class Slow final : public Callback {
+ public:
+  void on_train_batch_end(int64_t, const Logs&) override { usleep(500); }
+};
+
+ModelPtr trained(const std::string& file, bool slow) {
+  set_random_seed(5);
+  auto model = Sequential::make(
+      {make<Layer>("Dense", {{"units", 16}, {"activation", "tanh"}, {"input_shape", List{8}}}),
+       make<Layer>("Dropout", {{"rate", 0.3}}), make<Layer>("BatchNormalization"),
+       make<Layer>("Dense", {{"units", 1}})});
+  model->compile({{"optimizer", "adam"}, {"loss", "mse"}, {"metrics", List{"mae"}}});
+  const Tensor x = SeedGenerator(3).normal({200, 8}), y = ops::sum(x, {1}, true);
+  List callbacks{
+      make<Callback>("ReduceLROnPlateau", {{"monitor", "val_loss"}, {"patience", 1}}),
+      make<Callback>("EarlyStopping", {{"patience", 3}, {"restore_best_weights", true}})};
+  if (slow) callbacks.push_back(std::make_shared<Slow>());
+  if (!file.empty()) {
+    const std::filesystem::path path = file;
+    callbacks.push_back(
+        make<Callback>("BackupAndRestore", {{"backup_dir", path.parent_path().string()},
+                                            {"file_name", path.filename().string()},
+                                            {"save_freq", 4}}));
+  }
+  model->fit({x}, {y},
+             {{"epochs", kEpochs},
+              {"batch_size", 10},
+              {"validation_split", 0.2},
+              {"verbose", 0},
+              {"callbacks", callbacks}});
+  return model;
+}
+
+/// Everything that the run left, bit for bit.
+std::string bits(const Model& model) {
+  std::string all;
+  Variables variables = model.weights();
+  for (const Variable& v : model.optimizer()->state()) variables.push_back(v);
+  variables.push_back(model.shuffle_order().state());
+  for (const Variable& v : variables)
+    for (const double number : v.value().to_vector())
+      all.append(reinterpret_cast<const char*>(&number), sizeof number);
+  for (const auto& [name, values] : model.history()->history()) {
+    all += name;
+    all.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(double));
+  }
+  return all;
+}
+
+TEST_CASE("trains", "[.worker]") {
+  const ModelPtr model = trained(worker_argument(0), true);
+  replace_file(worker_argument(1), bits(*model));
+}
+
+TEST_CASE("T01: training that is killed and started again ends with the bits of a whole run") {
+  constexpr int kKills = 50;
+  const std::string whole = bits(*trained("", false));
+  const Folder folder;
+  std::mt19937 random(11);
+  int kills = 0, runs = 0;
+  for (; kills < kKills; ++runs) {
+    const std::string kept = folder / "run.h5", result = folder / "bits";
+    std::filesystem::remove(result);
+    for (bool ended = false; !ended;) {
+      const FileTime before = written(kept);
+      Worker worker("trains", {kept, result});
+      wait_for_progress(worker, kept, before, random() % 40'000);
+      ended = !worker.runs();
+      if (ended) CHECK(worker.wait() == 0);
+      kills += !ended;
+    }
+    REQUIRE(std::filesystem::exists(result));
+    CHECK(read_file(result) == whole);
+    CHECK_FALSE(std::filesystem::exists(kept));
+  }
+  report("T01 kill -9 at a random moment of training, and the same call again", kills,
+         concat(runs, " runs, each with the bits of a run that was left alone"));
+}
+
+}  // namespace
+}  // namespace crescent::faults

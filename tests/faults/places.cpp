@@ -1,0 +1,123 @@
+// Places where nothing can be saved: full disks, folders that take nothing, links, odd targets.
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
+#include "crescent/file.h"
+#include "report.h"
+#include "savers.h"
+#include "system_calls.h"
+#include "worker.h"
+
+namespace crescent::faults {
+namespace {
+
+/// Saving fails with a message that names the path and holds `reason`; nothing is left in `folder`.
+void check_refused(const Saver& saver, const Folder& folder, const std::string& path,
+                   const std::string& reason) {
+  CAPTURE(saver.name, path);
+  const size_t before = folder.count();
+  const std::string message = failure([&] { saver.save(path, 2); });
+  CHECK_THAT(message, Catch::Contains(reason));
+  CHECK_THAT(message, Catch::Contains(path));
+  CHECK(folder.count() == before);
+}
+
+TEST_CASE("S04: limits, folders and targets that take no file are told with path and reason") {
+  int64_t times = 0;
+  for (const Saver& saver : savers(20)) {
+    const Folder folder;
+    const auto refused = [&](const std::string& path, const std::string& reason) {
+      check_refused(saver, folder, path, reason);
+      ++times;
+    };
+    const std::string old = folder / ("m" + saver.ending);
+    saver.save(old, 1);
+    {
+      rlimit before;
+      getrlimit(RLIMIT_FSIZE, &before);
+      const rlimit small{10'000, before.rlim_max};
+      setrlimit(RLIMIT_FSIZE, &small);
+      refused(old, "File too large");
+      setrlimit(RLIMIT_FSIZE, &before);
+    }
+    for (const int error : {EROFS, EACCES, EDQUOT, EMFILE}) {
+      const Failing fault("open", 1, error, true);
+      refused(old, strerror(error));
+    }
+    CHECK(saver.load(old) == 1);
+    refused(folder / ("no/such/m" + saver.ending), "no");
+    refused(folder / (std::string(300, 'n') + saver.ending), "too long");
+    std::filesystem::create_directory(folder / ("folder" + saver.ending));
+    refused(folder / ("folder" + saver.ending), "fo");
+    REQUIRE(mkfifo((folder / ("pipe" + saver.ending)).c_str(), 0600) == 0);
+    refused(folder / ("pipe" + saver.ending), "not a regular file");
+    std::filesystem::create_symlink("circle" + saver.ending, folder / ("circle" + saver.ending));
+    refused(folder / ("circle" + saver.ending), "symbolic links");
+  }
+  report("S04 size limit, quota, read-only or missing folder, long name, odd target", times,
+         "each an error with path and reason");
+}
+
+TEST_CASE("S04: a symbolic link at the target stays, and what it leads to is replaced") {
+  int64_t times = 0;
+  for (const Saver& saver : savers(20)) {
+    CAPTURE(saver.name);
+    const Folder folder;
+    const std::string real = folder / ("real" + saver.ending), link = folder / ("l" + saver.ending);
+    std::filesystem::create_symlink("real" + saver.ending, link);
+    for (int generation = 1; generation < 3; ++generation, ++times) {
+      saver.save(link, generation);
+      CHECK(std::filesystem::is_symlink(link));
+      CHECK(saver.load(real) == generation);
+      CHECK(saver.load(link) == generation);
+    }
+    CHECK(folder.count() == 2);
+  }
+  report("S04 a symbolic link at the target", times, "the link stays, its target is replaced");
+}
+
+/// A disk of 1 MiB that only this process sees; needs root, or a namespace in which we are root.
+bool mount_small_disk(const char* folder) {
+  if (unshare(CLONE_NEWNS) != 0) {
+    const std::string map = concat("0 ", geteuid(), " 1");
+    if (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) return false;
+    std::ofstream("/proc/self/uid_map") << map;
+  }
+  return mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+         mount("small", folder, "tmpfs", 0, "size=1m") == 0;
+}
+
+TEST_CASE("saves on a small disk", "[.worker]") {
+  const std::string disk = worker_argument(0);
+  if (!mount_small_disk(disk.c_str())) _exit(77);
+  for (const Saver& saver : savers(200)) {  // 800 KB: there is no room for a second file
+    CAPTURE(saver.name);
+    const std::string path = disk + "/m" + saver.ending;
+    saver.save(path, 1);
+    CHECK_THAT(failure([&] { saver.save(path, 2); }), Catch::Contains("No space left on device"));
+    CHECK(saver.load(path) == 1);
+    const std::filesystem::directory_iterator files(disk);
+    CHECK(std::distance(files, {}) == 1);
+    std::filesystem::remove(path);
+  }
+}
+
+TEST_CASE("S05: a full disk of 1 MiB keeps the old file and nothing else") {
+  const Folder folder;
+  Worker worker("saves on a small disk", {folder.path().string()});
+  const int code = worker.wait();
+  if (code == 77) return report("S05 a full disk of 1 MiB", 0, "left out: nothing can be mounted");
+  CHECK(code == 0);
+  report("S05 a full disk of 1 MiB", static_cast<int64_t>(savers(1).size()),
+         "an error, the old file stays");
+}
+
+}  // namespace
+}  // namespace crescent::faults

@@ -1,0 +1,10 @@
+// The table of results that the program prints when its tests have run.
+#pragma once
+#include <string>
+
+namespace crescent::faults {
+
+/// One row: the fault, how often it was made, what came of it.
+void report(const std::string& fault, int64_t times, const std::string& result);
+
+}  // namespace crescent::faults

@@ -1,0 +1,111 @@
+// Files that others write, cut or take away while we read them.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "array_files.h"
+#include "crescent/crescent.h"
+#include "report.h"
+#include "savers.h"
+#include "worker.h"
+
+namespace crescent::faults {
+namespace {
+
+TEST_CASE("saves often", "[.worker]") {
+  const Saver saver = savers(2).at(std::stoul(worker_argument(0)));
+  const int first = std::stoi(worker_argument(2)), times = std::stoi(worker_argument(3));
+  for (int i = 0; i < times; ++i) saver.save(worker_argument(1), first + i);
+}
+
+TEST_CASE("S07: a reader of a file that two processes save to always sees a whole one") {
+  constexpr int kSaves = 500;
+  const std::vector<Saver> all = savers(2);
+  int64_t reads = 0;
+  for (size_t i = 0; i < all.size(); ++i) {
+    CAPTURE(all[i].name);
+    const Folder folder;
+    const std::string path = folder / ("m" + all[i].ending);
+    all[i].save(path, 1);
+    const std::string which = std::to_string(i);
+    // The first kind in full, a tenth for the others.
+    const std::string times = std::to_string(i == 0 ? kSaves : kSaves / 10);
+    Worker one("saves often", {which, path, "1000", times}),
+        two("saves often", {which, path, "2000", times});
+    for (; one.runs() || two.runs(); ++reads) {
+      const std::string message = failure([&] { all[i].load(path); });
+      REQUIRE(message == "");
+    }
+    CHECK((one.wait() == 0 && two.wait() == 0));
+    CHECK(folder.count() == 1);
+  }
+  report("S07 reads while two processes save to the same file", reads, "0 errors");
+}
+
+// ---- vanishing and cut files
+
+constexpr int kWidthOfCutFiles = 500;
+
+TEST_CASE("loads for a while", "[.worker]") {
+  const Saver saver = savers(kWidthOfCutFiles).at(std::stoul(worker_argument(0)));
+  const std::string path = worker_argument(1);
+  for (int i = 0; i < 60; ++i) (void)failure([&] { saver.load(path); });
+}
+
+/// Another program's way of writing, which we do not have: in place.
+void spoil_in_place(const std::string& path, const std::string& bytes, int round) {
+  if (round % 3 == 0) std::filesystem::remove(path);
+  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (file < 0) return;
+  const size_t half = bytes.size() / 2;
+  (void)!::write(file, bytes.data(), half);
+  usleep(300);
+  if (round % 2 == 0) (void)!::write(file, bytes.data() + half, bytes.size() - half);
+  close(file);
+}
+
+TEST_CASE("F14: files that vanish, are cut or rewritten while they are read end in an error") {
+  const std::vector<Saver> all = savers(kWidthOfCutFiles);
+  int64_t times = 0;
+  for (size_t i = 0; i < all.size(); ++i) {
+    CAPTURE(all[i].name);
+    const Folder folder;
+    const std::string path = folder / ("m" + all[i].ending);
+    all[i].save(path, 1);
+    const std::string whole = read_file(path);
+    Worker reader("loads for a while", {std::to_string(i), path});
+    for (int round = 0; reader.runs(); ++round, ++times) spoil_in_place(path, whole, round);
+    CHECK(reader.wait() == 0);
+  }
+  report("files removed, cut and rewritten in place while they are read", times, "0 readers died");
+}
+
+TEST_CASE("trains on a file that is cut", "[.worker]") {
+  const std::string path = worker_argument(0);
+  auto model = Sequential::make({make<Layer>("Dense", {{"units", 1}, {"input_shape", List{64}}})});
+  model->compile({{"optimizer", "sgd"}, {"loss", "mse"}});
+  const Tensor x = open_array(path), y = ops::zeros({x.dim(0), 1});
+  CHECK_THROWS_AS(model->fit({x}, {y}, {{"batch_size", 16}, {"epochs", 100'000}, {"verbose", 0}}),
+                  Error);
+}
+
+TEST_CASE("data that is cut while a model trains on it is an error, not a dead process") {
+  const Tensor x = SeedGenerator(1).normal({20'000, 64});
+  int64_t times = 0;
+  for (const char* name : {"x.npy", "x.h5"}) {
+    CAPTURE(name);
+    const Folder folder;
+    const std::string path = folder / name;
+    write_arrays(path, {{"x", x}});
+    Worker worker("trains on a file that is cut", {path});
+    usleep(400'000);
+    REQUIRE(worker.runs());
+    REQUIRE(truncate(path.c_str(), 4096) == 0);
+    CHECK(worker.wait() == 0);
+    ++times;
+  }
+  report("a file of data is cut while a model trains on it", times, "an error, 0 processes died");
+}
+
+}  // namespace
+}  // namespace crescent::faults

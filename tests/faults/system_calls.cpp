@@ -1,0 +1,145 @@
+#include "system_calls.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <spawn.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdarg>
+#include <cstring>
+#include <optional>
+
+namespace crescent::faults {
+namespace {
+
+// Set while no other thread makes calls that matter.
+std::atomic<const char*> failing{nullptr};
+std::atomic<int> calls_left{0}, error_to_give{0};
+std::atomic<bool> lasting{false}, writes_are_short{false};
+std::atomic<unsigned> short_writes{0};
+std::optional<std::vector<std::string>> recorded;
+const char* other_program = nullptr;
+
+/// True when this call is to fail; errno is set.
+bool fails(const char* call) {
+  const char* wanted = failing.load();
+  if (!wanted || std::strcmp(wanted, call) != 0) return false;
+  const int left = --calls_left;
+  if (left > 0 || (left < 0 && !lasting)) return false;
+  errno = error_to_give;
+  return true;
+}
+
+void record(const char* call, const std::string& what) {
+  if (recorded) recorded->push_back(std::string(call) + " " + what);
+}
+
+std::string path_of(int file) {
+  char path[PATH_MAX];
+  const ssize_t size = readlink(("/proc/self/fd/" + std::to_string(file)).c_str(), path, PATH_MAX);
+  return size < 0 ? "" : std::string(path, static_cast<size_t>(size));
+}
+
+template <class Function>
+Function* real(Function*, const char* name) {
+  return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+}
+
+int open_file(const char* path, int flags, mode_t mode) {
+  if (fails("open")) return -1;
+  static auto* call = real(&::open, "open");
+  record("open", path);
+  return call(path, flags, mode);
+}
+
+}  // namespace
+
+Failing::Failing(const char* call, int n, int error, bool lasts) {
+  calls_left = n, error_to_give = error, lasting = lasts, failing = call;
+}
+Failing::~Failing() { failing = nullptr; }
+bool Failing::happened() const { return calls_left <= 0; }
+
+ShortWrites::ShortWrites() { writes_are_short = true; }
+ShortWrites::~ShortWrites() { writes_are_short = false; }
+
+Recording::Recording() { recorded.emplace(); }
+Recording::~Recording() { recorded.reset(); }
+const std::vector<std::string>& Recording::calls() const { return *recorded; }
+
+OtherProgram::OtherProgram(const char* name) { other_program = name; }
+OtherProgram::~OtherProgram() { other_program = nullptr; }
+
+}  // namespace crescent::faults
+
+using namespace crescent::faults;
+
+// The libraries of this program find them here.
+#pragma GCC visibility push(default)
+extern "C" {
+
+int open(const char* path, int flags, ...) {
+  va_list more;
+  va_start(more, flags);
+  const mode_t mode = (flags & (O_CREAT | O_TMPFILE)) ? va_arg(more, mode_t) : 0;
+  va_end(more);
+  return open_file(path, flags, mode);
+}
+
+int open64(const char* path, int flags, ...) {
+  va_list more;
+  va_start(more, flags);
+  const mode_t mode = (flags & (O_CREAT | O_TMPFILE)) ? va_arg(more, mode_t) : 0;
+  va_end(more);
+  return open_file(path, flags, mode);
+}
+
+ssize_t write(int file, const void* bytes, size_t size) {
+  if (fails("write")) return -1;
+  static auto* call = real(&::write, "write");
+  if (recorded) record("write", path_of(file));
+  if (writes_are_short && size > 1) {
+    const unsigned turn = short_writes++ % 3;
+    if (turn == 0) return errno = EINTR, -1;
+    size = turn == 1 ? 1 : std::max<size_t>(1, size / 3);
+  }
+  return call(file, bytes, size);
+}
+
+int fsync(int file) {
+  if (fails("fsync")) return -1;
+  static auto* call = real(&::fsync, "fsync");
+  if (recorded) record("fsync", path_of(file));
+  return call(file);
+}
+
+int rename(const char* from, const char* to) noexcept {
+  if (fails("rename")) return -1;
+  static auto* call = real(&::rename, "rename");
+  record("rename", std::string(from) + " " + to);
+  return call(from, to);
+}
+
+int access(const char* path, int mode) noexcept {
+  if (fails("access")) return -1;
+  static auto* call = real(&::access, "access");
+  return call(path, mode);
+}
+
+int posix_spawn(pid_t* pid, const char* path, const posix_spawn_file_actions_t* actions,
+                const posix_spawnattr_t* attributes, char* const arguments[],
+                char* const environment[]) {
+  if (fails("posix_spawn")) return errno;
+  static auto* call = real(&::posix_spawn, "posix_spawn");
+  char program[] = "test_faults";
+  char* others[] = {program, const_cast<char*>(other_program), nullptr};
+  return other_program ? call(pid, "/proc/self/exe", actions, attributes, others, environment)
+                       : call(pid, path, actions, attributes, arguments, environment);
+}
+
+}  // extern "C"
+#pragma GCC visibility pop

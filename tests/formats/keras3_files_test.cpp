@@ -1,0 +1,274 @@
+// Files in Keras 3's own formats: .keras archives, as a file and unpacked, and .weights.h5.
+#include <fstream>
+
+#include "keras_file.h"
+#include "models.h"
+#include "zip/archive.h"
+#include "zip/image.h"
+
+namespace crescent::hdf5 {
+namespace {
+
+namespace fs = std::filesystem;
+
+Dict configured(const std::string& name, const Dict& config) {
+  return {{"class_name", name}, {"config", config}};
+}
+
+ModelPtr trained(const Value& optimizer) {
+  auto model = small_sequential();
+  model->compile({{"optimizer", optimizer},
+                  {"loss", "sparse_categorical_crossentropy"},
+                  {"metrics", List{"accuracy"}}});
+  model->fit({ramp({100, 4})}, {labels(100, 3)},
+             {{"epochs", 2}, {"batch_size", 16}, {"verbose", 0}});
+  return model;
+}
+
+/// Both go on alike, to the bit.
+void check_goes_on(Model& a, Model& b) {
+  const Dict options{{"epochs", 2}, {"batch_size", 16}, {"verbose", 0}};
+  const Tensor x = ramp({100, 4}), y = labels(100, 3);
+  CHECK(a.fit({x}, {y}, options)->at("loss") == b.fit({x}, {y}, options)->at("loss"));
+  check_same(a.get_weights(), b.get_weights());
+}
+
+/// The members of an archive by name.
+std::map<std::string, std::string> unpacked(const std::string& path) {
+  const std::string bytes = read_bytes(path);
+  const zip::Archive archive(bytes.size(), [&](uint64_t offset, std::span<std::byte> target) {
+    std::memcpy(target.data(), bytes.data() + offset, target.size());
+  });
+  std::map<std::string, std::string> members;
+  for (const zip::Member& member : archive.members())
+    members[member.name] = archive.text(*archive.find(member.name));
+  return members;
+}
+
+void pack(const std::string& path, const std::map<std::string, std::string>& members) {
+  std::vector<zip::File> files;
+  for (const auto& [name, text] : members)
+    files.push_back({name, {std::as_bytes(std::span(text))}});
+  replace_file(path, zip::Image(files).pieces());
+}
+
+TEST_CASE("training goes on bit for bit from an archive, and through h5 and back") {
+  const Dict falling =
+      configured("ExponentialDecay",
+                 {{"initial_learning_rate", 0.01}, {"decay_steps", 3}, {"decay_rate", 0.5}});
+  const Value optimizers[] = {
+      "adam",
+      configured("SGD", {{"momentum", 0.9}, {"nesterov", true}, {"use_ema", true}}),
+      configured("Adam", {{"amsgrad", true}, {"gradient_accumulation_steps", 3}}),
+      configured("RMSprop", {{"learning_rate", falling}, {"momentum", 0.5}, {"centered", true}}),
+  };
+  for (const Value& optimizer : optimizers) {
+    CAPTURE(to_text(optimizer));
+    Scratch scratch;
+    auto model = trained(optimizer);
+    crescent::save_model(*model, scratch.path("m.keras"));
+    auto once = crescent::load_model(scratch.path("m.keras"));
+    CHECK(once->epochs_trained() == 2);
+    crescent::save_model(*once, scratch.path("m.h5"));
+    auto twice = crescent::load_model(scratch.path("m.h5"));
+    crescent::save_model(*twice, scratch.path("n.keras"));
+    check_goes_on(*model, *crescent::load_model(scratch.path("n.keras")));
+  }
+}
+
+TEST_CASE("S12: the same model gives the same archive, byte for byte") {
+  Scratch scratch;
+  auto model = trained("adam");
+  crescent::save_model(*model, scratch.path("a.keras"));
+  crescent::save_model(*model, scratch.path("b.keras"));
+  CHECK(read_bytes(scratch.path("a.keras")) == read_bytes(scratch.path("b.keras")));
+}
+
+TEST_CASE("weights with the state of the optimizer") {
+  Scratch scratch;
+  auto model = trained("adam"), other = trained("adam"), plain = small_sequential();
+  const std::string path = scratch.path("m.weights.h5");
+  crescent::save_weights(*model, path);
+  other->train_on_batch({ramp({8, 4})}, {labels(8, 3)});
+  crescent::load_weights(*other, path);
+  check_same(model->get_weights(), other->get_weights());
+  const Variables kept = model->optimizer()->state(), loaded = other->optimizer()->state();
+  REQUIRE(kept.size() == loaded.size());
+  for (size_t i = 0; i < kept.size(); ++i) check_same(kept[i].value(), loaded[i].value());
+  crescent::load_weights(*plain, path);  // not compiled: weights alone
+}
+
+TEST_CASE("a compiled model takes the optimizer's state before its first step") {
+  Scratch scratch;
+  auto model = trained("adam"), fresh = small_sequential();
+  crescent::save_weights(*model, scratch.path("m.weights.h5"));
+  fresh->compile({{"optimizer", "adam"}, {"loss", "sparse_categorical_crossentropy"}});
+  crescent::load_weights(*fresh, scratch.path("m.weights.h5"));
+  CHECK(fresh->optimizer()->iterations().value().to_vector() ==
+        model->optimizer()->iterations().value().to_vector());
+  check_same(fresh->optimizer()->slot("velocity")[0].value(),
+             model->optimizer()->slot("velocity")[0].value());
+}
+
+TEST_CASE("objects are where Keras 3 looks for them") {
+  auto lstm = layer("LSTM", {{"units", 2}, {"return_sequences", true}, {"name", "inside"}});
+  auto cells = List{configured("LSTMCell", {{"units", 2}}), configured("GRUCell", {{"units", 2}}),
+                    configured("LSTMCell", {{"units", 3}})};
+  auto inner = Sequential::make({layer("Dense", {{"units", 2}, {"input_shape", List{3, 3}}}),
+                                 layer("Dense", {{"units", 2}, {"name", "again"}})},
+                                "nested");
+  auto model = Sequential::make(
+      {layer("Dense", {{"units", 3}, {"input_shape", List{3, 3}}, {"name", "one"}}), inner, lstm,
+       layer("Dense", {{"units", 2}, {"name", "two"}}),
+       layer("RNN", {{"cell", configured("StackedRNNCells", {{"cells", cells}})}})},
+      "all");
+  Scratch scratch;
+  const std::string path = scratch.path("m.weights.h5");
+  crescent::save_weights(*model, path);
+  KerasFile file(path);
+  const std::pair<const char*, const char*> places[] = {
+      {"vars", "all"},
+      {"layers/dense/vars", "one"},
+      {"layers/dense_1/vars", "two"},
+      {"layers/sequential/vars", "nested"},
+      {"layers/sequential/layers/dense_1/vars", "again"},
+      {"layers/lstm/vars", "inside"}};
+  for (const auto& [place, name] : places) {
+    INFO(place);
+    CHECK(file.text(place, "name") == std::string(name));
+  }
+  for (const char* place :
+       {"layers/lstm/cell/vars", "layers/rnn/cell/cells/lstm_cell/vars",
+        "layers/rnn/cell/cells/gru_cell/vars", "layers/rnn/cell/cells/lstm_cell_1/vars"}) {
+    INFO(place);
+    CHECK(file.members(place).value_or(keras::Names{}).size() == 3);
+  }
+  auto again = clone_model(*model);
+  crescent::load_weights(*again, path);
+  check_same(model->get_weights(), again->get_weights());
+}
+
+TEST_CASE("a layer with another number of variables is told in Keras' words, nothing is loaded") {
+  Scratch scratch;
+  auto model = small_sequential();
+  crescent::save_weights(*model, scratch.path("m.weights.h5"));
+  auto other = Sequential::make(
+      {layer("Dense", {{"units", 8}, {"use_bias", false}, {"input_shape", List{4}}}),
+       layer("Dropout", {{"rate", 0.25}}), layer("Dense", {{"units", 3}})});
+  const Tensors before = other->get_weights();
+  CHECK_THAT(failure([&] { crescent::load_weights(*other, scratch.path("m.weights.h5")); }),
+             Catch::Contains("expected 1 variables, but received 2 variables during loading"));
+  check_same(other->get_weights(), before);
+}
+
+TEST_CASE("archives as Keras writes them: members, order, stored") {
+  Scratch scratch;
+  crescent::save_model(*trained("adam"), scratch.path("m.keras"));
+  const std::string bytes = read_bytes(scratch.path("m.keras"));
+  const zip::Archive archive(bytes.size(), [&](uint64_t offset, std::span<std::byte> target) {
+    std::memcpy(target.data(), bytes.data() + offset, target.size());
+  });
+  const auto& members = archive.members();
+  REQUIRE(members.size() == 3);
+  CHECK(members[0].name == "metadata.json");
+  CHECK(members[1].name == "config.json");
+  CHECK(members[2].name == "model.weights.h5");
+  for (const zip::Member& member : members) CHECK_FALSE(member.packed());
+  const Value config = parse_json(archive.text(members[1]));
+  CHECK(config.as_dict().at("class_name") == Value("Sequential"));
+  CHECK(config.as_dict().at("build_config").as_dict().at("input_shape") == Value(List{{}, 4}));
+  const Dict& compile = config.as_dict().at("compile_config").as_dict();
+  CHECK(compile.at("optimizer").as_dict().at("module") == Value("keras.optimizers"));
+  CHECK(compile.at("metrics") == Value(List{"accuracy"}));
+}
+
+TEST_CASE("an unpacked archive is read as a folder") {
+  Scratch scratch;
+  auto model = trained("adam");
+  crescent::save_model(*model, scratch.path("m.keras"));
+  fs::create_directory(scratch.path("folder"));
+  for (const auto& [name, text] : unpacked(scratch.path("m.keras")))
+    write_bytes(scratch.path("folder/" + name), text);
+  check_goes_on(*model, *crescent::load_model(scratch.path("folder")));
+  fs::remove(scratch.path("folder/model.weights.h5"));
+  CHECK_THAT(failure([&] { crescent::load_model(scratch.path("folder")); }),
+             Catch::Contains("model.weights.h5"));
+  fs::remove(scratch.path("folder/config.json"));
+  CHECK_THAT(failure([&] { crescent::load_model(scratch.path("folder")); }),
+             Catch::Contains("is a folder"));
+}
+
+TEST_CASE("an archive without metadata is read; without configuration or weights it is not") {
+  Scratch scratch;
+  auto model = trained("adam");
+  const std::string path = scratch.path("m.keras");
+  crescent::save_model(*model, path);
+  const auto members = unpacked(path);
+  for (const char* name : {"metadata.json", "config.json", "model.weights.h5"}) {
+    auto fewer = members;
+    fewer.erase(name);
+    pack(path, fewer);
+    INFO(name);
+    if (name == std::string("metadata.json")) {
+      check_same(crescent::load_model(path)->get_weights(), model->get_weights());
+    } else {
+      CHECK_THAT(failure([&] { crescent::load_model(path); }), Catch::Contains(path));
+    }
+  }
+}
+
+TEST_CASE("a configuration that somebody changed is what counts") {
+  Scratch scratch;
+  auto model = trained("adam");
+  const std::string path = scratch.path("m.keras");
+  crescent::save_model(*model, path);
+  auto members = unpacked(path);
+  std::string& config = members["config.json"];
+  const size_t at = config.find("\"relu\"");
+  REQUIRE(at != config.npos);
+  config.replace(at, 6, "\"tanh\"");
+  pack(path, members);
+  const auto again = crescent::load_model(path);
+  CHECK(again->get_layer("first")->get_config().at("activation") == Value("tanh"));
+  check_same(again->get_weights(), model->get_weights());
+}
+
+TEST_CASE("F13: an archive whose weights grow without end is refused, in little memory") {
+  Scratch scratch;
+  const std::string path = scratch.path("m.keras");
+  crescent::save_model(*trained("adam"), path);
+  std::string bytes = read_bytes(path);
+  SECTION("a byte of the weights changed") {
+    bytes[bytes.find("\x89HDF") + 3000] ^= 1;
+    write_bytes(path, bytes);
+    CHECK_THAT(failure([&] { crescent::load_model(path); }), Catch::Contains(path));
+  }
+  SECTION("cut off anywhere") {
+    for (size_t size : {size_t{4}, size_t{100}, bytes.size() / 2, bytes.size() - 1}) {
+      write_bytes(path, bytes.substr(0, size));
+      CHECK_THAT(failure([&] { crescent::load_model(path); }), Catch::Contains(path));
+    }
+  }
+}
+
+TEST_CASE("what an archive cannot be is said") {
+  Scratch scratch;
+  auto model = trained("adam");
+  CHECK_THAT(failure([&] { crescent::save_weights(*model, scratch.path("m.keras")); }),
+             Catch::Contains(".weights.h5"));
+  CHECK_THAT(failure([&] {
+               crescent::save_model(*model, scratch.path("m.keras"), {{"target", "keras2"}});
+             }),
+             Catch::Contains("Keras 3"));
+  crescent::save_model(*model, scratch.path("m.keras"));
+  CHECK_THAT(failure([&] {
+               crescent::save_model(*model, scratch.path("m.keras"), {{"overwrite", false}});
+             }),
+             Catch::Contains("exists already"));
+  auto other = small_sequential();
+  crescent::load_weights(*other, scratch.path("m.keras"));
+  check_same(other->get_weights(), model->get_weights());
+}
+
+}  // namespace
+}  // namespace crescent::hdf5

@@ -1,0 +1,143 @@
+// Weights by name in files that are not Keras': safetensors and npz.
+#include "models.h"
+#include "zip/image.h"
+
+namespace crescent::hdf5 {
+namespace {
+
+constexpr const char* kFiles[] = {"w.safetensors", "w.npz"};
+
+ModelPtr nested() {
+  auto inner =
+      Sequential::make({layer("Dense", {{"units", 4}, {"input_shape", List{4}}, {"name", "a"}}),
+                        layer("BatchNormalization", {{"name", "norm"}})},
+                       "inner");
+  return Sequential::make(
+      {layer("Dense", {{"units", 4}, {"input_shape", List{4}}, {"name", "a"}}), inner,
+       layer("Dense", {{"units", 2}, {"use_bias", false}, {"name", "last"}})},
+      "outer");
+}
+
+TEST_CASE("weights by name come back, nested ones and those of a half-width type too") {
+  for (const std::string name : kFiles) {
+    CAPTURE(name);
+    Scratch scratch;
+    auto model = nested();
+    crescent::save_weights(*model, scratch.path(name));
+    auto again = nested();
+    crescent::load_weights(*again, scratch.path(name));
+    check_same(model->get_weights(), again->get_weights());
+    check_same(crescent::read_array(scratch.path(name), "inner/norm/gamma"),
+               crescent::read_array(scratch.path(name), "inner/norm/moving_variance"));
+    check_same(crescent::read_array(scratch.path(name), "last/kernel"),
+               model->get_weights().back());
+    check_same(crescent::open_array(scratch.path(name), "a/kernel").clone(),
+               model->get_weights().front());
+  }
+  Scratch scratch;
+  auto model = Sequential::make(
+      {layer("Dense", {{"units", 3}, {"input_shape", List{4}}, {"dtype", "bfloat16"}})});
+  crescent::save_weights(*model, scratch.path("w.safetensors"));
+  const Tensors before = {model->get_weights()[0].clone(), model->get_weights()[1].clone()};
+  model->set_weights({Tensor(before[0].spec()), Tensor(before[1].spec())});
+  crescent::load_weights(*model, scratch.path("w.safetensors"));
+  check_same(model->get_weights(), before);
+  CHECK_THAT(failure([&] { crescent::save_weights(*model, scratch.path("w.npz")); }),
+             Catch::Contains("bfloat16"));
+}
+
+TEST_CASE("weights that do not belong together are named, and nothing changes") {
+  for (const std::string name : kFiles) {
+    CAPTURE(name);
+    Scratch scratch;
+    crescent::save_weights(*nested(), scratch.path(name));
+    auto other = small_sequential();
+    const Tensors before = other->get_weights();
+    CHECK_THAT(failure([&] { crescent::load_weights(*other, scratch.path(name)); }),
+               Catch::Contains("no array for 'first/kernel', 'first/bias'") &&
+                   Catch::Contains("no weight 'a/bias', 'a/kernel'") &&
+                   Catch::Contains("nothing was loaded"));
+    check_same(other->get_weights(), before);
+    auto wider = Sequential::make(
+        {layer("Dense", {{"units", 5}, {"input_shape", List{4}}, {"name", "first"}}),
+         layer("Dense", {{"units", 3}, {"name", "last"}})});
+    crescent::save_weights(*wider, scratch.path(name));
+    CHECK_THAT(failure([&] { crescent::load_weights(*other, scratch.path(name)); }),
+               Catch::Contains("Layer weight shape (4, 8) not compatible"));
+    check_same(other->get_weights(), before);
+  }
+}
+
+TEST_CASE("arrays without names are taken in order") {
+  Scratch scratch;
+  auto model = small_sequential(), other = small_sequential();
+  NamedTensors numbered;
+  for (const Tensor& weight : model->get_weights())
+    numbered.emplace_back(concat("arr_", numbered.size()), weight);
+  crescent::write_arrays(scratch.path("w.npz"), numbered);
+  crescent::load_weights(*other, scratch.path("w.npz"));
+  check_same(model->get_weights(), other->get_weights());
+}
+
+std::string safetensors(const std::string& header, const std::string& data) {
+  uint64_t size = header.size();
+  std::string bytes(8, '\0');
+  std::memcpy(bytes.data(), &size, 8);
+  return bytes + header + data;
+}
+
+TEST_CASE("safetensors files that lie are refused before memory is taken") {
+  Scratch scratch;
+  const std::string path = scratch.path("w.safetensors");
+  auto read = [&](const std::string& bytes) {
+    write_bytes(path, bytes);
+    return failure([&] { crescent::read_array(path, "a"); });
+  };
+  const std::string data(8, '\1');
+  auto one = [&](const std::string& type, const std::string& shape, const std::string& offsets) {
+    return safetensors(R"({"a":{"dtype":")" + type + R"(","shape":)" + shape +
+                           R"(,"data_offsets":)" + offsets + "}}",
+                       data);
+  };
+  write_bytes(path, one("F32", "[2]", "[0,8]"));
+  CHECK(crescent::read_array(path, "a").shape() == Shape{2});
+  write_bytes(path, one("BOOL", "[8]", "[0,8]"));
+  CHECK(crescent::read_array(path, "a").to_vector() == std::vector<double>(8, 1));
+  for (const std::string& bytes :
+       {std::string("short"), std::string(8, '\xff') + "{}", safetensors("{", data),
+        safetensors("[]", ""), one("F32", "[3]", "[0,8]"), one("F32", "[2]", "[0,16]"),
+        one("F32", "[2]", "[8,0]"), one("F32", "[-2]", "[0,8]"), one("F32", "[2.5]", "[0,8]"),
+        one("F32", "[2]", "[-8,0]"), one("F32", "[4294967296,4294967296]", "[0,8]"),
+        one("F32", "[1]", "[0,4]"), one("F32", "[1]", "[4,8]"), one("F32", "2", "[0,8]"),
+        one("F32", "[1,1,1,1,1,1,1,1,1,2]", "[0,8]"), safetensors(R"({"a":1})", data),
+        safetensors(R"({"a":{"dtype":"F32","shape":[2]}})", data)}) {
+    CAPTURE(bytes);
+    CHECK_THAT(read(bytes), Catch::Contains("is no safetensors file, or damaged"));
+  }
+  CHECK_THAT(read(one("I8", "[8]", "[0,8]")), Catch::Contains("type \"I8\""));
+  CHECK_THAT(read(one("F32", "[2]", "[0,8]").substr(0, 60)), Catch::Contains("w.safetensors"));
+}
+
+TEST_CASE("npz archives that lie are refused") {
+  Scratch scratch;
+  const std::string path = scratch.path("w.npz");
+  auto pack = [&](const std::string& text) {
+    replace_file(path, zip::Image({{"a.npy", {std::as_bytes(std::span(text))}}}).pieces());
+  };
+  crescent::write_arrays(scratch.path("a.npy"), {{"a", ramp({3, 4})}});
+  const std::string npy = read_bytes(scratch.path("a.npy"));
+  pack(npy);
+  check_same(crescent::read_array(path, "a"), ramp({3, 4}));
+  pack(npy.substr(0, npy.size() - 1));
+  CHECK_THAT(failure([&] { crescent::read_array(path, "a"); }),
+             Catch::Contains("expected 48 bytes"));
+  pack("not an array");
+  CHECK_THAT(failure([&] { crescent::read_array(path, "a"); }),
+             Catch::Contains("is not an npy file") && Catch::Contains("a.npy"));
+  write_bytes(path, "PK\3\4 and no more");
+  CHECK_THAT(failure([&] { crescent::read_array(path, "a"); }), Catch::Contains("no directory"));
+  CHECK_THAT(failure([&] { crescent::load_model(path); }), Catch::Contains("do not hold models"));
+}
+
+}  // namespace
+}  // namespace crescent::hdf5

@@ -1,0 +1,208 @@
+// The state of optimizers in the order of every generation: what is placed, and what is refused.
+#include "keras/model/optimizer_layout.h"
+
+#include "models.h"
+
+namespace crescent::keras {
+namespace {
+
+using hdf5::contains;
+
+/// A kernel and a bias of one shape, so that numbers in the wrong order would fit.
+Variables two_alike() {
+  Variables variables;
+  for (const char* path : {"dense/kernel", "dense_1/kernel"}) {
+    variables.push_back(Variable(Tensor({4, 4}, DType::float32)));
+    variables.back().set_path(path);
+  }
+  return variables;
+}
+
+std::vector<TensorSpec> specs_of(const std::vector<std::string>& names) {
+  std::vector<TensorSpec> specs;
+  for (const std::string& name : names) {
+    const bool number = name.find("iter") != name.npos || name.find("rate") != name.npos ||
+                        name.find("scale") != name.npos || name.find("counter") != name.npos;
+    const bool idle = name.find("vhat") != name.npos;
+    specs.push_back({DType::float32, number ? Shape{} : idle ? Shape{1} : Shape{4, 4}});
+  }
+  return specs;
+}
+
+std::string slots(const StateLayout& layout) {
+  std::string text;
+  for (const StatePlace& place : layout)
+    text += concat(text.empty() ? "" : " ", place.variable ? place.slot : "-",
+                   place.owner ? place.owner.path() == "dense/kernel" ? "0" : "1" : "");
+  return text;
+}
+
+struct Built {
+  Variables trained = two_alike();
+  std::shared_ptr<Optimizer> optimizer;
+  Built(const std::string& name, const Dict& options) : optimizer(make<Optimizer>(name, options)) {
+    optimizer->build(trained);
+  }
+  PlacedState place(const std::vector<std::string>& names) const {
+    return place_optimizer_state(*optimizer, trained, names, specs_of(names));
+  }
+};
+
+const Dict kFalling{
+    {"class_name", "ExponentialDecay"},
+    {"config", Dict{{"initial_learning_rate", 0.1}, {"decay_steps", 2}, {"decay_rate", 0.5}}}};
+
+TEST_CASE("entries of every generation are placed by their order") {
+  struct Row {
+    const char* optimizer;
+    Dict options;
+    std::vector<std::string> names;
+    const char* placed;
+  };
+  const Row rows[] = {
+      {"Adam",
+       {},
+       {"Adam/iterations", "training/Adam/m_0", "training/Adam/m_1", "training/Adam/v_0",
+        "training/Adam/v_1", "training/Adam/vhat_0", "training/Adam/vhat_1"},
+       "iteration momentum0 momentum1 velocity0 velocity1 -0 -1"},
+      {"Adam",
+       {},
+       {"Adam/iter:0", "Adam/dense/kernel/m:0", "Adam/dense_1/kernel/m:0", "Adam/dense/kernel/v:0",
+        "Adam/dense_1/kernel/v:0"},
+       "iteration momentum0 momentum1 velocity0 velocity1"},
+      {"Adam",
+       {},
+       {"iteration:0", "Adam/m/dense/kernel:0", "Adam/v/dense/kernel:0", "Adam/m/dense_1/kernel:0",
+        "Adam/v/dense_1/kernel:0"},
+       "iteration momentum0 velocity0 momentum1 velocity1"},
+      {"Adam",
+       {{"learning_rate", kFalling}},
+       {"adam/iteration", "adam/dense_kernel_momentum", "adam/dense_kernel_velocity",
+        "adam/dense_1_kernel_momentum", "adam/dense_1_kernel_velocity"},
+       "iteration momentum0 velocity0 momentum1 velocity1"},
+      {"Adam",
+       {{"amsgrad", true}},
+       {"adam/iteration", "adam/learning_rate", "adam/dense_kernel_momentum",
+        "adam/dense_kernel_velocity", "adam/dense_1_kernel_momentum",
+        "adam/dense_1_kernel_velocity", "adam/dense_kernel_velocity_hat",
+        "adam/dense_1_kernel_velocity_hat"},
+       "iteration learning_rate momentum0 velocity0 momentum1 velocity1 velocity_hat0 "
+       "velocity_hat1"},
+
+      {"RMSprop",
+       {{"momentum", 0.5}, {"centered", true}},
+       {"r/iteration", "r/learning_rate", "r/a_velocity", "r/b_velocity", "r/a_momentum",
+        "r/b_momentum", "r/a_average_gradient", "r/b_average_gradient"},
+       "iteration learning_rate velocity0 velocity1 momentum0 momentum1 average_gradient0 "
+       "average_gradient1"},
+      {"RMSprop",
+       {},
+       {"training/RMSprop/Variable:0", "training/RMSprop/Variable_1:0"},
+       "velocity0 velocity1"},
+      {"SGD",
+       {},
+       {"SGD/iterations", "training/SGD/moment_0", "training/SGD/moment_1"},
+       "iteration -0 -1"},
+      {"SGD", {}, {"sgd/iteration", "sgd/learning_rate"}, "iteration learning_rate"},
+      {"SGD",
+       {{"momentum", 0.9}, {"use_ema", true}, {"gradient_accumulation_steps", 2}},
+       {"sgd/iteration", "sgd/learning_rate", "sgd/a_average", "sgd/b_average",
+        "sgd/a_gradient_accumulator", "sgd/b_gradient_accumulator", "sgd/a_momentum",
+        "sgd/b_momentum"},
+       "iteration learning_rate average0 average1 gradient_accumulator0 gradient_accumulator1 "
+       "momentum0 momentum1"},
+      {"Adadelta",
+       {},
+       {"Adadelta/iterations", "t/a/accumulator_0", "t/a/accumulator_1", "t/a/delta_accumulator_0",
+        "t/a/delta_accumulator_1"},
+       "iteration accumulated_grad0 accumulated_grad1 accumulated_delta_var0 "
+       "accumulated_delta_var1"},
+      {"LossScaleOptimizer",
+       {{"inner_optimizer", Dict{{"class_name", "SGD"}, {"config", Dict{{"momentum", 0.9}}}}}},
+       {"l/iteration", "l/learning_rate", "l/step_counter", "l/dynamic_scale", "sgd/iteration",
+        "sgd/learning_rate", "sgd/a_momentum", "sgd/b_momentum"},
+       "- - step_counter dynamic_scale iteration learning_rate momentum0 momentum1"},
+  };
+  for (const Row& row : rows) {
+    INFO(row.optimizer << ": " << join(row.names));
+    const PlacedState state = Built(row.optimizer, row.options).place(row.names);
+    CHECK(state.problem == "");
+    CHECK(slots(state.layout) == row.placed);
+  }
+}
+
+TEST_CASE("without names the order is Keras 3's") {
+  const Built adam("Adam", {{"amsgrad", true}});
+  const std::vector<std::string> names{"0", "1", "2", "3", "4", "5", "6", "7"};
+  std::vector<TensorSpec> specs(8, {DType::float32, {4, 4}});
+  specs[0].shape = specs[1].shape = Shape{};
+  const PlacedState state = place_optimizer_state(*adam.optimizer, adam.trained, names, specs);
+  CHECK(slots(state.layout) ==
+        "iteration learning_rate momentum0 velocity0 momentum1 velocity1 velocity_hat0 "
+        "velocity_hat1");
+}
+
+TEST_CASE("names that tell other slots decide where shapes do not") {
+  const Built adam("Adam", {});
+  CHECK(slots(adam.place({"adam/iteration", "adam/learning_rate", "adam/a_momentum",
+                          "adam/b_momentum", "adam/a_velocity", "adam/b_velocity"})
+                  .layout) == "iteration learning_rate momentum0 momentum1 velocity0 velocity1");
+}
+
+TEST_CASE("what cannot be placed for certain is refused with the reason") {
+  const Built adam("Adam", {}), sgd("SGD", {{"momentum", 0.9}});
+  CHECK(adam.place({"adam/iteration", "adam/learning_rate", "adam/a_momentum", "adam/b_momentum",
+                    "adam/a_momentum", "adam/b_velocity"})
+            .problem == "expected velocity of dense/kernel, the file has 'adam/b_momentum'");
+  CHECK(adam.place({"adam/iteration", "adam/learning_rate"}).problem ==
+        "expected 6 arrays, the file has 2");
+  CHECK(contains(
+      sgd.place({"sgd/iteration", "sgd/learning_rate", "sgd/a_vhat", "sgd/b_momentum"}).problem,
+      "expected momentum of dense/kernel of shape (4, 4), the file has 'sgd/a_vhat' of "
+      "shape (1,)"));
+}
+
+TEST_CASE("what is written is placed again, in Keras' order and by its names") {
+  struct Row {
+    const char* optimizer;
+    Dict options;
+    const char *target, *names;
+  };
+  const Row rows[] = {
+      {"Adam",
+       {},
+       "keras3",
+       "adam/iteration adam/learning_rate adam/dense_kernel_momentum adam/dense_kernel_velocity "
+       "adam/dense_1_kernel_momentum adam/dense_1_kernel_velocity"},
+      {"Adam",
+       {},
+       "keras2",
+       "Adam/iterations:0 training/Adam/m_0:0 training/Adam/m_1:0 training/Adam/v_0:0 "
+       "training/Adam/v_1:0 training/Adam/vhat_0:0 training/Adam/vhat_1:0"},
+      {"SGD", {}, "keras2", "SGD/iterations:0 training/SGD/moment_0:0 training/SGD/moment_1:0"},
+      {"SGD", {{"learning_rate", kFalling}}, "keras3", "sgd/iteration"},
+      {"RMSprop",
+       {{"centered", true}},
+       "keras3",
+       "rm_sprop/iteration rm_sprop/learning_rate rm_sprop/dense_kernel_velocity "
+       "rm_sprop/dense_1_kernel_velocity rm_sprop/dense_kernel_average_gradient "
+       "rm_sprop/dense_1_kernel_average_gradient"},
+  };
+  for (const Row& row : rows) {
+    INFO(row.optimizer << " for " << row.target);
+    const Built built(row.optimizer, row.options);
+    const StateLayout layout = optimizer_layout(*built.optimizer, built.trained, row.target);
+    const std::vector<std::string> names = layout_names(*built.optimizer, layout, row.target);
+    std::string text;
+    for (const std::string& name : names) text += (text.empty() ? "" : " ") + name;
+    CHECK(text == row.names);
+    std::vector<TensorSpec> specs;
+    for (const StatePlace& place : layout) specs.push_back(place.spec);
+    const PlacedState again = place_optimizer_state(*built.optimizer, built.trained, names, specs);
+    CHECK(again.problem == "");
+    CHECK(slots(again.layout) == slots(layout));
+  }
+}
+
+}  // namespace
+}  // namespace crescent::keras

@@ -1,0 +1,189 @@
+// Layers against their formulas, written out, where no recording of Keras has numbers.
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "crescent/crescent.h"
+
+using namespace crescent;
+
+namespace {
+
+Tensor called(const char* name, const Dict& options, const Tensor& x, bool training = false) {
+  const LayerPtr layer = make<Layer>(name, options);
+  CallOptions call;
+  call.training = training;
+  return (*layer)(x, call);
+}
+
+Tensor numbers(const Shape& shape) {
+  std::vector<double> values;
+  for (int64_t i = 0; i < shape.size(); ++i) values.push_back(std::sin(1.7 * double(i)));
+  return Tensor::from(values, shape);
+}
+
+void check_near(const Tensor& got, const std::vector<double>& want) {
+  const std::vector<double> values = got.to_vector();
+  REQUIRE(values.size() == want.size());
+  for (size_t i = 0; i < want.size(); ++i) {
+    INFO("element " << i);
+    CHECK(values[i] == Approx(want[i]).epsilon(1e-5).margin(1e-6));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("adaptive pooling takes floor(i n / m) to ceil((i + 1) n / m)") {
+  const Tensor x = numbers({1, 7, 1});
+  const std::vector<double> v = x.to_vector();
+  auto mean = [&](size_t first, size_t last) {
+    double sum = 0;
+    for (size_t i = first; i < last; ++i) sum += v[i];
+    return sum / double(last - first);
+  };
+  auto largest = [&](size_t first, size_t last) {
+    return *std::max_element(v.begin() + std::ptrdiff_t(first), v.begin() + std::ptrdiff_t(last));
+  };
+  const Dict three{{"output_size", 3}, {"dtype", "float64"}};
+  check_near(called("AdaptiveAveragePooling1D", three, x), {mean(0, 3), mean(2, 5), mean(4, 7)});
+  check_near(called("AdaptiveMaxPooling1D", three, x),
+             {largest(0, 3), largest(2, 5), largest(4, 7)});
+  const Dict one{{"output_size", 1}, {"dtype", "float64"}};
+  check_near(called("AdaptiveAveragePooling1D", one, x), {mean(0, 7)});
+}
+
+TEST_CASE("interpolation weighs the middles of cells") {
+  const Tensor x = Tensor::from(std::vector<float>{0, 1, 4, 9}, {1, 1, 4, 1});
+  const auto doubled = [&](const char* interpolation) {
+    return called("UpSampling2D", {{"size", List{1, 2}}, {"interpolation", interpolation}}, x);
+  };
+  check_near(doubled("nearest"), {0, 0, 1, 1, 4, 4, 9, 9});
+  check_near(doubled("bilinear"), {0, 0.25, 0.75, 1.75, 3.25, 5.25, 7.75, 9});
+  // Keys' kernel a quarter and three quarters of a cell away: 0.8671875, 0.2265625, -0.0703125,
+  // -0.0234375; at the ends what is inside sums to 1.
+  const double near = 0.8671875, next = 0.2265625, far = -0.0703125, farther = -0.0234375;
+  const std::vector<double> cubic = doubled("bicubic").to_vector();
+  CHECK(cubic[3] == Approx(1 * near + 4 * next + 0 * far + 9 * farther));
+  CHECK(cubic[0] == Approx((0 * near + 1 * far) / (near + far + 0)).margin(1e-6));
+  const Tensor flat = Tensor::from(std::vector<float>(12, 3), {1, 3, 4, 1});
+  for (const char* name : {"bilinear", "bicubic", "lanczos3", "lanczos5"})
+    check_near(called("UpSampling2D", {{"interpolation", name}}, flat), std::vector<double>(48, 3));
+}
+
+TEST_CASE("margins can be given as in Keras, and are written as pairs") {
+  auto option = [](const char* layer, const char* name, const Value& given) {
+    return *make<Layer>(layer, {{name, given}})->get_config().find(name);
+  };
+  CHECK(option("ZeroPadding1D", "padding", 2) == Value(List{2, 2}));
+  CHECK(option("ZeroPadding1D", "padding", List{1, 2}) == Value(List{1, 2}));
+  CHECK(option("ZeroPadding2D", "padding", 3) == Value(List{List{3, 3}, List{3, 3}}));
+  CHECK(option("ZeroPadding2D", "padding", List{1, 2}) == Value(List{List{1, 1}, List{2, 2}}));
+  CHECK(option("Cropping3D", "cropping", List{1, List{0, 2}, 3}) ==
+        Value(List{List{1, 1}, List{0, 2}, List{3, 3}}));
+  using Catch::Matchers::Contains;
+  CHECK_THROWS_WITH(make<Layer>("ZeroPadding2D", {{"padding", List{1, 2, 3}}}),
+                    Contains("`padding` should have 2 elements"));
+  CHECK_THROWS_WITH(make<Layer>("Cropping1D", {{"cropping", -1}}), Contains("at least 0"));
+  CHECK_THROWS_WITH(called("Cropping1D", {{"cropping", 2}}, numbers({1, 4, 1})),
+                    Contains("should be smaller than the corresponding spatial dimension"));
+  check_near(called("Cropping1D", {{"cropping", List{1, 0}}},
+                    Tensor::from(std::vector<float>{1, 2, 3}, {1, 3, 1})),
+             {2, 3});
+}
+
+TEST_CASE("batch renormalisation corrects towards its moving averages") {
+  const LayerPtr layer =
+      make<Layer>("BatchNormalization", {{"renorm", true},
+                                         {"momentum", 0.9},
+                                         {"renorm_momentum", 0.8},
+                                         {"epsilon", 0.01},
+                                         {"renorm_clipping", Dict{{"rmax", 1.5}, {"dmax", 0.2}}},
+                                         {"dtype", "float64"}});
+  const Tensor x = Tensor::from(std::vector<double>{1, 2, 4, 9}, {4, 1});
+  layer->build_for({x.shape()});
+  layer->set_weights({Tensor::from(std::vector<double>{2}, {1}),      // gamma
+                      Tensor::from(std::vector<double>{0.5}, {1}),    // beta
+                      Tensor::from(std::vector<double>{0.3}, {1}),    // moving_mean
+                      Tensor::from(std::vector<double>{1}, {1}),      // moving_variance
+                      Tensor::from(std::vector<double>{1.1}, {1}),    // moving_stddev
+                      Tensor::from(std::vector<double>{3.5}, {1}),    // renorm_mean
+                      Tensor::from(std::vector<double>{2.5}, {1})});  // renorm_stddev
+  CallOptions training;
+  training.training = true;
+  const Tensor y = (*layer)(x, training);
+  const double mean = 4, deviation = std::sqrt(9.5 + 0.01), r = deviation / 2.5,
+               d = std::min(0.2, (mean - 3.5) / 2.5);
+  REQUIRE(r < 1.5);
+  std::vector<double> want;
+  for (double v : {1., 2., 4., 9.}) want.push_back(((v - mean) / deviation * r + d) * 2 + 0.5);
+  check_near(y, want);
+  const double renorm_mean = 3.5 * 0.8 + mean * 0.2, renorm_deviation = 2.5 * 0.8 + deviation * 0.2;
+  const double moving_deviation = 1.1 * 0.9 + renorm_deviation * 0.1;
+  const Tensors after = layer->get_weights();
+  check_near(after[2], {0.3 * 0.9 + renorm_mean * 0.1});
+  check_near(after[3], {moving_deviation * moving_deviation - 0.01});
+  check_near(after[4], {moving_deviation});
+  check_near(after[5], {renorm_mean});
+  check_near(after[6], {renorm_deviation});
+}
+
+TEST_CASE("a synchronized batch normalisation alone is a plain one") {
+  const Tensor x = numbers({5, 3, 2});
+  const Dict plain{{"dtype", "float64"}},
+      synchronized{{"dtype", "float64"}, {"synchronized", true}};
+  check_near(called("BatchNormalization", synchronized, x, true),
+             called("BatchNormalization", plain, x, true).to_vector());
+}
+
+TEST_CASE("dropout of channels drops whole channels, alpha dropout keeps mean and variance") {
+  const Tensor ones = Tensor::full({3, 4, 5, 6}, 1, DType::float32);
+  const Tensor dropped = called("SpatialDropout2D", {{"rate", 0.5}, {"seed", 3}}, ones, true);
+  const Tensor spread = ops::max(dropped, {1, 2}) - ops::min(dropped, {1, 2});
+  CHECK(ops::max(spread).item() == 0);
+  const double share = ops::mean(ops::equal(dropped, 0)).item();
+  CHECK(share > 0.1);
+  CHECK(share < 0.9);
+  const Tensor noise = SeedGenerator(5).normal({200, 500}, 0, 1);
+  const Tensor kept = called("AlphaDropout", {{"rate", 0.3}, {"seed", 3}}, noise, true);
+  CHECK(ops::mean(kept).item() == Approx(0).margin(0.02));
+  CHECK(ops::variance(kept).item() == Approx(1).margin(0.03));
+}
+
+TEST_CASE("normalising preprocessing learns mean and variance") {
+  const LayerPtr layer = make<Layer>("Normalization");
+  const Tensor data = Tensor::from(std::vector<float>{0, 7, 4, 2, 9, 6, 0, 7, 4, 2, 9, 6}, {4, 3});
+  layer->call_method("adapt", {{"data", Value(std::make_shared<BoxedTensor>(data))}});
+  check_near((*layer)(Tensor::from(std::vector<float>{0, 7, 4}, {1, 3})), {-1, -1, -1});
+  CHECK_THROWS_WITH(make<Layer>("Normalization", {{"mean", 1}}),
+                    Catch::Matchers::Contains("both `mean` and `variance` must be set"));
+}
+
+TEST_CASE("groups that do not fit the channels are refused in Keras' words") {
+  using Catch::Matchers::Contains;
+  CHECK_THROWS_WITH(
+      called("GroupNormalization", {{"groups", 8}}, numbers({2, 4})),
+      Contains("Number of groups (8) cannot be more than the number of channels (4)"));
+  CHECK_THROWS_WITH(called("GroupNormalization", {{"groups", 3}}, numbers({2, 4})),
+                    Contains("Number of groups (3) must be a multiple of the number of channels"));
+  CHECK_THROWS_WITH(
+      called("Conv1D", {{"filters", 4}, {"kernel_size", 1}, {"groups", 2}}, numbers({1, 2, 3})),
+      Contains("The number of input channels must be evenly divisible"));
+  CHECK_THROWS_WITH(
+      make<Layer>("DepthwiseConv2D", {{"kernel_size", 3}, {"strides", 2}, {"dilation_rate", 2}}),
+      Contains("`strides > 1` not supported in conjunction with `dilation_rate > 1`"));
+}
+
+TEST_CASE("an embedding in reverse uses its own table where weights are not tied") {
+  const LayerPtr layer = make<Layer>(
+      "ReversibleEmbedding",
+      {{"input_dim", 3}, {"output_dim", 2}, {"tie_weights", false}, {"logit_soft_cap", 2}});
+  const Tensor ids = Tensor::from(std::vector<int32_t>{2, 0}, {1, 2});
+  layer->build_for({ids.shape()});
+  layer->set_weights({Tensor::from(std::vector<float>{1, 2, 3, 4, 5, 6}, {3, 2}),
+                      Tensor::from(std::vector<float>{1, 0, -1, 2, 1, 0}, {2, 3})});
+  check_near((*layer)(ids), {5, 6, 1, 2});
+  CallOptions reverse;
+  reverse.arguments.set("reverse", true);
+  const Tensor scores = (*layer)(Tensor::from(std::vector<float>{0.5, 0.25}, {1, 2}), reverse);
+  auto capped = [](double score) { return 2 * std::tanh(score / 2); };
+  check_near(scores, {capped(1), capped(0.25), capped(-0.5)});
+}

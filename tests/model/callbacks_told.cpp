@@ -1,0 +1,286 @@
+// Callbacks that tell others how a run goes: tables, files for TensorBoard, a web server; and the
+// one that exchanges weights and averages.
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <thread>
+
+#include "crescent/crescent.h"
+
+using namespace crescent;
+using Catch::Contains;
+
+namespace {
+
+std::shared_ptr<Sequential> model_with(Dict optimizer) {
+  set_random_seed(4);
+  auto model = Sequential::make(
+      {make<Layer>("Dense", {{"units", 1}, {"input_shape", List{2}}, {"name", "one"}})});
+  model->compile({{"optimizer", std::move(optimizer)}, {"loss", "mse"}});
+  return model;
+}
+Dict sgd(Dict options) { return {{"class_name", "SGD"}, {"config", std::move(options)}}; }
+std::shared_ptr<History> fit(Model& model, Value callbacks, int64_t epochs, Dict more = {}) {
+  const Tensor x = SeedGenerator(1).normal({32, 2});
+  more.set("callbacks", std::move(callbacks));
+  more.set("epochs", epochs);
+  more.set("verbose", 0);
+  return model.fit({x}, {ops::sum(x, {1}, true)}, more);
+}
+
+std::string text_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+// ---- a reader of TensorBoard's files that shares nothing with the writer
+
+/// CRC-32C bit by bit, rotated and shifted as TFRecord has it.
+uint32_t checksum(const char* data, size_t size) {
+  uint32_t crc = 0xffffffff;
+  for (size_t i = 0; i < size; ++i)
+    for (int bit = 0; bit < 8; ++bit) {
+      const bool odd = (crc ^ (static_cast<unsigned char>(data[i]) >> bit)) & 1;
+      crc = (crc >> 1) ^ (odd ? 0x82f63b78 : 0);
+    }
+  crc ^= 0xffffffff;
+  return ((crc >> 15) | (crc << 17)) + 0xa282ead8;
+}
+
+template <class T>
+T number_at(const std::string& text, size_t place) {
+  T value;
+  REQUIRE(place + sizeof value <= text.size());
+  std::memcpy(&value, text.data() + place, sizeof value);
+  return value;
+}
+
+std::vector<std::string> records_of(const std::string& path) {
+  const std::string file = text_of(path);
+  std::vector<std::string> records;
+  for (size_t place = 0; place < file.size();) {
+    const auto length = number_at<uint64_t>(file, place);
+    CHECK(number_at<uint32_t>(file, place + 8) == checksum(file.data() + place, 8));
+    const char* data = file.data() + place + 12;
+    CHECK(number_at<uint32_t>(file, place + 12 + length) == checksum(data, length));
+    records.emplace_back(data, length);
+    place += 16 + length;
+  }
+  return records;
+}
+
+/// Fields of a protocol buffer: bytes of each number, in order.
+std::multimap<int, std::string> fields_of(const std::string& message) {
+  std::multimap<int, std::string> fields;
+  size_t place = 0;
+  auto varint = [&] {
+    uint64_t value = 0;
+    for (int shift = 0;; shift += 7) {
+      const auto byte = static_cast<unsigned char>(message.at(place++));
+      value |= uint64_t(byte & 127) << shift;
+      if (byte < 128) return value;
+    }
+  };
+  while (place < message.size()) {
+    const uint64_t key = varint();
+    const int kind = int(key & 7);
+    if (kind == 0) {
+      const uint64_t value = varint();
+      fields.emplace(int(key >> 3), std::string(reinterpret_cast<const char*>(&value), 8));
+      continue;
+    }
+    const size_t size = kind == 1 ? 8 : kind == 5 ? 4 : varint();
+    fields.emplace(int(key >> 3), message.substr(place, size));
+    place += size;
+  }
+  return fields;
+}
+std::string field(const std::string& message, int number) {
+  const auto fields = fields_of(message);
+  const auto found = fields.find(number);
+  return found == fields.end() ? "" : found->second;
+}
+
+struct Written {
+  int64_t step;
+  std::string value;  // the Summary.Value
+};
+/// What a folder's file holds, by tag.
+std::multimap<std::string, Written> written_in(const std::string& folder) {
+  std::multimap<std::string, Written> all;
+  for (const auto& file : std::filesystem::directory_iterator(folder)) {
+    const auto records = records_of(file.path());
+    CHECK(field(records.at(0), 3) == "brain.Event:2");
+    for (size_t i = 1; i < records.size(); ++i) {
+      const std::string step = field(records[i], 2), value = field(field(records[i], 5), 1);
+      all.emplace(field(value, 1), Written{step.empty() ? 0 : number_at<int64_t>(step, 0), value});
+    }
+  }
+  return all;
+}
+float scalar(const Written& written) { return number_at<float>(field(written.value, 2), 0); }
+
+// ---- a web server for some requests
+
+class Server {
+ public:
+  explicit Server(int requests) : socket_(socket(AF_INET, SOCK_STREAM, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    REQUIRE(bind(socket_, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
+    socklen_t size = sizeof address;
+    getsockname(socket_, reinterpret_cast<sockaddr*>(&address), &size);
+    port = ntohs(address.sin_port);
+    listen(socket_, 4);
+    thread_ = std::thread([this, requests] {
+      for (int i = 0; i < requests; ++i) serve();
+    });
+  }
+  ~Server() { close(socket_); }
+  std::vector<std::string> requests() {
+    thread_.join();
+    return requests_;
+  }
+  int port;
+
+ private:
+  void serve() {
+    const int connection = accept(socket_, nullptr, nullptr);
+    std::string text;
+    char buffer[512];
+    for (size_t wanted = std::string::npos; text.size() < wanted;) {
+      const ssize_t n = recv(connection, buffer, sizeof buffer, 0);
+      if (n <= 0) break;
+      text.append(buffer, size_t(n));
+      const size_t end = text.find("\r\n\r\n"), length = text.find("Content-Length: ");
+      if (end != std::string::npos) wanted = end + 4 + std::stoul(text.substr(length + 16));
+    }
+    requests_.push_back(text);
+    const std::string answer = "HTTP/1.1 204 No Content\r\n\r\n";
+    send(connection, answer.data(), answer.size(), MSG_NOSIGNAL);
+    close(connection);
+  }
+  int socket_;
+  std::thread thread_;
+  std::vector<std::string> requests_;
+};
+
+}  // namespace
+
+TEST_CASE("CSVLogger writes a line an epoch and goes on below it") {
+  const std::string path = "model_test_log.csv";
+  std::filesystem::remove(path);
+  auto model = model_with(sgd({{"learning_rate", 0.1}}));
+  auto logger = [&](bool append) {
+    return make<Callback>("CSVLogger",
+                          {{"filename", path}, {"separator", ";"}, {"append", append}});
+  };
+  const auto first = fit(*model, logger(true), 2);
+  const auto second = fit(*model, logger(true), 1);
+  auto line = [](int64_t epoch, double loss) { return concat(epoch, ";", loss, ";NA\r\n"); };
+  CHECK(text_of(path) == "epoch;loss;val_loss\r\n" + line(0, first->at("loss")[0]) +
+                             line(1, first->at("loss")[1]) + line(0, second->at("loss")[0]));
+  const auto third = fit(*model, logger(false), 1, {{"validation_split", 0.5}});
+  CHECK(text_of(path) == concat("epoch;loss;val_loss\r\n0;", third->at("loss")[0], ";",
+                                third->at("val_loss")[0], "\r\n"));
+  std::filesystem::remove(path);
+  CHECK_THROWS_WITH(
+      fit(*model, make<Callback>("CSVLogger", {{"filename", "/no/such/folder/log.csv"}}), 1),
+      Contains("cannot write '/no/such/folder/log.csv'"));
+}
+
+TEST_CASE("TensorBoard's files hold values, steps and histograms") {
+  const std::string folder = "model_test_board";
+  std::filesystem::remove_all(folder);
+  auto model = model_with(sgd({{"learning_rate", 0.1}}));
+  const Dict options{{"log_dir", folder}, {"histogram_freq", 2}, {"update_freq", "batch"}};
+  const auto history = fit(*model, make<Callback>("TensorBoard", options), 3,
+                           {{"validation_split", 0.5}, {"batch_size", 8}});
+  const auto train = written_in(folder + "/train"), held = written_in(folder + "/validation");
+  CHECK(train.count("epoch_loss") == 3);
+  for (const auto& [tag, written] : train)
+    if (tag == "epoch_loss")
+      CHECK(scalar(written) == float(history->at("loss")[size_t(written.step)]));
+  for (const auto& [tag, written] : held)
+    if (tag == "epoch_loss")
+      CHECK(scalar(written) == float(history->at("val_loss")[size_t(written.step)]));
+  CHECK(held.count("evaluation_loss_vs_iterations") == 3);
+  CHECK(train.count("batch_loss") == 6);
+  CHECK(scalar(train.find("epoch_learning_rate")->second) == 0.1f);
+  CHECK_THAT(field(train.find("keras")->second.value, 8), Contains("Sequential"));
+
+  const auto histograms = train.equal_range("one/kernel/histogram");
+  CHECK(std::distance(histograms.first, histograms.second) == 2);  // epochs 0 and 2
+  const Written& last = std::prev(histograms.second)->second;
+  CHECK(last.step == 2);
+  const std::string histogram = field(last.value, 5);
+  const std::vector<double> kernel = model->get_weights()[0].to_vector();
+  CHECK(number_at<double>(field(histogram, 1), 0) == std::min(kernel[0], kernel[1]));
+  CHECK(number_at<double>(field(histogram, 2), 0) == std::max(kernel[0], kernel[1]));
+  CHECK(number_at<double>(field(histogram, 3), 0) == 2);
+  CHECK(number_at<double>(field(histogram, 4), 0) == kernel[0] + kernel[1]);
+  const std::string limits = field(histogram, 6), counts = field(histogram, 7);
+  REQUIRE(limits.size() == counts.size());
+  for (const double x : kernel) {
+    double inside = 0;
+    for (size_t i = 8; i < limits.size(); i += 8)
+      if (number_at<double>(limits, i - 8) < x && x <= number_at<double>(limits, i))
+        inside = number_at<double>(counts, i);
+    CHECK(inside >= 1);
+  }
+  std::filesystem::remove_all(folder);
+  CHECK_THROWS_WITH(make<Callback>("TensorBoard", {{"write_images", true}}),
+                    Contains("not supported"));
+}
+
+TEST_CASE("RemoteMonitor posts a form, or JSON") {
+  auto model = model_with(sgd({{"learning_rate", 0.1}}));
+  Server server(3);
+  Dict options{{"root", concat("http://localhost:", server.port)},
+               {"headers", Dict{{"X-Run", "7"}}}};
+  const auto history = fit(*model, make<Callback>("RemoteMonitor", options), 2);
+  options.set("send_as_json", true);
+  options.set("path", "/json");
+  const auto again = fit(*model, make<Callback>("RemoteMonitor", options), 1);
+  const std::vector<std::string> requests = server.requests();
+  CHECK_THAT(requests[0], Contains("POST /publish/epoch/end/ HTTP/1.1\r\n") &&
+                              Contains("X-Run: 7\r\n") &&
+                              Contains("data=%7B%22epoch%22%3A%200%2C") &&
+                              Contains("application/x-www-form-urlencoded"));
+  CHECK_THAT(requests[2], Contains("POST /json HTTP/1.1\r\n") && Contains("application/json"));
+  const Value sent = parse_json(requests[2].substr(requests[2].find("\r\n\r\n") + 4));
+  CHECK(sent.as_dict().at("loss").as_float() == again->at("loss")[0]);
+  fit(*model, make<Callback>("RemoteMonitor", {{"root", "http://localhost:1"}}), 1);  // warns
+  CHECK_THROWS_WITH(make<Callback>("RemoteMonitor", {{"root", "ftp://x"}}), Contains("http://"));
+}
+
+TEST_CASE("a run with averages ends with them, and is validated with them if asked") {
+  const Dict averaging{{"learning_rate", 0.1}, {"use_ema", true}, {"ema_momentum", 0.5}};
+  auto kernel_after = [](Model& model, Value callbacks, int64_t epochs) {
+    fit(model, std::move(callbacks), epochs, {{"batch_size", 32}, {"shuffle", false}});
+    return model.get_weights()[0].to_vector();
+  };
+  auto plain = model_with(sgd({{"learning_rate", 0.1}}));
+  std::vector<double> steps[3], average;
+  for (auto& step : steps) step = kernel_after(*plain, Value(), 1);
+  average = steps[0];
+  for (int i : {1, 2})
+    for (size_t k = 0; k < 2; ++k) average[k] = 0.5 * average[k] + 0.5 * steps[i][k];
+  auto averaged = model_with(sgd(averaging));
+  const std::vector<double> ended = kernel_after(*averaged, Value(), 3);
+  for (size_t k = 0; k < 2; ++k) CHECK(ended[k] == Approx(average[k]).epsilon(1e-5));
+
+  auto swapping = model_with(sgd(averaging));
+  auto swap = make<Callback>("SwapEMAWeights", {{"swap_on_epoch", true}});
+  CHECK(kernel_after(*swapping, swap, 3) == ended);
+  CHECK_THROWS_WITH(fit(*plain, make<Callback>("SwapEMAWeights", {{"swap_on_epoch", true}}), 1),
+                    Contains("SwapEMAWeights must be used when `use_ema=True`"));
+}

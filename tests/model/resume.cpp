@@ -1,0 +1,215 @@
+// fit(..., {resume = ...}) and BackupAndRestore: runs that are given up anywhere and called again
+// end with the bits of a run that never stopped. tests/faults kills processes for this.
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "crescent/crescent.h"
+#include "small_model.h"
+
+using namespace crescent;
+using namespace crescent::small;
+using Catch::Contains;
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Folder {
+  Folder() : path(concat("/tmp/crescent_resume_", getpid())) { fs::remove_all(path); }
+  ~Folder() { fs::remove_all(path); }
+  std::string operator/(const char* name) const { return path + "/" + name; }
+  std::string path;
+};
+
+/// Gives up in a hook: as a crash does, by an error, or as Ctrl-C does.
+class GivesUp final : public Callback {
+ public:
+  GivesUp(int64_t after, bool by_interrupt) : after_(after), by_interrupt_(by_interrupt) {}
+  void on_train_batch_end(int64_t, const Logs&) override {
+    if (++batches_ != after_) return;
+    if (by_interrupt_) return interrupt();
+    fail("given up");
+  }
+
+ private:
+  int64_t after_, batches_ = 0;
+  bool by_interrupt_;
+};
+
+constexpr int64_t kEpochs = 4, kBatches = 5;
+
+std::shared_ptr<Sequential> model_of(int64_t seed) {
+  set_random_seed(seed);
+  auto model = Sequential::make(
+      {make<Layer>("Dense", {{"units", 6}, {"activation", "tanh"}, {"input_shape", List{3}}}),
+       make<Layer>("Dropout", {{"rate", 0.3}}), make<Layer>("Dense", {{"units", 1}})});
+  model->compile({{"optimizer", "adam"}, {"loss", "mse"}, {"metrics", List{"mae"}}});
+  return model;
+}
+
+std::shared_ptr<History> fit(Model& model, Dict more = {}, List callbacks = {}) {
+  callbacks.push_back(make<Callback>(
+      "ReduceLROnPlateau", {{"monitor", "val_loss"}, {"patience", 0}, {"min_delta", 10.0}}));
+  more.set("callbacks", callbacks);
+  more.set("epochs", kEpochs);
+  more.set("batch_size", 8);
+  more.set("validation_split", 0.2);
+  more.set("verbose", 0);
+  const Tensor x = data(50);
+  return model.fit({x}, {targets(x)}, more);
+}
+
+void check_same(const Model& a, const Model& b) {
+  for (const auto& [left, right] : {std::pair(a.weights(), b.weights()),
+                                    std::pair(a.optimizer()->state(), b.optimizer()->state())})
+    for (size_t i = 0; i < left.size(); ++i)
+      CHECK(left[i].value().to_vector() == right[i].value().to_vector());
+  CHECK(a.history()->epoch() == b.history()->epoch());
+  CHECK(a.history()->history() == b.history()->history());
+  CHECK(a.epochs_trained() == b.epochs_trained());
+}
+
+/// After every crash or interruption the same call is made again, by a model with other weights.
+template <class Fit>
+std::shared_ptr<Model> persist(int64_t step, bool by_interrupt, const Fit& fit) {
+  for (int64_t life = 0;; ++life) {
+    REQUIRE(life < 50);
+    const auto model = model_of(100 + life);
+    const auto gives_up = std::make_shared<GivesUp>(step, by_interrupt);
+    try {
+      fit(*model, gives_up);
+      if (model->epochs_trained() == kEpochs) return model;
+    } catch (const Error& error) {
+      CHECK_THAT(error.what(), Contains("given up"));
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a run that is kept in a file goes on after crashes and interruptions") {
+  const Folder folder;
+  set_warning_handler([](std::string_view) {});
+  const auto whole = model_of(1);
+  fit(*whole);
+  fs::create_directory(folder.path);
+  for (const bool by_interrupt : {false, true})
+    for (const int64_t step : {kBatches, kBatches + 2, 2 * kBatches}) {
+      CAPTURE(by_interrupt, step);
+      (void)model_of(1);  // the global random state
+      // The first life is that of the run that `whole` is compared with.
+      const auto first = model_of(1);
+      auto kept = [&](Model& model, const CallbackPtr& gives_up) {
+        fit(model, {{"resume", folder / "run.h5"}}, {gives_up});
+      };
+      try {
+        kept(*first, std::make_shared<GivesUp>(step, by_interrupt));
+      } catch (const Error&) {
+      }
+      CHECK(fs::exists(folder / "run.h5") == (by_interrupt || step > kBatches));
+      if (!fs::exists(folder / "run.h5")) continue;
+      check_same(*persist(step, by_interrupt, kept), *whole);
+      CHECK(fs::is_empty(folder.path));
+    }
+  set_warning_handler(nullptr);
+}
+
+TEST_CASE("BackupAndRestore keeps the run every so many batches") {
+  const Folder folder;
+  const auto whole = model_of(1);
+  fit(*whole);
+  for (const int64_t every : {1, 3, 7}) {
+    CAPTURE(every);
+    auto kept = [&](Model& model, const CallbackPtr& gives_up, Dict more = {}) {
+      more.set("backup_dir", folder.path);
+      more.set("save_freq", every);
+      fit(model, {}, {gives_up, make<Callback>("BackupAndRestore", more)});
+    };
+    const auto first = model_of(1);
+    CHECK_THROWS(kept(*first, std::make_shared<GivesUp>(8, false)));
+    const auto last = persist(8, false, kept);
+    check_same(*last, *whole);
+    CHECK(fs::is_empty(folder.path));
+  }
+}
+
+TEST_CASE("a damaged file of a run is told, and the one before it used when it was kept") {
+  const Folder folder;
+  static std::string warning;
+  set_warning_handler([](std::string_view text) { warning = text; });
+  const auto whole = model_of(1);
+  fit(*whole);
+  for (const bool twice : {false, true}) {
+    auto kept = [&](Model& model, int64_t crash) {
+      fit(model, {},
+          {std::make_shared<GivesUp>(crash, false),
+           make<Callback>(
+               "BackupAndRestore",
+               {{"backup_dir", folder.path}, {"save_freq", 2}, {"double_checkpoint", twice}})});
+    };
+    CHECK_THROWS(kept(*model_of(1), 7));
+    CHECK(fs::exists(folder / "run.previous.h5") == twice);
+    fs::resize_file(folder / "run.h5", fs::file_size(folder / "run.h5") / 2);
+    const auto again = model_of(2);
+    if (twice) {
+      kept(*again, 1000);
+      CHECK_THAT(warning, Contains("run.h5'") && Contains("going on from"));
+      check_same(*again, *whole);
+    } else {
+      CHECK_THROWS_WITH(kept(*again, 1000), Contains("run.h5'") && Contains("delete it"));
+      CHECK(again->epochs_trained() == 0);
+      fs::remove(folder / "run.h5");
+    }
+  }
+  set_warning_handler(nullptr);
+}
+
+TEST_CASE("files of a run stay when that is asked for: nothing is left to train then") {
+  const Folder folder;
+  auto kept = [&](Model& model) {
+    return fit(model, {},
+               {make<Callback>("BackupAndRestore",
+                               {{"backup_dir", folder.path}, {"delete_checkpoint", false}})});
+  };
+  const auto first = model_of(1), second = model_of(2);
+  kept(*first);
+  CHECK(kept(*second)->epoch().size() == kEpochs);
+  check_same(*second, *first);
+}
+
+TEST_CASE("resume = true goes on with the run that was interrupted, or saved with the model") {
+  const Folder folder;
+  fs::create_directory(folder.path);
+  set_warning_handler([](std::string_view) {});
+  const auto whole = model_of(1), model = model_of(1);
+  fit(*whole);
+  fit(*model, {}, {std::make_shared<GivesUp>(7, true)});
+  CHECK(model->epochs_trained() == 1);
+  save_model(*model, folder / "m.h5");
+  fit(*model, {{"resume", true}});
+  check_same(*model, *whole);
+  const ModelPtr loaded = load_model(folder / "m.h5");
+  fit(*loaded, {{"resume", true}});
+  check_same(*loaded, *whole);
+
+  // Without it the next run is a new one; with it too when nothing was left unfinished.
+  const ModelPtr anew = load_model(folder / "m.h5");
+  CHECK(fit(*anew)->epoch().size() == kEpochs);
+  CHECK(anew->epochs_trained() == 1 + kEpochs);
+  fit(*anew, {{"resume", true}});
+  CHECK(anew->epochs_trained() == 1 + 2 * kEpochs);
+  set_warning_handler(nullptr);
+}
+
+TEST_CASE("what resume and BackupAndRestore do not take") {
+  const auto model = model_of(1);
+  CHECK_THROWS_WITH(fit(*model, {{"resume", 3}}), Contains("the path of a file, got 3"));
+  CHECK_THROWS_WITH(fit(*model, {{"resume", "folder/"}}), Contains("the path of a file"));
+  CHECK_THROWS_WITH(make<Callback>("BackupAndRestore", {{"backup_dir", ""}}),
+                    Contains("Empty `backup_dir` argument"));
+  CHECK_THROWS_WITH(make<Callback>("BackupAndRestore", {{"backup_dir", "b"}, {"save_freq", 0}}),
+                    Contains("save_freq must be"));
+}

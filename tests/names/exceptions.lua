@@ -1,0 +1,73 @@
+-- Names and options of Keras that are not here, with the reason: by namespace ("methods": of every class), options as
+-- "namespace.Class.option". `pending` is what is being added: it may be here or not.
+local rows, pending = {}, {}
+
+local function except(namespace, reason, names)
+  rows[namespace] = rows[namespace] or {}
+  for name in names:gmatch "%S+" do rows[namespace][name] = reason end
+end
+local function wait(namespace, names)
+  pending[namespace] = pending[namespace] or {}
+  for name in names:gmatch "%S+" do pending[namespace][name] = true end
+end
+
+-- ---- what Keras has for other Python frameworks
+
+except("layers", "a layer around code of another Python framework", "FlaxLayer JaxLayer TFSMLayer TorchModuleWrapper")
+except("callbacks", "a format of JAX", "OrbaxCheckpoint")
+except("methods", "of torch.nn.Module, from which Keras derives there", [[
+  T_destination add_module apply bfloat16 buffers children cpu cuda double dump_patches eval extra_repr float forward
+  get_buffer get_extra_state get_parameter get_submodule half ipu load_state_dict modules named_buffers named_children
+  named_modules named_parameters parameters register_backward_hook register_buffer register_forward_hook
+  register_forward_pre_hook register_full_backward_hook register_load_state_dict_post_hook register_module
+  register_parameter requires_grad_ set_extra_state share_memory state_dict to to_empty torch_params train type xpu
+  zero_grad ]])
+except("methods", "variables are not state to hand around: programs read and write them", [[
+  stateless_call stateless_compute_loss stateless_apply stateless_reset_state stateless_result stateless_update_state
+  symbolic_call rematerialized_call get_state_tree set_state_tree ]])
+except("methods", "files are written by formats, not by objects", [[
+  load_own_variables save_own_variables build_from_config get_build_config compile_from_config get_compile_config ]])
+except("methods", "from_config is a method of the class", "from_config")
+except("methods of KerasTensor", "tensors are dense", "ragged ragged_rank row_splits_dtype sparse")
+except("methods of Variable", "several devices do not share a variable", "aggregation synchronization overwrite_with_gradient")
+except("methods of Variable", "values are read by totable, item and value", "numpy")
+except("methods of callbacks.Callback", "a run attaches itself; CallbackList takes the model as an option", "model set_model set_params")
+except("methods of optimizers.Optimizer", "optimizers are written as plugins", [[
+  add_optimizer_variables add_variable add_variable_from_reference assign assign_add assign_sub update_step ]])
+except("optimizers", "optimizers are written as plugins", "Optimizer")
+except("options", "a loss takes two tensors", "losses.circle.ref_labels losses.circle.ref_embeddings")
+except("options", "the order is that of the class", "losses.circle.remove_diagonal")
+except("options", "the metric has no axis: it is the loss' function there", "metrics.binary_crossentropy.axis")
+
+-- ---- pending
+
+wait("callbacks", "BackupAndRestore")
+wait("layers", [[
+  AdaptiveAveragePooling1D AdaptiveAveragePooling2D AdaptiveAveragePooling3D AdaptiveMaxPooling1D AdaptiveMaxPooling2D
+  AdaptiveMaxPooling3D AdditiveAttention AlphaDropout Attention Bidirectional ConvLSTM1D ConvLSTM2D ConvLSTM3D
+  Convolution1DTranspose Convolution2DTranspose Convolution3DTranspose Cropping1D Cropping2D Cropping3D DepthwiseConv1D
+  DepthwiseConv2D GroupNormalization GroupQueryAttention InputSpec RMSNormalization ReversibleEmbedding SeparableConv1D
+  SeparableConv2D SeparableConvolution1D SeparableConvolution2D SpatialDropout2D SpatialDropout3D SpectralNormalization
+  TimeDistributed UnitNormalization UpSampling1D UpSampling2D UpSampling3D Wrapper ZeroPadding1D ZeroPadding2D
+  ZeroPadding3D ]])
+wait("layers", [[
+  AugMix AutoContrast CategoryEncoding CenterCrop ContrastLimitedAdaptiveHistogramEqualization CutMix Discretization
+  Equalization HashedCrossing Hashing IntegerLookup MaxNumBoundingBoxes MelSpectrogram MixUp Normalization Pipeline
+  RandAugment RandomBrightness RandomColorDegeneration RandomColorJitter RandomContrast RandomCrop
+  RandomElasticTransform RandomErasing RandomFlip RandomGaussianBlur RandomGrayscale RandomHue RandomInvert
+  RandomPerspective RandomPosterization RandomRotation RandomSaturation RandomSharpness RandomShear RandomTranslation
+  RandomZoom Rescaling Resizing STFTSpectrogram Solarization StringLookup TextVectorization ]])
+-- Every option of these: their classes are being written.
+wait("options of", [[
+  layers.GRU layers.LSTM layers.SimpleRNN layers.InputLayer layers.MultiHeadAttention layers.Embedding layers.Dense
+  layers.EinsumDense layers.BatchNormalization layers.Conv3DTranspose layers.Lambda layers.PReLU
+  layers.SpatialDropout1D layers.add layers.average layers.concatenate layers.dot layers.maximum layers.minimum
+  layers.multiply layers.subtract ]])
+wait("methods", [[
+  add_variable call compute_mask compute_output_spec input_dtype metrics_variables path quantization_mode quantize
+  quantized_build quantized_call compute_loss compute_metrics export get_metrics_result
+  get_quantization_layer_structure jit_compile make_predict_function make_test_function make_train_function
+  predict_step run_eagerly test_step train_step add_weight dtype ndim reshape squeeze finalize_variable_values
+  set_weights ]])
+
+return { rows = rows, pending = pending }

@@ -1,0 +1,174 @@
+-- Every public name of Keras 3.15 in the namespaces below is here, with the same options in the same order with the
+-- same defaults, or stands in exceptions.lua with the reason why not; what stands there must not be here.
+--
+--   names.lua                      $CRESCENT_SHARED/reference/keras-names.json: {namespace: {name: signature}}
+local cr = require "crescent"
+local here = arg and arg[0]:match "^(.*)/" or "tests/names"
+package.path = here .. "/?.lua;" .. package.path
+local json = require "json"
+local exceptions = require "exceptions"
+
+local file = assert(io.open((os.getenv "CRESCENT_SHARED" or "../shared") .. "/reference/keras-names.json"))
+local recorded = json.read(file:read "a").values
+file:close()
+
+local problems, compared, excepted = {}, 0, 0
+local function problem(...) problems[#problems + 1] = string.format(...) end
+
+-- ---- signatures: "(units, activation=None, *, name='x', **kwargs)"
+
+local function split(text)
+  local parts, depth, quote, part = {}, 0, nil, ""
+  for c in text:gmatch "." do
+    if quote then quote = c ~= quote and quote or nil
+    elseif c == "'" then quote = c
+    elseif c:find "[%(%[{]" then depth = depth + 1
+    elseif c:find "[%)%]}]" then depth = depth - 1 end
+    if c == "," and depth == 0 and not quote then parts[#parts + 1], part = part, "" else part = part .. c end
+  end
+  if part:find "%S" then parts[#parts + 1] = part end
+  return parts
+end
+
+local constants = { None = "nil", True = "true", False = "false" }
+--- What Python writes as a value that Lua has; nil, false for what it has not (objects of classes).
+local function value_of(text)
+  if constants[text] then return load("return " .. constants[text])(), true end
+  if text:find "^[%(%[]" then
+    local list = {}
+    for _, item in ipairs(split(text:sub(2, -2))) do list[#list + 1] = value_of(item:match "^%s*(.-)%s*$") end
+    return list, true
+  end
+  local f = load("return " .. text)
+  local ok, value = pcall(f or error)
+  return value, ok and text:find "^[%-%d'\"]" ~= nil
+end
+
+--- {name=, default=, has_default=, known=} in order, without * and **.
+local function parameters_of(signature)
+  local list = {}
+  for _, part in ipairs(split(signature:match "^%((.*)%)$" or "")) do
+    local name, default = part:match "^%s*([%w_]+)[^=]*=%s*(.-)%s*$"
+    name = name or part:match "^%s*([%w_]+)"
+    if name and not part:find "^%s*%*" then
+      local value, known = nil, false
+      if default then value, known = value_of(default) end
+      list[#list + 1] = { name = name, default = value, required = default == nil, known = known }
+    end
+  end
+  return list
+end
+
+-- ---- comparing
+
+--- What Keras means by None.
+local meant = { activation = "linear", data_format = "channels_last" }
+
+local function same(a, b)
+  -- a single number stands for a list of it
+  if type(a) == "table" or type(b) == "table" then
+    a, b = type(a) == "table" and a or { a }, type(b) == "table" and b or { b }
+    for i = 1, math.max(#a, #b) do
+      if not same(#a == 1 and a[1] or a[i], #b == 1 and b[1] or b[i]) then return false end
+    end
+    return true
+  end
+  if type(a) == "number" and type(b) == "number" then return math.abs(a - b) <= 1e-6 * math.max(math.abs(a), math.abs(b)) end
+  return a == b
+end
+
+local function reason(where, name) return (exceptions.rows[where] or {})[name] end
+local function is_pending(where, name) return (exceptions.pending[where] or {})[name] end
+
+--- Options of a class against a signature. `skip`: parameters that are tensors, not options.
+local function compare_options(where, info, signature, skip)
+  if is_pending("options of", where) or is_pending("layers", where:match "^layers%.(.*)") then return end
+  local options, places, place, has_defaults = {}, {}, 0, false
+  for _, option in ipairs(info.options) do
+    has_defaults = has_defaults or option.default ~= nil
+    options[option.name] = option
+    for _, alias in ipairs(option.aliases or {}) do options[alias] = option end
+    if not option.keyword_only then place = place + 1; places[option.name] = place end
+  end
+  local last = 0
+  for _, parameter in ipairs(parameters_of(signature)) do
+    local name, option = parameter.name, options[parameter.name]
+    local excused = reason("options", where .. "." .. name)
+    if skip[name] then goto continue end
+    compared = compared + 1
+    if excused then
+      excepted = excepted + 1
+    elseif not option then
+      problem("%s: no option '%s'", where, name)
+    else
+      -- positions are Keras' for those that can be given by position
+      local at = places[option.name]
+      if at and at < last then problem("%s: option '%s' is not where Keras has it", where, name) end
+      last = at or last
+      local default = option.default
+      local wanted = parameter.default == nil and meant[name] or parameter.default
+      if name == "name" or not has_defaults then default = wanted end -- a name is made from the class when not given
+      if parameter.known and not option.required and not same(default == nil and meant[name] or default, wanted) then
+        problem("%s: '%s' is %s by default, Keras has %s", where, name, tostring(default), tostring(parameter.default))
+      end
+    end
+    ::continue::
+  end
+end
+
+local function compare_name(namespace, space, name, signature)
+  compared = compared + 1
+  local ok, value = pcall(function() return space[name] end)
+  local there, why = ok and value ~= nil, reason(namespace, name)
+  if why then
+    excepted = excepted + 1
+    if there then problem("%s.%s is there: take it out of the exceptions (%s)", namespace, name, why) end
+    return
+  end
+  if not there and is_pending(namespace, name) then return end
+  if not there then return problem("%s.%s is missing", namespace, name) end
+  local info = cr.describe(value)
+  if type(signature) ~= "string" or not info or info.what ~= "class" or info.name == nil then return end
+  local skip = { x = true, y_true = true, y_pred = true, args = true, kwargs = true, fn = name ~= "MeanMetricWrapper" or nil }
+  compare_options(namespace .. "." .. name, info, signature, skip)
+end
+
+local namespaces = { "layers", "losses", "metrics", "optimizers", "optimizers.schedules", "initializers", "regularizers",
+  "constraints", "callbacks", "activations" }
+for _, namespace in ipairs(namespaces) do
+  local space = cr
+  for part in namespace:gmatch "%w+" do space = space[part] end
+  for _, name in ipairs(recorded[namespace].keys) do compare_name(namespace, space, name, recorded[namespace].values[name]) end
+end
+
+-- ---- methods and properties of objects
+
+local input = cr.Input { shape = { 3 } }
+local objects = {
+  Layer = cr.layers.Dense(3), Sequential = cr.Sequential {}, Model = cr.Model(input, cr.layers.Dense(2)(input)),
+  ["optimizers.Optimizer"] = cr.optimizers.SGD(), ["metrics.Metric"] = cr.metrics.Mean(),
+  ["losses.Loss"] = cr.losses.MeanSquaredError(), ["callbacks.Callback"] = cr.callbacks.TerminateOnNaN(),
+  KerasTensor = input, Variable = cr.Variable(cr.zeros { 2 }),
+}
+for class, object in pairs(objects) do
+  local described, members = cr.describe(object), {}
+  for _, list in ipairs { described.methods, described.properties } do
+    for _, name in ipairs(list) do members[name] = true end
+  end
+  for _, member in ipairs(described.class and described.class.members or {}) do members[member.name] = true end
+  local where = "methods of " .. class
+  for _, name in ipairs(recorded[where].keys) do
+    compared = compared + 1
+    local why = reason(where, name) or reason("methods", name)
+    if why then
+      excepted = excepted + 1
+      if members[name] and reason(where, name) then problem("%s: %s is there: take it out of the exceptions (%s)", where, name, why) end
+    elseif not members[name] and not is_pending("methods", name) then
+      problem("%s: no %s", where, name)
+    end
+  end
+end
+
+table.sort(problems)
+if #problems > 0 then error(#problems .. " of " .. compared .. " names and options:\n" .. table.concat(problems, "\n"), 0) end
+print(string.format("%d names and options compared, %d excepted", compared, excepted))
