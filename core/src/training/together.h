@@ -16,7 +16,6 @@ class Together {
     if (auto all = communicator(); all->size() > 1) together.communicator_ = std::move(all);
     return together;
   }
-  bool is_alone() const { return !communicator_; }
   /// The greatest of what the processes say.
   int greatest(int own) const {
     if (!communicator_) return own;
