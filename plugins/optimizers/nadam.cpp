@@ -1,4 +1,6 @@
 // Adam with Nesterov's momentum (Dozat 2015).
+#include <cmath>
+
 #include "optimizers.h"
 #include "update_rule.h"
 
@@ -39,19 +41,28 @@ class Nadam final : public UpdateRule {
   }
 
  private:
-  Tensor growth(const Tensor& step) const {
-    return 1.0 - 0.5 * power(Tensor(0.96), step * schedule_decay_.value_or(1));
-  }
   /// It grows from 0.52 to 1 times beta_1.
-  Tensor momentum_at(const Tensor& step) const { return beta_1_ * growth(step); }
-  /// The product of the momenta of steps 1 to `step`. Their growth has ended after kGrowth steps,
-  /// to the last digit of float32, so the product needs no state.
-  Tensor momenta_until(const Tensor& step) const {
-    constexpr int64_t kGrowth = 512;
-    const Tensor steps = arange(kGrowth, DType::float32) + 1.0;
-    const Tensor passed = less_equal(steps, cast(step, DType::float32));
-    return cast(prod(where(passed, growth(steps), 1)), step.dtype()) * power(Tensor(beta_1_), step);
+  Tensor momentum_at(const Tensor& step) const {
+    return beta_1_ * (1.0 - 0.5 * power(Tensor(0.96), step * decay()));
   }
+  /// The product of the momenta of steps 1 to n. With q = 0.96^decay, the logarithm of the product
+  /// of 1 - q^i / 2 is minus the sum over k of (1 - q^(k n)) q^k / (k 2^k (1 - q^k)), which is
+  /// exact to float32 after kTerms: so the product needs no state.
+  Tensor momenta_until(const Tensor& step) const {
+    constexpr int kTerms = 32;
+    const double log_q = std::log(0.96) * decay();
+    if (log_q == 0) return power(Tensor(0.5 * beta_1_), step);
+    std::vector<float> factors, exponents;
+    for (int k = 1; k <= kTerms; ++k) {
+      exponents.push_back(static_cast<float>(k * log_q));
+      factors.push_back(
+          static_cast<float>(std::exp(k * log_q) / std::expm1(k * log_q) / k / std::pow(2.0, k)));
+    }
+    const Tensor passed = expm1(Tensor::from(exponents, {kTerms}) * cast(step, DType::float32));
+    const Tensor growth = exp(sum(Tensor::from(factors, {kTerms}) * passed * -1.0));
+    return cast(growth, step.dtype()) * power(Tensor(beta_1_), step);
+  }
+  double decay() const { return schedule_decay_.value_or(1); }
 
   double beta_1_ = 0.9, beta_2_ = 0.999, epsilon_ = 1e-7;
   std::optional<double> schedule_decay_;
