@@ -155,13 +155,17 @@ Matches match_fitting(WeightSource& file, const std::vector<Pair>& pairs,
 
 void write_weights(Entries& entries, Model& model, const std::string& group,
                    const std::string& target) {
+  std::vector<LayerPtr> layers = model.layers();
+  std::erase_if(layers, [](const LayerPtr& layer) {  // which Keras does not count as layers
+    return layer->class_name() == "OperationLayer";
+  });
   std::vector<std::string> names;
-  for (const LayerPtr& layer : model.layers()) names.push_back(layer->name());
+  for (const LayerPtr& layer : layers) names.push_back(layer->name());
   entries.push_back({group,
                      {{"layer_names", names},
                       {"backend", std::string(kBackend)},
                       {"keras_version", std::string(keras_version_of(target))}}});
-  for (const LayerPtr& layer : model.layers())
+  for (const LayerPtr& layer : layers)
     write_group(entries, join_path(group, layer->name()), *layer, layer->weights(), target);
   const Variables own = own_variables(model, model.layers());
   if (!own.empty() || target == "keras3")

@@ -123,18 +123,8 @@ void check_weights(const std::string& base, const std::string& name, Tally& tall
 }
 
 /// Files with classes or code that is not there.
-const std::set<std::string> kMissing = {"interop/k3/c11_op_mulconst.keras",
-                                        "interop/k3/c11_op_mulconst.weights.h5",
-                                        "interop/k3/c16_masked_mha.keras",
-                                        "interop/k3/c16_masked_mha.weights.h5",
-                                        "interop/k3/c20_lambda.keras",
-                                        "interop/k3/c20_lambda.weights.h5",
-                                        "interop/k3/d01_emb_lstm_functional.keras",
-                                        "interop/k3/d01_emb_lstm_functional.weights.h5",
-                                        "interop/k3/d07_ops_reshape.keras",
-                                        "interop/k3/d07_ops_reshape.weights.h5",
-                                        "interop/k3/d11_getitem.keras",
-                                        "interop/k3/d11_getitem.weights.h5"};
+const std::set<std::string> kMissing = {"interop/k3/c20_lambda.keras",
+                                        "interop/k3/c20_lambda.weights.h5"};
 
 }  // namespace
 
