@@ -160,12 +160,12 @@ class Writer {
   }
 
   /// What says nothing, or only what goes without saying in a generation that lacks the word.
-  static bool left_out(const Field* field, std::string_view kind, const std::string& name,
-                       const Value& value) {
+  bool left_out(const Field* field, std::string_view kind, const std::string& name,
+                const Value& value) const {
     if (!field) return false;
     if (field->name == kCarryMask) return true;
     if (value.is_null() && field->default_value.is_null()) return true;
-    if (field->name == "trainable" && name.starts_with("SpatialDropout")) return true;
+    if (keras3_ && keras3_lacks(name, field->name)) return true;
     const bool of_base = kind != "layer" && field->keyword_only;
     return value == field->default_value && (of_base || keras2_has_class(kind, name)) &&
            !keras2_has_option(kind, name, field->name);

@@ -29,7 +29,8 @@ constexpr Module kModules[] = {{"layer", "keras.layers"},
 struct Lacking {
   const char *class_name, *option;
 };
-constexpr Lacking kLacking[] = {{"SpatialDropout1D", "trainable"},
+constexpr Lacking kLacking[] = {{"Nadam", "schedule_decay"},
+                                {"SpatialDropout1D", "trainable"},
                                 {"SpatialDropout2D", "trainable"},
                                 {"SpatialDropout3D", "trainable"}};
 
@@ -162,7 +163,7 @@ Dict layer_options(const std::string& name, const Dict& config) {
   Dict result;
   for (const DictEntry& entry : config) {
     if (entry.key == "batch_input_shape" || entry.key == kCarryMask ||
-        has_row(kLacking, name, entry.key))
+        keras3_lacks(name, entry.key))
       continue;
     const bool single = has_row(kSingle, name, entry.key) && entry.value.is_list() &&
                         entry.value.as_list().size() == 1;
@@ -267,6 +268,10 @@ Value value_in(const Value& value, const Layer* owner) {
 }
 
 }  // namespace
+
+bool keras3_lacks(const std::string& class_name, const std::string& option) {
+  return has_row(kLacking, class_name, option);
+}
 
 bool names_inputs(const std::string& class_name) { return !places_of(class_name).empty(); }
 

@@ -8,6 +8,9 @@ namespace crescent::keras {
 /// Keras gives names to inputs of this layer: value, initial_state.
 bool names_inputs(const std::string& class_name);
 
+/// An option of ours that a class of Keras 3 does not take.
+bool keras3_lacks(const std::string& class_name, const std::string& option);
+
 /// {"class_name", "config"} of a kind of class, with what Keras 3 finds the class by.
 Dict with_module(const std::string& kind, const Dict& written);
 

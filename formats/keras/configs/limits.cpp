@@ -4,6 +4,7 @@
 
 #include "crescent/registry.h"
 #include "keras/configs/config_out.h"
+#include "keras/configs/config_out_keras3.h"
 #include "keras/configs/keras2_vocabulary.h"
 #include "keras/configs/objects.h"
 
@@ -119,7 +120,10 @@ class Search {
     for (const DictEntry& entry : config) {
       const Field* field = info->schema.find(entry.key);
       if (!field) continue;
-      if (keras2_) check_option(kind, name, *field, entry.value, place);
+      if (keras2_)
+        check_option(kind, name, *field, entry.value, place);
+      else if (keras3_lacks(name, entry.key) && !(entry.value == field->default_value))
+        add(place, entry.key, concat("Keras 3 has no such option of ", name));
       if (!field->kind.empty()) anything(entry.value, field->kind, place, entry.key);
     }
   }
