@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "data/array_dataset.h"
-#include "training/class_weighted.h"
+#include "training/input/class_weighted.h"
 #include "training/run_state.h"
 
 namespace crescent {

@@ -3,9 +3,9 @@
 #pragma once
 #include <functional>
 
-#include "training/arrays.h"
-#include "training/batches.h"
 #include "training/callback_list.h"
+#include "training/input/arrays.h"
+#include "training/input/batches.h"
 #include "training/told_where.h"
 #include "training/training.h"
 

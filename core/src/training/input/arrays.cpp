@@ -1,4 +1,4 @@
-#include "training/arrays.h"
+#include "training/input/arrays.h"
 
 #include <algorithm>
 #include <charconv>

@@ -1,6 +1,6 @@
-#include "training/class_weighted.h"
+#include "training/input/class_weighted.h"
 
-#include "training/arrays.h"
+#include "training/input/arrays.h"
 
 namespace crescent {
 namespace {

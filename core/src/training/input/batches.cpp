@@ -1,4 +1,4 @@
-#include "training/batches.h"
+#include "training/input/batches.h"
 
 #include "crescent/interrupt.h"
 
