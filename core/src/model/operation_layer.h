@@ -15,6 +15,7 @@ class OperationLayer final : public Layer {
   OperationLayer();
   void configured() override;
   InputCount input_count() const override { return {inputs_, inputs_}; }
+  const Operation& operation() const { return *operation_; }
   /// Masks end here, as in Keras.
   bool supports_masking() const override { return true; }
   Tensors compute_mask(const Tensors&, const Tensors&, const Tensors&) override { return {}; }

@@ -6,12 +6,19 @@
 #include "base/text.h"
 #include "layer/input_layer.h"
 #include "model/graph.h"
+#include "model/operation_layer.h"
 #include "model/text_table.h"
 
 namespace crescent {
 namespace {
 
 using Row = std::vector<std::string>;
+
+/// What Keras calls an operation, else the class.
+std::string type_of(const Layer& layer) {
+  const auto* operation = dynamic_cast<const OperationLayer*>(&layer);
+  return operation ? operation->operation().row().keras_class : layer.class_name();
+}
 
 /// Fields end at the columns of `ends`; what is longer is cut there.
 std::string line_of(const Row& fields, const std::vector<int>& ends) {
@@ -105,7 +112,7 @@ class Table {
   void add_layer(const Layer& layer, int depth) {
     const std::string indent(static_cast<size_t>(2 * depth), ' ');
     const std::vector<std::string> sources = chain_ || depth > 0 ? Row() : connections(layer);
-    Row row{indent + layer.name() + " (" + layer.class_name() + ")", shape_text(layer),
+    Row row{indent + layer.name() + " (" + type_of(layer) + ")", shape_text(layer),
             with_commas(count_of(layer.weights()))};
     if (!chain_) row.push_back(sources.empty() ? "" : sources.front());
     if (options_.show_trainable) row.push_back(layer.trainable() ? "Y" : "N");

@@ -116,6 +116,8 @@ class Search {
                  const std::string& place, const std::string& option = "") {
     const auto info = class_named(kind, name);
     if (!info || is_foreign(*info)) return;  // code, which the user brings along
+    if (keras2_ && name == "OperationLayer")
+      return add(place, option, "Keras 2.3.1 has no operations on tensors in graphs");
     if (keras2_ && !keras2_has_class(kind, name)) return add(place, option, lacks(kind, name));
     for (const DictEntry& entry : config) {
       const Field* field = info->schema.find(entry.key);
