@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "keras/weights/in_parallel.h"
+#include "keras/assignment/in_parallel.h"
 #include "layout.h"
 
 namespace crescent::zip {

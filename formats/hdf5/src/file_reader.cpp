@@ -13,8 +13,8 @@
 #include "crescent/error.h"
 #include "crescent/file.h"
 #include "crescent/model.h"
-#include "keras/weights/in_parallel.h"
-#include "keras/weights/let_go.h"
+#include "keras/assignment/in_parallel.h"
+#include "keras/assignment/let_go.h"
 
 namespace crescent::hdf5 {
 

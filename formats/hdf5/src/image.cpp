@@ -7,7 +7,7 @@
 
 #include "crc32c.h"
 #include "crescent/error.h"
-#include "keras/weights/in_parallel.h"
+#include "keras/assignment/in_parallel.h"
 #include "seal.h"
 #include "sparse_file.h"
 

@@ -2,12 +2,12 @@
 
 #include <set>
 
+#include "keras/assignment/assignment.h"
 #include "keras/model/callback_states.h"
 #include "keras/model/description.h"
 #include "keras/model/kept_state.h"
 #include "keras/model/self_test.h"
 #include "keras/model/training_state.h"
-#include "keras/weights/assignment.h"
 #include "keras/weights/keras2_weights.h"
 #include "keras/weights/keras3_weights.h"
 #include "keras/weights/weight_paths.h"

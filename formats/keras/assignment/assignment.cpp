@@ -1,13 +1,13 @@
-#include "keras/weights/assignment.h"
+#include "keras/assignment/assignment.h"
 
 #include <numeric>
 #include <utility>
 
 #include "crescent/ops.h"
-#include "keras/weights/copy_past_cache.h"
+#include "keras/assignment/copy_past_cache.h"
+#include "keras/assignment/in_parallel.h"
+#include "keras/assignment/let_go.h"
 #include "keras/weights/cudnn_weights.h"
-#include "keras/weights/in_parallel.h"
-#include "keras/weights/let_go.h"
 
 namespace crescent::keras {
 namespace {
