@@ -8,420 +8,17 @@
 
 #include "crescent/crescent.h"
 #include "distance.h"
+#include "layer_rows.h"
 #include "poison.h"
 
 using namespace crescent;
 
 namespace {
 
-struct Row {
-  const char* name;
-  Dict options;
-  std::vector<Shape> inputs;
-  double low = -1, high = 1;  ///< range of the input's values
-  DType dtype = DType::float32;
-};
-
-/// The layer inside another.
-Dict inside(const char* name, const Dict& options) {
-  return {{"class_name", name}, {"config", options}};
-}
-
-const Row kRows[] = {
-    {"Dense", {{"units", 3}, {"activation", "tanh"}}, {{4, 5}}},
-    {"Dense", {{"units", 3}, {"use_bias", false}}, {{2, 3, 5}}},
-    {"EinsumDense", {{"equation", "abc,cd->abd"}, {"output_shape", List{Value(), 6}}}, {{2, 3, 4}}},
-    {"EinsumDense",
-     {{"equation", "...x,xy->...y"}, {"output_shape", 5}, {"bias_axes", "y"}},
-     {{2, 3, 4}}},
-    {"EinsumDense",
-     {{"equation", "ab...,bc->ac..."}, {"output_shape", 5}, {"bias_axes", "c"}},
-     {{2, 3, 4, 2}}},
-    {"EinsumDense",
-     {{"equation", "a...b,bc->a...c"}, {"output_shape", 5}, {"bias_axes", "c"}},
-     {{2, 3, 4, 2}}},
-    {"Dense", {{"units", 3}, {"lora_rank", 2}, {"lora_alpha", 3}}, {{4, 5}}},
-    {"EinsumDense",
-     {{"equation", "abc,cde->abde"}, {"output_shape", List{Value(), 2, 3}}, {"lora_rank", 2}},
-     {{2, 3, 4}}},
-    {"Embedding",
-     {{"input_dim", 10}, {"output_dim", 4}, {"lora_rank", 2}},
-     {{3, 5}},
-     0,
-     10,
-     DType::int32},
-    {"Activation", {{"activation", "sigmoid"}}, {{4, 5}}},
-    {"Activation", {{"activation", "gelu"}, {"activity_regularizer", "l2"}}, {{2, 3, 5}}},
-    {"Identity", {}, {{4, 5}}},
-    {"Identity", {}, {{2, 3, 4}}},
-    {"Masking", {}, {{2, 3, 4}}},
-    {"Masking", {{"mask_value", 2}}, {{2, 3, 4}}},
-    {"Embedding", {{"input_dim", 10}, {"output_dim", 4}}, {{3, 5}}, 0, 10, DType::int32},
-    {"Embedding",
-     {{"input_dim", 10}, {"output_dim", 4}, {"mask_zero", true}, {"input_length", 5}},
-     {{3, 5}},
-     0,
-     10,
-     DType::int32},
-    {"ReversibleEmbedding", {{"input_dim", 10}, {"output_dim", 4}}, {{3, 5}}, 0, 10, DType::int32},
-    {"ReversibleEmbedding",
-     {{"input_dim", 6}, {"output_dim", 3}, {"embeddings_initializer", "ones"}, {"mask_zero", true}},
-     {{2, 4}},
-     0,
-     6,
-     DType::int32},
-    {"Dropout", {{"rate", 0.5}}, {{4, 5}}},
-    {"Dropout", {{"rate", 0.5}, {"noise_shape", List{Value(), 1, 5}}, {"seed", 7}}, {{2, 3, 5}}},
-    {"SpatialDropout1D", {{"rate", 0.5}}, {{2, 3, 4}}},
-    {"SpatialDropout1D", {{"rate", 0.2}, {"seed", 7}}, {{2, 3, 4}}},
-    {"SpatialDropout2D", {{"rate", 0.5}}, {{2, 3, 4, 2}}},
-    {"SpatialDropout2D", {{"rate", 0.5}, {"data_format", "channels_first"}}, {{2, 3, 4, 2}}},
-    {"SpatialDropout3D", {{"rate", 0.5}}, {{2, 3, 2, 4, 2}}},
-    {"SpatialDropout3D", {{"rate", 0.5}, {"data_format", "channels_first"}}, {{2, 3, 2, 4, 2}}},
-    {"GaussianNoise", {{"stddev", 0.5}}, {{4, 5}}},
-    {"GaussianNoise", {{"stddev", 1.5}, {"seed", 7}}, {{2, 3, 5}}},
-    {"GaussianDropout", {{"rate", 0.5}}, {{4, 5}}},
-    {"GaussianDropout", {{"rate", 0.1}, {"seed", 7}}, {{2, 3, 5}}},
-    {"AlphaDropout", {{"rate", 0.5}}, {{4, 5}}},
-    {"AlphaDropout", {{"rate", 0.3}, {"noise_shape", List{2, 1, 5}}, {"seed", 7}}, {{2, 3, 5}}},
-    {"ActivityRegularization", {{"l2", 0.5}}, {{4, 5}}},
-    {"ActivityRegularization", {{"l1", 0.5}, {"l2", 0.1}}, {{4, 5}}},
-    {"Flatten", {}, {{2, 3, 4}}},
-    {"Flatten", {{"data_format", "channels_first"}}, {{2, 3, 4, 2}}},
-    {"Reshape", {{"target_shape", List{4, 3}}}, {{2, 3, 4}}},
-    {"Reshape", {{"target_shape", List{-1, 2, 2}}}, {{2, 3, 4}}},
-    {"Permute", {{"dims", List{2, 1}}}, {{2, 3, 4}}},
-    {"Permute", {{"dims", List{3, 1, 2}}}, {{2, 3, 4, 2}}},
-    {"RepeatVector", {{"n", 3}}, {{2, 4}}},
-    {"RepeatVector", {{"n", 1}}, {{3, 2}}},
-    {"UpSampling1D", {{"size", 2}}, {{2, 3, 4}}},
-    {"UpSampling1D", {{"size", 3}}, {{1, 2, 3}}},
-    {"UpSampling2D", {{"size", 2}}, {{2, 3, 4, 2}}},
-    {"UpSampling2D", {{"size", List{3, 2}}, {"interpolation", "bilinear"}}, {{2, 3, 4, 2}}},
-    {"UpSampling2D",
-     {{"data_format", "channels_first"}, {"interpolation", "bicubic"}},
-     {{2, 2, 3, 4}}},
-    {"UpSampling2D", {{"interpolation", "lanczos3"}}, {{1, 8, 7, 2}}},
-    {"UpSampling2D", {{"interpolation", "lanczos5"}}, {{1, 5, 6, 2}}},
-    {"UpSampling3D", {}, {{1, 2, 3, 2, 2}}},
-    {"UpSampling3D",
-     {{"size", List{1, 2, 3}}, {"data_format", "channels_first"}},
-     {{1, 2, 2, 3, 2}}},
-    {"ZeroPadding1D", {{"padding", 2}}, {{2, 3, 4}}},
-    {"ZeroPadding1D", {{"padding", List{0, 2}}, {"data_format", "channels_first"}}, {{2, 3, 4}}},
-    {"ZeroPadding2D", {{"padding", 1}}, {{2, 3, 4, 2}}},
-    {"ZeroPadding2D", {{"padding", List{List{1, 0}, 2}}}, {{2, 3, 4, 2}}},
-    {"ZeroPadding3D", {}, {{1, 2, 3, 2, 2}}},
-    {"ZeroPadding3D",
-     {{"padding", List{1, 0, 2}}, {"data_format", "channels_first"}},
-     {{1, 2, 2, 3, 2}}},
-    {"Cropping1D", {{"cropping", 1}}, {{2, 5, 4}}},
-    {"Cropping1D", {{"cropping", List{0, 2}}}, {{2, 5, 4}}},
-    {"Cropping2D", {{"cropping", 1}}, {{2, 5, 4, 2}}},
-    {"Cropping2D",
-     {{"cropping", List{List{0, 1}, 2}}, {"data_format", "channels_first"}},
-     {{2, 2, 4, 6}}},
-    {"Cropping3D", {}, {{1, 3, 4, 3, 2}}},
-    {"Cropping3D", {{"cropping", List{0, List{0, 1}, 1}}}, {{1, 2, 3, 4, 2}}},
-    {"Conv1D", {{"filters", 3}, {"kernel_size", 3}, {"padding", "causal"}}, {{2, 6, 4}}},
-    {"Conv2D",
-     {{"filters", 3}, {"kernel_size", 3}, {"strides", 2}, {"padding", "same"}},
-     {{2, 6, 5, 2}}},
-    {"Conv2D", {{"filters", 2}, {"kernel_size", 2}, {"activation", "relu"}}, {{1, 5, 5, 3}}},
-    {"Conv1D",
-     {{"filters", 4}, {"kernel_size", 2}, {"dilation_rate", 2}, {"groups", 2}},
-     {{2, 6, 4}}},
-    {"Conv1D",
-     {{"filters", 3}, {"kernel_size", 2}, {"strides", 2}, {"data_format", "channels_first"}},
-     {{2, 4, 6}}},
-    {"Conv2D",
-     {{"filters", 6},
-      {"kernel_size", 3},
-      {"groups", 3},
-      {"padding", "same"},
-      {"data_format", "channels_first"}},
-     {{1, 3, 5, 6}}},
-    {"Conv2D",
-     {{"filters", 2}, {"kernel_size", 3}, {"dilation_rate", List{2, 1}}, {"use_bias", false}},
-     {{1, 6, 5, 2}}},
-    {"Conv3D",
-     {{"filters", 4}, {"kernel_size", List{1, 2, 3}}, {"groups", 2}, {"padding", "same"}},
-     {{1, 3, 3, 4, 2}}},
-    {"Conv3D", {{"filters", 2}, {"kernel_size", 2}}, {{1, 4, 4, 4, 2}}},
-    {"Conv1DTranspose", {{"filters", 3}, {"kernel_size", 3}, {"strides", 2}}, {{2, 4, 2}}},
-    {"Conv2DTranspose", {{"filters", 3}, {"kernel_size", 2}, {"strides", 2}}, {{2, 4, 3, 2}}},
-    {"Conv3DTranspose", {{"filters", 2}, {"kernel_size", 2}, {"strides", 2}}, {{1, 2, 2, 3, 2}}},
-    {"Conv1DTranspose",
-     {{"filters", 2}, {"kernel_size", 3}, {"padding", "same"}, {"dilation_rate", 2}},
-     {{2, 4, 3}}},
-    {"Conv2DTranspose",
-     {{"filters", 2},
-      {"kernel_size", 3},
-      {"strides", 2},
-      {"output_padding", 1},
-      {"data_format", "channels_first"}},
-     {{1, 2, 3, 4}}},
-    {"Conv3DTranspose",
-     {{"filters", 2}, {"kernel_size", 2}, {"padding", "same"}, {"use_bias", false}},
-     {{1, 2, 3, 2, 2}}},
-    {"DepthwiseConv1D", {{"kernel_size", 3}}, {{2, 6, 4}}},
-    {"DepthwiseConv1D",
-     {{"kernel_size", 2}, {"depth_multiplier", 3}, {"data_format", "channels_first"}},
-     {{2, 3, 6}}},
-    {"DepthwiseConv2D", {{"kernel_size", 3}}, {{1, 5, 5, 3}}},
-    {"DepthwiseConv2D",
-     {{"kernel_size", List{2, 3}}, {"strides", 2}, {"padding", "same"}, {"depth_multiplier", 2}},
-     {{2, 5, 6, 3}}},
-    {"DepthwiseConv2D",
-     {{"kernel_size", 3}, {"dilation_rate", 2}, {"activation", "relu"}, {"use_bias", false}},
-     {{1, 6, 7, 4}}},
-    {"SeparableConv1D", {{"filters", 2}, {"kernel_size", 3}, {"padding", "causal"}}, {{2, 6, 3}}},
-    {"SeparableConv1D",
-     {{"filters", 4}, {"kernel_size", 2}, {"strides", 2}, {"depth_multiplier", 2}},
-     {{2, 6, 3}}},
-    {"SeparableConv2D", {{"filters", 2}, {"kernel_size", 3}}, {{1, 5, 5, 3}}},
-    {"SeparableConv2D",
-     {{"filters", 3},
-      {"kernel_size", 2},
-      {"depth_multiplier", 2},
-      {"padding", "same"},
-      {"data_format", "channels_first"},
-      {"activation", "tanh"}},
-     {{2, 2, 4, 5}}},
-    {"LocallyConnected1D", {{"filters", 2}, {"kernel_size", 3}}, {{2, 5, 2}}},
-    {"LocallyConnected1D",
-     {{"filters", 3},
-      {"kernel_size", 2},
-      {"strides", 2},
-      {"data_format", "channels_first"},
-      {"use_bias", false}},
-     {{2, 2, 7}}},
-    {"LocallyConnected2D", {{"filters", 2}, {"kernel_size", List{2, 3}}}, {{2, 3, 4, 2}}},
-    {"LocallyConnected2D",
-     {{"filters", 2},
-      {"kernel_size", 2},
-      {"strides", List{2, 1}},
-      {"data_format", "channels_first"},
-      {"activation", "tanh"}},
-     {{1, 3, 4, 3}}},
-    {"MaxPooling1D", {{"pool_size", 2}}, {{2, 6, 3}}},
-    {"MaxPooling2D", {{"pool_size", 2}}, {{2, 6, 5, 3}}},
-    {"AveragePooling1D", {{"pool_size", 2}, {"padding", "same"}}, {{2, 5, 3}}},
-    {"AveragePooling2D", {{"pool_size", 2}}, {{2, 6, 4, 3}}},
-    {"MaxPooling3D", {{"pool_size", 2}}, {{1, 4, 4, 4, 2}}},
-    {"AveragePooling3D", {{"pool_size", 2}}, {{1, 4, 4, 4, 2}}},
-    {"GlobalMaxPooling3D", {}, {{2, 3, 2, 4, 3}}},
-    {"GlobalAveragePooling3D", {}, {{2, 3, 2, 4, 3}}},
-    {"GlobalMaxPooling1D", {}, {{2, 6, 3}}},
-    {"GlobalMaxPooling2D", {}, {{2, 3, 4, 3}}},
-    {"GlobalAveragePooling1D", {}, {{2, 6, 3}}},
-    {"GlobalAveragePooling2D", {}, {{2, 3, 4, 3}}},
-    {"MaxPooling2D",
-     {{"pool_size", 3}, {"strides", 2}, {"padding", "same"}, {"data_format", "channels_first"}},
-     {{1, 2, 5, 6}}},
-    {"GlobalMaxPooling1D", {{"data_format", "channels_first"}, {"keepdims", true}}, {{2, 3, 6}}},
-    {"GlobalAveragePooling1D", {{"keepdims", true}}, {{2, 6, 3}}},
-    {"AdaptiveAveragePooling1D", {{"output_size", 3}}, {{2, 8, 3}}},
-    {"AdaptiveAveragePooling1D",
-     {{"output_size", 4}, {"data_format", "channels_first"}},
-     {{2, 3, 8}}},
-    {"AdaptiveAveragePooling2D", {{"output_size", List{3, 2}}}, {{2, 7, 6, 2}}},
-    {"AdaptiveAveragePooling2D",
-     {{"output_size", 5}, {"data_format", "channels_first"}},
-     {{1, 2, 3, 9}}},
-    {"AdaptiveAveragePooling3D", {{"output_size", 2}}, {{1, 3, 4, 5, 2}}},
-    {"AdaptiveAveragePooling3D",
-     {{"output_size", List{1, 3, 2}}, {"data_format", "channels_first"}},
-     {{1, 2, 3, 4, 5}}},
-    {"AdaptiveMaxPooling1D", {{"output_size", 3}}, {{2, 8, 3}}},
-    {"AdaptiveMaxPooling1D", {{"output_size", 4}, {"data_format", "channels_first"}}, {{2, 3, 8}}},
-    {"AdaptiveMaxPooling2D", {{"output_size", List{3, 2}}}, {{2, 7, 6, 2}}},
-    {"AdaptiveMaxPooling2D",
-     {{"output_size", 5}, {"data_format", "channels_first"}},
-     {{1, 2, 3, 9}}},
-    {"AdaptiveMaxPooling3D", {{"output_size", 2}}, {{1, 3, 4, 5, 2}}},
-    {"AdaptiveMaxPooling3D",
-     {{"output_size", List{1, 3, 2}}, {"data_format", "channels_first"}},
-     {{1, 2, 3, 4, 5}}},
-    {"BatchNormalization", {}, {{6, 3}}},
-    {"BatchNormalization", {{"axis", 1}, {"scale", false}}, {{3, 2, 4, 5}}},
-    {"BatchNormalization", {{"synchronized", true}}, {{6, 3}}},
-    {"LayerNormalization", {}, {{4, 6}}},
-    {"LayerNormalization", {{"axis", List{1, 3}}}, {{2, 3, 2, 4}}},
-    {"LayerNormalization", {{"rms_scaling", true}}, {{4, 6}}},
-    {"RMSNormalization", {}, {{4, 6}}},
-    {"RMSNormalization", {{"axis", List{1, 2}}, {"epsilon", 1e-3}}, {{2, 3, 4}}},
-    {"GroupNormalization", {{"groups", 2}}, {{2, 3, 4}}},
-    {"GroupNormalization", {{"groups", -1}, {"axis", 1}, {"center", false}}, {{2, 3, 4, 2}}},
-    {"UnitNormalization", {}, {{4, 5}}},
-    {"UnitNormalization", {{"axis", List{1, 2}}}, {{2, 3, 4}}},
-    {"Rescaling", {{"scale", 0.5}, {"offset", -1}}, {{2, 4, 4, 3}}},
-    {"Rescaling", {{"scale", List{0.5, 2, 3}}}, {{4, 3}}},
-    {"Resizing", {{"height", 3}, {"width", 5}}, {{2, 4, 6, 2}}},
-    {"Resizing",
-     {{"height", 7},
-      {"width", 3},
-      {"interpolation", "nearest"},
-      {"crop_to_aspect_ratio", true},
-      {"data_format", "channels_first"}},
-     {{1, 2, 5, 6}}},
-    {"Resizing",
-     {{"height", 3},
-      {"width", 3},
-      {"interpolation", "lanczos3"},
-      {"antialias", true},
-      {"pad_to_aspect_ratio", true},
-      {"fill_value", 0.5}},
-     {{1, 5, 8, 2}}},
-    {"CenterCrop", {{"height", 3}, {"width", 2}}, {{2, 6, 5, 3}}},
-    {"CenterCrop",
-     {{"height", 4}, {"width", 3}, {"data_format", "channels_first"}},
-     {{1, 2, 3, 6}}},
-    {"CategoryEncoding", {{"num_tokens", 5}}, {{3, 4}}, 0, 5, DType::int32},
-    {"CategoryEncoding",
-     {{"num_tokens", 5}, {"output_mode", "one_hot"}},
-     {{3, 4}},
-     0,
-     5,
-     DType::int32},
-    {"Normalization", {}, {{4, 3}}},
-    {"Normalization",
-     {{"axis", List{1, 3}}, {"mean", List{1, 2, 3}}, {"variance", List{4, 5, 6}}},
-     {{2, 2, 4, 3}}},
-    {"Normalization",
-     {{"axis", Value()}, {"mean", 2}, {"variance", 4}, {"invert", true}},
-     {{4, 3}}},
-    {"SimpleRNN", {{"units", 3}}, {{2, 4, 5}}},
-    {"SimpleRNN", {{"units", 3}, {"return_sequences", true}, {"go_backwards", true}}, {{2, 4, 5}}},
-    {"LSTM", {{"units", 3}}, {{2, 4, 5}}},
-    {"LSTM", {{"units", 3}, {"return_sequences", true}}, {{2, 4, 5}}},
-    {"LSTM", {{"units", 3}, {"dropout", 0.3}, {"recurrent_dropout", 0.3}}, {{2, 4, 5}}},
-    {"GRU", {{"units", 3}}, {{2, 4, 5}}},
-    {"GRU", {{"units", 3}, {"reset_after", false}}, {{2, 4, 5}}},
-    {"GRU", {{"units", 3}, {"dropout", 0.3}, {"recurrent_dropout", 0.3}}, {{2, 4, 5}}},
-    {"SimpleRNN",
-     {{"units", 3}, {"dropout", 0.3}, {"recurrent_dropout", 0.3}, {"unroll", true}},
-     {{2, 4, 5}}},
-    {"LSTM",
-     {{"units", 3}, {"activation", "relu"}, {"unroll", true}, {"return_state", true}},
-     {{2, 4, 5}}},
-    {"RNN",
-     {{"cell", inside("LSTMCell", {{"units", 3}, {"recurrent_dropout", 0.3}})},
-      {"return_state", true}},
-     {{2, 4, 5}}},
-    {"RNN",
-     {{"cell", List{inside("GRUCell", {{"units", 3}}),
-                    inside("SimpleRNNCell", {{"units", 2}, {"dropout", 0.3}})}},
-      {"return_sequences", true}},
-     {{2, 4, 5}}},
-    {"ConvLSTM1D", {{"filters", 2}, {"kernel_size", 2}, {"strides", 2}}, {{2, 3, 5, 2}}},
-    {"ConvLSTM1D",
-     {{"filters", 2},
-      {"kernel_size", 3},
-      {"padding", "same"},
-      {"data_format", "channels_first"},
-      {"return_sequences", true}},
-     {{2, 3, 2, 4}}},
-    {"ConvLSTM2D",
-     {{"filters", 2},
-      {"kernel_size", List{2, 3}},
-      {"dilation_rate", 2},
-      {"return_sequences", true}},
-     {{2, 3, 4, 6, 2}}},
-    {"ConvLSTM2D",
-     {{"filters", 2},
-      {"kernel_size", 2},
-      {"padding", "same"},
-      {"dropout", 0.3},
-      {"recurrent_dropout", 0.3},
-      {"return_state", true}},
-     {{2, 3, 3, 3, 2}}},
-    {"ConvLSTM3D", {{"filters", 2}, {"kernel_size", 2}}, {{1, 2, 3, 3, 3, 2}}},
-    {"ConvLSTM3D",
-     {{"filters", 1}, {"kernel_size", 2}, {"padding", "same"}, {"go_backwards", true}},
-     {{1, 2, 2, 2, 2, 2}}},
-    {"Add", {}, {{2, 3}, {2, 3}}},
-    {"Add", {}, {{2, 3, 4}, {2, 4}, {2, 1, 4}}},
-    {"Subtract", {}, {{2, 3}, {2, 3}}},
-    {"Subtract", {}, {{2, 4}, {2, 3, 4}}},
-    {"Multiply", {}, {{2, 3}, {2, 3}, {2, 3}}},
-    {"Multiply", {}, {{2, 3, 4}, {2, 3, 1}}},
-    {"Average", {}, {{2, 3}, {2, 3}}},
-    {"Average", {}, {{2, 3, 4}, {2, 1, 4}, {2, 3, 1}}},
-    {"Maximum", {}, {{2, 3}, {2, 3}}},
-    {"Maximum", {}, {{2, 3, 4}, {2, 1, 4}, {2, 3, 1}}},
-    {"Minimum", {}, {{2, 3}, {2, 3}}},
-    {"Minimum", {}, {{2, 3, 4}, {2, 1, 4}, {2, 3, 1}}},
-    {"Concatenate", {{"axis", 1}}, {{2, 3}, {2, 4}}},
-    {"Concatenate", {}, {{2, 3, 1}, {2, 3, 2}, {2, 3, 3}}},
-    {"Dot", {{"axes", 1}}, {{2, 3}, {2, 3}}},
-    {"Dot", {{"axes", List{2, 1}}, {"normalize", true}}, {{2, 3, 4}, {2, 4, 5}}},
-    {"ReLU", {}, {{4, 5}}},
-    {"LeakyReLU", {}, {{4, 5}}},
-    {"PReLU", {}, {{4, 5}}},
-    {"ReLU", {{"max_value", 0.5}, {"negative_slope", 0.1}, {"threshold", 0.2}}, {{4, 5}}},
-    {"LeakyReLU", {{"negative_slope", 0.1}}, {{2, 3, 5}}},
-    {"PReLU", {{"shared_axes", List{1}}, {"alpha_initializer", "glorot_uniform"}}, {{2, 3, 5}}},
-    {"ThresholdedReLU", {{"theta", 0.3}}, {{4, 5}}},
-    {"ThresholdedReLU", {{"theta", 0}}, {{2, 3, 5}}},
-    {"ELU", {}, {{4, 5}}},
-    {"ELU", {{"alpha", 0.5}}, {{2, 3, 5}}},
-    {"Softmax", {}, {{4, 5}}},
-    {"Softmax", {{"axis", 1}}, {{2, 3, 5}}},
-    {"MultiHeadAttention", {{"num_heads", 2}, {"key_dim", 3}}, {{2, 4, 6}, {2, 5, 6}}},
-    {"MultiHeadAttention",
-     {{"num_heads", 2}, {"key_dim", 3}, {"dropout", 0.3}},
-     {{2, 4, 6}, {2, 5, 6}}},
-    {"Wrapper", {{"layer", inside("Dense", {{"units", 3}})}}, {{4, 5}}},
-    {"TimeDistributed", {{"layer", inside("Dense", {{"units", 3}})}}, {{2, 4, 5}}},
-    {"TimeDistributed",
-     {{"layer", inside("Conv1D", {{"filters", 2}, {"kernel_size", 2}})}},
-     {{2, 3, 4, 5}}},
-    {"TimeDistributed", {{"layer", inside("BatchNormalization", {})}}, {{6, 3, 2}}},
-    {"Bidirectional", {{"layer", inside("LSTM", {{"units", 3}})}}, {{2, 4, 5}}},
-    {"Bidirectional",
-     {{"layer", inside("GRU", {{"units", 3}, {"return_sequences", true}})}, {"merge_mode", "sum"}},
-     {{2, 4, 5}}},
-    {"Bidirectional",
-     {{"layer", inside("SimpleRNN", {{"units", 3}, {"return_state", true}})},
-      {"merge_mode", Value()}},
-     {{2, 4, 5}}},
-    {"Attention", {}, {{2, 4, 3}, {2, 5, 3}}},
-    {"Attention",
-     {{"use_scale", true}, {"score_mode", "concat"}, {"dropout", 0.3}},
-     {{2, 4, 3}, {2, 5, 6}, {2, 5, 3}}},
-    {"AdditiveAttention", {}, {{2, 4, 3}, {2, 5, 3}}},
-    {"AdditiveAttention",
-     {{"use_scale", false}, {"dropout", 0.3}},
-     {{2, 4, 3}, {2, 5, 6}, {2, 5, 3}}},
-    {"MultiHeadAttention",
-     {{"num_heads", 2},
-      {"key_dim", 3},
-      {"value_dim", 4},
-      {"output_shape", List{2, 5}},
-      {"use_gate", true},
-      {"sliding_window", 2}},
-     {{2, 4, 6}, {2, 5, 7}, {2, 5, 3}}},
-    {"MultiHeadAttention",
-     {{"num_heads", 2}, {"key_dim", 3}, {"attention_axes", List{2}}, {"dropout", 0.3}},
-     {{2, 3, 4, 5}, {2, 3, 2, 6}}},
-    {"MultiHeadAttention", {{"num_heads", 2}, {"key_dim", 3}}, {{2, 3, 4, 5}, {2, 3, 2, 6}}},
-    {"GroupedQueryAttention",
-     {{"head_dim", 3}, {"num_query_heads", 4}, {"num_key_value_heads", 2}},
-     {{2, 4, 6}, {2, 5, 7}}},
-    {"GroupedQueryAttention",
-     {{"head_dim", 3},
-      {"num_query_heads", 2},
-      {"num_key_value_heads", 1},
-      {"use_gate", true},
-      {"dropout", 0.3}},
-     {{2, 4, 6}, {2, 4, 6}}},
-};
-
 /// Rows that wait for their layer, which is not there yet.
 const std::set<std::string> kMissing = {};
 
-Tensors inputs_of(const Row& row) {
+Tensors inputs_of(const LayerRow& row) {
   const SeedGenerator random(11);
   Tensors inputs;
   for (const Shape& shape : row.inputs)
@@ -461,7 +58,7 @@ Dict with_dtype(Dict options, const char* dtype) {
   return options;
 }
 
-LayerPtr layer_of(const Row& row, const char* dtype = "float32") {
+LayerPtr layer_of(const LayerRow& row, const char* dtype = "float32") {
   return make<Layer>(row.name, with_dtype(row.options, dtype));
 }
 
@@ -498,7 +95,8 @@ Tensor objective(const Calls& layer, const Tensors& inputs) {
   return ops::add_n(terms);
 }
 
-void check_shapes(const Row& row, Layer& layer, const Tensors& inputs, const Tensors& outputs) {
+void check_shapes(const LayerRow& row, Layer& layer, const Tensors& inputs,
+                  const Tensors& outputs) {
   std::vector<Shape> unknown;
   for (Shape shape : shapes_of(inputs)) {
     shape.set(0, -1);
@@ -532,7 +130,7 @@ void check_compiled(const Calls& layer, const Tensors& inputs) {
 }
 
 /// In float64, against differences along one direction for each weight and floating input.
-void check_gradients(const Row& row, bool training) {
+void check_gradients(const LayerRow& row, bool training) {
   const LayerPtr made = layer_of(row, "float64");
   Tensors inputs = inputs_of(row);
   for (Tensor& t : inputs)
@@ -579,7 +177,7 @@ void check_gradients(const Row& row, bool training) {
 }
 
 /// Half-width computation on float32 weights: outputs of the policy's dtype, near those of float32.
-void check_mixed(const Row& row, Layer& layer, const Tensors& inputs, const Tensors& outputs) {
+void check_mixed(const LayerRow& row, Layer& layer, const Tensors& inputs, const Tensors& outputs) {
   const LayerPtr mixed = layer_of(row, "mixed_bfloat16");
   mixed->build_for(shapes_of(inputs));
   mixed->set_weights(layer.get_weights());
@@ -601,7 +199,7 @@ void check_mixed(const Row& row, Layer& layer, const Tensors& inputs, const Tens
 
 /// As the only layer of a model: predicts what it computes, and the same after a trip through a
 /// file.
-void check_saving(const Row& row, const Tensors& inputs) {
+void check_saving(const LayerRow& row, const Tensors& inputs) {
   std::vector<Symbol> symbols;
   for (const Tensor& t : inputs) {
     InputOptions options;
@@ -630,7 +228,7 @@ void check_training(Layer& layer, const Tensors& inputs, const Tensors& outputs)
   CHECK(shapes_of(layer(inputs, training)) == shapes_of(outputs));
 }
 
-void check_layer(const Row& row) {
+void check_layer(const LayerRow& row) {
   const LayerPtr layer = layer_of(row);
   const Tensors inputs = inputs_of(row);
   const Tensors outputs = (*layer)(inputs);
@@ -650,7 +248,7 @@ void check_layer(const Row& row) {
 }  // namespace
 
 TEST_CASE("every layer keeps the rules of layers") {
-  for (const Row& row : kRows) {
+  for (const LayerRow& row : layer_rows()) {
     if (!registry().find(Layer::kKind, row.name)) continue;
     DYNAMIC_SECTION(row.name << " " << to_text(Value(row.options))) {
       try {
@@ -663,7 +261,7 @@ TEST_CASE("every layer keeps the rules of layers") {
 }
 
 TEST_CASE("every row has its layer, except for those that wait for it") {
-  for (const Row& row : kRows) {
+  for (const LayerRow& row : layer_rows()) {
     const bool there = registry().find(Layer::kKind, row.name) != nullptr;
     if (there == kMissing.contains(row.name))
       FAIL_CHECK(row.name << (there ? " is there: take it out of the list" : " is not registered"));
@@ -672,7 +270,7 @@ TEST_CASE("every row has its layer, except for those that wait for it") {
 
 TEST_CASE("every registered layer has a row") {
   std::set<std::string> covered{"InputLayer", "OperationLayer", "Sequential", "Functional"};
-  for (const Row& row : kRows) covered.insert(row.name);
+  for (const LayerRow& row : layer_rows()) covered.insert(row.name);
   const std::set<std::string> wrapping{"Lambda",
                                        "RNN",
                                        "SimpleRNNCell",
@@ -708,7 +306,7 @@ Tensors outputs_and_gradients(Layer& layer, const Tensors& inputs) {
 }
 
 /// The same whatever lay in the memory before, eagerly and compiled.
-void check_empty(const Row& row) {
+void check_empty(const LayerRow& row) {
   try {
     const LayerPtr layer = layer_of(row);
     const Tensors inputs = inputs_of(row);
@@ -733,13 +331,13 @@ void check_empty(const Row& row) {
 }  // namespace
 
 TEST_CASE("every layer takes arrays without elements or says what is missing") {
-  for (const Row& row : kRows) {
+  for (const LayerRow& row : layer_rows()) {
     if (!registry().find(Layer::kKind, row.name)) continue;
     for (size_t i = 0; i < row.inputs.size(); ++i) {
       for (int axis = 0; axis < row.inputs[i].rank(); ++axis) {
         INFO(row.name << " " << to_text(Value(row.options)) << ", input " << i << ", axis "
                       << axis);
-        Row one_input = row, all_inputs = row;
+        LayerRow one_input = row, all_inputs = row;
         one_input.inputs[i].set(axis, 0);
         for (Shape& shape : all_inputs.inputs)
           if (axis < shape.rank()) shape.set(axis, 0);
@@ -787,7 +385,7 @@ TEST_CASE("a layer is called on as many inputs as it declares") {
     model->add(make<Layer>("InputLayer", {{"batch_input_shape", List{Value(), 3}}}));
     CHECK_THROWS_WITH(model->add(make<Layer>(name, {{"units", 2}})), Contains("RNN(cell)"));
   }
-  for (const Row& row : kRows) {
+  for (const LayerRow& row : layer_rows()) {
     if (!registry().find(Layer::kKind, row.name)) continue;
     INFO(row.name);
     const LayerPtr built = layer_of(row), fresh = layer_of(row);
