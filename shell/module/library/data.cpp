@@ -2,10 +2,10 @@
 #include <algorithm>
 
 #include "crescent/format.h"
-#include "library/datasets.h"
+#include "data/datasets.h"
+#include "data/splits.h"
 #include "library/file_options.h"
 #include "library/libraries.h"
-#include "library/splits.h"
 #include "values/interruption.h"
 
 namespace crescent::lua {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "crescent/layer.h"
-#include "library/ops.h"
+#include "tensors/ops.h"
 
 namespace crescent::lua {
 namespace {

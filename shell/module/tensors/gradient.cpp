@@ -1,8 +1,8 @@
-#include "library/gradient.h"
+#include "tensors/gradient.h"
 
 #include "crescent/gradient.h"
 #include "crescent/program.h"
-#include "library/tensors.h"
+#include "tensors/tensors.h"
 
 namespace crescent::lua {
 namespace {

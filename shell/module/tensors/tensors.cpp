@@ -1,9 +1,9 @@
 // Tensors and variables in Lua: positions, slices, operators, making and reading them.
-#include "library/tensors.h"
+#include "tensors/tensors.h"
 
 #include <cmath>
 
-#include "library/ops.h"
+#include "tensors/ops.h"
 #include "values/interruption.h"
 
 namespace crescent::lua {

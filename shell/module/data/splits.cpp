@@ -1,4 +1,4 @@
-#include "library/splits.h"
+#include "data/splits.h"
 
 #include <algorithm>
 #include <cmath>

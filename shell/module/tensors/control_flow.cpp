@@ -1,6 +1,6 @@
 // Functions of cr.ops that call functions of Lua. While a program is recorded a condition has no
 // value yet: then all branches are recorded, and the condition chooses among their results.
-#include "library/control_flow.h"
+#include "tensors/control_flow.h"
 
 #include <algorithm>
 #include <functional>

@@ -1,8 +1,8 @@
 // cr.ops: the functions of the registry's operations, loaded when one is called.
-#include "library/ops.h"
+#include "tensors/ops.h"
 
 #include "crescent/operation.h"
-#include "library/control_flow.h"
+#include "tensors/control_flow.h"
 
 namespace crescent::lua {
 namespace {

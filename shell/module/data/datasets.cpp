@@ -1,5 +1,5 @@
 // Datasets: batches of arrays or of a function, and parts of them.
-#include "library/datasets.h"
+#include "data/datasets.h"
 
 #include "crescent/data.h"
 #include "values/batches.h"
