@@ -39,6 +39,9 @@ std::string unique_name(File& file, const std::string& wanted) {
 
 Emitter::Emitter(File& file, Graph& graph, const Traced& traced)
     : file_(file), graph_(graph), traced_(traced), forms_(traced.program.values.size()) {
+  for (int value : traced.program.outputs) at(value).is_read = true;
+  for (const Program::Instruction& i : traced.program.code)
+    for (int value : i.inputs) at(value).is_read = true;
   for (const Program::Constant& c : traced.program.constants)
     if (!traced.filled.contains(c.value) && !traced.counted.contains(c.value))
       bind(c.value, c.tensor);
@@ -51,28 +54,10 @@ std::string Emitter::unique(const std::string& wanted) {
   return unique_name(file_, scope.empty() ? wanted : scope + "/" + wanted);
 }
 
-std::vector<bool> Emitter::needed() const {
-  const Program& program = traced_.program;
-  std::vector<bool> read(program.values.size()), needed(program.code.size());
-  auto mark = [&](const std::vector<int>& values) {
-    for (int value : values) read[static_cast<size_t>(value)] = true;
-  };
-  mark(program.outputs);
-  for (size_t i = program.code.size(); i-- > 0;) {
-    const auto& outputs = program.code[i].outputs;
-    needed[i] = std::any_of(outputs.begin(), outputs.end(),
-                            [&](int value) { return read[static_cast<size_t>(value)]; });
-    if (needed[i]) mark(program.code[i].inputs);
-  }
-  return needed;
-}
-
 void Emitter::run() {
-  const Program& program = traced_.program;
-  const std::vector<bool> wanted = needed();
-  for (size_t i = 0; i < program.code.size(); ++i) {
-    now_ = &program.code[i];
-    if (wanted[i] && !fold()) emit(*this, *now_->op);
+  for (const Program::Instruction& instruction : traced_.program.code) {
+    now_ = &instruction;
+    if (!fold()) emit(*this, *instruction.op);
   }
   now_ = nullptr;
 }

@@ -24,7 +24,7 @@ class Emitter {
   /// Makes a value known by a name, or as numbers.
   void bind(int value, const std::string& name) { at(value).last = name; }
   void bind(int value, const Tensor& constant) { at(value).constant = constant; }
-  /// Writes every instruction that the outputs need.
+  /// Writes every instruction.
   void run();
   std::string name_of(int value);
 
@@ -40,6 +40,7 @@ class Emitter {
   Tensor known(size_t i) { return at(now_->inputs[i]).constant; }
   /// Is zero everywhere.
   bool is_zero(size_t i);
+  bool is_read(size_t o) { return at(now_->outputs[o]).is_read; }
   void give(const std::string& name, size_t o = 0) { at(now_->outputs[o]).last = name; }
   void give_channels_first(const std::string& name) { at(now_->outputs[0]).first = name; }
   /// Names of all inputs in one form, and whether that is channels first.
@@ -65,6 +66,7 @@ class Emitter {
   struct Form {
     std::string last, first;  ///< names, channels last (as it is) and channels first
     Tensor constant;
+    bool is_read = false;
   };
   Form& at(int value) { return forms_[static_cast<size_t>(value)]; }
   const TensorSpec& spec_of(int value) const {
@@ -75,7 +77,6 @@ class Emitter {
   std::string unique(const std::string& wanted);
   const std::string& batch();
   std::string rows_of(const Counted& counted);
-  std::vector<bool> needed() const;
   bool fold();
 
   File& file_;

@@ -36,8 +36,9 @@ std::string matrix(Emitter& e, size_t i, const std::vector<int>& gates) {
 std::string state(Emitter& e, size_t i) { return e.is_zero(i) ? "" : unsqueezed(e, e.input(i), 0); }
 
 void give_results(Emitter& e, const Names& results) {
-  e.give(e.transposed(squeezed(e, results[0], 1), {1, 0, 2}));
-  for (size_t i = 1; i < results.size(); ++i) e.give(squeezed(e, results[i], 0), i);
+  if (e.is_read(0)) e.give(e.transposed(squeezed(e, results[0], 1), {1, 0, 2}));
+  for (size_t i = 1; i < results.size(); ++i)
+    if (e.is_read(i)) e.give(squeezed(e, results[i], 0), i);
 }
 
 void write_lstm(Emitter& e, const Lstm&) {

@@ -112,6 +112,25 @@ void compare_instruction(Traced& traced, const Program& b, size_t at) {
   }
 }
 
+/// Losses, for one, are recorded with a call and not part of what it gives.
+void drop_unread(Program& program) {
+  std::vector<bool> read(program.values.size());
+  auto is_read = [&](int value) { return read[static_cast<size_t>(value)]; };
+  auto mark = [&](const std::vector<int>& values) {
+    for (int value : values) read[static_cast<size_t>(value)] = true;
+  };
+  mark(program.outputs);
+  std::vector<Program::Instruction> kept;
+  for (size_t i = program.code.size(); i-- > 0;) {
+    const auto& outputs = program.code[i].outputs;
+    if (std::none_of(outputs.begin(), outputs.end(), is_read)) continue;
+    mark(program.code[i].inputs);
+    kept.push_back(std::move(program.code[i]));
+  }
+  program.code.assign(std::make_move_iterator(kept.rbegin()), std::make_move_iterator(kept.rend()));
+  std::erase_if(program.constants, [&](const Program::Constant& c) { return !is_read(c.value); });
+}
+
 }  // namespace
 
 std::string place_of(const Program& program, const Program::Instruction& instruction) {
@@ -120,18 +139,27 @@ std::string place_of(const Program& program, const Program::Instruction& instruc
                 instruction.op->label(), ")");
 }
 
-Traced compared(Program a, const Program& b) {
+Traced compared(Program a, Program b) {
+  drop_unread(a);
+  drop_unread(b);
   Traced traced{std::move(a), {}, {}, {}, {}};
   const Program& program = traced.program;
   if (program.values.size() != b.values.size() || program.code.size() != b.code.size() ||
       program.inputs != b.inputs || program.outputs != b.outputs ||
       program.variables.size() != b.variables.size())
     refuse("the model");
-  std::vector<std::string> makers(program.values.size(), "the model");
+  std::vector<std::string> makers(program.values.size());
+  for (int value : program.inputs) makers[static_cast<size_t>(value)] = "an input";
+  for (const Program::Binding& binding : program.variables)
+    makers[static_cast<size_t>(binding.value)] = binding.variable.path();
+  for (const Program::Constant& c : program.constants)
+    makers[static_cast<size_t>(c.value)] = "a constant of the model";
   for (const Program::Instruction& i : program.code)
     for (int value : i.outputs) makers[static_cast<size_t>(value)] = place_of(program, i);
   for (size_t v = 0; v < program.values.size(); ++v)
-    traced.sizes.push_back(sizes_of_both(program.values[v].shape, b.values[v].shape, makers[v]));
+    traced.sizes.push_back(
+        makers[v].empty() ? Sizes()
+                          : sizes_of_both(program.values[v].shape, b.values[v].shape, makers[v]));
   compare_constants(traced, b);
   for (size_t i = 0; i < program.code.size(); ++i) compare_instruction(traced, b, i);
   return traced;

@@ -27,9 +27,9 @@ struct Traced {
 /// Sizes of the batch that are neither 1 nor likely to be a size of anything else.
 inline constexpr int64_t kBatches[] = {499, 503};
 
-/// The programs differ in the size of the batch alone, as kBatches has it; fails naming what
-/// depends on the batch in another way.
-Traced compared(Program a, const Program& b);
+/// What the outputs need of programs that differ in the size of the batch alone, as kBatches has
+/// it; fails naming what depends on the batch in another way.
+Traced compared(Program a, Program b);
 
 /// "'dense_1' (matmul)"
 std::string place_of(const Program& program, const Program::Instruction& instruction);
