@@ -1,50 +1,14 @@
 // What the format "onnx" writes: read back by a reader of the tests and run by the operators'
 // definitions, it predicts what the model predicts, for batches of any size.
-#include <stdlib.h>
-
-#include <catch2/catch.hpp>
-#include <filesystem>
-
-#include "crescent/format.h"
-#include "crescent/ops.h"
-#include "distance.h"
-#include "interpreter.h"
+#include "predictions.h"
 
 namespace crescent {
 namespace {
 
-using onnx_test::File;
-using onnx_test::read_onnx;
-
-class Scratch {
- public:
-  Scratch() {
-    std::string name = (std::filesystem::temp_directory_path() / "crescent-onnx-XXXXXX").string();
-    REQUIRE(mkdtemp(name.data()));
-    folder_ = name;
-  }
-  ~Scratch() {
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
-  }
-  std::string path(const std::string& name = "m.onnx") const { return (folder_ / name).string(); }
-
- private:
-  std::filesystem::path folder_;
-};
+using namespace onnx_test;
 
 LayerPtr layer(const std::string& name, const Dict& options = {}) {
   return make<Layer>(name, options);
-}
-
-/// Numbers that differ everywhere; `whole` ones are ids.
-Tensor values(const Shape& shape, bool whole) {
-  std::vector<float> numbers(static_cast<size_t>(shape.size()));
-  for (size_t i = 0; i < numbers.size(); ++i) {
-    const auto n = static_cast<float>((i * 37 + i / 5) % 11);
-    numbers[i] = whole ? n : n * 0.21f - 1;
-  }
-  return Tensor::from(numbers, shape);
 }
 
 /// Weights that are not those of a fresh model, where biases are zero and variances one.
@@ -53,12 +17,6 @@ void stir(Model& model) {
   for (Tensor& w : weights)
     if (is_floating(w.dtype())) w = ops::abs(w * 0.9 + values(w.shape(), false) * 0.05) + 0.01;
   model.set_weights(weights);
-}
-
-File exported(Model& model) {
-  const Scratch scratch;
-  save_model(model, scratch.path());
-  return read_onnx(scratch.path());
 }
 
 std::string failure(const std::function<void()>& work) {
@@ -74,25 +32,6 @@ size_t count(const File& file, const std::string& type) {
   size_t count = 0;
   for (const onnx_test::Node& node : file.graph.nodes) count += node.type == type;
   return count;
-}
-
-void check_predictions(Model& model, bool whole = false) {
-  const File file = exported(model);
-  CHECK(file.ir_version == 8);
-  CHECK(file.opset == 17);
-  for (int64_t batch : {1, 2, 5}) {
-    CAPTURE(batch);
-    Tensors x;
-    for (const Symbol& input : model.inputs())
-      x.push_back(values(Shape{batch}.concat(input.shape().slice(1, input.shape().rank())), whole));
-    const Tensors want = model.predict(x), got = onnx_test::run(file.graph, x);
-    REQUIRE(got.size() == want.size());
-    for (size_t i = 0; i < want.size(); ++i) {
-      REQUIRE(got[i].spec() == want[i].spec());
-      const std::vector<double> numbers = want[i].to_vector();
-      CHECK(farthest(got[i].to_vector(), numbers) < 2e-5 * magnitude(numbers, 1));
-    }
-  }
 }
 
 struct Stack {
