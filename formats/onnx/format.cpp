@@ -29,7 +29,8 @@ class Onnx final : public Format, public HoldsModels {
  public:
   static void describe(Schema<Onnx>& s) {
     s.doc("What a model predicts, for programs that run ONNX; written, not read.")
-        .trait("endings", List{".onnx"});
+        .trait("endings", List{".onnx"})
+        .trait("written_only", true);
   }
 
   const SchemaData& save_model_options() const override {

@@ -19,6 +19,12 @@ void stir(Model& model) {
   model.set_weights(weights);
 }
 
+/// An op that ONNX does not have.
+class Angle final : public UnaryLayer {
+ public:
+  Tensor call(const Tensor& x, const Call&) override { return ops::arctan2(x, x + 1.0); }
+};
+
 std::string failure(const std::function<void()>& work) {
   try {
     work();
@@ -177,6 +183,10 @@ TEST_CASE("what a graph of ONNX cannot say is refused before anything is written
   CHECK_THAT(refused(*stateful), Catch::Contains("changes from batch to batch"));
   auto open = Sequential::make({layer("LSTM", {{"units", 2}, {"input_shape", List{Value(), 2}}})});
   CHECK_THAT(refused(*open), Catch::Contains("(None, None, 2)") && Catch::Contains("known shape"));
+  auto turned = std::make_shared<Angle>();
+  turned->set_name("turned");
+  auto angle = Sequential::make({layer("Dense", {{"units", 2}, {"input_shape", List{3}}}), turned});
+  CHECK_THAT(refused(*angle), Catch::Contains("turned") && Catch::Contains("arctan2"));
   auto unbuilt = Sequential::make({layer("Dense", {{"units", 2}})});
   CHECK_THAT(refused(*unbuilt), Catch::Contains("must be built"));
 }
