@@ -62,9 +62,12 @@ void Emitter::run() {
   now_ = nullptr;
 }
 
-/// What needs known numbers alone is computed here.
+/// What needs known numbers alone is computed here, unless the batch is in its shape.
 bool Emitter::fold() {
   if (now_->op->effect() != Effect::none) return false;
+  for (int value : now_->outputs)
+    for (int64_t size : sizes_of(value))
+      if (size < 0) return false;
   Tensors inputs;
   for (int value : now_->inputs) inputs.push_back(at(value).constant);
   if (!std::all_of(inputs.begin(), inputs.end(), [](const Tensor& t) { return bool(t); }))

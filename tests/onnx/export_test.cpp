@@ -25,6 +25,19 @@ class Angle final : public UnaryLayer {
   Tensor call(const Tensor& x, const Call&) override { return ops::arctan2(x, x + 1.0); }
 };
 
+/// Puts the same learned row before every sample's rows.
+class Token final : public UnaryLayer {
+ public:
+  void build(const Shape& input) override { token_ = add_weight("token", {1, 1, input[-1]}); }
+  Tensor call(const Tensor& x, const Call&) override {
+    const Tensor parts[] = {ops::broadcast_to(token_, {x.dim(0), 1, x.dim(-1)}), x};
+    return ops::concatenate(parts, 1);
+  }
+
+ private:
+  Variable token_;
+};
+
 std::string failure(const std::function<void()>& work) {
   try {
     work();
@@ -161,6 +174,15 @@ TEST_CASE("between convolutions nothing is transposed") {
   stir(*model);
   check_predictions(*model);
   CHECK(count(exported(*model), "Transpose") == 2);  // of the input and of the output
+}
+
+TEST_CASE("a weight that is repeated for every sample follows the batch") {
+  const Symbol in = Input({3, 4});
+  auto token = std::make_shared<Token>();
+  token->set_name("token");
+  auto model = Functional::make({in}, {(*token)(in)});
+  stir(*model);
+  check_predictions(*model);
 }
 
 TEST_CASE("a batch that the model fixes stays in the file") {
