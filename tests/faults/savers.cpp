@@ -116,6 +116,7 @@ Endings endings_of(std::string_view ability) {
     };
     const Endings abilities = texts("abilities"), endings = texts("endings");
     const bool can = std::find(abilities.begin(), abilities.end(), ability) != abilities.end();
+    if (traits.find("written_only")) continue;                             // nothing comes back
     if (ability == HoldsWeights::kAbility && name == "archive") continue;  // a whole model or none
     if (name == "sharded") continue;  // several files, each of which is replaced as one is
     if (can && !endings.empty()) found.push_back(endings.front());

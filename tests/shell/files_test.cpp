@@ -149,6 +149,18 @@ TEST_CASE("convert writes the same model in another format, or nothing") {
     CHECK(again->get_weights()[i].to_vector() == first->get_weights()[i].to_vector());
 }
 
+TEST_CASE("convert writes what a model predicts for other programs, and says what stays behind") {
+  const Folder folder;
+  save_model(*trained_model(), folder / "a.h5");
+  const Outcome done = crescent_says("convert " + (folder / "a.h5") + " " + (folder / "a.onnx"));
+  CHECK(done.status == 0);
+  CHECK_THAT(done.text, Catch::Contains("what compile was given and the layers stay behind"));
+  CHECK_THAT(done.text, !Catch::Contains("read again"));
+  CHECK(fs::exists(folder / "a.onnx"));
+  CHECK(folder.count() == 2);
+  CHECK(crescent_says("convert " + (folder / "a.onnx") + " " + (folder / "b.h5")).status != 0);
+}
+
 TEST_CASE("convert refuses what it cannot carry over and leaves no file") {
   Folder folder;
   save_model(*trained_model(), folder / "a.h5");

@@ -1,0 +1,233 @@
+#include "emitter.h"
+
+#include <algorithm>
+
+#include "crescent/ops.h"
+#include "rows.h"
+
+namespace crescent::onnx {
+namespace {
+
+std::vector<int64_t> to_channels_first(size_t rank) {
+  std::vector<int64_t> axes{0, static_cast<int64_t>(rank) - 1};
+  for (size_t i = 1; i + 1 < rank; ++i) axes.push_back(static_cast<int64_t>(i));
+  return axes;
+}
+
+std::vector<int64_t> to_channels_last(size_t rank) {
+  std::vector<int64_t> axes{0};
+  for (size_t i = 2; i < rank; ++i) axes.push_back(static_cast<int64_t>(i));
+  axes.push_back(1);
+  return axes;
+}
+
+/// With leading axes of 1, channels first.
+Tensor turned(const Tensor& constant, size_t rank) {
+  Shape shape = constant.shape();
+  while (static_cast<size_t>(shape.rank()) < rank) shape = Shape{1}.concat(shape);
+  const std::vector<int64_t> axes = to_channels_first(rank);
+  return ops::transpose(ops::reshape(constant, shape), {axes.begin(), axes.end()});
+}
+
+}  // namespace
+
+std::string unique_name(File& file, const std::string& wanted) {
+  std::string name = wanted;
+  for (int i = 1; !file.names.insert(name).second; ++i) name = concat(wanted, "_", i);
+  return name;
+}
+
+Emitter::Emitter(File& file, Graph& graph, const Traced& traced)
+    : file_(file), graph_(graph), traced_(traced), forms_(traced.program.values.size()) {
+  for (int value : traced.program.outputs) at(value).is_read = true;
+  for (const Program::Instruction& i : traced.program.code)
+    for (int value : i.inputs) at(value).is_read = true;
+  for (const Program::Constant& c : traced.program.constants)
+    if (!traced.filled.contains(c.value) && !traced.counted.contains(c.value))
+      bind(c.value, c.tensor);
+}
+
+/// Below the layer that it is for.
+std::string Emitter::unique(const std::string& wanted) {
+  const auto& scopes = traced_.program.scopes;
+  const std::string scope = now_ ? scopes[static_cast<size_t>(now_->scope)] : "";
+  return unique_name(file_, scope.empty() ? wanted : scope + "/" + wanted);
+}
+
+void Emitter::run() {
+  for (const Program::Instruction& instruction : traced_.program.code) {
+    now_ = &instruction;
+    if (!fold()) emit(*this, *instruction.op);
+  }
+  now_ = nullptr;
+}
+
+/// What needs known numbers alone is computed here, unless the batch is in its shape.
+bool Emitter::fold() {
+  if (now_->op->effect() != Effect::none) return false;
+  for (int value : now_->outputs)
+    for (int64_t size : sizes_of(value))
+      if (size < 0) return false;
+  Tensors inputs;
+  for (int value : now_->inputs) inputs.push_back(at(value).constant);
+  if (!std::all_of(inputs.begin(), inputs.end(), [](const Tensor& t) { return bool(t); }))
+    return false;
+  const Tensors results = crescent::apply(now_->op, inputs);
+  for (size_t o = 0; o < results.size(); ++o) bind(now_->outputs[o], results[o]);
+  return true;
+}
+
+std::string Emitter::name_of(int value) {
+  Form& form = at(value);
+  if (!form.last.empty()) return form.last;
+  if (form.constant) return form.last = constant(form.constant);
+  if (!form.first.empty())
+    return form.last = transposed(form.first, to_channels_last(sizes_of(value).size()));
+  if (const auto filled = traced_.filled.find(value); filled != traced_.filled.end())
+    return form.last = node("Expand", {constant(filled->second), shape(sizes_of(value))});
+  if (const auto counted = traced_.counted.find(value); counted != traced_.counted.end())
+    return form.last = rows_of(counted->second);
+  refuse("it needs a result that ONNX' form of the op before it does not have");
+}
+
+/// first + (0, 1, ...) * step, as many rows as the batch has.
+std::string Emitter::rows_of(const Counted& counted) {
+  const TensorSpec& spec = counted.step.spec();
+  const std::string count = node("Squeeze", {batch(), integers({0})});
+  const std::string numbers =
+      node("Range", {number(0, DType::int64), count, number(1, DType::int64)});
+  const std::string places = node("Cast", {numbers}, {{"to", number_of(spec.dtype)}});
+  std::vector<int64_t> column(static_cast<size_t>(spec.shape.rank()), 1);
+  column[0] = -1;
+  const std::string rows = node("Reshape", {places, integers(column)});
+  return node("Add", {constant(counted.first), node("Mul", {rows, constant(counted.step)})});
+}
+
+std::string Emitter::first_name_of(int value) {
+  Form& form = at(value);
+  if (!form.first.empty()) return form.first;
+  const size_t rank = sizes_of(value).size();
+  return form.first = form.constant ? constant(turned(form.constant, rank))
+                                    : transposed(name_of(value), to_channels_first(rank));
+}
+
+bool Emitter::is_zero(size_t i) {
+  const auto filled = traced_.filled.find(now_->inputs[i]);
+  const Tensor value = filled == traced_.filled.end() ? known(i) : filled->second;
+  if (!value) return false;
+  const std::vector<double> numbers = value.to_vector();
+  return std::all_of(numbers.begin(), numbers.end(), [](double x) { return x == 0; });
+}
+
+std::pair<Names, bool> Emitter::aligned() {
+  size_t rank = 0;
+  bool first = false, fits = true;
+  for (int value : now_->inputs) {
+    rank = std::max(rank, sizes_of(value).size());
+    first = first || (at(value).last.empty() && !at(value).first.empty());
+  }
+  for (int value : now_->inputs)
+    fits = fits && (at(value).constant || sizes_of(value).size() == rank);
+  Names names;
+  for (int value : now_->inputs) {
+    const Tensor& known = at(value).constant;
+    if (!first || !fits)
+      names.push_back(name_of(value));
+    else if (known && known.rank() > 0)
+      names.push_back(constant(turned(known, rank)));
+    else
+      names.push_back(known ? name_of(value) : first_name_of(value));
+  }
+  return {names, first && fits};
+}
+
+void Emitter::give_aligned(const std::string& name, bool first) {
+  first ? give_channels_first(name) : give(name);
+}
+
+std::shared_ptr<const Graph> Emitter::body(const Scan& scan) {
+  const size_t position = static_cast<size_t>(now_ - traced_.program.code.data());
+  const Traced& traced = traced_.bodies.at(position);
+  auto graph = std::make_shared<Graph>();
+  graph->name = unique("body");
+  Emitter inner(file_, *graph, traced);
+  const auto given = static_cast<size_t>(scan.states + scan.sequences);
+  for (size_t i = 0; i < traced.program.inputs.size(); ++i) {
+    const int value = traced.program.inputs[i];
+    const TensorSpec& spec = inner.spec_of(value);
+    if (i < given) {
+      graph->inputs.push_back({unique("step"), spec.dtype, inner.sizes_of(value)});
+      inner.bind(value, graph->inputs.back().name);
+    } else if (known(i)) {
+      inner.bind(value, known(i));
+    } else {
+      inner.bind(value, input(i));
+    }
+  }
+  inner.run();
+  for (int value : traced.program.outputs) {
+    const std::string name = inner.node("Identity", {inner.name_of(value)});
+    graph->outputs.push_back({name, inner.spec_of(value).dtype, inner.sizes_of(value)});
+  }
+  return graph;
+}
+
+Names Emitter::nodes(const std::string& type, Names inputs, size_t outputs, Attributes attributes) {
+  Node node{type, std::move(inputs), {}, std::move(attributes)};
+  for (size_t o = 0; o < outputs; ++o) node.outputs.push_back(unique(type));
+  graph_.nodes.push_back(node);
+  return node.outputs;
+}
+
+std::string Emitter::node(const std::string& type, Names inputs, Attributes attributes) {
+  return nodes(type, std::move(inputs), 1, std::move(attributes)).front();
+}
+
+std::string Emitter::transposed(const std::string& name, std::vector<int64_t> axes) {
+  return node("Transpose", {name}, {{"perm", std::move(axes)}});
+}
+
+std::string Emitter::constant(const Tensor& tensor) {
+  file_.main.constants.emplace_back(unique("constant"),
+                                    tensor.in_memory() ? tensor : tensor.clone());
+  return file_.main.constants.back().first;
+}
+
+std::string Emitter::integers(const std::vector<int64_t>& values) {
+  return constant(Tensor::from(values, Shape{static_cast<int64_t>(values.size())}));
+}
+
+std::string Emitter::number(double value, DType dtype) {
+  return constant(Tensor::full({}, value, dtype));
+}
+
+/// From the first input that has it, before everything else.
+const std::string& Emitter::batch() {
+  if (!file_.batch.empty()) return file_.batch;
+  file_.batch = unique_name(file_, "batch");
+  for (const End& end : file_.main.inputs) {
+    if (end.sizes.empty() || end.sizes[0] != -1) continue;
+    const Node size{
+        "Shape", {end.name}, {file_.batch}, {{"start", int64_t{0}}, {"end", int64_t{1}}}};
+    file_.main.nodes.insert(file_.main.nodes.begin(), size);
+    break;
+  }
+  return file_.batch;
+}
+
+std::string Emitter::shape(const Sizes& sizes) {
+  if (std::all_of(sizes.begin(), sizes.end(), [](int64_t size) { return size >= 0; }))
+    return integers(sizes);
+  Names parts;
+  for (int64_t size : sizes)
+    parts.push_back(size >= 0    ? integers({size})
+                    : size == -1 ? batch()
+                                 : node("Mul", {batch(), integers({-size})}));
+  return node("Concat", parts, {{"axis", int64_t{0}}});
+}
+
+void Emitter::refuse(const std::string& why) const {
+  fail(now_ ? place_of(traced_.program, *now_) : "the model", ": ", why);
+}
+
+}  // namespace crescent::onnx

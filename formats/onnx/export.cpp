@@ -1,0 +1,120 @@
+// The call of the model is recorded, written by core in ops that have a row, and those become
+// nodes.
+#include "export.h"
+
+#include <algorithm>
+
+#include "crescent/lowering.h"
+#include "rows.h"
+
+namespace crescent::onnx {
+namespace {
+
+/// Takes what has a row; nothing runs on it.
+class Vocabulary final : public Device {
+ public:
+  bool takes(const Op& op, std::span<const TensorSpec>,
+             std::span<const TensorSpec>) const override {
+    return has_row(op.name());
+  }
+  std::unique_ptr<Executable> compile(const Program&) override {
+    fail("onnx: programs are written, not run");
+  }
+  Dict information() const override { return {}; }
+};
+
+/// A batch that the model fixes stays.
+TensorSpecs input_specs(const Model& model, int64_t batch) {
+  TensorSpecs specs;
+  for (const Symbol& symbol : model.inputs()) {
+    TensorSpec spec = symbol.spec();
+    if (spec.shape.rank() > 0 && spec.shape[0] < 0) spec.shape.set(0, batch);
+    if (!spec.shape.is_known())
+      fail("input '", symbol.layer()->name(), "' has shape ", symbol.shape(),
+           ": ONNX export needs every size but that of the batch; make the model with an Input of "
+           "known shape");
+    specs.push_back(spec);
+  }
+  return specs;
+}
+
+void check_ops(const Program& program) {
+  for (const Program::Instruction& i : program.code) {
+    if (auto* scan = dynamic_cast<const Scan*>(i.op.get())) check_ops(*scan->body);
+    if (!has_row(i.op->name())) fail(place_of(program, i), ": it has no form in ONNX");
+  }
+}
+
+Program program_of(Model& model, int64_t batch) {
+  auto call = [&](const Tensors& x) { return model(x, CallOptions{}); };
+  Program program = trace(call, input_specs(model, batch));
+  for (const Program::Binding& binding : program.variables)
+    if (binding.result >= 0)
+      fail("'", binding.variable.path(),
+           "' changes from batch to batch, which a graph of ONNX cannot do");
+  program = lower(std::move(program), Vocabulary());
+  check_ops(program);
+  return program;
+}
+
+void check_graph(const Model& model) {
+  if (!model.is_graph())
+    fail("ONNX export needs a model that is a graph of layers, with known inputs: ", model.name(),
+         " is none; a Sequential must be built or have an Input");
+}
+
+void name_inputs(File& file, Emitter& emitter, const Model& model, const Traced& traced) {
+  const Names names = model.input_names();
+  for (size_t i = 0; i < names.size(); ++i) {
+    const int value = traced.program.inputs[i];
+    const auto at = static_cast<size_t>(value);
+    const std::string name = unique_name(file, names[i]);
+    file.main.inputs.push_back({name, traced.program.values[at].dtype, traced.sizes[at]});
+    emitter.bind(value, name);
+  }
+}
+
+void name_outputs(File& file, Emitter& emitter, const Names& names, const Traced& traced) {
+  for (size_t i = 0; i < names.size(); ++i) {
+    const int value = traced.program.outputs[i];
+    const auto at = static_cast<size_t>(value);
+    const std::string given = emitter.name_of(value);
+    file.main.nodes.push_back({"Identity", {given}, {names[i]}, {}});
+    file.main.outputs.push_back({names[i], traced.program.values[at].dtype, traced.sizes[at]});
+  }
+}
+
+}  // namespace
+
+bool has_row(std::string_view op) {
+  for (std::span<const Row> rows :
+       {elementwise_rows(), shape_rows(), window_rows(), recurrent_rows()})
+    for (const Row& row : rows)
+      if (row.op == op) return true;
+  return false;
+}
+
+void emit(Emitter& emitter, const Op& op) {
+  for (std::span<const Row> rows :
+       {elementwise_rows(), shape_rows(), window_rows(), recurrent_rows()})
+    for (const Row& row : rows)
+      if (row.op == op.name()) return row.emit(emitter, op);
+}
+
+Graph graph_of(Model& model) {
+  check_graph(model);
+  const Traced traced = compared(program_of(model, kBatches[0]), program_of(model, kBatches[1]));
+  File file;
+  file.main.name = model.name();
+  Emitter emitter(file, file.main, traced);
+  name_inputs(file, emitter, model, traced);
+  Names outputs;
+  for (const std::string& name : model.output_names()) outputs.push_back(unique_name(file, name));
+  for (const Program::Binding& binding : traced.program.variables)
+    emitter.bind(binding.value, binding.variable.value());
+  emitter.run();
+  name_outputs(file, emitter, outputs, traced);
+  return std::move(file.main);
+}
+
+}  // namespace crescent::onnx

@@ -1,0 +1,111 @@
+// Field numbers are those of onnx.proto.
+#include "graph.h"
+
+#include "crescent/plugin.h"
+
+namespace crescent::onnx {
+namespace {
+
+constexpr int64_t kIrVersion = 8, kOpset = 17;
+
+Message attribute_message(const std::string& name, const Attribute& attribute);
+Message graph_message(const Graph& graph);
+
+Message node_message(const Node& node) {
+  Message message;
+  for (const std::string& name : node.inputs) message.text(1, name);
+  for (const std::string& name : node.outputs) message.text(2, name);
+  message.text(3, node.outputs.front()).text(4, node.type);
+  for (const auto& [name, value] : node.attributes)
+    message.message(5, attribute_message(name, value));
+  return message;
+}
+
+/// The value, and behind it the number of its kind.
+struct AttributeWriter {
+  Message& message;
+  void operator()(int64_t value) { message.integer(3, value).integer(20, 2); }
+  void operator()(float value) { message.real(2, value).integer(20, 1); }
+  void operator()(const std::string& value) { message.text(4, value).integer(20, 3); }
+  void operator()(const std::vector<int64_t>& values) {
+    message.integers(8, values).integer(20, 7);
+  }
+  void operator()(const std::shared_ptr<const Graph>& graph) {
+    message.message(6, graph_message(*graph)).integer(20, 5);
+  }
+};
+
+Message attribute_message(const std::string& name, const Attribute& attribute) {
+  Message message;
+  message.text(1, name);
+  std::visit(AttributeWriter{message}, attribute);
+  return message;
+}
+
+Message tensor_message(const std::string& name, const Tensor& tensor) {
+  Message message;
+  message.integers(1, {tensor.shape().begin(), tensor.shape().end()});
+  message.integer(2, number_of(tensor.dtype())).text(8, name);
+  const char* bytes = tensor.bytes() ? static_cast<const char*>(tensor.raw()) : "";
+  return message.text(9, {bytes, tensor.bytes()});
+}
+
+Message end_message(const End& end) {
+  Message shape;
+  for (int64_t size : end.sizes) {
+    Message dim;
+    if (size >= 0)
+      dim.integer(1, size);
+    else
+      dim.text(2, size == -1 ? "batch" : concat(-size, "*batch"));
+    shape.message(1, dim);
+  }
+  Message tensor, type, message;
+  tensor.integer(1, number_of(end.dtype)).message(2, shape);
+  type.message(1, tensor);
+  return message.text(1, end.name).message(2, type);
+}
+
+Message graph_message(const Graph& graph) {
+  Message message;
+  for (const Node& node : graph.nodes) message.message(1, node_message(node));
+  message.text(2, graph.name);
+  for (const auto& [name, tensor] : graph.constants)
+    message.message(5, tensor_message(name, tensor));
+  for (const End& end : graph.inputs) message.message(11, end_message(end));
+  for (const End& end : graph.outputs) message.message(12, end_message(end));
+  return message;
+}
+
+}  // namespace
+
+int64_t number_of(DType dtype) {
+  switch (dtype) {
+    case DType::float32:
+      return 1;
+    case DType::float64:
+      return 11;
+    case DType::bfloat16:
+      return 16;
+    case DType::float16:
+      return 10;
+    case DType::int32:
+      return 6;
+    case DType::int64:
+      return 7;
+    case DType::uint8:
+      return 2;
+    case DType::boolean:
+      return 9;
+  }
+  return 0;
+}
+
+Message model_message(const Graph& graph) {
+  Message opset, model;
+  opset.text(1, "").integer(2, kOpset);
+  model.integer(1, kIrVersion).text(2, "crescent").text(3, CRESCENT_VERSION);
+  return model.message(7, graph_message(graph)).message(8, opset);
+}
+
+}  // namespace crescent::onnx

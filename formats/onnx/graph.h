@@ -1,0 +1,48 @@
+// A graph of ONNX: nodes in the order of running, constants, inputs and outputs, all by name.
+#pragma once
+#include <memory>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "crescent/tensor.h"
+#include "message.h"
+
+namespace crescent::onnx {
+
+using Names = std::vector<std::string>;
+/// Dimensions; -k stands for k times the batch, whose size is not known.
+using Sizes = std::vector<int64_t>;
+
+struct Graph;
+using Attribute =
+    std::variant<int64_t, float, std::string, std::vector<int64_t>, std::shared_ptr<const Graph>>;
+using Attributes = std::vector<std::pair<std::string, Attribute>>;
+
+struct Node {
+  std::string type;
+  Names inputs, outputs;  ///< "": an input that is left out
+  Attributes attributes;
+};
+
+/// An input or an output.
+struct End {
+  std::string name;
+  DType dtype;
+  Sizes sizes;
+};
+
+struct Graph {
+  std::string name;
+  std::vector<Node> nodes;
+  std::vector<std::pair<std::string, Tensor>> constants;
+  std::vector<End> inputs, outputs;
+};
+
+/// ONNX' number of a type of elements.
+int64_t number_of(DType dtype);
+/// A file with this graph.
+Message model_message(const Graph& graph);
+
+}  // namespace crescent::onnx

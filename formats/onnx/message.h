@@ -1,0 +1,27 @@
+// Writing protobuf: a message is its fields one after the other, each with its number.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace crescent::onnx {
+
+class Message {
+ public:
+  Message& integer(int field, int64_t value);
+  Message& real(int field, float value);
+  /// Texts, bytes and messages inside look alike.
+  Message& text(int field, std::string_view bytes);
+  Message& message(int field, const Message& inner) { return text(field, inner.bytes_); }
+  Message& integers(int field, std::span<const int64_t> values);
+  const std::string& bytes() const { return bytes_; }
+
+ private:
+  void varint(uint64_t value);
+  void tag(int field, int wire_type);
+
+  std::string bytes_;
+};
+
+}  // namespace crescent::onnx

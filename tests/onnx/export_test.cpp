@@ -1,0 +1,233 @@
+// What the format "onnx" writes: read back by a reader of the tests and run by the operators'
+// definitions, it predicts what the model predicts, for batches of any size.
+#include "predictions.h"
+
+namespace crescent {
+namespace {
+
+using namespace onnx_test;
+
+LayerPtr layer(const std::string& name, const Dict& options = {}) {
+  return make<Layer>(name, options);
+}
+
+/// Weights that are not those of a fresh model, where biases are zero and variances one.
+void stir(Model& model) {
+  Tensors weights = model.get_weights();
+  for (Tensor& w : weights)
+    if (is_floating(w.dtype())) w = ops::abs(w * 0.9 + values(w.shape(), false) * 0.05) + 0.01;
+  model.set_weights(weights);
+}
+
+/// An op that ONNX does not have.
+class Angle final : public UnaryLayer {
+ public:
+  Tensor call(const Tensor& x, const Call&) override { return ops::arctan2(x, x + 1.0); }
+};
+
+/// Puts the same learned row before every sample's rows.
+class Token final : public UnaryLayer {
+ public:
+  void build(const Shape& input) override { token_ = add_weight("token", {1, 1, input[-1]}); }
+  Tensor call(const Tensor& x, const Call&) override {
+    const Tensor parts[] = {ops::broadcast_to(token_, {x.dim(0), 1, x.dim(-1)}), x};
+    return ops::concatenate(parts, 1);
+  }
+
+ private:
+  Variable token_;
+};
+
+std::string failure(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+size_t count(const File& file, const std::string& type) {
+  size_t count = 0;
+  for (const onnx_test::Node& node : file.graph.nodes) count += node.type == type;
+  return count;
+}
+
+struct Stack {
+  const char* what;
+  Shape input;
+  std::vector<std::pair<const char*, Dict>> layers;
+  bool whole = false;
+};
+
+const std::vector<Stack> kStacks{
+    {"dense layers",
+     {6},
+     {{"Dense", {{"units", 5}, {"activation", "relu"}}},
+      {"BatchNormalization", {}},
+      {"Dropout", {{"rate", 0.5}}},
+      {"Dense", {{"units", 4}, {"activation", "softmax"}}}}},
+    {"images",
+     {9, 8, 3},
+     {{"Conv2D", {{"filters", 4}, {"kernel_size", 3}, {"padding", "same"}, {"activation", "relu"}}},
+      {"BatchNormalization", {}},
+      {"MaxPooling2D", {{"pool_size", 2}, {"padding", "same"}}},
+      {"DepthwiseConv2D", {{"kernel_size", 3}, {"depth_multiplier", 2}}},
+      {"AveragePooling2D", {{"pool_size", 2}, {"padding", "same"}}},
+      {"Conv2DTranspose",
+       {{"filters", 3}, {"kernel_size", 3}, {"strides", 2}, {"padding", "same"}}},
+      {"UpSampling2D", {}},
+      {"Flatten", {}},
+      {"Dense", {{"units", 3}}}}},
+    {"dilation and groups",
+     {9, 9, 4},
+     {{"Conv2D", {{"filters", 6}, {"kernel_size", 3}, {"dilation_rate", 2}, {"groups", 2}}},
+      {"LeakyReLU", {}},
+      {"GlobalMaxPooling2D", {}}}},
+    {"volumes",
+     {4, 4, 4, 2},
+     {{"Conv3D", {{"filters", 2}, {"kernel_size", 2}}}, {"GlobalAveragePooling3D", {}}}},
+    {"sequences",
+     {8, 3},
+     {{"Conv1D",
+       {{"filters", 4}, {"kernel_size", 3}, {"padding", "causal"}, {"activation", "elu"}}},
+      {"ZeroPadding1D", {}},
+      {"SeparableConv1D", {{"filters", 5}, {"kernel_size", 3}}},
+      {"MaxPooling1D", {}},
+      {"Permute", {{"dims", List{2, 1}}}},
+      {"Reshape", {{"target_shape", List{-1}}}},
+      {"RepeatVector", {{"n", 3}}},
+      {"LayerNormalization", {}}}},
+    {"LSTM and GRU",
+     {5, 3},
+     {{"LSTM", {{"units", 4}, {"return_sequences", true}}},
+      {"GRU", {{"units", 3}, {"return_sequences", true}, {"go_backwards", true}}},
+      {"Bidirectional", {{"layer", Dict{{"class_name", "LSTM"}, {"config", Dict{{"units", 2}}}}}}},
+      {"Dense", {{"units", 2}}}}},
+    {"other recurrent layers",
+     {5, 3},
+     {{"SimpleRNN", {{"units", 4}, {"return_sequences", true}}},
+      {"GRU", {{"units", 3}, {"reset_after", false}, {"go_backwards", true}}}}},
+    {"masked steps",
+     {7},
+     {{"Embedding", {{"input_dim", 11}, {"output_dim", 4}, {"mask_zero", true}}},
+      {"LSTM", {{"units", 3}, {"return_sequences", true}}},
+      {"GRU", {{"units", 3}}}},
+     true},
+    {"one-hot ids",
+     {4},
+     {{"CategoryEncoding", {{"num_tokens", 11}, {"output_mode", "one_hot"}}}},
+     true},
+};
+
+}  // namespace
+
+TEST_CASE("stacks of layers predict the same from an ONNX file, for batches of any size") {
+  for (const Stack& stack : kStacks) {
+    CAPTURE(stack.what);
+    auto model = Sequential::make();
+    for (const auto& [name, options] : stack.layers) {
+      Dict given = options;
+      if (model->layers().empty())
+        given.set("input_shape", List(stack.input.begin(), stack.input.end()));
+      model->add(layer(name, given));
+    }
+    if (!stack.whole) stir(*model);
+    check_predictions(*model, stack.whole);
+  }
+}
+
+TEST_CASE("graphs with shared and nested layers, operations and several ends are exported") {
+  const Symbol a = Input({6, 8}, "left"), b = Input({6, 8}, "right");
+  auto shared = layer("Dense", {{"units", 8}, {"activation", "gelu"}});
+  auto inner = Sequential::make({layer("Dense", {{"units", 8}, {"input_shape", List{6, 8}}})});
+  const Symbol both = (*layer("Add"))({(*shared)(a), (*shared)(b)})[0];
+  const Symbol seen =
+      (*layer("MultiHeadAttention", {{"num_heads", 2}, {"key_dim", 4}}))({both, (*inner)(b)})[0];
+  const Symbol joined = (*layer("Concatenate"))({seen, both})[0];
+  const Symbol pooled = (*layer("GlobalAveragePooling1D", {{"name", "pooled"}}))(joined);
+  const Symbol scaled =
+      (*layer("Rescaling", {{"scale", 2}, {"offset", 1}, {"name", "all"}}))(joined);
+  auto model = Functional::make({a, b}, {pooled, scaled}, "two");
+  stir(*model);
+  check_predictions(*model);
+  const File file = exported(*model);
+  CHECK(file.graph.inputs[0].name == "left");
+  CHECK(file.graph.inputs[1].name == "right");
+  CHECK(file.graph.outputs[0].name == "pooled");
+  CHECK(file.graph.outputs[1].name == "all");
+  CHECK(file.graph.inputs[0].dims == std::vector<std::string>{"batch", "6", "8"});
+  CHECK(file.graph.outputs[0].dims == std::vector<std::string>{"batch", "16"});
+}
+
+TEST_CASE("between convolutions nothing is transposed") {
+  const Symbol in = Input({8, 8, 4});
+  auto conv = [](const Symbol& x) {
+    const Symbol y =
+        (*layer("Conv2D", {{"filters", 4}, {"kernel_size", 3}, {"padding", "same"}}))(x);
+    return (*layer("ReLU"))((*layer("BatchNormalization"))(y));
+  };
+  const Symbol first = conv(in), second = conv(first);
+  const Symbol sum = (*layer("Add"))({first, second})[0];
+  const Symbol out = (*layer("MaxPooling2D"))((*layer("Concatenate"))({sum, first})[0]);
+  auto model = Functional::make({in}, {out});
+  stir(*model);
+  check_predictions(*model);
+  CHECK(count(exported(*model), "Transpose") == 2);  // of the input and of the output
+}
+
+TEST_CASE("a weight that is repeated for every sample follows the batch") {
+  const Symbol in = Input({3, 4});
+  auto token = std::make_shared<Token>();
+  token->set_name("token");
+  auto model = Functional::make({in}, {(*token)(in)});
+  stir(*model);
+  check_predictions(*model);
+}
+
+TEST_CASE("a batch that the model fixes stays in the file") {
+  auto model = Sequential::make(
+      {layer("Dense", {{"units", 2}, {"batch_input_shape", List{4, 3}}, {"name", "only"}})});
+  const File file = exported(*model);
+  CHECK(file.graph.inputs[0].dims == std::vector<std::string>{"4", "3"});
+  CHECK(file.graph.outputs[0].dims == std::vector<std::string>{"4", "2"});
+}
+
+TEST_CASE("what a graph of ONNX cannot say is refused before anything is written") {
+  const Scratch scratch;
+  auto refused = [&](Model& model) {
+    const std::string why = failure([&] { save_model(model, scratch.path()); });
+    CHECK_FALSE(std::filesystem::exists(scratch.path()));
+    return why;
+  };
+  auto stateful = Sequential::make(
+      {layer("LSTM", {{"units", 2}, {"stateful", true}, {"batch_input_shape", List{2, 3, 2}}})});
+  CHECK_THAT(refused(*stateful), Catch::Contains("changes from batch to batch"));
+  auto open = Sequential::make({layer("LSTM", {{"units", 2}, {"input_shape", List{Value(), 2}}})});
+  CHECK_THAT(refused(*open), Catch::Contains("(None, None, 2)") && Catch::Contains("known shape"));
+  auto turned = std::make_shared<Angle>();
+  turned->set_name("turned");
+  auto angle = Sequential::make({layer("Dense", {{"units", 2}, {"input_shape", List{3}}}), turned});
+  CHECK_THAT(refused(*angle), Catch::Contains("turned") && Catch::Contains("arctan2"));
+  auto unbuilt = Sequential::make({layer("Dense", {{"units", 2}})});
+  CHECK_THAT(refused(*unbuilt), Catch::Contains("must be built"));
+}
+
+TEST_CASE("ONNX files are not read, and are not replaced where that was not wished") {
+  const Scratch scratch;
+  auto model = Sequential::make({layer("Dense", {{"units", 2}, {"input_shape", List{3}}})});
+  save_model(*model, scratch.path());
+  CHECK_THAT(failure([&] { load_model(scratch.path()); }), Catch::Contains("written, not read"));
+  CHECK_THAT(failure([&] { save_weights(*model, scratch.path()); }),
+             Catch::Contains("hold weights"));
+  CHECK_THAT(failure([&] {
+               save_model(*model, scratch.path(), {{"overwrite", false}});
+             }),
+             Catch::Contains("m.onnx"));
+  CHECK_THAT(failure([&] {
+               save_model(*model, scratch.path(), {{"target", "keras2"}});
+             }),
+             Catch::Contains("target"));
+}
+
+}  // namespace crescent

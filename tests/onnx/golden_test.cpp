@@ -1,0 +1,67 @@
+// Every model among the golden files is exported and predicts the same from its ONNX file.
+#include <algorithm>
+#include <cstdlib>
+
+#include "predictions.h"
+
+namespace crescent {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<std::string> golden_files() {
+  const char* folder = std::getenv("CRESCENT_GOLDEN");
+  REQUIRE(folder);
+  std::vector<std::string> files;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder)) {
+    const std::string path = entry.path().string();
+    if (path.ends_with(".keras") || (path.ends_with(".h5") && !path.ends_with(".io.h5")))
+      files.push_back(path);
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+/// Null for a file that holds something else.
+ModelPtr model_in(const std::string& path) {
+  try {
+    return load_model(path, {{"compile", false}});
+  } catch (const Error&) {
+    return nullptr;
+  }
+}
+
+/// Whether what is asked for cannot be in a graph: states between batches, lengths that are not
+/// known, randomness.
+bool is_beyond_onnx(Model& model) {
+  const std::vector<Symbol> inputs = model.is_graph() ? model.inputs() : std::vector<Symbol>{};
+  const auto open = [](const Symbol& x) {
+    return x.shape().rank() > 1 && !x.shape().slice(1, x.shape().rank()).is_known();
+  };
+  return !model.is_graph() || model.stateful() || std::any_of(inputs.begin(), inputs.end(), open);
+}
+
+bool takes_ids(Model& model) {
+  const std::vector<Layer*> layers = model.flatten_layers();
+  return std::any_of(layers.begin(), layers.end(),
+                     [](const Layer* layer) { return layer->class_name() == "Embedding"; });
+}
+
+}  // namespace
+
+TEST_CASE("golden models predict the same from an ONNX file", "[.golden]") {
+  set_warning_handler([](std::string_view) {});
+  size_t exported = 0;
+  for (const std::string& path : golden_files()) {
+    const ModelPtr model = model_in(path);
+    if (!model || is_beyond_onnx(*model)) continue;
+    CAPTURE(path);
+    onnx_test::check_predictions(*model, takes_ids(*model));
+    ++exported;
+  }
+  set_warning_handler(nullptr);
+  CHECK(exported > 0);
+  WARN(exported << " models were exported");
+}
+
+}  // namespace crescent

@@ -1,0 +1,69 @@
+// A model, its ONNX file, and whether both predict the same.
+#pragma once
+#include <stdlib.h>
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+
+#include "crescent/format.h"
+#include "crescent/ops.h"
+#include "distance.h"
+#include "interpreter.h"
+
+namespace crescent::onnx_test {
+
+class Scratch {
+ public:
+  Scratch() {
+    std::string name = (std::filesystem::temp_directory_path() / "crescent-onnx-XXXXXX").string();
+    REQUIRE(mkdtemp(name.data()));
+    folder_ = name;
+  }
+  ~Scratch() {
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_, ignored);
+  }
+  std::string path(const std::string& name = "m.onnx") const { return (folder_ / name).string(); }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+/// Numbers that differ everywhere; `whole` ones are ids below 3.
+inline Tensor values(const Shape& shape, bool whole) {
+  std::vector<float> numbers(static_cast<size_t>(shape.size()));
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    const auto n = static_cast<float>((i * 37 + i / 5) % (whole ? 3 : 11));
+    numbers[i] = whole ? n : n * 0.21f - 1;
+  }
+  return Tensor::from(numbers, shape);
+}
+
+inline File exported(Model& model) {
+  const Scratch scratch;
+  save_model(model, scratch.path());
+  return read_onnx(scratch.path());
+}
+
+inline void check_predictions(Model& model, bool whole = false) {
+  const File file = exported(model);
+  CHECK(file.ir_version == 8);
+  CHECK(file.opset == 17);
+  for (int64_t batch : {1, 2, 5}) {
+    CAPTURE(batch);
+    Tensors x;
+    for (const Symbol& input : model.inputs()) {
+      const Shape shape = Shape{batch}.concat(input.shape().slice(1, input.shape().rank()));
+      x.push_back(ops::cast(values(shape, whole), input.dtype()));
+    }
+    const Tensors want = model.predict(x), got = onnx_test::run(file.graph, x);
+    REQUIRE(got.size() == want.size());
+    for (size_t i = 0; i < want.size(); ++i) {
+      REQUIRE(got[i].spec() == want[i].spec());
+      const std::vector<double> numbers = want[i].to_vector();
+      CHECK(farthest(got[i].to_vector(), numbers) < 2e-5 * magnitude(numbers, 1));
+    }
+  }
+}
+
+}  // namespace crescent::onnx_test

@@ -1,0 +1,51 @@
+// Reads ONNX files, for tests: a small walk over protobuf that shares nothing with what writes
+// them. Field numbers are those of onnx.proto; whatever is not known fails the test.
+#pragma once
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "crescent/tensor.h"
+
+namespace crescent::onnx_test {
+
+struct Graph;
+
+struct Attribute {
+  int64_t integer = 0;
+  float real = 0;
+  std::vector<int64_t> integers;
+  std::shared_ptr<Graph> graph;
+};
+
+struct Node {
+  std::string type;
+  std::vector<std::string> inputs, outputs;
+  std::map<std::string, Attribute> attributes;
+  /// The attribute, or what stands for it.
+  int64_t integer(const std::string& name, int64_t otherwise) const;
+  std::vector<int64_t> integers(const std::string& name, std::vector<int64_t> otherwise = {}) const;
+};
+
+struct End {
+  std::string name;
+  DType dtype{};
+  std::vector<std::string> dims;  ///< "3", "batch"
+};
+
+struct Graph {
+  std::vector<Node> nodes;
+  std::map<std::string, Tensor> constants;
+  std::vector<End> inputs, outputs;
+};
+
+struct File {
+  int64_t ir_version = 0, opset = 0;
+  Graph graph;
+};
+
+File read_onnx(const std::string& path);
+DType dtype_numbered(int64_t number);
+
+}  // namespace crescent::onnx_test
