@@ -31,8 +31,7 @@ ModelPtr model_in(const std::string& path) {
   }
 }
 
-/// Whether what is asked for cannot be in a graph: states between batches, lengths that are not
-/// known, randomness.
+/// Whether it has what a graph cannot hold: states between batches, lengths that are not known.
 bool is_beyond_onnx(Model& model) {
   const std::vector<Symbol> inputs = model.is_graph() ? model.inputs() : std::vector<Symbol>{};
   const auto open = [](const Symbol& x) {
