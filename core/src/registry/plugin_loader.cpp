@@ -136,7 +136,7 @@ void PluginLoader::load_for(std::string_view kind, std::string_view word) {
 void PluginLoader::refuse_promised(std::string_view kind, std::string_view word,
                                    std::string_view origin) {
   const auto* plugin = promised().find_exact(kind, word);
-  if (plugin && real_path((*plugin)->path) != origin)
+  if (plugin && (*plugin)->path != origin && real_path((*plugin)->path) != origin)
     refuse_clash(kind, word, concat("plugin '", (*plugin)->name, "' (", (*plugin)->path, ")"));
 }
 
