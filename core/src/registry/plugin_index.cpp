@@ -21,9 +21,12 @@ int64_t bytes_of(const std::string& path) {
 
 Value to_value(const IndexedPlugin& plugin) {
   List classes;
-  for (const IndexedClass& c : plugin.classes)
-    classes.push_back(
-        Dict{{"kind", c.kind}, {"name", c.name}, {"aliases", c.aliases}, {"traits", c.traits}});
+  for (const IndexedClass& c : plugin.classes) {
+    Dict entry{{"kind", c.kind}, {"name", c.name}};  // short: every start reads it
+    if (!c.aliases.empty()) entry.set("aliases", c.aliases);
+    if (!c.traits.empty()) entry.set("traits", c.traits);
+    classes.push_back(std::move(entry));
+  }
   return Dict{{"library", fs::path(plugin.path).filename().string()},
               {"bytes", bytes_of(plugin.path)},
               {"name", plugin.name},
@@ -40,9 +43,11 @@ IndexedPlugin from_value(const Dict& entry, const std::string& directory) {
   for (const Value& item : entry.at("classes").as_list()) {
     const Dict& c = item.as_dict();
     std::vector<std::string> aliases;
-    for (const Value& alias : c.at("aliases").as_list()) aliases.push_back(alias.as_string());
+    if (const Value* given = c.find("aliases"))
+      for (const Value& alias : given->as_list()) aliases.push_back(alias.as_string());
+    const Value* traits = c.find("traits");
     plugin.classes.push_back({c.at("kind").as_string(), c.at("name").as_string(),
-                              std::move(aliases), c.at("traits").as_dict()});
+                              std::move(aliases), traits ? traits->as_dict() : Dict()});
   }
   return plugin;
 }
@@ -76,7 +81,7 @@ void write_index(const std::string& directory, const std::vector<IndexedPlugin>&
   List entries;
   for (const IndexedPlugin& plugin : plugins) entries.push_back(to_value(plugin));
   replace_file((fs::path(directory) / kIndexName).string(),
-               to_json(Dict{{"crescent", CRESCENT_VERSION}, {"plugins", entries}}, 1) + '\n');
+               to_json(Dict{{"crescent", CRESCENT_VERSION}, {"plugins", entries}}) + '\n');
 }
 
 }  // namespace crescent
