@@ -26,8 +26,7 @@ keras::NamedArrays open_file(const std::string& path) {
   const auto file = file_storage(open_regular_file(path), path);
   std::vector<keras::NamedArray> arrays;
   for (const Place& place : read_header(path, *file))
-    arrays.push_back({place.name, place.spec,
-                      [file, place] { return Tensor::on(file, place.start, place.spec); }});
+    arrays.push_back({place.name, place.spec, [file, place] { return array_at(file, place); }});
   return {path, std::move(arrays)};
 }
 
