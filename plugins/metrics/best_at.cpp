@@ -34,6 +34,7 @@ class BestAt final : public Metric {
         .max(1)
         .field("num_thresholds", &BestAt::num_thresholds_, "How many thresholds from 0 to 1.")
         .min(1)
+        .max(kMostThresholds)
         .field("class_id", &BestAt::class_id_, "The one class that counts.")
         .min(0);
     describe_name(s, &BestAt::name_, &BestAt::dtype_);

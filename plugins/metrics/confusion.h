@@ -41,6 +41,8 @@ void count(const Confusion& state, const ConfusionOptions& options, const Tensor
 
 /// An option that is a number or a list of numbers, each in [0, 1]; `otherwise` when it is null.
 std::vector<double> thresholds_of(const Value& option, double otherwise);
+/// Between 0 and 1 float32 tells no more apart.
+constexpr double kMostThresholds = 1 << 24;
 /// 0, 1 / (n - 1), ..., 1.
 std::vector<double> even_thresholds(int64_t n);
 /// What stands for no threshold where the largest k predictions are chosen.

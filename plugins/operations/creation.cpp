@@ -50,11 +50,6 @@ Tensor arange(double start, std::optional<double> stop, std::optional<double> st
   return from_values(values, dtype.value_or(whole ? DType::int32 : DType::float32));
 }
 
-int64_t checked_count(const char* name, int64_t num) {
-  if (num < 0) fail(name, ": expected a number of elements of at least 0, got ", num);
-  return num;
-}
-
 /// Evenly spaced, as doubles.
 std::vector<double> spaced(double start, double stop, int64_t num, bool endpoint) {
   std::vector<double> values(static_cast<size_t>(num));
@@ -172,7 +167,9 @@ Tensor diag(const Tensor& x, int64_t k) {
 
 Tensor vander(const Tensor& x, std::optional<int64_t> n, bool increasing) {
   if (x.rank() != 1) fail("vander: expected one axis, got shape ", x.shape());
-  const int64_t columns = n.value_or(x.dim(0));
+  const int64_t columns = n.value_or(x.dim(0)), most = int64_t{1} << 16;
+  if (columns < 0 || columns > most)
+    fail("vander: expected 0 to ", most, " columns, got ", columns);
   Tensors powers{ops::ones_like(x)};
   for (int64_t i = 1; i < columns; ++i) powers.push_back(powers.back() * x);
   powers.resize(static_cast<size_t>(columns));
@@ -218,8 +215,9 @@ double hamming(double t) { return 0.54 - 0.46 * std::cos(kTurn * t); }
 double hanning(double t) { return 0.5 - 0.5 * std::cos(kTurn * t); }
 
 Tensor kaiser(int64_t count, double beta) {
+  checked_count("kaiser", count);
   std::vector<double> values;
-  for (int64_t i = 0; i < checked_count("kaiser", count); ++i) {
+  for (int64_t i = 0; i < count; ++i) {
     const double t =
         count == 1 ? 0 : 2 * static_cast<double>(i) / static_cast<double>(count - 1) - 1;
     values.push_back(std::cyl_bessel_i(0, beta * std::sqrt(1 - t * t)) /

@@ -61,6 +61,12 @@ Tensor positions(int64_t count, int axis, int rank, DType dtype) {
   return ops::reshape(ops::arange(count, dtype), shape);
 }
 
+int64_t checked_count(const char* name, int64_t num) {
+  if (num < 0) fail(name, ": expected a number of elements of at least 0, got ", num);
+  if (num > int64_t{1} << 30) fail(name, ": ", num, " elements are too many");
+  return num;
+}
+
 }  // namespace crescent::operations
 
 CRESCENT_PLUGIN("operations", CRESCENT_VERSION) {

@@ -29,6 +29,8 @@ void add_spectra(Registry& registry);
 
 // ---- what they share
 
+/// How many numbers a caller asks for, which must not be below 0 or beyond all memory.
+int64_t checked_count(const char* name, int64_t num);
 /// Integers and booleans as float32.
 inline Tensor floating(const Tensor& x) {
   return is_floating(x.dtype()) ? x : ops::cast(x, DType::float32);

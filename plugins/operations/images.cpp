@@ -84,6 +84,7 @@ Tensor times_along(const Tensor& x, const Tensor& matrix, int axis) {
 
 Tensor nearest(const Tensor& x, int axis, int64_t to) {
   const int64_t from = x.dim(axis);
+  checked_count("resize", to);
   std::vector<int32_t> places;
   for (int64_t j = 0; j < to; ++j)
     places.push_back(static_cast<int32_t>(std::min<int64_t>(
@@ -254,6 +255,7 @@ Tensor filtered(const Tensor& images, const Tensor& kernel, ops::Padding padding
 }
 
 std::vector<double> bell(int64_t size, double sigma) {
+  checked_count("gaussian_blur", size);
   std::vector<double> values;
   double total = 0;
   for (int64_t i = 0; i < size; ++i) {

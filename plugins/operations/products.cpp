@@ -44,9 +44,12 @@ Tensor contract(const Tensor& a, const Tensor& b, std::vector<int> of_a, std::ve
 
 Tensor tensordot(const Tensor& a, const Tensor& b, const Value& axes) {
   if (axes.is_int()) {
+    if (axes.as_int() < 0 || axes.as_int() > std::min(a.rank(), b.rank()))
+      fail("tensordot: cannot sum over ", axes, " axes of shapes ", a.shape(), " and ", b.shape());
+    const auto count = static_cast<int>(axes.as_int());
     std::vector<int> of_a, of_b;
-    for (int i = 0; i < static_cast<int>(axes.as_int()); ++i) {
-      of_a.push_back(a.rank() - static_cast<int>(axes.as_int()) + i);
+    for (int i = 0; i < count; ++i) {
+      of_a.push_back(a.rank() - count + i);
       of_b.push_back(i);
     }
     return contract(a, b, of_a, of_b);

@@ -93,3 +93,20 @@ check.near(cr.ops.map(function(row) return row:sum() * row end, cr.tensor { { 1,
 local pick = { function(v) return v end, function(v) return v * 10 end }
 check.near(cr.ops.switch(2, pick, { cr.tensor { 1 } }), { 10 })
 check.near(cr.compiled(function(i) return cr.ops.switch(i, pick, { cr.tensor { 1 } }) end)(cr.tensor(1)), { 1 })
+
+-- ---- more than memory can hold is refused at once
+local huge = math.maxinteger
+for _, call in ipairs {
+  function() return cr.ops.kaiser(huge, 1.0) end,
+  function() return cr.ops.hamming(huge) end,
+  function() return cr.ops.linspace(0, 1, huge) end,
+  function() return cr.ops.image.resize(cr.ones { 1, 4, 4, 1 }, { huge, 3 }, { interpolation = "nearest" }) end,
+  function() return cr.ops.image.gaussian_blur(cr.ones { 1, 4, 4, 1 }, { huge, 3 }) end,
+} do
+  check.fails(call, "elements are too many")
+end
+check.fails(function() return cr.ops.vander(cr.ones { 2 }, huge) end, "expected 0 to 65536 columns")
+check.fails(function() return cr.ops.tensordot(cr.ones { 2 }, cr.ones { 2 }, huge) end, "cannot sum over")
+for _, name in ipairs { "AUC", "PrecisionAtRecall" } do
+  check.fails(function() return cr.metrics[name] { recall = name ~= "AUC" and 0.5 or nil, num_thresholds = huge } end, "16777216")
+end
