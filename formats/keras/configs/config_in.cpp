@@ -177,6 +177,11 @@ Dict ConfigIn::functional(const Dict& config) const {
   result.set("layers", std::move(layers));
   result.set("input_layers", std::move(inputs));
   result.set("output_layers", std::move(outputs));
+  for (const auto& [ends, names] :
+       {std::pair{"input_layers", "input_keys"}, std::pair{"output_layers", "output_keys"}}) {
+    keep(config, names, result);  // our own form
+    if (List keys = keys_in(config.at(ends)); !keys.empty()) result.set(names, std::move(keys));
+  }
   return result;
 }
 

@@ -277,15 +277,12 @@ class Writer {
     Dict result;
     if (const Value* name = config.find("name")) result.set("name", *name);
     result.set("layers", std::move(layers));
-    for (const char* ends : {"input_layers", "output_layers"})
-      result.set(ends, ends_of(references(config.at(ends), models)));
+    for (const auto& [ends, names] :
+         {std::pair{"input_layers", "input_keys"}, std::pair{"output_layers", "output_keys"}}) {
+      Value list = references(config.at(ends), models);
+      result.set(ends, keras3_ ? keras3_ends(list.as_list(), config.find(names)) : list);
+    }
     return result;
-  }
-
-  /// Keras 3 makes a list of one tensor out of a list of one reference, Keras 2 wants the list.
-  Value ends_of(const Value& references) const {
-    const List& list = references.as_list();
-    return keras3_ && list.size() == 1 ? Value(list.front()) : references;
   }
 
   /// Calls with tensors by name are in Keras 3's form, the only one that it understands there.

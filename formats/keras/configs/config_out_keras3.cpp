@@ -139,12 +139,21 @@ List positional(const std::string& class_name, List tensors) {
   return args;
 }
 
-Value flat_if_single(const Value& references) {
-  const List& list = references.as_list();
-  return list.size() == 1 ? Value(list.front()) : references;
+/// A table of `items` by these names.
+Dict by_key(const std::vector<std::string>& keys, const List& items) {
+  Dict table;
+  for (size_t i = 0; i < keys.size(); ++i) table.set(keys[i], items.at(i));
+  return table;
 }
 
-Value call(const std::string& class_name, const Value& node, const Outputs& outputs) {
+/// What a layer is called with; a model whose inputs have names takes a table.
+List arguments_of(const Layer& layer, List tensors) {
+  const auto* model = dynamic_cast<const Model*>(&layer);
+  if (model && !model->keys().inputs.empty()) return {by_key(model->keys().inputs, tensors)};
+  return positional(layer.class_name(), std::move(tensors));
+}
+
+Value call(const Layer& layer, const Value& node, const Outputs& outputs) {
   List tensors;
   Dict kwargs;
   for (const Value& reference : node.as_list()) {
@@ -154,7 +163,7 @@ Value call(const std::string& class_name, const Value& node, const Outputs& outp
     for (const DictEntry& entry : parts[3].as_dict())
       kwargs.set(entry.key, outputs.argument(entry.value));
   }
-  return Dict{{"args", positional(class_name, std::move(tensors))}, {"kwargs", std::move(kwargs)}};
+  return Dict{{"args", arguments_of(layer, std::move(tensors))}, {"kwargs", std::move(kwargs)}};
 }
 
 Value value_in(const Value& value, const Layer* owner);
@@ -228,19 +237,22 @@ Dict functional(const Dict& config, const Model& model) {
           entry.as_dict(), [&](const List& reference) { return outputs.tensor(reference); }));
       continue;
     }
-    Value layer = value_in(entry, model.get_layer(name).get());
+    const LayerPtr made = model.get_layer(name);
+    Value layer = value_in(entry, made.get());
     List nodes;
     for (const Value& node : entry.as_dict().at("inbound_nodes").as_list())
-      nodes.push_back(call(class_of(entry), node, outputs));
+      nodes.push_back(call(*made, node, outputs));
     layer.as_dict().set("name", name);
     layer.as_dict().set("inbound_nodes", std::move(nodes));
     layers.push_back(std::move(layer));
   }
-  return {{"name", config.at("name")},
-          {"trainable", model.trainable()},
-          {"layers", std::move(layers)},
-          {"input_layers", flat_if_single(config.at("input_layers"))},
-          {"output_layers", flat_if_single(config.at("output_layers"))}};
+  return {
+      {"name", config.at("name")},
+      {"trainable", model.trainable()},
+      {"layers", std::move(layers)},
+      {"input_layers", keras3_ends(config.at("input_layers").as_list(), config.find("input_keys"))},
+      {"output_layers",
+       keras3_ends(config.at("output_layers").as_list(), config.find("output_keys"))}};
 }
 
 /// `owner`: the layer that an object with class_name became.
@@ -274,6 +286,11 @@ bool keras3_lacks(const std::string& class_name, const std::string& option) {
 }
 
 bool names_inputs(const std::string& class_name) { return !places_of(class_name).empty(); }
+
+Value keras3_ends(const List& references, const Value* keys) {
+  if (keys) return by_key(Codec<std::vector<std::string>>::decode(*keys), references);
+  return references.size() == 1 ? references.front() : Value(references);
+}
 
 Dict with_module(const std::string& kind, const Dict& written) {
   const std::string name = class_of(written);

@@ -23,6 +23,13 @@ const Value* keras_tensor_history(const Value& value) {
   return config && config->is_dict() ? config->as_dict().find("keras_history") : nullptr;
 }
 
+/// In the order in which Keras flattens a table.
+std::vector<std::string> sorted_keys(const Dict& table) {
+  std::vector<std::string> keys = table.keys();
+  std::sort(keys.begin(), keys.end());
+  return keys;
+}
+
 void collect_references(const Value& value, List& found) {
   const Value* history = keras_tensor_history(value);
   const Value& reference = history ? *history : value;
@@ -32,7 +39,8 @@ void collect_references(const Value& value, List& found) {
   } else if (value.is_list()) {
     for (const Value& item : value.as_list()) collect_references(item, found);
   } else if (value.is_dict()) {
-    for (const DictEntry& entry : value.as_dict()) collect_references(entry.value, found);
+    for (const std::string& key : sorted_keys(value.as_dict()))
+      collect_references(value.as_dict().at(key), found);
   }
 }
 
@@ -170,6 +178,17 @@ List references_in(const Value& ends) {
   List references;
   collect_references(ends, references);
   return references;
+}
+
+List keys_in(const Value& ends) {
+  List keys;
+  if (!ends.is_dict() || keras_tensor_history(ends)) return keys;
+  for (const std::string& key : sorted_keys(ends.as_dict())) {
+    const Value& end = ends.as_dict().at(key);
+    if (!is_reference(end) && !keras_tensor_history(end)) return {};
+    keys.emplace_back(key);
+  }
+  return keys;
 }
 
 void count_nested_from_zero(List& layers, List& outputs) {

@@ -40,6 +40,10 @@ class Search {
     const std::string own = name_of_layer(object);
     const std::string place = inside.empty() ? concat("layer '", own, "'") : inside;
     if (const Value* layers = config.find("layers"); layers && layers->is_list()) {
+      for (const char* keys : {"input_keys", "output_keys"})
+        if (keras2_ && config.contains(keys))
+          add(concat("model '", own, "'"), keys,
+              "Keras 2.3.1 knows inputs and outputs by position and by the names of their layers");
       for (const Value& each : layers->as_list()) layer(each.as_dict());
       return;
     }

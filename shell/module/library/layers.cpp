@@ -199,10 +199,19 @@ int call_layer(lua_State* L) {
     fail_in_layer(layer->name(), "Layer ", layer->name(),
                   ": expected inputs and one table of options; several inputs go into a table");
   const CallOptions options = call_options(L, 3);
+  const auto* model = dynamic_cast<const Model*>(layer.get());
+  if (model && model->is_graph() && is_keywords(L, 2)) {
+    push_in_order(L, 2, model->input_names());
+    lua_replace(L, 2);
+  }
+  const auto give = [&](const auto& results) {
+    if (model) return push_outputs(L, *model, results);
+    push(L, OneOrMore<std::decay_t<decltype(results[0])>>{results});
+  };
   if (is_symbolic(L, 2))
-    push(L, OneOrMore<Symbol>{(*layer)(Read<std::vector<Symbol>>::from(L, 2), options)});
+    give((*layer)(Read<std::vector<Symbol>>::from(L, 2), options));
   else
-    push(L, OneOrMore<Tensor>{(*layer)(to_data(L, 2, {}), options)});
+    give((*layer)(to_data(L, 2, {}), options));
   return 1;
 }
 
