@@ -5,6 +5,7 @@
 
 #include "crescent/format.h"
 #include "keras/configs/code_names.h"
+#include "keras/configs/formulas.h"
 #include "keras/configs/objects.h"
 #include "keras/configs/operation_nodes.h"
 
@@ -62,6 +63,12 @@ Dict object(Value module, const std::string& class_name, Value config) {
           {"class_name", class_name},
           {"config", std::move(config)},
           {"registered_name", registered ? Value(class_name) : Value()}};
+}
+
+/// Of what the option of a class is, "" when it is no object or the class is unknown.
+std::string kind_of(const ClassInfo* info, const std::string& option) {
+  const Field* field = info ? info->schema.find(option) : nullptr;
+  return field ? field->kind : "";
 }
 
 Value policy(const Value& name) { return object("keras", "DTypePolicy", Dict{{"name", name}}); }
@@ -166,13 +173,14 @@ Value call(const Layer& layer, const Value& node, const Outputs& outputs) {
   return Dict{{"args", arguments_of(layer, std::move(tensors))}, {"kwargs", std::move(kwargs)}};
 }
 
-Value value_in(const Value& value, const Layer* owner);
+Value value_in(const Value& value, const Layer* owner, const std::string& kind = "");
 
-Dict layer_options(const std::string& name, const Dict& config) {
+Dict layer_options(const std::string& kind, const std::string& name, const Dict& config) {
+  const auto info = kind.empty() ? find_class(name) : registry().find(kind, name);
   Dict result;
   for (const DictEntry& entry : config) {
     if (entry.key == "batch_input_shape" || entry.key == kCarryMask ||
-        keras3_lacks(name, entry.key))
+        keras3_lacks(name, entry.key) || chooses_formula(name, entry.key, true))
       continue;
     const bool single = has_row(kSingle, name, entry.key) && entry.value.is_list() &&
                         entry.value.as_list().size() == 1;
@@ -180,8 +188,10 @@ Dict layer_options(const std::string& name, const Dict& config) {
       result.set(entry.key, entry.value.as_list().front());
     else if (entry.key == "dtype" && entry.value.is_string())
       result.set(entry.key, policy(entry.value));
+    else if (const std::string kind = kind_of(info.get(), entry.key); entry.value.is_string())
+      result.set(entry.key, keras_name(kind.empty() ? entry.key : kind, entry.value));
     else
-      result.set(entry.key, value_in(entry.value, nullptr));
+      result.set(entry.key, value_in(entry.value, nullptr, kind));
   }
   return result;
 }
@@ -213,7 +223,7 @@ Dict sequential(const Dict& config, const Model& model) {
     }
     const bool is_input = class_of(entry) == "InputLayer";
     const LayerPtr layer = is_input ? nullptr : model.get_layer(name_of_layer(entry.as_dict()));
-    layers.push_back(value_in(entry, layer.get()));
+    layers.push_back(value_in(entry, layer.get(), Layer::kKind));
   }
   Dict result{{"name", config.at("name")},
               {"trainable", model.trainable()},
@@ -238,7 +248,7 @@ Dict functional(const Dict& config, const Model& model) {
       continue;
     }
     const LayerPtr made = model.get_layer(name);
-    Value layer = value_in(entry, made.get());
+    Value layer = value_in(entry, made.get(), Layer::kKind);
     List nodes;
     for (const Value& node : entry.as_dict().at("inbound_nodes").as_list())
       nodes.push_back(call(*made, node, outputs));
@@ -255,28 +265,30 @@ Dict functional(const Dict& config, const Model& model) {
        keras3_ends(config.at("output_layers").as_list(), config.find("output_keys"))}};
 }
 
-/// `owner`: the layer that an object with class_name became.
-Value value_in(const Value& value, const Layer* owner) {
+/// `owner`: the layer that an object with class_name became. `kind` of what is expected there, ""
+/// when that is open.
+Value value_in(const Value& value, const Layer* owner, const std::string& kind) {
   if (value.is_list()) {
     List items;
-    for (const Value& item : value.as_list()) items.push_back(value_in(item, nullptr));
+    for (const Value& item : value.as_list()) items.push_back(value_in(item, nullptr, kind));
     return items;
   }
   if (!value.is_dict()) return value;
   if (!is_object(value)) {
     Dict dict;
     for (const DictEntry& entry : value.as_dict())
-      dict.set(entry.key, value_in(entry.value, nullptr));
+      dict.set(entry.key, value_in(entry.value, nullptr, kind));
     return dict;
   }
   const std::string name = class_of(value);
   const Dict config = config_of(value.as_dict());
   auto* model = dynamic_cast<const Model*>(owner);
   if (name == "InputLayer") return input_layer(config);
+  if (name == kActivityKeras2) return value_in(config.at("regularizer"), nullptr, kind);
   if (model && is_sequential(name)) return object("keras", name, sequential(config, *model));
   if (model && is_functional(name) && config.contains("layers"))
     return object("keras.src.models.functional", "Functional", functional(config, *model));
-  return object(module_of("", name), name, layer_options(name, config));
+  return object(module_of(kind, name), name, layer_options(kind, name, config));
 }
 
 }  // namespace
@@ -301,7 +313,7 @@ Dict with_module(const std::string& kind, const Dict& written) {
 }
 
 Value keras3_model_config(const Value& model) {
-  return value_in(model, blank_model_from_config(model, {}).get());
+  return value_in(model, blank_model_from_config(model, {}).get(), Layer::kKind);
 }
 
 }  // namespace crescent::keras
