@@ -38,7 +38,7 @@ int next_element(lua_State* L) {
   auto iterator = object_as<ElementIterator>(L, 1);
   if (!iterator) fail_expected(L, 1, "an iterator");
   const Element element = [&] {
-    const Run run;
+    const Interruptible interruptible;
     return iterator->next();
   }();
   if (element.empty()) return lua_pushnil(L), 1;
