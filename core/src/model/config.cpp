@@ -153,7 +153,7 @@ class GraphBuilder {
       if (!symbol) return false;
       inputs.push_back(*symbol);
       for (const DictEntry& argument : r.arguments) {
-        if (argument.value.is_null() || argument.key == "mask") continue;
+        if (argument.value.is_null()) continue;
         if (argument.key == "training") {
           options.training = argument.value.as_bool();
           continue;

@@ -5,6 +5,7 @@
 #include "crescent/model.h"
 #include "keras/configs/code_names.h"
 #include "keras/configs/formulas.h"
+#include "keras/configs/given_masks.h"
 #include "keras/configs/graph_in.h"
 #include "keras/configs/objects.h"
 #include "keras/configs/operation_nodes.h"
@@ -159,10 +160,26 @@ Dict ConfigIn::sequential(const Value& config) const {
   return result;
 }
 
+bool ConfigIn::hands_masks_on(const Dict& entry) const {
+  const std::string name = class_of(entry);
+  if (is_sequential(name) || is_functional(name)) return true;
+  return !is_operation(entry) && get<Layer>(Value(layer(entry)))->supports_masking();
+}
+
+namespace {
+
+Value without_mask(Value node) {
+  node.as_dict()["kwargs"].as_dict().erase("mask");
+  return node;
+}
+
+}  // namespace
+
 Dict ConfigIn::functional(const Dict& config) const {
   List layers;
-  refuse_given_masks(config.at("layers").as_list());
-  for (const Value& entry : config.at("layers").as_list()) {
+  const List& entries = config.at("layers").as_list();
+  const GivenMasks masks(entries, [&](const Dict& entry) { return hands_masks_on(entry); });
+  for (const Value& entry : entries) {
     const Dict& object = entry.as_dict();
     if (is_operation(object)) {
       layers.push_back(operation_in(object));
@@ -174,7 +191,7 @@ Dict ConfigIn::functional(const Dict& config) const {
     const std::vector<Argument> declared = info ? info->schema.arguments : std::vector<Argument>();
     List nodes;
     for (const Value& node : object.at("inbound_nodes").as_list())
-      nodes.push_back(call_in(node, declared));
+      nodes.push_back(call_in(masks.come_along(node) ? without_mask(node) : node, declared));
     converted.set("inbound_nodes", std::move(nodes));
     layers.push_back(std::move(converted));
   }

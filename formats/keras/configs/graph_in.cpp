@@ -78,14 +78,18 @@ void each_history(V& value, F f) {
 }
 
 /// Arguments of a call: tensors that are inputs by another name join the inputs, at their place
-/// when the layer declares one; the rest stays by name. Masks travel by themselves.
+/// when the layer declares one; the rest stays by name.
 Dict split_arguments(const Dict& arguments, const std::vector<Argument>& declared, List& inputs) {
   Dict rest;
   std::map<int, List> placed;
   for (const DictEntry& entry : arguments) {
-    if (entry.key == "mask" || entry.value.is_null()) continue;
+    if (entry.value.is_null()) continue;
     List references;
     collect_references(entry.value, references);
+    if (entry.key == "mask") {  // of every layer
+      if (!references.empty()) rest.set(entry.key, marked(entry.value));
+      continue;
+    }
     auto argument = std::find_if(declared.begin(), declared.end(),
                                  [&](const Argument& a) { return a.name == entry.key; });
     bool known = argument != declared.end();
@@ -157,9 +161,11 @@ Value call_in(const Value& node, const std::vector<Argument>& declared) {
   Dict arguments;
   if (node.is_dict()) {
     if (const Value* args = node.as_dict().find("args")) collect_references(*args, inputs);
-    const Value* kwargs = node.as_dict().find("kwargs");
-    if (kwargs && kwargs->is_dict())
-      arguments = split_arguments(kwargs->as_dict(), declared, inputs);
+    if (const Value* given = node.as_dict().find("kwargs"); given && given->is_dict()) {
+      Dict kwargs = given->as_dict();
+      kwargs.erase("training");  // Keras 3's models go by their own, whatever stands there
+      arguments = split_arguments(kwargs, declared, inputs);
+    }
   } else {
     List items = is_reference(node) ? List{node} : node.as_list();
     for (const Value& item : items) {

@@ -53,7 +53,7 @@ class Search {
     }
     if (name == "Lambda" && class_named("activation", text(config, "function"))) return;
     object_of("layer", name, as_written(name, config), place);
-    if (keras2_) calls(object, place);
+    calls(object, place);
   }
 
   void compile(const Dict& given) {
@@ -200,9 +200,16 @@ class Search {
     const Value* nodes = object.find("inbound_nodes");
     if (!nodes || !nodes->is_list()) return;
     for (const Value& node : nodes->as_list())
-      for (const Value& reference : node.as_list())
-        if (reference.as_list().size() > 3 && has_edge(reference.as_list()[3]))
+      for (const Value& reference : node.as_list()) {
+        if (reference.as_list().size() <= 3) continue;
+        const Value& arguments = reference.as_list()[3];
+        const Value* training =
+            arguments.is_dict() ? arguments.as_dict().find("training") : nullptr;
+        if (keras2_ && has_edge(arguments))
           return add(place, "", "Keras 2.3.1 takes no tensors by name in a call");
+        if (!keras2_ && training)
+          return add(place, "", "Keras 3 does not mind the argument training of a call in a graph");
+      }
   }
 
   bool keras2_;

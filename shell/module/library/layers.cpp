@@ -26,28 +26,12 @@ bool is_symbolic(lua_State* L, int index) {
   return symbolic;
 }
 
-/// A tensor, or a table of them with false where an input has none.
-Tensors to_masks(const Value& mask) {
-  Tensors masks;
-  if (mask.is_null()) return masks;
-  for (const Value& item : mask.is_list() ? mask.as_list() : List{mask}) {
-    auto boxed = item.object_as<BoxedTensor>();
-    if (item.object_as<BoxedSymbol>())
-      fail("mask: symbols carry their own masks; a mask can be given when the inputs are tensors");
-    if (!boxed && !item.is_null() && item != Value(false))
-      fail("mask: expected a tensor or a table of tensors, got ", mask);
-    masks.push_back(boxed ? boxed->tensor : Tensor());
-  }
-  return masks;
-}
-
 CallOptions call_options(lua_State* L, int index) {
   CallOptions options;
   if (lua_isnoneornil(L, index)) return options;
   Dict given = to_dict(L, index);
   const Value training = take(given, "training");
   if (!training.is_null()) options.training = training.as_bool();
-  options.masks = to_masks(take(given, "mask"));
   options.arguments = std::move(given);
   return options;
 }

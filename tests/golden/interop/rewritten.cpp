@@ -105,7 +105,9 @@ void collect_edges(const Value& value, List& edges) {
     }
   } else if (value.is_dict()) {
     for (const DictEntry& entry : value.as_dict())
-      if (entry.value.is_string() || entry.value.is_bool() || entry.value.is_number())
+      if (entry.key == "training" && entry.value == Value(false))
+        continue;  // Keras 3's models go by their own, whatever stands there
+      else if (entry.value.is_string() || entry.value.is_bool() || entry.value.is_number())
         edges.push_back(List{entry.key, entry.value});
       else
         collect_edges(entry.value, edges);
