@@ -106,8 +106,7 @@ std::vector<std::string> limits(Model& model, const std::string& target,
                                 const Value& compile = {}) {
   std::vector<std::string> lines;
   for (const Limit& limit : limits_of(model_config(model), compile, target))
-    if (limit.serious)
-      lines.push_back(concat(limit.place, "/", limit.option, ": ", limit.reason));
+    if (limit.serious) lines.push_back(concat(limit.place, "/", limit.option, ": ", limit.reason));
   return lines;
 }
 
