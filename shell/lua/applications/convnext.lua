@@ -16,16 +16,15 @@ local function block(net, input, width, name)
   return net.add(input, x)
 end
 
--- What stands before a stage and makes the image smaller.
-local function stem(net, width, name)
-  local conv = net.Conv2D { width, 4, strides = 4, name = name .. "_stem_conv" }
-  return net.Sequential { layers = { conv, normalization(net, name .. "_stem_layernorm") }, name = name .. "_stem" }
-end
-
-local function downsampling(net, width, number, name)
-  local conv = net.Conv2D { width, 2, strides = 2, name = ("%s_downsampling_conv_%d"):format(name, number) }
-  local norm = normalization(net, ("%s_downsampling_layernorm_%d"):format(name, number))
-  return net.Sequential { layers = { norm, conv }, name = ("%s_downsampling_block_%d"):format(name, number) }
+-- Before a stage the image is made smaller; `number` counts stages from 0.
+local function smaller(net, x, width, number, name)
+  if number == 0 then
+    local conv = net.Conv2D { width, 4, strides = 4, name = name .. "_stem_conv" }
+    return net.sequential(x, name .. "_stem", { conv, normalization(net, name .. "_stem_layernorm") })
+  end
+  local norm = normalization(net, ("%s_downsampling_layernorm_%d"):format(name, number - 1))
+  local conv = net.Conv2D { width, 2, strides = 2, name = ("%s_downsampling_conv_%d"):format(name, number - 1) }
+  return net.sequential(x, ("%s_downsampling_block_%d"):format(name, number - 1), { norm, conv })
 end
 
 local function classified(net, x, o, name)
@@ -48,10 +47,8 @@ end
 local function build(net, x, o, depths, widths)
   local name = o.name
   if o.include_preprocessing and o.input_shape[3] == 3 then x = preprocessed(net, x, name) end
-  local before = { stem(net, widths[1], name) }
-  for i = 2, #widths do before[i] = downsampling(net, widths[i], i - 2, name) end
   for i, depth in ipairs(depths) do
-    x = before[i](x)
+    x = smaller(net, x, widths[i], i - 1, name)
     for j = 0, depth - 1 do x = block(net, x, widths[i], ("%s_stage_%d_block_%d"):format(name, i - 1, j)) end
   end
   if o.include_top then return classified(net, x, o, name) end

@@ -26,12 +26,14 @@ local function operation(name, class, next_name)
 end
 
 --- What the graph of one application is made with: net.Conv2D { 64, 3, strides = 2 } is a layer, net.Input a symbol,
---- net.add(x, y) and net.multiply(x, y) are operations.
+--- net.add(x, y) and net.multiply(x, y) are operations, net.sequential(x, name, layers) calls a model inside the model.
 return function()
   local next_name = namer()
   local net = { add = operation("add", "Add", next_name), multiply = operation("multiply", "Multiply", next_name) }
   function net.Input(shape) return cr.Input { shape = shape, name = next_name "InputLayer" } end
-  function net.Sequential(options) return cr.Sequential(options.layers, { name = options.name }) end
+  function net.sequential(x, name, layers)
+    return cr.Sequential({ net.Input { table.unpack(x.shape, 2) }, table.unpack(layers) }, { name = name })(x)
+  end
   return setmetatable(net, {
     __index = function(_, class)
       return function(options)

@@ -14,7 +14,7 @@ function shapes.given(shape)
   if type(shape) ~= "table" then shell.fail("`input_shape` must be a tuple of three integers. Received: input_shape=", cr.show(shape)) end
   local sizes = {}
   for i = 1, #shape do
-    local size = shape[i] == cr.null and -1 or math.tointeger(shape[i])
+    local size = shape[i] == cr.null and -1 or type(shape[i]) == "number" and math.tointeger(shape[i])
     if not size or size == 0 or size < -1 then
       shell.fail("`input_shape` must be a tuple of three integers. Received: input_shape=", cr.show(shape))
     end
