@@ -75,6 +75,7 @@ CRESCENT_PLUGIN("operations", CRESCENT_VERSION) {
   add_alignments(registry);
   add_arithmetic(registry);
   add_comparisons(registry);
+  add_complex(registry);
   add_convolutions(registry);
   add_creation(registry);
   add_fourier(registry);

@@ -10,6 +10,7 @@ void add_activations(Registry& registry);
 void add_alignments(Registry& registry);
 void add_arithmetic(Registry& registry);
 void add_comparisons(Registry& registry);
+void add_complex(Registry& registry);
 void add_convolutions(Registry& registry);
 void add_creation(Registry& registry);
 void add_fourier(Registry& registry);
@@ -33,7 +34,8 @@ void add_spectra(Registry& registry);
 int64_t checked_count(const char* name, int64_t num);
 /// Integers and booleans as float32.
 inline Tensor floating(const Tensor& x) {
-  return is_floating(x.dtype()) ? x : ops::cast(x, DType::float32);
+  const bool whole = is_integer(x.dtype()) || x.dtype() == DType::boolean;
+  return whole ? ops::cast(x, DType::float32) : x;
 }
 /// A number as a tensor of its own: float32, or int32 when it is whole.
 Tensor tensor_of(const Operand& x);

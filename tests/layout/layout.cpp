@@ -31,7 +31,8 @@ const std::map<std::string, std::string> kHeaderFloors = {
     {"callback.h", "model"},     {"data.h", "data"},           {"format.h", "model"},
     {"plugin.h", "model"},       {"loader.h", "registry"},     {"crescent.h", "model"},
     {"interrupt.h", "base"},     {"mapped.h", "base"},         {"training_run.h", "model"},
-    {"steps.h", "model"},        {"operation.h", "model"},     {"rewire.h", "model"}};
+    {"steps.h", "model"},        {"operation.h", "model"},     {"rewire.h", "model"},
+    {"strings.h", "tensor"}};
 
 struct Include {
   std::string name;
