@@ -101,6 +101,28 @@ Tensor map_coordinates(const Tensor& x, const Tensor& coordinates, int64_t order
                    x.dtype());
 }
 
+/// (images (batch, h, w, channels), rows and columns (batch, height, width)) -> (batch, height,
+/// width, channels): the images at those places, each coordinate a number of pixels.
+struct SampleImages final : OpOf<SampleImages> {
+  static constexpr const char* kName = "operations.sample_images";
+  int64_t order = 1;
+  Fill fill = Fill::constant;
+  double fill_value = 0;
+  auto fields() const { return std::tie(order, fill, fill_value); }
+  TensorSpecs infer(std::span<const TensorSpec> in) const override {
+    const Shape& places = in[1].shape;
+    return {{in[0].dtype, {in[0].shape[0], places[1], places[2], in[0].shape[3]}}};
+  }
+  Tensors decompose(std::span<const Tensor> in) const override {
+    const int64_t batch = in[0].dim(0), h = in[0].dim(1), w = in[0].dim(2), c = in[0].dim(3);
+    const Shape flat{batch, in[1].dim(1) * in[1].dim(2), 1};
+    const Tensor result =
+        sampled(ops::reshape(in[0], {batch, h * w, c}), {h, w},
+                {ops::reshape(in[1], flat), ops::reshape(in[2], flat)}, order, fill, fill_value);
+    return {ops::reshape(result, {batch, in[1].dim(1), in[1].dim(2), c})};
+  }
+};
+
 int64_t order_named(const std::string& interpolation) {
   if (interpolation == "nearest") return 0;
   if (interpolation == "bilinear") return 1;
@@ -178,6 +200,25 @@ Tensor perspective_transform(const Tensor& images, const Tensor& start, const Te
                    "constant", fill_value, format, true);
 }
 
+Tensor sample(const Tensor& images, const Tensor& rows, const Tensor& columns,
+              const std::string& interpolation, const std::string& fill_mode, double fill_value) {
+  if (images.rank() != 4 || images.dim(1) < 1 || images.dim(2) < 1 || images.dim(3) < 0)
+    fail("image.sample: expected images (batch, height, width, channels), got shape ",
+         images.shape());
+  if (rows.rank() != 3 || rows.shape() != columns.shape() ||
+      !rows.shape().slice(0, 1).compatible(images.shape().slice(0, 1)))
+    fail("image.sample: expected rows and columns (batch, height, width) for images of shape ",
+         images.shape(), ", got shapes ", rows.shape(), " and ", columns.shape());
+  const Tensor values = floating(images);
+  SampleImages op;
+  op.order = order_named(interpolation);
+  op.fill = fill_named(fill_mode);
+  op.fill_value = fill_value;
+  const Tensor result =
+      apply1(op, {values, ops::cast(rows, values.dtype()), ops::cast(columns, values.dtype())});
+  return ops::cast(result, images.dtype());
+}
+
 }  // namespace
 
 void add_sampling(Registry& registry) {
@@ -194,6 +235,11 @@ void add_sampling(Registry& registry) {
            "image.perspective_transform(images, start_points, end_points, "
            "interpolation='bilinear', fill_value=0.0, data_format=None)",
            &perspective_transform);
+  Operations(registry, "crescent.operations")
+      .add("SampleImages",
+           "image.sample(images, rows, columns, interpolation='bilinear', fill_mode='constant', "
+           "fill_value=0.0)",
+           &sample, "Images at places between their pixels: rows and columns (batch, h, w).");
 }
 
 }  // namespace crescent::operations
