@@ -85,6 +85,7 @@ CRESCENT_PLUGIN("operations", CRESCENT_VERSION) {
   add_own(registry);
   add_products(registry);
   add_reductions(registry);
+  add_sample_images(registry);
   add_sampling(registry);
   add_segments(registry);
   add_shapes(registry);

@@ -28,8 +28,7 @@ class Pipeline final : public Layer {
   InputCount input_count() const override { return {1, 1}; }
   void configured() override {
     Layer::configured();
-    if (!given_.is_list()) fail("layers: expected a list of layers, got ", given_);
-    for (const Value& value : given_.as_list()) {
+    for (const Value& value : given_.is_list() ? given_.as_list() : List{given_}) {
       layers_.push_back(crescent::get<Layer>(value));
       if (!layers_.back()) fail("layers: expected a list of layers, got ", given_);
       track(layers_.back());
