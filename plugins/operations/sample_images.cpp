@@ -80,37 +80,38 @@ class SampleImagesKernel final : public CpuKernel {
     const auto* op = r.op_as<SampleImages>();
     if (!op || r.outputs[0].dtype != DType::float32) return false;
     op_ = *op;
-    images_ = r.inputs[0].shape;
-    result_ = r.outputs[0].shape;
+    const Shape &images = r.inputs[0].shape, &result = r.outputs[0].shape;
+    height_ = images[1], width_ = images[2], channels_ = images[3];
+    batch_ = result[0], rows_ = result[1], columns_ = result[2];
     return true;
   }
   void run(const CpuArguments& a) override {
-    const int64_t width = result_[2], channels = result_[3];
-    const int64_t pixels = images_[1] * images_[2] * channels;
-    const int64_t grain = std::max<int64_t>(1, 2048 / std::max<int64_t>(width * channels, 1));
-    a.threads.blocks(result_[0] * result_[1], grain, [&](int64_t begin, int64_t end) {
+    const int64_t grain = std::max<int64_t>(1, 2048 / std::max<int64_t>(columns_ * channels_, 1));
+    a.threads.blocks(batch_ * rows_, grain, [&](int64_t begin, int64_t end) {
       for (int64_t line = begin; line < end; ++line) {
-        const float* image = a.in<float>(0) + line / result_[1] * pixels;
-        for (int64_t i = line * width; i < (line + 1) * width; ++i) {
-          float* to = a.out<float>(0) + i * channels;
+        const float* image = a.in<float>(0) + line / rows_ * height_ * width_ * channels_;
+        for (int64_t i = line * columns_; i < (line + 1) * columns_; ++i) {
+          float* to = a.out<float>(0) + i * channels_;
           const float row = a.in<float>(1)[i], column = a.in<float>(2)[i];
           op_.order == 0 ? nearest(image, row, column, to) : between(image, row, column, to);
         }
       }
     });
   }
-  double flops() const override { return static_cast<double>(result_.size()) * 8; }
+  double flops() const override {
+    return 8.0 * static_cast<double>(batch_ * rows_ * columns_ * channels_);
+  }
 
  private:
   /// The pixel at a place; null beyond the edges.
   const float* pixel(const float* image, int64_t row, int64_t column) const {
-    const int64_t y = placed(row, images_[1], op_.fill), x = placed(column, images_[2], op_.fill);
-    return y < 0 || x < 0 ? nullptr : image + (y * images_[2] + x) * images_[3];
+    const int64_t y = placed(row, height_, op_.fill), x = placed(column, width_, op_.fill);
+    return y < 0 || x < 0 ? nullptr : image + (y * width_ + x) * channels_;
   }
   void nearest(const float* image, float row, float column, float* to) const {
     const float* from = pixel(image, rounded(row), rounded(column));
     const auto fill = static_cast<float>(op_.fill_value);
-    for (int64_t c = 0; c < images_[3]; ++c) to[c] = from ? from[c] : fill;
+    for (int64_t c = 0; c < channels_; ++c) to[c] = from ? from[c] : fill;
   }
   void between(const float* image, float row, float column, float* to) const {
     const int64_t y = floor_of(row), x = floor_of(column);
@@ -120,7 +121,7 @@ class SampleImagesKernel final : public CpuKernel {
     const float* from[] = {pixel(image, y, x), pixel(image, y, x + 1), pixel(image, y + 1, x),
                            pixel(image, y + 1, x + 1)};
     const auto fill = static_cast<float>(op_.fill_value);
-    for (int64_t c = 0; c < images_[3]; ++c) {
+    for (int64_t c = 0; c < channels_; ++c) {
       float sum = 0;
       for (int corner = 0; corner < 4; ++corner)
         sum += (from[corner] ? from[corner][c] : fill) * weights[corner];
@@ -129,7 +130,8 @@ class SampleImagesKernel final : public CpuKernel {
   }
 
   SampleImages op_;
-  Shape images_, result_;
+  int64_t height_ = 0, width_ = 0, channels_ = 0;  ///< of the images
+  int64_t batch_ = 0, rows_ = 0, columns_ = 0;     ///< of the result
 };
 
 Tensor sample(const Tensor& images, const Tensor& rows, const Tensor& columns,
