@@ -88,6 +88,7 @@ CRESCENT_PLUGIN("operations", CRESCENT_VERSION) {
   add_products(registry);
   add_rearranging(registry);
   add_reductions(registry);
+  add_sample_images(registry);
   add_sampling(registry);
   add_segments(registry);
   add_shapes(registry);

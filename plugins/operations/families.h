@@ -23,6 +23,7 @@ void add_own(Registry& registry);
 void add_products(Registry& registry);
 void add_rearranging(Registry& registry);
 void add_reductions(Registry& registry);
+void add_sample_images(Registry& registry);
 void add_sampling(Registry& registry);
 void add_segments(Registry& registry);
 void add_shapes(Registry& registry);
