@@ -6,6 +6,7 @@
 #include "classes/lua_class.h"
 #include "crescent/export.h"
 #include "data/datasets.h"
+#include "images/functions.h"
 #include "instances/roots.h"
 #include "library/graph.h"
 #include "library/layers.h"
@@ -89,6 +90,17 @@ void set_models(lua_State* L) {
   lua_pop(L, 1);
 }
 
+/// Keras has them in two places.
+void set_image_functions(lua_State* L) {
+  static const std::vector<CallablePtr> functions = image_functions();
+  push_field(L, -1, "utils");
+  set_functions(L, functions);
+  lua_pop(L, 1);
+  lua_newtable(L);
+  set_library(L, "image", functions);
+  lua_setfield(L, -2, "preprocessing");
+}
+
 int open(lua_State* L) {
   reserve(L, 20);
   static const CallablePtr clear = bound(
@@ -106,6 +118,7 @@ int open(lua_State* L) {
   set_library(L, "config", config_functions());
   set_library(L, "data", data_functions());
   set_library(L, "utils", utils_functions());
+  set_image_functions(L);
   set_library(L, "plugins", plugins_functions());
   set_models(L);
   set_namespaces(L);
