@@ -6,6 +6,7 @@
 #include "classes/lua_class.h"
 #include "crescent/export.h"
 #include "data/datasets.h"
+#include "data/from_directory.h"
 #include "images/functions.h"
 #include "instances/roots.h"
 #include "library/graph.h"
@@ -90,11 +91,13 @@ void set_models(lua_State* L) {
   lua_pop(L, 1);
 }
 
-/// Keras has them in two places.
-void set_image_functions(lua_State* L) {
-  static const std::vector<CallablePtr> functions = image_functions();
+/// Keras has those of images in two places.
+void set_data_utilities(lua_State* L) {
+  static const std::vector<CallablePtr> functions = image_functions(),
+                                        datasets = dataset_utilities();
   push_field(L, -1, "utils");
   set_functions(L, functions);
+  set_functions(L, datasets);
   lua_pop(L, 1);
   lua_newtable(L);
   set_library(L, "image", functions);
@@ -118,7 +121,7 @@ int open(lua_State* L) {
   set_library(L, "config", config_functions());
   set_library(L, "data", data_functions());
   set_library(L, "utils", utils_functions());
-  set_image_functions(L);
+  set_data_utilities(L);
   set_library(L, "plugins", plugins_functions());
   set_models(L);
   set_namespaces(L);

@@ -210,8 +210,7 @@ Tensor padded_for(const Tensor& image, int64_t height, int64_t width) {
   return padded;
 }
 
-std::vector<std::string> pillow_filters() { return names_of(kPillow); }
-std::vector<std::string> plain_filters() { return names_of(kPlain); }
+void check_plain_filter(const std::string& filter) { filter_named(kPlain, filter); }
 
 Tensor pillow_resize(const Tensor& image, Box box, int64_t height, int64_t width,
                      const std::string& name) {

@@ -20,12 +20,12 @@ Box middle_of(const Tensor& image, int64_t height, int64_t width);
 /// The image in the middle of zeros, in the proportions of the target.
 Tensor padded_for(const Tensor& image, int64_t height, int64_t width);
 
-std::vector<std::string> pillow_filters();
 /// As Pillow resizes: (height, width, channels) of uint8 or, 16 bits, int32.
 Tensor pillow_resize(const Tensor& image, Box box, int64_t height, int64_t width,
                      const std::string& filter);
 
-std::vector<std::string> plain_filters();
+/// Fails where there is none of this name.
+void check_plain_filter(const std::string& filter);
 /// Fractions, float32; pixels are squares around their middles.
 Tensor plain_resize(const Tensor& image, Box box, int64_t height, int64_t width,
                     const std::string& filter);
