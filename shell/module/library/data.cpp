@@ -84,6 +84,22 @@ void write_npy(const std::string& path, const Tensor& tensor) {
   format_named<WritesArrays>("npy")->write_arrays(path, {{"", tensor}});
 }
 
+void write_npz(const std::string& path, Any arrays) {
+  format_named<WritesArrays>("npz")->write_arrays(path, named_tensors(current(), arrays.index));
+}
+
+OnStack read_npz(const std::string& path) {
+  Interruptible interruptible;
+  lua_State* L = current();
+  lua_newtable(L);
+  for (const auto& [name, tensor] : format_named<ReadsArrays>("npz")->read_arrays(path)) {
+    push(L, name);
+    push(L, tensor);
+    lua_rawset(L, -3);
+  }
+  return {};
+}
+
 Tensor read_idx(const std::string& path) { return array_in("idx", kRead, path); }
 Tensor open_idx(const std::string& path) { return array_in("idx", kOpen, path); }
 Tensor read_npy(const std::string& path) { return array_in("npy", kRead, path); }
@@ -115,6 +131,8 @@ const std::vector<CallablePtr>& data_functions() {
     add(bound("read_idx", &read_idx, {"path"}, "MNIST's format, gzipped too."));
     add(bound("read_npy", &read_npy, {"path"}, "An array of NumPy."));
     add(bound("write_npy", &write_npy, {"path", "tensor"}));
+    add(bound("read_npz", &read_npz, {"path"}, "All arrays of an archive of NumPy, by name."));
+    add(bound("write_npz", &write_npz, {"path", "arrays"}, "Tensors by name."));
     add(bound("read_hdf5", &read_hdf5, {"path", "dataset=nil"},
               "One data set by its place in the file."));
     add(bound("write_hdf5", &write_hdf5, {"path", "arrays"}, "Tensors by name."));
