@@ -57,7 +57,10 @@ FileType npy_type(std::string_view descr, const std::string& path) {
 
 }  // namespace
 
-FileArray npy_header(const std::string& path, std::string_view data) {
+namespace {
+
+/// The header, a dictionary of Python, and where it ends.
+std::pair<std::string_view, size_t> npy_text(const std::string& path, std::string_view data) {
   if (data.size() < 10 || !data.starts_with("\x93NUMPY"))
     fail("'", path, "' is not an npy file: it starts with other bytes");
   auto byte_at = [&](size_t i) { return static_cast<size_t>(static_cast<uint8_t>(data[i])); };
@@ -67,7 +70,18 @@ FileArray npy_header(const std::string& path, std::string_view data) {
   const size_t length =
       byte_at(8) | byte_at(9) << 8 | (long_header ? byte_at(10) << 16 | byte_at(11) << 24 : 0);
   if (data.size() - start < length) fail("'", path, "' ends inside its header");
-  const std::string_view header = data.substr(start, length);
+  return {data.substr(start, length), start + length};
+}
+
+}  // namespace
+
+size_t npy_objects(const std::string& path, std::string_view data) {
+  const auto [header, end] = npy_text(path, data);
+  return header_field(header, "descr", path).starts_with("'|O") ? end : 0;
+}
+
+FileArray npy_header(const std::string& path, std::string_view data) {
+  const auto [header, end] = npy_text(path, data);
   const std::string_view descr = header_field(header, "descr", path);
   const FileType type = npy_type(descr, path);
   std::vector<int64_t> dims = npy_shape(header_field(header, "shape", path), path);
@@ -77,7 +91,7 @@ FileArray npy_header(const std::string& path, std::string_view data) {
     fail("'", path, "': complex numbers in the byte order of other machines cannot be read");
   const bool turned = fortran && dims.size() > 1;
   if (turned) std::reverse(dims.begin(), dims.end());
-  return {type, std::move(dims), start + length, swapped, turned};
+  return {type, std::move(dims), end, swapped, turned};
 }
 
 std::string npy_start(const Tensor& tensor) {
@@ -140,10 +154,12 @@ class Npy final : public Format, public ReadsArrays, public WritesArrays {
 
 void add_idx(Registry& registry);
 void add_npz(Registry& registry);
+void add_pickle(Registry& registry);
 
 CRESCENT_PLUGIN("arrays", CRESCENT_VERSION) {
   registry.add<Npy>("npy");
   add_npz(registry);
+  add_pickle(registry);
   add_idx(registry);
 }
 

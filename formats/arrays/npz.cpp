@@ -10,6 +10,7 @@
 #include "keras/weights/named_arrays.h"
 #include "keras/weights/weight_paths.h"
 #include "npy.h"
+#include "pickle.h"
 #include "zip/archive.h"
 #include "zip/image.h"
 
@@ -71,13 +72,17 @@ auto naming(const std::string& path, const Work& work) {
   }
 }
 
-keras::NamedArrays open_file(const std::string& path) {
+/// All arrays of numbers; one of Python's objects fails only where `wanted` names it.
+keras::NamedArrays open_file(const std::string& path, const std::string& wanted = "") {
   return naming(path, [&]() -> keras::NamedArrays {
     const auto from = std::make_shared<OpenArchive>(path);
     std::vector<keras::NamedArray> arrays;
-    for (const zip::Member& member : from->archive.members())
-      if (member.name.ends_with(kEnding))
-        arrays.push_back(array_of(from, *from->archive.find(member.name)));
+    for (const zip::Member& listed : from->archive.members()) {
+      if (!listed.name.ends_with(kEnding)) continue;
+      const zip::Member& member = *from->archive.find(listed.name);
+      const bool objects = npy_objects(place_of(*from, member), beginning(*from, member)) > 0;
+      if (!objects || member.name == wanted + kEnding) arrays.push_back(array_of(from, member));
+    }
     return {path, std::move(arrays)};
   });
 }
@@ -91,7 +96,26 @@ class Npz final : public Format, public HoldsWeights, public ReadsArrays, public
         .trait("endings", List{".npz"})
         .trait("signatures", List{"504b0304"})
         .method("inspect", &Npz::inspect, "What a file says about itself.")
-        .arg("path", "Of the file.");
+        .arg("path", "Of the file.")
+        .method(
+            "read_ragged", &Npz::read_ragged,
+            "Of an array of lists of whole numbers: all numbers, and how many are in each list.")
+        .arg("path", "Of the file.")
+        .arg("name", "Of the array.");
+  }
+  List read_ragged(const std::string& path, const std::string& name) {
+    return naming(path, [&]() -> List {
+      const auto from = std::make_shared<OpenArchive>(path);
+      const zip::Member* member = from->archive.find(name + kEnding);
+      if (!member) fail("'", path, "' has no array '", name, "'");
+      const std::string text = from->archive.text(*member);
+      const std::string place = place_of(*from, *member);
+      const size_t start = npy_objects(place, text);
+      if (start == 0) fail("'", place, "': expected lists, got an array of numbers");
+      const Ragged lists = read_ragged_pickle(place, std::string_view(text).substr(start));
+      return {std::make_shared<BoxedTensor>(lists.values),
+              std::make_shared<BoxedTensor>(lists.lengths)};
+    });
   }
   Value inspect(const std::string& path) {
     return naming(path, [&]() -> Value {
@@ -120,13 +144,13 @@ class Npz final : public Format, public HoldsWeights, public ReadsArrays, public
   }
 
   Tensor read_array(const std::string& path, const std::string& place) override {
-    return naming(path, [&] { return open_file(path).find(place).read(); });
+    return naming(path, [&] { return open_file(path, place).find(place).read(); });
   }
   /// Where values lie in the file as in memory they stay there.
   Tensor open_array(const std::string& path, const std::string& place) override {
     return naming(path, [&]() -> Tensor {
       const auto from = std::make_shared<OpenArchive>(path);
-      const std::string name = open_file(path).find(place).name;
+      const std::string name = open_file(path, place).find(place).name;
       const zip::Member& member = *from->archive.find(name + kEnding);
       const FileArray array = npy_header(place_of(*from, member), beginning(*from, member));
       const bool plain = !member.packed() && !array.type.converted() && !array.fortran &&
@@ -134,6 +158,18 @@ class Npz final : public Format, public HoldsWeights, public ReadsArrays, public
       if (!plain || (array.swapped && array.type.width > 1)) return in_memory(from, member);
       return Tensor::on(from->file, member.start + array.start,
                         {array.type.dtype, Shape(array.dims)});
+    });
+  }
+
+  NamedTensors read_arrays(const std::string& path) override {
+    return naming(path, [&] {
+      const auto from = std::make_shared<OpenArchive>(path);
+      NamedTensors arrays;
+      for (const zip::Member& member : from->archive.members())
+        if (member.name.ends_with(kEnding))
+          arrays.emplace_back(member.name.substr(0, member.name.size() - 4),
+                              in_memory(from, *from->archive.find(member.name)));
+      return arrays;
     });
   }
 

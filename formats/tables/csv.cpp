@@ -1,83 +1,15 @@
-// The format "csv". Tables of text: numbers as they are, other columns as class numbers in order of
-// appearance.
+// The format "csv". Tables of text as one array: numbers as they are, other columns as class
+// numbers in order of appearance.
 #include <charconv>
 #include <cmath>
 #include <map>
 
-#include "crescent/file.h"
 #include "crescent/format.h"
 #include "crescent/plugin.h"
+#include "typed_tables.h"
 
 namespace crescent::tables {
 namespace {
-
-using Record = std::vector<std::string>;
-
-/// Records of a CSV text (RFC 4180): quoted fields may hold separators, quotes ("") and line ends.
-class CsvReader {
- public:
-  CsvReader(const std::string& path, std::string_view text, char separator)
-      : path_(path), text_(text), separator_(separator) {
-    if (text_.starts_with("\xef\xbb\xbf")) at_ = 3;
-  }
-  /// False at the end; empty lines are skipped.
-  bool next(Record& record) {
-    while (at_ < text_.size() && (text_[at_] == '\n' || text_[at_] == '\r')) skip_line_end();
-    if (at_ >= text_.size()) return false;
-    start_line_ = line_;
-    record.clear();
-    do record.push_back(field());
-    while (at_ < text_.size() && text_[at_] == separator_ && ++at_);
-    if (at_ < text_.size()) skip_line_end();
-    return true;
-  }
-  int64_t line() const { return start_line_; }
-
- private:
-  std::string field() {
-    if (at_ < text_.size() && text_[at_] == '"') return quoted();
-    const size_t start = at_;
-    while (at_ < text_.size() && text_[at_] != separator_ && text_[at_] != '\n' &&
-           text_[at_] != '\r')
-      ++at_;
-    return trimmed(text_.substr(start, at_ - start));
-  }
-  std::string quoted() {
-    const int64_t first = line_;
-    std::string value;
-    for (++at_;;) {
-      if (at_ >= text_.size()) fail("'", path_, "' line ", first, ": a quoted field does not end");
-      const char c = text_[at_++];
-      if (c == '\n') ++line_;
-      if (c != '"')
-        value += c;
-      else if (at_ < text_.size() && text_[at_] == '"')
-        value += text_[at_++];
-      else
-        break;
-    }
-    while (at_ < text_.size() && text_[at_] == ' ' && separator_ != ' ') ++at_;
-    if (at_ < text_.size() && text_[at_] != separator_ && text_[at_] != '\n' && text_[at_] != '\r')
-      fail("'", path_, "' line ", line_, ": expected a separator after a quoted field");
-    return value;
-  }
-  static std::string trimmed(std::string_view text) {
-    const size_t first = text.find_first_not_of(" \t");
-    if (first == text.npos) return "";
-    return std::string(text.substr(first, text.find_last_not_of(" \t") - first + 1));
-  }
-  void skip_line_end() {
-    if (text_[at_] == '\r' && at_ + 1 < text_.size() && text_[at_ + 1] == '\n') ++at_;
-    ++at_;
-    ++line_;
-  }
-
-  const std::string& path_;
-  std::string_view text_;
-  char separator_;
-  size_t at_ = 0;
-  int64_t line_ = 1, start_line_ = 1;
-};
 
 /// Empty fields and NA are missing numbers.
 bool is_missing(const std::string& text) { return text.empty() || text == "NA" || text == "?"; }
@@ -118,17 +50,9 @@ struct CsvOptions {
 };
 
 Table read(const std::string& path, const CsvOptions& options) {
-  if (options.separator.size() != 1)
-    fail("'", path, "': expected one character as separator, got '", options.separator, "'");
-  const std::string text = read_file_unpacked(path);
-  CsvReader reader(path, text, options.separator[0]);
+  RecordReader reader(path, options.separator, "\"");
   std::vector<Record> records;
-  for (Record record; reader.next(record);) {
-    if (!records.empty() && record.size() != records.front().size())
-      fail("'", path, "' line ", reader.line(), ": expected ", records.front().size(),
-           " columns, got ", record.size());
-    records.push_back(std::move(record));
-  }
+  for (Record record; reader.next(record);) records.push_back(std::move(record));
   if (records.empty()) fail("'", path, "' holds no rows");
   Table table;
   const bool header = options.header.value_or(looks_like_header(records));
@@ -161,13 +85,31 @@ Table read(const std::string& path, const CsvOptions& options) {
 class Csv final : public Format, public ReadsTables {
  public:
   static void describe(Schema<Csv>& s) {
-    s.doc("Tables as text, gzipped too.").trait("endings", List{".csv", ".csv.gz"});
+    s.doc("Tables as text, gzipped too.")
+        .trait("endings", List{".csv", ".csv.gz"})
+        .method("columns", &Csv::columns, "Names of columns, and their arrays by name.")
+        .arg("path", "Of the file.")
+        .arg("options", "Those of typed tables.")
+        .method("rows", &Csv::rows, "The rows, read as they are needed.")
+        .arg("paths", "Of files with the same columns.")
+        .arg("options", "Those of typed tables.");
+  }
+  List columns(const std::string& path, const Dict& options) {
+    return read_columns(path, typed(options));
+  }
+  Value rows(const std::vector<std::string>& paths, const Dict& options) {
+    return row_stream(paths, typed(options));
   }
   const SchemaData& read_table_options() const override {
     return schema_of<CsvOptions>("csv: reading");
   }
   Table read_table(const std::string& path, const Dict& options) override {
     return read(path, read_options<CsvOptions>(read_table_options(), options));
+  }
+
+ private:
+  static TableOptions typed(const Dict& options) {
+    return read_options<TableOptions>(schema_of<TableOptions>("tables"), options);
   }
 };
 

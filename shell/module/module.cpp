@@ -7,6 +7,7 @@
 #include "crescent/export.h"
 #include "data/datasets.h"
 #include "data/from_directory.h"
+#include "data/known_datasets.h"
 #include "images/functions.h"
 #include "instances/roots.h"
 #include "library/graph.h"
@@ -92,6 +93,13 @@ void set_models(lua_State* L) {
   lua_pop(L, 1);
 }
 
+/// cr.datasets.mnist.load_data, ...
+void set_datasets(lua_State* L) {
+  lua_newtable(L);
+  for (const KnownDataset& known : known_datasets()) set_library(L, known.name, known.functions);
+  lua_setfield(L, -2, "datasets");
+}
+
 /// Keras has those of images in two places.
 void set_data_utilities(lua_State* L) {
   static const std::vector<CallablePtr> functions = image_functions(),
@@ -123,6 +131,7 @@ int open(lua_State* L) {
   set_library(L, "data", data_functions());
   set_library(L, "utils", utils_functions());
   set_data_utilities(L);
+  set_datasets(L);
   set_library(L, "plugins", plugins_functions());
   set_models(L);
   set_namespaces(L);

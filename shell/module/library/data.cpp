@@ -29,6 +29,27 @@ int read_csv(lua_State* L) {
   return push_table(L, path, *format_named<ReadsTables>("csv"));
 }
 
+/// {name = array} and the names in the order of the file; the options are those of the plugin.
+int read_table(lua_State* L) {
+  Interruptible interruptible;
+  const std::string path = path_at(L, 1, "read_table");
+  const Value table =
+      get<Format>("csv")->call_method("columns", {{"path", path}, {"options", to_dict(L, 2)}});
+  push(L, table.as_list()[1]);
+  push(L, table.as_list()[0]);
+  return 2;
+}
+
+/// A path or a table of paths.
+int csv_dataset(lua_State* L) {
+  const Value given = to_value(L, 1);
+  const Value paths = given.is_string() ? Value(List{given}) : given;
+  const Value rows =
+      get<Format>("csv")->call_method("rows", {{"paths", paths}, {"options", to_dict(L, 2)}});
+  push(L, rows);
+  return 1;
+}
+
 struct ArrayOptions {
   std::string dataset;
   static void describe(Schema<ArrayOptions>& s) {
@@ -84,6 +105,22 @@ void write_npy(const std::string& path, const Tensor& tensor) {
   format_named<WritesArrays>("npy")->write_arrays(path, {{"", tensor}});
 }
 
+void write_npz(const std::string& path, Any arrays) {
+  format_named<WritesArrays>("npz")->write_arrays(path, named_tensors(current(), arrays.index));
+}
+
+OnStack read_npz(const std::string& path) {
+  Interruptible interruptible;
+  lua_State* L = current();
+  lua_newtable(L);
+  for (const auto& [name, tensor] : format_named<ReadsArrays>("npz")->read_arrays(path)) {
+    push(L, name);
+    push(L, tensor);
+    lua_rawset(L, -3);
+  }
+  return {};
+}
+
 Tensor read_idx(const std::string& path) { return array_in("idx", kRead, path); }
 Tensor open_idx(const std::string& path) { return array_in("idx", kOpen, path); }
 Tensor read_npy(const std::string& path) { return array_in("npy", kRead, path); }
@@ -112,9 +149,19 @@ const std::vector<CallablePtr>& data_functions() {
     add(raw("read_csv", read_csv, {"path", "separator=,", "header=nil"},
             "Rows as a tensor; second result: names of columns, and the texts behind class "
             "numbers."));
+    add(raw("read_table", read_table, {"path", "options=nil"},
+            "Columns of a CSV file by name, each with a type: {age = tensor, city = texts}; second "
+            "result: the names in order. Options: separator, header, names, columns, types, "
+            "defaults, na_values, label, quote."));
+    add(raw("csv_dataset", csv_dataset, {"paths", "options=nil"},
+            "The rows of CSV files, {age = number, city = text}, read as they are needed; with "
+            "label = name that column is the second part. Options as of read_table; types are seen "
+            "from the first 1000 rows."));
     add(bound("read_idx", &read_idx, {"path"}, "MNIST's format, gzipped too."));
     add(bound("read_npy", &read_npy, {"path"}, "An array of NumPy."));
     add(bound("write_npy", &write_npy, {"path", "tensor"}));
+    add(bound("read_npz", &read_npz, {"path"}, "All arrays of an archive of NumPy, by name."));
+    add(bound("write_npz", &write_npz, {"path", "arrays"}, "Tensors by name."));
     add(bound("read_hdf5", &read_hdf5, {"path", "dataset=nil"},
               "One data set by its place in the file."));
     add(bound("write_hdf5", &write_hdf5, {"path", "arrays"}, "Tensors by name."));

@@ -1,0 +1,130 @@
+#include "pickle.h"
+
+#include "crescent/file.h"
+#include "crescent/plugin.h"
+#include "npy.h"
+#include "pickle_machine.h"
+
+namespace crescent::arrays {
+namespace {
+
+/// Things become values; one that is in several places is copied, so that a small pickle could
+/// become a large value: what is copied is counted.
+class Conversion {
+ public:
+  explicit Conversion(const std::string& path) : path_(path) {}
+
+  Value value_of(const Cell& cell, int depth = 0) {
+    constexpr int kDeepest = 32;
+    constexpr int64_t kMost = 100'000'000;
+    if (depth > kDeepest || ++count_ > kMost)
+      fail("'", path_, "': a pickle of more than ", kMost, " values, or nested more than ",
+           kDeepest, " deep");
+    switch (cell.kind) {
+      case Cell::Kind::none:
+        return {};
+      case Cell::Kind::boolean:
+        return cell.integer != 0;
+      case Cell::Kind::integer:
+        return cell.integer;
+      case Cell::Kind::real:
+        return cell.real;
+      case Cell::Kind::thing:
+        return value_of(*cell.thing, depth + 1);
+    }
+    return {};
+  }
+
+ private:
+  Value value_of(const Thing& thing, int depth) {
+    switch (thing.kind) {
+      case Thing::Kind::text:
+        return thing.text;
+      case Thing::Kind::list:
+      case Thing::Kind::tuple:
+        return list_of(thing.cells, depth);
+      case Thing::Kind::dict:
+        return dict_of(thing.cells, depth);
+      case Thing::Kind::array:
+        return thing.element == "|O" || thing.element == "|O8"
+                   ? list_of(thing.cells, depth)
+                   : Value(std::make_shared<BoxedTensor>(tensor_of(thing)));
+      default:
+        fail("'", path_, "': a name or a type stands where a value was expected");
+    }
+  }
+
+  Value list_of(const std::vector<Cell>& cells, int depth) {
+    List list;
+    for (const Cell& cell : cells) list.push_back(value_of(cell, depth));
+    return list;
+  }
+
+  Value dict_of(const std::vector<Cell>& cells, int depth) {
+    Dict dict;
+    for (size_t i = 0; i + 1 < cells.size(); i += 2) {
+      const Value key = value_of(cells[i], depth);
+      dict.set(key.is_string() ? key.as_string() : to_text(key), value_of(cells[i + 1], depth));
+    }
+    return dict;
+  }
+
+  /// By way of the file that NumPy would write.
+  Tensor tensor_of(const Thing& array) {
+    std::string dims;
+    for (const int64_t dim : array.dims) dims += std::to_string(dim) + ", ";
+    std::string file = concat("{'descr': '", array.element,
+                              "', 'fortran_order': ", array.fortran ? "True" : "False",
+                              ", 'shape': (", dims, "), }\n");
+    const size_t length = file.size();
+    std::string start("\x93NUMPY\x02\x00", 8);
+    for (int shift = 0; shift < 32; shift += 8) start += static_cast<char>(length >> shift);
+    return load(path_, start + file + array.text, npy_header);
+  }
+
+  const std::string& path_;
+  int64_t count_ = 0;
+};
+
+}  // namespace
+
+Value read_pickle(const std::string& path, std::string_view bytes) {
+  return Conversion(path).value_of(PickleMachine(path, bytes).run());
+}
+
+Ragged read_ragged_pickle(const std::string& path, std::string_view bytes) {
+  const Cell all = PickleMachine(path, bytes).run();
+  std::vector<int64_t> values, lengths;
+  const auto refuse = [&] { fail("'", path, "': expected lists of whole numbers"); };
+  if (!all.thing || all.thing->cells.empty()) refuse();
+  for (const Cell& list : all.thing->cells) {
+    if (!list.thing) refuse();
+    for (const Cell& item : list.thing->cells) {
+      if (item.kind != Cell::Kind::integer) refuse();
+      values.push_back(item.integer);
+    }
+    lengths.push_back(static_cast<int64_t>(list.thing->cells.size()));
+  }
+  const auto count = [](const auto& of) { return Shape{static_cast<int64_t>(of.size())}; };
+  return {Tensor::from(values, count(values)), Tensor::from(lengths, count(lengths))};
+}
+
+class Pickle final : public Format {
+ public:
+  static void describe(Schema<Pickle>& s) {
+    s.doc("Python's pickles of numbers, texts, lists, dictionaries and arrays; no code is run.")
+        .method("read", &Pickle::read, "What a file holds.")
+        .arg("path", "Of the file.")
+        .method("parse", &Pickle::parse, "What some bytes hold.")
+        .arg("path", "Where they come from, for messages.")
+        .arg("bytes", "A pickle.");
+  }
+  Value read(const std::string& path) { return read_pickle(path, read_file(path)); }
+  Value parse(const std::string& path, const std::string& bytes) {
+    return read_pickle(path, bytes);
+  }
+};
+
+void add_pickle(Registry& registry) { registry.add<Pickle>("pickle"); }
+
+}  // namespace crescent::arrays

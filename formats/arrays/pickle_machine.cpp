@@ -1,0 +1,364 @@
+#include "pickle_machine.h"
+
+#include <bit>
+#include <charconv>
+#include <cstring>
+#include <set>
+
+namespace crescent::arrays {
+
+Cell PickleMachine::run() {
+  for (;;) {
+    const auto code = static_cast<unsigned char>(take(1)[0]);
+    if (code == '.') return pop();
+    if (!step(code)) refuse("the instruction ", static_cast<int>(code), " is not read here");
+  }
+}
+
+std::string_view PickleMachine::take(uint64_t count) {
+  if (count > bytes_.size() - at_) refuse("the pickle ends inside a value");
+  const std::string_view taken = bytes_.substr(at_, count);
+  at_ += count;
+  return taken;
+}
+
+uint64_t PickleMachine::word(size_t bytes) {
+  const std::string_view taken = take(bytes);
+  uint64_t value = 0;
+  for (size_t i = 0; i < bytes; ++i) value |= uint64_t{static_cast<uint8_t>(taken[i])} << (8 * i);
+  return value;
+}
+
+std::string_view PickleMachine::line() {
+  const size_t end = bytes_.find('\n', at_);
+  if (end == bytes_.npos) refuse("a line does not end");
+  const std::string_view text = take(end - at_);
+  ++at_;
+  return text;
+}
+
+Cell PickleMachine::pop() {
+  if (stack_.empty() || (!marks_.empty() && marks_.back() == stack_.size()))
+    refuse("a value is missing");
+  Cell cell = std::move(stack_.back());
+  stack_.pop_back();
+  return cell;
+}
+
+Thing& PickleMachine::top_thing(Thing::Kind kind) {
+  if (stack_.empty() || !stack_.back().thing || stack_.back().thing->kind != kind)
+    refuse("an object of another kind was expected");
+  return *stack_.back().thing;
+}
+
+std::vector<Cell> PickleMachine::pop_to_mark() {
+  if (marks_.empty()) refuse("a mark is missing");
+  const auto first = stack_.begin() + static_cast<std::ptrdiff_t>(marks_.back());
+  marks_.pop_back();
+  std::vector<Cell> cells(std::make_move_iterator(first), std::make_move_iterator(stack_.end()));
+  stack_.erase(first, stack_.end());
+  return cells;
+}
+
+Thing& PickleMachine::push_thing(Thing::Kind kind, std::string_view text, std::vector<Cell> cells) {
+  auto thing = std::make_shared<Thing>();
+  thing->kind = kind;
+  thing->text = text;
+  thing->cells = std::move(cells);
+  push({Cell::Kind::thing, 0, 0, thing});
+  return *thing;
+}
+
+/// A whole number of any length, two's complement, lowest byte first.
+void PickleMachine::push_long(std::string_view bytes) {
+  if (bytes.size() > 8) refuse("a number has more than 64 bits");
+  uint64_t value = 0;
+  if (!bytes.empty() && (bytes.back() & 0x80)) value = ~uint64_t{0};
+  for (size_t i = bytes.size(); i-- > 0;) value = value << 8 | static_cast<uint8_t>(bytes[i]);
+  push_integer(static_cast<int64_t>(value));
+}
+
+bool PickleMachine::step(unsigned char code) {
+  return step_number(code) || step_text(code) || step_container(code) || step_memory(code) ||
+         step_object(code);
+}
+
+bool PickleMachine::step_number(unsigned char code) {
+  switch (code) {
+    case 'N':
+      return push({}), true;
+    case 0x88:
+    case 0x89:
+      return push({Cell::Kind::boolean, code == 0x88, 0, nullptr}), true;
+    case 'J':
+      return push_integer(static_cast<int32_t>(word(4))), true;
+    case 'K':
+      return push_integer(static_cast<int64_t>(word(1))), true;
+    case 'M':
+      return push_integer(static_cast<int64_t>(word(2))), true;
+    case 0x8a:
+      return push_long(take(word(1))), true;
+    case 0x8b:
+      return push_long(take(word(4))), true;
+    case 'I':
+    case 'L': {
+      std::string_view digits = line();
+      if (code == 'I' && (digits == "00" || digits == "01"))
+        return push({Cell::Kind::boolean, digits == "01", 0, nullptr}), true;
+      if (digits.ends_with('L')) digits.remove_suffix(1);
+      int64_t n = 0;
+      const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), n);
+      if (error != std::errc() || end != digits.data() + digits.size())
+        refuse("a number of 64 bits was expected");
+      return push_integer(n), true;
+    }
+    case 'F': {
+      const std::string_view digits = line();
+      double x = 0;
+      const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), x);
+      if (error != std::errc() || end != digits.data() + digits.size())
+        refuse("a number was expected");
+      return push({Cell::Kind::real, 0, x, nullptr}), true;
+    }
+    case 'G': {
+      uint64_t bits = 0;
+      for (const char byte : take(8)) bits = bits << 8 | static_cast<uint8_t>(byte);
+      return push({Cell::Kind::real, 0, std::bit_cast<double>(bits), nullptr}), true;
+    }
+  }
+  return false;
+}
+
+bool PickleMachine::step_text(unsigned char code) {
+  const auto text = [&](size_t bytes) {
+    const uint64_t length = word(bytes);
+    push_thing(Thing::Kind::text, take(length));
+    return true;
+  };
+  switch (code) {
+    case 'U':
+    case 'C':
+    case 0x8c:
+      return text(1);
+    case 'T':
+    case 'X':
+    case 'B':
+      return text(4);
+    case 0x8d:
+    case 0x8e:
+    case 0x96:
+      return text(8);
+    case 'V':
+      return push_thing(Thing::Kind::text, line()), true;
+    case 'S': {
+      const std::string_view quoted = line();
+      const bool plain =
+          quoted.size() >= 2 && quoted.front() == quoted.back() && quoted.find('\\') == quoted.npos;
+      if (!plain) refuse("a quoted text with escapes is not read here");
+      return push_thing(Thing::Kind::text, quoted.substr(1, quoted.size() - 2)), true;
+    }
+  }
+  return false;
+}
+
+bool PickleMachine::step_container(unsigned char code) {
+  const auto tuple_of = [&](size_t count) {
+    std::vector<Cell> cells(count);
+    for (size_t i = count; i-- > 0;) cells[i] = pop();
+    push_thing(Thing::Kind::tuple, {}, std::move(cells));
+    return true;
+  };
+  const auto append = [&](Thing::Kind kind, std::vector<Cell> cells) {
+    std::vector<Cell>& to = top_thing(kind).cells;
+    to.insert(to.end(), std::make_move_iterator(cells.begin()),
+              std::make_move_iterator(cells.end()));
+    return true;
+  };
+  switch (code) {
+    case '(':
+      return marks_.push_back(stack_.size()), true;
+    case ')':
+      return tuple_of(0);
+    case 0x85:
+    case 0x86:
+    case 0x87:
+      return tuple_of(code - 0x84u);
+    case 't':
+      return push_thing(Thing::Kind::tuple, {}, pop_to_mark()), true;
+    case ']':
+      return push_thing(Thing::Kind::list), true;
+    case 'l':
+      return push_thing(Thing::Kind::list, {}, pop_to_mark()), true;
+    case '}':
+      return push_thing(Thing::Kind::dict), true;
+    case 'd':
+      return push_thing(Thing::Kind::dict, {}, pop_to_mark()), true;
+    case 'a': {
+      Cell item = pop();
+      return append(Thing::Kind::list, {std::move(item)});
+    }
+    case 'e':
+      return append(Thing::Kind::list, pop_to_mark());
+    case 's': {
+      Cell value = pop(), key = pop();
+      return append(Thing::Kind::dict, {std::move(key), std::move(value)});
+    }
+    case 'u':
+      return append(Thing::Kind::dict, pop_to_mark());
+  }
+  return false;
+}
+
+bool PickleMachine::step_memory(unsigned char code) {
+  const auto keep = [&](uint64_t place) {
+    if (stack_.empty()) refuse("a value is missing");
+    memory_[place] = stack_.back();
+    return true;
+  };
+  const auto fetch = [&](uint64_t place) {
+    const auto found = memory_.find(place);
+    if (found == memory_.end()) refuse("nothing was kept at ", place);
+    return push(found->second), true;
+  };
+  const auto number = [&] {
+    const std::string_view digits = line();
+    uint64_t n = 0;
+    std::from_chars(digits.data(), digits.data() + digits.size(), n);
+    return n;
+  };
+  switch (code) {
+    case 0x80:
+      return take(1), true;
+    case 0x95:
+      return take(8), true;
+    case '0':
+      return pop(), true;
+    case '1':
+      return pop_to_mark(), true;
+    case '2':
+      if (stack_.empty()) refuse("a value is missing");
+      return push(Cell(stack_.back())), true;
+    case 'q':
+      return keep(word(1));
+    case 'r':
+      return keep(word(4));
+    case 'p':
+      return keep(number());
+    case 0x94:
+      return keep(memory_.size());
+    case 'h':
+      return fetch(word(1));
+    case 'j':
+      return fetch(word(4));
+    case 'g':
+      return fetch(number());
+  }
+  return false;
+}
+
+// ---- objects: those of NumPy
+
+bool PickleMachine::step_object(unsigned char code) {
+  switch (code) {
+    case 'c': {
+      const std::string module(line()), name(line());
+      return push_name(module, name), true;
+    }
+    case 0x93: {
+      const Cell name = pop(), module = pop();
+      if (!name.thing || !module.thing) refuse("a name was expected");
+      return push_name(module.thing->text, name.thing->text), true;
+    }
+    case 'R':
+      return reduce(), true;
+    case 'b':
+      return build(), true;
+  }
+  return false;
+}
+
+void PickleMachine::push_name(const std::string& module, const std::string& name) {
+  static const std::set<std::string> kKnown = {"numpy.core.multiarray _reconstruct",
+                                               "numpy._core.multiarray _reconstruct",
+                                               "numpy.core.multiarray scalar",
+                                               "numpy._core.multiarray scalar",
+                                               "numpy ndarray",
+                                               "numpy dtype",
+                                               "_codecs encode"};
+  const std::string full = module + " " + name;
+  if (!kKnown.contains(full))
+    refuse("the pickle calls ", module, ".", name,
+           ", which is code; only numbers, texts, lists, dictionaries and arrays are read");
+  push_thing(Thing::Kind::name, full);
+}
+
+/// UTF-8 of code points below 256 as bytes.
+std::string latin1(const std::string& text) {
+  std::string bytes;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const auto c = static_cast<uint8_t>(text[i]);
+    const bool two = (c & 0xfc) == 0xc0 && i + 1 < text.size();
+    bytes += two ? static_cast<char>(c << 6 | (text[++i] & 0x3f)) : text[i];
+  }
+  return bytes;
+}
+
+void PickleMachine::reduce() {
+  const Cell arguments = pop(), function = pop();
+  const bool right = function.thing && function.thing->kind == Thing::Kind::name &&
+                     arguments.thing && arguments.thing->kind == Thing::Kind::tuple;
+  if (!right) refuse("a call of something else than a name");
+  const std::string& name = function.thing->text;
+  const std::vector<Cell>& given = arguments.thing->cells;
+  const auto text = [&](size_t i) -> const std::string& {
+    if (i >= given.size() || !given[i].thing) refuse("a text was expected as argument of ", name);
+    return given[i].thing->text;
+  };
+  if (name.ends_with("_reconstruct")) {
+    push_thing(Thing::Kind::array);
+  } else if (name == "numpy dtype") {
+    push_thing(Thing::Kind::dtype, text(0));
+  } else if (name == "_codecs encode") {
+    push_thing(Thing::Kind::text, latin1(text(0)));
+  } else if (name.ends_with("scalar")) {
+    Thing& array = push_thing(Thing::Kind::array, text(1));
+    array.element = (given[0].thing->element.empty() ? "|" : given[0].thing->element) + text(0);
+  } else {
+    refuse("a call of ", name);
+  }
+}
+
+void PickleMachine::build() {
+  const Cell state = pop();
+  if (!state.thing || state.thing->kind != Thing::Kind::tuple) refuse("a state of another kind");
+  if (stack_.empty() || !stack_.back().thing) refuse("a value is missing");
+  Thing& object = *stack_.back().thing;
+  const std::vector<Cell>& cells = state.thing->cells;
+  if (object.kind == Thing::Kind::dtype) {
+    if (cells.size() < 2 || !cells[1].thing) refuse("a byte order was expected");
+    object.element = cells[1].thing->text;
+  } else if (object.kind == Thing::Kind::array) {
+    build_array(object, cells);
+  } else {
+    refuse("a state for something that has none");
+  }
+}
+
+/// (version, shape, dtype, whether columns come first, values)
+void PickleMachine::build_array(Thing& array, const std::vector<Cell>& state) {
+  if (state.size() != 5 || !state[1].thing || !state[2].thing || !state[4].thing ||
+      state[2].thing->kind != Thing::Kind::dtype)
+    refuse("an array of another form");
+  for (const Cell& dim : state[1].thing->cells) {
+    if (dim.kind != Cell::Kind::integer || dim.integer < 0) refuse("a size of an array is wrong");
+    array.dims.push_back(dim.integer);
+  }
+  const Thing& dtype = *state[2].thing;
+  array.element = (dtype.element.empty() ? "|" : dtype.element) + dtype.text;
+  array.fortran = state[3].integer != 0;
+  const Thing& values = *state[4].thing;
+  array.text = values.text;
+  array.cells = values.cells;
+}
+
+}  // namespace crescent::arrays

@@ -1,0 +1,202 @@
+#include "columns.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "crescent/ops.h"
+
+namespace crescent::tables {
+namespace {
+
+constexpr const char* kTypeNames[] = {"float32", "float64", "int32", "int64", "bool", "string"};
+
+FieldType type_named(const std::string& name, const std::string& column) {
+  std::vector<std::string> names(std::begin(kTypeNames), std::end(kTypeNames));
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end())
+    fail("types: column '", column, "' cannot be ", name, did_you_mean(name, names), "; expected ",
+         join(names));
+  return static_cast<FieldType>(found - names.begin());
+}
+
+template <class T>
+std::optional<T> number_in(const std::string& text) {
+  const char *first = text.data() + text.starts_with('+'), *last = text.data() + text.size();
+  T value{};
+  const auto [end, error] = std::from_chars(first, last, value);
+  if (error != std::errc() || end != last) return std::nullopt;
+  return value;
+}
+
+std::optional<bool> truth_in(const std::string& text) {
+  for (const char* word : {"true", "True", "TRUE", "1"})
+    if (text == word) return true;
+  for (const char* word : {"false", "False", "FALSE", "0"})
+    if (text == word) return false;
+  return std::nullopt;
+}
+
+/// The narrowest type that such a field has by itself.
+FieldType natural_type(const std::string& field) {
+  if (number_in<int32_t>(field)) return FieldType::int32;
+  if (number_in<int64_t>(field)) return FieldType::int64;
+  return number_in<double>(field) ? FieldType::float32 : FieldType::string;
+}
+
+FieldType wider(FieldType a, FieldType b) {
+  if (a == b) return a;
+  if (a == FieldType::string || b == FieldType::string) return FieldType::string;
+  const bool whole = a != FieldType::float32 && b != FieldType::float32;
+  return whole ? FieldType::int64 : FieldType::float32;
+}
+
+std::optional<Value> parsed(FieldType type, const std::string& field) {
+  const auto value = [](const auto& number) {
+    return number ? std::optional<Value>(*number) : std::nullopt;
+  };
+  switch (type) {
+    case FieldType::float32:
+    case FieldType::float64:
+      return value(number_in<double>(field));
+    case FieldType::int32:
+      return value(number_in<int32_t>(field));
+    case FieldType::int64:
+      return value(number_in<int64_t>(field));
+    case FieldType::boolean:
+      return value(truth_in(field));
+    case FieldType::string:
+      return Value(field);
+  }
+  return std::nullopt;
+}
+
+DType dtype_of(FieldType type) { return dtype_named(name_of(type)); }
+
+void check_known(const Dict& given, const char* option, const std::vector<std::string>& names) {
+  for (const DictEntry& entry : given)
+    if (std::find(names.begin(), names.end(), entry.key) == names.end())
+      fail(option, ": no column '", entry.key, "'", did_you_mean(entry.key, names), "; there are ",
+           join(names));
+}
+
+}  // namespace
+
+void TableOptions::describe(Schema<TableOptions>& s) {
+  s.field("separator", &TableOptions::separator, "The character between columns.")
+      .field("header", &TableOptions::header,
+             "The first row has names; when not given, it has unless names are given.")
+      .field("names", &TableOptions::names, "Of all columns, in the order of the file.")
+      .field("columns", &TableOptions::columns, "Names of those that are wanted; all by default.")
+      .field("types", &TableOptions::types,
+             "By name: float32, float64, int32, int64, bool, string; the others are seen from the "
+             "values.")
+      .field("defaults", &TableOptions::defaults, "By name: what stands for missing values.")
+      .field("na_values", &TableOptions::na_values, "Texts that stand for missing values.")
+      .field("label", &TableOptions::label, "Name of the column that a model is to tell.")
+      .field("quote", &TableOptions::quote, "The character around fields; empty: none.");
+}
+
+Columns::Columns(const std::string& path, const TableOptions& options, const Record& first)
+    : options_(options) {
+  const bool header = options.header.value_or(options.names.empty());
+  std::vector<std::string> names = options.names;
+  if (names.empty() && header) names = first;
+  for (size_t i = names.size(); options.names.empty() && i < first.size(); ++i)
+    names.push_back(concat("column_", i + 1));
+  if (names.size() != first.size())
+    fail("'", path, "': expected names of ", first.size(), " columns, got ", names.size(), ": ",
+         join(names));
+  for (size_t i = 0; i < names.size(); ++i)
+    if (std::find(names.begin(), names.begin() + static_cast<int64_t>(i), names[i]) !=
+        names.begin() + static_cast<int64_t>(i))
+      fail("'", path, "': two columns are called '", names[i], "'");
+  check_known(options.types, "types", names);
+  check_known(options.defaults, "defaults", names);
+  std::vector<std::string> wanted = options.columns.empty() ? names : options.columns;
+  if (!options.label.empty() &&
+      std::find(wanted.begin(), wanted.end(), options.label) == wanted.end())
+    wanted.push_back(options.label);
+  for (const std::string& name : wanted) {
+    const auto found = std::find(names.begin(), names.end(), name);
+    if (found == names.end())
+      fail("'", path, "': no column '", name, "'", did_you_mean(name, names), "; there are ",
+           join(names));
+    Column column{name, static_cast<size_t>(found - names.begin()), {}, {}};
+    const Value *type = options.types.find(name), *fallback = options.defaults.find(name);
+    if (type) column.type = type_named(type->as_string(), name);
+    if (fallback) column.fallback = *fallback;
+    columns_.push_back(std::move(column));
+    seen_.push_back({type != nullptr, false, {}});
+  }
+}
+
+bool Columns::is_missing(const std::string& field) const {
+  return std::find(options_.na_values.begin(), options_.na_values.end(), field) !=
+         options_.na_values.end();
+}
+
+void Columns::see(const Record& record) {
+  for (size_t i = 0; i < columns_.size(); ++i) {
+    const std::string& field = record[columns_[i].place];
+    Seen& seen = seen_[i];
+    if (is_missing(field))
+      seen.missing = true;
+    else
+      seen.widest = seen.widest ? wider(*seen.widest, natural_type(field)) : natural_type(field);
+  }
+}
+
+/// Whole numbers have no way to be missing.
+void Columns::settle() {
+  for (size_t i = 0; i < columns_.size(); ++i) {
+    Column& column = columns_[i];
+    if (column.type) continue;
+    column.type = seen_[i].widest.value_or(FieldType::string);
+    const bool whole = column.type == FieldType::int32 || column.type == FieldType::int64;
+    if (whole && seen_[i].missing && !column.fallback) column.type = FieldType::float32;
+  }
+}
+
+Value Columns::value(const Column& column, const Record& record, const std::string& path,
+                     int64_t line) const {
+  const std::string& field = record[column.place];
+  const FieldType type = *column.type;
+  if (is_missing(field)) {
+    if (column.fallback) return *column.fallback;
+    if (type == FieldType::float32 || type == FieldType::float64) return NAN;
+    if (type == FieldType::string) return "";
+    fail("'", path, "' line ", line, ", column '", column.name, "': the value is missing, and ",
+         name_of(type), " has no way to say so; give a default for the column");
+  }
+  if (std::optional<Value> value = parsed(type, field)) return *std::move(value);
+  fail("'", path, "' line ", line, ", column '", column.name, "': expected ", name_of(type),
+       ", got '", field, "'");
+}
+
+const char* name_of(FieldType type) { return kTypeNames[static_cast<size_t>(type)]; }
+
+Value column_values(FieldType type, const std::vector<Value>& values) {
+  const Shape shape{static_cast<int64_t>(values.size())};
+  const auto boxed = [](Tensor tensor) { return Value(std::make_shared<BoxedTensor>(tensor)); };
+  if (type == FieldType::string) return List(values.begin(), values.end());
+  if (type == FieldType::int64) {
+    std::vector<int64_t> numbers;
+    for (const Value& value : values) numbers.push_back(value.as_int());
+    return boxed(Tensor::from(numbers, shape));
+  }
+  std::vector<double> numbers;
+  for (const Value& value : values)
+    numbers.push_back(value.is_bool() ? value.as_bool() : value.as_float());
+  return boxed(ops::cast(Tensor::from(numbers, shape), dtype_of(type)));
+}
+
+Value single_value(FieldType type, const Value& value) {
+  if (type == FieldType::float32) return value.as_float();
+  if (type == FieldType::int32 || type == FieldType::boolean || type == FieldType::string)
+    return value;
+  Tensor alone = column_values(type, {value}).object_as<BoxedTensor>()->tensor;
+  return std::make_shared<BoxedTensor>(alone.view({}));
+}
+
+}  // namespace crescent::tables

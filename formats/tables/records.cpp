@@ -1,0 +1,124 @@
+#include "records.h"
+
+#include <unistd.h>
+#include <zlib.h>
+
+#include "crescent/error.h"
+#include "crescent/file.h"
+#include "crescent/interrupt.h"
+
+namespace crescent::tables {
+
+/// Plain files are read as they are, gzipped ones unpacked.
+struct RecordReader::File {
+  explicit File(const std::string& path) {
+    const int descriptor = open_regular_file(path);
+    file = gzdopen(descriptor, "rb");
+    if (!file) {
+      ::close(descriptor);
+      fail("not enough memory to read '", path, "'");
+    }
+  }
+  ~File() { gzclose(file); }
+  File(const File&) = delete;
+  gzFile file;
+};
+
+RecordReader::RecordReader(const std::string& path, const std::string& separator,
+                           const std::string& quote)
+    : path_(path) {
+  if (separator.size() != 1)
+    fail("'", path, "': expected one character as separator, got '", separator, "'");
+  if (quote.size() > 1 || quote == separator)
+    fail("'", path, "': expected one character, not the separator, as quote, got '", quote, "'");
+  separator_ = static_cast<unsigned char>(separator[0]);
+  quote_ = quote.empty() ? kEnd - 1 : static_cast<unsigned char>(quote[0]);
+  file_ = std::make_shared<File>(path);
+  refill();
+  if (buffer_.starts_with("\xef\xbb\xbf")) at_ = 3;
+}
+
+void RecordReader::refill() {
+  constexpr unsigned kBytes = 256 << 10;
+  if (interrupted()) throw Interrupted("reading '" + path_ + "' was interrupted");
+  buffer_.resize(kBytes);
+  at_ = 0;
+  const int count = gzread(file_->file, buffer_.data(), kBytes);
+  int error = Z_OK;
+  const char* text = gzerror(file_->file, &error);
+  if (count < 0 || error == Z_BUF_ERROR) fail("cannot read '", path_, "': ", text);
+  buffer_.resize(static_cast<size_t>(count));
+}
+
+int RecordReader::peek() {
+  if (at_ == buffer_.size() && !buffer_.empty()) refill();
+  return at_ < buffer_.size() ? static_cast<unsigned char>(buffer_[at_]) : kEnd;
+}
+
+int RecordReader::get() {
+  const int c = peek();
+  if (c != kEnd) ++at_;
+  return c;
+}
+
+bool RecordReader::next(Record& record) {
+  while (peek() == '\n' || peek() == '\r') skip_line_end();
+  if (peek() == kEnd) return false;
+  start_line_ = line_;
+  record.clear();
+  for (;;) {
+    record.push_back(field());
+    if (peek() != separator_) break;
+    get();
+  }
+  if (peek() != kEnd) skip_line_end();
+  if (fields_ == 0) fields_ = record.size();
+  if (record.size() != fields_)
+    fail("'", path_, "' line ", start_line_, ": expected ", fields_, " columns, got ",
+         record.size());
+  return true;
+}
+
+std::string RecordReader::field() {
+  if (peek() == quote_) return quoted();
+  std::string text;
+  while (!ends_field(peek())) {
+    text += static_cast<char>(get());
+    check_length(text);
+  }
+  const size_t first = text.find_first_not_of(" \t");
+  if (first == text.npos) return "";
+  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+std::string RecordReader::quoted() {
+  const int64_t first = line_;
+  std::string text;
+  for (get();;) {
+    const int c = get();
+    if (c == kEnd) fail("'", path_, "' line ", first, ": a quoted field does not end");
+    if (c == '\n') ++line_;
+    if (c == quote_ && peek() != quote_) break;
+    if (c == quote_) get();
+    text += static_cast<char>(c);
+    check_length(text);
+  }
+  while (peek() == ' ' && separator_ != ' ') get();
+  if (!ends_field(peek()))
+    fail("'", path_, "' line ", line_, ": expected a separator after a quoted field");
+  return text;
+}
+
+/// A quote that was forgotten takes all that follows for one field.
+void RecordReader::check_length(const std::string& field) const {
+  constexpr size_t kMost = size_t{16} << 20;
+  if (field.size() > kMost)
+    fail("'", path_, "' line ", start_line_, ": a field of more than ", kMost >> 20, " MiB");
+}
+
+void RecordReader::skip_line_end() {
+  if (get() == '\r' && peek() == '\n') get();
+  ++line_;
+}
+
+}  // namespace crescent::tables

@@ -1,0 +1,42 @@
+// Records of a CSV file (RFC 4180), one after another: quoted fields may hold separators, quotes
+// ("") and line ends. The file may be gzipped, and larger than memory.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace crescent::tables {
+
+using Record = std::vector<std::string>;
+
+class RecordReader {
+ public:
+  /// `quote`: empty where quotes are characters like others. `path` outlives the reader.
+  RecordReader(const std::string& path, const std::string& separator, const std::string& quote);
+  /// False at the end; empty lines are skipped. Fails for a record with another number of fields
+  /// than the first.
+  bool next(Record& record);
+  /// Where the record begins that next() gave last.
+  int64_t line() const { return start_line_; }
+
+ private:
+  static constexpr int kEnd = -1;
+  int peek();
+  int get();
+  void refill();
+  bool ends_field(int c) const { return c == separator_ || c == '\n' || c == '\r' || c == kEnd; }
+  std::string field();
+  std::string quoted();
+  void skip_line_end();
+  void check_length(const std::string& field) const;
+
+  struct File;
+  const std::string& path_;
+  std::shared_ptr<File> file_;
+  int separator_, quote_;
+  std::string buffer_;
+  size_t at_ = 0, fields_ = 0;
+  int64_t line_ = 1, start_line_ = 1;
+};
+
+}  // namespace crescent::tables

@@ -1,0 +1,137 @@
+#include "typed_tables.h"
+
+#include <algorithm>
+
+namespace crescent::tables {
+namespace {
+
+/// Goes through one file: a header is read over.
+class TableReader {
+ public:
+  TableReader(const std::string& path, const TableOptions& options)
+      : path_(path), records_(path_, options.separator, options.quote) {
+    if (!records_.next(first_)) fail("'", path, "' holds no rows");
+    waiting_ = !options.header.value_or(options.names.empty());
+  }
+  const Record& first() const { return first_; }
+  const std::string& path() const { return path_; }
+  int64_t line() const { return records_.line(); }
+  bool next(Record& record) {
+    if (!waiting_) return records_.next(record);
+    record = first_;
+    waiting_ = false;
+    return true;
+  }
+
+ private:
+  std::string path_;
+  RecordReader records_;
+  Record first_;
+  bool waiting_;  ///< the first record is a row that was not given yet
+};
+
+/// The columns of a file with types for all of them, seen from its first `most` rows.
+Columns columns_of(const std::string& path, const TableOptions& options, int64_t most) {
+  TableReader reader(path, options);
+  Columns columns(path, options, reader.first());
+  Record record;
+  int64_t rows = 0;
+  for (; rows < most && reader.next(record); ++rows) columns.see(record);
+  if (rows == 0) fail("'", path, "' holds a header and no rows");
+  columns.settle();
+  return columns;
+}
+
+/// Files that have the same columns, and how they are read.
+struct Files {
+  std::vector<std::string> paths;
+  TableOptions options;
+  Columns columns;
+};
+
+class RowCursor final : public Cursor {
+ public:
+  explicit RowCursor(std::shared_ptr<const Files> files) : files_(std::move(files)) {}
+
+  bool next(Element& element) override {
+    if (!next_record()) return false;
+    element = {Value()};
+    std::vector<DictEntry> features;
+    for (const Column& column : files_->columns.all()) {
+      Value value = single_value(
+          *column.type, files_->columns.value(column, record_, reader_->path(), reader_->line()));
+      if (column.name == files_->options.label)
+        element.push_back(std::move(value));
+      else
+        features.push_back({column.name, std::move(value)});
+    }
+    element[0] = Dict::from(std::move(features));
+    return true;
+  }
+  int64_t pass(int64_t count) override {
+    int64_t passed = 0;
+    while (passed < count && next_record()) ++passed;
+    return passed;
+  }
+
+ private:
+  bool next_record() {
+    for (;;) {
+      if (reader_ && reader_->next(record_)) return true;
+      if (file_ == files_->paths.size()) return false;
+      reader_ = std::make_unique<TableReader>(files_->paths[file_++], files_->options);
+      check_alike(Columns(reader_->path(), files_->options, reader_->first()).all());
+    }
+  }
+  void check_alike(const std::vector<Column>& other) const {
+    const auto same = [](const Column& a, const Column& b) {
+      return a.name == b.name && a.place == b.place;
+    };
+    const std::vector<Column>& mine = files_->columns.all();
+    if (!std::equal(mine.begin(), mine.end(), other.begin(), other.end(), same))
+      fail("'", reader_->path(), "': its columns are not those of '", files_->paths.front(), "'");
+  }
+
+  std::shared_ptr<const Files> files_;
+  size_t file_ = 0;
+  std::unique_ptr<TableReader> reader_;
+  Record record_;
+};
+
+class RowStream final : public Stream {
+ public:
+  explicit RowStream(std::shared_ptr<const Files> files) : files_(std::move(files)) {}
+  CursorPtr open(uint64_t) override { return std::make_shared<RowCursor>(files_); }
+
+ private:
+  std::shared_ptr<const Files> files_;
+};
+
+}  // namespace
+
+List read_columns(const std::string& path, const TableOptions& options) {
+  const Columns columns = columns_of(path, options, INT64_MAX);
+  std::vector<std::vector<Value>> values(columns.all().size());
+  TableReader reader(path, options);
+  for (Record record; reader.next(record);)
+    for (size_t i = 0; i < values.size(); ++i)
+      values[i].push_back(columns.value(columns.all()[i], record, path, reader.line()));
+  std::vector<std::string> names;
+  std::vector<DictEntry> arrays;
+  for (size_t i = 0; i < values.size(); ++i) {
+    const Column& column = columns.all()[i];
+    names.push_back(column.name);
+    arrays.push_back({column.name, column_values(*column.type, values[i])});
+  }
+  return {Value(names), Dict::from(std::move(arrays))};
+}
+
+StreamPtr row_stream(std::vector<std::string> paths, const TableOptions& options) {
+  if (paths.empty()) fail("expected at least one file");
+  constexpr int64_t kSeen = 1000;
+  Columns columns = columns_of(paths.front(), options, kSeen);
+  return std::make_shared<RowStream>(
+      std::make_shared<const Files>(Files{std::move(paths), options, std::move(columns)}));
+}
+
+}  // namespace crescent::tables

@@ -1,0 +1,88 @@
+#include "data/dataset_files.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+
+#include "crescent/file.h"
+
+namespace crescent::lua {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path datasets_folder() {
+  if (const char* home = std::getenv("KERAS_HOME")) return fs::path(home) / "datasets";
+  const char* home = std::getenv("HOME");
+  return fs::path(home ? home : "/tmp") / ".keras" / "datasets";
+}
+
+[[noreturn]] void fail_absent(const DatasetFile& file, const fs::path& path) {
+  fail(file.dataset, ": '", path.string(),
+       "' is not there, and nothing is downloaded; put Keras' "
+       "file there (from ",
+       file.origin, "), or set KERAS_HOME to the folder that has datasets/",
+       path.filename().string());
+}
+
+/// The text of a member of a tar archive.
+std::string_view member_of(std::string_view tar, const std::string& name, const std::string& path) {
+  constexpr size_t kBlock = 512;
+  for (size_t at = 0; at + kBlock <= tar.size() && tar[at] != '\0';) {
+    const std::string_view header = tar.substr(at, kBlock);
+    const std::string_view found = header.substr(0, std::min<size_t>(100, header.find('\0')));
+    size_t size = 0;
+    for (const char digit : header.substr(124, 11)) {
+      if (digit < '0' || digit > '7') break;
+      size = size * 8 + static_cast<size_t>(digit - '0');
+    }
+    at += kBlock;
+    if (size > tar.size() - at) fail("'", path, "' ends inside of '", std::string(found), "'");
+    if (found == name) return tar.substr(at, size);
+    at += (size + kBlock - 1) / kBlock * kBlock;
+  }
+  fail("'", path, "' has no member '", name, "'");
+}
+
+}  // namespace
+
+std::string path_of(const DatasetFile& file) {
+  const fs::path path = datasets_folder() / file.name;  // an absolute name replaces the folder
+  if (!fs::exists(path)) fail_absent(file, path);
+  return path.string();
+}
+
+NamedTensors arrays_of(const DatasetFile& file) { return read_arrays(path_of(file)); }
+
+Tensor array_named(const NamedTensors& arrays, const std::string& name, const DatasetFile& file) {
+  for (const auto& [known, tensor] : arrays)
+    if (known == name) return tensor;
+  fail(file.dataset, ": '", path_of(file), "' has no array '", name, "'");
+}
+
+MemberFiles::MemberFiles(const DatasetFile& folder, const std::vector<std::string>& others) {
+  const fs::path root = datasets_folder();
+  std::vector<std::string> names{folder.name};
+  names.insert(names.end(), others.begin(), others.end());
+  for (const std::string& name : names) {
+    const fs::path path = root / name;
+    if (name.ends_with(".tar.gz") && fs::is_regular_file(path)) {
+      archive_ = read_file_unpacked(path.string());
+      folder_ = path.string();
+      prefix_ = fs::path(folder.name).filename().string() + "/";
+      return;
+    }
+    if (fs::is_directory(path)) {
+      folder_ = path.string();
+      return;
+    }
+  }
+  fail_absent(folder, root / names.front());
+}
+
+std::string MemberFiles::text(const std::string& name) const {
+  if (archive_.empty()) return read_file(path(name));
+  return std::string(member_of(archive_, prefix_ + name, folder_));
+}
+
+}  // namespace crescent::lua
