@@ -21,6 +21,7 @@
 #include "tensors/ops.h"
 #include "tensors/tensors.h"
 #include "values/collector.h"
+#include "workers/worker_state.h"
 
 namespace crescent::lua {
 namespace {
@@ -137,5 +138,6 @@ extern "C" int luaopen_crescent(lua_State* L) {
   static const CallablePtr callable = raw("crescent", open);
   lua_settop(L, 0);
   open_host(L);
+  set_opener(luaopen_crescent);
   return finish(L, run(L, *callable));
 }
