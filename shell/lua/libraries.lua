@@ -10,16 +10,8 @@ function shell.library(name)
   return loaded[name]
 end
 
---- An error in the name of the user's line that led here.
-function shell.fail(...)
-  local level = 2
-  local info = debug.getinfo(level, "S")
-  while info and (info.what == "C" or info.source:find("=crescent/", 1, true) == 1) do
-    level = level + 1
-    info = debug.getinfo(level, "S")
-  end
-  error(table.concat { ... }, level)
-end
+--- An error; out of a function that was made with define it is one of the user's line.
+function shell.fail(...) error(table.concat { ... }, 2) end
 
 --- A table that the library of this name fills when somebody first looks into it.
 local function filled_later(name)

@@ -161,6 +161,19 @@ TEST_CASE("a summary is laid out as Keras 2 does") {
   CHECK(model->summary() == want);
 }
 
+TEST_CASE("a summary cuts no number of parameters") {
+  auto inner = Sequential::make({dense(1000, {{"input_shape", List{99}}, {"name", "d"}})}, "inner");
+  auto model = Sequential::make({inner, dense(1, {{"name", "e"}})}, "outer");
+  const std::vector<std::string> narrow = model->summary({{"line_length", 40}});
+  CHECK(narrow[3] == std::string(41, '='));
+  CHECK(narrow[4] == "inner (Sequential (None, 1000)    100,000");
+  CHECK(narrow[6] == "e (Dense)         (None, 1)       1,001  ");
+  const std::vector<std::string> trainable =
+      model->summary({{"line_length", 40}, {"show_trainable", true}, {"expand_nested", true}});
+  CHECK_THAT(trainable[4], Catch::EndsWith(" 100,000 Y        "));
+  CHECK_THAT(trainable[5], Catch::EndsWith(" 100,000 Y        "));
+}
+
 TEST_CASE("inputs of other dtypes and nearly right ranks are taken") {
   auto model =
       Sequential::make({dense(1, {{"input_shape", List{1}}, {"kernel_initializer", "ones"}})});

@@ -1,5 +1,5 @@
 -- Names and options of Keras that are not here, with the reason: by namespace ("methods": of every class), options as
--- "namespace.Class.option". `pending` is what is being added: it may be here or not.
+-- "namespace.Class.option" ("namespace.*.option": of all in it). `pending` is what is being added: it may be here or not.
 local rows, pending = {}, {}
 
 local function except(namespace, reason, names)
@@ -42,6 +42,7 @@ except("options", "the metric has no axis: it is the loss' function there", "met
 except("options", "the same initializer, by its other name", "layers.PReLU.alpha_initializer")
 except("options", "that of every layer, which has a default", [[
   layers.SpatialDropout1D.dtype layers.SpatialDropout2D.dtype layers.SpatialDropout3D.dtype ]])
+except("options", "random unless told: nothing is downloaded", "applications.*.weights")
 
 -- ---- pending
 

@@ -107,7 +107,7 @@ local function compare_options(where, info, signature, skip)
   local last = 0
   for _, parameter in ipairs(parameters_of(signature)) do
     local name, option = parameter.name, options[parameter.name]
-    local excused = reason("options", where .. "." .. name)
+    local excused = reason("options", where .. "." .. name) or reason("options", where:gsub("[^.]*$", "*.") .. name)
     if skip[name] then goto continue end
     compared = compared + 1
     if excused then
@@ -147,17 +147,14 @@ local function compare_name(namespace, space, name, signature)
   if not there and is_pending(namespace, name) then return end
   if not there then return problem("%s.%s is missing", namespace, name) end
   local info = cr.describe(value)
-  if type(signature) ~= "string" or not info or info.what ~= "class" or info.name == nil then
-    return
-  end
-  local skip = { x = true, y_true = true, y_pred = true, args = true, kwargs = true,
-    fn = name ~= "MeanMetricWrapper" or nil }
+  local has_options = info and (info.what == "class" and info.name or info.what == "function" and info.options)
+  if type(signature) ~= "string" or not has_options then return end
+  local skip = { x = true, inputs = true, y_true = true, y_pred = true, args = true, kwargs = true, fn = name ~= "MeanMetricWrapper" or nil }
   compare_options(namespace .. "." .. name, info, signature, skip)
 end
 
-local namespaces = { "layers", "losses", "metrics", "optimizers", "optimizers.schedules",
-  "initializers", "regularizers",
-  "constraints", "callbacks", "activations" }
+local namespaces = { "layers", "losses", "metrics", "optimizers", "optimizers.schedules", "initializers", "regularizers",
+  "constraints", "callbacks", "activations", "applications" }
 for _, namespace in ipairs(namespaces) do
   local space = cr
   for part in namespace:gmatch "%w+" do space = space[part] end

@@ -77,9 +77,12 @@ check.same(apps.MobileNetV2 { include_top = false }.outputs[1].shape, { -1, -1, 
 check.same(apps.MobileNetV2 { include_top = false, input_shape = { cr.null, 64, 3 } }.name, "mobilenetv2_1.00_None")
 check.same(apps.MobileNetV3Small { classes = 5 }.inputs[1].shape, { -1, -1, -1, 3 })
 
--- no activation is logits; a function of one's own
+-- no activation is logits; what is null counts as not given; a warning
 check.same(small("MobileNet", { classifier_activation = false }):get_layer("predictions"):get_config().activation, "linear")
 check.same(small("MobileNet", { name = "mine" }).name, "mine")
+check.same(small("ConvNeXtTiny", { name = cr.null, include_top = cr.null, include_preprocessing = false }).name, "convnext_tiny")
+local ok, warned = check.run "cr.applications.MobileNet { input_shape = { 32, 32, 5 }, alpha = 0.25 }"
+assert(ok and warned:find("usually expects 1 or 3 input channels", 1, true) and warned:find("5 input channels", 1, true), warned)
 
 -- features of a layer inside, a copy, an input of one's own
 local mobile = small("MobileNet", { alpha = 0.25 })
@@ -93,6 +96,10 @@ local padded = cr.layers.ZeroPadding2D { padding = 2 }(wide)
 local on_grey = apps.MobileNet { input_tensor = padded, classes = 3, alpha = 0.25 }
 assert(#on_grey.inputs == 1 and on_grey.inputs[1] == pixels)
 check.same(on_grey:predict(cr.zeros { 1, 28, 28, 1 }).shape, { 1, 3 })
+-- behind another one, with all its branches
+local before = apps.DenseNet121 { include_top = false, input_shape = { 64, 64, 3 } }
+local enlarged = cr.layers.UpSampling2D { 16 }(before.outputs[1])
+assert(apps.MobileNetV3Small { input_tensor = enlarged, include_top = false }.inputs[1] == before.inputs[1])
 -- two that share an input and end in one model
 local shared = cr.Input { shape = { 32, 32, 3 } }
 local left = apps.MobileNetV3Small { input_tensor = shared, include_top = false, pooling = "avg" }
@@ -121,6 +128,8 @@ check.fails(function() apps.VGG16 { weights = "imagenet", input_shape = { 64, 64
 
 -- ---- options
 
+-- messages are of the line that the user wrote
+check.fails(function() apps.ResNet50 { classes = {} } end, "applications.lua:", "classes")
 check.fails(function() apps.ResNet50 { include_topp = true } end, "ResNet50", "include_topp", "did you mean 'include_top'?")
 check.fails(function() apps.ResNet50 { input_shape = { 16, 64, 3 } } end, "Input size must be at least 32x32", "(16, 64, 3)")
 check.fails(function() apps.InceptionV3 { input_shape = { 74, 75, 3 } } end, "at least 75x75")
@@ -132,7 +141,10 @@ check.fails(function() apps.ResNet50 { pooling = "mean", include_top = false } e
 check.fails(function() apps.ResNet50 { pooling = "avg" } end, "pooling", "include_top = false")
 check.fails(function() apps.ResNet50 { classes = 0 } end, "classes")
 check.fails(function() apps.ResNet50 { include_top = "no" } end, "include_top")
-check.fails(function() apps.MobileNet { alpha = 0 } end, "alpha")
+check.fails(function() apps.MobileNet { alpha = 0 } end, "alpha", "above 0")
+check.fails(function() apps.MobileNet { depth_multiplier = 1.5 } end, "depth_multiplier", "1.5")
+check.fails(function() apps.MobileNetV3Small { dropout_rate = "half" } end, "dropout_rate", "from 0 to 1")
+check.fails(function() apps.ConvNeXtTiny { name = { "n" } } end, "name", "a text")
 check.fails(function() apps.ResNet50 { input_tensor = x } end, "input_tensor", "symbol")
 check.fails(function() apps.ResNet50 { input_tensor = shared, input_shape = { 64, 64, 3 } } end, "(64, 64, 3)", "(None, 32, 32, 3)")
 
@@ -183,7 +195,8 @@ local function decoded(classes)
     print(#best, #best[2])
     for _, row in ipairs(best[1]) do print(table.unpack(row)) end]], "KERAS_HOME='" .. cache .. "'")
 end
-local ok, text = decoded()
+local text
+ok, text = decoded()
 assert(not ok and text:find(cache .. "/models/imagenet_class_index.json. Put there what is at https://", 1, true), text)
 ok, text = decoded(999)
 assert(not ok and text:find("expected 1000 classes", 1, true) and text:find("got 999", 1, true), text)

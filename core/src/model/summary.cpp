@@ -87,6 +87,7 @@ class Table {
       ends_.push_back(
           static_cast<int>(p <= 1 ? std::floor(p * static_cast<double>(width) + 1e-9) : p));
     width_ = static_cast<size_t>(width);
+    if (options.positions.empty()) make_room(longest_count(model) + (header_.size() > 3));
   }
 
   std::vector<std::string> lines(const Model& model) {
@@ -107,6 +108,26 @@ class Table {
   }
 
  private:
+  /// Characters of the longest number of parameters in a row.
+  size_t longest_count(const Model& model) const {
+    size_t longest = 0;
+    for (const LayerPtr& layer : model.layers()) {
+      longest = std::max(longest, with_commas(count_of(layer->weights())).size());
+      if (const auto* nested = dynamic_cast<const Model*>(layer.get());
+          nested && options_.expand_nested)
+        longest = std::max(longest, longest_count(*nested));
+    }
+    return longest;
+  }
+
+  /// Moves the end of the third column, and what follows it, so that no number is cut.
+  void make_room(size_t count) {
+    const int lacking = ends_[1] + static_cast<int>(count) - ends_[2];
+    if (lacking <= 0) return;
+    for (size_t i = 2; i < ends_.size(); ++i) ends_[i] += lacking;
+    width_ += static_cast<size_t>(lacking);
+  }
+
   std::string rule(char c) const { return std::string(width_, c); }
 
   void add_layer(const Layer& layer, int depth) {

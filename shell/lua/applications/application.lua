@@ -8,27 +8,49 @@ local application = {}
 
 -- ---- options
 
+local function is_boolean(value) return type(value) == "boolean" end
+local function is_text(value) return type(value) == "string" end
+local function is_count(value) return math.type(value) == "integer" and value > 0 end
+local function is_factor(value) return type(value) == "number" and value > 0 and value < math.huge end
+local function is_share(value) return type(value) == "number" and value >= 0 and value <= 1 end
+local function is_pooling(value) return value == "avg" or value == "max" end
+
+-- Of each: what it is in words, and a function that tells where only that is right.
 local options = {
-  include_top = { type = "a boolean", default = true, doc = "Whether the classifier comes at the end. Without it the output is that of the last block." },
+  include_top = {
+    type = "true or false", is = is_boolean, default = true,
+    doc = "Whether the classifier comes at the end. Without it the output is that of the last block.",
+  },
   weights = {
     type = "a text",
     doc = 'A file of weights, Keras\' own too, with or without the classifier as the model; "imagenet": those of Keras, from its cache folder; nil: random.',
   },
   input_tensor = { type = "a symbol", doc = "What the images come from, instead of a new input." },
   input_shape = { type = "a list of three integers", doc = "Height, width and channels of the images; -1 where any will do." },
-  pooling = { type = "a text", doc = "Without the classifier: avg or max, over all places of the last block. nil: no pooling." },
-  classes = { type = "an integer", default = 1000, doc = "How many the classifier tells apart. Without it this says nothing." },
+  pooling = {
+    type = "avg, max or nil", is = is_pooling,
+    doc = "Without the classifier: the mean or the largest over all places of the last block; nil: no pooling.",
+  },
+  classes = {
+    type = "an integer from 1", is = is_count, default = 1000, doc = "How many the classifier tells apart. Without it this says nothing.",
+  },
   classifier_activation = {
     type = "a text or a function", default = "softmax",
     doc = "Of the classifier; cr.null or false: none, the output is logits. Without it this says nothing.",
   },
-  name = { type = "a text", doc = "Of the model." },
-  include_preprocessing = { type = "a boolean", default = true, doc = "Whether the model itself scales pixels from 0..255." },
-  alpha = { type = "a number", default = 1.0, doc = "Factor of the width of all layers." },
-  depth_multiplier = { type = "an integer", default = 1, doc = "Outputs of each depthwise convolution for a channel." },
-  dropout = { type = "a number", default = 0.001, doc = "Share that is dropped before the classifier." },
-  dropout_rate = { type = "a number", default = 0.2, doc = "Share that is dropped before the classifier." },
-  minimalistic = { type = "a boolean", default = false, doc = "Without squeeze-and-excite, hard swish and kernels of 5." },
+  name = { type = "a text", is = is_text, doc = "Of the model." },
+  include_preprocessing = {
+    type = "true or false", is = is_boolean, default = true, doc = "Whether the model itself scales pixels from 0..255.",
+  },
+  alpha = { type = "a number above 0", is = is_factor, default = 1.0, doc = "Factor of the width of all layers." },
+  depth_multiplier = {
+    type = "an integer from 1", is = is_count, default = 1, doc = "Outputs of each depthwise convolution for a channel.",
+  },
+  dropout = { type = "a number from 0 to 1", is = is_share, default = 0.001, doc = "Share that is dropped before the classifier." },
+  dropout_rate = { type = "a number from 0 to 1", is = is_share, default = 0.2, doc = "Share that is dropped before the classifier." },
+  minimalistic = {
+    type = "true or false", is = is_boolean, default = false, doc = "Without squeeze-and-excite, hard swish and kernels of 5.",
+  },
 }
 
 --- The order in which most applications take their options.
@@ -44,11 +66,13 @@ local function option_rows(names, model_name)
   return rows
 end
 
+-- cr.null is what None is in Keras: no activation, and else what is not given.
 local function options_given(names, ...)
   local given = {}
   for i, name in ipairs(names) do
     local value = select(i, ...)
-    if value ~= cr.null then given[name] = value end
+    if value == cr.null then value = name ~= "classifier_activation" and options[name].default or nil end
+    given[name] = value
   end
   return given
 end
@@ -59,30 +83,26 @@ local function exists(path)
   return file ~= nil
 end
 
-local function check(o)
+local function check_weights(o)
   local weights = o.weights
   if weights ~= nil and weights ~= "imagenet" and not (type(weights) == "string" and exists(weights)) then
     shell.fail("The `weights` argument should be either nil (random initialization), 'imagenet' (pre-training on ImageNet), ",
       "or the path to the weights file to be loaded.  Received: weights=", cr.show(weights))
   end
-  for _, name in ipairs { "include_top", "include_preprocessing", "minimalistic" } do
-    if o[name] ~= nil and type(o[name]) ~= "boolean" then shell.fail(name, ": expected true or false, got ", cr.show(o[name])) end
-  end
-  if math.type(o.classes) ~= "integer" or o.classes < 1 then shell.fail("classes: expected an integer from 1, got ", cr.show(o.classes)) end
   if weights == "imagenet" and o.include_top and o.classes ~= 1000 then
     shell.fail("If using `weights='imagenet'` with `include_top=True`, `classes` should be 1000.  Received classes=", o.classes)
   end
-  if o.pooling ~= nil and o.pooling ~= "avg" and o.pooling ~= "max" then
-    shell.fail("pooling: expected avg, max or nil, got ", cr.show(o.pooling))
+end
+
+local function check(o, names)
+  for _, name in ipairs(names) do
+    local is, value = options[name].is, o[name]
+    if value ~= nil and is and not is(value) then shell.fail(name, ": expected ", options[name].type, ", got ", cr.show(value)) end
   end
   if o.pooling and o.include_top then
     shell.fail("pooling: a model with its classifier has its own; give include_top = false for that of the last block")
   end
-  for _, name in ipairs { "alpha", "depth_multiplier" } do
-    if o[name] ~= nil and not (type(o[name]) == "number" and o[name] > 0) then
-      shell.fail(name, ": expected a number above 0, got ", cr.show(o[name]))
-    end
-  end
+  check_weights(o)
 end
 
 -- No activation is "linear" from here on.
@@ -97,17 +117,20 @@ end
 
 -- ---- the graph
 
--- The inputs of the graph that a symbol comes from.
-local function sources(symbol, found)
-  found = found or {}
-  local inputs = symbol.node and symbol.node.input_tensors or {}
-  if #inputs == 0 then
-    for _, other in ipairs(found) do
-      if other == symbol then return found end
-    end
-    found[#found + 1] = symbol
-  end
-  for _, input in ipairs(inputs) do sources(input, found) end
+-- Adds the inputs of the graph that a symbol comes from; `seen` has the calls of each layer that were followed already.
+local function add_sources(symbol, found, seen)
+  local layer, call = symbol.history.layer, symbol.history.node_index
+  seen[layer] = seen[layer] or {}
+  if seen[layer][call] then return end
+  seen[layer][call] = true
+  local inputs = symbol.node.input_tensors
+  if #inputs == 0 then found[#found + 1] = symbol end
+  for _, input in ipairs(inputs) do add_sources(input, found, seen) end
+end
+
+local function sources(symbol)
+  local found = {}
+  add_sources(symbol, found, {})
   return found
 end
 
@@ -169,8 +192,9 @@ local function weights_path(o, row)
   return imagenet.cached(file, "https://storage.googleapis.com/" .. folder .. "/" .. file)
 end
 
-local function built(row, o)
-  check(o)
+local function built(row, o, names)
+  o.name = o.name or row.name
+  check(o, names)
   check_activation(o)
   if row.check then row.check(o) end
   local net = new_net()
@@ -188,7 +212,7 @@ end
 function application.define(row)
   local names = row.options or application.usual_options
   return shell.define(row.function_name, row.doc .. " A model for images.", option_rows(names, row.name), function(...)
-    return built(row, options_given(names, ...))
+    return built(row, options_given(names, ...), names)
   end)
 end
 

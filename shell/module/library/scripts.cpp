@@ -9,6 +9,9 @@
 namespace crescent::lua {
 namespace {
 
+/// What places in libraries begin with: "crescent/applications/resnet:12: ".
+constexpr std::string_view kChunks = "crescent/";
+
 /// How a default is written in a Parameter.
 std::string written(const Value& value) {
   if (value.is_null()) return "nil";
@@ -42,6 +45,18 @@ Parameters parameters_from(const SchemaData& options) {
   return parameters;
 }
 
+/// Calls it; an error of a line of a library becomes one of the line of the user that led there.
+void call_library(lua_State* L, int arguments) {
+  try {
+    protected_call(L, arguments, LUA_MULTRET);
+  } catch (const LuaError& error) {
+    const std::string_view text = error.what();
+    const size_t place = text.starts_with(kChunks) ? text.find(": ") : text.npos;
+    if (place == text.npos) throw;
+    fail(text.substr(place + 2));
+  }
+}
+
 /// A function of Lua, the second upvalue of the shim, that gets one value for each option.
 class Scripted final : public Callable {
  public:
@@ -53,7 +68,7 @@ class Scripted final : public Callable {
     arrange(L, 0, 0);
     lua_pushvalue(L, lua_upvalueindex(2));
     lua_insert(L, 1);
-    protected_call(L, lua_gettop(L) - 1, LUA_MULTRET);
+    call_library(L, lua_gettop(L) - 1);
     return lua_gettop(L);
   }
   const SchemaData* options() const override { return &options_; }
@@ -85,7 +100,7 @@ OnStack define(const std::string& name, const std::string& doc, Value options, A
 
 void load_source(lua_State* L, const std::string& name) {
   const LuaSource& source = lua_source(name);
-  const std::string chunk = "=crescent/" + name;
+  const std::string chunk = concat("=", kChunks, name);
   if (luaL_loadbufferx(L, source.text.data(), source.text.size(), chunk.c_str(), "t") != LUA_OK)
     fail(text_of(L, -1));
 }
