@@ -104,12 +104,15 @@ auto train_on(lua_State* L, const Model& model, Train train) {
   const int first = first_option(L, 2);
   Dict options = options_from(L, first, schema<FitOptions>("fit"));
   if (Value* weights = options.find("class_weight")) *weights = by_label(*weights);
-  if (Value* validation = options.find("validation_data"))
+  if (Value* validation = options.find("validation_data")) {
     if (auto generator = validation->object_as<LuaFunction>()) {
       generator->function.push(L);
       *validation = dataset_at(L, -1, model, integer_option(options, "validation_steps"));
       lua_pop(L, 1);
+    } else if (auto data = validation->object_as<Dataset>()) {
+      *validation = for_model(data, model, integer_option(options, "validation_steps"));
     }
+  }
   const DatasetPtr data = dataset_at(L, 2, model, integer_option(options, "steps_per_epoch"));
   if (data) return train(data, options);
   return train(to_data(L, 2, input_names(model)), to_data(L, 3, output_names(model)), options);

@@ -1,5 +1,6 @@
 #include "values/batches.h"
 
+#include "crescent/stream.h"
 #include "lua/handle.h"
 #include "values/convert.h"
 
@@ -113,7 +114,20 @@ DatasetPtr dataset_at(lua_State* L, int index, const Model& model, int64_t batch
     return function_dataset(L, index, input_names(model), output_names(model), batches);
   if (lua_isthread(L, index))
     return coroutine_dataset(L, index, input_names(model), output_names(model), batches);
-  return object_as<Dataset>(L, index);
+  const DatasetPtr data = object_as<Dataset>(L, index);
+  return data ? for_model(data, model, batches) : nullptr;
+}
+
+DatasetPtr for_model(const DatasetPtr& data, const Model& model, int64_t batches) {
+  const auto stream = std::dynamic_pointer_cast<Stream>(data);
+  if (!stream) return data;
+  if (stream->elements() == Stream::kInfinite && batches < 0)
+    fail(
+        "When providing an infinite dataset, you must specify the number of steps to run (if you "
+        "did not intend to create an infinite dataset, make sure to not call `repeated()` on the "
+        "dataset).");
+  if (!model.is_graph()) return data;
+  return with_names(stream, model.input_names(), model.output_names());
 }
 
 }  // namespace crescent::lua

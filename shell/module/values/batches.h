@@ -32,5 +32,8 @@ DatasetPtr function_dataset(lua_State* L, int index, const DataNames& inputs,
                             const DataNames& outputs, int64_t batches);
 /// A dataset, or a function that makes one; none for other values.
 DatasetPtr dataset_at(lua_State* L, int index, const Model& model, int64_t batches);
+/// The data as the model takes them: parts by the names of inputs and outputs. Fails for a stream
+/// without end unless `batches` says how many are wanted.
+DatasetPtr for_model(const DatasetPtr& data, const Model& model, int64_t batches);
 
 }  // namespace crescent::lua
