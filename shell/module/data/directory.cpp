@@ -8,6 +8,7 @@
 
 #include "crescent/random.h"
 #include "data/numpy_random.h"
+#include "data/padded_batch.h"
 #include "values/push.h"
 
 namespace crescent::lua {
@@ -195,7 +196,9 @@ StreamPtr dataset_of(const LabelledFiles& files, const Texts& classes,
     };
   };
   data = map(data, std::move(reading));
-  if (options.batch_size) data = batch(data, {*options.batch_size, {}, 1, false});
+  if (options.batch_size)
+    data = kind.any_length ? padded_batch(data, *options.batch_size)
+                           : batch(data, {*options.batch_size, {}, 1, false});
   return std::make_shared<DirectoryDataset>(prefetch_elements(data, 2), classes, paths);
 }
 

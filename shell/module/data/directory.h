@@ -27,6 +27,7 @@ struct FileKind {
   const char* what;  ///< "image", in messages
   std::vector<std::string> endings;
   std::function<Value(const std::string& path)> load;
+  bool any_length = false;  ///< files of a batch are filled up with zeros to the longest
 };
 
 /// One dataset, or for subset "both" two: batches of what is in the files and their labels.

@@ -1,6 +1,7 @@
 #include "data/from_directory.h"
 
 #include "crescent/file.h"
+#include "crescent/format.h"
 #include "crescent/ops.h"
 #include "data/directory.h"
 #include "data/timeseries.h"
@@ -109,6 +110,51 @@ OneOrTwo text_dataset(const std::string& directory, Value labels, Value label_mo
       {"text file", {".txt"}, load}));
 }
 
+// ---- sound
+
+struct AudioReading {
+  std::optional<int64_t> sampling_rate, length;
+
+  Value operator()(const std::string& path) const {
+    const auto format = format_named<ReadsArrays>("wav");
+    if (sampling_rate) {
+      const auto rate = static_cast<int64_t>(format->read_array(path, "sampling_rate").item());
+      if (rate != *sampling_rate)
+        fail("'", path, "' has ", rate,
+             " samples a second, expected sampling_rate = ", *sampling_rate,
+             "; sound is not resampled");
+    }
+    const Tensor audio = format->read_array(path, "");
+    if (!length) return std::make_shared<BoxedTensor>(audio);
+    if (audio.dim(0) >= *length) return std::make_shared<BoxedTensor>(audio.view_rows(0, *length));
+    return std::make_shared<BoxedTensor>(ops::pad(audio, {0, 0}, {*length - audio.dim(0), 0}));
+  }
+};
+
+OneOrTwo audio_dataset(const std::string& directory, Value labels, Value label_mode,
+                       std::optional<std::vector<std::string>> class_names, Value batch_size,
+                       std::optional<int64_t> sampling_rate,
+                       std::optional<int64_t> output_sequence_length, bool ragged, bool shuffle,
+                       std::optional<int64_t> seed, std::optional<double> validation_split,
+                       Text subset, bool follow_links, const std::string& format, bool verbose) {
+  check_format(format);
+  if (ragged)
+    fail("ragged: tensors are dense; sounds of a batch are filled up with zeros to the longest, ",
+         "or cut and filled to `output_sequence_length`");
+  if (sampling_rate && *sampling_rate <= 0)
+    fail("`sampling_rate` should be higher than 0. Received: sampling_rate=", *sampling_rate);
+  if (output_sequence_length && *output_sequence_length < 1)
+    fail("output_sequence_length: expected at least 1, got ", *output_sequence_length);
+  return one_or_two(directory_datasets(
+      directory_options(directory, std::move(labels), std::move(label_mode), std::move(class_names),
+                        std::move(batch_size), shuffle, seed, validation_split, std::move(subset),
+                        follow_links, verbose),
+      {"audio file",
+       {".wav"},
+       AudioReading{sampling_rate, output_sequence_length},
+       !output_sequence_length}));
+}
+
 }  // namespace
 
 std::vector<CallablePtr> dataset_utilities() {
@@ -129,6 +175,14 @@ std::vector<CallablePtr> dataset_utilities() {
              "max_length=nil", "shuffle=true", "seed=nil", "validation_split=nil", "subset=nil",
              "follow_links=false", "format=tf", "verbose=true"},
             "Batches of texts, of a folder that has a folder of .txt files for each class."));
+  all.push_back(
+      bound("audio_dataset_from_directory", &audio_dataset,
+            {"directory", "labels=inferred", "label_mode=int", "class_names=nil", "batch_size=32",
+             "sampling_rate=nil", "output_sequence_length=nil", "ragged=false", "shuffle=true",
+             "seed=nil", "validation_split=nil", "subset=nil", "follow_links=false", "format=tf",
+             "verbose=true"},
+            "Batches of sounds (batch, samples, channels), float32 from -1 to 1, of a folder that "
+            "has a folder of WAV files for each class. Shorter ones have zeros at the end."));
   all.push_back(timeseries_function());
   return all;
 }

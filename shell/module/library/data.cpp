@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "crescent/format.h"
+#include "crescent/ops.h"
 #include "data/datasets.h"
 #include "data/splits.h"
 #include "library/file_options.h"
@@ -121,6 +122,23 @@ OnStack read_npz(const std::string& path) {
   return {};
 }
 
+std::tuple<Tensor, int64_t> read_wav(const std::string& path) {
+  const auto rate = static_cast<int64_t>(array_in("wav", kRead, path, "sampling_rate").item());
+  return {array_in("wav", kRead, path), rate};
+}
+
+void write_wav(const std::string& path, const Tensor& audio, int64_t sampling_rate, int64_t bits,
+               bool floating) {
+  const auto number = [](int64_t n) {
+    return Tensor::scalar(static_cast<double>(n), DType::int64);
+  };
+  format_named<WritesArrays>("wav")->write_arrays(
+      path, {{"audio", audio.rank() == 1 ? ops::expand_dims(audio, 1) : audio},
+             {"sampling_rate", number(sampling_rate)},
+             {"bits", number(bits)},
+             {"float", number(floating ? 1 : 0)}});
+}
+
 Tensor read_idx(const std::string& path) { return array_in("idx", kRead, path); }
 Tensor open_idx(const std::string& path) { return array_in("idx", kOpen, path); }
 Tensor read_npy(const std::string& path) { return array_in("npy", kRead, path); }
@@ -162,6 +180,11 @@ const std::vector<CallablePtr>& data_functions() {
     add(bound("write_npy", &write_npy, {"path", "tensor"}));
     add(bound("read_npz", &read_npz, {"path"}, "All arrays of an archive of NumPy, by name."));
     add(bound("write_npz", &write_npz, {"path", "arrays"}, "Tensors by name."));
+    add(bound("read_wav", &read_wav, {"path"},
+              "Sound (samples, channels), float32 from -1 to 1, and samples a second."));
+    add(bound("write_wav", &write_wav, {"path", "audio", "sampling_rate", "bits=16", "float=false"},
+              "Sound (samples, channels) or (samples), from -1 to 1, as whole numbers of 8, 16, 24 "
+              "or 32 bits; or as floating point, with bits = 32."));
     add(bound("read_hdf5", &read_hdf5, {"path", "dataset=nil"},
               "One data set by its place in the file."));
     add(bound("write_hdf5", &write_hdf5, {"path", "arrays"}, "Tensors by name."));

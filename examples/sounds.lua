@@ -1,0 +1,98 @@
+-- Which sound is it? Six kinds of sounds, made from a seed and written to a folder of WAV files with a folder for each
+-- kind; a small network looks at their mel spectrograms as at pictures.
+--   crescent examples/sounds.lua [EPOCHS]
+local cr = require "crescent"
+local layers, ops = cr.layers, cr.ops
+local epochs = tonumber(arg[1]) or 8
+local rate, seconds, each = 8000, 0.75, 60
+local samples = math.floor(rate * seconds)
+
+-- ---- the sounds: how loud at time t, from 0 to 1; the numbers a and b are drawn for each
+
+local function turns(frequency, t) return math.sin(2 * math.pi * frequency * t) end
+local kinds = {
+  bell = function(t, a, b) return turns(300 + 900 * a, t) * math.exp(-(3 + 6 * b) * t) end,
+  clicks = function(t, a, b) return (t * (6 + 8 * a) + b) % 1 < 0.03 and math.random() * 2 - 1 or 0 end,
+  falling = function(t, a, b) return turns(1200 + 800 * a - (700 + 300 * b) * t, t) end,
+  noise = function() return math.random() * 2 - 1 end,
+  rising = function(t, a, b) return turns(300 + 300 * a + (700 + 300 * b) * t, t) end,
+  siren = function(t, a, b) return turns(600 + 600 * a, t + 0.02 * turns(3 + 3 * b, t)) end,
+}
+local names = {}
+for name in pairs(kinds) do names[#names + 1] = name end
+table.sort(names)
+
+local folder = os.tmpname()
+os.remove(folder)
+math.randomseed(1)
+for _, name in ipairs(names) do
+  assert(os.execute(("mkdir -p '%s/%s'"):format(folder, name)))
+  for i = 1, each do
+    local a, b, loud, hiss, sound = math.random(), math.random(), 0.2 + 0.6 * math.random(), 0.15 * math.random(), {}
+    for k = 1, samples do
+      sound[k] = loud * kinds[name]((k - 1) / rate, a, b) + hiss * (math.random() * 2 - 1)
+    end
+    cr.data.write_wav(("%s/%s/%02d.wav"):format(folder, name, i), cr.tensor(sound), rate)
+  end
+end
+
+-- ---- from files to spectrograms, once; then pictures of bins and times
+
+local training, rest = cr.utils.audio_dataset_from_directory(folder,
+  { sampling_rate = rate, output_sequence_length = samples, validation_split = 0.25, subset = "both", seed = 1 })
+local spectrogram = layers.MelSpectrogram { fft_length = 512, sequence_stride = 256, sampling_rate = rate, num_mel_bins = 32 }
+local function picture(x, y) return spectrogram(x:squeeze(-1)) / 40, y end
+local seen, unseen = training:map(picture):cache(), rest:map(picture):cache()
+
+print "\nFrequencies from low (below) to high, over time:"
+local shades, times = " .:-=+*#%@", samples // 256 + 1
+local shown = {}
+for x, y in unseen:elements() do
+  for i = 1, #y do shown[y[i]] = shown[y[i]] or x[i]:totable() end
+end
+for first = 0, #names - 1, 3 do
+  for bin = 31, 1, -3 do
+    local line = {}
+    for kind = first, first + 2 do
+      local row = shown[kind][bin]
+      for time = 1, times do
+        local shade = math.max(1, math.min(#shades, math.floor((row[time] + 0.4) * 6) + 1))
+        row[time] = shades:sub(shade, shade)
+      end
+      line[#line + 1] = table.concat(row)
+    end
+    print("  " .. table.concat(line, "   "))
+  end
+  for kind = first, first + 2 do io.write("  ", names[kind + 1], (" "):rep(times + 1 - #names[kind + 1])) end
+  print "\n"
+end
+
+cr.random.seed(1)
+local model = cr.Sequential {
+  layers.Reshape({ 32, times, 1 }, { input_shape = { 32, times } }),
+  layers.Conv2D(8, 3, { activation = "relu" }), layers.MaxPooling2D(2),
+  layers.Conv2D(16, 3, { activation = "relu" }), layers.MaxPooling2D(2),
+  layers.Flatten(), layers.Dropout(0.3), layers.Dense(#names, { activation = "softmax" }),
+}
+model:compile { optimizer = cr.optimizers.Adam { learning_rate = 3e-3 }, loss = "sparse_categorical_crossentropy", metrics = { "accuracy" } }
+model:fit(seen, { epochs = epochs, verbose = 2 })
+
+-- ---- what it takes sounds for that it has not heard
+
+local counts, right, all = {}, 0, 0
+for x, y in unseen:elements() do
+  local guesses = ops.argmax(model:predict(x, { verbose = 0 }), -1)
+  for i = 1, #y do
+    local row = counts[y[i]] or {}
+    counts[y[i]], row[guesses[i]] = row, (row[guesses[i]] or 0) + 1
+    right, all = right + (y[i] == guesses[i] and 1 or 0), all + 1
+  end
+end
+print(("\n%-8s taken for:%s"):format("", ("%9s"):rep(#names):format(table.unpack(names))))
+for kind, name in ipairs(names) do
+  local row = {}
+  for guess = 1, #names do row[guess] = (counts[kind - 1] or {})[guess - 1] or "." end
+  print(("%-19s%s"):format(name, ("%9s"):rep(#names):format(table.unpack(row))))
+end
+print(("\n%d of %d sounds that it has not heard are named rightly"):format(right, all))
+assert(os.execute(("rm -r '%s'"):format(folder)))

@@ -1,0 +1,231 @@
+// WAV files: sound as float32 (samples, channels), whole numbers as shares of their largest.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "crescent/file.h"
+#include "crescent/format.h"
+#include "crescent/plugin.h"
+
+namespace crescent {
+namespace {
+
+/// Bytes of a file, from which little-endian numbers are taken.
+class Bytes {
+ public:
+  Bytes(const std::string& path, std::string_view bytes) : path_(path), bytes_(bytes) {}
+  size_t left() const { return bytes_.size(); }
+  std::string_view take(size_t count) {
+    if (count > bytes_.size())
+      fail("'", path_, "' is cut off: expected ", count, " more bytes, there are ", bytes_.size());
+    const std::string_view taken = bytes_.substr(0, count);
+    bytes_.remove_prefix(count);
+    return taken;
+  }
+  template <class T>
+  T number() {
+    T value = 0;
+    const std::string_view taken = take(sizeof value);
+    for (size_t i = sizeof value; i-- > 0;)
+      value = static_cast<T>((value << 8U) | static_cast<uint8_t>(taken[i]));
+    return value;
+  }
+
+ private:
+  const std::string& path_;
+  std::string_view bytes_;
+};
+
+struct Layout {
+  bool floating = false;
+  uint32_t sampling_rate = 0;
+  uint16_t channels = 0, bits = 0;
+  size_t width() const { return bits / 8U; }
+};
+
+constexpr uint16_t kWhole = 1, kFloating = 3, kExtensible = 0xfffe;
+
+Layout read_layout(const std::string& path, std::string_view chunk) {
+  Bytes bytes(path, chunk);
+  Layout layout;
+  auto coding = bytes.number<uint16_t>();
+  layout.channels = bytes.number<uint16_t>();
+  layout.sampling_rate = bytes.number<uint32_t>();
+  bytes.take(4);  // bytes a second
+  const auto frame = bytes.number<uint16_t>();
+  layout.bits = bytes.number<uint16_t>();
+  if (coding == kExtensible) {
+    bytes.take(8);  // what follows: how many bytes, bits that count, loudspeakers
+    coding = bytes.number<uint16_t>();
+  }
+  if (coding != kWhole && coding != kFloating)
+    fail("'", path, "': sound of coding ", coding,
+         ", which cannot be read: expected 1 (whole numbers) or 3 (floating point)");
+  layout.floating = coding == kFloating;
+  const bool known = layout.floating ? layout.bits == 32 || layout.bits == 64
+                                     : layout.bits == 8 || layout.bits == 16 || layout.bits == 24 ||
+                                           layout.bits == 32;
+  if (!known)
+    fail("'", path, "': samples of ", layout.bits, " bits, expected ",
+         layout.floating ? "32 or 64 of floating point" : "8, 16, 24 or 32");
+  if (layout.channels == 0) fail("'", path, "': sound without channels");
+  if (frame != layout.channels * layout.width())
+    fail("'", path, "': ", frame, " bytes for ", layout.channels, " samples of ", layout.bits,
+         " bits");
+  if (layout.sampling_rate == 0) fail("'", path, "': a sampling rate of 0");
+  return layout;
+}
+
+float sample_of(const uint8_t* at, const Layout& layout) {
+  if (layout.floating && layout.bits == 32) {
+    float value;
+    std::memcpy(&value, at, sizeof value);
+    return value;
+  }
+  if (layout.floating) {
+    double value;
+    std::memcpy(&value, at, sizeof value);
+    return static_cast<float>(value);
+  }
+  if (layout.bits == 8) return static_cast<float>(at[0] - 128) / 128;
+  uint32_t bits = 0;
+  for (size_t i = 0; i < layout.width(); ++i) bits |= uint32_t{at[i]} << (32 - layout.bits + 8 * i);
+  return static_cast<float>(static_cast<double>(static_cast<int32_t>(bits)) / 2147483648.0);
+}
+
+struct Sound {
+  Layout layout;
+  std::string_view samples;
+};
+
+Sound read_sound(const std::string& path, std::string_view file) {
+  Bytes bytes(path, file);
+  if (bytes.left() < 12 || bytes.take(4) != "RIFF" || (bytes.take(4), bytes.take(4)) != "WAVE")
+    fail("'", path, "' is no WAV file");
+  std::optional<Layout> layout;
+  while (bytes.left() >= 8) {
+    const std::string_view name = bytes.take(4);
+    const auto size = bytes.number<uint32_t>();
+    if (name != "data") {
+      const std::string_view chunk = bytes.take(size);
+      if (name == "fmt ") layout = read_layout(path, chunk);
+      if (size % 2 != 0 && bytes.left() > 0) bytes.take(1);
+      continue;
+    }
+    if (!layout) fail("'", path, "': the samples come before their format");
+    constexpr uint32_t kToTheEnd = 0xffffffff;  // of programs that could not know yet
+    const size_t count = size == kToTheEnd ? bytes.left() : size;
+    const size_t frame = layout->channels * layout->width();
+    if (size != kToTheEnd && count % frame != 0)
+      fail("'", path, "': ", count, " bytes of samples are no whole number of ", frame);
+    return {*layout, bytes.take(count / frame * frame)};
+  }
+  fail("'", path, "' holds no samples");
+}
+
+Tensor samples_of(const Sound& sound) {
+  const size_t width = sound.layout.width(), count = sound.samples.size() / width;
+  const auto channels = static_cast<int64_t>(sound.layout.channels);
+  Tensor result =
+      Tensor::uninitialized({DType::float32, {static_cast<int64_t>(count) / channels, channels}});
+  const auto* bytes = reinterpret_cast<const uint8_t*>(sound.samples.data());
+  float* to = result.mutable_data<float>();
+  for (size_t i = 0; i < count; ++i) to[i] = sample_of(bytes + i * width, sound.layout);
+  return result;
+}
+
+// ---- writing
+
+template <class T>
+void append(std::string& file, T value, size_t bytes = sizeof(T)) {
+  for (size_t i = 0; i < bytes; ++i)
+    file.push_back(static_cast<char>(static_cast<uint64_t>(value) >> (8 * i) & 0xff));
+}
+
+void append_sample(std::string& file, float value, uint16_t bits, bool floating) {
+  if (floating) {
+    uint32_t word;
+    std::memcpy(&word, &value, sizeof word);
+    return append(file, word);
+  }
+  const double most = std::ldexp(1.0, bits - 1);
+  const double bounded = std::isnan(value) ? 0 : std::nearbyint(double(value) * most);
+  const auto whole = static_cast<int64_t>(std::clamp(bounded, -most, most - 1));
+  append(file, bits == 8 ? whole + 128 : whole, bits / 8U);
+}
+
+std::string encoded(const std::string& path, const Tensor& audio, int64_t rate, int64_t bits,
+                    bool floating) {
+  if (audio.rank() != 2 || audio.dim(1) < 1 || audio.dim(1) > 65535 / 8)
+    fail("'", path, "': expected sound (samples, channels), got shape ", audio.shape());
+  if (rate < 1 || rate > 0xffffffff)
+    fail("'", path, "': expected a sampling rate of at least 1, got ", rate);
+  if (floating ? bits != 32 : bits != 8 && bits != 16 && bits != 24 && bits != 32)
+    fail("'", path, "': expected samples of 8, 16, 24 or 32 bits, or 32 of floating point, got ",
+         bits);
+  const Tensor samples = ops::cast(audio, DType::float32).to(nullptr);
+  const int64_t frame = samples.dim(1) * bits / 8, size = frame * samples.dim(0);
+  if (size > 0xfffffff0 - 36) fail("'", path, "': too long for a WAV file");
+  std::string file = "RIFF";
+  append(file, static_cast<uint32_t>(36 + size + size % 2));
+  file += "WAVEfmt ";
+  append(file, uint32_t{16});
+  append(file, floating ? kFloating : kWhole);
+  append(file, static_cast<uint16_t>(samples.dim(1)));
+  append(file, static_cast<uint32_t>(rate));
+  append(file, static_cast<uint32_t>(rate * frame));
+  append(file, static_cast<uint16_t>(frame));
+  append(file, static_cast<uint16_t>(bits));
+  file += "data";
+  append(file, static_cast<uint32_t>(size));
+  for (int64_t i = 0; i < samples.size(); ++i)
+    append_sample(file, samples.data<float>()[i], static_cast<uint16_t>(bits), floating);
+  if (size % 2 != 0) file.push_back(0);
+  return file;
+}
+
+/// The arrays of a file: "" (or "audio") and "sampling_rate"; of one that is written, "bits" and
+/// "float" too.
+class Wav final : public Format, public ReadsArrays, public WritesArrays {
+ public:
+  static void describe(Schema<Wav>& s) {
+    s.doc("Sound, not packed: whole numbers of 8 to 32 bits, or floating point.")
+        .trait("endings", List{".wav"})
+        .trait("signatures", List{"52494646"});
+  }
+  Tensor read_array(const std::string& path, const std::string& place) override {
+    const std::string file = read_file(path);
+    const Sound sound = read_sound(path, file);
+    if (place == "sampling_rate") return Tensor::scalar(sound.layout.sampling_rate, DType::int64);
+    if (!place.empty() && place != "audio")
+      fail("'", path, "' holds 'audio' and its 'sampling_rate', not '", place, "'");
+    return samples_of(sound);
+  }
+  Tensor open_array(const std::string& path, const std::string& place) override {
+    return read_array(path, place);
+  }
+  void write_arrays(const std::string& path, const NamedTensors& arrays) override {
+    Tensor audio;
+    int64_t rate = 44100, bits = 16;
+    bool floating = false;
+    for (const auto& [name, tensor] : arrays)
+      if (name.empty() || name == "audio")
+        audio = tensor;
+      else if (name == "sampling_rate")
+        rate = static_cast<int64_t>(tensor.item());
+      else if (name == "bits")
+        bits = static_cast<int64_t>(tensor.item());
+      else if (name == "float")
+        floating = tensor.item() != 0;
+      else
+        fail("'", path, "': a WAV file holds 'audio' and its 'sampling_rate', not '", name, "'");
+    if (!audio) fail("'", path, "': expected sound to write");
+    replace_file(path, encoded(path, audio, rate, bits, floating));
+  }
+};
+
+}  // namespace
+
+CRESCENT_PLUGIN("audio", CRESCENT_VERSION) { registry.add<Wav>("wav"); }
+
+}  // namespace crescent

@@ -1,0 +1,158 @@
+-- WAV files, and datasets of folders of them.
+local here = arg and arg[0]:match "^(.*)/" or "tests/shell"
+package.path = here .. "/support/?.lua;" .. package.path
+local check = require "check"
+local cr = require "crescent"
+
+local function refused(f, arguments, ...)
+  check.fails(function() f(table.unpack(arguments)) end, ...)
+end
+
+local path = check.temporary ".wav"
+local function write(bytes)
+  local file = assert(io.open(path, "wb"))
+  file:write(bytes)
+  file:close()
+end
+
+do -- what is written is read again, as exactly as its bits allow
+  local audio = cr.tensor { { 0, -1 }, { 0.5, 0.25 }, { -0.3, 0.9 }, { 1.5, -2 } }
+  local kept = { { 0, -1 }, { 0.5, 0.25 }, { -0.3, 0.9 }, { 1, -1 } }
+  for _, bits in ipairs { 8, 16, 24, 32 } do
+    cr.data.write_wav(path, audio, 8000, { bits = bits })
+    local got, rate = cr.data.read_wav(path)
+    assert(rate == 8000 and got.dtype == "float32")
+    check.same(got.shape, { 4, 2 })
+    check.near(got:totable(), kept, 1.01 / 2 ^ (bits - 1) + 1e-7)
+    cr.data.write_wav(path, got, 8000, { bits = bits })
+    check.same(cr.data.read_wav(path):totable(), got:totable())
+  end
+  cr.data.write_wav(path, audio, 44100, { bits = 32, float = true })
+  local got, rate = cr.data.read_wav(path)
+  assert(rate == 44100)
+  check.near(got:totable(), audio:totable(), 0)
+  cr.data.write_wav(path, cr.tensor { 0.5, 0.25, 0 }, 100, { bits = 8 })
+  check.same(cr.data.read_wav(path):totable(), { { 0.5 }, { 0.25 }, { 0 } })
+  check.same(cr.data.read(path):totable(), { { 0.5 }, { 0.25 }, { 0 } })
+  cr.data.write_wav(path, cr.zeros { 0, 1 }, 100)
+  check.same(cr.data.read_wav(path).shape, { 0, 1 })
+end
+
+-- the bytes of a file: 16 bits, one channel
+local function wav(options)
+  local o = { coding = 1, channels = 1, rate = 100, bits = 16, frame = 2, data = string.pack("<i2i2", 16384, -32768), before = "" }
+  for key, value in pairs(options or {}) do o[key] = value end
+  local format = string.pack("<I2I2I4I4I2I2", o.coding, o.channels, o.rate, o.rate * o.frame, o.frame, o.bits) .. (o.extension or "")
+  local chunks = o.before .. "fmt " .. string.pack("<s4", format) .. "data" .. string.pack("<I4", o.size or #o.data) .. o.data
+  return "RIFF" .. string.pack("<I4", #chunks + 4) .. "WAVE" .. chunks
+end
+
+do -- other chunks, formats with an extension, and lengths that were not known
+  local function reads(options, expected)
+    write(wav(options))
+    check.near(cr.data.read_wav(path):totable(), expected, 1e-6)
+  end
+  reads({}, { { 0.5 }, { -1 } })
+  reads({ before = "LIST" .. string.pack("<s4", "abc") .. "\0" }, { { 0.5 }, { -1 } })
+  reads({ coding = 0xfffe, extension = string.pack("<I2I2I4I2", 22, 16, 4, 1) .. ("\0"):rep(14) }, { { 0.5 }, { -1 } })
+  reads({ size = 0xffffffff }, { { 0.5 }, { -1 } })
+  reads({ coding = 3, bits = 64, frame = 8, data = string.pack("<d", 0.125) }, { { 0.125 } })
+  reads({ bits = 24, frame = 3, data = "\0\0\x40\0\0\x80" }, { { 0.5 }, { -1 } })
+end
+
+do -- files that lie
+  local function fails(bytes, ...)
+    write(bytes)
+    refused(cr.data.read_wav, { path }, path, ...)
+  end
+  fails("", "is no WAV file")
+  fails("RIFF\0\0\0\0AVI ", "is no WAV file")
+  fails("RIFF\4\0\0\0WAVE", "holds no samples")
+  fails(wav { size = 100 }, "is cut off")
+  fails(wav { size = 3 }, "no whole number")
+  fails(wav { coding = 2 }, "coding 2")
+  fails(wav { bits = 12 }, "12 bits")
+  fails(wav { coding = 3 }, "16 bits")
+  fails(wav { channels = 0, frame = 0 }, "without channels")
+  fails(wav { frame = 3 }, "3 bytes for 1 samples")
+  fails(wav { rate = 0 }, "sampling rate of 0")
+  fails("RIFF\4\0\0\0WAVEdata\0\0\0\0", "before their format")
+  fails("RIFF\4\0\0\0WAVEfmt \2\0\0\0\1\0", "is cut off")
+  fails("RIFF\4\0\0\0WAVEfmt \xff\xff\xff\xff\1\0", "is cut off")
+  -- every beginning of a good file, and every byte of it changed: an answer, never a crash
+  local good = wav { before = "LIST" .. string.pack("<s4", "abcd") }
+  for i = 0, #good - 1 do
+    write(good:sub(1, i))
+    assert(not pcall(cr.data.read_wav, path), i)
+    for _, byte in ipairs { 0, 1, 127, 255 } do
+      write(good:sub(1, i) .. string.char(byte) .. good:sub(i + 2))
+      pcall(cr.data.read_wav, path)
+    end
+  end
+  refused(cr.data.write_wav, { path, cr.zeros { 2, 2, 2 }, 100 }, path, "(samples, channels)")
+  refused(cr.data.write_wav, { path, cr.zeros { 2 }, 0 }, "sampling rate")
+  refused(cr.data.write_wav, { path, cr.zeros { 2 }, 100, { bits = 12 } }, "bits")
+  refused(cr.data.read_wav, { "nowhere.wav" }, "nowhere.wav")
+end
+os.remove(path)
+
+-- a folder of two classes: four low sounds and three high ones, each longer than the one before
+local root = check.temporary ""
+assert(os.execute("mkdir -p '" .. root .. "/high/more' '" .. root .. "/low'"))
+for i = 1, 4 do cr.data.write_wav(("%s/low/%d.wav"):format(root, i), cr.full({ 10 * i }, -0.5), 1000) end
+for i = 1, 3 do cr.data.write_wav(("%s/high/%s%d.wav"):format(root, i == 3 and "more/" or "", i), cr.full({ 10 * i }, 0.5), 1000) end
+local function dataset(options)
+  options.verbose = false
+  return cr.utils.audio_dataset_from_directory(root, options)
+end
+
+do -- as long as the longest of the batch, or as told
+  local data = dataset { shuffle = false, batch_size = 3 }
+  check.same(data.class_names, { "high", "low" })
+  assert(data.batches == 3)
+  local lengths, labels = {}, {}
+  for x, y in data:elements() do
+    assert(x.dtype == "float32" and #x.shape == 3 and x.shape[3] == 1)
+    lengths[#lengths + 1] = x.shape[2]
+    for i = 1, #y do
+      labels[#labels + 1] = y[i]
+      local last = x[i]:totable()[x.shape[2]][1]
+      assert(x[i]:totable()[1][1] == (y[i] == 0 and 0.5 or -0.5) and (last == 0 or math.abs(last) == 0.5))
+    end
+  end
+  check.same(lengths, { 30, 30, 40 })
+  check.same(labels, { 0, 0, 0, 1, 1, 1, 1 })
+  for x, y in dataset { output_sequence_length = 25, label_mode = "categorical", batch_size = 7, sampling_rate = 1000 }:elements() do
+    check.same(x.shape, { 7, 25, 1 })
+    check.same(y.shape, { 7, 2 })
+  end
+  local count = 0
+  for x, y in dataset { labels = false, batch_size = false }:elements() do
+    assert(y == nil and #x.shape == 2)
+    count = count + 1
+  end
+  assert(count == 7)
+  local train, rest = dataset { validation_split = 0.3, subset = "both", seed = 1 }
+  assert(#train.file_paths == 5 and #rest.file_paths == 2)
+end
+
+do -- a model learns from it
+  local layers = cr.layers
+  local model = cr.Sequential {
+    layers.MelSpectrogram { fft_length = 16, sequence_stride = 8, num_mel_bins = 4, sampling_rate = 1000, input_shape = { 20 } },
+    layers.Flatten(), layers.Dense(1, { activation = "sigmoid" }) }
+  model:compile { optimizer = "adam", loss = "binary_crossentropy" }
+  local data = dataset { output_sequence_length = 20, label_mode = "binary" }
+  model:fit(data:map(function(x, y) return x:squeeze(-1), y end), { epochs = 2, verbose = 0 })
+end
+
+do -- refused
+  refused(dataset, { { ragged = true } }, "ragged", "output_sequence_length")
+  refused(dataset, { { sampling_rate = 0 } }, "sampling_rate")
+  local function first(options) for x in dataset(options):elements() do return x end end
+  refused(first, { { sampling_rate = 8000 } }, "1000 samples a second", "8000", ".wav")
+  cr.data.write_wav(root .. "/low/5.wav", cr.zeros { 10, 2 }, 1000)
+  refused(first, { { batch_size = 8 } }, "(")
+end
+os.execute("rm -r '" .. root .. "'")
+print "ok"
