@@ -122,6 +122,28 @@ last(images)
 first(swapped)
 first:set_weights(last:get_weights())
 check.near(ops.transpose(first(swapped), { 0, 2, 3, 1 }), last(images))
+-- the way through all steps at once gives what the cell gives step by step, gradients too
+for _, options in ipairs { {}, { data_format = "channels_first" }, { recurrent_dropout = 0.5, dropout = 0.3 }, { go_backwards = true } } do
+  options.return_sequences, options.padding, options.seed = true, "same", 3
+  local fast = layers.ConvLSTM2D(2, { 2, 3 }, options)
+  options.activation = function(t) return ops.tanh(t) end
+  local slow = layers.ConvLSTM2D(2, { 2, 3 }, options)
+  local input = options.data_format and swapped or images
+  slow:build(input.shape)
+  fast:build(input.shape)
+  fast:set_weights(slow:get_weights())
+  local results = {}
+  for i, layer in ipairs { slow, fast } do
+    local out, loss
+    local tape = cr.GradientTape(function()
+      out = layer(input, { training = true })
+      loss = ops.sum(ops.square(out))
+    end)
+    results[i] = { out, tape:gradient(loss, layer.weights) }
+  end
+  check.near(results[2][1], results[1][1])
+  for i = 1, 3 do check.near(results[2][2][i], results[1][2][i], 1e-4) end
+end
 check.fails(function() conv(images) end, "expected ndim=4, found ndim=5")
 check.fails(function() layers.ConvLSTM1D(3, 7)(space) end, "does not fit an axis of 5")
 check.fails(function() layers.ConvLSTM2D(3, { 1, 2, 3 }) end, "kernel_size: expected 1 or 2 integers")

@@ -1,6 +1,7 @@
 // ConvLSTM (Shi et al. 2015): an LSTM whose products are convolutions. Inside, channels come last.
 #include "../spatial.h"
 #include "cell_layer.h"
+#include "conv_lstm_steps.h"
 
 namespace crescent {
 namespace {
@@ -55,41 +56,48 @@ class ConvLstmCell final : public GatedCell {
     build_weights(inputs[0][channels_first() ? 1 : -1], 4, {4 * units_}, forgetting_bias(),
                   Shape(window_));
   }
+  Tensor input_part(const Tensor& x) const override { return input_gates(with_dropout(x)); }
   /// The convolution of the input, with the bias; steps are as if they were further samples.
-  Tensor input_part(const Tensor& x) const override {
-    const Tensor dropped = with_dropout(x);
-    const Shape& shape = dropped.shape();
-    if (shape.rank() == Axes + 2) return gates_of(dropped);
+  Tensor input_gates(const Tensor& x) const {
+    const Shape& shape = x.shape();
+    if (shape.rank() == Axes + 2) return gates_of(x);
     const Shape step = shape.slice(2, shape.rank());
     if (!shape.is_known()) {
       const Shape gates = gates_of(Tensor::abstract({x.dtype(), Shape{-1}.concat(step)})).shape();
       return Tensor::abstract({x.dtype(), shape.slice(0, 2).concat(gates.slice(1, gates.rank()))});
     }
-    const Tensor gates = gates_of(ops::reshape(dropped, Shape{shape[0] * shape[1]}.concat(step)));
+    const Tensor gates = gates_of(ops::reshape(x, Shape{shape[0] * shape[1]}.concat(step)));
     return ops::reshape(gates, shape.slice(0, 2).concat(gates.shape().slice(1, gates.rank())));
   }
   Tensors step(const Tensors& inputs) const override {
-    const Tensor dropped = dropped_state(inputs[1]);
-    const Tensor h = channels_first() ? channels_to_last(dropped) : dropped,
-                 c = channels_first() ? channels_to_last(inputs[2]) : inputs[2];
+    const Tensor h = with_channels_last(dropped_state(inputs[1])),
+                 c = with_channels_last(inputs[2]);
     const Tensors gates =
         blocks(inputs[0] + ops::conv(h, recurrent(), {1}, ops::Padding::same), units_, 4);
     const Tensor i = apply_to(gate_activation_, gates[0]), f = apply_to(gate_activation_, gates[1]),
                  o = apply_to(gate_activation_, gates[3]);
-    Tensor next_c = f * c + i * apply_to(activation_, gates[2]);
-    Tensor next_h = o * apply_to(activation_, next_c);
-    if (channels_first()) next_h = channels_to_first(next_h), next_c = channels_to_first(next_c);
-    return {next_h, next_h, next_c};
+    const Tensor next_c = f * c + i * apply_to(activation_, gates[2]);
+    const Tensor next_h = in_data_format(o * apply_to(activation_, next_c));
+    return {next_h, next_h, in_data_format(next_c)};
+  }
+  bool standard() const {
+    return standard_activation() && gate_activation_ && gate_activation_->class_name() == "sigmoid";
+  }
+  bool channels_first() const { return data_format_ && *data_format_ == "channels_first"; }
+  Tensor with_channels_last(const Tensor& x) const {
+    return channels_first() ? channels_to_last(x) : x;
+  }
+  Tensor in_data_format(const Tensor& x) const {
+    return channels_first() ? channels_to_first(x) : x;
   }
 
  private:
   Tensor gates_of(const Tensor& x) const {
     const Tensor gates =
-        ops::conv(channels_first() ? channels_to_last(x) : x, kernel(), strides_,
+        ops::conv(with_channels_last(x), kernel(), strides_,
                   padding_ == "same" ? ops::Padding::same : ops::Padding::valid, dilation_);
     return use_bias_ ? gates + bias() : gates;
   }
-  bool channels_first() const { return data_format_ && *data_format_ == "channels_first"; }
   static void expect_axes(const Shape& x) {
     if (x.rank() != Axes + 2) fail("expected ndim=", Axes + 3, ", found ndim=", x.rank() + 1);
   }
@@ -117,6 +125,31 @@ class ConvLstmLayer final : public CellLayer<ConvLstmCell<Axes>> {
                  "filters)"));
     CellLayer<ConvLstmCell<Axes>>::describe_cell(s);
     BaseRnn::describe_loop(s);
+  }
+
+ protected:
+  using Run = BaseRnn::Run;
+  std::optional<Run> fast_run(const Tensor& x, const Tensors& states) const override {
+    const ConvLstmCell<Axes>& cell = this->own_cell();
+    if (!cell.standard() || !x.shape().is_known() || x.dim(1) == 0) return std::nullopt;
+    const Tensor gates = cell.input_gates(ops::swap_axes(cell.with_dropout(x), 0, 1));
+    Tensors inputs{gates, cell.with_channels_last(states[0]), cell.with_channels_last(states[1]),
+                   cell.recurrent()};
+    if (const Tensor& factors = cell.state_factors())
+      inputs.push_back(cell.with_channels_last(factors));
+    const Tensors r = crescent::apply(std::make_shared<const ConvLstmSteps>(), inputs);
+    const Tensor last = cell.in_data_format(r[1]);
+    return Run{sequence(cell, r[0]), last, {last, cell.in_data_format(r[2])}};
+  }
+
+ private:
+  /// (time, batch, space..., filters) as the layer's output is.
+  static Tensor sequence(const ConvLstmCell<Axes>& cell, const Tensor& steps) {
+    const Tensor x = ops::swap_axes(steps, 0, 1);
+    if (!cell.channels_first()) return x;
+    std::vector<int> axes{0, 1, Axes + 2};
+    for (int i = 0; i < Axes; ++i) axes.push_back(2 + i);
+    return ops::transpose(x, axes);
   }
 };
 

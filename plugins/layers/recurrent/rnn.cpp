@@ -153,7 +153,8 @@ Tensors BaseRnn::call(const Tensors& inputs, const Call& call) {
 /// The output is the first state; before the first step that counts it is zeros.
 std::optional<BaseRnn::Run> BaseRnn::fast_masked_run(const Tensor& x, const Tensors& states,
                                                      const Tensor& mask) const {
-  if (!x.shape().is_known() || x.dim(1) == 0 || mask.rank() != 2) return std::nullopt;
+  if (!x.shape().is_known() || x.rank() != 3 || x.dim(1) == 0 || mask.rank() != 2)
+    return std::nullopt;
   const CountingSteps steps(ops::cast(mask, DType::boolean));
   const std::optional<Run> moved = fast_run(steps.to_front(x), states);
   if (!moved) return std::nullopt;

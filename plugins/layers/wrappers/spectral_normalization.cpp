@@ -17,7 +17,8 @@ class SpectralNormalization final : public BaseWrapper {
     s.doc("Divides the kernel of the layer inside by its spectral norm at every step of training.");
     describe_layer(s);
     s.field("power_iterations", &SpectralNormalization::iterations_,
-            "Power iterations at every step.");
+            "Power iterations at every step, each of them traced.")
+        .max(1000);
   }
   void configured() override {
     BaseWrapper::configured();

@@ -1,0 +1,205 @@
+// Forward through whole sequences. Every part of the batch goes through time on its own, without
+// barriers, some steps at a time, so that what these make stays in its core's cache: first the
+// inputs' part in the gates, then the steps. A batch too small for parts is cut by units instead,
+// and the threads meet after every step. Sums are cut by shapes alone, so the bits do not depend on
+// the number of threads.
+#pragma once
+#include "product/matmul.h"
+#include "recurrent/sequence.h"
+#include "threads/lockstep.h"
+#include "threads/thread_scratch.h"
+
+namespace crescent::cpu {
+
+constexpr int64_t kInputSteps = 12;      ///< whose inputs' part is made at once
+constexpr int64_t kPackedAlone = 16384;  ///< values that do not repay a thread
+
+/// Parts of a batch: halves of kPartRows cost nothing.
+inline int64_t forward_parts(int64_t batch) {
+  return std::max(few_parts(batch), std::min(batch / (kPartRows / 2), kManyParts));
+}
+/// Weights (rows, gates u) to panels.
+template <class T>
+class PackPanels final : public Kernel {
+ public:
+  PackPanels(int64_t rows, int64_t units, int64_t gates)
+      : rows_(rows), units_(units), gates_(gates), loops_(recurrent_loops<T>()) {}
+  int64_t values() const { return rows_ * gates_ * panels() * loops_.lanes; }
+  std::string form() const { return concat("recurrent ", rows_, " ", units_, " ", gates_); }
+  void pack(Pool& pool, const T* weights, T* packed) const {
+    pool.blocks(panels(), 1 + kPackedAlone / (1 + rows_ * gates_ * loops_.lanes),
+                [&](int64_t first, int64_t last) {
+                  for (int64_t panel = first; panel < last; ++panel)
+                    loops_.pack(rows_, units_, gates_, weights, panel, packed);
+                });
+  }
+  void run(const Arguments& a) override { pack(a.pool, a.in<T>(0), a.out<T>(0)); }
+  std::string name() const override { return "pack"; }
+
+ private:
+  int64_t panels() const { return (units_ + loops_.lanes - 1) / loops_.lanes; }
+
+  int64_t rows_, units_, gates_;
+  RecurrentLoops<T> loops_;
+};
+
+/// A forward pass: inputs x, h0, ..., kernel and recurrent weights one after the other, bias,
+/// maybe factors of states; output 1 is the last h.
+template <class T>
+class RecurrentForward : public Recurrent<T> {
+ public:
+  RecurrentForward(const Request& r, int64_t gates, int kernel)
+      : Recurrent<T>(r, gates, forward_parts(r.inputs[0].shape[0])),
+        kernel_(kernel),
+        bias_rows_(r.inputs[kernel + 2].shape.rank()),
+        chunk_(std::clamp<int64_t>(this->steps_, 1, kInputSteps)),
+        pack_kernel_(this->features_, this->units_, gates),
+        pack_recurrent_(this->units_, this->units_, gates),
+        pack_bias_(1, this->units_, gates),
+        has_factors_(static_cast<int>(r.inputs.size()) > kernel + 3) {
+    packed_kernel_ = this->shared_.reserve(pack_kernel_.values());
+    packed_recurrent_ = this->shared_.reserve(pack_recurrent_.values());
+    packed_bias_ = this->shared_.reserve(bias_rows_ * pack_bias_.values());
+    if (this->parts_ == 1) x_parts_ = this->shared_.reserve(x_part_values());
+    if (has_factors_) dropped_ = this->shared_.reserve(2 * this->batch_ * this->units_);
+  }
+
+  Prepared prepare(int input) override {
+    if (input != kernel_ && input != kernel_ + 1) return {};
+    const PackPanels<T>& pack = input == kernel_ ? pack_kernel_ : pack_recurrent_;
+    (input == kernel_ ? is_kernel_packed_ : is_recurrent_packed_) = true;
+    return {std::make_unique<PackPanels<T>>(pack),
+            {sizeof(T) == 4 ? DType::float32 : DType::float64, {pack.values()}},
+            pack.form()};
+  }
+
+ protected:
+  struct Loops {
+    void (*input)(const RecurrentInput<T>&);
+    void (*step)(const RecurrentStep<T>&);
+  };
+
+  /// Where first states and results begin; gru: no cells.
+  struct Results {
+    const T *h0, *c0;
+    T *hs, *cells, *gates;
+  };
+
+  void run_steps(const Arguments& a, Loops loops, const Results& results) const {
+    const Run run{loops,
+                  results,
+                  a.in<T>(0),
+                  packed(a, is_kernel_packed_, kernel_, pack_kernel_, packed_kernel_),
+                  packed(a, is_recurrent_packed_, kernel_ + 1, pack_recurrent_, packed_recurrent_),
+                  this->scratch(a, packed_bias_),
+                  has_factors_ ? a.in<T>(kernel_ + 3) : nullptr,
+                  has_factors_ ? this->scratch(a, dropped_) : nullptr};
+    if (run.factors)
+      multiply(results.h0, run.factors, this->batch_ * this->units_, dropped(run, 0));
+    for (int64_t row = 0; row < bias_rows_; ++row) {
+      pack_bias_.pack(a.pool, a.in<T>(kernel_ + 2) + row * this->width_,
+                      this->scratch(a, packed_bias_) + row * pack_bias_.values());
+    }
+    const int64_t panels = this->padded(this->units_) / this->loops_.lanes;
+    if (this->parts_ > 1) {
+      a.pool.parallel(this->parts_, [&](int64_t part, int) {
+        const Share share{
+            this->first_sample(part), this->first_sample(part + 1), 0, panels,
+            reinterpret_cast<T*>(thread_scratch(static_cast<size_t>(x_part_values()) * sizeof(T)))};
+        for (int64_t t = 0; t < this->steps_; ++t) step(run, t, share);
+      });
+    } else {
+      const int64_t most = this->batch_ * this->units_ * this->width_ / kThreadProducts;
+      lockstep(a.pool, this->steps_, panels, most, [&](int64_t t, int64_t first, int64_t last) {
+        step(run, t, {0, this->batch_, first, last, this->scratch(a, x_parts_)});
+      });
+    }
+  }
+
+  /// The last state of every sample.
+  void copy_last(const T* state0, const T* states, T* last) const {
+    for (int64_t i = 0; i < this->batch_; ++i) {
+      const T* from = this->steps_ ? states + this->at(i, this->steps_ - 1, this->units_)
+                                   : state0 + i * this->units_;
+      std::copy_n(from, this->units_, last + i * this->units_);
+    }
+  }
+
+ private:
+  /// Samples and panels of units that a thread computes.
+  struct Share {
+    int64_t first, last, first_panel, last_panel;
+    T* x_parts;
+  };
+  struct Run {
+    Loops loops;
+    Results results;
+    const T *x, *kernel, *recurrent, *bias, *factors;
+    T* dropped;  ///< states times factors, before even and before odd steps
+  };
+  static void multiply(const T* x, const T* factors, int64_t count, T* y) {
+    for (int64_t i = 0; i < count; ++i) y[i] = x[i] * factors[i];
+  }
+  T* dropped(const Run& run, int64_t t) const {
+    return run.dropped + t % 2 * this->batch_ * this->units_;
+  }
+  /// What the next step sees of the states that a thread just made.
+  void drop(const Run& run, int64_t t, const Share& share) const {
+    const int64_t first = share.first_panel * this->loops_.lanes,
+                  last = std::min(share.last_panel * this->loops_.lanes, this->units_);
+    for (int64_t i = share.first; i < share.last; ++i) {
+      const int64_t at = i * this->units_ + first;
+      multiply(run.results.hs + this->at(i, t, this->units_) + first, run.factors + at,
+               last - first, dropped(run, t + 1) + at);
+    }
+  }
+  int64_t x_part_values() const {
+    return this->most_samples() * chunk_ * this->gates_ * this->padded(this->units_);
+  }
+  const T* packed(const Arguments& a, bool is_packed, int input, const PackPanels<T>& pack,
+                  size_t place) const {
+    if (is_packed) return a.in<T>(input);
+    pack.pack(a.pool, a.in<T>(input), this->scratch(a, place));
+    return this->scratch(a, place);
+  }
+
+  /// The first step of a chunk begins with the inputs' part in the gates of all of them.
+  void step(const Run& run, int64_t t, const Share& share) const {
+    const int64_t begin = t / chunk_ * chunk_, steps = std::min(chunk_, this->steps_ - begin),
+                  samples = share.last - share.first;
+    const int64_t width = this->gates_ * this->loops_.lanes, features = this->features_,
+                  units = this->units_;
+    if (t == begin) {
+      run.loops.input({samples, steps, features, share.first_panel, share.last_panel,
+                       run.x + this->at(share.first, t, features), run.kernel, run.bias,
+                       this->steps_ * features, share.x_parts});
+    }
+    const int64_t state = this->at(share.first, t, units);
+    RecurrentStep<T> s{};
+    s.samples = samples, s.units = units, s.first_panel = share.first_panel,
+    s.last_panel = share.last_panel;
+    s.weights = run.recurrent, s.bias = run.bias + pack_bias_.values();
+    const Results& r = run.results;
+    s.h_before = run.factors ? dropped(run, t) + share.first * units
+                 : t         ? r.hs + state - units
+                             : r.h0 + share.first * units;
+    s.h = r.hs + state, s.gates = r.gates + 4 * state;
+    if (r.cells)
+      s.c_before = t ? r.cells + state - units : r.c0 + share.first * units, s.c = r.cells + state;
+    s.c_stride = t ? this->steps_ * units : units;
+    s.before_stride = run.factors ? units : s.c_stride, s.state_stride = this->steps_ * units,
+    s.gates_stride = 4 * s.state_stride;
+    s.x_part = share.x_parts + (t - begin) * width, s.x_stride = steps * width,
+    s.x_panel = samples * steps * width;
+    run.loops.step(s);
+    if (run.factors) drop(run, t, share);
+  }
+
+  int kernel_;
+  int64_t bias_rows_, chunk_;
+  PackPanels<T> pack_kernel_, pack_recurrent_, pack_bias_;
+  bool is_kernel_packed_ = false, is_recurrent_packed_ = false, has_factors_;
+  size_t packed_kernel_ = 0, packed_recurrent_ = 0, packed_bias_ = 0, x_parts_ = 0, dropped_ = 0;
+};
+
+}  // namespace crescent::cpu

@@ -1,0 +1,184 @@
+// Back through whole sequences. Every part of the batch goes through time on its own, some steps at
+// a time: first the steps, then the inputs' gradient and a share of the weights' gradients. Sums
+// are cut by shapes alone, so the bits do not depend on the number of threads.
+#pragma once
+#include "product/matmul.h"
+#include "recurrent/sequence.h"
+#include "threads/thread_scratch.h"
+
+namespace crescent::cpu {
+
+/// Samples times steps whose gradients are kept for the weights'.
+constexpr int64_t kGradientRows = 96;
+
+/// Parts of a batch. Products have so few rows at every step that halves of kPartRows cost a tenth:
+/// they are made only where they give many parts.
+inline int64_t gradient_parts(int64_t batch) {
+  const int64_t few = few_parts(batch);
+  return batch < kManyParts * kPartRows / 2 ? few : std::max(few, kManyParts);
+}
+/// What both gradients share. Parts that follow each other on one thread add their gradients of
+/// weights to the same sums, those of a group; in the end these are added up.
+template <class T>
+class RecurrentGradient : public Recurrent<T> {
+ public:
+  /// `biases`: values of the bias. `is_shared`: the gates' gradients are the same for the parts of
+  /// x and of h. `factors`: the input that they are, if any.
+  RecurrentGradient(const Request& r, int64_t gates, int64_t biases, bool is_shared, int factors)
+      : Recurrent<T>(r, gates, gradient_parts(r.inputs[0].shape[0])),
+        factors_(static_cast<int>(r.inputs.size()) > factors ? factors : -1),
+        biases_(biases),
+        chunk_(std::clamp<int64_t>(kGradientRows / this->most_samples(), 1,
+                                   std::max<int64_t>(1, this->steps_))),
+        inputs_(this->features_ + this->units_),
+        sums_(inputs_ * this->padded(this->width_) + biases),
+        groups_(std::min(this->parts_, std::clamp<int64_t>(kSums / (1 + sums_), 4, 16))),
+        dz_stride_(row_stride(this->width_)),
+        x_stride_(row_stride(inputs_)) {
+    packed_kernel_ = this->shared_.reserve(this->padded(this->features_) * this->width_);
+    packed_recurrent_ = this->shared_.reserve(this->padded(this->units_) * this->width_);
+    sums_at_ = this->shared_.reserve(groups_ * sums_);
+    const int64_t samples = this->most_samples(), rows = samples * chunk_;
+    dh_ = own_.reserve(samples * this->padded(this->units_)),
+    x_rows_ = own_.reserve(rows * x_stride_);
+    dx_rows_ = own_.reserve(rows * this->padded(this->features_));
+    dx_part_ = dh_part_ = own_.reserve(rows * dz_stride_);
+    if (!is_shared) dh_part_ = own_.reserve(rows * dz_stride_);
+  }
+  double flops() const override { return 2 * Recurrent<T>::flops(); }
+
+ protected:
+  const T* factors(const Arguments& a) const { return factors_ < 0 ? nullptr : a.in<T>(factors_); }
+  struct Tensors {
+    const T *x, *h0, *kernel, *recurrent, *hs, *dlast_h;
+    const T* factors;  ///< of states; null: none
+    T *dx, *dh0, *dkernel, *drecurrent, *dbias;
+  };
+  /// What a step works on for one sample.
+  struct Row {
+    int64_t sample, step;
+    T* dh;  ///< gradient of the state; then what of it reaches the state before directly
+    T *dx_part, *dh_part;  ///< gradients of the gates' parts
+    T* dbias;
+    const T* h_before;  ///< as the step saw it
+  };
+
+  /// row(Row) for all samples and steps, from the last step to the first. `add`: row() leaves
+  /// something in dh.
+  template <class F>
+  void run_back(const Arguments& a, const Tensors& p, bool add, F&& row) const {
+    const int64_t blocks = (this->width_ + kDepth - 1) / kDepth;
+    a.pool.parallel(2 * blocks, [&](int64_t i, int) {
+      const bool first = i < blocks;
+      this->loops_.pack_transposed(first ? this->features_ : this->units_, this->width_,
+                                   first ? p.kernel : p.recurrent, i % blocks,
+                                   this->scratch(a, first ? packed_kernel_ : packed_recurrent_));
+    });
+    a.pool.parallel(groups_, [&](int64_t group, int) {
+      T* sums = this->scratch(a, sums_at_) + group * sums_;
+      std::fill_n(sums, sums_, T{0});
+      for (int64_t part = this->parts_ * group / groups_;
+           part < this->parts_ * (group + 1) / groups_; ++part) {
+        part_back(a, p, add, this->first_sample(part), this->first_sample(part + 1), sums, row);
+      }
+    });
+    add_up(a, p);
+  }
+
+ private:
+  static constexpr int64_t kSums = int64_t{32}
+                                   << 20;  // values that all groups together should not exceed
+  /// Rows of a power of two would compete for the same places in the cache.
+  int64_t row_stride(int64_t width) const { return this->padded(width) + this->loops_.lanes; }
+
+  /// A row of states, or of their gradient, times the sample's factors.
+  void scale(const Tensors& p, int64_t sample, T* row) const {
+    for (int64_t u = 0; p.factors && u < this->units_; ++u)
+      row[u] *= p.factors[sample * this->units_ + u];
+  }
+
+  template <class F>
+  void part_back(const Arguments& a, const Tensors& p, bool add, int64_t first, int64_t last,
+                 T* sums, F&& row) const {
+    T* own = reinterpret_cast<T*>(thread_scratch(own_.bytes()));
+    const int64_t units = this->units_, features = this->features_, samples = last - first,
+                  padded = this->padded(units);
+    T *dh = own + dh_, *dbias = sums + sums_ - biases_;
+    for (int64_t i = 0; i < samples; ++i)
+      std::copy_n(p.dlast_h + (first + i) * units, units, dh + i * padded);
+    for (int64_t end = this->steps_; end > 0;) {
+      const int64_t begin = (end - 1) / chunk_ * chunk_;
+      for (int64_t t = end - 1; t >= begin; --t) {
+        T *x_rows = own + x_rows_ + (t - begin) * samples * x_stride_,
+          *dx_part = own + dx_part_ + (t - begin) * samples * dz_stride_;
+        T* dh_part = own + dh_part_ + (t - begin) * samples * dz_stride_;
+        for (int64_t i = 0; i < samples; ++i) {
+          T* x_row =
+              std::copy_n(p.x + this->at(first + i, t, features), features, x_rows + i * x_stride_);
+          std::copy_n(t ? p.hs + this->at(first + i, t - 1, units) : p.h0 + (first + i) * units,
+                      units, x_row);
+          scale(p, first + i, x_row);
+          row(Row{first + i, t, dh + i * padded, dx_part + i * dz_stride_, dh_part + i * dz_stride_,
+                  dbias, x_row});
+        }
+        this->loops_.multiply_transposed(samples, units, this->width_, dh_part, dz_stride_,
+                                         this->scratch(a, packed_recurrent_), add, dh);
+        for (int64_t i = 0; i < samples; ++i) scale(p, first + i, dh + i * padded);
+      }
+      chunk_back(a, p, first, samples, begin, end - begin, own, sums);
+      end = begin;
+    }
+    for (int64_t i = 0; i < samples; ++i)
+      std::copy_n(dh + i * padded, units, p.dh0 + (first + i) * units);
+  }
+
+  /// dx, and a share of the weights' gradients, of a chunk of steps.
+  void chunk_back(const Arguments& a, const Tensors& p, int64_t first, int64_t samples,
+                  int64_t begin, int64_t steps, T* own, T* sums) const {
+    const int64_t features = this->features_, rows = samples * steps,
+                  padded = this->padded(features);
+    T* dx = own + dx_rows_;
+    this->loops_.multiply_transposed(rows, features, this->width_, own + dx_part_, dz_stride_,
+                                     this->scratch(a, packed_kernel_), false, dx);
+    for (int64_t row = 0; row < rows; ++row) {
+      std::copy_n(dx + row * padded, features,
+                  p.dx + this->at(first + row % samples, begin + row / samples, features));
+    }
+    this->loops_.add_weight_gradient(rows, features, own + x_rows_, x_stride_, this->width_,
+                                     own + dx_part_, dz_stride_, sums);
+    this->loops_.add_weight_gradient(rows, this->units_, own + x_rows_ + features, x_stride_,
+                                     this->width_, own + dh_part_, dz_stride_,
+                                     sums + features * this->padded(this->width_));
+  }
+
+  void add_up(const Arguments& a, const Tensors& p) const {
+    const T* sums = this->scratch(a, sums_at_);
+    auto total = [&](const T* first, T* to, int64_t count) {
+      std::copy_n(first, count, to);
+      for (int64_t group = 1; group < groups_; ++group)
+        accumulate(to, first + group * sums_, count);
+    };
+    a.pool.blocks(inputs_, std::max<int64_t>(1, 2 * kThreadProducts / (1 + this->width_)),
+                  [&](int64_t first, int64_t last) {
+                    for (int64_t i = first; i < last; ++i) {
+                      T* to = i < this->features_
+                                  ? p.dkernel + i * this->width_
+                                  : p.drecurrent + (i - this->features_) * this->width_;
+                      total(sums + i * this->padded(this->width_), to, this->width_);
+                    }
+                  });
+    total(sums + sums_ - biases_, p.dbias, biases_);
+  }
+
+  int factors_;
+  int64_t biases_, chunk_;
+  int64_t inputs_, sums_,
+      groups_;  ///< rows of both weights; values that a group sums: weights, bias
+  int64_t dz_stride_,
+      x_stride_;   ///< of the rows of a chunk: gradients of the gates' parts; x and the h before
+  Layout<T> own_;  ///< in a thread's memory
+  size_t packed_kernel_ = 0, packed_recurrent_ = 0, sums_at_ = 0;
+  size_t dh_ = 0, x_rows_ = 0, dx_rows_ = 0, dx_part_ = 0, dh_part_ = 0;
+};
+
+}  // namespace crescent::cpu

@@ -1,0 +1,95 @@
+// What the passes over whole sequences share, forward and back: sizes of a request, and where in
+// its scratch memory things are.
+#pragma once
+#include <algorithm>
+
+#include "product/blas.h"
+#include "recurrent/recurrent.h"
+#include "vectors/converted.h"
+
+namespace crescent::cpu {
+
+constexpr int64_t kThreadProducts = 16384;  ///< multiplications of a step that repay a thread
+
+inline int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
+
+/// Parts of a batch, of kPartRows samples; a smaller batch in two.
+inline int64_t few_parts(int64_t batch) {
+  return std::max(pieces(batch, kPartRows), std::clamp<int64_t>(batch / 4, 1, 2));
+}
+constexpr int64_t kManyParts = 16;
+
+/// Arrays of T, one after the other.
+template <class T>
+class Layout {
+ public:
+  /// Where `count` values begin.
+  size_t reserve(int64_t count) {
+    const size_t at = values_;
+    values_ += static_cast<size_t>(round_up(count, 64 / sizeof(T)));
+    return at;
+  }
+  size_t bytes() const { return values_ * sizeof(T); }
+
+ private:
+  size_t values_ = 0;
+};
+
+/// Sizes of a request whose input 0 is x (batch, steps, features) and whose h0 is (batch, units).
+template <class T>
+class Recurrent : public Kernel {
+ public:
+  Recurrent(const Request& r, int64_t gates, int64_t parts)
+      : batch_(r.inputs[0].shape[0]),
+        steps_(r.inputs[0].shape[1]),
+        features_(r.inputs[0].shape[2]),
+        units_(r.inputs[1].shape[1]),
+        gates_(gates),
+        width_(gates * units_),
+        parts_(parts),
+        loops_(recurrent_loops<T>()) {}
+
+  std::string name() const override { return "recurrent, highway"; }
+  size_t scratch_bytes() const override { return shared_.bytes(); }
+  double flops() const override {
+    return 2.0 * static_cast<double>(batch_ * steps_) * static_cast<double>(features_ + units_) *
+           static_cast<double>(width_);
+  }
+
+ protected:
+  int64_t padded(int64_t columns) const { return round_up(columns, loops_.lanes); }
+  int64_t first_sample(int64_t part) const { return batch_ * part / parts_; }
+  int64_t most_samples() const { return std::max<int64_t>(1, (batch_ + parts_ - 1) / parts_); }
+  /// Row (sample, step) of a tensor (batch, steps, width).
+  int64_t at(int64_t sample, int64_t step, int64_t width) const {
+    return (sample * steps_ + step) * width;
+  }
+  T* scratch(const Arguments& a, size_t at) const { return reinterpret_cast<T*>(a.scratch) + at; }
+
+  int64_t batch_, steps_, features_, units_, gates_, width_, parts_;
+  RecurrentLoops<T> loops_;
+  Layout<T> shared_;  ///< in the kernel's scratch memory
+};
+
+template <template <class> class K>
+std::unique_ptr<Kernel> make_recurrent(const Request& r) {
+  const DType dtype = r.inputs[0].dtype;
+  for (const auto& spec : r.inputs) {
+    if (spec.dtype != dtype || !fits_blas(spec.shape.size())) return nullptr;
+  }
+  switch (dtype) {
+    case DType::float32:
+      return std::make_unique<K<float>>(r);
+    case DType::float64:
+      return std::make_unique<K<double>>(r);
+    default:
+      return nullptr;
+  }
+}
+
+std::unique_ptr<Kernel> make_lstm(const Request& request);
+std::unique_ptr<Kernel> make_lstm_gradient(const Request& request);
+std::unique_ptr<Kernel> make_gru(const Request& request);
+std::unique_ptr<Kernel> make_gru_gradient(const Request& request);
+
+}  // namespace crescent::cpu

@@ -1,0 +1,106 @@
+#include "conv_lstm_steps.h"
+
+#include "crescent/program.h"
+
+namespace crescent {
+namespace {
+
+/// Part `i` of four of the last axis.
+Tensor gate(const Tensor& x, int i) {
+  const int64_t width = x.dim(-1) / 4;
+  return ops::slice_axis(x, -1, i * width, (i + 1) * width);
+}
+
+Tensor joined(const Tensors& parts) { return ops::concatenate(parts, -1); }
+
+Tensor times(const Tensor& x, const Tensor& factors) { return factors ? x * factors : x; }
+
+Tensor factors_of(std::span<const Tensor> in) { return in.size() > 4 ? in[4] : Tensor(); }
+
+/// What each step saw: the first, then all but the last.
+Tensor before_each(const Tensor& first, const Tensor& steps) {
+  const Tensor parts[] = {ops::expand_dims(first, 0),
+                          ops::slice_axis(steps, 0, 0, steps.dim(0) - 1)};
+  return ops::concatenate(parts, 0);
+}
+
+/// Steps as further samples.
+Tensor as_samples(const Tensor& x) {
+  return ops::reshape(x, Shape{x.dim(0) * x.dim(1)}.concat(x.shape().slice(2, x.rank())));
+}
+
+/// A convolution of states: as large as they are.
+Conv same_size(const Shape& state, const Shape& kernel) {
+  Conv conv;
+  for (int i = 0; i < state.rank() - 2; ++i) {
+    const int64_t around = kernel[i] - 1;
+    conv.spec.strides.push_back(1);
+    conv.spec.dilation.push_back(1);
+    conv.spec.pad_before.push_back(around / 2);
+    conv.spec.pad_after.push_back(around - around / 2);
+  }
+  return conv;
+}
+
+}  // namespace
+
+TensorSpecs ConvLstmSteps::infer(std::span<const TensorSpec> in) const {
+  const Shape &z = in[0].shape, &state = in[1].shape;
+  const Shape sequence = Shape{z[0]}.concat(state);
+  if (z[-1] != 4 * state[-1] || !z.slice(1, -1).compatible(state.slice(0, -1)))
+    fail("conv_lstm: gates of shape ", z, " do not fit states of shape ", state);
+  return {{in[0].dtype, sequence}, in[1], in[2], in[0], {in[0].dtype, sequence}};
+}
+
+Tensors ConvLstmSteps::decompose(std::span<const Tensor> in) const {
+  const Tensor &recurrent = in[3], factors = factors_of(in);
+  const Conv conv = same_size(in[1].shape(), recurrent.shape());
+  auto [last, steps] = ops::scan(
+      [&](const Tensors& state, const Tensors& step) -> ops::ScanResult {
+        const Tensor z = step[0] + apply1(conv, {times(state[0], factors), recurrent});
+        const Tensor i = ops::sigmoid(gate(z, 0)), f = ops::sigmoid(gate(z, 1));
+        const Tensor candidate = ops::tanh(gate(z, 2)), o = ops::sigmoid(gate(z, 3));
+        const Tensor c = f * state[1] + i * candidate, h = o * ops::tanh(c);
+        return {{h, c}, {h, joined({i, f, candidate, o}), c}};
+      },
+      {in[1], in[2]}, {in[0]});
+  return {steps[0], last[0], last[1], steps[1], steps[2]};
+}
+
+Tensors ConvLstmSteps::vjp(const Vjp& v) const {
+  if (v.gradients[3] || v.gradients[4]) return Op::vjp(v);  // second order
+  const Tensor &h0 = v.inputs[1], &c0 = v.inputs[2], &recurrent = v.inputs[3], &hs = v.outputs[0],
+               &gates = v.outputs[3], &cells = v.outputs[4], &dhs = v.gradients[0];
+  const Tensor factors = factors_of(v.inputs);
+  const Conv conv = same_size(h0.shape(), recurrent.shape());
+  ConvBackwardData to_state;
+  to_state.spec = conv.spec, to_state.input = h0.shape();
+  auto first = [&](size_t i, const Tensor& like) {
+    return v.gradients[i] ? v.gradients[i] : ops::zeros_like(like);
+  };
+  Tensors sequences{gates, cells, before_each(c0, cells)};
+  if (dhs) sequences.push_back(dhs);
+  auto [gradient, steps] = ops::scan(
+      [&](const Tensors& state, const Tensors& step) -> ops::ScanResult {
+        const Tensor &c = step[1], &before = step[2];
+        const Tensor i = gate(step[0], 0), f = gate(step[0], 1), candidate = gate(step[0], 2),
+                     o = gate(step[0], 3);
+        const Tensor dh = dhs ? state[0] + step[3] : state[0], bent = ops::tanh(c);
+        const Tensor dc = state[1] + dh * o * (1.0 - bent * bent);
+        const Tensor dz =
+            joined({dc * candidate * i * (1.0 - i), dc * before * f * (1.0 - f),
+                    dc * i * (1.0 - candidate * candidate), dh * bent * o * (1.0 - o)});
+        return {{times(apply1(to_state, {dz, recurrent}), factors), dc * f}, {dz}};
+      },
+      {first(1, h0), first(2, c0)}, sequences, true);
+  const Tensor& dz = steps[0];
+  ConvBackwardKernel to_kernel;
+  to_kernel.spec = conv.spec, to_kernel.kernel = recurrent.shape();
+  const Tensor seen = times(before_each(h0, hs), factors);
+  Tensors result{dz, gradient[0], gradient[1],
+                 apply1(to_kernel, {as_samples(seen), as_samples(dz)})};
+  result.resize(v.inputs.size());
+  return result;
+}
+
+}  // namespace crescent
