@@ -99,7 +99,7 @@ HWY_INLINE auto evaluate_one(T a, T b) {
     return integer_quotient(a, b, true);
   else if constexpr (kind == K::mod)
     return remainder(a, b);
-  else if constexpr (kind == K::atan2)
+  else if constexpr (kind == K::arctan2)
     return static_cast<T>(std::atan2(a, b));
   else if constexpr (kind == K::add)
     return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
@@ -286,7 +286,7 @@ int cost_of(BinaryKind kind) {
     case BinaryKind::divide:
       return 3;
     case BinaryKind::power:
-    case BinaryKind::atan2:
+    case BinaryKind::arctan2:
     case BinaryKind::mod:
       return 50;
     default:
