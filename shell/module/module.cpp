@@ -14,12 +14,14 @@
 #include "library/models.h"
 #include "library/namespaces.h"
 #include "library/reflection.h"
+#include "library/scripts.h"
 #include "library/training.h"
 #include "library/training_runs.h"
 #include "tensors/gradient.h"
 #include "tensors/ops.h"
 #include "tensors/tensors.h"
 #include "values/collector.h"
+#include "workers/worker_state.h"
 
 namespace crescent::lua {
 namespace {
@@ -122,6 +124,7 @@ int open(lua_State* L) {
   push(L, CRESCENT_VERSION);
   lua_setfield(L, -2, "_VERSION");
   set_reflection(L);
+  run_scripts(L);
   watch_tensor_memory(settle_roots);
   watch_cycles(L);
   return 1;
@@ -135,5 +138,6 @@ extern "C" int luaopen_crescent(lua_State* L) {
   static const CallablePtr callable = raw("crescent", open);
   lua_settop(L, 0);
   open_host(L);
+  set_opener(luaopen_crescent);
   return finish(L, run(L, *callable));
 }
