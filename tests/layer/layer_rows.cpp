@@ -405,6 +405,13 @@ const LayerRow kRows[] = {
 
 }  // namespace
 
-std::span<const LayerRow> layer_rows() { return kRows; }
+std::span<const LayerRow> layer_rows() {
+  static const std::vector<LayerRow> all = [] {
+    std::vector<LayerRow> rows(std::begin(kRows), std::end(kRows));
+    for (LayerRow& row : augmentation_rows()) rows.push_back(std::move(row));
+    return rows;
+  }();
+  return all;
+}
 
 }  // namespace crescent

@@ -25,7 +25,7 @@ const std::map<std::string, std::set<std::string>> kHeaders = {
      {"communicator.h", "cpu_kernel.h", "device.h", "elementwise_ops.h", "gradient.h",
       "lowered_ops.h", "lowering.h", "op.h", "op_types.h", "ops.h", "program.h", "random.h",
       "variable.h"}},
-    {"tensor", {"tensor.h"}},
+    {"tensor", {"strings.h", "tensor.h"}},
     {"layer", {"input_spec.h", "layer.h", "node.h", "training.h"}},
     {"model",
      {"callback.h", "crescent.h", "format.h", "model.h", "operation.h", "plugin.h", "rewire.h",
@@ -162,8 +162,8 @@ TEST_CASE("What formats share knows none of them") {
 namespace {
 
 // The rooms of the Lua module, lowest first. module.cpp is above them all.
-const std::vector<std::string> kModuleRooms = {"lua",     "values",  "instances", "workers",
-                                               "classes", "tensors", "data",      "library"};
+const std::vector<std::string> kModuleRooms = {
+    "lua", "values", "instances", "workers", "images", "classes", "tensors", "data", "library"};
 const fs::path kModule = kRoot / "shell/module";
 
 // A unit is a header and its source: "values/convert".
