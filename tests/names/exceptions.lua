@@ -46,7 +46,7 @@ except("options", "that of every layer, which has a default", [[
 -- ---- pending
 
 wait("layers", [[
-  Discretization HashedCrossing Hashing IntegerLookup MelSpectrogram STFTSpectrogram StringLookup TextVectorization ]])
+  Discretization HashedCrossing Hashing IntegerLookup StringLookup TextVectorization ]])
 -- Every option of these: their classes are being written.
 wait("options of", [[
   layers.GRU layers.LSTM layers.SimpleRNN layers.ConvLSTM1D layers.ConvLSTM2D layers.ConvLSTM3D layers.InputLayer
