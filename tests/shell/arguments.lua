@@ -6,13 +6,23 @@ local layers = cr.layers
 local x, h, c = cr.random.normal { 2, 3, 4 }, cr.random.normal { 2, 5 }, cr.random.normal { 2, 5 }
 
 -- an argument that nobody reads is an error
-check.fails(function() layers.Dense(2)(x, { nonsense = 1 }) end, "Dense", "'nonsense'", "training, mask")
-check.fails(function() layers.LSTM(5)(x, { initial_stat = { h, c } }) end, "LSTM", "did you mean 'initial_state'?")
+check.fails(function()
+  layers.Dense(2)(x, { nonsense = 1 })
+end, "Dense", "'nonsense'", "training, mask")
+check.fails(function()
+  layers.LSTM(5)(x, { initial_stat = { h, c } })
+end, "LSTM", "did you mean 'initial_state'?")
 check.fails(function() layers.Dense(2)(x, { trainin = true }) end, "did you mean 'training'?")
-check.fails(function() cr.Sequential { layers.Dense(2) }(x, { use_causal_mask = true }) end, "'use_causal_mask'")
-check.fails(function() layers.LSTM(5)(x, { constants = { h } }) end, "constants", "the cell takes none")
+check.fails(function()
+  cr.Sequential { layers.Dense(2) }(x, { use_causal_mask = true })
+end, "'use_causal_mask'")
+check.fails(function()
+  layers.LSTM(5)(x, { constants = { h } })
+end, "constants", "the cell takes none")
 check.fails(function() layers.Dense(2)(x, { mask = 5 }) end, "mask", "5")
-check.fails(function() layers.LSTM(5)(x, { mask = { true, false } }) end, "mask", "expected tensors")
+check.fails(function()
+  layers.LSTM(5)(x, { mask = { true, false } })
+end, "mask", "expected tensors")
 local steps = cr.tensor { { true, true, false }, { true, false, false } }
 check.fails(function() layers.LSTM(5)(x, { mask = { steps, steps } }) end, "2 masks for 1 inputs")
 
@@ -27,10 +37,13 @@ end
 check.near(layers.RNN(layers.GRUCell(5, { seed = 1 }))(x, { initial_state = h }).shape[2], 5)
 check.fails(function() lstm(x, { initial_state = h }) end, "lstm", "2 states", "1")
 check.fails(function() lstm({ x, h, c }, { initial_state = { h, c } }) end, "given twice")
-check.fails(function() lstm(x, { initial_state = "zeros" }) end, "initial_state", "expected tensors")
+check.fails(function()
+  lstm(x, { initial_state = "zeros" })
+end, "initial_state", "expected tensors")
 
 -- on symbols they are inputs of the node
-local sx, sh, sc = cr.Input { shape = { 3, 4 } }, cr.Input { shape = { 5 } }, cr.Input { shape = { 5 } }
+local sx, sh, sc = cr.Input { shape = { 3, 4 } }, cr.Input { shape = { 5 } },
+  cr.Input { shape = { 5 } }
 local symbol = lstm(sx, { initial_state = { sh, sc } })
 assert(#lstm.inbound_nodes == 1 and #lstm.input == 3)
 local model = cr.Model({ sx, sh, sc }, symbol)
@@ -50,12 +63,15 @@ assert((masked:predict { x, steps } - lstm(x)):abs():max():item() > 1e-4)
 for _, ending in ipairs { ".h5", ".keras" } do
   local path = check.temporary(ending)
   masked:save(path)
-  check.near(cr.models.load_model(path):predict { x, steps }, masked:predict({ x, steps }):totable())
+  check.near(cr.models.load_model(path):predict { x, steps },
+    masked:predict({ x, steps }):totable())
 end
 assert(#cr.models.model_from_json(masked:to_json()).input == 2)
 check.fails(function() lstm(sx, { mask = steps }) end, "'mask'", "expected symbols")
 check.fails(function() lstm(x, { mask = smask }) end, "'mask'", "expected tensors")
-check.fails(function() masked:save(check.temporary ".h5", { target = "keras2" }) end, "takes no tensors by name")
+check.fails(function()
+  masked:save(check.temporary ".h5", { target = "keras2" })
+end, "takes no tensors by name")
 
 -- attention: inputs by name, masks, further outputs
 local attention = layers.MultiHeadAttention(2, 3)
@@ -63,21 +79,29 @@ local y = cr.random.normal { 2, 6, 4 }
 check.near(attention(x, { value = y }), attention({ x, y }):totable())
 check.near(attention(x, { value = y, key = y }), attention({ x, y, y }):totable())
 check.fails(function() attention(x, { key = y }) end, "'key'", "input 3")
-check.fails(function() attention({ x, x }, { use_causal_mask = "yes" }) end, "use_causal_mask", "expected a boolean")
-check.fails(function() attention({ x, x }, { use_casual_mask = true }) end, "did you mean 'use_causal_mask'?")
+check.fails(function()
+  attention({ x, x }, { use_causal_mask = "yes" })
+end, "use_causal_mask", "expected a boolean")
+check.fails(function()
+  attention({ x, x }, { use_casual_mask = true })
+end, "did you mean 'use_causal_mask'?")
 local causal = cr.tensor { { { true, false, false }, { true, true, false }, { true, true, true } } }
-check.near(attention({ x, x }, { attention_mask = causal }), attention({ x, x }, { use_causal_mask = true }):totable())
+check.near(attention({ x, x }, { attention_mask = causal }),
+  attention({ x, x }, { use_causal_mask = true }):totable())
 local both = attention({ x, x }, { return_attention_scores = true })
 assert(#both == 2)
 check.same(both[2].shape, { 2, 2, 3, 3 })
 check.near(attention({ x, x }, { value_mask = steps, key_mask = steps, query_mask = steps }),
   attention({ x, x }, { mask = { steps, steps } }):totable())
-check.fails(function() attention({ x, x }, { attention_mask = steps }) end, "attention_mask", "(batch, t, s)")
+check.fails(function()
+  attention({ x, x }, { attention_mask = steps })
+end, "attention_mask", "(batch, t, s)")
 
 -- a symbol as an argument is an edge of the graph, saved and loaded
 local mask = cr.Input { shape = { 3, 3 } }
 local masked = cr.Model({ sx, mask }, attention({ sx, sx }, { attention_mask = mask }))
-local given = cr.ops.tile and cr.ops.tile(causal:cast "float32", { 2, 1, 1 }) or cr.ops.concatenate({ causal:cast "float32", causal:cast "float32" }, 0)
+local given = cr.ops.tile and cr.ops.tile(causal:cast "float32", { 2, 1, 1 })
+  or cr.ops.concatenate({ causal:cast "float32", causal:cast "float32" }, 0)
 check.near(masked:predict { x, given }, attention({ x, x }, { use_causal_mask = true }):totable())
 masked:save(path)
 check.near(cr.models.load_model(path):predict { x, given }, masked:predict({ x, given }):totable())
@@ -97,11 +121,17 @@ check.near(scaled(one, { scale = 3 }), { { 3, 3 } })
 check.near(scaled(one, { scale = 3, shift = cr.tensor { 1, 2 } }), { { 4, 5 } })
 check.fails(function() scaled(one, { scale = "big" }) end, "'scale'", "expected a number", "big")
 check.fails(function() scaled(one, { scal = 3 }) end, "did you mean 'scale'?")
-check.fails(function() scaled(one, { offset = 3 }) end, "'offset'", 'subclass(name, options, {"offset"})')
+check.fails(function()
+  scaled(one, { offset = 3 })
+end, "'offset'", 'subclass(name, options, {"offset"})')
 local Child = Scaled:subclass("Child", {}, { { "scale", 2.0 } })
 check.near(Child()(one), { { 2, 2 } })
-check.fails(function() cr.Layer:subclass("Bad", {}, { "training" }) end, "every call has 'training'")
-check.fails(function() cr.losses.Loss:subclass("Bad", {}, { "scale" }) end, "only layers and models")
+check.fails(function()
+  cr.Layer:subclass("Bad", {}, { "training" })
+end, "every call has 'training'")
+check.fails(function()
+  cr.losses.Loss:subclass("Bad", {}, { "scale" })
+end, "only layers and models")
 local a, b = cr.Input { shape = { 2 } }, cr.Input { shape = { 2 } }
 local graph = cr.Model({ a, b }, scaled(a, { shift = b, scale = 2 }))
 check.near(graph:predict { one, one }, { { 3, 3 } })

@@ -17,7 +17,8 @@ check.same((-a):totable(), { -100, 100, -7 })
 check.same(ops.abs(b):totable(), { 100, 100, 2 })
 check.same(ops.less(a, 8):totable(), { false, true, true })
 check.same(ops.add(a, 1000):totable(), { 1100, 900, 1007 })
-assert(ops.add(a, 1).dtype == "int8" and ops.add(a, 1000).dtype == "int32" and (a + 0.5).dtype == "float32")
+assert(ops.add(a, 1).dtype == "int8" and ops.add(a, 1000).dtype == "int32"
+  and (a + 0.5).dtype == "float32")
 assert(ops.add(a, cr.tensor({ 1 }, "uint8")).dtype == "int16")
 assert(ops.add(cr.tensor({ 1 }, "int16"), cr.tensor({ 1 }, "int32")).dtype == "int32")
 assert(ops.sum(a).dtype == "int32" and ops.sum(a):item() == 7)
@@ -28,7 +29,9 @@ check.same(ops.cast(cr.tensor { 300.7, -1.5 }, "int16"):totable(), { 300, -1 })
 check.same(ops.cast(cr.tensor({ 70000 }, "int32"), "int16"):totable(), { 4464 })
 check.same(ops.take(cr.tensor { 5, 6, 7 }, cr.tensor({ 2, 0 }, "int8"), 0):totable(), { 7, 5 })
 check.same(ops.one_hot(cr.tensor({ 1 }, "int16"), 3):totable(), { { 0, 1, 0 } })
-check.same(cr.compiled(function(x) return x * x + x end)(cr.tensor({ 20, 3 }, "int8")):totable(), { -92, 12 })
+check.same(cr.compiled(function(x)
+  return x * x + x
+end)(cr.tensor({ 20, 3 }, "int8")):totable(), { -92, 12 })
 check.same(cr.zeros({ 2 }, "int16"):totable(), { 0, 0 })
 
 -- complex numbers

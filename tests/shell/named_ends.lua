@@ -7,14 +7,17 @@ local layers = cr.layers
 local image, flag = cr.Input { shape = { 8 } }, cr.Input { shape = { 2 } }
 local hidden = layers.Dense(4, { activation = "relu" })(image)
 local price = layers.Dense(1, { name = "first" })(hidden)
-local class = layers.Dense(3, { activation = "softmax", name = "second" })(layers.concatenate { hidden, flag })
-local model = cr.Model { inputs = { image = image, flag = flag }, outputs = { price = price, class = class } }
+local class = layers.Dense(3,
+  { activation = "softmax", name = "second" })(layers.concatenate { hidden, flag })
+local model = cr.Model { inputs = { image = image, flag = flag },
+  outputs = { price = price, class = class } }
 
 check.same(model.input_names, { "flag", "image" })
 check.same(model.output_names, { "class", "price" })
 
 local x = { image = cr.random.normal { 32, 8 }, flag = cr.random.normal { 32, 2 } }
-local y = { price = cr.random.normal { 32, 1 }, class = cr.random.randint({ 32 }, { minval = 0, maxval = 3 }) }
+local y = { price = cr.random.normal { 32, 1 },
+  class = cr.random.randint({ 32 }, { minval = 0, maxval = 3 }) }
 model:compile {
   optimizer = "adam",
   loss = { price = "mse", class = "sparse_categorical_crossentropy" },
@@ -30,11 +33,15 @@ check.same(predicted.price.shape, { 32, 1 })
 check.near(model(x).class, predicted.class:totable())
 check.near(model:predict_on_batch(x).price, predicted.price:totable())
 check.fails(function() model({ image = x.image }) end, 'No data provided for "flag"')
-check.fails(function() model({ image = x.image, flags = x.flag }) end, "no data is expected for 'flags'", "did you mean 'flag'")
+check.fails(function()
+  model({ image = x.image, flags = x.flag })
+end, "no data is expected for 'flags'", "did you mean 'flag'")
 check.fails(function() model:fit(x, { price = y.price }) end, 'No data provided for "class"')
 
 -- files hold the names, in Keras 3's form; Keras 2.3.1 has none
-assert(model:to_json():find('"output_layers": {"class": ["second", 0, 0], "price": ["first", 0, 0]}', 1, true))
+assert(
+  model:to_json():find('"output_layers": {"class": ["second", 0, 0], "price": ["first", 0, 0]}', 1,
+  true))
 
 for _, ending in ipairs { ".h5", ".keras" } do
   local path = check.temporary(ending)
@@ -45,7 +52,9 @@ for _, ending in ipairs { ".h5", ".keras" } do
   check.near(again:evaluate(x, y)[1], model:evaluate(x, y)[1])
   os.remove(path)
 end
-check.fails(function() model:save(check.temporary ".h5", { target = "keras2" }) end, "option 'output_keys'")
+check.fails(function()
+  model:save(check.temporary ".h5", { target = "keras2" })
+end, "option 'output_keys'")
 
 -- inside another model
 local a, b = cr.Input { shape = { 8 } }, cr.Input { shape = { 2 } }

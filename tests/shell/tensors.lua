@@ -6,7 +6,8 @@ local cr = require "crescent"
 -- making
 check.same(cr.tensor { { 1, 2, 3 }, { 4, 5, 6 } }.shape, { 2, 3 })
 assert(cr.tensor { 1, 2 }.dtype == "float32", "tables become float32")
-assert(cr.tensor({ 1, 2 }, "int32").dtype == "int32" and cr.tensor({ 1 }, { dtype = "float64" }).dtype == "float64")
+assert(cr.tensor({ 1, 2 }, "int32").dtype == "int32"
+  and cr.tensor({ 1 }, { dtype = "float64" }).dtype == "float64")
 assert(cr.tensor { true, false }.dtype == "bool")
 check.same(cr.tensor({ 9007199254740993 }, "int64"):totable(), { 9007199254740993 })
 check.same(cr.tensor(5).shape, {})
@@ -138,7 +139,8 @@ check.same(order, { 0, 1, 2, 3, 4 })
 
 -- utils
 check.near(cr.utils.to_categorical({ 0, 2 }, 3), { { 1, 0, 0 }, { 0, 0, 1 } })
-check.same(cr.utils.pad_sequences({ { 1, 2, 3 }, { 4 } }, { maxlen = 2 }):totable(), { { 2, 3 }, { 0, 4 } })
+check.same(cr.utils.pad_sequences({ { 1, 2, 3 }, { 4 } }, { maxlen = 2 }):totable(),
+  { { 2, 3 }, { 0, 4 } })
 check.near(cr.utils.normalize(cr.tensor { { 3, 4 } }), { { 0.6, 0.8 } })
 
 -- several processes: one of them is all there is
@@ -146,5 +148,7 @@ for _, op in ipairs { "sum", "mean", "max", "min" } do
   check.same(cr.ops.all_reduce(cr.tensor { 1, 2 }, op):totable(), { 1, 2 })
 end
 check.same(cr.ops.all_reduce(cr.tensor { 3 }):totable(), { 3 })
-check.fails(function() cr.ops.all_reduce(cr.tensor { 1 }, "maxi") end, "all_reduce", "did you mean 'max'?")
+check.fails(function()
+  cr.ops.all_reduce(cr.tensor { 1 }, "maxi")
+end, "all_reduce", "did you mean 'max'?")
 print "ok tensors"
