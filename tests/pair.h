@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <csignal>
 #include <cstdlib>
 
 #include "crescent/communicator.h"
@@ -31,6 +32,10 @@ class Pair final : public Communicator {
   void broadcast(void* data, size_t bytes, int root) override {
     rank_ == root ? send(data, bytes) : receive(data, bytes);
   }
+  void leave(const std::string& why) noexcept override {
+    write(kFarewell, why.data(), why.size());
+    shutdown(socket_, SHUT_WR);
+  }
 
  private:
   template <class T>
@@ -47,30 +52,51 @@ class Pair final : public Communicator {
                                          : std::min(x, y);
     }
   }
+  /// Not sent: the other process has ended, and has perhaps said why.
   void send(const void* data, size_t bytes) const {
-    for (const char* at = static_cast<const char*>(data); bytes > 0;) {
-      const ssize_t n = ::send(socket_, at, bytes, MSG_NOSIGNAL);
-      if (n <= 0) fail("the other process is gone");
-      at += n, bytes -= static_cast<size_t>(n);
-    }
+    if (!write(kData, data, bytes)) receive(nullptr, 0);
   }
   void receive(void* data, size_t bytes) const {
-    for (char* at = static_cast<char*>(data); bytes > 0;) {
-      const ssize_t n = recv(socket_, at, bytes, 0);
-      if (n <= 0) fail("the other process is gone");
+    char kind = kFarewell;
+    if (!read(&kind, 1)) fail("the process of rank ", 1 - rank_, " has ended");
+    if (kind == kFarewell) fail("the process of rank ", 1 - rank_, " left: ", rest());
+    if (!read(data, bytes)) fail("the process of rank ", 1 - rank_, " ended while it sent");
+  }
+  bool write(char kind, const void* data, size_t bytes) const {
+    return write(&kind, 1) && write(data, bytes);
+  }
+  bool write(const void* data, size_t bytes) const {
+    for (const char* at = static_cast<const char*>(data); bytes > 0;) {
+      const ssize_t n = ::send(socket_, at, bytes, MSG_NOSIGNAL);
+      if (n <= 0) return false;
       at += n, bytes -= static_cast<size_t>(n);
     }
+    return true;
   }
+  bool read(void* data, size_t bytes) const {
+    for (char* at = static_cast<char*>(data); bytes > 0;) {
+      const ssize_t n = recv(socket_, at, bytes, 0);
+      if (n <= 0) return false;
+      at += n, bytes -= static_cast<size_t>(n);
+    }
+    return true;
+  }
+  std::string rest() const {
+    std::string text;
+    for (char c; read(&c, 1);) text += c;
+    return text;
+  }
+  static constexpr char kData = 'd', kFarewell = 'f';  ///< the first byte of a message
   int rank_, socket_;
 };
 
 inline constexpr const char* kPairSocket = "CRESCENT_TEST_SOCKET";
 
 /// While alive, the second process runs the hidden test case of this tag, and this one is the
-/// first.
+/// first. At the end the second must have passed, or have been killed by that signal.
 class FirstOfTwo {
  public:
-  explicit FirstOfTwo(std::string tag) {
+  explicit FirstOfTwo(std::string tag, int killed_by = 0) : killed_by_(killed_by) {
     int sockets[2];
     REQUIRE(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets) == 0);
     REQUIRE(setenv(kPairSocket, std::to_string(sockets[1]).c_str(), 1) == 0);
@@ -85,12 +111,13 @@ class FirstOfTwo {
     set_communicator(nullptr);
     int status = -1;
     CHECK(waitpid(child_, &status, 0) == child_);
-    CHECK(status == 0);
+    CHECK((killed_by_ ? WIFSIGNALED(status) && WTERMSIG(status) == killed_by_ : status == 0));
   }
   FirstOfTwo(const FirstOfTwo&) = delete;
 
  private:
   pid_t child_ = 0;
+  int killed_by_;
 };
 
 /// In the hidden test case.

@@ -41,11 +41,11 @@ double exact(UnaryKind kind, double x) {
       return std::cos(x);
     case K::tan:
       return std::tan(x);
-    case K::asin:
+    case K::arcsin:
       return std::asin(x);
-    case K::acos:
+    case K::arccos:
       return std::acos(x);
-    case K::atan:
+    case K::arctan:
       return std::atan(x);
     case K::sinh:
       return std::sinh(x);
@@ -98,7 +98,7 @@ double exact(BinaryKind kind, double a, double b) {
       return std::floor(a / b);
     case K::mod:
       return a - b * std::floor(a / b);
-    case K::atan2:
+    case K::arctan2:
       return std::atan2(a, b);
     case K::equal:
       return a == b;
@@ -159,7 +159,7 @@ TEST_CASE("unary functions agree with double over their whole range") {
   for (DType dtype : {DType::float32, DType::float64}) {
     for (int k = 0; k < kUnaryCount; ++k) {
       const UnaryKind kind = static_cast<UnaryKind>(k);
-      const bool unit = kind == UnaryKind::asin || kind == UnaryKind::acos;
+      const bool unit = kind == UnaryKind::arcsin || kind == UnaryKind::arccos;
       for (double range : {1e-3, 1.0, 10.0, 80.0, 600.0}) {
         if ((unit && range > 1) ||
             (dtype == DType::float32 && range > 80 && kind != UnaryKind::sin))
@@ -235,7 +235,7 @@ TEST_CASE("binary functions broadcast in every pattern, for every number of thre
         const BinaryKind kind = static_cast<BinaryKind>(k);
         const bool slow = shape.size() > 10000 && k > 2;
         const bool wrong =
-            (!is_floating(dtype) && (kind == BinaryKind::divide || kind == BinaryKind::atan2)) ||
+            (!is_floating(dtype) && (kind == BinaryKind::divide || kind == BinaryKind::arctan2)) ||
             kind >= BinaryKind::logical_and ||
             (dtype == DType::uint8 && (kind == BinaryKind::subtract || kind == BinaryKind::power));
         if (slow || wrong) continue;

@@ -19,7 +19,7 @@
 namespace crescent::faults {
 namespace {
 
-using hdf5::Child, hdf5::Descriptor, hdf5::FileReader, hdf5::Operation, hdf5::Packer;
+using hdf5::Child, hdf5::FileReader, hdf5::Operation, hdf5::Packer;
 
 /// A file with one array, "values".
 std::string file_in(const Folder& folder) {

@@ -78,6 +78,9 @@ void run_together() {
   }
 }
 
+[[noreturn]] void break_down(Model&) { fail("the disk is full"); }
+void be_killed(Model&) { raise(SIGKILL); }
+
 }  // namespace
 
 TEST_CASE("the second of two processes that train", "[.][second]") {
@@ -88,4 +91,37 @@ TEST_CASE("the second of two processes that train", "[.][second]") {
 TEST_CASE("processes that train together stop together") {
   const FirstOfTwo first("[second]");
   run_together();
+}
+
+TEST_CASE("the second of two, which fails", "[.][fails]") {
+  be_second_of_two();
+  CHECK_THROWS_WITH(fit(3, at(1, 2, break_down)), Catch::Contains("the disk is full"));
+}
+
+TEST_CASE("a process that fails in training takes the others out of their waiting") {
+  const FirstOfTwo first("[fails]");
+  CHECK_THROWS_WITH(fit(3), Catch::Contains("the process of rank 1 left: ") &&
+                                Catch::Contains("the disk is full"));
+  CHECK_THROWS_WITH(communicator()->barrier(), Catch::Contains("rank 1"));
+}
+
+TEST_CASE("the second of two, which is killed", "[.][killed]") {
+  be_second_of_two();
+  fit(3, at(1, 2, be_killed));
+}
+
+TEST_CASE("nobody waits for a process that was killed") {
+  const FirstOfTwo first("[killed]", SIGKILL);
+  CHECK_THROWS_WITH(fit(3), Catch::Contains("the process of rank 1 "));
+}
+
+TEST_CASE("what ends with the first of two", "[.][left_alone]") {
+  be_second_of_two();
+  CHECK_THROWS_WITH(fit(3), Catch::Contains("the process of rank 0 left: ") &&
+                                Catch::Contains("the disk is full"));
+}
+
+TEST_CASE("the first of two processes may be the one that fails") {
+  const FirstOfTwo second("[left_alone]");
+  CHECK_THROWS_WITH(fit(3, at(0, 3, break_down)), Catch::Contains("the disk is full"));
 }

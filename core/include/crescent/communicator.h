@@ -14,7 +14,8 @@
 
 namespace crescent {
 
-/// All processes call the same functions in the same order; each waits for the others.
+/// All processes call the same functions in the same order; each waits for the others. Nobody waits
+/// for one that does not come: a call fails, and names its rank, when a process has left or ended.
 class CRESCENT_API Communicator : public Plain {
  public:
   static constexpr const char* kKind = "communicator";
@@ -29,6 +30,9 @@ class CRESCENT_API Communicator : public Plain {
   virtual std::vector<double> all_gather(double value);
   /// Comes back when all processes have come here.
   virtual void barrier();
+  /// This process does not come again: calls of the others fail with its rank and with `why`. A
+  /// training run that fails says so.
+  virtual void leave(const std::string& why) noexcept = 0;
 };
 
 /// The one in use; at first that of the environment's CRESCENT_COMMUNICATOR, or "single".

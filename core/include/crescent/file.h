@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "crescent/export.h"
 
@@ -13,6 +14,24 @@ namespace crescent {
 /// For calls of the system, which take a zero byte for the end of a path: fails when `path` holds
 /// one.
 CRESCENT_API const char* system_path(const std::string& path);
+
+/// The number of an open file, closed when its owner goes.
+class CRESCENT_API Descriptor {
+ public:
+  explicit Descriptor(int number = -1) : number_(number) {}
+  Descriptor(Descriptor&& other) noexcept : number_(other.release()) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(number_, other.number_);
+    return *this;
+  }
+  ~Descriptor() { close(); }
+  operator int() const { return number_; }
+  int release() { return std::exchange(number_, -1); }
+  void close();
+
+ private:
+  int number_;
+};
 
 /// The descriptor of a regular file that is open for reading; the caller closes it. Anything else
 /// (a FIFO, a socket, a device, a directory) fails with a message: it could be waited for without

@@ -120,7 +120,8 @@ struct OpOf : Op {
     return seed;
   }
   std::string text() const override {
-    std::string text = std::string(T::kName) + "(";
+    std::string text = T::kName;
+    text += '(';
     std::apply(
         [&](const auto&... f) {
           ((text += (text.back() == '(' ? "" : ", ") + detail::field_text(f)), ...);

@@ -3,6 +3,7 @@
 // features). Compound ops also decompose() into simple ones; a device may have a faster kernel for
 // them.
 #pragma once
+#include "crescent/elementwise_ops.h"
 #include "crescent/op.h"
 
 namespace crescent {
@@ -10,60 +11,6 @@ namespace crescent {
 class Program;
 
 // ---- elementwise (NumPy broadcasting for binary and select)
-enum class UnaryKind : uint8_t {
-  negative,
-  abs,
-  sign,
-  square,
-  sqrt,
-  rsqrt,
-  reciprocal,
-  exp,
-  expm1,
-  log,
-  log1p,
-  sin,
-  cos,
-  tan,
-  asin,
-  acos,
-  atan,
-  sinh,
-  cosh,
-  tanh,
-  sigmoid,
-  relu,
-  softplus,
-  erf,
-  floor,
-  ceil,
-  round /* half to even */,
-  logical_not,
-  isnan,
-  isfinite,
-};
-inline constexpr int kUnaryCount = 30;
-enum class BinaryKind : uint8_t {
-  add,
-  subtract,
-  multiply,
-  divide,
-  power,
-  maximum,
-  minimum,
-  floor_divide,
-  mod /* sign of the divisor */,
-  atan2,
-  equal,
-  not_equal,
-  less,
-  less_equal,
-  greater,
-  greater_equal,
-  logical_and,
-  logical_or,
-};
-inline constexpr int kBinaryCount = 18;
 CRESCENT_API const char* name_of(UnaryKind kind);
 CRESCENT_API const char* name_of(BinaryKind kind);
 inline std::string to_text(UnaryKind kind) { return name_of(kind); }
@@ -76,8 +23,12 @@ inline std::string to_text(BinaryKind kind) { return name_of(kind); }
     static constexpr const char* kName = op_name;     \
     TensorSpecs infer(std::span<const TensorSpec>) const override;
 
-#define CRESCENT_FIELDS(...) \
-  auto fields() const { return std::tie(__VA_ARGS__); }
+// A template, so that only sources which compare or print an op compile it.
+#define CRESCENT_FIELDS(...)                          \
+  template <class = void>                             \
+  auto fields() const {                               \
+    return std::tie(__VA_ARGS__);                     \
+  }
 
 // Ops that move elements, whatever these are.
 #define CRESCENT_TAKES_ALL \

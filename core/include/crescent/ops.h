@@ -22,58 +22,12 @@ struct CRESCENT_API Operand {
   double number = 0;
 };
 
-// -- elementwise
-#define CRESCENT_UNARY(f) CRESCENT_API Tensor f(const Tensor& x);
-CRESCENT_UNARY(negative)
-CRESCENT_UNARY(abs)
-CRESCENT_UNARY(sign)
-CRESCENT_UNARY(square)
-CRESCENT_UNARY(sqrt)
-CRESCENT_UNARY(rsqrt)
-CRESCENT_UNARY(reciprocal)
-CRESCENT_UNARY(exp)
-CRESCENT_UNARY(expm1)
-CRESCENT_UNARY(log)
-CRESCENT_UNARY(log1p)
-CRESCENT_UNARY(sin)
-CRESCENT_UNARY(cos)
-CRESCENT_UNARY(tan)
-CRESCENT_UNARY(arcsin)
-CRESCENT_UNARY(arccos)
-CRESCENT_UNARY(arctan)
-CRESCENT_UNARY(sinh)
-CRESCENT_UNARY(cosh)
-CRESCENT_UNARY(tanh)
-CRESCENT_UNARY(sigmoid)
-CRESCENT_UNARY(relu)
-CRESCENT_UNARY(softplus)
-CRESCENT_UNARY(erf)
-CRESCENT_UNARY(floor)
-CRESCENT_UNARY(ceil)
-CRESCENT_UNARY(round)
-CRESCENT_UNARY(logical_not)
-CRESCENT_UNARY(isnan)
-CRESCENT_UNARY(isfinite)
+// -- elementwise: the names in elementwise_ops.h
+#define CRESCENT_UNARY(f, ...) CRESCENT_API Tensor f(const Tensor& x);
+CRESCENT_UNARY_OPS(CRESCENT_UNARY)
 #undef CRESCENT_UNARY
-#define CRESCENT_BINARY(f) CRESCENT_API Tensor f(const Operand& a, const Operand& b);
-CRESCENT_BINARY(add)
-CRESCENT_BINARY(subtract)
-CRESCENT_BINARY(multiply)
-CRESCENT_BINARY(divide)
-CRESCENT_BINARY(power)
-CRESCENT_BINARY(maximum)
-CRESCENT_BINARY(minimum)
-CRESCENT_BINARY(floor_divide)
-CRESCENT_BINARY(mod)
-CRESCENT_BINARY(arctan2)
-CRESCENT_BINARY(equal)
-CRESCENT_BINARY(not_equal)
-CRESCENT_BINARY(less)
-CRESCENT_BINARY(less_equal)
-CRESCENT_BINARY(greater)
-CRESCENT_BINARY(greater_equal)
-CRESCENT_BINARY(logical_and)
-CRESCENT_BINARY(logical_or)
+#define CRESCENT_BINARY(f, ...) CRESCENT_API Tensor f(const Operand& a, const Operand& b);
+CRESCENT_BINARY_OPS(CRESCENT_BINARY)
 #undef CRESCENT_BINARY
 CRESCENT_API Tensor where(const Tensor& condition, const Operand& a, const Operand& b);
 CRESCENT_API Tensor clip(const Tensor& x, double low, double high);

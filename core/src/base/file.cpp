@@ -15,10 +15,14 @@
 #include <cstring>
 #include <ctime>
 
-#include "base/descriptor.h"
 #include "crescent/error.h"
 
 namespace crescent {
+
+void Descriptor::close() {
+  if (number_ >= 0) ::close(release());
+}
+
 namespace {
 
 using Bytes = std::span<const std::byte>;

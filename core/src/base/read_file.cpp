@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <cstring>
 
-#include "base/descriptor.h"
 #include "crescent/error.h"
 
 namespace crescent {

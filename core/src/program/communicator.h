@@ -11,6 +11,7 @@ class SingleProcess final : public Communicator {
   int size() const override { return 1; }
   void all_reduce(ReduceKind, DType, void*, size_t) override {}
   void broadcast(void*, size_t, int) override {}
+  void leave(const std::string&) noexcept override {}
 };
 
 }  // namespace crescent

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "base/descriptor.h"
 #include "crescent/error.h"
 #include "crescent/export.h"
+#include "crescent/file.h"
 
 namespace crescent {
 

@@ -15,8 +15,8 @@
 #include <chrono>
 #include <filesystem>
 
-#include "base/descriptor.h"
 #include "crescent/error.h"
+#include "crescent/file.h"
 #include "registry/plugin_path.h"
 
 extern char** environ;

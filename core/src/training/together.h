@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "crescent/communicator.h"
+#include "crescent/interrupt.h"
 
 namespace crescent {
 
@@ -23,6 +24,17 @@ class Together {
     return static_cast<int>(*std::max_element(all.begin(), all.end()));
   }
   bool any(bool own) const { return greatest(own) != 0; }
+  /// Does `work`, which they do together; an error here ends the others' waiting. That a run is
+  /// interrupted is agreed, and no error.
+  template <class Work>
+  void doing(Work work) const try {
+    work();
+  } catch (const Interrupted&) {
+    throw;
+  } catch (const std::exception& error) {
+    if (communicator_) communicator_->leave(error.what());
+    throw;
+  }
 
  private:
   std::shared_ptr<Communicator> communicator_;  ///< null when alone

@@ -251,10 +251,12 @@ int64_t TrainingRun::advance(int64_t batches) {
   const auto self = std::static_pointer_cast<TrainingRun>(shared_from_this());
   state_->take_over(self);
   int64_t done = 0;
-  while (done < batches && state_->advance()) {
-    ++done;
-    if (state_->pausing && state_->pausing.exchange(false)) break;
-  }
+  state_->together.doing([&] {
+    while (done < batches && state_->advance()) {
+      ++done;
+      if (state_->pausing && state_->pausing.exchange(false)) break;
+    }
+  });
   return done;
 }
 

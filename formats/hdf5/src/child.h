@@ -7,31 +7,11 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <utility>
 
+#include "crescent/file.h"
 #include "wire.h"
 
 namespace crescent::hdf5 {
-
-/// An open file descriptor.
-class Descriptor {
- public:
-  explicit Descriptor(int number = -1) : number_(number) {}
-  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    std::swap(number_, other.number_);
-    return *this;
-  }
-  ~Descriptor() { close(); }
-  operator int() const { return number_; }
-  int release() { return std::exchange(number_, -1); }
-  void close() {
-    if (number_ >= 0) ::close(std::exchange(number_, -1));
-  }
-
- private:
-  int number_;
-};
 
 class Child {
  public:

@@ -40,9 +40,9 @@ HWY_INLINE V evaluate(D d, V x) {
     return by_lane(d, x, [](T lane) { return std::cos(lane); });
   }
   if constexpr (kind == K::tan) return by_lane(d, x, [](T lane) { return std::tan(lane); });
-  if constexpr (kind == K::asin) return by_lane(d, x, [](T lane) { return std::asin(lane); });
-  if constexpr (kind == K::acos) return by_lane(d, x, [](T lane) { return std::acos(lane); });
-  if constexpr (kind == K::atan) return by_lane(d, x, [](T lane) { return std::atan(lane); });
+  if constexpr (kind == K::arcsin) return by_lane(d, x, [](T lane) { return std::asin(lane); });
+  if constexpr (kind == K::arccos) return by_lane(d, x, [](T lane) { return std::acos(lane); });
+  if constexpr (kind == K::arctan) return by_lane(d, x, [](T lane) { return std::atan(lane); });
   if constexpr (kind == K::sinh) return by_lane(d, x, [](T lane) { return std::sinh(lane); });
   if constexpr (kind == K::cosh) return by_lane(d, x, [](T lane) { return std::cosh(lane); });
   if constexpr (kind == K::tanh) return hyperbolic_tangent(d, x);

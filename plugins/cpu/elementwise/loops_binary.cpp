@@ -209,7 +209,7 @@ int cost_of(BinaryKind kind) {
     case BinaryKind::divide:
       return 3;
     case BinaryKind::power:
-    case BinaryKind::atan2:
+    case BinaryKind::arctan2:
     case BinaryKind::mod:
       return 50;
     default:

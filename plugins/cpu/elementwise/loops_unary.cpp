@@ -140,9 +140,9 @@ int cost_of(UnaryKind kind) {
     case UnaryKind::erf:
       return 10;
     case UnaryKind::tan:
-    case UnaryKind::asin:
-    case UnaryKind::acos:
-    case UnaryKind::atan:
+    case UnaryKind::arcsin:
+    case UnaryKind::arccos:
+    case UnaryKind::arctan:
     case UnaryKind::sinh:
     case UnaryKind::cosh:
       return 50;

@@ -93,7 +93,7 @@ HWY_INLINE auto evaluate_one(T a, T b) {
     return integer_quotient(a, b, true);
   else if constexpr (kind == BinaryKind::mod)
     return remainder(a, b);
-  else if constexpr (kind == BinaryKind::atan2)
+  else if constexpr (kind == BinaryKind::arctan2)
     return static_cast<T>(std::atan2(a, b));
   else if constexpr (kind == BinaryKind::add)
     return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));

@@ -1,5 +1,4 @@
 // Elementwise ops: one table of unary functions, one of binary ones, select and cast.
-#include <array>
 #include <cmath>
 #include <numbers>
 
@@ -8,57 +7,24 @@
 namespace crescent {
 namespace {
 
-enum class Domain : uint8_t { floating, numbers, boolean, to_boolean };
+enum class Domain : uint8_t { floating, numbers, boolean, test };
 
 struct UnaryRow {
   const char* name;
   Domain domain;
 };
-// In the order of UnaryKind.
-constexpr std::array<UnaryRow, kUnaryCount> kUnary{{
-    {"negative", Domain::numbers},    {"abs", Domain::numbers},
-    {"sign", Domain::numbers},        {"square", Domain::numbers},
-    {"sqrt", Domain::floating},       {"rsqrt", Domain::floating},
-    {"reciprocal", Domain::floating}, {"exp", Domain::floating},
-    {"expm1", Domain::floating},      {"log", Domain::floating},
-    {"log1p", Domain::floating},      {"sin", Domain::floating},
-    {"cos", Domain::floating},        {"tan", Domain::floating},
-    {"arcsin", Domain::floating},     {"arccos", Domain::floating},
-    {"arctan", Domain::floating},     {"sinh", Domain::floating},
-    {"cosh", Domain::floating},       {"tanh", Domain::floating},
-    {"sigmoid", Domain::floating},    {"relu", Domain::numbers},
-    {"softplus", Domain::floating},   {"erf", Domain::floating},
-    {"floor", Domain::numbers},       {"ceil", Domain::numbers},
-    {"round", Domain::numbers},       {"logical_not", Domain::boolean},
-    {"isnan", Domain::to_boolean},    {"isfinite", Domain::to_boolean},
-}};
+#define CRESCENT_ROW(name, domain) {#name, Domain::domain},
+constexpr UnaryRow kUnary[] = {CRESCENT_UNARY_OPS(CRESCENT_ROW)};
+#undef CRESCENT_ROW
 
 struct BinaryRow {
   const char* name;
   enum class Class : uint8_t { arithmetic, floating, extreme, comparison, logical } kind;
 };
 using BinaryClass = BinaryRow::Class;
-// In the order of BinaryKind.
-constexpr std::array<BinaryRow, kBinaryCount> kBinary{{
-    {"add", BinaryClass::arithmetic},
-    {"subtract", BinaryClass::arithmetic},
-    {"multiply", BinaryClass::arithmetic},
-    {"divide", BinaryClass::floating},
-    {"power", BinaryClass::arithmetic},
-    {"maximum", BinaryClass::extreme},
-    {"minimum", BinaryClass::extreme},
-    {"floor_divide", BinaryClass::arithmetic},
-    {"mod", BinaryClass::arithmetic},
-    {"arctan2", BinaryClass::floating},
-    {"equal", BinaryClass::comparison},
-    {"not_equal", BinaryClass::comparison},
-    {"less", BinaryClass::comparison},
-    {"less_equal", BinaryClass::comparison},
-    {"greater", BinaryClass::comparison},
-    {"greater_equal", BinaryClass::comparison},
-    {"logical_and", BinaryClass::logical},
-    {"logical_or", BinaryClass::logical},
-}};
+#define CRESCENT_ROW(name, kind) {#name, BinaryClass::kind},
+constexpr BinaryRow kBinary[] = {CRESCENT_BINARY_OPS(CRESCENT_ROW)};
+#undef CRESCENT_ROW
 
 const UnaryRow& row(UnaryKind kind) { return kUnary[static_cast<size_t>(kind)]; }
 const BinaryRow& row(BinaryKind kind) { return kBinary[static_cast<size_t>(kind)]; }
@@ -69,7 +35,7 @@ DType unary_dtype(UnaryKind kind, DType x) {
   const bool wants_bool = r.domain == Domain::boolean;
   if (wants_bool != (x == DType::boolean))
     fail(r.name, ": expected ", wants_bool ? "bool" : "a number", ", got ", x);
-  return r.domain == Domain::to_boolean ? DType::boolean : x;
+  return r.domain == Domain::test ? DType::boolean : x;
 }
 
 DType binary_dtype(BinaryKind kind, DType a, DType b) {
@@ -94,8 +60,7 @@ Tensor unary(UnaryKind kind, const Tensor& x) {
   Unary op;
   op.kind = kind;
   const Domain domain = row(kind).domain;
-  if (domain == Domain::floating || domain == Domain::to_boolean)
-    return apply1(op, {as_floating(x)});
+  if (domain == Domain::floating || domain == Domain::test) return apply1(op, {as_floating(x)});
   if (domain == Domain::boolean) return apply1(op, {ops::cast(x, DType::boolean)});
   return apply1(op, {x.dtype() == DType::boolean ? ops::cast(x, DType::int32) : x});
 }
@@ -178,11 +143,11 @@ Tensor unary_gradient(UnaryKind kind, const Tensor& x, const Tensor& y, const Te
       return -(g * ops::sin(x));
     case tan:
       return g * (y * y + 1);
-    case asin:
+    case arcsin:
       return g * ops::rsqrt(1.0 - x * x);
-    case acos:
+    case arccos:
       return -(g * ops::rsqrt(1.0 - x * x));
-    case atan:
+    case arctan:
       return g / (x * x + 1);
     case sinh:
       return g * ops::cosh(x);
@@ -250,7 +215,7 @@ std::pair<Tensor, Tensor> binary_gradients(BinaryKind kind, const Vjp& v) {
                   [&] { return zero_where_not(ops::greater(a, b), g); });
     case mod:
       return both([&] { return g; }, [&] { return -(g * floor(a / b)); });
-    case atan2:
+    case arctan2:
       return both([&] { return g * b / (a * a + b * b); },
                   [&] { return -(g * a / (a * a + b * b)); });
     default:
@@ -324,59 +289,13 @@ Tensors StopGradient::vjp(const Vjp&) const { return {Tensor()}; }
 
 namespace ops {
 
-#define CRESCENT_UNARY(f, kind) \
-  Tensor f(const Tensor& x) { return unary(UnaryKind::kind, x); }
-CRESCENT_UNARY(negative, negative)
-CRESCENT_UNARY(abs, abs)
-CRESCENT_UNARY(sign, sign)
-CRESCENT_UNARY(square, square)
-CRESCENT_UNARY(sqrt, sqrt)
-CRESCENT_UNARY(rsqrt, rsqrt)
-CRESCENT_UNARY(reciprocal, reciprocal)
-CRESCENT_UNARY(exp, exp)
-CRESCENT_UNARY(expm1, expm1)
-CRESCENT_UNARY(log, log)
-CRESCENT_UNARY(log1p, log1p)
-CRESCENT_UNARY(sin, sin)
-CRESCENT_UNARY(cos, cos)
-CRESCENT_UNARY(tan, tan)
-CRESCENT_UNARY(arcsin, asin)
-CRESCENT_UNARY(arccos, acos)
-CRESCENT_UNARY(arctan, atan)
-CRESCENT_UNARY(sinh, sinh)
-CRESCENT_UNARY(cosh, cosh)
-CRESCENT_UNARY(tanh, tanh)
-CRESCENT_UNARY(sigmoid, sigmoid)
-CRESCENT_UNARY(relu, relu)
-CRESCENT_UNARY(softplus, softplus)
-CRESCENT_UNARY(erf, erf)
-CRESCENT_UNARY(floor, floor)
-CRESCENT_UNARY(ceil, ceil)
-CRESCENT_UNARY(round, round)
-CRESCENT_UNARY(logical_not, logical_not)
-CRESCENT_UNARY(isnan, isnan)
-CRESCENT_UNARY(isfinite, isfinite)
+#define CRESCENT_UNARY(f, ...) \
+  Tensor f(const Tensor& x) { return unary(UnaryKind::f, x); }
+CRESCENT_UNARY_OPS(CRESCENT_UNARY)
 #undef CRESCENT_UNARY
-#define CRESCENT_BINARY(f, kind) \
-  Tensor f(const Operand& a, const Operand& b) { return binary(BinaryKind::kind, a, b); }
-CRESCENT_BINARY(add, add)
-CRESCENT_BINARY(subtract, subtract)
-CRESCENT_BINARY(multiply, multiply)
-CRESCENT_BINARY(divide, divide)
-CRESCENT_BINARY(power, power)
-CRESCENT_BINARY(maximum, maximum)
-CRESCENT_BINARY(minimum, minimum)
-CRESCENT_BINARY(floor_divide, floor_divide)
-CRESCENT_BINARY(mod, mod)
-CRESCENT_BINARY(arctan2, atan2)
-CRESCENT_BINARY(equal, equal)
-CRESCENT_BINARY(not_equal, not_equal)
-CRESCENT_BINARY(less, less)
-CRESCENT_BINARY(less_equal, less_equal)
-CRESCENT_BINARY(greater, greater)
-CRESCENT_BINARY(greater_equal, greater_equal)
-CRESCENT_BINARY(logical_and, logical_and)
-CRESCENT_BINARY(logical_or, logical_or)
+#define CRESCENT_BINARY(f, ...) \
+  Tensor f(const Operand& a, const Operand& b) { return binary(BinaryKind::f, a, b); }
+CRESCENT_BINARY_OPS(CRESCENT_BINARY)
 #undef CRESCENT_BINARY
 
 Tensor where(const Tensor& condition, const Operand& a, const Operand& b) {
