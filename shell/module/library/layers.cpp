@@ -85,7 +85,7 @@ OneOrMore<Tensor> compute_mask(Layer& layer, Any inputs, Value masks) {
   if (is_symbolic(L, inputs.index))
     fail("compute_mask: expected tensors; symbols bring their masks with them");
   CallOptions options;
-  options.masks = to_masks(masks);
+  if (!masks.is_null()) options.arguments.set("mask", masks);
   OneOrMore<Tensor> result;
   for (const Tensor& output : layer(to_data(L, inputs.index, {}), options))
     result.items.push_back(output.mask());
