@@ -45,12 +45,12 @@ except("options", "that of every layer, which has a default", [[
 -- ---- pending
 
 wait("layers", [[
-  AugMix AutoContrast ContrastLimitedAdaptiveHistogramEqualization CutMix Discretization
-  Equalization HashedCrossing Hashing IntegerLookup MaxNumBoundingBoxes MelSpectrogram MixUp Pipeline
+  AugMix AutoContrast ContrastLimitedAdaptiveHistogramEqualization CutMix
+  Equalization MaxNumBoundingBoxes MelSpectrogram MixUp Pipeline
   RandAugment RandomBrightness RandomColorDegeneration RandomColorJitter RandomContrast RandomCrop
   RandomElasticTransform RandomErasing RandomFlip RandomGaussianBlur RandomGrayscale RandomHue RandomInvert
   RandomPerspective RandomPosterization RandomRotation RandomSaturation RandomSharpness RandomShear RandomTranslation
-  RandomZoom STFTSpectrogram Solarization StringLookup TextVectorization ]])
+  RandomZoom STFTSpectrogram Solarization ]])
 -- Every option of these: their classes are being written.
 wait("options of", [[
   layers.GRU layers.LSTM layers.SimpleRNN layers.ConvLSTM1D layers.ConvLSTM2D layers.ConvLSTM3D layers.InputLayer

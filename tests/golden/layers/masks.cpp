@@ -15,7 +15,6 @@ namespace {
 const std::set<std::string> kMissing = {"AutoContrast",
                                         "ContrastLimitedAdaptiveHistogramEqualization",
                                         "CutMix",
-                                        "Discretization",
                                         "Equalization",
                                         "Lambda",
                                         "MixUp",
