@@ -46,6 +46,9 @@ struct Meaning {
 constexpr Meaning kMeanings[] = {{"activation", "hard_sigmoid_keras2", "hard_sigmoid"},
                                  {"distribution", "truncated_normal", "normal"}};
 
+/// Options that Keras reads though they are null.
+constexpr Single kRead[] = {{"TextVectorization", "ngrams"}};
+
 /// A call with tensors that Keras takes by name.
 bool by_name(const std::string& class_name, const Value& call) {
   return has_edge(call) || (call.as_list().size() > 1 && names_inputs(class_name));
@@ -164,7 +167,8 @@ class Writer {
                 const Value& value) const {
     if (!field) return false;
     if (field->name == kCarryMask) return true;
-    if (value.is_null() && field->default_value.is_null()) return true;
+    if (value.is_null() && field->default_value.is_null())
+      return !has_row(kRead, name, field->name);
     if (keras3_ && keras3_lacks(name, field->name)) return true;
     const bool of_base = kind != "layer" && field->keyword_only;
     return value == field->default_value && (of_base || keras2_has_class(kind, name)) &&
@@ -181,8 +185,8 @@ class Writer {
       for (const Renamed& row : kRenamed)
         if (name == row.class_name && option == row.here) option = row.keras;
       const Value given = with_meaning(option, entry.value);
-      result.set(option,
-                 single(name, option) ? first_of(given) : value(given, field ? field->kind : ""));
+      result.set(option, has_row(kSingle, name, option) ? first_of(given)
+                                                        : value(given, field ? field->kind : ""));
     }
     if (name == "Bidirectional") drop_implied_direction(result);
     return result;
@@ -209,8 +213,10 @@ class Writer {
     ahead.set("name", plain);
   }
 
-  static bool single(const std::string& name, const std::string& option) {
-    return std::any_of(std::begin(kSingle), std::end(kSingle), [&](const Single& row) {
+  template <size_t N>
+  static bool has_row(const Single (&table)[N], const std::string& name,
+                      const std::string& option) {
+    return std::any_of(std::begin(table), std::end(table), [&](const Single& row) {
       return name == row.class_name && option == row.option;
     });
   }
