@@ -98,7 +98,8 @@ void make_triangular(Square& a, Square& basis) {
   for (int64_t step = 0; end > 1; ++step) {
     if (step == most) fail("eig: the eigenvalues of a matrix were not found");
     if (is_negligible(a, end - 1)) {
-      a(--end, end - 1) = 0;
+      --end;
+      a(end, end - 1) = 0;
       tries = 0;
       continue;
     }

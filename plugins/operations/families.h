@@ -39,6 +39,11 @@ inline Tensor floating(const Tensor& x) {
   const bool whole = is_integer(x.dtype()) || x.dtype() == DType::boolean;
   return whole ? ops::cast(x, DType::float32) : x;
 }
+/// Booleans and what is shorter than int32 as int32.
+inline Tensor at_least_int32(const Tensor& x) {
+  const bool small = is_integer(x.dtype()) && size_of(x.dtype()) < 4;
+  return small || x.dtype() == DType::boolean ? ops::cast(x, DType::int32) : x;
+}
 /// A number as a tensor of its own: float32, or int32 when it is whole.
 Tensor tensor_of(const Operand& x);
 /// Both as tensors of the common dtype.

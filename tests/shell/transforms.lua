@@ -67,8 +67,8 @@ local swapped = ops.custom_gradient(function(a, b)
   return { a + b, a * b }, function(da, db) return { da * 100, db * 1000 } end
 end)
 local a, b = cr.tensor { 2 }, cr.tensor { 3 }
-local tape, out = nil, nil
-tape = cr.GradientTape(function() out = ops.sum(ops.concatenate(swapped(a, b))) end, a, b)
+local tape, out
+tape = cr.GradientTape(function() out = ops.sum(ops.concatenate(swapped(a, b))) end, { a, b })
 check.near(tape:gradient(out, { a, b })[1], { 100 })
 check.near(tape:gradient(out, { a, b })[2], { 1000 })
 local w = cr.Variable(cr.tensor { 4 })
