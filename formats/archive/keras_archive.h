@@ -28,6 +28,9 @@ class KerasArchive final : public keras::WeightSource {
   std::optional<keras::Names> members(const std::string& group) override {
     return weights_.members(group);
   }
+  std::optional<std::string> asset(const std::string& path) override {
+    return member("assets/" + path);
+  }
   std::vector<TensorSpec> describe(const keras::Names& datasets) override {
     return weights_.describe(datasets);
   }

@@ -35,5 +35,10 @@ local function filled_later(name)
 end
 
 cr.applications = filled_later "applications"
+cr.preprocessing = filled_later "preprocessing"
+cr.utils.FeatureSpace = setmetatable({}, {
+  __index = function(_, key) return shell.library("feature_space")[key] end,
+  __call = function(_, ...) return shell.library "feature_space"(...) end,
+})
 
 shell.library "session"

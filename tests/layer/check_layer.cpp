@@ -18,11 +18,21 @@ namespace {
 /// Rows that wait for their layer, which is not there yet.
 const std::set<std::string> kMissing = {};
 
+/// Whole numbers as texts.
+Tensor as_strings(const Tensor& numbers) {
+  std::vector<std::string> texts;
+  for (double number : numbers.to_vector()) texts.push_back(std::to_string(int64_t(number)));
+  return string_tensor(texts, numbers.shape());
+}
+
 Tensors inputs_of(const LayerRow& row) {
   const SeedGenerator random(11);
   Tensors inputs;
-  for (const Shape& shape : row.inputs)
-    inputs.push_back(ops::cast(random.uniform(shape, row.low, row.high), row.dtype));
+  for (const Shape& shape : row.inputs) {
+    const Tensor numbers = random.uniform(shape, row.low, row.high);
+    inputs.push_back(row.dtype == DType::string ? as_strings(numbers)
+                                                : ops::cast(numbers, row.dtype));
+  }
   return inputs;
 }
 

@@ -53,6 +53,4 @@ except("options", "random unless told: nothing is downloaded", "applications.*.w
 
 -- ---- pending
 
-wait("layers", [[
-  Discretization HashedCrossing Hashing IntegerLookup StringLookup TextVectorization ]])
 return { rows = rows, pending = pending }

@@ -8,6 +8,16 @@
 namespace crescent::keras {
 namespace {
 
+/// Options that are a word or a function.
+struct Word {
+  const char *class_name, *option, *word;
+};
+constexpr Word kWords[] = {{"TextVectorization", "standardize", "lower_and_strip_punctuation"},
+                           {"TextVectorization", "standardize", "lower"},
+                           {"TextVectorization", "standardize", "strip_punctuation"},
+                           {"TextVectorization", "split", "whitespace"},
+                           {"TextVectorization", "split", "character"}};
+
 using Info = std::shared_ptr<const ClassInfo>;
 
 bool is_code(const Info& info) { return !info || info->origin == "Lua"; }
@@ -36,6 +46,8 @@ class Search {
       const std::string kind = field ? field->kind : "";
       if (!entry.value.is_string())
         look(entry.value);
+      else if (is_own_word(name, entry.key, entry.value.as_string()))
+        continue;
       else if (!kind.empty() && is_code(registry().find(kind, entry.value.as_string())))
         add(entry.value.as_string());
       else if (name == "Lambda" && entry.key == "function" &&
@@ -54,6 +66,13 @@ std::vector<std::string> names_of_code(const Value& config) {
   Search search;
   search.look(config);
   return std::move(search.names);
+}
+
+bool is_own_word(const std::string& class_name, const std::string& option,
+                 const std::string& text) {
+  return std::any_of(std::begin(kWords), std::end(kWords), [&](const Word& row) {
+    return class_name == row.class_name && option == row.option && text == row.word;
+  });
 }
 
 std::string how_to_bring(const std::string& name) {

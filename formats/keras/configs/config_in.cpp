@@ -277,7 +277,8 @@ Value ConfigIn::plain_object(const Dict& object, const Expected& expected) const
 /// file.
 Value ConfigIn::known(const std::string& class_name, const Field& field, const Value& value) const {
   const std::string& kind = field.kind;
-  if (kind.empty() || !value.is_string()) return value;
+  if (kind.empty() || !value.is_string() || is_own_word(class_name, field.name, value.as_string()))
+    return value;
   std::string name = registered_name(value.as_string());
   if (!registry().find(kind, name))
     fail(class_name, ": option '", field.name, "': unknown ", kind, " '", name, "'",
@@ -334,6 +335,14 @@ void decay_to_schedule(Dict& config) {
   config.erase("decay");
 }
 
+/// A path in somebody's file may be that of any file here.
+void refuse_path(const std::string& class_name, const std::string& option, const Value& value) {
+  if (option == "vocabulary" && value.is_string())
+    fail(class_name, ": Requested the loading of a vocabulary file outside of the model archive. ",
+         "This carries a potential risk of loading arbitrary and sensitive files and thus it is ",
+         "disallowed. Vocabulary file: '", value.as_string(), "'");
+}
+
 }  // namespace
 
 /// The options of a class as it has them now.
@@ -350,6 +359,7 @@ Dict ConfigIn::options(std::string_view kind, const std::string& class_name,
     if (!schema.find(option) && !class_info->open_options && neutral(option, entry.value) &&
         option != "decay")
       continue;
+    refuse_path(class_name, option, entry.value);
     // A Lambda's code stays in the file; its layer's name may stand for a function that the user
     // gives, and that with "_mask" for the one of the mask.
     const bool is_mask = option == "mask",

@@ -40,6 +40,9 @@ constexpr Single kSingle[] = {
     {"BatchNormalization", "axis"}, {"Dot", "axes"},      {"MaxNorm", "axis"},
     {"MinMaxNorm", "axis"},         {"UnitNorm", "axis"}, {"UnitNormalization", "axis"}};
 
+/// Options that Keras reads though they are null.
+constexpr Single kRead[] = {{"TextVectorization", "ngrams"}};
+
 /// A call with tensors that Keras takes by name.
 bool by_name(const std::string& class_name, const Value& call) {
   return has_edge(call) || (call.as_list().size() > 1 && names_inputs(class_name));
@@ -158,7 +161,8 @@ class Writer {
                 const Value& value) const {
     if (!field) return false;
     if (field->name == kCarryMask || chooses_formula(name, field->name, keras3_)) return true;
-    if (value.is_null() && field->default_value.is_null()) return true;
+    if (value.is_null() && field->default_value.is_null())
+      return !has_row(kRead, name, field->name);
     if (keras3_ && keras3_lacks(name, field->name)) return true;
     const bool of_base = kind != "layer" && field->keyword_only;
     return value == field->default_value && (of_base || keras2_has_class(kind, name)) &&
@@ -175,8 +179,8 @@ class Writer {
       for (const Renamed& row : kRenamed)
         if (name == row.class_name && option == row.here) option = row.keras;
       const Value given = with_meaning(option, entry.value);
-      result.set(option,
-                 single(name, option) ? first_of(given) : value(given, field ? field->kind : ""));
+      result.set(option, has_row(kSingle, name, option) ? first_of(given)
+                                                        : value(given, field ? field->kind : ""));
     }
     if (name == "Bidirectional") drop_implied_direction(result);
     return result;
@@ -203,8 +207,10 @@ class Writer {
     ahead.set("name", plain);
   }
 
-  static bool single(const std::string& name, const std::string& option) {
-    return std::any_of(std::begin(kSingle), std::end(kSingle), [&](const Single& row) {
+  template <size_t N>
+  static bool has_row(const Single (&table)[N], const std::string& name,
+                      const std::string& option) {
+    return std::any_of(std::begin(table), std::end(table), [&](const Single& row) {
       return name == row.class_name && option == row.option;
     });
   }

@@ -39,6 +39,7 @@ struct Lacking {
   const char *class_name, *option;
 };
 constexpr Lacking kLacking[] = {{"Nadam", "schedule_decay"},
+                                {"Discretization", "trainable"},
                                 {"SpatialDropout1D", "trainable"},
                                 {"SpatialDropout2D", "trainable"},
                                 {"SpatialDropout3D", "trainable"}};

@@ -10,6 +10,7 @@
 #include "keras/model/training_state.h"
 #include "keras/weights/keras2_weights.h"
 #include "keras/weights/keras3_weights.h"
+#include "keras/weights/vocabularies.h"
 #include "keras/weights/weight_paths.h"
 #include "keras/weights/weight_report.h"
 
@@ -64,9 +65,12 @@ ModelPtr load_model(WeightSource& file, const LoadOptions& options) {
            match_optimizer(file, *model, description.origin(), description.has_optimizer()));
   const CallbackStates callbacks(file, options.compile ? description.own("run_state") : Value());
   append(matches, callbacks.matches());
+  const Vocabularies vocabularies = Vocabularies::in_archive(file, *model);
+  append(matches, vocabularies.matches());
   const SelfTest test(file);
   append(matches, test.matches());
   assign_all(file, matches);
+  vocabularies.give_to_layers();
   callbacks.give_to(*model);
   test.check(*model);
   if (const Value& epochs = description.own("epochs_trained"); epochs.is_int())
@@ -78,6 +82,7 @@ Entries keras3_weight_entries(Model& model) {
   Entries entries;
   write_keras3_weights(entries, model);
   if (model.compiled()) write_keras3_optimizer(entries, model);
+  write_vocabularies(entries, model);
   return entries;
 }
 
@@ -85,6 +90,7 @@ Entries weight_entries(Model& model, const std::string& path) {
   if (path.ends_with(".weights.h5")) return keras3_weight_entries(model);
   Entries entries;
   write_weights(entries, model, "", "keras3");
+  write_vocabularies(entries, model);
   return entries;
 }
 
@@ -126,7 +132,10 @@ void load_keras3_weights(WeightSource& file, Model& model, const LoadWeightsOpti
   tell(options.report, file, model, matches, {});
   if (options.skip_mismatch) matches = without_misfits(file, matches);
   if (model.compiled()) append(matches, match_optimizer(file, model, {"3", ""}));
+  const Vocabularies vocabularies = Vocabularies::in_weights(file, model);
+  append(matches, vocabularies.matches());
   replace_all(file, std::move(matches));
+  vocabularies.give_to_layers();
 }
 
 }  // namespace
@@ -142,7 +151,10 @@ void load_weights(WeightSource& file, Model& model, const LoadWeightsOptions& op
                         ? match_by_name(file, group, model, origin, options.skip_mismatch, renamed)
                         : match_in_order(file, group, model, origin, options.skip_mismatch);
   tell(options.report, file, model, matches, arrays_of(file, group));
+  const Vocabularies vocabularies = Vocabularies::in_weights(file, model);
+  append(matches, vocabularies.matches());
   replace_all(file, std::move(matches));
+  vocabularies.give_to_layers();
 }
 
 void load_named_weights(WeightSource& file, Model& model, const LoadWeightsOptions& options) {
@@ -151,9 +163,12 @@ void load_named_weights(WeightSource& file, Model& model, const LoadWeightsOptio
     if (given)
       fail("'", file.path(), "': ", name,
            " is for files in Keras 2's layout; here arrays are found by name anyway");
-  Matches matches = match_by_path(file, model, Renaming(options.rename));
+  Vocabularies vocabularies;
+  Matches matches = match_by_path(file, model, Renaming(options.rename), vocabularies);
   tell(options.report, file, model, matches, file.members("").value());
+  append(matches, vocabularies.matches());
   replace_all(file, std::move(matches));
+  vocabularies.give_to_layers();
 }
 
 }  // namespace crescent::keras

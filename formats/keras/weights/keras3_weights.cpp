@@ -1,7 +1,11 @@
 #include "keras/weights/keras3_weights.h"
 
+#include <algorithm>
+#include <cstring>
 #include <map>
 #include <set>
+
+#include "keras/weights/vocabularies.h"
 
 namespace crescent::keras {
 namespace {
@@ -141,6 +145,15 @@ class Places {
   std::set<const Layer*> seen_;
 };
 
+/// How many variables the layer has in the file. Keras keeps more there for some layers: the
+/// weights of a vocabulary (see vocabularies.h), and of a Discretization what it has looked at.
+size_t count_variables(WeightSource& file, const Place& place) {
+  const Names members = file.members(place.path).value_or(Names{});
+  if (place.layer->class_name() == "Discretization") return 0;
+  return members.size() -
+         static_cast<size_t>(std::count(members.begin(), members.end(), kIdfWeights));
+}
+
 std::string names_of(const Variables& variables) {
   std::vector<std::string> names;
   for (const Variable& variable : variables) names.push_back("'" + variable.name() + "'");
@@ -154,7 +167,18 @@ void write_keras3_weights(Entries& entries, Model& model) {
     entries.push_back({place.path, {{"name", place.layer->name()}}});
     for (size_t i = 0; i < place.variables.size(); ++i)
       entries.push_back({concat(place.path, "/", i), {}, merged(*place.layer, place.variables[i])});
+    write_idf_weights(entries, *place.layer, place.path);
   }
+}
+
+std::vector<std::pair<std::string, Layer*>> keras3_paths(WeightSource& file, Model& model) {
+  std::map<const Layer*, Layer*> layers;
+  for (Layer* layer : model.flatten_layers()) layers.emplace(layer, layer);
+  std::vector<std::pair<std::string, Layer*>> paths;
+  for (const Place& place : Places(model, file.members(kLayers) ? kLayers : kOldLayers).take())
+    if (const auto found = layers.find(place.layer); found != layers.end())
+      paths.emplace_back(place.path.substr(0, place.path.size() - strlen("vars")), found->second);
+  return paths;
 }
 
 bool has_keras3_weights(WeightSource& file) {
@@ -169,7 +193,7 @@ Matches match_keras3_weights(WeightSource& file, Model& model) {
   for (const Place& place : Places(model, old ? kOldLayers : kLayers).take()) {
     check_adapter(*place.layer, file.path());
     const size_t expected = place.variables.size();
-    const size_t received = file.members(place.path).value_or(Names{}).size();
+    const size_t received = count_variables(file, place);
     if (received != expected)
       fail("'", file.path(), "': '/", place.path, "': Layer '", place.layer->name(), "' expected ",
            expected, " variables, but received ", received,

@@ -12,6 +12,8 @@ void write_keras3_weights(Entries& entries, Model& model);
 bool has_keras3_weights(WeightSource& file);
 /// Fails in Keras' words when a layer has another number of variables in the file.
 Matches match_keras3_weights(WeightSource& file, Model& model);
+/// Where the layers of a model are, itself the first: "", "layers/dense/", ...
+std::vector<std::pair<std::string, Layer*>> keras3_paths(WeightSource& file, Model& model);
 
 /// Where the variables of the optimizer are.
 inline constexpr const char* kOptimizerPlace = "optimizer/vars";

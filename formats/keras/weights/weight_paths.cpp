@@ -22,6 +22,21 @@ void collect(std::map<const void*, std::string>& paths, const Layer& layer,
   for (const LayerPtr& inner : inside) collect(paths, *inner, prefix + inner->name() + "/");
 }
 
+/// Layers with a vocabulary, by the path that it has among the arrays.
+void collect(std::vector<std::pair<std::string, Layer*>>& found, Layer& layer,
+             const std::string& prefix) {
+  if (has_vocabulary(layer)) found.emplace_back(prefix + "vocabulary", &layer);
+  auto* model = dynamic_cast<const Model*>(&layer);
+  for (const LayerPtr& inner : model ? model->layers() : layer.sublayers())
+    collect(found, *inner, prefix + inner->name() + "/");
+}
+
+std::vector<std::pair<std::string, Layer*>> vocabularies_by_path(Model& model) {
+  std::vector<std::pair<std::string, Layer*>> found;
+  collect(found, model, "");
+  return found;
+}
+
 bool is_numbered(const Names& names) {
   const std::set<std::string> all(names.begin(), names.end());
   for (size_t i = 0; i < names.size(); ++i)
@@ -58,10 +73,13 @@ NamedTensors values_by_path(Model& model) {
   NamedTensors values;
   for (const auto& [path, variable] : weights_by_path(model))
     values.emplace_back(path, variable.value());
+  for (const auto& [path, layer] : vocabularies_by_path(model))
+    values.emplace_back(path, vocabulary_bytes(*layer));
   return values;
 }
 
-Matches match_by_path(WeightSource& file, Model& model, const Renaming& renamed) {
+Matches match_by_path(WeightSource& file, Model& model, const Renaming& renamed,
+                      Vocabularies& vocabularies) {
   check_built(model, file.path());
   const Names arrays = file.members("").value();
   const bool numbered = is_numbered(arrays);
@@ -81,6 +99,11 @@ Matches match_by_path(WeightSource& file, Model& model, const Renaming& renamed)
     matches.push_back({found->second, variable, nullptr, path});
     left.erase(found);
   }
+  for (const auto& [path, layer] : vocabularies_by_path(model))
+    if (const auto found = left.find(path); found != left.end()) {
+      vocabularies.add_bytes(file, *layer, found->second);
+      left.erase(found);
+    }
   Names unexpected;
   for (const auto& [name, array] : left) unexpected.push_back(array);
   if (missing.empty() && unexpected.empty()) return matches;

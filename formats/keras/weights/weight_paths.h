@@ -9,6 +9,7 @@
 #include "crescent/format.h"
 #include "keras/weights/match.h"
 #include "keras/weights/renaming.h"
+#include "keras/weights/vocabularies.h"
 #include "keras/weights/weight_source.h"
 
 namespace crescent::keras {
@@ -23,6 +24,7 @@ NamedTensors values_by_path(Model& model);
 /// they are numbered
 /// ("arr_0", as numpy.savez names what comes without names). Fails naming every weight that the
 /// file lacks and every array that the model lacks.
-Matches match_by_path(WeightSource& file, Model& model, const Renaming& renamed);
+Matches match_by_path(WeightSource& file, Model& model, const Renaming& renamed,
+                      Vocabularies& vocabularies);
 
 }  // namespace crescent::keras

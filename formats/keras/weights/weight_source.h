@@ -37,6 +37,9 @@ class WeightSource {
   /// Nothing when the group is not there.
   virtual std::optional<Names> members(const std::string& group) = 0;
 
+  /// A file beside the weights, as Keras' archives have them; nothing where there is none.
+  virtual std::optional<std::string> asset(const std::string& /*path*/) { return std::nullopt; }
+
   /// Type and shape of datasets, without their numbers; one that is missing fails.
   virtual std::vector<TensorSpec> describe(const Names& datasets) = 0;
   /// Their numbers, or an error when one is damaged. Once a source.

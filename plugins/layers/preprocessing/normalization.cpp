@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "adapting.h"
 #include "numbers.h"
 #include "preprocessing_layers.h"
 
@@ -16,7 +17,13 @@ class Normalization final : public UnaryLayer {
         .field("variance", &Normalization::given_variance_, "A number, or one for each place.")
         .field("invert", &Normalization::invert_, "x * deviation + mean instead.")
         .method("adapt", &Normalization::adapt, "Learns mean and variance of data.")
-        .arg("data", "A tensor of samples.");
+        .arg("data", "A tensor of samples, or a dataset.")
+        .arg("steps", "How many batches at most.", Value())
+        .method("update_state", &Normalization::update_state, "Looks at one batch more.")
+        .arg("data", "A tensor of samples.")
+        .method("finalize_state", &Normalization::finalize_state,
+                "Takes mean and variance of what was looked at.")
+        .method("reset_state", &Normalization::reset_state, "Forgets what was looked at.");
   }
   void configured() override {
     UnaryLayer::configured();
@@ -76,22 +83,55 @@ class Normalization final : public UnaryLayer {
       wide.set(kept_[kept_.size() - size_t(i)], values.dim(-i));
     return ops::cast(ops::reshape(values, wide), compute_dtype());
   }
-  void adapt(const Tensor& data) {
-    if (!given_mean_.is_null()) fail("adapt: mean and variance were given as options");
-    build_for({data.shape()});
-    ops::Axes others;
-    for (int i = 0; i < data.rank(); ++i)
-      if (std::find(kept_.begin(), kept_.end(), i) == kept_.end()) others.push_back(i);
-    const Tensor values = ops::cast(data, variable_dtype());
-    mean_.assign(others.empty() ? values : ops::mean(values, others));
-    variance_.assign(others.empty() ? ops::zeros_like(values) : ops::variance(values, others));
+  void adapt(const Value& data, std::optional<int64_t> steps) {
+    reset_state();
+    each_batch(data, steps, [&](const Value& batch) { update_state(batch); });
+    finalize_state();
   }
+  void update_state(const Value& batch) {
+    if (!given_mean_.is_null()) fail("adapt: mean and variance were given as options");
+    const auto boxed = batch.object_as<BoxedTensor>();
+    const Tensor data = boxed ? boxed->tensor : numbers_in(batch, "data").tensor(variable_dtype());
+    build_for({data.shape()});
+    const Tensor values = ops::cast(data, variable_dtype());
+    ops::Axes others;
+    Shape places;
+    for (int i = 0; i < data.rank(); ++i)
+      if (std::find(kept_.begin(), kept_.end(), i) == kept_.end())
+        others.push_back(i);
+      else
+        places.append(data.dim(i));
+    if (places != mean_.shape())
+      fail("adapt: expected data with ", mean_.shape(), " along the kept axes, got ", data.shape());
+    const double count = double(data.size()) / double(std::max<int64_t>(places.size(), 1));
+    if (count == 0) return;
+    join(others.empty() ? values : ops::mean(values, others),
+         others.empty() ? ops::zeros_like(values) : ops::variance(values, others), count);
+  }
+  /// Mean and variance of so many more samples.
+  void join(const Tensor& mean, const Tensor& variance, double count) {
+    seen_ += count;
+    const double share = count / seen_;
+    const Tensor joint = share == 1 ? mean : seen_mean_ * (1 - share) + mean * share;
+    seen_variance_ = share == 1 ? variance
+                                : (seen_variance_ + ops::square(seen_mean_ - joint)) * (1 - share) +
+                                      (variance + ops::square(mean - joint)) * share;
+    seen_mean_ = joint;
+  }
+  void finalize_state() {
+    if (!given_mean_.is_null() || seen_ == 0) return;
+    mean_.assign(seen_mean_);
+    variance_.assign(seen_variance_);
+  }
+  void reset_state() { seen_ = 0; }
 
   std::optional<std::vector<int64_t>> axis_ = std::vector<int64_t>{-1};
   Value given_mean_, given_variance_;
   bool invert_ = false;
   std::vector<int> kept_;
   Variable mean_, variance_;
+  double seen_ = 0;  ///< samples, with these moments
+  Tensor seen_mean_, seen_variance_;
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
-#include "preprocessing_layers.h"
+#include "../preprocessing_layers.h"
+#include "encoding.h"
 
 namespace crescent {
 namespace {
@@ -12,30 +13,33 @@ class CategoryEncoding final : public UnaryLayer {
         .field("output_mode", &CategoryEncoding::mode_,
                "one_hot: a vector for each integer, 1 at its place; multi_hot: one for those along "
                "the last axis, 1 at the places of all; count: how often each is there.")
-        .choices({"one_hot", "multi_hot", "count"})
         .field("sparse", &CategoryEncoding::sparse_, "Tensors are dense: only false.")
         .argument("count_weights", Value(), "What each integer counts, for \"count\".");
   }
   void configured() override {
     UnaryLayer::configured();
-    if (!tokens_) fail("num_tokens must be set to use this layer");
-    if (sparse_) fail("`sparse=true` is not possible: tensors are dense");
+    mode_ = mode_of_today(mode_);
+    check_mode(mode_, {kOneHot, kMultiHot, kCount});
+    if (!tokens_)
+      fail("num_tokens must be set to use this layer. If the number of tokens is not known ",
+           "beforehand, use the IntegerLookup layer instead.");
+    refuse_sparse(sparse_);
   }
   Tensor call(const Tensor& x, const Call& call) override {
     const Tensor weights = call.tensor("count_weights");
-    if (weights && mode_ != "count")
+    if (weights && mode_ != kCount)
       fail("`count_weights` is not used when `output_mode` is not \"count\". Received ",
            "`count_weights=", weights.shape(), "`");
     const Tensor ids = ops::check_indices(x, *tokens_, "value", concat("num_tokens ", *tokens_));
     const Tensor places = ops::one_hot(ids, *tokens_, compute_dtype());
-    if (mode_ == "one_hot") return x.dim(-1) == 1 ? ops::squeeze(places, -2) : places;
-    if (mode_ == "multi_hot") return ops::max(places, {-2});
+    if (mode_ == kOneHot) return x.dim(-1) == 1 ? ops::squeeze(places, -2) : places;
+    if (mode_ == kMultiHot) return ops::max(places, {-2});
     return ops::sum(weights ? places * ops::expand_dims(weights, -1) : places, {-2});
   }
 
  private:
   std::optional<int64_t> tokens_;
-  std::string mode_ = "multi_hot";
+  std::string mode_ = kMultiHot;
   bool sparse_ = false;
 };
 

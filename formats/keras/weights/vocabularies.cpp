@@ -1,0 +1,149 @@
+#include "keras/weights/vocabularies.h"
+
+#include <charconv>
+
+#include "keras/weights/keras3_weights.h"
+
+namespace crescent::keras {
+namespace {
+
+constexpr const char *kGroup = "crescent_vocabularies", *kTerms = "vocabulary";
+
+std::vector<Layer*> layers_with_vocabulary(Model& model) {
+  std::vector<Layer*> layers;
+  for (Layer* layer : model.flatten_layers())
+    if (has_vocabulary(*layer)) layers.push_back(layer);
+  return layers;
+}
+
+Value option(const Dict& config, const char* name) {
+  const Value* value = config.find(name);
+  return value ? *value : Value();
+}
+
+/// A line each, without the empty ones at the end.
+List lines_of(const std::string& text, bool integers, const std::string& place) {
+  List lines;
+  const size_t end = text.find_last_not_of("\r\n") + 1;
+  for (size_t first = 0; first < end;) {
+    const size_t last = std::min(text.find('\n', first), end);
+    std::string line = text.substr(first, last - first);
+    if (line.ends_with('\r')) line.pop_back();
+    first = last + 1;
+    if (!integers) {
+      lines.push_back(std::move(line));
+      continue;
+    }
+    int64_t number = 0;
+    const char* stop = line.data() + line.size();
+    if (std::from_chars(line.data(), stop, number).ptr != stop || line.empty())
+      fail(place, ", line ", lines.size() + 1, ": expected an integer, got '", line,
+           "'; nothing was loaded");
+    lines.push_back(number);
+  }
+  return lines;
+}
+
+}  // namespace
+
+bool has_vocabulary(const Layer& layer) {
+  return layer.info() && layer.info()->schema.find_method("set_vocabulary");
+}
+
+void write_idf_weights(Entries& entries, const Layer& layer, const std::string& place) {
+  if (!has_vocabulary(layer)) return;
+  const Dict config = layer.get_config();
+  const Value weights = option(config, kIdfWeights);
+  if (weights.is_null()) return;
+  Tensor values = Codec<Tensor>::decode(weights);
+  if (const int64_t more = option(config, "pad_to_max_tokens") == Value(true)
+                               ? config.at("max_tokens").as_int() - values.size()
+                               : 0;
+      more > 0)
+    values = ops::pad(values, {0}, {more});
+  entries.push_back({place + "/" + kIdfWeights, {}, values});
+  if (layer.class_name() != "TextVectorization") return;  // Keras' has a StringLookup inside
+  const std::string inside = place.substr(0, place.rfind('/') + 1) + "_lookup_layer/vars";
+  entries.push_back({inside});
+  entries.push_back({inside + "/" + kIdfWeights, {}, values});
+}
+
+Tensor vocabulary_bytes(const Layer& layer) {
+  const Dict config = layer.get_config();
+  const std::string text =
+      to_json(Dict{{kTerms, option(config, kTerms)}, {kIdfWeights, option(config, kIdfWeights)}});
+  return Tensor::from_bytes(text.data(), text.size(),
+                            {DType::uint8, {static_cast<int64_t>(text.size())}});
+}
+
+void write_vocabularies(Entries& entries, Model& model) {
+  const std::vector<Layer*> layers = layers_with_vocabulary(model);
+  if (layers.empty()) return;
+  entries.push_back({kGroup, {{"count", static_cast<int64_t>(layers.size())}}});
+  for (size_t i = 0; i < layers.size(); ++i)
+    entries.push_back({concat(kGroup, "/", i), {}, vocabulary_bytes(*layers[i])});
+}
+
+Vocabularies Vocabularies::in_archive(WeightSource& file, Model& model) {
+  Vocabularies all;
+  all.path_ = file.path();
+  if (layers_with_vocabulary(model).empty()) return all;
+  for (const auto& [place, layer] : keras3_paths(file, model)) {
+    if (!has_vocabulary(*layer)) continue;
+    const Dict config = layer->get_config();
+    const auto text = file.asset(place + "vocabulary.txt");
+    if (!text || !option(config, kTerms).is_null()) continue;
+    Found found{layer, lines_of(*text, option(config, "vocabulary_dtype") == Value("int64"),
+                                concat("'", all.path_, "': 'assets/", place, "vocabulary.txt'"))};
+    if (option(config, "output_mode") == Value("tf_idf")) {
+      const std::string dataset = place + "vars/" + kIdfWeights;
+      found.match = all.matches_.size();
+      all.matches_.push_back(
+          {dataset, Variable(Tensor(file.describe({dataset}).front())), nullptr, layer->name()});
+    }
+    all.found_.push_back(std::move(found));
+  }
+  return all;
+}
+
+Vocabularies Vocabularies::in_weights(WeightSource& file, Model& model) {
+  Vocabularies all;
+  all.path_ = file.path();
+  const std::vector<Layer*> layers = layers_with_vocabulary(model);
+  const auto count = layers.empty() ? std::nullopt : file.integer(kGroup, "count");
+  if (count && *count != static_cast<int64_t>(layers.size()))
+    warn("'", all.path_, "': the vocabularies are those of another model; ours stay as they are");
+  else if (count)
+    for (size_t i = 0; i < layers.size(); ++i)
+      all.add_bytes(file, *layers[i], concat(kGroup, "/", i));
+  return all;
+}
+
+void Vocabularies::add_bytes(WeightSource& file, Layer& layer, const std::string& dataset) {
+  path_ = file.path();
+  found_.push_back({&layer, {}, matches_.size()});
+  matches_.push_back(
+      {dataset, Variable(Tensor(file.describe({dataset}).front())), nullptr, layer.name()});
+}
+
+void Vocabularies::give_to_layers() const {
+  for (const Found& found : found_) {
+    Dict arguments{{kTerms, found.terms}};
+    if (found.match) {
+      const Tensor values = matches_[*found.match].variable.value().to(nullptr);
+      if (!found.terms.is_null())
+        arguments.set(kIdfWeights, Value(std::make_shared<BoxedTensor>(values)));
+      else
+        arguments = parse_json({static_cast<const char*>(values.raw()), values.bytes()}).as_dict();
+    }
+    if (arguments.at(kTerms).is_null()) continue;  // it had none
+    try {
+      found.layer->call_method("set_vocabulary", arguments);
+    } catch (Error& error) {
+      error.add_context(concat("'", path_, "': layer '", found.layer->name(), "': "));
+      throw;
+    }
+  }
+}
+
+}  // namespace crescent::keras

@@ -1,0 +1,47 @@
+#include "adapting.h"
+
+namespace crescent {
+namespace {
+
+bool holds_tensors(const List& list) {
+  return !list.empty() && list.front().object_as<BoxedTensor>() != nullptr;
+}
+
+/// The next batch of a dataset, or nothing at its end. What comes with the inputs is left out.
+Value next_input(Dataset& dataset, Batch& batch) {
+  if (!dataset.next(batch)) return {};
+  if (batch.x.size() != 1)
+    fail("adapt: expected a dataset with one input, got ", batch.x.size(), " inputs");
+  return Value(std::make_shared<BoxedTensor>(batch.x.front()));
+}
+
+}  // namespace
+
+bool is_array(const Value& data) {
+  return data.object_as<BoxedTensor>() || (data.is_list() && !holds_tensors(data.as_list()));
+}
+
+void each_batch(const Value& data, std::optional<int64_t> steps,
+                const std::function<void(const Value& batch)>& learn) {
+  if (is_array(data)) {
+    if (steps) fail("adapt: `steps` is for datasets, not for arrays");
+    return learn(data);
+  }
+  const auto dataset = data.object_as<Dataset>();
+  if (!dataset && !data.is_list())
+    fail("adapt: expected a tensor, a list or a dataset (of a function: cr.data.generator(f)), ",
+         "got ", data);
+  if (dataset) dataset->begin_epoch();
+  Batch batch;
+  for (int64_t i = 0; !steps || i < *steps; ++i) {
+    Value next;
+    if (dataset)
+      next = next_input(*dataset, batch);
+    else if (i < static_cast<int64_t>(data.as_list().size()))
+      next = data.as_list()[static_cast<size_t>(i)];
+    if (next.is_null()) return;
+    learn(next);
+  }
+}
+
+}  // namespace crescent

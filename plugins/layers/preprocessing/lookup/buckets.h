@@ -1,0 +1,33 @@
+// Buckets that texts and whole numbers fall into by their hash.
+#pragma once
+#include <optional>
+
+#include "crescent/value.h"
+#include "hashes.h"
+
+namespace crescent {
+
+/// From 0 to buckets - 1. With a key it is SipHash, without one FarmHash.
+inline int64_t bucket_of(std::string_view text, int64_t buckets, const std::optional<SipKey>& key) {
+  const uint64_t hash = key ? sip_hash(text, *key) : farm_fingerprint(text);
+  return static_cast<int64_t>(hash % static_cast<uint64_t>(buckets));
+}
+/// A number is hashed as it is written.
+inline int64_t bucket_of(int64_t number, int64_t buckets, const std::optional<SipKey>& key) {
+  return bucket_of(std::to_string(number), buckets, key);
+}
+
+/// An option `salt`: an integer or two. Becomes a list of two.
+inline std::optional<SipKey> key_of(Value& salt, std::string_view layer) {
+  if (salt.is_null()) return std::nullopt;
+  if (salt.is_int()) salt = List{salt, salt};
+  const bool pair = salt.is_list() && salt.as_list().size() == 2 && salt.as_list()[0].is_int() &&
+                    salt.as_list()[1].is_int();
+  if (!pair)
+    fail("The `salt` argument for `", layer, "` can only be a tuple of size 2 integers, or a ",
+         "single integer. Received: salt=", salt, ".");
+  return SipKey{static_cast<uint64_t>(salt.as_list()[0].as_int()),
+                static_cast<uint64_t>(salt.as_list()[1].as_int())};
+}
+
+}  // namespace crescent

@@ -1,0 +1,121 @@
+#include <algorithm>
+#include <cmath>
+
+#include "../adapting.h"
+#include "../numbers.h"
+#include "../preprocessing_layers.h"
+#include "crescent/op.h"
+#include "encoding.h"
+#include "quantiles.h"
+
+namespace crescent {
+namespace {
+
+/// How many of the boundaries are at most x; NaN is beyond all.
+struct Digitize final : OpOf<Digitize> {
+  static constexpr const char* kName = "digitize";
+  std::vector<float> boundaries;
+  bool known = false;
+  auto fields() const { return std::tie(boundaries, known); }
+  TensorSpecs infer(std::span<const TensorSpec> in) const override {
+    return {{DType::int64, in[0].shape}};
+  }
+  bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
+    if (!known)
+      fail("You need to either pass the `bin_boundaries` argument at construction time or call ",
+           "`adapt(dataset)` before you can start using the `Discretization` layer.");
+    const float* x = in[0].data<float>();
+    auto* place = out[0].mutable_data<int64_t>();
+    for (int64_t i = 0; i < in[0].size(); ++i)
+      place[i] = std::upper_bound(boundaries.begin(), boundaries.end(), x[i]) - boundaries.begin();
+    return true;
+  }
+};
+
+class Discretization final : public UnaryLayer {
+ public:
+  static void describe(Schema<Discretization>& s) {
+    s.doc("Numbers as the ranges that they are in.")
+        .field("bin_boundaries", &Discretization::boundaries_,
+               "Where ranges part, in order; the first and the last one have no end. Beside "
+               "num_bins: what adapt() learned.")
+        .field("num_bins", &Discretization::bins_,
+               "How many ranges adapt() makes, with about equally many numbers in each.")
+        .min(1)
+        .field("epsilon", &Discretization::epsilon_,
+               "How exact that is: the share of all numbers that may be in a wrong range.")
+        .field("output_mode", &Discretization::mode_,
+               "int: the ranges' places, from 0; one_hot, multi_hot, count: vectors of as many "
+               "numbers as there are ranges, as of CategoryEncoding.")
+        .field("sparse", &Discretization::sparse_, "Tensors are dense: only false.")
+        .method("adapt", &Discretization::adapt, "Learns the boundaries: so many in each range.")
+        .arg("data", "A tensor or lists, or a dataset.")
+        .arg("steps", "How many batches at most.", Value())
+        .method("update_state", &Discretization::update_state, "Looks at one batch more.")
+        .arg("data", "A tensor or lists.")
+        .method("finalize_state", &Discretization::finalize_state,
+                "Makes boundaries of what was looked at.")
+        .method("reset_state", &Discretization::reset_state, "Forgets what was looked at.")
+        .property("bin_boundaries", &Discretization::boundaries_, "Where ranges part.")
+        .property("num_bins", &Discretization::bins_, "How many ranges adapt() makes.");
+  }
+  void configured() override {
+    UnaryLayer::configured();
+    check_mode(mode_, {kPlaces, kOneHot, kMultiHot, kCount});
+    refuse_sparse(sparse_);
+    if (!(epsilon_ > 0 && epsilon_ <= 1))
+      fail("`epsilon` must be a fraction from 0 to 1. Received: epsilon=", epsilon_);
+    if (!bins_ && !boundaries_) fail("You need to set either `num_bins` or `bin_boundaries`.");
+    if (bins_ && boundaries_ && static_cast<int64_t>(boundaries_->size()) > *bins_)
+      fail("Both `num_bins` and `bin_boundaries` should not be set. Received: `num_bins=", *bins_,
+           "` and `bin_boundaries=", Value(*boundaries_), "`");
+    if (boundaries_ && !std::is_sorted(boundaries_->begin(), boundaries_->end()))
+      fail("`bin_boundaries` must be in order. Received: bin_boundaries=", Value(*boundaries_));
+  }
+  Tensor call(const Tensor& x, const Call&) override {
+    Digitize op;
+    op.known = boundaries_.has_value();
+    if (op.known) op.boundaries.assign(boundaries_->begin(), boundaries_->end());
+    const int64_t depth = op.known ? static_cast<int64_t>(op.boundaries.size()) + 1 : *bins_;
+    const DType dtype = mode_ == kPlaces ? DType::int32 : compute_dtype();
+    return encode_places(apply1(op, {ops::cast(x, DType::float32)}), mode_, depth, dtype);
+  }
+
+ private:
+  void adapt(const Value& data, std::optional<int64_t> steps) {
+    check_adaptable();
+    reset_state();
+    each_batch(data, steps, [&](const Value& batch) { update_state(batch); });
+    finalize_state();
+  }
+  void update_state(const Value& data) {
+    check_adaptable();
+    const Tensor values = numbers_in(data, "data").tensor(DType::float32);
+    const float* first = values.data<float>();
+    summary_ = merged(summary_of({first, first + values.size()}, epsilon_), summary_, epsilon_);
+  }
+  void finalize_state() {
+    if (!bins_) return;
+    boundaries_ = boundaries_of(summary_, *bins_);
+    structure_changed();
+  }
+  void reset_state() { summary_ = {}; }
+  void check_adaptable() const {
+    if (!bins_)
+      fail("Cannot adapt a Discretization layer that has been initialized with ",
+           "`bin_boundaries`, use `num_bins` instead.");
+  }
+
+  std::optional<std::vector<double>> boundaries_;
+  std::optional<int64_t> bins_;
+  double epsilon_ = 0.01;
+  std::string mode_ = kPlaces;
+  bool sparse_ = false;
+  Summary summary_;
+};
+
+}  // namespace
+
+void add_discretization(Registry& registry) { registry.add<Discretization>("Discretization"); }
+
+}  // namespace crescent

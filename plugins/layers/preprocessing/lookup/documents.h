@@ -1,0 +1,61 @@
+// Data of adapt() and options as terms.
+#pragma once
+#include "crescent/value.h"
+#include "term_counts.h"
+
+namespace crescent {
+
+template <class Term>
+Term term_of(const Value& value) {
+  if constexpr (std::is_integral_v<Term>)
+    return value.as_int();
+  else
+    return value.as_string();
+}
+
+template <class Term>
+std::vector<Term> terms_of(const Tensor& tensor) {
+  const Tensor terms = as_terms<Term>(tensor).to(nullptr);
+  const auto* element = terms.template data<ElementOf<Term>>();
+  std::vector<Term> all;
+  for (int64_t i = 0; i < terms.size(); ++i) all.emplace_back(term_at(element[i]));
+  return all;
+}
+
+template <class Term>
+void add_terms(const Value& value, std::vector<Term>& terms) {
+  if (!value.is_list()) return terms.push_back(term_of<Term>(value));
+  for (const Value& item : value.as_list()) add_terms(item, terms);
+}
+
+/// All terms of a tensor, of nested lists, or a single one.
+template <class Term>
+std::vector<Term> terms_of(const Value& value) {
+  if (const auto boxed = value.object_as<BoxedTensor>()) return terms_of<Term>(boxed->tensor);
+  std::vector<Term> terms;
+  add_terms(value, terms);
+  return terms;
+}
+
+/// The rows of a batch. Without rows it is one document, or one for each term.
+template <class Term>
+std::vector<Document<Term>> documents_of(const Value& batch, bool one_for_each) {
+  std::vector<Document<Term>> documents;
+  const auto boxed = batch.object_as<BoxedTensor>();
+  const bool rows =
+      boxed ? boxed->tensor.rank() > 1
+            : batch.is_list() && !batch.as_list().empty() && batch.as_list().front().is_list();
+  if (rows && !boxed) {
+    for (const Value& row : batch.as_list()) documents.push_back(terms_of<Term>(row));
+    return documents;
+  }
+  std::vector<Term> terms = terms_of<Term>(batch);
+  if (!rows && !one_for_each) return {std::move(terms)};
+  const size_t count = rows ? static_cast<size_t>(boxed->tensor.dim(0)) : terms.size();
+  const size_t length = count == 0 ? 0 : terms.size() / count;
+  for (auto first = terms.begin(); documents.size() < count; first += ptrdiff_t(length))
+    documents.emplace_back(first, first + ptrdiff_t(length));
+  return documents;
+}
+
+}  // namespace crescent

@@ -1,0 +1,72 @@
+#include "encoding.h"
+
+#include <algorithm>
+
+#include "crescent/op.h"
+
+namespace crescent {
+namespace {
+
+struct CountPlaces final : OpOf<CountPlaces> {
+  static constexpr const char* kName = "count_places";
+  int64_t depth = 0;
+  auto fields() const { return std::tie(depth); }
+  TensorSpecs infer(std::span<const TensorSpec> in) const override {
+    Shape shape = in[0].shape;
+    shape.set(-1, depth);
+    return {{DType::float32, shape}};
+  }
+  bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
+    const int64_t n = in[0].dim(-1), rows = n == 0 ? 0 : in[0].size() / n;
+    const int64_t* place = in[0].data<int64_t>();
+    float* counts = out[0].mutable_data<float>();
+    std::fill_n(counts, out[0].size(), 0.0f);
+    for (int64_t row = 0; row < rows; ++row, counts += depth)
+      for (int64_t i = 0; i < n; ++i, ++place)
+        if (*place >= 0 && *place < depth) ++counts[*place];
+    return true;
+  }
+};
+
+}  // namespace
+
+Tensor count_places(const Tensor& places, int64_t depth, DType dtype) {
+  CountPlaces op;
+  op.depth = depth;
+  return ops::cast(apply1(op, {ops::cast(places, DType::int64)}), dtype);
+}
+
+Tensor encode_places(const Tensor& places, const std::string& mode, int64_t depth, DType dtype) {
+  if (mode == kPlaces) return ops::cast(places, dtype);
+  const Tensor sample = places.rank() == 0 ? ops::expand_dims(places, 0) : places;
+  if (mode == kOneHot)
+    return ops::one_hot(
+        sample.rank() > 1 && sample.dim(-1) == 1 ? ops::squeeze(sample, -1) : sample, depth, dtype);
+  const Tensor counts = count_places(sample, depth, dtype);
+  return mode == kMultiHot ? ops::minimum(counts, 1) : counts;
+}
+
+std::string mode_of_today(const std::string& mode) {
+  return mode == "binary" ? kMultiHot : mode == "tf-idf" ? "tf_idf" : mode;
+}
+
+void check_mode(const std::string& mode, std::initializer_list<const char*> allowed) {
+  const std::vector<std::string> names(allowed.begin(), allowed.end());
+  if (std::find(names.begin(), names.end(), mode) == names.end())
+    fail("Unknown value for `output_mode` argument. Expected one of: ", join(names),
+         ". Received: output_mode=", mode, did_you_mean(mode, names));
+}
+
+void places_are_integers(const std::string& mode, DTypePolicy& policy) {
+  if (mode != kPlaces) return;
+  if (policy.name == default_policy().name) policy = DTypePolicy::named("int64");
+  if (!is_integer(policy.compute))
+    fail("When `output_mode=\"int\"`, `dtype` should be an integer type, 'int32' or 'int64'. ",
+         "Received: dtype=", policy.name);
+}
+
+void refuse_sparse(bool sparse) {
+  if (sparse) fail("`sparse=true` is not possible: tensors are dense");
+}
+
+}  // namespace crescent

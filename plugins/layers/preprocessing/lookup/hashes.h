@@ -1,0 +1,19 @@
+// Hashes of texts, the same in every process and on every machine: those that TensorFlow, and so
+// Keras, puts texts into buckets with.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace crescent {
+
+/// FarmHash's Fingerprint64 (Pike and Alakuijala, 2014).
+uint64_t farm_fingerprint(std::string_view text);
+/// Of two fingerprints, in this order, one.
+uint64_t joined_fingerprint(uint64_t first, uint64_t second);
+
+using SipKey = std::array<uint64_t, 2>;
+/// SipHash-2-4 (Aumasson and Bernstein, 2012).
+uint64_t sip_hash(std::string_view text, const SipKey& key);
+
+}  // namespace crescent

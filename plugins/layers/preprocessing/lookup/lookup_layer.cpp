@@ -1,0 +1,307 @@
+#include "lookup_layer.h"
+
+#include <numeric>
+
+#include "../adapting.h"
+#include "../numbers.h"
+#include "vocabulary_file.h"
+
+namespace crescent {
+namespace {
+
+template <class Term>
+std::vector<Term> read_terms(const std::string& path) {
+  if constexpr (std::is_integral_v<Term>)
+    return read_integer_vocabulary(path);
+  else
+    return read_vocabulary(path);
+}
+
+std::string line_of(int64_t term) { return std::to_string(term); }
+std::string line_of(const std::string& term) { return term; }
+
+std::string vocabulary_path(const std::string& folder) { return folder + "/vocabulary.txt"; }
+
+}  // namespace
+
+// ---- options
+
+template <class Term>
+void LookupLayer<Term>::configured() {
+  UnaryLayer::configured();
+  output_mode_ = mode_of_today(output_mode_);
+  if (policy_.compute == DType::string) policy_ = default_policy();  // that of tf.keras
+  check_options();
+  key_of(salt_, class_name());
+  if (!table_) table_ = std::make_shared<const TermTable<Term>>(std::vector<Term>(), rules());
+  if (output_mode_ == kTfIdf && is_static() && idf_weights_.is_null())
+    fail("When specifying the `vocabulary` argument, in TF-IDF output mode, the `idf_weights` ",
+         "argument must also be provided.");
+  if (vocabulary_.is_null()) return;
+  take(vocabulary_, idf_weights_);
+  if (!vocabulary_.is_list() || idf_weights_.is_object()) remember();
+}
+
+template <class Term>
+void LookupLayer<Term>::check_options() const {
+  if (max_tokens_ && *max_tokens_ <= 1)
+    fail("If set, `max_tokens` must be greater than 1. Received: max_tokens=", *max_tokens_);
+  if (pad_to_max_tokens_ && !max_tokens_)
+    fail("If pad_to_max_tokens is True, must set `max_tokens`. Received: max_tokens=None");
+  if (oov_indices_ < 0)
+    fail("`num_oov_indices` must be greater than or equal to 0. Received: num_oov_indices=",
+         oov_indices_);
+  if (std::is_integral_v<Term> && !salt_.is_null() && oov_method_ != "farmhash")
+    fail("`salt` can only be used when `oov_method='farmhash'`. Received: oov_method=",
+         oov_method_);
+  check_mode(output_mode_, {kPlaces, kOneHot, kMultiHot, kCount, kTfIdf});
+  refuse_sparse(sparse_);
+  if (invert_ && !gives_places())
+    fail("`output_mode` must be `'int'` when `invert` is true. Received: output_mode=",
+         output_mode_);
+  if (invert_ && !oov_token_) fail("`oov_token` must be set when `invert` is true");
+  if (!idf_weights_.is_null() && output_mode_ != kTfIdf)
+    fail("`idf_weights` should only be set if `output_mode` is `'tf_idf'`. Received: idf_weights=",
+         idf_weights_, " and output_mode=", output_mode_);
+}
+
+template <class Term>
+TableRules<Term> LookupLayer<Term>::rules() const {
+  Value salt = salt_;
+  return {.mask = mask_token_,
+          .mask_place = gives_places() ? 0 : -1,
+          .oov_start = mask_token_ && gives_places() ? 1 : 0,
+          .oov_places = oov_indices_,
+          .floor_mod = std::is_integral_v<Term> && oov_method_ != "farmhash",
+          .key = key_of(salt, class_name())};
+}
+
+// ---- the vocabulary
+
+template <class Term>
+std::vector<Term> LookupLayer<Term>::special_tokens() const {
+  std::vector<Term> special;
+  if (rules().oov_start > 0) special.push_back(*mask_token_);
+  if (oov_token_) special.insert(special.end(), static_cast<size_t>(oov_indices_), *oov_token_);
+  return special;
+}
+
+template <class Term>
+void LookupLayer<Term>::set_vocabulary(const Value& vocabulary, const Value& idf_weights) {
+  if (output_mode_ == kTfIdf && idf_weights.is_null())
+    fail("`idf_weights` must be set if output_mode is 'tf_idf'.");
+  if (output_mode_ != kTfIdf && !idf_weights.is_null())
+    fail("`idf_weights` should only be set if output_mode is `'tf_idf'`. Received: output_mode=",
+         output_mode_, " and idf_weights=", idf_weights);
+  const bool was_static = is_static();
+  take(vocabulary, idf_weights);
+  remember();
+  has_input_vocabulary_ = was_static;
+}
+
+template <class Term>
+void LookupLayer<Term>::take(const Value& vocabulary, const Value& idf_weights) {
+  if (vocabulary.is_string()) {
+    if (output_mode_ == kTfIdf)
+      fail("output_mode `'tf_idf'` does not support loading a vocabulary from file.");
+    return set_terms(read_terms<Term>(vocabulary.as_string()));
+  }
+  const std::vector<Term> given = terms_of<Term>(vocabulary), special = special_tokens();
+  if (given.empty()) fail("Cannot set an empty vocabulary. Received: vocabulary=", vocabulary);
+  const bool has_special = has_all_special() && given.size() >= special.size() &&
+                           std::equal(special.begin(), special.end(), given.begin());
+  const auto first = given.begin() + static_cast<ptrdiff_t>(has_special ? special.size() : 0);
+  const std::vector<Term> terms(first, given.end());
+  check_terms(terms, given);
+  if (output_mode_ != kTfIdf) return set_terms(terms);
+  const std::vector<double> weights = numbers_in(idf_weights, "idf_weights").values;
+  if (weights.size() != given.size())
+    fail("`idf_weights` must be the same length as vocabulary. len(idf_weights) is ",
+         weights.size(), "; len(vocabulary) is ", given.size());
+  set_terms(terms);
+  set_weights(weights, has_special);
+}
+
+template <class Term>
+void LookupLayer<Term>::check_terms(const std::vector<Term>& terms,
+                                    const std::vector<Term>& given) const {
+  std::unordered_set<ViewOf<Term>> seen;
+  List repeated;
+  for (const Term& term : terms)
+    if (!seen.insert(term).second) repeated.push_back(term);
+  if (!repeated.empty())
+    fail("The passed vocabulary has at least one repeated term. Please uniquify your dataset. ",
+         "The repeated terms are: ", Value(repeated));
+  const auto refuse = [&](const char* name, const char* option, const Term& token) {
+    const auto last = std::find(given.rbegin(), given.rend(), token);
+    fail("Found reserved ", name, " token at unexpected location in `vocabulary`. Note that ",
+         "passed `vocabulary` does not need to include the OOV and mask tokens. Either remove ",
+         "all mask and OOV tokens, or include them only at the start of the vocabulary in ",
+         "precisely this order: ", Value(special_tokens()), ". Received: ", option, "=",
+         Value(token), " at vocabulary index ", given.rend() - last - 1);
+  };
+  if (mask_token_ && seen.contains(*mask_token_)) refuse("mask", "mask_token", *mask_token_);
+  if (invert_ && seen.contains(*oov_token_)) refuse("OOV", "oov_token", *oov_token_);
+}
+
+template <class Term>
+void LookupLayer<Term>::set_terms(std::vector<Term> terms) {
+  auto table = std::make_shared<const TermTable<Term>>(std::move(terms), rules());
+  if (max_tokens_ && table->size() > *max_tokens_)
+    fail("Attempted to set a vocabulary larger than the maximum vocab size. Received vocabulary ",
+         "size is ", table->size(), "; `max_tokens` is ", *max_tokens_, ".");
+  if (!gives_places() && !pad_to_max_tokens_ && vocabulary_size_ &&
+      *vocabulary_size_ != table->size())
+    fail("When using `output_mode=", output_mode_, "` and `pad_to_max_tokens=False`, the ",
+         "vocabulary size cannot be changed after the layer is called. Old vocab size is ",
+         *vocabulary_size_, ", new vocab size is ", table->size());
+  table_ = std::move(table);
+  vocabulary_size_ = table_->size();
+  if (invert_) {
+    std::vector<Term> by_place(static_cast<size_t>(rules().first_place()), *oov_token_);
+    if (mask_token_) by_place.front() = *mask_token_;
+    by_place.insert(by_place.end(), table_->terms().begin(), table_->terms().end());
+    by_place.push_back(*oov_token_);
+    by_place_ = tensor_of(by_place, {static_cast<int64_t>(by_place.size())});
+  }
+  structure_changed();
+}
+
+/// Those of places without a term are the mean of the others.
+template <class Term>
+void LookupLayer<Term>::set_weights(const std::vector<double>& of_terms, bool has_special) {
+  std::vector<float> all;
+  if (!has_special && !of_terms.empty())
+    all.assign(static_cast<size_t>(rules().first_place()),
+               static_cast<float>(std::accumulate(of_terms.begin(), of_terms.end(), 0.0) /
+                                  static_cast<double>(of_terms.size())));
+  all.insert(all.end(), of_terms.begin(), of_terms.end());
+  all.resize(static_cast<size_t>(depth()));
+  weights_ = Tensor::from(all, {depth()});
+}
+
+template <class Term>
+void LookupLayer<Term>::remember() {
+  const bool with_special = has_all_special();
+  std::vector<Term> terms = with_special ? special_tokens() : std::vector<Term>();
+  const size_t skipped = with_special ? 0 : static_cast<size_t>(rules().first_place());
+  terms.insert(terms.end(), table_->terms().begin(), table_->terms().end());
+  if (output_mode_ == kTfIdf) {
+    const std::vector<double> weights = weights_.to_vector();
+    const auto first = weights.begin() + static_cast<ptrdiff_t>(skipped);
+    idf_weights_ = std::vector<double>(first, first + static_cast<ptrdiff_t>(terms.size()));
+  }
+  vocabulary_ = Value(terms);
+}
+
+template <class Term>
+List LookupLayer<Term>::get_vocabulary(bool include_special_tokens) const {
+  List terms;
+  if (include_special_tokens) {
+    terms.assign(static_cast<size_t>(rules().first_place()),
+                 Codec<std::optional<Term>>::encode(oov_token_));
+    if (rules().oov_start > 0) terms.front() = *mask_token_;
+  }
+  terms.insert(terms.end(), table_->terms().begin(), table_->terms().end());
+  return terms;
+}
+
+template <class Term>
+void LookupLayer<Term>::save_assets(const std::string& folder) const {
+  std::vector<std::string> lines;
+  for (const Value& term : get_vocabulary(true))
+    lines.push_back(term.is_null() ? "None" : line_of(term_of<Term>(term)));
+  write_vocabulary(vocabulary_path(folder), lines);
+}
+
+template <class Term>
+void LookupLayer<Term>::load_assets(const std::string& folder) {
+  set_vocabulary(Value(read_terms<Term>(vocabulary_path(folder))), idf_weights_);
+}
+
+// ---- learning
+
+template <class Term>
+void LookupLayer<Term>::adapt(const Value& data, std::optional<int64_t> steps) {
+  reset_state();
+  each_batch(data, steps, [&](const Value& batch) { learn(batch, is_array(data)); });
+  finalize_state();
+}
+
+template <class Term>
+void LookupLayer<Term>::learn(const Value& batch, bool whole) {
+  if (is_static())
+    fail("Cannot adapt layer '", name(), "' after setting a static vocabulary via `vocabulary` ",
+         "argument or `set_vocabulary()` method.");
+  for (const Document<Term>& document : documents(batch, whole)) counts_.add(document);
+}
+
+template <class Term>
+void LookupLayer<Term>::finalize_state() {
+  if (mask_token_) counts_.remove(*mask_token_);
+  if (oov_token_) counts_.remove(*oov_token_);
+  if (is_static() || counts_.empty()) return;
+  std::vector<Term> terms = counts_.in_order();
+  if (max_tokens_) {
+    const int64_t most = std::max<int64_t>(*max_tokens_ - rules().first_place(), 0);
+    terms.resize(std::min(terms.size(), static_cast<size_t>(most)));
+  }
+  std::vector<double> weights;
+  if (output_mode_ == kTfIdf)
+    for (const Term& term : terms) weights.push_back(counts_.inverse_document_frequency(term));
+  set_terms(std::move(terms));
+  if (output_mode_ == kTfIdf) set_weights(weights, false);
+  remember();
+  has_input_vocabulary_ = false;
+  reset_state();
+}
+
+// ---- the call
+
+template <class Term>
+int64_t LookupLayer<Term>::depth() const {
+  if (pad_to_max_tokens_) return *max_tokens_;
+  if (!vocabulary_size_)
+    fail("When using `output_mode=", output_mode_, "` and `pad_to_max_tokens=False`, you must set ",
+         "the layer's vocabulary before calling it. Either pass a `vocabulary` argument to the ",
+         "layer, or call `adapt` with some sample data.");
+  return *vocabulary_size_;
+}
+
+template <class Term>
+Tensor LookupLayer<Term>::weighted(const Tensor& counts) const {
+  if (output_mode_ != kTfIdf || !weights_) return counts;
+  return counts * ops::cast(weights_, counts.dtype());
+}
+
+template <class Term>
+Tensor LookupLayer<Term>::encoded(const Tensor& places) const {
+  if (gives_places()) return places;
+  const std::string& mode = output_mode_ == kTfIdf ? kCount : output_mode_;
+  return weighted(encode_places(places, mode, depth(), compute_dtype()));
+}
+
+template <class Term>
+Tensor LookupLayer<Term>::call(const Tensor& x, const Call&) {
+  if (invert_) {
+    TermAtPlace<Term> op;
+    op.table = table_, op.by_place = by_place_;
+    return apply1(op, {ops::cast(x, DType::int64)});
+  }
+  if (!gives_places()) depth();  // fails while it is not known
+  PlaceOfTerm<Term> op;
+  op.table = table_;
+  return encoded(apply1(op, {as_terms<Term>(x)}));
+}
+
+template <class Term>
+std::vector<Shape> LookupLayer<Term>::compute_output_shape(const std::vector<Shape>& inputs) {
+  build_for(inputs);
+  const DType dtype = invert_ ? DType::int64 : kDTypeOf<Term>;
+  return {call(Tensor::abstract({dtype, inputs.front()}), Call()).shape()};
+}
+
+template class LookupLayer<std::string>;
+template class LookupLayer<int64_t>;
+
+}  // namespace crescent

@@ -1,0 +1,126 @@
+// What StringLookup, IntegerLookup and TextVectorization have in common: a vocabulary, given or
+// learned by adapt(), and the encodings of places in it. Keras' IndexLookup.
+#pragma once
+#include "crescent/layer.h"
+#include "documents.h"
+#include "encoding.h"
+#include "term_table.h"
+
+namespace crescent {
+
+inline constexpr const char* kTfIdf = "tf_idf";
+
+template <class Term>
+class LookupLayer : public UnaryLayer {
+ public:
+  void configured() override;
+  Tensor call(const Tensor& x, const Call&) override;
+  /// Of terms, which are no numbers.
+  std::vector<Shape> compute_output_shape(const std::vector<Shape>& inputs) override;
+
+ protected:
+  /// Methods that every one of them has.
+  template <class T>
+  static void describe_methods(Schema<T>& s);
+  /// Options that only files give.
+  template <class T>
+  static void describe_stored(Schema<T>& s);
+
+  /// The documents of a batch; `whole`: it is all the data there is.
+  virtual std::vector<Document<Term>> documents(const Value& batch, bool whole) const {
+    return documents_of<Term>(batch, whole);
+  }
+  bool gives_places() const { return output_mode_ == kPlaces; }
+  const TablePtr<Term>& table() const { return table_; }
+  /// Of the encodings.
+  int64_t depth() const;
+  /// Places as output_mode wants them.
+  Tensor encoded(const Tensor& places) const;
+  /// Counts with the weights of "tf_idf", in that mode.
+  Tensor weighted(const Tensor& counts) const;
+
+  std::optional<int64_t> max_tokens_;
+  int64_t oov_indices_ = 1;
+  std::optional<Term> mask_token_, oov_token_;
+  Value vocabulary_, idf_weights_;
+  bool invert_ = false;
+  std::string output_mode_ = kPlaces;
+  bool pad_to_max_tokens_ = false, sparse_ = false;
+  std::string oov_method_ = "floormod";
+  Value salt_;
+  std::optional<int64_t> vocabulary_size_;
+  std::optional<bool> has_input_vocabulary_;
+
+ private:
+  void check_options() const;
+  TableRules<Term> rules() const;
+  /// What may stand before the terms: for the mask, and for each place of unknown terms.
+  std::vector<Term> special_tokens() const;
+  bool has_all_special() const {
+    return static_cast<int64_t>(special_tokens().size()) == rules().first_place();
+  }
+
+  void adapt(const Value& data, std::optional<int64_t> steps);
+  void update_state(const Value& batch) { learn(batch, false); }
+  void learn(const Value& batch, bool whole);
+  void finalize_state();
+  void reset_state() { counts_ = {}; }
+  bool is_static() const { return has_input_vocabulary_.value_or(!vocabulary_.is_null()); }
+
+  void set_vocabulary(const Value& vocabulary, const Value& idf_weights);
+  /// Fails with everything as it was.
+  void take(const Value& vocabulary, const Value& idf_weights);
+  void check_terms(const std::vector<Term>& terms, const std::vector<Term>& given) const;
+  void set_terms(std::vector<Term> terms);
+  void set_weights(const std::vector<double>& of_terms, bool has_special);
+  /// As options, for files and copies.
+  void remember();
+
+  List get_vocabulary(bool include_special_tokens) const;
+  int64_t vocabulary_size() const { return table_->size(); }
+  void save_assets(const std::string& folder) const;
+  void load_assets(const std::string& folder);
+
+  TablePtr<Term> table_;
+  Tensor by_place_;  ///< terms, when places are turned into them
+  Tensor weights_;   ///< a factor for each place, for "tf_idf"
+  TermCounts<Term> counts_;
+};
+
+template <class Term>
+template <class T>
+void LookupLayer<Term>::describe_methods(Schema<T>& s) {
+  s.method("adapt", &LookupLayer::adapt, "Learns the vocabulary: the most frequent terms of data.")
+      .arg("data", "A tensor or lists, or a dataset.")
+      .arg("steps", "How many batches at most.", Value())
+      .method("update_state", &LookupLayer::update_state, "Counts the terms of one batch more.")
+      .arg("data", "A tensor or lists.")
+      .method("finalize_state", &LookupLayer::finalize_state,
+              "Makes a vocabulary of what was counted.")
+      .method("reset_state", &LookupLayer::reset_state, "Forgets what was counted.")
+      .method("get_vocabulary", &LookupLayer::get_vocabulary,
+              "The terms, in order of their places.")
+      .arg("include_special_tokens", "With those for masks and unknown terms.", true)
+      .method("set_vocabulary", &LookupLayer::set_vocabulary, "Another vocabulary instead.")
+      .arg("vocabulary", "Terms, or the path of a file with one in each line.")
+      .arg("idf_weights", "A factor for each term, for output_mode \"tf_idf\".", Value())
+      .method("vocabulary_size", &LookupLayer::vocabulary_size,
+              "How many places there are, those for masks and unknown terms included.")
+      .method("save_assets", &LookupLayer::save_assets, "Writes vocabulary.txt.")
+      .arg("dir_path", "The folder.")
+      .method("load_assets", &LookupLayer::load_assets, "Reads vocabulary.txt.")
+      .arg("dir_path", "The folder.");
+}
+
+template <class Term>
+template <class T>
+void LookupLayer<Term>::describe_stored(Schema<T>& s) {
+  s.field("vocabulary_size", &LookupLayer::vocabulary_size_,
+          "Of a layer in a file, whose vocabulary is beside it.")
+      .omit_null()
+      .field("has_input_vocabulary", &LookupLayer::has_input_vocabulary_,
+             "Of a layer in a file: false when the vocabulary was learned, and may be again.")
+      .omit_null();
+}
+
+}  // namespace crescent

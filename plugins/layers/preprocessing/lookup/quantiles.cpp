@@ -1,0 +1,80 @@
+#include "quantiles.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <numeric>
+
+namespace crescent {
+namespace {
+
+/// y at x on the line through the points, whose x are in order.
+double interpolated(double x, const std::vector<float>& xs, const std::vector<float>& ys) {
+  const auto next = std::upper_bound(xs.begin(), xs.end(), x);
+  if (next == xs.begin()) return ys.front();
+  const auto i = static_cast<size_t>(next - xs.begin()) - 1;
+  if (next == xs.end() || xs[i] == x) return ys[i];
+  const double slope = (double(ys[i + 1]) - ys[i]) / (double(xs[i + 1]) - xs[i]);
+  return slope * (x - xs[i]) + ys[i];
+}
+
+/// epsilon, 2 epsilon, ... to 1.
+std::vector<double> shares(double epsilon) {
+  std::vector<double> all(static_cast<size_t>(std::ceil(1 / epsilon)));
+  for (size_t i = 0; i < all.size(); ++i) all[i] = epsilon + static_cast<double>(i) * epsilon;
+  return all;
+}
+
+Summary compressed(const Summary& summary, double epsilon) {
+  if (static_cast<double>(summary.values.size()) * epsilon < 1) return summary;
+  std::vector<float> reached(summary.weights.size()), share;
+  std::partial_sum(summary.weights.begin(), summary.weights.end(), reached.begin());
+  for (float weight : reached) share.push_back(weight / reached.back());
+  Summary result;
+  double before = 0;
+  for (double x : shares(epsilon)) {
+    const double weight = interpolated(x, share, reached);
+    result.values.push_back(static_cast<float>(interpolated(x, share, summary.values)));
+    result.weights.push_back(static_cast<float>(weight - before));
+    before = weight;
+  }
+  return result;
+}
+
+}  // namespace
+
+Summary summary_of(std::vector<float> values, double epsilon) {
+  std::sort(values.begin(), values.end(), [](float a, float b) {
+    return a < b || (std::isnan(b) && !std::isnan(a));  // as NumPy
+  });
+  const double step = std::max(static_cast<double>(values.size()) / (1 / epsilon), 1.0);
+  Summary result;
+  for (auto i = static_cast<size_t>(step - 1); i < values.size(); i += static_cast<size_t>(step))
+    result.values.push_back(values[i]);
+  result.weights.assign(result.values.size(), static_cast<float>(step));
+  return result;
+}
+
+Summary merged(const Summary& newer, const Summary& older, double epsilon) {
+  Summary all = newer;
+  all.values.insert(all.values.end(), older.values.begin(), older.values.end());
+  all.weights.insert(all.weights.end(), older.weights.begin(), older.weights.end());
+  std::vector<size_t> order(all.values.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return all.values[a] < all.values[b]; });
+  Summary sorted;
+  for (size_t i : order) {
+    sorted.values.push_back(all.values[i]);
+    sorted.weights.push_back(all.weights[i]);
+  }
+  return compressed(sorted, epsilon);
+}
+
+std::vector<double> boundaries_of(const Summary& summary, int64_t bins) {
+  const Summary result = compressed(summary, 1.0 / static_cast<double>(bins));
+  if (result.values.empty()) return {};
+  return {result.values.begin(), result.values.end() - 1};
+}
+
+}  // namespace crescent

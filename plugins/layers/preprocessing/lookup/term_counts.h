@@ -1,0 +1,59 @@
+// What adapt() counts: terms, and the documents that they are in.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "terms.h"
+
+namespace crescent {
+
+template <class Term>
+using Document = std::vector<Term>;
+
+template <class Term>
+class TermCounts {
+ public:
+  void add(const Document<Term>& document) {
+    ++documents_;
+    std::unordered_set<ViewOf<Term>> seen;
+    for (const Term& term : document) {
+      Count& count = counts_[term];
+      ++count.terms;
+      if (seen.insert(term).second) ++count.documents;
+    }
+  }
+  void remove(const Term& term) { counts_.erase(term); }
+  bool empty() const { return counts_.empty(); }
+
+  /// The most frequent first; of equally frequent ones the greater first.
+  std::vector<Term> in_order() const {
+    std::vector<const Entry*> entries;
+    for (const Entry& entry : counts_) entries.push_back(&entry);
+    std::sort(entries.begin(), entries.end(), [](const Entry* a, const Entry* b) {
+      return std::pair(a->second.terms, ViewOf<Term>(a->first)) >
+             std::pair(b->second.terms, ViewOf<Term>(b->first));
+    });
+    std::vector<Term> terms;
+    for (const Entry* entry : entries) terms.push_back(entry->first);
+    return terms;
+  }
+
+  /// log(1 + documents / (1 + documents with the term))
+  double inverse_document_frequency(const Term& term) const {
+    const double with_term = static_cast<double>(counts_.at(term).documents);
+    return static_cast<float>(std::log(1 + static_cast<double>(documents_) / (1 + with_term)));
+  }
+
+ private:
+  struct Count {
+    int64_t terms = 0, documents = 0;
+  };
+  using Entry = std::pair<const Term, Count>;
+  std::unordered_map<Term, Count> counts_;
+  int64_t documents_ = 0;
+};
+
+}  // namespace crescent

@@ -1,0 +1,127 @@
+// A vocabulary as it is looked up in: terms have consecutive places, a mask one before them, and
+// the terms that are not there (out of vocabulary, OOV) share some.
+#pragma once
+#include <unordered_map>
+
+#include "buckets.h"
+#include "crescent/op.h"
+#include "terms.h"
+
+namespace crescent {
+
+/// What else there is in a table.
+template <class Term>
+struct TableRules {
+  std::optional<Term> mask;   ///< stands for no term
+  int64_t mask_place = 0;     ///< -1: none, encodings leave it out
+  int64_t oov_start = 0;      ///< the first of the places for unknown terms
+  int64_t oov_places = 1;     ///< how many there are
+  bool floor_mod = false;     ///< numbers choose among them by their remainder, not by their hash
+  std::optional<SipKey> key;  ///< of the hash
+
+  int64_t first_place() const { return oov_start + oov_places; }
+};
+
+template <class Term>
+class TermTable {
+ public:
+  static constexpr int64_t kUnknown = -2;
+
+  TermTable(std::vector<Term> terms, TableRules<Term> rules)
+      : terms_(std::move(terms)), rules_(std::move(rules)) {
+    places_.reserve(terms_.size());
+    for (const Term& term : terms_)
+      places_.emplace(term, rules_.first_place() + static_cast<int64_t>(places_.size()));
+  }
+  TermTable(const TermTable&) = delete;  // places_ looks into terms_
+
+  const std::vector<Term>& terms() const { return terms_; }
+  const TableRules<Term>& rules() const { return rules_; }
+  int64_t size() const { return rules_.first_place() + static_cast<int64_t>(terms_.size()); }
+
+  /// kUnknown when it is not there, and there is no place for such terms.
+  int64_t place(ViewOf<Term> term) const {
+    if (rules_.mask && term == ViewOf<Term>(*rules_.mask)) return rules_.mask_place;
+    const auto found = places_.find(term);
+    if (found != places_.end()) return found->second;
+    return rules_.oov_places == 0 ? kUnknown : rules_.oov_start + bucket(term);
+  }
+
+ private:
+  int64_t bucket(ViewOf<Term> term) const {
+    if (rules_.oov_places == 1) return 0;
+    if constexpr (std::is_integral_v<Term>)
+      if (rules_.floor_mod)
+        return (term % rules_.oov_places + rules_.oov_places) % rules_.oov_places;
+    return bucket_of(term, rules_.oov_places, rules_.key);
+  }
+
+  std::vector<Term> terms_;
+  TableRules<Term> rules_;
+  std::unordered_map<ViewOf<Term>, int64_t> places_;
+};
+
+template <class Term>
+using TablePtr = std::shared_ptr<const TermTable<Term>>;
+
+[[noreturn]] void fail_without_vocabulary();
+/// Of an input, when unknown terms have no place; only the first of many are listed.
+[[noreturn]] void fail_unknown_terms(const List& terms);
+
+/// The table of an op that looks up; fails where there is none yet.
+template <class Term>
+const TermTable<Term>& vocabulary_in(const TablePtr<Term>& table) {
+  if (!table || table->terms().empty()) fail_without_vocabulary();
+  return *table;
+}
+
+/// Terms as their places.
+template <class Term>
+struct PlaceOfTerm final : OpOf<PlaceOfTerm<Term>> {
+  static constexpr const char* kName = "place_of_term";
+  TablePtr<Term> table;
+  auto fields() const { return std::tuple(table.get()); }
+  Effect effect() const override { return Effect::check; }
+  bool takes(DType dtype) const override { return dtype == kDTypeOf<Term>; }
+  TensorSpecs infer(std::span<const TensorSpec> in) const override {
+    return {{DType::int64, in[0].shape}};
+  }
+  bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
+    const TermTable<Term>& terms = vocabulary_in(table);
+    const auto* element = in[0].data<ElementOf<Term>>();
+    auto* place = out[0].mutable_data<int64_t>();
+    List unknown;
+    for (int64_t i = 0; i < in[0].size(); ++i) {
+      place[i] = terms.place(term_at(element[i]));
+      if (place[i] == TermTable<Term>::kUnknown && unknown.size() < 10)
+        unknown.push_back(term_at(element[i]));
+    }
+    if (!unknown.empty()) fail_unknown_terms(unknown);
+    return true;
+  }
+};
+
+/// The other way round; other places give `oov`.
+template <class Term>
+struct TermAtPlace final : OpOf<TermAtPlace<Term>> {
+  static constexpr const char* kName = "term_at_place";
+  TablePtr<Term> table;
+  Tensor by_place;  ///< the last one is for places that are not there
+  auto fields() const { return std::tuple(table.get(), by_place.id()); }
+  Effect effect() const override { return Effect::check; }
+  TensorSpecs infer(std::span<const TensorSpec> in) const override {
+    return {{kDTypeOf<Term>, in[0].shape}};
+  }
+  bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
+    vocabulary_in(table);
+    const auto* place = in[0].data<int64_t>();
+    const auto* term = by_place.data<ElementOf<Term>>();
+    auto* result = out[0].mutable_data<ElementOf<Term>>();
+    const int64_t last = by_place.size() - 1;
+    for (int64_t i = 0; i < in[0].size(); ++i)
+      result[i] = term[place[i] >= 0 && place[i] < last ? place[i] : last];
+    return true;
+  }
+};
+
+}  // namespace crescent

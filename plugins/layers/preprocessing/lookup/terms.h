@@ -1,0 +1,49 @@
+// Terms: the words or numbers that a vocabulary consists of, as tensors and options have them.
+#pragma once
+#include "crescent/ops.h"
+#include "crescent/strings.h"
+
+namespace crescent {
+
+/// Of std::string and int64_t: what a tensor holds of it, and what is looked at without a copy.
+template <class Term>
+struct TermType;
+template <>
+struct TermType<std::string> {
+  using Element = StringId;
+  using View = std::string_view;
+  static constexpr const char* kName = "strings";
+};
+template <>
+struct TermType<int64_t> {
+  using Element = int64_t;
+  using View = int64_t;
+  static constexpr const char* kName = "integers";
+};
+template <class Term>
+using ElementOf = typename TermType<Term>::Element;
+template <class Term>
+using ViewOf = typename TermType<Term>::View;
+template <class Term>
+constexpr DType kDTypeOf = DTypeOf<ElementOf<Term>>::value;
+
+inline std::string_view term_at(StringId id) { return text_of(id); }
+inline int64_t term_at(int64_t number) { return number; }
+
+inline Tensor tensor_of(std::span<const std::string> terms, const Shape& shape) {
+  return string_tensor(terms, shape);
+}
+inline Tensor tensor_of(std::span<const int64_t> terms, const Shape& shape) {
+  return Tensor::from(terms, shape);
+}
+
+/// Fails unless the tensor holds terms; numbers of another dtype are converted.
+template <class Term>
+Tensor as_terms(const Tensor& x) {
+  const bool strings = kDTypeOf<Term> == DType::string;
+  if (strings != (x.dtype() == DType::string))
+    fail("expected ", TermType<Term>::kName, ", got ", x.spec());
+  return strings ? x : ops::cast(x, DType::int64);
+}
+
+}  // namespace crescent

@@ -1,0 +1,127 @@
+#include "text_rules.h"
+
+#include <algorithm>
+
+namespace crescent {
+namespace {
+
+/// The locale has no say.
+bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+bool is_punctuation(char c) {
+  return (c >= '!' && c <= '/') || (c >= ':' && c <= '@') || (c >= '[' && c <= '`') ||
+         (c >= '{' && c <= '~');
+}
+
+/// How many bytes the character has that begins with this one; 0: none does.
+size_t length_of(unsigned char first) {
+  if (first < 0x80) return 1;
+  if (first >= 0xc2 && first < 0xe0) return 2;
+  if (first >= 0xe0 && first < 0xf0) return 3;
+  return first >= 0xf0 && first < 0xf5 ? 4 : 0;
+}
+
+/// The second byte is bounded where a shorter form would do, for surrogates, and at the end of
+/// Unicode.
+bool follows(unsigned char first, size_t place, unsigned char byte) {
+  const unsigned low = place > 1       ? 0x80
+                       : first == 0xe0 ? 0xa0
+                       : first == 0xf0 ? 0x90
+                                       : 0x80,
+                 high = place > 1       ? 0xbf
+                        : first == 0xed ? 0x9f
+                        : first == 0xf4 ? 0x8f
+                                        : 0xbf;
+  return byte >= low && byte <= high;
+}
+
+Tensor checked(const Tensor& result, const Shape& shape, const char* option) {
+  if (result.dtype() != DType::string ||
+      (option == std::string_view("standardize") && result.shape() != shape))
+    fail("the function of `", option, "` gave ", result.spec(), "; expected strings",
+         option == std::string_view("standardize") ? concat(" of shape ", shape) : "");
+  return result;
+}
+
+}  // namespace
+
+std::string lower_case(std::string text) {
+  for (char& c : text)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return text;
+}
+
+std::string without_punctuation(const std::string& text) {
+  std::string result;
+  std::copy_if(text.begin(), text.end(), std::back_inserter(result),
+               [](char c) { return !is_punctuation(c); });
+  return result;
+}
+
+std::vector<std::string> split_at_whitespace(std::string_view text) {
+  std::vector<std::string> words;
+  for (auto first = text.begin();;) {
+    first = std::find_if_not(first, text.end(), is_space);
+    if (first == text.end()) return words;
+    const auto end = std::find_if(first, text.end(), is_space);
+    words.emplace_back(first, end);
+    first = end;
+  }
+}
+
+std::vector<std::string> split_characters(std::string_view text) {
+  std::vector<std::string> characters;
+  for (size_t i = 0; i < text.size();) {
+    const auto first = static_cast<unsigned char>(text[i]);
+    const size_t length = length_of(first);
+    size_t valid = 1;
+    while (valid < length && i + valid < text.size() &&
+           follows(first, valid, static_cast<unsigned char>(text[i + valid])))
+      ++valid;
+    characters.emplace_back(valid == length ? text.substr(i, length) : "\xef\xbf\xbd");
+    i += valid;
+  }
+  return characters;
+}
+
+std::vector<std::string> ngrams_of(const std::vector<std::string>& terms,
+                                   const std::vector<int64_t>& widths) {
+  std::vector<std::string> result;
+  for (int64_t width : widths)
+    for (size_t first = 0; first + static_cast<size_t>(width) <= terms.size(); ++first)
+      result.push_back(join(std::span(terms).subspan(first, static_cast<size_t>(width)), " "));
+  return result;
+}
+
+std::vector<Document<std::string>> TextRules::documents(const Tensor& texts) const {
+  const Tensor given =
+      standardize ? checked((*standardize)(texts), texts.shape(), "standardize") : texts;
+  std::vector<std::string> plain = strings_of(given);
+  for (std::string& text : plain) {
+    if (lower) text = lower_case(std::move(text));
+    if (strip_punctuation) text = without_punctuation(text);
+  }
+  std::vector<Document<std::string>> all;
+  const auto rows_of = [&](const std::vector<std::string>& terms, int64_t rows) {
+    const size_t n = rows == 0 ? 0 : terms.size() / static_cast<size_t>(rows);
+    for (size_t i = 0; i < static_cast<size_t>(rows); ++i)
+      all.emplace_back(terms.begin() + ptrdiff_t(i * n), terms.begin() + ptrdiff_t((i + 1) * n));
+  };
+  const auto count = static_cast<int64_t>(plain.size());
+  if (split == Split::none)
+    rows_of(plain, texts.rank() > 1 ? texts.dim(0) : count);
+  else if (split == Split::function) {
+    const Tensor terms = checked((*splitter)(string_tensor(plain, {count})), {}, "split");
+    if (terms.rank() != 2 || terms.dim(0) != count)
+      fail("the function of `split` gave ", terms.spec(), "; expected a row of strings for each ",
+           "of ", count, " texts");
+    rows_of(strings_of(terms), count);
+  } else
+    for (const std::string& text : plain)
+      all.push_back(split == Split::whitespace ? split_at_whitespace(text)
+                                               : split_characters(text));
+  if (!ngrams.empty())
+    for (Document<std::string>& terms : all) terms = ngrams_of(terms, ngrams);
+  return all;
+}
+
+}  // namespace crescent

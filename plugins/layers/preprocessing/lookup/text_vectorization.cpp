@@ -1,0 +1,253 @@
+#include <algorithm>
+
+#include "../preprocessing_layers.h"
+#include "lookup_layer.h"
+#include "text_rules.h"
+
+namespace crescent {
+namespace {
+
+using Documents = std::vector<Document<std::string>>;
+using Table = TermTable<std::string>;
+
+/// A row of places for each document, filled up with those of the mask, or cut.
+void fill_places(const Documents& documents, const Table& table, std::span<int64_t> places,
+                 int64_t length) {
+  std::fill(places.begin(), places.end(), 0);
+  auto row = places.begin();
+  for (const Document<std::string>& terms : documents) {
+    const size_t count = std::min(terms.size(), static_cast<size_t>(length));
+    for (size_t i = 0; i < count; ++i) row[ptrdiff_t(i)] = table.place(terms[i]);
+    row += length;
+  }
+}
+
+/// A row of counts for each document.
+void fill_counts(const Documents& documents, const Table& table, std::span<float> counts,
+                 int64_t depth) {
+  std::fill(counts.begin(), counts.end(), 0.0f);
+  auto row = counts.begin();
+  for (const Document<std::string>& terms : documents) {
+    for (const std::string& term : terms)
+      if (const int64_t place = table.place(term); place >= 0 && place < depth) ++row[place];
+    row += depth;
+  }
+}
+
+/// Texts (n, ...) -> int64 places (n, width), or float32 counts (n, width).
+struct Vectorize final : OpOf<Vectorize> {
+  static constexpr const char* kName = "vectorize_text";
+  std::shared_ptr<const TextRules> rules;
+  TablePtr<std::string> table;
+  bool counts = false;
+  int64_t width = -1;  ///< -1: as the longest text, known only when texts are there
+  auto fields() const { return std::tuple(rules.get(), table.get(), counts, width); }
+  Effect effect() const override { return Effect::check; }
+  bool takes(DType dtype) const override { return dtype == DType::string; }
+  TensorSpecs infer(std::span<const TensorSpec> in) const override {
+    return {{counts ? DType::float32 : DType::int64, {in[0].shape[0], width}}};
+  }
+  bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
+    const Table& terms = vocabulary_in(table);
+    const Documents documents = rules->documents(in[0]);
+    const auto size = static_cast<size_t>(out[0].size());
+    if (counts)
+      fill_counts(documents, terms, {out[0].mutable_data<float>(), size}, width);
+    else
+      fill_places(documents, terms, {out[0].mutable_data<int64_t>(), size}, width);
+    return true;
+  }
+};
+
+class TextVectorization final : public LookupLayer<std::string> {
+ public:
+  static void describe(Schema<TextVectorization>& s) {
+    s.doc("Texts as places of their words in a vocabulary, or as vectors that count them.")
+        .field("max_tokens", &TextVectorization::max_tokens_,
+               "How many places there may be, those of the mask and of unknown words included.")
+        .field("standardize", &TextVectorization::standardize_,
+               "lower_and_strip_punctuation, lower, strip_punctuation (of ASCII; other letters "
+               "stay), null, or a function of a tensor of texts, which gives another.")
+        .kind(Activation::kKind)
+        .field("split", &TextVectorization::split_,
+               "whitespace, character, null, or a function of a tensor of texts (n), which gives "
+               "words (n, m), with \"\" where there are less than m.")
+        .kind(Activation::kKind)
+        .field("ngrams", &TextVectorization::ngrams_option_,
+               "Runs of words as terms: of 1 to so many words, or a list of numbers of words.")
+        .field("output_mode", &TextVectorization::output_mode_,
+               "int: the places, in rows filled up with 0; multi_hot, count: vectors with a number "
+               "for each place; tf_idf: counts times weights.")
+        .field("output_sequence_length", &TextVectorization::length_,
+               "Of the rows; null: of the longest text in the batch.")
+        .min(1)
+        .field("pad_to_max_tokens", &TextVectorization::pad_to_max_tokens_,
+               "Vectors have max_tokens numbers though the vocabulary is smaller.")
+        .field("vocabulary", &TextVectorization::vocabulary_,
+               "The terms, or the path of a file with one in each line; else adapt() learns them.")
+        .field("idf_weights", &TextVectorization::idf_weights_,
+               "A factor for each term of the vocabulary, for tf_idf.")
+        .field("sparse", &TextVectorization::sparse_, "Tensors are dense: only false.")
+        .field("ragged", &TextVectorization::ragged_, "Rows have one length: only false.")
+        .field("encoding", &TextVectorization::encoding_, "Of the texts.")
+        .choices({"utf-8"});
+    describe_stored(s);
+    describe_methods(s);
+  }
+  TextVectorization() { mask_token_ = "", oov_token_ = "[UNK]"; }
+
+  void configured() override {
+    auto rules = std::make_shared<TextRules>();
+    set_standardize(*rules);
+    set_split(*rules);
+    rules->ngrams = ngrams();
+    rules_ = rules;
+    if (output_mode_ != kPlaces && length_)
+      fail("`output_sequence_length` must not be set if `output_mode` is not 'int'. ",
+           "Received output_sequence_length=", *length_, ".");
+    if (ragged_) fail("`ragged=true` is not possible: tensors are dense");
+    if (output_mode_ == kOneHot && rules->split != Split::none)
+      fail("`output_mode=\"one_hot\"` needs `split=null`: as many words as a text has would give ",
+           "as many vectors");
+    LookupLayer::configured();
+  }
+
+  Tensor call(const Tensor& given, const Call&) override {
+    const Tensor x = as_terms<std::string>(given);
+    const bool single = x.rank() == 0;
+    check_shape(x.shape());
+    const Tensor rows = single ? ops::reshape(x, {1}) : x;
+    if (gives_places() || output_mode_ == kOneHot) {
+      const Tensor places = places_of(rows);
+      return encoded(single ? ops::squeeze(places, 0) : places);
+    }
+    const Tensor counts = vectorize(rows, true, depth());
+    const Tensor encoding = weighted(
+        ops::cast(output_mode_ == kMultiHot ? ops::minimum(counts, 1) : counts, compute_dtype()));
+    return single ? ops::squeeze(encoding, 0) : encoding;
+  }
+
+  Dict get_config() const override {
+    Dict config = LookupLayer::get_config();
+    config.set("standardize", name_of(standardize_));
+    config.set("split", name_of(split_));
+    return config;
+  }
+
+ private:
+  /// Of a function, what files know it by.
+  static Value name_of(const Value& option) {
+    const auto function = option.object_as<Activation>();
+    return function ? Activation::encode_option(function.get()) : option;
+  }
+  /// Files and Lua have false for no step.
+  static bool is_none(const Value& option) { return option.is_null() || option == Value(false); }
+
+  [[noreturn]] static void fail_step(const char* option, const char* words, const Value& given) {
+    fail("Unknown value for `", option, "` argument of layer TextVectorization. If restoring a ",
+         "saved model with a function there, give it in custom_objects. Expected one of: ", words,
+         ", or a function. Received: ", option, "=", given);
+  }
+  /// A function, or one that a file names.
+  static std::shared_ptr<Activation> function_in(const Value& option) {
+    if (auto function = option.object_as<Activation>()) return function;
+    const auto info =
+        option.is_string() ? registry().find(Activation::kKind, option.as_string()) : nullptr;
+    return info && info->origin == "Lua" ? get<Activation>(option) : nullptr;
+  }
+  void set_standardize(TextRules& rules) const {
+    if (is_none(standardize_)) return;
+    if ((rules.standardize = function_in(standardize_))) return;
+    const std::string word = standardize_.is_string() ? standardize_.as_string() : "";
+    rules.lower = word == "lower" || word == "lower_and_strip_punctuation";
+    rules.strip_punctuation = word == "strip_punctuation" || word == "lower_and_strip_punctuation";
+    if (!rules.lower && !rules.strip_punctuation)
+      fail_step("standardize", "lower_and_strip_punctuation, lower, strip_punctuation, null",
+                standardize_);
+  }
+  void set_split(TextRules& rules) const {
+    if (is_none(split_)) return;
+    rules.splitter = function_in(split_);
+    if (!rules.splitter && split_ != Value("whitespace") && split_ != Value("character"))
+      fail_step("split", "whitespace, character, null", split_);
+    rules.split = rules.splitter                  ? Split::function
+                  : split_ == Value("whitespace") ? Split::whitespace
+                                                  : Split::character;
+  }
+  std::vector<int64_t> ngrams() const {
+    if (ngrams_option_.is_null()) return {};
+    std::vector<int64_t> widths;
+    if (ngrams_option_.is_int())
+      for (int64_t n = 1; n <= ngrams_option_.as_int(); ++n) widths.push_back(n);
+    else
+      widths = Codec<std::vector<int64_t>>::decode(ngrams_option_);
+    if (widths.empty() || *std::min_element(widths.begin(), widths.end()) < 1)
+      fail("`ngrams` must be None, an integer, or a tuple of integers. Received: ngrams=",
+           ngrams_option_);
+    return widths;
+  }
+
+  void check_shape(const Shape& shape) const {
+    if (rules_->split == Split::none ? shape.rank() <= 2
+                                     : shape.rank() < 2 || (shape.rank() == 2 && shape[1] == 1))
+      return;
+    fail(
+        "When using `TextVectorization` to tokenize strings, the input rank must be 1 or the last ",
+        "shape dimension must be 1. Received: inputs.shape=", shape, " with rank=", shape.rank());
+  }
+
+  Tensor vectorize(const Tensor& rows, bool counts, int64_t width) const {
+    Vectorize op;
+    op.rules = rules_, op.table = table(), op.counts = counts, op.width = width;
+    return apply1(op, {rows});
+  }
+  /// Of texts that are there, the longest decides unless the option does.
+  Tensor places_of(const Tensor& rows) const {
+    if (length_) return vectorize(rows, false, *length_);
+    if (rules_->split == Split::none && rules_->ngrams.empty())
+      return vectorize(rows, false, rows.rank() > 1 ? rows.dim(1) : 1);
+    if (rows.is_abstract() && rows.shape().is_known())
+      fail("how many words the longest text has is not known when a program is compiled: set ",
+           "`output_sequence_length`, or compile the model with `run_eagerly`");
+    if (rows.is_abstract()) return vectorize(rows, false, -1);
+    const Documents documents = rules_->documents(rows);
+    size_t longest = 0;
+    for (const auto& terms : documents) longest = std::max(longest, terms.size());
+    Tensor places({rows.dim(0), static_cast<int64_t>(longest)}, DType::int64);
+    fill_places(documents, vocabulary_in(table()),
+                {places.mutable_data<int64_t>(), static_cast<size_t>(places.size())},
+                places.dim(1));
+    return places;
+  }
+
+  Documents documents(const Value& batch, bool whole) const override {
+    const auto boxed = batch.object_as<BoxedTensor>();
+    Tensor texts;
+    if (boxed)
+      texts = as_terms<std::string>(boxed->tensor);
+    else {
+      const std::vector<std::string> all = terms_of<std::string>(batch);
+      texts = string_tensor(all, {static_cast<int64_t>(all.size())});
+    }
+    check_shape(texts.shape());
+    Documents found = rules_->documents(texts);
+    if (rules_->split != Split::none || texts.rank() > 1 || whole) return found;
+    Document<std::string> one;
+    for (Document<std::string>& terms : found) one.insert(one.end(), terms.begin(), terms.end());
+    return {std::move(one)};
+  }
+
+  Value standardize_ = "lower_and_strip_punctuation", split_ = "whitespace", ngrams_option_;
+  std::optional<int64_t> length_;
+  bool ragged_ = false;
+  std::string encoding_ = "utf-8";
+  std::shared_ptr<const TextRules> rules_;
+};
+
+}  // namespace
+
+void add_text_vectorization(Registry& registry) {
+  registry.add<TextVectorization>("TextVectorization");
+}
+
+}  // namespace crescent

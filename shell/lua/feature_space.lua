@@ -1,0 +1,327 @@
+-- FeatureSpace: the columns of a table, each prepared by a layer of its own, as one tensor or as a tensor for each.
+local cr, shell = ...
+local layers = cr.layers
+
+local FeatureSpace, Space = {}, { __name = "FeatureSpace" }
+Space.__index = Space
+local Feature, Cross = { __name = "Feature" }, { __name = "Cross" }
+
+local function sorted_names(by_name)
+  local names = {}
+  for name in pairs(by_name) do names[#names + 1] = name end
+  table.sort(names)
+  return names
+end
+
+-- ---- what a column may be
+
+local option = {
+  name = { name = "name", type = "a text", doc = "Of the layer." },
+  output_mode = { name = "output_mode", type = "a text", default = "one_hot", doc = "one_hot: a vector; int: the place." },
+  num_bins = { name = "num_bins", type = "an integer", required = true, doc = "How many places there are." },
+  max_tokens = { name = "max_tokens", type = "an integer", doc = "How many places there may be." },
+  num_oov_indices = { name = "num_oov_indices", type = "an integer", default = 1, doc = "Places for unknown values." },
+}
+
+local function new_feature(dtype, preprocessor, output_mode)
+  if output_mode ~= "int" and output_mode ~= "one_hot" and output_mode ~= "float" then
+    shell.fail("Invalid value for argument `output_mode`. Expected one of {'int', 'one_hot', 'float'}. Received: output_mode=",
+      cr.show(output_mode))
+  end
+  return setmetatable({ dtype = dtype, preprocessor = preprocessor, output_mode = output_mode }, Feature)
+end
+
+local function layer_name(name) return name and name .. "_preprocessor" end
+
+local function lookup(class, dtype)
+  return function(max_tokens, num_oov_indices, output_mode, name)
+    local layer = layers[class] { max_tokens = max_tokens, num_oov_indices = num_oov_indices, name = layer_name(name) }
+    return new_feature(dtype, layer, output_mode)
+  end
+end
+local function hashed(dtype)
+  return function(num_bins, output_mode, name)
+    return new_feature(dtype, layers.Hashing { num_bins = num_bins, name = layer_name(name) }, output_mode)
+  end
+end
+
+local lookup_options = { option.max_tokens, option.num_oov_indices, option.output_mode, option.name }
+local hashed_options = { option.num_bins, option.output_mode, option.name }
+local kinds = {
+  { "float", "Numbers as they are.", { option.name },
+    function(name) return new_feature("float32", layers.Identity { name = layer_name(name) }, "float") end },
+  { "float_rescaled", "Numbers times scale plus offset.", {
+      { name = "scale", type = "a number", default = 1.0, doc = "A factor." },
+      { name = "offset", type = "a number", default = 0.0, doc = "Is added." }, option.name },
+    function(scale, offset, name)
+      return new_feature("float32", layers.Rescaling { scale = scale, offset = offset, name = layer_name(name) }, "float")
+    end },
+  { "float_normalized", "Numbers less their mean, divided by their deviation.", { option.name },
+    function(name) return new_feature("float32", layers.Normalization { axis = -1, name = layer_name(name) }, "float") end },
+  { "float_discretized", "Numbers as the ranges that they are in.", {
+      { name = "num_bins", type = "an integer", doc = "How many ranges adapt() makes." },
+      { name = "bin_boundaries", type = "a list of numbers", doc = "Where ranges part, instead." }, option.output_mode, option.name },
+    function(num_bins, boundaries, output_mode, name)
+      local layer = layers.Discretization { num_bins = num_bins, bin_boundaries = boundaries, name = layer_name(name) }
+      return new_feature("float32", layer, output_mode)
+    end },
+  { "integer_categorical", "Integers as their places in a vocabulary.", lookup_options, lookup("IntegerLookup", "int32") },
+  { "string_categorical", "Strings as their places in a vocabulary.", lookup_options, lookup("StringLookup", "string") },
+  { "integer_hashed", "Integers as places by their hash.", hashed_options, hashed "int32" },
+  { "string_hashed", "Strings as places by their hash.", hashed_options, hashed "string" },
+}
+local kind_names = {}
+for i, kind in ipairs(kinds) do
+  kind_names[i] = kind[1]
+  FeatureSpace[kind[1]] = shell.define(table.unpack(kind))
+end
+
+FeatureSpace.feature = shell.define("feature", "A column that a layer of yours prepares.", {
+  { name = "dtype", type = "a text", required = true, doc = "Of the column." },
+  { name = "preprocessor", type = "a layer", required = true, doc = "What it goes through." },
+  { name = "output_mode", type = "a text", required = true, doc = "float: as it is; one_hot: places as vectors; int: places." },
+}, new_feature)
+
+local function new_cross(feature_names, crossing_dim, output_mode)
+  if output_mode ~= "int" and output_mode ~= "one_hot" then
+    shell.fail("Invalid value for argument `output_mode`. Expected one of {'int', 'one_hot'}. Received: output_mode=", cr.show(output_mode))
+  end
+  local name = table.concat(feature_names, "_X_")
+  return setmetatable({ feature_names = feature_names, crossing_dim = crossing_dim, output_mode = output_mode, name = name }, Cross)
+end
+FeatureSpace.cross = shell.define("cross", "Columns as one: the hash of what they are together.", {
+  { name = "feature_names", type = "a list of texts", required = true, doc = "The columns." },
+  { name = "crossing_dim", type = "an integer", required = true, doc = "How many places there are." }, option.output_mode,
+}, new_cross)
+
+--- What the constructor was given for a column.
+local function feature_from(given, name, defaults)
+  if getmetatable(given) == Feature then return given end
+  local first = { float_discretized = defaults.num_discretization_bins, integer_hashed = defaults.hashing_dim, string_hashed = defaults.hashing_dim }
+  for _, kind in ipairs(kind_names) do
+    if kind == given then return FeatureSpace[kind] { num_bins = first[kind], name = name } end
+  end
+  shell.fail("Invalid feature type: ", cr.show(given), " for '", name, "'; expected one of ", table.concat(kind_names, ", "))
+end
+
+local function cross_from(given, features, crossing_dim)
+  if getmetatable(given) ~= Cross then given = new_cross(given, crossing_dim, "one_hot") end
+  for _, name in ipairs(given.feature_names) do
+    if not features[name] then
+      shell.fail("All features referenced in the `crosses` argument should be present in the `features` dict. Received unknown features: ",
+        cr.show(given.feature_names))
+    end
+  end
+  return given
+end
+
+local function new(features, output_mode, crosses, crossing_dim, hashing_dim, num_discretization_bins, name)
+  if type(features) ~= "table" or next(features) == nil then shell.fail "The `features` argument cannot be None or empty." end
+  if output_mode ~= "concat" and output_mode ~= "dict" then
+    shell.fail("Invalid value for argument `output_mode`. Expected one of {'dict', 'concat'}. Received: output_mode=", cr.show(output_mode))
+  end
+  local self = setmetatable({
+    name = name or "feature_space", output_mode = output_mode, names = sorted_names(features), crossing_dim = crossing_dim,
+    hashing_dim = hashing_dim, num_discretization_bins = num_discretization_bins,
+    features = {}, preprocessors = {}, crosses = {}, crossers = {}, one_hot_encoders = {},
+  }, Space)
+  for _, column in ipairs(self.names) do
+    self.features[column] = feature_from(features[column], column, self)
+    self.preprocessors[column] = self.features[column].preprocessor
+  end
+  for i, cross in ipairs(crosses or {}) do
+    self.crosses[i] = cross_from(cross, self.features, crossing_dim)
+    self.crossers[self.crosses[i].name] = layers.HashedCrossing { num_bins = self.crosses[i].crossing_dim, name = self.crosses[i].name }
+  end
+  table.sort(self.crosses, function(a, b) return a.name < b.name end)
+  return self
+end
+
+-- ---- learning
+
+local function has(layer, method)
+  return (pcall(function() return layer[method] end))
+end
+
+local function is_adaptable(layer)
+  local config = layer:get_config()
+  local fixed = config.mean ~= nil or config.has_input_vocabulary ~= false and config.vocabulary ~= nil or
+    config.bin_boundaries ~= nil and config.num_bins == nil
+  return not fixed and has(layer, "update_state")
+end
+
+local function adaptable(self)
+  local names = {}
+  for _, name in ipairs(self.names) do
+    if is_adaptable(self.preprocessors[name]) then names[#names + 1] = name end
+  end
+  return names
+end
+
+local function missing(self, data)
+  for _, name in ipairs(self.names) do
+    if data[name] == nil then shell.fail("there is no column '", name, "'; expected ", table.concat(self.names, ", ")) end
+  end
+end
+
+--- A column as (rows, 1).
+local function as_column(given)
+  local column = type(given) == "userdata" and given or cr.tensor(type(given) == "table" and given or { given })
+  if #column.shape == 0 then return column:reshape { 1, 1 } end
+  return #column.shape == 1 and column:reshape { -1, 1 } or column
+end
+
+--- Learns from a table of columns, or from a function that gives one after the other and nothing at the end.
+function Space:adapt(data)
+  if type(data) ~= "table" and type(data) ~= "function" then
+    shell.fail("`adapt()` can only be called on a table of columns or a function that gives such tables. Received instead: ", cr.show(data))
+  end
+  local names = adaptable(self)
+  for _, name in ipairs(names) do self.preprocessors[name]:reset_state() end
+  local function learn(batch)
+    missing(self, batch)
+    for _, name in ipairs(names) do self.preprocessors[name]:update_state(as_column(batch[name])) end
+  end
+  if type(data) == "table" then learn(data) else
+    for batch in data do learn(batch) end
+  end
+  for _, name in ipairs(names) do self.preprocessors[name]:finalize_state() end
+  self.adapted, self.one_hot_encoders, self.encoded = true, {}, nil
+  return self
+end
+
+local function check_adapted(self)
+  if not self.adapted and #adaptable(self) > 0 then
+    shell.fail "You need to call `.adapt(data)` on the FeatureSpace before you can start using it."
+  end
+end
+
+-- ---- the features
+
+--- How many places the layer gives; nil when that is not known.
+local function cardinality(layer)
+  local config = layer:get_config()
+  if has(layer, "vocabulary_size") then return layer:vocabulary_size() end
+  if config.bin_boundaries and not config.num_bins then return #config.bin_boundaries + 1 end
+  return config.num_tokens or config.num_bins
+end
+
+local function encoded(self, name, spec, layer, feature)
+  if spec.output_mode == "one_hot" then
+    if not self.one_hot_encoders[name] then
+      if not feature.dtype:find "^int" then
+        shell.fail("Feature '", name, "' has `output_mode='one_hot'`. Thus its preprocessor should return an integer dtype. Instead it returns a ",
+          feature.dtype, " dtype.")
+      end
+      local places = cardinality(layer)
+      if not places then
+        shell.fail("Feature '", name, "' has `output_mode='one_hot'`. However it isn't a standard feature and the dimensionality of its ",
+          "output space is not known, thus it cannot be one-hot encoded. Try using `output_mode='int'`.")
+      end
+      self.one_hot_encoders[name] = layers.CategoryEncoding { num_tokens = places, output_mode = "multi_hot" }
+    end
+    feature = self.one_hot_encoders[name](feature)
+  end
+  if self.output_mode == "concat" and (feature.dtype:find "^int" or feature.dtype == "string") then
+    shell.fail("Cannot concatenate features because feature '", name, "' has not been encoded (it has dtype ", feature.dtype,
+      "). Consider using `output_mode='dict'`.")
+  end
+  return feature
+end
+
+--- Of columns, each by its name: what the layers give, crosses too.
+local function preprocessed(self, columns)
+  local features = {}
+  for _, name in ipairs(self.names) do features[name] = self.preprocessors[name](columns[name]) end
+  for _, cross in ipairs(self.crosses) do
+    local crossed = {}
+    for i, name in ipairs(cross.feature_names) do crossed[i] = features[name] end
+    features[cross.name] = self.crossers[cross.name](crossed)
+  end
+  return features
+end
+
+--- The columns in the order of their names, then the crosses.
+local function merged(self, features)
+  local list, by_name = {}, {}
+  local function add(name, spec, layer)
+    local feature = encoded(self, name, spec, layer, features[name])
+    list[#list + 1], by_name[name] = feature, feature
+  end
+  for _, name in ipairs(self.names) do add(name, self.features[name], self.preprocessors[name]) end
+  for _, cross in ipairs(self.crosses) do add(cross.name, cross, self.crossers[cross.name]) end
+  if self.output_mode == "dict" then return by_name end
+  if #list == 1 then return list[1] end
+  self.concat = self.concat or layers.Concatenate { axis = -1 }
+  return self.concat(list)
+end
+
+--- Inputs of a model, in the order of the columns' names, and by their names.
+function Space:get_inputs()
+  if not self.inputs then
+    local by_name = {}
+    self.inputs = setmetatable({}, { __index = by_name })
+    for i, name in ipairs(self.names) do
+      by_name[name] = cr.Input { shape = { 1 }, dtype = self.features[name].dtype, name = name }
+      self.inputs[i] = by_name[name]
+    end
+  end
+  return self.inputs
+end
+
+--- What the layers make of the inputs, by name, before it is encoded.
+function Space:get_preprocessed_features()
+  check_adapted(self)
+  self.preprocessed = self.preprocessed or preprocessed(self, self:get_inputs())
+  return self.preprocessed
+end
+
+--- One symbol, or with output_mode "dict" one for each feature.
+function Space:get_encoded_features()
+  self.encoded = self.encoded or merged(self, self:get_preprocessed_features())
+  return self.encoded
+end
+
+--- Of a table of columns, or of single values.
+function Space:__call(data)
+  check_adapted(self)
+  if type(data) ~= "table" then shell.fail("A FeatureSpace can only be called with a table of columns. Received: data=", cr.show(data)) end
+  missing(self, data)
+  local columns, single = {}, true
+  for _, name in ipairs(self.names) do
+    local given = data[name]
+    if type(given) == "table" or type(given) == "userdata" and #given.shape > 0 then single = false end
+    columns[name] = as_column(given)
+  end
+  local result = merged(self, preprocessed(self, columns))
+  if not single then return result end
+  if self.output_mode == "concat" then return cr.ops.squeeze(result, 0) end
+  for name, feature in pairs(result) do result[name] = cr.ops.squeeze(feature, 0) end
+  return result
+end
+
+--- The model from columns to features.
+function Space:model()
+  local outputs = self:get_encoded_features()
+  if self.output_mode == "dict" then
+    local list = {}
+    for i, name in ipairs(sorted_names(outputs)) do list[i] = outputs[name] end
+    outputs = list
+  end
+  return cr.Model { inputs = self:get_inputs(), outputs = outputs, name = self.name }
+end
+
+--- Saves that model; cr.models.load_model reads it again.
+function Space:save(path) return self:model():save(path) end
+
+local options = {
+  { name = "features", type = "a table", required = true, doc = 'By the columns\' names: "float_normalized", "string_categorical", ..., or FeatureSpace.float_normalized() and so on.' },
+  { name = "output_mode", type = "a text", default = "concat", doc = "concat: one tensor; dict: a table of them." },
+  { name = "crosses", type = "a list", doc = "Lists of columns that become one feature more each." },
+  { name = "crossing_dim", type = "an integer", default = 32, doc = "Places of a cross." },
+  { name = "hashing_dim", type = "an integer", default = 32, doc = "Places of a column that is hashed." },
+  { name = "num_discretization_bins", type = "an integer", default = 32, doc = "Ranges of float_discretized." },
+  { name = "name", type = "a text", doc = "Of the model that save() writes." },
+}
+local construct = shell.define("FeatureSpace", "Columns of a table as features for a model.", options, new)
+return setmetatable(FeatureSpace, { __call = function(_, ...) return construct(...) end })

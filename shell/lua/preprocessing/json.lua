@@ -1,0 +1,84 @@
+-- JSON with the order of names: a tokenizer's words are in the order in which they were met.
+local json = {}
+
+local named = { ['"'] = '\\"', ["\\"] = "\\\\", ["\n"] = "\\n", ["\t"] = "\\t", ["\r"] = "\\r", ["\b"] = "\\b", ["\f"] = "\\f" }
+local function escaped(character)
+  if named[character] then return named[character] end
+  local code = utf8.codepoint(character)
+  if code >= 0x20 and code < 0x7F then return character end
+  if code < 0x10000 then return string.format("\\u%04x", code) end
+  code = code - 0x10000
+  return string.format("\\u%04x\\u%04x", 0xD800 + (code >> 10), 0xDC00 + (code & 0x3FF))
+end
+
+--- A text as Python writes it: other characters than those of ASCII by their numbers. Bytes that are no UTF-8 get lost.
+function json.text(value)
+  if not utf8.len(value) then value = value:gsub("[\x80-\xFF]", "?") end
+  return '"' .. value:gsub(utf8.charpattern, escaped) .. '"'
+end
+
+function json.value(value)
+  if value == nil then return "null" end
+  return type(value) == "string" and json.text(value) or tostring(value)
+end
+
+--- {"name": value, ...} of pairs {name, value}, whose values are JSON already.
+function json.object(pairs)
+  local parts = {}
+  for i, pair in ipairs(pairs) do parts[i] = json.text(tostring(pair[1])) .. ": " .. pair[2] end
+  return "{" .. table.concat(parts, ", ") .. "}"
+end
+
+local plain = { n = "\n", t = "\t", r = "\r", b = "\b", f = "\f" }
+local function unescaped(text)
+  text = text:gsub("\\(.)(%x?%x?%x?%x?)", function(kind, rest)
+    if kind == "u" then return utf8.char(tonumber(rest, 16) or 0xFFFD) end
+    return (plain[kind] or kind) .. rest
+  end)
+  return (text:gsub("(\xED[\xA0-\xAF][\x80-\xBF])(\xED[\xB0-\xBF][\x80-\xBF])", function(high, low) -- surrogates
+    return utf8.char(0x10000 + (utf8.codepoint(high, 1, 1, true) - 0xD800 << 10) + utf8.codepoint(low, 1, 1, true) - 0xDC00)
+  end))
+end
+
+--- Objects of texts, numbers, booleans and nulls: {{name, value}, ...} in order, and the same by name. Nil when it is none.
+function json.read(text)
+  local place, entries, by_name = 1, {}, {}
+  local function take(pattern)
+    local first, last, found = text:find("^%s*" .. pattern, place)
+    if first then place = last + 1 end
+    return found or first and text:sub(first, last)
+  end
+  local function string_here()
+    if not take '"' then return nil end
+    local last = place
+    while last <= #text and text:sub(last, last) ~= '"' do last = last + (text:sub(last, last) == "\\" and 2 or 1) end
+    local inner = text:sub(place, last - 1)
+    place = last + 1
+    return unescaped(inner)
+  end
+  local words = { ["true"] = true, ["false"] = false }
+  local function value_here()
+    if text:find("^%s*{", place) then
+      local found, after = json.read(text:sub(place))
+      if found then place = place + after - 1 end
+      return found
+    end
+    local value = string_here()
+    if value then return value end
+    local word = take "([%w%.%+%-]+)"
+    if words[word] ~= nil then return words[word] end
+    return math.tointeger(tonumber(word)) or tonumber(word)
+  end
+  if not take "{" then return nil end
+  while not take "}" do
+    local name = string_here()
+    if not name or not take ":" then return nil end
+    local value = value_here()
+    entries[#entries + 1], by_name[name] = { name, value }, value
+    if not take "," and not text:find("^%s*}", place) then return nil end
+  end
+  entries.by_name = by_name
+  return entries, place
+end
+
+return json

@@ -1,0 +1,233 @@
+-- Tokenizer: words as numbers by how frequent they are, and texts as rows of a matrix.
+local cr, shell = ...
+local text = shell.library "preprocessing/text"
+local lower_case = shell.library "preprocessing/lower_case"
+local json = shell.library "preprocessing/json"
+
+local Tokenizer = {}
+Tokenizer.__index = Tokenizer
+Tokenizer.__name = "Tokenizer"
+function Tokenizer:__tostring() return string.format("<Tokenizer of %d words>", #self.words) end
+
+--- The words of a text; a table holds them already.
+local function words_of(self, given)
+  if type(given) == "table" or self.char_level then
+    local words = {}
+    if type(given) == "string" then
+      for character in given:gmatch(utf8.charpattern) do words[#words + 1] = self.lower and lower_case(character) or character end
+      return words
+    end
+    if type(given) ~= "table" then shell.fail("expected a text or a list of words, got ", cr.show(given)) end
+    for i, word in ipairs(given) do words[i] = self.lower and lower_case(word) or word end
+    return words
+  end
+  return self.analyzer and self.analyzer(given) or text.words(given, self.filters, self.lower, self.split)
+end
+
+local function each(list, name)
+  if type(list) == "function" then return list end
+  if type(list) ~= "table" then shell.fail("expected a list of ", name, ", or a function that gives one after the other, got ", cr.show(list)) end
+  local i = 0
+  return function()
+    i = i + 1
+    return list[i]
+  end
+end
+
+local function count(counts, key) counts[key] = (counts[key] or 0) + 1 end
+
+--- Each of them once.
+local function count_distinct(counts, list)
+  local seen = {}
+  for _, item in ipairs(list) do
+    if not seen[item] then count(counts, item) end
+    seen[item] = true
+  end
+end
+
+--- Numbers from 1 by frequency; words of one frequency in the order in which they were met.
+local function number_words(self)
+  local place, order = {}, {}
+  for i, word in ipairs(self.words) do place[word], order[i] = i, word end
+  table.sort(order, function(a, b)
+    if self.word_counts[a] ~= self.word_counts[b] then return self.word_counts[a] > self.word_counts[b] end
+    return place[a] < place[b]
+  end)
+  self.word_index, self.index_word = {}, {}
+  local next = 1
+  local function number(word)
+    self.word_index[word], self.index_word[next], next = next, word, next + 1
+  end
+  if self.oov_token then number(self.oov_token) end
+  for _, word in ipairs(order) do number(word) end
+end
+
+function Tokenizer:fit_on_texts(texts)
+  for given in each(texts, "texts") do
+    self.document_count = self.document_count + 1
+    local words = words_of(self, given)
+    for _, word in ipairs(words) do
+      if not self.word_counts[word] then self.words[#self.words + 1] = word end
+      count(self.word_counts, word)
+    end
+    count_distinct(self.word_docs, words)
+  end
+  number_words(self)
+  for word, documents in pairs(self.word_docs) do self.index_docs[self.word_index[word]] = documents end
+end
+
+function Tokenizer:fit_on_sequences(sequences)
+  for sequence in each(sequences, "lists of numbers") do
+    self.document_count = self.document_count + 1
+    count_distinct(self.index_docs, sequence)
+  end
+end
+
+--- Known words with a number below num_words as they are, others as the unknown one if there is such.
+local function translated(self, items, table_of)
+  local unknown = self.oov_token and self.word_index[self.oov_token]
+  local result = {}
+  for _, item in ipairs(items) do
+    local found = table_of[item]
+    local number = table_of == self.word_index and found or item
+    if found and self.num_words and number >= self.num_words then found = nil end
+    if found == nil and unknown then found = table_of == self.word_index and unknown or self.oov_token end
+    result[#result + 1] = found
+  end
+  return result
+end
+
+function Tokenizer:texts_to_sequences_generator(texts)
+  local next = each(texts, "texts")
+  return function()
+    local given = next()
+    return given and translated(self, words_of(self, given), self.word_index)
+  end
+end
+
+function Tokenizer:sequences_to_texts_generator(sequences)
+  local next = each(sequences, "lists of numbers")
+  return function()
+    local sequence = next()
+    return sequence and table.concat(translated(self, sequence, self.index_word), " ")
+  end
+end
+
+local function all(next)
+  local list = {}
+  for item in next do list[#list + 1] = item end
+  return list
+end
+function Tokenizer:texts_to_sequences(texts) return all(self:texts_to_sequences_generator(texts)) end
+function Tokenizer:sequences_to_texts(sequences) return all(self:sequences_to_texts_generator(sequences)) end
+
+-- What a word that is in a text so often gives.
+local modes = {
+  binary = function() return 1 end,
+  count = function(n) return n end,
+  freq = function(n, length) return n / length end,
+  tfidf = function(n, _, self, number)
+    return (1 + math.log(n)) * math.log(1 + self.document_count / (1 + (self.index_docs[number] or 0)))
+  end,
+}
+
+function Tokenizer:sequences_to_matrix(sequences, mode)
+  mode = type(mode) == "table" and mode.mode or mode or "binary"
+  local width = self.num_words or #self.index_word + 1
+  if not self.num_words and #self.index_word == 0 then
+    shell.fail("Specify a dimension (`num_words` argument), or fit on some text data first.")
+  end
+  if mode == "tfidf" and self.document_count == 0 then shell.fail("Fit the Tokenizer on some data before using tfidf mode.") end
+  if not modes[mode] then shell.fail("Unknown vectorization mode: ", cr.show(mode), "; expected binary, count, tfidf or freq") end
+  local rows = {}
+  for sequence in each(sequences, "lists of numbers") do
+    local row, counts = {}, {}
+    for i = 1, width do row[i] = 0 end
+    for _, number in ipairs(sequence) do
+      if number < width then count(counts, number) end
+    end
+    for number, n in pairs(counts) do row[number + 1] = modes[mode](n, #sequence, self, number) end
+    rows[#rows + 1] = row
+  end
+  return #rows > 0 and cr.tensor(rows) or cr.zeros { 0, width }
+end
+function Tokenizer:texts_to_matrix(texts, mode) return self:sequences_to_matrix(self:texts_to_sequences(texts), mode) end
+
+-- ---- as JSON
+
+local stored = { "num_words", "filters", "lower", "split", "char_level", "oov_token", "document_count" }
+
+--- Texts and numbers, and counts as JSON in texts, as Keras has them.
+function Tokenizer:get_config()
+  local function counts(keys, values)
+    local entries = {}
+    for i, key in ipairs(keys) do entries[i] = { key, json.value(values[key]) } end
+    return json.object(entries)
+  end
+  local config = {}
+  for _, name in ipairs(stored) do config[name] = self[name] end
+  local documents, words = {}, {}
+  for number in pairs(self.index_docs) do documents[#documents + 1] = number end
+  table.sort(documents)
+  for i = 1, #self.index_word do words[i] = i end
+  config.word_counts = counts(self.words, self.word_counts)
+  config.word_docs = counts(self.words, self.word_docs)
+  config.index_docs = counts(documents, self.index_docs)
+  config.index_word = counts(words, self.index_word)
+  config.word_index = counts(self.index_word, self.word_index)
+  return config
+end
+
+function Tokenizer:to_json()
+  local config, entries = self:get_config(), {}
+  for _, name in ipairs(stored) do entries[#entries + 1] = { name, json.value(config[name]) } end
+  for _, name in ipairs { "word_counts", "word_docs", "index_docs", "index_word", "word_index" } do
+    entries[#entries + 1] = { name, json.text(config[name]) }
+  end
+  return json.object { { "class_name", json.text "Tokenizer" }, { "config", json.object(entries) } }
+end
+
+local function new(num_words, filters, lower, split, char_level, oov_token, analyzer, document_count)
+  if num_words ~= nil and (math.type(num_words) ~= "integer" or num_words < 1) then
+    shell.fail("num_words: expected an integer from 1, got ", cr.show(num_words))
+  end
+  return setmetatable({
+    num_words = num_words, filters = filters or text.filters, lower = lower, split = split or " ", char_level = char_level,
+    oov_token = oov_token, analyzer = analyzer, document_count = document_count,
+    words = {}, word_counts = {}, word_docs = {}, index_docs = {}, word_index = {}, index_word = {},
+  }, Tokenizer)
+end
+
+local function from_json(given)
+  local read = type(given) == "string" and json.read(given)
+  local config = read and type(read.by_name.config) == "table" and read.by_name.config.by_name
+  if not config then shell.fail("tokenizer_from_json: expected what to_json() gives, got ", cr.show(given)) end
+  local function counts(name)
+    local entries = type(config[name]) == "string" and json.read(config[name])
+    if not entries then shell.fail("tokenizer_from_json: '", name, "' is missing or no JSON") end
+    return entries
+  end
+  local tokenizer = new(config.num_words, config.filters, config.lower, config.split, config.char_level, config.oov_token, nil,
+    config.document_count or 0)
+  for i, entry in ipairs(counts "word_counts") do tokenizer.words[i], tokenizer.word_counts[entry[1]] = entry[1], entry[2] end
+  tokenizer.word_docs, tokenizer.word_index = counts("word_docs").by_name, counts("word_index").by_name
+  for _, name in ipairs { "index_docs", "index_word" } do
+    for _, entry in ipairs(counts(name)) do tokenizer[name][math.tointeger(tonumber(entry[1]))] = entry[2] end
+  end
+  return tokenizer
+end
+
+return {
+  Tokenizer = shell.define("Tokenizer", "Numbers words by how frequent they are in texts: fit_on_texts, then texts_to_sequences or texts_to_matrix.", {
+    { name = "num_words", type = "an integer", doc = "Only words with a number below it are kept; nil: all." },
+    { name = "filters", type = "a text", doc = "Characters that part words; nil: punctuation but ', tabs and line breaks." },
+    { name = "lower", type = "a boolean", default = true, doc = "In lower case." },
+    { name = "split", type = "a text", doc = "What parts words; nil: a space." },
+    { name = "char_level", type = "a boolean", default = false, doc = "Characters are the words." },
+    { name = "oov_token", type = "a text", doc = "Stands for unknown words, with number 1; nil: they are left out." },
+    { name = "analyzer", type = "a function", doc = "Of a text, gives the words instead." },
+    { name = "document_count", type = "an integer", default = 0, doc = "Texts seen before." },
+  }, new),
+  tokenizer_from_json = shell.define("tokenizer_from_json", "A tokenizer from what to_json() gave, or Keras' to_json.",
+    { { name = "json_string", type = "a text", required = true, doc = "The JSON." } }, from_json),
+}
