@@ -126,6 +126,19 @@ TEST_CASE("shapes that lie are found before memory is taken", "[F07][F08][F13]")
     crafted.dataset("x", H5T_NATIVE_FLOAT, {hsize_t{1} << 32}, properties);
     CHECK(contains(refusal(crafted, "x"), "promises"));
   }
+  SECTION("many of them, none large") {
+    hsize_t chunk = 1 << 20;
+    H5Pset_chunk(properties, 1, &chunk);
+    std::vector<std::string> names;
+    for (int i = 0; i < 40; ++i) {
+      names.push_back(std::to_string(i));
+      crafted.dataset(names.back().c_str(), H5T_NATIVE_FLOAT, {hsize_t{1} << 23}, properties);
+    }
+    crafted.close();
+    FileReader reader(crafted.path);
+    const auto infos = reader.describe(names);
+    CHECK(contains(failure([&] { reader.read(names, infos); }), "promises"));
+  }
   SECTION("one giant chunk") {
     hsize_t chunk = hsize_t{1} << 29;
     H5Pset_chunk(properties, 1, &chunk);

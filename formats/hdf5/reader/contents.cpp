@@ -15,8 +15,6 @@ namespace {
 
 constexpr hsize_t kMostMembers = 65536;
 constexpr uint64_t kLargestChunk = uint64_t{256} << 20;
-// Deflate cannot do better than about 1030 to 1; what promises more is a trap, unless it is small.
-constexpr uint64_t kBestCompression = 1100, kSmall = uint64_t{64} << 20;
 
 // ---- opening
 
@@ -146,9 +144,8 @@ void check_chunks(hid_t dataset, hid_t creation, uint64_t element_size, uint64_t
   if (chunk > kLargestChunk / element_size)
     refuse("its chunks are larger than " + std::to_string(kLargestChunk) + " bytes");
   check_filters(creation);
-  if (bytes <= kSmall) return;
   uint64_t stored = std::min<uint64_t>(H5Dget_storage_size(dataset), file_size);
-  if (bytes / kBestCompression > stored)
+  if (!can_unpack_to(bytes, stored))
     refuse("it promises " + std::to_string(bytes) + " bytes and stores " + std::to_string(stored));
 }
 

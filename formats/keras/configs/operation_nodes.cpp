@@ -159,25 +159,6 @@ Dict operation_out(const Dict& entry, const std::function<Value(const List& refe
           {"name", layer.at("name")},          {"inbound_nodes", std::move(nodes)}};
 }
 
-void refuse_given_masks(const List& entries) {
-  std::set<std::string> operations;
-  for (const Value& entry : entries)
-    if (is_operation(entry.as_dict())) operations.insert(name_of_layer(entry.as_dict()));
-  for (const Value& entry : entries)
-    for (const Value& node : entry.as_dict().at("inbound_nodes").as_list()) {
-      const Value* kwargs = node.is_dict() ? node.as_dict().find("kwargs") : nullptr;
-      const Value* mask = kwargs && kwargs->is_dict() ? kwargs->as_dict().find("mask") : nullptr;
-      if (!mask) continue;
-      List sources;
-      argument_in(*mask, sources);
-      for (const Value& source : sources)
-        if (const std::string& name = source.as_list().front().as_string();
-            !operations.contains(name))
-          fail("layer '", name_of_layer(entry.as_dict()), "': a mask as an argument (from layer '",
-               name, "') is not supported");
-    }
-}
-
 bool has_operation(const Value& config) {
   bool found = false;
   mapped(config, [&](const Value& part) -> std::optional<Value> {

@@ -26,28 +26,12 @@ bool is_symbolic(lua_State* L, int index) {
   return symbolic;
 }
 
-/// A tensor, or a table of them with false where an input has none.
-Tensors to_masks(const Value& mask) {
-  Tensors masks;
-  if (mask.is_null()) return masks;
-  for (const Value& item : mask.is_list() ? mask.as_list() : List{mask}) {
-    auto boxed = item.object_as<BoxedTensor>();
-    if (item.object_as<BoxedSymbol>())
-      fail("mask: symbols carry their own masks; a mask can be given when the inputs are tensors");
-    if (!boxed && !item.is_null() && item != Value(false))
-      fail("mask: expected a tensor or a table of tensors, got ", mask);
-    masks.push_back(boxed ? boxed->tensor : Tensor());
-  }
-  return masks;
-}
-
 CallOptions call_options(lua_State* L, int index) {
   CallOptions options;
   if (lua_isnoneornil(L, index)) return options;
   Dict given = to_dict(L, index);
   const Value training = take(given, "training");
   if (!training.is_null()) options.training = training.as_bool();
-  options.masks = to_masks(take(given, "mask"));
   options.arguments = std::move(given);
   return options;
 }
@@ -199,10 +183,19 @@ int call_layer(lua_State* L) {
     fail_in_layer(layer->name(), "Layer ", layer->name(),
                   ": expected inputs and one table of options; several inputs go into a table");
   const CallOptions options = call_options(L, 3);
+  const auto* model = dynamic_cast<const Model*>(layer.get());
+  if (model && model->is_graph() && is_keywords(L, 2)) {
+    push_in_order(L, 2, model->input_names());
+    lua_replace(L, 2);
+  }
+  const auto give = [&](const auto& results) {
+    if (model) return push_outputs(L, *model, results);
+    push(L, OneOrMore<std::decay_t<decltype(results[0])>>{results});
+  };
   if (is_symbolic(L, 2))
-    push(L, OneOrMore<Symbol>{(*layer)(Read<std::vector<Symbol>>::from(L, 2), options)});
+    give((*layer)(Read<std::vector<Symbol>>::from(L, 2), options));
   else
-    push(L, OneOrMore<Tensor>{(*layer)(to_data(L, 2, {}), options)});
+    give((*layer)(to_data(L, 2, {}), options));
   return 1;
 }
 
