@@ -32,7 +32,7 @@ const std::map<std::string, std::string> kHeaderFloors = {
     {"plugin.h", "model"},       {"loader.h", "registry"},     {"crescent.h", "model"},
     {"interrupt.h", "base"},     {"mapped.h", "base"},         {"training_run.h", "model"},
     {"steps.h", "model"},        {"operation.h", "model"},     {"rewire.h", "model"},
-    {"stream.h", "data"}};
+    {"stream.h", "data"},        {"strings.h", "tensor"}};
 
 struct Include {
   std::string name;
