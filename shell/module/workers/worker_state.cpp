@@ -37,11 +37,6 @@ extern "C" void stop_if_interrupted(lua_State* L, lua_Debug*) {
   if (interrupted()) luaL_error(L, "interrupted");
 }
 
-/// Modules are looked for where the script looks for them.
-struct Paths {
-  std::string path, cpath;
-};
-
 }  // namespace
 
 void set_opener(lua_CFunction function) { opener = function; }
