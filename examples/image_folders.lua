@@ -4,7 +4,7 @@
 --       into a temporary one first.
 local cr = require "crescent"
 local layers = cr.layers
-local epochs, root = tonumber(arg[1]) or 6, arg[2]
+local epochs, root = tonumber(arg[1]) or 12, arg[2]
 local temporary = not root
 cr.random.seed(1)
 
