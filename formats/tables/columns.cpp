@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "crescent/ops.h"
+#include "crescent/strings.h"
 
 namespace crescent::tables {
 namespace {
@@ -179,7 +180,11 @@ const char* name_of(FieldType type) { return kTypeNames[static_cast<size_t>(type
 Value column_values(FieldType type, const std::vector<Value>& values) {
   const Shape shape{static_cast<int64_t>(values.size())};
   const auto boxed = [](Tensor tensor) { return Value(std::make_shared<BoxedTensor>(tensor)); };
-  if (type == FieldType::string) return List(values.begin(), values.end());
+  if (type == FieldType::string) {
+    std::vector<std::string> texts;
+    for (const Value& value : values) texts.push_back(value.as_string());
+    return boxed(string_tensor(texts, shape));
+  }
   if (type == FieldType::int64) {
     std::vector<int64_t> numbers;
     for (const Value& value : values) numbers.push_back(value.as_int());

@@ -54,7 +54,7 @@ class Columns {
 };
 
 const char* name_of(FieldType type);
-/// Values of a column, all of one type, as a tensor; texts as a list.
+/// Values of a column, all of one type, as a tensor.
 Value column_values(FieldType type, const std::vector<Value>& values);
 /// One value alone: float32 and int32 as numbers, texts, others as tensors.
 Value single_value(FieldType type, const Value& value);

@@ -5,7 +5,7 @@
 
 namespace crescent::tables {
 
-/// {names, {name = array or list of texts}}
+/// {names, {name = array}}
 List read_columns(const std::string& path, const TableOptions& options);
 /// Rows {name = value} and, with a label, that; of files that have the same columns.
 StreamPtr row_stream(std::vector<std::string> paths, const TableOptions& options);

@@ -10,12 +10,14 @@ local function write(path, bytes)
   file:write(bytes)
   file:close()
 end
-local function bytes_of(hex) return (hex:gsub("%s", ""):gsub("..", function(b) return string.char(tonumber(b, 16)) end)) end
+local function bytes_of(hex) return (hex:gsub("%s", ""):gsub("..",
+  function(b) return string.char(tonumber(b, 16)) end)) end
 
 local home = os.getenv "KERAS_HOME"
 if not home then -- the folder is read from the environment: once more, with one of our own
   local folder = check.temporary ""
-  assert(os.execute("mkdir -p '" .. folder .. "/datasets/cifar-10-batches-py' '" .. folder .. "/datasets/fashion-mnist'"))
+  assert(os.execute("mkdir -p '" .. folder .. "/datasets/cifar-10-batches-py' '" .. folder
+    .. "/datasets/fashion-mnist'"))
   local ok = os.execute(("KERAS_HOME='%s' '%s' '%s'"):format(folder, arg[-1], arg[0]))
   os.execute("rm -r '" .. folder .. "'")
   assert(ok)
@@ -24,15 +26,20 @@ end
 local root = home .. "/datasets/"
 
 do -- nothing is there
-  check.fails(function() cr.datasets.mnist.load_data() end, root .. "mnist.npz", "is not there", "https://", "KERAS_HOME")
-  check.fails(function() cr.datasets.cifar100.load_data() end, root .. "cifar-100-python", "is not there")
+  check.fails(function() cr.datasets.mnist.load_data() end, root .. "mnist.npz", "is not there",
+    "https://", "KERAS_HOME")
+  check.fails(function() cr.datasets.cifar100.load_data() end, root .. "cifar-100-python",
+    "is not there")
   check.fails(function() cr.datasets.imdb.get_word_index() end, root .. "imdb_word_index.json")
-  check.fails(function() cr.datasets.mnist.load_data "/nonexistent/m.npz" end, "'/nonexistent/m.npz' is not there")
+  check.fails(function() cr.datasets.mnist.load_data "/nonexistent/m.npz" end,
+    "'/nonexistent/m.npz' is not there")
 end
 
 do -- arrays
-  local x, y = cr.ops.reshape(cr.ops.arange(0, 24), { 3, 2, 4 }):cast "uint8", cr.tensor({ 2, 0, 1 }, "uint8")
-  cr.data.write_npz(root .. "mnist.npz", { x_train = x, y_train = y, x_test = x:slice(1, 1), y_test = y:slice(1, 1) })
+  local x, y = cr.ops.reshape(cr.ops.arange(0, 24), { 3, 2, 4 }):cast "uint8",
+    cr.tensor({ 2, 0, 1 }, "uint8")
+  cr.data.write_npz(root .. "mnist.npz",
+    { x_train = x, y_train = y, x_test = x:slice(1, 1), y_test = y:slice(1, 1) })
   local train, test = cr.datasets.mnist.load_data()
   check.same(train[1]:totable(), x:totable())
   check.same(train[2]:totable(), { 2, 0, 1 })
@@ -41,13 +48,17 @@ do -- arrays
   cr.data.write_npz(root .. "mnist.npz", { x_train = x })
   check.fails(function() cr.datasets.mnist.load_data() end, "no array 'y_train'")
   check.same(cr.data.read_npz(root .. "mnist.npz").x_train:totable(), x:totable())
-  local function idx(values, ...) return string.char(0, 0, 8, select("#", ...)) .. string.pack((">I4"):rep(select("#", ...)), ...) .. values end
-  for name, bytes in pairs { ["train-images-idx3-ubyte.gz"] = idx("abcdefgh", 2, 2, 2), ["train-labels-idx1-ubyte.gz"] = idx("\1\2", 2),
-    ["t10k-images-idx3-ubyte.gz"] = idx("abcd", 1, 2, 2), ["t10k-labels-idx1-ubyte.gz"] = idx("\3", 1) } do
+  local function idx(values, ...) return string.char(0, 0, 8, select("#", ...))
+    .. string.pack((">I4"):rep(select("#", ...)), ...) .. values end
+  for name, bytes in pairs { ["train-images-idx3-ubyte.gz"] = idx("abcdefgh", 2, 2, 2),
+    ["train-labels-idx1-ubyte.gz"] = idx("\1\2", 2),
+    ["t10k-images-idx3-ubyte.gz"] = idx("abcd", 1, 2, 2),
+      ["t10k-labels-idx1-ubyte.gz"] = idx("\3", 1) } do
     write(root .. "fashion-mnist/" .. name, bytes)
   end
   train, test = cr.datasets.fashion_mnist.load_data()
-  check.same({ train[1].shape, train[2]:totable(), test[2]:totable() }, { { 2, 2, 2 }, { 1, 2 }, { 3 } })
+  check.same({ train[1].shape, train[2]:totable(), test[2]:totable() },
+    { { 2, 2, 2 }, { 1, 2 }, { 3 } })
 end
 
 do -- houses: rows mixed by numpy's RandomState(113), which gives 9 3 6 1 0 7 4 8 2 5 for ten
@@ -59,11 +70,14 @@ do -- houses: rows mixed by numpy's RandomState(113), which gives 9 3 6 1 0 7 4 
   check.near(test[1], { { 4, 5 }, { 10, 11 } })
   _, test = cr.datasets.boston_housing.load_data { test_split = 0.5, seed = 1 }
   assert(#test[2] == 5)
-  check.fails(function() cr.datasets.boston_housing.load_data { test_split = 2 } end, "test_split", "2")
-  cr.data.write_npz(root .. "california_housing.npz", { x = cr.ones { 700, 2 }, y = cr.ones { 700 } })
+  check.fails(function() cr.datasets.boston_housing.load_data { test_split = 2 } end, "test_split",
+    "2")
+  cr.data.write_npz(root .. "california_housing.npz",
+    { x = cr.ones { 700, 2 }, y = cr.ones { 700 } })
   train, test = cr.datasets.california_housing.load_data "small"
   assert(#train[1] == 480 and #test[2] == 120)
-  check.fails(function() cr.datasets.california_housing.load_data "tiny" end, "`version` must be one of", "tiny")
+  check.fails(function() cr.datasets.california_housing.load_data "tiny" end,
+    "`version` must be one of", "tiny")
 end
 
 do -- texts: as Keras' own code has them
@@ -75,7 +89,8 @@ do -- texts: as Keras' own code has them
   is(imdb.plain, {})
   is(imdb.limited, { num_words = 9, skip_top = 4, maxlen = 5, seed = 5, index_from = 2 })
   is(imdb.dropped, { num_words = 9, start_char = false, oov_char = false })
-  check.fails(function() cr.datasets.imdb.load_data { maxlen = 1 } end, "After filtering for sequences shorter than maxlen=1, no sequence was kept. Increase maxlen.")
+  check.fails(function() cr.datasets.imdb.load_data { maxlen = 1 } end,
+    "After filtering for sequences shorter than maxlen=1, no sequence was kept. Increase maxlen.")
   write(root .. "imdb_word_index.json", '{"the": 1, "caf\\u00e9": 7}')
   check.same(cr.datasets.imdb.get_word_index(), { the = 1, ["café"] = 7 })
   assert(#cr.datasets.reuters.get_label_names() == 46)
@@ -87,35 +102,45 @@ local function batch(images, labels, key)
   local function text(s) return "T" .. string.pack("<I4", #s) .. s end
   local list = {}
   for i, label in ipairs(labels) do list[i] = "K" .. string.char(label) end
-  return "\x80\x02}(" .. text "data" .. "cnumpy.core.multiarray\n_reconstruct\nq\1(cnumpy\nndarray\nq\2K\0\x85U\1btR(K\1M"
-    .. string.pack("<I2", #labels) .. "M\0\x0c\x86cnumpy\ndtype\nU\2u1K\0K\1\x87R(K\3U\1|NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\0tb\x89"
+  return "\x80\x02}(" .. text "data"
+    .. "cnumpy.core.multiarray\n_reconstruct\nq\1(cnumpy\nndarray\nq\2K\0\x85U\1btR(K\1M"
+    .. string.pack("<I2", #labels)
+      .. "M\0\x0c\x86cnumpy\ndtype\nU\2u1K\0K\1\x87R(K\3U\1|NNN"
+      .. "J\xff\xff\xff\xffJ\xff\xff\xff\xffK\0tb\x89"
     .. text(images) .. "tb" .. text(key) .. "](" .. table.concat(list) .. "eu."
 end
 
 do -- small images: planes of colour become channels
-  local function image(red, green, blue) return string.char(red):rep(1024) .. string.char(green):rep(1024) .. string.char(blue):rep(1024) end
-  for i = 1, 5 do write(root .. "cifar-10-batches-py/data_batch_" .. i, batch(image(i, 0, 9), { i }, "labels")) end
-  write(root .. "cifar-10-batches-py/test_batch", batch(image(1, 2, 3) .. image(4, 5, 6), { 7, 8 }, "labels"))
+  local function image(red, green, blue) return string.char(red):rep(1024)
+    .. string.char(green):rep(1024) .. string.char(blue):rep(1024) end
+  for i = 1, 5 do write(root .. "cifar-10-batches-py/data_batch_" .. i,
+    batch(image(i, 0, 9), { i }, "labels")) end
+  write(root .. "cifar-10-batches-py/test_batch",
+    batch(image(1, 2, 3) .. image(4, 5, 6), { 7, 8 }, "labels"))
   local train, test = cr.datasets.cifar10.load_data()
-  check.same({ train[1].shape, train[2]:totable() }, { { 5, 32, 32, 3 }, { { 1 }, { 2 }, { 3 }, { 4 }, { 5 } } })
+  check.same({ train[1].shape, train[2]:totable() },
+    { { 5, 32, 32, 3 }, { { 1 }, { 2 }, { 3 }, { 4 }, { 5 } } })
   check.same(test[1]:slice({ 2, 32, 32 }, { 2, 32, 32 }):reshape({ 3 }):totable(), { 4, 5, 6 })
   assert(train[1].dtype == "uint8" and train[2].dtype == "uint8")
   -- the packed archive
   assert(os.execute(("mkdir '%scifar-100-python'"):format(root)))
   write(root .. "cifar-100-python/train", batch(image(1, 2, 3), { 50 }, "fine_labels"))
   write(root .. "cifar-100-python/test", batch(image(1, 2, 3), { 60 }, "fine_labels"))
-  assert(os.execute(("cd '%s' && tar czf cifar-100-python.tar.gz cifar-100-python && rm -r cifar-100-python"):format(root)))
+  assert(os.execute(("cd '%s' && tar czf cifar-100-python.tar.gz cifar-100-python"):format(root)))
+  assert(os.execute(("rm -r '%scifar-100-python'"):format(root)))
   train, test = cr.datasets.cifar100.load_data()
   check.same({ train[2]:totable(), test[2]:totable() }, { { { 50 } }, { { 60 } } })
   check.fails(function() cr.datasets.cifar100.load_data "coarse" end, "coarse_labels")
-  check.fails(function() cr.datasets.cifar100.load_data "rough" end, "`label_mode` must be one of", "rough")
+  check.fails(function() cr.datasets.cifar100.load_data "rough" end, "`label_mode` must be one of",
+    "rough")
 end
 
 do -- a pickle that is a program is not run
   local path = root .. "cifar-10-batches-py/data_batch_1"
   for _, code in ipairs { "cos\nsystem\n(S'true'\ntR.", "\x80\x04\x8c\x02os\x8c\x06system\x93." } do
     write(path, code)
-    check.fails(function() cr.datasets.cifar10.load_data() end, "data_batch_1", "os.system", "which is code")
+    check.fails(function() cr.datasets.cifar10.load_data() end, "data_batch_1", "os.system",
+      "which is code")
   end
   local whole = batch(("x"):rep(3072), { 1 }, "labels")
   for length = 0, #whole - 1, 37 do
@@ -124,7 +149,8 @@ do -- a pickle that is a program is not run
   end
   for place = 1, #whole do
     if place < 200 or place > #whole - 60 then
-      write(path, whole:sub(1, place - 1) .. string.char(whole:byte(place) ~ 0x55) .. whole:sub(place + 1))
+      write(path,
+        whole:sub(1, place - 1) .. string.char(whole:byte(place) ~ 0x55) .. whole:sub(place + 1))
       pcall(cr.datasets.cifar10.load_data)
     end
   end

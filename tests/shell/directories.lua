@@ -20,8 +20,10 @@ end
 
 -- two classes of images: 6 dark ones, 4 bright ones, one of them further below
 run("mkdir -p '" .. root .. "/bright/more' '" .. root .. "/dark'")
-for i = 1, 6 do utils.save_img(("%s/dark/%d.png"):format(root, i), cr.full({ 4, 6, 3 }, i), { scale = false }) end
-for i = 1, 3 do utils.save_img(("%s/bright/%d.jpg"):format(root, i), cr.full({ 4, 6, 3 }, 200 + i), { scale = false }) end
+for i = 1, 6 do utils.save_img(("%s/dark/%d.png"):format(root, i), cr.full({ 4, 6, 3 }, i),
+  { scale = false }) end
+for i = 1, 3 do utils.save_img(("%s/bright/%d.jpg"):format(root, i), cr.full({ 4, 6, 3 }, 200 + i),
+  { scale = false }) end
 utils.save_img(root .. "/bright/more/4.bmp", cr.full({ 4, 6, 3 }, 204), { scale = false })
 run("echo no image > '" .. root .. "/dark/notes.txt'")
 local images = utils.image_dataset_from_directory
@@ -29,7 +31,8 @@ local images = utils.image_dataset_from_directory
 do -- in order, with labels of each kind
   local data = quiet(images, { shuffle = false, batch_size = 4, image_size = { 2, 3 } })
   check.same(data.class_names, { "bright", "dark" })
-  assert(#data.file_paths == 10 and data.file_paths[4]:match "bright/more/4.bmp$" and data.batches == 3)
+  assert(#data.file_paths == 10 and data.file_paths[4]:match "bright/more/4.bmp$"
+    and data.batches == 3)
   local sizes, labels, firsts = {}, {}, {}
   for x, y in data:elements() do
     assert(x.dtype == "float32" and y.dtype == "int32")
@@ -46,15 +49,21 @@ do -- in order, with labels of each kind
     options.shuffle, options.image_size = false, { 2, 2 }
     for _, y in quiet(images, options):elements() do return y and y:totable() end
   end
-  check.same(first_labels { label_mode = "binary", batch_size = 5 }, { { 0 }, { 0 }, { 0 }, { 0 }, { 1 } })
-  check.same(first_labels { label_mode = "categorical", batch_size = 5 }, { { 1, 0 }, { 1, 0 }, { 1, 0 }, { 1, 0 }, { 0, 1 } })
+  check.same(first_labels { label_mode = "binary", batch_size = 5 },
+    { { 0 }, { 0 }, { 0 }, { 0 }, { 1 } })
+  check.same(first_labels { label_mode = "categorical", batch_size = 5 },
+    { { 1, 0 }, { 1, 0 }, { 1, 0 }, { 1, 0 }, { 0, 1 } })
   check.same(first_labels { class_names = { "dark", "bright" }, batch_size = 3 }, { 0, 0, 0 })
   check.same(first_labels { labels = { 5, 5, 5, 5, 5, 5, 5, 5, 5, 6 }, batch_size = 2 }, { 5, 5 })
   assert(first_labels { labels = false } == nil and first_labels { label_mode = false } == nil)
-  for x in quiet(images, { batch_size = false, color_mode = "grayscale", data_format = "channels_first", image_size = { 5, 4 } }):elements() do
+  for x in quiet(images,
+    { batch_size = false, color_mode = "grayscale", data_format = "channels_first",
+    image_size = { 5, 4 } }):elements() do
     check.same(x.shape, { 1, 5, 4 })
   end
-  for x in quiet(images, { batch_size = 1, shuffle = false, pad_to_aspect_ratio = true, image_size = { 6, 6 } }):elements() do
+  for x in quiet(images,
+    { batch_size = 1, shuffle = false, pad_to_aspect_ratio = true,
+    image_size = { 6, 6 } }):elements() do
     local rows = x[1]:totable()
     assert(rows[1][1][1] == 0 and rows[6][6][1] == 0 and math.abs(rows[3][1][1] - 201) < 1)
     break
@@ -90,9 +99,12 @@ do -- shuffled: all of them, the same for a seed, another order in another pass
 end
 
 do -- what is said
-  check.same(said "cr.utils.image_dataset_from_directory(root)", "Found 10 files belonging to 2 classes.\n")
-  check.same(said "cr.utils.image_dataset_from_directory(root, { labels = false })", "Found 10 files.\n")
-  check.same(said "cr.utils.image_dataset_from_directory(root, { seed = 1, validation_split = 0.3, subset = 'training' })",
+  check.same(said "cr.utils.image_dataset_from_directory(root)",
+    "Found 10 files belonging to 2 classes.\n")
+  check.same(said "cr.utils.image_dataset_from_directory(root, { labels = false })",
+    "Found 10 files.\n")
+  check.same(said [[cr.utils.image_dataset_from_directory(root,
+    { seed = 1, validation_split = 0.3, subset = 'training' })]],
     "Found 10 files belonging to 2 classes.\nUsing 7 files for training.\n")
   local function fails(options, ...)
     local words = { ... }
@@ -103,9 +115,12 @@ do -- what is said
   fails({ labels = { 1, 2 } }, "len(labels) is 2 while we found 10 files")
   fails({ class_names = { "dark" }, labels = false }, "You can only pass `class_names` if")
   fails({ class_names = { "dark", "light" } }, "did not match", "bright, dark", "dark, light")
-  fails({ validation_split = 1.5, subset = "training" }, "`validation_split` must be between 0 and 1, received: 1.5")
-  fails({ validation_split = 0.5 }, "If `subset` is set, `validation_split` must be set, and inversely.")
-  fails({ validation_split = 0.5, subset = "test", seed = 1 }, "must be either \"training\", \"validation\" or \"both\", received: test")
+  fails({ validation_split = 1.5, subset = "training" },
+    "`validation_split` must be between 0 and 1, received: 1.5")
+  fails({ validation_split = 0.5 },
+    "If `subset` is set, `validation_split` must be set, and inversely.")
+  fails({ validation_split = 0.5, subset = "test", seed = 1 },
+    "must be either \"training\", \"validation\" or \"both\", received: test")
   fails({ validation_split = 0.5, subset = "training" }, "you must provide a `seed` argument")
   fails({ interpolation = "cubic" }, "Invalid interpolation method cubic", "bicubic")
   fails({ format = "grain" }, "'format'", "grain")
@@ -113,7 +128,8 @@ do -- what is said
   check.fails(function() images "/nonexistent" end, "'/nonexistent' is no folder")
   run("mkdir '" .. root .. "/empty'")
   fails({ label_mode = "binary" }, "exactly 2 class_names", "bright, dark, empty")
-  check.fails(function() images(root .. "/empty", { labels = false, verbose = false }) end, "No images found in directory", ".png")
+  check.fails(function() images(root .. "/empty", { labels = false, verbose = false }) end,
+    "No images found in directory", ".png")
   -- a file that is no image ends the pass and is named
   run("echo nothing > '" .. root .. "/empty/broken.png'")
   check.fails(function()
@@ -130,7 +146,8 @@ do -- texts
     file:write("text of ", name)
     file:close()
   end
-  local data = utils.text_dataset_from_directory(texts, { shuffle = false, batch_size = 2, max_length = 8, verbose = false })
+  local data = utils.text_dataset_from_directory(texts,
+    { shuffle = false, batch_size = 2, max_length = 8, verbose = false })
   local seen = {}
   for x, y in data:map(function(x, y) return x, y end):unbatch():elements() do
     seen[#seen + 1] = { type(x) == "string" and x or x:item(), y:item() }
@@ -140,10 +157,15 @@ do -- texts
 end
 
 do -- training from the folder
-  local data = quiet(images, { image_size = { 4, 6 }, batch_size = 5, seed = 1, class_names = { "bright", "dark" ,"empty" } })
+  local data = quiet(images,
+    { image_size = { 4, 6 }, batch_size = 5, seed = 1,
+    class_names = { "bright", "dark" ,"empty" } })
   local model = cr.Sequential { cr.layers.Flatten(), cr.layers.Dense(3) }
-  model:compile { optimizer = cr.optimizers.Adam(0.01), loss = cr.losses.SparseCategoricalCrossentropy { from_logits = true }, metrics = { "accuracy" } }
-  local history = model:fit(data:map(function(x, y) return x / 255, y end, { workers = 2 }), { epochs = 60, verbose = 0 })
+  model:compile { optimizer = cr.optimizers.Adam(0.01),
+    loss = cr.losses.SparseCategoricalCrossentropy { from_logits = true },
+    metrics = { "accuracy" } }
+  local history = model:fit(data:map(function(x, y) return x / 255, y end, { workers = 2 }),
+    { epochs = 60, verbose = 0 })
   assert(history.history.accuracy[60] == 1)
 end
 run("rm -r '" .. root .. "'")
@@ -164,10 +186,13 @@ do -- series
     end
     return all
   end
-  check.same(windows(series(x, nil, 3, { sequence_stride = 3 })), { { 0, 1, 2 }, { 3, 4, 5 }, { 6, 7, 8 } })
-  check.same(windows(series(x, nil, 3, { sequence_stride = 2, sampling_rate = 2 })), { { 0, 2, 4 }, { 2, 4, 6 }, { 4, 6, 8 } })
+  check.same(windows(series(x, nil, 3, { sequence_stride = 3 })),
+    { { 0, 1, 2 }, { 3, 4, 5 }, { 6, 7, 8 } })
+  check.same(windows(series(x, nil, 3, { sequence_stride = 2, sampling_rate = 2 })),
+    { { 0, 2, 4 }, { 2, 4, 6 }, { 4, 6, 8 } })
   local y = cr.tensor { 100, 101, 102, 103 }
-  check.same(windows(series(x, y, 2, { batch_size = 3 })), { { { 0, 1 }, 100 }, { { 1, 2 }, 101 }, { { 2, 3 }, 102 }, { { 3, 4 }, 103 } })
+  check.same(windows(series(x, y, 2, { batch_size = 3 })),
+    { { { 0, 1 }, 100 }, { { 1, 2 }, 101 }, { { 2, 3 }, 102 }, { { 3, 4 }, 103 } })
   check.same(windows(series(x, nil, 2, { start_index = 5, end_index = 8 })), { { 5, 6 }, { 6, 7 } })
   local shuffled = windows(series(x, nil, 2, { shuffle = true, seed = 4 }))
   assert(#shuffled == 9)
@@ -176,13 +201,19 @@ do -- series
   for a in series(x, nil, 2, { batch_size = false }):elements() do check.same(a.shape, { 2, 2 }) end
   local path = check.temporary ".npy"
   cr.data.write_npy(path, x)
-  check.same(windows(series(cr.data.open(path), nil, 3, { sequence_stride = 3 })), { { 0, 1, 2 }, { 3, 4, 5 }, { 6, 7, 8 } })
+  check.same(windows(series(cr.data.open(path), nil, 3, { sequence_stride = 3 })),
+    { { 0, 1, 2 }, { 3, 4, 5 }, { 6, 7, 8 } })
   os.remove(path)
-  check.fails(function() series(x, nil, 2, { start_index = -1 }) end, "`start_index` must be 0 or greater. Received: start_index=-1")
-  check.fails(function() series(x, nil, 2, { end_index = 10 }) end, "lower than the length of the data", "end_index=10")
-  check.fails(function() series(x, nil, 2, { start_index = 5, end_index = 5 }) end, "greater than `start_index`")
-  check.fails(function() series(x, nil, 2, { sampling_rate = 0 }) end, "`sampling_rate` must be greater than 0")
-  check.fails(function() series(x, nil, 2, { sequence_stride = 10 }) end, "`sequence_stride` must be lower")
+  check.fails(function() series(x, nil, 2, { start_index = -1 }) end,
+    "`start_index` must be 0 or greater. Received: start_index=-1")
+  check.fails(function() series(x, nil, 2, { end_index = 10 }) end,
+    "lower than the length of the data", "end_index=10")
+  check.fails(function() series(x, nil, 2, { start_index = 5, end_index = 5 }) end,
+    "greater than `start_index`")
+  check.fails(function() series(x, nil, 2, { sampling_rate = 0 }) end,
+    "`sampling_rate` must be greater than 0")
+  check.fails(function() series(x, nil, 2, { sequence_stride = 10 }) end,
+    "`sequence_stride` must be lower")
   check.fails(function() series(x, nil, 0) end, "sequence_length")
   check.fails(function() series(x, nil) end, "missing argument 'sequence_length'")
 end

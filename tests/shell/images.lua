@@ -16,7 +16,8 @@ local function content(path)
   file:close()
   return bytes
 end
-local function bytes_of(hex) return (hex:gsub("%s", ""):gsub("..", function(b) return string.char(tonumber(b, 16)) end)) end
+local function bytes_of(hex) return (hex:gsub("%s", ""):gsub("..",
+  function(b) return string.char(tonumber(b, 16)) end)) end
 
 local function ramp(height, width, channels)
   local rows = {}
@@ -70,33 +71,42 @@ do -- files of another hand: fewer and more bits, palettes, alpha
     write(path, bytes_of(hex))
     return utils.load_img(path, mode):totable()
   end
-  local grey16 = [[89504e470d0a1a0a0000000d494844520000000200000001100000000081d9fc150000000d49444154789c636064faff1f00030c02021b
-    01adb70000000049454e44ae426082]]
+  local grey16 = [[
+    89504e470d0a1a0a0000000d494844520000000200000001100000000081d9fc150000000d49444154789c636064
+    faff1f00030c02021b01adb70000000049454e44ae426082]]
   check.same(read(grey16, "grayscale"), { { { 258 }, { 65535 } } })
   check.same(read(grey16, "rgb"), { { { 255, 255, 255 }, { 255, 255, 255 } } })
-  check.same(read([[89504e470d0a1a0a0000000d494844520000000400000001020000000096e748b00000000a49444154789c63900600001d001c8ef4f521
-    0000000049454e44ae426082]], "grayscale"), { { { 0 }, { 85 }, { 170 }, { 255 } } })
-  local palette = [[89504e470d0a1a0a0000000d4948445200000002000000010103000000ceecedc900000006504c5445ff000000ff00d287ef7100000002
-    74524e53ff80080fb36a0000000a49444154789c63700000004200412937f4ef0000000049454e44ae426082]]
+  check.same(read([[
+    89504e470d0a1a0a0000000d494844520000000400000001020000000096e748b00000000a49444154789c639006
+    00001d001c8ef4f5210000000049454e44ae426082]], "grayscale"), { { { 0 }, { 85 }, { 170 }, { 255 } } })
+  local palette = [[
+    89504e470d0a1a0a0000000d4948445200000002000000010103000000ceecedc900000006504c5445ff000000ff
+    00d287ef710000000274524e53ff80080fb36a0000000a49444154789c63700000004200412937f4ef0000000049
+    454e44ae426082]]
   check.same(read(palette, "rgb"), { { { 255, 0, 0 }, { 0, 255, 0 } } })
   check.same(read(palette, "rgba"), { { { 255, 0, 0, 255 }, { 0, 255, 0, 128 } } })
-  check.same(read([[89504e470d0a1a0a0000000d4948445200000001000000011002000000c0e78f9d0000000f49444154789c63e03a21c220f71f0005b602
-    0456b186a40000000049454e44ae426082]], "rgb"), { { { 10, 20, 30 } } })
-  check.same(read([[89504e470d0a1a0a0000000d4948445200000001000000010804000000b51c0c020000000b49444154789c63e0f40500006200576bc129
-    f30000000049454e44ae426082]], "rgba"), { { { 9, 9, 9, 77 } } })
+  check.same(read([[
+    89504e470d0a1a0a0000000d4948445200000001000000011002000000c0e78f9d0000000f49444154789c63e03a
+    21c220f71f0005b6020456b186a40000000049454e44ae426082]], "rgb"), { { { 10, 20, 30 } } })
+  check.same(read([[
+    89504e470d0a1a0a0000000d4948445200000001000000010804000000b51c0c020000000b49444154789c63e0f4
+    0500006200576bc129f30000000049454e44ae426082]], "rgba"), { { { 9, 9, 9, 77 } } })
   -- PGM with a comment, colour asked for
   local pgm = check.temporary ".pgm"
   write(pgm, "P5\n# a comment\n2 1\n255\n\x0a\xff")
   check.same(utils.load_img(pgm, { color_mode = "grayscale" }):totable(), { { { 10 }, { 255 } } })
   check.same(utils.load_img(pgm):totable(), { { { 10, 10, 10 }, { 255, 255, 255 } } })
-  check.same(utils.load_img(pgm, "rgba"):totable(), { { { 10, 10, 10, 255 }, { 255, 255, 255, 255 } } })
+  check.same(utils.load_img(pgm, "rgba"):totable(),
+    { { { 10, 10, 10, 255 }, { 255, 255, 255, 255 } } })
   os.remove(path)
   os.remove(pgm)
 end
 
 do -- grey of colour is Pillow's
   local path = check.temporary ".ppm"
-  utils.save_img(path, cr.tensor({ { { 255, 0, 0 }, { 0, 255, 0 }, { 0, 0, 255 }, { 10, 20, 30 } } }, "uint8"), { scale = false })
+  utils.save_img(path,
+    cr.tensor({ { { 255, 0, 0 }, { 0, 255, 0 }, { 0, 0, 255 }, { 10, 20, 30 } } }, "uint8"),
+    { scale = false })
   check.same(utils.load_img(path, "grayscale"):totable(), { { { 76 }, { 150 }, { 29 }, { 18 } } })
   os.remove(path)
 end
@@ -118,20 +128,24 @@ do -- other sizes: written out for a row of four
   check.same(sized(8, "bilinear"), { 0, 25, 75, 125, 175, 160, 80, 40 })
   check.same(sized(1, "nearest", { keep_aspect_ratio = true }), { 100 })
   for _, how in ipairs { "bicubic", "hamming", "lanczos" } do assert(#sized(3, how) == 3) end
-  check.fails(function() sized(2, "bilinaer") end, "Invalid interpolation method bilinaer", "did you mean 'bilinear'?", "lanczos")
+  check.fails(function() sized(2, "bilinaer") end, "Invalid interpolation method bilinaer",
+    "did you mean 'bilinear'?", "lanczos")
   check.fails(function() utils.load_img(path, "cmyk") end, "color_mode must be", "cmyk")
   check.fails(function() utils.load_img(path, { target_size = { 0, 2 } }) end, "{height, width}")
   os.remove(path)
   -- without widening, in fractions
   local row = cr.tensor { { { 0 }, { 100 }, { 200 }, { 40 } } }
   local function smart(width, how)
-    return cr.preprocessing.image.smart_resize(row:reshape { 1, 4, 1 }, { 1, width }, how):reshape { width }
+    return cr.preprocessing.image.smart_resize(row:reshape { 1, 4, 1 }, { 1, width },
+      how):reshape { width }
   end
   check.near(smart(8, "bilinear"), { 0, 25, 75, 125, 175, 160, 80, 40 })
   local tall = cr.preprocessing.image.smart_resize(ramp(6, 4, 3), { 2, 2 })
   check.same(tall.shape, { 2, 2, 3 })
-  check.same(cr.preprocessing.image.smart_resize(cr.ones { 2, 6, 4, 3 }, { 3, 5 }).shape, { 2, 3, 5, 3 })
-  check.same(cr.preprocessing.image.smart_resize(cr.ones { 3, 6, 4 }, { 3, 5 }, { data_format = "channels_first" }).shape, { 3, 3, 5 })
+  check.same(cr.preprocessing.image.smart_resize(cr.ones { 2, 6, 4, 3 }, { 3, 5 }).shape,
+    { 2, 3, 5, 3 })
+  check.same(cr.preprocessing.image.smart_resize(cr.ones { 3, 6, 4 }, { 3, 5 },
+    { data_format = "channels_first" }).shape, { 3, 3, 5 })
 end
 
 do -- arrays and images
@@ -140,12 +154,16 @@ do -- arrays and images
   check.same(utils.img_to_array(image, { data_format = "channels_first" }).shape, { 3, 2, 3 })
   check.same(utils.img_to_array(cr.ones { 2, 3 }).shape, { 2, 3, 1 })
   assert(utils.img_to_array(image, { dtype = "float64" }).dtype == "float64")
-  check.same(utils.array_to_img(cr.tensor { { { -1 }, { 0 }, { 1 } } }):totable(), { { { 0 }, { 127 }, { 255 } } })
+  check.same(utils.array_to_img(cr.tensor { { { -1 }, { 0 }, { 1 } } }):totable(),
+    { { { 0 }, { 127 }, { 255 } } })
   check.same(utils.array_to_img(cr.tensor { { { 7 }, { 7 } } }):totable(), { { { 0 }, { 0 } } })
-  check.fails(function() utils.array_to_img(cr.ones { 2, 2 }) end, "Expected image array to have rank 3 (single image). Got array with shape: (2, 2)")
-  check.fails(function() utils.array_to_img(cr.ones { 2, 2, 5 }) end, "Unsupported channel number: 5")
+  check.fails(function() utils.array_to_img(cr.ones { 2, 2 }) end,
+    "Expected image array to have rank 3 (single image). Got array with shape: (2, 2)")
+  check.fails(function() utils.array_to_img(cr.ones { 2, 2, 5 }) end,
+    "Unsupported channel number: 5")
   check.fails(function() utils.img_to_array(cr.ones { 2 }) end, "Unsupported image shape: (2,)")
-  check.fails(function() utils.img_to_array(image, { data_format = "chanels_last" }) end, "chanels_last")
+  check.fails(function() utils.img_to_array(image, { data_format = "chanels_last" }) end,
+    "chanels_last")
 end
 
 do -- damaged files: an error that names the file, whatever is cut off or changed
@@ -158,7 +176,8 @@ do -- damaged files: an error that names the file, whatever is cut off or change
       check.fails(function() utils.load_img(path) end, path)
     end
     for place = 1, #whole, math.max(1, #whole // 60) do
-      write(path, whole:sub(1, place - 1) .. string.char(whole:byte(place) ~ 0xff) .. whole:sub(place + 1))
+      write(path,
+        whole:sub(1, place - 1) .. string.char(whole:byte(place) ~ 0xff) .. whole:sub(place + 1))
       local ok, message = pcall(utils.load_img, path)
       assert(ok or tostring(message):find(path, 1, true), tostring(message))
     end
@@ -166,7 +185,8 @@ do -- damaged files: an error that names the file, whatever is cut off or change
   end
   local path = check.temporary ".ppm"
   write(path, "P6\n100000 100000\n255\n")
-  check.fails(function() utils.load_img(path) end, path, "100000 x 100000", "at most 178956970 pixels")
+  check.fails(function() utils.load_img(path) end, path, "100000 x 100000",
+    "at most 178956970 pixels")
   write(path, "P6\n99999999999999999999 1\n255\n")
   check.fails(function() utils.load_img(path) end, path)
   write(path, "P6\n0 4\n255\n")
@@ -175,7 +195,8 @@ do -- damaged files: an error that names the file, whatever is cut off or change
   check.fails(function() utils.load_img(path) end, path, "65535")
   os.remove(path)
   check.fails(function() utils.load_img "/nonexistent.png" end, "/nonexistent.png")
-  check.fails(function() utils.save_img("/nonexistent/a.png", cr.ones { 2, 2, 1 }) end, "/nonexistent")
+  check.fails(function() utils.save_img("/nonexistent/a.png", cr.ones { 2, 2, 1 }) end,
+    "/nonexistent")
   check.fails(function() utils.save_img(check.temporary ".gif", cr.ones { 2, 2, 1 }) end, "png")
 end
 print "ok images"

@@ -1,4 +1,4 @@
--- CSV files with a type for each column, as tables of arrays and as rows that are read as they are needed.
+-- CSV files with a type for each column: tables of arrays, and rows read as they are needed.
 local here = arg and arg[0]:match "^(.*)/" or "tests/shell"
 package.path = here .. "/support/?.lua;" .. package.path
 local check = require "check"
@@ -11,7 +11,12 @@ local function file_of(text, ending)
   file:close()
   return path
 end
-local people = file_of "age,name,height,city,member\n31, Ann ,1.5,\"Paris, 7\",true\n42,\"Bo \"\"B\"\"\",NA,Oslo,false\n23,Cy,2,,true\n"
+local people = file_of [[
+age,name,height,city,member
+31, Ann ,1.5,"Paris, 7",true
+42,"Bo ""B""",NA,Oslo,false
+23,Cy,2,,true
+]]
 local function plain(column) return type(column) == "userdata" and column:totable() or column end
 local function texts(column) -- a tensor of strings, or a list
   local list = {}
@@ -29,7 +34,9 @@ do -- types are seen from the values
   check.same(texts(table_.member), { "true", "false", "true" })
   local heights = table_.height:totable()
   assert(heights[1] == 1.5 and heights[2] ~= heights[2] and heights[3] == 2)
-  local some, order = cr.data.read_table(people, { columns = { "height", "age" }, types = { age = "float64" }, defaults = { height = -1 } })
+  local some,
+    order = cr.data.read_table(people,
+    { columns = { "height", "age" }, types = { age = "float64" }, defaults = { height = -1 } })
   check.same(order, { "height", "age" })
   check.same(some.height:totable(), { 1.5, -1, 2 })
   assert(some.age.dtype == "float64" and some.name == nil)
@@ -48,7 +55,8 @@ do -- separators, names, no header, other quotes, other missing values, large nu
   read = cr.data.read_table(path, options)
   assert(read.z.dtype == "int64")
   check.same(read.z:totable(), { 3000000000, 7 })
-  check.same(select(2, cr.data.read_table(path, { separator = ";", quote = "'", header = false })), { "column_1", "column_2", "column_3" })
+  check.same(select(2, cr.data.read_table(path, { separator = ";", quote = "'", header = false })),
+    { "column_1", "column_2", "column_3" })
   os.remove(path)
   path = file_of("a,b\r\n1,2\r\n\r\n3,4")
   check.same(cr.data.read_table(path).b:totable(), { 2, 4 })
@@ -60,11 +68,13 @@ do -- what is wrong is named with file, line and column
     local path = file_of(text)
     local words = { path, ... }
     check.fails(function() cr.data.read_table(path, options) end, table.unpack(words))
-    check.fails(function() for _ in cr.data.csv_dataset(path, options):elements() do end end, table.unpack(words))
+    check.fails(function() for _ in cr.data.csv_dataset(path, options):elements() do end end,
+      table.unpack(words))
     os.remove(path)
   end
   fails("a,b\n1,2\n3\n", {}, "line 3", "expected 2 columns, got 1")
-  fails("a,b\n1,2\n3,x\n", { types = { b = "int32" } }, "line 3, column 'b'", "expected int32, got 'x'")
+  fails("a,b\n1,2\n3,x\n", { types = { b = "int32" } }, "line 3, column 'b'",
+    "expected int32, got 'x'")
   fails("a,b\n1,2\n3,\n", { types = { b = "int32" } }, "line 3, column 'b'", "missing", "default")
   fails("a,b\n1,\"2\n3,4\n", {}, "line 2", "does not end")
   fails("a,b\n1,\"2\"3\n", {}, "line 2", "expected a separator")
@@ -75,29 +85,36 @@ do -- what is wrong is named with file, line and column
   fails("", {}, "holds no rows")
   fails("a,b\n", {}, "a header and no rows")
   local path = file_of "a,b\n1,2\n"
-  check.fails(function() cr.data.read_table(path, { types = { c = "int32" } }) end, "types: no column 'c'")
-  check.fails(function() cr.data.read_table(path, { types = { a = "int" } }) end, "column 'a' cannot be int", "int32")
+  check.fails(function() cr.data.read_table(path, { types = { c = "int32" } }) end,
+    "types: no column 'c'")
+  check.fails(function() cr.data.read_table(path, { types = { a = "int" } }) end,
+    "column 'a' cannot be int", "int32")
   check.fails(function() cr.data.read_table(path, { separator = ", " }) end, "one character")
-  check.fails(function() cr.data.read_table(path, { seperator = "," }) end, "seperator", "did you mean 'separator'?")
+  check.fails(function() cr.data.read_table(path, { seperator = "," }) end, "seperator",
+    "did you mean 'separator'?")
   check.fails(function() cr.data.read_table "/nonexistent.csv" end, "/nonexistent.csv")
   os.remove(path)
 end
 
 do -- rows one by one; of several files; gzipped
   local rows = {}
-  for row, label in cr.data.csv_dataset(people, { label = "age", columns = { "name", "height" }, defaults = { height = 0 } }):elements() do
+  for row, label in cr.data.csv_dataset(people,
+    { label = "age", columns = { "name", "height" }, defaults = { height = 0 } }):elements() do
     rows[#rows + 1] = { row.name, row.height, label }
   end
   check.same(rows, { { "Ann", 1.5, 31 }, { "Bo \"B\"", 0, 42 }, { "Cy", 2, 23 } })
   local more = file_of "age,name,height,city,member\n9,Di,1,Rome,true\n"
-  local both = cr.data.csv_dataset({ people, more }, { columns = { "age", "height" }, defaults = { height = 0 } })
+  local both = cr.data.csv_dataset({ people, more },
+    { columns = { "age", "height" }, defaults = { height = 0 } })
   for _ = 1, 2 do
     local ages = {}
     for row in both:batch(3):elements() do ages[#ages + 1] = row.age:totable() end
     check.same(ages, { { 31, 42, 23 }, { 9 } })
   end
   local other = file_of "name,age\nEd,9\n"
-  check.fails(function() for _ in cr.data.csv_dataset({ people, other }, { columns = { "age" } }):elements() do end end, other, "not those of", people)
+  check.fails(function()
+    for _ in cr.data.csv_dataset({ people, other }, { columns = { "age" } }):elements() do end end,
+    other, "not those of", people)
   assert(os.execute("gzip -c '" .. people .. "' > '" .. other .. ".gz'"))
   check.same(cr.data.read_table(other .. ".gz").age:totable(), { 31, 42, 23 })
   assert(os.execute(("head -c 60 '%s.gz' > '%s'"):format(other, other)))
@@ -115,10 +132,12 @@ do -- a model of a table that is never whole in memory
   end
   local path = file_of(table.concat(lines, "\n"))
   local a, b = cr.Input { shape = { 1 }, name = "a" }, cr.Input { shape = { 1 }, name = "b" }
-  local model = cr.Model { inputs = { a, b }, outputs = cr.layers.Dense(1)(cr.layers.Concatenate()({ a, b })) }
+  local model = cr.Model { inputs = { a, b },
+    outputs = cr.layers.Dense(1)(cr.layers.Concatenate()({ a, b })) }
   model:compile { optimizer = cr.optimizers.Adam(0.05), loss = "mse" }
   local data = cr.data.csv_dataset(path, { label = "y" }):shuffle(400, { seed = 1 }):batch(20)
-    :map(function(x, y) return { a = x.a:reshape { -1, 1 }, b = x.b:reshape { -1, 1 } }, y end, { workers = 1 })
+    :map(function(x, y) return { a = x.a:reshape { -1, 1 }, b = x.b:reshape { -1, 1 } }, y end,
+      { workers = 1 })
   local history = model:fit(data, { epochs = 30, verbose = 0 })
   assert(history.history.loss[30] < 1e-3, history.history.loss[30])
   os.remove(path)

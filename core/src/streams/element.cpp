@@ -2,12 +2,31 @@
 
 #include <algorithm>
 
+#include "crescent/strings.h"
+
 namespace crescent {
 namespace {
 
 Value boxed(Tensor tensor) { return Value(std::make_shared<BoxedTensor>(std::move(tensor))); }
 
-bool is_scalar(const Value& part) { return part.is_number() || part.is_bool(); }
+bool is_number_like(const Value& part) { return part.is_number() || part.is_bool(); }
+bool is_text(const Value& part) { return part.is_string(); }
+
+/// A value of this kind, or lists of such alone.
+bool consists_of(const Value& part, bool (*kind)(const Value&)) {
+  if (!part.is_list()) return kind(part);
+  const List& list = part.as_list();
+  return !list.empty() && std::all_of(list.begin(), list.end(),
+                                      [&](const Value& item) { return consists_of(item, kind); });
+}
+
+/// Shape of nested lists; the texts in them go to `texts`.
+Shape collect_texts(const Value& part, std::vector<std::string>& texts) {
+  if (part.is_string()) return texts.push_back(part.as_string()), Shape{};
+  Shape shape;
+  for (const Value& item : part.as_list()) shape = collect_texts(item, texts);
+  return Shape{static_cast<int64_t>(part.as_list().size())}.concat(shape);
+}
 
 Tensor scalar_of(const Value& part) {
   if (part.is_bool()) return Tensor::scalar(part.as_bool(), DType::boolean);
@@ -19,7 +38,6 @@ Tensor scalar_of(const Value& part) {
 
 const char* kind_of(const Value& part) {
   if (is_tensor_like(part)) return "a tensor";
-  if (part.is_string()) return "a text";
   if (part.is_list()) return "a list";
   if (part.is_dict()) return "a table with names";
   return part.is_null() ? "nothing" : "an object";
@@ -96,16 +114,17 @@ Value row_of(const Value& part, int64_t row) {
 }  // namespace
 
 bool is_tensor_like(const Value& part) {
-  if (part.is_list())
-    return !part.as_list().empty() &&
-           std::all_of(part.as_list().begin(), part.as_list().end(), [](const Value& item) {
-             return is_scalar(item) || (item.is_list() && is_tensor_like(item));
-           });
-  return is_scalar(part) || part.object_as<BoxedTensor>() || part.object_as<BoxedVariable>();
+  return consists_of(part, is_number_like) || consists_of(part, is_text) ||
+         part.object_as<BoxedTensor>() || part.object_as<BoxedVariable>();
 }
 
 Tensor tensor_of(const Value& part) {
-  if (is_scalar(part)) return scalar_of(part);
+  if (is_number_like(part)) return scalar_of(part);
+  if (consists_of(part, is_text)) {
+    std::vector<std::string> texts;
+    const Shape shape = collect_texts(part, texts);
+    return string_tensor(texts, shape);
+  }
   if (auto variable = part.object_as<BoxedVariable>()) return variable->variable.value();
   return Codec<Tensor>::decode(part);
 }

@@ -5,7 +5,7 @@
 
 namespace crescent {
 
-/// Numbers, truth values and lists of them count as tensors.
+/// Numbers, truth values, texts, and lists of one kind of them count as tensors.
 bool is_tensor_like(const Value& part);
 Tensor tensor_of(const Value& part);
 

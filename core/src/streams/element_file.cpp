@@ -7,14 +7,19 @@
 
 #include "crescent/file.h"
 #include "crescent/mapped.h"
+#include "crescent/strings.h"
 
 namespace crescent {
 namespace {
 
 // A record is the length of a JSON text, the text, and the values of its tensors in the order in
-// which it names them: {"<tensor>": [dtype, shape]}.
+// which it names them: {"<tensor>": [dtype, shape]}. Texts are in the JSON: {"<texts>": [texts,
+// shape]}.
 constexpr std::string_view kStart = "crescent elements 1\n";
 constexpr const char* kTensor = "<tensor>";
+constexpr const char* kTexts = "<texts>";
+
+Value value_of(const Shape& shape) { return List(shape.begin(), shape.end()); }
 
 }  // namespace
 
@@ -35,9 +40,11 @@ void ElementWriter::write(const Element& element) {
   Tensors tensors;
   const Value plain = mapped(Value(element), [&](const Value& value) -> std::optional<Value> {
     if (!value.object_as<BoxedTensor>() && !value.object_as<BoxedVariable>()) return std::nullopt;
-    const Tensor tensor = tensors.emplace_back(tensor_of(value));
-    return Dict{{kTensor, List{name_of(tensor.dtype()),
-                               List(tensor.shape().begin(), tensor.shape().end())}}};
+    const Tensor tensor = tensor_of(value);
+    if (tensor.dtype() == DType::string)
+      return Dict{{kTexts, List{strings_of(tensor), value_of(tensor.shape())}}};
+    tensors.push_back(tensor);
+    return Dict{{kTensor, List{name_of(tensor.dtype()), value_of(tensor.shape())}}};
   });
   const std::string text = to_json(plain);
   const uint64_t length = text.size();
@@ -84,17 +91,26 @@ bool ElementReader::next(Element& element) {
   file_.read(at_, length, text.data());
   at_ += length;
   const Value read = mapped(parse_json(text), [&](const Value& value) -> std::optional<Value> {
-    const Value* spec = value.is_dict() ? value.as_dict().find(kTensor) : nullptr;
-    if (!spec) return std::nullopt;
-    return Value(std::make_shared<BoxedTensor>(tensor_at(spec->as_list())));
+    if (!value.is_dict()) return std::nullopt;
+    const Value *tensor = value.as_dict().find(kTensor), *texts = value.as_dict().find(kTexts);
+    if (tensor) return Value(std::make_shared<BoxedTensor>(tensor_at(tensor->as_list())));
+    if (texts) return Value(std::make_shared<BoxedTensor>(texts_of(texts->as_list())));
+    return std::nullopt;
   });
   element = read.as_list();
   return true;
 }
 
+Tensor ElementReader::texts_of(const List& given) const {
+  if (given.size() != 2) fail("'", file_.path(), "' is damaged before offset ", at_);
+  return string_tensor(Codec<std::vector<std::string>>::decode(given[0]),
+                       Codec<Shape>::decode(given[1]));
+}
+
 Tensor ElementReader::tensor_at(const List& spec) {
   if (spec.size() != 2) fail("'", file_.path(), "' is damaged before offset ", at_);
   const TensorSpec wanted{dtype_named(spec[0].as_string()), Codec<Shape>::decode(spec[1])};
+  if (wanted.dtype == DType::string) fail("'", file_.path(), "' is damaged before offset ", at_);
   const uint64_t bytes = static_cast<uint64_t>(wanted.shape.size()) * size_of(wanted.dtype);
   need(bytes);
   Tensor tensor = Tensor::uninitialized(wanted);

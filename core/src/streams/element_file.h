@@ -33,6 +33,7 @@ class ElementReader {
 
  private:
   Tensor tensor_at(const List& spec);
+  Tensor texts_of(const List& given) const;
   void need(uint64_t bytes) const;
   InputFile file_;
   size_t size_, at_;

@@ -2,15 +2,24 @@
 
 #include <algorithm>
 #include <chrono>
+#include <system_error>
 
 namespace crescent {
 
 Workers::Workers(int64_t count, std::function<Work()> begin)
     : runs_(std::make_shared<Interruption>()) {
-  for (int64_t i = 0; i < count; ++i) threads_.emplace_back([this, begin] { run(begin); });
+  try {
+    for (int64_t i = 0; i < count; ++i) threads_.emplace_back([this, begin] { run(begin); });
+  } catch (const std::system_error& error) {
+    const size_t begun = threads_.size();
+    stop();
+    fail("cannot begin ", count, " threads for workers, only ", begun, ": ", error.what());
+  }
 }
 
-Workers::~Workers() {
+Workers::~Workers() { stop(); }
+
+void Workers::stop() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;

@@ -39,6 +39,7 @@ class Workers {
     std::exception_ptr error;
   };
   void run(const std::function<Work()>& begin);
+  void stop();
 
   std::mutex mutex_;
   std::condition_variable given_, done_;

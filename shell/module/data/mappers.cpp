@@ -1,6 +1,9 @@
 #include "data/mappers.h"
 
+#include <array>
+
 #include "crescent/random.h"
+#include "crescent/strings.h"
 #include "instances/instance.h"
 #include "lua/handle.h"
 #include "values/convert.h"
@@ -33,18 +36,23 @@ void draw_anew(Layer& layer) {
     }
 }
 
+/// A text alone is a tensor too; a list of tensors is several inputs.
+Tensors inputs_of(const Value& part) {
+  if (part.is_string()) return {string_tensor(std::array{part.as_string()}, {})};
+  const bool several =
+      part.is_list() && !part.as_list().empty() && part.as_list().front().is_object();
+  if (!several) return {Codec<Tensor>::decode(part)};
+  Tensors inputs;
+  for (const Value& input : part.as_list()) inputs.push_back(Codec<Tensor>::decode(input));
+  return inputs;
+}
+
 /// Calls the layer on the first part; the others stay.
 Mapper layer_mapper(const LayerPtr& layer, std::optional<bool> training) {
   return [layer, training](Element element) {
     if (element.empty()) fail("expected an element with a part for the layer");
     draw_anew(*layer);
-    Tensors inputs;
-    if (element[0].is_list() && !element[0].as_list().empty() &&
-        element[0].as_list().front().is_object())
-      for (const Value& input : element[0].as_list())
-        inputs.push_back(Codec<Tensor>::decode(input));
-    else
-      inputs.push_back(Codec<Tensor>::decode(element[0]));
+    const Tensors inputs = inputs_of(element[0]);
     CallOptions options;
     options.training = training;
     List outputs;

@@ -167,10 +167,11 @@ const std::vector<CallablePtr>& data_functions() {
     add(raw("read_csv", read_csv, {"path", "separator=,", "header=nil"},
             "Rows as a tensor; second result: names of columns, and the texts behind class "
             "numbers."));
-    add(raw("read_table", read_table, {"path", "options=nil"},
-            "Columns of a CSV file by name, each with a type: {age = tensor, city = texts}; second "
-            "result: the names in order. Options: separator, header, names, columns, types, "
-            "defaults, na_values, label, quote."));
+    add(raw(
+        "read_table", read_table, {"path", "options=nil"},
+        "Columns of a CSV file by name, each with a type: {age = numbers, city = strings}; second "
+        "result: the names in order. Options: separator, header, names, columns, types, "
+        "defaults, na_values, label, quote."));
     add(raw("csv_dataset", csv_dataset, {"paths", "options=nil"},
             "The rows of CSV files, {age = number, city = text}, read as they are needed; with "
             "label = name that column is the second part. Options as of read_table; types are seen "

@@ -287,13 +287,35 @@ extern "C" int tell_unavailable(lua_State* L) {
 
 }  // namespace
 
-Copied::Copied(lua_State* L, int index, const std::string& what) {
+namespace {
+
+std::string package_field(lua_State* L, const char* name) {
+  const Height height(L);
+  push_global(L, "package");
+  if (!lua_istable(L, -1)) return "";
+  push_field(L, -1, name);
+  return lua_type(L, -1) == LUA_TSTRING ? text_of(L, -1) : "";
+}
+
+void set_package_field(lua_State* L, const char* name, const std::string& text) {
+  const Height height(L);
+  push_global(L, "package");
+  push_string(L, text);
+  lua_setfield(L, -2, name);
+}
+
+}  // namespace
+
+Copied::Copied(lua_State* L, int index, const std::string& what)
+    : path_(package_field(L, "path")), cpath_(package_field(L, "cpath")) {
   const Height height(L);
   root_ = Reader(L, *this).read(index, what);
 }
 
 void Copied::push(lua_State* L) const {
   reserve(L, 8);
+  set_package_field(L, "path", path_);
+  set_package_field(L, "cpath", cpath_);
   Maker maker(L, *this);
   const int made = lua_gettop(L);
   maker.set_globals();

@@ -31,6 +31,7 @@ class Copied {
 
   std::vector<Node> nodes_;
   size_t root_ = 0;
+  std::string path_, cpath_;                        ///< where modules are looked for
   std::map<std::string, size_t> globals_;           ///< those that functions use
   std::map<std::string, std::string> unavailable_;  ///< those that cannot be taken over, and why
 };

@@ -1,5 +1,7 @@
 #include "workers/worker_state.h"
 
+#include <mutex>
+
 #include "crescent/interrupt.h"
 #include "values/convert.h"
 #include "values/interruption.h"
@@ -37,11 +39,6 @@ extern "C" void stop_if_interrupted(lua_State* L, lua_Debug*) {
   if (interrupted()) luaL_error(L, "interrupted");
 }
 
-/// Modules are looked for where the script looks for them.
-struct Paths {
-  std::string path, cpath;
-};
-
 }  // namespace
 
 void set_opener(lua_CFunction function) { opener = function; }
@@ -66,6 +63,8 @@ int push_element(lua_State* L, const Element& element) {
 
 WorkerState::WorkerState(std::shared_ptr<const Copied> function) : L_(luaL_newstate()) {
   if (!L_) fail("not enough memory for the Lua state of a worker");
+  static std::mutex opening;  // the module fills tables of the process, one state after another
+  const std::lock_guard lock(opening);
   try {
     protect(L_, [&](lua_State* L) {
       reserve(L, 10);

@@ -1,0 +1,95 @@
+-- Images from a folder of PNG files: read as they are needed, changed a little each time, learned.
+--   crescent examples/image_folders.lua [EPOCHS] [FOLDER]
+--       FOLDER has a folder of images for each class; unless told, handwritten digits are written
+--       into a temporary one first.
+local cr = require "crescent"
+local layers = cr.layers
+local epochs, root = tonumber(arg[1]) or 12, arg[2]
+local temporary = not root
+cr.random.seed(1)
+
+-- 150 digits of each class as FOLDER/CLASS/NUMBER.png.
+local function write_digits()
+  local data = (arg[0]:match("^(.*)/[^/]*$") or ".") .. "/data/"
+  local images = cr.data.read_idx(data .. "mnist-t10k-images-idx3-ubyte.gz")
+  local labels = cr.data.read_idx(data .. "mnist-t10k-labels-idx1-ubyte.gz"):totable()
+  local folder, count = os.tmpname(), {}
+  os.remove(folder)
+  for class = 0, 9 do
+    count[class] = 0
+    assert(os.execute(("mkdir -p '%s/%d'"):format(folder, class)))
+  end
+  for i, class in ipairs(labels) do
+    if count[class] < 150 then
+      count[class] = count[class] + 1
+      local path = ("%s/%d/%03d.png"):format(folder, class, count[class])
+      cr.utils.save_img(path, images[i]:reshape { 28, 28, 1 }, { scale = false })
+    end
+  end
+  return folder
+end
+root = root or write_digits()
+
+-- A fifth is for validation. Only paths are in memory: threads read the images of the next batches
+-- while a batch is learned.
+local training, validation = cr.utils.image_dataset_from_directory(root, {
+  color_mode = "grayscale", image_size = { 28, 28 }, batch_size = 64,
+  validation_split = 0.2, subset = "both", seed = 1,
+})
+local classes = training.class_names
+
+-- Layers that change images do so in training alone.
+local model = cr.Sequential {
+  layers.Input { shape = { 28, 28, 1 } },
+  layers.Rescaling(1 / 255),
+  layers.RandomTranslation(0.1, 0.1, { fill_mode = "constant" }),
+  layers.RandomRotation(0.03, { fill_mode = "constant" }),
+  layers.RandomZoom(0.1, { fill_mode = "constant" }),
+  layers.Conv2D(16, 3, { activation = "relu" }),
+  layers.MaxPooling2D(2),
+  layers.Conv2D(32, 3, { activation = "relu" }),
+  layers.MaxPooling2D(2),
+  layers.Flatten(),
+  layers.Dropout(0.3),
+  layers.Dense(64, { activation = "relu" }),
+  layers.Dense(#classes, { activation = "softmax" }),
+}
+model:compile { optimizer = cr.optimizers.Adam(2e-3),
+  loss = "sparse_categorical_crossentropy", metrics = { "accuracy" } }
+model:fit(training, { epochs = epochs, validation_data = validation })
+
+-- Which class is taken for which.
+local taken, right, all, wrong = {}, 0, 0, nil
+for i in ipairs(classes) do taken[i] = {} end
+for images, labels in validation:elements() do
+  local guesses = cr.ops.argmax(model:predict(images), -1):totable()
+  for i, label in ipairs(labels:totable()) do
+    local guess = guesses[i]
+    taken[label + 1][guess + 1] = (taken[label + 1][guess + 1] or 0) + 1
+    all, right = all + 1, right + (guess == label and 1 or 0)
+    if guess ~= label then wrong = wrong
+      or { images[i], classes[label + 1], classes[guess + 1] } end
+  end
+end
+print("\nis \\ taken for  " .. table.concat(classes, "    "))
+for i, class in ipairs(classes) do
+  local cells = {}
+  for k in ipairs(classes) do cells[k] = ("%4s"):format(taken[i][k] or "") end
+  print(("%12s%s"):format(class, table.concat(cells, " ")))
+end
+print(("\n%d of %d right: %.1f %%"):format(right, all, 100 * right / all))
+
+-- One of those it got wrong, in characters.
+if wrong then
+  print(("\nthis %s was taken for %s:"):format(wrong[2], wrong[3]))
+  local shades = " .:-=+*#%@"
+  for _, row in ipairs(wrong[1]:totable()) do
+    local line = {}
+    for x, pixel in ipairs(row) do
+      local shade = 1 + math.floor(pixel[1] / 256 * #shades)
+      line[x] = shades:sub(shade, shade):rep(2)
+    end
+    print((table.concat(line):gsub(" +$", "")))
+  end
+end
+if temporary then os.execute("rm -r '" .. root .. "'") end
