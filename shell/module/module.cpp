@@ -14,6 +14,7 @@
 #include "library/models.h"
 #include "library/namespaces.h"
 #include "library/reflection.h"
+#include "library/scripts.h"
 #include "library/training.h"
 #include "library/training_runs.h"
 #include "tensors/gradient.h"
@@ -122,6 +123,7 @@ int open(lua_State* L) {
   push(L, CRESCENT_VERSION);
   lua_setfield(L, -2, "_VERSION");
   set_reflection(L);
+  run_scripts(L);
   watch_tensor_memory(settle_roots);
   watch_cycles(L);
   return 1;

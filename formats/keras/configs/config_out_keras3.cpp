@@ -14,7 +14,7 @@ namespace {
 // ---- the tables
 
 struct Module {
-  const char *kind, *name;
+  const char *of, *name;  ///< of a kind, or of a class
 };
 constexpr Module kModules[] = {{"layer", "keras.layers"},
                                {"initializer", "keras.initializers"},
@@ -24,6 +24,14 @@ constexpr Module kModules[] = {{"layer", "keras.layers"},
                                {"schedule", "keras.optimizers.schedules"},
                                {"loss", "keras.losses"},
                                {"metric", "keras.metrics"}};
+
+/// Classes that Keras has in no namespace for users: it looks them up by the names they are
+/// registered by.
+constexpr const char* kFunctionalModule = "keras.src.models.functional";
+constexpr Module kHidden[] = {{"Functional", kFunctionalModule},
+                              {"LayerScale", "keras.src.applications.convnext"},
+                              {"StochasticDepth", "keras.src.applications.convnext"},
+                              {"CustomScaleLayer", "keras.src.applications.inception_resnet_v2"}};
 
 /// Options of ours that a class of Keras 3 does not take.
 struct Lacking {
@@ -45,19 +53,28 @@ bool has_row(const Lacking (&table)[N], const std::string& class_name, const std
   });
 }
 
+const Module* hidden_row(const std::string& class_name) {
+  for (const Module& row : kHidden)
+    if (class_name == row.of) return &row;
+  return nullptr;
+}
+
 /// The module that Keras 3 has a class in; null for classes of others, which it looks up by their
 /// registered name.
 Value module_of(const std::string& kind, const std::string& class_name) {
   for (const Module& row : kModules) {
-    if (!kind.empty() && kind != row.kind) continue;
-    if (auto info = registry().find(row.kind, class_name))
-      return is_foreign(*info) ? Value() : Value(row.name);
+    if (!kind.empty() && kind != row.of) continue;
+    if (auto info = registry().find(row.of, class_name)) {
+      if (is_foreign(*info)) return {};
+      const Module* hidden = hidden_row(class_name);
+      return hidden ? hidden->name : row.name;
+    }
   }
   return {};
 }
 
 Dict object(Value module, const std::string& class_name, Value config) {
-  const bool registered = module.is_null() || class_name == "Functional";
+  const bool registered = module.is_null() || hidden_row(class_name);
   return {{"module", std::move(module)},
           {"class_name", class_name},
           {"config", std::move(config)},
@@ -263,7 +280,7 @@ Value value_in(const Value& value, const Layer* owner) {
   if (name == "InputLayer") return input_layer(config);
   if (model && is_sequential(name)) return object("keras", name, sequential(config, *model));
   if (model && is_functional(name) && config.contains("layers"))
-    return object("keras.src.models.functional", "Functional", functional(config, *model));
+    return object(kFunctionalModule, "Functional", functional(config, *model));
   return object(module_of("", name), name, layer_options(name, config));
 }
 
@@ -278,7 +295,7 @@ bool names_inputs(const std::string& class_name) { return !places_of(class_name)
 Dict with_module(const std::string& kind, const Dict& written) {
   const std::string name = class_of(written);
   const Value module = is_sequential(name)   ? Value("keras")
-                       : is_functional(name) ? Value("keras.src.models.functional")
+                       : is_functional(name) ? Value(kFunctionalModule)
                                              : module_of(kind, name);
   return object(module, name, written.at("config"));
 }
