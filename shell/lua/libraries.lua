@@ -42,6 +42,23 @@ local function filled_later(name)
   })
 end
 
+--- Gives a table what the library of this name has besides, when somebody looks for what is not there.
+local function continued(table, name)
+  local function fill()
+    setmetatable(table, nil)
+    for key, value in pairs(shell.library(name)) do table[key] = value end
+  end
+  setmetatable(table, {
+    __fill = fill,
+    __index = function(_, key)
+      fill()
+      return table[key]
+    end,
+  })
+end
+
 cr.applications = filled_later "applications"
+for _, name in ipairs { "tree", "saving", "dtype_policies" } do cr[name] = filled_later(name) end
+for _, name in ipairs { "utils", "random" } do continued(cr[name], name) end
 
 shell.library "session"
