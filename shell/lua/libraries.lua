@@ -59,6 +59,6 @@ end
 
 cr.applications = filled_later "applications"
 for _, name in ipairs { "tree", "saving", "dtype_policies" } do cr[name] = filled_later(name) end
-for _, name in ipairs { "utils", "random" } do continued(cr[name], name) end
+for _, name in ipairs { "config", "random", "utils" } do continued(cr[name], name) end
 
 shell.library "session"

@@ -156,4 +156,7 @@ end
 --- func of what structures have in the places of the leaves of a shallower one.
 function tree.map_structure_up_to(shallow_structure, func, ...) return map_up_to(shallow_structure, func, { ... }, {}) end
 
+--- The structure itself: Lua has one kind of table.
+function tree.lists_to_tuples(structure) return structure end
+
 return tree

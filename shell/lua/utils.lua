@@ -7,6 +7,9 @@ for _, name in ipairs { "objects", "pictures", "progress", "files", "samples" } 
 end
 
 utils.clear_session = cr.clear_session
+for _, name in ipairs { "enable_interactive_logging", "disable_interactive_logging", "is_interactive_logging_enabled" } do
+  utils[name] = cr.config[name]
+end
 
 utils.is_keras_tensor = shell.define("is_keras_tensor", "Whether it is a symbol of a graph.", {
   { name = "x", type = "a value", doc = "", required = true },

@@ -42,23 +42,12 @@ except("options", "the same initializer, by its other name", "layers.PReLU.alpha
 except("options", "that of every layer, which has a default", [[
   layers.SpatialDropout1D.dtype layers.SpatialDropout2D.dtype layers.SpatialDropout3D.dtype ]])
 
-except("config", "there is one implementation, and it does not run on JAX", "set_backend is_nnx_enabled")
-except("config", "the device chooses kernels", "disable_flash_attention enable_flash_attention is_flash_attention_enabled")
-except("config", "errors have no frames of Python", [[
-  disable_traceback_filtering enable_traceback_filtering is_traceback_filtering_enabled ]])
-except("config", "progress is shown as verbose says", [[
-  disable_interactive_logging enable_interactive_logging is_interactive_logging_enabled ]])
-except("utils", "progress is shown as verbose says", [[
-  disable_interactive_logging enable_interactive_logging is_interactive_logging_enabled ]])
-except("config", "loading never runs code from a file", "enable_unsafe_deserialization")
 except("config", "epochs and steps are what fit is told", "max_epochs max_steps_per_epoch set_max_epochs set_max_steps_per_epoch")
-except("config", "layers and losses are told where it is not the default", "set_epsilon set_image_data_format")
 except("utils", "batches come from functions, coroutines and datasets", "PyDataset Sequence")
 except("dtype_policies", "there is no quantization", [[
   AWQDTypePolicy GPTQDTypePolicy Int4DTypePolicy QuantizedDTypePolicy QuantizedFloat8DTypePolicy ]])
 except("dtype_policies", "each layer takes a policy of its own", "DTypePolicyMap")
 except("saving", "crescent inspect and crescent convert look into files and change them", "KerasFileEditor")
-except("tree", "Lua has one kind of table", "lists_to_tuples")
 except("visualization", "drawn by matplotlib in Python", [[
   draw_bounding_boxes draw_segmentation_masks plot_bounding_box_gallery plot_image_gallery plot_segmentation_mask_gallery ]])
 

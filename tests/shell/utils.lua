@@ -54,6 +54,15 @@ check.same(config:as_dict(), { rate = 0.1, depth = 3 })
 assert(config:get("width", 7) == 7)
 check.fails(function() config.rate = 1 end, "rate", "frozen")
 
+-- what is decided
+assert(cr.config.is_flash_attention_enabled() and not cr.config.is_nnx_enabled() and cr.config.backend() == "crescent")
+cr.config.enable_flash_attention()
+cr.config.set_image_data_format "channels_last"
+check.fails(function() cr.config.disable_flash_attention() end, "disable_flash_attention", "one way")
+check.fails(function() cr.config.enable_unsafe_deserialization() end, "custom_objects")
+check.fails(function() cr.config.set_backend "jax" end, "crescent", "jax")
+check.fails(function() utils.disable_interactive_logging() end, "verbose")
+
 -- bars
 local ok, text = check.run [[
 local bar = cr.utils.Progbar(3, { width = 3, interval = 0 })
