@@ -12,15 +12,12 @@ namespace {
 Tensor mirrored(const Tensor& x) {
   return is_floating(x.dtype()) ? ops::negative(x) : ops::subtract(-1, x);
 }
-Tensor sortable(const Tensor& x) {
-  return at_least_int32(x);
-}
 
 /// top_k of all, along an axis: values and places in ascending order, equals as they came.
 std::pair<Tensor, Tensor> ascending(const Tensor& given, std::optional<int64_t> axis) {
   const auto [flat, along] = flat_without(given, axis);
   const int last = flat.rank() - 1;
-  const Tensor x = ops::swap_axes(mirrored(sortable(flat)), along, last);
+  const Tensor x = ops::swap_axes(mirrored(at_least_int32(flat)), along, last);
   const int64_t n = x.dim(-1);
   if (n < 0) fail("sort: the size of the axis must be known, got shape ", given.shape());
   if (n == 0) return {flat, ops::cast(flat, DType::int32)};
@@ -40,7 +37,7 @@ Tensor argpartition(const Tensor& x, int64_t kth, std::optional<int64_t> axis) {
 }
 
 std::tuple<Tensor, Tensor> top_k(const Tensor& x, int64_t k, bool /*sorted: they always are*/) {
-  const Tensors result = ops::top_k(sortable(x), k);
+  const Tensors result = ops::top_k(at_least_int32(x), k);
   return {ops::cast(result[0], x.dtype()), result[1]};
 }
 

@@ -34,11 +34,28 @@ local function filled_later(name)
   })
 end
 
+--- Gives a table what the library of this name has besides, when somebody looks for what is not there.
+local function continued(table, name)
+  local function fill()
+    setmetatable(table, nil)
+    for key, value in pairs(shell.library(name)) do table[key] = value end
+  end
+  setmetatable(table, {
+    __fill = fill,
+    __index = function(_, key)
+      fill()
+      return table[key]
+    end,
+  })
+end
+
 cr.applications = filled_later "applications"
 cr.preprocessing = filled_later "preprocessing"
 cr.utils.FeatureSpace = setmetatable({}, {
   __index = function(_, key) return shell.library("feature_space")[key] end,
   __call = function(_, ...) return shell.library "feature_space"(...) end,
 })
+for _, name in ipairs { "tree", "saving", "dtype_policies" } do cr[name] = filled_later(name) end
+for _, name in ipairs { "config", "random", "utils" } do continued(cr[name], name) end
 
 shell.library "session"

@@ -51,6 +51,15 @@ except("options", "that of every layer, which has a default", [[
   layers.SpatialDropout1D.dtype layers.SpatialDropout2D.dtype layers.SpatialDropout3D.dtype ]])
 except("options", "random unless told: nothing is downloaded", "applications.*.weights")
 
+except("config", "epochs and steps are what fit is told", "max_epochs max_steps_per_epoch set_max_epochs set_max_steps_per_epoch")
+except("utils", "batches come from functions, coroutines and datasets", "PyDataset Sequence")
+except("dtype_policies", "there is no quantization", [[
+  AWQDTypePolicy GPTQDTypePolicy Int4DTypePolicy QuantizedDTypePolicy QuantizedFloat8DTypePolicy ]])
+except("dtype_policies", "each layer takes a policy of its own", "DTypePolicyMap")
+except("saving", "crescent inspect and crescent convert look into files and change them", "KerasFileEditor")
+except("visualization", "drawn by matplotlib in Python", [[
+  draw_bounding_boxes draw_segmentation_masks plot_bounding_box_gallery plot_image_gallery plot_segmentation_mask_gallery ]])
+
 -- ---- pending
 
 return { rows = rows, pending = pending }

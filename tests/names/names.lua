@@ -154,13 +154,15 @@ local function compare_name(namespace, space, name, signature)
 end
 
 local namespaces = { "layers", "losses", "metrics", "optimizers", "optimizers.schedules", "initializers", "regularizers",
-  "constraints", "callbacks", "activations", "applications" }
+  "constraints", "callbacks", "activations", "ops", "utils", "random", "config", "models", "saving", "tree", "dtype_policies",
+  "applications", "preprocessing.image", "preprocessing.sequence", "datasets.mnist", "datasets.imdb", "visualization" }
 for _, namespace in ipairs(namespaces) do
   local space = cr
-  for part in namespace:gmatch "%w+" do space = space[part] end
-  for _, name in ipairs(recorded[namespace].keys) do
-    compare_name(namespace, space, name, recorded[namespace].values[name])
+  for part in namespace:gmatch "[%w_]+" do
+    local ok, inner = pcall(function() return space[part] end)
+    space = ok and inner or {}
   end
+  for _, name in ipairs(recorded[namespace].keys) do compare_name(namespace, space, name, recorded[namespace].values[name]) end
 end
 
 -- ---- methods and properties of objects

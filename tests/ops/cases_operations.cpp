@@ -79,6 +79,35 @@ std::vector<Case> operation_cases() {
   add("i0", plain("i0"), {{{3, 4}}});
   add("nextafter", plain("nextafter"), {{{3}}, {{3}}}, false);
   add("view", plain("view", {{"dtype", "int32"}}), {{{3, 2}}}, false, Dtypes::one);
+  const In pairs{{3, 2}, -2, 2, DType::float32};
+  const auto of_complex = [&](const char* name, bool gives_complex) {
+    add(
+        name,
+        [name, gives_complex](const Tensors& x) {
+          const Tensor y = call(name, {ops::view_as_complex(x[0])}, {})[0];
+          return Tensors{gives_complex ? ops::view_as_real(y) : y};
+        },
+        {pairs}, false, Dtypes::one);
+  };
+  for (const char* name : {"real", "imag", "angle", "abs"}) of_complex(name, false);
+  for (const char* name : {"conj", "exp", "square", "reciprocal"}) of_complex(name, true);
+  add(
+      "polar",
+      [](const Tensors& x) {
+        return Tensors{ops::view_as_real(call("polar", {x[0], x[1]}, {})[0])};
+      },
+      {{{4}, 0, 2, DType::float32}, {{4}, -3, 3, DType::float32}}, false, Dtypes::one);
+  add("rearrange",
+      plain("rearrange", {{"pattern", "a (b c) d -> (d a) c b"}, {"axes_lengths", Dict{{"b", 2}}}}),
+      {{{3, 4, 2}}}, true, Dtypes::numbers);
+  add("sort rows", plain("sort"), {{{3, 300}}}, true, Dtypes::one);
+  add("sort short rows", plain("sort"), {{{4, 21}}}, true, Dtypes::wide);
+  add(
+      "top_k of many",
+      [](const Tensors& x) {
+        return Tensors{call("top_k", x, {{"k", 3}})[0]};
+      },
+      {{{2, 500}}}, true, Dtypes::one);
   add("gcd", plain("gcd"), {indices({4}, 30), indices({4}, 30)}, false, Dtypes::one);
   add("cumprod", plain("cumprod", {{"axis", 1}}), {{{2, 5}}});
   add("sort", plain("sort", {{"axis", 1}}), {{{4, 3}}});

@@ -24,11 +24,21 @@ std::mutex& turns() {
   return mutex;
 }
 
+/// The state behind a draw. Where the host has the numbers no device is asked: models take seeds
+/// from here before anything is computed, and a device takes time to start.
+Tensor next_state(const Tensor& now) {
+  if (now.is_abstract() || now.storage()->memory())
+    return ops::add(now, Tensor::from(std::vector<int64_t>{0, 1}, {2}));
+  const int64_t* words = now.data<int64_t>();
+  const auto counter = static_cast<int64_t>(static_cast<uint64_t>(words[1]) + 1);
+  return Tensor::from(std::vector<int64_t>{words[0], counter}, {2});
+}
+
 /// The state for one draw. Of several threads each gets a state of its own.
 Tensor taken(const Variable& state) {
   const std::lock_guard lock(turns());
   const Tensor now = state.value();
-  state.assign(ops::add(now, Tensor::from(std::vector<int64_t>{0, 1}, {2})));
+  state.assign(next_state(now));
   return now;
 }
 

@@ -1,7 +1,6 @@
 #include "shape/ordering.h"
 
 #include <algorithm>
-#include <numeric>
 
 namespace crescent::cpu {
 namespace {
@@ -52,37 +51,6 @@ class ArgReduceKernel final : public Kernel {
   AxisView view_;
 };
 
-template <class T>
-class TopKKernel final : public Kernel {
- public:
-  TopKKernel(AxisView view, int64_t k) : view_(view), k_(k) {}
-  void run(const Arguments& a) override {
-    a.pool.blocks(view_.outer, lines_per_part(view_.length), [&](int64_t begin, int64_t end) {
-      for (int64_t line = begin; line < end; ++line) run_line(a, line);
-    });
-  }
-  std::string name() const override { return "loop"; }
-  size_t scratch_bytes() const override {
-    return static_cast<size_t>(view_.outer * view_.length) * sizeof(int32_t);
-  }
-
- private:
-  void run_line(const Arguments& a, int64_t line) const {
-    const T* x = a.in<T>(0) + line * view_.length;
-    int32_t* order = reinterpret_cast<int32_t*>(a.scratch) + line * view_.length;
-    std::iota(order, order + view_.length, 0);
-    std::partial_sort(order, order + k_, order + view_.length, [x](int32_t i, int32_t j) {
-      return above(x[i], x[j]) || (!above(x[j], x[i]) && i < j);
-    });
-    for (int64_t i = 0; i < k_; ++i) {
-      a.out<T>(0)[line * k_ + i] = x[order[i]];
-      a.out<int32_t>(1)[line * k_ + i] = order[i];
-    }
-  }
-  AxisView view_;
-  int64_t k_;
-};
-
 /// Sums run in double for floats, so that the last of many terms is as good as the first.
 template <class T>
 class CumulativeKernel final : public Kernel {
@@ -123,13 +91,6 @@ std::unique_ptr<Kernel> make_arg_reduce(const Request& request) {
   return with_type(request.inputs[0].dtype, [&]<class T>() -> std::unique_ptr<Kernel> {
     if (op.max) return std::make_unique<ArgReduceKernel<T, true>>(view);
     return std::make_unique<ArgReduceKernel<T, false>>(view);
-  });
-}
-
-std::unique_ptr<Kernel> make_top_k(const Request& request) {
-  auto& op = static_cast<const TopK&>(request.op);
-  return with_type(request.inputs[0].dtype, [&]<class T>() -> std::unique_ptr<Kernel> {
-    return std::make_unique<TopKKernel<T>>(AxisView(request.inputs[0].shape, -1), op.k);
   });
 }
 

@@ -204,6 +204,7 @@ const std::vector<CallablePtr>& config_functions() {
     add(bound("floatx", []() { return default_policy().variables; }, {}));
     add(bound("set_floatx", [](const std::string& name) { set_default_policy(name); }, {"dtype"}));
     add(bound("epsilon", []() { return 1e-7; }, {}));
+    add(bound("backend", []() { return std::string("crescent"); }, {}));
     add(bound("image_data_format", []() { return std::string("channels_last"); }, {}));
     add(bound("set_program_cache", &set_program_cache, {"bytes"},
               "How much memory compiled steps may take: beyond it those go that were not used for "

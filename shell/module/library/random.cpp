@@ -36,19 +36,21 @@ Tensor truncated_normal(const NewShape& shape, double mean, double stddev, DType
   return chosen(generator_at(seed)).truncated_normal(shape, mean, stddev, dtype);
 }
 /// low <= n < high
-Tensor randint(const NewShape& shape, int64_t low, int64_t high, Any seed) {
+Tensor randint(const NewShape& shape, int64_t low, int64_t high, DType dtype, Any seed) {
   if (high <= low) fail("randint: expected maxval above minval, got ", low, " and ", high);
   const Tensor drawn =
       chosen(generator_at(seed))
           .uniform(shape, static_cast<double>(low), static_cast<double>(high), DType::float64);
-  return ops::cast(ops::minimum(ops::floor(drawn), high - 1), DType::int32);
+  return ops::cast(ops::minimum(ops::floor(drawn), high - 1), dtype);
 }
 /// Positions 0 .. n-1 in random order, for cr.ops.take.
 Tensor permutation(int64_t n, Any seed) {
   return Tensor::from(chosen(generator_at(seed)).permutation(n), {n});
 }
-/// The rows of a tensor in random order.
-Tensor shuffle(const Tensor& x, Any seed) { return ops::take(x, permutation(x.dim(0), seed), 0); }
+/// What is along an axis, in random order.
+Tensor shuffle(const Tensor& x, int axis, Any seed) {
+  return ops::take(x, permutation(x.dim(axis), seed), axis);
+}
 
 }  // namespace
 
@@ -64,9 +66,9 @@ const std::vector<CallablePtr>& random_functions() {
               {"shape", "minval=0.0", "maxval=1.0", "dtype=float32", "seed=nil"}));
     add(bound("truncated_normal", &truncated_normal,
               {"shape", "mean=0.0", "stddev=1.0", "dtype=float32", "seed=nil"}));
-    add(bound("randint", &randint, {"shape", "minval", "maxval", "seed=nil"}));
+    add(bound("randint", &randint, {"shape", "minval", "maxval", "dtype=int32", "seed=nil"}));
     add(bound("permutation", &permutation, {"n", "seed=nil"}));
-    add(bound("shuffle", &shuffle, {"x", "seed=nil"}));
+    add(bound("shuffle", &shuffle, {"x", "axis=0", "seed=nil"}));
     add(bound(
         "SeedGenerator",
         [](std::optional<int64_t> seed) { return std::make_shared<Generator>(seed); }, {"seed=nil"},

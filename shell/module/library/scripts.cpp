@@ -3,6 +3,7 @@
 #include <mutex>
 
 #include "crescent/layer.h"
+#include "instances/functions.h"
 #include "library/lua_sources.h"
 #include "values/callable.h"
 
@@ -118,6 +119,10 @@ std::tuple<std::string, int64_t> counted_name(const std::string& class_name) {
 
 void warning(const std::string& text) { warn(text); }
 
+void register_named(const std::string& name, Any function) {
+  register_function(name, Ref(current(), function.index));
+}
+
 const std::vector<CallablePtr>& script_functions() {
   static const std::vector<CallablePtr> functions = [] {
     std::vector<CallablePtr> all;
@@ -125,6 +130,7 @@ const std::vector<CallablePtr>& script_functions() {
     all.push_back(bound("source", &source, {"name"}));
     all.push_back(bound("counted_name", &counted_name, {"class_name"}));
     all.push_back(bound("warn", &warning, {"text"}));
+    all.push_back(bound("register_function", &register_named, {"name", "function"}));
     return all;
   }();
   return functions;

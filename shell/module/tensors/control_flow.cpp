@@ -242,6 +242,9 @@ const std::vector<CallablePtr>& control_flow_functions() {
                         {"f", "elems", "reverse=false", "axis=0"},
                         "f(... f(f(e1, e2), e3) ...) of all beginnings, where f may combine "
                         "neighbours in any order."));
+    all.push_back(bound(
+        "convert_to_numpy", [](const Tensor& x) { return push_numbers(current(), x), OnStack{}; },
+        {"x"}, "Nested tables of the values, as t:totable()."));
     all.push_back(bound("is_tensor", &is_tensor, {"x=nil"}, "Whether it is a tensor or variable."));
     return all;
   }();

@@ -1,0 +1,97 @@
+-- The part of cr.random that is made of uniform and normal numbers.
+local cr, shell = ...
+local ops = cr.ops
+
+local random = {}
+
+local shape_option = { name = "shape", type = "a list of integers", doc = "Of the result.", required = true }
+local dtype_option = { name = "dtype", type = "a dtype", default = "float32", doc = "Of the result." }
+local seed_option = { name = "seed", type = "an integer or a SeedGenerator", doc = "nil: the process' generator." }
+
+local function number(name, doc) return { name = name, type = "a number or a tensor", doc = doc, required = true } end
+
+-- One generator for all draws of a call: a number as seed starts one.
+local function generator(seed) return math.type(seed) == "integer" and cr.random.SeedGenerator(seed) or seed end
+
+local function uniform(shape, seed) return cr.random.uniform(shape, { seed = seed }) end
+
+local function define(name, doc, options, body) random[name] = shell.define(name, doc, options, body) end
+
+-- Marsaglia's and Tsang's method takes at least 19 of 20 candidates: after twelve rounds none is left.
+local function gamma(shape, alpha, seed)
+  alpha = ops.broadcast_to(ops.cast(alpha, "float32"), shape)
+  local small = ops.less(alpha, 1)
+  local d = ops.where(small, alpha + 1, alpha) - 1 / 3
+  local c = ops.rsqrt(d * 9)
+  local result, done = d, ops.zeros(shape, "bool")
+  for _ = 1, 12 do
+    local x = cr.random.normal(shape, { seed = seed })
+    local v = (c * x + 1) ^ 3
+    local safe = ops.maximum(v, 1e-30)
+    local accepted = ops.less(ops.log(uniform(shape, seed)), x * x * 0.5 + d - d * v + d * ops.log(safe))
+    accepted = ops.logical_and(accepted, ops.greater(v, 0))
+    result = ops.where(ops.logical_and(accepted, ops.logical_not(done)), d * v, result)
+    done = ops.logical_or(done, accepted)
+  end
+  local power = ops.where(small, 1 / ops.where(small, alpha, 1.0), 0.0)
+  return result * uniform(shape, seed) ^ power
+end
+
+define("gamma", "Numbers of the gamma distribution of shape alpha and scale 1.", {
+  shape_option, number("alpha", "Its shape, above 0; broadcast to the shape of the result."), dtype_option, seed_option,
+}, function(shape, alpha, dtype, seed) return ops.cast(gamma(shape, alpha, generator(seed)), dtype) end)
+
+define("beta", "Numbers of the beta distribution.", {
+  shape_option, number("alpha", "Above 0."), number("beta", "Above 0."), dtype_option, seed_option,
+}, function(shape, alpha, beta, dtype, seed)
+  seed = generator(seed)
+  local a, b = gamma(shape, alpha, seed), gamma(shape, beta, seed)
+  return ops.cast(a / (a + b), dtype)
+end)
+
+define("binomial", "How many of so many trials succeed.", {
+  shape_option, number("counts", "Trials."), number("probabilities", "Of a success."), dtype_option, seed_option,
+}, function(shape, counts, probabilities, dtype, seed)
+  seed = generator(seed)
+  counts = ops.broadcast_to(ops.cast(counts, "float32"), shape)
+  probabilities = ops.broadcast_to(ops.cast(probabilities, "float32"), shape)
+  local size = 1
+  for _, n in ipairs(shape) do size = size * n end
+  if size == 0 then return ops.zeros(shape, dtype) end
+  local most, at_once = ops.max(counts):item(), math.max(1, (1 << 20) // size)
+  local sum = ops.zeros(shape)
+  for first = 0, most - 1, at_once do
+    local trials = math.tointeger(math.min(at_once, most - first))
+    local draws = uniform({ trials, table.unpack(shape) }, seed)
+    local number_of_trial = ops.reshape(cr.arange(trials, { dtype = "float32" }) + first, { trials, table.unpack(ops.ones({ #shape }, "int32"):totable()) })
+    local wins = ops.logical_and(ops.less(draws, probabilities), ops.less(number_of_trial, counts))
+    sum = sum + ops.sum(ops.cast(wins, "float32"), 0)
+  end
+  return ops.cast(sum, dtype)
+end)
+
+define("categorical", "Classes, by unnormalized logarithms of their probabilities: (batch, classes) -> (batch, num_samples).", {
+  { name = "logits", type = "a tensor", doc = "A row for each draw.", required = true },
+  { name = "num_samples", type = "an integer", doc = "Of each row.", required = true },
+  { name = "dtype", type = "a dtype", default = "int32", doc = "Of the result." }, seed_option,
+}, function(logits, num_samples, dtype, seed)
+  logits = ops.cast(logits, "float32")
+  if #logits.shape ~= 2 then shell.fail("categorical: expected logits of shape (batch, classes), got ", cr.show(logits.shape)) end
+  local draws = uniform({ logits.shape[1], num_samples, logits.shape[2] }, generator(seed))
+  local noise = -ops.log(-ops.log(ops.clip(draws, 1e-20, 1 - 1e-7)))
+  return ops.cast(ops.argmax(ops.expand_dims(logits, 1) + noise, -1), dtype)
+end)
+
+define("dropout", "Some numbers as 0, at random, the others larger so that the sum is expected to stay.", {
+  { name = "inputs", type = "a tensor", doc = "What numbers are dropped from.", required = true },
+  { name = "rate", type = "a number", doc = "Share that is dropped, below 1.", required = true },
+  { name = "noise_shape", type = "a list of integers", doc = "Where an axis is 1, all along it are dropped together." },
+  seed_option,
+}, function(inputs, rate, noise_shape, seed)
+  if not (type(rate) == "number" and rate >= 0 and rate < 1) then shell.fail("dropout: expected a rate from 0 to below 1, got ", cr.show(rate)) end
+  if rate == 0 then return inputs end
+  local kept = ops.greater_equal(uniform(noise_shape or inputs.shape, generator(seed)), rate)
+  return ops.where(kept, inputs / (1 - rate), 0.0)
+end)
+
+return random

@@ -1,0 +1,162 @@
+-- cr.tree: nested tables. A table without a metatable is a structure, a list or one with names, which are taken in the
+-- order of the alphabet; everything else is a leaf.
+local _, shell = ...
+
+local tree = {}
+
+--- map_structure's function gives it where traverse is to put nil.
+tree.MAP_TO_NONE = setmetatable({}, { __name = "MAP_TO_NONE" })
+
+local function is_nested(x) return type(x) == "table" and getmetatable(x) == nil end
+
+local function keys_of(structure)
+  local keys = {}
+  for key in pairs(structure) do keys[#keys + 1] = key end
+  table.sort(keys, function(a, b)
+    if type(a) ~= type(b) then return type(a) == "number" end
+    return a < b
+  end)
+  return keys
+end
+
+local function visit(structure, path, f)
+  if not is_nested(structure) then return f(structure, path) end
+  for _, key in ipairs(keys_of(structure)) do
+    local below = table.move(path, 1, #path, 1, {})
+    below[#below + 1] = key
+    visit(structure[key], below, f)
+  end
+end
+
+local function path_text(path) return #path == 0 and "the top" or table.concat(path, ".") end
+
+local function check_same(a, b, path)
+  if is_nested(a) ~= is_nested(b) then
+    shell.fail("`a` and `b` don't have the same structure: at ", path_text(path), " one is a table and the other is not")
+  end
+  if not is_nested(a) then return end
+  for _, pair in ipairs { { a, b }, { b, a } } do
+    for _, key in ipairs(keys_of(pair[1])) do
+      if pair[2][key] == nil then
+        shell.fail("`a` and `b` don't have the same structure: only one of them has ", tostring(key), " at ", path_text(path))
+      end
+    end
+  end
+  for _, key in ipairs(keys_of(a)) do
+    local below = table.move(path, 1, #path, 1, {})
+    below[#below + 1] = tostring(key)
+    check_same(a[key], b[key], below)
+  end
+end
+
+-- f of what the structures have in the places of the leaves of the first, as that is nested.
+local function map_up_to(shallow, f, structures, path)
+  if not is_nested(shallow) then return f(table.unpack(structures)) end
+  local result = {}
+  for _, key in ipairs(keys_of(shallow)) do
+    local parts = {}
+    for i, structure in ipairs(structures) do
+      if not is_nested(structure) or structure[key] == nil then
+        shell.fail("map_structure: structure ", i, " has no ", tostring(key), " at ", path_text(path))
+      end
+      parts[i] = structure[key]
+    end
+    local below = table.move(path, 1, #path, 1, {})
+    below[#below + 1] = tostring(key)
+    result[key] = map_up_to(shallow[key], f, parts, below)
+  end
+  return result
+end
+
+--- Whether it is a table that holds others.
+tree.is_nested = is_nested
+
+--- All leaves, in order.
+function tree.flatten(structure)
+  local leaves = {}
+  visit(structure, {}, function(leaf) leaves[#leaves + 1] = leaf end)
+  return leaves
+end
+
+--- {path, leaf} of all leaves; a path is the list of keys that lead there.
+function tree.flatten_with_path(structure)
+  local leaves = {}
+  visit(structure, {}, function(leaf, path) leaves[#leaves + 1] = { path, leaf } end)
+  return leaves
+end
+
+--- The structure with these leaves in place of its own.
+function tree.pack_sequence_as(structure, flat)
+  local next_leaf = 0
+  local function pack(part)
+    if not is_nested(part) then
+      next_leaf = next_leaf + 1
+      return flat[next_leaf]
+    end
+    local result = {}
+    for _, key in ipairs(keys_of(part)) do result[key] = pack(part[key]) end
+    return result
+  end
+  local result = pack(structure)
+  if next_leaf ~= #flat then shell.fail("pack_sequence_as: the structure has ", next_leaf, " leaves, got ", #flat) end
+  return result
+end
+
+--- The structure with func(part) in place of parts where that is not nil, from the top or (top_down = false) the leaves.
+function tree.traverse(func, structure, top_down)
+  local function changed(part)
+    local result = func(part)
+    if result == tree.MAP_TO_NONE then return nil, true end
+    if result == nil then return part, false end
+    return result, true
+  end
+  local function walk(part)
+    local found = false
+    if top_down ~= false then part, found = changed(part) end
+    if not found and is_nested(part) then
+      local result = {}
+      for _, key in ipairs(keys_of(part)) do result[key] = walk(part[key]) end
+      part = result
+    end
+    if top_down == false then part = changed(part) end
+    return part
+  end
+  return walk(structure)
+end
+
+--- Fails where two structures are not nested alike.
+function tree.assert_same_structure(a, b) check_same(a, b, {}) end
+--- Fails where two structures do not have the same paths.
+function tree.assert_same_paths(a, b) check_same(a, b, {}) end
+
+--- func of every shape, which is a list of sizes.
+function tree.map_shape_structure(func, structure)
+  local function is_shape(part)
+    for key, size in pairs(part) do
+      if math.type(key) ~= "integer" or math.type(size) ~= "integer" then return false end
+    end
+    return true
+  end
+  local function walk(part)
+    if not is_nested(part) then shell.fail("map_shape_structure: expected shapes, got ", tostring(part)) end
+    if is_shape(part) then return func(part) end
+    local result = {}
+    for _, key in ipairs(keys_of(part)) do result[key] = walk(part[key]) end
+    return result
+  end
+  return walk(structure)
+end
+
+--- func of the leaves of structures that are nested alike.
+function tree.map_structure(func, structure, ...)
+  for _, other in ipairs { ... } do check_same(structure, other, {}) end
+  return map_up_to(structure, func, { structure, ... }, {})
+end
+
+--- func of what structures have in the places of the leaves of a shallower one.
+function tree.map_structure_up_to(shallow_structure, func, ...) return map_up_to(shallow_structure, func, { ... }, {}) end
+
+--- The structure itself: Lua has one kind of table.
+function tree.lists_to_tuples(structure) return structure end
+
+return tree

@@ -1,0 +1,48 @@
+-- The part of cr.utils that is written in Lua.
+local cr, shell = ...
+local utils = {}
+
+for _, name in ipairs { "objects", "pictures", "progress", "files", "samples" } do
+  for key, value in pairs(shell.library("utils/" .. name)) do utils[key] = value end
+end
+
+utils.clear_session = cr.clear_session
+for _, name in ipairs { "enable_interactive_logging", "disable_interactive_logging", "is_interactive_logging_enabled" } do
+  utils[name] = cr.config[name]
+end
+
+utils.is_keras_tensor = shell.define("is_keras_tensor", "Whether it is a symbol of a graph.", {
+  { name = "x", type = "a value", doc = "", required = true },
+}, function(x)
+  local what = cr.describe(x)
+  return what ~= nil and what.what == "symbol"
+end)
+
+utils.get_source_inputs = shell.define("get_source_inputs", "The inputs of the graph that a symbol comes from.", {
+  { name = "tensor", type = "a symbol", doc = "", required = true },
+}, function(tensor)
+  local found = {}
+  local function follow(symbol)
+    local inputs = symbol.node and symbol.node.input_tensors or {}
+    for _, input in ipairs(inputs) do follow(input) end
+    if #inputs > 0 then return end
+    for _, other in ipairs(found) do
+      if other == symbol then return end
+    end
+    found[#found + 1] = symbol
+  end
+  follow(tensor)
+  return found
+end)
+
+local names_of_types = { float = "float32", int = "int32", str = "string" }
+
+utils.standardize_dtype = shell.define("standardize_dtype", "The name of a dtype; nil is that of weights.", {
+  { name = "dtype", type = "a text", doc = "" },
+}, function(dtype)
+  if dtype == nil then return cr.config.floatx() end
+  local name = names_of_types[dtype] or dtype
+  return cr.zeros({}, name).dtype
+end)
+
+return utils

@@ -1,0 +1,131 @@
+-- Functions and classes of one's own by name, and objects as tables.
+local cr, shell = ...
+local objects = {}
+
+local custom = {}  -- name -> class or function
+
+-- Classes are known by their names since they were made; functions are from here on.
+local function add(name, object)
+  if type(object) == "function" then shell.register_function(name, object) end
+  custom[name] = object
+end
+
+local function name_of(object)
+  for name, registered in pairs(custom) do
+    if rawequal(registered, object) then return name end
+  end
+  local what = cr.describe(object)
+  return what and (what.name or object.class_name) or nil
+end
+
+objects.get_custom_objects = shell.define("get_custom_objects", "All that was registered, by name.", {}, function() return custom end)
+
+objects.register_keras_serializable = shell.define("register_keras_serializable",
+  "A function that registers a class or function under a name, for files and configurations.", {
+    { name = "package", type = "a text", default = "Custom", doc = "Comes before the name: package>name." },
+    { name = "name", type = "a text", doc = "nil: that of the class. Functions need one." },
+  }, function(package, name)
+    return function(object)
+      local own = name or name_of(object)
+      if not own then shell.fail "register_keras_serializable: a function has no name of its own: give one" end
+      add(own, object)
+      add(package .. ">" .. own, object)
+      return object
+    end
+  end)
+
+--- The name under which it was registered, or that of its class.
+objects.get_registered_name = name_of
+
+--- What was registered under a name; nil if nothing was. Tables of more names may come before and after.
+function objects.get_registered_object(name, custom_objects, module_objects)
+  return custom_objects and custom_objects[name] or custom[name] or module_objects and module_objects[name] or nil
+end
+
+local Scope = {}
+Scope.__index = Scope
+
+function Scope.__close(scope)
+  for name in pairs(scope.objects) do custom[name] = scope.before[name] end
+end
+
+local function scope(given)
+  local before = {}
+  for name, object in pairs(given) do
+    before[name] = custom[name]
+    add(name, object)
+  end
+  return setmetatable({ objects = given, before = before }, Scope)
+end
+
+--- Registers classes and functions by name as long as it is open: local scope <close> = cr.utils.custom_object_scope {twice = twice}
+function objects.custom_object_scope(custom_objects)
+  if type(custom_objects) ~= "table" then shell.fail("custom_object_scope: expected a table with names, got ", cr.show(custom_objects)) end
+  return scope(custom_objects)
+end
+objects.CustomObjectScope = objects.custom_object_scope
+
+--- An object as a table with its class and configuration; plain values as they are.
+function objects.serialize_keras_object(object)
+  local is_object = type(object) == "userdata" and pcall(function() return object.get_config end)
+  return is_object and cr.layers.serialize(object) or object
+end
+
+local namespaces = { "layers", "losses", "metrics", "optimizers", "initializers", "regularizers", "constraints", "activations", "callbacks" }
+local models = { Sequential = true, Functional = true, Model = true }
+
+--- The object of what serialize_keras_object gave; custom_objects has more classes and functions by name.
+function objects.deserialize_keras_object(config, custom_objects)
+  if type(config) ~= "table" or config.class_name == nil then return config end
+  local held <close> = scope(custom_objects or {})
+  if models[config.class_name] then return cr.models.from_config(config) end
+  for _, namespace in ipairs(namespaces) do
+    local known = pcall(function() return assert(cr[namespace][config.class_name]) end)
+    if known then return cr[namespace].deserialize(config) end
+  end
+  shell.fail("deserialize_keras_object: no class '", tostring(config.class_name), "'; classes of one's own are given in custom_objects")
+end
+
+-- ---- Config
+
+local Config = {}
+
+local methods = {
+  as_dict = function(self)
+    local copy = {}
+    for key, each in pairs(rawget(self, "values")) do copy[key] = each end
+    return copy
+  end,
+  update = function(self, more)
+    for key, each in pairs(more) do self[key] = each end
+  end,
+  freeze = function(self) rawset(self, "frozen", true) end,
+  unfreeze = function(self) rawset(self, "frozen", false) end,
+  get = function(self, key, default)
+    local found = rawget(self, "values")[key]
+    if found == nil then return default end
+    return found
+  end,
+}
+
+function Config.__index(self, key)
+  local found = rawget(self, "values")[key]
+  if found == nil then return methods[key] end
+  return found
+end
+
+function Config.__newindex(self, key, each)
+  if rawget(self, "frozen") then shell.fail("Cannot set attribute '", tostring(key), "': the Config is frozen") end
+  rawget(self, "values")[key] = each
+end
+
+function Config.__pairs(self) return pairs(rawget(self, "values")) end
+
+--- A table that can be frozen: Config {rate = 0.1}.
+function objects.Config(values)
+  local config = setmetatable({ values = {}, frozen = false }, Config)
+  config:update(values or {})
+  return config
+end
+
+return objects

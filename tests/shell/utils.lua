@@ -1,0 +1,179 @@
+-- cr.tree, cr.utils, cr.random and cr.saving: nested tables, samples, bars, cached files, pictures of graphs, objects as
+-- tables, distributions.
+package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/support/?.lua;") .. package.path
+local check = require "check"
+local cr = require "crescent"
+local ops, tree, utils = cr.ops, cr.tree, cr.utils
+
+-- tree
+local nested = { 1, { b = 3, a = 2 }, { { 4 } } }
+check.same(tree.flatten(nested), { 1, 2, 3, 4 })
+check.same(tree.flatten(5), { 5 })
+check.same(tree.flatten_with_path(nested)[3], { { 2, "b" }, 3 })
+check.same(tree.map_structure(function(x, y) return x + y end, nested, nested), { 2, { b = 6, a = 4 }, { { 8 } } })
+check.same(tree.map_structure(function(t) return t:item() end, { x = cr.tensor(1) }), { x = 1 })
+check.same(tree.pack_sequence_as(nested, { "p", "q", "r", "s" }), { "p", { b = "r", a = "q" }, { { "s" } } })
+check.same(tree.map_structure_up_to({ 0, 0 }, function(x) return type(x) end, { 1, { 2, 3 } }), { "number", "table" })
+check.same(tree.traverse(function(x) return type(x) == "number" and x * 10 or nil end, nested), { 10, { b = 30, a = 20 }, { { 40 } } })
+check.same(tree.traverse(function(x) if x == 2 then return tree.MAP_TO_NONE end end, { a = 1, b = 2 }), { a = 1 })
+check.same(tree.traverse(function(x) if type(x) == "table" then return #x end end, { { 1, 2 }, { 3 } }, false), 2)
+check.same(tree.map_shape_structure(function(shape) return #shape end, { a = { 2, 3 }, b = {} }), { a = 2, b = 0 })
+assert(tree.is_nested {} and not tree.is_nested(cr.tensor(1)) and not tree.is_nested "a")
+tree.assert_same_structure(nested, tree.map_structure(tostring, nested))
+check.fails(function() tree.assert_same_structure({ a = 1 }, { b = 1 }) end, "a", "the top")
+check.fails(function() tree.assert_same_paths({ 1, { 2 } }, { 1, 2 }) end, "structure")
+check.fails(function() tree.pack_sequence_as({ 1, 2 }, { 1 }) end, "2 leaves, got 1")
+check.fails(function() tree.map_structure(print, { 1 }, { 1, 2 }) end, "structure")
+
+-- samples
+local x, y = cr.tensor { { 1 }, { 2 }, { 3 }, { 4 } }, cr.tensor { 1, 2, 3, 4 }
+assert(#utils.pack_x_y_sample_weight(x, y) == 2 and utils.pack_x_y_sample_weight(x) == x)
+local a, b, c = utils.unpack_x_y_sample_weight(utils.pack_x_y_sample_weight(x, nil, y))
+assert(a == x and b == nil and c == y)
+check.fails(function() utils.unpack_x_y_sample_weight { x, x, x, x } end, "sample_weight")
+local left, right = utils.split_dataset({ x, y }, 0.75)
+check.same(left[2]:totable(), { 1, 2, 3 })
+check.same(right[1]:totable(), { { 4 } })
+left, right = utils.split_dataset(y, { right_size = 1, shuffle = true, seed = 3 })
+assert(#left == 3 and #right == 1 and (ops.sum(left) + ops.sum(right)):item() == 10)
+check.fails(function() utils.split_dataset(y, 5) end, "left_size", "1 to 4")
+check.fails(function() utils.split_dataset(y) end, "At least one")
+check.fails(function() utils.split_dataset(y, 3, 2) end, "3 and 2", "4")
+
+-- small ones
+local symbol = cr.Input { shape = { 4 } }
+assert(utils.is_keras_tensor(symbol) and not utils.is_keras_tensor(x) and not utils.is_keras_tensor(3))
+assert(utils.get_source_inputs(cr.layers.Dense(2)(symbol * 2))[1].name == symbol.name)
+assert(utils.standardize_dtype() == "float32" and utils.standardize_dtype "int" == "int32" and utils.standardize_dtype "int8" == "int8")
+check.fails(function() utils.standardize_dtype "flaot32" end, "float32")
+check.same(ops.convert_to_numpy(y), { 1, 2, 3, 4 })
+local config = utils.Config { rate = 0.1 }
+config.depth = 3
+config:freeze()
+check.same(config:as_dict(), { rate = 0.1, depth = 3 })
+assert(config:get("width", 7) == 7)
+check.fails(function() config.rate = 1 end, "rate", "frozen")
+
+-- what is decided
+assert(cr.config.is_flash_attention_enabled() and not cr.config.is_nnx_enabled() and cr.config.backend() == "crescent")
+cr.config.enable_flash_attention()
+cr.config.set_image_data_format "channels_last"
+check.fails(function() cr.config.disable_flash_attention() end, "disable_flash_attention", "one way")
+check.fails(function() cr.config.enable_unsafe_deserialization() end, "custom_objects")
+check.fails(function() cr.config.set_backend "jax" end, "crescent", "jax")
+check.fails(function() utils.disable_interactive_logging() end, "verbose")
+
+-- bars
+local ok, text = check.run [[
+local bar = cr.utils.Progbar(3, { width = 3, interval = 0 })
+bar:update(1, { { "loss", 1 }, { "rate", 5 } })
+bar:add(2, { { "loss", 4 } })
+local silent = cr.utils.Progbar(1, { verbose = 0 })
+silent:update(1)
+]]
+assert(ok and text:find("1/3 ━  ", 1, true) and text:find("3/3 ━━━", 1, true) and text:find("loss: 3.0000", 1, true), text)
+assert(select(2, text:gsub("\n", "")) == 1, text)
+
+-- files of others
+local folder = check.temporary ""
+os.execute("mkdir -p '" .. folder .. "/datasets'")
+check.fails(function() utils.get_file("a b.txt", "https://example.org/a", { cache_dir = folder }) end,
+  folder .. "/datasets/a b.txt", "https://example.org/a", "nothing is downloaded")
+local file = assert(io.open(folder .. "/datasets/a b.txt", "w"))
+file:write "abc"
+file:close()
+local path = folder .. "/datasets/a b.txt"
+assert(utils.get_file("a b.txt", { cache_dir = folder }) == path)
+local sums = { md5 = "900150983cd24fb0d6963f7d28e17f72", sha256 = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad" }
+for _, sum in pairs(sums) do assert(utils.get_file("a b.txt", { cache_dir = folder, file_hash = sum }) == path) end
+check.fails(function() utils.get_file("a b.txt", { cache_dir = folder, file_hash = ("0"):rep(64) }) end, "damaged", sums.sha256)
+os.execute("tar -cf '" .. folder .. "/datasets/packed.tar' -C '" .. folder .. "/datasets' 'a b.txt' && mkdir -p '" .. folder .. "/other' && mv '" .. folder .. "/datasets/packed.tar' '" .. folder .. "/other'")
+assert(utils.get_file("packed.tar", { cache_dir = folder, cache_subdir = "other", extract = true }) == folder .. "/other/packed")
+assert(io.open(folder .. "/other/a b.txt")):close()
+os.execute("rm -r '" .. folder .. "'")
+
+-- pictures of graphs
+local inner = cr.Sequential { name = "inner", cr.layers.Dense(3, { name = "deep", input_shape = { 4 }, activation = "relu" }), cr.layers.Dropout(0.1, { name = "drop" }) }
+local first = cr.layers.Dense(4, { name = 'fi"rst<' })(symbol)
+local model = cr.Model { inputs = symbol, outputs = cr.layers.Add { name = "sum" } { inner(first), cr.layers.Dense(3, { name = "side" })(symbol) }, name = "outer" }
+local dot = utils.model_to_dot(model, { show_shapes = true, show_layer_activations = true, show_trainable = true, show_dtype = true })
+for _, part in ipairs {
+  'digraph "outer" {', '"inner" -> "sum";', '"side" -> "sum";', '"fi\\"rst<" -> "inner";', "fi&quot;rst&lt;", "Output shape: <b>(None, 3)</b>",
+  "Output dtype: <b>float32</b>", "Trainable: <b>true</b>", "(Add)", "rankdir=TB",
+} do assert(dot:find(part, 1, true), part .. " is not in\n" .. dot) end
+dot = utils.model_to_dot(model, { expand_nested = true, show_layer_names = false, rankdir = "LR", show_layer_activations = true })
+for _, part in ipairs {
+  'subgraph "cluster_inner"', '"inner/deep" -> "inner/drop";', '"inner/drop" -> "sum";', "Activation: <b>relu</b>", "rankdir=LR",
+} do assert(dot:find(part, 1, true), part .. " is not in\n" .. dot) end
+assert(not dot:find("<b>deep</b>", 1, true) and utils.model_to_dot(model, { subgraph = true }):find('^subgraph "cluster_outer"'))
+path = check.temporary ".dot"
+assert(utils.plot_model(model, path, { show_layer_names = true }) == path)
+file = assert(io.open(path))
+assert(file:read "a" == utils.model_to_dot(model))
+file:close()
+os.remove(path)
+if os.execute "command -v dot > /dev/null 2>&1" then
+  path = check.temporary ".svg"
+  utils.plot_model(model, { to_file = path, show_shapes = true })
+  file = assert(io.open(path))
+  assert(file:read "a":find("<svg", 1, true))
+  file:close()
+  os.remove(path)
+else
+  check.fails(function() utils.plot_model(model, "m.png") end, "Graphviz", "model.dot")
+end
+check.fails(function() utils.plot_model(model, "picture") end, "ending")
+check.fails(function() utils.model_to_dot(model, { rankdir = "XY" }) end, "rankdir")
+check.fails(function() utils.model_to_dot(3) end, "expected a model")
+
+-- objects as tables, and names of one's own
+local dense = cr.layers.Dense(3, { activation = "relu" })
+local copy = utils.deserialize_keras_object(utils.serialize_keras_object(dense))
+assert(copy.class_name == "Dense" and copy:get_config().units == 3)
+assert(utils.deserialize_keras_object(cr.saving.serialize_keras_object(cr.losses.Huber())).class_name == "Huber")
+assert(utils.serialize_keras_object(5) == 5)
+check.fails(function() utils.deserialize_keras_object { class_name = "Dnse", config = {} } end, "Dnse")
+local function thrice(v) return v * 3 end
+assert(utils.register_keras_serializable("mine", "thrice")(thrice) == thrice)
+assert(utils.get_registered_object "mine>thrice" == thrice and utils.get_custom_objects().thrice == thrice)
+check.near(cr.layers.Activation "thrice"(cr.tensor { 2 }), { 6 })
+do
+  local scope <close> = utils.custom_object_scope { halved = function(v) return v / 2 end }
+  assert(utils.get_registered_object "halved")
+  check.near(cr.layers.Activation "halved"(cr.tensor { 2 }), { 1 })
+end
+assert(utils.get_registered_object "halved" == nil and utils.get_registered_name(dense) == "Dense")
+local policy = cr.dtype_policies.DTypePolicy "mixed_bfloat16"
+assert(policy.compute_dtype == "bfloat16" and policy.variable_dtype == "float32")
+assert(cr.layers.Dense(2, { dtype = policy }).compute_dtype == "bfloat16")
+assert(cr.dtype_policies.get(cr.dtype_policies.serialize(policy)).name == "mixed_bfloat16")
+check.fails(function() cr.dtype_policies.get "mixed_int32" end, "mixed_int32")
+
+-- distributions: moments within five standard errors
+local n = 20000
+local function moments(t, mean, variance)
+  local got, spread = ops.mean(t):item(), ops.var(t):item()
+  assert(math.abs(got - mean) < 5 * math.sqrt(variance / n), string.format("mean %g, want %g", got, mean))
+  assert(math.abs(spread - variance) < 0.1 * variance, string.format("variance %g, want %g", spread, variance))
+end
+for _, alpha in ipairs { 0.3, 1, 4.5 } do moments(cr.random.gamma({ n }, alpha, { seed = 1 }), alpha, alpha) end
+moments(cr.random.beta({ n }, 2, 3, { seed = 2 }), 0.4, 0.04)
+moments(cr.random.binomial({ n }, 12, 0.25, { seed = 3 }), 3, 2.25)
+check.same(cr.random.binomial({ 2, 2 }, cr.tensor { 0, 5 }, cr.tensor { 1, 1 }):totable(), { { 0, 5 }, { 0, 5 } })
+local drawn = cr.random.categorical(ops.log(cr.tensor { { 0.1, 0.2, 0.7 } }), n, { seed = 4 })
+check.same(drawn.shape, { 1, n })
+assert(drawn.dtype == "int32")
+for class, share in ipairs { 0.1, 0.2, 0.7 } do
+  local got = ops.mean(ops.equal(drawn, class - 1)):item()
+  assert(math.abs(got - share) < 5 * math.sqrt(share * (1 - share) / n), got)
+end
+local dropped = cr.random.dropout(cr.ones { n }, 0.25, { seed = 5 })
+moments(dropped, 1, 1 / 3)
+local rows = cr.random.dropout(cr.ones { 50, 4 }, 0.5, { noise_shape = { 50, 1 }, seed = 6 })
+check.near(ops.max(rows, 1), ops.min(rows, 1))
+check.near(cr.random.gamma({ 3 }, 2, { seed = 7 }), cr.random.gamma({ 3 }, 2, { seed = 7 }))
+check.same(cr.random.gamma({ 2 }, cr.tensor { 1, 2 }, "float64").dtype, "float64")
+check.fails(function() cr.random.dropout(x, 1.5) end, "rate")
+check.fails(function() cr.random.categorical(y, 3) end, "(batch, classes)")
+check.same(ops.sort(cr.random.shuffle(cr.tensor { { 3, 1, 2 } }, { axis = 1, seed = 1 })):totable(), { { 1, 2, 3 } })
+assert(cr.random.randint({ 3 }, 0, 9, { dtype = "int8" }).dtype == "int8")
