@@ -493,6 +493,8 @@ TEST_CASE("options of augmentations that cannot be are refused in Keras' words")
   CHECK_THROWS_WITH(
       make<Layer>("RandomBrightness", {{"factor", 0.1}, {"value_range", List{1, 2, 3}}}),
       Contains("value_range"));
+  CHECK_THROWS_WITH(make<Layer>("AutoContrast", {{"value_range", both(3)}}), Contains("differ"));
+  CHECK_THROWS_WITH(make<Layer>("MixUp", {{"alpha", 0}}), Contains("alpha"));
   CHECK_THROWS_WITH(make<Layer>("RandomGaussianBlur", {{"kernel_size", 4}}),
                     Contains("must be an odd number"));
   CHECK_THROWS_WITH(make<Layer>("RandomErasing", {{"fill_value", List{1, 2}}}),

@@ -86,3 +86,25 @@ TEST_CASE("a running training step allocates nothing, from memory and from files
   std::remove("allocations_x.npy");
   std::remove("allocations_y.npy");
 }
+
+TEST_CASE("images are changed at random without allocating") {
+  std::vector<LayerPtr> layers{
+      make<Layer>("RandomFlip", {{"input_shape", List{8, 8, 3}}}),
+      make<Layer>("RandomCrop", {{"height", 6}, {"width", 7}}),
+      make<Layer>("RandomTranslation", {{"height_factor", 0.1}, {"width_factor", 0.1}}),
+      make<Layer>("RandomContrast", {{"factor", 0.2}}),
+      make<Layer>("RandomHue", {{"factor", 0.2}}),
+      make<Layer>("RandomErasing"),
+      make<Layer>("Equalization"),
+      make<Layer>("MixUp"),
+      make<Layer>("Flatten"),
+      make<Layer>("Dense", {{"units", 4}})};
+  auto model = Sequential::make(layers);
+  model->compile({{"optimizer", "sgd"}, {"loss", "mse"}});
+  auto counter = std::make_shared<AllocationCounter>();
+  model->fit({SeedGenerator(1).uniform({64, 8, 8, 3}, 0, 255)}, {Tensor({64, 4}, DType::float32)},
+             {{"epochs", 20}, {"batch_size", 8}, {"verbose", 0}, {"callbacks", counter}});
+  CHECK(counter->steps > 0);
+  CHECK(counter->most_storages == 0);
+  CHECK(counter->most_news == 0);
+}

@@ -21,17 +21,19 @@ class Threads final : public CpuThreads {
 /// Runs code of another plugin: whatever it throws becomes an error that says whose it was.
 template <class F>
 auto blaming(const CpuKernel& kernel, F f) -> decltype(f()) {
-  const ClassInfo& info = *kernel.info();
-  const std::string who = concat("kernel of ", info.name, " of plugin '", info.plugin, "': ");
+  const auto who = [&] {
+    const ClassInfo& info = *kernel.info();
+    return concat("kernel of ", info.name, " of plugin '", info.plugin, "': ");
+  };
   try {
     return f();
   } catch (Error& error) {
-    error.add_context(who);
+    error.add_context(who());
     throw;
   } catch (const std::exception& error) {
-    fail(who, error.what());
+    fail(who(), error.what());
   } catch (...) {
-    fail(who, "an exception of unknown type");
+    fail(who(), "an exception of unknown type");
   }
 }
 

@@ -35,9 +35,11 @@ class Batched {
 
 void ImageAugmentation::configured() {
   Layer::configured();
-  if (value_range_.size() != 2)
-    fail("The `value_range` argument should be a list of two numbers. Received: value_range=",
-         Value(value_range_));
+  if (value_range_.size() != 2 || value_range_[0] == value_range_[1])
+    fail(
+        "The `value_range` argument should be a list of two numbers that differ. Received: "
+        "value_range=",
+        Value(value_range_));
   InputSpec spec = InputSpec::with_min_ndim(3);
   spec.max_ndim = 4;
   set_input_specs({spec});

@@ -99,7 +99,7 @@ class RandomElasticTransform final : public ImageAugmentation {
   void configured() override {
     ImageAugmentation::configured();
     chance_ = range_of("factor", factor_, {0, 1});
-    strength_ = range_of("scale", scale_, {0, 1});
+    strength_ = range_within("scale", scale_, {0, 1});
   }
   /// Which images, and where each place of the result is in them.
   Drawn draw(const TensorSpec& images, const SeedGenerator& random) const override {

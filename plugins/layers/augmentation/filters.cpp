@@ -54,6 +54,7 @@ class RandomGaussianBlur final : public ImageAugmentation {
         .field("kernel_size", &RandomGaussianBlur::kernel_size_,
                "Odd number of pixels that count, or one for a row and one for a column.")
         .min(1)
+        .max(4095)
         .field("sigma", &RandomGaussianBlur::sigma_,
                "From where the deviation is drawn, a share of a pixel: a number f stands for 0 to "
                "f, or two numbers.");
@@ -64,7 +65,7 @@ class RandomGaussianBlur final : public ImageAugmentation {
   void configured() override {
     ImageAugmentation::configured();
     chance_ = range_of("factor", factor_, {0, 1});
-    widths_ = range_of("sigma", sigma_, {0, 1});
+    widths_ = range_within("sigma", sigma_, {0, 1});
     if (kernel_size_.empty() || kernel_size_.size() > 2)
       fail(
           "The `kernel_size` argument should be a number (or a list of two numbers). Received: "
@@ -114,7 +115,7 @@ class RandomErasing final : public ImageAugmentation {
   void configured() override {
     ImageAugmentation::configured();
     chance_ = range_of("factor", factor_, {0, 1});
-    sizes_ = range_of("scale", scale_, {0, 1});
+    sizes_ = range_within("scale", scale_, {0, 1});
     const bool three = fill_value_.is_list() && fill_value_.as_list().size() == 3;
     if (!fill_value_.is_null() && !fill_value_.is_number() && !three)
       fail(
@@ -139,6 +140,8 @@ class RandomErasing final : public ImageAugmentation {
     if (fill_value_.is_null())
       return within_range(random.normal(images.shape, 0, 1, images.dtype) * highest());
     const auto values = Codec<std::vector<double>>::decode(fill_value_);
+    if (values.size() == 3 && images.shape[3] != 3)
+      fail("fill_value: three numbers are for three channels, got ", images.shape[3]);
     return within_range(
         ops::cast(Tensor::from(values, {1, 1, 1, int64_t(values.size())}), images.dtype));
   }

@@ -16,6 +16,11 @@ Tensor counts(const Tensor& numbers, int64_t count, DType dtype) {
   return apply1(add, {flat, ops::ones({numbers.size()}, dtype)});
 }
 
+/// Whole numbers from 0 to `last`; what is no number is 0.
+Tensor whole(const Tensor& x, double last) {
+  return ops::cast(ops::minimum(ops::where(ops::greater(x, 0), x, 0), last), DType::int32);
+}
+
 /// 0 to count - 1 along one axis of four.
 Tensor numbers_along(int axis, int64_t count) {
   Shape shape{1, 1, 1, 1};
@@ -43,8 +48,7 @@ class Equalization final : public ImageAugmentation {
     // Each channel has its own bins. Keras counts and looks up by products of another order, which
     // are not always rounded alike.
     const auto place = [&](const Tensor& bin) {
-      return ops::cast(ops::clip(bin, 0, last), DType::int32) +
-             numbers_along(3, channels) * double(bins_);
+      return whole(bin, last) + numbers_along(3, channels) * double(bins_);
     };
     const Tensor histogram = ops::reshape(
         counts(place(bytes * last / 255.0), channels * bins_, images.dtype()), {channels, bins_});
@@ -136,15 +140,12 @@ class LocalEqualization final : public ImageAugmentation {
  private:
   static constexpr int64_t kLevels = 256;
 
-  static Tensor whole(const Tensor& images) {
-    return ops::cast(ops::clip(images, 0, 255), DType::int32);
-  }
   /// The place of (image, tile of a column, tile of a row, channel, value) in the table of levels.
   Tensor place(const Tensor& images, const Tensor& row, const Tensor& column) const {
     const int64_t channels = images.dim(3);
     const Tensor image = numbers_along(0, images.dim(0)), channel = numbers_along(3, channels);
     const Tensor tile = (image * double(grid_[0]) + row) * double(grid_[1]) + column;
-    return (tile * double(channels) + channel) * double(kLevels) + whole(images);
+    return (tile * double(channels) + channel) * double(kLevels) + whole(images, kLevels - 1);
   }
   /// For every tile and channel, the new value of each old one; flat.
   Tensor levels_of(const Tensor& images, int64_t tall, int64_t wide) const {

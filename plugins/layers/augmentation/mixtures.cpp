@@ -27,7 +27,7 @@ class MixUp final : public ImageAugmentation {
   static void describe(Schema<MixUp>& s) {
     s.doc("Images, labels and masks as weighted means of two of the batch.")
         .field("alpha", &MixUp::alpha_, "The weights are drawn from Beta(alpha, alpha).")
-        .min(0);
+        .min(1e-6);
     describe_data_format(s);
     describe_seed(s);
   }
