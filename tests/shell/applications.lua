@@ -166,7 +166,9 @@ local inside = cr.Model { inputs = symbol, outputs = apps.vgg16.preprocess_input
 check.near(inside:predict(image), { { { { 255 - 103.939, 127.5 - 116.779, -123.68 } } } }, 1e-4)
 check.fails(function() modes(image, { mode = "torchy" }) end, "Expected mode to be one of", "torchy")
 check.fails(function() modes(image, { data_format = "last" }) end, "Expected data_format", "last")
-check.fails(function() modes(cr.zeros { 4, 4 }) end, "preprocess_input")
+check.fails(function() modes(cr.zeros { 4, 4 }) end, "preprocess_input", "{ 4, 4 }")
+check.fails(function() modes(true) end, "preprocess_input: x", "true")
+check.fails(function() modes(cr.layers.Dense) end, "preprocess_input: x", "Dense")
 check.fails(function() modes(cr.zeros { 4, 4, 1 }) end, "3 channels")
 
 -- ---- classes
@@ -175,6 +177,7 @@ local scores = {}
 for i = 1, 1000 do scores[i] = i == 8 and 0.5 or i == 3 and 0.25 or 0 end
 local decode = apps.resnet.decode_predictions
 check.fails(function() decode(cr.zeros { 2, 10 }) end, "(samples, 1000)", "10")
+check.fails(function() decode "x" end, "decode_predictions: preds", "x")
 check.fails(function() decode(cr.tensor { scores }, { top = 0 }) end, "top")
 
 -- names come from a file in a folder of Keras
