@@ -120,9 +120,20 @@ for _, ending in ipairs { ".weights.h5", ".h5" } do
 end
 check.fails(function() apps.ResNet50 { weights = "nowhere.h5" } end, "`weights` argument", "nowhere.h5")
 check.fails(function() apps.ResNet50 { weights = "imagenet", classes = 10 } end, "`classes` should be 1000", "10")
-check.fails(function() apps.ResNet50 { weights = "imagenet" } end, "There is no file",
-  "models/resnet50_weights_tf_dim_ordering_tf_kernels.h5", "https://storage.googleapis.com/tensorflow/keras-applications/resnet/")
-check.fails(function() apps.ConvNeXtTiny { weights = "imagenet", include_top = false } end, "models/convnext_tiny_notop.h5")
+-- Keras' files are looked for in its folder
+for call, names in pairs {
+  ['ResNet50 { weights = "imagenet" }'] = {
+    "There is no file /nowhere/models/resnet50_weights_tf_dim_ordering_tf_kernels.h5. Put there",
+    "https://storage.googleapis.com/tensorflow/keras-applications/resnet/resnet50_weights_tf_dim_ordering_tf_kernels.h5",
+  },
+  ['ConvNeXtTiny { weights = "imagenet", include_top = false }'] = { "/nowhere/models/convnext_tiny_notop.h5" },
+  ['NASNetMobile { weights = "imagenet" }'] = { "/nowhere/models/nasnet_mobile.h5", "nasnet/NASNet-mobile.h5" },
+  ['MobileNetV2 { weights = "imagenet", alpha = 0.5, input_shape = { 96, 96, 3 } }'] = { "kernels_0.5_96.h5" },
+} do
+  local ok, text = check.run("cr.applications." .. call, "KERAS_HOME='/nowhere'")
+  assert(not ok)
+  for _, name in ipairs(names) do assert(text:find(name, 1, true), text) end
+end
 check.fails(function() apps.MobileNet { weights = "imagenet", alpha = 0.3 } end, "alpha can be one of", "0.3")
 check.fails(function() apps.VGG16 { weights = "imagenet", input_shape = { 64, 64, 3 } } end, "should be (224, 224, 3)", "(64, 64, 3)")
 
