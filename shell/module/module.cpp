@@ -6,6 +6,8 @@
 #include "classes/lua_class.h"
 #include "crescent/export.h"
 #include "data/datasets.h"
+#include "data/from_directory.h"
+#include "images/functions.h"
 #include "instances/roots.h"
 #include "library/graph.h"
 #include "library/layers.h"
@@ -90,6 +92,19 @@ void set_models(lua_State* L) {
   lua_pop(L, 1);
 }
 
+/// Keras has those of images in two places.
+void set_data_utilities(lua_State* L) {
+  static const std::vector<CallablePtr> functions = image_functions(),
+                                        datasets = dataset_utilities();
+  push_field(L, -1, "utils");
+  set_functions(L, functions);
+  set_functions(L, datasets);
+  lua_pop(L, 1);
+  lua_newtable(L);
+  set_library(L, "image", functions);
+  lua_setfield(L, -2, "preprocessing");
+}
+
 int open(lua_State* L) {
   reserve(L, 20);
   static const CallablePtr clear = bound(
@@ -107,6 +122,7 @@ int open(lua_State* L) {
   set_library(L, "config", config_functions());
   set_library(L, "data", data_functions());
   set_library(L, "utils", utils_functions());
+  set_data_utilities(L);
   set_library(L, "plugins", plugins_functions());
   set_models(L);
   set_namespaces(L);

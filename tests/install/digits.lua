@@ -1,4 +1,5 @@
--- digits.lua EXAMPLES FILE: the example works, and with no plugins but those that EXAMPLES/quickstart builds for it.
+-- digits.lua EXAMPLES FILE: the example works, and with no plugins but those that
+-- EXAMPLES/quickstart builds for it.
 local examples, file = arg[1], arg[2]
 arg[0], arg[1], arg[2] = examples .. "/digits.lua", file, nil
 dofile(arg[0])
@@ -13,7 +14,8 @@ local used = 0
 for line in io.lines "/proc/self/maps" do
   local name = line:match "/plugins/([%w_]+)%.so$"
   if name then
-    assert(built[name], "examples/digits.lua uses the plugin " .. name .. ", which examples/quickstart does not build")
+    assert(built[name], "examples/digits.lua uses the plugin " .. name
+      .. ", which examples/quickstart does not build")
     used = used + 1
   end
 end

@@ -258,6 +258,27 @@ const LayerRow kRows[] = {
       {"pad_to_aspect_ratio", true},
       {"fill_value", 0.5}},
      {{1, 5, 8, 2}}},
+    {"MelSpectrogram",
+     {{"fft_length", 16}, {"sequence_stride", 4}, {"num_mel_bins", 5}, {"sampling_rate", 100}},
+     {{2, 40}}},
+    {"MelSpectrogram",
+     {{"fft_length", 8},
+      {"sequence_stride", 3},
+      {"num_mel_bins", 3},
+      {"sampling_rate", 100},
+      {"power_to_db", false},
+      {"mag_exp", 1.5},
+      {"window", "hamming"}},
+     {{3, 30}}},
+    {"STFTSpectrogram", {{"frame_length", 8}}, {{2, 30, 1}}},
+    {"STFTSpectrogram",
+     {{"mode", "psd"},
+      {"frame_length", 6},
+      {"frame_step", 2},
+      {"padding", "same"},
+      {"expand_dims", true},
+      {"data_format", "channels_first"}},
+     {{2, 3, 20}}},
     {"CenterCrop", {{"height", 3}, {"width", 2}}, {{2, 6, 5, 3}}},
     {"CenterCrop",
      {{"height", 4}, {"width", 3}, {"data_format", "channels_first"}},
@@ -405,6 +426,13 @@ const LayerRow kRows[] = {
 
 }  // namespace
 
-std::span<const LayerRow> layer_rows() { return kRows; }
+std::span<const LayerRow> layer_rows() {
+  static const std::vector<LayerRow> all = [] {
+    std::vector<LayerRow> rows(std::begin(kRows), std::end(kRows));
+    for (LayerRow& row : augmentation_rows()) rows.push_back(std::move(row));
+    return rows;
+  }();
+  return all;
+}
 
 }  // namespace crescent

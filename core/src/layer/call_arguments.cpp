@@ -18,7 +18,7 @@ const Argument* find_argument(const std::vector<Argument>& declared, std::string
 [[noreturn]] void fail_unknown(const Layer& layer, const std::string& name) {
   std::vector<std::string> known;
   for (const Argument& argument : layer.call_arguments())
-    if (argument.supported) known.push_back(argument.name);
+    if (argument.supported && argument.name != "training") known.push_back(argument.name);
   known.insert(known.end(), {"training", kMask});
   const std::string guess = did_you_mean(name, known);
   const bool from_lua = layer.info() && layer.info()->origin == "Lua";
@@ -128,6 +128,11 @@ Tensors take_masks(Dict& arguments) {
   }
   arguments.erase(kMask);
   return masks;
+}
+
+bool trains_by_itself(const Layer& layer) {
+  const Argument* training = find_argument(layer.call_arguments(), "training");
+  return training && training->default_value.as_bool();
 }
 
 Dict with_defaults(const std::vector<Argument>& declared, Dict arguments) {

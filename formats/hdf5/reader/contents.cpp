@@ -102,6 +102,8 @@ NumberType integer_type(hid_t dataset, hid_t type) {
   if (size == 2 && !is_signed && marked_bfloat16(dataset))
     return native(Element::bfloat16, H5T_NATIVE_UINT16);
   if (size == 1 && !is_signed) return native(Element::uint8, H5T_NATIVE_UINT8);
+  if (size == 1) return native(Element::int8, H5T_NATIVE_INT8);
+  if (size == 2 && is_signed) return native(Element::int16, H5T_NATIVE_INT16);
   bool wide = size == 8 || (size == 4 && !is_signed);
   return wide ? native(Element::int64, H5T_NATIVE_INT64) : native(Element::int32, H5T_NATIVE_INT32);
 }
@@ -114,10 +116,14 @@ NumberType number_type(hid_t dataset, hid_t type) {
       return integer_type(dataset, type);
     case H5T_ENUM:
       if (H5Tequal(type, bool_type()) > 0) return {Element::boolean, bool_type()};
-      [[fallthrough]];
+      break;
+    case H5T_COMPOUND:
+      if (H5Tequal(type, complex_type()) > 0) return {Element::complex64, complex_type()};
+      break;
     default:
-      refuse("it does not hold numbers");
+      break;
   }
+  refuse("it does not hold numbers");
 }
 
 void check_filters(hid_t creation) {

@@ -64,7 +64,8 @@ Dict arguments_in(const Operation& operation, const Dict& node, List& inputs) {
     arguments.set(places[i]->name, positional[i]);
   }
   const Value named = argument_in(node.at("kwargs"), inputs);
-  for (const DictEntry& entry : named.as_dict()) arguments.set(entry.key, entry.value);
+  for (const DictEntry& entry : operation.arguments({}, named.as_dict()))
+    arguments.set(entry.key, entry.value);
   return arguments;
 }
 
@@ -144,7 +145,9 @@ Dict operation_out(const Dict& entry, const std::function<Value(const List& refe
       const Value* value = parameter.in_call ? given.find(parameter.name) : nullptr;
       if (!value) continue;
       Value written = mapped(*value, input);
-      if (parameter.variadic)
+      if (parameter.variadic && written.is_dict())
+        for (const DictEntry& entry : written.as_dict()) kwargs.set(entry.key, entry.value);
+      else if (parameter.variadic)
         args.insert(args.end(), written.as_list().begin(), written.as_list().end());
       else if (!parameter.default_value)
         args.push_back(std::move(written));

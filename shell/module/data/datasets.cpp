@@ -1,6 +1,7 @@
 // Datasets: batches of arrays or of a function, and parts of them.
 #include "data/datasets.h"
 
+#include "data/directory.h"
 #include "data/streams.h"
 #include "values/batches.h"
 
@@ -39,6 +40,7 @@ void add_dataset_type(ObjectTypes& types, const Type& object) {
   Type& dataset = add_type<Dataset>(types, "dataset", &object);
   add_iterator_type(types, object);
   add_stream_methods(dataset);
+  add_directory_type(types, dataset);
   dataset.property("samples", [](Dataset& data) { return known(data.samples()); })
       .property("batches", [](Dataset& data) { return known(data.batches()); })
       .method("shard", &shard_of, {"index", "count"},

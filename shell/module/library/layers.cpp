@@ -174,6 +174,37 @@ void add_methods(Type& type) {
 
 }  // namespace
 
+namespace {
+
+/// Results under the names of what was given, where there is one for each.
+template <class T>
+void push_named(lua_State* L, const Layer& layer, const Dict& given,
+                const std::vector<T>& results) {
+  if (results.size() != given.size()) return push(L, OneOrMore<T>{results});
+  lua_createtable(L, 0, static_cast<int>(results.size()));
+  auto result = results.begin();
+  for (const Argument& argument : layer.call_arguments()) {
+    if (!given.contains(argument.name)) continue;
+    push(L, *result++);
+    lua_setfield(L, -2, argument.name.c_str());
+  }
+}
+
+/// {images = x, labels = y} as inputs: the results have these names too.
+void call_on_names(lua_State* L, Layer& layer, CallOptions options) {
+  const Dict given = to_dict(L, 2);
+  for (const DictEntry& entry : given) options.arguments.set(entry.key, entry.value);
+  const bool symbolic = std::any_of(given.begin(), given.end(), [](const DictEntry& entry) {
+    return entry.value.object_as<BoxedSymbol>() != nullptr;
+  });
+  if (symbolic)
+    push_named(L, layer, given, layer(std::vector<Symbol>{}, options));
+  else
+    push_named(L, layer, given, layer(Tensors{}, options));
+}
+
+}  // namespace
+
 /// self, inputs, {training=, mask=, ...}: the result of the call is pushed.
 int call_layer(lua_State* L) {
   auto layer = Read<LayerPtr>::from(L, 1);
@@ -184,6 +215,7 @@ int call_layer(lua_State* L) {
                   ": expected inputs and one table of options; several inputs go into a table");
   const CallOptions options = call_options(L, 3);
   const auto* model = dynamic_cast<const Model*>(layer.get());
+
   if (model && model->is_graph() && is_keywords(L, 2)) {
     push_in_order(L, 2, model->input_names());
     lua_replace(L, 2);
@@ -192,7 +224,9 @@ int call_layer(lua_State* L) {
     if (model) return push_outputs(L, *model, results);
     push(L, OneOrMore<std::decay_t<decltype(results[0])>>{results});
   };
-  if (is_symbolic(L, 2))
+  if (is_keywords(L, 2))
+    call_on_names(L, *layer, options);
+  else if (is_symbolic(L, 2))
     give((*layer)(Read<std::vector<Symbol>>::from(L, 2), options));
   else
     give((*layer)(to_data(L, 2, {}), options));
