@@ -1,12 +1,11 @@
 -- Transfer learning: the first stages of a ResNet learn the digits 0 to 4 from many pictures; what they see then helps
 -- to tell 5 to 9 apart from a few.
---   crescent examples/transfer.lua [EPOCHS]
+--   crescent examples/transfer.lua [PICTURES]      of each old digit, 800 unless told
 -- With Keras' weights of ImageNet in the cache folder, weights = "imagenet" is a better start for photographs.
 local cr = require "crescent"
 local layers, ops = cr.layers, cr.ops
 local folder = (arg[0]:match "^(.*)/[^/]*$" or ".") .. "/data/"
-local epochs = tonumber(arg[1]) or 3
-local few = 10 -- pictures of each new digit
+local many, few = tonumber(arg[1]) or 800, 10 -- pictures of each old digit, of each new one
 
 -- ---- pictures of 32x32 in three colours, as the models expect them
 
@@ -39,7 +38,6 @@ local function stages()
   return cr.Model { inputs = whole.inputs, outputs = features, name = "stages" }
 end
 
--- Frozen stages infer: their batch normalization keeps the statistics that it has.
 local function classifier(base)
   local pixels = cr.Input { shape = { 32, 32, 3 } }
   local scores = layers.Dense(5, { activation = "softmax" })(base(pixels))
@@ -75,10 +73,10 @@ end
 cr.random.seed(1)
 local started = cr.utils.clock()
 local base = stages()
-local x, y = digits(0, 4, 0, 800)
+local x, y = digits(0, 4, 0, many)
 local old = classifier(base)
-fit(old, x, y, 1e-3, epochs, 64)
-local x_old, y_old = digits(0, 4, 800, 200)
+fit(old, x, y, 1e-3, 3, 64)
+local x_old, y_old = digits(0, 4, many, 200)
 print(string.format("0 to 4 from %d pictures: accuracy %.1f %% after %.0f s", x.shape[1],
   100 * old:evaluate(x_old, y_old, { verbose = 0, return_dict = true }).accuracy, cr.utils.clock() - started))
 
@@ -88,13 +86,14 @@ local x_few, y_few = digits(5, 9, 0, few)
 
 started = cr.utils.clock()
 local scratch = classifier(stages())
-fit(scratch, x_few, y_few, 1e-3, 10 * epochs, 10)
+fit(scratch, x_few, y_few, 1e-3, 30, 10)
 note("all of it, from nothing", scratch, started)
 
+-- Frozen stages infer: their batch normalization keeps the statistics that it has.
 started = cr.utils.clock()
 base.trainable = false
 local new = classifier(base)
-fit(new, x_few, y_few, 1e-2, 10 * epochs, 10)
+fit(new, x_few, y_few, 1e-2, 30, 10)
 note("a classifier on frozen stages", new, started)
 
 -- Then the last stage goes on learning too, slowly; normalization stays as it is.
@@ -103,7 +102,7 @@ base.trainable = true
 for _, layer in ipairs(base.layers) do
   layer.trainable = layer.name:find "^conv3" ~= nil and layer.class_name ~= "BatchNormalization"
 end
-fit(new, x_few, y_few, 1e-4, 3 * epochs, 10)
+fit(new, x_few, y_few, 1e-4, 9, 10)
 note("and the last stage with it", new, started)
 
 print(string.format("\n5 to 9 from %d pictures each\n%-32s %14s %8s %10s", few, "", "weights trained", "seconds", "accuracy"))

@@ -120,9 +120,20 @@ for _, ending in ipairs { ".weights.h5", ".h5" } do
 end
 check.fails(function() apps.ResNet50 { weights = "nowhere.h5" } end, "`weights` argument", "nowhere.h5")
 check.fails(function() apps.ResNet50 { weights = "imagenet", classes = 10 } end, "`classes` should be 1000", "10")
-check.fails(function() apps.ResNet50 { weights = "imagenet" } end, "There is no file",
-  "models/resnet50_weights_tf_dim_ordering_tf_kernels.h5", "https://storage.googleapis.com/tensorflow/keras-applications/resnet/")
-check.fails(function() apps.ConvNeXtTiny { weights = "imagenet", include_top = false } end, "models/convnext_tiny_notop.h5")
+-- Keras' files are looked for in its folder
+for call, names in pairs {
+  ['ResNet50 { weights = "imagenet" }'] = {
+    "There is no file /nowhere/models/resnet50_weights_tf_dim_ordering_tf_kernels.h5. Put there",
+    "https://storage.googleapis.com/tensorflow/keras-applications/resnet/resnet50_weights_tf_dim_ordering_tf_kernels.h5",
+  },
+  ['ConvNeXtTiny { weights = "imagenet", include_top = false }'] = { "/nowhere/models/convnext_tiny_notop.h5" },
+  ['NASNetMobile { weights = "imagenet" }'] = { "/nowhere/models/nasnet_mobile.h5", "nasnet/NASNet-mobile.h5" },
+  ['MobileNetV2 { weights = "imagenet", alpha = 0.5, input_shape = { 96, 96, 3 } }'] = { "kernels_0.5_96.h5" },
+} do
+  local ok, text = check.run("cr.applications." .. call, "KERAS_HOME='/nowhere'")
+  assert(not ok)
+  for _, name in ipairs(names) do assert(text:find(name, 1, true), text) end
+end
 check.fails(function() apps.MobileNet { weights = "imagenet", alpha = 0.3 } end, "alpha can be one of", "0.3")
 check.fails(function() apps.VGG16 { weights = "imagenet", input_shape = { 64, 64, 3 } } end, "should be (224, 224, 3)", "(64, 64, 3)")
 
@@ -166,7 +177,9 @@ local inside = cr.Model { inputs = symbol, outputs = apps.vgg16.preprocess_input
 check.near(inside:predict(image), { { { { 255 - 103.939, 127.5 - 116.779, -123.68 } } } }, 1e-4)
 check.fails(function() modes(image, { mode = "torchy" }) end, "Expected mode to be one of", "torchy")
 check.fails(function() modes(image, { data_format = "last" }) end, "Expected data_format", "last")
-check.fails(function() modes(cr.zeros { 4, 4 }) end, "preprocess_input")
+check.fails(function() modes(cr.zeros { 4, 4 }) end, "preprocess_input", "{ 4, 4 }")
+check.fails(function() modes(true) end, "preprocess_input: x", "true")
+check.fails(function() modes(cr.layers.Dense) end, "preprocess_input: x", "Dense")
 check.fails(function() modes(cr.zeros { 4, 4, 1 }) end, "3 channels")
 
 -- ---- classes
@@ -175,6 +188,7 @@ local scores = {}
 for i = 1, 1000 do scores[i] = i == 8 and 0.5 or i == 3 and 0.25 or 0 end
 local decode = apps.resnet.decode_predictions
 check.fails(function() decode(cr.zeros { 2, 10 }) end, "(samples, 1000)", "10")
+check.fails(function() decode "x" end, "decode_predictions: preds", "x")
 check.fails(function() decode(cr.tensor { scores }, { top = 0 }) end, "top")
 
 -- names come from a file in a folder of Keras

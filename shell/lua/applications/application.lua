@@ -188,8 +188,8 @@ end
 -- The file that the weights come from.
 local function weights_path(o, row)
   if o.weights ~= "imagenet" then return o.weights end
-  local file, folder = row.trained(o)
-  return imagenet.cached(file, "https://storage.googleapis.com/" .. folder .. "/" .. file)
+  local file, folder, remote = row.trained(o)
+  return imagenet.cached(file, "https://storage.googleapis.com/" .. folder .. "/" .. (remote or file))
 end
 
 local function built(row, o, names)
@@ -208,7 +208,8 @@ end
 
 --- A function that makes the models of one architecture. row: function_name, doc, name of the model or name_of(options),
 --- options in order, default_size (or size_for(options)) and min_size of images, build(net, x, options) -> the output,
---- trained(options) -> file and folder of Keras' weights; perhaps check(options), and input_shape(options, row) instead of the usual rule.
+--- trained(options) -> file and folder of Keras' weights, and what the file is called there, if not the same; perhaps
+--- check(options), and input_shape(options, row) instead of the usual rule.
 function application.define(row)
   local names = row.options or application.usual_options
   return shell.define(row.function_name, row.doc .. " A model for images.", option_rows(names, row.name), function(...)

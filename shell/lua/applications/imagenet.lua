@@ -4,22 +4,22 @@ local ops = cr.ops
 
 local imagenet = {}
 
-local function with_last_axis(values, x, data_format)
+-- A number for each channel, in the shape that goes with images of the format.
+local function of_channels(values, data_format)
   local row = cr.tensor(values)
-  if data_format == "channels_last" then return row end
-  return row:reshape { 3, 1, 1 }
+  return data_format == "channels_last" and row or row:reshape { 3, 1, 1 }
 end
 
 -- Each gives the function that turns pixels 0..255 into what the models of the mode were trained on.
 local modes = {
   tf = function(x) return x / 127.5 - 1 end,
   torch = function(x, data_format)
-    local mean = with_last_axis({ 0.485, 0.456, 0.406 }, x, data_format)
-    return (x / 255 - mean) / with_last_axis({ 0.229, 0.224, 0.225 }, x, data_format)
+    local mean = of_channels({ 0.485, 0.456, 0.406 }, data_format)
+    return (x / 255 - mean) / of_channels({ 0.229, 0.224, 0.225 }, data_format)
   end,
   caffe = function(x, data_format)
     local channels = data_format == "channels_last" and -1 or -3
-    return ops.flip(x, channels) - with_last_axis({ 103.939, 116.779, 123.68 }, x, data_format)
+    return ops.flip(x, channels) - of_channels({ 103.939, 116.779, 123.68 }, data_format)
   end,
 }
 local mode_docs = {
@@ -29,8 +29,14 @@ local mode_docs = {
   none = "Gives the pixels as they are: the models begin with layers that scale them.",
 }
 
-local function is_float(x)
-  return x.dtype:find "float" ~= nil
+local tensors = { tensor = true, variable = true, symbol = true }
+
+-- A table of numbers is a tensor too.
+local function tensor_of(value, argument)
+  if type(value) == "table" then return cr.tensor(value) end
+  local described = cr.describe(value)
+  if not described or not tensors[described.what] then shell.fail(argument, ": expected a tensor, got ", cr.show(value)) end
+  return value
 end
 
 local function preprocessed(x, data_format, mode)
@@ -41,7 +47,7 @@ local function preprocessed(x, data_format, mode)
   if data_format ~= "channels_first" and data_format ~= "channels_last" then
     shell.fail("Expected data_format to be one of `channels_first` or `channels_last`. Received: data_format=", tostring(data_format))
   end
-  if type(x) == "table" then x = cr.tensor(x) end
+  x = tensor_of(x, "preprocess_input: x")
   if #x.shape ~= 3 and #x.shape ~= 4 then
     shell.fail("preprocess_input: expected an image or a batch of images, got the shape ", cr.show(x.shape))
   end
@@ -49,7 +55,7 @@ local function preprocessed(x, data_format, mode)
   if mode ~= "tf" and channels ~= 3 then
     shell.fail("preprocess_input: expected 3 channels, got ", cr.show(channels), " in the shape ", cr.show(x.shape))
   end
-  if not is_float(x) then x = ops.cast(x, cr.config.floatx()) end
+  if not x.dtype:find "float" then x = ops.cast(x, cr.config.floatx()) end
   return modes[mode](x, data_format)
 end
 
@@ -104,7 +110,7 @@ local function largest(row, top)
 end
 
 local function decoded(predictions, top)
-  if type(predictions) == "table" then predictions = cr.tensor(predictions) end
+  predictions = tensor_of(predictions, "decode_predictions: preds")
   local shape = predictions.shape
   if #shape ~= 2 or shape[2] ~= 1000 then
     shell.fail("`decode_predictions` expects a batch of predictions (i.e. a 2D array of shape (samples, 1000)). ",

@@ -144,16 +144,21 @@ local function model(size, image_size, row)
     local given = o.input_shape or (size == "Mobile" and { image_size, image_size, 3 }) or nil
     return shapes.of_input(given, image_size, 32, o.include_top, o.weights)
   end
-  local file = "nasnet_" .. size:lower()
+  local name = "nasnet_" .. size:lower()
+  local function trained(o)
+    local file, remote = name .. ".h5", "NASNet-" .. size:lower() .. ".h5"
+    if not o.include_top then file, remote = name .. "_no_top.h5", "NASNet-" .. size:lower() .. "-no-top.h5" end
+    return file, application.folder .. "nasnet", remote
+  end
   return application.define {
     function_name = "NASNet" .. size,
-    name = file,
+    name = name,
     doc = "Cells that were found by search (2017).",
     options = { "input_shape", "include_top", "weights", "input_tensor", "pooling", "classes", "classifier_activation", "name" },
     min_size = 32,
     check = check,
     input_shape = input_shape,
-    trained = application.files("nasnet", file .. ".h5", file .. "_no_top.h5"),
+    trained = trained,
     build = function(net, x, o) return build(net, x, o, row) end,
   }
 end
