@@ -12,10 +12,24 @@ InputLayer::InputLayer() {
 
 void InputLayer::describe(Schema<InputLayer>& s) {
   s.doc("Where a graph begins; Input() makes one.")
-      .field("sparse", &InputLayer::sparse_, "Accepted for Keras' files; always dense.")
       .field("shape", &InputLayer::input_shape_option_,
              "Shape of the input without the batch axis.")
-      .not_stored();
+      .not_stored()
+      .field("batch_size", &InputLayer::batch_size_, "Fixed batch size, with shape.")
+      .not_stored()
+      .field("dtype", &InputLayer::policy_, "Of the input.")
+      .field("sparse", &InputLayer::sparse_, "true is refused: tensors are dense.")
+      .field("ragged", &InputLayer::ragged_, "true is refused: tensors are dense.")
+      .not_stored()
+      .field("batch_shape", &InputLayer::batch_input_shape_,
+             "Shape of the input with the batch axis.")
+      .not_stored()
+      .field("input_tensor", &InputLayer::input_tensor_,
+             "Refused: a model's inputs may be any symbols, so no layer need stand for one.")
+      .not_stored()
+      .field("optional", &InputLayer::optional_, "true is refused: every input is given.")
+      .not_stored()
+      .field("name", &InputLayer::name_, "Unique in a model; counted up when not given.");
 }
 
 void InputLayer::configured() {
@@ -25,7 +39,11 @@ void InputLayer::configured() {
         "same time.");
   if (!declared_input_shape())
     fail("An Input layer should be passed either a `batch_input_shape` or an `input_shape`.");
-  if (sparse_) fail("sparse inputs are not supported");
+  for (const auto& [option, on] : {std::pair{"sparse", sparse_}, std::pair{"ragged", ragged_}})
+    if (on.value_or(false)) fail(option, " inputs are not supported: tensors are dense");
+  if (optional_) fail("optional inputs are not supported: every input of a model is given");
+  if (!input_tensor_.is_null())
+    fail("input_tensor is not supported: a symbol is an input of a model by itself");
   if (name_.empty()) name_ = unique_name("input");
   Layer::configured();
 }

@@ -21,7 +21,9 @@ class InputLayer final : public Layer {
   std::vector<Symbol> graph_outputs() const override { return {symbol()}; }
 
  private:
-  bool sparse_ = false;
+  std::optional<bool> sparse_, ragged_;  ///< only false is supported
+  bool optional_ = false;                ///< likewise
+  Value input_tensor_;                   ///< only null
 };
 
 }  // namespace crescent

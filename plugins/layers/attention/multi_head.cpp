@@ -82,11 +82,6 @@ class HeadedAttention : public AttentionLayer {
     s.field("use_bias", &HeadedAttention::use_bias_, "Projections have a bias.");
   }
   template <class T>
-  static void describe_gate(Schema<T>& s) {
-    s.field("use_gate", &HeadedAttention::use_gate_,
-            "Multiply what each head gives by a learned sigmoid of the query.");
-  }
-  template <class T>
   static void describe_rest(Schema<T>& s) {
     s.field("sliding_window", &HeadedAttention::window_,
             "A step sees steps less than so many away; null: all.")
@@ -96,7 +91,9 @@ class HeadedAttention : public AttentionLayer {
         .not_stored()
         .weight_options({{"kernel", &HeadedAttention::kernel_rules_, "each kernel"},
                          {"bias", &HeadedAttention::bias_rules_, "each bias"}},
-                        &HeadedAttention::activity_regularizer_);
+                        &HeadedAttention::activity_regularizer_)
+        .field("use_gate", &HeadedAttention::use_gate_,
+               "Multiply what each head gives by a learned sigmoid of the query.");
     describe_seed(s);
   }
 
@@ -217,7 +214,6 @@ class MultiHeadAttention final : public HeadedAttention {
         .min(1);
     describe_dropout(s);
     describe_bias(s);
-    describe_gate(s);
     s.field("output_shape", &MultiHeadAttention::output_shape_,
             "Shape of the output at each step; null: as the query.")
         .field("attention_axes", &MultiHeadAttention::attention_axes_,
@@ -372,7 +368,6 @@ class GroupedQueryAttention final : public HeadedAttention {
         .min(1);
     describe_dropout(s);
     describe_bias(s);
-    describe_gate(s);
     describe_rest(s);
   }
   void configured() override {

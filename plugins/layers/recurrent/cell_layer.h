@@ -1,5 +1,7 @@
 // RNN layers that make their own cell: their options are the cell's and the loop's.
 #pragma once
+#include <algorithm>
+
 #include "cells.h"
 
 namespace crescent {
@@ -9,16 +11,27 @@ namespace crescent {
 template <class Cell>
 class CellLayer : public BaseRnn {
  public:
-  /// The cell's fields, read and written in the cell this layer owns.
+  /// The cell's fields, read and written in the cell this layer owns, and the penalty on the output
+  /// where Keras has it: before the constraints.
   template <class T>
   static void describe_cell(Schema<T>& s) {
-    Schema<Cell> of_cell(s.data().title);
+    const Cell defaults;
+    Schema<Cell> of_cell(s.data().title, &defaults);
     Cell::describe(of_cell);
     for (Field field : of_cell.data().fields) {
+      if (field.name == "kernel_constraint")
+        s.field("activity_regularizer", &CellLayer::activity_regularizer_,
+                "Penalty on the output.");
       field.access = std::make_shared<CellAccess<T>>(field.access);
       s.data().fields.push_back(std::move(field));
     }
-    s.field("activity_regularizer", &CellLayer::activity_regularizer_, "Penalty on the output.");
+  }
+  /// Puts one of the cell's options behind those declared so far, where Keras has it in the layer.
+  static void move_last(SchemaBuilder& s, std::string_view name) {
+    auto& fields = s.data().fields;
+    const auto field = std::find_if(fields.begin(), fields.end(),
+                                    [&](const Field& field) { return field.name == name; });
+    std::rotate(field, field + 1, fields.end());
   }
   template <class T>
   static void describe_cudnn(Schema<T>& s) {

@@ -36,6 +36,7 @@ class SimpleRnnLayer final : public CellLayer<SimpleRnnCell> {
         "in) -> (batch[, time], units)");
     describe_cell(s);
     describe_loop(s);
+    move_last(s, "seed");
   }
 };
 
@@ -46,8 +47,9 @@ class LstmLayer final : public CellLayer<LstmCell> {
         "Long short-term memory (Hochreiter and Schmidhuber 1997). (batch, time, in) -> (batch[, "
         "time], units)");
     describe_cell(s);
-    describe_cudnn(s);
     describe_loop(s);
+    describe_cudnn(s);
+    move_last(s, "implementation");
   }
 
  protected:
@@ -67,8 +69,10 @@ class GruLayer final : public CellLayer<GruCell> {
   static void describe(Schema<GruLayer>& s) {
     s.doc("Gated recurrent unit (Cho et al. 2014). (batch, time, in) -> (batch[, time], units)");
     describe_cell(s);
-    describe_cudnn(s);
     describe_loop(s);
+    move_last(s, "reset_after");
+    describe_cudnn(s);
+    move_last(s, "implementation");
   }
 
  protected:

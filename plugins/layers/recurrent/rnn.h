@@ -61,8 +61,10 @@ class BaseRnn : public Layer {
         .field("stateful", &BaseRnn::stateful_, "States carry over from batch to batch.")
         .field("unroll", &BaseRnn::unroll_,
                "Compile each of a known number of steps by itself, where there is no faster way.")
+        .keyword_only(true)
         .field("zero_output_for_mask", &BaseRnn::zero_output_,
                "Masked steps output zeros instead of the output before.")
+        .keyword_only(false)
         .input("initial_state", 1,
                "The states before the first step: one, or a list of as many as the cell has.")
         .argument("constants", {},
