@@ -304,12 +304,15 @@ Dict ConfigIn::options(std::string_view kind, const std::string& class_name,
         option != "decay")
       continue;
     // A Lambda's code stays in the file; its layer's name may stand for a function that the user
-    // gives.
-    bool code = class_name == "Lambda" && option == "function" && !entry.value.is_string();
+    // gives, and that with "_mask" for the one of the mask.
+    const bool is_mask = option == "mask",
+               has_code = entry.value.is_dict() || entry.value.is_list();
+    const bool code = class_name == "Lambda" && has_code && (option == "function" || is_mask);
     const Field* known_field = schema.find(option);
     const Expected expected{known_field ? known_field->kind : "",
                             concat("option '", option, "' of ", kind, " ", class_name)};
-    Value value = code ? config.at("name") : nested(entry.value, expected);
+    Value value = code ? Value(config.at("name").as_string() + (is_mask ? "_mask" : ""))
+                       : nested(entry.value, expected);
     if (origin_.generation() <= 2) value = with_meaning(option, value);
     if (origin_.before_tensorflow() && option == kActivity && !value.is_null())
       value = Dict{{"class_name", kActivityKeras2}, {"config", Dict{{"regularizer", value}}}};
