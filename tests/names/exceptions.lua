@@ -28,6 +28,12 @@ except("methods", "variables are not state to hand around: programs read and wri
 except("methods", "files are written by formats, not by objects", [[
   load_own_variables save_own_variables build_from_config get_build_config compile_from_config get_compile_config ]])
 except("methods", "from_config is a method of the class", "from_config")
+except("methods", "weights of fewer bits are not supported", [[
+  quantization_mode quantized_build quantized_call get_quantization_layer_structure ]])
+except("methods", "steps are compiled anew by themselves when a model has changed", [[
+  jit_compile make_predict_function make_test_function make_train_function ]])
+except("methods of losses.Loss", "what it computes in is that of the predictions", "dtype")
+except("methods of metrics.Metric", "metrics written in Lua have it", "add_variable add_weight")
 except("methods of KerasTensor", "tensors are dense", "ragged ragged_rank row_splits_dtype sparse")
 except("methods of Variable", "several devices do not share a variable", "aggregation synchronization overwrite_with_gradient")
 except("methods of Variable", "values are read by totable, item and value", "numpy")
@@ -39,6 +45,7 @@ except("options", "a loss takes two tensors", "losses.circle.ref_labels losses.c
 except("options", "the order is that of the class", "losses.circle.remove_diagonal")
 except("options", "the metric has no axis: it is the loss' function there", "metrics.binary_crossentropy.axis")
 except("options", "the same initializer, by its other name", "layers.PReLU.alpha_initializer")
+except("options", "weights of fewer bits are not supported", "layers.EinsumDense.gptq_unpacked_column_size")
 except("options", "that of every layer, which has a default", [[
   layers.SpatialDropout1D.dtype layers.SpatialDropout2D.dtype layers.SpatialDropout3D.dtype ]])
 
@@ -51,14 +58,4 @@ wait("layers", [[
   RandomElasticTransform RandomErasing RandomFlip RandomGaussianBlur RandomGrayscale RandomHue RandomInvert
   RandomPerspective RandomPosterization RandomRotation RandomSaturation RandomSharpness RandomShear RandomTranslation
   RandomZoom STFTSpectrogram Solarization StringLookup TextVectorization ]])
--- Every option of these: their classes are being written.
-wait("options of", [[
-  layers.GRU layers.LSTM layers.SimpleRNN layers.ConvLSTM1D layers.ConvLSTM2D layers.ConvLSTM3D layers.InputLayer
-  layers.MultiHeadAttention layers.GroupQueryAttention layers.Embedding layers.Dense layers.EinsumDense layers.Lambda ]])
-wait("methods", [[
-  add_variable call compute_mask compute_output_spec input_dtype metrics_variables path quantization_mode quantize
-  quantized_build quantized_call export
-  get_quantization_layer_structure jit_compile make_predict_function make_test_function make_train_function
-  run_eagerly add_weight dtype ndim reshape squeeze finalize_variable_values ]])
-
 return { rows = rows, pending = pending }

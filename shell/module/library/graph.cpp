@@ -102,6 +102,7 @@ const Type& symbol_type() {
         .property("dtype", [](Symbol& s) { return s.dtype(); })
         .property("name", [](Symbol& s) { return s.name(); })
         .property("rank", [](Symbol& s) { return s.shape().rank(); })
+        .property("ndim", [](Symbol& s) { return s.shape().rank(); })
         .property("history", &history)
         .property("node", [](Symbol& s) { return s.node(); })
         .meta("__tostring",

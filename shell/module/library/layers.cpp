@@ -62,10 +62,11 @@ std::vector<Shape> to_shapes(lua_State* L, int index) {
 
 Variable add_weight(Layer& layer, std::optional<std::string> name, std::optional<Shape> shape,
                     Value initializer, std::optional<DType> dtype, Value regularizer,
-                    bool trainable, Value constraint) {
+                    bool trainable, Value constraint, bool autocast) {
   WeightOptions options;
   options.dtype = dtype;
   options.trainable = trainable;
+  options.autocast = autocast;
   options.regularizer = get<Regularizer>(adapted(regularizer, "regularizer"));
   options.constraint = get<Constraint>(adapted(constraint, "constraint"));
   const crescent::Ref<Initializer> chosen =
@@ -73,6 +74,14 @@ Variable add_weight(Layer& layer, std::optional<std::string> name, std::optional
           ? crescent::Ref<Initializer>("glorot_uniform")
           : crescent::Ref<Initializer>(get<Initializer>(adapted(initializer, "initializer")));
   return layer.add_weight(name.value_or("weight"), shape.value_or(Shape{}), chosen, options);
+}
+
+/// The same with Keras 3's order of arguments.
+Variable add_variable(Layer& layer, const Shape& shape, Value initializer,
+                      std::optional<DType> dtype, bool trainable, bool autocast, Value regularizer,
+                      Value constraint, std::optional<std::string> name) {
+  return add_weight(layer, name.value_or("variable"), shape, initializer, dtype, regularizer,
+                    trainable, constraint, autocast);
 }
 
 void add_metric(Layer& layer, Any metric, std::optional<std::string> name) {
@@ -84,6 +93,53 @@ void add_metric(Layer& layer, Any metric, std::optional<std::string> name) {
 OneOrMore<Shape> compute_output_shape(Layer& layer, Any shape) {
   if (!is_plain_table(current(), shape.index)) fail_expected(current(), shape.index, "a shape");
   return {layer.compute_output_shape(to_shapes(current(), shape.index))};
+}
+
+/// The masks that the layer's outputs have when its inputs have these.
+OneOrMore<Tensor> compute_mask(Layer& layer, Any inputs, Value masks) {
+  lua_State* L = current();
+  if (is_symbolic(L, inputs.index))
+    fail("compute_mask: expected tensors; symbols bring their masks with them");
+  CallOptions options;
+  options.masks = to_masks(masks);
+  OneOrMore<Tensor> result;
+  for (const Tensor& output : layer(to_data(L, inputs.index, {}), options))
+    result.items.push_back(output.mask());
+  return result;
+}
+
+/// Tensors without values, which have the shapes and dtypes of the outputs.
+OneOrMore<Tensor> compute_output_spec(Layer& layer, Any inputs) {
+  lua_State* L = current();
+  TensorSpecs specs;
+  if (is_symbolic(L, inputs.index)) {
+    for (const Symbol& symbol : Read<std::vector<Symbol>>::from(L, inputs.index))
+      specs.push_back({symbol.dtype(), symbol.shape()});
+  } else {
+    for (const Tensor& tensor : to_data(L, inputs.index, {})) specs.push_back(tensor.spec());
+  }
+  OneOrMore<Tensor> result;
+  trace(
+      [&](const Tensors& given) {
+        for (const Tensor& output : layer(given)) result.items.push_back(output.with_mask({}));
+        return Tensors{};
+      },
+      specs);
+  return result;
+}
+
+/// What the paths of its weights begin with; nil until they are made.
+std::optional<std::string> path_of(Layer& layer) {
+  return layer.built() ? std::optional(layer.name()) : std::nullopt;
+}
+
+/// Of the metrics of the layer and those below it.
+Variables metrics_variables(Layer& layer) {
+  Variables all;
+  for (const Layer* each : layer.flatten_layers())
+    for (const auto& metric : each->metrics())
+      all.insert(all.end(), metric->variables().begin(), metric->variables().end());
+  return all;
 }
 
 void build(Layer& layer, Any shape) {
@@ -127,7 +183,11 @@ void add_graph(Type& type) {
               },
               {"node_index"})
       .method("compute_output_shape", &compute_output_shape, {"input_shape"},
-              "Found by running the layer without values.");
+              "Found by running the layer without values.")
+      .method("compute_output_spec", &compute_output_spec, {"inputs"},
+              "Tensors without values that have the outputs' shapes and dtypes.")
+      .method("compute_mask", &compute_mask, {"inputs", "previous_mask=nil"},
+              "The masks of the outputs for tensors with these masks.");
 }
 
 void add_state(Type& type) {
@@ -143,6 +203,7 @@ void add_state(Type& type) {
       .property("dtype", &Layer::variable_dtype)
       .property("variable_dtype", &Layer::variable_dtype)
       .property("compute_dtype", &Layer::compute_dtype)
+      .property("input_dtype", &Layer::compute_dtype)
       .property("dtype_policy", [](Layer& l) { return l.policy().name; })
       .property("weights", &Layer::weights)
       .property("variables", &Layer::weights)
@@ -152,6 +213,8 @@ void add_state(Type& type) {
       .property("non_trainable_variables", &Layer::non_trainable_weights)
       .property("losses", &Layer::losses)
       .property("metrics", [](Layer& l) { return l.metrics(); })
+      .property("metrics_variables", &metrics_variables)
+      .property("path", &path_of)
       .property("sublayers", [](Layer& l) { return l.sublayers(); })
       .property(
           "input_spec", [](Layer& l) { return OneOrMore<InputSpec>{l.input_specs()}; },
@@ -172,13 +235,19 @@ void add_methods(Type& type) {
               {"weights"})
       .method("count_params", &Layer::count_params, {}, "How many numbers the weights have.")
       .method("build", &build, {"input_shape"}, "Makes the weights without data.")
+      .raw_method("call", call_layer, {"inputs", "options=nil"},
+                  "What calling the layer itself does; in a class of one's own what its call does.")
       .method("reset_states", [](Layer& l) { l.reset_states(); })
       .method("quantize", &quantize, {"mode"}, "Not supported.")
       .method("get_losses_for", &Layer::get_losses_for, {"inputs=nil"})
       .method("add_weight", &add_weight,
               {"name=nil", "shape=nil", "initializer=nil", "dtype=nil", "regularizer=nil",
-               "trainable=true", "constraint=nil"},
+               "trainable=true", "constraint=nil", "autocast=true"},
               "A variable that belongs to the layer; call it in build.")
+      .method("add_variable", &add_variable,
+              {"shape", "initializer=nil", "dtype=nil", "trainable=true", "autocast=true",
+               "regularizer=nil", "constraint=nil", "name=nil"},
+              "The same with Keras 3's order of arguments.")
       .method("add_loss", &Layer::add_loss, {"loss"},
               "Adds a scalar to what training minimises; call it in call.")
       .method("add_update", &Layer::add_update, {"variable", "value"})

@@ -253,6 +253,13 @@ int save(lua_State* L) {
   return 0;
 }
 
+/// What it predicts, for other programs. Keras' other formats are those of TensorFlow and so on.
+void export_to(Model& model, const std::string& path, const std::string& format) {
+  if (format != "onnx") fail("export: expected format \"onnx\", got \"", format, "\"");
+  const auto writer = format_to_write<HoldsModels>(path.ends_with(".onnx") ? path : path + ".onnx");
+  writer->save_model(model, path, {});
+}
+
 int save_weights_to(lua_State* L) {
   auto model = self(L);
   const std::string path = path_at(L, 2, "save_weights");
@@ -332,6 +339,19 @@ std::shared_ptr<Functional> rewired(Model& model, Any table, std::optional<std::
   return rewire(model, replacements, name.value_or(""));
 }
 
+Variables metrics_variables(Model& model) {
+  Variables all;
+  for (const auto& metric : model.all_metrics())
+    all.insert(all.end(), metric->variables().begin(), metric->variables().end());
+  return all;
+}
+
+bool runs_eagerly(Model& model) {
+  const Value options = model.compile_config();
+  const Value* on = options.is_dict() ? options.as_dict().find("run_eagerly") : nullptr;
+  return on && on->is_bool() && on->as_bool();
+}
+
 void add_training(Type& model) {
   model
       .raw_method("compile", compile, {"optimizer=rmsprop", "loss=nil", "metrics=nil"},
@@ -361,6 +381,8 @@ void add_training(Type& model) {
       .property("history", [](Model& m) { return m.history(); })
       .property("metrics", &Model::all_metrics)
       .property("metrics_names", &Model::metrics_names)
+      .property("metrics_variables", &metrics_variables)
+      .property("run_eagerly", &runs_eagerly)
       .property("compiled", &Model::compiled)
       .property("epochs_trained", &Model::epochs_trained)
       .property(
@@ -390,6 +412,8 @@ void add_structure(Type& model) {
           "The architecture as JSON text that Keras 3 reads; {target = \"keras2\"}: Keras 2 and "
           "tf.keras.")
       .raw_method("save", save, kSaveModel, "Writes architecture, weights and training state.")
+      .method("export", &export_to, {"filepath", "format=onnx"},
+              "Writes what the model predicts, for programs that run ONNX.")
       .raw_method("save_weights", save_weights_to, {"path", "overwrite=true"})
       .raw_method("load_weights", load_weights_from,
                   {"path", "by_name=false", "skip_mismatch=false"});

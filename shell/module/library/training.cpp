@@ -50,6 +50,13 @@ void set_weights(Optimizer& optimizer, Any weights) {
   for (size_t i = 0; i < state.size(); ++i) state[i].assign(values[i]);
 }
 
+/// Averages become the weights: at the end of a training that kept them.
+void finalize_variable_values(Optimizer& optimizer, const Variables& variables) {
+  for (const Variable& average : optimizer.slot("average"))
+    for (const Variable& variable : variables)
+      if (average.path() == variable.path() + "/average") variable.assign(average.value());
+}
+
 void add_optimizer(ObjectTypes& types, const Type& object) {
   add_type<Optimizer>(types, "optimizer", &object)
       .property("learning_rate", &Optimizer::learning_rate, &Optimizer::set_learning_rate)
@@ -65,13 +72,21 @@ void add_optimizer(ObjectTypes& types, const Type& object) {
       .method("apply_gradients", &apply_gradients, {"gradients", "variables=nil"},
               "Updates variables by their gradients.")
       .method("apply", &apply_gradients, {"gradients", "variables=nil"},
-              "Updates variables by their gradients.");
+              "Updates variables by their gradients.")
+      .method(
+          "finalize_variable_values", &finalize_variable_values, {"variables"},
+          "With use_ema: gives variables the averages of what they were. fit does it at its end.");
 }
 
 Tensor call_metric(Metric& metric, const Tensor& y_true, const Tensor& y_pred,
                    const Tensor& sample_weight) {
   metric.update_state(y_true, y_pred, sample_weight);
   return metric.result();
+}
+
+/// Of its state.
+DType dtype_of(Metric& metric) {
+  return metric.variables().empty() ? DType::float32 : metric.variables().front().dtype();
 }
 
 void add_losses_and_metrics(ObjectTypes& types, const Type& object) {
@@ -85,6 +100,7 @@ void add_losses_and_metrics(ObjectTypes& types, const Type& object) {
       .property(
           "name", [](Metric& m) { return m.name(); }, &Metric::set_name)
       .property("variables", [](Metric& m) { return m.variables(); })
+      .property("dtype", &dtype_of)
       .method("update_state",
               [](Metric& m, const Tensor& t, const Tensor& p, const Tensor& w) {
                 m.update_state(t, p, w);
@@ -97,7 +113,9 @@ void add_losses_and_metrics(ObjectTypes& types, const Type& object) {
               bound("metric", &call_metric, {"self", "y_true", "y_pred=nil", "sample_weight=nil"}));
   add_type<LuaMetric>(types, "metric", &metric)
       .method("add_variable", &LuaMetric::new_variable, {"name", "shape=nil", "dtype=float32"},
-              "State of the metric, zero at first.");
+              "State of the metric, zero at first.")
+      .method("add_weight", &LuaMetric::new_variable, {"name", "shape=nil", "dtype=float32"},
+              "The same.");
 }
 
 template <class T>
