@@ -1,4 +1,5 @@
--- Prices of houses in Boston: five folds, a network for each, and a table of how far off the prices are.
+-- Prices of houses in Boston: five folds, a network for each, and a table of how far off the prices
+-- are.
 --   crescent examples/boston.lua
 local cr = require "crescent"
 local here = (arg and arg[0] or "examples/boston.lua"):match "^(.*)/" or "."
@@ -11,7 +12,8 @@ local y = values:slice({ 1, features + 1 }, { -1, features + 1 })
 
 local function new_model()
   local model = cr.Sequential {
-    cr.layers.Dense(64, { activation = "relu", input_shape = { features }, kernel_regularizer = cr.regularizers.L2(1e-3) }),
+    cr.layers.Dense(64, { activation = "relu", input_shape = { features },
+      kernel_regularizer = cr.regularizers.L2(1e-3) }),
     cr.layers.Dense(64, { activation = "relu", kernel_regularizer = cr.regularizers.L2(1e-3) }),
     cr.layers.Dense(1),
   }
@@ -35,7 +37,8 @@ for i, fold in ipairs(cr.data.folds(#x, { k = 5, seed = 1 })) do
   local scores = model:evaluate(scaled "test", part(y, "test"), { verbose = 0, return_dict = true })
   local guess = part(y, "train"):mean()
   local naive = (part(y, "test") - guess):abs():mean():item()
-  rows[i] = string.format("%4d  %5d  %14.2f  %15.2f  %5.2f", i, #fold.test, scores.mae, naive, scores.r2_score)
+  rows[i] = string.format("%4d  %5d  %14.2f  %15.2f  %5.2f", i, #fold.test, scores.mae, naive,
+    scores.r2_score)
   total = total + scores.mae
 end
 

@@ -1,4 +1,5 @@
--- A layer, a loss and a callback of one's own, in Lua. They run while the step is traced, so they train at compiled speed.
+-- A layer, a loss and a callback of one's own, in Lua. They run while the step is traced, so they
+-- train at compiled speed.
 --   crescent examples/custom_layer.lua
 local cr = require "crescent"
 local layers = cr.layers
@@ -10,13 +11,16 @@ local Wave = cr.Layer:subclass("Wave", {
   { "frequency", 1.0, "Of the slowest one." },
 })
 function Wave:build(input_shape)
-  self.phase = self:add_weight { name = "phase", shape = { self.units }, initializer = "random_normal" }
-  self.scale = self:add_weight { name = "scale", shape = { input_shape[#input_shape], self.units }, initializer = "random_normal" }
+  self.phase = self:add_weight { name = "phase", shape = { self.units },
+    initializer = "random_normal" }
+  self.scale = self:add_weight { name = "scale", shape = { input_shape[#input_shape], self.units },
+    initializer = "random_normal" }
 end
 function Wave:call(x) return (x:matmul(self.scale) * self.frequency + self.phase):sin() end
 
 -- A loss that does not care for large errors as much as the square does.
-local Gentle = cr.losses.Loss:subclass("Gentle", { { "width", 1.0, "Errors above it count linearly." } })
+local Gentle = cr.losses.Loss:subclass("Gentle",
+  { { "width", 1.0, "Errors above it count linearly." } })
 function Gentle:call(y_true, y_pred)
   local error = ((y_true - y_pred) / self.width):square()
   return ((error + 1):sqrt() - 1):mean(-1)
@@ -41,7 +45,8 @@ local model = cr.Sequential {
   layers.Dense(1),
 }
 model:compile { optimizer = cr.optimizers.Adam(0.01), loss = Gentle { width = 0.5 } }
-local history = model:fit(x, y, { epochs = 400, batch_size = 64, verbose = 0, callbacks = { GoodEnough { limit = 0.0005 } } })
+local history = model:fit(x, y,
+  { epochs = 400, batch_size = 64, verbose = 0, callbacks = { GoodEnough { limit = 0.0005 } } })
 print(history)
 
 -- The file names the classes; they are found again because they are defined.

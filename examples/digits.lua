@@ -24,7 +24,8 @@ local model = cr.Sequential {
   layers.Dense(10, { activation = "softmax" }),
 }
 model:summary()
-model:compile { optimizer = "adam", loss = "sparse_categorical_crossentropy", metrics = { "accuracy" } }
+model:compile { optimizer = "adam", loss = "sparse_categorical_crossentropy",
+  metrics = { "accuracy" } }
 model:fit(x_train, y_train, { batch_size = 64, epochs = 8 })
 
 local score = model:evaluate(x_test, y_test, { verbose = 0, return_dict = true })
@@ -56,7 +57,8 @@ end
 local guesses = cr.ops.argmax(after, -1):totable()
 for i = 1, 3 do
   local rows = picture(images[8000 + i]:totable())
-  rows[7] = string.format("%s    the model says %d, the label %d", rows[7], guesses[i], labels[8000 + i])
+  rows[7] = string.format("%s    the model says %d, the label %d", rows[7], guesses[i],
+    labels[8000 + i])
   print(table.concat(rows, "\n") .. "\n")
 end
 

@@ -1,5 +1,5 @@
--- Air passengers a month, 1949 to 1960: an LSTM reads three years and says the next month; the last two
--- years it forecasts without having seen them, month by month, from its own forecasts.
+-- Air passengers a month, 1949 to 1960: an LSTM reads three years and says the next month; the last
+-- two years it forecasts without having seen them, month by month, from its own forecasts.
 --   crescent examples/forecast.lua [EPOCHS]
 local cr = require "crescent"
 local layers = cr.layers
@@ -28,8 +28,11 @@ end
 cr.random.seed(2)
 local model = cr.Sequential { layers.LSTM(24, { input_shape = { past, 1 } }), layers.Dense(1) }
 model:compile { optimizer = cr.optimizers.Adam { learning_rate = 5e-3 }, loss = "mse" }
-local history = model:fit(cr.tensor(rows), cr.tensor(answers), { epochs = epochs, batch_size = 16, verbose = 0 }).history.loss
-print(string.format("%d months to learn from; loss %.4f after the first epoch, %.4f after the last\n", #rows, history[1], history[#history]))
+local history = model:fit(cr.tensor(rows), cr.tensor(answers),
+  { epochs = epochs, batch_size = 16, verbose = 0 }).history.loss
+print(string.format(
+  "%d months to learn from; loss %.4f after the first epoch, %.4f after the last\n",
+  #rows, history[1], history[#history]))
 
 local forecast, naive = {}, {}
 for i = 1, ahead do
@@ -39,12 +42,16 @@ for i = 1, ahead do
   growth[#growth + 1] = next_growth
   local year_before = i > season and forecast[i - season] or passengers[known + i - season]
   forecast[i] = year_before * math.exp(next_growth / 5)
-  naive[i] = passengers[known + (i - 1) % season + 1 - season]  -- the last year that is known, again
+  -- the last year that is known, again
+  naive[i] = passengers[known + (i - 1) % season + 1 - season]
 end
 
 local low, high, columns = 280, 640, 72
-local function column(value) return math.max(1, math.min(columns, math.floor((value - low) / (high - low) * columns) + 1)) end
-print(string.format("  month  %-" .. columns .. "s  counted  forecast", "o counted   x forecast   . the last known year"))
+local function column(value)
+  return math.max(1, math.min(columns, math.floor((value - low) / (high - low) * columns) + 1))
+end
+print(string.format("  month  %-" .. columns .. "s  counted  forecast",
+  "o counted   x forecast   . the last known year"))
 local wrong, wrong_naive = 0, 0
 for i = 1, ahead do
   local counted, cells = passengers[known + i], {}
@@ -52,7 +59,11 @@ for i = 1, ahead do
   cells[column(naive[i])] = "."
   cells[column(forecast[i])] = "x"
   cells[column(counted)] = "o"
-  print(string.format("%4d-%02d  %s  %7.0f  %8.0f", 1959 + (i - 1) // 12, (i - 1) % 12 + 1, table.concat(cells), counted, forecast[i]))
-  wrong, wrong_naive = wrong + math.abs(forecast[i] - counted) / ahead, wrong_naive + math.abs(naive[i] - counted) / ahead
+  print(string.format("%4d-%02d  %s  %7.0f  %8.0f", 1959 + (i - 1) // 12, (i - 1) % 12 + 1,
+    table.concat(cells), counted, forecast[i]))
+  wrong, wrong_naive = wrong + math.abs(forecast[i] - counted) / ahead,
+    wrong_naive + math.abs(naive[i] - counted) / ahead
 end
-print(string.format("\nMean error in thousands of passengers: %.1f; of the last known year again: %.1f", wrong, wrong_naive))
+print(string.format(
+  "\nMean error in thousands of passengers: %.1f; of the last known year again: %.1f",
+  wrong, wrong_naive))

@@ -7,7 +7,8 @@ local steps = tonumber(arg[1]) or 500
 local length, width, heads, blocks, batch = 64, 96, 4, 2, 16
 
 local parts = {}
-for _, name in ipairs { "tensor", "ops", "op_types", "layer", "model", "schema", "registry", "training", "callback", "data", "value" } do
+for _, name in ipairs { "tensor", "ops", "op_types", "layer", "model", "schema", "registry",
+  "training", "callback", "data", "value" } do
   local file = assert(io.open(folder .. name .. ".h", "rb"))
   parts[#parts + 1] = file:read "a"
   file:close()
@@ -25,13 +26,15 @@ end
 --- A vector for each place is added.
 local Positions = cr.Layer:subclass "Positions"
 function Positions:build(shape)
-  self.places = self:add_weight { name = "places", shape = { shape[2], shape[3] }, initializer = cr.initializers.RandomNormal { stddev = 0.02 } }
+  self.places = self:add_weight { name = "places", shape = { shape[2], shape[3] },
+    initializer = cr.initializers.RandomNormal { stddev = 0.02 } }
 end
 function Positions:call(x) return x + self.places end
 
 local function block(x)
   local normal = layers.LayerNormalization()(x)
-  x = layers.Add() { x, layers.MultiHeadAttention(heads, width // heads)({ normal, normal }, { use_causal_mask = true }) }
+  local attention = layers.MultiHeadAttention(heads, width // heads)
+  x = layers.Add() { x, attention({ normal, normal }, { use_causal_mask = true }) }
   local y = layers.Dense(4 * width, { activation = "gelu" })(layers.LayerNormalization()(x))
   return layers.Add() { x, layers.Dense(width)(y) }
 end
@@ -42,7 +45,8 @@ local x = Positions()(layers.Embedding(#letters, width)(input))
 for _ = 1, blocks do x = block(x) end
 local model = cr.Model(input, layers.Dense(#letters)(layers.LayerNormalization()(x)))
 model:summary()
-model:compile { optimizer = cr.optimizers.AdamW { learning_rate = 2e-3 }, loss = cr.losses.SparseCategoricalCrossentropy { from_logits = true } }
+model:compile { optimizer = cr.optimizers.AdamW { learning_rate = 2e-3 },
+  loss = cr.losses.SparseCategoricalCrossentropy { from_logits = true } }
 
 --- A piece of the text from `first` on, as ids.
 local function piece(first)
@@ -78,7 +82,8 @@ local function continue(beginning, count, temperature)
     local window = written:sub(-length)
     local row = {}
     for k = 1, length do row[k] = ids[window:sub(k, k)] or 0 end
-    local logits = model:predict_on_batch(cr.tensor({ row }, "int32")):totable()[1][math.min(#window, length)]
+    local predicted = model:predict_on_batch(cr.tensor({ row }, "int32")):totable()
+    local logits = predicted[1][math.min(#window, length)]
     local weights, total, top = {}, 0, math.max(table.unpack(logits))
     for i, logit in ipairs(logits) do
       weights[i] = math.exp((logit - top) / temperature)

@@ -21,7 +21,9 @@ local model = cr.Sequential {
   layers.Dense(10),
 }
 local function compile()
-  model:compile { optimizer = cr.optimizers.Adam { learning_rate = 2e-3 }, loss = cr.losses.SparseCategoricalCrossentropy { from_logits = true }, metrics = { "accuracy" } }
+  model:compile { optimizer = cr.optimizers.Adam { learning_rate = 2e-3 },
+    loss = cr.losses.SparseCategoricalCrossentropy { from_logits = true },
+    metrics = { "accuracy" } }
 end
 local function accuracy(images)
   local x_test, y_test = test(images)
@@ -56,4 +58,6 @@ compile()
 note "merged"
 
 print(string.format("\n%-26s %14s %10s %10s", "", "weights trained", "upright", "turned"))
-for _, row in ipairs(rows) do print(string.format("%-26s %14d %9.1f %% %8.1f %%", row[1], row[2], 100 * row[3], 100 * row[4])) end
+for _, row in ipairs(rows) do
+  print(string.format("%-26s %14d %9.1f %% %8.1f %%", row[1], row[2], 100 * row[3], 100 * row[4]))
+end

@@ -1,11 +1,12 @@
--- Film reviews, one sentence each: is the critic pleased? Words and pairs of words are looked up in a
--- table of vectors, whose mean decides.
+-- Film reviews, one sentence each: is the critic pleased? Words and pairs of words are looked up in
+-- a table of vectors, whose mean decides.
 --   CRESCENT_DATA=FOLDER crescent examples/text_classification.lua [EPOCHS]
--- FOLDER has rt-polarity.neg and rt-polarity.pos (Pang and Lee 2005, for research), which are not ours to
--- ship: https://www.cs.cornell.edu/people/pabo/movie-review-data
+-- FOLDER has rt-polarity.neg and rt-polarity.pos (Pang and Lee 2005, for research), which are not
+-- ours to ship: https://www.cs.cornell.edu/people/pabo/movie-review-data
 local cr = require "crescent"
 local layers = cr.layers
-local folder = assert(os.getenv "CRESCENT_DATA", "set CRESCENT_DATA to the folder of rt-polarity.neg and rt-polarity.pos") .. "/"
+local folder = assert(os.getenv "CRESCENT_DATA",
+  "set CRESCENT_DATA to the folder of rt-polarity.neg and rt-polarity.pos") .. "/"
 local epochs = tonumber(arg[1]) or 2
 local length, vocabulary = 100, 20000
 
@@ -42,7 +43,9 @@ for i = 1, learned do
     counts[token] = (counts[token] or 0) + 1
   end
 end
-table.sort(words, function(a, b) return counts[a] > counts[b] or counts[a] == counts[b] and a < b end)
+table.sort(words, function(a, b)
+  return counts[a] > counts[b] or counts[a] == counts[b] and a < b
+end)
 local ids = {}
 for i = 1, math.min(#words, vocabulary - 2) do ids[words[i]] = i + 1 end
 
@@ -65,15 +68,18 @@ local model = cr.Sequential {
   layers.Dense(1, { activation = "sigmoid" }),
 }
 model:summary()
-model:compile { optimizer = cr.optimizers.Adam { learning_rate = 4e-3 }, loss = "binary_crossentropy", metrics = { "accuracy" } }
+model:compile { optimizer = cr.optimizers.Adam { learning_rate = 4e-3 },
+  loss = "binary_crossentropy", metrics = { "accuracy" } }
 local x_test, y_test = x:slice(learned + 1, #sentences), y:slice(learned + 1, #sentences)
-model:fit(x:slice(1, learned), y:slice(1, learned), { batch_size = 64, epochs = epochs, validation_data = { x_test, y_test }, verbose = 2 })
+model:fit(x:slice(1, learned), y:slice(1, learned),
+  { batch_size = 64, epochs = epochs, validation_data = { x_test, y_test }, verbose = 2 })
 
 local score = model:evaluate(x_test, y_test, { verbose = 0, return_dict = true })
 local guesses = model:predict(x_test, { verbose = 0 }):totable()
 print "\npleased  meant  sentence"
 for i = 1, 8 do
   local sentence = sentences[learned + i]
-  print(string.format("  %3.0f %%  %5s  %s", 100 * guesses[i][1], sentence.label == 1 and "yes" or "no", sentence.text:sub(1, 90)))
+  print(string.format("  %3.0f %%  %5s  %s", 100 * guesses[i][1],
+    sentence.label == 1 and "yes" or "no", sentence.text:sub(1, 90)))
 end
 print(string.format("\nAccuracy on %d sentences it has not seen: %.4f", tested, score.accuracy))

@@ -39,9 +39,12 @@ for epoch = 1, 30 do
   local xs, ys = cr.ops.take(x, order, 0), cr.ops.take(y, order, 0)
   accuracy:reset_state()
   local loss
-  for first = 1, #x, 100 do loss = step(xs:slice(first, first + 99), ys:slice(first, first + 99)) end
+  for first = 1, #x, 100 do
+    loss = step(xs:slice(first, first + 99), ys:slice(first, first + 99))
+  end
   if epoch % 10 == 0 then
-    print(string.format("epoch %d: loss %.4f, accuracy %.3f", epoch, loss:item(), accuracy:result():item()))
+    print(string.format("epoch %d: loss %.4f, accuracy %.3f", epoch, loss:item(),
+      accuracy:result():item()))
   end
 end
 assert(accuracy:result():item() > 0.95)

@@ -61,7 +61,8 @@ function(crescent_precompile target)
   target_precompile_headers(${target} REUSE_FROM common_headers)
 endfunction()
 
-# A program that another part of Crescent starts (the file reader, for one); it lives in lib/crescent.
+# A program that another part of Crescent starts (the file reader, for one); it lives in
+# lib/crescent.
 function(crescent_add_helper name)
   add_executable(${name} ${ARGN})
   set_target_properties(${name} PROPERTIES

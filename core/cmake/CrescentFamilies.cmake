@@ -19,8 +19,9 @@ function(crescent_add_families root)
   endforeach()
 endfunction()
 
-# lib/crescent/plugins/index.json: type name -> library, so that a built-in plugin is loaded when one
-# of its names is first used. Written by asking the plugins themselves, after all of them are built.
+# lib/crescent/plugins/index.json: type name -> library, so that a built-in plugin is loaded when
+# one of its names is first used. Written by asking the plugins themselves, after all of them are
+# built.
 function(crescent_write_plugin_index)
   get_property(plugins GLOBAL PROPERTY CRESCENT_PLUGIN_TARGETS)
   set(index "${CRESCENT_PLUGIN_OUTPUT_DIR}/index.json")

@@ -1,10 +1,10 @@
 # crescent_add_plugin(NAME name SOURCES file... [LIBRARIES library...])
 #
 # Builds one plugin, name.so, from the given sources. It links crescent::core and the given
-# libraries, nothing else, and every symbol must be found while linking. The target is plugin_<name>.
-# The same function serves the plugins of this tree, which go to lib/crescent/plugins and are
-# installed there, and projects of others after find_package(Crescent), where name.so is put into
-# the top of the build folder.
+# libraries, nothing else, and every symbol must be found while linking. The target is
+# plugin_<name>. The same function serves the plugins of this tree, which go to lib/crescent/plugins
+# and are installed there, and projects of others after find_package(Crescent), where name.so is put
+# into the top of the build folder.
 function(crescent_add_plugin)
   cmake_parse_arguments(PARSE_ARGV 0 plugin "" "NAME" "SOURCES;LIBRARIES")
   if(NOT plugin_NAME OR NOT plugin_SOURCES OR plugin_UNPARSED_ARGUMENTS)

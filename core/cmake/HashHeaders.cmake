@@ -1,5 +1,5 @@
-# Writes OUTPUT, a header with the hash of all headers in the folder HEADERS: their names and contents
-# in alphabetical order. A file that would stay the same is left alone.
+# Writes OUTPUT, a header with the hash of all headers in the folder HEADERS: their names and
+# contents in alphabetical order. A file that would stay the same is left alone.
 #   cmake -D HEADERS=core/include/crescent -D OUTPUT=headers_hash.h -P HashHeaders.cmake
 file(GLOB headers "${HEADERS}/*.h")
 set(contents "")

@@ -13,7 +13,7 @@ namespace crescent::arrays {
 struct FileType {
   size_t width;
   DType dtype;  ///< what it becomes
-  char kind;    ///< 'u', 'i', 'f', 'b'
+  char kind;    ///< 'u', 'i', 'f', 'b', 'c'
   bool converted() const { return width != size_of(dtype); }
 };
 struct FileArray {

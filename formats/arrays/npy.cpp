@@ -44,11 +44,12 @@ std::vector<int64_t> npy_shape(std::string_view text, const std::string& path) {
 
 FileType npy_type(std::string_view descr, const std::string& path) {
   static const std::pair<const char*, FileType> kTypes[] = {
-      {"f4", {4, DType::float32, 'f'}}, {"f8", {8, DType::float64, 'f'}},
-      {"f2", {2, DType::float16, 'f'}}, {"i4", {4, DType::int32, 'i'}},
-      {"i8", {8, DType::int64, 'i'}},   {"u1", {1, DType::uint8, 'u'}},
-      {"b1", {1, DType::boolean, 'b'}}, {"i1", {1, DType::int32, 'i'}},
-      {"i2", {2, DType::int32, 'i'}},   {"u2", {2, DType::int32, 'u'}}};
+      {"f4", {4, DType::float32, 'f'}},  {"f8", {8, DType::float64, 'f'}},
+      {"f2", {2, DType::float16, 'f'}},  {"i4", {4, DType::int32, 'i'}},
+      {"i8", {8, DType::int64, 'i'}},    {"u1", {1, DType::uint8, 'u'}},
+      {"b1", {1, DType::boolean, 'b'}},  {"i1", {1, DType::int8, 'i'}},
+      {"i2", {2, DType::int16, 'i'}},    {"u2", {2, DType::int32, 'u'}},
+      {"c8", {8, DType::complex64, 'c'}}};
   for (const auto& [name, type] : kTypes)
     if (descr.size() >= 4 && descr.substr(2, 2) == name) return type;
   fail("'", path, "': arrays of dtype ", descr.substr(0, 6), " cannot be read");
@@ -72,15 +73,18 @@ FileArray npy_header(const std::string& path, std::string_view data) {
   std::vector<int64_t> dims = npy_shape(header_field(header, "shape", path), path);
   const bool fortran = header_field(header, "fortran_order", path).starts_with("True");
   const bool swapped = descr[1] == (std::endian::native == std::endian::little ? '>' : '<');
+  if (swapped && type.kind == 'c')
+    fail("'", path, "': complex numbers in the byte order of other machines cannot be read");
   const bool turned = fortran && dims.size() > 1;
   if (turned) std::reverse(dims.begin(), dims.end());
   return {type, std::move(dims), start + length, swapped, turned};
 }
 
 std::string npy_start(const Tensor& tensor) {
-  static const char* const kDescr[kDTypeCount] = {"f4", "f8", nullptr, "f2",
-                                                  "i4", "i8", "u1",    "b1"};
+  static const char* const kDescr[kDTypeCount] = {"f4", "f8", nullptr, "f2", "i4", "i8",
+                                                  "u1", "b1", "i1",    "i2", "c8", nullptr};
   const char* descr = kDescr[static_cast<size_t>(tensor.dtype())];
+  if (tensor.dtype() == DType::string) fail("a tensor of strings is not written as an array");
   if (!descr) fail("NumPy has no dtype ", tensor.dtype(), "; cast to float32 first");
   std::string dims;
   for (int64_t dim : tensor.shape()) dims += std::to_string(dim) + ", ";

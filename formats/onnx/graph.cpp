@@ -43,6 +43,7 @@ Message attribute_message(const std::string& name, const Attribute& attribute) {
 }
 
 Message tensor_message(const std::string& name, const Tensor& tensor) {
+  if (tensor.dtype() == DType::string) fail("constants of strings are not written as ONNX");
   Message message;
   message.integers(1, {tensor.shape().begin(), tensor.shape().end()});
   message.integer(2, number_of(tensor.dtype())).text(8, name);
@@ -97,6 +98,14 @@ int64_t number_of(DType dtype) {
       return 2;
     case DType::boolean:
       return 9;
+    case DType::int8:
+      return 3;
+    case DType::int16:
+      return 5;
+    case DType::complex64:
+      return 14;
+    case DType::string:
+      return 8;
   }
   return 0;
 }

@@ -16,10 +16,11 @@ struct Type {
   const char* name;
   DType dtype;
 };
-constexpr Type kTypes[] = {{"F32", DType::float32},   {"F64", DType::float64},
-                           {"BF16", DType::bfloat16}, {"F16", DType::float16},
-                           {"I32", DType::int32},     {"I64", DType::int64},
-                           {"U8", DType::uint8},      {"BOOL", DType::boolean}};
+constexpr Type kTypes[] = {
+    {"F32", DType::float32}, {"F64", DType::float64},  {"BF16", DType::bfloat16},
+    {"F16", DType::float16}, {"I32", DType::int32},    {"I64", DType::int64},
+    {"U8", DType::uint8},    {"BOOL", DType::boolean}, {"I8", DType::int8},
+    {"I16", DType::int16},   {"C64", DType::complex64}};
 
 [[noreturn]] void refuse(const std::string& path, const std::string& why) {
   fail("'", path, "' is no safetensors file, or damaged: ", why, "; nothing was loaded");
@@ -121,6 +122,8 @@ std::string header_of(const NamedTensors& arrays) {
   for (const auto& [name, tensor] : arrays) {
     const auto row = std::find_if(std::begin(kTypes), std::end(kTypes),
                                   [&](const Type& type) { return type.dtype == tensor.dtype(); });
+    if (row == std::end(kTypes))
+      fail("'", name, "': arrays of dtype ", tensor.dtype(), " are not written as safetensors");
     const int64_t end = at + static_cast<int64_t>(tensor.bytes());
     List dims(tensor.shape().begin(), tensor.shape().end());
     header.set(

@@ -1,6 +1,6 @@
 // Resizing an axis as a product with a matrix of weights, that of each new place for each old one.
-// Places are the middles of their cells; weights beyond the ends are left out and the others made
-// to sum to 1.
+// Places are the middles of their cells (of "bilinear_keras2" their beginnings); weights beyond the
+// ends are left out and the others made to sum to 1.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -13,7 +13,7 @@ namespace crescent {
 /// Of something `away` cells from a new place: linear, cubic (Keys, -1/2), or a windowed sinc.
 inline double resampling_weight(const std::string& interpolation, double away) {
   const double x = std::abs(away);
-  if (interpolation == "bilinear") return std::max(0.0, 1 - x);
+  if (interpolation.starts_with("bilinear")) return std::max(0.0, 1 - x);
   if (interpolation == "bicubic") {
     if (x >= 2) return 0;
     return x < 1 ? (1.5 * x - 2.5) * x * x + 1 : ((-0.5 * x + 2.5) * x - 4) * x + 2;
@@ -31,9 +31,10 @@ inline Tensor resampling_matrix(const std::string& interpolation, int64_t from, 
     fail("cannot interpolate ", from, " places to ", to, ": too many");
   const double scale = double(from) / double(to);
   const double reach = antialias ? std::max(scale, 1.0) : 1.0;
+  const double middle = interpolation == "bilinear_keras2" ? 0 : 0.5;
   std::vector<float> weights(size_t(from * to));
   for (int64_t i = 0; i < to; ++i) {
-    const double place = (double(i) + 0.5) * scale - 0.5;
+    const double place = (double(i) + middle) * scale - middle;
     std::vector<double> row;
     double sum = 0;
     for (int64_t j = 0; j < from; ++j) {

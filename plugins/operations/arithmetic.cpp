@@ -193,17 +193,6 @@ void add_arithmetic(Registry& registry) {
       .add("NanToNum", "nan_to_num(x, nan=0.0, posinf=None, neginf=None)", &nan_to_num,
            "Finite numbers in place of others.")
       .add("Clip", "clip(x, x_min, x_max)", &ops::clip)
-      .add("Real", "real(x)", [](const Tensor& x) { return x; })
-      .add("Imag", "imag(x)", [](const Tensor& x) { return ops::zeros_like(x); })
-      .add("Conj", "conj(x)", [](const Tensor& x) { return x; })
-      .add("Conjugate", "conjugate(x)", [](const Tensor& x) { return x; })
-      .add(
-          "Angle", "angle(x)",
-          [](const Tensor& x) {
-            const Tensor y = floating(x);
-            return ops::where(ops::isnan(y), y, ops::where(ops::less(y, 0), kPi, 0.0));
-          },
-          "0, and pi for negative numbers.")
       .add("Add", "add(x1, x2)", &ops::add)
       .add("Subtract", "subtract(x1, x2)", &ops::subtract)
       .add("Multiply", "multiply(x1, x2)", &ops::multiply)

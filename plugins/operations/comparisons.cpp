@@ -83,7 +83,6 @@ void add_comparisons(Registry& registry) {
       .add("Isinf", "isinf(x)", &isinf)
       .add("Isposinf", "isposinf(x)", &is_signed_infinity<true>)
       .add("Isneginf", "isneginf(x)", &is_signed_infinity<false>)
-      .add("Isreal", "isreal(x)", [](const Tensor& x) { return ops::logical_not(never(x)); })
       .add("Isclose", "isclose(x1, x2, rtol=1e-05, atol=1e-08, equal_nan=False)", &isclose,
            "|x1 - x2| <= atol + rtol |x2|")
       .add("Allclose", "allclose(x1, x2, rtol=1e-05, atol=1e-08, equal_nan=False)", &allclose)

@@ -75,8 +75,10 @@ CRESCENT_PLUGIN("operations", CRESCENT_VERSION) {
   add_alignments(registry);
   add_arithmetic(registry);
   add_comparisons(registry);
+  add_complex(registry);
   add_convolutions(registry);
   add_creation(registry);
+  add_eigen(registry);
   add_fourier(registry);
   add_images(registry);
   add_indexing(registry);
@@ -84,7 +86,9 @@ CRESCENT_PLUGIN("operations", CRESCENT_VERSION) {
   add_networks(registry);
   add_own(registry);
   add_products(registry);
+  add_rearranging(registry);
   add_reductions(registry);
+  add_sample_images(registry);
   add_sampling(registry);
   add_segments(registry);
   add_shapes(registry);

@@ -10,8 +10,10 @@ void add_activations(Registry& registry);
 void add_alignments(Registry& registry);
 void add_arithmetic(Registry& registry);
 void add_comparisons(Registry& registry);
+void add_complex(Registry& registry);
 void add_convolutions(Registry& registry);
 void add_creation(Registry& registry);
+void add_eigen(Registry& registry);
 void add_fourier(Registry& registry);
 void add_images(Registry& registry);
 void add_indexing(Registry& registry);
@@ -19,7 +21,9 @@ void add_linear_systems(Registry& registry);
 void add_networks(Registry& registry);
 void add_own(Registry& registry);
 void add_products(Registry& registry);
+void add_rearranging(Registry& registry);
 void add_reductions(Registry& registry);
+void add_sample_images(Registry& registry);
 void add_sampling(Registry& registry);
 void add_segments(Registry& registry);
 void add_shapes(Registry& registry);
@@ -33,7 +37,13 @@ void add_spectra(Registry& registry);
 int64_t checked_count(const char* name, int64_t num);
 /// Integers and booleans as float32.
 inline Tensor floating(const Tensor& x) {
-  return is_floating(x.dtype()) ? x : ops::cast(x, DType::float32);
+  const bool whole = is_integer(x.dtype()) || x.dtype() == DType::boolean;
+  return whole ? ops::cast(x, DType::float32) : x;
+}
+/// Booleans and what is shorter than int32 as int32.
+inline Tensor at_least_int32(const Tensor& x) {
+  const bool small = is_integer(x.dtype()) && size_of(x.dtype()) < 4;
+  return small || x.dtype() == DType::boolean ? ops::cast(x, DType::int32) : x;
 }
 /// A number as a tensor of its own: float32, or int32 when it is whole.
 Tensor tensor_of(const Operand& x);

@@ -19,6 +19,10 @@ void with_type(DType dtype, F f) {
       return f(int64_t());
     case DType::uint8:
       return f(uint8_t());
+    case DType::int8:
+      return f(int8_t());
+    case DType::int16:
+      return f(int16_t());
     case DType::boolean:
       return f(bool());
     default:

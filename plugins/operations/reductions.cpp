@@ -206,7 +206,7 @@ Tensor cumsum(const Tensor& given, std::optional<int64_t> axis, std::optional<DT
 Tensor cumprod(const Tensor& given, std::optional<int64_t> axis, std::optional<DType> dtype) {
   auto [x, along] = flat_without(given, axis);
   if (dtype) x = ops::cast(x, *dtype);
-  if (x.dtype() == DType::boolean || x.dtype() == DType::uint8) x = ops::cast(x, DType::int32);
+  x = at_least_int32(x);
   const int64_t n = x.dim(along);
   if (n < 0) fail("cumprod: the size of the axis must be known, got shape ", x.shape());
   std::vector<int64_t> before(static_cast<size_t>(x.rank()), 0), after = before;

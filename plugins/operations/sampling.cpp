@@ -1,13 +1,7 @@
 // Images read between their elements: at coordinates, through affine and perspective transforms.
-#include "families.h"
+#include "sampling.h"
 
 namespace crescent::operations {
-namespace {
-
-using Sizes = std::vector<int64_t>;
-using Format = std::optional<std::string>;
-
-enum class Fill : uint8_t { constant, nearest, wrap, mirror, reflect };
 
 Fill fill_named(const std::string& name) {
   const std::vector<std::string> known{"constant", "nearest", "wrap", "mirror", "reflect"};
@@ -15,6 +9,16 @@ Fill fill_named(const std::string& name) {
     if (name == known[i]) return static_cast<Fill>(i);
   fail("unknown fill_mode '", name, "'", did_you_mean(name, known));
 }
+
+int64_t order_named(const std::string& interpolation) {
+  if (interpolation == "nearest") return 0;
+  if (interpolation == "bilinear") return 1;
+  fail("interpolation must be 'nearest' or 'bilinear', got '", interpolation, "'");
+}
+
+namespace {
+
+using Format = std::optional<std::string>;
 
 /// Mirrored at the first and the last element, which are there once.
 Tensor mirrored(const Tensor& index, int64_t size) {
@@ -50,10 +54,10 @@ std::vector<Neighbour> neighbours(const Tensor& coordinate, int64_t order) {
   return {{index, 1.0 - upper}, {index + 1, upper}};
 }
 
-/// Elements of values (batch, elements of `dims`, channels) at coordinates (batch, points, channels
-/// or 1), one tensor an axis: (batch, points, channels).
-Tensor sampled(const Tensor& values, const Sizes& dims, const Tensors& coordinates, int64_t order,
-               Fill fill, double fill_value) {
+}  // namespace
+
+Tensor sampled(const Tensor& values, const std::vector<int64_t>& dims, const Tensors& coordinates,
+               int64_t order, Fill fill, double fill_value) {
   if (order != 0 && order != 1) fail("expected an order of 0 or 1, got ", order);
   const int64_t batch = values.dim(0), channels = values.dim(2), points = coordinates[0].dim(1);
   struct Corner {
@@ -85,6 +89,8 @@ Tensor sampled(const Tensor& values, const Sizes& dims, const Tensors& coordinat
   return sum;
 }
 
+namespace {
+
 Tensor map_coordinates(const Tensor& x, const Tensor& coordinates, int64_t order,
                        const std::string& fill_mode, double fill_value) {
   if (coordinates.rank() < 2 || coordinates.dim(0) != x.rank())
@@ -92,19 +98,13 @@ Tensor map_coordinates(const Tensor& x, const Tensor& coordinates, int64_t order
          ", got shape ", coordinates.shape());
   Tensors each;
   for (const Tensor& row :
-       ops::split(floating(coordinates), Sizes(static_cast<size_t>(x.rank()), 1), 0))
+       ops::split(floating(coordinates), std::vector<int64_t>(static_cast<size_t>(x.rank()), 1), 0))
     each.push_back(ops::reshape(row, {1, -1, 1}));
   const Tensor values = ops::reshape(floating(x), {1, -1, 1});
-  const Tensor result = sampled(values, Sizes(x.shape().begin(), x.shape().end()), each, order,
-                                fill_named(fill_mode), fill_value);
+  const Tensor result = sampled(values, std::vector<int64_t>(x.shape().begin(), x.shape().end()),
+                                each, order, fill_named(fill_mode), fill_value);
   return ops::cast(ops::reshape(result, coordinates.shape().slice(1, coordinates.rank())),
                    x.dtype());
-}
-
-int64_t order_named(const std::string& interpolation) {
-  if (interpolation == "nearest") return 0;
-  if (interpolation == "bilinear") return 1;
-  fail("interpolation must be 'nearest' or 'bilinear', got '", interpolation, "'");
 }
 
 /// Each place (x, y) of the images shows what is at (a0 x + a1 y + a2, b0 x + b1 y + b2), in
@@ -130,7 +130,7 @@ Tensor projected(const char* name, const Tensor& given, const Tensor& rows,
       ops::reshape(ops::broadcast_to(positions(w, 1, 2, images.dtype()), {h, w}), plane);
   const Tensor y =
       ops::reshape(ops::broadcast_to(positions(h, 0, 2, images.dtype()), {h, w}), plane);
-  const Tensors n = ops::split(ops::expand_dims(transform, 2), Sizes(8, 1), 1);
+  const Tensors n = ops::split(ops::expand_dims(transform, 2), std::vector<int64_t>(8, 1), 1);
   Tensor from_x = n[0] * x + n[1] * y + n[2], from_y = n[3] * x + n[4] * y + n[5];
   if (perspective) {
     const Tensor scale = n[6] * x + n[7] * y + 1.0;
@@ -140,10 +140,16 @@ Tensor projected(const char* name, const Tensor& given, const Tensor& rows,
     const Tensor channel = positions(c, 2, 3, images.dtype());
     from_x = from_x + n[7] * channel, from_y = from_y + n[6] * channel;
   }
-  const Shape points{batch, h * w, from_x.dim(2)};
-  Tensor result = sampled(ops::reshape(images, {batch, h * w, c}), {h, w},
-                          {ops::broadcast_to(from_y, points), ops::broadcast_to(from_x, points)},
-                          order_named(interpolation), fill_named(fill_mode), fill_value);
+  const Shape points{batch, h * w, from_x.dim(2)}, places{batch, h, w};
+  const Tensor columns = ops::broadcast_to(from_x, points),
+               lines = ops::broadcast_to(from_y, points);
+  const int64_t order = order_named(interpolation);
+  const Fill fill = fill_named(fill_mode);
+  Tensor result = points[2] == 1
+                      ? sampled_images(images, ops::reshape(lines, places),
+                                       ops::reshape(columns, places), order, fill, fill_value)
+                      : sampled(ops::reshape(images, {batch, h * w, c}), {h, w}, {lines, columns},
+                                order, fill, fill_value);
   result = ops::cast(ops::reshape(result, {batch, h, w, c}), given.dtype());
   if (first) result = ops::transpose(result, {0, 3, 1, 2});
   return single ? ops::squeeze(result, 0) : result;

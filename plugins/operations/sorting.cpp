@@ -13,7 +13,7 @@ Tensor mirrored(const Tensor& x) {
   return is_floating(x.dtype()) ? ops::negative(x) : ops::subtract(-1, x);
 }
 Tensor sortable(const Tensor& x) {
-  return x.dtype() == DType::boolean || x.dtype() == DType::uint8 ? ops::cast(x, DType::int32) : x;
+  return at_least_int32(x);
 }
 
 /// top_k of all, along an axis: values and places in ascending order, equals as they came.

@@ -202,10 +202,12 @@ Tensor view(const Tensor& x, std::optional<DType> dtype) {
 }
 
 Tensor saturate_cast(const Tensor& x, DType dtype) {
-  if (dtype == DType::boolean || is_floating(dtype)) return ops::cast(x, dtype);
+  if (!is_integer(dtype)) return ops::cast(x, dtype);
   const Tensor wide =
       is_floating(x.dtype()) ? ops::cast(x, DType::float64) : ops::cast(x, DType::int64);
   double low = 0, high = 255;
+  if (dtype == DType::int8) low = -0x1p7, high = 0x1p7 - 1;
+  if (dtype == DType::int16) low = -0x1p15, high = 0x1p15 - 1;
   if (dtype == DType::int32) low = -0x1p31, high = 0x1p31 - 1;
   if (dtype == DType::int64) {
     if (!is_floating(x.dtype())) return ops::cast(x, dtype);

@@ -106,7 +106,9 @@ class RmsProp final : public UpdateRule {
         .min(0)
         .max(1)
         .field("epsilon", &RmsProp::epsilon_, "Added inside the root.")
-        .field("centered", &RmsProp::centered_, "Divide by an estimate of the variance.");
+        .field("centered", &RmsProp::centered_, "Divide by an estimate of the variance.")
+        .field("epsilon_outside", &RmsProp::epsilon_outside_,
+               "Add epsilon to the root instead, as Keras 2.3.1 does.");
   }
 
  protected:
@@ -120,7 +122,8 @@ class RmsProp final : public UpdateRule {
             std::span<const Variable> slots) override {
     Tensor variance = average(slots[0], square(g), rho_);
     if (centered_) variance = variance - square(average(slots.back(), g, rho_));
-    const Tensor step = rate * g * rsqrt(variance + epsilon_);
+    const Tensor step = epsilon_outside_ ? rate * g / (sqrt(variance) + epsilon_)
+                                         : rate * g * rsqrt(variance + epsilon_);
     if (momentum_ == 0) return w.assign(w - step);
     const Tensor velocity = slots[1] * momentum_ + step;
     slots[1].assign(velocity);
@@ -129,7 +132,7 @@ class RmsProp final : public UpdateRule {
 
  private:
   double rho_ = 0.9, momentum_ = 0, epsilon_ = 1e-7;
-  bool centered_ = false;
+  bool centered_ = false, epsilon_outside_ = false;
 };
 
 class Adagrad final : public UpdateRule {
@@ -140,7 +143,9 @@ class Adagrad final : public UpdateRule {
         .alias("lr")
         .field("initial_accumulator_value", &Adagrad::initial_, "Where the sum starts.")
         .min(0)
-        .field("epsilon", &Adagrad::epsilon_, "Added inside the root.");
+        .field("epsilon", &Adagrad::epsilon_, "Added inside the root.")
+        .field("epsilon_outside", &Adagrad::epsilon_outside_,
+               "Add epsilon to the root instead, as Keras 2.3.1 does.");
   }
 
  protected:
@@ -152,11 +157,12 @@ class Adagrad final : public UpdateRule {
             std::span<const Variable> slots) override {
     const Tensor total = slots[0] + square(g);
     slots[0].assign(total);
-    w.assign(w - rate * g / sqrt(total + epsilon_));
+    w.assign(w - rate * g / (epsilon_outside_ ? sqrt(total) + epsilon_ : sqrt(total + epsilon_)));
   }
 
  private:
   double initial_ = 0.1, epsilon_ = 1e-7;
+  bool epsilon_outside_ = false;
 };
 
 class Adadelta final : public UpdateRule {

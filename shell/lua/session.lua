@@ -1,4 +1,4 @@
--- What the prompt needs: values as people read them, help, completion. The table of the module comes as argument.
+-- What the prompt needs: values as people read them, help, completion.
 local cr = ...
 local cut_rows, cut_depth, cut_width = 40, 5, 100
 
@@ -15,9 +15,17 @@ local function key_text(key)
 end
 
 local order = { number = 1, string = 2 }
+-- Some tables are filled when somebody looks into them.
+local function filled(t)
+  local meta = getmetatable(t)
+  local fill = type(meta) == "table" and rawget(meta, "__fill")
+  if fill then fill() end
+  return t
+end
+
 local function sorted_keys(t, from)
   local keys = {}
-  for key in next, t do
+  for key in next, filled(t) do
     if not (math.type(key) == "integer" and key >= 1 and key < from) then keys[#keys + 1] = key end
   end
   table.sort(keys, function(a, b)
@@ -220,7 +228,7 @@ local function members(value, prefix, only_methods, found)
   end
   local depth, t = 0, value
   while type(t) == "table" and depth < 10 do
-    for key, field in next, t do
+    for key, field in next, filled(t) do
       if not only_methods or type(field) == "function" then add_names(found, { key }, prefix) end
     end
     local meta = getmetatable(t)

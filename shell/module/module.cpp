@@ -6,6 +6,8 @@
 #include "classes/lua_class.h"
 #include "crescent/export.h"
 #include "data/datasets.h"
+#include "data/from_directory.h"
+#include "images/functions.h"
 #include "instances/roots.h"
 #include "library/graph.h"
 #include "library/layers.h"
@@ -14,12 +16,14 @@
 #include "library/models.h"
 #include "library/namespaces.h"
 #include "library/reflection.h"
+#include "library/scripts.h"
 #include "library/training.h"
 #include "library/training_runs.h"
 #include "tensors/gradient.h"
 #include "tensors/ops.h"
 #include "tensors/tensors.h"
 #include "values/collector.h"
+#include "workers/worker_state.h"
 
 namespace crescent::lua {
 namespace {
@@ -88,6 +92,19 @@ void set_models(lua_State* L) {
   lua_pop(L, 1);
 }
 
+/// Keras has those of images in two places.
+void set_data_utilities(lua_State* L) {
+  static const std::vector<CallablePtr> functions = image_functions(),
+                                        datasets = dataset_utilities();
+  push_field(L, -1, "utils");
+  set_functions(L, functions);
+  set_functions(L, datasets);
+  lua_pop(L, 1);
+  lua_newtable(L);
+  set_library(L, "image", functions);
+  lua_setfield(L, -2, "preprocessing");
+}
+
 int open(lua_State* L) {
   reserve(L, 20);
   static const CallablePtr clear = bound(
@@ -105,6 +122,7 @@ int open(lua_State* L) {
   set_library(L, "config", config_functions());
   set_library(L, "data", data_functions());
   set_library(L, "utils", utils_functions());
+  set_data_utilities(L);
   set_library(L, "plugins", plugins_functions());
   set_models(L);
   set_namespaces(L);
@@ -122,6 +140,7 @@ int open(lua_State* L) {
   push(L, CRESCENT_VERSION);
   lua_setfield(L, -2, "_VERSION");
   set_reflection(L);
+  run_scripts(L);
   watch_tensor_memory(settle_roots);
   watch_cycles(L);
   return 1;
@@ -135,5 +154,6 @@ extern "C" int luaopen_crescent(lua_State* L) {
   static const CallablePtr callable = raw("crescent", open);
   lua_settop(L, 0);
   open_host(L);
+  set_opener(luaopen_crescent);
   return finish(L, run(L, *callable));
 }

@@ -1,7 +1,10 @@
--- Measures our workloads and peers in turn, round by round, and prints how many times as fast (or as small) ours are.
---   crescent tests/bench/compare.lua [--rounds N] [--markdown] [OPTIONS FOR run] -- [LABEL:] COMMAND... [-- ...]
--- A peer's command prints lines "name value unit", with our names. Commands of one label are settings of one peer, of
--- which the best of a round counts: -- PyTorch: peer.py -- PyTorch: env OMP_WAIT_POLICY=passive peer.py
+-- Measures our workloads and peers in turn, round by round, and prints how many times as fast (or
+-- as small) ours are.
+--   crescent tests/bench/compare.lua [--rounds N] [--markdown] [OPTIONS FOR run]
+--     -- [LABEL:] COMMAND... [-- ...]
+-- A peer's command prints lines "name value unit", with our names. Commands of one label are
+-- settings of one peer, of which the best of a round counts:
+--   -- PyTorch: peer.py -- PyTorch: env OMP_WAIT_POLICY=passive peer.py
 local here = arg[0]:match "^(.*)/[^/]*$" or "."
 
 local function quoted(words)
@@ -95,12 +98,17 @@ local function all_of(rounds, name)
   return values
 end
 
-local function text_of(x) return string.format(x >= 1000 and "%.0f" or x >= 100 and "%.1f" or x >= 1 and "%.2f" or "%.4f", x) end
+local function text_of(x)
+  return string.format(x >= 1000 and "%.0f" or x >= 100 and "%.1f" or x >= 1 and "%.2f" or "%.4f",
+    x)
+end
 
 --- A row for each name that a peer has too.
 local function rows_of(options, ours, theirs)
   local header = { "name", "unit", "Crescent" }
-  for _, label in ipairs(options.labels) do table.move({ label, "ratio" }, 1, 2, #header + 1, header) end
+  for _, label in ipairs(options.labels) do
+    table.move({ label, "ratio" }, 1, 2, #header + 1, header)
+  end
   local rows = { header }
   for _, name in ipairs(order) do
     local mine, row, known = all_of(ours, name), { name, units[name] }, false
@@ -124,8 +132,11 @@ local function print_table(rows, markdown)
   end
   for r, row in ipairs(rows) do
     local cells = {}
-    for c, cell in ipairs(row) do cells[c] = string.format(c <= 2 and "%-" .. widths[c] .. "s" or "%" .. widths[c] .. "s", cell) end
-    print(markdown and "| " .. table.concat(cells, " | ") .. " |" or (table.concat(cells, "  "):gsub("%s+$", "")))
+    for c, cell in ipairs(row) do
+      cells[c] = string.format(c <= 2 and "%-" .. widths[c] .. "s" or "%" .. widths[c] .. "s", cell)
+    end
+    print(markdown and "| " .. table.concat(cells, " | ") .. " |"
+      or (table.concat(cells, "  "):gsub("%s+$", "")))
     if markdown and r == 1 then
       for c in ipairs(row) do cells[c] = c <= 2 and "---" or "---:" end
       print("|" .. table.concat(cells, "|") .. "|")

@@ -1,7 +1,10 @@
--- How every workload is measured: after a warm-up, the median of five windows of wall-clock time. Prints "name value unit".
---   crescent tests/bench/workloads/NAME.lua [--threads N] [--bf16] [--seconds S] [--batch N] [--only NAME,NAME] [--cores] [--list]
--- --list prints the names that there are and measures nothing. --cores: instead how many times as fast as one core 4, 8, 16
--- and 32 can be at most, by the way the work is cut; rows where 16 leave most undone come first. --batch: of training.
+-- How every workload is measured: after a warm-up, the median of five windows of wall-clock time.
+-- Prints "name value unit".
+--   crescent tests/bench/workloads/NAME.lua [--threads N] [--bf16] [--seconds S] [--batch N]
+--     [--only NAME,NAME] [--cores] [--list]
+-- --list prints the names that there are and measures nothing. --cores: instead how many times as
+-- fast as one core 4, 8, 16 and 32 can be at most, by the way the work is cut; rows where 16 leave
+-- most undone come first. --batch: of training.
 local cr = require "crescent"
 
 local options = { threads = 0, seconds = 3 }
@@ -18,7 +21,9 @@ do
       i = i + 1
       options.only = "," .. assert(arg[i], "expected names after --only") .. ","
     else
-      error("unknown option " .. arg[i] .. "; known: --threads N, --bf16, --seconds S, --batch N, --only NAME,NAME, --cores, --list", 0)
+      error("unknown option " .. arg[i]
+        .. "; known: --threads N, --bf16, --seconds S, --batch N, --only NAME,NAME, --cores, "
+        .. "--list", 0)
     end
     i = i + 1
   end
@@ -36,14 +41,17 @@ local function chosen(name)
   return not options.list and (not options.only or options.only:find("," .. name .. ",", 1, true))
 end
 
-local function emit(name, value, unit) print(string.format("%-32s %14.3f %s", name, value, unit)) end
+local function emit(name, value, unit)
+  print(string.format("%-32s %14.3f %s", name, value, unit))
+end
 
 --- Seconds a call takes: the median of five windows.
 local function seconds_per_call(f)
   local clock, window = cr.utils.clock, options.seconds / 5
   local begin = clock()
   f()
-  local calls = math.max(1, math.floor(window / 10 / (clock() - begin)))  -- between two looks at the clock
+  -- between two looks at the clock
+  local calls = math.max(1, math.floor(window / 10 / (clock() - begin)))
   local windows = {}
   for w = 1, 5 do
     local count, start, now = 0, clock(), nil
@@ -68,7 +76,8 @@ end
 measure.emit, measure.seconds_per_call, measure.peak_memory = emit, seconds_per_call, peak_memory
 measure.total_seconds = options.seconds
 
---- Prints how the work of a step is cut: instructions of a percent of the time and more, and the whole.
+--- Prints how the work of a step is cut: instructions of a percent of the time and more, and the
+--- whole.
 local function print_cut(name, profile)
   local cores, total = profile.cores, {}
   for c in ipairs(cores) do
@@ -77,18 +86,21 @@ local function print_cut(name, profile)
   end
   local function idle(row) return row.seconds_on[4] - row.seconds_on[1] / cores[4] end
   table.sort(profile.rows, function(a, b) return idle(a) > idle(b) end)
-  print(string.format("# %9s %6s %9s %6s %6s %6s %6s  %s", "us", "parts", "largest_%", "x4", "x8", "x16", "x32", "kernel"))
+  print(string.format("# %9s %6s %9s %6s %6s %6s %6s  %s", "us", "parts", "largest_%", "x4", "x8",
+    "x16", "x32", "kernel"))
   for _, row in ipairs(profile.rows) do
     local s = row.seconds_on
     if s[1] >= total[1] / 100 then
-      print(string.format("# %9.1f %6d %9.1f %6.1f %6.1f %6.1f %6.1f  %s, %s, %s", s[1] * 1e6, row.parts, 100 * row.largest_part,
+      print(string.format("# %9.1f %6d %9.1f %6.1f %6.1f %6.1f %6.1f  %s, %s, %s", s[1] * 1e6,
+        row.parts, 100 * row.largest_part,
         s[1] / s[2], s[1] / s[3], s[1] / s[4], s[1] / s[5], row.op, row.kernel, row.shapes))
     end
   end
   for c = 2, #cores do emit(name .. "_on_" .. cores[c], total[1] / total[c], "times") end
 end
 
---- Trains on batches * batch samples: x and y are functions of the number of samples. `flops`: forward, a sample.
+--- Trains on batches * batch samples: x and y are functions of the number of samples. `flops`:
+--- forward, a sample.
 function measure.train(name, w)
   if not chosen(name) then return end
   local batch = options.batch or w.batch
@@ -120,7 +132,11 @@ function measure.predict(name, w)
   local function call() model:predict_on_batch(x) end
   for _ = 1, 5 do call() end
   local seconds = seconds_per_call(call)
-  if w.batch == 1 then emit(name, seconds * 1e6, "us/call") else emit(name, w.batch / seconds, "samples/s") end
+  if w.batch == 1 then
+    emit(name, seconds * 1e6, "us/call")
+  else
+    emit(name, w.batch / seconds, "samples/s")
+  end
 end
 
 --- Every workload of a model: training, one sample, and where throughput is asked for, 256.
@@ -138,7 +154,9 @@ function measure.uniform(...)
 end
 function measure.integers(limit, ...)
   local shape = { ... }
-  return function(n) return cr.ops.cast(cr.random.uniform({ n, table.unpack(shape) }, 0, limit), "int32") end
+  return function(n)
+    return cr.ops.cast(cr.random.uniform({ n, table.unpack(shape) }, 0, limit), "int32")
+  end
 end
 
 return measure

@@ -20,14 +20,16 @@ torch.manual_seed(0)
 
 
 def conv(cin, cout, kernel, stride=1, groups=1):
-    return nn.Sequential(nn.Conv2d(cin, cout, kernel, stride, kernel // 2, groups=groups, bias=False), nn.BatchNorm2d(cout))
+    convolution = nn.Conv2d(cin, cout, kernel, stride, kernel // 2, groups=groups, bias=False)
+    return nn.Sequential(convolution, nn.BatchNorm2d(cout))
 
 
 class MobileNet(nn.Module):
     def __init__(self):
         super().__init__()
         blocks, cin = [conv(3, 32, 3), nn.ReLU()], 32
-        for filters, stride in ((64, 1), (128, 2), (128, 1), (256, 2), (256, 1), (512, 2), (512, 1)):
+        shapes = ((64, 1), (128, 2), (128, 1), (256, 2), (256, 1), (512, 2), (512, 1))
+        for filters, stride in shapes:
             blocks += [conv(cin, cin, 3, stride, cin), nn.ReLU(), conv(cin, filters, 1), nn.ReLU()]
             cin = filters
         self.blocks, self.out = nn.Sequential(*blocks), nn.Linear(cin, 10)
@@ -40,7 +42,8 @@ class Grouped(nn.Module):
     def __init__(self, cin, width, stride):
         super().__init__()
         self.path = nn.Sequential(
-            conv(cin, width, 1), nn.ReLU(), conv(width, width, 3, stride, 8), nn.ReLU(), conv(width, 2 * width, 1))
+            conv(cin, width, 1), nn.ReLU(), conv(width, width, 3, stride, 8), nn.ReLU(),
+            conv(width, 2 * width, 1))
         self.short = conv(cin, 2 * width, 1, stride)
 
     def forward(self, x):
@@ -98,7 +101,8 @@ def train(model, batch, layout):
 def predict(model, batch, layout):
     x = images(batch, layout)
     with torch.inference_mode():
-        frozen = torch.jit.optimize_for_inference(torch.jit.freeze(torch.jit.trace(model.eval(), x)))
+        traced = torch.jit.trace(model.eval(), x)
+        frozen = torch.jit.optimize_for_inference(torch.jit.freeze(traced))
         return max(rate(lambda: f(x), batch) for f in (model, frozen))
 
 
@@ -112,7 +116,8 @@ def emit(name, value, unit):
 
 LAYOUTS = (torch.contiguous_format, torch.channels_last)
 for network, make, batch in (("mobilenet", MobileNet, 128), ("resnext", ResNeXt, 64)):
-    best = lambda measure, size: max(measure(make().to(memory_format=layout), size, layout) for layout in LAYOUTS)
+    best = lambda measure, size: max(
+        measure(make().to(memory_format=layout), size, layout) for layout in LAYOUTS)
     if wanted(network + "_train"):
         emit(network + "_train", best(train, batch), "samples/s")
     if wanted(network + "_predict_b1"):
@@ -137,7 +142,8 @@ class Text(nn.Module):
         y = self.embedding(x)
         if self.masked:
             lengths = (x != 0).sum(1)
-            y = nn.utils.rnn.pack_padded_sequence(y, lengths, batch_first=True, enforce_sorted=False)
+            y = nn.utils.rnn.pack_padded_sequence(
+                y, lengths, batch_first=True, enforce_sorted=False)
         h = self.layer(y)[1]
         h = h[0] if isinstance(h, tuple) else h
         return self.out(torch.cat(list(h), 1))
@@ -160,13 +166,15 @@ class ConvLSTM(nn.Module):
 class Attended(nn.Module):
     def __init__(self, dropout=0.0, causal=False, padded=False):
         super().__init__()
-        self.attention, self.out = nn.MultiheadAttention(WIDTH, 4, dropout, batch_first=True), nn.Linear(WIDTH, 1)
+        self.attention = nn.MultiheadAttention(WIDTH, 4, dropout, batch_first=True)
+        self.out = nn.Linear(WIDTH, 1)
         self.hidden = torch.ones(STEPS, STEPS, dtype=torch.bool).triu(1) if causal else None
         self.padded = padded
 
     def forward(self, x):
         padding = (x == 0).all(2) if self.padded else None
-        y = self.attention(x, x, x, key_padding_mask=padding, attn_mask=self.hidden, need_weights=False)[0]
+        y = self.attention(x, x, x, key_padding_mask=padding, attn_mask=self.hidden,
+                           need_weights=False)[0]
         return self.out(y.mean(1))
 
 
@@ -187,7 +195,8 @@ def texts():
     batches = []
     for _ in range(4):
         lengths = torch.randint(WORDS // 2, WORDS + 1, (32, 1))
-        batches.append((torch.randint(1, 20000, (32, WORDS)) * (torch.arange(WORDS) < lengths), torch.randint(0, 2, (32, 1)).float()))
+        words = torch.randint(1, 20000, (32, WORDS)) * (torch.arange(WORDS) < lengths)
+        batches.append((words, torch.randint(0, 2, (32, 1)).float()))
     return batches
 
 
@@ -203,7 +212,8 @@ for name, make in {
     "simple_rnn": lambda: Text(nn.RNN(WIDTH, WIDTH, batch_first=True)),
 }.items():
     if wanted(name + "_train"):
-        emit(name + "_train", train_on(make(), texts(), F.binary_cross_entropy_with_logits, 32), "samples/s")
+        emit(name + "_train", train_on(make(), texts(), F.binary_cross_entropy_with_logits, 32),
+             "samples/s")
 if wanted("convlstm_train"):
     batches = [(torch.rand(16, 8, 4, 24, 24), torch.rand(16, 1)) for _ in range(2)]
     emit("convlstm_train", train_on(ConvLSTM(), batches, F.mse_loss, 16), "samples/s")

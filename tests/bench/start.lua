@@ -1,7 +1,8 @@
 -- Seconds from starting a process to the first computed tensor: the median of some starts.
 --   crescent tests/bench/start.lua PROGRAM
 local cr = require "crescent"
-local command = string.format("exec '%s' -e 'cr.ones { 1 }:sum()'", assert(arg[1], "expected the program to start"))
+local command = string.format("exec '%s' -e 'cr.ones { 1 }:sum()'",
+  assert(arg[1], "expected the program to start"))
 
 local seconds = {}
 for i = 1, 15 do

@@ -323,8 +323,9 @@ TEST_CASE("cast converts between all dtypes as core converts single values") {
   const Machine machine(GENERATE(0, 1, 2));
   const std::vector<double> numbers = {0,     1,      2,    100.75,  3.5,    65504, 65519, 65520,
                                        70000, 6.1e-5, 1e-6, 5.96e-8, 2.9e-8, 1e-8,  0.333, 250};
-  for (int f = 0; f < kDTypeCount; ++f) {
-    for (int t = 0; t < kDTypeCount; ++t) {
+  constexpr int kDTypes = static_cast<int>(DType::boolean) + 1;  // the others: shell/dtypes.lua
+  for (int f = 0; f < kDTypes; ++f) {
+    for (int t = 0; t < kDTypes; ++t) {
       const DType from = static_cast<DType>(f), to = static_cast<DType>(t);
       Array x = zeros({static_cast<int64_t>(numbers.size())}, from), want = zeros(x.spec.shape, to);
       for (size_t i = 0; i < numbers.size(); ++i) {

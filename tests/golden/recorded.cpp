@@ -20,7 +20,8 @@ namespace fs = std::filesystem;
 DType dtype_of(hid_t type) {
   const size_t bytes = H5Tget_size(type);
   if (H5Tget_class(type) == H5T_FLOAT) return bytes == 8 ? DType::float64 : DType::float32;
-  return bytes == 8 ? DType::int64 : bytes == 1 ? DType::uint8 : DType::int32;
+  if (bytes == 1) return H5Tget_sign(type) == H5T_SGN_NONE ? DType::uint8 : DType::int8;
+  return bytes == 8 ? DType::int64 : bytes == 2 ? DType::int16 : DType::int32;
 }
 
 hid_t memory_type(DType dtype) {
@@ -33,6 +34,10 @@ hid_t memory_type(DType dtype) {
       return H5T_NATIVE_INT32;
     case DType::uint8:
       return H5T_NATIVE_UINT8;
+    case DType::int8:
+      return H5T_NATIVE_INT8;
+    case DType::int16:
+      return H5T_NATIVE_INT16;
     default:
       return H5T_NATIVE_FLOAT;
   }

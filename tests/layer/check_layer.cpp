@@ -45,7 +45,7 @@ bool near(const Tensor& a, const Tensor& b, double tolerance) {
 /// The same for layers inside.
 Dict with_dtype(Dict options, const char* dtype) {
   options.set("dtype", dtype);
-  for (const char* option : {"layer", "cell"}) {
+  for (const char* option : {"layer", "cell", "layers"}) {
     Value* inside = options.find(option);
     if (!inside) continue;
     List layers = inside->is_list() ? inside->as_list() : List{*inside};
@@ -209,7 +209,9 @@ void check_saving(const LayerRow& row, const Tensors& inputs) {
   }
   const LayerPtr layer = layer_of(row);
   auto model = Functional::make(symbols, (*layer)(symbols));
-  const Tensors outputs = (*layer)(inputs), predicted = model->predict(inputs);
+  CallOptions inference;
+  inference.training = false;
+  const Tensors outputs = (*layer)(inputs, inference), predicted = model->predict(inputs);
   for (const std::string path : {"check_layer_test.h5", "check_layer_test.keras"}) {
     save_model(*model, path);
     const Tensors loaded = load_model(path, {{"compile", false}})->predict(inputs);

@@ -148,6 +148,31 @@ TEST_CASE("dropout of channels drops whole channels, alpha dropout keeps mean an
   CHECK(ops::variance(kept).item() == Approx(1).margin(0.03));
 }
 
+TEST_CASE("stochastic depth drops whole samples and scales the others") {
+  const Tensor ones = Tensor::full({64, 3, 2}, 1, DType::float32);
+  const Dict options{{"drop_path_rate", 0.5}};
+  const std::vector<double> values = called("StochasticDepth", options, ones, true).to_vector();
+  int dropped = 0;
+  for (size_t i = 0; i < values.size(); ++i) {
+    CHECK((values[i] == 0 || values[i] == 2));
+    CHECK(values[i] == values[i / 6 * 6]);
+    dropped += values[i] == 0;
+  }
+  CHECK(dropped > 6 * 16);
+  CHECK(dropped < 6 * 48);
+  check_near(called("StochasticDepth", options, ones), ones.to_vector());
+  CHECK_THROWS_WITH(make<Layer>("StochasticDepth", {{"drop_path_rate", 1.0}}),
+                    Catch::Matchers::Contains("below 1"));
+}
+
+TEST_CASE("scaling layers of applications") {
+  const Tensor x = Tensor::from(std::vector<float>{1, 2, 3, 4}, {2, 2});
+  check_near(called("LayerScale", {{"init_values", 0.5}, {"projection_dim", 2}}, x),
+             {0.5, 1, 1.5, 2});
+  const LayerPtr scaled = make<Layer>("CustomScaleLayer", {{"scale", 0.1}});
+  check_near((*scaled)(Tensors{x, x * 10}).front(), {2, 4, 6, 8});
+}
+
 TEST_CASE("normalising preprocessing learns mean and variance") {
   const LayerPtr layer = make<Layer>("Normalization");
   const Tensor data = Tensor::from(std::vector<float>{0, 7, 4, 2, 9, 6, 0, 7, 4, 2, 9, 6}, {4, 3});

@@ -54,6 +54,9 @@ const LayerRow kRows[] = {
      DType::int32},
     {"Dropout", {{"rate", 0.5}}, {{4, 5}}},
     {"Dropout", {{"rate", 0.5}, {"noise_shape", List{Value(), 1, 5}}, {"seed", 7}}, {{2, 3, 5}}},
+    {"StochasticDepth", {{"drop_path_rate", 0.5}}, {{4, 3, 2}}},
+    {"LayerScale", {{"init_values", 0.5}, {"projection_dim", 4}}, {{2, 3, 4}}},
+    {"CustomScaleLayer", {{"scale", 0.2}}, {{2, 3}, {2, 3}}},
     {"SpatialDropout1D", {{"rate", 0.5}}, {{2, 3, 4}}},
     {"SpatialDropout1D", {{"rate", 0.2}, {"seed", 7}}, {{2, 3, 4}}},
     {"SpatialDropout2D", {{"rate", 0.5}}, {{2, 3, 4, 2}}},
@@ -255,6 +258,27 @@ const LayerRow kRows[] = {
       {"pad_to_aspect_ratio", true},
       {"fill_value", 0.5}},
      {{1, 5, 8, 2}}},
+    {"MelSpectrogram",
+     {{"fft_length", 16}, {"sequence_stride", 4}, {"num_mel_bins", 5}, {"sampling_rate", 100}},
+     {{2, 40}}},
+    {"MelSpectrogram",
+     {{"fft_length", 8},
+      {"sequence_stride", 3},
+      {"num_mel_bins", 3},
+      {"sampling_rate", 100},
+      {"power_to_db", false},
+      {"mag_exp", 1.5},
+      {"window", "hamming"}},
+     {{3, 30}}},
+    {"STFTSpectrogram", {{"frame_length", 8}}, {{2, 30, 1}}},
+    {"STFTSpectrogram",
+     {{"mode", "psd"},
+      {"frame_length", 6},
+      {"frame_step", 2},
+      {"padding", "same"},
+      {"expand_dims", true},
+      {"data_format", "channels_first"}},
+     {{2, 3, 20}}},
     {"CenterCrop", {{"height", 3}, {"width", 2}}, {{2, 6, 5, 3}}},
     {"CenterCrop",
      {{"height", 4}, {"width", 3}, {"data_format", "channels_first"}},
@@ -402,6 +426,13 @@ const LayerRow kRows[] = {
 
 }  // namespace
 
-std::span<const LayerRow> layer_rows() { return kRows; }
+std::span<const LayerRow> layer_rows() {
+  static const std::vector<LayerRow> all = [] {
+    std::vector<LayerRow> rows(std::begin(kRows), std::end(kRows));
+    for (LayerRow& row : augmentation_rows()) rows.push_back(std::move(row));
+    return rows;
+  }();
+  return all;
+}
 
 }  // namespace crescent

@@ -1,6 +1,7 @@
 // What check_layer is tried on: how to make a layer and what to feed it.
 #pragma once
 #include <span>
+#include <vector>
 
 #include "crescent/crescent.h"
 
@@ -15,5 +16,7 @@ struct LayerRow {
 };
 
 std::span<const LayerRow> layer_rows();
+/// Those of layers that change images, which are among them.
+std::vector<LayerRow> augmentation_rows();
 
 }  // namespace crescent

@@ -31,7 +31,8 @@ const std::map<std::string, std::string> kHeaderFloors = {
     {"callback.h", "model"},     {"data.h", "data"},           {"format.h", "model"},
     {"plugin.h", "model"},       {"loader.h", "registry"},     {"crescent.h", "model"},
     {"interrupt.h", "base"},     {"mapped.h", "base"},         {"training_run.h", "model"},
-    {"steps.h", "model"},        {"operation.h", "model"},     {"rewire.h", "model"}};
+    {"steps.h", "model"},        {"operation.h", "model"},     {"rewire.h", "model"},
+    {"stream.h", "data"},        {"strings.h", "tensor"}};
 
 struct Include {
   std::string name;
@@ -58,9 +59,10 @@ std::vector<fs::path> sources_below(const fs::path& folder) {
   return files;
 }
 
-// A model is trained by its own methods, and a program is lowered as it is compiled: two rooms of
-// one floor.
-const std::map<std::string, std::string> kRooms = {{"training", "model"}, {"lowering", "program"}};
+// A model is trained by its own methods, a program is lowered as it is compiled, and streams are
+// data: rooms of one floor.
+const std::map<std::string, std::string> kRooms = {
+    {"training", "model"}, {"lowering", "program"}, {"streams", "data"}};
 
 int floor_number(const std::string& name) {
   auto room = kRooms.find(name);
@@ -161,8 +163,8 @@ TEST_CASE("What formats share knows none of them") {
 namespace {
 
 // The rooms of the Lua module, lowest first. module.cpp is above them all.
-const std::vector<std::string> kModuleRooms = {"lua",     "values", "instances", "classes",
-                                               "tensors", "data",   "library"};
+const std::vector<std::string> kModuleRooms = {
+    "lua", "values", "instances", "workers", "images", "classes", "tensors", "data", "library"};
 const fs::path kModule = kRoot / "shell/module";
 
 // A unit is a header and its source: "values/convert".

@@ -12,7 +12,8 @@ end
 -- Collecting now and then takes the collector's own pace out of the picture.
 local function train(times)
   for i = 1, times do
-    local model = cr.Sequential { cr.layers.Dense(16, { activation = "relu", input_shape = { 8 } }), cr.layers.Dense(1) }
+    local model = cr.Sequential { cr.layers.Dense(16, { activation = "relu", input_shape = { 8 } }),
+      cr.layers.Dense(1) }
     model:compile { optimizer = "adam", loss = "mse" }
     model:fit(x, y, { epochs = 1, verbose = 0 })
     if i % 100 == 0 then collectgarbage() end

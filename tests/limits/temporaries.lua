@@ -1,4 +1,5 @@
--- 100,000 temporary tensors of 100 kB stay under twice what is alive (and a little for the interpreter).
+-- 100,000 temporary tensors of 100 kB stay under twice what is alive (and a little for the
+-- interpreter).
 local cr = require "crescent"
 local alive = {}
 for i = 1, 200 do alive[i] = cr.ones { 25600 } end

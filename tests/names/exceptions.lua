@@ -14,6 +14,7 @@ end
 -- ---- what Keras has for other Python frameworks
 
 except("layers", "a layer around code of another Python framework", "FlaxLayer JaxLayer TFSMLayer TorchModuleWrapper")
+except("layers", "bounding boxes are not moved with images; masks are", "MaxNumBoundingBoxes")
 except("callbacks", "a format of JAX", "OrbaxCheckpoint")
 except("methods", "of torch.nn.Module, from which Keras derives there", [[
   T_destination add_module apply bfloat16 buffers children cpu cuda double dump_patches eval extra_repr float forward
@@ -52,10 +53,6 @@ except("options", "that of every layer, which has a default", [[
 -- ---- pending
 
 wait("layers", [[
-  AugMix AutoContrast ContrastLimitedAdaptiveHistogramEqualization CutMix Discretization
-  Equalization HashedCrossing Hashing IntegerLookup MaxNumBoundingBoxes MelSpectrogram MixUp Pipeline
-  RandAugment RandomBrightness RandomColorDegeneration RandomColorJitter RandomContrast RandomCrop
-  RandomElasticTransform RandomErasing RandomFlip RandomGaussianBlur RandomGrayscale RandomHue RandomInvert
-  RandomPerspective RandomPosterization RandomRotation RandomSaturation RandomSharpness RandomShear RandomTranslation
-  RandomZoom STFTSpectrogram Solarization StringLookup TextVectorization ]])
+  Discretization HashedCrossing Hashing IntegerLookup StringLookup TextVectorization ]])
+
 return { rows = rows, pending = pending }

@@ -1,14 +1,17 @@
--- Every public name of Keras 3.15 in the namespaces below is here, with the same options in the same order with the
--- same defaults, or stands in exceptions.lua with the reason why not; what stands there must not be here.
+-- Every public name of Keras 3.15 in the namespaces below is here, with the same options in the
+-- same order with the same defaults, or stands in exceptions.lua with the reason why not; what
+-- stands there must not be here.
 --
---   names.lua                      $CRESCENT_SHARED/reference/keras-names.json: {namespace: {name: signature}}
+--   names.lua
+-- reads $CRESCENT_SHARED/reference/keras-names.json: {namespace: {name: signature}}
 local cr = require "crescent"
 local here = arg and arg[0]:match "^(.*)/" or "tests/names"
 package.path = here .. "/?.lua;" .. package.path
 local json = require "json"
 local exceptions = require "exceptions"
 
-local file = assert(io.open((os.getenv "CRESCENT_SHARED" or "../shared") .. "/reference/keras-names.json"))
+local file = assert(io.open((os.getenv "CRESCENT_SHARED" or "../shared")
+  .. "/reference/keras-names.json"))
 local recorded = json.read(file:read "a").values
 file:close()
 
@@ -24,7 +27,11 @@ local function split(text)
     elseif c == "'" then quote = c
     elseif c:find "[%(%[{]" then depth = depth + 1
     elseif c:find "[%)%]}]" then depth = depth - 1 end
-    if c == "," and depth == 0 and not quote then parts[#parts + 1], part = part, "" else part = part .. c end
+    if c == "," and depth == 0 and not quote then
+      parts[#parts + 1], part = part, ""
+    else
+      part = part .. c
+    end
   end
   if part:find "%S" then parts[#parts + 1] = part end
   return parts
@@ -36,7 +43,9 @@ local function value_of(text)
   if constants[text] then return load("return " .. constants[text])(), true end
   if text:find "^[%(%[]" then
     local list = {}
-    for _, item in ipairs(split(text:sub(2, -2))) do list[#list + 1] = value_of(item:match "^%s*(.-)%s*$") end
+    for _, item in ipairs(split(text:sub(2, -2))) do
+      list[#list + 1] = value_of(item:match "^%s*(.-)%s*$")
+    end
     return list, true
   end
   local f = load("return " .. text)
@@ -73,7 +82,9 @@ local function same(a, b)
     end
     return true
   end
-  if type(a) == "number" and type(b) == "number" then return math.abs(a - b) <= 1e-6 * math.max(math.abs(a), math.abs(b)) end
+  if type(a) == "number" and type(b) == "number" then
+    return math.abs(a - b) <= 1e-6 * math.max(math.abs(a), math.abs(b))
+  end
   if type(a) == "string" and type(b) == "string" then return a:lower() == b:lower() end
   return a == b
 end
@@ -83,7 +94,9 @@ local function is_pending(where, name) return (exceptions.pending[where] or {})[
 
 --- Options of a class against a signature. `skip`: parameters that are tensors, not options.
 local function compare_options(where, info, signature, skip)
-  if is_pending("options of", where) or is_pending("layers", where:match "^layers%.(.*)") then return end
+  if is_pending("options of", where) or is_pending("layers", where:match "^layers%.(.*)") then
+    return
+  end
   local options, places, place, has_defaults = {}, {}, 0, false
   for _, option in ipairs(info.options) do
     has_defaults = has_defaults or option.default ~= nil
@@ -108,9 +121,12 @@ local function compare_options(where, info, signature, skip)
       last = at or last
       local default = option.default
       local wanted = parameter.default == nil and meant[name] or parameter.default
-      if name == "name" or not has_defaults then default = wanted end -- a name is made from the class when not given
-      if parameter.known and not option.required and not same(default == nil and meant[name] or default, wanted) then
-        problem("%s: '%s' is %s by default, Keras has %s", where, name, tostring(default), tostring(parameter.default))
+      -- a name is made from the class when not given
+      if name == "name" or not has_defaults then default = wanted end
+      if parameter.known and not option.required
+        and not same(default == nil and meant[name] or default, wanted) then
+        problem("%s: '%s' is %s by default, Keras has %s", where, name, tostring(default),
+          tostring(parameter.default))
       end
     end
     ::continue::
@@ -123,32 +139,42 @@ local function compare_name(namespace, space, name, signature)
   local there, why = ok and value ~= nil, reason(namespace, name)
   if why then
     excepted = excepted + 1
-    if there then problem("%s.%s is there: take it out of the exceptions (%s)", namespace, name, why) end
+    if there then
+      problem("%s.%s is there: take it out of the exceptions (%s)", namespace, name, why)
+    end
     return
   end
   if not there and is_pending(namespace, name) then return end
   if not there then return problem("%s.%s is missing", namespace, name) end
   local info = cr.describe(value)
-  if type(signature) ~= "string" or not info or info.what ~= "class" or info.name == nil then return end
-  local skip = { x = true, y_true = true, y_pred = true, args = true, kwargs = true, fn = name ~= "MeanMetricWrapper" or nil }
+  if type(signature) ~= "string" or not info or info.what ~= "class" or info.name == nil then
+    return
+  end
+  local skip = { x = true, y_true = true, y_pred = true, args = true, kwargs = true,
+    fn = name ~= "MeanMetricWrapper" or nil }
   compare_options(namespace .. "." .. name, info, signature, skip)
 end
 
-local namespaces = { "layers", "losses", "metrics", "optimizers", "optimizers.schedules", "initializers", "regularizers",
+local namespaces = { "layers", "losses", "metrics", "optimizers", "optimizers.schedules",
+  "initializers", "regularizers",
   "constraints", "callbacks", "activations" }
 for _, namespace in ipairs(namespaces) do
   local space = cr
   for part in namespace:gmatch "%w+" do space = space[part] end
-  for _, name in ipairs(recorded[namespace].keys) do compare_name(namespace, space, name, recorded[namespace].values[name]) end
+  for _, name in ipairs(recorded[namespace].keys) do
+    compare_name(namespace, space, name, recorded[namespace].values[name])
+  end
 end
 
 -- ---- methods and properties of objects
 
 local input = cr.Input { shape = { 3 } }
 local objects = {
-  Layer = cr.layers.Dense(3), Sequential = cr.Sequential {}, Model = cr.Model(input, cr.layers.Dense(2)(input)),
+  Layer = cr.layers.Dense(3), Sequential = cr.Sequential {},
+  Model = cr.Model(input, cr.layers.Dense(2)(input)),
   ["optimizers.Optimizer"] = cr.optimizers.SGD(), ["metrics.Metric"] = cr.metrics.Mean(),
-  ["losses.Loss"] = cr.losses.MeanSquaredError(), ["callbacks.Callback"] = cr.callbacks.TerminateOnNaN(),
+  ["losses.Loss"] = cr.losses.MeanSquaredError(),
+  ["callbacks.Callback"] = cr.callbacks.TerminateOnNaN(),
   KerasTensor = input, Variable = cr.Variable(cr.zeros { 2 }),
 }
 for class, object in pairs(objects) do
@@ -156,14 +182,18 @@ for class, object in pairs(objects) do
   for _, list in ipairs { described.methods, described.properties } do
     for _, name in ipairs(list) do members[name] = true end
   end
-  for _, member in ipairs(described.class and described.class.members or {}) do members[member.name] = true end
+  for _, member in ipairs(described.class and described.class.members or {}) do
+    members[member.name] = true
+  end
   local where = "methods of " .. class
   for _, name in ipairs(recorded[where].keys) do
     compared = compared + 1
     local why = reason(where, name) or reason("methods", name)
     if why then
       excepted = excepted + 1
-      if members[name] and reason(where, name) then problem("%s: %s is there: take it out of the exceptions (%s)", where, name, why) end
+      if members[name] and reason(where, name) then
+        problem("%s: %s is there: take it out of the exceptions (%s)", where, name, why)
+      end
     elseif not members[name] and not is_pending("methods", name) then
       problem("%s: no %s", where, name)
     end
@@ -171,5 +201,8 @@ for class, object in pairs(objects) do
 end
 
 table.sort(problems)
-if #problems > 0 then error(#problems .. " of " .. compared .. " names and options:\n" .. table.concat(problems, "\n"), 0) end
+if #problems > 0 then
+  error(#problems .. " of " .. compared .. " names and options:\n" .. table.concat(problems, "\n"),
+    0)
+end
 print(string.format("%d names and options compared, %d excepted", compared, excepted))

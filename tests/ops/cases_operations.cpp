@@ -54,6 +54,14 @@ std::vector<Case> operation_cases() {
       [](const Tensors& x) { return Tensors{call("eigh", {positive_definite(x[0])}, {})[0]}; },
       {{{3, 3}}});
   add("svd values", plain("svd", {{"compute_uv", false}}), {{{2, 4, 3}}});
+  /// Whole pixels in both directions, where a bilinear mean has a corner, have no chance.
+  add("image.sample", plain("image.sample", {{"fill_mode", "reflect"}}),
+      {{{2, 4, 5, 3}}, {{2, 3, 3}, -3, 7}, {{2, 3, 3}, -3, 7}});
+  add("image.sample constant", plain("image.sample", {{"fill_value", 0.5}}),
+      {{{1, 4, 5, 2}}, {{1, 2, 6}, -2, 6}, {{1, 2, 6}, -2, 6}});
+  add("image.sample nearest",
+      plain("image.sample", {{"fill_mode", "wrap"}, {"interpolation", "nearest"}}),
+      {{{2, 4, 5, 1}}, {{2, 4, 5}, -9, 9}, {{2, 4, 5}, -9, 9}}, false);
   add("fft",
       [](const Tensors& x) {
         return Tensors(call("fft", {}, {{"x", Codec<Tensors>::encode(x)}}));

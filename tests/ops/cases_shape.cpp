@@ -32,6 +32,13 @@ std::vector<Case> shape_cases() {
                    Dtypes::numbers});
   add("slice", [](X x) { return ops::slice(x[0], {1, 2}, {2, -1}); }, {{{4, 5}}});
   add("slice_axis", [](X x) { return ops::slice_axis(x[0], 1, 1, -1, 2); }, {{{4, 7}}});
+  add(
+      "view_as_complex", [](X x) { return ops::view_as_real(ops::view_as_complex(x[0]) * 2.0); },
+      {{{3, 4, 2}, -2, 2, DType::float32}}, Dtypes::one, false);
+  add(
+      "view_as_real",
+      [](X x) { return ops::view_as_real(ops::view_as_complex(ops::flip(x[0], {0}))); },
+      {{{3, 2}, -2, 2, DType::float32}}, Dtypes::one, false);
   add("pad", [](X x) { return ops::pad(x[0], {1, 0}, {2, 3}, 1.0); }, {{{3, 2}}});
   add("flip", [](X x) { return ops::flip(x[0], {0, 2}); }, {{{3, 2, 4}}});
   add("take", [](X x) { return ops::take(x[0], x[1], 0); }, {{{5, 3}}, indices({4}, 5)});

@@ -1,4 +1,5 @@
--- Methods and properties that a class of a plugin declares: called, completed and told of as the built-in ones are.
+-- Methods and properties that a class of a plugin declares: called, completed and told of as the
+-- built-in ones are.
 local cr = require "crescent"
 local here = arg[0]:match "^(.*)/[^/]*$"
 package.path = here .. "/../shell/support/?.lua;" .. package.path
@@ -6,7 +7,8 @@ local check = require "check"
 
 local folder = os.tmpname()
 os.remove(folder)
-assert(os.execute(string.format("mkdir -m 700 '%s' && cp '%s'/members.so '%s'", folder, os.getenv "TEST_PLUGINS", folder)))
+assert(os.execute(string.format("mkdir -m 700 '%s' && cp '%s'/members.so '%s'", folder,
+  os.getenv "TEST_PLUGINS", folder)))
 cr.plugins.load(folder .. "/members.so")
 os.execute(string.format("rm -r '%s'", folder))
 
@@ -37,38 +39,61 @@ check.same(layer(cr.tensor { { 5, 10 } }):totable(), { { 1, 2 } })
 assert(layer:forget() == nil and layer.learned == 0 and layer.mean == nil)
 
 -- mistakes are told in the words of the schema
-check.fails(function() layer:adapt(cr.ones { 2, 2 }, { momentu = 1 }) end, "Centre.adapt: no argument 'momentu' (did you mean 'momentum'?)")
+check.fails(function()
+  layer:adapt(cr.ones { 2, 2 }, { momentu = 1 })
+end, "Centre.adapt: no argument 'momentu' (did you mean 'momentum'?)")
 check.fails(function() layer:adapt() end, "Centre.adapt: missing required argument 'data'")
-check.fails(function() layer:adapt(cr.ones { 2, 2 }, 2) end, "Centre.adapt: argument 'momentum' must be between 0 and 1, got 2")
-check.fails(function() layer:adapt(cr.ones { 2, 2 }, 0, "al") end, "Centre.adapt: argument 'mode' must be one of 'all', 'finite', got 'al' (did you mean 'all'?)")
-check.fails(function() layer:adapt "text" end, 'Centre.adapt: argument \'data\': expected a tensor, got "text"')
+check.fails(function()
+  layer:adapt(cr.ones { 2, 2 }, 2)
+end, "Centre.adapt: argument 'momentum' must be between 0 and 1, got 2")
+check.fails(function()
+  layer:adapt(cr.ones { 2, 2 }, 0, "al")
+end, "Centre.adapt: argument 'mode' must be one of 'all', 'finite', got 'al' (did you mean 'all'?)")
+check.fails(function()
+  layer:adapt "text"
+end, 'Centre.adapt: argument \'data\': expected a tensor, got "text"')
 check.fails(function() layer:adapt { { 1, 2 }, { 3 } } end, "rows differ in length")
-check.fails(function() layer:adapt(cr.ones { 2, 2 }, 0, "all", 1) end, "Centre.adapt: expected at most 3 arguments by position (data, momentum, mode), got 4")
-check.fails(function() layer:adapt(cr.ones { 2, 2 }, { data = cr.ones { 2, 2 } }) end, "argument 'data' is given twice")
-check.fails(function() layer.adapt(cr.layers.Dense(1), cr.ones { 2, 2 }) end, "Dense: no method 'adapt'")
+check.fails(function()
+  layer:adapt(cr.ones { 2, 2 }, 0, "all", 1)
+end, "Centre.adapt: expected at most 3 arguments by position (data, momentum, mode), got 4")
+check.fails(function()
+  layer:adapt(cr.ones { 2, 2 }, { data = cr.ones { 2, 2 } })
+end, "argument 'data' is given twice")
+check.fails(function()
+  layer.adapt(cr.layers.Dense(1), cr.ones { 2, 2 })
+end, "Dense: no method 'adapt'")
 check.fails(function() layer.adapt(3) end, "got 3")
 check.fails(function() layer:adap() end, "no attribute 'adap' (did you mean 'adapt'?)")
-check.fails(function() layer:explode() end, "std::out_of_range: the shelf has 3 places (in Centre of plugin 'members'")
+check.fails(function()
+  layer:explode()
+end, "std::out_of_range: the shelf has 3 places (in Centre of plugin 'members'")
 
 -- texts, tables, objects, functions
 layer:set_names { "width", "height" }
 check.same(layer:get_names(), { "width", "height" })
 layer:set_names "alone"
 check.same(layer:get_names(), { "alone" })
-check.same(layer:describe_row { a = 1, b = { 2, 3 } }, { layer = "centre", row = { a = 1, b = { 2, 3 } } })
-check.same(layer:describe_row({ a = 1 }, { c = 2 }), { layer = "centre", row = { a = 1 }, more = { c = 2 } })
-check.same(layer:describe_row { row = { a = 1 }, more = 5 }, { layer = "centre", row = { a = 1 }, more = 5 })
+check.same(layer:describe_row { a = 1, b = { 2, 3 } },
+  { layer = "centre", row = { a = 1, b = { 2, 3 } } })
+check.same(layer:describe_row({ a = 1 }, { c = 2 }),
+  { layer = "centre", row = { a = 1 }, more = { c = 2 } })
+check.same(layer:describe_row { row = { a = 1 }, more = 5 },
+  { layer = "centre", row = { a = 1 }, more = 5 })
 layer:adapt { { 1, 3 } }
 assert(layer:measured("mse", { 0, 0 }):item() == 5)
 assert(layer:measured(cr.metrics.MeanAbsoluteError(), { 0, 0 }):item() == 2)
 assert(layer:measured(function(t, p) return cr.ops.abs(t - p) * 2 end, { 0, 0 }):item() == 4)
-check.fails(function() layer:measured("mze", { 0, 0 }) end, "Centre.measured: argument 'metric': unknown metric 'mze'")
+check.fails(function()
+  layer:measured("mze", { 0, 0 })
+end, "Centre.measured: argument 'metric': unknown metric 'mze'")
 
 -- properties
 assert(layer.factor == 1)
 layer.factor = 2.5
 assert(layer.factor == 2.5 and layer:get_config().scale == 2.5)
-check.fails(function() layer.factor = -1 end, "Centre: property 'factor' must be at least 0, got -1")
+check.fails(function()
+  layer.factor = -1
+end, "Centre: property 'factor' must be at least 0, got -1")
 check.fails(function() layer.factor = "much" end, "Centre: property 'factor': expected a number")
 check.fails(function() layer.learned = 3 end, "'learned' cannot be set")
 assert(rawequal(layer.itself, layer))
@@ -77,11 +102,16 @@ assert(cr.ops.sum(layer.variable):item() == 7)
 
 -- what is told of them
 local what = cr.describe(layer)
-for _, name in ipairs { "adapt", "forget", "get_names", "build" } do assert(contains(what.methods, name), name) end
-for _, name in ipairs { "mean", "learned", "factor", "weights" } do assert(contains(what.properties, name), name) end
+for _, name in ipairs { "adapt", "forget", "get_names", "build" } do
+  assert(contains(what.methods, name), name)
+end
+for _, name in ipairs { "mean", "learned", "factor", "weights" } do
+  assert(contains(what.properties, name), name)
+end
 local f = cr.describe(layer.adapt)
 assert(f.signature == 'adapt(self, data, momentum=0.0, mode="all")', f.signature)
-assert(f.options[1].name == "data" and f.options[1].required and f.options[2].default == 0 and f.options[3].choices[2] == "finite")
+assert(f.options[1].name == "data" and f.options[1].required and f.options[2].default == 0
+  and f.options[3].choices[2] == "finite")
 assert(f.word == "argument")
 local printed = {}
 local real = print
@@ -91,14 +121,18 @@ cr.help(cr.layers.Centre)
 cr.help(layer)
 print = real
 local text = table.concat(printed, "\n")
-for _, part in ipairs { "Learns the mean; gives how many rows it has seen.", "Arguments, in order or by name:", "Share of the old mean that stays.",
-  "Its objects have, beside what each layer has:", "adapt(data, momentum, mode) -> an integer", "learned: an integer", "Batches it has learned from." } do
+for _, part in ipairs { "Learns the mean; gives how many rows it has seen.",
+  "Arguments, in order or by name:", "Share of the old mean that stays.",
+  "Its objects have, beside what each layer has:", "adapt(data, momentum, mode) -> an integer",
+  "learned: an integer", "Batches it has learned from." } do
   assert(text:find(part, 1, true), part .. "\n" .. text)
 end
 the_layer = layer
 local function completed(line, name) return contains((cr.complete(line)), name) end
-assert(completed("the_layer:ad", "adapt") and not completed("the_layer:me", "mean") and completed("the_layer.me", "mean"))
-assert(completed("the_layer:adapt(x, {mo", "momentum") and completed("the_layer:adapt(x, {mo", "mode"))
+assert(completed("the_layer:ad", "adapt") and not completed("the_layer:me", "mean")
+  and completed("the_layer.me", "mean"))
+assert(completed("the_layer:adapt(x, {mo", "momentum")
+  and completed("the_layer:adapt(x, {mo", "mode"))
 
 -- others of its kind do not have them
 check.fails(function() return cr.layers.Dense(1).adapt end, "no attribute 'adapt'")

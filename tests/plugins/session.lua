@@ -1,4 +1,5 @@
--- What plugins do wrong is an error of Lua, in the program and in a stock interpreter; the session goes on.
+-- What plugins do wrong is an error of Lua, in the program and in a stock interpreter; the session
+-- goes on.
 local cr = require "crescent"
 local here = arg[0]:match "^(.*)/[^/]*$"
 package.path = here .. "/../shell/support/?.lua;" .. package.path
@@ -7,23 +8,33 @@ local check = require "check"
 -- Folders that others may write to are not trusted, wherever the build folder stands.
 local folder = os.tmpname()
 os.remove(folder)
-assert(os.execute(string.format("mkdir -m 700 '%s' && cp '%s'/*.so '%s'", folder, os.getenv "TEST_PLUGINS", folder)))
+assert(os.execute(string.format("mkdir -m 700 '%s' && cp '%s'/*.so '%s'", folder,
+  os.getenv "TEST_PLUGINS", folder)))
 local function load(name) return cr.plugins.load(folder .. "/" .. name .. ".so") end
 
-check.fails(function() load "exits_at_start" end, "ends the process while it is loaded, with exit status 3")
+check.fails(function()
+  load "exits_at_start"
+end, "ends the process while it is loaded, with exit status 3")
 check.fails(function() load "crashes_in_setup" end, "while it is loaded")
 check.fails(function() load "throws_int" end, "an exception of type int")
 load "throwing"
 
 local x, y = cr.ones { 4, 2 }, cr.ones { 4, 1 }
-for what, text in pairs { std = "std::out_of_range: the shelf has 3 places", int = "an exception of type int" } do
-  check.fails(function() cr.layers.InCall { what = what, name = "e" }(x) end, "Layer e (InCall): " .. text .. " (in InCall of plugin 'throwing'")
+for what, text in pairs { std = "std::out_of_range: the shelf has 3 places",
+  int = "an exception of type int" } do
+  check.fails(function()
+    cr.layers.InCall { what = what, name = "e" }(x)
+  end, "Layer e (InCall): " .. text .. " (in InCall of plugin 'throwing'")
   check.fails(function() cr.layers.InConfigured { what = what } end, text)
   local model = cr.Sequential { cr.layers.Dense(1) }
   model:compile { optimizer = "sgd", loss = cr.losses.InLoss { what = what } }
-  check.fails(function() model:fit(x, y, { verbose = 0 }) end, text .. " (in InLoss of plugin 'throwing'")
+  check.fails(function()
+    model:fit(x, y, { verbose = 0 })
+  end, text .. " (in InLoss of plugin 'throwing'")
   model:compile { optimizer = "sgd", loss = "mse" }
-  check.fails(function() model:fit(x, y, { verbose = 0, callbacks = { cr.callbacks.InCallback { what = what } } }) end, text)
+  check.fails(function()
+    model:fit(x, y, { verbose = 0, callbacks = { cr.callbacks.InCallback { what = what } } })
+  end, text)
   check.fails(function() cr.activations.InActivation { what = what }(x) end, text)
   model:fit(x, y, { verbose = 0 })
 end

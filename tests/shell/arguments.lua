@@ -12,7 +12,7 @@ check.fails(function() layers.Dense(2)(x, { trainin = true }) end, "did you mean
 check.fails(function() cr.Sequential { layers.Dense(2) }(x, { use_causal_mask = true }) end, "'use_causal_mask'")
 check.fails(function() layers.LSTM(5)(x, { constants = { h } }) end, "constants", "the cell takes none")
 check.fails(function() layers.Dense(2)(x, { mask = 5 }) end, "mask", "5")
-check.fails(function() layers.LSTM(5)(x, { mask = { true, false } }) end, "mask", "expected a tensor")
+check.fails(function() layers.LSTM(5)(x, { mask = { true, false } }) end, "mask", "expected tensors")
 local steps = cr.tensor { { true, true, false }, { true, false, false } }
 check.fails(function() layers.LSTM(5)(x, { mask = { steps, steps } }) end, "2 masks for 1 inputs")
 
@@ -41,7 +41,21 @@ check.near(cr.models.load_model(path):predict { x, h, c }, model:predict({ x, h,
 check.near(cr.models.clone_model(model):count_params(), model:count_params())
 check.fails(function() lstm(sx, { initial_state = { h, c } }) end, "expected symbols")
 check.fails(function() lstm(x, { initial_state = { sh, sc } }) end, "expected tensors")
-check.fails(function() lstm(sx, { mask = steps }) end, "symbols carry their own masks")
+
+-- masks of symbols are symbols
+local smask = cr.Input { shape = { 3 }, dtype = "bool" }
+local masked = cr.Model({ sx, smask }, lstm(sx, { mask = smask }))
+check.near(masked:predict { x, steps }, lstm(x, { mask = steps }):totable())
+assert((masked:predict { x, steps } - lstm(x)):abs():max():item() > 1e-4)
+for _, ending in ipairs { ".h5", ".keras" } do
+  local path = check.temporary(ending)
+  masked:save(path)
+  check.near(cr.models.load_model(path):predict { x, steps }, masked:predict({ x, steps }):totable())
+end
+assert(#cr.models.model_from_json(masked:to_json()).input == 2)
+check.fails(function() lstm(sx, { mask = steps }) end, "'mask'", "expected symbols")
+check.fails(function() lstm(x, { mask = smask }) end, "'mask'", "expected tensors")
+check.fails(function() masked:save(check.temporary ".h5", { target = "keras2" }) end, "takes no tensors by name")
 
 -- attention: inputs by name, masks, further outputs
 local attention = layers.MultiHeadAttention(2, 3)

@@ -1,4 +1,5 @@
--- Arrays that cannot be: sizes, shapes, positions and operators; labels and ids out of range; arrays without elements.
+-- Arrays that cannot be: sizes, shapes, positions and operators; labels and ids out of range;
+-- arrays without elements.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
@@ -6,7 +7,8 @@ local layers = cr.layers
 
 -- shapes are tables of sizes
 local function randint(shape) return cr.random.randint(shape, 0, 5) end
-for _, draw in ipairs { cr.random.normal, cr.random.uniform, cr.random.truncated_normal, randint } do
+for _, draw in ipairs { cr.random.normal, cr.random.uniform, cr.random.truncated_normal,
+  randint } do
   check.fails(function() draw(3, 4) end, "shapes are tables", "{3}", "{3, ...}")
   check.fails(function() draw({ -1, 2 }, 0, 1) end, "-1", "size of every axis")
 end
@@ -15,7 +17,9 @@ for _, make in ipairs { cr.zeros, cr.ones, function(shape) return cr.full(shape,
   check.fails(function() make { -1, 2 } end, "-1", "size of every axis")
   check.fails(function() make { 2, -3 } end, "-3")
   check.fails(function() make { 1 << 40, 1 << 40 } end, "too many elements")
-  check.fails(function() make { 1 << 30, 1 << 20 } end, "not enough memory", tostring((1 << 50) * 4))
+  check.fails(function()
+    make { 1 << 30, 1 << 20 }
+  end, "not enough memory", tostring((1 << 50) * 4))
 end
 check.same(cr.random.normal({ 3, 4 }, 5).shape, { 3, 4 })
 check.same(cr.compiled(function(x) return cr.zeros(x.shape) end)(cr.ones { 2, 3 }).shape, { 2, 3 })
@@ -27,13 +31,18 @@ check.fails(function() cr.arange(1 << 50) end, "not enough memory", tostring(1 <
 check.fails(function() cr.arange(1e300) end, "too many")
 check.fails(function() cr.random.permutation(1 << 50) end, "permutation")
 check.fails(function() cr.random.permutation(1 << 32) end, "not enough memory", tostring(1 << 35))
-check.fails(function() cr.utils.pad_sequences({ { 1 } }, { maxlen = 1 << 50 }) end, "not enough memory", tostring(1 << 53))
-check.fails(function() cr.utils.pad_sequences({ { 1 }, { 2 } }, { maxlen = 1 << 62 }) end, "too many elements")
+check.fails(function()
+  cr.utils.pad_sequences({ { 1 } }, { maxlen = 1 << 50 })
+end, "not enough memory", tostring(1 << 53))
+check.fails(function()
+  cr.utils.pad_sequences({ { 1 }, { 2 } }, { maxlen = 1 << 62 })
+end, "too many elements")
 check.fails(function() cr.utils.to_categorical(cr.tensor { 1 }, 1 << 50) end, "not enough memory")
 check.fails(function() cr.ops.one_hot(cr.tensor({ 1 }, "int32"), 1 << 60) end, "not enough memory")
 check.fails(function() cr.eye(1 << 40) end)
 check.fails(function() cr.ops.tile(cr.ones { 2 }, { 1 << 50 }) end, "not enough memory")
-check.same(layers.MaxPooling2D({ pool_size = 100000, padding = "same" })(cr.ones { 1, 2, 2, 1 }):totable(), { { { { 1 } } } })
+check.same(layers.MaxPooling2D({ pool_size = 100000, padding = "same" })(cr.ones { 1, 2, 2,
+  1 }):totable(), { { { { 1 } } } })
 
 -- an empty table is no options
 assert(layers.Dense(256, {}).units == 256 or layers.Dense(256, {}):get_config().units == 256)
@@ -76,20 +85,24 @@ for name, states in pairs { SimpleRNNCell = 1, GRUCell = 1, LSTMCell = 2 } do
   assert(#cell(inputs) == 1 + states)
   local seq = cr.Sequential { layers.InputLayer { batch_input_shape = { 5, 3 } } }
   check.fails(function() seq:add(layers[name](2)) end, "RNN(cell)")
-  check.fails(function() cr.models.model_from_json(([[{"class_name": "Sequential", "config": {"name": "s", "layers": [
+  local json = ([[{"class_name": "Sequential", "config": {"name": "s", "layers": [
     {"class_name": "InputLayer", "config": {"batch_input_shape": [null, 3]}},
-    {"class_name": "%s", "config": {"units": 2}}]}}]]):format(name)) end, "RNN(cell)")
+    {"class_name": "%s", "config": {"units": 2}}]}}]]):format(name)
+  check.fails(function() cr.models.model_from_json(json) end, "RNN(cell)")
 end
 local stacked = layers.StackedRNNCells { cells = { layers.LSTMCell(2), layers.GRUCell(2) } }
 check.fails(function() stacked(cr.ones { 2, 3 }) end, "called on 4 inputs")
 check.fails(function() layers.Dot { axes = {} } end, "expected 1 or 2 integers")
-check.same(layers.LSTM({ units = 2, bias_initializer = cr.null })(cr.ones { 2, 3, 4 }).shape, { 2, 2 })
+check.same(layers.LSTM({ units = 2, bias_initializer = cr.null })(cr.ones { 2, 3, 4 }).shape,
+  { 2, 2 })
 
 -- labels and ids out of range: value, range, layer and batch
 local function classifier(options)
-  local m = cr.Sequential { layers.Embedding(5, 3, { input_shape = { 2 }, name = "words" }), layers.Flatten(),
+  local m = cr.Sequential { layers.Embedding(5, 3, { input_shape = { 2 }, name = "words" }),
+    layers.Flatten(),
                             layers.Dense(4, { activation = "softmax", name = "answer" }) }
-  m:compile { optimizer = "sgd", loss = cr.losses.SparseCategoricalCrossentropy(options), metrics = { "accuracy" },
+  m:compile { optimizer = "sgd", loss = cr.losses.SparseCategoricalCrossentropy(options),
+    metrics = { "accuracy" },
               run_eagerly = EAGER }
   return m
 end
@@ -101,27 +114,40 @@ for _, eager in ipairs { false, true } do
     local ids, labels = cr.zeros({ 12, 2 }, "int32"):totable(), cr.zeros({ 12 }, "int32"):totable()
     ids[6][2] = bad
     local x, y = cr.tensor(ids, "int32"), cr.tensor(labels, "int32")
-    check.fails(function() m:fit(x, y, { batch_size = 4, shuffle = false, verbose = 0 }) end, "words", "id " .. bad,
+    check.fails(function()
+      m:fit(x, y, { batch_size = 4, shuffle = false, verbose = 0 })
+    end, "words", "id " .. bad,
                 "[1, 1]", "input_dim 5", "batch 2")
     check.fails(function() m:predict(x, { batch_size = 4 }) end, "words", "id " .. bad, "batch 2")
-    check.fails(function() m:evaluate(x, y, { batch_size = 4, verbose = 0 }) end, "words", "id " .. bad, "batch 2")
+    check.fails(function()
+      m:evaluate(x, y, { batch_size = 4, verbose = 0 })
+    end, "words", "id " .. bad, "batch 2")
     if bad ~= 1 << 30 then
       m = classifier()
       before = m:get_weights()
       labels[1] = bad == 5 and 4 or bad
       local zeros = cr.zeros({ 12, 2 }, "int32")
-      check.fails(function() m:fit(zeros, cr.tensor(labels, "int32"), { batch_size = 4, shuffle = false, verbose = 0 }) end,
-                  "answer", "label " .. labels[1], "4 classes", "batch 1")
-      check.fails(function() m:fit(zeros, cr.tensor(labels), { batch_size = 4, shuffle = false, verbose = 0 }) end, "label " .. labels[1])
+      check.fails(function()
+        m:fit(zeros, cr.tensor(labels, "int32"), { batch_size = 4, shuffle = false, verbose = 0 })
+      end, "answer", "label " .. labels[1], "4 classes", "batch 1")
+      check.fails(function()
+        m:fit(zeros, cr.tensor(labels), { batch_size = 4, shuffle = false, verbose = 0 })
+      end, "label " .. labels[1])
       for i, w in ipairs(m:get_weights()) do check.near(w, before[i]:totable(), 0) end
     end
   end
   local m = classifier { ignore_class = -1 }
   local y = cr.tensor({ 0, -1, 2, -1 }, "int32")
   m:fit(cr.zeros({ 4, 2 }, "int32"), y, { verbose = 0 })
-  for _, w in ipairs(m:get_weights()) do assert(cr.ops.all(cr.ops.isfinite(w)):item() == true, "ignored labels leave no trace") end
-  check.fails(function() m:fit(cr.zeros({ 4, 2 }, "int32"), cr.tensor({ 0, -1, 2, -2 }, "int32"), { verbose = 0 }) end, "label -2")
-  check.fails(function() classifier():fit(cr.zeros({ 1, 2 }, "int32"), cr.tensor { 0 / 0 }, { verbose = 0 }) end, "label nan")
+  for _, w in ipairs(m:get_weights()) do
+    assert(cr.ops.all(cr.ops.isfinite(w)):item() == true, "ignored labels leave no trace")
+  end
+  check.fails(function()
+    m:fit(cr.zeros({ 4, 2 }, "int32"), cr.tensor({ 0, -1, 2, -2 }, "int32"), { verbose = 0 })
+  end, "label -2")
+  check.fails(function()
+    classifier():fit(cr.zeros({ 1, 2 }, "int32"), cr.tensor { 0 / 0 }, { verbose = 0 })
+  end, "label nan")
 end
 
 -- arrays without elements
@@ -132,7 +158,9 @@ check.same(layers.Conv2D(1, 1)(cr.ones { 1, 1, 2, 0 }):totable(), { { { { 0 }, {
 check.same(cr.ops.take(cr.ones { 3, 2 }, cr.zeros({ 0 }, "int32"), 0).shape, { 0, 2 })
 
 -- class numbers
-check.fails(function() cr.utils.to_categorical(cr.tensor { 0, 3 }, 3) end, "class 3 at [1]", "3 classes")
+check.fails(function()
+  cr.utils.to_categorical(cr.tensor { 0, 3 }, 3)
+end, "class 3 at [1]", "3 classes")
 check.fails(function() cr.utils.to_categorical(cr.tensor { 0, -1 }) end, "class -1")
 check.fails(function() cr.utils.to_categorical(cr.tensor { 0, 0 / 0 }) end, "nan")
 check.same(cr.utils.to_categorical(cr.tensor { 0, 2 }):totable(), { { 1, 0, 0 }, { 0, 0, 1 } })

@@ -1,4 +1,5 @@
--- Classes written in Lua: layers, models, losses, metrics, callbacks and the functions of one tensor.
+-- Classes written in Lua: layers, models, losses, metrics, callbacks and the functions of one
+-- tensor.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
@@ -8,7 +9,8 @@ local x, y = cr.random.normal { 32, 3 }, cr.random.normal { 32, 1 }
 -- a layer with declared options needs neither init nor get_config
 local Scaled = cr.Layer:subclass("Scaled", { { "units", 4, "Width." }, { "factor", 2.0 } })
 function Scaled:build(shape)
-  self.kernel = self:add_weight { name = "kernel", shape = { shape[#shape], self.units }, initializer = "ones" }
+  self.kernel = self:add_weight { name = "kernel", shape = { shape[#shape], self.units },
+    initializer = "ones" }
 end
 function Scaled:call(inputs, args)
   assert(type(args.training) == "boolean")
@@ -43,7 +45,8 @@ assert(Child(2).units == 2)
 local Broken = cr.Layer:subclass "Broken"
 function Broken:call() error "wrong on purpose" end
 local ok, message = pcall(Broken { name = "b" }, x)
-assert(not ok and message:find "classes.lua:%d+: wrong on purpose" and select(2, message:gsub("wrong on purpose", "")) == 1)
+assert(not ok and message:find "classes.lua:%d+: wrong on purpose"
+  and select(2, message:gsub("wrong on purpose", "")) == 1)
 local Nothing = cr.Layer:subclass "Nothing"
 function Nothing:call() end
 check.fails(function() Nothing { name = "n" }(x) end, "n", "returned nothing")
@@ -59,7 +62,10 @@ function Stack:init(config)
   self.blocks = {}
   for i = 1, config.count do self.blocks[i] = layers.Dense(3, { activation = "tanh" }) end
 end
-function Stack:build() self.calls = self:add_weight { name = "calls", shape = {}, initializer = "zeros", trainable = false } end
+function Stack:build()
+  self.calls = self:add_weight { name = "calls", shape = {}, initializer = "zeros",
+    trainable = false }
+end
 function Stack:call(inputs)
   self.calls:assign_add(1)
   for _, block in ipairs(self.blocks) do inputs = block(inputs) end
@@ -68,7 +74,8 @@ function Stack:call(inputs)
 end
 local stack = Stack { count = 3 }
 local outputs = stack(x)
-assert(#outputs == 2 and #stack.weights == 7 and #stack.trainable_weights == 6 and stack.calls.value:item() == 1)
+assert(#outputs == 2 and #stack.weights == 7 and #stack.trainable_weights == 6
+  and stack.calls.value:item() == 1)
 assert(#stack.losses == 1)
 stack.blocks = nil
 assert(#stack.weights == 1)
@@ -80,7 +87,9 @@ check.same(Sum() { cr.Input { shape = { 3 } }, cr.Input { shape = { 3 } } }.shap
 -- a model of one's own trains like any other, at compiled speed: call runs while the step is traced
 local calls = 0
 local Net = cr.Model:subclass "Net"
-function Net:init() self.first, self.last = layers.Dense(8, { activation = "relu" }), layers.Dense(1) end
+function Net:init()
+  self.first, self.last = layers.Dense(8, { activation = "relu" }), layers.Dense(1)
+end
 function Net:call(inputs)
   calls = calls + 1
   return self.last(self.first(inputs))
@@ -102,7 +111,9 @@ function Largest:update_state(_, p) self.value:assign(cr.ops.maximum(self.value,
 function Largest:result() return self.value end
 function Largest:reset_state() self.value:assign(0) end
 local function gap(t, p) return cr.ops.abs(t - p):mean(-1) end
-local function small() return cr.Sequential { layers.Dense(1, { input_shape = { 3 }, kernel_initializer = "zeros" }) } end
+local function small()
+  return cr.Sequential { layers.Dense(1, { input_shape = { 3 }, kernel_initializer = "zeros" }) }
+end
 local plain, own = small(), small()
 plain:compile { optimizer = "sgd", loss = "mse", metrics = { "mae" } }
 own:compile { optimizer = "sgd", loss = Squared(), metrics = { gap, Largest() } }
@@ -149,17 +160,23 @@ check.near(history.history.doubled[3], history.history.loss[3] * 2)
 local Bad = cr.callbacks.Callback:subclass "Bad"
 function Bad:on_epoch_end() error { code = 7 } end
 local fine, thrown = pcall(plain.fit, plain, x, y, { verbose = 0, callbacks = Bad() })
-assert(not fine and type(thrown) == "table" and thrown.code == 7, "an error value comes back as it was raised")
+assert(not fine and type(thrown) == "table" and thrown.code == 7,
+  "an error value comes back as it was raised")
 
 -- what is registered can be found by name, saved and loaded
 local named = cr.Sequential { layers.InputLayer { input_shape = { 3 } }, Scaled(2) }
 local path = check.temporary ".h5"
 named:save(path)
 check.near(cr.models.load_model(path):predict(x), named:predict(x):totable())
-local withlambda = cr.Sequential { layers.Dense(2, { input_shape = { 3 } }), layers.Lambda(function(t) return t * 2 end, { name = "twice" }) }
+local withlambda = cr.Sequential { layers.Dense(2, { input_shape = { 3 } }),
+  layers.Lambda(function(t)
+  return t * 2
+end, { name = "twice" }) }
 withlambda:save(path)
 check.fails(function() cr.models.load_model(path):predict(x) end, "twice", "custom_objects")
-local again = cr.models.load_model(path, { custom_objects = { twice = function(t) return t * 2 end } })
+local again = cr.models.load_model(path, { custom_objects = { twice = function(t)
+  return t * 2
+end } })
 check.near(again:predict(x), withlambda:predict(x):totable())
 os.remove(path)
 Scaled = cr.Layer:subclass("Scaled", { { "units", 1 } })

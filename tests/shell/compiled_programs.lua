@@ -1,5 +1,5 @@
--- What is compiled is kept within a budget and made again when it is needed; evaluate computes with folded batch norm and
--- prepared weights, which follow every change of them.
+-- What is compiled is kept within a budget and made again when it is needed; evaluate computes with
+-- folded batch norm and prepared weights, which follow every change of them.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
@@ -17,7 +17,9 @@ for n = 1, 40 do
   assert(cr.config.memory().program_bytes <= 3000000)
 end
 cr.config.set_program_cache(budget)
-check.fails(function() cr.config.set_program_cache(-1) end, "expected a number of bytes >= 0, got -1")
+check.fails(function()
+  cr.config.set_program_cache(-1)
+end, "expected a number of bytes >= 0, got -1")
 
 -- clear_session gives all of it back; models go on
 local x = cr.random.normal { 2, 5, 3 }
@@ -30,7 +32,8 @@ check.near(reader:predict_on_batch(x), before:totable(), 0)
 -- evaluate against the same model run op by op, after every way to change its weights
 local function make(eager)
   local model = cr.Sequential {
-    layers.Conv2D(8, 3, { input_shape = { 8, 8, 3 } }), layers.BatchNormalization(), layers.Activation "relu",
+    layers.Conv2D(8, 3, { input_shape = { 8, 8, 3 } }), layers.BatchNormalization(),
+    layers.Activation "relu",
     layers.Flatten(), layers.Dense(2),
   }
   model:compile { optimizer = "sgd", loss = "mse", run_eagerly = eager }
@@ -49,5 +52,6 @@ local weights = fast:get_weights()
 for i, weight in ipairs(weights) do weights[i] = weight * 1.5 end
 fast:set_weights(weights)
 slow:set_weights(weights)
-check.near(fast:evaluate(images, wanted, { verbose = 0 }), slow:evaluate(images, wanted, { verbose = 0 }), 1e-3)
+check.near(fast:evaluate(images, wanted, { verbose = 0 }),
+  slow:evaluate(images, wanted, { verbose = 0 }), 1e-3)
 print "ok compiled_programs"

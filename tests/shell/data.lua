@@ -36,7 +36,8 @@ local function trained(x, y)
   cr.random.seed(1)
   local model = cr.Sequential { cr.layers.Dense(1, { input_shape = { 3 } }) }
   model:compile { optimizer = "adam", loss = "mse" }
-  model:fit(x, y, { batch_size = 8, epochs = 2, shuffle = "batch", validation_split = 0.25, verbose = 0 })
+  model:fit(x, y, { batch_size = 8, epochs = 2, shuffle = "batch", validation_split = 0.25,
+    verbose = 0 })
   return model:predict(x)
 end
 check.near(trained(in_file, answers), trained(inputs, inputs:sum(-1, true)):totable())
@@ -54,7 +55,9 @@ for _, take in ipairs { cr.data.open, cr.data.read } do
   check.same(columns.columns, { "a", "b" })
   check.near(take(path, ";"), { { 1, 2 } })
   check.near((take { path = path, separator = ";" }), { { 1, 2 } })
-  check.fails(function() take(path, { seperator = ";" }) end, "seperator", "did you mean 'separator'?")
+  check.fails(function()
+    take(path, { seperator = ";" })
+  end, "seperator", "did you mean 'separator'?")
 end
 os.remove(path)
 path = check.temporary ".npy"
@@ -68,7 +71,9 @@ path = check.temporary ".h5"
 cr.data.write_hdf5(path, { a = cr.tensor { 1, 2 }, b = cr.tensor { 3 } })
 check.near(cr.data.read(path, "b"), { 3 })
 check.near(cr.data.open(path, { dataset = "a" }):clone(), { 1, 2 })
-check.fails(function() cr.data.open(path, { dataste = "a" }) end, "dataste", "did you mean 'dataset'?")
+check.fails(function()
+  cr.data.open(path, { dataste = "a" })
+end, "dataste", "did you mean 'dataset'?")
 os.remove(path)
 check.fails(function() cr.data.open "/nonexistent.csv" end, "/nonexistent.csv")
 
@@ -85,7 +90,8 @@ tape = cr.GradientTape(function() y = (x * x):sum() end, x)
 check.near(tape:gradient(y, { x })[1], { 2, 4 })
 tape = cr.GradientTape(function(t)
   t:watch(x)
-  y = x[1] * 0 + x:slice(2, 2):sum() * 5 -- a slice is differentiated, a position of a vector is a number
+  -- a slice is differentiated, a position of a vector is a number
+  y = x[1] * 0 + x:slice(2, 2):sum() * 5
 end)
 check.near(tape:gradient(y, { x })[1], { 0, 5 })
 check.fails(function() cr.GradientTape(function() error "inside" end) end, "inside")
@@ -113,12 +119,16 @@ assert(f(cr.ones { 2 }, { cr.ones { 2 } }, false) == nil and traced == 2)
 f(cr.ones { 3 }, { cr.ones { 3 } }, true)
 assert(traced == 3)
 check.fails(function() f(print) end, "function")
-check.fails(function() cr.compiled(function(a) return a:totable() end)(cr.ones { 2 }) end, "no values")
+check.fails(function()
+  cr.compiled(function(a) return a:totable() end)(cr.ones { 2 })
+end, "no values")
 local counter = cr.Variable(cr.tensor(0), { trainable = false })
 local count = cr.compiled(function(step) counter:assign_add(step) return counter.value end)
 for _ = 1, 4 do count(cr.tensor(2)) end
 check.near(counter, 8)
-local states, outputs = cr.ops.scan(function(s, x) return { s[1] + x[1] }, { s[1] } end, { cr.tensor(0) }, { cr.tensor { 1, 2, 3 } })
+local states, outputs = cr.ops.scan(function(s, x)
+  return { s[1] + x[1] }, { s[1] }
+end, { cr.tensor(0) }, { cr.tensor { 1, 2, 3 } })
 check.near(states[1], 6)
 check.near(outputs[1], { 0, 1, 3 })
 
@@ -163,9 +173,14 @@ local function printed(f, ...)
   assert(ok, err)
   return table.concat(lines, "\n")
 end
-local function says(text, ...) for _, part in ipairs { ... } do assert(text:find(part, 1, true), part .. " is not in\n" .. text) end end
+local function says(text, ...)
+  for _, part in ipairs { ... } do
+    assert(text:find(part, 1, true), part .. " is not in\n" .. text)
+  end
+end
 says(printed(cr.help), "cr.Sequential")
-says(printed(cr.help, cr.layers.Dense), "units", "required", "use_bias", "default true", "By name only")
+says(printed(cr.help, cr.layers.Dense), "units", "required", "use_bias", "default true",
+  "By name only")
 says(printed(cr.help, cr.layers), "Conv2D")
 says(printed(cr.help, cr.ops.sum), "sum(x, axis=nil, keepdims=false)")
 says(printed(cr.help, cr.Sequential().fit), "validation_split", "epochs")

@@ -1,4 +1,5 @@
--- The device in use: its name, its options, which there are. Runs on whatever CRESCENT_DEVICE names.
+-- The device in use: its name, its options, which there are. Runs on whatever CRESCENT_DEVICE
+-- names.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
@@ -22,8 +23,12 @@ assert(cr.config.threads() == 1 and cr.config.information().threads == 1)
 cr.config.set_device "cpu"
 assert(cr.config.threads() == 1)
 
-check.fails(function() cr.config.set_device "cpus" end, "unknown device 'cpus'", "did you mean 'cpu'?")
-check.fails(function() cr.config.set_device("cpu", { thread = 1 }) end, "no option 'thread'", "did you mean 'threads'?")
+check.fails(function()
+  cr.config.set_device "cpus"
+end, "unknown device 'cpus'", "did you mean 'cpu'?")
+check.fails(function()
+  cr.config.set_device("cpu", { thread = 1 })
+end, "no option 'thread'", "did you mean 'threads'?")
 check.fails(function() cr.config.set_device("cpu", { threads = -1 }) end, "threads", "-1")
 check.fails(function() cr.config.set_threads(1e9) end, "threads")
 check.fails(function() cr.config.set_device("cpu", { threads = "many" }) end, "threads")
@@ -43,5 +48,7 @@ assert(tostring(square(x)) == tostring(here) and square(x)[2] == 4)
 local all = cr.config.communicator()
 assert(all.name == "single" and all.rank == 0 and all.size == 1)
 cr.config.set_communicator "single"
-check.fails(function() cr.config.set_communicator "singel" end, "unknown communicator 'singel'", "did you mean 'single'?")
+check.fails(function()
+  cr.config.set_communicator "singel"
+end, "unknown communicator 'singel'", "did you mean 'single'?")
 check.fails(function() cr.config.set_communicator("single", { size = 2 }) end, "no option 'size'")

@@ -7,7 +7,8 @@ local check = require "check"
 local x = cr.random.normal { 24, 2 }
 local y = x:sum(-1, true)
 local function new_model()
-  local model = cr.Sequential { cr.layers.Dense(1, { input_shape = { 2 }, kernel_initializer = "ones" }) }
+  local model = cr.Sequential { cr.layers.Dense(1,
+    { input_shape = { 2 }, kernel_initializer = "ones" }) }
   model:compile { optimizer = "sgd", loss = "mse", metrics = { "mae" } }
   return model
 end
@@ -17,12 +18,16 @@ do -- batches from a coroutine: as from the arrays
   plain:fit(x, y, { batch_size = 8, shuffle = false, verbose = 0 })
   local model = new_model()
   model:fit(coroutine.create(function()
-    for first = 1, 24, 8 do coroutine.yield(x:slice(first, first + 7), y:slice(first, first + 7)) end
+    for first = 1, 24, 8 do
+      coroutine.yield(x:slice(first, first + 7), y:slice(first, first + 7))
+    end
   end), { verbose = 0 })
   check.near(model:get_weights()[1], plain:get_weights()[1]:totable(), 0)
   local wrapped = new_model()
   wrapped:fit(coroutine.wrap(function()
-    for first = 1, 24, 8 do coroutine.yield(x:slice(first, first + 7), y:slice(first, first + 7)) end
+    for first = 1, 24, 8 do
+      coroutine.yield(x:slice(first, first + 7), y:slice(first, first + 7))
+    end
   end), { verbose = 0 })
   check.near(wrapped:get_weights()[1], plain:get_weights()[1]:totable(), 0)
   check.fails(function()
@@ -32,7 +37,8 @@ end
 
 do -- validation data of any kind give the same numbers
   local function validated(data)
-    local history = new_model():fit(x, y, { verbose = 0, shuffle = false, validation_data = data, validation_batch_size = 8 })
+    local history = new_model():fit(x, y,
+      { verbose = 0, shuffle = false, validation_data = data, validation_batch_size = 8 })
     return { history.history.val_loss[1], history.history.val_mae[1] }
   end
   local arrays = validated { x, y }
@@ -48,16 +54,19 @@ end
 do -- classes weigh in a dataset as in arrays
   local classes = cr.ops.greater(y, 0):cast "int32":reshape { 24 }
   local function weighted(data, targets, options)
-    local model = cr.Sequential { cr.layers.Dense(2, { input_shape = { 2 }, kernel_initializer = "ones", activation = "softmax" }) }
+    local model = cr.Sequential { cr.layers.Dense(2,
+      { input_shape = { 2 }, kernel_initializer = "ones", activation = "softmax" }) }
     model:compile { optimizer = "sgd", loss = "sparse_categorical_crossentropy" }
-    for name, value in pairs { verbose = 0, shuffle = false, batch_size = 8, class_weight = { [0] = 1, [1] = 5 } } do
+    for name, value in pairs { verbose = 0, shuffle = false, batch_size = 8,
+      class_weight = { [0] = 1, [1] = 5 } } do
       if targets or name ~= "shuffle" and name ~= "batch_size" then options[name] = value end
     end
     model:fit(data, targets, options)
     return model:get_weights()[1]
   end
   local arrays = weighted(x, classes, {})
-  check.near(weighted(cr.data.dataset(x, classes, { batch_size = 8 }), nil, {}), arrays:totable(), 1e-6)
+  check.near(weighted(cr.data.dataset(x, classes, { batch_size = 8 }), nil, {}), arrays:totable(),
+    1e-6)
   check.fails(function()
     new_model():fit(cr.data.dataset(x, y), { sample_weight = y, verbose = 0 })
   end, "sample_weight is for arrays")
@@ -67,8 +76,10 @@ do -- parts of rows
   local labels = {}
   for i = 1, 24 do labels[i] = i <= 18 and 0 or 1 end
   labels = cr.tensor(labels, "int32")
-  local rows = cr.tensor({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23 }, "int32")
-  local first, second = cr.data.split({ rows, labels }, { share = 1 / 3, seed = 3, stratify = labels })
+  local rows = cr.tensor({ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20,
+    21, 22, 23 }, "int32")
+  local first, second = cr.data.split({ rows, labels },
+    { share = 1 / 3, seed = 3, stratify = labels })
   assert(#first[1] == 16 and #second[1] == 8)
   assert(second[2]:cast "float32":sum():item() == 2) -- of 6
   local again = cr.data.split({ rows, labels }, { share = 1 / 3, seed = 3, stratify = labels })
@@ -84,7 +95,9 @@ do -- parts of rows
   local head, tail = cr.data.split(rows, { share = 0.25, shuffle = false })
   assert(#head == 18 and tail:totable()[1] == 18)
   check.fails(function() cr.data.split(rows, { share = 1.5 }) end, "share must be between 0 and 1")
-  check.fails(function() cr.data.split({ rows, rows:slice(1, 3) }) end, "expected arrays of 24 rows")
+  check.fails(function()
+    cr.data.split({ rows, rows:slice(1, 3) })
+  end, "expected arrays of 24 rows")
 
   local tested = {}
   for _, fold in ipairs(cr.data.folds(labels, { k = 3, stratify = true, seed = 1 })) do
@@ -95,6 +108,8 @@ do -- parts of rows
   table.sort(tested)
   check.same(tested, rows:totable())
   assert(#cr.data.folds(7, { k = 7 }) == 7)
-  check.fails(function() cr.data.folds(3, { k = 5 }) end, "expected k from 2 to the number of rows, 3")
+  check.fails(function()
+    cr.data.folds(3, { k = 5 })
+  end, "expected k from 2 to the number of rows, 3")
   check.fails(function() cr.data.folds(9, { stratify = true }) end, "needs labels")
 end

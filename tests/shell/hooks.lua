@@ -13,7 +13,9 @@ end
 
 local function warns(code, ...)
   local text = stderr_of(code)
-  for _, part in ipairs { ... } do assert(text:find(part, 1, true), "expected '" .. part .. "' in:\n" .. text) end
+  for _, part in ipairs { ... } do
+    assert(text:find(part, 1, true), "expected '" .. part .. "' in:\n" .. text)
+  end
   return text
 end
 

@@ -14,12 +14,19 @@ local deep = {}
 for _ = 1, 200 do deep = { deep } end
 
 local junk = {
-  false, true, 0, -1, 3, 2.5, 1 / 0, 0 / 0, math.maxinteger, "", "x", "relu", {}, { 1, 2 }, { -1 }, { a = 1 }, { { 1 }, { 2, 3 } },
-  { axis = 99 }, { shape = "x" }, cycle, deep, function() end, function() error "junk" end, function(x) return x end, print,
-  coroutine.create(function() end), io.stdout, cr, cr.layers, cr.Layer, Own, Own(), quick, model, symbol, tape, cr.null,
-  cr.ones { 2, 3 }, cr.zeros { 0 }, cr.tensor(1), cr.tensor { true }, cr.tensor({ 1, 2 }, "int32"), cr.Variable(cr.ones { 2 }),
-  cr.InputSpec { ndim = 2 }, cr.layers.Dense, cr.optimizers.SGD(), cr.losses.MeanSquaredError(), cr.random.SeedGenerator(1),
-  quick.weights, model.layers, { cr.ones { 2 }, "x" }, { [0] = 1, [-5] = 2 }, { [1.5] = 1 }, ("x"):rep(5000),
+  false, true, 0, -1, 3, 2.5, 1 / 0, 0 / 0, math.maxinteger, "", "x", "relu", {}, { 1, 2 }, { -1 },
+  { a = 1 }, { { 1 }, { 2, 3 } },
+  { axis = 99 }, { shape = "x" }, cycle, deep, function() end, function()
+    error "junk"
+  end, function(x) return x end, print,
+  coroutine.create(function() end), io.stdout, cr, cr.layers, cr.Layer, Own, Own(), quick, model,
+  symbol, tape, cr.null,
+  cr.ones { 2, 3 }, cr.zeros { 0 }, cr.tensor(1), cr.tensor { true }, cr.tensor({ 1, 2 }, "int32"),
+  cr.Variable(cr.ones { 2 }),
+  cr.InputSpec { ndim = 2 }, cr.layers.Dense, cr.optimizers.SGD(), cr.losses.MeanSquaredError(),
+  cr.random.SeedGenerator(1),
+  quick.weights, model.layers, { cr.ones { 2 }, "x" }, { [0] = 1, [-5] = 2 }, { [1.5] = 1 },
+  ("x"):rep(5000),
 }
 local seed = 12345
 local function random(n)
@@ -32,8 +39,10 @@ local function pick()
 end
 
 -- Left out: what ends, waits, writes files, or changes settings for the rest of the run.
-local skipped = { help = true, summary = true, profile = true, load = true, save = true, save_weights = true, save_model = true, write_npy = true, write_hdf5 = true,
-  set_threads = true, set_device = true, enable_op_determinism = true, set_dtype_policy = true, set_floatx = true, register = true }
+local skipped = { help = true, summary = true, profile = true, load = true, save = true,
+  save_weights = true, save_model = true, write_npy = true, write_hdf5 = true,
+  set_threads = true, set_device = true, enable_op_determinism = true, set_dtype_policy = true,
+  set_floatx = true, register = true }
 local functions = {}
 local function gather(table_, name, depth)
   for key, value in pairs(table_) do
@@ -45,16 +54,23 @@ local function gather(table_, name, depth)
   end
 end
 gather(cr, "cr", 0)
-for _, kind in ipairs { "layers", "optimizers", "losses", "metrics", "initializers", "regularizers", "constraints", "activations" } do
-  for name, class in pairs(cr[kind]) do functions[#functions + 1] = { kind .. "." .. name, class } end
+for _, kind in ipairs { "layers", "optimizers", "losses", "metrics", "initializers", "regularizers",
+  "constraints", "activations" } do
+  for name, class in pairs(cr[kind]) do
+    functions[#functions + 1] = { kind .. "." .. name, class }
+  end
 end
-local subjects = { cr.ones { 2, 3 }, cr.Variable(cr.ones { 2 }), quick, model, Own(), symbol, tape, cr.optimizers.SGD(), cr.InputSpec {},
-  cr.losses.MeanSquaredError(), cr.metrics.Mean(), symbol.node, cr.random.SeedGenerator(2), cr.layers.Dense, cr.Layer, Own }
+local subjects = { cr.ones { 2, 3 }, cr.Variable(cr.ones { 2 }), quick, model, Own(), symbol, tape,
+  cr.optimizers.SGD(), cr.InputSpec {},
+  cr.losses.MeanSquaredError(), cr.metrics.Mean(), symbol.node, cr.random.SeedGenerator(2),
+  cr.layers.Dense, cr.Layer, Own }
 for _, subject in ipairs(subjects) do
   local what = cr.describe(subject)
   for _, name in ipairs(what and what.methods or {}) do
     if not skipped[name] and name ~= "fit" then
-      functions[#functions + 1] = { "method " .. name, function(...) return subject[name](subject, ...) end }
+      functions[#functions + 1] = { "method " .. name, function(...)
+        return subject[name](subject, ...)
+      end }
       functions[#functions + 1] = { "function " .. name, subject[name] }
     end
   end
@@ -65,7 +81,9 @@ for _, subject in ipairs(subjects) do
   functions[#functions + 1] = { "call", function(...) return subject(...) end }
   functions[#functions + 1] = { "index", function(key) return subject[key] end }
   functions[#functions + 1] = { "newindex", function(key, value) subject[key] = value end }
-  functions[#functions + 1] = { "operators", function(other) return subject + other, other * subject, subject == other, #subject end }
+  functions[#functions + 1] = { "operators", function(other)
+    return subject + other, other * subject, subject == other, #subject
+  end }
 end
 local trace = os.getenv "JUNK_TRACE"
 local calls, errors = 0, 0
@@ -73,7 +91,10 @@ for round = 1, tonumber(arg[1]) or 12 do
   for _, entry in ipairs(functions) do
     local count = random(4) - 1
     local a, b, c = pick(), pick(), pick()
-    if trace then io.stderr:write(round, " ", entry[1], " ", count, " ", tostring(a):sub(1, 60), " | ", tostring(b):sub(1, 60), " | ", tostring(c):sub(1, 60), "\n") end
+    if trace then
+      io.stderr:write(round, " ", entry[1], " ", count, " ", tostring(a):sub(1, 60), " | ",
+        tostring(b):sub(1, 60), " | ", tostring(c):sub(1, 60), "\n")
+    end
     local ok, message
     if count == 0 then ok, message = pcall(entry[2])
     elseif count == 1 then ok, message = pcall(entry[2], a)

@@ -7,10 +7,18 @@ local layers, ops = cr.layers, cr.ops
 local x = cr.random.uniform({ 8, 6 }, -1, 1, { seed = 1 })
 local words = cr.tensor({ { 1, 2, 3 }, { 4, 5, 0 } }, "int32")
 local rows = {
-  { layer = function(o) return layers.Dense(4, o) end, input = x, weight = "kernel", a = { 6, 2 }, b = { 2, 4 }, fixed = 1 },
-  { layer = function(o) o.bias_axes = "c" return layers.EinsumDense("ab,bc->ac", 4, o) end, input = x, weight = "kernel", a = { 6, 2 }, b = { 2, 4 } },
-  { layer = function(o) return layers.EinsumDense("ab,bcd->acd", { 4, 3 }, o) end, input = x, weight = "kernel", a = { 6, 4, 2 }, b = { 2, 3 } },
-  { layer = function(o) return layers.Embedding(6, 4, o) end, input = words, weight = "embeddings", a = { 6, 2 }, b = { 2, 4 } },
+  { layer = function(o)
+    return layers.Dense(4, o)
+  end, input = x, weight = "kernel", a = { 6, 2 }, b = { 2, 4 }, fixed = 1 },
+  { layer = function(o)
+    o.bias_axes = "c" return layers.EinsumDense("ab,bc->ac", 4, o)
+  end, input = x, weight = "kernel", a = { 6, 2 }, b = { 2, 4 } },
+  { layer = function(o)
+    return layers.EinsumDense("ab,bcd->acd", { 4, 3 }, o)
+  end, input = x, weight = "kernel", a = { 6, 4, 2 }, b = { 2, 3 } },
+  { layer = function(o)
+    return layers.Embedding(6, 4, o)
+  end, input = words, weight = "embeddings", a = { 6, 2 }, b = { 2, 4 } },
 }
 for _, row in ipairs(rows) do
   local layer = row.layer {}
@@ -26,7 +34,8 @@ for _, row in ipairs(rows) do
   check.same({ a.shape, b.shape }, { row.a, row.b })
   -- then (alpha / rank) a . b
   b:assign(cr.random.uniform(row.b, -1, 1, { seed = 2 }))
-  local change = ops.matmul(a:reshape { -1, 2 }, b):reshape(layer.non_trainable_weights[1].shape) * 1.5
+  local change = ops.matmul(a:reshape { -1, 2 }, b):reshape(layer.non_trainable_weights[1].shape)
+    * 1.5
   local plain = row.layer {}
   plain(row.input)
   local values = plain:get_weights()
@@ -41,14 +50,19 @@ for _, row in ipairs(rows) do
   check.fails(function() layer:merge_lora() end, "lora is not enabled")
 end
 check.fails(function() layers.Dense(3):enable_lora(2) end, "isn't yet built")
-check.fails(function() layers.Dense(3, { kernel_constraint = "non_neg", input_shape = { 2 }, lora_rank = 1 })(cr.ones { 1, 2 }) end, "incompatible with kernel constraints")
+check.fails(function()
+  layers.Dense(3, { kernel_constraint = "non_neg", input_shape = { 2 },
+    lora_rank = 1 })(cr.ones { 1, 2 })
+end, "incompatible with kernel constraints")
 check.fails(function() layers.Dense(3, { lora_alpha = 1 }) end, "lora_rank")
 check.fails(function() layers.Dense(3, { quantization_config = "int8" }) end, "not supported")
 check.fails(function() layers.Dense(3):quantize "int8" end, "not supported")
 
 -- ---- training changes the adapters alone
 local function build(options)
-  return cr.Sequential { layers.Dense(8, { activation = "tanh", input_shape = { 6 }, lora_rank = options.rank, use_bias = false }), layers.Dense(1, { lora_rank = options.rank, use_bias = false }) }
+  return cr.Sequential { layers.Dense(8,
+    { activation = "tanh", input_shape = { 6 }, lora_rank = options.rank,
+    use_bias = false }), layers.Dense(1, { lora_rank = options.rank, use_bias = false }) }
 end
 local model = build { rank = 2 }
 local y = ops.sum(x, { 1 }, true)
@@ -71,7 +85,8 @@ model:save(path)
 local loaded = cr.models.load_model(path)
 check.near(loaded:predict(x), predicted)
 assert(loaded.layers[1].lora_rank == 2 and #loaded.trainable_weights == 4)
-check.near(loaded:fit(x, y, { epochs = 1, verbose = 0 }).history.loss, model:fit(x, y, { epochs = 1, verbose = 0 }).history.loss)
+check.near(loaded:fit(x, y, { epochs = 1, verbose = 0 }).history.loss,
+  model:fit(x, y, { epochs = 1, verbose = 0 }).history.loss)
 predicted = model:predict(x)
 os.remove(path)
 local weights = check.temporary ".weights.h5"

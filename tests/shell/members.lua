@@ -30,8 +30,12 @@ stateful:reset_states { states = { cr.tensor { { 0.25, 1 } } } }
 check.same(stateful(x):totable(), first:totable())
 stateful:reset_states()
 check.near(stateful.states[1], { { 0, 0 } })
-check.fails(function() stateful:reset_states { x, x } end, "expects 1 states, but it received 2 state values")
-check.fails(function() stateful:reset_states { stats = x } end, "SimpleRNN.reset_states: no argument 'stats' (did you mean 'states'?)")
+check.fails(function()
+  stateful:reset_states { x, x }
+end, "expects 1 states, but it received 2 state values")
+check.fails(function()
+  stateful:reset_states { stats = x }
+end, "SimpleRNN.reset_states: no argument 'stats' (did you mean 'states'?)")
 check.fails(function() rnn:reset_states() end, "must be stateful to reset its states")
 
 -- what a callback has to tell

@@ -18,7 +18,8 @@ for i = 1, 100000 do
   local small = x + i -- 256 KiB each: 25 GiB in all
   if i % 1000 == 0 then most = math.max(most, resident()) end
 end
-assert(sanitized or most < before + 32, string.format("memory went from %.0f to %.0f MiB", before, most))
+assert(sanitized or most < before + 32,
+  string.format("memory went from %.0f to %.0f MiB", before, most))
 
 -- failing calls free what they had made
 local function rounds(n, f)
@@ -49,7 +50,9 @@ for _ = 1, 3 do worker() end
 assert(worker():sum():item() == 4)
 -- models and layers that refer to themselves are collected
 local Inner = cr.Layer:subclass "InnerInMemory"
-function Inner:build(shape) self.w = self:add_weight { name = "w", shape = { shape[#shape], 100 } } end
+function Inner:build(shape)
+  self.w = self:add_weight { name = "w", shape = { shape[#shape], 100 } }
+end
 function Inner:call(t) return t:matmul(self.w) * self.factor end
 local Outer = cr.Model:subclass "OuterInMemory"
 function Outer:init(config)
@@ -88,7 +91,8 @@ for i = 1, 200 do one_model(i) end
 local left = count_alive()
 assert(left == 0, left .. " objects that only refer to each other are left")
 local more = resident() - start
-assert(sanitized or more < 30, string.format("%.1f MiB more after 200 models that refer to themselves", more))
+assert(sanitized or more < 30,
+  string.format("%.1f MiB more after 200 models that refer to themselves", more))
 
 -- a graph whose layer refers back to it
 local function one_graph(make)
@@ -131,8 +135,14 @@ local function check_kept(model, find)
   churn()
   assert((model(data) - first):abs():max():item() == 0)
 end
-check_kept(hidden(function(l) return cr.Sequential { cr.Input { shape = { 1000 } }, l } end), function(m) return m:get_layer "hidden" end)
-check_kept(hidden(function(l) return cr.Sequential { cr.Sequential { l } } end), function(m) return m.layers[1]:get_layer "hidden" end)
+check_kept(hidden(function(l)
+  return cr.Sequential { cr.Input { shape = { 1000 } }, l }
+end), function(m)
+  return m:get_layer "hidden"
+end)
+check_kept(hidden(function(l) return cr.Sequential { cr.Sequential { l } } end), function(m)
+  return m.layers[1]:get_layer "hidden"
+end)
 check_kept(hidden(function(l)
   local inner = cr.Sequential { cr.Input { shape = { 1000 } }, l }
   churn()

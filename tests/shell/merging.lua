@@ -6,8 +6,10 @@ local layers = cr.layers
 
 local a, b = cr.tensor { { 1, 2 }, { 3, 4 } }, cr.tensor { { 5, 6 }, { 7, 1 } }
 local want = {
-  add = { { 6, 8 }, { 10, 5 } }, subtract = { { -4, -4 }, { -4, 3 } }, multiply = { { 5, 12 }, { 21, 4 } },
-  average = { { 3, 4 }, { 5, 2.5 } }, maximum = { { 5, 6 }, { 7, 4 } }, minimum = { { 1, 2 }, { 3, 1 } },
+  add = { { 6, 8 }, { 10, 5 } }, subtract = { { -4, -4 }, { -4, 3 } },
+  multiply = { { 5, 12 }, { 21, 4 } },
+  average = { { 3, 4 }, { 5, 2.5 } }, maximum = { { 5, 6 }, { 7, 4 } },
+  minimum = { { 1, 2 }, { 3, 1 } },
   concatenate = { { 1, 2, 5, 6 }, { 3, 4, 7, 1 } }, dot = { { 17 }, { 25 } },
 }
 for name, values in pairs(want) do check.near(layers[name] { a, b }, values, 1e-6, name) end
@@ -37,4 +39,6 @@ for i = 1, 3 do expected = expected + table_[2][i] * table_[5][i] end
 check.near(scores:totable()[1][1][5], expected)
 check.fails(function() embedding(cr.zeros { 1, 2, 4 }, { reverse = true }) end, "output_dim 3")
 
-check.fails(function() layers.Embedding { 10, 4, input_length = 3 }(cr.zeros { 2, 5 }) end, "input_length", "is (3")
+check.fails(function()
+  layers.Embedding { 10, 4, input_length = 3 }(cr.zeros { 2, 5 })
+end, "input_length", "is (3")

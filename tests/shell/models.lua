@@ -8,12 +8,15 @@ local x, y = cr.random.normal { 20, 3 }, cr.random.normal { 20, 2 }
 
 -- every way to write the same constructor
 for _, dense in ipairs {
-  layers.Dense { units = 4, activation = "relu" }, layers.Dense(4, { activation = "relu" }), layers.Dense { 4, activation = "relu" },
+  layers.Dense { units = 4, activation = "relu" }, layers.Dense(4, { activation = "relu" }),
+  layers.Dense { 4, activation = "relu" },
   layers.Dense(4, "relu"), layers.Dense { 4, "relu" },
 } do
   assert(dense.units == 4 and dense:get_config().activation == "relu")
 end
-check.fails(function() layers.Dense(4, "relu", true, "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k") end, "Dense", "at most")
+check.fails(function()
+  layers.Dense(4, "relu", true, "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k")
+end, "Dense", "at most")
 check.fails(function() layers.Dense(4, { units = 4 }) end, "units", "twice")
 check.fails(function() layers.Dense() end, "Dense", "units")
 check.fails(function() return layers[1] end, "cr.layers")
@@ -53,9 +56,12 @@ model:fit({ x }, { y }, { verbose = 0 })
 model:fit(x:totable(), y:totable(), { verbose = 0 })
 h = model:fit(x, y, { verbose = 0, validation_data = { x, y } })
 assert(h.history.val_loss)
-h = model:fit(x, y, { verbose = 0, validation_split = 0.25, callbacks = { cr.callbacks.EarlyStopping { patience = 1 } }, epochs = 3 })
+h = model:fit(x, y, { verbose = 0, validation_split = 0.25,
+  callbacks = { cr.callbacks.EarlyStopping { patience = 1 } }, epochs = 3 })
 assert(#h.history.val_loss >= 1)
-check.fails(function() model:fit(x, y, { epoch = 1 }) end, "fit", "'epoch'", "did you mean 'epochs'?")
+check.fails(function()
+  model:fit(x, y, { epoch = 1 })
+end, "fit", "'epoch'", "did you mean 'epochs'?")
 check.fails(function() model:fit(x, y, { epochs = "three" }) end, "epochs", '"three"')
 check.fails(function() model:fit(x, y, { callbacks = { 1 } }) end, "callback")
 check.fails(function() model:fit(x, "y") end, '"y"')
@@ -71,7 +77,8 @@ local step = model:train_on_batch(x, y, { return_dict = true })
 assert(type(step.loss) == "number")
 assert(#model:test_on_batch(x, y) == 2)
 local alone = cr.Sequential { layers.Dense(2, { input_shape = { 3 } }) }
-alone:compile { optimizer = cr.optimizers.Adam { learning_rate = 0.1 }, loss = cr.losses.MeanSquaredError() }
+alone:compile { optimizer = cr.optimizers.Adam { learning_rate = 0.1 },
+  loss = cr.losses.MeanSquaredError() }
 assert(type(alone:evaluate(x, y, { verbose = 0 })) == "number")
 check.near(alone.optimizer.learning_rate, 0.1)
 alone.optimizer.learning_rate = 0.2
@@ -91,8 +98,10 @@ check.fails(function() alone:fit(function() error "no data" end, { verbose = 0 }
 -- several inputs and outputs, by position and by name
 local a, b = cr.Input { shape = { 3 }, name = "a" }, cr.Input { shape = { 3 }, name = "b" }
 local sum = layers.Add() { a, b }
-local two = cr.Model { inputs = { a, b }, outputs = { layers.Dense(2, { name = "p" })(sum), layers.Dense(1, { name = "q" })(sum) } }
-two:compile { optimizer = "sgd", loss = { p = "mse", q = "mae" }, loss_weights = { p = 1.0, q = 0.5 } }
+local two = cr.Model { inputs = { a, b },
+  outputs = { layers.Dense(2, { name = "p" })(sum), layers.Dense(1, { name = "q" })(sum) } }
+two:compile { optimizer = "sgd", loss = { p = "mse", q = "mae" },
+  loss_weights = { p = 1.0, q = 0.5 } }
 two:fit({ x, x }, { y, y:slice({ 1, 1 }, { -1, 1 }) }, { verbose = 0 })
 two:fit({ a = x, b = x }, { p = y, q = y:slice({ 1, 1 }, { -1, 1 }) }, { verbose = 0 })
 assert(#two:predict { x, x } == 2 and #two.inputs == 2 and #two.outputs == 2)
@@ -118,24 +127,37 @@ copy:set_weights(two:get_weights())
 check.near(copy:predict({ x, x })[1], two:predict({ x, x })[1]:totable())
 check.same(cr.models.model_from_json(two:to_json()):get_config(), two:get_config())
 -- JSON of Keras 3 and Keras 2, and for Keras 2
-local keras3 = cr.models.model_from_json([[{"module": "keras", "class_name": "Sequential", "registered_name": null, "config": {"name": "s",
-  "trainable": true, "dtype": {"module": "keras", "class_name": "DTypePolicy", "config": {"name": "float32"}, "registered_name": null},
-  "layers": [{"module": "keras.layers", "class_name": "InputLayer", "config": {"batch_shape": [null, 3], "dtype": "float32",
-      "sparse": false, "ragged": false, "name": "i", "optional": false}, "registered_name": null},
-    {"module": "keras.layers", "class_name": "Denser", "config": {"name": "d", "units": 2, "quantization_config": null},
-      "registered_name": null}], "build_input_shape": [null, 3]}}]], { custom_objects = { Denser = "Dense" } })
+local of_keras3 = [[
+{"module": "keras", "class_name": "Sequential", "registered_name": null,
+ "config": {"name": "s", "trainable": true,
+  "dtype": {"module": "keras", "class_name": "DTypePolicy", "config": {"name": "float32"},
+   "registered_name": null},
+  "layers": [
+   {"module": "keras.layers", "class_name": "InputLayer",
+    "config": {"batch_shape": [null, 3], "dtype": "float32", "sparse": false, "ragged": false,
+     "name": "i", "optional": false},
+    "registered_name": null},
+   {"module": "keras.layers", "class_name": "Denser",
+    "config": {"name": "d", "units": 2, "quantization_config": null}, "registered_name": null}],
+  "build_input_shape": [null, 3]}}]]
+local keras3 = cr.models.model_from_json(of_keras3, { custom_objects = { Denser = "Dense" } })
 assert(keras3:count_params() == 8 and keras3.layers[1].class_name == "Dense")
 local keras2 = keras3:to_json { target = "keras2" }
 assert(keras2:find('"keras_version": "2.3.1"', 1, true) and keras2:find("VarianceScaling", 1, true))
 assert(cr.models.model_from_json(keras2):to_json { target = "keras2" } == keras2)
 check.same(cr.models.model_from_config(keras3:get_config()):get_config(), keras3:get_config())
 check.fails(function() keras3:to_json { targt = "keras2" } end, "did you mean 'target'?")
-check.fails(function() cr.models.model_from_json '{"module": "m", "class_name": "Sequential", "config": {"layers": [{"class_name": "Dens"}]}}' end,
-  "Unknown layer: Dens", "did you mean 'Dense'?")
-local with = layers.Dense(2, { kernel_regularizer = cr.regularizers.L2(0.5), kernel_initializer = cr.initializers.Constant(2.0) })
+local misspelt = [[
+{"module": "m", "class_name": "Sequential", "config": {"layers": [{"class_name": "Dens"}]}}]]
+check.fails(function() cr.models.model_from_json(misspelt) end, "Unknown layer: Dens",
+  "did you mean 'Dense'?")
+local with = layers.Dense(2,
+  { kernel_regularizer = cr.regularizers.L2(0.5),
+  kernel_initializer = cr.initializers.Constant(2.0) })
 local twin = layers.Dense.from_config and layers.Dense:from_config(with:get_config())
 check.same(twin:get_config(), with:get_config())
-assert(cr.optimizers.get("adam").class_name == "Adam" and cr.losses.get("mse").class_name == "MeanSquaredError")
+assert(cr.optimizers.get("adam").class_name == "Adam"
+  and cr.losses.get("mse").class_name == "MeanSquaredError")
 check.same(cr.losses.serialize(cr.losses.MeanSquaredError()).class_name, "MeanSquaredError")
 check.near(cr.activations.relu(cr.tensor { -1, 2 }), { 0, 2 })
 check.near(cr.losses.mean_squared_error(cr.zeros { 2, 2 }, cr.ones { 2, 2 }), { 1, 1 })
@@ -154,7 +176,8 @@ check.fails(function() model:summary { print_fun = print } end, "print_fun")
 lines = {}
 local function keep(line) lines[#lines + 1] = line end
 local profile = model:profile(x, y, { batch_size = 10, steps = 2, print_fn = keep })
-assert(table.concat(lines, "\n"):find "Layer %(type%)" and profile.batch_size == 10 and profile.seconds > 0)
+assert(table.concat(lines, "\n"):find "Layer %(type%)" and profile.batch_size == 10
+  and profile.seconds > 0)
 local scope = model.name .. "/" .. model.layers[1].name
 local flops = 0
 for _, row in ipairs(profile.rows) do
@@ -179,7 +202,9 @@ check.fails(function() model:save(path, false) end, "exists already")
 model:save { path = path, include_optimizer = false }
 assert(not pcall(function() cr.models.load_model { path = path }:fit(x, y, { verbose = 0 }) end))
 check.fails(function() model:save() end, "save: argument 'path'")
-check.fails(function() model:save_weights(path, { target = "keras2" }) end, "saving weights: no option 'target'")
+check.fails(function()
+  model:save_weights(path, { target = "keras2" })
+end, "saving weights: no option 'target'")
 cr.models.save_model(model, path, { target = "keras2" })
 model:save_weights(path)
 raw:load_weights(path)
@@ -198,7 +223,8 @@ do
   assert(grown.output_shape[2] == 4)
   local later = cr.Sequential { cr.layers.Dense(4), cr.layers.Dense(1) }
   later:compile { optimizer = "sgd", loss = "mse" }
-  assert(#later:fit(cr.ones { 8, 3 }, cr.zeros { 8 }, { epochs = 2, verbose = 0 }).history.loss == 2)
+  assert(#later:fit(cr.ones { 8, 3 }, cr.zeros { 8 }, { epochs = 2, verbose = 0 }).history.loss
+    == 2)
 end
 
 print "ok models"

@@ -7,7 +7,8 @@ local x = cr.tensor { { 1, 2, 3, 4 }, { -5, 6, -7, 8 } }
 
 -- Positions, keywords, several results, any number of operands, explicit nulls.
 check.near(cr.ops.sum(x, 1, { keepdims = true }), { { 10 }, { 2 } })
-check.near(cr.ops.concatenate { x, x, axis = 1 }, { { 1, 2, 3, 4, 1, 2, 3, 4 }, { -5, 6, -7, 8, -5, 6, -7, 8 } })
+check.near(cr.ops.concatenate { x, x, axis = 1 },
+  { { 1, 2, 3, 4, 1, 2, 3, 4 }, { -5, 6, -7, 8, -5, 6, -7, 8 } })
 local values, places = cr.ops.top_k(x, 1)
 check.near(values, { { 4 }, { 8 } })
 check.same(places:totable(), { { 3 }, { 3 } })
@@ -33,7 +34,8 @@ computes(x:slice(1, 1) + input, { { 2, 4, 6, 8 }, { -4, 8, -4, 12 } })
 computes(cr.ops.relu(input), { { 1, 2, 3, 4 }, { 0, 6, 0, 8 } })
 computes(input:relu():sum(-1), { 10, 14 })
 computes(cr.ops.where(input:greater(2), input, 0), { { 0, 0, 3, 4 }, { 0, 6, 0, 8 } })
-computes(cr.ops.concatenate({ input, input }, -1):slice({ 1, 4 }, { -1, 5 }), { { 4, 1 }, { 8, -5 } })
+computes(cr.ops.concatenate({ input, input }, -1):slice({ 1, 4 }, { -1, 5 }),
+  { { 4, 1 }, { 8, -5 } })
 computes(cr.ops.get_item(input, { "...", { step = -2 } }), { { 4, 2 }, { 8, 6 } })
 computes(input * cr.tensor { 1, 0, 2, 0 }, { { 1, 0, 6, 0 }, { -5, 0, -14, 0 } })
 check.same(cr.ops.shape(input), { -1, 4 })
@@ -61,7 +63,9 @@ end
 same_model(cr.models.clone_model(model))
 same_model(cr.models.model_from_json(model:to_json()))
 same_model(cr.models.model_from_json(model:to_json { target = "keras3" }))
-assert(model:to_json({ target = "keras3" }):find('"module": "keras.src.ops.numpy", "class_name": "Multiply"', 1, true))
+assert(
+  model:to_json({ target = "keras3" }):find(
+  '"module": "keras.src.ops.numpy", "class_name": "Multiply"', 1, true))
 check.fails(function() model:to_json { target = "keras2" } end, "Keras 2 cannot express")
 local path = check.temporary ".h5"
 model:save(path)
@@ -80,19 +84,27 @@ check.near(absolute(cr.tensor { 1, 2 }), { 1, 2 })
 check.near(absolute(cr.tensor { -1, -2 }), { 1, 2 })
 check.near(cr.compiled(absolute)(cr.tensor { -1, -2 }), { 1, 2 })
 local function halved(v, limit)
-  return cr.ops.while_loop(function(a, n) return a:greater(1) end, function(a, n) return a / 2, n + 1 end,
+  return cr.ops.while_loop(function(a, n)
+    return a:greater(1)
+  end, function(a, n) return a / 2, n + 1 end,
     { v, cr.tensor(0) }, limit)
 end
 local result = halved(cr.tensor(10))
 check.near({ result[1]:item(), result[2]:item() }, { 0.625, 4 })
 local compiled = cr.compiled(function(v) local r = halved(v, 10); return r[1] + r[2] end)
 check.near(compiled(cr.tensor(10)):item(), 4.625)
-check.fails(function() cr.compiled(function(v) return halved(v)[1] end)(cr.tensor(10)) end, "maximum_iterations")
+check.fails(function()
+  cr.compiled(function(v) return halved(v)[1] end)(cr.tensor(10))
+end, "maximum_iterations")
 check.near(cr.ops.fori_loop(0, 4, function(i, sum) return sum + i end, cr.tensor(1)):item(), 7)
-check.near(cr.ops.map(function(row) return row:sum() * row end, cr.tensor { { 1, 2 }, { 3, 4 } }), { { 3, 6 }, { 21, 28 } })
+check.near(cr.ops.map(function(row)
+  return row:sum() * row
+end, cr.tensor { { 1, 2 }, { 3, 4 } }), { { 3, 6 }, { 21, 28 } })
 local pick = { function(v) return v end, function(v) return v * 10 end }
 check.near(cr.ops.switch(2, pick, { cr.tensor { 1 } }), { 10 })
-check.near(cr.compiled(function(i) return cr.ops.switch(i, pick, { cr.tensor { 1 } }) end)(cr.tensor(1)), { 1 })
+check.near(cr.compiled(function(i)
+  return cr.ops.switch(i, pick, { cr.tensor { 1 } })
+end)(cr.tensor(1)), { 1 })
 
 -- ---- more than memory can hold is refused at once
 local huge = math.maxinteger
@@ -100,13 +112,18 @@ for _, call in ipairs {
   function() return cr.ops.kaiser(huge, 1.0) end,
   function() return cr.ops.hamming(huge) end,
   function() return cr.ops.linspace(0, 1, huge) end,
-  function() return cr.ops.image.resize(cr.ones { 1, 4, 4, 1 }, { huge, 3 }, { interpolation = "nearest" }) end,
-  function() return cr.ops.image.gaussian_blur(cr.ones { 1, 4, 4, 1 }, { huge, 3 }) end,
+  function()
+    return cr.ops.image.resize(cr.ones { 1, 4, 4, 1 }, { huge, 3 }, { interpolation = "nearest" })
+  end, function() return cr.ops.image.gaussian_blur(cr.ones { 1, 4, 4, 1 }, { huge, 3 }) end,
 } do
   check.fails(call, "elements are too many")
 end
 check.fails(function() return cr.ops.vander(cr.ones { 2 }, huge) end, "expected 0 to 65536 columns")
-check.fails(function() return cr.ops.tensordot(cr.ones { 2 }, cr.ones { 2 }, huge) end, "cannot sum over")
+check.fails(function()
+  return cr.ops.tensordot(cr.ones { 2 }, cr.ones { 2 }, huge)
+end, "cannot sum over")
 for _, name in ipairs { "AUC", "PrecisionAtRecall" } do
-  check.fails(function() return cr.metrics[name] { recall = name ~= "AUC" and 0.5 or nil, num_thresholds = huge } end, "16777216")
+  check.fails(function()
+    return cr.metrics[name] { recall = name ~= "AUC" and 0.5 or nil, num_thresholds = huge }
+  end, "16777216")
 end

@@ -40,7 +40,8 @@ for name, take in pairs(takers) do
   assert(ok, name .. ": " .. tostring(message))
 end
 -- a checkpoint that cannot be written is a warning
-model:fit(x, cr.zeros { 4, 1 }, { verbose = 0, callbacks = { cr.callbacks.ModelCheckpoint(path ".h5") } })
+model:fit(x, cr.zeros { 4, 1 },
+  { verbose = 0, callbacks = { cr.callbacks.ModelCheckpoint(path ".h5") } })
 for _, ending in ipairs(endings) do
   local file = assert(io.open(before .. ending))
   assert(file:read "a" == "as it was", ending .. " was written to")

@@ -1,11 +1,12 @@
--- Calls of everything that Lua sees, with values of every kind: no call may end the process. What there is to call is found
--- by reflection. A child makes the calls in a folder of its own; when it ends, the seed and the call are printed, and
+-- Calls of everything that Lua sees, with values of every kind: no call may end the process. What
+-- there is to call is found by reflection. A child makes the calls in a folder of its own; when it
+-- ends, the seed and the call are printed, and
 --   random_calls.lua child SEED COUNT verbose
 -- makes the same calls again. CRESCENT_RANDOM_CALLS=SECONDS,SEED runs longer, or elsewhere.
 local folder = arg[0]:match "^(.*)/[^/]*$" or "."
 package.path = (folder .. "/support/?.lua;") .. package.path
 
--- ---- the parent -----------------------------------------------------------------------------------------------------
+-- ---- the parent ---------------------------------------------------------------------------------
 
 local function read(path)
   local file = io.open(path)
@@ -20,7 +21,9 @@ local function parent()
   local seconds, first = tonumber(given:match "^%d+") or 25, tonumber(given:match ",(%d+)") or 1
   local interpreter = arg[-1]
   local script = arg[0]:sub(1, 1) == "/" and arg[0] or (os.getenv "PWD" .. "/" .. arg[0])
-  if interpreter:find "/" and interpreter:sub(1, 1) ~= "/" then interpreter = os.getenv "PWD" .. "/" .. interpreter end
+  if interpreter:find "/" and interpreter:sub(1, 1) ~= "/" then
+    interpreter = os.getenv "PWD" .. "/" .. interpreter
+  end
   local scratch = check.temporary ".calls"
   assert(os.execute("mkdir '" .. scratch .. "'"))
   -- A sanitizer reserves more addresses than any limit allows, and has one of its own.
@@ -31,11 +34,14 @@ local function parent()
   local children = 4
   local failures = {}
   for seed = first, first + children - 1 do
-    local command = string.format("cd '%s' && (%sCRESCENT_RANDOM_CALLS_UNTIL=%d timeout -s KILL %d '%s' '%s' child %d) > out.txt 2> err.txt < /dev/null",
+    local command = string.format(
+      "cd '%s' && (%sCRESCENT_RANDOM_CALLS_UNTIL=%d timeout -s KILL %d '%s' '%s' child %d)"
+        .. " > out.txt 2> err.txt < /dev/null",
       scratch, limit, seconds // children, seconds // children + 60, interpreter, script, seed)
     local ok, how, status = os.execute(command)
     if not ok then
-      failures[#failures + 1] = string.format("seed %d ended by %s %s in call %s\n%s", seed, how, status,
+      failures[#failures + 1] = string.format("seed %d ended by %s %s in call %s\n%s", seed, how,
+        status,
         read(scratch .. "/last.txt"):match "^[^\n]*", read(scratch .. "/err.txt"):sub(-500))
     else
       print(string.format("seed %d: %s", seed, read(scratch .. "/done.txt")))
@@ -48,7 +54,7 @@ end
 
 if arg[1] ~= "child" then return parent() end
 
--- ---- the child --------------------------------------------------------------------------------------------------------
+-- ---- the child ----------------------------------------------------------------------------------
 
 local cr = require "crescent"
 local Values = require "random_values"
@@ -58,7 +64,8 @@ local stop = os.time() + (tonumber(os.getenv "CRESCENT_RANDOM_CALLS_UNTIL") or 1
 local last = assert(io.open("last.txt", "w"))
 local calls, succeeded = 0, 0
 
---- Nothing of the module ends the process by design; a name that one day does stands here: ["ops.name"] = "why".
+--- Nothing of the module ends the process by design; a name that one day does stands here:
+--- ["ops.name"] = "why".
 local left_out = {}
 
 local function sorted(t)
@@ -108,7 +115,9 @@ local function call(text, f, ...)
   local ok, a, b
   if values:chance(3) then
     local packed = table.pack(...)
-    ok, a, b = coroutine.resume(coroutine.create(function() return f(table.unpack(packed, 1, packed.n)) end))
+    ok, a, b = coroutine.resume(coroutine.create(function()
+      return f(table.unpack(packed, 1, packed.n))
+    end))
   else
     ok, a, b = pcall(f, ...)
   end
@@ -162,10 +171,15 @@ local function construct()
   local place, class, what = table.unpack(values:one_of(classes))
   local options, texts = {}, {}
   for _, option in ipairs(what.options) do
-    local given = option.required or (not option.keyword_only and values:chance(15)) or values:chance(2)
+    local given = option.required or (not option.keyword_only and values:chance(15))
+      or values:chance(2)
     if given then
       local value, text
-      if values:chance(85) then value, text = values:fitting(option) else value, text = values:any(1) end
+      if values:chance(85) then
+        value, text = values:fitting(option)
+      else
+        value, text = values:any(1)
+      end
       options[option.name] = value
       texts[#texts + 1] = option.name .. " = " .. tostring(text)
     end
@@ -223,20 +237,33 @@ local function touch_property()
     call(tostring(text) .. "." .. tostring(name), function() return object[name] end)
   else
     local value, value_text = values:any()
-    call(tostring(text) .. "." .. tostring(name) .. " = " .. tostring(value_text), function() object[name] = value end)
+    call(tostring(text) .. "." .. tostring(name) .. " = " .. tostring(value_text), function()
+      object[name] = value
+    end)
   end
 end
 
 local operators = {
-  ["+"] = function(a, b) return a + b end, ["-"] = function(a, b) return a - b end, ["*"] = function(a, b) return a * b end,
-  ["/"] = function(a, b) return a / b end, ["%"] = function(a, b) return a % b end, ["^"] = function(a, b) return a ^ b end,
-  ["//"] = function(a, b) return a // b end, [".."] = function(a, b) return a .. b end, ["=="] = function(a, b) return a == b end,
-  ["<"] = function(a, b) return a < b end, ["<="] = function(a, b) return a <= b end, ["&"] = function(a, b) return a & b end,
-  ["<<"] = function(a, b) return a << b end, ["unary -"] = function(a) return -a end, ["~"] = function(a) return ~a end,
+  ["+"] = function(a, b)
+    return a + b
+  end, ["-"] = function(a, b) return a - b end, ["*"] = function(a, b) return a * b end,
+  ["/"] = function(a, b)
+    return a / b
+  end, ["%"] = function(a, b) return a % b end, ["^"] = function(a, b) return a ^ b end,
+  ["//"] = function(a, b)
+    return a // b
+  end, [".."] = function(a, b) return a .. b end, ["=="] = function(a, b) return a == b end,
+  ["<"] = function(a, b) return a < b end, ["<="] = function(a, b)
+    return a <= b
+  end, ["&"] = function(a, b) return a & b end,
+  ["<<"] = function(a, b)
+    return a << b
+  end, ["unary -"] = function(a) return -a end, ["~"] = function(a) return ~a end,
   ["#"] = function(a) return #a end, ["index"] = function(a, b) return a[b] end,
   ["tostring"] = function(a) return tostring(a) end,
-  ["pairs"] = function(a) for _ in pairs(a) do break end end, ["ipairs"] = function(a) for i in ipairs(a) do if i > 5 then break end end end,
-  ["close"] = function(a) local b <close> = a end,
+  ["pairs"] = function(a) for _ in pairs(a) do break end end, ["ipairs"] = function(a)
+    for i in ipairs(a) do if i > 5 then break end end
+  end, ["close"] = function(a) local b <close> = a end,
   ["getmetatable"] = function(a) return getmetatable(a) end,
 }
 local operator_names = sorted(operators)
@@ -246,7 +273,8 @@ local function operate()
   local object, text = some_object()
   local other, other_text = values:any()
   if values:chance(30) then object, text, other, other_text = other, other_text, object, text end
-  call(name .. "(" .. tostring(text) .. ", " .. tostring(other_text) .. ")", operators[name], object, other)
+  call(name .. "(" .. tostring(text) .. ", " .. tostring(other_text) .. ")", operators[name],
+    object, other)
 end
 
 --- Metamethods as functions: with anything as self.
@@ -257,7 +285,8 @@ local function call_metamethod()
   local name = values:one_of(sorted(meta))
   if type(meta[name]) ~= "function" then return end
   local list, n, rest = arguments { "self", "other" }
-  call("getmetatable(" .. tostring(text) .. ")." .. name .. "(" .. rest .. ")", meta[name], table.unpack(list, 1, n))
+  call("getmetatable(" .. tostring(text) .. ")." .. name .. "(" .. rest .. ")", meta[name],
+    table.unpack(list, 1, n))
 end
 
 --- Layers on data, objects called.
@@ -267,7 +296,8 @@ local function call_object()
   call(tostring(text) .. "(" .. rest .. ")", object, table.unpack(list, 1, n))
 end
 
-local hooks = { "init", "build", "call", "compute_mask", "get_config", "update_state", "result", "reset_state", "on_epoch_end", "on_train_begin",
+local hooks = { "init", "build", "call", "compute_mask", "get_config", "update_state", "result",
+  "reset_state", "on_epoch_end", "on_train_begin",
   "cal", "train_step" }
 
 local function derive()
@@ -276,7 +306,9 @@ local function derive()
   local options, options_text = values:any(1)
   if values:chance(70) then options, options_text = { { "units", 2 } }, "{{'units', 2}}" end
   local class
-  call(place .. ":subclass(" .. tostring(name) .. ", " .. tostring(options_text) .. ")", function() class = base:subclass(name, options) end)
+  call(place .. ":subclass(" .. tostring(name) .. ", " .. tostring(options_text) .. ")", function()
+    class = base:subclass(name, options)
+  end)
   if not class then return end
   for _, hook in ipairs(hooks) do
     if values:chance(25) then class[hook] = values:func() end
@@ -292,14 +324,16 @@ local function make_model()
     local layers = { cr.layers.Dense(2, { input_shape = { 3 } }) }
     local object, _, what = some_object()
     if what.class and what.class.kind == "layer" then layers[2] = object end
-    local model = values:chance(50) and cr.Sequential(layers) or cr.Sequential { cr.layers.Dense(2) }
+    local model = values:chance(50) and cr.Sequential(layers)
+      or cr.Sequential { cr.layers.Dense(2) }
     if values:chance(70) then model:compile { optimizer = "sgd", loss = "mse" } end
     if values:chance(40) then model:fit(cr.ones { 4, 3 }, cr.ones { 4, 2 }, { verbose = 0 }) end
     return model
   end)
 end
 
-local actions = { { 22, call_function }, { 18, construct }, { 6, construct_wildly }, { 24, call_method }, { 10, touch_property },
+local actions = { { 22, call_function }, { 18, construct }, { 6, construct_wildly },
+  { 24, call_method }, { 10, touch_property },
   { 10, operate }, { 2, call_metamethod }, { 14, call_object }, { 3, derive }, { 3, make_model } }
 local total = 0
 for _, action in ipairs(actions) do total = total + action[1] end

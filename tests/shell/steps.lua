@@ -1,4 +1,5 @@
--- Steps of one's own: train_step, test_step, predict_step, compute_loss and compute_metrics of a class, compiled.
+-- Steps of one's own: train_step, test_step, predict_step, compute_loss and compute_metrics of a
+-- class, compiled.
 local cr = require "crescent"
 local here = arg and arg[0]:match "^(.*)/" or "tests/shell"
 package.path = here .. "/support/?.lua;" .. package.path
@@ -23,14 +24,19 @@ function Own:train_step(data)
   local weights = self.trainable_weights
   self.optimizer:apply_gradients(tape:gradient(loss, weights), weights)
   for _, metric in ipairs(self.metrics) do
-    if metric.name == "loss" then metric:update_state(loss) else metric:update_state(targets, self(inputs)) end
+    if metric.name == "loss" then
+      metric:update_state(loss)
+    else
+      metric:update_state(targets, self(inputs))
+    end
   end
   return { loss = loss, twice = loss * 2 }
 end
 
 local function trained(class, options)
   local model = class()
-  model:compile { optimizer = cr.optimizers.SGD(0.1), loss = "mse", run_eagerly = options and options.eagerly }
+  model:compile { optimizer = cr.optimizers.SGD(0.1), loss = "mse",
+    run_eagerly = options and options.eagerly }
   local history = model:fit(x, y, { epochs = 3, batch_size = 8, shuffle = false, verbose = 0 })
   return model, history.history
 end
@@ -97,7 +103,8 @@ end
 do -- a model without a call: two parts, two optimizers
   local Gan = cr.Model:subclass "Gan"
   function Gan:init()
-    self.generator = cr.Sequential { cr.layers.Dense(4, { activation = "relu" }), cr.layers.Dense(3) }
+    self.generator = cr.Sequential { cr.layers.Dense(4, { activation = "relu" }),
+      cr.layers.Dense(3) }
     self.critic = cr.Sequential { cr.layers.Dense(4, { activation = "relu" }), cr.layers.Dense(1) }
     self.g, self.c = cr.optimizers.Adam(0.01), cr.optimizers.Adam(0.01)
   end
@@ -108,9 +115,13 @@ do -- a model without a call: two parts, two optimizers
     local tape = cr.GradientTape(function()
       critic_loss = (self.critic(self.generator(noise)) - self.critic(real)):mean()
     end)
-    self.c:apply_gradients(tape:gradient(critic_loss, self.critic.trainable_weights), self.critic.trainable_weights)
-    tape = cr.GradientTape(function() generator_loss = -self.critic(self.generator(noise)):mean() end)
-    self.g:apply_gradients(tape:gradient(generator_loss, self.generator.trainable_weights), self.generator.trainable_weights)
+    self.c:apply_gradients(tape:gradient(critic_loss, self.critic.trainable_weights),
+      self.critic.trainable_weights)
+    tape = cr.GradientTape(function()
+      generator_loss = -self.critic(self.generator(noise)):mean()
+    end)
+    self.g:apply_gradients(tape:gradient(generator_loss, self.generator.trainable_weights),
+      self.generator.trainable_weights)
     return { critic = critic_loss, generator = generator_loss }
   end
   local gan = Gan()

@@ -35,7 +35,9 @@ local old, head = net.head, cr.layers.Dense(3)
 net.head = head
 check.near(net:predict(x), net(x):totable())
 assert(moves(head, function() net:train_on_batch(x, y) end), "the new head learns")
-assert(not moves(old, function() net:train_on_batch(x, y) end), "the old head is no part of the model")
+assert(not moves(old, function()
+  net:train_on_batch(x, y)
+end), "the old head is no part of the model")
 assert(#net.weights == 4 and #net.optimizer.variables == 2 + 2 * 4)
 
 -- inside another model, too

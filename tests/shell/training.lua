@@ -4,7 +4,8 @@ local check = require "check"
 local cr = require "crescent"
 
 local function model(units, loss)
-  local m = cr.Sequential { cr.layers.Dense(units, { input_shape = { 3 }, activation = units > 1 and "softmax" or nil }) }
+  local m = cr.Sequential { cr.layers.Dense(units,
+    { input_shape = { 3 }, activation = units > 1 and "softmax" or nil }) }
   m:compile { optimizer = "sgd", loss = loss }
   return m
 end
@@ -14,7 +15,9 @@ local x, y = cr.random.normal { 12, 3 }, cr.zeros { 12, 1 }
 local Watcher = cr.callbacks.Callback:subclass "Watcher"
 function Watcher:on_train_begin() self.hooks = {} end
 function Watcher:on_batch_begin(batch) self.hooks[#self.hooks + 1] = "begin " .. batch end
-function Watcher:on_batch_end(batch, logs) self.hooks[#self.hooks + 1] = "end " .. batch .. (logs.loss and " loss" or "") end
+function Watcher:on_batch_end(batch, logs)
+  self.hooks[#self.hooks + 1] = "end " .. batch .. (logs.loss and " loss" or "")
+end
 local watcher = Watcher()
 assert(watcher.model == nil)
 do
@@ -56,7 +59,9 @@ check.same(counter.count, 2, "a second fit begins anew")
 local labels = cr.tensor { 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1 }
 local classes = model(2, "sparse_categorical_crossentropy")
 for _, weights in ipairs { { 1, 5 }, { [1] = 1, [2] = 5 } } do
-  local function says(f) check.fails(f, "classes {0} exist in the data", "has {1, 2}", "write [0] = 1") end
+  local function says(f)
+    check.fails(f, "classes {0} exist in the data", "has {1, 2}", "write [0] = 1")
+  end
   says(function() classes:fit(x, labels, { class_weight = weights, verbose = 0 }) end)
   says(function() classes:train_on_batch(x, labels, { class_weight = weights }) end)
 end
@@ -74,8 +79,12 @@ check.same(again:test_on_batch(x:slice(1, 4), y:slice(1, 4)), alone)
 assert(again:test_on_batch(x:slice(5, 12), y:slice(5, 12)) ~= alone)
 
 -- Generators that give nothing.
-check.fails(function() again:fit(function() end, { verbose = 0 }) end, "fit: the data gave no batch")
-check.fails(function() again:fit(function() end, { steps_per_epoch = 3, verbose = 0 }) end, "fit: the data gave no batch")
+check.fails(function()
+  again:fit(function() end, { verbose = 0 })
+end, "fit: the data gave no batch")
+check.fails(function()
+  again:fit(function() end, { steps_per_epoch = 3, verbose = 0 })
+end, "fit: the data gave no batch")
 local left = 2
 local history = again:fit(function()
   left = left - 1

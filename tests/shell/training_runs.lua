@@ -1,4 +1,5 @@
--- Training runs: advanced, looked at, changed, kept and gone on with from Lua; datasets, shards, surgery.
+-- Training runs: advanced, looked at, changed, kept and gone on with from Lua; datasets, shards,
+-- surgery.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
@@ -91,7 +92,8 @@ check.fails(function() model:start_training(x, y, { epoch = 3 }) end, "did you m
 -- Datasets, and their shards: parts of the same batches.
 local data = cr.data.dataset(x, y, { batch_size = 6 })
 assert(data.samples == 24 and data.batches == 4)
-check.near(model:evaluate(data, { verbose = 0 })[1], model:evaluate(x, y, { batch_size = 6, verbose = 0 })[1])
+check.near(model:evaluate(data, { verbose = 0 })[1],
+  model:evaluate(x, y, { batch_size = 6, verbose = 0 })[1])
 assert(model:predict(cr.data.dataset(x)).shape[1] == 24)
 local part = data:shard(2, 3)
 assert(part.samples == 8 and part.batches == 4)
@@ -106,18 +108,22 @@ local made = cr.data.generator(function()
   if calls <= 5 then return x:slice(calls, calls), y:slice(calls, calls) end
 end)
 assert(made.samples == nil)
-local second, fourth = model:predict(x:slice(2, 2)):totable(), model:predict(x:slice(4, 4)):totable()
+local second, fourth = model:predict(x:slice(2, 2)):totable(),
+  model:predict(x:slice(4, 4)):totable()
 check.near(model:predict(made:shard(2, 2)), { second[1], fourth[1] })
 
 -- Surgery.
 local head = cr.layers.Dense(2, { name = "head" })
 local old = make()
-local other = cr.models.rewire(old, { [old.layers[3]] = head, [old.layers[2].name] = false }, { name = "other" })
+local other = cr.models.rewire(old, { [old.layers[3]] = head, [old.layers[2].name] = false },
+  { name = "other" })
 assert(other.name == "other" and other:predict(x).shape[2] == 2 and #other.layers == 3)
 assert(other.layers[2] == old.layers[1] and old:predict(x).shape[2] == 1)
 check.fails(function() cr.models.rewire(old, { dens = head }) end, "No such layer")
 check.fails(function() cr.models.rewire(old, { [head] = false }) end, "no layer 'head'")
-check.fails(function() cr.models.rewire(old, { [old.layers[1]] = "head" }) end, "expected a layer or a symbol")
+check.fails(function()
+  cr.models.rewire(old, { [old.layers[1]] = "head" })
+end, "expected a layer or a symbol")
 
 -- The same call again goes on with a run that was given up.
 local GivesUp = cr.callbacks.Callback:subclass "GivesUp"
@@ -127,7 +133,8 @@ end
 local kept = check.temporary ".h5"
 local function persist(seed, callback)
   local trained = make(seed)
-  local history = trained:fit(x, y, { epochs = 3, batch_size = 6, verbose = 0, callbacks = callback, resume = kept })
+  local history = trained:fit(x, y,
+    { epochs = 3, batch_size = 6, verbose = 0, callbacks = callback, resume = kept })
   return trained, history
 end
 check.fails(function() persist(7, GivesUp()) end, "given up")

@@ -18,8 +18,11 @@ for step = 1, 3 do
   check.near(ops.squeeze(got:slice({ 1, step }, { -1, step }), 1), conv(own))
 end
 assert(rawequal(each.layer, conv) and #each.weights == 2)
-check.same(layers.TimeDistributed(layers.TimeDistributed(layers.Dense(2)))(images:reshape { 2, 3, 5, 4 }).shape, { 2, 3, 5, 2 })
-check.fails(function() layers.TimeDistributed(layers.Dense(2))(numbers { 2, 3 }) end, "at least 3 dimensions", "(2, 3)")
+check.same(layers.TimeDistributed(layers.TimeDistributed(layers.Dense(2)))(images:reshape { 2, 3, 5,
+  4 }).shape, { 2, 3, 5, 2 })
+check.fails(function()
+  layers.TimeDistributed(layers.Dense(2))(numbers { 2, 3 })
+end, "at least 3 dimensions", "(2, 3)")
 check.fails(function() layers.TimeDistributed(3) end, "Please initialize `TimeDistributed` layer")
 
 -- a layer with moving averages sees the steps one after the other
@@ -32,11 +35,13 @@ end
 check.near(norm.weights[3], want, 1e-5)
 
 -- a model inside; steps of any number; masks of steps and of what is inside a step
-local inner = cr.Sequential { layers.Embedding(10, 4, { mask_zero = true, input_shape = { 5 } }), layers.LSTM(3) }
+local inner = cr.Sequential { layers.Embedding(10, 4, { mask_zero = true, input_shape = { 5 } }),
+  layers.LSTM(3) }
 local words = cr.Input { batch_shape = { -1, -1, 5 }, dtype = "int32" }
 local sentences = layers.TimeDistributed(inner)(words)
 local document = cr.Model(words, layers.GRU(2)(sentences))
-local text = cr.tensor({ { { 1, 2, 0, 0, 0 }, { 3, 4, 5, 0, 0 } }, { { 6, 0, 0, 0, 0 }, { 7, 8, 9, 1, 2 } } }, "int32")
+local text = cr.tensor({ { { 1, 2, 0, 0, 0 }, { 3, 4, 5, 0, 0 } },
+  { { 6, 0, 0, 0, 0 }, { 7, 8, 9, 1, 2 } } }, "int32")
 local before = document:predict(text)
 check.same(before.shape, { 2, 2 })
 local path = check.temporary ".h5"
@@ -55,15 +60,18 @@ for _, sequences in ipairs { false, true } do
     ave = function(a, b) return (a + b) / 2 end,
     mul = function(a, b) return a * b end,
   } do
-    local layer = layers.Bidirectional(layers.LSTM(3, { return_sequences = sequences, name = "memory" }), { merge_mode = mode })
+    local layer = layers.Bidirectional(layers.LSTM(3,
+      { return_sequences = sequences, name = "memory" }), { merge_mode = mode })
     local y = layer(x)
-    assert(layer.forward_layer.name == "forward_memory" and layer.backward_layer.name == "backward_memory")
+    assert(layer.forward_layer.name == "forward_memory"
+      and layer.backward_layer.name == "backward_memory")
     local ahead, back = layer.forward_layer(x), layer.backward_layer(x)
     if sequences then back = ops.flip(back, { 1 }) end
     check.near(y, merge(ahead, back))
   end
 end
-local two = layers.Bidirectional(layers.GRU(3, { return_sequences = true, return_state = true }), { merge_mode = cr.null })
+local two = layers.Bidirectional(layers.GRU(3, { return_sequences = true, return_state = true }),
+  { merge_mode = cr.null })
 local outputs = two(x)
 assert(#outputs == 4)
 local half = numbers { 2, 3 }
@@ -74,18 +82,27 @@ check.fails(function() two(x, { initial_state = { half } }) end, "initial_state"
 
 -- masked steps of a sequence are zeros, so that the two directions meet
 local padded = ops.concatenate({ x, cr.zeros { 2, 2, 3 } }, 1)
-local masked = cr.Sequential { layers.Masking { input_shape = { 6, 3 } }, layers.Bidirectional(layers.LSTM(3, { return_sequences = true })) }
+local masked = cr.Sequential { layers.Masking { input_shape = { 6, 3 } },
+  layers.Bidirectional(layers.LSTM(3, { return_sequences = true })) }
 local all = masked:predict(padded)
 check.near(all:slice({ 1, 1 }, { -1, 4 }), masked.layers[2](x))
 assert(ops.max(ops.abs(all:slice({ 1, 5 }, { -1, 6 }))):item() == 0)
 
 -- two different layers; those that do not fit each other
-local pair = layers.Bidirectional(layers.LSTM(3, { return_sequences = true }), { backward_layer = layers.GRU(3, { return_sequences = true, go_backwards = true }) })
+local pair = layers.Bidirectional(layers.LSTM(3, { return_sequences = true }),
+  { backward_layer = layers.GRU(3, { return_sequences = true, go_backwards = true }) })
 check.same(pair(x).shape, { 2, 4, 6 })
-check.fails(function() layers.Bidirectional(layers.LSTM(3), { backward_layer = layers.LSTM(3) }) end, "different `go_backwards` value")
-check.fails(function() layers.Bidirectional(layers.LSTM(3), { backward_layer = layers.LSTM(3, { go_backwards = true, return_sequences = true }) }) end, "return_sequences")
+check.fails(function()
+  layers.Bidirectional(layers.LSTM(3), { backward_layer = layers.LSTM(3) })
+end, "different `go_backwards` value")
+check.fails(function()
+  layers.Bidirectional(layers.LSTM(3),
+    { backward_layer = layers.LSTM(3, { go_backwards = true, return_sequences = true }) })
+end, "return_sequences")
 check.fails(function() layers.Bidirectional(layers.Dense(3)) end, "recurrent layer", "go_backwards")
-check.fails(function() layers.Bidirectional(layers.LSTM(3), { merge_mode = "cat" }) end, "merge_mode")
+check.fails(function()
+  layers.Bidirectional(layers.LSTM(3), { merge_mode = "cat" })
+end, "merge_mode")
 
 -- states from batch to batch
 local going_on = layers.Bidirectional(layers.SimpleRNN(2, { stateful = true }))
@@ -96,7 +113,8 @@ check.near(going_on(x), first)
 
 -- trained, saved, loaded: as one layer, for both generations
 local model = cr.Sequential {
-  layers.Bidirectional(layers.LSTM(3, { return_sequences = true, dropout = 0.1, name = "m" }), { input_shape = { 4, 3 }, name = "b" }),
+  layers.Bidirectional(layers.LSTM(3, { return_sequences = true, dropout = 0.1, name = "m" }),
+    { input_shape = { 4, 3 }, name = "b" }),
   layers.TimeDistributed(layers.Dense(1, { name = "d" }), { name = "t" }),
 }
 model:compile { optimizer = "adam", loss = "mse" }

@@ -36,6 +36,13 @@ TEST_CASE("dtypes promote as in Keras") {
   CHECK(promote(DType::int64, DType::float16) == DType::float16);
   CHECK(promote(DType::float32, DType::float64) == DType::float64);
   CHECK(promote(DType::bfloat16, DType::float16) == DType::float32);
+  CHECK(promote(DType::int8, DType::uint8) == DType::int16);
+  CHECK(promote(DType::uint8, DType::int16) == DType::int16);
+  CHECK(promote(DType::int16, DType::int32) == DType::int32);
+  CHECK(promote(DType::int16, DType::float16) == DType::float16);
+  CHECK(promote(DType::boolean, DType::int8) == DType::int8);
+  CHECK(promote(DType::float64, DType::complex64) == DType::complex64);
+  CHECK_THROWS_WITH(promote(DType::string, DType::int32), Contains("no common dtype"));
   CHECK_THROWS_WITH(dtype_named("flaot32"), Contains("did you mean 'float32'"));
 }
 
@@ -53,7 +60,7 @@ TEST_CASE("a tensor is zeros, a scalar, or values") {
   CHECK_THROWS_AS(t.item(), Error);
   CHECK_THROWS_AS(t.data<double>(), Error);
   CHECK_THROWS_WITH(Tensor().spec(), Contains("no tensor"));
-  for (int d = 0; d < kDTypeCount; ++d)
+  for (int d = 0; d < static_cast<int>(DType::complex64); ++d)
     CHECK(Tensor::full({3}, 1, static_cast<DType>(d)).to_vector() == std::vector<double>{1, 1, 1});
 }
 

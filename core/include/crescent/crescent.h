@@ -30,6 +30,8 @@
 #include "crescent/schema.h"
 #include "crescent/stamp.h"
 #include "crescent/steps.h"
+#include "crescent/stream.h"
+#include "crescent/strings.h"
 #include "crescent/tensor.h"
 #include "crescent/training.h"
 #include "crescent/training_run.h"

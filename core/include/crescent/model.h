@@ -77,6 +77,11 @@ struct CRESCENT_API Profile {
 
 using NamedValues = std::vector<std::pair<std::string, double>>;
 
+/// Of a graph whose inputs or outputs were given as a table with names.
+struct GraphKeys {
+  std::vector<std::string> inputs, outputs;
+};
+
 class Model;
 using ModelPtr = std::shared_ptr<Model>;
 class TrainingRun;
@@ -146,6 +151,8 @@ class CRESCENT_API Model : public Layer {
   virtual std::vector<Symbol> outputs() const;
   virtual std::vector<std::string> input_names() const;
   virtual std::vector<std::string> output_names() const;
+  /// Names that inputs() and outputs() were given by; none: by position.
+  virtual GraphKeys keys() const { return {}; }
   virtual bool is_graph() const { return false; }
   bool stateful() const override;
   void reset_states() override;
@@ -172,13 +179,15 @@ class CRESCENT_API Model : public Layer {
 };
 
 /// A graph of layers from inputs to outputs; nodes in topological order, addressed by slots worked
-/// out once.
+/// out once. Inputs and outputs that have keys are known by those and stand in their alphabetical
+/// order, as Keras flattens tables.
 class CRESCENT_API Functional : public Model {
  public:
   static void describe(Schema<Functional>& s);
   ~Functional() override;
   static std::shared_ptr<Functional> make(std::vector<Symbol> inputs, std::vector<Symbol> outputs,
-                                          std::string name = "", bool trainable = true);
+                                          std::string name = "", bool trainable = true,
+                                          GraphKeys keys = {});
   void build(const std::vector<Shape>& inputs) override;
   Tensors call(const Tensors& inputs, const Call& call) override;
   Tensors compute_mask(const Tensors& inputs, const Tensors& masks,
@@ -188,6 +197,7 @@ class CRESCENT_API Functional : public Model {
   std::vector<Symbol> outputs() const override;
   std::vector<std::string> input_names() const override;
   std::vector<std::string> output_names() const override;
+  GraphKeys keys() const override;
   bool is_graph() const override { return graph_ != nullptr; }
   Dict get_config() const override;
 
@@ -203,6 +213,7 @@ class CRESCENT_API Functional : public Model {
   struct Graph;
   friend struct ModelAccess;
   std::shared_ptr<const Graph> graph_;
+  GraphKeys keys_;
 };
 
 /// Layers one after another. Without an input shape, building waits for the first data; data of

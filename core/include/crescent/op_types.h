@@ -79,6 +79,10 @@ inline std::string to_text(BinaryKind kind) { return name_of(kind); }
 #define CRESCENT_FIELDS(...) \
   auto fields() const { return std::tie(__VA_ARGS__); }
 
+// Ops that move elements, whatever these are.
+#define CRESCENT_TAKES_ALL \
+  bool takes(DType) const override { return true; }
+
 CRESCENT_OP(Unary, "unary")                            // (x) -> y
   UnaryKind kind{};
   CRESCENT_FIELDS(kind)
@@ -89,20 +93,32 @@ CRESCENT_OP(Unary, "unary")                            // (x) -> y
 CRESCENT_OP(Binary, "binary")
   BinaryKind kind{};
   CRESCENT_FIELDS(kind)
+  bool takes(DType dtype) const override;              ///< strings: equal and not_equal
   std::string label() const override;
   Tensors vjp(const Vjp&) const override;
 };
 CRESCENT_OP(Select, "select")                    // (bool condition, a, b) -> condition ? a : b
   CRESCENT_FIELDS()
+  CRESCENT_TAKES_ALL
   Tensors vjp(const Vjp&) const override;
 };
-CRESCENT_OP(Cast, "cast")                              // (x) -> x as dtype; float to int truncates
+/// (x) -> x as dtype; float to int truncates. Complex numbers become no others.
+CRESCENT_OP(Cast, "cast")
   DType dtype{};
   CRESCENT_FIELDS(dtype)
+  bool takes(DType dtype) const override { return dtype != DType::string; }
+  Tensors vjp(const Vjp&) const override;
+};
+/// (x) -> the same bytes: complex64 (...) as float32 (..., 2), and back.
+CRESCENT_OP(Bitcast, "bitcast")
+  DType dtype{};
+  CRESCENT_FIELDS(dtype)
+  bool takes(DType dtype) const override { return dtype != DType::string; }
   Tensors vjp(const Vjp&) const override;
 };
 CRESCENT_OP(StopGradient, "stop_gradient")             // (x) -> x
   CRESCENT_FIELDS()
+  CRESCENT_TAKES_ALL
   Tensors vjp(const Vjp&) const override;
 };
 
@@ -111,27 +127,32 @@ CRESCENT_OP(StopGradient, "stop_gradient")             // (x) -> x
 CRESCENT_OP(Reshape, "reshape")
   Shape shape;
   CRESCENT_FIELDS(shape)
+  CRESCENT_TAKES_ALL
   Tensors vjp(const Vjp&) const override;
 };
 CRESCENT_OP(BroadcastTo, "broadcast_to")               // (x)
   Shape shape;
   CRESCENT_FIELDS(shape)
+  CRESCENT_TAKES_ALL
   Tensors vjp(const Vjp&) const override;
 };
 CRESCENT_OP(Transpose, "transpose")                    // (x): output axis i is input axis axes[i]
   std::vector<int> axes;
   CRESCENT_FIELDS(axes)
+  CRESCENT_TAKES_ALL
   Tensors vjp(const Vjp&) const override;
 };
 CRESCENT_OP(Concat, "concat")                          // (a, b, ...)
   int axis = 0;                                        ///< >= 0
   CRESCENT_FIELDS(axis)
+  CRESCENT_TAKES_ALL
   Tensors vjp(const Vjp&) const override;
 };
 /// (x): start[i] + k*stride[i], k < size[i]; size -1 = to the end (stride 1).
 CRESCENT_OP(Slice, "slice")
   std::vector<int64_t> start, size, stride;
   CRESCENT_FIELDS(start, size, stride)
+  CRESCENT_TAKES_ALL
   Tensors vjp(const Vjp&) const override;
 };
 /// (x): constant; `inner` zeros between elements (dilation), for the vjp of strided slices.
@@ -139,11 +160,13 @@ CRESCENT_OP(Pad, "pad")
   std::vector<int64_t> before, after, inner;
   double value = 0;
   CRESCENT_FIELDS(before, after, inner, value)
+  CRESCENT_TAKES_ALL
   Tensors vjp(const Vjp&) const override;
 };
 CRESCENT_OP(Reverse, "reverse")                        // (x): flips the axes
   std::vector<int> axes;
   CRESCENT_FIELDS(axes)
+  CRESCENT_TAKES_ALL
   Tensors vjp(const Vjp&) const override;
 };
 /// (numbers) -> the same as integers (those that are floating as int32). A run fails at the first
@@ -160,6 +183,7 @@ CRESCENT_OP(CheckIndices, "check_indices")
 CRESCENT_OP(Gather, "gather")
   int axis = 0;
   CRESCENT_FIELDS(axis)
+  CRESCENT_TAKES_ALL
   Tensors vjp(const Vjp&) const override;
 };
 /// (int indices, updates) -> zeros(size along axis) with updates added; inverse of Gather.
@@ -172,6 +196,7 @@ CRESCENT_OP(ScatterAdd, "scatter_add")
 CRESCENT_OP(TakeAlong, "take_along")                   // (x, int indices of x's rank) along axis
   int axis = -1;
   CRESCENT_FIELDS(axis)
+  CRESCENT_TAKES_ALL
   Tensors vjp(const Vjp&) const override;
 };
 /// (int indices) -> (..., depth); out of range gives zeros.
@@ -398,6 +423,7 @@ CRESCENT_OP(Scan, "scan")
   auto fields() const {
     return std::make_tuple(body.get(), states, sequences, reverse, keep_states);
   }
+  CRESCENT_TAKES_ALL
   size_t hash() const override;
   std::string text() const override;
   bool equals(const Op& other) const override;

@@ -24,7 +24,7 @@ enum class OperationResult : uint8_t {
 };
 
 /// A parameter in the text of a signature: "axis=None". One that starts with * takes all that is
-/// left by position; one with @ is no tensor, but Keras 3 keeps it with the call and not in the
+/// left by position (a list), with ** by name (a dict); one with @ is no tensor, but Keras 3 keeps it with the call and not in the
 /// configuration.
 struct OperationParameter {
   std::string name;

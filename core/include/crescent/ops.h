@@ -80,6 +80,8 @@ CRESCENT_API Tensor clip(const Tensor& x, double low, double high);
 CRESCENT_API Tensor cast(const Tensor& x,
                          DType dtype);  ///< same tensor when the dtype is already that
 CRESCENT_API Tensor stop_gradient(const Tensor& x);
+CRESCENT_API Tensor view_as_real(const Tensor& x);     ///< complex64 (...) -> float32 (..., 2)
+CRESCENT_API Tensor view_as_complex(const Tensor& x);  ///< the other way round
 CRESCENT_API Tensor
 add_n(std::span<const Tensor> tensors);  ///< one shape; an empty list is the scalar 0
 

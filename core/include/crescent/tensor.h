@@ -20,16 +20,31 @@
 
 namespace crescent {
 
-enum class DType : uint8_t { float32, float64, bfloat16, float16, int32, int64, uint8, boolean };
-inline constexpr int kDTypeCount = 8;
+/// complex64: two float32, the real part first. string: see strings.h.
+enum class DType : uint8_t {
+  float32,
+  float64,
+  bfloat16,
+  float16,
+  int32,
+  int64,
+  uint8,
+  boolean,
+  int8,
+  int16,
+  complex64,
+  string
+};
+inline constexpr int kDTypeCount = 12;
 
 CRESCENT_API size_t size_of(DType dtype);               ///< bytes an element
 CRESCENT_API const char* name_of(DType dtype);          ///< "float32", ..., "bool"
 CRESCENT_API DType dtype_named(std::string_view name);  ///< fails with a suggestion
 CRESCENT_API bool is_floating(DType dtype);
-CRESCENT_API bool is_integer(DType dtype);  ///< int32 int64 uint8
-/// Common dtype of two operands (Keras): bool < uint8 < int32 < int64 < float16/bfloat16 < float32
-/// < float64.
+CRESCENT_API bool is_integer(DType dtype);  ///< int8 int16 int32 int64 uint8
+/// Common dtype of two operands (Keras): bool < uint8, int8 < int16 < int32 < int64 <
+/// float16/bfloat16 < float32 < float64 < complex64; int16 has room for uint8 and int8. Strings
+/// have a common dtype with strings only.
 CRESCENT_API DType promote(DType a, DType b);
 inline std::string to_text(DType dtype) { return name_of(dtype); }
 
@@ -50,6 +65,14 @@ struct DTypeOf<int32_t> {
 template <>
 struct DTypeOf<int64_t> {
   static constexpr DType value = DType::int64;
+};
+template <>
+struct DTypeOf<int8_t> {
+  static constexpr DType value = DType::int8;
+};
+template <>
+struct DTypeOf<int16_t> {
+  static constexpr DType value = DType::int16;
 };
 template <>
 struct DTypeOf<uint8_t> {
@@ -330,7 +353,7 @@ class CRESCENT_API BoxedTensor : public Object {
   Tensor tensor;
 };
 
-/// Numbers and lists of them are taken too, as float32; null is no tensor.
+/// Numbers and lists of them are taken too, as float32, and lists of strings; null is no tensor.
 CRESCENT_CODEC(Tensor);
 
 // Conversions of single values, shared by everything that reads half-width floats.

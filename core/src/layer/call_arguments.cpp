@@ -2,8 +2,12 @@
 
 #include <algorithm>
 
+#include "crescent/ops.h"
+
 namespace crescent {
 namespace {
+
+constexpr const char* kMask = "mask";
 
 const Argument* find_argument(const std::vector<Argument>& declared, std::string_view name) {
   for (const Argument& argument : declared)
@@ -14,8 +18,8 @@ const Argument* find_argument(const std::vector<Argument>& declared, std::string
 [[noreturn]] void fail_unknown(const Layer& layer, const std::string& name) {
   std::vector<std::string> known;
   for (const Argument& argument : layer.call_arguments())
-    if (argument.supported) known.push_back(argument.name);
-  known.insert(known.end(), {"training", "mask"});
+    if (argument.supported && argument.name != "training") known.push_back(argument.name);
+  known.insert(known.end(), {"training", kMask});
   const std::string guess = did_you_mean(name, known);
   const bool from_lua = layer.info() && layer.info()->origin == "Lua";
   const std::string how =
@@ -35,6 +39,7 @@ void check_kind(const Argument& argument, const Value& value) {
 
 void check_arguments(const Layer& layer, const Dict& arguments) {
   for (const DictEntry& entry : arguments) {
+    if (entry.key == kMask) continue;  // of every layer
     const Argument* argument = find_argument(layer.call_arguments(), entry.key);
     if (!argument) fail_unknown(layer, entry.key);
     if (!argument->supported && !entry.value.is_null())
@@ -66,10 +71,23 @@ void join_inputs(const Argument& argument, const Value& value, std::vector<T>& i
     inputs.push_back(unboxed(argument, item, inputs));
 }
 
+List masks_in(const Value& given) { return given.is_list() ? given.as_list() : List{given}; }
+
+bool is_mask(const Value& item) { return !item.is_null() && item != Value(false); }
+
+template <class T>
+void check_masks(const Dict& arguments, const std::vector<T>& inputs) {
+  const Value* given = arguments.find(kMask);
+  if (!given) return;
+  for (const Value& item : masks_in(*given))
+    if (is_mask(item)) unboxed({kMask, "", {}, {}}, item, inputs);
+}
+
 template <class T>
 void arrange(const Layer& layer, Dict& arguments, std::vector<T>& inputs) {
   if (arguments.empty()) return;
   check_arguments(layer, arguments);
+  check_masks(arguments, inputs);
   for (const Argument& argument : layer.call_arguments()) {
     if (!argument.place) continue;
     if (const Value* given = arguments.find(argument.name); given && !given->is_null())
@@ -97,6 +115,24 @@ void arrange_arguments(const Layer& layer, Dict& arguments, Tensors& inputs) {
 
 void arrange_arguments(const Layer& layer, Dict& arguments, std::vector<Symbol>& inputs) {
   arrange(layer, arguments, inputs);
+}
+
+Tensors take_masks(Dict& arguments) {
+  Tensors masks;
+  const Value* given = arguments.find(kMask);
+  if (!given) return masks;
+  for (const Value& item : masks_in(*given)) {
+    const Tensor mask = is_mask(item) ? item.object_as<BoxedTensor>()->tensor : Tensor();
+    masks.push_back(mask && mask.dtype() != DType::boolean ? ops::cast(mask, DType::boolean)
+                                                           : mask);
+  }
+  arguments.erase(kMask);
+  return masks;
+}
+
+bool trains_by_itself(const Layer& layer) {
+  const Argument* training = find_argument(layer.call_arguments(), "training");
+  return training && training->default_value.as_bool();
 }
 
 Dict with_defaults(const std::vector<Argument>& declared, Dict arguments) {

@@ -11,6 +11,14 @@ namespace crescent {
 void arrange_arguments(const Layer& layer, Dict& arguments, Tensors& inputs);
 void arrange_arguments(const Layer& layer, Dict& arguments, std::vector<Symbol>& inputs);
 
+/// Takes out of `arguments` the masks that a call is given: a tensor, or a list with null or false
+/// for inputs that have none. Numbers count where they are not 0.
+Tensors take_masks(Dict& arguments);
+
+/// Whether a call trains that is not told so and is in no other call: what the layer declares as
+/// the default of an argument `training`, else no.
+bool trains_by_itself(const Layer& layer);
+
 /// `arguments` and the defaults of those that were not given.
 Dict with_defaults(const std::vector<Argument>& declared, Dict arguments);
 

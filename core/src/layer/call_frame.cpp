@@ -7,8 +7,9 @@ thread_local const CallFrame* innermost = nullptr;
 
 }  // namespace
 
-CallFrame::CallFrame(std::optional<bool> training)
-    : outer_(innermost), training_(training.value_or(innermost ? innermost->training_ : false)) {
+CallFrame::CallFrame(std::optional<bool> training, bool by_itself)
+    : outer_(innermost),
+      training_(training.value_or(innermost ? innermost->training_ : by_itself)) {
   innermost = this;
 }
 

@@ -4,11 +4,11 @@
 
 namespace crescent {
 
-/// One call of a layer while it runs: how deep it is, and whether it trains (its own word, or that
-/// of the call around it).
+/// One call of a layer while it runs: how deep it is, and whether it trains (its own word, that of
+/// the call around it, or `by_itself` where there is none).
 class CallFrame {
  public:
-  explicit CallFrame(std::optional<bool> training);
+  CallFrame(std::optional<bool> training, bool by_itself);
   ~CallFrame();
   CallFrame(const CallFrame&) = delete;
   bool outermost() const { return outer_ == nullptr; }

@@ -157,7 +157,7 @@ void LayerAccess::attach_masks(Layer& layer, const Tensors& inputs, const Tensor
 }
 
 Tensors Layer::run(const Tensors& given, const CallOptions& options) {
-  const CallFrame frame(options.training);
+  const CallFrame frame(options.training, trains_by_itself(*this));
   if (frame.outermost()) LayerAccess::forget_losses(*this);
   const ProgramScope scope(name_);
   check_tensors(name_, given);
@@ -191,6 +191,8 @@ Tensors Layer::operator()(const Tensors& inputs, const CallOptions& options) {
     Tensors all = inputs;
     CallOptions arranged = options;
     arrange_arguments(*this, arranged.arguments, all);
+    if (Tensors masks = take_masks(arranged.arguments); !masks.empty())
+      arranged.masks = std::move(masks);
     return run(all, arranged);
   });
 }
@@ -230,7 +232,7 @@ std::vector<Symbol> Layer::operator()(const std::vector<Symbol>& inputs,
     if (mask)
       fail_in_layer(
           name_, "Layer ", name_,
-          ": symbols carry their own masks; a mask can be given when the inputs are tensors");
+          ": the inputs are symbols, so a mask must be one too: arguments = {mask = ...}");
   node->outputs = run_abstractly(
       [&](const Tensors& tensors) { return call_again(*node, tensors, {}); }, abstract);
   LayerAccess::forget_losses(*this);

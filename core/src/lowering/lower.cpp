@@ -181,7 +181,8 @@ Program lower(Program program, const Device& device) {
 }
 
 std::unique_ptr<Executable> compile(const Program& program, Device& device) {
-  return device.compile(lower(program, device));
+  const Program lowered = lower(program, device);
+  return lowering::keeping_strings(lowered, device.compile(lowered));
 }
 
 }  // namespace crescent

@@ -23,6 +23,12 @@ const List& list_at(const Dict& dict, std::string_view key, const char* what) {
   return value->as_list();
 }
 
+/// Names of a graph's inputs or outputs; none where they go by position.
+std::vector<std::string> keys_in(const Dict& config, std::string_view which) {
+  const Value* keys = config.find(which);
+  return keys ? Codec<std::vector<std::string>>::decode(*keys) : std::vector<std::string>();
+}
+
 std::string name_in(const Dict& config) {
   const Value* name = config.find("name");
   return name && name->is_string() ? name->as_string() : "";
@@ -147,7 +153,7 @@ class GraphBuilder {
       if (!symbol) return false;
       inputs.push_back(*symbol);
       for (const DictEntry& argument : r.arguments) {
-        if (argument.value.is_null() || argument.key == "mask") continue;
+        if (argument.value.is_null()) continue;
         if (argument.key == "training") {
           options.training = argument.value.as_bool();
           continue;
@@ -204,7 +210,8 @@ std::shared_ptr<Functional> functional_from_config(const Dict& config) {
   const Value* trainable = config.find("trainable");
   return Functional::make(builder.symbols(config.at("input_layers")),
                           builder.symbols(config.at("output_layers")), name_in(config),
-                          !trainable || !trainable->is_bool() || trainable->as_bool());
+                          !trainable || !trainable->is_bool() || trainable->as_bool(),
+                          {keys_in(config, "input_keys"), keys_in(config, "output_keys")});
 }
 
 ModelPtr model_from_own_config(const Value& config) {

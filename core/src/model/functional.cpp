@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 #include <unordered_map>
 
 #include "layer/call_arguments.h"
@@ -37,6 +38,24 @@ void check_results(const Tensors& results, const Node& node, const std::string& 
                   " was made with it: it gives ", shapes_text(results),
                   " where the model goes on from ", shapes_text(node.outputs),
                   "; make the model anew");
+}
+
+using Keys = std::vector<std::string>;
+
+/// Brings symbols and their keys into the keys' alphabetical order.
+void sort_by_key(Keys& keys, std::vector<Symbol>& symbols, const char* what) {
+  if (keys.empty()) return;
+  std::map<std::string, Symbol> by_key;
+  for (size_t i = 0; i < keys.size() && i < symbols.size(); ++i)
+    by_key.emplace(keys[i], symbols[i]);
+  if (keys.size() != symbols.size() || by_key.size() != keys.size())
+    fail("expected a key of its own for each of ", symbols.size(), " ", what, ", got ", join(keys));
+  keys.clear();
+  symbols.clear();
+  for (const auto& [key, symbol] : by_key) {
+    keys.push_back(key);
+    symbols.push_back(symbol);
+  }
 }
 
 /// Calls of each layer that belong to this graph, numbered from 0.
@@ -135,8 +154,11 @@ Tensor fit_input(const Tensor& given, const Symbol& wanted, size_t index,
 
 std::shared_ptr<Functional> Functional::make(std::vector<Symbol> inputs,
                                              std::vector<Symbol> outputs, std::string name,
-                                             bool trainable) {
+                                             bool trainable, GraphKeys keys) {
   auto model = std::make_shared<Functional>();
+  sort_by_key(keys.inputs, inputs, "inputs");
+  sort_by_key(keys.outputs, outputs, "outputs");
+  model->keys_ = std::move(keys);
   model->graph_ = ModelAccess::make_graph(std::move(inputs), std::move(outputs));
   LayerAccess::replace_sublayers(*model, model->graph_->layers);
   model->built_ = true;
@@ -191,11 +213,14 @@ std::vector<Symbol> Functional::outputs() const {
   return graph_->outputs;
 }
 std::vector<std::string> Functional::input_names() const {
+  if (!keys_.inputs.empty()) return keys_.inputs;
   return is_graph() ? distinct(inputs()) : Model::input_names();
 }
 std::vector<std::string> Functional::output_names() const {
+  if (!keys_.outputs.empty()) return keys_.outputs;
   return is_graph() ? distinct(outputs()) : Model::output_names();
 }
+GraphKeys Functional::keys() const { return keys_; }
 
 Dict Functional::get_config() const {
   if (!graph_)
@@ -203,11 +228,14 @@ Dict Functional::get_config() const {
   const KeptNodes kept(*graph_);
   List layers;
   for (const LayerPtr& layer : graph_->layers) layers.push_back(layer_config(kept, layer));
-  return {{"name", name()},
-          {"trainable", trainable_},
-          {"layers", layers},
-          {"input_layers", references(kept, graph_->inputs)},
-          {"output_layers", references(kept, graph_->outputs)}};
+  Dict config{{"name", name()},
+              {"trainable", trainable_},
+              {"layers", layers},
+              {"input_layers", references(kept, graph_->inputs)},
+              {"output_layers", references(kept, graph_->outputs)}};
+  if (!keys_.inputs.empty()) config.set("input_keys", Codec<Keys>::encode(keys_.inputs));
+  if (!keys_.outputs.empty()) config.set("output_keys", Codec<Keys>::encode(keys_.outputs));
+  return config;
 }
 
 }  // namespace crescent

@@ -4,6 +4,7 @@
 #include <cassert>
 
 #include "crescent/mapped.h"
+#include "crescent/strings.h"
 #include "model/operation_layer.h"
 
 namespace crescent {
@@ -34,7 +35,7 @@ OperationParameter parameter_of(std::string_view text) {
   OperationParameter parameter;
   parameter.in_call = text.front() == '@';
   parameter.variadic = text.front() == '*';
-  if (parameter.in_call || parameter.variadic) text.remove_prefix(1);
+  while (text.front() == '@' || text.front() == '*') text.remove_prefix(1);
   const size_t equals = text.find('=');
   parameter.name = text.substr(0, equals);
   if (equals != std::string_view::npos)
@@ -130,10 +131,26 @@ Value Operation::on_symbols(const Dict& arguments) const {
   return single ? outputs.front() : Value(std::move(outputs));
 }
 
+namespace {
+
+/// Names that no parameter has, as the one that takes all others.
+Dict gathered(const SchemaData& parameters, const std::string& others, const Dict& keywords) {
+  Dict result, rest;
+  for (const DictEntry& entry : keywords)
+    (parameters.find(entry.key) ? result : rest).set(entry.key, entry.value);
+  if (!rest.empty()) result.set(others, std::move(rest));
+  return result;
+}
+
+}  // namespace
+
 Dict Operation::arguments(const List& positional, const Dict& keywords) const {
   const auto& parameters = row_->parameters;
   const auto variadic = std::find_if(parameters.begin(), parameters.end(),
                                      [](const OperationParameter& p) { return p.variadic; });
+  if (variadic != parameters.end() && !variadic->is_list)
+    return row_->method.parameters.by_name(
+        positional, gathered(row_->method.parameters, variadic->name, keywords));
   if (variadic == parameters.end()) return row_->method.parameters.by_name(positional, keywords);
   const auto before =
       std::min(variadic - parameters.begin(), static_cast<std::ptrdiff_t>(positional.size()));
@@ -160,6 +177,7 @@ Value Codec<NumberOrTensor>::encode(const NumberOrTensor& member) {
 }
 NumberOrTensor Codec<NumberOrTensor>::decode(const Value& value) {
   if (value.is_number()) return ops::Operand(value.as_float());
+  if (value.is_string()) return ops::Operand(string_tensor({&value.as_string(), 1}, {}));
   const Tensor tensor = Codec<Tensor>::decode(value);
   if (!tensor) fail("expected ", type(), ", got ", value);
   return ops::Operand(tensor);

@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "crescent/mapped.h"
+#include "crescent/strings.h"
 #include "crescent/variable.h"
 
 namespace crescent {
@@ -27,6 +28,7 @@ Value numbers_in(const Tensor& tensor) {
     return rows;
   }
   if (tensor.dtype() == DType::boolean) return tensor.item() != 0;
+  if (tensor.dtype() == DType::string) return strings_of(tensor).front();
   if (is_integer(tensor.dtype())) return ops::cast(tensor, DType::int64).data<int64_t>()[0];
   return tensor.item();
 }
@@ -44,7 +46,9 @@ std::optional<Value> constant_in(const Value& value) {
   if (!class_name || (*class_name != Value("__tensor__") && *class_name != Value("__numpy__")))
     return std::nullopt;
   const Dict& config = value.as_dict().at("config").as_dict();
-  const Tensor tensor = Codec<Tensor>::decode(config.at("value"));
+  const Value& kept = config.at("value");
+  const Tensor tensor =
+      kept.is_string() ? string_tensor({&kept.as_string(), 1}, {}) : Codec<Tensor>::decode(kept);
   const Value* dtype = config.find("dtype");
   return Codec<Tensor>::encode(
       dtype && dtype->is_string() ? ops::cast(tensor, dtype_named(dtype->as_string())) : tensor);

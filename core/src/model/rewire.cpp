@@ -186,7 +186,7 @@ std::shared_ptr<Functional> rewire(const Model& model, const std::vector<Replace
   Rewiring rewiring(model, plan);
   for (const auto& call : graph->calls) rewiring.follow(call.node);
   return Functional::make(rewiring.now(graph->inputs), rewiring.now(graph->outputs),
-                          std::move(name));
+                          std::move(name), true, model.keys());
 }
 
 }  // namespace crescent

@@ -68,7 +68,9 @@ class InScopeOf {
   int previous_ = 0;
 };
 
-bool differentiable(const Tensor& t) { return is_floating(t.dtype()); }
+bool differentiable(const Tensor& t) {
+  return is_floating(t.dtype()) || t.dtype() == DType::complex64;
+}
 
 /// The vjp sweep over the entries of one tape.
 class Sweep {

@@ -17,6 +17,8 @@ std::string Op::label() const { return std::string(name()); }
 
 Tensors Op::decompose(std::span<const Tensor>) const { return {}; }
 
+bool Op::takes(DType) const { return false; }
+
 bool Op::compute(std::span<const Tensor>, std::span<Tensor>) const { return false; }
 
 Tensors Op::vjp(const Vjp& v) const {
@@ -53,6 +55,12 @@ bool is_better_recorded(const Op& op, const TensorSpecs& results) {
          results[0].shape.size() * static_cast<int64_t>(size_of(results[0].dtype)) > kLittle;
 }
 
+void expect_taken(const Op& op, DType dtype) {
+  const bool strings = dtype == DType::string;
+  if ((strings || dtype == DType::complex64) && !op.takes(dtype))
+    fail(op.label(), " takes no ", strings ? "strings" : "complex numbers");
+}
+
 }  // namespace
 
 Tensors apply(OpPtr op, std::span<const Tensor> inputs) {
@@ -61,6 +69,7 @@ Tensors apply(OpPtr op, std::span<const Tensor> inputs) {
   bool abstract = false;
   for (const Tensor& input : inputs) {
     specs.push_back(input.spec());
+    expect_taken(*op, input.dtype());
     abstract = abstract || input.is_abstract();
   }
   Recorder* const recorder = Recorder::current();

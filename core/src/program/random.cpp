@@ -5,6 +5,7 @@
 #include <mutex>
 #include <numeric>
 
+#include "program/random_scope.h"
 #include "program/recorder.h"
 #include "tensor/memory.h"
 
@@ -86,10 +87,18 @@ std::vector<int64_t> SeedGenerator::permutation(int64_t n) const {
   return order;
 }
 
+namespace {
+thread_local SeedGenerator* scoped = nullptr;
+}
+
 SeedGenerator& global_random() {
   static SeedGenerator generator(0);
-  return generator;
+  return scoped ? *scoped : generator;
 }
+
+RandomScope::RandomScope(int64_t seed)
+    : generator_(seed), before_(std::exchange(scoped, &generator_)) {}
+RandomScope::~RandomScope() { scoped = before_; }
 
 void set_random_seed(int64_t seed) {
   NoTrace eager;

@@ -15,14 +15,18 @@ struct Row {
 };
 // In the order of the enum.
 constexpr std::array<Row, kDTypeCount> kRows{{
-    {"float32", 4, true, false, 6},
-    {"float64", 8, true, false, 7},
-    {"bfloat16", 2, true, false, 5},
-    {"float16", 2, true, false, 4},
-    {"int32", 4, false, true, 2},
-    {"int64", 8, false, true, 3},
+    {"float32", 4, true, false, 7},
+    {"float64", 8, true, false, 8},
+    {"bfloat16", 2, true, false, 6},
+    {"float16", 2, true, false, 5},
+    {"int32", 4, false, true, 3},
+    {"int64", 8, false, true, 4},
     {"uint8", 1, false, true, 1},
     {"bool", 1, false, false, 0},
+    {"int8", 1, false, true, 1},
+    {"int16", 2, false, true, 2},
+    {"complex64", 8, false, false, 9},
+    {"string", 8, false, false, 10},
 }};
 const Row& row(DType dtype) { return kRows[static_cast<size_t>(dtype)]; }
 
@@ -43,8 +47,12 @@ DType dtype_named(std::string_view name) {
 }
 
 DType promote(DType a, DType b) {
-  const bool halves = row(a).size == 2 && row(b).size == 2;
-  if (halves && a != b) return DType::float32;  // neither holds the other's values
+  if (a == b) return a;
+  if (a == DType::string || b == DType::string) fail(a, " and ", b, " have no common dtype");
+  const bool floating = row(a).floating && row(b).floating;
+  if (floating && row(a).size == 2 && row(b).size == 2)
+    return DType::float32;                              // neither holds the other's values
+  if (row(a).rank == row(b).rank) return DType::int16;  // int8 and uint8, likewise
   return row(a).rank >= row(b).rank ? a : b;
 }
 

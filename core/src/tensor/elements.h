@@ -2,7 +2,7 @@
 #pragma once
 #include <cmath>
 
-#include "crescent/tensor.h"
+#include "crescent/strings.h"
 
 namespace crescent {
 
@@ -11,6 +11,9 @@ struct BFloat16 {
 };
 struct Float16 {
   uint16_t bits;
+};
+struct Complex {
+  float real, imaginary;
 };
 
 /// Calls f(static_cast<T*>(nullptr)) with the element type of `dtype`.
@@ -31,6 +34,14 @@ decltype(auto) with_element_type(DType dtype, F&& f) {
       return f(static_cast<int64_t*>(nullptr));
     case DType::uint8:
       return f(static_cast<uint8_t*>(nullptr));
+    case DType::int8:
+      return f(static_cast<int8_t*>(nullptr));
+    case DType::int16:
+      return f(static_cast<int16_t*>(nullptr));
+    case DType::complex64:
+      return f(static_cast<Complex*>(nullptr));
+    case DType::string:
+      return f(static_cast<StringId*>(nullptr));
     case DType::boolean:
       break;
   }
@@ -43,6 +54,10 @@ double number_of(const T& element) {
 }
 inline double number_of(BFloat16 element) { return bfloat16_to_float(element.bits); }
 inline double number_of(Float16 element) { return float16_to_float(element.bits); }
+inline double number_of(Complex) {
+  fail("a complex number is no single number: real, imag and view_as_real give its parts");
+}
+inline double number_of(StringId) { fail("a string is no number"); }
 
 /// Integers take the nearest value they have (not undefined behaviour), NaN becomes 0.
 template <class T>
@@ -64,5 +79,10 @@ inline BFloat16 element_of(double x, BFloat16*) {
   return {float_to_bfloat16(static_cast<float>(x))};
 }
 inline Float16 element_of(double x, Float16*) { return {float_to_float16(static_cast<float>(x))}; }
+inline Complex element_of(double x, Complex*) { return {static_cast<float>(x), 0}; }
+inline StringId element_of(double x, StringId*) {
+  if (x != 0) fail("expected strings, got the number ", x);
+  return {};
+}
 
 }  // namespace crescent

@@ -11,6 +11,16 @@ namespace {
 constexpr int64_t kMostShown = 1000;  // more elements than this are cut
 constexpr int64_t kEdge = 3;          // shown at either end of a cut axis
 
+std::string element_text(StringId id) { return to_text(Value(text_of(id))); }
+
+/// As Python writes it.
+std::string element_text(Complex x) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.4g%+.4gj", static_cast<double>(x.real),
+                static_cast<double>(x.imaginary));
+  return text;
+}
+
 std::string element_text(DType dtype, double x) {
   char text[32];
   if (dtype == DType::boolean) return x != 0 ? "true" : "false";
@@ -52,6 +62,8 @@ class Printer {
         const T& element = static_cast<const T*>(tensor_.raw())[offset];
         if constexpr (std::is_same_v<T, int64_t>) {
           elements_.push_back(std::to_string(element));
+        } else if constexpr (std::is_same_v<T, Complex> || std::is_same_v<T, StringId>) {
+          elements_.push_back(element_text(element));
         } else {
           elements_.push_back(element_text(tensor_.dtype(), number_of(element)));
         }

@@ -1,6 +1,7 @@
 #include <cstring>
 
 #include "tensor/elements.h"
+#include "tensor/strings.h"
 #include "tensor/tensor_record.h"
 
 namespace crescent {
@@ -69,6 +70,7 @@ Tensor Tensor::on(std::shared_ptr<Storage> storage, size_t offset, const TensorS
     fail("a tensor ", spec, " needs ", bytes, " bytes from ", offset, ", the memory has ",
          storage->bytes());
   }
+  if (spec.dtype == DType::string) watch_strings(storage);
   return Tensor(Impl::make({.spec = spec, .storage = std::move(storage), .offset = offset}));
 }
 

@@ -1,5 +1,5 @@
-// Numbers and lists of them as tensors.
-#include "crescent/tensor.h"
+// Numbers, strings and lists of them as tensors.
+#include "crescent/strings.h"
 
 namespace crescent {
 namespace {
@@ -16,32 +16,35 @@ Shape shape_of(const Value& value) {
   return shape;
 }
 
-struct Numbers {
-  std::vector<double> values;
-  bool all_boolean = true;
+/// The numbers or strings in nested lists of this shape.
+void collect(const Value& value, const Shape& shape, int axis, std::vector<const Value*>& items) {
+  if (axis == shape.rank()) return items.push_back(&value);
+  if (!value.is_list())
+    fail("expected a list of ", shape[axis], " at depth ", axis + 1, ", got ", value);
+  const auto length = static_cast<int64_t>(value.as_list().size());
+  if (length != shape[axis])
+    fail("rows differ in length: expected ", shape[axis], ", got ", length);
+  for (const Value& item : value.as_list()) collect(item, shape, axis + 1, items);
+}
 
-  void read(const Value& value, const Shape& shape, int axis) {
-    if (axis == shape.rank()) return read_number(value);
-    if (!value.is_list())
-      fail("expected a list of ", shape[axis], " at depth ", axis + 1, ", got ", value);
-    const auto length = static_cast<int64_t>(value.as_list().size());
-    if (length != shape[axis])
-      fail("rows differ in length: expected ", shape[axis], ", got ", length);
-    for (const Value& item : value.as_list()) read(item, shape, axis + 1);
+Tensor strings(std::span<const Value* const> items, const Shape& shape) {
+  std::vector<std::string> texts;
+  for (const Value* item : items) texts.push_back(item->as_string());
+  return string_tensor(texts, shape);
+}
+
+Tensor numbers(std::span<const Value* const> items, const Shape& shape) {
+  std::vector<float> values;
+  bool all_boolean = !items.empty();
+  for (const Value* item : items) {
+    if (!item->is_bool() && !item->is_number()) fail("expected a number, got ", *item);
+    all_boolean = all_boolean && item->is_bool();
+    values.push_back(item->is_bool() ? item->as_bool() : static_cast<float>(item->as_float()));
   }
-  void read_number(const Value& value) {
-    if (!value.is_bool() && !value.is_number()) fail("expected a number, got ", value);
-    all_boolean = all_boolean && value.is_bool();
-    values.push_back(value.is_bool() ? value.as_bool() : value.as_float());
-  }
-  Tensor tensor(const Shape& shape) const {
-    if (all_boolean && !values.empty()) {
-      const std::vector<uint8_t> bytes(values.begin(), values.end());
-      return Tensor::from_bytes(bytes.data(), bytes.size(), {DType::boolean, shape});
-    }
-    return Tensor::from(std::vector<float>(values.begin(), values.end()), shape);
-  }
-};
+  if (!all_boolean) return Tensor::from(values, shape);
+  const std::vector<uint8_t> bytes(values.begin(), values.end());
+  return Tensor::from_bytes(bytes.data(), bytes.size(), {DType::boolean, shape});
+}
 
 }  // namespace
 
@@ -51,9 +54,10 @@ Tensor Codec<Tensor>::decode(const Value& value) {
   if (!value.is_number() && !value.is_bool() && !value.is_list())
     fail("expected ", type(), ", got ", value);
   const Shape shape = shape_of(value);
-  Numbers numbers;
-  numbers.read(value, shape, 0);
-  return numbers.tensor(shape);
+  std::vector<const Value*> items;
+  collect(value, shape, 0, items);
+  const bool texts = !items.empty() && items.front()->is_string();
+  return texts ? strings(items, shape) : numbers(items, shape);
 }
 
 Value Codec<Tensor>::encode(const Tensor& member) {

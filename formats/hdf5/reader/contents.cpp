@@ -15,8 +15,6 @@ namespace {
 
 constexpr hsize_t kMostMembers = 65536;
 constexpr uint64_t kLargestChunk = uint64_t{256} << 20;
-// Deflate cannot do better than about 1030 to 1; what promises more is a trap, unless it is small.
-constexpr uint64_t kBestCompression = 1100, kSmall = uint64_t{64} << 20;
 
 // ---- opening
 
@@ -104,6 +102,8 @@ NumberType integer_type(hid_t dataset, hid_t type) {
   if (size == 2 && !is_signed && marked_bfloat16(dataset))
     return native(Element::bfloat16, H5T_NATIVE_UINT16);
   if (size == 1 && !is_signed) return native(Element::uint8, H5T_NATIVE_UINT8);
+  if (size == 1) return native(Element::int8, H5T_NATIVE_INT8);
+  if (size == 2 && is_signed) return native(Element::int16, H5T_NATIVE_INT16);
   bool wide = size == 8 || (size == 4 && !is_signed);
   return wide ? native(Element::int64, H5T_NATIVE_INT64) : native(Element::int32, H5T_NATIVE_INT32);
 }
@@ -116,10 +116,14 @@ NumberType number_type(hid_t dataset, hid_t type) {
       return integer_type(dataset, type);
     case H5T_ENUM:
       if (H5Tequal(type, bool_type()) > 0) return {Element::boolean, bool_type()};
-      [[fallthrough]];
+      break;
+    case H5T_COMPOUND:
+      if (H5Tequal(type, complex_type()) > 0) return {Element::complex64, complex_type()};
+      break;
     default:
-      refuse("it does not hold numbers");
+      break;
   }
+  refuse("it does not hold numbers");
 }
 
 void check_filters(hid_t creation) {
@@ -146,9 +150,8 @@ void check_chunks(hid_t dataset, hid_t creation, uint64_t element_size, uint64_t
   if (chunk > kLargestChunk / element_size)
     refuse("its chunks are larger than " + std::to_string(kLargestChunk) + " bytes");
   check_filters(creation);
-  if (bytes <= kSmall) return;
   uint64_t stored = std::min<uint64_t>(H5Dget_storage_size(dataset), file_size);
-  if (bytes / kBestCompression > stored)
+  if (!can_unpack_to(bytes, stored))
     refuse("it promises " + std::to_string(bytes) + " bytes and stores " + std::to_string(stored));
 }
 

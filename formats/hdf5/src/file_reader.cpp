@@ -279,6 +279,9 @@ struct FileReader::Look {
 /// The datasets that libhdf5 has to unpack.
 std::shared_ptr<std::byte> FileReader::read_packed(const Request& request, uint64_t total) {
   if (total == 0) return nullptr;
+  if (!can_unpack_to(total, size_))
+    fail("'", path_, "': it promises ", total, " bytes of data and has ", size_,
+         "; nothing was loaded");
   if (!make_memory(memory_, total)) fail_memory(path_, total);
   auto block = map(total, PROT_READ | PROT_WRITE, MAP_PRIVATE, memory_);
   if (!block) fail_memory(path_, total);

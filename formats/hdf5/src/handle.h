@@ -38,6 +38,14 @@ inline Handle half_type(H5T_order_t order = H5T_ORDER_LE) {
   return type;
 }
 
+/// Pairs of float32 as h5py names them.
+inline Handle complex_type() {
+  Handle type(H5Tcreate(H5T_COMPOUND, 8), H5Tclose);
+  H5Tinsert(type, "r", 0, H5T_IEEE_F32LE);
+  H5Tinsert(type, "i", 4, H5T_IEEE_F32LE);
+  return type;
+}
+
 /// NumPy's bool in h5py's spelling.
 inline Handle bool_type() {
   Handle type(H5Tenum_create(H5T_STD_I8LE), H5Tclose);

@@ -150,6 +150,12 @@ Handle number_type(Element element) {
       return borrowed(H5T_STD_U8LE);
     case Element::boolean:
       return bool_type();
+    case Element::int8:
+      return borrowed(H5T_STD_I8LE);
+    case Element::int16:
+      return borrowed(H5T_STD_I16LE);
+    case Element::complex64:
+      return complex_type();
   }
   fail("hdf5: unknown element type");
 }

@@ -14,15 +14,27 @@
 namespace crescent::hdf5 {
 
 /// Types of numbers that cross the border between a file and the framework.
-enum class Element : uint8_t { float32, float64, bfloat16, float16, int32, int64, uint8, boolean };
+enum class Element : uint8_t {
+  float32,
+  float64,
+  bfloat16,
+  float16,
+  int32,
+  int64,
+  uint8,
+  boolean,
+  int8,
+  int16,
+  complex64
+};
 
 struct ElementInfo {
   std::string_view name;
   uint64_t size;
 };
-inline constexpr ElementInfo kElements[] = {{"float32", 4}, {"float64", 8}, {"bfloat16", 2},
-                                            {"float16", 2}, {"int32", 4},   {"int64", 8},
-                                            {"uint8", 1},   {"bool", 1}};
+inline constexpr ElementInfo kElements[] = {
+    {"float32", 4}, {"float64", 8}, {"bfloat16", 2}, {"float16", 2}, {"int32", 4},    {"int64", 8},
+    {"uint8", 1},   {"bool", 1},    {"int8", 1},     {"int16", 2},   {"complex64", 8}};
 inline const ElementInfo& info(Element element) { return kElements[static_cast<size_t>(element)]; }
 
 /// Bytes of an array, or nothing when the product does not fit into 62 bits.

@@ -38,6 +38,13 @@ inline unsigned processor_seconds(unsigned seconds) {
   return seconds > kLeast + kWaiting ? seconds - kWaiting : std::min(seconds, kLeast);
 }
 
+/// What `stored` bytes may promise: deflate cannot do better than about 1030 to 1, so more is a
+/// trap, unless it is small.
+inline bool can_unpack_to(uint64_t bytes, uint64_t stored) {
+  constexpr uint64_t kBestCompression = 1100, kSmall = uint64_t{64} << 20;
+  return bytes <= kSmall || bytes / kBestCompression <= stored;
+}
+
 enum class Operation : uint8_t {
   attribute,  ///< object, name -> AttributeKind, value
   describe,   ///< dataset -> element, shape, checksum or -1, place in the file or kNoPlace, rows a

@@ -4,6 +4,8 @@
 
 #include "crescent/model.h"
 #include "keras/configs/code_names.h"
+#include "keras/configs/formulas.h"
+#include "keras/configs/given_masks.h"
 #include "keras/configs/graph_in.h"
 #include "keras/configs/objects.h"
 #include "keras/configs/operation_nodes.h"
@@ -43,23 +45,34 @@ constexpr Dropped kDropped[] = {
 };
 // clang-format on
 
+/// Which files of Keras 2 a row is about: of all, or of those up to 2.3.1.
+enum class Since { all, before_tensorflow };
+
 /// Names that mean something else in Keras 2 than they do in Keras 3 and here.
 struct Meaning {
   const char *option, *keras2, *here;
+  Since since = Since::all;
 };
 constexpr Meaning kMeanings[] = {
     {"activation", "hard_sigmoid", "hard_sigmoid_keras2"},
     {"recurrent_activation", "hard_sigmoid", "hard_sigmoid_keras2"},
     {"reduction", "auto", "sum_over_batch_size"},  // tf.keras
+    {"interpolation", "bilinear", "bilinear_keras2", Since::before_tensorflow},
 };
 
-/// Defaults of options that files of Keras 2 may leave out, where they differ from ours.
+/// Options that files of Keras 2 leave out, where its formula is not that of our default.
 struct OldDefault {
   const char *class_name, *option;
-  bool value;
+  double value;  ///< of a boolean too
+  Since since = Since::all;
 };
-constexpr OldDefault kOldDefaults[] = {{"GRU", "reset_after", false},
-                                       {"GRUCell", "reset_after", false}};
+constexpr OldDefault kOldDefaults[] = {
+    {"GRU", "reset_after", false},
+    {"GRUCell", "reset_after", false},
+    {"RMSprop", "epsilon_outside", true, Since::before_tensorflow},
+    {"Adagrad", "epsilon_outside", true, Since::before_tensorflow},
+    {"Adagrad", "initial_accumulator_value", 0, Since::before_tensorflow},
+    {"ActivityRegularization", "whole_batch", true, Since::before_tensorflow}};
 
 /// Classes that became settings of another class.
 struct Replaced {
@@ -68,9 +81,6 @@ struct Replaced {
 };
 constexpr Replaced kReplaced[] = {{"CuDNNLSTM", "LSTM", nullptr, false},
                                   {"CuDNNGRU", "GRU", "reset_after", true}};
-
-/// Keras up to 2.3.1 does not divide the penalty on an output by the batch size.
-constexpr const char *kActivity = "activity_regularizer", *kActivityKeras2 = "ActivityKeras2";
 
 }  // namespace
 
@@ -150,10 +160,26 @@ Dict ConfigIn::sequential(const Value& config) const {
   return result;
 }
 
+bool ConfigIn::hands_masks_on(const Dict& entry) const {
+  const std::string name = class_of(entry);
+  if (is_sequential(name) || is_functional(name)) return true;
+  return !is_operation(entry) && get<Layer>(Value(layer(entry)))->supports_masking();
+}
+
+namespace {
+
+Value without_mask(Value node) {
+  node.as_dict()["kwargs"].as_dict().erase("mask");
+  return node;
+}
+
+}  // namespace
+
 Dict ConfigIn::functional(const Dict& config) const {
   List layers;
-  refuse_given_masks(config.at("layers").as_list());
-  for (const Value& entry : config.at("layers").as_list()) {
+  const List& entries = config.at("layers").as_list();
+  const GivenMasks masks(entries, [&](const Dict& entry) { return hands_masks_on(entry); });
+  for (const Value& entry : entries) {
     const Dict& object = entry.as_dict();
     if (is_operation(object)) {
       layers.push_back(operation_in(object));
@@ -165,7 +191,7 @@ Dict ConfigIn::functional(const Dict& config) const {
     const std::vector<Argument> declared = info ? info->schema.arguments : std::vector<Argument>();
     List nodes;
     for (const Value& node : object.at("inbound_nodes").as_list())
-      nodes.push_back(call_in(node, declared));
+      nodes.push_back(call_in(masks.come_along(node) ? without_mask(node) : node, declared));
     converted.set("inbound_nodes", std::move(nodes));
     layers.push_back(std::move(converted));
   }
@@ -177,6 +203,11 @@ Dict ConfigIn::functional(const Dict& config) const {
   result.set("layers", std::move(layers));
   result.set("input_layers", std::move(inputs));
   result.set("output_layers", std::move(outputs));
+  for (const auto& [ends, names] :
+       {std::pair{"input_layers", "input_keys"}, std::pair{"output_layers", "output_keys"}}) {
+    keep(config, names, result);  // our own form
+    if (List keys = keys_in(config.at(ends)); !keys.empty()) result.set(names, std::move(keys));
+  }
   return result;
 }
 
@@ -264,10 +295,26 @@ bool neutral(const std::string& option, const Value& value) {
   });
 }
 
-Value with_meaning(const std::string& option, const Value& value) {
+bool is_of(Since since, const Origin& origin) {
+  return since == Since::all ? origin.generation() <= 2 : origin.before_tensorflow();
+}
+
+Value with_meaning(const std::string& option, const Value& value, const Origin& origin) {
   for (const Meaning& row : kMeanings)
-    if (option == row.option && value == Value(row.keras2)) return row.here;
+    if (option == row.option && value == Value(row.keras2) && is_of(row.since, origin))
+      return row.here;
   return value;
+}
+
+/// Keras 2.3.1 divides the moving variance's sum of squares by n - 1 - epsilon, tf.keras that of
+/// images, which TensorFlow has an operation for, by n - 1.
+void add_moving_variance(const Origin& origin, Dict& config) {
+  const Value *epsilon = config.find("epsilon"), *axis = config.find("axis");
+  constexpr int kLastOfImage = 3;
+  if (origin.before_tensorflow())
+    config.set("moving_variance_ddof", 1 + (epsilon ? epsilon->as_float() : 1e-3));
+  else if (origin.generation() == 2 && axis && *axis == Value(List{kLastOfImage}))
+    config.set("moving_variance_ddof", 1.0);
 }
 
 /// Python takes 1 and 0 for true and false, and writes them as they were given.
@@ -313,14 +360,11 @@ Dict ConfigIn::options(std::string_view kind, const std::string& class_name,
                             concat("option '", option, "' of ", kind, " ", class_name)};
     Value value = code ? Value(config.at("name").as_string() + (is_mask ? "_mask" : ""))
                        : nested(entry.value, expected);
-    if (origin_.generation() <= 2) value = with_meaning(option, value);
-    if (origin_.before_tensorflow() && option == kActivity && !value.is_null())
+    value = with_meaning(option, value, origin_);
+    if (origin_.before_tensorflow() && option == kActivityRegularizer && !value.is_null())
       value = Dict{{"class_name", kActivityKeras2}, {"config", Dict{{"regularizer", value}}}};
     if (origin_.before_tensorflow() && option == "clipnorm")
       option = "global_clipnorm";  // one norm of all gradients
-    if (option == "axis" && class_name == "BatchNormalization" && value.is_list() &&
-        value.as_list().size() == 1)
-      value = Value(value.as_list().front());  // tf.keras
     if (const Field* field = schema.find(option)) value = known(class_name, *field, value);
     if (const Field* field = schema.find(option); field && field->type == Codec<bool>::type())
       value = as_boolean(value);
@@ -328,8 +372,11 @@ Dict ConfigIn::options(std::string_view kind, const std::string& class_name,
   }
   if (schema.find(kCarryMask) && !result.contains(kCarryMask)) result.set(kCarryMask, false);
   for (const OldDefault& row : kOldDefaults)
-    if (origin_.generation() <= 2 && class_name == row.class_name && !result.contains(row.option))
-      result.set(row.option, row.value);
+    if (class_name == row.class_name && is_of(row.since, origin_) && !result.contains(row.option))
+      result.set(row.option, schema.find(row.option)->type == Codec<bool>::type()
+                                 ? Value(row.value != 0)
+                                 : Value(row.value));
+  if (class_name == "BatchNormalization") add_moving_variance(origin_, result);
   if (kind == "optimizer") {
     decay_to_schedule(result);
     result.erase("decay");

@@ -25,6 +25,8 @@ class ConfigIn {
   Value layer(const Dict& object) const;
   Dict sequential(const Value& config) const;
   Dict functional(const Dict& config) const;
+  /// Whether the layer of an entry lets a mask through.
+  bool hands_masks_on(const Dict& entry) const;
   /// What a value is looked up as, for messages and names that several kinds have.
   struct Expected {
     std::string kind, place;

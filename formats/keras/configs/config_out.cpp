@@ -5,6 +5,7 @@
 
 #include "crescent/registry.h"
 #include "keras/configs/config_out_keras3.h"
+#include "keras/configs/formulas.h"
 #include "keras/configs/keras2_vocabulary.h"
 #include "keras/configs/objects.h"
 #include "keras/configs/operation_nodes.h"
@@ -38,13 +39,6 @@ struct Single {
 constexpr Single kSingle[] = {
     {"BatchNormalization", "axis"}, {"Dot", "axes"},      {"MaxNorm", "axis"},
     {"MinMaxNorm", "axis"},         {"UnitNorm", "axis"}, {"UnitNormalization", "axis"}};
-
-/// Names of a kind, or values of an option, that Keras 2 calls otherwise, and Keras 3 too.
-struct Meaning {
-  const char *where, *here, *keras;
-};
-constexpr Meaning kMeanings[] = {{"activation", "hard_sigmoid_keras2", "hard_sigmoid"},
-                                 {"distribution", "truncated_normal", "normal"}};
 
 /// A call with tensors that Keras takes by name.
 bool by_name(const std::string& class_name, const Value& call) {
@@ -91,16 +85,16 @@ class Writer {
   }
 
  private:
+  /// Every generation reads "normal", and cuts its tails off.
   static Value with_meaning(const std::string& where, const Value& name) {
-    for (const Meaning& row : kMeanings)
-      if (where == row.where && name == Value(row.here)) return row.keras;
-    return name;
+    const bool truncated = where == "distribution" && name == Value("truncated_normal");
+    return truncated ? Value("normal") : keras_name(where, name);
   }
 
   /// An object that is no layer of a model: Keras 3 wants to know where it has its class.
   Value inner_object(const Value& value, const std::string& kind) const {
     const Dict config = config_of(value.as_dict());
-    if (class_of(value) == "ActivityKeras2") return this->value(config.at("regularizer"), kind);
+    if (class_of(value) == kActivityKeras2) return this->value(config.at("regularizer"), kind);
     const Dict written = plain(class_of(value), config, {}, kind);
     return keras3_ ? with_module(kind, written) : written;
   }
@@ -139,8 +133,8 @@ class Writer {
 
   static Dict scaled(const Scaled& row, const Dict& config) {
     Dict result{{"scale", row.scale}, {"mode", row.mode}, {"distribution", row.distribution}};
-    if (const Value* seed = config.find("seed"); seed && !seed->is_null())
-      result.set("seed", *seed);
+    for (const DictEntry& entry : config)
+      if (!entry.value.is_null()) result.set(entry.key, entry.value);
     return result;
   }
 
@@ -163,7 +157,7 @@ class Writer {
   bool left_out(const Field* field, std::string_view kind, const std::string& name,
                 const Value& value) const {
     if (!field) return false;
-    if (field->name == kCarryMask) return true;
+    if (field->name == kCarryMask || chooses_formula(name, field->name, keras3_)) return true;
     if (value.is_null() && field->default_value.is_null()) return true;
     if (keras3_ && keras3_lacks(name, field->name)) return true;
     const bool of_base = kind != "layer" && field->keyword_only;
@@ -277,15 +271,12 @@ class Writer {
     Dict result;
     if (const Value* name = config.find("name")) result.set("name", *name);
     result.set("layers", std::move(layers));
-    for (const char* ends : {"input_layers", "output_layers"})
-      result.set(ends, ends_of(references(config.at(ends), models)));
+    for (const auto& [ends, names] :
+         {std::pair{"input_layers", "input_keys"}, std::pair{"output_layers", "output_keys"}}) {
+      Value list = references(config.at(ends), models);
+      result.set(ends, keras3_ ? keras3_ends(list.as_list(), config.find(names)) : list);
+    }
     return result;
-  }
-
-  /// Keras 3 makes a list of one tensor out of a list of one reference, Keras 2 wants the list.
-  Value ends_of(const Value& references) const {
-    const List& list = references.as_list();
-    return keras3_ && list.size() == 1 ? Value(list.front()) : references;
   }
 
   /// Calls with tensors by name are in Keras 3's form, the only one that it understands there.

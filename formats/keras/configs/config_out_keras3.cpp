@@ -5,6 +5,7 @@
 
 #include "crescent/format.h"
 #include "keras/configs/code_names.h"
+#include "keras/configs/formulas.h"
 #include "keras/configs/objects.h"
 #include "keras/configs/operation_nodes.h"
 
@@ -14,7 +15,7 @@ namespace {
 // ---- the tables
 
 struct Module {
-  const char *kind, *name;
+  const char *of, *name;  ///< of a kind, or of a class
 };
 constexpr Module kModules[] = {{"layer", "keras.layers"},
                                {"initializer", "keras.initializers"},
@@ -24,6 +25,14 @@ constexpr Module kModules[] = {{"layer", "keras.layers"},
                                {"schedule", "keras.optimizers.schedules"},
                                {"loss", "keras.losses"},
                                {"metric", "keras.metrics"}};
+
+/// Classes that Keras has in no namespace for users: it looks them up by the names they are
+/// registered by.
+constexpr const char* kFunctionalModule = "keras.src.models.functional";
+constexpr Module kHidden[] = {{"Functional", kFunctionalModule},
+                              {"LayerScale", "keras.src.applications.convnext"},
+                              {"StochasticDepth", "keras.src.applications.convnext"},
+                              {"CustomScaleLayer", "keras.src.applications.inception_resnet_v2"}};
 
 /// Options of ours that a class of Keras 3 does not take.
 struct Lacking {
@@ -45,23 +54,38 @@ bool has_row(const Lacking (&table)[N], const std::string& class_name, const std
   });
 }
 
+const Module* hidden_row(const std::string& class_name) {
+  for (const Module& row : kHidden)
+    if (class_name == row.of) return &row;
+  return nullptr;
+}
+
 /// The module that Keras 3 has a class in; null for classes of others, which it looks up by their
 /// registered name.
 Value module_of(const std::string& kind, const std::string& class_name) {
   for (const Module& row : kModules) {
-    if (!kind.empty() && kind != row.kind) continue;
-    if (auto info = registry().find(row.kind, class_name))
-      return is_foreign(*info) ? Value() : Value(row.name);
+    if (!kind.empty() && kind != row.of) continue;
+    if (auto info = registry().find(row.of, class_name)) {
+      if (is_foreign(*info)) return {};
+      const Module* hidden = hidden_row(class_name);
+      return hidden ? hidden->name : row.name;
+    }
   }
   return {};
 }
 
 Dict object(Value module, const std::string& class_name, Value config) {
-  const bool registered = module.is_null() || class_name == "Functional";
+  const bool registered = module.is_null() || hidden_row(class_name);
   return {{"module", std::move(module)},
           {"class_name", class_name},
           {"config", std::move(config)},
           {"registered_name", registered ? Value(class_name) : Value()}};
+}
+
+/// Of what the option of a class is, "" when it is no object or the class is unknown.
+std::string kind_of(const ClassInfo* info, const std::string& option) {
+  const Field* field = info ? info->schema.find(option) : nullptr;
+  return field ? field->kind : "";
 }
 
 Value policy(const Value& name) { return object("keras", "DTypePolicy", Dict{{"name", name}}); }
@@ -139,12 +163,21 @@ List positional(const std::string& class_name, List tensors) {
   return args;
 }
 
-Value flat_if_single(const Value& references) {
-  const List& list = references.as_list();
-  return list.size() == 1 ? Value(list.front()) : references;
+/// A table of `items` by these names.
+Dict by_key(const std::vector<std::string>& keys, const List& items) {
+  Dict table;
+  for (size_t i = 0; i < keys.size(); ++i) table.set(keys[i], items.at(i));
+  return table;
 }
 
-Value call(const std::string& class_name, const Value& node, const Outputs& outputs) {
+/// What a layer is called with; a model whose inputs have names takes a table.
+List arguments_of(const Layer& layer, List tensors) {
+  const auto* model = dynamic_cast<const Model*>(&layer);
+  if (model && !model->keys().inputs.empty()) return {by_key(model->keys().inputs, tensors)};
+  return positional(layer.class_name(), std::move(tensors));
+}
+
+Value call(const Layer& layer, const Value& node, const Outputs& outputs) {
   List tensors;
   Dict kwargs;
   for (const Value& reference : node.as_list()) {
@@ -154,16 +187,17 @@ Value call(const std::string& class_name, const Value& node, const Outputs& outp
     for (const DictEntry& entry : parts[3].as_dict())
       kwargs.set(entry.key, outputs.argument(entry.value));
   }
-  return Dict{{"args", positional(class_name, std::move(tensors))}, {"kwargs", std::move(kwargs)}};
+  return Dict{{"args", arguments_of(layer, std::move(tensors))}, {"kwargs", std::move(kwargs)}};
 }
 
-Value value_in(const Value& value, const Layer* owner);
+Value value_in(const Value& value, const Layer* owner, const std::string& kind = "");
 
-Dict layer_options(const std::string& name, const Dict& config) {
+Dict layer_options(const std::string& kind, const std::string& name, const Dict& config) {
+  const auto info = kind.empty() ? find_class(name) : registry().find(kind, name);
   Dict result;
   for (const DictEntry& entry : config) {
     if (entry.key == "batch_input_shape" || entry.key == kCarryMask ||
-        keras3_lacks(name, entry.key))
+        keras3_lacks(name, entry.key) || chooses_formula(name, entry.key, true))
       continue;
     const bool single = has_row(kSingle, name, entry.key) && entry.value.is_list() &&
                         entry.value.as_list().size() == 1;
@@ -171,8 +205,10 @@ Dict layer_options(const std::string& name, const Dict& config) {
       result.set(entry.key, entry.value.as_list().front());
     else if (entry.key == "dtype" && entry.value.is_string())
       result.set(entry.key, policy(entry.value));
+    else if (const std::string kind = kind_of(info.get(), entry.key); entry.value.is_string())
+      result.set(entry.key, keras_name(kind.empty() ? entry.key : kind, entry.value));
     else
-      result.set(entry.key, value_in(entry.value, nullptr));
+      result.set(entry.key, value_in(entry.value, nullptr, kind));
   }
   return result;
 }
@@ -204,7 +240,7 @@ Dict sequential(const Dict& config, const Model& model) {
     }
     const bool is_input = class_of(entry) == "InputLayer";
     const LayerPtr layer = is_input ? nullptr : model.get_layer(name_of_layer(entry.as_dict()));
-    layers.push_back(value_in(entry, layer.get()));
+    layers.push_back(value_in(entry, layer.get(), Layer::kKind));
   }
   Dict result{{"name", config.at("name")},
               {"trainable", model.trainable()},
@@ -228,43 +264,48 @@ Dict functional(const Dict& config, const Model& model) {
           entry.as_dict(), [&](const List& reference) { return outputs.tensor(reference); }));
       continue;
     }
-    Value layer = value_in(entry, model.get_layer(name).get());
+    const LayerPtr made = model.get_layer(name);
+    Value layer = value_in(entry, made.get(), Layer::kKind);
     List nodes;
     for (const Value& node : entry.as_dict().at("inbound_nodes").as_list())
-      nodes.push_back(call(class_of(entry), node, outputs));
+      nodes.push_back(call(*made, node, outputs));
     layer.as_dict().set("name", name);
     layer.as_dict().set("inbound_nodes", std::move(nodes));
     layers.push_back(std::move(layer));
   }
-  return {{"name", config.at("name")},
-          {"trainable", model.trainable()},
-          {"layers", std::move(layers)},
-          {"input_layers", flat_if_single(config.at("input_layers"))},
-          {"output_layers", flat_if_single(config.at("output_layers"))}};
+  return {
+      {"name", config.at("name")},
+      {"trainable", model.trainable()},
+      {"layers", std::move(layers)},
+      {"input_layers", keras3_ends(config.at("input_layers").as_list(), config.find("input_keys"))},
+      {"output_layers",
+       keras3_ends(config.at("output_layers").as_list(), config.find("output_keys"))}};
 }
 
-/// `owner`: the layer that an object with class_name became.
-Value value_in(const Value& value, const Layer* owner) {
+/// `owner`: the layer that an object with class_name became. `kind` of what is expected there, ""
+/// when that is open.
+Value value_in(const Value& value, const Layer* owner, const std::string& kind) {
   if (value.is_list()) {
     List items;
-    for (const Value& item : value.as_list()) items.push_back(value_in(item, nullptr));
+    for (const Value& item : value.as_list()) items.push_back(value_in(item, nullptr, kind));
     return items;
   }
   if (!value.is_dict()) return value;
   if (!is_object(value)) {
     Dict dict;
     for (const DictEntry& entry : value.as_dict())
-      dict.set(entry.key, value_in(entry.value, nullptr));
+      dict.set(entry.key, value_in(entry.value, nullptr, kind));
     return dict;
   }
   const std::string name = class_of(value);
   const Dict config = config_of(value.as_dict());
   auto* model = dynamic_cast<const Model*>(owner);
   if (name == "InputLayer") return input_layer(config);
+  if (name == kActivityKeras2) return value_in(config.at("regularizer"), nullptr, kind);
   if (model && is_sequential(name)) return object("keras", name, sequential(config, *model));
   if (model && is_functional(name) && config.contains("layers"))
-    return object("keras.src.models.functional", "Functional", functional(config, *model));
-  return object(module_of("", name), name, layer_options(name, config));
+    return object(kFunctionalModule, "Functional", functional(config, *model));
+  return object(module_of(kind, name), name, layer_options(kind, name, config));
 }
 
 }  // namespace
@@ -275,16 +316,21 @@ bool keras3_lacks(const std::string& class_name, const std::string& option) {
 
 bool names_inputs(const std::string& class_name) { return !places_of(class_name).empty(); }
 
+Value keras3_ends(const List& references, const Value* keys) {
+  if (keys) return by_key(Codec<std::vector<std::string>>::decode(*keys), references);
+  return references.size() == 1 ? references.front() : Value(references);
+}
+
 Dict with_module(const std::string& kind, const Dict& written) {
   const std::string name = class_of(written);
   const Value module = is_sequential(name)   ? Value("keras")
-                       : is_functional(name) ? Value("keras.src.models.functional")
+                       : is_functional(name) ? Value(kFunctionalModule)
                                              : module_of(kind, name);
   return object(module, name, written.at("config"));
 }
 
 Value keras3_model_config(const Value& model) {
-  return value_in(model, blank_model_from_config(model, {}).get());
+  return value_in(model, blank_model_from_config(model, {}).get(), Layer::kKind);
 }
 
 }  // namespace crescent::keras

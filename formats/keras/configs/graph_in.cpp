@@ -23,6 +23,13 @@ const Value* keras_tensor_history(const Value& value) {
   return config && config->is_dict() ? config->as_dict().find("keras_history") : nullptr;
 }
 
+/// In the order in which Keras flattens a table.
+std::vector<std::string> sorted_keys(const Dict& table) {
+  std::vector<std::string> keys = table.keys();
+  std::sort(keys.begin(), keys.end());
+  return keys;
+}
+
 void collect_references(const Value& value, List& found) {
   const Value* history = keras_tensor_history(value);
   const Value& reference = history ? *history : value;
@@ -32,7 +39,8 @@ void collect_references(const Value& value, List& found) {
   } else if (value.is_list()) {
     for (const Value& item : value.as_list()) collect_references(item, found);
   } else if (value.is_dict()) {
-    for (const DictEntry& entry : value.as_dict()) collect_references(entry.value, found);
+    for (const std::string& key : sorted_keys(value.as_dict()))
+      collect_references(value.as_dict().at(key), found);
   }
 }
 
@@ -70,14 +78,18 @@ void each_history(V& value, F f) {
 }
 
 /// Arguments of a call: tensors that are inputs by another name join the inputs, at their place
-/// when the layer declares one; the rest stays by name. Masks travel by themselves.
+/// when the layer declares one; the rest stays by name.
 Dict split_arguments(const Dict& arguments, const std::vector<Argument>& declared, List& inputs) {
   Dict rest;
   std::map<int, List> placed;
   for (const DictEntry& entry : arguments) {
-    if (entry.key == "mask" || entry.value.is_null()) continue;
+    if (entry.value.is_null()) continue;
     List references;
     collect_references(entry.value, references);
+    if (entry.key == "mask") {  // of every layer
+      if (!references.empty()) rest.set(entry.key, marked(entry.value));
+      continue;
+    }
     auto argument = std::find_if(declared.begin(), declared.end(),
                                  [&](const Argument& a) { return a.name == entry.key; });
     bool known = argument != declared.end();
@@ -149,9 +161,11 @@ Value call_in(const Value& node, const std::vector<Argument>& declared) {
   Dict arguments;
   if (node.is_dict()) {
     if (const Value* args = node.as_dict().find("args")) collect_references(*args, inputs);
-    const Value* kwargs = node.as_dict().find("kwargs");
-    if (kwargs && kwargs->is_dict())
-      arguments = split_arguments(kwargs->as_dict(), declared, inputs);
+    if (const Value* given = node.as_dict().find("kwargs"); given && given->is_dict()) {
+      Dict kwargs = given->as_dict();
+      kwargs.erase("training");  // Keras 3's models go by their own, whatever stands there
+      arguments = split_arguments(kwargs, declared, inputs);
+    }
   } else {
     List items = is_reference(node) ? List{node} : node.as_list();
     for (const Value& item : items) {
@@ -170,6 +184,17 @@ List references_in(const Value& ends) {
   List references;
   collect_references(ends, references);
   return references;
+}
+
+List keys_in(const Value& ends) {
+  List keys;
+  if (!ends.is_dict() || keras_tensor_history(ends)) return keys;
+  for (const std::string& key : sorted_keys(ends.as_dict())) {
+    const Value& end = ends.as_dict().at(key);
+    if (!is_reference(end) && !keras_tensor_history(end)) return {};
+    keys.emplace_back(key);
+  }
+  return keys;
 }
 
 void count_nested_from_zero(List& layers, List& outputs) {

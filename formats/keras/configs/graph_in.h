@@ -10,6 +10,8 @@ Value call_in(const Value& node, const std::vector<Argument>& declared);
 
 /// input_layers and output_layers: one reference, a list or any nest of them -> a list.
 List references_in(const Value& ends);
+/// The names in them when they are a table of references, in the order of that list; else none.
+List keys_in(const Value& ends);
 
 /// Keras 2 counts calls of a model inside a model from 1, Keras 3 from 0. Which one it is shows in
 /// the numbers: of n calls, all are used, so the highest number is n or n - 1. `layers` are entries

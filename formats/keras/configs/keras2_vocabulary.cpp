@@ -156,7 +156,7 @@ constexpr Class kClasses[] = {
     {"optimizer", "Adadelta", kOptimizer, "rho epsilon"},
     {"optimizer", "Adam", kOptimizer, "beta_1 beta_2 epsilon amsgrad"},
     {"optimizer", "Adamax", kOptimizer, "beta_1 beta_2 epsilon"},
-    {"optimizer", "Nadam", kOptimizer, "beta_1 beta_2 epsilon"},
+    {"optimizer", "Nadam", kOptimizer, "beta_1 beta_2 epsilon schedule_decay"},
     {"loss", "MeanSquaredError", "reduction", kNone},
     {"loss", "MeanAbsoluteError", "reduction", kNone},
     {"loss", "MeanAbsolutePercentageError", "reduction", kNone},

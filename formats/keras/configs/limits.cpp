@@ -1,10 +1,12 @@
 #include "keras/configs/limits.h"
 
 #include <algorithm>
+#include <set>
 
 #include "crescent/registry.h"
 #include "keras/configs/config_out.h"
 #include "keras/configs/config_out_keras3.h"
+#include "keras/configs/formulas.h"
 #include "keras/configs/keras2_vocabulary.h"
 #include "keras/configs/objects.h"
 
@@ -18,7 +20,9 @@ struct OnlyKeras2 {
 constexpr OnlyKeras2 kOnlyKeras2[] = {
     {"hard_sigmoid_keras2",
      "Keras 3's hard_sigmoid is another function than Keras 2's, which this layer has"},
-    {"ActivityKeras2", "Keras 3 divides the penalty by the batch size, Keras 2 does not"}};
+    {"bilinear_keras2",
+     "Keras 3 samples between the middles of cells, Keras 2.3.1 between their beginnings"},
+    {kActivityKeras2, "Keras 3 divides the penalty by the batch size, Keras 2 does not"}};
 
 std::string lacks(std::string_view kind, const std::string& name) {
   return concat("Keras 2.3.1 has no ", kind, " '", name, "'");
@@ -40,12 +44,16 @@ class Search {
     const std::string own = name_of_layer(object);
     const std::string place = inside.empty() ? concat("layer '", own, "'") : inside;
     if (const Value* layers = config.find("layers"); layers && layers->is_list()) {
+      for (const char* keys : {"input_keys", "output_keys"})
+        if (keras2_ && config.contains(keys))
+          add(concat("model '", own, "'"), keys,
+              "Keras 2.3.1 knows inputs and outputs by position and by the names of their layers");
       for (const Value& each : layers->as_list()) layer(each.as_dict());
       return;
     }
     if (name == "Lambda" && class_named("activation", text(config, "function"))) return;
     object_of("layer", name, as_written(name, config), place);
-    if (keras2_) calls(object, place);
+    calls(object, place);
   }
 
   void compile(const Dict& given) {
@@ -64,6 +72,9 @@ class Search {
  private:
   void add(std::string place, std::string option, std::string reason) {
     limits.push_back({std::move(place), std::move(option), std::move(reason)});
+  }
+  void slight(std::string place, std::string option, std::string reason) {
+    limits.push_back({std::move(place), std::move(option), std::move(reason), false});
   }
   static std::string text(const Dict& dict, const char* key) {
     const std::string* found = text_at(dict, key);
@@ -122,12 +133,26 @@ class Search {
     for (const DictEntry& entry : config) {
       const Field* field = info->schema.find(entry.key);
       if (!field) continue;
-      if (keras2_)
+      if (chooses_formula(name, field->name, !keras2_))
+        check_formula(name, *field, entry.value, place);
+      else if (keras2_)
         check_option(kind, name, *field, entry.value, place);
       else if (keras3_lacks(name, entry.key) && !(entry.value == field->default_value))
         add(place, entry.key, concat("Keras 3 has no such option of ", name));
-      if (!field->kind.empty()) anything(entry.value, field->kind, place, entry.key);
+      if (!field->kind.empty())
+        anything(entry.value, field->kind, place, entry.key);
+      else if (!keras2_ && entry.value.is_string())
+        only_keras2(entry.value.as_string(), place, entry.key);
     }
+  }
+
+  void check_formula(const std::string& name, const Field& field, const Value& value,
+                     const std::string& place) {
+    const bool keras3s = value == field.default_value;
+    if (keras3s == keras2_ && told_formulas_.insert(name).second)
+      slight(place, field.name,
+             concat(keras2_ ? "Keras 2.3.1" : "Keras 3", "'s formula of ", name,
+                    " is another one (told once)"));
   }
 
   void check_option(const std::string& kind, const std::string& name, const Field& field,
@@ -136,6 +161,12 @@ class Search {
     if (option == "dtype" && value.is_string() &&
         (value.as_string().find('_') != std::string::npos || value == Value("bfloat16")))
       return add(place, option, lacks("dtype", value.as_string()));
+    if (option == kActivityRegularizer && !value.is_null() &&
+        !(is_object(value) && class_of(value) == kActivityKeras2))
+      return slight(place, option, "Keras 2.3.1 does not divide the penalty by the batch size");
+    if (option == "interpolation" && value == Value("bilinear"))
+      return slight(place, option,
+                    "Keras 2.3.1 samples between the beginnings of cells, not their middles");
     const bool idle = value == field.default_value || value.is_null() || option == "dtype" ||
                       option == kCarryMask || (option == "name" && kind != "layer");
     if (idle || keras2_has_option(kind, name, option)) return;
@@ -169,12 +200,20 @@ class Search {
     const Value* nodes = object.find("inbound_nodes");
     if (!nodes || !nodes->is_list()) return;
     for (const Value& node : nodes->as_list())
-      for (const Value& reference : node.as_list())
-        if (reference.as_list().size() > 3 && has_edge(reference.as_list()[3]))
+      for (const Value& reference : node.as_list()) {
+        if (reference.as_list().size() <= 3) continue;
+        const Value& arguments = reference.as_list()[3];
+        const Value* training =
+            arguments.is_dict() ? arguments.as_dict().find("training") : nullptr;
+        if (keras2_ && has_edge(arguments))
           return add(place, "", "Keras 2.3.1 takes no tensors by name in a call");
+        if (!keras2_ && training)
+          return add(place, "", "Keras 3 does not mind the argument training of a call in a graph");
+      }
   }
 
   bool keras2_;
+  std::set<std::string> told_formulas_;
 };
 
 }  // namespace
@@ -184,6 +223,11 @@ std::vector<Limit> limits_of(const Value& model, const Value& compile, const std
   search.layer(model.as_dict());
   if (compile.is_dict()) search.compile(compile.as_dict());
   return std::move(search.limits);
+}
+
+bool any_serious(const std::vector<Limit>& limits) {
+  return std::any_of(limits.begin(), limits.end(),
+                     [](const Limit& limit) { return limit.serious; });
 }
 
 std::string to_text(const std::vector<Limit>& limits) {

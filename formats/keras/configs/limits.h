@@ -11,12 +11,16 @@ struct Limit {
   std::string place;   ///< "layer 'dense_1'", "optimizer"
   std::string option;  ///< "" for the whole
   std::string reason;
+  /// False where the target reads what is written for it and computes nearly the same: no reason
+  /// not to write it.
+  bool serious = true;
 };
 
 /// `model`: core's own form; `compile`: arguments of compile or null. For "keras3": what it reads
 /// but computes otherwise. For "keras2": all that 2.3.1 would refuse or compute otherwise.
 std::vector<Limit> limits_of(const Value& model, const Value& compile, const std::string& target);
 
+bool any_serious(const std::vector<Limit>& limits);
 /// One line each.
 std::string to_text(const std::vector<Limit>& limits);
 

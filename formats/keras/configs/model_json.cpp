@@ -36,10 +36,14 @@ Value from_keras(const Value& model, const Value& custom_objects) {
 
 Value to_keras(const Value& model, const JsonOptions& options) {
   if (options.target == "crescent") return model;
-  if (const auto limits = limits_of(model, {}, options.target); !limits.empty())
-    fail(options.target == "keras2" ? "Keras 2 cannot express this model:"
-                                    : "Keras 3 computes this otherwise; pass target = \"keras2\":",
+  const bool keras2 = options.target == "keras2";
+  const auto limits = limits_of(model, {}, options.target);
+  if (any_serious(limits))
+    fail(keras2 ? "Keras 2 cannot express this model:"
+                : "Keras 3 computes this otherwise; pass target = \"keras2\":",
          to_text(limits));
+  if (!limits.empty())
+    warn(keras2 ? "Keras 2.3.1" : "Keras 3", " computes this otherwise:", to_text(limits));
   if (options.target == "keras3") return keras3_model_config(model);
   Value written = keras_model_config(model, options.target);
   written.as_dict().set("keras_version", keras_version_of(options.target));

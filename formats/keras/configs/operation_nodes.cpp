@@ -64,7 +64,8 @@ Dict arguments_in(const Operation& operation, const Dict& node, List& inputs) {
     arguments.set(places[i]->name, positional[i]);
   }
   const Value named = argument_in(node.at("kwargs"), inputs);
-  for (const DictEntry& entry : named.as_dict()) arguments.set(entry.key, entry.value);
+  for (const DictEntry& entry : operation.arguments({}, named.as_dict()))
+    arguments.set(entry.key, entry.value);
   return arguments;
 }
 
@@ -144,7 +145,9 @@ Dict operation_out(const Dict& entry, const std::function<Value(const List& refe
       const Value* value = parameter.in_call ? given.find(parameter.name) : nullptr;
       if (!value) continue;
       Value written = mapped(*value, input);
-      if (parameter.variadic)
+      if (parameter.variadic && written.is_dict())
+        for (const DictEntry& entry : written.as_dict()) kwargs.set(entry.key, entry.value);
+      else if (parameter.variadic)
         args.insert(args.end(), written.as_list().begin(), written.as_list().end());
       else if (!parameter.default_value)
         args.push_back(std::move(written));
@@ -157,25 +160,6 @@ Dict operation_out(const Dict& entry, const std::function<Value(const List& refe
   return {{"module", operation->row().module}, {"class_name", class_name},
           {"config", std::move(config)},       {"registered_name", class_name},
           {"name", layer.at("name")},          {"inbound_nodes", std::move(nodes)}};
-}
-
-void refuse_given_masks(const List& entries) {
-  std::set<std::string> operations;
-  for (const Value& entry : entries)
-    if (is_operation(entry.as_dict())) operations.insert(name_of_layer(entry.as_dict()));
-  for (const Value& entry : entries)
-    for (const Value& node : entry.as_dict().at("inbound_nodes").as_list()) {
-      const Value* kwargs = node.is_dict() ? node.as_dict().find("kwargs") : nullptr;
-      const Value* mask = kwargs && kwargs->is_dict() ? kwargs->as_dict().find("mask") : nullptr;
-      if (!mask) continue;
-      List sources;
-      argument_in(*mask, sources);
-      for (const Value& source : sources)
-        if (const std::string& name = source.as_list().front().as_string();
-            !operations.contains(name))
-          fail("layer '", name_of_layer(entry.as_dict()), "': a mask as an argument (from layer '",
-               name, "') is not supported");
-    }
 }
 
 bool has_operation(const Value& config) {

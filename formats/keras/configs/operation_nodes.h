@@ -15,9 +15,6 @@ Dict operation_in(const Dict& entry);
 /// The entry of an OperationLayer as Keras 3 writes it. `tensor` makes what stands there for
 /// [layer, node, output].
 Dict operation_out(const Dict& entry, const std::function<Value(const List& reference)>& tensor);
-/// Fails where a layer is given a mask that no operation makes: Keras 3 writes down the operations
-/// that make the masks which travel with tensors, and those are left to the layers here.
-void refuse_given_masks(const List& entries);
 /// Whether a model's configuration has an OperationLayer, in a nested model too.
 bool has_operation(const Value& config);
 

@@ -81,12 +81,15 @@ void check_limits(const std::string& path, const std::string& target, const Valu
   static std::set<std::string> told;
   const std::vector<Limit> limits = limits_of(config, compile, target);
   if (limits.empty()) return;
-  if (target == "keras2")
+  const bool keras2 = target == "keras2";
+  if (keras2 && any_serious(limits))
     fail("'", path,
          "': Keras 2 cannot express this model, so nothing was written:", to_text(limits));
   if (told.insert(path).second)
-    warn("'", path,
-         "': Keras 3 computes this otherwise (target = \"keras2\" keeps it):", to_text(limits));
+    warn("'", path, "': ",
+         keras2 ? "Keras 2.3.1 computes this otherwise:"
+                : "Keras 3 computes this otherwise (target = \"keras2\" keeps it):",
+         to_text(limits));
 }
 
 /// Null when the model is not compiled, or is not to be when it is loaded.

@@ -4,11 +4,11 @@
 
 #include <array>
 #include <bit>
-#include <cmath>
 #include <cstring>
 #include <utility>
 
 #include "elementwise/evaluate-inl.h"
+#include "elementwise/scalars.h"
 #include "vectors/loops.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -17,7 +17,6 @@ namespace {
 
 using K = BinaryKind;
 
-constexpr bool gives_bool(K kind) { return kind >= K::equal; }
 template <K kind, class T, bool first_scalar, bool second_scalar>
 void vector_loop(const void* pa, const void* pb, void* py, size_t n) {
   const T *a = static_cast<const T*>(pa), *b = static_cast<const T*>(pb);
@@ -51,84 +50,6 @@ void half_loop(const void* a, const void* b, void* y, size_t n) {
         second_scalar ? b0 : load(static_cast<const BFloat16*>(second_scalar ? a : b));
     store(evaluate<kind>(left, right), static_cast<BFloat16*>(y));
   });
-}
-
-template <class T>
-T integer_power(T base, T exponent) {
-  if (exponent < 0)
-    return static_cast<T>(base == 1 ? 1 : base == T(-1) ? (exponent % 2 ? -1 : 1) : 0);
-  uint64_t result = 1, square = static_cast<uint64_t>(base);
-  for (uint64_t e = static_cast<uint64_t>(exponent); e > 0; e >>= 1, square *= square) {
-    if (e & 1) result *= square;
-  }
-  return static_cast<T>(result);
-}
-
-/// Division by 0 gives 0; the most negative number over -1 wraps around.
-template <class T>
-T integer_quotient(T a, T b, bool floored) {
-  if (b == 0) return 0;
-  if (std::is_signed_v<T> && b == T(-1))
-    return static_cast<T>(uint64_t{0} - static_cast<uint64_t>(a));
-  T quotient = static_cast<T>(a / b);
-  return floored && a % b != 0 && (a < 0) != (b < 0) ? static_cast<T>(quotient - 1) : quotient;
-}
-
-template <class T>
-T remainder(T a, T b) {
-  T r;
-  if constexpr (std::is_floating_point_v<T>) {
-    r = std::fmod(a, b);
-  } else {
-    if (b == 0 || (std::is_signed_v<T> && b == T(-1))) return 0;
-    r = static_cast<T>(a % b);
-  }
-  return r != 0 && (r < 0) != (b < 0) ? static_cast<T>(r + b) : r;
-}
-
-template <K kind, class T>
-HWY_INLINE auto evaluate_one(T a, T b) {
-  constexpr bool floating = std::is_floating_point_v<T>;
-  if constexpr (kind == K::power && floating)
-    return std::pow(a, b);
-  else if constexpr (kind == K::power)
-    return integer_power(a, b);
-  else if constexpr (kind == K::floor_divide && floating)
-    return std::floor(a / b);
-  else if constexpr (kind == K::floor_divide)
-    return integer_quotient(a, b, true);
-  else if constexpr (kind == K::mod)
-    return remainder(a, b);
-  else if constexpr (kind == K::atan2)
-    return static_cast<T>(std::atan2(a, b));
-  else if constexpr (kind == K::add)
-    return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
-  else if constexpr (kind == K::subtract)
-    return static_cast<T>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
-  else if constexpr (kind == K::multiply)
-    return static_cast<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
-  else if constexpr (kind == K::divide)
-    return integer_quotient(a, b, false);
-  else if constexpr (kind == K::maximum)
-    return a > b ? a : b;
-  else if constexpr (kind == K::minimum)
-    return a < b ? a : b;
-  else if constexpr (kind == K::equal)
-    return a == b;
-  else if constexpr (kind == K::not_equal)
-    return a != b;
-  else if constexpr (kind == K::less)
-    return a < b;
-  else if constexpr (kind == K::less_equal)
-    return a <= b;
-  else if constexpr (kind == K::greater)
-    return a > b;
-  else if constexpr (kind == K::greater_equal)
-    return a >= b;
-  else if constexpr (kind == K::logical_and)
-    return static_cast<bool>((a != 0) & (b != 0));
-  else
-    return static_cast<bool>((a != 0) | (b != 0));
 }
 
 template <K kind, class T, bool first_scalar, bool second_scalar>
@@ -228,8 +149,10 @@ BinaryLoops find_binary(BinaryKind kind, DType dtype) {
     case DType::uint8:
     case DType::boolean:
       return find<uint8_t>(kind, kinds);
+    case DType::string:
+      return find<int64_t>(kind, kinds);
     default:
-      return {};
+      return rare_binary_loops(kind, dtype);
   }
 }
 

@@ -86,16 +86,21 @@ void cast(const void* x, void* y, size_t n) {
   for (size_t i = 0; i < n; ++i) out[i] = convert<To>(value(in[i]));
 }
 
+/// Of the first dtypes; the others are rare.
+constexpr size_t kCommon = 8;
+constexpr bool is_rare(DType dtype) { return static_cast<size_t>(dtype) >= kCommon; }
+
 template <class From>
 UnaryLoop find_from(DType to) {
-  static constexpr std::array<UnaryLoop, kDTypeCount> loops = {
+  static constexpr std::array<UnaryLoop, kCommon> loops = {
       cast<From, float>,   cast<From, double>,  cast<From, BFloat16>, cast<From, Float16>,
       cast<From, int32_t>, cast<From, int64_t>, cast<From, uint8_t>,  cast<From, Boolean>};
   return loops[static_cast<size_t>(to)];
 }
 
 UnaryLoop find_cast(DType from, DType to) {
-  static constexpr std::array<UnaryLoop (*)(DType), kDTypeCount> rows = {
+  if (is_rare(from) || is_rare(to)) return rare_cast_loop(from, to);
+  static constexpr std::array<UnaryLoop (*)(DType), kCommon> rows = {
       find_from<float>,   find_from<double>,  find_from<BFloat16>, find_from<Float16>,
       find_from<int32_t>, find_from<int64_t>, find_from<uint8_t>,  find_from<Boolean>};
   return rows[static_cast<size_t>(from)](to);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "elementwise/evaluate-inl.h"
+#include "elementwise/scalars.h"
 #include "vectors/loops.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -14,9 +15,6 @@ namespace crescent::cpu::HWY_NAMESPACE {
 namespace {
 
 using K = UnaryKind;
-
-template <K kind>
-constexpr bool kGivesBool = kind == K::logical_not || kind == K::isnan || kind == K::isfinite;
 
 template <K kind, class T>
 void float_loop(const void* x, void* y, size_t n) {
@@ -65,32 +63,14 @@ UnaryLoop find_half(UnaryKind kind) {
   }
 }
 
-/// Integers and bool; wraps around like the machine.
+/// Integers and bool.
 template <K kind, class T>
 void integer_loop(const void* x, void* y, size_t n) {
-  using U = std::make_unsigned_t<T>;
   const T* in = static_cast<const T*>(x);
-  T* out = static_cast<T*>(y);
-  uint8_t* flags = static_cast<uint8_t*>(y);
-  for (size_t i = 0; i < n; ++i) {
-    const T v = in[i];
-    if constexpr (kind == K::negative) out[i] = static_cast<T>(U{0} - static_cast<U>(v));
-    if constexpr (kind == K::abs) out[i] = v < 0 ? static_cast<T>(U{0} - static_cast<U>(v)) : v;
-    if constexpr (kind == K::sign) out[i] = static_cast<T>((v > 0) - (v < 0));
-    if constexpr (kind == K::square)
-      out[i] = static_cast<T>(static_cast<uint64_t>(v) * static_cast<uint64_t>(v));
-    if constexpr (kind == K::relu) out[i] = v < 0 ? T{0} : v;
-    if constexpr (kind == K::floor || kind == K::ceil || kind == K::round) out[i] = v;
-    if constexpr (kind == K::logical_not) flags[i] = v == 0;
-    if constexpr (kind == K::isnan) flags[i] = 0;
-    if constexpr (kind == K::isfinite) flags[i] = 1;
-  }
+  using Y = std::conditional_t<kGivesBool<kind>, uint8_t, T>;
+  Y* out = static_cast<Y*>(y);
+  for (size_t i = 0; i < n; ++i) out[i] = static_cast<Y>(evaluate_integer<kind, T>(in[i]));
 }
-
-template <K kind>
-constexpr bool kForIntegers =
-    kGivesBool<kind> || kind == K::negative || kind == K::abs || kind == K::sign ||
-    kind == K::square || kind == K::relu || kind == K::floor || kind == K::ceil || kind == K::round;
 
 template <K kind, class T>
 constexpr UnaryLoop pick() {
@@ -125,7 +105,7 @@ UnaryLoop find_unary(UnaryKind kind, DType dtype) {
     case DType::boolean:
       return find<uint8_t>(kind, kinds);
     default:
-      return nullptr;
+      return rare_unary_loop(kind, dtype);
   }
 }
 

@@ -1,6 +1,7 @@
 #include <array>
 
 #include "engine/guest.h"
+#include "vectors/converted.h"
 
 namespace crescent::cpu {
 namespace {
@@ -22,7 +23,8 @@ std::unique_ptr<Kernel> make_kernel(const Request& request) {
       if (auto kernel = row.make(request)) return kernel;
     }
   }
-  return make_guest(request);
+  if (auto kernel = make_guest(request)) return kernel;
+  return make_through_int32(request);
 }
 
 }  // namespace crescent::cpu

@@ -72,6 +72,10 @@ std::unique_ptr<Kernel> make_check_indices(const Request& r) {
       return std::make_unique<CheckKernel<int64_t>>(op, r);
     case DType::uint8:
       return std::make_unique<CheckKernel<uint8_t>>(op, r);
+    case DType::int8:
+      return std::make_unique<CheckKernel<int8_t>>(op, r);
+    case DType::int16:
+      return std::make_unique<CheckKernel<int16_t>>(op, r);
     case DType::float32:
       return std::make_unique<CheckKernel<float>>(op, r);
     case DType::float64:

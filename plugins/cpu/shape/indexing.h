@@ -19,6 +19,10 @@ class Indices {
         return reinterpret_cast<const int32_t*>(indices)[i];
       case DType::int64:
         return reinterpret_cast<const int64_t*>(indices)[i];
+      case DType::int16:
+        return reinterpret_cast<const int16_t*>(indices)[i];
+      case DType::int8:
+        return reinterpret_cast<const int8_t*>(indices)[i];
       default:
         return reinterpret_cast<const uint8_t*>(indices)[i];
     }

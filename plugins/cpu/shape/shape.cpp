@@ -175,6 +175,11 @@ std::unique_ptr<Kernel> make_concat(const Request& r) {
   return std::make_unique<ConcatKernel>(static_cast<const Concat&>(r.op), r);
 }
 
+std::unique_ptr<Kernel> make_bitcast(const Request& r) {
+  const auto bytes = r.outputs[0].shape.size() * static_cast<int64_t>(size_of(r.outputs[0].dtype));
+  return std::make_unique<Rearrange>(Axes{{bytes / 8, 1, 1}}, 8);
+}
+
 class FillKernel final : public Kernel {
  public:
   FillKernel(double value, const TensorSpec& out) : value_(value, out.dtype), out_(out) {}
@@ -229,6 +234,7 @@ std::span<const KernelRow> shape_kernels() {
                                        {"reverse", make_reverse},
                                        {"pad", make_pad},
                                        {"concat", make_concat},
+                                       {"bitcast", make_bitcast},
                                        {"fill", make_fill},
                                        {"iota", make_iota},
                                        {"gather", make_gather},

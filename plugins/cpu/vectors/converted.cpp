@@ -7,12 +7,28 @@
 namespace crescent::cpu {
 namespace {
 
-bool is_half(DType dtype) { return dtype == DType::bfloat16 || dtype == DType::float16; }
+/// What a dtype is computed in where there is no kernel for it.
+DType wide(DType dtype) {
+  switch (dtype) {
+    case DType::bfloat16:
+    case DType::float16:
+      return DType::float32;
+    case DType::int8:
+    case DType::int16:
+      return DType::int32;
+    default:
+      return dtype;
+  }
+}
+
+bool is_small_integer(const TensorSpec& spec) {
+  return spec.dtype == DType::int8 || spec.dtype == DType::int16;
+}
 
 TensorSpecs widened(std::span<const TensorSpec> specs) {
-  TensorSpecs wide(specs.begin(), specs.end());
-  for (auto& spec : wide) spec.dtype = is_half(spec.dtype) ? DType::float32 : spec.dtype;
-  return wide;
+  TensorSpecs result(specs.begin(), specs.end());
+  for (auto& spec : result) spec.dtype = wide(spec.dtype);
+  return result;
 }
 
 std::unique_ptr<Kernel> find(std::span<const KernelRow> rows, const Request& request) {
@@ -41,44 +57,45 @@ class Converted final : public Kernel {
     for (const auto& spec : r.outputs) outputs_.push_back(make_port(spec, false, r.options));
     addresses_in_.resize(inputs_.size()), addresses_out_.resize(outputs_.size());
   }
-  /// Whether every half-width operand can be converted.
+  /// Whether every narrow operand can be converted.
   bool complete() const {
-    auto ready = [](const Port& p) { return p.cast || !p.half; };
+    auto ready = [](const Port& p) { return p.cast || !p.narrow; };
     return std::all_of(inputs_.begin(), inputs_.end(), ready) &&
            std::all_of(outputs_.begin(), outputs_.end(), ready);
   }
 
   void run(const Arguments& a) override {
     for (size_t i = 0; i < inputs_.size(); ++i) {
-      std::byte* wide = a.scratch + inputs_[i].offset;
-      if (inputs_[i].half) convert(inputs_[i], a.inputs[i], wide, a);
-      addresses_in_[i] = inputs_[i].half ? wide : a.inputs[i];
+      std::byte* widened = a.scratch + inputs_[i].offset;
+      if (inputs_[i].narrow) convert(inputs_[i], a.inputs[i], widened, a);
+      addresses_in_[i] = inputs_[i].narrow ? widened : a.inputs[i];
     }
     for (size_t i = 0; i < outputs_.size(); ++i) {
-      addresses_out_[i] = outputs_[i].half ? a.scratch + outputs_[i].offset : a.outputs[i];
+      addresses_out_[i] = outputs_[i].narrow ? a.scratch + outputs_[i].offset : a.outputs[i];
     }
     inner_->run({addresses_in_.data(), addresses_out_.data(), a.scratch, a.pool});
     for (size_t i = 0; i < outputs_.size(); ++i) {
-      if (outputs_[i].half) convert(outputs_[i], addresses_out_[i], a.outputs[i], a);
+      if (outputs_[i].narrow) convert(outputs_[i], addresses_out_[i], a.outputs[i], a);
     }
   }
-  std::string name() const override { return inner_->name() + " in float32"; }
+  std::string name() const override { return inner_->name() + " in " + name_of(wide_); }
   size_t scratch_bytes() const override { return scratch_; }
   double flops() const override { return inner_->flops(); }
 
  private:
   struct Port {
-    bool half = false;
+    bool narrow = false;
     size_t offset = 0;  ///< of the wide values in scratch
     std::unique_ptr<Kernel> cast;
   };
 
   Port make_port(const TensorSpec& narrow, bool input, const Options& options) {
-    if (!is_half(narrow.dtype)) return {};
-    const TensorSpec wide{DType::float32, narrow.shape};
+    const TensorSpec widened{wide(narrow.dtype), narrow.shape};
+    if (widened == narrow) return {};
+    wide_ = widened.dtype;
     Port port{true, scratch_,
-              input ? caster(narrow, wide, options) : caster(wide, narrow, options)};
-    scratch_ += aligned(static_cast<size_t>(wide.shape.size()) * size_of(wide.dtype));
+              input ? caster(narrow, widened, options) : caster(widened, narrow, options)};
+    scratch_ += aligned(static_cast<size_t>(widened.shape.size()) * size_of(widened.dtype));
     return port;
   }
   static void convert(const Port& port, const std::byte* from, std::byte* to, const Arguments& a) {
@@ -87,23 +104,35 @@ class Converted final : public Kernel {
 
   std::unique_ptr<Kernel> inner_;
   size_t inner_scratch_ = 0, scratch_ = 0;
+  DType wide_{};
   std::vector<Port> inputs_, outputs_;
   std::vector<const std::byte*> addresses_in_;
   std::vector<std::byte*> addresses_out_;
 };
 
-}  // namespace
-
-std::unique_ptr<Kernel> make_through_float32(const Request& r, std::span<const KernelRow> rows) {
+template <class F>
+std::unique_ptr<Kernel> make_wider(const Request& r, F make) {
   const TensorSpecs inputs = widened(r.inputs), outputs = widened(r.outputs);
   if (inputs == TensorSpecs(r.inputs.begin(), r.inputs.end()) &&
       outputs == TensorSpecs(r.outputs.begin(), r.outputs.end())) {
     return nullptr;
   }
-  auto inner = find(rows, {r.op, inputs, outputs, r.options});
+  auto inner = make(Request{r.op, inputs, outputs, r.options});
   if (!inner) return nullptr;
   auto kernel = std::make_unique<Converted>(std::move(inner), r);
   return kernel->complete() ? std::move(kernel) : nullptr;
+}
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_through_float32(const Request& r, std::span<const KernelRow> rows) {
+  return make_wider(r, [&](const Request& request) { return find(rows, request); });
+}
+
+std::unique_ptr<Kernel> make_through_int32(const Request& r) {
+  const bool is_small = std::any_of(r.inputs.begin(), r.inputs.end(), is_small_integer) ||
+                        std::any_of(r.outputs.begin(), r.outputs.end(), is_small_integer);
+  return is_small ? make_wider(r, make_kernel) : nullptr;
 }
 
 }  // namespace crescent::cpu

@@ -23,9 +23,13 @@ struct BinaryLoops {
 // Null where the operation has no meaning for the dtype.
 UnaryLoop unary_loop(UnaryKind kind, DType dtype);
 BinaryLoops binary_loops(BinaryKind kind, DType dtype);
+/// The same for dtypes that are seldom met, compiled for the plain machine only.
+UnaryLoop rare_unary_loop(UnaryKind kind, DType dtype);
+BinaryLoops rare_binary_loops(BinaryKind kind, DType dtype);
+UnaryLoop rare_cast_loop(DType from, DType to);
 /// By the size of an element.
 SelectLoop select_loop(size_t bytes);
-/// Among all dtypes, half-width ones included.
+/// Among all numbers, half-width ones included; constants become strings and complex numbers, too.
 UnaryLoop cast_loop(DType from, DType to);
 /// y[i] = x[0].
 UnaryLoop fill_loop(size_t bytes);

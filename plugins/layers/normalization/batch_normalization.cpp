@@ -34,11 +34,16 @@ class BatchNormalization final : public ScaledLayer {
         .min(0)
         .max(1)
         .field("synchronized", &BatchNormalization::synchronized_,
-               "Mean and variance are those of the batches of all processes.");
+               "Mean and variance are those of the batches of all processes.")
+        .field("moving_variance_ddof", &BatchNormalization::ddof_,
+               "What is taken off the number of values when the moving variance learns: 1 is "
+               "Bessel's correction, Keras 2.3.1 has 1 + epsilon.")
+        .min(0);
   }
   void configured() override {
     ScaledLayer::configured();
     check_clipping();
+    if (ddof_ > 0 && renorm_) fail("moving_variance_ddof has no effect with renorm");
     set_supports_masking(true);
   }
   void build(const Shape& input) override {
@@ -73,11 +78,15 @@ class BatchNormalization final : public ScaledLayer {
   Tensor train(const Tensor& x, const Tensor& mask) {
     if (mask || synchronized_ || renorm_) return train_by(moments_of(x, mask), x);
     const ops::Moments moments = ops::batch_norm_train(x, gamma(), beta(), epsilon_);
-    move_averages(moments.mean, moments.variance);
+    const double count = double(x.shape().size()) / double(x.dim(-1));
+    move_averages(moments.mean,
+                  ddof_ == 0 ? moments.variance : moments.variance * (count / degrees_of(count)));
     return moments.y;
   }
+  /// Never 0: the variance of one value is.
+  double degrees_of(double count) const { return std::max(count - ddof_, kLeastDegrees); }
   struct Statistics {
-    Tensor mean, variance;
+    Tensor mean, variance, count;
   };
   /// Over the steps that count, of all processes when synchronized.
   Statistics moments_of(const Tensor& x, const Tensor& mask) const {
@@ -92,11 +101,13 @@ class BatchNormalization final : public ScaledLayer {
     };
     const Tensor count = mask ? total(wide) + 1e-7 : total(wide);
     const Tensor mean = total(values * wide) / count;
-    return {mean, total(ops::square(values - mean) * wide) / count};
+    return {mean, total(ops::square(values - mean) * wide) / count, count};
   }
   Tensor train_by(const Statistics& batch, const Tensor& x) {
     if (renorm_) return train_renorm(batch, x);
-    move_averages(batch.mean, batch.variance);
+    const Tensor degrees = ops::maximum(batch.count - ddof_, kLeastDegrees);
+    move_averages(batch.mean,
+                  ddof_ == 0 ? batch.variance : batch.variance * (batch.count / degrees));
     return normalize(x, batch.mean, batch.variance);
   }
   static void average(const Variable& moving, const Tensor& value, double momentum) {
@@ -153,8 +164,9 @@ class BatchNormalization final : public ScaledLayer {
     return ops::cast(x * factor + (d * gamma() + beta() - batch.mean * factor), x.dtype());
   }
 
+  static constexpr double kLeastDegrees = 1e-3;
   std::vector<int64_t> axis_{-1};
-  double momentum_ = 0.99, epsilon_ = 1e-3, renorm_momentum_ = 0.99;
+  double momentum_ = 0.99, epsilon_ = 1e-3, renorm_momentum_ = 0.99, ddof_ = 0;
   bool synchronized_ = false, renorm_ = false;
   std::optional<Dict> clipping_;
   Ref<Initializer> mean_initializer_ = "zeros", variance_initializer_ = "ones";

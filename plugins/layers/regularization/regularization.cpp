@@ -170,17 +170,23 @@ class ActivityRegularization final : public UnaryLayer {
         .field("l1", &ActivityRegularization::l1_, "Factor of the absolute sum.")
         .min(0)
         .field("l2", &ActivityRegularization::l2_, "Factor of the sum of squares.")
-        .min(0);
+        .min(0)
+        .field("whole_batch", &ActivityRegularization::whole_batch_,
+               "The sums are not divided by the number of samples, as in Keras 2.3.1.");
   }
   void configured() override {
     UnaryLayer::configured();
     set_supports_masking(true);
-    set_activity_regularizer(make<Regularizer>("L1L2", {{"l1", l1_}, {"l2", l2_}}));
+    auto penalty = make<Regularizer>("L1L2", {{"l1", l1_}, {"l2", l2_}});
+    if (whole_batch_)
+      penalty = make<Regularizer>("ActivityKeras2", {{"regularizer", Value(penalty)}});
+    set_activity_regularizer(penalty);
   }
   Tensor call(const Tensor& x, const Call&) override { return x; }
 
  private:
   double l1_ = 0, l2_ = 0;
+  bool whole_batch_ = false;
 };
 
 }  // namespace

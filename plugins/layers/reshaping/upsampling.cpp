@@ -35,8 +35,9 @@ class UpSampling final : public SpatialLayer<Axes> {
     UpSampling::describe_data_format(s);
     if (Axes == 2)
       s.field("interpolation", &UpSampling::interpolation_,
-              "nearest repeats; the others are smooth between the values.")
-          .choices({"nearest", "bilinear", "bicubic", "lanczos3", "lanczos5"});
+              "nearest repeats; the others are smooth between the values. bilinear_keras2: as in "
+              "Keras 2.3.1, the first places of cells lie upon each other instead of the middles.")
+          .choices({"nearest", "bilinear", "bicubic", "lanczos3", "lanczos5", "bilinear_keras2"});
   }
   void configured() override {
     SpatialLayer<Axes>::configured();

@@ -4,9 +4,10 @@
 
 namespace crescent::lua {
 namespace {
-ModelPtr functional(Any, const std::vector<Symbol>& inputs, const std::vector<Symbol>& outputs,
-                    std::optional<std::string> name, bool trainable) {
-  return Functional::make(inputs, outputs, name.value_or(""), trainable);
+ModelPtr functional(Any, const Ends& inputs, const Ends& outputs, std::optional<std::string> name,
+                    bool trainable) {
+  return Functional::make(inputs.symbols, outputs.symbols, name.value_or(""), trainable,
+                          {inputs.keys, outputs.keys});
 }
 }  // namespace
 

@@ -1,7 +1,8 @@
 // Datasets: batches of arrays or of a function, and parts of them.
 #include "data/datasets.h"
 
-#include "crescent/data.h"
+#include "data/directory.h"
+#include "data/streams.h"
 #include "values/batches.h"
 
 namespace crescent::lua {
@@ -36,8 +37,11 @@ std::optional<int64_t> known(int64_t count) {
 }  // namespace
 
 void add_dataset_type(ObjectTypes& types, const Type& object) {
-  add_type<Dataset>(types, "dataset", &object)
-      .property("samples", [](Dataset& data) { return known(data.samples()); })
+  Type& dataset = add_type<Dataset>(types, "dataset", &object);
+  add_iterator_type(types, object);
+  add_stream_methods(dataset);
+  add_directory_type(types, dataset);
+  dataset.property("samples", [](Dataset& data) { return known(data.samples()); })
       .property("batches", [](Dataset& data) { return known(data.batches()); })
       .method("shard", &shard_of, {"index", "count"},
               "Part `index`, from 1, of `count`, each with the same number of batches: of arrays a "
@@ -45,7 +49,7 @@ void add_dataset_type(ObjectTypes& types, const Type& object) {
 }
 
 std::vector<CallablePtr> dataset_functions() {
-  std::vector<CallablePtr> all;
+  std::vector<CallablePtr> all = stream_functions();
   all.push_back(
       bound("dataset", &arrays_dataset,
             {"x", "y=nil", "sample_weight=nil", "batch_size=32", "shuffle=false", "seed=nil"},

@@ -10,7 +10,7 @@ namespace {
 
 const char roots_key = 0;     // registry: address of an object -> its handle
 const char sentinel_key = 0;  // registry: metatable of sentinels
-bool changed = false;
+thread_local bool changed = false;
 
 bool is_instance(Object* object) {
   auto* instance = dynamic_cast<Instance*>(object);

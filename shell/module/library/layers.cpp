@@ -26,28 +26,12 @@ bool is_symbolic(lua_State* L, int index) {
   return symbolic;
 }
 
-/// A tensor, or a table of them with false where an input has none.
-Tensors to_masks(const Value& mask) {
-  Tensors masks;
-  if (mask.is_null()) return masks;
-  for (const Value& item : mask.is_list() ? mask.as_list() : List{mask}) {
-    auto boxed = item.object_as<BoxedTensor>();
-    if (item.object_as<BoxedSymbol>())
-      fail("mask: symbols carry their own masks; a mask can be given when the inputs are tensors");
-    if (!boxed && !item.is_null() && item != Value(false))
-      fail("mask: expected a tensor or a table of tensors, got ", mask);
-    masks.push_back(boxed ? boxed->tensor : Tensor());
-  }
-  return masks;
-}
-
 CallOptions call_options(lua_State* L, int index) {
   CallOptions options;
   if (lua_isnoneornil(L, index)) return options;
   Dict given = to_dict(L, index);
   const Value training = take(given, "training");
   if (!training.is_null()) options.training = training.as_bool();
-  options.masks = to_masks(take(given, "mask"));
   options.arguments = std::move(given);
   return options;
 }
@@ -101,7 +85,7 @@ OneOrMore<Tensor> compute_mask(Layer& layer, Any inputs, Value masks) {
   if (is_symbolic(L, inputs.index))
     fail("compute_mask: expected tensors; symbols bring their masks with them");
   CallOptions options;
-  options.masks = to_masks(masks);
+  if (!masks.is_null()) options.arguments.set("mask", masks);
   OneOrMore<Tensor> result;
   for (const Tensor& output : layer(to_data(L, inputs.index, {}), options))
     result.items.push_back(output.mask());
@@ -259,6 +243,37 @@ void add_methods(Type& type) {
 
 }  // namespace
 
+namespace {
+
+/// Results under the names of what was given, where there is one for each.
+template <class T>
+void push_named(lua_State* L, const Layer& layer, const Dict& given,
+                const std::vector<T>& results) {
+  if (results.size() != given.size()) return push(L, OneOrMore<T>{results});
+  lua_createtable(L, 0, static_cast<int>(results.size()));
+  auto result = results.begin();
+  for (const Argument& argument : layer.call_arguments()) {
+    if (!given.contains(argument.name)) continue;
+    push(L, *result++);
+    lua_setfield(L, -2, argument.name.c_str());
+  }
+}
+
+/// {images = x, labels = y} as inputs: the results have these names too.
+void call_on_names(lua_State* L, Layer& layer, CallOptions options) {
+  const Dict given = to_dict(L, 2);
+  for (const DictEntry& entry : given) options.arguments.set(entry.key, entry.value);
+  const bool symbolic = std::any_of(given.begin(), given.end(), [](const DictEntry& entry) {
+    return entry.value.object_as<BoxedSymbol>() != nullptr;
+  });
+  if (symbolic)
+    push_named(L, layer, given, layer(std::vector<Symbol>{}, options));
+  else
+    push_named(L, layer, given, layer(Tensors{}, options));
+}
+
+}  // namespace
+
 /// self, inputs, {training=, mask=, ...}: the result of the call is pushed.
 int call_layer(lua_State* L) {
   auto layer = Read<LayerPtr>::from(L, 1);
@@ -268,10 +283,22 @@ int call_layer(lua_State* L) {
     fail_in_layer(layer->name(), "Layer ", layer->name(),
                   ": expected inputs and one table of options; several inputs go into a table");
   const CallOptions options = call_options(L, 3);
-  if (is_symbolic(L, 2))
-    push(L, OneOrMore<Symbol>{(*layer)(Read<std::vector<Symbol>>::from(L, 2), options)});
+  const auto* model = dynamic_cast<const Model*>(layer.get());
+
+  if (model && model->is_graph() && is_keywords(L, 2)) {
+    push_in_order(L, 2, model->input_names());
+    lua_replace(L, 2);
+  }
+  const auto give = [&](const auto& results) {
+    if (model) return push_outputs(L, *model, results);
+    push(L, OneOrMore<std::decay_t<decltype(results[0])>>{results});
+  };
+  if (is_keywords(L, 2))
+    call_on_names(L, *layer, options);
+  else if (is_symbolic(L, 2))
+    give((*layer)(Read<std::vector<Symbol>>::from(L, 2), options));
   else
-    push(L, OneOrMore<Tensor>{(*layer)(to_data(L, 2, {}), options)});
+    give((*layer)(to_data(L, 2, {}), options));
   return 1;
 }
 

@@ -44,11 +44,23 @@ void spread_arrays(lua_State* L, int arrays) {
   lua_remove(L, 2);
 }
 
+/// A table with a key among `names`.
+bool has_one_of(lua_State* L, int index, const std::vector<std::string>& names) {
+  index = lua_absindex(L, index);
+  return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+    push_string(L, name);
+    const bool there = lua_rawget(L, index) != LUA_TNIL;
+    lua_pop(L, 1);
+    return there;
+  });
+}
+
 /// Where the options begin after up to `arrays` arrays; missing arrays become nil.
-int first_option(lua_State* L, int arrays) {
+int first_option(lua_State* L, const Model& model, int arrays) {
   spread_arrays(L, arrays);
   const int given = lua_gettop(L) - 1;
-  const bool ends_in_names = given > 0 && given <= arrays && given > 1 && is_options(L, -1);
+  const bool ends_in_names = given > 1 && given <= arrays && is_options(L, -1) &&
+                             !has_one_of(L, -1, output_names(model).get());
   const int data = std::min(arrays, given - ends_in_names);
   for (int i = data; i < arrays; ++i) {
     lua_pushnil(L);
@@ -101,15 +113,18 @@ Value by_label(const Value& weights) {
 /// Calls train with the data and the options that fit is given.
 template <class Train>
 auto train_on(lua_State* L, const Model& model, Train train) {
-  const int first = first_option(L, 2);
+  const int first = first_option(L, model, 2);
   Dict options = options_from(L, first, schema<FitOptions>("fit"));
   if (Value* weights = options.find("class_weight")) *weights = by_label(*weights);
-  if (Value* validation = options.find("validation_data"))
+  if (Value* validation = options.find("validation_data")) {
     if (auto generator = validation->object_as<LuaFunction>()) {
       generator->function.push(L);
       *validation = dataset_at(L, -1, model, integer_option(options, "validation_steps"));
       lua_pop(L, 1);
+    } else if (auto data = validation->object_as<Dataset>()) {
+      *validation = for_model(data, model, integer_option(options, "validation_steps"));
     }
+  }
   const DatasetPtr data = dataset_at(L, 2, model, integer_option(options, "steps_per_epoch"));
   if (data) return train(data, options);
   return train(to_data(L, 2, input_names(model)), to_data(L, 3, output_names(model)), options);
@@ -133,7 +148,7 @@ int start_training(lua_State* L) {
 int evaluate(lua_State* L) {
   Interruptible interruptible;
   auto model = self(L);
-  const int first = first_option(L, 2);
+  const int first = first_option(L, *model, 2);
   const Dict options = options_from(L, first, schema<EvaluateOptions>("evaluate"));
   const Value* as_dict = options.find("return_dict");
   const DatasetPtr data = dataset_at(L, 2, *model, integer_option(options, "steps"));
@@ -147,11 +162,12 @@ int evaluate(lua_State* L) {
 int predict(lua_State* L) {
   Interruptible interruptible;
   auto model = self(L);
-  const int first = first_option(L, 1);
+  const int first = first_option(L, *model, 1);
   const Dict options = options_from(L, first, schema<PredictOptions>("predict"));
   const DatasetPtr data = dataset_at(L, 2, *model, integer_option(options, "steps"));
-  push(L, OneOrMore<Tensor>{data ? model->predict(data, options)
-                                 : model->predict(to_data(L, 2, input_names(*model)), options)});
+  push_outputs(L, *model,
+               data ? model->predict(data, options)
+                    : model->predict(to_data(L, 2, input_names(*model)), options));
   return 1;
 }
 
@@ -179,8 +195,10 @@ OnStack test_on_batch(Model& model, Any x, Any y, Any sample_weight, bool reset_
   return {};
 }
 
-OneOrMore<Tensor> predict_on_batch(Model& model, Any x) {
-  return {model.predict_on_batch(to_data(current(), x.index, input_names(model)))};
+OnStack predict_on_batch(Model& model, Any x) {
+  lua_State* L = current();
+  push_outputs(L, model, model.predict_on_batch(to_data(L, x.index, input_names(model))));
+  return {};
 }
 
 /// Lines go to print_fn, or to print.
@@ -224,7 +242,7 @@ Value profile_value(const Profile& profile) {
 int profile(lua_State* L) {
   Interruptible interruptible;
   auto model = self(L);
-  const int first = first_option(L, 2);
+  const int first = first_option(L, *model, 2);
   Dict options = options_from(L, first, schema<ProfileOptions>("profile"));
   const Value print_fn = take(options, "print_fn");
   const Profile profile = model->profile(to_data(L, 2, input_names(*model)),

@@ -4,7 +4,6 @@
 #include "classes/object_types.h"
 #include "instances/instance.h"
 #include "library/namespaces.h"
-#include "library/session_lua.h"
 
 namespace crescent::lua {
 namespace {
@@ -119,15 +118,6 @@ Value describe_value(Any value) {
   return {};
 }
 
-/// Runs the part of the module that is written in Lua: it is given the table, and adds help,
-/// complete and show.
-void run_session(lua_State* L, int module) {
-  if (luaL_loadbufferx(L, kSessionLua, kSessionLuaSize, "=crescent", "t") != LUA_OK)
-    fail(text_of(L, -1));
-  lua_pushvalue(L, module);
-  protected_call(L, 1, 0);
-}
-
 }  // namespace
 
 void set_reflection(lua_State* L) {
@@ -140,7 +130,6 @@ void set_reflection(lua_State* L) {
       "The text with control characters written out, as it can be shown on a terminal.");
   push_callable(L, *shown);
   lua_setfield(L, -2, "printable");
-  run_session(L, lua_gettop(L));
 }
 
 }  // namespace crescent::lua

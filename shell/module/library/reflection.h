@@ -4,7 +4,7 @@
 
 namespace crescent::lua {
 
-/// Sets help and complete in the module's table on top of the stack.
+/// Sets describe and printable in the module's table on top of the stack.
 void set_reflection(lua_State* L);
 
 }  // namespace crescent::lua

@@ -3,35 +3,15 @@
 #include "tensors/control_flow.h"
 
 #include <algorithm>
-#include <functional>
 
 #include "crescent/operation.h"
 #include "crescent/program.h"
+#include "tensors/structure.h"
 #include "values/callable.h"
+#include "values/function.h"
 
 namespace crescent::lua {
 namespace {
-
-using Function = std::function<Value(const List& arguments)>;
-
-/// A function of Lua: one result as itself, several as a list.
-Function function_at(int index) {
-  const Ref function(current(), index);
-  return [function](const List& arguments) -> Value {
-    lua_State* L = current();
-    const Height height(L);
-    const int top = lua_gettop(L);
-    reserve(L, static_cast<int>(arguments.size()) + 2);
-    function.push(L);
-    for (const Value& argument : arguments) push_value(L, argument);
-    protected_call(L, static_cast<int>(arguments.size()), LUA_MULTRET);
-    const int results = lua_gettop(L) - top;
-    if (results == 1) return to_value(L, top + 1);
-    List list;
-    for (int i = 1; i <= results; ++i) list.push_back(to_value(L, top + i));
-    return list;
-  };
-}
 
 /// Whether it holds, where that is known.
 std::optional<bool> known(const Value& condition) {
@@ -57,7 +37,7 @@ Value chosen(const Tensor& condition, const Value& a, const Value& b) {
 }
 
 Value cond(const Value& pred, Any true_fn, Any false_fn) {
-  const Function yes = function_at(true_fn.index), no = function_at(false_fn.index);
+  const ValueFunction yes = function_at(true_fn.index), no = function_at(false_fn.index);
   if (const auto holds = known(pred)) return *holds ? yes({}) : no({});
   const Value a = yes({});
   return chosen(Codec<Tensor>::decode(pred), a, no({}));
@@ -88,7 +68,7 @@ Value switch_to(const Value& index, const Value& branches, const Value& operands
 
 Value while_loop(Any condition, Any body, const Value& loop_vars,
                  std::optional<int64_t> maximum_iterations) {
-  const Function holds = function_at(condition.index), step = function_at(body.index);
+  const ValueFunction holds = function_at(condition.index), step = function_at(body.index);
   const auto arguments = [](const Value& vars) {
     return vars.is_list() ? vars.as_list() : List{vars};
   };
@@ -113,41 +93,122 @@ Value while_loop(Any condition, Any body, const Value& loop_vars,
 }
 
 Value fori_loop(int64_t lower, int64_t upper, Any body_fun, const Value& init_val) {
-  const Function step = function_at(body_fun.index);
+  const ValueFunction step = function_at(body_fun.index);
   Value value = init_val;
   for (int64_t i = lower; i < upper; ++i) value = step({i, value});
   return value;
 }
 
-/// f of each row of the leading axis of one tensor or of several, recorded once.
+/// f of each row of the leading axis of a tensor or of all in a table, recorded once.
 Value map(Any f, const Value& xs) {
-  const Function function = function_at(f.index);
-  bool single = true;
+  const ValueFunction function = function_at(f.index);
+  Value pattern;
   const auto step = [&](const Tensors&, const Tensors& rows) {
-    const Value result = function(
-        {xs.is_list() ? Codec<Tensors>::encode(rows) : Codec<Tensor>::encode(rows.front())});
-    single = !result.is_list();
-    return ops::ScanResult{{}, Codec<Tensors>::decode(result)};
+    pattern = function({with_tensors(xs, rows)});
+    return ops::ScanResult{{}, tensors_in(pattern)};
   };
-  const Tensors outputs = ops::scan(step, {}, Codec<Tensors>::decode(xs)).outputs;
-  return single ? Codec<Tensor>::encode(outputs.front()) : Codec<Tensors>::encode(outputs);
+  const Tensors outputs = ops::scan(step, {}, tensors_in(xs)).outputs;
+  return with_tensors(pattern, outputs);
 }
 
-/// body(states, step) returns the next states and what to output.
-std::tuple<Tensors, Tensors> scan(Any body, const Tensors& states, const Tensors& sequences,
-                                  bool reverse) {
-  const Ref function(current(), body.index);
-  auto step = [&](const Tensors& now, const Tensors& inputs) {
-    lua_State* L = current();
-    Height height(L);
-    function.push(L);
-    push(L, now);
-    push(L, inputs);
-    protected_call(L, 2, 2);
-    return ops::ScanResult{to_tensors(L, -2), to_tensors(L, -1)};
+/// Steps of a scan without sequences.
+Tensors counted_steps(std::optional<int64_t> length) {
+  if (!length) fail("scan: expected xs, or how many steps as length");
+  if (*length < 0) fail("scan: expected a length of at least 0, got ", *length);
+  return {ops::arange(*length)};
+}
+
+/// f(carry, x) gives the next carry and what to keep of this step.
+std::tuple<Value, Value> scan(Any f, const Value& init, const Value& xs,
+                              std::optional<int64_t> length, bool reverse, Any unroll) {
+  lua_State* L = current();
+  if (!lua_isboolean(L, unroll.index) && to_integer(L, unroll.index) < 1)
+    fail("scan: unroll must be a boolean or at least 1");
+  const Ref function(L, f.index);
+  const Tensors given = tensors_in(xs), steps = given.empty() ? counted_steps(length) : given;
+  if (length && steps[0].rank() > 0 && steps[0].dim(0) >= 0 && steps[0].dim(0) != *length)
+    fail("scan: length is ", *length, ", xs has ", steps[0].dim(0), " steps");
+  Value outputs;
+  const auto step = [&](const Tensors& states, const Tensors& now) {
+    lua_State* state = current();
+    const Height height(state);
+    reserve(state, 4);
+    function.push(state);
+    push_value(state, with_tensors(init, states));
+    given.empty() ? lua_pushnil(state) : push_value(state, with_tensors(xs, now));
+    protected_call(state, 2, 2);
+    outputs = to_value(state, -1);
+    return ops::ScanResult{tensors_in(to_value(state, -2)), tensors_in(outputs)};
   };
-  ops::ScanResult result = ops::scan(step, states, sequences, reverse);
-  return {result.states, result.outputs};
+  const ops::ScanResult result = ops::scan(step, tensors_in(init), steps, reverse);
+  return {with_tensors(init, result.states), with_tensors(outputs, result.outputs)};
+}
+
+// ---- associative_scan
+
+using Combine = std::function<Tensors(const Tensors& a, const Tensors& b)>;
+
+Tensors every_second(const Tensors& tensors, int axis, int64_t first, int64_t last) {
+  Tensors parts;
+  for (const Tensor& x : tensors) parts.push_back(ops::slice_axis(x, axis, first, last, 2));
+  return parts;
+}
+
+/// even[0], odd[0], even[1], ...
+Tensor interleaved(const Tensor& even, const Tensor& odd, int axis) {
+  const int64_t pairs = odd.dim(axis), more = even.dim(axis);
+  Shape shape = odd.shape();
+  shape.set(axis, 2 * pairs);
+  const Tensor both = ops::reshape(
+      ops::stack(Tensors{ops::slice_axis(even, axis, 0, pairs), odd}, axis + 1), shape);
+  return more == pairs
+             ? both
+             : ops::concatenate(Tensors{both, ops::slice_axis(even, axis, pairs, more)}, axis);
+}
+
+/// Pairs are combined, those scanned, and what lies between follows from the result: a depth of
+/// log n.
+Tensors scan_pairs(const Combine& f, const Tensors& elems, int axis) {
+  const int64_t n = elems[0].dim(axis);
+  if (n < 2) return elems;
+  const Tensors odd =
+      scan_pairs(f, f(every_second(elems, axis, 0, n - 1), every_second(elems, axis, 1, n)), axis);
+  Tensors even;
+  for (const Tensor& x : elems) even.push_back(ops::slice_axis(x, axis, 0, 1));
+  if (n > 2) {
+    Tensors before;
+    for (const Tensor& x : odd) before.push_back(ops::slice_axis(x, axis, 0, (n - 1) / 2));
+    const Tensors more = f(before, every_second(elems, axis, 2, n));
+    for (size_t i = 0; i < even.size(); ++i)
+      even[i] = ops::concatenate(Tensors{even[i], more[i]}, axis);
+  }
+  Tensors all;
+  for (size_t i = 0; i < even.size(); ++i) all.push_back(interleaved(even[i], odd[i], axis));
+  return all;
+}
+
+Value associative_scan(Any f, const Value& elems, bool reverse, int64_t axis) {
+  const ValueFunction function = function_at(f.index);
+  Tensors tensors = tensors_in(elems);
+  if (tensors.empty()) fail("associative_scan: expected tensors, got ", elems);
+  const int at = tensors[0].shape().axis(static_cast<int>(axis));
+  for (const Tensor& x : tensors)
+    if (x.rank() <= at || x.dim(at) != tensors[0].dim(at) || x.dim(at) < 0)
+      fail("associative_scan: expected tensors of one known length along axis ", axis, ", got ",
+           tensors[0].shape(), " and ", x.shape());
+  const auto turned = [&](Tensors given) {
+    if (reverse)
+      for (Tensor& x : given) x = ops::flip(x, {at});
+    return given;
+  };
+  const Combine combine = [&](const Tensors& a, const Tensors& b) {
+    const Tensors result = tensors_in(function({with_tensors(elems, a), with_tensors(elems, b)}));
+    if (result.size() != tensors.size())
+      fail("associative_scan: expected f to give ", tensors.size(), " tensors, got ",
+           result.size());
+    return result;
+  };
+  return with_tensors(elems, turned(scan_pairs(combine, turned(tensors), at)));
 }
 
 bool is_tensor(Any value) { return is_tensor_like(current(), value.index); }
@@ -167,11 +228,20 @@ const std::vector<CallablePtr>& control_flow_functions() {
                         "body(...) gives the next variables as long as cond(...) holds."));
     all.push_back(bound("fori_loop", &fori_loop, {"lower", "upper", "body_fun", "init_val"},
                         "value = body_fun(i, value) for i from lower to before upper."));
-    for (const char* name : {"map", "vectorized_map"})
-      all.push_back(bound(name, &map, {"f", "xs"},
-                          "f of each row of the leading axis of a tensor, or of several."));
-    all.push_back(bound("scan", &scan, {"body", "states", "sequences", "reverse=false"},
-                        "body(states, step) gives the next states and outputs, step by step."));
+    all.push_back(bound("map", &map, {"f", "xs"},
+                        "f of each row of the leading axis of a tensor, or of several."));
+    all.push_back(
+        bound("vectorized_map", &map, {"function", "elements"},
+              "The function of each row of the leading axis of a tensor, or of several."));
+    all.push_back(bound(
+        "scan", &scan, {"f", "init", "xs=nil", "length=nil", "reverse=false", "unroll=1"},
+        "f(carry, x) gives the next carry and an output, step by step; the last carry, and all "
+        "outputs. xs, carry and outputs may be tables of tensors. Results do not depend on "
+        "unroll: the loop is compiled as one."));
+    all.push_back(bound("associative_scan", &associative_scan,
+                        {"f", "elems", "reverse=false", "axis=0"},
+                        "f(... f(f(e1, e2), e3) ...) of all beginnings, where f may combine "
+                        "neighbours in any order."));
     all.push_back(bound("is_tensor", &is_tensor, {"x=nil"}, "Whether it is a tensor or variable."));
     return all;
   }();

@@ -3,6 +3,7 @@
 
 #include "crescent/operation.h"
 #include "tensors/control_flow.h"
+#include "tensors/transforms.h"
 
 namespace crescent::lua {
 namespace {
@@ -152,7 +153,8 @@ void set_ops(lua_State* L) {
   static const CallablePtr index = raw("index", index_ops);
   lua_createtable(L, 0, static_cast<int>(functions().size()));
   for (const FunctionPtr& function : functions()) set_function(L, *function);
-  for (const CallablePtr& function : control_flow_functions()) set_function(L, *function);
+  for (const auto* more : {&control_flow_functions(), &transform_functions()})
+    for (const CallablePtr& function : *more) set_function(L, *function);
   lua_createtable(L, 0, 1);
   push_callable(L, *index);
   lua_setfield(L, -2, "__index");

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "crescent/strings.h"
 #include "tensors/ops.h"
 #include "values/interruption.h"
 
@@ -191,6 +192,10 @@ void add_common(Type& type) {
 
 OnStack make_tensor(Any values, std::optional<DType> dtype) {
   lua_State* L = current();
+  if (lua_type(L, values.index) == LUA_TSTRING && dtype.value_or(DType::string) == DType::string) {
+    const std::string text = text_of(L, values.index);
+    return push(L, string_tensor({&text, 1}, {})), OnStack{};
+  }
   const bool plain_number = lua_type(L, values.index) == LUA_TNUMBER;
   return push(L, to_tensor(L, values.index, plain_number && !dtype ? DType::float32 : dtype)),
          OnStack{};

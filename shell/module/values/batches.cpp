@@ -1,5 +1,6 @@
 #include "values/batches.h"
 
+#include "crescent/stream.h"
 #include "lua/handle.h"
 #include "values/convert.h"
 
@@ -23,25 +24,23 @@ bool has_names(lua_State* L, int index) {
   return named;
 }
 
-Tensors by_name(lua_State* L, int index, const std::vector<std::string>& names) {
+}  // namespace
+
+void push_in_order(lua_State* L, int index, const std::vector<std::string>& names) {
   for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
     const std::string name = text_of(L, -2);
     if (std::find(names.begin(), names.end(), name) == names.end())
       fail("no data is expected for '", name, "'", did_you_mean(name, names), "; expected ",
            join(names));
   }
-  Tensors tensors;
+  lua_createtable(L, static_cast<int>(names.size()), 0);
   for (const std::string& name : names) {
     lua_pushlstring(L, name.data(), name.size());
     if (lua_rawget(L, index) == LUA_TNIL)
       fail("No data provided for \"", name, "\". Need data for each key in: ", join(names));
-    tensors.push_back(to_tensor(L, -1));
-    lua_pop(L, 1);
+    lua_rawseti(L, -2, static_cast<lua_Integer>(lua_rawlen(L, -2)) + 1);
   }
-  return tensors;
 }
-
-}  // namespace
 
 std::vector<std::string> DataNames::get() const {
   return model_ && model_->is_graph() ? (model_->*of_)() : std::vector<std::string>{};
@@ -54,7 +53,17 @@ Tensors to_data(lua_State* L, int index, const DataNames& names) {
   reserve(L, 6);
   if (lua_isnoneornil(L, index)) return {};
   if (!is_plain_table(L, index) || holds_tensors(L, index)) return to_tensors(L, index);
-  if (has_names(L, index)) return by_name(L, index, names.get());
+  if (has_names(L, index)) {
+    push_in_order(L, index, names.get());
+    Tensors tensors;
+    for (size_t i = 1; i <= names.get().size(); ++i) {
+      lua_rawgeti(L, -1, static_cast<lua_Integer>(i));
+      tensors.push_back(to_tensor(L, -1));
+      lua_pop(L, 1);
+    }
+    lua_pop(L, 1);
+    return tensors;
+  }
   return {to_tensor(L, index)};
 }
 
@@ -113,7 +122,20 @@ DatasetPtr dataset_at(lua_State* L, int index, const Model& model, int64_t batch
     return function_dataset(L, index, input_names(model), output_names(model), batches);
   if (lua_isthread(L, index))
     return coroutine_dataset(L, index, input_names(model), output_names(model), batches);
-  return object_as<Dataset>(L, index);
+  const DatasetPtr data = object_as<Dataset>(L, index);
+  return data ? for_model(data, model, batches) : nullptr;
+}
+
+DatasetPtr for_model(const DatasetPtr& data, const Model& model, int64_t batches) {
+  const auto stream = std::dynamic_pointer_cast<Stream>(data);
+  if (!stream) return data;
+  if (stream->elements() == Stream::kInfinite && batches < 0)
+    fail(
+        "When providing an infinite dataset, you must specify the number of steps to run (if you "
+        "did not intend to create an infinite dataset, make sure to not call `repeated()` on the "
+        "dataset).");
+  if (!model.is_graph()) return data;
+  return with_names(stream, model.input_names(), model.output_names());
 }
 
 }  // namespace crescent::lua

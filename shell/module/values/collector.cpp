@@ -12,7 +12,7 @@ constexpr int64_t kFloor = 8 << 20;
 
 std::atomic<int64_t> live{0};  // bytes in tensors since the watch began
 std::atomic<int64_t> limit{kFloor};
-bool collecting = false;  // finalizers run shims too
+thread_local bool collecting = false;  // finalizers run shims too
 void (*prepare_collection)(lua_State*) = nullptr;
 
 }  // namespace

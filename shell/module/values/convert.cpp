@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "crescent/program.h"
+#include "crescent/strings.h"
 #include "lua/class_table.h"
 #include "lua/handle.h"
 
@@ -111,7 +112,7 @@ Value value_at(lua_State* L, int index, int depth) {
   }
 }
 
-// ---- numbers in nested tables
+// ---- numbers and strings in nested tables
 
 /// Collects the elements of nested tables and their common shape.
 class Elements {
@@ -124,6 +125,12 @@ class Elements {
   }
   Tensor tensor(std::optional<DType> dtype) const {
     const Shape shape(dims_);
+    if (!texts_.empty() || dtype == DType::string) {
+      if (dtype.value_or(DType::string) != DType::string)
+        fail("expected numbers for ", *dtype, ", got strings");
+      if (texts_.size() != values_.size()) fail("expected strings, got numbers");
+      return string_tensor(texts_, shape);
+    }
     const Tensor exact = Tensor::from(values_, shape);
     if (!dtype)
       return all_boolean_ && !values_.empty() ? ops::cast(exact, DType::boolean)
@@ -166,9 +173,14 @@ class Elements {
     } else if (lua_type(L_, index) == LUA_TNUMBER) {
       all_boolean_ = false;
       values_.push_back(lua_tonumber(L_, index));
+    } else if (lua_type(L_, index) == LUA_TSTRING && texts_.size() == values_.size()) {
+      texts_.push_back(text_of(L_, index));
+      values_.push_back(0);
     } else {
       fail("expected a number, got ", describe(L_, index));
     }
+    if (!texts_.empty() && texts_.size() != values_.size())
+      fail("expected a string, got ", describe(L_, index));
     const double value = values_.back();
     const bool fits = std::abs(value) < 9.2e18;
     integers_.push_back(lua_isinteger(L_, index) ? lua_tointeger(L_, index)
@@ -180,9 +192,11 @@ class Elements {
   std::vector<int64_t> dims_;
   std::vector<double> values_;
   std::vector<int64_t> integers_;
+  std::vector<std::string> texts_;  ///< of tables of strings: as many as there are values
   bool all_boolean_ = true;
 };
 
+void push_number(lua_State* L, StringId value) { push_string(L, text_of(value)); }
 void push_number(lua_State* L, bool value) { lua_pushboolean(L, value); }
 void push_number(lua_State* L, double value) { lua_pushnumber(L, value); }
 template <std::integral T>
@@ -404,8 +418,17 @@ void push_numbers(lua_State* L, const Tensor& given) {
       return push_elements(L, tensor.data<int64_t>(), shape, 0);
     case DType::uint8:
       return push_elements(L, tensor.data<uint8_t>(), shape, 0);
+    case DType::int8:
+      return push_elements(L, tensor.data<int8_t>(), shape, 0);
+    case DType::int16:
+      return push_elements(L, tensor.data<int16_t>(), shape, 0);
     case DType::boolean:
       return push_elements(L, tensor.data<bool>(), shape, 0);
+    case DType::string:
+      return push_elements(L, tensor.data<StringId>(), shape, 0);
+    case DType::complex64:
+      return push_numbers(
+          L, Tensor::on(tensor.storage(), tensor.offset(), {DType::float32, shape.concat({2})}));
     case DType::bfloat16:
     case DType::float16: {
       const std::vector<double> values = tensor.to_vector();

@@ -14,6 +14,7 @@ volatile std::sig_atomic_t caught = 0;         // the signal that the run was st
 int running = 0;
 Interruption* volatile asked = nullptr;  // of the thread that the outermost is on
 bool answerable = false;                 // the command had no Ctrl-C yet
+thread_local int elsewhere = 0;          // signals are no business of this thread
 
 const struct sigaction& handled_before(int signal) {
   size_t i = 0;
@@ -39,7 +40,10 @@ void flush_if_deadly(int signal) {
 
 }  // namespace
 
-Interruptible::Interruptible() : outermost_(running++ == 0) {
+SignalsElsewhere::SignalsElsewhere() { ++elsewhere; }
+SignalsElsewhere::~SignalsElsewhere() { --elsewhere; }
+
+Interruptible::Interruptible() : outermost_(elsewhere == 0 && running++ == 0) {
   if (!outermost_) return;
   caught = 0;
   asked = Interruption::current().get();
@@ -54,6 +58,7 @@ Interruptible::Interruptible() : outermost_(running++ == 0) {
 }
 
 Interruptible::~Interruptible() {
+  if (elsewhere > 0) return;
   --running;
   if (!outermost_) return;
   for (size_t i = 0; i < std::size(kSignals); ++i) sigaction(kSignals[i], &before[i], nullptr);

@@ -22,6 +22,15 @@ class Interruptible {
   bool outermost_;
 };
 
+/// While it lives, signals are no business of this thread: an Interruptible of it leaves them to
+/// the script's own.
+class SignalsElsewhere {
+ public:
+  SignalsElsewhere();
+  ~SignalsElsewhere();
+  SignalsElsewhere(const SignalsElsewhere&) = delete;
+};
+
 /// The prompt begins a command, which may go on after an answered Ctrl-C. Elsewhere all that a
 /// script does ends.
 void begin_command();

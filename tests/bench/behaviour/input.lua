@@ -1,5 +1,6 @@
 -- What training from files costs over training from memory, for every order of samples.
---   crescent tests/bench/behaviour/input.lua [--threads N] [--seconds S]     of each order; less than one: few samples
+--   crescent tests/bench/behaviour/input.lua [--threads N] [--seconds S]
+-- Seconds are those of each order; less than one: few samples.
 package.path = ((arg[0]:match "^(.*)/[^/]*$") or ".") .. "/../?.lua;" .. package.path
 local cr = require "crescent"
 local measure = require "measure"
@@ -23,9 +24,11 @@ local model = cr.Sequential {
   layers.Dense(512, { activation = "relu" }),
   layers.Dense(10),
 }
-model:compile { optimizer = "adam", loss = cr.losses.SparseCategoricalCrossentropy { from_logits = true } }
+model:compile { optimizer = "adam",
+  loss = cr.losses.SparseCategoricalCrossentropy { from_logits = true } }
 
---- Epochs of all sources in turn for `measure.total_seconds`; seconds an epoch of each took, in the order of the rounds.
+--- Epochs of all sources in turn for `measure.total_seconds`; seconds an epoch of each took, in the
+--- order of the rounds.
 local function rounds(shuffle)
   local seconds, begin = {}, cr.utils.clock()
   repeat
@@ -46,7 +49,8 @@ local function median(values)
   return sorted[(#sorted + 1) // 2]
 end
 
-for _, order in ipairs { { "in_order", false }, { "shuffled_batches", "batch" }, { "shuffled", true } } do
+for _, order in ipairs { { "in_order", false }, { "shuffled_batches", "batch" },
+  { "shuffled", true } } do
   rounds(order[2])
   local seconds = rounds(order[2])
   local memory = seconds[1]

@@ -9,7 +9,8 @@ function LuaDense:init(config)
   self.units, self.activation = config.units, cr.activations[config.activation or "linear"]
 end
 function LuaDense:build(input_shape)
-  self.kernel = self:add_weight { name = "kernel", shape = { input_shape[#input_shape], self.units } }
+  self.kernel = self:add_weight { name = "kernel",
+    shape = { input_shape[#input_shape], self.units } }
   self.bias = self:add_weight { name = "bias", shape = { self.units }, initializer = "zeros" }
 end
 function LuaDense:call(x) return self.activation(x:matmul(self.kernel) + self.bias) end
@@ -24,7 +25,8 @@ local function times(Dense)
     Dense { units = 512, activation = "relu" },
     Dense { units = 10 },
   }
-  model:compile { optimizer = "adam", loss = cr.losses.SparseCategoricalCrossentropy { from_logits = true } }
+  model:compile { optimizer = "adam",
+    loss = cr.losses.SparseCategoricalCrossentropy { from_logits = true } }
   local function fit() model:fit(x, y, { batch_size = 128, verbose = 0 }) end
   local function predict() model:predict(x, { batch_size = 256 }) end
   local function predict_one() model:predict_on_batch(one) end

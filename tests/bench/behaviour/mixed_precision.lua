@@ -1,5 +1,7 @@
--- A text classifier in float32 and in mixed_bfloat16 from the same seeds: losses and accuracies side by side.
---   crescent tests/bench/behaviour/mixed_precision.lua POSITIVE NEGATIVE [SEEDS]      files of a sentence a line
+-- A text classifier in float32 and in mixed_bfloat16 from the same seeds: losses and accuracies
+-- side by side.
+--   crescent tests/bench/behaviour/mixed_precision.lua POSITIVE NEGATIVE [SEEDS]
+-- POSITIVE and NEGATIVE are files of a sentence a line.
 local cr = require "crescent"
 local layers = cr.layers
 local kWords, kLength, kEpochs = 8000, 40, 4
@@ -30,7 +32,9 @@ local function numbered(texts)
       count[word] = (count[word] or 0) + 1
     end
   end
-  table.sort(words, function(a, b) return count[a] > count[b] or (count[a] == count[b] and a < b) end)
+  table.sort(words, function(a, b)
+    return count[a] > count[b] or (count[a] == count[b] and a < b)
+  end)
   for i = 1, math.min(#words, kWords - 2) do number[words[i]] = i + 1 end
   return number
 end
@@ -52,12 +56,14 @@ local function trained(policy, seed)
   local input = cr.Input { shape = { kLength }, dtype = "int32" }
   local h = layers.Embedding(kWords, 64)(input)
   h = layers.LayerNormalization()(layers.Add() { h, layers.MultiHeadAttention(4, 16) { h, h } })
-  h = layers.LayerNormalization()(layers.Add() { h, layers.Dense(64)(layers.Dense(128, { activation = "relu" })(h)) })
+  h = layers.LayerNormalization()(layers.Add() { h,
+    layers.Dense(64)(layers.Dense(128, { activation = "relu" })(h)) })
   h = layers.Dropout(0.3)(layers.GlobalAveragePooling1D()(h))
   local model = cr.Model { inputs = input, outputs = layers.Dense(2, { dtype = "float32" })(h) }
   model:compile { optimizer = cr.optimizers.Adam { learning_rate = 5e-4 }, metrics = { "accuracy" },
                   loss = cr.losses.SparseCategoricalCrossentropy { from_logits = true } }
-  local history = model:fit(x:slice(1, first), y:slice(1, first), { batch_size = 64, epochs = kEpochs, verbose = 0,
+  local history = model:fit(x:slice(1, first), y:slice(1, first),
+    { batch_size = 64, epochs = kEpochs, verbose = 0,
     validation_data = { x:slice(first + 1, #texts), y:slice(first + 1, #texts) } })
   cr.config.set_dtype_policy "float32"
   return history.history
@@ -72,7 +78,8 @@ end
 for seed = 1, seeds do
   for _, policy in ipairs { "float32", "mixed_bfloat16" } do
     local history = trained(policy, seed)
-    print(string.format("seed %d %-14s loss %s  held out: loss %s accuracy %s", seed, policy, line(history.loss),
+    print(string.format("seed %d %-14s loss %s  held out: loss %s accuracy %s", seed, policy,
+      line(history.loss),
       line(history.val_loss), line(history.val_accuracy)))
   end
 end

@@ -1,5 +1,5 @@
--- Saving and loading 400 MB of weights, beside what this disk does: a file written and synced, the same file read again from
--- the system's cache.
+-- Saving and loading 400 MB of weights, beside what this disk does: a file written and synced, the
+-- same file read again from the system's cache.
 --   crescent tests/bench/behaviour/save_load.lua [--seconds S]     less than a second: 4 MB
 package.path = ((arg[0]:match "^(.*)/[^/]*$") or ".") .. "/../?.lua;" .. package.path
 local cr = require "crescent"
@@ -10,7 +10,8 @@ local clock = cr.utils.clock
 local path = os.tmpname()
 os.remove(path)
 path = path .. ".h5"
-local model = cr.Sequential { cr.layers.Dense(2 * width, { input_shape = { width } }), cr.layers.Dense(width) }
+local model = cr.Sequential { cr.layers.Dense(2 * width, { input_shape = { width } }),
+  cr.layers.Dense(width) }
 local megabytes = model:count_params() * 4 / 1e6
 
 --- The best of five, in seconds: the first ones wait for memory that the system has not given yet.
@@ -26,7 +27,10 @@ end
 
 local function run(command) assert(os.execute(command .. " 2>/dev/null")) end
 local copy = path .. ".copy"
-local write = best(function() run(string.format("dd if=/dev/zero of=%s bs=1M count=%d conv=fsync", copy, math.ceil(megabytes / 1.048576))) end)
+local write = best(function()
+  run(string.format("dd if=/dev/zero of=%s bs=1M count=%d conv=fsync", copy,
+    math.ceil(megabytes / 1.048576)))
+end)
 local read = best(function() run(string.format("dd if=%s of=/dev/null bs=1M", copy)) end)
 os.remove(copy)
 local save = best(function() model:save_weights(path) end)

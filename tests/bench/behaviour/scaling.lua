@@ -1,4 +1,5 @@
--- Time a sample and memory of training over the batch size; each in a process of its own, for its memory.
+-- Time a sample and memory of training over the batch size; each in a process of its own, for its
+-- memory.
 --   crescent tests/bench/behaviour/scaling.lua [--threads N] [--seconds S]
 package.path = ((arg[0]:match "^(.*)/[^/]*$") or ".") .. "/../?.lua;" .. package.path
 local cr = require "crescent"
@@ -8,7 +9,8 @@ if not child_model then
   local options = table.concat(arg, " ")
   for _, model in ipairs { "mlp", "cnn" } do
     for _, batch in ipairs { 32, 64, 128, 256, 512, 1024 } do
-      assert(os.execute(string.format("SCALING_MODEL=%s SCALING_BATCH=%d exec '%s' '%s' %s", model, batch, arg[-1], arg[0], options)))
+      assert(os.execute(string.format("SCALING_MODEL=%s SCALING_BATCH=%d exec '%s' '%s' %s", model,
+        batch, arg[-1], arg[0], options)))
     end
   end
   return
@@ -36,7 +38,8 @@ local models = {
   end,
 }
 local shape, model = models[child_model]()
-model:compile { optimizer = "adam", loss = cr.losses.SparseCategoricalCrossentropy { from_logits = true } }
+model:compile { optimizer = "adam",
+  loss = cr.losses.SparseCategoricalCrossentropy { from_logits = true } }
 local x, y = measure.uniform(table.unpack(shape))(child_batch), measure.integers(10)(child_batch)
 local function step() model:train_on_batch(x, y) end
 step()

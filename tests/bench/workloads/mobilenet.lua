@@ -1,4 +1,5 @@
--- MobileNet's blocks on images of CIFAR's size: each channel convolved by itself, then the channels of a pixel mixed.
+-- MobileNet's blocks on images of CIFAR's size: each channel convolved by itself, then the channels
+-- of a pixel mixed.
 package.path = ((arg[0]:match "^(.*)/[^/]*$") or ".") .. "/../?.lua;" .. package.path
 local cr = require "crescent"
 local measure = require "measure"
@@ -7,14 +8,16 @@ local layers = cr.layers
 local function normalized(x) return layers.ReLU()(layers.BatchNormalization()(x)) end
 
 local function block(x, filters, strides)
-  x = normalized(layers.DepthwiseConv2D(3, { strides = strides, padding = "same", use_bias = false })(x))
+  x = normalized(layers.DepthwiseConv2D(3,
+    { strides = strides, padding = "same", use_bias = false })(x))
   return normalized(layers.Conv2D(filters, 1, { use_bias = false })(x))
 end
 
 local function model()
   local input = cr.Input { shape = { 32, 32, 3 } }
   local x = normalized(layers.Conv2D(32, 3, { padding = "same", use_bias = false })(input))
-  for _, stage in ipairs { { 64, 1 }, { 128, 2 }, { 128, 1 }, { 256, 2 }, { 256, 1 }, { 512, 2 }, { 512, 1 } } do
+  for _, stage in ipairs { { 64, 1 }, { 128, 2 }, { 128, 1 }, { 256, 2 }, { 256, 1 }, { 512, 2 },
+    { 512, 1 } } do
     x = block(x, stage[1], stage[2])
   end
   x = layers.GlobalAveragePooling2D()(x)

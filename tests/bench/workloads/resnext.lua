@@ -1,4 +1,5 @@
--- ResNeXt's blocks on images of CIFAR's size: 3x3 convolutions in eight groups between pointwise ones.
+-- ResNeXt's blocks on images of CIFAR's size: 3x3 convolutions in eight groups between pointwise
+-- ones.
 package.path = ((arg[0]:match "^(.*)/[^/]*$") or ".") .. "/../?.lua;" .. package.path
 local cr = require "crescent"
 local measure = require "measure"
@@ -19,7 +20,9 @@ end
 local function model()
   local input = cr.Input { shape = { 32, 32, 3 } }
   local x = layers.ReLU()(convolved(input, 32, 3, {}))
-  for _, stage in ipairs { { 64, 1 }, { 64, 1 }, { 128, 2 }, { 256, 2 } } do x = block(x, stage[1], stage[2]) end
+  for _, stage in ipairs { { 64, 1 }, { 64, 1 }, { 128, 2 }, { 256, 2 } } do
+    x = block(x, stage[1], stage[2])
+  end
   x = layers.GlobalAveragePooling2D()(x)
   return cr.Model { inputs = input, outputs = layers.Dense(10, { dtype = "float32" })(x) }
 end

@@ -1,4 +1,5 @@
--- Recurrent layers and attention as they are used on texts of different lengths, beside the plain ones.
+-- Recurrent layers and attention as they are used on texts of different lengths, beside the plain
+-- ones.
 package.path = ((arg[0]:match "^(.*)/[^/]*$") or ".") .. "/../?.lua;" .. package.path
 local cr = require "crescent"
 local measure = require "measure"
@@ -40,7 +41,9 @@ end
 
 texts("lstm_plain", function() return layers.LSTM(width) end)
 texts("lstm_masked", function() return layers.LSTM(width) end, true)
-texts("lstm_recurrent_dropout", function() return layers.LSTM(width, { recurrent_dropout = 0.2 }) end)
+texts("lstm_recurrent_dropout", function()
+  return layers.LSTM(width, { recurrent_dropout = 0.2 })
+end)
 texts("bidirectional", function() return layers.Bidirectional(layers.LSTM(width)) end)
 texts("gru_reset_before", function() return layers.GRU(width, { reset_after = false }) end)
 texts("simple_rnn", function() return layers.SimpleRNN(width) end)
@@ -63,8 +66,10 @@ local function attention(name, options, call)
   measure.train(name .. "_train", {
     model = function()
       local x = cr.Input { shape = { steps, width } }
-      local seen = layers.MultiHeadAttention(4, 32, options)({ call.mask and layers.Masking()(x) or x, x }, { use_causal_mask = call.causal })
-      return cr.Model(x, layers.Dense(1, { dtype = "float32" })(layers.GlobalAveragePooling1D()(seen)))
+      local seen = layers.MultiHeadAttention(4, 32,
+        options)({ call.mask and layers.Masking()(x) or x, x }, { use_causal_mask = call.causal })
+      return cr.Model(x, layers.Dense(1,
+        { dtype = "float32" })(layers.GlobalAveragePooling1D()(seen)))
     end,
     x = function(n)
       local x = cr.random.uniform { n, steps, width }

@@ -7,7 +7,8 @@ local layers = cr.layers
 local Positions = cr.Layer:subclass("Positions")
 
 function Positions:build(shape)
-  self.positions = self:add_weight { name = "positions", shape = { shape[2], shape[3] }, initializer = "zeros" }
+  self.positions = self:add_weight { name = "positions", shape = { shape[2], shape[3] },
+    initializer = "zeros" }
 end
 
 function Positions:call(x) return x + self.positions end

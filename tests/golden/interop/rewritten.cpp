@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <map>
 
+#include "golden/interop/one_form.h"
 #include "golden/recorded.h"
 #include "keras/configs/objects.h"
 #include "keras/configs/origin.h"
@@ -63,16 +64,6 @@ const std::map<std::string, std::string> kSameName = {
     {"mse", "mean_squared_error"},         // Keras 3 writes short names and cannot read them
     {"mae", "mean_absolute_error"}};
 
-struct Scaled {
-  const char* name;
-  double scale;
-  const char *mode, *distribution;
-};
-constexpr Scaled kScaled[] = {
-    {"GlorotUniform", 1, "fan_avg", "uniform"}, {"GlorotNormal", 1, "fan_avg", "normal"},
-    {"HeUniform", 2, "fan_in", "uniform"},      {"HeNormal", 2, "fan_in", "normal"},
-    {"LecunUniform", 1, "fan_in", "uniform"},   {"LecunNormal", 1, "fan_in", "normal"}};
-
 /// Left out while it has the value that goes without saying.
 const std::map<std::string, Value> kNeutral = {{"amsgrad", false},
                                                {"ema_momentum", 0.99},
@@ -114,7 +105,9 @@ void collect_edges(const Value& value, List& edges) {
     }
   } else if (value.is_dict()) {
     for (const DictEntry& entry : value.as_dict())
-      if (entry.value.is_string() || entry.value.is_bool() || entry.value.is_number())
+      if (entry.key == "training" && entry.value == Value(false))
+        continue;  // Keras 3's models go by their own, whatever stands there
+      else if (entry.value.is_string() || entry.value.is_bool() || entry.value.is_number())
         edges.push_back(List{entry.key, entry.value});
       else
         collect_edges(entry.value, edges);
@@ -148,17 +141,9 @@ Dict as_we_write(const Dict& object) {
   if (keras::is_sequential(name) || keras::is_functional(name))
     for (const char* option : {"trainable", "dtype"}) config.erase(option);
   if (name.starts_with("SpatialDropout")) config.erase("trainable");  // Keras 3 refuses its own
-  for (const Scaled& row : kScaled)  // 2.3.1 knows these as settings only
-    if (name == row.name) {
-      result.set("class_name", "VarianceScaling");
-      config.set("scale", row.scale), config.set("mode", row.mode);
-      config.set("distribution", row.distribution);
-    }
-  if (name == "L1" || name == "L2") {  // likewise
-    result.set("class_name", "L1L2");
-    for (const char* option : {"l1", "l2"})
-      if (!config.contains(option)) config.set(option, 0.0);
-  }
+  std::string one_name = name;
+  to_one_form(one_name, config);
+  result.set("class_name", one_name);
   if (name == "Bidirectional") {  // 2.3.1 makes both directions of one layer
     config.erase("backward_layer");
     Dict& ahead = config["layer"].as_dict()["config"].as_dict();

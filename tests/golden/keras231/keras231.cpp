@@ -166,8 +166,10 @@ TEST_CASE("optimizers with the options of Keras 2.3.1 take its steps") {
       {"SGD(momentum=.9)", {"SGD", {{"momentum", 0.9}}}},
       {"SGD(.1,momentum=.9,nesterov=True,decay=.1)",
        {"SGD", {{"learning_rate", decayed(0.1, 0.1)}, {"momentum", 0.9}, {"nesterov", true}}}},
-      {"RMSprop()", {"RMSprop", {}}},
-      {"Adagrad()", {"Adagrad", {{"learning_rate", 0.01}, {"initial_accumulator_value", 0}}}},
+      {"RMSprop()", {"RMSprop", {{"epsilon_outside", true}}}},
+      {"Adagrad()",
+       {"Adagrad",
+        {{"learning_rate", 0.01}, {"initial_accumulator_value", 0}, {"epsilon_outside", true}}}},
       {"Adadelta()", {"Adadelta", {{"learning_rate", 1}}}},
       {"Adam()", {"Adam", {}}},
       {"Adam(decay=.1)", {"Adam", {{"learning_rate", decayed(0.001, 0.1)}}}},
@@ -188,6 +190,30 @@ TEST_CASE("optimizers with the options of Keras 2.3.1 take its steps") {
       CHECK(difference(weights[0].value(), want, kValues) == "");
     }
   }
+}
+
+TEST_CASE("batch normalization trains as in Keras 2.3.1") {
+  const Dict recorded = part("bn_train");
+  if (recorded.empty()) return;
+  constexpr int64_t kRows = 8, kColumns = 4;
+  const Dict options{{"momentum", recorded.at("momentum")}, {"epsilon", 1e-3}};
+  const LayerPtr layer = layer_if_known("BatchNormalization", options, "2.3.1");
+  layer->build_for({{kRows, kColumns}});
+  const auto weights = [&](const char* name) {
+    Tensors values;
+    for (const Value& row : recorded.at(name).as_list())
+      values.push_back(tensor_of(row, {kColumns}));
+    return values;
+  };
+  layer->set_weights(weights("weights_before"));
+  (*layer)(input_of({kRows, kColumns}), {.training = true});
+  Tensors want = weights("weights_after");
+  // Theano's operation, by which these were recorded, counts epsilon to the variance.
+  constexpr double kEpsilon = 1e-3;
+  const double share = 1 - recorded.at("momentum").as_float();
+  want.back() = want.back() - share * kEpsilon * kRows / (kRows - 1 - kEpsilon);
+  for (size_t i = 0; i < want.size(); ++i)
+    CHECK(difference(layer->get_weights()[i], want[i], kValues) == "");
 }
 
 TEST_CASE("activations give what they gave in Keras 2.3.1") {

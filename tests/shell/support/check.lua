@@ -41,14 +41,15 @@ function check.temporary(ending)
   return name .. ending
 end
 
---- Runs a script of its own with the same interpreter: whether it ended well, and all that it wrote.
-function check.run(code)
+--- Runs a script of its own with the same interpreter, in an environment with more in it ("NAME='value'"): whether it
+--- ended well, and all that it wrote.
+function check.run(code, environment)
   local script, out = check.temporary ".lua", check.temporary ".txt"
   local file = assert(io.open(script, "w"))
   file:write("local cr = require 'crescent'\n", code)
   file:close()
   local interpreter = arg[-1]
-  local ok = os.execute(string.format("'%s' '%s' > '%s' 2>&1", interpreter, script, out))
+  local ok = os.execute(string.format("%s '%s' '%s' > '%s' 2>&1", environment or "", interpreter, script, out))
   file = assert(io.open(out))
   local text = file:read "a"
   file:close()

@@ -1,5 +1,6 @@
--- Values of every kind that Lua can give, drawn at random, each with the text that makes it.
--- The numbers come from a generator of its own, so that a seed gives the same values whatever the calls do.
+-- Values of every kind that Lua can give, drawn at random, each with the text that makes it. The
+-- numbers come from a generator of its own, so that a seed gives the same values whatever the calls
+-- do.
 local cr = require "crescent"
 
 local Values = {}
@@ -16,7 +17,8 @@ end
 table.sort(kind_names)
 
 function Values.new(seed)
-  local self = setmetatable({ state = seed * 2654435761 + 1, kept = {}, names = {}, tame = false }, Values)
+  local self = setmetatable({ state = seed * 2654435761 + 1, kept = {}, names = {}, tame = false },
+    Values)
   self:learn_names()
   return self
 end
@@ -33,7 +35,8 @@ function Values:one_of(list) return list[self:below(#list) + 1] end
 
 --- Words that mean something somewhere: classes, aliases, options, parameters.
 function Values:learn_names()
-  local found = { "relu", "same", "valid", "causal", "mse", "adam", "float32", "int64", "bfloat16", "x", "y", "loss", "auto" }
+  local found = { "relu", "same", "valid", "causal", "mse", "adam", "float32", "int64", "bfloat16",
+    "x", "y", "loss", "auto" }
   for _, kind in ipairs(kind_names) do
     for _, word in ipairs(namespaces[kind].words) do found[#found + 1] = word end
   end
@@ -51,12 +54,15 @@ function Values:keep(value)
 end
 
 local integers = { 0, 1, 2, 3, 4, 5, 8, -1, -2, -3 }
-local extremes = { 2 ^ 31, -2 ^ 31, math.maxinteger, math.mininteger, 1 << 31, (1 << 31) - 1, 1 << 40, -(1 << 62), 0.1, -0.5, 1e-300,
+local extremes = { 2 ^ 31, -2 ^ 31, math.maxinteger, math.mininteger, 1 << 31, (1 << 31) - 1,
+  1 << 40, -(1 << 62), 0.1, -0.5, 1e-300,
   1e300, -1e300, 1 / 0, -1 / 0, 0 / 0, -0.0, 2 ^ 53 }
-local strings = { "", " ", "\0", "a\0b", "\27[31mred\7", "\255\254", "%s%n%d", "name", "../", "é", ("x"):rep(5000), "a.h5", "a.npy", "a.json",
+local strings = { "", " ", "\0", "a\0b", "\27[31mred\7", "\255\254", "%s%n%d", "name", "../", "é",
+  ("x"):rep(5000), "a.h5", "a.npy", "a.json",
   "{", "null", "-1", "1e9", "Dense", "no such thing", "ab,bc->ac", "...a,ab->...b", "i->", "->" }
 local dtypes = { "float32", "float64", "bfloat16", "float16", "int32", "int64", "uint8", "bool" }
-local shapes = { {}, { 1 }, { 3 }, { 0 }, { 2, 3 }, { 4, 3 }, { 0, 3 }, { 3, 0 }, { 4, 1 }, { 2, 3, 4 }, { 2, 0, 4 }, { 2, 5, 5, 3 },
+local shapes = { {}, { 1 }, { 3 }, { 0 }, { 2, 3 }, { 4, 3 }, { 0, 3 }, { 3, 0 }, { 4, 1 },
+  { 2, 3, 4 }, { 2, 0, 4 }, { 2, 5, 5, 3 },
   { 0, 4, 4, 1 }, { 1, 2, 3, 2, 1 } }
 
 local function shape_text(shape) return "{" .. table.concat(shape, ", ") .. "}" end
@@ -72,7 +78,8 @@ end
 
 function Values:string()
   local text = self:chance(50) and self:one_of(self.names) or self:one_of(strings)
-  return text, #text < 100 and string.format("%q", text) or string.format("('%s'):rep(%d)", text:sub(1, 1), #text)
+  return text, #text < 100 and string.format("%q", text)
+    or string.format("('%s'):rep(%d)", text:sub(1, 1), #text)
 end
 
 function Values:tensor()
@@ -94,7 +101,9 @@ end
 --- A tensor without values: what a layer sees while shapes are worked out. It outlives its trace.
 function Values:abstract()
   local seen
-  pcall(function() cr.layers.Lambda(function(t) seen = t return t end)(cr.Input { shape = self:one_of(shapes) }) end)
+  pcall(function()
+    cr.layers.Lambda(function(t) seen = t return t end)(cr.Input { shape = self:one_of(shapes) })
+  end)
   return seen, "abstract"
 end
 
@@ -126,7 +135,9 @@ function Values:odd_table()
   if kind == 2 then t[0.5] = 1 return t, "{[0.5] = 1}" end
   if kind == 3 then t[1] = t return t, "{itself}" end
   if kind == 4 then t[cr.null], t[print] = 1, 2 return t, "{[cr.null] = 1, [print] = 2}" end
-  setmetatable(t, { __index = function() error "index" end, __len = function() return 1e9 end, __call = function() return 1 end })
+  setmetatable(t, { __index = function()
+    error "index"
+  end, __len = function() return 1e9 end, __call = function() return 1 end })
   return t, "a table that fails when looked at"
 end
 
@@ -147,7 +158,8 @@ function Values:func()
 end
 
 function Values:class()
-  local space = self:one_of { "layers", "optimizers", "losses", "metrics", "callbacks", "initializers" }
+  local space = self:one_of { "layers", "optimizers", "losses", "metrics", "callbacks",
+    "initializers" }
   local name = self:one_of(cr.describe(cr[space]).names)
   local ok, class = pcall(function() return cr[space][name] end)
   return ok and class or nil, "cr." .. space .. "." .. name
@@ -171,7 +183,10 @@ local kinds = {
   { 1, function() return io.stdout, "io.stdout" end },
   { 1, function() return coroutine.create(function() end), "coroutine" end },
   { 1, function(self) return self:one_of { cr.layers, cr.ops, cr }, "namespace" end },
-  { 1, function(self) return self:one_of { cr.Layer, cr.Model, cr.losses.Loss, cr.metrics.Metric, cr.callbacks.Callback }, "base" end },
+  { 1, function(self)
+    return self:one_of { cr.Layer, cr.Model, cr.losses.Loss, cr.metrics.Metric,
+      cr.callbacks.Callback }, "base"
+  end },
   { 26, function(self)
     if #self.kept == 0 then return {}, "{}" end
     local value = self:one_of(self.kept)
@@ -204,7 +219,9 @@ function Values:fitting(option)
   end
   if option.type and option.type:find "integer" then
     local n = self:below(4) + 1
-    if option.type:find "list" and self:chance(50) then return { n, self:below(3) + 1 }, "{" .. n .. ", ...}" end
+    if option.type:find "list" and self:chance(50) then
+      return { n, self:below(3) + 1 }, "{" .. n .. ", ...}"
+    end
     return n, tostring(n)
   end
   if option.type and option.type:find "number" then

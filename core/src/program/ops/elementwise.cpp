@@ -3,7 +3,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "program/ops/support.h"
+#include "program/ops/complex.h"
 
 namespace crescent {
 namespace {
@@ -83,7 +83,14 @@ DType binary_dtype(BinaryKind kind, DType a, DType b) {
   return r.kind == BinaryClass::comparison ? DType::boolean : a;
 }
 
+void refuse_strings(const char* name, DType dtype) {
+  if (dtype == DType::string) fail(name, " takes no strings");
+}
+
 Tensor unary(UnaryKind kind, const Tensor& x) {
+  refuse_strings(row(kind).name, x.dtype());
+  if (x.dtype() == DType::complex64)
+    if (Tensor result = complex_unary(kind, x)) return result;
   Unary op;
   op.kind = kind;
   const Domain domain = row(kind).domain;
@@ -95,13 +102,17 @@ Tensor unary(UnaryKind kind, const Tensor& x) {
 
 /// The dtype in which a number meets a tensor.
 DType adopted(DType dtype, double number) {
-  if (is_floating(dtype)) return dtype;
+  if (dtype == DType::string) fail("strings meet strings only, not the number ", number);
+  if (is_floating(dtype) || dtype == DType::complex64) return dtype;
   const bool whole = number == std::floor(number) && std::abs(number) < 0x1p53;
   if (!whole) return DType::float32;
-  return dtype == DType::boolean && (number == 0 || number == 1) ? dtype
-         : dtype == DType::uint8 && (number < 0 || number > 255) ? DType::int32
-         : dtype == DType::boolean                               ? DType::int32
-                                                                 : dtype;
+  const auto outside = [&](double low, double high) { return number < low || number > high; };
+  const bool widens = dtype == DType::boolean ? outside(0, 1)
+                      : dtype == DType::uint8 ? outside(0, 255)
+                      : dtype == DType::int8  ? outside(-128, 127)
+                      : dtype == DType::int16 ? outside(-32768, 32767)
+                                              : false;
+  return widens ? DType::int32 : dtype;
 }
 
 /// Both operands as tensors of one dtype.
@@ -118,13 +129,17 @@ std::pair<Tensor, Tensor> meet(const ops::Operand& a, const ops::Operand& b) {
 
 Tensor binary(BinaryKind kind, const ops::Operand& a, const ops::Operand& b) {
   auto [x, y] = meet(a, b);
-  const BinaryClass group = row(kind).kind;
-  auto convert = [&](DType dtype) { x = ops::cast(x, dtype), y = ops::cast(y, dtype); };
-  if (group == BinaryClass::floating && !is_floating(x.dtype())) convert(DType::float32);
-  if (group == BinaryClass::arithmetic && x.dtype() == DType::boolean) convert(DType::int32);
-  if (group == BinaryClass::logical) convert(DType::boolean);
   Binary op;
   op.kind = kind;
+  if (!op.takes(x.dtype())) refuse_strings(row(kind).name, x.dtype());
+  if (x.dtype() == DType::complex64)
+    if (Tensor result = complex_binary(kind, x, y)) return result;
+  const BinaryClass group = row(kind).kind;
+  auto convert = [&](DType dtype) { x = ops::cast(x, dtype), y = ops::cast(y, dtype); };
+  if (group == BinaryClass::floating && !is_floating(x.dtype()) && x.dtype() != DType::complex64)
+    convert(DType::float32);
+  if (group == BinaryClass::arithmetic && x.dtype() == DType::boolean) convert(DType::int32);
+  if (group == BinaryClass::logical) convert(DType::boolean);
   return apply1(op, {x, y});
 }
 
@@ -251,6 +266,10 @@ const char* name_of(BinaryKind kind) { return row(kind).name; }
 std::string Unary::label() const { return name_of(kind); }
 std::string Binary::label() const { return name_of(kind); }
 
+bool Binary::takes(DType dtype) const {
+  return dtype == DType::string && (kind == BinaryKind::equal || kind == BinaryKind::not_equal);
+}
+
 TensorSpecs Unary::infer(std::span<const TensorSpec> in) const {
   return {{unary_dtype(kind, in[0].dtype), in[0].shape}};
 }
@@ -287,10 +306,17 @@ Tensors Select::vjp(const Vjp& v) const {
   return result;
 }
 
-TensorSpecs Cast::infer(std::span<const TensorSpec> in) const { return {{dtype, in[0].shape}}; }
+TensorSpecs Cast::infer(std::span<const TensorSpec> in) const {
+  if (dtype == DType::string) fail("cast: ", in[0].dtype, " does not become strings");
+  if (in[0].dtype == DType::complex64 && dtype != DType::complex64)
+    fail("cast: complex numbers do not become ", dtype, "; real, imag and abs give numbers");
+  return {{dtype, in[0].shape}};
+}
 
 Tensors Cast::vjp(const Vjp& v) const {
-  return {is_floating(dtype) ? ops::cast(v.gradients[0], v.inputs[0].dtype()) : Tensor()};
+  const Tensor& g = v.gradients[0];
+  if (dtype == DType::complex64) return {ops::cast(real_part(g), v.inputs[0].dtype())};
+  return {is_floating(dtype) ? ops::cast(g, v.inputs[0].dtype()) : Tensor()};
 }
 
 TensorSpecs StopGradient::infer(std::span<const TensorSpec> in) const { return {in[0]}; }

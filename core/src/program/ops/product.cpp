@@ -61,7 +61,8 @@ namespace ops {
 /// Vectors are rows on the left and columns on the right, as in NumPy. A stack of matrices times
 /// one matrix is one product.
 Tensor matmul(const Tensor& left, const Tensor& right, bool transpose_a, bool transpose_b) {
-  const DType dtype = promote(promote(left.dtype(), right.dtype()), DType::uint8);
+  const DType common = promote(left.dtype(), right.dtype());
+  const DType dtype = common == DType::boolean ? DType::uint8 : common;
   const Tensor a = cast(left, dtype), b = cast(right, dtype);
   if (a.rank() == 0 || b.rank() == 0)
     fail("matmul: shapes ", a.shape(), " and ", b.shape(), " do not fit: a scalar has no rows");

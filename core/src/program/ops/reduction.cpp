@@ -26,7 +26,12 @@ Shape reduced_shape(const Shape& shape, const std::vector<int>& axes, bool keepd
   return result;
 }
 
+/// Sums and means are taken part by part.
+Tensor reduce_complex(ReduceKind kind, const Tensor& x, const ops::Axes& axes, bool keepdims);
+
 Tensor reduce(ReduceKind kind, const Tensor& x, const ops::Axes& axes, bool keepdims) {
+  if (x.dtype() == DType::complex64 && (kind == ReduceKind::sum || kind == ReduceKind::mean))
+    return reduce_complex(kind, x, axes, keepdims);
   Reduce op;
   op.kind = kind;
   op.axes = normal_axes(name_of(kind), axes, x.shape());
@@ -37,8 +42,15 @@ Tensor reduce(ReduceKind kind, const Tensor& x, const ops::Axes& axes, bool keep
   return apply1(op, {x});
 }
 
+Tensor reduce_complex(ReduceKind kind, const Tensor& x, const ops::Axes& axes, bool keepdims) {
+  std::vector<int> all = normal_axes(name_of(kind), axes, x.shape());
+  if (all.empty()) return x;
+  return ops::view_as_complex(reduce(kind, ops::view_as_real(x), all, keepdims));
+}
+
 Tensor small_integers_widened(const Tensor& x) {
-  const bool small = x.dtype() == DType::boolean || x.dtype() == DType::uint8;
+  const bool small =
+      x.dtype() == DType::boolean || (is_integer(x.dtype()) && size_of(x.dtype()) < 4);
   return small ? ops::cast(x, DType::int32) : x;
 }
 

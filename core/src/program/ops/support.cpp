@@ -100,7 +100,7 @@ Tensor as_rows(const Tensor& x) {
 }
 
 Tensor as_floating(const Tensor& x, DType dtype) {
-  return is_floating(x.dtype()) ? x : ops::cast(x, dtype);
+  return is_integer(x.dtype()) || x.dtype() == DType::boolean ? ops::cast(x, dtype) : x;
 }
 
 }  // namespace crescent

@@ -53,7 +53,7 @@ int64_t known_size(const Shape& shape);
 /// x (..., n) as (rows, n); also when n is 0, where reshape cannot work out a -1.
 Tensor as_rows(const Tensor& x);
 
-/// The tensor as `dtype` when it is not floating.
+/// Integers and booleans as `dtype`.
 Tensor as_floating(const Tensor& x, DType dtype = DType::float32);
 
 }  // namespace crescent

@@ -18,6 +18,7 @@ constexpr size_t kLargestScanned = 64 << 10;
 std::optional<double> only_number(const Tensor& constant) {
   const size_t bytes = constant.bytes(), step = size_of(constant.dtype());
   if (bytes == 0 || bytes > kLargestScanned) return {};
+  if (constant.dtype() == DType::complex64 || constant.dtype() == DType::string) return {};
   const auto* first = static_cast<const std::byte*>(constant.raw());
   if (std::memcmp(first, first + step, bytes - step) != 0) return {};
   const double number = with_element_type(

@@ -1,17 +1,12 @@
-// Keras' applications, from the JSON that it writes of them: NAME.json.gz beside NAME.io.h5. Their
-// weights are not recorded but follow a rule (RULE.md of the recorded set).
+#include "golden/applications/rule.h"
+
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstdint>
-#include <filesystem>
 #include <map>
+#include <set>
 
-#include "crescent/file.h"
-#include "golden/recorded.h"
-
-using namespace crescent;
-using namespace crescent::golden;
-
+namespace crescent::golden {
 namespace {
 
 /// In [0, 1), of element i of weight number n.
@@ -56,7 +51,8 @@ std::map<const void*, const Layer*> owners(Model& model) {
   return owners;
 }
 
-/// The weights are those of Keras, by number and shape; then they follow the rule.
+}  // namespace
+
 void set_weights(Model& model, const List& recorded) {
   const Variables weights = model.weights_in_order();
   REQUIRE(weights.size() == recorded.size());
@@ -71,35 +67,4 @@ void set_weights(Model& model, const List& recorded) {
   }
 }
 
-/// Keras' own float32 is that far from float64, as a share of the largest output (RULE.md), and so
-/// are we: what was rounded in one of hundreds of layers is spread over all outputs.
-constexpr double kShare = 1e-5;
-
-void check_application(const std::string& json_path, const std::string& io_path) {
-  const ModelPtr model = model_from_json(read_file_unpacked(json_path));
-  const Recording io(io_path);
-  set_weights(*model, io.json("/", "weights").as_list());
-  const Tensor wanted = io.tensor("outputs/0");
-  const Tensor got = model->predict({io.tensor("inputs/0")}).front();
-  CHECK(difference(got, wanted, {0, kShare * ops::max(ops::abs(wanted)).item()}) == "");
-}
-
-}  // namespace
-
-TEST_CASE("Keras' applications predict what they predict there") {
-  const std::string applications = folder() + "/applications";
-  if (source() == Source::own || !there(applications)) return;
-  Tally tally;
-  const std::string ending = ".json.gz";
-  for (const std::string& file : files_ending(applications, ending)) {
-    const std::string name = file.substr(0, file.size() - ending.size());
-    INFO(name);
-    try {
-      check_application(applications + "/" + file, applications + "/" + name + ".io.h5");
-      tally.compared();
-    } catch (const Error& error) {
-      FAIL_CHECK(name << ": " << error.what());
-    }
-  }
-  tally.check();
-}
+}  // namespace crescent::golden

@@ -1,0 +1,204 @@
+// The table of all texts. Which of them are in use is found by looking at every storage that holds
+// strings: its 8-byte words are taken for ids, so that a word which only looks like one keeps a
+// text longer than need be, and nothing worse.
+#include "tensor/strings.h"
+
+#include <array>
+#include <atomic>
+#include <bit>
+#include <mutex>
+#include <unordered_map>
+
+namespace crescent {
+namespace {
+
+/// Texts by id. Places never move, so that reading one takes no lock.
+class Texts {
+ public:
+  const std::string& operator[](uint64_t id) const {
+    const auto [part, index] = place(id);
+    return parts_[part].load(std::memory_order_acquire)[index];
+  }
+  std::string& make(uint64_t id) {
+    const auto [part, index] = place(id);
+    if (!parts_[part].load(std::memory_order_relaxed))
+      parts_[part].store(new std::string[kFirst << part], std::memory_order_release);
+    return parts_[part].load(std::memory_order_relaxed)[index];
+  }
+
+ private:
+  static constexpr uint64_t kFirst = 1024;  // texts of the first part; each next has twice as many
+  static std::pair<size_t, size_t> place(uint64_t id) {
+    const uint64_t n = id + kFirst;
+    const auto part = static_cast<size_t>(std::bit_width(n) - std::bit_width(kFirst));
+    return {part, n - (kFirst << part)};
+  }
+  std::array<std::atomic<std::string*>, 44> parts_{};
+};
+
+class Table {
+ public:
+  Table() { add(""); }
+
+  std::string_view text(uint64_t id) const {
+    if (id >= end_.load(std::memory_order_acquire))
+      fail("an element of this tensor of strings was never given a value");
+    return texts_[id];
+  }
+
+  StringId intern(std::string_view text) {
+    const std::lock_guard lock(mutex_);
+    return add(text);
+  }
+
+  Tensor tensor(std::span<const std::string> texts, const Shape& shape) {
+    const std::lock_guard lock(mutex_);
+    sweep_if_large();
+    Tensor result = Tensor::uninitialized({DType::string, shape});
+    auto* ids = reinterpret_cast<StringId*>(result.storage()->host());
+    for (size_t i = 0; i < texts.size(); ++i) ids[i] = add(texts[i]);
+    return result;
+  }
+
+  void watch(const std::shared_ptr<Storage>& storage) {
+    const std::lock_guard lock(watching_);
+    if (watched_.size() >= 2 * watched_before_) forget_dead();
+    watched_.insert_or_assign(storage.get(), storage);
+  }
+
+  void keep(const Tensor& tensor) {
+    const std::lock_guard lock(mutex_);
+    kept_.push_back(tensor);
+  }
+
+  size_t count() {
+    const std::lock_guard lock(mutex_);
+    return ids_.size();
+  }
+
+  /// A program that begins while texts are looked through waits until that is done.
+  void begin_run() {
+    while (true) {
+      runs_.fetch_add(1);
+      if (!sweeping_) return;
+      runs_.fetch_sub(1);
+      const std::lock_guard lock(mutex_);
+    }
+  }
+  void end_run() { runs_.fetch_sub(1); }
+
+ private:
+  StringId add(std::string_view text) {
+    if (const auto found = ids_.find(text); found != ids_.end()) return StringId(found->second);
+    uint64_t id = end_.load(std::memory_order_relaxed);
+    const bool reuses = !free_.empty();
+    if (reuses) id = free_.back(), free_.pop_back();
+    std::string& own = texts_.make(id);
+    own = text;
+    ids_.emplace(own, id);
+    if (!reuses) end_.store(id + 1, std::memory_order_release);
+    return StringId(id);
+  }
+
+  void sweep_if_large() {
+    if (ids_.size() < 2 * count_before_) return;
+    sweeping_ = true;
+    if (runs_ == 0) sweep();
+    sweeping_ = false;
+  }
+
+  /// All storages are held while the first is looked at: what is copied from one to another
+  /// meanwhile is seen in the one that it came from.
+  void sweep() {
+    std::vector<bool> used(end_.load());
+    used[0] = true;
+    for (const std::shared_ptr<Storage>& storage : living()) mark(*storage, used);
+    for (auto entry = ids_.begin(); entry != ids_.end();) {
+      const uint64_t id = entry->second;
+      if (used[id]) {
+        ++entry;
+        continue;
+      }
+      entry = ids_.erase(entry);
+      std::string().swap(texts_.make(id));
+      free_.push_back(id);
+    }
+    count_before_ = std::max(kLeast, ids_.size());
+  }
+
+  static void mark(const Storage& storage, std::vector<bool>& used) {
+    std::vector<uint64_t> words(storage.bytes() / sizeof(uint64_t));
+    storage.read(0, words.size() * sizeof(uint64_t), words.data());
+    for (uint64_t word : words)
+      if (word < used.size()) used[word] = true;
+  }
+
+  std::vector<std::shared_ptr<Storage>> living() {
+    const std::lock_guard lock(watching_);
+    forget_dead();
+    std::vector<std::shared_ptr<Storage>> storages;
+    for (const auto& [address, watched] : watched_)
+      if (auto storage = watched.lock()) storages.push_back(std::move(storage));
+    return storages;
+  }
+
+  /// Another storage may be where a dead one was.
+  void forget_dead() {
+    std::erase_if(watched_, [](const auto& entry) { return entry.second.expired(); });
+    watched_before_ = std::max(kLeast, watched_.size());
+  }
+
+  static constexpr size_t kLeast = 4096;
+
+  std::mutex mutex_;  // before watching_
+  Texts texts_;
+  std::atomic<uint64_t> end_{0};  // ids in use or free
+  std::vector<uint64_t> free_;
+  std::unordered_map<std::string_view, uint64_t> ids_;
+  size_t count_before_ = kLeast;
+  Tensors kept_;
+
+  std::mutex watching_;
+  std::unordered_map<const Storage*, std::weak_ptr<Storage>> watched_;
+  size_t watched_before_ = kLeast;
+
+  std::atomic<int> runs_{0};
+  std::atomic<bool> sweeping_{false};
+};
+
+/// Never destroyed: tensors may outlive static objects.
+Table& table() {
+  static auto* table = new Table;
+  return *table;
+}
+
+}  // namespace
+
+std::string_view text_of(StringId id) { return table().text(static_cast<uint64_t>(id)); }
+
+StringId intern(std::string_view text) { return table().intern(text); }
+
+Tensor string_tensor(std::span<const std::string> texts, const Shape& shape) {
+  if (static_cast<int64_t>(texts.size()) != shape.size())
+    fail("a tensor of strings of shape ", shape, " takes ", shape.size(), " texts, got ",
+         texts.size());
+  return table().tensor(texts, shape);
+}
+
+std::vector<std::string> strings_of(const Tensor& given) {
+  const Tensor tensor = given.to(nullptr);
+  const StringId* ids = tensor.data<StringId>();
+  std::vector<std::string> texts(static_cast<size_t>(tensor.size()));
+  for (size_t i = 0; i < texts.size(); ++i) texts[i] = text_of(ids[i]);
+  return texts;
+}
+
+size_t string_count() { return table().count(); }
+
+void watch_strings(const std::shared_ptr<Storage>& storage) { table().watch(storage); }
+void keep_strings(const Tensor& tensor) { table().keep(tensor); }
+
+StringsInUse::StringsInUse() { table().begin_run(); }
+StringsInUse::~StringsInUse() { table().end_run(); }
+
+}  // namespace crescent

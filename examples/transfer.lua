@@ -1,0 +1,110 @@
+-- Transfer learning: the first stages of a ResNet learn the digits 0 to 4 from many pictures; what they see then helps
+-- to tell 5 to 9 apart from a few.
+--   crescent examples/transfer.lua [EPOCHS]
+-- With Keras' weights of ImageNet in the cache folder, weights = "imagenet" is a better start for photographs.
+local cr = require "crescent"
+local layers, ops = cr.layers, cr.ops
+local folder = (arg[0]:match "^(.*)/[^/]*$" or ".") .. "/data/"
+local epochs = tonumber(arg[1]) or 3
+local few = 10 -- pictures of each new digit
+
+-- ---- pictures of 32x32 in three colours, as the models expect them
+
+local images = cr.data.read_idx(folder .. "mnist-t10k-images-idx3-ubyte.gz")
+local labels = cr.data.read_idx(folder .. "mnist-t10k-labels-idx1-ubyte.gz"):totable()
+
+-- Pictures of the digits from `low` to `high`, at most `most` of each, beginning after `skipped` of each; labels from 0.
+local function digits(low, high, skipped, most)
+  local seen, places, classes = {}, {}, {}
+  for place, digit in ipairs(labels) do
+    if digit >= low and digit <= high then
+      seen[digit] = (seen[digit] or 0) + 1
+      if seen[digit] > skipped and seen[digit] <= skipped + most then
+        places[#places + 1], classes[#classes + 1] = place - 1, digit - low
+      end
+    end
+  end
+  local grey = ops.take(images, cr.tensor(places, "int32"), 0):cast "float32"
+  local padded = ops.pad(grey:reshape { #places, 28, 28, 1 }, { { 0, 0 }, { 2, 2 }, { 2, 2 }, { 0, 0 } })
+  local colours = ops.concatenate({ padded, padded, padded }, -1)
+  return cr.applications.resnet.preprocess_input(colours), cr.tensor(classes, "int32")
+end
+
+-- ---- models
+
+-- ResNet50 up to the end of its third stage, then a mean over all places.
+local function stages()
+  local whole = cr.applications.ResNet50 { include_top = false, input_shape = { 32, 32, 3 } }
+  local features = layers.GlobalAveragePooling2D()(whole:get_layer("conv3_block4_out").output)
+  return cr.Model { inputs = whole.inputs, outputs = features, name = "stages" }
+end
+
+-- Frozen stages infer: their batch normalization keeps the statistics that it has.
+local function classifier(base)
+  local pixels = cr.Input { shape = { 32, 32, 3 } }
+  local scores = layers.Dense(5, { activation = "softmax" })(base(pixels))
+  return cr.Model { inputs = pixels, outputs = scores }
+end
+
+local function fit(model, x, y, rate, rounds, batch_size)
+  model:compile {
+    optimizer = cr.optimizers.Adam { learning_rate = rate }, loss = "sparse_categorical_crossentropy", metrics = { "accuracy" },
+  }
+  model:fit(x, y, { batch_size = batch_size, epochs = rounds, verbose = 0 })
+end
+
+local function trained(model)
+  local count = 0
+  for _, weight in ipairs(model.trainable_weights) do
+    local size = 1
+    for _, n in ipairs(weight.shape) do size = size * n end
+    count = count + size
+  end
+  return count
+end
+
+local rows = {}
+local x_test, y_test = digits(5, 9, 100, 200)
+local function note(what, model, started)
+  local accuracy = model:evaluate(x_test, y_test, { verbose = 0, return_dict = true }).accuracy
+  rows[#rows + 1] = { what, trained(model), cr.utils.clock() - started, accuracy }
+end
+
+-- ---- the old digits
+
+cr.random.seed(1)
+local started = cr.utils.clock()
+local base = stages()
+local x, y = digits(0, 4, 0, 800)
+local old = classifier(base)
+fit(old, x, y, 1e-3, epochs, 64)
+local x_old, y_old = digits(0, 4, 800, 200)
+print(string.format("0 to 4 from %d pictures: accuracy %.1f %% after %.0f s", x.shape[1],
+  100 * old:evaluate(x_old, y_old, { verbose = 0, return_dict = true }).accuracy, cr.utils.clock() - started))
+
+-- ---- the new ones
+
+local x_few, y_few = digits(5, 9, 0, few)
+
+started = cr.utils.clock()
+local scratch = classifier(stages())
+fit(scratch, x_few, y_few, 1e-3, 10 * epochs, 10)
+note("all of it, from nothing", scratch, started)
+
+started = cr.utils.clock()
+base.trainable = false
+local new = classifier(base)
+fit(new, x_few, y_few, 1e-2, 10 * epochs, 10)
+note("a classifier on frozen stages", new, started)
+
+-- Then the last stage goes on learning too, slowly; normalization stays as it is.
+started = cr.utils.clock()
+base.trainable = true
+for _, layer in ipairs(base.layers) do
+  layer.trainable = layer.name:find "^conv3" ~= nil and layer.class_name ~= "BatchNormalization"
+end
+fit(new, x_few, y_few, 1e-4, 3 * epochs, 10)
+note("and the last stage with it", new, started)
+
+print(string.format("\n5 to 9 from %d pictures each\n%-32s %14s %8s %10s", few, "", "weights trained", "seconds", "accuracy"))
+for _, row in ipairs(rows) do print(string.format("%-32s %15d %8.1f %8.1f %%", row[1], row[2], row[3], 100 * row[4])) end

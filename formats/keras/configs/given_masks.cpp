@@ -1,0 +1,96 @@
+#include "keras/configs/given_masks.h"
+
+#include "keras/configs/graph_in.h"
+#include "keras/configs/objects.h"
+
+namespace crescent::keras {
+namespace {
+
+const Value* part(const Value& node, const char* name) {
+  return node.is_dict() ? node.as_dict().find(name) : nullptr;
+}
+
+const Value* mask_of(const Value& node) {
+  const Value* kwargs = part(node, "kwargs");
+  return kwargs ? part(*kwargs, "mask") : nullptr;
+}
+
+/// [layer, node, tensor] of the only tensor in a value; null when there is none, or several.
+Value only_reference(const Value& value) {
+  const List references = references_in(value);
+  return references.size() == 1 ? references.front() : Value();
+}
+
+/// Tensors of a call by position, one or a list of them.
+List inputs_of(const Value& node) {
+  const Value* args = part(node, "args");
+  return args ? references_in(*args) : List();
+}
+
+}  // namespace
+
+GivenMasks::GivenMasks(const List& layers, std::function<bool(const Dict&)> hands_on)
+    : hands_on_(std::move(hands_on)) {
+  for (const Value& layer : layers) entries_[name_of_layer(layer.as_dict())] = &layer.as_dict();
+}
+
+GivenMasks::Call GivenMasks::call_of(const Value& tensor) const {
+  const List& history = tensor.as_list();
+  const auto found = entries_.find(history.at(0).as_string());
+  if (found == entries_.end()) return {};
+  const Value* nodes = found->second->find("inbound_nodes");
+  const auto place = static_cast<size_t>(history.at(1).as_int());
+  if (!nodes || !nodes->is_list() || place >= nodes->as_list().size()) return {};
+  return {found->second, &nodes->as_list()[place]};
+}
+
+// Both follow edges backwards, of which a damaged file may have a circle.
+
+Value GivenMasks::made_by(Value mask) const {
+  int64_t any = 0;  // over the last axis, so many times
+  for (size_t steps = entries_.size(); steps > 0; --steps) {
+    const Call call = call_of(mask);
+    const List inputs = call.node ? inputs_of(*call.node) : List();
+    if (inputs.size() != 1) return {};
+    const std::string operation = class_of(*call.entry);
+    const List& given = part(*call.node, "args")->as_list();
+    if (operation == "NotEqual" && given.size() == 2)
+      return List{any, inputs.front(), given.back()};
+    if (operation != "Any") return {};
+    ++any;
+    mask = inputs.front();
+  }
+  return {};
+}
+
+Value GivenMasks::brought_by(Value tensor) const {
+  for (size_t steps = entries_.size(); steps > 0; --steps) {
+    const Call call = call_of(tensor);
+    const List inputs = call.node ? inputs_of(*call.node) : List();
+    if (inputs.size() != 1) return {};
+    const Dict config = config_of(*call.entry);
+    const std::string name = class_of(*call.entry);
+    const Value* value = config.find(name == "Embedding" ? "mask_zero" : "mask_value");
+    if (name == "Embedding")
+      return value && *value == Value(true) ? Value(List{0, inputs.front(), 0}) : Value();
+    if (name == "Masking") return List{1, inputs.front(), value ? *value : Value(0.0)};
+    if (!hands_on_(*call.entry)) return {};
+    if (const Value* mask = mask_of(*call.node); mask && !mask->is_null()) {
+      const Value given = only_reference(*mask);
+      return given.is_null() ? Value() : made_by(given);
+    }
+    tensor = inputs.front();
+  }
+  return {};
+}
+
+bool GivenMasks::come_along(const Value& node) const {
+  const List inputs = inputs_of(node);
+  const Value* given = mask_of(node);
+  const Value mask = given ? only_reference(*given) : Value();
+  if (inputs.empty() || mask.is_null()) return false;
+  const Value wanted = made_by(mask);
+  return !wanted.is_null() && wanted == brought_by(inputs.front());
+}
+
+}  // namespace crescent::keras

@@ -1,0 +1,84 @@
+// Layers that models of keras.applications bring with them; files know them by these names.
+#include "crescent/plugin.h"
+
+namespace crescent {
+namespace {
+
+/// x . gamma, a factor for each channel (ConvNeXt).
+class LayerScale final : public UnaryLayer {
+ public:
+  static void describe(Schema<LayerScale>& s) {
+    s.doc("Multiplies each channel by a weight. ConvNeXt has it.")
+        .field("init_values", &LayerScale::init_values_, "How the weights start.")
+        .required()
+        .field("projection_dim", &LayerScale::projection_dim_, "How many channels there are.")
+        .required()
+        .min(1);
+  }
+  void build(const Shape&) override {
+    gamma_ = add_weight("gamma", {projection_dim_},
+                        make<Initializer>("Constant", {{"value", init_values_}}));
+  }
+  Tensor call(const Tensor& x, const Call&) override { return x * gamma_; }
+
+ private:
+  double init_values_ = 0;
+  int64_t projection_dim_ = 0;
+  Variable gamma_;
+};
+
+/// In training a sample is dropped whole or scaled up (ConvNeXt).
+class StochasticDepth final : public UnaryLayer {
+ public:
+  static void describe(Schema<StochasticDepth>& s) {
+    s.doc("Drops whole samples in training and scales the others by 1 / (1 - drop_path_rate).")
+        .field("drop_path_rate", &StochasticDepth::drop_path_rate_, "Share that is dropped.")
+        .required()
+        .min(0)
+        .max(1);
+  }
+  void configured() override {
+    UnaryLayer::configured();
+    if (drop_path_rate_ >= 1)
+      fail("drop_path_rate: expected a number below 1, got ", drop_path_rate_);
+    random_ = add_seed_generator({});
+  }
+  Tensor call(const Tensor& x, const Call& call) override {
+    if (!call.training || drop_path_rate_ == 0 || !x.shape().is_known()) return x;
+    Shape of_samples(std::vector<int64_t>(size_t(x.shape().rank()), 1));
+    of_samples.set(0, x.dim(0));
+    const double kept = 1 - drop_path_rate_;
+    return x / kept * ops::floor(random_->uniform(of_samples, 0, 1) + kept);
+  }
+
+ private:
+  double drop_path_rate_ = 0;
+  std::optional<SeedGenerator> random_;
+};
+
+/// a + scale . b (InceptionResNetV2).
+class CustomScaleLayer final : public Layer {
+ public:
+  static void describe(Schema<CustomScaleLayer>& s) {
+    s.doc("The first input and `scale` times the second. InceptionResNetV2 has it.")
+        .field("scale", &CustomScaleLayer::scale_, "Factor of the second input.")
+        .required();
+  }
+  InputCount input_count() const override { return {2, 2}; }
+  Tensors call(const Tensors& inputs, const Call&) override {
+    return {inputs[0] + inputs[1] * scale_};
+  }
+
+ private:
+  double scale_ = 0;
+};
+
+}  // namespace
+
+CRESCENT_PLUGIN("applications", CRESCENT_VERSION) {
+  registry.add<LayerScale>("LayerScale");
+  registry.add<StochasticDepth>("StochasticDepth");
+  registry.add<CustomScaleLayer>("CustomScaleLayer");
+}
+
+}  // namespace crescent

@@ -1,0 +1,223 @@
+// Images moved, turned, stretched and slanted: each place of the result shows what is at
+// (a0 x + a1 y + a2, b0 x + b1 y + b2) of the image.
+#include <numbers>
+
+#include "augmentation.h"
+#include "ranges.h"
+
+namespace crescent {
+namespace {
+
+/// Six numbers an image, a0 to b2, (batch, 1, 1) each.
+using Affine = Tensors;
+
+class AffineAugmentation : public ImageAugmentation {
+ public:
+  Drawn draw(const TensorSpec& images, const SeedGenerator& random) const final {
+    return Drawn(affine(images, random, {images.shape[0], 1, 1}));
+  }
+  Tensor change(const Tensor& images, const Drawn& drawn) const final {
+    return shown(images, drawn.tensors, interpolation_);
+  }
+  Tensor change_masks(const Tensor& masks, const Drawn& drawn) const final {
+    return as_numbers(masks, [&](const Tensor& m) { return shown(m, drawn.tensors, "nearest"); });
+  }
+
+ protected:
+  virtual Affine affine(const TensorSpec& images, const SeedGenerator& random,
+                        const Shape& each) const = 0;
+  template <class T>
+  static void describe_fill_mode(Schema<T>& s) {
+    s.field("fill_mode", &AffineAugmentation::fill_mode_, "What is beyond the edges.")
+        .choices({"reflect", "wrap", "constant", "nearest"});
+  }
+  template <class T>
+  static void describe_interpolation(Schema<T>& s) {
+    s.field("interpolation", &AffineAugmentation::interpolation_,
+            "How values between pixels are found.")
+        .choices({"nearest", "bilinear"});
+  }
+  template <class T>
+  static void describe_fill_value(Schema<T>& s) {
+    s.field("fill_value", &AffineAugmentation::fill_value_, "Beyond the edges, with constant.");
+  }
+  template <class T>
+  static void describe_filling(Schema<T>& s) {
+    describe_fill_mode(s);
+    describe_interpolation(s);
+    describe_seed(s);
+    describe_fill_value(s);
+    describe_data_format(s);
+  }
+
+ private:
+  Tensor shown(const Tensor& images, const Affine& m, const std::string& interpolation) const {
+    const int64_t height = images.dim(1), width = images.dim(2);
+    const Tensor x = ops::reshape(ops::arange(width, images.dtype()), {1, 1, width}),
+                 y = ops::reshape(ops::arange(height, images.dtype()), {1, height, 1});
+    const auto at = [&](size_t first) {
+      const auto number = [&](size_t i) { return ops::cast(m[first + i], images.dtype()); };
+      return ops::broadcast_to(number(0) * x + number(1) * y + number(2),
+                               {images.dim(0), height, width});
+    };
+    return operation("image.sample", {{"images", boxed(images)},
+                                      {"rows", boxed(at(3))},
+                                      {"columns", boxed(at(0))},
+                                      {"interpolation", interpolation},
+                                      {"fill_mode", fill_mode_},
+                                      {"fill_value", fill_value_}});
+  }
+
+  std::string fill_mode_ = "reflect", interpolation_ = "bilinear";
+  double fill_value_ = 0;
+};
+
+class RandomTranslation final : public AffineAugmentation {
+ public:
+  static void describe(Schema<RandomTranslation>& s) {
+    s.doc("Images moved by a share of their height and width, each by its own.")
+        .field("height_factor", &RandomTranslation::height_factor_,
+               "Share of the height, downwards: a number f stands for -f to f, or two numbers.")
+        .required()
+        .field("width_factor", &RandomTranslation::width_factor_,
+               "Share of the width, to the right.")
+        .required();
+    describe_filling(s);
+  }
+  void configured() override {
+    AffineAugmentation::configured();
+    height_ = range_within("height_factor", height_factor_, {-1, 1});
+    width_ = range_within("width_factor", width_factor_, {-1, 1});
+  }
+
+ protected:
+  Affine affine(const TensorSpec& images, const SeedGenerator& random,
+                const Shape& each) const override {
+    const Tensor down = height_.draw(random, each, images.dtype, double(images.shape[1])),
+                 right = width_.draw(random, each, images.dtype, double(images.shape[2]));
+    const Tensor one = ops::ones_like(down), zero = ops::zeros_like(down);
+    return {one, zero, -right, zero, one, -down};
+  }
+
+ private:
+  Value height_factor_, width_factor_;
+  Range height_, width_;
+};
+
+class RandomRotation final : public AffineAugmentation {
+ public:
+  static void describe(Schema<RandomRotation>& s) {
+    s.doc("Images turned around their middle, each by its own angle.")
+        .field("factor", &RandomRotation::factor_,
+               "Share of a full turn: a number f stands for -f to f, or two numbers.")
+        .required();
+    describe_filling(s);
+  }
+  void configured() override {
+    AffineAugmentation::configured();
+    range_ = range_of("factor", factor_, {-1, 1});
+  }
+
+ protected:
+  Affine affine(const TensorSpec& images, const SeedGenerator& random,
+                const Shape& each) const override {
+    const Tensor angle = range_.draw(random, each, images.dtype, 2 * std::numbers::pi);
+    const Tensor cos = ops::cos(angle), sin = ops::sin(angle);
+    const double x = double(images.shape[2] - 1) / 2, y = double(images.shape[1] - 1) / 2;
+    return {cos, -sin, x - cos * x + sin * y, sin, cos, y - sin * x - cos * y};
+  }
+
+ private:
+  Value factor_;
+  Range range_;
+};
+
+class RandomZoom final : public AffineAugmentation {
+ public:
+  static void describe(Schema<RandomZoom>& s) {
+    s.doc("Images stretched around their middle, each by its own factor.")
+        .field("height_factor", &RandomZoom::height_factor_,
+               "Share by which more of the height is shown: a number f stands for -f to f, or two "
+               "numbers. Below 0 the image is magnified.")
+        .required()
+        .field("width_factor", &RandomZoom::width_factor_,
+               "The same of the width; null: as the height.");
+    describe_filling(s);
+  }
+  void configured() override {
+    AffineAugmentation::configured();
+    height_ = range_within("height_factor", height_factor_, {-1, 1, true});
+    if (!width_factor_.is_null())
+      width_ = range_within("width_factor", width_factor_, {-1, 1, true});
+  }
+
+ protected:
+  Affine affine(const TensorSpec& images, const SeedGenerator& random,
+                const Shape& each) const override {
+    const Tensor tall = height_.draw(random, each, images.dtype) + 1;
+    const Tensor wide =
+        width_factor_.is_null() ? tall : width_.draw(random, each, images.dtype) + 1;
+    const double x = double(images.shape[2] - 1) / 2, y = double(images.shape[1] - 1) / 2;
+    const Tensor zero = ops::zeros_like(tall);
+    return {wide, zero, (1.0 - wide) * x, zero, tall, (1.0 - tall) * y};
+  }
+
+ private:
+  Value height_factor_, width_factor_;
+  Range height_, width_;
+};
+
+/// A number f stands for -f to f. Keras writes those two, and does not read them.
+Range slant_of(const char* option, Value& given) {
+  if (given.is_list() && given.as_list().size() == 2 && given.as_list()[1].is_number() &&
+      given.as_list()[0] == Value(-given.as_list()[1].as_float()))
+    given = given.as_list()[1];
+  const Range range = range_within(option, given, {0, 1});
+  return given.is_number() ? Range{-range.high, range.high} : range;
+}
+
+class RandomShear final : public AffineAugmentation {
+ public:
+  static void describe(Schema<RandomShear>& s) {
+    s.doc("Images slanted, each by its own share, to either side.")
+        .field("x_factor", &RandomShear::x_factor_,
+               "Columns to the side a row: a number f stands for -f to f, or two numbers.")
+        .field("y_factor", &RandomShear::y_factor_, "Rows downwards a column.");
+    describe_interpolation(s);
+    describe_fill_mode(s);
+    describe_fill_value(s);
+    describe_data_format(s);
+    describe_seed(s);
+  }
+  void configured() override {
+    AffineAugmentation::configured();
+    x_ = slant_of("x_factor", x_factor_);
+    y_ = slant_of("y_factor", y_factor_);
+  }
+
+ protected:
+  Affine affine(const TensorSpec& images, const SeedGenerator& random,
+                const Shape& each) const override {
+    const Tensor side = ops::where(ops::greater(random.uniform(each, 0, 1, images.dtype), 0.5),
+                                   -1.0, ops::ones(each, images.dtype));
+    const Tensor y = y_.draw(random, each, images.dtype) * side,
+                 x = x_.draw(random, each, images.dtype) * side;
+    const Tensor one = ops::ones_like(x), zero = ops::zeros_like(x);
+    return {one, x, zero, y, one, zero};
+  }
+
+ private:
+  Value x_factor_ = 0.0, y_factor_ = 0.0;
+  Range x_, y_;
+};
+
+}  // namespace
+
+void add_affine(Registry& registry) {
+  registry.add<RandomTranslation>("RandomTranslation");
+  registry.add<RandomRotation>("RandomRotation");
+  registry.add<RandomZoom>("RandomZoom");
+  registry.add<RandomShear>("RandomShear");
+}
+
+}  // namespace crescent

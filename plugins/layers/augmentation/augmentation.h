@@ -1,0 +1,123 @@
+// What layers share that change images at random, in training. Images are (batch, height, width,
+// channels) or a single one of them, floating point or whole numbers; results are floating point.
+// Labels and segmentation masks may come along, and are changed by the same random numbers.
+#pragma once
+#include "crescent/layer.h"
+#include "crescent/operation.h"
+
+namespace crescent {
+
+/// Random numbers that were drawn for a batch, and those that parts of a layer drew for themselves.
+struct Drawn {
+  Drawn() = default;
+  Drawn(std::initializer_list<Tensor> numbers) : tensors(numbers) {}
+  explicit Drawn(Tensors numbers) : tensors(std::move(numbers)) {}
+  const Tensor& operator[](size_t i) const { return tensors[i]; }
+  Tensors tensors;
+  std::vector<Drawn> parts{};
+};
+
+class ImageAugmentation : public Layer {
+ public:
+  InputCount input_count() const override { return {1, 1}; }
+  void configured() override;
+  /// Images, then the labels and the masks that were given.
+  Tensors call(const Tensors& inputs, const Call& call) override;
+
+  // ---- what authors write; images are (batch, height, width, channels) and floating point
+  /// All random numbers that the other functions need for images of this form.
+  virtual Drawn draw(const TensorSpec& /*images*/, const SeedGenerator& /*random*/) const {
+    return {};
+  }
+  virtual Tensor change(const Tensor& images, const Drawn& drawn) const = 0;
+  /// Masks (batch, height, width, channels) of any dtype.
+  virtual Tensor change_masks(const Tensor& masks, const Drawn& /*drawn*/) const { return masks; }
+  virtual Tensor change_labels(const Tensor& labels, const Drawn& /*drawn*/) const {
+    return labels;
+  }
+  /// What becomes of images and of masks when nothing is random: in inference.
+  virtual Tensor settle(const Tensor& images) const { return images; }
+  virtual Tensor settle_masks(const Tensor& masks) const { return masks; }
+
+ protected:
+  /// What comes with the inputs.
+  template <class T>
+  static void describe_call(Schema<T>& s) {
+    s.argument("training", true, "Whether to change images. A layer that is called by itself does.")
+        .input("images", 0, "The images.")
+        .argument("labels", Value(), "Labels of the images, which are a result too.")
+        .argument("segmentation_masks", Value(), "Masks of the images, which are a result too.")
+        .unsupported_argument("bounding_boxes",
+                              "boxes are not moved with the images; draw them as a mask and give "
+                              "`segmentation_masks`");
+  }
+  template <class T>
+  static void describe_seed(Schema<T>& s) {
+    s.field("seed", &ImageAugmentation::seed_, "Fixes the draws.");
+  }
+  template <class T>
+  static void describe_data_format(Schema<T>& s) {
+    s.field("data_format", &ImageAugmentation::data_format_, "Where the channels are.")
+        .choices({"channels_last", "channels_first"});
+    describe_call(s);
+  }
+  template <class T>
+  static void describe_value_range(Schema<T>& s) {
+    s.field("value_range", &ImageAugmentation::value_range_, "Lowest and highest value of images.");
+  }
+  double lowest() const { return value_range_[0]; }
+  double highest() const { return value_range_[1]; }
+  Tensor within_range(const Tensor& images) const { return ops::clip(images, lowest(), highest()); }
+
+  std::vector<double> value_range_ = {0, 255};
+
+ private:
+  std::optional<int64_t> seed_;
+  std::optional<std::string> data_format_ = "channels_last";
+  std::optional<SeedGenerator> random_;
+};
+
+using AugmentationPtr = std::shared_ptr<ImageAugmentation>;
+/// One that is a part of another, which draws for it.
+inline AugmentationPtr augmentation(const char* name, const Dict& options) {
+  return std::dynamic_pointer_cast<ImageAugmentation>(make<Layer>(name, options));
+}
+
+/// The files of this plugin; each adds its classes.
+void add_affine(Registry& registry);
+void add_colours(Registry& registry);
+void add_combinations(Registry& registry);
+void add_crops(Registry& registry);
+void add_distortions(Registry& registry);
+void add_filters(Registry& registry);
+void add_histograms(Registry& registry);
+void add_mixtures(Registry& registry);
+void add_pipeline(Registry& registry);
+void add_tones(Registry& registry);
+
+// ---- what they compute with
+
+/// An operation of cr.ops by its name, which gives one tensor.
+inline Tensor operation(const char* name, const Dict& arguments) {
+  return Codec<Tensor>::decode((*make<Operation>(name))(arguments));
+}
+inline Value boxed(const Tensor& tensor) { return Codec<Tensor>::encode(tensor); }
+
+/// One number an image: (batch, 1, 1, 1).
+inline Shape one_each(const TensorSpec& images) { return {images.shape[0], 1, 1, 1}; }
+
+/// Values of one range brought to another.
+inline Tensor rescaled(const Tensor& x, double low, double high, double to_low, double to_high) {
+  if (low == to_low && high == to_high) return x;
+  return (x - low) / (high - low) * (to_high - to_low) + to_low;
+}
+
+/// What f makes of masks as floating point numbers, in the dtype of the masks.
+template <class F>
+Tensor as_numbers(const Tensor& masks, F f) {
+  const DType dtype = masks.dtype();
+  const bool exact = dtype == DType::float32 || dtype == DType::float64;
+  return ops::cast(f(exact ? masks : ops::cast(masks, DType::float32)), dtype);
+}
+
+}  // namespace crescent

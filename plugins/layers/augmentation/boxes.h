@@ -1,0 +1,31 @@
+// Random rectangles of images.
+#pragma once
+#include "augmentation.h"
+
+namespace crescent {
+
+struct Box {
+  Tensor inside;  ///< bool (batch, height, width, 1)
+  Tensor share;   ///< of the area, (batch, 1)
+};
+
+/// One an image, at a random place, with these shares of the width and of the height: (batch, 1).
+inline Box random_box(const TensorSpec& images, const Tensor& wide, const Tensor& high,
+                      const SeedGenerator& random) {
+  const int64_t batch = images.shape[0];
+  const auto side = [&](int axis, const Tensor& share) {
+    const int64_t all = images.shape[axis];
+    const Tensor length = share * double(all);
+    const Tensor first = random.uniform({batch, 1}, 0, 1, images.dtype) * (double(all) - length);
+    const Tensor place = ops::reshape(ops::arange(all, images.dtype), {1, all});
+    const Tensor inside =
+        ops::logical_and(ops::greater_equal(place, first), ops::less(place, first + length));
+    Shape shape{batch, 1, 1, 1};
+    shape.set(axis, all);
+    return ops::reshape(inside, shape);
+  };
+  const Tensor columns = side(2, wide);
+  return {ops::logical_and(side(1, high), columns), wide * high};
+}
+
+}  // namespace crescent

@@ -1,0 +1,274 @@
+// Brightness, contrast and colours of images, each image by its own random number.
+#include "augmentation.h"
+#include "ranges.h"
+
+namespace crescent {
+namespace {
+
+constexpr const char* kPair = "a number f stands for -f to f, or two numbers";
+
+/// A layer with an option `factor` from which a number an image is drawn.
+class FactorAugmentation : public ImageAugmentation {
+ public:
+  Drawn draw(const TensorSpec& images, const SeedGenerator& random) const override {
+    return {factor(images, random)};
+  }
+
+ protected:
+  template <class T>
+  static void describe_factor(Schema<T>& s, const char* doc) {
+    s.field("factor", &FactorAugmentation::factor_, concat(doc, ": ", kPair, ".")).required();
+  }
+  /// To be called when configured.
+  void set_bounds(const Bounds& bounds) { range_ = range_of("factor", factor_, bounds); }
+  void sort_value_range() { std::sort(value_range_.begin(), value_range_.end()); }
+  Tensor factor(const TensorSpec& images, const SeedGenerator& random, double scale = 1) const {
+    return range_.draw(random, one_each(images), images.dtype, scale);
+  }
+  const Range& range() const { return range_; }
+
+ private:
+  Value factor_;
+  Range range_;
+};
+
+/// 1 or -1, with equal chances.
+Tensor either_sign(const TensorSpec& images, const SeedGenerator& random) {
+  const Shape each = one_each(images);
+  return ops::where(ops::greater(random.uniform(each, 0, 1, images.dtype), 0.5), -1.0,
+                    ops::ones(each, images.dtype));
+}
+
+Tensor grey(const Tensor& images) {
+  return operation("image.rgb_to_grayscale", {{"images", boxed(images)}});
+}
+
+/// What f makes of hue, saturation and value.
+template <class F>
+Tensor through_hsv(const Tensor& images, F f) {
+  const Tensor hsv = operation("image.rgb_to_hsv", {{"images", boxed(images)}});
+  const Tensor changed = ops::concatenate(f(ops::split(hsv, {1, 1, 1}, -1)), -1);
+  return operation("image.hsv_to_rgb", {{"images", boxed(changed)}});
+}
+
+class RandomBrightness final : public FactorAugmentation {
+ public:
+  static void describe(Schema<RandomBrightness>& s) {
+    s.doc("Adds a share of the range of values.");
+    describe_factor(s, "Share of the range");
+    describe_value_range(s);
+    describe_seed(s);
+    describe_data_format(s);
+  }
+  void configured() override {
+    FactorAugmentation::configured();
+    set_bounds({-1, 1});
+    sort_value_range();
+  }
+  Drawn draw(const TensorSpec& images, const SeedGenerator& random) const override {
+    return {factor(images, random, highest() - lowest())};
+  }
+  Tensor change(const Tensor& images, const Drawn& drawn) const override {
+    return within_range(images + drawn[0]);
+  }
+};
+
+class RandomContrast final : public ImageAugmentation {
+ public:
+  static void describe(Schema<RandomContrast>& s) {
+    s.doc("Moves values away from the mean of their channel, by a factor.")
+        .field("factor", &RandomContrast::bounds_,
+               "Two numbers a and b: the factor is 1 - a to 1 + b; a number f stands for 0 and f.")
+        .required();
+    describe_value_range(s);
+    describe_seed(s);
+    describe_data_format(s);
+  }
+  void configured() override {
+    ImageAugmentation::configured();
+    const Range given = range_of("factor", bounds_, {0, 1});
+    contrast_ = {1 - given.low, 1 + given.high};
+  }
+  Drawn draw(const TensorSpec& images, const SeedGenerator& random) const override {
+    return {contrast_.draw(random, one_each(images), images.dtype)};
+  }
+  Tensor change(const Tensor& images, const Drawn& drawn) const override {
+    const Tensor mean = ops::mean(images, {1, 2}, true);
+    return within_range((images - mean) * drawn[0] + mean);
+  }
+
+ private:
+  Value bounds_;
+  Range contrast_;
+};
+
+class RandomColorDegeneration final : public FactorAugmentation {
+ public:
+  static void describe(Schema<RandomColorDegeneration>& s) {
+    s.doc("Moves colours towards grey.");
+    describe_factor(s, "How far, 1 is grey");
+    describe_value_range(s);
+    describe_data_format(s);
+    describe_seed(s);
+  }
+  void configured() override {
+    FactorAugmentation::configured();
+    set_bounds({-1, 1});
+    sort_value_range();
+  }
+  Tensor change(const Tensor& images, const Drawn& drawn) const override {
+    return within_range(images + drawn[0] * (grey(images) - images));
+  }
+};
+
+class RandomSaturation final : public FactorAugmentation {
+ public:
+  static void describe(Schema<RandomSaturation>& s) {
+    s.doc("Multiplies the saturation of colours by f / (1 - f): less below 0.5, more above.");
+    describe_factor(s, "The f");
+    describe_value_range(s);
+    describe_data_format(s);
+    describe_seed(s);
+  }
+  void configured() override {
+    FactorAugmentation::configured();
+    set_bounds({-1, 1});
+    sort_value_range();
+  }
+  Tensor change(const Tensor& images, const Drawn& drawn) const override {
+    constexpr double kEpsilon = 1e-7;
+    const Tensor times = drawn[0] / (1.0 - drawn[0] + kEpsilon);
+    return through_hsv(images, [&](const Tensors& hsv) {
+      return Tensors{hsv[0], within_range(hsv[1] * times), hsv[2]};
+    });
+  }
+};
+
+class RandomHue final : public FactorAugmentation {
+ public:
+  static void describe(Schema<RandomHue>& s) {
+    s.doc("Turns the hue of colours to either side.");
+    describe_factor(s, "Share of half a turn");
+    describe_value_range(s);
+    describe_data_format(s);
+    describe_seed(s);
+  }
+  void configured() override {
+    FactorAugmentation::configured();
+    set_bounds({0, 1});
+  }
+  Drawn draw(const TensorSpec& images, const SeedGenerator& random) const override {
+    const Tensor sign = either_sign(images, random);
+    return {sign * factor(images, random, 0.5)};
+  }
+  Tensor change(const Tensor& images, const Drawn& drawn) const override {
+    const Tensor unit = rescaled(images, lowest(), highest(), 0, 1);
+    const Tensor turned = through_hsv(unit, [&](const Tensors& hsv) {
+      Tensor hue = hsv[0] + drawn[0];
+      hue = ops::where(ops::greater(hue, 1), hue - 1.0, hue);
+      return Tensors{ops::where(ops::less(hue, 0), hue + 1.0, hue), hsv[1], hsv[2]};
+    });
+    return rescaled(ops::clip(turned, 0, 1), 0, 1, lowest(), highest());
+  }
+};
+
+class RandomGrayscale final : public ImageAugmentation {
+ public:
+  static void describe(Schema<RandomGrayscale>& s) {
+    s.doc("Makes some images grey, with three equal channels.")
+        .field("factor", &RandomGrayscale::factor_, "The chance of an image.")
+        .min(0)
+        .max(1);
+    describe_data_format(s);
+    describe_seed(s);
+  }
+  Drawn draw(const TensorSpec& images, const SeedGenerator& random) const override {
+    return {ops::less(random.uniform(one_each(images)), factor_)};
+  }
+  Tensor change(const Tensor& images, const Drawn& drawn) const override {
+    return ops::where(drawn[0], grey(images), images);
+  }
+
+ private:
+  double factor_ = 0.5;
+};
+
+class RandomInvert final : public ImageAugmentation {
+ public:
+  static void describe(Schema<RandomInvert>& s) {
+    s.doc("Turns some images into their negative: the highest value minus theirs.")
+        .field("factor", &RandomInvert::factor_, kChance);
+    describe_value_range(s);
+    describe_seed(s);
+    describe_data_format(s);
+  }
+  void configured() override {
+    ImageAugmentation::configured();
+    chance_ = range_of("factor", factor_, {0, 1});
+  }
+  Drawn draw(const TensorSpec& images, const SeedGenerator& random) const override {
+    return {chosen(chance_, images, random)};
+  }
+  Tensor change(const Tensor& images, const Drawn& drawn) const override {
+    return ops::where(drawn[0], highest() - images, images);
+  }
+
+ private:
+  Value factor_ = 1.0;
+  Range chance_;
+};
+
+/// Four layers in turn, each where its factor is given.
+class RandomColorJitter final : public ImageAugmentation {
+ public:
+  static void describe(Schema<RandomColorJitter>& s) {
+    s.doc("Brightness, contrast, saturation and hue, changed in this order.");
+    describe_value_range(s);
+    s.field("brightness_factor", &RandomColorJitter::brightness_, "Of RandomBrightness.")
+        .field("contrast_factor", &RandomColorJitter::contrast_, "Of RandomContrast.")
+        .field("saturation_factor", &RandomColorJitter::saturation_, "Of RandomSaturation.")
+        .field("hue_factor", &RandomColorJitter::hue_, "Of RandomHue.");
+    describe_seed(s);
+    describe_data_format(s);
+  }
+  void configured() override {
+    ImageAugmentation::configured();
+    const std::pair<const char*, const Value&> steps[] = {{"RandomBrightness", brightness_},
+                                                          {"RandomContrast", contrast_},
+                                                          {"RandomSaturation", saturation_},
+                                                          {"RandomHue", hue_}};
+    for (const auto& [name, factor] : steps)
+      if (!factor.is_null())
+        steps_.push_back(
+            augmentation(name, {{"factor", factor}, {"value_range", Value(value_range_)}}));
+  }
+  Drawn draw(const TensorSpec& images, const SeedGenerator& random) const override {
+    Drawn drawn;
+    for (const auto& step : steps_) drawn.parts.push_back(step->draw(images, random));
+    return drawn;
+  }
+  Tensor change(const Tensor& images, const Drawn& drawn) const override {
+    Tensor result = images;
+    for (size_t i = 0; i < steps_.size(); ++i) result = steps_[i]->change(result, drawn.parts[i]);
+    return result;
+  }
+
+ private:
+  Value brightness_, contrast_, saturation_, hue_;
+  std::vector<AugmentationPtr> steps_;
+};
+
+}  // namespace
+
+void add_colours(Registry& registry) {
+  registry.add<RandomBrightness>("RandomBrightness");
+  registry.add<RandomContrast>("RandomContrast");
+  registry.add<RandomColorDegeneration>("RandomColorDegeneration");
+  registry.add<RandomSaturation>("RandomSaturation");
+  registry.add<RandomHue>("RandomHue");
+  registry.add<RandomGrayscale>("RandomGrayscale");
+  registry.add<RandomInvert>("RandomInvert");
+  registry.add<RandomColorJitter>("RandomColorJitter");
+}
+
+}  // namespace crescent

@@ -1,0 +1,200 @@
+// Random choices among other augmentations.
+#include "augmentation.h"
+#include "ranges.h"
+#include "variates.h"
+
+namespace crescent {
+namespace {
+
+/// A layer that chooses among eleven others, or seven of them.
+class ChoosingAugmentation : public ImageAugmentation {
+ public:
+  void configured() override {
+    ImageAugmentation::configured();
+    const Range range = range_of("factor", factor_, {0, 1});
+    const Value factor = List{range.low, range.high}, values = Value(value_range_);
+    const auto add = [&](const char* name, const Dict& options) {
+      choices_.push_back(augmentation(name, options));
+    };
+    add("RandomShear",
+        {{"x_factor", factor}, {"y_factor", factor}, {"interpolation", interpolation_}});
+    add("RandomTranslation",
+        {{"height_factor", factor}, {"width_factor", factor}, {"interpolation", interpolation_}});
+    add("RandomRotation", {{"factor", factor}, {"interpolation", interpolation_}});
+    const auto bits = std::max<int64_t>(1, static_cast<int64_t>(8 * range.high));
+    add("RandomPosterization", {{"factor", bits}, {"value_range", values}});
+    add("Solarization",
+        {{"addition_factor", factor}, {"threshold_factor", factor}, {"value_range", values}});
+    add("AutoContrast", {{"value_range", values}});
+    add("Equalization", {{"value_range", values}});
+    if (!all_ops_) return;
+    for (const char* name :
+         {"RandomBrightness", "RandomColorDegeneration", "RandomContrast", "RandomSharpness"})
+      add(name, {{"factor", factor}, {"value_range", values}});
+  }
+
+ protected:
+  template <class T>
+  static void describe_factor(Schema<T>& s) {
+    s.field("factor", &ChoosingAugmentation::factor_,
+            "Strength of all: a number f stands for 0 to f, or two numbers.");
+  }
+  template <class T>
+  static void describe_interpolation(Schema<T>& s) {
+    s.field("interpolation", &ChoosingAugmentation::interpolation_,
+            "How values between pixels are found.")
+        .choices({"nearest", "bilinear"});
+  }
+  template <class T>
+  static void describe_all_ops(Schema<T>& s) {
+    s.field("all_ops", &ChoosingAugmentation::all_ops_,
+            "Brightness, contrast, sharpness and degenerate colours too.");
+  }
+  explicit ChoosingAugmentation(double factor) : factor_(factor) {}
+
+  int64_t choices() const { return static_cast<int64_t>(choices_.size()); }
+  /// What each of them draws.
+  std::vector<Drawn> draw_all(const TensorSpec& images, const SeedGenerator& random) const {
+    std::vector<Drawn> all;
+    for (const AugmentationPtr& choice : choices_) all.push_back(choice->draw(images, random));
+    return all;
+  }
+  /// Numbers of choices, below `count`.
+  static Tensor draw_numbers(const SeedGenerator& random, const Shape& shape, int64_t count) {
+    return ops::floor(random.uniform(shape, 0, static_cast<double>(count)));
+  }
+  /// What the choice of this number makes of x; x itself where there is none.
+  template <class F>
+  Tensor chosen_one(const Tensor& x, const Tensor& number, const std::vector<Drawn>& drawn,
+                    F f) const {
+    Tensor result = x;
+    for (size_t i = 0; i < choices_.size(); ++i)
+      result = ops::where(ops::equal(number, static_cast<double>(i)), f(*choices_[i], x, drawn[i]),
+                          result);
+    return result;
+  }
+
+ private:
+  Value factor_;
+  bool all_ops_ = true;
+  std::string interpolation_ = "bilinear";
+  std::vector<AugmentationPtr> choices_;
+};
+
+Tensor of_images(const ImageAugmentation& choice, const Tensor& images, const Drawn& drawn) {
+  return choice.change(images, drawn);
+}
+Tensor of_masks(const ImageAugmentation& choice, const Tensor& masks, const Drawn& drawn) {
+  return choice.change_masks(masks, drawn);
+}
+
+class RandAugment final : public ChoosingAugmentation {
+ public:
+  RandAugment() : ChoosingAugmentation(0.5) {}
+  static void describe(Schema<RandAugment>& s) {
+    s.doc("Some of eleven augmentations one after the other, the same for the batch.");
+    describe_value_range(s);
+    s.field("num_ops", &RandAugment::num_ops_, "How many.").min(1).max(64);
+    describe_factor(s);
+    describe_interpolation(s);
+    describe_seed(s);
+    describe_data_format(s);
+  }
+  Drawn draw(const TensorSpec& images, const SeedGenerator& random) const override {
+    Drawn drawn{draw_numbers(random, {num_ops_}, choices())};
+    drawn.parts = draw_all(images, random);
+    return drawn;
+  }
+  Tensor change(const Tensor& images, const Drawn& drawn) const override {
+    return in_turn(images, drawn, of_images);
+  }
+  Tensor change_masks(const Tensor& masks, const Drawn& drawn) const override {
+    return in_turn(masks, drawn, of_masks);
+  }
+
+ private:
+  template <class F>
+  Tensor in_turn(const Tensor& x, const Drawn& drawn, F f) const {
+    Tensor result = x;
+    for (int64_t i = 0; i < num_ops_; ++i)
+      result = chosen_one(result, ops::slice_axis(drawn[0], 0, i, i + 1), drawn.parts, f);
+    return result;
+  }
+
+  int64_t num_ops_ = 2;
+};
+
+class AugMix final : public ChoosingAugmentation {
+ public:
+  AugMix() : ChoosingAugmentation(0.3) {}
+  static void describe(Schema<AugMix>& s) {
+    s.doc("A weighted mean of images and of what chains of augmentations make of them.");
+    describe_value_range(s);
+    s.field("num_chains", &AugMix::num_chains_, "How many chains.")
+        .min(1)
+        .max(64)
+        .field("chain_depth", &AugMix::chain_depth_, "Augmentations in a chain, at most.")
+        .min(1)
+        .max(64);
+    describe_factor(s);
+    s.field("alpha", &AugMix::alpha_,
+            "Weights are drawn from Dirichlet and Beta distributions with this parameter.")
+        .min(1e-6);
+    describe_all_ops(s);
+    describe_interpolation(s);
+    describe_seed(s);
+    describe_data_format(s);
+  }
+  /// Weights of the chains, the share of the images themselves, the choices; then for each choice
+  /// what all would draw.
+  Drawn draw(const TensorSpec& images, const SeedGenerator& random) const override {
+    const Tensor alpha = ops::full({}, alpha_, images.dtype);
+    const Tensor weights = ops::softmax(random_log_gamma(random, {num_chains_}, alpha));
+    const Tensor share = random_beta(random, {1}, alpha);
+    const int64_t count = num_chains_ * chain_depth_;
+    Drawn drawn{weights, share, draw_numbers(random, {count}, choices() + 1)};
+    for (int64_t i = 0; i < count; ++i) {
+      Drawn step;
+      step.parts = draw_all(images, random);
+      drawn.parts.push_back(std::move(step));
+    }
+    return drawn;
+  }
+  Tensor change(const Tensor& images, const Drawn& drawn) const override {
+    return within_range(mixed(images, drawn, of_images));
+  }
+  Tensor change_masks(const Tensor& masks, const Drawn& drawn) const override {
+    const bool floating = is_floating(masks.dtype());
+    return mixed(floating ? masks : ops::cast(masks, DType::float32), drawn, of_masks);
+  }
+
+ private:
+  template <class F>
+  Tensor mixed(const Tensor& x, const Drawn& drawn, F f) const {
+    const auto number = [](const Tensor& numbers, int64_t i) {
+      return ops::slice_axis(numbers, 0, i, i + 1);
+    };
+    Tensor sum = ops::zeros_like(x);
+    for (int64_t chain = 0; chain < num_chains_; ++chain) {
+      Tensor changed = x;
+      for (int64_t i = chain * chain_depth_; i < (chain + 1) * chain_depth_; ++i)
+        changed =
+            chosen_one(changed, number(drawn[2], i), drawn.parts[static_cast<size_t>(i)].parts, f);
+      sum = sum + changed * ops::cast(number(drawn[0], chain), x.dtype());
+    }
+    const Tensor share = ops::cast(drawn[1], x.dtype());
+    return share * x + (1.0 - share) * sum;
+  }
+
+  int64_t num_chains_ = 3, chain_depth_ = 3;
+  double alpha_ = 1;
+};
+
+}  // namespace
+
+void add_combinations(Registry& registry) {
+  registry.add<RandAugment>("RandAugment");
+  registry.add<AugMix>("AugMix");
+}
+
+}  // namespace crescent

@@ -1,0 +1,109 @@
+// Images mirrored, and parts cut out of them.
+#include "augmentation.h"
+#include "ranges.h"
+
+namespace crescent {
+namespace {
+
+class RandomFlip final : public ImageAugmentation {
+ public:
+  static void describe(Schema<RandomFlip>& s) {
+    s.doc("Images mirrored, each with a chance of a half.")
+        .field("mode", &RandomFlip::mode_,
+               "horizontal: left and right change places; vertical: top and bottom; or both.")
+        .choices({"horizontal", "vertical", "horizontal_and_vertical"});
+    describe_seed(s);
+    describe_data_format(s);
+  }
+  Drawn draw(const TensorSpec& images, const SeedGenerator& random) const override {
+    return {ops::less_equal(random.uniform(one_each(images)), 0.5)};
+  }
+  Tensor change(const Tensor& images, const Drawn& drawn) const override {
+    std::vector<int> axes;
+    if (mode_ != "horizontal") axes.push_back(1);
+    if (mode_ != "vertical") axes.push_back(2);
+    return ops::where(drawn[0], ops::flip(images, axes), images);
+  }
+  Tensor change_masks(const Tensor& masks, const Drawn& drawn) const override {
+    return change(masks, drawn);
+  }
+
+ private:
+  std::string mode_ = "horizontal_and_vertical";
+};
+
+/// The rows (axis 1) or columns (axis 2) from `first` on.
+Tensor part(const Tensor& images, int axis, const Tensor& first, int64_t count) {
+  return ops::take(images, ops::arange(count) + first, axis);
+}
+
+class RandomCrop final : public ImageAugmentation {
+ public:
+  static void describe(Schema<RandomCrop>& s) {
+    s.doc(
+         "A part of each image, at one random place for the batch. Smaller images are resized; in "
+         "inference it is the largest part from the middle of that shape, resized.")
+        .field("height", &RandomCrop::height_, "Rows of the result.")
+        .required()
+        .min(1)
+        .field("width", &RandomCrop::width_, "Columns of the result.")
+        .required()
+        .min(1);
+    describe_seed(s);
+    describe_data_format(s);
+  }
+  Drawn draw(const TensorSpec& images, const SeedGenerator& random) const override {
+    const int64_t down = images.shape[1] - height_, across = images.shape[2] - width_;
+    if (down <= 0 || across <= 0) return {};
+    const auto place = [&](int64_t most) {
+      const Tensor drawn = random.uniform({}, 0, double(most + 1));
+      return ops::minimum(ops::cast(drawn, DType::int32), most);
+    };
+    const Tensor top = place(down);
+    return {top, place(across)};
+  }
+  Tensor change(const Tensor& images, const Drawn& drawn) const override {
+    return cropped(images, drawn, "bilinear");
+  }
+  Tensor change_masks(const Tensor& masks, const Drawn& drawn) const override {
+    return as_numbers(masks, [&](const Tensor& m) { return cropped(m, drawn, "nearest"); });
+  }
+  Tensor settle(const Tensor& images) const override { return resized(images, "bilinear", true); }
+  Tensor settle_masks(const Tensor& masks) const override {
+    return as_numbers(masks, [&](const Tensor& m) { return resized(m, "nearest", true); });
+  }
+
+ private:
+  Tensor cropped(const Tensor& images, const Drawn& drawn, const std::string& interpolation) const {
+    if (!drawn.tensors.empty())
+      return part(part(images, 1, drawn[0], height_), 2, drawn[1], width_);
+    const int64_t height = images.dim(1), width = images.dim(2);
+    const int64_t high = std::clamp<int64_t>(width * height_ / width_, 1, height),
+                  wide = std::clamp<int64_t>(height * width_ / height_, 1, width);
+    const int64_t top = (height - high) / 2, left = (width - wide) / 2;
+    const Tensor rows = ops::slice_axis(images, 1, top, std::min(top + height_, height));
+    return resized(ops::slice_axis(rows, 2, left, std::min(left + width_, width)), interpolation,
+                   false);
+  }
+  Tensor resized(const Tensor& images, const std::string& interpolation, bool crop) const {
+    if (images.dim(1) < 0 || images.dim(2) < 0)  // only the shape matters then
+      return ops::broadcast_to(ops::max(images, {1, 2}, true),
+                               {images.dim(0), height_, width_, images.dim(3)});
+    if (images.dim(1) == height_ && images.dim(2) == width_) return images;
+    return operation("image.resize", {{"images", boxed(images)},
+                                      {"size", List{height_, width_}},
+                                      {"interpolation", interpolation},
+                                      {"crop_to_aspect_ratio", crop}});
+  }
+
+  int64_t height_ = 1, width_ = 1;
+};
+
+}  // namespace
+
+void add_crops(Registry& registry) {
+  registry.add<RandomFlip>("RandomFlip");
+  registry.add<RandomCrop>("RandomCrop");
+}
+
+}  // namespace crescent

@@ -1,0 +1,157 @@
+// Images seen from another side, and drawn out of shape.
+#include "augmentation.h"
+#include "ranges.h"
+
+namespace crescent {
+namespace {
+
+class RandomPerspective final : public ImageAugmentation {
+ public:
+  static void describe(Schema<RandomPerspective>& s) {
+    s.doc("Some images with their corners moved, as seen from another side.")
+        .field("factor", &RandomPerspective::factor_, kChance)
+        .field("scale", &RandomPerspective::scale_,
+               "Corners come nearer or go farther by at most half of this share.")
+        .min(0)
+        .max(1)
+        .field("interpolation", &RandomPerspective::interpolation_,
+               "How values between pixels are found.")
+        .choices({"nearest", "bilinear"})
+        .field("fill_value", &RandomPerspective::fill_value_, "Beyond the edges.");
+    describe_seed(s);
+    describe_data_format(s);
+  }
+  void configured() override {
+    ImageAugmentation::configured();
+    chance_ = range_of("factor", factor_, {0, 1});
+  }
+  Drawn draw(const TensorSpec& images, const SeedGenerator& random) const override {
+    const int64_t batch = images.shape[0];
+    const Tensor which = chosen(chance_, images, random);
+    const Tensor moved = random.uniform({batch, 4, 2}, -0.5 * scale_, 0.5 * scale_, images.dtype);
+    const double right = double(images.shape[2] - 1), bottom = double(images.shape[1] - 1);
+    const Tensor corners = ops::broadcast_to(
+        ops::cast(
+            Tensor::from(std::vector<double>{0, 0, right, 0, 0, bottom, right, bottom}, {1, 4, 2}),
+            images.dtype),
+        {batch, 4, 2});
+    const Tensor end =
+        ops::where(ops::reshape(which, {batch, 1, 1}), corners + corners * moved, corners);
+    return {which, corners, end};
+  }
+  Tensor change(const Tensor& images, const Drawn& drawn) const override {
+    return seen(images, drawn, interpolation_);
+  }
+  Tensor change_masks(const Tensor& masks, const Drawn& drawn) const override {
+    return as_numbers(masks, [&](const Tensor& m) { return seen(m, drawn, "nearest"); });
+  }
+
+ private:
+  Tensor seen(const Tensor& images, const Drawn& drawn, const std::string& interpolation) const {
+    const auto corners = [&](size_t i) { return boxed(ops::cast(drawn[i], images.dtype())); };
+    const Tensor moved = operation("image.perspective_transform", {{"images", boxed(images)},
+                                                                   {"start_points", corners(1)},
+                                                                   {"end_points", corners(2)},
+                                                                   {"interpolation", interpolation},
+                                                                   {"fill_value", fill_value_}});
+    return ops::where(drawn[0], moved, images);
+  }
+
+  Value factor_ = 1.0;
+  double scale_ = 1, fill_value_ = 0;
+  std::string interpolation_ = "bilinear";
+  Range chance_;
+};
+
+/// (size, size): what each place counts for each other one in a blur of this deviation, of which
+/// int(6 sigma), made odd, places count.
+Tensor blurring(int64_t size, const Tensor& sigma, double largest_sigma) {
+  const DType dtype = sigma.dtype();
+  const Tensor reach = ops::floor(ops::floor(sigma * 6.0) * 0.5);
+  const auto weight = [&](const Tensor& away) {
+    return ops::where(ops::less_equal(ops::abs(away), reach),
+                      ops::exp(ops::square(away / sigma) * -0.5), 0.0);
+  };
+  const auto farthest = int64_t(3 * largest_sigma) + 1;
+  const Tensor total = ops::sum(weight(ops::arange(2 * farthest + 1, dtype) - double(farthest)));
+  const Tensor place = ops::arange(size, dtype);
+  return weight(ops::expand_dims(place, 0) - ops::expand_dims(place, 1)) / total;
+}
+
+class RandomElasticTransform final : public ImageAugmentation {
+ public:
+  static void describe(Schema<RandomElasticTransform>& s) {
+    s.doc("Some images with every place moved by smooth noise.")
+        .field("factor", &RandomElasticTransform::factor_, kChance)
+        .field("scale", &RandomElasticTransform::scale_,
+               "From where the strength is drawn: a number f stands for 0 to f, or two numbers.")
+        .field("interpolation", &RandomElasticTransform::interpolation_,
+               "How values between pixels are found.")
+        .choices({"nearest", "bilinear"})
+        .field("fill_mode", &RandomElasticTransform::fill_mode_, "What is beyond the edges.")
+        .choices({"constant", "nearest", "wrap", "mirror", "reflect"})
+        .field("fill_value", &RandomElasticTransform::fill_value_,
+               "Beyond the edges, with constant.");
+    describe_value_range(s);
+    describe_seed(s);
+    describe_data_format(s);
+  }
+  void configured() override {
+    ImageAugmentation::configured();
+    chance_ = range_of("factor", factor_, {0, 1});
+    strength_ = range_of("scale", scale_, {0, 1});
+  }
+  /// Which images, and where each place of the result is in them.
+  Drawn draw(const TensorSpec& images, const SeedGenerator& random) const override {
+    if (chance_.high == 0 || strength_.high == 0) return {};
+    const Tensor which = chosen(chance_, images, random);
+    const Tensor strength = strength_.draw(random, {}, images.dtype);
+    const int64_t batch = images.shape[0], height = images.shape[1], width = images.shape[2];
+    const double shorter = double(std::min(height, width)) * 0.05;
+    const Tensor sigma = ops::maximum(strength * shorter, 1e-6),
+                 alpha = strength * (double(std::max(height, width)) * 0.1);
+    const Tensor down = blurring(height, sigma, strength_.high * shorter),
+                 across = blurring(width, sigma, strength_.high * shorter);
+    const auto moved = [&](const Tensor& place) {
+      const Tensor noise = random.normal({batch, height, width}, 0, 1, images.dtype) * sigma;
+      return place + alpha * ops::matmul(ops::matmul(down, noise), across);
+    };
+    const Tensor columns = moved(ops::reshape(ops::arange(width, images.dtype), {1, 1, width}));
+    return {which, moved(ops::reshape(ops::arange(height, images.dtype), {1, height, 1})), columns};
+  }
+  Tensor change(const Tensor& images, const Drawn& drawn) const override {
+    if (drawn.tensors.empty()) return images;
+    return within_range(drawn_out(images, drawn, interpolation_));
+  }
+  Tensor change_masks(const Tensor& masks, const Drawn& drawn) const override {
+    if (drawn.tensors.empty()) return masks;
+    return as_numbers(masks, [&](const Tensor& m) { return drawn_out(m, drawn, "nearest"); });
+  }
+
+ private:
+  Tensor drawn_out(const Tensor& images, const Drawn& drawn,
+                   const std::string& interpolation) const {
+    const auto places = [&](size_t i) { return boxed(ops::cast(drawn[i], images.dtype())); };
+    const Tensor moved = operation("image.sample", {{"images", boxed(images)},
+                                                    {"rows", places(1)},
+                                                    {"columns", places(2)},
+                                                    {"interpolation", interpolation},
+                                                    {"fill_mode", fill_mode_},
+                                                    {"fill_value", fill_value_}});
+    return ops::where(drawn[0], moved, images);
+  }
+
+  Value factor_ = 1.0, scale_ = 1.0;
+  std::string interpolation_ = "bilinear", fill_mode_ = "reflect";
+  double fill_value_ = 0;
+  Range chance_, strength_;
+};
+
+}  // namespace
+
+void add_distortions(Registry& registry) {
+  registry.add<RandomPerspective>("RandomPerspective");
+  registry.add<RandomElasticTransform>("RandomElasticTransform");
+}
+
+}  // namespace crescent

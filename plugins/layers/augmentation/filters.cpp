@@ -1,0 +1,158 @@
+// Images sharpened, blurred and with parts erased.
+#include "boxes.h"
+#include "ranges.h"
+
+namespace crescent {
+namespace {
+
+/// The same kernel (height, width) for each channel.
+Tensor filtered(const Tensor& images, const Tensor& kernel) {
+  const int64_t channels = images.dim(-1);
+  const Tensor each = ops::broadcast_to(ops::reshape(kernel, {kernel.dim(0), kernel.dim(1), 1, 1}),
+                                        {kernel.dim(0), kernel.dim(1), 1, channels});
+  return ops::conv(images, each, {1, 1}, ops::Padding::same, {1, 1}, channels);
+}
+
+class RandomSharpness final : public ImageAugmentation {
+ public:
+  static void describe(Schema<RandomSharpness>& s) {
+    s.doc("Images blurred or sharpened, each by its own factor.")
+        .field("factor", &RandomSharpness::factor_,
+               "0 is blurred, 0.5 as it is, 1 sharpened: a number f stands for 0 to f, or two "
+               "numbers.")
+        .required();
+    describe_value_range(s);
+    describe_data_format(s);
+    describe_seed(s);
+  }
+  void configured() override {
+    ImageAugmentation::configured();
+    range_ = range_of("factor", factor_, {0, 1});
+    std::sort(value_range_.begin(), value_range_.end());
+  }
+  Drawn draw(const TensorSpec& images, const SeedGenerator& random) const override {
+    return {range_.draw(random, one_each(images), images.dtype, 2)};
+  }
+  Tensor change(const Tensor& images, const Drawn& drawn) const override {
+    std::vector<double> weights(9, 1.0 / 13);
+    weights[4] = 5.0 / 13;
+    const Tensor smooth =
+        filtered(images, ops::cast(Tensor::from(weights, {3, 3}), images.dtype()));
+    return within_range(images + (1.0 - drawn[0]) * (smooth - images));
+  }
+
+ private:
+  Value factor_;
+  Range range_;
+};
+
+class RandomGaussianBlur final : public ImageAugmentation {
+ public:
+  static void describe(Schema<RandomGaussianBlur>& s) {
+    s.doc("Some images blurred, all by one random width.")
+        .field("factor", &RandomGaussianBlur::factor_, kChance)
+        .field("kernel_size", &RandomGaussianBlur::kernel_size_,
+               "Odd number of pixels that count, or one for a row and one for a column.")
+        .min(1)
+        .field("sigma", &RandomGaussianBlur::sigma_,
+               "From where the deviation is drawn, a share of a pixel: a number f stands for 0 to "
+               "f, or two numbers.");
+    describe_value_range(s);
+    describe_data_format(s);
+    describe_seed(s);
+  }
+  void configured() override {
+    ImageAugmentation::configured();
+    chance_ = range_of("factor", factor_, {0, 1});
+    widths_ = range_of("sigma", sigma_, {0, 1});
+    if (kernel_size_.empty() || kernel_size_.size() > 2)
+      fail(
+          "The `kernel_size` argument should be a number (or a list of two numbers). Received: "
+          "kernel_size=",
+          Value(kernel_size_));
+    for (const int64_t size : kernel_size_)
+      if (size % 2 == 0)
+        fail("kernel_size must be an odd number. Received: kernel_size=", Value(kernel_size_));
+  }
+  Drawn draw(const TensorSpec& images, const SeedGenerator& random) const override {
+    const Tensor which = chosen(chance_, images, random);
+    return {which, widths_.draw(random, {2}, images.dtype) + 1e-6};
+  }
+  Tensor change(const Tensor& images, const Drawn& drawn) const override {
+    const Tensor row = bell(kernel_size_.front(), ops::slice_axis(drawn[1], 0, 0, 1)),
+                 column = bell(kernel_size_.back(), ops::slice_axis(drawn[1], 0, 1, 2));
+    const Tensor kernel = ops::expand_dims(column, 1) * ops::expand_dims(row, 0);
+    return within_range(ops::where(drawn[0], filtered(images, kernel), images));
+  }
+
+ private:
+  static Tensor bell(int64_t size, const Tensor& sigma) {
+    const Tensor x = ops::arange(size, sigma.dtype()) - double(size - 1) / 2;
+    const Tensor values = ops::exp(ops::square(x / sigma) * -0.5);
+    return values / ops::sum(values);
+  }
+
+  Value factor_ = 1.0, sigma_ = 1.0;
+  std::vector<int64_t> kernel_size_ = {3};
+  Range chance_, widths_;
+};
+
+class RandomErasing final : public ImageAugmentation {
+ public:
+  static void describe(Schema<RandomErasing>& s) {
+    s.doc("A rectangle of some images replaced by noise or by a value.")
+        .field("factor", &RandomErasing::factor_, kChance)
+        .field("scale", &RandomErasing::scale_,
+               "From where the square of the rectangle's share of the height, and of the width, is "
+               "drawn: a number f stands for 0 to f, or two numbers.")
+        .field("fill_value", &RandomErasing::fill_value_,
+               "What is put there: a number, three for the channels; null: noise.");
+    describe_value_range(s);
+    describe_seed(s);
+    describe_data_format(s);
+  }
+  void configured() override {
+    ImageAugmentation::configured();
+    chance_ = range_of("factor", factor_, {0, 1});
+    sizes_ = range_of("scale", scale_, {0, 1});
+    const bool three = fill_value_.is_list() && fill_value_.as_list().size() == 3;
+    if (!fill_value_.is_null() && !fill_value_.is_number() && !three)
+      fail(
+          "The `fill_value` argument should be a number (or a list of three numbers). Received: "
+          "fill_value=",
+          fill_value_);
+  }
+  Drawn draw(const TensorSpec& images, const SeedGenerator& random) const override {
+    const Tensor share =
+        ops::sqrt(random.uniform({images.shape[0], 2}, sizes_.low, sizes_.high, images.dtype));
+    const Box box = random_box(images, ops::slice_axis(share, 1, 0, 1),
+                               ops::slice_axis(share, 1, 1, 2), random);
+    const Tensor inside = ops::logical_and(box.inside, chosen(chance_, images, random));
+    return {inside, filling(images, random)};
+  }
+  Tensor change(const Tensor& images, const Drawn& drawn) const override {
+    return ops::where(drawn[0], drawn[1], images);
+  }
+
+ private:
+  Tensor filling(const TensorSpec& images, const SeedGenerator& random) const {
+    if (fill_value_.is_null())
+      return within_range(random.normal(images.shape, 0, 1, images.dtype) * highest());
+    const auto values = Codec<std::vector<double>>::decode(fill_value_);
+    return within_range(
+        ops::cast(Tensor::from(values, {1, 1, 1, int64_t(values.size())}), images.dtype));
+  }
+
+  Value factor_ = 1.0, scale_ = List{0.02, 0.33}, fill_value_;
+  Range chance_, sizes_;
+};
+
+}  // namespace
+
+void add_filters(Registry& registry) {
+  registry.add<RandomSharpness>("RandomSharpness");
+  registry.add<RandomGaussianBlur>("RandomGaussianBlur");
+  registry.add<RandomErasing>("RandomErasing");
+}
+
+}  // namespace crescent

@@ -1,0 +1,190 @@
+// Histograms of images made level: of whole channels, or of tiles.
+#include <cmath>
+
+#include "augmentation.h"
+#include "crescent/op_types.h"
+
+namespace crescent {
+namespace {
+
+/// How often each of `count` numbers is there among whole ones, as floating point.
+Tensor counts(const Tensor& numbers, int64_t count, DType dtype) {
+  ScatterAdd add;
+  add.axis = 0;
+  add.size = count;
+  const Tensor flat = ops::reshape(numbers, {numbers.size()});
+  return apply1(add, {flat, ops::ones({numbers.size()}, dtype)});
+}
+
+/// 0 to count - 1 along one axis of four.
+Tensor numbers_along(int axis, int64_t count) {
+  Shape shape{1, 1, 1, 1};
+  shape.set(axis, count);
+  return ops::reshape(ops::arange(count), shape);
+}
+
+class Equalization final : public ImageAugmentation {
+ public:
+  static void describe(Schema<Equalization>& s) {
+    s.doc("Makes the histogram of each channel, over the batch, as level as can be, in training.");
+    describe_value_range(s);
+    s.field("bins", &Equalization::bins_, "How many values are told apart.").min(2).max(65536);
+    describe_data_format(s);
+  }
+  void configured() override {
+    ImageAugmentation::configured();
+    std::sort(value_range_.begin(), value_range_.end());
+  }
+  Tensor change(const Tensor& images, const Drawn&) const override {
+    const int64_t channels = images.dim(-1);
+    if (images.size() == 0) return images;
+    const double last = double(bins_ - 1);
+    const Tensor bytes = rescaled(images, lowest(), highest(), 0, 255);
+    // Each channel has its own bins. Keras counts and looks up by products of another order, which
+    // are not always rounded alike.
+    const auto place = [&](const Tensor& bin) {
+      return ops::cast(ops::clip(bin, 0, last), DType::int32) +
+             numbers_along(3, channels) * double(bins_);
+    };
+    const Tensor histogram = ops::reshape(
+        counts(place(bytes * last / 255.0), channels * bins_, images.dtype()), {channels, bins_});
+    const Tensor sum = ops::cumsum(histogram, 1), total = ops::max(sum, {1}, true);
+    const Tensor first = ops::min(ops::where(ops::greater(sum, 0), sum, total), {1}, true);
+    const Tensor rest = total - first, several = ops::greater(rest, 0);
+    const Tensor level =
+        ops::clip(ops::round((sum - first) * 255.0 / ops::where(several, rest, 1.0)), 0, 255);
+    const Tensor levelled =
+        ops::take(ops::reshape(level, {channels * bins_}), place(bytes / 255.0 * last));
+    return rescaled(ops::where(ops::reshape(several, {1, 1, 1, channels}), levelled, bytes), 0, 255,
+                    lowest(), highest());
+  }
+
+ private:
+  int64_t bins_ = 256;
+};
+
+/// Of the length, then mirrored again and again with the last element there twice.
+Tensor mirrored_places(int64_t length, int64_t wanted) {
+  std::vector<int32_t> places;
+  for (int64_t i = 0; i < wanted; ++i) {
+    const int64_t at = i % (2 * length);
+    places.push_back(int32_t(at < length ? at : 2 * length - 1 - at));
+  }
+  return Tensor::from(places, {wanted});
+}
+
+/// Places of an axis between the middles of tiles.
+struct Between {
+  Tensor tile, next, weight;
+};
+
+Between between_tiles(int axis, int64_t tiles, int64_t size, DType dtype) {
+  std::vector<int32_t> tile, next;
+  std::vector<double> weight;
+  for (int64_t i = 0; i < tiles * size; ++i) {
+    const double at = (double(i) - double(size) / 2) / double(size);
+    const double before = std::floor(at);
+    const auto bounded = [&](double t) { return int32_t(std::clamp(t, 0.0, double(tiles - 1))); };
+    tile.push_back(bounded(before));
+    next.push_back(bounded(before + 1));
+    weight.push_back(at - before);
+  }
+  Shape shape{1, 1, 1, 1};
+  shape.set(axis, tiles * size);
+  return {Tensor::from(tile, shape), Tensor::from(next, shape),
+          ops::cast(Tensor::from(weight, shape), dtype)};
+}
+
+class LocalEqualization final : public ImageAugmentation {
+ public:
+  static void describe(Schema<LocalEqualization>& s) {
+    s.doc(
+        "CLAHE: levels the histograms of tiles, whose peaks are cut off first, and blends "
+        "between them. In inference too.");
+    describe_value_range(s);
+    s.field("clip_limit", &LocalEqualization::clip_limit_,
+            "How many times the mean a count may be; 0: any.")
+        .field("tile_grid_size", &LocalEqualization::grid_, "Tiles in a column and in a row.")
+        .min(1)
+        .max(4096);
+    describe_data_format(s);
+  }
+  void configured() override {
+    ImageAugmentation::configured();
+    if (grid_.size() != 2) fail("tile_grid_size: expected two numbers, got ", Value(grid_));
+  }
+  Tensor settle(const Tensor& images) const override {
+    return images.shape().is_known() ? change(images, {}) : images;
+  }
+  Tensor change(const Tensor& given, const Drawn&) const override {
+    const int64_t batch = given.dim(0), height = given.dim(1), width = given.dim(2);
+    const int64_t tall = (height + grid_[0] - 1) / grid_[0],
+                  wide = (width + grid_[1] - 1) / grid_[1];
+    if (batch == 0 || tall == 0 || wide == 0 || given.dim(3) == 0) return given;
+    if (double(batch * given.dim(3) * kLevels) * double(grid_[0] * grid_[1]) >= 2147483648.0)
+      fail("tile_grid_size: ", Value(grid_), " are too many tiles for images of shape ",
+           given.shape());
+    Tensor images = rescaled(given, lowest(), highest(), 0, 255);
+    images = ops::take(images, mirrored_places(height, tall * grid_[0]), 1);
+    images = ops::take(images, mirrored_places(width, wide * grid_[1]), 2);
+    const Tensor levels = levels_of(images, tall, wide);
+    const Tensor level = ops::slice(blended(images, levels, tall, wide), {0, 0, 0, 0},
+                                    {batch, height, width, given.dim(3)});
+    return rescaled(level, 0, 255, lowest(), highest());
+  }
+
+ private:
+  static constexpr int64_t kLevels = 256;
+
+  static Tensor whole(const Tensor& images) {
+    return ops::cast(ops::clip(images, 0, 255), DType::int32);
+  }
+  /// The place of (image, tile of a column, tile of a row, channel, value) in the table of levels.
+  Tensor place(const Tensor& images, const Tensor& row, const Tensor& column) const {
+    const int64_t channels = images.dim(3);
+    const Tensor image = numbers_along(0, images.dim(0)), channel = numbers_along(3, channels);
+    const Tensor tile = (image * double(grid_[0]) + row) * double(grid_[1]) + column;
+    return (tile * double(channels) + channel) * double(kLevels) + whole(images);
+  }
+  /// For every tile and channel, the new value of each old one; flat.
+  Tensor levels_of(const Tensor& images, int64_t tall, int64_t wide) const {
+    const Tensor row = ops::repeat(numbers_along(1, grid_[0]), tall, 1),
+                 column = ops::repeat(numbers_along(2, grid_[1]), wide, 2);
+    const int64_t tables = images.dim(0) * grid_[0] * grid_[1] * images.dim(3);
+    const double pixels = double(tall * wide);
+    Tensor histogram = ops::reshape(
+        counts(place(images, row, column), tables * kLevels, images.dtype()), {tables, kLevels});
+    if (clip_limit_ > 0) {
+      const Tensor cut = ops::minimum(histogram, clip_limit_ * pixels / double(kLevels));
+      histogram = cut + ops::sum(histogram - cut, {1}, true) / double(kLevels);
+    }
+    const Tensor sum = ops::cumsum(histogram, 1), least = ops::min(sum, {1}, true);
+    const Tensor rest = pixels - least;
+    const Tensor level = (sum - least) * 255.0 / ops::where(ops::equal(rest, 0), 1.0, rest);
+    return ops::reshape(ops::clip(level, 0, 255), {tables * kLevels});
+  }
+  Tensor blended(const Tensor& images, const Tensor& levels, int64_t tall, int64_t wide) const {
+    const Between rows = between_tiles(1, grid_[0], tall, images.dtype()),
+                  columns = between_tiles(2, grid_[1], wide, images.dtype());
+    const auto at = [&](const Tensor& row, const Tensor& column) {
+      return ops::take(levels, place(images, row, column));
+    };
+    const auto across = [&](const Tensor& row) {
+      return at(row, columns.tile) * (1.0 - columns.weight) +
+             at(row, columns.next) * columns.weight;
+    };
+    return across(rows.tile) * (1.0 - rows.weight) + across(rows.next) * rows.weight;
+  }
+
+  double clip_limit_ = 4;
+  std::vector<int64_t> grid_ = {8, 8};
+};
+
+}  // namespace
+
+void add_histograms(Registry& registry) {
+  registry.add<Equalization>("Equalization");
+  registry.add<LocalEqualization>("ContrastLimitedAdaptiveHistogramEqualization");
+}
+
+}  // namespace crescent

@@ -1,0 +1,97 @@
+// Images mixed with others of the batch, and their labels with them.
+#include "boxes.h"
+#include "ranges.h"
+#include "variates.h"
+
+namespace crescent {
+namespace {
+
+/// x with the rows in another order.
+Tensor in_order(const Tensor& x, const Tensor& order) { return ops::take(x, order, 0); }
+
+Tensor mixed(const Tensor& x, const Tensor& other, const Tensor& share) {
+  return share * x + (1.0 - share) * other;
+}
+
+/// share: (batch, 1).
+Tensor mixed_labels(const Tensor& labels, const Tensor& order, const Tensor& share) {
+  if (labels.rank() != 2)
+    fail("labels are mixed: expected one number a class, (batch, classes), got shape ",
+         labels.shape());
+  const Tensor numbers = is_floating(labels.dtype()) ? labels : ops::cast(labels, share.dtype());
+  return mixed(numbers, in_order(numbers, order), ops::cast(share, numbers.dtype()));
+}
+
+class MixUp final : public ImageAugmentation {
+ public:
+  static void describe(Schema<MixUp>& s) {
+    s.doc("Images, labels and masks as weighted means of two of the batch.")
+        .field("alpha", &MixUp::alpha_, "The weights are drawn from Beta(alpha, alpha).")
+        .min(0);
+    describe_data_format(s);
+    describe_seed(s);
+  }
+  Drawn draw(const TensorSpec& images, const SeedGenerator& random) const override {
+    const int64_t batch = images.shape[0];
+    const Tensor order = random_order(random, batch);
+    return {order, random_beta(random, {batch, 1}, Tensor::full({}, alpha_, images.dtype))};
+  }
+  Tensor change(const Tensor& images, const Drawn& drawn) const override {
+    const Tensor share = ops::reshape(drawn[1], {images.dim(0), 1, 1, 1});
+    return mixed(images, in_order(images, drawn[0]), share);
+  }
+  Tensor change_masks(const Tensor& masks, const Drawn& drawn) const override {
+    return change(is_floating(masks.dtype()) ? masks : ops::cast(masks, drawn[1].dtype()), drawn);
+  }
+  Tensor change_labels(const Tensor& labels, const Drawn& drawn) const override {
+    return mixed_labels(labels, drawn[0], drawn[1]);
+  }
+
+ private:
+  double alpha_ = 0.2;
+};
+
+class CutMix final : public ImageAugmentation {
+ public:
+  static void describe(Schema<CutMix>& s) {
+    s.doc("A rectangle of each image comes from another of the batch; labels are mixed by area.")
+        .field("factor", &CutMix::factor_,
+               "From where alpha is drawn, areas from Beta(alpha, alpha): a number f stands for 0 "
+               "to f, or two numbers.");
+    describe_seed(s);
+    describe_data_format(s);
+  }
+  void configured() override {
+    ImageAugmentation::configured();
+    range_ = range_of("factor", factor_, {0, 1});
+  }
+  Drawn draw(const TensorSpec& images, const SeedGenerator& random) const override {
+    const int64_t batch = images.shape[0];
+    const Tensor alpha = range_.draw(random, {}, images.dtype) + 1e-6;
+    const Tensor side = ops::sqrt(1.0 - random_beta(random, {batch, 1}, alpha));
+    const Box box = random_box(images, side, side, random);
+    return {random_order(random, batch), box.inside, 1.0 - box.share};
+  }
+  Tensor change(const Tensor& images, const Drawn& drawn) const override {
+    return ops::where(drawn[1], in_order(images, drawn[0]), images);
+  }
+  Tensor change_masks(const Tensor& masks, const Drawn& drawn) const override {
+    return change(masks, drawn);
+  }
+  Tensor change_labels(const Tensor& labels, const Drawn& drawn) const override {
+    return mixed_labels(labels, drawn[0], drawn[2]);
+  }
+
+ private:
+  Value factor_ = 1.0;
+  Range range_;
+};
+
+}  // namespace
+
+void add_mixtures(Registry& registry) {
+  registry.add<MixUp>("MixUp");
+  registry.add<CutMix>("CutMix");
+}
+
+}  // namespace crescent

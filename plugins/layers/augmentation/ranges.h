@@ -1,0 +1,68 @@
+// Options that say from where a random number is drawn: a number, or two.
+#pragma once
+#include <algorithm>
+#include <cmath>
+
+#include "crescent/layer.h"
+
+namespace crescent {
+
+struct Range {
+  double low = 0, high = 0;
+  Tensor draw(const SeedGenerator& random, const Shape& shape, DType dtype,
+              double factor = 1) const {
+    return random.uniform(shape, low * factor, high * factor, dtype);
+  }
+};
+
+/// The bounds of an option.
+struct Bounds {
+  double low = -1, high = 1;
+  bool open = false;  ///< without the lower one
+};
+
+namespace detail {
+
+[[noreturn]] inline void fail_range(const char* option, const Value& given, const Bounds& bounds) {
+  fail("The `", option, "` argument should be a number (or a list of two numbers) in the range ",
+       bounds.open ? "(" : "[", bounds.low, ", ", bounds.high, "]. Received: ", option, "=", given);
+}
+
+}  // namespace detail
+
+/// A number f stands for -f to f, within the bounds. Of two numbers one must be within.
+inline Range range_of(const char* option, const Value& given, const Bounds& bounds) {
+  if (given.is_number()) {
+    const double f = given.as_float();
+    if (!(f >= bounds.low && f <= bounds.high)) detail::fail_range(option, given, bounds);
+    return {std::max(-std::abs(f), bounds.low), std::abs(f)};
+  }
+  if (!given.is_list() || given.as_list().size() != 2 || !given.as_list()[0].is_number() ||
+      !given.as_list()[1].is_number())
+    detail::fail_range(option, given, bounds);
+  const double a = given.as_list()[0].as_float(), b = given.as_list()[1].as_float();
+  if (!(a <= bounds.high && b >= bounds.low)) detail::fail_range(option, given, bounds);
+  return {std::min(a, b), std::max(a, b)};
+}
+
+/// Every number must be within the bounds.
+inline Range range_within(const char* option, const Value& given, const Bounds& bounds) {
+  for (const Value& number : given.is_list() ? given.as_list() : List{given})
+    if (!number.is_number() || !(number.as_float() <= bounds.high) ||
+        !(bounds.open ? number.as_float() > bounds.low : number.as_float() >= bounds.low))
+      detail::fail_range(option, given, bounds);
+  return range_of(option, given, bounds);
+}
+
+/// What an option of a chance says of itself.
+inline constexpr const char* kChance =
+    "From where the chance of an image is drawn: a number f stands for 0 to f, or two numbers.";
+
+/// Which images are to be changed: (batch, 1, 1, 1), true with a chance from the range.
+inline Tensor chosen(const Range& chance, const TensorSpec& images, const SeedGenerator& random) {
+  const Shape each{images.shape[0], 1, 1, 1};
+  const Tensor limit = chance.draw(random, each, DType::float32);
+  return ops::less(random.uniform(each), limit);
+}
+
+}  // namespace crescent

@@ -1,0 +1,118 @@
+// Fewer or other tones: posterized, solarized and stretched images. They count in values from 0 to
+// 255, into which the range of the images is brought first.
+#include "augmentation.h"
+#include "ranges.h"
+
+namespace crescent {
+namespace {
+
+class ToneAugmentation : public ImageAugmentation {
+ public:
+  void configured() override {
+    ImageAugmentation::configured();
+    std::sort(value_range_.begin(), value_range_.end());
+  }
+
+ protected:
+  Tensor to_bytes(const Tensor& images) const {
+    return rescaled(images, lowest(), highest(), 0, 255);
+  }
+  Tensor from_bytes(const Tensor& images) const {
+    return rescaled(images, 0, 255, lowest(), highest());
+  }
+};
+
+class RandomPosterization final : public ToneAugmentation {
+ public:
+  static void describe(Schema<RandomPosterization>& s) {
+    s.doc("Keeps the highest bits of eight.")
+        .field("factor", &RandomPosterization::factor_,
+               "Number of bits, 1 to 8. Two numbers: from the first to below the second; a number "
+               "f stands for 1 and f.")
+        .required();
+    describe_value_range(s);
+    describe_data_format(s);
+    describe_seed(s);
+  }
+  void configured() override {
+    ToneAugmentation::configured();
+    bits_ = range_of("factor", factor_, {1, 8});
+  }
+  Drawn draw(const TensorSpec& images, const SeedGenerator& random) const override {
+    const Shape each = one_each(images);
+    if (bits_.low == bits_.high) return {ops::full(each, bits_.low, images.dtype)};
+    const Tensor drawn = ops::floor(bits_.draw(random, each, images.dtype));
+    return {ops::minimum(drawn, bits_.high - 1)};
+  }
+  Tensor change(const Tensor& images, const Drawn& drawn) const override {
+    const Tensor whole = ops::floor(ops::clip(to_bytes(images), 0, 255));
+    const Tensor step = ops::power(2.0 * ops::ones_like(drawn[0]), 8.0 - drawn[0]);
+    return from_bytes(ops::floor(whole / step) * step);
+  }
+
+ private:
+  Value factor_;
+  Range bits_;
+};
+
+class Solarization final : public ToneAugmentation {
+ public:
+  static void describe(Schema<Solarization>& s) {
+    s.doc("Adds to the values, of 0 to 255, and inverts those that are not below a threshold.")
+        .field("addition_factor", &Solarization::addition_factor_,
+               "A number f: between 0 and 255 f is added; two numbers a and b: a to 255 b.")
+        .field("threshold_factor", &Solarization::threshold_factor_,
+               "From where the threshold is drawn, in the same way.");
+    describe_value_range(s);
+    describe_seed(s);
+    describe_data_format(s);
+  }
+  void configured() override {
+    ToneAugmentation::configured();
+    addition_ = range_within("addition_factor", addition_factor_, {0, 1});
+    threshold_ = range_within("threshold_factor", threshold_factor_, {0, 1});
+  }
+  Drawn draw(const TensorSpec& images, const SeedGenerator& random) const override {
+    const auto drawn = [&](const Range& range) {
+      return random.uniform(one_each(images), range.low, range.high * 255, images.dtype);
+    };
+    const Tensor addition = drawn(addition_);
+    return {addition, drawn(threshold_)};
+  }
+  Tensor change(const Tensor& images, const Drawn& drawn) const override {
+    const Tensor sum = ops::clip(to_bytes(images) + drawn[0], 0, 255);
+    return from_bytes(ops::where(ops::less(sum, drawn[1]), sum, 255.0 - sum));
+  }
+
+ private:
+  Value addition_factor_ = 0.0, threshold_factor_ = 0.0;
+  Range addition_, threshold_;
+};
+
+class AutoContrast final : public ToneAugmentation {
+ public:
+  static void describe(Schema<AutoContrast>& s) {
+    s.doc("Stretches each channel of each image to the whole range of values, in inference too.");
+    describe_value_range(s);
+    describe_data_format(s);
+  }
+  Tensor change(const Tensor& images, const Drawn&) const override {
+    const Tensor bytes = to_bytes(images);
+    const Tensor low = ops::min(bytes, {1, 2}, true), range = ops::max(bytes, {1, 2}, true) - low;
+    const Tensor varied = ops::greater(range, 0);
+    const Tensor scale = 255.0 / ops::where(varied, range, 1.0);
+    const Tensor stretched = from_bytes(ops::clip(bytes * scale - low * scale, 0, 255));
+    return ops::where(varied, stretched, images);
+  }
+  Tensor settle(const Tensor& images) const override { return change(images, {}); }
+};
+
+}  // namespace
+
+void add_tones(Registry& registry) {
+  registry.add<RandomPosterization>("RandomPosterization");
+  registry.add<Solarization>("Solarization");
+  registry.add<AutoContrast>("AutoContrast");
+}
+
+}  // namespace crescent

@@ -1,0 +1,40 @@
+// Random numbers of distributions that are made of uniform and normal ones, and random orders.
+#pragma once
+#include "crescent/random.h"
+
+namespace crescent {
+
+/// Logarithms of draws from Gamma(alpha, 1), for a scalar alpha > 0: Marsaglia and Tsang (2000). Of
+/// some candidates the first that their test takes is the draw; that it takes none has a chance of
+/// 1e-10. As logarithms they are right for the smallest alpha too.
+inline Tensor random_log_gamma(const SeedGenerator& random, const Shape& shape,
+                               const Tensor& alpha) {
+  const DType dtype = alpha.dtype();
+  // Gamma(alpha) is Gamma(alpha + 1) times a uniform number to the power of 1 / alpha.
+  const Tensor d = alpha + 2.0 / 3, c = 1.0 / ops::sqrt(d * 9.0);
+  Tensor log_draw = ops::broadcast_to(ops::log(d), shape);
+  constexpr int kCandidates = 8;
+  for (int i = 0; i < kCandidates; ++i) {
+    const Tensor x = random.normal(shape, 0, 1, dtype), root = x * c + 1;
+    const Tensor possible = ops::greater(root, 0);
+    const Tensor v = ops::where(possible, root * root * root, 1.0);
+    const Tensor u = ops::maximum(random.uniform(shape, 0, 1, dtype), 1e-30);
+    const Tensor taken = ops::less(ops::log(u), ops::square(x) * 0.5 + d * (1.0 - v + ops::log(v)));
+    log_draw = ops::where(ops::logical_and(possible, taken), ops::log(d * v), log_draw);
+  }
+  const Tensor u = ops::maximum(random.uniform(shape, 0, 1, dtype), 1e-30);
+  return log_draw + ops::log(u) / alpha;
+}
+
+/// Of Beta(alpha, alpha).
+inline Tensor random_beta(const SeedGenerator& random, const Shape& shape, const Tensor& alpha) {
+  const Tensor a = random_log_gamma(random, shape, alpha);
+  return ops::sigmoid(a - random_log_gamma(random, shape, alpha));
+}
+
+/// 0 to count - 1 in a random order.
+inline Tensor random_order(const SeedGenerator& random, int64_t count) {
+  return ops::top_k(random.uniform({count}), count)[1];
+}
+
+}  // namespace crescent

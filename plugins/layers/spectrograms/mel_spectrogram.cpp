@@ -1,0 +1,112 @@
+#include <cmath>
+
+#include "crescent/operation.h"
+#include "spectrograms.h"
+
+namespace crescent {
+namespace {
+
+double mel_of(double hertz) { return 1127 * std::log(1 + hertz / 700); }
+
+/// (frequencies, bins): triangles over the frequencies, each from the middle of the one before to
+/// the middle of the next; their corners are as far apart as mels are. Frequency 0 counts nowhere.
+Tensor mel_weights(int64_t frequencies, int64_t bins, double sampling_rate, double lowest,
+                   double highest) {
+  std::vector<double> weights(static_cast<size_t>(frequencies * bins), 0);
+  const double first = mel_of(lowest), step = (mel_of(highest) - first) / double(bins + 1);
+  for (int64_t f = 1; f < frequencies; ++f) {
+    const double mel = mel_of(sampling_rate / 2 * double(f) / double(frequencies - 1));
+    for (int64_t bin = 0; bin < bins; ++bin) {
+      const double middle = first + step * double(bin + 1);
+      weights[static_cast<size_t>(f * bins + bin)] =
+          std::max(0.0, 1 - std::abs(mel - middle) / step);
+    }
+  }
+  return Tensor::from(weights, {frequencies, bins});
+}
+
+Tensor decibels(const Tensor& power) { return ops::log(power) * (10 / std::log(10.0)); }
+
+class MelSpectrogram final : public UnaryLayer {
+ public:
+  static void describe(Schema<MelSpectrogram>& s) {
+    s.doc("Power of sound by mel frequencies: (..., samples) -> (..., bins, times).")
+        .field("fft_length", &MelSpectrogram::fft_length_, "Samples of a Fourier transform.")
+        .min(1)
+        .max(kMost)
+        .field("sequence_stride", &MelSpectrogram::stride_, "Samples from one to the next.")
+        .min(1)
+        .field("sequence_length", &MelSpectrogram::length_,
+               "Samples of a window; null: fft_length.")
+        .min(1)
+        .field("window", &MelSpectrogram::window_, "hann, hamming, values, or null for none.")
+        .field("sampling_rate", &MelSpectrogram::sampling_rate_, "Samples a second.")
+        .min(1)
+        .field("num_mel_bins", &MelSpectrogram::bins_, "Frequencies of the result.")
+        .min(1)
+        .max(kMost)
+        .field("min_freq", &MelSpectrogram::lowest_, "The lowest of them.")
+        .min(0)
+        .field("max_freq", &MelSpectrogram::highest_,
+               "The highest of them; null: half the sampling rate.")
+        .field("power_to_db", &MelSpectrogram::in_decibels_, "Give decibels.")
+        .field("top_db", &MelSpectrogram::top_db_,
+               "Decibels below the highest of all that are given at least.")
+        .field("mag_exp", &MelSpectrogram::exponent_, "Of the magnitude: 2 is power.")
+        .field("min_power", &MelSpectrogram::least_power_, "Less counts as this, for decibels.")
+        .field("ref_power", &MelSpectrogram::reference_, "What 0 decibels are.");
+  }
+  void configured() override {
+    UnaryLayer::configured();
+    set_input_specs({InputSpec::with_min_ndim(1)});
+    if (fft_length_ < length())
+      fail(
+          "`fft_length` must be greater than or equal to `sequence_length`. Received: "
+          "`sequence_length`=",
+          length(), ", `fft_length`=", fft_length_, ".");
+    if (highest() <= lowest_)
+      fail("max_freq: expected more than min_freq, which is ", lowest_, ", got ", highest());
+  }
+  Tensor call(const Tensor& x, const Call&) override {
+    const bool wide = compute_dtype() == DType::float64;
+    const Tensor samples = ops::cast(x, wide ? DType::float64 : DType::float32);
+    if (x.dim(-1) < 0)  // only the shape matters then
+      return ops::reshape(ops::cast(x, compute_dtype()),
+                          x.shape().slice(0, x.rank() - 1).concat({bins_, -1}));
+    const Tensors spectrum =
+        Codec<Tensors>::decode((*make<Operation>("stft"))({{"x", Codec<Tensor>::encode(samples)},
+                                                           {"sequence_length", length()},
+                                                           {"sequence_stride", stride_},
+                                                           {"fft_length", fft_length_},
+                                                           {"window", window_}}));
+    const Tensor power = ops::square(spectrum[0]) + ops::square(spectrum[1]);
+    const Tensor magnitude = exponent_ == 2 ? power : ops::power(power, exponent_ / 2);
+    const Tensor weights =
+        mel_weights(fft_length_ / 2 + 1, bins_, double(sampling_rate_), lowest_, highest());
+    Tensor mel = ops::dot(magnitude, ops::cast(weights, samples.dtype()));
+    if (in_decibels_) {
+      const double reference = std::max(std::abs(reference_), least_power_);
+      mel = decibels(ops::maximum(mel, least_power_)) - 10 * std::log10(reference);
+      mel = ops::maximum(mel, ops::max(mel) - top_db_);
+    }
+    return ops::cast(ops::swap_axes(mel, -1, -2), compute_dtype());
+  }
+
+ private:
+  static constexpr double kMost = 1 << 20;
+  int64_t length() const { return length_.value_or(fft_length_); }
+  double highest() const { return highest_.value_or(std::floor(double(sampling_rate_) / 2)); }
+
+  int64_t fft_length_ = 2048, stride_ = 512, sampling_rate_ = 16000, bins_ = 128;
+  std::optional<int64_t> length_;
+  Value window_ = "hann";
+  double lowest_ = 20, top_db_ = 80, exponent_ = 2, least_power_ = 1e-10, reference_ = 1;
+  std::optional<double> highest_;
+  bool in_decibels_ = true;
+};
+
+}  // namespace
+
+void add_mel_spectrogram(Registry& registry) { registry.add<MelSpectrogram>("MelSpectrogram"); }
+
+}  // namespace crescent

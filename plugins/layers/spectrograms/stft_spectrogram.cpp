@@ -1,0 +1,141 @@
+// Short-time Fourier transforms as convolutions with cosines and sines, which can be trained.
+#include <bit>
+
+#include "spectrograms.h"
+
+namespace crescent {
+namespace {
+
+class StftSpectrogram final : public UnaryLayer {
+ public:
+  static void describe(Schema<StftSpectrogram>& s) {
+    s.doc(
+         "Spectra of windows of each channel: (batch, samples, channels) -> (batch, times, "
+         "channels x frequencies).")
+        .field("mode", &StftSpectrogram::mode_,
+               "What is told of a frequency; stft: the real parts, then the imaginary ones.")
+        .choices({"log", "magnitude", "psd", "real", "imag", "angle", "stft"})
+        .field("frame_length", &StftSpectrogram::frame_length_, "Samples of a window.")
+        .min(1)
+        .max(1 << 20)
+        .field("frame_step", &StftSpectrogram::frame_step_,
+               "Samples from one window to the next; null: half of it.")
+        .field("fft_length", &StftSpectrogram::fft_length_,
+               "Samples of a transform, zeros at the end; null: the next power of two.")
+        .max(1 << 20)
+        .field("window", &StftSpectrogram::window_,
+               "What a window is multiplied by: hann, hamming, ...; null: nothing.")
+        .field("periodic", &StftSpectrogram::periodic_,
+               "The factors are those of one of a row of windows, not symmetric.")
+        .field("scaling", &StftSpectrogram::scaling_,
+               "What of the factors is made 1: their density or their spectrum; null: nothing.")
+        .choices({"density", "spectrum"})
+        .field("padding", &StftSpectrogram::padding_, "same: with zeros around the sound.")
+        .choices({"valid", "same"})
+        .field("expand_dims", &StftSpectrogram::expand_dims_,
+               "Give channels an axis of their own: the last, or the second with channels_first.")
+        .field("data_format", &StftSpectrogram::data_format_, "Where the channels are.")
+        .choices({"channels_last", "channels_first"});
+  }
+  void configured() override {
+    UnaryLayer::configured();
+    set_input_specs({InputSpec::with_ndim(3)});
+    if (frame_step_ && (*frame_step_ > frame_length_ || *frame_step_ < 1))
+      fail(
+          "`frame_step` should be a positive integer not greater than `frame_length`. Received "
+          "frame_step=",
+          *frame_step_, ", frame_length=", frame_length_);
+    if (fft_length_ && *fft_length_ < frame_length_)
+      fail("`fft_length` should be not less than `frame_length`. Received fft_length=",
+           *fft_length_, ", frame_length=", frame_length_);
+    if (fft_length_ && !std::has_single_bit(static_cast<uint64_t>(*fft_length_)))
+      warn("`fft_length` is recommended to be a power of two. Received fft_length=", *fft_length_);
+    real_waves_ = waves("real");
+    imaginary_waves_ = waves("imag");
+  }
+  void build(const Shape&) override {
+    const Shape shape{frame_length_, 1, frequencies()};
+    if (mode_ != "imag") real_ = add_weight("real_kernel", shape, Ref<Initializer>(real_waves_));
+    if (mode_ != "real")
+      imaginary_ = add_weight("imag_kernel", shape, Ref<Initializer>(imaginary_waves_));
+  }
+  Tensor call(const Tensor& x, const Call&) override {
+    if (!is_floating(x.dtype()))
+      fail("Invalid input type. Expected `float16`, `float32` or `float64`. Received: input type=",
+           x.dtype());
+    const Tensor sound = channels_first() ? ops::transpose(x, {0, 2, 1}) : x;
+    if (sound.dim(2) < 1) fail("the number of channels must be known, got shape ", x.shape());
+    const Tensors each = of_channels(sound);
+    if (expand_dims_) return ops::stack(each, channels_first() ? 1 : 3);
+    const Tensor joined = each.size() == 1 ? each.front() : ops::concatenate(each, 2);
+    return channels_first() ? ops::transpose(joined, {0, 2, 1}) : joined;
+  }
+
+ private:
+  static constexpr double kEpsilon = 1e-7;
+
+  std::shared_ptr<Initializer> waves(const char* side) const {
+    Dict options{{"side", side}, {"periodic", periodic_}};
+    options.set("window", window_ ? Value(*window_) : Value());
+    options.set("scaling", scaling_ ? Value(*scaling_) : Value());
+    return make<Initializer>("STFT", options);
+  }
+  bool channels_first() const { return data_format_ == "channels_first"; }
+  int64_t frequencies() const {
+    const auto next = std::bit_ceil(static_cast<uint64_t>(frame_length_));
+    return fft_length_.value_or(static_cast<int64_t>(next)) / 2 + 1;
+  }
+  /// (batch, times, channels x frequencies)
+  Tensor transformed(const Tensor& sound, const Variable& kernel) const {
+    const int64_t channels = sound.dim(2);
+    const int64_t step = frame_step_.value_or(std::max<int64_t>(frame_length_ / 2, 1));
+    const Tensor waves = ops::cast(kernel.value(), sound.dtype());
+    return ops::conv(sound, channels == 1 ? waves : ops::tile(waves, {1, 1, channels}), {step},
+                     padding_ == "same" ? ops::Padding::same : ops::Padding::valid, {1}, channels);
+  }
+  /// A tensor (batch, times, frequencies) a channel.
+  Tensors of_channels(const Tensor& sound) const {
+    const Tensor real = mode_ == "imag" ? Tensor() : transformed(sound, real_),
+                 imaginary = mode_ == "real" ? Tensor() : transformed(sound, imaginary_);
+    const std::vector<int64_t> sizes(static_cast<size_t>(sound.dim(2)), frequencies());
+    if (mode_ == "real") return ops::split(real, sizes, 2);
+    if (mode_ == "imag") return ops::split(imaginary, sizes, 2);
+    if (mode_ == "angle") return ops::split(ops::arctan2(imaginary, real), sizes, 2);
+    if (mode_ == "stft") {
+      Tensors each = ops::split(real, sizes, 2);
+      const Tensors others = ops::split(imaginary, sizes, 2);
+      for (size_t i = 0; i < each.size(); ++i)
+        each[i] = ops::concatenate(Tensors{each[i], others[i]}, 2);
+      return each;
+    }
+    const Tensor power = ops::square(real) + ops::square(imaginary);
+    if (mode_ == "psd") {
+      Tensors each = ops::split(power, sizes, 2);
+      for (Tensor& one : each) one = one * one_sided(power.dtype());
+      return each;
+    }
+    const Tensor magnitude = ops::sqrt(ops::maximum(power, kEpsilon));
+    return ops::split(mode_ == "log" ? ops::log(ops::maximum(magnitude, kEpsilon)) : magnitude,
+                      sizes, 2);
+  }
+  /// All but the first and the last frequency stand for a negative one, too.
+  Tensor one_sided(DType dtype) const {
+    std::vector<double> factors(static_cast<size_t>(frequencies()), 2);
+    factors.front() = factors.back() = 1;
+    return ops::cast(Tensor::from(factors, {frequencies()}), dtype);
+  }
+
+  std::string mode_ = "log", padding_ = "valid";
+  int64_t frame_length_ = 256;
+  std::optional<int64_t> frame_step_, fft_length_;
+  std::optional<std::string> window_ = "hann", scaling_ = "density", data_format_ = "channels_last";
+  bool periodic_ = false, expand_dims_ = false;
+  std::shared_ptr<Initializer> real_waves_, imaginary_waves_;
+  Variable real_, imaginary_;
+};
+
+}  // namespace
+
+void add_stft_spectrogram(Registry& registry) { registry.add<StftSpectrogram>("STFTSpectrogram"); }
+
+}  // namespace crescent

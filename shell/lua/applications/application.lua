@@ -1,0 +1,203 @@
+-- What all applications share: their options and what is checked of them, the input, the end of the graph, the weights.
+local cr, shell = ...
+local imagenet = shell.library "applications/imagenet"
+local shapes = shell.library "applications/shapes"
+local new_net = shell.library "applications/layers"
+
+local application = {}
+
+-- ---- options
+
+local options = {
+  include_top = { type = "a boolean", default = true, doc = "Whether the classifier comes at the end. Without it the output is that of the last block." },
+  weights = {
+    type = "a text",
+    doc = 'A file of weights, Keras\' own too, with or without the classifier as the model; "imagenet": those of Keras, from its cache folder; nil: random.',
+  },
+  input_tensor = { type = "a symbol", doc = "What the images come from, instead of a new input." },
+  input_shape = { type = "a list of three integers", doc = "Height, width and channels of the images; -1 where any will do." },
+  pooling = { type = "a text", doc = "Without the classifier: avg or max, over all places of the last block. nil: no pooling." },
+  classes = { type = "an integer", default = 1000, doc = "How many the classifier tells apart. Without it this says nothing." },
+  classifier_activation = {
+    type = "a text or a function", default = "softmax",
+    doc = "Of the classifier; cr.null or false: none, the output is logits. Without it this says nothing.",
+  },
+  name = { type = "a text", doc = "Of the model." },
+  include_preprocessing = { type = "a boolean", default = true, doc = "Whether the model itself scales pixels from 0..255." },
+  alpha = { type = "a number", default = 1.0, doc = "Factor of the width of all layers." },
+  depth_multiplier = { type = "an integer", default = 1, doc = "Outputs of each depthwise convolution for a channel." },
+  dropout = { type = "a number", default = 0.001, doc = "Share that is dropped before the classifier." },
+  dropout_rate = { type = "a number", default = 0.2, doc = "Share that is dropped before the classifier." },
+  minimalistic = { type = "a boolean", default = false, doc = "Without squeeze-and-excite, hard swish and kernels of 5." },
+}
+
+--- The order in which most applications take their options.
+application.usual_options = { "include_top", "weights", "input_tensor", "input_shape", "pooling", "classes", "classifier_activation", "name" }
+
+local function option_rows(names, model_name)
+  local rows = {}
+  for i, name in ipairs(names) do
+    local option = options[name]
+    rows[i] = { name = name, type = option.type, default = option.default, doc = option.doc }
+    if name == "name" then rows[i].default = model_name end
+  end
+  return rows
+end
+
+local function options_given(names, ...)
+  local given = {}
+  for i, name in ipairs(names) do
+    local value = select(i, ...)
+    if value ~= cr.null then given[name] = value end
+  end
+  return given
+end
+
+local function exists(path)
+  local file = io.open(path, "rb")
+  if file then file:close() end
+  return file ~= nil
+end
+
+local function check(o)
+  local weights = o.weights
+  if weights ~= nil and weights ~= "imagenet" and not (type(weights) == "string" and exists(weights)) then
+    shell.fail("The `weights` argument should be either nil (random initialization), 'imagenet' (pre-training on ImageNet), ",
+      "or the path to the weights file to be loaded.  Received: weights=", cr.show(weights))
+  end
+  for _, name in ipairs { "include_top", "include_preprocessing", "minimalistic" } do
+    if o[name] ~= nil and type(o[name]) ~= "boolean" then shell.fail(name, ": expected true or false, got ", cr.show(o[name])) end
+  end
+  if math.type(o.classes) ~= "integer" or o.classes < 1 then shell.fail("classes: expected an integer from 1, got ", cr.show(o.classes)) end
+  if weights == "imagenet" and o.include_top and o.classes ~= 1000 then
+    shell.fail("If using `weights='imagenet'` with `include_top=True`, `classes` should be 1000.  Received classes=", o.classes)
+  end
+  if o.pooling ~= nil and o.pooling ~= "avg" and o.pooling ~= "max" then
+    shell.fail("pooling: expected avg, max or nil, got ", cr.show(o.pooling))
+  end
+  if o.pooling and o.include_top then
+    shell.fail("pooling: a model with its classifier has its own; give include_top = false for that of the last block")
+  end
+  for _, name in ipairs { "alpha", "depth_multiplier" } do
+    if o[name] ~= nil and not (type(o[name]) == "number" and o[name] > 0) then
+      shell.fail(name, ": expected a number above 0, got ", cr.show(o[name]))
+    end
+  end
+end
+
+-- No activation is "linear" from here on.
+local function check_activation(o)
+  if not o.classifier_activation then o.classifier_activation = "linear" end
+  local activation = o.classifier_activation
+  if o.weights and o.include_top and activation ~= "linear" and activation ~= "softmax" then
+    shell.fail("Only nil and `softmax` activations are allowed for the `classifier_activation` argument when using ",
+      "pretrained weights, with `include_top=True`; Received: classifier_activation=", cr.show(activation))
+  end
+end
+
+-- ---- the graph
+
+-- The inputs of the graph that a symbol comes from.
+local function sources(symbol, found)
+  found = found or {}
+  local inputs = symbol.node and symbol.node.input_tensors or {}
+  if #inputs == 0 then
+    for _, other in ipairs(found) do
+      if other == symbol then return found end
+    end
+    found[#found + 1] = symbol
+  end
+  for _, input in ipairs(inputs) do sources(input, found) end
+  return found
+end
+
+local function check_input_tensor(symbol, shape)
+  local what = cr.describe(symbol)
+  if not what or what.what ~= "symbol" then
+    shell.fail("input_tensor: expected a symbol, such as cr.Input gives, got ", cr.show(symbol))
+  end
+  if #symbol.shape ~= 4 then shell.fail("input_tensor: expected images (batch, height, width, channels), got ", cr.show(symbol)) end
+  for axis = 1, 3 do
+    if shape and shape[axis] ~= symbol.shape[axis + 1] then
+      shell.fail("input_shape and input_tensor differ: ", shapes.text(shape), " and ", shapes.text(symbol.shape))
+    end
+  end
+end
+
+local function usual_shape(o, row)
+  local default_size = row.size_for and row.size_for(o) or row.default_size
+  return shapes.of_input(o.input_shape, default_size, row.min_size, o.include_top, o.weights)
+end
+
+-- The symbol that the images are, and the inputs of the model.
+local function input_of(net, o, row)
+  if o.input_shape then o.input_shape = shapes.given(o.input_shape) end
+  if not o.input_tensor then
+    o.input_shape = (row.input_shape or usual_shape)(o, row)
+    local input = net.Input(o.input_shape)
+    return input, { input }
+  end
+  check_input_tensor(o.input_tensor, o.input_shape)
+  o.input_shape = { table.unpack(o.input_tensor.shape, 2) }
+  shapes.check_sizes(o.input_shape, row.min_size)
+  return o.input_tensor, sources(o.input_tensor)
+end
+
+--- Pooling over all places, as the user asked for; `named`: whether Keras names the layer.
+function application.pooled(net, x, o, named)
+  if not o.pooling then return x end
+  local class = o.pooling == "avg" and net.GlobalAveragePooling2D or net.GlobalMaxPooling2D
+  return class { name = named and o.pooling .. "_pool" or nil }(x)
+end
+
+--- The usual end: pooling and a dense layer. how: named_top and named_pooling, whether Keras names the layer; dropout; dense, more options.
+function application.classified(net, x, o, how)
+  if not o.include_top then return application.pooled(net, x, o, how.named_pooling) end
+  x = net.GlobalAveragePooling2D { name = how.named_top and "avg_pool" or nil }(x)
+  if how.dropout then x = net.Dropout { how.dropout, name = "top_dropout" }(x) end
+  local dense = { units = o.classes, activation = o.classifier_activation, name = "predictions" }
+  for name, value in pairs(how.dense or {}) do dense[name] = value end
+  return net.Dense(dense)(x)
+end
+
+-- ---- the function
+
+-- The file that the weights come from.
+local function weights_path(o, row)
+  if o.weights ~= "imagenet" then return o.weights end
+  local file, folder = row.trained(o)
+  return imagenet.cached(file, "https://storage.googleapis.com/" .. folder .. "/" .. file)
+end
+
+local function built(row, o)
+  check(o)
+  check_activation(o)
+  if row.check then row.check(o) end
+  local net = new_net()
+  local x, inputs = input_of(net, o, row)
+  local path = weights_path(o, row)
+  local output = row.build(net, x, o)
+  local model = cr.Model { inputs = inputs, outputs = output, name = o.name or row.name_of and row.name_of(o) }
+  if path then model:load_weights(path) end
+  return model
+end
+
+--- A function that makes the models of one architecture. row: function_name, doc, name of the model or name_of(options),
+--- options in order, default_size (or size_for(options)) and min_size of images, build(net, x, options) -> the output,
+--- trained(options) -> file and folder of Keras' weights; perhaps check(options), and input_shape(options, row) instead of the usual rule.
+function application.define(row)
+  local names = row.options or application.usual_options
+  return shell.define(row.function_name, row.doc .. " A model for images.", option_rows(names, row.name), function(...)
+    return built(row, options_given(names, ...))
+  end)
+end
+
+--- Where Keras has the weights of most models.
+application.folder = "tensorflow/keras-applications/"
+
+--- trained(options) of an application whose files differ by the classifier alone.
+function application.files(folder, with_top, without_top)
+  return function(o) return o.include_top and with_top or without_top, application.folder .. folder end
+end
+
+return application

@@ -1,0 +1,67 @@
+-- DenseNet: Densely Connected Convolutional Networks (2016).
+local _, shell = ...
+local application = shell.library "applications/application"
+local imagenet = shell.library "applications/imagenet"
+
+local growth = 32
+
+local function activated(net, x, bn, relu)
+  x = net.BatchNormalization { axis = 3, epsilon = 1.001e-5, name = bn }(x)
+  return net.Activation { "relu", name = relu }(x)
+end
+
+local function padded(net, x, size) return net.ZeroPadding2D { padding = { { size, size }, { size, size } } }(x) end
+
+-- What a block makes is put beside what it got.
+local function block(net, x, name)
+  local made = activated(net, x, name .. "_0_bn", name .. "_0_relu")
+  made = net.Conv2D { 4 * growth, 1, use_bias = false, name = name .. "_1_conv" }(made)
+  made = activated(net, made, name .. "_1_bn", name .. "_1_relu")
+  made = net.Conv2D { growth, 3, padding = "same", use_bias = false, name = name .. "_2_conv" }(made)
+  return net.Concatenate { axis = 3, name = name .. "_concat" } { x, made }
+end
+
+-- Half the channels, half the size.
+local function transition(net, x, name)
+  x = activated(net, x, name .. "_bn", name .. "_relu")
+  x = net.Conv2D { x.shape[4] // 2, 1, use_bias = false, name = name .. "_conv" }(x)
+  return net.AveragePooling2D { 2, strides = 2, name = name .. "_pool" }(x)
+end
+
+local function build(net, x, o, depths)
+  x = padded(net, x, 3)
+  x = net.Conv2D { 64, 7, strides = 2, use_bias = false, name = "conv1_conv" }(x)
+  x = padded(net, activated(net, x, "conv1_bn", "conv1_relu"), 1)
+  x = net.MaxPooling2D { 3, strides = 2, name = "pool1" }(x)
+  for i, depth in ipairs(depths) do
+    for j = 1, depth do x = block(net, x, ("conv%d_block%d"):format(i + 1, j)) end
+    if i < #depths then x = transition(net, x, ("pool%d"):format(i + 1)) end
+  end
+  x = activated(net, x, "bn", "relu")
+  return application.classified(net, x, o, { named_top = true, named_pooling = true })
+end
+
+local function model(function_name, depths)
+  local name = function_name:lower()
+  local file = name .. "_weights_tf_dim_ordering_tf_kernels"
+  return application.define {
+    function_name = function_name,
+    name = name,
+    doc = "Each layer sees what all before it made (2016).",
+    default_size = 224,
+    min_size = 32,
+    trained = application.files("densenet", file .. ".h5", file .. "_notop.h5"),
+    build = function(net, x, o) return build(net, x, o, depths) end,
+  }
+end
+
+return {
+  densenet = imagenet.module {
+    models = {
+      DenseNet121 = model("DenseNet121", { 6, 12, 24, 16 }),
+      DenseNet169 = model("DenseNet169", { 6, 12, 32, 32 }),
+      DenseNet201 = model("DenseNet201", { 6, 12, 48, 32 }),
+    },
+    mode = "torch",
+  },
+}

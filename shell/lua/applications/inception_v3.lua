@@ -1,0 +1,92 @@
+-- InceptionV3: Rethinking the Inception Architecture for Computer Vision (2015).
+local _, shell = ...
+local application = shell.library "applications/application"
+local imagenet = shell.library "applications/imagenet"
+
+-- A convolution of rows x columns that keeps the size of x, unless options say otherwise.
+local function convolved(net, x, width, rows, columns, options)
+  local conv = { width, { rows, columns }, padding = "same", use_bias = false }
+  for key, value in pairs(options or {}) do conv[key] = value end
+  x = net.Conv2D(conv)(x)
+  x = net.BatchNormalization { axis = 3, scale = false }(x)
+  return net.Activation { "relu" }(x)
+end
+
+-- One convolution after the other: rows of width, rows, columns.
+local function chained(net, x, convolutions)
+  for _, row in ipairs(convolutions) do x = convolved(net, x, table.unpack(row)) end
+  return x
+end
+
+local function pooled_around(net, x, width)
+  x = net.AveragePooling2D { 3, strides = 1, padding = "same" }(x)
+  return convolved(net, x, width, 1, 1)
+end
+
+local function joined(net, branches, name) return net.Concatenate { axis = 3, name = name }(branches) end
+
+local halving = { strides = 2, padding = "valid" }
+
+-- ---- blocks, by the size of their images
+
+local function block_35(net, x, pool_width, name)
+  local narrow = convolved(net, x, 64, 1, 1)
+  local five = chained(net, x, { { 48, 1, 1 }, { 64, 5, 5 } })
+  local three = chained(net, x, { { 64, 1, 1 }, { 96, 3, 3 }, { 96, 3, 3 } })
+  return joined(net, { narrow, five, three, pooled_around(net, x, pool_width) }, name)
+end
+
+local function block_17(net, x, inside, name)
+  local narrow = convolved(net, x, 192, 1, 1)
+  local seven = chained(net, x, { { inside, 1, 1 }, { inside, 1, 7 }, { 192, 7, 1 } })
+  local twice = chained(net, x, { { inside, 1, 1 }, { inside, 7, 1 }, { inside, 1, 7 }, { inside, 7, 1 }, { 192, 1, 7 } })
+  return joined(net, { narrow, seven, twice, pooled_around(net, x, 192) }, name)
+end
+
+local function block_8(net, x, number)
+  local function split(from, name)
+    return joined(net, { convolved(net, from, 384, 1, 3), convolved(net, from, 384, 3, 1) }, name)
+  end
+  local narrow = convolved(net, x, 320, 1, 1)
+  local three = split(convolved(net, x, 384, 1, 1), "mixed9_" .. number)
+  local twice = split(chained(net, x, { { 448, 1, 1 }, { 384, 3, 3 } }))
+  return joined(net, { narrow, three, twice, pooled_around(net, x, 192) }, "mixed" .. 9 + number)
+end
+
+local function halved(net, x, branches, name)
+  local made = {}
+  for i, convolutions in ipairs(branches) do made[i] = chained(net, x, convolutions) end
+  made[#made + 1] = net.MaxPooling2D { 3, strides = 2 }(x)
+  return joined(net, made, name)
+end
+
+-- ---- the graph
+
+local function build(net, x, o)
+  x = chained(net, x, { { 32, 3, 3, halving }, { 32, 3, 3, { padding = "valid" } }, { 64, 3, 3 } })
+  x = net.MaxPooling2D { 3, strides = 2 }(x)
+  x = chained(net, x, { { 80, 1, 1, { padding = "valid" } }, { 192, 3, 3, { padding = "valid" } } })
+  x = net.MaxPooling2D { 3, strides = 2 }(x)
+  for i, pool_width in ipairs { 32, 64, 64 } do x = block_35(net, x, pool_width, "mixed" .. i - 1) end
+  x = halved(net, x, { { { 384, 3, 3, halving } }, { { 64, 1, 1 }, { 96, 3, 3 }, { 96, 3, 3, halving } } }, "mixed3")
+  for i, inside in ipairs { 128, 160, 160, 192 } do x = block_17(net, x, inside, "mixed" .. 3 + i) end
+  x = halved(net, x, {
+    { { 192, 1, 1 }, { 320, 3, 3, halving } },
+    { { 192, 1, 1 }, { 192, 1, 7 }, { 192, 7, 1 }, { 192, 3, 3, halving } },
+  }, "mixed8")
+  for number = 0, 1 do x = block_8(net, x, number) end
+  return application.classified(net, x, o, { named_top = true })
+end
+
+local file = "inception_v3_weights_tf_dim_ordering_tf_kernels"
+local InceptionV3 = application.define {
+  function_name = "InceptionV3",
+  name = "inception_v3",
+  doc = "Convolutions of several sizes beside each other (2015).",
+  default_size = 299,
+  min_size = 75,
+  trained = application.files("inception_v3", file .. ".h5", file .. "_notop.h5"),
+  build = build,
+}
+
+return { inception_v3 = imagenet.module { models = { InceptionV3 = InceptionV3 }, mode = "tf" } }

@@ -1,0 +1,165 @@
+-- NASNet-A: Learning Transferable Architectures for Scalable Image Recognition (2017).
+local _, shell = ...
+local application = shell.library "applications/application"
+local imagenet = shell.library "applications/imagenet"
+local shapes = shell.library "applications/shapes"
+
+local function normalized(net, x, name)
+  return net.BatchNormalization { axis = -1, momentum = 0.9997, epsilon = 1e-3, name = name }(x)
+end
+
+local function activated(net, x, name) return net.Activation { "relu", name = name }(x) end
+
+local function narrowed(net, x, width, name)
+  return net.Conv2D { width, 1, padding = "same", use_bias = false, kernel_initializer = "he_normal", name = name }(x)
+end
+
+local function average(net, x, strides, padding, name)
+  return net.AveragePooling2D { 3, strides = strides, padding = padding, name = name }(x)
+end
+
+-- ---- blocks
+
+-- Two separable convolutions, the first of which may halve the size.
+local function separated(net, x, width, kernel, strides, id)
+  x = activated(net, x)
+  if strides == 2 then
+    x = net.ZeroPadding2D { padding = shapes.correct_pad(x, kernel), name = "separable_conv_1_pad_" .. id }(x)
+  end
+  for i = 1, 2 do
+    if i == 2 then x = activated(net, x) end
+    local step = i == 1 and strides or 1
+    local padding = step == 2 and "valid" or "same"
+    x = net.SeparableConv2D {
+      width, kernel, strides = step, padding = padding, use_bias = false, name = ("separable_conv_%d_%s"):format(i, id),
+    }(x)
+    x = normalized(net, x, ("separable_conv_%d_bn_%s"):format(i, id))
+  end
+  return x
+end
+
+-- Half the size: every other place beside those between them.
+local function halved(net, p, width, id)
+  local function half(x, number)
+    x = net.AveragePooling2D { 1, strides = 2, padding = "valid", name = ("adjust_avg_pool_%d_%s"):format(number, id) }(x)
+    return narrowed(net, x, width // 2, ("adjust_conv_%d_%s"):format(number, id))
+  end
+  p = activated(net, p, "adjust_relu_1_" .. id)
+  local first = half(p, 1)
+  local shifted = net.ZeroPadding2D { padding = { { 0, 1 }, { 0, 1 } } }(p)
+  shifted = net.Cropping2D { cropping = { { 1, 0 }, { 1, 0 } } }(shifted)
+  local both = net.Concatenate { axis = -1 } { first, half(shifted, 2) }
+  return normalized(net, both, "adjust_bn_" .. id)
+end
+
+-- What came before the input of a cell, in the shape of the input.
+local function adjusted(net, p, input, width, id)
+  if not p then return input end
+  if p.shape[3] ~= input.shape[3] then return halved(net, p, width, id) end
+  if p.shape[4] == width then return p end
+  p = narrowed(net, activated(net, p), width, "adjust_conv_projection_" .. id)
+  return normalized(net, p, "adjust_bn_" .. id)
+end
+
+local function entered(net, input, width, kind, id)
+  local h = narrowed(net, activated(net, input), width, kind .. "_conv_1_" .. id)
+  return normalized(net, h, kind .. "_bn_1_" .. id)
+end
+
+-- ---- cells: they get what the two cells before made
+
+local function normal_cell(net, input, p, width, id)
+  p = adjusted(net, p, input, width, id)
+  local h = entered(net, input, width, "normal", id)
+  local function add(number, a, b) return net.Add { name = ("normal_add_%d_%s"):format(number, id) } { a, b } end
+  local function separate(x, kernel, place) return separated(net, x, width, kernel, 1, ("normal_%s_%s"):format(place, id)) end
+  local function pool(x, place) return average(net, x, 1, "same", ("normal_%s_%s"):format(place, id)) end
+  local x1 = add(1, separate(h, 5, "left1"), separate(p, 3, "right1"))
+  local x2 = add(2, separate(p, 5, "left2"), separate(p, 3, "right2"))
+  local x3 = add(3, pool(h, "left3"), p)
+  local x4 = add(4, pool(p, "left4"), pool(p, "right4"))
+  local x5 = add(5, separate(h, 3, "left5"), h)
+  return net.Concatenate { axis = -1, name = "normal_concat_" .. id } { p, x1, x2, x3, x4, x5 }
+end
+
+local function reduction_cell(net, input, p, width, id)
+  p = adjusted(net, p, input, width, id)
+  local h = entered(net, input, width, "reduction", id)
+  local padded = net.ZeroPadding2D { padding = shapes.correct_pad(h, 3), name = "reduction_pad_1_" .. id }(h)
+  local function named(place) return ("reduction_%s_%s"):format(place, id) end
+  local function separate(x, kernel, strides, place) return separated(net, x, width, kernel, strides, named(place)) end
+  local function largest(place) return net.MaxPooling2D { 3, strides = 2, padding = "valid", name = named(place) }(padded) end
+  local left = separate(h, 5, 2, "left1")
+  local x1 = net.Add { name = named "add_1" } { left, separate(p, 7, 2, "right1") }
+  left = largest "left2"
+  local x2 = net.Add { name = named "add_2" } { left, separate(p, 7, 2, "right2") }
+  left = average(net, padded, 2, "valid", named "left3")
+  local x3 = net.Add { name = named "add3" } { left, separate(p, 5, 2, "right3") }
+  local x4 = net.Add() { x2, average(net, x1, 1, "same", named "left4") }
+  left = separate(x1, 3, 1, "left4")
+  local x5 = net.Add { name = named "add4" } { left, largest "right5" }
+  return net.Concatenate { axis = -1, name = "reduction_concat_" .. id } { x2, x3, x4, x5 }
+end
+
+-- ---- the graph
+
+-- row: width at the end, cells in each of three stages, width at the start, whether a reduction is skipped by the cell after
+local function build(net, x, o, row)
+  local last_width, count, first_width, skips = table.unpack(row)
+  local width = last_width // 24
+  x = net.Conv2D {
+    first_width, 3, strides = 2, padding = "valid", use_bias = false, kernel_initializer = "he_normal", name = "stem_conv1",
+  }(x)
+  x = normalized(net, x, "stem_bn1")
+  local before
+  for i, narrower in ipairs { 4, 2 } do
+    x, before = reduction_cell(net, x, before, width // narrower, "stem_" .. i), x
+  end
+  for stage = 0, 2 do
+    if stage > 0 then
+      local reduced = reduction_cell(net, x, before, width << stage, "reduce_" .. stage * count)
+      before, x = skips and before or x, reduced
+    end
+    for i = 0, count - 1 do
+      local id = stage * count + i + (stage > 0 and 1 or 0)
+      x, before = normal_cell(net, x, before, width << stage, tostring(id)), x
+    end
+  end
+  return application.classified(net, activated(net, x), o, {})
+end
+
+local function check(o)
+  if o.weights ~= "imagenet" or type(o.input_shape) ~= "table" then return end
+  for _, size in ipairs(shapes.given(o.input_shape)) do
+    if size < 0 then
+      shell.fail("When specifying the input shape of a NASNet and loading `ImageNet` weights, the input_shape argument must be static ",
+        "(no None entries). Got: `input_shape=", shapes.text(shapes.given(o.input_shape)), "`.")
+    end
+  end
+end
+
+local function model(size, image_size, row)
+  local function input_shape(o)
+    -- The small one takes images of its usual size without the classifier too.
+    local given = o.input_shape or (size == "Mobile" and { image_size, image_size, 3 }) or nil
+    return shapes.of_input(given, image_size, 32, o.include_top, o.weights)
+  end
+  local file = "nasnet_" .. size:lower()
+  return application.define {
+    function_name = "NASNet" .. size,
+    name = file,
+    doc = "Cells that were found by search (2017).",
+    options = { "input_shape", "include_top", "weights", "input_tensor", "pooling", "classes", "classifier_activation", "name" },
+    min_size = 32,
+    check = check,
+    input_shape = input_shape,
+    trained = application.files("nasnet", file .. ".h5", file .. "_no_top.h5"),
+    build = function(net, x, o) return build(net, x, o, row) end,
+  }
+end
+
+local models = {
+  NASNetMobile = model("Mobile", 224, { 1056, 4, 32, false }),
+  NASNetLarge = model("Large", 331, { 4032, 6, 96, true }),
+}
+return { nasnet = imagenet.module { models = models, mode = "tf" } }

@@ -1,0 +1,66 @@
+-- Xception: Deep Learning with Depthwise Separable Convolutions (2016).
+local _, shell = ...
+local application = shell.library "applications/application"
+local imagenet = shell.library "applications/imagenet"
+
+local function activated(net, x, name) return net.Activation { "relu", name = name .. "_act" }(x) end
+
+local function normalized(net, x, name) return net.BatchNormalization { axis = -1, name = name }(x) end
+
+local function convolved(net, x, width, strides, name)
+  x = net.Conv2D { width, 3, strides = strides, use_bias = false, name = name }(x)
+  return activated(net, normalized(net, x, name .. "_bn"), name)
+end
+
+local function separated(net, x, width, name)
+  x = net.SeparableConv2D { width, 3, padding = "same", use_bias = false, name = name }(x)
+  return normalized(net, x, name .. "_bn")
+end
+
+-- Half the size; the first block of these has no activation before it, for there is one already.
+local function halved(net, x, widths, name, is_activated)
+  local residual = net.Conv2D { widths[2], 1, strides = 2, padding = "same", use_bias = false }(x)
+  residual = normalized(net, residual)
+  for i, width in ipairs(widths) do
+    local conv = ("%s_sepconv%d"):format(name, i)
+    if i > 1 or not is_activated then x = activated(net, x, conv) end
+    x = separated(net, x, width, conv)
+  end
+  x = net.MaxPooling2D { 3, strides = 2, padding = "same", name = name .. "_pool" }(x)
+  return net.Add() { x, residual }
+end
+
+local function middle(net, input, name)
+  local x = input
+  for i = 1, 3 do
+    local conv = ("%s_sepconv%d"):format(name, i)
+    x = separated(net, activated(net, x, conv), 728, conv)
+  end
+  return net.Add() { x, input }
+end
+
+local function build(net, x, o)
+  x = convolved(net, x, 32, 2, "block1_conv1")
+  x = convolved(net, x, 64, 1, "block1_conv2")
+  for i, width in ipairs { 128, 256, 728 } do x = halved(net, x, { width, width }, "block" .. i + 1, i == 1) end
+  for i = 5, 12 do x = middle(net, x, "block" .. i) end
+  x = halved(net, x, { 728, 1024 }, "block13")
+  for i, width in ipairs { 1536, 2048 } do
+    local conv = "block14_sepconv" .. i
+    x = activated(net, separated(net, x, width, conv), conv)
+  end
+  return application.classified(net, x, o, { named_top = true })
+end
+
+local file = "xception_weights_tf_dim_ordering_tf_kernels"
+local Xception = application.define {
+  function_name = "Xception",
+  name = "xception",
+  doc = "Separable convolutions with residual connections (2016).",
+  default_size = 299,
+  min_size = 71,
+  trained = application.files("xception", file .. ".h5", file .. "_notop.h5"),
+  build = build,
+}
+
+return { xception = imagenet.module { models = { Xception = Xception }, mode = "tf" } }

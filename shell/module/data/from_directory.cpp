@@ -1,0 +1,136 @@
+#include "data/from_directory.h"
+
+#include "crescent/file.h"
+#include "crescent/ops.h"
+#include "data/directory.h"
+#include "data/timeseries.h"
+#include "images/functions.h"
+#include "images/resample.h"
+
+namespace crescent::lua {
+namespace {
+
+using Text = std::optional<std::string>;
+
+void check_format(const std::string& format) {
+  if (format != "tf")
+    fail("datasets are Crescent's own: leave 'format' at \"tf\", got \"", format, "\"");
+}
+
+DirectoryOptions directory_options(const std::string& directory, Value labels, Value label_mode,
+                                   std::optional<std::vector<std::string>> class_names,
+                                   Value batch_size, bool shuffle, std::optional<int64_t> seed,
+                                   std::optional<double> validation_split, Text subset,
+                                   bool follow_links, bool verbose) {
+  DirectoryOptions options;
+  options.directory = directory;
+  options.labels = labels.is_bool() && !labels.as_bool() ? Value() : std::move(labels);
+  if (!label_mode.is_bool() || label_mode.as_bool()) options.label_mode = label_mode.as_string();
+  options.class_names = class_names.value_or(std::vector<std::string>{});
+  if (batch_size.is_int()) options.batch_size = batch_size.as_int();
+  options.shuffle = shuffle;
+  options.seed = seed;
+  options.validation_split = validation_split;
+  options.subset = std::move(subset);
+  options.follow_links = follow_links;
+  options.verbose = verbose;
+  return options;
+}
+
+/// The second for subset "both" only.
+using OneOrTwo = std::tuple<StreamPtr, StreamPtr>;
+
+OneOrTwo one_or_two(const std::vector<StreamPtr>& datasets) {
+  return {datasets[0], datasets.size() > 1 ? datasets[1] : nullptr};
+}
+
+// ---- images
+
+struct ImageReading {
+  int64_t channels;
+  ImageSize size;
+  std::string interpolation;
+  bool crop, pad, channels_first;
+
+  Value operator()(const std::string& path) const {
+    Tensor image = read_image(path, channels);
+    if (pad) image = padded_for(image, size.height, size.width);
+    const Box box = crop ? middle_of(image, size.height, size.width) : whole(image);
+    image = plain_resize(image, box, size.height, size.width, interpolation);
+    return std::make_shared<BoxedTensor>(channels_first ? with_channels_first(image) : image);
+  }
+};
+
+OneOrTwo image_dataset(const std::string& directory, Value labels, Value label_mode,
+                       std::optional<std::vector<std::string>> class_names,
+                       const std::string& color_mode, Value batch_size, Any image_size,
+                       bool shuffle, std::optional<int64_t> seed,
+                       std::optional<double> validation_split, Text subset,
+                       const std::string& interpolation, bool follow_links,
+                       bool crop_to_aspect_ratio, bool pad_to_aspect_ratio, Text data_format,
+                       const std::string& format, bool verbose) {
+  lua_State* L = current();
+  check_format(format);
+  if (crop_to_aspect_ratio && pad_to_aspect_ratio)
+    fail("Only one of `pad_to_aspect_ratio` and `crop_to_aspect_ratio` can be set to `True`.");
+  ImageReading reading{
+      channels_of(color_mode),
+      lua_isnil(L, image_size.index) ? ImageSize{256, 256} : size_at(L, image_size.index),
+      interpolation,
+      crop_to_aspect_ratio,
+      pad_to_aspect_ratio,
+      is_channels_first(data_format)};
+  check_plain_filter(interpolation);
+  const FileKind kind{"image", {".bmp", ".jpeg", ".jpg", ".png"}, reading};
+  return one_or_two(directory_datasets(
+      directory_options(directory, std::move(labels), std::move(label_mode), std::move(class_names),
+                        std::move(batch_size), shuffle, seed, validation_split, std::move(subset),
+                        follow_links, verbose),
+      kind));
+}
+
+// ---- texts
+
+OneOrTwo text_dataset(const std::string& directory, Value labels, Value label_mode,
+                      std::optional<std::vector<std::string>> class_names, Value batch_size,
+                      std::optional<int64_t> max_length, bool shuffle, std::optional<int64_t> seed,
+                      std::optional<double> validation_split, Text subset, bool follow_links,
+                      const std::string& format, bool verbose) {
+  check_format(format);
+  const auto load = [max_length](const std::string& path) -> Value {
+    std::string text = read_file(path);
+    if (max_length) text.resize(std::min(text.size(), static_cast<size_t>(*max_length)));
+    return text;
+  };
+  return one_or_two(directory_datasets(
+      directory_options(directory, std::move(labels), std::move(label_mode), std::move(class_names),
+                        std::move(batch_size), shuffle, seed, validation_split, std::move(subset),
+                        follow_links, verbose),
+      {"text file", {".txt"}, load}));
+}
+
+}  // namespace
+
+std::vector<CallablePtr> dataset_utilities() {
+  std::vector<CallablePtr> all;
+  all.push_back(bound(
+      "image_dataset_from_directory", &image_dataset,
+      {"directory", "labels=inferred", "label_mode=int", "class_names=nil", "color_mode=rgb",
+       "batch_size=32", "image_size=nil", "shuffle=true", "seed=nil", "validation_split=nil",
+       "subset=nil", "interpolation=bilinear", "follow_links=false", "crop_to_aspect_ratio=false",
+       "pad_to_aspect_ratio=false", "data_format=nil", "format=tf", "verbose=true"},
+      "Batches of images, float32 from 0 to 255, of a folder that has a folder for each class; "
+      "read "
+      "as they are needed. image_size is {256, 256} when not given; labels = false or label_mode "
+      "= false give images alone, batch_size = false single ones."));
+  all.push_back(
+      bound("text_dataset_from_directory", &text_dataset,
+            {"directory", "labels=inferred", "label_mode=int", "class_names=nil", "batch_size=32",
+             "max_length=nil", "shuffle=true", "seed=nil", "validation_split=nil", "subset=nil",
+             "follow_links=false", "format=tf", "verbose=true"},
+            "Batches of texts, of a folder that has a folder of .txt files for each class."));
+  all.push_back(timeseries_function());
+  return all;
+}
+
+}  // namespace crescent::lua

@@ -1,0 +1,95 @@
+#include "data/mappers.h"
+
+#include "crescent/random.h"
+#include "instances/instance.h"
+#include "lua/handle.h"
+#include "values/convert.h"
+#include "workers/worker_state.h"
+
+namespace crescent::lua {
+namespace {
+
+/// Calls the function in the state of the script.
+Mapper script_mapper(const Ref& function) {
+  return [function](Element element) {
+    lua_State* L = current();
+    const Height height(L);
+    const int first = lua_gettop(L) + 1;
+    reserve(L, 4);
+    function.push(L);
+    const int parts = push_element(L, element);
+    protected_call(L, parts, LUA_MULTRET);
+    return element_from(L, first);
+  };
+}
+
+/// Draws of an element are its own, whatever was drawn before.
+void draw_anew(Layer& layer) {
+  const int64_t draw = global_random().seed();
+  for (Layer* each : layer.flatten_layers())
+    for (const SeedGenerator& seeds : each->seed_generators()) {
+      const int64_t seed = seeds.state().value().data<int64_t>()[0];
+      seeds.state().assign(Tensor::from(std::vector<int64_t>{seed, draw}, {2}));
+    }
+}
+
+/// Calls the layer on the first part; the others stay.
+Mapper layer_mapper(const LayerPtr& layer, std::optional<bool> training) {
+  return [layer, training](Element element) {
+    if (element.empty()) fail("expected an element with a part for the layer");
+    draw_anew(*layer);
+    Tensors inputs;
+    if (element[0].is_list() && !element[0].as_list().empty() &&
+        element[0].as_list().front().is_object())
+      for (const Value& input : element[0].as_list())
+        inputs.push_back(Codec<Tensor>::decode(input));
+    else
+      inputs.push_back(Codec<Tensor>::decode(element[0]));
+    CallOptions options;
+    options.training = training;
+    List outputs;
+    for (const Tensor& output : (*layer)(inputs, options))
+      outputs.push_back(std::make_shared<BoxedTensor>(output));
+    element[0] = outputs.size() == 1 ? outputs.front() : Value(outputs);
+    return element;
+  };
+}
+
+bool is_of_lua(Layer& layer) {
+  for (Layer* each : layer.flatten_layers())
+    if (dynamic_cast<Instance*>(each)) return true;
+  return false;
+}
+
+}  // namespace
+
+Mapping mapping_at(lua_State* L, int index, int64_t workers, std::optional<bool> training,
+                   const char* name) {
+  Mapping mapping;
+  mapping.workers = workers;
+  mapping.name = name;
+  if (LayerPtr layer = object_as<Layer>(L, index)) {
+    if (workers > 0)
+      fail(name,
+           ": a layer computes with all threads of the device and takes no workers; "
+           "prefetch after it works ahead");
+    mapping.on_own_thread = is_of_lua(*layer);
+    mapping.make = [mapper = layer_mapper(layer, training)] { return mapper; };
+    return mapping;
+  }
+  if (!lua_isfunction(L, index)) fail_expected(L, index, "a function or a layer");
+  if (training) fail(name, ": 'training' is for layers; the first argument is a function");
+  if (workers <= 0) {
+    mapping.on_own_thread = true;
+    mapping.make = [mapper = script_mapper(Ref(L, index))] { return mapper; };
+    return mapping;
+  }
+  auto function = std::make_shared<const Copied>(L, index, "the function");
+  mapping.make = [function]() -> Mapper {
+    auto state = std::make_shared<WorkerState>(function);
+    return [state](Element element) { return state->call(element); };
+  };
+  return mapping;
+}
+
+}  // namespace crescent::lua

@@ -1,0 +1,237 @@
+#include "data/streams.h"
+
+#include <glob.h>
+
+#include <algorithm>
+
+#include "data/mappers.h"
+#include "values/interruption.h"
+#include "workers/worker_state.h"
+
+namespace crescent::lua {
+namespace {
+
+using Seed = std::optional<int64_t>;
+
+// ---- going through elements
+
+/// One pass, for the loop of a script: for x, y in data:elements() do
+class ElementIterator final : public Object {
+ public:
+  explicit ElementIterator(CursorPtr cursor) : cursor_(std::move(cursor)) {}
+  std::string class_name() const override { return "iterator"; }
+  Element next() {
+    Element element;
+    if (cursor_ && !cursor_->next(element)) cursor_ = nullptr;
+    return cursor_ ? element : Element{};
+  }
+
+ private:
+  CursorPtr cursor_;
+};
+
+std::shared_ptr<ElementIterator> elements(DatasetPtr data) {
+  return std::make_shared<ElementIterator>(stream_of(data)->open());
+}
+
+int next_element(lua_State* L) {
+  auto iterator = object_as<ElementIterator>(L, 1);
+  if (!iterator) fail_expected(L, 1, "an iterator");
+  const Element element = [&] {
+    const Interruptible interruptible;
+    return iterator->next();
+  }();
+  if (element.empty()) return lua_pushnil(L), 1;
+  return push_element(L, element);
+}
+
+// ---- what is done with elements
+
+StreamPtr map_with(DatasetPtr data, Any f, int64_t workers, std::optional<bool> training) {
+  return map(stream_of(data), mapping_at(current(), f.index, workers, training, "map"));
+}
+
+StreamPtr filter_with(DatasetPtr data, Any f, int64_t workers) {
+  return filter(stream_of(data), mapping_at(current(), f.index, workers, {}, "filter"));
+}
+
+StreamPtr interleave_with(DatasetPtr data, Any f, int64_t cycle, int64_t block) {
+  lua_State* L = current();
+  if (!lua_isfunction(L, f.index)) fail_expected(L, f.index, "a function");
+  const Mapping mapping = mapping_at(L, f.index, 0, {}, "interleave");
+  Interleaving how{[mapper = mapping.make()](Element element) {
+                     const Element made = mapper(std::move(element));
+                     const auto data = made.empty() ? nullptr : made[0].object_as<Dataset>();
+                     if (!data) fail("interleave: expected the function to give a dataset");
+                     return stream_of(data);
+                   },
+                   cycle, block, true};
+  return interleave(stream_of(data), std::move(how));
+}
+
+StreamPtr batched(DatasetPtr data, int64_t size, bool drop_remainder) {
+  return batch(stream_of(data), {size, {}, 1, drop_remainder});
+}
+StreamPtr windowed(DatasetPtr data, int64_t size, Seed shift, int64_t stride, bool drop_remainder) {
+  return batch(stream_of(data), {size, shift, stride, drop_remainder});
+}
+StreamPtr shuffled(DatasetPtr data, int64_t buffer, Seed seed, bool each_pass) {
+  return shuffle(stream_of(data), {buffer, seed, each_pass});
+}
+
+/// One dataset or a table of them, after the first.
+std::vector<StreamPtr> with_others(const DatasetPtr& data, const std::vector<DatasetPtr>& others) {
+  std::vector<StreamPtr> all{stream_of(data)};
+  for (const DatasetPtr& other : others) all.push_back(stream_of(other));
+  return all;
+}
+
+// ---- where elements come from
+
+/// {x, y}: parts; numbers, texts or names: one part.
+Element parts_of(Value value) {
+  const bool several =
+      value.is_list() && !value.as_list().empty() &&
+      std::all_of(value.as_list().begin(), value.as_list().end(),
+                  [](const Value& v) { return v.is_object() || v.is_dict() || v.is_list(); });
+  const bool one_array =
+      several && std::all_of(value.as_list().begin(), value.as_list().end(), [](const Value& v) {
+        return v.is_list() && !v.as_list().empty() && v.as_list().front().is_number();
+      });
+  return several && !one_array ? value.as_list() : Element{std::move(value)};
+}
+
+StreamPtr from_tensor_slices(Value arrays) { return slices(parts_of(std::move(arrays))); }
+
+StreamPtr from_list(Value rows) {
+  std::vector<Element> elements;
+  for (const Value& row : rows.as_list())
+    elements.push_back(row.is_list() ? row.as_list() : Element{row});
+  return list_stream(std::move(elements));
+}
+
+/// The function begins a pass: it returns a function that gives the elements, then nil.
+StreamPtr from_generator(Any function, Seed elements) {
+  lua_State* L = current();
+  if (!lua_isfunction(L, function.index)) fail_expected(L, function.index, "a function");
+  const auto begin = [f = Ref(L, function.index)](uint64_t) -> std::function<bool(Element&)> {
+    lua_State* now = current();
+    const Height height(now);
+    reserve(now, 4);
+    f.push(now);
+    protected_call(now, 0, 1);
+    if (!lua_isfunction(now, -1))
+      fail(
+          "from_generator: expected the function to return a function that gives the elements, "
+          "got ",
+          describe(now, -1));
+    return [next = Ref(now, -1)](Element& element) {
+      lua_State* state = current();
+      const Height top(state);
+      const int first = lua_gettop(state) + 1;
+      next.push(state);
+      protected_call(state, 0, LUA_MULTRET);
+      element = element_from(state, first);
+      return !element.empty() && !element[0].is_null();
+    };
+  };
+  return generated({begin, elements.value_or(Stream::kUnknown), true});
+}
+
+StreamPtr list_files(const std::string& pattern, bool shuffled, Seed seed) {
+  glob_t found{};
+  const int status = glob(pattern.c_str(), 0, nullptr, &found);
+  std::vector<Element> paths;
+  for (size_t i = 0; status == 0 && i < found.gl_pathc; ++i)
+    paths.push_back({Value(found.gl_pathv[i])});
+  globfree(&found);
+  if (paths.empty()) fail("list_files: no files match '", pattern, "'");
+  const auto count = static_cast<int64_t>(paths.size());
+  StreamPtr files = list_stream(std::move(paths));
+  return shuffled ? shuffle(files, {count, seed, true}) : files;
+}
+
+}  // namespace
+
+void add_iterator_type(ObjectTypes& types, const Type& object) {
+  add_type<ElementIterator>(types, "iterator", &object)
+      .meta("__call", raw("next", next_element, {"iterator"}));
+}
+
+void add_stream_methods(Type& dataset) {
+  dataset
+      .method("elements", &elements, {},
+              "For loops: for x, y in data:elements() do ... end goes through the elements, which "
+              "are batches where there are batches.")
+      .method("map", &map_with, {"function", "workers=0", "training=nil"},
+              "What a function makes of the parts of each element, or a layer of the first part. "
+              "With workers the function runs on so many threads, each with a Lua state of its own "
+              "and copies of the variables that the function uses.")
+      .method("filter", &filter_with, {"function", "workers=0"},
+              "The elements for which the function returns true.")
+      .method("interleave", &interleave_with, {"function", "cycle_length=4", "block_length=1"},
+              "The function gives a dataset for each element; so many of them are open at once and "
+              "give elements in turn.")
+      .method("batch", &batched, {"batch_size", "drop_remainder=false"},
+              "Elements as rows of batches.")
+      .method("window", &windowed, {"size", "shift=nil", "stride=1", "drop_remainder=false"},
+              "Batches of elements `stride` apart, each `shift` (size) elements after the last.")
+      .method(
+          "unbatch", [](DatasetPtr data) { return unbatch(stream_of(data)); }, {},
+          "Rows of batches as elements.")
+      .method("shuffle", &shuffled, {"buffer_size", "seed=nil", "reshuffle_each_iteration=true"},
+              "Elements drawn from a buffer of so many.")
+      .method(
+          "prefetch",
+          [](DatasetPtr data, int64_t count) { return prefetch_elements(stream_of(data), count); },
+          {"buffer_size=2"}, "So many elements are made ahead, on a thread of its own.")
+      .method(
+          "cache",
+          [](DatasetPtr data, std::optional<std::string> path) {
+            return cache(stream_of(data), path.value_or(""));
+          },
+          {"path=nil"},
+          "Keeps what the first whole pass gives, in memory or in a file, for all later ones.")
+      .method(
+          "repeated", [](DatasetPtr data, Seed count) { return repeat(stream_of(data), count); },
+          {"count=nil"}, "So many times, or without end.")
+      .method(
+          "take", [](DatasetPtr data, int64_t count) { return take(stream_of(data), count); },
+          {"count"}, "The first elements.")
+      .method(
+          "skip", [](DatasetPtr data, int64_t count) { return skip(stream_of(data), count); },
+          {"count"}, "All but the first elements.")
+      .method(
+          "concatenate",
+          [](DatasetPtr data, std::vector<DatasetPtr> others) {
+            return concatenate(with_others(data, others));
+          },
+          {"others"}, "Then the elements of another dataset, or of a table of them.")
+      .method(
+          "zip",
+          [](DatasetPtr data, std::vector<DatasetPtr> others) {
+            return zip(with_others(data, others));
+          },
+          {"others"}, "The parts of one element of each dataset as one element.")
+      .method(
+          "enumerate",
+          [](DatasetPtr data, int64_t start) { return enumerate(stream_of(data), start); },
+          {"start=1"}, "Puts the number of each element in front.");
+}
+
+std::vector<CallablePtr> stream_functions() {
+  std::vector<CallablePtr> all;
+  all.push_back(bound("from_tensor_slices", &from_tensor_slices, {"arrays"},
+                      "The rows of an array (or list, or table by names), or of several, {x, y}, "
+                      "as elements."));
+  all.push_back(bound("from_list", &from_list, {"rows"},
+                      "The items of a list as elements; an item that is a list is several parts."));
+  all.push_back(bound("from_generator", &from_generator, {"function", "elements=nil"},
+                      "The function is called for each pass and returns a function that gives the "
+                      "elements, then nil."));
+  all.push_back(bound("list_files", &list_files, {"pattern", "shuffle=true", "seed=nil"},
+                      "The paths of the files that match, such as \"data/*.csv\", as elements."));
+  return all;
+}
+
+}  // namespace crescent::lua

@@ -1,0 +1,12 @@
+// Chains of datasets in Lua: where elements come from and what is done with them.
+#pragma once
+#include "classes/object_types.h"
+#include "crescent/stream.h"
+
+namespace crescent::lua {
+
+void add_stream_methods(Type& dataset);
+void add_iterator_type(ObjectTypes& types, const Type& object);
+std::vector<CallablePtr> stream_functions();
+
+}  // namespace crescent::lua

@@ -1,0 +1,64 @@
+#include "images/pictures.h"
+
+#include <algorithm>
+
+#include "crescent/format.h"
+#include "crescent/ops.h"
+
+namespace crescent::lua {
+namespace {
+
+/// ITU-R 601 in whole numbers, as Pillow has it.
+template <class T>
+T grey_of(const T* rgb) {
+  return static_cast<T>((rgb[0] * 19595 + rgb[1] * 38470 + rgb[2] * 7471 + 0x8000) >> 16);
+}
+
+/// Between grey, grey with alpha, colour, and colour with alpha.
+template <class T>
+void convert(const T* from, int64_t had, T* to, int64_t wanted, int64_t pixels, T opaque) {
+  for (int64_t i = 0; i < pixels; ++i, from += had, to += wanted) {
+    const bool coloured = had >= 3;
+    if (wanted == 1) {
+      to[0] = coloured ? grey_of(from) : from[0];
+      continue;
+    }
+    for (int c = 0; c < 3; ++c) to[c] = from[coloured ? c : 0];
+    if (wanted == 4) to[3] = had == 4 ? from[3] : had == 2 ? from[1] : opaque;
+  }
+}
+
+}  // namespace
+
+int64_t channels_of(const std::string& color_mode) {
+  if (color_mode == "grayscale") return 1;
+  if (color_mode == "rgb") return 3;
+  if (color_mode == "rgba") return 4;
+  fail("color_mode must be \"grayscale\", \"rgb\", or \"rgba\". Received: color_mode=", color_mode);
+}
+
+Tensor read_image(const std::string& path, int64_t channels) {
+  const Tensor read = format_to_read<ReadsArrays>(path)->read_array(path, "");
+  if (read.rank() != 3 || read.dim(2) < 1 || read.dim(2) > 4)
+    fail("'", path, "' holds no image but an array ", read.spec());
+  const bool deep = read.dtype() == DType::int32;
+  if (read.dim(2) == channels && (!deep || channels == 1)) return read;
+  const int64_t pixels = read.dim(0) * read.dim(1);
+  const Tensor bytes =
+      deep ? ops::cast(ops::minimum(read, ops::Operand(255.0)), DType::uint8) : read;
+  Tensor image({DType::uint8, {read.dim(0), read.dim(1), channels}});
+  convert<uint8_t>(bytes.data<uint8_t>(), read.dim(2), image.mutable_data<uint8_t>(), channels,
+                   pixels, 255);
+  return image;
+}
+
+Tensor with_channels_first(const Tensor& image) { return ops::transpose(image, {2, 0, 1}); }
+
+bool is_channels_first(const std::optional<std::string>& data_format) {
+  const std::string name = data_format.value_or("channels_last");
+  if (name != "channels_last" && name != "channels_first")
+    fail("expected \"channels_last\" or \"channels_first\" as data_format, got \"", name, "\"");
+  return name == "channels_first";
+}
+
+}  // namespace crescent::lua

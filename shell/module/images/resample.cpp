@@ -1,0 +1,233 @@
+#include "images/resample.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <numbers>
+
+#include "crescent/ops.h"
+
+namespace crescent::lua {
+namespace {
+
+// ---- filters: weight of a pixel by its distance, and how far they reach
+
+double sinc(double x) {
+  return x == 0 ? 1 : std::sin(x * std::numbers::pi) / (x * std::numbers::pi);
+}
+double box(double x) { return x > -0.5 && x <= 0.5; }
+double triangle(double x) { return std::max(0.0, 1 - std::abs(x)); }
+double hamming(double x) {
+  const double at = std::abs(x);
+  return at >= 1 ? 0 : sinc(at) * (0.54 + 0.46 * std::cos(at * std::numbers::pi));
+}
+/// Keys' with a = -0.5.
+double cubic(double x) {
+  const double a = -0.5, at = std::abs(x);
+  if (at < 1) return ((a + 2) * at - (a + 3)) * at * at + 1;
+  return at < 2 ? (((at - 5) * at + 8) * at - 4) * a : 0;
+}
+template <int Lobes>
+double lanczos(double x) {
+  return std::abs(x) < Lobes ? sinc(x) * sinc(x / Lobes) : 0;
+}
+double gaussian(double x) {
+  constexpr double kSigma = 0.5;
+  return std::abs(x) < 1.5 ? std::exp(-x * x / (2 * kSigma * kSigma)) : 0;
+}
+double mitchell(double x) {
+  const double at = std::abs(x);
+  if (at >= 2) return 0;
+  if (at >= 1) return (((-7.0 / 18) * at + 2) * at - 10.0 / 3) * at + 16.0 / 9;
+  return ((7.0 / 6) * at - 2) * at * at + 8.0 / 9;
+}
+
+struct Filter {
+  const char* name;
+  double reach;
+  double (*weight)(double);
+};
+/// Nearest: the pixel under the middle; area: all pixels under the new one, by their share.
+constexpr Filter kPillow[] = {{"nearest", 0, nullptr}, {"bilinear", 1, triangle},
+                              {"bicubic", 2, cubic},   {"hamming", 1, hamming},
+                              {"box", 0.5, box},       {"lanczos", 3, lanczos<3>}};
+constexpr Filter kPlain[] = {{"bilinear", 1, triangle},   {"nearest", 0, nullptr},
+                             {"bicubic", 2, cubic},       {"area", 0, nullptr},
+                             {"lanczos3", 3, lanczos<3>}, {"lanczos5", 5, lanczos<5>},
+                             {"gaussian", 1.5, gaussian}, {"mitchellcubic", 2, mitchell}};
+
+template <size_t N>
+std::vector<std::string> names_of(const Filter (&filters)[N]) {
+  std::vector<std::string> names;
+  for (const Filter& filter : filters) names.emplace_back(filter.name);
+  return names;
+}
+template <size_t N>
+const Filter& filter_named(const Filter (&filters)[N], const std::string& name) {
+  for (const Filter& filter : filters)
+    if (filter.name == name) return filter;
+  const std::vector<std::string> names = names_of(filters);
+  fail("Invalid interpolation method ", name, " specified", did_you_mean(name, names),
+       ". Supported methods are ", join(names));
+}
+
+// ---- what goes into each pixel of a line
+
+/// Pixels from `first` on, by weights that add up to 1.
+struct Mix {
+  int64_t first = 0;
+  std::vector<double> weights;
+};
+
+Mix share_mix(double from, double to, int64_t size) {
+  Mix mix{static_cast<int64_t>(from), {}};
+  for (int64_t i = mix.first; i < std::min(static_cast<int64_t>(std::ceil(to)), size); ++i)
+    mix.weights.push_back((std::min(to, i + 1.0) - std::max(from, double(i))) / (to - from));
+  return mix;
+}
+
+Mix filter_mix(const Filter& filter, double centre, double widening, int64_t size) {
+  const double reach = filter.reach * widening;
+  const auto first = std::max<int64_t>(0, static_cast<int64_t>(centre - reach + 0.5)),
+             end = std::min(size, static_cast<int64_t>(centre + reach + 0.5));
+  Mix mix{first, {}};
+  double sum = 0;
+  for (int64_t i = first; i < end; ++i) {
+    mix.weights.push_back(filter.weight((i - centre + 0.5) / widening));
+    sum += mix.weights.back();
+  }
+  if (sum != 0)
+    for (double& weight : mix.weights) weight /= sum;
+  return mix;
+}
+
+/// `start` and `length`: the part of the line of `size` pixels that becomes `count` pixels.
+std::vector<Mix> mixes(const Filter& filter, bool widens, int64_t size, int64_t start,
+                       int64_t length, int64_t count) {
+  const double scale = double(length) / double(count), widening = widens ? std::max(scale, 1.0) : 1;
+  std::vector<Mix> all;
+  for (int64_t i = 0; i < count; ++i) {
+    const double from = start + i * scale, centre = start + (i + 0.5) * scale;
+    if (filter.weight)
+      all.push_back(filter_mix(filter, centre, widening, size));
+    else if (std::string_view(filter.name) == "area")
+      all.push_back(share_mix(from, from + scale, size));
+    else
+      all.push_back({std::min(static_cast<int64_t>(centre), size - 1), {1.0}});
+  }
+  return all;
+}
+
+// ---- sums in 8 bits as Pillow has them, in whole numbers, or in fractions
+
+struct Bytes {
+  using Value = uint8_t;
+  static constexpr int kBits = 32 - 8 - 2;
+  static int32_t weight(double w) {
+    return static_cast<int32_t>(w * (1 << kBits) + (w < 0 ? -0.5 : 0.5));
+  }
+  static constexpr int32_t kStart = 1 << (kBits - 1);
+  static uint8_t value(int32_t sum) {
+    return static_cast<uint8_t>(std::clamp(sum >> kBits, 0, 255));
+  }
+};
+struct Fractions {
+  using Value = float;
+  static float weight(double w) { return static_cast<float>(w); }
+  static constexpr float kStart = 0;
+  static float value(float sum) { return sum; }
+};
+
+/// Lines of `to` are mixes of lines of `from`; a line has `run` values, there are `groups` of
+/// lines.
+template <class Sums>
+void mix_lines(const typename Sums::Value* from, typename Sums::Value* to, int64_t groups,
+               int64_t lines, int64_t run, const std::vector<Mix>& mixes) {
+  using Weight = decltype(Sums::weight(0));
+  std::vector<Weight> sums(static_cast<size_t>(run));
+  for (int64_t g = 0; g < groups; ++g)
+    for (size_t i = 0; i < mixes.size(); ++i, to += run) {
+      std::fill(sums.begin(), sums.end(), Sums::kStart);
+      for (size_t k = 0; k < mixes[i].weights.size(); ++k) {
+        const auto* line = from + (g * lines + mixes[i].first + static_cast<int64_t>(k)) * run;
+        const Weight weight = Sums::weight(mixes[i].weights[k]);
+        for (int64_t j = 0; j < run; ++j) sums[static_cast<size_t>(j)] += weight * line[j];
+      }
+      for (int64_t j = 0; j < run; ++j) to[j] = Sums::value(sums[static_cast<size_t>(j)]);
+    }
+}
+
+/// Columns first, then rows. A direction that stays as it is costs nothing.
+template <class Sums>
+Tensor resample(const Tensor& image, const Filter& filter, bool widens, Box box, int64_t height,
+                int64_t width) {
+  using Value = typename Sums::Value;
+  const int64_t rows = image.dim(0), columns = image.dim(1), channels = image.dim(2);
+  Tensor wide = image;
+  if (box.left != 0 || box.width != columns || width != columns) {
+    wide = Tensor({image.dtype(), {rows, width, channels}});
+    mix_lines<Sums>(image.data<Value>(), wide.mutable_data<Value>(), rows, columns, channels,
+                    mixes(filter, widens, columns, box.left, box.width, width));
+  }
+  if (box.top == 0 && box.height == rows && height == rows) return wide;
+  Tensor all({image.dtype(), {height, width, channels}});
+  mix_lines<Sums>(wide.data<Value>(), all.mutable_data<Value>(), 1, rows, width * channels,
+                  mixes(filter, widens, rows, box.top, box.height, height));
+  return all;
+}
+
+void check_image(const Tensor& image, int64_t height, int64_t width) {
+  if (image.rank() != 3) fail("expected an image (height, width, channels), got ", image.spec());
+  if (height < 1 || width < 1)
+    fail("expected a size of at least (1, 1), got (", height, ", ", width, ")");
+}
+
+}  // namespace
+
+Box middle_of(const Tensor& image, int64_t height, int64_t width) {
+  const int64_t rows = image.dim(0), columns = image.dim(1);
+  Box box;
+  box.height = std::clamp<int64_t>(columns * height / width, 1, rows);
+  box.width = std::clamp<int64_t>(rows * width / height, 1, columns);
+  box.top = (rows - box.height) / 2;
+  box.left = (columns - box.width) / 2;
+  return box;
+}
+
+Tensor padded_for(const Tensor& image, int64_t height, int64_t width) {
+  const int64_t rows = image.dim(0), columns = image.dim(1), channels = image.dim(2);
+  const int64_t tall = std::max(rows, columns * height / width),
+                wide = std::max(columns, rows * width / height);
+  Tensor padded({image.dtype(), {tall, wide, channels}});
+  const size_t pixel = size_of(image.dtype()) * static_cast<size_t>(channels);
+  const int64_t top = (tall - rows) / 2, left = (wide - columns) / 2;
+  auto* to = static_cast<std::byte*>(padded.mutable_raw());
+  const auto* from = static_cast<const std::byte*>(image.raw());
+  for (int64_t y = 0; y < rows; ++y)
+    std::memcpy(to + static_cast<size_t>((top + y) * wide + left) * pixel,
+                from + static_cast<size_t>(y * columns) * pixel,
+                static_cast<size_t>(columns) * pixel);
+  return padded;
+}
+
+void check_plain_filter(const std::string& filter) { filter_named(kPlain, filter); }
+
+Tensor pillow_resize(const Tensor& image, Box box, int64_t height, int64_t width,
+                     const std::string& name) {
+  check_image(image, height, width);
+  const Filter& filter = filter_named(kPillow, name);
+  if (image.dtype() == DType::uint8)
+    return resample<Bytes>(image, filter, true, box, height, width);
+  const Tensor exact = ops::cast(image, DType::float32);
+  const Tensor resized = resample<Fractions>(exact, filter, true, box, height, width);
+  return ops::cast(ops::round(resized), image.dtype());
+}
+
+Tensor plain_resize(const Tensor& image, Box box, int64_t height, int64_t width,
+                    const std::string& name) {
+  check_image(image, height, width);
+  const Filter& filter = filter_named(kPlain, name);
+  return resample<Fractions>(ops::cast(image, DType::float32), filter, false, box, height, width);
+}
+
+}  // namespace crescent::lua

@@ -1,0 +1,132 @@
+#include "library/scripts.h"
+
+#include <mutex>
+
+#include "crescent/layer.h"
+#include "library/lua_sources.h"
+#include "values/callable.h"
+
+namespace crescent::lua {
+namespace {
+
+/// How a default is written in a Parameter.
+std::string written(const Value& value) {
+  if (value.is_null()) return "nil";
+  return value.is_string() ? value.as_string() : to_text(value);
+}
+
+/// {name=, type=, default=, doc=, required=} -> an option for help and completion.
+Field option_from(const Dict& row) {
+  Field option;
+  option.name = row.at("name").as_string();
+  option.type = row.at("type").as_string();
+  option.doc = row.at("doc").as_string();
+  option.required = row.contains("required");
+  if (const Value* fallback = row.find("default")) option.default_value = *fallback;
+  return option;
+}
+
+SchemaData options_from(const std::string& name, const List& rows) {
+  SchemaData options;
+  options.title = name;
+  for (const Value& row : rows) options.fields.push_back(option_from(row.as_dict()));
+  return options;
+}
+
+Parameters parameters_from(const SchemaData& options) {
+  Parameters parameters;
+  for (const Field& option : options.fields) {
+    const std::string fallback = option.required ? "" : "=" + written(option.default_value);
+    parameters.emplace_back((option.name + fallback).c_str());
+  }
+  return parameters;
+}
+
+/// A function of Lua, the second upvalue of the shim, that gets one value for each option.
+class Scripted final : public Callable {
+ public:
+  Scripted(std::string name, std::string doc, SchemaData options)
+      : Callable(std::move(name), parameters_from(options), std::move(doc)),
+        options_(std::move(options)) {}
+
+  int call(lua_State* L) const override {
+    arrange(L, 0, 0);
+    lua_pushvalue(L, lua_upvalueindex(2));
+    lua_insert(L, 1);
+    protected_call(L, lua_gettop(L) - 1, LUA_MULTRET);
+    return lua_gettop(L);
+  }
+  const SchemaData* options() const override { return &options_; }
+
+ private:
+  SchemaData options_;
+};
+
+/// Lives as long as the process, as every Callable that Lua holds; there are as many as libraries
+/// define.
+const Callable& kept(CallablePtr function) {
+  static std::mutex mutex;
+  static std::vector<CallablePtr> functions;
+  const std::lock_guard lock(mutex);
+  functions.push_back(std::move(function));
+  return *functions.back();
+}
+
+/// define(name, doc, options, body): the body as a function with these options.
+OnStack define(const std::string& name, const std::string& doc, Value options, Any body) {
+  lua_State* L = current();
+  const Callable& function =
+      kept(std::make_unique<const Scripted>(name, doc, options_from(name, options.as_list())));
+  lua_pushlightuserdata(L, const_cast<Callable*>(&function));
+  lua_pushvalue(L, body.index);
+  lua_pushcclosure(L, crescent_invoke, 2);
+  return {};
+}
+
+void load_source(lua_State* L, const std::string& name) {
+  const LuaSource& source = lua_source(name);
+  const std::string chunk = "=crescent/" + name;
+  if (luaL_loadbufferx(L, source.text.data(), source.text.size(), chunk.c_str(), "t") != LUA_OK)
+    fail(text_of(L, -1));
+}
+
+OnStack source(const std::string& name) {
+  load_source(current(), name);
+  return {};
+}
+
+/// "Conv2D" -> "conv2d", 3: the class and the number of the next automatic name.
+std::tuple<std::string, int64_t> counted_name(const std::string& class_name) {
+  const std::string base = to_snake_case(class_name);
+  return {base, std::stoll(unique_name(base).substr(base.size() + 1))};
+}
+
+void warning(const std::string& text) { warn(text); }
+
+const std::vector<CallablePtr>& script_functions() {
+  static const std::vector<CallablePtr> functions = [] {
+    std::vector<CallablePtr> all;
+    all.push_back(bound("define", &define, {"name", "doc", "options", "body"}));
+    all.push_back(bound("source", &source, {"name"}));
+    all.push_back(bound("counted_name", &counted_name, {"class_name"}));
+    all.push_back(bound("warn", &warning, {"text"}));
+    return all;
+  }();
+  return functions;
+}
+
+}  // namespace
+
+void run_scripts(lua_State* L) {
+  const int module = lua_gettop(L);
+  load_source(L, "libraries");
+  lua_pushvalue(L, module);
+  lua_newtable(L);
+  for (const CallablePtr& function : script_functions()) {
+    push_callable(L, *function);
+    lua_setfield(L, -2, function->name().c_str());
+  }
+  protected_call(L, 2, 0);
+}
+
+}  // namespace crescent::lua

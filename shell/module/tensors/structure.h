@@ -1,0 +1,34 @@
+// Nested tables of tensors: taken apart, and put together from other tensors.
+#pragma once
+#include "crescent/layer.h"
+#include "crescent/mapped.h"
+
+namespace crescent::lua {
+
+/// A tensor, a variable, a number or nested lists of numbers.
+inline Tensor tensor_in(const Value& value) {
+  const auto variable = value.object_as<BoxedVariable>();
+  return variable ? variable->variable.value() : Codec<Tensor>::decode(value);
+}
+
+/// The tensors in a value, in order; numbers, booleans and variables count as tensors.
+inline Tensors tensors_in(const Value& structure) {
+  Tensors tensors;
+  mapped(structure, [&](const Value& value) -> std::optional<Value> {
+    if (value.is_list() || value.is_dict() || value.is_null()) return std::nullopt;
+    tensors.push_back(tensor_in(value));
+    return value;
+  });
+  return tensors;
+}
+
+/// The value with these tensors in place of its own.
+inline Value with_tensors(const Value& structure, std::span<const Tensor> tensors) {
+  size_t next = 0;
+  return mapped(structure, [&](const Value& value) -> std::optional<Value> {
+    if (value.is_list() || value.is_dict() || value.is_null()) return std::nullopt;
+    return Codec<Tensor>::encode(tensors[next++]);
+  });
+}
+
+}  // namespace crescent::lua

@@ -1,0 +1,9 @@
+// Functions of cr.ops that make functions of others: custom_gradient, jvp, vectorize.
+#pragma once
+#include "values/callable.h"
+
+namespace crescent::lua {
+
+const std::vector<CallablePtr>& transform_functions();
+
+}  // namespace crescent::lua

@@ -1,0 +1,117 @@
+#include "tensors/vectorize.h"
+
+#include <algorithm>
+
+#include "crescent/program.h"
+#include "tensors/structure.h"
+#include "values/function.h"
+
+namespace crescent::lua {
+namespace {
+
+/// "(n),(m)->(k)" -> how many axes each argument has in the function: {1, 1}.
+std::vector<int> core_ranks(const std::string& signature) {
+  const std::string arguments = signature.substr(0, signature.find("->"));
+  std::vector<int> ranks;
+  for (size_t open = 0; (open = arguments.find('(', open)) != std::string::npos;) {
+    const size_t close = arguments.find(')', open);
+    if (close == std::string::npos) break;
+    const std::string names = arguments.substr(open + 1, close - open - 1);
+    const bool none = names.find_first_not_of(' ') == std::string::npos;
+    ranks.push_back(none ? 0 : 1 + static_cast<int>(std::count(names.begin(), names.end(), ',')));
+    open = close;
+  }
+  if (ranks.empty() || signature.find("->") == std::string::npos)
+    fail("vectorize: expected a signature such as '(n),(n)->()', got '", signature, "'");
+  return ranks;
+}
+
+/// What vectorize was asked for.
+struct Vectorized {
+  std::vector<int64_t> excluded;  ///< positions from 1
+  std::vector<int> ranks;         ///< of the other arguments in the function; empty: scalars
+  int rank(size_t i) const { return ranks.empty() ? 0 : ranks[i]; }
+};
+
+Shape leading(const Tensor& x, int core) {
+  if (x.rank() < core)
+    fail("vectorize: expected an argument of at least ", core, " axes, got shape ", x.shape());
+  return x.shape().slice(0, x.rank() - core);
+}
+
+int64_t size_or_unknown(const Shape& shape) { return shape.is_known() ? shape.size() : -1; }
+
+/// f of each part of the arguments, broadcast against each other; results as they are in a scan.
+Value vectorized(const ValueFunction& f, const Vectorized& asked, List arguments) {
+  std::vector<size_t> places;
+  Tensors rows;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const auto place = static_cast<int64_t>(i) + 1;
+    if (std::find(asked.excluded.begin(), asked.excluded.end(), place) != asked.excluded.end())
+      continue;
+    places.push_back(i);
+    rows.push_back(tensor_in(arguments[i]));
+  }
+  if (!asked.ranks.empty() && asked.ranks.size() != rows.size())
+    fail("vectorize: the signature has ", asked.ranks.size(), " arguments, got ", rows.size());
+  if (rows.empty()) return f(arguments);
+  Shape batch;
+  for (size_t i = 0; i < rows.size(); ++i)
+    batch = broadcast_shapes(batch, leading(rows[i], asked.rank(i)), "vectorize");
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const int core = asked.rank(i), rank = rows[i].rank();
+    const Shape inner = rows[i].shape().slice(rank - core, rank);
+    rows[i] = ops::reshape(ops::broadcast_to(rows[i], batch.concat(inner)),
+                           Shape{size_or_unknown(batch)}.concat(inner));
+  }
+  Value pattern;
+  const auto step = [&](const Tensors&, const Tensors& now) {
+    for (size_t i = 0; i < places.size(); ++i) arguments[places[i]] = Codec<Tensor>::encode(now[i]);
+    pattern = f(arguments);
+    return ops::ScanResult{{}, tensors_in(pattern)};
+  };
+  Tensors results = ops::scan(step, {}, rows).outputs;
+  for (Tensor& result : results)
+    result = ops::reshape(result, batch.concat(result.shape().slice(1, result.rank())));
+  return with_tensors(pattern, results);
+}
+
+class CallVectorized final : public Callable {
+ public:
+  CallVectorized() : Callable("vectorized function", {}, "") {}
+  int call(lua_State* L) const override {
+    List arguments;
+    for (int i = 1; i <= lua_gettop(L); ++i) arguments.push_back(to_value(L, i));
+    Vectorized asked;
+    asked.excluded = to_integers(L, lua_upvalueindex(3));
+    if (lua_isstring(L, lua_upvalueindex(4)))
+      asked.ranks = core_ranks(text_of(L, lua_upvalueindex(4)));
+    const Value result = vectorized(function_at(lua_upvalueindex(2)), asked, std::move(arguments));
+    push_value(L, result);
+    return 1;
+  }
+};
+
+OnStack vectorize(Any pyfunc, Any excluded, std::optional<std::string> signature) {
+  static const CallVectorized call;
+  lua_State* L = current();
+  expect_callable(L, pyfunc.index);
+  if (signature) core_ranks(*signature);
+  to_integers(L, excluded.index);
+  lua_pushvalue(L, pyfunc.index);
+  lua_pushvalue(L, excluded.index);
+  signature ? push_string(L, *signature) : lua_pushnil(L);
+  push_closure(L, call, 3);
+  return {};
+}
+
+}  // namespace
+
+CallablePtr vectorize_function() {
+  return bound("vectorize", &vectorize, {"pyfunc", "excluded=nil", "signature=nil"},
+               "A function that applies one of scalars, or of parts as in the signature "
+               "\"(n),(n)->()\", to all elements; excluded: positions of arguments that "
+               "are given whole.");
+}
+
+}  // namespace crescent::lua

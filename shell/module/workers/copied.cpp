@@ -1,0 +1,315 @@
+#include "workers/copied.h"
+
+#include <optional>
+
+#include "instances/instance.h"
+#include "lua/class_table.h"
+#include "values/callable.h"
+#include "values/convert.h"
+
+namespace crescent::lua {
+namespace {
+
+constexpr const char* kAdvice = "; make it inside of the function";
+
+int append(lua_State*, const void* bytes, size_t count, void* text) {
+  static_cast<std::string*>(text)->append(static_cast<const char*>(bytes), count);
+  return 0;
+}
+
+/// True when the code has this text among its constants: Lua writes the length plus one first, and
+/// 0x80 marks its last byte.
+bool mentions(const std::string& code, const std::string& name) {
+  constexpr size_t kShort = 126;
+  if (name.size() > kShort) return code.find(name) != code.npos;
+  return code.find(static_cast<char>((name.size() + 1) | 0x80) + name) != code.npos;
+}
+
+bool holds_lua_classes(Object& object) {
+  if (dynamic_cast<Instance*>(&object)) return true;
+  auto* layer = dynamic_cast<Layer*>(&object);
+  if (!layer) return false;
+  for (Layer* below : layer->flatten_layers())
+    if (dynamic_cast<Instance*>(below)) return true;
+  return false;
+}
+
+}  // namespace
+
+/// Goes through a value and all that it refers to.
+class Copied::Reader {
+ public:
+  Reader(lua_State* L, Copied& copied) : L_(L), copied_(copied) { find_libraries(); }
+
+  size_t read(int index, const std::string& what) {
+    reserve(L_, 12);
+    index = lua_absindex(L_, index);
+    const void* identity = lua_topointer(L_, index);
+    const int type = lua_type(L_, index);
+    const bool shared = type == LUA_TTABLE || type == LUA_TFUNCTION;
+    if (auto seen = seen_.find(identity); shared && seen != seen_.end()) return seen->second;
+    const size_t place = copied_.nodes_.size();
+    copied_.nodes_.emplace_back();
+    if (shared) seen_[identity] = place;
+    Node node = shared ? read_shared(index, identity, what) : read_plain(index, what);
+    copied_.nodes_[place] = std::move(node);
+    return place;
+  }
+
+ private:
+  Node read_shared(int index, const void* identity, const std::string& what) {
+    Node node;
+    if (auto library = libraries_.find(identity); library != libraries_.end()) {
+      node.kind = Node::Kind::library;
+      node.text = library->second;
+      return node;
+    }
+    return lua_type(L_, index) == LUA_TTABLE ? read_table(index, what) : read_function(index, what);
+  }
+
+  Node read_plain(int index, const std::string& what) {
+    Node node;
+    if (lua_isthread(L_, index)) fail(what, " is a coroutine, which workers cannot have", kAdvice);
+    if (auto* info = to_handle<ClassPtr>(L_, index)) {
+      if ((*info)->origin == "Lua") fail_lua_class(what);
+      node.kind = Node::Kind::type;
+      node.type = *info;
+      return node;
+    }
+    const bool ours = to_handle<Tensor>(L_, index) || to_object(L_, index);
+    if (lua_type(L_, index) == LUA_TUSERDATA && !ours)
+      fail(what, " is ", describe(L_, index), ", which workers cannot have", kAdvice);
+    node.plain = to_value(L_, index);
+    if (node.plain.is_object() && !node.plain.object_as<BoxedTensor>() &&
+        holds_lua_classes(*node.plain.as_object()))
+      fail_lua_class(what);
+    return node;
+  }
+
+  [[noreturn]] static void fail_lua_class(const std::string& what) {
+    fail(what, " is of a class written in Lua, which workers cannot have", kAdvice);
+  }
+
+  Node read_table(int index, const std::string& what) {
+    if (is_class(L_, index)) fail_lua_class(what);
+    if (lua_getmetatable(L_, index)) {
+      lua_pop(L_, 1);
+      fail(what, " is a table with a metatable, which workers cannot have", kAdvice);
+    }
+    Node node;
+    node.kind = Node::Kind::table;
+    for (lua_pushnil(L_); lua_next(L_, index); lua_pop(L_, 1)) {
+      const std::string field = concat("field '", text_of(L_, -2), "' of ", what);
+      const size_t key = read(-2, "a key of " + what), value = read(-1, field);
+      node.fields.emplace_back(key, value);
+    }
+    return node;
+  }
+
+  Node read_function(int index, const std::string& what) {
+    if (lua_iscfunction(L_, index)) {
+      if (to_callable(L_, index)) return read_ours(index);
+      fail(what, " is a function of C that no library shows, which workers cannot have", kAdvice);
+    }
+    Node node;
+    node.kind = Node::Kind::function;
+    lua_pushvalue(L_, index);
+    lua_dump(L_, append, &node.text, 0);
+    lua_pop(L_, 1);
+    for (int i = 1; const char* name = lua_getupvalue(L_, index, i); ++i) {
+      const bool globals = is_globals(-1);
+      node.upvalues.push_back(globals ? add_globals(node.text)
+                                      : read(-1, concat("the variable '", name, "' of ", what)));
+      lua_pop(L_, 1);
+    }
+    return node;
+  }
+
+  Node read_ours(int index) {
+    Node node;
+    node.kind = Node::Kind::library;
+    node.callable = to_callable(L_, index);
+    return node;
+  }
+
+  bool is_globals(int index) {
+    lua_pushglobaltable(L_);
+    const bool same = lua_rawequal(L_, -1, index - 1);
+    lua_pop(L_, 1);
+    return same;
+  }
+
+  size_t add_globals(const std::string& code) {
+    lua_pushglobaltable(L_);
+    const int table = lua_gettop(L_);
+    for (lua_pushnil(L_); lua_next(L_, table); lua_pop(L_, 1)) {
+      if (lua_type(L_, -2) != LUA_TSTRING) continue;
+      const std::string name = text_of(L_, -2);
+      if (is_globals(-1) || copied_.globals_.contains(name) || !mentions(code, name)) continue;
+      const Height height(L_);
+      copied_.globals_[name] = 0;
+      try {
+        copied_.globals_[name] = read(-1, concat("the global variable '", name, "'"));
+      } catch (const Error& error) {
+        copied_.globals_.erase(name);
+        copied_.unavailable_[name] = error.what();
+      }
+    }
+    lua_pop(L_, 1);
+    const size_t place = copied_.nodes_.size();
+    copied_.nodes_.emplace_back().kind = Node::Kind::globals;
+    return place;
+  }
+
+  /// What `require` finds in another state too: modules, and the functions and tables in them.
+  void find_libraries() {
+    const Height height(L_);
+    reserve(L_, 10);
+    lua_getfield(L_, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
+    const int loaded = lua_gettop(L_);
+    for (lua_pushnil(L_); lua_next(L_, loaded); lua_pop(L_, 1)) {
+      if (lua_type(L_, -2) != LUA_TSTRING || lua_type(L_, -1) != LUA_TTABLE) continue;
+      const std::string module = text_of(L_, -2);
+      const bool globals = is_globals(-1);
+      if (!globals) libraries_.emplace(lua_topointer(L_, -1), module);
+      const int table = lua_gettop(L_);
+      for (lua_pushnil(L_); lua_next(L_, table); lua_pop(L_, 1)) {
+        const bool member = lua_iscfunction(L_, -1) || (!globals && lua_istable(L_, -1));
+        if (member && lua_type(L_, -2) == LUA_TSTRING && !to_callable(L_, -1))
+          libraries_.emplace(lua_topointer(L_, -1), module + "." + text_of(L_, -2));
+      }
+    }
+  }
+
+  lua_State* L_;
+  Copied& copied_;
+  std::map<const void*, size_t> seen_;
+  std::map<const void*, std::string> libraries_;  ///< paths: "string.format"
+};
+
+/// Makes the value in another state; each table and function once.
+class Copied::Maker {
+ public:
+  Maker(lua_State* L, const Copied& copied) : L_(L), copied_(copied) {
+    lua_newtable(L_);
+    made_ = lua_gettop(L_);
+  }
+
+  void push(size_t place) {
+    reserve(L_, 8);
+    const auto number = static_cast<lua_Integer>(place) + 1;
+    if (lua_rawgeti(L_, made_, number) != LUA_TNIL) return;
+    lua_pop(L_, 1);
+    const Node& node = copied_.nodes_[place];
+    switch (node.kind) {
+      case Node::Kind::plain:
+        return push_value(L_, node.plain);
+      case Node::Kind::type:
+        return push_handle(L_, node.type);
+      case Node::Kind::library:
+        return node.callable ? push_callable(L_, *node.callable) : push_library(node.text);
+      case Node::Kind::globals:
+        return lua_pushglobaltable(L_);
+      case Node::Kind::table:
+        lua_newtable(L_);
+        keep(number);
+        return fill(node);
+      case Node::Kind::function:
+        if (luaL_loadbufferx(L_, node.text.data(), node.text.size(), "function", "b") != LUA_OK)
+          fail("a function cannot be taken over: ", text_of(L_, -1));
+        keep(number);
+        return set_upvalues(node);
+    }
+  }
+
+  void set_globals() {
+    for (const auto& [name, place] : copied_.globals_) {
+      lua_pushglobaltable(L_);
+      push_string(L_, name);
+      push(place);
+      lua_rawset(L_, -3);
+      lua_pop(L_, 1);
+    }
+  }
+
+ private:
+  void keep(lua_Integer number) {
+    lua_pushvalue(L_, -1);
+    lua_rawseti(L_, made_, number);
+  }
+  void fill(const Node& node) {
+    for (const auto& [key, value] : node.fields) {
+      push(key);
+      push(value);
+      lua_rawset(L_, -3);
+    }
+  }
+  void set_upvalues(const Node& node) {
+    for (size_t i = 0; i < node.upvalues.size(); ++i) {
+      push(node.upvalues[i]);
+      lua_setupvalue(L_, -2, static_cast<int>(i) + 1);
+    }
+  }
+  /// "module.name", or a module.
+  void push_library(const std::string& path) {
+    lua_getfield(L_, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
+    const auto find = [&](const std::string& module) {
+      if (lua_getfield(L_, -1, module.c_str()) != LUA_TNIL) return true;
+      lua_pop(L_, 1);
+      push_global(L_, "require");
+      push_string(L_, module);
+      return lua_pcall(L_, 1, 1, 0) == LUA_OK || (lua_pop(L_, 1), false);
+    };
+    if (!find(path)) {
+      const size_t dot = path.rfind('.');
+      if (dot == path.npos || !find(path.substr(0, dot)))
+        fail("a worker cannot load the module '", path, "'");
+      lua_getfield(L_, -1, path.substr(dot + 1).c_str());
+      lua_remove(L_, -2);
+    }
+    lua_remove(L_, -2);
+  }
+
+  lua_State* L_;
+  const Copied& copied_;
+  int made_;  ///< table: number of a node -> value
+};
+
+namespace {
+
+/// Of the globals' metatable: what there is to say about names that were not taken over.
+extern "C" int tell_unavailable(lua_State* L) {
+  lua_pushvalue(L, 2);
+  if (lua_rawget(L, lua_upvalueindex(1)) == LUA_TSTRING)
+    return luaL_error(L, "%s", lua_tostring(L, -1));
+  return 1;
+}
+
+}  // namespace
+
+Copied::Copied(lua_State* L, int index, const std::string& what) {
+  const Height height(L);
+  root_ = Reader(L, *this).read(index, what);
+}
+
+void Copied::push(lua_State* L) const {
+  reserve(L, 8);
+  Maker maker(L, *this);
+  const int made = lua_gettop(L);
+  maker.set_globals();
+  lua_pushglobaltable(L);
+  lua_newtable(L);
+  lua_newtable(L);
+  for (const auto& [name, why] : unavailable_) {
+    push_string(L, why);
+    lua_setfield(L, -2, name.c_str());
+  }
+  lua_pushcclosure(L, tell_unavailable, 1);
+  lua_setfield(L, -2, "__index");
+  lua_setmetatable(L, -2);
+  lua_pop(L, 1);
+  maker.push(root_);
+  lua_remove(L, made);
+}
+
+}  // namespace crescent::lua

@@ -1,0 +1,100 @@
+#include "workers/worker_state.h"
+
+#include "crescent/interrupt.h"
+#include "values/convert.h"
+#include "values/interruption.h"
+
+namespace crescent::lua {
+namespace {
+
+lua_CFunction opener = nullptr;
+
+using Work = std::function<void(lua_State*)>;
+
+int do_work(lua_State* L, const void* work) {
+  (*static_cast<const Work*>(work))(L);
+  return 0;
+}
+extern "C" int crescent_work(lua_State* L) {
+  const int count = guarded(L, do_work, lua_touserdata(L, 1));
+  return count < 0 ? lua_error(L) : count;
+}
+
+/// Runs C++ that calls Lua; an error of either is an Error here, which holds nothing of the state.
+void protect(lua_State* L, const Work& work) {
+  const SignalsElsewhere signals;
+  lua_settop(L, 0);
+  lua_pushcfunction(L, crescent_work);
+  lua_pushlightuserdata(L, const_cast<Work*>(&work));
+  if (lua_pcall(L, 1, 0, 0) == LUA_OK) return;
+  const std::string message = text_of(L, -1);
+  lua_settop(L, 0);
+  fail(message);
+}
+
+/// So that a function which never ends can be stopped.
+extern "C" void stop_if_interrupted(lua_State* L, lua_Debug*) {
+  if (interrupted()) luaL_error(L, "interrupted");
+}
+
+/// Modules are looked for where the script looks for them.
+struct Paths {
+  std::string path, cpath;
+};
+
+}  // namespace
+
+void set_opener(lua_CFunction function) { opener = function; }
+
+Element element_from(lua_State* L, int first) {
+  int last = lua_gettop(L);
+  while (last >= first && lua_isnil(L, last)) --last;
+  Element element;
+  for (int i = first; i <= last; ++i) {
+    element.push_back(to_value(L, i));
+    if (element.back().object_as<LuaFunction>())
+      fail("expected tensors, numbers, texts or tables of them, got a function");
+  }
+  return element;
+}
+
+int push_element(lua_State* L, const Element& element) {
+  reserve(L, static_cast<int>(element.size()) + 4);
+  for (const Value& part : element) push_value(L, part);
+  return static_cast<int>(element.size());
+}
+
+WorkerState::WorkerState(std::shared_ptr<const Copied> function) : L_(luaL_newstate()) {
+  if (!L_) fail("not enough memory for the Lua state of a worker");
+  try {
+    protect(L_, [&](lua_State* L) {
+      reserve(L, 10);
+      luaL_openlibs(L);
+      luaL_requiref(L, "crescent", opener, 0);
+      lua_setglobal(L, "cr");
+      function->push(L);
+      function_ = luaL_ref(L, LUA_REGISTRYINDEX);
+    });
+  } catch (...) {
+    lua_close(L_);
+    throw;
+  }
+  constexpr int kInstructions = 10000;
+  lua_sethook(L_, stop_if_interrupted, LUA_MASKCOUNT, kInstructions);
+}
+
+WorkerState::~WorkerState() { lua_close(L_); }
+
+Element WorkerState::call(const Element& element) {
+  Element result;
+  protect(L_, [&](lua_State* L) {
+    lua_settop(L, 0);
+    lua_rawgeti(L, LUA_REGISTRYINDEX, function_);
+    const int parts = push_element(L, element);
+    protected_call(L, parts, LUA_MULTRET);
+    result = element_from(L, 1);
+  });
+  return result;
+}
+
+}  // namespace crescent::lua

@@ -1,0 +1,99 @@
+// Masks beside calls in graphs of Keras 3: those that come with the inputs anyway are left to the
+// layers, all others are inputs of the call.
+#include "crescent/model.h"
+#include "keras/configs/config_in.h"
+#include "keras/configs/objects.h"
+#include "models.h"
+
+namespace crescent::keras {
+namespace {
+
+std::string tensor(const std::string& layer) {
+  return R"({"class_name": "__keras_tensor__", "config": {"keras_history": [")" + layer +
+         R"(", 0, 0]}})";
+}
+
+/// An entry of a graph, called once.
+std::string entry(const std::string& module, const std::string& class_name, const std::string& name,
+                  const std::string& config, const std::string& args, const std::string& kwargs) {
+  const bool called = !args.empty();
+  return concat(R"({"module": ")", module, R"(", "class_name": ")", class_name,
+                R"(", "config": {"name": ")", name, R"(")", config.empty() ? "" : ", ", config,
+                R"(}, "name": ")", name, R"(", "inbound_nodes": [)",
+                called ? concat(R"({"args": [)", args, R"(], "kwargs": {)", kwargs, "}}") : "",
+                "]}");
+}
+
+std::string given(const std::string& layer) { return R"("mask": )" + tensor(layer); }
+
+/// Numbers, an Embedding of them, `between`, and an LSTM that gets the mask `kwargs`.
+ModelPtr model_with(const std::string& mask_zero, const std::string& between,
+                    const std::string& into_lstm, const std::string& kwargs) {
+  const std::string layers = "keras.layers";
+  const std::string config = concat(
+      R"({"module": "keras.src.models.functional", "class_name": "Functional", "config": {
+        "name": "m", "layers": [)",
+      entry(layers, "InputLayer", "ids", R"("batch_shape": [null, 4], "dtype": "int32")", "", ""),
+      ", ",
+      entry(layers, "Embedding", "e",
+            R"("input_dim": 5, "output_dim": 3, "mask_zero": )" + mask_zero, tensor("ids"), ""),
+      ", ", entry("keras.src.ops.numpy", "NotEqual", "not_equal", "", tensor("ids") + ", 0", ""),
+      ", ", between,
+      entry(layers, "LSTM", "r", R"("units": 2)", tensor(into_lstm),
+            kwargs + R"(, "training": false)"),
+      R"(], "input_layers": [["ids", 0, 0]], "output_layers": [["r", 0, 0]]}})");
+  return model_from_config(ConfigIn({"3.15.1", "jax"}).model(parse_json(config)));
+}
+
+/// How many tensors the LSTM is called on, the mask counted, and whether that ends its steps.
+size_t inputs_of(const ModelPtr& model) {
+  return model->get_layer("r")->inbound_nodes().front()->inputs.size();
+}
+bool masked(const ModelPtr& model) {
+  const auto after = [&](int last) {
+    return model->predict({Tensor::from(std::vector<int32_t>{3, 1, 0, last}, {1, 4})}).front();
+  };
+  const Tensor zero = after(0);
+  const auto sequence = Tensor::from(std::vector<int32_t>{3, 1, 0, 0}, {1, 4});
+  const auto& embedded = (*model->get_layer("e"))(sequence);
+  const Tensor unmasked = (*model->get_layer("r"))(embedded.with_mask({}));
+  return ops::max(ops::abs(zero - unmasked)).item() > 1e-6;
+}
+
+TEST_CASE("a mask that comes with the inputs is left to the layers") {
+  const auto model = model_with("true", "", "e", given("not_equal"));
+  CHECK(inputs_of(model) == 1);
+  CHECK(masked(model));
+  const auto dropped = model_with(
+      "true", entry("keras.layers", "Dropout", "d", R"("rate": 0.5)", tensor("e"), "") + ", ", "d",
+      given("not_equal"));
+  CHECK(inputs_of(dropped) == 1);
+  CHECK(masked(dropped));
+}
+
+TEST_CASE("a mask that somebody gave stays") {
+  const auto model = model_with("false", "", "e", given("not_equal"));
+  CHECK(inputs_of(model) == 2);
+  CHECK(masked(model));
+  const std::string convolution =
+      entry("keras.layers", "Conv1D", "c", R"("filters": 3, "kernel_size": 1)", tensor("e"), "");
+  const auto lost = model_with("true", convolution + ", ", "c", given("not_equal"));
+  CHECK(inputs_of(lost) == 2);
+  for (const char* target : {"keras3", "crescent"}) {
+    const auto again = model_from_json(model->to_json({{"target", target}}));
+    again->set_weights(model->get_weights());
+    CHECK(inputs_of(again) == 2);
+    CHECK(masked(again));
+  }
+}
+
+TEST_CASE("circles among the calls of a hostile file end") {
+  const std::string circle =
+      entry("keras.layers", "Dropout", "d", R"("rate": 0.5)", tensor("d"), "") + ", " +
+      entry("keras.src.ops.numpy", "Any", "any", "", tensor("any"), "") + ", ";
+  CHECK_THROWS_AS(model_with("true", circle, "d", given("any")), Error);
+  CHECK_THROWS_AS(model_with("true", circle, "e", given("nobody")), Error);
+}
+
+}  // namespace
+}  // namespace crescent::keras

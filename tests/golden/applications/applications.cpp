@@ -1,0 +1,93 @@
+// Keras' applications, from the JSON that it writes of them (NAME.json.gz beside NAME.io.h5) and
+// from cr.applications: the same graph, the same numbers.
+#include <catch2/catch.hpp>
+
+#include "crescent/file.h"
+#include "golden/applications/from_lua.h"
+#include "golden/applications/layer_stats.h"
+#include "golden/applications/rule.h"
+#include "golden/recorded.h"
+#include "golden/same_json.h"
+
+using namespace crescent;
+using namespace crescent::golden;
+
+namespace {
+
+/// Keras' own float32 is that far from float64, as a share of the largest output (RULE.md), and so
+/// are we: what was rounded in one of hundreds of layers is spread over all outputs.
+constexpr double kShare = 1e-5;
+
+void check_numbers(Model& model, const Recording& io) {
+  set_weights(model, io.json("/", "weights").as_list());
+  const Tensor x = io.tensor("inputs/0"), wanted = io.tensor("outputs/0");
+  const Tensor got = model.predict({x}).front();
+  CHECK(difference(got, wanted, {0, kShare * ops::max(ops::abs(wanted)).item()}) == "");
+  if (io.text_if_any("/", "layer_stats"))
+    CHECK(first_difference(model, x, io.json("/", "layer_stats").as_list()) == "");
+}
+
+void check_from_json(const std::string& json, const Recording& io) {
+  const ModelPtr model = model_from_json(json);
+  check_numbers(*model, io);
+}
+
+/// The arguments name the application too.
+void check_from_lua(std::string name, const std::string& json, const Recording& io) {
+  const Dict given = io.json("/", "arguments").as_dict();
+  Dict arguments;
+  for (const DictEntry& entry : given) {
+    if (entry.key == "name")
+      name = entry.value.as_string();
+    else
+      arguments.set(entry.key, entry.value);
+  }
+  const ModelPtr model = application_from_lua(name, arguments);
+  for (const std::string& found : differences(parse_json(model->to_json()), parse_json(json), name))
+    FAIL_CHECK(found);
+  check_numbers(*model, io);
+}
+
+/// Calls check(name, JSON, recording) for each application there is.
+template <class Check>
+void for_each_application(Check check) {
+  const std::string applications = folder() + "/applications";
+  if (source() == Source::own || !there(applications)) return;
+  Tally tally;
+  const std::string ending = ".json.gz";
+  for (const std::string& file : files_ending(applications, ending)) {
+    const std::string name = file.substr(0, file.size() - ending.size());
+    INFO(name);
+    try {
+      check(name, read_file_unpacked(applications + "/" + file),
+            Recording(applications + "/" + name + ".io.h5"));
+      tally.compared();
+    } catch (const Error& error) {
+      FAIL_CHECK(name << ": " << error.what());
+    }
+  }
+  tally.check();
+}
+
+}  // namespace
+
+TEST_CASE("Keras' applications predict what they predict there") {
+  for_each_application([](const std::string&, const std::string& json, const Recording& io) {
+    check_from_json(json, io);
+  });
+}
+
+TEST_CASE("cr.applications makes the graphs that Keras makes, with the same numbers") {
+  for_each_application(check_from_lua);
+}
+
+TEST_CASE("the first layer that differs is named") {
+  const ModelPtr model = application_from_lua(
+      "MobileNet", {{"input_shape", List{32, 32, 3}}, {"classes", 2}, {"alpha", 0.25}});
+  const Tensor x = ops::zeros({1, 32, 32, 3});
+  const List silent{"conv1", 0, List{16, 16, 8}, 0.0, 0.0},
+      other{"conv1_bn", 0, List{16, 16, 8}, 1.0, 1.0};
+  CHECK(first_difference(*model, x, List{Value(silent)}) == "");
+  CHECK_THAT(first_difference(*model, x, List{Value(silent), Value(other)}),
+             Catch::StartsWith("conv1_bn: "));
+}

@@ -1,0 +1,360 @@
+// Every registered class that files hold, with the options that it has by itself and with each of
+// them changed: written in the words of Keras 3 and of Keras 2.3.1 and read again, nothing is lost,
+// and Keras 3's constructors take every option that is written for them.
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <map>
+
+#include "crescent/crescent.h"
+#include "crescent/mapped.h"
+#include "golden/interop/one_form.h"
+#include "keras/configs/config_in.h"
+#include "keras/configs/config_out.h"
+#include "keras/configs/config_out_keras3.h"
+#include "keras/configs/limits.h"
+#include "keras/configs/objects.h"
+#include "keras/configs/training_config_out.h"
+
+using namespace crescent;
+using namespace crescent::keras;
+
+namespace {
+
+Dict object(const std::string& class_name, const Dict& config) {
+  return {{"class_name", class_name}, {"config", config}};
+}
+
+// ---- the tables
+
+/// Options without which a class cannot be, where not every value that has their type will do.
+struct Needed {
+  const char *kind, *class_name;
+  Dict options;
+};
+const std::vector<Needed>& needed() {
+  static const Dict dense = object("Dense", {{"units", 2}}),
+                    lstm = object("LSTM", {{"units", 2}, {"return_sequences", true}}),
+                    cell = object("LSTMCell", {{"units", 2}});
+  static const std::vector<Needed> rows = {
+      {"layer", "InputLayer", {{"batch_input_shape", List{Value(), 4}}}},
+      {"layer", "EinsumDense", {{"equation", "ab,bc->ac"}, {"output_shape", 3}}},
+      {"layer", "Lambda", {{"function", "relu"}}},
+      {"layer", "RNN", {{"cell", cell}}},
+      {"layer", "StackedRNNCells", {{"cells", List{cell, cell}}}},
+      {"layer", "Bidirectional", {{"layer", lstm}}},
+      {"layer", "TimeDistributed", {{"layer", dense}}},
+      {"layer", "SpectralNormalization", {{"layer", dense}}},
+      {"layer", "Permute", {{"dims", List{2, 1}}}},
+      {"layer",
+       "OperationLayer",
+       {{"operation", "relu"}, {"arguments", Dict{{"x", Dict{{"input", 0}}}}}}},
+      {"metric", "IoU", {{"num_classes", 2}, {"target_class_ids", List{0}}}},
+      {"metric", "OneHotIoU", {{"num_classes", 2}, {"target_class_ids", List{0}}}},
+      {"layer", "CategoryEncoding", {{"num_tokens", 3}}},
+      {"optimizer", "LossScaleOptimizer", {{"inner_optimizer", object("Adam", {})}}},
+      {"schedule",
+       "PiecewiseConstantDecay",
+       {{"boundaries", List{10}}, {"values", List{0.5, 0.25}}}},
+  };
+  return rows;
+}
+
+/// Classes of registration that no model is made of by themselves, or that need objects around
+/// them.
+const std::set<std::string> kNotAlone = {"Sequential",    "Functional",   "Model",
+                                         "Wrapper",       "OptimizerMap", "MultiOptimizer",
+                                         "ActivityKeras2"};
+
+/// Arguments that constructors of Keras 3 take beside those that they name.
+const std::map<std::string, std::set<std::string>> kCommon = {
+    {"layers", {"name", "trainable", "dtype", "activity_regularizer", "autocast"}},
+    {"optimizers",
+     {"name", "weight_decay", "clipnorm", "clipvalue", "global_clipnorm", "use_ema", "ema_momentum",
+      "ema_overwrite_frequency", "loss_scale_factor", "gradient_accumulation_steps"}}};
+
+/// Arguments that they hand on to a base, which Keras' own files have.
+const std::map<std::string, std::set<std::string>> kHandedOn = {
+    {"layers.AdditiveAttention", {"seed"}},
+    {"layers.ConvLSTM1D", {"unroll", "zero_output_for_mask"}},
+    {"layers.ConvLSTM2D", {"unroll", "zero_output_for_mask"}},
+    {"layers.ConvLSTM3D", {"unroll", "zero_output_for_mask"}},
+    {"layers.GRU", {"zero_output_for_mask"}},
+    {"layers.LSTM", {"zero_output_for_mask"}},
+    {"layers.LayerNormalization", {"rms_scaling"}},
+    {"layers.SimpleRNN", {"zero_output_for_mask"}}};
+
+// ---- what is tried
+
+/// Values that some option may take.
+List candidates(const Field& field, const Value& now) {
+  List values;
+  for (const std::string& choice : field.choices) values.push_back(choice);
+  if (!field.kind.empty())
+    for (const std::string& name : registry().names(field.kind))
+      if (!kNotAlone.contains(name)) values.push_back(name);
+  if (now.is_bool()) values.push_back(!now.as_bool());
+  if (now.is_number()) values.push_back(now.as_float() / 2);
+  for (const Value& value :
+       List{0.5, 1, 2, 3, 0.25, true, false, "other", List{1}, List{2, 2}, List{"a"}, List{0.25}})
+    values.push_back(value);
+  return values;
+}
+
+/// The configuration of an object with these options; nothing when the class refuses them.
+std::optional<Dict> config_with(const std::string& kind, const std::string& name,
+                                const Dict& options) {
+  try {
+    return make_object(kind, name, options)->get_config();
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+Dict least_options(const std::string& kind, const ClassInfo& info) {
+  for (const Needed& row : needed())
+    if (kind == row.kind && info.name == row.class_name) return row.options;
+  Dict options;
+  for (const Field& field : info.schema.fields) {
+    if (!field.required) continue;
+    for (const Value& value : candidates(field, {})) {
+      Dict with = options;
+      with.set(field.name, value);
+      try {
+        info.schema.find(field.name);
+        make_object(kind, info.name, with);
+        options = with;
+        break;
+      } catch (const Error& error) {
+        if (std::string(error.what()).find("'" + field.name + "'") == std::string::npos) {
+          options = with;
+          break;
+        }
+      }
+    }
+  }
+  return options;
+}
+
+struct Tried {
+  std::string option;  ///< that has another value than by itself; none: all as they are
+  Dict config;
+};
+
+std::vector<Tried> configs_of(const std::string& kind, const ClassInfo& info) {
+  const Dict least = least_options(kind, info);
+  const auto base = config_with(kind, info.name, least);
+  if (!base) {
+    FAIL_CHECK(kind << " " << info.name << " cannot be made with " << to_json(least));
+    return {};
+  }
+  std::vector<Tried> configs{{"", *base}};
+  for (const Field& field : info.schema.fields) {
+    if (!field.stored || field.name == "name" || !base->contains(field.name)) continue;
+    for (const Value& value : candidates(field, base->at(field.name))) {
+      Dict options = least;
+      options.set(field.name, value);
+      const auto config = config_with(kind, info.name, options);
+      if (!config || config->at(field.name) == base->at(field.name)) continue;
+      configs.push_back({field.name, *config});
+      break;
+    }
+  }
+  return configs;
+}
+
+// ---- writing and reading
+
+Value again(const Value& value) { return parse_json(to_json(value)); }
+
+Value sequential(const Dict& layer) {
+  return object("Sequential", {{"name", "s"}, {"layers", List{layer}}});
+}
+
+/// The configuration of the layer in a Sequential that was read.
+Dict only_layer(const Value& model) {
+  const Dict entry = config_of(model.as_dict()).at("layers").as_list().back().as_dict();
+  return make_object("layer", class_of(entry), config_of(entry))->get_config();
+}
+
+Dict sorted(const Dict& config) {
+  std::map<std::string, Value> entries;
+  for (const DictEntry& entry : config) entries.insert_or_assign(entry.key, entry.value);
+  Dict result;
+  for (const auto& [key, value] : entries) result.set(key, value);
+  return result;
+}
+
+/// For comparisons: what generations say in different ways in one, without what no file holds.
+std::string text(const Dict& config) {
+  Dict plain = config;
+  plain.erase(kCarryMask);
+  return to_json(mapped(plain, [](const Value& part) -> std::optional<Value> {
+    if (!is_object(part)) return std::nullopt;
+    std::string name = class_of(part);
+    Dict own = config_of(part.as_dict());
+    golden::to_one_form(name, own);
+    if (const std::string* random = text_at(own, "distribution");
+        random && *random == "truncated_normal")
+      own.set("distribution", "normal");
+    own.erase(kCarryMask);
+    return object(name, parse_json(text(sorted(own))).as_dict());
+  }));
+}
+
+/// "(units, activation=None, *, name='x', **kwargs)" -> names.
+std::set<std::string> parameters_of(const std::string& signature) {
+  std::set<std::string> names;
+  std::string name;
+  bool in_default = false;
+  int depth = 0;
+  for (const char c : signature) {
+    depth += (c == '(' || c == '[' || c == '{') - (c == ')' || c == ']' || c == '}');
+    if (depth > 1 || c == '(' || c == ' ') continue;
+    if (c == ',' || depth == 0) {
+      names.insert(std::exchange(name, ""));
+      in_default = false;
+    } else if (c == '=') {
+      in_default = true;
+    } else if (!in_default) {
+      name += c;
+    }
+  }
+  return names;
+}
+
+/// "layers.Dense" -> its parameters; empty where the list of Keras' names is not at hand.
+using Signatures = std::map<std::string, std::set<std::string>>;
+const Signatures& signatures() {
+  static const Signatures all = [] {
+    Signatures result;
+    const char* shared = std::getenv("CRESCENT_SHARED");
+    std::ifstream file(concat(shared ? shared : "../shared", "/reference/keras-names.json"));
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    const Value names = text.empty() ? Value(Dict()) : parse_json(text);
+    for (const DictEntry& space : names.as_dict())
+      for (const DictEntry& name : space.value.is_dict() ? space.value.as_dict() : Dict())
+        if (name.value.is_string())
+          result[space.key + "." + name.key] = parameters_of(name.value.as_string());
+    return result;
+  }();
+  return all;
+}
+
+/// Options of objects in what was written for Keras 3 that its constructors do not take.
+void check_constructors(const Value& written) {
+  mapped(written, [&](const Value& part) -> std::optional<Value> {
+    if (!is_object(part)) return std::nullopt;
+    const Dict& object = part.as_dict();
+    const std::string* module = text_at(object, "module");
+    if (!module || !module->starts_with("keras.")) return std::nullopt;
+    const std::string space = module->substr(6);
+    const auto signature = signatures().find(space + "." + class_of(object));
+    if (signature == signatures().end()) return std::nullopt;
+    const auto common = kCommon.find(space);
+    const bool open = signature->second.contains("**kwargs") && common != kCommon.end();
+    const auto handed_on = kHandedOn.find(signature->first);
+    for (const DictEntry& option : config_of(object)) {
+      const bool taken = signature->second.contains(option.key) ||
+                         (open && common->second.contains(option.key)) ||
+                         (handed_on != kHandedOn.end() && handed_on->second.contains(option.key));
+      if (!taken)
+        FAIL_CHECK("Keras 3's " << signature->first << " does not take '" << option.key << "'");
+    }
+    return std::nullopt;
+  });
+}
+
+std::string read_again(const char* version, const Value& written) {
+  return text(only_layer(ConfigIn({version, "tensorflow"}).model(again(written))));
+}
+
+void check_layer_config(const std::string& name, const Dict& config) {
+  const Value model = sequential(object(name, config));
+  const Value keras3 = again(keras3_model_config(model));
+  check_constructors(keras3);
+  if (limits_of(model, {}, "keras3").empty()) {
+    CHECK(read_again("3.15.1", keras3) == text(config));
+    CHECK(read_again("3.15.1", keras_model_config(model, "keras3")) == text(config));
+  }
+  // Any correction of the moving variance is read as the one that Keras 2.3.1 has.
+  const Value* ddof = config.find("moving_variance_ddof");
+  if (limits_of(model, {}, "keras2").empty() && !(ddof && ddof->as_float() > 0))
+    CHECK(read_again("2.3.1", keras_model_config(model, "keras2")) == text(config));
+}
+
+/// Optimizers, losses and metrics are arguments of compile, `option`.
+void check_compiled(const std::string& option, const std::string& name, const Dict& config) {
+  auto model = Sequential::make({make<Layer>("Dense", {{"units", 2}, {"input_shape", List{2}}})});
+  Dict compile{{"optimizer", "sgd"}, {"loss", "mean_squared_error"}};
+  const Value given = object(name, config);
+  compile.set(option, option == "metrics" ? Value(List{given}) : given);
+  const std::string kind = option == "metrics" ? "metric" : option;
+  model->compile(compile);
+  const Value full = model->compile_config();
+  const auto read = [&](const std::string& version, const Value& written) {
+    const Dict back = ConfigIn({version, "tensorflow"}).compile_options(again(written));
+    const Value& value = option == "metrics" ? back.at(option).as_list().front() : back.at(option);
+    const auto made = get_object(kind, value);
+    INFO(version << ": " << to_json(written));
+    CHECK(made->class_name() == name);
+    CHECK(text(made->get_config()) == text(config));
+  };
+  const Dict keras3 = keras3_compile_config(full);
+  check_constructors(again(keras3));
+  if (limits_of(model_config(*model), full, "keras3").empty()) {
+    read("3.15.1", keras3);
+    read("3.15.1", keras_training_config(full, "keras3"));
+  }
+  if (limits_of(model_config(*model), full, "keras2").empty())
+    read("2.3.1", keras_training_config(full, "keras2"));
+}
+
+template <class Check>
+void each_class(const std::string& kind, const Check& check) {
+  int count = 0;
+  for (const std::string& name : registry().names(kind)) {
+    const auto info = registry().get(kind, name);
+    if (kNotAlone.contains(name)) continue;
+    for (const Tried& tried : configs_of(kind, *info)) {
+      INFO(kind << " " << name << ", " << tried.option);
+      try {
+        check(name, tried.config);
+      } catch (const Error& error) {
+        FAIL_CHECK(error.what());
+      }
+      ++count;
+    }
+  }
+  std::printf("every %s: %d configurations written and read\n", kind.c_str(), count);
+  CHECK(count > 0);
+}
+
+}  // namespace
+
+TEST_CASE("every layer with every option is written for either Keras and read as it was") {
+  each_class("layer", check_layer_config);
+}
+
+TEST_CASE("every loss, metric and optimizer with every option is written and read as it was") {
+  each_class("loss", [](auto& name, auto& config) { check_compiled("loss", name, config); });
+  each_class("metric", [](auto& name, auto& config) { check_compiled("metrics", name, config); });
+  each_class("optimizer",
+             [](auto& name, auto& config) { check_compiled("optimizer", name, config); });
+  each_class("schedule", [](auto& name, auto& config) {
+    const Dict adam =
+        make<Optimizer>("Adam", {{"learning_rate", object(name, config)}})->get_config();
+    check_compiled("optimizer", "Adam", adam);
+  });
+}
+
+TEST_CASE("every initializer, regularizer and constraint with every option is written and read") {
+  for (const char* kind : {"initializer", "regularizer", "constraint"})
+    each_class(kind, [&](auto& name, auto& config) {
+      const std::string option = concat("kernel_", kind);
+      check_layer_config(
+          "Dense",
+          make<Layer>("Dense", {{"units", 2}, {option, object(name, config)}})->get_config());
+    });
+}

@@ -1,0 +1,32 @@
+// Objects that Keras 2.3.1 only knows as settings of another class, which every generation reads:
+// in comparisons they have that one form.
+#pragma once
+#include "crescent/value.h"
+
+namespace crescent::golden {
+
+struct Scaled {
+  const char* name;
+  double scale;
+  const char *mode, *distribution;
+};
+inline constexpr Scaled kScaled[] = {
+    {"GlorotUniform", 1, "fan_avg", "uniform"}, {"GlorotNormal", 1, "fan_avg", "normal"},
+    {"HeUniform", 2, "fan_in", "uniform"},      {"HeNormal", 2, "fan_in", "normal"},
+    {"LecunUniform", 1, "fan_in", "uniform"},   {"LecunNormal", 1, "fan_in", "normal"}};
+
+/// Changes class and configuration when `class_name` is one of these, or a penalty of one norm.
+inline void to_one_form(std::string& class_name, Dict& config) {
+  for (const Scaled& row : kScaled) {
+    if (class_name != row.name) continue;
+    config.set("scale", row.scale), config.set("mode", row.mode);
+    config.set("distribution", row.distribution);
+    class_name = "VarianceScaling";
+  }
+  if (class_name != "L1" && class_name != "L2") return;
+  class_name = "L1L2";
+  for (const char* option : {"l1", "l2"})
+    if (!config.contains(option)) config.set(option, 0.0);
+}
+
+}  // namespace crescent::golden

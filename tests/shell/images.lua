@@ -1,0 +1,181 @@
+-- Images: files of each format, what is read from them, other sizes, and files that are damaged.
+local here = arg and arg[0]:match "^(.*)/" or "tests/shell"
+package.path = here .. "/support/?.lua;" .. package.path
+local check = require "check"
+local cr = require "crescent"
+local utils = cr.utils
+
+local function write(path, bytes)
+  local file = assert(io.open(path, "wb"))
+  file:write(bytes)
+  file:close()
+end
+local function content(path)
+  local file = assert(io.open(path, "rb"))
+  local bytes = file:read "a"
+  file:close()
+  return bytes
+end
+local function bytes_of(hex) return (hex:gsub("%s", ""):gsub("..", function(b) return string.char(tonumber(b, 16)) end)) end
+
+local function ramp(height, width, channels)
+  local rows = {}
+  for y = 1, height do
+    rows[y] = {}
+    for x = 1, width do
+      rows[y][x] = {}
+      for c = 1, channels do rows[y][x][c] = (y * 37 + x * 11 + c * 71) % 256 end
+    end
+  end
+  return cr.tensor(rows, "uint8")
+end
+
+do -- what is written is read again
+  for _, ending in ipairs { ".png", ".bmp", ".ppm" } do
+    local path, image = check.temporary(ending), ramp(5, 7, 3)
+    utils.save_img(path, image, { scale = false })
+    local read = utils.load_img(path)
+    assert(read.dtype == "uint8")
+    check.same(read:totable(), image:totable(), ending)
+    check.same(cr.data.read(path):totable(), image:totable())
+    os.remove(path)
+  end
+  local path = check.temporary ".png"
+  for channels, mode in pairs { [1] = "grayscale", [4] = "rgba" } do
+    utils.save_img(path, ramp(4, 3, channels), { scale = false })
+    check.same(utils.load_img(path, mode):totable(), ramp(4, 3, channels):totable())
+  end
+  -- a smooth picture comes out of JPEG nearly as it was
+  local smooth = {}
+  for y = 1, 16 do
+    smooth[y] = {}
+    for x = 1, 16 do smooth[y][x] = { 100 + 4 * y, 100 + 4 * x, 128 } end
+  end
+  path = check.temporary ".jpg"
+  utils.save_img(path, smooth, { scale = false })
+  local read = utils.load_img(path)
+  check.same(read.shape, { 16, 16, 3 })
+  assert(cr.ops.max(cr.ops.abs(read:cast "float32" - cr.tensor(smooth))):item() < 8)
+  assert(content(path):sub(1, 2) == "\xff\xd8")
+  utils.save_img(path, ramp(4, 4, 4), { scale = false }) -- a warning: no alpha
+  check.same(utils.load_img(path).shape, { 4, 4, 3 })
+  utils.save_img(path, ramp(4, 4, 3), { scale = false, file_format = "png" })
+  assert(content(path):sub(2, 4) == "PNG")
+  os.remove(path)
+end
+
+do -- files of another hand: fewer and more bits, palettes, alpha
+  local path = check.temporary ".png"
+  local function read(hex, mode)
+    write(path, bytes_of(hex))
+    return utils.load_img(path, mode):totable()
+  end
+  local grey16 = [[89504e470d0a1a0a0000000d494844520000000200000001100000000081d9fc150000000d49444154789c636064faff1f00030c02021b
+    01adb70000000049454e44ae426082]]
+  check.same(read(grey16, "grayscale"), { { { 258 }, { 65535 } } })
+  check.same(read(grey16, "rgb"), { { { 255, 255, 255 }, { 255, 255, 255 } } })
+  check.same(read([[89504e470d0a1a0a0000000d494844520000000400000001020000000096e748b00000000a49444154789c63900600001d001c8ef4f521
+    0000000049454e44ae426082]], "grayscale"), { { { 0 }, { 85 }, { 170 }, { 255 } } })
+  local palette = [[89504e470d0a1a0a0000000d4948445200000002000000010103000000ceecedc900000006504c5445ff000000ff00d287ef7100000002
+    74524e53ff80080fb36a0000000a49444154789c63700000004200412937f4ef0000000049454e44ae426082]]
+  check.same(read(palette, "rgb"), { { { 255, 0, 0 }, { 0, 255, 0 } } })
+  check.same(read(palette, "rgba"), { { { 255, 0, 0, 255 }, { 0, 255, 0, 128 } } })
+  check.same(read([[89504e470d0a1a0a0000000d4948445200000001000000011002000000c0e78f9d0000000f49444154789c63e03a21c220f71f0005b602
+    0456b186a40000000049454e44ae426082]], "rgb"), { { { 10, 20, 30 } } })
+  check.same(read([[89504e470d0a1a0a0000000d4948445200000001000000010804000000b51c0c020000000b49444154789c63e0f40500006200576bc129
+    f30000000049454e44ae426082]], "rgba"), { { { 9, 9, 9, 77 } } })
+  -- PGM with a comment, colour asked for
+  local pgm = check.temporary ".pgm"
+  write(pgm, "P5\n# a comment\n2 1\n255\n\x0a\xff")
+  check.same(utils.load_img(pgm, { color_mode = "grayscale" }):totable(), { { { 10 }, { 255 } } })
+  check.same(utils.load_img(pgm):totable(), { { { 10, 10, 10 }, { 255, 255, 255 } } })
+  check.same(utils.load_img(pgm, "rgba"):totable(), { { { 10, 10, 10, 255 }, { 255, 255, 255, 255 } } })
+  os.remove(path)
+  os.remove(pgm)
+end
+
+do -- grey of colour is Pillow's
+  local path = check.temporary ".ppm"
+  utils.save_img(path, cr.tensor({ { { 255, 0, 0 }, { 0, 255, 0 }, { 0, 0, 255 }, { 10, 20, 30 } } }, "uint8"), { scale = false })
+  check.same(utils.load_img(path, "grayscale"):totable(), { { { 76 }, { 150 }, { 29 }, { 18 } } })
+  os.remove(path)
+end
+
+do -- other sizes: written out for a row of four
+  local path = check.temporary ".pgm"
+  write(path, "P5\n4 1\n255\n" .. string.char(0, 100, 200, 40))
+  local function sized(width, how, more)
+    local options = { color_mode = "grayscale", target_size = { 1, width }, interpolation = how }
+    for key, value in pairs(more or {}) do options[key] = value end
+    local row = {}
+    for i, pixel in ipairs(utils.load_img(path, options):totable()[1]) do row[i] = pixel[1] end
+    return row
+  end
+  check.same(sized(2, "nearest"), { 100, 40 })
+  check.same(sized(2, "box"), { 50, 120 })
+  -- a triangle twice as wide: weights 1/4 and 3/4 of the neighbours
+  check.same(sized(2, "bilinear"), { 71, 117 })
+  check.same(sized(8, "bilinear"), { 0, 25, 75, 125, 175, 160, 80, 40 })
+  check.same(sized(1, "nearest", { keep_aspect_ratio = true }), { 100 })
+  for _, how in ipairs { "bicubic", "hamming", "lanczos" } do assert(#sized(3, how) == 3) end
+  check.fails(function() sized(2, "bilinaer") end, "Invalid interpolation method bilinaer", "did you mean 'bilinear'?", "lanczos")
+  check.fails(function() utils.load_img(path, "cmyk") end, "color_mode must be", "cmyk")
+  check.fails(function() utils.load_img(path, { target_size = { 0, 2 } }) end, "{height, width}")
+  os.remove(path)
+  -- without widening, in fractions
+  local row = cr.tensor { { { 0 }, { 100 }, { 200 }, { 40 } } }
+  local function smart(width, how)
+    return cr.preprocessing.image.smart_resize(row:reshape { 1, 4, 1 }, { 1, width }, how):reshape { width }
+  end
+  check.near(smart(8, "bilinear"), { 0, 25, 75, 125, 175, 160, 80, 40 })
+  local tall = cr.preprocessing.image.smart_resize(ramp(6, 4, 3), { 2, 2 })
+  check.same(tall.shape, { 2, 2, 3 })
+  check.same(cr.preprocessing.image.smart_resize(cr.ones { 2, 6, 4, 3 }, { 3, 5 }).shape, { 2, 3, 5, 3 })
+  check.same(cr.preprocessing.image.smart_resize(cr.ones { 3, 6, 4 }, { 3, 5 }, { data_format = "channels_first" }).shape, { 3, 3, 5 })
+end
+
+do -- arrays and images
+  local image = ramp(2, 3, 3)
+  check.near(utils.img_to_array(image), image:cast("float32"):totable())
+  check.same(utils.img_to_array(image, { data_format = "channels_first" }).shape, { 3, 2, 3 })
+  check.same(utils.img_to_array(cr.ones { 2, 3 }).shape, { 2, 3, 1 })
+  assert(utils.img_to_array(image, { dtype = "float64" }).dtype == "float64")
+  check.same(utils.array_to_img(cr.tensor { { { -1 }, { 0 }, { 1 } } }):totable(), { { { 0 }, { 127 }, { 255 } } })
+  check.same(utils.array_to_img(cr.tensor { { { 7 }, { 7 } } }):totable(), { { { 0 }, { 0 } } })
+  check.fails(function() utils.array_to_img(cr.ones { 2, 2 }) end, "Expected image array to have rank 3 (single image). Got array with shape: (2, 2)")
+  check.fails(function() utils.array_to_img(cr.ones { 2, 2, 5 }) end, "Unsupported channel number: 5")
+  check.fails(function() utils.img_to_array(cr.ones { 2 }) end, "Unsupported image shape: (2,)")
+  check.fails(function() utils.img_to_array(image, { data_format = "chanels_last" }) end, "chanels_last")
+end
+
+do -- damaged files: an error that names the file, whatever is cut off or changed
+  for _, ending in ipairs { ".png", ".jpg", ".bmp", ".ppm" } do
+    local path = check.temporary(ending)
+    utils.save_img(path, ramp(9, 11, 3), { scale = false })
+    local whole = content(path)
+    for length = 0, #whole - 3, math.max(1, #whole // 40) do
+      write(path, whole:sub(1, length))
+      check.fails(function() utils.load_img(path) end, path)
+    end
+    for place = 1, #whole, math.max(1, #whole // 60) do
+      write(path, whole:sub(1, place - 1) .. string.char(whole:byte(place) ~ 0xff) .. whole:sub(place + 1))
+      local ok, message = pcall(utils.load_img, path)
+      assert(ok or tostring(message):find(path, 1, true), tostring(message))
+    end
+    os.remove(path)
+  end
+  local path = check.temporary ".ppm"
+  write(path, "P6\n100000 100000\n255\n")
+  check.fails(function() utils.load_img(path) end, path, "100000 x 100000", "at most 178956970 pixels")
+  write(path, "P6\n99999999999999999999 1\n255\n")
+  check.fails(function() utils.load_img(path) end, path)
+  write(path, "P6\n0 4\n255\n")
+  check.fails(function() utils.load_img(path) end, path, "0 x 4")
+  write(path, "P6\n4 4\n65535\n" .. ("x"):rep(96))
+  check.fails(function() utils.load_img(path) end, path, "65535")
+  os.remove(path)
+  check.fails(function() utils.load_img "/nonexistent.png" end, "/nonexistent.png")
+  check.fails(function() utils.save_img("/nonexistent/a.png", cr.ones { 2, 2, 1 }) end, "/nonexistent")
+  check.fails(function() utils.save_img(check.temporary ".gif", cr.ones { 2, 2, 1 }) end, "png")
+end
+print "ok images"

@@ -1,0 +1,306 @@
+-- Chains of datasets: what they give, in which order, on which threads, and what is refused.
+local here = arg and arg[0]:match "^(.*)/" or "tests/shell"
+package.path = here .. "/support/?.lua;" .. package.path
+local check = require "check"
+local cr = require "crescent"
+
+local function collect(data)
+  local rows = {}
+  for x, y in data:elements() do
+    local row = type(x) == "userdata" and x:totable() or x
+    rows[#rows + 1] = y == nil and row or { row, type(y) == "userdata" and y:totable() or y }
+  end
+  return rows
+end
+local function counted(first, last)
+  local list = {}
+  for i = first, last do list[#list + 1] = i end
+  return cr.data.from_list(list)
+end
+
+do -- sources
+  check.same(collect(counted(1, 3)), { 1, 2, 3 })
+  check.same(collect(cr.data.from_list { { "a.png", 0 }, { "b.png", 1 } }), { { "a.png", 0 }, { "b.png", 1 } })
+  local x, y = cr.tensor { { 1, 2 }, { 3, 4 } }, cr.tensor({ 0, 1 }, "int32")
+  check.same(collect(cr.data.from_tensor_slices { x, y }), { { { 1, 2 }, 0 }, { { 3, 4 }, 1 } })
+  check.same(collect(cr.data.from_tensor_slices { { "a", "b" }, { 5, 6 } }), { { "a", 5 }, { "b", 6 } })
+  check.same(collect(cr.data.from_tensor_slices { 7, 8 }), { 7, 8 })
+  for row in cr.data.from_tensor_slices({ left = x, right = y }):elements() do
+    check.same(row.left.shape, { 2 })
+    check.same(row.right.shape, {})
+  end
+  check.fails(function() cr.data.from_tensor_slices { x, cr.ones { 3 } } end, "same length", "2", "3")
+  local passes = 0
+  local made = cr.data.from_generator(function()
+    passes = passes + 1
+    local i = 0
+    return function()
+      i = i + 1
+      if i <= 3 then return i, i * i end
+    end
+  end)
+  check.same(collect(made), { { 1, 1 }, { 2, 4 }, { 3, 9 } })
+  check.same(#collect(made:zip(made)), 3)
+  assert(passes == 3)
+  check.fails(function() collect(cr.data.from_generator(function() return 5 end)) end, "return a function", "got 5")
+  -- batches of arrays go through the same chains
+  local batches = cr.data.dataset(cr.ones { 5, 2 }, nil, { batch_size = 2 })
+  check.same(#collect(batches:unbatch()), 5)
+  check.fails(function() collect(batches:zip(batches)) end, "once at a time", "from_tensor_slices")
+end
+
+do -- how many, which, in which order
+  local ten = counted(1, 10)
+  assert(ten.batches == 10)
+  check.same(collect(ten:take(3)), { 1, 2, 3 })
+  check.same(collect(ten:skip(8)), { 9, 10 })
+  check.same(collect(ten:skip(99)), {})
+  check.same(collect(ten:take(2):repeated(2)), { 1, 2, 1, 2 })
+  check.same(collect(ten:repeated():take(12)), { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 1, 2 })
+  check.same(collect(counted(1, 0):repeated()), {})
+  check.same(collect(ten:take(1):concatenate(ten:skip(9))), { 1, 10 })
+  check.same(collect(ten:take(1):concatenate { ten:skip(9), ten:take(1) }), { 1, 10, 1 })
+  check.same(collect(ten:zip(ten:skip(7))), { { 1, 8 }, { 2, 9 }, { 3, 10 } })
+  check.same(collect(ten:skip(8):enumerate()), { { 1, 9 }, { 2, 10 } })
+  check.same(collect(ten:skip(9):enumerate(0)), { { 0, 10 } })
+  check.same(collect(ten:filter(function(x) return x % 4 == 0 end)), { 4, 8 })
+  check.same(collect(ten:take(3):interleave(function(x) return cr.data.from_list { x, -x, 0 } end, { cycle_length = 2 })),
+    { 1, 2, -1, -2, 0, 0, 3, -3, 0 })
+  check.same(collect(ten:take(2):interleave(function(x) return cr.data.from_list { x, -x, 0 } end, { block_length = 2 })),
+    { 1, -1, 2, -2, 0, 0 })
+  check.fails(function() collect(ten:interleave(function() return 1 end)) end, "to give a dataset")
+  for _, chain in ipairs { ten:take(3), ten:skip(3), ten:repeated(2), ten:batch(4), ten:batch(4, true), ten:window(3, { shift = 2 }),
+    ten:window(3, { shift = 1, stride = 2, drop_remainder = true }), ten:zip(ten:take(4)), ten:concatenate(ten), ten:enumerate() } do
+    assert(chain.batches == #collect(chain), chain.batches .. " and " .. #collect(chain))
+  end
+  assert(ten:filter(function() return true end).batches == nil and ten:repeated().batches == nil)
+  check.fails(function() ten:take(-1) end, "at least 0", "-1")
+  check.fails(function() ten:shuffle(0) end, "at least 1", "0")
+end
+
+do -- shuffle: all elements once, the same for a seed, others in another pass
+  local data = counted(1, 50):shuffle(20, { seed = 3 })
+  local first, second = collect(data), collect(data)
+  local again = collect(counted(1, 50):shuffle(20, { seed = 3 }))
+  check.same(again, first)
+  assert(table.concat(first, ",") ~= table.concat(second, ","))
+  table.sort(second)
+  check.same(second, collect(counted(1, 50)))
+  for i, x in ipairs(first) do assert(x <= i + 19) end
+  local fixed = counted(1, 50):shuffle(50, { seed = 3, reshuffle_each_iteration = false })
+  check.same(collect(fixed), collect(fixed))
+  cr.random.seed(5)
+  local drawn = collect(counted(1, 50):shuffle(50))
+  cr.random.seed(5)
+  check.same(collect(counted(1, 50):shuffle(50)), drawn)
+end
+
+do -- batches and windows
+  check.same(collect(counted(1, 5):batch(2)), { { 1, 2 }, { 3, 4 }, { 5 } })
+  check.same(collect(counted(1, 5):batch(2, { drop_remainder = true })), { { 1, 2 }, { 3, 4 } })
+  check.same(collect(counted(1, 5):window(3, { shift = 1, drop_remainder = true })), { { 1, 2, 3 }, { 2, 3, 4 }, { 3, 4, 5 } })
+  check.same(collect(counted(1, 5):window(2, { shift = 2, stride = 2 })), { { 1, 3 }, { 3, 5 }, { 5 } })
+  check.same(collect(counted(1, 7):window(1, { shift = 3 })), { { 1 }, { 4 }, { 7 } })
+  check.same(collect(counted(1, 5):batch(2):unbatch()), { 1, 2, 3, 4, 5 })
+  for x in cr.data.from_list({ 1, 2 }):batch(2):elements() do assert(x.dtype == "int32") end
+  for x in cr.data.from_list({ 1.5, 2.0 }):batch(2):elements() do assert(x.dtype == "float32") end
+  for x in cr.data.from_list({ { { 1, 2 } }, { { 3, 4 } } }):batch(2):elements() do check.same(x.shape, { 2, 2 }) end
+  local function parts(i) return { a = cr.full({ 2 }, i), b = { cr.full({}, i), cr.full({ 1 }, i) } }, i end
+  for x, y in counted(1, 4):map(parts):batch(4):elements() do
+    check.same({ x.a.shape, x.b[1].shape, x.b[2].shape, y.shape }, { { 4, 2 }, { 4 }, { 4, 1 }, { 4 } })
+  end
+  check.fails(function() collect(cr.data.from_list({ { cr.ones { 2 } }, { cr.ones { 3 } } }):batch(2)) end,
+    "element 2", "(3,)", "(2,)", "same shape")
+  check.fails(function() collect(cr.data.from_list({ { 1, 2 }, { 1 } }):batch(2)) end, "element 2")
+  check.fails(function() counted(1, 3):batch(0) end, "at least 1", "0")
+end
+
+do -- map: the same whatever the number of workers, draws too
+  local scale, offsets = cr.tensor { 2.0, 3.0 }, { first = 1, list = { 10 } }
+  local function helper(x) return x + offsets.list[1] end
+  local function work(i) return scale * i + helper(0), i, cr.random.uniform({ 2 }) end
+  local function run(workers)
+    cr.random.seed(7)
+    local data, rows = counted(1, 30):map(work, { workers = workers }), {}
+    for _ = 1, 2 do
+      for x, i, draw in data:elements() do rows[#rows + 1] = { x:totable(), i, draw:totable() } end
+    end
+    return rows
+  end
+  local alone = run(0)
+  check.same(alone[5][1], { 20, 25 })
+  assert(alone[1][3][1] ~= alone[2][3][1] and alone[1][3][1] ~= alone[31][3][1])
+  for _, workers in ipairs { 1, 2, 5 } do check.same(run(workers), alone) end
+  check.same(collect(counted(1, 20):filter(function(x) return x % 5 == 0 end, { workers = 3 })), { 5, 10, 15, 20 })
+  -- after a pass that ended early, in the next one
+  local data = counted(1, 100):map(function(x) return x * 2 end, { workers = 2 })
+  for x in data:elements() do if x == 10 then break end end
+  assert(#collect(data) == 100)
+  -- one that nobody waits for is stopped, though it would never end
+  local endless = counted(1, 3):map(function(x)
+    while x > 1 do end
+    return x
+  end, { workers = 2 })
+  for x in endless:elements() do
+    assert(x == 1)
+    break
+  end
+  endless = nil
+  collectgarbage()
+end
+
+do -- what a worker's function may use
+  local format = string.format
+  shared_factor = 3
+  local function fib(n) return n < 2 and n or fib(n - 1) + fib(n - 2) end
+  local layer = cr.layers.Rescaling and cr.layers.Rescaling(2) or cr.layers.ReLU()
+  local text = counted(1, 3):map(function(i)
+    return format("%d:%d:%d", i, fib(i + 3), shared_factor), cr.ops.sum(cr.ones { 3 }):item(), layer(cr.ones { 1 })
+  end, { workers = 2 })
+  check.same(collect(text:map(function(a) return a end)), { "1:3:3", "2:5:3", "3:8:3" })
+  local thread = coroutine.create(function() end)
+  check.fails(function() counted(1, 2):map(function(x) return x, thread end, { workers = 1 }) end, "'thread'", "coroutine")
+  local Mine = cr.Layer:subclass "MineForWorkers"
+  function Mine:call(x) return x end
+  local mine = Mine()
+  check.fails(function() counted(1, 2):map(function(x) return mine(x) end, { workers = 1 }) end, "'mine'", "class written in Lua")
+  local object = setmetatable({}, { __index = {} })
+  check.fails(function() counted(1, 2):map(function(x) return x, object end, { workers = 1 }) end, "'object'", "metatable")
+  unused_class = Mine
+  local data = counted(1, 2):map(function(x) return unused_class(x) end, { workers = 1 })
+  check.fails(function() collect(data) end, "element 1", "'unused_class'", "class written in Lua")
+  check.fails(function() collect(counted(1, 2):map(function() return print end, { workers = 1 })) end, "element 1", "got a function")
+end
+
+do -- errors name the element and end the pass
+  for _, workers in ipairs { 0, 1, 3 } do
+    local data = counted(1, 9):map(function(x)
+      if x == 7 then error "no sevens" end
+      return x
+    end, { workers = workers })
+    local seen = 0
+    check.fails(function() for _ in data:elements() do seen = seen + 1 end end, "map: element 7", "no sevens")
+    assert(seen == 6)
+  end
+  check.fails(function() collect(counted(1, 3):filter(function() return "yes" end)) end, "filter: element 1", "true or false")
+  check.fails(function() counted(1, 3):map(5) end, "a function or a layer")
+  check.fails(function() counted(1, 3):map(print, { workers = 999 }) end, "999")
+end
+
+do -- ahead of its user; not with functions of the script's own thread
+  check.same(collect(counted(1, 9):map(function(x) return x + 1 end, { workers = 2 }):prefetch(3)), { 2, 3, 4, 5, 6, 7, 8, 9, 10 })
+  check.fails(function() counted(1, 3):map(function(x) return x end):prefetch() end, "prefetch", "workers")
+  check.fails(function()
+    collect(counted(1, 3):map(function(x) error("broken " .. x) end, { workers = 1 }):prefetch())
+  end, "element 1", "broken 1")
+  for x in counted(1, 1000):prefetch(2):elements() do if x == 3 then break end end
+end
+
+do -- cache
+  local calls = 0
+  local data = counted(1, 4):map(function(x)
+    calls = calls + 1
+    return cr.full({ 2 }, x), "text " .. x, { n = x }
+  end):cache()
+  for _ in data:elements() do break end
+  assert(calls == 1)
+  assert(#collect(data) == 4 and #collect(data) == 4 and calls == 5)
+  local path = check.temporary ".cache"
+  calls = 0
+  local kept = data:cache(path)
+  local first = {}
+  for x, y, z in kept:elements() do first[#first + 1] = { x:totable(), y, z.n } end
+  data = nil
+  local other = cr.data.from_generator(function() error "not asked" end):cache(path)
+  local second = {}
+  for x, y, z in other:elements() do second[#second + 1] = { x:totable(), y, z.n } end
+  check.same(second, first)
+  check.same(second[3], { { 3, 3 }, "text 3", 3 })
+  local file = assert(io.open(path, "r+b"))
+  local content = file:read "a"
+  file:close()
+  for _, length in ipairs { 5, #content // 2, #content - 1 } do
+    file = assert(io.open(path, "wb"))
+    file:write(content:sub(1, length))
+    file:close()
+    check.fails(function() collect(other) end, path)
+  end
+  os.remove(path)
+  check.fails(function() collect(counted(1, 2):cache "/nonexistent/cache") end, "/nonexistent/cache")
+end
+
+do -- layers
+  local model = cr.Sequential { cr.layers.Dense(2, { input_shape = { 3 }, kernel_initializer = "ones" }) }
+  local data = cr.data.from_tensor_slices({ cr.ones { 6, 3 }, cr.ones { 6 } }):batch(2):map(model)
+  for x, y in data:elements() do
+    check.near(x, { { 3, 3 }, { 3, 3 } })
+    check.same(y.shape, { 2 })
+  end
+  check.fails(function() data:map(model, { workers = 2 }) end, "layer", "no workers")
+  local dropout = cr.layers.Dropout(0.5, { seed = 1 })
+  local noisy = cr.data.from_tensor_slices(cr.ones { 4, 8 }):batch(2):map(dropout, { training = true })
+  local function values(d)
+    local all = {}
+    for x in d:elements() do all[#all + 1] = x:totable() end
+    return all
+  end
+  local first, second = values(noisy), values(noisy)
+  assert(cr.show(first) ~= cr.show(second) and cr.show(first[1]) ~= cr.show(first[2]))
+  local same = values(noisy:prefetch(2))
+  assert(#same == 2)
+end
+
+do -- fit, evaluate, predict
+  local x = cr.random.normal { 24, 2 }
+  local y = x:sum(-1, true)
+  local function new_model()
+    local model = cr.Sequential { cr.layers.Dense(1, { input_shape = { 2 }, kernel_initializer = "ones" }) }
+    model:compile { optimizer = "sgd", loss = "mse" }
+    return model
+  end
+  local plain = new_model()
+  plain:fit(x, y, { batch_size = 8, epochs = 2, shuffle = false, verbose = 0 })
+  local rows = cr.data.from_tensor_slices { x, y }
+  local data = rows:map(function(a, b) return a * 1, b end, { workers = 2 }):batch(8):prefetch(2)
+  local model = new_model()
+  model:fit(data, { epochs = 2, verbose = 0, validation_data = rows:batch(8) })
+  check.near(model:get_weights()[1], plain:get_weights()[1]:totable(), 0)
+  check.near(model:evaluate(data, { verbose = 0 }), plain:evaluate(x, y, { verbose = 0, batch_size = 8 }))
+  check.near(model:predict(cr.data.from_tensor_slices(x):batch(8)), plain:predict(x):totable())
+  check.fails(function() model:fit(rows:batch(8):repeated(), { verbose = 0 }) end, "infinite dataset")
+  model:fit(rows:batch(8):repeated(), { verbose = 0, steps_per_epoch = 2 })
+  -- parts by the names of inputs
+  local a, b = cr.Input { shape = { 1 }, name = "a" }, cr.Input { shape = { 2 }, name = "b" }
+  local two = cr.Model { inputs = { b, a }, outputs = cr.layers.Concatenate()({ b, a }) }
+  local named = cr.data.from_tensor_slices({ a = cr.zeros { 2, 1 }, b = cr.ones { 2, 2 } }):batch(2)
+  check.near(two:predict(named), { { 1, 1, 0 }, { 1, 1, 0 } })
+  check.fails(function() two:predict(cr.data.from_tensor_slices({ a = cr.zeros { 2, 1 }, c = cr.ones { 2, 2 } }):batch(2)) end, "\"b\"")
+end
+
+do -- a run that is kept within an epoch goes on with the same elements
+  local x = cr.random.normal { 40, 2 }
+  local function chain()
+    return cr.data.from_tensor_slices({ x, x:sum(-1, true) }):shuffle(40)
+      :map(function(a, b) return a + cr.random.normal({ 2 }) * 0.1, b end, { workers = 2 }):batch(8)
+  end
+  local function model_of()
+    cr.random.seed(1)
+    local model = cr.Sequential { cr.layers.Dense(1, { input_shape = { 2 } }) }
+    model:compile { optimizer = "adam", loss = "mse" }
+    return model
+  end
+  local path = check.temporary ".h5"
+  local whole = model_of()
+  local run = whole:start_training(chain(), { epochs = 3, verbose = 0 })
+  run:advance(7)
+  run:save(path)
+  run:finish()
+  local other = model_of()
+  cr.random.seed(99)
+  run = other:start_training(chain(), { epochs = 3, verbose = 0 })
+  run:load(path)
+  run:finish()
+  check.near(other:get_weights()[1], whole:get_weights()[1]:totable(), 0)
+  os.remove(path)
+end
+print "ok streams"

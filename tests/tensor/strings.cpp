@@ -1,0 +1,95 @@
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <thread>
+
+#include "crescent/ops.h"
+#include "crescent/program.h"
+#include "crescent/strings.h"
+
+using namespace crescent;
+using Catch::Matchers::Contains;
+
+namespace {
+
+Tensor texts(std::vector<std::string> values) {
+  return string_tensor(values, {static_cast<int64_t>(values.size())});
+}
+
+std::vector<std::string> batch(int64_t first, int64_t count) {
+  std::vector<std::string> values;
+  for (int64_t i = first; i < first + count; ++i) values.push_back(concat("text ", i));
+  return values;
+}
+
+}  // namespace
+
+TEST_CASE("a tensor of strings gives its texts back") {
+  const Tensor t = string_tensor(std::vector<std::string>{"a", "", "b b", "a"}, {2, 2});
+  CHECK(t.dtype() == DType::string);
+  CHECK(strings_of(t) == std::vector<std::string>{"a", "", "b b", "a"});
+  CHECK(t.data<StringId>()[0] == t.data<StringId>()[3]);
+  CHECK(t.data<StringId>()[1] == StringId{});
+  CHECK(to_text(t) == "[[  \"a\"    \"\"]\n [\"b b\"   \"a\"]]");
+  CHECK(strings_of(Tensor(Shape{2}, DType::string)) == std::vector<std::string>{"", ""});
+  CHECK_THROWS_WITH(string_tensor(batch(0, 2), {3}), Contains("takes 3 texts, got 2"));
+}
+
+TEST_CASE("strings are moved and compared, and nothing else") {
+  const Tensor t = texts({"x", "y", "z"});
+  const Tensor both[] = {t, texts({"y"})};
+  const Tensor all = ops::flip(ops::concatenate(both, 0), {0});
+  CHECK(strings_of(all) == std::vector<std::string>{"y", "z", "y", "x"});
+  CHECK(ops::equal(all, texts({"y"})).to_vector() == std::vector<double>{1, 0, 1, 0});
+  CHECK(ops::not_equal(all, texts({"y"})).to_vector() == std::vector<double>{0, 1, 0, 1});
+  CHECK(strings_of(ops::pad(t, {1}, {0})) == std::vector<std::string>{"", "x", "y", "z"});
+  CHECK(strings_of(ops::where(ops::equal(t, texts({"y"})), t, texts({"?"}))) ==
+        std::vector<std::string>{"?", "y", "?"});
+  CHECK_THROWS_WITH(ops::add(t, t), Contains("add takes no strings"));
+  CHECK_THROWS_WITH(ops::less(t, t), Contains("less takes no strings"));
+  CHECK_THROWS_WITH(ops::exp(t), Contains("exp takes no strings"));
+  CHECK_THROWS_WITH(ops::sum(t), Contains("takes no strings"));
+  CHECK_THROWS_WITH(ops::matmul(t, t), Contains("takes no strings"));
+  CHECK_THROWS_WITH(ops::equal(t, 1.0), Contains("strings"));
+  CHECK_THROWS_WITH(ops::add(t, Tensor(1.0)), Contains("no common dtype"));
+  CHECK_THROWS_WITH(ops::cast(t, DType::float32), Contains("takes no strings"));
+  CHECK_THROWS_WITH(ops::cast(Tensor(1.0), DType::string), Contains("does not become strings"));
+  CHECK_THROWS_WITH(t.to_vector(), Contains("no number"));
+}
+
+TEST_CASE("compiled programs have strings as inputs, results and constants") {
+  const Tensor wanted = texts({"constant of a program"});
+  const Function function([wanted](const Tensors& x) {
+    return Tensors{ops::where(ops::equal(x[0], wanted), x[0], ops::broadcast_to(wanted, {2}))};
+  });
+  CHECK(strings_of(function({texts({"first", "second"})})[0]) ==
+        std::vector<std::string>(2, "constant of a program"));
+}
+
+TEST_CASE("texts that no tensor holds go") {
+  const Tensor kept = texts({"kept through it all"});
+  Tensor rows = texts(batch(0, 1000));
+  const Tensor row = rows.view_rows(7, 1);
+  rows = {};
+  for (int64_t i = 1; i < 200; ++i) {
+    const Tensor moved = ops::flip(texts(batch(1000 * i, 1000)), {0});
+    REQUIRE(strings_of(moved)[0] == concat("text ", 1000 * i + 999));
+  }
+  CHECK(string_count() < 20000);
+  CHECK(strings_of(kept)[0] == "kept through it all");
+  CHECK(strings_of(row)[0] == "text 7");
+}
+
+TEST_CASE("threads make strings while programs run on others") {
+  std::atomic<bool> wrong = false;
+  const auto work = [&](int64_t first) {
+    for (int64_t i = 0; i < 60; ++i) {
+      const auto values = batch(first + 500 * i, 500);
+      const Tensor t = ops::flip(string_tensor(values, {500}), {0});
+      if (strings_of(ops::flip(t, {0})) != values) wrong = true;
+    }
+  };
+  std::thread other(work, 10'000'000);
+  work(20'000'000);
+  other.join();
+  CHECK_FALSE(wrong);
+}
