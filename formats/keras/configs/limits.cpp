@@ -9,6 +9,7 @@
 #include "keras/configs/formulas.h"
 #include "keras/configs/keras2_vocabulary.h"
 #include "keras/configs/objects.h"
+#include "keras/configs/operation_nodes.h"
 
 namespace crescent::keras {
 namespace {
@@ -44,6 +45,11 @@ class Search {
     const std::string own = name_of_layer(object);
     const std::string place = inside.empty() ? concat("layer '", own, "'") : inside;
     if (const Value* layers = config.find("layers"); layers && layers->is_list()) {
+      for (const auto& [added, what] :
+           {std::pair{"added_losses", "losses"}, {"added_metrics", "metrics"}})
+        if (config.contains(added))
+          add(concat("model '", own, "'"), "",
+              concat("Keras' files have no ", what, " of symbols"));
       for (const Value& each : layers->as_list()) layer(each.as_dict());
       return;
     }
@@ -123,7 +129,7 @@ class Search {
                  const std::string& place, const std::string& option = "") {
     const auto info = class_named(kind, name);
     if (!info || is_foreign(*info)) return;  // code, which the user brings along
-    if (keras2_ && name == "OperationLayer")
+    if (keras2_ && name == kOperationLayer)
       return add(place, option, "Keras 2.3.1 has no operations on tensors in graphs");
     if (keras2_ && !keras2_has_class(kind, name)) return add(place, option, lacks(kind, name));
     for (const DictEntry& entry : config) {

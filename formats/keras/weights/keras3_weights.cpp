@@ -3,6 +3,8 @@
 #include <map>
 #include <set>
 
+#include "keras/configs/operation_nodes.h"
+
 namespace crescent::keras {
 namespace {
 
@@ -133,7 +135,7 @@ class Places {
   void add_layers(const std::vector<LayerPtr>& layers, const std::string& path) {
     NamesInList names;
     for (const LayerPtr& layer : layers)
-      if (layer->class_name() != "OperationLayer") add(*layer, path + names.next(*layer) + "/");
+      if (layer->class_name() != kOperationLayer) add(*layer, path + names.next(*layer) + "/");
   }
 
   std::string group_;
