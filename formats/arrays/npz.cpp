@@ -5,10 +5,7 @@
 #include "crescent/data.h"
 #include "crescent/file.h"
 #include "crescent/ops.h"
-#include "keras/model/inspection.h"
-#include "keras/model/model_file.h"
-#include "keras/weights/named_arrays.h"
-#include "keras/weights/weight_paths.h"
+#include "keras/model/named_format.h"
 #include "npy.h"
 #include "pickle.h"
 #include "zip/archive.h"
@@ -52,16 +49,6 @@ Tensor in_memory(const OpenArchivePtr& from, const zip::Member& member) {
   return load(place_of(*from, member), from->archive.text(member), npy_header);
 }
 
-keras::NamedArray array_of(const OpenArchivePtr& from, const zip::Member& member) {
-  const FileArray array = npy_header(place_of(*from, member), beginning(*from, member));
-  check_size(place_of(*from, member), array, member.size - array.start);
-  const std::string name = member.name.substr(0, member.name.size() - 4);
-  std::vector<int64_t> dims = array.dims;
-  if (array.fortran) std::reverse(dims.begin(), dims.end());
-  const TensorSpec spec{array.type.dtype, Shape(dims)};
-  return {name, spec, [from, member] { return in_memory(from, member); }};
-}
-
 /// An archive refuses in words that do not name the file.
 template <class Work>
 auto naming(const std::string& path, const Work& work) {
@@ -72,24 +59,20 @@ auto naming(const std::string& path, const Work& work) {
   }
 }
 
-/// All arrays of numbers; one of Python's objects fails only where `wanted` names it.
-keras::NamedArrays open_file(const std::string& path, const std::string& wanted = "") {
-  return naming(path, [&]() -> keras::NamedArrays {
-    const auto from = std::make_shared<OpenArchive>(path);
-    std::vector<keras::NamedArray> arrays;
-    for (const zip::Member& listed : from->archive.members()) {
-      if (!listed.name.ends_with(kEnding)) continue;
-      const zip::Member& member = *from->archive.find(listed.name);
-      const bool objects = npy_objects(place_of(*from, member), beginning(*from, member)) > 0;
-      if (!objects || member.name == wanted + kEnding) arrays.push_back(array_of(from, member));
-    }
-    return {path, std::move(arrays)};
-  });
+keras::NamedArray array_of(const OpenArchivePtr& from, const zip::Member& member) {
+  const FileArray array = npy_header(place_of(*from, member), beginning(*from, member));
+  check_size(place_of(*from, member), array, member.size - array.start);
+  const std::string name = member.name.substr(0, member.name.size() - 4);
+  std::vector<int64_t> dims = array.dims;
+  if (array.fortran) std::reverse(dims.begin(), dims.end());
+  const TensorSpec spec{array.type.dtype, Shape(dims)};
+  return {name, spec,
+          [from, member] { return naming(from->path, [&] { return in_memory(from, member); }); }};
 }
 
 }  // namespace
 
-class Npz final : public Format, public HoldsWeights, public ReadsArrays, public WritesArrays {
+class Npz final : public keras::NamedFormat {
  public:
   static void describe(Schema<Npz>& s) {
     s.doc("Archives of NumPy's arrays.")
@@ -116,35 +99,6 @@ class Npz final : public Format, public HoldsWeights, public ReadsArrays, public
       return {std::make_shared<BoxedTensor>(lists.values),
               std::make_shared<BoxedTensor>(lists.lengths)};
     });
-  }
-  Value inspect(const std::string& path) {
-    return naming(path, [&]() -> Value {
-      keras::NamedArrays file = open_file(path);
-      return keras::inspect(file);
-    });
-  }
-
-  const SchemaData& save_weights_options() const override {
-    return schema_of<keras::SaveWeightsOptions>("npz: saving weights");
-  }
-  const SchemaData& load_weights_options() const override {
-    return schema_of<keras::LoadWeightsOptions>("npz: loading weights");
-  }
-  void save_weights(Model& model, const std::string& path, const Dict& given) override {
-    const auto options = read_options<keras::SaveWeightsOptions>(save_weights_options(), given);
-    keras::check_overwrite(path, options.overwrite);
-    write_arrays(path, keras::values_by_path(model));
-  }
-  void load_weights(Model& model, const std::string& path, const Dict& given) override {
-    const auto options = read_options<keras::LoadWeightsOptions>(load_weights_options(), given);
-    naming(path, [&] {
-      keras::NamedArrays file = open_file(path);
-      keras::load_named_weights(file, model, options);
-    });
-  }
-
-  Tensor read_array(const std::string& path, const std::string& place) override {
-    return naming(path, [&] { return open_file(path, place).find(place).read(); });
   }
   /// Where values lie in the file as in memory they stay there.
   Tensor open_array(const std::string& path, const std::string& place) override {
@@ -186,6 +140,21 @@ class Npz final : public Format, public HoldsWeights, public ReadsArrays, public
         file.pieces.emplace_back(static_cast<const std::byte*>(tensor.raw()), tensor.bytes());
     }
     replace_file(path, zip::Image(files).pieces());
+  }
+
+ private:
+  keras::NamedArrays open_file(const std::string& path, const std::string& wanted) const override {
+    return naming(path, [&]() -> keras::NamedArrays {
+      const auto from = std::make_shared<OpenArchive>(path);
+      std::vector<keras::NamedArray> arrays;
+      for (const zip::Member& listed : from->archive.members()) {
+        if (!listed.name.ends_with(kEnding)) continue;
+        const zip::Member& member = *from->archive.find(listed.name);
+        const bool objects = npy_objects(place_of(*from, member), beginning(*from, member)) > 0;
+        if (!objects || member.name == wanted + kEnding) arrays.push_back(array_of(from, member));
+      }
+      return {path, std::move(arrays)};
+    });
   }
 };
 

@@ -4,10 +4,7 @@
 #include "crescent/file.h"
 #include "crescent/plugin.h"
 #include "header.h"
-#include "keras/model/inspection.h"
-#include "keras/model/model_file.h"
-#include "keras/weights/named_arrays.h"
-#include "keras/weights/weight_paths.h"
+#include "keras/model/named_format.h"
 
 namespace crescent::safetensors {
 namespace {
@@ -22,20 +19,13 @@ Tensor array_at(const std::shared_ptr<Storage>& file, const Place& place) {
   return array;
 }
 
-keras::NamedArrays open_file(const std::string& path) {
-  const auto file = file_storage(open_regular_file(path), path);
-  std::vector<keras::NamedArray> arrays;
-  for (const Place& place : read_header(path, *file))
-    arrays.push_back({place.name, place.spec, [file, place] { return array_at(file, place); }});
-  return {path, std::move(arrays)};
+std::shared_ptr<Storage> open_storage(const std::string& path) {
+  return file_storage(open_regular_file(path), path);
 }
 
 }  // namespace
 
-class Safetensors final : public Format,
-                          public HoldsWeights,
-                          public ReadsArrays,
-                          public WritesArrays {
+class Safetensors final : public keras::NamedFormat {
  public:
   static void describe(Schema<Safetensors>& s) {
     s.doc("Arrays by name, weights among them.")
@@ -43,33 +33,13 @@ class Safetensors final : public Format,
         .method("inspect", &Safetensors::inspect, "What a file says about itself.")
         .arg("path", "Of the file.");
   }
-  Value inspect(const std::string& path) {
-    keras::NamedArrays file = open_file(path);
-    return keras::inspect(file);
-  }
-
-  const SchemaData& save_weights_options() const override {
-    return schema_of<keras::SaveWeightsOptions>("safetensors: saving weights");
-  }
-  const SchemaData& load_weights_options() const override {
-    return schema_of<keras::LoadWeightsOptions>("safetensors: loading weights");
-  }
-  void save_weights(Model& model, const std::string& path, const Dict& given) override {
-    const auto options = read_options<keras::SaveWeightsOptions>(save_weights_options(), given);
-    keras::check_overwrite(path, options.overwrite);
-    write_arrays(path, keras::values_by_path(model));
-  }
-  void load_weights(Model& model, const std::string& path, const Dict& given) override {
-    const auto options = read_options<keras::LoadWeightsOptions>(load_weights_options(), given);
-    keras::NamedArrays file = open_file(path);
-    keras::load_named_weights(file, model, options);
-  }
-
-  Tensor read_array(const std::string& path, const std::string& place) override {
-    return open_array(path, place).clone();
-  }
+  /// What stays in the file is not compared with its checksum.
   Tensor open_array(const std::string& path, const std::string& place) override {
-    return open_file(path).find(place).read();
+    const auto file = open_storage(path);
+    const std::string name = open_file(path, place).find(place).name;
+    for (const Place& each : read_header(path, *file))
+      if (each.name == name) return array_at(file, each);
+    fail("'", path, "' changed while it was read");
   }
   void write_arrays(const std::string& path, const NamedTensors& arrays) override {
     const std::string header = header_of(arrays);
@@ -78,6 +48,18 @@ class Safetensors final : public Format,
       if (tensor.bytes() > 0)
         pieces.emplace_back(static_cast<const std::byte*>(tensor.raw()), tensor.bytes());
     replace_file(path, pieces);
+  }
+
+ private:
+  keras::NamedArrays open_file(const std::string& path, const std::string&) const override {
+    const auto file = open_storage(path);
+    std::vector<keras::NamedArray> arrays;
+    for (const Place& place : read_header(path, *file))
+      arrays.push_back({place.name, place.spec, [path, file, place] {
+                          check_seal(path, *file, place);
+                          return array_at(file, place);
+                        }});
+    return {path, std::move(arrays)};
   }
 };
 

@@ -2,7 +2,11 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdlib>
 #include <cstring>
+#include <sstream>
+
+#include "hdf5/src/crc32c.h"
 
 namespace crescent::safetensors {
 namespace {
@@ -69,6 +73,34 @@ Place place_of(const std::string& path, const std::string& name, const Value& sa
   return {name, {dtype, Shape(dims)}, start + static_cast<size_t>(ends[0])};
 }
 
+const char* code_of(DType dtype) {
+  const auto row = std::find_if(std::begin(kTypes), std::end(kTypes),
+                                [&](const Type& type) { return type.dtype == dtype; });
+  if (row == std::end(kTypes)) fail("arrays of dtype ", dtype, " are not written as safetensors");
+  return row->name;
+}
+
+/// Of what is said about an array. Its bytes follow.
+uint32_t seal_of(const std::string& name, const TensorSpec& spec) {
+  const std::string said = concat(name, " ", code_of(spec.dtype), " ", spec.shape);
+  return hdf5::crc32c(said.data(), said.size());
+}
+
+constexpr const char *kMetadata = "__metadata__", *kSeals = "crescent_crc32c";
+
+/// As many as there are arrays; none in files of others.
+void take_seals(const std::string& path, const Value& metadata, std::vector<Place>& places) {
+  const Value* said = metadata.is_dict() ? metadata.as_dict().find(kSeals) : nullptr;
+  if (!said || !said->is_string()) return;
+  std::istringstream words(said->as_string());
+  std::vector<uint32_t> seals;
+  for (std::string word; words >> word;)
+    seals.push_back(static_cast<uint32_t>(std::strtoul(word.c_str(), nullptr, 16)));
+  if (seals.size() != places.size())
+    refuse(path, concat("it was saved with ", seals.size(), " arrays and has ", places.size()));
+  for (size_t i = 0; i < places.size(); ++i) places[i].seal = seals[i];
+}
+
 Dict json_header(const std::string& path, const Storage& file, uint64_t length) {
   std::string text(length, '\0');
   file.read(kLength, length, text.data());
@@ -95,8 +127,9 @@ std::vector<Place> read_header(const std::string& path, const Storage& file) {
     uint64_t end;
   };
   std::vector<Found> found;
-  for (const DictEntry& entry : json_header(path, file, length)) {
-    if (entry.key == "__metadata__") continue;
+  const Dict header = json_header(path, file, length);
+  for (const DictEntry& entry : header) {
+    if (entry.key == kMetadata) continue;
     uint64_t end = 0;
     Place place = place_of(path, entry.key, entry.value, start, &end);
     found.push_back({std::move(place), start + end});
@@ -113,24 +146,44 @@ std::vector<Place> read_header(const std::string& path, const Storage& file) {
     places.push_back(std::move(each.place));
   }
   if (at != file.bytes()) refuse(path, "its arrays do not end where it does");
+  if (const Value* metadata = header.find(kMetadata)) take_seals(path, *metadata, places);
   return places;
 }
 
+void check_seal(const std::string& path, const Storage& file, const Place& place) {
+  if (!place.seal) return;
+  constexpr size_t kPiece = size_t{1} << 20;
+  const size_t end =
+      place.start + static_cast<size_t>(place.spec.shape.size()) * size_of(place.spec.dtype);
+  uint32_t seal = seal_of(place.name, place.spec);
+  std::vector<std::byte> piece(std::min(kPiece, end - place.start));
+  for (size_t at = place.start; at < end; at += piece.size()) {
+    const size_t count = std::min(piece.size(), end - at);
+    file.read(at, count, piece.data());
+    seal = hdf5::crc32c_joined(seal, hdf5::crc32c(piece.data(), count), count);
+  }
+  if (seal != *place.seal)
+    fail("'", path, "' is damaged: '", place.name, "' is not what was saved; nothing was loaded");
+}
+
 std::string header_of(const NamedTensors& arrays) {
-  Dict header{{"__metadata__", Dict{{"format", "keras"}}}};
+  Dict header{{kMetadata, Dict()}};
+  std::string seals;
   int64_t at = 0;
   for (const auto& [name, tensor] : arrays) {
-    const auto row = std::find_if(std::begin(kTypes), std::end(kTypes),
-                                  [&](const Type& type) { return type.dtype == tensor.dtype(); });
-    if (row == std::end(kTypes))
-      fail("'", name, "': arrays of dtype ", tensor.dtype(), " are not written as safetensors");
+    const uint32_t seal = hdf5::crc32c_joined(
+        seal_of(name, tensor.spec()), hdf5::crc32c(tensor.raw(), tensor.bytes()), tensor.bytes());
+    char digits[10];
+    std::snprintf(digits, sizeof digits, "%s%08x", seals.empty() ? "" : " ", seal);
+    seals += digits;
     const int64_t end = at + static_cast<int64_t>(tensor.bytes());
     List dims(tensor.shape().begin(), tensor.shape().end());
-    header.set(
-        name,
-        Dict{{"dtype", row->name}, {"shape", std::move(dims)}, {"data_offsets", List{at, end}}});
+    header.set(name, Dict{{"dtype", code_of(tensor.dtype())},
+                          {"shape", std::move(dims)},
+                          {"data_offsets", List{at, end}}});
     at = end;
   }
+  header.set(kMetadata, Dict{{"format", "keras"}, {kSeals, std::move(seals)}});
   std::string text = to_json(header);
   text.append((kAlignment - text.size() % kAlignment) % kAlignment, ' ');
   const uint64_t length = text.size();

@@ -87,6 +87,28 @@ TEST_CASE("a mask that somebody gave stays") {
   }
 }
 
+TEST_CASE("a list of masks may have none for an input") {
+  const std::string layers = "keras.layers";
+  const std::string config = concat(
+      R"({"module": "keras.src.models.functional", "class_name": "Functional", "config": {
+        "name": "m", "layers": [)",
+      entry(layers, "InputLayer", "x", R"("batch_shape": [null, 3, 2])", "", ""), ", ",
+      entry(layers, "InputLayer", "k", R"("batch_shape": [null, 3], "dtype": "bool")", "", ""),
+      ", ",
+      entry(layers, "Attention", "a", R"("score_mode": "dot")",
+            "[" + tensor("x") + ", " + tensor("x") + "]", R"("mask": [null, )" + tensor("k") + "]"),
+      R"(], "input_layers": [["x", 0, 0], ["k", 0, 0]], "output_layers": [["a", 0, 0]]}})");
+  const auto model = model_from_json(config);
+  const Tensor x = hdf5::ramp({1, 3, 2}, 0.1);
+  const Tensor steps =
+      ops::cast(Tensor::from(std::vector<int32_t>{1, 0, 0}, {1, 3}), DType::boolean);
+  for (const char* target : {"keras3", "crescent"}) {
+    const auto again = model_from_json(model->to_json({{"target", target}}));
+    const Tensor y = again->predict({x, steps}).front();  // every step sees the first alone
+    CHECK(ops::max(ops::abs(y - ops::slice(x, {0, 0, 0}, {1, 1, 2}))).item() < 1e-6);
+  }
+}
+
 TEST_CASE("circles among the calls of a hostile file end") {
   const std::string circle =
       entry("keras.layers", "Dropout", "d", R"("rate": 0.5)", tensor("d"), "") + ", " +

@@ -54,6 +54,51 @@ TEST_CASE("layers are found by the names that they have after renaming") {
   }
 }
 
+TEST_CASE("weights are found by their paths, whatever is trainable and in whatever order") {
+  Scratch scratch;
+  const auto nested = [](bool turned) {
+    std::vector<LayerPtr> inner{
+        layer("Dense", {{"units", 4}, {"input_shape", List{2, 4}}, {"name", "a"}}),
+        layer("Dense", {{"units", 4}, {"input_shape", List{2, 4}}, {"name", "b"}})};
+    if (turned) std::swap(inner[0], inner[1]);
+    return Sequential::make(
+        {Sequential::make(inner, "inner"),
+         layer("GRU", {{"units", 4}, {"name", "r"}, {"input_shape", List{2, 4}}})},
+        "outer");
+  };
+  const auto built = [&](bool turned) {
+    auto model = nested(turned);
+    model->build_for({{-1, 2, 4}});
+    return model;
+  };
+  auto saved = built(false);
+  saved->get_layer("inner")->sublayers().front()->set_trainable(false);
+  const Tensors x{ramp({2, 2, 4})};
+  for (const char* target : {"keras3", "keras2"}) {
+    const std::string path = scratch.path("m.h5");
+    crescent::save_model(*saved, path, {{"target", target}});
+    auto frozen_no_more = built(false), turned = built(true);
+    crescent::load_weights(*frozen_no_more, path, {{"by_path", true}});
+    check_same(frozen_no_more->predict(x), saved->predict(x));
+    crescent::load_weights(*turned, path, {{"by_path", true}});
+    for (const char* name : {"a", "b"})
+      check_same(dynamic_cast<Model&>(*turned->get_layer("inner")).get_layer(name)->get_weights(),
+                 dynamic_cast<Model&>(*saved->get_layer("inner")).get_layer(name)->get_weights());
+  }
+  const std::string path = scratch.path("w.h5");
+  crescent::save_weights(*two_layers("a", "b"), path);
+  auto other = two_layers("c", "b");
+  CHECK_THAT(failure([&] {
+               crescent::load_weights(*other, path, {{"by_path", true}});
+             }),
+             Catch::Contains("no array for 'c/kernel', 'c/bias'"));
+  crescent::load_weights(*other, path, {{"by_path", true}, {"rename", Dict{{"a", "c"}}}});
+  CHECK_THAT(failure([&] {
+               crescent::load_weights(*other, path, {{"by_path", true}, {"by_name", true}});
+             }),
+             Catch::Contains("neither by_name"));
+}
+
 TEST_CASE("layers that do not fit are left alone where that is asked for") {
   Scratch scratch;
   auto saved = two_layers("a", "b"), model = two_layers("a", "b", 5);

@@ -201,6 +201,14 @@ class CRESCENT_API Functional : public Model {
   bool is_graph() const override { return graph_ != nullptr; }
   Dict get_config() const override;
 
+  // ---- beside the outputs, as Keras 2 has it: what follows from the model's inputs
+  using Layer::add_loss;
+  using Layer::add_metric;
+  /// The mean of a symbol is part of what training minimises.
+  void add_loss(const Symbol& loss);
+  /// The mean of a symbol over the batches is shown by this name.
+  void add_metric(const Symbol& value, const std::string& name);
+
  protected:
   std::vector<Symbol> graph_inputs() const override {
     return is_graph() ? inputs() : std::vector<Symbol>{};
@@ -211,7 +219,10 @@ class CRESCENT_API Functional : public Model {
 
  private:
   struct Graph;
+  struct Addition;
   friend struct ModelAccess;
+  void add(const Addition& addition, Tensor value);
+  void extend(const Addition& addition, const char* method);
   std::shared_ptr<const Graph> graph_;
   GraphKeys keys_;
 };

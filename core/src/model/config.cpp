@@ -208,10 +208,18 @@ std::shared_ptr<Sequential> sequential_from_config(const Dict& config) {
 std::shared_ptr<Functional> functional_from_config(const Dict& config) {
   const GraphBuilder builder(list_at(config, "layers", "model"));
   const Value* trainable = config.find("trainable");
-  return Functional::make(builder.symbols(config.at("input_layers")),
-                          builder.symbols(config.at("output_layers")), name_in(config),
-                          !trainable || !trainable->is_bool() || trainable->as_bool(),
-                          {keys_in(config, "input_keys"), keys_in(config, "output_keys")});
+  const auto model = Functional::make(
+      builder.symbols(config.at("input_layers")), builder.symbols(config.at("output_layers")),
+      name_in(config), !trainable || !trainable->is_bool() || trainable->as_bool(),
+      {keys_in(config, "input_keys"), keys_in(config, "output_keys")});
+  if (const Value* losses = config.find("added_losses"))
+    for (const Symbol& loss : builder.symbols(*losses)) model->add_loss(loss);
+  if (config.contains("added_metrics"))
+    for (const Value& metric : list_at(config, "added_metrics", "model")) {
+      const List& parts = metric.as_list();
+      model->add_metric(builder.symbols(List{parts.at(1)}).front(), parts.at(0).as_string());
+    }
+  return model;
 }
 
 ModelPtr model_from_own_config(const Value& config) {

@@ -159,7 +159,7 @@ std::shared_ptr<Functional> Functional::make(std::vector<Symbol> inputs,
   sort_by_key(keys.inputs, inputs, "inputs");
   sort_by_key(keys.outputs, outputs, "outputs");
   model->keys_ = std::move(keys);
-  model->graph_ = ModelAccess::make_graph(std::move(inputs), std::move(outputs));
+  model->graph_ = ModelAccess::make_graph({std::move(inputs), std::move(outputs)});
   LayerAccess::replace_sublayers(*model, model->graph_->layers);
   model->built_ = true;
   model->set_name(name.empty() ? unique_name("model") : std::move(name));
@@ -188,9 +188,38 @@ Tensors Functional::call(const Tensors& inputs, const Call& call) {
     for (size_t i = 0; i < results.size(); ++i)
       slots[static_cast<size_t>(each.outputs[i])] = results[i];
   }
+  for (const Addition& each : graph.additions) add(each, slots[static_cast<size_t>(each.slot)]);
   Tensors outputs;
   for (int slot : graph.output_slots) outputs.push_back(slots[static_cast<size_t>(slot)]);
   return outputs;
+}
+
+void Functional::add(const Addition& addition, Tensor value) {
+  if (value.rank() > 0) value = ops::mean(value);
+  if (addition.metric.empty())
+    add_loss(value);
+  else
+    add_metric(value, addition.metric);
+}
+
+void Functional::extend(const Addition& addition, const char* method) {
+  if (!graph_)
+    fail_in_layer(name(), method, " of a symbol: model ", name(), " (", class_name(),
+                  ") is not made of symbols: make one of its inputs and outputs");
+  if (!addition.value || !is_floating(addition.value.dtype()))
+    fail_in_layer(name(), method, ": expected a symbol of a floating type, got ",
+                  to_text(addition.value));
+  Graph ends{graph_->inputs, graph_->outputs, graph_->additions};
+  ends.additions.push_back(addition);
+  graph_ = ModelAccess::make_graph(std::move(ends));
+  LayerAccess::replace_sublayers(*this, graph_->layers);
+}
+
+void Functional::add_loss(const Symbol& loss) { extend({loss, ""}, "add_loss"); }
+
+void Functional::add_metric(const Symbol& value, const std::string& name) {
+  if (name.empty()) fail_in_layer(this->name(), "add_metric: expected a name for a symbol");
+  extend({value, name}, "add_metric");
 }
 
 Tensors Functional::compute_mask(const Tensors&, const Tensors&, const Tensors& outputs) {
@@ -235,6 +264,14 @@ Dict Functional::get_config() const {
               {"output_layers", references(kept, graph_->outputs)}};
   if (!keys_.inputs.empty()) config.set("input_keys", Codec<Keys>::encode(keys_.inputs));
   if (!keys_.outputs.empty()) config.set("output_keys", Codec<Keys>::encode(keys_.outputs));
+  List losses, metrics;
+  for (const Addition& each : graph_->additions)
+    if (each.metric.empty())
+      losses.push_back(kept.reference(each.value));
+    else
+      metrics.push_back(List{each.metric, kept.reference(each.value)});
+  if (!losses.empty()) config.set("added_losses", std::move(losses));
+  if (!metrics.empty()) config.set("added_metrics", std::move(metrics));
   return config;
 }
 

@@ -147,10 +147,12 @@ class Slots {
 
 }  // namespace
 
-std::shared_ptr<const Graph> ModelAccess::make_graph(std::vector<Symbol> inputs,
-                                                     std::vector<Symbol> outputs) {
+std::shared_ptr<const Graph> ModelAccess::make_graph(Graph given) {
+  const auto graph = std::make_shared<Graph>(std::move(given));
+  const std::vector<Symbol>&inputs = graph->inputs, &outputs = graph->outputs;
   check_ends(inputs, outputs);
   std::vector<Symbol> ends = outputs;
+  for (const ModelAccess::Addition& addition : graph->additions) ends.push_back(addition.value);
   ends.insert(ends.end(), inputs.begin(),
               inputs.end());  // inputs that nothing uses belong to the model too
   Walk walk(ends);
@@ -159,7 +161,6 @@ std::shared_ptr<const Graph> ModelAccess::make_graph(std::vector<Symbol> inputs,
     return depths.node[a.get()] > depths.node[b.get()];
   });
 
-  auto graph = std::make_shared<Graph>();
   Slots slots;
   for (const Symbol& s : inputs) graph->input_slots.push_back(slots.add(s));
   std::vector<std::string> accessed;
@@ -178,11 +179,13 @@ std::shared_ptr<const Graph> ModelAccess::make_graph(std::vector<Symbol> inputs,
     graph->calls.push_back(std::move(call));
     accessed.push_back(node->outbound_layer->name());
   }
-  for (const Symbol& s : outputs) {
+  const auto slot_of = [&](const Symbol& s) {
     const int* slot = slots.find(s);
     if (!slot) fail_disconnected(s, s.node(), accessed);
-    graph->output_slots.push_back(*slot);
-  }
+    return *slot;
+  };
+  for (const Symbol& s : outputs) graph->output_slots.push_back(slot_of(s));
+  for (ModelAccess::Addition& addition : graph->additions) addition.slot = slot_of(addition.value);
   graph->slots = slots.count();
 
   std::set<const Layer*> taken;
@@ -194,8 +197,6 @@ std::shared_ptr<const Graph> ModelAccess::make_graph(std::vector<Symbol> inputs,
     return da != db ? da > db : walk.met[a.get()] < walk.met[b.get()];
   });
   check_names(graph->layers);
-  graph->inputs = std::move(inputs);
-  graph->outputs = std::move(outputs);
   return graph;
 }
 

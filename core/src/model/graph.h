@@ -4,15 +4,23 @@
 
 namespace crescent {
 
+/// What is computed beside the outputs: a loss, or a metric when it has a name.
+struct Functional::Addition {
+  Symbol value;
+  std::string metric;
+  int slot = 0;
+};
+
 struct Functional::Graph {
   struct Call {
     NodePtr node;
     std::vector<int> inputs, outputs;  ///< slots
   };
-  std::vector<Symbol> inputs, outputs;
-  std::vector<LayerPtr> layers;  ///< deepest first (Keras' order)
-  std::vector<Call> calls;
-  std::vector<int> input_slots, output_slots;
+  std::vector<Symbol> inputs{}, outputs{};
+  std::vector<Addition> additions{};
+  std::vector<LayerPtr> layers{};  ///< deepest first (Keras' order)
+  std::vector<Call> calls{};
+  std::vector<int> input_slots{}, output_slots{};
   int slots = 0;
 };
 

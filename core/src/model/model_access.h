@@ -6,10 +6,11 @@ namespace crescent {
 
 struct ModelAccess {
   using Graph = Functional::Graph;
+  using Addition = Functional::Addition;
   using Training = Model::Training;
   static const Graph* graph(const Functional& model) { return model.graph_.get(); }
-  static std::shared_ptr<const Graph> make_graph(std::vector<Symbol> inputs,
-                                                 std::vector<Symbol> outputs);
+  /// `ends`: inputs, outputs and additions; the rest follows from them.
+  static std::shared_ptr<const Graph> make_graph(Graph ends);
   static void adapt(const Model& model, const std::vector<Shape>& inputs) { model.adapt(inputs); }
   static Training& training(const Model& model) { return *model.training_; }
 };

@@ -118,6 +118,13 @@ class Rewiring {
     return found;
   }
 
+  Symbol now(const Symbol& symbol) const {
+    const Symbol replaced = plan_.edge(symbol);
+    if (!(replaced == symbol)) return replaced;
+    const auto found = moved_.find({symbol.node().get(), symbol.tensor_index()});
+    return found == moved_.end() ? symbol : found->second;
+  }
+
   void follow(const NodePtr& node) {
     const std::vector<Symbol> before = node->output_symbols(node),
                               after = outputs_of(*node, before);
@@ -126,13 +133,6 @@ class Rewiring {
   }
 
  private:
-  Symbol now(const Symbol& symbol) const {
-    const Symbol replaced = plan_.edge(symbol);
-    if (!(replaced == symbol)) return replaced;
-    const auto found = moved_.find({symbol.node().get(), symbol.tensor_index()});
-    return found == moved_.end() ? symbol : found->second;
-  }
-
   std::vector<Symbol> outputs_of(const Node& node, const std::vector<Symbol>& before) const {
     const std::vector<Symbol> inputs = now(node.inputs);
     const LayerPtr layer = plan_.layer(node.outbound_layer);
@@ -181,12 +181,24 @@ std::shared_ptr<Functional> rewire(const Model& model, const std::vector<Replace
   if (!model.is_graph())
     fail("rewire: expected a model made of symbols, got ", model.class_name(), " ", model.name(),
          model.built() ? "" : ", which is not built");
-  const auto graph = ModelAccess::make_graph(model.inputs(), model.outputs());
+  const auto* functional = dynamic_cast<const Functional*>(&model);
+  const ModelAccess::Graph* own = functional ? ModelAccess::graph(*functional) : nullptr;
+  ModelAccess::Graph ends{model.inputs(), model.outputs()};
+  if (own) ends.additions = own->additions;
+  const auto graph = ModelAccess::make_graph(std::move(ends));
   const Plan plan(model, *graph, replacements);
   Rewiring rewiring(model, plan);
   for (const auto& call : graph->calls) rewiring.follow(call.node);
-  return Functional::make(rewiring.now(graph->inputs), rewiring.now(graph->outputs),
-                          std::move(name), true, model.keys());
+  const auto rewired = Functional::make(rewiring.now(graph->inputs), rewiring.now(graph->outputs),
+                                        std::move(name), true, model.keys());
+  for (const ModelAccess::Addition& each : graph->additions) {
+    const Symbol value = rewiring.now(each.value);
+    if (each.metric.empty())
+      rewired->add_loss(value);
+    else
+      rewired->add_metric(value, each.metric);
+  }
+  return rewired;
 }
 
 }  // namespace crescent

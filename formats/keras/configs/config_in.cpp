@@ -199,7 +199,8 @@ Dict ConfigIn::functional(const Dict& config) const {
        outputs = references_in(config.at("output_layers"));
   count_nested_from_zero(layers, outputs);
   Dict result;
-  for (const char* option : {"name", "trainable"}) keep(config, option, result);
+  for (const char* option : {"name", "trainable", "added_losses", "added_metrics"})
+    keep(config, option, result);
   result.set("layers", std::move(layers));
   result.set("input_layers", std::move(inputs));
   result.set("output_layers", std::move(outputs));

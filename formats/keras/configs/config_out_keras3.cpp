@@ -260,7 +260,7 @@ Dict functional(const Dict& config, const Model& model) {
   List layers;
   for (const Value& entry : entries) {
     const std::string name = name_of_layer(entry.as_dict());
-    if (class_of(entry) == "OperationLayer") {
+    if (class_of(entry) == kOperationLayer) {
       layers.push_back(operation_out(
           entry.as_dict(), [&](const List& reference) { return outputs.tensor(reference); }));
       continue;

@@ -9,6 +9,7 @@
 #include "keras/configs/formulas.h"
 #include "keras/configs/keras2_vocabulary.h"
 #include "keras/configs/objects.h"
+#include "keras/configs/operation_nodes.h"
 
 namespace crescent::keras {
 namespace {
@@ -48,6 +49,11 @@ class Search {
         if (keras2_ && config.contains(keys))
           add(concat("model '", own, "'"), keys,
               "Keras 2.3.1 knows inputs and outputs by position and by the names of their layers");
+      for (const auto& [added, what] :
+           {std::pair{"added_losses", "losses"}, {"added_metrics", "metrics"}})
+        if (config.contains(added))
+          add(concat("model '", own, "'"), "",
+              concat("Keras' files have no ", what, " of symbols"));
       for (const Value& each : layers->as_list()) layer(each.as_dict());
       return;
     }
@@ -127,7 +133,7 @@ class Search {
                  const std::string& place, const std::string& option = "") {
     const auto info = class_named(kind, name);
     if (!info || is_foreign(*info)) return;  // code, which the user brings along
-    if (keras2_ && name == "OperationLayer")
+    if (keras2_ && name == kOperationLayer)
       return add(place, option, "Keras 2.3.1 has no operations on tensors in graphs");
     if (keras2_ && !keras2_has_class(kind, name)) return add(place, option, lacks(kind, name));
     for (const DictEntry& entry : config) {

@@ -9,7 +9,6 @@
 namespace crescent::keras {
 namespace {
 
-constexpr const char* kLayer = "OperationLayer";
 constexpr std::string_view kModules = "keras.src.ops.";
 
 std::shared_ptr<Operation> operation_of(const Dict& entry) {
@@ -82,7 +81,7 @@ bool is_bare_operation(const Dict& entry) {
 }  // namespace
 
 bool is_operation(const Dict& entry) {
-  if (class_of(entry) == kLayer) return true;
+  if (class_of(entry) == kOperationLayer) return true;
   const std::string* module = text_at(entry, "module");
   if (!module) return is_bare_operation(entry);
   if (module->starts_with("keras.")) return module->starts_with(kModules);
@@ -91,7 +90,7 @@ bool is_operation(const Dict& entry) {
 }
 
 Dict operation_in(const Dict& entry) {
-  if (class_of(entry) == kLayer) return entry;
+  if (class_of(entry) == kOperationLayer) return entry;
   const auto operation = operation_of(entry);
   const std::string name = name_of_layer(entry);
   Dict config = options_in(config_of(entry));
@@ -114,7 +113,7 @@ Dict operation_in(const Dict& entry) {
   if (common)
     for (const DictEntry& argument : *common) config.set(argument.key, argument.value);
   return {
-      {"class_name", kLayer},
+      {"class_name", kOperationLayer},
       {"config",
        Dict{{"name", name}, {"operation", operation->name()}, {"arguments", std::move(config)}}},
       {"name", name},
@@ -165,7 +164,7 @@ Dict operation_out(const Dict& entry, const std::function<Value(const List& refe
 bool has_operation(const Value& config) {
   bool found = false;
   mapped(config, [&](const Value& part) -> std::optional<Value> {
-    found |= is_object(part) && class_of(part) == kLayer;
+    found |= is_object(part) && class_of(part) == kOperationLayer;
     return std::nullopt;
   });
   return found;

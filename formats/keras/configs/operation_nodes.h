@@ -8,6 +8,9 @@
 
 namespace crescent::keras {
 
+/// The class of a layer that is an operation here.
+inline constexpr const char* kOperationLayer = "OperationLayer";
+
 /// Whether an entry of a graph is an operation, as Keras 3 wrote it or as it is here.
 bool is_operation(const Dict& entry);
 /// The entry as that of an OperationLayer.

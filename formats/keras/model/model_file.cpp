@@ -123,8 +123,9 @@ Matches without_misfits(WeightSource& file, const Matches& matches) {
 }
 
 void load_keras3_weights(WeightSource& file, Model& model, const LoadWeightsOptions& options) {
-  for (const auto& [given, name] :
-       {std::pair{options.by_name, "by_name"}, {!options.rename.is_null(), "rename"}})
+  for (const auto& [given, name] : {std::pair{options.by_name, "by_name"},
+                                    {!options.rename.is_null(), "rename"},
+                                    {options.by_path, "by_path"}})
     if (given)
       fail("'", file.path(), "': ", name,
            " needs a file in Keras 2's layout; this one (.weights.h5) has no names of layers");
@@ -143,11 +144,14 @@ void load_keras3_weights(WeightSource& file, Model& model, const LoadWeightsOpti
 void load_weights(WeightSource& file, Model& model, const LoadWeightsOptions& options) {
   if (has_keras3_weights(file)) return load_keras3_weights(file, model, options);
   const Renaming renamed(options.rename);
-  if (!renamed.empty() && !options.by_name)
+  if (!renamed.empty() && !options.by_name && !options.by_path)
     fail("'", file.path(), "': rename needs by_name: else layers are taken in their order");
+  if (options.by_path && (options.by_name || options.skip_mismatch))
+    fail("'", file.path(), "': by_path takes all weights, and neither by_name nor skip_mismatch");
   const std::string group = find_weights(file);
   const Origin origin = origin_of(file, group);
-  Matches matches = options.by_name
+  Matches matches = options.by_path ? match_by_layer_path(file, group, model, origin, renamed)
+                    : options.by_name
                         ? match_by_name(file, group, model, origin, options.skip_mismatch, renamed)
                         : match_in_order(file, group, model, origin, options.skip_mismatch);
   tell(options.report, file, model, matches, arrays_of(file, group));
@@ -158,8 +162,9 @@ void load_weights(WeightSource& file, Model& model, const LoadWeightsOptions& op
 }
 
 void load_named_weights(WeightSource& file, Model& model, const LoadWeightsOptions& options) {
-  for (const auto& [given, name] :
-       {std::pair{options.by_name, "by_name"}, {options.skip_mismatch, "skip_mismatch"}})
+  for (const auto& [given, name] : {std::pair{options.by_name, "by_name"},
+                                    {options.skip_mismatch, "skip_mismatch"},
+                                    {options.by_path, "by_path"}})
     if (given)
       fail("'", file.path(), "': ", name,
            " is for files in Keras 2's layout; here arrays are found by name anyway");

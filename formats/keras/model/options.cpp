@@ -43,7 +43,10 @@ void LoadWeightsOptions::describe(Schema<LoadWeightsOptions>& s) {
              "by_name: of layers; in files that know arrays by name alone: of weights).")
       .field("report", &LoadWeightsOptions::report,
              "Tell of every weight whether it is loaded, missing or misfitting, and which arrays "
-             "are unexpected, before anything is changed.");
+             "are unexpected, before anything is changed.")
+      .field("by_path", &LoadWeightsOptions::by_path,
+             "Match every weight by the layers that it is inside of and its own name, whatever is "
+             "trainable or stands in another order.");
 }
 
 void check_overwrite(const std::string& path, bool overwrite) {

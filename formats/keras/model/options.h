@@ -26,7 +26,7 @@ struct SaveWeightsOptions {
 };
 
 struct LoadWeightsOptions {
-  bool by_name = false, skip_mismatch = false, report = false;
+  bool by_name = false, skip_mismatch = false, report = false, by_path = false;
   Value rename;  ///< names in the file -> names in the model
   static void describe(Schema<LoadWeightsOptions>& s);
 };

@@ -5,9 +5,11 @@
 #include <set>
 #include <unordered_map>
 
+#include "keras/configs/operation_nodes.h"
 #include "keras/weights/cudnn_weights.h"
 #include "keras/weights/turned_kernels.h"
 #include "keras/weights/weight_names.h"
+#include "keras/weights/weight_paths.h"
 
 namespace crescent::keras {
 namespace {
@@ -157,7 +159,7 @@ void write_weights(Entries& entries, Model& model, const std::string& group,
                    const std::string& target) {
   std::vector<LayerPtr> layers = model.layers();
   std::erase_if(layers, [](const LayerPtr& layer) {  // which Keras does not count as layers
-    return layer->class_name() == "OperationLayer";
+    return layer->class_name() == kOperationLayer;
   });
   std::vector<std::string> names;
   for (const LayerPtr& layer : layers) names.push_back(layer->name());
@@ -240,6 +242,50 @@ Matches match_by_name(WeightSource& file, const std::string& group, Model& model
     if (auto match = layers.find(renamed(saved[k].name)); match != layers.end())
       pairs.push_back({k, match->second.get(), &saved[k]});
   return match_fitting(file, pairs, TurnedKernels(model, origin), skip_mismatch);
+}
+
+namespace {
+
+/// Of "dense_1/kernel:0" below a layer "dense_1", what is left of the path inside it: "kernel".
+std::string inside_layer(std::string dataset, const std::string& place, const std::string& layer) {
+  dataset.erase(0, place.size() + 1);
+  if (dataset.starts_with(layer + "/")) dataset.erase(0, layer.size() + 1);
+  if (dataset.ends_with(":0")) dataset.resize(dataset.size() - 2);
+  return dataset;
+}
+
+}  // namespace
+
+Matches match_by_layer_path(WeightSource& file, const std::string& group, Model& model,
+                            const Origin& origin, const Renaming& renamed) {
+  check_built(model, file.path());
+  std::vector<std::pair<std::string, Variable>> left = weights_by_path(model);
+  const TurnedKernels turned(model, origin);
+  Matches matches;
+  Names unexpected;
+  for (const SavedLayer& saved : saved_layers(file, group))
+    for (const std::string& dataset : saved.datasets) {
+      const std::string end = "/" + inside_layer(dataset, join_path(group, saved.name), saved.name),
+                        beginning = renamed(saved.name) + "/";
+      const auto fits = [&](const auto& weight) {
+        return weight.first.starts_with(beginning) && weight.first.ends_with(end);
+      };
+      const auto found = std::find_if(left.begin(), left.end(), fits);
+      if (found == left.end()) {
+        unexpected.push_back(dataset);
+        continue;
+      }
+      if (std::find_if(found + 1, left.end(), fits) != left.end())
+        fail("'", file.path(), "': '", dataset, "' may be '", found->first,
+             "' or another weight; nothing was loaded");
+      const Variable weight = found->second;
+      matches.push_back({dataset, weight, turned.convert(weight), found->first});
+      left.erase(found);
+    }
+  Names missing;
+  for (const auto& [path, weight] : left) missing.push_back(path);
+  check_all_matched(file.path(), missing, unexpected);
+  return matches;
 }
 
 Names arrays_of(WeightSource& file, const std::string& group) {

@@ -26,6 +26,10 @@ Matches match_own(WeightSource& file, const std::string& group, Model& model, co
 /// Layers of equal names only, after those of the file were renamed.
 Matches match_by_name(WeightSource& file, const std::string& group, Model& model,
                       const Origin& origin, bool skip_mismatch, const Renaming& renamed);
+/// Weight for weight by canonical path (weight_paths.h), whatever is trainable or stands in another
+/// order, once the layers of the file were renamed. Fails unless all are found.
+Matches match_by_layer_path(WeightSource& file, const std::string& group, Model& model,
+                            const Origin& origin, const Renaming& renamed);
 /// Every array of every layer.
 Names arrays_of(WeightSource& file, const std::string& group);
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "keras/configs/operation_nodes.h"
 #include "keras/weights/vocabularies.h"
 
 namespace crescent::keras {
@@ -137,7 +138,7 @@ class Places {
   void add_layers(const std::vector<LayerPtr>& layers, const std::string& path) {
     NamesInList names;
     for (const LayerPtr& layer : layers)
-      if (layer->class_name() != "OperationLayer") add(*layer, path + names.next(*layer) + "/");
+      if (layer->class_name() != kOperationLayer) add(*layer, path + names.next(*layer) + "/");
   }
 
   std::string group_;

@@ -55,6 +55,14 @@ std::string listed(const Names& names) {
 
 }  // namespace
 
+void check_all_matched(const std::string& path, const Names& missing, const Names& unexpected) {
+  if (missing.empty() && unexpected.empty()) return;
+  fail("'", path, "': ", missing.empty() ? "" : concat("there is no array for ", listed(missing)),
+       missing.empty() || unexpected.empty() ? "" : "; ",
+       unexpected.empty() ? "" : concat("the model has no weight ", listed(unexpected)),
+       "; nothing was loaded");
+}
+
 std::vector<std::pair<std::string, Variable>> weights_by_path(Model& model) {
   std::map<const void*, std::string> paths;
   collect(paths, model, "");
@@ -106,12 +114,8 @@ Matches match_by_path(WeightSource& file, Model& model, const Renaming& renamed,
     }
   Names unexpected;
   for (const auto& [name, array] : left) unexpected.push_back(array);
-  if (missing.empty() && unexpected.empty()) return matches;
-  fail("'", file.path(),
-       "': ", missing.empty() ? "" : concat("there is no array for ", listed(missing)),
-       missing.empty() || unexpected.empty() ? "" : "; ",
-       unexpected.empty() ? "" : concat("the model has no weight ", listed(unexpected)),
-       "; nothing was loaded");
+  check_all_matched(file.path(), missing, unexpected);
+  return matches;
 }
 
 }  // namespace crescent::keras

@@ -17,6 +17,9 @@ namespace crescent::keras {
 /// In the order of get_weights(); no two names are the same.
 std::vector<std::pair<std::string, Variable>> weights_by_path(Model& model);
 
+/// Fails naming weights that the file lacks and arrays that the model lacks, unless there are none.
+void check_all_matched(const std::string& path, const Names& missing, const Names& unexpected);
+
 /// Their values, for writing.
 NamedTensors values_by_path(Model& model);
 

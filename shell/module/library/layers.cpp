@@ -68,8 +68,24 @@ Variable add_variable(Layer& layer, const Shape& shape, Value initializer,
                     trainable, constraint, autocast);
 }
 
+/// The model that a symbol is a loss or metric of.
+Functional& made_of_symbols(Layer& layer, const char* method) {
+  if (auto* model = dynamic_cast<Functional*>(&layer)) return *model;
+  fail_in_layer(layer.name(), method, ": symbols are for models; Layer ", layer.name(),
+                " takes tensors, in call");
+}
+
+void add_loss(Layer& layer, Any loss) {
+  lua_State* L = current();
+  if (const auto* symbol = to_handle<Symbol>(L, loss.index))
+    return made_of_symbols(layer, "add_loss").add_loss(*symbol);
+  layer.add_loss(to_tensor(L, loss.index));
+}
+
 void add_metric(Layer& layer, Any metric, std::optional<std::string> name) {
   lua_State* L = current();
+  if (const auto* symbol = to_handle<Symbol>(L, metric.index))
+    return made_of_symbols(layer, "add_metric").add_metric(*symbol, name.value_or(""));
   if (auto object = object_as<Metric>(L, metric.index)) return layer.add_metric(object);
   layer.add_metric(to_tensor(L, metric.index), name.value_or("metric"));
 }
@@ -232,8 +248,8 @@ void add_methods(Type& type) {
               {"shape", "initializer=nil", "dtype=nil", "trainable=true", "autocast=true",
                "regularizer=nil", "constraint=nil", "name=nil"},
               "The same with Keras 3's order of arguments.")
-      .method("add_loss", &Layer::add_loss, {"loss"},
-              "Adds a scalar to what training minimises; call it in call.")
+      .method("add_loss", &add_loss, {"loss"},
+              "Adds a scalar to what training minimises: in call, or of a model any symbol.")
       .method("add_update", &Layer::add_update, {"variable", "value"})
       .method("add_metric", &add_metric, {"value", "name=nil"})
       .method("track", [](Layer& l, const LayerPtr& sublayer) { l.track(sublayer); }, {"layer"})

@@ -1,0 +1,38 @@
+#include "keras/model/named_format.h"
+
+#include "keras/model/inspection.h"
+#include "keras/model/model_file.h"
+#include "keras/weights/weight_paths.h"
+
+namespace crescent::keras {
+
+const SchemaData& NamedFormat::save_weights_options() const {
+  return schema_of<SaveWeightsOptions>(class_name() + ": saving weights");
+}
+
+const SchemaData& NamedFormat::load_weights_options() const {
+  return schema_of<LoadWeightsOptions>(class_name() + ": loading weights");
+}
+
+void NamedFormat::save_weights(Model& model, const std::string& path, const Dict& given) {
+  const auto options = read_options<SaveWeightsOptions>(save_weights_options(), given);
+  check_overwrite(path, options.overwrite);
+  write_arrays(path, values_by_path(model));
+}
+
+void NamedFormat::load_weights(Model& model, const std::string& path, const Dict& given) {
+  const auto options = read_options<LoadWeightsOptions>(load_weights_options(), given);
+  NamedArrays file = open_file(path);
+  load_named_weights(file, model, options);
+}
+
+Tensor NamedFormat::read_array(const std::string& path, const std::string& place) {
+  return open_file(path, place).find(place).read().clone();
+}
+
+Value NamedFormat::inspect(const std::string& path) {
+  NamedArrays file = open_file(path);
+  return keras::inspect(file);
+}
+
+}  // namespace crescent::keras
