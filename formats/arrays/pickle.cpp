@@ -89,11 +89,13 @@ class Conversion {
 }  // namespace
 
 Value read_pickle(const std::string& path, std::string_view bytes) {
-  return Conversion(path).value_of(PickleMachine(path, bytes).run());
+  PickleMachine machine(path, bytes);
+  return Conversion(path).value_of(machine.run());
 }
 
 Ragged read_ragged_pickle(const std::string& path, std::string_view bytes) {
-  const Cell all = PickleMachine(path, bytes).run();
+  PickleMachine machine(path, bytes);
+  const Cell all = machine.run();
   std::vector<int64_t> values, lengths;
   const auto refuse = [&] { fail("'", path, "': expected lists of whole numbers"); };
   if (!all.thing || all.thing->cells.empty()) refuse();

@@ -61,12 +61,12 @@ std::vector<Cell> PickleMachine::pop_to_mark() {
 }
 
 Thing& PickleMachine::push_thing(Thing::Kind kind, std::string_view text, std::vector<Cell> cells) {
-  auto thing = std::make_shared<Thing>();
-  thing->kind = kind;
-  thing->text = text;
-  thing->cells = std::move(cells);
-  push({Cell::Kind::thing, 0, 0, thing});
-  return *thing;
+  Thing& thing = things_.emplace_back();
+  thing.kind = kind;
+  thing.text = text;
+  thing.cells = std::move(cells);
+  push({Cell::Kind::thing, 0, 0, &thing});
+  return thing;
 }
 
 /// A whole number of any length, two's complement, lowest byte first.
@@ -321,8 +321,8 @@ void PickleMachine::reduce() {
   } else if (name == "_codecs encode") {
     push_thing(Thing::Kind::text, latin1(text(0)));
   } else if (name.ends_with("scalar")) {
-    Thing& array = push_thing(Thing::Kind::array, text(1));
-    array.element = (given[0].thing->element.empty() ? "|" : given[0].thing->element) + text(0);
+    const std::string type = text(0), values = text(1), order = given[0].thing->element;
+    push_thing(Thing::Kind::array, values).element = (order.empty() ? "|" : order) + type;
   } else {
     refuse("a call of ", name);
   }

@@ -1,6 +1,6 @@
 // The machine that pickles are programs for: a stack, a memory, and opcodes that make objects.
 #pragma once
-#include <memory>
+#include <deque>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -11,14 +11,13 @@
 namespace crescent::arrays {
 
 struct Thing;
-using ThingPtr = std::shared_ptr<Thing>;
 
 /// A number, or something bigger that may be in several places.
 struct Cell {
   enum class Kind : uint8_t { none, boolean, integer, real, thing } kind = Kind::none;
   int64_t integer = 0;
   double real = 0;
-  ThingPtr thing;
+  Thing* thing = nullptr;  ///< of the machine
 };
 
 struct Thing {
@@ -33,7 +32,7 @@ struct Thing {
 class PickleMachine {
  public:
   PickleMachine(const std::string& path, std::string_view bytes) : path_(path), bytes_(bytes) {}
-  /// Fails for what is no pickle of plain things, naming the offset.
+  /// Lives as long as the machine. Fails for what is no pickle of plain things, naming the offset.
   Cell run();
 
  private:
@@ -66,6 +65,7 @@ class PickleMachine {
   const std::string& path_;
   std::string_view bytes_;
   size_t at_ = 0;
+  std::deque<Thing> things_;  ///< all of them, so that none has to end another
   std::vector<Cell> stack_;
   std::vector<size_t> marks_;
   std::unordered_map<uint64_t, Cell> memory_;

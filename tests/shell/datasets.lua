@@ -154,7 +154,14 @@ do -- a pickle that is a program is not run
       pcall(cr.datasets.cifar10.load_data)
     end
   end
-  write(path, "]q\0h\0a.") -- a list that holds itself
+  for _, deep in ipairs { ("]"):rep(1000000) .. ("a"):rep(999999) .. ".",
+    "]q\0h\0a." } do -- a list in a list in a list ..., and one that holds itself
+    write(path, deep)
+    check.fails(function() cr.datasets.cifar10.load_data() end, "nested more than")
+  end
+  write(path, "cnumpy.core.multiarray\nscalar\n(K\1U\1xtR.")
+  check.fails(function() cr.datasets.cifar10.load_data() end, "a text was expected")
+  write(path, "]q\0h\0a.")
   check.fails(function() cr.datasets.cifar10.load_data() end, "nested more than")
 end
 print "ok datasets"

@@ -68,11 +68,10 @@ do -- how many, which, in which order
   check.same(collect(ten:skip(8):enumerate()), { { 1, 9 }, { 2, 10 } })
   check.same(collect(ten:skip(9):enumerate(0)), { { 0, 10 } })
   check.same(collect(ten:filter(function(x) return x % 4 == 0 end)), { 4, 8 })
-  check.same(collect(ten:take(3):interleave(function(x) return cr.data.from_list { x, -x, 0 } end,
-    { cycle_length = 2 })),
+  local function three(x) return cr.data.from_list { x, -x, 0 } end
+  check.same(collect(ten:take(3):interleave(three, { cycle_length = 2 })),
     { 1, 2, -1, -2, 0, 0, 3, -3, 0 })
-  check.same(collect(ten:take(2):interleave(function(x) return cr.data.from_list { x, -x, 0 } end,
-    { block_length = 2 })),
+  check.same(collect(ten:take(2):interleave(three, { block_length = 2 })),
     { 1, -1, 2, -2, 0, 0 })
   check.fails(function() collect(ten:interleave(function() return 1 end)) end, "to give a dataset")
   for _, chain in ipairs { ten:take(3), ten:skip(3), ten:repeated(2), ten:batch(4),
@@ -114,10 +113,12 @@ do -- batches and windows
   check.same(collect(counted(1, 5):batch(2):unbatch()), { 1, 2, 3, 4, 5 })
   for x in cr.data.from_list({ 1, 2 }):batch(2):elements() do assert(x.dtype == "int32") end
   for x in cr.data.from_list({ 1.5, 2.0 }):batch(2):elements() do assert(x.dtype == "float32") end
-  for x in cr.data.from_list({ { { 1, 2 } },
-    { { 3, 4 } } }):batch(2):elements() do check.same(x.shape, { 2, 2 }) end
-  local function parts(i) return { a = cr.full({ 2 }, i),
-    b = { cr.full({}, i), cr.full({ 1 }, i) } }, i end
+  for x in cr.data.from_list({ { { 1, 2 } }, { { 3, 4 } } }):batch(2):elements() do
+    check.same(x.shape, { 2, 2 })
+  end
+  local function parts(i)
+    return { a = cr.full({ 2 }, i), b = { cr.full({}, i), cr.full({ 1 }, i) } }, i
+  end
   for x, y in counted(1, 4):map(parts):batch(4):elements() do
     check.same({ x.a.shape, x.b[1].shape, x.b[2].shape, y.shape },
       { { 4, 2 }, { 4 }, { 4, 1 }, { 4 } })

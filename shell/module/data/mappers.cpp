@@ -4,7 +4,6 @@
 
 #include "crescent/random.h"
 #include "crescent/strings.h"
-#include "instances/instance.h"
 #include "lua/handle.h"
 #include "values/convert.h"
 #include "workers/worker_state.h"
@@ -63,12 +62,6 @@ Mapper layer_mapper(const LayerPtr& layer, std::optional<bool> training) {
   };
 }
 
-bool is_of_lua(Layer& layer) {
-  for (Layer* each : layer.flatten_layers())
-    if (dynamic_cast<Instance*>(each)) return true;
-  return false;
-}
-
 }  // namespace
 
 Mapping mapping_at(lua_State* L, int index, int64_t workers, std::optional<bool> training,
@@ -81,7 +74,7 @@ Mapping mapping_at(lua_State* L, int index, int64_t workers, std::optional<bool>
       fail(name,
            ": a layer computes with all threads of the device and takes no workers; "
            "prefetch after it works ahead");
-    mapping.on_own_thread = is_of_lua(*layer);
+    mapping.on_own_thread = holds_lua_classes(*layer);
     mapping.make = [mapper = layer_mapper(layer, training)] { return mapper; };
     return mapping;
   }

@@ -62,8 +62,13 @@ StreamPtr timeseries(const Tensor& data, const Tensor& targets, int64_t sequence
   check_range(data.dim(0), start_index, end_index);
   check_steps(data.dim(0), sequence_length, sequence_stride, sampling_rate);
   const int64_t start = start_index.value_or(0), end = end_index.value_or(data.dim(0));
-  int64_t windows = end - start - (sequence_length - 1) * sampling_rate;
-  if (targets) windows = std::min(windows, targets.dim(0));
+  int64_t windows = 0;
+  if (sequence_length <= data.dim(0)) windows = end - start - (sequence_length - 1) * sampling_rate;
+  if (targets && targets.rank() == 0) fail("expected a target for each row, got a single number");
+  if (targets) windows = std::min(windows, targets.dim(0) - start);
+  if (windows < 1)
+    fail("no window of ", sequence_length, " rows fits: there are ", end - start, " rows",
+         targets ? concat(" and ", targets.dim(0), " targets") : "", ", start_index=", start);
   std::vector<int64_t> places;
   for (int64_t at = 0; at < windows; at += sequence_stride) places.push_back(at);
   const int64_t drawn = seed ? *seed : shuffled ? global_random().seed() % 1'000'000 : 0;

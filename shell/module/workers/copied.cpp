@@ -25,6 +25,8 @@ bool mentions(const std::string& code, const std::string& name) {
   return code.find(static_cast<char>((name.size() + 1) | 0x80) + name) != code.npos;
 }
 
+}  // namespace
+
 bool holds_lua_classes(Object& object) {
   if (dynamic_cast<Instance*>(&object)) return true;
   auto* layer = dynamic_cast<Layer*>(&object);
@@ -33,8 +35,6 @@ bool holds_lua_classes(Object& object) {
     if (dynamic_cast<Instance*>(below)) return true;
   return false;
 }
-
-}  // namespace
 
 /// Goes through a value and all that it refers to.
 class Copied::Reader {

@@ -10,6 +10,9 @@
 
 namespace crescent::lua {
 
+/// Whether an object, or a layer below it, is of a class written in Lua: it belongs to one state.
+bool holds_lua_classes(Object& object);
+
 class Copied {
  public:
   /// Fails naming what cannot be taken over; `what` is the value in messages.
