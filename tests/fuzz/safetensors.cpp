@@ -1,0 +1,28 @@
+// Any bytes as a safetensors file: its arrays are read to their ends, or it is refused.
+#include "safetensors/header.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "crescent/data.h"
+#include "crescent/error.h"
+#include "crescent/file.h"
+
+using namespace crescent;
+using namespace crescent::safetensors;
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  static const int memory = memfd_create("fuzz", MFD_CLOEXEC);
+  static const std::string path = "/proc/self/fd/" + std::to_string(memory);
+  if (ftruncate(memory, 0) != 0 || pwrite(memory, data, size, 0) != static_cast<ssize_t>(size))
+    return 0;
+  try {
+    const auto file = file_storage(open_regular_file(path), path);
+    for (const Place& place : read_header(path, *file)) {
+      check_seal(path, *file, place);
+      Tensor::on(file, place.start, place.spec).clone();
+    }
+  } catch (const Error&) {
+  }
+  return 0;
+}
