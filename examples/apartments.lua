@@ -1,6 +1,7 @@
--- A table with numbers, categories and short texts: FeatureSpace learns from each column how to turn it into numbers,
--- a small network learns from them whether an apartment is rented within a week, and a table shows what each column is good
--- for. The apartments are made up by a rule, so that we know what there is to find.
+-- A table with numbers, categories and short texts: FeatureSpace learns from each column how to
+-- turn it into numbers, a small network learns from them whether an apartment is rented within a
+-- week, and a table shows what each column is good for. The apartments are made up by a rule, so
+-- that we know what there is to find.
 --   crescent examples/apartments.lua
 local cr = require "crescent"
 cr.random.seed(7)
@@ -11,7 +12,8 @@ math.randomseed(7)
 local districts = { "harbour", "old town", "university", "hills", "airport" }
 local liked = { harbour = 0.5, ["old town"] = 1.5, university = 1.0, hills = -0.5, airport = -2.0 }
 local remarks = {
-  ["Bright rooms, quiet street."] = 1, ["Needs some repairs!"] = -1.5, ["Balcony with a view"] = 1, ["Ground floor, no balcony"] = -0.5,
+  ["Bright rooms, quiet street."] = 1, ["Needs some repairs!"] = -1.5, ["Balcony with a view"] = 1,
+  ["Ground floor, no balcony"] = -0.5,
   ["Newly painted; bright."] = 0.5, ["Noisy street"] = -1,
 }
 local texts = {}
@@ -22,13 +24,15 @@ table.sort(texts)
 local function apartments(count)
   local columns, rented = { size = {}, rooms = {}, district = {}, heating = {}, remark = {} }, {}
   for i = 1, count do
-    local size, district, text = 25 + 100 * math.random(), districts[math.random(#districts)], texts[math.random(#texts)]
+    local size, district, text = 25 + 100 * math.random(), districts[math.random(#districts)],
+      texts[math.random(#texts)]
     columns.size[i], columns.district[i], columns.remark[i] = size, district, text
     columns.rooms[i] = math.max(1, math.floor(size / 25 + math.random() * 2))
     columns.heating[i] = ({ "gas", "district", "oil" })[math.random(3)]
     -- Small flats go fast near the university, large ones in the hills.
     local fits = district == "university" and size < 50 or district == "hills" and size > 90
-    local score = liked[district] + remarks[text] + (fits and 2.5 or 0) + (columns.heating[i] == "oil" and -1 or 0) + math.random() - 0.5
+    local score = liked[district] + remarks[text] + (fits and 2.5 or 0)
+      + (columns.heating[i] == "oil" and -1 or 0) + math.random() - 0.5
     rented[i] = { score > 0 and 1 or 0 }
   end
   return columns, cr.tensor(rented)
@@ -47,7 +51,8 @@ local function features()
     district = "string_categorical",
     heating = "string_categorical",
     remark = FeatureSpace.feature {
-      dtype = "string", output_mode = "float", preprocessor = cr.layers.TextVectorization { output_mode = "multi_hot", max_tokens = 40 },
+      dtype = "string", output_mode = "float",
+      preprocessor = cr.layers.TextVectorization { output_mode = "multi_hot", max_tokens = 40 },
     },
   }
 end
@@ -63,9 +68,11 @@ local function accuracy(names, crosses)
     cr.layers.Dense(16, { activation = "relu", input_shape = { x.shape[2] } }),
     cr.layers.Dense(1, { activation = "sigmoid" }),
   }
-  model:compile { optimizer = cr.optimizers.Adam { learning_rate = 0.01 }, loss = "binary_crossentropy", metrics = { "accuracy" } }
+  model:compile { optimizer = cr.optimizers.Adam { learning_rate = 0.01 },
+    loss = "binary_crossentropy", metrics = { "accuracy" } }
   model:fit(x, train_rented, { epochs = 15, batch_size = 64, verbose = 0 })
-  return model:evaluate(x_test, test_rented, { verbose = 0, return_dict = true }).accuracy, x.shape[2]
+  return model:evaluate(x_test, test_rented, { verbose = 0, return_dict = true }).accuracy,
+    x.shape[2]
 end
 
 local every = { "size", "rooms", "district", "heating", "remark" }

@@ -1,5 +1,5 @@
--- Which sound is it? Six kinds of sounds, made from a seed and written to a folder of WAV files with a folder for each
--- kind; a small network looks at their mel spectrograms as at pictures.
+-- Which sound is it? Six kinds of sounds, made from a seed and written to a folder of WAV files
+-- with a folder for each kind; a small network looks at their mel spectrograms as at pictures.
 --   crescent examples/sounds.lua [EPOCHS]
 local cr = require "crescent"
 local layers, ops = cr.layers, cr.ops
@@ -12,7 +12,9 @@ local samples = math.floor(rate * seconds)
 local function turns(frequency, t) return math.sin(2 * math.pi * frequency * t) end
 local kinds = {
   bell = function(t, a, b) return turns(300 + 900 * a, t) * math.exp(-(3 + 6 * b) * t) end,
-  clicks = function(t, a, b) return (t * (6 + 8 * a) + b) % 1 < 0.03 and math.random() * 2 - 1 or 0 end,
+  clicks = function(t, a, b)
+    return (t * (6 + 8 * a) + b) % 1 < 0.03 and math.random() * 2 - 1 or 0
+  end,
   falling = function(t, a, b) return turns(1200 + 800 * a - (700 + 300 * b) * t, t) end,
   noise = function() return math.random() * 2 - 1 end,
   rising = function(t, a, b) return turns(300 + 300 * a + (700 + 300 * b) * t, t) end,
@@ -28,7 +30,8 @@ math.randomseed(1)
 for _, name in ipairs(names) do
   assert(os.execute(("mkdir -p '%s/%s'"):format(folder, name)))
   for i = 1, each do
-    local a, b, loud, hiss, sound = math.random(), math.random(), 0.2 + 0.6 * math.random(), 0.15 * math.random(), {}
+    local a, b, loud, hiss, sound = math.random(), math.random(), 0.2 + 0.6 * math.random(),
+      0.15 * math.random(), {}
     for k = 1, samples do
       sound[k] = loud * kinds[name]((k - 1) / rate, a, b) + hiss * (math.random() * 2 - 1)
     end
@@ -39,8 +42,10 @@ end
 -- ---- from files to spectrograms, once; then pictures of bins and times
 
 local training, rest = cr.utils.audio_dataset_from_directory(folder,
-  { sampling_rate = rate, output_sequence_length = samples, validation_split = 0.25, subset = "both", seed = 1 })
-local spectrogram = layers.MelSpectrogram { fft_length = 512, sequence_stride = 256, sampling_rate = rate, num_mel_bins = 32 }
+  { sampling_rate = rate, output_sequence_length = samples, validation_split = 0.25,
+    subset = "both", seed = 1 })
+local spectrogram = layers.MelSpectrogram { fft_length = 512, sequence_stride = 256,
+  sampling_rate = rate, num_mel_bins = 32 }
 local function picture(x, y) return spectrogram(x:squeeze(-1)) / 40, y end
 local seen, unseen = training:map(picture):cache(), rest:map(picture):cache()
 
@@ -63,7 +68,9 @@ for first = 0, #names - 1, 3 do
     end
     print("  " .. table.concat(line, "   "))
   end
-  for kind = first, first + 2 do io.write("  ", names[kind + 1], (" "):rep(times + 1 - #names[kind + 1])) end
+  for kind = first, first + 2 do
+    io.write("  ", names[kind + 1], (" "):rep(times + 1 - #names[kind + 1]))
+  end
   print "\n"
 end
 
@@ -74,7 +81,8 @@ local model = cr.Sequential {
   layers.Conv2D(16, 3, { activation = "relu" }), layers.MaxPooling2D(2),
   layers.Flatten(), layers.Dropout(0.3), layers.Dense(#names, { activation = "softmax" }),
 }
-model:compile { optimizer = cr.optimizers.Adam { learning_rate = 3e-3 }, loss = "sparse_categorical_crossentropy", metrics = { "accuracy" } }
+model:compile { optimizer = cr.optimizers.Adam { learning_rate = 3e-3 },
+  loss = "sparse_categorical_crossentropy", metrics = { "accuracy" } }
 model:fit(seen, { epochs = epochs, verbose = 2 })
 
 -- ---- what it takes sounds for that it has not heard

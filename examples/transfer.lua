@@ -1,7 +1,8 @@
--- Transfer learning: the first stages of a ResNet learn the digits 0 to 4 from many pictures; what they see then helps
--- to tell 5 to 9 apart from a few.
+-- Transfer learning: the first stages of a ResNet learn the digits 0 to 4 from many pictures; what
+-- they see then helps to tell 5 to 9 apart from a few.
 --   crescent examples/transfer.lua [PICTURES]      of each old digit, 800 unless told
--- With Keras' weights of ImageNet in the cache folder, weights = "imagenet" is a better start for photographs.
+-- With Keras' weights of ImageNet in the cache folder, weights = "imagenet" is a better start for
+-- photographs.
 local cr = require "crescent"
 local layers, ops = cr.layers, cr.ops
 local folder = (arg[0]:match "^(.*)/[^/]*$" or ".") .. "/data/"
@@ -12,7 +13,8 @@ local many, few = tonumber(arg[1]) or 800, 10 -- pictures of each old digit, of 
 local images = cr.data.read_idx(folder .. "mnist-t10k-images-idx3-ubyte.gz")
 local labels = cr.data.read_idx(folder .. "mnist-t10k-labels-idx1-ubyte.gz"):totable()
 
--- Pictures of the digits from `low` to `high`, at most `most` of each, beginning after `skipped` of each; labels from 0.
+-- Pictures of the digits from `low` to `high`, at most `most` of each, beginning after `skipped` of
+-- each; labels from 0.
 local function digits(low, high, skipped, most)
   local seen, places, classes = {}, {}, {}
   for place, digit in ipairs(labels) do
@@ -24,7 +26,8 @@ local function digits(low, high, skipped, most)
     end
   end
   local grey = ops.take(images, cr.tensor(places, "int32"), 0):cast "float32"
-  local padded = ops.pad(grey:reshape { #places, 28, 28, 1 }, { { 0, 0 }, { 2, 2 }, { 2, 2 }, { 0, 0 } })
+  local padded = ops.pad(grey:reshape { #places, 28, 28, 1 },
+    { { 0, 0 }, { 2, 2 }, { 2, 2 }, { 0, 0 } })
   local colours = ops.concatenate({ padded, padded, padded }, -1)
   return cr.applications.resnet.preprocess_input(colours), cr.tensor(classes, "int32")
 end
@@ -46,7 +49,8 @@ end
 
 local function fit(model, x, y, rate, rounds, batch_size)
   model:compile {
-    optimizer = cr.optimizers.Adam { learning_rate = rate }, loss = "sparse_categorical_crossentropy", metrics = { "accuracy" },
+    optimizer = cr.optimizers.Adam { learning_rate = rate },
+    loss = "sparse_categorical_crossentropy", metrics = { "accuracy" },
   }
   model:fit(x, y, { batch_size = batch_size, epochs = rounds, verbose = 0 })
 end
@@ -78,7 +82,8 @@ local old = classifier(base)
 fit(old, x, y, 1e-3, 3, 64)
 local x_old, y_old = digits(0, 4, many, 200)
 print(string.format("0 to 4 from %d pictures: accuracy %.1f %% after %.0f s", x.shape[1],
-  100 * old:evaluate(x_old, y_old, { verbose = 0, return_dict = true }).accuracy, cr.utils.clock() - started))
+  100 * old:evaluate(x_old, y_old, { verbose = 0, return_dict = true }).accuracy,
+  cr.utils.clock() - started))
 
 -- ---- the new ones
 
@@ -105,5 +110,8 @@ end
 fit(new, x_few, y_few, 1e-4, 9, 10)
 note("and the last stage with it", new, started)
 
-print(string.format("\n5 to 9 from %d pictures each\n%-32s %14s %8s %10s", few, "", "weights trained", "seconds", "accuracy"))
-for _, row in ipairs(rows) do print(string.format("%-32s %15d %8.1f %8.1f %%", row[1], row[2], row[3], 100 * row[4])) end
+print(string.format("\n5 to 9 from %d pictures each\n%-32s %14s %8s %10s", few, "",
+  "weights trained", "seconds", "accuracy"))
+for _, row in ipairs(rows) do
+  print(string.format("%-32s %15d %8.1f %8.1f %%", row[1], row[2], row[3], 100 * row[4]))
+end

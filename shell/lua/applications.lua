@@ -1,9 +1,11 @@
--- cr.applications: every model by its name, and the modules of Keras with what goes before and after their models.
+-- cr.applications: every model by its name, and the modules of Keras with what goes before and
+-- after their models.
 local _, shell = ...
 
 local applications = {}
 for _, family in ipairs {
-  "convnext", "densenet", "efficientnet", "efficientnet_v2", "inception_resnet_v2", "inception_v3", "mobilenet",
+  "convnext", "densenet", "efficientnet", "efficientnet_v2", "inception_resnet_v2", "inception_v3",
+  "mobilenet",
   "mobilenet_v2", "mobilenet_v3", "nasnet", "resnet", "vgg", "xception",
 } do
   for name, module in pairs(shell.library("applications/" .. family)) do

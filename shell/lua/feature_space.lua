@@ -1,4 +1,5 @@
--- FeatureSpace: the columns of a table, each prepared by a layer of its own, as one tensor or as a tensor for each.
+-- FeatureSpace: the columns of a table, each prepared by a layer of its own, as one tensor or as a
+-- tensor for each.
 local cr, shell = ...
 local layers = cr.layers
 
@@ -17,56 +18,74 @@ end
 
 local option = {
   name = { name = "name", type = "a text", doc = "Of the layer." },
-  output_mode = { name = "output_mode", type = "a text", default = "one_hot", doc = "one_hot: a vector; int: the place." },
-  num_bins = { name = "num_bins", type = "an integer", required = true, doc = "How many places there are." },
+  output_mode = { name = "output_mode", type = "a text", default = "one_hot",
+    doc = "one_hot: a vector; int: the place." },
+  num_bins = { name = "num_bins", type = "an integer", required = true,
+    doc = "How many places there are." },
   max_tokens = { name = "max_tokens", type = "an integer", doc = "How many places there may be." },
-  num_oov_indices = { name = "num_oov_indices", type = "an integer", default = 1, doc = "Places for unknown values." },
+  num_oov_indices = { name = "num_oov_indices", type = "an integer", default = 1,
+    doc = "Places for unknown values." },
 }
 
 local function new_feature(dtype, preprocessor, output_mode)
   if output_mode ~= "int" and output_mode ~= "one_hot" and output_mode ~= "float" then
-    shell.fail("Invalid value for argument `output_mode`. Expected one of {'int', 'one_hot', 'float'}. Received: output_mode=",
+    shell.fail(
+      "Invalid value for argument `output_mode`. Expected one of {'int', 'one_hot', 'float'}. Received: output_mode=",
       cr.show(output_mode))
   end
-  return setmetatable({ dtype = dtype, preprocessor = preprocessor, output_mode = output_mode }, Feature)
+  return setmetatable({ dtype = dtype, preprocessor = preprocessor, output_mode = output_mode },
+    Feature)
 end
 
 local function layer_name(name) return name and name .. "_preprocessor" end
 
 local function lookup(class, dtype)
   return function(max_tokens, num_oov_indices, output_mode, name)
-    local layer = layers[class] { max_tokens = max_tokens, num_oov_indices = num_oov_indices, name = layer_name(name) }
+    local layer = layers[class] { max_tokens = max_tokens, num_oov_indices = num_oov_indices,
+      name = layer_name(name) }
     return new_feature(dtype, layer, output_mode)
   end
 end
 local function hashed(dtype)
   return function(num_bins, output_mode, name)
-    return new_feature(dtype, layers.Hashing { num_bins = num_bins, name = layer_name(name) }, output_mode)
+    return new_feature(dtype, layers.Hashing { num_bins = num_bins, name = layer_name(name) },
+      output_mode)
   end
 end
 
-local lookup_options = { option.max_tokens, option.num_oov_indices, option.output_mode, option.name }
+local lookup_options = { option.max_tokens, option.num_oov_indices, option.output_mode,
+  option.name }
 local hashed_options = { option.num_bins, option.output_mode, option.name }
 local kinds = {
   { "float", "Numbers as they are.", { option.name },
-    function(name) return new_feature("float32", layers.Identity { name = layer_name(name) }, "float") end },
+    function(name)
+      return new_feature("float32", layers.Identity { name = layer_name(name) }, "float")
+    end },
   { "float_rescaled", "Numbers times scale plus offset.", {
       { name = "scale", type = "a number", default = 1.0, doc = "A factor." },
       { name = "offset", type = "a number", default = 0.0, doc = "Is added." }, option.name },
     function(scale, offset, name)
-      return new_feature("float32", layers.Rescaling { scale = scale, offset = offset, name = layer_name(name) }, "float")
+      return new_feature("float32",
+        layers.Rescaling { scale = scale, offset = offset, name = layer_name(name) }, "float")
     end },
   { "float_normalized", "Numbers less their mean, divided by their deviation.", { option.name },
-    function(name) return new_feature("float32", layers.Normalization { axis = -1, name = layer_name(name) }, "float") end },
+    function(name)
+      return new_feature("float32", layers.Normalization { axis = -1, name = layer_name(name) },
+        "float")
+    end },
   { "float_discretized", "Numbers as the ranges that they are in.", {
       { name = "num_bins", type = "an integer", doc = "How many ranges adapt() makes." },
-      { name = "bin_boundaries", type = "a list of numbers", doc = "Where ranges part, instead." }, option.output_mode, option.name },
+      { name = "bin_boundaries", type = "a list of numbers", doc = "Where ranges part, instead." },
+      option.output_mode, option.name },
     function(num_bins, boundaries, output_mode, name)
-      local layer = layers.Discretization { num_bins = num_bins, bin_boundaries = boundaries, name = layer_name(name) }
+      local layer = layers.Discretization { num_bins = num_bins, bin_boundaries = boundaries,
+        name = layer_name(name) }
       return new_feature("float32", layer, output_mode)
     end },
-  { "integer_categorical", "Integers as their places in a vocabulary.", lookup_options, lookup("IntegerLookup", "int32") },
-  { "string_categorical", "Strings as their places in a vocabulary.", lookup_options, lookup("StringLookup", "string") },
+  { "integer_categorical", "Integers as their places in a vocabulary.", lookup_options,
+    lookup("IntegerLookup", "int32") },
+  { "string_categorical", "Strings as their places in a vocabulary.", lookup_options,
+    lookup("StringLookup", "string") },
   { "integer_hashed", "Integers as places by their hash.", hashed_options, hashed "int32" },
   { "string_hashed", "Strings as places by their hash.", hashed_options, hashed "string" },
 }
@@ -79,49 +98,61 @@ end
 FeatureSpace.feature = shell.define("feature", "A column that a layer of yours prepares.", {
   { name = "dtype", type = "a text", required = true, doc = "Of the column." },
   { name = "preprocessor", type = "a layer", required = true, doc = "What it goes through." },
-  { name = "output_mode", type = "a text", required = true, doc = "float: as it is; one_hot: places as vectors; int: places." },
+  { name = "output_mode", type = "a text", required = true,
+    doc = "float: as it is; one_hot: places as vectors; int: places." },
 }, new_feature)
 
 local function new_cross(feature_names, crossing_dim, output_mode)
   if output_mode ~= "int" and output_mode ~= "one_hot" then
-    shell.fail("Invalid value for argument `output_mode`. Expected one of {'int', 'one_hot'}. Received: output_mode=", cr.show(output_mode))
+    shell.fail(
+      "Invalid value for argument `output_mode`. Expected one of {'int', 'one_hot'}. Received: output_mode=", cr.show(output_mode))
   end
   local name = table.concat(feature_names, "_X_")
-  return setmetatable({ feature_names = feature_names, crossing_dim = crossing_dim, output_mode = output_mode, name = name }, Cross)
+  return setmetatable({ feature_names = feature_names, crossing_dim = crossing_dim,
+    output_mode = output_mode, name = name }, Cross)
 end
 FeatureSpace.cross = shell.define("cross", "Columns as one: the hash of what they are together.", {
   { name = "feature_names", type = "a list of texts", required = true, doc = "The columns." },
-  { name = "crossing_dim", type = "an integer", required = true, doc = "How many places there are." }, option.output_mode,
+  { name = "crossing_dim", type = "an integer", required = true,
+    doc = "How many places there are." }, option.output_mode,
 }, new_cross)
 
 --- What the constructor was given for a column.
 local function feature_from(given, name, defaults)
   if getmetatable(given) == Feature then return given end
-  local first = { float_discretized = defaults.num_discretization_bins, integer_hashed = defaults.hashing_dim, string_hashed = defaults.hashing_dim }
+  local first = { float_discretized = defaults.num_discretization_bins,
+    integer_hashed = defaults.hashing_dim, string_hashed = defaults.hashing_dim }
   for _, kind in ipairs(kind_names) do
     if kind == given then return FeatureSpace[kind] { num_bins = first[kind], name = name } end
   end
-  shell.fail("Invalid feature type: ", cr.show(given), " for '", name, "'; expected one of ", table.concat(kind_names, ", "))
+  shell.fail("Invalid feature type: ", cr.show(given), " for '", name, "'; expected one of ",
+    table.concat(kind_names, ", "))
 end
 
 local function cross_from(given, features, crossing_dim)
   if getmetatable(given) ~= Cross then given = new_cross(given, crossing_dim, "one_hot") end
   for _, name in ipairs(given.feature_names) do
     if not features[name] then
-      shell.fail("All features referenced in the `crosses` argument should be present in the `features` dict. Received unknown features: ",
+      shell.fail(
+        "All features referenced in the `crosses` argument should be present in the `features` dict. Received unknown features: ",
         cr.show(given.feature_names))
     end
   end
   return given
 end
 
-local function new(features, output_mode, crosses, crossing_dim, hashing_dim, num_discretization_bins, name)
-  if type(features) ~= "table" or next(features) == nil then shell.fail "The `features` argument cannot be None or empty." end
+local function new(features, output_mode, crosses, crossing_dim, hashing_dim,
+  num_discretization_bins, name)
+  if type(features) ~= "table" or next(features) == nil then
+    shell.fail "The `features` argument cannot be None or empty."
+  end
   if output_mode ~= "concat" and output_mode ~= "dict" then
-    shell.fail("Invalid value for argument `output_mode`. Expected one of {'dict', 'concat'}. Received: output_mode=", cr.show(output_mode))
+    shell.fail(
+      "Invalid value for argument `output_mode`. Expected one of {'dict', 'concat'}. Received: output_mode=", cr.show(output_mode))
   end
   local self = setmetatable({
-    name = name or "feature_space", output_mode = output_mode, names = sorted_names(features), crossing_dim = crossing_dim,
+    name = name or "feature_space", output_mode = output_mode, names = sorted_names(features),
+    crossing_dim = crossing_dim,
     hashing_dim = hashing_dim, num_discretization_bins = num_discretization_bins,
     features = {}, preprocessors = {}, crosses = {}, crossers = {}, one_hot_encoders = {},
   }, Space)
@@ -131,7 +162,8 @@ local function new(features, output_mode, crosses, crossing_dim, hashing_dim, nu
   end
   for i, cross in ipairs(crosses or {}) do
     self.crosses[i] = cross_from(cross, self.features, crossing_dim)
-    self.crossers[self.crosses[i].name] = layers.HashedCrossing { num_bins = self.crosses[i].crossing_dim, name = self.crosses[i].name }
+    self.crossers[self.crosses[i].name] =
+      layers.HashedCrossing { num_bins = self.crosses[i].crossing_dim, name = self.crosses[i].name }
   end
   table.sort(self.crosses, function(a, b) return a.name < b.name end)
   return self
@@ -145,7 +177,8 @@ end
 
 local function is_adaptable(layer)
   local config = layer:get_config()
-  local fixed = config.mean ~= nil or config.has_input_vocabulary ~= false and config.vocabulary ~= nil or
+  local fixed = config.mean ~= nil
+    or config.has_input_vocabulary ~= false and config.vocabulary ~= nil or
     config.bin_boundaries ~= nil and config.num_bins == nil
   return not fixed and has(layer, "update_state")
 end
@@ -160,27 +193,34 @@ end
 
 local function missing(self, data)
   for _, name in ipairs(self.names) do
-    if data[name] == nil then shell.fail("there is no column '", name, "'; expected ", table.concat(self.names, ", ")) end
+    if data[name] == nil then
+      shell.fail("there is no column '", name, "'; expected ", table.concat(self.names, ", "))
+    end
   end
 end
 
 --- A column as (rows, 1).
 local function as_column(given)
-  local column = type(given) == "userdata" and given or cr.tensor(type(given) == "table" and given or { given })
+  local column = type(given) == "userdata" and given
+    or cr.tensor(type(given) == "table" and given or { given })
   if #column.shape == 0 then return column:reshape { 1, 1 } end
   return #column.shape == 1 and column:reshape { -1, 1 } or column
 end
 
---- Learns from a table of columns, or from a function that gives one after the other and nothing at the end.
+--- Learns from a table of columns, or from a function that gives one after the other and nothing at
+--- the end.
 function Space:adapt(data)
   if type(data) ~= "table" and type(data) ~= "function" then
-    shell.fail("`adapt()` can only be called on a table of columns or a function that gives such tables. Received instead: ", cr.show(data))
+    shell.fail(
+      "`adapt()` can only be called on a table of columns or a function that gives such tables. Received instead: ", cr.show(data))
   end
   local names = adaptable(self)
   for _, name in ipairs(names) do self.preprocessors[name]:reset_state() end
   local function learn(batch)
     missing(self, batch)
-    for _, name in ipairs(names) do self.preprocessors[name]:update_state(as_column(batch[name])) end
+    for _, name in ipairs(names) do
+      self.preprocessors[name]:update_state(as_column(batch[name]))
+    end
   end
   if type(data) == "table" then learn(data) else
     for batch in data do learn(batch) end
@@ -210,20 +250,24 @@ local function encoded(self, name, spec, layer, feature)
   if spec.output_mode == "one_hot" then
     if not self.one_hot_encoders[name] then
       if not feature.dtype:find "^int" then
-        shell.fail("Feature '", name, "' has `output_mode='one_hot'`. Thus its preprocessor should return an integer dtype. Instead it returns a ",
+        shell.fail("Feature '", name,
+          "' has `output_mode='one_hot'`. Thus its preprocessor should return an integer dtype. Instead it returns a ",
           feature.dtype, " dtype.")
       end
       local places = cardinality(layer)
       if not places then
-        shell.fail("Feature '", name, "' has `output_mode='one_hot'`. However it isn't a standard feature and the dimensionality of its ",
+        shell.fail("Feature '", name,
+          "' has `output_mode='one_hot'`. However it isn't a standard feature and the dimensionality of its ",
           "output space is not known, thus it cannot be one-hot encoded. Try using `output_mode='int'`.")
       end
-      self.one_hot_encoders[name] = layers.CategoryEncoding { num_tokens = places, output_mode = "multi_hot" }
+      self.one_hot_encoders[name] = layers.CategoryEncoding { num_tokens = places,
+        output_mode = "multi_hot" }
     end
     feature = self.one_hot_encoders[name](feature)
   end
   if self.output_mode == "concat" and (feature.dtype:find "^int" or feature.dtype == "string") then
-    shell.fail("Cannot concatenate features because feature '", name, "' has not been encoded (it has dtype ", feature.dtype,
+    shell.fail("Cannot concatenate features because feature '", name,
+      "' has not been encoded (it has dtype ", feature.dtype,
       "). Consider using `output_mode='dict'`.")
   end
   return feature
@@ -285,12 +329,17 @@ end
 --- Of a table of columns, or of single values.
 function Space:__call(data)
   check_adapted(self)
-  if type(data) ~= "table" then shell.fail("A FeatureSpace can only be called with a table of columns. Received: data=", cr.show(data)) end
+  if type(data) ~= "table" then
+    shell.fail("A FeatureSpace can only be called with a table of columns. Received: data=",
+      cr.show(data))
+  end
   missing(self, data)
   local columns, single = {}, true
   for _, name in ipairs(self.names) do
     local given = data[name]
-    if type(given) == "table" or type(given) == "userdata" and #given.shape > 0 then single = false end
+    if type(given) == "table" or type(given) == "userdata" and #given.shape > 0 then
+      single = false
+    end
     columns[name] = as_column(given)
   end
   local result = merged(self, preprocessed(self, columns))
@@ -315,13 +364,20 @@ end
 function Space:save(path) return self:model():save(path) end
 
 local options = {
-  { name = "features", type = "a table", required = true, doc = 'By the columns\' names: "float_normalized", "string_categorical", ..., or FeatureSpace.float_normalized() and so on.' },
-  { name = "output_mode", type = "a text", default = "concat", doc = "concat: one tensor; dict: a table of them." },
-  { name = "crosses", type = "a list", doc = "Lists of columns that become one feature more each." },
+  { name = "features", type = "a table", required = true,
+    doc =
+    'By the columns\' names: "float_normalized", "string_categorical", ..., or FeatureSpace.float_normalized() and so on.' },
+  { name = "output_mode", type = "a text", default = "concat",
+    doc = "concat: one tensor; dict: a table of them." },
+  { name = "crosses", type = "a list",
+    doc = "Lists of columns that become one feature more each." },
   { name = "crossing_dim", type = "an integer", default = 32, doc = "Places of a cross." },
-  { name = "hashing_dim", type = "an integer", default = 32, doc = "Places of a column that is hashed." },
-  { name = "num_discretization_bins", type = "an integer", default = 32, doc = "Ranges of float_discretized." },
+  { name = "hashing_dim", type = "an integer", default = 32,
+    doc = "Places of a column that is hashed." },
+  { name = "num_discretization_bins", type = "an integer", default = 32,
+    doc = "Ranges of float_discretized." },
   { name = "name", type = "a text", doc = "Of the model that save() writes." },
 }
-local construct = shell.define("FeatureSpace", "Columns of a table as features for a model.", options, new)
+local construct = shell.define("FeatureSpace", "Columns of a table as features for a model.",
+  options, new)
 return setmetatable(FeatureSpace, { __call = function(_, ...) return construct(...) end })

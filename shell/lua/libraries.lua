@@ -1,9 +1,9 @@
--- The parts of the module that are written in Lua. Each is a file that is given the module's table and the table below,
--- and runs once, when another asks for it: local blocks = shell.library "applications/blocks".
--- shell.define(name, doc, options, body) makes a function that is called as all others of the module are, with help,
--- completion and messages. An option is {name =, type =, doc =} with `default` or `required = true`; the body gets one
--- value for each. shell.warn(text) tells the user something, shell.counted_name(class) draws the next automatic name of
--- a layer.
+-- The parts of the module that are written in Lua. Each is a file that is given the module's table
+-- and the table below, and runs once, when another asks for it: local blocks = shell.library
+-- "applications/blocks". shell.define(name, doc, options, body) makes a function that is called as
+-- all others of the module are, with help, completion and messages. An option is {name =, type =,
+-- doc =} with `default` or `required = true`; the body gets one value for each. shell.warn(text)
+-- tells the user something, shell.counted_name(class) draws the next automatic name of a layer.
 local cr, shell = ...
 
 local loaded = {}
@@ -36,7 +36,8 @@ local function filled_later(name)
   })
 end
 
---- Gives a table what the library of this name has besides, when somebody looks for what is not there.
+--- Gives a table what the library of this name has besides, when somebody looks for what is not
+--- there.
 local function continued(table, name)
   local function fill()
     setmetatable(table, nil)

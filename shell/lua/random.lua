@@ -4,20 +4,30 @@ local ops = cr.ops
 
 local random = {}
 
-local shape_option = { name = "shape", type = "a list of integers", doc = "Of the result.", required = true }
-local dtype_option = { name = "dtype", type = "a dtype", default = "float32", doc = "Of the result." }
-local seed_option = { name = "seed", type = "an integer or a SeedGenerator", doc = "nil: the process' generator." }
+local shape_option = { name = "shape", type = "a list of integers", doc = "Of the result.",
+  required = true }
+local dtype_option = { name = "dtype", type = "a dtype", default = "float32",
+  doc = "Of the result." }
+local seed_option = { name = "seed", type = "an integer or a SeedGenerator",
+  doc = "nil: the process' generator." }
 
-local function number(name, doc) return { name = name, type = "a number or a tensor", doc = doc, required = true } end
+local function number(name, doc)
+  return { name = name, type = "a number or a tensor", doc = doc, required = true }
+end
 
 -- One generator for all draws of a call: a number as seed starts one.
-local function generator(seed) return math.type(seed) == "integer" and cr.random.SeedGenerator(seed) or seed end
+local function generator(seed)
+  return math.type(seed) == "integer" and cr.random.SeedGenerator(seed) or seed
+end
 
 local function uniform(shape, seed) return cr.random.uniform(shape, { seed = seed }) end
 
-local function define(name, doc, options, body) random[name] = shell.define(name, doc, options, body) end
+local function define(name, doc, options, body)
+  random[name] = shell.define(name, doc, options, body)
+end
 
--- Marsaglia's and Tsang's method takes at least 19 of 20 candidates: after twelve rounds none is left.
+-- Marsaglia's and Tsang's method takes at least 19 of 20 candidates: after twelve rounds none is
+-- left.
 local function gamma(shape, alpha, seed)
   alpha = ops.broadcast_to(ops.cast(alpha, "float32"), shape)
   local small = ops.less(alpha, 1)
@@ -28,7 +38,8 @@ local function gamma(shape, alpha, seed)
     local x = cr.random.normal(shape, { seed = seed })
     local v = (c * x + 1) ^ 3
     local safe = ops.maximum(v, 1e-30)
-    local accepted = ops.less(ops.log(uniform(shape, seed)), x * x * 0.5 + d - d * v + d * ops.log(safe))
+    local accepted = ops.less(ops.log(uniform(shape, seed)),
+      x * x * 0.5 + d - d * v + d * ops.log(safe))
     accepted = ops.logical_and(accepted, ops.greater(v, 0))
     result = ops.where(ops.logical_and(accepted, ops.logical_not(done)), d * v, result)
     done = ops.logical_or(done, accepted)
@@ -38,8 +49,11 @@ local function gamma(shape, alpha, seed)
 end
 
 define("gamma", "Numbers of the gamma distribution of shape alpha and scale 1.", {
-  shape_option, number("alpha", "Its shape, above 0; broadcast to the shape of the result."), dtype_option, seed_option,
-}, function(shape, alpha, dtype, seed) return ops.cast(gamma(shape, alpha, generator(seed)), dtype) end)
+  shape_option, number("alpha", "Its shape, above 0; broadcast to the shape of the result."),
+  dtype_option, seed_option,
+}, function(shape, alpha, dtype, seed)
+  return ops.cast(gamma(shape, alpha, generator(seed)), dtype)
+end)
 
 define("beta", "Numbers of the beta distribution.", {
   shape_option, number("alpha", "Above 0."), number("beta", "Above 0."), dtype_option, seed_option,
@@ -50,7 +64,8 @@ define("beta", "Numbers of the beta distribution.", {
 end)
 
 define("binomial", "How many of so many trials succeed.", {
-  shape_option, number("counts", "Trials."), number("probabilities", "Of a success."), dtype_option, seed_option,
+  shape_option, number("counts", "Trials."), number("probabilities", "Of a success."), dtype_option,
+  seed_option,
 }, function(shape, counts, probabilities, dtype, seed)
   seed = generator(seed)
   counts = ops.broadcast_to(ops.cast(counts, "float32"), shape)
@@ -63,32 +78,41 @@ define("binomial", "How many of so many trials succeed.", {
   for first = 0, most - 1, at_once do
     local trials = math.tointeger(math.min(at_once, most - first))
     local draws = uniform({ trials, table.unpack(shape) }, seed)
-    local number_of_trial = ops.reshape(cr.arange(trials, { dtype = "float32" }) + first, { trials, table.unpack(ops.ones({ #shape }, "int32"):totable()) })
+    local number_of_trial = ops.reshape(cr.arange(trials, { dtype = "float32" }) + first,
+      { trials, table.unpack(ops.ones({ #shape }, "int32"):totable()) })
     local wins = ops.logical_and(ops.less(draws, probabilities), ops.less(number_of_trial, counts))
     sum = sum + ops.sum(ops.cast(wins, "float32"), 0)
   end
   return ops.cast(sum, dtype)
 end)
 
-define("categorical", "Classes, by unnormalized logarithms of their probabilities: (batch, classes) -> (batch, num_samples).", {
+define("categorical",
+  "Classes, by unnormalized logarithms of their probabilities: (batch, classes) -> (batch, num_samples).", {
   { name = "logits", type = "a tensor", doc = "A row for each draw.", required = true },
   { name = "num_samples", type = "an integer", doc = "Of each row.", required = true },
   { name = "dtype", type = "a dtype", default = "int32", doc = "Of the result." }, seed_option,
 }, function(logits, num_samples, dtype, seed)
   logits = ops.cast(logits, "float32")
-  if #logits.shape ~= 2 then shell.fail("categorical: expected logits of shape (batch, classes), got ", cr.show(logits.shape)) end
+  if #logits.shape ~= 2 then
+    shell.fail("categorical: expected logits of shape (batch, classes), got ",
+      cr.show(logits.shape))
+  end
   local draws = uniform({ logits.shape[1], num_samples, logits.shape[2] }, generator(seed))
   local noise = -ops.log(-ops.log(ops.clip(draws, 1e-20, 1 - 1e-7)))
   return ops.cast(ops.argmax(ops.expand_dims(logits, 1) + noise, -1), dtype)
 end)
 
-define("dropout", "Some numbers as 0, at random, the others larger so that the sum is expected to stay.", {
+define("dropout",
+  "Some numbers as 0, at random, the others larger so that the sum is expected to stay.", {
   { name = "inputs", type = "a tensor", doc = "What numbers are dropped from.", required = true },
   { name = "rate", type = "a number", doc = "Share that is dropped, below 1.", required = true },
-  { name = "noise_shape", type = "a list of integers", doc = "Where an axis is 1, all along it are dropped together." },
+  { name = "noise_shape", type = "a list of integers",
+    doc = "Where an axis is 1, all along it are dropped together." },
   seed_option,
 }, function(inputs, rate, noise_shape, seed)
-  if not (type(rate) == "number" and rate >= 0 and rate < 1) then shell.fail("dropout: expected a rate from 0 to below 1, got ", cr.show(rate)) end
+  if not (type(rate) == "number" and rate >= 0 and rate < 1) then
+    shell.fail("dropout: expected a rate from 0 to below 1, got ", cr.show(rate))
+  end
   if rate == 0 then return inputs end
   local kept = ops.greater_equal(uniform(noise_shape or inputs.shape, generator(seed)), rate)
   return ops.where(kept, inputs / (1 - rate), 0.0)

@@ -3,11 +3,13 @@ local cr = ...
 local saving = { load_model = cr.models.load_model, save_model = cr.models.save_model }
 
 for _, name in ipairs {
-  "CustomObjectScope", "custom_object_scope", "deserialize_keras_object", "get_custom_objects", "get_registered_name",
+  "CustomObjectScope", "custom_object_scope", "deserialize_keras_object", "get_custom_objects",
+  "get_registered_name",
   "get_registered_object", "register_keras_serializable", "serialize_keras_object",
 } do saving[name] = cr.utils[name] end
 
---- Weights of a model into a file, and out of it; options as of model:save_weights and model:load_weights.
+--- Weights of a model into a file, and out of it; options as of model:save_weights and
+--- model:load_weights.
 function saving.save_weights(model, ...) return model:save_weights(...) end
 function saving.load_weights(model, ...) return model:load_weights(...) end
 

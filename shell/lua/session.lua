@@ -2,13 +2,16 @@
 local cr = ...
 local cut_rows, cut_depth, cut_width = 40, 5, 100
 
--- ---- values -------------------------------------------------------------------------------------------------------
+-- ---- values -------------------------------------------------------------------------------------
 
 local words = {}
-for word in ("and break do else elseif end false for function goto if in local nil not or repeat return then true until while")
+for word in (
+  "and break do else elseif end false for function goto if in local nil not or repeat return then true until while")
   :gmatch "%a+" do words[word] = true end
 
-local function is_name(key) return type(key) == "string" and key:match "^[%a_][%w_]*$" and not words[key] end
+local function is_name(key)
+  return type(key) == "string" and key:match "^[%a_][%w_]*$" and not words[key]
+end
 local function key_text(key)
   if is_name(key) then return key end
   return type(key) == "string" and string.format("[%q]", key) or "[" .. tostring(key) .. "]"
@@ -45,7 +48,9 @@ local function show_table(t, depth, seen)
   if depth > cut_depth then return "{...}" end
   seen[t] = true
   local parts, length = {}, #t
-  for i = 1, math.min(length, cut_rows) do parts[#parts + 1] = show_value(rawget(t, i), depth + 1, seen) end
+  for i = 1, math.min(length, cut_rows) do
+    parts[#parts + 1] = show_value(rawget(t, i), depth + 1, seen)
+  end
   if length > cut_rows then parts[#parts + 1] = string.format("... %d more", length - cut_rows) end
   local keys = sorted_keys(t, length + 1)
   for i, key in ipairs(keys) do
@@ -65,7 +70,9 @@ end
 
 -- The fields of a table are shown unless it says itself how it looks.
 function show_value(value, depth, seen)
-  if type(value) == "string" then return depth > 0 and string.format("%q", value):gsub("\\\n", "\\n") or value end
+  if type(value) == "string" then
+    return depth > 0 and string.format("%q", value):gsub("\\\n", "\\n") or value
+  end
   if value == cr.null then return "null" end
   local meta = getmetatable(value)
   if type(value) == "table" and not (type(meta) == "table" and rawget(meta, "__tostring")) then
@@ -80,7 +87,7 @@ end
 --- A value as text for people.
 function cr.show(value) return show_value(value, 0, {}) end
 
--- ---- help ---------------------------------------------------------------------------------------------------------
+-- ---- help ---------------------------------------------------------------------------------------
 
 local function wrapped(text, indent, width)
   local lines, line = {}, ""
@@ -101,8 +108,10 @@ local function option_lines(options)
     local default = option.required and "required"
       or "default " .. (option.default == nil and "nil" or show_value(option.default, 1, {}))
     local kind = option.type:find "^a name, configuration or object" and option.kind or option.type
-    local choices = option.choices and " One of: " .. table.concat(option.choices, ", ") .. "." or ""
-    lines[#lines + 1] = string.format("  %-22s %s", option.name, wrapped(option.doc .. choices, (" "):rep(25), 75))
+    local choices = option.choices and " One of: " .. table.concat(option.choices, ", ") .. "."
+      or ""
+    lines[#lines + 1] = string.format("  %-22s %s", option.name,
+      wrapped(option.doc .. choices, (" "):rep(25), 75))
     lines[#lines + 1] = string.format("  %22s %s; %s", "", kind, default)
   end
   return table.concat(lines, "\n")
@@ -111,8 +120,10 @@ end
 local function argument_lines(arguments)
   local lines = {}
   for _, argument in ipairs(arguments) do
-    local default = argument.default == nil and "" or " (default " .. show_value(argument.default, 1, {}) .. ")"
-    lines[#lines + 1] = string.format("  %-22s %s", argument.name, wrapped(argument.doc .. default, (" "):rep(25), 75))
+    local default = argument.default == nil and ""
+      or " (default " .. show_value(argument.default, 1, {}) .. ")"
+    lines[#lines + 1] = string.format("  %-22s %s", argument.name,
+      wrapped(argument.doc .. default, (" "):rep(25), 75))
   end
   return table.concat(lines, "\n")
 end
@@ -120,7 +131,8 @@ end
 local function member_lines(members)
   local lines = {}
   for _, member in ipairs(members) do
-    lines[#lines + 1] = string.format("  %-22s %s", member.text, #member.text > 22 and "\n" .. (" "):rep(25) or "")
+    lines[#lines + 1] = string.format("  %-22s %s", member.text,
+      #member.text > 22 and "\n" .. (" "):rep(25) or "")
       .. wrapped(member.doc, (" "):rep(25), 75)
   end
   return table.concat(lines, "\n")
@@ -128,8 +140,11 @@ end
 
 local function class_help(class)
   local own, common = {}, {}
-  for _, option in ipairs(class.options) do table.insert(option.keyword_only and common or own, option) end
-  local text = string.format("%s (%s%s)\n%s", class.name, class.kind, class.plugin ~= "" and ", plugin " .. class.plugin or "",
+  for _, option in ipairs(class.options) do
+    table.insert(option.keyword_only and common or own, option)
+  end
+  local text = string.format("%s (%s%s)\n%s", class.name, class.kind,
+    class.plugin ~= "" and ", plugin " .. class.plugin or "",
     wrapped(class.doc, "", 100))
   if #own > 0 then text = text .. "\n\nOptions, in order:\n" .. option_lines(own) end
   if #common > 0 then
@@ -138,10 +153,12 @@ local function class_help(class)
     text = text .. "\n\nBy name only: " .. table.concat(names, ", ")
   end
   if #class.arguments > 0 then
-    text = text .. "\n\nArguments of a call, by name, beside training and mask:\n" .. argument_lines(class.arguments)
+    text = text .. "\n\nArguments of a call, by name, beside training and mask:\n"
+      .. argument_lines(class.arguments)
   end
   if #class.members > 0 then
-    text = text .. "\n\nIts objects have, beside what each " .. class.kind .. " has:\n" .. member_lines(class.members)
+    text = text .. "\n\nIts objects have, beside what each " .. class.kind .. " has:\n"
+      .. member_lines(class.members)
   end
   return text
 end
@@ -149,7 +166,8 @@ end
 local function function_help(f)
   local text = f.signature .. (f.doc ~= "" and "\n" .. wrapped(f.doc, "", 100) or "")
   if f.options and #f.options > 0 then
-    text = text .. "\n\n" .. f.word:gsub("^%l", string.upper) .. "s, in order or by name:\n" .. option_lines(f.options)
+    text = text .. "\n\n" .. f.word:gsub("^%l", string.upper) .. "s, in order or by name:\n"
+      .. option_lines(f.options)
   end
   return text
 end
@@ -162,7 +180,8 @@ local function members_help(object)
   end
   lines[#lines + 1] = "Methods:"
   for _, method in ipairs(object.signatures or {}) do
-    lines[#lines + 1] = "  " .. method[1] .. (method[2] ~= "" and "\n      " .. wrapped(method[2], "      ", 90) or "")
+    lines[#lines + 1] = "  " .. method[1]
+      .. (method[2] ~= "" and "\n      " .. wrapped(method[2], "      ", 90) or "")
   end
   return table.concat(lines, "\n")
 end
@@ -197,7 +216,8 @@ local function help_text(...)
   if what.what == "function" then return function_help(what) end
   if what.what == "class" then return class_help(what) end
   if what.what == "namespace" then
-    return string.format("%s Every %s there is:\n  %s", what.doc, what.kind, wrapped(table.concat(what.names, ", "), "  ", 96))
+    return string.format("%s Every %s there is:\n  %s", what.doc, what.kind,
+      wrapped(table.concat(what.names, ", "), "  ", 96))
   end
   return members_help(what)
 end
@@ -205,11 +225,13 @@ end
 --- Prints what is known of a class, a function, an object or a namespace.
 function cr.help(...) print(cr.printable(help_text(...))) end
 
--- ---- completion ---------------------------------------------------------------------------------------------------
+-- ---- completion ---------------------------------------------------------------------------------
 
 local function add_names(found, names, prefix)
   for _, name in ipairs(names or {}) do
-    if type(name) == "string" and name:sub(1, #prefix) == prefix and is_name(name) then found[name] = true end
+    if type(name) == "string" and name:sub(1, #prefix) == prefix and is_name(name) then
+      found[name] = true
+    end
   end
 end
 
@@ -248,7 +270,8 @@ local function value_of(path)
   return value
 end
 
--- The function or class whose open bracket the cursor is in: "model:fit(x, y, {" or "layers.Dense{".
+-- The function or class whose open bracket the cursor is in: "model:fit(x, y, {" or
+-- "layers.Dense{".
 local function enclosing_call(line)
   local depth = 0
   for i = #line, 1, -1 do
@@ -272,13 +295,16 @@ local function add_options(path, prefix, found)
   if not what then return end
   for _, option in ipairs(what.options or {}) do add_names(found, { option.name }, prefix) end
   if what.class and what.class.kind == "layer" then
-    for _, argument in ipairs(what.class.arguments) do add_names(found, { argument.name }, prefix) end
+    for _, argument in ipairs(what.class.arguments) do
+      add_names(found, { argument.name }, prefix)
+    end
     add_names(found, { "training", "mask" }, prefix)
   end
   if what.what == "function" and not what.options then add_names(found, what.parameters, prefix) end
 end
 
---- Completions of the end of a line: a list of names, and how many characters of the line they replace.
+--- Completions of the end of a line: a list of names, and how many characters of the line they
+--- replace.
 function cr.complete(line)
   local found = {}
   local path, mark, prefix = line:match "([%a_][%w_%.:]*)([%.:])([%w_]*)$"
@@ -291,7 +317,9 @@ function cr.complete(line)
     if call then add_options(call, prefix, found) end
     if next(found) == nil then
       for key in next, _G do add_names(found, { key }, prefix) end
-      for word in next, words do if prefix ~= "" and word:sub(1, #prefix) == prefix then found[word] = true end end
+      for word in next, words do
+        if prefix ~= "" and word:sub(1, #prefix) == prefix then found[word] = true end
+      end
     end
   end
   local list = {}

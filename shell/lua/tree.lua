@@ -1,5 +1,5 @@
--- cr.tree: nested tables. A table without a metatable is a structure, a list or one with names, which are taken in the
--- order of the alphabet; everything else is a leaf.
+-- cr.tree: nested tables. A table without a metatable is a structure, a list or one with names,
+-- which are taken in the order of the alphabet; everything else is a leaf.
 local _, shell = ...
 
 local tree = {}
@@ -32,13 +32,15 @@ local function path_text(path) return #path == 0 and "the top" or table.concat(p
 
 local function check_same(a, b, path)
   if is_nested(a) ~= is_nested(b) then
-    shell.fail("`a` and `b` don't have the same structure: at ", path_text(path), " one is a table and the other is not")
+    shell.fail("`a` and `b` don't have the same structure: at ", path_text(path),
+      " one is a table and the other is not")
   end
   if not is_nested(a) then return end
   for _, pair in ipairs { { a, b }, { b, a } } do
     for _, key in ipairs(keys_of(pair[1])) do
       if pair[2][key] == nil then
-        shell.fail("`a` and `b` don't have the same structure: only one of them has ", tostring(key), " at ", path_text(path))
+        shell.fail("`a` and `b` don't have the same structure: only one of them has ",
+          tostring(key), " at ", path_text(path))
       end
     end
   end
@@ -57,7 +59,8 @@ local function map_up_to(shallow, f, structures, path)
     local parts = {}
     for i, structure in ipairs(structures) do
       if not is_nested(structure) or structure[key] == nil then
-        shell.fail("map_structure: structure ", i, " has no ", tostring(key), " at ", path_text(path))
+        shell.fail("map_structure: structure ", i, " has no ", tostring(key), " at ",
+          path_text(path))
       end
       parts[i] = structure[key]
     end
@@ -98,11 +101,14 @@ function tree.pack_sequence_as(structure, flat)
     return result
   end
   local result = pack(structure)
-  if next_leaf ~= #flat then shell.fail("pack_sequence_as: the structure has ", next_leaf, " leaves, got ", #flat) end
+  if next_leaf ~= #flat then
+    shell.fail("pack_sequence_as: the structure has ", next_leaf, " leaves, got ", #flat)
+  end
   return result
 end
 
---- The structure with func(part) in place of parts where that is not nil, from the top or (top_down = false) the leaves.
+--- The structure with func(part) in place of parts where that is not nil, from the top or (top_down
+--- = false) the leaves.
 function tree.traverse(func, structure, top_down)
   local function changed(part)
     local result = func(part)
@@ -138,7 +144,9 @@ function tree.map_shape_structure(func, structure)
     return true
   end
   local function walk(part)
-    if not is_nested(part) then shell.fail("map_shape_structure: expected shapes, got ", tostring(part)) end
+    if not is_nested(part) then
+      shell.fail("map_shape_structure: expected shapes, got ", tostring(part))
+    end
     if is_shape(part) then return func(part) end
     local result = {}
     for _, key in ipairs(keys_of(part)) do result[key] = walk(part[key]) end
@@ -154,7 +162,9 @@ function tree.map_structure(func, structure, ...)
 end
 
 --- func of what structures have in the places of the leaves of a shallower one.
-function tree.map_structure_up_to(shallow_structure, func, ...) return map_up_to(shallow_structure, func, { ... }, {}) end
+function tree.map_structure_up_to(shallow_structure, func, ...)
+  return map_up_to(shallow_structure, func, { ... }, {})
+end
 
 --- The structure itself: Lua has one kind of table.
 function tree.lists_to_tuples(structure) return structure end

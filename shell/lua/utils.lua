@@ -7,7 +7,8 @@ for _, name in ipairs { "objects", "pictures", "progress", "files", "samples" } 
 end
 
 utils.clear_session = cr.clear_session
-for _, name in ipairs { "enable_interactive_logging", "disable_interactive_logging", "is_interactive_logging_enabled" } do
+for _, name in ipairs { "enable_interactive_logging", "disable_interactive_logging",
+  "is_interactive_logging_enabled" } do
   utils[name] = cr.config[name]
 end
 
@@ -18,7 +19,8 @@ utils.is_keras_tensor = shell.define("is_keras_tensor", "Whether it is a symbol 
   return what ~= nil and what.what == "symbol"
 end)
 
-utils.get_source_inputs = shell.define("get_source_inputs", "The inputs of the graph that a symbol comes from.", {
+utils.get_source_inputs = shell.define("get_source_inputs",
+  "The inputs of the graph that a symbol comes from.", {
   { name = "tensor", type = "a symbol", doc = "", required = true },
 }, function(tensor)
   local found = {}
@@ -37,7 +39,8 @@ end)
 
 local names_of_types = { float = "float32", int = "int32", str = "string" }
 
-utils.standardize_dtype = shell.define("standardize_dtype", "The name of a dtype; nil is that of weights.", {
+utils.standardize_dtype = shell.define("standardize_dtype",
+  "The name of a dtype; nil is that of weights.", {
   { name = "dtype", type = "a text", doc = "" },
 }, function(dtype)
   if dtype == nil then return cr.config.floatx() end

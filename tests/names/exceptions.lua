@@ -1,5 +1,6 @@
--- Names and options of Keras that are not here, with the reason: by namespace ("methods": of every class), options as
--- "namespace.Class.option" ("namespace.*.option": of all in it). `pending` is what is being added: it may be here or not.
+-- Names and options of Keras that are not here, with the reason: by namespace ("methods": of every
+-- class), options as "namespace.Class.option" ("namespace.*.option": of all in it). `pending` is
+-- what is being added: it may be here or not.
 local rows, pending = {}, {}
 
 local function except(namespace, reason, names)
@@ -13,7 +14,8 @@ end
 
 -- ---- what Keras has for other Python frameworks
 
-except("layers", "a layer around code of another Python framework", "FlaxLayer JaxLayer TFSMLayer TorchModuleWrapper")
+except("layers", "a layer around code of another Python framework",
+  "FlaxLayer JaxLayer TFSMLayer TorchModuleWrapper")
 except("layers", "bounding boxes are not moved with images; masks are", "MaxNumBoundingBoxes")
 except("callbacks", "a format of JAX", "OrbaxCheckpoint")
 except("methods", "of torch.nn.Module, from which Keras derives there", [[
@@ -36,27 +38,34 @@ except("methods", "steps are compiled anew by themselves when a model has change
 except("methods of losses.Loss", "what it computes in is that of the predictions", "dtype")
 except("methods of metrics.Metric", "metrics written in Lua have it", "add_variable add_weight")
 except("methods of KerasTensor", "tensors are dense", "ragged ragged_rank row_splits_dtype sparse")
-except("methods of Variable", "several devices do not share a variable", "aggregation synchronization overwrite_with_gradient")
+except("methods of Variable", "several devices do not share a variable",
+  "aggregation synchronization overwrite_with_gradient")
 except("methods of Variable", "values are read by totable, item and value", "numpy")
-except("methods of callbacks.Callback", "a run attaches itself; CallbackList takes the model as an option", "model set_model set_params")
+except("methods of callbacks.Callback",
+  "a run attaches itself; CallbackList takes the model as an option", "model set_model set_params")
 except("methods of optimizers.Optimizer", "optimizers are written as plugins", [[
   add_optimizer_variables add_variable add_variable_from_reference assign assign_add assign_sub update_step ]])
 except("optimizers", "optimizers are written as plugins", "Optimizer")
-except("options", "a loss takes two tensors", "losses.circle.ref_labels losses.circle.ref_embeddings")
+except("options", "a loss takes two tensors",
+  "losses.circle.ref_labels losses.circle.ref_embeddings")
 except("options", "the order is that of the class", "losses.circle.remove_diagonal")
-except("options", "the metric has no axis: it is the loss' function there", "metrics.binary_crossentropy.axis")
+except("options", "the metric has no axis: it is the loss' function there",
+  "metrics.binary_crossentropy.axis")
 except("options", "the same initializer, by its other name", "layers.PReLU.alpha_initializer")
-except("options", "weights of fewer bits are not supported", "layers.EinsumDense.gptq_unpacked_column_size")
+except("options", "weights of fewer bits are not supported",
+  "layers.EinsumDense.gptq_unpacked_column_size")
 except("options", "that of every layer, which has a default", [[
   layers.SpatialDropout1D.dtype layers.SpatialDropout2D.dtype layers.SpatialDropout3D.dtype ]])
 except("options", "random unless told: nothing is downloaded", "applications.*.weights")
 
-except("config", "epochs and steps are what fit is told", "max_epochs max_steps_per_epoch set_max_epochs set_max_steps_per_epoch")
+except("config", "epochs and steps are what fit is told",
+  "max_epochs max_steps_per_epoch set_max_epochs set_max_steps_per_epoch")
 except("utils", "batches come from functions, coroutines and datasets", "PyDataset Sequence")
 except("dtype_policies", "there is no quantization", [[
   AWQDTypePolicy GPTQDTypePolicy Int4DTypePolicy QuantizedDTypePolicy QuantizedFloat8DTypePolicy ]])
 except("dtype_policies", "each layer takes a policy of its own", "DTypePolicyMap")
-except("saving", "crescent inspect and crescent convert look into files and change them", "KerasFileEditor")
+except("saving", "crescent inspect and crescent convert look into files and change them",
+  "KerasFileEditor")
 except("visualization", "drawn by matplotlib in Python", [[
   draw_bounding_boxes draw_segmentation_masks plot_bounding_box_gallery plot_image_gallery plot_segmentation_mask_gallery ]])
 

@@ -107,7 +107,8 @@ local function compare_options(where, info, signature, skip)
   local last = 0
   for _, parameter in ipairs(parameters_of(signature)) do
     local name, option = parameter.name, options[parameter.name]
-    local excused = reason("options", where .. "." .. name) or reason("options", where:gsub("[^.]*$", "*.") .. name)
+    local excused = reason("options", where .. "." .. name)
+      or reason("options", where:gsub("[^.]*$", "*.") .. name)
     if skip[name] then goto continue end
     compared = compared + 1
     if excused then
@@ -147,22 +148,29 @@ local function compare_name(namespace, space, name, signature)
   if not there and is_pending(namespace, name) then return end
   if not there then return problem("%s.%s is missing", namespace, name) end
   local info = cr.describe(value)
-  local has_options = info and (info.what == "class" and info.name or info.what == "function" and info.options)
+  local has_options = info and (info.what == "class" and info.name
+    or info.what == "function" and info.options)
   if type(signature) ~= "string" or not has_options then return end
-  local skip = { x = true, inputs = true, y_true = true, y_pred = true, args = true, kwargs = true, fn = name ~= "MeanMetricWrapper" or nil }
+  local skip = { x = true, inputs = true, y_true = true, y_pred = true, args = true, kwargs = true,
+    fn = name ~= "MeanMetricWrapper" or nil }
   compare_options(namespace .. "." .. name, info, signature, skip)
 end
 
-local namespaces = { "layers", "losses", "metrics", "optimizers", "optimizers.schedules", "initializers", "regularizers",
-  "constraints", "callbacks", "activations", "ops", "utils", "random", "config", "models", "saving", "tree", "dtype_policies",
-  "applications", "preprocessing.image", "preprocessing.sequence", "datasets.mnist", "datasets.imdb", "visualization" }
+local namespaces = { "layers", "losses", "metrics", "optimizers", "optimizers.schedules",
+  "initializers", "regularizers",
+  "constraints", "callbacks", "activations", "ops", "utils", "random", "config", "models", "saving",
+  "tree", "dtype_policies",
+  "applications", "preprocessing.image", "preprocessing.sequence", "datasets.mnist",
+  "datasets.imdb", "visualization" }
 for _, namespace in ipairs(namespaces) do
   local space = cr
   for part in namespace:gmatch "[%w_]+" do
     local ok, inner = pcall(function() return space[part] end)
     space = ok and inner or {}
   end
-  for _, name in ipairs(recorded[namespace].keys) do compare_name(namespace, space, name, recorded[namespace].values[name]) end
+  for _, name in ipairs(recorded[namespace].keys) do
+    compare_name(namespace, space, name, recorded[namespace].values[name])
+  end
 end
 
 -- ---- methods and properties of objects

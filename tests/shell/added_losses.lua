@@ -7,7 +7,8 @@ local layers, ops = cr.layers, cr.ops
 cr.utils.set_random_seed(1)
 local x, noise = cr.Input { shape = { 6 } }, cr.Input { shape = { 2 } }
 local hidden = layers.Dense(5, { activation = "tanh", name = "hidden" })(x)
-local mean, spread = layers.Dense(2, { name = "mean" })(hidden), layers.Dense(2, { name = "spread" })(hidden)
+local mean, spread = layers.Dense(2, { name = "mean" })(hidden),
+  layers.Dense(2, { name = "spread" })(hidden)
 local code = mean + ops.exp(spread * 0.5) * noise
 local decoded = layers.Dense(6, { name = "decoded" })(code)
 local divergence = ops.sum(ops.square(mean) + ops.exp(spread) - spread - 1, -1) * 0.5
@@ -48,8 +49,10 @@ for _, ending in ipairs { ".h5", ".keras" } do
   vae:save(path)
   local again = cr.models.load_model(path)
   check_model(again)
-  check.same(again:fit({ data, given }, nil, { epochs = 1, verbose = 0, shuffle = false }).history.loss,
-    cr.models.load_model(path):fit({ data, given }, nil, { epochs = 1, verbose = 0, shuffle = false }).history.loss)
+  check.same(again:fit({ data, given }, nil,
+    { epochs = 1, verbose = 0, shuffle = false }).history.loss,
+    cr.models.load_model(path):fit({ data, given }, nil,
+      { epochs = 1, verbose = 0, shuffle = false }).history.loss)
   os.remove(path)
 end
 local copy = cr.models.clone_model(vae)
@@ -61,8 +64,11 @@ json:set_weights(vae:get_weights())
 json:compile { optimizer = "sgd" }
 check_model(json)
 check.fails(function() vae:to_json() end, "no losses of symbols")
-check.fails(function() vae:save(check.temporary ".h5", { target = "keras2" }) end, "no metrics of symbols")
-local other = cr.models.rewire(vae, { [vae:get_layer "decoded"] = layers.Dense(6, { name = "other" }) })
+check.fails(function()
+  vae:save(check.temporary ".h5", { target = "keras2" })
+end, "no metrics of symbols")
+local other = cr.models.rewire(vae,
+  { [vae:get_layer "decoded"] = layers.Dense(6, { name = "other" }) })
 other:compile { optimizer = "sgd" }
 local third = other:evaluate({ data, given }, nil, { verbose = 0, return_dict = true })
 assert(third.loss > 0 and third.divergence > 0)
@@ -70,11 +76,16 @@ assert(third.loss > 0 and third.divergence > 0)
 -- inside another model they count too
 local outer = cr.Model({ x, noise }, vae { x, noise } * 2)
 outer:compile { optimizer = "sgd" }
-check.near(outer:evaluate({ data, given }, nil, { verbose = 0, return_dict = true }).loss, (by_hand(vae)), 1e-4)
+check.near(outer:evaluate({ data, given }, nil, { verbose = 0, return_dict = true }).loss,
+  (by_hand(vae)), 1e-4)
 
 -- mistakes
-check.fails(function() vae:add_loss(layers.Dense(1)(cr.Input { shape = { 3 } })) end, "Graph disconnected")
+check.fails(function()
+  vae:add_loss(layers.Dense(1)(cr.Input { shape = { 3 } }))
+end, "Graph disconnected")
 check.fails(function() vae:add_metric(divergence) end, "expected a name")
 check.fails(function() layers.Dense(1):add_loss(divergence) end, "dense", "symbols are for models")
-check.fails(function() cr.Sequential { layers.Dense(1) }:add_loss(divergence) end, "not made of symbols")
+check.fails(function()
+  cr.Sequential { layers.Dense(1) }:add_loss(divergence)
+end, "not made of symbols")
 check.fails(function() vae:add_loss(cr.ops.cast(divergence, "int32")) end, "floating type")

@@ -40,10 +40,13 @@ end
 
 -- the bytes of a file: 16 bits, one channel
 local function wav(options)
-  local o = { coding = 1, channels = 1, rate = 100, bits = 16, frame = 2, data = string.pack("<i2i2", 16384, -32768), before = "" }
+  local o = { coding = 1, channels = 1, rate = 100, bits = 16, frame = 2,
+    data = string.pack("<i2i2", 16384, -32768), before = "" }
   for key, value in pairs(options or {}) do o[key] = value end
-  local format = string.pack("<I2I2I4I4I2I2", o.coding, o.channels, o.rate, o.rate * o.frame, o.frame, o.bits) .. (o.extension or "")
-  local chunks = o.before .. "fmt " .. string.pack("<s4", format) .. "data" .. string.pack("<I4", o.size or #o.data) .. o.data
+  local format = string.pack("<I2I2I4I4I2I2", o.coding, o.channels, o.rate, o.rate * o.frame,
+    o.frame, o.bits) .. (o.extension or "")
+  local chunks = o.before .. "fmt " .. string.pack("<s4", format) .. "data"
+    .. string.pack("<I4", o.size or #o.data) .. o.data
   return "RIFF" .. string.pack("<I4", #chunks + 4) .. "WAVE" .. chunks
 end
 
@@ -54,7 +57,8 @@ do -- other chunks, formats with an extension, and lengths that were not known
   end
   reads({}, { { 0.5 }, { -1 } })
   reads({ before = "LIST" .. string.pack("<s4", "abc") .. "\0" }, { { 0.5 }, { -1 } })
-  reads({ coding = 0xfffe, extension = string.pack("<I2I2I4I2", 22, 16, 4, 1) .. ("\0"):rep(14) }, { { 0.5 }, { -1 } })
+  reads({ coding = 0xfffe, extension = string.pack("<I2I2I4I2", 22, 16, 4, 1) .. ("\0"):rep(14) },
+    { { 0.5 }, { -1 } })
   reads({ size = 0xffffffff }, { { 0.5 }, { -1 } })
   reads({ coding = 3, bits = 64, frame = 8, data = string.pack("<d", 0.125) }, { { 0.125 } })
   reads({ bits = 24, frame = 3, data = "\0\0\x40\0\0\x80" }, { { 0.5 }, { -1 } })
@@ -99,8 +103,13 @@ os.remove(path)
 -- a folder of two classes: four low sounds and three high ones, each longer than the one before
 local root = check.temporary ""
 assert(os.execute("mkdir -p '" .. root .. "/high/more' '" .. root .. "/low'"))
-for i = 1, 4 do cr.data.write_wav(("%s/low/%d.wav"):format(root, i), cr.full({ 10 * i }, -0.5), 1000) end
-for i = 1, 3 do cr.data.write_wav(("%s/high/%s%d.wav"):format(root, i == 3 and "more/" or "", i), cr.full({ 10 * i }, 0.5), 1000) end
+for i = 1, 4 do
+  cr.data.write_wav(("%s/low/%d.wav"):format(root, i), cr.full({ 10 * i }, -0.5), 1000)
+end
+for i = 1, 3 do
+  cr.data.write_wav(("%s/high/%s%d.wav"):format(root, i == 3 and "more/" or "", i),
+    cr.full({ 10 * i }, 0.5), 1000)
+end
 local function dataset(options)
   options.verbose = false
   return cr.utils.audio_dataset_from_directory(root, options)
@@ -117,12 +126,14 @@ do -- as long as the longest of the batch, or as told
     for i = 1, #y do
       labels[#labels + 1] = y[i]
       local last = x[i]:totable()[x.shape[2]][1]
-      assert(x[i]:totable()[1][1] == (y[i] == 0 and 0.5 or -0.5) and (last == 0 or math.abs(last) == 0.5))
+      assert(x[i]:totable()[1][1] == (y[i] == 0 and 0.5 or -0.5)
+        and (last == 0 or math.abs(last) == 0.5))
     end
   end
   check.same(lengths, { 30, 30, 40 })
   check.same(labels, { 0, 0, 0, 1, 1, 1, 1 })
-  for x, y in dataset { output_sequence_length = 25, label_mode = "categorical", batch_size = 7, sampling_rate = 1000 }:elements() do
+  for x, y in dataset { output_sequence_length = 25, label_mode = "categorical", batch_size = 7,
+    sampling_rate = 1000 }:elements() do
     check.same(x.shape, { 7, 25, 1 })
     check.same(y.shape, { 7, 2 })
   end
@@ -139,7 +150,8 @@ end
 do -- a model learns from it
   local layers = cr.layers
   local model = cr.Sequential {
-    layers.MelSpectrogram { fft_length = 16, sequence_stride = 8, num_mel_bins = 4, sampling_rate = 1000, input_shape = { 20 } },
+    layers.MelSpectrogram { fft_length = 16, sequence_stride = 8, num_mel_bins = 4,
+      sampling_rate = 1000, input_shape = { 20 } },
     layers.Flatten(), layers.Dense(1, { activation = "sigmoid" }) }
   model:compile { optimizer = "adam", loss = "binary_crossentropy" }
   local data = dataset { output_sequence_length = 20, label_mode = "binary" }

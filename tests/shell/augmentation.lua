@@ -20,26 +20,33 @@ do -- called by itself a layer changes images; named inputs give named results
   check.near(plain[2], result.labels)
   local masked = invert { images = x, segmentation_masks = x }
   check.near(masked.segmentation_masks, x)
-  check.fails(function() invert { images = x, bounding_boxes = x } end, "bounding_boxes", "segmentation_masks")
+  check.fails(function()
+    invert { images = x, bounding_boxes = x }
+  end, "bounding_boxes", "segmentation_masks")
   check.fails(function() invert { images = x, label = labels } end, "did you mean 'labels'?")
   check.fails(function() invert { labels = labels } end, "expects 1 inputs")
 end
 
 do -- several as one
-  local pipeline = layers.Pipeline { layers.RandomInvert { factor = { 1, 1 } }, layers.Rescaling(1 / 255) }
+  local pipeline = layers.Pipeline { layers.RandomInvert { factor = { 1, 1 } },
+    layers.Rescaling(1 / 255) }
   check.near(pipeline(x), (255 - x) / 255)
   check.near(pipeline(x, { training = false }), x / 255)
   assert(#pipeline.layers == 2)
   local single = layers.Pipeline { layers.RandomFlip() }
   check.same(single(x).shape, x.shape)
-  local mixed = layers.Pipeline { layers.CutMix(), layers.Rescaling(1 / 255) } { images = x, labels = labels }
+  local mixed = layers.Pipeline { layers.CutMix(), layers.Rescaling(1 / 255) } { images = x,
+    labels = labels }
   check.near(cr.ops.sum(mixed.labels, -1), cr.ones { 6 })
-  check.fails(function() pipeline { images = x, segmentation_masks = x } end, "Rescaling", "does not take segmentation_masks")
+  check.fails(function()
+    pipeline { images = x, segmentation_masks = x }
+  end, "Rescaling", "does not take segmentation_masks")
 end
 
 do -- in a model: in training only, another draw for each batch, saved as Keras 3 has it
   local model = cr.Sequential {
-    layers.RandomFlip("horizontal", { input_shape = { 8, 10, 3 }, seed = 3 }), layers.RandomTranslation(0.1, 0.2),
+    layers.RandomFlip("horizontal", { input_shape = { 8, 10, 3 }, seed = 3 }),
+    layers.RandomTranslation(0.1, 0.2),
     layers.RandomContrast(0.2), layers.Flatten(), layers.Dense(3, { activation = "softmax" }) }
   model:compile { optimizer = "sgd", loss = "categorical_crossentropy" }
   model:fit(x / 255, labels, { epochs = 2, batch_size = 4, verbose = 0 })

@@ -217,7 +217,8 @@ do -- series
   check.fails(function() series(x, nil, 0) end, "sequence_length")
   check.fails(function() series(x, nil, 11) end, "no window of 11 rows fits")
   check.fails(function() series(x, y, 2, { start_index = 5 }) end, "no window", "4 targets")
-  check.same(windows(series(x, y, 2, { start_index = 2 })), { { { 2, 3 }, 102 }, { { 3, 4 }, 103 } })
+  check.same(windows(series(x, y, 2, { start_index = 2 })),
+    { { { 2, 3 }, 102 }, { { 3, 4 }, 103 } })
   check.fails(function() series(x, nil) end, "missing argument 'sequence_length'")
 end
 print "ok directories"

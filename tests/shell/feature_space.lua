@@ -12,7 +12,8 @@ local columns = {
 }
 local function new(options)
   options.features = options.features or {
-    age = "float_normalized", size = FeatureSpace.float_rescaled { scale = 10 }, color = "string_categorical", rooms = "integer_categorical",
+    age = "float_normalized", size = FeatureSpace.float_rescaled { scale = 10 },
+    color = "string_categorical", rooms = "integer_categorical",
   }
   return FeatureSpace(options)
 end
@@ -31,7 +32,8 @@ check.near(space(columns), {
   { 5 / deviation, 0, 1, 0, 0, 0, 1, 0, 0, 30 },
   { 15 / deviation, 0, 0, 1, 0, 0, 0, 1, 0, 40 },
 }, 1e-5, "age, color, rooms, size")
-check.near(space { age = 35, size = 0.5, color = "pink", rooms = 3 }, { 0, 1, 0, 0, 0, 0, 0, 1, 0, 5 }, 1e-5, "a single row")
+check.near(space { age = 35, size = 0.5, color = "pink", rooms = 3 },
+  { 0, 1, 0, 0, 0, 0, 0, 1, 0, 5 }, 1e-5, "a single row")
 
 local parts = new {}
 local i = 0
@@ -39,7 +41,9 @@ parts:adapt(function()
   i = i + 1
   if i > 2 then return nil end
   local batch = {}
-  for name, column in pairs(columns) do batch[name] = (type(column) == "table" and cr.tensor(column) or column):slice(2 * i - 1, 2 * i) end
+  for name, column in pairs(columns) do
+    batch[name] = (type(column) == "table" and cr.tensor(column) or column):slice(2 * i - 1, 2 * i)
+  end
   return batch
 end)
 check.near(parts(columns), space(columns), 1e-5, "adapted in two batches")
@@ -48,7 +52,8 @@ check.near(parts(columns), space(columns), 1e-5, "adapted in two batches")
 
 local crossed = new {
   features = {
-    color = FeatureSpace.string_categorical { output_mode = "int" }, rooms = FeatureSpace.integer_categorical { output_mode = "int" },
+    color = FeatureSpace.string_categorical { output_mode = "int" },
+    rooms = FeatureSpace.integer_categorical { output_mode = "int" },
     age = FeatureSpace.float_discretized { num_bins = 2, output_mode = "int" }, size = "float",
   },
   crosses = { FeatureSpace.cross({ "color", "rooms" }, 8, "int") },
@@ -60,7 +65,9 @@ check.same(features.color:totable(), { { 1 }, { 3 }, { 1 }, { 2 } })
 check.same(features.age:totable(), { { 0 }, { 1 }, { 1 }, { 1 } }, "ranges part at 30")
 local cross = cr.layers.HashedCrossing(8) { features.color, features.rooms }
 check.same(features.color_X_rooms:totable(), cross:totable())
-local hashed = new { features = { color = "string_hashed", rooms = FeatureSpace.integer_hashed { num_bins = 5 } }, hashing_dim = 4, crosses = { { "color", "rooms" } } }
+local hashed = new { features = { color = "string_hashed",
+  rooms = FeatureSpace.integer_hashed { num_bins = 5 } }, hashing_dim = 4, crosses = { { "color",
+  "rooms" } } }
 check.same(hashed(columns).shape, { 4, 4 + 5 + 32 })
 
 -- ---- the layers in a model, trained and saved
@@ -71,7 +78,9 @@ check.same(input.color.dtype, "string")
 local model = cr.Model { inputs = input, outputs = cr.layers.Dense(1)(encoded) }
 model:compile { optimizer = "adam", loss = "mse" }
 local rows = {}
-for name, column in pairs(columns) do rows[name] = (type(column) == "table" and cr.tensor(column) or column):reshape { 4, 1 } end
+for name, column in pairs(columns) do
+  rows[name] = (type(column) == "table" and cr.tensor(column) or column):reshape { 4, 1 }
+end
 model:fit(rows, cr.tensor { { 1 }, { 0 }, { 1 }, { 0 } }, { epochs = 3, verbose = 0 })
 local expected = model:predict(rows):totable()
 for _, ending in ipairs { ".keras", ".h5" } do
@@ -87,12 +96,19 @@ check.same(space:get_preprocessed_features().color.dtype, "int64")
 -- ---- mistakes
 
 check.fails(function() FeatureSpace { features = {} } end, "cannot be None or empty")
-check.fails(function() new { features = { age = "float_normal" } } end, "Invalid feature type", "float_normalized")
+check.fails(function()
+  new { features = { age = "float_normal" } }
+end, "Invalid feature type", "float_normalized")
 check.fails(function() new { output_mode = "list" } end, "Expected one of {'dict', 'concat'}")
-check.fails(function() new { crosses = { { "age", "sex" } } } end, "present in the `features` dict", "sex")
-check.fails(function() FeatureSpace.string_categorical { output_mode = "count" } end, "'int', 'one_hot', 'float'")
+check.fails(function()
+  new { crosses = { { "age", "sex" } } }
+end, "present in the `features` dict", "sex")
+check.fails(function()
+  FeatureSpace.string_categorical { output_mode = "count" }
+end, "'int', 'one_hot', 'float'")
 check.fails(function() space { age = { 1 } } end, "there is no column 'color'")
 check.fails(function() space(3) end, "table of columns")
 check.fails(function()
-  new { features = { color = FeatureSpace.string_hashed { num_bins = 3, output_mode = "int" } } }(columns)
+  new { features = { color = FeatureSpace.string_hashed { num_bins = 3,
+    output_mode = "int" } } }(columns)
 end, "Cannot concatenate features because feature 'color'", "int64")

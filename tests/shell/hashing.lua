@@ -15,65 +15,92 @@ end
 
 local letters = column("A", "B", "C", "D", "E")
 check.same(of(layers.Hashing { num_bins = 3 }, letters), { { 1 }, { 0 }, { 1 }, { 1 }, { 2 } })
-check.same(of(layers.Hashing { num_bins = 3, mask_value = "" }, column("A", "B", "", "C", "D")), { { 1 }, { 1 }, { 0 }, { 2 }, { 2 } })
-check.same(of(layers.Hashing { num_bins = 3, salt = { 133, 137 } }, letters), { { 1 }, { 2 }, { 1 }, { 0 }, { 2 } })
-check.same(of(layers.Hashing { num_bins = 3, salt = 133 }, letters), { { 0 }, { 0 }, { 2 }, { 1 }, { 0 } })
+check.same(of(layers.Hashing { num_bins = 3, mask_value = "" }, column("A", "B", "", "C", "D")),
+  { { 1 }, { 1 }, { 0 }, { 2 }, { 2 } })
+check.same(of(layers.Hashing { num_bins = 3, salt = { 133, 137 } }, letters),
+  { { 1 }, { 2 }, { 1 }, { 0 }, { 2 } })
+check.same(of(layers.Hashing { num_bins = 3, salt = 133 }, letters),
+  { { 0 }, { 0 }, { 2 }, { 1 }, { 0 } })
 local numbers = cr.tensor({ 0, 1, 2, 3, 4 }, "int64")
 check.same(of(layers.Hashing(3), numbers), { 1, 0, 1, 0, 2 })
 check.same(of(layers.Hashing { num_bins = 3, salt = { 133, 137 } }, numbers), { 1, 1, 2, 0, 1 })
-check.same(of(layers.Hashing(3), cr.tensor { 0.5, 1.9, 2.0, 3.0, 4.0 }), { 1, 0, 1, 0, 2 }, "fractions are cut off")
+check.same(of(layers.Hashing(3), cr.tensor { 0.5, 1.9, 2.0, 3.0, 4.0 }), { 1, 0, 1, 0, 2 },
+  "fractions are cut off")
 local names = column("omar", "stringer", "marlo", "wire", "skywalker")
 check.same(of(layers.Hashing(2), names), { { 0 }, { 0 }, { 1 }, { 0 }, { 0 } })
-check.same(of(layers.Hashing { num_bins = 3, mask_value = "omar" }, names), { { 0 }, { 1 }, { 2 }, { 1 }, { 1 } })
-check.same(of(layers.Hashing { num_bins = 2, salt = { 211, 137 } }, names), { { 1 }, { 0 }, { 1 }, { 0 }, { 1 } })
+check.same(of(layers.Hashing { num_bins = 3, mask_value = "omar" }, names),
+  { { 0 }, { 1 }, { 2 }, { 1 }, { 1 } })
+check.same(of(layers.Hashing { num_bins = 2, salt = { 211, 137 } }, names),
+  { { 1 }, { 0 }, { 1 }, { 0 }, { 1 } })
 check.same(of(layers.Hashing(1), letters), { { 0 }, { 0 }, { 0 }, { 0 }, { 0 } })
 
--- Fingerprints of texts of every length, as the library of FarmHash gives them, below the greatest integer.
-local function below(fingerprint) return math.ult(fingerprint, math.maxinteger) and fingerprint or fingerprint - math.maxinteger end
+-- Fingerprints of texts of every length, as the library of FarmHash gives them, below the greatest
+-- integer.
+local function below(fingerprint)
+  return math.ult(fingerprint, math.maxinteger) and fingerprint or fingerprint - math.maxinteger
+end
 local fingerprints = {
-  [""] = 0x9ae16a3b2f90404f, A = 0xeabf3252cc3bf414, omar = 0x2ee20deec3396b4a, skywalker = 0x73a16cdc0e8cb39e,
-  ["a text of twenty-four by"] = 0x96a6bd2f1e9787c5, ["a text of more than thirty-two bytes, it is"] = 0xbd1d67420888e471,
+  [""] = 0x9ae16a3b2f90404f, A = 0xeabf3252cc3bf414, omar = 0x2ee20deec3396b4a,
+  skywalker = 0x73a16cdc0e8cb39e,
+  ["a text of twenty-four by"] = 0x96a6bd2f1e9787c5,
+  ["a text of more than thirty-two bytes, it is"] = 0xbd1d67420888e471,
   ["a text of more than sixty-four bytes, so that it takes the way of long ones, block by block, to the end of it"] = 0x3328a086d88ae669,
 }
 for text, fingerprint in pairs(fingerprints) do
-  check.same(of(layers.Hashing { num_bins = math.maxinteger }, cr.tensor { text }), { below(fingerprint) }, text)
+  check.same(of(layers.Hashing { num_bins = math.maxinteger }, cr.tensor { text }),
+    { below(fingerprint) }, text)
 end
 
 check.same(of(layers.Hashing { num_bins = 3, output_mode = "one_hot" }, numbers),
   { { 0, 1, 0 }, { 1, 0, 0 }, { 0, 1, 0 }, { 1, 0, 0 }, { 0, 0, 1 } })
-check.same(of(layers.Hashing { num_bins = 3, output_mode = "multi_hot" }, cr.tensor({ { 0, 1, 2, 3 } }, "int32")), { { 1, 1, 0 } })
-check.same(of(layers.Hashing { num_bins = 3, output_mode = "count" }, cr.tensor({ { 0, 1, 2, 3, 4 } }, "int32")), { { 2, 2, 1 } })
+check.same(of(layers.Hashing { num_bins = 3, output_mode = "multi_hot" },
+  cr.tensor({ { 0, 1, 2, 3 } }, "int32")), { { 1, 1, 0 } })
+check.same(of(layers.Hashing { num_bins = 3, output_mode = "count" },
+  cr.tensor({ { 0, 1, 2, 3, 4 } }, "int32")), { { 2, 2, 1 } })
 check.same(layers.Hashing(3)(numbers).dtype, "int64")
 check.same(layers.Hashing { num_bins = 3, dtype = "int32" }(numbers).dtype, "int32")
 check.fails(function() layers.Hashing(0) end, "cannot be `None` or non-positive", "num_bins=0")
-check.fails(function() layers.Hashing { num_bins = 2, salt = "s" } end, "can only be a tuple of size 2 integers")
+check.fails(function()
+  layers.Hashing { num_bins = 2, salt = "s" }
+end, "can only be a tuple of size 2 integers")
 check.fails(function() layers.Hashing { num_bins = 2, salt = { 1 } } end, "salt=[1]")
-check.fails(function() layers.Hashing { num_bins = 2, dtype = "float64" } end, "`dtype` should be an integer type")
+check.fails(function()
+  layers.Hashing { num_bins = 2, dtype = "float64" }
+end, "`dtype` should be an integer type")
 check.fails(function() layers.Hashing { num_bins = 2, output_mode = "onehot" } end, "one_hot")
 check.fails(function() layers.Hashing { num_bins = 2, sparse = true } end, "tensors are dense")
 
 -- ---- HashedCrossing
 
-local first, second = cr.tensor { "A", "B", "A", "B", "A" }, cr.tensor({ 101, 101, 101, 102, 102 }, "int32")
+local first, second = cr.tensor { "A", "B", "A", "B", "A" },
+  cr.tensor({ 101, 101, 101, 102, 102 }, "int32")
 check.same(of(layers.HashedCrossing(5), { first, second }), { 1, 4, 1, 1, 3 })
-check.same(of(layers.HashedCrossing { num_bins = 5, output_mode = "one_hot" }, { first:reshape { 5, 1 }, second:reshape { 5, 1 } })[4],
+check.same(of(layers.HashedCrossing { num_bins = 5, output_mode = "one_hot" },
+  { first:reshape { 5, 1 }, second:reshape { 5, 1 } })[4],
   { 0, 1, 0, 0, 0 })
 check.fails(function() layers.HashedCrossing(5) { first } end, "at least two inputs")
 check.fails(function() layers.HashedCrossing(5) { first, second:slice(1, 3) } end, "equal shape")
-check.fails(function() layers.HashedCrossing(5) { first, cr.tensor { 1, 2, 3, 4, 5 } } end, "integer or string dtype", "float32")
-check.fails(function() layers.HashedCrossing(5) { cr.zeros({ 2, 3 }, "int32"), cr.zeros({ 2, 3 }, "int32") } end, "should have shape")
+check.fails(function()
+  layers.HashedCrossing(5) { first, cr.tensor { 1, 2, 3, 4, 5 } }
+end, "integer or string dtype", "float32")
+check.fails(function()
+  layers.HashedCrossing(5) { cr.zeros({ 2, 3 }, "int32"), cr.zeros({ 2, 3 }, "int32") }
+end, "should have shape")
 
 -- ---- Discretization: the examples of its documentation, and summaries of a stream
 
 local x = cr.tensor { { -1.5, 1.0, 3.4, 0.5 }, { 0.0, 3.0, 1.3, 0.0 } }
-check.same(of(layers.Discretization { bin_boundaries = { 0, 1, 2 } }, x), { { 0, 2, 3, 1 }, { 1, 3, 2, 1 } })
+check.same(of(layers.Discretization { bin_boundaries = { 0, 1, 2 } }, x),
+  { { 0, 2, 3, 1 }, { 1, 3, 2, 1 } })
 local learned = layers.Discretization { num_bins = 4, epsilon = 0.01 }
 check.fails(function() learned(x) end, "call `adapt(dataset)` before")
 learned:adapt(x)
 check.same(of(learned, x), { { 0, 2, 3, 2 }, { 1, 3, 3, 1 } })
 check.same(learned(x).dtype, "int32")
-check.same(of(layers.Discretization { bin_boundaries = { 0 } }, cr.tensor { 0 / 0 }), { 1 }, "NaN is beyond all")
-check.same(of(layers.Discretization { bin_boundaries = { 0, 2 }, output_mode = "count" }, x), { { 1, 2, 1 }, { 0, 3, 1 } })
+check.same(of(layers.Discretization { bin_boundaries = { 0 } }, cr.tensor { 0 / 0 }), { 1 },
+  "NaN is beyond all")
+check.same(of(layers.Discretization { bin_boundaries = { 0, 2 }, output_mode = "count" }, x),
+  { { 1, 2, 1 }, { 0, 3, 1 } })
 
 local values = {}
 for i = 1, 1000 do values[i] = (i * 7919) % 1000 end
@@ -88,9 +115,13 @@ local streamed = layers.Discretization { num_bins = 4 }
 streamed:adapt(cr.data.dataset(cr.tensor(values), { batch_size = 100 }))
 check.same(streamed.bin_boundaries, many.bin_boundaries, "from a dataset")
 check.fails(function() layers.Discretization {} end, "either `num_bins` or `bin_boundaries`")
-check.fails(function() layers.Discretization { num_bins = 2, bin_boundaries = { 1, 2, 3 } } end, "should not be set")
+check.fails(function()
+  layers.Discretization { num_bins = 2, bin_boundaries = { 1, 2, 3 } }
+end, "should not be set")
 check.fails(function() layers.Discretization { bin_boundaries = { 2, 1 } } end, "in order")
-check.fails(function() layers.Discretization { bin_boundaries = { 1 } }:adapt(x) end, "Cannot adapt a Discretization layer")
+check.fails(function()
+  layers.Discretization { bin_boundaries = { 1 } }:adapt(x)
+end, "Cannot adapt a Discretization layer")
 
 -- ---- Normalization in many passes
 
@@ -104,7 +135,9 @@ check.near(parts.weights[2].value, whole.weights[2].value, 1e-6, "variance")
 -- ---- in a model, compiled and in files
 
 local input = cr.Input { shape = { 1 }, dtype = "int32" }
-local model = cr.Model { inputs = input, outputs = cr.layers.Dense(2)(layers.Hashing { num_bins = 4, output_mode = "one_hot", salt = 7 }(input)) }
+local model = cr.Model { inputs = input,
+  outputs = cr.layers.Dense(2)(layers.Hashing { num_bins = 4, output_mode = "one_hot",
+  salt = 7 }(input)) }
 local ids = cr.tensor({ { 3 }, { 5 }, { 8 } }, "int32")
 local before = model:predict(ids)
 for _, ending in ipairs { ".h5", ".keras" } do

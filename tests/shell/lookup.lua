@@ -11,35 +11,47 @@ local function of(layer, x) return layer(x):totable() end
 local vocabulary = { "a", "b", "c", "d" }
 local data = cr.tensor { { "a", "c", "d" }, { "d", "z", "b" } }
 check.same(of(layers.StringLookup { vocabulary = vocabulary }, data), { { 1, 3, 4 }, { 4, 0, 2 } })
-check.same(of(layers.StringLookup { vocabulary = cr.tensor(vocabulary) }, data), { { 1, 3, 4 }, { 4, 0, 2 } }, "a tensor of terms")
-check.same(of(layers.StringLookup { vocabulary = vocabulary, num_oov_indices = 2 }, cr.tensor { { "a", "c", "d" }, { "m", "z", "b" } }),
+check.same(of(layers.StringLookup { vocabulary = cr.tensor(vocabulary) }, data),
+  { { 1, 3, 4 }, { 4, 0, 2 } }, "a tensor of terms")
+check.same(of(layers.StringLookup { vocabulary = vocabulary, num_oov_indices = 2 },
+  cr.tensor { { "a", "c", "d" }, { "m", "z", "b" } }),
   { { 2, 4, 5 }, { 0, 1, 3 } })
 local inverse = layers.StringLookup { vocabulary = vocabulary, invert = true }
-check.same(of(inverse, cr.tensor({ { 1, 3, 4 }, { 4, 0, 2 } }, "int64")), { { "a", "c", "d" }, { "d", "[UNK]", "b" } })
+check.same(of(inverse, cr.tensor({ { 1, 3, 4 }, { 4, 0, 2 } }, "int64")),
+  { { "a", "c", "d" }, { "d", "[UNK]", "b" } })
 check.same(of(inverse, cr.tensor({ 99, -1 }, "int64")), { "[UNK]", "[UNK]" })
 local masked = layers.StringLookup { vocabulary = vocabulary, mask_token = "", invert = true }
 check.same(of(masked, cr.tensor({ 0, 1, 2 }, "int64")), { "", "[UNK]", "a" })
-check.same(of(layers.StringLookup { vocabulary = vocabulary, mask_token = "" }, cr.tensor { "a", "", "q" }), { 2, 0, 1 })
-check.same(of(layers.StringLookup { vocabulary = vocabulary, output_mode = "one_hot" }, cr.tensor { "b", "z" }),
+check.same(of(layers.StringLookup { vocabulary = vocabulary, mask_token = "" },
+  cr.tensor { "a", "", "q" }), { 2, 0, 1 })
+check.same(of(layers.StringLookup { vocabulary = vocabulary, output_mode = "one_hot" },
+  cr.tensor { "b", "z" }),
   { { 0, 0, 1, 0, 0 }, { 1, 0, 0, 0, 0 } })
-check.same(of(layers.StringLookup { vocabulary = vocabulary, output_mode = "multi_hot" }, cr.tensor { { "a", "c", "d", "d" }, { "d", "z", "b", "z" } }),
+check.same(of(layers.StringLookup { vocabulary = vocabulary, output_mode = "multi_hot" },
+  cr.tensor { { "a", "c", "d", "d" }, { "d", "z", "b", "z" } }),
   { { 0, 1, 0, 1, 1 }, { 1, 0, 1, 0, 1 } })
-check.same(of(layers.StringLookup { vocabulary = vocabulary, output_mode = "count", mask_token = "" },
-  cr.tensor { { "a", "c", "d", "d" }, { "d", "z", "b", "" } }), { { 0, 1, 0, 1, 2 }, { 1, 0, 1, 0, 1 } }, "the mask is not counted")
-check.same(of(layers.StringLookup { vocabulary = vocabulary, output_mode = "count", max_tokens = 7, pad_to_max_tokens = true }, data)[1],
+check.same(of(layers.StringLookup { vocabulary = vocabulary, output_mode = "count",
+  mask_token = "" },
+  cr.tensor { { "a", "c", "d", "d" }, { "d", "z", "b", "" } }), { { 0, 1, 0, 1, 2 },
+  { 1, 0, 1, 0, 1 } }, "the mask is not counted")
+check.same(of(layers.StringLookup { vocabulary = vocabulary, output_mode = "count", max_tokens = 7,
+  pad_to_max_tokens = true }, data)[1],
   { 0, 1, 0, 1, 1, 0, 0 })
 local documents = cr.tensor { { "a", "c", "d", "d" }, { "d", "z", "b", "z" } }
-check.near(of(layers.StringLookup { vocabulary = vocabulary, idf_weights = { 0.25, 0.75, 0.6, 0.4 }, output_mode = "tf_idf" }, documents),
+check.near(of(layers.StringLookup { vocabulary = vocabulary, idf_weights = { 0.25, 0.75, 0.6, 0.4 },
+  output_mode = "tf_idf" }, documents),
   { { 0, 0.25, 0, 0.6, 0.8 }, { 1.0, 0, 0.75, 0, 0.4 } }, 1e-6)
 check.near(of(layers.StringLookup {
-  vocabulary = { "[UNK]", "a", "b", "c", "d" }, idf_weights = { 0.9, 0.25, 0.75, 0.6, 0.4 }, output_mode = "tf_idf",
+  vocabulary = { "[UNK]", "a", "b", "c", "d" }, idf_weights = { 0.9, 0.25, 0.75, 0.6, 0.4 },
+  output_mode = "tf_idf",
 }, documents), { { 0, 0.25, 0, 0.6, 0.8 }, { 1.8, 0, 0.75, 0, 0.4 } }, 1e-6)
 
 -- ---- adapt: once, in many batches, from streams
 
 local learned = layers.StringLookup()
 learned:adapt(data)
-check.same(learned:get_vocabulary(), { "[UNK]", "d", "z", "c", "b", "a" }, "by frequency, then from the end of the alphabet")
+check.same(learned:get_vocabulary(), { "[UNK]", "d", "z", "c", "b", "a" },
+  "by frequency, then from the end of the alphabet")
 check.same(learned:get_vocabulary { include_special_tokens = false }, { "d", "z", "c", "b", "a" })
 check.same(learned:vocabulary_size(), 6)
 check.same(of(learned, cr.tensor { "d", "a", "?" }), { 1, 5, 0 })
@@ -67,10 +79,12 @@ check.same(streamed:get_vocabulary(), { "[UNK]", "d", "c" }, "one batch")
 -- The formula: log(1 + documents / (1 + documents with the term)); unknown ones have the mean.
 local weighted = layers.StringLookup { output_mode = "tf_idf" }
 weighted:adapt(documents)
-local idf = { d = math.log(1 + 2 / 3), z = math.log(1 + 2 / 2), c = math.log(2), b = math.log(2), a = math.log(2) }
+local idf = { d = math.log(1 + 2 / 3), z = math.log(1 + 2 / 2), c = math.log(2), b = math.log(2),
+  a = math.log(2) }
 local mean = (idf.d + 4 * math.log(2)) / 5
 check.same(weighted:get_vocabulary(), { "[UNK]", "d", "z", "c", "b", "a" })
-check.near(of(weighted, cr.tensor { { "d", "d", "z", "?" } }), { { mean, 2 * idf.d, idf.z, 0, 0, 0 } }, 1e-6)
+check.near(of(weighted, cr.tensor { { "d", "d", "z", "?" } }),
+  { { mean, 2 * idf.d, idf.z, 0, 0, 0 } }, 1e-6)
 local in_parts = layers.StringLookup { output_mode = "tf_idf" }
 in_parts:reset_state()
 in_parts:update_state(documents:slice(1, 1))
@@ -81,40 +95,78 @@ check.same(of(in_parts, documents), of(weighted, documents), "in two batches")
 -- ---- IntegerLookup
 
 local numbers = { 12, 36, 1138, 42 }
-check.same(of(layers.IntegerLookup { vocabulary = numbers }, cr.tensor({ { 12, 1138, 42 }, { 42, 1000, 36 } }, "int32")), { { 1, 3, 4 }, { 4, 0, 2 } })
-check.same(of(layers.IntegerLookup { vocabulary = numbers, num_oov_indices = 2 }, cr.tensor({ { 12, 1138, 42 }, { 37, 1000, -3 } }, "int64")),
+check.same(of(layers.IntegerLookup { vocabulary = numbers },
+  cr.tensor({ { 12, 1138, 42 }, { 42, 1000, 36 } }, "int32")), { { 1, 3, 4 }, { 4, 0, 2 } })
+check.same(of(layers.IntegerLookup { vocabulary = numbers, num_oov_indices = 2 },
+  cr.tensor({ { 12, 1138, 42 }, { 37, 1000, -3 } }, "int64")),
   { { 2, 4, 5 }, { 1, 0, 1 } }, "by the remainder")
-check.same(of(layers.IntegerLookup { vocabulary = numbers, num_oov_indices = 3, oov_method = "farmhash" }, cr.tensor({ 0, 1, 2, 3, 4 }, "int64")),
+check.same(of(layers.IntegerLookup { vocabulary = numbers, num_oov_indices = 3,
+  oov_method = "farmhash" }, cr.tensor({ 0, 1, 2, 3, 4 }, "int64")),
   { 1, 0, 1, 0, 2 }, "by the hash")
-check.same(of(layers.IntegerLookup { vocabulary = numbers, num_oov_indices = 3, oov_method = "farmhash", salt = { 133, 137 } },
+check.same(of(layers.IntegerLookup { vocabulary = numbers, num_oov_indices = 3,
+  oov_method = "farmhash", salt = { 133, 137 } },
   cr.tensor({ 0, 1, 2, 3, 4 }, "int64")), { 1, 1, 2, 0, 1 }, "by the other hash")
 local counted = layers.IntegerLookup { mask_token = 0 }
 counted:adapt(cr.tensor({ { 12, 1138, 42, 0 }, { 42, 1000, 36, 0 } }, "int64"))
 check.same(counted:get_vocabulary(), { 0, -1, 42, 1138, 1000, 36, 12 })
-check.same(of(layers.IntegerLookup { vocabulary = numbers, invert = true }, cr.tensor({ 1, 0, 4 }, "int64")), { 12, -1, 42 })
+check.same(of(layers.IntegerLookup { vocabulary = numbers, invert = true },
+  cr.tensor({ 1, 0, 4 }, "int64")), { 12, -1, 42 })
 
-check.same(layers.StringLookup { vocabulary = vocabulary, output_mode = "count" }:compute_output_shape { 2, 3 }, { 2, 5 })
+check.same(layers.StringLookup { vocabulary = vocabulary,
+  output_mode = "count" }:compute_output_shape { 2, 3 }, { 2, 5 })
 
 -- ---- mistakes
 
-check.fails(function() layers.StringLookup { max_tokens = 1 } end, "`max_tokens` must be greater than 1")
-check.fails(function() layers.StringLookup { pad_to_max_tokens = true } end, "must set `max_tokens`")
-check.fails(function() layers.StringLookup { vocabulary = { "a", "b", "a" } } end, "at least one repeated term", '["a"]')
+check.fails(function()
+  layers.StringLookup { max_tokens = 1 }
+end, "`max_tokens` must be greater than 1")
+check.fails(function()
+  layers.StringLookup { pad_to_max_tokens = true }
+end, "must set `max_tokens`")
+check.fails(function()
+  layers.StringLookup { vocabulary = { "a", "b", "a" } }
+end, "at least one repeated term", '["a"]')
 check.fails(function() layers.StringLookup { vocabulary = {} } end, "empty vocabulary")
-check.fails(function() layers.StringLookup { vocabulary = vocabulary, max_tokens = 3 } end, "larger than the maximum vocab size", "size is 5", "is 3")
-check.fails(function() layers.StringLookup { vocabulary = { "a", "" }, mask_token = "" } end, "reserved mask token", "index 1", '["", "[UNK]"]')
-check.fails(function() layers.StringLookup { vocabulary = { "a", "[UNK]" }, invert = true } end, "reserved OOV token")
-check.fails(function() layers.StringLookup { vocabulary = vocabulary, output_mode = "tf_idf" } end, "`idf_weights`")
-check.fails(function() layers.StringLookup { vocabulary = vocabulary, output_mode = "tf_idf", idf_weights = { 1 } } end, "same length", "is 1", "is 4")
-check.fails(function() layers.StringLookup { invert = true, output_mode = "count" } end, "must be `'int'`")
-check.fails(function() layers.StringLookup { sparse = true, output_mode = "count" } end, "tensors are dense")
-check.fails(function() layers.StringLookup { vocabulary = vocabulary, num_oov_indices = 0 }(data) end, "found OOV values", '"z"', "num_oov_indices=1")
+check.fails(function()
+  layers.StringLookup { vocabulary = vocabulary, max_tokens = 3 }
+end, "larger than the maximum vocab size", "size is 5", "is 3")
+check.fails(function()
+  layers.StringLookup { vocabulary = { "a", "" }, mask_token = "" }
+end, "reserved mask token", "index 1", '["", "[UNK]"]')
+check.fails(function()
+  layers.StringLookup { vocabulary = { "a", "[UNK]" }, invert = true }
+end, "reserved OOV token")
+check.fails(function()
+  layers.StringLookup { vocabulary = vocabulary, output_mode = "tf_idf" }
+end, "`idf_weights`")
+check.fails(function()
+  layers.StringLookup { vocabulary = vocabulary, output_mode = "tf_idf", idf_weights = { 1 } }
+end, "same length", "is 1", "is 4")
+check.fails(function()
+  layers.StringLookup { invert = true, output_mode = "count" }
+end, "must be `'int'`")
+check.fails(function()
+  layers.StringLookup { sparse = true, output_mode = "count" }
+end, "tensors are dense")
+check.fails(function()
+  layers.StringLookup { vocabulary = vocabulary, num_oov_indices = 0 }(data)
+end, "found OOV values", '"z"', "num_oov_indices=1")
 check.fails(function() layers.StringLookup()(data) end, "no vocabulary", "adapt()")
-check.fails(function() layers.StringLookup { output_mode = "count" }(data) end, "must set the layer's vocabulary before")
-check.fails(function() layers.StringLookup { vocabulary = vocabulary }:adapt(data) end, "after setting a static vocabulary")
-check.fails(function() layers.StringLookup { vocabulary = vocabulary }(cr.tensor { 1, 2 }) end, "expected strings", "float32")
-check.fails(function() layers.IntegerLookup { vocabulary = numbers }(data) end, "expected integers", "string")
-check.fails(function() layers.IntegerLookup { vocabulary = numbers, num_oov_indices = 2, salt = 3 } end, "oov_method='farmhash'")
+check.fails(function()
+  layers.StringLookup { output_mode = "count" }(data)
+end, "must set the layer's vocabulary before")
+check.fails(function()
+  layers.StringLookup { vocabulary = vocabulary }:adapt(data)
+end, "after setting a static vocabulary")
+check.fails(function()
+  layers.StringLookup { vocabulary = vocabulary }(cr.tensor { 1, 2 })
+end, "expected strings", "float32")
+check.fails(function()
+  layers.IntegerLookup { vocabulary = numbers }(data)
+end, "expected integers", "string")
+check.fails(function()
+  layers.IntegerLookup { vocabulary = numbers, num_oov_indices = 2, salt = 3 }
+end, "oov_method='farmhash'")
 check.fails(function() learned:adapt(7) end, "expected a tensor, a list or a dataset")
 
 -- ---- vocabularies in files of one term a line
@@ -133,20 +185,25 @@ local function written(text)
   out:close()
 end
 written "one\r\ntwo\nthree\n"
-check.same(layers.StringLookup { vocabulary = file }:get_vocabulary(), { "[UNK]", "one", "two", "three" })
+check.same(layers.StringLookup { vocabulary = file }:get_vocabulary(),
+  { "[UNK]", "one", "two", "three" })
 written "one\ntwo\none\n"
 check.fails(function() layers.StringLookup { vocabulary = file } end, file, "line 3", "line 1")
 written "1\n2\nx\n"
-check.fails(function() layers.IntegerLookup { vocabulary = file } end, file, "line 3", "expected an integer, got 'x'")
+check.fails(function()
+  layers.IntegerLookup { vocabulary = file }
+end, file, "line 3", "expected an integer, got 'x'")
 check.fails(function() layers.StringLookup { vocabulary = folder .. "/none.txt" } end, "none.txt")
 
 -- ---- in models: eager, compiled, trained, in every format
 
-local words = cr.tensor { { "red", "big" }, { "blue", "small" }, { "red", "small" }, { "green", "big" } }
+local words = cr.tensor { { "red", "big" }, { "blue", "small" }, { "red", "small" },
+  { "green", "big" } }
 local answers = cr.tensor { { 1 }, { 0 }, { 1 }, { 0 } }
 local function model_of(lookup)
   local input = cr.Input { shape = { 2 }, dtype = "string", name = "words" }
-  local model = cr.Model { inputs = input, outputs = layers.Dense(1, { kernel_initializer = "ones" })(lookup(input)) }
+  local model = cr.Model { inputs = input,
+    outputs = layers.Dense(1, { kernel_initializer = "ones" })(lookup(input)) }
   model:compile { optimizer = "sgd", loss = "mse" }
   return model
 end
@@ -168,7 +225,8 @@ for _, ending in ipairs { ".h5", ".keras" } do
 end
 local function new_embedding()
   return cr.Sequential {
-    cr.Input { shape = { 2 }, dtype = "string" }, layers.StringLookup { name = "places" }, layers.Embedding(9, 2, { name = "vectors" }),
+    cr.Input { shape = { 2 }, dtype = "string" }, layers.StringLookup { name = "places" },
+    layers.Embedding(9, 2, { name = "vectors" }),
   }
 end
 local embedding = new_embedding()
@@ -176,7 +234,8 @@ check.fails(function() embedding:predict(words) end, "no vocabulary")
 embedding.layers[1]:adapt(words)
 local first = embedding:predict(words):totable()
 embedding.layers[1]:set_vocabulary { "blue", "big", "red", "green", "small" }
-assert(embedding:predict(words):totable()[1][1][1] ~= first[1][1][1], "another vocabulary is taken up by what was compiled")
+assert(embedding:predict(words):totable()[1][1][1] ~= first[1][1][1],
+  "another vocabulary is taken up by what was compiled")
 
 -- weights alone have it too
 for _, ending in ipairs { ".weights.h5", ".h5", ".safetensors", ".npz" } do
@@ -189,7 +248,8 @@ for _, ending in ipairs { ".weights.h5", ".h5", ".safetensors", ".npz" } do
 end
 assert(os.execute("rm -r " .. folder))
 
--- ---- an archive of Keras 3.15 (unpacked), which has vocabularies in files beside the configuration
+-- ---- an archive of Keras 3.15 (unpacked), which has vocabularies in files beside the
+-- configuration
 
 local function archive(class, options, layer)
   local config = string.format([[{"module": "keras", "class_name": "Sequential", "config": {"name": "s", "trainable": true, "layers": [
@@ -202,7 +262,8 @@ local function archive(class, options, layer)
   local place = check.temporary ".keras"
   local assets = place .. "/assets/layers/" .. class:gsub("(%l)(%u)", "%1_%2"):lower()
   assert(os.execute("mkdir -p " .. assets))
-  for name, text in pairs { ["config.json"] = config, ["metadata.json"] = '{"keras_version": "3.15.1"}' } do
+  for name, text in pairs { ["config.json"] = config,
+    ["metadata.json"] = '{"keras_version": "3.15.1"}' } do
     local out = assert(io.open(place .. "/" .. name, "w"))
     out:write(text)
     out:close()
@@ -224,9 +285,12 @@ local vectorize = layers.TextVectorization { output_sequence_length = 2 }
 vectorize:adapt { "c d c" }
 place, original = archive("TextVectorization", [["standardize": "lower_and_strip_punctuation", "split": "whitespace", "ngrams": null,
   "output_mode": "int", "output_sequence_length": 2, "ragged": false, "vocabulary_size": 4]], vectorize)
-check.same(cr.models.load_model(place, { compile = false }):predict(x):totable(), { { 3, 0 }, { 2, 0 }, { 0, 0 } }, "? is no word")
+check.same(cr.models.load_model(place, { compile = false }):predict(x):totable(),
+  { { 3, 0 }, { 2, 0 }, { 0, 0 } }, "? is no word")
 assert(os.execute("rm -r " .. place))
 
 -- A path in somebody's file is not followed.
 local json = original:to_json():gsub('"vocabulary": %b[]', '"vocabulary": "/etc/passwd"')
-check.fails(function() cr.models.model_from_json(json) end, "outside of the model archive", "/etc/passwd")
+check.fails(function()
+  cr.models.model_from_json(json)
+end, "outside of the model archive", "/etc/passwd")

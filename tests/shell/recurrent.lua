@@ -31,27 +31,35 @@ shifted(x)
 local with, without = shifted(x, { constants = { cr.ones { 2, 3 } } }), shifted(x)
 assert(ops.max(ops.abs(with - without)):item() > 0.1)
 check.fails(function() plain(x, { constants = x }) end, "constants", "the cell takes none")
-check.fails(function() layers.RNN(layers.Dense(3)) end, "expected a recurrent cell such as LSTMCell, got Dense")
+check.fails(function()
+  layers.RNN(layers.Dense(3))
+end, "expected a recurrent cell such as LSTMCell, got Dense")
 check.fails(function() layers.RNN(layers.ReLU()) end, "expected a recurrent cell")
 
 -- trained and saved as any other
-local model = cr.Sequential { layers.RNN(Minimal { units = 3 }, { input_shape = { 4, 3 } }), layers.Dense(1) }
+local model = cr.Sequential { layers.RNN(Minimal { units = 3 }, { input_shape = { 4, 3 } }),
+  layers.Dense(1) }
 model:compile { optimizer = "adam", loss = "mse" }
-local losses = model:fit(x, ops.sum(x, { 1, 2 }):reshape { 2, 1 }, { epochs = 30, verbose = 0 }).history.loss
+local losses = model:fit(x, ops.sum(x, { 1, 2 }):reshape { 2, 1 },
+  { epochs = 30, verbose = 0 }).history.loss
 assert(losses[30] < losses[1])
 local path = check.temporary ".h5"
 model:save(path)
 check.near(cr.models.load_model(path):predict(x), model:predict(x))
 
 -- ---- several cells: as a list, one by one, in a stack
-for _, stack in ipairs { layers.RNN { layers.LSTMCell(2), layers.GRUCell(3) }, layers.RNN { { layers.LSTMCell(2), layers.GRUCell(3) } }, layers.RNN(layers.StackedRNNCells { layers.LSTMCell(2), layers.GRUCell(3) }) } do
+for _, stack in ipairs { layers.RNN { layers.LSTMCell(2), layers.GRUCell(3) },
+  layers.RNN { { layers.LSTMCell(2), layers.GRUCell(3) } },
+  layers.RNN(layers.StackedRNNCells { layers.LSTMCell(2), layers.GRUCell(3) }) } do
   assert(stack.cell.cells[2].units == 3)
   check.same(stack(x).shape, { 2, 3 })
 end
-local two = layers.RNN({ layers.LSTMCell(2), layers.GRUCell(3) }, { return_state = true, return_sequences = true })
+local two = layers.RNN({ layers.LSTMCell(2), layers.GRUCell(3) },
+  { return_state = true, return_sequences = true })
 local outputs = two(x)
 assert(#outputs == 4)
-check.same({ outputs[1].shape, outputs[2].shape, outputs[3].shape, outputs[4].shape }, { { 2, 4, 3 }, { 2, 2 }, { 2, 2 }, { 2, 3 } })
+check.same({ outputs[1].shape, outputs[2].shape, outputs[3].shape, outputs[4].shape },
+  { { 2, 4, 3 }, { 2, 2 }, { 2, 2 }, { 2, 3 } })
 local lower = layers.LSTM(2, { return_sequences = true, return_state = true })
 local upper = layers.GRU(3, { return_sequences = true })
 lower(x)
@@ -72,7 +80,8 @@ local function twins(make, options)
 end
 for _, class in ipairs { layers.SimpleRNN, layers.LSTM, layers.GRU } do
   local base, unrolled = twins(function(more)
-    return class { units = 3, return_sequences = true, activation = "sigmoid", unroll = more.unroll }
+    return class { units = 3, return_sequences = true, activation = "sigmoid",
+      unroll = more.unroll }
   end, { unroll = true })
   check.near(unrolled(x), base(x))
   local mask = cr.tensor({ { 1, 1, 0, 1 }, { 0, 1, 1, 0 } }):cast "bool"
@@ -86,7 +95,9 @@ as_gru(x)
 check.same(as_gru.weights[3].shape, { 2, 9 })
 
 -- dropout: one mask a call for all steps, the input's and the state's
-local dropping = layers.SimpleRNN(40, { recurrent_dropout = 0.5, return_sequences = true, recurrent_initializer = "identity", kernel_initializer = "zeros", activation = "linear", seed = 1 })
+local dropping = layers.SimpleRNN(40,
+  { recurrent_dropout = 0.5, return_sequences = true, recurrent_initializer = "identity",
+  kernel_initializer = "zeros", activation = "linear", seed = 1 })
 local start = cr.ones { 2, 40 }
 local y = dropping(x, { initial_state = start, training = true }):totable()
 for sample = 1, 2 do
@@ -114,7 +125,8 @@ lstm:set_weights { ops.squeeze(kernel[1], 0), ops.squeeze(kernel[2], 0), kernel[
 for i = 1, 5 do check.near(place(moved[1], i), lstm(place(space, i))) end
 local masked = conv(space, { mask = cr.tensor({ { 1, 0, 1, 0 }, { 1, 1, 1, 1 } }):cast "bool" })
 check.near(masked[1]:slice({ 1, 2 }, { 1, 2 }), masked[1]:slice({ 1, 1 }, { 1, 1 }))
-local first = layers.ConvLSTM2D(2, { 2, 3 }, { data_format = "channels_first", padding = "same", strides = 2 })
+local first = layers.ConvLSTM2D(2, { 2, 3 },
+  { data_format = "channels_first", padding = "same", strides = 2 })
 local last = layers.ConvLSTM2D(2, { 2, 3 }, { padding = "same", strides = 2 })
 local images = numbers { 2, 3, 4, 5, 2 }
 local swapped = ops.transpose(images, { 0, 1, 4, 2, 3 })
@@ -123,7 +135,8 @@ first(swapped)
 first:set_weights(last:get_weights())
 check.near(ops.transpose(first(swapped), { 0, 2, 3, 1 }), last(images))
 -- the way through all steps at once gives what the cell gives step by step, gradients too
-for _, options in ipairs { {}, { data_format = "channels_first" }, { recurrent_dropout = 0.5, dropout = 0.3 }, { go_backwards = true } } do
+for _, options in ipairs { {}, { data_format = "channels_first" },
+  { recurrent_dropout = 0.5, dropout = 0.3 }, { go_backwards = true } } do
   options.return_sequences, options.padding, options.seed = true, "same", 3
   local fast = layers.ConvLSTM2D(2, { 2, 3 }, options)
   options.activation = function(t) return ops.tanh(t) end
@@ -146,10 +159,13 @@ for _, options in ipairs { {}, { data_format = "channels_first" }, { recurrent_d
 end
 check.fails(function() conv(images) end, "expected ndim=4, found ndim=5")
 check.fails(function() layers.ConvLSTM1D(3, 7)(space) end, "does not fit an axis of 5")
-check.fails(function() layers.ConvLSTM2D(3, { 1, 2, 3 }) end, "kernel_size: expected 1 or 2 integers")
+check.fails(function()
+  layers.ConvLSTM2D(3, { 1, 2, 3 })
+end, "kernel_size: expected 1 or 2 integers")
 
 -- ---- states go on in the file
-local stateful = cr.Sequential { layers.GRU(3, { stateful = true, batch_input_shape = { 2, 4, 3 } }), layers.Dense(1) }
+local stateful = cr.Sequential { layers.GRU(3,
+  { stateful = true, batch_input_shape = { 2, 4, 3 } }), layers.Dense(1) }
 stateful:compile { loss = "mse" }
 stateful:predict(x, { batch_size = 2 })
 stateful:save(path)
@@ -159,7 +175,8 @@ local further = stateful:predict(x, { batch_size = 2 })
 check.near(loaded:predict(x, { batch_size = 2 }), further)
 loaded:reset_states()
 assert(ops.max(ops.abs(loaded:predict(x, { batch_size = 2 }) - further)):item() > 1e-6)
-local space_states = layers.ConvLSTM2D(2, 2, { stateful = true, padding = "same", batch_input_shape = { 2, 3, 4, 5, 2 } })
+local space_states = layers.ConvLSTM2D(2, 2,
+  { stateful = true, padding = "same", batch_input_shape = { 2, 3, 4, 5, 2 } })
 local once, twice = space_states(images), space_states(images)
 assert(ops.max(ops.abs(once - twice)):item() > 0)
 check.same(space_states.states[1].shape, { 2, 4, 5, 2 })

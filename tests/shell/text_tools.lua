@@ -6,7 +6,8 @@ local text, sequence = cr.preprocessing.text, cr.preprocessing.sequence
 
 -- ---- words
 
-check.same(text.text_to_word_sequence "The cat, sat on-the MAT!\n", { "the", "cat", "sat", "on", "the", "mat" })
+check.same(text.text_to_word_sequence "The cat, sat on-the MAT!\n",
+  { "the", "cat", "sat", "on", "the", "mat" })
 check.same(text.text_to_word_sequence("Don't  STOP", { lower = false }), { "Don't", "STOP" })
 check.same(text.text_to_word_sequence("a;b.c", { filters = ".", split = ";" }), { "a", "b", "c" })
 check.same(text.text_to_word_sequence("a%b^c]d", { filters = "^]%" }), { "a", "b", "c", "d" })
@@ -30,7 +31,8 @@ check.fails(function() text.hashing_trick("a", 5, "sha") end, '"md5" or a functi
 local texts = { "the cat the dog", "A dog, a bird" }
 local tokenizer = text.Tokenizer()
 tokenizer:fit_on_texts(texts)
-check.same(tokenizer.word_index, { the = 1, dog = 2, a = 3, cat = 4, bird = 5 }, "by frequency, then as met")
+check.same(tokenizer.word_index, { the = 1, dog = 2, a = 3, cat = 4, bird = 5 },
+  "by frequency, then as met")
 check.same(tokenizer.index_word, { "the", "dog", "a", "cat", "bird" })
 check.same(tokenizer.word_counts, { the = 2, cat = 1, dog = 2, a = 2, bird = 1 })
 check.same(tokenizer.word_docs, { the = 1, cat = 1, dog = 2, a = 1, bird = 1 })
@@ -39,12 +41,18 @@ check.same(tokenizer.document_count, 2)
 check.same(tokenizer:texts_to_sequences { "the bird", "dog fish" }, { { 1, 5 }, { 2 } })
 check.same(tokenizer:sequences_to_texts { { 1, 5, 9 } }, { "the bird" })
 check.same(tokenizer:texts_to_matrix({ "the dog the fish" }):totable(), { { 0, 1, 1, 0, 0, 0 } })
-check.same(tokenizer:texts_to_matrix({ "the dog the fish" }, "count"):totable(), { { 0, 2, 1, 0, 0, 0 } })
-check.near(tokenizer:texts_to_matrix({ "the dog the fish" }, { mode = "freq" }), { { 0, 2 / 3, 1 / 3, 0, 0, 0 } }, 1e-6)
+check.same(tokenizer:texts_to_matrix({ "the dog the fish" }, "count"):totable(),
+  { { 0, 2, 1, 0, 0, 0 } })
+check.near(tokenizer:texts_to_matrix({ "the dog the fish" }, { mode = "freq" }),
+  { { 0, 2 / 3, 1 / 3, 0, 0, 0 } }, 1e-6)
 check.near(tokenizer:texts_to_matrix({ "the dog the fish" }, "tfidf"),
   { { 0, (1 + math.log(2)) * math.log(1 + 2 / 2), math.log(1 + 2 / 3), 0, 0, 0 } }, 1e-6)
-check.fails(function() tokenizer:texts_to_matrix({ "a" }, "binar") end, "Unknown vectorization mode")
-check.fails(function() text.Tokenizer():sequences_to_matrix { { 1 } } end, "fit on some text data first")
+check.fails(function()
+  tokenizer:texts_to_matrix({ "a" }, "binar")
+end, "Unknown vectorization mode")
+check.fails(function()
+  text.Tokenizer():sequences_to_matrix { { 1 } }
+end, "fit on some text data first")
 check.fails(function() text.Tokenizer { num_word = 3 } end, "num_words")
 
 local known = text.Tokenizer { num_words = 3, oov_token = "<?>" }
@@ -59,13 +67,16 @@ check.same(characters:texts_to_sequences { "äab" }, { { 2, 1 } })
 local lists = text.Tokenizer()
 lists:fit_on_texts { { "Red", "wine" }, { "red" } }
 check.same(lists:texts_to_sequences { { "wine", "RED" } }, { { 2, 1 } })
-local analyzed = text.Tokenizer { analyzer = function(given) return { given:sub(1, 1), given:sub(-1) } end }
+local analyzed = text.Tokenizer { analyzer = function(given)
+  return { given:sub(1, 1), given:sub(-1) }
+end }
 analyzed:fit_on_texts { "abc" }
 check.same(analyzed.index_word, { "a", "c" })
 
 -- Keras' JSON, both ways. What to_json of Keras 2.3.1 gives has the same names in the same order.
 local json = tokenizer:to_json()
-local want = [[{"class_name": "Tokenizer", "config": {"num_words": null, "filters": "!\"#$%&()*+,-./:;<=>?@[\\]^_`{|}~\t\n", "lower": true, ]]
+local want =
+  [[{"class_name": "Tokenizer", "config": {"num_words": null, "filters": "!\"#$%&()*+,-./:;<=>?@[\\]^_`{|}~\t\n", "lower": true, ]]
   .. [["split": " ", "char_level": false, "oov_token": null, "document_count": 2, "word_counts": "{\"the\": 2, \"cat\": 1, \"dog\": 2, ]]
 assert(json:sub(1, #want) == want, json)
 local again = text.tokenizer_from_json(json)
@@ -83,11 +94,14 @@ check.fails(function() text.tokenizer_from_json "{}" end, "expected what to_json
 -- ---- word2vec
 
 local table_of_probabilities = sequence.make_sampling_table(6)
-check.near(table_of_probabilities, { 0.00315225, 0.00315225, 0.00547597, 0.00741556, 0.00912817, 0.01068435 }, 1e-5)
-local couples, labels = sequence.skipgrams({ 1, 2, 0, 3 }, 9, { window_size = 1, negative_samples = 0, shuffle = false })
+check.near(table_of_probabilities,
+  { 0.00315225, 0.00315225, 0.00547597, 0.00741556, 0.00912817, 0.01068435 }, 1e-5)
+local couples, labels = sequence.skipgrams({ 1, 2, 0, 3 }, 9,
+  { window_size = 1, negative_samples = 0, shuffle = false })
 check.same(couples, { { 1, 2 }, { 2, 1 } }, "word 0 is none")
 check.same(labels, { 1, 1 })
-couples, labels = sequence.skipgrams({ 1, 2, 3, 4 }, 9, { window_size = 2, seed = 5, categorical = true })
+couples, labels = sequence.skipgrams({ 1, 2, 3, 4 }, 9,
+  { window_size = 2, seed = 5, categorical = true })
 local positive = 0
 for i, label in ipairs(labels) do
   positive = positive + label[2]
@@ -96,15 +110,18 @@ for i, label in ipairs(labels) do
   if label[2] == 1 then assert(math.abs(couples[i][1] - couples[i][2]) <= 2) end
 end
 check.same({ #couples, positive }, { 20, 10 })
-check.same(sequence.skipgrams({ 1, 2, 3, 4 }, 9, { window_size = 2, seed = 5 }), couples, "the seed decides")
-check.same(#sequence.skipgrams({ 1, 2, 3 }, 4, { sampling_table = { 0, 0, 0, 0 }, negative_samples = 0 }), 0, "never taken")
+check.same(sequence.skipgrams({ 1, 2, 3, 4 }, 9, { window_size = 2, seed = 5 }), couples,
+  "the seed decides")
+check.same(#sequence.skipgrams({ 1, 2, 3 }, 4,
+  { sampling_table = { 0, 0, 0, 0 }, negative_samples = 0 }), 0, "never taken")
 check.fails(function() sequence.skipgrams({ 7 }, 9, { sampling_table = { 1, 1 } }) end, "no word 7")
 
 -- ---- time series
 
 local steps, targets = {}, {}
 for i = 0, 9 do steps[i + 1], targets[i + 1] = { i, 10 * i }, i end
-local generator = sequence.TimeseriesGenerator(cr.tensor(steps), cr.tensor(targets), 4, { sampling_rate = 2, batch_size = 4 })
+local generator = sequence.TimeseriesGenerator(cr.tensor(steps), cr.tensor(targets), 4,
+  { sampling_rate = 2, batch_size = 4 })
 check.same(#generator, 2)
 local x, y = generator:batch(1)
 check.same(x:totable()[1], { { 0, 0 }, { 2, 20 } })
@@ -113,11 +130,16 @@ check.same(y:totable(), { 4, 5, 6, 7 })
 x, y = generator:batch(2)
 check.same(y:totable(), { 8, 9 })
 check.same(generator:batch(3), nil)
-x, y = sequence.TimeseriesGenerator(cr.tensor(steps), cr.tensor(targets), 3, { stride = 3, reverse = true, start_index = 1, end_index = 8 }):batch(1)
+x, y = sequence.TimeseriesGenerator(cr.tensor(steps), cr.tensor(targets), 3,
+  { stride = 3, reverse = true, start_index = 1, end_index = 8 }):batch(1)
 check.same(y:totable(), { 4, 7 })
 check.same(x:totable()[1], { { 3, 30 }, { 2, 20 }, { 1, 10 } })
 local model = cr.Sequential { cr.layers.Flatten { input_shape = { 2, 2 } }, cr.layers.Dense(1) }
 model:compile { optimizer = "sgd", loss = "mse" }
 check.same(#model:fit(generator:dataset(), { epochs = 2, verbose = 0 }).history.loss, 2)
-check.fails(function() sequence.TimeseriesGenerator({ 1, 2 }, { 1 }, 1) end, "same length", "2", "1")
-check.fails(function() sequence.TimeseriesGenerator({ 1, 2 }, { 1, 2 }, 5) end, "start_index+length=5", "end_index=1")
+check.fails(function()
+  sequence.TimeseriesGenerator({ 1, 2 }, { 1 }, 1)
+end, "same length", "2", "1")
+check.fails(function()
+  sequence.TimeseriesGenerator({ 1, 2 }, { 1, 2 }, 5)
+end, "start_index+length=5", "end_index=1")

@@ -12,10 +12,12 @@ end
 
 -- ---- the examples of its documentation
 
-local layer = layers.TextVectorization { max_tokens = 5000, output_mode = "int", output_sequence_length = 4 }
+local layer = layers.TextVectorization { max_tokens = 5000, output_mode = "int",
+  output_sequence_length = 4 }
 layer:adapt { "foo bar", "bar baz", "baz bada boom" }
 check.same(layer:get_vocabulary(), { "", "[UNK]", "baz", "bar", "foo", "boom", "bada" })
-check.same(of(layer, cr.tensor { { "foo qux bar" }, { "qux baz" } }), { { 4, 1, 3, 0 }, { 1, 2, 0, 0 } })
+check.same(of(layer, cr.tensor { { "foo qux bar" }, { "qux baz" } }),
+  { { 4, 1, 3, 0 }, { 1, 2, 0, 0 } })
 check.same(text_layer {}:get_vocabulary(), { "", "[UNK]", "earth", "wind", "and", "fire" })
 
 -- ---- its steps
@@ -25,15 +27,21 @@ check.same(of(text_layer {}, texts), { { 2, 3, 4, 5 }, { 3, 0, 0, 0 } }, "as lon
 check.same(of(text_layer { output_sequence_length = 2 }, texts), { { 2, 3 }, { 3, 0 } })
 check.same(of(text_layer { output_sequence_length = 6 }, texts)[2], { 3, 0, 0, 0, 0, 0 })
 check.same(of(text_layer { standardize = "lower" }, texts), { { 1, 3, 4, 1 }, { 3, 0, 0, 0 } })
-check.same(of(text_layer { standardize = "strip_punctuation" }, texts), { { 1, 1, 4, 1 }, { 3, 0, 0, 0 } })
+check.same(of(text_layer { standardize = "strip_punctuation" }, texts),
+  { { 1, 1, 4, 1 }, { 3, 0, 0, 0 } })
 check.same(of(text_layer { standardize = cr.null }, cr.tensor { "wind, wind" }), { { 1, 3 } })
 check.same(of(text_layer { standardize = false }, cr.tensor { "wind, wind" }), { { 1, 3 } })
-check.same(of(text_layer { split = "character", vocabulary = { "a", "ß", "é" } }, cr.tensor { "aßé\xff?" }), { { 2, 3, 4, 1 } },
+check.same(of(text_layer { split = "character", vocabulary = { "a", "ß", "é" } },
+  cr.tensor { "aßé\xff?" }), { { 2, 3, 4, 1 } },
   "characters of UTF-8; ? is punctuation")
-check.same(of(text_layer { vocabulary = { "é", "É" } }, cr.tensor { "É É" }), { { 3, 3 } }, "TensorFlow knows lower case of ASCII only")
-check.same(of(text_layer { split = cr.null }, cr.tensor { { "Earth" }, { "Wind and" } }), { { 2 }, { 1 } })
-check.same(of(text_layer { ngrams = 2, vocabulary = { "wind", "earth wind", "wind and" } }, cr.tensor { "earth wind and" }), { { 1, 2, 1, 3, 4 } })
-check.same(of(text_layer { ngrams = { 2 }, vocabulary = { "wind", "earth wind", "wind and" } }, cr.tensor { "earth wind and" }), { { 3, 4 } })
+check.same(of(text_layer { vocabulary = { "é", "É" } }, cr.tensor { "É É" }), { { 3, 3 } },
+  "TensorFlow knows lower case of ASCII only")
+check.same(of(text_layer { split = cr.null }, cr.tensor { { "Earth" }, { "Wind and" } }),
+  { { 2 }, { 1 } })
+check.same(of(text_layer { ngrams = 2, vocabulary = { "wind", "earth wind", "wind and" } },
+  cr.tensor { "earth wind and" }), { { 1, 2, 1, 3, 4 } })
+check.same(of(text_layer { ngrams = { 2 }, vocabulary = { "wind", "earth wind", "wind and" } },
+  cr.tensor { "earth wind and" }), { { 3, 4 } })
 check.same(of(text_layer {}, cr.tensor { "" }), { {} }, "an empty text")
 check.same(of(text_layer { output_sequence_length = 2 }, cr.tensor { " " }), { { 0, 0 } })
 
@@ -62,16 +70,20 @@ check.same(of(by_comma, cr.tensor { "Earth,Fire", "wind,and" }), { { 2, 5 }, { 3
 -- ---- counts
 
 local counted = cr.tensor { "earth wind wind storm storm", "fire" }
-check.same(of(text_layer { output_mode = "count" }, counted), { { 2, 1, 2, 0, 0 }, { 0, 0, 0, 0, 1 } })
-check.same(of(text_layer { output_mode = "multi_hot" }, counted), { { 1, 1, 1, 0, 0 }, { 0, 0, 0, 0, 1 } })
-check.same(of(text_layer { output_mode = "count", max_tokens = 7, pad_to_max_tokens = true }, counted)[2], { 0, 0, 0, 0, 1, 0, 0 })
+check.same(of(text_layer { output_mode = "count" }, counted),
+  { { 2, 1, 2, 0, 0 }, { 0, 0, 0, 0, 1 } })
+check.same(of(text_layer { output_mode = "multi_hot" }, counted),
+  { { 1, 1, 1, 0, 0 }, { 0, 0, 0, 0, 1 } })
+check.same(of(text_layer { output_mode = "count", max_tokens = 7, pad_to_max_tokens = true },
+  counted)[2], { 0, 0, 0, 0, 1, 0, 0 })
 check.near(of(text_layer { output_mode = "tf_idf", idf_weights = { 0.5, 2, 3, 4 } }, counted),
   { { 2 * 2.375, 0.5, 4, 0, 0 }, { 0, 0, 0, 0, 4 } }, 1e-6)
 local weighted = layers.TextVectorization { output_mode = "tf_idf" }
 weighted:adapt(cr.tensor { "a b b", "b c" })
 check.same(weighted:get_vocabulary(), { "[UNK]", "b", "c", "a" })
 local b, others = math.log(1 + 2 / 3), math.log(1 + 2 / 2)
-check.near(of(weighted, cr.tensor { "b b c x" }), { { (b + 2 * others) / 3, 2 * b, others, 0 } }, 1e-6)
+check.near(of(weighted, cr.tensor { "b b c x" }), { { (b + 2 * others) / 3, 2 * b, others, 0 } },
+  1e-6)
 
 -- ---- adapt in many batches
 
@@ -84,13 +96,19 @@ check.same(many:get_vocabulary(), once:get_vocabulary())
 
 -- ---- mistakes
 
-check.fails(function() text_layer { standardize = "upper" } end, "`standardize`", "lower_and_strip_punctuation")
+check.fails(function()
+  text_layer { standardize = "upper" }
+end, "`standardize`", "lower_and_strip_punctuation")
 check.fails(function() text_layer { split = "words" } end, "`split`", "whitespace")
 check.fails(function() text_layer { ngrams = 0 } end, "`ngrams`")
-check.fails(function() text_layer { output_mode = "count", output_sequence_length = 3 } end, "`output_sequence_length` must not be set")
+check.fails(function()
+  text_layer { output_mode = "count", output_sequence_length = 3 }
+end, "`output_sequence_length` must not be set")
 check.fails(function() text_layer { ragged = true } end, "tensors are dense")
 check.fails(function() text_layer { output_mode = "one_hot" } end, "split=null")
-check.fails(function() text_layer {}(cr.tensor { { "a", "b" } }) end, "last shape dimension must be 1", "(1, 2)")
+check.fails(function()
+  text_layer {}(cr.tensor { { "a", "b" } })
+end, "last shape dimension must be 1", "(1, 2)")
 check.fails(function() text_layer {}(cr.tensor { 1, 2 }) end, "expected strings")
 
 -- ---- in models
@@ -100,10 +118,12 @@ local vectorize = layers.TextVectorization { output_sequence_length = 4 }
 vectorize:adapt(lines)
 local model = cr.Model {
   inputs = input,
-  outputs = layers.Dense(1)(layers.GlobalAveragePooling1D()(layers.Embedding(12, 4)(vectorize(input)))),
+  outputs = layers.Dense(1)(layers.GlobalAveragePooling1D()(layers.Embedding(12,
+    4)(vectorize(input)))),
 }
 model:compile { optimizer = "adam", loss = "mse" }
-local x, y = cr.tensor { { "the cat" }, { "on the mat" }, { "the end" } }, cr.tensor { { 1 }, { 0 }, { 1 } }
+local x, y = cr.tensor { { "the cat" }, { "on the mat" }, { "the end" } },
+  cr.tensor { { 1 }, { 0 }, { 1 } }
 check.near(model:predict(x), model(x), 1e-6)
 local history = model:fit(x, y, { epochs = 60, batch_size = 2, verbose = 0 }).history.loss
 assert(history[60] < history[1], "it learns")
@@ -114,7 +134,8 @@ for _, ending in ipairs { ".h5", ".keras" } do
   local loaded = cr.models.load_model(path)
   check.same(loaded:predict(x):totable(), expected, ending)
   loaded.layers[2]:adapt { "something else" }
-  check.same(loaded.layers[2]:get_vocabulary(), { "", "[UNK]", "something", "else" }, "learned, so it may learn again")
+  check.same(loaded.layers[2]:get_vocabulary(), { "", "[UNK]", "something", "else" },
+    "learned, so it may learn again")
   os.remove(path)
 end
 
@@ -124,7 +145,9 @@ function shout(given)
   for i, row in ipairs(list) do list[i] = { row[1]:upper() } end
   return cr.tensor(list)
 end
-local shouting = cr.Sequential { input, layers.TextVectorization { standardize = shout, output_mode = "count", vocabulary = { "THE", "CAT" } } }
+local shouting = cr.Sequential { input,
+  layers.TextVectorization { standardize = shout, output_mode = "count",
+  vocabulary = { "THE", "CAT" } } }
 local path = check.temporary ".h5"
 shouting:save(path)
 shout, Shout = nil, shout

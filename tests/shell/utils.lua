@@ -1,5 +1,5 @@
--- cr.tree, cr.utils, cr.random and cr.saving: nested tables, samples, bars, cached files, pictures of graphs, objects as
--- tables, distributions.
+-- cr.tree, cr.utils, cr.random and cr.saving: nested tables, samples, bars, cached files, pictures
+-- of graphs, objects as tables, distributions.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
@@ -10,14 +10,27 @@ local nested = { 1, { b = 3, a = 2 }, { { 4 } } }
 check.same(tree.flatten(nested), { 1, 2, 3, 4 })
 check.same(tree.flatten(5), { 5 })
 check.same(tree.flatten_with_path(nested)[3], { { 2, "b" }, 3 })
-check.same(tree.map_structure(function(x, y) return x + y end, nested, nested), { 2, { b = 6, a = 4 }, { { 8 } } })
+check.same(tree.map_structure(function(x, y)
+  return x + y
+end, nested, nested), { 2, { b = 6, a = 4 }, { { 8 } } })
 check.same(tree.map_structure(function(t) return t:item() end, { x = cr.tensor(1) }), { x = 1 })
-check.same(tree.pack_sequence_as(nested, { "p", "q", "r", "s" }), { "p", { b = "r", a = "q" }, { { "s" } } })
-check.same(tree.map_structure_up_to({ 0, 0 }, function(x) return type(x) end, { 1, { 2, 3 } }), { "number", "table" })
-check.same(tree.traverse(function(x) return type(x) == "number" and x * 10 or nil end, nested), { 10, { b = 30, a = 20 }, { { 40 } } })
-check.same(tree.traverse(function(x) if x == 2 then return tree.MAP_TO_NONE end end, { a = 1, b = 2 }), { a = 1 })
-check.same(tree.traverse(function(x) if type(x) == "table" then return #x end end, { { 1, 2 }, { 3 } }, false), 2)
-check.same(tree.map_shape_structure(function(shape) return #shape end, { a = { 2, 3 }, b = {} }), { a = 2, b = 0 })
+check.same(tree.pack_sequence_as(nested, { "p", "q", "r", "s" }),
+  { "p", { b = "r", a = "q" }, { { "s" } } })
+check.same(tree.map_structure_up_to({ 0, 0 }, function(x)
+  return type(x)
+end, { 1, { 2, 3 } }), { "number", "table" })
+check.same(tree.traverse(function(x)
+  return type(x) == "number" and x * 10 or nil
+end, nested), { 10, { b = 30, a = 20 }, { { 40 } } })
+check.same(tree.traverse(function(x)
+  if x == 2 then return tree.MAP_TO_NONE end
+end, { a = 1, b = 2 }), { a = 1 })
+check.same(tree.traverse(function(x)
+  if type(x) == "table" then return #x end
+end, { { 1, 2 }, { 3 } }, false), 2)
+check.same(tree.map_shape_structure(function(shape)
+  return #shape
+end, { a = { 2, 3 }, b = {} }), { a = 2, b = 0 })
 assert(tree.is_nested {} and not tree.is_nested(cr.tensor(1)) and not tree.is_nested "a")
 tree.assert_same_structure(nested, tree.map_structure(tostring, nested))
 check.fails(function() tree.assert_same_structure({ a = 1 }, { b = 1 }) end, "a", "the top")
@@ -42,9 +55,11 @@ check.fails(function() utils.split_dataset(y, 3, 2) end, "3 and 2", "4")
 
 -- small ones
 local symbol = cr.Input { shape = { 4 } }
-assert(utils.is_keras_tensor(symbol) and not utils.is_keras_tensor(x) and not utils.is_keras_tensor(3))
+assert(utils.is_keras_tensor(symbol) and not utils.is_keras_tensor(x)
+  and not utils.is_keras_tensor(3))
 assert(utils.get_source_inputs(cr.layers.Dense(2)(symbol * 2))[1].name == symbol.name)
-assert(utils.standardize_dtype() == "float32" and utils.standardize_dtype "int" == "int32" and utils.standardize_dtype "int8" == "int8")
+assert(utils.standardize_dtype() == "float32" and utils.standardize_dtype "int" == "int32"
+  and utils.standardize_dtype "int8" == "int8")
 check.fails(function() utils.standardize_dtype "flaot32" end, "float32")
 check.same(ops.convert_to_numpy(y), { 1, 2, 3, 4 })
 local config = utils.Config { rate = 0.1 }
@@ -55,10 +70,13 @@ assert(config:get("width", 7) == 7)
 check.fails(function() config.rate = 1 end, "rate", "frozen")
 
 -- what is decided
-assert(cr.config.is_flash_attention_enabled() and not cr.config.is_nnx_enabled() and cr.config.backend() == "crescent")
+assert(cr.config.is_flash_attention_enabled() and not cr.config.is_nnx_enabled()
+  and cr.config.backend() == "crescent")
 cr.config.enable_flash_attention()
 cr.config.set_image_data_format "channels_last"
-check.fails(function() cr.config.disable_flash_attention() end, "disable_flash_attention", "one way")
+check.fails(function()
+  cr.config.disable_flash_attention()
+end, "disable_flash_attention", "one way")
 check.fails(function() cr.config.enable_unsafe_deserialization() end, "custom_objects")
 check.fails(function() cr.config.set_backend "jax" end, "crescent", "jax")
 check.fails(function() utils.disable_interactive_logging() end, "verbose")
@@ -71,41 +89,61 @@ bar:add(2, { { "loss", 4 } })
 local silent = cr.utils.Progbar(1, { verbose = 0 })
 silent:update(1)
 ]]
-assert(ok and text:find("1/3 ━  ", 1, true) and text:find("3/3 ━━━", 1, true) and text:find("loss: 3.0000", 1, true), text)
+assert(ok and text:find("1/3 ━  ", 1, true) and text:find("3/3 ━━━", 1, true)
+  and text:find("loss: 3.0000", 1, true), text)
 assert(select(2, text:gsub("\n", "")) == 1, text)
 
 -- files of others
 local folder = check.temporary ""
 os.execute("mkdir -p '" .. folder .. "/datasets'")
-check.fails(function() utils.get_file("a b.txt", "https://example.org/a", { cache_dir = folder }) end,
+check.fails(function()
+  utils.get_file("a b.txt", "https://example.org/a", { cache_dir = folder })
+end,
   folder .. "/datasets/a b.txt", "https://example.org/a", "nothing is downloaded")
 local file = assert(io.open(folder .. "/datasets/a b.txt", "w"))
 file:write "abc"
 file:close()
 local path = folder .. "/datasets/a b.txt"
 assert(utils.get_file("a b.txt", { cache_dir = folder }) == path)
-local sums = { md5 = "900150983cd24fb0d6963f7d28e17f72", sha256 = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad" }
-for _, sum in pairs(sums) do assert(utils.get_file("a b.txt", { cache_dir = folder, file_hash = sum }) == path) end
-check.fails(function() utils.get_file("a b.txt", { cache_dir = folder, file_hash = ("0"):rep(64) }) end, "damaged", sums.sha256)
-os.execute("tar -cf '" .. folder .. "/datasets/packed.tar' -C '" .. folder .. "/datasets' 'a b.txt' && mkdir -p '" .. folder .. "/other' && mv '" .. folder .. "/datasets/packed.tar' '" .. folder .. "/other'")
-assert(utils.get_file("packed.tar", { cache_dir = folder, cache_subdir = "other", extract = true }) == folder .. "/other/packed")
+local sums = { md5 = "900150983cd24fb0d6963f7d28e17f72",
+  sha256 = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad" }
+for _, sum in pairs(sums) do
+  assert(utils.get_file("a b.txt", { cache_dir = folder, file_hash = sum }) == path)
+end
+check.fails(function()
+  utils.get_file("a b.txt", { cache_dir = folder, file_hash = ("0"):rep(64) })
+end, "damaged", sums.sha256)
+os.execute("tar -cf '" .. folder .. "/datasets/packed.tar' -C '" .. folder
+  .. "/datasets' 'a b.txt' && mkdir -p '" .. folder .. "/other' && mv '" .. folder
+  .. "/datasets/packed.tar' '" .. folder .. "/other'")
+assert(utils.get_file("packed.tar", { cache_dir = folder, cache_subdir = "other", extract = true })
+  == folder .. "/other/packed")
 assert(io.open(folder .. "/other/a b.txt")):close()
 os.execute("rm -r '" .. folder .. "'")
 
 -- pictures of graphs
-local inner = cr.Sequential { name = "inner", cr.layers.Dense(3, { name = "deep", input_shape = { 4 }, activation = "relu" }), cr.layers.Dropout(0.1, { name = "drop" }) }
+local inner = cr.Sequential { name = "inner",
+  cr.layers.Dense(3, { name = "deep", input_shape = { 4 }, activation = "relu" }),
+  cr.layers.Dropout(0.1, { name = "drop" }) }
 local first = cr.layers.Dense(4, { name = 'fi"rst<' })(symbol)
-local model = cr.Model { inputs = symbol, outputs = cr.layers.Add { name = "sum" } { inner(first), cr.layers.Dense(3, { name = "side" })(symbol) }, name = "outer" }
-local dot = utils.model_to_dot(model, { show_shapes = true, show_layer_activations = true, show_trainable = true, show_dtype = true })
+local model = cr.Model { inputs = symbol,
+  outputs = cr.layers.Add { name = "sum" } { inner(first),
+  cr.layers.Dense(3, { name = "side" })(symbol) }, name = "outer" }
+local dot = utils.model_to_dot(model,
+  { show_shapes = true, show_layer_activations = true, show_trainable = true, show_dtype = true })
 for _, part in ipairs {
-  'digraph "outer" {', '"inner" -> "sum";', '"side" -> "sum";', '"fi\\"rst<" -> "inner";', "fi&quot;rst&lt;", "Output shape: <b>(None, 3)</b>",
+  'digraph "outer" {', '"inner" -> "sum";', '"side" -> "sum";', '"fi\\"rst<" -> "inner";',
+  "fi&quot;rst&lt;", "Output shape: <b>(None, 3)</b>",
   "Output dtype: <b>float32</b>", "Trainable: <b>true</b>", "(Add)", "rankdir=TB",
 } do assert(dot:find(part, 1, true), part .. " is not in\n" .. dot) end
-dot = utils.model_to_dot(model, { expand_nested = true, show_layer_names = false, rankdir = "LR", show_layer_activations = true })
+dot = utils.model_to_dot(model,
+  { expand_nested = true, show_layer_names = false, rankdir = "LR", show_layer_activations = true })
 for _, part in ipairs {
-  'subgraph "cluster_inner"', '"inner/deep" -> "inner/drop";', '"inner/drop" -> "sum";', "Activation: <b>relu</b>", "rankdir=LR",
+  'subgraph "cluster_inner"', '"inner/deep" -> "inner/drop";', '"inner/drop" -> "sum";',
+  "Activation: <b>relu</b>", "rankdir=LR",
 } do assert(dot:find(part, 1, true), part .. " is not in\n" .. dot) end
-assert(not dot:find("<b>deep</b>", 1, true) and utils.model_to_dot(model, { subgraph = true }):find('^subgraph "cluster_outer"'))
+assert(not dot:find("<b>deep</b>", 1, true)
+  and utils.model_to_dot(model, { subgraph = true }):find('^subgraph "cluster_outer"'))
 path = check.temporary ".dot"
 assert(utils.plot_model(model, path, { show_layer_names = true }) == path)
 file = assert(io.open(path))
@@ -130,12 +168,17 @@ check.fails(function() utils.model_to_dot(3) end, "expected a model")
 local dense = cr.layers.Dense(3, { activation = "relu" })
 local copy = utils.deserialize_keras_object(utils.serialize_keras_object(dense))
 assert(copy.class_name == "Dense" and copy:get_config().units == 3)
-assert(utils.deserialize_keras_object(cr.saving.serialize_keras_object(cr.losses.Huber())).class_name == "Huber")
+assert(
+  utils.deserialize_keras_object(cr.saving.serialize_keras_object(cr.losses.Huber())).class_name
+  == "Huber")
 assert(utils.serialize_keras_object(5) == 5)
-check.fails(function() utils.deserialize_keras_object { class_name = "Dnse", config = {} } end, "Dnse")
+check.fails(function()
+  utils.deserialize_keras_object { class_name = "Dnse", config = {} }
+end, "Dnse")
 local function thrice(v) return v * 3 end
 assert(utils.register_keras_serializable("mine", "thrice")(thrice) == thrice)
-assert(utils.get_registered_object "mine>thrice" == thrice and utils.get_custom_objects().thrice == thrice)
+assert(utils.get_registered_object "mine>thrice" == thrice
+  and utils.get_custom_objects().thrice == thrice)
 check.near(cr.layers.Activation "thrice"(cr.tensor { 2 }), { 6 })
 do
   local scope <close> = utils.custom_object_scope { halved = function(v) return v / 2 end }
@@ -153,13 +196,18 @@ check.fails(function() cr.dtype_policies.get "mixed_int32" end, "mixed_int32")
 local n = 20000
 local function moments(t, mean, variance)
   local got, spread = ops.mean(t):item(), ops.var(t):item()
-  assert(math.abs(got - mean) < 5 * math.sqrt(variance / n), string.format("mean %g, want %g", got, mean))
-  assert(math.abs(spread - variance) < 0.1 * variance, string.format("variance %g, want %g", spread, variance))
+  assert(math.abs(got - mean) < 5 * math.sqrt(variance / n),
+    string.format("mean %g, want %g", got, mean))
+  assert(math.abs(spread - variance) < 0.1 * variance,
+    string.format("variance %g, want %g", spread, variance))
 end
-for _, alpha in ipairs { 0.3, 1, 4.5 } do moments(cr.random.gamma({ n }, alpha, { seed = 1 }), alpha, alpha) end
+for _, alpha in ipairs { 0.3, 1, 4.5 } do
+  moments(cr.random.gamma({ n }, alpha, { seed = 1 }), alpha, alpha)
+end
 moments(cr.random.beta({ n }, 2, 3, { seed = 2 }), 0.4, 0.04)
 moments(cr.random.binomial({ n }, 12, 0.25, { seed = 3 }), 3, 2.25)
-check.same(cr.random.binomial({ 2, 2 }, cr.tensor { 0, 5 }, cr.tensor { 1, 1 }):totable(), { { 0, 5 }, { 0, 5 } })
+check.same(cr.random.binomial({ 2, 2 }, cr.tensor { 0, 5 }, cr.tensor { 1, 1 }):totable(),
+  { { 0, 5 }, { 0, 5 } })
 local drawn = cr.random.categorical(ops.log(cr.tensor { { 0.1, 0.2, 0.7 } }), n, { seed = 4 })
 check.same(drawn.shape, { 1, n })
 assert(drawn.dtype == "int32")
@@ -175,5 +223,6 @@ check.near(cr.random.gamma({ 3 }, 2, { seed = 7 }), cr.random.gamma({ 3 }, 2, { 
 check.same(cr.random.gamma({ 2 }, cr.tensor { 1, 2 }, "float64").dtype, "float64")
 check.fails(function() cr.random.dropout(x, 1.5) end, "rate")
 check.fails(function() cr.random.categorical(y, 3) end, "(batch, classes)")
-check.same(ops.sort(cr.random.shuffle(cr.tensor { { 3, 1, 2 } }, { axis = 1, seed = 1 })):totable(), { { 1, 2, 3 } })
+check.same(ops.sort(cr.random.shuffle(cr.tensor { { 3, 1, 2 } }, { axis = 1, seed = 1 })):totable(),
+  { { 1, 2, 3 } })
 assert(cr.random.randint({ 3 }, 0, 9, { dtype = "int8" }).dtype == "int8")

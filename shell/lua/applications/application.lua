@@ -1,4 +1,5 @@
--- What all applications share: their options and what is checked of them, the input, the end of the graph, the weights.
+-- What all applications share: their options and what is checked of them, the input, the end of the
+-- graph, the weights.
 local cr, shell = ...
 local imagenet = shell.library "applications/imagenet"
 local shapes = shell.library "applications/shapes"
@@ -11,7 +12,9 @@ local application = {}
 local function is_boolean(value) return type(value) == "boolean" end
 local function is_text(value) return type(value) == "string" end
 local function is_count(value) return math.type(value) == "integer" and value > 0 end
-local function is_factor(value) return type(value) == "number" and value > 0 and value < math.huge end
+local function is_factor(value)
+  return type(value) == "number" and value > 0 and value < math.huge
+end
 local function is_share(value) return type(value) == "number" and value >= 0 and value <= 1 end
 local function is_pooling(value) return value == "avg" or value == "max" end
 
@@ -19,42 +22,55 @@ local function is_pooling(value) return value == "avg" or value == "max" end
 local options = {
   include_top = {
     type = "true or false", is = is_boolean, default = true,
-    doc = "Whether the classifier comes at the end. Without it the output is that of the last block.",
+    doc =
+      "Whether the classifier comes at the end. Without it the output is that of the last block.",
   },
   weights = {
     type = "a text",
-    doc = 'A file of weights, Keras\' own too, with or without the classifier as the model; "imagenet": those of Keras, from its cache folder; nil: random.',
+    doc =
+      'A file of weights, Keras\' own too, with or without the classifier as the model; "imagenet": those of Keras, from its cache folder; nil: random.',
   },
   input_tensor = { type = "a symbol", doc = "What the images come from, instead of a new input." },
-  input_shape = { type = "a list of three integers", doc = "Height, width and channels of the images; -1 where any will do." },
+  input_shape = { type = "a list of three integers",
+    doc = "Height, width and channels of the images; -1 where any will do." },
   pooling = {
     type = "avg, max or nil", is = is_pooling,
-    doc = "Without the classifier: the mean or the largest over all places of the last block; nil: no pooling.",
+    doc =
+      "Without the classifier: the mean or the largest over all places of the last block; nil: no pooling.",
   },
   classes = {
-    type = "an integer from 1", is = is_count, default = 1000, doc = "How many the classifier tells apart. Without it this says nothing.",
+    type = "an integer from 1", is = is_count, default = 1000,
+    doc = "How many the classifier tells apart. Without it this says nothing.",
   },
   classifier_activation = {
     type = "a text or a function", default = "softmax",
-    doc = "Of the classifier; cr.null or false: none, the output is logits. Without it this says nothing.",
+    doc =
+      "Of the classifier; cr.null or false: none, the output is logits. Without it this says nothing.",
   },
   name = { type = "a text", is = is_text, doc = "Of the model." },
   include_preprocessing = {
-    type = "true or false", is = is_boolean, default = true, doc = "Whether the model itself scales pixels from 0..255.",
+    type = "true or false", is = is_boolean, default = true,
+    doc = "Whether the model itself scales pixels from 0..255.",
   },
-  alpha = { type = "a number above 0", is = is_factor, default = 1.0, doc = "Factor of the width of all layers." },
+  alpha = { type = "a number above 0", is = is_factor, default = 1.0,
+    doc = "Factor of the width of all layers." },
   depth_multiplier = {
-    type = "an integer from 1", is = is_count, default = 1, doc = "Outputs of each depthwise convolution for a channel.",
+    type = "an integer from 1", is = is_count, default = 1,
+    doc = "Outputs of each depthwise convolution for a channel.",
   },
-  dropout = { type = "a number from 0 to 1", is = is_share, default = 0.001, doc = "Share that is dropped before the classifier." },
-  dropout_rate = { type = "a number from 0 to 1", is = is_share, default = 0.2, doc = "Share that is dropped before the classifier." },
+  dropout = { type = "a number from 0 to 1", is = is_share, default = 0.001,
+    doc = "Share that is dropped before the classifier." },
+  dropout_rate = { type = "a number from 0 to 1", is = is_share, default = 0.2,
+    doc = "Share that is dropped before the classifier." },
   minimalistic = {
-    type = "true or false", is = is_boolean, default = false, doc = "Without squeeze-and-excite, hard swish and kernels of 5.",
+    type = "true or false", is = is_boolean, default = false,
+    doc = "Without squeeze-and-excite, hard swish and kernels of 5.",
   },
 }
 
 --- The order in which most applications take their options.
-application.usual_options = { "include_top", "weights", "input_tensor", "input_shape", "pooling", "classes", "classifier_activation", "name" }
+application.usual_options = { "include_top", "weights", "input_tensor", "input_shape", "pooling",
+  "classes", "classifier_activation", "name" }
 
 local function option_rows(names, model_name)
   local rows = {}
@@ -71,7 +87,9 @@ local function options_given(names, ...)
   local given = {}
   for i, name in ipairs(names) do
     local value = select(i, ...)
-    if value == cr.null then value = name ~= "classifier_activation" and options[name].default or nil end
+    if value == cr.null then
+      value = name ~= "classifier_activation" and options[name].default or nil
+    end
     given[name] = value
   end
   return given
@@ -85,22 +103,28 @@ end
 
 local function check_weights(o)
   local weights = o.weights
-  if weights ~= nil and weights ~= "imagenet" and not (type(weights) == "string" and exists(weights)) then
-    shell.fail("The `weights` argument should be either nil (random initialization), 'imagenet' (pre-training on ImageNet), ",
+  if weights ~= nil and weights ~= "imagenet"
+    and not (type(weights) == "string" and exists(weights)) then
+    shell.fail(
+      "The `weights` argument should be either nil (random initialization), 'imagenet' (pre-training on ImageNet), ",
       "or the path to the weights file to be loaded.  Received: weights=", cr.show(weights))
   end
   if weights == "imagenet" and o.include_top and o.classes ~= 1000 then
-    shell.fail("If using `weights='imagenet'` with `include_top=True`, `classes` should be 1000.  Received classes=", o.classes)
+    shell.fail(
+      "If using `weights='imagenet'` with `include_top=True`, `classes` should be 1000.  Received classes=", o.classes)
   end
 end
 
 local function check(o, names)
   for _, name in ipairs(names) do
     local is, value = options[name].is, o[name]
-    if value ~= nil and is and not is(value) then shell.fail(name, ": expected ", options[name].type, ", got ", cr.show(value)) end
+    if value ~= nil and is and not is(value) then
+      shell.fail(name, ": expected ", options[name].type, ", got ", cr.show(value))
+    end
   end
   if o.pooling and o.include_top then
-    shell.fail("pooling: a model with its classifier has its own; give include_top = false for that of the last block")
+    shell.fail(
+      "pooling: a model with its classifier has its own; give include_top = false for that of the last block")
   end
   check_weights(o)
 end
@@ -110,14 +134,17 @@ local function check_activation(o)
   if not o.classifier_activation then o.classifier_activation = "linear" end
   local activation = o.classifier_activation
   if o.weights and o.include_top and activation ~= "linear" and activation ~= "softmax" then
-    shell.fail("Only nil and `softmax` activations are allowed for the `classifier_activation` argument when using ",
-      "pretrained weights, with `include_top=True`; Received: classifier_activation=", cr.show(activation))
+    shell.fail(
+      "Only nil and `softmax` activations are allowed for the `classifier_activation` argument when using ",
+      "pretrained weights, with `include_top=True`; Received: classifier_activation=",
+      cr.show(activation))
   end
 end
 
 -- ---- the graph
 
--- Adds the inputs of the graph that a symbol comes from; `seen` has the calls of each layer that were followed already.
+-- Adds the inputs of the graph that a symbol comes from; `seen` has the calls of each layer that
+-- were followed already.
 local function add_sources(symbol, found, seen)
   local layer, call = symbol.history.layer, symbol.history.node_index
   seen[layer] = seen[layer] or {}
@@ -139,10 +166,14 @@ local function check_input_tensor(symbol, shape)
   if not what or what.what ~= "symbol" then
     shell.fail("input_tensor: expected a symbol, such as cr.Input gives, got ", cr.show(symbol))
   end
-  if #symbol.shape ~= 4 then shell.fail("input_tensor: expected images (batch, height, width, channels), got ", cr.show(symbol)) end
+  if #symbol.shape ~= 4 then
+    shell.fail("input_tensor: expected images (batch, height, width, channels), got ",
+      cr.show(symbol))
+  end
   for axis = 1, 3 do
     if shape and shape[axis] ~= symbol.shape[axis + 1] then
-      shell.fail("input_shape and input_tensor differ: ", shapes.text(shape), " and ", shapes.text(symbol.shape))
+      shell.fail("input_shape and input_tensor differ: ", shapes.text(shape), " and ",
+        shapes.text(symbol.shape))
     end
   end
 end
@@ -173,7 +204,8 @@ function application.pooled(net, x, o, named)
   return class { name = named and o.pooling .. "_pool" or nil }(x)
 end
 
---- The usual end: pooling and a dense layer. how: named_top and named_pooling, whether Keras names the layer; dropout; dense, more options.
+--- The usual end: pooling and a dense layer. how: named_top and named_pooling, whether Keras names
+--- the layer; dropout; dense, more options.
 function application.classified(net, x, o, how)
   if not o.include_top then return application.pooled(net, x, o, how.named_pooling) end
   x = net.GlobalAveragePooling2D { name = how.named_top and "avg_pool" or nil }(x)
@@ -189,7 +221,8 @@ end
 local function weights_path(o, row)
   if o.weights ~= "imagenet" then return o.weights end
   local file, folder, remote = row.trained(o)
-  return imagenet.cached(file, "https://storage.googleapis.com/" .. folder .. "/" .. (remote or file))
+  return imagenet.cached(file,
+    "https://storage.googleapis.com/" .. folder .. "/" .. (remote or file))
 end
 
 local function built(row, o, names)
@@ -201,18 +234,21 @@ local function built(row, o, names)
   local x, inputs = input_of(net, o, row)
   local path = weights_path(o, row)
   local output = row.build(net, x, o)
-  local model = cr.Model { inputs = inputs, outputs = output, name = o.name or row.name_of and row.name_of(o) }
+  local model = cr.Model { inputs = inputs, outputs = output,
+    name = o.name or row.name_of and row.name_of(o) }
   if path then model:load_weights(path) end
   return model
 end
 
---- A function that makes the models of one architecture. row: function_name, doc, name of the model or name_of(options),
---- options in order, default_size (or size_for(options)) and min_size of images, build(net, x, options) -> the output,
---- trained(options) -> file and folder of Keras' weights, and what the file is called there, if not the same; perhaps
---- check(options), and input_shape(options, row) instead of the usual rule.
+--- A function that makes the models of one architecture. row: function_name, doc, name of the model
+--- or name_of(options), options in order, default_size (or size_for(options)) and min_size of
+--- images, build(net, x, options) -> the output, trained(options) -> file and folder of Keras'
+--- weights, and what the file is called there, if not the same; perhaps check(options), and
+--- input_shape(options, row) instead of the usual rule.
 function application.define(row)
   local names = row.options or application.usual_options
-  return shell.define(row.function_name, row.doc .. " A model for images.", option_rows(names, row.name), function(...)
+  return shell.define(row.function_name, row.doc .. " A model for images.",
+    option_rows(names, row.name), function(...)
     return built(row, options_given(names, ...), names)
   end)
 end
@@ -222,7 +258,9 @@ application.folder = "tensorflow/keras-applications/"
 
 --- trained(options) of an application whose files differ by the classifier alone.
 function application.files(folder, with_top, without_top)
-  return function(o) return o.include_top and with_top or without_top, application.folder .. folder end
+  return function(o)
+    return o.include_top and with_top or without_top, application.folder .. folder
+  end
 end
 
 return application

@@ -3,10 +3,13 @@ local _, shell = ...
 local application = shell.library "applications/application"
 local imagenet = shell.library "applications/imagenet"
 
-local function normalization(net, name) return net.LayerNormalization { epsilon = 1e-6, name = name } end
+local function normalization(net, name)
+  return net.LayerNormalization { epsilon = 1e-6, name = name }
+end
 
 local function block(net, input, width, name)
-  local x = net.Conv2D { width, 7, padding = "same", groups = width, name = name .. "_depthwise_conv" }(input)
+  local x = net.Conv2D { width, 7, padding = "same", groups = width,
+    name = name .. "_depthwise_conv" }(input)
   x = normalization(net, name .. "_layernorm")(x)
   x = net.Dense { 4 * width, name = name .. "_pointwise_conv_1" }(x)
   x = net.Activation { "gelu", name = name .. "_gelu" }(x)
@@ -20,17 +23,20 @@ end
 local function smaller(net, x, width, number, name)
   if number == 0 then
     local conv = net.Conv2D { width, 4, strides = 4, name = name .. "_stem_conv" }
-    return net.sequential(x, name .. "_stem", { conv, normalization(net, name .. "_stem_layernorm") })
+    return net.sequential(x, name .. "_stem",
+      { conv, normalization(net, name .. "_stem_layernorm") })
   end
   local norm = normalization(net, ("%s_downsampling_layernorm_%d"):format(name, number - 1))
-  local conv = net.Conv2D { width, 2, strides = 2, name = ("%s_downsampling_conv_%d"):format(name, number - 1) }
+  local conv = net.Conv2D { width, 2, strides = 2,
+    name = ("%s_downsampling_conv_%d"):format(name, number - 1) }
   return net.sequential(x, ("%s_downsampling_block_%d"):format(name, number - 1), { norm, conv })
 end
 
 local function classified(net, x, o, name)
   x = net.GlobalAveragePooling2D { name = name .. "_head_gap" }(x)
   x = normalization(net, name .. "_head_layernorm")(x)
-  return net.Dense { o.classes, activation = o.classifier_activation, name = name .. "_head_dense" }(x)
+  return net.Dense { o.classes, activation = o.classifier_activation,
+    name = name .. "_head_dense" }(x)
 end
 
 local mean, deviation = { 0.485, 0.456, 0.406 }, { 0.229, 0.224, 0.225 }
@@ -41,7 +47,8 @@ local function preprocessed(net, x, name)
     means[i] = mean[i] * 255
     variances[i] = (deviation[i] * 255) ^ 2
   end
-  return net.Normalization { mean = means, variance = variances, name = name .. "_prestem_normalization" }(x)
+  return net.Normalization { mean = means, variance = variances,
+    name = name .. "_prestem_normalization" }(x)
 end
 
 local function build(net, x, o, depths, widths)
@@ -49,7 +56,9 @@ local function build(net, x, o, depths, widths)
   if o.include_preprocessing and o.input_shape[3] == 3 then x = preprocessed(net, x, name) end
   for i, depth in ipairs(depths) do
     x = smaller(net, x, widths[i], i - 1, name)
-    for j = 0, depth - 1 do x = block(net, x, widths[i], ("%s_stage_%d_block_%d"):format(name, i - 1, j)) end
+    for j = 0, depth - 1 do
+      x = block(net, x, widths[i], ("%s_stage_%d_block_%d"):format(name, i - 1, j))
+    end
   end
   if o.include_top then return classified(net, x, o, name) end
   return normalization(net)(application.pooled(net, x, o))
@@ -68,9 +77,11 @@ for variant, row in pairs(rows) do
   models["ConvNeXt" .. variant] = application.define {
     function_name = "ConvNeXt" .. variant,
     name = name,
-    doc = "A residual network with what transformers taught (2022). Scales pixels from 0..255 itself.",
+    doc =
+      "A residual network with what transformers taught (2022). Scales pixels from 0..255 itself.",
     options = {
-      "include_top", "include_preprocessing", "weights", "input_tensor", "input_shape", "pooling", "classes", "classifier_activation", "name",
+      "include_top", "include_preprocessing", "weights", "input_tensor", "input_shape", "pooling",
+      "classes", "classifier_activation", "name",
     },
     default_size = 224,
     min_size = 32,

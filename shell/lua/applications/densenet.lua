@@ -10,14 +10,17 @@ local function activated(net, x, bn, relu)
   return net.Activation { "relu", name = relu }(x)
 end
 
-local function padded(net, x, size) return net.ZeroPadding2D { padding = { { size, size }, { size, size } } }(x) end
+local function padded(net, x, size)
+  return net.ZeroPadding2D { padding = { { size, size }, { size, size } } }(x)
+end
 
 -- What a block makes is put beside what it got.
 local function block(net, x, name)
   local made = activated(net, x, name .. "_0_bn", name .. "_0_relu")
   made = net.Conv2D { 4 * growth, 1, use_bias = false, name = name .. "_1_conv" }(made)
   made = activated(net, made, name .. "_1_bn", name .. "_1_relu")
-  made = net.Conv2D { growth, 3, padding = "same", use_bias = false, name = name .. "_2_conv" }(made)
+  made = net.Conv2D { growth, 3, padding = "same", use_bias = false,
+    name = name .. "_2_conv" }(made)
   return net.Concatenate { axis = 3, name = name .. "_concat" } { x, made }
 end
 

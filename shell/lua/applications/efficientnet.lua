@@ -22,9 +22,13 @@ local function block(net, input, kernel, before, after, expansion, stride, rate,
   local x, width = input, before * expansion
   if expansion ~= 1 then
     x = blocks.convolved(net, x, width, 1, name .. "expand_conv")
-    x = blocks.activated(net, blocks.normalized(net, x, momentum, name .. "expand_bn"), name .. "expand_activation")
+    x = blocks.activated(net, blocks.normalized(net, x, momentum, name .. "expand_bn"),
+      name .. "expand_activation")
   end
-  if stride == 2 then x = net.ZeroPadding2D { padding = shapes.correct_pad(x, kernel), name = name .. "dwconv_pad" }(x) end
+  if stride == 2 then
+    x = net.ZeroPadding2D { padding = shapes.correct_pad(x, kernel),
+      name = name .. "dwconv_pad" }(x)
+  end
   x = net.DepthwiseConv2D {
     kernel, strides = stride, padding = stride == 2 and "valid" or "same", use_bias = false,
     depthwise_initializer = blocks.kernel_initializer, name = name .. "dwconv",
@@ -44,7 +48,8 @@ local function staged(net, x, width_factor, depth_factor)
     local kernel, count, before, after, expansion, stride = table.unpack(stage)
     before, after = shapes.divisible(before * width_factor), shapes.divisible(after * width_factor)
     for j = 1, blocks.repeats(count, depth_factor) do
-      x = block(net, x, kernel, j == 1 and before or after, after, expansion, j == 1 and stride or 1, 0.2 * done / total, blocks.name(i, j))
+      x = block(net, x, kernel, j == 1 and before or after, after, expansion,
+        j == 1 and stride or 1, 0.2 * done / total, blocks.name(i, j))
       done = done + 1
     end
   end
@@ -56,17 +61,22 @@ local function build(net, x, o, row)
   local width_factor, depth_factor, _, dropout = table.unpack(row)
   x = net.Rescaling { 1 / 255 }(x)
   x = net.Normalization { axis = 3 }(x)
-  if o.weights == "imagenet" then x = net.Rescaling { { 1 / 0.229 ^ 0.5, 1 / 0.224 ^ 0.5, 1 / 0.225 ^ 0.5 } }(x) end
+  if o.weights == "imagenet" then
+    x = net.Rescaling { { 1 / 0.229 ^ 0.5, 1 / 0.224 ^ 0.5, 1 / 0.225 ^ 0.5 } }(x)
+  end
   x = net.ZeroPadding2D { padding = shapes.correct_pad(x, 3), name = "stem_conv_pad" }(x)
-  x = blocks.convolved(net, x, shapes.divisible(32 * width_factor), 3, "stem_conv", { strides = 2, padding = "valid" })
+  x = blocks.convolved(net, x, shapes.divisible(32 * width_factor), 3, "stem_conv",
+    { strides = 2, padding = "valid" })
   x = blocks.activated(net, blocks.normalized(net, x, momentum, "stem_bn"), "stem_activation")
   x = staged(net, x, width_factor, depth_factor)
   return blocks.finished(net, x, o, shapes.divisible(1280 * width_factor), momentum, dropout)
 end
 
 local rows = {
-  B0 = { 1.0, 1.0, 224, 0.2 }, B1 = { 1.0, 1.1, 240, 0.2 }, B2 = { 1.1, 1.2, 260, 0.3 }, B3 = { 1.2, 1.4, 300, 0.3 },
-  B4 = { 1.4, 1.8, 380, 0.4 }, B5 = { 1.6, 2.2, 456, 0.4 }, B6 = { 1.8, 2.6, 528, 0.5 }, B7 = { 2.0, 3.1, 600, 0.5 },
+  B0 = { 1.0, 1.0, 224, 0.2 }, B1 = { 1.0, 1.1, 240, 0.2 }, B2 = { 1.1, 1.2, 260, 0.3 },
+  B3 = { 1.2, 1.4, 300, 0.3 },
+  B4 = { 1.4, 1.8, 380, 0.4 }, B5 = { 1.6, 2.2, 456, 0.4 }, B6 = { 1.8, 2.6, 528, 0.5 },
+  B7 = { 2.0, 3.1, 600, 0.5 },
 }
 local models = {}
 for variant, row in pairs(rows) do
@@ -77,7 +87,9 @@ for variant, row in pairs(rows) do
     doc = "Width, depth and size of images grow together (2019). Scales pixels from 0..255 itself.",
     default_size = row[3],
     min_size = 32,
-    trained = function(o) return name .. (o.include_top and ".h5" or "_notop.h5"), "keras-applications" end,
+    trained = function(o)
+      return name .. (o.include_top and ".h5" or "_notop.h5"), "keras-applications"
+    end,
     build = function(net, x, o) return build(net, x, o, row) end,
   }
 end

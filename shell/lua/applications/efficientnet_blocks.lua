@@ -4,21 +4,26 @@ local application = shell.library "applications/application"
 
 local blocks = {
   kernel_initializer = {
-    class_name = "VarianceScaling", config = { scale = 2.0, mode = "fan_out", distribution = "truncated_normal" },
+    class_name = "VarianceScaling",
+    config = { scale = 2.0, mode = "fan_out", distribution = "truncated_normal" },
   },
 }
 local dense_initializer = {
-  class_name = "VarianceScaling", config = { scale = 1 / 3, mode = "fan_out", distribution = "uniform" },
+  class_name = "VarianceScaling",
+  config = { scale = 1 / 3, mode = "fan_out", distribution = "uniform" },
 }
 
 --- A convolution without bias that keeps the size, unless options say otherwise.
 function blocks.convolved(net, x, width, kernel, name, options)
-  local conv = { width, kernel, padding = "same", use_bias = false, kernel_initializer = blocks.kernel_initializer, name = name }
+  local conv = { width, kernel, padding = "same", use_bias = false,
+    kernel_initializer = blocks.kernel_initializer, name = name }
   for key, value in pairs(options or {}) do conv[key] = value end
   return net.Conv2D(conv)(x)
 end
 
-function blocks.normalized(net, x, momentum, name) return net.BatchNormalization { axis = 3, momentum = momentum, name = name }(x) end
+function blocks.normalized(net, x, momentum, name)
+  return net.BatchNormalization { axis = 3, momentum = momentum, name = name }(x)
+end
 
 function blocks.activated(net, x, name) return net.Activation { "silu", name = name }(x) end
 
@@ -26,18 +31,23 @@ function blocks.activated(net, x, name) return net.Activation { "silu", name = n
 function blocks.squeezed_and_excited(net, x, width, inner_width, name)
   local se = net.GlobalAveragePooling2D { name = name .. "se_squeeze" }(x)
   se = net.Reshape { target_shape = { 1, 1, width }, name = name .. "se_reshape" }(se)
-  se = blocks.convolved(net, se, inner_width, 1, name .. "se_reduce", { activation = "silu", use_bias = true })
-  se = blocks.convolved(net, se, width, 1, name .. "se_expand", { activation = "sigmoid", use_bias = true })
+  se = blocks.convolved(net, se, inner_width, 1, name .. "se_reduce",
+    { activation = "silu", use_bias = true })
+  se = blocks.convolved(net, se, width, 1, name .. "se_expand",
+    { activation = "sigmoid", use_bias = true })
   return net.Multiply { name = name .. "se_excite" } { x, se }
 end
 
 --- x joined with what the block got; in training whole samples go without what the block made.
 function blocks.joined(net, x, input, rate, name)
-  if rate > 0 then x = net.Dropout { rate, noise_shape = { -1, 1, 1, 1 }, name = name .. "drop" }(x) end
+  if rate > 0 then
+    x = net.Dropout { rate, noise_shape = { -1, 1, 1, 1 }, name = name .. "drop" }(x)
+  end
   return net.Add { name = name .. "add" } { x, input }
 end
 
---- The last convolution and the classifier; bias_initializer: of its dense layer, if not the usual one.
+--- The last convolution and the classifier; bias_initializer: of its dense layer, if not the usual
+--- one.
 function blocks.finished(net, x, o, width, momentum, dropout, bias_initializer)
   x = blocks.convolved(net, x, width, 1, "top_conv")
   x = blocks.activated(net, blocks.normalized(net, x, momentum, "top_bn"), "top_activation")
@@ -48,7 +58,9 @@ function blocks.finished(net, x, o, width, momentum, dropout, bias_initializer)
 end
 
 --- "block2b_": the second block of the second stage.
-function blocks.name(stage, number) return ("block%d%s_"):format(stage, string.char(96 + number)) end
+function blocks.name(stage, number)
+  return ("block%d%s_"):format(stage, string.char(96 + number))
+end
 
 --- How many times a block comes, of a deeper model.
 function blocks.repeats(count, depth) return math.ceil(count * depth) end

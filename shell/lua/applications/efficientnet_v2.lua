@@ -7,8 +7,8 @@ local shapes = shell.library "applications/shapes"
 
 local momentum = 0.9
 
--- Of each stage: how many, width before and after, factor of the width inside, stride, share of squeeze and excite, and
--- whether one convolution does what elsewhere two do. Kernels have size 3.
+-- Of each stage: how many, width before and after, factor of the width inside, stride, share of
+-- squeeze and excite, and whether one convolution does what elsewhere two do. Kernels have size 3.
 local small = {
   { 2, 24, 24, 1, 1, 0, true },
   { 4, 24, 48, 4, 2, 0, true },
@@ -52,24 +52,31 @@ local function block(net, input, before, after, expansion, stride, share, is_fus
   if expansion ~= 1 then
     local kernel, strides = is_fused and 3 or 1, is_fused and stride or 1
     x = blocks.convolved(net, x, width, kernel, name .. "expand_conv", { strides = strides })
-    x = blocks.activated(net, blocks.normalized(net, x, momentum, name .. "expand_bn"), name .. "expand_activation")
+    x = blocks.activated(net, blocks.normalized(net, x, momentum, name .. "expand_bn"),
+      name .. "expand_activation")
   end
   if not is_fused then
     x = net.DepthwiseConv2D {
-      3, strides = stride, padding = "same", use_bias = false, depthwise_initializer = blocks.kernel_initializer, name = name .. "dwconv2",
+      3, strides = stride, padding = "same", use_bias = false,
+      depthwise_initializer = blocks.kernel_initializer, name = name .. "dwconv2",
     }(x)
-    x = blocks.activated(net, blocks.normalized(net, x, momentum, name .. "bn"), name .. "activation")
+    x = blocks.activated(net, blocks.normalized(net, x, momentum, name .. "bn"),
+      name .. "activation")
   end
-  if share > 0 then x = blocks.squeezed_and_excited(net, x, width, math.max(1, math.floor(before * share)), name) end
+  if share > 0 then
+    x = blocks.squeezed_and_excited(net, x, width, math.max(1, math.floor(before * share)), name)
+  end
   local is_all = is_fused and expansion == 1
-  x = blocks.convolved(net, x, after, is_all and 3 or 1, name .. "project_conv", { strides = is_all and stride or 1 })
+  x = blocks.convolved(net, x, after, is_all and 3 or 1, name .. "project_conv",
+    { strides = is_all and stride or 1 })
   x = blocks.normalized(net, x, momentum, name .. "project_bn")
   if is_all then x = blocks.activated(net, x, name .. "project_activation") end
   if stride == 1 and before == after then return blocks.joined(net, x, input, rate, name) end
   return x
 end
 
--- The share of samples that go without a block grows from 0 to 0.2 over the blocks of a model that is not deepened.
+-- The share of samples that go without a block grows from 0 to 0.2 over the blocks of a model that
+-- is not deepened.
 local function staged(net, x, stages, width, depth_factor)
   local total, done = 0, 0
   for _, stage in ipairs(stages) do total = total + stage[1] end
@@ -78,7 +85,8 @@ local function staged(net, x, stages, width, depth_factor)
     before, after = width(before), width(after)
     for j = 1, blocks.repeats(count, depth_factor) do
       local is_first = j == 1
-      x = block(net, x, is_first and before or after, after, expansion, is_first and stride or 1, share, is_fused,
+      x = block(net, x, is_first and before or after, after, expansion, is_first and stride or 1,
+        share, is_fused,
         0.2 * done / total, blocks.name(i, j))
       done = done + 1
     end
@@ -89,9 +97,12 @@ end
 -- ---- the graph
 
 local function preprocessed(net, x, o, is_basic)
-  if not (is_basic and o.input_shape[3] == 3) then return net.Rescaling { 1 / 128, offset = -1.0 }(x) end
+  if not (is_basic and o.input_shape[3] == 3) then
+    return net.Rescaling { 1 / 128, offset = -1.0 }(x)
+  end
   x = net.Rescaling { 1 / 255 }(x)
-  return net.Normalization { mean = { 0.485, 0.456, 0.406 }, variance = { 0.229 ^ 2, 0.224 ^ 2, 0.225 ^ 2 }, axis = 3 }(x)
+  return net.Normalization { mean = { 0.485, 0.456, 0.406 },
+    variance = { 0.229 ^ 2, 0.224 ^ 2, 0.225 ^ 2 }, axis = 3 }(x)
 end
 
 -- row: stages, factor of the width, of the depth, size of images
@@ -102,11 +113,13 @@ local function build(net, x, o, row)
   x = blocks.convolved(net, x, width(stages[1][2]), 3, "stem_conv", { strides = 2 })
   x = blocks.activated(net, blocks.normalized(net, x, momentum, "stem_bn"), "stem_activation")
   x = staged(net, x, stages, width, depth_factor)
-  return blocks.finished(net, x, o, width(1280), momentum, 0.2, cr.initializers.Constant { value = 0.0 })
+  return blocks.finished(net, x, o, width(1280), momentum, 0.2,
+    cr.initializers.Constant { value = 0.0 })
 end
 
 local rows = {
-  B0 = { basic, 1.0, 1.0, 224 }, B1 = { basic, 1.0, 1.1, 240 }, B2 = { basic, 1.1, 1.2, 260 }, B3 = { basic, 1.2, 1.4, 300 },
+  B0 = { basic, 1.0, 1.0, 224 }, B1 = { basic, 1.0, 1.1, 240 }, B2 = { basic, 1.1, 1.2, 260 },
+  B3 = { basic, 1.2, 1.4, 300 },
   S = { small, 1.0, 1.0, 384 }, M = { medium, 1.0, 1.0, 480 }, L = { large, 1.0, 1.0, 480 },
 }
 local models = {}
@@ -117,7 +130,8 @@ for variant, row in pairs(rows) do
     name = name,
     doc = "EfficientNet with full convolutions in its first stages (2021).",
     options = {
-      "include_top", "weights", "input_tensor", "input_shape", "pooling", "classes", "classifier_activation", "include_preprocessing", "name",
+      "include_top", "weights", "input_tensor", "input_shape", "pooling", "classes",
+      "classifier_activation", "include_preprocessing", "name",
     },
     default_size = row[4],
     min_size = 32,

@@ -1,4 +1,5 @@
--- What goes before and after a model that was trained on ImageNet: pixels as it expects them, names for its classes.
+-- What goes before and after a model that was trained on ImageNet: pixels as it expects them, names
+-- for its classes.
 local cr, shell = ...
 local ops = cr.ops
 
@@ -10,7 +11,8 @@ local function of_channels(values, data_format)
   return data_format == "channels_last" and row or row:reshape { 3, 1, 1 }
 end
 
--- Each gives the function that turns pixels 0..255 into what the models of the mode were trained on.
+-- Each gives the function that turns pixels 0..255 into what the models of the mode were trained
+-- on.
 local modes = {
   tf = function(x) return x / 127.5 - 1 end,
   torch = function(x, data_format)
@@ -24,8 +26,10 @@ local modes = {
 }
 local mode_docs = {
   tf = "Scales pixels from 0..255 to -1..1.",
-  torch = "Scales pixels to 0..1, then takes off the mean of ImageNet and divides by its deviation, each channel by itself.",
-  caffe = "Turns RGB into BGR and takes off the mean of ImageNet, each channel by itself, without scaling.",
+  torch =
+    "Scales pixels to 0..1, then takes off the mean of ImageNet and divides by its deviation, each channel by itself.",
+  caffe =
+    "Turns RGB into BGR and takes off the mean of ImageNet, each channel by itself, without scaling.",
   none = "Gives the pixels as they are: the models begin with layers that scale them.",
 }
 
@@ -35,25 +39,31 @@ local tensors = { tensor = true, variable = true, symbol = true }
 local function tensor_of(value, argument)
   if type(value) == "table" then return cr.tensor(value) end
   local described = cr.describe(value)
-  if not described or not tensors[described.what] then shell.fail(argument, ": expected a tensor, got ", cr.show(value)) end
+  if not described or not tensors[described.what] then
+    shell.fail(argument, ": expected a tensor, got ", cr.show(value))
+  end
   return value
 end
 
 local function preprocessed(x, data_format, mode)
   if not modes[mode] then
-    shell.fail("Expected mode to be one of `caffe`, `tf` or `torch`. Received: mode=", tostring(mode))
+    shell.fail("Expected mode to be one of `caffe`, `tf` or `torch`. Received: mode=",
+      tostring(mode))
   end
   data_format = data_format or cr.config.image_data_format()
   if data_format ~= "channels_first" and data_format ~= "channels_last" then
-    shell.fail("Expected data_format to be one of `channels_first` or `channels_last`. Received: data_format=", tostring(data_format))
+    shell.fail(
+      "Expected data_format to be one of `channels_first` or `channels_last`. Received: data_format=", tostring(data_format))
   end
   x = tensor_of(x, "preprocess_input: x")
   if #x.shape ~= 3 and #x.shape ~= 4 then
-    shell.fail("preprocess_input: expected an image or a batch of images, got the shape ", cr.show(x.shape))
+    shell.fail("preprocess_input: expected an image or a batch of images, got the shape ",
+      cr.show(x.shape))
   end
   local channels = x.shape[data_format == "channels_last" and #x.shape or #x.shape - 2]
   if mode ~= "tf" and channels ~= 3 then
-    shell.fail("preprocess_input: expected 3 channels, got ", cr.show(channels), " in the shape ", cr.show(x.shape))
+    shell.fail("preprocess_input: expected 3 channels, got ", cr.show(channels), " in the shape ",
+      cr.show(x.shape))
   end
   if not x.dtype:find "float" then x = ops.cast(x, cr.config.floatx()) end
   return modes[mode](x, data_format)
@@ -69,12 +79,14 @@ function imagenet.cache_folder()
   return (os.getenv "KERAS_HOME" or (os.getenv "HOME" or ".") .. "/.keras") .. "/models"
 end
 
---- The path of a file in that folder. One that is not there is an error that says what to put there.
+--- The path of a file in that folder. One that is not there is an error that says what to put
+--- there.
 function imagenet.cached(file, url)
   local path = imagenet.cache_folder() .. "/" .. file
   local handle = io.open(path, "rb")
   if not handle then
-    shell.fail("There is no file ", path, ". Put there what is at ", url, " (nothing is downloaded by itself).")
+    shell.fail("There is no file ", path, ". Put there what is at ", url,
+      " (nothing is downloaded by itself).")
   end
   handle:close()
   return path
@@ -85,13 +97,15 @@ local function class_names()
   local path = imagenet.cached(index_file, index_url)
   local file <close> = assert(io.open(path, "rb"))
   local names, count = {}, 0
-  for number, id, name in file:read "a":gmatch '"(%d+)"%s*:%s*%[%s*"([^"]*)"%s*,%s*"([^"]*)"%s*%]' do
+  for number, id,
+    name in file:read "a":gmatch '"(%d+)"%s*:%s*%[%s*"([^"]*)"%s*,%s*"([^"]*)"%s*%]' do
     local class = math.tointeger(tonumber(number))
     if class and class < 1000 and not names[class] then count = count + 1 end
     names[class] = { id, name }
   end
   if count ~= 1000 then
-    shell.fail(path, ': expected 1000 classes such as "0": ["n01440764", "tench"], got ', tostring(count))
+    shell.fail(path, ': expected 1000 classes such as "0": ["n01440764", "tench"], got ',
+      tostring(count))
   end
   return names
 end
@@ -113,7 +127,8 @@ local function decoded(predictions, top)
   predictions = tensor_of(predictions, "decode_predictions: preds")
   local shape = predictions.shape
   if #shape ~= 2 or shape[2] ~= 1000 then
-    shell.fail("`decode_predictions` expects a batch of predictions (i.e. a 2D array of shape (samples, 1000)). ",
+    shell.fail(
+      "`decode_predictions` expects a batch of predictions (i.e. a 2D array of shape (samples, 1000)). ",
       "Received array with shape: ", cr.show(shape))
   end
   if math.type(top) ~= "integer" or top < 1 then
@@ -132,19 +147,28 @@ end
 
 -- ---- modules
 
-local pixels = { name = "x", type = "a tensor or a symbol", required = true, doc = "An image or a batch of them, RGB from 0 to 255." }
-local data_format = { name = "data_format", type = "a text", doc = "channels_last or channels_first; nil: what cr.config says." }
+local pixels = { name = "x", type = "a tensor or a symbol", required = true,
+  doc = "An image or a batch of them, RGB from 0 to 255." }
+local data_format = { name = "data_format", type = "a text",
+  doc = "channels_last or channels_first; nil: what cr.config says." }
 
 local function preprocess_of(mode)
   if mode == "none" then
-    return shell.define("preprocess_input", mode_docs.none, { pixels, data_format }, function(x) return x end)
+    return shell.define("preprocess_input", mode_docs.none, { pixels, data_format }, function(x)
+      return x
+    end)
   end
-  return shell.define("preprocess_input", mode_docs[mode], { pixels, data_format }, function(x, format) return preprocessed(x, format, mode) end)
+  return shell.define("preprocess_input", mode_docs[mode], { pixels, data_format },
+    function(x, format)
+    return preprocessed(x, format, mode)
+  end)
 end
 
-local preprocess_any = shell.define("preprocess_input", "Turns pixels into what models of a mode were trained on.", {
+local preprocess_any = shell.define("preprocess_input",
+  "Turns pixels into what models of a mode were trained on.", {
   pixels, data_format,
-  { name = "mode", type = "a text", default = "caffe", doc = "caffe: BGR without the mean; tf: -1 to 1; torch: by mean and deviation." },
+  { name = "mode", type = "a text", default = "caffe",
+    doc = "caffe: BGR without the mean; tf: -1 to 1; torch: by mean and deviation." },
 }, preprocessed)
 
 imagenet.decode_predictions = shell.define(
@@ -152,13 +176,15 @@ imagenet.decode_predictions = shell.define(
   "The likeliest classes of each prediction: {WordNet id, name, score}, the best first. Their names come from " .. index_file
     .. " in the folder models of KERAS_HOME (else ~/.keras).",
   {
-    { name = "preds", type = "a tensor", required = true, doc = "Predictions of 1000 classes, a row an image." },
+    { name = "preds", type = "a tensor", required = true,
+      doc = "Predictions of 1000 classes, a row an image." },
     { name = "top", type = "an integer", default = 5, doc = "How many." },
   },
   decoded
 )
 
---- The module of a family: models beside preprocess_input of a mode ("caffe", "tf", "torch", "none") and decode_predictions.
+--- The module of a family: models beside preprocess_input of a mode ("caffe", "tf", "torch",
+--- "none") and decode_predictions.
 function imagenet.module(members)
   local module = {}
   for name, model in pairs(members.models or {}) do module[name] = model end

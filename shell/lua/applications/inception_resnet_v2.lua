@@ -1,4 +1,5 @@
--- InceptionResNetV2: Inception-v4, Inception-ResNet and the Impact of Residual Connections on Learning (2016).
+-- InceptionResNetV2: Inception-v4, Inception-ResNet and the Impact of Residual Connections on
+-- Learning (2016).
 local _, shell = ...
 local application = shell.library "applications/application"
 local imagenet = shell.library "applications/imagenet"
@@ -24,7 +25,9 @@ local function branched(net, x, branches)
   return made
 end
 
-local function joined(net, branches, name) return net.Concatenate { axis = 3, name = name }(branches) end
+local function joined(net, branches, name)
+  return net.Concatenate { axis = 3, name = name }(branches)
+end
 
 local smaller, halving = { padding = "valid" }, { strides = 2, padding = "valid" }
 
@@ -40,7 +43,8 @@ local residual_branches = {
 local function residual(net, x, kind, number, scale, is_linear)
   local name = ("%s_%d"):format(kind, number)
   local mixed = joined(net, branched(net, x, residual_branches[kind]), name .. "_mixed")
-  local up = net.Conv2D { x.shape[4], 1, padding = "same", use_bias = true, name = name .. "_conv" }(mixed)
+  local up = net.Conv2D { x.shape[4], 1, padding = "same", use_bias = true,
+    name = name .. "_conv" }(mixed)
   x = net.CustomScaleLayer { scale } { x, up }
   if is_linear then return x end
   return net.Activation { "relu", name = name .. "_ac" }(x)
@@ -53,7 +57,8 @@ local function halved(net, x, branches, name)
 end
 
 local function mixed_5b(net, x)
-  local made = branched(net, x, { { { 96, 1 } }, { { 48, 1 }, { 64, 5 } }, { { 64, 1 }, { 96, 3 }, { 96, 3 } } })
+  local made = branched(net, x,
+    { { { 96, 1 } }, { { 48, 1 }, { 64, 5 } }, { { 64, 1 }, { 96, 3 }, { 96, 3 } } })
   local pooled = net.AveragePooling2D { 3, strides = 1, padding = "same" }(x)
   made[#made + 1] = convolved(net, pooled, 64, 1)
   return joined(net, made, "mixed_5b")
@@ -68,10 +73,12 @@ local function build(net, x, o)
   x = net.MaxPooling2D { 3, strides = 2 }(x)
   x = mixed_5b(net, x)
   for i = 1, 10 do x = residual(net, x, "block35", i, 0.17) end
-  x = halved(net, x, { { { 384, 3, halving } }, { { 256, 1 }, { 256, 3 }, { 384, 3, halving } } }, "mixed_6a")
+  x = halved(net, x, { { { 384, 3, halving } }, { { 256, 1 }, { 256, 3 }, { 384, 3, halving } } },
+    "mixed_6a")
   for i = 1, 20 do x = residual(net, x, "block17", i, 0.1) end
   x = halved(net, x, {
-    { { 256, 1 }, { 384, 3, halving } }, { { 256, 1 }, { 288, 3, halving } }, { { 256, 1 }, { 288, 3 }, { 320, 3, halving } },
+    { { 256, 1 }, { 384, 3, halving } }, { { 256, 1 }, { 288, 3, halving } },
+    { { 256, 1 }, { 288, 3 }, { 320, 3, halving } },
   }, "mixed_7a")
   for i = 1, 9 do x = residual(net, x, "block8", i, 0.2) end
   x = residual(net, x, "block8", 10, 1.0, true)
@@ -90,4 +97,5 @@ local InceptionResNetV2 = application.define {
   build = build,
 }
 
-return { inception_resnet_v2 = imagenet.module { models = { InceptionResNetV2 = InceptionResNetV2 }, mode = "tf" } }
+return { inception_resnet_v2 = imagenet.module { models = { InceptionResNetV2 = InceptionResNetV2 },
+  mode = "tf" } }

@@ -23,7 +23,9 @@ local function pooled_around(net, x, width)
   return convolved(net, x, width, 1, 1)
 end
 
-local function joined(net, branches, name) return net.Concatenate { axis = 3, name = name }(branches) end
+local function joined(net, branches, name)
+  return net.Concatenate { axis = 3, name = name }(branches)
+end
 
 local halving = { strides = 2, padding = "valid" }
 
@@ -39,7 +41,8 @@ end
 local function block_17(net, x, inside, name)
   local narrow = convolved(net, x, 192, 1, 1)
   local seven = chained(net, x, { { inside, 1, 1 }, { inside, 1, 7 }, { 192, 7, 1 } })
-  local twice = chained(net, x, { { inside, 1, 1 }, { inside, 7, 1 }, { inside, 1, 7 }, { inside, 7, 1 }, { 192, 1, 7 } })
+  local twice = chained(net, x,
+    { { inside, 1, 1 }, { inside, 7, 1 }, { inside, 1, 7 }, { inside, 7, 1 }, { 192, 1, 7 } })
   return joined(net, { narrow, seven, twice, pooled_around(net, x, 192) }, name)
 end
 
@@ -67,9 +70,14 @@ local function build(net, x, o)
   x = net.MaxPooling2D { 3, strides = 2 }(x)
   x = chained(net, x, { { 80, 1, 1, { padding = "valid" } }, { 192, 3, 3, { padding = "valid" } } })
   x = net.MaxPooling2D { 3, strides = 2 }(x)
-  for i, pool_width in ipairs { 32, 64, 64 } do x = block_35(net, x, pool_width, "mixed" .. i - 1) end
-  x = halved(net, x, { { { 384, 3, 3, halving } }, { { 64, 1, 1 }, { 96, 3, 3 }, { 96, 3, 3, halving } } }, "mixed3")
-  for i, inside in ipairs { 128, 160, 160, 192 } do x = block_17(net, x, inside, "mixed" .. 3 + i) end
+  for i, pool_width in ipairs { 32, 64, 64 } do
+    x = block_35(net, x, pool_width, "mixed" .. i - 1)
+  end
+  x = halved(net, x, { { { 384, 3, 3, halving } },
+    { { 64, 1, 1 }, { 96, 3, 3 }, { 96, 3, 3, halving } } }, "mixed3")
+  for i, inside in ipairs { 128, 160, 160, 192 } do
+    x = block_17(net, x, inside, "mixed" .. 3 + i)
+  end
   x = halved(net, x, {
     { { 192, 1, 1 }, { 320, 3, 3, halving } },
     { { 192, 1, 1 }, { 192, 1, 7 }, { 192, 7, 1 }, { 192, 3, 3, halving } },

@@ -1,8 +1,10 @@
--- Layers for the graph of an application. Those without a name get one as Keras 3 counts: conv2d, conv2d_1, ...
+-- Layers for the graph of an application. Those without a name get one as Keras 3 counts: conv2d,
+-- conv2d_1, ...
 local cr, shell = ...
 
--- Gives names of classes. They are those of Keras 3 where nobody in this session had the first name of a class; where
--- somebody had, they go on from there as the names of other layers do, so that no two are alike.
+-- Gives names of classes. They are those of Keras 3 where nobody in this session had the first name
+-- of a class; where somebody had, they go on from there as the names of other layers do, so that no
+-- two are alike.
 local function namer()
   local is_first = {}
   return function(class)
@@ -25,14 +27,17 @@ local function operation(name, class, next_name)
   end
 end
 
---- What the graph of one application is made with: net.Conv2D { 64, 3, strides = 2 } is a layer, net.Input a symbol,
---- net.add(x, y) and net.multiply(x, y) are operations, net.sequential(x, name, layers) calls a model inside the model.
+--- What the graph of one application is made with: net.Conv2D { 64, 3, strides = 2 } is a layer,
+--- net.Input a symbol, net.add(x, y) and net.multiply(x, y) are operations, net.sequential(x, name,
+--- layers) calls a model inside the model.
 return function()
   local next_name = namer()
-  local net = { add = operation("add", "Add", next_name), multiply = operation("multiply", "Multiply", next_name) }
+  local net = { add = operation("add", "Add", next_name),
+    multiply = operation("multiply", "Multiply", next_name) }
   function net.Input(shape) return cr.Input { shape = shape, name = next_name "InputLayer" } end
   function net.sequential(x, name, layers)
-    return cr.Sequential({ net.Input { table.unpack(x.shape, 2) }, table.unpack(layers) }, { name = name })(x)
+    return cr.Sequential({ net.Input { table.unpack(x.shape, 2) }, table.unpack(layers) },
+      { name = name })(x)
   end
   return setmetatable(net, {
     __index = function(_, class)

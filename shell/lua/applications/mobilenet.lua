@@ -10,24 +10,30 @@ end
 
 -- A convolution of each channel, then one over the channels.
 local function block(net, x, o, width, stride, number)
-  if stride > 1 then x = net.ZeroPadding2D { padding = { { 0, 1 }, { 0, 1 } }, name = "conv_pad_" .. number }(x) end
+  if stride > 1 then
+    x = net.ZeroPadding2D { padding = { { 0, 1 }, { 0, 1 } }, name = "conv_pad_" .. number }(x)
+  end
   x = net.DepthwiseConv2D {
-    3, padding = stride == 1 and "same" or "valid", depth_multiplier = o.depth_multiplier, strides = stride, use_bias = false,
+    3, padding = stride == 1 and "same" or "valid", depth_multiplier = o.depth_multiplier,
+    strides = stride, use_bias = false,
     name = "conv_dw_" .. number,
   }(x)
   x = activated(net, x, "conv_dw_" .. number)
-  x = net.Conv2D { math.floor(width * o.alpha), 1, padding = "same", use_bias = false, name = "conv_pw_" .. number }(x)
+  x = net.Conv2D { math.floor(width * o.alpha), 1, padding = "same", use_bias = false,
+    name = "conv_pw_" .. number }(x)
   return activated(net, x, "conv_pw_" .. number)
 end
 
 -- Width and stride.
 local blocks = {
-  { 64, 1 }, { 128, 2 }, { 128, 1 }, { 256, 2 }, { 256, 1 }, { 512, 2 }, { 512, 1 }, { 512, 1 }, { 512, 1 }, { 512, 1 }, { 512, 1 },
+  { 64, 1 }, { 128, 2 }, { 128, 1 }, { 256, 2 }, { 256, 1 }, { 512, 2 }, { 512, 1 }, { 512, 1 },
+  { 512, 1 }, { 512, 1 }, { 512, 1 },
   { 1024, 2 }, { 1024, 1 },
 }
 
 local function build(net, x, o)
-  x = net.Conv2D { math.floor(32 * o.alpha), 3, padding = "same", use_bias = false, strides = 2, name = "conv1" }(x)
+  x = net.Conv2D { math.floor(32 * o.alpha), 3, padding = "same", use_bias = false, strides = 2,
+    name = "conv1" }(x)
   x = activated(net, x, "conv1")
   for number, row in ipairs(blocks) do x = block(net, x, o, row[1], row[2], number) end
   if not o.include_top then return application.pooled(net, x, o) end
@@ -52,16 +58,19 @@ local function trained(o)
     shell.warn "`input_shape` is undefined or non-square, or `rows` is not in [128, 160, 192, 224]. Weights for input shape (224, 224) will be loaded as the default."
   end
   local ending = o.include_top and "_tf.h5" or "_tf_no_top.h5"
-  return ("mobilenet_%s_%d%s"):format(trained_widths[o.alpha], trained_size(o), ending), application.folder .. "mobilenet"
+  return ("mobilenet_%s_%d%s"):format(trained_widths[o.alpha], trained_size(o), ending),
+    application.folder .. "mobilenet"
 end
 
 local function check(o)
   if o.weights ~= "imagenet" then return end
   if o.depth_multiplier ~= 1 then
-    shell.fail("If imagenet weights are being loaded, depth multiplier must be 1.  Received depth_multiplier=", o.depth_multiplier)
+    shell.fail(
+      "If imagenet weights are being loaded, depth multiplier must be 1.  Received depth_multiplier=", o.depth_multiplier)
   end
   if not trained_widths[o.alpha] then
-    shell.fail("If imagenet weights are being loaded, alpha can be one of `0.25`, `0.50`, `0.75` or `1.0` only.  Received alpha=", o.alpha)
+    shell.fail(
+      "If imagenet weights are being loaded, alpha can be one of `0.25`, `0.50`, `0.75` or `1.0` only.  Received alpha=", o.alpha)
   end
 end
 
@@ -73,7 +82,8 @@ local MobileNet = application.define {
   end,
   doc = "Convolutions of each channel by itself, for small machines (2017).",
   options = {
-    "input_shape", "alpha", "depth_multiplier", "dropout", "include_top", "weights", "input_tensor", "pooling", "classes",
+    "input_shape", "alpha", "depth_multiplier", "dropout", "include_top", "weights", "input_tensor",
+    "pooling", "classes",
     "classifier_activation", "name",
   },
   size_for = trained_size,

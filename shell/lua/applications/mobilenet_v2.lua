@@ -4,9 +4,13 @@ local application = shell.library "applications/application"
 local imagenet = shell.library "applications/imagenet"
 local shapes = shell.library "applications/shapes"
 
-local function normalized(net, x, name) return net.BatchNormalization { axis = -1, epsilon = 1e-3, momentum = 0.999, name = name }(x) end
+local function normalized(net, x, name)
+  return net.BatchNormalization { axis = -1, epsilon = 1e-3, momentum = 0.999, name = name }(x)
+end
 
-local function activated(net, x, bn, relu) return net.ReLU { 6.0, name = relu }(normalized(net, x, bn)) end
+local function activated(net, x, bn, relu)
+  return net.ReLU { 6.0, name = relu }(normalized(net, x, bn))
+end
 
 -- Wider, a convolution of each channel, narrow again.
 local function block(net, input, o, row, number)
@@ -16,17 +20,23 @@ local function block(net, input, o, row, number)
   local name, x = "expanded_conv_", input
   if number > 0 then
     name = ("block_%d_"):format(number)
-    x = net.Conv2D { expansion * channels, 1, padding = "same", use_bias = false, name = name .. "expand" }(x)
+    x = net.Conv2D { expansion * channels, 1, padding = "same", use_bias = false,
+      name = name .. "expand" }(x)
     x = activated(net, x, name .. "expand_BN", name .. "expand_relu")
   end
-  if stride == 2 then x = net.ZeroPadding2D { padding = shapes.correct_pad(x, 3), name = name .. "pad" }(x) end
+  if stride == 2 then
+    x = net.ZeroPadding2D { padding = shapes.correct_pad(x, 3), name = name .. "pad" }(x)
+  end
   x = net.DepthwiseConv2D {
-    3, strides = stride, use_bias = false, padding = stride == 1 and "same" or "valid", name = name .. "depthwise",
+    3, strides = stride, use_bias = false, padding = stride == 1 and "same" or "valid",
+    name = name .. "depthwise",
   }(x)
   x = activated(net, x, name .. "depthwise_BN", name .. "depthwise_relu")
   x = net.Conv2D { narrow, 1, padding = "same", use_bias = false, name = name .. "project" }(x)
   x = normalized(net, x, name .. "project_BN")
-  if channels == narrow and stride == 1 then return net.Add { name = name .. "add" } { input, x } end
+  if channels == narrow and stride == 1 then
+    return net.Add { name = name .. "add" } { input, x }
+  end
   return x
 end
 
@@ -42,7 +52,8 @@ local blocks = {
 }
 
 local function build(net, x, o)
-  x = net.Conv2D { shapes.divisible(32 * o.alpha), 3, strides = 2, padding = "same", use_bias = false, name = "Conv1" }(x)
+  x = net.Conv2D { shapes.divisible(32 * o.alpha), 3, strides = 2, padding = "same",
+    use_bias = false, name = "Conv1" }(x)
   x = activated(net, x, "bn_Conv1", "Conv1_relu")
   for i, row in ipairs(blocks) do x = block(net, x, o, row, i - 1) end
   local last = o.alpha > 1 and shapes.divisible(1280 * o.alpha) or 1280
@@ -52,7 +63,8 @@ local function build(net, x, o)
 end
 
 local trained_sizes = { [96] = true, [128] = true, [160] = true, [192] = true, [224] = true }
-local trained_widths = { [0.35] = true, [0.5] = true, [0.75] = true, [1.0] = true, [1.3] = true, [1.4] = true }
+local trained_widths = { [0.35] = true, [0.5] = true, [0.75] = true, [1.0] = true, [1.3] = true,
+  [1.4] = true }
 
 local function trained_size(o)
   local height, width = table.unpack(o.input_shape or {})
@@ -64,13 +76,15 @@ local function trained(o)
     shell.warn "`input_shape` is undefined or non-square, or `rows` is not in [96, 128, 160, 192, 224]. Weights for input shape (224, 224) will be loaded as the default."
   end
   local ending = o.include_top and ".h5" or "_no_top.h5"
-  return ("mobilenet_v2_weights_tf_dim_ordering_tf_kernels_%s_%d%s"):format(o.alpha + 0.0, trained_size(o), ending),
+  return ("mobilenet_v2_weights_tf_dim_ordering_tf_kernels_%s_%d%s"):format(o.alpha + 0.0,
+    trained_size(o), ending),
     application.folder .. "mobilenet_v2"
 end
 
 local function check(o)
   if o.weights == "imagenet" and not trained_widths[o.alpha] then
-    shell.fail("If imagenet weights are being loaded, alpha must be one of `0.35`, `0.50`, `0.75`, `1.0`, `1.3` or `1.4` only; ",
+    shell.fail(
+      "If imagenet weights are being loaded, alpha must be one of `0.35`, `0.50`, `0.75`, `1.0`, `1.3` or `1.4` only; ",
       "Received `alpha=", o.alpha, "`")
   end
 end
@@ -83,7 +97,8 @@ local MobileNetV2 = application.define {
   end,
   doc = "Residual blocks that are narrow outside and wide inside, for small machines (2018).",
   options = {
-    "input_shape", "alpha", "include_top", "weights", "input_tensor", "pooling", "classes", "classifier_activation", "name",
+    "input_shape", "alpha", "include_top", "weights", "input_tensor", "pooling", "classes",
+    "classifier_activation", "name",
   },
   size_for = trained_size,
   min_size = 32,

@@ -8,9 +8,13 @@ local function relu(net, x) return net.ReLU()(x) end
 
 local function hard_silu(net, x) return net.Activation { "hard_silu" }(x) end
 
-local function hard_sigmoid(net, x) return net.multiply(net.ReLU { 6.0 }(net.add(x, 3.0)), 1 / 6) end
+local function hard_sigmoid(net, x)
+  return net.multiply(net.ReLU { 6.0 }(net.add(x, 3.0)), 1 / 6)
+end
 
-local function normalized(net, x, name) return net.BatchNormalization { axis = -1, epsilon = 1e-3, momentum = 0.999, name = name }(x) end
+local function normalized(net, x, name)
+  return net.BatchNormalization { axis = -1, epsilon = 1e-3, momentum = 0.999, name = name }(x)
+end
 
 -- ---- blocks
 
@@ -35,9 +39,13 @@ local function block(net, input, row, number)
     x = net.Conv2D { inside, 1, padding = "same", use_bias = false, name = name .. "expand" }(x)
     x = activation(net, normalized(net, x, name .. "expand_bn"))
   end
-  if stride == 2 then x = net.ZeroPadding2D { padding = shapes.correct_pad(x, kernel), name = name .. "depthwise_pad" }(x) end
+  if stride == 2 then
+    x = net.ZeroPadding2D { padding = shapes.correct_pad(x, kernel),
+      name = name .. "depthwise_pad" }(x)
+  end
   x = net.DepthwiseConv2D {
-    kernel, strides = stride, padding = stride == 1 and "same" or "valid", use_bias = false, name = name .. "depthwise",
+    kernel, strides = stride, padding = stride == 1 and "same" or "valid", use_bias = false,
+    name = name .. "depthwise",
   }(x)
   x = activation(net, normalized(net, x, name .. "depthwise_bn"))
   if share then x = squeezed_and_excited(net, x, inside, share, name) end
@@ -47,14 +55,17 @@ local function block(net, input, row, number)
   return x
 end
 
--- The rows of blocks, of a width that is scaled; the minimalistic models have small kernels, no squeeze and excite, relu.
+-- The rows of blocks, of a width that is scaled; the minimalistic models have small kernels, no
+-- squeeze and excite, relu.
 local function small(kernel, act, se, width)
   return {
     { 1, width(16), 3, 2, se, relu },
     { 72 / 16, width(24), 3, 2, nil, relu }, { 88 / 24, width(24), 3, 1, nil, relu },
-    { 4, width(40), kernel, 2, se, act }, { 6, width(40), kernel, 1, se, act }, { 6, width(40), kernel, 1, se, act },
+    { 4, width(40), kernel, 2, se, act }, { 6, width(40), kernel, 1, se, act },
+    { 6, width(40), kernel, 1, se, act },
     { 3, width(48), kernel, 1, se, act }, { 3, width(48), kernel, 1, se, act },
-    { 6, width(96), kernel, 2, se, act }, { 6, width(96), kernel, 1, se, act }, { 6, width(96), kernel, 1, se, act },
+    { 6, width(96), kernel, 2, se, act }, { 6, width(96), kernel, 1, se, act },
+    { 6, width(96), kernel, 1, se, act },
   }
 end
 
@@ -62,11 +73,14 @@ local function large(kernel, act, se, width)
   return {
     { 1, width(16), 3, 1, nil, relu },
     { 4, width(24), 3, 2, nil, relu }, { 3, width(24), 3, 1, nil, relu },
-    { 3, width(40), kernel, 2, se, relu }, { 3, width(40), kernel, 1, se, relu }, { 3, width(40), kernel, 1, se, relu },
-    { 6, width(80), 3, 2, nil, act }, { 2.5, width(80), 3, 1, nil, act }, { 2.3, width(80), 3, 1, nil, act },
+    { 3, width(40), kernel, 2, se, relu }, { 3, width(40), kernel, 1, se, relu },
+    { 3, width(40), kernel, 1, se, relu },
+    { 6, width(80), 3, 2, nil, act }, { 2.5, width(80), 3, 1, nil, act },
+    { 2.3, width(80), 3, 1, nil, act },
     { 2.3, width(80), 3, 1, nil, act },
     { 6, width(112), 3, 1, se, act }, { 6, width(112), 3, 1, se, act },
-    { 6, width(160), kernel, 2, se, act }, { 6, width(160), kernel, 1, se, act }, { 6, width(160), kernel, 1, se, act },
+    { 6, width(160), kernel, 2, se, act }, { 6, width(160), kernel, 1, se, act },
+    { 6, width(160), kernel, 1, se, act },
   }
 end
 
@@ -89,10 +103,12 @@ local function build(net, x, o, rows, last_width)
   x = activation(net, normalized(net, x, "conv_bn"))
   local kernel, share = o.minimalistic and 3 or 5, not o.minimalistic and 0.25 or nil
   for i, row in ipairs(rows(kernel, activation, share, width)) do x = block(net, x, row, i - 1) end
-  x = net.Conv2D { shapes.divisible(x.shape[4] * 6), 1, padding = "same", use_bias = false, name = "conv_1" }(x)
+  x = net.Conv2D { shapes.divisible(x.shape[4] * 6), 1, padding = "same", use_bias = false,
+    name = "conv_1" }(x)
   x = activation(net, normalized(net, x, "conv_1_bn"))
   if not o.include_top then return application.pooled(net, x, o, true) end
-  return classified(net, x, o, activation, o.alpha > 1 and shapes.divisible(last_width * o.alpha) or last_width)
+  return classified(net, x, o, activation,
+    o.alpha > 1 and shapes.divisible(last_width * o.alpha) or last_width)
 end
 
 -- ---- the functions
@@ -100,7 +116,8 @@ end
 local function check(o)
   if o.weights ~= "imagenet" then return end
   if o.alpha ~= 1 and (o.minimalistic or o.alpha ~= 0.75) then
-    shell.fail("If imagenet weights are being loaded, alpha can be one of `0.75`, `1.0` for non minimalistic or `1.0` for ",
+    shell.fail(
+      "If imagenet weights are being loaded, alpha can be one of `0.75`, `1.0` for non minimalistic or `1.0` for ",
       "minimalistic only. Received alpha=", o.alpha)
   end
 end
@@ -117,7 +134,8 @@ local function trained(o, size)
     shell.warn "`input_shape` is undefined or non-square, or `rows` is not 224. Weights for input shape (224, 224) will be loaded as the default."
   end
   local ending = o.include_top and ".h5" or "_no_top_v2.h5"
-  return ("weights_mobilenet_v3_%s%s_224_%s_float%s"):format(size, o.minimalistic and "_minimalistic" or "", o.alpha + 0.0, ending),
+  return ("weights_mobilenet_v3_%s%s_224_%s_float%s"):format(size,
+    o.minimalistic and "_minimalistic" or "", o.alpha + 0.0, ending),
     application.folder .. "mobilenet_v3"
 end
 
@@ -128,7 +146,8 @@ local function model(size, rows, last_width)
     name = function_name,
     doc = "Found by search, for small machines: squeeze and excite, hard swish (2019).",
     options = {
-      "input_shape", "alpha", "minimalistic", "include_top", "weights", "input_tensor", "classes", "pooling", "dropout_rate",
+      "input_shape", "alpha", "minimalistic", "include_top", "weights", "input_tensor", "classes",
+      "pooling", "dropout_rate",
       "classifier_activation", "include_preprocessing", "name",
     },
     min_size = 32,
@@ -139,5 +158,6 @@ local function model(size, rows, last_width)
   }
 end
 
-local models = { MobileNetV3Small = model("small", small, 1024), MobileNetV3Large = model("large", large, 1280) }
+local models = { MobileNetV3Small = model("small", small, 1024),
+  MobileNetV3Large = model("large", large, 1280) }
 return { mobilenet_v3 = imagenet.module { models = models, mode = "none" } }

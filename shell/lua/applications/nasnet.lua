@@ -11,7 +11,8 @@ end
 local function activated(net, x, name) return net.Activation { "relu", name = name }(x) end
 
 local function narrowed(net, x, width, name)
-  return net.Conv2D { width, 1, padding = "same", use_bias = false, kernel_initializer = "he_normal", name = name }(x)
+  return net.Conv2D { width, 1, padding = "same", use_bias = false,
+    kernel_initializer = "he_normal", name = name }(x)
 end
 
 local function average(net, x, strides, padding, name)
@@ -24,14 +25,16 @@ end
 local function separated(net, x, width, kernel, strides, id)
   x = activated(net, x)
   if strides == 2 then
-    x = net.ZeroPadding2D { padding = shapes.correct_pad(x, kernel), name = "separable_conv_1_pad_" .. id }(x)
+    x = net.ZeroPadding2D { padding = shapes.correct_pad(x, kernel),
+      name = "separable_conv_1_pad_" .. id }(x)
   end
   for i = 1, 2 do
     if i == 2 then x = activated(net, x) end
     local step = i == 1 and strides or 1
     local padding = step == 2 and "valid" or "same"
     x = net.SeparableConv2D {
-      width, kernel, strides = step, padding = padding, use_bias = false, name = ("separable_conv_%d_%s"):format(i, id),
+      width, kernel, strides = step, padding = padding, use_bias = false,
+      name = ("separable_conv_%d_%s"):format(i, id),
     }(x)
     x = normalized(net, x, ("separable_conv_%d_bn_%s"):format(i, id))
   end
@@ -41,7 +44,8 @@ end
 -- Half the size: every other place beside those between them.
 local function halved(net, p, width, id)
   local function half(x, number)
-    x = net.AveragePooling2D { 1, strides = 2, padding = "valid", name = ("adjust_avg_pool_%d_%s"):format(number, id) }(x)
+    x = net.AveragePooling2D { 1, strides = 2, padding = "valid",
+      name = ("adjust_avg_pool_%d_%s"):format(number, id) }(x)
     return narrowed(net, x, width // 2, ("adjust_conv_%d_%s"):format(number, id))
   end
   p = activated(net, p, "adjust_relu_1_" .. id)
@@ -71,9 +75,15 @@ end
 local function normal_cell(net, input, p, width, id)
   p = adjusted(net, p, input, width, id)
   local h = entered(net, input, width, "normal", id)
-  local function add(number, a, b) return net.Add { name = ("normal_add_%d_%s"):format(number, id) } { a, b } end
-  local function separate(x, kernel, place) return separated(net, x, width, kernel, 1, ("normal_%s_%s"):format(place, id)) end
-  local function pool(x, place) return average(net, x, 1, "same", ("normal_%s_%s"):format(place, id)) end
+  local function add(number, a, b)
+    return net.Add { name = ("normal_add_%d_%s"):format(number, id) } { a, b }
+  end
+  local function separate(x, kernel, place)
+    return separated(net, x, width, kernel, 1, ("normal_%s_%s"):format(place, id))
+  end
+  local function pool(x, place)
+    return average(net, x, 1, "same", ("normal_%s_%s"):format(place, id))
+  end
   local x1 = add(1, separate(h, 5, "left1"), separate(p, 3, "right1"))
   local x2 = add(2, separate(p, 5, "left2"), separate(p, 3, "right2"))
   local x3 = add(3, pool(h, "left3"), p)
@@ -85,10 +95,15 @@ end
 local function reduction_cell(net, input, p, width, id)
   p = adjusted(net, p, input, width, id)
   local h = entered(net, input, width, "reduction", id)
-  local padded = net.ZeroPadding2D { padding = shapes.correct_pad(h, 3), name = "reduction_pad_1_" .. id }(h)
+  local padded = net.ZeroPadding2D { padding = shapes.correct_pad(h, 3),
+    name = "reduction_pad_1_" .. id }(h)
   local function named(place) return ("reduction_%s_%s"):format(place, id) end
-  local function separate(x, kernel, strides, place) return separated(net, x, width, kernel, strides, named(place)) end
-  local function largest(place) return net.MaxPooling2D { 3, strides = 2, padding = "valid", name = named(place) }(padded) end
+  local function separate(x, kernel, strides, place)
+    return separated(net, x, width, kernel, strides, named(place))
+  end
+  local function largest(place)
+    return net.MaxPooling2D { 3, strides = 2, padding = "valid", name = named(place) }(padded)
+  end
   local left = separate(h, 5, 2, "left1")
   local x1 = net.Add { name = named "add_1" } { left, separate(p, 7, 2, "right1") }
   left = largest "left2"
@@ -103,12 +118,14 @@ end
 
 -- ---- the graph
 
--- row: width at the end, cells in each of three stages, width at the start, whether a reduction is skipped by the cell after
+-- row: width at the end, cells in each of three stages, width at the start, whether a reduction is
+-- skipped by the cell after
 local function build(net, x, o, row)
   local last_width, count, first_width, skips = table.unpack(row)
   local width = last_width // 24
   x = net.Conv2D {
-    first_width, 3, strides = 2, padding = "valid", use_bias = false, kernel_initializer = "he_normal", name = "stem_conv1",
+    first_width, 3, strides = 2, padding = "valid", use_bias = false,
+    kernel_initializer = "he_normal", name = "stem_conv1",
   }(x)
   x = normalized(net, x, "stem_bn1")
   local before
@@ -132,7 +149,8 @@ local function check(o)
   if o.weights ~= "imagenet" or type(o.input_shape) ~= "table" then return end
   for _, size in ipairs(shapes.given(o.input_shape)) do
     if size < 0 then
-      shell.fail("When specifying the input shape of a NASNet and loading `ImageNet` weights, the input_shape argument must be static ",
+      shell.fail(
+        "When specifying the input shape of a NASNet and loading `ImageNet` weights, the input_shape argument must be static ",
         "(no None entries). Got: `input_shape=", shapes.text(shapes.given(o.input_shape)), "`.")
     end
   end
@@ -147,14 +165,17 @@ local function model(size, image_size, row)
   local name = "nasnet_" .. size:lower()
   local function trained(o)
     local file, remote = name .. ".h5", "NASNet-" .. size:lower() .. ".h5"
-    if not o.include_top then file, remote = name .. "_no_top.h5", "NASNet-" .. size:lower() .. "-no-top.h5" end
+    if not o.include_top then
+      file, remote = name .. "_no_top.h5", "NASNet-" .. size:lower() .. "-no-top.h5"
+    end
     return file, application.folder .. "nasnet", remote
   end
   return application.define {
     function_name = "NASNet" .. size,
     name = name,
     doc = "Cells that were found by search (2017).",
-    options = { "input_shape", "include_top", "weights", "input_tensor", "pooling", "classes", "classifier_activation", "name" },
+    options = { "input_shape", "include_top", "weights", "input_tensor", "pooling", "classes",
+      "classifier_activation", "name" },
     min_size = 32,
     check = check,
     input_shape = input_shape,

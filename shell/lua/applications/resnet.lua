@@ -1,14 +1,18 @@
--- ResNet: Deep Residual Learning for Image Recognition (2015), and with activations first (V2): Identity Mappings in Deep
--- Residual Networks (2016).
+-- ResNet: Deep Residual Learning for Image Recognition (2015), and with activations first (V2):
+-- Identity Mappings in Deep Residual Networks (2016).
 local _, shell = ...
 local application = shell.library "applications/application"
 local imagenet = shell.library "applications/imagenet"
 
-local function normalized(net, x, name) return net.BatchNormalization { axis = 3, epsilon = 1.001e-5, name = name }(x) end
+local function normalized(net, x, name)
+  return net.BatchNormalization { axis = 3, epsilon = 1.001e-5, name = name }(x)
+end
 
 local function activated(net, x, name) return net.Activation { "relu", name = name }(x) end
 
-local function padded(net, x, size, name) return net.ZeroPadding2D { padding = { { size, size }, { size, size } }, name = name }(x) end
+local function padded(net, x, size, name)
+  return net.ZeroPadding2D { padding = { { size, size }, { size, size } }, name = name }(x)
+end
 
 -- ---- blocks
 
@@ -76,7 +80,8 @@ local function model(function_name, version, depths)
   return application.define {
     function_name = function_name,
     name = name,
-    doc = version == 1 and "Deep residual network (2015)." or "Residual network with activations first (2016).",
+    doc = version == 1 and "Deep residual network (2015)."
+      or "Residual network with activations first (2016).",
     default_size = 224,
     min_size = 32,
     trained = application.files("resnet", file .. ".h5", file .. "_notop.h5"),

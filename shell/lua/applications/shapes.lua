@@ -1,4 +1,5 @@
--- Sizes: of the input of an application, of what is padded before a convolution with strides, of layers whose width is scaled.
+-- Sizes: of the input of an application, of what is padded before a convolution with strides, of
+-- layers whose width is scaled.
 local cr, shell = ...
 local shapes = {}
 
@@ -11,16 +12,24 @@ end
 
 --- A shape that the user gives: sizes that are not known are -1 or cr.null.
 function shapes.given(shape)
-  if type(shape) ~= "table" then shell.fail("`input_shape` must be a tuple of three integers. Received: input_shape=", cr.show(shape)) end
+  if type(shape) ~= "table" then
+    shell.fail("`input_shape` must be a tuple of three integers. Received: input_shape=",
+      cr.show(shape))
+  end
   local sizes = {}
   for i = 1, #shape do
-    local size = shape[i] == cr.null and -1 or type(shape[i]) == "number" and math.tointeger(shape[i])
+    local size = shape[i] == cr.null and -1
+      or type(shape[i]) == "number" and math.tointeger(shape[i])
     if not size or size == 0 or size < -1 then
-      shell.fail("`input_shape` must be a tuple of three integers. Received: input_shape=", cr.show(shape))
+      shell.fail("`input_shape` must be a tuple of three integers. Received: input_shape=",
+        cr.show(shape))
     end
     sizes[i] = size
   end
-  if #sizes ~= 3 then shell.fail("`input_shape` must be a tuple of three integers. Received: input_shape=", shapes.text(sizes)) end
+  if #sizes ~= 3 then
+    shell.fail("`input_shape` must be a tuple of three integers. Received: input_shape=",
+      shapes.text(sizes))
+  end
   return sizes
 end
 
@@ -30,31 +39,40 @@ local function same(a, b) return a[1] == b[1] and a[2] == b[2] and a[3] == b[3] 
 function shapes.check_sizes(shape, min_size)
   for i = 1, 2 do
     if shape[i] >= 0 and shape[i] < min_size then
-      shell.fail("Input size must be at least ", min_size, "x", min_size, "; Received: input_shape=", shapes.text(shape))
+      shell.fail("Input size must be at least ", min_size, "x", min_size,
+        "; Received: input_shape=", shapes.text(shape))
     end
   end
 end
 
---- The shape of the images that an application takes, from what the user gave and the sizes of the application.
+--- The shape of the images that an application takes, from what the user gave and the sizes of the
+--- application.
 function shapes.of_input(shape, default_size, min_size, include_top, weights)
   local default = { default_size, default_size, 3 }
   local trained = weights == "imagenet"
   if trained and include_top then
     if shape and not same(shape, default) then
-      shell.fail("When setting `include_top=True` and loading `imagenet` weights, `input_shape` should be ", shapes.text(default),
+      shell.fail(
+        "When setting `include_top=True` and loading `imagenet` weights, `input_shape` should be ",
+        shapes.text(default),
         ".  Received: input_shape=", shapes.text(shape))
     end
     return default
   end
   if not shape then return include_top and default or { -1, -1, 3 } end
-  if trained and shape[3] ~= 3 then shell.fail("The input must have 3 channels; Received `input_shape=", shapes.text(shape), "`") end
+  if trained and shape[3] ~= 3 then
+    shell.fail("The input must have 3 channels; Received `input_shape=", shapes.text(shape), "`")
+  end
   if shape[3] ~= 1 and shape[3] ~= 3 then
-    shell.warn("This model usually expects 1 or 3 input channels. However, it was passed an input_shape with "
+    shell.warn(
+      "This model usually expects 1 or 3 input channels. However, it was passed an input_shape with "
       .. (shape[3] < 0 and "None" or shape[3]) .. " input channels.")
   end
   shapes.check_sizes(shape, min_size)
   if include_top and (shape[1] < 0 or shape[2] < 0 or shape[3] < 0) then
-    shell.fail("If `include_top` is True, you should specify a static `input_shape`. Received: input_shape=", shapes.text(shape))
+    shell.fail(
+      "If `include_top` is True, you should specify a static `input_shape`. Received: input_shape=",
+      shapes.text(shape))
   end
   return shape
 end
@@ -70,7 +88,8 @@ function shapes.correct_pad(x, kernel)
   return padding
 end
 
---- A width rounded to a multiple of 8, at least 8; never more than a tenth below it unless `may_fall`.
+--- A width rounded to a multiple of 8, at least 8; never more than a tenth below it unless
+--- `may_fall`.
 function shapes.divisible(width, may_fall)
   local rounded = math.max(8, math.tointeger((width + 4) // 8 * 8))
   if not may_fall and rounded < 0.9 * width then return rounded + 8 end

@@ -8,7 +8,8 @@ local widths = { 64, 128, 256, 512, 512 }
 local function build(net, x, o, depths)
   for block, depth in ipairs(depths) do
     for i = 1, depth do
-      x = net.Conv2D { widths[block], 3, activation = "relu", padding = "same", name = ("block%d_conv%d"):format(block, i) }(x)
+      x = net.Conv2D { widths[block], 3, activation = "relu", padding = "same",
+        name = ("block%d_conv%d"):format(block, i) }(x)
     end
     x = net.MaxPooling2D { 2, strides = 2, name = ("block%d_pool"):format(block) }(x)
   end

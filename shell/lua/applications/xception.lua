@@ -3,9 +3,13 @@ local _, shell = ...
 local application = shell.library "applications/application"
 local imagenet = shell.library "applications/imagenet"
 
-local function activated(net, x, name) return net.Activation { "relu", name = name .. "_act" }(x) end
+local function activated(net, x, name)
+  return net.Activation { "relu", name = name .. "_act" }(x)
+end
 
-local function normalized(net, x, name) return net.BatchNormalization { axis = -1, name = name }(x) end
+local function normalized(net, x, name)
+  return net.BatchNormalization { axis = -1, name = name }(x)
+end
 
 local function convolved(net, x, width, strides, name)
   x = net.Conv2D { width, 3, strides = strides, use_bias = false, name = name }(x)
@@ -42,7 +46,9 @@ end
 local function build(net, x, o)
   x = convolved(net, x, 32, 2, "block1_conv1")
   x = convolved(net, x, 64, 1, "block1_conv2")
-  for i, width in ipairs { 128, 256, 728 } do x = halved(net, x, { width, width }, "block" .. i + 1, i == 1) end
+  for i, width in ipairs { 128, 256, 728 } do
+    x = halved(net, x, { width, width }, "block" .. i + 1, i == 1)
+  end
   for i = 5, 12 do x = middle(net, x, "block" .. i) end
   x = halved(net, x, { 728, 1024 }, "block13")
   for i, width in ipairs { 1536, 2048 } do

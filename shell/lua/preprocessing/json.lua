@@ -1,7 +1,8 @@
 -- JSON with the order of names: a tokenizer's words are in the order in which they were met.
 local json = {}
 
-local named = { ['"'] = '\\"', ["\\"] = "\\\\", ["\n"] = "\\n", ["\t"] = "\\t", ["\r"] = "\\r", ["\b"] = "\\b", ["\f"] = "\\f" }
+local named = { ['"'] = '\\"', ["\\"] = "\\\\", ["\n"] = "\\n", ["\t"] = "\\t", ["\r"] = "\\r",
+  ["\b"] = "\\b", ["\f"] = "\\f" }
 local function escaped(character)
   if named[character] then return named[character] end
   local code = utf8.codepoint(character)
@@ -11,7 +12,8 @@ local function escaped(character)
   return string.format("\\u%04x\\u%04x", 0xD800 + (code >> 10), 0xDC00 + (code & 0x3FF))
 end
 
---- A text as Python writes it: other characters than those of ASCII by their numbers. Bytes that are no UTF-8 get lost.
+--- A text as Python writes it: other characters than those of ASCII by their numbers. Bytes that
+--- are no UTF-8 get lost.
 function json.text(value)
   if not utf8.len(value) then value = value:gsub("[\x80-\xFF]", "?") end
   return '"' .. value:gsub(utf8.charpattern, escaped) .. '"'
@@ -35,12 +37,15 @@ local function unescaped(text)
     if kind == "u" then return utf8.char(tonumber(rest, 16) or 0xFFFD) end
     return (plain[kind] or kind) .. rest
   end)
-  return (text:gsub("(\xED[\xA0-\xAF][\x80-\xBF])(\xED[\xB0-\xBF][\x80-\xBF])", function(high, low) -- surrogates
-    return utf8.char(0x10000 + (utf8.codepoint(high, 1, 1, true) - 0xD800 << 10) + utf8.codepoint(low, 1, 1, true) - 0xDC00)
+  -- surrogates
+  return (text:gsub("(\xED[\xA0-\xAF][\x80-\xBF])(\xED[\xB0-\xBF][\x80-\xBF])", function(high, low)
+    return utf8.char(0x10000 + (utf8.codepoint(high, 1, 1, true) - 0xD800 << 10)
+      + utf8.codepoint(low, 1, 1, true) - 0xDC00)
   end))
 end
 
---- Objects of texts, numbers, booleans and nulls: {{name, value}, ...} in order, and the same by name. Nil when it is none.
+--- Objects of texts, numbers, booleans and nulls: {{name, value}, ...} in order, and the same by
+--- name. Nil when it is none.
 function json.read(text)
   local place, entries, by_name = 1, {}, {}
   local function take(pattern)
@@ -51,7 +56,9 @@ function json.read(text)
   local function string_here()
     if not take '"' then return nil end
     local last = place
-    while last <= #text and text:sub(last, last) ~= '"' do last = last + (text:sub(last, last) == "\\" and 2 or 1) end
+    while last <= #text and text:sub(last, last) ~= '"' do
+      last = last + (text:sub(last, last) == "\\" and 2 or 1)
+    end
     local inner = text:sub(place, last - 1)
     place = last + 1
     return unescaped(inner)

@@ -1,4 +1,5 @@
--- Lists of numbers: pairs of words for word2vec, windows of a time series; what Keras 2 has in preprocessing.sequence.
+-- Lists of numbers: pairs of words for word2vec, windows of a time series; what Keras 2 has in
+-- preprocessing.sequence.
 local cr, shell = ...
 local sequence = { pad_sequences = cr.utils.pad_sequences }
 
@@ -13,7 +14,9 @@ local function new_random(seed)
   end
   local random = {}
   function random.fraction() return (bits() >> 11) * 0x1p-53 end
-  function random.integer(first, last) return first + math.floor(random.fraction() * (last - first + 1)) end
+  function random.integer(first, last)
+    return first + math.floor(random.fraction() * (last - first + 1))
+  end
   function random.shuffle(...)
     local lists = { ... }
     for i = #lists[1], 2, -1 do
@@ -27,7 +30,9 @@ end
 local function as_list(given, name)
   if type(given) == "table" then return given end
   local is_tensor, list = pcall(function() return given:totable() end)
-  if not is_tensor or type(list) ~= "table" then shell.fail(name, ": expected a list or a tensor, got ", cr.show(given)) end
+  if not is_tensor or type(list) ~= "table" then
+    shell.fail(name, ": expected a list or a tensor, got ", cr.show(given))
+  end
   return list
 end
 
@@ -36,7 +41,8 @@ end
 sequence.make_sampling_table = shell.define("make_sampling_table",
   "With which probability skipgrams takes the word of each rank, by Zipf's law: a tensor.", {
     { name = "size", type = "an integer", required = true, doc = "How many words there are." },
-    { name = "sampling_factor", type = "a number", default = 1e-5, doc = "The smaller, the less frequent words are taken." },
+    { name = "sampling_factor", type = "a number", default = 1e-5,
+      doc = "The smaller, the less frequent words are taken." },
   },
   function(size, factor)
     local probabilities = {}
@@ -48,7 +54,8 @@ sequence.make_sampling_table = shell.define("make_sampling_table",
     return cr.tensor(probabilities)
   end)
 
-local function skipgrams(words, vocabulary_size, window_size, negative_samples, shuffle, categorical, sampling_table, seed)
+local function skipgrams(words, vocabulary_size, window_size, negative_samples, shuffle,
+  categorical, sampling_table, seed)
   words = as_list(words, "sequence")
   local probabilities = sampling_table ~= nil and as_list(sampling_table, "sampling_table")
   local random = new_random(seed)
@@ -70,7 +77,9 @@ local function skipgrams(words, vocabulary_size, window_size, negative_samples, 
   local negative, firsts = math.floor(#labels * negative_samples), {}
   for i, couple in ipairs(couples) do firsts[i] = couple[1] end
   random.shuffle(firsts)
-  for i = 0, negative - 1 do add(firsts[i % #firsts + 1], random.integer(1, vocabulary_size - 1), 0) end
+  for i = 0, negative - 1 do
+    add(firsts[i % #firsts + 1], random.integer(1, vocabulary_size - 1), 0)
+  end
   if shuffle then random.shuffle(couples, labels) end
   return couples, labels
 end
@@ -78,12 +87,17 @@ end
 sequence.skipgrams = shell.define("skipgrams",
   "Pairs of words that are near each other, with label 1, and of words with random ones, with label 0. Word 0 is none.", {
     { name = "sequence", type = "a list of integers", required = true, doc = "Words as numbers." },
-    { name = "vocabulary_size", type = "an integer", required = true, doc = "The greatest number and one." },
-    { name = "window_size", type = "an integer", default = 4, doc = "How far two words may be apart." },
-    { name = "negative_samples", type = "a number", default = 1.0, doc = "How many random pairs for each near one." },
+    { name = "vocabulary_size", type = "an integer", required = true,
+      doc = "The greatest number and one." },
+    { name = "window_size", type = "an integer", default = 4,
+      doc = "How far two words may be apart." },
+    { name = "negative_samples", type = "a number", default = 1.0,
+      doc = "How many random pairs for each near one." },
     { name = "shuffle", type = "a boolean", default = true, doc = "In random order." },
-    { name = "categorical", type = "a boolean", default = false, doc = "Labels are {0, 1} and {1, 0}." },
-    { name = "sampling_table", type = "a tensor or a list", doc = "With which probability each word is taken; make_sampling_table(size)." },
+    { name = "categorical", type = "a boolean", default = false,
+      doc = "Labels are {0, 1} and {1, 0}." },
+    { name = "sampling_table", type = "a tensor or a list",
+      doc = "With which probability each word is taken; make_sampling_table(size)." },
     { name = "seed", type = "an integer", doc = "Of the random numbers." },
   }, skipgrams)
 
@@ -100,11 +114,16 @@ end
 local function rows_of(self, i)
   local rows = {}
   if self.shuffle then
-    for k = 1, self.batch_size do rows[k] = self.random.integer(self.start_index, self.end_index) end
+    for k = 1, self.batch_size do
+      rows[k] = self.random.integer(self.start_index, self.end_index)
+    end
     return rows
   end
   local first = self.start_index + self.batch_size * self.stride * (i - 1)
-  for row = first, math.min(first + self.batch_size * self.stride - 1, self.end_index), self.stride do rows[#rows + 1] = row end
+  for row = first, math.min(first + self.batch_size * self.stride - 1, self.end_index),
+    self.stride do
+    rows[#rows + 1] = row
+  end
   return rows
 end
 
@@ -114,7 +133,9 @@ local function batch(self, i)
   local rows, windows = rows_of(self, i), {}
   for k, row in ipairs(rows) do
     local window = {}
-    for step = row - self.length, row - 1, self.sampling_rate do table.insert(window, self.reverse and 1 or #window + 1, step) end
+    for step = row - self.length, row - 1, self.sampling_rate do
+      table.insert(window, self.reverse and 1 or #window + 1, step)
+    end
     windows[k] = window
   end
   local function taken(from, places) return cr.ops.take(from, cr.tensor(places, "int32"), 0) end
@@ -135,24 +156,33 @@ function Timeseries:__index(key)
   return ({ batch = batch, dataset = dataset })[key]
 end
 
-local function new_timeseries(data, targets, length, sampling_rate, stride, start_index, end_index, shuffle, reverse, batch_size)
+local function new_timeseries(data, targets, length, sampling_rate, stride, start_index, end_index,
+  shuffle, reverse, batch_size)
   data = type(data) == "table" and cr.tensor(data) or data
   targets = type(targets) == "table" and cr.tensor(targets) or targets
   if #data ~= #targets then
-    shell.fail("Data and targets have to be of same length. Data length is ", #data, " while target length is ", #targets)
+    shell.fail("Data and targets have to be of same length. Data length is ", #data,
+      " while target length is ", #targets)
   end
-  for name, value in pairs { length = length, sampling_rate = sampling_rate, stride = stride, batch_size = batch_size } do
-    if math.type(value) ~= "integer" or value < 1 then shell.fail(name, ": expected an integer from 1, got ", cr.show(value)) end
+  for name, value in pairs { length = length, sampling_rate = sampling_rate, stride = stride,
+    batch_size = batch_size } do
+    if math.type(value) ~= "integer" or value < 1 then
+      shell.fail(name, ": expected an integer from 1, got ", cr.show(value))
+    end
   end
   local first, last = start_index + length, end_index or #data - 1
   if first > last then
     shell.fail("`start_index+length=", first, " > end_index=", last,
       "` is disallowed, as no part of the sequence would be left to be used as current step.")
   end
-  if last > #data - 1 then shell.fail("end_index: expected at most ", #data - 1, ", the last step, got ", last) end
+  if last > #data - 1 then
+    shell.fail("end_index: expected at most ", #data - 1, ", the last step, got ", last)
+  end
   return setmetatable({
-    data = data, targets = targets, length = length, sampling_rate = sampling_rate, stride = stride, start_index = first,
-    end_index = last, shuffle = shuffle, reverse = reverse, batch_size = batch_size, random = new_random(),
+    data = data, targets = targets, length = length, sampling_rate = sampling_rate, stride = stride,
+    start_index = first,
+    end_index = last, shuffle = shuffle, reverse = reverse, batch_size = batch_size,
+    random = new_random(),
   }, Timeseries)
 end
 
@@ -161,13 +191,19 @@ sequence.TimeseriesGenerator = shell.define("TimeseriesGenerator",
     .. "g:dataset() is for fit.", {
     { name = "data", type = "a tensor", required = true, doc = "Steps along the first axis." },
     { name = "targets", type = "a tensor", required = true, doc = "One for each step." },
-    { name = "length", type = "an integer", required = true, doc = "How many steps a window covers." },
-    { name = "sampling_rate", type = "an integer", default = 1, doc = "Every so many of them are taken." },
-    { name = "stride", type = "an integer", default = 1, doc = "How many steps windows are apart." },
-    { name = "start_index", type = "an integer", default = 0, doc = "Steps before it are not used." },
-    { name = "end_index", type = "an integer", doc = "Steps after it are not used; nil: the last one." },
+    { name = "length", type = "an integer", required = true,
+      doc = "How many steps a window covers." },
+    { name = "sampling_rate", type = "an integer", default = 1,
+      doc = "Every so many of them are taken." },
+    { name = "stride", type = "an integer", default = 1,
+      doc = "How many steps windows are apart." },
+    { name = "start_index", type = "an integer", default = 0,
+      doc = "Steps before it are not used." },
+    { name = "end_index", type = "an integer",
+      doc = "Steps after it are not used; nil: the last one." },
     { name = "shuffle", type = "a boolean", default = false, doc = "Windows are drawn at random." },
-    { name = "reverse", type = "a boolean", default = false, doc = "The last step of a window comes first." },
+    { name = "reverse", type = "a boolean", default = false,
+      doc = "The last step of a window comes first." },
     { name = "batch_size", type = "an integer", default = 128, doc = "Windows in a batch." },
   }, new_timeseries)
 

@@ -11,12 +11,15 @@ local options = {
   n = { name = "n", type = "an integer", required = true, doc = "Numbers are from 1 to n - 1." },
   hash_function = {
     name = "hash_function", type = "a text or a function",
-    doc = '"md5", or a function of a word that gives an integer; nil: one of our own, the same in every process.',
+    doc =
+      '"md5", or a function of a word that gives an integer; nil: one of our own, the same in every process.',
   },
-  filters = { name = "filters", type = "a text", doc = "Characters that part words; nil: punctuation but ', tabs and line breaks." },
+  filters = { name = "filters", type = "a text",
+    doc = "Characters that part words; nil: punctuation but ', tabs and line breaks." },
   lower = { name = "lower", type = "a boolean", default = true, doc = "In lower case." },
   split = { name = "split", type = "a text", doc = "What parts words; nil: a space." },
-  analyzer = { name = "analyzer", type = "a function", doc = "Of a text, gives the words instead." },
+  analyzer = { name = "analyzer", type = "a function",
+    doc = "Of a text, gives the words instead." },
 }
 
 local function plain(pattern) return (pattern:gsub("%W", "%%%0")) end
@@ -65,7 +68,9 @@ local function remainder(bytes, m)
 end
 
 local function hashed(input, n, hash_function, filters, lower, split, analyzer)
-  if math.type(n) ~= "integer" or n < 2 then shell.fail("n: expected an integer from 2, got ", cr.show(n)) end
+  if math.type(n) ~= "integer" or n < 2 then
+    shell.fail("n: expected an integer from 2, got ", cr.show(n))
+  end
   local hash
   if hash_function == nil then
     hash = function(word) return own_hash(word) % (n - 1) end
@@ -77,15 +82,22 @@ local function hashed(input, n, hash_function, filters, lower, split, analyzer)
     shell.fail('hash_function: expected "md5" or a function, got ', cr.show(hash_function))
   end
   local numbers = {}
-  for i, word in ipairs(analyzer and analyzer(input) or text.words(input, filters, lower, split)) do numbers[i] = hash(word) + 1 end
+  for i, word in ipairs(analyzer and analyzer(input) or text.words(input, filters, lower, split)) do
+    numbers[i] = hash(word) + 1
+  end
   return numbers
 end
 
-text.hashing_trick = shell.define("hashing_trick", "Words of a text as numbers by their hash, so that two may have the same.",
-  { options.input, options.n, options.hash_function, options.filters, options.lower, options.split, options.analyzer }, hashed)
+text.hashing_trick = shell.define("hashing_trick",
+  "Words of a text as numbers by their hash, so that two may have the same.",
+  { options.input, options.n, options.hash_function, options.filters, options.lower, options.split,
+    options.analyzer }, hashed)
 
-text.one_hot = shell.define("one_hot", "Words of a text as numbers from 1 to n - 1 by their hash: hashing_trick without a choice of the hash.",
+text.one_hot = shell.define("one_hot",
+  "Words of a text as numbers from 1 to n - 1 by their hash: hashing_trick without a choice of the hash.",
   { options.input, options.n, options.filters, options.lower, options.split, options.analyzer },
-  function(input, n, filters, lower, split, analyzer) return hashed(input, n, nil, filters, lower, split, analyzer) end)
+  function(input, n, filters, lower, split, analyzer)
+    return hashed(input, n, nil, filters, lower, split, analyzer)
+  end)
 
 return text

@@ -14,19 +14,27 @@ local function words_of(self, given)
   if type(given) == "table" or self.char_level then
     local words = {}
     if type(given) == "string" then
-      for character in given:gmatch(utf8.charpattern) do words[#words + 1] = self.lower and lower_case(character) or character end
+      for character in given:gmatch(utf8.charpattern) do
+        words[#words + 1] = self.lower and lower_case(character) or character
+      end
       return words
     end
-    if type(given) ~= "table" then shell.fail("expected a text or a list of words, got ", cr.show(given)) end
+    if type(given) ~= "table" then
+      shell.fail("expected a text or a list of words, got ", cr.show(given))
+    end
     for i, word in ipairs(given) do words[i] = self.lower and lower_case(word) or word end
     return words
   end
-  return self.analyzer and self.analyzer(given) or text.words(given, self.filters, self.lower, self.split)
+  return self.analyzer and self.analyzer(given)
+    or text.words(given, self.filters, self.lower, self.split)
 end
 
 local function each(list, name)
   if type(list) == "function" then return list end
-  if type(list) ~= "table" then shell.fail("expected a list of ", name, ", or a function that gives one after the other, got ", cr.show(list)) end
+  if type(list) ~= "table" then
+    shell.fail("expected a list of ", name, ", or a function that gives one after the other, got ",
+      cr.show(list))
+  end
   local i = 0
   return function()
     i = i + 1
@@ -50,7 +58,9 @@ local function number_words(self)
   local place, order = {}, {}
   for i, word in ipairs(self.words) do place[word], order[i] = i, word end
   table.sort(order, function(a, b)
-    if self.word_counts[a] ~= self.word_counts[b] then return self.word_counts[a] > self.word_counts[b] end
+    if self.word_counts[a] ~= self.word_counts[b] then
+      return self.word_counts[a] > self.word_counts[b]
+    end
     return place[a] < place[b]
   end)
   self.word_index, self.index_word = {}, {}
@@ -73,7 +83,9 @@ function Tokenizer:fit_on_texts(texts)
     count_distinct(self.word_docs, words)
   end
   number_words(self)
-  for word, documents in pairs(self.word_docs) do self.index_docs[self.word_index[word]] = documents end
+  for word, documents in pairs(self.word_docs) do
+    self.index_docs[self.word_index[word]] = documents
+  end
 end
 
 function Tokenizer:fit_on_sequences(sequences)
@@ -83,7 +95,8 @@ function Tokenizer:fit_on_sequences(sequences)
   end
 end
 
---- Known words with a number below num_words as they are, others as the unknown one if there is such.
+--- Known words with a number below num_words as they are, others as the unknown one if there is
+--- such.
 local function translated(self, items, table_of)
   local unknown = self.oov_token and self.word_index[self.oov_token]
   local result = {}
@@ -91,7 +104,9 @@ local function translated(self, items, table_of)
     local found = table_of[item]
     local number = table_of == self.word_index and found or item
     if found and self.num_words and number >= self.num_words then found = nil end
-    if found == nil and unknown then found = table_of == self.word_index and unknown or self.oov_token end
+    if found == nil and unknown then
+      found = table_of == self.word_index and unknown or self.oov_token
+    end
     result[#result + 1] = found
   end
   return result
@@ -118,8 +133,12 @@ local function all(next)
   for item in next do list[#list + 1] = item end
   return list
 end
-function Tokenizer:texts_to_sequences(texts) return all(self:texts_to_sequences_generator(texts)) end
-function Tokenizer:sequences_to_texts(sequences) return all(self:sequences_to_texts_generator(sequences)) end
+function Tokenizer:texts_to_sequences(texts)
+  return all(self:texts_to_sequences_generator(texts))
+end
+function Tokenizer:sequences_to_texts(sequences)
+  return all(self:sequences_to_texts_generator(sequences))
+end
 
 -- What a word that is in a text so often gives.
 local modes = {
@@ -127,7 +146,8 @@ local modes = {
   count = function(n) return n end,
   freq = function(n, length) return n / length end,
   tfidf = function(n, _, self, number)
-    return (1 + math.log(n)) * math.log(1 + self.document_count / (1 + (self.index_docs[number] or 0)))
+    return (1 + math.log(n)) * math.log(1
+      + self.document_count / (1 + (self.index_docs[number] or 0)))
   end,
 }
 
@@ -137,8 +157,13 @@ function Tokenizer:sequences_to_matrix(sequences, mode)
   if not self.num_words and #self.index_word == 0 then
     shell.fail("Specify a dimension (`num_words` argument), or fit on some text data first.")
   end
-  if mode == "tfidf" and self.document_count == 0 then shell.fail("Fit the Tokenizer on some data before using tfidf mode.") end
-  if not modes[mode] then shell.fail("Unknown vectorization mode: ", cr.show(mode), "; expected binary, count, tfidf or freq") end
+  if mode == "tfidf" and self.document_count == 0 then
+    shell.fail("Fit the Tokenizer on some data before using tfidf mode.")
+  end
+  if not modes[mode] then
+    shell.fail("Unknown vectorization mode: ", cr.show(mode),
+      "; expected binary, count, tfidf or freq")
+  end
   local rows = {}
   for sequence in each(sequences, "lists of numbers") do
     local row, counts = {}, {}
@@ -151,11 +176,14 @@ function Tokenizer:sequences_to_matrix(sequences, mode)
   end
   return #rows > 0 and cr.tensor(rows) or cr.zeros { 0, width }
 end
-function Tokenizer:texts_to_matrix(texts, mode) return self:sequences_to_matrix(self:texts_to_sequences(texts), mode) end
+function Tokenizer:texts_to_matrix(texts, mode)
+  return self:sequences_to_matrix(self:texts_to_sequences(texts), mode)
+end
 
 -- ---- as JSON
 
-local stored = { "num_words", "filters", "lower", "split", "char_level", "oov_token", "document_count" }
+local stored = { "num_words", "filters", "lower", "split", "char_level", "oov_token",
+  "document_count" }
 
 --- Texts and numbers, and counts as JSON in texts, as Keras has them.
 function Tokenizer:get_config()
@@ -187,12 +215,14 @@ function Tokenizer:to_json()
   return json.object { { "class_name", json.text "Tokenizer" }, { "config", json.object(entries) } }
 end
 
-local function new(num_words, filters, lower, split, char_level, oov_token, analyzer, document_count)
+local function new(num_words, filters, lower, split, char_level, oov_token, analyzer,
+  document_count)
   if num_words ~= nil and (math.type(num_words) ~= "integer" or num_words < 1) then
     shell.fail("num_words: expected an integer from 1, got ", cr.show(num_words))
   end
   return setmetatable({
-    num_words = num_words, filters = filters or text.filters, lower = lower, split = split or " ", char_level = char_level,
+    num_words = num_words, filters = filters or text.filters, lower = lower, split = split or " ",
+    char_level = char_level,
     oov_token = oov_token, analyzer = analyzer, document_count = document_count,
     words = {}, word_counts = {}, word_docs = {}, index_docs = {}, word_index = {}, index_word = {},
   }, Tokenizer)
@@ -201,33 +231,46 @@ end
 local function from_json(given)
   local read = type(given) == "string" and json.read(given)
   local config = read and type(read.by_name.config) == "table" and read.by_name.config.by_name
-  if not config then shell.fail("tokenizer_from_json: expected what to_json() gives, got ", cr.show(given)) end
+  if not config then
+    shell.fail("tokenizer_from_json: expected what to_json() gives, got ", cr.show(given))
+  end
   local function counts(name)
     local entries = type(config[name]) == "string" and json.read(config[name])
     if not entries then shell.fail("tokenizer_from_json: '", name, "' is missing or no JSON") end
     return entries
   end
-  local tokenizer = new(config.num_words, config.filters, config.lower, config.split, config.char_level, config.oov_token, nil,
+  local tokenizer = new(config.num_words, config.filters, config.lower, config.split,
+    config.char_level, config.oov_token, nil,
     config.document_count or 0)
-  for i, entry in ipairs(counts "word_counts") do tokenizer.words[i], tokenizer.word_counts[entry[1]] = entry[1], entry[2] end
-  tokenizer.word_docs, tokenizer.word_index = counts("word_docs").by_name, counts("word_index").by_name
+  for i, entry in ipairs(counts "word_counts") do
+    tokenizer.words[i], tokenizer.word_counts[entry[1]] = entry[1], entry[2]
+  end
+  tokenizer.word_docs, tokenizer.word_index = counts("word_docs").by_name,
+    counts("word_index").by_name
   for _, name in ipairs { "index_docs", "index_word" } do
-    for _, entry in ipairs(counts(name)) do tokenizer[name][math.tointeger(tonumber(entry[1]))] = entry[2] end
+    for _, entry in ipairs(counts(name)) do
+      tokenizer[name][math.tointeger(tonumber(entry[1]))] = entry[2]
+    end
   end
   return tokenizer
 end
 
 return {
-  Tokenizer = shell.define("Tokenizer", "Numbers words by how frequent they are in texts: fit_on_texts, then texts_to_sequences or texts_to_matrix.", {
-    { name = "num_words", type = "an integer", doc = "Only words with a number below it are kept; nil: all." },
-    { name = "filters", type = "a text", doc = "Characters that part words; nil: punctuation but ', tabs and line breaks." },
+  Tokenizer = shell.define("Tokenizer",
+    "Numbers words by how frequent they are in texts: fit_on_texts, then texts_to_sequences or texts_to_matrix.", {
+    { name = "num_words", type = "an integer",
+      doc = "Only words with a number below it are kept; nil: all." },
+    { name = "filters", type = "a text",
+      doc = "Characters that part words; nil: punctuation but ', tabs and line breaks." },
     { name = "lower", type = "a boolean", default = true, doc = "In lower case." },
     { name = "split", type = "a text", doc = "What parts words; nil: a space." },
     { name = "char_level", type = "a boolean", default = false, doc = "Characters are the words." },
-    { name = "oov_token", type = "a text", doc = "Stands for unknown words, with number 1; nil: they are left out." },
+    { name = "oov_token", type = "a text",
+      doc = "Stands for unknown words, with number 1; nil: they are left out." },
     { name = "analyzer", type = "a function", doc = "Of a text, gives the words instead." },
     { name = "document_count", type = "an integer", default = 0, doc = "Texts seen before." },
   }, new),
-  tokenizer_from_json = shell.define("tokenizer_from_json", "A tokenizer from what to_json() gave, or Keras' to_json.",
+  tokenizer_from_json = shell.define("tokenizer_from_json",
+    "A tokenizer from what to_json() gave, or Keras' to_json.",
     { { name = "json_string", type = "a text", required = true, doc = "The JSON." } }, from_json),
 }

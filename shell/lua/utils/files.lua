@@ -23,13 +23,17 @@ local function check_sum(path, wanted, algorithm)
   end
   local sum = checksum(path, algorithm)
   if sum ~= wanted:lower() then
-    shell.fail("get_file: '", path, "' is damaged or another file: its ", algorithm, " is ", tostring(sum), ", expected ", wanted)
+    shell.fail("get_file: '", path, "' is damaged or another file: its ", algorithm, " is ",
+      tostring(sum), ", expected ", wanted)
   end
 end
 
 local function unpacked(path, folder)
-  local command = (path:match "%.zip$" and "unzip -qo %s -d %s" or "tar -xf %s -C %s"):format(quoted(path), quoted(folder))
-  if not os.execute(command) then shell.fail("get_file: '", path, "' could not be unpacked by: ", command) end
+  local command = (path:match "%.zip$" and "unzip -qo %s -d %s"
+    or "tar -xf %s -C %s"):format(quoted(path), quoted(folder))
+  if not os.execute(command) then
+    shell.fail("get_file: '", path, "' could not be unpacked by: ", command)
+  end
   return (path:gsub("%.zip$", ""):gsub("%.tar%.%w+$", ""):gsub("%.tgz$", ""):gsub("%.tar$", ""))
 end
 
@@ -38,22 +42,28 @@ local function default_folder()
 end
 
 return {
-  get_file = shell.define("get_file", "The path of a file that somebody has put into the cache folder; says what to put where when it is not there.", {
+  get_file = shell.define("get_file",
+    "The path of a file that somebody has put into the cache folder; says what to put where when it is not there.", {
     { name = "fname", type = "a text", doc = "Name of the file; nil: the end of origin." },
     { name = "origin", type = "a text", doc = "Where the file comes from, for the message." },
     { name = "md5_hash", type = "a text", doc = "As file_hash." },
     { name = "file_hash", type = "a text", doc = "What the file's checksum must be." },
-    { name = "cache_subdir", type = "a text", default = "datasets", doc = "Folder in the cache folder." },
-    { name = "hash_algorithm", type = "a text", default = "auto", doc = "md5, sha256, or by the length of the checksum." },
-    { name = "extract", type = "a boolean", default = false, doc = "Whether an archive is unpacked beside it; the path is then that of what was packed." },
-    { name = "cache_dir", type = "a text", doc = "The cache folder; nil: $KERAS_HOME, or .keras at home." },
+    { name = "cache_subdir", type = "a text", default = "datasets",
+      doc = "Folder in the cache folder." },
+    { name = "hash_algorithm", type = "a text", default = "auto",
+      doc = "md5, sha256, or by the length of the checksum." },
+    { name = "extract", type = "a boolean", default = false,
+      doc = "Whether an archive is unpacked beside it; the path is then that of what was packed." },
+    { name = "cache_dir", type = "a text",
+      doc = "The cache folder; nil: $KERAS_HOME, or .keras at home." },
   }, function(fname, origin, md5_hash, file_hash, cache_subdir, hash_algorithm, extract, cache_dir)
     fname = fname or origin and origin:match "([^/?#]+)[^/]*$"
     if not fname then shell.fail "get_file: expected fname, or origin" end
     local folder = (cache_dir or default_folder()) .. "/" .. cache_subdir
     local path = folder .. "/" .. fname
     if not is_there(path) then
-      shell.fail("get_file: '", path, "' is not there and nothing is downloaded: put the file ", origin and "from " .. origin .. " " or "", "there")
+      shell.fail("get_file: '", path, "' is not there and nothing is downloaded: put the file ",
+        origin and "from " .. origin .. " " or "", "there")
     end
     local sum = file_hash or md5_hash
     if sum then check_sum(path, sum, md5_hash and not file_hash and "md5" or hash_algorithm) end

@@ -18,16 +18,22 @@ local function name_of(object)
   return what and (what.name or object.class_name) or nil
 end
 
-objects.get_custom_objects = shell.define("get_custom_objects", "All that was registered, by name.", {}, function() return custom end)
+objects.get_custom_objects = shell.define("get_custom_objects", "All that was registered, by name.",
+  {}, function()
+  return custom
+end)
 
 objects.register_keras_serializable = shell.define("register_keras_serializable",
   "A function that registers a class or function under a name, for files and configurations.", {
-    { name = "package", type = "a text", default = "Custom", doc = "Comes before the name: package>name." },
+    { name = "package", type = "a text", default = "Custom",
+      doc = "Comes before the name: package>name." },
     { name = "name", type = "a text", doc = "nil: that of the class. Functions need one." },
   }, function(package, name)
     return function(object)
       local own = name or name_of(object)
-      if not own then shell.fail "register_keras_serializable: a function has no name of its own: give one" end
+      if not own then
+        shell.fail "register_keras_serializable: a function has no name of its own: give one"
+      end
       add(own, object)
       add(package .. ">" .. own, object)
       return object
@@ -37,9 +43,11 @@ objects.register_keras_serializable = shell.define("register_keras_serializable"
 --- The name under which it was registered, or that of its class.
 objects.get_registered_name = name_of
 
---- What was registered under a name; nil if nothing was. Tables of more names may come before and after.
+--- What was registered under a name; nil if nothing was. Tables of more names may come before and
+--- after.
 function objects.get_registered_object(name, custom_objects, module_objects)
-  return custom_objects and custom_objects[name] or custom[name] or module_objects and module_objects[name] or nil
+  return custom_objects and custom_objects[name] or custom[name]
+    or module_objects and module_objects[name] or nil
 end
 
 local Scope = {}
@@ -58,9 +66,12 @@ local function scope(given)
   return setmetatable({ objects = given, before = before }, Scope)
 end
 
---- Registers classes and functions by name as long as it is open: local scope <close> = cr.utils.custom_object_scope {twice = twice}
+--- Registers classes and functions by name as long as it is open: local scope <close> =
+--- cr.utils.custom_object_scope {twice = twice}
 function objects.custom_object_scope(custom_objects)
-  if type(custom_objects) ~= "table" then shell.fail("custom_object_scope: expected a table with names, got ", cr.show(custom_objects)) end
+  if type(custom_objects) ~= "table" then
+    shell.fail("custom_object_scope: expected a table with names, got ", cr.show(custom_objects))
+  end
   return scope(custom_objects)
 end
 objects.CustomObjectScope = objects.custom_object_scope
@@ -71,10 +82,12 @@ function objects.serialize_keras_object(object)
   return is_object and cr.layers.serialize(object) or object
 end
 
-local namespaces = { "layers", "losses", "metrics", "optimizers", "initializers", "regularizers", "constraints", "activations", "callbacks" }
+local namespaces = { "layers", "losses", "metrics", "optimizers", "initializers", "regularizers",
+  "constraints", "activations", "callbacks" }
 local models = { Sequential = true, Functional = true, Model = true }
 
---- The object of what serialize_keras_object gave; custom_objects has more classes and functions by name.
+--- The object of what serialize_keras_object gave; custom_objects has more classes and functions by
+--- name.
 function objects.deserialize_keras_object(config, custom_objects)
   if type(config) ~= "table" or config.class_name == nil then return config end
   local held <close> = scope(custom_objects or {})
@@ -83,7 +96,8 @@ function objects.deserialize_keras_object(config, custom_objects)
     local known = pcall(function() return assert(cr[namespace][config.class_name]) end)
     if known then return cr[namespace].deserialize(config) end
   end
-  shell.fail("deserialize_keras_object: no class '", tostring(config.class_name), "'; classes of one's own are given in custom_objects")
+  shell.fail("deserialize_keras_object: no class '", tostring(config.class_name),
+    "'; classes of one's own are given in custom_objects")
 end
 
 -- ---- Config
@@ -115,7 +129,9 @@ function Config.__index(self, key)
 end
 
 function Config.__newindex(self, key, each)
-  if rawget(self, "frozen") then shell.fail("Cannot set attribute '", tostring(key), "': the Config is frozen") end
+  if rawget(self, "frozen") then
+    shell.fail("Cannot set attribute '", tostring(key), "': the Config is frozen")
+  end
   rawget(self, "values")[key] = each
 end
 

@@ -2,7 +2,8 @@
 local cr, shell = ...
 
 local function escaped(text)
-  return (tostring(text):gsub("[&<>\"]", { ["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;", ['"'] = "&quot;" }))
+  return (tostring(text):gsub("[&<>\"]",
+    { ["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;", ['"'] = "&quot;" }))
 end
 
 local function quoted(text) return '"' .. text:gsub('[\\"]', "\\%0") .. '"' end
@@ -81,13 +82,17 @@ end
 
 local function cells_of(layer, o)
   local title = "<b>" .. escaped(layer.class_name) .. "</b>"
-  if o.show_layer_names then title = "<b>" .. escaped(layer.name) .. "</b> (" .. escaped(layer.class_name) .. ")" end
+  if o.show_layer_names then
+    title = "<b>" .. escaped(layer.name) .. "</b> (" .. escaped(layer.class_name) .. ")"
+  end
   local rows = { title }
   local function row(label, text) rows[#rows + 1] = label .. ": <b>" .. escaped(text) .. "</b>" end
   local activation = o.show_layer_activations and activation_of(layer)
   if activation then row("Activation", activation) end
   if o.show_shapes then
-    if layer.class_name ~= "InputLayer" then row("Input shape", shape_text(layer, "input_shape")) end
+    if layer.class_name ~= "InputLayer" then
+      row("Input shape", shape_text(layer, "input_shape"))
+    end
     row("Output shape", shape_text(layer, "output_shape"))
   end
   if o.show_dtype then row("Output dtype", layer.compute_dtype or layer.dtype) end
@@ -98,19 +103,22 @@ end
 local function label_of(layer, o)
   local rows = {}
   for i, cell in ipairs(cells_of(layer, o)) do rows[i] = "<tr><td>" .. cell .. "</td></tr>" end
-  return '<<table border="0" cellborder="1" cellspacing="0" cellpadding="8">' .. table.concat(rows) .. "</table>>"
+  return '<<table border="0" cellborder="1" cellspacing="0" cellpadding="8">' .. table.concat(rows)
+    .. "</table>>"
 end
 
 -- ---- the text
 
--- Lines of the layers of a model and of the edges between them; names of inner layers begin with those around them.
+-- Lines of the layers of a model and of the edges between them; names of inner layers begin with
+-- those around them.
 local function body_of(model, o, prefix, lines)
   local nested = {}
   for _, layer in ipairs(model.layers) do
     local name = prefix .. layer.name
     if o.expand_nested and is_model(layer) then
       nested[layer.name] = layer
-      lines[#lines + 1] = string.format("subgraph %s { style=dashed; label=%s;", quoted("cluster_" .. name), quoted(layer.name))
+      lines[#lines + 1] = string.format("subgraph %s { style=dashed; label=%s;",
+        quoted("cluster_" .. name), quoted(layer.name))
       body_of(layer, o, name .. "/", lines)
       lines[#lines + 1] = "}"
     else
@@ -125,22 +133,30 @@ local function body_of(model, o, prefix, lines)
   end
   for _, edge in ipairs(edges_of(model)) do
     for _, from in ipairs(ends(edge[1], "outputs")) do
-      for _, to in ipairs(ends(edge[2], "inputs")) do lines[#lines + 1] = quoted(from) .. " -> " .. quoted(to) .. ";" end
+      for _, to in ipairs(ends(edge[2], "inputs")) do
+        lines[#lines + 1] = quoted(from) .. " -> " .. quoted(to) .. ";"
+      end
     end
   end
   return lines
 end
 
-local names = { "show_shapes", "show_dtype", "show_layer_names", "rankdir", "expand_nested", "dpi", "show_layer_activations", "show_trainable", "splines" }
+local names = { "show_shapes", "show_dtype", "show_layer_names", "rankdir", "expand_nested", "dpi",
+  "show_layer_activations", "show_trainable", "splines" }
 local directions = { TB = true, LR = true, BT = true, RL = true }
 
 local function dot_of(model, o, subgraph)
   if not is_model(model) then shell.fail("model_to_dot: expected a model, got ", cr.show(model)) end
-  if not directions[o.rankdir] then shell.fail("model_to_dot: rankdir must be TB, LR, BT or RL, got ", cr.show(o.rankdir)) end
+  if not directions[o.rankdir] then
+    shell.fail("model_to_dot: rankdir must be TB, LR, BT or RL, got ", cr.show(o.rankdir))
+  end
   local lines = body_of(model, o, "", {})
-  local head = subgraph and "subgraph " .. quoted("cluster_" .. model.name) .. " {" or "digraph " .. quoted(model.name) .. " {"
-  local graph = string.format("graph [rankdir=%s, dpi=%d, splines=%s, concentrate=true];", o.rankdir, o.dpi, quoted(o.splines))
-  return table.concat({ head, graph, 'node [shape=plain, fontname="Helvetica"];', table.concat(lines, "\n"), "}\n" }, "\n")
+  local head = subgraph and "subgraph " .. quoted("cluster_" .. model.name) .. " {"
+    or "digraph " .. quoted(model.name) .. " {"
+  local graph = string.format("graph [rankdir=%s, dpi=%d, splines=%s, concentrate=true];",
+    o.rankdir, o.dpi, quoted(o.splines))
+  return table.concat({ head, graph, 'node [shape=plain, fontname="Helvetica"];',
+    table.concat(lines, "\n"), "}\n" }, "\n")
 end
 
 local options = {
@@ -172,13 +188,16 @@ end
 
 local function model_to_dot_rows()
   local rows = rows_with(true)
-  table.insert(rows, 8, { name = "subgraph", type = "a boolean", default = false, doc = "Whether it is to be part of another graph." })
+  table.insert(rows, 8, { name = "subgraph", type = "a boolean", default = false,
+    doc = "Whether it is to be part of another graph." })
   return rows
 end
 
 local function drawn(text, path)
   local ending = path:match "%.(%w+)$"
-  if not ending then shell.fail("plot_model: '", path, "' has no ending such as .png that says what to draw") end
+  if not ending then
+    shell.fail("plot_model: '", path, "' has no ending such as .png that says what to draw")
+  end
   local source = ending == "dot" and path or os.tmpname()
   local file, why = io.open(source, "w")
   if not file then shell.fail("plot_model: ", why) end
@@ -190,20 +209,24 @@ local function drawn(text, path)
   local done = is_there and os.execute(command)
   os.remove(source)
   if not is_there then
-    shell.fail("plot_model: the program 'dot' of Graphviz is not installed; to_file = 'model.dot' writes the graph as a text")
+    shell.fail(
+      "plot_model: the program 'dot' of Graphviz is not installed; to_file = 'model.dot' writes the graph as a text")
   end
   if not done then shell.fail("plot_model: '", path, "' could not be drawn by: ", command) end
   return path
 end
 
 return {
-  model_to_dot = shell.define("model_to_dot", "The graph of a model as a text in Graphviz' language.", model_to_dot_rows(),
+  model_to_dot = shell.define("model_to_dot",
+    "The graph of a model as a text in Graphviz' language.", model_to_dot_rows(),
     function(model, ...)
       local given = { ... }
       local subgraph = table.remove(given, 7)
       return dot_of(model, gathered(table.unpack(given, 1, #names)), subgraph)
     end),
-  plot_model = shell.define("plot_model", "Draws the graph of a model into a file (.png, .svg, .pdf; .dot: its text); gives the path.",
-    rows_with(false, { name = "to_file", type = "a text", default = "model.png", doc = "Path of the picture." }),
+  plot_model = shell.define("plot_model",
+    "Draws the graph of a model into a file (.png, .svg, .pdf; .dot: its text); gives the path.",
+    rows_with(false, { name = "to_file", type = "a text", default = "model.png",
+      doc = "Path of the picture." }),
     function(model, to_file, ...) return drawn(dot_of(model, gathered(...)), to_file) end),
 }

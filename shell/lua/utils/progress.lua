@@ -5,7 +5,9 @@ local Progbar = {}
 Progbar.__index = Progbar
 
 local function duration(seconds)
-  if seconds >= 3600 then return string.format("%d:%02d:%02d", seconds // 3600, seconds % 3600 // 60, seconds % 60 // 1) end
+  if seconds >= 3600 then
+    return string.format("%d:%02d:%02d", seconds // 3600, seconds % 3600 // 60, seconds % 60 // 1)
+  end
   if seconds >= 60 then return string.format("%d:%02d", seconds // 60, seconds % 60 // 1) end
   return string.format("%ds", seconds // 1)
 end
@@ -38,7 +40,9 @@ end
 
 function Progbar:line(now, finalize)
   local done = self.target and math.min(self.seen / self.target, 1) or 0
-  local parts = { self.target and string.format("%" .. #tostring(self.target) .. "d/%d ", self.seen, self.target) or string.format("%d/unknown ", self.seen) }
+  local parts = { self.target
+    and string.format("%" .. #tostring(self.target) .. "d/%d ", self.seen, self.target)
+    or string.format("%d/unknown ", self.seen) }
   if self.target then
     local full = math.floor(done * self.width)
     parts[#parts + 1] = ("━"):rep(full) .. (" "):rep(self.width - full) .. " "
@@ -50,7 +54,8 @@ function Progbar:line(now, finalize)
   for _, name in ipairs(self.order) do
     local metric = self.metrics[name]
     local mean = metric.sum / math.max(metric.steps, 1)
-    parts[#parts + 1] = string.format(math.abs(mean) > 1e-3 and " - %s: %.4f" or " - %s: %.4e", name, mean)
+    parts[#parts + 1] = string.format(math.abs(mean) > 1e-3 and " - %s: %.4f" or " - %s: %.4e",
+      name, mean)
   end
   return table.concat(parts)
 end
@@ -64,7 +69,8 @@ function Progbar:update(current, values, finalize)
   if self.verbose == 1 and not finalize and now - self.last < self.interval then return end
   local line = self:line(now, finalize)
   local start = self.verbose == 1 and "\r" or ""
-  local rest = self.verbose == 1 and (" "):rep(math.max(0, (self.shown or 0) - utf8.len(line))) or ""
+  local rest = self.verbose == 1 and (" "):rep(math.max(0, (self.shown or 0) - utf8.len(line)))
+    or ""
   io.stdout:write(start, line, rest, finalize and "\n" or "")
   io.stdout:flush()
   self.last, self.shown = now, utf8.len(line)
@@ -79,18 +85,25 @@ local function set_of(names)
 end
 
 return {
-  Progbar = shell.define("Progbar", "Shows on one line how far something has come: bar:update(3, {{\"loss\", 0.5}}), bar:add(1).", {
-    { name = "target", type = "an integer", doc = "How many steps there are; cr.null where nobody knows.", required = true },
+  Progbar = shell.define("Progbar",
+    "Shows on one line how far something has come: bar:update(3, {{\"loss\", 0.5}}), bar:add(1).", {
+    { name = "target", type = "an integer",
+      doc = "How many steps there are; cr.null where nobody knows.", required = true },
     { name = "width", type = "an integer", default = 20, doc = "Of the bar, in characters." },
-    { name = "verbose", type = "an integer", default = 1, doc = "0: nothing is shown, 1: a line that changes, 2: a line at the end." },
-    { name = "interval", type = "a number", default = 0.05, doc = "Seconds that a line is shown at least." },
-    { name = "stateful_metrics", type = "a list of texts", doc = "Values that are shown as they are; of the others the mean." },
+    { name = "verbose", type = "an integer", default = 1,
+      doc = "0: nothing is shown, 1: a line that changes, 2: a line at the end." },
+    { name = "interval", type = "a number", default = 0.05,
+      doc = "Seconds that a line is shown at least." },
+    { name = "stateful_metrics", type = "a list of texts",
+      doc = "Values that are shown as they are; of the others the mean." },
     { name = "unit_name", type = "a text", default = "step", doc = "What is counted." },
   }, function(target, width, verbose, interval, stateful_metrics, unit_name)
     local now = cr.utils.clock()
     return setmetatable({
-      target = math.type(target) == "integer" and target or nil, width = width, verbose = verbose, interval = interval,
-      stateful = set_of(stateful_metrics), unit_name = unit_name, seen = 0, metrics = {}, order = {}, start = now, last = -math.huge,
+      target = math.type(target) == "integer" and target or nil, width = width, verbose = verbose,
+      interval = interval,
+      stateful = set_of(stateful_metrics), unit_name = unit_name, seen = 0, metrics = {},
+      order = {}, start = now, last = -math.huge,
     }, Progbar)
   end),
 }

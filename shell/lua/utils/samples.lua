@@ -4,7 +4,8 @@ local samples = {}
 
 local function is_list(x) return type(x) == "table" and getmetatable(x) == nil end
 
-samples.pack_x_y_sample_weight = shell.define("pack_x_y_sample_weight", "{x, y, sample_weight}, as far as they are there.", {
+samples.pack_x_y_sample_weight = shell.define("pack_x_y_sample_weight",
+  "{x, y, sample_weight}, as far as they are there.", {
   { name = "x", type = "tensors", doc = "Inputs.", required = true },
   { name = "y", type = "tensors", doc = "Targets." },
   { name = "sample_weight", type = "a tensor", doc = "A number a sample." },
@@ -14,12 +15,16 @@ samples.pack_x_y_sample_weight = shell.define("pack_x_y_sample_weight", "{x, y, 
   return is_list(x) and { x } or x
 end)
 
-samples.unpack_x_y_sample_weight = shell.define("unpack_x_y_sample_weight", "x, y and sample_weight of what pack_x_y_sample_weight gave.", {
-  { name = "data", type = "tensors", doc = "A tensor, or a list of one to three.", required = true },
+samples.unpack_x_y_sample_weight = shell.define("unpack_x_y_sample_weight",
+  "x, y and sample_weight of what pack_x_y_sample_weight gave.", {
+  { name = "data", type = "tensors", doc = "A tensor, or a list of one to three.",
+    required = true },
 }, function(data)
   if not is_list(data) then return data, nil, nil end
   if #data < 1 or #data > 3 then
-    shell.fail("Data is expected to be in format `x`, `(x,)`, `(x, y)`, or `(x, y, sample_weight)`, found: ", cr.show(data))
+    shell.fail(
+      "Data is expected to be in format `x`, `(x,)`, `(x, y)`, or `(x, y, sample_weight)`, found: ",
+      cr.show(data))
   end
   local y = data[2]
   return data[1], y ~= cr.null and y or nil, data[3]
@@ -29,38 +34,51 @@ end)
 local function rows_of(size, count, name)
   if size == nil then return nil end
   if math.type(size) == "integer" and size > 0 and size <= count then return size end
-  if math.type(size) == "float" and size > 0 and size < 1 then return math.floor(size * count + 0.5) end
-  shell.fail("split_dataset: ", name, " must be a number of samples from 1 to ", count, " or a share between 0 and 1, got ", cr.show(size))
+  if math.type(size) == "float" and size > 0 and size < 1 then
+    return math.floor(size * count + 0.5)
+  end
+  shell.fail("split_dataset: ", name, " must be a number of samples from 1 to ", count,
+    " or a share between 0 and 1, got ", cr.show(size))
 end
 
 samples.split_dataset = shell.define("split_dataset", "Arrays, one or a list, in two parts.", {
-  { name = "dataset", type = "tensors", doc = "One, or a list of them with as many rows.", required = true },
-  { name = "left_size", type = "a number", doc = "How many samples the first part has, or which share." },
+  { name = "dataset", type = "tensors", doc = "One, or a list of them with as many rows.",
+    required = true },
+  { name = "left_size", type = "a number",
+    doc = "How many samples the first part has, or which share." },
   { name = "right_size", type = "a number", doc = "The same of the second part." },
-  { name = "shuffle", type = "a boolean", default = false, doc = "Whether samples are mixed before." },
+  { name = "shuffle", type = "a boolean", default = false,
+    doc = "Whether samples are mixed before." },
   { name = "seed", type = "an integer", doc = "Of the mixing." },
 }, function(dataset, left_size, right_size, shuffle, seed)
   local arrays = is_list(dataset) and dataset or { dataset }
   for i, array in ipairs(arrays) do
-    if type(array) ~= "userdata" then shell.fail("split_dataset: expected tensors, got ", cr.show(array)) end
+    if type(array) ~= "userdata" then
+      shell.fail("split_dataset: expected tensors, got ", cr.show(array))
+    end
     if array.shape[1] ~= arrays[1].shape[1] then
-      shell.fail("split_dataset: array ", i, " has ", array.shape[1], " rows, the first ", arrays[1].shape[1])
+      shell.fail("split_dataset: array ", i, " has ", array.shape[1], " rows, the first ",
+        arrays[1].shape[1])
     end
   end
   local count = arrays[1] and arrays[1].shape[1] or 0
-  local left, right = rows_of(left_size, count, "left_size"), rows_of(right_size, count, "right_size")
+  local left, right = rows_of(left_size, count, "left_size"),
+    rows_of(right_size, count, "right_size")
   if not left and not right then
-    shell.fail("At least one of the `left_size` or `right_size` must be specified. Received: left_size=nil and right_size=nil")
+    shell.fail(
+      "At least one of the `left_size` or `right_size` must be specified. Received: left_size=nil and right_size=nil")
   end
   left, right = left or count - right, right or count - left
   if left + right > count then
-    shell.fail("split_dataset: left_size and right_size are ", left, " and ", right, " samples, there are ", count)
+    shell.fail("split_dataset: left_size and right_size are ", left, " and ", right,
+      " samples, there are ", count)
   end
   local order = shuffle and cr.random.permutation(count, { seed = seed })
   local function part(first, last)
     local taken = {}
     for i, array in ipairs(arrays) do
-      taken[i] = order and cr.ops.take(array, order:slice(first, last), 0) or array:slice(first, last)
+      taken[i] = order and cr.ops.take(array, order:slice(first, last), 0)
+        or array:slice(first, last)
     end
     return is_list(dataset) and taken or taken[1]
   end

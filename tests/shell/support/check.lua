@@ -11,7 +11,9 @@ function check.near(got, want, tolerance, what)
   else
     -- an infinite bound would let everything pass
     local finite = math.abs(want) < math.huge
-    assert(got == want or finite and math.abs(got - want) <= tolerance * math.max(1, math.abs(want)), string.format("%s: got %.8g, want %.8g", what, got, want))
+    assert(got == want or finite
+      and math.abs(got - want) <= tolerance * math.max(1, math.abs(want)),
+      string.format("%s: got %.8g, want %.8g", what, got, want))
   end
 end
 
@@ -31,7 +33,8 @@ function check.fails(f, ...)
   local ok, err = pcall(f)
   assert(not ok, "expected an error")
   for _, text in ipairs { ... } do
-    assert(tostring(err):find(text, 1, true), "the message lacks '" .. text .. "':\n" .. tostring(err))
+    assert(tostring(err):find(text, 1, true),
+      "the message lacks '" .. text .. "':\n" .. tostring(err))
   end
 end
 
@@ -41,15 +44,16 @@ function check.temporary(ending)
   return name .. ending
 end
 
---- Runs a script of its own with the same interpreter, in an environment with more in it ("NAME='value'"): whether it
---- ended well, and all that it wrote.
+--- Runs a script of its own with the same interpreter, in an environment with more in it
+--- ("NAME='value'"): whether it ended well, and all that it wrote.
 function check.run(code, environment)
   local script, out = check.temporary ".lua", check.temporary ".txt"
   local file = assert(io.open(script, "w"))
   file:write("local cr = require 'crescent'\n", code)
   file:close()
   local interpreter = arg[-1]
-  local ok = os.execute(string.format("%s '%s' '%s' > '%s' 2>&1", environment or "", interpreter, script, out))
+  local ok = os.execute(string.format("%s '%s' '%s' > '%s' 2>&1", environment or "", interpreter,
+    script, out))
   file = assert(io.open(out))
   local text = file:read "a"
   file:close()
