@@ -163,15 +163,11 @@ TEST_CASE("3x3 convolution by Winograd's algorithm", "[cpu][conv]") {
   check_case(cases[0], DType::float32, true, Epilogue::sigmoid, 3);
 }
 
-TEST_CASE("convolutions give the moments of their results", "[cpu][conv]") {
+TEST_CASE("Winograd's algorithm gives the moments of its result", "[cpu][conv]") {
   const Machine machine(GENERATE(0, 1, 2));
   const Case cases[] = {{{9, 8, 8, 16}, {3, 3, 16, 16}, spec({1, 1}, {1, 1}, {1, 1}, {1, 1})},
                         {{7, 13, 11, 12}, {3, 3, 12, 21}, spec({1, 1}, {1, 1}, {0, 2}, {1, 0})},
-                        {{40, 9, 30, 16}, {3, 3, 16, 33}, spec({1, 1}, {1, 1}, {1, 1}, {1, 1})},
-                        {{5, 11, 9, 24}, {3, 3, 1, 24}, spec({2, 2}, {1, 1}, {1, 1}, {1, 1}, 24)},
-                        {{67, 6, 5, 16}, {3, 3, 1, 16}, spec({1, 1}, {1, 1}, {1, 1}, {1, 1}, 16)},
-                        {{3, 50, 50, 3}, {1, 1, 3, 5}, spec({1, 1}, {1, 1}, {0, 0}, {0, 0})},
-                        {{9, 40, 50, 4}, {1, 1, 4, 33}, spec({1, 1}, {1, 1}, {0, 0}, {0, 0})}};
+                        {{40, 9, 30, 16}, {3, 3, 16, 33}, spec({1, 1}, {1, 1}, {1, 1}, {1, 1})}};
   for (const Case& c : cases) {
     const Array x = random(c.x, DType::float32, 1), kernel = random(c.kernel, DType::float32, 2),
                 bias = random({c.kernel[-1]}, DType::float32, 3, 20, 30);
@@ -189,9 +185,7 @@ TEST_CASE("convolutions give the moments of their results", "[cpu][conv]") {
     op.spec = c.spec;
     WithPostOps told = with_post_ops(op, true, Combine::none, Epilogue::none);
     told.post.push_back(PostOp::moments);
-    const bool is_winograds = c.kernel[0] == 3 && c.spec.groups == 1;
-    const int ways = check(convolution_kernels, told, {x, kernel, bias}, {y, mean, variance});
-    CHECK(ways >= (is_winograds ? 2 : 1));
+    CHECK(check(convolution_kernels, told, {x, kernel, bias}, {y, mean, variance}) >= 2);
   }
 }
 

@@ -37,10 +37,11 @@ std::unique_ptr<Kernel> plain(const Request& r) {
   return plan.residual || plan.moments || plan.gated ? nullptr : make(r);
 }
 
-/// A factory that knows nothing of residuals.
+/// A factory that knows of gates, too.
 template <KernelFactory make>
-std::unique_ptr<Kernel> unadded(const Request& r) {
-  return ConvPlan(r).residual ? nullptr : make(r);
+std::unique_ptr<Kernel> gated(const Request& r) {
+  const ConvPlan plan(r);
+  return plan.residual || plan.moments ? nullptr : make(r);
 }
 
 }  // namespace
@@ -63,7 +64,7 @@ std::span<const KernelRow> convolution_kernels() {
   static constexpr KernelFactory kFloat = unmixed<make_winograd_convolution>,
                                  kPixels = unmixed<make_pointwise_convolution>,
                                  kHalf = plain<make_amx_convolution>,
-                                 kBest = unadded<make_onednn_convolution>,
+                                 kBest = gated<make_onednn_convolution>,
                                  kRest = unmixed<plain<make_unfolded_convolution>>,
                                  kConverted = unmixed<plain<make_converted<convolution_kernels>>>;
   static constexpr KernelRow kRows[] = {{"conv", kFloat},

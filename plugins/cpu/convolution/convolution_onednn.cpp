@@ -6,7 +6,6 @@
 
 #include "convolution/convolution.h"
 #include "convolution/onednn.h"
-#include "normalization/normalization.h"
 #include "product/matmul.h"
 
 namespace crescent::cpu {
@@ -129,15 +128,6 @@ std::vector<Piece> forward_pieces(const ConvPlan& p) {
   return pieces;
 }
 
-/// Whether results of pieces stay in a core's cache.
-bool fit_caches(const std::vector<Piece>& pieces) {
-  constexpr int64_t kMostValues = 1 << 18;
-  return std::all_of(pieces.begin(), pieces.end(), [](const Piece& piece) {
-    const ConvPlan& p = piece.plan;
-    return p.batch * p.out_pixels() * p.out_channels <= kMostValues;
-  });
-}
-
 const char* require_fast(const char* implementation) {
   if (onednn::is_reference(implementation))
     throw dnnl::error(dnnl_unimplemented, "only reference code");
@@ -247,46 +237,26 @@ class ImageConvolution final : public PiecewiseConvolution {
   void run(const Arguments& a) override {
     if (pack_) pack_->run(a.inputs[1], a.scratch);
     const std::byte* kernel = pack_ ? a.scratch : a.inputs[1];
-    each_piece(a, [&](const Piece& piece, int64_t i, int which, int worker) {
+    each_piece(a, [&](const Piece& piece, int64_t, int which, int worker) {
       const std::byte* from = a.inputs[0] + (forward_ ? x_at(piece) : y_at(piece));
       std::byte* to = a.outputs[0] + (forward_ ? y_at(piece) : x_at(piece));
       plan_.bias ? primitives_.run(worker, which, {from, kernel, to, a.inputs[2]})
                  : primitives_.run(worker, which, {from, kernel, to});
       if (plan_.gated) return close_gates(piece, a);
-      if (plan_.epilogue == Epilogue::relu)
-        onednn::apply_relu(plan_.dtype, to, rows(piece) * plan_.out_channels);
-      if (plan_.moments)
-        loops_.moments({rows(piece), plan_.out_channels, reinterpret_cast<const float*>(to)},
-                       moments(a, i), moments(a, count() + i));
+      if (plan_.epilogue != Epilogue::relu) return;
+      onednn::apply_relu(plan_.dtype, to,
+                         piece.plan.batch * piece.plan.out_pixels() * plan_.out_channels);
     });
-    if (plan_.moments) combine(a);
   }
-  size_t scratch_bytes() const override {
-    const int64_t moments = plan_.moments ? 2 * count() * plan_.out_channels : 0;
-    return pack_bytes() + static_cast<size_t>(moments) * sizeof(float);
-  }
+  size_t scratch_bytes() const override { return pack_ ? pack_->bytes() : 0; }
 
  private:
-  int64_t count() const { return static_cast<int64_t>(pieces_.size()); }
-  static int64_t rows(const Piece& piece) { return piece.plan.batch * piece.plan.out_pixels(); }
-  size_t pack_bytes() const { return pack_ ? (pack_->bytes() + 63) / 64 * 64 : 0; }
-  /// Means of a piece's channels; those after all means are sums of squared deviations.
-  float* moments(const Arguments& a, int64_t i) const {
-    return reinterpret_cast<float*>(a.scratch + pack_bytes()) + i * plan_.out_channels;
-  }
-  void combine(const Arguments& a) const {
-    for (int64_t c = 0; c < plan_.out_channels; ++c)
-      combine_moments(
-          moments(a, 0), moments(a, count()), count(), plan_.out_channels, c,
-          [&](int64_t i) { return rows(pieces_[static_cast<size_t>(i)]); }, a.out<float>(1),
-          a.out<float>(2));
-  }
   /// Of a piece that is still in a cache.
   void close_gates(const Piece& piece, const Arguments& a) const {
     const int64_t count = piece.plan.batch * piece.plan.in_pixels() * plan_.in_channels;
     const size_t at = x_at(piece);
-    cpu::combine(Combine::mask, reinterpret_cast<const float*>(a.inputs[2] + at), count, 1, count,
-                 reinterpret_cast<float*>(a.outputs[0] + at), count);
+    combine(Combine::mask, reinterpret_cast<const float*>(a.inputs[2] + at), count, 1, count,
+            reinterpret_cast<float*>(a.outputs[0] + at), count);
   }
   int add_forward(const ConvPlan& p, const Descriptions& d) {
     auto desc = forward(p, d);
@@ -312,7 +282,6 @@ class ImageConvolution final : public PiecewiseConvolution {
   bool forward_;
   memory::desc kernel_;
   std::unique_ptr<Reorder> pack_;  ///< null where the kernel is wanted as it is
-  NormalizationLoops<float> loops_ = normalization_loops<float>();
 };
 
 class KernelGradient final : public PiecewiseConvolution {
@@ -382,16 +351,14 @@ std::unique_ptr<Kernel> make_onednn_convolution(const Request& r) {
   if (!r.options.onednn || onednn::type_of(plan.dtype) == memory::data_type::undef || plan.empty())
     return nullptr;
   if (r.inputs[1].dtype != plan.dtype) return nullptr;
-  if (plan.moments && (plan.dtype != DType::float32 || plan.taps() == 1)) return nullptr;
   if (plan.gated && (plan.dtype != DType::float32 || r.inputs[2].dtype != DType::float32))
     return nullptr;
   if (is_wrong(plan)) return nullptr;
   return onednn::kernel_if_known("convolution", [&]() -> std::unique_ptr<Kernel> {
     if (plan.pass == ConvPass::backward_kernel) return std::make_unique<KernelGradient>(r);
-    std::vector<Piece> pieces =
-        plan.pass == ConvPass::backward_data ? slices(plan, kSlices) : forward_pieces(plan);
-    if (plan.moments && !fit_caches(pieces)) return nullptr;
-    return std::make_unique<ImageConvolution>(r, std::move(pieces));
+    if (plan.pass == ConvPass::backward_data)
+      return std::make_unique<ImageConvolution>(r, slices(plan, kSlices));
+    return std::make_unique<ImageConvolution>(r, forward_pieces(plan));
   });
 }
 

@@ -27,17 +27,6 @@ struct Blocks {
     return {size(i), columns, x + i * block * columns};
   }
   int64_t offset(int64_t i) const { return i * block * columns; }
-  /// f(block) over all blocks.
-  template <class F>
-  void each(Pool& pool, F&& f) const {
-    pool.parallel(count, [&](int64_t i, int) { f(i); });
-  }
-  /// The same from the last one on: what was written from the first one on is partly in caches yet,
-  /// and what is read from the first one on afterwards will be.
-  template <class F>
-  void each_back(Pool& pool, F&& f) const {
-    pool.parallel(count, [&](int64_t i, int) { f(count - 1 - i); });
-  }
   /// f(column) over all columns.
   template <class F>
   void each_column(Pool& pool, F&& f) const {
@@ -96,7 +85,7 @@ class Moments final : public Kernel {
 
   void run(const Arguments& a) override {
     S *means = reinterpret_cast<S*>(a.scratch), *deviations = means + blocks_.values();
-    blocks_.each_back(a.pool, [&](int64_t i) {
+    a.pool.parallel(blocks_.count, [&](int64_t i, int) {
       loops_.moments(blocks_.at(a.in<T>(0), i), means + i * blocks_.columns,
                      deviations + i * blocks_.columns);
     });
@@ -120,7 +109,7 @@ class BatchNormForward final : public Normalization<T, BatchNormTrain> {
 
   void run(const Arguments& a) override {
     const auto& b = this->blocks_;
-    b.each_back(a.pool, [&](int64_t i) {
+    a.pool.parallel(b.count, [&](int64_t i, int) {
       this->loops_.moments(b.at(a.in<T>(0), i), this->first(a, i), this->second(a, i));
     });
     b.each_column(a.pool, [&](int64_t c) {
@@ -130,7 +119,7 @@ class BatchNormForward final : public Normalization<T, BatchNormTrain> {
       this->column(a, 0)[c] =
           static_cast<S>(a.in<S>(1)[c] / std::sqrt(double{a.out<S>(2)[c]} + this->epsilon_));
     });
-    b.each(a.pool, [&](int64_t i) {
+    a.pool.parallel(b.count, [&](int64_t i, int) {
       this->loops_.normalize(b.at(a.in<T>(0), i), a.out<S>(1), this->column(a, 0), a.in<S>(2),
                              a.out<T>(0) + b.offset(i));
     });
@@ -148,12 +137,12 @@ class BatchNormGradient final : public Normalization<T, BatchNormBackward> {
     const auto& b = this->blocks_;
     const T *x = a.in<T>(0), *dy = a.in<T>(4);
     const S* mean = a.in<S>(2);
-    b.each_back(a.pool, [&](int64_t i) {
+    a.pool.parallel(b.count, [&](int64_t i, int) {
       this->loops_.products(b.at(x, i), dy + b.offset(i), mean, this->first(a, i),
                             this->second(a, i));
     });
     b.each_column(a.pool, [&](int64_t c) { combine(a, c); });
-    b.each(a.pool, [&](int64_t i) {
+    a.pool.parallel(b.count, [&](int64_t i, int) {
       this->loops_.gradient(b.at(x, i), dy + b.offset(i), mean, this->column(a, 0),
                             this->column(a, 1), this->column(a, 2), a.out<T>(0) + b.offset(i));
     });
@@ -178,7 +167,7 @@ class LayerNormForward final : public Normalization<T, LayerNorm> {
 
   void run(const Arguments& a) override {
     const auto& b = this->blocks_;
-    b.each(a.pool, [&](int64_t i) {
+    a.pool.parallel(b.count, [&](int64_t i, int) {
       const int64_t row = i * b.block;
       this->loops_.row_forward(b.at(a.in<T>(0), i), a.in<S>(1), a.in<S>(2), this->epsilon_,
                                a.out<T>(0) + b.offset(i), a.out<S>(1) + row, a.out<S>(2) + row);
@@ -195,7 +184,7 @@ class LayerNormGradient final : public Normalization<T, LayerNormBackward> {
 
   void run(const Arguments& a) override {
     const auto& b = this->blocks_;
-    b.each(a.pool, [&](int64_t i) {
+    a.pool.parallel(b.count, [&](int64_t i, int) {
       const int64_t row = i * b.block;
       this->loops_.row_gradient(b.at(a.in<T>(0), i), a.in<S>(1), a.in<S>(2) + row, a.in<S>(3) + row,
                                 a.in<T>(4) + b.offset(i), a.out<T>(0) + b.offset(i),
