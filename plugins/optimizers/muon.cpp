@@ -34,7 +34,8 @@ class Muon final : public UpdateRule {
         .field("muon_c", &Muon::c_, "Of the iteration.")
         .field("adam_lr_ratio", &Muon::adam_ratio_, "AdamW: rate / learning_rate.")
         .field("momentum", &Muon::momentum_, "Share of the last momentum kept.")
-        .field("ns_steps", &Muon::iterations_of_root_, "How often the iteration is done, each of them traced.")
+        .field("ns_steps", &Muon::iterations_of_root_,
+               "How often the iteration is done, each of them traced.")
         .min(0)
         .max(1000)
         .field("nesterov", &Muon::nesterov_, "Look ahead along the momentum.")

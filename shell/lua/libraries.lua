@@ -53,12 +53,13 @@ local function continued(table, name)
 end
 
 cr.applications = filled_later "applications"
-cr.preprocessing = filled_later "preprocessing"
 cr.utils.FeatureSpace = setmetatable({}, {
   __index = function(_, key) return shell.library("feature_space")[key] end,
   __call = function(_, ...) return shell.library "feature_space"(...) end,
 })
 for _, name in ipairs { "tree", "saving", "dtype_policies" } do cr[name] = filled_later(name) end
-for _, name in ipairs { "config", "random", "utils" } do continued(cr[name], name) end
+for _, name in ipairs { "config", "preprocessing", "random", "utils" } do
+  continued(cr[name], name)
+end
 
 shell.library "session"

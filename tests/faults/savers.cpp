@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <set>
 
 #include "crescent/crescent.h"
 
@@ -106,6 +107,9 @@ Saver saver_of_texts(int width) {
 
 using Endings = std::vector<std::string>;
 
+/// They take no arrays but images and sounds, and write them as the others do, by replace_file.
+const std::set<std::string> kOwnArrays = {"bmp", "jpeg", "png", "pnm", "wav"};
+
 Endings endings_of(std::string_view ability) {
   Endings found;
   for (const std::string& name : registry().names(Format::kKind)) {
@@ -118,6 +122,7 @@ Endings endings_of(std::string_view ability) {
     const bool can = std::find(abilities.begin(), abilities.end(), ability) != abilities.end();
     if (traits.find("written_only")) continue;                             // nothing comes back
     if (ability == HoldsWeights::kAbility && name == "archive") continue;  // a whole model or none
+    if (kOwnArrays.contains(name)) continue;
     if (name == "sharded") continue;  // several files, each of which is replaced as one is
     if (can && !endings.empty()) found.push_back(endings.front());
   }

@@ -43,7 +43,7 @@ TEST_CASE("Keras 3 writes objects with modules, policies and batch_shape") {
           "config": {"seed": null},
           "registered_name": null}, "quantization_config": null}}]}})",
       "3.15.1");
-  CHECK(*layer_config(model, 0).find("batch_input_shape") == Value(List{Value(), 4}));
+  CHECK(*layer_config(model, 0).find("batch_shape") == Value(List{Value(), 4}));
   const Dict& dense = layer_config(model, 1);
   CHECK(dense.at("dtype") == Value("float32"));
   CHECK(dense.at("activation") == Value("relu"));

@@ -118,7 +118,7 @@ TEST_CASE("safetensors files that lie are refused before memory is taken") {
     CAPTURE(bytes);
     CHECK_THAT(read(bytes), Catch::Contains("is no safetensors file, or damaged"));
   }
-  CHECK_THAT(read(one("I8", "[8]", "[0,8]")), Catch::Contains("type \"I8\""));
+  CHECK_THAT(read(one("F8_E4M3", "[8]", "[0,8]")), Catch::Contains("type \"F8_E4M3\""));
   CHECK_THAT(read(one("F32", "[2]", "[0,8]").substr(0, 60)), Catch::Contains("w.safetensors"));
 }
 

@@ -10,6 +10,7 @@ using namespace crescent::arrays;
 namespace crescent::arrays {
 void add_npz(Registry&) {}
 void add_idx(Registry&) {}
+void add_pickle(Registry&) {}
 }  // namespace crescent::arrays
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

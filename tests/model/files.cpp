@@ -153,11 +153,12 @@ TEST_CASE("what a format cannot do is an error that names those that can") {
   CHECK_THROWS_WITH(save_model(*model, "m.npy"),
                     Contains("'m.npy': files of format npy do not hold models; formats that hold "
                              "models: archive (.keras), hdf5 (.h5, .hdf5, .hdf, .he5)"));
-  CHECK_THROWS_WITH(write_arrays("t.csv", {{"x", Tensor::scalar(1)}}),
-                    Contains("files of format csv do not take arrays; formats that take arrays: "
-                             "hdf5 (.h5, .hdf5, .hdf, .he5), npy (.npy)"));
+  CHECK_THROWS_WITH(
+      write_arrays("t.csv", {{"x", Tensor::scalar(1)}}),
+      Contains("files of format csv do not take arrays; formats that take arrays: ") &&
+          Contains("hdf5 (.h5, .hdf5, .hdf, .he5)") && Contains("npy (.npy)"));
   CHECK_THROWS_WITH(write_arrays("x.unknown", {}), Contains("no format is known by this name") &&
-                                                       Contains("formats that take arrays: hdf5"));
+                                                       Contains("formats that take arrays: "));
   const Scratch table("1,2\n", ".csv");
   CHECK_THROWS_WITH(read_array(table.path), Contains("files of format csv do not hold arrays"));
   CHECK_THROWS_WITH(load_weights(*model, table.path), Contains("do not hold weights"));

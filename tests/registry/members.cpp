@@ -182,7 +182,7 @@ TEST_CASE("Tensors, variables and objects are values") {
              Contains("rows differ in length: expected 2, got 1"));
   CHECK_THAT(message([] { Codec<Tensor>::decode(List{List{1}, 2}); }), Contains("depth 2"));
   CHECK_THAT(message([] { Codec<Tensor>::decode("x"); }), Contains("expected a tensor"));
-  CHECK_THAT(message([] { Codec<Tensor>::decode(List{"x"}); }), Contains("expected a number"));
+  CHECK_THAT(message([] { Codec<Tensor>::decode(List{1, "x"}); }), Contains("expected a number"));
 
   const Variable variable(Tensor::scalar(2));
   const Value boxed = Codec<Variable>::encode(variable);

@@ -40,6 +40,9 @@ struct Lacking {
 };
 constexpr Lacking kLacking[] = {{"Nadam", "schedule_decay"},
                                 {"Discretization", "trainable"},
+                                {"Pipeline", "dtype"},
+                                {"Pipeline", "trainable"},
+                                {"StringLookup", "oov_method"},
                                 {"SpatialDropout1D", "trainable"},
                                 {"SpatialDropout2D", "trainable"},
                                 {"SpatialDropout3D", "trainable"}};

@@ -44,7 +44,9 @@ class Search {
     const Dict config = config_of(object);
     const std::string own = name_of_layer(object);
     const std::string place = inside.empty() ? concat("layer '", own, "'") : inside;
-    if (const Value* layers = config.find("layers"); layers && layers->is_list()) {
+    const auto info = class_named("layer", name);
+    const bool option = info && info->schema.find("layers");  // of a layer, not those of a model
+    if (const Value* layers = config.find("layers"); layers && layers->is_list() && !option) {
       for (const char* keys : {"input_keys", "output_keys"})
         if (keras2_ && config.contains(keys))
           add(concat("model '", own, "'"), keys,

@@ -93,6 +93,15 @@ Elements::Elements(DType dtype) : floating(is_floating(dtype)) {
     case DType::uint8:
       take<uint8_t>(*this);
       break;
+    case DType::int8:
+      take<int8_t>(*this);
+      break;
+    case DType::int16:
+      take<int16_t>(*this);
+      break;
+    case DType::complex64:
+    case DType::string:
+      fail("far computes with numbers of one part, got ", dtype);
     case DType::boolean:
       take<bool>(*this);
       break;

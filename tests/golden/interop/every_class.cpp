@@ -53,6 +53,9 @@ const std::vector<Needed>& needed() {
       {"metric", "IoU", {{"num_classes", 2}, {"target_class_ids", List{0}}}},
       {"metric", "OneHotIoU", {{"num_classes", 2}, {"target_class_ids", List{0}}}},
       {"layer", "CategoryEncoding", {{"num_tokens", 3}}},
+      {"layer", "Discretization", {{"num_bins", 4}}},
+      {"layer", "RandomPosterization", {{"factor", 4}}},
+      {"layer", "Pipeline", {{"layers", List{object("Rescaling", {{"scale", 0.5}})}}}},
       {"optimizer", "LossScaleOptimizer", {{"inner_optimizer", object("Adam", {})}}},
       {"schedule",
        "PiecewiseConstantDecay",
@@ -77,13 +80,20 @@ const std::map<std::string, std::set<std::string>> kCommon = {
 /// Arguments that they hand on to a base, which Keras' own files have.
 const std::map<std::string, std::set<std::string>> kHandedOn = {
     {"layers.AdditiveAttention", {"seed"}},
+    {"layers.AutoContrast", {"data_format"}},
     {"layers.ConvLSTM1D", {"unroll", "zero_output_for_mask"}},
     {"layers.ConvLSTM2D", {"unroll", "zero_output_for_mask"}},
     {"layers.ConvLSTM3D", {"unroll", "zero_output_for_mask"}},
     {"layers.GRU", {"zero_output_for_mask"}},
+    {"layers.IntegerLookup", {"vocabulary_size"}},
     {"layers.LSTM", {"zero_output_for_mask"}},
     {"layers.LayerNormalization", {"rms_scaling"}},
-    {"layers.SimpleRNN", {"zero_output_for_mask"}}};
+    {"layers.RandomBrightness", {"data_format"}},
+    {"layers.RandomContrast", {"data_format"}},
+    {"layers.SimpleRNN", {"zero_output_for_mask"}},
+    {"layers.Solarization", {"data_format"}},
+    {"layers.StringLookup", {"vocabulary_size"}},
+    {"layers.TextVectorization", {"vocabulary_size"}}};
 
 // ---- what is tried
 
