@@ -37,7 +37,7 @@ class Vocabularies {
  private:
   struct Found {
     Layer* layer;
-    Value terms;                  ///< of an archive; null: everything is in the bytes
+    Value terms;                    ///< of an archive; null: everything is in the bytes
     std::optional<size_t> match{};  ///< the bytes, or the weights of the terms
   };
   std::string path_;
