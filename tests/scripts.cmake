@@ -25,7 +25,9 @@ function(crescent_add_script name)
   endif()
 endfunction()
 
-file(GLOB scripts CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/shell/*.lua")
+file(GLOB scripts CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/shell/*.lua"
+  "${CMAKE_CURRENT_SOURCE_DIR}/shell/data/*.lua"
+  "${CMAKE_CURRENT_SOURCE_DIR}/shell/preprocessing/*.lua")
 foreach(script IN LISTS scripts)
   cmake_path(GET script STEM name)
   crescent_add_script(shell.${name} FILE "${script}")

@@ -1,6 +1,6 @@
 -- WAV files, and datasets of folders of them.
-local here = arg and arg[0]:match "^(.*)/" or "tests/shell"
-package.path = here .. "/support/?.lua;" .. package.path
+local here = arg and arg[0]:match "^(.*)/" or "tests/shell/preprocessing"
+package.path = here .. "/../support/?.lua;" .. package.path
 local check = require "check"
 local cr = require "crescent"
 

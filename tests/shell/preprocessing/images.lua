@@ -1,6 +1,6 @@
 -- Images: files of each format, what is read from them, other sizes, and files that are damaged.
-local here = arg and arg[0]:match "^(.*)/" or "tests/shell"
-package.path = here .. "/support/?.lua;" .. package.path
+local here = arg and arg[0]:match "^(.*)/" or "tests/shell/preprocessing"
+package.path = here .. "/../support/?.lua;" .. package.path
 local check = require "check"
 local cr = require "crescent"
 local utils = cr.utils

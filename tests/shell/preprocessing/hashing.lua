@@ -1,5 +1,5 @@
 -- Layers that need no vocabulary: hashes as TensorFlow has them, ranges, encodings.
-package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/support/?.lua;") .. package.path
+package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
 local layers = cr.layers

@@ -1,5 +1,5 @@
 -- cr.utils.FeatureSpace: columns of a table as features of a model.
-package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/support/?.lua;") .. package.path
+package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
 local FeatureSpace = cr.utils.FeatureSpace

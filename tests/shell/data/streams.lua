@@ -1,6 +1,6 @@
 -- Chains of datasets: what they give, in which order, on which threads, and what is refused.
-local here = arg and arg[0]:match "^(.*)/" or "tests/shell"
-package.path = here .. "/support/?.lua;" .. package.path
+local here = arg and arg[0]:match "^(.*)/" or "tests/shell/data"
+package.path = here .. "/../support/?.lua;" .. package.path
 local check = require "check"
 local cr = require "crescent"
 

@@ -1,5 +1,5 @@
 -- Layers with vocabularies: what they give, what they learn, models with strings, files.
-package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/support/?.lua;") .. package.path
+package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
 local layers = cr.layers

@@ -1,6 +1,6 @@
 -- Arrays that cannot be: sizes, shapes, positions and operators; labels and ids out of range;
 -- arrays without elements.
-package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/support/?.lua;") .. package.path
+package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
 local layers = cr.layers

@@ -1,6 +1,6 @@
 -- Datasets of folders with a folder for each class, and windows over series.
-local here = arg and arg[0]:match "^(.*)/" or "tests/shell"
-package.path = here .. "/support/?.lua;" .. package.path
+local here = arg and arg[0]:match "^(.*)/" or "tests/shell/data"
+package.path = here .. "/../support/?.lua;" .. package.path
 local check = require "check"
 local cr = require "crescent"
 local utils = cr.utils

@@ -1,7 +1,7 @@
 -- What fit takes as data: generators, coroutines, datasets as validation data; and rows in parts.
 local cr = require "crescent"
-local here = arg and arg[0]:match "^(.*)/" or "tests/shell"
-package.path = here .. "/support/?.lua;" .. package.path
+local here = arg and arg[0]:match "^(.*)/" or "tests/shell/data"
+package.path = here .. "/../support/?.lua;" .. package.path
 local check = require "check"
 
 local x = cr.random.normal { 24, 2 }

@@ -1,5 +1,5 @@
 -- cr.preprocessing: texts and lists of numbers as Keras 2 prepares them.
-package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/support/?.lua;") .. package.path
+package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
 local text, sequence = cr.preprocessing.text, cr.preprocessing.sequence

@@ -1,6 +1,6 @@
 -- cr.datasets from files as Keras keeps them, and what is said where they are not there.
-local here = arg and arg[0]:match "^(.*)/" or "tests/shell"
-package.path = here .. "/support/?.lua;" .. package.path
+local here = arg and arg[0]:match "^(.*)/" or "tests/shell/data"
+package.path = here .. "/../support/?.lua;" .. package.path
 local check = require "check"
 local imdb = require "imdb"
 local cr = require "crescent"

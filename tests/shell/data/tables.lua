@@ -1,6 +1,6 @@
 -- CSV files with a type for each column: tables of arrays, and rows read as they are needed.
-local here = arg and arg[0]:match "^(.*)/" or "tests/shell"
-package.path = here .. "/support/?.lua;" .. package.path
+local here = arg and arg[0]:match "^(.*)/" or "tests/shell/data"
+package.path = here .. "/../support/?.lua;" .. package.path
 local check = require "check"
 local cr = require "crescent"
 
