@@ -71,6 +71,7 @@ class HashedCrossing final : public Layer {
   }
   /// Of integers: fractions are refused.
   std::vector<Shape> compute_output_shape(const std::vector<Shape>& inputs) override {
+    if (inputs.size() < 2) fail("expected the shapes of two inputs or more, got ", inputs.size());
     build_for(inputs);
     Tensors features;
     for (const Shape& shape : inputs) features.push_back(Tensor::abstract({DType::int64, shape}));

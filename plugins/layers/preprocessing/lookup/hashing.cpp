@@ -69,6 +69,7 @@ class Hashing final : public UnaryLayer {
   }
   /// Of what the mask is.
   std::vector<Shape> compute_output_shape(const std::vector<Shape>& inputs) override {
+    if (inputs.size() != 1) fail("expected the shape of one input, got ", inputs.size());
     build_for(inputs);
     const DType dtype = mask_value_.is_string() ? DType::string : DType::int64;
     return {call(Tensor::abstract({dtype, inputs.front()}), Call()).shape()};

@@ -296,6 +296,7 @@ Tensor LookupLayer<Term>::call(const Tensor& x, const Call&) {
 
 template <class Term>
 std::vector<Shape> LookupLayer<Term>::compute_output_shape(const std::vector<Shape>& inputs) {
+  if (inputs.size() != 1) fail("expected the shape of one input, got ", inputs.size());
   build_for(inputs);
   const DType dtype = invert_ ? DType::int64 : kDTypeOf<Term>;
   return {call(Tensor::abstract({dtype, inputs.front()}), Call()).shape()};
