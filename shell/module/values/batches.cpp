@@ -56,7 +56,8 @@ Tensors to_data(lua_State* L, int index, const DataNames& names) {
   if (has_names(L, index)) {
     push_in_order(L, index, names.get());
     Tensors tensors;
-    for (size_t i = 1; i <= names.get().size(); ++i) {
+    const size_t count = lua_rawlen(L, -1);
+    for (size_t i = 1; i <= count; ++i) {
       lua_rawgeti(L, -1, static_cast<lua_Integer>(i));
       tensors.push_back(to_tensor(L, -1));
       lua_pop(L, 1);
