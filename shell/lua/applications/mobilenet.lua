@@ -2,6 +2,7 @@
 local _, shell = ...
 local application = shell.library "applications/application"
 local imagenet = shell.library "applications/imagenet"
+local shapes = shell.library "applications/shapes"
 
 local function activated(net, x, name)
   x = net.BatchNormalization { axis = -1, name = name .. "_bn" }(x)
@@ -46,17 +47,12 @@ end
 
 -- Sizes and widths for which there are weights.
 local trained_widths = { [0.25] = "2_5", [0.5] = "5_0", [0.75] = "7_5", [1.0] = "1_0" }
-local trained_sizes = { [128] = true, [160] = true, [192] = true, [224] = true }
+local squares = shapes.trained_squares { 128, 160, 192, 224 }
 
-local function trained_size(o)
-  local height, width = table.unpack(o.input_shape or {})
-  return height == width and trained_sizes[height] and height or 224
-end
+local function trained_size(o) return squares.side(o.input_shape) end
 
 local function trained(o)
-  if o.input_shape[1] ~= o.input_shape[2] or not trained_sizes[o.input_shape[1]] then
-    shell.warn "`input_shape` is undefined or non-square, or `rows` is not in [128, 160, 192, 224]. Weights for input shape (224, 224) will be loaded as the default."
-  end
+  squares.check(o.input_shape)
   local ending = o.include_top and "_tf.h5" or "_tf_no_top.h5"
   return ("mobilenet_%s_%d%s"):format(trained_widths[o.alpha], trained_size(o), ending),
     application.folder .. "mobilenet"

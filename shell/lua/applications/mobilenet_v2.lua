@@ -62,19 +62,14 @@ local function build(net, x, o)
   return application.classified(net, x, o, {})
 end
 
-local trained_sizes = { [96] = true, [128] = true, [160] = true, [192] = true, [224] = true }
+local squares = shapes.trained_squares { 96, 128, 160, 192, 224 }
 local trained_widths = { [0.35] = true, [0.5] = true, [0.75] = true, [1.0] = true, [1.3] = true,
   [1.4] = true }
 
-local function trained_size(o)
-  local height, width = table.unpack(o.input_shape or {})
-  return height == width and trained_sizes[height] and height or 224
-end
+local function trained_size(o) return squares.side(o.input_shape) end
 
 local function trained(o)
-  if o.input_shape[1] ~= o.input_shape[2] or not trained_sizes[o.input_shape[1]] then
-    shell.warn "`input_shape` is undefined or non-square, or `rows` is not in [96, 128, 160, 192, 224]. Weights for input shape (224, 224) will be loaded as the default."
-  end
+  squares.check(o.input_shape)
   local ending = o.include_top and ".h5" or "_no_top.h5"
   return ("mobilenet_v2_weights_tf_dim_ordering_tf_kernels_%s_%d%s"):format(o.alpha + 0.0,
     trained_size(o), ending),

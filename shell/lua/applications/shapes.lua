@@ -45,6 +45,23 @@ function shapes.check_sizes(shape, min_size)
   end
 end
 
+--- Squares for which there are weights, by their sides: `side` is that of an image's shape, 224
+--- where it has another or is not given; `check` warns of that.
+function shapes.trained_squares(sides)
+  local known = {}
+  for _, side in ipairs(sides) do known[side] = true end
+  local function is_known(shape) return shape[1] == shape[2] and known[shape[1]] end
+  return {
+    side = function(shape) return shape and is_known(shape) and shape[1] or 224 end,
+    check = function(shape)
+      if is_known(shape) then return end
+      shell.warn("`input_shape` is undefined or non-square, or `rows` is not in ["
+        .. table.concat(sides, ", ")
+        .. "]. Weights for input shape (224, 224) will be loaded as the default.")
+    end,
+  }
+end
+
 --- The shape of the images that an application takes, from what the user gave and the sizes of the
 --- application.
 function shapes.of_input(shape, default_size, min_size, include_top, weights)
