@@ -1,6 +1,6 @@
 // Brightness, contrast and colours of images, each image by its own random number.
 #include "augmentation.h"
-#include "ranges.h"
+#include "chance.h"
 
 namespace crescent {
 namespace {
@@ -193,29 +193,21 @@ class RandomGrayscale final : public ImageAugmentation {
   double factor_ = 0.5;
 };
 
-class RandomInvert final : public ImageAugmentation {
+class RandomInvert final : public ChanceAugmentation {
  public:
   static void describe(Schema<RandomInvert>& s) {
-    s.doc("Turns some images into their negative: the highest value minus theirs.")
-        .field("factor", &RandomInvert::factor_, kChance);
+    s.doc("Turns some images into their negative: the highest value minus theirs.");
+    describe_chance(s);
     describe_value_range(s);
     describe_seed(s);
     describe_data_format(s);
   }
-  void configured() override {
-    ImageAugmentation::configured();
-    chance_ = range_of("factor", factor_, {0, 1});
-  }
   Drawn draw(const TensorSpec& images, const SeedGenerator& random) const override {
-    return {chosen(chance_, images, random)};
+    return {chosen(images, random)};
   }
   Tensor change(const Tensor& images, const Drawn& drawn) const override {
     return ops::where(drawn[0], highest() - images, images);
   }
-
- private:
-  Value factor_ = 1.0;
-  Range chance_;
 };
 
 /// Four layers in turn, each where its factor is given.

@@ -1,17 +1,17 @@
 // Images seen from another side, and drawn out of shape.
 #include "augmentation.h"
-#include "ranges.h"
+#include "chance.h"
 
 namespace crescent {
 namespace {
 
-class RandomPerspective final : public ImageAugmentation {
+class RandomPerspective final : public ChanceAugmentation {
  public:
   static void describe(Schema<RandomPerspective>& s) {
-    s.doc("Some images with their corners moved, as seen from another side.")
-        .field("factor", &RandomPerspective::factor_, kChance)
-        .field("scale", &RandomPerspective::scale_,
-               "Corners come nearer or go farther by at most half of this share.")
+    s.doc("Some images with their corners moved, as seen from another side.");
+    describe_chance(s);
+    s.field("scale", &RandomPerspective::scale_,
+            "Corners come nearer or go farther by at most half of this share.")
         .min(0)
         .max(1)
         .field("interpolation", &RandomPerspective::interpolation_,
@@ -21,13 +21,9 @@ class RandomPerspective final : public ImageAugmentation {
     describe_seed(s);
     describe_data_format(s);
   }
-  void configured() override {
-    ImageAugmentation::configured();
-    chance_ = range_of("factor", factor_, {0, 1});
-  }
   Drawn draw(const TensorSpec& images, const SeedGenerator& random) const override {
     const int64_t batch = images.shape[0];
-    const Tensor which = chosen(chance_, images, random);
+    const Tensor which = chosen(images, random);
     const Tensor moved = random.uniform({batch, 4, 2}, -0.5 * scale_, 0.5 * scale_, images.dtype);
     const double right = double(images.shape[2] - 1), bottom = double(images.shape[1] - 1);
     const Tensor corners = ops::broadcast_to(
@@ -57,10 +53,8 @@ class RandomPerspective final : public ImageAugmentation {
     return ops::where(drawn[0], moved, images);
   }
 
-  Value factor_ = 1.0;
   double scale_ = 1, fill_value_ = 0;
   std::string interpolation_ = "bilinear";
-  Range chance_;
 };
 
 /// (size, size): what each place counts for each other one in a blur of this deviation, of which
@@ -78,13 +72,13 @@ Tensor blurring(int64_t size, const Tensor& sigma, double largest_sigma) {
   return weight(ops::expand_dims(place, 0) - ops::expand_dims(place, 1)) / total;
 }
 
-class RandomElasticTransform final : public ImageAugmentation {
+class RandomElasticTransform final : public ChanceAugmentation {
  public:
   static void describe(Schema<RandomElasticTransform>& s) {
-    s.doc("Some images with every place moved by smooth noise.")
-        .field("factor", &RandomElasticTransform::factor_, kChance)
-        .field("scale", &RandomElasticTransform::scale_,
-               "From where the strength is drawn: a number f stands for 0 to f, or two numbers.")
+    s.doc("Some images with every place moved by smooth noise.");
+    describe_chance(s);
+    s.field("scale", &RandomElasticTransform::scale_,
+            "From where the strength is drawn: a number f stands for 0 to f, or two numbers.")
         .field("interpolation", &RandomElasticTransform::interpolation_,
                "How values between pixels are found.")
         .choices({"nearest", "bilinear"})
@@ -97,14 +91,13 @@ class RandomElasticTransform final : public ImageAugmentation {
     describe_data_format(s);
   }
   void configured() override {
-    ImageAugmentation::configured();
-    chance_ = range_of("factor", factor_, {0, 1});
+    ChanceAugmentation::configured();
     strength_ = range_within("scale", scale_, {0, 1});
   }
   /// Which images, and where each place of the result is in them.
   Drawn draw(const TensorSpec& images, const SeedGenerator& random) const override {
-    if (chance_.high == 0 || strength_.high == 0) return {};
-    const Tensor which = chosen(chance_, images, random);
+    if (never() || strength_.high == 0) return {};
+    const Tensor which = chosen(images, random);
     const Tensor strength = strength_.draw(random, {}, images.dtype);
     const int64_t batch = images.shape[0], height = images.shape[1], width = images.shape[2];
     const double shorter = double(std::min(height, width)) * 0.05;
@@ -141,10 +134,10 @@ class RandomElasticTransform final : public ImageAugmentation {
     return ops::where(drawn[0], moved, images);
   }
 
-  Value factor_ = 1.0, scale_ = 1.0;
+  Value scale_ = 1.0;
   std::string interpolation_ = "bilinear", fill_mode_ = "reflect";
   double fill_value_ = 0;
-  Range chance_, strength_;
+  Range strength_;
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
 // Images sharpened, blurred and with parts erased.
 #include "boxes.h"
-#include "ranges.h"
+#include "chance.h"
 
 namespace crescent {
 namespace {
@@ -46,13 +46,13 @@ class RandomSharpness final : public ImageAugmentation {
   Range range_;
 };
 
-class RandomGaussianBlur final : public ImageAugmentation {
+class RandomGaussianBlur final : public ChanceAugmentation {
  public:
   static void describe(Schema<RandomGaussianBlur>& s) {
-    s.doc("Some images blurred, all by one random width.")
-        .field("factor", &RandomGaussianBlur::factor_, kChance)
-        .field("kernel_size", &RandomGaussianBlur::kernel_size_,
-               "Odd number of pixels that count, or one for a row and one for a column.")
+    s.doc("Some images blurred, all by one random width.");
+    describe_chance(s);
+    s.field("kernel_size", &RandomGaussianBlur::kernel_size_,
+            "Odd number of pixels that count, or one for a row and one for a column.")
         .min(1)
         .max(4095)
         .field("sigma", &RandomGaussianBlur::sigma_,
@@ -63,8 +63,7 @@ class RandomGaussianBlur final : public ImageAugmentation {
     describe_seed(s);
   }
   void configured() override {
-    ImageAugmentation::configured();
-    chance_ = range_of("factor", factor_, {0, 1});
+    ChanceAugmentation::configured();
     widths_ = range_within("sigma", sigma_, {0, 1});
     if (kernel_size_.empty() || kernel_size_.size() > 2)
       fail(
@@ -76,7 +75,7 @@ class RandomGaussianBlur final : public ImageAugmentation {
         fail("kernel_size must be an odd number. Received: kernel_size=", Value(kernel_size_));
   }
   Drawn draw(const TensorSpec& images, const SeedGenerator& random) const override {
-    const Tensor which = chosen(chance_, images, random);
+    const Tensor which = chosen(images, random);
     return {which, widths_.draw(random, {2}, images.dtype) + 1e-6};
   }
   Tensor change(const Tensor& images, const Drawn& drawn) const override {
@@ -93,19 +92,19 @@ class RandomGaussianBlur final : public ImageAugmentation {
     return values / ops::sum(values);
   }
 
-  Value factor_ = 1.0, sigma_ = 1.0;
+  Value sigma_ = 1.0;
   std::vector<int64_t> kernel_size_ = {3};
-  Range chance_, widths_;
+  Range widths_;
 };
 
-class RandomErasing final : public ImageAugmentation {
+class RandomErasing final : public ChanceAugmentation {
  public:
   static void describe(Schema<RandomErasing>& s) {
-    s.doc("A rectangle of some images replaced by noise or by a value.")
-        .field("factor", &RandomErasing::factor_, kChance)
-        .field("scale", &RandomErasing::scale_,
-               "From where the square of the rectangle's share of the height, and of the width, is "
-               "drawn: a number f stands for 0 to f, or two numbers.")
+    s.doc("A rectangle of some images replaced by noise or by a value.");
+    describe_chance(s);
+    s.field("scale", &RandomErasing::scale_,
+            "From where the square of the rectangle's share of the height, and of the width, is "
+            "drawn: a number f stands for 0 to f, or two numbers.")
         .field("fill_value", &RandomErasing::fill_value_,
                "What is put there: a number, three for the channels; null: noise.");
     describe_value_range(s);
@@ -113,8 +112,7 @@ class RandomErasing final : public ImageAugmentation {
     describe_data_format(s);
   }
   void configured() override {
-    ImageAugmentation::configured();
-    chance_ = range_of("factor", factor_, {0, 1});
+    ChanceAugmentation::configured();
     sizes_ = range_within("scale", scale_, {0, 1});
     const bool three = fill_value_.is_list() && fill_value_.as_list().size() == 3;
     if (!fill_value_.is_null() && !fill_value_.is_number() && !three)
@@ -128,7 +126,7 @@ class RandomErasing final : public ImageAugmentation {
         ops::sqrt(random.uniform({images.shape[0], 2}, sizes_.low, sizes_.high, images.dtype));
     const Box box = random_box(images, ops::slice_axis(share, 1, 0, 1),
                                ops::slice_axis(share, 1, 1, 2), random);
-    const Tensor inside = ops::logical_and(box.inside, chosen(chance_, images, random));
+    const Tensor inside = ops::logical_and(box.inside, chosen(images, random));
     return {inside, filling(images, random)};
   }
   Tensor change(const Tensor& images, const Drawn& drawn) const override {
@@ -146,8 +144,8 @@ class RandomErasing final : public ImageAugmentation {
         ops::cast(Tensor::from(values, {1, 1, 1, int64_t(values.size())}), images.dtype));
   }
 
-  Value factor_ = 1.0, scale_ = List{0.02, 0.33}, fill_value_;
-  Range chance_, sizes_;
+  Value scale_ = List{0.02, 0.33}, fill_value_;
+  Range sizes_;
 };
 
 }  // namespace

@@ -54,15 +54,4 @@ inline Range range_within(const char* option, const Value& given, const Bounds& 
   return range_of(option, given, bounds);
 }
 
-/// What an option of a chance says of itself.
-inline constexpr const char* kChance =
-    "From where the chance of an image is drawn: a number f stands for 0 to f, or two numbers.";
-
-/// Which images are to be changed: (batch, 1, 1, 1), true with a chance from the range.
-inline Tensor chosen(const Range& chance, const TensorSpec& images, const SeedGenerator& random) {
-  const Shape each{images.shape[0], 1, 1, 1};
-  const Tensor limit = chance.draw(random, each, DType::float32);
-  return ops::less(random.uniform(each), limit);
-}
-
 }  // namespace crescent

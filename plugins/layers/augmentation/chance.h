@@ -1,0 +1,36 @@
+// Layers that change some images and leave the others.
+#pragma once
+#include "augmentation.h"
+#include "ranges.h"
+
+namespace crescent {
+
+/// An image is changed with a chance that is drawn from the option `factor`.
+class ChanceAugmentation : public ImageAugmentation {
+ public:
+  void configured() override {
+    ImageAugmentation::configured();
+    chance_ = range_of("factor", factor_, {0, 1});
+  }
+
+ protected:
+  template <class T>
+  static void describe_chance(Schema<T>& s) {
+    s.field("factor", &ChanceAugmentation::factor_,
+            "From where the chance of an image is drawn: a number f stands for 0 to f, or two "
+            "numbers.");
+  }
+  bool never() const { return chance_.high == 0; }
+  /// Which images are to be changed: (batch, 1, 1, 1).
+  Tensor chosen(const TensorSpec& images, const SeedGenerator& random) const {
+    const Shape each{images.shape[0], 1, 1, 1};
+    const Tensor limit = chance_.draw(random, each, DType::float32);
+    return ops::less(random.uniform(each), limit);
+  }
+
+ private:
+  Value factor_ = 1.0;
+  Range chance_;
+};
+
+}  // namespace crescent
