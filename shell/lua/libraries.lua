@@ -15,9 +15,10 @@ end
 --- An error; out of a function that was made with define it is one of the user's line.
 function shell.fail(...) error(table.concat { ... }, 2) end
 
---- A table that the library of this name fills when somebody first looks into it.
-local function filled_later(name)
-  local table = {}
+--- The table, which gets what the library of this name has besides, when somebody first looks for
+--- what is not there.
+local function filled_later(name, table)
+  table = table or {}
   local function fill()
     if not getmetatable(table) then return end
     setmetatable(table, nil)
@@ -36,22 +37,6 @@ local function filled_later(name)
   })
 end
 
---- Gives a table what the library of this name has besides, when somebody looks for what is not
---- there.
-local function continued(table, name)
-  local function fill()
-    setmetatable(table, nil)
-    for key, value in pairs(shell.library(name)) do table[key] = value end
-  end
-  setmetatable(table, {
-    __fill = fill,
-    __index = function(_, key)
-      fill()
-      return table[key]
-    end,
-  })
-end
-
 cr.applications = filled_later "applications"
 cr.utils.FeatureSpace = setmetatable({}, {
   __index = function(_, key) return shell.library("feature_space")[key] end,
@@ -59,7 +44,7 @@ cr.utils.FeatureSpace = setmetatable({}, {
 })
 for _, name in ipairs { "tree", "saving", "dtype_policies" } do cr[name] = filled_later(name) end
 for _, name in ipairs { "config", "preprocessing", "random", "utils" } do
-  continued(cr[name], name)
+  filled_later(name, cr[name])
 end
 
 shell.library "session"
