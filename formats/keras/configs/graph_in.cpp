@@ -15,14 +15,6 @@ bool is_reference(const Value& value) {
   return items.size() >= 3 && items[0].is_string() && items[1].is_int() && items[2].is_int();
 }
 
-/// Keras 3: {"class_name": "__keras_tensor__", "config": {"keras_history": ["dense_1", 0, 0],
-/// ...}}.
-const Value* keras_tensor_history(const Value& value) {
-  if (!is_object(value) || class_of(value) != "__keras_tensor__") return nullptr;
-  const Value* config = value.as_dict().find("config");
-  return config && config->is_dict() ? config->as_dict().find("keras_history") : nullptr;
-}
-
 /// In the order in which Keras flattens a table.
 std::vector<std::string> sorted_keys(const Dict& table) {
   std::vector<std::string> keys = table.keys();
@@ -155,6 +147,17 @@ class NestedCounting {
 };
 
 }  // namespace
+
+const Value* keras_tensor_history(const Value& value) {
+  if (!is_object(value) || class_of(value) != "__keras_tensor__") return nullptr;
+  const Value* config = value.as_dict().find("config");
+  const Value* history =
+      config && config->is_dict() ? config->as_dict().find("keras_history") : nullptr;
+  if (!history || !is_reference(*history))
+    fail("a tensor's keras_history: expected [layer, node, tensor], got ",
+         history ? *history : Value());
+  return history;
+}
 
 Value call_in(const Value& node, const std::vector<Argument>& declared) {
   List inputs;

@@ -5,6 +5,10 @@
 
 namespace crescent::keras {
 
+/// [layer, node, tensor] of a tensor as Keras 3 writes it, {"class_name": "__keras_tensor__",
+/// "config": {"keras_history": ["dense_1", 0, 0], ...}}; null when the value is none.
+const Value* keras_tensor_history(const Value& value);
+
 /// One entry of inbound_nodes, of a layer whose call takes these arguments.
 Value call_in(const Value& node, const std::vector<Argument>& declared);
 

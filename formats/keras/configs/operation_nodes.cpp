@@ -4,6 +4,7 @@
 
 #include "crescent/mapped.h"
 #include "crescent/operation.h"
+#include "keras/configs/graph_in.h"
 #include "keras/configs/objects.h"
 
 namespace crescent::keras {
@@ -25,10 +26,10 @@ Value argument_in(const Value& value, List& inputs) {
     if (!is_object(part)) return std::nullopt;
     const Dict& object = part.as_dict();
     if (class_of(object) == "__tuple__") return argument_in(object.at("items"), inputs);
-    if (class_of(object) != "__keras_tensor__") return std::nullopt;
-    const Dict config = config_of(object);
-    const List& history = config.at("keras_history").as_list();
-    inputs.push_back(List{history.at(0), history.at(1), history.at(2), Dict()});
+    const Value* history = keras_tensor_history(part);
+    if (!history) return std::nullopt;
+    const List& place = history->as_list();
+    inputs.push_back(List{place[0], place[1], place[2], Dict()});
     return Dict{{"input", inputs.size() - 1}};
   });
 }
