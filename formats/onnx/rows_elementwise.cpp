@@ -152,7 +152,7 @@ void write_softmax(Emitter& e, const Softmax& op) {
   e.give(e.node(op.log ? "LogSoftmax" : "Softmax", {e.input(0)}, {{"axis", axis}}));
 }
 
-constexpr Row kRows[] = {
+constexpr Row kElementwiseRows[] = {
     row<Unary, write_unary>(),     row<Binary, write_binary>(),         row<Select, write_select>(),
     row<Cast, write_cast>(),       row<CheckIndices, write_check>(),    row<Reduce, write_reduce>(),
     row<ArgReduce, write_arg>(),   row<Cumulative, write_cumulative>(), row<TopK, write_top_k>(),
@@ -161,6 +161,6 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
-std::span<const Row> elementwise_rows() { return kRows; }
+std::span<const Row> elementwise_rows() { return kElementwiseRows; }
 
 }  // namespace crescent::onnx

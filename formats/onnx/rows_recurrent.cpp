@@ -82,10 +82,11 @@ void write_scan(Emitter& e, const Scan& op) {
   for (size_t o = 0; o < results.size(); ++o) e.give(results[o], o);
 }
 
-constexpr Row kRows[] = {row<Lstm, write_lstm>(), row<Gru, write_gru>(), row<Scan, write_scan>()};
+constexpr Row kRecurrentRows[] = {row<Lstm, write_lstm>(), row<Gru, write_gru>(),
+                                  row<Scan, write_scan>()};
 
 }  // namespace
 
-std::span<const Row> recurrent_rows() { return kRows; }
+std::span<const Row> recurrent_rows() { return kRecurrentRows; }
 
 }  // namespace crescent::onnx

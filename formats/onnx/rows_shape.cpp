@@ -107,7 +107,7 @@ void write_matmul(Emitter& e, const Matmul& op) {
 
 void write_stop(Emitter& e, const StopGradient&) { e.give(e.input(0)); }
 
-constexpr Row kRows[] = {
+constexpr Row kShapeRows[] = {
     row<Reshape, write_reshape>(),      row<BroadcastTo, write_broadcast>(),
     row<Transpose, write_transpose>(),  row<Concat, write_concat>(),
     row<Slice, write_slice>(),          row<Pad, write_pad>(),
@@ -118,6 +118,6 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
-std::span<const Row> shape_rows() { return kRows; }
+std::span<const Row> shape_rows() { return kShapeRows; }
 
 }  // namespace crescent::onnx

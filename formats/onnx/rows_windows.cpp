@@ -64,11 +64,12 @@ void write_pool(Emitter& e, const Pool& op) {
       {{"kernel_shape", op.window}, {"strides", op.spec.strides}, {"pads", pads_of(op.spec)}}));
 }
 
-constexpr Row kRows[] = {row<Conv, write_conv>(), row<ConvBackwardData, write_conv_transpose>(),
-                         row<Pool, write_pool>()};
+constexpr Row kWindowRows[] = {row<Conv, write_conv>(),
+                               row<ConvBackwardData, write_conv_transpose>(),
+                               row<Pool, write_pool>()};
 
 }  // namespace
 
-std::span<const Row> window_rows() { return kRows; }
+std::span<const Row> window_rows() { return kWindowRows; }
 
 }  // namespace crescent::onnx

@@ -1,8 +1,17 @@
 // The files of this plugin; each adds its classes.
 #pragma once
+#include <chrono>
+
 #include "crescent/callback.h"
 
 namespace crescent {
+
+using Clock = std::chrono::steady_clock;
+
+inline double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
 void add_stopping(Registry& registry);
 void add_checkpoint(Registry& registry);
 void add_backup(Registry& registry);

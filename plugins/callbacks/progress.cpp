@@ -2,7 +2,6 @@
 // 0.05 s on a terminal; a line an epoch when the output is no terminal or verbose is 2.
 #include <unistd.h>
 
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 
@@ -12,13 +11,8 @@
 namespace crescent {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 constexpr int kWidth = 30;
 constexpr double kInterval = 0.05;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 std::string format_number(const char* format, double value) {
   char buffer[64];

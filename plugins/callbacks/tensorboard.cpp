@@ -1,7 +1,5 @@
 // TensorBoard: losses, metrics and weights as files that TensorBoard shows: log_dir/train and
 // log_dir/validation.
-#include <chrono>
-
 #include "callbacks.h"
 #include "crescent/interrupt.h"
 #include "crescent/model.h"
@@ -9,12 +7,6 @@
 
 namespace crescent {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 class TensorBoard final : public Callback {
  public:

@@ -9,8 +9,6 @@ namespace {
 
 using namespace ops;
 
-constexpr double kEpsilon = 1e-7;
-
 /// Values at all thresholds but the last, and at all but the first.
 Tensor before(const Tensor& x) { return slice_axis(x, 0, 0, x.dim(0) - 1); }
 Tensor after(const Tensor& x) { return slice_axis(x, 0, 1, x.dim(0)); }

@@ -9,8 +9,6 @@ using namespace ops;
 
 namespace {
 
-constexpr double kEpsilon = 1e-7;
-
 /// Thresholds 0 .. 1 of equal distance; the first may be below and the last above by epsilon.
 bool are_even(const std::vector<double>& thresholds) {
   const size_t n = thresholds.size();

@@ -6,8 +6,6 @@ namespace {
 
 using namespace ops;
 
-constexpr double kEpsilon = 1e-7;
-
 class FScore : public Metric {
  public:
   void configured() override {

@@ -9,8 +9,6 @@ namespace {
 
 using namespace ops;
 
-constexpr double kEpsilon = 1e-7;
-
 /// State (true class, predicted class) and the mean over the target classes that occur.
 class ClassOverlap : public Metric {
  public:

@@ -6,6 +6,8 @@
 
 namespace crescent {
 
+constexpr double kEpsilon = 1e-7;  ///< keras.config.epsilon()
+
 /// The options of every metric, at the place that Keras has them: `name` and `dtype`.
 template <class T, class Name, class Dtype>
 void describe_name(Schema<T>& s, Name name, Dtype dtype) {

@@ -8,14 +8,14 @@ namespace {
 
 Tensor never(const Tensor& x) { return ops::cast(ops::zeros_like(x), DType::boolean); }
 
-Tensor isinf(const Tensor& x) {
+Tensor is_infinite(const Tensor& x) {
   if (!is_floating(x.dtype())) return never(x);
   return ops::logical_not(ops::logical_or(ops::isfinite(x), ops::isnan(x)));
 }
 
 template <bool Positive>
 Tensor is_signed_infinity(const Tensor& x) {
-  return ops::logical_and(isinf(x), Positive ? ops::greater(x, 0) : ops::less(x, 0));
+  return ops::logical_and(is_infinite(x), Positive ? ops::greater(x, 0) : ops::less(x, 0));
 }
 
 Tensor isclose(const Operand& a, const Operand& b, double rtol, double atol, bool equal_nan) {
@@ -45,7 +45,7 @@ Tensor logical_xor(const Operand& a, const Operand& b) {
 }
 
 /// Without x1 and x2: the places of what is not zero.
-Value where(const Tensor& condition, const Value& x1, const Value& x2) {
+Value where_or_places(const Tensor& condition, const Value& x1, const Value& x2) {
   if (x1.is_null() != x2.is_null()) fail("where: expected both x1 and x2 or none of them");
   if (x1.is_null()) return Codec<Tensors>::encode(nonzero(condition));
   const auto a = Codec<NumberOrTensor>::decode(x1), b = Codec<NumberOrTensor>::decode(x2);
@@ -80,7 +80,7 @@ void add_comparisons(Registry& registry) {
       .add("LogicalNot", "logical_not(x)", &ops::logical_not)
       .add("Isnan", "isnan(x)", &ops::isnan)
       .add("Isfinite", "isfinite(x)", &ops::isfinite)
-      .add("Isinf", "isinf(x)", &isinf)
+      .add("Isinf", "isinf(x)", &is_infinite)
       .add("Isposinf", "isposinf(x)", &is_signed_infinity<true>)
       .add("Isneginf", "isneginf(x)", &is_signed_infinity<false>)
       .add("Isclose", "isclose(x1, x2, rtol=1e-05, atol=1e-08, equal_nan=False)", &isclose,
@@ -88,7 +88,7 @@ void add_comparisons(Registry& registry) {
       .add("Allclose", "allclose(x1, x2, rtol=1e-05, atol=1e-08, equal_nan=False)", &allclose)
       .add("IsIn", "isin(x1, x2, assume_unique=False, invert=False)", &isin,
            "Which elements of x1 are among x2.")
-      .add("Where", "where(condition, @x1=None, @x2=None)", &where)
+      .add("Where", "where(condition, @x1=None, @x2=None)", &where_or_places)
       .add("Select", "select(condlist, choicelist, default=0)", &select,
            "The choice of the first condition that holds.");
 }

@@ -19,10 +19,6 @@ void print_row(const std::string& name, const std::string& text) {
   print(name + std::string(name.size() < 16 ? 16 - name.size() : 0, ' ') + " " + text + "\n");
 }
 
-std::string text_of(const Value& value) {
-  return value.is_string() ? value.as_string() : to_json(value);
-}
-
 void print_dict(const Dict& dict, const std::string& indent) {
   for (const DictEntry& entry : dict) {
     if (!entry.value.is_dict()) {

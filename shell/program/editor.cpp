@@ -38,7 +38,7 @@ std::string history_path() {
 }
 
 /// As libedit writes them, which it does to a file alone.
-std::string text_of(History* lines) {
+std::string text_of_history(::History* lines) {
   const NoFileSizeSignal guard;
   const std::unique_ptr<FILE, int (*)(FILE*)> file(
       fdopen(memfd_create("history", MFD_CLOEXEC), "w+"), std::fclose);
@@ -50,9 +50,9 @@ std::string text_of(History* lines) {
   return text;
 }
 
-void save_history(History* lines, const std::string& path) {
+void save_history(::History* lines, const std::string& path) {
   try {
-    replace_file(path, text_of(lines));
+    replace_file(path, text_of_history(lines));
     chmod(path.c_str(), 0600);
   } catch (const Error& error) {
     warn("the lines of this session are not remembered: ", error.what());
@@ -102,7 +102,7 @@ int read_key(EditLine*, wchar_t* key) {
 
 struct Editor::State {
   EditLine* line = nullptr;  // null without a terminal
-  History* history = nullptr;
+  ::History* history = nullptr;
   std::string path, prompt;
   Complete complete;
   bool interrupted = false;

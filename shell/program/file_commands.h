@@ -19,6 +19,11 @@ int verify(const std::vector<std::string>& arguments);
 /// What `inspect` tells, as a dict. Fails when the format has nothing to tell.
 Value described_file(const std::string& path);
 
+/// A text as it is, everything else as JSON.
+inline std::string text_of(const Value& value) {
+  return value.is_string() ? value.as_string() : to_json(value);
+}
+
 /// Names out of files and plugins come as they can be shown.
 void print(const std::string& text, FILE* to = stdout);
 

@@ -6,10 +6,6 @@
 namespace crescent::program {
 namespace {
 
-std::string text_of(const Value& value) {
-  return value.is_string() ? value.as_string() : to_json(value);
-}
-
 /// 1234567 -> "1,234,567".
 std::string grouped(int64_t number) {
   std::string digits = std::to_string(number);

@@ -63,9 +63,9 @@ bool is_chain(const Model& model, const ModelAccess::Graph* graph) {
   return true;
 }
 
-class Table {
+class SummaryTable {
  public:
-  Table(const Model& model, const SummaryOptions& options) : options_(options) {
+  SummaryTable(const Model& model, const SummaryOptions& options) : options_(options) {
     if (const auto* functional = dynamic_cast<const Functional*>(&model))
       graph_ = ModelAccess::graph(*functional);
     chain_ = is_chain(model, graph_);
@@ -175,7 +175,7 @@ std::vector<std::string> Model::summary(const Dict& given) const {
         "This model has not yet been built. Build the model first by calling build() or calling "
         "fit() with some data. Or specify "
         "input_shape or batch_input_shape in the first layer for automatic build. ");
-  return Table(*this, options).lines(*this);
+  return SummaryTable(*this, options).lines(*this);
 }
 
 }  // namespace crescent

@@ -31,7 +31,7 @@ struct InUse {
 };
 
 /// Never destroyed: programs in static objects may go after it would.
-InUse& in_use() {
+InUse& communicator_in_use() {
   static auto* in_use = new InUse;
   return *in_use;
 }
@@ -51,16 +51,16 @@ std::shared_ptr<Communicator> first_communicator() try {
 }  // namespace
 
 std::shared_ptr<Communicator> communicator() {
-  const std::lock_guard lock(in_use().mutex);
-  std::shared_ptr<Communicator>& communicator = in_use().communicator;
+  const std::lock_guard lock(communicator_in_use().mutex);
+  std::shared_ptr<Communicator>& communicator = communicator_in_use().communicator;
   if (!communicator) communicator = first_communicator();
   return communicator;
 }
 
 void set_communicator(std::shared_ptr<Communicator> communicator) {
   if (!communicator) communicator = make_named(kSingle);
-  const std::lock_guard lock(in_use().mutex);
-  in_use().communicator.swap(communicator);  // the old one goes without the lock
+  const std::lock_guard lock(communicator_in_use().mutex);
+  communicator_in_use().communicator.swap(communicator);  // the old one goes without the lock
 }
 
 void use_communicator(std::string_view name, const Dict& options) {

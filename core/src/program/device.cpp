@@ -16,7 +16,7 @@ Device::~Device() = default;
 
 namespace {
 
-std::atomic<Device*> in_use{nullptr};
+std::atomic<Device*> device_in_use{nullptr};
 
 /// Never destroyed: tensors and executables in static objects may go after it would.
 class Devices {
@@ -53,13 +53,13 @@ Device& first_device() try {
 }  // namespace
 
 Device& device() {
-  Device* device = in_use.load(std::memory_order_acquire);
+  Device* device = device_in_use.load(std::memory_order_acquire);
   return device ? *device : first_device();
 }
 
 Device& set_device(std::string_view name, const Dict& options) {
   Device& device = Devices::instance().get(name, options);
-  in_use.store(&device, std::memory_order_release);
+  device_in_use.store(&device, std::memory_order_release);
   return device;
 }
 

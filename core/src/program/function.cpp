@@ -9,7 +9,7 @@
 #include "tensor/tensor_record.h"
 
 namespace crescent {
-namespace {
+namespace detail {
 
 /// Tensors for one output: those that nobody holds any more are used again.
 class OutputSlot {
@@ -116,7 +116,9 @@ size_t hash_of(std::span<const Tensor> inputs, int64_t key) {
   return hash;
 }
 
-}  // namespace
+}  // namespace detail
+
+using detail::Compiled;
 
 struct Function::State {
   Body body;
@@ -130,7 +132,7 @@ struct Function::State {
     std::shared_ptr<Compiled> previous = latest.lock();
     if (previous && previous->is_for(device, inputs, key)) return previous->touch(), previous;
     if (previous) previous->release_results();
-    const size_t hash = hash_of(inputs, key);
+    const size_t hash = detail::hash_of(inputs, key);
     auto found = compiled.find<Compiled>(
         hash, [&](const Compiled& program) { return program.is_for(device, inputs, key); });
     if (!found) {

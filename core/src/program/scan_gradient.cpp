@@ -9,10 +9,8 @@
 namespace crescent {
 namespace {
 
-bool differentiable(const TensorSpec& spec) { return is_floating(spec.dtype); }
-
-const TensorSpec& spec_of(const Program& program, int value) {
-  return program.values[static_cast<size_t>(value)];
+bool differentiable(const Program& program, int value) {
+  return is_floating(program.values[static_cast<size_t>(value)].dtype);
 }
 
 /// What the gradient of a scan works with: the parts of its inputs and outputs.
@@ -30,8 +28,7 @@ class ScanGradient {
   ScanGradient(const Scan& scan, const Vjp& v)
       : scan_(scan), v_(v), parts_(scan, v), body_(*scan.body) {
     for (size_t i = 0; i < v.inputs.size(); ++i) {
-      if (differentiable(spec_of(body_, body_.inputs[i])))
-        (is_carried(i) ? carried_ : given_).push_back(i);
+      if (differentiable(body_, body_.inputs[i])) (is_carried(i) ? carried_ : given_).push_back(i);
     }
   }
 

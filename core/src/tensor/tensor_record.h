@@ -7,13 +7,13 @@
 namespace crescent {
 
 struct TensorRecord {
-  TensorSpec spec;
-  std::shared_ptr<Storage> storage;  ///< null for abstract tensors
+  TensorSpec spec{};
+  std::shared_ptr<Storage> storage{};  ///< null for abstract tensors
   size_t offset = 0;
-  Tensor mask;
-  Tensor value;    ///< with_mask: the tensor whose value this is (one without mask)
-  Tensor aliased;  ///< alias: the tensor of another identity with the same value
-  std::weak_ptr<const TensorRecord> self;  ///< so that it can be told how many have it
+  Tensor mask{};
+  Tensor value{};    ///< with_mask: the tensor whose value this is (one without mask)
+  Tensor aliased{};  ///< alias: the tensor of another identity with the same value
+  std::weak_ptr<const TensorRecord> self{};  ///< so that it can be told how many have it
 };
 
 /// `t` is a tensor.

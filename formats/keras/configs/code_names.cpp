@@ -22,7 +22,7 @@ using Info = std::shared_ptr<const ClassInfo>;
 
 bool is_code(const Info& info) { return !info || info->origin == "Lua"; }
 
-class Search {
+class CodeSearch {
  public:
   void look(const Value& value) {
     if (value.is_list()) {
@@ -63,7 +63,7 @@ class Search {
 }  // namespace
 
 std::vector<std::string> names_of_code(const Value& config) {
-  Search search;
+  CodeSearch search;
   search.look(config);
   return std::move(search.names);
 }

@@ -16,10 +16,10 @@ namespace {
 // ---- the tables
 
 /// Options that were called something else; only where the class does not know the old name itself.
-struct Renamed {
+struct RenamedIn {
   const char *from, *to;
 };
-constexpr Renamed kRenamed[] = {
+constexpr RenamedIn kRenamedIn[] = {
     {"batch_shape", "batch_input_shape"},  // Keras 3's InputLayer
     {"alpha", "negative_slope"},           // LeakyReLU of Keras 2
     {"lr", "learning_rate"},               // optimizers before 2.3
@@ -354,7 +354,7 @@ Dict ConfigIn::options(std::string_view kind, const std::string& class_name,
   Dict result;
   for (const DictEntry& entry : config) {
     std::string option = entry.key;
-    for (const Renamed& row : kRenamed)
+    for (const RenamedIn& row : kRenamedIn)
       if (option == row.from && !schema.find(row.from) && schema.find(row.to)) option = row.to;
     if (const Field* field = schema.find(option)) option = field->name;  // an alias
     if (!schema.find(option) && !class_info->open_options && neutral(option, entry.value) &&

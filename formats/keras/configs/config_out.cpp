@@ -27,10 +27,10 @@ constexpr Scaled kScaled[] = {
 };
 // clang-format on
 
-struct Renamed {
+struct RenamedOut {
   const char *class_name, *here, *keras;
 };
-constexpr Renamed kRenamed[] = {{"LeakyReLU", "negative_slope", "alpha"}};
+constexpr RenamedOut kRenamedOut[] = {{"LeakyReLU", "negative_slope", "alpha"}};
 
 /// Lists of ours that are single numbers in Keras.
 struct Single {
@@ -176,7 +176,7 @@ class Writer {
       const Field* field = info ? info->schema.find(entry.key) : nullptr;
       if (left_out(field, kind, name, entry.value)) continue;
       std::string option = entry.key;
-      for (const Renamed& row : kRenamed)
+      for (const RenamedOut& row : kRenamedOut)
         if (name == row.class_name && option == row.here) option = row.keras;
       const Value given = with_meaning(option, entry.value);
       result.set(option, has_row(kSingle, name, option) ? first_of(given)

@@ -48,11 +48,12 @@ constexpr Lacking kLacking[] = {{"Nadam", "schedule_decay"},
                                 {"SpatialDropout3D", "trainable"}};
 
 /// Lists of ours that are single numbers in Keras.
-constexpr Lacking kSingle[] = {
+constexpr Lacking kSingleInKeras3[] = {
     {"BatchNormalization", "axis"}, {"Dot", "axes"}, {"UnitNormalization", "axis"}};
 
 template <size_t N>
-bool has_row(const Lacking (&table)[N], const std::string& class_name, const std::string& option) {
+bool names_option(const Lacking (&table)[N], const std::string& class_name,
+                  const std::string& option) {
   return std::any_of(std::begin(table), std::end(table), [&](const Lacking& row) {
     return class_name == row.class_name && option == row.option;
   });
@@ -203,7 +204,7 @@ Dict layer_options(const std::string& kind, const std::string& name, const Dict&
     if (entry.key == "batch_input_shape" || entry.key == kCarryMask ||
         keras3_lacks(name, entry.key) || chooses_formula(name, entry.key, true))
       continue;
-    const bool single = has_row(kSingle, name, entry.key) && entry.value.is_list() &&
+    const bool single = names_option(kSingleInKeras3, name, entry.key) && entry.value.is_list() &&
                         entry.value.as_list().size() == 1;
     if (single)
       result.set(entry.key, entry.value.as_list().front());
@@ -315,7 +316,7 @@ Value value_in(const Value& value, const Layer* owner, const std::string& kind) 
 }  // namespace
 
 bool keras3_lacks(const std::string& class_name, const std::string& option) {
-  return has_row(kLacking, class_name, option);
+  return names_option(kLacking, class_name, option);
 }
 
 bool names_inputs(const std::string& class_name) { return !places_of(class_name).empty(); }

@@ -34,9 +34,9 @@ std::shared_ptr<const ClassInfo> class_named(std::string_view kind, const std::s
   return kind.empty() ? nullptr : registry().find(kind, name);
 }
 
-class Search {
+class LimitSearch {
  public:
-  explicit Search(bool keras2) : keras2_(keras2) {}
+  explicit LimitSearch(bool keras2) : keras2_(keras2) {}
 
   /// A layer or a model; one inside another layer is of that one's place.
   void layer(const Dict& object, const std::string& inside = "") {
@@ -227,7 +227,7 @@ class Search {
 }  // namespace
 
 std::vector<Limit> limits_of(const Value& model, const Value& compile, const std::string& target) {
-  Search search(target == "keras2");
+  LimitSearch search(target == "keras2");
   search.layer(model.as_dict());
   if (compile.is_dict()) search.compile(compile.as_dict());
   return std::move(search.limits);

@@ -10,7 +10,7 @@
 namespace crescent::keras {
 namespace {
 
-constexpr std::string_view kModules = "keras.src.ops.";
+constexpr std::string_view kOpsModule = "keras.src.ops.";
 
 std::shared_ptr<Operation> operation_of(const Dict& entry) {
   const std::string name = class_of(entry);
@@ -85,7 +85,7 @@ bool is_operation(const Dict& entry) {
   if (class_of(entry) == kOperationLayer) return true;
   const std::string* module = text_at(entry, "module");
   if (!module) return is_bare_operation(entry);
-  if (module->starts_with("keras.")) return module->starts_with(kModules);
+  if (module->starts_with("keras.")) return module->starts_with(kOpsModule);
   const auto info = registry().find(Operation::kKind, class_of(entry));
   return info && get<Operation>(Value(info->name))->row().module == *module;
 }

@@ -5,10 +5,10 @@
 namespace crescent::keras {
 namespace {
 
-constexpr const char* kGroup = "crescent_callbacks";
+constexpr const char* kCallbacks = "crescent_callbacks";
 constexpr const char* kTensor = "crescent_tensor";
 
-std::string dataset_path(int64_t i) { return concat(kGroup, "/", i); }
+std::string callback_path(int64_t i) { return concat(kCallbacks, "/", i); }
 
 /// The number in {"crescent_tensor": i}.
 std::optional<int64_t> tensor_number(const Value& value) {
@@ -24,7 +24,7 @@ Value write_callback_states(Entries& entries, const Value& states) {
   return mapped(states, [&](const Value& value) -> std::optional<Value> {
     auto boxed = value.object_as<BoxedTensor>();
     if (!boxed) return std::nullopt;
-    entries.push_back({dataset_path(count), {}, boxed->tensor});
+    entries.push_back({callback_path(count), {}, boxed->tensor});
     return Value(Dict{{kTensor, count++}});
   });
 }
@@ -37,7 +37,7 @@ CallbackStates::CallbackStates(WeightSource& file, Value stored)
     if (!number) return std::nullopt;
     if (*number != static_cast<int64_t>(datasets.size()))
       fail("'", path_, "': run_state: expected tensor ", datasets.size(), ", got ", *number);
-    datasets.push_back(dataset_path(*number));
+    datasets.push_back(callback_path(*number));
     return value;
   });
   const std::vector<TensorSpec> specs = file.describe(datasets);

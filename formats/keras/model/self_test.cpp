@@ -7,11 +7,11 @@
 namespace crescent::keras {
 namespace {
 
-constexpr const char* kGroup = "crescent_self_test";
+constexpr const char* kSelfTest = "crescent_self_test";
 constexpr int64_t kSamples = 2;
 constexpr double kRelative = 1e-3, kAbsolute = 1e-4;  // other kernels, other order of sums
 
-std::string dataset_path(size_t i) { return concat(kGroup, "/", i); }
+std::string self_test_path(size_t i) { return concat(kSelfTest, "/", i); }
 
 /// Small numbers that differ; of integers 0 and 1, which every vocabulary has.
 Tensor sample(const TensorSpec& spec) {
@@ -54,21 +54,22 @@ void write_self_test(Entries& entries, Model& model) {
   for (const Symbol& input : model.inputs()) tensors.push_back(sample(input.spec()));
   const size_t inputs = tensors.size();
   for (Tensor& output : model.predict(tensors)) tensors.push_back(std::move(output));
-  entries.push_back({kGroup,
+  entries.push_back({kSelfTest,
                      {{"inputs", static_cast<int64_t>(inputs)},
                       {"count", static_cast<int64_t>(tensors.size())}}});
-  for (size_t i = 0; i < tensors.size(); ++i) entries.push_back({dataset_path(i), {}, tensors[i]});
+  for (size_t i = 0; i < tensors.size(); ++i)
+    entries.push_back({self_test_path(i), {}, tensors[i]});
 }
 
 SelfTest::SelfTest(WeightSource& file) : path_(file.path()) {
-  const auto inputs = file.integer(kGroup, "inputs"), count = file.integer(kGroup, "count");
+  const auto inputs = file.integer(kSelfTest, "inputs"), count = file.integer(kSelfTest, "count");
   if (!inputs || !count) return;
   constexpr int64_t kMost = 10000;
   if (*inputs < 0 || *count < *inputs || *count > kMost)
     fail("'", path_, "': self-test of ", *inputs, " inputs and ", *count, " tensors");
   inputs_ = static_cast<size_t>(*inputs);
   Names datasets;
-  for (int64_t i = 0; i < *count; ++i) datasets.push_back(dataset_path(static_cast<size_t>(i)));
+  for (int64_t i = 0; i < *count; ++i) datasets.push_back(self_test_path(static_cast<size_t>(i)));
   const std::vector<TensorSpec> specs = file.describe(datasets);
   for (size_t i = 0; i < datasets.size(); ++i)
     matches_.push_back({datasets[i], Variable(Tensor(specs[i])), nullptr, "self-test"});

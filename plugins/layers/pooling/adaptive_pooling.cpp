@@ -90,7 +90,7 @@ class AdaptivePooling final : public SpatialLayer<Axes> {
 };
 
 template <int Axes>
-void add(Registry& registry) {
+void add_adaptive(Registry& registry) {
   const std::string axes = std::to_string(Axes) + "D";
   registry.add<AdaptivePooling<Axes, true>>("AdaptiveMaxPooling" + axes);
   registry.add<AdaptivePooling<Axes, false>>("AdaptiveAveragePooling" + axes);
@@ -99,9 +99,9 @@ void add(Registry& registry) {
 }  // namespace
 
 void add_adaptive_pooling(Registry& registry) {
-  add<1>(registry);
-  add<2>(registry);
-  add<3>(registry);
+  add_adaptive<1>(registry);
+  add_adaptive<2>(registry);
+  add_adaptive<3>(registry);
 }
 
 }  // namespace crescent

@@ -41,7 +41,7 @@ class GlobalPooling final : public SpatialLayer<Axes> {
 };
 
 template <int Axes>
-void add(Registry& registry) {
+void add_global(Registry& registry) {
   const std::string axes = std::to_string(Axes) + "D";
   registry.add<GlobalPooling<Axes, true>>("GlobalMaxPooling" + axes, {"GlobalMaxPool" + axes});
   registry.add<GlobalPooling<Axes, false>>("GlobalAveragePooling" + axes, {"GlobalAvgPool" + axes});
@@ -50,9 +50,9 @@ void add(Registry& registry) {
 }  // namespace
 
 void add_global_pooling(Registry& registry) {
-  add<1>(registry);
-  add<2>(registry);
-  add<3>(registry);
+  add_global<1>(registry);
+  add_global<2>(registry);
+  add_global<3>(registry);
 }
 
 }  // namespace crescent

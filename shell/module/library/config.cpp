@@ -133,7 +133,7 @@ Tensor pad_sequences(Any sequences, std::optional<int64_t> maxlen, DType dtype,
 
 // ---- plugins
 
-Value to_value(const PluginRecord& record) {
+Value described(const PluginRecord& record) {
   Dict dict{{"name", record.name},
             {"version", record.version},
             {"path", record.path},
@@ -160,13 +160,13 @@ OnStack load(const std::string& name) {
     return {};
   }
   const bool path = name.find('/') != std::string::npos || ends_with(name, ".so");
-  push(L, to_value(path ? load_plugin(name) : load_plugin_by_name(name)));
+  push(L, described(path ? load_plugin(name) : load_plugin_by_name(name)));
   return {};
 }
 
 List list() {
   List all;
-  for (const PluginRecord& record : list_plugins()) all.push_back(to_value(record));
+  for (const PluginRecord& record : list_plugins()) all.push_back(described(record));
   return all;
 }
 

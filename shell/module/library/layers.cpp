@@ -134,7 +134,7 @@ std::optional<std::string> path_of(Layer& layer) {
 }
 
 /// Of the metrics of the layer and those below it.
-Variables metrics_variables(Layer& layer) {
+Variables metrics_variables_of(Layer& layer) {
   Variables all;
   for (const Layer* each : layer.flatten_layers())
     for (const auto& metric : each->metrics())
@@ -213,7 +213,7 @@ void add_state(Type& type) {
       .property("non_trainable_variables", &Layer::non_trainable_weights)
       .property("losses", &Layer::losses)
       .property("metrics", [](Layer& l) { return l.metrics(); })
-      .property("metrics_variables", &metrics_variables)
+      .property("metrics_variables", &metrics_variables_of)
       .property("path", &path_of)
       .property("sublayers", [](Layer& l) { return l.sublayers(); })
       .property(

@@ -326,7 +326,7 @@ int load_model_from(lua_State* L) {
   return 1;
 }
 
-ModelPtr from_config(Value config, Names objects) {
+ModelPtr read_config(Value config, Names objects) {
   return model_from_config(config, custom_objects(objects.dict));
 }
 ModelPtr from_json(const std::string& json, Names objects) {
@@ -461,9 +461,9 @@ const std::vector<CallablePtr>& model_functions() {
     Parameters model_and_options = kSaveModel;
     model_and_options.insert(model_and_options.begin(), "model");
     add(raw("save_model", save, std::move(model_and_options)));
-    add(bound("from_config", &from_config, {"config", "custom_objects=nil"},
+    add(bound("from_config", &read_config, {"config", "custom_objects=nil"},
               "A model from what get_config gave."));
-    add(bound("model_from_config", &from_config, {"config", "custom_objects=nil"},
+    add(bound("model_from_config", &read_config, {"config", "custom_objects=nil"},
               "A model from its configuration."));
     add(bound("model_from_json", &from_json, {"json", "custom_objects=nil"},
               "A model from what to_json gave."));

@@ -66,7 +66,7 @@ ClassPtr class_named(const KindInfo& space, const std::string& name) {
   return registry().get(space.name, name);
 }
 
-ObjectPtr from_config(ClassPtr& info, Value config) {
+ObjectPtr made_from_config(ClassPtr& info, Value config) {
   return make_object(info->kind, info->name, config.is_dict() ? config.as_dict() : Dict());
 }
 
@@ -174,7 +174,7 @@ const Type& class_type() {
         .property("kind", [](ClassPtr& info) { return info->kind; })
         .property("plugin", [](ClassPtr& info) { return info->plugin; })
         .property("doc", [](ClassPtr& info) { return info->schema.description; })
-        .method("from_config", &from_config, {"config=nil"}, "An object with these options.")
+        .method("from_config", &made_from_config, {"config=nil"}, "An object with these options.")
         .meta("__call", raw("call", call_class))
         .meta("__eq", raw("==", same_classes))
         .meta("__tostring",

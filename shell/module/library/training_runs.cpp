@@ -39,7 +39,7 @@ void restore(TrainingRun& run, Any from) {
   run.restore(taken->value);
 }
 
-void load(TrainingRun& run, const std::string& path) {
+void load_run(TrainingRun& run, const std::string& path) {
   Interruptible interruptible;
   run.load(path);
 }
@@ -91,7 +91,7 @@ void add_run_types(ObjectTypes& types, const Type& object) {
               "Goes to where the snapshot was taken; without one, to where the run was that the "
               "model's file was saved in.")
       .method("save", &TrainingRun::save, {"path"}, "A snapshot as a file.")
-      .method("load", &load, {"path"}, "Goes to where the run was that was saved there.")
+      .method("load", &load_run, {"path"}, "Goes to where the run was that was saved there.")
       .method("add_callback", &TrainingRun::add_callback, {"callback"})
       .method("remove_callback", &TrainingRun::remove_callback, {"callback"})
       .property("epoch", &TrainingRun::epoch)

@@ -212,7 +212,7 @@ constexpr SymbolOperator kSymbolOperators[] = {
     {"__idiv", [](lua_State* L) { return call_operation(L, "floor_divide"); }},
     {"__unm", [](lua_State* L) { return lua_settop(L, 1), call_operation(L, "negative"); }}};
 
-[[noreturn]] int refuse_comparison(lua_State*) {
+[[noreturn]] int refuse_symbol_comparison(lua_State*) {
   fail("comparisons in Lua cannot give a symbol: use cr.ops.less(a, b), less_equal, greater or ",
        "greater_equal");
 }
@@ -240,8 +240,8 @@ int index_symbol(lua_State* L) {
 }
 
 /// symbol:slice(first, last): positions as those of a tensor's slice.
-Value slice(const Symbol& symbol, const std::vector<int64_t>& first,
-            const std::vector<int64_t>& last) {
+Value slice_symbol(const Symbol& symbol, const std::vector<int64_t>& first,
+                   const std::vector<int64_t>& last) {
   if (first.size() != last.size() && !last.empty())
     fail("slice: expected as many last positions as first ones");
   List key;
@@ -263,8 +263,8 @@ CallablePtr operator_for(const char* operation, CallablePtr direct) {
 
 void add_symbol_operators(Type& type) {
   for (const SymbolOperator& row : kSymbolOperators) type.meta(row.key, raw(row.key, row.body));
-  for (const char* name : {"__lt", "__le"}) type.meta(name, raw(name, refuse_comparison));
-  type.method("slice", &slice, {"first", "last=nil"},
+  for (const char* name : {"__lt", "__le"}) type.meta(name, raw(name, refuse_symbol_comparison));
+  type.method("slice", &slice_symbol, {"first", "last=nil"},
               "Positions first to last along the first axis, or tables of positions along several; "
               "both ends included.");
   type.missing(raw("index", index_symbol));

@@ -142,7 +142,7 @@ int same_values(lua_State* L) {
 }
 
 /// Lua makes true or false of whatever a comparison gives, and asks for a > b as b < a.
-int refuse_comparison(lua_State*) {
+int refuse_tensor_comparison(lua_State*) {
   fail("comparisons in Lua cannot give a tensor: use cr.ops.less(a, b), less_equal, greater or ",
        "greater_equal, or compare numbers (t:item(), t[1])");
 }
@@ -152,7 +152,7 @@ int refuse_concatenation(lua_State*) {
 
 void add_operators(Type& type) {
   using ops::Operand;
-  for (const char* name : {"__lt", "__le"}) type.meta(name, raw(name, refuse_comparison));
+  for (const char* name : {"__lt", "__le"}) type.meta(name, raw(name, refuse_tensor_comparison));
   type.meta("__concat", raw("..", refuse_concatenation));
   type.meta("__add", operator_for("add", bound("+", &ops::add, {"a", "b"})))
       .meta("__sub", operator_for("subtract", bound("-", &ops::subtract, {"a", "b"})))

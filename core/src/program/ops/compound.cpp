@@ -11,7 +11,7 @@ std::vector<int> all_but_last(const Shape& shape) {
   return axes;
 }
 
-double count_of(const Shape& shape, const std::vector<int>& axes) {
+double rows_of(const Shape& shape, const std::vector<int>& axes) {
   double count = 1;
   for (int axis : axes) count *= static_cast<double>(std::max<int64_t>(shape[axis], 1));
   return count;
@@ -148,7 +148,7 @@ Tensors BatchNormTrain::vjp(const Vjp& v) const {
     op.epsilon = epsilon;
     result = apply(op, {x, v.inputs[1], mean, variance, v.gradients[0]});
   }
-  const double n = count_of(x.shape(), all_but_last(x.shape()));
+  const double n = rows_of(x.shape(), all_but_last(x.shape()));
   auto add_to_x = [&](const Tensor& g) {
     const Tensor gradient = ops::cast(g, x.dtype());
     result[0] = result[0] ? result[0] + gradient : ops::broadcast_to(gradient, x.shape());
@@ -166,7 +166,7 @@ TensorSpecs BatchNormBackward::infer(std::span<const TensorSpec> in) const {
 Tensors BatchNormBackward::decompose(std::span<const Tensor> in) const {
   const Tensor &gamma = in[1], &mean = in[2], &variance = in[3], x = as_statistics(in[0]),
                dy = as_statistics(in[4]);
-  const double n = count_of(x.shape(), all_but_last(x.shape()));
+  const double n = rows_of(x.shape(), all_but_last(x.shape()));
   const Tensor rstd = ops::rsqrt(variance + epsilon), normal = (x - mean) * rstd;
   const Tensor dbeta = sum_rows(dy), dgamma = sum_rows(dy * normal);
   const Tensor dx = gamma * rstd * (dy - dbeta * (1 / n) - normal * (dgamma * (1 / n)));

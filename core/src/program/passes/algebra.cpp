@@ -201,7 +201,7 @@ int simplify_cast(Rewriting& r, const Instruction& i) {
 /// Gradients have been taken: from here on it is its input.
 int simplify_stop_gradient(Rewriting&, const Instruction& i) { return i.inputs[0]; }
 
-constexpr RuleRow kRules[] = {
+constexpr RuleRow kAlgebraRules[] = {
     {Unary::kName, before_stretching},
     {Binary::kName, before_stretching},
     {Select::kName, before_stretching},
@@ -215,6 +215,6 @@ constexpr RuleRow kRules[] = {
 
 }  // namespace
 
-bool algebra(Program& program) { return rewrite(program, kRules); }
+bool algebra(Program& program) { return rewrite(program, kAlgebraRules); }
 
 }  // namespace crescent::passes

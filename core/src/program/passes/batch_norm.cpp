@@ -108,11 +108,11 @@ int round_bias(Rewriting& r, const Instruction& i) {
                       as_dtype(r, as_channels(r, sum->second), DType::bfloat16));
 }
 
-constexpr RuleRow kRules[] = {
+constexpr RuleRow kBatchNormRules[] = {
     {Binary::kName, scale_kernel}, {Binary::kName, join_offsets}, {Cast::kName, round_bias}};
 
 }  // namespace
 
-bool batch_norm(Program& program) { return rewrite(program, kRules); }
+bool batch_norm(Program& program) { return rewrite(program, kBatchNormRules); }
 
 }  // namespace crescent::passes

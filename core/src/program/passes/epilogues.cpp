@@ -159,15 +159,15 @@ int take_in_residual(Rewriting& r, const Instruction& i) {
 }
 
 constexpr RuleRow kResidualRules[] = {{Binary::kName, take_in_residual}};
-constexpr RuleRow kRules[] = {{Binary::kName, take_in_bias},
-                              {Binary::kName, take_in_sum},
-                              {Unary::kName, take_in_activation},
-                              {Select::kName, mask_convolution},
-                              {Select::kName, mask_product}};
+constexpr RuleRow kEpiloguesRules[] = {{Binary::kName, take_in_bias},
+                                       {Binary::kName, take_in_sum},
+                                       {Unary::kName, take_in_activation},
+                                       {Select::kName, mask_convolution},
+                                       {Select::kName, mask_product}};
 
 }  // namespace
 
-bool epilogues(Program& program) { return rewrite(program, kRules); }
+bool epilogues(Program& program) { return rewrite(program, kEpiloguesRules); }
 bool residuals(Program& program) { return rewrite(program, kResidualRules); }
 
 }  // namespace crescent::passes

@@ -21,7 +21,7 @@
 namespace crescent::passes {
 namespace {
 
-constexpr size_t kMostInputs = 24, kMostSteps = 64;
+constexpr size_t kMostInputs = 24, kMostFused = 64;
 constexpr int kWindow =
     1024;  // regions do not reach across; keeps the search linear in the program
 
@@ -200,7 +200,7 @@ class Regions {
   /// Region b into a, the later one, if that is allowed.
   void merge(int a, int b) {
     const auto &in_a = members(a), &in_b = members(b);
-    if (in_a.size() + in_b.size() > kMostSteps || would_surround(a, b) || would_scatter_own(a, b))
+    if (in_a.size() + in_b.size() > kMostFused || would_surround(a, b) || would_scatter_own(a, b))
       return;
     std::vector<int> all;
     std::merge(in_a.begin(), in_a.end(), in_b.begin(), in_b.end(), std::back_inserter(all));

@@ -31,7 +31,7 @@ int sum_of_gradient(Rewriting& r, const Instruction& i) {
              : kKeep;
 }
 
-constexpr RuleRow kRules[] = {{Reduce::kName, sum_of_gradient}};
+constexpr RuleRow kNormalizationRules[] = {{Reduce::kName, sum_of_gradient}};
 
 class Normalization {
  public:
@@ -100,7 +100,7 @@ class Normalization {
 }  // namespace
 
 bool normalization(Program& program) {
-  const bool changed = rewrite(program, kRules);
+  const bool changed = rewrite(program, kNormalizationRules);
   return Normalization(program).run() || changed;
 }
 

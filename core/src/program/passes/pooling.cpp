@@ -58,10 +58,10 @@ int sum_before(Rewriting& r, const Instruction& i) {
   return reduce.axes == all_but_channels ? r.add(i.op, {backward->inputs.back()}) : kKeep;
 }
 
-constexpr RuleRow kRules[] = {{Select::kName, mask_before}, {Reduce::kName, sum_before}};
+constexpr RuleRow kPoolingRules[] = {{Select::kName, mask_before}, {Reduce::kName, sum_before}};
 
 }  // namespace
 
-bool pooling(Program& program) { return rewrite(program, kRules); }
+bool pooling(Program& program) { return rewrite(program, kPoolingRules); }
 
 }  // namespace crescent::passes

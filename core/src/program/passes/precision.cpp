@@ -13,7 +13,7 @@
 namespace crescent::passes {
 namespace {
 
-int take_in_operands(Rewriting& r, const Instruction& i) {
+int cast_operands(Rewriting& r, const Instruction& i) {
   if (!as<Matmul>(*base_of(i.op)) || i.outputs.size() > 1) return kKeep;
   WithPostOps op = with_post_ops(i.op);
   if (r.result(i).dtype != DType::bfloat16 && op.mixed == Mixed::no) return kKeep;
@@ -33,7 +33,7 @@ int widened(Rewriting& r, int value) {
   return r.add(std::move(op), made->inputs);
 }
 
-int take_in_result(Rewriting& r, const Instruction& i) {
+int cast_result(Rewriting& r, const Instruction& i) {
   const int x = i.inputs[0];
   if (r.dtype(x) != DType::bfloat16 || r.result(i).dtype != DType::float32) return kKeep;
   auto* reshape = r.made_by<Reshape>(x);
@@ -56,14 +56,14 @@ int sum_wide(Rewriting& r, const Instruction& i) {
   return r.add(sum->op, {sum->inputs[0], r.add(i.op, {sum->inputs[1]})});
 }
 
-constexpr RuleRow kRules[] = {{Matmul::kName, take_in_operands},
-                              {WithPostOps::kName, take_in_operands},
-                              {Cast::kName, take_in_result},
-                              {Gather::kName, round_fewer},
-                              {Cast::kName, sum_wide}};
+constexpr RuleRow kPrecisionRules[] = {{Matmul::kName, cast_operands},
+                                       {WithPostOps::kName, cast_operands},
+                                       {Cast::kName, cast_result},
+                                       {Gather::kName, round_fewer},
+                                       {Cast::kName, sum_wide}};
 
 }  // namespace
 
-bool precision(Program& program) { return rewrite(program, kRules); }
+bool precision(Program& program) { return rewrite(program, kPrecisionRules); }
 
 }  // namespace crescent::passes

@@ -16,7 +16,7 @@
 namespace crescent::passes {
 namespace {
 
-constexpr int kMostSteps = 3;
+constexpr int kMostRepeated = 3;
 
 bool is_cheap(const Op& op) {
   if (auto* unary = as<Unary>(op)) {
@@ -92,7 +92,7 @@ class Recomputation {
     const bool is_worth_it =
         source.shape == result.shape && size_of(source.dtype) <= size_of(result.dtype);
     const int steps = at(from).steps + 1;
-    if (!is_worth_it || steps > kMostSteps || !(at(from).is_in_memory || at(from).steps > 0))
+    if (!is_worth_it || steps > kMostRepeated || !(at(from).is_in_memory || at(from).steps > 0))
       return;
     made.maker = &i;
     made.steps = steps;

@@ -169,7 +169,7 @@ int reduce_repeated(Rewriting& r, const Instruction& i) {
   return r.stretched(y, wanted);
 }
 
-constexpr RuleRow kRules[] = {
+constexpr RuleRow kShapesRules[] = {
     {Reshape::kName, simplify_reshape},
     {Reshape::kName, fill_again},
     {BroadcastTo::kName, simplify_broadcast},
@@ -187,6 +187,6 @@ constexpr RuleRow kRules[] = {
 
 }  // namespace
 
-bool shapes(Program& program) { return rewrite(program, kRules); }
+bool shapes(Program& program) { return rewrite(program, kShapesRules); }
 
 }  // namespace crescent::passes

@@ -73,10 +73,10 @@ int drop_level(Rewriting& r, const Instruction& i) {
   return kKeep;
 }
 
-constexpr RuleRow kRules[] = {{Unary::kName, join_logarithm}, {Binary::kName, drop_level}};
+constexpr RuleRow kSoftmaxRules[] = {{Unary::kName, join_logarithm}, {Binary::kName, drop_level}};
 
 }  // namespace
 
-bool softmax(Program& program) { return rewrite(program, kRules); }
+bool softmax(Program& program) { return rewrite(program, kSoftmaxRules); }
 
 }  // namespace crescent::passes

@@ -33,7 +33,7 @@ int with_product(Rewriting& r, const Instruction& i, const Matmul& matmul,
   return r.add(std::move(op), std::move(inputs));
 }
 
-int take_in_operands(Rewriting& r, const Instruction& i) {
+int transpose_operands(Rewriting& r, const Instruction& i) {
   auto* product = as<Matmul>(*base_of(i.op));
   if (!product || i.outputs.size() > 1) return kKeep;
   Matmul op = *product;
@@ -49,7 +49,7 @@ int take_in_operands(Rewriting& r, const Instruction& i) {
 }
 
 /// (a b)^T = b^T a^T
-int take_in_result(Rewriting& r, const Instruction& i) {
+int transpose_result(Rewriting& r, const Instruction& i) {
   const int x = i.inputs[0];
   auto* made = product<Matmul>(r, x);
   if (!made || !swaps_matrices(op_of<Transpose>(i)) || !r.read_once(x)) return kKeep;
@@ -60,12 +60,12 @@ int take_in_result(Rewriting& r, const Instruction& i) {
   return with_product(r, *made, op, {made->inputs[1], made->inputs[0]});
 }
 
-constexpr RuleRow kRules[] = {{Matmul::kName, take_in_operands},
-                              {WithPostOps::kName, take_in_operands},
-                              {Transpose::kName, take_in_result}};
+constexpr RuleRow kTransposesRules[] = {{Matmul::kName, transpose_operands},
+                                        {WithPostOps::kName, transpose_operands},
+                                        {Transpose::kName, transpose_result}};
 
 }  // namespace
 
-bool transposes(Program& program) { return rewrite(program, kRules); }
+bool transposes(Program& program) { return rewrite(program, kTransposesRules); }
 
 }  // namespace crescent::passes

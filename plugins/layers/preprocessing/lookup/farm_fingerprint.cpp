@@ -80,11 +80,11 @@ Pair of_32_bytes(const char* s, uint64_t a, uint64_t b) {
 }
 
 /// Of a text longer than 64 bytes: five words of state that blocks of 64 bytes go into.
-struct State {
+struct FarmState {
   uint64_t x, y, z;
   Pair v{0, 0}, w{0, 0};
 
-  explicit State(const char* s) {
+  explicit FarmState(const char* s) {
     constexpr uint64_t seed = 81;
     x = seed * k2 + word(s);
     y = seed * k1 + 113;
@@ -103,7 +103,7 @@ struct State {
 };
 
 uint64_t longer(const char* s, size_t n) {
-  State state(s);
+  FarmState state(s);
   const size_t whole = (n - 1) / 64 * 64, rest = (n - 1) % 64;
   for (size_t i = 0; i < whole; i += 64) state.take(s + i, k1, 1);
   const uint64_t factor = k1 + ((state.z & 0xff) << 1);

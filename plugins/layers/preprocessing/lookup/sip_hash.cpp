@@ -5,7 +5,7 @@
 namespace crescent {
 namespace {
 
-struct State {
+struct SipState {
   uint64_t a, b, c, d;
 
   void rounds(int count) {
@@ -36,8 +36,8 @@ uint64_t word_of(std::string_view bytes) {
 }  // namespace
 
 uint64_t sip_hash(std::string_view text, const SipKey& key) {
-  State state{key[0] ^ 0x736f6d6570736575, key[1] ^ 0x646f72616e646f6d, key[0] ^ 0x6c7967656e657261,
-              key[1] ^ 0x7465646279746573};
+  SipState state{key[0] ^ 0x736f6d6570736575, key[1] ^ 0x646f72616e646f6d,
+                 key[0] ^ 0x6c7967656e657261, key[1] ^ 0x7465646279746573};
   const size_t whole = text.size() / 8 * 8;
   for (size_t i = 0; i < whole; i += 8) state.take(word_of(text.substr(i, 8)));
   state.take(word_of(text.substr(whole)) | static_cast<uint64_t>(text.size()) << 56);
