@@ -61,6 +61,39 @@ function(crescent_precompile target)
   target_precompile_headers(${target} REUSE_FROM common_headers)
 endfunction()
 
+# Small sources cost the compiler more for what their headers hold than for what they hold: those of
+# a folder are compiled together, up to six at a time, in half of the time. So the unnamed namespaces
+# of a folder's files are one, and no name stands in two of them. The builds with sanitizers compile
+# each source by itself, for the sake of its includes.
+function(crescent_compile_together target)
+  crescent_precompile(${target})
+  if(CRESCENT_SANITIZE)
+    return()
+  endif()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  get_target_property(sources ${target} SOURCES)
+  list(FILTER sources INCLUDE REGEX "\\.cpp$")
+  foreach(source IN LISTS sources)
+    cmake_path(ABSOLUTE_PATH source)
+    cmake_path(GET source PARENT_PATH folder)
+    cmake_path(RELATIVE_PATH folder BASE_DIRECTORY "${PROJECT_SOURCE_DIR}")
+    string(MAKE_C_IDENTIFIER "${folder}" folder)
+    list(APPEND folders ${folder})
+    list(APPEND sources_${folder} "${source}")
+  endforeach()
+  list(REMOVE_DUPLICATES folders)
+  foreach(folder IN LISTS folders)
+    list(LENGTH sources_${folder} count)
+    math(EXPR groups "(${count} + 5) / 6")
+    set(index 0)
+    foreach(source IN LISTS sources_${folder})
+      math(EXPR group "${index} * ${groups} / ${count}")
+      set_source_files_properties("${source}" PROPERTIES UNITY_GROUP ${folder}_${group})
+      math(EXPR index "${index} + 1")
+    endforeach()
+  endforeach()
+endfunction()
+
 # A program that another part of Crescent starts (the file reader, for one); it lives in
 # lib/crescent.
 function(crescent_add_helper name)

@@ -25,7 +25,7 @@ function(crescent_add_plugin)
     LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}")
 
   if(CRESCENT_PLUGIN_OUTPUT_DIR)
-    crescent_precompile(${target})
+    crescent_compile_together(${target})
     set_target_properties(${target} PROPERTIES
       LIBRARY_OUTPUT_DIRECTORY "${CRESCENT_PLUGIN_OUTPUT_DIR}"
       INSTALL_RPATH "$ORIGIN/../..")
