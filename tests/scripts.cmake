@@ -26,8 +26,8 @@ function(crescent_add_script name)
 endfunction()
 
 file(GLOB scripts CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/shell/*.lua"
-  "${CMAKE_CURRENT_SOURCE_DIR}/shell/data/*.lua"
-  "${CMAKE_CURRENT_SOURCE_DIR}/shell/preprocessing/*.lua")
+  "${CMAKE_CURRENT_SOURCE_DIR}/shell/*/*.lua")
+list(FILTER scripts EXCLUDE REGEX "/shell/support/")
 foreach(script IN LISTS scripts)
   cmake_path(GET script STEM name)
   crescent_add_script(shell.${name} FILE "${script}")

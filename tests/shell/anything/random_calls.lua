@@ -1,0 +1,356 @@
+-- Calls of everything that Lua sees, with values of every kind: no call may end the process. What
+-- there is to call is found by reflection. A child makes the calls in a folder of its own; when it
+-- ends, the seed and the call are printed, and
+--   random_calls.lua child SEED COUNT verbose
+-- makes the same calls again. CRESCENT_RANDOM_CALLS=SECONDS,SEED runs longer, or elsewhere.
+local folder = arg[0]:match "^(.*)/[^/]*$" or "."
+package.path = (folder .. "/../support/?.lua;") .. package.path
+
+-- ---- the parent ---------------------------------------------------------------------------------
+
+local function read(path)
+  local file = io.open(path)
+  local text = file and file:read "a" or ""
+  if file then file:close() end
+  return text
+end
+
+local function parent()
+  local check = require "check"
+  local given = os.getenv "CRESCENT_RANDOM_CALLS" or ""
+  local seconds, first = tonumber(given:match "^%d+") or 25, tonumber(given:match ",(%d+)") or 1
+  local interpreter = arg[-1]
+  local script = arg[0]:sub(1, 1) == "/" and arg[0] or (os.getenv "PWD" .. "/" .. arg[0])
+  if interpreter:find "/" and interpreter:sub(1, 1) ~= "/" then
+    interpreter = os.getenv "PWD" .. "/" .. interpreter
+  end
+  local scratch = check.temporary ".calls"
+  assert(os.execute("mkdir '" .. scratch .. "'"))
+  -- A sanitizer reserves more addresses than any limit allows, and has one of its own.
+  local limit = "ulimit -v 6000000; "
+  if read "/proc/self/maps":find "lib[at]san" then
+    limit = 'ASAN_OPTIONS="$ASAN_OPTIONS:max_allocation_size_mb=2000:allocator_may_return_null=1" '
+  end
+  local children = 4
+  local failures = {}
+  for seed = first, first + children - 1 do
+    local command = string.format(
+      "cd '%s' && (%sCRESCENT_RANDOM_CALLS_UNTIL=%d timeout -s KILL %d '%s' '%s' child %d)"
+        .. " > out.txt 2> err.txt < /dev/null",
+      scratch, limit, seconds // children, seconds // children + 60, interpreter, script, seed)
+    local ok, how, status = os.execute(command)
+    if not ok then
+      failures[#failures + 1] = string.format("seed %d ended by %s %s in call %s\n%s", seed, how,
+        status,
+        read(scratch .. "/last.txt"):match "^[^\n]*", read(scratch .. "/err.txt"):sub(-500))
+    else
+      print(string.format("seed %d: %s", seed, read(scratch .. "/done.txt")))
+    end
+  end
+  os.execute("rm -rf '" .. scratch .. "'")
+  assert(#failures == 0, table.concat(failures, "\n"))
+  print "ok random_calls"
+end
+
+if arg[1] ~= "child" then return parent() end
+
+-- ---- the child ----------------------------------------------------------------------------------
+
+local cr = require "crescent"
+local Values = require "random_values"
+local seed, count, verbose = tonumber(arg[2]), tonumber(arg[3]) or math.huge, arg[4]
+local values = Values.new(seed)
+local stop = os.time() + (tonumber(os.getenv "CRESCENT_RANDOM_CALLS_UNTIL") or 1e9)
+local last = assert(io.open("last.txt", "w"))
+local calls, succeeded = 0, 0
+
+--- Nothing of the module ends the process by design; a name that one day does stands here:
+--- ["ops.name"] = "why".
+local left_out = {}
+
+local function sorted(t)
+  local keys = {}
+  for key in next, t do
+    if type(key) == "string" then keys[#keys + 1] = key end
+  end
+  table.sort(keys)
+  return keys
+end
+
+local functions, classes, bases = {}, {}, {}
+
+--- Every function, class and base below a table of the module.
+local function walk(t, path, seen)
+  if seen[t] then return end
+  seen[t] = true
+  local what = cr.describe(t)
+  if what and what.what == "namespace" then
+    for _, name in ipairs(what.names) do
+      local ok, class = pcall(function() return t[name] end)
+      if ok then classes[#classes + 1] = { path .. "." .. name, class, cr.describe(class) } end
+    end
+  end
+  for _, name in ipairs(sorted(t)) do
+    local value, place = rawget(t, name), path .. "." .. name
+    if type(value) == "function" and not left_out[place] then
+      functions[#functions + 1] = { place, value, cr.describe(value) }
+    elseif type(value) == "table" then
+      if rawget(value, "subclass") then bases[#bases + 1] = { place, value } end
+      walk(value, place, seen)
+    end
+  end
+end
+walk(cr, "cr", {})
+assert(#functions > 100 and #classes > 100 and #bases > 5)
+
+local slow = { fit = true, evaluate = true, predict = true, profile = true, train_on_batch = true }
+
+--- Makes the call, and keeps what it gives.
+local function call(text, f, ...)
+  calls = calls + 1
+  last:seek "set"
+  last:write(calls, ": ", text, "\n")
+  last:flush()
+  if verbose then io.stderr:write(calls, ": ", text, "\n") end
+  local ok, a, b
+  if values:chance(3) then
+    local packed = table.pack(...)
+    ok, a, b = coroutine.resume(coroutine.create(function()
+      return f(table.unpack(packed, 1, packed.n))
+    end))
+  else
+    ok, a, b = pcall(f, ...)
+  end
+  if not ok then return end
+  succeeded = succeeded + 1
+  if type(a) == "userdata" or (type(a) == "table" and values:chance(10)) then values:keep(a) end
+  if type(b) == "userdata" then values:keep(b) end
+end
+
+--- Arguments by position, sometimes followed by names that the function knows.
+local function arguments(names, options, self, self_text)
+  local list, texts, n = {}, {}, 0
+  local function add(value, text)
+    n = n + 1
+    list[n], texts[n] = value, text
+  end
+  if self_text then add(self, self_text) end
+  local wanted = values:chance(70) and #names or values:below(#names + 2)
+  for _ = n + 1, wanted do add(values:any()) end
+  if values:chance(40) then
+    local keywords, parts = {}, {}
+    for _, option in ipairs(options or {}) do
+      if values:chance(35) then
+        local value, text = values:fitting(option)
+        keywords[option.name] = value
+        parts[#parts + 1] = option.name .. " = " .. tostring(text)
+      end
+    end
+    for _, name in ipairs(options and {} or names) do
+      if values:chance(35) then
+        local value, text = values:any(1)
+        keywords[name] = value
+        parts[#parts + 1] = name .. " = " .. tostring(text)
+      end
+    end
+    if values:chance(5) then keywords[values:string()] = values:any(1) end
+    add(keywords, "{" .. table.concat(parts, ", ") .. "}")
+  end
+  for i = 1, n do texts[i] = tostring(texts[i]) end
+  return list, n, table.concat(texts, ", ")
+end
+
+local function call_function()
+  local place, f, what = table.unpack(values:one_of(functions))
+  local list, n, text = arguments(what and what.parameters or {}, what and what.options)
+  call(place .. "(" .. text .. ")", f, table.unpack(list, 1, n))
+end
+
+--- An object of a class: most options as the class wants them.
+local function construct()
+  local place, class, what = table.unpack(values:one_of(classes))
+  local options, texts = {}, {}
+  for _, option in ipairs(what.options) do
+    local given = option.required or (not option.keyword_only and values:chance(15))
+      or values:chance(2)
+    if given then
+      local value, text
+      if values:chance(85) then
+        value, text = values:fitting(option)
+      else
+        value, text = values:any(1)
+      end
+      options[option.name] = value
+      texts[#texts + 1] = option.name .. " = " .. tostring(text)
+    end
+  end
+  call(place .. " {" .. table.concat(texts, ", ") .. "}", class, options)
+end
+
+local function construct_wildly()
+  local place, class, what = table.unpack(values:one_of(classes))
+  local list, n, text = arguments({ "a", "b" }, what.options)
+  call(place .. "(" .. text .. ")", class, table.unpack(list, 1, n))
+end
+
+--- What reflection says of an object; of a class it lists the options, not the members.
+local function members_of(object)
+  local what = cr.describe(object)
+  what.methods = what.methods or { "from_config" }
+  what.properties = what.properties or { "name", "kind", "plugin", "doc" }
+  return what
+end
+
+local function is_value(x) return type(x) == "userdata" and cr.describe(x) ~= nil end
+
+local function some_object()
+  for _ = 1, 10 do
+    local value, text = values:any()
+    if is_value(value) then return value, text, members_of(value) end
+  end
+  local value = cr.ones { 2, 3 }
+  return value, "cr.ones {2, 3}", members_of(value)
+end
+
+local function call_method()
+  local object, text, what = some_object()
+  if #what.methods == 0 then return end
+  local name = values:one_of(what.methods)
+  local ok, method = pcall(function() return object[name] end)
+  if not ok or type(method) ~= "function" then return end
+  local f = cr.describe(method)
+  local names = {}
+  for i, parameter in ipairs(f and f.parameters or { "self" }) do names[i] = parameter end
+  values.tame = slow[name]
+  local self, self_text = object, text
+  if values:chance(5) then self, self_text = values:any() end
+  local list, n, rest = arguments(names, f and f.options, self, tostring(self_text))
+  call(tostring(text) .. "." .. name .. "(" .. rest .. ")", method, table.unpack(list, 1, n))
+  values.tame = false
+end
+
+local function touch_property()
+  local object, text, what = some_object()
+  local name = #what.properties > 0 and values:one_of(what.properties) or "name"
+  if values:chance(15) then name = values:any(1) end
+  if values:chance(60) then
+    call(tostring(text) .. "." .. tostring(name), function() return object[name] end)
+  else
+    local value, value_text = values:any()
+    call(tostring(text) .. "." .. tostring(name) .. " = " .. tostring(value_text), function()
+      object[name] = value
+    end)
+  end
+end
+
+local operators = {
+  ["+"] = function(a, b)
+    return a + b
+  end, ["-"] = function(a, b) return a - b end, ["*"] = function(a, b) return a * b end,
+  ["/"] = function(a, b)
+    return a / b
+  end, ["%"] = function(a, b) return a % b end, ["^"] = function(a, b) return a ^ b end,
+  ["//"] = function(a, b)
+    return a // b
+  end, [".."] = function(a, b) return a .. b end, ["=="] = function(a, b) return a == b end,
+  ["<"] = function(a, b) return a < b end, ["<="] = function(a, b)
+    return a <= b
+  end, ["&"] = function(a, b) return a & b end,
+  ["<<"] = function(a, b)
+    return a << b
+  end, ["unary -"] = function(a) return -a end, ["~"] = function(a) return ~a end,
+  ["#"] = function(a) return #a end, ["index"] = function(a, b) return a[b] end,
+  ["tostring"] = function(a) return tostring(a) end,
+  ["pairs"] = function(a) for _ in pairs(a) do break end end, ["ipairs"] = function(a)
+    for i in ipairs(a) do if i > 5 then break end end
+  end, ["close"] = function(a) local b <close> = a end,
+  ["getmetatable"] = function(a) return getmetatable(a) end,
+}
+local operator_names = sorted(operators)
+
+local function operate()
+  local name = values:one_of(operator_names)
+  local object, text = some_object()
+  local other, other_text = values:any()
+  if values:chance(30) then object, text, other, other_text = other, other_text, object, text end
+  call(name .. "(" .. tostring(text) .. ", " .. tostring(other_text) .. ")", operators[name],
+    object, other)
+end
+
+--- Metamethods as functions: with anything as self.
+local function call_metamethod()
+  local object, text = some_object()
+  local meta = getmetatable(object)
+  if type(meta) ~= "table" then return operate() end
+  local name = values:one_of(sorted(meta))
+  if type(meta[name]) ~= "function" then return end
+  local list, n, rest = arguments { "self", "other" }
+  call("getmetatable(" .. tostring(text) .. ")." .. name .. "(" .. rest .. ")", meta[name],
+    table.unpack(list, 1, n))
+end
+
+--- Layers on data, objects called.
+local function call_object()
+  local object, text, what = some_object()
+  local list, n, rest = arguments({ "inputs" }, what.class and what.class.arguments)
+  call(tostring(text) .. "(" .. rest .. ")", object, table.unpack(list, 1, n))
+end
+
+local hooks = { "init", "build", "call", "compute_mask", "get_config", "update_state", "result",
+  "reset_state", "on_epoch_end", "on_train_begin",
+  "cal", "train_step" }
+
+local function derive()
+  local place, base = table.unpack(values:one_of(bases))
+  local name = values:chance(80) and "Class" .. values:below(30) or values:string()
+  local options, options_text = values:any(1)
+  if values:chance(70) then options, options_text = { { "units", 2 } }, "{{'units', 2}}" end
+  local class
+  call(place .. ":subclass(" .. tostring(name) .. ", " .. tostring(options_text) .. ")", function()
+    class = base:subclass(name, options)
+  end)
+  if not class then return end
+  for _, hook in ipairs(hooks) do
+    if values:chance(25) then class[hook] = values:func() end
+  end
+  if values:chance(60) then class.call = function(_, x) return x end end
+  local argument, text = values:any(1)
+  call(place .. " derived (" .. tostring(text) .. ")", class, argument)
+end
+
+--- A small model that trains, so that methods have something to work on.
+local function make_model()
+  call("a model", function()
+    local layers = { cr.layers.Dense(2, { input_shape = { 3 } }) }
+    local object, _, what = some_object()
+    if what.class and what.class.kind == "layer" then layers[2] = object end
+    local model = values:chance(50) and cr.Sequential(layers)
+      or cr.Sequential { cr.layers.Dense(2) }
+    if values:chance(70) then model:compile { optimizer = "sgd", loss = "mse" } end
+    if values:chance(40) then model:fit(cr.ones { 4, 3 }, cr.ones { 4, 2 }, { verbose = 0 }) end
+    return model
+  end)
+end
+
+local actions = { { 22, call_function }, { 18, construct }, { 6, construct_wildly },
+  { 24, call_method }, { 10, touch_property },
+  { 10, operate }, { 2, call_metamethod }, { 14, call_object }, { 3, derive }, { 3, make_model } }
+local total = 0
+for _, action in ipairs(actions) do total = total + action[1] end
+
+while calls < count and os.time() < stop do
+  local place = values:below(total)
+  for _, action in ipairs(actions) do
+    if place < action[1] then
+      action[2]()
+      break
+    end
+    place = place - action[1]
+  end
+  if values:below(500) == 0 then collectgarbage() end
+end
+values = nil
+collectgarbage()
+local done = assert(io.open("done.txt", "w"))
+done:write(string.format("%d calls, %d of them without an error", calls, succeeded))
+done:close()

@@ -1,0 +1,157 @@
+-- Arguments of calls: declared by the layer, checked, handed on, part of the graph and of files.
+package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
+local check = require "check"
+local cr = require "crescent"
+local layers = cr.layers
+local x, h, c = cr.random.normal { 2, 3, 4 }, cr.random.normal { 2, 5 }, cr.random.normal { 2, 5 }
+
+-- an argument that nobody reads is an error
+check.fails(function()
+  layers.Dense(2)(x, { nonsense = 1 })
+end, "Dense", "'nonsense'", "training, mask")
+check.fails(function()
+  layers.LSTM(5)(x, { initial_stat = { h, c } })
+end, "LSTM", "did you mean 'initial_state'?")
+check.fails(function() layers.Dense(2)(x, { trainin = true }) end, "did you mean 'training'?")
+check.fails(function()
+  cr.Sequential { layers.Dense(2) }(x, { use_causal_mask = true })
+end, "'use_causal_mask'")
+check.fails(function()
+  layers.LSTM(5)(x, { constants = { h } })
+end, "constants", "the cell takes none")
+check.fails(function() layers.Dense(2)(x, { mask = 5 }) end, "mask", "5")
+check.fails(function()
+  layers.LSTM(5)(x, { mask = { true, false } })
+end, "mask", "expected tensors")
+local steps = cr.tensor { { true, true, false }, { true, false, false } }
+check.fails(function() layers.LSTM(5)(x, { mask = { steps, steps } }) end, "2 masks for 1 inputs")
+
+-- initial states by name are inputs
+local lstm = layers.LSTM(5)
+check.near(lstm(x, { initial_state = { h, c } }), lstm({ x, h, c }):totable())
+assert((lstm(x) - lstm(x, { initial_state = { h, c } })):abs():max():item() > 1e-4)
+for _, class in ipairs { layers.GRU, layers.SimpleRNN } do
+  local layer = class(5)
+  check.near(layer(x, { initial_state = h }), layer({ x, h }):totable())
+end
+check.near(layers.RNN(layers.GRUCell(5, { seed = 1 }))(x, { initial_state = h }).shape[2], 5)
+check.fails(function() lstm(x, { initial_state = h }) end, "lstm", "2 states", "1")
+check.fails(function() lstm({ x, h, c }, { initial_state = { h, c } }) end, "given twice")
+check.fails(function()
+  lstm(x, { initial_state = "zeros" })
+end, "initial_state", "expected tensors")
+
+-- on symbols they are inputs of the node
+local sx, sh, sc = cr.Input { shape = { 3, 4 } }, cr.Input { shape = { 5 } },
+  cr.Input { shape = { 5 } }
+local symbol = lstm(sx, { initial_state = { sh, sc } })
+assert(#lstm.inbound_nodes == 1 and #lstm.input == 3)
+local model = cr.Model({ sx, sh, sc }, symbol)
+check.near(model:predict { x, h, c }, lstm(x, { initial_state = { h, c } }):totable())
+local path = check.temporary ".h5"
+model:save(path)
+check.near(cr.models.load_model(path):predict { x, h, c }, model:predict({ x, h, c }):totable())
+check.near(cr.models.clone_model(model):count_params(), model:count_params())
+check.fails(function() lstm(sx, { initial_state = { h, c } }) end, "expected symbols")
+check.fails(function() lstm(x, { initial_state = { sh, sc } }) end, "expected tensors")
+
+-- masks of symbols are symbols
+local smask = cr.Input { shape = { 3 }, dtype = "bool" }
+local masked = cr.Model({ sx, smask }, lstm(sx, { mask = smask }))
+check.near(masked:predict { x, steps }, lstm(x, { mask = steps }):totable())
+assert((masked:predict { x, steps } - lstm(x)):abs():max():item() > 1e-4)
+for _, ending in ipairs { ".h5", ".keras" } do
+  local path = check.temporary(ending)
+  masked:save(path)
+  check.near(cr.models.load_model(path):predict { x, steps },
+    masked:predict({ x, steps }):totable())
+end
+assert(#cr.models.model_from_json(masked:to_json()).input == 2)
+check.fails(function() lstm(sx, { mask = steps }) end, "'mask'", "expected symbols")
+check.fails(function() lstm(x, { mask = smask }) end, "'mask'", "expected tensors")
+check.fails(function()
+  masked:save(check.temporary ".h5", { target = "keras2" })
+end, "takes no tensors by name")
+
+-- attention: inputs by name, masks, further outputs
+local attention = layers.MultiHeadAttention(2, 3)
+local y = cr.random.normal { 2, 6, 4 }
+check.near(attention(x, { value = y }), attention({ x, y }):totable())
+check.near(attention(x, { value = y, key = y }), attention({ x, y, y }):totable())
+check.fails(function() attention(x, { key = y }) end, "'key'", "input 3")
+check.fails(function()
+  attention({ x, x }, { use_causal_mask = "yes" })
+end, "use_causal_mask", "expected a boolean")
+check.fails(function()
+  attention({ x, x }, { use_casual_mask = true })
+end, "did you mean 'use_causal_mask'?")
+local causal = cr.tensor { { { true, false, false }, { true, true, false }, { true, true, true } } }
+check.near(attention({ x, x }, { attention_mask = causal }),
+  attention({ x, x }, { use_causal_mask = true }):totable())
+local both = attention({ x, x }, { return_attention_scores = true })
+assert(#both == 2)
+check.same(both[2].shape, { 2, 2, 3, 3 })
+check.near(attention({ x, x }, { value_mask = steps, key_mask = steps, query_mask = steps }),
+  attention({ x, x }, { mask = { steps, steps } }):totable())
+check.fails(function()
+  attention({ x, x }, { attention_mask = steps })
+end, "attention_mask", "(batch, t, s)")
+
+-- a symbol as an argument is an edge of the graph, saved and loaded
+local mask = cr.Input { shape = { 3, 3 } }
+local masked = cr.Model({ sx, mask }, attention({ sx, sx }, { attention_mask = mask }))
+local given = cr.ops.tile and cr.ops.tile(causal:cast "float32", { 2, 1, 1 })
+  or cr.ops.concatenate({ causal:cast "float32", causal:cast "float32" }, 0)
+check.near(masked:predict { x, given }, attention({ x, x }, { use_causal_mask = true }):totable())
+masked:save(path)
+check.near(cr.models.load_model(path):predict { x, given }, masked:predict({ x, given }):totable())
+local again = cr.models.clone_model(masked)
+again:set_weights(masked:get_weights())
+check.near(again:predict { x, given }, masked:predict({ x, given }):totable())
+
+-- classes in Lua declare theirs
+local Scaled = cr.Layer:subclass("Scaled", {}, { { "scale", 1.0, "Factor." }, "shift" })
+function Scaled:call(inputs, args)
+  local y = inputs * args.scale
+  return args.shift and y + args.shift or y
+end
+local scaled, one = Scaled { name = "s" }, cr.ones { 1, 2 }
+check.near(scaled(one), { { 1, 1 } })
+check.near(scaled(one, { scale = 3 }), { { 3, 3 } })
+check.near(scaled(one, { scale = 3, shift = cr.tensor { 1, 2 } }), { { 4, 5 } })
+check.fails(function() scaled(one, { scale = "big" }) end, "'scale'", "expected a number", "big")
+check.fails(function() scaled(one, { scal = 3 }) end, "did you mean 'scale'?")
+check.fails(function()
+  scaled(one, { offset = 3 })
+end, "'offset'", 'subclass(name, options, {"offset"})')
+local Child = Scaled:subclass("Child", {}, { { "scale", 2.0 } })
+check.near(Child()(one), { { 2, 2 } })
+check.fails(function()
+  cr.Layer:subclass("Bad", {}, { "training" })
+end, "every call has 'training'")
+check.fails(function()
+  cr.losses.Loss:subclass("Bad", {}, { "scale" })
+end, "only layers and models")
+local a, b = cr.Input { shape = { 2 } }, cr.Input { shape = { 2 } }
+local graph = cr.Model({ a, b }, scaled(a, { shift = b, scale = 2 }))
+check.near(graph:predict { one, one }, { { 3, 3 } })
+graph:save(path)
+check.near(cr.models.load_model(path):predict { one, one }, { { 3, 3 } })
+os.remove(path)
+
+-- a composite hands on what it likes
+local Outer = cr.Model:subclass("Outer", {}, { { "scale", 1.0 } })
+function Outer:init() self.inner = Scaled() end
+function Outer:call(inputs, args) return self.inner(inputs, { scale = args.scale }) end
+check.near(Outer()(one, { scale = 4 }), { { 4, 4 } })
+
+-- help and completion know them
+local said = {}
+local old = print
+print = function(text) said[#said + 1] = text end
+cr.help(layers.LSTM)
+print = old
+assert(table.concat(said):find "initial_state", "help lists arguments of a call")
+lstm_layer = lstm
+assert(table.concat(cr.complete "lstm_layer(x, {init", " "):find "initial_state")
+print "ok arguments"

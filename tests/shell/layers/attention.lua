@@ -1,0 +1,194 @@
+-- Attention: masks, windows, axes, scores, by formulas written out here.
+package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
+local check = require "check"
+local cr = require "crescent"
+local layers, ops = cr.layers, cr.ops
+
+local function numbers(shape, seed) return cr.random.uniform(shape, -1, 1, { seed = seed }) end
+local query, value, key = numbers({ 2, 4, 3 }, 1), numbers({ 2, 5, 6 }, 2), numbers({ 2, 5, 3 }, 3)
+
+--- softmax(scores - 1e9 where hidden) . value
+local function mixed(scores, hidden)
+  if hidden then scores = scores - hidden * 1e9 end
+  return ops.matmul(ops.softmax(scores, -1), value), ops.softmax(scores, -1)
+end
+
+-- ---- sequences without heads
+local scores = ops.matmul(query, ops.transpose(key, { 0, 2, 1 }))
+check.near(layers.Attention() { query, value, key }, (mixed(scores)))
+check.near(layers.Attention() { query, key }, ops.matmul(ops.softmax(scores, -1), key))
+local output, weights = layers.Attention() ({ query, value, key },
+  { return_attention_scores = true }), nil
+check.near(output[1], (mixed(scores)))
+check.near(output[2], select(2, mixed(scores)))
+
+local later = {}
+for i = 1, 4 do later[i] = {} for j = 1, 5 do later[i][j] = j > i and 1 or 0 end end
+local hidden = cr.tensor(later):reshape { 1, 4, 5 }
+check.near(layers.Attention() ({ query, value, key }, { use_causal_mask = true }),
+  (mixed(scores, hidden)))
+
+-- steps of the value that do not count, and steps of the query, which give zeros
+local counts = cr.tensor { { 1, 1, 1, 0, 0 }, { 1, 1, 1, 1, 1 } }
+local asks = cr.tensor { { 1, 1, 1, 0 }, { 1, 1, 0, 0 } }
+local masks = { asks:cast "bool", counts:cast "bool", counts:cast "bool" }
+local want = mixed(scores, (1 - counts):reshape { 2, 1, 5 }) * asks:reshape { 2, 4, 1 }
+check.near(layers.Attention() ({ query, value, key }, { mask = masks }), want)
+
+-- scores that are sums of tanh
+local function tanh_sums(q, k)
+  return ops.tanh(q:reshape { 2, 4, 1, 3 } + k:reshape { 2, 1, 5, 3 })
+end
+local concat = layers.Attention { score_mode = "concat", use_scale = true }
+concat { query, value, key }
+assert(#concat.weights == 2 and concat.weights[1].name == "scale"
+  and concat.weights[2].name == "concat_score_weight")
+concat:set_weights { cr.tensor(0.5), cr.tensor(2.0) }
+check.near(concat { query, value, key },
+  (mixed(2 * ops.sum(ops.tanh(0.5 * (query:reshape { 2, 4, 1, 3 } + key:reshape { 2, 1, 5, 3 })),
+  { -1 }))))
+local additive = layers.AdditiveAttention()
+additive { query, value, key }
+check.near(additive { query, value, key },
+  (mixed(ops.sum(tanh_sums(query, key) * additive.weights[1], { -1 }))))
+assert(#layers.AdditiveAttention({ use_scale = false, input_shape = { 4, 3 } }).weights == 0)
+
+check.fails(function()
+  layers.Attention()(query)
+end, "Attention layer accepts inputs list of length 2 or 3")
+check.fails(function()
+  layers.Attention { score_mode = "dots" }
+end, "score_mode", "did you mean 'dot'")
+check.fails(function() layers.Attention() { query, value } end, "do not fit")
+
+-- dropout: the same weights, some of them zero and the others larger
+local dropping = layers.Attention { dropout = 0.5, seed = 3 }
+local dropped = dropping({ query, value, key }, { training = true, return_attention_scores = true })
+local kept = 0
+for _, rows in ipairs(dropped[2]:totable()) do
+  for _, row in ipairs(rows) do for _, w in ipairs(row) do kept = kept + (w > 0 and 1 or 0) end end
+end
+assert(kept > 8 and kept < 32, kept)
+check.near(dropping { query, value, key }, (mixed(scores)))
+check.near(ops.max(ops.abs(layers.Attention { dropout = 1 } ({ query, value, key },
+  { training = true }))), 0)
+
+-- ---- heads
+local function attention(options)
+  options.num_heads, options.key_dim = 2, 3
+  local layer = layers.MultiHeadAttention(options)
+  return layer
+end
+-- a window is a mask, alone and with a causal one
+local plain, near = attention {}, attention { sliding_window = 2 }
+local x = numbers({ 2, 6, 4 }, 4)
+plain { x, x }
+near { x, x }
+near:set_weights(plain:get_weights())
+local function band(f)
+  local rows = {}
+  for i = 1, 6 do rows[i] = {} for j = 1, 6 do rows[i][j] = f(i, j) and 1 or 0 end end
+  return cr.tensor { rows, rows }
+end
+check.near(near { x, x }, plain({ x, x }, { attention_mask = band(function(i, j)
+  return math.abs(i - j) < 2
+end) }))
+check.near(near({ x, x }, { use_causal_mask = true }),
+  plain({ x, x }, { attention_mask = band(function(i, j)
+  return i - j == 0 or i - j == 1
+end) }))
+local scored = plain({ x, x }, { use_causal_mask = true, return_attention_scores = true })
+check.near(scored[1], plain({ x, x }, { use_causal_mask = true }))
+check.same(scored[2].shape, { 2, 2, 6, 6 })
+assert(scored[2]:totable()[1][1][2][3] == 0)
+
+-- axes: along the second of three, each row of the first by itself
+local image = numbers({ 2, 3, 4, 5 }, 5)
+local rows = attention { attention_axes = { 2 } }
+local seen = rows { image, image }
+check.same(seen.shape, { 2, 3, 4, 5 })
+local flat = attention {}
+local as_rows = image:reshape { 6, 4, 5 }
+flat { as_rows, as_rows }
+flat:set_weights(rows:get_weights())
+check.near(seen:reshape { 6, 4, 5 }, flat { as_rows, as_rows })
+check.near(rows({ image, image }, { use_causal_mask = true }):reshape { 6, 4, 5 },
+  flat({ as_rows, as_rows }, { use_causal_mask = true }))
+-- all axes at once: the image as one sequence
+local whole = attention {}
+local everywhere = whole({ image, image }, { return_attention_scores = true })
+check.same(everywhere[2].shape, { 2, 2, 3, 4, 3, 4 })
+local sequence = image:reshape { 2, 12, 5 }
+flat:set_weights(whole:get_weights())
+check.near(everywhere[1]:reshape { 2, 12, 5 }, flat { sequence, sequence })
+local line = band(function()
+  return true
+end):slice({ 1, 1, 1 }, { 2, 3, 4 }):reshape { 2, 3, 4, 1, 1 } * cr.ones { 1, 1, 1, 3, 4 }
+check.near(whole({ image, image }, { attention_mask = line }), everywhere[1])
+check.fails(function()
+  whole({ image, image }, { use_causal_mask = true })
+end, "one attention axis")
+check.fails(function() attention { attention_axes = { 3 } } { image, image } end, "attention_axes")
+check.fails(function() plain { x, numbers({ 2, 3, 4, 5 }, 1) } end)
+
+-- fewer heads for keys: those of all, repeated
+local grouped = layers.GroupQueryAttention { head_dim = 3, num_query_heads = 4,
+  num_key_value_heads = 2 }
+grouped { x, x }
+local full = layers.MultiHeadAttention { num_heads = 4, key_dim = 3 }
+full { x, x }
+local given = grouped:get_weights()
+for i = 3, 6 do
+  given[i] = ops.take(given[i], cr.tensor({ 0, 0, 1, 1 }, "int32"), #given[i].shape - 2)
+end
+full:set_weights(given)
+check.near(grouped({ x, x }, { use_causal_mask = true }),
+  full({ x, x }, { use_causal_mask = true }))
+assert(grouped:get_config().num_key_value_heads == 2)
+check.fails(function()
+  layers.GroupQueryAttention { head_dim = 3, num_query_heads = 3, num_key_value_heads = 2 }
+end, "must be divisible")
+
+-- a gate of ones halves to sigmoid(0): nothing else changes
+local gated = attention { use_gate = true, bias_initializer = "zeros" }
+gated { x, x }
+local with_gate = gated:get_weights()
+assert(#with_gate == 10)
+with_gate[9], with_gate[10] = cr.zeros { 4, 2, 3 }, cr.zeros { 2, 3 }
+gated:set_weights(with_gate)
+local without = { table.unpack(with_gate, 1, 6) }
+without[7], without[8] = with_gate[7] * 0.5, with_gate[8]
+plain:set_weights(without)
+check.near(gated { x, x }, plain { x, x })
+
+-- flash attention refuses what needs all weights
+check.fails(function()
+  attention { flash_attention = true, dropout = 0.1 }
+end, "Dropout is not supported when flash attention is enabled")
+check.fails(function()
+  attention { flash_attention = true } ({ x, x }, { return_attention_scores = true })
+end, "scores is not supported when flash attention")
+check.same(attention { flash_attention = true } { x, x }.shape, { 2, 6, 4 })
+
+-- ---- a masked model, without a word of warning, through a file; Keras 2.3.1 has no such layers
+local ok, text = check.run [[
+local words = cr.Input { shape = { 6 }, dtype = "int32" }
+local embedded = cr.layers.Embedding(10, 4, { mask_zero = true })(words)
+local seen = cr.layers.MultiHeadAttention(2, 3)({ embedded, embedded }, { use_causal_mask = true })
+local grouped = cr.layers.GroupQueryAttention(2, 4, 2) { seen, seen }
+local attended = cr.layers.Attention { use_scale = true } { grouped, grouped }
+local pooled = cr.layers.GlobalAveragePooling1D()(attended)
+local model = cr.Model(words, pooled)
+local text = cr.tensor({ { 1, 2, 3, 0, 0, 0 }, { 4, 5, 6, 7, 8, 9 } }, "int32")
+local before = model:predict(text)
+local other = cr.tensor({ { 1, 2, 3, 0, 0, 0 }, { 4, 5, 6, 7, 8, 9 } }, "int32")
+local path = os.tmpname() .. ".h5"
+model:compile { optimizer = "sgd", loss = "mse" }
+model:save(path)
+assert(cr.ops.max(cr.ops.abs(cr.models.load_model(path):predict(other) - before)):item() < 1e-6)
+local saved, reasons = pcall(model.save, model, path, { target = "keras2" })
+assert(not saved and tostring(reasons):find "Keras 2.3.1 has no layer 'GroupedQueryAttention'")
+os.remove(path)
+]]
+assert(ok and not text:find "destroy", text)
+print "ok attention"

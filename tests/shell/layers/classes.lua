@@ -1,0 +1,184 @@
+-- Classes written in Lua: layers, models, losses, metrics, callbacks and the functions of one
+-- tensor.
+package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
+local check = require "check"
+local cr = require "crescent"
+local layers = cr.layers
+local x, y = cr.random.normal { 32, 3 }, cr.random.normal { 32, 1 }
+
+-- a layer with declared options needs neither init nor get_config
+local Scaled = cr.Layer:subclass("Scaled", { { "units", 4, "Width." }, { "factor", 2.0 } })
+function Scaled:build(shape)
+  self.kernel = self:add_weight { name = "kernel", shape = { shape[#shape], self.units },
+    initializer = "ones" }
+end
+function Scaled:call(inputs, args)
+  assert(type(args.training) == "boolean")
+  return inputs:matmul(self.kernel) * self.factor
+end
+local scaled = Scaled(5, { name = "s" })
+assert(scaled.units == 5 and scaled.factor == 2.0 and scaled.name == "s")
+check.near(scaled(cr.ones { 1, 3 }), { { 6, 6, 6, 6, 6 } })
+assert(scaled.kernel == scaled.weights[1] and #scaled.trainable_weights == 1)
+assert(scaled:get_config().units == 5 and Scaled:from_config(scaled:get_config()).factor == 2.0)
+assert(Scaled().name == "scaled" or Scaled().name:find "^scaled")
+check.fails(function() Scaled { unit = 3 } end, "Scaled", "'unit'", "did you mean 'units'?")
+check.fails(function() Scaled("five")(cr.ones { 1, 3 }) end, "five")
+assert(tostring(Scaled):find "Scaled" and tostring(scaled):find "Scaled")
+check.same(scaled:compute_output_shape { -1, 3 }, { -1, 5 })
+
+-- attributes stay with the object, whatever handle there is
+scaled.note = { "kept" }
+local model = cr.Sequential { layers.InputLayer { input_shape = { 3 } }, scaled }
+scaled = nil
+collectgarbage() collectgarbage()
+assert(model.layers[1].note[1] == "kept" and model:get_layer "s" == model.layers[1])
+assert(model.layers[1].missing == nil)
+
+-- the class chain: super, inherited options and methods
+local Child = Scaled:subclass("Child", { { "shift", 1.0 } })
+function Child:call(inputs, args) return Child.super.call(self, inputs, args) + self.shift end
+check.near(Child { units = 1 }(cr.ones { 1, 3 }), { { 7 } })
+assert(Child(2).units == 2)
+
+-- errors inside of a layer keep their text and place, and name the layer once
+local Broken = cr.Layer:subclass "Broken"
+function Broken:call() error "wrong on purpose" end
+local ok, message = pcall(Broken { name = "b" }, x)
+assert(not ok and message:find "classes.lua:%d+: wrong on purpose"
+  and select(2, message:gsub("wrong on purpose", "")) == 1)
+local Nothing = cr.Layer:subclass "Nothing"
+function Nothing:call() end
+check.fails(function() Nothing { name = "n" }(x) end, "n", "returned nothing")
+check.fails(function() Nothing { whatever = 1 } end, "Nothing", "'whatever'")
+check.fails(function() cr.Layer {} end, "subclass")
+check.fails(function() cr.Layer:subclass() end, "expected a string")
+check.fails(function() cr.Layer:subclass "Dense" end, "Dense", "there already")
+check.fails(function() cr.Layer.subclass "X" end, "subclass")
+
+-- sublayers in tables, losses, state that is not trained, several inputs and outputs
+local Stack = cr.Layer:subclass "Stack"
+function Stack:init(config)
+  self.blocks = {}
+  for i = 1, config.count do self.blocks[i] = layers.Dense(3, { activation = "tanh" }) end
+end
+function Stack:build()
+  self.calls = self:add_weight { name = "calls", shape = {}, initializer = "zeros",
+    trainable = false }
+end
+function Stack:call(inputs)
+  self.calls:assign_add(1)
+  for _, block in ipairs(self.blocks) do inputs = block(inputs) end
+  self:add_loss((inputs * inputs):mean() * 0.1)
+  return { inputs, inputs:sum(-1) }
+end
+local stack = Stack { count = 3 }
+local outputs = stack(x)
+assert(#outputs == 2 and #stack.weights == 7 and #stack.trainable_weights == 6
+  and stack.calls.value:item() == 1)
+assert(#stack.losses == 1)
+stack.blocks = nil
+assert(#stack.weights == 1)
+local Sum = cr.Layer:subclass "Sum"
+function Sum:build(shapes) assert(#shapes == 2 and shapes[1][2] == 3) end
+function Sum:call(inputs) return inputs[1] + inputs[2] end
+check.same(Sum() { cr.Input { shape = { 3 } }, cr.Input { shape = { 3 } } }.shape, { -1, 3 })
+
+-- a model of one's own trains like any other, at compiled speed: call runs while the step is traced
+local calls = 0
+local Net = cr.Model:subclass "Net"
+function Net:init()
+  self.first, self.last = layers.Dense(8, { activation = "relu" }), layers.Dense(1)
+end
+function Net:call(inputs)
+  calls = calls + 1
+  return self.last(self.first(inputs))
+end
+local net = Net()
+net:compile { optimizer = "sgd", loss = "mse" }
+local history = net:fit(x, y, { epochs = 5, batch_size = 8, verbose = 0 })
+assert(#history.history.loss == 5 and history.history.loss[5] < history.history.loss[1])
+assert(calls < 8, "call ran " .. calls .. " times")
+assert(#net.weights == 4 and net:count_params() == 41)
+
+-- losses and metrics: classes and functions
+local Squared = cr.losses.Loss:subclass("Squared", { { "factor", 1.0 } })
+function Squared:call(t, p) return ((t - p) * (t - p)):mean(-1) * self.factor end
+check.near(Squared { factor = 2.0 }(cr.zeros { 2, 1 }, cr.ones { 2, 1 }), 2)
+local Largest = cr.metrics.Metric:subclass "Largest"
+function Largest:init() self.value = self:add_variable "value" end
+function Largest:update_state(_, p) self.value:assign(cr.ops.maximum(self.value, p:max())) end
+function Largest:result() return self.value end
+function Largest:reset_state() self.value:assign(0) end
+local function gap(t, p) return cr.ops.abs(t - p):mean(-1) end
+local function small()
+  return cr.Sequential { layers.Dense(1, { input_shape = { 3 }, kernel_initializer = "zeros" }) }
+end
+local plain, own = small(), small()
+plain:compile { optimizer = "sgd", loss = "mse", metrics = { "mae" } }
+own:compile { optimizer = "sgd", loss = Squared(), metrics = { gap, Largest() } }
+local a = plain:fit(x, y, { epochs = 2, verbose = 0, shuffle = false }).history
+local b = own:fit(x, y, { epochs = 2, verbose = 0, shuffle = false }).history
+check.near(b.loss, a.loss)
+check.near(b["function"] or b.gap, a.mae or a.mean_absolute_error)
+assert(#b.largest == 2)
+own:compile { optimizer = "sgd", loss = function(t, p) return (t - p):square():mean(-1) end }
+own:fit(x, y, { verbose = 0 })
+check.fails(function()
+  own:compile { optimizer = "sgd", loss = function() error "bad loss" end }
+  own:fit(x, y, { verbose = 0 })
+end, "bad loss")
+
+-- functions as options
+local dense = layers.Dense(2, {
+  activation = function(t) return t * 3 end,
+  kernel_initializer = function(shape, dtype) return cr.ones(shape, dtype) end,
+  kernel_regularizer = function(w) return w:sum() end,
+})
+check.near(dense(cr.ones { 1, 2 }), { { 6, 6 } })
+check.near(dense.losses[1], 4)
+local lambda = layers.Lambda(function(t) return t:sum(-1) end)
+check.same(lambda(cr.Input { shape = { 4 } }).shape, { -1 })
+check.near(lambda(cr.ones { 2, 3 }), { 3, 3 })
+
+-- callbacks see logs, may add to them, stop training
+local seen = {}
+local Watch = cr.callbacks.Callback:subclass "Watch"
+function Watch:init(config) self.limit = config.limit end
+function Watch:on_train_begin() seen[#seen + 1] = "begin" end
+function Watch:on_epoch_end(epoch, logs)
+  seen[#seen + 1] = epoch
+  logs.doubled = logs.loss * 2
+  if epoch + 1 >= self.limit then self.model.stop_training = true end
+end
+function Watch:on_train_batch_end(_, logs) assert(logs.loss) end
+plain = small()
+plain:compile { optimizer = "sgd", loss = "mse" }
+history = plain:fit(x, y, { epochs = 10, verbose = 0, callbacks = { Watch { limit = 3 } } })
+check.same(seen, { "begin", 0, 1, 2 })
+check.near(history.history.doubled[3], history.history.loss[3] * 2)
+local Bad = cr.callbacks.Callback:subclass "Bad"
+function Bad:on_epoch_end() error { code = 7 } end
+local fine, thrown = pcall(plain.fit, plain, x, y, { verbose = 0, callbacks = Bad() })
+assert(not fine and type(thrown) == "table" and thrown.code == 7,
+  "an error value comes back as it was raised")
+
+-- what is registered can be found by name, saved and loaded
+local named = cr.Sequential { layers.InputLayer { input_shape = { 3 } }, Scaled(2) }
+local path = check.temporary ".h5"
+named:save(path)
+check.near(cr.models.load_model(path):predict(x), named:predict(x):totable())
+local withlambda = cr.Sequential { layers.Dense(2, { input_shape = { 3 } }),
+  layers.Lambda(function(t)
+  return t * 2
+end, { name = "twice" }) }
+withlambda:save(path)
+check.fails(function() cr.models.load_model(path):predict(x) end, "twice", "custom_objects")
+local again = cr.models.load_model(path, { custom_objects = { twice = function(t)
+  return t * 2
+end } })
+check.near(again:predict(x), withlambda:predict(x):totable())
+os.remove(path)
+Scaled = cr.Layer:subclass("Scaled", { { "units", 1 } })
+assert(Scaled().units == 1, "a class may be defined again")
+print "ok classes"

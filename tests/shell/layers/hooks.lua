@@ -1,0 +1,92 @@
+-- Functions of Lua classes that nothing calls are noticed.
+package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
+local check = require "check"
+local cr = require "crescent"
+local x, y = cr.ones { 4, 2 }, cr.ones { 4, 1 }
+
+-- Warnings go to stderr: what a script of its own writes there.
+local function stderr_of(code)
+  local ok, text = check.run("local x, y = cr.ones { 4, 2 }, cr.ones { 4, 1 }\n" .. code)
+  assert(ok, text)
+  return text
+end
+
+local function warns(code, ...)
+  local text = stderr_of(code)
+  for _, part in ipairs { ... } do
+    assert(text:find(part, 1, true), "expected '" .. part .. "' in:\n" .. text)
+  end
+  return text
+end
+
+-- a class without call says so, and what it has
+local Wrong = cr.Layer:subclass "Wrong"
+function Wrong:cal(inputs) return inputs end
+check.fails(function() Wrong { name = "w" }(x) end, "w", "no call()", "it defines cal")
+local Empty = cr.Model:subclass "Empty"
+check.fails(function() Empty()(x) end, "no call()")
+
+-- misspelt hooks are told once, when the first object is made
+local once = warns([[
+  local Wrong = cr.Layer:subclass "Wrong"
+  function Wrong:biuld() end
+  function Wrong:call(inputs) return inputs end
+  Wrong() Wrong() Wrong()]], "Wrong", "biuld() is not a hook of Layer", "did you mean 'build'?")
+assert(select(2, once:gsub("biuld", "")) == 1, once)
+warns([[
+  local C = cr.callbacks.Callback:subclass "C"
+  function C:on_epoch_ends() end
+  C()]], "on_epoch_ends()", "did you mean 'on_epoch_end'?")
+warns([[
+  local M = cr.metrics.Metric:subclass "M"
+  function M:update_state() end
+  function M:results() end
+  M()]], "results()", "did you mean 'result'?")
+warns([[
+  local L = cr.losses.Loss:subclass "L"
+  function L:cal(t, p) return t - p end
+  L()]], "cal()", "did you mean 'call'?")
+warns([[
+  local L = cr.Layer:subclass "L"
+  function L:call(inputs) return inputs end
+  function L:compute_output_shape(shape) return shape end
+  L()]], "compute_output_shape() is not called", "found by running call")
+warns([[
+  local N = cr.Model:subclass "N"
+  function N:init() self.d = cr.layers.Dense(1) end
+  function N:call(inputs) return self.d(inputs) end
+  function N:make_train_function() end
+  N()]], "make_train_function() is not called", "train_step")
+-- helpers of one's own are nobody's business
+assert(stderr_of [[
+  local L = cr.Layer:subclass "L"
+  function L:init() end
+  function L:init_2() end
+  function L:build(shape) self:build_parts(shape) end
+  function L:build_parts() end
+  function L:call(inputs) return self:calls(inputs) end
+  function L:calls(inputs) return inputs end
+  function L:norm(inputs) return inputs end
+  L()(x)]] == "")
+
+-- the other names of the hooks of a batch
+local seen = {}
+local Watch = cr.callbacks.Callback:subclass "Watch"
+function Watch:on_batch_begin(batch) seen[#seen + 1] = "begin" .. batch end
+function Watch:on_batch_end(batch, logs) seen[#seen + 1] = "end" .. batch .. type(logs.loss) end
+local model = cr.Sequential { cr.layers.Dense(1, { input_shape = { 2 } }) }
+model:compile { optimizer = "sgd", loss = "mse" }
+model:fit(x, y, { verbose = 0, batch_size = 2, shuffle = false, callbacks = { Watch() } })
+check.same(seen, { "begin0", "end0number", "begin1", "end1number" })
+
+-- a layer's own reset_states is called, and may call the one of its base
+local resets = 0
+local Counting = cr.Layer:subclass "Counting"
+function Counting:call(inputs) return inputs end
+function Counting:reset_states()
+  resets = resets + 1
+  cr.Layer.reset_states(self)
+end
+cr.Sequential { cr.Input { shape = { 2 } }, Counting() }:reset_states()
+assert(resets == 1)
+print "ok hooks"

@@ -1,0 +1,94 @@
+-- What every layer and model tells of itself, and small methods of Keras' that others stand on.
+package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
+local check = require "check"
+local cr = require "crescent"
+local layers, ops = cr.layers, cr.ops
+
+-- ---- variables by Keras 3's order of arguments
+local Scale = cr.Layer:subclass "Scale"
+function Scale:build(shape)
+  self.factor = self:add_variable({ shape[#shape] }, "ones",
+    { regularizer = "l2", name = "factor" })
+  self.fixed = self:add_variable({}, "zeros", "float32", false)
+end
+function Scale:call(x) return x * self.factor + self.fixed end
+local scale = Scale()
+assert(scale.path == nil)
+check.near(scale(cr.ones { 2, 3 }), cr.ones { 2, 3 })
+assert(scale.path == scale.name and scale.weights[1].name == "factor"
+  and #scale.trainable_weights == 1)
+check.near(scale.losses[1], 0.03)
+assert(scale.input_dtype == "float32")
+
+-- ---- call is calling
+local dense = layers.Dense(4, { activation = "relu" })
+check.near(dense:call(cr.ones { 2, 3 }), dense(cr.ones { 2, 3 }))
+check.fails(function() dense:call() end, "called without inputs")
+check.fails(function() dense:call(cr.ones { 2, 5 }) end, "incompatible")
+
+-- ---- masks and specs without results
+local ids = cr.tensor({ { 1, 2, 0 }, { 3, 0, 0 } }, "int32")
+local embedding = layers.Embedding(5, 2, { mask_zero = true })
+check.same(embedding:compute_mask(ids):totable(), { { true, true, false }, { true, false, false } })
+assert(dense:compute_mask(cr.ones { 2, 3 }) == nil)
+local keep = cr.tensor { { 1, 0 }, { 0, 1 } }:cast "bool"
+check.same(layers.Activation("relu"):compute_mask(cr.ones { 2, 2, 3 }, keep):totable(),
+  { { true, false }, { false, true } })
+local spec = embedding:compute_output_spec(ids)
+check.same(spec.shape, { 2, 3, 2 })
+assert(spec.dtype == "float32")
+check.fails(function() return spec:totable() end, "has no values")
+check.same(layers.Dense(7):compute_output_spec(cr.Input { shape = { 3 } }).shape, { -1, 7 })
+assert(cr.Input({ shape = { 3, 4 } }).ndim == 3)
+
+-- ---- models
+local model = cr.Sequential { layers.Dense(2, { input_shape = { 3 } }) }
+assert(model.run_eagerly == false)
+model:compile { optimizer = cr.optimizers.SGD { use_ema = true, ema_momentum = 0.5 }, loss = "mse",
+  metrics = { "mae" }, run_eagerly = true }
+assert(model.run_eagerly == true)
+local x, y = cr.ones { 4, 3 }, cr.ones { 4, 2 }
+model:train_on_batch(x, y)
+assert(#model.metrics_variables >= 2 and model.metrics[1].dtype == "float32")
+model:train_on_batch(x, y)
+local optimizer, kernel = model.optimizer, model.weights[1]
+local average
+for _, variable in ipairs(optimizer.variables) do
+  if variable.path:find "kernel/average$" then average = variable end
+end
+optimizer:finalize_variable_values(model.trainable_weights)
+check.near(kernel, average)
+
+local path = check.temporary ".onnx"
+model:export(path)
+local file = assert(io.open(path, "rb"))
+assert(#file:read "a" > 100)
+file:close()
+os.remove(path)
+check.fails(function()
+  model:export("model", { format = "tf_saved_model" })
+end, 'expected format "onnx"')
+
+-- ---- a Lambda with a mask: a tensor, or a function of inputs and masks
+local steps = cr.random.uniform { 2, 2, 3 }
+local fixed = layers.Lambda(function(t) return t * 2 end, { mask = keep })
+check.near(layers.GlobalAveragePooling1D()(fixed(steps)),
+  layers.GlobalAveragePooling1D()(steps * 2, { mask = keep }))
+local function negated(_, mask) return ops.logical_not(mask) end
+local turning = layers.Lambda(function(t) return t end, { name = "turning", mask = negated })
+check.same(turning:compute_mask(steps, keep):totable(), { { false, true }, { true, false } })
+local masked = cr.Sequential { layers.Masking { input_shape = { 2, 3 } }, turning,
+  layers.GlobalAveragePooling1D() }
+path = check.temporary ".h5"
+masked:save(path)
+check.fails(function()
+  cr.models.load_model(path, { custom_objects = { turning = function(t)
+    return t
+  end } }):predict(steps)
+end, "turning_mask", "custom_objects")
+local again = cr.models.load_model(path, { custom_objects = { turning = function(t)
+  return t
+end, turning_mask = negated } })
+check.near(again:predict(steps), masked:predict(steps))
+os.remove(path)
+print "ok layer methods"

@@ -1,0 +1,105 @@
+-- Low-rank adapters: what is trained, what is added, how it is merged and saved.
+package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
+local check = require "check"
+local cr = require "crescent"
+local layers, ops = cr.layers, cr.ops
+
+local x = cr.random.uniform({ 8, 6 }, -1, 1, { seed = 1 })
+local words = cr.tensor({ { 1, 2, 3 }, { 4, 5, 0 } }, "int32")
+local rows = {
+  { layer = function(o)
+    return layers.Dense(4, o)
+  end, input = x, weight = "kernel", a = { 6, 2 }, b = { 2, 4 }, fixed = 1 },
+  { layer = function(o)
+    o.bias_axes = "c" return layers.EinsumDense("ab,bc->ac", 4, o)
+  end, input = x, weight = "kernel", a = { 6, 2 }, b = { 2, 4 } },
+  { layer = function(o)
+    return layers.EinsumDense("ab,bcd->acd", { 4, 3 }, o)
+  end, input = x, weight = "kernel", a = { 6, 4, 2 }, b = { 2, 3 } },
+  { layer = function(o)
+    return layers.Embedding(6, 4, o)
+  end, input = words, weight = "embeddings", a = { 6, 2 }, b = { 2, 4 } },
+}
+for _, row in ipairs(rows) do
+  local layer = row.layer {}
+  local before = layer(row.input)
+  local own = #layer.trainable_weights
+  layer:enable_lora(2, { lora_alpha = 3 })
+  assert(layer.lora_enabled and layer.lora_rank == 2)
+  -- it starts by adding nothing; the weight is frozen, two small ones are trained
+  check.near(layer(row.input), before)
+  assert(#layer.trainable_weights == own + 1 and #layer.non_trainable_weights == 1)
+  local a, b = layer.trainable_weights[own], layer.trainable_weights[own + 1]
+  check.same({ a.name, b.name }, { "lora_" .. row.weight .. "_a", "lora_" .. row.weight .. "_b" })
+  check.same({ a.shape, b.shape }, { row.a, row.b })
+  -- then (alpha / rank) a . b
+  b:assign(cr.random.uniform(row.b, -1, 1, { seed = 2 }))
+  local change = ops.matmul(a:reshape { -1, 2 }, b):reshape(layer.non_trainable_weights[1].shape)
+    * 1.5
+  local plain = row.layer {}
+  plain(row.input)
+  local values = plain:get_weights()
+  values[1] = layer.non_trainable_weights[1] + change
+  for i = 2, own do values[i] = layer.weights[i] end
+  plain:set_weights(values)
+  check.near(layer(row.input), plain(row.input))
+  check.fails(function() layer:enable_lora(2) end, "lora is already enabled")
+  layer:merge_lora()
+  assert(not layer.lora_enabled and #layer.trainable_weights == own and #layer.weights == own)
+  check.near(layer(row.input), plain(row.input))
+  check.fails(function() layer:merge_lora() end, "lora is not enabled")
+end
+check.fails(function() layers.Dense(3):enable_lora(2) end, "isn't yet built")
+check.fails(function()
+  layers.Dense(3, { kernel_constraint = "non_neg", input_shape = { 2 },
+    lora_rank = 1 })(cr.ones { 1, 2 })
+end, "incompatible with kernel constraints")
+check.fails(function() layers.Dense(3, { lora_alpha = 1 }) end, "lora_rank")
+check.fails(function() layers.Dense(3, { quantization_config = "int8" }) end, "not supported")
+check.fails(function() layers.Dense(3):quantize "int8" end, "not supported")
+
+-- ---- training changes the adapters alone
+local function build(options)
+  return cr.Sequential { layers.Dense(8,
+    { activation = "tanh", input_shape = { 6 }, lora_rank = options.rank,
+    use_bias = false }), layers.Dense(1, { lora_rank = options.rank, use_bias = false }) }
+end
+local model = build { rank = 2 }
+local y = ops.sum(x, { 1 }, true)
+model:compile { optimizer = "adam", loss = "mse" }
+local kernels = { model.layers[1].weights[1] + 0, model.layers[2].weights[1] + 0 }
+local losses = model:fit(x, y, { epochs = 30, verbose = 0 }).history.loss
+assert(losses[30] < losses[1])
+check.near(model.layers[1].weights[1], kernels[1], 0)
+check.near(model.layers[2].weights[1], kernels[2], 0)
+assert(ops.max(ops.abs(model.layers[1].weights[3])):item() > 0)
+
+-- mixed precision
+local mixed = layers.Dense(4, { lora_rank = 2, dtype = "mixed_bfloat16" })
+assert(mixed(x).dtype == "bfloat16")
+
+-- ---- files: as it is in .h5, merged in Keras 3's weights
+local predicted = model:predict(x)
+local path = check.temporary ".h5"
+model:save(path)
+local loaded = cr.models.load_model(path)
+check.near(loaded:predict(x), predicted)
+assert(loaded.layers[1].lora_rank == 2 and #loaded.trainable_weights == 4)
+check.near(loaded:fit(x, y, { epochs = 1, verbose = 0 }).history.loss,
+  model:fit(x, y, { epochs = 1, verbose = 0 }).history.loss)
+predicted = model:predict(x)
+os.remove(path)
+local weights = check.temporary ".weights.h5"
+model:save_weights(weights)
+local bare, adapted = build {}, build { rank = 2 }
+bare:load_weights(weights)
+adapted:load_weights(weights)
+check.near(bare:predict(x), predicted)
+check.near(adapted:predict(x), predicted)
+check.fails(function() model:load_weights(weights) end, "merge_lora")
+os.remove(weights)
+local archive = check.temporary ".keras"
+model:save(archive)
+check.near(cr.models.load_model(archive):predict(x), predicted)
+os.remove(archive)
+print "ok lora"

@@ -1,0 +1,184 @@
+-- Recurrent layers: cells of one's own, options of the loop, states.
+package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
+local check = require "check"
+local cr = require "crescent"
+local layers, ops = cr.layers, cr.ops
+
+local function numbers(shape, seed) return cr.random.uniform(shape, -1, 1, { seed = seed or 7 }) end
+local x = numbers { 2, 4, 3 }
+
+-- ---- a cell written in Lua
+local Minimal = cr.Layer:subclass("Minimal", { units = 4 }, { })
+function Minimal:build(shapes)
+  self.w = self:add_weight { name = "w", shape = { shapes[1][2], self.units } }
+  self.u = self:add_weight { name = "u", shape = { self.units, self.units } }
+end
+function Minimal:call(inputs)
+  local h = ops.tanh(inputs[1]:matmul(self.w) + inputs[2]:matmul(self.u))
+  if inputs[3] then h = h + inputs[3] end
+  return { h, h }
+end
+local own = layers.RNN(Minimal { units = 5 }, { return_sequences = true })
+local got = own(x)
+local plain = layers.SimpleRNN(5, { return_sequences = true, use_bias = false })
+plain(x)
+plain:set_weights(own:get_weights())
+check.near(got, plain(x))
+assert(own.cell.units == 5 and #own.weights == 2)
+check.near(layers.RNN(Minimal { units = 3 })(x, { constants = cr.zeros { 2, 3 } }).shape, { 2, 3 })
+local shifted = layers.RNN(Minimal { units = 3 })
+shifted(x)
+local with, without = shifted(x, { constants = { cr.ones { 2, 3 } } }), shifted(x)
+assert(ops.max(ops.abs(with - without)):item() > 0.1)
+check.fails(function() plain(x, { constants = x }) end, "constants", "the cell takes none")
+check.fails(function()
+  layers.RNN(layers.Dense(3))
+end, "expected a recurrent cell such as LSTMCell, got Dense")
+check.fails(function() layers.RNN(layers.ReLU()) end, "expected a recurrent cell")
+
+-- trained and saved as any other
+local model = cr.Sequential { layers.RNN(Minimal { units = 3 }, { input_shape = { 4, 3 } }),
+  layers.Dense(1) }
+model:compile { optimizer = "adam", loss = "mse" }
+local losses = model:fit(x, ops.sum(x, { 1, 2 }):reshape { 2, 1 },
+  { epochs = 30, verbose = 0 }).history.loss
+assert(losses[30] < losses[1])
+local path = check.temporary ".h5"
+model:save(path)
+check.near(cr.models.load_model(path):predict(x), model:predict(x))
+
+-- ---- several cells: as a list, one by one, in a stack
+for _, stack in ipairs { layers.RNN { layers.LSTMCell(2), layers.GRUCell(3) },
+  layers.RNN { { layers.LSTMCell(2), layers.GRUCell(3) } },
+  layers.RNN(layers.StackedRNNCells { layers.LSTMCell(2), layers.GRUCell(3) }) } do
+  assert(stack.cell.cells[2].units == 3)
+  check.same(stack(x).shape, { 2, 3 })
+end
+local two = layers.RNN({ layers.LSTMCell(2), layers.GRUCell(3) },
+  { return_state = true, return_sequences = true })
+local outputs = two(x)
+assert(#outputs == 4)
+check.same({ outputs[1].shape, outputs[2].shape, outputs[3].shape, outputs[4].shape },
+  { { 2, 4, 3 }, { 2, 2 }, { 2, 2 }, { 2, 3 } })
+local lower = layers.LSTM(2, { return_sequences = true, return_state = true })
+local upper = layers.GRU(3, { return_sequences = true })
+lower(x)
+upper(lower(x)[1])
+local given = two:get_weights()
+lower:set_weights { given[1], given[2], given[3] }
+upper:set_weights { given[4], given[5], given[6] }
+check.near(outputs[1], upper(lower(x)[1]))
+check.near(outputs[3], lower(x)[3])
+
+-- ---- options of the loop: the same numbers
+local function twins(make, options)
+  local base, other = make {}, make(options)
+  base(x)
+  other(x)
+  other:set_weights(base:get_weights())
+  return base, other
+end
+for _, class in ipairs { layers.SimpleRNN, layers.LSTM, layers.GRU } do
+  local base, unrolled = twins(function(more)
+    return class { units = 3, return_sequences = true, activation = "sigmoid",
+      unroll = more.unroll }
+  end, { unroll = true })
+  check.near(unrolled(x), base(x))
+  local mask = cr.tensor({ { 1, 1, 0, 1 }, { 0, 1, 1, 0 } }):cast "bool"
+  check.near(unrolled(x, { mask = mask }), base(x, { mask = mask }))
+end
+check.fails(function() layers.LSTM(3, { use_cudnn = true }) end, "there is no cuDNN here")
+check.fails(function() layers.LSTM(3, { time_major = true }) end, "no option 'time_major'")
+assert(#layers.CuDNNLSTM(3, { input_shape = { 4, 3 } }).name > 0)
+local as_gru = layers.CuDNNGRU(3)
+as_gru(x)
+check.same(as_gru.weights[3].shape, { 2, 9 })
+
+-- dropout: one mask a call for all steps, the input's and the state's
+local dropping = layers.SimpleRNN(40,
+  { recurrent_dropout = 0.5, return_sequences = true, recurrent_initializer = "identity",
+  kernel_initializer = "zeros", activation = "linear", seed = 1 })
+local start = cr.ones { 2, 40 }
+local y = dropping(x, { initial_state = start, training = true }):totable()
+for sample = 1, 2 do
+  local zeros = 0
+  for unit = 1, 40 do
+    local one = y[sample][1][unit]
+    assert(one == 0 or math.abs(one - 2) < 1e-5)
+    assert(math.abs(y[sample][4][unit] - one ^ 4) < 1e-3)
+    if one == 0 then zeros = zeros + 1 end
+  end
+  assert(zeros > 8 and zeros < 32)
+end
+check.near(dropping(x, { initial_state = start }), cr.ones { 2, 4, 40 })
+
+-- ---- convolutions inside: windows of one element are an LSTM at every place
+local conv = layers.ConvLSTM1D(3, 1, { return_sequences = true, return_state = true })
+local space = numbers { 2, 4, 5, 3 }
+local moved = conv(space)
+check.same({ moved[1].shape, moved[2].shape }, { { 2, 4, 5, 3 }, { 2, 5, 3 } })
+local lstm = layers.LSTM(3, { return_sequences = true })
+local function place(t, i) return ops.squeeze(t:slice({ 1, 1, i }, { -1, -1, i }), 2) end
+lstm(place(space, 1))
+local kernel = conv:get_weights()
+lstm:set_weights { ops.squeeze(kernel[1], 0), ops.squeeze(kernel[2], 0), kernel[3] }
+for i = 1, 5 do check.near(place(moved[1], i), lstm(place(space, i))) end
+local masked = conv(space, { mask = cr.tensor({ { 1, 0, 1, 0 }, { 1, 1, 1, 1 } }):cast "bool" })
+check.near(masked[1]:slice({ 1, 2 }, { 1, 2 }), masked[1]:slice({ 1, 1 }, { 1, 1 }))
+local first = layers.ConvLSTM2D(2, { 2, 3 },
+  { data_format = "channels_first", padding = "same", strides = 2 })
+local last = layers.ConvLSTM2D(2, { 2, 3 }, { padding = "same", strides = 2 })
+local images = numbers { 2, 3, 4, 5, 2 }
+local swapped = ops.transpose(images, { 0, 1, 4, 2, 3 })
+last(images)
+first(swapped)
+first:set_weights(last:get_weights())
+check.near(ops.transpose(first(swapped), { 0, 2, 3, 1 }), last(images))
+-- the way through all steps at once gives what the cell gives step by step, gradients too
+for _, options in ipairs { {}, { data_format = "channels_first" },
+  { recurrent_dropout = 0.5, dropout = 0.3 }, { go_backwards = true } } do
+  options.return_sequences, options.padding, options.seed = true, "same", 3
+  local fast = layers.ConvLSTM2D(2, { 2, 3 }, options)
+  options.activation = function(t) return ops.tanh(t) end
+  local slow = layers.ConvLSTM2D(2, { 2, 3 }, options)
+  local input = options.data_format and swapped or images
+  slow:build(input.shape)
+  fast:build(input.shape)
+  fast:set_weights(slow:get_weights())
+  local results = {}
+  for i, layer in ipairs { slow, fast } do
+    local out, loss
+    local tape = cr.GradientTape(function()
+      out = layer(input, { training = true })
+      loss = ops.sum(ops.square(out))
+    end)
+    results[i] = { out, tape:gradient(loss, layer.weights) }
+  end
+  check.near(results[2][1], results[1][1])
+  for i = 1, 3 do check.near(results[2][2][i], results[1][2][i], 1e-4) end
+end
+check.fails(function() conv(images) end, "expected ndim=4, found ndim=5")
+check.fails(function() layers.ConvLSTM1D(3, 7)(space) end, "does not fit an axis of 5")
+check.fails(function()
+  layers.ConvLSTM2D(3, { 1, 2, 3 })
+end, "kernel_size: expected 1 or 2 integers")
+
+-- ---- states go on in the file
+local stateful = cr.Sequential { layers.GRU(3,
+  { stateful = true, batch_input_shape = { 2, 4, 3 } }), layers.Dense(1) }
+stateful:compile { loss = "mse" }
+stateful:predict(x, { batch_size = 2 })
+stateful:save(path)
+local loaded = cr.models.load_model(path)
+check.near(loaded.layers[1].states[1], stateful.layers[1].states[1])
+local further = stateful:predict(x, { batch_size = 2 })
+check.near(loaded:predict(x, { batch_size = 2 }), further)
+loaded:reset_states()
+assert(ops.max(ops.abs(loaded:predict(x, { batch_size = 2 }) - further)):item() > 1e-6)
+local space_states = layers.ConvLSTM2D(2, 2,
+  { stateful = true, padding = "same", batch_input_shape = { 2, 3, 4, 5, 2 } })
+local once, twice = space_states(images), space_states(images)
+assert(ops.max(ops.abs(once - twice)):item() > 0)
+check.same(space_states.states[1].shape, { 2, 4, 5, 2 })
+os.remove(path)
+print "ok recurrent"

@@ -1,0 +1,64 @@
+-- Axes of unknown length (-1): the symbolic shape leaves them open, data of any length go through.
+local cr = require "crescent"
+package.path = arg[0]:match "^(.*)/[^/]*$" .. "/../support/?.lua;" .. package.path
+local check = require "check"
+local layers = cr.layers
+
+local function through(name, layer, open, symbolic, given, real)
+  local input = cr.Input { shape = open }
+  local output = layer(input)
+  check.same(output.shape, symbolic, name .. " on symbols")
+  check.same(cr.Model { inputs = input, outputs = output }:predict(cr.random.uniform(given)).shape,
+    real, name)
+end
+
+local images, steps = { -1, -1, 4 }, { -1, 4 }
+local function on_images(name, layer, symbolic, real)
+  through(name, layer, images, symbolic, { 2, 7, 6, 4 }, real)
+end
+local function on_steps(name, layer, symbolic, real)
+  through(name, layer, steps, symbolic, { 2, 7, 4 }, real)
+end
+
+on_steps("adaptive mean", layers.AdaptiveAveragePooling1D(3), { -1, 3, 4 }, { 2, 3, 4 })
+on_steps("adaptive max", layers.AdaptiveMaxPooling1D(3), { -1, 3, 4 }, { 2, 3, 4 })
+on_images("adaptive mean", layers.AdaptiveAveragePooling2D { { 3, 2 } }, { -1, 3, 2, 4 },
+  { 2, 3, 2, 4 })
+on_images("interpolation", layers.UpSampling2D { 2, interpolation = "bicubic" }, { -1, -1, -1, 4 },
+  { 2, 14, 12, 4 })
+on_images("repetition", layers.UpSampling2D(3), { -1, -1, -1, 4 }, { 2, 21, 18, 4 })
+on_steps("repetition", layers.UpSampling1D(2), { -1, -1, 4 }, { 2, 14, 4 })
+on_steps("cropping", layers.Cropping1D { { 1, 2 } }, { -1, -1, 4 }, { 2, 4, 4 })
+on_steps("padding", layers.ZeroPadding1D(1), { -1, -1, 4 }, { 2, 9, 4 })
+on_images("groups", layers.GroupNormalization(2), { -1, -1, -1, 4 }, { 2, 7, 6, 4 })
+on_images("depthwise", layers.DepthwiseConv2D(3), { -1, -1, -1, 4 }, { 2, 5, 4, 4 })
+on_steps("separable", layers.SeparableConv1D(3, 2), { -1, -1, 3 }, { 2, 6, 3 })
+on_steps("dropout", layers.SpatialDropout1D(0.5), { -1, -1, 4 }, { 2, 7, 4 })
+through("channels first", layers.Conv1D { 3, 2, data_format = "channels_first" }, { 4, -1 },
+  { -1, 3, -1 }, { 2, 4, 7 }, { 2, 3, 6 })
+
+-- masks find their way through windows of unknown number
+local ids = cr.Input { shape = { -1 } }
+local x = layers.Embedding { 10, 4, mask_zero = true }(ids)
+x = layers.MaxPooling1D(2)(layers.Conv1D(5, 2)(x))
+local model = cr.Model { inputs = ids, outputs = layers.LSTM(3)(x) }
+local short, long = cr.tensor { { 3, 4, 5, 6, 7, 0, 0 } },
+  cr.tensor { { 3, 4, 5, 6, 7, 0, 0, 0, 0 } }
+check.near(model:predict(short), model:predict(long):totable(), 1e-6, "padding of another length")
+
+-- and end where no steps are left
+local function trains(tail)
+  local tokens = cr.Input { shape = { 4 } }
+  local net = cr.Model { inputs = tokens,
+    outputs = tail(layers.Embedding { 10, 4, mask_zero = true }(tokens)) }
+  net:compile { optimizer = "sgd", loss = "mse" }
+  local y = cr.zeros { 2, table.unpack(net.output_shape, 2) }
+  net:fit(cr.tensor { { 1, 2, 0, 0 }, { 3, 0, 0, 0 } }, y, { verbose = 0 })
+end
+trains(function(e) return layers.Dense(2)(layers.Flatten()(e)) end)
+trains(function(e) return layers.Dense(2)(layers.Reshape { { 16 } }(e)) end)
+trains(function(e) return layers.Dense(2)(layers.Flatten()(layers.Conv1D(3, 2)(e))) end)
+trains(function(e) return layers.ZeroPadding1D(1)(layers.Reshape { { 2, 8 } }(e)) end)
+trains(function(e)
+  return layers.Dense(2)(layers.GlobalMaxPooling1D()(layers.MaxPooling1D(2)(e)))
+end)

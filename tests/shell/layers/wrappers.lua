@@ -1,0 +1,135 @@
+-- Layers around other layers: TimeDistributed, Bidirectional, Wrapper.
+package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
+local check = require "check"
+local cr = require "crescent"
+local layers, ops = cr.layers, cr.ops
+
+local function numbers(shape) return cr.random.uniform(shape, -1, 1, { seed = 7 }) end
+local x = numbers { 2, 4, 3 }
+
+-- ---- TimeDistributed: the same as the layer, step by step
+local conv = layers.Conv1D(2, 2)
+local each = layers.TimeDistributed(conv)
+local images = numbers { 2, 3, 5, 4 }
+local got = each(images)
+check.same(got.shape, { 2, 3, 4, 2 })
+for step = 1, 3 do
+  local own = ops.squeeze(images:slice({ 1, step }, { -1, step }), 1)
+  check.near(ops.squeeze(got:slice({ 1, step }, { -1, step }), 1), conv(own))
+end
+assert(rawequal(each.layer, conv) and #each.weights == 2)
+check.same(layers.TimeDistributed(layers.TimeDistributed(layers.Dense(2)))(images:reshape { 2, 3, 5,
+  4 }).shape, { 2, 3, 5, 2 })
+check.fails(function()
+  layers.TimeDistributed(layers.Dense(2))(numbers { 2, 3 })
+end, "at least 3 dimensions", "(2, 3)")
+check.fails(function() layers.TimeDistributed(3) end, "Please initialize `TimeDistributed` layer")
+
+-- a layer with moving averages sees the steps one after the other
+local norm = layers.BatchNormalization { momentum = 0.5 }
+layers.TimeDistributed(norm)(x, { training = true })
+local want = cr.zeros { 3 }
+for step = 1, 4 do
+  want = want * 0.5 + ops.mean(ops.squeeze(x:slice({ 1, step }, { -1, step }), 1), { 0 }) * 0.5
+end
+check.near(norm.weights[3], want, 1e-5)
+
+-- a model inside; steps of any number; masks of steps and of what is inside a step
+local inner = cr.Sequential { layers.Embedding(10, 4, { mask_zero = true, input_shape = { 5 } }),
+  layers.LSTM(3) }
+local words = cr.Input { batch_shape = { -1, -1, 5 }, dtype = "int32" }
+local sentences = layers.TimeDistributed(inner)(words)
+local document = cr.Model(words, layers.GRU(2)(sentences))
+local text = cr.tensor({ { { 1, 2, 0, 0, 0 }, { 3, 4, 5, 0, 0 } },
+  { { 6, 0, 0, 0, 0 }, { 7, 8, 9, 1, 2 } } }, "int32")
+local before = document:predict(text)
+check.same(before.shape, { 2, 2 })
+local path = check.temporary ".h5"
+for _, target in ipairs { "keras3", "keras2" } do
+  document:save(path, { target = target })
+  check.near(cr.models.load_model(path):predict(text), before)
+end
+local embedded = layers.TimeDistributed(layers.Embedding(10, 4, { mask_zero = true }))(text)
+check.same(embedded.shape, { 2, 2, 5, 4 })
+
+-- ---- Bidirectional: what its two layers give
+for _, sequences in ipairs { false, true } do
+  for mode, merge in pairs {
+    concat = function(a, b) return ops.concatenate({ a, b }, -1) end,
+    sum = function(a, b) return a + b end,
+    ave = function(a, b) return (a + b) / 2 end,
+    mul = function(a, b) return a * b end,
+  } do
+    local layer = layers.Bidirectional(layers.LSTM(3,
+      { return_sequences = sequences, name = "memory" }), { merge_mode = mode })
+    local y = layer(x)
+    assert(layer.forward_layer.name == "forward_memory"
+      and layer.backward_layer.name == "backward_memory")
+    local ahead, back = layer.forward_layer(x), layer.backward_layer(x)
+    if sequences then back = ops.flip(back, { 1 }) end
+    check.near(y, merge(ahead, back))
+  end
+end
+local two = layers.Bidirectional(layers.GRU(3, { return_sequences = true, return_state = true }),
+  { merge_mode = cr.null })
+local outputs = two(x)
+assert(#outputs == 4)
+local half = numbers { 2, 3 }
+local started = two(x, { initial_state = { half, half * 2 } })
+check.near(started[1], two.forward_layer(x, { initial_state = half })[1])
+check.near(started[4], two.backward_layer(x, { initial_state = half * 2 })[2])
+check.fails(function() two(x, { initial_state = { half } }) end, "initial_state")
+
+-- masked steps of a sequence are zeros, so that the two directions meet
+local padded = ops.concatenate({ x, cr.zeros { 2, 2, 3 } }, 1)
+local masked = cr.Sequential { layers.Masking { input_shape = { 6, 3 } },
+  layers.Bidirectional(layers.LSTM(3, { return_sequences = true })) }
+local all = masked:predict(padded)
+check.near(all:slice({ 1, 1 }, { -1, 4 }), masked.layers[2](x))
+assert(ops.max(ops.abs(all:slice({ 1, 5 }, { -1, 6 }))):item() == 0)
+
+-- two different layers; those that do not fit each other
+local pair = layers.Bidirectional(layers.LSTM(3, { return_sequences = true }),
+  { backward_layer = layers.GRU(3, { return_sequences = true, go_backwards = true }) })
+check.same(pair(x).shape, { 2, 4, 6 })
+check.fails(function()
+  layers.Bidirectional(layers.LSTM(3), { backward_layer = layers.LSTM(3) })
+end, "different `go_backwards` value")
+check.fails(function()
+  layers.Bidirectional(layers.LSTM(3),
+    { backward_layer = layers.LSTM(3, { go_backwards = true, return_sequences = true }) })
+end, "return_sequences")
+check.fails(function() layers.Bidirectional(layers.Dense(3)) end, "recurrent layer", "go_backwards")
+check.fails(function()
+  layers.Bidirectional(layers.LSTM(3), { merge_mode = "cat" })
+end, "merge_mode")
+
+-- states from batch to batch
+local going_on = layers.Bidirectional(layers.SimpleRNN(2, { stateful = true }))
+local first, second = going_on(x), going_on(x)
+assert(going_on.stateful and ops.max(ops.abs(first - second)):item() > 0)
+going_on:reset_states()
+check.near(going_on(x), first)
+
+-- trained, saved, loaded: as one layer, for both generations
+local model = cr.Sequential {
+  layers.Bidirectional(layers.LSTM(3, { return_sequences = true, dropout = 0.1, name = "m" }),
+    { input_shape = { 4, 3 }, name = "b" }),
+  layers.TimeDistributed(layers.Dense(1, { name = "d" }), { name = "t" }),
+}
+model:compile { optimizer = "adam", loss = "mse" }
+local history = model:fit(x, ops.sum(x, { -1 }, true), { epochs = 20, verbose = 0 })
+assert(history.history.loss[20] < history.history.loss[1])
+local names = {
+  keras3 = { "b/b/forward_m/lstm_cell/kernel", "b/b/backward_m/lstm_cell/kernel", "t/t/d/kernel" },
+  keras2 = { "b/b/forward_m/kernel:0", "b/b/backward_m/kernel:0", "t/t/kernel:0" },
+}
+for target, datasets in pairs(names) do
+  model:save(path, { target = target })
+  for i, weight in ipairs { 1, 4, 7 } do
+    check.near(cr.data.read_hdf5(path, "model_weights/" .. datasets[i]), model.weights[weight])
+  end
+  check.near(cr.models.load_model(path):predict(x), model:predict(x))
+end
+os.remove(path)
+print "ok wrappers"

@@ -1,0 +1,269 @@
+-- cr.applications: what there is, sizes and options, weights in files, models as parts of others,
+-- pixels and classes.
+package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
+local check = require "check"
+local cr = require "crescent"
+local apps = cr.applications
+
+-- ---- names
+
+local models, modules = 0, 0
+for name, member in pairs(apps) do
+  if type(member) == "table" then modules = modules + 1 else models = models + 1 end
+end
+check.same({ models, modules }, { 40, 17 })
+assert(apps.resnet.ResNet50 == apps.ResNet50 and apps.resnet50.ResNet50 == apps.ResNet50)
+assert(apps.vgg16.VGG16 and apps.efficientnet_v2.EfficientNetV2S
+  and apps.mobilenet_v3.MobileNetV3Small)
+assert(apps.LeNet == nil)
+local what = cr.describe(apps.MobileNet)
+check.same(what.options[2].name, "alpha")
+check.same(what.options[9].default, 1000)
+_G.cr = cr
+check.same((cr.complete "cr.applications.ResNet15"), { "ResNet152", "ResNet152V2" })
+check.same((cr.complete "cr.applications.ResNet50{include_t"), { "include_top" })
+
+-- ---- parameters, as Keras publishes them
+
+for name, count in pairs {
+  MobileNetV2 = 3538984, MobileNetV3Small = 2554968, MobileNetV3Large = 5507432,
+  NASNetMobile = 5326716, EfficientNetB1 = 7856239,
+  EfficientNetV2B0 = 7200312, ResNet50V2 = 25613800, InceptionV3 = 23851784, Xception = 22910480,
+  ConvNeXtTiny = 28589128,
+} do
+  check.same(apps[name]():count_params(), count)
+end
+
+-- ---- graphs
+
+local function small(name, options)
+  local all = { input_shape = { 32, 32, 3 }, classes = 3 }
+  for key, value in pairs(options or {}) do all[key] = value end
+  return apps[name](all)
+end
+
+local function names_of(model)
+  local names = {}
+  for _, layer in ipairs(model.layers) do names[layer.name] = layer end
+  return names
+end
+
+-- layers without a name count as in Keras 3, and go on counting in the next model
+cr.clear_session()
+local first = names_of(apps.NASNetMobile { input_shape = { 32, 32, 3 }, classes = 3 })
+assert(first.input_layer and first.activation and first.activation_1 and first.zero_padding2d
+  and not first.activation_0)
+local again = names_of(apps.NASNetMobile { input_shape = { 32, 32, 3 }, classes = 3 })
+for name in pairs(again) do
+  if name:match "^activation" then assert(not first[name], name) end
+end
+
+-- every kind of block is computed, saved and read again alike
+local x = cr.random.uniform({ 2, 32, 32, 3 }, 0, 255)
+for _, case in ipairs {
+  { "MobileNetV3Small" }, { "ConvNeXtTiny" }, { "NASNetMobile" },
+  { "MobileNetV2", { alpha = 0.35 } },
+  { "MobileNet", { alpha = 0.25, depth_multiplier = 2, classifier_activation = cr.null } },
+} do
+  local model = small(case[1], case[2])
+  local y = model:predict(x)
+  check.same(y.shape, { 2, 3 })
+  local copy = cr.models.model_from_json(model:to_json())
+  copy:set_weights(model:get_weights())
+  check.near(copy:predict(x), y:totable(), 1e-5)
+  check.same(copy:to_json(), model:to_json())
+end
+local residual = apps.InceptionResNetV2 { input_shape = { 75, 75, 3 }, include_top = false,
+  pooling = "avg" }
+check.same(residual.outputs[1].shape, { -1, 1536 })
+
+-- without the classifier
+check.same(small("MobileNet", { include_top = false }).outputs[1].shape, { -1, 1, 1, 1024 })
+check.same(small("MobileNet", { include_top = false, pooling = "max" }).outputs[1].shape,
+  { -1, 1024 })
+check.same(apps.MobileNetV2 { include_top = false }.outputs[1].shape, { -1, -1, -1, 1280 })
+check.same(apps.MobileNetV2 { include_top = false, input_shape = { cr.null, 64, 3 } }.name,
+  "mobilenetv2_1.00_None")
+check.same(apps.MobileNetV3Small { classes = 5 }.inputs[1].shape, { -1, -1, -1, 3 })
+
+-- no activation is logits; what is null counts as not given; a warning
+check.same(small("MobileNet",
+  { classifier_activation = false }):get_layer("predictions"):get_config().activation, "linear")
+check.same(small("MobileNet", { name = "mine" }).name, "mine")
+check.same(small("ConvNeXtTiny",
+  { name = cr.null, include_top = cr.null, include_preprocessing = false }).name, "convnext_tiny")
+local ok, warned =
+  check.run "cr.applications.MobileNet { input_shape = { 32, 32, 5 }, alpha = 0.25 }"
+assert(ok and warned:find("usually expects 1 or 3 input channels", 1, true)
+  and warned:find("5 input channels", 1, true), warned)
+
+-- features of a layer inside, a copy, an input of one's own
+local mobile = small("MobileNet", { alpha = 0.25 })
+local features = cr.Model { inputs = mobile.inputs,
+  outputs = mobile:get_layer("conv_pw_6_relu").output }
+check.same(features:predict(x).shape, { 2, 2, 2, 128 })
+local clone = cr.models.clone_model(mobile)
+check.same(clone:to_json(), mobile:to_json())
+local pixels = cr.Input { shape = { 28, 28, 1 } }
+local wide = cr.ops.concatenate({ pixels, pixels, pixels }, -1)
+local padded = cr.layers.ZeroPadding2D { padding = 2 }(wide)
+local on_grey = apps.MobileNet { input_tensor = padded, classes = 3, alpha = 0.25 }
+assert(#on_grey.inputs == 1 and on_grey.inputs[1] == pixels)
+check.same(on_grey:predict(cr.zeros { 1, 28, 28, 1 }).shape, { 1, 3 })
+-- behind another one, with all its branches
+local before = apps.DenseNet121 { include_top = false, input_shape = { 64, 64, 3 } }
+local enlarged = cr.layers.UpSampling2D { 16 }(before.outputs[1])
+assert(apps.MobileNetV3Small { input_tensor = enlarged, include_top = false }.inputs[1]
+  == before.inputs[1])
+-- two that share an input and end in one model
+local shared = cr.Input { shape = { 32, 32, 3 } }
+local left = apps.MobileNetV3Small { input_tensor = shared, include_top = false, pooling = "avg" }
+local right = apps.ConvNeXtTiny { input_tensor = shared, include_top = false, pooling = "avg" }
+local both = cr.Model { inputs = shared,
+  outputs = cr.ops.concatenate({ left.outputs[1], right.outputs[1] }, -1) }
+check.same(both.outputs[1].shape, { -1, 576 + 768 })
+
+-- ---- weights
+
+for _, ending in ipairs { ".weights.h5", ".h5" } do
+  local path = check.temporary(ending)
+  mobile:save_weights(path)
+  local loaded = small("MobileNet", { alpha = 0.25, weights = path })
+  check.same(loaded:predict(x):totable(), mobile:predict(x):totable())
+  check.fails(function()
+    small("MobileNet", { alpha = 0.25, weights = path, classifier_activation = "relu" })
+  end, "Only nil and `softmax`")
+  check.fails(function() small("MobileNet", { alpha = 0.5, weights = path }) end, "conv1")
+  os.remove(path)
+end
+check.fails(function()
+  apps.ResNet50 { weights = "nowhere.h5" }
+end, "`weights` argument", "nowhere.h5")
+check.fails(function()
+  apps.ResNet50 { weights = "imagenet", classes = 10 }
+end, "`classes` should be 1000", "10")
+-- Keras' files are looked for in its folder
+for call, names in pairs {
+  ['ResNet50 { weights = "imagenet" }'] = {
+    "There is no file /nowhere/models/resnet50_weights_tf_dim_ordering_tf_kernels.h5. Put there",
+    "https://storage.googleapis.com/tensorflow/keras-applications/resnet/resnet50_weights_tf_dim_ordering_tf_kernels.h5",
+  },
+  ['ConvNeXtTiny { weights = "imagenet", include_top = false }'] =
+    { "/nowhere/models/convnext_tiny_notop.h5" },
+  ['NASNetMobile { weights = "imagenet" }'] = { "/nowhere/models/nasnet_mobile.h5",
+    "nasnet/NASNet-mobile.h5" },
+  ['MobileNetV2 { weights = "imagenet", alpha = 0.5, input_shape = { 96, 96, 3 } }'] =
+    { "kernels_0.5_96.h5" },
+} do
+  local ok, text = check.run("cr.applications." .. call, "KERAS_HOME='/nowhere'")
+  assert(not ok)
+  for _, name in ipairs(names) do assert(text:find(name, 1, true), text) end
+end
+check.fails(function()
+  apps.MobileNet { weights = "imagenet", alpha = 0.3 }
+end, "alpha can be one of", "0.3")
+check.fails(function()
+  apps.VGG16 { weights = "imagenet", input_shape = { 64, 64, 3 } }
+end, "should be (224, 224, 3)", "(64, 64, 3)")
+
+-- ---- options
+
+-- messages are of the line that the user wrote
+check.fails(function() apps.ResNet50 { classes = {} } end, "applications.lua:", "classes")
+check.fails(function()
+  apps.ResNet50 { include_topp = true }
+end, "ResNet50", "include_topp", "did you mean 'include_top'?")
+check.fails(function()
+  apps.ResNet50 { input_shape = { 16, 64, 3 } }
+end, "Input size must be at least 32x32", "(16, 64, 3)")
+check.fails(function() apps.InceptionV3 { input_shape = { 74, 75, 3 } } end, "at least 75x75")
+check.fails(function() apps.MobileNetV3Small { input_shape = { 31, 64, 3 } } end, "at least 32x32")
+check.fails(function() apps.ResNet50 { input_shape = { 64, 64 } } end, "three integers", "(64, 64)")
+check.fails(function() apps.ResNet50 { input_shape = { 64, 64, "3" } } end, "three integers")
+check.fails(function()
+  apps.ResNet50 { input_shape = { -1, 64, 3 } }
+end, "static `input_shape`", "(None, 64, 3)")
+check.fails(function()
+  apps.ResNet50 { pooling = "mean", include_top = false }
+end, "pooling", "avg, max")
+check.fails(function() apps.ResNet50 { pooling = "avg" } end, "pooling", "include_top = false")
+check.fails(function() apps.ResNet50 { classes = 0 } end, "classes")
+check.fails(function() apps.ResNet50 { include_top = "no" } end, "include_top")
+check.fails(function() apps.MobileNet { alpha = 0 } end, "alpha", "above 0")
+check.fails(function() apps.MobileNet { depth_multiplier = 1.5 } end, "depth_multiplier", "1.5")
+check.fails(function()
+  apps.MobileNetV3Small { dropout_rate = "half" }
+end, "dropout_rate", "from 0 to 1")
+check.fails(function() apps.ConvNeXtTiny { name = { "n" } } end, "name", "a text")
+check.fails(function() apps.ResNet50 { input_tensor = x } end, "input_tensor", "symbol")
+check.fails(function()
+  apps.ResNet50 { input_tensor = shared, input_shape = { 64, 64, 3 } }
+end, "(64, 64, 3)", "(None, 32, 32, 3)")
+
+-- ---- pixels
+
+local image = cr.tensor { { { { 0, 127.5, 255 } } } }
+check.near(apps.mobilenet.preprocess_input(image), { { { { -1, 0, 1 } } } }, 1e-6)
+check.near(apps.resnet50.preprocess_input(image),
+  { { { { 255 - 103.939, 127.5 - 116.779, -123.68 } } } }, 1e-4)
+check.near(apps.densenet.preprocess_input(image),
+  { { { { -0.485 / 0.229, (0.5 - 0.456) / 0.224, (1 - 0.406) / 0.225 } } } }, 1e-5)
+assert(rawequal(apps.efficientnet.preprocess_input(image), image))
+local modes = apps.imagenet_utils.preprocess_input
+check.near(modes(image, { mode = "tf" }), { { { { -1, 0, 1 } } } }, 1e-6)
+check.near(modes(cr.tensor { { { 0 } }, { { 127.5 } }, { { 255 } } },
+  { data_format = "channels_first" }),
+  { { { 255 - 103.939 } }, { { 127.5 - 116.779 } }, { { -123.68 } } }, 1e-4)
+check.near(modes(image:cast "uint8", { mode = "tf" }), { { { { -1, 127 / 127.5 - 1, 1 } } } }, 1e-6)
+local symbol = cr.Input { shape = { 1, 1, 3 } }
+local inside = cr.Model { inputs = symbol, outputs = apps.vgg16.preprocess_input(symbol) }
+check.near(inside:predict(image), { { { { 255 - 103.939, 127.5 - 116.779, -123.68 } } } }, 1e-4)
+check.fails(function()
+  modes(image, { mode = "torchy" })
+end, "Expected mode to be one of", "torchy")
+check.fails(function() modes(image, { data_format = "last" }) end, "Expected data_format", "last")
+check.fails(function() modes(cr.zeros { 4, 4 }) end, "preprocess_input", "{ 4, 4 }")
+check.fails(function() modes(true) end, "preprocess_input: x", "true")
+check.fails(function() modes(cr.layers.Dense) end, "preprocess_input: x", "Dense")
+check.fails(function() modes(cr.zeros { 4, 4, 1 }) end, "3 channels")
+
+-- ---- classes
+
+local scores = {}
+for i = 1, 1000 do scores[i] = i == 8 and 0.5 or i == 3 and 0.25 or 0 end
+local decode = apps.resnet.decode_predictions
+check.fails(function() decode(cr.zeros { 2, 10 }) end, "(samples, 1000)", "10")
+check.fails(function() decode "x" end, "decode_predictions: preds", "x")
+check.fails(function() decode(cr.tensor { scores }, { top = 0 }) end, "top")
+
+-- names come from a file in a folder of Keras
+local cache = check.temporary ""
+assert(os.execute("mkdir -p '" .. cache .. "/models'"))
+local function decoded(classes)
+  if classes then
+    local entries = {}
+    for class = 0, classes - 1 do
+      entries[#entries + 1] = ('"%d": ["n%08d", "thing_%d"]'):format(class, class, class)
+    end
+    local file = assert(io.open(cache .. "/models/imagenet_class_index.json", "w"))
+    file:write("{", table.concat(entries, ", "), "}")
+    file:close()
+  end
+  return check.run([[
+    local scores = {}
+    for i = 1, 1000 do scores[i] = i == 8 and 0.5 or i == 3 and 0.25 or 0 end
+    local best = cr.applications.resnet.decode_predictions(cr.tensor { scores, scores }, { top = 2 })
+    print(#best, #best[2])
+    for _, row in ipairs(best[1]) do print(table.unpack(row)) end]], "KERAS_HOME='" .. cache .. "'")
+end
+local text
+ok, text = decoded()
+assert(not ok and text:find(cache
+  .. "/models/imagenet_class_index.json. Put there what is at https://", 1, true), text)
+ok, text = decoded(999)
+assert(not ok and text:find("expected 1000 classes", 1, true) and text:find("got 999", 1, true),
+  text)
+ok, text = decoded(1000)
+assert(ok, text)
+check.same(text, "2\t2\nn00000007\tthing_7\t0.5\nn00000002\tthing_2\t0.25\n")
+os.execute("rm -r '" .. cache .. "'")

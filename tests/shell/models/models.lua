@@ -1,0 +1,230 @@
+-- Models from Lua: how arguments may be given, what comes back, layers and configurations, files.
+package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
+local check = require "check"
+local cr = require "crescent"
+local layers = cr.layers
+cr.random.seed(11)
+local x, y = cr.random.normal { 20, 3 }, cr.random.normal { 20, 2 }
+
+-- every way to write the same constructor
+for _, dense in ipairs {
+  layers.Dense { units = 4, activation = "relu" }, layers.Dense(4, { activation = "relu" }),
+  layers.Dense { 4, activation = "relu" },
+  layers.Dense(4, "relu"), layers.Dense { 4, "relu" },
+} do
+  assert(dense.units == 4 and dense:get_config().activation == "relu")
+end
+check.fails(function()
+  layers.Dense(4, "relu", true, "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k")
+end, "Dense", "at most")
+check.fails(function() layers.Dense(4, { units = 4 }) end, "units", "twice")
+check.fails(function() layers.Dense() end, "Dense", "units")
+check.fails(function() return layers[1] end, "cr.layers")
+check.fails(function() layers.Dense(4).unit = 1 end, "cannot be set")
+check.fails(function() return layers.Dense(4).unit end, "Dense", "did you mean 'units'?")
+
+-- the same object is the same value
+local dense = layers.Dense(2, { input_shape = { 3 }, name = "d" })
+local model = cr.Sequential { dense }
+assert(model.layers[1] == dense and model:get_layer "d" == dense and model:get_layer(1) == dense)
+assert(rawequal(model.layers[1], dense))
+local set = { [dense] = true }
+assert(set[model.layers[1]])
+check.fails(function() model:get_layer "e" end, "No such layer: e")
+check.fails(function() model:get_layer(0) end, "count from 1")
+check.fails(function() model.get_layer() end, "missing argument 'self'")
+check.fails(function() model.fit(dense, x, y) end, "expected a", "Dense")
+
+-- calls
+check.same(dense(x).shape, { 20, 2 })
+check.same(dense(x, { training = true }).shape, { 20, 2 })
+check.same(dense { { 1, 2, 3 } }.shape, { 1, 2 })
+check.fails(function() dense() end, "without inputs")
+check.fails(function() dense(x, x, x) end, "table")
+check.fails(function() dense "x" end, '"x"')
+
+-- compile and fit: by position, by name, all in one table
+model:compile("sgd", "mse", { "mae" })
+assert(model.compiled and model.optimizer.class_name == "SGD")
+local h = model:fit(x, y, 10, 2, 0)
+assert(#h.history.loss == 2 and #h.history.mae + #(h.history.mean_absolute_error or {}) >= 2)
+check.same(h.epoch, { 0, 1 })
+assert(model.history == h)
+h = model:fit { x = x, y = y, epochs = 1, verbose = 0 }
+assert(#h.history.loss == 1)
+model:fit({ x }, { y }, { verbose = 0 })
+model:fit(x:totable(), y:totable(), { verbose = 0 })
+h = model:fit(x, y, { verbose = 0, validation_data = { x, y } })
+assert(h.history.val_loss)
+h = model:fit(x, y, { verbose = 0, validation_split = 0.25,
+  callbacks = { cr.callbacks.EarlyStopping { patience = 1 } }, epochs = 3 })
+assert(#h.history.val_loss >= 1)
+check.fails(function()
+  model:fit(x, y, { epoch = 1 })
+end, "fit", "'epoch'", "did you mean 'epochs'?")
+check.fails(function() model:fit(x, y, { epochs = "three" }) end, "epochs", '"three"')
+check.fails(function() model:fit(x, y, { callbacks = { 1 } }) end, "callback")
+check.fails(function() model:fit(x, "y") end, '"y"')
+check.fails(function() model:fit { z = x } end, "z")
+
+-- results
+assert(type(model:evaluate(x, y, { verbose = 0 })) == "table")
+local scores = model:evaluate(x, y, { verbose = 0, return_dict = true })
+assert(type(scores.loss) == "number")
+check.same(model:predict(x).shape, { 20, 2 })
+check.near(model:predict(x), model:predict_on_batch(x):totable(), 1e-5)
+local step = model:train_on_batch(x, y, { return_dict = true })
+assert(type(step.loss) == "number")
+assert(#model:test_on_batch(x, y) == 2)
+local alone = cr.Sequential { layers.Dense(2, { input_shape = { 3 } }) }
+alone:compile { optimizer = cr.optimizers.Adam { learning_rate = 0.1 },
+  loss = cr.losses.MeanSquaredError() }
+assert(type(alone:evaluate(x, y, { verbose = 0 })) == "number")
+check.near(alone.optimizer.learning_rate, 0.1)
+alone.optimizer.learning_rate = 0.2
+check.near(alone.optimizer.learning_rate, 0.2)
+
+-- batches from a function
+local produced = 0
+local function batches()
+  produced = produced + 1
+  if produced % 4 == 0 then return nil end
+  return x:slice(1, 10), y:slice(1, 10)
+end
+h = alone:fit(batches, { epochs = 2, verbose = 0 })
+assert(#h.history.loss == 2 and produced >= 8)
+check.fails(function() alone:fit(function() error "no data" end, { verbose = 0 }) end, "no data")
+
+-- several inputs and outputs, by position and by name
+local a, b = cr.Input { shape = { 3 }, name = "a" }, cr.Input { shape = { 3 }, name = "b" }
+local sum = layers.Add() { a, b }
+local two = cr.Model { inputs = { a, b },
+  outputs = { layers.Dense(2, { name = "p" })(sum), layers.Dense(1, { name = "q" })(sum) } }
+two:compile { optimizer = "sgd", loss = { p = "mse", q = "mae" },
+  loss_weights = { p = 1.0, q = 0.5 } }
+two:fit({ x, x }, { y, y:slice({ 1, 1 }, { -1, 1 }) }, { verbose = 0 })
+two:fit({ a = x, b = x }, { p = y, q = y:slice({ 1, 1 }, { -1, 1 }) }, { verbose = 0 })
+assert(#two:predict { x, x } == 2 and #two.inputs == 2 and #two.outputs == 2)
+check.same(two.output_names, { "p", "q" })
+check.fails(function() two:fit({ a = x, c = x }, { y, y }, { verbose = 0 }) end, "'c'")
+check.fails(function() two:fit({ a = x }, { y, y }, { verbose = 0 }) end, "b")
+check.fails(function() cr.Model { inputs = a } end, "outputs")
+
+-- building up and taking down
+local stack = cr.Sequential()
+stack:add(layers.Dense(4, { input_shape = { 3 } }))
+stack:add(layers.Dense(5))
+stack:pop()
+check.same(stack.output_shape, { -1, 4 })
+check.fails(function() stack:add(5) end, "layer", "5")
+check.fails(function() cr.Sequential { 1 } end, "1")
+assert(cr.Sequential({ layers.Dense(1) }, { name = "named" }).name == "named")
+assert(cr.Sequential { layers.Dense(1), name = "also" }.name == "also")
+
+-- configurations: weights of a copy, JSON, nested objects
+local copy = cr.models.clone_model(two)
+copy:set_weights(two:get_weights())
+check.near(copy:predict({ x, x })[1], two:predict({ x, x })[1]:totable())
+check.same(cr.models.model_from_json(two:to_json()):get_config(), two:get_config())
+-- JSON of Keras 3 and Keras 2, and for Keras 2
+local of_keras3 = [[
+{"module": "keras", "class_name": "Sequential", "registered_name": null,
+ "config": {"name": "s", "trainable": true,
+  "dtype": {"module": "keras", "class_name": "DTypePolicy", "config": {"name": "float32"},
+   "registered_name": null},
+  "layers": [
+   {"module": "keras.layers", "class_name": "InputLayer",
+    "config": {"batch_shape": [null, 3], "dtype": "float32", "sparse": false, "ragged": false,
+     "name": "i", "optional": false},
+    "registered_name": null},
+   {"module": "keras.layers", "class_name": "Denser",
+    "config": {"name": "d", "units": 2, "quantization_config": null}, "registered_name": null}],
+  "build_input_shape": [null, 3]}}]]
+local keras3 = cr.models.model_from_json(of_keras3, { custom_objects = { Denser = "Dense" } })
+assert(keras3:count_params() == 8 and keras3.layers[1].class_name == "Dense")
+local keras2 = keras3:to_json { target = "keras2" }
+assert(keras2:find('"keras_version": "2.3.1"', 1, true) and keras2:find("VarianceScaling", 1, true))
+assert(cr.models.model_from_json(keras2):to_json { target = "keras2" } == keras2)
+check.same(cr.models.model_from_config(keras3:get_config()):get_config(), keras3:get_config())
+check.fails(function() keras3:to_json { targt = "keras2" } end, "did you mean 'target'?")
+local misspelt = [[
+{"module": "m", "class_name": "Sequential", "config": {"layers": [{"class_name": "Dens"}]}}]]
+check.fails(function() cr.models.model_from_json(misspelt) end, "Unknown layer: Dens",
+  "did you mean 'Dense'?")
+local with = layers.Dense(2,
+  { kernel_regularizer = cr.regularizers.L2(0.5),
+  kernel_initializer = cr.initializers.Constant(2.0) })
+local twin = layers.Dense.from_config and layers.Dense:from_config(with:get_config())
+check.same(twin:get_config(), with:get_config())
+assert(cr.optimizers.get("adam").class_name == "Adam"
+  and cr.losses.get("mse").class_name == "MeanSquaredError")
+check.same(cr.losses.serialize(cr.losses.MeanSquaredError()).class_name, "MeanSquaredError")
+check.near(cr.activations.relu(cr.tensor { -1, 2 }), { 0, 2 })
+check.near(cr.losses.mean_squared_error(cr.zeros { 2, 2 }, cr.ones { 2, 2 }), { 1, 1 })
+check.near(cr.initializers.Ones()({ 2 }), { 1, 1 })
+
+-- a session: freezing, summary, files
+model.layers[1].trainable = false
+assert(#model.trainable_weights == 0)
+model.layers[1].trainable = true
+local lines = {}
+model:summary { print_fn = function(line) lines[#lines + 1] = line end }
+assert(table.concat(lines, "\n"):find "Total params: 8")
+check.fails(function() model:summary { print_fun = print } end, "print_fun")
+
+-- a profile prints like a summary and gives rows to compute with
+lines = {}
+local function keep(line) lines[#lines + 1] = line end
+local profile = model:profile(x, y, { batch_size = 10, steps = 2, print_fn = keep })
+assert(table.concat(lines, "\n"):find "Layer %(type%)" and profile.batch_size == 10
+  and profile.seconds > 0)
+local scope = model.name .. "/" .. model.layers[1].name
+local flops = 0
+for _, row in ipairs(profile.rows) do
+  assert(row.calls >= 1 and row.seconds > 0 and row.kernel ~= "" and row.bytes > 0)
+  assert(#row.seconds_on == #profile.cores and row.parts >= 1 and row.largest_part <= 1)
+  if row.layer == scope then flops = flops + row.flops end
+end
+assert(flops >= 2 * 2 * 10 * 3 * 2)
+assert(#model:profile(x, { steps = 1, by = "op", print_fn = keep }).rows < #profile.rows)
+assert(model:profile { x = x, steps = 1, print_fn = keep }.batch_size == 20)
+check.fails(function() model:profile(x, y, { step = 1 }) end, "did you mean 'steps'?")
+
+local path = check.temporary ".h5"
+model:save(path)
+local loaded = cr.models.load_model(path)
+check.near(loaded:predict(x), model:predict(x):totable(), 1e-6)
+check.fails(function() model:save(path, { overwrite = false }) end, path)
+local raw = cr.models.load_model(path, { compile = false })
+check.fails(function() raw:fit(x, y) end, "compile")
+check.fails(function() model:save(path, { targt = "keras2" }) end, "hdf5", "did you mean 'target'?")
+check.fails(function() model:save(path, false) end, "exists already")
+model:save { path = path, include_optimizer = false }
+assert(not pcall(function() cr.models.load_model { path = path }:fit(x, y, { verbose = 0 }) end))
+check.fails(function() model:save() end, "save: argument 'path'")
+check.fails(function()
+  model:save_weights(path, { target = "keras2" })
+end, "saving weights: no option 'target'")
+cr.models.save_model(model, path, { target = "keras2" })
+model:save_weights(path)
+raw:load_weights(path)
+check.near(raw:predict(x), model:predict(x):totable(), 1e-6)
+check.fails(function() model:load_weights(path, { by_nam = true }) end, "did you mean 'by_name'?")
+os.remove(path)
+check.fails(function() model:save "/nonexistent/folder/m.h5" end, "/nonexistent/folder/m.h5")
+check.fails(function() model:save "m.unknown" end, "m.unknown")
+-- the entry of a stack may be what Input gave, as in Keras
+do
+  local stacked = cr.Sequential { cr.Input { shape = { 3 } }, cr.layers.Dense(4) }
+  assert(stacked:count_params() == 16 and #stacked.layers == 1)
+  local grown = cr.Sequential()
+  grown:add(cr.layers.InputLayer { shape = { 3 } })
+  grown:add(cr.layers.Dense(4))
+  assert(grown.output_shape[2] == 4)
+  local later = cr.Sequential { cr.layers.Dense(4), cr.layers.Dense(1) }
+  later:compile { optimizer = "sgd", loss = "mse" }
+  assert(#later:fit(cr.ones { 8, 3 }, cr.zeros { 8 }, { epochs = 2, verbose = 0 }).history.loss
+    == 2)
+end
+
+print "ok models"

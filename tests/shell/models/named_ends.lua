@@ -1,0 +1,67 @@
+-- Models whose inputs and outputs are tables with names: called, trained, saved, nested by those.
+package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
+local check = require "check"
+local cr = require "crescent"
+local layers = cr.layers
+
+local image, flag = cr.Input { shape = { 8 } }, cr.Input { shape = { 2 } }
+local hidden = layers.Dense(4, { activation = "relu" })(image)
+local price = layers.Dense(1, { name = "first" })(hidden)
+local class = layers.Dense(3,
+  { activation = "softmax", name = "second" })(layers.concatenate { hidden, flag })
+local model = cr.Model { inputs = { image = image, flag = flag },
+  outputs = { price = price, class = class } }
+
+check.same(model.input_names, { "flag", "image" })
+check.same(model.output_names, { "class", "price" })
+
+local x = { image = cr.random.normal { 32, 8 }, flag = cr.random.normal { 32, 2 } }
+local y = { price = cr.random.normal { 32, 1 },
+  class = cr.random.randint({ 32 }, { minval = 0, maxval = 3 }) }
+model:compile {
+  optimizer = "adam",
+  loss = { price = "mse", class = "sparse_categorical_crossentropy" },
+  loss_weights = { price = 0.5, class = 1 },
+  metrics = { class = { "accuracy" } },
+}
+local history = model:fit(x, y).history -- y is no table of options
+assert(history.class_accuracy and history.price_loss)
+check.near(history.loss[1], 0.5 * history.price_loss[1] + history.class_loss[1], 1e-5)
+
+local predicted = model:predict(x)
+check.same(predicted.price.shape, { 32, 1 })
+check.near(model(x).class, predicted.class:totable())
+check.near(model:predict_on_batch(x).price, predicted.price:totable())
+check.fails(function() model({ image = x.image }) end, 'No data provided for "flag"')
+check.fails(function()
+  model({ image = x.image, flags = x.flag })
+end, "no data is expected for 'flags'", "did you mean 'flag'")
+check.fails(function() model:fit(x, { price = y.price }) end, 'No data provided for "class"')
+
+-- files hold the names, in Keras 3's form; Keras 2.3.1 has none
+assert(
+  model:to_json():find('"output_layers": {"class": ["second", 0, 0], "price": ["first", 0, 0]}', 1,
+  true))
+
+for _, ending in ipairs { ".h5", ".keras" } do
+  local path = check.temporary(ending)
+  model:save(path)
+  local again = cr.models.load_model(path)
+  check.near(again:predict(x).class, predicted.class:totable())
+  check.same(again:to_json(), model:to_json())
+  check.near(again:evaluate(x, y)[1], model:evaluate(x, y)[1])
+  os.remove(path)
+end
+check.fails(function()
+  model:save(check.temporary ".h5", { target = "keras2" })
+end, "option 'output_keys'")
+
+-- inside another model
+local a, b = cr.Input { shape = { 8 } }, cr.Input { shape = { 2 } }
+local inner = model { image = a, flag = b }
+local outer = cr.Model { inputs = { a, b }, outputs = { inner.price, inner.class } }
+check.near(outer:predict { x.image, x.flag }[2], predicted.class:totable())
+local copy = cr.models.model_from_json(outer:to_json())
+check.same(copy:to_json(), outer:to_json())
+copy:set_weights(outer:get_weights())
+check.near(copy:predict { x.image, x.flag }[1], predicted.price:totable())

@@ -1,0 +1,90 @@
+-- Layers of classes from Lua that are exchanged, shared and added after training has begun.
+package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
+local check = require "check"
+local cr = require "crescent"
+
+local x, y = cr.random.normal { 8, 4 }, cr.random.normal { 8, 3 }
+
+local function moves(layer, f)
+  local before = layer:get_weights()
+  f()
+  for i, value in ipairs(layer:get_weights()) do
+    if cr.ops.max(cr.ops.abs(value - before[i])):item() > 0 then return true end
+  end
+  return false
+end
+
+local Net = cr.Model:subclass "Net"
+function Net:init()
+  self.body, self.head = cr.layers.Dense(5), cr.layers.Dense(3)
+  self.blocks = {}
+end
+function Net:call(inputs)
+  local h = self.body(inputs)
+  for _, block in ipairs(self.blocks) do h = block(h) end
+  return self.head(h)
+end
+
+local net = Net()
+net:compile { optimizer = "adam", loss = "mse" }
+net:fit(x, y, { verbose = 0 })
+net:predict(x)
+
+-- another head predicts and learns
+local old, head = net.head, cr.layers.Dense(3)
+net.head = head
+check.near(net:predict(x), net(x):totable())
+assert(moves(head, function() net:train_on_batch(x, y) end), "the new head learns")
+assert(not moves(old, function()
+  net:train_on_batch(x, y)
+end), "the old head is no part of the model")
+assert(#net.weights == 4 and #net.optimizer.variables == 2 + 2 * 4)
+
+-- inside another model, too
+local outer = cr.Sequential { cr.layers.Dense(4, { input_shape = { 4 } }), net }
+outer:compile { optimizer = "adam", loss = "mse" }
+outer:train_on_batch(x, y)
+net.head = cr.layers.Dense(3)
+check.near(outer:predict(x), outer(x):totable())
+assert(moves(net.head, function() outer:fit(x, y, { verbose = 0 }) end))
+
+-- a layer in two attributes leaves with the last
+net.same = net.head
+net.same = nil
+assert(moves(net.head, function() net:train_on_batch(x, y) end))
+assert(#net.weights == 4)
+
+-- what is put into a table is seen by compile
+local block = cr.layers.Dense(5)
+table.insert(net.blocks, block)
+net:compile { optimizer = "adam", loss = "mse" }
+net:train_on_batch(x, y)
+assert(#net.weights == 6)
+assert(moves(block, function() net:train_on_batch(x, y) end))
+
+-- a nested Sequential grows and shrinks
+local inner = cr.Sequential { cr.layers.Dense(4, { input_shape = { 4 } }) }
+local both = cr.Sequential { inner, cr.layers.Dense(3) }
+both:compile { optimizer = "adam", loss = "mse" }
+both:fit(x, y, { verbose = 0 })
+local added = cr.layers.Dense(4)
+inner:add(added)
+assert(moves(added, function() both:fit(x, y, { verbose = 0 }) end))
+check.near(both:predict(x), both(x):totable())
+inner:add(cr.layers.Dense(7))
+check.fails(function() both:predict(x) end, inner.name, both.name, "(None, 7)")
+inner:pop()
+check.near(both:predict(x), both(x):totable())
+local path = check.temporary ".h5"
+both:save(path)
+check.near(cr.models.load_model(path):predict(x), both:predict(x):totable())
+os.remove(path)
+
+-- sizes that nobody declared
+local words = cr.Sequential { cr.layers.Embedding(10, 4), cr.layers.LSTM(3), cr.layers.Dense(1) }
+words:compile { optimizer = "adam", loss = "mse" }
+words:fit(cr.ones { 4, 11 }, cr.ones { 4, 1 }, { verbose = 0 })
+words:fit(cr.ones { 4, 12 }, cr.ones { 4, 1 }, { verbose = 0 })
+assert(words:predict(cr.ones { 2, 7 }).shape[1] == 2)
+local declared = cr.Sequential { cr.layers.Dense(2, { input_shape = { 11 } }) }
+check.fails(function() declared:predict(cr.ones { 4, 12 }) end, "(11,)", "(12,)")

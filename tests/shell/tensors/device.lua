@@ -1,0 +1,54 @@
+-- The device in use: its name, its options, which there are. Runs on whatever CRESCENT_DEVICE
+-- names.
+package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
+local check = require "check"
+local cr = require "crescent"
+
+local first = cr.config.device()
+assert(first == (os.getenv "CRESCENT_DEVICE" or "cpu"))
+local found = {}
+for _, device in ipairs(cr.config.devices()) do found[device.name] = device end
+assert(found.cpu and #found.cpu.doc > 0)
+check.same(found.cpu.options, { "threads", "deterministic" })
+assert(found[first].in_use)
+
+cr.config.set_device("cpu", { threads = 2 })
+assert(cr.config.device() == "cpu" and cr.config.threads() == 2)
+cr.config.set_device("cpu", { deterministic = true })
+assert(cr.config.threads() == 2 and cr.config.is_op_determinism_enabled())
+cr.config.enable_op_determinism(false)
+assert(not cr.config.is_op_determinism_enabled())
+cr.config.set_threads(1)
+assert(cr.config.threads() == 1 and cr.config.information().threads == 1)
+cr.config.set_device "cpu"
+assert(cr.config.threads() == 1)
+
+check.fails(function()
+  cr.config.set_device "cpus"
+end, "unknown device 'cpus'", "did you mean 'cpu'?")
+check.fails(function()
+  cr.config.set_device("cpu", { thread = 1 })
+end, "no option 'thread'", "did you mean 'threads'?")
+check.fails(function() cr.config.set_device("cpu", { threads = -1 }) end, "threads", "-1")
+check.fails(function() cr.config.set_threads(1e9) end, "threads")
+check.fails(function() cr.config.set_device("cpu", { threads = "many" }) end, "threads")
+assert(cr.config.device() == "cpu" and cr.config.threads() == 1)
+cr.config.set_device("cpu", { threads = 0 })
+
+-- What is computed on one device is used on another.
+local x = cr.tensor { 1, 2, 3 }
+local square = cr.compiled(function(t) return t * t end)
+local here = square(x)
+cr.config.set_device(first)
+check.near(square(here), { 1, 16, 81 })
+check.near(here + x, { 2, 6, 12 })
+assert(tostring(square(x)) == tostring(here) and square(x)[2] == 4)
+
+-- Processes: this one is by itself.
+local all = cr.config.communicator()
+assert(all.name == "single" and all.rank == 0 and all.size == 1)
+cr.config.set_communicator "single"
+check.fails(function()
+  cr.config.set_communicator "singel"
+end, "unknown communicator 'singel'", "did you mean 'single'?")
+check.fails(function() cr.config.set_communicator("single", { size = 2 }) end, "no option 'size'")

@@ -1,0 +1,91 @@
+-- model:add_loss and model:add_metric of symbols, as Keras 2 has them: a variational autoencoder.
+package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
+local check = require "check"
+local cr = require "crescent"
+local layers, ops = cr.layers, cr.ops
+
+cr.utils.set_random_seed(1)
+local x, noise = cr.Input { shape = { 6 } }, cr.Input { shape = { 2 } }
+local hidden = layers.Dense(5, { activation = "tanh", name = "hidden" })(x)
+local mean, spread = layers.Dense(2, { name = "mean" })(hidden),
+  layers.Dense(2, { name = "spread" })(hidden)
+local code = mean + ops.exp(spread * 0.5) * noise
+local decoded = layers.Dense(6, { name = "decoded" })(code)
+local divergence = ops.sum(ops.square(mean) + ops.exp(spread) - spread - 1, -1) * 0.5
+local vae = cr.Model({ x, noise }, decoded)
+vae:add_loss(ops.sum(ops.square(x - decoded), -1) + divergence)
+vae:add_metric(divergence, "divergence")
+vae:compile { optimizer = "sgd" }
+
+local data, given = cr.random.normal { 32, 6 }, cr.random.normal { 32, 2 }
+
+-- what they should be, computed by hand
+local function by_hand(model)
+  local h = model:get_layer "hidden"(data)
+  local m, s = model:get_layer "mean"(h), model:get_layer "spread"(h)
+  local y = model:get_layer "decoded"(m + (s * 0.5):exp() * given)
+  local kl = ops.sum(m * m + s:exp() - s - 1, -1) * 0.5
+  return (ops.sum((data - y) * (data - y), -1) + kl):mean():item(), kl:mean():item()
+end
+local function check_model(model)
+  local loss, kl = by_hand(model)
+  local result = model:evaluate({ data, given }, nil, { verbose = 0, return_dict = true })
+  check.near(result.loss, loss, 1e-4)
+  check.near(result.divergence, kl, 1e-4)
+  check.near(model:predict { data, given }, vae:predict({ data, given }):totable())
+end
+check_model(vae)
+
+-- the gradient reaches layers that no output needs alone
+local before = by_hand(vae)
+local history = vae:fit({ data, given }, nil, { epochs = 20, verbose = 0 }).history
+assert(by_hand(vae) < 0.9 * before)
+assert(#history.divergence == 20)
+check_model(vae)
+
+-- kept by files, copies and changed models; what Keras has no words for is said
+for _, ending in ipairs { ".h5", ".keras" } do
+  local path = check.temporary(ending)
+  vae:save(path)
+  local again = cr.models.load_model(path)
+  check_model(again)
+  check.same(again:fit({ data, given }, nil,
+    { epochs = 1, verbose = 0, shuffle = false }).history.loss,
+    cr.models.load_model(path):fit({ data, given }, nil,
+      { epochs = 1, verbose = 0, shuffle = false }).history.loss)
+  os.remove(path)
+end
+local copy = cr.models.clone_model(vae)
+copy:set_weights(vae:get_weights())
+copy:compile { optimizer = "sgd" }
+check_model(copy)
+local json = cr.models.model_from_json(vae:to_json { target = "crescent" })
+json:set_weights(vae:get_weights())
+json:compile { optimizer = "sgd" }
+check_model(json)
+check.fails(function() vae:to_json() end, "no losses of symbols")
+check.fails(function()
+  vae:save(check.temporary ".h5", { target = "keras2" })
+end, "no metrics of symbols")
+local other = cr.models.rewire(vae,
+  { [vae:get_layer "decoded"] = layers.Dense(6, { name = "other" }) })
+other:compile { optimizer = "sgd" }
+local third = other:evaluate({ data, given }, nil, { verbose = 0, return_dict = true })
+assert(third.loss > 0 and third.divergence > 0)
+
+-- inside another model they count too
+local outer = cr.Model({ x, noise }, vae { x, noise } * 2)
+outer:compile { optimizer = "sgd" }
+check.near(outer:evaluate({ data, given }, nil, { verbose = 0, return_dict = true }).loss,
+  (by_hand(vae)), 1e-4)
+
+-- mistakes
+check.fails(function()
+  vae:add_loss(layers.Dense(1)(cr.Input { shape = { 3 } }))
+end, "Graph disconnected")
+check.fails(function() vae:add_metric(divergence) end, "expected a name")
+check.fails(function() layers.Dense(1):add_loss(divergence) end, "dense", "symbols are for models")
+check.fails(function()
+  cr.Sequential { layers.Dense(1) }:add_loss(divergence)
+end, "not made of symbols")
+check.fails(function() vae:add_loss(cr.ops.cast(divergence, "int32")) end, "floating type")

@@ -1,0 +1,186 @@
+-- Callbacks made of functions, lists of callbacks, and hooks that a loop of one's own calls.
+local cr = require "crescent"
+local here = arg and arg[0]:match "^(.*)/" or "tests/shell/training"
+package.path = here .. "/../support/?.lua;" .. package.path
+local check = require "check"
+
+local x = cr.random.normal { 16, 2 }
+local y = x:sum(-1, true)
+local function new_model(optimizer)
+  local model = cr.Sequential { cr.layers.Dense(1, { input_shape = { 2 } }) }
+  model:compile { optimizer = optimizer or cr.optimizers.SGD(0.1), loss = "mse" }
+  return model
+end
+
+do -- LambdaCallback: every hook, with its number and logs
+  local told = {}
+  local function teller(name)
+    return function(a, b)
+      told[#told + 1] = name .. (math.type(a) == "integer" and a or "")
+        .. ((b or a).loss and "+" or "")
+    end
+  end
+  local model = new_model()
+  model:fit(x, y, { epochs = 1, verbose = 0, batch_size = 8,
+    callbacks = cr.callbacks.LambdaCallback {
+    on_epoch_begin = teller "epoch", on_epoch_end = teller "end", on_train_begin = teller "begin",
+    on_train_batch_begin = teller "batch", on_train_batch_end = teller "done" } })
+  check.same(told, { "begin", "epoch0", "batch0", "done0+", "batch1", "done1+", "end0+" })
+  local predicted = 0
+  model:predict(x, { callbacks = { cr.callbacks.LambdaCallback { on_predict_batch_end = function()
+    predicted = predicted + 1
+  end } } })
+  assert(predicted == 1)
+  check.fails(function()
+    cr.callbacks.LambdaCallback { on_epoch_begin = 3 }
+  end, "on_epoch_begin", "expected a function")
+  check.fails(function()
+    cr.callbacks.LambdaCallback { on_epoch_start = print }
+  end, "on_epoch_start", "did you mean")
+end
+
+do -- LearningRateScheduler
+  local model = new_model()
+  local history = model:fit(x, y, { epochs = 3, verbose = 0,
+    callbacks = { cr.callbacks.LearningRateScheduler(function(epoch, rate)
+      return epoch == 0 and rate or rate / 2
+    end) } })
+  check.near(history.history.learning_rate, { 0.1, 0.05, 0.025 })
+  check.fails(function()
+    model:fit(x, y, { verbose = 0, callbacks = { cr.callbacks.LearningRateScheduler(function()
+      return "much"
+    end) } })
+  end, "The output of the `schedule` function should be a float. Got: ")
+  check.fails(function()
+    cr.callbacks.LearningRateScheduler(0.5)
+  end, "schedule", "expected a function")
+end
+
+do -- a loop of one's own tells a list of callbacks
+  local told = {}
+  local Mine = cr.callbacks.Callback:subclass "Mine"
+  function Mine:on_epoch_end(epoch, logs)
+    told[#told + 1] = { epoch, logs.loss, self.model ~= nil }
+    logs.extra = 7
+  end
+  local model = new_model()
+  local list = cr.callbacks.CallbackList { callbacks = { Mine {} }, add_history = true,
+    model = model }
+  assert(#list.callbacks == 2)
+  list:on_train_begin()
+  for epoch = 0, 1 do
+    list:on_epoch_begin(epoch)
+    list:on_train_batch_begin(0)
+    list:on_train_batch_end(0, { loss = 1 })
+    local logs = { loss = 0.5 - epoch / 4 }
+    list:on_epoch_end(epoch, logs)
+    assert(logs.extra == 7)
+  end
+  list:on_train_end()
+  check.same(told, { { 0, 0.5, true }, { 1, 0.25, true } })
+  check.near(list.callbacks[2].history.loss, { 0.5, 0.25 })
+end
+
+do -- classes as functions
+  local t, p = cr.tensor { { 1, 2 }, { 0, 0 } }, cr.tensor { { 1, 4 }, { 0, 1 } }
+  check.near(cr.losses.mean_squared_error(t, p), { 2, 0.5 })
+  check.near(cr.losses.huber(t, p, { delta = 0.5 }), { 0.4375, 0.1875 })
+  check.near(cr.losses.huber(t, p, 0.5), { 0.4375, 0.1875 })
+  check.near(cr.metrics.binary_accuracy(cr.tensor { { 1 }, { 0 } }, cr.tensor { { 0.7 }, { 0.6 } }),
+    { 1, 0 })
+  check.near(cr.metrics.huber(t, p), { 0.75, 0.25 })
+  check.near(cr.activations.leaky_relu(cr.tensor { -1, 2 }, 0.5), { -0.5, 2 })
+  check.near(cr.activations.relu(cr.tensor { -1, 0.5, 9 },
+    { max_value = 6, threshold = 1, negative_slope = 0.1 }), { -0.2, -0.05, 6 })
+  check.near(cr.activations.softmax(cr.tensor { { 0, 0 }, { 0, 1 } }, 0),
+    { { 0.5, 0.26894 }, { 0.5, 0.73106 } })
+  check.fails(function() cr.losses.huber(t, p, { dleta = 1 }) end, "dleta", "delta")
+  check.fails(function() cr.losses.huber(t) end, "expected y_true and y_pred")
+  local dense = cr.layers.Dense(2,
+    { activation = cr.activations.elu { alpha = 0.5 }, input_shape = { 2 } })
+  local again = cr.layers.Dense:from_config(dense:get_config())
+  check.same(again:get_config().activation, { class_name = "elu", config = { alpha = 0.5 } })
+  assert(cr.layers.Dense(2, { activation = cr.activations.elu() }):get_config().activation == "elu")
+end
+
+local function two_layers()
+  return cr.Sequential { cr.layers.Dense(2, { name = "first", input_shape = { 2 } }),
+    cr.layers.Dense(1, { name = "second" }) }
+end
+
+do -- rates and decay by weight
+  local function trained(options)
+    cr.utils.set_random_seed(3)
+    local model = two_layers()
+    model:compile { optimizer = cr.optimizers.SGD(options), loss = "mse" }
+    model:train_on_batch(x, y)
+    return model
+  end
+  local plain, ruled = trained { learning_rate = 0.1 },
+    trained { learning_rate = 0.1, rules = { { pattern = "first/*", learning_rate = 0 } } }
+  check.near(ruled:get_weights()[3], plain:get_weights()[3]:totable())
+  local untouched = trained { learning_rate = 0 }
+  check.near(ruled:get_weights()[1], untouched:get_weights()[1]:totable())
+  assert(plain:get_weights()[1]:totable()[1][1] ~= untouched:get_weights()[1]:totable()[1][1])
+  local decayed = trained { learning_rate = 0.1, weight_decay = 0.5,
+    rules = { { pattern = "*/bias", weight_decay = 0 },
+      { pattern = "second/*", weight_decay = 0 } } }
+  check.near(decayed:get_weights()[3], plain:get_weights()[3]:totable())
+  check.near(decayed:get_weights()[1],
+    (plain:get_weights()[1] - untouched:get_weights()[1] * 0.05):totable(), 1e-4)
+  local path = check.temporary ".h5"
+  decayed:save(path)
+  check.same(cr.models.load_model(path).optimizer:get_config().rules,
+    decayed.optimizer:get_config().rules)
+  os.remove(path)
+  local excluding = cr.optimizers.AdamW()
+  excluding:exclude_from_weight_decay { var_names = { "bias" } }
+  check.same(excluding:get_config().rules, { { pattern = "*bias*", weight_decay = 0 } })
+  check.fails(function() cr.optimizers.SGD { rules = { { patern = "x" } } } end, "rules")
+  check.fails(function()
+    cr.optimizers.SGD { rules = { { pattern = "x", weight_decai = 1 } } }
+  end, "weight_decai", "weight_decay")
+end
+
+do -- the decay of Keras 2 is a schedule
+  local old, new = cr.optimizers.SGD { lr = 0.1, decay = 0.5 },
+    cr.optimizers.SGD(cr.optimizers.schedules.InverseTimeDecay(0.1, 1, 0.5))
+  check.same(old:get_config(), new:get_config())
+end
+
+do -- the state of an optimizer can be set
+  local one, two = new_model(cr.optimizers.Adam(0.1)), new_model(cr.optimizers.Adam(0.1))
+  one:fit(x, y, { verbose = 0, epochs = 2, shuffle = false })
+  two:train_on_batch(x, y)
+  two:set_weights(one:get_weights())
+  local state = {}
+  for i, variable in ipairs(one.optimizer.variables) do state[i] = variable.value end
+  two.optimizer:set_weights(state)
+  one:train_on_batch(x, y)
+  two:train_on_batch(x, y)
+  check.near(two:get_weights()[1], one:get_weights()[1]:totable(), 0)
+  check.fails(function()
+    two.optimizer:set_weights { state[1] }
+  end, "with a weight list of length 1", "expecting 6 weights")
+end
+
+do -- several optimizers
+  local model = two_layers()
+  local map = cr.optimizers.OptimizerMap { default_optimizer = cr.optimizers.SGD(0),
+    optimizer_map = { ["second/.*"] = cr.optimizers.Adam(0.1) } }
+  model:compile { optimizer = cr.optimizers.MultiOptimizer(map), loss = "mse" }
+  local before = model:get_weights()
+  model:fit(x, y, { verbose = 0, epochs = 2 })
+  check.near(model:get_weights()[1], before[1]:totable(), 0)
+  assert(model:get_weights()[3]:totable()[1][1] ~= before[3]:totable()[1][1])
+  check.fails(function()
+    return model.optimizer.learning_rate
+  end, "Learning rate cannot be accessed on a MultiOptimizer")
+  local path = check.temporary ".h5"
+  model:save(path)
+  local again = cr.models.load_model(path)
+  model:fit(x, y, { verbose = 0, shuffle = false })
+  again:fit(x, y, { verbose = 0, shuffle = false })
+  check.near(again:get_weights()[3], model:get_weights()[3]:totable(), 0)
+  os.remove(path)
+end

@@ -1,0 +1,57 @@
+-- What is compiled is kept within a budget and made again when it is needed; evaluate computes with
+-- folded batch norm and prepared weights, which follow every change of them.
+package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
+local check = require "check"
+local cr = require "crescent"
+local layers = cr.layers
+cr.random.seed(3)
+
+-- the budget holds, whatever lengths come
+local budget = cr.config.memory().program_cache
+cr.config.set_program_cache(3000000)
+local reader = cr.Sequential { layers.LSTM(4, { input_shape = { -1, 3 } }), layers.Dense(1) }
+reader:compile { optimizer = "sgd", loss = "mse" }
+for n = 1, 40 do
+  reader:predict_on_batch(cr.zeros { 2, n, 3 })
+  reader:train_on_batch(cr.zeros { 2, n, 3 }, cr.zeros { 2, 1 })
+  assert(cr.config.memory().program_bytes <= 3000000)
+end
+cr.config.set_program_cache(budget)
+check.fails(function()
+  cr.config.set_program_cache(-1)
+end, "expected a number of bytes >= 0, got -1")
+
+-- clear_session gives all of it back; models go on
+local x = cr.random.normal { 2, 5, 3 }
+local before = reader:predict_on_batch(x)
+assert(cr.config.memory().programs > 0)
+cr.clear_session()
+check.same(cr.config.memory().programs, 0)
+check.near(reader:predict_on_batch(x), before:totable(), 0)
+
+-- evaluate against the same model run op by op, after every way to change its weights
+local function make(eager)
+  local model = cr.Sequential {
+    layers.Conv2D(8, 3, { input_shape = { 8, 8, 3 } }), layers.BatchNormalization(),
+    layers.Activation "relu",
+    layers.Flatten(), layers.Dense(2),
+  }
+  model:compile { optimizer = "sgd", loss = "mse", run_eagerly = eager }
+  return model
+end
+local fast, slow = make(false), make(true)
+local images, wanted = cr.random.normal { 32, 8, 8, 3 }, cr.random.normal { 32, 2 }
+for round = 1, 3 do
+  fast:fit(images, wanted, { epochs = 1, batch_size = 16, verbose = 0 })
+  slow:set_weights(fast:get_weights())
+  local loss = slow:evaluate(images, wanted, { verbose = 0 })
+  check.near(fast:evaluate(images, wanted, { verbose = 0 }), loss, 1e-4)
+  check.near(fast:evaluate(images, wanted, { batch_size = 20, verbose = 0 }), loss, 1e-4)
+end
+local weights = fast:get_weights()
+for i, weight in ipairs(weights) do weights[i] = weight * 1.5 end
+fast:set_weights(weights)
+slow:set_weights(weights)
+check.near(fast:evaluate(images, wanted, { verbose = 0 }),
+  slow:evaluate(images, wanted, { verbose = 0 }), 1e-3)
+print "ok compiled_programs"

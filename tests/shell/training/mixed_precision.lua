@@ -1,0 +1,77 @@
+-- Training in mixed_bfloat16 and mixed_float16 follows training in float32: the digits with a
+-- convolutional network, and attention.
+local cr = require "crescent"
+local layers = cr.layers
+local folder = (arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../../../examples/data/"
+local images = cr.data.read_idx(folder .. "mnist-t10k-images-idx3-ubyte.gz"):reshape { 10000, 28,
+  28, 1 }:cast "float32" / 255
+local labels = cr.data.read_idx(folder .. "mnist-t10k-labels-idx1-ubyte.gz")
+
+local function digits()
+  local model = cr.Sequential {
+    layers.Conv2D(16, 3, { activation = "relu", input_shape = { 28, 28, 1 } }),
+    layers.BatchNormalization { momentum = 0.9 },
+    layers.MaxPooling2D(2),
+    layers.Conv2D(16, 3, { activation = "relu", strides = 2 }),
+    layers.Flatten(),
+    layers.Dense(64, { activation = "relu" }),
+    layers.Dense(10, { activation = "softmax", dtype = "float32" }),
+  }
+  model:compile { optimizer = "adam", loss = "sparse_categorical_crossentropy",
+    metrics = { "accuracy" } }
+  model:fit(images:slice(1, 4000), labels:slice(1, 4000),
+    { batch_size = 100, epochs = 3, verbose = 0 })
+  return model, model:evaluate(images:slice(8001, 10000), labels:slice(8001, 10000),
+    { verbose = 0, return_dict = true })
+end
+
+-- is one of the words among the last ones?
+local words = cr.ops.cast(cr.random.uniform { 1024, 12 } * 40, "int32")
+local found = cr.ops.cast(cr.ops.max(cr.ops.cast(words:slice({ 1, 7 }, { -1, -1 }):equal(3),
+  "float32"), -1), "int32")
+
+local function attention()
+  local input = cr.Input { shape = { 12 }, dtype = "int32" }
+  local x = layers.Embedding(40, 16)(input)
+  local y = layers.MultiHeadAttention { num_heads = 2, key_dim = 8 } { x, x }
+  x = layers.LayerNormalization()(layers.Add() { x, y })
+  x = layers.GlobalAveragePooling1D()(layers.Dense(32, { activation = "relu" })(x))
+  local model = cr.Model { inputs = input,
+    outputs = layers.Dense(2, { activation = "softmax", dtype = "float32" })(x) }
+  model:compile { optimizer = cr.optimizers.Adam { learning_rate = 0.005 },
+    loss = "sparse_categorical_crossentropy" }
+  return model:fit(words, found, { batch_size = 64, epochs = 6, verbose = 0 }).history.loss
+end
+
+local function trained(policy)
+  cr.config.set_dtype_policy(policy)
+  cr.random.seed(1)
+  local model, score = digits()
+  for _, weight in ipairs(model.weights) do
+    assert(weight.dtype == "float32", "variables stay as wide as they are")
+  end
+  return score, attention(), model
+end
+
+local wide, wide_losses = trained "float32"
+for _, policy in ipairs { "mixed_bfloat16", "mixed_float16" } do
+  local mixed, mixed_losses, model = trained(policy)
+  print(string.format("accuracy %.4f and %.4f", wide.accuracy, mixed.accuracy))
+  assert(wide.accuracy > 0.91 and mixed.accuracy > wide.accuracy - 0.01)
+  for i, loss in ipairs(wide_losses) do
+    print(string.format("loss %.4f and %.4f", loss, mixed_losses[i]))
+    -- steps are left out until the scale fits
+    local may_lag = policy == "mixed_float16" and i < #wide_losses
+    assert(may_lag or math.abs(mixed_losses[i] - loss) < 0.05 * wide_losses[1])
+  end
+  if policy == "mixed_float16" then
+    local path = os.tmpname() .. ".h5"
+    model:save(path)
+    local loaded = cr.models.load_model(path)
+    os.remove(path)
+    local scale, again = model.optimizer.variables, loaded.optimizer.variables
+    assert(#scale == #again and again[#again].value:item() == scale[#scale].value:item()
+      and again[1].value:item() == 120)
+  end
+end
+cr.config.set_dtype_policy "float32"

@@ -1,0 +1,95 @@
+-- Every optimizer, loss, metric and schedule is saved with a model, and training goes on after
+-- loading as if nothing had been.
+local cr = require "crescent"
+local here = arg and arg[0]:match "^(.*)/" or "tests/shell/training"
+package.path = here .. "/../support/?.lua;" .. package.path
+local check = require "check"
+
+local x = cr.random.normal { 16, 4 }
+local y = cr.ops.softmax(x:slice({ 1, 1 }, { -1, 3 }))
+local classes = cr.ops.argmax(y, -1)
+
+local function new_model(options)
+  local model = cr.Sequential {
+    cr.layers.Dense(5, { input_shape = { 4 } }), cr.layers.Dense(3, { activation = "softmax" }),
+  }
+  model:compile(options)
+  return model
+end
+
+local function goes_on(what, options, targets, saves)
+  local model = new_model(options)
+  local fit = { verbose = 0, batch_size = 8, shuffle = false, epochs = 2 }
+  model:fit(x, targets, fit)
+  local path, loaded = check.temporary ".h5", {}
+  for _, target in ipairs(saves or { "keras3", "keras2" }) do
+    local saved, why = pcall(model.save, model, path, { target = target })
+    if saved then
+      loaded[#loaded + 1] = cr.models.load_model(path)
+      os.remove(path)
+    else -- what is newer than that Keras
+      assert(target == "keras2" and tostring(why):find "Keras 2.3.1 has no", why)
+    end
+  end
+  model:fit(x, targets, fit)
+  local values = model:evaluate(x, targets, { verbose = 0, return_dict = true })
+  for _, again in ipairs(loaded) do
+    again:fit(x, targets, fit)
+    assert(again.optimizer.iterations:item() == 8,
+      what .. ": " .. again.optimizer.iterations:item() .. " steps")
+    check.near(again:get_weights()[1], model:get_weights()[1]:totable(), 1e-6, what)
+    for name, value in pairs(again:evaluate(x, targets, { verbose = 0, return_dict = true })) do
+      assert(values[name], what .. ": " .. name .. " after loading")
+      check.near(value, values[name], 1e-5, what .. " " .. name)
+    end
+  end
+end
+
+-- of other optimizers
+local skipped = { LossScaleOptimizer = true, MultiOptimizer = true, OptimizerMap = true }
+for name in pairs(cr.optimizers) do
+  local class = cr.describe(cr.optimizers[name])
+  if class and class.what == "class" and class.kind == "optimizer" and not skipped[name] then
+    goes_on(name, { optimizer = cr.optimizers[name] { learning_rate = 0.01 }, loss = "mse" }, y)
+  end
+end
+goes_on("LossScaleOptimizer",
+  { optimizer = cr.optimizers.LossScaleOptimizer(cr.optimizers.Nadam(0.01)), loss = "mse" }, y)
+goes_on("a schedule",
+  { optimizer = cr.optimizers.SGD(cr.optimizers.schedules.CosineDecayRestarts(0.1, 3)),
+  loss = "mse" }, y)
+goes_on("averages", { optimizer = cr.optimizers.Lamb { learning_rate = 0.01, use_ema = true,
+  gradient_accumulation_steps = 2 }, loss = "mse" }, y,
+  { "keras3" }) -- Keras 2 has no averages
+
+local of_classes = { SparseCategoricalCrossentropy = true,
+  CategoricalGeneralizedCrossEntropy = true, Circle = true }
+for name in pairs(cr.losses) do
+  local class = cr.describe(cr.losses[name])
+  if class and class.what == "class" and name ~= "CTC" and name ~= "Loss" then
+    goes_on(name, { optimizer = "sgd", loss = cr.losses[name]() },
+      of_classes[name] and classes or y)
+  end
+end
+
+local needed = {
+  IoU = { num_classes = 3, target_class_ids = { 0, 1 } }, MeanIoU = { num_classes = 3 },
+  OneHotIoU = { num_classes = 3, target_class_ids = { 0, 1 } }, OneHotMeanIoU = { num_classes = 3 },
+  SensitivityAtSpecificity = { specificity = 0.5 },
+  SpecificityAtSensitivity = { sensitivity = 0.5 },
+  PrecisionAtRecall = { recall = 0.5 }, RecallAtPrecision = { precision = 0.5 },
+  MeanMetricWrapper = { fn = "mse" },
+}
+-- predictions are class numbers
+local numbers_only = { Metric = true, IoU = true, MeanIoU = true, BinaryIoU = true }
+local sparse = { SparseCategoricalAccuracy = true, SparseCategoricalCrossentropy = true,
+  SparseTopKCategoricalAccuracy = true }
+for name in pairs(cr.metrics) do
+  local class = cr.describe(cr.metrics[name])
+  if class and class.what == "class" and class.kind == "metric" and not numbers_only[name] then
+    local numbers = sparse[name]
+    goes_on(name, { optimizer = "sgd",
+      loss = numbers and "sparse_categorical_crossentropy" or "mse",
+      metrics = { cr.metrics[name](needed[name] or {}) } }, numbers and classes or y)
+  end
+end

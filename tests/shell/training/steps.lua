@@ -1,0 +1,144 @@
+-- Steps of one's own: train_step, test_step, predict_step, compute_loss and compute_metrics of a
+-- class, compiled.
+local cr = require "crescent"
+local here = arg and arg[0]:match "^(.*)/" or "tests/shell/training"
+package.path = here .. "/../support/?.lua;" .. package.path
+local check = require "check"
+
+local x = cr.random.normal { 32, 3 }
+local y = x:sum(-1, true)
+
+local Usual = cr.Model:subclass "Usual"
+function Usual:init() self.dense = cr.layers.Dense(1, { kernel_initializer = "ones" }) end
+function Usual:call(inputs) return self.dense(inputs) end
+
+local traced = 0
+local Own = Usual:subclass "Own"
+function Own:train_step(data)
+  traced = traced + 1
+  local inputs, targets = data[1], data.y
+  local loss
+  local tape = cr.GradientTape(function()
+    loss = self:compute_loss(inputs, targets, self(inputs, { training = true }))
+  end)
+  local weights = self.trainable_weights
+  self.optimizer:apply_gradients(tape:gradient(loss, weights), weights)
+  for _, metric in ipairs(self.metrics) do
+    if metric.name == "loss" then
+      metric:update_state(loss)
+    else
+      metric:update_state(targets, self(inputs))
+    end
+  end
+  return { loss = loss, twice = loss * 2 }
+end
+
+local function trained(class, options)
+  local model = class()
+  model:compile { optimizer = cr.optimizers.SGD(0.1), loss = "mse",
+    run_eagerly = options and options.eagerly }
+  local history = model:fit(x, y, { epochs = 3, batch_size = 8, shuffle = false, verbose = 0 })
+  return model, history.history
+end
+
+do -- an own train_step is compiled once and does what the usual one does
+  local own, logs = trained(Own)
+  local usual = trained(Usual)
+  check.near(own:get_weights()[1], usual:get_weights()[1]:totable(), 1e-6)
+  assert(traced <= 3, "traced " .. traced .. " times")
+  check.near(logs.twice[3], 2 * logs.loss[3])
+  assert(logs.mae == nil)
+  local eager = trained(Own, { eagerly = true })
+  check.near(eager:get_weights()[1], own:get_weights()[1]:totable(), 1e-6)
+  local values = own:evaluate(x, y, { return_dict = true, verbose = 0 })
+  assert(values.loss and not values.twice)
+  local on_batch = own:train_on_batch(x, y)
+  assert(#on_batch == 2)
+end
+
+do -- the base's step is at hand
+  local More = Usual:subclass "More"
+  function More:train_step(data)
+    local logs = cr.Model.train_step(self, data)
+    logs.size = self.trainable_weights[1].value:square():sum()
+    return logs
+  end
+  local model, logs = trained(More)
+  local _, usual = trained(Usual)
+  check.near(logs.loss, usual.loss, 1e-6)
+  check.near(logs.size[3], model:get_weights()[1]:square():sum():item(), 1e-5)
+end
+
+do -- compute_loss and compute_metrics
+  local Weighted = Usual:subclass "Weighted"
+  function Weighted:compute_loss(inputs, targets, predictions, weights, training)
+    return ((targets - predictions):abs() * 3):mean()
+  end
+  function Weighted:compute_metrics(inputs, targets, predictions)
+    local logs = cr.Model.compute_metrics(self, inputs, targets, predictions)
+    logs.largest = (targets - predictions):abs():max()
+    return logs
+  end
+  local model = Weighted()
+  model:compile { optimizer = "sgd", loss = "mse", metrics = { "mae" } }
+  local values = model:evaluate(x, y, { return_dict = true, verbose = 0, batch_size = 32 })
+  local distance = (y - model:predict(x, { verbose = 0 })):abs()
+  check.near(values.loss, 3 * distance:mean():item(), 1e-5)
+  check.near(values.mae, distance:mean():item(), 1e-5)
+  check.near(values.largest, distance:max():item(), 1e-5)
+end
+
+do -- predict_step and test_step
+  local Clipped = Usual:subclass "Clipped"
+  function Clipped:predict_step(inputs) return self(inputs):maximum(0) end
+  function Clipped:test_step(data) return { worst = (data.y - self(data.x)):abs():max() } end
+  local model = Clipped()
+  model:compile { loss = "mse" }
+  assert(model:predict(x, { verbose = 0 }):min():item() == 0)
+  assert(model:evaluate(x, y, { verbose = 0, return_dict = true }).worst)
+  local history = model:fit(x, y, { verbose = 0, validation_data = { x, y } })
+  assert(history.history.val_worst and history.history.loss)
+end
+
+do -- a model without a call: two parts, two optimizers
+  local Gan = cr.Model:subclass "Gan"
+  function Gan:init()
+    self.generator = cr.Sequential { cr.layers.Dense(4, { activation = "relu" }),
+      cr.layers.Dense(3) }
+    self.critic = cr.Sequential { cr.layers.Dense(4, { activation = "relu" }), cr.layers.Dense(1) }
+    self.g, self.c = cr.optimizers.Adam(0.01), cr.optimizers.Adam(0.01)
+  end
+  function Gan:train_step(data)
+    local real = data.x
+    local noise = cr.ops.zeros_like(real) + 0.5
+    local critic_loss, generator_loss
+    local tape = cr.GradientTape(function()
+      critic_loss = (self.critic(self.generator(noise)) - self.critic(real)):mean()
+    end)
+    self.c:apply_gradients(tape:gradient(critic_loss, self.critic.trainable_weights),
+      self.critic.trainable_weights)
+    tape = cr.GradientTape(function()
+      generator_loss = -self.critic(self.generator(noise)):mean()
+    end)
+    self.g:apply_gradients(tape:gradient(generator_loss, self.generator.trainable_weights),
+      self.generator.trainable_weights)
+    return { critic = critic_loss, generator = generator_loss }
+  end
+  local gan = Gan()
+  gan:compile {}
+  local history = gan:fit(x, nil, { epochs = 2, verbose = 0, batch_size = 8 })
+  assert(#history.history.critic == 2 and #history.history.generator == 2)
+  assert(gan.g.iterations:item() == 8 and gan.c.iterations:item() == 8)
+end
+
+do -- mistakes
+  local Bad = Usual:subclass "Bad"
+  function Bad:train_step(data) return 3 end
+  check.fails(function() trained(Bad) end, "train_step()", "expected a table of names and numbers")
+  local Vector = Usual:subclass "Vector"
+  function Vector:train_step(data) return { loss = data.y } end
+  check.fails(function() trained(Vector) end, "expected a number as 'loss'")
+  local None = Usual:subclass "None"
+  function None:compute_loss() end
+  check.fails(function() trained(None) end, "compute_loss() returned nothing")
+end

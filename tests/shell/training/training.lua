@@ -1,0 +1,93 @@
+-- Training as a script sees it: callbacks, class weights, batches.
+package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
+local check = require "check"
+local cr = require "crescent"
+
+local function model(units, loss)
+  local m = cr.Sequential { cr.layers.Dense(units,
+    { input_shape = { 3 }, activation = units > 1 and "softmax" or nil }) }
+  m:compile { optimizer = "sgd", loss = loss }
+  return m
+end
+local x, y = cr.random.normal { 12, 3 }, cr.zeros { 12, 1 }
+
+-- A callback outlives its model, and learns that it is gone.
+local Watcher = cr.callbacks.Callback:subclass "Watcher"
+function Watcher:on_train_begin() self.hooks = {} end
+function Watcher:on_batch_begin(batch) self.hooks[#self.hooks + 1] = "begin " .. batch end
+function Watcher:on_batch_end(batch, logs)
+  self.hooks[#self.hooks + 1] = "end " .. batch .. (logs.loss and " loss" or "")
+end
+local watcher = Watcher()
+assert(watcher.model == nil)
+do
+  local m = model(1, "mse")
+  m:fit(x, y, { batch_size = 6, verbose = 0, callbacks = { watcher } })
+  assert(watcher.model == m)
+end
+check.same(watcher.hooks, { "begin 0", "end 0 loss", "begin 1", "end 1 loss" })
+for _ = 1, 3 do collectgarbage() end
+assert(watcher.model == nil, "the model was collected")
+
+-- The newer name wins where a class has both.
+local Both = cr.callbacks.Callback:subclass "Both"
+function Both:on_train_batch_end() self.newer = true end
+function Both:on_batch_end() self.older = true end
+local both = Both()
+model(1, "mse"):fit(x, y, { verbose = 0, callbacks = both })
+assert(both.newer and not both.older)
+
+-- What callbacks remember is saved with the model.
+local Counter = cr.callbacks.Callback:subclass "Counter"
+function Counter:on_train_begin() self.count = 0 end
+function Counter:on_epoch_end() self.count = self.count + 1 end
+function Counter:get_state() return { count = self.count, mean = cr.ones { 2 } * self.count } end
+function Counter:set_state(state) self.count, self.mean = state.count, state.mean end
+local path = check.temporary ".h5"
+local m = model(1, "mse")
+m:fit(x, y, { epochs = 3, verbose = 0, callbacks = { Counter() } })
+m:save(path)
+local loaded, counter = cr.models.load_model(path), Counter()
+os.remove(path)
+loaded:fit(x, y, { epochs = 2, verbose = 0, callbacks = { counter } })
+check.same(counter.count, 5)
+check.near(counter.mean, { 3, 3 })
+loaded:fit(x, y, { epochs = 2, verbose = 0, callbacks = { counter } })
+check.same(counter.count, 2, "a second fit begins anew")
+
+-- Class weights go by labels, which count from 0: a list is weights of 1, 2, ...
+local labels = cr.tensor { 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1 }
+local classes = model(2, "sparse_categorical_crossentropy")
+for _, weights in ipairs { { 1, 5 }, { [1] = 1, [2] = 5 } } do
+  local function says(f)
+    check.fails(f, "classes {0} exist in the data", "has {1, 2}", "write [0] = 1")
+  end
+  says(function() classes:fit(x, labels, { class_weight = weights, verbose = 0 }) end)
+  says(function() classes:train_on_batch(x, labels, { class_weight = weights }) end)
+end
+classes:fit(x, labels, { class_weight = { [0] = 1, [1] = 5 }, verbose = 0 })
+local third = model(3, "sparse_categorical_crossentropy")
+third:fit(x, labels + 1, { class_weight = { 1, 5 }, verbose = 0 })
+
+-- A batch has its own numbers, also after evaluate.
+local again = model(1, "mse")
+again.learning_rate = 0
+local alone = again:train_on_batch(x:slice(1, 4), y:slice(1, 4))
+again:evaluate(x, y, { verbose = 0 })
+check.same(again:train_on_batch(x:slice(1, 4), y:slice(1, 4)), alone)
+check.same(again:test_on_batch(x:slice(1, 4), y:slice(1, 4)), alone)
+assert(again:test_on_batch(x:slice(5, 12), y:slice(5, 12)) ~= alone)
+
+-- Generators that give nothing.
+check.fails(function()
+  again:fit(function() end, { verbose = 0 })
+end, "fit: the data gave no batch")
+check.fails(function()
+  again:fit(function() end, { steps_per_epoch = 3, verbose = 0 })
+end, "fit: the data gave no batch")
+local left = 2
+local history = again:fit(function()
+  left = left - 1
+  if left >= 0 then return x, y end
+end, { epochs = 4, verbose = 0 })
+check.same(#history.epoch, 1)

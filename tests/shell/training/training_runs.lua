@@ -1,0 +1,145 @@
+-- Training runs: advanced, looked at, changed, kept and gone on with from Lua; datasets, shards,
+-- surgery.
+package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
+local check = require "check"
+local cr = require "crescent"
+
+cr.random.seed(3)
+local x = cr.random.normal { 24, 3 }
+local y = x:sum({ 1 }, true)
+
+local function make(seed)
+  cr.random.seed(seed or 7)
+  local model = cr.Sequential {
+    cr.layers.Dense(4, { activation = "tanh", input_shape = { 3 } }),
+    cr.layers.Dropout(0.2),
+    cr.layers.Dense(1),
+  }
+  model:compile { optimizer = "adam", loss = "mse", metrics = { "mae" } }
+  return model
+end
+local options = { epochs = 3, batch_size = 6, verbose = 0 }
+local function weights(model) return model:get_weights()[1]:totable() end
+
+-- By steps, to the end: the same as fit.
+local fitted, model = make(), make()
+local history = fitted:fit(x, y, options)
+local run = model:start_training(x, y, options)
+assert(tostring(run) == "<training run: epoch 1 of 3, batch 0 of 4>", tostring(run))
+assert(run:advance() == 1 and run:advance(2) == 2)
+assert(run.epoch == 0 and run.batch == 3 and run.batches == 4 and run.epochs == 3)
+assert(run.logs.loss > 0 and run.logs.mae > 0 and run.model == model)
+model:predict(x)
+assert(run:advance(2) == 2 and run.epoch == 1 and run.batch == 1)
+assert(not run.ended and run:finish().history.loss[3] == history.history.loss[3])
+assert(run.ended and run:advance() == 0)
+check.same(weights(model), weights(fitted))
+
+-- Kept in a file, in a snapshot, with the model; gone on with elsewhere.
+local path, model_path = check.temporary ".h5", check.temporary ".h5"
+model = make()
+run = model:start_training(x, y, options)
+run:advance(6)
+local snapshot = run:snapshot()
+run:save(path)
+model:save(model_path)
+local fresh = make(11)
+local again = fresh:start_training(x, y, options)
+again:load(path)
+assert(again.epoch == 1 and again.batch == 2)
+again:finish()
+check.same(weights(fresh), weights(fitted))
+run:finish()
+run:restore(snapshot)
+assert(run.batch == 2)
+run:finish()
+check.same(weights(model), weights(fitted))
+local loaded = cr.models.load_model(model_path)
+local resumed = loaded:start_training(x, y, options)
+resumed:restore()
+resumed:finish()
+check.same(weights(loaded), weights(fitted))
+check.fails(function() resumed:restore(3) end, "a snapshot", "run:load")
+check.fails(function() make():start_training(x, y, options):restore() end, "restore")
+os.remove(path)
+os.remove(model_path)
+
+-- Changed while it rests; paused and stopped by callbacks.
+local Pausing = cr.callbacks.Callback:subclass "Pausing"
+function Pausing:on_batch_end(batch)
+  if batch == 1 then self.run:pause() end
+end
+model = make()
+run = model:start_training(x, y, options)
+local pausing = Pausing()
+pausing.run = run
+run:add_callback(pausing)
+assert(#run:finish().epoch == 0 and run.batch == 2)
+run:remove_callback(pausing)
+run.epochs = 2
+model.learning_rate = 0
+local before = weights(model)
+assert(#run:finish().epoch == 2)
+check.same(weights(model), before)
+run = make():start_training(x, y, options)
+run:advance(5)
+run:stop()
+assert(#run:finish().epoch == 2 and run.ended)
+check.fails(function() run.epochs = -1 end, "0 or more")
+check.fails(function() run:advance(-1) end, "number of batches")
+check.fails(function() model:start_training(x, y, { epoch = 3 }) end, "did you mean 'epochs'?")
+
+-- Datasets, and their shards: parts of the same batches.
+local data = cr.data.dataset(x, y, { batch_size = 6 })
+assert(data.samples == 24 and data.batches == 4)
+check.near(model:evaluate(data, { verbose = 0 })[1],
+  model:evaluate(x, y, { batch_size = 6, verbose = 0 })[1])
+assert(model:predict(cr.data.dataset(x)).shape[1] == 24)
+local part = data:shard(2, 3)
+assert(part.samples == 8 and part.batches == 4)
+check.near(model:predict(part):slice(1, 2), model:predict(x):slice(3, 4):totable())
+assert(#model:fit(data, { verbose = 0, validation_data = part }).history.val_loss == 1)
+check.fails(function() data:shard(0, 3) end, "count from 1")
+check.fails(function() data:shard(4, 3) end, "shard")
+check.fails(function() data:shard(1, 7) end, "batches of 6 samples")
+local calls = 0
+local made = cr.data.generator(function()
+  calls = calls + 1
+  if calls <= 5 then return x:slice(calls, calls), y:slice(calls, calls) end
+end)
+assert(made.samples == nil)
+local second, fourth = model:predict(x:slice(2, 2)):totable(),
+  model:predict(x:slice(4, 4)):totable()
+check.near(model:predict(made:shard(2, 2)), { second[1], fourth[1] })
+
+-- Surgery.
+local head = cr.layers.Dense(2, { name = "head" })
+local old = make()
+local other = cr.models.rewire(old, { [old.layers[3]] = head, [old.layers[2].name] = false },
+  { name = "other" })
+assert(other.name == "other" and other:predict(x).shape[2] == 2 and #other.layers == 3)
+assert(other.layers[2] == old.layers[1] and old:predict(x).shape[2] == 1)
+check.fails(function() cr.models.rewire(old, { dens = head }) end, "No such layer")
+check.fails(function() cr.models.rewire(old, { [head] = false }) end, "no layer 'head'")
+check.fails(function()
+  cr.models.rewire(old, { [old.layers[1]] = "head" })
+end, "expected a layer or a symbol")
+
+-- The same call again goes on with a run that was given up.
+local GivesUp = cr.callbacks.Callback:subclass "GivesUp"
+function GivesUp:on_epoch_end(epoch)
+  if epoch == 1 then error "given up" end
+end
+local kept = check.temporary ".h5"
+local function persist(seed, callback)
+  local trained = make(seed)
+  local history = trained:fit(x, y,
+    { epochs = 3, batch_size = 6, verbose = 0, callbacks = callback, resume = kept })
+  return trained, history
+end
+check.fails(function() persist(7, GivesUp()) end, "given up")
+local trained, history = persist(11)
+assert(#history.epoch == 3)
+check.same(weights(trained), weights(fitted))
+assert(not io.open(kept), "the file of a run that ended is removed")
+check.fails(function() fitted:fit(x, y, { resume = 3 }) end, "the path of a file")
