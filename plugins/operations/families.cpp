@@ -74,6 +74,8 @@ CRESCENT_PLUGIN("operations", CRESCENT_VERSION) {
   add_activations(registry);
   add_alignments(registry);
   add_arithmetic(registry);
+  add_boxes(registry);
+  add_box_pairs(registry);
   add_comparisons(registry);
   add_complex(registry);
   add_convolutions(registry);

@@ -9,6 +9,8 @@ using ops::Operand;
 void add_activations(Registry& registry);
 void add_alignments(Registry& registry);
 void add_arithmetic(Registry& registry);
+void add_boxes(Registry& registry);
+void add_box_pairs(Registry& registry);
 void add_comparisons(Registry& registry);
 void add_complex(Registry& registry);
 void add_convolutions(Registry& registry);
