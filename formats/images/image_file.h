@@ -3,9 +3,10 @@
 // 16 bits.
 //
 // Images are unpacked in the user's process, unlike HDF5 files: a process for each would cost ten
-// times the image (a JPEG of 224 x 224 pixels takes 0.3 ms, starting the reader of HDF5 2.9 ms), and
-// libpng and libjpeg are libraries that distributions mend. Instead sizes are checked before memory
-// is taken, chunks and scans are counted, every damage is an error, and tests/fuzz feeds them bytes.
+// times the image (a JPEG of 224 x 224 pixels takes 0.3 ms, starting the reader of HDF5 2.9 ms),
+// and libpng and libjpeg are libraries that distributions mend. Instead sizes are checked before
+// memory is taken, chunks and scans are counted, every damage is an error, and tests/fuzz feeds
+// them bytes.
 #pragma once
 #include <string_view>
 

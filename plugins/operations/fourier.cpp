@@ -250,13 +250,16 @@ Tensor istft(const Tensors& x, int64_t length, int64_t stride, int64_t fft_lengt
   const Tensor frames = irfft(x, fft_length);
   const Tensor weights = window_of(window, length, fft_length, frames.dtype());
   const Tensor sum = overlapped(frames * weights, stride);
+  const int64_t start = center ? fft_length / 2 : 0, end = sum.dim(-1) - start;
+  const auto part = [&](const Tensor& whole) {
+    return wanted ? of_length(ops::slice_axis(whole, -1, start, whole.dim(-1)), *wanted)
+                  : ops::slice_axis(whole, -1, start, end);
+  };
+  if (window.is_null()) return part(sum);  // as Keras has it: not divided
   const Tensor square = ops::broadcast_to(ops::square(weights), Shape{frames.dim(-2), fft_length});
   const Tensor scale = overlapped(square, stride);
   const Tensor covered = ops::greater(scale, 1e-11);
-  const Tensor whole = ops::where(covered, sum / ops::where(covered, scale, 1.0), sum);
-  const int64_t start = center ? fft_length / 2 : 0, end = whole.dim(-1) - start;
-  return wanted ? of_length(ops::slice_axis(whole, -1, start, whole.dim(-1)), *wanted)
-                : ops::slice_axis(whole, -1, start, end);
+  return part(ops::where(covered, sum / ops::where(covered, scale, 1.0), sum));
 }
 
 }  // namespace

@@ -8,22 +8,21 @@
 namespace crescent::operations {
 namespace {
 
-/// Descending numbers whose order is that of x ascending; whole ones without overflow.
-Tensor mirrored(const Tensor& x) {
-  return is_floating(x.dtype()) ? ops::negative(x) : ops::subtract(-1, x);
-}
-
-/// top_k of all, along an axis: values and places in ascending order, equals as they came.
+/// top_k of all, along an axis, from back to front: values and places in ascending order, equals as
+/// they came, NaN last.
 std::pair<Tensor, Tensor> ascending(const Tensor& given, std::optional<int64_t> axis) {
   const auto [flat, along] = flat_without(given, axis);
   const int last = flat.rank() - 1;
-  const Tensor x = ops::swap_axes(mirrored(at_least_int32(flat)), along, last);
+  const Tensor x = ops::flip(ops::swap_axes(at_least_int32(flat), along, last), {last});
   const int64_t n = x.dim(-1);
   if (n < 0) fail("sort: the size of the axis must be known, got shape ", given.shape());
   if (n == 0) return {flat, ops::cast(flat, DType::int32)};
   const Tensors sorted = ops::top_k(x, n);
-  return {ops::cast(ops::swap_axes(mirrored(sorted[0]), along, last), given.dtype()),
-          ops::swap_axes(sorted[1], along, last)};
+  const auto turned = [&](const Tensor& each) {
+    return ops::swap_axes(ops::flip(each, {last}), along, last);
+  };
+  return {ops::cast(turned(sorted[0]), given.dtype()),
+          turned(ops::subtract(static_cast<double>(n - 1), sorted[1]))};
 }
 
 Tensor sort(const Tensor& x, std::optional<int64_t> axis) { return ascending(x, axis).first; }
