@@ -94,8 +94,9 @@ void check_pixels(const char* name, const std::string& format) {
          "'; convert_format makes other formats 'xyxy'");
 }
 
-std::tuple<Tensor, Tensor> clip(const Tensor& boxes, const Tensor& labels, const Operand& height,
-                                const Operand& width, const std::string& format) {
+std::tuple<Tensor, Tensor> clip_boxes(const Tensor& boxes, const Tensor& labels,
+                                      const Operand& height, const Operand& width,
+                                      const std::string& format) {
   boxes::check("clip_to_image_size", boxes);
   const bool relative = format == "rel_xyxy";
   if (!relative) {
@@ -214,7 +215,7 @@ void add_boxes(Registry& registry) {
       .add("ClipBoxes",
            "bounding_boxes.clip_to_image_size(boxes, labels=None, height=None, width=None, "
            "bounding_box_format='xyxy')",
-           &clip, "Boxes cut at the edges of the image; labels are -1 where nothing is left.")
+           &clip_boxes, "Boxes cut at the edges of the image; labels are -1 where nothing is left.")
       .add("AffineTransformBoxes",
            "bounding_boxes.affine_transform(boxes, angle, translate_x, translate_y, scale, "
            "shear_x, shear_y, height, width, center_x=None, center_y=None, "
