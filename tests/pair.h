@@ -1,25 +1,27 @@
 // Two processes that compute together: this one, and the same program started again for one hidden
 // test case.
 #pragma once
-#include <spawn.h>
+#include <poll.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
 #include <csignal>
-#include <cstdlib>
 
 #include "crescent/communicator.h"
-
-extern char** environ;
+#include "crescent/process.h"
 
 namespace crescent {
 
 /// One of two processes with a socket between them.
 class Pair final : public Communicator {
  public:
-  Pair(int rank, int socket) : rank_(rank), socket_(socket) {}
+  static void describe(Schema<Pair>& s) {
+    s.doc("Two processes with a socket between them.")
+        .field("rank", &Pair::rank_, "0 or 1.")
+        .field("socket", &Pair::socket_, "Its number.");
+    describe_timeout(s, &Pair::timeout_);
+  }
   ~Pair() override { close(socket_); }
   int rank() const override { return rank_; }
   int size() const override { return 2; }
@@ -75,6 +77,9 @@ class Pair final : public Communicator {
   }
   bool read(void* data, size_t bytes) const {
     for (char* at = static_cast<char*>(data); bytes > 0;) {
+      pollfd awaited{socket_, POLLIN, 0};
+      if (poll(&awaited, 1, static_cast<int>(timeout_ * 1000)) == 0)
+        fail_late({1 - rank_}, timeout_);
       const ssize_t n = recv(socket_, at, bytes, 0);
       if (n <= 0) return false;
       at += n, bytes -= static_cast<size_t>(n);
@@ -87,44 +92,54 @@ class Pair final : public Communicator {
     return text;
   }
   static constexpr char kData = 'd', kFarewell = 'f';  ///< the first byte of a message
-  int rank_, socket_;
+  int rank_ = 0, socket_ = -1;
+  double timeout_ = kTimeout;
 };
 
-inline constexpr const char* kPairSocket = "CRESCENT_TEST_SOCKET";
+inline void communicate(int rank, int socket, double timeout) {
+  static const bool registered = (registry().add<Pair>("pair"), true);
+  CHECK(registered);
+  use_communicator("pair", {{"rank", rank}, {"socket", socket}, {"timeout", timeout}});
+}
+
+constexpr double kPairPatience = 60;
+constexpr int kPairSocket = 3;  ///< in the second process
 
 /// While alive, the second process runs the hidden test case of this tag, and this one is the
 /// first. At the end the second must have passed, or have been killed by that signal.
 class FirstOfTwo {
  public:
-  explicit FirstOfTwo(std::string tag, int killed_by = 0) : killed_by_(killed_by) {
-    int sockets[2];
-    REQUIRE(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets) == 0);
-    REQUIRE(setenv(kPairSocket, std::to_string(sockets[1]).c_str(), 1) == 0);
-    char name[] = "test";
-    char* arguments[] = {name, tag.data(), nullptr};
-    REQUIRE(posix_spawn(&child_, "/proc/self/exe", nullptr, nullptr, arguments, environ) == 0);
-    unsetenv(kPairSocket);
-    close(sockets[1]);
-    set_communicator(std::make_shared<Pair>(0, sockets[0]));
-  }
+  explicit FirstOfTwo(const std::string& tag, int killed_by = 0, double timeout = kPairPatience)
+      : FirstOfTwo(sockets(), tag, killed_by, timeout) {}
   ~FirstOfTwo() {
     set_communicator(nullptr);
-    int status = -1;
-    CHECK(waitpid(child_, &status, 0) == child_);
-    CHECK((killed_by_ ? WIFSIGNALED(status) && WTERMSIG(status) == killed_by_ : status == 0));
+    second_.wait();
+    CHECK(second_.signal() == killed_by_);
+    CHECK(second_.exit_status() == (killed_by_ ? -1 : 0));
   }
   FirstOfTwo(const FirstOfTwo&) = delete;
 
+  Process& second() { return second_; }
+
  private:
-  pid_t child_ = 0;
+  using Sockets = std::pair<Descriptor, Descriptor>;
+  FirstOfTwo(Sockets ends, const std::string& tag, int killed_by, double timeout)
+      : second_(Process::program({"/proc/self/exe", tag},
+                                 {.descriptors = {{ends.second, kPairSocket}}})),
+        killed_by_(killed_by) {
+    communicate(0, ends.first.release(), timeout);
+  }
+  static Sockets sockets() {
+    int ends[2];
+    REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0);
+    return {Descriptor(ends[0]), Descriptor(ends[1])};
+  }
+
+  Process second_;
   int killed_by_;
 };
 
 /// In the hidden test case.
-inline void be_second_of_two() {
-  const char* socket = std::getenv(kPairSocket);
-  REQUIRE(socket);
-  set_communicator(std::make_shared<Pair>(1, std::atoi(socket)));
-}
+inline void be_second_of_two() { communicate(1, kPairSocket, kPairPatience); }
 
 }  // namespace crescent

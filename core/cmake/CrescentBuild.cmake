@@ -62,9 +62,9 @@ function(crescent_precompile target)
 endfunction()
 
 # Small sources cost the compiler more for what their headers hold than for what they hold: those of
-# a folder are compiled together, up to six at a time, in half of the time. So the unnamed namespaces
-# of a folder's files are one, and no name stands in two of them. The builds with sanitizers compile
-# each source by itself, for the sake of its includes.
+# a folder are compiled together, some 32 KiB at a time, in half of the time. So the unnamed
+# namespaces of a folder's files are one, and no name stands in two of them. The builds with
+# sanitizers compile each source by itself, for the sake of its includes.
 function(crescent_compile_together target)
   crescent_precompile(${target})
   if(CRESCENT_SANITIZE)
@@ -78,19 +78,13 @@ function(crescent_compile_together target)
     cmake_path(GET source PARENT_PATH folder)
     cmake_path(RELATIVE_PATH folder BASE_DIRECTORY "${PROJECT_SOURCE_DIR}")
     string(MAKE_C_IDENTIFIER "${folder}" folder)
-    list(APPEND folders ${folder})
-    list(APPEND sources_${folder} "${source}")
-  endforeach()
-  list(REMOVE_DUPLICATES folders)
-  foreach(folder IN LISTS folders)
-    list(LENGTH sources_${folder} count)
-    math(EXPR groups "(${count} + 5) / 6")
-    set(index 0)
-    foreach(source IN LISTS sources_${folder})
-      math(EXPR group "${index} * ${groups} / ${count}")
-      set_source_files_properties("${source}" PROPERTIES UNITY_GROUP ${folder}_${group})
-      math(EXPR index "${index} + 1")
-    endforeach()
+    if(NOT DEFINED bytes_${folder})
+      set(bytes_${folder} 0)
+    endif()
+    math(EXPR group "${bytes_${folder}} / 32768")
+    set_source_files_properties("${source}" PROPERTIES UNITY_GROUP ${folder}_${group})
+    file(SIZE "${source}" bytes)
+    math(EXPR bytes_${folder} "${bytes_${folder}} + ${bytes}")
   endforeach()
 endfunction()
 

@@ -1,15 +1,14 @@
 #include "commands.h"
 
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdio>
-#include <cstring>
 #include <functional>
 
 #include "crescent/device.h"
 #include "crescent/loader.h"
 #include "crescent/plugin.h"
+#include "crescent/process.h"
 #include "file_commands.h"
 
 namespace crescent::program {
@@ -38,14 +37,9 @@ std::string state_of(const PluginRecord& plugin) {
 /// The text that `work` gives in a process of its own, so that a crashing library is reported and
 /// not suffered.
 std::string in_child(const std::function<std::string()>& work, bool& survived) {
-  int ends[2];
-  survived = false;
-  if (pipe(ends) != 0) return std::strerror(errno);
+  const Descriptor answer = memory_file("crescent-plugins");
   std::fflush(stdout);
-  const pid_t child = fork();
-  if (child < 0) return std::strerror(errno);
-  if (child == 0) {
-    close(ends[0]);
+  Process process = Process::copy([&] {
     std::string text;
     int status = 0;
     try {
@@ -54,25 +48,12 @@ std::string in_child(const std::function<std::string()>& work, bool& survived) {
       text = exception_text();
       status = 1;
     }
-    for (size_t sent = 0; sent < text.size();) {
-      const ssize_t n = write(ends[1], text.data() + sent, text.size() - sent);
-      if (n <= 0) break;
-      sent += static_cast<size_t>(n);
-    }
-    _exit(status);
-  }
-  close(ends[1]);
-  std::string text;
-  char buffer[4096];
-  for (ssize_t n; (n = read(ends[0], buffer, sizeof buffer)) > 0;)
-    text.append(buffer, static_cast<size_t>(n));
-  close(ends[0]);
-  int status = 0;
-  waitpid(child, &status, 0);
-  if (WIFSIGNALED(status))
-    return concat("crashed while loading (", strsignal(WTERMSIG(status)), ")");
-  survived = WIFEXITED(status) && WEXITSTATUS(status) == 0;
-  return text;
+    const ssize_t sent = write(answer, text.data(), text.size());
+    return sent == static_cast<ssize_t>(text.size()) ? status : 1;
+  });
+  survived = process.wait() == 0;
+  return process.signal() ? "crashed while loading: " + signal_name(process.signal())
+                          : contents_of(answer);
 }
 
 std::string classes_text(const PluginRecord& plugin) {

@@ -1,10 +1,6 @@
 #include "worker.h"
 
-#include <fcntl.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
@@ -14,6 +10,14 @@ namespace {
 
 std::string variable(int i) { return "CRESCENT_WORKER_" + std::to_string(i); }
 
+Process start(const std::string& test, const std::vector<std::string>& arguments) {
+  for (size_t i = 0; i < arguments.size(); ++i)
+    setenv(variable(static_cast<int>(i)).c_str(), arguments[i].c_str(), 1);
+  constexpr int kNowhere = ProcessOptions::kNowhere;
+  return Process::program({"/proc/self/exe", test},
+                          {.descriptors = {{kNowhere, STDOUT_FILENO}, {kNowhere, STDERR_FILENO}}});
+}
+
 }  // namespace
 
 std::string worker_argument(int i) {
@@ -22,37 +26,7 @@ std::string worker_argument(int i) {
   return value;
 }
 
-Worker::Worker(const std::string& test, const std::vector<std::string>& arguments) {
-  for (size_t i = 0; i < arguments.size(); ++i)
-    setenv(variable(static_cast<int>(i)).c_str(), arguments[i].c_str(), 1);
-  std::string program = "test_faults", name = test;
-  char* words[] = {program.data(), name.data(), nullptr};
-  posix_spawn_file_actions_t quiet;
-  posix_spawn_file_actions_init(&quiet);
-  posix_spawn_file_actions_addopen(&quiet, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-  posix_spawn_file_actions_addopen(&quiet, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-  const int error = posix_spawn(&process_, "/proc/self/exe", &quiet, nullptr, words, environ);
-  posix_spawn_file_actions_destroy(&quiet);
-  REQUIRE(error == 0);
-}
-
-Worker::~Worker() { kill(); }
-
-bool Worker::runs() {
-  if (process_ > 0 && waitpid(process_, &status_, WNOHANG) == process_) process_ = -1;
-  return process_ > 0;
-}
-
-void Worker::kill() {
-  if (process_ <= 0) return;
-  ::kill(process_, SIGKILL);
-  wait();
-}
-
-int Worker::wait() {
-  if (process_ > 0) waitpid(process_, &status_, 0);
-  process_ = -1;
-  return WIFEXITED(status_) ? WEXITSTATUS(status_) : -1;
-}
+Worker::Worker(const std::string& test, const std::vector<std::string>& arguments)
+    : Process(start(test, arguments)) {}
 
 }  // namespace crescent::faults

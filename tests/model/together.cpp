@@ -115,6 +115,19 @@ TEST_CASE("nobody waits for a process that was killed") {
   CHECK_THROWS_WITH(fit(3), Catch::Contains("the process of rank 1 "));
 }
 
+TEST_CASE("the second of two, which hangs", "[.][hangs]") {
+  be_second_of_two();
+  fit(3, at(1, 2, [](Model&) { pause(); }));
+}
+
+TEST_CASE("a process that hangs is waited for as long as the communicator's option says") {
+  FirstOfTwo first("[hangs]", SIGKILL, 0.5);
+  CHECK_THROWS_WITH(fit(3), Catch::Contains("the process of rank 1 did not come within 0.5 "
+                                            "seconds (option 'timeout' of the communicator "
+                                            "'pair')"));
+  first.second().kill();
+}
+
 TEST_CASE("what ends with the first of two", "[.][left_alone]") {
   be_second_of_two();
   CHECK_THROWS_WITH(fit(3), Catch::Contains("the process of rank 0 left: ") &&

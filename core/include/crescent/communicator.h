@@ -15,7 +15,8 @@
 namespace crescent {
 
 /// All processes call the same functions in the same order; each waits for the others. Nobody waits
-/// for one that does not come: a call fails, and names its rank, when a process has left or ended.
+/// for one that does not come: a call fails, and names its rank, when a process has left or ended,
+/// or does not come within the time of the option `timeout`.
 class CRESCENT_API Communicator : public Plain {
  public:
   static constexpr const char* kKind = "communicator";
@@ -33,6 +34,17 @@ class CRESCENT_API Communicator : public Plain {
   /// This process does not come again: calls of the others fail with its rank and with `why`. A
   /// training run that fails says so.
   virtual void leave(const std::string& why) noexcept = 0;
+
+ protected:
+  /// The option of communicators that wait for others.
+  template <class T>
+  static void describe_timeout(Schema<T>& s, double T::*seconds) {
+    s.field("timeout", seconds, "Seconds that a call waits for the other processes; then it fails.")
+        .min(0);
+  }
+  static constexpr double kTimeout = 600;  ///< its default
+  /// Those of these ranks did not come within `seconds`.
+  [[noreturn]] void fail_late(const std::vector<int>& ranks, double seconds) const;
 };
 
 /// The one in use; at first that of the environment's CRESCENT_COMMUNICATOR, or "single".

@@ -23,6 +23,7 @@
 #include "crescent/operation.h"
 #include "crescent/ops.h"
 #include "crescent/plugin.h"
+#include "crescent/process.h"
 #include "crescent/program.h"
 #include "crescent/random.h"
 #include "crescent/registry.h"

@@ -1,14 +1,12 @@
 // The reader process: started on an open file, spoken to over a socket, and understood when it
 // dies.
 #pragma once
-#include <sys/types.h>
-
 #include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
 
-#include "crescent/file.h"
+#include "crescent/process.h"
 #include "wire.h"
 
 namespace crescent::hdf5 {
@@ -37,14 +35,13 @@ class Child {
   std::string obituary();
 
  private:
-  using Patience = std::chrono::steady_clock::time_point;
-  Patience begin_to_wait() const;
-  bool wait_for(short event, Patience until);
+  using Deadline = std::chrono::steady_clock::time_point;
+  Deadline begin_to_wait() const;
+  bool wait_for(short event, Deadline until);
   void end();
 
   Descriptor socket_;
-  pid_t pid_ = -1;
-  int status_ = 0;
+  std::optional<Process> process_;
   unsigned seconds_;
   bool late_ = false, interrupted_ = false;
 };

@@ -1,0 +1,179 @@
+#include "crescent/process.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "crescent/error.h"
+
+extern char** environ;
+
+namespace crescent {
+namespace {
+
+constexpr const char* kNull = "/dev/null";
+
+/// Numbers from ten up, so that no dup2 in the child overwrites one that it still needs.
+Descriptor moved_up(int descriptor) {
+  Descriptor copy(fcntl(descriptor, F_DUPFD_CLOEXEC, 10));
+  if (copy < 0) fail("cannot hand over an open file: ", strerror(errno));
+  return copy;
+}
+
+class SpawnFiles {
+ public:
+  explicit SpawnFiles(const ProcessOptions& options) {
+    posix_spawn_file_actions_init(&actions_);
+    for (const auto& [ours, theirs] : options.descriptors) {
+      if (ours == ProcessOptions::kNowhere) {
+        posix_spawn_file_actions_addopen(&actions_, theirs, kNull, O_RDWR, 0);
+      } else {
+        up_.push_back(moved_up(ours));
+        posix_spawn_file_actions_adddup2(&actions_, up_.back(), theirs);
+      }
+    }
+  }
+  ~SpawnFiles() { posix_spawn_file_actions_destroy(&actions_); }
+  SpawnFiles(const SpawnFiles&) = delete;
+  const posix_spawn_file_actions_t* get() const { return &actions_; }
+
+ private:
+  posix_spawn_file_actions_t actions_;
+  std::vector<Descriptor> up_;
+};
+
+class SpawnAttributes {
+ public:
+  explicit SpawnAttributes(const ProcessOptions& options) {
+    sigset_t none, all;
+    sigemptyset(&none);
+    sigfillset(&all);
+    posix_spawnattr_init(&attributes_);
+    posix_spawnattr_setsigmask(&attributes_, &none);
+    posix_spawnattr_setsigdefault(&attributes_, &all);
+    posix_spawnattr_setpgroup(&attributes_, 0);
+    const int group = options.has_own_group ? POSIX_SPAWN_SETPGROUP : 0;
+    posix_spawnattr_setflags(
+        &attributes_, static_cast<short>(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | group));
+  }
+  ~SpawnAttributes() { posix_spawnattr_destroy(&attributes_); }
+  SpawnAttributes(const SpawnAttributes&) = delete;
+  const posix_spawnattr_t* get() const { return &attributes_; }
+
+ private:
+  posix_spawnattr_t attributes_;
+};
+
+/// In the copy: nobody handles its crashes, and it leaves none behind.
+void prepare_copy(const ProcessOptions& options) {
+  for (int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGALRM})
+    ::signal(signal, SIG_DFL);
+  const rlimit no_core{0, 0};
+  setrlimit(RLIMIT_CORE, &no_core);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (options.has_own_group) setpgid(0, 0);
+  if (!options.has_environment) clearenv();
+  for (const auto& [ours, theirs] : options.descriptors)
+    dup2(ours == ProcessOptions::kNowhere ? open(kNull, O_RDWR | O_CLOEXEC) : ours, theirs);
+}
+
+}  // namespace
+
+Process Process::program(const std::vector<std::string>& words, const ProcessOptions& options) {
+  std::vector<char*> arguments;
+  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  char* nothing[] = {nullptr};
+  const SpawnFiles files(options);
+  const SpawnAttributes attributes(options);
+  pid_t id = -1;
+  if (int error = posix_spawn(&id, arguments[0], files.get(), attributes.get(), arguments.data(),
+                              options.has_environment ? environ : nothing))
+    fail("cannot start ", words.front(), ": ", strerror(error));
+  return Process(id);
+}
+
+Process Process::copy(const std::function<int()>& work, const ProcessOptions& options) {
+  const pid_t id = fork();
+  if (id < 0) fail("cannot start a copy of this process: ", strerror(errno));
+  if (id > 0) return Process(id);
+  int status = 1;
+  try {
+    prepare_copy(options);
+    status = work();
+  } catch (...) {
+  }
+  _exit(status);
+}
+
+Process::Process(Process&& other) noexcept
+    : id_(std::exchange(other.id_, -1)), status_(other.status_) {}
+
+Process::~Process() { kill(); }
+
+bool Process::has_ended(int options) {
+  if (id_ < 0) return true;
+  pid_t ended;
+  do ended = waitpid(id_, &status_, options);
+  while (ended < 0 && errno == EINTR);
+  if (ended != 0) id_ = -1;
+  return ended != 0;
+}
+
+int Process::wait() {
+  has_ended(0);
+  return exit_status();
+}
+
+bool Process::wait(Patience patience) {
+  const auto until = std::chrono::steady_clock::now() + patience;
+  while (!has_ended(WNOHANG)) {
+    if (std::chrono::steady_clock::now() > until) return kill(), false;
+    usleep(100);
+  }
+  return true;
+}
+
+bool Process::runs() { return !has_ended(WNOHANG); }
+
+void Process::kill() {
+  if (id_ < 0) return;
+  ::kill(id_, SIGKILL);
+  wait();
+}
+
+int Process::signal() const { return WIFSIGNALED(status_) ? WTERMSIG(status_) : 0; }
+int Process::exit_status() const { return WIFEXITED(status_) ? WEXITSTATUS(status_) : -1; }
+
+std::string Process::ending() const {
+  return signal() ? concat("ended with ", signal_name(signal()))
+                  : concat("ended with exit status ", exit_status());
+}
+
+std::string signal_name(int signal) {
+  const char* name = sigabbrev_np(signal);
+  return name ? concat("SIG", name, " (", sigdescr_np(signal), ")") : concat("signal ", signal);
+}
+
+Descriptor memory_file(const char* name) {
+  Descriptor file(memfd_create(name, MFD_CLOEXEC));
+  if (file < 0) fail("cannot make memory for another process to write to: ", strerror(errno));
+  return file;
+}
+
+std::string contents_of(const Descriptor& file) {
+  std::string text(static_cast<size_t>(std::max<off_t>(0, lseek(file, 0, SEEK_END))), '\0');
+  text.resize(static_cast<size_t>(std::max<ssize_t>(0, pread(file, text.data(), text.size(), 0))));
+  return text;
+}
+
+}  // namespace crescent
