@@ -1,5 +1,6 @@
 // Images read between their elements: at coordinates, through affine and perspective transforms.
 #include "sampling.h"
+#include <algorithm>
 
 namespace crescent::operations {
 
