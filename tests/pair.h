@@ -22,8 +22,8 @@ class Pair final : public Communicator {
         .field("socket", &Pair::socket_, "Its number.");
     describe_timeout(s, &Pair::timeout_);
   }
-  ~Pair() override { close(socket_); }
-  int rank() const override { return rank_; }
+  ~Pair() override { close(descriptor()); }
+  int rank() const override { return static_cast<int>(rank_); }
   int size() const override { return 2; }
 
   void all_reduce(ReduceKind kind, DType dtype, void* data, size_t count) override {
@@ -32,11 +32,11 @@ class Pair final : public Communicator {
                               : fail("two processes reduce float32 and float64, got ", dtype);
   }
   void broadcast(void* data, size_t bytes, int root) override {
-    rank_ == root ? send(data, bytes) : receive(data, bytes);
+    rank() == root ? send(data, bytes) : receive(data, bytes);
   }
   void leave(const std::string& why) noexcept override {
     write(kFarewell, why.data(), why.size());
-    shutdown(socket_, SHUT_WR);
+    shutdown(descriptor(), SHUT_WR);
   }
 
  private:
@@ -60,16 +60,16 @@ class Pair final : public Communicator {
   }
   void receive(void* data, size_t bytes) const {
     char kind = kFarewell;
-    if (!read(&kind, 1)) fail("the process of rank ", 1 - rank_, " has ended");
-    if (kind == kFarewell) fail("the process of rank ", 1 - rank_, " left: ", rest());
-    if (!read(data, bytes)) fail("the process of rank ", 1 - rank_, " ended while it sent");
+    if (!read(&kind, 1)) fail("the process of rank ", other(), " has ended");
+    if (kind == kFarewell) fail("the process of rank ", other(), " left: ", rest());
+    if (!read(data, bytes)) fail("the process of rank ", other(), " ended while it sent");
   }
   bool write(char kind, const void* data, size_t bytes) const {
     return write(&kind, 1) && write(data, bytes);
   }
   bool write(const void* data, size_t bytes) const {
     for (const char* at = static_cast<const char*>(data); bytes > 0;) {
-      const ssize_t n = ::send(socket_, at, bytes, MSG_NOSIGNAL);
+      const ssize_t n = ::send(descriptor(), at, bytes, MSG_NOSIGNAL);
       if (n <= 0) return false;
       at += n, bytes -= static_cast<size_t>(n);
     }
@@ -77,10 +77,9 @@ class Pair final : public Communicator {
   }
   bool read(void* data, size_t bytes) const {
     for (char* at = static_cast<char*>(data); bytes > 0;) {
-      pollfd awaited{socket_, POLLIN, 0};
-      if (poll(&awaited, 1, static_cast<int>(timeout_ * 1000)) == 0)
-        fail_late({1 - rank_}, timeout_);
-      const ssize_t n = recv(socket_, at, bytes, 0);
+      pollfd awaited{descriptor(), POLLIN, 0};
+      if (poll(&awaited, 1, static_cast<int>(timeout_ * 1000)) == 0) fail_late({other()}, timeout_);
+      const ssize_t n = recv(descriptor(), at, bytes, 0);
       if (n <= 0) return false;
       at += n, bytes -= static_cast<size_t>(n);
     }
@@ -92,7 +91,10 @@ class Pair final : public Communicator {
     return text;
   }
   static constexpr char kData = 'd', kFarewell = 'f';  ///< the first byte of a message
-  int rank_ = 0, socket_ = -1;
+  int descriptor() const { return static_cast<int>(socket_); }
+  int other() const { return 1 - rank(); }
+
+  int64_t rank_ = 0, socket_ = -1;
   double timeout_ = kTimeout;
 };
 
