@@ -1,8 +1,6 @@
 // Processes that this one starts: programs, and copies of itself. What they do to themselves is
 // reported, not suffered.
 #pragma once
-#include <sys/types.h>
-
 #include <chrono>
 #include <functional>
 #include <string>
@@ -38,7 +36,7 @@ class CRESCENT_API Process {
   Process(Process&& other) noexcept;
   ~Process();
 
-  pid_t id() const { return id_; }  ///< -1: it has ended, or was moved from
+  int id() const { return id_; }  ///< -1: it has ended, or was moved from
   /// Comes back when it has ended, with its exit status.
   int wait();
   /// False when it takes longer; it is killed then.
@@ -53,10 +51,10 @@ class CRESCENT_API Process {
   std::string ending() const;
 
  private:
-  explicit Process(pid_t id) : id_(id) {}
+  explicit Process(int id) : id_(id) {}
   bool has_ended(int options);
 
-  pid_t id_;
+  int id_;
   int status_ = 0;
 };
 

@@ -1,6 +1,7 @@
 #include "fourier.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numbers>
 
@@ -132,10 +133,13 @@ int64_t rows_in(const Shape& shape) { return shape.size() / shape[-1]; }
 
 template <class T>
 void compute_all(const RowsTransform& rows, std::span<const Tensor> in, std::span<Tensor> out) {
-  std::vector<double> work(rows.work());
+  struct alignas(64) Line {  // as kernels get their memory
+    std::array<double, 8> numbers;
+  };
+  std::vector<Line> work(rows.work() / 8 + 1);
   for (int64_t i = 0; i < rows.groups(); ++i)
     rows.run(i, in[0].data<T>(), in.back().data<T>(), out[0].mutable_data<T>(),
-             out[1].mutable_data<T>(), work.data());
+             out[1].mutable_data<T>(), work.front().numbers.data());
 }
 
 bool compute_rows(int sign, bool real, std::span<const Tensor> in, std::span<Tensor> out) {
