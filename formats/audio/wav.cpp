@@ -1,4 +1,6 @@
 // WAV files: sound as float32 (samples, channels), whole numbers as shares of their largest.
+#include "wav.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -93,12 +95,12 @@ float sample_of(const uint8_t* at, const Layout& layout) {
   return static_cast<float>(static_cast<double>(static_cast<int32_t>(bits)) / 2147483648.0);
 }
 
-struct Sound {
+struct Chunks {
   Layout layout;
   std::string_view samples;
 };
 
-Sound read_sound(const std::string& path, std::string_view file) {
+Chunks read_chunks(const std::string& path, std::string_view file) {
   Bytes bytes(path, file);
   if (bytes.left() < 12 || bytes.take(4) != "RIFF" || (bytes.take(4), bytes.take(4)) != "WAVE")
     fail("'", path, "' is no WAV file");
@@ -123,16 +125,24 @@ Sound read_sound(const std::string& path, std::string_view file) {
   fail("'", path, "' holds no samples");
 }
 
-Tensor samples_of(const Sound& sound) {
-  const size_t width = sound.layout.width(), count = sound.samples.size() / width;
-  const auto channels = static_cast<int64_t>(sound.layout.channels);
+Tensor samples_of(const Chunks& chunks) {
+  const size_t width = chunks.layout.width(), count = chunks.samples.size() / width;
+  const auto channels = static_cast<int64_t>(chunks.layout.channels);
   Tensor result =
       Tensor::uninitialized({DType::float32, {static_cast<int64_t>(count) / channels, channels}});
-  const auto* bytes = reinterpret_cast<const uint8_t*>(sound.samples.data());
+  const auto* bytes = reinterpret_cast<const uint8_t*>(chunks.samples.data());
   float* to = result.mutable_data<float>();
-  for (size_t i = 0; i < count; ++i) to[i] = sample_of(bytes + i * width, sound.layout);
+  for (size_t i = 0; i < count; ++i) to[i] = sample_of(bytes + i * width, chunks.layout);
   return result;
 }
+
+}  // namespace
+
+Tensor decode_wav(const std::string& path, std::string_view bytes) {
+  return samples_of(read_chunks(path, bytes));
+}
+
+namespace {
 
 // ---- writing
 
@@ -195,11 +205,11 @@ class Wav final : public Format, public ReadsArrays, public WritesArrays {
   }
   Tensor read_array(const std::string& path, const std::string& place) override {
     const std::string file = read_file(path);
-    const Sound sound = read_sound(path, file);
-    if (place == "sampling_rate") return Tensor::scalar(sound.layout.sampling_rate, DType::int64);
+    if (place == "sampling_rate")
+      return Tensor::scalar(read_chunks(path, file).layout.sampling_rate, DType::int64);
     if (!place.empty() && place != "audio")
       fail("'", path, "' holds 'audio' and its 'sampling_rate', not '", place, "'");
-    return samples_of(sound);
+    return decode_wav(path, file);
   }
   Tensor open_array(const std::string& path, const std::string& place) override {
     return read_array(path, place);

@@ -29,6 +29,8 @@ class Bytes {
   std::string_view bytes_;
 };
 
+}  // namespace
+
 /// 1, 4 and 8 bits with a palette, 24 and 32 bits; rows from below unless the height is negative.
 Tensor decode_bmp(const std::string& path, std::string_view text) {
   const Bytes bytes(path, text);
@@ -63,6 +65,8 @@ Tensor decode_bmp(const std::string& path, std::string_view text) {
   }
   return image;
 }
+
+namespace {
 
 std::string encode_bmp(const Tensor& image) {
   const auto height = static_cast<size_t>(image.dim(0)), width = static_cast<size_t>(image.dim(1)),
@@ -117,6 +121,8 @@ class PnmHeader {
   size_t at_ = 2;
 };
 
+}  // namespace
+
 Tensor decode_pnm(const std::string& path, std::string_view text) {
   PnmHeader header(path, text);
   const int channels = text.size() > 1 && text[1] == '6' ? 3 : 1;
@@ -129,8 +135,6 @@ Tensor decode_pnm(const std::string& path, std::string_view text) {
   std::memcpy(image.mutable_raw(), text.data() + header.values(), image.bytes());
   return image;
 }
-
-}  // namespace
 
 class Bmp final : public ImageFormat {
  public:

@@ -92,6 +92,8 @@ Tensor rgb_of_inks(const Tensor& inks, bool inverted) {
   return image;
 }
 
+}  // namespace
+
 Tensor decode_jpeg(const std::string& path, std::string_view bytes) {
   Reading r;
   const auto refuse = [&] { fail("'", path, "' cannot be read as JPEG: ", r.trouble.text); };
@@ -104,6 +106,8 @@ Tensor decode_jpeg(const std::string& path, std::string_view bytes) {
 }
 
 // ---- writing
+
+namespace {
 
 struct Writing {
   Trouble trouble;

@@ -76,6 +76,8 @@ bool read_rows(Reading& r, png_bytepp rows) {
   return true;
 }
 
+}  // namespace
+
 Tensor decode_png(const std::string& path, std::string_view bytes) {
   Reading r(bytes);
   if (!r.info) fail("'", path, "': not enough memory to read an image");
@@ -99,6 +101,8 @@ Tensor decode_png(const std::string& path, std::string_view bytes) {
 }
 
 // ---- writing
+
+namespace {
 
 void write_bytes(png_structp png, png_bytep bytes, size_t count) {
   static_cast<std::string*>(png_get_io_ptr(png))

@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdlib>
 #include <cstring>
+#include <set>
 #include <sstream>
 
 #include "hdf5/src/crc32c.h"
+#include "hdf5/src/pieces.h"
 
 namespace crescent::safetensors {
 namespace {
@@ -80,37 +81,87 @@ const char* code_of(DType dtype) {
   return row->name;
 }
 
-/// Of what is said about an array. Its bytes follow.
-uint32_t seal_of(const std::string& name, const TensorSpec& spec) {
+/// Of what is said about an array, and its bytes.
+uint32_t sealed(const std::string& name, const TensorSpec& spec,
+                const std::vector<uint32_t>& pieces, uint64_t bytes) {
   const std::string said = concat(name, " ", code_of(spec.dtype), " ", spec.shape);
-  return hdf5::crc32c(said.data(), said.size());
+  return hdf5::crc32c_joined(hdf5::crc32c(said.data(), said.size()),
+                             hdf5::joined_pieces(pieces, bytes), bytes);
 }
 
-constexpr const char *kMetadata = "__metadata__", *kSeals = "crescent_crc32c";
+/// An object in JSON.
+Dict dict_in(const std::string& path, const std::string& text, const char* what) {
+  try {
+    const Value value = parse_json(text);
+    if (!value.is_dict()) fail("it is no object");
+    return value.as_dict();
+  } catch (const Error& error) {
+    refuse(path, concat(what, " is no JSON: ", error.what()));
+  }
+}
 
-/// As many as there are arrays; none in files of others.
-void take_seals(const std::string& path, const Value& metadata, std::vector<Place>& places) {
-  const Value* said = metadata.is_dict() ? metadata.as_dict().find(kSeals) : nullptr;
-  if (!said || !said->is_string()) return;
-  std::istringstream words(said->as_string());
-  std::vector<uint32_t> seals;
-  for (std::string word; words >> word;)
-    seals.push_back(static_cast<uint32_t>(std::strtoul(word.c_str(), nullptr, 16)));
+constexpr const char *kMetadata = "__metadata__", *kSeals = "crescent_seals",
+                     *kOldSeals = "crescent_crc32c";
+
+/// "1a2b3c4d 5e6f7081".
+std::vector<uint32_t> checksums_in(const std::string& text) {
+  std::istringstream words(text);
+  std::vector<std::string> texts;
+  for (std::string word; words >> word;) texts.push_back(word);
+  return hdf5::pieces_of_texts(texts);
+}
+
+/// As many as there are arrays.
+void take_old_seals(const std::string& path, const std::string& said, std::vector<Place>& places) {
+  const std::vector<uint32_t> seals = checksums_in(said);
   if (seals.size() != places.size())
     refuse(path, concat("it was saved with ", seals.size(), " arrays and has ", places.size()));
   for (size_t i = 0; i < places.size(); ++i) places[i].seal = seals[i];
 }
 
+/// Of the arrays that were saved, all and no others are there.
+void take_named_seals(const std::string& path, const Dict& seals, std::vector<Place>& places) {
+  std::set<std::string> there;
+  for (Place& place : places) {
+    there.insert(place.name);
+    const Value* said = seals.find(place.name);
+    if (!said)
+      refuse(path, concat("'", place.name,
+                          "' was added since it was saved (whoever changes such a "
+                          "file removes '",
+                          kSeals, "' from its metadata)"));
+    std::vector<uint32_t> sums = checksums_in(said->is_string() ? said->as_string() : "");
+    if (sums.empty()) refuse(path, concat("'", place.name, "' has no seal"));
+    place.seal = sums.front();
+    place.pieces.assign(sums.begin() + 1, sums.end());
+  }
+  for (const DictEntry& entry : seals)
+    if (!there.contains(entry.key)) refuse(path, concat("'", entry.key, "' is missing"));
+}
+
+/// None in files of others.
+void take_seals(const std::string& path, const Value& metadata, std::vector<Place>& places) {
+  if (!metadata.is_dict()) return;
+  const auto text = [&](const char* key) {
+    const Value* said = metadata.as_dict().find(key);
+    return said && said->is_string() ? &said->as_string() : nullptr;
+  };
+  if (const std::string* old = text(kOldSeals)) take_old_seals(path, *old, places);
+  if (const std::string* said = text(kSeals))
+    take_named_seals(path, dict_in(path, *said, "the list of its seals"), places);
+}
+
+/// Fails when the array is not the one that was saved there.
+void check_pieces(const std::string& path, const Place& place,
+                  const std::vector<uint32_t>& pieces) {
+  if (place.seal != sealed(place.name, place.spec, pieces, place.bytes()))
+    fail("'", path, "' is damaged: '", place.name, "' is not what was saved; nothing was loaded");
+}
+
 Dict json_header(const std::string& path, const Storage& file, uint64_t length) {
   std::string text(length, '\0');
   file.read(kLength, length, text.data());
-  try {
-    const Value header = parse_json(text);
-    if (!header.is_dict()) fail("it is no object");
-    return header.as_dict();
-  } catch (const Error& error) {
-    refuse(path, concat("its header is no JSON: ", error.what()));
-  }
+  return dict_in(path, text, "its header");
 }
 
 }  // namespace
@@ -152,30 +203,44 @@ std::vector<Place> read_header(const std::string& path, const Storage& file) {
 
 void check_seal(const std::string& path, const Storage& file, const Place& place) {
   if (!place.seal) return;
-  constexpr size_t kPiece = size_t{1} << 20;
-  const size_t end =
-      place.start + static_cast<size_t>(place.spec.shape.size()) * size_of(place.spec.dtype);
-  uint32_t seal = seal_of(place.name, place.spec);
-  std::vector<std::byte> piece(std::min(kPiece, end - place.start));
-  for (size_t at = place.start; at < end; at += piece.size()) {
-    const size_t count = std::min(piece.size(), end - at);
-    file.read(at, count, piece.data());
-    seal = hdf5::crc32c_joined(seal, hdf5::crc32c(piece.data(), count), count);
+  std::vector<uint32_t> pieces;
+  std::vector<std::byte> piece(std::min(hdf5::kPiece, place.bytes()));
+  for (uint64_t at = 0; at < place.bytes(); at += piece.size()) {
+    const uint64_t count = std::min<uint64_t>(piece.size(), place.bytes() - at);
+    file.read(place.start + at, count, piece.data());
+    pieces.push_back(hdf5::crc32c(piece.data(), count));
   }
-  if (seal != *place.seal)
-    fail("'", path, "' is damaged: '", place.name, "' is not what was saved; nothing was loaded");
+  check_pieces(path, place, pieces);
+}
+
+Tensor checked_array(const std::string& path, const std::shared_ptr<Storage>& file,
+                     const Place& place) {
+  const bool one = place.bytes() <= hdf5::kPiece;
+  if (one) check_seal(path, *file, place);
+  if (one || place.pieces.empty()) return Tensor::on(file, place.start, place.spec);
+  check_pieces(path, place, place.pieces);
+  return Tensor::on(hdf5::checked_storage(file, place.start, place.bytes(), place.pieces,
+                                          concat("'", path, "': '", place.name, "'")),
+                    0, place.spec);
+}
+
+/// "1a2b3c4d", and the checksums of pieces.
+std::string seals_of(const std::string& name, const Tensor& array) {
+  const auto* bytes = static_cast<const std::byte*>(array.raw());
+  std::vector<uint32_t> pieces;
+  for (uint64_t at = 0; at < array.bytes(); at += hdf5::kPiece)
+    pieces.push_back(
+        hdf5::crc32c(bytes + at, std::min<uint64_t>(hdf5::kPiece, array.bytes() - at)));
+  std::vector<uint32_t> sums{sealed(name, array.spec(), pieces, array.bytes())};
+  if (pieces.size() > 1) sums.insert(sums.end(), pieces.begin(), pieces.end());
+  return join(hdf5::texts_of_pieces(sums), " ");
 }
 
 std::string header_of(const NamedTensors& arrays) {
-  Dict header{{kMetadata, Dict()}};
-  std::string seals;
+  Dict header{{kMetadata, Dict()}}, seals;
   int64_t at = 0;
   for (const auto& [name, tensor] : arrays) {
-    const uint32_t seal = hdf5::crc32c_joined(
-        seal_of(name, tensor.spec()), hdf5::crc32c(tensor.raw(), tensor.bytes()), tensor.bytes());
-    char digits[10];
-    std::snprintf(digits, sizeof digits, "%s%08x", seals.empty() ? "" : " ", seal);
-    seals += digits;
+    seals.set(name, seals_of(name, tensor));
     const int64_t end = at + static_cast<int64_t>(tensor.bytes());
     List dims(tensor.shape().begin(), tensor.shape().end());
     header.set(name, Dict{{"dtype", code_of(tensor.dtype())},
@@ -183,7 +248,7 @@ std::string header_of(const NamedTensors& arrays) {
                           {"data_offsets", List{at, end}}});
     at = end;
   }
-  header.set(kMetadata, Dict{{"format", "keras"}, {kSeals, std::move(seals)}});
+  header.set(kMetadata, Dict{{"format", "keras"}, {kSeals, to_json(seals)}});
   std::string text = to_json(header);
   text.append((kAlignment - text.size() % kAlignment) % kAlignment, ' ');
   const uint64_t length = text.size();

@@ -2,8 +2,10 @@
 // type, shape and place among the bytes that follow.
 //
 // Of files of ours `__metadata__` has a seal for every array too, the CRC-32C of its name, type,
-// shape and bytes, in the order of their places: "crescent_crc32c": "1a2b3c4d 5e6f7081". Other
-// readers ignore it.
+// shape and bytes, and of large ones those of their pieces: "crescent_seals": "{\"kernel\":
+// \"1a2b3c4d\", ...}". So an array that is missing, was added or was changed is named. Other
+// readers ignore it. Files of earlier versions have seals without names, in the order of the
+// places: "crescent_crc32c": "1a2b3c4d 5e6f7081".
 #pragma once
 #include <optional>
 #include <string>
@@ -18,6 +20,8 @@ struct Place {
   TensorSpec spec;
   size_t start;  ///< in the file
   std::optional<uint32_t> seal{};
+  std::vector<uint32_t> pieces{};  ///< CRC-32C of each, of arrays that are larger than one
+  uint64_t bytes() const { return static_cast<uint64_t>(spec.shape.size()) * size_of(spec.dtype); }
 };
 
 /// Arrays in the order of their places. Fails unless they fill the file from the header to its end,
@@ -26,6 +30,9 @@ std::vector<Place> read_header(const std::string& path, const Storage& file);
 
 /// Fails when the array is not the one that was saved there.
 void check_seal(const std::string& path, const Storage& file, const Place& place);
+/// The array, staying in the file, with its bytes compared as they are first read.
+Tensor checked_array(const std::string& path, const std::shared_ptr<Storage>& file,
+                     const Place& place);
 
 /// The beginning of a file with these arrays, one after the other.
 std::string header_of(const NamedTensors& arrays);

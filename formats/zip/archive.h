@@ -2,6 +2,9 @@
 // large ones too (zip64). Nothing is written anywhere, every place and size is checked against the
 // file before it is used, and what two readers could understand in two ways (a name that stands
 // twice, members that share bytes, a directory that is not where it says) is refused.
+//
+// Of libraries only zlib's inflate sees the bytes, and it writes no further than the size that was
+// checked; so archives of arrays (.npz) are read in the user's process.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -102,7 +102,7 @@ void add_activations(Registry& registry) {
       .add(
           "Threshold", "threshold(x, threshold, default_value)",
           [](const Tensor& x, double t, double value) {
-            return where(ops::greater(x, t), x, value);
+            return ops::cast(where(ops::greater(x, t), x, value), x.dtype());
           },
           "default_value where x is not above the threshold.")
       .add("Softmax", "softmax(x, axis=-1)", &over_axes<ops::softmax>)

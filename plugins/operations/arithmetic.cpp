@@ -90,11 +90,32 @@ Tensor divide_no_nan(const Operand& a, const Operand& b) {
 /// The sign of the dividend, where mod has that of the divisor.
 Tensor fmod(const Operand& a, const Operand& b) {
   auto [x, y] = promoted(a, b);
-  if (!is_floating(x.dtype())) {
-    const Tensor rest = ops::mod(ops::abs(x), ops::abs(y));
-    return rest * ops::sign(x);
-  }
-  return x - y * ops::stop_gradient(trunc(x / y));
+  const Tensor sign = 1.0 - ops::cast(ops::less(x, 0), x.dtype()) * 2;
+  return ops::mod(x * sign, ops::abs(y)) * sign;
+}
+
+/// Of booleans the function of logic that is the same, which gives booleans.
+template <Tensor (*F)(const Operand&, const Operand&),
+          Tensor (*Logical)(const Operand&, const Operand&)>
+Tensor of_booleans_too(const Operand& a, const Operand& b) {
+  const auto boolean = [](const Operand& x) {
+    return x.tensor && x.tensor.dtype() == DType::boolean;
+  };
+  return boolean(a) && boolean(b) ? Logical(a, b) : F(a, b);
+}
+/// Of booleans themselves.
+template <Tensor (*F)(const Tensor&)>
+Tensor of_numbers(const Tensor& x) {
+  return x.dtype() == DType::boolean ? x : F(x);
+}
+
+/// Limits are numbers or tensors; the upper one counts where they cross.
+Tensor clip(const Tensor& given, const Value& low, const Value& high) {
+  const auto limit = [](const Value& value) {
+    return value.is_number() ? Operand(value.as_float()) : Operand(Codec<Tensor>::decode(value));
+  };
+  const Tensor x = given.dtype() == DType::boolean ? ops::cast(given, DType::int32) : given;
+  return ops::minimum(ops::maximum(x, limit(low)), limit(high));
 }
 
 /// What the other is where one is no number.
@@ -147,10 +168,10 @@ void add_arithmetic(Registry& registry) {
       .add("Rsqrt", "rsqrt(x)", &of_floats<ops::rsqrt>)
       .add("Erfc", "erfc(x)", [](const Tensor& x) { return 1.0 - ops::erf(floating(x)); });
   Operations(registry, "keras.src.ops.numpy")
-      .add("Absolute", "absolute|abs(x)", &ops::abs)
+      .add("Absolute", "absolute|abs(x)", &of_numbers<ops::abs>)
       .add("Fabs", "fabs(x)", &of_floats<ops::abs>)
       .add("Negative", "negative(x)", &ops::negative)
-      .add("Sign", "sign(x)", &ops::sign, "-1, 0 or 1.")
+      .add("Sign", "sign(x)", &of_numbers<ops::sign>, "-1, 0 or 1.")
       .add(
           "Signbit", "signbit(x)",
           [](const Tensor& x) {
@@ -192,10 +213,10 @@ void add_arithmetic(Registry& registry) {
       .add("Trunc", "trunc(x)", &trunc, "Towards zero.")
       .add("NanToNum", "nan_to_num(x, nan=0.0, posinf=None, neginf=None)", &nan_to_num,
            "Finite numbers in place of others.")
-      .add("Clip", "clip(x, x_min, x_max)", &ops::clip)
-      .add("Add", "add(x1, x2)", &ops::add)
+      .add("Clip", "clip(x, x_min, x_max)", &clip)
+      .add("Add", "add(x1, x2)", &of_booleans_too<ops::add, ops::logical_or>)
       .add("Subtract", "subtract(x1, x2)", &ops::subtract)
-      .add("Multiply", "multiply(x1, x2)", &ops::multiply)
+      .add("Multiply", "multiply(x1, x2)", &of_booleans_too<ops::multiply, ops::logical_and>)
       .add("Divide", "divide(x1, x2)", &ops::divide)
       .add("TrueDivide", "true_divide(x1, x2)", &ops::divide)
       .add("DivideNoNan", "divide_no_nan(x1, x2)", &divide_no_nan, "0 where x2 is 0.")

@@ -37,16 +37,17 @@ Tensor from_values(const std::vector<double>& values, DType dtype) {
   return ops::cast(Tensor::from(values, {static_cast<int64_t>(values.size())}), dtype);
 }
 
-Tensor arange(double start, std::optional<double> stop, std::optional<double> step,
-              MaybeType dtype) {
-  const double first = stop ? start : 0, last = stop.value_or(start), by = step.value_or(1);
+/// float32 as soon as one number is written as a fraction: 3.0.
+Tensor arange(const Value& start, const Value& stop, const Value& step, MaybeType dtype) {
+  const Value from = stop.is_null() ? Value(0) : start, to = stop.is_null() ? start : stop;
+  const Value width = step.is_null() ? Value(1) : step;
+  const double first = from.as_float(), last = to.as_float(), by = width.as_float();
   if (by == 0) fail("arange: the step must not be 0");
-  const auto is_whole = [](double x) { return x == std::floor(x); };
   const double count = std::max(0.0, std::ceil((last - first) / by));
   if (!(count < 0x1p40)) fail("arange: ", count, " elements are too many");
   std::vector<double> values(static_cast<size_t>(count));
   for (size_t i = 0; i < values.size(); ++i) values[i] = first + by * static_cast<double>(i);
-  const bool whole = is_whole(first) && is_whole(last) && is_whole(by);
+  const bool whole = from.is_int() && to.is_int() && width.is_int();
   return from_values(values, dtype.value_or(whole ? DType::int32 : DType::float32));
 }
 
@@ -109,9 +110,8 @@ Tensor geomspace(const Operand& start, const Operand& stop, int64_t num, bool en
   }
   if (start.number * stop.number <= 0)
     fail("geomspace: expected ends of one sign, got ", start.number, " and ", stop.number);
-  std::vector<double> values =
-      spaced(std::log(std::abs(start.number)), std::log(std::abs(stop.number)), num, endpoint);
-  for (double& x : values) x = std::copysign(std::exp(x), start.number);
+  std::vector<double> values = spaced(0, 1, num, endpoint);
+  for (double& x : values) x = start.number * std::pow(stop.number / start.number, x);
   return from_values(values, or_float(dtype));
 }
 
@@ -220,8 +220,7 @@ Tensor kaiser(int64_t count, double beta) {
   for (int64_t i = 0; i < count; ++i) {
     const double t =
         count == 1 ? 0 : 2 * static_cast<double>(i) / static_cast<double>(count - 1) - 1;
-    values.push_back(std::cyl_bessel_i(0, beta * std::sqrt(1 - t * t)) /
-                     std::cyl_bessel_i(0, beta));
+    values.push_back(bessel_i(0, beta * std::sqrt(1 - t * t)) / bessel_i(0, beta));
   }
   return from_values(values, DType::float32);
 }
@@ -229,8 +228,7 @@ Tensor kaiser(int64_t count, double beta) {
 Tensor array(const Tensor& x, MaybeType dtype) { return dtype ? ops::cast(x, *dtype) : x; }
 
 Tensor full_like(const Tensor& x, const Operand& value, MaybeType dtype) {
-  const Tensor zeros = ops::cast(ops::zeros_like(x), dtype.value_or(x.dtype()));
-  return zeros + ops::cast(tensor_of(value), zeros.dtype());
+  return ops::broadcast_to(ops::cast(tensor_of(value), dtype.value_or(x.dtype())), x.shape());
 }
 
 template <Tensor (*F)(const Tensor&)>
@@ -245,8 +243,7 @@ Tensor made(const Shape& shape, MaybeType dtype) {
 
 Tensor full(const Shape& shape, const Operand& value, MaybeType dtype) {
   if (!value.tensor) return ops::full(shape, value.number, or_float(dtype));
-  const Tensor values = ops::broadcast_to(value.tensor, shape);
-  return dtype ? ops::cast(values, *dtype) : values;
+  return ops::broadcast_to(ops::cast(value.tensor, or_float(dtype)), shape);
 }
 
 }  // namespace

@@ -61,6 +61,11 @@ Tensor positions(int64_t count, int axis, int rank, DType dtype) {
   return ops::reshape(ops::arange(count, dtype), shape);
 }
 
+double bessel_i(double order, double x) {
+  constexpr double kLargest = 713;  // beyond it the result is
+  return x > kLargest ? INFINITY : std::cyl_bessel_i(order, x);
+}
+
 int64_t checked_count(const char* name, int64_t num) {
   if (num < 0) fail(name, ": expected a number of elements of at least 0, got ", num);
   if (num > int64_t{1} << 30) fail(name, ": ", num, " elements are too many");
@@ -74,6 +79,8 @@ CRESCENT_PLUGIN("operations", CRESCENT_VERSION) {
   add_activations(registry);
   add_alignments(registry);
   add_arithmetic(registry);
+  add_boxes(registry);
+  add_box_pairs(registry);
   add_comparisons(registry);
   add_complex(registry);
   add_convolutions(registry);

@@ -9,6 +9,8 @@ using ops::Operand;
 void add_activations(Registry& registry);
 void add_alignments(Registry& registry);
 void add_arithmetic(Registry& registry);
+void add_boxes(Registry& registry);
+void add_box_pairs(Registry& registry);
 void add_comparisons(Registry& registry);
 void add_complex(Registry& registry);
 void add_convolutions(Registry& registry);
@@ -35,6 +37,8 @@ void add_spectra(Registry& registry);
 
 /// How many numbers a caller asks for, which must not be below 0 or beyond all memory.
 int64_t checked_count(const char* name, int64_t num);
+/// The modified Bessel function of the first kind, x >= 0; infinite where that exceeds a double.
+double bessel_i(double order, double x);
 /// Integers and booleans as float32.
 inline Tensor floating(const Tensor& x) {
   const bool whole = is_integer(x.dtype()) || x.dtype() == DType::boolean;
@@ -63,6 +67,8 @@ std::pair<Tensor, int> flat_without(const Tensor& x, std::optional<int64_t> axis
 /// 0, 1, ... along an axis of a shape of ones otherwise.
 Tensor positions(int64_t count, int axis, int rank, DType dtype = DType::int32);
 
+/// Of what is sorted, the middle or the mean of the two there.
+Tensor median(const Tensor& x, const std::vector<int>& axes, bool keepdims);
 /// Places of what is not zero, a tensor an axis.
 Tensors nonzero(const Tensor& x);
 /// The x with a x = b.

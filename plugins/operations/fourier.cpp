@@ -1,113 +1,19 @@
 // Fourier transforms of the last axis or two. Complex numbers are pairs of tensors: real and
 // imaginary parts.
-#include <cmath>
-#include <complex>
-#include <numbers>
+#include "kernels/fourier.h"
 
-#include "families.h"
-#include "host.h"
+#include <cmath>
+#include <numbers>
 
 namespace crescent::operations {
 namespace {
 
-using Complex = std::complex<double>;
-using Signal = std::vector<Complex>;
-
-Complex turn(double share) { return std::polar(1.0, 2 * std::numbers::pi * share); }
-
-/// In place, for a power of two; `sign` is that of the exponent.
-void transform_power_of_two(Signal& x, int sign) {
-  const size_t n = x.size();
-  for (size_t i = 1, j = 0; i < n; ++i) {
-    size_t bit = n >> 1;
-    for (; j & bit; bit >>= 1) j ^= bit;
-    j ^= bit;
-    if (i < j) std::swap(x[i], x[j]);
-  }
-  for (size_t width = 2; width <= n; width *= 2)
-    for (size_t k = 0; k < width / 2; ++k) {
-      const Complex w = turn(sign * static_cast<double>(k) / static_cast<double>(width));
-      for (size_t start = 0; start < n; start += width) {
-        const Complex a = x[start + k], b = x[start + k + width / 2] * w;
-        x[start + k] = a + b;
-        x[start + k + width / 2] = a - b;
-      }
-    }
-}
-
-/// Any length: a convolution with a chirp, which has a length that is a power of two (Bluestein).
-void transform(Signal& x, int sign) {
-  const size_t n = x.size();
-  if (n < 2) return;
-  if ((n & (n - 1)) == 0) return transform_power_of_two(x, sign);
-  size_t wide = 1;
-  while (wide < 2 * n) wide *= 2;
-  const auto chirp = [&](size_t k) {
-    return turn(sign * static_cast<double>(k * k % (2 * n)) / static_cast<double>(2 * n));
-  };
-  Signal a(wide), b(wide);
-  for (size_t k = 0; k < n; ++k) {
-    a[k] = x[k] * chirp(k);
-    b[k] = std::conj(chirp(k));
-    if (k > 0) b[wide - k] = b[k];
-  }
-  transform_power_of_two(a, 1);
-  transform_power_of_two(b, 1);
-  for (size_t k = 0; k < wide; ++k) a[k] *= b[k];
-  transform_power_of_two(a, -1);
-  for (size_t k = 0; k < n; ++k) x[k] = a[k] / static_cast<double>(wide) * chirp(k);
-}
-
-/// (real, imaginary) -> the same of sum x_k exp(sign 2 pi i jk / n), along the last axis.
-struct Fourier final : OpOf<Fourier> {
-  static constexpr const char* kName = "fourier";
-  int sign = -1;
-  auto fields() const { return std::tie(sign); }
-  TensorSpecs infer(std::span<const TensorSpec> in) const override { return {in[0], in[0]}; }
-  bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
-    with_type(in[0].dtype(), [&]<class T>(T) {
-      if constexpr (std::is_floating_point_v<T>) rows<T>(in, out);
-    });
-    return true;
-  }
-  Tensors vjp(const Vjp& v) const override {
-    Fourier op;
-    op.sign = -sign;
-    const auto or_zero = [&](size_t i) {
-      return v.gradients[i] ? v.gradients[i] : ops::zeros_like(v.inputs[0]);
-    };
-    return apply(op, {or_zero(0), or_zero(1)});
-  }
-
- private:
-  template <class T>
-  void rows(std::span<const Tensor> in, std::span<Tensor> out) const {
-    const auto n = static_cast<size_t>(in[0].dim(-1));
-    const size_t count = n ? static_cast<size_t>(in[0].size()) / n : 0;
-    Signal row(n);
-    for (size_t r = 0; r < count; ++r) {
-      const T *re = in[0].data<T>() + r * n, *im = in[1].data<T>() + r * n;
-      for (size_t k = 0; k < n; ++k) row[k] = {re[k], im[k]};
-      transform(row, sign);
-      T *to_re = out[0].mutable_data<T>() + r * n, *to_im = out[1].mutable_data<T>() + r * n;
-      for (size_t k = 0; k < n; ++k)
-        to_re[k] = static_cast<T>(row[k].real()), to_im[k] = static_cast<T>(row[k].imag());
-    }
-  }
-};
-
 using Pair = std::tuple<Tensor, Tensor>;
 
+Pair pair(const Tensors& both) { return {both[0], both[1]}; }
+
 Pair fourier(const Pair& x, int sign) {
-  Fourier op;
-  op.sign = sign;
-  const auto& [re, im] = x;
-  const bool half = re.dtype() == DType::bfloat16 || re.dtype() == DType::float16;
-  const auto wide = [&](const Tensor& part) {
-    return half ? ops::cast(part, DType::float32) : part;
-  };
-  const Tensors result = apply(op, {wide(re), wide(im)});
-  return {ops::cast(result[0], re.dtype()), ops::cast(result[1], re.dtype())};
+  return pair(fourier_of(std::get<0>(x), std::get<1>(x), sign));
 }
 
 Pair pair_of(const char* name, const Tensors& x) {
@@ -146,9 +52,7 @@ Pair rfft(const Tensor& given, std::optional<int64_t> fft_length) {
   const Tensor x = floating(given);
   const int64_t n = fft_length.value_or(x.dim(-1));
   if (n < 1) fail("rfft: expected a length of at least 1, got ", n);
-  const Tensor padded = of_length(x, n);
-  const auto [re, im] = fourier({padded, ops::zeros_like(padded)}, -1);
-  return {ops::slice_axis(re, -1, 0, n / 2 + 1), ops::slice_axis(im, -1, 0, n / 2 + 1)};
+  return pair(fourier_of_real(of_length(x, n)));
 }
 
 Tensor irfft(const Tensors& x, std::optional<int64_t> fft_length) {
@@ -250,18 +154,22 @@ Tensor istft(const Tensors& x, int64_t length, int64_t stride, int64_t fft_lengt
   const Tensor frames = irfft(x, fft_length);
   const Tensor weights = window_of(window, length, fft_length, frames.dtype());
   const Tensor sum = overlapped(frames * weights, stride);
+  const int64_t start = center ? fft_length / 2 : 0, end = sum.dim(-1) - start;
+  const auto part = [&](const Tensor& whole) {
+    return wanted ? of_length(ops::slice_axis(whole, -1, start, whole.dim(-1)), *wanted)
+                  : ops::slice_axis(whole, -1, start, end);
+  };
+  if (window.is_null()) return part(sum);  // as Keras has it: not divided
   const Tensor square = ops::broadcast_to(ops::square(weights), Shape{frames.dim(-2), fft_length});
   const Tensor scale = overlapped(square, stride);
   const Tensor covered = ops::greater(scale, 1e-11);
-  const Tensor whole = ops::where(covered, sum / ops::where(covered, scale, 1.0), sum);
-  const int64_t start = center ? fft_length / 2 : 0, end = whole.dim(-1) - start;
-  return wanted ? of_length(ops::slice_axis(whole, -1, start, whole.dim(-1)), *wanted)
-                : ops::slice_axis(whole, -1, start, end);
+  return part(ops::where(covered, sum / ops::where(covered, scale, 1.0), sum));
 }
 
 }  // namespace
 
 void add_fourier(Registry& registry) {
+  add_fourier_kernels(registry);
   Operations(registry, "keras.src.ops.math")
       .add("FFT", "fft(x)", &fft, "Of a list: real and imaginary parts.")
       .add("FFT2", "fft2(x)", &fft2)

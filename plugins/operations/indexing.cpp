@@ -102,7 +102,18 @@ List key_items(const Value& key, int rank) {
   return all;
 }
 
-/// Integers, slices {start, stop, step}, "..." and null (a new axis), tensors of positions.
+/// The elements of some axes where a mask over them is true, in one axis.
+Tensor chosen(const Tensor& x, const Tensor& mask, int axis) {
+  const int end = axis + mask.rank();
+  if (end > x.rank() || !(x.shape().slice(axis, end) == mask.shape()))
+    fail("get_item: a mask of shape ", mask.shape(), " does not fit shape ", x.shape(),
+         " from axis ", axis);
+  const Shape rest = x.shape().slice(end, x.rank());
+  const Tensor flat = ops::reshape(x, x.shape().slice(0, axis).concat({mask.size()}).concat(rest));
+  return ops::take(flat, nonzero(ops::reshape(mask, {-1})).front(), axis);
+}
+
+/// Integers, slices {start, stop, step}, "..." and null (a new axis), tensors of positions, masks.
 Tensor get_item(const Tensor& given, const Value& key) {
   Tensor x = given;
   int axis = 0;
@@ -117,8 +128,10 @@ Tensor get_item(const Tensor& given, const Value& key) {
       x = ops::squeeze(ops::slice_axis(x, axis, at, at + 1), axis);
     } else if (auto range = range_in(item)) {
       x = range_of(x, axis++, *range);
+    } else if (const Tensor places = Codec<Tensor>::decode(item);
+               places.dtype() == DType::boolean) {
+      x = chosen(x, places, axis++);
     } else {
-      const Tensor places = Codec<Tensor>::decode(item);
       x = ops::take(x, wrapped(places, x.dim(axis)), axis);
       axis += places.rank();
     }
@@ -126,14 +139,61 @@ Tensor get_item(const Tensor& given, const Value& key) {
   return x;
 }
 
-/// -1 in `shape` is the rest of an axis.
-Tensor slice(const Tensor& x, const Sizes& start, const Sizes& shape) {
-  if (start.size() != shape.size() || static_cast<int>(start.size()) != x.rank())
-    fail("slice: expected a start and a size for each axis of shape ", x.shape());
-  return ops::slice(x, start, shape);
+/// Where a slice starts along each axis: numbers, or a tensor of them.
+struct Start {
+  Sizes numbers;
+  Tensor tensor;
+};
+Start start_in(const char* name, const Value& value, const Tensor& x) {
+  if (!value.is_object()) return {Codec<Sizes>::decode(value), {}};
+  const Tensor start = Codec<Tensor>::decode(value);
+  if (start.rank() != 1 || start.dim(0) != x.rank())
+    fail(name, ": expected a start for each axis of shape ", x.shape(), ", got shape ",
+         start.shape());
+  return {{}, start};
+}
+/// The places `size` from a start on along an axis, as much further to the front as they fit.
+Tensor places_from(const Tensor& start, int axis, int64_t size, int64_t whole) {
+  const Tensor first = ops::slice_axis(start, 0, axis, axis + 1);
+  return ops::clip(first, 0, static_cast<double>(whole - size)) + ops::arange(size);
 }
 
-Tensor slice_update(const Tensor& x, const Sizes& start, const Tensor& updates) {
+/// -1 in `shape` is the rest of an axis.
+Tensor slice(const Tensor& x, const Value& start_indices, const Sizes& shape) {
+  const auto [start, moving] = start_in("slice", start_indices, x);
+  if (static_cast<int>(shape.size()) != x.rank() || (!moving && start.size() != shape.size()))
+    fail("slice: expected a start and a size for each axis of shape ", x.shape());
+  if (!moving) return ops::slice(x, start, shape);
+  Tensor result = x;
+  for (int i = 0; i < x.rank(); ++i) {
+    const int64_t size = shape[static_cast<size_t>(i)];
+    if (size < 0 || size > x.dim(i))
+      fail("slice: ", size, " elements do not fit axis ", i, " of shape ", x.shape());
+    result = ops::take(result, places_from(moving, i, size, x.dim(i)), i);
+  }
+  return result;
+}
+
+Tensor scatter_update(const Tensor& x, const Tensor& indices, const Tensor& given,
+                      const std::optional<std::string>& reduction);
+
+/// The same with a start that only a tensor knows: every element of the updates has its place.
+Tensor moving_update(const Tensor& x, const Tensor& start, const Tensor& updates) {
+  Tensors places;
+  for (int i = 0; i < x.rank(); ++i) {
+    if (updates.dim(i) > x.dim(i))
+      fail("slice_update: updates of shape ", updates.shape(), " do not fit shape ", x.shape());
+    Shape shape(std::vector<int64_t>(static_cast<size_t>(x.rank()), 1));
+    shape.set(i, updates.dim(i));
+    const Tensor along = places_from(start, i, updates.dim(i), x.dim(i));
+    places.push_back(ops::broadcast_to(ops::reshape(along, shape), updates.shape()));
+  }
+  return scatter_update(x, ops::stack(places, -1), updates, std::nullopt);
+}
+
+Tensor slice_update(const Tensor& x, const Value& start_indices, const Tensor& updates) {
+  const auto [start, moving] = start_in("slice_update", start_indices, x);
+  if (moving && updates.rank() == x.rank()) return moving_update(x, moving, updates);
   if (static_cast<int>(start.size()) != x.rank() || updates.rank() != x.rank())
     fail("slice_update: expected a start for each axis of shape ", x.shape(),
          " and updates of as many axes, got ", updates.shape());

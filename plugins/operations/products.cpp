@@ -6,6 +6,7 @@ namespace {
 
 Tensor matmul(const Tensor& a, const Tensor& b) {
   const auto [x, y] = promoted(a, b);
+  if (x.dtype() == DType::int8) return ops::matmul(at_least_int32(x), at_least_int32(y));
   return ops::matmul(x, y);
 }
 
@@ -24,10 +25,10 @@ Tensor contract(const Tensor& a, const Tensor& b, std::vector<int> of_a, std::ve
     return rest;
   };
   const std::vector<int> kept_a = others(x, of_a), kept_b = others(y, of_b);
-  Shape shape;
+  Shape rows, columns;
   int64_t summed = 1;
-  for (int axis : kept_a) shape.append(x.dim(axis));
-  for (int axis : kept_b) shape.append(y.dim(axis));
+  for (int axis : kept_a) rows.append(x.dim(axis));
+  for (int axis : kept_b) columns.append(y.dim(axis));
   for (size_t i = 0; i < of_a.size(); ++i) {
     if (x.dim(of_a[i]) != y.dim(of_b[i]))
       fail("tensordot: axis ", of_a[i], " of shape ", x.shape(), " and axis ", of_b[i],
@@ -37,9 +38,10 @@ Tensor contract(const Tensor& a, const Tensor& b, std::vector<int> of_a, std::ve
   std::vector<int> order_a = kept_a, order_b = of_b;
   order_a.insert(order_a.end(), of_a.begin(), of_a.end());
   order_b.insert(order_b.end(), kept_b.begin(), kept_b.end());
-  const Tensor left = ops::reshape(ops::transpose(x, order_a), {-1, summed});
-  const Tensor right = ops::reshape(ops::transpose(y, order_b), {summed, -1});
-  return ops::reshape(ops::matmul(left, right), shape);
+  const auto size = [](const Shape& shape) { return shape.is_known() ? shape.size() : -1; };
+  const Tensor left = ops::reshape(ops::transpose(x, order_a), {size(rows), summed});
+  const Tensor right = ops::reshape(ops::transpose(y, order_b), {summed, size(columns)});
+  return ops::reshape(ops::matmul(left, right), rows.concat(columns));
 }
 
 Tensor tensordot(const Tensor& a, const Tensor& b, const Value& axes) {
@@ -123,8 +125,6 @@ Tensor correlate(const Tensor& a, const Tensor& b, const std::string& mode) {
   auto [x, y] = promoted(a, b);
   if (x.rank() != 1 || y.rank() != 1)
     fail("correlate: expected one axis each, got shapes ", x.shape(), " and ", y.shape());
-  const bool was_whole = !is_floating(x.dtype());
-  const DType dtype = x.dtype();
   x = floating(x), y = floating(y);
   const bool swapped = x.dim(0) < y.dim(0);
   if (swapped) std::swap(x, y);
@@ -137,10 +137,9 @@ Tensor correlate(const Tensor& a, const Tensor& b, const std::string& mode) {
   else if (mode != "valid")
     fail("correlate: mode must be 'valid', 'same' or 'full', got '", mode, "'");
   const Tensor padded = ops::reshape(ops::pad(x, {before}, {after}), {1, -1, 1});
-  Tensor result =
+  const Tensor result =
       ops::reshape(ops::conv(padded, ops::reshape(y, {m, 1, 1}), {1}, ops::Padding::valid), {-1});
-  if (swapped) result = ops::flip(result, {0});
-  return was_whole ? ops::cast(ops::round(result), dtype) : result;
+  return swapped ? ops::flip(result, {0}) : result;
 }
 
 Tensor corrcoef(const Tensor& given) {

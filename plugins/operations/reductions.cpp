@@ -1,5 +1,7 @@
 // From many numbers to few: along axes, all of them when none are given.
+#include <algorithm>
 #include <limits>
+#include <numeric>
 
 #include "families.h"
 
@@ -10,12 +12,19 @@ using Axes = std::vector<int>;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
+/// Whether an axis that is reduced has no elements.
+bool sums_nothing(const Tensor& x, const Axes& axes) {
+  const std::vector<int> all = axes_of(x, axes);
+  return std::any_of(all.begin(), all.end(), [&](int axis) { return x.dim(axis) == 0; });
+}
+
 /// max, min: with a first value to compare with.
 template <Tensor (*F)(const Tensor&, const Axes&, bool),
           Tensor (*Extreme)(const Operand&, const Operand&)>
 Tensor extreme(const Tensor& x, const Axes& axes, bool keepdims, std::optional<double> initial) {
+  if (initial && sums_nothing(x, axes)) return ops::sum(x, axes, keepdims) + *initial;
   const Tensor result = ops::cast(F(x, axes, keepdims), x.dtype());
-  return initial ? Extreme(result, *initial) : result;
+  return initial ? ops::cast(Extreme(result, *initial), x.dtype()) : result;
 }
 
 template <Tensor (*F)(const Tensor&, const Axes&, bool)>
@@ -35,17 +44,22 @@ Tensor place(const Tensor& given, std::optional<int64_t> axis, bool keepdims) {
 }
 
 Tensor prod(const Tensor& x, const Axes& axes, bool keepdims, std::optional<DType> dtype) {
-  return ops::prod(dtype ? ops::cast(x, *dtype) : x, axes, keepdims);
+  if (!dtype) return ops::prod(x, axes, keepdims);
+  return ops::cast(ops::prod(ops::cast(x, *dtype), axes, keepdims), *dtype);
 }
 
-Tensor average(const Tensor& x, std::optional<int64_t> axis, const Tensor& weights) {
-  const Axes axes = axis ? Axes{axis_of(x, *axis)} : Axes{};
+/// Weights may have the averaged axes alone.
+Tensor average(const Tensor& x, const Axes& given, const Tensor& weights) {
+  const Axes axes = axes_of(x, given);
   if (!weights) return ops::mean(x, axes);
   Tensor w = weights;
-  if (axis && w.rank() == 1 && x.rank() > 1) {
+  if (w.rank() == static_cast<int>(axes.size()) && w.rank() < x.rank()) {
     Shape shape(std::vector<int64_t>(static_cast<size_t>(x.rank()), 1));
-    shape.set(axes.front(), w.dim(0));
-    w = ops::reshape(w, shape);
+    Axes order(axes.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::sort(order.begin(), order.end(), [&](int a, int b) { return axes[a] < axes[b]; });
+    for (int i = 0; i < w.rank(); ++i) shape.set(axes[i], w.dim(i));
+    w = ops::reshape(ops::transpose(w, order), shape);
   }
   const Tensor values = floating(x);
   const Tensor spread = ops::broadcast_to(ops::cast(w, values.dtype()), values.shape());
@@ -57,7 +71,18 @@ Tensor count_nonzero(const Tensor& x, const Axes& axes) {
 }
 
 Tensor ptp(const Tensor& x, const Axes& axes, bool keepdims) {
-  return ops::max(x, axes, keepdims) - ops::min(x, axes, keepdims);
+  return ops::cast(ops::max(x, axes, keepdims) - ops::min(x, axes, keepdims), x.dtype());
+}
+
+/// Where numbers do not differ the gradient is 0.
+Tensor std(const Tensor& x, const Axes& axes, bool keepdims) {
+  const Tensor variance = ops::variance(x, axes, keepdims), zero = ops::equal(variance, 0);
+  return ops::where(zero, 0.0, ops::sqrt(ops::where(zero, 1.0, variance)));
+}
+
+Tensor logsumexp(const Tensor& x, const Axes& axes, bool keepdims) {
+  if (sums_nothing(x, axes)) return ops::sum(floating(x), axes, keepdims) - kInfinity;
+  return ops::logsumexp(x, axes, keepdims);
 }
 
 std::tuple<Tensor, Tensor> moments(const Tensor& x, const Axes& axes, bool keepdims,
@@ -106,7 +131,9 @@ Tensor nan_extreme(const Tensor& x, const Axes& axes, bool keepdims) {
 
 template <Tensor (*F)(const Tensor&, int), bool Largest>
 Tensor nan_place(const Tensor& x, std::optional<int64_t> axis, bool keepdims) {
-  return place<F>(nan_to(x, Largest ? -kInfinity : kInfinity), axis, keepdims);
+  const Tensor found = place<F>(nan_to(x, Largest ? -kInfinity : kInfinity), axis, keepdims);
+  const Axes axes = axis ? Axes{axis_of(x, *axis)} : Axes{};
+  return ops::where(ops::equal(count_numbers(x, axes, keepdims), 0), -1, found);
 }
 
 // ---- quantiles
@@ -151,9 +178,9 @@ Tensor pick(const Tensor& sorted, const Tensor& position, const std::string& met
   const auto at = [&](const Tensor& index) {
     return ops::take_along_axis(sorted, ops::cast(index, DType::int32), -1);
   };
-  const Tensor low = at(place.low);
-  const Tensor apart = at(place.high) - low;
-  return low + ops::where(ops::equal(place.weight, 0), 0.0, apart * place.weight);
+  const Tensor low = at(place.low), high = at(place.high);
+  const Tensor same = ops::logical_or(ops::equal(place.weight, 0), ops::equal(low, high));
+  return low + ops::where(same, 0.0, (high - low) * place.weight);
 }
 
 Tensor quantile_of(const Tensor& given, const Tensor& q, const Axes& axes,
@@ -190,23 +217,36 @@ Tensor quantile(const Tensor& x, const Operand& q, const Axes& axes, const std::
   return quantile_of(x, share / static_cast<double>(Whole), axes, method, keepdims, IgnoreNan);
 }
 
-template <bool IgnoreNan>
-Tensor median(const Tensor& x, const Axes& axes, bool keepdims) {
-  return quantile_of(x, Tensor::scalar(0.5), axes, "linear", keepdims, IgnoreNan);
+Tensor nanmedian(const Tensor& x, const Axes& axes, bool keepdims) {
+  return quantile_of(x, Tensor::scalar(0.5), axes, "linear", keepdims, true);
 }
+
+}  // namespace
+
+Tensor median(const Tensor& x, const std::vector<int>& axes, bool keepdims) {
+  return quantile_of(x, Tensor::scalar(0.5), axes, "linear", keepdims, false);
+}
+
+namespace {
 
 // ---- running
 
+/// In the dtype of x; of booleans whole numbers.
+template <class F>
+Tensor running(const Tensor& x, F f) {
+  const Tensor result = f(at_least_int32(x));
+  return x.dtype() == DType::boolean ? result : ops::cast(result, x.dtype());
+}
+
 Tensor cumsum(const Tensor& given, std::optional<int64_t> axis, std::optional<DType> dtype) {
   const auto [x, along] = flat_without(given, axis);
-  return ops::cumsum(dtype ? ops::cast(x, *dtype) : x, along);
+  return running(dtype ? ops::cast(x, *dtype) : x,
+                 [axis = along](const Tensor& y) { return ops::cumsum(y, axis); });
 }
 
 /// In steps of doubled width: after each, an element is the product of twice as many before it.
-Tensor cumprod(const Tensor& given, std::optional<int64_t> axis, std::optional<DType> dtype) {
-  auto [x, along] = flat_without(given, axis);
-  if (dtype) x = ops::cast(x, *dtype);
-  x = at_least_int32(x);
+Tensor doubling_products(const Tensor& given, int along) {
+  Tensor x = given;
   const int64_t n = x.dim(along);
   if (n < 0) fail("cumprod: the size of the axis must be known, got shape ", x.shape());
   std::vector<int64_t> before(static_cast<size_t>(x.rank()), 0), after = before;
@@ -217,6 +257,12 @@ Tensor cumprod(const Tensor& given, std::optional<int64_t> axis, std::optional<D
   return x;
 }
 
+Tensor cumprod(const Tensor& given, std::optional<int64_t> axis, std::optional<DType> dtype) {
+  const auto [x, along] = flat_without(given, axis);
+  return running(dtype ? ops::cast(x, *dtype) : x,
+                 [axis = along](const Tensor& y) { return doubling_products(y, axis); });
+}
+
 template <Tensor (*F)(const Tensor&, std::optional<int64_t>, std::optional<DType>), int Neutral>
 Tensor running_numbers(const Tensor& x, std::optional<int64_t> axis, std::optional<DType> dtype) {
   return F(nan_to(x, Neutral), axis, dtype);
@@ -225,9 +271,10 @@ Tensor running_numbers(const Tensor& x, std::optional<int64_t> axis, std::option
 Tensor diff(Tensor a, int64_t n, int axis) {
   axis = axis_of(a, axis);
   for (int64_t i = 0; i < n; ++i) {
-    const int64_t size = a.dim(axis);
-    if (size < 2) fail("diff: shape ", a.shape(), " has fewer than two along axis ", axis);
-    a = ops::slice_axis(a, axis, 1, size) - ops::slice_axis(a, axis, 0, size - 1);
+    const int64_t size = a.dim(axis), first = std::min<int64_t>(1, size);
+    const Tensor after = ops::slice_axis(a, axis, first, size);
+    const Tensor before = ops::slice_axis(a, axis, 0, size - first);
+    a = a.dtype() == DType::boolean ? ops::not_equal(after, before) : after - before;
   }
   return a;
 }
@@ -253,7 +300,7 @@ Tensor trapezoid(const Tensor& given, const Tensor& x, double dx, int axis) {
 
 void add_reductions(Registry& registry) {
   Operations(registry, "keras.src.ops.math")
-      .add("Logsumexp", "logsumexp(x, axis=None, keepdims=False)", &ops::logsumexp);
+      .add("Logsumexp", "logsumexp(x, axis=None, keepdims=False)", &logsumexp);
   Operations(registry, "keras.src.ops.nn")
       .add("Moments", "moments(x, axes, keepdims=False, synchronized=False)", &moments,
            "Mean and variance.");
@@ -270,13 +317,13 @@ void add_reductions(Registry& registry) {
       .add("Any", "any(x, axis=None, keepdims=False)", &ops::any)
       .add("All", "all(x, axis=None, keepdims=False)", &ops::all)
       .add("Var", "var(x, axis=None, keepdims=False)", &ops::variance, "The variance.")
-      .add("Std", "std(x, axis=None, keepdims=False)", &ops::std)
+      .add("Std", "std(x, axis=None, keepdims=False)", &std)
       .add("Ptp", "ptp(x, axis=None, keepdims=False)", &ptp, "max - min")
       .add("Argmax", "argmax(x, axis=None, keepdims=False)", &place<ops::argmax>)
       .add("Argmin", "argmin(x, axis=None, keepdims=False)", &place<ops::argmin>)
       .add("Average", "average(x, axis=None, weights=None)", &average, "The weighted mean.")
       .add("CountNonzero", "count_nonzero(x, axis=None)", &count_nonzero)
-      .add("Median", "median(x, axis=None, keepdims=False)", &median<false>)
+      .add("Median", "median(x, axis=None, keepdims=False)", &median)
       .add("Quantile", "quantile(x, q, axis=None, method='linear', keepdims=False)",
            &quantile<false, 1>)
       .add("Percentile", "percentile(x, q, axis=None, method='linear', keepdims=False)",
@@ -290,7 +337,7 @@ void add_reductions(Registry& registry) {
       .add("Nanmin", "nanmin(x, axis=None, keepdims=False)", &nan_extreme<ops::min, false>)
       .add("Nanargmax", "nanargmax(x, axis=None, keepdims=False)", &nan_place<ops::argmax, true>)
       .add("Nanargmin", "nanargmin(x, axis=None, keepdims=False)", &nan_place<ops::argmin, false>)
-      .add("Nanmedian", "nanmedian(x, axis=None, keepdims=False)", &median<true>)
+      .add("Nanmedian", "nanmedian(x, axis=None, keepdims=False)", &nanmedian)
       .add("Nanquantile", "nanquantile(x, q, axis=None, method='linear', keepdims=False)",
            &quantile<true, 1>)
       .add("Nanpercentile", "nanpercentile(x, q, axis=None, method='linear', keepdims=False)",

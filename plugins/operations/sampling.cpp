@@ -1,5 +1,6 @@
 // Images read between their elements: at coordinates, through affine and perspective transforms.
 #include "sampling.h"
+#include <algorithm>
 
 namespace crescent::operations {
 
@@ -162,25 +163,29 @@ Tensor affine_transform(const Tensor& images, const Tensor& transform,
                    fill_value, format, false);
 }
 
-/// The transform that shows the start points at the end points: (batch, 4, 2) each.
-Tensor perspective_transform(const Tensor& images, const Tensor& start, const Tensor& end,
-                             const std::string& interpolation, double fill_value,
-                             const Format& format) {
+/// The numbers a0 a1 a2 b0 b1 b2 c0 c1 by which the end points show the start points: (batch, 8) of
+/// (batch, 4, 2) each.
+Tensor homography(const Tensor& start, const Tensor& end) {
   const auto batched = [](const Tensor& x) {
     return floating(x.rank() == 2 ? ops::expand_dims(x, 0) : x);
   };
   const Tensor from = batched(start), to = batched(end);
   if (from.rank() != 3 || from.dim(1) != 4 || from.dim(2) != 2 || from.shape() != to.shape())
-    fail("image.perspective_transform: expected four points (4, 2) twice, got shapes ",
-         start.shape(), " and ", end.shape());
+    fail("expected four points (4, 2) twice, got shapes ", start.shape(), " and ", end.shape());
   const auto part = [](const Tensor& x, int64_t i) { return ops::slice_axis(x, 2, i, i + 1); };
   const Tensor x = part(to, 0), y = part(to, 1), u = part(from, 0), v = part(from, 1);
   const Tensor one = ops::ones_like(x), zero = ops::zeros_like(x);
   const Tensor of_u = ops::concatenate(Tensors{x, y, one, zero, zero, zero, -(u * x), -(u * y)}, 2);
   const Tensor of_v = ops::concatenate(Tensors{zero, zero, zero, x, y, one, -(v * x), -(v * y)}, 2);
-  const Tensor transform =
-      solve(ops::concatenate(Tensors{of_u, of_v}, 1), ops::concatenate(Tensors{u, v}, 1));
-  return projected("image.perspective_transform", images, ops::squeeze(transform, 2), interpolation,
+  return ops::squeeze(
+      solve(ops::concatenate(Tensors{of_u, of_v}, 1), ops::concatenate(Tensors{u, v}, 1)), 2);
+}
+
+/// Images that show the start points at the end points.
+Tensor perspective_transform(const Tensor& images, const Tensor& start, const Tensor& end,
+                             const std::string& interpolation, double fill_value,
+                             const Format& format) {
+  return projected("image.perspective_transform", images, homography(start, end), interpolation,
                    "constant", fill_value, format, true);
 }
 
@@ -200,6 +205,9 @@ void add_sampling(Registry& registry) {
            "image.perspective_transform(images, start_points, end_points, "
            "interpolation='bilinear', fill_value=0.0, data_format=None)",
            &perspective_transform);
+  Operations(registry, "crescent.operations")
+      .add("Homography", "image.homography(start_points, end_points)", &homography,
+           "The eight numbers by which perspective_transform brings points to others.");
 }
 
 }  // namespace crescent::operations

@@ -65,7 +65,6 @@ struct SegmentReduce final : OpOf<SegmentReduce> {
     const int64_t rows = x.dim(0), width = rows ? x.size() / rows : 0;
     for (int64_t i = 0; i < rows; ++i)
       for (int64_t j = 0; j < width; ++j) {
-        if (number[i] < 0 || number[i] >= count) continue;
         T& element = to[number[i] * width + j];
         element = joined(element, from[i * width + j]);
       }
@@ -90,30 +89,32 @@ Tensor segment_sum_of(const Tensor& x, const Tensor& ids, std::optional<int64_t>
   return segment_sum(x, ids, count_of("segment_sum", ids, count));
 }
 
-}  // namespace
-
-Tensor segment_sum(const Tensor& x, const Tensor& ids, int64_t count) {
-  if (ids.rank() != 1 || x.rank() < 1)
-    fail("segments: expected numbers of one axis and rows, got shapes ", ids.shape(), " and ",
-         x.shape());
-  ScatterAdd op;
-  op.size = count;
-  // Numbers that are no segment's go to a row that is cut off.
-  op.size = count + 1;
+/// Numbers that are no segment's go to a row after the last, which is cut off.
+Tensor rows_for(const Tensor& x, const Tensor& ids, int64_t count) {
+  if (ids.rank() != 1 || x.rank() < 1 || !ids.shape().compatible(x.shape().slice(0, 1)))
+    fail("segments: expected a number for each row, got shapes ", ids.shape(), " and ", x.shape());
   const Tensor whole = ops::cast(ids, DType::int32);
   const Tensor known =
       ops::logical_and(ops::greater_equal(whole, 0), ops::less(whole, static_cast<double>(count)));
-  const Tensor rows = ops::where(known, whole, static_cast<double>(count));
-  return ops::slice_axis(apply1(op, {rows, x}), 0, 0, count);
+  return ops::where(known, whole, static_cast<double>(count));
+}
+
+}  // namespace
+
+Tensor segment_sum(const Tensor& x, const Tensor& ids, int64_t count) {
+  ScatterAdd op;
+  op.size = count + 1;
+  return ops::slice_axis(apply1(op, {rows_for(x, ids, count), x}), 0, 0, count);
 }
 
 Tensor segment(SegmentKind kind, const Tensor& x, const Tensor& ids, int64_t count) {
   SegmentReduce op;
   op.kind = kind;
-  op.count = count;
+  op.count = count + 1;
   const bool half = x.dtype() == DType::bfloat16 || x.dtype() == DType::float16;
   const Tensor values = half ? ops::cast(x, DType::float32) : x;
-  return ops::cast(apply1(op, {values, ops::cast(ids, DType::int32)}), x.dtype());
+  const Tensor reduced = apply1(op, {values, rows_for(x, ids, count)});
+  return ops::cast(ops::slice_axis(reduced, 0, 0, count), x.dtype());
 }
 
 void add_segments(Registry& registry) {

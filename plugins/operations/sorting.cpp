@@ -1,29 +1,29 @@
 // Order: sorting, ranks, places in sorted lists, counting.
 #include <cmath>
+#include <numeric>
 #include <set>
 
-#include "families.h"
+#include "kernels/places.h"
 #include "segments.h"
 
 namespace crescent::operations {
 namespace {
 
-/// Descending numbers whose order is that of x ascending; whole ones without overflow.
-Tensor mirrored(const Tensor& x) {
-  return is_floating(x.dtype()) ? ops::negative(x) : ops::subtract(-1, x);
-}
-
-/// top_k of all, along an axis: values and places in ascending order, equals as they came.
+/// top_k of all, along an axis, from back to front: values and places in ascending order, equals as
+/// they came, NaN last.
 std::pair<Tensor, Tensor> ascending(const Tensor& given, std::optional<int64_t> axis) {
   const auto [flat, along] = flat_without(given, axis);
   const int last = flat.rank() - 1;
-  const Tensor x = ops::swap_axes(mirrored(at_least_int32(flat)), along, last);
+  const Tensor x = ops::flip(ops::swap_axes(at_least_int32(flat), along, last), {last});
   const int64_t n = x.dim(-1);
   if (n < 0) fail("sort: the size of the axis must be known, got shape ", given.shape());
   if (n == 0) return {flat, ops::cast(flat, DType::int32)};
   const Tensors sorted = ops::top_k(x, n);
-  return {ops::cast(ops::swap_axes(mirrored(sorted[0]), along, last), given.dtype()),
-          ops::swap_axes(sorted[1], along, last)};
+  const auto turned = [&](const Tensor& each) {
+    return ops::swap_axes(ops::flip(each, {last}), along, last);
+  };
+  return {ops::cast(turned(sorted[0]), given.dtype()),
+          turned(ops::subtract(static_cast<double>(n - 1), sorted[1]))};
 }
 
 Tensor sort(const Tensor& x, std::optional<int64_t> axis) { return ascending(x, axis).first; }
@@ -42,21 +42,19 @@ std::tuple<Tensor, Tensor> top_k(const Tensor& x, int64_t k, bool /*sorted: they
 }
 
 /// How many of the sorted numbers are below (or not above) each value.
-Tensor places_in(const Tensor& sorted, const Tensor& values, bool right) {
+Tensor places_of(const Tensor& sorted, const Tensor& values, bool right) {
   if (sorted.rank() != 1) fail("expected sorted numbers of one axis, got shape ", sorted.shape());
   const auto [line, each] = promoted(sorted, values);
-  const Tensor wide = ops::expand_dims(each, -1);
-  const Tensor before = right ? ops::less_equal(line, wide) : ops::less(line, wide);
-  return ops::sum(ops::cast(before, DType::int32), {-1});
+  return places_in(line, each, right);
 }
 
 Tensor searchsorted(const Tensor& sorted, const Tensor& values, const std::string& side) {
   if (side != "left" && side != "right")
     fail("searchsorted: side must be 'left' or 'right', got '", side, "'");
-  return places_in(sorted, values, side == "right");
+  return places_of(sorted, values, side == "right");
 }
 
-Tensor digitize(const Tensor& x, const Tensor& bins) { return places_in(bins, x, true); }
+Tensor digitize(const Tensor& x, const Tensor& bins) { return places_of(bins, x, true); }
 
 /// How often each number is there; as many as the largest asks for, or minlength.
 Tensor bincount(const Tensor& x, const Tensor& weights, int64_t minlength, bool sparse) {
@@ -89,7 +87,7 @@ std::tuple<Tensor, Tensor> histogram(const Tensor& given, int64_t bins,
   const auto n = static_cast<double>(bins);
   const Tensor edges = low + (high - low) * (ops::cast(ops::arange(bins + 1), x.dtype()) / n);
   const Tensor inside = ops::logical_and(ops::greater_equal(x, low), ops::less_equal(x, high));
-  const Tensor bin = ops::minimum(places_in(edges, x, true) - 1, n - 1);
+  const Tensor bin = ops::minimum(places_of(edges, x, true) - 1, n - 1);
   const Tensor counts = segment_sum(ops::cast(inside, x.dtype()), bin, bins);
   return {counts, edges};
 }
@@ -131,21 +129,33 @@ struct Unique {
   std::vector<int32_t> first, inverse, counts;
 };
 
-Unique unique_rows(const std::vector<double>& values, size_t width) {
-  const size_t rows = width ? values.size() / width : 0;
-  const auto row = [&](size_t i) { return std::span(values).subspan(i * width, width); };
-  std::vector<size_t> order(rows);
-  for (size_t i = 0; i < rows; ++i) order[i] = i;
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+/// Places of rows in ascending order, equal ones as they came.
+std::vector<double> order_of(const Tensor& rows, const std::vector<double>& values, size_t width) {
+  if (width == 1) return argsort(ops::reshape(rows, {-1}), -1).to_vector();
+  const auto row = [&](double i) {
+    return std::span(values).subspan(static_cast<size_t>(i) * width, width);
+  };
+  std::vector<double> order(static_cast<size_t>(rows.dim(0)));
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](double a, double b) {
     return std::lexicographical_compare(row(a).begin(), row(a).end(), row(b).begin(), row(b).end());
   });
+  return order;
+}
+
+Unique unique_rows(const Tensor& rows) {
+  const auto count = static_cast<size_t>(rows.dim(0));
+  const size_t width = count ? static_cast<size_t>(rows.size()) / count : 0;
+  const std::vector<double> values = rows.to_vector(), order = order_of(rows, values, width);
+  const auto row = [&](size_t i) { return values.data() + i * width; };
   Unique result;
-  result.inverse.resize(rows);
-  for (size_t i = 0; i < rows; ++i) {
-    const bool again =
-        i > 0 && std::equal(row(order[i]).begin(), row(order[i]).end(), row(order[i - 1]).begin());
-    if (!again) result.first.push_back(static_cast<int32_t>(order[i])), result.counts.push_back(0);
-    result.inverse[order[i]] = static_cast<int32_t>(result.first.size()) - 1;
+  result.inverse.resize(count);
+  for (size_t i = 0, last = 0; i < count; ++i) {
+    const auto at = static_cast<size_t>(order[i]);
+    if (i == 0 || !std::equal(row(at), row(at) + width, row(last)))
+      result.first.push_back(static_cast<int32_t>(at)), result.counts.push_back(0);
+    last = at;
+    result.inverse[at] = static_cast<int32_t>(result.first.size()) - 1;
     ++result.counts.back();
   }
   return result;
@@ -157,8 +167,7 @@ Value unique(const Tensor& given, bool /*sorted: they always are*/, bool return_
   refuse_recording("unique", given);
   const auto [x, along] = flat_without(given, axis);
   const Tensor rows = ops::swap_axes(x, 0, along);
-  const size_t width = rows.dim(0) ? static_cast<size_t>(rows.size() / rows.dim(0)) : size_t{0};
-  const Unique found = unique_rows(rows.to_vector(), width);
+  const Unique found = unique_rows(rows);
   Tensor values = ops::take(rows, int_list(found.first), 0);
   if (size) {
     const int64_t missing = *size - values.dim(0);
@@ -179,6 +188,7 @@ Value unique(const Tensor& given, bool /*sorted: they always are*/, bool return_
 }  // namespace
 
 void add_sorting(Registry& registry) {
+  add_places_kernel(registry);
   Operations(registry, "keras.src.ops.math")
       .add("TopK", "top_k(x, k, sorted=True)", &top_k, "The k largest of the last axis, and where.")
       .add("InTopK", "in_top_k(targets, predictions, k)", &ops::in_top_k);

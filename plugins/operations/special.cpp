@@ -126,7 +126,7 @@ double special(Special kind, double x) {
   if (std::isnan(x)) return x;
   if (kind == Special::erfinv) return inverse_erf(x);
   if (std::isinf(x)) return NAN;  // as Keras has it
-  const double value = std::cyl_bessel_i(kind == Special::i0 ? 0 : 1, std::abs(x));
+  const double value = bessel_i(kind == Special::i0 ? 0 : 1, std::abs(x));
   return kind == Special::i1 ? std::copysign(value, x) : value;
 }
 
@@ -202,10 +202,10 @@ Tensor view(const Tensor& x, std::optional<DType> dtype) {
 }
 
 Tensor saturate_cast(const Tensor& x, DType dtype) {
-  if (!is_integer(dtype)) return ops::cast(x, dtype);
+  if (is_floating(dtype) || dtype == DType::complex64) return ops::cast(x, dtype);
   const Tensor wide =
       is_floating(x.dtype()) ? ops::cast(x, DType::float64) : ops::cast(x, DType::int64);
-  double low = 0, high = 255;
+  double low = 0, high = dtype == DType::boolean ? 1 : 255;
   if (dtype == DType::int8) low = -0x1p7, high = 0x1p7 - 1;
   if (dtype == DType::int16) low = -0x1p15, high = 0x1p15 - 1;
   if (dtype == DType::int32) low = -0x1p31, high = 0x1p31 - 1;

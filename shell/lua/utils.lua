@@ -2,7 +2,8 @@
 local cr, shell = ...
 local utils = {}
 
-for _, name in ipairs { "objects", "pictures", "progress", "files", "samples" } do
+for _, name in ipairs { "objects", "pictures", "progress", "files", "samples",
+  "bounding_boxes" } do
   for key, value in pairs(shell.library("utils/" .. name)) do utils[key] = value end
 end
 

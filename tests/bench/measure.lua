@@ -139,6 +139,15 @@ function measure.predict(name, w)
   end
 end
 
+--- A function of tensors, which the functions after it make: what it moves in a second.
+function measure.op(name, bytes, f, ...)
+  if not chosen(name) or options.cores then return end
+  local inputs = {}
+  for i, make in ipairs { ... } do inputs[i] = make() end
+  local seconds = seconds_per_call(function() return f(table.unpack(inputs)) end)
+  emit(name, bytes / seconds / 1e9, "GB/s")
+end
+
 --- Every workload of a model: training, one sample, and where throughput is asked for, 256.
 function measure.all(name, w)
   measure.train(name .. "_train" .. (w.per_step and "_step" or ""), w)

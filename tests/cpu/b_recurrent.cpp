@@ -107,6 +107,37 @@ Array factors(int64_t b, int64_t u, DType dtype) {
 constexpr int64_t kSizes[][4] = {{1, 1, 1, 1},  {3, 4, 5, 7},     {17, 6, 3, 16}, {2, 9, 17, 33},
                                  {1, 30, 3, 4}, {1, 3, 150, 130}, {40, 3, 5, 20}};
 
+/// Ops of the layers' plugin, whose kernels go by their names.
+struct LstmGates final : OpOf<LstmGates> {
+  static constexpr const char* kName = "lstm_gates";
+  auto fields() const { return std::tie(); }
+  TensorSpecs infer(std::span<const TensorSpec>) const override { return {}; }
+};
+struct LstmGatesBackward final : OpOf<LstmGatesBackward> {
+  static constexpr const char* kName = "lstm_gates_backward";
+  auto fields() const { return std::tie(); }
+  TensorSpecs infer(std::span<const TensorSpec>) const override { return {}; }
+};
+
+/// Parts of x and h in the gates (rows, 4u), c before (rows, u) -> gates, c, h.
+std::vector<Array> lstm_gates(const std::vector<Array>& in) {
+  const int64_t u = in[2].spec.shape[-1], rows = in[2].spec.shape[0];
+  std::vector<Array> out{in[0], in[2], in[2]};
+  auto sigmoid = [](double x) { return 1 / (1 + std::exp(-x)); };
+  for (int64_t r = 0; r < rows; ++r) {
+    for (int64_t k = 0; k < u; ++k) {
+      auto at = [&](int64_t gate) { return static_cast<size_t>((4 * r + gate) * u + k); };
+      auto z = [&](int64_t gate) { return in[0].values[at(gate)] + in[1].values[at(gate)]; };
+      const double i = sigmoid(z(0)), f = sigmoid(z(1)), g = std::tanh(z(2)), o = sigmoid(z(3)),
+                   c = f * in[2][r * u + k] + i * g;
+      const auto state = static_cast<size_t>(r * u + k);
+      out[0].values[at(0)] = i, out[0].values[at(1)] = f, out[0].values[at(2)] = g;
+      out[0].values[at(3)] = o, out[1].values[state] = c, out[2].values[state] = o * std::tanh(c);
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 TEST_CASE("LSTM and GRU agree with plain loops", "[cpu][recurrent]") {
@@ -185,6 +216,34 @@ TEST_CASE("LSTM and GRU see states times factors", "[cpu][recurrent]") {
                   {gru_in[0], gru_in[1], gru_in[2], gru_in[3], gru_in[4], gru_out[0], gru_out[2],
                    dhs, dh, drawn},
                   wanted, slack) >= 2);
+    }
+  }
+}
+
+TEST_CASE("gates of an LSTM agree with plain loops and finite differences", "[cpu][recurrent]") {
+  const Machine machine(GENERATE(0, 1, 2));
+  for (auto [rows, units] : {std::array<int64_t, 2>{1, 1}, {7, 16}, {5, 19}, {300, 33}}) {
+    for (DType dtype : {DType::float32, DType::float64}) {
+      CAPTURE(rows, units, name_of(dtype));
+      const std::vector<Array> in{random({rows, 4 * units}, dtype, 1, -3, 3),
+                                  random({rows, 4 * units}, dtype, 2, -3, 3),
+                                  random({rows, units}, dtype, 3)};
+      const auto out = lstm_gates(in);
+      CHECK(check(recurrent_kernels, LstmGates{}, in, out, 4) == 2);
+      if (rows > 7) continue;  // finite differences take long
+      const Array dc = random({rows, units}, dtype, 4), dh = random({rows, units}, dtype, 5),
+                  more = random({rows, units}, dtype, 6), nothing = zeros({rows, 4 * units}, dtype);
+      Array sum = dh;
+      for (size_t i = 0; i < sum.values.size(); ++i) sum.values[i] += more.values[i];
+      const double slack = dtype == DType::float64 ? 1e4 : 10;
+      auto wanted = [&](const Array& of_h) {
+        return std::vector<Array>{numeric_gradient(lstm_gates, in, 0, {nothing, dc, of_h}),
+                                  numeric_gradient(lstm_gates, in, 2, {nothing, dc, of_h})};
+      };
+      const std::vector<Array> made{out[0], out[1], in[2], dc, dh};
+      CHECK(check(recurrent_kernels, LstmGatesBackward{}, made, wanted(dh), slack) == 2);
+      CHECK(check(recurrent_kernels, LstmGatesBackward{}, {out[0], out[1], in[2], dc, dh, more},
+                  wanted(sum), slack) == 2);
     }
   }
 }

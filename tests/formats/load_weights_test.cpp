@@ -117,6 +117,23 @@ TEST_CASE("layers that do not fit are left alone where that is asked for") {
   }
 }
 
+TEST_CASE("layers that a file of Keras 3 has not are left alone where that is asked for") {
+  Scratch scratch;
+  const std::string path = scratch.path("w.weights.h5");
+  auto saved = two_layers("a", "b");
+  crescent::save_weights(*saved, path);
+  auto layers = two_layers("a", "b")->layers();
+  layers.push_back(layer("Dense", {{"units", 2}, {"name", "c"}}));
+  auto model = Sequential::make(layers, "longer");
+  const Tensors before = model->get_weights();
+  CHECK(contains(failure([&] { crescent::load_weights(*model, path); }),
+                 "Layer 'c' expected 2 variables, but received 0 variables"));
+  CHECK(contains(warnings(*model, path, {{"skip_mismatch", true}}),
+                 "for layer c due to mismatch in number of weights (2 vs 0)"));
+  for (size_t i = 0; i < before.size(); ++i)
+    check_same(model->get_weights()[i], i < 4 ? saved->get_weights()[i] : before[i]);
+}
+
 TEST_CASE("a report tells the fate of every weight and array") {
   Scratch scratch;
   const std::string path = scratch.path("w.h5");

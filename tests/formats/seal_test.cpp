@@ -1,96 +1,14 @@
 // What a file of ours has lost, exchanged or renamed is seen: every change of its parts ends in an
 // error, or changes no number.
-#include <functional>
 #include <optional>
 #include <random>
 
 #include "models.h"
 #include "seal.h"
+#include "surgery.h"
 
 namespace crescent::hdf5 {
 namespace {
-
-/// A file open for changes through libhdf5 itself, which knows nothing of our rules.
-class Surgery {
- public:
-  explicit Surgery(const std::string& path)
-      : file_(H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT), H5Fclose) {
-    REQUIRE(file_.valid());
-  }
-  Handle open(const std::string& object) const {
-    return Handle(H5Oopen(file_, object.empty() ? "/" : object.c_str(), H5P_DEFAULT), H5Oclose);
-  }
-  /// Every object below the root, and the root, "".
-  std::vector<std::string> objects() const {
-    std::vector<std::string> paths;
-    H5Ovisit2(
-        file_, H5_INDEX_NAME, H5_ITER_INC,
-        [](hid_t, const char* name, const H5O_info_t*, void* paths) -> herr_t {
-          static_cast<std::vector<std::string>*>(paths)->push_back(std::string(name) == "." ? ""
-                                                                                            : name);
-          return 0;
-        },
-        &paths, H5O_INFO_BASIC);
-    return paths;
-  }
-  std::vector<std::string> attributes(const std::string& object) const {
-    std::vector<std::string> names;
-    H5Aiterate2(
-        open(object), H5_INDEX_NAME, H5_ITER_INC, nullptr,
-        [](hid_t, const char* name, const H5A_info_t*, void* names) -> herr_t {
-          static_cast<std::vector<std::string>*>(names)->push_back(name);
-          return 0;
-        },
-        &names);
-    return names;
-  }
-  void rename(const std::string& object, const std::string& from, const std::string& to) const {
-    REQUIRE(H5Arename(open(object), from.c_str(), to.c_str()) >= 0);
-  }
-  void remove(const std::string& object, const std::string& attribute) const {
-    REQUIRE(H5Adelete(open(object), attribute.c_str()) >= 0);
-  }
-  /// The bytes of an attribute as they lie there, through `change`.
-  void change(const std::string& object, const std::string& name,
-              const std::function<void(std::string&)>& change) const {
-    Handle parent = open(object);
-    Handle attribute(H5Aopen(parent, name.c_str(), H5P_DEFAULT), H5Aclose);
-    Handle type(H5Aget_type(attribute), H5Tclose);
-    std::string bytes(H5Aget_storage_size(attribute), '\0');
-    if (bytes.empty() || H5Tis_variable_str(type) > 0) return;
-    H5Aread(attribute, type, bytes.data());
-    change(bytes);
-    REQUIRE(H5Awrite(attribute, type, bytes.data()) >= 0);
-  }
-  void move(const std::string& from, const std::string& to) const {
-    REQUIRE(H5Lmove(file_, from.c_str(), file_, to.c_str(), H5P_DEFAULT, H5P_DEFAULT) >= 0);
-  }
-  void unlink(const std::string& object) const {
-    REQUIRE(H5Ldelete(file_, object.c_str(), H5P_DEFAULT) >= 0);
-  }
-  void swap(const std::string& a, const std::string& b) const {
-    move(a, "aside"), move(b, a), move("aside", b);
-  }
-  bool is_dataset(const std::string& object) const {
-    return H5Iget_type(open(object)) == H5I_DATASET;
-  }
-
- private:
-  Handle file_;
-};
-
-/// Two layers of one shape, so that what belongs to one would fit the other; compiled and trained.
-ModelPtr trained_model() {
-  auto model = Sequential::make(
-      {layer("Dense",
-             {{"units", 4}, {"input_shape", List{4}}, {"name", "first"}, {"activation", "tanh"}}),
-       layer("Dropout", {{"rate", 0.25}, {"name", "drop"}}),
-       layer("Dense", {{"units", 4}, {"name", "second"}})},
-      "sealed");
-  model->compile(Dict{{"optimizer", "adam"}, {"loss", "mse"}});
-  model->fit({ramp({16, 4})}, {ramp({16, 4}, 0.02)}, {{"epochs", 1}, {"verbose", 0}});
-  return model;
-}
 
 Tensors weights_of(Model& model) {
   Tensors copies;
@@ -338,7 +256,7 @@ void make_old(const std::string& path) {
   for (const std::string& object : surgery.objects()) {
     if (!surgery.is_dataset(object)) {
       for (const std::string& name : surgery.attributes(object))
-        if (name == kSeals) surgery.remove(object, kSeals);
+        if (name == kSeals || name == kContents) surgery.remove(object, name);
     } else {
       surgery.change(object, kChecksum,
                      [](std::string& bytes) { std::fill(bytes.begin() + 4, bytes.end(), '\0'); });

@@ -20,7 +20,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const auto file = file_storage(open_regular_file(path), path);
     for (const Place& place : read_header(path, *file)) {
       check_seal(path, *file, place);
-      Tensor::on(file, place.start, place.spec).clone();
+      checked_array(path, file, place).clone();
     }
   } catch (const Error&) {
   }

@@ -509,7 +509,4 @@ TEST_CASE("options of augmentations that cannot be are refused in Keras' words")
       Contains("three channels"));
   CHECK_THROWS_WITH((*make<Layer>("RandomFlip"))(Tensor({4, 4}, DType::float32)),
                     Contains("min_ndim=3"));
-  CHECK_THROWS_WITH(
-      trained("RandomFlip", {}, images(), {{"bounding_boxes", Codec<Tensor>::encode(images())}}),
-      Contains("bounding_boxes") && Contains("segmentation_masks"));
 }

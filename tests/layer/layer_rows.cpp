@@ -279,6 +279,7 @@ const LayerRow kRows[] = {
       {"expand_dims", true},
       {"data_format", "channels_first"}},
      {{2, 3, 20}}},
+    {"MaxNumBoundingBoxes", {{"max_number", 3}}, {{2, 6, 5, 3}}},
     {"CenterCrop", {{"height", 3}, {"width", 2}}, {{2, 6, 5, 3}}},
     {"CenterCrop",
      {{"height", 4}, {"width", 3}, {"data_format", "channels_first"}},

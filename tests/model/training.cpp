@@ -33,6 +33,49 @@ TEST_CASE("eager and compiled steps give the same numbers") {
     CHECK(results[0][i] == Approx(results[1][i]).epsilon(1e-5));
 }
 
+namespace {
+
+/// Whose loss in training is another than in inference.
+ModelPtr model_with_dropout() {
+  std::vector<LayerPtr> layers{
+      make<Layer>("Dense", {{"units", 8}, {"input_shape", List{3}}}),
+      make<Layer>("BatchNormalization", {{"momentum", 1}}),
+      make<Layer>("Dropout", {{"rate", 0.5}, {"seed", 1}}),
+      make<Layer>("Dense", {{"units", 1}, {"kernel_regularizer", "l2"}}),
+  };
+  return Sequential::make(std::move(layers));
+}
+
+}  // namespace
+
+TEST_CASE("inference_metrics: what inference sees of a batch before the update") {
+  const Tensor x = data(16), y = targets(x);
+  for (bool eager : {false, true}) {
+    Tensor trained[2];
+    for (bool aside : {false, true}) {
+      set_random_seed(7);
+      auto model = model_with_dropout();
+      model->compile({{"optimizer", "sgd"},
+                      {"loss", "mse"},
+                      {"metrics", List{"mae"}},
+                      {"run_eagerly", eager}});
+      const NamedValues before = model->evaluate({x}, {y}, {{"verbose", 0}});
+      auto history =
+          model->fit({x}, {y}, {{"batch_size", 16}, {"verbose", 0}, {"inference_metrics", aside}});
+      for (const auto& [name, value] : before)
+        CHECK((history->at(name)[0] == Approx(value).epsilon(1e-5)) == aside);
+      trained[aside] = model->weights().front().value();
+    }
+    CHECK(trained[0].to_vector() == trained[1].to_vector());
+  }
+  auto stateful = Sequential::make({make<Layer>(
+      "LSTM", {{"units", 1}, {"stateful", true}, {"batch_input_shape", List{4, 2, 3}}})});
+  stateful->compile({{"loss", "mse"}});
+  CHECK_THROWS_WITH(stateful->fit({ops::zeros({4, 2, 3})}, {ops::zeros({4, 1})},
+                                  {{"batch_size", 4}, {"inference_metrics", true}}),
+                    Contains("stateful"));
+}
+
 TEST_CASE("training learns, evaluate agrees with the last validation") {
   const Tensor x = data(256), y = targets(x);
   auto model = small_model();

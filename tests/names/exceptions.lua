@@ -16,7 +16,6 @@ end
 
 except("layers", "a layer around code of another Python framework",
   "FlaxLayer JaxLayer TFSMLayer TorchModuleWrapper")
-except("layers", "bounding boxes are not moved with images; masks are", "MaxNumBoundingBoxes")
 except("callbacks", "a format of JAX", "OrbaxCheckpoint")
 except("methods", "of torch.nn.Module, from which Keras derives there", [[
   T_destination add_module apply bfloat16 buffers children cpu cuda double dump_patches eval extra_repr float forward

@@ -37,6 +37,7 @@ struct CRESCENT_API FitOptions {
   std::optional<int64_t> steps_per_epoch, validation_steps, validation_batch_size;
   Value validation_freq = 1;
   Value resume = false;  ///< true or the path of a file: go on with an earlier run
+  bool inference_metrics = false;
   static void describe(Schema<FitOptions>& s);
 };
 struct CRESCENT_API EvaluateOptions {  // after x and y

@@ -61,7 +61,10 @@ void FitOptions::describe(Schema<FitOptions>& s) {
           "same bits. true: the run that this model was saved in or that was interrupted. A "
           "path: the run is kept in this file after every epoch and when it is interrupted, gone "
           "on with when the file is there, and the file is removed when the run has ended. "
-          "Begins anew when there is no such run.");
+          "Begins anew when there is no such run.")
+      .field("inference_metrics", &O::inference_metrics,
+             "Loss and metrics of training are those of inference (no dropout, moving averages), "
+             "measured on each batch before the model learns from it: a forward pass more.");
 }
 
 void EvaluateOptions::describe(Schema<EvaluateOptions>& s) {

@@ -2,8 +2,10 @@
 
 namespace crescent {
 
-Pass::Work Pass::training(Model& model) {
-  return {[stepper = Stepper(model)](const Batch& batch) mutable { stepper.train(batch); },
+Pass::Work Pass::training(Model& model, bool inference_metrics) {
+  return {[stepper = Stepper(model), inference_metrics](const Batch& batch) mutable {
+            stepper.train(batch, inference_metrics);
+          },
           &Callback::on_train_batch_begin, &Callback::on_train_batch_end, true};
 }
 

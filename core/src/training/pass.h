@@ -39,7 +39,7 @@ class Pass {
     bool has_results;
   };
   /// Steps of training, and those of testing.
-  static Work training(Model& model);
+  static Work training(Model& model, bool inference_metrics);
   static Work testing(Model& model);
 
   Pass(Model& model, Batches batches, Work work)

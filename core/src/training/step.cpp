@@ -138,7 +138,7 @@ void Stepper::collect_trained() {
 }
 
 /// Into the layout and the inputs of the state.
-void Stepper::lay_out(const Batch& batch, bool training) {
+void Stepper::lay_out(const Batch& batch, bool training, bool inference_metrics) {
   settle(batch.x);
   const bool whole = steps_of(model_).calls_model(model_);
   if (!whole && training && !is_built(model_)) rehearse(batch);
@@ -153,6 +153,7 @@ void Stepper::lay_out(const Batch& batch, bool training) {
   StepLayout& layout = state_.layout;
   layout.x = batch.x.size();
   layout.y = batch.y.size();
+  layout.inference_metrics = inference_metrics;
   layout.weighted.assign(std::max(state_.outputs.size(), whole ? 0 : batch.sample_weight.size()),
                          false);
   Tensors& inputs = state_.inputs;
@@ -182,8 +183,8 @@ const Function& Stepper::function(bool training) {
   return function;
 }
 
-void Stepper::run(const Batch& batch, bool training) {
-  lay_out(batch, training);
+void Stepper::run(const Batch& batch, bool training, bool inference_metrics) {
+  lay_out(batch, training, inference_metrics);
   if (state_.options.run_eagerly)
     state_.logs = step(state_.inputs, training);
   else
@@ -212,7 +213,10 @@ Tensors Stepper::step(const Tensors& flat, bool training) {
 
   const Batch batch{x, y, weights};
   const Steps& steps = steps_of(model_);
+  state_.measured_inference = false;
   StepLogs logs = training ? steps.train_step(model_, batch) : steps.test_step(model_, batch);
+  if (training && layout.inference_metrics && !state_.measured_inference)
+    fail("fit: inference_metrics has no effect on a train_step of the model's own");
   LayerAccess::forget_losses(model_);
   std::vector<std::string>& names = training ? state_.train_names : state_.test_names;
   names.clear();

@@ -2,6 +2,7 @@
 #include "crescent/steps.h"
 
 #include "crescent/gradient.h"
+#include "layer/layer_access.h"
 #include "registry/blame.h"
 #include "training/told_where.h"
 #include "training/training.h"
@@ -35,6 +36,23 @@ Tensors run_model(Model& model, const Tensors& x, bool training) {
   return model(x, options);
 }
 
+/// What the metrics are told of a batch.
+struct Measured {
+  Tensors y_pred;
+  Tensor loss;
+};
+
+/// As inference mode sees the batch.
+Measured measure_inference(Model& model, const Batch& batch) {
+  const NoGradient none;
+  const ProgramScope scope("inference_metrics");
+  const Tensors y_pred = run_model(model, batch.x, false);
+  Measured measured{y_pred, steps_of(model).compute_loss(model, batch, y_pred, false)};
+  LayerAccess::forget_losses(model);
+  ModelAccess::training(model).measured_inference = true;
+  return measured;
+}
+
 StepLogs track(Model& model, const Batch& batch, const Tensors& y_pred, const Tensor& loss) {
   const NoGradient none;
   const ProgramScope scope("metrics");
@@ -49,9 +67,15 @@ StepLogs Steps::train_step(Model& model, const Batch& batch) const {
   ModelAccess::Training& state = ModelAccess::training(model);
   if (!state.collected) Stepper(model).prepare(batch.x);
   const Steps& steps = steps_of(model);
+  std::optional<Measured> aside;
+  if (state.layout.inference_metrics) aside = measure_inference(model, batch);
+  const auto tracked = [&](const Tensors& y_pred, const Tensor& loss) {
+    return aside ? track(model, batch, aside->y_pred, aside->loss)
+                 : track(model, batch, y_pred, loss);
+  };
   if (state.trained.empty()) {
     const Tensors y_pred = run_model(model, batch.x, true);
-    return track(model, batch, y_pred, steps.compute_loss(model, batch, y_pred, true));
+    return tracked(y_pred, steps.compute_loss(model, batch, y_pred, true));
   }
   GradientTape tape;
   const Tensors y_pred = run_model(model, batch.x, true);
@@ -63,7 +87,7 @@ StepLogs Steps::train_step(Model& model, const Batch& batch) const {
     const ProgramScope scope("optimizer");
     blaming(*state.optimizer, [&] { state.optimizer->apply(gradients, state.trained); });
   }
-  return track(model, batch, y_pred, loss);
+  return tracked(y_pred, loss);
 }
 
 StepLogs Steps::test_step(Model& model, const Batch& batch) const {
@@ -75,8 +99,10 @@ Tensors Steps::predict_step(Model& model, const Tensors& x) const {
   return run_model(model, x, false);
 }
 
-Tensor Steps::compute_loss(Model& model, const Batch& batch, const Tensors& y_pred, bool) const {
+Tensor Steps::compute_loss(Model& model, const Batch& batch, const Tensors& y_pred,
+                           bool training) const {
   const ModelAccess::Training& state = compiled_state(model, batch);
+  const bool is_tracked = !(training && state.layout.inference_metrics);
   const Tensor count = Tensor::scalar(static_cast<double>(batch.x.front().dim(0)));
   Tensors terms;
   for (size_t i = 0; i < state.outputs.size(); ++i) {
@@ -88,7 +114,7 @@ Tensor Steps::compute_loss(Model& model, const Batch& batch, const Tensors& y_pr
         [&] { return name; },
         [&] { return (*output.loss)(batch.y.at(i), y_pred.at(i), weight_of(batch, i)); });
     if (loss.rank() > 0) loss = ops::mean(loss);
-    if (output.tracker) {
+    if (output.tracker && is_tracked) {
       const NoGradient none;
       output.tracker->update_state(loss, {}, count);
     }

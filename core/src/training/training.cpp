@@ -145,7 +145,7 @@ MetricPtr make_metric(const Value& value, const Loss* loss, int64_t width, bool 
 int64_t StepLayout::key() const {
   int64_t key = 1;
   for (bool on : weighted) key = key * 2 + on;
-  return key * 64 + static_cast<int64_t>(x);
+  return (key * 2 + inference_metrics) * 64 + static_cast<int64_t>(x);
 }
 
 std::string metric_name(const Metric& metric) {

@@ -20,6 +20,7 @@ struct OutputTraining {
 struct StepLayout {
   size_t x = 0, y = 0;
   std::vector<bool> weighted;  ///< per output
+  bool inference_metrics = false;
 
   int64_t key() const;  ///< tells layouts of the same specs apart
 };
@@ -57,7 +58,8 @@ struct Model::Training {
   StepLayout layout;                                 // of the step that is being traced
   std::vector<std::string> train_names, test_names;  // of what steps of the model's own give
   bool logs_are_of_training = false;
-  Tensors inputs, logs, values;  // kept from batch to batch
+  bool measured_inference = false;  ///< by the step that is being traced
+  Tensors inputs, logs, values;     // kept from batch to batch
 };
 
 /// Names and widths of outputs.
@@ -80,8 +82,10 @@ class Stepper {
   explicit Stepper(Model& model);
   /// Builds the model and what trains it, for inputs like these.
   void prepare(const Tensors& x);
-  void train(const Batch& batch) { run(batch, true); }
-  void test(const Batch& batch) { run(batch, false); }
+  void train(const Batch& batch, bool inference_metrics = false) {
+    run(batch, true, inference_metrics);
+  }
+  void test(const Batch& batch) { run(batch, false, false); }
   const Tensors& predict(const Tensors& x);
   CompiledStep compiled_train(const Batch& batch);
   CompiledStep compiled_predict(const Tensors& x);
@@ -89,14 +93,14 @@ class Stepper {
   NamedValues results();
 
  private:
-  void run(const Batch& batch, bool training);
+  void run(const Batch& batch, bool training, bool inference_metrics);
   void follow_structure();
   Tensors build(const Tensors& x);
   void settle(const Tensors& x);
   void settle_parts();
   void rehearse(const Batch& batch);
   void collect_trained();
-  void lay_out(const Batch& batch, bool training);
+  void lay_out(const Batch& batch, bool training, bool inference_metrics = false);
   const Function& function(bool training);
   const Function& predict_function(const Tensors& x);
   Tensors step(const Tensors& flat, bool training);

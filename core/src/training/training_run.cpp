@@ -48,11 +48,13 @@ TrainingRun::State::State(ModelPtr owner, FitOptions given, const RunPlan& plan)
       callbacks(options.callbacks, verbosity(options.verbose)),
       together(Together::now()),
       training(*model, Batches("fit", plan.data, options.steps_per_epoch, true, together),
-               Pass::training(*model)),
+               Pass::training(*model, options.inference_metrics)),
       testing(*model,
               Batches("evaluate", plan.validation, options.validation_steps, false, together),
               Pass::testing(*model)),
       epoch(options.initial_epoch) {
+  if (options.inference_metrics && model->stateful())
+    fail("fit: inference_metrics: a stateful model would go through each batch twice");
   auto made = make<Callback>("History");
   history = std::dynamic_pointer_cast<History>(made);
   callbacks.add(std::move(made));

@@ -44,6 +44,21 @@ Handle open_image(std::span<const std::byte> image) {
   return checked(H5Fopen("image", H5F_ACC_RDONLY, access), H5Fclose);
 }
 
+/// Of the members of a group, sorted.
+std::vector<std::string> names_in(hid_t group) {
+  std::vector<std::string> names;
+  check(H5Literate(
+      group, H5_INDEX_NAME, H5_ITER_NATIVE, nullptr,
+      [](hid_t, const char* name, const H5L_info_t*, void* names) -> herr_t {
+        auto& list = *static_cast<std::vector<std::string>*>(names);
+        list.emplace_back(name);
+        return list.size() > kMostMembers ? -1 : 0;
+      },
+      &names));
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
 // ---- seals
 
 [[noreturn]] void refuse_damage() {
@@ -51,6 +66,8 @@ Handle open_image(std::span<const std::byte> image) {
 }
 
 [[noreturn]] void refuse_unsealed() { refuse("it is damaged: its checksum is missing"); }
+
+std::vector<std::string> seals_of(hid_t object) { return OpenAttribute(object, kSeals).texts(); }
 
 /// The object is at its path, and the attribute there if and only if it was saved, with this value.
 /// Our own attribute is an exception: without it the file is one of Keras.
@@ -234,6 +251,53 @@ Contents::Contents(std::span<const std::byte> image, std::optional<uint64_t> sta
   Handle root = open("");
   sealed_ = has_attribute(root, kSeals);
   ours_ = sealed_ || has_attribute(root, kOwn);
+  take_inventory(root);
+}
+
+/// Everything that we saved is there and nothing else is. A file in which nothing but the root has
+/// a seal was written by another program that left the root's attributes: it is that program's
+/// file.
+void Contents::take_inventory(hid_t root) {
+  const auto list = value_if_any(root, kContents);
+  if (list && !sealed_) refuse_unsealed();
+  if (sealed_) check_seal(seals_of(root), "", kContents, list);
+  if (!list) return;
+  const auto* texts = std::get_if<std::vector<std::string>>(&*list);
+  if (!texts) refuse_damage();
+  inventory_.emplace(*texts);
+  rewritten_ = !inventory_->entries().empty() && !has_any_seal();
+  if (rewritten_) {
+    sealed_ = ours_ = false;
+    inventory_.reset();
+  } else {
+    check_members();
+  }
+}
+
+bool Contents::has_any_seal() const {
+  for (const auto& [path, entry] : inventory_->entries()) try {
+      Handle object = open(path);
+      if (has_attribute(object, kSeals) || has_attribute(object, kChecksum)) return true;
+    } catch (const Missing&) {
+    }
+  return false;
+}
+
+void Contents::check_members() const {
+  for (const auto& [group, saved] : inventory_->members()) {
+    const std::vector<std::string> there = names_in(open(group, H5I_GROUP));
+    const auto path = [&](const std::string& name) {
+      return "'/" + (group.empty() ? name : group + "/" + name) + "'";
+    };
+    for (const std::string& name : saved)
+      if (!std::binary_search(there.begin(), there.end(), name))
+        refuse("it is damaged: " + path(name) + " is missing");
+    for (const std::string& name : there)
+      if (!saved.contains(name))
+        refuse("it was changed since it was saved: " + path(name) +
+               " was added (whoever adds to such a file removes the attributes that begin with "
+               "'crescent' from it)");
+  }
 }
 
 Contents::~Contents() = default;
@@ -275,10 +339,17 @@ void Contents::attribute(const std::string& path, const std::string& name, Packe
   if (facts.num_attrs > kMostAttributes)
     refuse("it has more than " + std::to_string(kMostAttributes) + " attributes");
   auto value = value_if_any(object, name);
-  if (has_attribute(object, kSeals))
-    check_seal(OpenAttribute(object, kSeals).texts(), path, name, value);
-  else if (sealed_)
+  if (rewritten_) {
+    if (name == kOwn) throw Missing{};
+  } else if (H5Iget_type(object) == H5I_DATASET && name == kPieces) {
+    if (inventory_ && !value) refuse_unsealed();
+  } else if (has_attribute(object, kSeals)) {
+    const std::vector<std::string> seals = seals_of(object);
+    check_seal(seals, path, name, value);
+    if (inventory_ && !path.empty() && !inventory_->has(group_entry(path, seals))) refuse_damage();
+  } else if (sealed_) {
     refuse_unsealed();
+  }
   if (!value) throw Missing{};
   pack(*value, answer);
 }
@@ -296,6 +367,7 @@ int64_t Contents::checksum_of(const OpenDataset& dataset, const std::string& pat
   bool sealed = sealed_ || checksum != of_bytes;
   if (sealed && checksum != sealed_checksum(path, dataset.type.element, dataset.shape(), of_bytes))
     refuse_damage();
+  if (inventory_ && !inventory_->has(array_entry(path, checksum))) refuse_damage();
   return of_bytes;
 }
 
@@ -309,17 +381,7 @@ void Contents::describe(const std::string& path, Packer& answer) const {
 }
 
 void Contents::list(const std::string& path, Packer& answer) const {
-  Handle group = open(path, H5I_GROUP);
-  std::vector<std::string> names;
-  check(H5Literate(
-      group, H5_INDEX_NAME, H5_ITER_NATIVE, nullptr,
-      [](hid_t, const char* name, const H5L_info_t*, void* names) -> herr_t {
-        auto& list = *static_cast<std::vector<std::string>*>(names);
-        list.emplace_back(name);
-        return list.size() > kMostMembers ? -1 : 0;
-      },
-      &names));
-  std::sort(names.begin(), names.end());
+  const std::vector<std::string> names = names_in(open(path, H5I_GROUP));
   answer.add(static_cast<uint64_t>(names.size()));
   for (const std::string& name : names) answer.add(name);
 }

@@ -10,6 +10,7 @@
 
 #include "../src/handle.h"
 #include "../src/wire.h"
+#include "inventory.h"
 
 namespace crescent::hdf5 {
 
@@ -22,7 +23,7 @@ class Contents {
   Contents(std::span<const std::byte> image, std::optional<uint64_t> start);
   ~Contents();
 
-  /// We wrote it: every object that is asked for has a seal.
+  /// We wrote it, and nobody has written it anew since: every object that is asked for has a seal.
   bool sealed() const { return sealed_; }
 
   // Each appends its answer (see Operation).
@@ -40,6 +41,9 @@ class Contents {
   Handle open(const std::string& path) const;
   Handle open(const std::string& path, H5I_type_t type) const;
   int64_t checksum_of(const OpenDataset& dataset, const std::string& path) const;
+  void take_inventory(hid_t root);
+  bool has_any_seal() const;
+  void check_members() const;
   OpenDataset& open_for_rows(const std::string& path);
 
   size_t size_;
@@ -47,6 +51,8 @@ class Contents {
   Handle file_;
   bool sealed_ = false;
   bool ours_ = false;  ///< we wrote it, maybe before there were seals: every dataset has a checksum
+  bool rewritten_ = false;  ///< by another program, which kept what we say at the root
+  std::optional<Inventory> inventory_;
   std::map<std::string, std::unique_ptr<OpenDataset>> row_datasets_;
 };
 

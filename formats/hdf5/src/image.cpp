@@ -8,6 +8,7 @@
 #include "crc32c.h"
 #include "crescent/error.h"
 #include "keras/assignment/in_parallel.h"
+#include "pieces.h"
 #include "seal.h"
 #include "sparse_file.h"
 
@@ -198,37 +199,59 @@ std::vector<std::string> seals_of(const Node& group) {
   return seals;
 }
 
-/// What damage to the node is seen by.
-Attribute seal_of(const Node& node, uint32_t checksum) {
-  if (!node.data) return {kSeals, seals_of(node)};
-  return {kChecksum, sealed_checksum(node.path, node.data->element, node.data->shape, checksum)};
-}
-
-bool has_root(const Tree& tree) {
-  return std::any_of(tree.begin(), tree.end(), [](const Node& node) { return node.path.empty(); });
-}
-
 uint64_t bytes_of(const Node& node) {
   return node.data ? *byte_count(node.data->element, node.data->shape) : 0;
 }
 
-using keras::in_parallel, keras::Part, keras::parts_of;
+/// What damage to an array is seen by.
+std::vector<Attribute> seals_of_array(const Node& node, const std::vector<uint32_t>& pieces) {
+  const uint32_t all = joined_pieces(pieces, bytes_of(node));
+  std::vector<Attribute> seals{
+      {kChecksum, sealed_checksum(node.path, node.data->element, node.data->shape, all)}};
+  if (pieces.size() > 1) seals.push_back({kPieces, texts_of_pieces(pieces)});
+  return seals;
+}
 
-/// Of the numbers of each node.
-std::vector<uint32_t> checksums_of(const Tree& tree) {
-  std::vector<uint64_t> sizes;
-  for (const Node& node : tree) sizes.push_back(bytes_of(node));
-  std::vector<Part> parts = parts_of(std::vector<uint64_t>(sizes.size()), sizes);
-  std::vector<uint32_t> of_parts(parts.size()), sums(tree.size(), crc32c(nullptr, 0));
-  in_parallel(parts.size(), [&](size_t k) {
-    auto* bytes = static_cast<const std::byte*>(tree[parts[k].array].data->bytes);
-    of_parts[k] = crc32c(bytes + parts[k].offset, parts[k].size);
-  });
-  for (size_t k = 0; k < parts.size(); ++k) {
-    uint32_t& sum = sums[parts[k].array];
-    sum = crc32c_joined(sum, of_parts[k], parts[k].size);
+/// The same for any node.
+std::vector<Attribute> seals_of_node(const Node& node, const std::vector<uint32_t>& pieces) {
+  if (node.data) return seals_of_array(node, pieces);
+  return {{kSeals, seals_of(node)}};
+}
+
+/// Of the numbers of each node, piece by piece.
+std::vector<std::vector<uint32_t>> checksums_of(const Tree& tree) {
+  std::vector<std::vector<uint32_t>> sums;
+  std::vector<keras::Part> parts;
+  for (const Node& node : tree) {
+    const uint64_t size = bytes_of(node);
+    for (uint64_t at = 0; at < size; at += kPiece)
+      parts.push_back({sums.size(), at, std::min(kPiece, size - at)});
+    sums.emplace_back((size + kPiece - 1) / kPiece);
   }
+  keras::in_parallel(parts.size(), [&](size_t k) {
+    const auto& [i, offset, size] = parts[k];
+    auto* bytes = static_cast<const std::byte*>(tree[i].data->bytes);
+    sums[i][offset / kPiece] = crc32c(bytes + offset, size);
+  });
   return sums;
+}
+
+/// The root with what the tree says of it, and with the list of everything else.
+Node root_of(const Tree& tree, const std::vector<std::vector<Attribute>>& seals) {
+  Node root;
+  std::vector<std::string> contents;
+  for (size_t i = 0; i < tree.size(); ++i) {
+    const Node& node = tree[i];
+    const auto& seal = seals[i].front().value;
+    if (node.path.empty())
+      root.attributes = node.attributes;
+    else if (node.data)
+      contents.push_back(array_entry(node.path, std::get<int64_t>(seal)));
+    else
+      contents.push_back(group_entry(node.path, std::get<std::vector<std::string>>(seal)));
+  }
+  root.attributes.push_back({kContents, std::move(contents)});
+  return root;
 }
 
 }  // namespace
@@ -252,7 +275,7 @@ Handle FileImage::write_dataset(hid_t file, const Node& node, std::string_view w
   return dataset;
 }
 
-void FileImage::write_node(hid_t file, const Node& node, uint32_t checksum) {
+void FileImage::write_node(hid_t file, const Node& node, const std::vector<Attribute>& seals) {
   std::string what = "'/" + node.path + "'";
   if (!node.path.empty() && H5Lexists(file, node.path.c_str(), H5P_DEFAULT) > 0)
     fail("hdf5: cannot write two objects of the name ", what);
@@ -261,7 +284,7 @@ void FileImage::write_node(hid_t file, const Node& node, uint32_t checksum) {
     std::visit(AttributeWriter(object, node.path, attribute.name), attribute.value);
   };
   for (const Attribute& attribute : node.attributes) write(attribute);
-  write(seal_of(node, checksum));
+  for (const Attribute& seal : seals) write(seal);
 }
 
 /// Numbers, and copies of what lies between them.
@@ -283,9 +306,13 @@ void FileImage::cut(hid_t file) {
 FileImage::FileImage(const Tree& tree) {
   for (const Node& node : tree) check_path(node.path);
   Handle file = new_file();
-  std::vector<uint32_t> checksums = checksums_of(tree);
-  if (!has_root(tree)) write_node(file, Node(), 0);
-  for (size_t i = 0; i < tree.size(); ++i) write_node(file, tree[i], checksums[i]);
+  const std::vector<std::vector<uint32_t>> checksums = checksums_of(tree);
+  std::vector<std::vector<Attribute>> seals;
+  for (size_t i = 0; i < tree.size(); ++i) seals.push_back(seals_of_node(tree[i], checksums[i]));
+  const Node root = root_of(tree, seals);
+  write_node(file, root, seals_of_node(root, {}));
+  for (size_t i = 0; i < tree.size(); ++i)
+    if (!tree[i].path.empty()) write_node(file, tree[i], seals[i]);
   check(H5Fflush(file, H5F_SCOPE_GLOBAL), "the file image");
   cut(file);
 }

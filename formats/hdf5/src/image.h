@@ -28,7 +28,7 @@ class FileImage {
     size_t offset;  // in the file
     Bytes bytes;
   };
-  void write_node(hid_t file, const Node& node, uint32_t checksum);
+  void write_node(hid_t file, const Node& node, const std::vector<Attribute>& seals);
   Handle write_dataset(hid_t file, const Node& node, std::string_view what);
   void cut(hid_t file);
 

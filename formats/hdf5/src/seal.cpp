@@ -22,6 +22,13 @@ uint32_t checksum(const Packer& packer) {
   return crc32c(packer.bytes().data(), packer.bytes().size());
 }
 
+/// "1a2b3c4d kernel".
+std::string sealing(uint32_t checksum, const std::string& what) {
+  char digits[9];
+  std::snprintf(digits, sizeof digits, "%08x", checksum);
+  return digits + (" " + what);
+}
+
 }  // namespace
 
 void pack(const AttributeValue& value, Packer& packer) { std::visit(Pack{packer}, value); }
@@ -40,13 +47,21 @@ std::string attribute_seal(const std::string& path, const Attribute& attribute) 
   Packer packer;
   packer.add(path).add(attribute.name);
   pack(attribute.value, packer);
-  char digits[9];
-  std::snprintf(digits, sizeof digits, "%08x", checksum(packer));
-  return digits + (" " + attribute.name);
+  return sealing(checksum(packer), attribute.name);
 }
 
 std::string object_seal(const std::string& path) {
   return attribute_seal(path, {"", std::string()});
+}
+
+std::string array_entry(const std::string& path, int64_t sealed_checksum) {
+  return sealing(static_cast<uint32_t>(sealed_checksum >> 32), path);
+}
+
+std::string group_entry(const std::string& path, const std::vector<std::string>& seals) {
+  Packer packer;
+  Pack{packer}(seals);
+  return sealing(checksum(packer), path + "/");
 }
 
 }  // namespace crescent::hdf5

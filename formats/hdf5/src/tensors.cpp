@@ -4,6 +4,8 @@
 #include <cstring>
 #include <mutex>
 
+#include "pieces.h"
+
 namespace crescent::hdf5 {
 namespace {
 
@@ -53,6 +55,20 @@ class PackedStorage final : public Storage {
   mutable std::mutex mutex_;
 };
 
+/// Checksums of the pieces of a dataset; none where it was saved without.
+std::vector<uint32_t> pieces_of(FileReader& file, const std::string& dataset,
+                                const DatasetInfo& info) {
+  if (!info.checksum) return {};
+  const uint64_t bytes = *byte_count(info.element, info.shape);
+  if (bytes <= kPiece) return {*info.checksum};
+  const auto texts = file.texts(dataset, kPieces);
+  if (!texts) return {};
+  std::vector<uint32_t> pieces = pieces_of_texts(*texts);
+  if (joined_pieces(pieces, bytes) != *info.checksum)
+    fail("'", file.path(), "': '/", dataset, "' is damaged: its checksums contradict each other");
+  return pieces;
+}
+
 }  // namespace
 
 static_assert(std::size(kElements) == static_cast<size_t>(DType::string) &&
@@ -78,10 +94,17 @@ Tensor tensor_in_file(std::unique_ptr<FileReader> file, const std::string& datas
   TensorSpec spec{dtype_of(info.element), shape_of(info.shape, "a dataset")};
   if (spec.shape.rank() == 0 || spec.shape.size() == 0)
     return to_tensor(file->read({dataset}, {info}).front());
-  if (info.place && info.element != Element::boolean)
-    return Tensor::on(file->contents(), *info.place, spec);
-  return Tensor::on(std::make_shared<PackedStorage>(std::move(file), dataset, std::move(info)), 0,
-                    spec);
+  const uint64_t bytes = *byte_count(info.element, info.shape);
+  const std::string what = concat("'", file->path(), "': '/", dataset, "'");
+  std::vector<uint32_t> pieces = pieces_of(*file, dataset, info);
+  std::shared_ptr<Storage> storage = file->contents();
+  size_t start = info.place.value_or(0);
+  if (!info.place || info.element == Element::boolean) {
+    start = 0;
+    storage = std::make_shared<PackedStorage>(std::move(file), dataset, std::move(info));
+  }
+  if (pieces.empty()) return Tensor::on(storage, start, spec);
+  return Tensor::on(checked_storage(storage, start, bytes, std::move(pieces), what), 0, spec);
 }
 
 Array to_array(const Tensor& tensor) {

@@ -8,7 +8,8 @@ namespace crescent::hdf5 {
 
 /// Shares the array's memory.
 Tensor to_tensor(const Array& array);
-/// Stays in the file, whose reader lives as long when the dataset is packed.
+/// Stays in the file, whose reader lives as long when the dataset is packed; numbers that we wrote
+/// are compared with their checksums when they are first read.
 Tensor tensor_in_file(std::unique_ptr<FileReader> file, const std::string& dataset);
 /// Shares the tensor's memory.
 Array to_array(const Tensor& tensor);

@@ -61,8 +61,10 @@ struct Array {
 
 using keras::kOwn;
 /// Attributes that we add and Keras ignores: of every dataset, CRC-32C of its bytes and its seal;
-/// of every group, the seals of its other attributes (seal.h).
-inline constexpr const char *kChecksum = "crescent_crc32c", *kSeals = "crescent_seals";
+/// of large ones, CRC-32C of each piece; of every group, the seals of its other attributes; of the
+/// root, the seals of all other objects (seal.h).
+inline constexpr const char *kChecksum = "crescent_crc32c", *kPieces = "crescent_pieces",
+                            *kSeals = "crescent_seals", *kContents = "crescent_contents";
 
 struct Attribute {
   std::string name;

@@ -187,7 +187,7 @@ bool has_keras3_weights(WeightSource& file) {
   return file.members(kLayers) || file.members(kOldLayers);
 }
 
-Matches match_keras3_weights(WeightSource& file, Model& model) {
+Matches match_keras3_weights(WeightSource& file, Model& model, bool skip_mismatch) {
   check_built(model, file.path());
   const bool old = !file.members(kLayers);
   Matches matches;
@@ -195,6 +195,11 @@ Matches match_keras3_weights(WeightSource& file, Model& model) {
     check_adapter(*place.layer, file.path());
     const size_t expected = place.variables.size();
     const size_t received = count_variables(file, place);
+    if (received != expected && skip_mismatch) {
+      warn("Skipping loading of weights for layer ", place.layer->name(),
+           " due to mismatch in number of weights (", expected, " vs ", received, ").");
+      continue;
+    }
     if (received != expected)
       fail("'", file.path(), "': '/", place.path, "': Layer '", place.layer->name(), "' expected ",
            expected, " variables, but received ", received,

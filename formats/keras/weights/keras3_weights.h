@@ -10,8 +10,9 @@ namespace crescent::keras {
 
 void write_keras3_weights(Entries& entries, Model& model);
 bool has_keras3_weights(WeightSource& file);
-/// Fails in Keras' words when a layer has another number of variables in the file.
-Matches match_keras3_weights(WeightSource& file, Model& model);
+/// Fails in Keras' words when a layer has another number of variables in the file, or leaves it as
+/// it is, with a warning.
+Matches match_keras3_weights(WeightSource& file, Model& model, bool skip_mismatch = false);
 /// Where the layers of a model are, itself the first: "", "layers/dense/", ...
 std::vector<std::pair<std::string, Layer*>> keras3_paths(WeightSource& file, Model& model);
 

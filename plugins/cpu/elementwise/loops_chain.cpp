@@ -28,6 +28,8 @@ struct AdamChain {
                        kInputs = 8;
   static constexpr std::array<bool, kInputs> kScalar = {false, false, true, false,
                                                         true,  true,  true, false};
+  static constexpr std::array<bool, kInputs> kStreams = {true,  true,  false, true,
+                                                         false, false, false, true};
   static constexpr std::array kSteps = {
       chain_step(BinaryKind::subtract, kG, kM),  chain_step(BinaryKind::multiply, 8, kS),
       chain_step(BinaryKind::add, kM, 9),        chain_step(UnaryKind::square, kG),
@@ -47,6 +49,12 @@ struct NormalizationChain {
   static constexpr int kX = 0, kMean = 1, kRstd = 2, kGamma = 3, kBeta = 4, kAddend = 5,
                        kAdds = addend != Addend::none, kInputs = 5 + kAdds, kResult = kInputs + 3;
   static constexpr std::array<bool, kInputs> kScalar = {};
+  static constexpr auto kStreams = [] {
+    std::array<bool, kInputs> streams{};
+    streams[kX] = true;
+    if (kAdds) streams[kInputs - 1] = true;
+    return streams;
+  }();
   static constexpr auto kSteps = [] {
     std::array<FusedStep, 4 + kAdds + relu> steps = {
         chain_step(BinaryKind::subtract, kX, kMean),
@@ -86,11 +94,15 @@ void chain_loop(const void* const* in, void* const* out, size_t n, std::index_se
   const float* from[kInputs];
   for (size_t k = 0; k < kInputs; ++k) from[k] = static_cast<const float*>(in[k]);
   float* to[] = {static_cast<float*>(out[o])...};
+  size_t at = 0;
   for_vectors(d, static_cast<int64_t>(n), [&](auto load, auto store) HWY_ATTR {
     V r[kInputs + sizeof...(i)];
 #pragma GCC unroll 16
-    for (size_t k = 0; k < kInputs; ++k)
+    for (size_t k = 0; k < kInputs; ++k) {
+      if (Chain::kStreams[k]) fetch_ahead(from[k] + at);
       r[k] = Chain::kScalar[k] ? hn::Set(d, *from[k]) : load(from[k]);
+    }
+    at += hn::Lanes(d);
     ((r[kInputs + i] = evaluate_step<Chain, i>(d, r)), ...);
     (store(r[Chain::kOutputs[o]], to[o]), ...);
   });

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "slices/sliced.h"
+
 namespace crescent::cpu {
 namespace {
 
@@ -72,7 +74,10 @@ void Lowered::add(const Program::Instruction& instruction, const Options& option
   }
   const Request request{op, in, out, options};
   auto* scan = dynamic_cast<const Scan*>(&op);
-  auto kernel = scan ? make_scan(*scan, request, pool) : kept_or_new_kernel(request);
+  auto* sliced = dynamic_cast<const Sliced*>(&op);
+  auto kernel = scan     ? make_scan(*scan, request, pool)
+                : sliced ? make_sliced(*sliced, request)
+                         : kept_or_new_kernel(request);
   if (!kernel) fail("the cpu device does not take ", op.text(), ": expected a lowered program");
   steps.push_back(
       {std::move(kernel), instruction.op, instruction.inputs, std::move(made), instruction.scope});

@@ -3,13 +3,15 @@
 #include <algorithm>
 #include <chrono>
 
+#include "slices/sliced.h"
 #include "threads/flush_denormals.h"
 
 namespace crescent::cpu {
 
 Plan::Plan(const Program& program, const Options& options, Pool& pool, StableValues& values)
     : pool_(pool), values_(values) {
-  Lowered lowered(program, options, pool);
+  const std::optional<Program> sliced = by_slices(program);
+  Lowered lowered(sliced ? *sliced : program, options, pool);
   const MemoryPlan plan(lowered);
   if (lowered.prologue > 0) prologue_.emplace(lowered, plan, program, options, values);
   link(lowered, plan);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "normalization/batch_norm_parts.h"
 #include "vectors/converted.h"
 
 namespace crescent::cpu {
@@ -128,7 +129,7 @@ class BatchNormForward final : public Normalization<T, BatchNormTrain> {
 
 /// dx = gamma rstd (dy - dbeta/n - (x - mean) rstd dgamma/n).
 template <class T>
-class BatchNormGradient final : public Normalization<T, BatchNormBackward> {
+class BatchNormBackwardKernel final : public Normalization<T, BatchNormBackward> {
  public:
   using Normalization<T, BatchNormBackward>::Normalization;
   using typename Normalization<T, BatchNormBackward>::S;
@@ -158,6 +159,84 @@ class BatchNormGradient final : public Normalization<T, BatchNormBackward> {
     this->column(a, 2)[c] = static_cast<S>(scale * dbeta / this->rows());
   }
 };
+
+/// The passes of BatchNormBackwardKernel one by one, for slices of the batch.
+class BatchNormPart : public Kernel {
+ public:
+  explicit BatchNormPart(const Request& r)
+      : blocks_(r.inputs[0].shape), loops_(normalization_loops<float>()) {}
+  std::string name() const override { return "highway"; }
+
+ protected:
+  Blocks blocks_;
+  NormalizationLoops<float> loops_;
+};
+
+class BatchNormSumsKernel final : public BatchNormPart {
+ public:
+  using BatchNormPart::BatchNormPart;
+  size_t scratch_bytes() const override {
+    return static_cast<size_t>(2 * blocks_.values()) * sizeof(float);
+  }
+  void run(const Arguments& a) override {
+    float *sums = reinterpret_cast<float*>(a.scratch), *products = sums + blocks_.values();
+    a.pool.parallel(blocks_.count, [&](int64_t i, int) {
+      loops_.products(blocks_.at(a.in<float>(0), i), a.in<float>(1) + blocks_.offset(i),
+                      a.in<float>(2), sums + i * blocks_.columns, products + i * blocks_.columns);
+    });
+    blocks_.each_column(a.pool, [&](int64_t c) {
+      a.out<float>(0)[c] = total(sums + c), a.out<float>(1)[c] = total(products + c);
+    });
+  }
+
+ private:
+  float total(const float* of_blocks) const {
+    double sum = 0;
+    for (int64_t i = 0; i < blocks_.count; ++i) sum += of_blocks[i * blocks_.columns];
+    return static_cast<float>(sum);
+  }
+};
+
+class BatchNormFactorsKernel final : public Kernel {
+ public:
+  explicit BatchNormFactorsKernel(const Request& r)
+      : op_(static_cast<const BatchNormFactors&>(r.op)), channels_(r.inputs[0].shape.size()) {}
+  std::string name() const override { return "loop"; }
+  void run(const Arguments& a) override {
+    const double share = 1 / static_cast<double>(op_.rows);
+    for (int64_t c = 0; c < channels_; ++c) {
+      const double rstd = 1 / std::sqrt(a.in<float>(3)[c] + op_.epsilon),
+                   scale = a.in<float>(2)[c] * rstd, dbeta = a.in<float>(0)[c],
+                   dgamma = a.in<float>(1)[c] * rstd;
+      a.out<float>(0)[c] = static_cast<float>(dgamma);
+      a.out<float>(1)[c] = static_cast<float>(scale);
+      a.out<float>(2)[c] = static_cast<float>(scale * rstd * dgamma * share);
+      a.out<float>(3)[c] = static_cast<float>(scale * dbeta * share);
+    }
+  }
+
+ private:
+  BatchNormFactors op_;
+  int64_t channels_;
+};
+
+class BatchNormGradientPart final : public BatchNormPart {
+ public:
+  using BatchNormPart::BatchNormPart;
+  bool in_place(int input) const override { return input == 1; }
+  void run(const Arguments& a) override {
+    a.pool.parallel(blocks_.count, [&](int64_t i, int) {
+      const int64_t at = blocks_.offset(i);
+      loops_.gradient(blocks_.at(a.in<float>(0), i), a.in<float>(1) + at, a.in<float>(2),
+                      a.in<float>(3), a.in<float>(4), a.in<float>(5), a.out<float>(0) + at);
+    });
+  }
+};
+
+template <class K>
+std::unique_ptr<Kernel> make_part(const Request& r) {
+  return std::make_unique<K>(r);
+}
 
 template <class T>
 class LayerNormForward final : public Normalization<T, LayerNorm> {
@@ -219,8 +298,11 @@ std::span<const KernelRow> normalization_kernels() {
                                         {"batch_moments", kHalf},
                                         {"batch_norm_train", make<BatchNormForward>},
                                         {"batch_norm_train", kHalf},
-                                        {"batch_norm_backward", make<BatchNormGradient>},
+                                        {"batch_norm_backward", make<BatchNormBackwardKernel>},
                                         {"batch_norm_backward", kHalf},
+                                        {"batch_norm_sums", make_part<BatchNormSumsKernel>},
+                                        {"batch_norm_factors", make_part<BatchNormFactorsKernel>},
+                                        {"batch_norm_gradient", make_part<BatchNormGradientPart>},
                                         {"layer_norm", make<LayerNormForward>},
                                         {"layer_norm", kHalf},
                                         {"layer_norm_backward", make<LayerNormGradient>},

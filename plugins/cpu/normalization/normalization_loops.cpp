@@ -15,9 +15,9 @@ namespace crescent::cpu::HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// f(n, load, store) over all columns, n vectors at a time: load(row, v) is vector v < n of a row,
-/// store(x, row, v) writes it. What is the same for all rows stays in registers, and rows are read
-/// as they lie in memory.
+/// f(n, load, store, fetch) over all columns, n vectors at a time: load(row, v) is vector v < n of
+/// a row, store(x, row, v) writes it, fetch(row, v) asks for it. What is the same for all rows
+/// stays in registers, and rows are read as they lie in memory.
 template <class D, class F>
 HWY_INLINE void for_columns(D d, int64_t columns, F&& f) {
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -28,7 +28,8 @@ HWY_INLINE void for_columns(D d, int64_t columns, F&& f) {
           n,
           [d, i, lanes](const auto* row, int v) HWY_ATTR { return load(d, row + i + v * lanes); },
           [d, i, lanes](hn::Vec<D> x, auto* row, int v)
-              HWY_ATTR { store(x, d, row + i + v * lanes); });
+              HWY_ATTR { store(x, d, row + i + v * lanes); },
+          [i, lanes](const auto* row, int v) { __builtin_prefetch(row + i + v * lanes); });
     }
   };
   group(std::integral_constant<int, 4>()), group(std::integral_constant<int, 2>());
@@ -36,8 +37,17 @@ HWY_INLINE void for_columns(D d, int64_t columns, F&& f) {
     f(
         std::integral_constant<int, 1>(),
         [load, i](const auto* row, int) HWY_ATTR { return load(row + i); },
-        [store, i](hn::Vec<D> x, auto* row, int) HWY_ATTR { store(x, row + i); });
+        [store, i](hn::Vec<D> x, auto* row, int) HWY_ATTR { store(x, row + i); },
+        [i](const auto* row, int) { __builtin_prefetch(row + i); });
   });
+}
+
+/// Elements to the row that is asked for some rows ahead: one of a few lines is over before the
+/// machine sees the next one coming.
+template <class T>
+HWY_INLINE int64_t further(int64_t columns) {
+  constexpr int64_t kAhead = 4096 / sizeof(T);
+  return std::max<int64_t>(1, kAhead / columns) * columns;
 }
 
 template <class T, class S = Computed<T>>
@@ -47,12 +57,14 @@ void moments(const Rows<T>& block, S* mean, S* deviation) {
   const hn::ScalableTag<S> d;
   using V = hn::Vec<decltype(d)>;
   const V share = hn::Set(d, S{1} / static_cast<S>(rows));
-  for_columns(d, columns, [&](auto n, auto load, auto store) HWY_ATTR {
+  const int64_t ahead = further<T>(columns);
+  for_columns(d, columns, [&](auto n, auto load, auto store, auto fetch) HWY_ATTR {
     V sum[n][2], center[n];
     for (int v = 0; v < n; ++v) sum[v][0] = sum[v][1] = hn::Zero(d);
     int64_t r = 0;
     for (; r + 2 <= rows; r += 2) {
       for (int v = 0; v < n; ++v) {
+        fetch(x + ahead + r * columns, v), fetch(x + ahead + (r + 1) * columns, v);
         sum[v][0] = hn::Add(sum[v][0], load(x + r * columns, v)),
         sum[v][1] = hn::Add(sum[v][1], load(x + (r + 1) * columns, v));
       }
@@ -83,12 +95,14 @@ void normalize(const Rows<T>& block, const S* mean, const S* scale, const S* shi
   const int64_t rows = block.rows, columns = block.columns;
   const hn::ScalableTag<S> d;
   using V = hn::Vec<decltype(d)>;
-  for_columns(d, columns, [&](auto n, auto load, auto store) HWY_ATTR {
+  const int64_t ahead = further<T>(columns);
+  for_columns(d, columns, [&](auto n, auto load, auto store, auto fetch) HWY_ATTR {
     V center[n], factor[n], offset[n];
     for (int v = 0; v < n; ++v)
       center[v] = load(mean, v), factor[v] = load(scale, v), offset[v] = load(shift, v);
     for (int64_t r = 0; r < rows; ++r) {
       for (int v = 0; v < n; ++v) {
+        fetch(x + ahead + r * columns, v);
         store(hn::MulAdd(hn::Sub(load(x + r * columns, v), center[v]), factor[v], offset[v]),
               y + r * columns, v);
       }
@@ -102,11 +116,13 @@ void products(const Rows<T>& block, const T* dy, const S* mean, S* sum, S* produ
   const int64_t rows = block.rows, columns = block.columns;
   const hn::ScalableTag<S> d;
   using V = hn::Vec<decltype(d)>;
-  for_columns(d, columns, [&](auto n, auto load, auto store) HWY_ATTR {
+  const int64_t ahead = further<T>(columns);
+  for_columns(d, columns, [&](auto n, auto load, auto store, auto fetch) HWY_ATTR {
     V center[n], total[n], dot[n];
     for (int v = 0; v < n; ++v) center[v] = load(mean, v), total[v] = dot[v] = hn::Zero(d);
     for (int64_t r = 0; r < rows; ++r) {
       for (int v = 0; v < n; ++v) {
+        fetch(x + ahead + r * columns, v), fetch(dy + ahead + r * columns, v);
         const V g = load(dy + r * columns, v);
         total[v] = hn::Add(total[v], g),
         dot[v] = hn::MulAdd(g, hn::Sub(load(x + r * columns, v), center[v]), dot[v]);
@@ -123,13 +139,15 @@ void gradient(const Rows<T>& block, const T* dy, const S* mean, const S* scale, 
   const int64_t rows = block.rows, columns = block.columns;
   const hn::ScalableTag<S> d;
   using V = hn::Vec<decltype(d)>;
-  for_columns(d, columns, [&](auto n, auto load, auto store) HWY_ATTR {
+  const int64_t ahead = further<T>(columns);
+  for_columns(d, columns, [&](auto n, auto load, auto store, auto fetch) HWY_ATTR {
     V center[n], factor[n], rise[n], start[n];
     for (int v = 0; v < n; ++v)
       center[v] = load(mean, v), factor[v] = load(scale, v), rise[v] = load(slope, v),
       start[v] = load(offset, v);
     for (int64_t r = 0; r < rows; ++r) {
       for (int v = 0; v < n; ++v) {
+        fetch(x + ahead + r * columns, v), fetch(dy + ahead + r * columns, v);
         const V rest = hn::MulAdd(hn::Sub(load(x + r * columns, v), center[v]), rise[v], start[v]);
         store(hn::MulSub(factor[v], load(dy + r * columns, v), rest), dx + r * columns, v);
       }
@@ -137,12 +155,11 @@ void gradient(const Rows<T>& block, const T* dy, const S* mean, const S* scale, 
   });
 }
 
-/// Asks for the row that is some rows further: one of a few lines is over before the machine sees
-/// the next one coming.
+/// The same for a whole row.
 template <class T>
-HWY_INLINE void fetch_ahead(const T* row, int64_t columns) {
-  constexpr int64_t kAhead = 4096 / sizeof(T), kLine = 64 / sizeof(T);
-  const T* later = row + std::max<int64_t>(1, kAhead / columns) * columns;
+HWY_INLINE void fetch_row_ahead(const T* row, int64_t columns) {
+  constexpr int64_t kLine = 64 / sizeof(T);
+  const T* later = row + further<T>(columns);
   for (int64_t i = 0; i < columns; i += kLine) __builtin_prefetch(later + i);
 }
 
@@ -173,7 +190,7 @@ void row_forward(const Rows<T>& block, const S* gamma, const S* beta, double eps
   const S share = S{1} / static_cast<S>(columns);
   for (int64_t i = 0; i < block.rows; ++i, y += columns) {
     const T* x = block.x + i * columns;
-    fetch_ahead(x, columns), fetch_ahead(y, columns);
+    fetch_row_ahead(x, columns), fetch_row_ahead(y, columns);
     auto sum = hn::Zero(d);
     for_vectors(d, columns, [&](auto load, auto) HWY_ATTR { sum = hn::Add(sum, load(x)); });
     mean[i] = hn::GetLane(hn::SumOfLanes(d, sum)) * share;
@@ -195,7 +212,7 @@ void row_gradient(const Rows<T>& block, const S* gamma, const S* mean, const S* 
   const S share = S{1} / static_cast<S>(columns);
   for (int64_t i = 0; i < block.rows; ++i, dy += columns, dx += columns) {
     const T* x = block.x + i * columns;
-    fetch_ahead(x, columns), fetch_ahead(dy, columns), fetch_ahead<T>(dx, columns);
+    fetch_row_ahead(x, columns), fetch_row_ahead(dy, columns), fetch_row_ahead<T>(dx, columns);
     const auto middle = hn::Set(d, mean[i]), factor = hn::Set(d, rstd[i]);
     auto sum = hn::Zero(d), dot = hn::Zero(d);
     for_vectors(d, columns, [&](auto load, auto store) HWY_ATTR {

@@ -9,6 +9,8 @@ std::span<const KernelRow> recurrent_kernels() {
                                         {"lstm", kHalf},
                                         {"lstm_backward", make_lstm_gradient},
                                         {"lstm_backward", kHalf},
+                                        {"lstm_gates", make_lstm_gates},
+                                        {"lstm_gates_backward", make_lstm_gates_gradient},
                                         {"gru", make_gru},
                                         {"gru", kHalf},
                                         {"gru_backward", make_gru_gradient},

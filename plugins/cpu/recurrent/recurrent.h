@@ -54,6 +54,9 @@ struct RecurrentLoops {
   void (*lstm_input)(const RecurrentInput<T>& input);
   /// gates (4u: i, f, c, o) after activation; c and h follow.
   void (*lstm)(const RecurrentStep<T>& step);
+  /// The same of what x and h add to the gates, (rows, 4u) each.
+  void (*lstm_gates)(int64_t rows, int64_t units, const T* x_part, const T* h_part,
+                     const T* c_before, T* gates, T* c, T* h);
   /// dh is the gradient of h; dc comes from the step after and leaves for the step before; dgates
   /// (4u) is added to dbias.
   void (*lstm_gradient)(int64_t units, const T* gates, const T* c_before, const T* c, const T* dh,

@@ -288,6 +288,27 @@ void lstm(const RecurrentStep<T>& s) {
   });
 }
 
+template <class T>
+void lstm_gates(int64_t rows, int64_t units, const T* x_part, const T* h_part, const T* c_before,
+                T* gates, T* c, T* h) {
+  const hn::ScalableTag<T> d;
+  const int64_t u = units;
+  for (int64_t row = 0; row < rows; ++row) {
+    for_vectors(d, units, [&](auto load, auto store) HWY_ATTR {
+      const auto part = [&](int64_t gate) HWY_ATTR {
+        return hn::Add(load(x_part + gate * u), load(h_part + gate * u));
+      };
+      const auto i = gate_sigmoid(d, part(0)), f = gate_sigmoid(d, part(1)),
+                 o = gate_sigmoid(d, part(3));
+      const auto g = gate_tanh(d, part(2));
+      const auto cell = hn::MulAdd(f, load(c_before), hn::Mul(i, g));
+      store(i, gates), store(f, gates + u), store(g, gates + 2 * u), store(o, gates + 3 * u);
+      store(cell, c), store(hn::Mul(o, gate_tanh(d, cell)), h);
+    });
+    x_part += 4 * u, h_part += 4 * u, gates += 4 * u, c_before += u, c += u, h += u;
+  }
+}
+
 /// Asks for the row that the step before reads: it lies just before `row`.
 template <class T>
 HWY_INLINE void fetch_before(const T* row, int64_t count) {
@@ -386,6 +407,7 @@ RecurrentLoops<T> loops() {
           add_weight_gradient<T>,
           input<4, T>,
           lstm<T>,
+          lstm_gates<T>,
           lstm_gradient<T>,
           input<3, T>,
           gru<T>,

@@ -89,6 +89,8 @@ std::unique_ptr<Kernel> make_recurrent(const Request& r) {
 
 std::unique_ptr<Kernel> make_lstm(const Request& request);
 std::unique_ptr<Kernel> make_lstm_gradient(const Request& request);
+std::unique_ptr<Kernel> make_lstm_gates(const Request& request);
+std::unique_ptr<Kernel> make_lstm_gates_gradient(const Request& request);
 std::unique_ptr<Kernel> make_gru(const Request& request);
 std::unique_ptr<Kernel> make_gru_gradient(const Request& request);
 

@@ -31,22 +31,34 @@ class GatherKernel final : public Kernel {
   void run(const Arguments& a) override {
     const int64_t lines = view_.outer * count_;
     a.pool.blocks(lines, lines_per_part(lines, view_.inner), [&](int64_t begin, int64_t end) {
-      for (int64_t line = begin; line < end; ++line) {
-        const int64_t row = line / count_ * view_.length +
-                            indices_.clamped(a.inputs[1], line % count_, view_.length);
-        copy(a.outputs[0] + static_cast<size_t>(line) * bytes_,
-             a.inputs[0] + static_cast<size_t>(row) * bytes_);
+      switch (bytes_) {
+        case 1:
+          return copy<1>(a, begin, end);
+        case 2:
+          return copy<2>(a, begin, end);
+        case 4:
+          return copy<4>(a, begin, end);
+        case 8:
+          return copy<8>(a, begin, end);
+        default:
+          return copy<0>(a, begin, end);
       }
     });
   }
   std::string name() const override { return "copy"; }
 
  private:
-  void copy(std::byte* to, const std::byte* from) const {
-    if (bytes_ == 4)
-      std::memcpy(to, from, 4);
-    else
-      std::memcpy(to, from, bytes_);
+  /// Lines of `Bytes`; 0: of bytes_.
+  template <size_t Bytes>
+  void copy(const Arguments& a, int64_t begin, int64_t end) const {
+    const size_t bytes = Bytes == 0 ? bytes_ : Bytes;
+    int64_t first = begin / count_ * view_.length, place = begin % count_;
+    for (int64_t line = begin; line < end; ++line) {
+      const int64_t row = first + indices_.clamped(a.inputs[1], place, view_.length);
+      std::memcpy(a.outputs[0] + static_cast<size_t>(line) * bytes,
+                  a.inputs[0] + static_cast<size_t>(row) * bytes, bytes);
+      if (++place == count_) place = 0, first += view_.length;
+    }
   }
   AxisView view_;
   int64_t count_;

@@ -43,26 +43,43 @@ StridedCopy::StridedCopy(std::vector<Axis> axes, size_t bytes) : bytes_(bytes) {
   for (const Axis& axis : outer_) lines_ *= axis.size;
 }
 
-/// Calls f(from, to) for each combination of the outer axes in [begin, end).
+/// Calls f(from, to) for each combination of the outer axes in [begin, end): goes along the last of
+/// them, and looks for its place only where that ends.
 template <class T, class F>
 static void for_lines(const std::vector<StridedCopy::Axis>& axes, const T* from, T* to,
                       int64_t begin, int64_t end, F&& f) {
-  for (int64_t line = begin; line < end; ++line) {
-    int64_t rest = line, source = 0, target = 0;
-    for (size_t i = axes.size(); i-- > 0;) {
+  if (axes.empty()) return f(from, to);
+  const StridedCopy::Axis& last = axes.back();
+  for (int64_t line = begin; line < end;) {
+    const int64_t first = line % last.size, count = std::min(last.size - first, end - line);
+    int64_t rest = line / last.size, source = first * last.from, target = first * last.to;
+    for (size_t i = axes.size() - 1; i-- > 0;) {
       const int64_t at = rest % axes[i].size;
       rest /= axes[i].size;
       source += at * axes[i].from;
       target += at * axes[i].to;
     }
-    f(from + source, to + target);
+    for (int64_t i = 0; i < count; ++i, source += last.from, target += last.to)
+      f(from + source, to + target);
+    line += count;
+  }
+}
+
+/// A call of memcpy() costs more than a short line.
+inline void copy_bytes(std::byte* to, const std::byte* from, size_t bytes) {
+  constexpr size_t kShort = 256, kVector = 16;
+  if (bytes > kShort || bytes % kVector != 0) {
+    std::memcpy(to, from, bytes);
+  } else {
+    for (size_t i = 0; i < bytes; i += kVector) std::memcpy(to + i, from + i, kVector);
   }
 }
 
 template <class T>
 static void copy_line(const StridedCopy::Axis& axis, const T* from, T* to) {
   if (axis.from == 1 && axis.to == 1) {
-    std::memcpy(to, from, static_cast<size_t>(axis.size) * sizeof(T));
+    copy_bytes(reinterpret_cast<std::byte*>(to), reinterpret_cast<const std::byte*>(from),
+               static_cast<size_t>(axis.size) * sizeof(T));
   } else if (axis.from == 0 && axis.to == 1) {
     std::fill_n(to, axis.size, *from);
   } else {

@@ -30,4 +30,9 @@ std::byte* thread_scratch(size_t bytes) {
   return memory.at_least(bytes);
 }
 
+std::byte* slice_scratch(size_t bytes) {
+  thread_local ElasticMemory<PlainBlock> memory;
+  return memory.at_least(bytes);
+}
+
 }  // namespace crescent::cpu

@@ -8,5 +8,7 @@ namespace crescent::cpu {
 /// 64-byte aligned, contents undefined, until the next call. Allocates only when it must grow, or
 /// when for long far less was wanted.
 std::byte* thread_scratch(size_t bytes);
+/// The same for kernels within which other kernels run.
+std::byte* slice_scratch(size_t bytes);
 
 }  // namespace crescent::cpu

@@ -34,6 +34,9 @@ UnaryLoop cast_loop(DType from, DType to);
 /// y[i] = x[0].
 UnaryLoop fill_loop(size_t bytes);
 
+/// Copies to memory past the caches: what was there is not read, and what is in a cache stays.
+void stream(const float* from, float* to, size_t count);
+
 /// Steps on float32 that are compiled as one loop. Registers are those of Fused: inputs, then
 /// results.
 struct Chain {

@@ -22,6 +22,13 @@ class AffineAugmentation : public ImageAugmentation {
   Tensor change_masks(const Tensor& masks, const Drawn& drawn) const final {
     return as_numbers(masks, [&](const Tensor& m) { return shown(m, drawn.tensors, "nearest"); });
   }
+  /// The other way round.
+  Points change_points(const Points& points, const TensorSpec&, const Drawn& drawn) const final {
+    const auto number = [&](size_t i) { return ops::reshape(drawn[i], {-1, 1}); };
+    const Tensor x = points.x - number(2), y = points.y - number(5);
+    const Tensor area = number(0) * number(4) - number(1) * number(3);
+    return {(number(4) * x - number(1) * y) / area, (number(0) * y - number(3) * x) / area};
+  }
 
  protected:
   virtual Affine affine(const TensorSpec& images, const SeedGenerator& random,

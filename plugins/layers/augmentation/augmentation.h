@@ -1,9 +1,7 @@
-// What layers share that change images at random, in training. Images are (batch, height, width,
-// channels) or a single one of them, floating point or whole numbers; results are floating point.
-// Labels and segmentation masks may come along, and are changed by the same random numbers.
+// What layers share that change images at random, in training. Images are floating point or whole
+// numbers; results are floating point. What comes along is changed by the same random numbers.
 #pragma once
-#include "crescent/layer.h"
-#include "crescent/operation.h"
+#include "../image_layer.h"
 
 namespace crescent {
 
@@ -17,12 +15,9 @@ struct Drawn {
   std::vector<Drawn> parts{};
 };
 
-class ImageAugmentation : public Layer {
+class ImageAugmentation : public ImageLayer {
  public:
-  InputCount input_count() const override { return {1, 1}; }
   void configured() override;
-  /// Images, then the labels and the masks that were given.
-  Tensors call(const Tensors& inputs, const Call& call) override;
 
   // ---- what authors write; images are (batch, height, width, channels) and floating point
   /// All random numbers that the other functions need for images of this form.
@@ -35,21 +30,30 @@ class ImageAugmentation : public Layer {
   virtual Tensor change_labels(const Tensor& labels, const Drawn& /*drawn*/) const {
     return labels;
   }
-  /// What becomes of images and of masks when nothing is random: in inference.
+  /// Where what is at these places of images of this form is seen then.
+  virtual Points change_points(const Points& points, const TensorSpec& /*images*/,
+                               const Drawn& /*drawn*/) const {
+    return points;
+  }
+  /// Boxes in pixels, xyxy: those around their corners.
+  virtual BoundingBoxes change_boxes(const BoundingBoxes& given, const TensorSpec& images,
+                                     const Drawn& drawn) const;
+  /// What becomes of images, masks and places when nothing is random: in inference.
   virtual Tensor settle(const Tensor& images) const { return images; }
   virtual Tensor settle_masks(const Tensor& masks) const { return masks; }
+  virtual Points settle_points(const Points& points, const TensorSpec& /*images*/) const {
+    return points;
+  }
 
  protected:
+  ImageParts changed(ImageParts parts, const Call& call) final;
+
   /// What comes with the inputs.
   template <class T>
   static void describe_call(Schema<T>& s) {
-    s.argument("training", true, "Whether to change images. A layer that is called by itself does.")
-        .input("images", 0, "The images.")
-        .argument("labels", Value(), "Labels of the images, which are a result too.")
-        .argument("segmentation_masks", Value(), "Masks of the images, which are a result too.")
-        .unsupported_argument("bounding_boxes",
-                              "boxes are not moved with the images; draw them as a mask and give "
-                              "`segmentation_masks`");
+    s.argument("training", true,
+               "Whether to change images. A layer that is called by itself does.");
+    describe_companions(s);
   }
   template <class T>
   static void describe_seed(Schema<T>& s) {
@@ -57,8 +61,7 @@ class ImageAugmentation : public Layer {
   }
   template <class T>
   static void describe_data_format(Schema<T>& s) {
-    s.field("data_format", &ImageAugmentation::data_format_, "Where the channels are.")
-        .choices({"channels_last", "channels_first"});
+    ImageLayer::describe_data_format(s);
     describe_call(s);
   }
   template <class T>
@@ -66,6 +69,12 @@ class ImageAugmentation : public Layer {
     s.field("value_range", &ImageAugmentation::value_range_, "Lowest and highest value of images.");
   }
   double lowest() const { return value_range_[0]; }
+  /// Ends the call of a layer that cannot tell where boxes come to lie.
+  [[noreturn]] void fail_with_boxes() const {
+    fail(class_name(),
+         " does not move bounding boxes; draw them as masks and give "
+         "`segmentation_masks`");
+  }
   double highest() const { return value_range_[1]; }
   Tensor within_range(const Tensor& images) const { return ops::clip(images, lowest(), highest()); }
 
@@ -73,7 +82,6 @@ class ImageAugmentation : public Layer {
 
  private:
   std::optional<int64_t> seed_;
-  std::optional<std::string> data_format_ = "channels_last";
   std::optional<SeedGenerator> random_;
 };
 
@@ -97,12 +105,6 @@ void add_tones(Registry& registry);
 
 // ---- what they compute with
 
-/// An operation of cr.ops by its name, which gives one tensor.
-inline Tensor operation(const char* name, const Dict& arguments) {
-  return Codec<Tensor>::decode((*make<Operation>(name))(arguments));
-}
-inline Value boxed(const Tensor& tensor) { return Codec<Tensor>::encode(tensor); }
-
 /// One number an image: (batch, 1, 1, 1).
 inline Shape one_each(const TensorSpec& images) { return {images.shape[0], 1, 1, 1}; }
 
@@ -110,14 +112,6 @@ inline Shape one_each(const TensorSpec& images) { return {images.shape[0], 1, 1,
 inline Tensor rescaled(const Tensor& x, double low, double high, double to_low, double to_high) {
   if (low == to_low && high == to_high) return x;
   return (x - low) / (high - low) * (to_high - to_low) + to_low;
-}
-
-/// What f makes of masks as floating point numbers, in the dtype of the masks.
-template <class F>
-Tensor as_numbers(const Tensor& masks, F f) {
-  const DType dtype = masks.dtype();
-  const bool exact = dtype == DType::float32 || dtype == DType::float64;
-  return ops::cast(f(exact ? masks : ops::cast(masks, DType::float32)), dtype);
 }
 
 }  // namespace crescent

@@ -111,6 +111,13 @@ class RandAugment final : public ChoosingAugmentation {
   Tensor change_masks(const Tensor& masks, const Drawn& drawn) const override {
     return in_turn(masks, drawn, of_masks);
   }
+  BoundingBoxes change_boxes(const BoundingBoxes& given, const TensorSpec& images,
+                             const Drawn& drawn) const override {
+    const auto moved = [&](const ImageAugmentation& choice, const Tensor& boxes, const Drawn& d) {
+      return choice.change_boxes({boxes, given.labels}, images, d).boxes;
+    };
+    return {in_turn(given.boxes, drawn, moved), given.labels};
+  }
 
  private:
   template <class F>
@@ -166,6 +173,11 @@ class AugMix final : public ChoosingAugmentation {
   Tensor change_masks(const Tensor& masks, const Drawn& drawn) const override {
     const bool floating = is_floating(masks.dtype());
     return mixed(floating ? masks : ops::cast(masks, DType::float32), drawn, of_masks);
+  }
+  /// The images themselves are seen at their places, too.
+  BoundingBoxes change_boxes(const BoundingBoxes& given, const TensorSpec&,
+                             const Drawn&) const override {
+    return given;
   }
 
  private:

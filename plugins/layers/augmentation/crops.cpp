@@ -27,13 +27,22 @@ class RandomFlip final : public ImageAugmentation {
   Tensor change_masks(const Tensor& masks, const Drawn& drawn) const override {
     return change(masks, drawn);
   }
+  Points change_points(const Points& points, const TensorSpec& images,
+                       const Drawn& drawn) const override {
+    const Tensor flipped = ops::reshape(drawn[0], {-1, 1});
+    const auto mirrored = [&](const Tensor& places, int axis) {
+      return ops::where(flipped, double(images.shape[axis]) - places, places);
+    };
+    return {mode_ == "vertical" ? points.x : mirrored(points.x, 2),
+            mode_ == "horizontal" ? points.y : mirrored(points.y, 1)};
+  }
 
  private:
   std::string mode_ = "horizontal_and_vertical";
 };
 
 /// The rows (axis 1) or columns (axis 2) from `first` on.
-Tensor part(const Tensor& images, int axis, const Tensor& first, int64_t count) {
+Tensor from(const Tensor& images, int axis, const Tensor& first, int64_t count) {
   return ops::take(images, ops::arange(count) + first, axis);
 }
 
@@ -72,18 +81,49 @@ class RandomCrop final : public ImageAugmentation {
   Tensor settle_masks(const Tensor& masks) const override {
     return as_numbers(masks, [&](const Tensor& m) { return resized(m, "nearest", true); });
   }
+  Points change_points(const Points& points, const TensorSpec& images,
+                       const Drawn& drawn) const override {
+    if (drawn.tensors.empty()) return of_part(points, part_of_small(extent_of(images)));
+    return {points.x - ops::cast(drawn[1], points.x.dtype()),
+            points.y - ops::cast(drawn[0], points.y.dtype())};
+  }
+  Points settle_points(const Points& points, const TensorSpec& images) const override {
+    const Extent all = extent_of(images);
+    if (all == Extent{height_, width_}) return points;
+    return of_part(points, middle(all, fitting(all)));
+  }
 
  private:
+  /// A rectangle of images that becomes the result.
+  struct Part {
+    int64_t top, left;
+    Extent size;
+  };
+  static Part middle(Extent all, Extent size) {
+    return {(all.height - size.height) / 2, (all.width - size.width) / 2, size};
+  }
+  /// The largest extent inside that has the shape of the result.
+  Extent fitting(Extent all) const {
+    return {std::clamp<int64_t>(all.width * height_ / width_, 1, all.height),
+            std::clamp<int64_t>(all.height * width_ / height_, 1, all.width)};
+  }
+  /// Of images that are smaller than the result on one side at least.
+  Part part_of_small(Extent all) const {
+    Part part = middle(all, fitting(all));
+    part.size = {std::min(height_, all.height - part.top), std::min(width_, all.width - part.left)};
+    return part;
+  }
+  Points of_part(const Points& points, const Part& part) const {
+    return shifted(points, -double(part.left), -double(part.top),
+                   double(width_) / double(part.size.width),
+                   double(height_) / double(part.size.height));
+  }
   Tensor cropped(const Tensor& images, const Drawn& drawn, const std::string& interpolation) const {
     if (!drawn.tensors.empty())
-      return part(part(images, 1, drawn[0], height_), 2, drawn[1], width_);
-    const int64_t height = images.dim(1), width = images.dim(2);
-    const int64_t high = std::clamp<int64_t>(width * height_ / width_, 1, height),
-                  wide = std::clamp<int64_t>(height * width_ / height_, 1, width);
-    const int64_t top = (height - high) / 2, left = (width - wide) / 2;
-    const Tensor rows = ops::slice_axis(images, 1, top, std::min(top + height_, height));
-    return resized(ops::slice_axis(rows, 2, left, std::min(left + width_, width)), interpolation,
-                   false);
+      return from(from(images, 1, drawn[0], height_), 2, drawn[1], width_);
+    const auto [top, left, size] = part_of_small(extent_of(images));
+    const Tensor rows = ops::slice_axis(images, 1, top, top + size.height);
+    return resized(ops::slice_axis(rows, 2, left, left + size.width), interpolation, false);
   }
   Tensor resized(const Tensor& images, const std::string& interpolation, bool crop) const {
     if (images.dim(1) < 0 || images.dim(2) < 0)  // only the shape matters then

@@ -41,6 +41,16 @@ class RandomPerspective final : public ChanceAugmentation {
   Tensor change_masks(const Tensor& masks, const Drawn& drawn) const override {
     return as_numbers(masks, [&](const Tensor& m) { return seen(m, drawn, "nearest"); });
   }
+  /// The result shows at the old corners what is at the new ones: points go the other way.
+  Points change_points(const Points& points, const TensorSpec&, const Drawn& drawn) const override {
+    const Tensor map = operation(
+        "image.homography", {{"start_points", boxed(drawn[2])}, {"end_points", boxed(drawn[1])}});
+    const auto number = [&](int64_t i) { return ops::slice_axis(map, -1, i, i + 1); };
+    const auto line = [&](int64_t i) { return number(i) * points.x + number(i + 1) * points.y; };
+    const Tensor scale = line(6) + 1.0, which = ops::reshape(drawn[0], {-1, 1});
+    return {ops::where(which, (line(0) + number(2)) / scale, points.x),
+            ops::where(which, (line(3) + number(5)) / scale, points.y)};
+  }
 
  private:
   Tensor seen(const Tensor& images, const Drawn& drawn, const std::string& interpolation) const {
@@ -119,6 +129,9 @@ class RandomElasticTransform final : public ChanceAugmentation {
   Tensor change_masks(const Tensor& masks, const Drawn& drawn) const override {
     if (drawn.tensors.empty()) return masks;
     return as_numbers(masks, [&](const Tensor& m) { return drawn_out(m, drawn, "nearest"); });
+  }
+  BoundingBoxes change_boxes(const BoundingBoxes&, const TensorSpec&, const Drawn&) const override {
+    fail_with_boxes();
   }
 
  private:

@@ -46,6 +46,14 @@ class MixUp final : public ImageAugmentation {
   Tensor change_labels(const Tensor& labels, const Drawn& drawn) const override {
     return mixed_labels(labels, drawn[0], drawn[1]);
   }
+  /// Those of both images.
+  BoundingBoxes change_boxes(const BoundingBoxes& given, const TensorSpec&,
+                             const Drawn& drawn) const override {
+    const auto both = [&](const Tensor& x) {
+      return ops::concatenate(Tensors{x, in_order(x, drawn[0])}, 1);
+    };
+    return {both(given.boxes), both(given.labels)};
+  }
 
  private:
   double alpha_ = 0.2;
@@ -80,6 +88,9 @@ class CutMix final : public ImageAugmentation {
   }
   Tensor change_labels(const Tensor& labels, const Drawn& drawn) const override {
     return mixed_labels(labels, drawn[0], drawn[2]);
+  }
+  BoundingBoxes change_boxes(const BoundingBoxes&, const TensorSpec&, const Drawn&) const override {
+    fail_with_boxes();
   }
 
  private:

@@ -9,7 +9,7 @@ bool takes(const Layer& layer, const char* argument) {
   return false;
 }
 
-/// Labels and masks go through the layers that take them.
+/// Labels go through the layers that take them; boxes and masks must be taken by all.
 class Pipeline final : public Layer {
  public:
   static void describe(Schema<Pipeline>& s) {
@@ -23,6 +23,9 @@ class Pipeline final : public Layer {
         .argument("training", true, "Whether the layers train.")
         .input("images", 0, "The images, or what else the layers take.")
         .argument("labels", Value(), "Labels of the images, which are a result too.")
+        .argument("bounding_boxes", Value(),
+                  "A table of boxes and labels, which are results too; each layer says in "
+                  "`bounding_box_format` what the numbers are.")
         .argument("segmentation_masks", Value(), "Masks of the images, which are a result too.");
   }
   InputCount input_count() const override { return {1, 1}; }
@@ -38,23 +41,35 @@ class Pipeline final : public Layer {
   Tensors call(const Tensors& inputs, const Call& call) override {
     Tensor x = inputs[0];
     Tensor labels = call.tensor("labels"), masks = call.tensor("segmentation_masks");
+    Value boxes = call.argument("bounding_boxes");
     for (const LayerPtr& layer : layers_) {
       CallOptions options;
       options.training = call.training;
+      const auto give = [&](const char* name, const Value& value) {
+        if (!takes(*layer, name))
+          fail("layer '", layer->name(), "' (", layer->class_name(), ") does not take ", name);
+        options.arguments.set(name, value);
+      };
       const bool with_labels = labels && takes(*layer, "labels");
-      if (with_labels) options.arguments.set("labels", boxed(labels));
-      if (masks && !takes(*layer, "segmentation_masks"))
-        fail("layer '", layer->name(), "' (", layer->class_name(),
-             ") does not take segmentation_masks");
-      if (masks) options.arguments.set("segmentation_masks", boxed(masks));
+      if (with_labels) give("labels", boxed(labels));
+      if (!boxes.is_null()) give("bounding_boxes", boxes);
+      if (masks) give("segmentation_masks", boxed(masks));
       const Tensors results = (*layer)(Tensors{x}, options);
-      x = results[0];
-      if (with_labels) labels = results[1];
-      if (masks) masks = results.back();
+      auto next = results.begin();
+      x = *next++;
+      if (with_labels) labels = *next++;
+      if (!boxes.is_null()) {
+        const Tensor moved = *next++;
+        boxes = Dict{{"boxes", boxed(moved)}, {"labels", boxed(*next++)}};
+      }
+      if (masks) masks = *next;
     }
     Tensors results{x};
-    for (const Tensor& each : {labels, masks})
-      if (each) results.push_back(each);
+    if (labels) results.push_back(labels);
+    if (boxes.is_dict())
+      for (const char* each : {"boxes", "labels"})
+        results.push_back(Codec<Tensor>::decode(*boxes.as_dict().find(each)));
+    if (masks) results.push_back(masks);
     return results;
   }
   Tensors compute_mask(const Tensors&, const Tensors&, const Tensors& outputs) override {

@@ -3,6 +3,7 @@
 #include "preprocessing_layers.h"
 
 CRESCENT_PLUGIN("preprocessing", CRESCENT_VERSION) {
+  crescent::add_bounding_boxes(registry);
   crescent::add_rescaling(registry);
   crescent::add_normalization(registry);
   crescent::add_resizing(registry);

@@ -3,6 +3,7 @@
 #include "crescent/layer.h"
 
 namespace crescent {
+void add_bounding_boxes(Registry& registry);
 void add_rescaling(Registry& registry);
 void add_normalization(Registry& registry);
 void add_resizing(Registry& registry);

@@ -1,62 +1,41 @@
 // Images brought to a size: resized, or cut out of the middle.
+#include "../image_layer.h"
 #include "../resampling.h"
-#include "../spatial.h"
 #include "preprocessing_layers.h"
 
 namespace crescent {
 namespace {
 
-struct Size {
-  int64_t height, width;
+/// A rectangle of images that becomes the result; beyond their edges is a frame.
+struct Part {
+  int64_t top, left;
+  Extent size;
 };
 
-/// The middle of images, channels last.
-Tensor middle(const Tensor& images, Size size) {
-  const int64_t top = (images.dim(1) - size.height) / 2, left = (images.dim(2) - size.width) / 2;
-  const Tensor rows = ops::slice_axis(images, 1, top, top + size.height);
-  return ops::slice_axis(rows, 2, left, left + size.width);
+Part middle(Extent all, Extent size) {
+  return {(all.height - size.height) / 2, (all.width - size.width) / 2, size};
 }
 
 /// The largest part from the middle that has the shape of the target; or, where `around`, the
 /// smallest frame around the images that has.
-Size of_target_shape(const Tensor& images, Size target, bool around) {
-  const int64_t height = images.dim(1), width = images.dim(2);
+Extent of_target_shape(Extent all, Extent target, bool around) {
   const auto scaled = [](int64_t length, int64_t to, int64_t from) {
     return int64_t(double(length) * double(to) / double(from));
   };
-  const int64_t fitting_height = scaled(width, target.height, target.width),
-                fitting_width = scaled(height, target.width, target.height);
-  if (around) return {std::max(height, fitting_height), std::max(width, fitting_width)};
-  return {std::max<int64_t>(std::min(height, fitting_height), 1),
-          std::max<int64_t>(std::min(width, fitting_width), 1)};
+  const int64_t height = scaled(all.width, target.height, target.width),
+                width = scaled(all.height, target.width, target.height);
+  if (around) return {std::max(all.height, height), std::max(all.width, width)};
+  return {std::max<int64_t>(std::min(all.height, height), 1),
+          std::max<int64_t>(std::min(all.width, width), 1)};
 }
 
-Tensor framed(const Tensor& images, Size size, double value) {
-  const int64_t top = (size.height - images.dim(1)) / 2, left = (size.width - images.dim(2)) / 2;
-  return ops::pad(images, {0, top, left, 0}, {0, top, left, 0}, value);
+Tensor cut_out(const Tensor& images, const Part& part) {
+  const Tensor rows = ops::slice_axis(images, 1, part.top, part.top + part.size.height);
+  return ops::slice_axis(rows, 2, part.left, part.left + part.size.width);
 }
 
-/// What layers that give images of one size share. A single image without a batch is taken, too.
-class SizedLayer : public SpatialLayer<2> {
- public:
-  void configured() override {
-    SpatialLayer<2>::configured();
-    InputSpec spec = InputSpec::with_min_ndim(3);
-    spec.max_ndim = 4;
-    set_input_specs({spec});
-  }
-  Tensor call(const Tensor& x, const Call&) override {
-    const Tensor values = ops::cast(x, compute_dtype());
-    const bool single = x.rank() == 3;
-    const Tensor y = with_channels_last(
-        single ? ops::expand_dims(values, 0) : values, [&](const Tensor& images) {
-          if (images.dim(1) >= 0 && images.dim(2) >= 0) return sized(images);
-          return ops::broadcast_to(ops::max(images, {1, 2}, true),  // only its shape matters then
-                                   {images.dim(0), height_, width_, images.dim(3)});
-        });
-    return single ? ops::squeeze(y, 0) : y;
-  }
-
+/// What layers that give images of one size share.
+class SizedLayer : public ImageLayer {
  protected:
   template <class T>
   static void describe_size(Schema<T>& s) {
@@ -67,10 +46,38 @@ class SizedLayer : public SpatialLayer<2> {
         .required()
         .min(1);
   }
-  virtual Tensor sized(const Tensor& images) const = 0;
-  Size size() const { return {height_, width_}; }
+  ImageParts changed(ImageParts parts, const Call&) final {
+    const Extent from = extent_of(parts.images);
+    parts.images = sized(ops::cast(parts.images, compute_dtype()), false);
+    if (parts.masks)
+      parts.masks = as_numbers(parts.masks, [&](const Tensor& m) { return sized(m, true); });
+    if (!parts.boxes) return parts;
+    const Part part = part_of(from);
+    const auto move = [&](const Points& points) {
+      return shifted(points, -double(part.left), -double(part.top),
+                     double(width_) / double(part.size.width),
+                     double(height_) / double(part.size.height));
+    };
+    parts.boxes = moved(*parts.boxes, from, size(), [&](const BoundingBoxes& given) {
+      return BoundingBoxes{moved_boxes(given.boxes, move), given.labels};
+    });
+    return parts;
+  }
+  /// What becomes the result of images of this extent.
+  virtual Part part_of(Extent all) const = 0;
+  /// A part of images resized.
+  virtual Tensor brought_to_size(const Tensor& images, const Part& part, bool nearest) const = 0;
+  Extent size() const { return {height_, width_}; }
 
   int64_t height_ = 1, width_ = 1;
+
+ private:
+  Tensor sized(const Tensor& images, bool nearest) const {
+    const Extent all = extent_of(images);
+    if (all.height >= 0 && all.width >= 0) return brought_to_size(images, part_of(all), nearest);
+    return ops::broadcast_to(ops::max(images, {1, 2}, true),  // only its shape matters then
+                             {images.dim(0), height_, width_, images.dim(3)});
+  }
 };
 
 class Resizing final : public SizedLayer {
@@ -89,6 +96,7 @@ class Resizing final : public SizedLayer {
         .field("fill_value", &Resizing::fill_value_, "Of the frame.")
         .field("antialias", &Resizing::antialias_, "Smooth before making smaller.");
     describe_data_format(s);
+    describe_companions(s);
   }
   void configured() override {
     SizedLayer::configured();
@@ -97,12 +105,19 @@ class Resizing final : public SizedLayer {
   }
 
  protected:
-  Tensor sized(const Tensor& images) const override {
-    const Size shape = of_target_shape(images, size(), pad_);
-    const Tensor source = crop_  ? middle(images, shape)
-                          : pad_ ? framed(images, shape, fill_value_)
+  Part part_of(Extent all) const override {
+    Part part = middle(all, crop_ || pad_ ? of_target_shape(all, size(), pad_) : all);
+    if (pad_)
+      part.size = {all.height - 2 * part.top, all.width - 2 * part.left};  // both sides alike
+    return part;
+  }
+  Tensor brought_to_size(const Tensor& images, const Part& part, bool nearest) const override {
+    const std::vector<int64_t> frame{0, -part.top, -part.left, 0};
+    const Tensor source = crop_  ? cut_out(images, part)
+                          : pad_ ? ops::pad(images, frame, frame, fill_value_)
                                  : images;
-    return resampled(source, height_, width_, interpolation_, antialias_);
+    return resampled(source, height_, width_, nearest ? "nearest" : interpolation_,
+                     antialias_ && !nearest);
   }
 
  private:
@@ -117,13 +132,17 @@ class CenterCrop final : public SizedLayer {
     s.doc("The middle of images; smaller ones are resized, and the middle of that.");
     describe_size(s);
     describe_data_format(s);
+    describe_companions(s);
   }
 
  protected:
-  Tensor sized(const Tensor& images) const override {
-    if (images.dim(1) >= height_ && images.dim(2) >= width_) return middle(images, size());
-    const Tensor part = middle(images, of_target_shape(images, size(), false));
-    return resampled(part, height_, width_, "bilinear", false);
+  Part part_of(Extent all) const override {
+    const bool larger = all.height >= height_ && all.width >= width_;
+    return middle(all, larger ? size() : of_target_shape(all, size(), false));
+  }
+  Tensor brought_to_size(const Tensor& images, const Part& part, bool nearest) const override {
+    return resampled(cut_out(images, part), height_, width_, nearest ? "nearest" : "bilinear",
+                     false);
   }
 };
 

@@ -1,17 +1,10 @@
 #include "conv_lstm_steps.h"
 
 #include "crescent/program.h"
+#include "lstm_gates.h"
 
 namespace crescent {
 namespace {
-
-/// Part `i` of four of the last axis.
-Tensor gate(const Tensor& x, int i) {
-  const int64_t width = x.dim(-1) / 4;
-  return ops::slice_axis(x, -1, i * width, (i + 1) * width);
-}
-
-Tensor joined(const Tensors& parts) { return ops::concatenate(parts, -1); }
 
 Tensor times(const Tensor& x, const Tensor& factors) { return factors ? x * factors : x; }
 
@@ -57,11 +50,10 @@ Tensors ConvLstmSteps::decompose(std::span<const Tensor> in) const {
   const Conv conv = same_size(in[1].shape(), recurrent.shape());
   auto [last, steps] = ops::scan(
       [&](const Tensors& state, const Tensors& step) -> ops::ScanResult {
-        const Tensor z = step[0] + apply1(conv, {times(state[0], factors), recurrent});
-        const Tensor i = ops::sigmoid(gate(z, 0)), f = ops::sigmoid(gate(z, 1));
-        const Tensor candidate = ops::tanh(gate(z, 2)), o = ops::sigmoid(gate(z, 3));
-        const Tensor c = f * state[1] + i * candidate, h = o * ops::tanh(c);
-        return {{h, c}, {h, joined({i, f, candidate, o}), c}};
+        const Tensor from_state = apply1(conv, {times(state[0], factors), recurrent});
+        const Tensors made = crescent::apply(LstmGates{}, {step[0], from_state, state[1]});
+        const Tensor &gates = made[0], &c = made[1], &h = made[2];
+        return {{h, c}, {h, gates, c}};
       },
       {in[1], in[2]}, {in[0]});
   return {steps[0], last[0], last[1], steps[1], steps[2]};
@@ -82,15 +74,11 @@ Tensors ConvLstmSteps::vjp(const Vjp& v) const {
   if (dhs) sequences.push_back(dhs);
   auto [gradient, steps] = ops::scan(
       [&](const Tensors& state, const Tensors& step) -> ops::ScanResult {
-        const Tensor &c = step[1], &before = step[2];
-        const Tensor i = gate(step[0], 0), f = gate(step[0], 1), candidate = gate(step[0], 2),
-                     o = gate(step[0], 3);
-        const Tensor dh = dhs ? state[0] + step[3] : state[0], bent = ops::tanh(c);
-        const Tensor dc = state[1] + dh * o * (1.0 - bent * bent);
-        const Tensor dz =
-            joined({dc * candidate * i * (1.0 - i), dc * before * f * (1.0 - f),
-                    dc * i * (1.0 - candidate * candidate), dh * bent * o * (1.0 - o)});
-        return {{times(apply1(to_state, {dz, recurrent}), factors), dc * f}, {dz}};
+        const Tensor &step_gates = step[0], &c = step[1], &before = step[2];
+        Tensors inputs{step_gates, c, before, state[1], state[0]};
+        if (dhs) inputs.push_back(step[3]);
+        const Tensors made = crescent::apply(std::make_shared<const LstmGatesBackward>(), inputs);
+        return {{times(apply1(to_state, {made[0], recurrent}), factors), made[1]}, {made[0]}};
       },
       {first(1, h0), first(2, c0)}, sequences, true);
   const Tensor& dz = steps[0];

@@ -261,16 +261,35 @@ void add_methods(Type& type) {
 
 namespace {
 
+size_t count_in(const Value& given) { return given.is_dict() ? given.as_dict().size() : 1; }
+
+/// One result, or where a table was given a table of as many, in the order of its names.
+template <class T>
+void push_like(lua_State* L, const Value& given, typename std::vector<T>::const_iterator& result) {
+  if (!given.is_dict()) return push(L, *result++);
+  std::vector<std::string> names;
+  for (const DictEntry& entry : given.as_dict()) names.push_back(entry.key);
+  std::sort(names.begin(), names.end());
+  lua_createtable(L, 0, static_cast<int>(names.size()));
+  for (const std::string& name : names) {
+    push(L, *result++);
+    lua_setfield(L, -2, name.c_str());
+  }
+}
+
 /// Results under the names of what was given, where there is one for each.
 template <class T>
 void push_named(lua_State* L, const Layer& layer, const Dict& given,
                 const std::vector<T>& results) {
-  if (results.size() != given.size()) return push(L, OneOrMore<T>{results});
-  lua_createtable(L, 0, static_cast<int>(results.size()));
+  size_t count = 0;
+  for (const DictEntry& entry : given) count += count_in(entry.value);
+  if (results.size() != count) return push(L, OneOrMore<T>{results});
+  lua_createtable(L, 0, static_cast<int>(given.size()));
   auto result = results.begin();
   for (const Argument& argument : layer.call_arguments()) {
-    if (!given.contains(argument.name)) continue;
-    push(L, *result++);
+    const Value* value = given.find(argument.name);
+    if (!value) continue;
+    push_like<T>(L, *value, result);
     lua_setfield(L, -2, argument.name.c_str());
   }
 }

@@ -51,6 +51,11 @@ wrote([[
   m:compile { optimizer = "sgd", loss = gap, metrics = { gap } }
   m:fit(x, y, { verbose = 0 })
   m:save(path)]], "'gap' is code")
+local file = assert(io.open(path, "rb"))
+local written = file:read "a"
+file:close()
+assert(written:find('"loss": {"class_name": "gap"', 1, true), "Keras asks for it by its name")
+assert(not written:find('"class_name": "function"', 1, true))
 text = wrote([[
   local m = cr.models.load_model(path)
   assert(not m.compiled)]], "the model was not compiled", "gap", "custom_objects = {gap = gap}")

@@ -20,9 +20,6 @@ do -- called by itself a layer changes images; named inputs give named results
   check.near(plain[2], result.labels)
   local masked = invert { images = x, segmentation_masks = x }
   check.near(masked.segmentation_masks, x)
-  check.fails(function()
-    invert { images = x, bounding_boxes = x }
-  end, "bounding_boxes", "segmentation_masks")
   check.fails(function() invert { images = x, label = labels } end, "did you mean 'labels'?")
   check.fails(function() invert { labels = labels } end, "expects 1 inputs")
 end

@@ -66,7 +66,9 @@ Tensor matmul(const Tensor& left, const Tensor& right, bool transpose_a, bool tr
   const Tensor a = cast(left, dtype), b = cast(right, dtype);
   if (a.rank() == 0 || b.rank() == 0)
     fail("matmul: shapes ", a.shape(), " and ", b.shape(), " do not fit: a scalar has no rows");
-  if (a.rank() == 1) return squeeze(matmul(reshape(a, {1, a.dim(0)}), b, false, transpose_b), -2);
+  if (a.rank() == 1)
+    return squeeze(matmul(reshape(a, {1, a.dim(0)}), b, false, transpose_b),
+                   b.rank() == 1 ? -1 : -2);
   if (b.rank() == 1) return squeeze(matmul(a, reshape(b, {b.dim(0), 1}), transpose_a, false), -1);
   if (a.rank() == 2 || b.rank() > 2 || transpose_a)
     return matmul_op(a, b, transpose_a, transpose_b);

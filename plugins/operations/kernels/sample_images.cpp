@@ -2,8 +2,8 @@
 // four times as long.
 #include <algorithm>
 
+#include "../sampling.h"
 #include "crescent/cpu_kernel.h"
-#include "sampling.h"
 
 namespace crescent::operations {
 namespace {
@@ -118,6 +118,14 @@ class SampleImagesKernel final : public CpuKernel {
     const float down = row - static_cast<float>(y), right = column - static_cast<float>(x);
     const float weights[] = {(1 - down) * (1 - right), (1 - down) * right, down * (1 - right),
                              down * right};
+    if (y >= 0 && x >= 0 && y + 1 < height_ && x + 1 < width_) {
+      const float *above = image + (y * width_ + x) * channels_,
+                  *below = above + width_ * channels_;
+      for (int64_t c = 0; c < channels_; ++c)
+        to[c] = above[c] * weights[0] + above[c + channels_] * weights[1] + below[c] * weights[2] +
+                below[c + channels_] * weights[3];
+      return;
+    }
     const float* from[] = {pixel(image, y, x), pixel(image, y, x + 1), pixel(image, y + 1, x),
                            pixel(image, y + 1, x + 1)};
     const auto fill = static_cast<float>(op_.fill_value);

@@ -1,0 +1,33 @@
+// The gradient of batch normalization in three parts, of which the first and the last go through
+// the batch slice by slice (slices/).
+#pragma once
+#include "crescent/op_types.h"
+
+namespace crescent::cpu {
+
+/// (x, dy, mean) -> sums of dy and of dy (x - mean), per channel.
+struct BatchNormSums final : OpOf<BatchNormSums> {
+  static constexpr const char* kName = "batch_norm_sums";
+  auto fields() const { return std::tie(); }
+  TensorSpecs infer(std::span<const TensorSpec> in) const override { return {in[2], in[2]}; }
+};
+
+/// (both sums, gamma, variance) -> dgamma, scale, slope, offset, per channel.
+struct BatchNormFactors final : OpOf<BatchNormFactors> {
+  static constexpr const char* kName = "batch_norm_factors";
+  double epsilon = 1e-3;
+  int64_t rows = 0;  ///< that were summed
+  auto fields() const { return std::tie(epsilon, rows); }
+  TensorSpecs infer(std::span<const TensorSpec> in) const override {
+    return {in[0], in[0], in[0], in[0]};
+  }
+};
+
+/// (x, dy, mean, scale, slope, offset) -> dx = scale dy - (x - mean) slope - offset.
+struct BatchNormGradient final : OpOf<BatchNormGradient> {
+  static constexpr const char* kName = "batch_norm_gradient";
+  auto fields() const { return std::tie(); }
+  TensorSpecs infer(std::span<const TensorSpec> in) const override { return {in[0]}; }
+};
+
+}  // namespace crescent::cpu

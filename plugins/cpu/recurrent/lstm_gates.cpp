@@ -1,0 +1,93 @@
+// What an LSTM does to its gates, for ops of these names (plugins/layers/recurrent/lstm_gates.h).
+#include <algorithm>
+
+#include "recurrent/recurrent.h"
+#include "recurrent/sequence.h"
+#include "threads/thread_scratch.h"
+
+namespace crescent::cpu {
+namespace {
+
+constexpr int64_t kPartValues = 1 << 12;  ///< of the state: a part
+
+template <class T>
+class LstmGatesKernel : public Kernel {
+ public:
+  explicit LstmGatesKernel(const TensorSpec& state)
+      : units_(state.shape[-1]),
+        rows_(state.shape.slice(0, -1).size()),
+        loops_(recurrent_loops<T>()) {}
+  std::string name() const override { return "highway"; }
+
+ protected:
+  /// f(first row, rows) for all parts.
+  template <class F>
+  void each_part(Pool& pool, F&& f) const {
+    const int64_t grain = std::max<int64_t>(1, kPartValues / std::max<int64_t>(units_, 1));
+    pool.blocks(rows_, grain, [&](int64_t begin, int64_t end) { f(begin, end - begin); });
+  }
+
+  int64_t units_, rows_;
+  RecurrentLoops<T> loops_;
+};
+
+// inputs: parts of x and h, c before; outputs: gates, c, h
+template <class T>
+class Forward final : public LstmGatesKernel<T> {
+ public:
+  explicit Forward(const Request& r) : LstmGatesKernel<T>(r.inputs[2]) {}
+  bool may_share(int input, int output) const override {
+    return input < 2 ? output == 0 : output > 0;
+  }
+  void run(const Arguments& a) override {
+    this->each_part(a.pool, [&](int64_t first, int64_t rows) {
+      const int64_t state = first * this->units_, gates = 4 * state;
+      this->loops_.lstm_gates(rows, this->units_, a.in<T>(0) + gates, a.in<T>(1) + gates,
+                              a.in<T>(2) + state, a.out<T>(0) + gates, a.out<T>(1) + state,
+                              a.out<T>(2) + state);
+    });
+  }
+};
+
+// inputs: gates, c, c before, dc, dh, maybe more of dh; outputs: gradients of the gates, of c
+// before
+template <class T>
+class Gradient final : public LstmGatesKernel<T> {
+ public:
+  explicit Gradient(const Request& r)
+      : LstmGatesKernel<T>(r.inputs[1]), has_more_(r.inputs.size() > 5) {}
+  bool may_share(int input, int output) const override { return input == 3 && output == 1; }
+  void run(const Arguments& a) override {
+    const int64_t units = this->units_;
+    this->each_part(a.pool, [&](int64_t first, int64_t rows) {
+      T* none = reinterpret_cast<T*>(thread_scratch(5 * static_cast<size_t>(units) * sizeof(T)));
+      T* unused = none + units;  // sums for a bias
+      std::fill_n(none, 5 * units, T{0});
+      const int64_t begin = first * units, end = begin + rows * units;
+      if (a.in<T>(3) != a.out<T>(1))
+        std::copy(a.in<T>(3) + begin, a.in<T>(3) + end, a.out<T>(1) + begin);
+      for (int64_t at = begin; at < end; at += units) {
+        this->loops_.lstm_gradient(units, a.in<T>(0) + 4 * at, a.in<T>(2) + at, a.in<T>(1) + at,
+                                   a.in<T>(4) + at, has_more_ ? a.in<T>(5) + at : none,
+                                   a.out<T>(1) + at, a.out<T>(0) + 4 * at, unused);
+      }
+    });
+  }
+
+ private:
+  bool has_more_;
+};
+
+template <template <class> class K>
+std::unique_ptr<Kernel> make(const Request& r) {
+  if (r.inputs[0].dtype == DType::float32) return std::make_unique<K<float>>(r);
+  if (r.inputs[0].dtype == DType::float64) return std::make_unique<K<double>>(r);
+  return nullptr;
+}
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_lstm_gates(const Request& r) { return make<Forward>(r); }
+std::unique_ptr<Kernel> make_lstm_gates_gradient(const Request& r) { return make<Gradient>(r); }
+
+}  // namespace crescent::cpu

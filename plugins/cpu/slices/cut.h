@@ -1,0 +1,29 @@
+// How an instruction is cut along the batch: which of its arguments go by rows, and what becomes of
+// results that are made from all rows.
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "crescent/op_types.h"
+
+namespace crescent::cpu {
+
+enum class Part : uint8_t {
+  whole,  ///< the same for every slice
+  rows,   ///< the rows of the slice, along axis 0
+  sum,    ///< a result: the sum over the slices
+  mean,
+  variance,  ///< results, in this order: of all rows together
+};
+
+struct Cut {
+  std::vector<Part> inputs, outputs;
+};
+
+/// Nothing where the op cannot be cut, or where its slices would take longer than the whole.
+std::optional<Cut> cut_of(const Op& op, const TensorSpecs& in, const TensorSpecs& out);
+
+/// The op for so many rows of the batch.
+OpPtr with_rows(const OpPtr& op, int64_t rows);
+
+}  // namespace crescent::cpu

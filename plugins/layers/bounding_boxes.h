@@ -1,0 +1,84 @@
+// Bounding boxes that come with images: {boxes = (batch, count, 4), labels = (batch, count)}, or
+// without the batch where there is one image.
+#pragma once
+#include <optional>
+#include <string>
+
+#include "crescent/layer.h"
+#include "crescent/operation.h"
+
+namespace crescent {
+
+/// An operation of cr.ops by its name.
+inline Value operation_result(const char* name, const Dict& arguments) {
+  return (*make<Operation>(name))(arguments);
+}
+/// One that gives one tensor.
+inline Tensor operation(const char* name, const Dict& arguments) {
+  return Codec<Tensor>::decode(operation_result(name, arguments));
+}
+inline Value boxed(const Tensor& tensor) { return Codec<Tensor>::encode(tensor); }
+
+/// Of images in pixels.
+struct Extent {
+  int64_t height = 0, width = 0;
+  friend bool operator==(const Extent&, const Extent&) = default;
+};
+/// Of images with the channels last.
+inline Extent extent_of(const TensorSpec& images) { return {images.shape[-3], images.shape[-2]}; }
+inline Extent extent_of(const Tensor& images) { return extent_of(images.spec()); }
+
+/// Places in images: both (batch, count).
+struct Points {
+  Tensor x, y;
+};
+
+struct BoundingBoxes {
+  Tensor boxes;   ///< (batch, count, 4)
+  Tensor labels;  ///< (batch, count)
+
+  /// Boxes of images of this extent in another format.
+  BoundingBoxes converted(const std::string& from, const std::string& to, Extent of) const {
+    return {operation("bounding_boxes.convert_format", {{"boxes", crescent::boxed(boxes)},
+                                                        {"source", from},
+                                                        {"target", to},
+                                                        {"height", of.height},
+                                                        {"width", of.width}}),
+            labels};
+  }
+  /// Cut at the edges of images of this extent, with the label -1 where nothing is left; in pixels.
+  BoundingBoxes within(Extent of) const {
+    const Tensors results = Codec<Tensors>::decode(
+        operation_result("bounding_boxes.clip_to_image_size", {{"boxes", crescent::boxed(boxes)},
+                                                               {"labels", crescent::boxed(labels)},
+                                                               {"height", of.height},
+                                                               {"width", of.width}}));
+    return {results[0], results[1]};
+  }
+};
+
+/// The smallest boxes around the corners of others, which `move` puts somewhere else; xyxy.
+template <class F>
+Tensor moved_boxes(const Tensor& boxes, F move) {
+  const auto edge = [&](int64_t i) {
+    return ops::squeeze(ops::slice_axis(boxes, -1, i, i + 1), -1);
+  };
+  Tensors x, y;
+  for (const int64_t across : {0, 2})
+    for (const int64_t down : {1, 3}) {
+      const Points moved = move(Points{edge(across), edge(down)});
+      x.push_back(moved.x), y.push_back(moved.y);
+    }
+  const Tensor all_x = ops::stack(x, -1), all_y = ops::stack(y, -1);
+  return ops::stack(Tensors{ops::min(all_x, {-1}), ops::min(all_y, {-1}), ops::max(all_x, {-1}),
+                            ops::max(all_y, {-1})},
+                    -1);
+}
+
+/// Points that are moved and then scaled.
+inline Points shifted(const Points& p, double right, double down, double wide = 1,
+                      double high = 1) {
+  return {(p.x + right) * wide, (p.y + down) * high};
+}
+
+}  // namespace crescent

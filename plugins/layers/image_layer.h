@@ -1,0 +1,137 @@
+// Layers that give images of images, and take labels, bounding boxes and segmentation masks along.
+// Images are (batch, height, width, channels), with channels_first (batch, channels, height,
+// width), or a single one of them.
+#pragma once
+#include "bounding_boxes.h"
+
+namespace crescent {
+
+/// A batch with the channels last, and the way back.
+class Batched {
+ public:
+  Batched(const Tensor& like, bool channels_first)
+      : single_(like.rank() == 3), channels_first_(channels_first) {}
+  Tensor in(const Tensor& x) const {
+    const Tensor batch = in_batch(x);
+    return channels_first_ ? ops::transpose(batch, {0, 2, 3, 1}) : batch;
+  }
+  Tensor out(const Tensor& x) const {
+    return one(channels_first_ ? ops::transpose(x, {0, 3, 1, 2}) : x);
+  }
+  /// What has no channels.
+  Tensor in_batch(const Tensor& x) const { return single_ ? ops::expand_dims(x, 0) : x; }
+  Tensor one(const Tensor& x) const { return single_ ? ops::squeeze(x, 0) : x; }
+
+ private:
+  bool single_, channels_first_;
+};
+
+/// A batch with the channels last; what was not given is no tensor.
+struct ImageParts {
+  Tensor images, labels, masks;
+  std::optional<BoundingBoxes> boxes;  ///< in the format of the layer
+};
+
+/// What f makes of masks as floating point numbers, in the dtype of the masks.
+template <class F>
+Tensor as_numbers(const Tensor& masks, F f) {
+  const DType dtype = masks.dtype();
+  const bool exact = dtype == DType::float32 || dtype == DType::float64;
+  return ops::cast(f(exact ? masks : ops::cast(masks, DType::float32)), dtype);
+}
+
+class ImageLayer : public Layer {
+ public:
+  InputCount input_count() const final { return {1, 1}; }
+  void configured() override {
+    Layer::configured();
+    InputSpec spec = InputSpec::with_min_ndim(3);
+    spec.max_ndim = 4;
+    set_input_specs({spec});
+  }
+  /// Images, then the labels, the boxes, their labels and the masks that were given.
+  Tensors call(const Tensors& inputs, const Call& call) final {
+    const Batched batched(inputs[0], data_format_ == "channels_first");
+    ImageParts parts{batched.in(inputs[0]), {}, {}, {}};
+    if (const Tensor labels = call.tensor("labels")) parts.labels = batched.in_batch(labels);
+    if (const Value& given = call.argument("bounding_boxes"); !given.is_null())
+      parts.boxes = boxes_in(given, batched);
+    if (const Tensor masks = call.tensor("segmentation_masks")) {
+      if (masks.rank() != inputs[0].rank())
+        fail("expected segmentation_masks with as many axes as the images, which have shape ",
+             inputs[0].shape(), ", got shape ", masks.shape());
+      parts.masks = batched.in(masks);
+    }
+    const ImageParts result = changed(std::move(parts), call);
+    Tensors results{batched.out(result.images)};
+    if (result.labels) results.push_back(batched.one(result.labels));
+    if (result.boxes)
+      for (const Tensor& each : {result.boxes->boxes, result.boxes->labels})
+        results.push_back(batched.one(each));
+    if (result.masks) results.push_back(batched.out(result.masks));
+    return results;
+  }
+
+ protected:
+  virtual ImageParts changed(ImageParts parts, const Call& call) = 0;
+
+  /// What comes with the inputs.
+  template <class T>
+  static void describe_companions(Schema<T>& s) {
+    s.input("images", 0, "The images.")
+        .argument("labels", Value(), "Labels of the images, which are a result too.")
+        .argument("bounding_boxes", Value(),
+                  "A table of boxes (batch, count, 4) and labels (batch, count), which are results "
+                  "too: boxes move with the images, and the label of one that is gone is -1.")
+        .argument("segmentation_masks", Value(), "Masks of the images, which are a result too.")
+        .keyword_only(true)
+        .field("bounding_box_format", &ImageLayer::bounding_box_format_,
+               "What the numbers of bounding boxes are.")
+        .choices({"xyxy", "yxyx", "xywh", "center_xywh", "center_yxhw", "rel_xyxy", "rel_yxyx",
+                  "rel_xywh", "rel_center_xywh"})
+        .omit_null()
+        .keyword_only(false);
+  }
+  template <class T>
+  static void describe_data_format(Schema<T>& s) {
+    s.field("data_format", &ImageLayer::data_format_, "Where the channels are.")
+        .choices({"channels_last", "channels_first"});
+  }
+  /// The same boxes with what `move` makes of boxes in pixels (xyxy) of images of an extent, cut at
+  /// the edges of the images that they are of then.
+  template <class F>
+  BoundingBoxes moved(const BoundingBoxes& given, Extent from, Extent to, F move) const {
+    const std::string& format = *bounding_box_format_;
+    return move(given.converted(format, "xyxy", from)).within(to).converted("xyxy", format, to);
+  }
+
+ private:
+  BoundingBoxes boxes_in(const Value& given, const Batched& batched) const {
+    if (!bounding_box_format_)
+      fail(
+          "You passed an input with a 'bounding_boxes' key, but you didn't specify a bounding box "
+          "format. Pass a `bounding_box_format` argument to your ",
+          class_name(), " layer, e.g. `bounding_box_format='xyxy'`.");
+    const Dict* table = given.is_dict() ? &given.as_dict() : nullptr;
+    const Value *boxes = table ? table->find("boxes") : nullptr,
+                *labels = table ? table->find("labels") : nullptr;
+    if (!boxes || !labels || table->size() != 2)
+      fail(
+          "Expected `bounding_boxes` argument to be a dict with keys 'boxes' and 'labels'. "
+          "Received: bounding_boxes=",
+          given);
+    const BoundingBoxes result{batched.in_batch(Codec<Tensor>::decode(*boxes)),
+                               batched.in_batch(Codec<Tensor>::decode(*labels))};
+    const Shape &b = result.boxes.shape(), &l = result.labels.shape();
+    if (b.rank() != 3 || b[2] != 4 || !l.compatible(b.slice(0, 2)))
+      fail(
+          "expected bounding_boxes with boxes (batch, count, 4) and labels (batch, count), without "
+          "the batch of a single image; got shapes ",
+          result.boxes.shape(), " and ", result.labels.shape());
+    return result;
+  }
+
+  std::optional<std::string> data_format_ = "channels_last", bounding_box_format_;
+};
+
+}  // namespace crescent

@@ -1,0 +1,44 @@
+// As many bounding boxes for every image.
+#include "../image_layer.h"
+#include "preprocessing_layers.h"
+
+namespace crescent {
+namespace {
+
+class MaxNumBoundingBoxes final : public ImageLayer {
+ public:
+  static void describe(Schema<MaxNumBoundingBoxes>& s) {
+    s.doc("As many bounding boxes for every image: the first of them, and ones that do not count.")
+        .field("max_number", &MaxNumBoundingBoxes::max_number_, "How many.")
+        .required()
+        .min(1)
+        .field("fill_value", &MaxNumBoundingBoxes::fill_value_,
+               "What boxes and labels that do not count consist of.");
+    describe_companions(s);
+  }
+
+ protected:
+  ImageParts changed(ImageParts parts, const Call&) override {
+    if (!parts.boxes) return parts;
+    const auto sized = [&](const Tensor& x) {
+      const Tensor first = ops::slice_axis(x, 1, 0, std::min(x.dim(1), max_number_));
+      std::vector<int64_t> before(static_cast<size_t>(x.rank()), 0), after = before;
+      after[1] = max_number_ - first.dim(1);
+      return ops::pad(first, before, after, double(fill_value_));
+    };
+    parts.boxes = BoundingBoxes{sized(ops::cast(parts.boxes->boxes, DType::float32)),
+                                sized(parts.boxes->labels)};
+    return parts;
+  }
+
+ private:
+  int64_t max_number_ = 1, fill_value_ = -1;
+};
+
+}  // namespace
+
+void add_bounding_boxes(Registry& registry) {
+  registry.add<MaxNumBoundingBoxes>("MaxNumBoundingBoxes");
+}
+
+}  // namespace crescent

@@ -1,0 +1,42 @@
+#include "lstm_gates.h"
+
+#include "crescent/ops.h"
+
+namespace crescent {
+namespace {
+
+/// Part `i` of four of the last axis.
+Tensor gate(const Tensor& x, int i) {
+  const int64_t width = x.dim(-1) / 4;
+  return ops::slice_axis(x, -1, i * width, (i + 1) * width);
+}
+
+Tensor joined(const Tensors& parts) { return ops::concatenate(parts, -1); }
+
+}  // namespace
+
+TensorSpecs LstmGates::infer(std::span<const TensorSpec> in) const { return {in[0], in[2], in[2]}; }
+
+Tensors LstmGates::decompose(std::span<const Tensor> in) const {
+  const Tensor z = in[0] + in[1];
+  const Tensor i = ops::sigmoid(gate(z, 0)), f = ops::sigmoid(gate(z, 1)),
+               candidate = ops::tanh(gate(z, 2)), o = ops::sigmoid(gate(z, 3));
+  const Tensor c = f * in[2] + i * candidate;
+  return {joined({i, f, candidate, o}), c, o * ops::tanh(c)};
+}
+
+TensorSpecs LstmGatesBackward::infer(std::span<const TensorSpec> in) const {
+  return {in[0], in[1]};
+}
+
+Tensors LstmGatesBackward::decompose(std::span<const Tensor> in) const {
+  const Tensor i = gate(in[0], 0), f = gate(in[0], 1), candidate = gate(in[0], 2),
+               o = gate(in[0], 3);
+  const Tensor &before = in[2], dh = in.size() > 5 ? in[4] + in[5] : in[4], bent = ops::tanh(in[1]),
+               dc = in[3] + dh * o * (1.0 - bent * bent);
+  return {joined({dc * candidate * i * (1.0 - i), dc * before * f * (1.0 - f),
+                  dc * i * (1.0 - candidate * candidate), dh * bent * o * (1.0 - o)}),
+          dc * f};
+}
+
+}  // namespace crescent

@@ -1,0 +1,272 @@
+#include "fourier.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+
+#include "../host.h"
+#include "crescent/cpu_kernel.h"
+#include "fourier_transform.h"
+
+namespace crescent::operations {
+namespace {
+
+/// Some of the rows of a tensor.
+template <class T>
+struct Rows {
+  T* numbers;
+  int64_t n;
+  T& at(size_t row, size_t k) const {
+    return numbers[static_cast<int64_t>(row) * n + static_cast<int64_t>(k)];
+  }
+};
+
+/// Elements of rows that are transformed together, beside each other.
+struct Work {
+  Work(const FourierTransform& transform, double* memory, size_t count)
+      : lanes(transform.lanes()), re(memory), im(memory + transform.width() * lanes) {
+    if (count < lanes || transform.width() > transform.size())
+      std::fill(re, im + transform.width() * lanes, 0.0);
+  }
+  size_t lanes;
+  double *re, *im;
+};
+
+/// Rows to work, or back: one part after the other, as rows of a power of two are in each other's
+/// way in the cache.
+template <class T>
+void take_rows(const FourierTransform& transform, Rows<const T> x, double* to, size_t count) {
+  for (size_t k = 0; k < transform.size(); ++k)
+    for (size_t i = 0; i < count; ++i)
+      to[transform.place(k) * transform.lanes() + i] = static_cast<double>(x.at(i, k));
+}
+template <class T>
+void give_rows(const FourierTransform& transform, const double* from, Rows<T> to, size_t count) {
+  for (size_t k = 0; k < transform.size(); ++k)
+    for (size_t i = 0; i < count; ++i)
+      to.at(i, k) = static_cast<T>(from[k * transform.lanes() + i]);
+}
+
+/// `count` rows of complex numbers.
+template <class T>
+void transform_rows(const FourierTransform& transform, Rows<const T> re, Rows<const T> im,
+                    Rows<T> to_re, Rows<T> to_im, size_t count, double* memory) {
+  const Work w(transform, memory, count);
+  take_rows(transform, re, w.re, count);
+  take_rows(transform, im, w.im, count);
+  transform.run(w.re, w.im);
+  give_rows(transform, w.re, to_re, count);
+  give_rows(transform, w.im, to_im, count);
+}
+
+/// `count` rows of real numbers, an even number each, as half as many complex ones: the spectra of
+/// those at even and at odd places are what is even and what is odd in theirs.
+template <class T>
+void transform_real_rows(const FourierTransform& transform, const ComplexTable& turns,
+                         Rows<const T> x, Rows<T> to_re, Rows<T> to_im, size_t count,
+                         double* memory) {
+  const Work w(transform, memory, count);
+  const size_t half = transform.size();
+  for (size_t k = 0; k < half; ++k) {
+    const size_t at = transform.place(k) * w.lanes;
+    for (size_t i = 0; i < count; ++i) {
+      w.re[at + i] = static_cast<double>(x.at(i, 2 * k));
+      w.im[at + i] = static_cast<double>(x.at(i, 2 * k + 1));
+    }
+  }
+  transform.run(w.re, w.im);
+  for (size_t k = 0; k <= half; ++k) {
+    const size_t a = k % half * w.lanes, b = (half - k) % half * w.lanes;
+    const double re = turns.re[k], im = turns.im[k];
+    for (size_t i = 0; i < count; ++i) {
+      const double even_re = w.re[a + i] + w.re[b + i], even_im = w.im[a + i] - w.im[b + i];
+      const double odd_re = w.im[a + i] + w.im[b + i], odd_im = w.re[b + i] - w.re[a + i];
+      to_re.at(i, k) = static_cast<T>(0.5 * (even_re + odd_re * re - odd_im * im));
+      to_im.at(i, k) = static_cast<T>(0.5 * (even_im + odd_re * im + odd_im * re));
+    }
+  }
+}
+
+/// A transform of rows of one length, and how they are divided.
+class RowsTransform {
+ public:
+  RowsTransform() = default;
+  RowsTransform(int64_t rows, int64_t n, int sign, bool real) : rows_(rows), n_(n), real_(real) {
+    const auto length = static_cast<size_t>(real ? n / 2 : n);
+    transform_ = FourierTransform(length, sign);
+    if (!real) return;
+    for (size_t k = 0; k <= length; ++k) {
+      const double angle = -2 * std::numbers::pi * static_cast<double>(k) / static_cast<double>(n);
+      turns_.re.push_back(std::cos(angle)), turns_.im.push_back(std::sin(angle));
+    }
+  }
+  bool is_complex() const { return !real_; }
+  int64_t group() const { return static_cast<int64_t>(transform_.lanes()); }
+  int64_t groups() const { return (rows_ + group() - 1) / group(); }
+  /// Numbers of double precision that a group needs.
+  size_t work() const { return 2 * transform_.width() * transform_.lanes(); }
+  double flops() const {
+    const auto n = static_cast<double>(n_);
+    return 5 * static_cast<double>(rows_) * n * std::log2(std::max(n, 2.0)) / (real_ ? 2 : 1);
+  }
+  template <class T>
+  void run(int64_t number, const T* re, const T* im, T* to_re, T* to_im, double* work) const {
+    const int64_t first = number * group(), out = real_ ? n_ / 2 + 1 : n_;
+    const auto count = static_cast<size_t>(std::min(group(), rows_ - first));
+    const Rows<const T> x{re + first * n_, n_}, y{im + first * n_, n_};
+    const Rows<T> to_x{to_re + first * out, out}, to_y{to_im + first * out, out};
+    if (real_)
+      transform_real_rows<T>(transform_, turns_, x, to_x, to_y, count, work);
+    else
+      transform_rows<T>(transform_, x, y, to_x, to_y, count, work);
+  }
+
+ private:
+  int64_t rows_ = 0, n_ = 0;
+  bool real_ = false;
+  FourierTransform transform_;
+  ComplexTable turns_;
+};
+
+int64_t rows_in(const Shape& shape) { return shape.size() / shape[-1]; }
+
+template <class T>
+void compute_all(const RowsTransform& rows, std::span<const Tensor> in, std::span<Tensor> out) {
+  struct alignas(64) Line {  // as kernels get their memory
+    std::array<double, 8> numbers;
+  };
+  std::vector<Line> work(rows.work() / 8 + 1);
+  for (int64_t i = 0; i < rows.groups(); ++i)
+    rows.run(i, in[0].data<T>(), in.back().data<T>(), out[0].mutable_data<T>(),
+             out[1].mutable_data<T>(), work.front().numbers.data());
+}
+
+bool compute_rows(int sign, bool real, std::span<const Tensor> in, std::span<Tensor> out) {
+  if (in[0].size() == 0) return true;
+  const RowsTransform rows(rows_in(in[0].shape()), in[0].dim(-1), sign, real);
+  if (in[0].dtype() == DType::float64)
+    compute_all<double>(rows, in, out);
+  else
+    compute_all<float>(rows, in, out);
+  return true;
+}
+
+/// (real, imaginary) -> the same of the transform.
+struct Fourier final : OpOf<Fourier> {
+  static constexpr const char* kName = "operations.fourier";
+  int sign = -1;
+  auto fields() const { return std::tie(sign); }
+  TensorSpecs infer(std::span<const TensorSpec> in) const override { return {in[0], in[0]}; }
+  bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
+    return compute_rows(sign, false, in, out);
+  }
+  Tensors vjp(const Vjp& v) const override {
+    const auto or_zero = [&](size_t i) {
+      return v.gradients[i] ? v.gradients[i] : ops::zeros_like(v.inputs[0]);
+    };
+    return fourier_of(or_zero(0), or_zero(1), -sign);
+  }
+};
+
+/// Real numbers, an even number a row -> (real, imaginary) of the first half.
+struct RealFourier final : OpOf<RealFourier> {
+  static constexpr const char* kName = "operations.real_fourier";
+  auto fields() const { return std::tie(); }
+  TensorSpecs infer(std::span<const TensorSpec> in) const override {
+    Shape half = in[0].shape;
+    half.set(-1, half[-1] / 2 + 1);
+    return {{in[0].dtype, half}, {in[0].dtype, half}};
+  }
+  bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
+    return compute_rows(-1, true, in, out);
+  }
+  Tensors vjp(const Vjp& v) const override {
+    const auto whole = [&](size_t i) {
+      const Tensor given = v.gradients[i] ? v.gradients[i] : ops::zeros_like(v.outputs[0]);
+      std::vector<int64_t> before(static_cast<size_t>(given.rank()), 0), after = before;
+      after.back() = v.inputs[0].dim(-1) - given.dim(-1);
+      return ops::pad(given, before, after);
+    };
+    return {fourier_of(whole(0), whole(1), 1)[0]};
+  }
+};
+
+class FourierKernel final : public CpuKernel {
+ public:
+  static void describe(Schema<FourierKernel>& s) { s.doc("Some rows a thread."); }
+  bool prepare(const CpuRequest& r) override {
+    const TensorSpec& x = r.inputs[0];
+    if (x.shape.size() == 0) return false;
+    const auto* complex = r.op_as<Fourier>();
+    rows_ = RowsTransform(rows_in(x.shape), x.shape[-1], complex ? complex->sign : -1, !complex);
+    wide_ = x.dtype == DType::float64;
+    constexpr size_t kMostMemory = size_t{64} << 20;
+    const auto fitting = static_cast<int64_t>(kMostMemory / (rows_.work() * sizeof(double)));
+    workers_ =
+        static_cast<int>(std::clamp<int64_t>(fitting, 1, std::min<int64_t>(rows_.groups(), 32)));
+    return true;
+  }
+  void run(const CpuArguments& a) override { wide_ ? run_as<double>(a) : run_as<float>(a); }
+  size_t scratch_bytes() const override {
+    return static_cast<size_t>(workers_) * rows_.work() * sizeof(double);
+  }
+  double flops() const override { return rows_.flops(); }
+
+ private:
+  template <class T>
+  void run_as(const CpuArguments& a) const {
+    const bool real = !rows_.is_complex();
+    struct Job {
+      const FourierKernel* kernel;
+      const CpuArguments* a;
+      const T* im;
+    } job{this, &a, a.in<T>(real ? 0 : 1)};
+    a.threads.run(
+        rows_.groups(),
+        [](void* context, int64_t part, int worker) {
+          const Job& j = *static_cast<Job*>(context);
+          const RowsTransform& rows = j.kernel->rows_;
+          rows.run(
+              part, j.a->template in<T>(0), j.im, j.a->template out<T>(0), j.a->template out<T>(1),
+              reinterpret_cast<double*>(j.a->scratch) + static_cast<size_t>(worker) * rows.work());
+        },
+        &job, workers_);
+  }
+
+  RowsTransform rows_;
+  bool wide_ = false;
+  int workers_ = 1;
+};
+
+/// Half precision is transformed in float32.
+Tensor computable(const Tensor& x) {
+  const bool half = x.dtype() == DType::bfloat16 || x.dtype() == DType::float16;
+  return half ? ops::cast(x, DType::float32) : x;
+}
+
+}  // namespace
+
+Tensors fourier_of(const Tensor& re, const Tensor& im, int sign) {
+  Fourier op;
+  op.sign = sign;
+  const Tensors result = apply(op, {computable(re), computable(im)});
+  return {ops::cast(result[0], re.dtype()), ops::cast(result[1], re.dtype())};
+}
+
+Tensors fourier_of_real(const Tensor& x) {
+  const int64_t n = x.dim(-1);
+  if (n > 0 && n % 2 == 0) {
+    const Tensors result = apply(RealFourier(), {computable(x)});
+    return {ops::cast(result[0], x.dtype()), ops::cast(result[1], x.dtype())};
+  }
+  const Tensors whole = fourier_of(x, ops::zeros_like(x), -1);
+  return {ops::slice_axis(whole[0], -1, 0, n / 2 + 1), ops::slice_axis(whole[1], -1, 0, n / 2 + 1)};
+}
+
+void add_fourier_kernels(Registry& registry) {
+  registry.add<FourierKernel>(Fourier::kName);
+  registry.add<FourierKernel>(RealFourier::kName);
+}
+
+}  // namespace crescent::operations

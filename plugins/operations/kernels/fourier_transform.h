@@ -1,0 +1,52 @@
+// Discrete Fourier transforms of rows, in double precision: sum x_k exp(sign 2 pi i j k / n).
+#pragma once
+#include <cstddef>
+#include <vector>
+
+namespace crescent::operations {
+
+struct ComplexTable {
+  std::vector<double> re, im;
+};
+
+/// Of a length that is a power of two.
+class PowerOfTwoTransform {
+ public:
+  PowerOfTwoTransform() = default;
+  PowerOfTwoTransform(size_t n, int sign);
+  size_t size() const { return reversed_.size(); }
+  /// Where the transform wants element k: at the place with the bits of k in reverse order.
+  size_t place(size_t k) const { return reversed_[k]; }
+  /// In place; each element is `lanes` numbers of as many rows, 1 or 8.
+  void run(double* re, double* im, size_t lanes) const;
+  /// Elements that are in order to where the transform wants them.
+  void reorder(double* x, size_t lanes) const;
+
+ private:
+  std::vector<size_t> reversed_;
+  ComplexTable turns_;  ///< of the stage that joins halves of h elements: from h on
+};
+
+/// Of any length: what is not a power of two is a convolution with a chirp, which has such a length
+/// (Bluestein). Several rows are transformed at once, an element of each beside the others.
+class FourierTransform {
+ public:
+  FourierTransform() = default;
+  FourierTransform(size_t n, int sign);
+  size_t size() const { return n_; }
+  /// Rows that are transformed together; more of short ones.
+  size_t lanes() const { return lanes_; }
+  /// Elements of the rows while they are transformed.
+  size_t width() const { return forward_.size(); }
+  /// Where element k goes before; afterwards it is at k.
+  size_t place(size_t k) const { return chirp_.re.empty() ? forward_.place(k) : k; }
+  /// Elements that are not set are 0. re and im: (width, lanes).
+  void run(double* re, double* im) const;
+
+ private:
+  size_t n_ = 0, lanes_ = 1;
+  PowerOfTwoTransform forward_, backward_;  ///< the way back, with a chirp only
+  ComplexTable chirp_, spectrum_;           ///< of the chirp
+};
+
+}  // namespace crescent::operations

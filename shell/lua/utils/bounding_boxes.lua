@@ -1,0 +1,78 @@
+-- cr.utils.bounding_boxes: the functions of cr.ops.bounding_boxes, which also take tables of boxes
+-- and labels, or of levels, as Keras' do.
+local cr, shell = ...
+
+local functions = {}
+for _, name in ipairs { "affine_transform", "compute_ciou", "compute_iou", "crop",
+  "encode_box_to_deltas", "pad" } do
+  functions[name] = cr.ops.bounding_boxes[name]
+end
+
+local function is_table(x) return type(x) == "table" and not cr.describe(x) and #x == 0 end
+
+--- A copy of the table with other values for some names.
+local function with(table, changed)
+  local copy = {}
+  for key, value in pairs(table) do copy[key] = value end
+  for key, value in pairs(changed) do copy[key] = value end
+  return copy
+end
+
+local format = { name = "bounding_box_format", type = "a text", default = "xyxy",
+  doc = "What the numbers are." }
+local height = { name = "height", type = "a number", doc = "Of the image." }
+local width = { name = "width", type = "a number", doc = "Of the image." }
+
+functions.convert_format = shell.define("convert_format",
+  "Boxes of another format: xyxy, yxyx, xywh, center_xywh, center_yxhw, or rel_ before it.", {
+    { name = "boxes", type = "a tensor, or a table with boxes", doc = "", required = true },
+    { name = "source", type = "a text", doc = "The format they have.", required = true },
+    { name = "target", type = "a text", doc = "The format to give them.", required = true },
+    height, width,
+    { name = "dtype", type = "a text", default = "float32", doc = "Of the result." },
+  }, function(boxes, source, target, high, wide, dtype)
+    local function convert(x)
+      return cr.ops.bounding_boxes.convert_format(x, source, target,
+        { height = high, width = wide, dtype = dtype })
+    end
+    if not is_table(boxes) then return convert(boxes) end
+    if not boxes.boxes then shell.fail("convert_format: the table has no boxes") end
+    return with(boxes, { boxes = convert(boxes.boxes) })
+  end)
+
+functions.clip_to_image_size = shell.define("clip_to_image_size",
+  "Boxes cut at the edges of the image; the label of one that is outside becomes -1.", {
+    { name = "bounding_boxes", type = "a table with boxes and perhaps labels", doc = "",
+      required = true },
+    height, width, format,
+  }, function(given, high, wide, kind)
+    if not is_table(given) or not given.boxes then
+      shell.fail("clip_to_image_size: expected a table with boxes (and labels)")
+    end
+    local boxes, labels = cr.ops.bounding_boxes.clip_to_image_size(given.boxes,
+      { labels = given.labels, height = high, width = wide, bounding_box_format = kind })
+    return with(given, { boxes = boxes, labels = given.labels and labels })
+  end)
+
+functions.decode_deltas_to_boxes = shell.define("decode_deltas_to_boxes",
+  "The boxes that differ so from anchors.", {
+    { name = "anchors", type = "a tensor, or a table of them", doc = "By level.", required = true },
+    { name = "boxes_delta", type = "a tensor, or a table of them", doc = "By level.",
+      required = true },
+    { name = "anchor_format", type = "a text", doc = "Of the anchors.", required = true },
+    { name = "box_format", type = "a text", doc = "Of the result.", required = true },
+    { name = "encoded_format", type = "a text", default = "center_yxhw", doc = "Of the deltas." },
+    { name = "variance", type = "four numbers", doc = "By which the deltas are multiplied." },
+    { name = "image_shape", type = "{height, width, channels}", doc = "For relative formats." },
+  }, function(anchors, deltas, anchor_format, box_format, encoded_format, variance, image_shape)
+    local function decode(a, d)
+      return cr.ops.bounding_boxes.decode_deltas_to_boxes(a, d, anchor_format, box_format,
+        { encoded_format = encoded_format, variance = variance, image_shape = image_shape })
+    end
+    if not (is_table(anchors) and is_table(deltas)) then return decode(anchors, deltas) end
+    local boxes = {}
+    for level, anchor in pairs(anchors) do boxes[level] = decode(anchor, deltas[level]) end
+    return boxes
+  end)
+
+return { bounding_boxes = functions }

@@ -1,0 +1,106 @@
+// Causes for which files crossed badly between Keras and us, each with a test of its own where no
+// other has it: the table in tests/golden/README.md names the test of every cause.
+#include "keras/configs/config_in.h"
+#include "keras/configs/config_out.h"
+#include "models.h"
+
+namespace crescent::hdf5 {
+namespace {
+
+using keras::ConfigIn;
+
+ModelPtr one_layer(const std::string& name, const Dict& options, const List& shape = {5, 4}) {
+  Dict given = options;
+  given.set("input_shape", shape);
+  return Sequential::make({layer(name, given)}, "s");
+}
+
+Value compile_arguments(const char* json) {
+  return ConfigIn({"3.15.1", "torch"}).compile_options(parse_json(json));
+}
+
+TEST_CASE("Keras 3 finds no option of SpatialDropout that it does not know") {
+  for (const char* name : {"SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D"}) {
+    const List shape(static_cast<size_t>(name[14] - '0') + 1, Value(4));
+    const auto model = one_layer(name, {{"rate", 0.5}}, shape);
+    for (const char* target : {"keras3", "keras2"}) {
+      CAPTURE(name, target);
+      const Value written = parse_json(model->to_json({{"target", target}}));
+      const List& layers = written.as_dict().at("config").as_dict().at("layers").as_list();
+      const Dict& config = layers.back().as_dict().at("config").as_dict();
+      CHECK(config.at("rate") == Value(0.5));
+      CHECK(config.contains("trainable") == (std::string(target) == "keras2"));
+    }
+  }
+}
+
+TEST_CASE("noise_shape of a SpatialDropout, which Keras writes as null, is left out") {
+  const ModelPtr model = model_from_json(R"({"class_name": "Sequential", "keras_version": "2.3.1",
+    "backend": "theano", "config": {"name": "s", "layers": [{"class_name": "SpatialDropout1D",
+      "config": {"name": "d", "rate": 0.5, "noise_shape": null, "seed": null,
+        "batch_input_shape": [null, 5, 4]}}]}})");
+  CHECK(model->layers().front()->class_name() == "SpatialDropout1D");
+}
+
+TEST_CASE("a model's JSON says its module to Keras 3, and has old names alone for Keras 2") {
+  const auto model = one_layer("Conv1D", {{"filters", 2}, {"kernel_size", 3}});
+  const Symbol in = Input({4});
+  const auto graph = Functional::make({in}, {(*layer("Dense", {{"units", 2}}))(in)});
+  const Value keras3 = parse_json(model->to_json({{"target", "keras3"}}));
+  for (const char* name : {"module", "registered_name"}) CHECK(keras3.as_dict().contains(name));
+  for (Model* each : {static_cast<Model*>(model.get()), static_cast<Model*>(graph.get())}) {
+    const std::string keras2 = each->to_json({{"target", "keras2"}});
+    for (const char* word :
+         {"module", "registered_name", "GlorotUniform", "groups", "Functional", "batch_shape"})
+      CHECK_FALSE(contains(keras2, word));
+  }
+}
+
+TEST_CASE("clipnorm of Keras 2.3.1 is the norm of all gradients together") {
+  const char* json = R"({"optimizer_config": {"class_name": "SGD", "config": {"lr": 0.1,
+    "momentum": 0.0, "decay": 0.0, "nesterov": false, "clipnorm": 0.5}}, "loss": "mse"})";
+  const auto optimizer = [&](const char* version) {
+    const Dict options = ConfigIn({version, "theano"}).compile_options(parse_json(json));
+    return options.at("optimizer").as_dict().at("config").as_dict();
+  };
+  CHECK(optimizer("2.3.1").at("global_clipnorm") == Value(0.5));
+  CHECK_FALSE(optimizer("2.3.1").contains("clipnorm"));
+  CHECK(optimizer("2.15.0").at("clipnorm") == Value(0.5));
+}
+
+TEST_CASE("what nobody knows is named by its kind and its place", "[F01]") {
+  const char* unknown = R"({"class_name": "Strange", "config": {"rate": 1}})";
+  const auto why = [&](const std::string& json) {
+    return failure([&] { compile_arguments(json.c_str()); });
+  };
+  CHECK_THAT(why(concat(R"({"optimizer_config": )", unknown, R"(, "loss": "mse"})")),
+             Catch::Contains("Unknown optimizer: Strange"));
+  CHECK_THAT(why(concat(R"({"optimizer": "sgd", "loss": )", unknown, "}")),
+             Catch::Contains("Unknown loss: Strange"));
+  CHECK_THAT(why(concat(R"({"optimizer": "sgd", "loss": "mse", "metrics": [)", unknown, "]}")),
+             Catch::Contains("Unknown metric: Strange"));
+  CHECK_THAT(
+      why(concat(R"({"optimizer_config": {"class_name": "SGD", "config": {"learning_rate": )",
+                 unknown, R"(}}, "loss": "mse"})")),
+      Catch::Contains("Unknown schedule: Strange") &&
+          Catch::Contains("option 'learning_rate' of optimizer SGD"));
+}
+
+TEST_CASE("a layer that is called as in training stays so when it predicts, through files too") {
+  Scratch scratch;
+  const Symbol in = Input({200});
+  const auto dropout = layer("Dropout", {{"rate", 0.5}, {"seed", 3}});
+  const auto model = Functional::make({in}, {(*dropout)(in, {.training = true})});
+  const auto zeros = [](Model& each) {
+    const Tensor y = each.predict({Tensor::full({4, 200}, 1)}).front();
+    return ops::sum(ops::cast(ops::equal(y, 0), DType::float32)).item();
+  };
+  CHECK(zeros(*model) > 200);
+  for (const char* name : {"m.h5", "m.keras"}) {
+    crescent::save_model(*model, scratch.path(name));
+    CHECK(zeros(*crescent::load_model(scratch.path(name))) > 200);
+  }
+}
+
+}  // namespace
+}  // namespace crescent::hdf5

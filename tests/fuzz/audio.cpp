@@ -1,0 +1,14 @@
+// Any bytes as a WAV file: its samples, or an error.
+#include "audio/wav.h"
+
+#include "crescent/error.h"
+
+using namespace crescent;
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  try {
+    decode_wav("fuzz", {reinterpret_cast<const char*>(data), size});
+  } catch (const Error&) {
+  }
+  return 0;
+}

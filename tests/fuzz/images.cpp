@@ -1,0 +1,66 @@
+// Any bytes as an image: its pixels, or an error. The first bytes say which format, as they do for
+// files without an ending. Checksums of PNG are set right, or nothing else would be looked at.
+#include "images/image_file.h"
+
+#include <zlib.h>
+
+#include <algorithm>
+
+using namespace crescent;
+using namespace crescent::images;
+
+extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t most);
+
+namespace {
+
+constexpr std::string_view kPng("\x89PNG\r\n\x1a\n");
+
+struct Row {
+  std::string_view beginning;
+  Tensor (*decode)(const std::string& path, std::string_view bytes);
+};
+constexpr Row kRows[] = {{kPng, decode_png},
+                         {"\xff\xd8", decode_jpeg},
+                         {"BM", decode_bmp},
+                         {"P5", decode_pnm},
+                         {"P6", decode_pnm}};
+
+std::string_view text_of(const uint8_t* data, size_t size) {
+  return {reinterpret_cast<const char*>(data), size};
+}
+
+uint64_t big_endian(const uint8_t* at) {
+  return uint64_t{at[0]} << 24 | uint64_t{at[1]} << 16 | uint64_t{at[2]} << 8 | at[3];
+}
+
+/// Of every chunk: length, name and data, checksum of the last two.
+void set_checksums(uint8_t* data, size_t size) {
+  constexpr size_t kWord = 4, kAround = 3 * kWord;
+  for (size_t at = kPng.size(); at + kAround <= size;) {
+    const uint64_t length = big_endian(data + at);
+    if (length > size - at - kAround) return;
+    const auto sum = crc32_z(0, data + at + kWord, kWord + length);
+    at += kAround + length;
+    for (size_t i = 0; i < kWord; ++i)
+      data[at - kWord + i] = static_cast<uint8_t>(sum >> (24 - 8 * i));
+  }
+}
+
+}  // namespace
+
+extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t most, unsigned) {
+  size = LLVMFuzzerMutate(data, size, most);
+  if (text_of(data, size).starts_with(kPng)) set_checksums(data, size);
+  return size;
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::string_view bytes = text_of(data, size);
+  const auto row = std::find_if(std::begin(kRows), std::end(kRows),
+                                [&](const Row& each) { return bytes.starts_with(each.beginning); });
+  try {
+    if (row != std::end(kRows)) row->decode("fuzz", bytes);
+  } catch (const Error&) {
+  }
+  return 0;
+}

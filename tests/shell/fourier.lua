@@ -1,0 +1,71 @@
+-- Fourier transforms against the sums that they are, and their gradients.
+local here = arg and arg[0]:match "^(.*)/" or "tests/shell"
+package.path = here .. "/support/?.lua;" .. package.path
+local check = require "check"
+local cr = require "crescent"
+local ops = cr.ops
+
+--- cos and sin of 2 pi j k / n.
+local function waves(n)
+  local k = ops.arange(n)
+  local turns = ops.mod(ops.matmul(k:reshape { n, 1 }, k:reshape { 1, n }), n)
+  local angle = ops.cast(turns, "float32") * (2 * math.pi / n)
+  return ops.cos(angle), ops.sin(angle)
+end
+
+-- powers of two and other lengths; rows that are transformed alone and together
+for _, n in ipairs { 1, 2, 3, 4, 5, 6, 8, 12, 16, 30, 64, 100, 256, 1000 } do
+  local c, s = waves(n)
+  for _, rows in ipairs { 1, 3, 8, 19 } do
+    local x, y = cr.random.normal { rows, n }, cr.random.normal { rows, n }
+    local re, im = ops.fft { x, y }
+    local slack = 2e-5 * n
+    check.near(re, ops.matmul(x, c) + ops.matmul(y, s), slack)
+    check.near(im, ops.matmul(y, c) - ops.matmul(x, s), slack)
+    local alone = ops.fft { x:slice(1, 1), y:slice(1, 1) }
+    check.near(alone, re:slice(1, 1), 0)
+
+    local half_re, half_im = ops.rfft(x)
+    check.same(half_re.shape, { rows, n // 2 + 1 })
+    local count = n // 2 + 1
+    check.near(half_re, ops.slice_axis(ops.matmul(x, c), 1, 0, count), slack)
+    check.near(half_im, ops.slice_axis(-ops.matmul(x, s), 1, 0, count), slack)
+    check.near(ops.irfft({ half_re, half_im }, { fft_length = n }), x, 1e-5)
+  end
+end
+
+do -- longer than what is transformed together
+  local n = 16384
+  local x = cr.random.normal { 3, n }
+  local re, im = ops.rfft(x)
+  check.near(ops.irfft { re, im }, x, 1e-5)
+  check.near(ops.sum(x, -1), re:slice({ 1, 1 }, { -1, 1 }):reshape { 3 }, 1e-2)
+end
+
+do -- the same for any number of threads, and in a compiled function
+  local x = cr.random.normal { 50, 96 }
+  local re = ops.rfft(x)
+  check.near(cr.compiled(function(t) return (ops.rfft(t)) end)(x), re, 0)
+  local threads = cr.config.threads()
+  cr.config.set_threads(1)
+  check.near(ops.rfft(x), re, 0)
+  cr.config.set_threads(threads)
+end
+
+do -- gradients: of sum(weights * transform) it is the transform of the weights
+  for _, n in ipairs { 6, 7, 8 } do
+    local c, s = waves(n)
+    local x, w = cr.Variable(cr.random.normal { 2, n }), cr.random.normal { 2, n // 2 + 1 }
+    local v = cr.random.normal { 2, n // 2 + 1 }
+    local loss
+    local tape = cr.GradientTape(function()
+      local re, im = ops.rfft(x + 0)
+      loss = ops.sum(re * w + im * v)
+    end)
+    local rows = n // 2 + 1
+    local expected = ops.matmul(w, ops.slice_axis(c, 0, 0, rows))
+      - ops.matmul(v, ops.slice_axis(s, 0, 0, rows))
+    check.near(tape:gradient(loss, { x })[1], expected, 1e-4)
+  end
+end
+print "ok"

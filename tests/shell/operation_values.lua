@@ -1,0 +1,88 @@
+-- Values of functions of cr.ops at the edges of what they take, as Keras 3.15.1 has them.
+package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/support/?.lua;") .. package.path
+local check = require "check"
+local cr = require "crescent"
+local ops, t = cr.ops, cr.tensor
+local inf, nan = math.huge, 0 / 0
+
+local function ints(values, dtype) return t(values):cast(dtype or "int32") end
+local function text(x) return x ~= x and "nan" or string.format("%.5g", x) end
+local function flat(values, into)
+  if type(values) ~= "table" then values = { values } end
+  for _, value in ipairs(values) do
+    if type(value) == "table" then flat(value, into) else
+      if type(value) == "boolean" then value = value and 1 or 0 end
+      into[#into + 1] = text(value)
+    end
+  end
+  return into
+end
+
+--- What it is, the tensor, its elements in a line and, where it matters, its dtype.
+local function row(what, x, want, dtype)
+  check.same(flat(x:totable(), {}), flat(want, {}), what)
+  if dtype then check.same(x.dtype, dtype, what .. ": dtype") end
+end
+
+local x = t { 2, nan, 1, -inf, inf, 1 }
+row("sort has NaN last", ops.sort(x), { -inf, 1, 1, 2, inf, nan })
+row("argsort keeps the order of equals", ops.argsort(x), { 3, 2, 5, 0, 4, 1 }, "int32")
+row("median of infinities", ops.median(t { -inf, -inf }), -inf)
+row("nanargmax of nothing", ops.nanargmax(t { { nan, nan }, { 1, 2 } }, 1), { -1, 1 })
+row("max of nothing with a start", ops.max(ops.zeros { 0, 2 }, 0, false, 1.5), { 1.5, 1.5 })
+row("a start has the dtype", ops.max(ints { 1, 2 }, nil, false, 2.5), 2, "int32")
+row("logsumexp of nothing", ops.logsumexp(ops.zeros { 0 }), -inf)
+row("average over axes", ops.average(t { { 1, 2 }, { 3, 4 } }, { 0, 1 }), 2.5)
+row("weights of the averaged axes",
+  ops.average(t { { { 1, 2 }, { 3, 5 } } }, { 2, 0 }, t { { 1 }, { 3 } }), { 1.75, 4.5 })
+row("differences of booleans", ops.diff(t { 1, 0, 0 }:cast "bool"), { true, false }, "bool")
+row("differences of one", ops.diff(t { 1 }), {})
+row("running sums keep the dtype", ops.cumsum(ints({ 1, 2 }, "uint8")), { 1, 3 }, "uint8")
+row("of booleans they count", ops.cumsum(t { 1, 1 }:cast "bool"), { 1, 2 }, "int32")
+row("prod in a dtype", ops.prod(ints { 2, 3 }, nil, false, "uint8"), 6, "uint8")
+
+row("fmod by infinity", ops.fmod(t { 2.5, -2.5 }, inf), { 2.5, -2.5 })
+row("fmod of large numbers", ops.fmod(t { 1e8 }, 3), { 1 })
+row("a sum of booleans", ops.add(t { 1, 0 }:cast "bool", t { 1, 0 }:cast "bool"), { 1, 0 }, "bool")
+row("abs of booleans", ops.abs(t { 1, 0 }:cast "bool"), { true, false }, "bool")
+row("limits that are tensors", ops.clip(t { -1, 5 }, t { 0, 1 }, t { 3, 3 }), { 0, 3 })
+row("limits that cross", ops.clip(t { -1, 5 }, 2, 1), { 1, 1 })
+row("i0 of large numbers", ops.i0(t { 1e5 }), inf)
+row("threshold keeps the dtype", ops.threshold(ints { 0, 2 }, 0.5, 0.25), { 0, 2 }, "int32")
+row("ranges of fractions", ops.arange(3.0), { 0, 1, 2 }, "float32")
+row("ranges of whole numbers", ops.arange(3), { 0, 1, 2 }, "int32")
+row("whole ends of geomspace", ops.geomspace(1, 16, 5, true, "int32"), { 1, 2, 4, 8, 16 })
+row("saturate_cast to bool", ops.saturate_cast(t { -1.5, 2 }, "bool"), { false, true })
+row("full of a tensor", ops.full({ 2 }, ints { 3, 4 }), { 3, 4 }, "float32")
+row("vectors multiplied", ops.matmul(t { 1, 2 }, t { 3, 4 }), 11)
+row("short whole numbers multiplied", ops.matmul(ints({ { 100 } }, "int8"), ints({ { 100 } }, "int8")),
+  { 10000 }, "int32")
+row("products over nothing", ops.dot(ops.zeros { 1, 0 }, ops.zeros { 0, 2 }), { 0, 0 })
+row("segments that are none", ops.segment_max(t { 1, 5, 2 }, ints { 0, -1, 1 }, 2), { 1, 2 })
+check.fails(function() ops.segment_max(t { 1, 5 }, ints { 0 }, 2) end, "a number for each row")
+
+row("a mask as key", ops.get_item(t { 1, 2, 3 }, t { 1, 0, 1 }:cast "bool"), { 1, 3 })
+check.fails(function() ops.get_item(t { 1, 2, 3 }, t { 1, 0 }:cast "bool") end, "(2,)", "(3,)")
+row("a slice from a tensor", ops.slice(t { 1, 2, 3, 4 }, ints { 1 }, { 2 }), { 2, 3 })
+row("an update from a tensor", ops.slice_update(t { 1, 2, 3 }, ints { 1 }, t { 8, 9 }), { 1, 8, 9 })
+
+for mode, want in pairs {
+  edge = { 1, 1, 1, 4, 2, 2 }, wrap = { 4, 2, 1, 4, 2, 1 }, circular = { 4, 2, 1, 4, 2, 1 },
+  reflect = { 2, 4, 1, 4, 2, 4 }, symmetric = { 4, 1, 1, 4, 2, 2 }, empty = { 0, 0, 1, 4, 2, 0 },
+  maximum = { 4, 4, 1, 4, 2, 4 }, minimum = { 1, 1, 1, 4, 2, 1 }, median = { 2, 2, 1, 4, 2, 2 },
+  linear_ramp = { 0, 0.5, 1, 4, 2, 0 }, mean = { 7 / 3, 7 / 3, 1, 4, 2, 7 / 3 },
+} do
+  row("pad: " .. mode, ops.pad(t { 1, 4, 2 }, { { 2, 1 } }, mode), want)
+end
+check.fails(function() ops.pad(t { 1 }, 1, "egde") end, "did you mean 'edge'")
+
+-- the gradient of a spread of 0 is 0
+local same = cr.Variable(t { 2, 2 })
+local spread
+local tape = cr.GradientTape(function() spread = ops.std(same) end)
+row("gradient of std", tape:gradient(spread, { same })[1], { 0, 0 })
+
+-- frames that overlap are added without a window
+local frames = ops.istft({ t { { 1, 0 }, { 1, 0 } }, ops.zeros { 2, 2 } }, 2, 1, 2, cr.null, cr.null, false)
+row("istft without a window", frames, { 0.5, 1, 0.5 })
+print "ok operation_values"
