@@ -240,9 +240,9 @@ class Lion final : public UpdateRule {
   std::vector<std::string> slots() const override { return {"momentum"}; }
   void rule(const Variable& w, const Tensor& g, const Tensor& rate, const Tensor&,
             std::span<const Variable> slots) override {
-    const Tensor direction = sign(slots[0] * beta_1_ + g * (1 - beta_1_));
-    slots[0].assign(slots[0] * beta_2_ + g * (1 - beta_2_));
-    w.assign(w - rate * direction);
+    const Tensor momentum = slots[0], away = g - momentum;  // one pass over them for both
+    slots[0].assign(momentum + away * (1 - beta_2_));
+    w.assign(w - rate * sign(momentum + away * (1 - beta_1_)));
   }
 
  private:

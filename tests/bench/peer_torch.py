@@ -149,6 +149,38 @@ class Text(nn.Module):
         return self.out(torch.cat(list(h), 1))
 
 
+class LoopedText(nn.Module):
+    """The same with a step written out, as PyTorch's layers cannot do it: an LSTM whose states are
+    dropped by one mask for all steps, and a GRU that resets its state before the product."""
+
+    def __init__(self, gates):
+        super().__init__()
+        self.embedding, self.out = nn.Embedding(20000, WIDTH), nn.Linear(WIDTH, 1)
+        self.of_input = nn.Linear(WIDTH, gates * WIDTH)
+        self.of_state = nn.Linear(WIDTH, gates * WIDTH, bias=False)
+        self.step = {3: self.gru, 4: self.lstm}[gates]
+
+    def lstm(self, z, h, c, kept):
+        i, f, g, o = (z + self.of_state(h * kept)).chunk(4, 1)
+        c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
+        return torch.sigmoid(o) * torch.tanh(c), c
+
+    def gru(self, z, h, c, kept):
+        own, weight = z.chunk(3, 1), self.of_state.weight
+        keep, reset = torch.sigmoid(
+            torch.cat(own[:2], 1) + F.linear(h, weight[:2 * WIDTH])).chunk(2, 1)
+        new = torch.tanh(own[2] + F.linear(reset * h, weight[2 * WIDTH:]))
+        return keep * h + (1 - keep) * new, c
+
+    def forward(self, x):
+        z = self.of_input(self.embedding(x))
+        h = c = z.new_zeros(x.shape[0], WIDTH)
+        kept = F.dropout(torch.ones_like(h), 0.2)
+        for t in range(x.shape[1]):
+            h, c = self.step(z[:, t], h, c, kept)
+        return self.out(h)
+
+
 class ConvLSTM(nn.Module):
     def __init__(self):
         super().__init__()
@@ -209,6 +241,8 @@ for name, make in {
     "lstm_plain": lambda: Text(nn.LSTM(WIDTH, WIDTH, batch_first=True)),
     "lstm_masked": lambda: Text(nn.LSTM(WIDTH, WIDTH, batch_first=True), True),
     "bidirectional": lambda: Text(nn.LSTM(WIDTH, WIDTH, batch_first=True, bidirectional=True)),
+    "lstm_recurrent_dropout": lambda: LoopedText(4),
+    "gru_reset_before": lambda: LoopedText(3),
     "simple_rnn": lambda: Text(nn.RNN(WIDTH, WIDTH, batch_first=True)),
 }.items():
     if wanted(name + "_train"):

@@ -1,5 +1,6 @@
 // Chains of elementwise steps as one kernel.
 #include "b_support.h"
+#include "vectors/loops.h"
 
 using namespace crescent;
 using namespace crescent::cpu;
@@ -144,4 +145,41 @@ TEST_CASE("a fused kernel says which memory may be shared") {
   CHECK(kernel->may_share(1, 0));
   CHECK(kernel->may_share(2, 1));
   CHECK(kernel->may_share(0, 1));
+}
+
+TEST_CASE("what is compiled as one loop gives the bits of its steps") {
+  const Machine machine(GENERATE(0, 1, 2));
+  for (const Chain& chain : chains()) {
+    for (int64_t size : {7, 19, 5000}) {
+      CAPTURE(chain.steps.size(), chain.scalar.size(), size);
+      Fused op;
+      op.shape = {size};
+      op.steps.assign(chain.steps.begin(), chain.steps.end());
+      op.outputs.assign(chain.outputs.begin(), chain.outputs.end());
+      std::vector<Array> inputs;
+      TensorSpecs in;
+      for (bool is_scalar : chain.scalar) {
+        const auto seed = static_cast<unsigned>(inputs.size());
+        inputs.push_back(random(is_scalar ? Shape{} : op.shape, DType::float32, seed, 0.1, 1));
+        in.push_back(inputs.back().spec);
+      }
+      const Options options;
+      TensorSpecs out(op.outputs.size(), {DType::float32, op.shape});
+      const auto one = make_kernel({op, in, out, options});
+      CHECK(one->flops() == static_cast<double>(size));  // a step an element
+      const Outcome got = run(*one, inputs, out, 2);
+
+      Fused single = op;  // whose steps are all seen
+      single.outputs.clear();
+      const int first = static_cast<int>(in.size());
+      for (size_t i = 0; i < op.steps.size(); ++i)
+        single.outputs.push_back(first + static_cast<int>(i));
+      out.resize(op.steps.size(), {DType::float32, op.shape});
+      const auto many = make_kernel({single, in, out, options});
+      CHECK(many->flops() > static_cast<double>(size));
+      const Outcome want = run(*many, inputs, out, 2);
+      for (size_t o = 0; o < op.outputs.size(); ++o)
+        CHECK((got.bits[o] == want.bits[static_cast<size_t>(op.outputs[o] - first)]));
+    }
+  }
 }

@@ -23,6 +23,7 @@ constexpr int64_t kRepaying = 32;  ///< tiles that repay the transform of the ke
 constexpr int64_t kSharedBytes = 1
                                  << 20;  ///< a kernel that large is better read once by all threads
 constexpr int64_t kPartials = 8;         ///< sums of a kernel's gradient
+constexpr int64_t kMoreTiles = 256;      ///< that repay one more, for more cores
 constexpr int64_t kMostPartials = 4 << 20;  ///< values of them
 
 /// The two sides of a convolution in the direction it is computed.
@@ -286,8 +287,9 @@ class KernelGradient final : public WinogradConvolution {
   explicit KernelGradient(const ConvPlan& plan)
       : WinogradConvolution(plan),
         block_(sides_.best_block()),
-        lanes_(std::clamp<int64_t>(
-            std::min(tiles_ / kManyTiles, kMostPartials / plan.kernel_size()), 2, kPartials)) {}
+        lanes_(
+            std::clamp<int64_t>(std::min(tiles_ / kManyTiles, kMostPartials / plan.kernel_size()),
+                                2, std::clamp(tiles_ / kMoreTiles, kPartials, 2 * kPartials))) {}
 
   void run(const Arguments& a) override {
     a.pool.parallel(lanes_, [&](int64_t lane, int) {

@@ -40,6 +40,59 @@ struct AdamChain {
   static constexpr std::array<int, 3> kOutputs = {10, 14, 19};
 };
 
+/// The same of w - w rate decay.
+struct AdamWChain {
+  static constexpr int kW = 0, kOwnRate = 1, kDecay = 2, kG = 3, kM = 4, kS = 5, kV = 6, kT = 7,
+                       kEpsilon = 8, kRate = 9, kInputs = 10;
+  static constexpr std::array<bool, kInputs> kScalar = {false, true,  true, false, false,
+                                                        true,  false, true, true,  true};
+  static constexpr std::array<bool, kInputs> kStreams = {true,  false, false, true,  true,
+                                                         false, true,  false, false, false};
+  static constexpr std::array kSteps = {chain_step(BinaryKind::multiply, kW, kOwnRate),
+                                        chain_step(BinaryKind::multiply, 10, kDecay),
+                                        chain_step(BinaryKind::subtract, kW, 11),
+                                        chain_step(BinaryKind::subtract, kG, kM),
+                                        chain_step(BinaryKind::multiply, 13, kS),
+                                        chain_step(BinaryKind::add, kM, 14),
+                                        chain_step(UnaryKind::square, kG),
+                                        chain_step(BinaryKind::subtract, 16, kV),
+                                        chain_step(BinaryKind::multiply, 17, kT),
+                                        chain_step(BinaryKind::add, kV, 18),
+                                        chain_step(UnaryKind::sqrt, 19),
+                                        chain_step(BinaryKind::add, 20, kEpsilon),
+                                        chain_step(BinaryKind::multiply, 15, kRate),
+                                        chain_step(BinaryKind::divide, 22, 21),
+                                        chain_step(BinaryKind::subtract, 12, 23)};
+  static constexpr std::array<int, 3> kOutputs = {15, 19, 24};
+};
+
+/// d = g - m; m += d s; w -= rate sign(m before + d t).
+struct LionChain {
+  static constexpr int kG = 0, kM = 1, kS = 2, kT = 3, kRate = 4, kW = 5, kInputs = 6;
+  static constexpr std::array<bool, kInputs> kScalar = {false, false, true, true, true, false};
+  static constexpr std::array<bool, kInputs> kStreams = {true, true, false, false, false, true};
+  static constexpr std::array kSteps = {
+      chain_step(BinaryKind::subtract, kG, kM),    chain_step(BinaryKind::multiply, 6, kS),
+      chain_step(BinaryKind::add, kM, 7),          chain_step(BinaryKind::multiply, 6, kT),
+      chain_step(BinaryKind::add, kM, 9),          chain_step(UnaryKind::sign, 10),
+      chain_step(BinaryKind::multiply, kRate, 11), chain_step(BinaryKind::subtract, kW, 12)};
+  static constexpr std::array<int, 2> kOutputs = {8, 13};
+};
+
+/// v += (g^2 - v) s; w -= rate g / sqrt(v + epsilon).
+struct RmsPropChain {
+  static constexpr int kG = 0, kV = 1, kS = 2, kEpsilon = 3, kRate = 4, kW = 5, kInputs = 6;
+  static constexpr std::array<bool, kInputs> kScalar = {false, false, true, true, true, false};
+  static constexpr std::array<bool, kInputs> kStreams = {true, true, false, false, false, true};
+  static constexpr std::array kSteps = {
+      chain_step(UnaryKind::square, kG),           chain_step(BinaryKind::subtract, 6, kV),
+      chain_step(BinaryKind::multiply, 7, kS),     chain_step(BinaryKind::add, kV, 8),
+      chain_step(BinaryKind::add, 9, kEpsilon),    chain_step(UnaryKind::rsqrt, 10),
+      chain_step(BinaryKind::multiply, kRate, kG), chain_step(BinaryKind::multiply, 12, 11),
+      chain_step(BinaryKind::subtract, kW, 13)};
+  static constexpr std::array<int, 2> kOutputs = {9, 14};
+};
+
 /// What is added to a normalized array: nothing, or another array from the left or from the right.
 enum class Addend { none, left, right };
 
@@ -123,10 +176,10 @@ std::span<const Chain> table() {
 
 /// Long ones first: the first that fits is taken.
 std::span<const Chain> find_chains() {
-  return table<AdamChain, NormalizationChain<Addend::left, true>,
-               NormalizationChain<Addend::right, true>, NormalizationChain<Addend::left, false>,
-               NormalizationChain<Addend::right, false>, NormalizationChain<Addend::none, true>,
-               NormalizationChain<Addend::none, false>>();
+  return table<AdamWChain, AdamChain, RmsPropChain, LionChain,
+               NormalizationChain<Addend::left, true>, NormalizationChain<Addend::right, true>,
+               NormalizationChain<Addend::left, false>, NormalizationChain<Addend::right, false>,
+               NormalizationChain<Addend::none, true>, NormalizationChain<Addend::none, false>>();
 }
 
 }  // namespace

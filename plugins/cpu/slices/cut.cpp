@@ -19,13 +19,6 @@ bool is_single(const TensorSpecs& specs) {
                      [](const TensorSpec& s) { return s.dtype == DType::float32; });
 }
 
-bool is_elementwise(const Op& op) {
-  const auto* fused = as<Fused>(op);
-  const auto scatters = [](const FusedStep& s) { return s.kind == FusedStep::Kind::scatter; };
-  if (fused) return std::none_of(fused->steps.begin(), fused->steps.end(), scatters);
-  return as<Unary>(op) || as<Binary>(op);
-}
-
 /// Inputs that do not vary along the batch are broadcast to each slice.
 Cut elementwise(const TensorSpecs& in, const TensorSpecs& out) {
   const Shape& shape = out[0].shape;
@@ -73,6 +66,13 @@ std::optional<Cut> convolution(const Op& op, const ConvSpec& spec, const TensorS
 }
 
 }  // namespace
+
+bool is_elementwise(const Op& op) {
+  const auto* fused = as<Fused>(op);
+  const auto scatters = [](const FusedStep& s) { return s.kind == FusedStep::Kind::scatter; };
+  if (fused) return std::none_of(fused->steps.begin(), fused->steps.end(), scatters);
+  return as<Unary>(op) || as<Binary>(op);
+}
 
 std::optional<Cut> cut_of(const Op& op, const TensorSpecs& in, const TensorSpecs& out) {
   if (in.empty() || out.empty() || !is_single(in) || !is_single(out)) return {};

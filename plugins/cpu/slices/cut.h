@@ -8,6 +8,11 @@
 
 namespace crescent::cpu {
 
+constexpr int64_t kLarge = 4 << 20;  ///< bytes of an array that no core's cache holds
+inline int64_t bytes_of(const TensorSpec& spec) {
+  return spec.shape.size() * static_cast<int64_t>(size_of(spec.dtype));
+}
+
 enum class Part : uint8_t {
   whole,  ///< the same for every slice
   rows,   ///< the rows of the slice, along axis 0
@@ -22,6 +27,9 @@ struct Cut {
 
 /// Nothing where the op cannot be cut, or where its slices would take longer than the whole.
 std::optional<Cut> cut_of(const Op& op, const TensorSpecs& in, const TensorSpecs& out);
+
+/// Of which every element is computed by itself; scatters are none.
+bool is_elementwise(const Op& op);
 
 /// The op for so many rows of the batch.
 OpPtr with_rows(const OpPtr& op, int64_t rows);

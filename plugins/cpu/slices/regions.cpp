@@ -10,11 +10,10 @@
 // Where another region reads what an elementwise instruction made of values that the region reads
 // anyway, as %4 in the gradient of the kernel, it is made there again and is in memory nowhere.
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <set>
 
-#include "normalization/batch_norm_parts.h"
+#include "slices/gradient_parts.h"
 #include "slices/sliced.h"
 
 namespace crescent::cpu {
@@ -22,52 +21,8 @@ namespace {
 
 using Instruction = Program::Instruction;
 
-constexpr int64_t kLarge = 4 << 20;         ///< bytes of an array that no core's cache holds
 constexpr int64_t kSlice = 3 << 19;         ///< bytes of all arrays of a slice: they fit a cache
 constexpr int64_t kLargestSlice = 4 << 20;  ///< of a single image, which cannot be cut
-
-int64_t bytes_of(const TensorSpec& spec) {
-  return spec.shape.size() * static_cast<int64_t>(size_of(spec.dtype));
-}
-
-/// batch_norm_backward in the parts that can be cut.
-class GradientParts {
- public:
-  explicit GradientParts(Program& program) : program_(program) {}
-
-  void run() {
-    const std::vector<Instruction> code = std::exchange(program_.code, {});
-    for (const Instruction& i : code) {
-      const bool is_large = i.op->name() == BatchNormBackward::kName &&
-                            spec(i.inputs[0]).dtype == DType::float32 &&
-                            bytes_of(spec(i.inputs[0])) >= kLarge;
-      is_large ? take_apart(i) : program_.code.push_back(i);
-    }
-  }
-
- private:
-  const TensorSpec& spec(int value) const { return program_.values[static_cast<size_t>(value)]; }
-
-  void take_apart(const Instruction& i) {
-    const int x = i.inputs[0], gamma = i.inputs[1], mean = i.inputs[2], variance = i.inputs[3],
-              dy = i.inputs[4], dgamma = i.outputs[1], dbeta = i.outputs[2];
-    auto factors = std::make_shared<BatchNormFactors>();
-    factors->epsilon = static_cast<const BatchNormBackward&>(*i.op).epsilon;
-    factors->rows = spec(x).shape.size() / spec(mean).shape.size();
-    const TensorSpec channels = spec(mean);
-    auto add_channels = [&] { return program_.add_value(channels); };
-    const int product = add_channels(), scale = add_channels(), slope = add_channels(),
-              offset = add_channels();
-    auto add = [&](OpPtr op, std::vector<int> inputs, std::vector<int> outputs) {
-      program_.code.push_back({std::move(op), std::move(inputs), std::move(outputs), i.scope});
-    };
-    add(std::make_shared<BatchNormSums>(), {x, dy, mean}, {dbeta, product});
-    add(factors, {dbeta, product, gamma, variance}, {dgamma, scale, slope, offset});
-    add(std::make_shared<BatchNormGradient>(), {x, dy, mean, scale, slope, offset}, {i.outputs[0]});
-  }
-
-  Program& program_;
-};
 
 struct Region {
   size_t first, last;              ///< instructions of the program: [first, last)
@@ -280,9 +235,6 @@ class Regions {
       if (is_free) region.again.push_back(made);
     }
   }
-  static bool is_elementwise(const Op& op) {
-    return op.name() == Fused::kName || op.name() == Unary::kName || op.name() == Binary::kName;
-  }
 
   /// Values that are read elsewhere than where they are made.
   void count_readers() {
@@ -390,7 +342,7 @@ std::optional<Program> by_slices(const Program& program) {
                    [&](const Instruction& i) { return is_large_convolution(program, i); }))
     return {};
   Program parts = program;
-  GradientParts(parts).run();
+  take_gradients_apart(parts);
   return Regions(std::move(parts)).run();
 }
 

@@ -6,7 +6,6 @@
 
 #include "engine/plan.h"
 #include "memory/stable_values.h"
-#include "normalization/normalization.h"
 #include "product/matmul.h"
 #include "threads/thread_scratch.h"
 #include "vectors/loops.h"
@@ -20,14 +19,14 @@ class SlicedKernel final : public Kernel {
  public:
   SlicedKernel(const Sliced& op, const Request& r)
       : op_(op), options_(r.options), lanes_(std::min(op.slices, kLanes)) {
-    for (int value : op.body->inputs) inputs_.push_back(bytes_of(value));
+    for (int value : op.body->inputs) inputs_.push_back(bytes(value));
     size_t scratch = 0;
     for (size_t i = 0; i < op.body->outputs.size(); ++i) {
       const Part part = op.cut.outputs[i];
-      const size_t bytes = bytes_of(op.body->outputs[i]), padded = (bytes + 63) / 64 * 64;
+      const size_t size = bytes(op.body->outputs[i]), padded = (size + 63) / 64 * 64;
       const int64_t copies = part == Part::rows ? 0 : part == Part::sum ? lanes_ : op.slices;
       const bool is_own = part == Part::rows || part == Part::sum;
-      outputs_.push_back({part, bytes, scratch, padded, own_bytes_});
+      outputs_.push_back({part, size, scratch, padded, own_bytes_});
       scratch += static_cast<size_t>(copies) * padded;
       if (is_own) own_bytes_ += padded;
     }
@@ -57,9 +56,8 @@ class SlicedKernel final : public Kernel {
     size_t own;             ///< where a worker has rows and sums of a slice
   };
 
-  size_t bytes_of(int value) const {
-    const TensorSpec& spec = op_.body->values[static_cast<size_t>(value)];
-    return static_cast<size_t>(spec.shape.size()) * size_of(spec.dtype);
+  size_t bytes(int value) const {
+    return static_cast<size_t>(bytes_of(op_.body->values[static_cast<size_t>(value)]));
   }
   /// A plan for each worker; more when there are more threads than ever before.
   void make_plans(int threads) {

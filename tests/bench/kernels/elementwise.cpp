@@ -125,6 +125,8 @@ void add_elementwise() {
   add_optimizer("SGD", {kMillion});
   add_optimizer("Adam", {kMillion});
   add_optimizer("Adam", {512});
+  for (const char* name : {"SGD", "RMSprop", "Adam", "AdamW", "Lion"})
+    add_optimizer(name, {8 * kMillion});
   add_reductions();
   add_moves();
   add_softmax();
