@@ -43,7 +43,8 @@ Emitter::Emitter(File& file, Graph& graph, const Traced& traced)
   for (const Program::Instruction& i : traced.program.code)
     for (int value : i.inputs) at(value).is_read = true;
   for (const Program::Constant& c : traced.program.constants)
-    if (!traced.filled.contains(c.value) && !traced.counted.contains(c.value))
+    if (!traced.filled.contains(c.value) && !traced.counted.contains(c.value) &&
+        !traced.sized.contains(c.value))
       bind(c.value, c.tensor);
 }
 
@@ -62,7 +63,7 @@ void Emitter::run() {
   now_ = nullptr;
 }
 
-/// What needs known numbers alone is computed here, unless the batch is in its shape.
+/// What needs known numbers alone is computed here, unless an open size is in its shape.
 bool Emitter::fold() {
   if (now_->op->effect() != Effect::none) return false;
   for (int value : now_->outputs)
@@ -86,21 +87,32 @@ std::string Emitter::name_of(int value) {
   if (const auto filled = traced_.filled.find(value); filled != traced_.filled.end())
     return form.last = node("Expand", {constant(filled->second), shape(sizes_of(value))});
   if (const auto counted = traced_.counted.find(value); counted != traced_.counted.end())
-    return form.last = rows_of(counted->second);
+    return form.last = node("Reshape", {rows_of(counted->second), shape(sizes_of(value))});
+  if (const auto sized = traced_.sized.find(value); sized != traced_.sized.end())
+    return form.last = filled_with(sized->second, spec_of(value));
   refuse("it needs a result that ONNX' form of the op before it does not have");
 }
 
-/// first + (0, 1, ...) * step, as many rows as the batch has.
+/// first + (0, 1, ...) * step.
 std::string Emitter::rows_of(const Counted& counted) {
   const TensorSpec& spec = counted.step.spec();
-  const std::string count = node("Squeeze", {batch(), integers({0})});
+  const std::string count = node("Squeeze", {size(counted.rows), integers({0})});
   const std::string numbers =
       node("Range", {number(0, DType::int64), count, number(1, DType::int64)});
   const std::string places = node("Cast", {numbers}, {{"to", number_of(spec.dtype)}});
   std::vector<int64_t> column(static_cast<size_t>(spec.shape.rank()), 1);
   column[0] = -1;
   const std::string rows = node("Reshape", {places, integers(column)});
-  return node("Add", {constant(counted.first), node("Mul", {rows, constant(counted.step)})});
+  const std::string step =
+      counted.step_size == 0 ? constant(counted.step) : filled_with(counted.step_size, spec);
+  return node("Add", {constant(counted.first), node("Mul", {rows, step})});
+}
+
+/// An open size as every element.
+std::string Emitter::filled_with(int64_t code, const TensorSpec& spec) {
+  const std::string number = node("Cast", {size(code)}, {{"to", number_of(spec.dtype)}});
+  const std::string scalar = node("Squeeze", {number, integers({0})});
+  return node("Expand", {scalar, integers({spec.shape.begin(), spec.shape.end()})});
 }
 
 std::string Emitter::first_name_of(int value) {
@@ -146,8 +158,7 @@ void Emitter::give_aligned(const std::string& name, bool first) {
 }
 
 std::shared_ptr<const Graph> Emitter::body(const Scan& scan) {
-  const size_t position = static_cast<size_t>(now_ - traced_.program.code.data());
-  const Traced& traced = traced_.bodies.at(position);
+  const Traced& traced = traced_.bodies.at(position());
   auto graph = std::make_shared<Graph>();
   graph->name = unique("body");
   Emitter inner(file_, *graph, traced);
@@ -202,27 +213,39 @@ std::string Emitter::number(double value, DType dtype) {
 }
 
 /// From the first input that has it, before everything else.
-const std::string& Emitter::batch() {
-  if (!file_.batch.empty()) return file_.batch;
-  file_.batch = unique_name(file_, "batch");
+const std::string& Emitter::open_axis(int axis) {
+  std::string& name = file_.open_axes[axis];
+  if (!name.empty()) return name;
+  const OpenSize wanted{1, 0, 1 << axis};
+  name = unique_name(file_, text_of(wanted));
+  const auto at = static_cast<size_t>(axis);
   for (const End& end : file_.main.inputs) {
-    if (end.sizes.empty() || end.sizes[0] != -1) continue;
+    if (end.sizes.size() <= at || end.sizes[at] != code_of(wanted)) continue;
     const Node size{
-        "Shape", {end.name}, {file_.batch}, {{"start", int64_t{0}}, {"end", int64_t{1}}}};
+        "Shape", {end.name}, {name}, {{"start", int64_t{axis}}, {"end", int64_t{axis + 1}}}};
     file_.main.nodes.insert(file_.main.nodes.begin(), size);
     break;
   }
-  return file_.batch;
+  return name;
+}
+
+/// One dimension, of shape (1,).
+std::string Emitter::size(int64_t size) {
+  if (size >= 0) return integers({size});
+  const OpenSize open = open_size(size);
+  std::string name;
+  for (int axis = 0; axis < kOpenAxes; ++axis)
+    if (open.axes >> axis & 1)
+      name = name.empty() ? open_axis(axis) : node("Mul", {name, open_axis(axis)});
+  if (open.times != 1) name = node("Mul", {name, integers({open.times})});
+  return open.more == 0 ? name : node("Add", {name, integers({open.more})});
 }
 
 std::string Emitter::shape(const Sizes& sizes) {
   if (std::all_of(sizes.begin(), sizes.end(), [](int64_t size) { return size >= 0; }))
     return integers(sizes);
   Names parts;
-  for (int64_t size : sizes)
-    parts.push_back(size >= 0    ? integers({size})
-                    : size == -1 ? batch()
-                                 : node("Mul", {batch(), integers({-size})}));
+  for (int64_t each : sizes) parts.push_back(size(each));
   return node("Concat", parts, {{"axis", int64_t{0}}});
 }
 

@@ -14,7 +14,8 @@ namespace crescent::onnx {
 struct File {
   Graph main;
   std::set<std::string> names;
-  std::string batch;  ///< name of the size of the batch, int64 of shape (1,); "" until it is needed
+  /// Names of the sizes of open axes, int64 of shape (1,); "" until one is needed.
+  std::string open_axes[kOpenAxes];
 };
 
 class Emitter {
@@ -43,6 +44,8 @@ class Emitter {
   bool is_read(size_t o) { return at(now_->outputs[o]).is_read; }
   void give(const std::string& name, size_t o = 0) { at(now_->outputs[o]).last = name; }
   void give_channels_first(const std::string& name) { at(now_->outputs[0]).first = name; }
+  /// The slice is counted from the end along this axis.
+  bool is_from_end(size_t axis) const { return traced_.from_end.at(position())[axis]; }
   /// Names of all inputs in one form, and whether that is channels first.
   std::pair<Names, bool> aligned();
   /// Gives the result in the form of aligned().
@@ -58,7 +61,7 @@ class Emitter {
   std::string integers(const std::vector<int64_t>& values);
   /// One number of this type.
   std::string number(double value, DType dtype);
-  /// These dimensions as a tensor, computed from the batch where they need it.
+  /// These dimensions as a tensor, computed from the inputs where they are open.
   std::string shape(const Sizes& sizes);
   [[noreturn]] void refuse(const std::string& why) const;
 
@@ -73,10 +76,13 @@ class Emitter {
     return traced_.program.values[static_cast<size_t>(value)];
   }
   const Sizes& sizes_of(int value) const { return traced_.sizes[static_cast<size_t>(value)]; }
+  size_t position() const { return static_cast<size_t>(now_ - traced_.program.code.data()); }
   std::string first_name_of(int value);
   std::string unique(const std::string& wanted);
-  const std::string& batch();
+  const std::string& open_axis(int axis);
+  std::string size(int64_t size);
   std::string rows_of(const Counted& counted);
+  std::string filled_with(int64_t code, const TensorSpec& spec);
   bool fold();
 
   File& file_;

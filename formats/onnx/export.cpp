@@ -23,16 +23,17 @@ class Vocabulary final : public Device {
   Dict information() const override { return {}; }
 };
 
-/// A batch that the model fixes stays.
-TensorSpecs input_specs(const Model& model, int64_t batch) {
+/// Sizes that the model fixes stay.
+TensorSpecs input_specs(const Model& model, const int64_t (&sizes)[kOpenAxes]) {
   TensorSpecs specs;
   for (const Symbol& symbol : model.inputs()) {
     TensorSpec spec = symbol.spec();
-    if (spec.shape.rank() > 0 && spec.shape[0] < 0) spec.shape.set(0, batch);
+    for (int axis = 0; axis < std::min(spec.shape.rank(), kOpenAxes); ++axis)
+      if (spec.shape[axis] < 0) spec.shape.set(axis, sizes[axis]);
     if (!spec.shape.is_known())
       fail("input '", symbol.layer()->name(), "' has shape ", symbol.shape(),
-           ": ONNX export needs every size but that of the batch; make the model with an Input of "
-           "known shape");
+           ": ONNX export needs every size but those of the first ", kOpenAxes,
+           " axes; make the model with an Input of known shape");
     specs.push_back(spec);
   }
   return specs;
@@ -45,9 +46,9 @@ void check_ops(const Program& program) {
   }
 }
 
-Program program_of(Model& model, int64_t batch) {
+Program program_of(Model& model, const int64_t (&sizes)[kOpenAxes]) {
   auto call = [&](const Tensors& x) { return model(x, CallOptions{}); };
-  Program program = trace(call, input_specs(model, batch));
+  Program program = trace(call, input_specs(model, sizes));
   for (const Program::Binding& binding : program.variables)
     if (binding.result >= 0)
       fail("'", binding.variable.path(),
@@ -103,7 +104,8 @@ void emit(Emitter& emitter, const Op& op) {
 
 Graph graph_of(Model& model) {
   check_graph(model);
-  const Traced traced = compared(program_of(model, kBatches[0]), program_of(model, kBatches[1]));
+  const Traced traced =
+      compared(program_of(model, kTracedSizes[0]), program_of(model, kTracedSizes[1]));
   File file;
   file.main.name = model.name();
   Emitter emitter(file, file.main, traced);

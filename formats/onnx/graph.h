@@ -12,8 +12,21 @@
 namespace crescent::onnx {
 
 using Names = std::vector<std::string>;
-/// Dimensions; -k stands for k times the batch, whose size is not known.
+/// Dimensions; negative ones are the codes of sizes that are not known (OpenSize).
 using Sizes = std::vector<int64_t>;
+
+/// Axes of inputs whose sizes may be open; the first is the batch.
+inline constexpr int kOpenAxes = 4;
+
+/// times * (sizes of these axes of the inputs, multiplied) + more.
+struct OpenSize {
+  int64_t times = 1, more = 0;
+  int axes = 0;  ///< a bit for each
+};
+int64_t code_of(const OpenSize& size);
+OpenSize open_size(int64_t code);
+/// "batch", "2*batch*size1", "size1-2".
+std::string text_of(const OpenSize& size);
 
 struct Graph;
 using Attribute =

@@ -141,8 +141,9 @@ void write_cumulative(Emitter& e, const Cumulative& op) {
   e.give(e.node("CumSum", {e.input(0), axis}, {{"reverse", int64_t{op.reverse}}}));
 }
 
-void write_top_k(Emitter& e, const TopK& op) {
-  const Names y = e.nodes("TopK", {e.input(0), e.integers({op.k})}, 2, {{"axis", int64_t{-1}}});
+void write_top_k(Emitter& e, const TopK&) {
+  const Names y =
+      e.nodes("TopK", {e.input(0), e.shape({e.result_sizes().back()})}, 2, {{"axis", int64_t{-1}}});
   e.give(y[0]);
   e.give(cast(e, y[1], DType::int32), 1);
 }

@@ -40,13 +40,17 @@ void write_concat(Emitter& e, const Concat& op) {
 }
 
 void write_slice(Emitter& e, const Slice& op) {
+  constexpr int64_t kToTheEnd = std::numeric_limits<int32_t>::max();
   std::vector<int64_t> axes, starts, ends, steps;
   for (size_t i = 0; i < op.start.size(); ++i) {
     const int64_t size = e.result_sizes()[i];
     if (size == e.sizes()[i] && op.start[i] == 0) continue;
     axes.push_back(static_cast<int64_t>(i));
-    starts.push_back(op.start[i]);
-    ends.push_back(size == 0 ? op.start[i] : op.start[i] + (size - 1) * op.stride[i] + 1);
+    const int64_t all = e.spec().shape[static_cast<int>(i)],
+                  start = e.is_from_end(i) ? op.start[i] - all : op.start[i],
+                  end = size == 0 ? start : start + (size - 1) * op.stride[i] + 1;
+    starts.push_back(start);
+    ends.push_back(e.is_from_end(i) && end == 0 ? kToTheEnd : end);
     steps.push_back(op.stride[i]);
   }
   if (axes.empty()) return e.give(e.input(0));

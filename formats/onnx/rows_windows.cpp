@@ -42,6 +42,7 @@ std::vector<int64_t> left_over(Emitter& e, const ConvSpec& spec) {
   std::vector<int64_t> rest;
   const std::vector<int64_t> window = window_of(e, 1);
   for (size_t i = 0; i < window.size(); ++i) {
+    if (e.sizes()[i + 1] < 0) e.refuse("an open size has no form in ONNX here");
     const int64_t covered = (e.sizes()[i + 1] - 1) * spec.strides[i] +
                             (window[i] - 1) * spec.dilation[i] + 1 - spec.pad_before[i] -
                             spec.pad_after[i];

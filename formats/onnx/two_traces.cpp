@@ -1,7 +1,10 @@
 #include "two_traces.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 #include <cstring>
+#include <optional>
 
 #include "crescent/ops.h"
 
@@ -9,14 +12,39 @@ namespace crescent::onnx {
 namespace {
 
 [[noreturn]] void refuse(const std::string& place) {
-  fail(place, ": its result depends on the size of the batch, which a graph of ONNX does not know");
+  fail(place,
+       ": its result depends on the size of the batch, or of an open axis of an input, which a "
+       "graph "
+       "of ONNX does not know");
 }
 
+/// The sizes of these axes, multiplied.
+int64_t product(const int64_t (&sizes)[kOpenAxes], int axes) {
+  int64_t product = 1;
+  for (int axis = 0; axis < kOpenAxes; ++axis)
+    if (axes >> axis & 1) product *= sizes[axis];
+  return product;
+}
+
+/// A multiple of open sizes, or of one that is not the batch and something, as windows leave it.
 int64_t size_of_both(int64_t a, int64_t b, const std::string& place) {
   if (a == b) return a;
-  const int64_t times = a / kBatches[0];
-  if (a != times * kBatches[0] || b != times * kBatches[1]) refuse(place);
-  return -times;
+  const auto& [one, other] = kTracedSizes;
+  for (int axes = 1; axes < 1 << kOpenAxes; ++axes) {
+    const int64_t times = a / product(one, axes);
+    if (times > 0 && a == times * product(one, axes) && b == times * product(other, axes))
+      return code_of({times, 0, axes});
+  }
+  constexpr int64_t kMostMore = 64;
+  std::optional<OpenSize> best;
+  for (int axis = 1; axis < kOpenAxes; ++axis) {
+    const int64_t step = other[axis] - one[axis], times = (b - a) / step;
+    const OpenSize size{times, a - times * one[axis], 1 << axis};
+    if (times < 1 || (b - a) % step != 0 || std::abs(size.more) > kMostMore) continue;
+    if (!best || std::abs(size.more) < std::abs(best->more)) best = size;
+  }
+  if (!best) refuse(place);
+  return code_of(*best);
 }
 
 Sizes sizes_of_both(const Shape& a, const Shape& b, const std::string& place) {
@@ -41,20 +69,40 @@ Tensor only_value(const Tensor& tensor) {
   return value;
 }
 
-Tensor rows(const Counted& counted, int64_t count) {
-  const Tensor& step = counted.step;
+/// The open size that a number is in both; 0 when it is none.
+int64_t size_of_numbers(const Tensor& a, const Tensor& b, const std::string& place) {
+  const Tensor one = only_value(a), other = only_value(b);
+  if (!one || !other) return 0;
+  const double x = one.item(), y = other.item();
+  const bool sizes = x != y && x > 0 && y > 0 && x == std::floor(x) && y == std::floor(y);
+  return sizes ? size_of_both(std::llround(x), std::llround(y), place) : 0;
+}
+
+bool counts(const Tensor& numbers, const Tensor& first, const Tensor& step) {
   Shape column = step.shape();
-  for (int i = 0; i < column.rank(); ++i) column.set(i, i == 0 ? count : 1);
-  return counted.first + ops::reshape(ops::arange(count, step.dtype()), column) * step;
+  for (int i = 0; i < column.rank(); ++i) column.set(i, i == 0 ? numbers.dim(0) : 1);
+  const Tensor places = ops::reshape(ops::arange(numbers.dim(0), step.dtype()), column);
+  return same_bytes(first + places * step, numbers);
+}
+
+/// Without leading axes of 1.
+Tensor in_rows(const Tensor& tensor) {
+  int first = 0;
+  while (first + 1 < tensor.rank() && tensor.dim(first) == 1) ++first;
+  return ops::reshape(tensor, tensor.shape().slice(first, tensor.rank()));
 }
 
 /// How the rows of both go on.
 Counted counting(const Tensor& a, const Tensor& b, const std::string& place) {
-  if (a.rank() == 0 || a.dim(0) != kBatches[0] || b.dim(0) != kBatches[1]) refuse(place);
-  const Tensor first = a.view_rows(0, 1);
-  const Counted counted{first, a.view_rows(1, 1) - first};
-  if (!same_bytes(rows(counted, a.dim(0)), a) || !same_bytes(rows(counted, b.dim(0)), b))
+  if (a.rank() == 0 || b.rank() == 0 || a.dim(0) < 2 || a.dim(0) == b.dim(0)) refuse(place);
+  const Tensor first = a.view_rows(0, 1), other_first = b.view_rows(0, 1),
+               step = a.view_rows(1, 1) - first, other_step = b.view_rows(1, 1) - other_first;
+  if (!same_bytes(first, other_first) || !counts(a, first, step) ||
+      !counts(b, other_first, other_step))
     refuse(place);
+  Counted counted{first, step, size_of_both(a.dim(0), b.dim(0), place), 0};
+  if (!same_bytes(step, other_step)) counted.step_size = size_of_numbers(step, other_step, place);
+  if (!same_bytes(step, other_step) && counted.step_size == 0) refuse(place);
   return counted;
 }
 
@@ -66,30 +114,47 @@ void compare_constants(Traced& traced, const Program& b) {
     const Tensor &one = constants[i].tensor, &other = b.constants[i].tensor;
     if (constants[i].value != b.constants[i].value) refuse(place);
     if (same_bytes(one, other)) continue;
-    if (one.spec() == other.spec()) refuse(place);
+    if (one.spec() == other.spec()) {
+      const int64_t size = size_of_numbers(one, other, place);
+      if (size == 0) refuse(place);
+      traced.sized[constants[i].value] = size;
+      continue;
+    }
     const Tensor value = only_value(one), same = only_value(other);
     if (value && same && same_bytes(value, same))
       traced.filled[constants[i].value] = value;
     else
-      traced.counted[constants[i].value] = counting(one, other, place);
+      traced.counted[constants[i].value] = counting(in_rows(one), in_rows(other), place);
   }
 }
 
-/// A slice may differ along axes that it takes whole.
-bool cuts_alike(const Slice& a, const Slice& b, const Sizes& from, const Sizes& to) {
-  for (size_t i = 0; i < from.size(); ++i) {
-    const bool whole = from[i] == to[i] && a.start[i] == 0 && b.start[i] == 0;
-    if (a.start[i] != b.start[i] || a.stride[i] != b.stride[i] ||
-        (a.size[i] != b.size[i] && !whole))
-      return false;
+/// Along which axes slices begin at as many elements before the end. They may differ there, and
+/// along axes that they take whole.
+std::vector<bool> from_end(const Traced& traced, const Program& b, size_t at) {
+  const Program::Instruction& code = traced.program.code[at];
+  const auto &one = static_cast<const Slice&>(*code.op),
+             &other = static_cast<const Slice&>(*b.code[at].op);
+  const auto in = static_cast<size_t>(code.inputs[0]), out = static_cast<size_t>(code.outputs[0]);
+  const Shape &from = traced.program.values[in].shape, &other_from = b.values[in].shape;
+  std::vector<bool> ends(one.start.size());
+  for (size_t i = 0; i < ends.size(); ++i) {
+    const int axis = static_cast<int>(i);
+    const bool whole =
+        traced.sizes[in][i] == traced.sizes[out][i] && one.start[i] == 0 && other.start[i] == 0;
+    ends[i] = one.start[i] != other.start[i];
+    const bool alike = ends[i] ? one.start[i] - from[axis] == other.start[i] - other_from[axis]
+                               : one.start[i] == other.start[i];
+    if (!alike || one.stride[i] != other.stride[i] || (one.size[i] != other.size[i] && !whole))
+      refuse(place_of(traced.program, code));
   }
-  return true;
+  return ends;
 }
 
-/// What these hold of the batch is seen in the shapes of their results, or is not in the graph.
+/// What these hold of open sizes is seen in the shapes of their results, or is not in the graph.
 bool says_shapes(const Op& op) {
   return dynamic_cast<const Reshape*>(&op) || dynamic_cast<const BroadcastTo*>(&op) ||
-         dynamic_cast<const ConvBackwardData*>(&op) || dynamic_cast<const CheckIndices*>(&op);
+         dynamic_cast<const ConvBackwardData*>(&op) || dynamic_cast<const CheckIndices*>(&op) ||
+         dynamic_cast<const TopK*>(&op);
 }
 
 void compare_instruction(Traced& traced, const Program& b, size_t at) {
@@ -100,13 +165,10 @@ void compare_instruction(Traced& traced, const Program& b, size_t at) {
     refuse(place);
   const auto *scan = dynamic_cast<const Scan*>(one.op.get()),
              *scan_b = dynamic_cast<const Scan*>(other.op.get());
-  const auto *slice = dynamic_cast<const Slice*>(one.op.get()),
-             *slice_b = dynamic_cast<const Slice*>(other.op.get());
   if (scan && scan_b) {
     traced.bodies.emplace(at, compared(*scan->body, *scan_b->body));
-  } else if (slice && slice_b) {
-    auto sizes = [&](int value) { return traced.sizes[static_cast<size_t>(value)]; };
-    if (!cuts_alike(*slice, *slice_b, sizes(one.inputs[0]), sizes(one.outputs[0]))) refuse(place);
+  } else if (dynamic_cast<const Slice*>(one.op.get())) {
+    traced.from_end.emplace(at, from_end(traced, b, at));
   } else if (!says_shapes(*one.op) && !one.op->equals(*other.op)) {
     refuse(place);
   }
@@ -142,7 +204,7 @@ std::string place_of(const Program& program, const Program::Instruction& instruc
 Traced compared(Program a, Program b) {
   drop_unread(a);
   drop_unread(b);
-  Traced traced{std::move(a), {}, {}, {}, {}};
+  Traced traced{std::move(a), {}, {}, {}, {}, {}, {}};
   const Program& program = traced.program;
   if (program.values.size() != b.values.size() || program.code.size() != b.code.size() ||
       program.inputs != b.inputs || program.outputs != b.outputs ||

@@ -31,14 +31,8 @@ ModelPtr model_in(const std::string& path) {
   }
 }
 
-/// Whether it has what a graph cannot hold: states between batches, lengths that are not known.
-bool is_beyond_onnx(Model& model) {
-  const std::vector<Symbol> inputs = model.is_graph() ? model.inputs() : std::vector<Symbol>{};
-  const auto open = [](const Symbol& x) {
-    return x.shape().rank() > 1 && !x.shape().slice(1, x.shape().rank()).is_known();
-  };
-  return !model.is_graph() || model.stateful() || std::any_of(inputs.begin(), inputs.end(), open);
-}
+/// Whether it has what a graph cannot hold: states between batches.
+bool is_beyond_onnx(Model& model) { return !model.is_graph() || model.stateful(); }
 
 bool takes_ids(Model& model) {
   const std::vector<Layer*> layers = model.flatten_layers();

@@ -88,8 +88,8 @@ Tensor slice(const Node&, const Tensors& x) {
   Tensor y = x[0];
   for (size_t i = 0; i < axes.size(); ++i) {
     const int axis = static_cast<int>(axes[i]);
-    y = steps[i] == -1 ? ops::flip(y, {axis})
-                       : ops::slice_axis(y, axis, starts[i], ends[i], steps[i]);
+    const int64_t end = std::min(ends[i], y.dim(axis));
+    y = steps[i] == -1 ? ops::flip(y, {axis}) : ops::slice_axis(y, axis, starts[i], end, steps[i]);
   }
   return y;
 }

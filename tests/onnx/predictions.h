@@ -53,7 +53,9 @@ inline void check_predictions(Model& model, bool whole = false) {
     CAPTURE(batch);
     Tensors x;
     for (const Symbol& input : model.inputs()) {
-      const Shape shape = Shape{batch}.concat(input.shape().slice(1, input.shape().rank()));
+      Shape shape = input.shape();
+      for (int axis = 0; axis < shape.rank(); ++axis)
+        if (axis == 0 || shape[axis] < 0) shape.set(axis, axis == 0 ? batch : batch + 3 + axis);
       x.push_back(ops::cast(values(shape, whole), input.dtype()));
     }
     const Tensors want = model.predict(x), got = onnx_test::run(file.graph, x);

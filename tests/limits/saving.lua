@@ -1,0 +1,49 @@
+-- S13: saving a model and loading it take little memory beyond the weights.
+package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../shell/support/?.lua;") .. package.path
+local check = require "check"
+local cr = require "crescent"
+
+local function megabytes(name)
+  for line in io.lines "/proc/self/status" do
+    local kilobytes = line:match("^" .. name .. ":%s*(%d+)")
+    if kilobytes then return tonumber(kilobytes) / 1024 end
+  end
+end
+
+--- The most that `work` takes beyond what there is now, and seconds.
+local function cost(work)
+  collectgarbage()
+  collectgarbage()
+  local reset = assert(io.open("/proc/self/clear_refs", "w"))
+  reset:write "5" -- the peak begins anew
+  reset:close()
+  local before, start = megabytes "VmRSS", os.time()
+  local result = work()
+  return megabytes "VmHWM" - before, os.difftime(os.time(), start), result
+end
+
+local function large()
+  local layers = {}
+  for i = 1, 8 do layers[i] = cr.layers.Dense(2048, { input_shape = { 2048 } }) end
+  return cr.Sequential(layers)
+end
+
+local model = large()
+local weights = model:count_params() * 4 / 2 ^ 20
+for _, ending in ipairs { ".h5", ".keras", ".weights.h5" } do
+  local path = check.temporary(ending)
+  local whole = ending == ".h5" or ending == ".keras"
+  local saved, saving = cost(function()
+    if whole then model:save(path) else model:save_weights(path) end
+  end)
+  local loaded, loading = cost(function()
+    if whole then return cr.models.load_model(path) end
+    model:load_weights(path)
+  end)
+  if whole then loaded = loaded - weights end
+  print(
+    ("fault: S13 %s, %.0f MB of weights: saved in %d s with %.0f MB more, loaded in %d s with %.0f")
+      :format(ending, weights, saving, saved, loading, loaded))
+  assert(saved < 64 and loaded < 64, ending)
+  os.remove(path)
+end
