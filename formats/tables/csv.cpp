@@ -6,6 +6,7 @@
 
 #include "crescent/format.h"
 #include "crescent/plugin.h"
+#include "crescent/progress.h"
 #include "typed_tables.h"
 
 namespace crescent::tables {
@@ -52,7 +53,8 @@ struct CsvOptions {
 Table read(const std::string& path, const CsvOptions& options) {
   RecordReader reader(path, options.separator, "\"");
   std::vector<Record> records;
-  for (Record record; reader.next(record);) records.push_back(std::move(record));
+  Progress progress(concat("reading '", path, "'"), "row");
+  for (Record record; reader.next(record); progress.add()) records.push_back(std::move(record));
   if (records.empty()) fail("'", path, "' holds no rows");
   Table table;
   const bool header = options.header.value_or(looks_like_header(records));

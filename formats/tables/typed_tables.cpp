@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "crescent/progress.h"
+
 namespace crescent::tables {
 namespace {
 
@@ -36,7 +38,8 @@ Columns columns_of(const std::string& path, const TableOptions& options, int64_t
   Columns columns(path, options, reader.first());
   Record record;
   int64_t rows = 0;
-  for (; rows < most && reader.next(record); ++rows) columns.see(record);
+  Progress progress(concat("looking through '", path, "'"), "row");
+  for (; rows < most && reader.next(record); ++rows, progress.add()) columns.see(record);
   if (rows == 0) fail("'", path, "' holds a header and no rows");
   columns.settle();
   return columns;
@@ -113,7 +116,8 @@ List read_columns(const std::string& path, const TableOptions& options) {
   const Columns columns = columns_of(path, options, INT64_MAX);
   std::vector<std::vector<Value>> values(columns.all().size());
   TableReader reader(path, options);
-  for (Record record; reader.next(record);)
+  Progress progress(concat("reading '", path, "'"), "row");
+  for (Record record; reader.next(record); progress.add())
     for (size_t i = 0; i < values.size(); ++i)
       values[i].push_back(columns.value(columns.all()[i], record, path, reader.line()));
   std::vector<std::string> names;

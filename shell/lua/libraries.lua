@@ -42,7 +42,9 @@ cr.utils.FeatureSpace = setmetatable({}, {
   __index = function(_, key) return shell.library("feature_space")[key] end,
   __call = function(_, ...) return shell.library "feature_space"(...) end,
 })
-for _, name in ipairs { "tree", "saving", "dtype_policies" } do cr[name] = filled_later(name) end
+for _, name in ipairs { "tree", "saving", "dtype_policies", "visualization" } do
+  cr[name] = filled_later(name)
+end
 for _, name in ipairs { "config", "preprocessing", "random", "utils" } do
   filled_later(name, cr[name])
 end

@@ -66,10 +66,11 @@ except("dtype_policies", "each layer takes a policy of its own", "DTypePolicyMap
 except("saving", "crescent inspect and crescent convert look into files and change them",
   "KerasFileEditor")
 except("visualization", "drawn by matplotlib in Python", [[
-  draw_bounding_boxes draw_segmentation_masks plot_bounding_box_gallery plot_image_gallery plot_segmentation_mask_gallery ]])
+  plot_bounding_box_gallery plot_image_gallery plot_segmentation_mask_gallery ]])
 
 except("options", "nothing is downloaded: somebody puts the file there", [[
   utils.get_file.archive_format utils.get_file.force_download utils.get_file.untar ]])
+except("options", "a list: its default is in the text", "visualization.draw_bounding_boxes.color")
 except("options", "there is one backend", "utils.split_dataset.preferred_backend")
 except("options", "said by stateful_metrics, which lacks the others", "utils.Progbar.stateless_metrics")
 

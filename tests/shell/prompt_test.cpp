@@ -266,6 +266,24 @@ TEST_CASE("SIGTERM and SIGHUP end the prompt, its history kept") {
   }
 }
 
+TEST_CASE("what takes more than a second shows how far it has come, what takes less does not") {
+  StateFolder state;
+  Terminal terminal(state);
+  terminal.expect("Ctrl-D ends.");
+  terminal.enter("slow = cr.data.from_generator(function() local i = 0; return function()");
+  terminal.enter(
+      "  i = i + 1; local t = cr.utils.clock(); while cr.utils.clock() < t + 0.1 do end");
+  terminal.enter("  if i <= 15 then return cr.ones { 4, 1 } end end end)");
+  terminal.enter("layer = cr.layers.Normalization(); layer:adapt(slow)");
+  terminal.expect("adapt: ");
+  terminal.expect("adapt: 15 batches - 1s\x1b[K\r\n");
+  terminal.enter("layer:adapt(cr.data.dataset(cr.ones { 8, 1 })); print 'at once'");
+  terminal.expect("\r\nat once");
+  CHECK(terminal.seen().find("adapt:") == std::string::npos);
+  terminal.send("\x04");
+  CHECK(terminal.end() == 0);
+}
+
 TEST_CASE("lines are remembered from one session to the next") {
   StateFolder state;
   {

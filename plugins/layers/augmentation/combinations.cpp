@@ -63,10 +63,15 @@ class ChoosingAugmentation : public ImageAugmentation {
   static Tensor draw_numbers(const SeedGenerator& random, const Shape& shape, int64_t count) {
     return ops::floor(random.uniform(shape, 0, static_cast<double>(count)));
   }
-  /// What the choice of this number makes of x; x itself where there is none.
+  /// What the choice of this number makes of x; x itself where there is none. While a program is
+  /// recorded the number is not known: it then makes all of them and takes one.
   template <class F>
   Tensor chosen_one(const Tensor& x, const Tensor& number, const std::vector<Drawn>& drawn,
                     F f) const {
+    if (!number.is_abstract()) {
+      const auto i = static_cast<size_t>(number.item());
+      return i < choices_.size() ? f(*choices_[i], x, drawn[i]) : x;
+    }
     Tensor result = x;
     for (size_t i = 0; i < choices_.size(); ++i)
       result = ops::where(ops::equal(number, static_cast<double>(i)), f(*choices_[i], x, drawn[i]),

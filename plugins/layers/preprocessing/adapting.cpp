@@ -1,5 +1,7 @@
 #include "adapting.h"
 
+#include "crescent/progress.h"
+
 namespace crescent {
 namespace {
 
@@ -32,6 +34,8 @@ void each_batch(const Value& data, std::optional<int64_t> steps,
     fail("adapt: expected a tensor, a list or a dataset (of a function: cr.data.generator(f)), ",
          "got ", data);
   if (dataset) dataset->begin_epoch();
+  const int64_t known = dataset ? dataset->batches() : static_cast<int64_t>(data.as_list().size());
+  Progress progress("adapt", "batch", steps.value_or(std::max<int64_t>(known, 0)));
   Batch batch;
   for (int64_t i = 0; !steps || i < *steps; ++i) {
     Value next;
@@ -41,6 +45,7 @@ void each_batch(const Value& data, std::optional<int64_t> steps,
       next = data.as_list()[static_cast<size_t>(i)];
     if (next.is_null()) return;
     learn(next);
+    progress.add();
   }
 }
 

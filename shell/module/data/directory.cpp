@@ -6,6 +6,7 @@
 #include <set>
 #include <thread>
 
+#include "crescent/progress.h"
 #include "crescent/random.h"
 #include "data/numpy_random.h"
 #include "data/padded_batch.h"
@@ -39,17 +40,29 @@ bool has_ending(std::string name, const Texts& endings) {
                      [&](const std::string& ending) { return name.ends_with(ending); });
 }
 
-/// Files below a folder, those of a folder before those of the folders in it. Links to folders may
+/// Files below folders, those of a folder before those of the folders in it. Links to folders may
 /// go round: each folder is visited once.
-void add_files(const fs::path& folder, const DirectoryOptions& options, const FileKind& kind,
-               int64_t label, LabelledFiles& files, std::set<fs::path>& visited) {
-  if (!visited.insert(fs::canonical(folder)).second) return;
-  for (const std::string& name : sorted_entries(folder, false))
-    if (has_ending(name, kind.endings)) files.push_back({(folder / name).string(), label});
-  for (const std::string& name : sorted_entries(folder, true))
-    if (options.follow_links || !fs::is_symlink(folder / name))
-      add_files(folder / name, options, kind, label, files, visited);
-}
+class FileSearch {
+ public:
+  FileSearch(const DirectoryOptions& options, const FileKind& kind)
+      : options_(options),
+        kind_(kind),
+        progress_(concat("looking through '", options.directory, "'"), "file") {}
+  void add(const fs::path& folder, int64_t label, LabelledFiles& files) {
+    if (!visited_.insert(fs::canonical(folder)).second) return;
+    for (const std::string& name : sorted_entries(folder, false))
+      if (has_ending(name, kind_.endings)) files.push_back({(folder / name).string(), label});
+    progress_.come_to(static_cast<int64_t>(files.size()));
+    for (const std::string& name : sorted_entries(folder, true))
+      if (options_.follow_links || !fs::is_symlink(folder / name)) add(folder / name, label, files);
+  }
+
+ private:
+  const DirectoryOptions& options_;
+  const FileKind& kind_;
+  std::set<fs::path> visited_;
+  Progress progress_;
+};
 
 struct Index {
   LabelledFiles files;
@@ -77,16 +90,15 @@ bool is_inferred(const DirectoryOptions& options) {
 
 Index index_of(const DirectoryOptions& options, const FileKind& kind) {
   Index index;
-  std::set<fs::path> visited;
+  FileSearch search(options, kind);
   const fs::path folder = options.directory;
   if (is_inferred(options)) {
     index.classes = classes_of(options);
     for (size_t i = 0; i < index.classes.size(); ++i)
-      add_files(folder / index.classes[i], options, kind, static_cast<int64_t>(i), index.files,
-                visited);
+      search.add(folder / index.classes[i], static_cast<int64_t>(i), index.files);
     return index;
   }
-  add_files(folder, options, kind, 0, index.files, visited);
+  search.add(folder, 0, index.files);
   if (options.labels.is_null()) return index;
   const List& labels = options.labels.as_list();
   if (labels.size() != index.files.size())

@@ -37,7 +37,9 @@ std::vector<Shape> shapes_of(const std::vector<Symbol>& symbols) {
 
 Symbol make_input(std::optional<Shape> shape, std::optional<int64_t> batch_size,
                   std::optional<std::string> name, DType dtype, std::optional<Shape> batch_shape,
-                  std::optional<Shape> batch_input_shape) {
+                  std::optional<Shape> batch_input_shape, bool sparse, bool ragged) {
+  if (sparse || ragged)
+    fail("Input: `", sparse ? "sparse" : "ragged", "=true` is not possible: tensors are dense");
   InputOptions options;
   options.shape = shape;
   options.batch_shape = batch_shape ? batch_shape : batch_input_shape;
@@ -161,10 +163,11 @@ const Type& input_spec_type() {
 const std::vector<CallablePtr>& graph_functions() {
   static const std::vector<CallablePtr> functions = [] {
     std::vector<CallablePtr> all;
-    all.push_back(bound("Input", &make_input,
-                        {"shape=nil", "batch_size=nil", "name=nil", "dtype=float32",
-                         "batch_shape=nil", "batch_input_shape=nil"},
-                        "The entry of a model: a symbol of this shape (without the batch axis)."));
+    all.push_back(
+        bound("Input", &make_input,
+              {"shape=nil", "batch_size=nil", "name=nil", "dtype=float32", "batch_shape=nil",
+               "batch_input_shape=nil", "sparse=false", "ragged=false"},
+              "The entry of a model: a symbol of this shape (without the batch axis)."));
     all.push_back(
         bound("InputSpec", &make_input_spec,
               {"dtype=nil", "shape=nil", "ndim=nil", "max_ndim=nil", "min_ndim=nil", "axes=nil"},

@@ -1,0 +1,54 @@
+#include "crescent/progress.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <utility>
+
+namespace crescent {
+namespace {
+
+constexpr std::chrono::milliseconds kFirst{1000}, kBetween{200};
+
+std::string plural(const std::string& unit) {
+  const bool hisses = unit.ends_with("ch") || unit.ends_with("s") || unit.ends_with("x");
+  return unit + (hisses ? "es" : "s");
+}
+
+}  // namespace
+
+Progress::Progress(std::string what, std::string unit, int64_t total)
+    : what_(std::move(what)),
+      unit_(plural(unit)),
+      total_(total),
+      on_terminal_(isatty(STDOUT_FILENO) == 1),
+      begin_(Clock::now()),
+      next_(begin_ + kFirst) {}
+
+Progress::~Progress() {
+  if (!shown_) return;
+  show(Clock::now());
+  std::printf("\n");
+  std::fflush(stdout);
+}
+
+void Progress::come_to(int64_t done) {
+  done_ = done;
+  if (!on_terminal_) return;
+  const auto now = Clock::now();
+  if (now < next_) return;
+  next_ = now + kBetween;
+  shown_ = true;
+  show(now);
+}
+
+void Progress::show(Clock::time_point now) {
+  const std::string total = total_ > 0 ? "/" + std::to_string(total_) : "";
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now - begin_).count();
+  // the rest of a longer line before it is erased
+  std::printf("\r%s: %lld%s %s - %llds\033[K", what_.c_str(), static_cast<long long>(done_),
+              total.c_str(), unit_.c_str(), static_cast<long long>(seconds));
+  std::fflush(stdout);
+}
+
+}  // namespace crescent

@@ -1,0 +1,133 @@
+-- cr.visualization: pictures of what a model is to find in images. The galleries of Keras, which
+-- matplotlib draws, are not here: cr.utils.save_img writes what these functions give.
+local cr, shell = ...
+local ops = cr.ops
+
+local function check_images(images)
+  if #images.shape ~= 4 then
+    shell.fail("`images` must be batched 4D tensor. Received: images.shape=(",
+      table.concat(images.shape, ", "), ")")
+  end
+end
+
+local function as_channels_last(x, data_format)
+  return data_format == "channels_first" and ops.transpose(x, { 0, 2, 3, 1 }) or x
+end
+
+--- Pixels from 0 to 255; floating point ones may be shares.
+local function as_pixels(images)
+  if not images.dtype:find "float" then return ops.cast(images, "uint8") end
+  local factor = ops.max(images):item() <= 1 and 255 or 1
+  return ops.cast(ops.clip(images * factor, 0, 255), "uint8")
+end
+
+local data_format = { name = "data_format", type = "a text", default = "channels_last",
+  doc = "Where the channels are." }
+
+local visualization = {}
+
+visualization.draw_bounding_boxes = shell.define("draw_bounding_boxes",
+  "Images (batch, height, width, channels) of uint8 with frames around what boxes are of; those "
+  .. "with the label -1 do not count.", {
+    { name = "images", type = "a tensor", doc = "", required = true },
+    { name = "bounding_boxes", type = "a table of boxes and labels", doc = "", required = true },
+    { name = "bounding_box_format", type = "a text", doc = "What the numbers of boxes are.",
+      required = true },
+    { name = "class_mapping", type = "a table", doc = "Not possible: nothing is written." },
+    { name = "color", type = "three numbers", doc = "Of the frames; by default gray." },
+    { name = "line_thickness", type = "an integer", default = 2, doc = "In pixels." },
+    { name = "text_thickness", type = "an integer", default = 1, doc = "Nothing is written." },
+    { name = "font_scale", type = "a number", default = 1.0, doc = "Nothing is written." },
+    data_format,
+  }, function(images, bounding_boxes, format, class_mapping, color, thickness, text_thickness,
+    font_scale, order)
+    check_images(images)
+    color = color or { 128, 128, 128 }
+    if class_mapping or text_thickness ~= 1 or font_scale ~= 1 then
+      shell.fail("draw_bounding_boxes: names are not written into images, so there is no ",
+        class_mapping and "class_mapping" or text_thickness ~= 1 and "text_thickness"
+        or "font_scale")
+    end
+    if type(bounding_boxes) ~= "table" or not (bounding_boxes.boxes and bounding_boxes.labels) then
+      shell.fail("`bounding_boxes` should be a dict containing 'boxes' and 'labels' keys.")
+    end
+    local result = as_pixels(as_channels_last(images, order))
+    local batch, height, width, channels = table.unpack(result.shape)
+    if #color ~= channels then
+      shell.fail("draw_bounding_boxes: expected a color of ", channels, " numbers, got ", #color)
+    end
+    local edges_of = cr.utils.bounding_boxes.convert_format
+    local boxes = ops.cast(edges_of(bounding_boxes.boxes, format, "xyxy",
+      { height = height, width = width }), "int32")
+    local labels = cr.ops.convert_to_tensor(bounding_boxes.labels)
+    local rows, columns = ops.arange(height):reshape { 1, height, 1, 1 },
+      ops.arange(width):reshape { 1, 1, width, 1 }
+    local paint = ops.cast(cr.tensor(color):reshape { 1, 1, 1, channels }, "uint8")
+    local out, inside = thickness // 2, thickness - thickness // 2
+    for i = 1, boxes.shape[2] do
+      local edges = boxes:slice({ 1, i }, { -1, i })
+      local function edge(k)
+        return edges:slice({ 1, 1, k }, { -1, 1, k }):reshape { batch, 1, 1, 1 }
+      end
+      local left, top, right, bottom = edge(1), edge(2), edge(3), edge(4)
+      local function within(grow)
+        local x = ops.logical_and(ops.greater_equal(columns, left - grow),
+          ops.less(columns, right + grow))
+        local y = ops.logical_and(ops.greater_equal(rows, top - grow),
+          ops.less(rows, bottom + grow))
+        return ops.logical_and(x, y)
+      end
+      local counts = ops.not_equal(labels:slice({ 1, i }, { -1, i }):reshape { batch, 1, 1, 1 }, -1)
+      local frame = ops.logical_and(within(out), ops.logical_not(within(-inside)))
+      result = ops.where(ops.logical_and(frame, counts), paint, result)
+    end
+    return result
+  end)
+
+--- Colors of classes, as Keras chooses them.
+local function palette(count)
+  local colors = {}
+  for i = 0, count - 1 do
+    colors[i] = { i * (2 ^ 25 - 1) % 255, i * (2 ^ 15 - 1) % 255, i * (2 ^ 21 - 1) % 255 }
+  end
+  return colors
+end
+
+visualization.draw_segmentation_masks = shell.define("draw_segmentation_masks",
+  "Images (batch, height, width, channels) of uint8 under the colors of their pixels' classes.", {
+    { name = "images", type = "a tensor", doc = "", required = true },
+    { name = "segmentation_masks", type = "a tensor",
+      doc = "Of whole numbers, (batch, height, width, 1).", required = true },
+    { name = "num_classes", type = "an integer",
+      doc = "Classes below it are drawn; the largest in the masks by default." },
+    { name = "color_mapping", type = "a table", doc = "Colors by class: { [0] = { 255, 0, 0 } }." },
+    { name = "alpha", type = "a number", default = 0.8, doc = "Share of the color." },
+    { name = "blend", type = "a boolean", default = true, doc = "false: colors alone, as float32." },
+    { name = "ignore_index", type = "an integer", default = -1, doc = "A class that is not drawn." },
+    data_format,
+  }, function(images, masks, num_classes, color_mapping, alpha, blend, ignore_index, order)
+    check_images(images)
+    if not masks.dtype:find "int" then
+      shell.fail("`segmentation_masks` must be in integer dtype. Received: segmentation_masks.dtype=",
+        masks.dtype)
+    end
+    if #masks.shape == 3 then
+      masks = ops.expand_dims(masks, order == "channels_first" and 1 or -1)
+    end
+    images = ops.cast(as_channels_last(images, order), "float32")
+    masks = ops.cast(as_channels_last(masks, order), "int32")
+    num_classes = num_classes or math.tointeger(ops.max(masks):item())
+    local colors, drawn = color_mapping or palette(num_classes), images
+    for class = 0, num_classes - 1 do
+      local color = colors[class]
+      if not color then
+        shell.fail("draw_segmentation_masks: color_mapping has no color for class ", class)
+      end
+      drawn = ops.where(ops.equal(masks, class), cr.tensor(color), drawn)
+    end
+    if not blend then return drawn end
+    local mixed = images * (1 - alpha) + drawn * alpha
+    return ops.cast(ops.where(ops.not_equal(masks, ignore_index), mixed, images), "uint8")
+  end)
+
+return visualization

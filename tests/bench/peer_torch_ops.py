@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+"""The functions of workloads/ops.lua in PyTorch, for tests/bench/compare.
+
+Usage: peer_torch_ops.py [--threads 2] [--only NAME[,NAME]] [--seconds S]
+Prints "name value unit": the median of five windows after a warm-up.
+"""
+import argparse, statistics, time
+
+import torch
+import torch.nn.functional as F
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--threads", type=int, default=2)
+parser.add_argument("--only", default="")
+parser.add_argument("--seconds", type=float, default=3.0)
+options = parser.parse_args()
+torch.set_num_threads(options.threads)
+torch.manual_seed(0)
+
+
+def numbers(*shape):
+    return lambda: torch.randn(*shape)
+
+
+def integers(limit, *shape):
+    return lambda: torch.randint(0, limit, shape)
+
+
+plane, cube = numbers(4096, 1024), numbers(64, 256, 256)
+images, signals = numbers(16, 3, 256, 256), numbers(64, 16384)
+
+
+def positive():
+    return plane().abs()
+
+
+def half():
+    return plane() > 0
+
+
+def grid():
+    turn = torch.tensor([[[0.9, 0.1, 0.03], [-0.1, 0.9, 0.05]]]).repeat(16, 1, 1)
+    return F.affine_grid(turn, (16, 3, 256, 256), align_corners=False)
+
+
+# name, MiB that must be read and written, function, what makes its arguments
+ROWS = (
+    ("copy", 32, lambda x: x + 0.5, plane),
+    ("sqrt", 32, torch.sqrt, positive),
+    ("exp", 32, torch.exp, plane),
+    ("log", 32, torch.log, positive),
+    ("tanh", 32, torch.tanh, plane),
+    ("sin", 32, torch.sin, plane),
+    ("gelu", 32, lambda x: F.gelu(x, approximate="tanh"), plane),
+    ("sigmoid", 32, torch.sigmoid, plane),
+    ("cast_to_int", 32, lambda x: x.to(torch.int32), plane),
+    ("cast_to_bfloat16", 24, lambda x: x.to(torch.bfloat16), plane),
+    ("add", 48, torch.add, plane, plane),
+    ("add_row", 32, torch.add, plane, numbers(1024)),
+    ("add_column", 32, torch.add, plane, numbers(4096, 1)),
+    ("power", 48, torch.pow, positive, plane),
+    ("greater", 36, torch.gt, plane, plane),
+    ("where", 52, torch.where, half, plane, plane),
+    ("sum_all", 16, torch.sum, cube),
+    ("sum_first", 16, lambda x: x.sum(0), cube),
+    ("sum_middle", 16, lambda x: x.sum(1), cube),
+    ("sum_last", 16, lambda x: x.sum(2), cube),
+    ("max_first", 16, lambda x: x.amax(0), cube),
+    ("max_last", 16, lambda x: x.amax(2), cube),
+    ("var_last", 16, lambda x: x.var(2), cube),
+    ("argmax_first", 16, lambda x: x.argmax(0), cube),
+    ("argmax_last", 16, lambda x: x.argmax(2), cube),
+    ("softmax_last", 32, lambda x: x.softmax(-1), plane),
+    ("softmax_first", 32, lambda x: x.softmax(0), plane),
+    ("logsumexp", 16, lambda x: x.logsumexp(1), plane),
+    ("cumsum_last", 32, lambda x: x.cumsum(1), plane),
+    ("cumsum_first", 32, lambda x: x.cumsum(0), plane),
+    ("transpose", 32, lambda x: x.t().contiguous(), plane),
+    ("transpose_images", 32, lambda x: x.permute(0, 2, 1).contiguous(), cube),
+    ("concatenate", 64, lambda x, y: torch.cat([x, y], 1), plane, plane),
+    ("pad", 32, lambda x: F.pad(x, (1, 1, 1, 1)), plane),
+    ("flip", 32, lambda x: x.flip(1), plane),
+    ("roll", 32, lambda x: x.roll(7, 1), plane),
+    ("take_rows", 32, lambda x, i: x.index_select(0, i), plane, integers(4096, 4096)),
+    ("take_columns", 32, lambda x, i: x.index_select(1, i), plane, integers(1024, 1024)),
+    ("one_hot", 16, lambda i: F.one_hot(i, 1024), integers(1024, 4096)),
+    ("segment_sum", 16, lambda x, i: torch.zeros(64, 1024).index_add(0, i, x), plane,
+     integers(64, 4096)),
+    ("sort_last", 32, lambda x: x.sort(-1)[0], plane),
+    ("sort_all", 32, lambda x: x.reshape(-1).sort()[0], plane),
+    ("argsort_last", 32, lambda x: x.argsort(-1), plane),
+    ("top_k_10", 16, lambda x: x.topk(10)[0], plane),
+    ("searchsorted", 32, torch.searchsorted, lambda: torch.randn(1000).sort()[0], plane),
+    ("bincount", 16, torch.bincount, integers(1000, 4194304)),
+    ("histogram", 16, lambda x: torch.histc(x, 100), plane),
+    ("unique", 2, torch.unique, integers(1000, 524288)),
+    ("fft", 64, torch.fft.fft, lambda: torch.complex(plane(), plane())),
+    ("rfft", 32, torch.fft.rfft, plane),
+    ("stft", 36, lambda x: torch.stft(x, 256, 128, window=torch.hann_window(256),
+                                      return_complex=True), signals),
+    ("resize_bilinear", 15, lambda x: F.interpolate(x, (128, 128), mode="bilinear"), images),
+    ("affine_images", 24, lambda x, g: F.grid_sample(x, g, align_corners=False), images, grid),
+    ("random_normal", 16, plane),
+)
+
+
+def seconds_per_call(f):
+    f()
+    windows = []
+    for _ in range(5):
+        calls, begin = 0, time.perf_counter()
+        while True:
+            f()
+            calls += 1
+            seconds = time.perf_counter() - begin
+            if seconds >= options.seconds / 5:
+                break
+        windows.append(seconds / calls)
+    return statistics.median(windows)
+
+
+for row in ROWS:
+    name, mebibytes, function = "op_" + row[0], row[1], row[2]
+    if options.only and name not in options.only.split(","):
+        continue
+    inputs = [make() for make in row[3:]]
+    rate = mebibytes * 2**20 / seconds_per_call(lambda: function(*inputs)) / 1e9
+    print(f"{name:32s} {rate:14.3f} GB/s", flush=True)
