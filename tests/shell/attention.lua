@@ -154,7 +154,8 @@ local gated = attention { use_gate = true, bias_initializer = "zeros" }
 gated { x, x }
 local with_gate = gated:get_weights()
 assert(#with_gate == 10)
-with_gate[5], with_gate[6] = cr.zeros { 4, 2, 3 }, cr.zeros { 2, 3 }  -- between key and value, as in Keras
+-- which is between key and value, as in Keras
+with_gate[5], with_gate[6] = cr.zeros { 4, 2, 3 }, cr.zeros { 2, 3 }
 gated:set_weights(with_gate)
 local without = { table.unpack(with_gate, 1, 4) }
 table.move(with_gate, 7, 10, 5, without)
