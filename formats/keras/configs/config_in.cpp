@@ -72,6 +72,7 @@ constexpr OldDefault kOldDefaults[] = {
     {"RMSprop", "epsilon_outside", true, Since::before_tensorflow},
     {"Adagrad", "epsilon_outside", true, Since::before_tensorflow},
     {"Adagrad", "initial_accumulator_value", 0, Since::before_tensorflow},
+    {"Concatenate", "mask_all", true},
     {"ActivityRegularization", "whole_batch", true, Since::before_tensorflow}};
 
 /// Classes that became settings of another class.

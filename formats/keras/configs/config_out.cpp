@@ -43,6 +43,16 @@ constexpr Single kSingle[] = {
 /// Options that Keras reads though they are null.
 constexpr Single kRead[] = {{"TextVectorization", "ngrams"}};
 
+/// Keras 3 finds layers of an .h5 that do not say their module among its public names, and on the
+/// way makes functions of texts that are names of some ("dot"), and loses axes that are no number.
+bool needs_module(const Dict& layer) {
+  const std::string name = class_of(layer);
+  const Dict config = config_of(layer);
+  const Value* axis = config.find("axis");
+  return keras3_hides(name) || name == "Attention" ||
+         (axis && !axis->is_number() && !(axis->is_list() && axis->as_list().size() == 1));
+}
+
 /// A call with tensors that Keras takes by name.
 bool by_name(const std::string& class_name, const Value& call) {
   return has_edge(call) || (call.as_list().size() > 1 && names_inputs(class_name));
@@ -102,6 +112,12 @@ class Writer {
     return keras3_ ? with_module(kind, written) : written;
   }
 
+  /// Keras 2.3.1 and tf.keras read it alike with a module and without.
+  Dict layer_of_model(const std::string& name, const Dict& config, const Value& keras3) const {
+    const Dict layer = plain(name, config, keras3);
+    return keras3_ && !is_model(name) && needs_module(layer) ? with_module("layer", layer) : layer;
+  }
+
   /// {"class_name", "config"}, as layers of a model are in every generation's .h5.
   Dict plain(const std::string& name, const Dict& config, const Value& keras3,
              const std::string& kind = "layer") const {
@@ -115,23 +131,9 @@ class Writer {
     for (const Scaled& row : kScaled)
       if (name == row.name) return object("VarianceScaling", scaled(row, config));
     if (name == "L1" || name == "L2") return object("L1L2", penalty(config));
-    if (name == "Lambda" && names_activation(config))
-      return object("Activation", activation(config));
+    if (const auto activation = activation_of_lambda(name, config))
+      return object("Activation", options("layer", "Activation", *activation));
     return object(name, options(kind, name, config));
-  }
-
-  /// A Lambda of a built-in function: no generation reads that, all read an Activation.
-  static bool names_activation(const Dict& config) {
-    const std::string* name = text_at(config, "function");
-    const auto info = name ? registry().find("activation", *name) : nullptr;
-    return info && !is_foreign(*info);
-  }
-  Dict activation(const Dict& lambda) const {
-    Dict config;
-    for (const char* option : {"name", "trainable", "dtype"})
-      if (const Value* value = lambda.find(option)) config.set(option, *value);
-    config.set("activation", with_meaning("activation", lambda.at("function")));
-    return config;
   }
 
   static Dict scaled(const Scaled& row, const Dict& config) {
@@ -230,7 +232,7 @@ class Writer {
       if (layers.empty() && !is_input && options.contains("batch_input_shape"))
         layers.push_back(Dict{{"class_name", "InputLayer"}, {"config", implied_input(options)}});
       if (!is_input) options.erase("batch_input_shape");
-      layers.push_back(plain(class_of(entry), options, at(own, layers.size())));
+      layers.push_back(layer_of_model(class_of(entry), options, at(own, layers.size())));
     }
     Dict result;
     if (const Value* name = config.find("name")) result.set("name", *name);
@@ -269,7 +271,7 @@ class Writer {
         layers.push_back(own);
         continue;
       }
-      Dict layer = plain(class_of(entry), config_of(entry.as_dict()), own);
+      Dict layer = layer_of_model(class_of(entry), config_of(entry.as_dict()), own);
       layer.set("name", entry.as_dict().at("name"));
       layer.set("inbound_nodes", nodes(entry, own, models));
       layers.push_back(std::move(layer));

@@ -32,13 +32,22 @@ constexpr const char* kFunctionalModule = "keras.src.models.functional";
 constexpr Module kHidden[] = {{"Functional", kFunctionalModule},
                               {"LayerScale", "keras.src.applications.convnext"},
                               {"StochasticDepth", "keras.src.applications.convnext"},
-                              {"CustomScaleLayer", "keras.src.applications.inception_resnet_v2"}};
+                              {"CustomScaleLayer", "keras.src.applications.inception_resnet_v2"},
+                              {"ThresholdedReLU", "keras._legacy.layers"}};
 
-/// Options of ours that a class of Keras 3 does not take.
+/// Classes that Keras 3 shows to users by another name.
+constexpr Module kPublicNames[] = {{"GroupedQueryAttention", "GroupQueryAttention"}};
+
+/// Layers that take a list of tensors, though ours know each of them by name too.
+constexpr const char* kTakeLists[] = {"Attention", "AdditiveAttention"};
+
+/// Options of ours that a class of Keras 3 does not take; "": there is no such class.
 struct Lacking {
   const char *class_name, *option;
 };
 constexpr Lacking kLacking[] = {{"Nadam", "schedule_decay"},
+                                {"LocallyConnected1D", ""},
+                                {"LocallyConnected2D", ""},
                                 {"Discretization", "trainable"},
                                 {"Pipeline", "dtype"},
                                 {"Pipeline", "trainable"},
@@ -46,6 +55,15 @@ constexpr Lacking kLacking[] = {{"Nadam", "schedule_decay"},
                                 {"SpatialDropout1D", "trainable"},
                                 {"SpatialDropout2D", "trainable"},
                                 {"SpatialDropout3D", "trainable"}};
+
+/// Values that a class of Keras 3 refuses.
+struct Refused {
+  const char *class_name, *option;
+  bool (*refuses)(const Value& value);
+};
+const Refused kRefused[] = {
+    {"SeparableConv1D", "padding", [](const Value& value) { return value == Value("causal"); }},
+    {"GaussianNoise", "stddev", [](const Value& value) { return value.as_float() > 1; }}};
 
 /// Lists of ours that are single numbers in Keras.
 constexpr Lacking kSingleInKeras3[] = {
@@ -59,8 +77,9 @@ bool names_option(const Lacking (&table)[N], const std::string& class_name,
   });
 }
 
-const Module* hidden_row(const std::string& class_name) {
-  for (const Module& row : kHidden)
+template <size_t N>
+const Module* row_of(const Module (&table)[N], const std::string& class_name) {
+  for (const Module& row : table)
     if (class_name == row.of) return &row;
   return nullptr;
 }
@@ -72,7 +91,7 @@ Value module_of(const std::string& kind, const std::string& class_name) {
     if (!kind.empty() && kind != row.of) continue;
     if (auto info = registry().find(row.of, class_name)) {
       if (is_foreign(*info)) return {};
-      const Module* hidden = hidden_row(class_name);
+      const Module* hidden = row_of(kHidden, class_name);
       return hidden ? hidden->name : row.name;
     }
   }
@@ -80,9 +99,10 @@ Value module_of(const std::string& kind, const std::string& class_name) {
 }
 
 Dict object(Value module, const std::string& class_name, Value config) {
-  const bool registered = module.is_null() || hidden_row(class_name);
+  const bool registered = module.is_null() || row_of(kHidden, class_name);
+  const Module* shown = row_of(kPublicNames, class_name);
   return {{"module", std::move(module)},
-          {"class_name", class_name},
+          {"class_name", shown ? shown->name : class_name},
           {"config", std::move(config)},
           {"registered_name", registered ? Value(class_name) : Value()}};
 }
@@ -144,6 +164,8 @@ class Outputs {
 /// Of an input that can be given by name too: where it stands among the inputs.
 std::vector<size_t> places_of(const std::string& class_name) {
   std::vector<size_t> places;
+  if (std::find(std::begin(kTakeLists), std::end(kTakeLists), class_name) != std::end(kTakeLists))
+    return places;
   if (auto info = registry().find("layer", class_name))
     for (const Argument& argument : info->schema.arguments)
       if (argument.place) places.push_back(static_cast<size_t>(*argument.place));
@@ -304,19 +326,39 @@ Value value_in(const Value& value, const Layer* owner, const std::string& kind) 
   }
   const std::string name = class_of(value);
   const Dict config = config_of(value.as_dict());
+  const bool is_model = is_sequential(name) || (is_functional(name) && config.contains("layers"));
+  if (is_model && !owner) return value_in(value, blank_model_from_config(value, {}).get(), kind);
   auto* model = dynamic_cast<const Model*>(owner);
   if (name == "InputLayer") return input_layer(config);
   if (name == kActivityKeras2) return value_in(config.at("regularizer"), nullptr, kind);
   if (model && is_sequential(name)) return object("keras", name, sequential(config, *model));
-  if (model && is_functional(name) && config.contains("layers"))
-    return object(kFunctionalModule, "Functional", functional(config, *model));
+  if (model && is_model) return object(kFunctionalModule, "Functional", functional(config, *model));
+  if (const auto activation = activation_of_lambda(name, config))
+    return object("keras.layers", "Activation", layer_options(kind, "Activation", *activation));
   return object(module_of(kind, name), name, layer_options(kind, name, config));
 }
 
 }  // namespace
 
+std::optional<Dict> activation_of_lambda(const std::string& class_name, const Dict& config) {
+  const std::string* function = class_name == "Lambda" ? text_at(config, "function") : nullptr;
+  const auto info = function ? registry().find("activation", *function) : nullptr;
+  if (!info || is_foreign(*info)) return std::nullopt;
+  Dict result;
+  for (const char* option : {"name", "trainable", "dtype"})
+    if (const Value* value = config.find(option)) result.set(option, *value);
+  result.set("activation", *function);
+  return result;
+}
+
 bool keras3_lacks(const std::string& class_name, const std::string& option) {
   return names_option(kLacking, class_name, option);
+}
+
+bool keras3_refuses(const std::string& class_name, const std::string& option, const Value& value) {
+  return std::any_of(std::begin(kRefused), std::end(kRefused), [&](const Refused& row) {
+    return class_name == row.class_name && option == row.option && row.refuses(value);
+  });
 }
 
 bool names_inputs(const std::string& class_name) { return !places_of(class_name).empty(); }
@@ -325,6 +367,8 @@ Value keras3_ends(const List& references, const Value* keys) {
   if (keys) return by_key(Codec<std::vector<std::string>>::decode(*keys), references);
   return references.size() == 1 ? references.front() : Value(references);
 }
+
+bool keras3_hides(const std::string& class_name) { return row_of(kHidden, class_name) != nullptr; }
 
 Dict with_module(const std::string& kind, const Dict& written) {
   const std::string name = class_of(written);

@@ -13,6 +13,7 @@ constexpr Choice kChoices[] = {{"RMSprop", "epsilon_outside"},
                                {"Adagrad", "epsilon_outside"},
                                {"Adagrad", "initial_accumulator_value", true},
                                {"ActivityRegularization", "whole_batch"},
+                               {"Concatenate", "mask_all"},
                                {"BatchNormalization", "moving_variance_ddof"}};
 
 struct Name {

@@ -43,6 +43,9 @@ class LimitSearch {
     const std::string name = class_of(object);
     const Dict config = config_of(object);
     const std::string own = name_of_layer(object);
+    if (!keras2_ && own.find('/') != own.npos)
+      add(concat("layer '", own, "'"), "name", "Keras 3 takes no '/' in names");
+    masked_ |= name == "Masking" || (name == "Embedding" && mask_zero(config));
     const std::string place = inside.empty() ? concat("layer '", own, "'") : inside;
     const auto info = class_named("layer", name);
     const bool option = info && info->schema.find("layers");  // of a layer, not those of a model
@@ -138,6 +141,8 @@ class LimitSearch {
     if (keras2_ && name == kOperationLayer)
       return add(place, option, "Keras 2.3.1 has no operations on tensors in graphs");
     if (keras2_ && !keras2_has_class(kind, name)) return add(place, option, lacks(kind, name));
+    if (!keras2_ && keras3_lacks(name, ""))
+      return add(place, option, concat("Keras 3 has no ", kind, " '", name, "'"));
     for (const DictEntry& entry : config) {
       const Field* field = info->schema.find(entry.key);
       if (!field) continue;
@@ -147,6 +152,8 @@ class LimitSearch {
         check_option(kind, name, *field, entry.value, place);
       else if (keras3_lacks(name, entry.key) && !(entry.value == field->default_value))
         add(place, entry.key, concat("Keras 3 has no such option of ", name));
+      else if (keras3_refuses(name, entry.key, entry.value))
+        add(place, entry.key, concat("Keras 3's ", name, " refuses ", entry.value));
       if (!field->kind.empty())
         anything(entry.value, field->kind, place, entry.key);
       else if (!keras2_ && entry.value.is_string())
@@ -157,6 +164,7 @@ class LimitSearch {
   void check_formula(const std::string& name, const Field& field, const Value& value,
                      const std::string& place) {
     const bool keras3s = value == field.default_value;
+    if (keras2_ && name == "Concatenate" && !masked_) return;  // the formula is that of its mask
     if (keras3s == keras2_ && told_formulas_.insert(name).second)
       slight(place, field.name,
              concat(keras2_ ? "Keras 2.3.1" : "Keras 3", "'s formula of ", name,
@@ -220,7 +228,13 @@ class LimitSearch {
       }
   }
 
+  static bool mask_zero(const Dict& embedding) {
+    const Value* option = embedding.find("mask_zero");
+    return option && *option == Value(true);
+  }
+
   bool keras2_;
+  bool masked_ = false;  ///< a layer that makes masks stands before
   std::set<std::string> told_formulas_;
 };
 

@@ -34,6 +34,18 @@ Value argument_in(const Value& value, List& inputs) {
   });
 }
 
+/// {start, stop, step}, of which some may be missing, as Keras writes it; an object as it is.
+std::optional<Value> slice_out(const Value& value) {
+  if (!value.is_dict() || value.as_dict().empty()) return std::nullopt;
+  if (is_object(value)) return value;
+  Dict config{{"start", Value()}, {"stop", Value()}, {"step", Value()}};
+  for (const DictEntry& entry : value.as_dict()) {
+    if (!config.contains(entry.key)) return std::nullopt;
+    config.set(entry.key, entry.value);
+  }
+  return Dict{{"class_name", "__slice__"}, {"config", std::move(config)}};
+}
+
 /// What the entry's own configuration has: all but what every layer has.
 Dict options_in(const Dict& config) {
   Dict options;
@@ -136,7 +148,7 @@ Dict operation_out(const Dict& entry, const std::function<Value(const List& refe
     const auto input = [&](const Value& value) -> std::optional<Value> {
       const Value* number =
           value.is_dict() && value.as_dict().size() == 1 ? value.as_dict().find("input") : nullptr;
-      if (!number) return std::nullopt;
+      if (!number) return slice_out(value);
       return tensor(node.as_list().at(static_cast<size_t>(number->as_int())).as_list());
     };
     List args;

@@ -5,6 +5,7 @@
 
 #include "keras/configs/objects.h"
 #include "keras/model/own_attribute.h"
+#include "keras/weights/group_names.h"
 #include "keras/weights/keras3_weights.h"
 
 namespace crescent::keras {
@@ -115,12 +116,8 @@ void collect(WeightSource& file, const std::string& group, const std::string& be
 std::vector<Shelf> keras3_shelves(WeightSource& file, const std::vector<Told>& told) {
   const std::string root = file.members("layers") ? "layers" : "_layer_checkpoint_dependencies";
   std::map<std::string, std::string> names;  // of the layers, by group
-  std::map<std::string, int> count;
-  for (const Told& layer : told) {
-    const std::string group = to_snake_case(layer.class_name);
-    const int before = count[group]++;
-    names[before == 0 ? group : concat(group, "_", before)] = layer.name;
-  }
+  GroupNames groups(file, root);
+  for (const Told& layer : told) names[groups.next(layer.class_name)] = layer.name;
   std::vector<Shelf> shelves;
   size_t looked_at = 0;
   for (const std::string& group : file.members(root).value_or(Names{})) {

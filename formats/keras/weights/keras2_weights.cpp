@@ -20,6 +20,13 @@ std::string join_path(const std::string& group, const std::string& name) {
   return group.empty() ? name : group + "/" + name;
 }
 
+/// In the order of files: what is trained, what is not. A weight with an adapter is among those.
+Variables saved_weights(const Layer& layer) {
+  Variables all = layer.trainable_weights();
+  for (const Variable& fixed : layer.non_trainable_weights()) all.push_back(fixed);
+  return all;
+}
+
 // ---- writing
 
 void write_group(Entries& entries, const std::string& group, const Layer& layer,
@@ -66,7 +73,7 @@ std::vector<LayerPtr> layers_with_weights(Model& model, const std::string& path)
 
 void match_layer(Matches& matches, const Layer& layer, const SavedLayer& saved,
                  const TurnedKernels& turned) {
-  Variables weights = layer.weights();
+  const Variables weights = saved_weights(layer);
   for (size_t i = 0; i < weights.size(); ++i)
     matches.push_back({saved.datasets[i], weights[i], turned.convert(weights[i]), layer.name()});
 }
@@ -168,7 +175,7 @@ void write_weights(Entries& entries, Model& model, const std::string& group,
                       {"backend", std::string(kBackend)},
                       {"keras_version", std::string(keras_version_of(target))}}});
   for (const LayerPtr& layer : layers)
-    write_group(entries, join_path(group, layer->name()), *layer, layer->weights(), target);
+    write_group(entries, join_path(group, layer->name()), *layer, saved_weights(*layer), target);
   const Variables own = own_variables(model, model.layers());
   if (!own.empty() || target == "keras3")
     write_group(entries, join_path(group, kTopLevel), model, own, target);

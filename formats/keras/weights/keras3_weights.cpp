@@ -6,6 +6,7 @@
 #include <set>
 
 #include "keras/configs/operation_nodes.h"
+#include "keras/weights/group_names.h"
 #include "keras/weights/vocabularies.h"
 
 namespace crescent::keras {
@@ -57,28 +58,14 @@ std::string attribute_of(const std::string& class_name, const Layer& inner, size
   return "";
 }
 
-/// Layers in a list have the snake case of their class as a name, and from the second of a class on
-/// a number.
-class NamesInList {
- public:
-  std::string next(const Layer& layer) {
-    const std::string name = to_snake_case(layer.class_name());
-    const int before = count_[name]++;
-    return before == 0 ? name : concat(name, "_", before);
-  }
-
- private:
-  std::map<std::string, int> count_;
-};
-
 /// Paths of the layers inside one that is no model, from its own on.
 std::vector<std::string> inner_paths(const Layer& layer) {
-  NamesInList names;
+  GroupNames names;
   std::vector<std::string> paths;
   for (const LayerPtr& inner : layer.sublayers()) {
     std::string path = attribute_of(layer.class_name(), *inner, paths.size());
     if (path.empty()) path = concat("layer_", paths.size());
-    if (path.ends_with('/')) path += names.next(*inner);
+    if (path.ends_with('/')) path += names.next(inner->class_name());
     paths.push_back(std::move(path));
   }
   return paths;
@@ -110,6 +97,15 @@ void check_adapter(const Layer& layer, const std::string& path) {
          "merge_lora() it first, or load into a new model");
 }
 
+/// The variables that Keras counts as the layer's own: to a SpectralNormalization the kernel that
+/// it divides belongs too.
+Variables variables_of(const Layer& layer, const std::vector<LayerPtr>& inside) {
+  Variables own = own_variables(layer, inside);
+  if (layer.class_name() == "SpectralNormalization" && !own.empty())
+    own.insert(own.begin(), inside.front()->weights().front());
+  return own;
+}
+
 /// One object's variables and where they are.
 struct Place {
   std::string path;
@@ -119,7 +115,13 @@ struct Place {
 
 class Places {
  public:
-  Places(const Model& model, const std::string& group) : group_(group) { add(model, ""); }
+  /// Where they are written.
+  explicit Places(const Model& model) : group_(kLayers) { add(model, ""); }
+  /// Where a file has them.
+  Places(WeightSource& file, const Model& model)
+      : file_(&file), group_(file.members(kLayers) ? kLayers : kOldLayers) {
+    add(model, "");
+  }
   std::vector<Place> take() { return std::move(places_); }
 
  private:
@@ -127,8 +129,8 @@ class Places {
     if (!seen_.insert(&layer).second) return;  // a layer is where it is met first
     auto* model = dynamic_cast<const Model*>(&layer);
     const std::vector<LayerPtr> inside = model ? model->layers() : layer.sublayers();
-    places_.push_back({path + "vars", &layer, own_variables(layer, inside)});
-    if (model) return add_layers(inside, path + group_ + "/");
+    places_.push_back({path + "vars", &layer, variables_of(layer, inside)});
+    if (model) return add_layers(inside, path + group_);
     const std::vector<std::string> paths = inner_paths(layer);
     for (size_t i = 0; i < inside.size(); ++i)
       if (inside[i].get() != adapter_of(layer)) add(*inside[i], path + paths[i] + "/");
@@ -136,11 +138,13 @@ class Places {
 
   /// Calls of operations are no layers to Keras.
   void add_layers(const std::vector<LayerPtr>& layers, const std::string& path) {
-    NamesInList names;
+    GroupNames names = file_ ? GroupNames(*file_, path) : GroupNames();
     for (const LayerPtr& layer : layers)
-      if (layer->class_name() != kOperationLayer) add(*layer, path + names.next(*layer) + "/");
+      if (layer->class_name() != kOperationLayer)
+        add(*layer, concat(path, "/", names.next(layer->class_name()), "/"));
   }
 
+  WeightSource* file_ = nullptr;
   std::string group_;
   std::vector<Place> places_;
   std::set<const Layer*> seen_;
@@ -164,7 +168,7 @@ std::string names_of(const Variables& variables) {
 }  // namespace
 
 void write_keras3_weights(Entries& entries, Model& model) {
-  for (const Place& place : Places(model, kLayers).take()) {
+  for (const Place& place : Places(model).take()) {
     entries.push_back({place.path, {{"name", place.layer->name()}}});
     for (size_t i = 0; i < place.variables.size(); ++i)
       entries.push_back({concat(place.path, "/", i), {}, merged(*place.layer, place.variables[i])});
@@ -176,7 +180,7 @@ std::vector<std::pair<std::string, Layer*>> keras3_paths(WeightSource& file, Mod
   std::map<const Layer*, Layer*> layers;
   for (Layer* layer : model.flatten_layers()) layers.emplace(layer, layer);
   std::vector<std::pair<std::string, Layer*>> paths;
-  for (const Place& place : Places(model, file.members(kLayers) ? kLayers : kOldLayers).take())
+  for (const Place& place : Places(file, model).take())
     if (const auto found = layers.find(place.layer); found != layers.end())
       paths.emplace_back(place.path.substr(0, place.path.size() - strlen("vars")), found->second);
   return paths;
@@ -189,9 +193,8 @@ bool has_keras3_weights(WeightSource& file) {
 
 Matches match_keras3_weights(WeightSource& file, Model& model, bool skip_mismatch) {
   check_built(model, file.path());
-  const bool old = !file.members(kLayers);
   Matches matches;
-  for (const Place& place : Places(model, old ? kOldLayers : kLayers).take()) {
+  for (const Place& place : Places(file, model).take()) {
     check_adapter(*place.layer, file.path());
     const size_t expected = place.variables.size();
     const size_t received = count_variables(file, place);

@@ -70,6 +70,7 @@ class RandomGaussianBlur final : public ChanceAugmentation {
           "The `kernel_size` argument should be a number (or a list of two numbers). Received: "
           "kernel_size=",
           Value(kernel_size_));
+    kernel_size_.resize(2, kernel_size_.front());
     for (const int64_t size : kernel_size_)
       if (size % 2 == 0)
         fail("kernel_size must be an odd number. Received: kernel_size=", Value(kernel_size_));
@@ -93,7 +94,7 @@ class RandomGaussianBlur final : public ChanceAugmentation {
   }
 
   Value sigma_ = 1.0;
-  std::vector<int64_t> kernel_size_ = {3};
+  std::vector<int64_t> kernel_size_ = {3, 3};
   Range widths_;
 };
 

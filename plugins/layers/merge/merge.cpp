@@ -113,7 +113,9 @@ class Concatenate final : public Layer {
  public:
   static void describe(Schema<Concatenate>& s) {
     s.doc("Inputs one after another along an axis.")
-        .field("axis", &Concatenate::axis_, "The axis.");
+        .field("axis", &Concatenate::axis_, "The axis.")
+        .field("mask_all", &Concatenate::mask_all_,
+               "Whether a step counts when every part of it does (Keras 2), not any (Keras 3).");
   }
   void configured() override {
     Layer::configured();
@@ -137,13 +139,14 @@ class Concatenate final : public Layer {
   Tensors call(const Tensors& inputs, const Call&) override {
     return {ops::concatenate(inputs, int(axis_))};
   }
-  /// Missing masks count everywhere; a step counts when every part of it does.
+  /// Missing masks count everywhere.
   Tensors compute_mask(const Tensors& inputs, const Tensors& masks, const Tensors&) override {
     if (std::none_of(masks.begin(), masks.end(), [](const Tensor& m) { return bool(m); }))
       return {Tensor()};
     Tensors wide;
     for (size_t i = 0; i < inputs.size(); ++i) wide.push_back(wide_mask(inputs[i], masks[i]));
-    return {ops::all(ops::concatenate(wide, int(axis_)), {-1})};
+    const Tensor parts = ops::concatenate(wide, int(axis_));
+    return {mask_all_ ? ops::all(parts, {-1}) : ops::any(parts, {-1})};
   }
 
  private:
@@ -155,6 +158,7 @@ class Concatenate final : public Layer {
     return ops::logical_and(ones, wide);
   }
   int64_t axis_ = -1;
+  bool mask_all_ = false;
 };
 
 class Dot final : public Layer {

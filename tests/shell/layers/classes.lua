@@ -140,6 +140,9 @@ check.near(dense.losses[1], 4)
 local lambda = layers.Lambda(function(t) return t:sum(-1) end)
 check.same(lambda(cr.Input { shape = { 4 } }).shape, { -1 })
 check.near(lambda(cr.ones { 2, 3 }), { 3, 3 })
+-- one of a built-in function is an Activation in files, which every Keras reads
+local named = cr.Sequential { layers.Lambda("relu", { input_shape = { 2 } }) }:to_json()
+check.same({ named:find '"Activation"' ~= nil, named:find "Lambda" }, { true })
 
 -- callbacks see logs, may add to them, stop training
 local seen = {}

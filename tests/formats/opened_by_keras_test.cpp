@@ -1,0 +1,232 @@
+// What Keras 3.15.1 needs in a file to open it, each measured with it: the forms that it refused,
+// or read as another model, stand in the comments.
+#include "keras/configs/config_out.h"
+#include "keras/configs/config_out_keras3.h"
+#include "keras/configs/limits.h"
+#include "keras/weights/group_names.h"
+#include "keras/weights/keras2_weights.h"
+#include "keras/weights/keras3_weights.h"
+#include "models.h"
+
+namespace crescent::keras {
+namespace {
+
+using hdf5::contains;
+using hdf5::layer;
+using hdf5::Scratch;
+
+Dict configured(const std::string& name, const Dict& config) {
+  return {{"class_name", name}, {"config", config}};
+}
+
+ModelPtr on_input(const Shape& shape, const LayerPtr& layer) {
+  return Sequential::make(
+      {hdf5::layer("InputLayer", {{"batch_input_shape", Codec<Shape>::encode(shape)}}), layer},
+      "s");
+}
+
+/// A layer that takes two inputs, each of shape (5, 4).
+ModelPtr on_two(const LayerPtr& layer) {
+  const Symbol a = Input({5, 4}), b = Input({5, 4});
+  return Functional::make({a, b}, (*layer)(std::vector<Symbol>{a, b}));
+}
+
+std::string in_h5(const Model& model) {
+  return to_json(keras_model_config(model_config(model), "keras3"));
+}
+std::string in_archive(const Model& model) {
+  return to_json(keras3_model_config(model_config(model)));
+}
+
+std::vector<std::string> paths_of_weights(Model& model) {
+  Entries entries;
+  write_keras3_weights(entries, model);
+  std::vector<std::string> paths;
+  for (const Entry& entry : entries)
+    if (entry.value) paths.push_back(entry.path);
+  return paths;
+}
+
+/// What an .h5 lists for the last layer.
+std::vector<std::string> names_in_h5(Model& model) {
+  Entries entries;
+  write_weights(entries, model, "w", "keras3");
+  for (const Entry& entry : entries)
+    if (entry.path == "w/" + model.layers().back()->name())
+      return Codec<std::vector<std::string>>::decode(entry.attributes.at("weight_names"));
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("groups of layers have the snake case of Keras 3") {
+  CHECK(keras3_snake_case("ConvLSTM2D") == "conv_lstm2d");
+  CHECK(keras3_snake_case("GlobalMaxPooling1D") == "global_max_pooling1d");
+  CHECK(keras3_snake_case("MultiHeadAttention") == "multi_head_attention");
+  CHECK(keras3_snake_case("PReLU") == "p_re_lu");
+  CHECK(keras3_snake_case("Conv1DTranspose") == "conv1d_transpose");
+  auto model = on_input({-1, 3, 5, 2}, layer("ConvLSTM1D", {{"filters", 2}, {"kernel_size", 2}}));
+  CHECK(paths_of_weights(*model).front() == "layers/conv_lstm1d/cell/vars/0");
+}
+
+TEST_CASE("attention takes its tensors in a list, heads take them one by one") {
+  // Keras 3: "Attention layer must be called on a list of inputs"
+  CHECK(contains(in_archive(*on_two(layer("Attention", {}))), R"("args": [[{"class_name")"));
+  CHECK(
+      contains(in_archive(*on_two(layer("AdditiveAttention", {}))), R"("args": [[{"class_name")"));
+  const Dict heads{{"num_heads", 2}, {"key_dim", 3}};
+  CHECK_FALSE(contains(in_archive(*on_two(layer("MultiHeadAttention", heads))), R"("args": [[)"));
+}
+
+TEST_CASE("layers of an .h5 that Keras 3 would misread say their module") {
+  const auto says_module = [](const Shape& shape, const char* name, const Dict& options) {
+    auto model = on_input(shape, layer(name, options));
+    return contains(in_h5(*model), concat(R"(", "class_name": ")", name, "\""));
+  };
+  // "Unknown layer", and an axis of several numbers is dropped without a word
+  CHECK(says_module({-1, 4}, "ThresholdedReLU", {}));
+  CHECK(says_module({-1, 4}, "LayerScale", {{"init_values", 0.5}, {"projection_dim", 4}}));
+  CHECK(says_module({-1, 5, 4}, "LayerNormalization", {{"axis", List{1, 2}}}));
+  CHECK(says_module({-1, 5, 4}, "UnitNormalization", {{"axis", List{1, 2}}}));
+  CHECK_FALSE(says_module({-1, 5, 4}, "LayerNormalization", {}));
+  CHECK_FALSE(says_module({-1, 5, 4}, "BatchNormalization", {{"axis", 1}}));
+  // "score_mode": "dot" becomes a function of that name
+  CHECK(contains(in_h5(*on_two(layer("Attention", {}))),
+                 R"({"module": "keras.layers", "class_name": "Attention")"));
+  CHECK(contains(in_archive(*on_input({-1, 4}, layer("ThresholdedReLU", {}))),
+                 R"({"module": "keras._legacy.layers", "class_name": "ThresholdedReLU")"));
+  const Dict grouped{{"head_dim", 2}, {"num_query_heads", 2}, {"num_key_value_heads", 1}};
+  CHECK(contains(in_archive(*on_two(layer("GroupQueryAttention", grouped))),
+                 R"({"module": "keras.layers", "class_name": "GroupQueryAttention")"));
+}
+
+TEST_CASE("a model inside a layer has Keras 3's form") {
+  const Value inside = configured(
+      "Sequential", {{"name", "inside"}, {"layers", List{configured("Dense", {{"units", 2}})}}});
+  const std::string wrapped =
+      in_archive(*on_input({-1, 5, 4}, layer("TimeDistributed", {{"layer", inside}})));
+  CHECK(contains(wrapped, R"("layer": {"module": "keras", "class_name": "Sequential")"));
+  CHECK_FALSE(contains(wrapped, R"("module": "keras.layers", "class_name": "Sequential")"));
+}
+
+TEST_CASE("a slice of a symbol is written as Keras writes it") {
+  // "Unsupported key type for array slice"
+  const Symbol x = Input({5, 4});
+  const Value key = List{Dict{{"start", 0}, {"stop", Value()}}, Dict{{"start", 1}, {"stop", 3}}};
+  const LayerPtr part = layer(
+      "OperationLayer",
+      {{"operation", "get_item"}, {"arguments", Dict{{"x", Dict{{"input", 0}}}, {"key", key}}}});
+  const std::string written = in_archive(*Functional::make({x}, {(*part)(x)}));
+  CHECK(contains(written, R"([{"class_name": "__slice__", "config": {"start": 0, "stop": null, )"
+                          R"("step": null}}, {"class_name": "__slice__", "config": {"start": 1, )"
+                          R"("stop": 3, "step": null}}])"));
+}
+
+TEST_CASE("weights are counted as Keras 3 counts them") {
+  using Names = std::vector<std::string>;
+  // "expected 2 variables, but received 1 variables": the kernel inside is the layer's own, too
+  const Value dense = configured("Dense", {{"units", 2}});
+  auto spectral = on_input({-1, 4}, layer("SpectralNormalization", {{"layer", dense}}));
+  CHECK(paths_of_weights(*spectral) == Names{"layers/spectral_normalization/vars/0",
+                                             "layers/spectral_normalization/vars/1",
+                                             "layers/spectral_normalization/layer/vars/0",
+                                             "layers/spectral_normalization/layer/vars/1"});
+  // A kernel with an adapter is not trained: it comes last.
+  auto lora = on_input({-1, 4}, layer("Dense", {{"units", 2}, {"lora_rank", 1}, {"name", "d"}}));
+  CHECK(names_in_h5(*lora) == Names{"d/bias", "d/lora_kernel_a", "d/lora_kernel_b", "d/kernel"});
+  auto gated = on_two(layer(
+      "MultiHeadAttention",
+      {{"num_heads", 2}, {"key_dim", 3}, {"use_gate", true}, {"use_bias", false}, {"name", "m"}}));
+  CHECK(names_in_h5(*gated) == Names{"m/query/kernel", "m/key/kernel", "m/gate/kernel",
+                                     "m/value/kernel", "m/attention_output/kernel"});
+}
+
+TEST_CASE("models with such weights come back from every file") {
+  const Value dense = configured("Dense", {{"units", 2}});
+  const Value inside = configured("Sequential", {{"name", "inside"}, {"layers", List{dense}}});
+  const LayerPtr layers[] = {
+      layer("SpectralNormalization", {{"layer", dense}}),
+      layer("Dense", {{"units", 2}, {"lora_rank", 1}}),
+      layer("TimeDistributed", {{"layer", inside}}),
+      layer("LayerNormalization", {{"axis", List{1, 2}}}),
+      layer("ThresholdedReLU", {{"theta", 0.1}}),
+  };
+  const Tensor x = hdf5::ramp({3, 5, 4});
+  for (const LayerPtr& each : layers) {
+    INFO(each->class_name());
+    auto model = on_input({-1, 5, 4}, each);
+    const Tensors expected = model->predict({x});
+    for (const char* name : {"m.h5", "m.keras"}) {
+      const Scratch scratch;
+      save_model(*model, scratch.path(name));
+      hdf5::check_same(load_model(scratch.path(name))->predict({x}), expected);
+    }
+  }
+}
+
+TEST_CASE("files of tf.keras, which had another snake case, are read too") {
+  const Scratch scratch;
+  auto model = on_input({-1, 3, 5, 2}, layer("ConvLSTM1D", {{"filters", 2}, {"kernel_size", 2}}));
+  Entries entries;
+  write_keras3_weights(entries, *model);
+  NamedTensors arrays;
+  for (const Entry& entry : entries) {
+    std::string path = entry.path;
+    if (const size_t at = path.find("conv_lstm1d"); at != path.npos)
+      path.replace(at, std::strlen("conv_lstm1d"), "conv_lst_m1d");
+    if (entry.value) arrays.emplace_back(path, entry.value);
+  }
+  write_arrays(scratch.path("t.weights.h5"), arrays);
+  auto other = on_input({-1, 3, 5, 2}, layer("ConvLSTM1D", {{"filters", 2}, {"kernel_size", 2}}));
+  load_weights(*other, scratch.path("t.weights.h5"));
+  hdf5::check_same(other->get_weights(), model->get_weights());
+}
+
+TEST_CASE("what Keras 3 refuses is listed before it is written") {
+  const auto limit = [](const Shape& shape, const char* name, Dict options) {
+    options.set("name", options.contains("name") ? options.at("name") : Value("x"));
+    const auto model = on_input(shape, layer(name, options));
+    std::vector<std::string> lines;
+    for (const Limit& each : limits_of(model_config(*model), {}, "keras3"))
+      lines.push_back(concat(each.place, "/", each.option, ": ", each.reason));
+    return join(lines);
+  };
+  const Dict windows{{"filters", 2}, {"kernel_size", 2}};
+  Dict causal = windows;
+  causal.set("padding", "causal");
+  CHECK(limit({-1, 5, 4}, "LocallyConnected1D", windows) ==
+        "layer 'x'/: Keras 3 has no layer 'LocallyConnected1D'");
+  CHECK(limit({-1, 5, 4}, "SeparableConv1D", causal) ==
+        "layer 'x'/padding: Keras 3's SeparableConv1D refuses \"causal\"");
+  CHECK(limit({-1, 5, 4}, "Conv1D", causal) == "");
+  CHECK(limit({-1, 4}, "GaussianNoise", {{"stddev", 1.5}}) ==
+        "layer 'x'/stddev: Keras 3's GaussianNoise refuses 1.5");
+  CHECK(limit({-1, 4}, "GaussianNoise", {{"stddev", 1}}) == "");
+  CHECK(limit({-1, 4}, "Dense", {{"units", 1}, {"name", "block/one"}}) ==
+        "layer 'block/one'/name: Keras 3 takes no '/' in names");
+}
+
+TEST_CASE("a step of a Concatenate counts when a part of it does, and in Keras 2 when all do") {
+  const Tensor x = ops::ones({1, 3, 2}), y = ops::ones({1, 3, 2});
+  const Tensors masks{ops::cast(Tensor::from<int32_t>({1, 1, 0}, {1, 3}), DType::boolean),
+                      ops::cast(Tensor::from<int32_t>({1, 0, 0}, {1, 3}), DType::boolean)};
+  const auto counting = [&](const Dict& options) {
+    const LayerPtr layer = make<Layer>("Concatenate", options);
+    const Tensors outputs = (*layer)(Tensors{x, y});
+    return layer->compute_mask({x, y}, masks, outputs)[0].to_vector();
+  };
+  CHECK(counting({}) == std::vector<double>{1, 1, 0});
+  CHECK(counting({{"mask_all", true}}) == std::vector<double>{1, 0, 0});
+}
+
+TEST_CASE("a blur has a size for each direction") {
+  const auto size = [](const Value& given) {
+    return to_json(make<Layer>("RandomGaussianBlur", {{"kernel_size", given}})
+                       ->get_config()
+                       .at("kernel_size"));
+  };
+  CHECK(size(5) == "[5, 5]");
+  CHECK(size(List{3, 5}) == "[3, 5]");
+}
+
+}  // namespace crescent::keras
