@@ -55,8 +55,8 @@ row("whole ends of geomspace", ops.geomspace(1, 16, 5, true, "int32"), { 1, 2, 4
 row("saturate_cast to bool", ops.saturate_cast(t { -1.5, 2 }, "bool"), { false, true })
 row("full of a tensor", ops.full({ 2 }, ints { 3, 4 }), { 3, 4 }, "float32")
 row("vectors multiplied", ops.matmul(t { 1, 2 }, t { 3, 4 }), 11)
-row("short whole numbers multiplied", ops.matmul(ints({ { 100 } }, "int8"), ints({ { 100 } }, "int8")),
-  { 10000 }, "int32")
+local short = ints({ { 100 } }, "int8")
+row("short whole numbers multiplied", ops.matmul(short, short), { 10000 }, "int32")
 row("products over nothing", ops.dot(ops.zeros { 1, 0 }, ops.zeros { 0, 2 }), { 0, 0 })
 row("segments that are none", ops.segment_max(t { 1, 5, 2 }, ints { 0, -1, 1 }, 2), { 1, 2 })
 check.fails(function() ops.segment_max(t { 1, 5 }, ints { 0 }, 2) end, "a number for each row")
@@ -83,6 +83,13 @@ local tape = cr.GradientTape(function() spread = ops.std(same) end)
 row("gradient of std", tape:gradient(spread, { same })[1], { 0, 0 })
 
 -- frames that overlap are added without a window
-local frames = ops.istft({ t { { 1, 0 }, { 1, 0 } }, ops.zeros { 2, 2 } }, 2, 1, 2, cr.null, cr.null, false)
-row("istft without a window", frames, { 0.5, 1, 0.5 })
+local spectra = { t { { 1, 0 }, { 1, 0 } }, ops.zeros { 2, 2 } }
+row("istft without a window",
+  ops.istft(spectra, 2, 1, 2, { window = cr.null, center = false }), { 0.5, 1, 0.5 })
+-- an odd row of padding is left out
+local wide = ops.reshape(ops.arange(6), { 1, 6, 1 })
+row("resize with padding",
+  ops.image.resize(wide, { 3, 3 }, "nearest", { pad_to_aspect_ratio = true, fill_value = 9 }),
+  { 9, 9, 9, 1, 3, 5, 9, 9, 9 })
+row("map_coordinates rounds", ops.image.map_coordinates(ints { 0, 3 }, t { { 0.5 } }, 1), 2)
 print "ok operation_values"
