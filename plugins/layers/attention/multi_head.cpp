@@ -41,12 +41,12 @@ class HeadedAttention : public AttentionLayer {
     check_shapes(query, value, key);
     query_ = project("query", query, {query_heads(), key_width()});
     key_ = project("key", key, {key_heads(), key_width()});
-    value_ = project("value", value, {key_heads(), value_width()});
     const std::vector<int64_t> heads{query_heads(), value_width()};
+    if (use_gate_) gate_ = project("gate", query, heads, "sigmoid");
+    value_ = project("value", value, {key_heads(), value_width()});
     const Shape context = query.slice(0, -1).concat(Shape(heads));
     output_ = projection("attention_output", context.rank(), 2, output_widths(query), "linear");
     output_->build_for({context});
-    if (use_gate_) gate_ = project("gate", query, heads, "sigmoid");
   }
   Tensors call(const Tensors& inputs, const Call& call) override {
     Tensors bare;  // masks are for the scores, not for the projections
