@@ -25,7 +25,8 @@ check.near(norm.weights[3], { 2, 4 })
 check.near(norm.weights[4], { 1, 4 })
 
 -- The gate's weights are before those of the values.
-local attention = layers.MultiHeadAttention(1, 2, { value_dim = 3, use_gate = true, use_bias = false })
+local attention = layers.MultiHeadAttention(1, 2,
+  { value_dim = 3, use_gate = true, use_bias = false })
 attention { ops.ones { 1, 2, 4 }, ops.ones { 1, 2, 5 } }
 local shapes = {}
 for i, weight in ipairs(attention.weights) do shapes[i] = table.concat(weight.shape, " ") end
@@ -33,7 +34,8 @@ check.same(shapes, { "4 1 2", "5 1 2", "4 1 3", "5 1 3", "1 3 4" })
 
 -- Losses.
 local truth, guess = t { { 1, 0 }, { 0, 1 } }, t { { 0.8, 0.2 }, { 0.4, 0.6 } }
-local focal = cr.losses.CategoricalFocalCrossentropy { alpha = { 1, 3 }, gamma = 0, reduction = "none" }
+local focal = cr.losses.CategoricalFocalCrossentropy {
+  alpha = { 1, 3 }, gamma = 0, reduction = "none" }
 check.near(focal(truth, guess), { -math.log(0.8), -3 * math.log(0.6) })
 check.fails(function()
   cr.losses.CategoricalFocalCrossentropy { alpha = { 1, 2, 3 } }(truth, guess)
