@@ -12,8 +12,7 @@ class Focal : public Loss {
  protected:
   template <class T>
   static void describe_focal(Schema<T>& s) {
-    s.field("alpha", &Focal::alpha_, "Weight of the positive class.")
-        .field("gamma", &Focal::gamma_, "How much easy samples lose weight.")
+    s.field("gamma", &Focal::gamma_, "How much easy samples lose weight.")
         .field("from_logits", &Focal::from_logits_, "Predictions are logits, not probabilities.")
         .field("label_smoothing", &Focal::label_smoothing_, "Moves labels towards each other.")
         .min(0)
@@ -26,7 +25,7 @@ class Focal : public Loss {
     return truth * (1 - label_smoothing_) + label_smoothing_ / double(classes);
   }
 
-  double alpha_ = 0.25, gamma_ = 2, label_smoothing_ = 0;
+  double gamma_ = 2, label_smoothing_ = 0;
   bool from_logits_ = false;
   int64_t axis_ = -1;
 };
@@ -36,7 +35,8 @@ class BinaryFocalCrossentropy final : public Focal {
   static void describe(Schema<BinaryFocalCrossentropy>& s) {
     s.doc("Binary cross-entropy times (1 - p of the true class)^gamma.")
         .field("apply_class_balancing", &BinaryFocalCrossentropy::balance_,
-               "Weight class 1 by alpha and class 0 by 1 - alpha.");
+               "Weight class 1 by alpha and class 0 by 1 - alpha.")
+        .field("alpha", &BinaryFocalCrossentropy::alpha_, "Weight of class 1.");
     describe_focal(s);
   }
   bool binary_targets() const override { return true; }
@@ -54,13 +54,22 @@ class BinaryFocalCrossentropy final : public Focal {
 
  private:
   bool balance_ = false;
+  double alpha_ = 0.25;
 };
 
 class CategoricalFocalCrossentropy final : public Focal {
  public:
   static void describe(Schema<CategoricalFocalCrossentropy>& s) {
-    s.doc("-alpha * sum(y_true * (1 - p)^gamma * log(p)) with y_true one-hot.");
+    s.doc("-sum(alpha * y_true * (1 - p)^gamma * log(p)) with y_true one-hot.")
+        .field("alpha", &CategoricalFocalCrossentropy::alpha_,
+               "Weight of the classes: one number, or one for each.");
     describe_focal(s);
+  }
+  void configured() override {
+    Focal::configured();
+    weights_ =
+        alpha_.is_number() ? Tensor::scalar(alpha_.as_float()) : Codec<Tensor>::decode(alpha_);
+    if (weights_.rank() > 1) fail("alpha: expected a number or a list of them, got ", alpha_);
   }
   Tensor call(const Tensor& y_true, const Tensor& y_pred) const override {
     const auto [labels, given] = matched(*this, y_true, y_pred);
@@ -68,8 +77,16 @@ class CategoricalFocalCrossentropy final : public Focal {
     const Tensor truth = smoothed(labels, given.dim(-1));
     const Tensor p = from_logits_ ? softmax(given, axis) : given;
     const Tensor share = clip(p / sum(p, {axis}, true), kEpsilon, 1 - kEpsilon);
-    return sum(alpha_ * power(1.0 - share, gamma_) * -truth * log(share), {axis});
+    if (weights_.rank() == 1 && weights_.dim(0) != given.dim(-1))
+      fail("alpha: expected a number for each of ", given.dim(-1), " classes, got ",
+           weights_.dim(0));
+    const Tensor weights = cast(weights_, given.dtype());
+    return sum(weights * power(1.0 - share, gamma_) * -truth * log(share), {axis});
   }
+
+ private:
+  Value alpha_ = 0.25;
+  Tensor weights_;
 };
 
 }  // namespace

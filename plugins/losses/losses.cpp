@@ -158,12 +158,8 @@ class CosineSimilarity final : public Loss {
         .field("axis", &CosineSimilarity::axis_, "Axis of the vectors.");
   }
   Tensor call(const Tensor& y_true, const Tensor& y_pred) const override {
-    auto [truth, prediction] = matched(*this, y_true, y_pred);
-    if (truth.shape().axis(int(axis_)) != truth.rank() - 1) {
-      truth = swap_axes(truth, int(axis_), -1);
-      prediction = swap_axes(prediction, int(axis_), -1);
-    }
-    return -sum(unit(truth) * unit(prediction), {-1});
+    const auto [truth, prediction] = matched(*this, y_true, y_pred);
+    return -sum(unit(last_axis(truth, axis_)) * unit(last_axis(prediction, axis_)), {-1});
   }
 
  private:

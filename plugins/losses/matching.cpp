@@ -27,7 +27,13 @@ Tensor class_numbers(const Loss& loss, const Tensor& y_true, const Tensor& y_pre
 }
 
 Tensor last_axis(const Tensor& x, int64_t axis) {
-  return x.shape().axis(int(axis)) == x.rank() - 1 ? x : swap_axes(x, int(axis), -1);
+  const int from = x.shape().axis(int(axis));
+  if (from == x.rank() - 1) return x;
+  std::vector<int> order;
+  for (int i = 0; i < x.rank(); ++i)
+    if (i != from) order.push_back(i);
+  order.push_back(from);
+  return transpose(x, order);
 }
 
 }  // namespace crescent

@@ -17,6 +17,13 @@ Tensor class_numbers(const Tensor& labels, const Tensor& predictions) {
   return cast(column ? squeeze(labels, labels.rank() - 1) : labels, DType::int64);
 }
 
+/// Which labels are among the k largest predictions (..., classes).
+Tensor among_best(const Tensor& labels, const Tensor& predictions, int64_t k) {
+  if (predictions.rank() <= 2) return as_float(in_top_k(labels, predictions, k));
+  const Tensor rows = reshape(predictions, {-1, predictions.dim(-1)});
+  return as_float(reshape(in_top_k(reshape(labels, {-1}), rows, k), labels.shape()));
+}
+
 class Accuracy final : public MeanMetric {
  public:
   static void describe(Schema<Accuracy>& s) {
@@ -28,7 +35,7 @@ class Accuracy final : public MeanMetric {
   Tensor values(const Tensor& y_true, const Tensor& y_pred) const override {
     Tensor truth = cast(y_true, y_pred.dtype()), prediction = y_pred;
     match_ranks(truth, prediction);
-    return mean(as_float(equal(truth, prediction)), {-1});
+    return as_float(equal(truth, prediction));
   }
 };
 
@@ -44,8 +51,7 @@ class BinaryAccuracy final : public MeanMetric {
   Tensor values(const Tensor& y_true, const Tensor& y_pred) const override {
     Tensor truth = cast(y_true, y_pred.dtype()), prediction = y_pred;
     match_ranks(truth, prediction);
-    return mean(as_float(equal(truth, cast(greater(prediction, threshold_), y_pred.dtype()))),
-                {-1});
+    return as_float(equal(truth, cast(greater(prediction, threshold_), y_pred.dtype())));
   }
 
  private:
@@ -89,7 +95,7 @@ class TopKCategoricalAccuracy final : public MeanMetric {
 
  protected:
   Tensor values(const Tensor& y_true, const Tensor& y_pred) const override {
-    return as_float(in_top_k(argmax(y_true, -1), y_pred, k_));
+    return among_best(argmax(y_true, -1), y_pred, k_);
   }
 
  private:
@@ -110,7 +116,7 @@ class SparseTopKCategoricalAccuracy final : public MeanMetric {
  protected:
   Tensor values(const Tensor& y_true, const Tensor& y_pred) const override {
     const Tensor labels = class_numbers(y_true, y_pred);
-    if (!sorted_) return as_float(in_top_k(labels, y_pred, k_));
+    if (!sorted_) return among_best(labels, y_pred, k_);
     const Tensor best = slice_axis(y_pred, -1, 0, std::min(k_, y_pred.dim(-1)));
     return as_float(any(equal(cast(best, DType::int64), expand_dims(labels, -1)), {-1}));
   }

@@ -242,12 +242,16 @@ class SparseCategoricalCrossentropy final : public MeanMetric {
 
 void MeanMetric::update_state(const Tensor& y_true, const Tensor& y_pred,
                               const Tensor& sample_weight) {
-  Tensor value = values(y_true, y_pred), weight = sample_weight;
-  const Tensor mask = value.mask() ? value.mask() : y_pred ? y_pred.mask() : Tensor();
-  if (mask)
-    weight = weight ? cast(mask, DType::float32) * cast(weight, DType::float32)
-                    : cast(mask, DType::float32);
-  accumulate(cast(value, DType::float32), weight ? cast(weight, DType::float32) : weight);
+  const Tensor value = values(y_true, y_pred);
+  Tensor weight = sample_weight ? cast(sample_weight, DType::float32) : sample_weight;
+  const auto weigh = [&](const Tensor& mask) {
+    const Tensor numbers = cast(mask, DType::float32);
+    weight = weight ? numbers * weight : numbers;
+  };
+  if (y_pred && y_pred.mask()) weigh(y_pred.mask());
+  // Without weights what is left out of the values counts as 0, as Keras has it.
+  if (weight && value.mask()) weigh(value.mask());
+  accumulate(cast(value, DType::float32), weight);
 }
 
 void MeanMetric::accumulate(Tensor values, Tensor weight) {

@@ -112,6 +112,8 @@ Tensor of_numbers(const Tensor& x) {
 /// Limits are numbers or tensors; the upper one counts where they cross.
 Tensor clip(const Tensor& given, const Value& low, const Value& high) {
   const auto limit = [](const Value& value) {
+    if (!value.is_number() && !value.is_list() && !value.is_object())
+      fail("clip: expected limits that are numbers or tensors, got ", value);
     return value.is_number() ? Operand(value.as_float()) : Operand(Codec<Tensor>::decode(value));
   };
   const Tensor x = given.dtype() == DType::boolean ? ops::cast(given, DType::int32) : given;

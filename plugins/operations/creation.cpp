@@ -41,6 +41,8 @@ Tensor from_values(const std::vector<double>& values, DType dtype) {
 Tensor arange(const Value& start, const Value& stop, const Value& step, MaybeType dtype) {
   const Value from = stop.is_null() ? Value(0) : start, to = stop.is_null() ? start : stop;
   const Value width = step.is_null() ? Value(1) : step;
+  for (const Value& each : {from, to, width})
+    if (!each.is_number()) fail("arange: expected numbers, got ", each);
   const double first = from.as_float(), last = to.as_float(), by = width.as_float();
   if (by == 0) fail("arange: the step must not be 0");
   const double count = std::max(0.0, std::ceil((last - first) / by));

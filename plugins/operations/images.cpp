@@ -101,11 +101,12 @@ Tensor cropped_to_ratio(const Tensor& x, int64_t height, int64_t width) {
   return ops::slice(x, {0, (h - high) / 2, (w - wide) / 2, 0}, {-1, high, wide, -1});
 }
 
+/// As many rows or columns before as after: what is odd is left out, as Keras has it.
 Tensor padded_to_ratio(const Tensor& x, int64_t height, int64_t width, double value) {
   const int64_t h = x.dim(1), w = x.dim(2);
-  const int64_t high = std::max(h, w * height / width) - h,
-                wide = std::max(w, h * width / height) - w;
-  return ops::pad(x, {0, high / 2, wide / 2, 0}, {0, high - high / 2, wide - wide / 2, 0}, value);
+  const int64_t high = (std::max(h, w * height / width) - h) / 2,
+                wide = (std::max(w, h * width / height) - w) / 2;
+  return ops::pad(x, {0, high, wide, 0}, {0, high, wide, 0}, value);
 }
 
 Tensor resize(const Tensor& x, const Sizes& size, const std::string& interpolation, bool antialias,

@@ -145,7 +145,9 @@ struct Start {
   Tensor tensor;
 };
 Start start_in(const char* name, const Value& value, const Tensor& x) {
-  if (!value.is_object()) return {Codec<Sizes>::decode(value), {}};
+  if (value.is_list() || value.is_int()) return {Codec<Sizes>::decode(value), {}};
+  if (!value.is_object())
+    fail(name, ": expected start_indices that are integers or a tensor, got ", value);
   const Tensor start = Codec<Tensor>::decode(value);
   if (start.rank() != 1 || start.dim(0) != x.rank())
     fail(name, ": expected a start for each axis of shape ", x.shape(), ", got shape ",

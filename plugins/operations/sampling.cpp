@@ -104,7 +104,8 @@ Tensor map_coordinates(const Tensor& x, const Tensor& coordinates, int64_t order
   const Tensor values = ops::reshape(floating(x), {1, -1, 1});
   const Tensor result = sampled(values, std::vector<int64_t>(x.shape().begin(), x.shape().end()),
                                 each, order, fill_named(fill_mode), fill_value);
-  return ops::cast(ops::reshape(result, coordinates.shape().slice(1, coordinates.rank())),
+  return ops::cast(ops::reshape(is_floating(x.dtype()) ? result : ops::round(result),
+                                coordinates.shape().slice(1, coordinates.rank())),
                    x.dtype());
 }
 

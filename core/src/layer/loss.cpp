@@ -71,6 +71,9 @@ Tensor Loss::operator()(const Tensor& y_true, const Tensor& y_pred,
     weights = weights ? weights * given : given;
   }
   if (weights) values = values * weights;
+  // A column of weights makes a column of losses.
+  if (sample_weight && values.rank() == 1 && sample_weight.rank() == 2)
+    values = expand_dims(values, -1);
   return reduce(values, weights, reduction_);
 }
 

@@ -78,17 +78,31 @@ class ELU final : public Elementwise {
 class SoftmaxLayer final : public Elementwise {
  public:
   static void describe(Schema<SoftmaxLayer>& s) {
-    s.doc("exp(x) / sum exp(x) over an axis; masked elements get 0.")
-        .field("axis", &SoftmaxLayer::axis_, "The axis.");
+    s.doc("exp(x) / sum exp(x) over an axis or several; masked elements get 0.")
+        .field("axis", &SoftmaxLayer::axis_, "The axis or axes.");
+  }
+  void configured() override {
+    Elementwise::configured();
+    axes_.clear();
+    const List axes = axis_.is_list() ? axis_.as_list() : List{axis_};
+    if (axes.empty()) fail("axis: expected at least one integer, got none");
+    for (const Value& axis : axes) axes_.push_back(static_cast<int>(axis.as_int()));
   }
   Tensor call(const Tensor& x, const Call& call) override {
-    if (!call.mask()) return ops::softmax(x, int(axis_));
-    const Tensor hidden = 1.0 - ops::cast(call.mask(), x.dtype());
-    return ops::softmax(x - hidden * 1e9, int(axis_));
+    const Tensor mask = call.mask();
+    if (!mask) return shares(x);
+    const double hidden = x.dtype() == DType::float16 ? -3e4 : -1e9;
+    return ops::where(mask, shares(ops::where(mask, x, hidden)), 0.0);
   }
 
  private:
-  int64_t axis_ = -1;
+  Tensor shares(const Tensor& x) const {
+    if (axes_.size() == 1) return ops::softmax(x, axes_.front());
+    return ops::exp(x - ops::logsumexp(x, axes_, true));
+  }
+
+  Value axis_ = -1;
+  std::vector<int> axes_;
 };
 
 class PReLU final : public Elementwise {

@@ -21,8 +21,6 @@ class WindowedLayer : public SpatialLayer<Axes> {
         if (d > 1 && s > 1)
           fail("`strides > 1` not supported in conjunction with `dilation_rate > 1`. Received: ",
                "strides=", Value(strides_), " and dilation_rate=", Value(dilation_));
-    if (padding_ == "causal" && (Axes != 1 || this->channels_first()))
-      fail("padding 'causal' needs one spatial axis and channels_last");
     this->set_activity_regularizer(activity_regularizer_.shared());
   }
   /// Kernels for so many channels, then the bias.

@@ -61,7 +61,7 @@ class BatchNormalization final : public ScaledLayer {
   Tensor call(const Tensor& x, const Call& call) override {
     const int axis = channel_axis(x.shape()), last = x.rank() - 1;
     const Tensor input = axis == last ? x : ops::swap_axes(x, axis, last);
-    const Tensor y = call.training && trainable() ? train(input, call.mask())
+    const Tensor y = call.training && trainable() ? train(input, weights_of(call.mask(), x, axis))
                                                   : normalize(input, mean_, variance_);
     return axis == last ? y : ops::swap_axes(y, axis, last);
   }
@@ -71,12 +71,20 @@ class BatchNormalization final : public ScaledLayer {
     if (axis_.size() != 1) fail("axis: expected one integer, got ", Value(axis_));
     return shape.axis(int(axis_[0]));
   }
+  /// A mask as numbers that go with the elements of x once the channels are its last axis.
+  Tensor weights_of(const Tensor& mask, const Tensor& x, int axis) const {
+    if (!mask) return {};
+    Tensor weights = ops::cast(mask, mean_.dtype());
+    while (weights.rank() < x.rank()) weights = ops::expand_dims(weights, -1);
+    weights = ops::broadcast_to(weights, x.shape());
+    return axis == x.rank() - 1 ? weights : ops::swap_axes(weights, axis, x.rank() - 1);
+  }
   Tensor normalize(const Tensor& x, const Tensor& mean, const Tensor& variance) const {
     const Tensor factor = ops::rsqrt(variance + epsilon_) * gamma();
     return ops::cast(x * factor + (beta() - mean * factor), x.dtype());
   }
-  Tensor train(const Tensor& x, const Tensor& mask) {
-    if (mask || synchronized_ || renorm_) return train_by(moments_of(x, mask), x);
+  Tensor train(const Tensor& x, const Tensor& weights) {
+    if (weights || synchronized_ || renorm_) return train_by(moments_of(x, weights), x);
     const ops::Moments moments = ops::batch_norm_train(x, gamma(), beta(), epsilon_);
     const double count = double(x.shape().size()) / double(x.dim(-1));
     move_averages(moments.mean,
@@ -89,17 +97,16 @@ class BatchNormalization final : public ScaledLayer {
     Tensor mean, variance, count;
   };
   /// Over the steps that count, of all processes when synchronized.
-  Statistics moments_of(const Tensor& x, const Tensor& mask) const {
-    Tensor weights = mask ? ops::cast(mask, mean_.dtype()) : ops::ones({}, mean_.dtype());
-    while (mask && weights.rank() < x.rank()) weights = ops::expand_dims(weights, -1);
-    const Tensor values = ops::cast(x, mean_.dtype()), wide = ops::broadcast_to(weights, x.shape());
+  Statistics moments_of(const Tensor& x, const Tensor& weights) const {
+    const Tensor values = ops::cast(x, mean_.dtype());
+    const Tensor wide = weights ? weights : ops::ones_like(values);
     ops::Axes axes;
     for (int i = 0; i < x.rank() - 1; ++i) axes.push_back(i);
     const auto total = [&](const Tensor& terms) {
       const Tensor sum = ops::sum(terms, axes);
       return synchronized_ ? ops::all_reduce(sum) : sum;
     };
-    const Tensor count = mask ? total(wide) + 1e-7 : total(wide);
+    const Tensor count = weights ? total(wide) + 1e-7 : total(wide);
     const Tensor mean = total(values * wide) / count;
     return {mean, total(ops::square(values - mean) * wide) / count, count};
   }

@@ -46,6 +46,9 @@ row("fmod of large numbers", ops.fmod(t { 1e8 }, 3), { 1 })
 row("a sum of booleans", ops.add(t { 1, 0 }:cast "bool", t { 1, 0 }:cast "bool"), { 1, 0 }, "bool")
 row("abs of booleans", ops.abs(t { 1, 0 }:cast "bool"), { true, false }, "bool")
 row("limits that are tensors", ops.clip(t { -1, 5 }, t { 0, 1 }, t { 3, 3 }), { 0, 3 })
+check.fails(function() ops.clip(t { 1 }, "low", 2) end, "clip", "low")
+check.fails(function() ops.arange "three" end, "arange", "three")
+check.fails(function() ops.slice(t { 1 }, "first", { 1 }) end, "slice", "first")
 row("limits that cross", ops.clip(t { -1, 5 }, 2, 1), { 1, 1 })
 row("i0 of large numbers", ops.i0(t { 1e5 }), inf)
 row("threshold keeps the dtype", ops.threshold(ints { 0, 2 }, 0.5, 0.25), { 0, 2 }, "int32")
@@ -55,8 +58,8 @@ row("whole ends of geomspace", ops.geomspace(1, 16, 5, true, "int32"), { 1, 2, 4
 row("saturate_cast to bool", ops.saturate_cast(t { -1.5, 2 }, "bool"), { false, true })
 row("full of a tensor", ops.full({ 2 }, ints { 3, 4 }), { 3, 4 }, "float32")
 row("vectors multiplied", ops.matmul(t { 1, 2 }, t { 3, 4 }), 11)
-row("short whole numbers multiplied", ops.matmul(ints({ { 100 } }, "int8"), ints({ { 100 } }, "int8")),
-  { 10000 }, "int32")
+local short = ints({ { 100 } }, "int8")
+row("short whole numbers multiplied", ops.matmul(short, short), { 10000 }, "int32")
 row("products over nothing", ops.dot(ops.zeros { 1, 0 }, ops.zeros { 0, 2 }), { 0, 0 })
 row("segments that are none", ops.segment_max(t { 1, 5, 2 }, ints { 0, -1, 1 }, 2), { 1, 2 })
 check.fails(function() ops.segment_max(t { 1, 5 }, ints { 0 }, 2) end, "a number for each row")
@@ -83,6 +86,13 @@ local tape = cr.GradientTape(function() spread = ops.std(same) end)
 row("gradient of std", tape:gradient(spread, { same })[1], { 0, 0 })
 
 -- frames that overlap are added without a window
-local frames = ops.istft({ t { { 1, 0 }, { 1, 0 } }, ops.zeros { 2, 2 } }, 2, 1, 2, cr.null, cr.null, false)
-row("istft without a window", frames, { 0.5, 1, 0.5 })
+local spectra = { t { { 1, 0 }, { 1, 0 } }, ops.zeros { 2, 2 } }
+row("istft without a window",
+  ops.istft(spectra, 2, 1, 2, { window = cr.null, center = false }), { 0.5, 1, 0.5 })
+-- an odd row of padding is left out
+local wide = ops.reshape(ops.arange(6), { 1, 6, 1 })
+row("resize with padding",
+  ops.image.resize(wide, { 3, 3 }, "nearest", { pad_to_aspect_ratio = true, fill_value = 9 }),
+  { 9, 9, 9, 1, 3, 5, 9, 9, 9 })
+row("map_coordinates rounds", ops.image.map_coordinates(ints { 0, 3 }, t { { 0.5 } }, 1), 2)
 print "ok operation_values"

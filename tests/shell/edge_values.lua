@@ -1,0 +1,65 @@
+-- Values of layers, losses and metrics at the edges of what they take, as Keras 3.15.1 has them.
+package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/support/?.lua;") .. package.path
+local check = require "check"
+local cr = require "crescent"
+local ops, t, layers = cr.ops, cr.tensor, cr.layers
+
+-- Softmax over two axes; what is masked is 0 also where all of an axis is.
+check.near(layers.Softmax { axis = { 1, 2 } }(ops.zeros { 1, 2, 2 }),
+  { { { 0.25, 0.25 }, { 0.25, 0.25 } } })
+local mask = t { { 1, 0, 1 }, { 0, 0, 0 } }:cast "bool"
+check.near(layers.Softmax()(t { { 1, 5, 1 }, { 1, 2, 3 } }, { mask = mask }),
+  { { 0.5, 0, 0.5 }, { 0, 0, 0 } })
+check.fails(function() layers.Softmax { axis = {} } end, "axis")
+
+-- Nothing ahead is seen with the channels in front either.
+local causal = layers.Conv1D(1, 2, { padding = "causal", data_format = "channels_first",
+  kernel_initializer = "ones" })
+check.near(causal(t { { { 1, 2, 3 } } }), { { { 1, 3, 5 } } })
+
+-- Statistics of the steps that count, of channels in the middle: 1, 3 and 2, 6.
+local norm = layers.BatchNormalization { axis = 1, momentum = 0, epsilon = 0 }
+local steps = t { { { 1, 3 }, { 2, 6 } }, { { 50, 60 }, { 70, 80 } } }
+norm(steps, { training = true, mask = t { { 1, 1 }, { 0, 0 } }:cast "bool" })
+check.near(norm.weights[3], { 2, 4 })
+check.near(norm.weights[4], { 1, 4 })
+
+-- The gate's weights are before those of the values.
+local attention = layers.MultiHeadAttention(1, 2,
+  { value_dim = 3, use_gate = true, use_bias = false })
+attention { ops.ones { 1, 2, 4 }, ops.ones { 1, 2, 5 } }
+local shapes = {}
+for i, weight in ipairs(attention.weights) do shapes[i] = table.concat(weight.shape, " ") end
+check.same(shapes, { "4 1 2", "5 1 2", "4 1 3", "5 1 3", "1 3 4" })
+
+-- Losses.
+local truth, guess = t { { 1, 0 }, { 0, 1 } }, t { { 0.8, 0.2 }, { 0.4, 0.6 } }
+local focal = cr.losses.CategoricalFocalCrossentropy {
+  alpha = { 1, 3 }, gamma = 0, reduction = "none" }
+check.near(focal(truth, guess), { -math.log(0.8), -3 * math.log(0.6) })
+check.fails(function()
+  cr.losses.CategoricalFocalCrossentropy { alpha = { 1, 2, 3 } }(truth, guess)
+end, "each of 2 classes", "3")
+local each = cr.losses.MeanSquaredError { reduction = "none" }
+check.near(each(ops.zeros { 2, 2 }, ops.ones { 2, 2 }, t { { 2 }, { 3 } }), { { 2 }, { 3 } })
+check.same(cr.losses.CosineSimilarity { axis = 0, reduction = "none" }(ops.ones { 2, 3, 4 },
+  ops.ones { 2, 3, 4 }).shape, { 3, 4 })
+
+-- Metrics.
+local accuracy = cr.metrics.BinaryAccuracy()
+accuracy:update_state(t { 1, 0, 1 }, t { 0.9, 0.8, 0.7 }, t { 1, 2, 1 })
+check.near(accuracy:result(), 0.5)
+accuracy:reset_state()
+accuracy:update_state(t { { 1, 0 } }, t { { 0.9, 0.8 } }, t { { 1, 3 } })  -- a weight an element
+check.near(accuracy:result(), 0.25)
+local best = cr.metrics.SparseTopKCategoricalAccuracy { k = 1 }
+best:update_state(t { { 0, 1 } }, t { { { 0.9, 0.1 }, { 0.8, 0.2 } } })
+check.near(best:result(), 0.5)
+-- What is ignored counts as 0 without weights, and not at all with them.
+local entropy = cr.metrics.SparseCategoricalCrossentropy { ignore_class = 1 }
+entropy:update_state(t { 0, 1 }, t { { 0.5, 0.5 }, { 0.5, 0.5 } })
+check.near(entropy:result(), math.log(2) / 2)
+entropy:reset_state()
+entropy:update_state(t { 0, 1 }, t { { 0.5, 0.5 }, { 0.5, 0.5 } }, t { 1, 1 })
+check.near(entropy:result(), math.log(2))
+print "ok edge_values"
