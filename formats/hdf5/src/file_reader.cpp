@@ -35,7 +35,8 @@ constexpr uint64_t kAlignment = 64;
 std::string printable(std::string text) {
   for (char& c : text)
     if (static_cast<unsigned char>(c) < ' ' || c == 127) c = '?';
-  return text.size() > 200 ? text.substr(0, 200) + "..." : text;
+  if (text.size() > 200) text.replace(200, std::string::npos, "...");
+  return text;
 }
 
 std::string place(const std::string& object) { return "'/" + printable(object) + "'"; }
