@@ -12,10 +12,8 @@ namespace crescent::onnx {
 namespace {
 
 [[noreturn]] void refuse(const std::string& place) {
-  fail(place,
-       ": its result depends on the size of the batch, or of an open axis of an input, which a "
-       "graph "
-       "of ONNX does not know");
+  fail(place, ": its result depends on the size of the batch, or of an open axis of an input, ",
+       "which a graph of ONNX does not know");
 }
 
 /// The sizes of these axes, multiplied.

@@ -126,10 +126,9 @@ void take_named_seals(const std::string& path, const Dict& seals, std::vector<Pl
     there.insert(place.name);
     const Value* said = seals.find(place.name);
     if (!said)
-      refuse(path, concat("'", place.name,
-                          "' was added since it was saved (whoever changes such a "
-                          "file removes '",
-                          kSeals, "' from its metadata)"));
+      refuse(path,
+             concat("'", place.name, "' was added since it was saved (whoever changes such a ",
+                    "file removes '", kSeals, "' from its metadata)"));
     std::vector<uint32_t> sums = checksums_in(said->is_string() ? said->as_string() : "");
     if (sums.empty()) refuse(path, concat("'", place.name, "' has no seal"));
     place.seal = sums.front();
@@ -215,9 +214,10 @@ void check_seal(const std::string& path, const Storage& file, const Place& place
 
 Tensor checked_array(const std::string& path, const std::shared_ptr<Storage>& file,
                      const Place& place) {
-  const bool one = place.bytes() <= hdf5::kPiece;
-  if (one) check_seal(path, *file, place);
-  if (one || place.pieces.empty()) return Tensor::on(file, place.start, place.spec);
+  if (place.pieces.empty()) {
+    check_seal(path, *file, place);
+    return Tensor::on(file, place.start, place.spec);
+  }
   check_pieces(path, place, place.pieces);
   return Tensor::on(hdf5::checked_storage(file, place.start, place.bytes(), place.pieces,
                                           concat("'", path, "': '", place.name, "'")),

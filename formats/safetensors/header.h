@@ -30,7 +30,8 @@ std::vector<Place> read_header(const std::string& path, const Storage& file);
 
 /// Fails when the array is not the one that was saved there.
 void check_seal(const std::string& path, const Storage& file, const Place& place);
-/// The array, staying in the file, with its bytes compared as they are first read.
+/// The array, staying in the file, with its bytes compared as they are first read, or now when
+/// there are no checksums of its pieces.
 Tensor checked_array(const std::string& path, const std::shared_ptr<Storage>& file,
                      const Place& place);
 

@@ -151,6 +151,25 @@ TEST_CASE("checksums of pieces that do not fit their array are damage", "[F26]")
   CHECK_THAT(open(), Catch::Contains("its checksum is missing"));
 }
 
+TEST_CASE("safetensors files with seals without names are read, and compared", "[F28]") {
+  Scratch scratch;
+  const std::string path = scratch.path("w.safetensors");
+  const Tensor wanted = ramp({1100, 1000});
+  crescent::write_arrays(path, {{"a", wanted}});
+  std::string bytes = read_bytes(path);
+  const std::string now = R"("crescent_seals": "{\"a\": \")", end = R"(\"}")";
+  const size_t begin = bytes.find(now), size = bytes.find(end, begin) + end.size() - begin;
+  REQUIRE(begin != bytes.npos);
+  std::string old = "\"crescent_crc32c\": \"" + bytes.substr(begin + now.size(), 8) + "\"";
+  old.resize(size, ' ');
+  bytes.replace(begin, size, old);
+  write_bytes(path, bytes);
+  check_same(crescent::read_array(path, "a"), wanted);
+  bytes.back() ^= 1;
+  write_bytes(path, bytes);
+  CHECK_THAT(failure([&] { crescent::read_array(path, "a"); }), Catch::Contains("damaged: 'a'"));
+}
+
 TEST_CASE("an array that a safetensors file has too few is named", "[F26]") {
   Scratch scratch;
   const std::string path = scratch.path("w.safetensors");
