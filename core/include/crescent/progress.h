@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "crescent/export.h"
 
@@ -17,7 +18,7 @@ namespace crescent {
 class CRESCENT_API Progress {
  public:
   /// `unit`: what is counted, one of them ("batch"). `total` 0: nobody knows.
-  Progress(std::string what, std::string unit, int64_t total = 0);
+  Progress(std::string_view what, std::string_view unit, int64_t total = 0);
   /// Ends the line that was shown.
   ~Progress();
   Progress(const Progress&) = delete;

@@ -3,22 +3,23 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <utility>
+
+#include "base/text.h"
 
 namespace crescent {
 namespace {
 
 constexpr std::chrono::milliseconds kFirst{1000}, kBetween{200};
 
-std::string plural(const std::string& unit) {
+std::string plural(std::string_view unit) {
   const bool hisses = unit.ends_with("ch") || unit.ends_with("s") || unit.ends_with("x");
-  return unit + (hisses ? "es" : "s");
+  return std::string(unit) + (hisses ? "es" : "s");
 }
 
 }  // namespace
 
-Progress::Progress(std::string what, std::string unit, int64_t total)
-    : what_(std::move(what)),
+Progress::Progress(std::string_view what, std::string_view unit, int64_t total)
+    : what_(on_one_line(what)),
       unit_(plural(unit)),
       total_(total),
       on_terminal_(isatty(STDOUT_FILENO) == 1),

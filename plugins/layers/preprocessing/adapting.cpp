@@ -1,5 +1,7 @@
 #include "adapting.h"
 
+#include <algorithm>
+
 #include "crescent/progress.h"
 
 namespace crescent {
