@@ -182,6 +182,12 @@ TEST_CASE("files of tf.keras, which had another snake case, are read too") {
   hdf5::check_same(other->get_weights(), model->get_weights());
 }
 
+TEST_CASE("the size of the first batch, which Keras 3 keeps as that of an input, binds nobody") {
+  auto model = on_input({8, 4}, layer("Dense", {{"units", 2}}));
+  CHECK(model->predict({hdf5::ramp({24, 4})}).front().shape() == Shape{24, 2});
+  CHECK_THROWS_WITH(model->predict({hdf5::ramp({24, 5})}), Catch::Contains("to have shape (4,)"));
+}
+
 TEST_CASE("what Keras 3 refuses is listed before it is written") {
   const auto limit = [](const Shape& shape, const char* name, Dict options) {
     options.set("name", options.contains("name") ? options.at("name") : Value("x"));
@@ -204,6 +210,25 @@ TEST_CASE("what Keras 3 refuses is listed before it is written") {
   CHECK(limit({-1, 4}, "GaussianNoise", {{"stddev", 1}}) == "");
   CHECK(limit({-1, 4}, "Dense", {{"units", 1}, {"name", "block/one"}}) ==
         "layer 'block/one'/name: Keras 3 takes no '/' in names");
+}
+
+TEST_CASE("what Keras 2.3.1 does not find in a file") {
+  // "You are trying to load a weight file containing 2 layers into a model with 1 layers"
+  auto inside = on_input({-1, 4}, layer("Dense", {{"units", 2}, {"name", "first"}}));
+  auto outside = Sequential::make({inside, layer("Dense", {{"units", 1}})});
+  const std::string written = to_json(keras_model_config(model_config(*outside), "keras2"));
+  const size_t first = written.find(R"("name": "first")");
+  CHECK(written.find("batch_input_shape", first) != written.npos);  // of the layer itself
+  // "Unknown metric function: {'class_name': 'AUC', 'config': {}}"
+  const auto limit = [](const Value& metric) {
+    auto model = hdf5::small_sequential();
+    model->compile({{"optimizer", "adam"}, {"loss", "mse"}, {"metrics", List{metric}}});
+    return to_text(limits_of(model_config(*model), model->compile_config(), "keras2"));
+  };
+  CHECK(contains(limit("AUC"), "metrics: Keras 2.3.1 reads no objects such as AUC"));
+  CHECK(contains(limit(configured("MeanSquaredError", {{"name", "other"}})), "no objects such as"));
+  CHECK(limit("mae") == "");
+  CHECK(limit("accuracy") == "");
 }
 
 TEST_CASE("a step of a Concatenate counts when a part of it does, and in Keras 2 when all do") {

@@ -118,6 +118,16 @@ class Writer {
     return keras3_ && !is_model(name) && needs_module(layer) ? with_module("layer", layer) : layer;
   }
 
+  /// A model of Keras 2.3.1 that begins with another asks the first layer of that which is no
+  /// InputLayer.
+  static void tell_first_layer(Dict& sequential) {
+    List& layers = sequential["layers"].as_list();
+    if (layers.size() < 2 || class_of(layers[0]) != "InputLayer" || is_model(class_of(layers[1])))
+      return;
+    layers[1].as_dict()["config"].as_dict().set(
+        "batch_input_shape", Value(config_of(layers[0].as_dict()).at("batch_input_shape")));
+  }
+
   /// {"class_name", "config"}, as layers of a model are in every generation's .h5.
   Dict plain(const std::string& name, const Dict& config, const Value& keras3,
              const std::string& kind = "layer") const {
@@ -233,6 +243,8 @@ class Writer {
         layers.push_back(Dict{{"class_name", "InputLayer"}, {"config", implied_input(options)}});
       if (!is_input) options.erase("batch_input_shape");
       layers.push_back(layer_of_model(class_of(entry), options, at(own, layers.size())));
+      if (layers.size() == 1 && is_sequential(class_of(entry)) && !keras3_)
+        tell_first_layer(layers[0].as_dict()["config"].as_dict());
     }
     Dict result;
     if (const Value* name = config.find("name")) result.set("name", *name);

@@ -10,6 +10,7 @@
 #include "keras/configs/keras2_vocabulary.h"
 #include "keras/configs/objects.h"
 #include "keras/configs/operation_nodes.h"
+#include "keras/configs/training_config_out.h"
 
 namespace crescent::keras {
 namespace {
@@ -117,6 +118,9 @@ class LimitSearch {
     } else if (info && !is_foreign(*info) && (kind == "loss" || kind == "metric") &&
                !keras2_has_class(kind, info->name) && name != "cosine_similarity") {
       add(place, option, lacks(kind, name));
+    } else if (info && !is_foreign(*info) && kind == "metric" &&
+               keras2_has_no_function(info->name)) {
+      slight(place, option, concat("Keras 2.3.1 reads no objects such as ", info->name));
     }
   }
 
@@ -141,6 +145,8 @@ class LimitSearch {
     if (keras2_ && name == kOperationLayer)
       return add(place, option, "Keras 2.3.1 has no operations on tensors in graphs");
     if (keras2_ && !keras2_has_class(kind, name)) return add(place, option, lacks(kind, name));
+    if (keras2_ && kind == "metric")
+      return slight(place, option, concat("Keras 2.3.1 reads no objects such as ", name));
     if (!keras2_ && keras3_lacks(name, ""))
       return add(place, option, concat("Keras 3 has no ", kind, " '", name, "'"));
     for (const DictEntry& entry : config) {

@@ -24,11 +24,9 @@ constexpr Function kKeras2Functions[] = {{"Huber", "huber_loss"},
 /// Metrics that Keras picks by the shape of the output.
 constexpr const char* kPicked[] = {"accuracy", "acc", "crossentropy", "ce"};
 
-/// Losses and metrics of Keras 2.3.1 are functions or objects; these are objects only.
 bool only_object(const std::string& kind, const std::string& class_name,
                  const std::string& target) {
-  return target == "keras2" && kind == "metric" && !registry().find("loss", class_name) &&
-         !class_name.ends_with("Accuracy") && class_name != "LogCoshError";
+  return target == "keras2" && kind == "metric" && keras2_has_no_function(class_name);
 }
 
 std::string function_of(const std::string& class_name, const std::string& target) {
@@ -95,6 +93,11 @@ Value optimizer_out(const Value& optimizer, const std::string& target) {
 }
 
 }  // namespace
+
+bool keras2_has_no_function(const std::string& metric) {
+  return !registry().find("loss", metric) && !metric.ends_with("Accuracy") &&
+         metric != "LogCoshError";
+}
 
 Value keras_training_config(const Value& compile, const std::string& target) {
   const std::vector<std::string> code = names_of_code(compile);

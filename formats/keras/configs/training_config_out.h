@@ -12,4 +12,8 @@ Value keras_training_config(const Value& compile, const std::string& target);
 /// The same for Keras 3's archives: objects say the module of their class. Empty instead of null.
 Dict keras3_compile_config(const Value& compile);
 
+/// Metrics of Keras 2.3.1 are functions or objects; this class is an object only, which it writes
+/// into files and does not read from them.
+bool keras2_has_no_function(const std::string& metric);
+
 }  // namespace crescent::keras
