@@ -87,7 +87,7 @@ do -- classes as functions
   check.near(cr.losses.huber(t, p, { delta = 0.5 }), { 0.4375, 0.1875 })
   check.near(cr.losses.huber(t, p, 0.5), { 0.4375, 0.1875 })
   check.near(cr.metrics.binary_accuracy(cr.tensor { { 1 }, { 0 } }, cr.tensor { { 0.7 }, { 0.6 } }),
-    { 1, 0 })
+    { { 1 }, { 0 } })
   check.near(cr.metrics.huber(t, p), { 0.75, 0.25 })
   check.near(cr.activations.leaky_relu(cr.tensor { -1, 2 }, 0.5), { -0.5, 2 })
   check.near(cr.activations.relu(cr.tensor { -1, 0.5, 9 },
