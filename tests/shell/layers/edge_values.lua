@@ -1,5 +1,5 @@
 -- Values of layers, losses and metrics at the edges of what they take, as Keras 3.15.1 has them.
-package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/support/?.lua;") .. package.path
+package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
 local ops, t, layers = cr.ops, cr.tensor, cr.layers
