@@ -67,6 +67,11 @@ endfunction()
 # sanitizers compile each source by itself, for the sake of its includes.
 function(crescent_compile_together target)
   crescent_precompile(${target})
+  crescent_group_sources(${target})
+endfunction()
+
+# The same of a program that has headers of its own.
+function(crescent_group_sources target)
   if(CRESCENT_SANITIZE)
     return()
   endif()
