@@ -4,19 +4,11 @@
 Usage: peer_torch.py [--threads 2] [--only NAME[,NAME]] [--seconds S]
 Prints "name value unit": the median of five windows after a warm-up, of the better memory format.
 """
-import argparse, statistics, time
-
 import torch
 import torch.nn.functional as F
 from torch import nn
 
-parser = argparse.ArgumentParser()
-parser.add_argument("--threads", type=int, default=2)
-parser.add_argument("--only", default="")
-parser.add_argument("--seconds", type=float, default=3.0)
-options = parser.parse_args()
-torch.set_num_threads(options.threads)
-torch.manual_seed(0)
+from peer_options import emit, rate, wanted
 
 
 def conv(cin, cout, kernel, stride=1, groups=1):
@@ -63,22 +55,6 @@ class ResNeXt(nn.Module):
         return self.out(self.blocks(x).mean((2, 3)))
 
 
-def rate(step, items, warm=2):
-    for _ in range(warm):
-        step()
-    rates = []
-    for _ in range(5):
-        steps, begin = 0, time.perf_counter()
-        while True:
-            step()
-            steps += 1
-            seconds = time.perf_counter() - begin
-            if seconds >= options.seconds / 5:
-                break
-        rates.append(steps * items / seconds)
-    return statistics.median(rates)
-
-
 def images(batch, layout):
     return torch.rand(batch, 3, 32, 32).to(memory_format=layout)
 
@@ -104,14 +80,6 @@ def predict(model, batch, layout):
         traced = torch.jit.trace(model.eval(), x)
         frozen = torch.jit.optimize_for_inference(torch.jit.freeze(traced))
         return max(rate(lambda: f(x), batch) for f in (model, frozen))
-
-
-def wanted(name):
-    return not options.only or name in options.only.split(",")
-
-
-def emit(name, value, unit):
-    print(f"{name:32s} {value:14.3f} {unit}", flush=True)
 
 
 LAYOUTS = (torch.contiguous_format, torch.channels_last)

@@ -4,18 +4,10 @@
 Usage: peer_torch_ops.py [--threads 2] [--only NAME[,NAME]] [--seconds S]
 Prints "name value unit": the median of five windows after a warm-up.
 """
-import argparse, statistics, time
-
 import torch
 import torch.nn.functional as F
 
-parser = argparse.ArgumentParser()
-parser.add_argument("--threads", type=int, default=2)
-parser.add_argument("--only", default="")
-parser.add_argument("--seconds", type=float, default=3.0)
-options = parser.parse_args()
-torch.set_num_threads(options.threads)
-torch.manual_seed(0)
+from peer_options import emit, rate, wanted
 
 
 def numbers(*shape):
@@ -104,25 +96,8 @@ ROWS = (
 )
 
 
-def seconds_per_call(f):
-    f()
-    windows = []
-    for _ in range(5):
-        calls, begin = 0, time.perf_counter()
-        while True:
-            f()
-            calls += 1
-            seconds = time.perf_counter() - begin
-            if seconds >= options.seconds / 5:
-                break
-        windows.append(seconds / calls)
-    return statistics.median(windows)
-
-
 for row in ROWS:
     name, mebibytes, function = "op_" + row[0], row[1], row[2]
-    if options.only and name not in options.only.split(","):
-        continue
-    inputs = [make() for make in row[3:]]
-    rate = mebibytes * 2**20 / seconds_per_call(lambda: function(*inputs)) / 1e9
-    print(f"{name:32s} {rate:14.3f} GB/s", flush=True)
+    if wanted(name):
+        inputs = [make() for make in row[3:]]
+        emit(name, rate(lambda: function(*inputs), mebibytes * 2**20 / 1e9, warm=1), "GB/s")
