@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "crc32c.h"
+#include "handle.h"
 #include "scratch.h"
 
 namespace crescent::hdf5 {
@@ -33,6 +34,47 @@ TEST_CASE("every element type and rank comes back bit for bit") {
     CHECK(arrays[i].shape == std::vector<uint64_t>{2, 3});
     CHECK(infos[i].checksum.has_value());
     CHECK(std::memcmp(arrays[i].bytes, bytes.data(), 6 * info(arrays[i].element).size) == 0);
+  }
+}
+
+TEST_CASE("bfloat16 is two bytes without a meaning and the name of a type, as Keras writes it") {
+  Scratch scratch;
+  const std::vector<uint16_t> bits{0x3f80, 0xc000};
+  Node node = dataset("x", Element::bfloat16, {2}, bits);
+  node.attributes = {{"dtype", std::string("bfloat16")}};
+  write_tree(scratch.path("a.h5"), {node});
+  {
+    const Handle file(H5Fopen(scratch.path("a.h5").c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
+    const Handle set(H5Dopen2(file, "x", H5P_DEFAULT), H5Dclose);
+    const Handle type(H5Dget_type(set), H5Tclose);
+    CHECK(H5Tget_class(type) == H5T_OPAQUE);
+    CHECK(H5Tget_size(type) == 2);
+    const Handle mark(H5Aopen(set, "dtype", H5P_DEFAULT), H5Aclose);
+    CHECK(H5Tis_variable_str(Handle(H5Aget_type(mark), H5Tclose)) > 0);  // a text for h5py
+  }
+
+  // Files of ours from before hold whole numbers with the mark, .h5 of Keras no mark.
+  const auto craft = [&](hid_t number, bool marked) {
+    const std::string path = scratch.path("b.h5");
+    const Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose);
+    const hsize_t count = bits.size();
+    const Handle space(H5Screate_simple(1, &count, nullptr), H5Sclose);
+    const Handle set(H5Dcreate2(file, "x", number, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+                     H5Dclose);
+    REQUIRE(H5Dwrite(set, number, H5S_ALL, H5S_ALL, H5P_DEFAULT, bits.data()) >= 0);
+    if (!marked) return path;
+    const Handle text(H5Tcopy(H5T_C_S1), H5Tclose);
+    REQUIRE(H5Tset_size(text, 8) >= 0);
+    const Handle one(H5Screate(H5S_SCALAR), H5Sclose);
+    const Handle mark(H5Acreate2(set, "dtype", text, one, H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
+    REQUIRE(H5Awrite(mark, text, "bfloat16") >= 0);
+    return path;
+  };
+  for (bool marked : {false, true}) {
+    FileReader reader(craft(marked ? H5T_STD_U16LE : bfloat16_type(), marked));
+    const auto arrays = reader.read({"x"}, reader.describe({"x"}));
+    CHECK(arrays[0].element == Element::bfloat16);
+    CHECK(std::memcmp(arrays[0].bytes, bits.data(), 4) == 0);
   }
 }
 

@@ -105,6 +105,7 @@ NumberType float_type(hid_t type) {
   refuse("its floating-point format is not one of float16, float32 and float64");
 }
 
+/// Files of ours from before hold whole numbers with this mark.
 bool marked_bfloat16(hid_t dataset) {
   if (!has_attribute(dataset, "dtype")) return false;
   OpenAttribute mark(dataset, "dtype");
@@ -133,6 +134,9 @@ NumberType number_type(hid_t dataset, hid_t type) {
       return integer_type(dataset, type);
     case H5T_ENUM:
       if (H5Tequal(type, bool_type()) > 0) return {Element::boolean, bool_type()};
+      break;
+    case H5T_OPAQUE:
+      if (H5Tequal(type, bfloat16_type()) > 0) return {Element::bfloat16, bfloat16_type()};
       break;
     case H5T_COMPOUND:
       if (H5Tequal(type, complex_type()) > 0) return {Element::complex64, complex_type()};

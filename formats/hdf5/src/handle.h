@@ -38,6 +38,14 @@ inline Handle half_type(H5T_order_t order = H5T_ORDER_LE) {
   return type;
 }
 
+/// Two bytes without a meaning, as h5py writes a type of NumPy that HDF5 has no word
+/// for; Keras says beside them that they are bfloat16.
+inline Handle bfloat16_type() {
+  Handle type(H5Tcreate(H5T_OPAQUE, 2), H5Tclose);
+  H5Tset_tag(type, "");
+  return type;
+}
+
 /// Pairs of float32 as h5py names them.
 inline Handle complex_type() {
   Handle type(H5Tcreate(H5T_COMPOUND, 8), H5Tclose);

@@ -65,11 +65,13 @@ class AttributeWriter {
       : object_(object), name_(name), what_("attribute '" + name + "' of '/" + path + "'") {}
 
   /// Fixed length loads everywhere and never crashes a reader; only what does not fit is of
-  /// variable length.
+  /// variable length, and the name of a type, which Keras compares with a text: h5py gives bytes
+  /// for fixed lengths.
   void operator()(const std::string& text) const {
-    bool fixed = text.size() <= kHeaderLimit;
-    Handle type =
-        string_type(fixed ? std::max<size_t>(1, text.size()) : H5T_VARIABLE, is_ascii(text));
+    const bool is_compared = name_ == "dtype";
+    bool fixed = text.size() <= kHeaderLimit && !is_compared;
+    Handle type = string_type(fixed ? std::max<size_t>(1, text.size()) : H5T_VARIABLE,
+                              is_ascii(text) && !is_compared);
     const char* pointer = text.c_str();
     write(name_, type, scalar(), fixed ? static_cast<const void*>(pointer) : &pointer);
   }
@@ -142,7 +144,7 @@ Handle number_type(Element element) {
     case Element::float16:
       return half_type();
     case Element::bfloat16:
-      return borrowed(H5T_STD_U16LE);
+      return bfloat16_type();
     case Element::int32:
       return borrowed(H5T_STD_I32LE);
     case Element::int64:
