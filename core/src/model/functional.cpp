@@ -145,8 +145,8 @@ Tensor fit_input(const Tensor& given, const Symbol& wanted, size_t index,
     t = ops::squeeze(t, t.rank() - 1);
   else if (t.rank() == rank - 1 && rank > 1 && wanted.shape()[-1] == 1)
     t = ops::expand_dims(t, -1);
-  Shape any_batch =
-      wanted.shape();  // its size binds only layers with states, which look themselves
+  // The size of a batch binds only layers with states, which look themselves.
+  Shape any_batch = wanted.shape();
   if (rank > 0) any_batch.set(0, -1);
   if (!t.shape().compatible(any_batch))
     fail_in_layer(model, "Input ", index, " is incompatible with layer ", model,

@@ -264,6 +264,18 @@ HWY_INLINE void fetch(std::initializer_list<const T*> written) {
   for (const T* row : written) __builtin_prefetch(row, 1, 2);
 }
 
+/// The gates of one vector of units, what becomes of the cell, and the state.
+template <class D, class Part, class Load, class Store, class T>
+HWY_INLINE void lstm_cell(D d, int64_t u, const Part& part, const Load& load, const Store& store,
+                          const T* c_before, T* gates, T* c, T* h) {
+  const auto i = gate_sigmoid(d, part(0)), f = gate_sigmoid(d, part(1)),
+             o = gate_sigmoid(d, part(3));
+  const auto g = gate_tanh(d, part(2));
+  const auto cell = hn::MulAdd(f, load(c_before), hn::Mul(i, g));
+  store(i, gates), store(f, gates + u), store(g, gates + 2 * u), store(o, gates + 3 * u);
+  store(cell, c), store(hn::Mul(o, gate_tanh(d, cell)), h);
+}
+
 template <class T>
 void lstm(const RecurrentStep<T>& s) {
   const hn::ScalableTag<T> d;
@@ -278,12 +290,7 @@ void lstm(const RecurrentStep<T>& s) {
     fetch({gates + 4 * u, gates + 5 * u, gates + 6 * u, gates + 7 * u, h + u, c + u});
     for_vectors(d, std::min(lanes, u - first), [&](auto load, auto store) HWY_ATTR {
       const auto part = [&](int64_t gate) HWY_ATTR { return hn::Load(d, z + gate * lanes); };
-      const auto i = gate_sigmoid(d, part(0)), f = gate_sigmoid(d, part(1)),
-                 o = gate_sigmoid(d, part(3));
-      const auto g = gate_tanh(d, part(2));
-      const auto cell = hn::MulAdd(f, load(c_before), hn::Mul(i, g));
-      store(i, gates), store(f, gates + u), store(g, gates + 2 * u), store(o, gates + 3 * u);
-      store(cell, c), store(hn::Mul(o, gate_tanh(d, cell)), h);
+      lstm_cell(d, u, part, load, store, c_before, gates, c, h);
     });
   });
 }
@@ -298,12 +305,7 @@ void lstm_gates(int64_t rows, int64_t units, const T* x_part, const T* h_part, c
       const auto part = [&](int64_t gate) HWY_ATTR {
         return hn::Add(load(x_part + gate * u), load(h_part + gate * u));
       };
-      const auto i = gate_sigmoid(d, part(0)), f = gate_sigmoid(d, part(1)),
-                 o = gate_sigmoid(d, part(3));
-      const auto g = gate_tanh(d, part(2));
-      const auto cell = hn::MulAdd(f, load(c_before), hn::Mul(i, g));
-      store(i, gates), store(f, gates + u), store(g, gates + 2 * u), store(o, gates + 3 * u);
-      store(cell, c), store(hn::Mul(o, gate_tanh(d, cell)), h);
+      lstm_cell(d, u, part, load, store, c_before, gates, c, h);
     });
     x_part += 4 * u, h_part += 4 * u, gates += 4 * u, c_before += u, c += u, h += u;
   }
