@@ -1,13 +1,8 @@
 -- A thousand fits, each with a new model, do not grow memory.
+package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../shell/support/?.lua;") .. package.path
+local memory = require "memory"
 local cr = require "crescent"
 local x, y = cr.random.normal { 64, 8 }, cr.random.normal { 64, 1 }
-
-local function resident()
-  for line in io.lines "/proc/self/status" do
-    local kilobytes = line:match "^VmRSS:%s*(%d+)"
-    if kilobytes then return tonumber(kilobytes) / 1024 end
-  end
-end
 
 -- Collecting now and then takes the collector's own pace out of the picture.
 local function train(times)
@@ -18,7 +13,7 @@ local function train(times)
     model:fit(x, y, { epochs = 1, verbose = 0 })
     if i % 100 == 0 then collectgarbage() end
   end
-  return resident()
+  return memory.mib "VmRSS"
 end
 
 local early = train(200)

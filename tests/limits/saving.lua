@@ -1,14 +1,8 @@
 -- S13: saving a model and loading it take little memory beyond the weights.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../shell/support/?.lua;") .. package.path
 local check = require "check"
+local memory = require "memory"
 local cr = require "crescent"
-
-local function megabytes(name)
-  for line in io.lines "/proc/self/status" do
-    local kilobytes = line:match("^" .. name .. ":%s*(%d+)")
-    if kilobytes then return tonumber(kilobytes) / 1024 end
-  end
-end
 
 --- The most that `work` takes beyond what there is now, and seconds.
 local function cost(work)
@@ -17,9 +11,9 @@ local function cost(work)
   local reset = assert(io.open("/proc/self/clear_refs", "w"))
   reset:write "5" -- the peak begins anew
   reset:close()
-  local before, start = megabytes "VmRSS", os.time()
+  local before, start = memory.mib "VmRSS", os.time()
   local result = work()
-  return megabytes "VmHWM" - before, os.difftime(os.time(), start), result
+  return memory.mib "VmHWM" - before, os.difftime(os.time(), start), result
 end
 
 local function large()

@@ -1,22 +1,17 @@
 -- Temporary tensors are collected in time, and errors leave nothing behind.
+package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
+local memory = require "memory"
 local cr = require "crescent"
-
-local function resident()
-  for line in io.lines "/proc/self/status" do
-    local kilobytes = line:match "^VmRSS:%s*(%d+)"
-    if kilobytes then return tonumber(kilobytes) / 1024 end
-  end
-end
 
 -- A sanitizer keeps freed memory for a while.
 local sanitized = io.open("/proc/self/maps"):read("a"):find "lib[at]san"
 local live = cr.ones { 4, 1024, 1024 } -- 16 MiB that stay
 local x = live[1]:reshape { 1024, 1024 }:slice(1, 64)
 local _ = (x + 1):sum():item()
-local before, most = resident(), 0
+local before, most = memory.mib "VmRSS", 0
 for i = 1, 100000 do
   local small = x + i -- 256 KiB each: 25 GiB in all
-  if i % 1000 == 0 then most = math.max(most, resident()) end
+  if i % 1000 == 0 then most = math.max(most, memory.mib "VmRSS") end
 end
 assert(sanitized or most < before + 32,
   string.format("memory went from %.0f to %.0f MiB", before, most))
@@ -25,10 +20,10 @@ assert(sanitized or most < before + 32,
 local function rounds(n, f)
   for _ = 1, n do pcall(f) end
   collectgarbage()
-  local start = resident()
+  local start = memory.mib "VmRSS"
   for _ = 1, 10 * n do pcall(f) end
   collectgarbage()
-  local grown = resident() - start
+  local grown = memory.mib "VmRSS" - start
   assert(sanitized or grown < 8, string.format("%.1f MiB more after errors", grown))
 end
 rounds(2000, function() return x:matmul(cr.ones { 3, 3 }) end)
@@ -86,11 +81,11 @@ local function one_model(i)
   alive[model], alive[model.inner], alive[model.callback] = true, true, true
 end
 one_model(20)
-local start = resident()
+local start = memory.mib "VmRSS"
 for i = 1, 200 do one_model(i) end
 local left = count_alive()
 assert(left == 0, left .. " objects that only refer to each other are left")
-local more = resident() - start
+local more = memory.mib "VmRSS" - start
 assert(sanitized or more < 30,
   string.format("%.1f MiB more after 200 models that refer to themselves", more))
 
