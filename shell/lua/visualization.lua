@@ -102,8 +102,10 @@ visualization.draw_segmentation_masks = shell.define("draw_segmentation_masks",
       doc = "Classes below it are drawn; the largest in the masks by default." },
     { name = "color_mapping", type = "a table", doc = "Colors by class: { [0] = { 255, 0, 0 } }." },
     { name = "alpha", type = "a number", default = 0.8, doc = "Share of the color." },
-    { name = "blend", type = "a boolean", default = true, doc = "false: colors alone, as float32." },
-    { name = "ignore_index", type = "an integer", default = -1, doc = "A class that is not drawn." },
+    { name = "blend", type = "a boolean", default = true,
+      doc = "false: colors alone, as float32." },
+    { name = "ignore_index", type = "an integer", default = -1,
+      doc = "A class that is not drawn." },
     data_format,
   }, function(images, masks, num_classes, color_mapping, alpha, blend, ignore_index, order)
     check_images(images)

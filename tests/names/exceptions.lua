@@ -72,7 +72,8 @@ except("options", "nothing is downloaded: somebody puts the file there", [[
   utils.get_file.archive_format utils.get_file.force_download utils.get_file.untar ]])
 except("options", "a list: its default is in the text", "visualization.draw_bounding_boxes.color")
 except("options", "there is one backend", "utils.split_dataset.preferred_backend")
-except("options", "said by stateful_metrics, which lacks the others", "utils.Progbar.stateless_metrics")
+except("options", "said by stateful_metrics, which lacks the others",
+  "utils.Progbar.stateless_metrics")
 
 -- ---- pending
 

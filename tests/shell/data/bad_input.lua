@@ -82,7 +82,8 @@ do -- vocabularies
     "larger than the maximum", "is 4", "`max_tokens` is 2")
   check.fails(function() layers.TextVectorization { vocabulary = { "a", "b" }, max_tokens = 3 } end,
     "larger than the maximum")
-  check.fails(function() layers.StringLookup { vocabulary = { "a", "b", "a" } } end, "repeated", "a")
+  check.fails(function() layers.StringLookup { vocabulary = { "a", "b", "a" } } end,
+    "repeated", "a")
   check.fails(function()
     layers.StringLookup { vocabulary = { "a", "", "b" }, mask_token = "" }
   end, "mask token at unexpected location", "index 1")
@@ -92,7 +93,8 @@ do -- vocabularies
   check.fails(function() layers.StringLookup { vocabulary = path "none.txt" } end, path "none.txt")
   local strict = layers.StringLookup { vocabulary = { "a" }, num_oov_indices = 0 }
   check.fails(function() strict(cr.tensor { "a", "z" }) end, "z", "num_oov_indices=1")
-  check.fails(function() layers.CategoryEncoding { num_tokens = 3 } (cr.tensor({ { 1, 5 } }, "int32")) end,
+  check.fails(
+    function() layers.CategoryEncoding { num_tokens = 3 } (cr.tensor({ { 1, 5 } }, "int32")) end,
     "value 5 at [0, 1]", "num_tokens 3")
 end
 
@@ -100,13 +102,18 @@ do -- rules
   check.fails(function() layers.TextVectorization { standardize = "lowercase" } end, "standardize",
     "lower_and_strip_punctuation")
   check.fails(function() layers.TextVectorization { split = "words" } end, "whitespace")
-  check.fails(function() layers.StringLookup { output_mode = "onehot" } end, "did you mean 'one_hot'?")
+  check.fails(function() layers.StringLookup { output_mode = "onehot" } end,
+    "did you mean 'one_hot'?")
 end
 
 do -- there are no sparse tensors: the option is refused, not ignored
   local makers = {
-    function() layers.CategoryEncoding { num_tokens = 3, sparse = true } (cr.ones({ 1, 2 }, "int32")) end,
-    function() layers.StringLookup { vocabulary = { "a" }, sparse = true, output_mode = "multi_hot" } end,
+    function()
+      layers.CategoryEncoding { num_tokens = 3, sparse = true } (cr.ones({ 1, 2 }, "int32"))
+    end,
+    function()
+      layers.StringLookup { vocabulary = { "a" }, sparse = true, output_mode = "multi_hot" }
+    end,
     function() layers.Hashing { num_bins = 3, sparse = true } end,
     function() layers.Discretization { num_bins = 3, sparse = true } end,
     function() layers.TextVectorization { sparse = true, output_mode = "multi_hot" } end,

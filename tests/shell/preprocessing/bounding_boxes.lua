@@ -47,7 +47,8 @@ do -- against others
   local batch = cr.ops.stack { b, b + 1 }
   check.same(boxes.compute_iou(batch, other, "xyxy").shape, { 2, 2, 3 })
   check.near(boxes.compute_iou(other, batch, "xyxy")[1], boxes.compute_iou(other, b, "xyxy"))
-  check.near(boxes.compute_ciou(b, other:slice(1, 2), "xyxy"), cr.tensor { 0.61285734, -0.14411585 })
+  check.near(boxes.compute_ciou(b, other:slice(1, 2), "xyxy"),
+    cr.tensor { 0.61285734, -0.14411585 })
   check.fails(function() boxes.compute_iou(b, other, "rel_xyxy") end, "image_shape")
   check.fails(function() boxes.compute_iou(b[1], other, "xyxy") end, "len(boxes1.shape)=1")
 end
@@ -141,7 +142,8 @@ local function check_boxes_follow_masks(layer, slack)
   local x, y, width, height = table.unpack(result.bounding_boxes.boxes:totable()[1][1])
   for i, edge in ipairs { x, y, x + width, y + height } do
     if math.abs(edge - seen[i]) > slack then
-      error(("%s: edge %d is at %g, its inside ends at %g"):format(layer.class_name, i, edge, seen[i]))
+      error(("%s: edge %d is at %g, its inside ends at %g")
+        :format(layer.class_name, i, edge, seen[i]))
     end
   end
 end
@@ -175,10 +177,12 @@ do -- in inference boxes stay, but where the size of images changes
   local options = { bounding_box_format = "rel_xyxy" }
   local half = { boxes = { { { 0.5, 0.5, 1, 1 } } }, labels = { { 1 } } }
   local flip = layers.RandomFlip(options)
-  check.near(flip({ images = images, bounding_boxes = half }, { training = false }).bounding_boxes.boxes,
+  check.near(
+    flip({ images = images, bounding_boxes = half }, { training = false }).bounding_boxes.boxes,
     cr.tensor(half.boxes), 0)
   local crop = layers.RandomCrop(10, 15, options)
-  check.near(crop({ images = images, bounding_boxes = half }, { training = false }).bounding_boxes.boxes,
+  check.near(
+    crop({ images = images, bounding_boxes = half }, { training = false }).bounding_boxes.boxes,
     cr.tensor(half.boxes))
   local both = layers.MixUp(options) { images = images, bounding_boxes = half }
   check.same(both.bounding_boxes.boxes.shape, { 1, 2, 4 })
@@ -202,7 +206,8 @@ do -- through several layers, in a graph, in a file
 
   local i, k = cr.Input { shape = { 20, 30, 3 } }, cr.Input { shape = { 2, 4 } }
   local n = cr.Input { shape = { 2 } }
-  local out = layers.Resizing(10, 15, options) { images = i, bounding_boxes = { boxes = k, labels = n } }
+  local out = layers.Resizing(10, 15, options) { images = i,
+    bounding_boxes = { boxes = k, labels = n } }
   local model = cr.Model { inputs = { i, k, n },
     outputs = { out.images, out.bounding_boxes.boxes, out.bounding_boxes.labels } }
   local predicted = model:predict({ images, given.boxes, given.labels }, { verbose = 0 })

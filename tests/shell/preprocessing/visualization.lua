@@ -58,11 +58,14 @@ do -- masks: Keras' palette, classes below num_classes
     { 100, 100, 100 } } } })
   local plain = draw.draw_segmentation_masks(images, masks,
     { num_classes = 2, blend = false, color_mapping = { [0] = { 1, 2, 3 }, { 4, 5, 6 } } })
-  check.same(plain:totable()[1][1], { { 1, 2, 3 }, { 4, 5, 6 }, { 100, 100, 100 }, { 100, 100, 100 } })
-  check.fails(function() draw.draw_segmentation_masks(images, cr.ones { 1, 1, 4, 1 }) end, "integer",
+  check.same(plain:totable()[1][1],
+    { { 1, 2, 3 }, { 4, 5, 6 }, { 100, 100, 100 }, { 100, 100, 100 } })
+  check.fails(function() draw.draw_segmentation_masks(images, cr.ones { 1, 1, 4, 1 }) end,
+    "integer",
     "float32")
   check.fails(function()
-    draw.draw_segmentation_masks(images, masks, { num_classes = 2, color_mapping = { { 1, 1, 1 } } })
+    draw.draw_segmentation_masks(images, masks,
+      { num_classes = 2, color_mapping = { { 1, 1, 1 } } })
   end, "class 0")
 end
 print "ok"
