@@ -9,7 +9,7 @@
 #include <csignal>
 
 #include "crescent/communicator.h"
-#include "crescent/process.h"
+#include "crescent/system/process.h"
 
 namespace crescent {
 

@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "crescent/file.h"
+#include "crescent/system/file.h"
 #include "image.h"
 #include "keras/model/own_attribute.h"
 #include "zip/image.h"

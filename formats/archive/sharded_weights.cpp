@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <set>
 
-#include "crescent/file.h"
+#include "crescent/system/file.h"
 #include "image.h"
 
 namespace crescent::archive {

@@ -4,8 +4,8 @@
 #include <cstring>
 
 #include "crescent/data.h"
-#include "crescent/file.h"
 #include "crescent/ops.h"
+#include "crescent/system/file.h"
 
 namespace crescent::arrays {
 namespace {

@@ -2,8 +2,8 @@
 #include <bit>
 
 #include "array_file.h"
-#include "crescent/file.h"
 #include "crescent/plugin.h"
+#include "crescent/system/file.h"
 
 namespace crescent::arrays {
 namespace {

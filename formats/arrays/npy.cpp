@@ -3,8 +3,8 @@
 #include <bit>
 #include <span>
 
-#include "crescent/file.h"
 #include "crescent/plugin.h"
+#include "crescent/system/file.h"
 #include "npy.h"
 
 namespace crescent::arrays {

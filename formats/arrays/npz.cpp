@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "crescent/data.h"
-#include "crescent/file.h"
 #include "crescent/ops.h"
+#include "crescent/system/file.h"
 #include "keras/model/named_format.h"
 #include "npy.h"
 #include "pickle.h"

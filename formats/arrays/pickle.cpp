@@ -1,7 +1,7 @@
 #include "pickle.h"
 
-#include "crescent/file.h"
 #include "crescent/plugin.h"
+#include "crescent/system/file.h"
 #include "npy.h"
 #include "pickle_machine.h"
 

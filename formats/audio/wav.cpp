@@ -5,9 +5,9 @@
 #include <cmath>
 #include <cstring>
 
-#include "crescent/file.h"
 #include "crescent/format.h"
 #include "crescent/plugin.h"
+#include "crescent/system/file.h"
 
 namespace crescent {
 namespace {

@@ -2,8 +2,8 @@
 #include <cctype>
 #include <cstring>
 
-#include "crescent/file.h"
 #include "crescent/plugin.h"
+#include "crescent/system/file.h"
 #include "image_file.h"
 
 namespace crescent::images {

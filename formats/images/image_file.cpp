@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "crescent/file.h"
+#include "crescent/system/file.h"
 
 namespace crescent::images {
 

@@ -8,8 +8,8 @@
 #include <jerror.h>
 #include <jpeglib.h>
 
-#include "crescent/file.h"
 #include "crescent/plugin.h"
+#include "crescent/system/file.h"
 #include "image_file.h"
 
 namespace crescent::images {

@@ -6,8 +6,8 @@
 #include <cstring>
 #include <vector>
 
-#include "crescent/file.h"
 #include "crescent/plugin.h"
+#include "crescent/system/file.h"
 #include "image_file.h"
 
 namespace crescent::images {

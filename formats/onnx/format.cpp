@@ -2,9 +2,9 @@
 // read.
 #include <limits>
 
-#include "crescent/file.h"
 #include "crescent/format.h"
 #include "crescent/plugin.h"
+#include "crescent/system/file.h"
 #include "export.h"
 #include "keras/model/options.h"
 

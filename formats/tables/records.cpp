@@ -4,8 +4,8 @@
 #include <zlib.h>
 
 #include "crescent/error.h"
-#include "crescent/file.h"
-#include "crescent/interrupt.h"
+#include "crescent/system/file.h"
+#include "crescent/system/interrupt.h"
 
 namespace crescent::tables {
 

@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "callbacks.h"
-#include "crescent/interrupt.h"
+#include "crescent/system/interrupt.h"
 #include "crescent/training_run.h"
 
 namespace crescent {

@@ -3,7 +3,7 @@
 #include <cstdio>
 
 #include "callbacks.h"
-#include "crescent/file.h"
+#include "crescent/system/file.h"
 
 namespace crescent {
 namespace {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "crescent/error.h"
-#include "crescent/file.h"
+#include "crescent/system/file.h"
 
 namespace crescent {
 namespace {

@@ -1,8 +1,8 @@
 // TensorBoard: losses, metrics and weights as files that TensorBoard shows: log_dir/train and
 // log_dir/validation.
 #include "callbacks.h"
-#include "crescent/interrupt.h"
 #include "crescent/model.h"
+#include "crescent/system/interrupt.h"
 #include "event_file.h"
 
 namespace crescent {

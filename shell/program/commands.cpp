@@ -8,7 +8,7 @@
 #include "crescent/device.h"
 #include "crescent/loader.h"
 #include "crescent/plugin.h"
-#include "crescent/process.h"
+#include "crescent/system/process.h"
 #include "file_commands.h"
 
 namespace crescent::program {

@@ -14,7 +14,7 @@
 #include <memory>
 
 #include "crescent/error.h"
-#include "crescent/file.h"
+#include "crescent/system/file.h"
 #include "signals.h"
 
 namespace crescent::program {

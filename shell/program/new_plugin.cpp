@@ -9,7 +9,7 @@
 
 #include "commands.h"
 #include "crescent/error.h"
-#include "crescent/file.h"
+#include "crescent/system/file.h"
 
 namespace crescent::program {
 namespace {

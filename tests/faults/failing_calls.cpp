@@ -1,7 +1,7 @@
 // Saving while calls of the system fail: the old file or the new one, a message, nothing left over.
 #include <cerrno>
 
-#include "crescent/file.h"
+#include "crescent/system/file.h"
 #include "report.h"
 #include "savers.h"
 #include "system_calls.h"

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <fstream>
 
-#include "crescent/file.h"
+#include "crescent/system/file.h"
 #include "report.h"
 #include "savers.h"
 #include "system_calls.h"

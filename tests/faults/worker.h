@@ -1,6 +1,6 @@
 // This program, started again to run one test in a process of its own, which may be killed.
 #pragma once
-#include "crescent/process.h"
+#include "crescent/system/process.h"
 
 namespace crescent::faults {
 

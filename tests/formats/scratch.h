@@ -10,7 +10,7 @@
 #include <string>
 
 #include "crescent/error.h"
-#include "crescent/file.h"
+#include "crescent/system/file.h"
 #include "file_reader.h"
 #include "image.h"
 

@@ -6,7 +6,7 @@
 
 #include "crescent/data.h"
 #include "crescent/error.h"
-#include "crescent/file.h"
+#include "crescent/system/file.h"
 
 using namespace crescent;
 using namespace crescent::safetensors;

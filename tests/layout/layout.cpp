@@ -164,8 +164,9 @@ TEST_CASE("What formats share knows none of them") {
 namespace {
 
 // The rooms of the Lua module, lowest first. module.cpp is above them all.
-const std::vector<std::string> kModuleRooms = {
-    "lua", "values", "instances", "workers", "images", "classes", "tensors", "data", "library"};
+const std::vector<std::string> kModuleRooms = {"lua",     "values",  "instances", "workers",
+                                               "images",  "classes", "tensors",   "data",
+                                               "library", "models"};
 const fs::path kModule = kRoot / "shell/module";
 
 // A unit is a header and its source: "values/convert".

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "crescent/error.h"
-#include "crescent/file.h"
+#include "crescent/system/file.h"
 
 namespace crescent::onnx_test {
 namespace {

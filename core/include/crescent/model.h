@@ -7,9 +7,9 @@
 #pragma once
 #include "crescent/callback.h"
 #include "crescent/data.h"
-#include "crescent/interrupt.h"
 #include "crescent/layer.h"
 #include "crescent/program.h"
+#include "crescent/system/interrupt.h"
 
 namespace crescent {
 

@@ -1,4 +1,4 @@
-#include "crescent/file.h"
+#include "crescent/system/file.h"
 
 #include <dirent.h>
 #include <fcntl.h>

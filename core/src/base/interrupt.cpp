@@ -1,4 +1,4 @@
-#include "crescent/interrupt.h"
+#include "crescent/system/interrupt.h"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "crescent/process.h"
+#include "crescent/system/process.h"
 
 #include <fcntl.h>
 #include <signal.h>

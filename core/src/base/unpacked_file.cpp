@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "crescent/error.h"
-#include "crescent/file.h"
+#include "crescent/system/file.h"
 
 namespace crescent {
 

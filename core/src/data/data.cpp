@@ -1,7 +1,7 @@
 // Datasets: the interface, and batches that a function makes.
 #include "crescent/data.h"
 
-#include "crescent/interrupt.h"
+#include "crescent/system/interrupt.h"
 
 namespace crescent {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "crescent/error.h"
-#include "crescent/file.h"
+#include "crescent/system/file.h"
 
 namespace crescent {
 

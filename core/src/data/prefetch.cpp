@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "crescent/data.h"
-#include "crescent/interrupt.h"
+#include "crescent/system/interrupt.h"
 
 namespace crescent {
 namespace {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "crescent/file.h"
+#include "crescent/system/file.h"
 #include "data/input_file.h"
 #include "layer/blank_weights.h"
 #include "model/config.h"

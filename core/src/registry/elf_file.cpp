@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "crescent/file.h"
+#include "crescent/system/file.h"
 
 namespace crescent {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "crescent/error.h"
 #include "crescent/export.h"
-#include "crescent/file.h"
+#include "crescent/system/file.h"
 
 namespace crescent {
 

@@ -4,7 +4,7 @@
 #include <fstream>
 
 #include "crescent/export.h"
-#include "crescent/file.h"
+#include "crescent/system/file.h"
 #include "crescent/value.h"
 
 namespace crescent {

@@ -10,7 +10,7 @@
 #include <new>
 #include <utility>
 
-#include "crescent/file.h"
+#include "crescent/system/file.h"
 #include "registry/core_classes.h"
 #include "registry/elf_file.h"
 #include "registry/plugin_path.h"

@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "crescent/error.h"
-#include "crescent/process.h"
+#include "crescent/system/process.h"
 #include "registry/plugin_path.h"
 
 namespace crescent {

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <thread>
 
-#include "crescent/interrupt.h"
+#include "crescent/system/interrupt.h"
 #include "streams/staged.h"
 
 namespace crescent {

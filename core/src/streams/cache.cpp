@@ -2,7 +2,7 @@
 #include <filesystem>
 #include <mutex>
 
-#include "crescent/file.h"
+#include "crescent/system/file.h"
 #include "streams/element_file.h"
 #include "streams/staged.h"
 

@@ -5,9 +5,9 @@
 #include <cerrno>
 #include <cstring>
 
-#include "crescent/file.h"
 #include "crescent/mapped.h"
 #include "crescent/strings.h"
+#include "crescent/system/file.h"
 
 namespace crescent {
 namespace {

@@ -6,8 +6,8 @@
 #include <mutex>
 #include <thread>
 
-#include "crescent/interrupt.h"
 #include "crescent/stream.h"
+#include "crescent/system/interrupt.h"
 
 namespace crescent {
 

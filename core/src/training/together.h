@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "crescent/communicator.h"
-#include "crescent/interrupt.h"
+#include "crescent/system/interrupt.h"
 
 namespace crescent {
 

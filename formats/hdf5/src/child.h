@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "crescent/process.h"
+#include "crescent/system/process.h"
 #include "wire.h"
 
 namespace crescent::hdf5 {

@@ -11,8 +11,8 @@
 #include "crc32c.h"
 #include "crescent/data.h"
 #include "crescent/error.h"
-#include "crescent/file.h"
 #include "crescent/model.h"
+#include "crescent/system/file.h"
 #include "keras/assignment/in_parallel.h"
 #include "keras/assignment/let_go.h"
 

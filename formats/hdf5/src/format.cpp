@@ -1,8 +1,8 @@
 // The format "hdf5": Keras' models and weights, and plain arrays. What a model's file says is the
 // business of formats/keras; here it becomes bytes.
 #include "crescent/format.h"
-#include "crescent/file.h"
 #include "crescent/plugin.h"
+#include "crescent/system/file.h"
 #include "image.h"
 #include "keras/model/inspection.h"
 #include "keras/model/model_file.h"

@@ -2,7 +2,7 @@
 
 #include <unistd.h>
 
-#include "crescent/file.h"
+#include "crescent/system/file.h"
 
 namespace crescent::keras {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "crescent/file.h"
+#include "crescent/system/file.h"
 
 namespace crescent::lua {
 namespace {

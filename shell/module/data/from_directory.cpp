@@ -1,8 +1,8 @@
 #include "data/from_directory.h"
 
-#include "crescent/file.h"
 #include "crescent/format.h"
 #include "crescent/ops.h"
+#include "crescent/system/file.h"
 #include "data/directory.h"
 #include "data/timeseries.h"
 #include "images/functions.h"

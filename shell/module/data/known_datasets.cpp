@@ -2,8 +2,8 @@
 
 #include <numeric>
 
-#include "crescent/file.h"
 #include "crescent/ops.h"
+#include "crescent/system/file.h"
 #include "data/dataset_files.h"
 #include "data/numpy_random.h"
 #include "data/word_sequences.h"

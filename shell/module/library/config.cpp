@@ -3,11 +3,11 @@
 
 #include "crescent/communicator.h"
 #include "crescent/device.h"
-#include "crescent/file.h"
 #include "crescent/layer.h"
 #include "crescent/loader.h"
 #include "crescent/program.h"
 #include "crescent/random.h"
+#include "crescent/system/file.h"
 #include "library/libraries.h"
 
 namespace crescent::lua {

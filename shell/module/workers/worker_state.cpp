@@ -2,7 +2,7 @@
 
 #include <mutex>
 
-#include "crescent/interrupt.h"
+#include "crescent/system/interrupt.h"
 #include "values/convert.h"
 #include "values/interruption.h"
 

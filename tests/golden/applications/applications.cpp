@@ -2,7 +2,7 @@
 // from cr.applications: the same graph, the same numbers.
 #include <catch2/catch.hpp>
 
-#include "crescent/file.h"
+#include "crescent/system/file.h"
 #include "golden/applications/from_lua.h"
 #include "golden/applications/layer_stats.h"
 #include "golden/applications/rule.h"

@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 
-#include "crescent/file.h"
+#include "crescent/system/file.h"
 #include "golden/recorded.h"
 
 using namespace crescent;

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <set>
 
-#include "crescent/file.h"
+#include "crescent/system/file.h"
 #include "golden/recorded.h"
 #include "golden/same_json.h"
 

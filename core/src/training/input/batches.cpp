@@ -1,6 +1,6 @@
 #include "training/input/batches.h"
 
-#include "crescent/interrupt.h"
+#include "crescent/system/interrupt.h"
 
 namespace crescent {
 namespace {

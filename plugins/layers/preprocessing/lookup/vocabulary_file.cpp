@@ -4,7 +4,7 @@
 #include <unordered_map>
 
 #include "crescent/error.h"
-#include "crescent/file.h"
+#include "crescent/system/file.h"
 
 namespace crescent {
 namespace {

@@ -1,6 +1,6 @@
 // What training is made of, in Lua: optimizers, losses, metrics and the functions of one tensor.
 // Each can be called.
-#include "library/training.h"
+#include "models/training.h"
 
 #include "classes/object_types.h"
 #include "crescent/callback.h"

@@ -2,7 +2,7 @@
 #include <complex>
 #include <limits>
 
-#include "families.h"
+#include "../families.h"
 #include "matrices.h"
 
 namespace crescent::operations {

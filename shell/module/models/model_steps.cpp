@@ -1,4 +1,4 @@
-#include "library/model_steps.h"
+#include "models/model_steps.h"
 
 #include "crescent/steps.h"
 #include "values/batches.h"

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "crescent/file.h"
+#include "crescent/system/file.h"
 
 namespace crescent {
 

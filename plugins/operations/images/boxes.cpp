@@ -14,14 +14,14 @@ using boxes::kEdges;
 /// What the second two numbers of a box are, and where the first two are.
 enum class Second { corner, size, size_around_middle };
 
-struct Format {
+struct BoxFormat {
   const char* name;
   bool rows_first;  ///< y before x, height before width
   Second second;
   bool relative;  ///< to the height and width of the image
 };
 
-constexpr Format kFormats[] = {
+constexpr BoxFormat kFormats[] = {
     {"xyxy", false, Second::corner, false},
     {"yxyx", true, Second::corner, false},
     {"xywh", false, Second::size, false},
@@ -33,11 +33,11 @@ constexpr Format kFormats[] = {
     {"rel_center_xywh", false, Second::size_around_middle, true},
 };
 
-const Format& format_named(const char* option, std::string name) {
+const BoxFormat& box_format(const char* option, std::string name) {
   std::transform(name.begin(), name.end(), name.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   std::vector<std::string> known;
-  for (const Format& format : kFormats) {
+  for (const BoxFormat& format : kFormats) {
     if (name == format.name) return format;
     known.emplace_back(format.name);
   }
@@ -45,7 +45,7 @@ const Format& format_named(const char* option, std::string name) {
        did_you_mean(name, known));
 }
 
-Edges edges_in(const Tensor& boxes, const Format& format) {
+Edges edges_in(const Tensor& boxes, const BoxFormat& format) {
   Edges e = edges_of(boxes);
   if (format.rows_first) std::swap(e[0], e[1]), std::swap(e[2], e[3]);
   if (format.second == Second::corner) return e;
@@ -54,7 +54,7 @@ Edges edges_in(const Tensor& boxes, const Format& format) {
   return {e[0] - wide, e[1] - high, e[0] + wide, e[1] + high};
 }
 
-Tensor in_format(const Edges& edges, const Format& format) {
+Tensor in_format(const Edges& edges, const BoxFormat& format) {
   Edges e = edges;
   if (format.second != Second::corner) {
     const Tensor wide = e[2] - e[0], high = e[3] - e[1];
@@ -71,7 +71,7 @@ bool is_given(const Operand& size) { return size.tensor || size.number != 0; }
 Tensor convert(const Tensor& given, const std::string& source, const std::string& target,
                const Operand& height, const Operand& width, const std::string& dtype) {
   boxes::check("convert_format", given);
-  const Format &from = format_named("source", source), &to = format_named("target", target);
+  const BoxFormat &from = box_format("source", source), &to = box_format("target", target);
   if ((from.relative || to.relative) && !(is_given(height) && is_given(width)))
     fail(
         "convert_format() must receive `height` and `width` transforming between relative and "
@@ -193,7 +193,7 @@ void boxes::check(const char* function, const Tensor& boxes) {
 }
 
 bool boxes::is_relative(const std::string& format) {
-  return format_named("bounding_box", format).relative;
+  return box_format("bounding_box", format).relative;
 }
 
 Tensor boxes::converted(const Tensor& boxes, const std::string& source, const std::string& target,

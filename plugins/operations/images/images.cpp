@@ -3,7 +3,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "families.h"
+#include "../families.h"
 
 namespace crescent::operations {
 namespace {

@@ -1,4 +1,4 @@
-#include "library/training_runs.h"
+#include "models/training_runs.h"
 
 #include "crescent/training_run.h"
 #include "values/interruption.h"

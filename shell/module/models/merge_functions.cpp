@@ -1,9 +1,9 @@
-#include "library/merge_functions.h"
+#include "models/merge_functions.h"
 
 #include "classes/options.h"
 #include "crescent/layer.h"
 #include "instances/instance.h"
-#include "library/layers.h"
+#include "models/layers.h"
 
 namespace crescent::lua {
 namespace {

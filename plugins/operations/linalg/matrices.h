@@ -2,7 +2,7 @@
 #pragma once
 #include <cstdint>
 
-#include "families.h"
+#include "../families.h"
 
 namespace crescent::operations {
 

@@ -1,4 +1,4 @@
-#include "library/graph.h"
+#include "models/graph.h"
 
 #include <algorithm>
 

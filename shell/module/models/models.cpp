@@ -1,5 +1,5 @@
 // Models in Lua: making, training, looking, saving.
-#include "library/models.h"
+#include "models/models.h"
 
 #include "classes/building.h"
 #include "classes/options.h"
@@ -7,7 +7,7 @@
 #include "crescent/rewire.h"
 #include "crescent/training_run.h"
 #include "library/file_options.h"
-#include "library/model_steps.h"
+#include "models/model_steps.h"
 #include "values/batches.h"
 #include "values/interruption.h"
 

@@ -1,10 +1,10 @@
 // Layers in Lua.
-#include "library/layers.h"
+#include "models/layers.h"
 
 #include "classes/object_types.h"
 #include "classes/options.h"
 #include "crescent/model.h"
-#include "library/graph.h"
+#include "models/graph.h"
 #include "values/batches.h"
 
 namespace crescent::lua {
