@@ -14,7 +14,7 @@ constexpr KindInfo kKinds[] = {
     {"constraint", "constraints", "Constraint", "Projections of weights after updates."},
     {"loss", "losses", "Loss", "What training makes small."},
     {"metric", "metrics", "Metric", "What is measured on the way."},
-    {"optimizer", "optimizers", nullptr, "How gradients change weights."},
+    {"optimizer", "optimizers", "Optimizer", "How gradients change weights."},
     {"schedule", "schedules", "LearningRateSchedule", "Learning rates that follow the steps."},
     {"callback", "callbacks", "Callback", "What is told how a run goes, and may end it."},
     {"operation", nullptr, nullptr, "Functions of tensors: what cr.ops has."},

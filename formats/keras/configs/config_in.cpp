@@ -126,8 +126,14 @@ Value ConfigIn::layer(const Dict& object) const {
   std::string name = registered_name(class_of(object));
   if (is_sequential(name))
     return Dict{{"class_name", name}, {"config", sequential(object.at("config"))}};
-  if (is_functional(name) && config_of(object).contains("layers"))
-    return Dict{{"class_name", "Functional"}, {"config", functional(config_of(object))}};
+  if (const Dict given = config_of(object); is_graph(name, given)) {
+    if (is_functional(name))
+      return Dict{{"class_name", "Functional"}, {"config", functional(given)}};
+    if (!registry().find("layer", name)) fail_unknown("layer", name, concat("model '", name, "'"));
+    Dict own = functional(given);
+    for (const DictEntry& entry : beside_graph(given)) own.set(entry.key, entry.value);
+    return Dict{{"class_name", name}, {"config", own}};
+  }
   Dict config = config_of(object);
   for (const Replaced& row : kReplaced) {
     if (name != row.class_name) continue;

@@ -135,8 +135,13 @@ class Writer {
       return Dict{{"class_name", std::move(name)}, {"config", std::move(config)}};
     };
     if (is_sequential(name)) return object(name, sequential(config, keras3));
-    if (is_functional(name) && config.contains("layers"))
-      return object(keras3_ ? "Functional" : "Model", functional(config, keras3));
+    if (is_graph(name, config)) {
+      if (is_functional(name))
+        return object(keras3_ ? "Functional" : "Model", functional(config, keras3));
+      Dict own = functional(config, keras3);
+      for (const DictEntry& entry : beside_graph(config)) own.set(entry.key, entry.value);
+      return object(name, own);
+    }
     if (name == "InputLayer") return object(name, input_options(config));
     for (const Scaled& row : kScaled)
       if (name == row.name) return object("VarianceScaling", scaled(row, config));

@@ -326,13 +326,19 @@ Value value_in(const Value& value, const Layer* owner, const std::string& kind) 
   }
   const std::string name = class_of(value);
   const Dict config = config_of(value.as_dict());
-  const bool is_model = is_sequential(name) || (is_functional(name) && config.contains("layers"));
+  const bool is_model = is_sequential(name) || is_graph(name, config);
   if (is_model && !owner) return value_in(value, blank_model_from_config(value, {}).get(), kind);
   auto* model = dynamic_cast<const Model*>(owner);
   if (name == "InputLayer") return input_layer(config);
   if (name == kActivityKeras2) return value_in(config.at("regularizer"), nullptr, kind);
   if (model && is_sequential(name)) return object("keras", name, sequential(config, *model));
-  if (model && is_model) return object(kFunctionalModule, "Functional", functional(config, *model));
+  if (model && is_model && is_functional(name))
+    return object(kFunctionalModule, "Functional", functional(config, *model));
+  if (model && is_model) {
+    Dict own = functional(config, *model);
+    for (const DictEntry& entry : beside_graph(config)) own.set(entry.key, entry.value);
+    return object(module_of(kind, name), name, own);
+  }
   if (const auto activation = activation_of_lambda(name, config))
     return object("keras.layers", "Activation", layer_options(kind, "Activation", *activation));
   return object(module_of(kind, name), name, layer_options(kind, name, config));

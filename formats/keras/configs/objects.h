@@ -12,6 +12,21 @@ inline bool is_functional(const std::string& name) {
   return name == "Functional" || name == "Model";
 }
 
+/// Models made of symbols: Keras' own class, or one of a user's with the same configuration.
+inline bool is_graph(const std::string& class_name, const Dict& config) {
+  return config.contains("layers") &&
+         (is_functional(class_name) || config.contains("input_layers"));
+}
+
+/// What a user's class has in its configuration beside the graph.
+inline Dict beside_graph(const Dict& config) {
+  Dict rest = config;
+  for (const char* part : {"name", "trainable", "dtype", "layers", "input_layers", "output_layers",
+                           "input_keys", "output_keys", "added_losses", "added_metrics"})
+    rest.erase(part);
+  return rest;
+}
+
 inline const std::string* text_at(const Dict& dict, std::string_view key) {
   const Value* value = dict.find(key);
   return value && value->is_string() ? &value->as_string() : nullptr;

@@ -1,10 +1,13 @@
 #include "classes/lua_class.h"
 
+#include <algorithm>
+
 #include "classes/building.h"
 #include "classes/object_types.h"
 #include "classes/options.h"
 #include "instances/hooks.h"
-#include "instances/lua_objects.h"
+#include "instances/lua_model.h"
+#include "instances/lua_optimizer.h"
 #include "values/callable.h"
 
 namespace crescent::lua {
@@ -63,9 +66,16 @@ SchemaData schema_for(const std::string& title, const std::vector<Declared>& opt
   Schema<T> schema(title, &defaults);
   schema.keyword_only(true);
   T::template describe_base<T>(schema);
-  for (const Declared& option : options)
-    schema.data().fields.push_back(
-        field_of(option, std::make_shared<AttributeAccess<T>>(option.name)));
+  std::vector<Field>& fields = schema.data().fields;
+  for (const Declared& option : options) {
+    const auto base = std::find_if(fields.begin(), fields.end(), [&](const Field& field) {
+      return field.name == option.name && !field.keyword_only;
+    });
+    if (base != fields.end())  // another default of the base's own
+      base->default_value = option.value;
+    else
+      fields.push_back(field_of(option, std::make_shared<AttributeAccess<T>>(option.name)));
+  }
   return schema.data();
 }
 
@@ -79,11 +89,11 @@ Base base_of(const char* name = kind_named(T::kKind).base) {
 }
 
 const std::vector<Base>& bases() {
-  static const std::vector<Base> all = {base_of<LuaLayer>(),       base_of<LuaModel>("Model"),
-                                        base_of<LuaLoss>(),        base_of<LuaMetric>(),
-                                        base_of<LuaCallback>(),    base_of<LuaInitializer>(),
-                                        base_of<LuaRegularizer>(), base_of<LuaConstraint>(),
-                                        base_of<LuaActivation>(),  base_of<LuaSchedule>()};
+  static const std::vector<Base> all = {
+      base_of<LuaLayer>(),       base_of<LuaModel>("Model"), base_of<LuaLoss>(),
+      base_of<LuaMetric>(),      base_of<LuaCallback>(),     base_of<LuaInitializer>(),
+      base_of<LuaRegularizer>(), base_of<LuaConstraint>(),   base_of<LuaActivation>(),
+      base_of<LuaSchedule>(),    base_of<LuaOptimizer>()};
   return all;
 }
 
@@ -94,6 +104,8 @@ const Base& base_at(lua_State* L, int index) {
   if (!base) fail("expected a class such as cr.Layer, got a table that has lost what makes it one");
   return *base;
 }
+
+bool is_model(const Base& base) { return std::string_view(base.name) == "Model"; }
 
 void check_class(lua_State* L, const char* function) {
   if (!is_class(L, 1))
@@ -138,9 +150,12 @@ Dict known_options(lua_State* L, int class_index, int options_index, const Schem
 
 /// Defaults of declared options that were not given.
 void add_defaults(Dict& options, const SchemaData& schema) {
-  for (const Field& field : schema.fields)
-    if (!field.keyword_only && !options.contains(field.name))
-      options.set(field.name, field.default_value);
+  for (const Field& field : schema.fields) {
+    const bool given = options.contains(field.name) ||
+                       std::any_of(field.aliases.begin(), field.aliases.end(),
+                                   [&](const std::string& name) { return options.contains(name); });
+    if (!field.keyword_only && !given) options.set(field.name, field.default_value);
+  }
 }
 
 /// A new object of the class from the table of options, without configured().
@@ -153,6 +168,11 @@ std::shared_ptr<Configurable> make_instance(lua_State* L, int class_index, int o
   add_defaults(options, info->schema);
   auto object = base_at(L, class_index).make(info->schema, options);
   object->attach(info);
+  if (is_model(base_at(L, class_index)))
+    for (const char* end : {"inputs", "outputs"}) {  // the graph's, not the class' own
+      lua_pushnil(L);
+      lua_setfield(L, options_index, end);
+    }
   dynamic_cast<Instance&>(*object).adopt(L, class_index, options_index);
   return object;
 }
@@ -167,7 +187,8 @@ class LuaFactory final : public Factory {
     reserve(L, 8);
     class_.push(L);
     const int class_index = lua_gettop(L);
-    push_value(L, options);
+    const bool model = is_model(base_at(L, class_index));
+    push_value(L, model ? with_graph(options) : options);
     return make_instance(L, class_index, class_index + 1, class_of_table(L, class_index));
   }
 
@@ -214,16 +235,36 @@ void gather_options(lua_State* L, const SchemaData& schema) {
   }
 }
 
+/// Model(inputs, outputs, {name = "x"}): the ends by name.
+void name_ends(lua_State* L) {
+  if (lua_gettop(L) < 3 || !is_symbolic(L, 2)) return;
+  lua_newtable(L);
+  const int table = lua_gettop(L);
+  if (table > 4 && is_plain_table(L, 4))
+    for (lua_pushnil(L); lua_next(L, 4);) {
+      lua_pushvalue(L, -2);
+      lua_insert(L, -2);
+      lua_rawset(L, table);
+    }
+  lua_pushvalue(L, 2);
+  lua_setfield(L, table, "inputs");
+  lua_pushvalue(L, 3);
+  lua_setfield(L, table, "outputs");
+  lua_replace(L, 2);
+  lua_settop(L, 2);
+}
+
 /// Class(...): the class table and its arguments.
 int construct(lua_State* L) {
   reserve(L, 12);
   const ClassPtr info = class_of_table(L, 1);
   const Base& base = base_at(L, 1);
   if (!info) {
-    if (std::string_view(base.name) == "Model") return make_functional(L);
-    fail("cr.", base.name, " has no behaviour of its own: derive a class with ", base.name,
+    if (is_model(base)) return make_functional(L);
+    fail(base.name, " has no behaviour of its own: derive a class with ", base.name,
          ":subclass(name)");
   }
+  if (is_model(base)) name_ends(L);
   gather_options(L, info->schema);
   auto object = make_instance(L, 1, lua_gettop(L), info);
   object->configured();
@@ -343,6 +384,10 @@ int from_config(lua_State* L) {
   check_class(L, "from_config");
   lua_settop(L, 2);
   if (!is_plain_table(L, 2)) fail_expected(L, 2, "a configuration");
+  if (is_model(base_at(L, 1))) {
+    push_value(L, with_graph(to_dict(L, 2)));
+    lua_replace(L, 2);
+  }
   return construct(L);
 }
 
@@ -353,12 +398,17 @@ int base_config(lua_State* L) {
     if (object->info() && dynamic_cast<Instance*>(object.get()) &&
         std::string_view(base.kind) == object->info()->kind) {
       const bool model = dynamic_cast<Model*>(object.get());
-      if (std::string_view(base.kind) == "layer" &&
-          model != (std::string_view(base.name) == "Model"))
-        continue;
+      if (std::string_view(base.kind) == "layer" && model != (is_model(base))) continue;
       return push(L, base.base_config(*object)), 1;
     }
   return push(L, object->get_config()), 1;
+}
+
+/// cr.Model.init(self, inputs, outputs): from the init of a class, what its graph is.
+void connect(const std::shared_ptr<Object>& object, Any inputs, Any outputs) {
+  auto* model = dynamic_cast<LuaModel*>(object.get());
+  if (!model) fail("expected a model of a class made by subclass");
+  model->connect(to_value(current(), inputs.index), to_value(current(), outputs.index));
 }
 
 void push_new_base(lua_State* L, const Base& base) {
@@ -377,6 +427,12 @@ void push_new_base(lua_State* L, const Base& base) {
   lua_setfield(L, table, "from_config");
   push_callable(L, *config);
   lua_setfield(L, table, "get_config");
+  if (is_model(base)) {
+    static const CallablePtr init = bound("init", &connect, {"self", "inputs", "outputs"},
+                                          "From the init of a class: the graph that it is.");
+    push_callable(L, *init);
+    lua_setfield(L, table, "init");
+  }
   lua_pushstring(L, base.name);
   lua_setfield(L, table, "__name");
   lua_pushlightuserdata(L, const_cast<Base*>(&base));

@@ -20,6 +20,9 @@ constexpr const char* kShapes = "output shapes are found by running call";
 constexpr const char* kSteps =
     "what fit compiles is the model's train_step, test_step or predict_step; override those";
 
+constexpr const char* kSlots = "slots() names what each variable has beside it";
+constexpr const char* kRule = "update_step(gradient, variable, learning_rate, state) is the rule";
+
 constexpr Hook kHooks[] = {
     {"", "init", nullptr},
     {"", "get_config", nullptr},
@@ -43,6 +46,12 @@ constexpr Hook kHooks[] = {
     {"LearningRateSchedule", "call", nullptr},
     {"Loss", "call", nullptr},
     {"Regularizer", "call", nullptr},
+    {"Optimizer", "slots", nullptr},
+    {"Optimizer", "initial_slot", nullptr},
+    {"Optimizer", "update_step", nullptr},
+    {"Optimizer", "build", kSlots},
+    {"Optimizer", "apply", kRule},
+    {"Optimizer", "apply_gradients", kRule},
     {"Metric", "update_state", nullptr},
     {"Metric", "result", nullptr},
     {"Metric", "reset_state", nullptr},

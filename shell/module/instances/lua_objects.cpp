@@ -125,6 +125,15 @@ void LuaMetric::configured() {
   LuaObjectOf<Metric>::configured();
 }
 
+/// The initializer gives the first value; reset_state sets zeros, as in Keras.
+Variable LuaMetric::new_variable(std::optional<std::string> name, std::optional<Shape> shape,
+                                 DType dtype, const Value& initializer) {
+  Variable variable = add_variable(name.value_or("variable"), shape.value_or(Shape{}), dtype);
+  if (const auto start = get<Initializer>(adapted(initializer, "initializer")))
+    variable.assign((*start)(variable.shape(), dtype));
+  return variable;
+}
+
 void LuaMetric::update_state(const Tensor& y_true, const Tensor& y_pred,
                              const Tensor& sample_weight) {
   lua_State* L = current();

@@ -21,13 +21,12 @@ class LuaSteps : public Steps {
 };
 struct NoSteps {};
 
-/// A layer or a model; `Base` is Layer or Model.
+/// What layers and models (lua_model.h) have in common; `Base` is Layer or Model.
 template <class Base>
-class LuaLayerOf final : public Base,
-                         public Instance,
-                         public std::conditional_t<std::is_same_v<Base, Model>, LuaSteps, NoSteps> {
+class LuaLayerOf : public Base,
+                   public Instance,
+                   public std::conditional_t<std::is_same_v<Base, Model>, LuaSteps, NoSteps> {
  public:
-  static void describe(Schema<LuaLayerOf>&) {}
   void configured() override;
   void build(const std::vector<Shape>& inputs) override;
   Tensors call(const Tensors& inputs, const Call& call) override;
@@ -40,8 +39,11 @@ class LuaLayerOf final : public Base,
  private:
   bool resetting_ = false;
 };
-using LuaLayer = LuaLayerOf<Layer>;
-using LuaModel = LuaLayerOf<Model>;
+
+class LuaLayer final : public LuaLayerOf<Layer> {
+ public:
+  static void describe(Schema<LuaLayer>&) {}
+};
 
 /// What the smaller kinds share: options, init, configuration.
 template <class Base>
@@ -116,9 +118,8 @@ class LuaMetric final : public LuaObjectOf<Metric> {
                     const Tensor& sample_weight) override;
   Tensor result() const override;
   void reset_state() override;
-  Variable new_variable(const std::string& name, std::optional<Shape> shape, DType dtype) {
-    return add_variable(name, shape.value_or(Shape{}), dtype);
-  }
+  Variable new_variable(std::optional<std::string> name, std::optional<Shape> shape, DType dtype,
+                        const Value& initializer);
 
  private:
   Variable total_, count_;

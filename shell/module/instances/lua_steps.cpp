@@ -109,9 +109,10 @@ StepLogs LuaSteps::compute_metrics(Model& model, const Batch& batch, const Tenso
                        Arrays{batch.sample_weight});
 }
 
-/// A class without a call is never called as a whole.
+/// A class without a call or a graph is never called as a whole.
 bool LuaSteps::calls_model(const Model& model) const {
-  return instance_of(model).has("call") || !instance_of(model).has("train_step");
+  return model.is_graph() || instance_of(model).has("call") ||
+         !instance_of(model).has("train_step");
 }
 
 }  // namespace crescent::lua

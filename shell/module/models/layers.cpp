@@ -16,16 +16,6 @@ int node_place(int64_t position) {
   return static_cast<int>(std::min<int64_t>(position - 1, 1 << 30));
 }
 
-/// A table whose first item is a symbol, or a symbol itself.
-bool is_symbolic(lua_State* L, int index) {
-  if (to_handle<Symbol>(L, index)) return true;
-  if (!is_plain_table(L, index)) return false;
-  lua_rawgeti(L, index, 1);
-  const bool symbolic = to_handle<Symbol>(L, -1);
-  lua_pop(L, 1);
-  return symbolic;
-}
-
 CallOptions call_options(lua_State* L, int index) {
   CallOptions options;
   if (lua_isnoneornil(L, index)) return options;
@@ -307,6 +297,16 @@ void call_on_names(lua_State* L, Layer& layer, CallOptions options) {
     push_named(L, layer, given, layer(Tensors{}, options));
 }
 
+/// layer(query, value): an input after the first is the argument that the class has for its place.
+void add_placed_input(lua_State* L, const Layer& layer, int index, CallOptions& options) {
+  for (const Argument& argument : layer.call_arguments())
+    if (argument.place == index - 2 && argument.supported)
+      return options.arguments.set(argument.name, to_value(L, index));
+  fail_in_layer(layer.name(), "Layer ", layer.name(),
+                ": expected inputs and one table of options, got ", describe(L, index),
+                "; several inputs go into a table: layer {a, b}");
+}
+
 }  // namespace
 
 /// self, inputs, {training=, mask=, ...}: the result of the call is pushed.
@@ -314,10 +314,10 @@ int call_layer(lua_State* L) {
   auto layer = Read<LayerPtr>::from(L, 1);
   if (lua_gettop(L) < 2)
     fail_in_layer(layer->name(), "Layer ", layer->name(), ": called without inputs");
-  if (lua_gettop(L) > 3)
-    fail_in_layer(layer->name(), "Layer ", layer->name(),
-                  ": expected inputs and one table of options; several inputs go into a table");
-  const CallOptions options = call_options(L, 3);
+  const int last = lua_gettop(L);
+  const bool named = last > 2 && (lua_isnil(L, last) || is_options(L, last));
+  CallOptions options = call_options(L, named ? last : last + 1);
+  for (int i = 3; i <= last - named; ++i) add_placed_input(L, *layer, i, options);
   const auto* model = dynamic_cast<const Model*>(layer.get());
 
   if (model && model->is_graph() && is_keywords(L, 2)) {

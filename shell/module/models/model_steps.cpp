@@ -8,29 +8,30 @@ namespace crescent::lua {
 namespace {
 
 /// {x, y, sample_weight} by position or by name.
-Batch batch_at(lua_State* L, int index) {
+Batch batch_at(lua_State* L, const Model& model, int index) {
   if (!is_plain_table(L, index)) fail_expected(L, index, "data as a table {x, y, sample_weight}");
   Batch batch;
-  const std::pair<const char*, Tensors*> parts[] = {
-      {"x", &batch.x}, {"y", &batch.y}, {"sample_weight", &batch.sample_weight}};
+  const std::tuple<const char*, Tensors*, DataNames> parts[] = {
+      {"x", &batch.x, input_names(model)},
+      {"y", &batch.y, output_names(model)},
+      {"sample_weight", &batch.sample_weight, output_names(model)}};
   lua_Integer place = 0;
   reserve(L, 4);
-  for (const auto& [name, tensors] : parts) {
+  for (const auto& [name, tensors, names] : parts) {
     lua_rawgeti(L, index, ++place);
     if (lua_isnil(L, -1)) {
       lua_pop(L, 1);
       push_field(L, index, name);
     }
-    if (!lua_isnil(L, -1)) *tensors = to_tensors(L, lua_gettop(L));
+    if (!lua_isnil(L, -1)) *tensors = to_data(L, lua_gettop(L), names);
     lua_pop(L, 1);
   }
   if (batch.x.empty()) fail("expected data as a table {x, y, sample_weight}, got no x");
   return batch;
 }
 
-Tensors tensors_at(const Any& value) {
-  lua_State* L = current();
-  return lua_isnoneornil(L, value.index) ? Tensors() : to_tensors(L, value.index);
+Tensors tensors_at(const Any& value, const DataNames& names) {
+  return to_data(current(), value.index, names);
 }
 
 /// As a table; where a step gave nothing, what loss and metrics are so far.
@@ -46,21 +47,26 @@ OnStack push_logs(const Model& model, StepLogs logs) {
 }
 
 OnStack train_step(Model& model, Any data) {
-  return push_logs(model, Steps().train_step(model, batch_at(current(), data.index)));
+  return push_logs(model, Steps().train_step(model, batch_at(current(), model, data.index)));
 }
 OnStack test_step(Model& model, Any data) {
-  return push_logs(model, Steps().test_step(model, batch_at(current(), data.index)));
+  return push_logs(model, Steps().test_step(model, batch_at(current(), model, data.index)));
 }
 OneOrMore<Tensor> predict_step(Model& model, Any x) {
-  return {Steps().predict_step(model, tensors_at(x))};
+  return {Steps().predict_step(model, tensors_at(x, input_names(model)))};
+}
+Batch batch_of(const Model& model, Any x, Any y, Any sample_weight) {
+  return {tensors_at(x, input_names(model)), tensors_at(y, output_names(model)),
+          tensors_at(sample_weight, output_names(model))};
 }
 Tensor compute_loss(Model& model, Any x, Any y, Any y_pred, Any sample_weight, bool training) {
-  const Batch batch{tensors_at(x), tensors_at(y), tensors_at(sample_weight)};
-  return Steps().compute_loss(model, batch, tensors_at(y_pred), training);
+  const Batch batch = batch_of(model, x, y, sample_weight);
+  return Steps().compute_loss(model, batch, tensors_at(y_pred, output_names(model)), training);
 }
 OnStack compute_metrics(Model& model, Any x, Any y, Any y_pred, Any sample_weight) {
-  const Batch batch{tensors_at(x), tensors_at(y), tensors_at(sample_weight)};
-  return push_logs(model, Steps().compute_metrics(model, batch, tensors_at(y_pred)));
+  const Batch batch = batch_of(model, x, y, sample_weight);
+  return push_logs(model,
+                   Steps().compute_metrics(model, batch, tensors_at(y_pred, output_names(model))));
 }
 
 }  // namespace

@@ -112,10 +112,11 @@ void add_losses_and_metrics(ObjectTypes& types, const Type& object) {
   metric.meta("__call",
               bound("metric", &call_metric, {"self", "y_true", "y_pred=nil", "sample_weight=nil"}));
   add_type<LuaMetric>(types, "metric", &metric)
-      .method("add_variable", &LuaMetric::new_variable, {"name", "shape=nil", "dtype=float32"},
-              "State of the metric, zero at first.")
-      .method("add_weight", &LuaMetric::new_variable, {"name", "shape=nil", "dtype=float32"},
-              "The same.");
+      .method("add_variable", &LuaMetric::new_variable,
+              {"name=nil", "shape=nil", "dtype=float32", "initializer=zeros"},
+              "State of the metric; reset_state sets it to zero.")
+      .method("add_weight", &LuaMetric::new_variable,
+              {"name=nil", "shape=nil", "dtype=float32", "initializer=zeros"}, "The same.");
 }
 
 template <class T>

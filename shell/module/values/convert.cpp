@@ -318,6 +318,15 @@ Tensor to_tensor(lua_State* L, int index, std::optional<DType> dtype) {
   fail_expected(L, index, "a tensor");
 }
 
+bool is_symbolic(lua_State* L, int index) {
+  if (to_handle<Symbol>(L, index)) return true;
+  if (!is_plain_table(L, index)) return false;
+  Height height(L);
+  index = lua_absindex(L, index);
+  lua_pushnil(L);
+  return lua_next(L, index) && to_handle<Symbol>(L, -1);
+}
+
 Tensors to_tensors(lua_State* L, int index) {
   if (lua_isnoneornil(L, index)) return {};
   if (!is_plain_table(L, index)) return {to_tensor(L, index)};
@@ -373,9 +382,22 @@ std::vector<double> to_numbers(lua_State* L, int index) {
   return numbers_at(L, index, "a number or a table of numbers", to_number);
 }
 
+namespace {
+
+/// Of an axis; null and false, where Keras has None, are an unknown size.
+int64_t to_size(lua_State* L, int index) {
+  const bool unknown = lua_islightuserdata(L, index) && !lua_touserdata(L, index);
+  if (unknown || (lua_isboolean(L, index) && !lua_toboolean(L, index))) return -1;
+  if (lua_isnil(L, index))
+    fail("expected an integer, got nil; a size that is not known is written -1");
+  return to_integer(L, index);
+}
+
+}  // namespace
+
 Shape to_shape(lua_State* L, int index) {
   if (lua_isnil(L, index)) fail_expected(L, index, "a shape such as {2, 3}");
-  return Shape(numbers_at(L, index, "a shape such as {2, 3}", to_integer));
+  return Shape(numbers_at(L, index, "a shape such as {2, 3}", to_size));
 }
 
 Shape to_new_shape(lua_State* L, int index) {

@@ -1,0 +1,113 @@
+#include "instances/lua_model.h"
+
+namespace crescent::lua {
+namespace {
+
+struct Ends {
+  std::vector<Symbol> symbols;
+  std::vector<std::string> keys;  ///< none: by position
+};
+
+Symbol symbol_in(const Value& value, const char* which) {
+  const auto boxed = value.object_as<BoxedSymbol>();
+  if (!boxed) fail(which, ": expected a symbol, got ", value);
+  return boxed->symbol;
+}
+
+Ends ends_in(const Value& value, const char* which) {
+  Ends ends;
+  if (value.is_dict())
+    for (const DictEntry& entry : value.as_dict()) {
+      ends.keys.push_back(entry.key);
+      ends.symbols.push_back(symbol_in(entry.value, which));
+    }
+  else if (value.is_list())
+    for (const Value& item : value.as_list()) ends.symbols.push_back(symbol_in(item, which));
+  else
+    ends.symbols.push_back(symbol_in(value, which));
+  return ends;
+}
+
+/// The ends of a graph as options have them.
+Value boxed(const std::vector<Symbol>& symbols, const std::vector<std::string>& keys) {
+  List list;
+  Dict by_key;
+  for (size_t i = 0; i < symbols.size(); ++i) {
+    const auto box = std::make_shared<BoxedSymbol>(symbols[i]);
+    keys.empty() ? list.push_back(box) : by_key.set(keys[i], box);
+  }
+  return keys.empty() ? Value(list) : Value(by_key);
+}
+
+}  // namespace
+
+void LuaModel::configured() {
+  given_ = !inputs_.is_null() || !outputs_.is_null();
+  if (given_) connect(inputs_, outputs_);
+  inputs_ = outputs_ = Value();
+  LuaLayerOf<Model>::configured();
+}
+
+void LuaModel::connect(const Value& inputs, const Value& outputs) {
+  if (graph_) fail_in_layer(name(), "Model ", name(), " has its inputs and outputs already");
+  const Ends from = ends_in(inputs, "inputs"), to = ends_in(outputs, "outputs");
+  graph_ = Functional::make(from.symbols, to.symbols, Layer::name_.empty() ? "graph" : Layer::name_,
+                            true, {from.keys, to.keys});
+  for (const LayerPtr& layer : graph_->layers()) track(layer);
+  built_ = true;
+}
+
+Tensors LuaModel::call(const Tensors& inputs, const Call& call) {
+  return graph_ && !has("call") ? graph_->call(inputs, call)
+                                : LuaLayerOf<Model>::call(inputs, call);
+}
+
+Tensors LuaModel::compute_mask(const Tensors& inputs, const Tensors& masks,
+                               const Tensors& outputs) {
+  return graph_ && !has("compute_mask") ? graph_->compute_mask(inputs, masks, outputs)
+                                        : LuaLayerOf<Model>::compute_mask(inputs, masks, outputs);
+}
+
+std::vector<LayerPtr> LuaModel::layers() const {
+  return graph_ ? graph_->layers() : Model::layers();
+}
+std::vector<Symbol> LuaModel::inputs() const { return graph_ ? graph_->inputs() : Model::inputs(); }
+std::vector<Symbol> LuaModel::outputs() const {
+  return graph_ ? graph_->outputs() : Model::outputs();
+}
+std::vector<std::string> LuaModel::input_names() const {
+  return graph_ ? graph_->input_names() : Model::input_names();
+}
+std::vector<std::string> LuaModel::output_names() const {
+  return graph_ ? graph_->output_names() : Model::output_names();
+}
+std::vector<Symbol> LuaModel::graph_inputs() const {
+  return graph_ ? graph_->inputs() : std::vector<Symbol>();
+}
+std::vector<Symbol> LuaModel::graph_outputs() const {
+  return graph_ ? graph_->outputs() : std::vector<Symbol>();
+}
+
+Dict LuaModel::base_config() const {
+  Dict config = Model::get_config();
+  if (!given_) return config;  // what init connects, it connects again
+  for (const DictEntry& entry : graph_->get_config())
+    if (!config.contains(entry.key)) config.set(entry.key, entry.value);
+  return config;
+}
+
+Dict with_graph(const Dict& options) {
+  if (!options.contains("input_layers")) return options;
+  const auto graph = make<Functional>("Functional", options);
+  const Dict of_graph = graph->get_config();
+  Dict result;
+  for (const DictEntry& entry : options)
+    if (entry.key == "name" || entry.key == "trainable" || !of_graph.contains(entry.key))
+      result.set(entry.key, entry.value);
+  const GraphKeys keys = graph->keys();
+  result.set("inputs", boxed(graph->inputs(), keys.inputs));
+  result.set("outputs", boxed(graph->outputs(), keys.outputs));
+  return result;
+}
+
+}  // namespace crescent::lua

@@ -1,0 +1,49 @@
+// Models written in Lua. One that is given inputs and outputs is the graph between them, with the
+// steps and the call of its class: Mine { inputs = i, outputs = o }, or connect() from its init.
+#pragma once
+#include "instances/lua_objects.h"
+
+namespace crescent::lua {
+
+class LuaModel final : public LuaLayerOf<Model> {
+ public:
+  static void describe(Schema<LuaModel>&) {}
+  template <class T>
+  static void describe_base(Schema<T>& s) {
+    Model::describe_base<T>(s);
+    s.field("inputs", &LuaModel::inputs_, "A symbol, or several, where the graph begins.")
+        .not_stored()
+        .field("outputs", &LuaModel::outputs_, "A symbol, or several, where it ends.")
+        .not_stored();
+  }
+  void configured() override;
+  /// Symbols, lists of them or tables with names.
+  void connect(const Value& inputs, const Value& outputs);
+
+  Tensors call(const Tensors& inputs, const Call& call) override;
+  Tensors compute_mask(const Tensors& inputs, const Tensors& masks,
+                       const Tensors& outputs) override;
+  std::vector<LayerPtr> layers() const override;
+  std::vector<Symbol> inputs() const override;
+  std::vector<Symbol> outputs() const override;
+  std::vector<std::string> input_names() const override;
+  std::vector<std::string> output_names() const override;
+  GraphKeys keys() const override { return graph_ ? graph_->keys() : GraphKeys(); }
+  bool is_graph() const override { return graph_ != nullptr; }
+  Dict get_config() const override { return configuration(base_config()); }
+  Dict base_config() const;
+
+ protected:
+  std::vector<Symbol> graph_inputs() const override;
+  std::vector<Symbol> graph_outputs() const override;
+
+ private:
+  Value inputs_, outputs_;
+  std::shared_ptr<Functional> graph_;
+  bool given_ = false;  ///< the graph is an option, not the work of init
+};
+
+/// Options in which the graph of a configuration is given by its ends.
+Dict with_graph(const Dict& options);
+
+}  // namespace crescent::lua

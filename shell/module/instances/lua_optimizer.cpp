@@ -1,0 +1,56 @@
+#include "instances/lua_optimizer.h"
+
+namespace crescent::lua {
+namespace {
+
+/// What update_step finds beside its variable.
+struct State {
+  const std::vector<std::string>& names;
+  std::span<const Variable> slots;
+  const Tensor& step;
+};
+void push(lua_State* L, const State& state) {
+  lua_createtable(L, 0, static_cast<int>(state.names.size()) + 1);
+  push_handle(L, state.step);
+  lua_setfield(L, -2, "step");
+  for (size_t i = 0; i < state.slots.size(); ++i) {
+    push_handle(L, state.slots[i]);
+    lua_setfield(L, -2, state.names[i].c_str());
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> LuaOptimizer::slots() const {
+  if (!has("slots")) return {};
+  lua_State* L = current();
+  Height height(L);
+  invoke(L, "slots", 1);
+  const Value names = to_value(L, -1);
+  if (!names.is_list()) fail("slots(): expected a list of names, got ", names);
+  std::vector<std::string> result;
+  for (const Value& name : names.as_list()) result.push_back(name.as_string());
+  return result;
+}
+
+Tensor LuaOptimizer::initial_slot(std::string_view slot, const Variable& variable) const {
+  if (!has("initial_slot")) return Optimizer::initial_slot(slot, variable);
+  const Tensor value = call_for_tensor(*this, "initial_slot", std::string(slot), variable);
+  if (!(value.shape() == variable.shape()))
+    fail("initial_slot(): expected a tensor of the variable's shape ", variable.shape(), ", got ",
+         value.shape());
+  return value;
+}
+
+void LuaOptimizer::update(const Variable& variable, const Tensor& gradient, const Tensor& rate,
+                          const Tensor& step, std::span<const Variable> slots) {
+  lua_State* L = current();
+  Height height(L);
+  const std::vector<std::string> names = this->slots();
+  if (names.size() != slots.size())
+    fail("slots(): expected ", slots.size(), " names as when the optimizer was built, got ",
+         names.size());
+  invoke(L, "update_step", 0, gradient, variable, rate, State{names, slots, step});
+}
+
+}  // namespace crescent::lua

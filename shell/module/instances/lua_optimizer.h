@@ -1,0 +1,31 @@
+// Optimizers written in Lua: the rule of one variable. Clipping, decay, averages and the rest of a
+// step are those of every optimizer.
+#pragma once
+#include "instances/lua_objects.h"
+
+namespace crescent::lua {
+
+class LuaOptimizer final : public LuaObjectOf<Optimizer> {
+ public:
+  static void describe(Schema<LuaOptimizer>&) {}
+  template <class T>
+  static void describe_base(Schema<T>& s) {
+    s.keyword_only(false)
+        .field("learning_rate", &LuaOptimizer::learning_rate_, "A number or a schedule.")
+        .alias("lr")
+        .keyword_only(true);
+    Optimizer::describe_base<T>(s);
+  }
+
+ protected:
+  /// self:slots(): the names of what each variable has beside it; none without that method.
+  std::vector<std::string> slots() const override;
+  /// self:initial_slot(name, variable); zeros without that method.
+  Tensor initial_slot(std::string_view slot, const Variable& variable) const override;
+  /// self:update_step(gradient, variable, learning_rate, state); state has the slots by their names
+  /// and the number of the step.
+  void update(const Variable& variable, const Tensor& gradient, const Tensor& rate,
+              const Tensor& step, std::span<const Variable> slots) override;
+};
+
+}  // namespace crescent::lua

@@ -1,0 +1,108 @@
+-- Classes of models that are given inputs and outputs: the graph between them with steps of their
+-- own, trained, saved, loaded and part of other models.
+local cr = require "crescent"
+local here = arg and arg[0]:match "^(.*)/" or "tests/shell/models"
+package.path = here .. "/../support/?.lua;" .. package.path
+local check = require "check"
+
+local L = cr.layers
+local x, y = cr.random.normal { 40, 4 }, cr.random.normal { 40, 1 }
+
+local traced = 0
+local Custom = cr.Model:subclass "CustomGraph"
+function Custom:train_step(data)
+  traced = traced + 1
+  local loss
+  local tape = cr.GradientTape(function()
+    loss = self:compute_loss(data[1], data[2], self(data[1], { training = true }))
+  end)
+  local weights = self.trainable_weights
+  self.optimizer:apply_gradients(tape:gradient(loss, weights), weights)
+  return { loss = loss, twice = loss * 2 }
+end
+
+local input = cr.Input { shape = { 4 }, name = "x" }
+local hidden = L.Dense(8, { activation = "relu", name = "hidden" })(input)
+local output = L.Dense(1, { name = "out" })(hidden)
+
+local function same_predictions(a, b)
+  check.near(a:predict(x, { verbose = 0 }), b:predict(x, { verbose = 0 }), 0)
+end
+
+do -- it is the graph, and trains by its own step, which is compiled
+  local model = Custom { inputs = input, outputs = output }
+  same_predictions(model, cr.Model { inputs = input, outputs = output })
+  assert(#model.layers == 3 and model:get_layer "hidden" and #model.weights == 4)
+  check.same(model.output_shape, { -1, 1 })
+  model:compile { optimizer = "sgd", loss = "mse" }
+  local logs = model:fit(x, y, { verbose = 0, epochs = 3 }).history
+  check.near(logs.twice[3], 2 * logs.loss[3])
+  assert(traced == 2, "traced " .. traced .. " times")
+  assert(logs.loss[3] < logs.loss[1])
+  -- files hold the graph; the class is found by its name
+  for _, ending in ipairs { ".h5", ".keras" } do
+    local path = check.temporary(ending)
+    model:save(path)
+    local again = cr.models.load_model(path)
+    same_predictions(again, model)
+    assert(again:fit(x, y, { verbose = 0 }).history.twice)
+    assert(again.optimizer.iterations:item() == model.optimizer.iterations:item() + 2)
+    os.remove(path)
+  end
+  local weights = check.temporary ".weights.h5"
+  model:save_weights(weights)
+  local other = Custom:from_config(model:get_config())
+  other:load_weights(weights)
+  os.remove(weights)
+  same_predictions(other, model)
+  local copy = cr.models.model_from_json(model:to_json())
+  copy:set_weights(model:get_weights())
+  same_predictions(copy, model)
+  assert(cr.describe(copy).class.name == "CustomGraph")
+end
+
+do -- by position, by names, and as a layer of another model
+  local model = Custom(input, output, { name = "inner" })
+  assert(model.name == "inner")
+  local outer_input = cr.Input { shape = { 4 } }
+  local outer = cr.Model(outer_input, L.Dense(2)(model(outer_input)))
+  outer:compile { loss = "mse" }
+  outer:fit(x, cr.ones { 40, 2 }, { verbose = 0 })
+  local path = check.temporary ".keras"
+  outer:save(path)
+  same_predictions(cr.models.load_model(path), outer)
+  os.remove(path)
+  local named = Custom { inputs = { a = input }, outputs = { p = output } }
+  named:compile { loss = "mse" }
+  named:fit({ a = x }, { p = y }, { verbose = 0 })
+  check.same(named:predict({ a = x }, { verbose = 0 }).p.shape, { 40, 1 })
+end
+
+do -- init makes the graph, of options
+  local Wide = cr.Model:subclass("WideGraph", { { "units", 3 } })
+  function Wide:init()
+    local i = cr.Input { shape = { 4 } }
+    self.first = L.Dense(self.units)
+    cr.Model.init(self, { inputs = i, outputs = L.Dense(1)(self.first(i)) })
+  end
+  local wide = Wide(6)
+  assert(wide.first.units == 6 and #wide.weights == 4)
+  wide:compile { loss = "mse", optimizer = "adam" }
+  wide:fit(x, y, { verbose = 0 })
+  local path = check.temporary ".keras"
+  wide:save(path)
+  same_predictions(cr.models.load_model(path), wide)
+  os.remove(path)
+  check.fails(function() cr.Model.init(wide, input, output) end, "has its inputs and outputs")
+end
+
+do -- a call of its own counts more than the graph
+  local Doubling = cr.Model:subclass "DoublingGraph"
+  function Doubling:call(inputs) return inputs * 2 end
+  check.near(Doubling(input, input)(cr.ones { 1, 4 }), { { 2, 2, 2, 2 } })
+end
+
+check.fails(function() return Custom { inputs = input } end, "outputs: expected a symbol, got null")
+check.fails(function() return Custom { inputs = 3, outputs = output } end, "inputs: expected a symbol")
+check.fails(function() return Custom(3) end, "no option at position 1")
+print "ok graph_models"

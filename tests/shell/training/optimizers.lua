@@ -1,0 +1,82 @@
+-- Optimizers written in Lua: the rule of one variable, with state, options and schedules.
+local cr = require "crescent"
+local here = arg and arg[0]:match "^(.*)/" or "tests/shell/training"
+package.path = here .. "/../support/?.lua;" .. package.path
+local check = require "check"
+
+local L = cr.layers
+local x, y = cr.random.normal { 32, 4 }, cr.random.normal { 32, 1 }
+
+local Heavy = cr.optimizers.Optimizer:subclass("Heavy", { { "learning_rate", 0.05 },
+  { "momentum", 0.9, "What of the last update stays." } })
+function Heavy:slots() return { "momentum" } end
+function Heavy:update_step(gradient, variable, learning_rate, state)
+  local update = state.momentum * self.momentum - gradient * learning_rate
+  state.momentum:assign(update)
+  variable:assign_add(update)
+end
+
+local function trained(optimizer, options)
+  cr.utils.set_random_seed(3)
+  local model = cr.Sequential { L.Dense(3, { input_shape = { 4 } }), L.Dense(1) }
+  model:compile { optimizer = optimizer, loss = "mse",
+    run_eagerly = options and options.eagerly }
+  model:fit(x, y, { verbose = 0, epochs = 3, shuffle = false, batch_size = 8 })
+  return model
+end
+local function same_weights(a, b, tolerance)
+  for i, weight in ipairs(a:get_weights()) do check.near(weight, b:get_weights()[i], tolerance) end
+end
+
+do -- the same rule as SGD's, compiled and not
+  local sgd = trained(cr.optimizers.SGD(0.05, 0.9))
+  same_weights(trained(Heavy()), sgd, 1e-6)
+  same_weights(trained(Heavy(), { eagerly = true }), sgd, 1e-6)
+  same_weights(trained "Heavy", sgd, 1e-6)
+  same_weights(trained(Heavy { clipnorm = 0.1, weight_decay = 0.01 }),
+    trained(cr.optimizers.SGD { learning_rate = 0.05, momentum = 0.9, clipnorm = 0.1,
+      weight_decay = 0.01 }), 1e-6)
+end
+
+do -- options as of every optimizer
+  check.near(Heavy(0.2).learning_rate.value, 0.2)
+  assert(Heavy(0.2, 0.5).momentum == 0.5)
+  check.near(Heavy { lr = 0.3 }.learning_rate.value, 0.3)
+  local schedule = cr.optimizers.schedules.ExponentialDecay(0.1, 1, 0.5)
+  local model = trained(Heavy(schedule))
+  assert(model.optimizer.learning_rate:item() < 0.1)
+end
+
+do -- saved with its state, and goes on
+  for _, ending in ipairs { ".h5", ".keras" } do
+    local model = trained(Heavy { momentum = 0.8 })
+    local path = check.temporary(ending)
+    model:save(path)
+    local again = cr.models.load_model(path)
+    assert(again.optimizer.momentum == 0.8)
+    for _, each in ipairs { model, again } do each:fit(x, y, { verbose = 0, shuffle = false }) end
+    same_weights(again, model, 0)
+    os.remove(path)
+  end
+end
+
+do -- the step's number, and state that does not start with zeros
+  local Counting = cr.optimizers.Optimizer:subclass "Counting"
+  function Counting:slots() return { "anchor" } end
+  function Counting:initial_slot(name, variable) return variable.value * 1 end
+  function Counting:update_step(gradient, variable, learning_rate, state)
+    variable:assign(state.anchor + state.step)
+  end
+  local variable, optimizer = cr.Variable(cr.tensor { 5., 7 }), Counting()
+  for _ = 1, 2 do optimizer:apply_gradients({ cr.ones { 2 } }, { variable }) end
+  check.near(variable.value, { 7, 9 })
+end
+
+local Nothing = cr.optimizers.Optimizer:subclass "Nothing"
+check.fails(function() trained(Nothing()) end, "no update_step()")
+check.fails(function() cr.optimizers.Optimizer() end, "derive a class")
+local Wrong = cr.optimizers.Optimizer:subclass "WrongSlots"
+function Wrong:slots() return 3 end
+function Wrong:update_step() end
+check.fails(function() trained(Wrong()) end, "slots(): expected a list of names, got 3")
+print "ok optimizers"
