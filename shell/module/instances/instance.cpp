@@ -180,7 +180,9 @@ Dict Instance::configuration(Dict base) const {
   Height height(L);
   if (has("get_config")) {
     invoke(L, "get_config", 1);
-    return serialized(to_dict(L, -1)).as_dict();
+    const Value own = serialized(to_dict(L, -1));
+    for (const DictEntry& entry : own.as_dict()) base.set(entry.key, entry.value);
+    return base;
   }
   push_user_value(L, kOptions);
   const Dict options = to_dict(L, -1);

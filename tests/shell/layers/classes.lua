@@ -184,4 +184,43 @@ check.near(again:predict(x), withlambda:predict(x):totable())
 os.remove(path)
 Scaled = cr.Layer:subclass("Scaled", { { "units", 1 } })
 assert(Scaled().units == 1, "a class may be defined again")
+
+do -- a get_config of options alone: name and the rest are the base's business, in every file
+  local Inner = cr.Layer:subclass "ConfigInner"
+  function Inner:init(config) self.units = config.units end
+  function Inner:build(shape)
+    self.w = self:add_weight { name = "w", shape = { shape[#shape], self.units } }
+  end
+  function Inner:call(x) return x:matmul(self.w) end
+  function Inner:get_config() return { units = self.units } end
+  local Outer = cr.Layer:subclass "ConfigOuter"
+  function Outer:init() self.inner = Inner { units = 3 } end
+  function Outer:call(x) return self.inner(x) end
+  function Outer:get_config() return {} end
+  local model = cr.Sequential { cr.Input { shape = { 4 } }, Inner { units = 5, name = "five" },
+    Outer { trainable = false } }
+  for _, ending in ipairs { ".h5", ".keras" } do
+    local path = check.temporary(ending)
+    model:save(path)
+    local again = cr.models.load_model(path)
+    check.near(again:predict(cr.ones { 2, 4 }), model:predict(cr.ones { 2, 4 }), 0)
+    assert(again.layers[1].name == "five" and not again.layers[2].trainable)
+    os.remove(path)
+  end
+end
+
+do -- state of a metric with an initializer
+  local Counter = cr.metrics.Metric:subclass "CounterFromOne"
+  function Counter:init()
+    self.count = self:add_weight { name = "count", initializer = "ones" }
+    self.rows = self:add_variable { shape = { 2 }, initializer = "zeros" }
+  end
+  function Counter:update_state() self.count:assign_add(1) end
+  function Counter:result() return self.count + self.rows:sum() end
+  local counter = Counter()
+  counter:update_state(cr.ones { 1 })
+  check.near(counter:result(), 2)
+  counter:reset_state()
+  check.near(counter:result(), 0)
+end
 print "ok classes"
