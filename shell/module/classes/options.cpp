@@ -41,6 +41,18 @@ void join_layers(List& positional, const SchemaData& schema) {
     positional = List{std::move(positional)};
 }
 
+bool is_number(const Value& value) { return value.is_number(); }
+
+/// Reshape {2, 3}: more numbers than the class takes by position are one list where it takes only
+/// one value.
+void join_numbers(List& positional, const SchemaData& schema) {
+  const auto places = std::count_if(schema.fields.begin(), schema.fields.end(),
+                                    [](const Field& field) { return !field.keyword_only; });
+  if (places == 1 && positional.size() > 1 &&
+      std::all_of(positional.begin(), positional.end(), is_number))
+    positional = List{std::move(positional)};
+}
+
 void drop_trailing_nulls(List& values) {
   while (!values.empty() && values.back().is_null()) values.pop_back();
 }
@@ -89,6 +101,7 @@ Dict options_from(lua_State* L, int first, const SchemaData& schema) {
   if (last == first && is_plain_table(L, first)) {
     add_positions(L, first, positional);
     join_layers(positional, schema);
+    join_numbers(positional, schema);
     add_names(L, first, keywords);
   } else {
     const bool named = last > first && is_options(L, last);

@@ -154,4 +154,27 @@ print = old
 assert(table.concat(said):find "initial_state", "help lists arguments of a call")
 lstm_layer = lstm
 assert(table.concat(cr.complete "lstm_layer(x, {init", " "):find "initial_state")
+
+do -- inputs by place: layer(query, value), lstm(x, states), cell(x, states)
+  local q, v = cr.ones { 2, 4, 8 }, cr.random.normal { 2, 6, 8 }
+  local attention = cr.layers.MultiHeadAttention { num_heads = 2, key_dim = 4 }
+  check.near(attention(q, v), attention { q, v })
+  check.near(attention(q, v, v, { training = false }), attention { q, v, v })
+  local a, b = cr.Input { shape = { 4, 8 } }, cr.Input { shape = { 6, 8 } }
+  check.same(attention(a, b).shape, { -1, 4, 8 })
+  local lstm = cr.layers.LSTM(3)
+  local h, c = cr.ones { 2, 3 }, cr.zeros { 2, 3 }
+  check.near(lstm(q, { h, c }), lstm(q, { initial_state = { h, c } }))
+  check.fails(function() return cr.layers.Add()(q, v) end, "several inputs go into a table")
+  check.fails(function() return cr.layers.Dense(2)(q, 3) end, "got 3")
+end
+
+do -- numbers of a class that takes one list by position
+  check.same(cr.layers.Reshape { 2, 3 }(cr.ones { 1, 6 }).shape, { 1, 2, 3 })
+  check.same(cr.layers.Permute { 2, 1 }(cr.ones { 1, 2, 3 }).shape, { 1, 3, 2 })
+  check.same(cr.layers.Reshape({ 2, 3 }, { name = "r" })(cr.ones { 1, 6 }).shape, { 1, 2, 3 })
+  check.same(cr.Input { shape = { cr.null, 3 } }.shape, { -1, -1, 3 })
+  check.same(cr.Input { shape = { false, 3 } }.shape, { -1, -1, 3 })
+  check.fails(function() cr.Input { shape = { nil, 3 } } end, "is written -1")
+end
 print "ok arguments"
