@@ -1,7 +1,10 @@
 #include "tensors/gradient.h"
 
+#include <algorithm>
+
 #include "crescent/gradient.h"
 #include "crescent/program.h"
+#include "tensors/structure.h"
 #include "tensors/tensors.h"
 
 namespace crescent::lua {
@@ -86,6 +89,15 @@ struct Arguments {
   std::string pattern;
 };
 
+/// The names in a table, in alphabetical order.
+std::vector<std::string> names_in(lua_State* L, int index) {
+  std::vector<std::string> names;
+  for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1))
+    if (lua_type(L, -2) == LUA_TSTRING) names.push_back(text_of(L, -2));
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
 void collect(lua_State* L, int index, Arguments& arguments, int depth) {
   if (depth > 16) fail("compiled: tables nested too deep");
   if (is_tensor_like(L, index)) {
@@ -96,6 +108,12 @@ void collect(lua_State* L, int index, Arguments& arguments, int depth) {
     arguments.pattern += '{';
     for (lua_Integer i = 1; i <= static_cast<lua_Integer>(lua_rawlen(L, index)); ++i) {
       lua_rawgeti(L, index, i);
+      collect(L, lua_gettop(L), arguments, depth + 1);
+      lua_pop(L, 1);
+    }
+    for (const std::string& name : names_in(L, index)) {
+      arguments.pattern += concat(name.size(), ":", name, "=");
+      push_field(L, index, name.c_str());
       collect(L, lua_gettop(L), arguments, depth + 1);
       lua_pop(L, 1);
     }
@@ -128,6 +146,12 @@ void push_with(lua_State* L, int index, const Tensors& tensors, size_t& next) {
     lua_rawseti(L, table, i);
     lua_pop(L, 1);
   }
+  for (const std::string& name : names_in(L, index)) {
+    push_field(L, index, name.c_str());
+    push_with(L, lua_gettop(L), tensors, next);
+    lua_setfield(L, table, name.c_str());
+    lua_pop(L, 1);
+  }
 }
 
 /// A Lua function, traced once per pattern of arguments and signature of the tensors.
@@ -143,14 +167,16 @@ class Compiled final : public Object {
     Entry& entry = entry_for(arguments.pattern);
     first_ = first, last_ = last;
     const Tensors results = entry.function(arguments.tensors);
-    return push_like(L, entry.pattern, results);
+    const Value values = with_tensors(entry.results, results);
+    for (const Value& value : values.as_list()) push_value(L, value);
+    return static_cast<int>(values.as_list().size());
   }
 
  private:
   struct Entry {
     std::string arguments;
     Function function;
-    std::string pattern;  ///< of the results: T a tensor, {TT} a table, N nothing
+    Value results;  ///< a list, with abstract tensors
   };
 
   Entry& entry_for(const std::string& pattern) {
@@ -173,41 +199,10 @@ class Compiled final : public Object {
     size_t next = 0;
     for (int i = first_; i <= last_; ++i) push_with(L, i, inputs, next);
     protected_call(L, last_ - first_ + 1, LUA_MULTRET);
-    Arguments results;
-    for (int i = bottom + 1; i <= lua_gettop(L); ++i) collect_result(L, i, results);
-    entry.pattern = results.pattern;
-    return results.tensors;
-  }
-
-  static void collect_result(lua_State* L, int index, Arguments& results) {
-    if (lua_isnil(L, index)) {
-      results.pattern += 'N';
-    } else if (is_plain_table(L, index)) {
-      collect(L, index, results, 0);
-    } else {
-      results.tensors.push_back(to_tensor(L, index));
-      results.pattern += 'T';
-    }
-  }
-
-  static int push_like(lua_State* L, const std::string& pattern, const Tensors& results) {
-    const int bottom = lua_gettop(L);
-    size_t place = 0, next = 0;
-    while (place < pattern.size()) push_one(L, pattern, place, results, next);
-    return lua_gettop(L) - bottom;
-  }
-  static void push_one(lua_State* L, const std::string& pattern, size_t& place,
-                       const Tensors& results, size_t& next) {
-    reserve(L, 4);
-    const char c = pattern[place++];
-    if (c == 'T') return push(L, results.at(next++));
-    if (c != '{') return lua_pushnil(L);
-    lua_newtable(L);
-    for (lua_Integer i = 1; pattern[place] != '}'; ++i) {
-      push_one(L, pattern, place, results, next);
-      lua_rawseti(L, -2, i);
-    }
-    ++place;
+    List results;
+    for (int i = bottom + 1; i <= lua_gettop(L); ++i) results.push_back(to_value(L, i));
+    entry.results = std::move(results);
+    return tensors_in(entry.results);
   }
 
   Ref function_;
