@@ -11,17 +11,27 @@
 namespace crescent {
 namespace {
 
+/// When it is saved, both counted from 1; no batch at the end of an epoch.
+struct Moment {
+  int64_t epoch;
+  std::optional<int64_t> batch;
+  std::optional<int64_t> number(const std::string& name) const {
+    return name == "epoch" ? epoch : name == "batch" ? batch : std::nullopt;
+  }
+};
+
 /// One placeholder, "epoch:02d" or "val_loss:.2f", with its value.
-std::string fill_placeholder(const std::string& text, int64_t epoch, const Logs& logs) {
+std::string fill_placeholder(const std::string& text, const Moment& moment, const Logs& logs) {
   const size_t colon = text.find(':');
   const std::string name = text.substr(0, colon);
   std::string format = colon == std::string::npos ? "" : text.substr(colon + 1);
-  const bool whole = name == "epoch";
-  if (!whole && !logs.contains(name))
+  const std::optional<int64_t> number = moment.number(name);
+  if (!number && !logs.contains(name))
     fail("ModelCheckpoint: the file name asks for '", name, "'; there are: epoch, ",
-         join(logs.names()));
+         moment.batch ? "batch, " : "", join(logs.names()),
+         name == "batch" ? "; 'batch' comes with save_freq = a number of batches" : "");
   const std::string digits = "0123456789.";
-  const char kind = format.empty() ? (whole ? 'd' : 'g') : format.back();
+  const char kind = format.empty() ? (number ? 'd' : 'g') : format.back();
   if (!format.empty()) format.pop_back();
   if (format.find_first_not_of(digits) != std::string::npos || format.size() > 6 ||
       std::string("dfeg").find(kind) == std::string::npos)
@@ -30,22 +40,22 @@ std::string fill_placeholder(const std::string& text, int64_t epoch, const Logs&
   char buffer[400];
   if (kind == 'd')
     std::snprintf(buffer, sizeof buffer, ("%" + format + "lld").c_str(),
-                  (long long)(whole ? epoch : int64_t(logs.at(name))));
+                  (long long)(number ? *number : int64_t(logs.at(name))));
   else
     std::snprintf(buffer, sizeof buffer, ("%" + format + kind).c_str(),
-                  whole ? double(epoch) : logs.at(name));
+                  number ? double(*number) : logs.at(name));
   return buffer;
 }
 
 /// "m-{epoch:02d}.h5" -> "m-03.h5".
-std::string fill_path(const std::string& pattern, int64_t epoch, const Logs& logs) {
+std::string fill_path(const std::string& pattern, const Moment& moment, const Logs& logs) {
   std::string path;
   for (size_t i = 0; i < pattern.size();) {
     const size_t close = pattern[i] == '{' ? pattern.find('}', i) : std::string::npos;
     if (close == std::string::npos) {
       path += pattern[i++];
     } else {
-      path += fill_placeholder(pattern.substr(i + 1, close - i - 1), epoch, logs);
+      path += fill_placeholder(pattern.substr(i + 1, close - i - 1), moment, logs);
       i = close + 1;
     }
   }
@@ -64,8 +74,9 @@ class ModelCheckpoint final : public Callback {
  public:
   static void describe(Schema<ModelCheckpoint>& s) {
     s.doc("Saves the model after epochs (or every so many batches).")
-        .field("filepath", &ModelCheckpoint::path_,
-               "Where; may hold {epoch:02d} and {val_loss:.2f}.")
+        .field(
+            "filepath", &ModelCheckpoint::path_,
+            "Where; may hold {epoch:02d}, {val_loss:.2f} and, with a number as save_freq, {batch}.")
         .required()
         .field("monitor", &ModelCheckpoint::monitor_name_, "What save_best_only watches.")
         .field("verbose", &ModelCheckpoint::verbose_, "1 says so.")
@@ -86,11 +97,12 @@ class ModelCheckpoint final : public Callback {
     monitor_ = {monitor_name_, mode_, 0, threshold_};
   }
   void on_epoch_begin(int64_t epoch, const Logs&) override { epoch_ = epoch; }
-  void on_train_batch_end(int64_t, const Logs& logs) override {
-    if (save_freq_.is_int() && ++batches_ % save_freq_.as_int() == 0) consider(epoch_, logs);
+  void on_train_batch_end(int64_t batch, const Logs& logs) override {
+    if (save_freq_.is_int() && ++batches_ % save_freq_.as_int() == 0)
+      consider({epoch_ + 1, batch + 1}, logs);
   }
   void on_epoch_end(int64_t epoch, Logs& logs) override {
-    if (save_freq_.is_string()) consider(epoch, logs);
+    if (save_freq_.is_string()) consider({epoch + 1, {}}, logs);
   }
   bool comes_last() const override { return true; }
   Dict get_state() const override {
@@ -102,38 +114,38 @@ class ModelCheckpoint final : public Callback {
   }
 
  private:
-  void consider(int64_t epoch, const Logs& logs) {
+  void consider(const Moment& moment, const Logs& logs) {
     if (logs.contains("loss") && !std::isfinite(logs.at("loss")))
-      return warn("ModelCheckpoint: the loss is not finite, nothing saved in epoch ", epoch + 1);
-    if (!best_only_) return void(save(epoch, logs, ""));
+      return warn("ModelCheckpoint: the loss is not finite, nothing saved in epoch ", moment.epoch);
+    if (!best_only_) return void(save(moment, logs, ""));
     if (!logs.contains(monitor_.name))
       return warn("Can save best model only with ", monitor_.name, " available, skipping.");
     const double value = logs.at(monitor_.name);
-    if (!monitor_.improves(value)) return report_no_improvement(epoch);
+    if (!monitor_.improves(value)) return report_no_improvement(moment.epoch);
     const std::string change = monitor_.best ? concat(monitor_.name, " improved from ",
                                                       *monitor_.best, " to ", value, ", ")
                                              : "";
     const std::optional<double> before =
         std::exchange(monitor_.best, value);  // the file holds the new one
-    if (!save(epoch, logs, change)) monitor_.best = before;
+    if (!save(moment, logs, change)) monitor_.best = before;
   }
   void report_no_improvement(int64_t epoch) const {
     if (verbose_ == 0) return;
-    std::printf("\nEpoch %lld: %s did not improve", (long long)epoch + 1,
+    std::printf("\nEpoch %lld: %s did not improve", (long long)epoch,
                 printable(monitor_.name).c_str());
     if (monitor_.best) std::printf(" from %.5f", *monitor_.best);
     std::printf("\n");
   }
   /// False when it failed: that is reported and training goes on; the previous file is untouched.
-  bool save(int64_t epoch, const Logs& logs, const std::string& change) {
-    const std::string path = fill_path(path_, epoch + 1, logs);
+  bool save(const Moment& moment, const Logs& logs, const std::string& change) {
+    const std::string path = fill_path(path_, moment, logs);
+    const int64_t epoch = moment.epoch;
     if (const std::string bad = weight_not_finite(*model_); !bad.empty()) {
-      warn("ModelCheckpoint: epoch ", epoch + 1, " was not saved: weight '", bad,
-           "' is not finite");
+      warn("ModelCheckpoint: epoch ", epoch, " was not saved: weight '", bad, "' is not finite");
       return false;
     }
     if (verbose_ > 0)
-      std::printf("\nEpoch %lld: %ssaving model to %s\n", (long long)epoch + 1,
+      std::printf("\nEpoch %lld: %ssaving model to %s\n", (long long)epoch,
                   printable(change).c_str(), printable(path).c_str());
     try {
       if (weights_only_)
@@ -144,7 +156,7 @@ class ModelCheckpoint final : public Callback {
     } catch (const Interrupted&) {
       throw;
     } catch (const Error& error) {
-      warn("ModelCheckpoint: epoch ", epoch + 1, " was not saved: ", error.what());
+      warn("ModelCheckpoint: epoch ", epoch, " was not saved: ", error.what());
       return false;
     }
   }

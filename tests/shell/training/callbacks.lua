@@ -184,3 +184,21 @@ do -- several optimizers
   check.near(again:get_weights()[3], model:get_weights()[3]:totable(), 0)
   os.remove(path)
 end
+
+do -- the batch in the name of a checkpoint
+  local folder = check.temporary ""
+  os.execute("mkdir '" .. folder .. "'")
+  local model = new_model()
+  local checkpoint = cr.callbacks.ModelCheckpoint
+  model:fit(x, y, { epochs = 2, verbose = 0, batch_size = 4, callbacks = {
+    checkpoint(folder .. "/{epoch}-{batch:02d}.weights.h5",
+      { save_freq = 3, save_weights_only = true }) } })
+  for _, name in ipairs { "1-03", "2-02" } do
+    local file = assert(io.open(folder .. "/" .. name .. ".weights.h5"))
+    file:close()
+  end
+  check.fails(function()
+    model:fit(x, y, { verbose = 0, callbacks = { checkpoint(folder .. "/{batch}.h5") } })
+  end, "asks for 'batch'", "save_freq")
+  os.execute("rm -r '" .. folder .. "'")
+end
