@@ -66,7 +66,7 @@ NamedValues Model::evaluate(const Tensors& x, const Tensors& y, const Dict& give
   Arrays arrays{x, y, {}};
   check_arrays(*this, arrays);
   arrays.weights = sample_weights(*this, y, options.sample_weight);
-  const int64_t batch_size = options.batch_size.value_or(kDefaultBatch);
+  const int64_t batch_size = batch_size_for(*this, options.batch_size);
   check_stateful(*this, arrays.samples(), batch_size);
   Dict rest = given;
   rest.erase("sample_weight");
@@ -79,7 +79,7 @@ NamedValues Model::evaluate(DatasetPtr data, const Dict& given) {
   check_compiled(*this);
   CallbackList callbacks(options.callbacks, verbosity(options.verbose));
   Pass pass(*this, Batches("evaluate", data, options.steps), Pass::testing(*this));
-  callbacks.attach(this, {{"batch_size", options.batch_size.value_or(kDefaultBatch)},
+  callbacks.attach(this, {{"batch_size", batch_size_for(*this, options.batch_size)},
                           {"steps", steps_or_null(pass.batches().count())},
                           {"samples", steps_or_null(data->samples())},
                           {"verbose", verbosity(options.verbose)},
@@ -95,7 +95,7 @@ Tensors Model::predict(const Tensors& x, const Dict& given) {
   const Run run;
   const PredictOptions options = parse<PredictOptions>("predict", given);
   check_inputs(*this, x);
-  const int64_t batch_size = options.batch_size.value_or(kDefaultBatch);
+  const int64_t batch_size = batch_size_for(*this, options.batch_size);
   check_stateful(*this, x.front().dim(0), batch_size);
   return predict(make_array_dataset({x, {}, {}}, batch_size, Shuffle::none, nullptr), given);
 }
@@ -106,7 +106,7 @@ Tensors Model::predict(DatasetPtr data, const Dict& given) {
   CallbackList callbacks(options.callbacks, verbosity(options.verbose));
   Collected collected(options.steps ? -1 : data->samples());
   Pass pass(*this, Batches("predict", data, options.steps), collecting(*this, collected));
-  callbacks.attach(this, {{"batch_size", options.batch_size.value_or(kDefaultBatch)},
+  callbacks.attach(this, {{"batch_size", batch_size_for(*this, options.batch_size)},
                           {"steps", steps_or_null(pass.batches().count())},
                           {"samples", steps_or_null(data->samples())},
                           {"verbose", verbosity(options.verbose)}});

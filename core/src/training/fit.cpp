@@ -53,7 +53,7 @@ DatasetPtr validation_set(const Model& model, const FitOptions& options) {
   if (DatasetPtr data = options.validation_data.object_as<Dataset>()) return data;
   return make_array_dataset(
       validation_arrays(model, options.validation_data),
-      options.validation_batch_size.value_or(options.batch_size.value_or(kDefaultBatch)),
+      options.validation_batch_size.value_or(batch_size_for(model, options.batch_size)),
       Shuffle::none, nullptr);
 }
 
@@ -63,7 +63,7 @@ RunPlan plan_arrays(const Model& model, const SeedGenerator& order, const Tensor
   check_arrays(model, arrays);
   arrays.weights = sample_weights(model, y, options.sample_weight);
   check_arrays(model, arrays);
-  const int64_t batch_size = options.batch_size.value_or(kDefaultBatch);
+  const int64_t batch_size = batch_size_for(model, options.batch_size);
 
   RunPlan plan;
   if (!options.validation_data.is_null())

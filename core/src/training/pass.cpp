@@ -47,6 +47,13 @@ void check_compiled(const Model& model) {
   if (!model.compiled()) fail("You must compile your model before using it.");
 }
 
+int64_t batch_size_for(const Model& model, const std::optional<int64_t>& given) {
+  if (given || !model.stateful() || !model.is_graph()) return given.value_or(kDefaultBatch);
+  for (const Symbol& input : model.inputs())
+    if (input.shape().rank() > 0 && input.shape()[0] > 0) return input.shape()[0];
+  return kDefaultBatch;
+}
+
 void check_stateful(const Model& model, int64_t samples, int64_t batch_size) {
   if (model.stateful() && samples % batch_size != 0)
     fail(

@@ -26,6 +26,8 @@ Value steps_or_null(int64_t steps);
 /// Values of the step so far, fetched when somebody looks.
 Logs lazy_logs(Model& model);
 void check_compiled(const Model& model);
+/// As given, else what a model with states was made for, else 32.
+int64_t batch_size_for(const Model& model, const std::optional<int64_t>& given);
 void check_stateful(const Model& model, int64_t samples, int64_t batch_size);
 
 class Pass {

@@ -181,4 +181,17 @@ local once, twice = space_states(images), space_states(images)
 assert(ops.max(ops.abs(once - twice)):item() > 0)
 check.same(space_states.states[1].shape, { 2, 4, 5, 2 })
 os.remove(path)
+
+do -- batches of what a model with states was made for, when no size is given
+  local model = cr.Sequential {
+    cr.layers.GRU(2, { stateful = true, batch_input_shape = { 2, 3, 1 } }), cr.layers.Dense(1) }
+  model:compile { loss = "mse" }
+  local x, y = cr.ones { 6, 3, 1 }, cr.ones { 6, 1 }
+  check.same(model:predict(x).shape, { 6, 1 })
+  assert(#model:fit(x, y, { verbose = 0, validation_data = { x, y } }).history.val_loss == 1)
+  assert(model:evaluate(x, y, { verbose = 0 }))
+  check.fails(function()
+    model:predict(cr.ones { 3, 3, 1 })
+  end, "Found: 3 samples. Batch size: 2.")
+end
 print "ok recurrent"
