@@ -207,13 +207,15 @@ local function as_column(given)
   return #column.shape == 1 and column:reshape { -1, 1 } or column
 end
 
---- Learns from a table of columns, or from a function that gives one after the other and nothing at
---- the end.
+--- Learns from a table of columns, from a dataset of such tables, or from a function that gives one
+--- after the other and nothing at the end.
 function Space:adapt(data)
-  if type(data) ~= "table" and type(data) ~= "function" then
-    shell.fail(
-      "`adapt()` can only be called on a table of columns or a function that gives such tables. Received instead: ", cr.show(data))
+  local dataset = type(data) == "userdata" and (cr.describe(data) or {}).what == "dataset"
+  if type(data) ~= "table" and type(data) ~= "function" and not dataset then
+    shell.fail("`adapt()` can only be called on a table of columns, a dataset of such tables ",
+      "or a function that gives them. Received instead: ", cr.show(data))
   end
+  if dataset then data = data:elements() end
   local names = adaptable(self)
   for _, name in ipairs(names) do self.preprocessors[name]:reset_state() end
   local function learn(batch)

@@ -12,8 +12,14 @@ function shell.library(name)
   return loaded[name]
 end
 
---- An error; out of a function that was made with define it is one of the user's line.
-function shell.fail(...) error(table.concat { ... }, 2) end
+--- An error of the line outside of these libraries that led to it.
+function shell.fail(...)
+  local level = 2
+  while (debug.getinfo(level, "S") or { source = "" }).source:find "^=crescent/" do
+    level = level + 1
+  end
+  error(table.concat { ... }, level)
+end
 
 --- The table, which gets what the library of this name has besides, when somebody first looks for
 --- what is not there.

@@ -112,3 +112,18 @@ check.fails(function()
   new { features = { color = FeatureSpace.string_hashed { num_bins = 3,
     output_mode = "int" } } }(columns)
 end, "Cannot concatenate features because feature 'color'", "int64")
+
+do -- learns from a dataset of tables; mistakes are errors of the user's line
+  local columns = { age = { 31., 52, 40, 27 }, job = { "cook", "nurse", "cook", "clerk" } }
+  local function space()
+    return cr.utils.FeatureSpace {
+      features = { age = "float_normalized", job = "string_categorical" } }
+  end
+  local one, two = space(), space()
+  one:adapt(columns)
+  two:adapt(cr.data.from_tensor_slices(columns):batch(3))
+  local row = { age = { 35. }, job = { "clerk" } }
+  check.near(two(row), one(row))
+  local ok, message = pcall(function() space():adapt { age = { 3. } } end)
+  assert(not ok and message:find("feature_space.lua:%d+: there is no column 'job'"), message)
+end
