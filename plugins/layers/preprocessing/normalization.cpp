@@ -23,7 +23,9 @@ class Normalization final : public UnaryLayer {
         .arg("data", "A tensor of samples.")
         .method("finalize_state", &Normalization::finalize_state,
                 "Takes mean and variance of what was looked at.")
-        .method("reset_state", &Normalization::reset_state, "Forgets what was looked at.");
+        .method("reset_state", &Normalization::reset_state, "Forgets what was looked at.")
+        .property("mean", &Normalization::mean, "What is subtracted, as it meets the inputs.")
+        .property("variance", &Normalization::variance, "What is divided by, squared.");
   }
   void configured() override {
     UnaryLayer::configured();
@@ -44,6 +46,7 @@ class Normalization final : public UnaryLayer {
     for (int64_t axis : axis_.value_or(std::vector<int64_t>{}))
       kept_.push_back(input.axis(int(axis)));
     std::sort(kept_.begin(), kept_.end());
+    rank_ = input.rank();
     Shape places;
     for (int axis : kept_) places.append(input[axis]);
     if (!places.is_known())
@@ -58,8 +61,8 @@ class Normalization final : public UnaryLayer {
   }
   Tensor call(const Tensor& x, const Call&) override {
     const Tensor values = ops::cast(x, compute_dtype());
-    const Tensor mean = along(mean_, given_mean_, x),
-                 variance = along(variance_, given_variance_, x);
+    const Tensor mean = along(mean_, given_mean_, x.rank()),
+                 variance = along(variance_, given_variance_, x.rank());
     const Tensor deviation = ops::maximum(ops::sqrt(variance), 1e-7);
     return invert_ ? mean + values * deviation : (values - mean) / deviation;
   }
@@ -74,15 +77,21 @@ class Normalization final : public UnaryLayer {
       fail("`mean` and `variance` of shape ", shape, " do not fit the kept axes, which have shape ",
            places);
   }
-  /// With an axis for each of x: 1 along those that share a value.
-  Tensor along(const Variable& learned, const Value& given, const Tensor& x) const {
+  /// With as many axes as the inputs: 1 along those that share a value.
+  Tensor along(const Variable& learned, const Value& given, int rank) const {
     const Tensor values =
         given.is_null() ? learned.value() : numbers_in(given, "").tensor(compute_dtype());
-    Shape wide(std::vector<int64_t>(size_t(x.rank()), 1));
+    Shape wide(std::vector<int64_t>(size_t(rank), 1));
     for (int i = 1; i <= values.rank(); ++i)
       wide.set(kept_[kept_.size() - size_t(i)], values.dim(-i));
     return ops::cast(ops::reshape(values, wide), compute_dtype());
   }
+  /// Before the layer is built what was given; null when nothing was.
+  Value seen(const Variable& learned, const Value& given) const {
+    return built() ? Codec<Tensor>::encode(along(learned, given, rank_)) : given;
+  }
+  Value mean() const { return seen(mean_, given_mean_); }
+  Value variance() const { return seen(variance_, given_variance_); }
   void adapt(const Value& data, std::optional<int64_t> steps) {
     reset_state();
     each_batch(data, steps, [&](const Value& batch) { update_state(batch); });
@@ -129,6 +138,7 @@ class Normalization final : public UnaryLayer {
   Value given_mean_, given_variance_;
   bool invert_ = false;
   std::vector<int> kept_;
+  int rank_ = 0;  ///< of the inputs
   Variable mean_, variance_;
   double seen_ = 0;  ///< samples, with these moments
   Tensor seen_mean_, seen_variance_;

@@ -131,6 +131,9 @@ whole:adapt(data)
 parts:adapt(cr.data.dataset(data, { batch_size = 7 }))
 check.near(parts.weights[1].value, whole.weights[1].value, 1e-6, "mean")
 check.near(parts.weights[2].value, whole.weights[2].value, 1e-6, "variance")
+check.near(whole.mean, cr.ops.mean(data, 0, true), 1e-6)
+check.near(whole.variance, cr.ops.var(data, 0, true), 1e-5)
+assert(layers.Normalization().mean == nil)
 
 -- ---- in a model, compiled and in files
 
