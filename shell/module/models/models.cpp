@@ -257,6 +257,9 @@ LayerPtr get_layer(Model& model, Value name, std::optional<int64_t> index) {
   if (!index && name.is_null()) fail("Provide either a layer name or layer index.");
   if (!index) return model.get_layer(name.as_string());
   if (*index < 1) fail("layers count from 1, got ", *index);
+  if (const auto count = static_cast<int64_t>(model.layers().size()); *index > count)
+    fail("Was asked to retrieve layer at index ", *index, " but model only has ", count,
+         " layers.");
   return model.get_layer(*index - 1);
 }
 
@@ -449,7 +452,14 @@ void add_model_types(ObjectTypes& types, const Type& layer) {
       .method(
           "add", [](Sequential& model, const StackedLayer& top) { model.add(top.layer); },
           {"layer"}, "Puts a layer on top.")
-      .method("pop", &Sequential::pop, {}, "Takes the last layer off.");
+      .method(
+          "pop",
+          [](Sequential& model) {
+            const std::vector<LayerPtr> before = model.layers();
+            model.pop();
+            return before.back();
+          },
+          {}, "Takes the last layer off and gives it.");
 }
 
 const std::vector<CallablePtr>& model_functions() {

@@ -227,4 +227,12 @@ do
     == 2)
 end
 
+
+do -- layers by position, and off the top
+  local top = cr.layers.Dense(1)
+  local model = cr.Sequential { cr.layers.Dense(2, { input_shape = { 2 } }), top }
+  check.fails(function() model:get_layer { index = 3 } end,
+    "Was asked to retrieve layer at index 3 but model only has 2 layers.")
+  assert(model:pop() == top and #model.layers == 1)
+end
 print "ok models"
