@@ -10,10 +10,11 @@ struct Monitor {
   double min_delta = 0;
   std::optional<double> best;
 
-  /// auto: max for accuracies and the like, else min (Keras).
+  /// auto: max for accuracies, scores and the like, else min (Keras).
   bool larger_is_better() const;
-  /// NaN and infinity never do.
+  /// On the best value so far. NaN and infinity never do.
   bool improves(double value) const;
+  bool improves_on(double value, double reference) const;
   Value best_value() const { return best ? Value(*best) : Value(); }
   /// Of a state; null leaves none.
   void set_best(const Value& value) {

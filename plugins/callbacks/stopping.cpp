@@ -21,7 +21,8 @@ class EarlyStopping final : public Callback {
         .field("verbose", &EarlyStopping::verbose_, "1 says so.")
         .field("mode", &EarlyStopping::mode_, "Which way is better.")
         .choices({"auto", "min", "max"})
-        .field("baseline", &EarlyStopping::baseline_, "A value to beat.")
+        .field("baseline", &EarlyStopping::baseline_,
+               "A value to beat: until then every epoch counts as one without improvement.")
         .field("restore_best_weights", &EarlyStopping::restore_,
                "Take back the weights of the best epoch.")
         .field("start_from_epoch", &EarlyStopping::start_, "Epochs before watching.")
@@ -34,7 +35,7 @@ class EarlyStopping final : public Callback {
                   "The epoch, from 0, after which training was stopped; 0: it was not.");
   }
   void on_train_begin(const Logs&) override {
-    monitor_ = {monitor_name_, mode_, min_delta_, baseline_};
+    monitor_ = {monitor_name_, mode_, min_delta_, std::nullopt};
     wait_ = 0;
     best_weights_.clear();
     best_epoch_ = stopped_epoch_ = 0;
@@ -44,12 +45,13 @@ class EarlyStopping final : public Callback {
     if (!value || epoch < start_) return;
     if (restore_ && best_weights_.empty()) remember(epoch);
     ++wait_;
-    if (monitor_.improves(*value)) {
-      monitor_.best = *value;
-      if (restore_) remember(epoch);
-      wait_ = 0;
+    if (!monitor_.improves(*value)) {
+      if (wait_ >= patience_ && epoch > 0) stop(epoch);
+      return;
     }
-    if (wait_ >= patience_ && epoch > 0) stop(epoch);
+    monitor_.best = *value;
+    if (restore_) remember(epoch);
+    if (!baseline_ || monitor_.improves_on(*value, *baseline_)) wait_ = 0;
   }
   void on_train_end(const Logs&) override {
     if (best_weights_.empty()) return;

@@ -1,4 +1,6 @@
 // Cross-entropies: of two classes, of one-hot targets, of class numbers.
+#include <utility>
+
 #include "losses.h"
 
 namespace crescent {
@@ -63,10 +65,11 @@ class CategoricalCrossentropy final : public Loss {
       fail("categorical_crossentropy: targets must be shaped like predictions, got ",
            y_true.shape(), " and ", y_pred.shape(),
            "; for class numbers use sparse_categorical_crossentropy");
-    if (p.dim(-1) == 1)
-      fail("You are passing a target array of shape ", y_true.shape(),
-           " while using as loss `categorical_crossentropy`, which expects one column a class (at "
-           "least 2)");
+    if (p.dim(-1) == 1 && !std::exchange(warned_, true))
+      warn(
+          "In loss categorical_crossentropy, expected y_pred.shape to be (batch_size, num_classes) "
+          "with num_classes > 1. Received: y_pred.shape=",
+          y_pred.shape(), ". Consider using 'binary_crossentropy' if you only have 2 classes.");
     if (label_smoothing_ > 0)
       truth = truth * (1 - label_smoothing_) + label_smoothing_ / double(p.dim(-1));
     return from_logits_ ? softmax_cross_entropy(p, truth)
@@ -77,6 +80,7 @@ class CategoricalCrossentropy final : public Loss {
   bool from_logits_ = false;
   double label_smoothing_ = 0;
   int64_t axis_ = -1;
+  mutable bool warned_ = false;
 };
 
 class SparseCategoricalCrossentropy final : public Loss {

@@ -38,7 +38,8 @@ class ScheduleFreeAdamW final : public UpdateRule {
     const Tensor v = average(slots[1], square(g), beta_2_);
     const Tensor after =
         before - own_rate * g / (sqrt(v / bias_correction(beta_2_, step)) + epsilon_);
-    const Tensor old_mean = (w - (1 - beta_1_) * before) / beta_1_;
+    // The paper takes `before` here; Keras reads its variable after the step (TensorFlow, PyTorch).
+    const Tensor old_mean = (w - (1 - beta_1_) * after) / beta_1_;
     const Tensor weight = 1.0 / step;
     const Tensor mean = (1.0 - weight) * old_mean + weight * after;
     slots[0].assign(after);

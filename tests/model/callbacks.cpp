@@ -93,11 +93,13 @@ Value checkpoint(Dict options = {}) {
 /// Puts a value into the logs of each epoch, one after the other.
 class Scripted final : public Callback {
  public:
-  explicit Scripted(std::vector<double> values) : values_(std::move(values)) {}
-  void on_epoch_end(int64_t, Logs& logs) override { logs.set("score", values_.at(at_++)); }
+  explicit Scripted(std::vector<double> values, std::string name = "score")
+      : values_(std::move(values)), name_(std::move(name)) {}
+  void on_epoch_end(int64_t, Logs& logs) override { logs.set(name_, values_.at(at_++)); }
 
  private:
   std::vector<double> values_;
+  std::string name_;
   size_t at_ = 0;
 };
 Value scripted(std::vector<double> values) { return std::make_shared<Scripted>(std::move(values)); }
@@ -176,6 +178,36 @@ TEST_CASE("early stopping goes on where the saved run was") {
     CHECK(fit(*resumed, List{scripted({3, 3, 3, 3, 3, 3, 3, 3, 3}), stop()}, 9)->epoch().size() ==
           5);  // a new run
   }
+}
+
+TEST_CASE("early stopping waits for the baseline, and never stops where the value improves") {
+  const auto epochs = [](std::vector<double> scores, Dict options) {
+    options.set("monitor", "score");
+    options.set("mode", "min");
+    auto model = model_with(0.05);
+    const auto count = static_cast<int64_t>(scores.size());
+    return fit(*model, List{scripted(std::move(scores)), make<Callback>("EarlyStopping", options)},
+               count)
+        ->epoch()
+        .size();
+  };
+  CHECK(epochs({5, 4, 3, 4, 3}, {{"patience", 0}}) == 4);
+  CHECK(epochs({5, 4, 3, 2, 1}, {{"patience", 0}}) == 5);
+  CHECK(epochs({5, 4, 3, 4, 3}, {{"patience", 2}, {"baseline", 1}}) == 4);
+  CHECK(epochs({5, 0.5, 3, 4, 3}, {{"patience", 2}, {"baseline", 1}}) == 4);
+}
+
+TEST_CASE("scores and similarities are better when they are larger, losses are not") {
+  const auto epochs = [](const char* name) {
+    auto model = model_with(0.05);
+    const Value scores = std::make_shared<Scripted>(std::vector<double>{1, 2, 3, 4}, name);
+    auto stop = make<Callback>("EarlyStopping", {{"monitor", name}, {"patience", 1}});
+    return fit(*model, List{scores, stop}, 4)->epoch().size();
+  };
+  for (const char* name : {"val_accuracy", "auc", "r2_score", "mean_io_u", "fbeta_score",
+                           "cosine_similarity", "sensitivity_at_specificity"})
+    CHECK(epochs(name) == 4);
+  for (const char* name : {"mae", "val_accuracy_loss"}) CHECK(epochs(name) == 2);
 }
 
 TEST_CASE("the weights of the best epoch survive saving") {

@@ -108,6 +108,33 @@ TEST_CASE("accuracy fits the loss, names are as typed, the loss comes first") {
   CHECK_NOTHROW(model->fit({x}, {labels(10, 4)}, {{"verbose", 0}}));
 }
 
+TEST_CASE("weighted metrics have a name of their own where it is taken") {
+  auto model = small_model("softmax", 4);
+  model->compile({{"loss", "sparse_categorical_crossentropy"},
+                  {"metrics", List{"accuracy", "accuracy"}},
+                  {"weighted_metrics", List{"accuracy", "mse", "accuracy"}}});
+  CHECK(model->metrics_names() == std::vector<std::string>{"loss", "accuracy", "accuracy_1",
+                                                           "weighted_accuracy", "mse",
+                                                           "weighted_accuracy_1"});
+}
+
+TEST_CASE("a list with an entry for each output goes by output") {
+  const Symbol in = Input({3}, "in");
+  const Symbol a = (*make<Layer>("Dense", {{"units", 1}, {"name", "a"}}))(in),
+               b = (*make<Layer>("Dense", {{"units", 1}, {"name", "b"}}))(in);
+  auto model = Functional::make({in}, {a, b});
+  const auto names = [&](const Value& loss, const Value& metrics) {
+    model->compile({{"loss", loss}, {"metrics", metrics}, {"weighted_metrics", metrics}});
+    const std::vector<std::string> all = model->metrics_names();
+    return join(all, " ");
+  };
+  CHECK(names("mse", List{"mae", "mse"}) ==
+        "loss a_loss b_loss a_mae b_mse a_weighted_mae b_weighted_mse");
+  CHECK(names("mse", List{"mae"}) ==
+        "loss a_loss b_loss a_mae b_mae a_weighted_mae b_weighted_mae");
+  CHECK(names(List{"mse", false}, List{false, "mae"}) == "loss b_mae b_weighted_mae");
+}
+
 TEST_CASE("several outputs: losses, weights, metrics by name") {
   const Symbol in = Input({3}, "in");
   const Symbol a = (*make<Layer>("Dense", {{"units", 1}, {"name", "a"}}))(in),
@@ -339,6 +366,26 @@ TEST_CASE("an activity regularizer is a mean over the samples") {
   for (int64_t count : {1, 4, 9})
     CHECK(model->test_on_batch({Tensor::full({count, 3}, 1)}, {}).front().second ==
           Approx(0.5 * 2 * 9));
+}
+
+TEST_CASE("penalties of attention with heads are on what its projections give") {
+  const Dict l1{{"class_name", "L1"}, {"config", Dict{{"l1", 1}}}};
+  const auto losses = [&](const char* name, Dict options) {
+    options.set("activity_regularizer", l1);
+    options.set("kernel_initializer", "ones");
+    const LayerPtr layer = make<Layer>(name, options);
+    const Tensor x = Tensor::full({2, 3, 1}, 1);
+    (*layer)({x, x});
+    std::vector<double> found;
+    for (const Tensor& loss : layer->losses()) found.push_back(loss.item());
+    std::sort(found.begin(), found.end());
+    return found;
+  };
+  CHECK(losses("MultiHeadAttention", {{"num_heads", 1}, {"key_dim", 2}}) ==
+        std::vector<double>{6, 6, 6, 6});  // three steps; widths 2, 2, 2, and 1 of 2
+  CHECK(losses("GroupQueryAttention",
+               {{"head_dim", 2}, {"num_query_heads", 2}, {"num_key_value_heads", 1}}) ==
+        std::vector<double>{6, 6, 12, 12, 12});
 }
 
 TEST_CASE("regularizers and add_loss are part of the loss") {

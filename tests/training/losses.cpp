@@ -223,6 +223,13 @@ TEST_CASE("reductions and weights") {
   CHECK((*dice)(t, p, weights).to_vector() == std::vector<double>{1, 0, 3});
 }
 
+TEST_CASE("one column of classes gives the number that it gives, with a warning") {
+  const auto loss = make<Loss>("CategoricalCrossentropy");
+  const Tensor truth = Tensor::full({3, 1}, 1), p = Tensor::full({3, 1}, 0.4);
+  CHECK((*loss)(truth, p).item() == Approx(0).margin(1e-6));
+  CHECK((*make<Loss>("CategoricalCrossentropy", {{"from_logits", true}}))(truth, p).item() == 0);
+}
+
 TEST_CASE("circle loss compares every pair") {
   const std::vector<Row> x{{1, 0}, {0.8, 0.6}, {0, 1}, {-0.6, 0.8}};
   const Row labels{0, 0, 1, 1};

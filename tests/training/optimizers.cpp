@@ -244,9 +244,8 @@ const Row kRows[] = {
        const double rate = 0.1 * std::min(t / 2, 1.0);
        for (size_t i = 0; i < w.size(); ++i) {
          v[i] = 0.999 * v[i] + 0.001 * g[i] * g[i];
-         const double before = z[i];
          z[i] -= rate * g[i] / (std::sqrt(v[i] / (1 - std::pow(0.999, t))) + 1e-8);
-         const double mean = (w[i] - 0.1 * before) / 0.9;
+         const double mean = (w[i] - 0.1 * z[i]) / 0.9;
          w[i] = 0.1 * z[i] + 0.9 * ((1 - 1 / t) * mean + z[i] / t);
        }
      }},
@@ -353,6 +352,24 @@ TEST_CASE("schedules follow their formulas") {
   for (const std::string& name : registry().names("schedule"))
     CHECK(std::any_of(std::begin(rows), std::end(rows),
                       [&](const ScheduleRow& row) { return name == row.name; }));
+}
+
+TEST_CASE("a schedule counts steps, whether they update or are accumulated") {
+  const Value halving = Dict{
+      {"class_name", "ExponentialDecay"},
+      {"config", Dict{{"initial_learning_rate", 0.8}, {"decay_steps", 1}, {"decay_rate", 0.5}}}};
+  const auto sgd =
+      make<Optimizer>("SGD", {{"learning_rate", halving}, {"gradient_accumulation_steps", 2}});
+  Variables weights{Variable(Tensor::full({1}, 0))};
+  sgd->build(weights);
+  std::vector<double> seen;
+  for (int step = 0; step < 4; ++step) {
+    sgd->apply(Tensors{Tensor::full({1}, 1)}, weights);
+    seen.push_back(weights[0].value().to_vector()[0]);
+  }
+  CHECK(seen[0] == 0);
+  CHECK(seen[1] == Approx(-0.4));
+  CHECK(seen[3] == Approx(-0.4 - 0.1));
 }
 
 TEST_CASE("initializers, regularizers: what is new") {

@@ -258,7 +258,7 @@ void Optimizer::apply(std::span<const Tensor> gradients, const Variables& variab
   else if (is_on(clipvalue_))
     for (Tensor& g : clipped) g = clip(g, -*clipvalue_, *clipvalue_);
   if (learning_rate_.schedule)
-    rate_.assign(cast(rate_at(*learning_rate_.schedule, updates), DType::float32));
+    rate_.assign(cast(rate_at(*learning_rate_.schedule, done), DType::float32));
   const Tensor rate = rate_.value(), step = cast(updates + 1, DType::float32);
   for (size_t i = 0; i < all.size(); ++i) {
     const Variable& v = all[i].variable;

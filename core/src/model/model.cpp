@@ -26,6 +26,20 @@ Value plain(const Value& value) {
   return dict;
 }
 
+/// `false` is none, for scripts whose lists have no holes.
+Value none_where_false(const Value& value) {
+  if (value.is_bool() && !value.as_bool()) return {};
+  if (value.is_list()) {
+    List list;
+    for (const Value& item : value.as_list()) list.push_back(none_where_false(item));
+    return list;
+  }
+  if (!value.is_dict() || value.as_dict().contains("class_name")) return value;
+  Dict dict;
+  for (const DictEntry& entry : value.as_dict()) dict.set(entry.key, none_where_false(entry.value));
+  return dict;
+}
+
 /// Fails early on names that do not exist, while outputs are not known yet.
 void check_losses(const Value& value) {
   if (value.is_list()) {
@@ -57,6 +71,8 @@ void Model::compile(const Dict& options) {
   if (parsed.auto_scale_loss && policy().compute == DType::float16 &&
       policy().variables != DType::float16)
     optimizer = with_scaled_loss(optimizer);
+  for (Value* by_output : {&parsed.loss, &parsed.metrics, &parsed.weighted_metrics})
+    *by_output = none_where_false(*by_output);
   check_losses(parsed.loss);
   const OutputKeys keys = is_graph() ? output_keys(*this) : OutputKeys();
   std::vector<OutputTraining> outputs =

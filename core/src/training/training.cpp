@@ -83,6 +83,8 @@ List as_list(const Value& value) {
   return value.is_null() ? List() : value.is_list() ? value.as_list() : List{value};
 }
 
+/// A list with an entry for each of several outputs goes by output (Keras 3); any other list of
+/// metrics is for every output (Keras 2).
 std::vector<List> metric_values(const char* what, const Value& metrics,
                                 const std::vector<std::string>& names) {
   std::vector<List> found;
@@ -92,9 +94,10 @@ std::vector<List> metric_values(const char* what, const Value& metrics,
     return found;
   }
   const List all = as_list(metrics);
-  const bool nested =
-      std::any_of(all.begin(), all.end(), [](const Value& v) { return v.is_list(); });
-  if (!nested) return std::vector<List>(names.size(), all);
+  const bool nested = std::any_of(all.begin(), all.end(),
+                                  [](const Value& v) { return v.is_list() || v.is_null(); });
+  if (!nested && (names.size() == 1 || all.size() != names.size()))
+    return std::vector<List>(names.size(), all);
   if (all.size() != names.size())
     fail("When passing a list of lists as `", what,
          "`, it should have one entry per model output. The model has ", names.size(),
@@ -174,13 +177,15 @@ std::vector<OutputTraining> plan_outputs(const CompileOptions& options, const Ou
   const std::vector<List> weighted =
       metric_values("weighted_metrics", options.weighted_metrics, names);
   const bool several = names.size() > 1;
+  const auto with_loss = std::count_if(losses.begin(), losses.end(),
+                                       [](const Value& loss) { return !loss.is_null(); });
   std::vector<OutputTraining> outputs(names.size());
   for (size_t i = 0; i < names.size(); ++i) {
     OutputTraining& output = outputs[i];
     output.name = names[i];
     output.loss = get<Loss>(losses[i]);
     output.weight = weights[i];
-    if (several && output.loss)
+    if (with_loss > 1 && output.loss)
       output.tracker = make<Metric>("Mean", {{"name", names[i] + "_loss"}});
     for (const Value& value : metrics[i])
       if (!value.is_null())
@@ -212,8 +217,13 @@ std::vector<std::pair<std::string, MetricPtr>> named_metrics(const Model& model)
   for (const OutputTraining& output : state.outputs) {
     const std::string prefix = several ? output.name + "_" : "";
     for (const MetricPtr& metric : output.metrics) add(prefix + metric_name(*metric), metric);
-    for (const MetricPtr& metric : output.weighted_metrics)
-      add(prefix + metric_name(*metric), metric);
+  }
+  for (const OutputTraining& output : state.outputs) {
+    const std::string prefix = several ? output.name + "_" : "";
+    for (const MetricPtr& metric : output.weighted_metrics) {
+      const std::string name = metric_name(*metric), usual = prefix + name;
+      add(taken.contains(usual) ? prefix + "weighted_" + name : usual, metric);
+    }
   }
   for (Layer* layer : const_cast<Model&>(model).flatten_layers())
     for (const MetricPtr& metric : layer->metrics()) add(metric_name(*metric), metric);

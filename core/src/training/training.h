@@ -12,7 +12,7 @@ struct OutputTraining {
   std::string name;
   std::shared_ptr<Loss> loss;  ///< null: this output is not trained
   double weight = 1;
-  MetricPtr tracker;  ///< mean of the loss; null when there is one output
+  MetricPtr tracker;  ///< mean of the loss; null when no other output has a loss
   std::vector<MetricPtr> metrics, weighted_metrics;
 };
 

@@ -1,5 +1,6 @@
 #include "keras/model/description.h"
 
+#include <algorithm>
 #include <set>
 
 #include "crescent/model.h"
@@ -226,6 +227,22 @@ Dict Description::compile_options() const {
   return options;
 }
 
+namespace {
+
+/// Before Keras 3 a list of metrics is for every output, however many entries it has.
+void give_metrics_to_all(Dict& options, size_t outputs) {
+  for (const char* name : {"metrics", "weighted_metrics"}) {
+    Value* metrics = options.find(name);
+    if (!metrics || !metrics->is_list() || metrics->as_list().size() != outputs) continue;
+    const List& list = metrics->as_list();
+    const bool flat = std::none_of(list.begin(), list.end(),
+                                   [](const Value& v) { return v.is_list() || v.is_null(); });
+    if (flat) *metrics = List(outputs, Value(list));
+  }
+}
+
+}  // namespace
+
 bool Description::compile(Model& model) const {
   if (!compile_.is_dict()) {
     warn("'", path_,
@@ -234,7 +251,10 @@ bool Description::compile(Model& model) const {
     return false;
   }
   try {
-    model.compile(compile_options());
+    Dict options = compile_options();
+    if (origin_.generation() < 3 && model.is_graph() && model.outputs().size() > 1)
+      give_metrics_to_all(options, model.outputs().size());
+    model.compile(options);
     return true;
   } catch (const Error& error) {
     warn("'", path_, "': the model was not compiled: ", error.what(), ". Compile it manually.");

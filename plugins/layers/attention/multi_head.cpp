@@ -27,7 +27,6 @@ class HeadedAttention : public AttentionLayer {
  public:
   void configured() override {
     AttentionLayer::configured();
-    set_activity_regularizer(activity_regularizer_.shared());
     if (flash() && dropout() > 0)
       fail(
           "Dropout is not supported when flash attention is enabled. Please set dropout to 0.0 to "
@@ -117,6 +116,9 @@ class HeadedAttention : public AttentionLayer {
     return seen(projected(inputs), mask, call, wants_weights);
   }
 
+  /// The penalty, which is on what each projection gives, is on the layer's own outputs too.
+  void penalize_outputs() { set_activity_regularizer(activity_regularizer_.shared()); }
+
   struct Projected {
     Tensor query, key, value;  // (batch, steps, heads, width)
   };
@@ -147,6 +149,7 @@ class HeadedAttention : public AttentionLayer {
                  {"bias_initializer", serialize(bias_rules_.initializer.get())},
                  {"kernel_regularizer", kernel_rules_.regularizer.shared()},
                  {"bias_regularizer", bias_rules_.regularizer.shared()},
+                 {"activity_regularizer", activity_regularizer_.shared()},
                  {"kernel_constraint", kernel_rules_.constraint.shared()},
                  {"bias_constraint", bias_rules_.constraint.shared()},
                  {"dtype", policy().name}};
@@ -375,6 +378,7 @@ class GroupedQueryAttention final : public HeadedAttention {
     if (query_heads_ % key_heads_ != 0)
       fail("`num_query_heads` must be divisible by `num_key_value_heads`, got ", query_heads_,
            " and ", key_heads_);
+    penalize_outputs();  // as Keras has it here, and not in MultiHeadAttention
   }
 
  protected:
