@@ -90,6 +90,13 @@ ConfigIn::ConfigIn(Origin origin, Value custom, Value plugins)
 
 Value ConfigIn::model(const Value& object) const {
   if (!object.is_dict()) fail("expected an object with class_name and config, got ", object);
+  const auto padded =
+      origin_.turned_kernels() ? padded_otherwise_by_theano(object) : std::vector<std::string>();
+  if (!padded.empty())
+    warn(
+        "Theano, on which this model was saved, puts the zeros of padding \"same\" at other ends "
+        "than TensorFlow, as is done here; predictions differ because of ",
+        join(padded));
   return layer(object.as_dict());
 }
 
