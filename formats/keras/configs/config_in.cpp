@@ -73,7 +73,9 @@ constexpr OldDefault kOldDefaults[] = {
     {"Adagrad", "epsilon_outside", true, Since::before_tensorflow},
     {"Adagrad", "initial_accumulator_value", 0, Since::before_tensorflow},
     {"Concatenate", "mask_all", true},
-    {"ActivityRegularization", "whole_batch", true, Since::before_tensorflow}};
+    {"ActivityRegularization", "whole_batch", true, Since::before_tensorflow},
+    {"BatchNormalization", "batch_when_frozen", true, Since::before_tensorflow},
+    {"BatchNormalization", "count_masked", true, Since::before_tensorflow}};
 
 /// Classes that became settings of another class.
 struct Replaced {

@@ -17,7 +17,9 @@ constexpr Choice kChoices[] = {{"RMSprop", "epsilon_outside"},
                                {"Adagrad", "initial_accumulator_value", true},
                                {"ActivityRegularization", "whole_batch"},
                                {"Concatenate", "mask_all"},
-                               {"BatchNormalization", "moving_variance_ddof"}};
+                               {"BatchNormalization", "moving_variance_ddof"},
+                               {"BatchNormalization", "batch_when_frozen"},
+                               {"BatchNormalization", "count_masked"}};
 
 struct Name {
   const char *where, *here, *keras;
