@@ -100,7 +100,8 @@ class Npz final : public keras::NamedFormat {
               std::make_shared<BoxedTensor>(lists.lengths)};
     });
   }
-  /// Where values lie in the file as in memory they stay there.
+  /// Where values lie in the file as in memory they stay there, once they were found to be those of
+  /// the archive's checksum.
   Tensor open_array(const std::string& path, const std::string& place) override {
     return naming(path, [&]() -> Tensor {
       const auto from = std::make_shared<OpenArchive>(path);
@@ -110,6 +111,7 @@ class Npz final : public keras::NamedFormat {
       const bool plain = !member.packed() && !array.type.converted() && !array.fortran &&
                          array.type.dtype != DType::boolean;
       if (!plain || (array.swapped && array.type.width > 1)) return in_memory(from, member);
+      from->archive.check(member);
       return Tensor::on(from->file, member.start + array.start,
                         {array.type.dtype, Shape(array.dims)});
     });

@@ -2,12 +2,15 @@
 // other has it: the table in tests/golden/README.md names the test of every cause.
 #include "keras/configs/config_in.h"
 #include "keras/configs/config_out.h"
+#include "keras/weights/turned_kernels.h"
 #include "models.h"
 
 namespace crescent::hdf5 {
 namespace {
 
 using keras::ConfigIn;
+using keras::Origin;
+using keras::TurnedKernels;
 
 ModelPtr one_layer(const std::string& name, const Dict& options, const List& shape = {5, 4}) {
   Dict given = options;
@@ -40,6 +43,49 @@ TEST_CASE("noise_shape of a SpatialDropout, which Keras writes as null, is left 
       "config": {"name": "d", "rate": 0.5, "noise_shape": null, "seed": null,
         "batch_input_shape": [null, 5, 4]}}]}})");
   CHECK(model->layers().front()->class_name() == "SpatialDropout1D");
+}
+
+TEST_CASE("kernels of Theano are turned around where it turns them while it computes") {
+  const auto turned = [](const char* name, Dict options, const List& shape) {
+    options.set("kernel_size", 3);
+    const auto model = one_layer(name, options, shape);
+    const Origin theano{"2.3.1", "theano"};
+    return TurnedKernels(*model, theano).convert(model->weights().front()) != nullptr;
+  };
+  const Dict filters{{"filters", 2}};
+  CHECK(turned("Conv1D", filters, {5, 2}));
+  CHECK(turned("Conv2DTranspose", filters, {5, 5, 2}));
+  CHECK(turned("Conv3DTranspose", filters, {5, 5, 5, 2}));
+  CHECK_FALSE(turned("DepthwiseConv2D", {}, {5, 5, 2}));
+  CHECK_FALSE(turned("SeparableConv1D", filters, {5, 2}));
+  CHECK_FALSE(turned("SeparableConv2D", filters, {5, 5, 2}));
+}
+
+std::string warned;  // NOLINT: what the handler below was told
+
+TEST_CASE("padding that Theano puts at other ends is told") {
+  const auto told = [](const char* class_name, const char* options) {
+    const std::string json =
+        concat(R"({"class_name": "Sequential", "config": {"name": "s", "layers": [)",
+               R"({"class_name": ")", class_name, R"(", "config": {"name": "here", )", options,
+               R"(, "batch_input_shape": [null, 6, 6, 2]}}]}})");
+    warned.clear();
+    set_warning_handler([](std::string_view text) { warned += text; });
+    ConfigIn({"2.3.1", "tensorflow"}).model(parse_json(json));
+    CHECK(warned.empty());
+    ConfigIn({"2.3.1", "theano"}).model(parse_json(json));
+    set_warning_handler(nullptr);
+    return contains(warned, "because of here");
+  };
+  const char* conv = "Conv2D";
+  CHECK(told(conv, R"("filters": 2, "kernel_size": [2, 2], "padding": "same")"));
+  CHECK(told(conv, R"("filters": 2, "kernel_size": [3, 3], "strides": [2, 2], "padding": "same")"));
+  CHECK_FALSE(told(conv, R"("filters": 2, "kernel_size": [3, 3], "padding": "same")"));
+  CHECK_FALSE(told(conv, R"("filters": 2, "kernel_size": 1, "strides": 2, "padding": "same")"));
+  CHECK_FALSE(told(conv, R"("filters": 2, "kernel_size": [2, 2], "padding": "valid")"));
+  CHECK(told("MaxPooling2D", R"("pool_size": [2, 2], "strides": null, "padding": "same")"));
+  CHECK(told("MaxPooling2D", R"("pool_size": [5, 5], "strides": [1, 1], "padding": "same")"));
+  CHECK_FALSE(told("MaxPooling2D", R"("pool_size": [3, 3], "strides": [1, 1], "padding": "same")"));
 }
 
 TEST_CASE("a model's JSON says its module to Keras 3, and has old names alone for Keras 2") {

@@ -122,6 +122,22 @@ TEST_CASE("safetensors files that lie are refused before memory is taken") {
   CHECK_THAT(read(one("F32", "[2]", "[0,8]").substr(0, 60)), Catch::Contains("w.safetensors"));
 }
 
+TEST_CASE("an array that stays in its npz archive is that of the checksum") {
+  const Scratch scratch;
+  const std::string path = scratch.path("w.npz");
+  const Tensor numbers = ramp({50, 3});
+  crescent::write_arrays(path, {{"x", numbers}});
+  check_same(crescent::open_array(path, "x").clone(), numbers);
+  std::string bytes = read_bytes(path);
+  const std::string whole(static_cast<const char*>(numbers.raw()), numbers.bytes());
+  const size_t place = bytes.find(whole);
+  REQUIRE(place != bytes.npos);
+  bytes[place + 100] ^= 1;
+  write_bytes(path, bytes);
+  CHECK(
+      contains(failure([&] { crescent::open_array(path, "x"); }), "'x.npy': its checksum differs"));
+}
+
 TEST_CASE("npz archives that lie are refused") {
   Scratch scratch;
   const std::string path = scratch.path("w.npz");

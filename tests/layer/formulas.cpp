@@ -126,6 +126,30 @@ TEST_CASE("batch renormalisation corrects towards its moving averages") {
   check_near(after[6], {renorm_deviation});
 }
 
+TEST_CASE("batch normalisation of Keras 2.3.1 trains by the whole batch, frozen or not") {
+  const Tensor x = numbers({4, 3, 2});
+  const auto trained = [&](const Dict& more, bool masked) {
+    Dict options = more;
+    options.set("dtype", "float64");
+    const LayerPtr layer = make<Layer>("BatchNormalization", options);
+    layer->build_for({x.shape()});
+    CallOptions call;
+    call.training = true;
+    const Tensor steps =
+        Tensor::from(std::vector<int32_t>{1, 1, 0, 1, 0, 0, 1, 1, 1, 1, 1, 0}, {4, 3});
+    const Tensor y = (*layer)(masked ? x.with_mask(ops::cast(steps, DType::boolean)) : x, call);
+    return std::pair(y.to_vector(), layer->get_weights()[2].to_vector());
+  };
+  const auto [plain, mean] = trained({}, false);
+  const auto [frozen, kept] = trained({{"trainable", false}, {"batch_when_frozen", true}}, false);
+  CHECK(frozen == plain);
+  CHECK(kept == std::vector<double>{0, 0});
+  CHECK(mean != kept);
+  CHECK(trained({{"trainable", false}}, false).first != plain);
+  CHECK(trained({{"count_masked", true}}, true) == std::pair(plain, mean));
+  CHECK(trained({}, true).first != plain);
+}
+
 TEST_CASE("a synchronized batch normalisation alone is a plain one") {
   const Tensor x = numbers({5, 3, 2});
   const Dict plain{{"dtype", "float64"}},

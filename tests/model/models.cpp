@@ -125,6 +125,15 @@ TEST_CASE("a model cannot be inside itself") {
   CHECK(model->predict({Tensor({1, 3}, DType::float32)}).front().shape() == Shape{1, 3});
 }
 
+TEST_CASE("inputs with a size of a batch take any other, whatever layers follow") {
+  const Dict five{{"batch_input_shape", List{5, 3, 2}}};
+  const LayerPtr first = make<Layer>("InputLayer", five),
+                 lstm = make<Layer>("LSTM", {{"units", 2}});
+  const auto model = Sequential::make({first, lstm, make<Layer>("Dense", {{"units", 1}})});
+  CHECK(model->outputs()[0].shape() == Shape{5, 1});
+  CHECK(model->predict({Tensor({7, 3, 2}, DType::float32)})[0].shape() == Shape{7, 1});
+}
+
 TEST_CASE("a summary shows names on their line, cut between letters") {
   std::string name;
   for (int i = 0; i < 40; ++i) name += "\xc3\xa4";

@@ -180,14 +180,17 @@ Tensors Functional::call(const Tensors& inputs, const Call& call) {
     fail_in_layer(name(), "Layer ", name(), " expects ", graph.inputs.size(),
                   " inputs, but it received ", inputs.size(), " input tensors");
   Tensors slots(static_cast<size_t>(graph.slots));
-  for (size_t i = 0; i < inputs.size(); ++i)
-    slots[static_cast<size_t>(graph.input_slots[i])] =
-        fit_input(inputs[i], graph.inputs[i], i, name());
+  bool as_made = true;  // with a batch of another size results have another, too
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    Tensor& input = slots[static_cast<size_t>(graph.input_slots[i])];
+    input = fit_input(inputs[i], graph.inputs[i], i, name());
+    as_made = as_made && input.shape().compatible(graph.inputs[i].shape());
+  }
   for (const Graph::Call& each : graph.calls) {
     Tensors arguments;
     for (int slot : each.inputs) arguments.push_back(slots[static_cast<size_t>(slot)]);
     const Tensors results = call_again(*each.node, arguments, call.training);
-    check_results(results, *each.node, name());
+    if (as_made) check_results(results, *each.node, name());
     for (size_t i = 0; i < results.size(); ++i)
       slots[static_cast<size_t>(each.outputs[i])] = results[i];
   }

@@ -73,7 +73,9 @@ constexpr OldDefault kOldDefaults[] = {
     {"Adagrad", "epsilon_outside", true, Since::before_tensorflow},
     {"Adagrad", "initial_accumulator_value", 0, Since::before_tensorflow},
     {"Concatenate", "mask_all", true},
-    {"ActivityRegularization", "whole_batch", true, Since::before_tensorflow}};
+    {"ActivityRegularization", "whole_batch", true, Since::before_tensorflow},
+    {"BatchNormalization", "batch_when_frozen", true, Since::before_tensorflow},
+    {"BatchNormalization", "count_masked", true, Since::before_tensorflow}};
 
 /// Classes that became settings of another class.
 struct Replaced {
@@ -90,6 +92,13 @@ ConfigIn::ConfigIn(Origin origin, Value custom, Value plugins)
 
 Value ConfigIn::model(const Value& object) const {
   if (!object.is_dict()) fail("expected an object with class_name and config, got ", object);
+  const auto padded =
+      origin_.turned_kernels() ? padded_otherwise_by_theano(object) : std::vector<std::string>();
+  if (!padded.empty())
+    warn(
+        "Theano, on which this model was saved, puts the zeros of padding \"same\" at other ends "
+        "than TensorFlow, as is done here; predictions differ because of ",
+        join(padded));
   return layer(object.as_dict());
 }
 

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "crescent/mapped.h"
+#include "keras/configs/objects.h"
+
 namespace crescent::keras {
 namespace {
 
@@ -14,7 +17,9 @@ constexpr Choice kChoices[] = {{"RMSprop", "epsilon_outside"},
                                {"Adagrad", "initial_accumulator_value", true},
                                {"ActivityRegularization", "whole_batch"},
                                {"Concatenate", "mask_all"},
-                               {"BatchNormalization", "moving_variance_ddof"}};
+                               {"BatchNormalization", "moving_variance_ddof"},
+                               {"BatchNormalization", "batch_when_frozen"},
+                               {"BatchNormalization", "count_masked"}};
 
 struct Name {
   const char *where, *here, *keras;
@@ -34,6 +39,47 @@ Value keras_name(const std::string& where, const Value& name) {
   for (const Name& row : kNames)
     if (where == row.where && name == Value(row.here)) return row.keras;
   return name;
+}
+
+namespace {
+
+int64_t largest(const Value& value) {
+  if (value.is_int()) return value.as_int();
+  int64_t result = 0;
+  for (const Value& item : value.is_list() ? value.as_list() : List())
+    result = std::max(result, largest(item));
+  return result;
+}
+
+bool all_odd(const Value& value) {
+  if (value.is_int()) return value.as_int() % 2 != 0;
+  return !value.is_list() || std::all_of(value.as_list().begin(), value.as_list().end(), all_odd);
+}
+
+/// Theano puts half a window before the first value; TensorFlow shares out what the windows lack.
+bool same_on_theano(const Dict& config) {
+  const Value *kernel = config.find("kernel_size"), *pool = config.find("pool_size");
+  const Value size = kernel ? *kernel : pool ? *pool : Value(1), *strides = config.find("strides");
+  const int64_t step = strides && !strides->is_null() ? largest(*strides)
+                       : pool                         ? largest(size)
+                                                      : 1;
+  const bool in_the_middle = all_odd(size) && step == 1 && !(pool && largest(size) > 3);
+  return largest(size) == 1 || in_the_middle;
+}
+
+}  // namespace
+
+std::vector<std::string> padded_otherwise_by_theano(const Value& model) {
+  std::vector<std::string> names;
+  mapped(model, [&](const Value& part) -> std::optional<Value> {
+    if (!is_object(part)) return std::nullopt;
+    const Dict config = config_of(part.as_dict());
+    const std::string* padding = text_at(config, "padding");
+    if (padding && *padding == "same" && !same_on_theano(config))
+      names.push_back(name_of_layer(part.as_dict()));
+    return std::nullopt;
+  });
+  return names;
 }
 
 }  // namespace crescent::keras

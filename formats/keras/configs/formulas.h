@@ -20,4 +20,8 @@ inline constexpr const char* kActivityKeras2 = "ActivityKeras2";
 /// The option that it is for.
 inline constexpr const char* kActivityRegularizer = "activity_regularizer";
 
+/// Names of the layers of a file by Theano whose padding "same" it puts at other ends than
+/// TensorFlow and we do.
+std::vector<std::string> padded_otherwise_by_theano(const Value& model);
+
 }  // namespace crescent::keras

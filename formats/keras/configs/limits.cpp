@@ -30,6 +30,12 @@ std::string lacks(std::string_view kind, const std::string& name) {
   return concat("Keras 2.3.1 has no ", kind, " '", name, "'");
 }
 
+/// It writes them itself, as tf.keras does, which reads them.
+std::string metric_object(const std::string& name) {
+  return concat("Keras 2.3.1 reads no objects such as ", name,
+                ": it opens the file with compile=False");
+}
+
 /// What a value of this kind is called, and the class that it stands for.
 std::shared_ptr<const ClassInfo> class_named(std::string_view kind, const std::string& name) {
   return kind.empty() ? nullptr : registry().find(kind, name);
@@ -120,7 +126,7 @@ class LimitSearch {
       add(place, option, lacks(kind, name));
     } else if (info && !is_foreign(*info) && kind == "metric" &&
                keras2_has_no_function(info->name)) {
-      slight(place, option, concat("Keras 2.3.1 reads no objects such as ", info->name));
+      slight(place, option, metric_object(info->name));
     }
   }
 
@@ -145,8 +151,7 @@ class LimitSearch {
     if (keras2_ && name == kOperationLayer)
       return add(place, option, "Keras 2.3.1 has no operations on tensors in graphs");
     if (keras2_ && !keras2_has_class(kind, name)) return add(place, option, lacks(kind, name));
-    if (keras2_ && kind == "metric")
-      return slight(place, option, concat("Keras 2.3.1 reads no objects such as ", name));
+    if (keras2_ && kind == "metric") return slight(place, option, metric_object(name));
     if (!keras2_ && keras3_lacks(name, ""))
       return add(place, option, concat("Keras 3 has no ", kind, " '", name, "'"));
     for (const DictEntry& entry : config) {

@@ -56,6 +56,9 @@ Matches match_model(WeightSource& file, Model& model, const Origin& origin) {
 }  // namespace
 
 ModelPtr load_model(WeightSource& file, const LoadOptions& options) {
+  if (!options.safe_mode)
+    fail("'", file.path(), "': safe_mode=false has no effect: no code from a file is ever run. ",
+         "Define what it needs here, or pass it in custom_objects; nothing was loaded");
   const Description description(file, options.custom_objects);
   ModelPtr model = description.build();
   Matches matches = match_model(file, *model, description.origin());

@@ -26,7 +26,9 @@ void SaveOptions::describe(Schema<SaveOptions>& s) {
 void LoadOptions::describe(Schema<LoadOptions>& s) {
   s.doc("How a model is read.")
       .field("custom_objects", &LoadOptions::custom_objects, "Classes by the names in the file.")
-      .field("compile", &LoadOptions::compile, "Compile it as it was saved.");
+      .field("compile", &LoadOptions::compile, "Compile it as it was saved.")
+      .field("safe_mode", &LoadOptions::safe_mode,
+             "Run no code from the file, which never happens: false is refused.");
 }
 
 void SaveWeightsOptions::describe(Schema<SaveWeightsOptions>& s) {

@@ -16,7 +16,7 @@ struct SaveOptions {
 
 struct LoadOptions {
   Value custom_objects;  ///< class name -> class (from Lua), looked up before the registry
-  bool compile = true;
+  bool compile = true, safe_mode = true;
   static void describe(Schema<LoadOptions>& s);
 };
 

@@ -6,9 +6,8 @@
 namespace crescent::keras {
 namespace {
 
-constexpr const char* kTurned[] = {"Conv1D",          "Conv2D",         "Conv3D",
-                                   "Conv2DTranspose", "ConvLSTM2D",     "DepthwiseConv2D",
-                                   "SeparableConv1D", "SeparableConv2D"};
+constexpr const char* kTurned[] = {"Conv1D",          "Conv2D",          "Conv3D",
+                                   "Conv2DTranspose", "Conv3DTranspose", "ConvLSTM2D"};
 
 /// (positions, in, out) with the positions backwards: all spatial axes reversed.
 Tensor turned_around(const Tensor& kernel) {

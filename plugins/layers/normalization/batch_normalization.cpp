@@ -38,7 +38,11 @@ class BatchNormalization final : public ScaledLayer {
         .field("moving_variance_ddof", &BatchNormalization::ddof_,
                "What is taken off the number of values when the moving variance learns: 1 is "
                "Bessel's correction, Keras 2.3.1 has 1 + epsilon.")
-        .min(0);
+        .min(0)
+        .field("batch_when_frozen", &BatchNormalization::batch_when_frozen_,
+               "Training normalises by the batch when the layer is frozen, too (Keras 2.3.1).")
+        .field("count_masked", &BatchNormalization::count_masked_,
+               "Steps that a mask leaves out count in mean and variance, too (Keras 2.3.1).");
   }
   void configured() override {
     ScaledLayer::configured();
@@ -57,12 +61,13 @@ class BatchNormalization final : public ScaledLayer {
     if (renorm_) build_renorm(shape);
     set_input_specs({InputSpec::with_ndim(input.rank()).axis(axis, input[axis])});
   }
-  /// A frozen layer runs as in inference (Keras 3).
+  /// A frozen layer runs as in inference (Keras 3), or leaves the averages alone.
   Tensor call(const Tensor& x, const Call& call) override {
     const int axis = channel_axis(x.shape()), last = x.rank() - 1;
     const Tensor input = axis == last ? x : ops::swap_axes(x, axis, last);
-    const Tensor y = call.training && trainable() ? train(input, weights_of(call.mask(), x, axis))
-                                                  : normalize(input, mean_, variance_);
+    const bool by_batch = call.training && (trainable() || batch_when_frozen_);
+    const Tensor y = by_batch ? train(input, weights_of(call.mask(), x, axis))
+                              : normalize(input, mean_, variance_);
     return axis == last ? y : ops::swap_axes(y, axis, last);
   }
 
@@ -73,7 +78,7 @@ class BatchNormalization final : public ScaledLayer {
   }
   /// A mask as numbers that go with the elements of x once the channels are its last axis.
   Tensor weights_of(const Tensor& mask, const Tensor& x, int axis) const {
-    if (!mask) return {};
+    if (!mask || count_masked_) return {};
     Tensor weights = ops::cast(mask, mean_.dtype());
     while (weights.rank() < x.rank()) weights = ops::expand_dims(weights, -1);
     weights = ops::broadcast_to(weights, x.shape());
@@ -117,7 +122,8 @@ class BatchNormalization final : public ScaledLayer {
                   ddof_ == 0 ? batch.variance : batch.variance * (batch.count / degrees));
     return normalize(x, batch.mean, batch.variance);
   }
-  static void average(const Variable& moving, const Tensor& value, double momentum) {
+  void average(const Variable& moving, const Tensor& value, double momentum) const {
+    if (!trainable()) return;
     moving.assign(moving * momentum + ops::stop_gradient(value) * (1 - momentum));
   }
   void move_averages(const Tensor& mean, const Tensor& variance) {
@@ -166,7 +172,7 @@ class BatchNormalization final : public ScaledLayer {
     average(renorm_deviation_, deviation, renorm_momentum_);
     average(mean_, renorm_mean_.value(), momentum_);
     average(deviation_, renorm_deviation_.value(), momentum_);
-    variance_.assign(ops::relu(ops::square(deviation_.value()) - epsilon_));
+    if (trainable()) variance_.assign(ops::relu(ops::square(deviation_.value()) - epsilon_));
     const Tensor factor = r * gamma() / deviation;
     return ops::cast(x * factor + (d * gamma() + beta() - batch.mean * factor), x.dtype());
   }
@@ -174,7 +180,7 @@ class BatchNormalization final : public ScaledLayer {
   static constexpr double kLeastDegrees = 1e-3;
   std::vector<int64_t> axis_{-1};
   double momentum_ = 0.99, epsilon_ = 1e-3, renorm_momentum_ = 0.99, ddof_ = 0;
-  bool synchronized_ = false, renorm_ = false;
+  bool synchronized_ = false, renorm_ = false, batch_when_frozen_ = false, count_masked_ = false;
   std::optional<Dict> clipping_;
   Ref<Initializer> mean_initializer_ = "zeros", variance_initializer_ = "ones";
   Variable mean_, variance_;

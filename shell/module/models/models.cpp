@@ -466,7 +466,8 @@ const std::vector<CallablePtr>& model_functions() {
   static const std::vector<CallablePtr> functions = [] {
     std::vector<CallablePtr> all;
     auto add = [&](CallablePtr f) { all.push_back(std::move(f)); };
-    add(raw("load_model", load_model_from, {"path", "custom_objects=nil", "compile=true"},
+    add(raw("load_model", load_model_from,
+            {"path", "custom_objects=nil", "compile=true", "safe_mode=true"},
             "A model from a file of Keras or Crescent."));
     Parameters model_and_options = kSaveModel;
     model_and_options.insert(model_and_options.begin(), "model");

@@ -197,6 +197,10 @@ check.near(loaded:predict(x), model:predict(x):totable(), 1e-6)
 check.fails(function() model:save(path, { overwrite = false }) end, path)
 local raw = cr.models.load_model(path, { compile = false })
 check.fails(function() raw:fit(x, y) end, "compile")
+check.near(cr.models.load_model(path, { safe_mode = true }):predict(x), model:predict(x):totable(),
+  1e-6)
+check.fails(function() cr.models.load_model(path, { safe_mode = false }) end,
+  "no code from a file is ever run", "custom_objects")
 check.fails(function() model:save(path, { targt = "keras2" }) end, "hdf5", "did you mean 'target'?")
 check.fails(function() model:save(path, false) end, "exists already")
 model:save { path = path, include_optimizer = false }
