@@ -54,6 +54,18 @@ std::vector<Case> operation_cases() {
       [](const Tensors& x) { return Tensors{call("eigh", {positive_definite(x[0])}, {})[0]}; },
       {{{3, 3}}});
   add("svd values", plain("svd", {{"compute_uv", false}}), {{{2, 4, 3}}});
+  const auto parts = [&](const char* name, const char* what, Dict options, const Shape& shape) {
+    add(std::string(name) + " " + what, plain(name, std::move(options)), {{shape}});
+  };
+  parts("svd", "tall", {{"full_matrices", false}}, {2, 4, 3});
+  parts("svd", "wide", {{"full_matrices", false}}, {1, 2, 4});
+  parts("svd", "square", {}, {1, 3, 3});
+  parts("qr", "square", {{"mode", "complete"}}, {1, 3, 3});
+  parts("qr", "tall", {}, {2, 4, 3});
+  parts("qr", "wide", {}, {2, 3, 5});
+  parts("pinv", "tall", {}, {2, 4, 3});
+  parts("pinv", "wide", {}, {1, 3, 5});
+  add("lstsq", plain("lstsq"), {{{2, 4, 3}}, {{2, 4, 2}}});
   /// Whole pixels in both directions, where a bilinear mean has a corner, have no chance.
   add("image.sample", plain("image.sample", {{"fill_mode", "reflect"}}),
       {{{2, 4, 5, 3}}, {{2, 3, 3}, -3, 7}, {{2, 3, 3}, -3, 7}});
