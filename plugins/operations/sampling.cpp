@@ -59,7 +59,6 @@ std::vector<Neighbour> neighbours(const Tensor& coordinate, int64_t order) {
 
 Tensor sampled(const Tensor& values, const std::vector<int64_t>& dims, const Tensors& coordinates,
                int64_t order, Fill fill, double fill_value) {
-  if (order != 0 && order != 1) fail("expected an order of 0 or 1, got ", order);
   const int64_t batch = values.dim(0), channels = values.dim(2), points = coordinates[0].dim(1);
   struct Corner {
     Tensor place, inside, weight;
@@ -101,16 +100,21 @@ Tensor map_coordinates(const Tensor& x, const Tensor& coordinates, int64_t order
   for (const Tensor& row :
        ops::split(floating(coordinates), std::vector<int64_t>(static_cast<size_t>(x.rank()), 1), 0))
     each.push_back(ops::reshape(row, {1, -1, 1}));
-  const Tensor values = ops::reshape(floating(x), {1, -1, 1});
-  const Tensor result = sampled(values, std::vector<int64_t>(x.shape().begin(), x.shape().end()),
-                                each, order, fill_named(fill_mode), fill_value);
+  if (order != 0 && order != 1)
+    fail("image.map_coordinates: expected an order of 0 or 1, got ", order);
+  const Fill fill = fill_named(fill_mode);
+  const Tensor values = floating(x);
+  const bool plane = x.rank() == 2 && x.dim(0) != 0 && x.dim(1) != 0;
+  const Tensor result = plane ? sampled_images(ops::expand_dims(ops::expand_dims(values, 0), 3),
+                                               each[0], each[1], order, fill, fill_value)
+                              : sampled(ops::reshape(values, {1, -1, 1}),
+                                        std::vector<int64_t>(x.shape().begin(), x.shape().end()),
+                                        each, order, fill, fill_value);
   return ops::cast(ops::reshape(is_floating(x.dtype()) ? result : ops::round(result),
                                 coordinates.shape().slice(1, coordinates.rank())),
                    x.dtype());
 }
 
-/// Each place (x, y) of the images shows what is at (a0 x + a1 y + a2, b0 x + b1 y + b2), in
-/// perspective over c0 x + c1 y + 1, for rows a0 a1 a2 b0 b1 b2 c0 c1.
 Tensor projected(const char* name, const Tensor& given, const Tensor& rows,
                  const std::string& interpolation, const std::string& fill_mode, double fill_value,
                  const Format& format, bool perspective) {
@@ -123,36 +127,16 @@ Tensor projected(const char* name, const Tensor& given, const Tensor& rows,
   const Tensor transform = floating(rows.rank() == 1 ? ops::expand_dims(rows, 0) : rows);
   if (transform.rank() != 2 || transform.dim(1) != 8)
     fail(name, ": expected eight numbers an image, got shape ", rows.shape());
-  const int64_t batch = images.dim(0), h = images.dim(1), w = images.dim(2), c = images.dim(3);
-  if (batch < 0 || h < 0 || w < 0)
-    fail(name, ": the size of the batch and of the images must be known, got shape ",
-         given.shape());
-  const Shape plane{1, h * w, 1};
-  const Tensor x =
-      ops::reshape(ops::broadcast_to(positions(w, 1, 2, images.dtype()), {h, w}), plane);
-  const Tensor y =
-      ops::reshape(ops::broadcast_to(positions(h, 0, 2, images.dtype()), {h, w}), plane);
-  const Tensors n = ops::split(ops::expand_dims(transform, 2), std::vector<int64_t>(8, 1), 1);
-  Tensor from_x = n[0] * x + n[1] * y + n[2], from_y = n[3] * x + n[4] * y + n[5];
-  if (perspective) {
-    const Tensor scale = n[6] * x + n[7] * y + 1.0;
-    from_x = from_x / scale, from_y = from_y / scale;
-  } else {
-    // Keras counts the last two for the channel's number.
-    const Tensor channel = positions(c, 2, 3, images.dtype());
-    from_x = from_x + n[7] * channel, from_y = from_y + n[6] * channel;
-  }
-  const Shape points{batch, h * w, from_x.dim(2)}, places{batch, h, w};
-  const Tensor columns = ops::broadcast_to(from_x, points),
-               lines = ops::broadcast_to(from_y, points);
-  const int64_t order = order_named(interpolation);
-  const Fill fill = fill_named(fill_mode);
-  Tensor result = points[2] == 1
-                      ? sampled_images(images, ops::reshape(lines, places),
-                                       ops::reshape(columns, places), order, fill, fill_value)
-                      : sampled(ops::reshape(images, {batch, h * w, c}), {h, w}, {lines, columns},
-                                order, fill, fill_value);
-  result = ops::cast(ops::reshape(result, {batch, h, w, c}), given.dtype());
+  if (!images.shape().slice(1, 3).is_known())
+    fail(name, ": the size of the images must be known, got shape ", given.shape());
+  const Shape count = transform.shape().slice(0, 1);
+  if (count[0] != 1 && !count.compatible(images.shape().slice(0, 1)))
+    fail(name, ": expected a transform for each of ", images.dim(0), " images or one for all, got ",
+         count[0]);
+  Tensor result =
+      ops::cast(projected_images(images, transform, perspective, order_named(interpolation),
+                                 fill_named(fill_mode), fill_value),
+                given.dtype());
   if (first) result = ops::transpose(result, {0, 3, 1, 2});
   return single ? ops::squeeze(result, 0) : result;
 }
@@ -193,6 +177,7 @@ Tensor perspective_transform(const Tensor& images, const Tensor& start, const Te
 }  // namespace
 
 void add_sampling(Registry& registry) {
+  add_project_images(registry);
   Operations(registry, "keras.src.ops.image")
       .add("MapCoordinates",
            "image.map_coordinates(inputs, coordinates, order, fill_mode='constant', "

@@ -30,6 +30,11 @@ def half():
     return plane() > 0
 
 
+def definite():
+    x = torch.randn(2048, 16, 16)
+    return x @ x.transpose(1, 2) + torch.eye(16)
+
+
 def grid():
     turn = torch.tensor([[[0.9, 0.1, 0.03], [-0.1, 0.9, 0.05]]]).repeat(16, 1, 1)
     return F.affine_grid(turn, (16, 3, 256, 256), align_corners=False)
@@ -45,6 +50,8 @@ ROWS = (
     ("sin", 32, torch.sin, plane),
     ("gelu", 32, lambda x: F.gelu(x, approximate="tanh"), plane),
     ("sigmoid", 32, torch.sigmoid, plane),
+    ("gelu_exact", 32, F.gelu, plane),
+    ("clip", 32, lambda x: x.clamp(-1, 1), plane),
     ("cast_to_int", 32, lambda x: x.to(torch.int32), plane),
     ("cast_to_bfloat16", 24, lambda x: x.to(torch.bfloat16), plane),
     ("add", 48, torch.add, plane, plane),
@@ -59,22 +66,30 @@ ROWS = (
     ("sum_last", 16, lambda x: x.sum(2), cube),
     ("max_first", 16, lambda x: x.amax(0), cube),
     ("max_last", 16, lambda x: x.amax(2), cube),
+    ("prod_last", 16, lambda x: x.prod(2), cube),
+    ("any_last", 4, lambda x: x.any(2), lambda: cube() < -5),
     ("var_last", 16, lambda x: x.var(2), cube),
     ("argmax_first", 16, lambda x: x.argmax(0), cube),
     ("argmax_last", 16, lambda x: x.argmax(2), cube),
+    ("argmin_middle", 16, lambda x: x.argmin(1), cube),
     ("softmax_last", 32, lambda x: x.softmax(-1), plane),
     ("softmax_first", 32, lambda x: x.softmax(0), plane),
     ("logsumexp", 16, lambda x: x.logsumexp(1), plane),
     ("cumsum_last", 32, lambda x: x.cumsum(1), plane),
     ("cumsum_first", 32, lambda x: x.cumsum(0), plane),
+    ("cumprod_last", 32, lambda x: x.cumprod(1), plane),
     ("transpose", 32, lambda x: x.t().contiguous(), plane),
     ("transpose_images", 32, lambda x: x.permute(0, 2, 1).contiguous(), cube),
     ("concatenate", 64, lambda x, y: torch.cat([x, y], 1), plane, plane),
+    ("stack", 64, lambda x, y: torch.stack([x, y], -1), plane, plane),
+    ("repeat", 32, lambda x: x.repeat_interleave(4, 1), numbers(1024, 1024)),
+    ("tile", 32, lambda x: x.repeat(2, 2), numbers(1024, 1024)),
     ("pad", 32, lambda x: F.pad(x, (1, 1, 1, 1)), plane),
     ("flip", 32, lambda x: x.flip(1), plane),
     ("roll", 32, lambda x: x.roll(7, 1), plane),
     ("take_rows", 32, lambda x, i: x.index_select(0, i), plane, integers(4096, 4096)),
     ("take_columns", 32, lambda x, i: x.index_select(1, i), plane, integers(1024, 1024)),
+    ("take_along", 48, lambda x, i: x.gather(1, i), plane, integers(1024, 4096, 1024)),
     ("one_hot", 16, lambda i: F.one_hot(i, 1024), integers(1024, 4096)),
     ("segment_sum", 16, lambda x, i: torch.zeros(64, 1024).index_add(0, i, x), plane,
      integers(64, 4096)),
@@ -92,6 +107,18 @@ ROWS = (
                                       return_complex=True), signals),
     ("resize_bilinear", 15, lambda x: F.interpolate(x, (128, 128), mode="bilinear"), images),
     ("affine_images", 24, lambda x, g: F.grid_sample(x, g, align_corners=False), images, grid),
+    ("map_coordinates", 12, lambda x, g: F.grid_sample(x, g, align_corners=True),
+     numbers(1, 1, 1024, 1024), lambda: torch.rand(1, 1024, 1024, 2) * 2 - 1),
+    ("matmul_odd", 3, torch.matmul, numbers(517, 509), numbers(509, 511)),
+    ("einsum", 24, lambda x, y: torch.einsum("bqhd,bkhd->bhqk", x, y),
+     numbers(8, 256, 8, 64), numbers(8, 256, 8, 64)),
+    ("solve", 5, torch.linalg.solve, numbers(2048, 16, 16), numbers(2048, 16, 4)),
+    ("inv", 4, torch.linalg.inv, numbers(2048, 16, 16)),
+    ("cholesky", 4, torch.linalg.cholesky, definite),
+    ("eigh", 4, torch.linalg.eigh, definite),
+    ("svd", 4, lambda x: torch.linalg.svd(x, full_matrices=False), numbers(2048, 16, 16)),
+    ("qr", 4, torch.linalg.qr, numbers(2048, 16, 16)),
+    ("solve_one", 4, torch.linalg.solve, numbers(512, 512), numbers(512, 512)),
     ("random_normal", 16, plane),
 )
 

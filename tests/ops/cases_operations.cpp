@@ -54,6 +54,18 @@ std::vector<Case> operation_cases() {
       [](const Tensors& x) { return Tensors{call("eigh", {positive_definite(x[0])}, {})[0]}; },
       {{{3, 3}}});
   add("svd values", plain("svd", {{"compute_uv", false}}), {{{2, 4, 3}}});
+  const auto parts = [&](const char* name, const char* what, Dict options, const Shape& shape) {
+    add(std::string(name) + " " + what, plain(name, std::move(options)), {{shape}});
+  };
+  parts("svd", "tall", {{"full_matrices", false}}, {2, 4, 3});
+  parts("svd", "wide", {{"full_matrices", false}}, {1, 2, 4});
+  parts("svd", "square", {}, {1, 3, 3});
+  parts("qr", "square", {{"mode", "complete"}}, {1, 3, 3});
+  parts("qr", "tall", {}, {2, 4, 3});
+  parts("qr", "wide", {}, {2, 3, 5});
+  parts("pinv", "tall", {}, {2, 4, 3});
+  parts("pinv", "wide", {}, {1, 3, 5});
+  add("lstsq", plain("lstsq"), {{{2, 4, 3}}, {{2, 4, 2}}});
   /// Whole pixels in both directions, where a bilinear mean has a corner, have no chance.
   add("image.sample", plain("image.sample", {{"fill_mode", "reflect"}}),
       {{{2, 4, 5, 3}}, {{2, 3, 3}, -3, 7}, {{2, 3, 3}, -3, 7}});
@@ -62,6 +74,29 @@ std::vector<Case> operation_cases() {
   add("image.sample nearest",
       plain("image.sample", {{"fill_mode", "wrap"}, {"interpolation", "nearest"}}),
       {{{2, 4, 5, 1}}, {{2, 4, 5}, -9, 9}, {{2, 4, 5}, -9, 9}}, false);
+  const auto transformed = [&](const char* name, const In& transforms, Dict options) {
+    add(name, plain("image.affine_transform", std::move(options)), {{{2, 4, 5, 3}}, transforms},
+        true);
+  };
+  transformed("image.affine_transform", {{2, 8}, 0.31, 0.73}, {{"fill_mode", "mirror"}});
+  transformed("image.affine_transform of one for all", {{1, 8}, 0.31, 0.73}, {});
+  add(
+      "image.affine_transform nearest",
+      [plain](const Tensors& x) {
+        const Tensor none = ops::concatenate(
+            Tensors{ops::slice_axis(x[1], 1, 0, 6), ops::zeros({2, 2}, x[1].dtype())}, 1);
+        return plain("image.affine_transform", {{"interpolation", "nearest"}})({x[0], none});
+      },
+      {{{2, 6, 5, 2}}, {{2, 8}, -1, 1}}, false);
+  add("image.map_coordinates",
+      plain("image.map_coordinates", {{"order", 1}, {"fill_mode", "nearest"}}),
+      {{{4, 5}}, {{2, 3, 4}, -2, 6}});
+  for (const char* method : {"bilinear", "bicubic", "lanczos3"})
+    for (const bool antialias : {false, true})
+      add(std::string("image.resize ") + method + (antialias ? " smoothed" : ""),
+          plain("image.resize",
+                {{"size", List{3, 9}}, {"interpolation", method}, {"antialias", antialias}}),
+          {{{2, 7, 4, antialias ? 3 : 5}}});
   add("fft",
       [](const Tensors& x) {
         return Tensors(call("fft", {}, {{"x", Codec<Tensors>::encode(x)}}));

@@ -117,7 +117,7 @@ class FreeBlocks {
 
   void give(std::byte* memory, size_t bytes) {
     const size_t most = most_held();
-    if (bytes > most / 2) return free_block(memory, bytes);
+    if (bytes > most) return free_block(memory, bytes);
     std::lock_guard lock(mutex_);
     while (held_ + bytes > most || blocks_[next_].memory) drop_oldest();
     blocks_[next_] = {memory, bytes};
@@ -149,7 +149,7 @@ class FreeBlocks {
   static constexpr size_t kCount = 24;
   /// In proportion to what is in use, so that a process with little stays little.
   static size_t most_held() {
-    constexpr size_t kLeast = size_t{16} << 20, kMost = size_t{128} << 20;
+    constexpr size_t kLeast = size_t{64} << 20, kMost = size_t{128} << 20;
     return std::min(kMost,
                     kLeast + static_cast<size_t>(std::max<int64_t>(host_bytes.load(), 0)) / 2);
   }

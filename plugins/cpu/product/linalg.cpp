@@ -1,11 +1,13 @@
-// Singular values by LAPACK. A row-major matrix is its transpose to Fortran, so the two sides of
-// the decomposition change places: nothing is transposed.
+// Singular values by LAPACK, of single matrices and of batches (of the plugin `operations`). A
+// row-major matrix is its transpose to Fortran, so the two sides of the decomposition change
+// places: nothing is transposed.
 #include <algorithm>
 #include <cstring>
 #include <limits>
 #include <type_traits>
 
 #include "product/blas.h"
+#include "product/lapack.h"
 #include "product/qr.h"
 #include "vectors/converted.h"
 
@@ -31,9 +33,10 @@ template <class T>
 class SvdKernel final : public Kernel {
  public:
   explicit SvdKernel(const Request& r)
-      : m_(static_cast<int>(r.inputs[0].shape[0])),
-        n_(static_cast<int>(r.inputs[0].shape[1])),
-        k_(std::min(m_, n_)) {
+      : m_(static_cast<int>(r.inputs[0].shape[-2])),
+        n_(static_cast<int>(r.inputs[0].shape[-1])),
+        k_(std::min(m_, n_)),
+        count_(r.inputs[0].shape.slice(0, r.inputs[0].shape.rank() - 2).size()) {
     T wanted = 0, nothing = 0;
     const int ask = -1;
     int info = 0, integer = 0;
@@ -51,9 +54,16 @@ class SvdKernel final : public Kernel {
   void run(const Arguments& a) override {
     if (k_ == 0) return;
     const BlasTurn turn;
+    for (int64_t i = 0; i < count_; ++i) run_one(a, i);
+  }
+
+ private:
+  void run_one(const Arguments& a, int64_t i) const {
     T* matrix = reinterpret_cast<T*>(a.scratch);
-    std::copy_n(a.in<T>(0), size(), matrix);
-    T *work = matrix + size(), *u = a.out<T>(0), *s = a.out<T>(1), *vt = a.out<T>(2);
+    const T* from = a.in<T>(0) + static_cast<size_t>(i) * size();
+    std::copy_n(from, size(), matrix);
+    T *work = matrix + size(), *u = a.out<T>(0) + i * m_ * k_, *s = a.out<T>(1) + i * k_,
+      *vt = a.out<T>(2) + i * k_ * n_;
     int* integers = reinterpret_cast<int*>(work + work_);
     int info = 0;
     gesdd<T>("S", &n_, &m_, matrix, &n_, s, vt, &n_, u, &k_, work, &work_, integers, &info, 1);
@@ -62,16 +72,15 @@ class SvdKernel final : public Kernel {
                                  std::pair(vt, int64_t{k_} * n_)})
       std::fill_n(values, count, std::numeric_limits<T>::quiet_NaN());
   }
-
- private:
   size_t size() const { return static_cast<size_t>(m_) * static_cast<size_t>(n_); }
 
   int m_, n_, k_, work_ = 0;
+  int64_t count_;
 };
 
 std::unique_ptr<Kernel> make_svd(const Request& r) {
   const Shape& shape = r.inputs[0].shape;
-  if (shape.rank() != 2 || !fits_blas(shape[0]) || !fits_blas(shape[1])) return nullptr;
+  if (shape.rank() < 2 || !fits_blas(shape[-2]) || !fits_blas(shape[-1])) return nullptr;
   switch (r.inputs[0].dtype) {
     case DType::float32:
       return std::make_unique<SvdKernel<float>>(r);
@@ -85,10 +94,12 @@ std::unique_ptr<Kernel> make_svd(const Request& r) {
 }  // namespace
 
 std::span<const KernelRow> linalg_kernels() {
-  static constexpr KernelRow kRows[] = {{"qr", make_qr},
-                                        {"qr", make_converted<linalg_kernels>},
-                                        {"svd", make_svd},
-                                        {"svd", make_converted<linalg_kernels>}};
+  static constexpr KernelRow kRows[] = {
+      {"qr", make_qr},         {"qr", make_converted<linalg_kernels>},
+      {"svd", make_svd},       {"svd", make_converted<linalg_kernels>},
+      {"svd_batch", make_svd}, {"eigh", make_eigh},
+      {"solve", make_solve},   {"cholesky", make_cholesky},
+      {"lu_factor", make_lu}};
   return kRows;
 }
 

@@ -70,6 +70,23 @@ void merge(const void* from, void* acc, int64_t n) {
   for (int64_t i = 0; i < n; ++i) a[i] = combine<rule>(a[i], x[i]);
 }
 
+/// What the rule makes of the lanes of a vector.
+template <Rule rule, class D, class V>
+HWY_INLINE double combine_lanes(D d, V x) {
+  using C = hn::TFromD<D>;
+  if constexpr (rule == Rule::largest || rule == Rule::smallest) {
+    if (!hn::AllFalse(d, hn::IsNaN(x))) return std::numeric_limits<double>::quiet_NaN();
+    return static_cast<double>(
+        hn::GetLane(rule == Rule::largest ? hn::MaxOfLanes(d, x) : hn::MinOfLanes(d, x)));
+  }
+  HWY_ALIGN C parts[hn::MaxLanes(d)];
+  hn::Store(x, d, parts);
+  double total = neutral<rule, double>();
+  for (size_t k = 0; k < hn::Lanes(d); ++k)
+    total = combine<rule>(total, static_cast<double>(parts[k]));
+  return total;
+}
+
 template <class T>
 HWY_INLINE T number(T x) {
   return x;
@@ -98,12 +115,34 @@ HWY_INLINE double reduce_chunk(const T* x, int64_t n) {
       a3 = combine_vectors<rule>(a3, load(d, x + i + 3 * lanes));
     }
     for (; i + lanes <= n; i += lanes) a0 = combine_vectors<rule>(a0, load(d, x + i));
-    HWY_ALIGN C parts[hn::MaxLanes(d)];
-    hn::Store(combine_vectors<rule>(combine_vectors<rule>(a0, a1), combine_vectors<rule>(a2, a3)),
-              d, parts);
-    for (int64_t k = 0; k < lanes; ++k) total = combine<rule>(total, static_cast<double>(parts[k]));
+    total = combine_lanes<rule>(
+        d, combine_vectors<rule>(combine_vectors<rule>(a0, a1), combine_vectors<rule>(a2, a3)));
   }
   for (; i < n; ++i) total = combine<rule>(total, static_cast<double>(number(x[i])));
+  return total;
+}
+
+HWY_INLINE hn::Vec<hn::ScalableTag<double>> doubles(const double* x) {
+  return hn::LoadU(hn::ScalableTag<double>(), x);
+}
+HWY_INLINE hn::Vec<hn::ScalableTag<double>> doubles(const float* x) {
+  const hn::ScalableTag<double> d;
+  return hn::PromoteTo(d, hn::LoadU(hn::Rebind<float, decltype(d)>(), x));
+}
+
+/// In double precision, as a product of many numbers leaves float32 on the way.
+template <class T>
+HWY_INLINE double multiply_row(const T* x, int64_t n) {
+  const hn::ScalableTag<double> d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  auto a = hn::Set(d, 1.0), b = a, c = a, e = a;
+  int64_t i = 0;
+  for (; i + 4 * lanes <= n; i += 4 * lanes) {
+    a = hn::Mul(a, doubles(x + i)), b = hn::Mul(b, doubles(x + i + lanes));
+    c = hn::Mul(c, doubles(x + i + 2 * lanes)), e = hn::Mul(e, doubles(x + i + 3 * lanes));
+  }
+  double total = combine_lanes<Rule::product>(d, hn::Mul(hn::Mul(a, b), hn::Mul(c, e)));
+  for (; i < n; ++i) total *= static_cast<double>(x[i]);
   return total;
 }
 
@@ -115,6 +154,8 @@ void row(const void* x, int64_t n, void* acc) {
   if constexpr (std::is_floating_point_v<Computed<T>> && rule != Rule::product) {
     for (int64_t i = 0; i < n; i += kChunk)
       total = combine<rule>(total, reduce_chunk<rule>(in + i, std::min(kChunk, n - i)));
+  } else if constexpr (std::is_floating_point_v<T> && rule == Rule::product) {
+    total *= multiply_row(in, n);
   } else {
     for (int64_t i = 0; i < n; ++i)
       total = combine<rule>(total, static_cast<A>(truth ? number(in[i]) != 0 : number(in[i])));

@@ -1,5 +1,6 @@
 // Checks of indices and labels.
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 
 #include "shape/indexing.h"
@@ -39,8 +40,12 @@ class CheckKernel final : public Kernel {
 
   void run(const Arguments& a) override {
     const T* x = a.in<T>(0);
-    bool any_outside = false;
-    for (int64_t i = 0; i < count_; ++i) any_outside |= is_outside(x[i], op_.size);
+    std::atomic<bool> any_outside = false;
+    a.pool.blocks(count_, kGrain, [&](int64_t begin, int64_t end) {
+      bool outside = false;
+      for (int64_t i = begin; i < end; ++i) outside |= is_outside(x[i], op_.size);
+      if (outside) any_outside = true;
+    });
     if (any_outside) fail_at(x);
     if (convert_) convert_(x, a.outputs[0], static_cast<size_t>(count_));
   }
@@ -55,6 +60,7 @@ class CheckKernel final : public Kernel {
     throw DataError(
         concat(op_.what, " ", value, position_text(shape_, i), " is out of range for ", op_.of));
   }
+  static constexpr int64_t kGrain = 65536;  ///< elements that are worth another thread
   CheckIndices op_;
   Shape shape_;
   int64_t count_;

@@ -27,43 +27,37 @@ class GatherKernel final : public Kernel {
       : view_(r.inputs[0].shape, static_cast<const Gather&>(r.op).axis),
         count_(r.inputs[1].shape.size()),
         bytes_(static_cast<size_t>(view_.inner) * size_of(r.inputs[0].dtype)),
-        indices_(r.inputs[1].dtype) {}
+        indices_(r.inputs[1].dtype),
+        loop_(gather_loop(bytes_, r.inputs[1].dtype)) {}
   void run(const Arguments& a) override {
     const int64_t lines = view_.outer * count_;
     a.pool.blocks(lines, lines_per_part(lines, view_.inner), [&](int64_t begin, int64_t end) {
-      switch (bytes_) {
-        case 1:
-          return copy<1>(a, begin, end);
-        case 2:
-          return copy<2>(a, begin, end);
-        case 4:
-          return copy<4>(a, begin, end);
-        case 8:
-          return copy<8>(a, begin, end);
-        default:
-          return copy<0>(a, begin, end);
+      while (begin < end) {
+        const int64_t place = begin % count_, n = std::min(count_ - place, end - begin);
+        copy(a, begin / count_, place, n);
+        begin += n;
       }
     });
   }
-  std::string name() const override { return "copy"; }
+  std::string name() const override { return loop_ ? "highway" : "copy"; }
 
  private:
-  /// Lines of `Bytes`; 0: of bytes_.
-  template <size_t Bytes>
-  void copy(const Arguments& a, int64_t begin, int64_t end) const {
-    const size_t bytes = Bytes == 0 ? bytes_ : Bytes;
-    int64_t first = begin / count_ * view_.length, place = begin % count_;
-    for (int64_t line = begin; line < end; ++line) {
-      const int64_t row = first + indices_.clamped(a.inputs[1], place, view_.length);
-      std::memcpy(a.outputs[0] + static_cast<size_t>(line) * bytes,
-                  a.inputs[0] + static_cast<size_t>(row) * bytes, bytes);
-      if (++place == count_) place = 0, first += view_.length;
+  /// Rows that the indices from `place` on name.
+  void copy(const Arguments& a, int64_t outer, int64_t place, int64_t n) const {
+    const std::byte* from = a.inputs[0] + static_cast<size_t>(outer * view_.length) * bytes_;
+    std::byte* to = a.outputs[0] + static_cast<size_t>(outer * count_ + place) * bytes_;
+    if (loop_) return loop_(from, indices_.from(a.inputs[1], place), n, view_.length, to);
+    for (int64_t i = 0; i < n; ++i) {
+      const int64_t row = indices_.clamped(a.inputs[1], place + i, view_.length);
+      std::memcpy(to + static_cast<size_t>(i) * bytes_, from + static_cast<size_t>(row) * bytes_,
+                  bytes_);
     }
   }
   AxisView view_;
   int64_t count_;
   size_t bytes_;
   Indices indices_;
+  GatherLoop loop_;
 };
 
 class TakeAlongKernel final : public Kernel {
@@ -72,18 +66,31 @@ class TakeAlongKernel final : public Kernel {
       : from_(r.inputs[0].shape, static_cast<const TakeAlong&>(r.op).axis),
         to_(r.outputs[0].shape, static_cast<const TakeAlong&>(r.op).axis),
         bytes_(size_of(r.inputs[0].dtype)),
-        indices_(r.inputs[1].dtype) {}
+        indices_(r.inputs[1].dtype),
+        loop_(to_.inner == 1 ? gather_loop(bytes_, r.inputs[1].dtype) : nullptr) {}
   void run(const Arguments& a) override {
     const int64_t lines = to_.outer * to_.length;
     a.pool.blocks(lines, lines_per_part(lines, to_.inner), [&](int64_t begin, int64_t end) {
+      if (loop_) return take_elements(a, begin, end);
       for (int64_t line = begin; line < end; ++line) {
         for (int64_t i = 0; i < to_.inner; ++i) take(a, line, line * to_.inner + i, i);
       }
     });
   }
-  std::string name() const override { return "copy"; }
+  std::string name() const override { return loop_ ? "highway" : "copy"; }
 
  private:
+  /// Of the last axis.
+  void take_elements(const Arguments& a, int64_t begin, int64_t end) const {
+    while (begin < end) {
+      const int64_t outer = begin / to_.length;
+      const int64_t n = std::min((outer + 1) * to_.length, end) - begin;
+      loop_(a.inputs[0] + static_cast<size_t>(outer * from_.length) * bytes_,
+            indices_.from(a.inputs[1], begin), n, from_.length,
+            a.outputs[0] + static_cast<size_t>(begin) * bytes_);
+      begin += n;
+    }
+  }
   void take(const Arguments& a, int64_t line, int64_t to, int64_t i) const {
     const int64_t index = indices_.clamped(a.inputs[1], to, from_.length);
     const int64_t from = (line / to_.length * from_.length + index) * from_.inner + i;
@@ -93,6 +100,7 @@ class TakeAlongKernel final : public Kernel {
   AxisView from_, to_;
   size_t bytes_;
   Indices indices_;
+  GatherLoop loop_;
 };
 
 /// Each part owns a range of target rows and adds what falls into it in the order of the indices.

@@ -27,6 +27,9 @@ class Indices {
         return reinterpret_cast<const uint8_t*>(indices)[i];
     }
   }
+  const std::byte* from(const std::byte* indices, int64_t i) const {
+    return indices + static_cast<size_t>(i) * size_of(dtype_);
+  }
   int64_t clamped(const std::byte* indices, int64_t i, int64_t length) const {
     return std::clamp<int64_t>(at(indices, i), 0, length - 1);
   }
@@ -34,6 +37,12 @@ class Indices {
  private:
   DType dtype_;
 };
+
+/// to[i] = line[indices[i]], i < n, of a line of `length` elements.
+using GatherLoop = void (*)(const void* line, const void* indices, int64_t n, int64_t length,
+                            void* to);
+/// By the size of an element; null where there is none.
+GatherLoop gather_loop(size_t bytes, DType indices);
 
 /// For every row of a table the indices that name it, in their order. Lives in memory of the
 /// caller.

@@ -8,6 +8,16 @@ std::unique_ptr<Kernel> make_arg_reduce(const Request& request);
 std::unique_ptr<Kernel> make_top_k(const Request& request);
 std::unique_ptr<Kernel> make_cumulative(const Request& request);
 
+/// Where the most wanted of numbers is, the first of equals; null for dtypes without a loop.
+struct ExtremeLoops {
+  int64_t (*row)(const void* x, int64_t n) = nullptr;  ///< n >= 1
+  /// to[j] is that of x[i * stride + j] for i < rows, j < width <= kExtremeColumns.
+  void (*columns)(const void* x, int64_t rows, int64_t width, int64_t stride,
+                  int64_t* to) = nullptr;
+};
+inline constexpr int64_t kExtremeColumns = 256;
+ExtremeLoops extreme_loops(bool max, DType dtype);
+
 /// A dense array as outer x length x inner around one axis.
 struct AxisView {
   AxisView(const Shape& shape, int axis) {

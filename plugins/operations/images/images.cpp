@@ -1,9 +1,11 @@
 // Images: sizes, colours, filters. They are (batch, height, width, channels), or one without the
 // batch, or with the channels first where data_format says so.
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
-#include "../families.h"
+#include "../kernels/bands.h"
+#include "crescent/program.h"
 
 namespace crescent::operations {
 namespace {
@@ -36,7 +38,10 @@ Tensor as_pixels(const Tensor& x, DType dtype) {
 
 // ---- sizes: each axis is multiplied by a matrix of weights
 
-using Kernel = Tensor (*)(const Tensor& distance);
+struct Kernel {
+  Tensor (*weight)(const Tensor& distance);
+  double radius;  ///< what is farther away has no weight
+};
 
 /// max(1 - x, 0), with half of the slope at the corner.
 Tensor linear(const Tensor& x) { return (1.0 - x + ops::abs(1.0 - x)) * 0.5; }
@@ -54,21 +59,22 @@ Tensor lanczos(const Tensor& x) {
 }
 
 Kernel kernel_named(const std::string& name) {
-  if (name == "bilinear" || name == "linear" || name == "trilinear") return linear;
-  if (name == "bicubic" || name == "cubic" || name == "tricubic") return cubic;
-  if (name == "lanczos3") return lanczos<3>;
-  if (name == "lanczos5") return lanczos<5>;
+  if (name == "bilinear" || name == "linear" || name == "trilinear") return {linear, 1};
+  if (name == "bicubic" || name == "cubic" || name == "tricubic") return {cubic, 2};
+  if (name == "lanczos3") return {lanczos<3>, 3};
+  if (name == "lanczos5") return {lanczos<5>, 5};
   const std::vector<std::string> known{"nearest", "bilinear", "bicubic", "lanczos3", "lanczos5"};
   fail("unknown interpolation '", name, "'", did_you_mean(name, known));
 }
 
-/// (from, to): what each element counts for each result, which is at scale * x + shift.
-Tensor weights(int64_t from, int64_t to, const Tensor& scale, const Tensor& shift, Kernel kernel,
-               bool antialias) {
+/// (count, to): what the elements at these places count for each result, which is at scale * x +
+/// shift.
+Tensor weights(const Tensor& places, int64_t from, int64_t to, const Tensor& scale,
+               const Tensor& shift, const Kernel& kernel, bool antialias) {
   const Tensor inverse = ops::reciprocal(scale);
   const Tensor at = (positions(to, 1, 2, scale.dtype()) + 0.5 - shift) * inverse - 0.5;
   const Tensor width = antialias ? ops::maximum(inverse, 1) : ops::ones_like(inverse);
-  const Tensor each = kernel(ops::abs(at - positions(from, 0, 2, scale.dtype())) / width);
+  const Tensor each = kernel.weight(ops::abs(at - places) / width);
   const Tensor total = ops::sum(each, {0}, true);
   const Tensor some = ops::greater(ops::abs(total), 1e-4);
   const Tensor inside = ops::logical_and(ops::greater_equal(at, -0.5),
@@ -80,6 +86,30 @@ Tensor times_along(const Tensor& x, const Tensor& matrix, int axis) {
   const int last = x.rank() - 1;
   const Tensor moved = ops::swap_axes(x, axis, last);
   return ops::swap_axes(ops::matmul(moved, ops::cast(matrix, x.dtype())), axis, last);
+}
+
+/// The weights of the few elements around each result.
+Band weights_around(int64_t from, int64_t to, const Kernel& kernel, bool antialias) {
+  const NoTrace values_are_wanted;
+  checked_count("resize", to);
+  const double scale = static_cast<double>(to) / static_cast<double>(from);
+  const double reach = kernel.radius * (antialias ? std::max(1 / scale, 1.0) : 1.0) + 1;
+  const int64_t taps = std::min(from, static_cast<int64_t>(std::ceil(2 * reach)));
+  Band band{from, {}, {}};
+  std::vector<double> places;
+  for (int64_t j = 0; j < to; ++j) {
+    const double at = (static_cast<double>(j) + 0.5) / scale - 0.5;
+    const auto first =
+        std::clamp<int64_t>(static_cast<int64_t>(std::ceil(at - reach)), 0, from - taps);
+    band.first.push_back(static_cast<int32_t>(first));
+    for (int64_t t = 0; t < taps; ++t) places.push_back(static_cast<double>(first + t));
+  }
+  const Tensor number = Tensor::scalar(scale, DType::float64);
+  const Tensor each = ops::transpose(Tensor::from(places, {to, taps}));
+  band.weights =
+      ops::transpose(weights(each, from, to, number, ops::zeros_like(number), kernel, antialias))
+          .to_vector();
+  return band;
 }
 
 Tensor nearest(const Tensor& x, int axis, int64_t to) {
@@ -129,10 +159,7 @@ Tensor resize(const Tensor& x, const Sizes& size, const std::string& interpolati
     Tensor result = floating(images);
     for (int axis : {1, 2}) {
       const int64_t from = images.dim(axis), to = size[static_cast<size_t>(axis - 1)];
-      const Tensor scale =
-          Tensor::scalar(static_cast<double>(to) / static_cast<double>(from), DType::float64);
-      result = times_along(
-          result, weights(from, to, scale, ops::zeros_like(scale), kernel, antialias), axis);
+      result = times_band(result, weights_around(from, to, kernel, antialias), axis);
     }
     return as_pixels(result, x.dtype());
   });
@@ -153,7 +180,8 @@ Tensor scale_and_translate(const Tensor& images, const Sizes& shape, const Tenso
       return ops::cast(ops::slice_axis(x, 0, at, at + 1), result.dtype());
     };
     result = times_along(result,
-                         weights(images.dim(axis), shape[static_cast<size_t>(axis)], number(scale),
+                         weights(positions(images.dim(axis), 0, 2, result.dtype()),
+                                 images.dim(axis), shape[static_cast<size_t>(axis)], number(scale),
                                  number(translation), kernel, antialias),
                          axis);
   }
@@ -326,6 +354,7 @@ Tensor ssim(const Tensor& a, const Tensor& b, double max_val, int64_t filter_siz
 }  // namespace
 
 void add_images(Registry& registry) {
+  add_band_kernel(registry);
   Operations(registry, "keras.src.ops.image")
       .add("Resize",
            "image.resize(images, size, interpolation='bilinear', antialias=False, "

@@ -1,9 +1,7 @@
 // Images at places between their pixels, with a kernel: gathering the neighbours one by one takes
 // four times as long.
-#include <algorithm>
-
-#include "../sampling.h"
 #include "crescent/cpu_kernel.h"
+#include "image_sampler.h"
 
 namespace crescent::operations {
 namespace {
@@ -30,47 +28,6 @@ struct SampleImages final : OpOf<SampleImages> {
   }
 };
 
-/// i modulo n, not below 0.
-int64_t wrapped(int64_t i, int64_t n) { return ((i % n) + n) % n; }
-
-/// The element along an axis of n that place i stands for; -1: none.
-int64_t placed(int64_t i, int64_t n, Fill fill) {
-  if (i >= 0 && i < n) return i;
-  switch (fill) {
-    case Fill::constant:
-      return -1;
-    case Fill::nearest:
-      return std::clamp<int64_t>(i, 0, n - 1);
-    case Fill::wrap:
-      return wrapped(i, n);
-    case Fill::mirror: {
-      if (n == 1) return 0;
-      const int64_t at = wrapped(i, 2 * (n - 1));
-      return std::min(at, 2 * (n - 1) - at);
-    }
-    case Fill::reflect: {
-      const int64_t at = wrapped(i, 2 * n);
-      return std::min(at, 2 * n - 1 - at);
-    }
-  }
-  return -1;
-}
-
-/// Whole places at or below a coordinate, which far ones (and NaN) do not overflow.
-int64_t floor_of(float x) {
-  constexpr float kFar = 1e9F;
-  const float bounded = x > -kFar ? std::min(x, kFar) : -kFar;
-  const auto whole = static_cast<int64_t>(bounded);
-  return whole - (static_cast<float>(whole) > bounded ? 1 : 0);
-}
-
-/// Half to even.
-int64_t rounded(float x) {
-  const int64_t below = floor_of(x);
-  const float rest = x - static_cast<float>(below);
-  return rest > 0.5F || (rest == 0.5F && below % 2 != 0) ? below + 1 : below;
-}
-
 class SampleImagesKernel final : public CpuKernel {
  public:
   static void describe(Schema<SampleImagesKernel>& s) {
@@ -79,67 +36,30 @@ class SampleImagesKernel final : public CpuKernel {
   bool prepare(const CpuRequest& r) override {
     const auto* op = r.op_as<SampleImages>();
     if (!op || r.outputs[0].dtype != DType::float32) return false;
-    op_ = *op;
     const Shape &images = r.inputs[0].shape, &result = r.outputs[0].shape;
-    height_ = images[1], width_ = images[2], channels_ = images[3];
+    sampler_ = {op->order, op->fill,  static_cast<float>(op->fill_value),
+                images[1], images[2], images[3]};
     batch_ = result[0], rows_ = result[1], columns_ = result[2];
     return true;
   }
   void run(const CpuArguments& a) override {
-    const int64_t grain = std::max<int64_t>(1, 2048 / std::max<int64_t>(columns_ * channels_, 1));
+    const int64_t c = sampler_.channels, size = sampler_.height * sampler_.width * c;
+    const int64_t grain = std::max<int64_t>(1, 2048 / std::max<int64_t>(columns_ * c, 1));
     a.threads.blocks(batch_ * rows_, grain, [&](int64_t begin, int64_t end) {
       for (int64_t line = begin; line < end; ++line) {
-        const float* image = a.in<float>(0) + line / rows_ * height_ * width_ * channels_;
-        for (int64_t i = line * columns_; i < (line + 1) * columns_; ++i) {
-          float* to = a.out<float>(0) + i * channels_;
-          const float row = a.in<float>(1)[i], column = a.in<float>(2)[i];
-          op_.order == 0 ? nearest(image, row, column, to) : between(image, row, column, to);
-        }
+        const float* image = a.in<float>(0) + line / rows_ * size;
+        for (int64_t i = line * columns_; i < (line + 1) * columns_; ++i)
+          sampler_(image, a.in<float>(1)[i], a.in<float>(2)[i], 0, c, a.out<float>(0) + i * c);
       }
     });
   }
   double flops() const override {
-    return 8.0 * static_cast<double>(batch_ * rows_ * columns_ * channels_);
+    return 8.0 * static_cast<double>(batch_ * rows_ * columns_ * sampler_.channels);
   }
 
  private:
-  /// The pixel at a place; null beyond the edges.
-  const float* pixel(const float* image, int64_t row, int64_t column) const {
-    const int64_t y = placed(row, height_, op_.fill), x = placed(column, width_, op_.fill);
-    return y < 0 || x < 0 ? nullptr : image + (y * width_ + x) * channels_;
-  }
-  void nearest(const float* image, float row, float column, float* to) const {
-    const float* from = pixel(image, rounded(row), rounded(column));
-    const auto fill = static_cast<float>(op_.fill_value);
-    for (int64_t c = 0; c < channels_; ++c) to[c] = from ? from[c] : fill;
-  }
-  void between(const float* image, float row, float column, float* to) const {
-    const int64_t y = floor_of(row), x = floor_of(column);
-    const float down = row - static_cast<float>(y), right = column - static_cast<float>(x);
-    const float weights[] = {(1 - down) * (1 - right), (1 - down) * right, down * (1 - right),
-                             down * right};
-    if (y >= 0 && x >= 0 && y + 1 < height_ && x + 1 < width_) {
-      const float *above = image + (y * width_ + x) * channels_,
-                  *below = above + width_ * channels_;
-      for (int64_t c = 0; c < channels_; ++c)
-        to[c] = above[c] * weights[0] + above[c + channels_] * weights[1] + below[c] * weights[2] +
-                below[c + channels_] * weights[3];
-      return;
-    }
-    const float* from[] = {pixel(image, y, x), pixel(image, y, x + 1), pixel(image, y + 1, x),
-                           pixel(image, y + 1, x + 1)};
-    const auto fill = static_cast<float>(op_.fill_value);
-    for (int64_t c = 0; c < channels_; ++c) {
-      float sum = 0;
-      for (int corner = 0; corner < 4; ++corner)
-        sum += (from[corner] ? from[corner][c] : fill) * weights[corner];
-      to[c] = sum;
-    }
-  }
-
-  SampleImages op_;
-  int64_t height_ = 0, width_ = 0, channels_ = 0;  ///< of the images
-  int64_t batch_ = 0, rows_ = 0, columns_ = 0;     ///< of the result
+  ImageSampler sampler_{};
+  int64_t batch_ = 0, rows_ = 0, columns_ = 0;  ///< of the result
 };
 
 Tensor sample(const Tensor& images, const Tensor& rows, const Tensor& columns,

@@ -1,7 +1,7 @@
 // Systems of linear equations, inverses and determinants, by factors of matrices.
 #include <cmath>
 
-#include "matrices.h"
+#include "batches.h"
 
 namespace crescent::operations {
 namespace {
@@ -15,10 +15,12 @@ struct TriangularSolve final : OpOf<TriangularSolve> {
   auto fields() const { return std::tie(lower); }
   TensorSpecs infer(std::span<const TensorSpec> in) const override { return {in[1]}; }
   bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
-    Tensor a = in[0].clone(), b = in[1].clone();
-    each_matrix(a, [&](int64_t i) { solve(matrix(a, i), matrix(b, i)); });
-    std::copy_n(b.data<double>(), b.size(), out[0].mutable_data<double>());
-    return true;
+    return compute_each(*this, in, out);
+  }
+  int64_t work(const Shape&) const { return 0; }
+  void one(const MatrixParts& x, double*) const {
+    copy(x.in[1], x.out[0]);
+    solve(x.in[0], x.out[0]);
   }
   Tensors vjp(const Vjp& v) const override {
     TriangularSolve op;
@@ -50,6 +52,12 @@ Tensor triangular(const Tensor& a, const Tensor& b, bool lower) {
   op.lower = lower;
   return apply1(op, {a, b});
 }
+
+}  // namespace
+
+Tensor upper_solved(const Tensor& r, const Tensor& b) { return triangular(r, b, false); }
+
+namespace {
 
 /// Both as batches of matrices with the same leading axes; a vector is a matrix of one column.
 template <class F>
@@ -109,19 +117,18 @@ struct Lu final : OpOf<Lu> {
             {DType::float64, batch}};
   }
   bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
-    std::copy_n(in[0].data<double>(), in[0].size(), out[0].mutable_data<double>());
-    auto* pivots = out[1].mutable_data<int32_t>();
-    each_matrix(in[0], [&](int64_t i) {
-      const Matrix a = matrix(out[0], i);
-      double sign = factor(a, pivots + i * a.rows), log = 0;
-      for (int64_t k = 0; k < a.rows; ++k) {
-        sign *= a(k, k) < 0 ? -1 : a(k, k) == 0 ? 0 : 1;
-        log += std::log(std::abs(a(k, k)));
-      }
-      out[2].mutable_data<double>()[i] = sign;
-      out[3].mutable_data<double>()[i] = log;
-    });
-    return true;
+    return compute_each(*this, in, out);
+  }
+  int64_t work(const Shape&) const { return 0; }
+  void one(const MatrixParts& x, double*) const {
+    const Matrix& a = x.out[0];
+    copy(x.in[0], a);
+    double sign = factor(a, x.as<int32_t>(1)), log = 0;
+    for (int64_t k = 0; k < a.rows; ++k) {
+      sign *= a(k, k) < 0 ? -1 : a(k, k) == 0 ? 0 : 1;
+      log += std::log(std::abs(a(k, k)));
+    }
+    *x.as<double>(2) = sign, *x.as<double>(3) = log;
   }
   Tensors vjp(const Vjp& v) const override;
 };
@@ -132,11 +139,16 @@ struct Solve final : OpOf<Solve> {
   auto fields() const { return std::tie(); }
   TensorSpecs infer(std::span<const TensorSpec> in) const override { return {in[1]}; }
   bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
-    Tensor a = in[0].clone(), b = in[1].clone();
-    std::vector<int32_t> pivots(static_cast<size_t>(a.dim(-1)));
-    each_matrix(a, [&](int64_t i) { solve(matrix(a, i), matrix(b, i), pivots.data()); });
-    std::copy_n(b.data<double>(), b.size(), out[0].mutable_data<double>());
-    return true;
+    return compute_each(*this, in, out);
+  }
+  /// For the factors and the rows that were exchanged.
+  int64_t work(const Shape& a) const { return a[-1] * (a[-1] + 1); }
+  void one(const MatrixParts& x, double* work) const {
+    const int64_t n = x.in[0].rows;
+    const Matrix factors{work, n, n};
+    copy(x.in[0], factors);
+    copy(x.in[1], x.out[0]);
+    solve(factors, x.out[0], reinterpret_cast<int32_t*>(work + n * n));
   }
   Tensors vjp(const Vjp& v) const override {
     const Tensor gb = apply1(Solve{}, {transposed(v.inputs[0]), v.gradients[0]});
@@ -214,9 +226,12 @@ struct Cholesky final : OpOf<Cholesky> {
   auto fields() const { return std::tie(); }
   TensorSpecs infer(std::span<const TensorSpec> in) const override { return {in[0]}; }
   bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
-    std::copy_n(in[0].data<double>(), in[0].size(), out[0].mutable_data<double>());
-    each_matrix(in[0], [&](int64_t i) { decompose_one(matrix(out[0], i)); });
-    return true;
+    return compute_each(*this, in, out);
+  }
+  int64_t work(const Shape&) const { return 0; }
+  void one(const MatrixParts& x, double*) const {
+    copy(x.in[0], x.out[0]);
+    decompose_one(x.out[0]);
   }
   Tensors vjp(const Vjp& v) const override {
     const Tensor& l = v.outputs[0];
@@ -263,6 +278,10 @@ Tensor cholesky_inverse(const Tensor& x, bool upper) {
 }  // namespace
 
 void add_linear_systems(Registry& registry) {
+  registry.add<MatricesKernel<TriangularSolve>>(TriangularSolve::kName);
+  registry.add<MatricesKernel<Lu>>(Lu::kName);
+  registry.add<MatricesKernel<Solve>>(Solve::kName);
+  registry.add<MatricesKernel<Cholesky>>(Cholesky::kName);
   Operations(registry, "keras.src.ops.linalg")
       .add("Cholesky", "cholesky(x, upper=False)", &cholesky)
       .add("CholeskyInverse", "cholesky_inverse(x, upper=False)", &cholesky_inverse,

@@ -1,5 +1,6 @@
 // Batches of matrices, as linear algebra takes them: in float64, on the host.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 
 #include "../families.h"
@@ -12,6 +13,10 @@ struct Matrix {
   int64_t rows, columns;
   double& operator()(int64_t i, int64_t j) const { return values[i * columns + j]; }
 };
+
+inline void copy(const Matrix& from, const Matrix& to) {
+  std::copy_n(from.values, from.rows * from.columns, to.values);
+}
 
 /// Calls f(i) for each matrix of a batch.
 template <class F>
@@ -38,5 +43,10 @@ inline Tensor as_was(const Tensor& result, const Tensor& x) {
 }
 /// A vector of each matrix as a diagonal matrix that multiplies columns.
 inline Tensor as_columns(const Tensor& vector) { return ops::expand_dims(vector, -2); }
+/// ... or its rows.
+inline Tensor as_rows(const Tensor& vector) { return ops::expand_dims(vector, -1); }
+
+/// The x with r x = b, where r is an upper triangle.
+Tensor upper_solved(const Tensor& r, const Tensor& b);
 
 }  // namespace crescent::operations

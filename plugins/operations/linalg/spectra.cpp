@@ -3,7 +3,7 @@
 #include <limits>
 #include <numeric>
 
-#include "matrices.h"
+#include "batches.h"
 
 namespace crescent::operations {
 namespace {
@@ -110,11 +110,32 @@ struct BatchedSvd final : OpOf<BatchedSvd> {
     });
     return true;
   }
+  /// Townsend, Differentiating the singular value decomposition (2016).
   Tensors vjp(const Vjp& v) const override {
-    const Tensor &u = v.outputs[0], &vt = v.outputs[2];
-    if (v.gradients[0] || v.gradients[2])
-      fail("svd: there is a gradient of the singular values only");
-    return {ops::matmul(u * as_columns(v.gradients[1]), vt)};
+    const Tensor &u = v.outputs[0], &s = v.outputs[1], &vt = v.outputs[2];
+    const int64_t k = s.dim(-1);
+    const Tensor eye = ops::eye(k, k, DType::float64);
+    Tensor inner = ops::zeros_like(ops::matmul(vt, vt, false, true)), sum;
+    const auto add = [&](const Tensor& part) { sum = sum ? sum + part : part; };
+    if (v.gradients[1]) inner = inner + as_columns(v.gradients[1]) * eye;
+    const Tensor square = ops::square(s);
+    const Tensor apart = as_columns(square) - as_rows(square), same = ops::equal(apart, 0);
+    const Tensor factors = ops::where(same, 0.0, ops::reciprocal(ops::where(same, 1.0, apart)));
+    const Tensor none = ops::equal(s, 0);
+    const Tensor inverse = ops::where(none, 0.0, ops::reciprocal(ops::where(none, 1.0, s)));
+    if (const Tensor& gu = v.gradients[0]) {
+      const Tensor product = ops::matmul(u, gu, true, false);
+      inner = inner + factors * (product - transposed(product)) * as_columns(s);
+      add(ops::matmul((gu - ops::matmul(u, product)) * as_columns(inverse), vt));
+    }
+    if (v.gradients[2]) {
+      const Tensor gv = transposed(v.gradients[2]), product = ops::matmul(vt, gv);
+      inner = inner + as_rows(s) * (factors * (product - transposed(product)));
+      add(ops::matmul(u * as_columns(inverse),
+                      transposed(gv - ops::matmul(vt, product, true, false)), false, false));
+    }
+    add(ops::matmul(ops::matmul(u, inner), vt));
+    return {sum};
   }
 
  private:
@@ -181,35 +202,46 @@ struct BatchedQr final : OpOf<BatchedQr> {
     return {{DType::float64, batch.concat({m, k})}, {DType::float64, batch.concat({k, n})}};
   }
   bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
-    Tensor a = in[0].clone();
-    each_matrix(a, [&](int64_t i) { reflect(matrix(a, i), matrix(out[0], i), matrix(out[1], i)); });
-    return true;
+    return compute_each(*this, in, out);
   }
-  Tensors vjp(const Vjp&) const override { fail("qr: there is no gradient"); }
+  /// A large matrix is for the op of the core, which divides one among all threads.
+  Tensors decompose(std::span<const Tensor> in) const override {
+    const Shape& a = in[0].shape();
+    if (complete || a.rank() != 2) return {};
+    const ops::QrResult result = ops::qr(in[0]);
+    return {result.q, result.r};
+  }
+  Tensors vjp(const Vjp& v) const override;
+  /// For the matrix, all of q and a reflection.
+  int64_t work(const Shape& a) const { return a[-2] * (a[-1] + a[-2] + 1); }
+  void one(const MatrixParts& x, double* work) const {
+    const int64_t m = x.in[0].rows, n = x.in[0].columns;
+    const Matrix a{work, m, n}, turn{work + m * n, m, m};
+    copy(x.in[0], a);
+    reflect(a, turn, turn.values + m * m, x.out[0], x.out[1]);
+  }
 
  private:
-  static void reflect(const Matrix& a, const Matrix& q, const Matrix& r) {
+  /// a becomes r; w: room for m numbers.
+  static void reflect(const Matrix& a, const Matrix& turn, double* w, const Matrix& q,
+                      const Matrix& r) {
     const int64_t m = a.rows, n = a.columns;
-    Tensor full({m, m}, DType::float64);
-    const Matrix turn = matrix(full, 0);
+    std::fill_n(turn.values, m * m, 0.0);
     for (int64_t i = 0; i < m; ++i) turn(i, i) = 1;
-    std::vector<double> w(static_cast<size_t>(m));
     for (int64_t k = 0; k < std::min(m - 1, n); ++k) {
       double norm = 0;
       for (int64_t i = k; i < m; ++i) norm = std::hypot(norm, a(i, k));
       if (norm == 0) continue;
       double square = 0;
       for (int64_t i = k; i < m; ++i) {
-        w[static_cast<size_t>(i)] = a(i, k) + (i == k ? std::copysign(norm, a(k, k)) : 0);
-        square += w[static_cast<size_t>(i)] * w[static_cast<size_t>(i)];
+        w[i] = a(i, k) + (i == k ? std::copysign(norm, a(k, k)) : 0);
+        square += w[i] * w[i];
       }
       const auto apply_to = [&](const Matrix& x, bool columns) {
         for (int64_t j = 0; j < (columns ? x.columns : x.rows); ++j) {
           double dot = 0;
-          for (int64_t i = k; i < m; ++i)
-            dot += w[static_cast<size_t>(i)] * (columns ? x(i, j) : x(j, i));
-          for (int64_t i = k; i < m; ++i)
-            (columns ? x(i, j) : x(j, i)) -= 2 * dot / square * w[static_cast<size_t>(i)];
+          for (int64_t i = k; i < m; ++i) dot += w[i] * (columns ? x(i, j) : x(j, i));
+          for (int64_t i = k; i < m; ++i) (columns ? x(i, j) : x(j, i)) -= 2 * dot / square * w[i];
         }
       };
       apply_to(a, true);
@@ -221,6 +253,39 @@ struct BatchedQr final : OpOf<BatchedQr> {
       for (int64_t j = 0; j < n; ++j) r(i, j) = j < i ? 0 : a(i, j);
   }
 };
+
+/// With the upper triangle for the lower one, too.
+Tensor mirrored_lower(const Tensor& x) {
+  const int64_t n = x.dim(-1);
+  const Tensor apart = positions(n, 1, 2) - positions(n, 0, 2);
+  const Tensor below = ops::where(ops::less(apart, 0), x, 0.0);
+  return below + transposed(below) + ops::where(ops::equal(apart, 0), x, 0.0);
+}
+
+/// Of a = q r with a square r: (gq + q m) r^-T, where m is r gr' - gq' q with its lower triangle on
+/// both sides (Walter and Lehmann, 2018).
+Tensor gradient_of_square(const Tensor& q, const Tensor& r, const Tensor& gq, const Tensor& gr) {
+  const Tensor m =
+      mirrored_lower(ops::matmul(r, gr, false, true) - ops::matmul(gq, q, true, false));
+  return transposed(upper_solved(r, transposed(gq + ops::matmul(q, m))));
+}
+
+/// Where there are more columns than rows, q is that of the first columns x, and r = (u, q' y).
+Tensors BatchedQr::vjp(const Vjp& v) const {
+  const Tensor &a = v.inputs[0], &q = v.outputs[0], &r = v.outputs[1];
+  const int64_t m = a.dim(-2), n = a.dim(-1);
+  if (q.dim(-1) > n)
+    fail("qr: with mode='complete' there is no gradient of more rows than columns, got shape ",
+         a.shape());
+  const Tensor gq = v.gradients[0] ? v.gradients[0] : ops::zeros_like(q),
+               gr = v.gradients[1] ? v.gradients[1] : ops::zeros_like(r);
+  if (m >= n) return {gradient_of_square(q, r, gq, gr)};
+  const Tensor y = ops::slice_axis(a, -1, m, n), gv = ops::slice_axis(gr, -1, m, n);
+  const Tensor gx =
+      gradient_of_square(q, ops::slice_axis(r, -1, 0, m), gq + ops::matmul(y, gv, false, true),
+                         ops::slice_axis(gr, -1, 0, m));
+  return {ops::concatenate(Tensors{gx, ops::matmul(q, gv)}, -1)};
+}
 
 void expect_matrices(const char* name, const Tensor& x) {
   if (x.rank() < 2 || x.dim(-1) < 0 || x.dim(-2) < 0)
@@ -263,13 +328,37 @@ double default_rcond(const Tensor& x) {
          static_cast<double>(std::max(x.dim(-1), x.dim(-2)));
 }
 
+/// (a (m, n)) -> the matrix (n, m) with a p a = a and p a p = p, both products symmetric.
+struct PseudoInverse final : OpOf<PseudoInverse> {
+  static constexpr const char* kName = "pseudo_inverse";
+  double rcond = 0;
+  auto fields() const { return std::tie(rcond); }
+  TensorSpecs infer(std::span<const TensorSpec> in) const override {
+    const Shape& a = in[0].shape;
+    return {{DType::float64, a.slice(0, a.rank() - 2).concat({a[-1], a[-2]})}};
+  }
+  Tensors decompose(std::span<const Tensor> in) const override {
+    const Tensors result = apply(BatchedSvd{}, {in[0]});
+    const Tensor& s = result[1];
+    const Tensor counts = ops::greater(s, ops::max(s, {-1}, true) * rcond);
+    const Tensor inverse = ops::where(counts, ops::reciprocal(ops::where(counts, s, 1)), 0);
+    return {ops::matmul(transposed(result[2]) * as_columns(inverse), result[0], false, true)};
+  }
+  /// Golub and Pereyra, The differentiation of pseudo-inverses (1973).
+  Tensors vjp(const Vjp& v) const override {
+    const Tensor &a = v.inputs[0], &p = v.outputs[0], &g = v.gradients[0];
+    const auto times = [](const Tensor& x, const Tensor& y) { return ops::matmul(x, y); };
+    const Tensor pt = transposed(p), gt = transposed(g);
+    const Tensor beside = times(gt, times(p, pt)), above = times(times(pt, p), gt);
+    return {beside - times(a, times(p, beside)) + above - times(times(above, p), a) -
+            times(pt, times(g, pt))};
+  }
+};
+
 Tensor pseudo_inverse(const Tensor& x, std::optional<double> rcond) {
-  const Tensors result = apply(BatchedSvd{}, {doubled(x)});
-  const Tensor& s = result[1];
-  const Tensor least = ops::max(s, {-1}, true) * rcond.value_or(default_rcond(x));
-  const Tensor counts = ops::greater(s, least);
-  const Tensor inverse = ops::where(counts, ops::reciprocal(ops::where(counts, s, 1)), 0);
-  return ops::matmul(transposed(result[2]) * as_columns(inverse), result[0], false, true);
+  PseudoInverse op;
+  op.rcond = rcond.value_or(default_rcond(x));
+  return apply1(op, {doubled(x)});
 }
 
 Tensor pinv(const Tensor& x, std::optional<double> rcond) {
@@ -351,6 +440,7 @@ Tensor norm(const Tensor& given, const Value& named, const std::vector<int>& axe
 }  // namespace
 
 void add_spectra(Registry& registry) {
+  registry.add<MatricesKernel<BatchedQr>>(BatchedQr::kName);
   Operations(registry, "keras.src.ops.linalg")
       .add("Eigh", "eigh(x)", &eigh, "Eigenvalues and vectors of symmetric matrices.")
       .add("Norm", "norm(x, ord=None, axis=None, keepdims=False)", &norm)

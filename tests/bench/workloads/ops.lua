@@ -11,6 +11,11 @@ local function plane() return cr.random.normal { 4096, 1024 } end
 local function integers(limit, ...)
   return ops.cast(cr.random.uniform({ ... }, 0, limit), "int32")
 end
+--- Positive definite matrices.
+local function positive()
+  local x = cr.random.normal { 2048, 16, 16 }
+  return ops.matmul(x, x:transpose { 0, 2, 1 }) + ops.eye(16)
+end
 
 -- name, bytes, function, what makes its arguments
 local rows = {
@@ -22,6 +27,8 @@ local rows = {
   { "sin", 32, ops.sin, plane },
   { "gelu", 32, ops.gelu, plane },
   { "sigmoid", 32, ops.sigmoid, plane },
+  { "gelu_exact", 32, function(x) return ops.gelu(x, false) end, plane },
+  { "clip", 32, function(x) return ops.clip(x, -1, 1) end, plane },
   { "cast_to_int", 32, function(x) return ops.cast(x, "int32") end, plane },
   { "cast_to_bfloat16", 24, function(x) return ops.cast(x, "bfloat16") end, plane },
   { "add", 48, ops.add, plane, plane },
@@ -36,17 +43,27 @@ local rows = {
   { "sum_last", 16, function(x) return ops.sum(x, 2) end, cube },
   { "max_first", 16, function(x) return ops.max(x, 0) end, cube },
   { "max_last", 16, function(x) return ops.max(x, 2) end, cube },
+  { "prod_last", 16, function(x) return ops.prod(x, 2) end, cube },
+  { "any_last", 4, function(x) return ops.any(x, 2) end,
+    function() return ops.less(cube(), -5) end },
   { "var_last", 16, function(x) return ops.var(x, 2) end, cube },
   { "argmax_first", 16, function(x) return ops.argmax(x, 0) end, cube },
   { "argmax_last", 16, function(x) return ops.argmax(x, 2) end, cube },
+  { "argmin_middle", 16, function(x) return ops.argmin(x, 1) end, cube },
   { "softmax_last", 32, function(x) return ops.softmax(x, -1) end, plane },
   { "softmax_first", 32, function(x) return ops.softmax(x, 0) end, plane },
   { "logsumexp", 16, function(x) return ops.logsumexp(x, 1) end, plane },
   { "cumsum_last", 32, function(x) return ops.cumsum(x, 1) end, plane },
   { "cumsum_first", 32, function(x) return ops.cumsum(x, 0) end, plane },
+  { "cumprod_last", 32, function(x) return ops.cumprod(x, 1) end, plane },
   { "transpose", 32, function(x) return ops.transpose(x) end, plane },
   { "transpose_images", 32, function(x) return ops.transpose(x, { 0, 2, 1 }) end, cube },
   { "concatenate", 64, function(x, y) return ops.concatenate({ x, y }, 1) end, plane, plane },
+  { "stack", 64, function(x, y) return ops.stack({ x, y }, -1) end, plane, plane },
+  { "repeat", 32, function(x) return ops["repeat"](x, 4, 1) end,
+    function() return cr.random.normal { 1024, 1024 } end },
+  { "tile", 32, function(x) return ops.tile(x, { 2, 2 }) end,
+    function() return cr.random.normal { 1024, 1024 } end },
   { "pad", 32, function(x) return ops.pad(x, { { 1, 1 }, { 1, 1 } }) end, plane },
   { "flip", 32, function(x) return ops.flip(x, 1) end, plane },
   { "roll", 32, function(x) return ops.roll(x, 7, 1) end, plane },
@@ -54,6 +71,8 @@ local rows = {
     function() return integers(4096, 4096) end },
   { "take_columns", 32, function(x, i) return ops.take(x, i, 1) end, plane,
     function() return integers(1024, 1024) end },
+  { "take_along", 48, function(x, i) return ops.take_along_axis(x, i, 1) end, plane,
+    function() return integers(1024, 4096, 1024) end },
   { "one_hot", 16, function(i) return ops.one_hot(i, 1024) end,
     function() return integers(1024, 4096) end },
   { "segment_sum", 16, function(x, i) return ops.segment_sum(x, i, 64) end, plane,
@@ -80,6 +99,25 @@ local rows = {
     function()
       return ops.tile(cr.tensor { { 0.9, 0.1, 3, -0.1, 0.9, 5, 0, 0 } }, { 16, 1 })
     end },
+  { "map_coordinates", 12, function(x, i) return ops.image.map_coordinates(x, i, 1) end,
+    function() return cr.random.normal { 1024, 1024 } end,
+    function() return cr.random.uniform({ 2, 1024, 1024 }, 0, 1023) end },
+  { "matmul_odd", 3, ops.matmul, function() return cr.random.normal { 517, 509 } end,
+    function() return cr.random.normal { 509, 511 } end },
+  { "einsum", 24, function(x, y) return ops.einsum("bqhd,bkhd->bhqk", x, y) end,
+    function() return cr.random.normal { 8, 256, 8, 64 } end,
+    function() return cr.random.normal { 8, 256, 8, 64 } end },
+  { "solve", 5, ops.solve, function() return cr.random.normal { 2048, 16, 16 } end,
+    function() return cr.random.normal { 2048, 16, 4 } end },
+  { "inv", 4, ops.inv, function() return cr.random.normal { 2048, 16, 16 } end },
+  { "cholesky", 4, ops.cholesky, positive },
+  { "eigh", 4, function(x) return (ops.eigh(x)) end, positive },
+  { "svd", 4, function(x) return (ops.svd(x, false)) end,
+    function() return cr.random.normal { 2048, 16, 16 } end },
+  { "qr", 4, function(x) return (ops.qr(x)) end,
+    function() return cr.random.normal { 2048, 16, 16 } end },
+  { "solve_one", 4, ops.solve, function() return cr.random.normal { 512, 512 } end,
+    function() return cr.random.normal { 512, 512 } end },
   { "random_normal", 16, function() return cr.random.normal { 4096, 1024 } end },
 }
 

@@ -3,6 +3,7 @@
 #include <numbers>
 
 #include "program/ops/complex.h"
+#include "program/together.h"
 
 namespace crescent {
 namespace {
@@ -305,7 +306,8 @@ Tensor where(const Tensor& condition, const Operand& a, const Operand& b) {
 
 Tensor clip(const Tensor& x, double low, double high) {
   if (!(low <= high)) fail("clip: expected low <= high, got ", low, " and ", high);
-  return minimum(maximum(x, low), high);
+  return together("clip", {low, high}, {x},
+                  [&](const Tensors& in) { return minimum(maximum(in[0], low), high); });
 }
 
 Tensor cast(const Tensor& x, DType dtype) {
@@ -329,21 +331,30 @@ Tensor add_n(std::span<const Tensor> tensors) {
 }
 
 Tensor leaky_relu(const Tensor& x, double slope) {
-  return where(greater(x, 0.0), x, multiply(x, slope));
+  return together("leaky_relu", {slope}, {x}, [&](const Tensors& in) {
+    return where(greater(in[0], 0.0), in[0], multiply(in[0], slope));
+  });
 }
 
 Tensor elu(const Tensor& x, double alpha) {
-  return where(greater(x, 0.0), x, multiply(expm1(minimum(x, 0.0)), alpha));
+  return together("elu", {alpha}, {x}, [&](const Tensors& in) {
+    return where(greater(in[0], 0.0), in[0], multiply(expm1(minimum(in[0], 0.0)), alpha));
+  });
 }
 
-Tensor gelu(const Tensor& x, bool approximate) {
-  const Tensor inner = approximate
-                           ? tanh((x + x * x * x * 0.044715) * std::sqrt(2 / std::numbers::pi))
-                           : erf(x * std::numbers::sqrt2 * 0.5);
-  return x * 0.5 * (inner + 1);
+Tensor gelu(const Tensor& given, bool approximate) {
+  return together("gelu", {approximate ? 1.0 : 0.0}, {given}, [&](const Tensors& in) {
+    const Tensor& x = in[0];
+    const Tensor inner = approximate
+                             ? tanh((x + x * x * x * 0.044715) * std::sqrt(2 / std::numbers::pi))
+                             : erf(x * std::numbers::sqrt2 * 0.5);
+    return x * 0.5 * (inner + 1);
+  });
 }
 
-Tensor silu(const Tensor& x) { return x * sigmoid(x); }
+Tensor silu(const Tensor& x) {
+  return together("silu", {}, {x}, [](const Tensors& in) { return in[0] * sigmoid(in[0]); });
+}
 
 }  // namespace ops
 }  // namespace crescent

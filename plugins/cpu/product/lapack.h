@@ -1,0 +1,12 @@
+// Kernels of the linear algebra of the plugin `operations`, see lapack.cpp.
+#pragma once
+#include "engine/kernel.h"
+
+namespace crescent::cpu {
+
+std::unique_ptr<Kernel> make_eigh(const Request& r);
+std::unique_ptr<Kernel> make_solve(const Request& r);
+std::unique_ptr<Kernel> make_cholesky(const Request& r);
+std::unique_ptr<Kernel> make_lu(const Request& r);
+
+}  // namespace crescent::cpu

@@ -1,0 +1,101 @@
+// Reading images between their pixels.
+#pragma once
+#include <algorithm>
+
+#include "../sampling.h"
+
+namespace crescent::operations {
+
+/// i modulo n, not below 0.
+inline int64_t wrapped(int64_t i, int64_t n) { return ((i % n) + n) % n; }
+
+/// The element along an axis of n that place i stands for; -1: none.
+inline int64_t placed(int64_t i, int64_t n, Fill fill) {
+  if (i >= 0 && i < n) return i;
+  switch (fill) {
+    case Fill::constant:
+      return -1;
+    case Fill::nearest:
+      return std::clamp<int64_t>(i, 0, n - 1);
+    case Fill::wrap:
+      return wrapped(i, n);
+    case Fill::mirror: {
+      if (n == 1) return 0;
+      const int64_t at = wrapped(i, 2 * (n - 1));
+      return std::min(at, 2 * (n - 1) - at);
+    }
+    case Fill::reflect: {
+      const int64_t at = wrapped(i, 2 * n);
+      return std::min(at, 2 * n - 1 - at);
+    }
+  }
+  return -1;
+}
+
+/// Whole places at or below a coordinate, which far ones (and NaN) do not overflow.
+inline int64_t floor_of(float x) {
+  constexpr float kFar = 1e9F;
+  const float bounded = x > -kFar ? std::min(x, kFar) : -kFar;
+  const auto whole = static_cast<int64_t>(bounded);
+  return whole - (static_cast<float>(whole) > bounded ? 1 : 0);
+}
+
+/// Half to even.
+inline int64_t rounded(float x) {
+  const int64_t below = floor_of(x);
+  const float rest = x - static_cast<float>(below);
+  return rest > 0.5F || (rest == 0.5F && below % 2 != 0) ? below + 1 : below;
+}
+
+/// Of one image (height, width, channels) the channels [first, first + count) at a place.
+struct ImageSampler {
+  int64_t order;  ///< 0: the nearest pixel, 1: a mean of four
+  Fill fill;
+  float fill_value;
+  int64_t height, width, channels;
+
+  void operator()(const float* image, float row, float column, int64_t first, int64_t count,
+                  float* to) const {
+    if (order == 0) return nearest(image + first, row, column, count, to);
+    if (first == 0 && count == 3 && channels == 3) return between<3>(image, row, column, 3, to);
+    between<0>(image + first, row, column, count, to);
+  }
+
+ private:
+  /// The pixel at a place; null beyond the edges.
+  const float* pixel(const float* image, int64_t row, int64_t column) const {
+    const int64_t y = placed(row, height, fill), x = placed(column, width, fill);
+    return y < 0 || x < 0 ? nullptr : image + (y * width + x) * channels;
+  }
+  void nearest(const float* image, float row, float column, int64_t count, float* to) const {
+    const float* from = pixel(image, rounded(row), rounded(column));
+    for (int64_t c = 0; c < count; ++c) to[c] = from ? from[c] : fill_value;
+  }
+  /// Of so many channels, which the compiler knows unless it is 0.
+  template <int64_t known>
+  void between(const float* image, float row, float column, int64_t channel_count,
+               float* to) const {
+    const int64_t count = known > 0 ? known : channel_count, step = known > 0 ? known : channels;
+    const int64_t y = floor_of(row), x = floor_of(column);
+    const float down = row - static_cast<float>(y), right = column - static_cast<float>(x);
+    const float weights[] = {(1 - down) * (1 - right), (1 - down) * right, down * (1 - right),
+                             down * right};
+    if (y >= 0 && x >= 0 && y + 1 < height && x + 1 < width) {
+      const float *above = image + (y * width + x) * step, *below = above + width * step;
+      for (int64_t c = 0; c < count; ++c)
+        to[c] = above[c] * weights[0] + above[c + step] * weights[1] + below[c] * weights[2] +
+                below[c + step] * weights[3];
+      return;
+    }
+    const float* from[] = {pixel(image, y, x), pixel(image, y, x + 1), pixel(image, y + 1, x),
+                           pixel(image, y + 1, x + 1)};
+    for (int64_t c = 0; c < count; ++c) {
+      float sum = 0;
+      for (int corner = 0; corner < 4; ++corner)
+        sum += (from[corner] ? from[corner][c] : fill_value) * weights[corner];
+      to[c] = sum;
+    }
+  }
+};
+
+}  // namespace crescent::operations

@@ -1,0 +1,117 @@
+// Images as affine and perspective transforms show them, with a kernel that works out where each
+// pixel comes from as it goes along.
+#include "crescent/cpu_kernel.h"
+#include "image_sampler.h"
+
+namespace crescent::operations {
+namespace {
+
+/// (images (batch, h, w, channels), transforms (batch or 1, 8)) -> the images transformed.
+struct ProjectImages final : OpOf<ProjectImages> {
+  static constexpr const char* kName = "operations.project_images";
+  bool perspective = false;
+  int64_t order = 1;
+  Fill fill = Fill::constant;
+  double fill_value = 0;
+  auto fields() const { return std::tie(perspective, order, fill, fill_value); }
+  TensorSpecs infer(std::span<const TensorSpec> in) const override { return {in[0]}; }
+  Tensors decompose(std::span<const Tensor> in) const override {
+    const Tensor& images = in[0];
+    const int64_t batch = images.dim(0), h = images.dim(1), w = images.dim(2), c = images.dim(3);
+    const Shape plane{1, h * w, 1};
+    const Tensor x =
+        ops::reshape(ops::broadcast_to(positions(w, 1, 2, images.dtype()), {h, w}), plane);
+    const Tensor y =
+        ops::reshape(ops::broadcast_to(positions(h, 0, 2, images.dtype()), {h, w}), plane);
+    const Tensors n = ops::split(ops::expand_dims(in[1], 2), std::vector<int64_t>(8, 1), 1);
+    Tensor from_x = n[0] * x + n[1] * y + n[2], from_y = n[3] * x + n[4] * y + n[5];
+    if (perspective) {
+      const Tensor scale = n[6] * x + n[7] * y + 1.0;
+      from_x = from_x / scale, from_y = from_y / scale;
+    } else {
+      const Tensor channel = positions(c, 2, 3, images.dtype());
+      from_x = from_x + n[7] * channel, from_y = from_y + n[6] * channel;
+    }
+    const Shape points{batch, h * w, from_x.dim(2)};
+    const Tensor result =
+        sampled(ops::reshape(images, {batch, h * w, c}), {h, w},
+                {ops::broadcast_to(from_y, points), ops::broadcast_to(from_x, points)}, order, fill,
+                fill_value);
+    return {ops::reshape(result, images.shape())};
+  }
+};
+
+class ProjectImagesKernel final : public CpuKernel {
+ public:
+  static void describe(Schema<ProjectImagesKernel>& s) {
+    s.doc("Rows of the images, some a thread.");
+  }
+  bool prepare(const CpuRequest& r) override {
+    const auto* op = r.op_as<ProjectImages>();
+    if (!op || r.outputs[0].dtype != DType::float32) return false;
+    const Shape& images = r.inputs[0].shape;
+    perspective_ = op->perspective, batch_ = images[0];
+    transforms_ = r.inputs[1].shape[0];
+    sampler_ = {op->order, op->fill,  static_cast<float>(op->fill_value),
+                images[1], images[2], images[3]};
+    return true;
+  }
+  void run(const CpuArguments& a) override {
+    const int64_t h = sampler_.height, w = sampler_.width, c = sampler_.channels;
+    a.threads.blocks(batch_ * h, std::max<int64_t>(1, 2048 / std::max<int64_t>(w * c, 1)),
+                     [&](int64_t begin, int64_t end) {
+                       for (int64_t line = begin; line < end; ++line) {
+                         const int64_t image = line / h;
+                         show_row(a.in<float>(0) + image * h * w * c,
+                                  a.in<float>(1) + (transforms_ == 1 ? 0 : image * 8), line % h,
+                                  a.out<float>(0) + line * w * c);
+                       }
+                     });
+  }
+  double flops() const override {
+    return 8.0 * static_cast<double>(batch_ * sampler_.height * sampler_.width * sampler_.channels);
+  }
+
+ private:
+  /// Row `line` of the result, of the transform n.
+  void show_row(const float* image, const float* n, int64_t line, float* to) const {
+    const int64_t channels = sampler_.channels;
+    const bool by_channel = !perspective_ && (n[6] != 0 || n[7] != 0);
+    const auto y = static_cast<float>(line);
+    for (int64_t i = 0; i < sampler_.width; ++i, to += channels) {
+      const auto x = static_cast<float>(i);
+      float from_x = n[0] * x + n[1] * y + n[2], from_y = n[3] * x + n[4] * y + n[5];
+      if (perspective_) {
+        const float scale = n[6] * x + n[7] * y + 1;
+        from_x /= scale, from_y /= scale;
+      }
+      if (!by_channel) {
+        sampler_(image, from_y, from_x, 0, channels, to);
+        continue;
+      }
+      for (int64_t k = 0; k < channels; ++k) {
+        const auto channel = static_cast<float>(k);
+        sampler_(image, from_y + n[6] * channel, from_x + n[7] * channel, k, 1, to + k);
+      }
+    }
+  }
+
+  bool perspective_ = false;
+  int64_t batch_ = 0, transforms_ = 1;
+  ImageSampler sampler_{};
+};
+
+}  // namespace
+
+Tensor projected_images(const Tensor& images, const Tensor& transforms, bool perspective,
+                        int64_t order, Fill fill, double fill_value) {
+  ProjectImages op;
+  op.perspective = perspective, op.order = order, op.fill = fill, op.fill_value = fill_value;
+  return apply1(op, {images, ops::cast(transforms, images.dtype())});
+}
+
+void add_project_images(Registry& registry) {
+  registry.add<ProjectImagesKernel>(ProjectImages::kName);
+}
+
+}  // namespace crescent::operations

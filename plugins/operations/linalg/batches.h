@@ -1,0 +1,131 @@
+// Ops that do the same with each matrix of a batch: on the host, or on the threads of the cpu.
+//
+// Such an op has  void one(const MatrixParts& x, double* work) const  for one matrix, and
+// int64_t work(const Shape& a) const, the numbers that it needs room for.
+#pragma once
+#include <array>
+
+#include "crescent/cpu_kernel.h"
+#include "matrices.h"
+
+namespace crescent::operations {
+
+/// What belongs to one matrix, of every operand.
+struct MatrixParts {
+  std::array<Matrix, 2> in;   ///< not to be written
+  std::array<Matrix, 4> out;  ///< of other dtypes, too: as<int32_t>(1)
+  template <class T>
+  T* as(size_t i) const {
+    return reinterpret_cast<T*>(out[i].values);
+  }
+};
+
+/// Where those are.
+class MatrixBatch {
+ public:
+  MatrixBatch() = default;
+  MatrixBatch(std::span<const TensorSpec> in, std::span<const TensorSpec> out) {
+    const Shape& a = in[0].shape;
+    batch_axes_ = a.rank() - 2;
+    count_ = a.slice(0, batch_axes_).size();
+    rows_ = a[-2], columns_ = a[-1];
+    for (const TensorSpec& spec : in) in_[ins_++] = operand(spec);
+    for (const TensorSpec& spec : out) out_[outs_++] = operand(spec);
+  }
+  int64_t count() const { return count_; }
+  /// Rough number of operations for a matrix.
+  double flops() const {
+    return static_cast<double>(rows_) * static_cast<double>(columns_) *
+           static_cast<double>(std::min(rows_, columns_));
+  }
+  MatrixParts parts(const std::byte* const* in, std::byte* const* out, int64_t i) const {
+    MatrixParts parts{};
+    for (size_t k = 0; k < ins_; ++k) parts.in[k] = part(in_[k], const_cast<std::byte*>(in[k]), i);
+    for (size_t k = 0; k < outs_; ++k) parts.out[k] = part(out_[k], out[k], i);
+    return parts;
+  }
+
+ private:
+  struct Operand {
+    int64_t rows = 0, columns = 0;
+    size_t bytes = 0;  ///< of a matrix
+  };
+  Operand operand(const TensorSpec& spec) const {
+    const Shape own = spec.shape.slice(batch_axes_, spec.shape.rank());
+    const int64_t columns = own.rank() > 0 ? own[-1] : 1, rows = own.rank() > 1 ? own[-2] : 1;
+    return {rows, columns, static_cast<size_t>(own.size()) * size_of(spec.dtype)};
+  }
+  static Matrix part(const Operand& operand, std::byte* first, int64_t i) {
+    return {reinterpret_cast<double*>(first + static_cast<size_t>(i) * operand.bytes), operand.rows,
+            operand.columns};
+  }
+  int batch_axes_ = 0;
+  int64_t count_ = 0, rows_ = 0, columns_ = 0;
+  size_t ins_ = 0, outs_ = 0;
+  std::array<Operand, 2> in_;
+  std::array<Operand, 4> out_;
+};
+
+/// Op::compute() of such an op.
+template <class O>
+bool compute_each(const O& op, std::span<const Tensor> in, std::span<Tensor> out) {
+  TensorSpecs given, wanted;
+  std::vector<const std::byte*> from;
+  std::vector<std::byte*> to;
+  for (const Tensor& x : in)
+    given.push_back(x.spec()), from.push_back(static_cast<const std::byte*>(x.raw()));
+  for (Tensor& x : out)
+    wanted.push_back(x.spec()), to.push_back(static_cast<std::byte*>(x.mutable_raw()));
+  const MatrixBatch batch(given, wanted);
+  std::vector<double> work(static_cast<size_t>(op.work(in[0].shape())));
+  for (int64_t i = 0; i < batch.count(); ++i)
+    op.one(batch.parts(from.data(), to.data(), i), work.data());
+  return true;
+}
+
+template <class O>
+class MatricesKernel final : public CpuKernel {
+ public:
+  static void describe(Schema<MatricesKernel>& s) { s.doc("Some matrices a thread."); }
+  bool prepare(const CpuRequest& r) override {
+    op_ = *r.op_as<O>();
+    batch_ = MatrixBatch(r.inputs, r.outputs);
+    work_ = op_.work(r.inputs[0].shape);
+    constexpr double kPart = 20000;  ///< operations that are worth another thread
+    grain_ = std::max<int64_t>(1, static_cast<int64_t>(kPart / std::max(batch_.flops(), 1.0)));
+    return true;
+  }
+  void run(const CpuArguments& a) override {
+    auto* work = reinterpret_cast<double*>(a.scratch);
+    a.threads.run(
+        parts(),
+        [](void* context, int64_t part, int worker) {
+          auto [self, arguments, memory] = *static_cast<Job*>(context);
+          self->run_part(*arguments, part, memory + worker * self->work_);
+        },
+        std::array{Job{this, &a, work}}.data(), workers());
+  }
+  size_t scratch_bytes() const override {
+    return static_cast<size_t>(workers() * work_) * sizeof(double);
+  }
+  double flops() const override { return static_cast<double>(batch_.count()) * batch_.flops(); }
+
+ private:
+  struct Job {
+    const MatricesKernel* kernel;
+    const CpuArguments* arguments;
+    double* work;
+  };
+  int64_t parts() const { return (batch_.count() + grain_ - 1) / grain_; }
+  int workers() const { return static_cast<int>(std::clamp<int64_t>(parts(), 1, 32)); }
+  void run_part(const CpuArguments& a, int64_t part, double* work) const {
+    const int64_t end = std::min((part + 1) * grain_, batch_.count());
+    for (int64_t i = part * grain_; i < end; ++i)
+      op_.one(batch_.parts(a.inputs, a.outputs, i), work);
+  }
+  O op_;
+  MatrixBatch batch_;
+  int64_t work_ = 0, grain_ = 1;
+};
+
+}  // namespace crescent::operations

@@ -1,0 +1,73 @@
+-- Functions of large tensors, which go other ways than those of small ones: in tiles, in pieces for
+-- several threads, several ops at once.
+package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
+local check = require "check"
+local cr = require "crescent"
+local ops, t = cr.ops, cr.tensor
+local nan = 0 / 0
+
+local function expect_equal(a, b, what)
+  check.same(a.shape, b.shape, what)
+  assert(ops.all(ops.equal(a, b)):item() ~= 0, what)
+end
+
+-- extremes are at the places that are told, the first of equals
+for _, dtype in ipairs { "float32", "float64", "bfloat16", "int32", "int64", "uint8" } do
+  for _, shape in ipairs { { 5, 7, 9 }, { 3, 300, 40 }, { 2, 17, 513 }, { 200001 }, { 4, 5000 } } do
+    local x = cr.random.uniform(shape, 0, 100):cast(dtype)
+    for axis = 0, #shape - 1 do
+      for _, name in ipairs { "max", "min" } do
+        local what = name .. " of " .. dtype .. " along " .. axis
+        local extreme, place = ops[name](x, axis, true), ops["arg" .. name](x, axis, true)
+        expect_equal(ops.take_along_axis(x, place, axis), extreme, what)
+        local count = ops.cumsum(ops.equal(x, extreme):cast "int32", axis)
+        expect_equal(ops.take_along_axis(count, place, axis), ops.ones_like(place), what)
+      end
+    end
+  end
+end
+local holes = t { { 1, nan, 3 }, { 4, 5, nan } }
+check.same(ops.argmax(holes, 0):totable(), { 1, 0, 1 })
+check.same(ops.argmin(holes, 1):totable(), { 1, 2 })
+local long = ops.concatenate { cr.random.normal { 100000 }, t { nan }, cr.random.normal { 50000 } }
+assert(ops.argmax(long):item() == 100000 and ops.argmin(long):item() == 100000)
+assert(ops.max(long):item() ~= ops.max(long):item())
+
+-- running sums of columns are those of rows
+local wide = ops.round(cr.random.uniform({ 40, 700 }, -9, 9))
+expect_equal(ops.cumsum(wide, 0), ops.transpose(ops.cumsum(ops.transpose(wide), 1)), "cumsum")
+check.near(ops.prod(ops.full({ 2, 101 }, 1.5), 1), { 1.5 ^ 101, 1.5 ^ 101 }, 1e-5)
+
+-- elements by 32 and 64 bits, and numbers beyond the ends
+for _, dtype in ipairs { "float32", "float64", "int16" } do
+  local x = ops.reshape(ops.arange(3 * 1000), { 3, 1000 }):cast(dtype)
+  for _, whole in ipairs { "int32", "int64", "uint8" } do
+    local at = ops.cast(cr.random.uniform({ 200 }, 0, 100), whole)
+    expect_equal(ops.take(x, at, 1), ops.cast(at, dtype) + ops.cast(t { { 0 }, { 1000 }, { 2000 } }, dtype), "take")
+    local each = ops.stack { at, ops.flip(at), at }
+    expect_equal(ops.take_along_axis(x, each, 1),
+      ops.cast(each, dtype) + ops.cast(t { { 0 }, { 1000 }, { 2000 } }, dtype), "take_along_axis")
+  end
+end
+check.fails(function() ops.take(t { 1, 2 }, ops.full({ 100000 }, 2, "int32")) end, "index 2",
+  "out of range")
+
+-- several ops at once give what they give one after the other
+local x = cr.random.normal { 300, 300 }
+for name, f in pairs {
+  gelu = ops.gelu, silu = ops.silu, elu = ops.elu, leaky_relu = ops.leaky_relu,
+  ["exact gelu"] = function(y) return ops.gelu(y, false) end,
+  clip = function(y) return ops.clip(y, -0.5, 1) end,
+  ["wide clip"] = function(y) return ops.clip(y, -1, 1) end,
+} do
+  local pieces = {}
+  for i = 1, 300 do pieces[i] = f(x:slice(i, i)) end
+  expect_equal(f(x), ops.concatenate(pieces, 0), name)
+  expect_equal(f(x), f(x), name)
+end
+local v = cr.Variable(x)
+local sum
+local tape = cr.GradientTape(function() sum = ops.sum(ops.clip(v, -0.5, 1)) end)
+local inside = ops.logical_and(ops.greater(x, -0.5), ops.less(x, 1)):cast "float32"
+expect_equal(tape:gradient(sum, { v })[1], inside, "gradient of clip")
+print "ok large_tensors"

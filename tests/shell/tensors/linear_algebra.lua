@@ -1,0 +1,72 @@
+-- Linear algebra of few rows and of many, single matrices and batches: other loops compute each.
+package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
+local check = require "check"
+local cr = require "crescent"
+local ops, t = cr.ops, cr.tensor
+local nan = 0 / 0
+
+local function transposed(x) return ops.swapaxes(x, -1, -2) end
+local function expect_near(a, b, what)
+  check.same(a.shape, b.shape, what)
+  local apart = ops.max(ops.abs(a - b)):item()
+  assert(apart < 1e-8, what .. ": " .. apart)
+end
+
+for _, n in ipairs { 1, 3, 23, 24, 60 } do
+  for _, batch in ipairs { {}, { 5 }, { 2, 3 } } do
+    local function random(rows, columns)
+      local shape = { table.unpack(batch) }
+      shape[#shape + 1], shape[#shape + 2] = rows, columns
+      return cr.random.normal(shape):cast "float64"
+    end
+    local what = n .. " rows, batch " .. #batch
+    local x, eye = random(n, n), ops.eye(n, { dtype = "float64" })
+    local a = ops.matmul(x, transposed(x)) + eye
+    local unit = ops.broadcast_to(eye, a.shape)
+    expect_near(ops.matmul(a, ops.inv(a)), unit, "inv, " .. what)
+    local b = random(n, 2)
+    expect_near(ops.matmul(a, ops.solve(a, b)), b, "solve, " .. what)
+    local l = ops.cholesky(a)
+    expect_near(ops.matmul(l, transposed(l)), a, "cholesky, " .. what)
+    expect_near(ops.tril(l), l, "cholesky's triangle, " .. what)
+    expect_near(ops.log(ops.prod(ops.square(ops.diagonal(l, 0, -2, -1)), -1)), ops.logdet(a),
+      "logdet, " .. what)
+    local _, sign_pivots = ops.lu_factor(a)
+    check.same(sign_pivots.dtype, "int32")
+    assert(ops.min(sign_pivots):item() >= 0 and ops.max(sign_pivots):item() < n)
+    local values, vectors = ops.eigh(a)
+    expect_near(ops.matmul(vectors * ops.expand_dims(values, -2), transposed(vectors)), a,
+      "eigh, " .. what)
+    expect_near(ops.sort(values), values, "order of eigenvalues, " .. what)
+    for _, shape in ipairs { { n, n }, { n + 2, n }, { n, n + 3 } } do
+      local y = random(table.unpack(shape))
+      local u, s, vt = ops.svd(y, { full_matrices = false })
+      expect_near(ops.matmul(u * ops.expand_dims(s, -2), vt), y, "svd, " .. what)
+      for _, mode in ipairs { "reduced", "complete" } do
+        local q, r = ops.qr(y, mode)
+        expect_near(ops.matmul(q, r), y, "qr, " .. what)
+        expect_near(ops.matmul(transposed(q), q),
+          ops.broadcast_to(ops.eye(q.shape[#q.shape], { dtype = "float64" }),
+            ops.matmul(transposed(q), q).shape), "q, " .. what)
+      end
+      expect_near(ops.matmul(ops.matmul(y, ops.pinv(y)), y), y, "pinv, " .. what)
+    end
+    local sign = ops.slogdet(-a)
+    expect_near(sign, ops.full_like(sign, n % 2 == 0 and 1 or -1), "sign, " .. what)
+  end
+end
+
+-- what has no factors is not a number, large or small
+for _, n in ipairs { 2, 40 } do
+  local l = ops.cholesky(-ops.eye(n))
+  assert(l[1][1] ~= l[1][1], "a root of -1")
+end
+local values = ops.eigh(t { { 1, nan }, { nan, 2 } })
+assert(values[1] ~= values[1])
+check.fails(function()
+  local v = cr.Variable(ops.ones { 4, 2 })
+  local sum
+  local tape = cr.GradientTape(function() sum = ops.sum((ops.qr(v, "complete"))) end)
+  tape:gradient(sum, { v })
+end, "mode='complete'", "(4, 2)")
+print "ok linear_algebra"
