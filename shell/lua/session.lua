@@ -40,6 +40,19 @@ local function sorted_keys(t, from)
   return keys
 end
 
+local function wrapped(text, indent, width)
+  local lines, line = {}, ""
+  for word in text:gmatch "%S+" do
+    if #line + #word + 1 > width and line ~= "" then
+      lines[#lines + 1] = line
+      line = ""
+    end
+    line = line == "" and word or line .. " " .. word
+  end
+  lines[#lines + 1] = line
+  return table.concat(lines, "\n" .. indent)
+end
+
 local show_value
 local function indented(text, indent) return (text:gsub("\n", "\n" .. indent)) end
 
@@ -77,7 +90,7 @@ function show_value(value, depth, seen)
   local meta = getmetatable(value)
   if type(value) == "table" and not (type(meta) == "table" and rawget(meta, "__tostring")) then
     local kind = cr.describe(value)
-    if kind then return "<" .. table.concat(kind.names, " ") .. ">" end
+    if kind then return "<" .. wrapped(table.concat(kind.names, " "), " ", cut_width - 2) .. ">" end
     return show_table(value, depth, seen)
   end
   local ok, text = pcall(tostring, value)
@@ -88,19 +101,6 @@ end
 function cr.show(value) return show_value(value, 0, {}) end
 
 -- ---- help ---------------------------------------------------------------------------------------
-
-local function wrapped(text, indent, width)
-  local lines, line = {}, ""
-  for word in text:gmatch "%S+" do
-    if #line + #word + 1 > width and line ~= "" then
-      lines[#lines + 1] = line
-      line = ""
-    end
-    line = line == "" and word or line .. " " .. word
-  end
-  lines[#lines + 1] = line
-  return table.concat(lines, "\n" .. indent)
-end
 
 local function option_lines(options)
   local lines = {}
@@ -143,9 +143,9 @@ local function class_help(class)
   for _, option in ipairs(class.options) do
     table.insert(option.keyword_only and common or own, option)
   end
-  local text = string.format("%s (%s%s)\n%s", class.name, class.kind,
-    class.plugin ~= "" and ", plugin " .. class.plugin or "",
-    wrapped(class.doc, "", 100))
+  local text = string.format("%s (%s%s)", class.name, class.kind,
+    class.plugin ~= "" and ", plugin " .. class.plugin or "")
+  if class.doc ~= "" then text = text .. "\n" .. wrapped(class.doc, "", 100) end
   if #own > 0 then text = text .. "\n\nOptions, in order:\n" .. option_lines(own) end
   if #common > 0 then
     local names = {}
@@ -186,6 +186,39 @@ local function members_help(object)
   return table.concat(lines, "\n")
 end
 
+-- Where a base is found: "cr.Layer", "cr.losses.Loss".
+local function path_of_base(base)
+  local name = base.__name
+  if rawget(cr, name) == base then return "cr." .. name end
+  for space, names in next, cr do
+    if type(names) == "table" and rawget(names, name) == base then
+      return "cr." .. space .. "." .. name
+    end
+  end
+  return name
+end
+
+--- Of cr.Layer, cr.losses.Loss, ...: how a class is made, and what its objects have.
+local function base_help(base)
+  local name = path_of_base(base)
+  local lines = {
+    name .. ": what classes of one's own derive from.",
+    "",
+    string.format('  local Mine = %s:subclass("Mine", { { "option", 1, "What it says." } })', name),
+    "  function Mine:init(options) ... end",
+    "",
+    "Methods:",
+  }
+  for _, key in ipairs(sorted_keys(base, 1)) do
+    local method = type(base[key]) == "function" and cr.describe(base[key])
+    if method then
+      lines[#lines + 1] = "  " .. method.signature
+        .. (method.doc ~= "" and "\n      " .. wrapped(method.doc, "      ", 90) or "")
+    end
+  end
+  return table.concat(lines, "\n")
+end
+
 local general = [[
 Crescent: deep learning with the object model of Keras.
 
@@ -206,6 +239,7 @@ local function help_text(...)
   local value = ...
   local what = cr.describe(value)
   if not what then
+    if type(value) == "table" and rawget(value, "subclass") then return base_help(value) end
     if type(value) == "table" then
       local names = {}
       for _, key in ipairs(sorted_keys(value, 1)) do names[#names + 1] = tostring(key) end

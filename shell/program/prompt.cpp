@@ -1,8 +1,11 @@
 #include "prompt.h"
 
+#include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "crescent/error.h"
 #include "crescent/export.h"
@@ -62,10 +65,17 @@ int load(lua_State* L, const std::string& text) {
   return luaL_loadbufferx(L, text.data(), text.size(), kChunk, "t");
 }
 
-/// Prints results as cr.show writes them; a single nil is not worth a line.
-void print_results(lua_State* L, int first) {
+/// A name or a path of names: what is asked for there is worth an answer, even nil.
+bool is_path(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](unsigned char c) {
+    return std::isalnum(c) || c == '_' || c == '.' || c == ' ' || c == '=';
+  });
+}
+
+/// Prints results as cr.show writes them; a single nil that a call gave is not worth a line.
+void print_results(lua_State* L, int first, const std::string& asked) {
   const int last = lua_gettop(L);
-  if (last == first && lua_isnil(L, first)) return;
+  if (last == first && lua_isnil(L, first) && !is_path(asked)) return;
   for (int i = first; i <= last; ++i) {
     push_module_function(L, "show");
     lua_pushvalue(L, i);
@@ -78,11 +88,11 @@ void print_results(lua_State* L, int first) {
   std::fflush(stdout);
 }
 
-void run(lua_State* L) {
+void run(lua_State* L, const std::string& text) {
   const int first = lua_gettop(L);
   lua::begin_command();
   if (call(L, 0, LUA_MULTRET) == LUA_OK)
-    print_results(L, first);
+    print_results(L, first, text);
   else
     report(L);
 }
@@ -100,8 +110,8 @@ bool read_and_run(lua_State* L, Editor& editor, std::string& pending) {
     lua_settop(L, 0);
     return true;
   }
-  pending.clear();
-  status == LUA_OK ? run(L) : report(L);
+  const std::string text = std::exchange(pending, "");
+  status == LUA_OK ? run(L, text) : report(L);
   lua_settop(L, 0);
   return !told_to_end();
 }

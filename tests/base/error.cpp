@@ -47,9 +47,9 @@ TEST_CASE("Numbers are written as Python writes them, whole ones without fractio
 }
 
 TEST_CASE("The nearest word is suggested, and none when all are far") {
-  const std::vector<std::string> words = {"units", "activation", "use_bias", "kernel_initializer",
-                                          "adam",  "adamw",      "Adam",     "ReLU",
-                                          "relu",  "Dense"};
+  const std::vector<std::string> words = {
+      "units", "activation", "use_bias", "kernel_initializer", "adam",   "adamw", "Adam",
+      "ReLU",  "relu",       "Dense",    "compute_loss",       "compile"};
   const std::pair<const char*, const char*> rows[] = {{"unit", "units"},
                                                       {"rleu", "relu"},
                                                       {"adm", "adam"},
@@ -59,6 +59,7 @@ TEST_CASE("The nearest word is suggested, and none when all are far") {
                                                       {"kernelinitializer", "kernel_initializer"},
                                                       {"usebias", "use_bias"},
                                                       {"kernel", "kernel_initializer"},
+                                                      {"comp", "compile"},
                                                       {"activaton", "activation"}};
   for (const auto& [word, suggestion] : rows)
     CHECK(did_you_mean(word, words) == concat(" (did you mean '", suggestion, "'?)"));

@@ -33,6 +33,8 @@ TEST_CASE("A plugin that does not fit is refused, and the message says why") {
       {"throws_int", {"bad.throws_int", "its setup failed: an exception of type int"}},
       {"clash_builtin", {"L2", "bad.clash_builtin", "regularizers"}},
       {"clash_inside", {"Twice", "bad.clash_inside"}},
+      {"declared_twice", {"bad.declared_twice", "TwoWidths: option 'units' is declared twice"}},
+      {"wrong_signature", {"bad.wrong_signature", "notes", "hexadecimal digits", "'not hex'"}},
       {"missing_symbol", {"missing_symbol.so", "nobody_defines_this"}},
   };
   for (const Refusal& row : rows) {

@@ -39,6 +39,30 @@ for what, text in pairs { std = "std::out_of_range: the shelf has 3 places",
   model:fit(x, y, { verbose = 0 })
 end
 
+-- What a class gives and nobody can use is an error that names the place.
+load "careless"
+check.fails(function()
+  cr.layers.CallsItself { name = "e" }(x)
+end, "Layer e (CallsItself): calls of layers are 1000 deep: does a layer call itself?")
+check.fails(function()
+  cr.layers.Dense(2, { name = "e", kernel_initializer = "ScalarStart" })(x)
+end, "Layer e (Dense): weight 'kernel': expected a tensor of shape (2, 2) from the initializer")
+local model = cr.Sequential { cr.layers.Dense(1) }
+model:compile { optimizer = "sgd", loss = "mse", metrics = { cr.metrics.NoResult() } }
+check.fails(function()
+  model:fit(x, y, { verbose = 0 })
+end, "metric 'no_result': result() gave no tensor")
+model:compile { optimizer = cr.optimizers.AssignsNothing(), loss = "mse" }
+check.fails(function() model:fit(x, y, { verbose = 0 }) end, "/kernel' cannot be assigned")
+model:compile { optimizer = "sgd", loss = "mse" }
+model:fit(x, y, { verbose = 0 })
+
+-- A layer in Lua that calls itself: named once, however deep.
+local Endless = cr.Layer:subclass "Endless"
+function Endless:call(inputs) return self(inputs) end
+local well, endless = pcall(function() return Endless { name = "e" }(x) end)
+assert(not well and #endless < 500 and endless:find "Layer e %(Endless%)", endless)
+
 -- An error that Lua raises inside of a layer is the same outside; a text gets the layer's name.
 local Raises = cr.Layer:subclass "Raises"
 local raised

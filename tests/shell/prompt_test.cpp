@@ -140,6 +140,8 @@ TEST_CASE("the prompt evaluates, prints and goes on after errors") {
   terminal.expect("did you mean 'Dense'?");
   terminal.enter("5 5");
   terminal.expect("unexpected symbol");
+  terminal.enter("cr.no_such_thing");
+  terminal.expect("thing\r\nnil\r\n> ");
   terminal.enter("'still ' .. 'here'");
   terminal.expect("still here\r\n> ");
   terminal.send("\x04");

@@ -95,8 +95,10 @@ std::string did_you_mean(std::string_view word, std::span<const std::string> can
     const std::pair distance(folded, edit_distance(word, candidate, kLongestWord));
     if (distance < best_distance) best = &candidate, best_distance = distance;
   }
-  for (const std::string& candidate : candidates)
-    if (!best && word.size() >= 4 && lower_case(candidate).starts_with(wanted)) best = &candidate;
+  if (!best && word.size() >= 4)  // the shortest that it begins
+    for (const std::string& candidate : candidates)
+      if (lower_case(candidate).starts_with(wanted) && (!best || candidate.size() < best->size()))
+        best = &candidate;
   return best ? concat(" (did you mean '", *best, "'?)") : "";
 }
 

@@ -1,15 +1,20 @@
 #include "layer/call_frame.h"
 
+#include "crescent/error.h"
+
 namespace crescent {
 namespace {
 
+constexpr int kDeepest = 1000;  // the stack bears some times as many
 thread_local const CallFrame* innermost = nullptr;
 
 }  // namespace
 
 CallFrame::CallFrame(std::optional<bool> training, bool by_itself)
     : outer_(innermost),
+      depth_(innermost ? innermost->depth_ + 1 : 1),
       training_(training.value_or(innermost ? innermost->training_ : by_itself)) {
+  if (depth_ > kDeepest) fail("calls of layers are ", kDeepest, " deep: does a layer call itself?");
   innermost = this;
 }
 

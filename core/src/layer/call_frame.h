@@ -16,6 +16,7 @@ class CallFrame {
 
  private:
   const CallFrame* outer_;
+  int depth_;
   bool training_;
 };
 

@@ -122,6 +122,9 @@ Variable Layer::add_weight(const std::string& name, const Shape& shape,
                          : initializer
                              ? blaming(*initializer, [&] { return (*initializer)(shape, dtype); })
                              : Tensor(shape, dtype);
+  if (!(initial.shape() == shape))
+    fail("weight '", name, "': expected a tensor of shape ", shape, " from the initializer, got ",
+         initial.shape());
   Variable variable(initial, {name, options.trainable, options.autocast, options.regularizer,
                               options.constraint});
   LayerAccess::ensure_name(*this);

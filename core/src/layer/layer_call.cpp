@@ -78,7 +78,9 @@ void rethrow_named(const Layer& layer) try {
   throw;
 } catch (Error& error) {
   if (error.layer().empty()) {
-    error.add_context(concat("Layer ", layer.name(), " (", layer.class_name(), "): "));
+    const std::string context = concat("Layer ", layer.name(), " (", layer.class_name(), "): ");
+    if (std::string_view(error.what()).find(context) == std::string_view::npos)
+      error.add_context(context);
     error.set_layer(layer.name());
   }
   throw;

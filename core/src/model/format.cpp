@@ -4,12 +4,12 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "crescent/system/file.h"
 #include "data/input_file.h"
 #include "layer/blank_weights.h"
 #include "model/config.h"
+#include "registry/signature.h"
 
 namespace crescent {
 
@@ -51,21 +51,6 @@ struct Known {
   }
 };
 
-std::string bytes_of(const std::string& hexadecimal, const std::string& format) {
-  std::string bytes;
-  const char* end = hexadecimal.data() + hexadecimal.size();
-  for (const char* at = hexadecimal.data(); at < end; at += 2) {
-    uint8_t byte = 0;
-    const char* next = std::min(at + 2, end);
-    if (std::from_chars(at, next, byte, 16).ptr != at + 2) break;
-    bytes += static_cast<char>(byte);
-  }
-  if (bytes.empty() || 2 * bytes.size() != hexadecimal.size())
-    fail("format ", format, ": expected pairs of hexadecimal digits as a signature, got '",
-         hexadecimal, "'");
-  return bytes;
-}
-
 Texts texts_in(const Dict& traits, std::string_view name) {
   const Value* texts = traits.find(name);
   return texts ? Codec<Texts>::decode(*texts) : Texts();
@@ -78,7 +63,7 @@ std::vector<Known> known_formats() {
     Known format{name, texts_in(traits, "endings"), {}, texts_in(traits, "abilities"), ""};
     if (const Value* file = traits.find("folder")) format.in_folder = file->as_string();
     for (const std::string& start : texts_in(traits, "signatures"))
-      format.signatures.push_back(bytes_of(start, name));
+      format.signatures.push_back(signature_bytes(start, name));
     formats.push_back(std::move(format));
   }
   return formats;

@@ -79,6 +79,7 @@ Tensor Variable::value() const {
 }
 
 void Variable::assign(const Tensor& value) const {
+  if (!value) fail("variable '", path(), "' cannot be assigned a tensor that is not there");
   if (!value.shape().compatible(shape())) {
     fail("variable '", path(), "' has shape ", shape(), ", it cannot be assigned a value of shape ",
          value.shape());

@@ -4,6 +4,7 @@
 
 #include "registry/plugin_loader.h"
 #include "registry/registry_state.h"
+#include "registry/signature.h"
 
 namespace crescent {
 
@@ -106,6 +107,9 @@ static void check_declared(const SchemaData& schema) {
     if (schema.find_property(method.name))
       fail(method.parameters.title, " is declared as a method and as a property");
   }
+  if (const Value* signatures = schema.traits.find("signatures"))
+    for (const Value& start : signatures->as_list())
+      signature_bytes(start.as_string(), schema.title);
 }
 
 void Registry::add(const char* kind, const SchemaData& schema, std::vector<std::string> aliases,

@@ -66,7 +66,11 @@ void SchemaBuilder::add(std::string_view name, std::string_view doc, const Membe
   field.keyword_only = keyword_only_;
   field.access = type.access(offset);
   if (object) field.default_value = type.default_value(static_cast<const char*>(object) + offset);
-  std::erase_if(data_.fields, [&](const Field& before) { return before.name == name; });
+  std::erase_if(data_.fields, [&](const Field& before) {
+    if (before.name == name && !before.keyword_only)
+      fail(data_.title, ": option '", name, "' is declared twice");
+    return before.name == name;  // the base's, declared anew
+  });
   last_ = append(data_.fields, std::move(field), name, doc);
 }
 

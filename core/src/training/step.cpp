@@ -288,6 +288,7 @@ NamedValues Stepper::results() {
       Tensors values;
       for (const auto& [name, metric] : named_metrics(*model)) {
         const Tensor value = blaming(*metric, [&] { return metric->result(); });
+        if (!value) fail("metric '", name, "': result() gave no tensor");
         sizes.push_back(value.size());
         values.push_back(ops::reshape(ops::cast(value, DType::float32), {-1}));
       }

@@ -37,11 +37,13 @@ class Entered {
   lua_State* before_;
 };
 
-/// The error as Lua errors look: with the place of the call in front.
+/// The error as Lua errors look: with the place of the call in front, once where a function calls
+/// itself.
 void push_message(lua_State* L, const char* message) {
   luaL_where(L, 1);
+  const std::string_view place = lua_tostring(L, -1), text = message;
   lua_pushstring(L, message);
-  lua_concat(L, 2);
+  text.starts_with(place) ? lua_remove(L, -2) : lua_concat(L, 2);
 }
 
 /// Lua's C++ build throws its own errors, by a pointer to a type that its headers do not show.

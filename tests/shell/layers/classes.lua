@@ -182,6 +182,17 @@ local again = cr.models.load_model(path, { custom_objects = { twice = function(t
 end } })
 check.near(again:predict(x), withlambda:predict(x):totable())
 os.remove(path)
+do -- help for a base says how a class is made of it
+  local said, old = {}, print
+  print = function(text) said[#said + 1] = text end
+  cr.help(cr.Layer)
+  cr.help(cr.losses.Loss)
+  cr.help(Scaled)
+  print = old
+  assert(said[1]:find('cr.Layer:subclass("Mine"', 1, true) and said[1]:find "add_weight%(self")
+  assert(said[2]:find('cr.losses.Loss:subclass("Mine"', 1, true))
+  assert(said[3]:find "^Scaled %(layer, plugin Lua%)\n\n%S", said[3])
+end
 Scaled = cr.Layer:subclass("Scaled", { { "units", 1 } })
 assert(Scaled().units == 1, "a class may be defined again")
 
