@@ -236,6 +236,10 @@ Dict options_of(const Recording& file, const std::string& place) {
   Dict options = file.json(place, "config").as_dict();
   const Value arguments = parse_json(file.text_if_any(place, "arguments").value_or("{}"));
   for (const auto& [name, value] : arguments.as_dict()) options.set(name, value);
+  for (const DictEntry& option : Dict(options))  // as Keras writes arrays
+    if (option.value.is_dict() && option.value.as_dict().contains("class_name") &&
+        option.value.as_dict().at("class_name") == Value("__tensor__"))
+      options.set(option.key, option.value.as_dict().at("config").as_dict().at("value"));
   return options;
 }
 

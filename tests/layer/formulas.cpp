@@ -117,9 +117,9 @@ TEST_CASE("batch renormalisation corrects towards its moving averages") {
   for (double v : {1., 2., 4., 9.}) want.push_back(((v - mean) / deviation * r + d) * 2 + 0.5);
   check_near(y, want);
   const double renorm_mean = 3.5 * 0.8 + mean * 0.2, renorm_deviation = 2.5 * 0.8 + deviation * 0.2;
-  const double moving_deviation = 1.1 * 0.9 + renorm_deviation * 0.1;
+  const double moving_deviation = 1.1 * 0.9 + deviation * 0.1;
   const Tensors after = layer->get_weights();
-  check_near(after[2], {0.3 * 0.9 + renorm_mean * 0.1});
+  check_near(after[2], {0.3 * 0.9 + mean * 0.1});
   check_near(after[3], {moving_deviation * moving_deviation - 0.01});
   check_near(after[4], {moving_deviation});
   check_near(after[5], {renorm_mean});

@@ -98,10 +98,12 @@ TEST_CASE("an input spec reads like Keras' and checks in its order") {
   CHECK(to_text(spec) == "InputSpec(dtype=float32, shape=(None, 3), ndim=2, axes={-1: 3})");
   CHECK_NOTHROW(spec.check(0, "l", {DType::float32, {7, 3}}));
   CHECK_THROWS_WITH(spec.check(0, "l", {DType::float32, {3}}),
-                    "Input 0 is incompatible with layer l: expected ndim=2, found ndim=1");
+                    "Input 0 is incompatible with layer l: expected ndim=2, found ndim=1. "
+                    "Full shape received: (3,)");
   CHECK_THROWS_WITH(
       spec.check(1, "l", {DType::int32, {7, 3}}),
       "Input 1 is incompatible with layer l: expected dtype=float32, found dtype=int32");
   CHECK_THROWS_WITH(InputSpec::with_ndim(4).check(0, "c", {DType::float32, {-1, 8, 8}}),
-                    "Input 0 is incompatible with layer c: expected ndim=4, found ndim=3");
+                    "Input 0 is incompatible with layer c: expected ndim=4, found ndim=3. "
+                    "Full shape received: (None, 8, 8)");
 }

@@ -38,8 +38,9 @@ TEST_CASE("Sequential builds when it knows its input, and can be popped") {
   model->pop();
   CHECK(model->output_shape().front() == Shape{-1, 10});
   CHECK(model->predict({Tensor({2, 4}, DType::float32)}).front().shape() == Shape{2, 10});
-  CHECK_THROWS_WITH(model->get_layer("frist"),
-                    Contains("No such layer: frist") && Contains("did you mean 'first'?"));
+  CHECK_THROWS_WITH(model->get_layer("frist"), Contains("No such layer: frist") &&
+                                                   Contains("did you mean 'first'?") &&
+                                                   Contains("Existing layers are: [first]."));
   CHECK_THROWS_WITH(model->get_layer(3),
                     "Was asked to retrieve layer at index 3 but model only has 1 layers.");
 }

@@ -372,6 +372,16 @@ TEST_CASE("a schedule counts steps, whether they update or are accumulated") {
   CHECK(seen[3] == Approx(-0.4 - 0.1));
 }
 
+TEST_CASE("options that rule each other out or mean nothing are refused") {
+  const auto build = [](const Dict& options) {
+    make<Optimizer>("SGD", options)->build({Variable(Tensor::full({1}, 0))});
+  };
+  CHECK_THROWS_WITH(build({{"clipnorm", 1}, {"clipvalue", 1}}), Catch::Contains("only one of"));
+  CHECK_THROWS_WITH(build({{"gradient_accumulation_steps", 1}}),
+                    "`gradient_accumulation_steps` must be an integer >= 2. Received: 1");
+  CHECK_THROWS_WITH(build({{"ema_overwrite_frequency", 0}}), Catch::Contains("integer >= 1"));
+}
+
 TEST_CASE("initializers, regularizers: what is new") {
   const Tensor real = (*make<Initializer>("STFT"))({8, 1, 5}, DType::float32);
   const Tensor imaginary = (*make<Initializer>("STFT", {{"side", "imag"}, {"window", Value()}}))(

@@ -43,9 +43,12 @@ void InputSpec::check(int index, const std::string& layer, const TensorSpec& inp
   };
   const int found = input.shape.rank();
   const std::optional<int> exact = shape && !ndim ? shape->rank() : ndim;
-  if (exact && *exact != found) refuse("ndim=", *exact, ", found ndim=", found);
-  if (max_ndim && found > *max_ndim) refuse("max_ndim=", *max_ndim, ", found ndim=", found);
-  if (min_ndim && found < *min_ndim) refuse("min_ndim=", *min_ndim, ", found ndim=", found);
+  auto refuse_rank = [&](const char* what, int expected) {
+    refuse(what, expected, ", found ndim=", found, ". Full shape received: ", input.shape);
+  };
+  if (exact && *exact != found) refuse_rank("ndim=", *exact);
+  if (max_ndim && found > *max_ndim) refuse_rank("max_ndim=", *max_ndim);
+  if (min_ndim && found < *min_ndim) refuse_rank("min_ndim=", *min_ndim);
   if (dtype && *dtype != input.dtype) refuse("dtype=", *dtype, ", found dtype=", input.dtype);
   for (const auto& [axis, dim] : axes)
     if (differ(dim, dim_at(input.shape, axis)))

@@ -204,7 +204,7 @@ void Layer::set_weights(const Tensors& values) {
   for (size_t i = 0; i < own.size(); ++i)
     if (!(own[i].shape() == values[i].shape()))
       fail("Layer weight shape ", own[i].shape(), " not compatible with provided weight shape ",
-           values[i].shape());
+           values[i].shape(), " (weight ", i + 1, ", '", own[i].path(), "')");
   for (size_t i = 0; i < own.size(); ++i) own[i].assign(values[i].clone());
 }
 

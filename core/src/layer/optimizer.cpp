@@ -90,6 +90,12 @@ void Optimizer::build(const Variables& variables) {
   const OutsideTrace outside;
   const int set = clipnorm_.has_value() + global_clipnorm_.has_value() + clipvalue_.has_value();
   if (set > 1) fail("only one of `clipnorm`, `clipvalue` and `global_clipnorm` can be set");
+  if (gradient_accumulation_steps_ && *gradient_accumulation_steps_ < 2)
+    fail("`gradient_accumulation_steps` must be an integer >= 2. Received: ",
+         *gradient_accumulation_steps_);
+  if (ema_overwrite_frequency_ && *ema_overwrite_frequency_ < 1)
+    fail("`ema_overwrite_frequency` must be an integer >= 1 or null. Received: ",
+         *ema_overwrite_frequency_);
   Optimizer::learning_rate();
   std::unordered_map<const void*, std::pair<Variable, Variables>> known;
   for (auto& [variable, slots] : std::exchange(resting_, {}))

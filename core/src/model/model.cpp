@@ -164,7 +164,8 @@ LayerPtr Model::get_layer(std::string_view name) const {
   }
   for (const LayerPtr& layer : sublayers())
     if (layer->name() == name) return layer;
-  fail("No such layer: ", name, did_you_mean(name, names));
+  fail("No such layer: ", name, did_you_mean(name, names), ". Existing layers are: [", join(names),
+       "].");
 }
 
 LayerPtr Model::get_layer(int64_t index) const {

@@ -150,7 +150,7 @@ class BatchNormalization final : public ScaledLayer {
       return v;
     };
     deviation_ = deviation("moving_stddev");
-    renorm_mean_ = add_weight("renorm_mean", shape, "zeros", {.trainable = false});
+    renorm_mean_ = add_weight("renorm_mean", shape, mean_initializer_, {.trainable = false});
     renorm_deviation_ = deviation("renorm_stddev");
   }
   double limit(const char* name, double otherwise) const {
@@ -170,8 +170,8 @@ class BatchNormalization final : public ScaledLayer {
         ops::stop_gradient(ops::clip((batch.mean - renorm_mean_.value()) / wanted, -dmax, dmax));
     average(renorm_mean_, batch.mean, renorm_momentum_);
     average(renorm_deviation_, deviation, renorm_momentum_);
-    average(mean_, renorm_mean_.value(), momentum_);
-    average(deviation_, renorm_deviation_.value(), momentum_);
+    average(mean_, batch.mean, momentum_);
+    average(deviation_, deviation, momentum_);
     if (trainable()) variance_.assign(ops::relu(ops::square(deviation_.value()) - epsilon_));
     const Tensor factor = r * gamma() / deviation;
     return ops::cast(x * factor + (d * gamma() + beta() - batch.mean * factor), x.dtype());

@@ -82,12 +82,13 @@ local function option_rows(names, model_name)
   return rows
 end
 
--- cr.null is what None is in Keras: no activation, and else what is not given.
+-- cr.null, or false where it is no answer, is what None is in Keras: no activation, and else what is
+-- not given.
 local function options_given(names, ...)
   local given = {}
   for i, name in ipairs(names) do
     local value = select(i, ...)
-    if value == cr.null then
+    if value == cr.null or value == false and options[name].is ~= is_boolean then
       value = name ~= "classifier_activation" and options[name].default or nil
     end
     given[name] = value

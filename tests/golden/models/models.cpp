@@ -81,16 +81,41 @@ void check_folder(const std::string& folder, Tally& tally) {
   }
 }
 
+void check_values(const std::vector<double>& got, const std::vector<double>& wanted,
+                  const std::string& name) {
+  REQUIRE(got.size() == wanted.size());
+  for (size_t epoch = 0; epoch < wanted.size(); ++epoch) {
+    INFO("history/" << name << " of epoch " << epoch);
+    CHECK(got[epoch] == Approx(wanted[epoch]).epsilon(1e-4));
+  }
+}
+
+/// A metric of several numbers is there as NAME[0], NAME[1], ...
 void check_history(const History& history, const Recording& file) {
   for (const std::string& name : file.names("history")) {
-    const std::vector<double> wanted = file.tensor("history/" + name).to_vector(),
-                              &got = history.at(name);
-    REQUIRE(got.size() == wanted.size());
-    for (size_t epoch = 0; epoch < wanted.size(); ++epoch) {
-      INFO("history/" << name << " of epoch " << epoch);
-      CHECK(got[epoch] == Approx(wanted[epoch]).epsilon(1e-4));
+    const Tensor wanted = file.tensor("history/" + name);
+    if (wanted.rank() == 1) check_values(history.at(name), wanted.to_vector(), name);
+    for (int64_t i = 0; wanted.rank() == 2 && i < wanted.dim(1); ++i) {
+      const std::string part = concat(name, "[", i, "]");
+      check_values(history.at(part),
+                   ops::take(wanted, Tensor::scalar(i, DType::int64), 1).to_vector(), part);
     }
   }
+}
+
+/// The options of the fit that was recorded, and the weights of its samples and classes.
+Dict fit_options(const Recording& file) {
+  Dict fit = file.json("/", "fit").as_dict();
+  fit.set("shuffle", false);
+  fit.set("verbose", 0);
+  if (file.has("sample_weight"))
+    fit.set("sample_weight", std::make_shared<BoxedTensor>(file.tensor("sample_weight")));
+  if (file.has("class_weight")) {
+    List weights;
+    for (double weight : file.tensor("class_weight").to_vector()) weights.push_back(weight);
+    fit.set("class_weight", std::move(weights));
+  }
+  return fit;
 }
 
 void check_training(const std::string& path, bool eagerly) {
@@ -108,10 +133,7 @@ void check_training(const std::string& path, bool eagerly) {
   Dict options = reader.compile_options(training);
   options.set("run_eagerly", eagerly);
   model->compile(options);
-  Dict fit = file.json("/", "fit").as_dict();
-  fit.set("shuffle", false);
-  fit.set("verbose", 0);
-  check_history(*model->fit({x}, {y}, fit), file);
+  check_history(*model->fit({x}, {y}, fit_options(file)), file);
   const Tensors after = file.tensors("after"), got = model->get_weights();
   REQUIRE(got.size() == after.size());
   for (size_t i = 0; i < after.size(); ++i) {
