@@ -3,7 +3,7 @@
 #include <limits>
 #include <numeric>
 
-#include "families.h"
+#include "kernels/axis_ops.h"
 
 namespace crescent {
 
@@ -283,23 +283,10 @@ Tensor cumsum(const Tensor& given, std::optional<int64_t> axis, std::optional<DT
                  [axis = along](const Tensor& y) { return ops::cumsum(y, axis); });
 }
 
-/// In steps of doubled width: after each, an element is the product of twice as many before it.
-Tensor doubling_products(const Tensor& given, int along) {
-  Tensor x = given;
-  const int64_t n = x.dim(along);
-  if (n < 0) fail("cumprod: the size of the axis must be known, got shape ", x.shape());
-  std::vector<int64_t> before(static_cast<size_t>(x.rank()), 0), after = before;
-  for (int64_t width = 1; width < n; width *= 2) {
-    before[static_cast<size_t>(along)] = width;
-    x = x * ops::pad(ops::slice_axis(x, along, 0, n - width), before, after, 1);
-  }
-  return x;
-}
-
 Tensor cumprod(const Tensor& given, std::optional<int64_t> axis, std::optional<DType> dtype) {
   const auto [x, along] = flat_without(given, axis);
   return running(dtype ? ops::cast(x, *dtype) : x,
-                 [axis = along](const Tensor& y) { return doubling_products(y, axis); });
+                 [axis = along](const Tensor& y) { return running_product(y, axis); });
 }
 
 template <Tensor (*F)(const Tensor&, std::optional<int64_t>, std::optional<DType>), int Neutral>
@@ -338,6 +325,7 @@ Tensor trapezoid(const Tensor& given, const Tensor& x, double dx, int axis) {
 }  // namespace
 
 void add_reductions(Registry& registry) {
+  add_axis_kernels(registry);
   Operations(registry, "keras.src.ops.math")
       .add("Logsumexp", "logsumexp(x, axis=None, keepdims=False)", over<&logsumexp>);
   Operations(registry, "keras.src.ops.nn")
