@@ -82,6 +82,32 @@ for _, x in ipairs {
   expect_equal(ops.take(order, ops.cumsum(often) - often), first, "the first of " .. x.dtype)
 end
 
+-- Fourier transforms of many rows, which are computed eight at a time, against their sums
+for _, n in ipairs { 1, 2, 6, 8, 16, 30, 64, 100, 256 } do
+  for _, dtype in ipairs { "float32", "float64" } do
+    local what = "transform of " .. n .. " " .. dtype
+    local x, y = cr.random.normal { 19, n }:cast(dtype), cr.random.normal { 19, n }:cast(dtype)
+    local k = ops.arange(n):cast "float64"
+    local turns = ops.mod(ops.outer(k, k), n) * (2 * math.pi / n)
+    local cos, sin = ops.cos(turns), ops.sin(turns)
+    local a, b = x:cast "float64", y:cast "float64"
+    local function expect_near(got, want)
+      check.same(got.dtype, dtype, what)
+      local apart = ops.max(ops.abs(got:cast "float64" - want)):item()
+      assert(apart < (dtype == "float32" and 2e-5 or 1e-10), what .. ": " .. apart)
+    end
+    local re, im = ops.fft { x, y }
+    expect_near(re, ops.matmul(a, cos) + ops.matmul(b, sin))
+    expect_near(im, ops.matmul(b, cos) - ops.matmul(a, sin))
+    local half = n // 2 + 1
+    re, im = ops.rfft(x)
+    check.same(re.shape, { 19, half })
+    expect_near(re, ops.slice(ops.matmul(a, cos), { 0, 0 }, { 19, half }))
+    expect_near(im, ops.slice(-ops.matmul(a, sin), { 0, 0 }, { 19, half }))
+    expect_near(ops.irfft({ re, im }, n), a)
+  end
+end
+
 -- several ops at once give what they give one after the other
 local x = cr.random.normal { 300, 300 }
 for name, f in pairs {
