@@ -3,12 +3,51 @@
 #include <limits>
 #include <numeric>
 
-#include "families.h"
+#include "kernels/axis_ops.h"
+
+namespace crescent {
+
+/// The axes of a call: none at all is another thing than not saying which, which is all.
+struct GivenAxes {
+  std::optional<std::vector<int>> list;
+};
+template <>
+struct Codec<GivenAxes> {
+  static GivenAxes decode(const Value& value) {
+    if (value.is_null()) return {};
+    return {Codec<AxisList>::decode(value)};
+  }
+  static Value encode(const GivenAxes& axes) { return axes.list ? Value(*axes.list) : Value(); }
+  static std::string type() { return Codec<AxisList>::type(); }
+};
+template <>
+struct detail::Held<GivenAxes> {
+  using Type = GivenAxes;
+  static constexpr bool is_tensor = false, is_list = true;
+};
+
+}  // namespace crescent
 
 namespace crescent::operations {
 namespace {
 
 using Axes = std::vector<int>;
+
+/// F where the axes are a call's. Over none nothing is reduced, each element is by itself: as over
+/// an axis of one element.
+template <auto F>
+struct Over;
+template <class... Rest, Tensor (*F)(const Tensor&, const Axes&, Rest...)>
+struct Over<F> {
+  static Tensor call(const Tensor& x, const GivenAxes& axes, Rest... rest) {
+    const bool none = axes.list && axes.list->empty();
+    if (!none) return F(x, axes.list.value_or(Axes()), rest...);
+    const Tensor result = F(ops::expand_dims(x, -1), {-1}, rest...);
+    return result.rank() > x.rank() ? ops::squeeze(result, -1) : result;
+  }
+};
+template <auto F>
+constexpr auto over = &Over<F>::call;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
@@ -85,10 +124,10 @@ Tensor logsumexp(const Tensor& x, const Axes& axes, bool keepdims) {
   return ops::logsumexp(x, axes, keepdims);
 }
 
-std::tuple<Tensor, Tensor> moments(const Tensor& x, const Axes& axes, bool keepdims,
+std::tuple<Tensor, Tensor> moments(const Tensor& x, const GivenAxes& axes, bool keepdims,
                                    bool synchronized) {
   if (synchronized) fail("moments: synchronized=True is not supported");
-  return {ops::mean(x, axes, keepdims), ops::variance(x, axes, keepdims)};
+  return {Over<&ops::mean>::call(x, axes, keepdims), Over<&ops::variance>::call(x, axes, keepdims)};
 }
 
 // ---- without what is no number
@@ -244,23 +283,10 @@ Tensor cumsum(const Tensor& given, std::optional<int64_t> axis, std::optional<DT
                  [axis = along](const Tensor& y) { return ops::cumsum(y, axis); });
 }
 
-/// In steps of doubled width: after each, an element is the product of twice as many before it.
-Tensor doubling_products(const Tensor& given, int along) {
-  Tensor x = given;
-  const int64_t n = x.dim(along);
-  if (n < 0) fail("cumprod: the size of the axis must be known, got shape ", x.shape());
-  std::vector<int64_t> before(static_cast<size_t>(x.rank()), 0), after = before;
-  for (int64_t width = 1; width < n; width *= 2) {
-    before[static_cast<size_t>(along)] = width;
-    x = x * ops::pad(ops::slice_axis(x, along, 0, n - width), before, after, 1);
-  }
-  return x;
-}
-
 Tensor cumprod(const Tensor& given, std::optional<int64_t> axis, std::optional<DType> dtype) {
   const auto [x, along] = flat_without(given, axis);
   return running(dtype ? ops::cast(x, *dtype) : x,
-                 [axis = along](const Tensor& y) { return doubling_products(y, axis); });
+                 [axis = along](const Tensor& y) { return running_product(y, axis); });
 }
 
 template <Tensor (*F)(const Tensor&, std::optional<int64_t>, std::optional<DType>), int Neutral>
@@ -299,45 +325,46 @@ Tensor trapezoid(const Tensor& given, const Tensor& x, double dx, int axis) {
 }  // namespace
 
 void add_reductions(Registry& registry) {
+  add_axis_kernels(registry);
   Operations(registry, "keras.src.ops.math")
-      .add("Logsumexp", "logsumexp(x, axis=None, keepdims=False)", &logsumexp);
+      .add("Logsumexp", "logsumexp(x, axis=None, keepdims=False)", over<&logsumexp>);
   Operations(registry, "keras.src.ops.nn")
       .add("Moments", "moments(x, axes, keepdims=False, synchronized=False)", &moments,
            "Mean and variance.");
   Operations(registry, "keras.src.ops.numpy")
-      .add("Sum", "sum(x, axis=None, keepdims=False)", &ops::sum)
-      .add("Mean", "mean(x, axis=None, keepdims=False)", &ops::mean)
+      .add("Sum", "sum(x, axis=None, keepdims=False)", over<&ops::sum>)
+      .add("Mean", "mean(x, axis=None, keepdims=False)", over<&ops::mean>)
       .add("Max", "max(x, axis=None, keepdims=False, initial=None)",
-           &extreme<ops::max, ops::maximum>)
+           over<&extreme<ops::max, ops::maximum>>)
       .add("Min", "min(x, axis=None, keepdims=False, initial=None)",
-           &extreme<ops::min, ops::minimum>)
-      .add("Amax", "amax(x, axis=None, keepdims=False)", &same_dtype<ops::max>)
-      .add("Amin", "amin(x, axis=None, keepdims=False)", &same_dtype<ops::min>)
-      .add("Prod", "prod(x, axis=None, keepdims=False, dtype=None)", &prod)
-      .add("Any", "any(x, axis=None, keepdims=False)", &ops::any)
-      .add("All", "all(x, axis=None, keepdims=False)", &ops::all)
-      .add("Var", "var(x, axis=None, keepdims=False)", &ops::variance, "The variance.")
-      .add("Std", "std(x, axis=None, keepdims=False)", &std)
-      .add("Ptp", "ptp(x, axis=None, keepdims=False)", &ptp, "max - min")
+           over<&extreme<ops::min, ops::minimum>>)
+      .add("Amax", "amax(x, axis=None, keepdims=False)", over<&same_dtype<ops::max>>)
+      .add("Amin", "amin(x, axis=None, keepdims=False)", over<&same_dtype<ops::min>>)
+      .add("Prod", "prod(x, axis=None, keepdims=False, dtype=None)", over<&prod>)
+      .add("Any", "any(x, axis=None, keepdims=False)", over<&ops::any>)
+      .add("All", "all(x, axis=None, keepdims=False)", over<&ops::all>)
+      .add("Var", "var(x, axis=None, keepdims=False)", over<&ops::variance>, "The variance.")
+      .add("Std", "std(x, axis=None, keepdims=False)", over<&std>)
+      .add("Ptp", "ptp(x, axis=None, keepdims=False)", over<&ptp>, "max - min")
       .add("Argmax", "argmax(x, axis=None, keepdims=False)", &place<ops::argmax>)
       .add("Argmin", "argmin(x, axis=None, keepdims=False)", &place<ops::argmin>)
-      .add("Average", "average(x, axis=None, weights=None)", &average, "The weighted mean.")
-      .add("CountNonzero", "count_nonzero(x, axis=None)", &count_nonzero)
-      .add("Median", "median(x, axis=None, keepdims=False)", &median)
+      .add("Average", "average(x, axis=None, weights=None)", over<&average>, "The weighted mean.")
+      .add("CountNonzero", "count_nonzero(x, axis=None)", over<&count_nonzero>)
+      .add("Median", "median(x, axis=None, keepdims=False)", over<&median>)
       .add("Quantile", "quantile(x, q, axis=None, method='linear', keepdims=False)",
            &quantile<false, 1>)
       .add("Percentile", "percentile(x, q, axis=None, method='linear', keepdims=False)",
            &quantile<false, 100>)
-      .add("Nansum", "nansum(x, axis=None, keepdims=False)", &nansum)
-      .add("Nanprod", "nanprod(x, axis=None, keepdims=False)", &nanprod)
-      .add("Nanmean", "nanmean(x, axis=None, keepdims=False)", &nanmean)
-      .add("Nanvar", "nanvar(x, axis=None, keepdims=False)", &nanvar)
-      .add("Nanstd", "nanstd(x, axis=None, keepdims=False)", &nanstd)
-      .add("Nanmax", "nanmax(x, axis=None, keepdims=False)", &nan_extreme<ops::max, true>)
-      .add("Nanmin", "nanmin(x, axis=None, keepdims=False)", &nan_extreme<ops::min, false>)
+      .add("Nansum", "nansum(x, axis=None, keepdims=False)", over<&nansum>)
+      .add("Nanprod", "nanprod(x, axis=None, keepdims=False)", over<&nanprod>)
+      .add("Nanmean", "nanmean(x, axis=None, keepdims=False)", over<&nanmean>)
+      .add("Nanvar", "nanvar(x, axis=None, keepdims=False)", over<&nanvar>)
+      .add("Nanstd", "nanstd(x, axis=None, keepdims=False)", over<&nanstd>)
+      .add("Nanmax", "nanmax(x, axis=None, keepdims=False)", over<&nan_extreme<ops::max, true>>)
+      .add("Nanmin", "nanmin(x, axis=None, keepdims=False)", over<&nan_extreme<ops::min, false>>)
       .add("Nanargmax", "nanargmax(x, axis=None, keepdims=False)", &nan_place<ops::argmax, true>)
       .add("Nanargmin", "nanargmin(x, axis=None, keepdims=False)", &nan_place<ops::argmin, false>)
-      .add("Nanmedian", "nanmedian(x, axis=None, keepdims=False)", &nanmedian)
+      .add("Nanmedian", "nanmedian(x, axis=None, keepdims=False)", over<&nanmedian>)
       .add("Nanquantile", "nanquantile(x, q, axis=None, method='linear', keepdims=False)",
            &quantile<true, 1>)
       .add("Nanpercentile", "nanpercentile(x, q, axis=None, method='linear', keepdims=False)",

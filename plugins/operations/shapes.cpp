@@ -2,7 +2,7 @@
 #include <cstdlib>
 #include <numeric>
 
-#include "families.h"
+#include "kernels/axis_ops.h"
 
 namespace crescent::operations {
 namespace {
@@ -173,9 +173,7 @@ Tensor roll(const Tensor& given, const Sizes& shift, const std::vector<int>& axe
     if (n <= 0) continue;
     const int64_t back = ((shifts[i] % n) + n) % n;
     if (back == 0) continue;
-    x = ops::concatenate(
-        Tensors{ops::slice_axis(x, along, n - back, n), ops::slice_axis(x, along, 0, n - back)},
-        along);
+    x = rolled(x, along, back);
   }
   return x;
 }

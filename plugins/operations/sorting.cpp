@@ -3,7 +3,9 @@
 #include <numeric>
 #include <set>
 
+#include "host.h"
 #include "kernels/places.h"
+#include "kernels/tally.h"
 #include "segments.h"
 
 namespace crescent::operations {
@@ -64,7 +66,7 @@ Tensor bincount(const Tensor& x, const Tensor& weights, int64_t minlength, bool 
   const int64_t largest = x.size() == 0 ? -1 : static_cast<int64_t>(ops::max(x).item());
   const int64_t count = std::max(minlength, largest + 1);
   const auto of_row = [&](const Tensor& row, const Tensor& weight) {
-    return segment_sum(weight ? weight : ops::cast(ops::ones_like(row), DType::int32), row, count);
+    return weight ? segment_sum(weight, row, count) : tallied(row, count);
   };
   if (x.rank() == 1) return of_row(x, weights);
   Tensors rows;
@@ -86,9 +88,7 @@ std::tuple<Tensor, Tensor> histogram(const Tensor& given, int64_t bins,
   low = ops::where(same, low - 0.5, low), high = ops::where(same, high + 0.5, high);
   const auto n = static_cast<double>(bins);
   const Tensor edges = low + (high - low) * (ops::cast(ops::arange(bins + 1), x.dtype()) / n);
-  const Tensor inside = ops::logical_and(ops::greater_equal(x, low), ops::less_equal(x, high));
-  const Tensor bin = ops::minimum(places_of(edges, x, true) - 1, n - 1);
-  const Tensor counts = segment_sum(ops::cast(inside, x.dtype()), bin, bins);
+  const Tensor counts = ops::cast(tallied_between(x, edges), x.dtype());
   return {counts, edges};
 }
 
@@ -129,35 +129,72 @@ struct Unique {
   std::vector<int32_t> first, inverse, counts;
 };
 
-/// Places of rows in ascending order, equal ones as they came.
-std::vector<double> order_of(const Tensor& rows, const std::vector<double>& values, size_t width) {
-  if (width == 1) return argsort(ops::reshape(rows, {-1}), -1).to_vector();
-  const auto row = [&](double i) {
-    return std::span(values).subspan(static_cast<size_t>(i) * width, width);
+/// Notes that row `at` is the next different one, or equals the one before.
+void count_row(Unique& result, int32_t at, bool differs) {
+  if (differs) result.first.push_back(at), result.counts.push_back(0);
+  result.inverse[static_cast<size_t>(at)] = static_cast<int32_t>(result.first.size()) - 1;
+  ++result.counts.back();
+}
+
+/// Of whole numbers from `low` on, `range` of them: each has a place of its own.
+template <class T>
+Unique unique_in_range(const T* x, size_t count, T low, size_t range) {
+  constexpr int32_t kNone = -1;
+  std::vector<int32_t> firsts(range, kNone), counts(range);
+  const auto place = [&](size_t i) {
+    return static_cast<size_t>(static_cast<int64_t>(x[i]) - static_cast<int64_t>(low));
   };
-  std::vector<double> order(static_cast<size_t>(rows.dim(0)));
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](double a, double b) {
-    return std::lexicographical_compare(row(a).begin(), row(a).end(), row(b).begin(), row(b).end());
-  });
-  return order;
+  for (size_t i = count; i-- > 0;) firsts[place(i)] = static_cast<int32_t>(i), ++counts[place(i)];
+  Unique result;
+  std::vector<int32_t>& numbers = counts;  // from here on: which one it is
+  for (size_t i = 0; i < range; ++i) {
+    if (firsts[i] == kNone) continue;
+    result.first.push_back(firsts[i]), result.counts.push_back(counts[i]);
+    numbers[i] = static_cast<int32_t>(result.first.size()) - 1;
+  }
+  result.inverse.resize(count);
+  for (size_t i = 0; i < count; ++i) result.inverse[i] = numbers[place(i)];
+  return result;
+}
+
+template <class T>
+Unique unique_numbers(const Tensor& numbers) {
+  const auto count = static_cast<size_t>(numbers.size());
+  const T* x = numbers.data<T>();
+  if (std::is_integral_v<T> && count > 0) {
+    const auto [low, high] = std::minmax_element(x, x + count);
+    const auto range = static_cast<uint64_t>(*high) - static_cast<uint64_t>(*low);
+    if (range < 4 * count) return unique_in_range(x, count, *low, static_cast<size_t>(range) + 1);
+  }
+  const Tensor order = argsort(ops::reshape(numbers, {-1}), -1);
+  const auto* places = order.data<int32_t>();
+  Unique result;
+  result.inverse.resize(count);
+  for (size_t i = 0; i < count; ++i)
+    count_row(result, places[i], i == 0 || x[places[i]] != x[places[i - 1]]);
+  return result;
 }
 
 Unique unique_rows(const Tensor& rows) {
   const auto count = static_cast<size_t>(rows.dim(0));
   const size_t width = count ? static_cast<size_t>(rows.size()) / count : 0;
-  const std::vector<double> values = rows.to_vector(), order = order_of(rows, values, width);
-  const auto row = [&](size_t i) { return values.data() + i * width; };
   Unique result;
-  result.inverse.resize(count);
-  for (size_t i = 0, last = 0; i < count; ++i) {
-    const auto at = static_cast<size_t>(order[i]);
-    if (i == 0 || !std::equal(row(at), row(at) + width, row(last)))
-      result.first.push_back(static_cast<int32_t>(at)), result.counts.push_back(0);
-    last = at;
-    result.inverse[at] = static_cast<int32_t>(result.first.size()) - 1;
-    ++result.counts.back();
+  if (width == 1 && size_of(rows.dtype()) != 2) {
+    with_type(rows.dtype(), [&]<class T>(T) { result = unique_numbers<T>(rows); });
+    return result;
   }
+  const std::vector<double> values = rows.to_vector();
+  const auto row = [&](int32_t i) {
+    return std::span(values).subspan(static_cast<size_t>(i) * width, width);
+  };
+  std::vector<int32_t> order(count);
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](int32_t a, int32_t b) {
+    return std::lexicographical_compare(row(a).begin(), row(a).end(), row(b).begin(), row(b).end());
+  });
+  result.inverse.resize(count);
+  for (size_t i = 0; i < count; ++i)
+    count_row(result, order[i], i == 0 || !std::ranges::equal(row(order[i]), row(order[i - 1])));
   return result;
 }
 
@@ -189,6 +226,7 @@ Value unique(const Tensor& given, bool /*sorted: they always are*/, bool return_
 
 void add_sorting(Registry& registry) {
   add_places_kernel(registry);
+  add_tally_kernel(registry);
   Operations(registry, "keras.src.ops.math")
       .add("TopK", "top_k(x, k, sorted=True)", &top_k, "The k largest of the last axis, and where.")
       .add("InTopK", "in_top_k(targets, predictions, k)", &ops::in_top_k);

@@ -145,6 +145,10 @@ std::vector<Case> operation_cases() {
       {{{2, 500}}}, true, Dtypes::one);
   add("gcd", plain("gcd"), {indices({4}, 30), indices({4}, 30)}, false, Dtypes::one);
   add("cumprod", plain("cumprod", {{"axis", 1}}), {{{2, 5}}});
+  add("cumprod of columns", plain("cumprod", {{"axis", 1}}), {{{2, 4, 3}}});
+  add("roll", plain("roll", {{"shift", List{2, -1}}, {"axis", List{1, 2}}}), {{{2, 3, 4}}}, true,
+      Dtypes::numbers);
+  add("roll flat", plain("roll", {{"shift", 4}}), {{{2, 3}}}, true, Dtypes::numbers);
   add("sort", plain("sort", {{"axis", 1}}), {{{4, 3}}});
   add("quantile", plain("quantile", {{"q", 0.3}, {"axis", 1}}), {{{3, 6}}});
   return cases;

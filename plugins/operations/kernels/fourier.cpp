@@ -8,6 +8,7 @@
 #include "../host.h"
 #include "crescent/cpu_kernel.h"
 #include "fourier_transform.h"
+#include "lanes.h"
 
 namespace crescent::operations {
 namespace {
@@ -22,28 +23,64 @@ struct Rows {
   }
 };
 
-/// Elements of rows that are transformed together, beside each other.
+/// Elements of rows that are transformed together, beside each other; one more than the transform
+/// needs.
 struct Work {
   Work(const FourierTransform& transform, double* memory, size_t count)
-      : lanes(transform.lanes()), re(memory), im(memory + transform.width() * lanes) {
+      : lanes(transform.lanes()), re(memory), im(memory + (transform.width() + 1) * lanes) {
     if (count < lanes || transform.width() > transform.size())
       std::fill(re, im + transform.width() * lanes, 0.0);
+  }
+  static size_t size(const FourierTransform& transform) {
+    return 2 * (transform.width() + 1) * transform.lanes();
   }
   size_t lanes;
   double *re, *im;
 };
 
+/// Whether there are loops for so many rows of this type.
+template <class T>
+bool fills_lanes(const FourierTransform& transform, size_t count) {
+  return std::is_same_v<T, float> && transform.lanes() == kLanes && count == kLanes;
+}
+
 /// Rows to work, or back: one part after the other, as rows of a power of two are in each other's
 /// way in the cache.
 template <class T>
-void take_rows(const FourierTransform& transform, Rows<const T> x, double* to, size_t count) {
+void take(const FourierTransform& transform, Rows<const T> x, double* to, size_t count) {
+  if constexpr (std::is_same_v<T, float>) {
+    if (fills_lanes<T>(transform, count))
+      return take_rows(x.numbers, static_cast<size_t>(x.n), transform.size(), transform.places(),
+                       to);
+  }
   for (size_t k = 0; k < transform.size(); ++k)
     for (size_t i = 0; i < count; ++i)
       to[transform.place(k) * transform.lanes() + i] = static_cast<double>(x.at(i, k));
 }
+/// Those at even places, and those at odd ones.
 template <class T>
-void give_rows(const FourierTransform& transform, const double* from, Rows<T> to, size_t count) {
-  for (size_t k = 0; k < transform.size(); ++k)
+void take_halves(const FourierTransform& transform, Rows<const T> x, const Work& w, size_t count) {
+  if constexpr (std::is_same_v<T, float>) {
+    if (fills_lanes<T>(transform, count))
+      return take_pairs(x.numbers, static_cast<size_t>(x.n), transform.size(), transform.places(),
+                        w.re, w.im);
+  }
+  for (size_t k = 0; k < transform.size(); ++k) {
+    const size_t at = transform.place(k) * w.lanes;
+    for (size_t i = 0; i < count; ++i) {
+      w.re[at + i] = static_cast<double>(x.at(i, 2 * k));
+      w.im[at + i] = static_cast<double>(x.at(i, 2 * k + 1));
+    }
+  }
+}
+/// All that the rows have room for.
+template <class T>
+void give(const FourierTransform& transform, const double* from, Rows<T> to, size_t count) {
+  const auto n = static_cast<size_t>(to.n);
+  if constexpr (std::is_same_v<T, float>) {
+    if (fills_lanes<T>(transform, count)) return give_rows(from, n, to.numbers, n);
+  }
+  for (size_t k = 0; k < n; ++k)
     for (size_t i = 0; i < count; ++i)
       to.at(i, k) = static_cast<T>(from[k * transform.lanes() + i]);
 }
@@ -53,39 +90,24 @@ template <class T>
 void transform_rows(const FourierTransform& transform, Rows<const T> re, Rows<const T> im,
                     Rows<T> to_re, Rows<T> to_im, size_t count, double* memory) {
   const Work w(transform, memory, count);
-  take_rows(transform, re, w.re, count);
-  take_rows(transform, im, w.im, count);
+  take(transform, re, w.re, count);
+  take(transform, im, w.im, count);
   transform.run(w.re, w.im);
-  give_rows(transform, w.re, to_re, count);
-  give_rows(transform, w.im, to_im, count);
+  give(transform, w.re, to_re, count);
+  give(transform, w.im, to_im, count);
 }
 
-/// `count` rows of real numbers, an even number each, as half as many complex ones: the spectra of
-/// those at even and at odd places are what is even and what is odd in theirs.
+/// `count` rows of real numbers, an even number each, as half as many complex ones.
 template <class T>
 void transform_real_rows(const FourierTransform& transform, const ComplexTable& turns,
                          Rows<const T> x, Rows<T> to_re, Rows<T> to_im, size_t count,
                          double* memory) {
   const Work w(transform, memory, count);
-  const size_t half = transform.size();
-  for (size_t k = 0; k < half; ++k) {
-    const size_t at = transform.place(k) * w.lanes;
-    for (size_t i = 0; i < count; ++i) {
-      w.re[at + i] = static_cast<double>(x.at(i, 2 * k));
-      w.im[at + i] = static_cast<double>(x.at(i, 2 * k + 1));
-    }
-  }
+  take_halves(transform, x, w, count);
   transform.run(w.re, w.im);
-  for (size_t k = 0; k <= half; ++k) {
-    const size_t a = k % half * w.lanes, b = (half - k) % half * w.lanes;
-    const double re = turns.re[k], im = turns.im[k];
-    for (size_t i = 0; i < count; ++i) {
-      const double even_re = w.re[a + i] + w.re[b + i], even_im = w.im[a + i] - w.im[b + i];
-      const double odd_re = w.im[a + i] + w.im[b + i], odd_im = w.re[b + i] - w.re[a + i];
-      to_re.at(i, k) = static_cast<T>(0.5 * (even_re + odd_re * re - odd_im * im));
-      to_im.at(i, k) = static_cast<T>(0.5 * (even_im + odd_re * im + odd_im * re));
-    }
-  }
+  unfold_real(w.re, w.im, transform.size(), turns, w.lanes);
+  give(transform, w.re, to_re, count);
+  give(transform, w.im, to_im, count);
 }
 
 /// A transform of rows of one length, and how they are divided.
@@ -105,7 +127,7 @@ class RowsTransform {
   int64_t group() const { return static_cast<int64_t>(transform_.lanes()); }
   int64_t groups() const { return (rows_ + group() - 1) / group(); }
   /// Numbers of double precision that a group needs.
-  size_t work() const { return 2 * transform_.width() * transform_.lanes(); }
+  size_t work() const { return Work::size(transform_); }
   double flops() const {
     const auto n = static_cast<double>(n_);
     return 5 * static_cast<double>(rows_) * n * std::log2(std::max(n, 2.0)) / (real_ ? 2 : 1);

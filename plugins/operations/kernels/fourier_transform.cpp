@@ -8,11 +8,11 @@
 #include <utility>
 
 #include "clones.h"
+#include "lanes.h"
 
 namespace crescent::operations {
 namespace {
 
-constexpr size_t kLanes = 8;
 constexpr size_t kLongest = 8192;  ///< of eight rows at once: they stay in a core's own cache
 
 typedef double Lanes __attribute__((vector_size(kLanes * sizeof(double))));
@@ -75,6 +75,34 @@ CRESCENT_CLONES(transform_row, all_stages,
 CRESCENT_CLONES(transform_rows, all_stages_of_rows,
                 (double* re, double* im, size_t n, const double* wr, const double* wi),
                 (re, im, n, wr, wi))
+
+/// The spectra of the numbers at even and at odd places are what is even and what is odd in that of
+/// both; elements k and half - k come from the same two.
+template <class V>
+CRESCENT_IN_CLONES void unfold(V* re, V* im, size_t half, const double* wr, const double* wi) {
+  re[half] = re[0], im[half] = im[0];
+  for (size_t k = 0; k <= half / 2; ++k) {
+    const size_t j = half - k;
+    const V even_re = re[k] + re[j], even_im = im[k] - im[j];
+    const V odd_re = im[k] + im[j], odd_im = re[j] - re[k];
+    re[k] = 0.5 * (even_re + odd_re * wr[k] - odd_im * wi[k]);
+    im[k] = 0.5 * (even_im + odd_re * wi[k] + odd_im * wr[k]);
+    re[j] = 0.5 * (even_re + odd_re * wr[j] + odd_im * wi[j]);
+    im[j] = 0.5 * (odd_re * wi[j] - even_im - odd_im * wr[j]);
+  }
+}
+
+CRESCENT_IN_CLONES void unfold_lanes(double* re, double* im, size_t half, const double* wr,
+                                     const double* wi) {
+  unfold(reinterpret_cast<Lanes*>(re), reinterpret_cast<Lanes*>(im), half, wr, wi);
+}
+
+CRESCENT_CLONES(unfold_row, unfold,
+                (double* re, double* im, size_t half, const double* wr, const double* wi),
+                (re, im, half, wr, wi))
+CRESCENT_CLONES(unfold_rows, unfold_lanes,
+                (double* re, double* im, size_t half, const double* wr, const double* wi),
+                (re, im, half, wr, wi))
 
 /// Elements times numbers of a table.
 void multiply(double* re, double* im, const ComplexTable& by, size_t count, size_t lanes) {
@@ -148,6 +176,11 @@ void FourierTransform::run(double* re, double* im) const {
   backward_.reorder(re, lanes_), backward_.reorder(im, lanes_);
   backward_.run(re, im, lanes_);
   multiply(re, im, chirp_, n_, lanes_);
+}
+
+void unfold_real(double* re, double* im, size_t half, const ComplexTable& turns, size_t lanes) {
+  const auto all = lanes == 1 ? unfold_row : unfold_rows;
+  all(re, im, half, turns.re.data(), turns.im.data());
 }
 
 }  // namespace crescent::operations

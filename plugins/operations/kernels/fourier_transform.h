@@ -17,6 +17,7 @@ class PowerOfTwoTransform {
   size_t size() const { return reversed_.size(); }
   /// Where the transform wants element k: at the place with the bits of k in reverse order.
   size_t place(size_t k) const { return reversed_[k]; }
+  const size_t* places() const { return reversed_.data(); }
   /// In place; each element is `lanes` numbers of as many rows, 1 or 8.
   void run(double* re, double* im, size_t lanes) const;
   /// Elements that are in order to where the transform wants them.
@@ -40,6 +41,8 @@ class FourierTransform {
   size_t width() const { return forward_.size(); }
   /// Where element k goes before; afterwards it is at k.
   size_t place(size_t k) const { return chirp_.re.empty() ? forward_.place(k) : k; }
+  /// All of them; null: everything stays where it is.
+  const size_t* places() const { return chirp_.re.empty() ? forward_.places() : nullptr; }
   /// Elements that are not set are 0. re and im: (width, lanes).
   void run(double* re, double* im) const;
 
@@ -48,5 +51,8 @@ class FourierTransform {
   PowerOfTwoTransform forward_, backward_;  ///< the way back, with a chirp only
   ComplexTable chirp_, spectrum_;           ///< of the chirp
 };
+/// What the transform of half as many complex numbers, those at even and those at odd places, says
+/// of real ones: elements 0 to `half` of theirs, in place. turns: exp(-pi i k / half).
+void unfold_real(double* re, double* im, size_t half, const ComplexTable& turns, size_t lanes);
 
 }  // namespace crescent::operations

@@ -52,6 +52,62 @@ end
 check.fails(function() ops.take(t { 1, 2 }, ops.full({ 100000 }, 2, "int32")) end, "index 2",
   "out of range")
 
+-- numbers counted in parts, by themselves and between edges
+local numbers = cr.random.uniform({ 200000 }, -3, 40)
+local counts, edges = ops.histogram(numbers, { bins = 43, range = { -2, 41 } })
+local below = ops.searchsorted(ops.sort(numbers), edges, "left")
+expect_equal(counts:cast "int32", ops.diff(below), "histogram")
+local whole = ops.floor(numbers):cast "int32"
+local least, most = -3, 39
+counts = ops.bincount(whole - least)
+check.same(counts.shape, { most - least + 1 })
+assert(ops.sum(counts):item() == 200000)
+for i = least, most do
+  assert(counts[i - least + 1] == ops.count_nonzero(ops.equal(whole, i)):item(), "bincount")
+end
+check.same(ops.histogram(t { 1, 2, 2, 3, nan }, 2, { 1, 3 }):totable(), { 1, 3 })
+
+-- what differs: whole numbers near each other, far from each other, and fractions
+for _, x in ipairs {
+  whole, whole:cast "int64" * 1000003, whole:cast "int16", ops.greater(numbers, 0), numbers,
+  ops.round(numbers):cast "float16",
+} do
+  local values, first, inverse, often =
+    ops.unique(x, { return_index = true, return_inverse = true, return_counts = true })
+  expect_equal(ops.take(values, inverse), x, "inverse of " .. x.dtype)
+  expect_equal(ops.take(x, first), values, "first of " .. x.dtype)
+  expect_equal(ops.bincount(inverse), often, "counts of " .. x.dtype)
+  assert(ops.all(ops.equal(values, ops.sort(values:cast "float64"):cast(x.dtype))):item() ~= 0)
+  local order = ops.argsort(inverse)
+  expect_equal(ops.take(order, ops.cumsum(often) - often), first, "the first of " .. x.dtype)
+end
+
+-- Fourier transforms of many rows, which are computed eight at a time, against their sums
+for _, n in ipairs { 1, 2, 6, 8, 16, 30, 64, 100, 256 } do
+  for _, dtype in ipairs { "float32", "float64" } do
+    local what = "transform of " .. n .. " " .. dtype
+    local x, y = cr.random.normal { 19, n }:cast(dtype), cr.random.normal { 19, n }:cast(dtype)
+    local k = ops.arange(n):cast "float64"
+    local turns = ops.mod(ops.outer(k, k), n) * (2 * math.pi / n)
+    local cos, sin = ops.cos(turns), ops.sin(turns)
+    local a, b = x:cast "float64", y:cast "float64"
+    local function expect_near(got, want)
+      check.same(got.dtype, dtype, what)
+      local apart = ops.max(ops.abs(got:cast "float64" - want)):item()
+      assert(apart < (dtype == "float32" and 2e-5 or 1e-10), what .. ": " .. apart)
+    end
+    local re, im = ops.fft { x, y }
+    expect_near(re, ops.matmul(a, cos) + ops.matmul(b, sin))
+    expect_near(im, ops.matmul(b, cos) - ops.matmul(a, sin))
+    local half = n // 2 + 1
+    re, im = ops.rfft(x)
+    check.same(re.shape, { 19, half })
+    expect_near(re, ops.slice(ops.matmul(a, cos), { 0, 0 }, { 19, half }))
+    expect_near(im, ops.slice(-ops.matmul(a, sin), { 0, 0 }, { 19, half }))
+    expect_near(ops.irfft({ re, im }, n), a)
+  end
+end
+
 -- several ops at once give what they give one after the other
 local x = cr.random.normal { 300, 300 }
 for name, f in pairs {

@@ -95,4 +95,33 @@ row("resize with padding",
   ops.image.resize(wide, { 3, 3 }, "nearest", { pad_to_aspect_ratio = true, fill_value = 9 }),
   { 9, 9, 9, 1, 3, 5, 9, 9, 9 })
 row("map_coordinates rounds", ops.image.map_coordinates(ints { 0, 3 }, t { { 0.5 } }, 1), 2)
+
+-- over no axes nothing is reduced, and over those that are not said all are
+local square = t { { 1, 2 }, { 0, 4 } }
+for _, name in ipairs {
+  "sum", "mean", "max", "min", "prod", "amax", "amin", "logsumexp", "median", "nansum", "nanmean",
+  "nanmax", "nanmedian", "average",
+} do
+  row(name .. " over no axes", ops[name](square, {}), { 1, 2, 0, 4 })
+  check.same(ops[name](square, { axis = {} }).shape, { 2, 2 }, name)
+end
+row("sum over no axes, kept", ops.sum(square, {}, true), { 1, 2, 0, 4 })
+check.same(ops.sum(square, {}, true).shape, { 2, 2 })
+row("any over no axes", ops.any(square, {}), { 1, 1, 0, 1 }, "bool")
+row("count_nonzero over no axes", ops.count_nonzero(square, {}), { 1, 1, 0, 1 }, "int32")
+for _, name in ipairs { "var", "std", "ptp", "nanvar" } do
+  row(name .. " over no axes", ops[name](square, {}), { 0, 0, 0, 0 })
+end
+local mean, variance = ops.moments(square, {})
+row("means over no axes", mean, { 1, 2, 0, 4 })
+row("variances over no axes", variance, { 0, 0, 0, 0 })
+row("sum of all", ops.sum(square), 7)
+
+-- numbers by themselves are what they are written as
+local large = ops.greater(square, 1)
+row("where of whole numbers", ops.where(large, 1, -1), { -1, 1, -1, 1 }, "int32")
+row("where of fractions", ops.where(large, 1.0, 0), { 0, 1, 0, 1 }, "float32")
+row("where of truth values", ops.where(large, true, false), { 0, 1, 0, 1 }, "bool")
+row("where of both", ops.where(large, true, 2), { 2, 1, 2, 1 }, "int32")
+row("where beside a tensor", ops.where(large, square:cast "float16", 1), { 1, 2, 1, 4 }, "float16")
 print "ok operation_values"

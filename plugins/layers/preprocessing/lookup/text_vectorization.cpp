@@ -105,7 +105,9 @@ class TextVectorization final : public LookupLayer<std::string> {
     if (output_mode_ != kPlaces && length_)
       fail("`output_sequence_length` must not be set if `output_mode` is not 'int'. ",
            "Received output_sequence_length=", *length_, ".");
-    if (ragged_) fail("`ragged=true` is not possible: tensors are dense");
+    if (ragged_)
+      fail(
+          "`ragged=true` is not possible: tensors are dense; without it short rows end with zeros");
     if (output_mode_ == kOneHot && rules->split != Split::none)
       fail("`output_mode=\"one_hot\"` needs `split=null`: as many words as a text has would give ",
            "as many vectors");

@@ -1,0 +1,14 @@
+// Ops along one axis that kernels compute in a single pass.
+#pragma once
+#include "../families.h"
+
+namespace crescent::operations {
+
+/// x with the elements along an axis moved on by `shift` places, the last ones to the front.
+Tensor rolled(const Tensor& x, int axis, int64_t shift);
+/// Each element times all before it along an axis. Not of booleans.
+Tensor running_product(const Tensor& x, int axis);
+
+void add_axis_kernels(Registry& registry);
+
+}  // namespace crescent::operations

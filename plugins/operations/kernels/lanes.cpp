@@ -1,0 +1,115 @@
+#include "lanes.h"
+
+#include <cstring>
+
+#include "clones.h"
+
+namespace crescent::operations {
+namespace {
+
+typedef float Floats __attribute__((vector_size(kLanes * sizeof(float))));
+typedef double Doubles __attribute__((vector_size(kLanes * sizeof(double))));
+
+/// Rows and columns change places. Each round moves the highest bit of a row's number to the end of
+/// that of the column.
+CRESCENT_IN_CLONES void transpose(Floats* r) {
+  for (int round = 0; round < 3; ++round) {
+    Floats next[kLanes];
+    for (size_t i = 0; i < kLanes / 2; ++i) {
+      const Floats a = r[i], b = r[i + kLanes / 2];
+      next[2 * i] = __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
+      next[2 * i + 1] = __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15);
+    }
+    for (size_t i = 0; i < kLanes; ++i) r[i] = next[i];
+  }
+}
+
+/// Elements k to k + 7 of all rows, as eight vectors of one element each.
+CRESCENT_IN_CLONES void load_tile(const float* rows, size_t stride, size_t k, Floats* tile) {
+  for (size_t i = 0; i < kLanes; ++i) std::memcpy(&tile[i], rows + i * stride + k, sizeof(Floats));
+  transpose(tile);
+}
+
+CRESCENT_IN_CLONES void store_lanes(Floats x, double* to) {
+  const Doubles wide = __builtin_convertvector(x, Doubles);
+  std::memcpy(to, &wide, sizeof wide);
+}
+
+CRESCENT_IN_CLONES size_t place_of(const size_t* places, size_t k) {
+  return places ? places[k] : k;
+}
+
+CRESCENT_IN_CLONES void take_all(const float* rows, size_t stride, size_t n, const size_t* places,
+                                 double* to) {
+  size_t k = 0;
+  for (; k + kLanes <= n; k += kLanes) {
+    Floats tile[kLanes];
+    load_tile(rows, stride, k, tile);
+    for (size_t j = 0; j < kLanes; ++j) store_lanes(tile[j], to + place_of(places, k + j) * kLanes);
+  }
+  for (; k < n; ++k)
+    for (size_t i = 0; i < kLanes; ++i)
+      to[place_of(places, k) * kLanes + i] = static_cast<double>(rows[i * stride + k]);
+}
+
+CRESCENT_IN_CLONES void take_both(const float* rows, size_t stride, size_t n, const size_t* places,
+                                  double* even, double* odd) {
+  size_t k = 0;
+  for (; k + kLanes / 2 <= n; k += kLanes / 2) {
+    Floats tile[kLanes];
+    load_tile(rows, stride, 2 * k, tile);
+    for (size_t j = 0; j < kLanes / 2; ++j) {
+      const size_t at = place_of(places, k + j) * kLanes;
+      store_lanes(tile[2 * j], even + at), store_lanes(tile[2 * j + 1], odd + at);
+    }
+  }
+  for (; k < n; ++k)
+    for (size_t i = 0; i < kLanes; ++i) {
+      const size_t at = place_of(places, k) * kLanes + i;
+      even[at] = static_cast<double>(rows[i * stride + 2 * k]);
+      odd[at] = static_cast<double>(rows[i * stride + 2 * k + 1]);
+    }
+}
+
+CRESCENT_IN_CLONES void give_all(const double* from, size_t n, float* rows, size_t stride) {
+  size_t k = 0;
+  for (; k + kLanes <= n; k += kLanes) {
+    Floats tile[kLanes];
+    for (size_t j = 0; j < kLanes; ++j) {
+      Doubles wide;
+      std::memcpy(&wide, from + (k + j) * kLanes, sizeof wide);
+      tile[j] = __builtin_convertvector(wide, Floats);
+    }
+    transpose(tile);
+    for (size_t i = 0; i < kLanes; ++i)
+      std::memcpy(rows + i * stride + k, &tile[i], sizeof(Floats));
+  }
+  for (; k < n; ++k)
+    for (size_t i = 0; i < kLanes; ++i)
+      rows[i * stride + k] = static_cast<float>(from[k * kLanes + i]);
+}
+
+CRESCENT_CLONES(take_all_best, take_all,
+                (const float* rows, size_t stride, size_t n, const size_t* places, double* to),
+                (rows, stride, n, places, to))
+CRESCENT_CLONES(take_both_best, take_both,
+                (const float* rows, size_t stride, size_t n, const size_t* places, double* even,
+                 double* odd),
+                (rows, stride, n, places, even, odd))
+CRESCENT_CLONES(give_all_best, give_all, (const double* from, size_t n, float* rows, size_t stride),
+                (from, n, rows, stride))
+
+}  // namespace
+
+void take_rows(const float* rows, size_t stride, size_t n, const size_t* places, double* to) {
+  take_all_best(rows, stride, n, places, to);
+}
+void take_pairs(const float* rows, size_t stride, size_t n, const size_t* places, double* even,
+                double* odd) {
+  take_both_best(rows, stride, n, places, even, odd);
+}
+void give_rows(const double* from, size_t n, float* rows, size_t stride) {
+  give_all_best(from, n, rows, stride);
+}
+
+}  // namespace crescent::operations

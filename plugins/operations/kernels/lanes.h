@@ -1,0 +1,18 @@
+// Eight rows of numbers as one row of eight numbers each, and back: how several Fourier transforms
+// are computed at once.
+#pragma once
+#include <cstddef>
+
+namespace crescent::operations {
+
+inline constexpr size_t kLanes = 8;
+
+/// to[places[k] * 8 + i] = element k of row i, k < n; rows are `stride` apart. Without places: k.
+void take_rows(const float* rows, size_t stride, size_t n, const size_t* places, double* to);
+/// The same of elements 2 k, to `even`, and of 2 k + 1, to `odd`.
+void take_pairs(const float* rows, size_t stride, size_t n, const size_t* places, double* even,
+                double* odd);
+/// Element k of row i = from[k * 8 + i].
+void give_rows(const double* from, size_t n, float* rows, size_t stride);
+
+}  // namespace crescent::operations
