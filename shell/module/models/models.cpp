@@ -257,15 +257,9 @@ LayerPtr get_layer(Model& model, Value name, std::optional<int64_t> index) {
   if (!index && name.is_null()) fail("Provide either a layer name or layer index.");
   if (!index) return model.get_layer(name.as_string());
   if (*index < 1) fail("layers count from 1, got ", *index);
-<<<<<<< HEAD
-  if (const auto count = static_cast<int64_t>(model.layers().size()); *index > count)
-    fail("Was asked to retrieve layer at index ", *index, " but model only has ", count,
-         " layers.");
-=======
   if (const size_t count = model.layers().size(); static_cast<size_t>(*index) > count)
     fail("Was asked to retrieve layer at index ", *index, " but model only has ", count,
          " layers, which count from 1.");
->>>>>>> ready/cases
   return model.get_layer(*index - 1);
 }
 
