@@ -117,7 +117,10 @@ Tensor clip(const Tensor& given, const Value& low, const Value& high) {
     return value.is_number() ? Operand(value.as_float()) : Operand(Codec<Tensor>::decode(value));
   };
   const Tensor x = given.dtype() == DType::boolean ? ops::cast(given, DType::int32) : given;
-  return ops::minimum(ops::maximum(x, limit(low)), limit(high));
+  const Operand least = limit(low), most = limit(high);
+  if (!least.tensor && !most.tensor && least.number <= most.number)
+    return ops::clip(x, least.number, most.number);
+  return ops::minimum(ops::maximum(x, least), most);
 }
 
 /// What the other is where one is no number.

@@ -9,6 +9,8 @@ using Sizes = std::vector<int64_t>;
 
 /// Negative ones count from the end.
 Tensor wrapped(const Tensor& indices, int64_t size) {
+  const bool known = !indices.is_abstract() && is_integer(indices.dtype()) && indices.size() > 0;
+  if (known && ops::min(indices).item() >= 0) return indices;
   const Tensor whole = is_integer(indices.dtype()) && indices.dtype() != DType::uint8
                            ? indices
                            : ops::cast(indices, DType::int32);

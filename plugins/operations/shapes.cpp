@@ -135,11 +135,24 @@ Tensor append(const Tensor& a, const Tensor& b, std::optional<int64_t> axis) {
   return ops::concatenate(Tensors{ops::reshape(both[0], {-1}), ops::reshape(both[1], {-1})}, 0);
 }
 
-Tensor tile(const Tensor& x, const Sizes& repeats) {
+/// In one pass where there is room for twice as many axes: an axis of n * d is n copies of d.
+Tensor tile(const Tensor& given, const Sizes& repeats) {
   const auto count = static_cast<int>(repeats.size());
-  Sizes all(static_cast<size_t>(std::max(0, x.rank() - count)), 1);
+  const Tensor x = with_rank(given, count);
+  Sizes all(static_cast<size_t>(x.rank() - count), 1);
   all.insert(all.end(), repeats.begin(), repeats.end());
-  return ops::tile(with_rank(x, count), all);
+  const auto is_usual = [](int64_t n) { return n >= 0 && n < INT32_MAX; };
+  const bool fits = x.shape().is_known() && 2 * x.rank() <= Shape::kMaxRank &&
+                    std::all_of(all.begin(), all.end(), is_usual);
+  if (!fits || x.rank() == 0) return ops::tile(x, all);
+  Shape apart, spread, result;
+  for (int i = 0; i < x.rank(); ++i) {
+    const int64_t n = all[static_cast<size_t>(i)], size = x.dim(i);
+    apart.append(1), apart.append(size);
+    spread.append(n), spread.append(size);
+    result.append(n * size);
+  }
+  return ops::reshape(ops::broadcast_to(ops::reshape(x, apart), spread), result);
 }
 
 Tensor repeat(const Tensor& given, const Tensor& repeats, std::optional<int64_t> axis) {

@@ -96,6 +96,16 @@ row("resize with padding",
   { 9, 9, 9, 1, 3, 5, 9, 9, 9 })
 row("map_coordinates rounds", ops.image.map_coordinates(ints { 0, 3 }, t { { 0.5 } }, 1), 2)
 
+-- copies along several axes
+row("tile", ops.tile(t { { 1, 2 } }, { 2, 2 }), { 1, 2, 1, 2, 1, 2, 1, 2 })
+row("tile with more counts", ops.tile(t { 1, 2 }, { 2, 1, 2 }), { 1, 2, 1, 2, 1, 2, 1, 2 })
+check.same(ops.tile(t { 1, 2 }, { 2, 1, 2 }).shape, { 2, 1, 4 })
+row("tile with fewer counts", ops.tile(t { { 1 }, { 2 } }, { 2 }), { 1, 1, 2, 2 })
+check.same(ops.tile(t { 1, 2 }, { 0 }).shape, { 0 })
+row("tile of a number", ops.tile(t(3), { 2 }), { 3, 3 })
+check.same(ops.tile(ops.ones { 1, 2, 1, 1, 1 }, { 1, 2, 1, 1, 3 }).shape, { 1, 4, 1, 1, 3 })
+check.fails(function() ops.tile(t { 1 }, { -1 }) end, "cannot repeat -1")
+
 -- over no axes nothing is reduced, and over those that are not said all are
 local square = t { { 1, 2 }, { 0, 4 } }
 for _, name in ipairs {
