@@ -12,13 +12,16 @@ function shell.library(name)
   return loaded[name]
 end
 
---- An error of the line outside of these libraries that led to it.
+--- An error of the line outside of these libraries that led to it. Where a function that was made
+--- with define stands between, it finds that line when the error comes out of it.
 function shell.fail(...)
-  local level = 2
-  while (debug.getinfo(level, "S") or { source = "" }).source:find "^=crescent/" do
+  local level, outside = 2, nil
+  repeat
     level = level + 1
-  end
-  error(table.concat { ... }, level)
+    outside = debug.getinfo(level, "S")
+  until not outside or not outside.source:find "^=crescent/"
+  local is_line = outside and outside.what ~= "C"
+  error(table.concat { ... }, is_line and level or 2)
 end
 
 --- The table, which gets what the library of this name has besides, when somebody first looks for

@@ -59,6 +59,15 @@ TEST_CASE("Equality is deep; numbers of two kinds differ; objects are themselves
   CHECK(Value(thing).object_as<Thing>() == thing);
 }
 
+TEST_CASE("A value can be replaced by a part of itself") {
+  Value copied = List{"first", List{"second", 2}};
+  copied = copied.as_list()[1];
+  CHECK(copied == Value(List{"second", 2}));
+  Value moved = List{"first", List{"second", 2}};
+  moved = std::move(moved.as_list()[1]);
+  CHECK(moved == Value(List{"second", 2}));
+}
+
 TEST_CASE("Values in messages are short and readable") {
   CHECK(to_text(Value(std::make_shared<Thing>())) == "<Thing>");
   CHECK(to_text(Value("grün")) == "\"grün\"");

@@ -78,8 +78,13 @@ bool operator==(const Dict& a, const Dict& b) {
 
 Value::Value(const Value&) = default;
 Value::Value(Value&&) noexcept = default;
-Value& Value::operator=(const Value&) = default;
-Value& Value::operator=(Value&&) noexcept = default;
+// What is assigned may be an element of what it replaces.
+Value& Value::operator=(const Value& other) { return *this = Value(other); }
+Value& Value::operator=(Value&& other) noexcept {
+  auto taken = std::move(other.data_);
+  data_ = std::move(taken);
+  return *this;
+}
 Value::~Value() = default;
 
 Value::Value(const char* s) : data_(std::string(s)) {}

@@ -259,7 +259,7 @@ LayerPtr get_layer(Model& model, Value name, std::optional<int64_t> index) {
   if (*index < 1) fail("layers count from 1, got ", *index);
   if (const size_t count = model.layers().size(); static_cast<size_t>(*index) > count)
     fail("Was asked to retrieve layer at index ", *index, " but model only has ", count,
-         " layers, which count from 1.");
+         " layers.");
   return model.get_layer(*index - 1);
 }
 
