@@ -1,6 +1,7 @@
 #include "lua/text.h"
 
 #include "crescent/value.h"
+#include "lua/class_table.h"
 #include "lua/handle.h"
 
 namespace crescent::lua {
@@ -25,6 +26,13 @@ std::string text_of(lua_State* L, int index) {
   }
 }
 
+/// Of a table made by subclass.
+static std::string name_of_class(lua_State* L, int index) {
+  const Height height(L);
+  push_field(L, index, "__name");
+  return "the class " + text_of(L, -1);
+}
+
 std::string describe(lua_State* L, int index) {
   switch (lua_type(L, index)) {
     case LUA_TNONE:
@@ -37,7 +45,7 @@ std::string describe(lua_State* L, int index) {
     case LUA_TBOOLEAN:
       return text_of(L, index);
     case LUA_TTABLE:
-      return "a table";
+      return is_class(L, index) ? name_of_class(L, index) : "a table";
     case LUA_TFUNCTION:
       return "a function";
     case LUA_TUSERDATA:
