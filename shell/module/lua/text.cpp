@@ -1,7 +1,6 @@
 #include "lua/text.h"
 
 #include "crescent/value.h"
-#include "lua/class_table.h"
 #include "lua/handle.h"
 
 namespace crescent::lua {
@@ -26,11 +25,14 @@ std::string text_of(lua_State* L, int index) {
   }
 }
 
-/// Of a table made by subclass.
-static std::string name_of_class(lua_State* L, int index) {
-  const Height height(L);
-  push_field(L, index, "__name");
-  return "the class " + text_of(L, -1);
+/// A class made by subclass says its name.
+static std::string describe_table(lua_State* L, int index) {
+  index = lua_absindex(L, index);
+  lua_pushliteral(L, "__name");
+  const bool named = lua_rawget(L, index) == LUA_TSTRING;
+  const std::string text = named ? "the class " + text_of(L, -1) : "a table";
+  lua_pop(L, 1);
+  return text;
 }
 
 std::string describe(lua_State* L, int index) {
@@ -45,7 +47,7 @@ std::string describe(lua_State* L, int index) {
     case LUA_TBOOLEAN:
       return text_of(L, index);
     case LUA_TTABLE:
-      return is_class(L, index) ? name_of_class(L, index) : "a table";
+      return describe_table(L, index);
     case LUA_TFUNCTION:
       return "a function";
     case LUA_TUSERDATA:
