@@ -135,3 +135,20 @@ do -- a dataset brings its targets
   ]])
   assert(ok and said:find "batch_size is not used", said)
 end
+
+do -- numbers of Lua wherever data is taken
+  local model = cr.Sequential { cr.layers.Dense(1, { input_shape = { 2 } }) }
+  model:compile { loss = "mse", optimizer = cr.optimizers.SGD(0) }
+  local x, y, weights = { { 1, 2 }, { 3, 4 }, { 5, 6 } }, { 1, 0, 2 }, { 1, 0, 2 }
+  local function losses(data, targets, sample_weight)
+    local history = model:fit(data, targets, { verbose = 0, sample_weight = sample_weight,
+      validation_data = { data, targets, sample_weight } }).history
+    check.near(model:evaluate(data, targets, { verbose = 0, sample_weight = sample_weight }),
+      history.loss[1])
+    return { history.loss[1], history.val_loss[1] }
+  end
+  check.near(losses(x, y, weights),
+    losses(cr.tensor(x), cr.tensor(y), cr.tensor(weights)), 1e-6)
+  check.fails(function() losses(x, y, { 1, 2 }) end, "sample_weight: expected one weight a sample")
+  check.fails(function() losses(x, y, { "a", 2, 3 }) end, "sample_weight: ")
+end
