@@ -74,7 +74,7 @@ struct Invocation {
   }
 };
 
-Invocation parse(int argc, char** argv) {
+Invocation parse(int argc, char** argv) try {
   Invocation call{argc, argv, count_options(argc, argv), {}};
   const int end = call.script > 1 && std::strcmp(argv[call.script - 1], "--") == 0 ? call.script - 1
                                                                                    : call.script;
@@ -83,6 +83,17 @@ Invocation parse(int argc, char** argv) {
                      .run()
                      .options;
   return call;
+} catch (const po::error& error) {
+  fail(error.what(), "; crescent --help lists the options");
+}
+
+/// A word that is neither a command nor a file, and nearly a command.
+void refuse_misspelt_command(const char* word) {
+  std::vector<std::string> names;
+  for (const Command& command : kCommands) names.push_back(command.name);
+  const std::string guess = did_you_mean(word, names);
+  if (!guess.empty() && access(word, F_OK) != 0)
+    fail("there is no file and no command '", word, "'", guess);
 }
 
 /// -e and -l in their order.
@@ -141,6 +152,7 @@ int run(int argc, char** argv) {
     for (const Command& command : kCommands)
       if (std::strcmp(argv[call.script], command.name) == 0)
         return command.run(std::vector<std::string>(argv + call.script + 1, argv + argc));
+  if (call.script < argc) refuse_misspelt_command(argv[call.script]);
   return run_lua(call);
 }
 

@@ -205,3 +205,13 @@ TEST_CASE("verify names the first layer that differs") {
 }
 
 }  // namespace
+
+TEST_CASE("a misspelt command or option is answered with what there is") {
+  const Outcome command = crescent_says("inspct m.h5"), option = crescent_says("-x"),
+                file = crescent_says("nothing_here.lua");
+  CHECK(command.status != 0);
+  CHECK(command.text ==
+        "crescent: there is no file and no command 'inspct' (did you mean 'inspect'?)\n");
+  CHECK(option.text == "crescent: unrecognised option '-x'; crescent --help lists the options\n");
+  CHECK(file.text.find("cannot open nothing_here.lua") != std::string::npos);
+}

@@ -62,10 +62,19 @@ void Stepper::follow_structure() {
   state_.constraints_seen = constraints;
 }
 
-/// Builds what is not built by a call without values, and gives what that gave.
+/// Builds what is not built by a call without values, and gives what that gave. A model that looks
+/// at values is called on them, when it runs eagerly.
 Tensors Stepper::build(const Tensors& x) {
-  const Tensors outputs = run_abstractly(
-      [&](const Tensors& given) { return model_(given, CallOptions{}); }, abstract_like(x));
+  const auto call = [&](const Tensors& given) { return model_(given, CallOptions{}); };
+  Tensors outputs;
+  try {
+    outputs = run_abstractly(call, abstract_like(x));
+  } catch (const Interrupted&) {
+    throw;
+  } catch (const Error&) {
+    if (!state_.options.run_eagerly) throw;
+    outputs = call(x);
+  }
   LayerAccess::forget_losses(model_);
   state_.structure_seen = model_.structure_version();
   return outputs;

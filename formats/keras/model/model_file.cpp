@@ -158,6 +158,9 @@ void load_weights(WeightSource& file, Model& model, const LoadWeightsOptions& op
                         ? match_by_name(file, group, model, origin, options.skip_mismatch, renamed)
                         : match_in_order(file, group, model, origin, options.skip_mismatch);
   tell(options.report, file, model, matches, arrays_of(file, group));
+  if (options.by_name && matches.empty())
+    warn("'", file.path(), "': none of its layers with weights has the name of one of model ",
+         model.name(), ", so nothing was loaded; report = true lists them");
   const Vocabularies vocabularies = Vocabularies::in_weights(file, model);
   append(matches, vocabularies.matches());
   replace_all(file, std::move(matches));

@@ -404,10 +404,13 @@ int base_config(lua_State* L) {
   return push(L, object->get_config()), 1;
 }
 
-/// cr.Model.init(self, inputs, outputs): from the init of a class, what its graph is.
+/// cr.Layer.init(self, options), from the init of a class: the base has taken its options already.
+/// cr.Model.init(self, inputs, outputs): what the model's graph is.
+int base_init(lua_State*) { return 0; }
 void connect(const std::shared_ptr<Object>& object, Any inputs, Any outputs) {
   auto* model = dynamic_cast<LuaModel*>(object.get());
   if (!model) fail("expected a model of a class made by subclass");
+  if (!is_symbolic(current(), inputs.index)) return;
   model->connect(to_value(current(), inputs.index), to_value(current(), outputs.index));
 }
 
@@ -427,12 +430,12 @@ void push_new_base(lua_State* L, const Base& base) {
   lua_setfield(L, table, "from_config");
   push_callable(L, *config);
   lua_setfield(L, table, "get_config");
-  if (is_model(base)) {
-    static const CallablePtr init = bound("init", &connect, {"self", "inputs", "outputs"},
-                                          "From the init of a class: the graph that it is.");
-    push_callable(L, *init);
-    lua_setfield(L, table, "init");
-  }
+  static const CallablePtr init = raw("init", base_init, {"self", "options=nil"},
+                                      "For the init of a class, which may call it.");
+  static const CallablePtr graph = bound("init", &connect, {"self", "inputs=nil", "outputs=nil"},
+                                         "From the init of a class: the graph that it is.");
+  push_callable(L, is_model(base) ? *graph : *init);
+  lua_setfield(L, table, "init");
   lua_pushstring(L, base.name);
   lua_setfield(L, table, "__name");
   lua_pushlightuserdata(L, const_cast<Base*>(&base));

@@ -34,6 +34,12 @@ std::optional<int64_t> known(int64_t count) {
   return count < 0 ? std::nullopt : std::optional(count);
 }
 
+/// What `for x, y in data do` asks for.
+int refuse_call(lua_State*) {
+  fail(
+      "a dataset is no function; its elements are gone through by: for x, y in data:elements() do");
+}
+
 }  // namespace
 
 void add_dataset_type(ObjectTypes& types, const Type& object) {
@@ -41,6 +47,7 @@ void add_dataset_type(ObjectTypes& types, const Type& object) {
   add_iterator_type(types, object);
   add_stream_methods(dataset);
   add_directory_type(types, dataset);
+  dataset.meta("__call", raw("call", refuse_call));
   dataset.property("samples", [](Dataset& data) { return known(data.samples()); })
       .property("batches", [](Dataset& data) { return known(data.batches()); })
       .method("shard", &shard_of, {"index", "count"},

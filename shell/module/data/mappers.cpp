@@ -21,6 +21,7 @@ Mapper script_mapper(const Ref& function) {
     function.push(L);
     const int parts = push_element(L, element);
     protected_call(L, parts, LUA_MULTRET);
+    if (lua_gettop(L) < first) fail("the function returned nothing");
     return element_from(L, first);
   };
 }

@@ -45,6 +45,11 @@ class Instance {
   Value option(const std::string& name) const;  ///< a declared option: the attribute now
   void set_option(const std::string& name, const Value& value) { declared_.set(name, value); }
   void push_class(lua_State* L) const { class_.push(L); }
+  /// While the class' own build runs; the base's, which that may call, has nothing to do then.
+  bool is_building() const { return building_; }
+
+ protected:
+  bool building_ = false;
 
  private:
   /// Pushes a user value of the object's handle.

@@ -1,6 +1,7 @@
 #include "instances/lua_objects.h"
 
 #include "crescent/program.h"
+#include "values/callable.h"
 
 namespace crescent::lua {
 namespace {
@@ -10,6 +11,10 @@ Tensors results_of(lua_State* L, const Layer& layer) {
   if (lua_isnil(L, -1))
     fail_in_layer(layer.name(), "Layer ", layer.name(),
                   ": call() returned nothing; expected a tensor or a table of tensors");
+  if (is_keywords(L, -1))
+    fail_in_layer(layer.name(), "Layer ", layer.name(),
+                  ": call() returned a table with names; expected a tensor or a list of tensors, "
+                  "{a, b}");
   return to_tensors(L, -1);
 }
 
@@ -59,6 +64,10 @@ void LuaLayerOf<Base>::configured() {
 template <class Base>
 void LuaLayerOf<Base>::build(const std::vector<Shape>& inputs) {
   if (has("build")) {
+    struct Mark {
+      bool& on;
+      ~Mark() { on = false; }
+    } mark{building_ = true};
     lua_State* L = current();
     Height height(L);
     invoke(L, "build", 0, OneOrMore<Shape>{inputs});

@@ -25,6 +25,16 @@ std::string text_of(lua_State* L, int index) {
   }
 }
 
+/// A class made by subclass says its name.
+static std::string describe_table(lua_State* L, int index) {
+  index = lua_absindex(L, index);
+  lua_pushliteral(L, "__name");
+  const bool named = lua_rawget(L, index) == LUA_TSTRING;
+  const std::string text = named ? "the class " + text_of(L, -1) : "a table";
+  lua_pop(L, 1);
+  return text;
+}
+
 std::string describe(lua_State* L, int index) {
   switch (lua_type(L, index)) {
     case LUA_TNONE:
@@ -37,7 +47,7 @@ std::string describe(lua_State* L, int index) {
     case LUA_TBOOLEAN:
       return text_of(L, index);
     case LUA_TTABLE:
-      return "a table";
+      return describe_table(L, index);
     case LUA_TFUNCTION:
       return "a function";
     case LUA_TUSERDATA:

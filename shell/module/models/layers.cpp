@@ -4,6 +4,7 @@
 #include "classes/object_types.h"
 #include "classes/options.h"
 #include "crescent/model.h"
+#include "instances/instance.h"
 #include "models/graph.h"
 #include "values/batches.h"
 
@@ -134,6 +135,8 @@ Variables metrics_variables_of(Layer& layer) {
 
 void build(Layer& layer, Any shape) {
   if (!is_plain_table(current(), shape.index)) fail_expected(current(), shape.index, "a shape");
+  const auto* instance = dynamic_cast<const Instance*>(&layer);
+  if (instance && instance->is_building()) return;
   layer.build_for(to_shapes(current(), shape.index));
 }
 

@@ -110,6 +110,18 @@ Value by_label(const Value& weights) {
   return outputs.empty() ? Value(labelled) : Value(outputs);
 }
 
+/// A dataset brings its targets and has its own batches: y is at index 3, batch_size also counts
+/// for arrays to validate with.
+void check_call_on_dataset(lua_State* L, const char* function, const Dict& options) {
+  if (!lua_isnoneornil(L, 3))
+    fail(
+        "When providing `x` as a dataset, `y` should not be passed. Instead, the targets should "
+        "be included as part of the dataset.");
+  const Value *size = options.find("batch_size"), *validation = options.find("validation_data");
+  if (size && !size->is_null() && !(validation && validation->is_list()))
+    warn(function, ": batch_size is not used: a dataset gives batches of its own");
+}
+
 /// Calls train with the data and the options that fit is given.
 template <class Train>
 auto train_on(lua_State* L, const Model& model, Train train) {
@@ -126,6 +138,7 @@ auto train_on(lua_State* L, const Model& model, Train train) {
     }
   }
   const DatasetPtr data = dataset_at(L, 2, model, integer_option(options, "steps_per_epoch"));
+  if (data) check_call_on_dataset(L, "fit", options);
   if (data) return train(data, options);
   return train(to_data(L, 2, input_names(model)), to_data(L, 3, output_names(model)), options);
 }
@@ -152,6 +165,7 @@ int evaluate(lua_State* L) {
   const Dict options = options_from(L, first, schema<EvaluateOptions>("evaluate"));
   const Value* as_dict = options.find("return_dict");
   const DatasetPtr data = dataset_at(L, 2, *model, integer_option(options, "steps"));
+  if (data) check_call_on_dataset(L, "evaluate", options);
   const NamedValues values = data ? model->evaluate(data, options)
                                   : model->evaluate(to_data(L, 2, input_names(*model)),
                                                     to_data(L, 3, output_names(*model)), options);

@@ -91,6 +91,7 @@ Element WorkerState::call(const Element& element) {
     lua_rawgeti(L, LUA_REGISTRYINDEX, function_);
     const int parts = push_element(L, element);
     protected_call(L, parts, LUA_MULTRET);
+    if (lua_gettop(L) == 0) fail("the function returned nothing");
     result = element_from(L, 1);
   });
   return result;

@@ -298,7 +298,7 @@ end
 
 local hooks = { "init", "build", "call", "compute_mask", "get_config", "update_state", "result",
   "reset_state", "on_epoch_end", "on_train_begin",
-  "cal", "train_step" }
+  "cal", "train_step", "slots", "initial_slot", "update_step" }
 
 local function derive()
   local place, base = table.unpack(values:one_of(bases))
@@ -316,6 +316,10 @@ local function derive()
   if values:chance(60) then class.call = function(_, x) return x end end
   local argument, text = values:any(1)
   call(place .. " derived (" .. tostring(text) .. ")", class, argument)
+  if values:chance(20) then
+    local input = cr.Input { shape = { 3 } }
+    call(place .. " derived of symbols", class, input, values:chance(80) and input or argument)
+  end
 end
 
 --- A small model that trains, so that methods have something to work on.

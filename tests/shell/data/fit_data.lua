@@ -113,3 +113,42 @@ do -- parts of rows
   end, "expected k from 2 to the number of rows, 3")
   check.fails(function() cr.data.folds(9, { stratify = true }) end, "needs labels")
 end
+
+do -- a dataset brings its targets
+  local model = cr.Sequential { cr.layers.Dense(1, { input_shape = { 2 } }) }
+  model:compile { loss = "mse" }
+  local x, y = cr.ones { 8, 2 }, cr.ones { 8, 1 }
+  local data = cr.data.dataset(x, y)
+  for _, method in ipairs { "fit", "evaluate" } do
+    check.fails(function()
+      model[method](model, data, y, { verbose = 0 })
+    end, "When providing `x` as a dataset, `y` should not be passed.")
+  end
+  check.fails(function()
+    model:fit(function() return x, y end, y, { verbose = 0, steps_per_epoch = 1 })
+  end, "`y` should not be passed")
+  local ok, said = check.run([[
+    local model = cr.Sequential { cr.layers.Dense(1, { input_shape = { 2 } }) }
+    model:compile { loss = "mse" }
+    local x, y = cr.ones { 8, 2 }, cr.ones { 8, 1 }
+    model:fit(cr.data.dataset(x, y), { verbose = 0, batch_size = 4 })
+  ]])
+  assert(ok and said:find "batch_size is not used", said)
+end
+
+do -- numbers of Lua wherever data is taken
+  local model = cr.Sequential { cr.layers.Dense(1, { input_shape = { 2 } }) }
+  model:compile { loss = "mse", optimizer = cr.optimizers.SGD(0) }
+  local x, y, weights = { { 1, 2 }, { 3, 4 }, { 5, 6 } }, { 1, 0, 2 }, { 1, 0, 2 }
+  local function losses(data, targets, sample_weight)
+    local history = model:fit(data, targets, { verbose = 0, sample_weight = sample_weight,
+      validation_data = { data, targets, sample_weight } }).history
+    check.near(model:evaluate(data, targets, { verbose = 0, sample_weight = sample_weight }),
+      history.loss[1])
+    return { history.loss[1], history.val_loss[1] }
+  end
+  check.near(losses(x, y, weights),
+    losses(cr.tensor(x), cr.tensor(y), cr.tensor(weights)), 1e-6)
+  check.fails(function() losses(x, y, { 1, 2 }) end, "sample_weight: expected one weight a sample")
+  check.fails(function() losses(x, y, { "a", 2, 3 }) end, "sample_weight: ")
+end

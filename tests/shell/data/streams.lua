@@ -348,4 +348,14 @@ do -- a run that is kept within an epoch goes on with the same elements
   check.near(other:get_weights()[1], whole:get_weights()[1]:totable(), 0)
   os.remove(path)
 end
+
+do -- mistakes with elements
+  local numbers = cr.data.from_tensor_slices { 1, 2, 3 }
+  for _, workers in ipairs { 0, 2 } do
+    check.fails(function()
+      for _ in numbers:map(function() end, { workers = workers }):elements() do end
+    end, "element 1: the function returned nothing")
+  end
+  check.fails(function() for _ in numbers do end end, "data:elements()")
+end
 print "ok streams"

@@ -89,4 +89,31 @@ function Counting:reset_states()
 end
 cr.Sequential { cr.Input { shape = { 2 } }, Counting() }:reset_states()
 assert(resets == 1)
+
+do -- what the base's functions do when a class' own call them, as Keras' layers do
+  local Ported = cr.Layer:subclass "Ported"
+  function Ported:init(config)
+    self.super.init(self, config)
+    self.units = config.units
+  end
+  function Ported:build(shape)
+    self.w = self:add_weight { name = "w", shape = { shape[#shape], self.units } }
+    cr.Layer.build(self, shape)
+  end
+  function Ported:call(x) return x:matmul(self.w) end
+  local ported = Ported { units = 3, weights = { cr.ones { 2, 3 } } }
+  check.near(ported(cr.ones { 1, 2 }), { { 2, 2, 2 } })
+  assert(ported.built and #ported.weights == 1)
+  local Whole = cr.Model:subclass "PortedModel"
+  function Whole:init(config) cr.Model.init(self, config) end
+  function Whole:call(x) return x * 2 end
+  check.near(Whole { name = "w" }(cr.ones { 1 }), { 2 })
+end
+
+do -- results that are no tensors, and classes in place of objects
+  local Named = cr.Layer:subclass "NamedResults"
+  function Named:call(x) return { a = x, b = x } end
+  check.fails(function() Named()(cr.ones { 1 }) end, "call() returned a table with names")
+  check.fails(function() cr.Sequential { Named } end, "got the class NamedResults")
+end
 print "ok hooks"

@@ -240,4 +240,15 @@ do -- layers by position, and off the top
     "Was asked to retrieve layer at index 3 but model only has 2 layers.")
   assert(model:pop() == top and #model.layers == 1)
 end
+
+do -- names of which none fits are told
+  local path = check.temporary ".h5"
+  cr.Sequential { cr.layers.Dense(1, { input_shape = { 2 }, name = "a" }) }:save(path)
+  local ok, said = check.run(string.format([[
+    local model = cr.Sequential { cr.layers.Dense(1, { input_shape = { 2 }, name = "b" }) }
+    model:load_weights(%q, { by_name = true })
+  ]], path))
+  assert(ok and said:find "so nothing was loaded", said)
+  os.remove(path)
+end
 print "ok models"

@@ -142,3 +142,19 @@ do -- mistakes
   function None:compute_loss() end
   check.fails(function() trained(None) end, "compute_loss() returned nothing")
 end
+
+do -- a model that looks at values trains eagerly
+  local Looks = cr.Model:subclass "Looks"
+  function Looks:init() self.dense = cr.layers.Dense(1) end
+  function Looks:call(inputs)
+    return inputs:sum():item() > 0 and self.dense(inputs) or self.dense(-inputs)
+  end
+  local model = Looks()
+  model:compile { optimizer = "sgd", loss = "mse", run_eagerly = true }
+  local h = model:fit(x, y, { epochs = 2, verbose = 0 }).history
+  assert(h.loss[2] < h.loss[1])
+  assert(model:evaluate(x, y, { verbose = 0 }) and model:predict(x, { verbose = 0 }))
+  local traced = Looks()
+  traced:compile { optimizer = "sgd", loss = "mse" }
+  check.fails(function() traced:fit(x, y, { verbose = 0 }) end, "use run_eagerly=true")
+end

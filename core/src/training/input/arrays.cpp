@@ -159,15 +159,31 @@ std::vector<Value> per_output(const Value& value, const std::vector<std::string>
 
 }  // namespace
 
+namespace {
+
+/// A tensor, or numbers that are one; none for null.
+Tensor tensor_of(const Value& value, const char* what) try {
+  return value.is_null() ? Tensor() : Codec<Tensor>::decode(value);
+} catch (Error& error) {
+  error.add_context(concat(what, ": "));
+  throw;
+}
+
+/// A list of tensors, not of the numbers of one.
+bool holds_tensors(const List& list) {
+  return list.empty() || std::any_of(list.begin(), list.end(), [](const Value& item) {
+           return item.is_object() || item.is_null();
+         });
+}
+
+}  // namespace
+
 Tensors tensors_in(const Value& value, const std::vector<std::string>& names, const char* what) {
   if (auto boxed = value.object_as<BoxedTensor>()) return {boxed->tensor};
   Tensors tensors;
+  if (value.is_list() && !holds_tensors(value.as_list())) return {tensor_of(value, what)};
   if (value.is_list()) {
-    for (const Value& item : value.as_list()) {
-      auto boxed = item.object_as<BoxedTensor>();
-      if (!boxed && !item.is_null()) fail(what, ": expected tensors, got ", item);
-      tensors.push_back(boxed ? boxed->tensor : Tensor());
-    }
+    for (const Value& item : value.as_list()) tensors.push_back(tensor_of(item, what));
     return tensors;
   }
   if (!value.is_dict())
@@ -178,13 +194,12 @@ Tensors tensors_in(const Value& value, const std::vector<std::string>& names, co
            "; it has: ", join(names));
   for (const std::string& name : names) {
     const Value* item = value.as_dict().find(name);
-    auto boxed = item ? item->object_as<BoxedTensor>() : nullptr;
-    if (!boxed && std::string_view(what) != "sample_weight") {
+    if ((!item || item->is_null()) && std::string_view(what) != "sample_weight") {
       std::vector<std::string> quoted;
       for (const std::string& n : names) quoted.push_back("'" + n + "'");
       fail("No data provided for \"", name, "\". Need data for each key in: [", join(quoted), "]");
     }
-    tensors.push_back(boxed ? boxed->tensor : Tensor());
+    tensors.push_back(item ? tensor_of(*item, what) : Tensor());
   }
   return tensors;
 }
@@ -214,6 +229,8 @@ void check_arrays(const Model& model, const Arrays& arrays) {
 Tensors sample_weights(const Model& model, const Tensors& y, const Value& sample_weight) {
   if (sample_weight.is_null()) return {};
   Tensors weights = tensors_in(sample_weight, model.output_names(), "sample_weight");
+  for (Tensor& weight : weights)
+    if (weight && !is_floating(weight.dtype())) weight = ops::cast(weight, DType::float32);
   if (weights.size() == 1 && y.size() > 1) weights.resize(y.size(), weights.front());
   if (weights.size() != y.size())
     fail("sample_weight: expected one array for each of ", y.size(), " outputs, got ",
