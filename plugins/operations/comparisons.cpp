@@ -93,7 +93,7 @@ void add_comparisons(Registry& registry) {
       .add("Isinf", "isinf(x)", &is_infinite)
       .add("Isposinf", "isposinf(x)", &is_signed_infinity<true>)
       .add("Isneginf", "isneginf(x)", &is_signed_infinity<false>)
-      .add("Isclose", "isclose(x1, x2, rtol=1e-05, atol=1e-08, equal_nan=False)", &isclose,
+      .add("Isclose", "isclose(x1, x2, @rtol=1e-05, @atol=1e-08, equal_nan=False)", &isclose,
            "|x1 - x2| <= atol + rtol |x2|")
       .add("Allclose", "allclose(x1, x2, rtol=1e-05, atol=1e-08, equal_nan=False)", &allclose)
       .add("IsIn", "isin(x1, x2, assume_unique=False, invert=False)", &isin,

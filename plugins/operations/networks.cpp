@@ -32,12 +32,14 @@ Tensor spread(const Tensor& parameter, const Tensor& x, const Axes& axes) {
   return ops::reshape(parameter, shape);
 }
 
+/// With rms_scaling, which Keras keeps for old models, x itself is divided by the deviation.
 Tensor layer_normalization(const Tensor& given, const Tensor& gamma, const Tensor& beta,
-                           const Axes& axes, std::optional<double> epsilon) {
+                           const Axes& axes, std::optional<double> epsilon, bool rms_scaling) {
+  if (rms_scaling && beta) fail("layer_normalization: beta has no effect with rms_scaling");
   const Tensor x = floating(given);
   const Tensor apart = x - ops::mean(x, axes, true);
   const Tensor variance = ops::mean(ops::square(apart), axes, true);
-  Tensor result = apart * ops::rsqrt(variance + epsilon.value_or(kEpsilon));
+  Tensor result = (rms_scaling ? x : apart) * ops::rsqrt(variance + epsilon.value_or(kEpsilon));
   if (gamma) result = result * spread(gamma, x, axes);
   return beta ? result + spread(beta, x, axes) : result;
 }
@@ -144,7 +146,9 @@ void add_networks(Registry& registry) {
       .add("BatchNorm",
            "batch_normalization(x, mean, variance, axis, offset=None, scale=None, epsilon=0.001)",
            &batch_normalization)
-      .add("LayerNorm", "layer_normalization(x, gamma=None, beta=None, axis=-1, epsilon=None)",
+      .add("LayerNorm",
+           "layer_normalization(x, gamma=None, beta=None, axis=-1, epsilon=None, "
+           "rms_scaling=False)",
            &layer_normalization)
       .add("RMSNorm", "rms_normalization(x, scale=None, axis=-1, epsilon=None)", &rms_normalization)
       .add("Normalize", "normalize(x, axis=-1, order=2, epsilon=None)", &normalize,

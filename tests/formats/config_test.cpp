@@ -161,6 +161,52 @@ TEST_CASE("tensors given by name are inputs at their places, or arguments of the
   check_call(*again);
 }
 
+TEST_CASE("functions have options and arguments where Keras 3 has them") {
+  struct Row {
+    const char *module, *class_name, *config, *arguments;
+    std::vector<double> wanted;  // of 3, 1, 2, 0 as (2, 2)
+  };
+  const std::string x = R"({"class_name": "__keras_tensor__", "config": {"shape": [null, 2],
+    "dtype": "float32", "keras_history": ["x", 0, 0]}})";
+  const Row rows[] = {
+      {"nn",
+       "LayerNorm",
+       R"("axis": -1, "epsilon": null, "rms_scaling": false)",
+       "null, null",
+       {1, -1, 1, -1}},
+      {"nn",
+       "LayerNorm",
+       R"("axis": -1, "epsilon": null, "rms_scaling": true)",
+       "null, null",
+       {3, 1, 2, 0}},
+      {"numpy", "Isclose", R"("equal_nan": false)", "2.0, 0.5, 0.1", {1, 1, 1, 0}},
+      {"numpy", "Slogdet", "", "", {-1}},
+  };
+  for (const Row& row : rows) {
+    INFO(row.class_name);
+    const std::string config = R"({"name": "f")" +
+                               (*row.config ? std::string(", ") + row.config : "") + "}",
+                      arguments = x + (*row.arguments ? std::string(", ") + row.arguments : "");
+    const Value model =
+        read((R"({"class_name": "Functional", "config": {"name": "m", "layers": [
+          {"class_name": "InputLayer", "name": "x", "inbound_nodes": [],
+           "config": {"name": "x", "batch_shape": [null, 2], "dtype": "float32"}},
+          {"module": "keras.src.ops.)" +
+              std::string(row.module) + R"(", "class_name": ")" + std::string(row.class_name) +
+              R"(", "name": "f", "config": )" + config + R"(, "inbound_nodes": [{"args": [)" +
+              arguments + R"(], "kwargs": {}}]}],
+          "input_layers": [["x", 0, 0]], "output_layers": [["f", 0, 0]]}})")
+                 .c_str(),
+             "3.15.1");
+    const ModelPtr graph = model_from_config(model);
+    std::vector<double> got;
+    for (const Tensor& y : (*graph)(Tensors{Tensor::from(std::vector<float>{3, 1, 2, 0}, {2, 2})}))
+      for (double value : y.to_vector()) got.push_back(value);
+    REQUIRE(got.size() == row.wanted.size());
+    for (size_t i = 0; i < got.size(); ++i) CHECK(got[i] == Approx(row.wanted[i]).margin(1e-4));
+  }
+}
+
 TEST_CASE("compile arguments of every generation") {
   ConfigIn reader({"2.2.4", "tensorflow"});
   Dict old = reader.compile_options(parse_json(

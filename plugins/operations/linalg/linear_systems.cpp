@@ -290,8 +290,9 @@ void add_linear_systems(Registry& registry) {
       .add("Inv", "inv(x)", &inv)
       .add("LuFactor", "lu_factor(x)", &lu_factor)
       .add("Solve", "solve(a, b)", &solve)
-      .add("SolveTriangular", "solve_triangular(a, b, lower=False)", &solve_triangular)
-      .add("SlogDet", "slogdet(x)", &slogdet, "Sign and logarithm of the determinant.");
+      .add("SolveTriangular", "solve_triangular(a, b, lower=False)", &solve_triangular);
+  Operations(registry, "keras.src.ops.numpy")
+      .add("Slogdet", "slogdet(x)", &slogdet, "Sign and logarithm of the determinant.");
   Operations(registry, "keras.src.ops.math").add("Logdet", "logdet(x)", &logdet);
 }
 
