@@ -33,6 +33,8 @@ class MatrixBatch {
     for (const TensorSpec& spec : out) out_[outs_++] = operand(spec);
   }
   int64_t count() const { return count_; }
+  /// Better divided by itself, if there is a way.
+  bool is_one_large() const { return count_ == 1 && std::max(rows_, columns_) >= 48; }
   /// Rough number of operations for a matrix.
   double flops() const {
     return static_cast<double>(rows_) * static_cast<double>(columns_) *
@@ -88,8 +90,9 @@ class MatricesKernel final : public CpuKernel {
  public:
   static void describe(Schema<MatricesKernel>& s) { s.doc("Some matrices a thread."); }
   bool prepare(const CpuRequest& r) override {
-    op_ = *r.op_as<O>();
     batch_ = MatrixBatch(r.inputs, r.outputs);
+    if (batch_.is_one_large()) return false;
+    op_ = *r.op_as<O>();
     work_ = op_.work(r.inputs[0].shape);
     constexpr double kPart = 20000;  ///< operations that are worth another thread
     grain_ = std::max<int64_t>(1, static_cast<int64_t>(kPart / std::max(batch_.flops(), 1.0)));

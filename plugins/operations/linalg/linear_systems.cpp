@@ -37,12 +37,9 @@ struct TriangularSolve final : OpOf<TriangularSolve> {
   void solve(const Matrix& a, const Matrix& b) const {
     for (int64_t k = 0; k < a.rows; ++k) {
       const int64_t i = lower ? k : a.rows - 1 - k;
-      for (int64_t c = 0; c < b.columns; ++c) {
-        double rest = b(i, c);
-        for (int64_t j = lower ? 0 : i + 1; j < (lower ? i : a.rows); ++j)
-          rest -= a(i, j) * b(j, c);
-        b(i, c) = rest / a(i, i);
-      }
+      for (int64_t j = lower ? 0 : i + 1; j < (lower ? i : a.rows); ++j)
+        for (int64_t c = 0; c < b.columns; ++c) b(i, c) -= a(i, j) * b(j, c);
+      for (int64_t c = 0; c < b.columns; ++c) b(i, c) /= a(i, i);
     }
   }
 };

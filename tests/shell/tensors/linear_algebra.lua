@@ -56,6 +56,11 @@ for _, n in ipairs { 1, 3, 23, 24, 60 } do
   end
 end
 
+-- many rows of few columns take no more room than they need
+local tall = cr.random.normal { 60000, 3 }:cast "float64"
+local q, r = ops.qr(tall)
+expect_near(ops.matmul(q, r), tall, "qr of a tall matrix")
+
 -- what has no factors is not a number, large or small
 for _, n in ipairs { 2, 40 } do
   local l = ops.cholesky(-ops.eye(n))
