@@ -150,6 +150,47 @@ TEST_CASE("a program may get more threads than it was compiled for", "[cpu][slic
   test_device().set_threads(0);
 }
 
+TEST_CASE("a profile tells the instructions of a part in slices apart", "[cpu][slices]") {
+  constexpr int64_t kRuns = 2;
+  const Tensors in = operands({16, 32, 32, 64});
+  Program program = lowered(in, 1);
+  for (size_t i = 0; i < program.code.size(); ++i) {
+    program.code[i].scope = static_cast<int>(program.scopes.size());
+    program.scopes.push_back(concat("layer ", i));
+  }
+  REQUIRE(regions(program) >= 2);
+  const int64_t threads = GENERATE(1, 3);
+  test_device().set_threads(threads);
+  auto executable = test_device().compile(program);
+  Tensors outputs;
+  for (int value : program.outputs)
+    outputs.emplace_back(program.values[static_cast<size_t>(value)]);
+  executable->run(in, {}, outputs);
+  executable->profile(true);
+  for (int64_t run = 0; run < kRuns; ++run) executable->run(in, {}, outputs);
+  test_device().set_threads(0);
+
+  const std::vector<ProfileRow> rows = executable->rows();
+  double flops = 0;
+  for (const ProfileRow& row : rows) {
+    CAPTURE(row.scope, row.op, row.kernel);
+    CHECK(row.op.find(", ") == row.op.npos);
+    CHECK(row.calls == kRuns);
+    CHECK(row.seconds > 0);
+    CHECK(row.seconds_on[1] <= row.seconds_on[0]);
+    flops += row.flops;
+  }
+  CHECK(flops >= kRuns * 3 * 2.0 * 16 * 32 * 32 * 64 * 64);  // pointwise, and its gradients
+  for (size_t i = 0; i < program.code.size(); ++i) {
+    const std::string label = program.code[i].op->label(), scope = program.scopes[i + 1];
+    if (label.find("conv") == label.npos && label.find("fused") == label.npos) continue;
+    CAPTURE(scope, label);
+    CHECK(std::any_of(rows.begin(), rows.end(), [&](const ProfileRow& row) {
+      return row.scope == scope && row.op == label;
+    }));
+  }
+}
+
 TEST_CASE("what fits the caches stays whole", "[cpu][slices]") {
   CHECK(regions(lowered(operands({4, 16, 16, 32}), 1)) == 0);
 }

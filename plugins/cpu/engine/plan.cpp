@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "engine/composed.h"
 #include "slices/sliced.h"
 #include "threads/flush_denormals.h"
 
@@ -117,6 +118,9 @@ void Plan::describe(const Lowered& program, const std::vector<std::string>& scop
 
 void Plan::profile(bool on) {
   profiling_ = on;
+  for (const Call& call : calls_) {
+    if (auto* composed = dynamic_cast<Composed*>(call.kernel)) composed->profile(on);
+  }
   if (!on) return;
   for (ProfileRow& row : profile_) row.calls = 0, row.seconds = 0;
   traces_.assign(calls_.size(), {});
@@ -171,18 +175,46 @@ size_t Plan::bytes() const {
   return sizeof *this + kStep * calls_.size() + arguments_.capacity() * sizeof(Spot);
 }
 
-std::vector<ProfileRow> Plan::rows() const {
-  std::vector<ProfileRow> rows = profile_;
-  for (size_t i = 0; i < rows.size(); ++i) {
-    ProfileRow& row = rows[i];
-    const auto calls = static_cast<double>(row.calls);
-    row.flops *= calls;
-    row.bytes *= calls;
-    if (row.calls == 0) continue;
-    const WorkTrace& trace = traces_[i];
-    row.parts = trace.parts(), row.largest_part = trace.largest_part();
+ProfileRow Plan::row_of(size_t i) const {
+  ProfileRow row = profile_[i];
+  const auto calls = static_cast<double>(row.calls);
+  row.flops *= calls;
+  row.bytes *= calls;
+  if (row.calls == 0) return row;
+  const WorkTrace& trace = traces_[i];
+  row.parts = trace.parts(), row.largest_part = trace.largest_part();
+  for (size_t c = 0; c < kProfiledCores.size(); ++c)
+    row.seconds_on[c] = calls * trace.seconds_on(kProfiledCores[c]);
+  return row;
+}
+
+namespace {
+
+/// The instructions within an instruction, each with its share of the time.
+void add_shares(const ProfileRow& whole, std::vector<ProfileRow> within,
+                std::vector<ProfileRow>& rows) {
+  double seconds = 0;
+  for (const ProfileRow& row : within) seconds += row.seconds;
+  if (seconds == 0) return rows.push_back(whole);
+  for (ProfileRow& row : within) {
+    const double share = row.seconds / seconds;
+    row.calls = whole.calls, row.seconds = share * whole.seconds;
     for (size_t c = 0; c < kProfiledCores.size(); ++c)
-      row.seconds_on[c] = calls * trace.seconds_on(kProfiledCores[c]);
+      row.seconds_on[c] = share * whole.seconds_on[c];
+    row.parts = whole.parts, row.largest_part = whole.largest_part;
+    rows.push_back(std::move(row));
+  }
+}
+
+}  // namespace
+
+std::vector<ProfileRow> Plan::rows() const {
+  std::vector<ProfileRow> rows;
+  for (size_t i = 0; i < calls_.size(); ++i) {
+    if (const auto* composed = dynamic_cast<const Composed*>(calls_[i].kernel))
+      add_shares(row_of(i), composed->rows(), rows);
+    else
+      rows.push_back(row_of(i));
   }
   return rows;
 }

@@ -61,6 +61,7 @@ class Plan {
   void describe(const Lowered& program, const std::vector<std::string>& scopes);
   void run(size_t first, size_t last);  ///< a failure tells where in the program
   void run_timed(size_t i);
+  ProfileRow row_of(size_t i) const;
   void run(const Call& call) {
     call.kernel->run({call.inputs, call.outputs, arena_ + call.scratch, pool_});
   }

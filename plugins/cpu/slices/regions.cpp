@@ -286,6 +286,7 @@ class Regions {
     auto op = std::make_shared<Sliced>();
     op->rows = region.rows, op->slices = region.slices;
     auto body = std::make_shared<Program>();
+    body->scopes = program_.scopes;
     std::map<int, int> here;
     auto value_here = [&](int value, Part part) {
       const auto [at, is_new] = here.try_emplace(value, 0);
@@ -296,7 +297,7 @@ class Regions {
     };
     Instruction result{op, {}, {}, program_.code[region.last - 1].scope};
     each_instruction(region, [&](const Instruction& i, const Cut& cut) {
-      Instruction slice{with_rows(i.op, op->rows), {}, {}, 0};
+      Instruction slice{with_rows(i.op, op->rows), {}, {}, i.scope};
       for (size_t k = 0; k < i.inputs.size(); ++k) {
         const auto [value, is_new] = value_here(i.inputs[k], cut.inputs[k]);
         slice.inputs.push_back(value);

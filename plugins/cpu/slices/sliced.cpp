@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "engine/composed.h"
 #include "engine/plan.h"
 #include "memory/stable_values.h"
 #include "product/matmul.h"
@@ -15,7 +16,7 @@ namespace {
 
 constexpr int64_t kLanes = 32;
 
-class SlicedKernel final : public Kernel {
+class SlicedKernel final : public Composed {
  public:
   SlicedKernel(const Sliced& op, const Request& r)
       : op_(op), options_(r.options), lanes_(std::min(op.slices, kLanes)) {
@@ -47,6 +48,21 @@ class SlicedKernel final : public Kernel {
   std::string name() const override { return "by slices"; }
   size_t scratch_bytes() const override { return scratch_bytes_; }
   double flops() const override { return plans_[0]->flops() * static_cast<double>(op_.slices); }
+  void profile(bool on) override {
+    profiling_ = on;
+    for (const auto& plan : plans_) plan->profile(on);
+  }
+  std::vector<ProfileRow> rows() const override {
+    std::vector<ProfileRow> rows = plans_[0]->rows();
+    for (size_t p = 1; p < plans_.size(); ++p) {
+      const std::vector<ProfileRow> others = plans_[p]->rows();
+      for (size_t i = 0; i < rows.size(); ++i)
+        rows[i].seconds += others[i].seconds, rows[i].flops += others[i].flops,
+            rows[i].bytes += others[i].bytes;
+    }
+    for (ProfileRow& row : rows) row.kernel += concat(", in ", op_.slices, " slices");
+    return rows;
+  }
 
  private:
   struct Output {
@@ -62,8 +78,10 @@ class SlicedKernel final : public Kernel {
   /// A plan for each worker; more when there are more threads than ever before.
   void make_plans(int threads) {
     const auto most = std::min<size_t>(static_cast<size_t>(threads), static_cast<size_t>(lanes_));
-    while (plans_.size() < most)
+    while (plans_.size() < most) {
       plans_.push_back(std::make_unique<Plan>(*op_.body, options_, alone_, values_));
+      if (profiling_) plans_.back()->profile(true);
+    }
   }
 
   std::byte* copy(const Arguments& a, const Output& output, int64_t i) const {
@@ -152,6 +170,7 @@ class SlicedKernel final : public Kernel {
   std::vector<size_t> inputs_;  ///< bytes
   std::vector<Output> outputs_;
   size_t own_bytes_ = 0, scratch_bytes_ = 0;
+  bool profiling_ = false;
 };
 
 }  // namespace
