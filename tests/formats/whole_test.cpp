@@ -69,6 +69,19 @@ void make_foreign(const std::string& path) {
       if (object == group) surgery.unlink(object);
 }
 
+TEST_CASE("a list of metrics in a file of Keras 2 is for every output") {
+  Scratch scratch;
+  const Symbol in = Input({3});
+  auto model = Functional::make({in}, {(*layer("Dense", {{"units", 1}, {"name", "a"}}))(in),
+                                       (*layer("Dense", {{"units", 1}, {"name", "b"}}))(in)});
+  model->compile({{"loss", "mse"}, {"metrics", List{"mae", "mape"}}});
+  const std::string path = scratch.path("m.h5");
+  crescent::save_model(*model, path, {{"target", "keras2"}});
+  CHECK(crescent::load_model(path)->metrics_names() == model->metrics_names());
+  make_foreign(path);
+  CHECK(crescent::load_model(path)->metrics_names().size() == 3 + 4);
+}
+
 TEST_CASE("a file that another program wrote over ours is its own, whatever is left of us") {
   Scratch scratch;
   const std::string ours = saved(scratch, "ours.h5"), path = saved(scratch, "m.h5", 0.5);
