@@ -33,13 +33,13 @@ Tensor spread(const Tensor& parameter, const Tensor& x, const Axes& axes) {
 }
 
 Tensor layer_normalization(const Tensor& given, const Tensor& gamma, const Tensor& beta,
-                           const Axes& axes, std::optional<double> epsilon) {
+                           const Axes& axes, std::optional<double> epsilon, bool rms_scaling) {
   const Tensor x = floating(given);
   const Tensor apart = x - ops::mean(x, axes, true);
   const Tensor variance = ops::mean(ops::square(apart), axes, true);
-  Tensor result = apart * ops::rsqrt(variance + epsilon.value_or(kEpsilon));
+  Tensor result = (rms_scaling ? x : apart) * ops::rsqrt(variance + epsilon.value_or(kEpsilon));
   if (gamma) result = result * spread(gamma, x, axes);
-  return beta ? result + spread(beta, x, axes) : result;
+  return beta && !rms_scaling ? result + spread(beta, x, axes) : result;
 }
 
 Tensor rms_normalization(const Tensor& given, const Tensor& scale, const Axes& axes,
@@ -144,7 +144,9 @@ void add_networks(Registry& registry) {
       .add("BatchNorm",
            "batch_normalization(x, mean, variance, axis, offset=None, scale=None, epsilon=0.001)",
            &batch_normalization)
-      .add("LayerNorm", "layer_normalization(x, gamma=None, beta=None, axis=-1, epsilon=None)",
+      .add("LayerNorm",
+           "layer_normalization(x, gamma=None, beta=None, axis=-1, epsilon=None, "
+           "rms_scaling=False)",
            &layer_normalization)
       .add("RMSNorm", "rms_normalization(x, scale=None, axis=-1, epsilon=None)", &rms_normalization)
       .add("Normalize", "normalize(x, axis=-1, order=2, epsilon=None)", &normalize,

@@ -95,4 +95,9 @@ row("resize with padding",
   ops.image.resize(wide, { 3, 3 }, "nearest", { pad_to_aspect_ratio = true, fill_value = 9 }),
   { 9, 9, 9, 1, 3, 5, 9, 9, 9 })
 row("map_coordinates rounds", ops.image.map_coordinates(ints { 0, 3 }, t { { 0.5 } }, 1), 2)
+-- x is not moved to its mean, and beta is left out
+local rms = { rms_scaling = true, epsilon = 0 }
+row("layer_normalization, rms_scaling", ops.layer_normalization(t { { 1, 3 } }, rms), { 1, 3 })
+rms.gamma, rms.beta = t { 2, 3 }, t { 5, 5 }
+row("layer_normalization, gamma", ops.layer_normalization(t { { 1, 3 } }, rms), { 2, 9 })
 print "ok operation_values"
