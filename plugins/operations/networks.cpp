@@ -35,13 +35,12 @@ Tensor spread(const Tensor& parameter, const Tensor& x, const Axes& axes) {
 /// With rms_scaling, which Keras keeps for old models, x itself is divided by the deviation.
 Tensor layer_normalization(const Tensor& given, const Tensor& gamma, const Tensor& beta,
                            const Axes& axes, std::optional<double> epsilon, bool rms_scaling) {
-  if (rms_scaling && beta) fail("layer_normalization: beta has no effect with rms_scaling");
   const Tensor x = floating(given);
   const Tensor apart = x - ops::mean(x, axes, true);
   const Tensor variance = ops::mean(ops::square(apart), axes, true);
   Tensor result = (rms_scaling ? x : apart) * ops::rsqrt(variance + epsilon.value_or(kEpsilon));
   if (gamma) result = result * spread(gamma, x, axes);
-  return beta ? result + spread(beta, x, axes) : result;
+  return beta && !rms_scaling ? result + spread(beta, x, axes) : result;
 }
 
 Tensor rms_normalization(const Tensor& given, const Tensor& scale, const Axes& axes,

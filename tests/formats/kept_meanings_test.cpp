@@ -61,6 +61,27 @@ TEST_CASE("kernels of Theano are turned around where it turns them while it comp
   CHECK_FALSE(turned("SeparableConv2D", filters, {5, 5, 2}));
 }
 
+TEST_CASE("the layers that a FeatureSpace of Keras 3 encodes with are those that do the same") {
+  const ModelPtr model = model_from_json(R"({"module": "keras", "class_name": "Sequential",
+    "registered_name": null, "config": {"name": "s", "layers": [
+      {"module": "keras.layers", "class_name": "InputLayer", "registered_name": null,
+        "config": {"batch_shape": [null, 2], "dtype": "float32", "name": "i"}},
+      {"module": "keras.src.layers.preprocessing.feature_space", "class_name": "TFDIdentity",
+        "config": {"name": "float_preprocessor", "trainable": true},
+        "registered_name": "TFDIdentity"}]}})");
+  CHECK(model->layers().back()->class_name() == "Identity");
+  const auto object = [](const char* class_name) -> Value {
+    return Dict{{"class_name", class_name}, {"config", Dict{{"name", "c"}, {"axis", -1}}}};
+  };
+  const Value read = ConfigIn({"3.15.1", ""}).model(object("TFDConcat"));
+  CHECK(read.as_dict().at("class_name") == Value("Concatenate"));
+  CHECK(read.as_dict().at("config").as_dict().at("axis") == Value(-1));
+  CHECK(contains(failure([&] {
+                   ConfigIn({"3.15.1", ""}).model(object("FeatureSpace"));
+                 }),
+                 "get_encoded_features"));
+}
+
 std::string warned;  // NOLINT: what the handler below was told
 
 TEST_CASE("padding that Theano puts at other ends is told") {

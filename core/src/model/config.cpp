@@ -5,6 +5,7 @@
 
 #include "crescent/format.h"
 #include "layer/input_layer.h"
+#include "model/constants.h"
 
 namespace crescent {
 namespace {
@@ -128,12 +129,17 @@ class GraphBuilder {
     return progress;
   }
 
-  /// Edges of the graph inside an argument's value as symbols; false when one does not exist yet.
+  /// Edges of the graph inside an argument's value as symbols, constants as tensors; false when an
+  /// edge does not exist yet.
   bool resolve(Value& value) const {
     if (value.is_list())
       return std::all_of(value.as_list().begin(), value.as_list().end(),
                          [&](Value& item) { return resolve(item); });
     if (!value.is_dict()) return true;
+    if (auto constant = constant_in(value)) {
+      value = *std::move(constant);
+      return true;
+    }
     Dict& dict = value.as_dict();
     const Value* class_name = dict.find("class_name");
     if (class_name && *class_name == Value("__keras_tensor__")) {

@@ -2,8 +2,10 @@
 #include <map>
 #include <unordered_map>
 
+#include "crescent/mapped.h"
 #include "layer/call_arguments.h"
 #include "layer/layer_access.h"
+#include "model/constants.h"
 #include "model/graph.h"
 
 namespace crescent {
@@ -101,10 +103,15 @@ Dict storable(const KeptNodes& kept, const Node& node) {
   if (node.training) arguments.set("training", *node.training);
   const Dict given = replace_symbols(
       node.arguments, [&](const Symbol& s) { return tensor_reference(kept.reference(s)); });
+  const auto constant = [](const Value& value) -> std::optional<Value> {
+    if (auto boxed = value.object_as<BoxedTensor>()) return constant_out(boxed->tensor);
+    return std::nullopt;
+  };
   for (const DictEntry& argument : given) {
     try {
-      to_json(argument.value);
-      arguments.set(argument.key, argument.value);
+      Value written = mapped(argument.value, constant);
+      to_json(written);
+      arguments.set(argument.key, std::move(written));
     } catch (const Error&) {
       warn("Layer ", node.outbound_layer->name(), " was passed the argument '", argument.key,
            "' that cannot be stored; it will be missing when the model is loaded.");

@@ -77,13 +77,15 @@ constexpr OldDefault kOldDefaults[] = {
     {"BatchNormalization", "batch_when_frozen", true, Since::before_tensorflow},
     {"BatchNormalization", "count_masked", true, Since::before_tensorflow}};
 
-/// Classes that became settings of another class.
+/// Classes that became settings of another class, and layers of a FeatureSpace.
 struct Replaced {
   const char *class_name, *by, *option;
   bool value;
 };
 constexpr Replaced kReplaced[] = {{"CuDNNLSTM", "LSTM", nullptr, false},
-                                  {"CuDNNGRU", "GRU", "reset_after", true}};
+                                  {"CuDNNGRU", "GRU", "reset_after", true},
+                                  {"TFDConcat", "Concatenate", nullptr, false},
+                                  {"TFDIdentity", "Identity", nullptr, false}};
 
 }  // namespace
 
@@ -117,6 +119,11 @@ void ConfigIn::fail_unknown(std::string_view kind, const std::string& class_name
       concat("Unknown ", kind, ": ", class_name, place.empty() ? "" : " (" + place + ")");
   if (class_name == "Lambda")
     fail(which, ". The code of a Lambda is never loaded from a file: define a layer instead");
+  if (class_name == "FeatureSpace")
+    fail(
+        which, ". It is no model, but its encoding is one: in Keras save ",
+        "keras.Model(space.get_inputs(), space.get_encoded_features()), which opens here; or make ",
+        "a cr.utils.FeatureSpace of the same features and let it adapt");
   const Value* origin = plugins_.is_dict() ? plugins_.as_dict().find(class_name) : nullptr;
   if (origin && origin->is_list() && !origin->as_list().empty() &&
       origin->as_list().front() == Value("Lua"))

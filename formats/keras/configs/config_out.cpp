@@ -353,7 +353,9 @@ class Writer {
 bool has_edge(const Value& value) {
   if (value.is_list()) return std::any_of(value.as_list().begin(), value.as_list().end(), has_edge);
   if (!value.is_dict()) return false;
-  if (is_object(value) && class_of(value) == "__keras_tensor__") return true;
+  if (is_object(value) &&
+      (class_of(value) == "__keras_tensor__" || class_of(value) == "__tensor__"))
+    return true;
   return std::any_of(value.as_dict().begin(), value.as_dict().end(),
                      [](const DictEntry& entry) { return has_edge(entry.value); });
 }

@@ -9,7 +9,7 @@ namespace crescent::keras {
 
 /// `target`: "keras3" or "keras2", where the two contradict each other.
 Value keras_model_config(const Value& model, const std::string& target);
-/// An edge of the graph somewhere in the arguments of a call.
+/// An edge of the graph or a constant tensor somewhere in the arguments of a call.
 bool has_edge(const Value& arguments);
 /// Whatever stands for an object of this kind, or for several.
 Value keras_value(const Value& value, const std::string& kind, const std::string& target);

@@ -182,9 +182,10 @@ class HeadedAttention : public AttentionLayer {
       mask = both(mask, causal_mask(steps(inputs[0]), steps(inputs[1])));
     if (window_) mask = both(mask, window_mask(steps(inputs[0]), steps(inputs[1]), *window_));
     if (const Tensor given = call.tensor("attention_mask")) {
-      if (given.rank() < 3)
-        fail("attention_mask: expected shape (batch, t, s), got ", given.shape());
-      mask = both(mask, ops::cast(given, DType::boolean));
+      if (given.rank() < 2)
+        fail("attention_mask: expected shape (batch, t, s) or (t, s), got ", given.shape());
+      const Tensor of_batch = given.rank() == 2 ? ops::expand_dims(given, 0) : given;
+      mask = both(mask, ops::cast(of_batch, DType::boolean));
     }
     return mask;
   }

@@ -148,6 +148,22 @@ assert(keras2:find('"keras_version": "2.3.1"', 1, true) and keras2:find("Varianc
 assert(cr.models.model_from_json(keras2):to_json { target = "keras2" } == keras2)
 check.same(cr.models.model_from_config(keras3:get_config()):get_config(), keras3:get_config())
 check.fails(function() keras3:to_json { targt = "keras2" } end, "did you mean 'target'?")
+-- constants in calls of layers are in files and in JSON
+local steps = cr.Input { shape = { 4, 3 } }
+local causal = cr.ops.tril(cr.ops.ones { 4, 4 }):cast "bool"
+local masked = cr.Model { inputs = steps,
+  outputs = layers.MultiHeadAttention(2, 3)({ steps, steps }, { attention_mask = causal }) }
+local seen = cr.random.normal { 2, 4, 3 }
+for _, ending in ipairs { ".h5", ".keras" } do
+  local path = check.temporary(ending)
+  masked:save(path)
+  check.near(cr.models.load_model(path):predict(seen), masked:predict(seen):totable(), 1e-6)
+  os.remove(path)
+end
+assert(masked:to_json():find("__tensor__", 1, true))
+local changed = cr.ops.concatenate({ seen:slice({ 1, 1 }, { -1, 3 }), cr.ops.ones { 2, 1, 3 } }, 1)
+check.near(masked:predict(changed):slice({ 1, 1 }, { -1, 3 }),
+  masked:predict(seen):slice({ 1, 1 }, { -1, 3 }):totable(), 1e-6)
 local misspelt = [[
 {"module": "m", "class_name": "Sequential", "config": {"layers": [{"class_name": "Dens"}]}}]]
 check.fails(function() cr.models.model_from_json(misspelt) end, "Unknown layer: Dens",

@@ -134,4 +134,10 @@ row("where of fractions", ops.where(large, 1.0, 0), { 0, 1, 0, 1 }, "float32")
 row("where of truth values", ops.where(large, true, false), { 0, 1, 0, 1 }, "bool")
 row("where of both", ops.where(large, true, 2), { 2, 1, 2, 1 }, "int32")
 row("where beside a tensor", ops.where(large, square:cast "float16", 1), { 1, 2, 1, 4 }, "float16")
+
+-- x is not moved to its mean, and beta is left out
+local rms = { rms_scaling = true, epsilon = 0 }
+row("layer_normalization, rms_scaling", ops.layer_normalization(t { { 1, 3 } }, rms), { 1, 3 })
+rms.gamma, rms.beta = t { 2, 3 }, t { 5, 5 }
+row("layer_normalization, gamma", ops.layer_normalization(t { { 1, 3 } }, rms), { 2, 9 })
 print "ok operation_values"
