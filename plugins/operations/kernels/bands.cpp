@@ -86,6 +86,18 @@ struct Banded final : OpOf<Banded> {
                                     : compute_as<float>(in[0], out[0]);
     return true;
   }
+  /// A product with the whole matrix, for those who have nothing else.
+  Tensors decompose(std::span<const Tensor> in) const override {
+    const auto to = static_cast<int64_t>(first.size());
+    std::vector<double> matrix(static_cast<size_t>(from * to));
+    for (int64_t j = 0; j < to; ++j)
+      for (int64_t t = 0; t < taps(); ++t)
+        matrix[static_cast<size_t>((first[static_cast<size_t>(j)] + t) * to + j)] =
+            weights[static_cast<size_t>(j * taps() + t)];
+    const int last = in[0].rank() - 1;
+    const Tensor all = ops::cast(Tensor::from(matrix, {from, to}), in[0].dtype());
+    return {ops::swap_axes(ops::matmul(ops::swap_axes(in[0], axis, last), all), axis, last)};
+  }
   Tensors vjp(const Vjp& v) const override {
     return {times_band(v.gradients[0], transposed(), axis)};
   }

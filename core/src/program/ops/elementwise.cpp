@@ -306,8 +306,10 @@ Tensor where(const Tensor& condition, const Operand& a, const Operand& b) {
 
 Tensor clip(const Tensor& x, double low, double high) {
   if (!(low <= high)) fail("clip: expected low <= high, got ", low, " and ", high);
-  return together("clip", {low, high}, {x},
-                  [&](const Tensors& in) { return minimum(maximum(in[0], low), high); });
+  if (!is_floating(x.dtype())) return minimum(maximum(x, low), high);
+  // The limits are inputs: they may be others at each call.
+  return together("clip", {}, {x, Tensor::scalar(low, x.dtype()), Tensor::scalar(high, x.dtype())},
+                  [](const Tensors& in) { return minimum(maximum(in[0], in[1]), in[2]); });
 }
 
 Tensor cast(const Tensor& x, DType dtype) {
