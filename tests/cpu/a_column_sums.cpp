@@ -58,7 +58,7 @@ TEST_CASE("a product gives the sums of the columns that it multiplies with", "[c
     const std::vector<double> want = column_sums(dy);
     for (bool updated : {false, true}) {
       std::optional<Result> first;
-      for (int threads : {1, 2, 3}) {
+      for (int threads : {1, 2, 3, 9}) {
         CAPTURE(m, n, k, updated, threads);
         test_device().set_threads(threads);
         const Result got = gradients(x, dy, updated);

@@ -63,7 +63,7 @@ TEST_CASE("an update within the product that makes its gradient gives the same b
       const Tensors inputs = {sines({k, m}, 3), sines({k, n}, 4), Tensor::full({}, 0.9f)};
       const TensorSpecs specs = {inputs[0].spec(), inputs[1].spec(), inputs[2].spec()};
       const Result want = run(step(w, momentum, specs, mixed, true), inputs, {m, n});
-      for (int threads : {1, 2, 3}) {
+      for (int threads : {1, 2, 3, 9}) {
         CAPTURE(m, n, k, mixed, threads);
         test_device().set_threads(threads);
         const Result got = run(step(w, momentum, specs, mixed, false), inputs, {m, n});

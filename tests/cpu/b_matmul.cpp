@@ -248,6 +248,34 @@ TEST_CASE("matmul of large float32 operands", "[cpu][matmul]") {
   CHECK(check_product(matmul(true, false), {3}, {3}, {3}, 190, 220, 100, DType::float32) >= 2);
 }
 
+TEST_CASE("more tiles for many threads change no bits", "[cpu][matmul]") {
+  const int64_t sizes[][3] = {{128, 512, 784}, {130, 500, 300}, {300, 64, 2100}, {600, 10, 512}};
+  for (const auto& [m, n, k] : sizes) {
+    for (int form = 0; form < 4; ++form) {
+      const Product op = matmul(form & 1, form & 2, true, Epilogue::relu);
+      const std::vector<Array> in = {random(matrix({}, m, k, op.transpose_a), DType::float32, 1),
+                                     random(matrix({}, k, n, op.transpose_b), DType::float32, 2),
+                                     random({n}, DType::float32, 3)};
+      const TensorSpecs specs = {in[0].spec, in[1].spec, in[2].spec};
+      const TensorSpec out{DType::float32, {m, n}};
+      const WithPostOps lowered = op.op();
+      const Options options;
+      const Request request{lowered, specs, {&out, 1}, options};
+      for (bool prepared : {false, true}) {
+        auto few = make_tiled_matmul(request), many = make_tiled_matmul(request);
+        CAPTURE(m, n, k, form, prepared);
+        CHECK(run(*few, in, {out}, 1, prepared).bits == run(*many, in, {out}, 9, prepared).bits);
+      }
+    }
+  }
+  const TensorSpecs specs = {{DType::float32, {128, 784}}, {DType::float32, {784, 512}}};
+  const TensorSpec out{DType::float32, {128, 512}};
+  const MatmulPlan plan(Request{matmul(false, false).op(), specs, {&out, 1}, Options{}});
+  const MatmulCut few(plan, true), many(plan, true, MatmulCut::For::many_threads);
+  CHECK(many.tiles() == 2 * few.tiles());
+  CHECK(many.sums == few.sums);
+}
+
 TEST_CASE("matmul knows infinities", "[cpu][matmul]") {
   for (int form = 0; form < 4; ++form) {
     for (bool activated : {false, true}) {

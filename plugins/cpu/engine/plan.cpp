@@ -116,14 +116,14 @@ void Plan::describe(const Lowered& program, const std::vector<std::string>& scop
   }
 }
 
-void Plan::profile(bool on) {
+void Plan::profile(bool on, bool of_parts) {
   profiling_ = on;
   for (const Call& call : calls_) {
     if (auto* composed = dynamic_cast<Composed*>(call.kernel)) composed->profile(on);
   }
   if (!on) return;
   for (ProfileRow& row : profile_) row.calls = 0, row.seconds = 0;
-  traces_.assign(calls_.size(), {});
+  traces_.assign(of_parts ? calls_.size() : 0, {});
 }
 
 void Plan::move_to(std::byte* arena) {
@@ -157,7 +157,8 @@ void Plan::run_timed(size_t i) {
   using Clock = std::chrono::steady_clock;
   auto begin = Clock::now();
   {
-    const WorkTrace::Run traced(traces_[i]);
+    std::optional<WorkTrace::Run> traced;
+    if (!traces_.empty()) traced.emplace(traces_[i]);
     run(calls_[i]);
   }
   profile_[i].seconds += std::chrono::duration<double>(Clock::now() - begin).count();
@@ -180,7 +181,7 @@ ProfileRow Plan::row_of(size_t i) const {
   const auto calls = static_cast<double>(row.calls);
   row.flops *= calls;
   row.bytes *= calls;
-  if (row.calls == 0) return row;
+  if (row.calls == 0 || traces_.empty()) return row;
   const WorkTrace& trace = traces_[i];
   row.parts = trace.parts(), row.largest_part = trace.largest_part();
   for (size_t c = 0; c < kProfiledCores.size(); ++c)

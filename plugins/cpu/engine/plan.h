@@ -36,7 +36,8 @@ class Plan {
   size_t arena_bytes() const { return arena_bytes_; }
   /// Memory that goes with it, about.
   size_t bytes() const;
-  void profile(bool on);
+  /// Times each call, from nothing, or stops; `of_parts`: and how its work is cut.
+  void profile(bool on, bool of_parts = true);
   std::vector<ProfileRow> rows() const;
 
  private:
@@ -81,7 +82,7 @@ class Plan {
   std::optional<Prologue> prologue_;
   bool profiling_ = false;
   std::vector<ProfileRow> profile_;  ///< per call
-  std::vector<WorkTrace> traces_;    ///< per call, while profiling
+  std::vector<WorkTrace> traces_;    ///< per call, while profiling how work is cut
 };
 
 }  // namespace crescent::cpu

@@ -96,7 +96,7 @@ MatmulPlan::MatmulPlan(const Request& r) {
   }
 }
 
-MatmulCut::MatmulCut(const MatmulPlan& p, bool split_sums) : m(p.m), n(p.n) {
+MatmulCut::MatmulCut(const MatmulPlan& p, bool split_sums, For whom) : whom(whom), m(p.m), n(p.n) {
   constexpr int64_t kTile = 128, kLongTile = 512;  // columns and rows at most
   constexpr int64_t kFew = 8, kEnough = 16;        // parts
   constexpr double kLeastWork = 400e3;             // multiplications of a part: some microseconds
@@ -117,6 +117,8 @@ MatmulCut::MatmulCut(const MatmulPlan& p, bool split_sums) : m(p.m), n(p.n) {
   halve(columns, 64, kEnough);
   halve(rows, 128, kEnough);
   halve(rows, 64, kFew);
+  if (whom == For::many_threads) halve(columns, 32, kEnough);
+  if (whom != For::few_threads) halve(rows, 32, kEnough);
   if (rows == kLongTile && parts() > kEnough && parts() < 2 * kEnough) rows /= 2;  // an even share
   rows = std::min(m, rounded(pieces(m, pieces(m, rows)), 4));                      // even tiles
   columns = std::min(n, rounded(pieces(n, pieces(n, columns)), 16));
@@ -124,9 +126,9 @@ MatmulCut::MatmulCut(const MatmulPlan& p, bool split_sums) : m(p.m), n(p.n) {
 }
 
 void MatmulCut::take_whole_rows() {
-  constexpr int64_t kFewTiles = 8, kEnoughTiles = 16, kLongRows = 128;
-  const int64_t tiles =
-      std::max(row_tiles, m >= kEnoughTiles * kLongRows ? kEnoughTiles : kFewTiles);
+  constexpr int64_t kFewTiles = 8, kEnoughTiles = 16;
+  const int64_t least = whom == For::few_threads ? 128 : 32;  // rows of one of many tiles
+  const int64_t tiles = std::max(row_tiles, m >= kEnoughTiles * least ? kEnoughTiles : kFewTiles);
   rows = std::min(m, rounded(pieces(m, tiles), 4)), columns = n;
   row_tiles = pieces(m, rows), column_tiles = 1;
 }

@@ -35,21 +35,25 @@ struct MatmulPlan {
   }
 };
 
-/// The tiles of the results and the partial sums that products are computed in. They depend on the
-/// shape alone, so the bits do not depend on the number of threads. Long sums over few tiles
-/// (weight gradients) are split into several.
+/// The tiles of the results and the partial sums that products are computed in. Long sums over few
+/// tiles (weight gradients) are split into several, which depend on the shape alone, so the bits do
+/// not depend on the number of threads. Tiles change no bits: for many threads there are more of
+/// them, though what they share is then read or copied more often.
 struct MatmulCut {
   struct Tile {
     int64_t item, i, j, rows, columns;  ///< product, first row and column, size
   };
 
-  MatmulCut(const MatmulPlan& plan, bool split_sums);
+  enum class For { few_threads, many_threads, many_threads_same_columns };
+
+  MatmulCut(const MatmulPlan& plan, bool split_sums, For whom = For::few_threads);
 
   int64_t tiles() const { return row_tiles * column_tiles; }  ///< of one product
   Tile tile(int64_t number) const;
   /// Tiles of whole rows instead.
   void take_whole_rows();
 
+  For whom;
   int64_t m, n;
   int64_t rows, columns, depth;  ///< of a tile that is not at an edge, and of a partial sum
   int64_t row_tiles, column_tiles, sums;

@@ -5,6 +5,7 @@
 #include "product/blas.h"
 #include "product/matmul.h"
 #include "threads/thread_scratch.h"
+#include "threads/work_trace.h"
 
 namespace crescent::cpu {
 namespace {
@@ -55,7 +56,8 @@ class TiledMatmul final : public Followed {
   explicit TiledMatmul(const Request& r)
       : Followed(r),
         plan_(r),
-        cut_(plan_, true),
+        few_(plan_, true),
+        many_(plan_, true, MatmulCut::For::many_threads),
         dtype_(r.outputs[0].dtype),
         direct_(prefers_direct(plan_)),
         gemm_(direct_ ? direct_gemm<T> : packed_gemm<T>) {}
@@ -63,24 +65,26 @@ class TiledMatmul final : public Followed {
   Prepared prepare(int input) override {
     if (input != 1 || direct_ || plan_.count() > 1) return {};
     is_packed_ = true;
-    return {std::make_unique<PackPanels<T>>(plan_, cut_),
+    many_ = MatmulCut(plan_, true, MatmulCut::For::many_threads_same_columns);
+    return {std::make_unique<PackPanels<T>>(plan_, few_),
             {dtype_, {plan_.k, panel_columns(plan_.n)}},
-            concat("panels ", plan_.k, " ", plan_.n, " of ", cut_.depth, " ", cut_.columns,
+            concat("panels ", plan_.k, " ", plan_.n, " of ", few_.depth, " ", few_.columns,
                    plan_.transpose_b ? " transposed" : "")};
   }
   void run(const Arguments& a) override {
     Next next;
     begin(a, next);
+    const MatmulCut& cut = cut_for(a.pool);
     // Partial sums outermost: what a thread multiplies is then, as a rule, what it computed a
     // moment ago.
-    const int64_t parts = plan_.count() * cut_.tiles() * cut_.sums;
+    const int64_t parts = plan_.count() * cut.tiles() * sums();
     a.pool.parallel(parts, [&](int64_t number, int) {
-      compute(a, next, part(number), part(std::min(number + 1, parts - 1)));
+      compute(a, next, part(cut, number), part(cut, std::min(number + 1, parts - 1)));
     });
-    if (cut_.sums == 1) return;
+    if (sums() == 1) return;
     a.pool.blocks(plan_.count() * plan_.m, 32,
                   [&](int64_t begin, int64_t end) { sum(a, next, begin, end); });
-    column_sums_.end(a, plan_, cut_.sums, column_scratch(a));
+    column_sums_.end(a, plan_, sums(), column_scratch(a));
   }
   bool sum_columns(int64_t columns, int output) override {
     if (column_sums_.are_wanted() || direct_ || !plan_.has_rows_of_b(columns)) return false;
@@ -92,17 +96,20 @@ class TiledMatmul final : public Followed {
   /// What follows wants whole rows. A tile of them reads all of b, which is to be little beside the
   /// result, and not to be packed for other tiles.
   bool has_rows() const override {
-    const bool pays = cut_.column_tiles == 1 || (4 * plan_.k <= plan_.m && !is_packed_);
-    return cut_.sums > 1 || (pays && plan_.count() * cut_.tiles() > 1);
+    const bool pays = few_.column_tiles == 1 || (4 * plan_.k <= plan_.m && !is_packed_);
+    return sums() > 1 || (pays && plan_.count() * few_.tiles() > 1);
   }
   void prepare_for_follower() override {
-    if (cut_.sums == 1 && cut_.column_tiles > 1) cut_.take_whole_rows();
+    if (sums() > 1) return;
+    for (MatmulCut* cut : {&few_, &many_}) {
+      if (cut->column_tiles > 1) cut->take_whole_rows();
+    }
   }
   size_t own_scratch_bytes() const override {
-    return cut_.sums > 1 ? static_cast<size_t>((cut_.sums - in_output()) * size() +
-                                               column_sums_.scratch_values(plan_, cut_.sums)) *
-                               sizeof(T)
-                         : 0;
+    return sums() > 1 ? static_cast<size_t>((sums() - in_output()) * size() +
+                                            column_sums_.scratch_values(plan_, sums())) *
+                            sizeof(T)
+                      : 0;
   }
   std::string own_name() const override {
     return std::string(direct_ ? "highway" : "highway packed") +
@@ -111,6 +118,12 @@ class TiledMatmul final : public Followed {
   double own_flops() const override { return plan_.flops(); }
 
  private:
+  /// A profile, which tells what many threads would gain, sees their work.
+  const MatmulCut& cut_for(const Pool& pool) const {
+    constexpr int kFew = 8;
+    return pool.threads() > kFew || WorkTrace::current() ? many_ : few_;
+  }
+  int64_t sums() const { return few_.sums; }
   int64_t size() const { return plan_.count() * plan_.m * plan_.n; }
   /// Partial sum 0 is the output itself, unless something follows.
   int64_t in_output() const { return is_followed() ? 0 : 1; }
@@ -120,7 +133,7 @@ class TiledMatmul final : public Followed {
   }
 
   T* column_scratch(const Arguments& a) const {
-    return reinterpret_cast<T*>(a.scratch) + (cut_.sums - in_output()) * size();
+    return reinterpret_cast<T*>(a.scratch) + (sums() - in_output()) * size();
   }
 
   /// A tile of a partial sum, whose terms begin at q.
@@ -128,9 +141,9 @@ class TiledMatmul final : public Followed {
     MatmulCut::Tile tile;
     int64_t sum, q;
   };
-  Part part(int64_t number) const {
-    const int64_t tiles = plan_.count() * cut_.tiles(), sum = number / tiles;
-    return {cut_.tile(number % tiles), sum, sum * cut_.depth};
+  Part part(const MatmulCut& cut, int64_t number) const {
+    const int64_t tiles = plan_.count() * cut.tiles(), sum = number / tiles;
+    return {cut.tile(number % tiles), sum, sum * cut.depth};
   }
   const T* left(const Arguments& a, const Part& part) const {
     const auto& [t, sum, q] = part;
@@ -148,14 +161,14 @@ class TiledMatmul final : public Followed {
     const auto& [t, sum, q] = part;
     const int64_t at = (t.item * plan_.m + t.i) * plan_.n + t.j;
     Product<T> p{plan_.transpose_a, plan_.transpose_b, t.rows, t.columns,
-                 std::min(cut_.depth, plan_.k - q)};
+                 std::min(few_.depth, plan_.k - q)};
     p.a = left(a, part), p.lda = plan_.lda(), p.next_a = left(a, later);
     p.b = right(a, part), p.next_b = right(a, later);
     if (column_sums_.are_wanted() && t.i == 0)
-      p.column_sums = column_sums_.of(a, plan_, cut_.sums, sum, column_scratch(a)) + t.j;
+      p.column_sums = column_sums_.of(a, plan_, sums(), sum, column_scratch(a)) + t.j;
     p.ldb = plan_.ldb(), p.is_packed = is_packed_;
     p.c = result(a, sum) + at, p.ldc = plan_.n;
-    if (cut_.sums > 1) return gemm_(p);
+    if (sums() > 1) return gemm_(p);
     if (next)
       p.c = reinterpret_cast<T*>(thread_scratch(static_cast<size_t>(t.rows * plan_.n) * sizeof(T)));
     multiply(a, p, at, t.j);
@@ -181,7 +194,7 @@ class TiledMatmul final : public Followed {
   void sum(const Arguments& a, const Next& next, int64_t begin, int64_t end) const {
     const int64_t n = plan_.n, first = begin * n, count = (end - begin) * n;
     T* c = result(a, 0) + first;
-    for (int64_t i = 1; i < cut_.sums; ++i) accumulate(c, result(a, i) + first, count);
+    for (int64_t i = 1; i < sums(); ++i) accumulate(c, result(a, i) + first, count);
     if (plan_.combine != Combine::none)
       combine(plan_.combine, a.in<T>(plan_.other()) + first, n, end - begin, n, c, n);
     finish(c, end - begin, n, n, plan_.bias ? a.in<T>(2) : nullptr, plan_.epilogue);
@@ -189,7 +202,7 @@ class TiledMatmul final : public Followed {
   }
 
   MatmulPlan plan_;
-  MatmulCut cut_;
+  MatmulCut few_, many_;  ///< for so many threads; of the same sums
   DType dtype_;
   bool direct_, is_packed_ = false;
   ColumnSums column_sums_;

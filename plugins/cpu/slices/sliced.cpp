@@ -50,7 +50,7 @@ class SlicedKernel final : public Composed {
   double flops() const override { return plans_[0]->flops() * static_cast<double>(op_.slices); }
   void profile(bool on) override {
     profiling_ = on;
-    for (const auto& plan : plans_) plan->profile(on);
+    for (const auto& plan : plans_) plan->profile(on, false);
   }
   std::vector<ProfileRow> rows() const override {
     std::vector<ProfileRow> rows = plans_[0]->rows();
@@ -80,7 +80,7 @@ class SlicedKernel final : public Composed {
     const auto most = std::min<size_t>(static_cast<size_t>(threads), static_cast<size_t>(lanes_));
     while (plans_.size() < most) {
       plans_.push_back(std::make_unique<Plan>(*op_.body, options_, alone_, values_));
-      if (profiling_) plans_.back()->profile(true);
+      if (profiling_) plans_.back()->profile(true, false);
     }
   }
 
