@@ -146,9 +146,7 @@ Value ConfigIn::layer(const Dict& object) const {
     if (is_functional(name))
       return Dict{{"class_name", "Functional"}, {"config", functional(given)}};
     if (!registry().find("layer", name)) fail_unknown("layer", name, concat("model '", name, "'"));
-    Dict own = functional(given);
-    for (const DictEntry& entry : beside_graph(given)) own.set(entry.key, entry.value);
-    return Dict{{"class_name", name}, {"config", own}};
+    return Dict{{"class_name", name}, {"config", with_own_options(functional(given), given)}};
   }
   Dict config = config_of(object);
   for (const Replaced& row : kReplaced) {

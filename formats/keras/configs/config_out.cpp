@@ -138,9 +138,7 @@ class Writer {
     if (is_graph(name, config)) {
       if (is_functional(name))
         return object(keras3_ ? "Functional" : "Model", functional(config, keras3));
-      Dict own = functional(config, keras3);
-      for (const DictEntry& entry : beside_graph(config)) own.set(entry.key, entry.value);
-      return object(name, own);
+      return object(name, with_own_options(functional(config, keras3), config));
     }
     if (name == "InputLayer") return object(name, input_options(config));
     for (const Scaled& row : kScaled)

@@ -334,11 +334,9 @@ Value value_in(const Value& value, const Layer* owner, const std::string& kind) 
   if (model && is_sequential(name)) return object("keras", name, sequential(config, *model));
   if (model && is_model && is_functional(name))
     return object(kFunctionalModule, "Functional", functional(config, *model));
-  if (model && is_model) {
-    Dict own = functional(config, *model);
-    for (const DictEntry& entry : beside_graph(config)) own.set(entry.key, entry.value);
-    return object(module_of(kind, name), name, own);
-  }
+  if (model && is_model)
+    return object(module_of(kind, name), name,
+                  with_own_options(functional(config, *model), config));
   if (const auto activation = activation_of_lambda(name, config))
     return object("keras.layers", "Activation", layer_options(kind, "Activation", *activation));
   return object(module_of(kind, name), name, layer_options(kind, name, config));

@@ -18,13 +18,14 @@ inline bool is_graph(const std::string& class_name, const Dict& config) {
          (is_functional(class_name) || config.contains("input_layers"));
 }
 
-/// What a user's class has in its configuration beside the graph.
-inline Dict beside_graph(const Dict& config) {
-  Dict rest = config;
+/// The graph of a user's class in another form, with what its configuration has beside the graph.
+inline Dict with_own_options(Dict graph, const Dict& config) {
+  Dict own = config;
   for (const char* part : {"name", "trainable", "dtype", "layers", "input_layers", "output_layers",
                            "input_keys", "output_keys", "added_losses", "added_metrics"})
-    rest.erase(part);
-  return rest;
+    own.erase(part);
+  for (const DictEntry& entry : own) graph.set(entry.key, entry.value);
+  return graph;
 }
 
 inline const std::string* text_at(const Dict& dict, std::string_view key) {

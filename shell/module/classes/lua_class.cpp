@@ -398,7 +398,7 @@ int base_config(lua_State* L) {
     if (object->info() && dynamic_cast<Instance*>(object.get()) &&
         std::string_view(base.kind) == object->info()->kind) {
       const bool model = dynamic_cast<Model*>(object.get());
-      if (std::string_view(base.kind) == "layer" && model != (is_model(base))) continue;
+      if (std::string_view(base.kind) == "layer" && model != is_model(base)) continue;
       return push(L, base.base_config(*object)), 1;
     }
   return push(L, object->get_config()), 1;

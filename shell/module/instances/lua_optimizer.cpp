@@ -1,5 +1,7 @@
 #include "instances/lua_optimizer.h"
 
+#include <algorithm>
+
 namespace crescent::lua {
 namespace {
 
@@ -29,7 +31,13 @@ std::vector<std::string> LuaOptimizer::slots() const {
   const Value names = to_value(L, -1);
   if (!names.is_list()) fail("slots(): expected a list of names, got ", names);
   std::vector<std::string> result;
-  for (const Value& name : names.as_list()) result.push_back(name.as_string());
+  for (const Value& name : names.as_list()) {
+    const std::string& text = name.as_string();
+    if (text == "step" || std::find(result.begin(), result.end(), text) != result.end())
+      fail("slots(): expected names of their own, got ", names,
+           text == "step" ? "; state.step is the number of the step" : "");
+    result.push_back(text);
+  }
   return result;
 }
 
@@ -50,7 +58,10 @@ void LuaOptimizer::update(const Variable& variable, const Tensor& gradient, cons
   if (names.size() != slots.size())
     fail("slots(): expected ", slots.size(), " names as when the optimizer was built, got ",
          names.size());
-  invoke(L, "update_step", 0, gradient, variable, rate, State{names, slots, step});
+  invoke(L, "update_step", 1, gradient, variable, rate, State{names, slots, step});
+  if (!lua_isnil(L, -1))
+    fail("update_step(): expected nothing, got ", lua::describe(L, -1),
+         "; the new value is given by variable:assign(value)");
 }
 
 }  // namespace crescent::lua

@@ -79,4 +79,12 @@ local Wrong = cr.optimizers.Optimizer:subclass "WrongSlots"
 function Wrong:slots() return 3 end
 function Wrong:update_step() end
 check.fails(function() trained(Wrong()) end, "slots(): expected a list of names, got 3")
+function Wrong:slots() return { "a", "a" } end
+check.fails(function() trained(Wrong()) end, 'slots(): expected names of their own, got ["a", "a"]')
+function Wrong:slots() return { "step" } end
+check.fails(function() trained(Wrong()) end, "state.step is the number of the step")
+function Wrong:slots() return {} end
+function Wrong:update_step(gradient, variable, rate) return variable - gradient * rate end
+check.fails(function() trained(Wrong()) end, "update_step(): expected nothing, got a tensor",
+  "variable:assign(value)")
 print "ok optimizers"
