@@ -182,7 +182,7 @@ class HeadedAttention : public AttentionLayer {
       mask = both(mask, causal_mask(steps(inputs[0]), steps(inputs[1])));
     if (window_) mask = both(mask, window_mask(steps(inputs[0]), steps(inputs[1]), *window_));
     if (const Tensor given = call.tensor("attention_mask")) {
-      if (given.rank() < 2)
+      if (given.rank() < 3 && !is_for_all(given.shape(), inputs))
         fail("attention_mask: expected shape (batch, t, s) or (t, s), got ", given.shape());
       const Tensor of_batch = given.rank() == 2 ? ops::expand_dims(given, 0) : given;
       mask = both(mask, ops::cast(of_batch, DType::boolean));
@@ -190,6 +190,10 @@ class HeadedAttention : public AttentionLayer {
     return mask;
   }
   int64_t steps(const Tensor& x) const { return x.dim(step_axis()); }
+  /// Whether a mask is (t, s), the same for all of the batch.
+  bool is_for_all(const Shape& mask, const Tensors& inputs) const {
+    return mask.rank() == 2 && mask.compatible({steps(inputs[0]), steps(inputs[1])});
+  }
 
   bool use_bias_ = true, use_gate_ = false;
   std::optional<int64_t> window_;
