@@ -1,0 +1,184 @@
+// Layers that change the colours of images at random, against their formulas, written out: where
+// two bounds are equal, the number that is drawn is known.
+#include "augmented_images.h"
+
+namespace crescent::test {
+
+TEST_CASE("brightness, contrast and their kin") {
+  check("RandomBrightness", {{"factor", both(0.2)}},
+        [](int n, int y, int x, int c) { return clipped(value(n, y, x, c) + 0.2 * 255); });
+  check("RandomBrightness", {{"factor", both(-0.3)}, {"value_range", List{10, 200}}},
+        [](int n, int y, int x, int c) { return clipped(value(n, y, x, c) - 0.3 * 190, 10, 200); });
+  const auto mean = [](int n, int c) {
+    double sum = 0;
+    for (int y = 0; y < kHeight; ++y)
+      for (int x = 0; x < kWidth; ++x) sum += value(n, y, x, c);
+    return sum / (kHeight * kWidth);
+  };
+  // From 1 - 0 to 1 + 0.
+  check("RandomContrast", {{"factor", both(0)}}, value);
+  check("RandomContrast", {{"factor", List{-0.4, 0.4}}}, [&](int n, int y, int x, int c) {
+    return clipped((value(n, y, x, c) - mean(n, c)) * 1.4 + mean(n, c));
+  });
+  const auto grey = [](int n, int y, int x) {
+    return 0.2989 * value(n, y, x, 0) + 0.5870 * value(n, y, x, 1) + 0.1140 * value(n, y, x, 2);
+  };
+  check("RandomColorDegeneration", {{"factor", both(0.6)}}, [&](int n, int y, int x, int c) {
+    return clipped(value(n, y, x, c) + 0.6 * (grey(n, y, x) - value(n, y, x, c)));
+  });
+  check("RandomGrayscale", {{"factor", 1}},
+        [&](int n, int y, int x, int) { return grey(n, y, x); });
+  check("RandomGrayscale", {{"factor", 0}}, value);
+  check("RandomInvert", {{"factor", both(1)}},
+        [](int n, int y, int x, int c) { return 255 - value(n, y, x, c); });
+  check("RandomInvert", {{"factor", both(0)}}, value);
+  check("RandomSaturation", {{"factor", both(0.3)}}, [](int n, int y, int x, int c) {
+    const double most = std::max({value(n, y, x, 0), value(n, y, x, 1), value(n, y, x, 2)});
+    // A saturation of s times as much moves every channel towards the largest.
+    return most - (most - value(n, y, x, c)) * (0.3 / 0.7);
+  });
+  check("RandomHue", {{"factor", both(0)}}, value);
+  // A third of a turn gives each channel the value of the one before or after it.
+  const std::vector<double> turned =
+      trained("RandomHue", {{"factor", both(2.0 / 3)}, {"seed", 5}}, images())[0].to_vector();
+  size_t i = 0;
+  for (int n = 0; n < kBatch; ++n) {
+    const bool forwards = std::abs(turned[i] - value(n, 0, 0, 2)) < 0.1;
+    for (int y = 0; y < kHeight; ++y)
+      for (int x = 0; x < kWidth; ++x)
+        for (int c = 0; c < kChannels; ++c, ++i)
+          CHECK(turned[i] ==
+                Approx(value(n, y, x, (c + (forwards ? 2 : 1)) % kChannels)).margin(0.02));
+  }
+  check("RandomColorJitter",
+        {{"brightness_factor", both(0.1)}, {"contrast_factor", List{-0.4, 0.4}}},
+        [&](int n, int y, int x, int c) {
+          double bright = 0;
+          for (int row = 0; row < kHeight; ++row)
+            for (int column = 0; column < kWidth; ++column)
+              bright += clipped(value(n, row, column, c) + 25.5) / (kHeight * kWidth);
+          return clipped((clipped(value(n, y, x, c) + 25.5) - bright) * 1.4 + bright);
+        });
+}
+
+TEST_CASE("filters weigh neighbours") {
+  const auto around = [](int n, int y, int x, int c,
+                         const std::function<double(int, int)>& weight) {
+    double sum = 0;
+    for (int dy = -1; dy <= 1; ++dy)
+      for (int dx = -1; dx <= 1; ++dx)
+        if (y + dy >= 0 && y + dy < kHeight && x + dx >= 0 && x + dx < kWidth)
+          sum += weight(dy, dx) * value(n, y + dy, x + dx, c);
+    return sum;
+  };
+  for (const double factor : {0.0, 0.5, 0.9})
+    check("RandomSharpness", {{"factor", both(factor)}}, [&](int n, int y, int x, int c) {
+      const double smooth = around(
+          n, y, x, c, [](int dy, int dx) { return dy == 0 && dx == 0 ? 5.0 / 13 : 1.0 / 13; });
+      return clipped(value(n, y, x, c) + (1 - 2 * factor) * (smooth - value(n, y, x, c)));
+    });
+  const auto bell = [](int d, double sigma) {
+    const double side = std::exp(-0.5 / (sigma * sigma));
+    return (d == 0 ? 1 : side) / (1 + 2 * side);
+  };
+  check("RandomGaussianBlur", {{"factor", both(1)}, {"sigma", both(0.8)}},
+        [&](int n, int y, int x, int c) {
+          return around(n, y, x, c, [&](int dy, int dx) { return bell(dy, 0.8) * bell(dx, 0.8); });
+        });
+  check("RandomGaussianBlur", {{"factor", both(0)}}, value);
+}
+
+TEST_CASE("tones are cut, inverted and stretched") {
+  check("RandomPosterization", {{"factor", both(3)}},
+        [](int n, int y, int x, int c) { return double(int(value(n, y, x, c)) >> 5 << 5); });
+  check("Solarization", {{"addition_factor", 0}, {"threshold_factor", 0}},
+        [](int n, int y, int x, int c) { return 255 - value(n, y, x, c); });
+  // Below a threshold of each image, somewhere from 1 to 255, values stay.
+  const std::vector<double> solarized =
+      trained("Solarization", {{"threshold_factor", both(1)}, {"seed", 2}}, images())[0]
+          .to_vector();
+  size_t i = 0;
+  for (int n = 0; n < kBatch; ++n) {
+    double kept = 0, inverted = 255;
+    for (int y = 0; y < kHeight; ++y)
+      for (int x = 0; x < kWidth; ++x)
+        for (int c = 0; c < kChannels; ++c, ++i) {
+          const double v = value(n, y, x, c);
+          const bool stays = std::abs(solarized[i] - v) < 1e-3;
+          if (!stays) CHECK(solarized[i] == Approx(255 - v).margin(1e-3));
+          (stays ? kept : inverted) = stays ? std::max(kept, v) : std::min(inverted, v);
+        }
+    CHECK(kept < inverted);
+  }
+  check("AutoContrast", {}, [](int n, int y, int x, int c) {
+    double low = 255, high = 0;
+    for (int row = 0; row < kHeight; ++row)
+      for (int column = 0; column < kWidth; ++column) {
+        low = std::min(low, value(n, row, column, c));
+        high = std::max(high, value(n, row, column, c));
+      }
+    return (value(n, y, x, c) - low) * 255 / (high - low);
+  });
+  const Tensor flat = Tensor::full({1, 2, 2, 1}, 9);
+  CHECK(trained("AutoContrast", {}, flat)[0].to_vector() == flat.to_vector());
+}
+
+TEST_CASE("levelled histograms") {
+  const auto level = [](int n, int y, int x, int c) {
+    std::vector<int> counts(256, 0);
+    for (int image = 0; image < kBatch; ++image)
+      for (int row = 0; row < kHeight; ++row)
+        for (int column = 0; column < kWidth; ++column)
+          ++counts[size_t(value(image, row, column, c))];
+    int first = 0, below = 0;
+    for (int v = 255; v >= 0; --v)
+      if (counts[size_t(v)]) first = counts[size_t(v)];
+    for (int v = 0; v <= int(value(n, y, x, c)); ++v) below += counts[size_t(v)];
+    return std::round((below - first) * 255.0 / (kBatch * kHeight * kWidth - first));
+  };
+  // Keras looks some values up one bin lower, for products that are rounded down.
+  const std::vector<double> got = trained("Equalization", {}, images())[0].to_vector();
+  size_t i = 0, same = 0;
+  for (int n = 0; n < kBatch; ++n)
+    for (int y = 0; y < kHeight; ++y)
+      for (int x = 0; x < kWidth; ++x)
+        for (int c = 0; c < kChannels; ++c, ++i) same += got[i] == level(n, y, x, c);
+  CHECK(same > got.size() * 9 / 10);
+  const Tensor flat = Tensor::full({1, 2, 2, 1}, 9);
+  CHECK(trained("Equalization", {}, flat)[0].to_vector() == flat.to_vector());
+}
+
+TEST_CASE("local histograms are levelled, cut off and blended") {
+  // One tile for the image: its table alone, cut at the limit.
+  const double limit = 1.5, pixels = kHeight * kWidth;
+  check("ContrastLimitedAdaptiveHistogramEqualization",
+        {{"tile_grid_size", List{1, 1}}, {"clip_limit", limit}}, [&](int n, int y, int x, int c) {
+          std::vector<double> counts(256, 0);
+          for (int row = 0; row < kHeight; ++row)
+            for (int column = 0; column < kWidth; ++column)
+              counts[size_t(value(n, row, column, c))] += 1;
+          double excess = 0;
+          for (double& count : counts) {
+            const double cut = std::min(count, limit * pixels / 256);
+            excess += count - cut;
+            count = cut;
+          }
+          double sum = 0;
+          for (int v = 0; v <= int(value(n, y, x, c)); ++v) sum += counts[size_t(v)] + excess / 256;
+          const double least = counts[0] + excess / 256;
+          return clipped((sum - least) * 255 / (pixels - least));
+        });
+  // Two tiles in a row, (rows x 1) of two pixels that differ: between their middles a mean.
+  const Tensor row = Tensor::from(std::vector<float>{0, 100, 100, 200}, {1, 1, 4, 1});
+  const std::vector<double> got =
+      trained("ContrastLimitedAdaptiveHistogramEqualization",
+              {{"tile_grid_size", List{1, 2}}, {"clip_limit", 0}}, row)[0]
+          .to_vector();
+  // tables of the left tile {0: 0, 100: 255}, of the right one {below 100: 0, 100: 255, 200: 255
+  // with two counts}: places are -1/2, 0, 1/2 and 1 tiles from the first middle.
+  CHECK(got[0] == Approx(0).margin(1e-3));
+  CHECK(got[1] == Approx(255));
+  CHECK(got[3] == Approx(255));
+}
+
+}  // namespace crescent::test
