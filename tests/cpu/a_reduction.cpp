@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <cmath>
+#include <numeric>
 
 #include "b_support.h"
 
@@ -195,6 +197,36 @@ TEST_CASE("top_k is descending and stable; cumulative sums run both ways") {
   TopK top;
   top.k = 3;
   CHECK(check(reduction_kernels, top, {x}, {values, indices}) == 2);
+
+  // lines of all lengths, with equals and with what is not a number, against sorting them
+  for (int64_t n : {1, 7, 17, 40, 100, 1031})
+    for (int64_t k : {int64_t{1}, n / 9, n / 5, n})
+      for (bool with_nan : {false, true})
+        for (DType dtype : {DType::float32, DType::int32}) {
+          if (k < 1 || (with_nan && dtype == DType::int32)) continue;
+          INFO("top_k " << k << " of " << n << (with_nan ? " with NaN" : ""));
+          Array line = zeros({1, n}, dtype), best = zeros({1, k}, dtype),
+                places = zeros({1, k}, DType::int32);
+          for (int64_t i = 0; i < n; ++i)
+            line.values[size_t(i)] = double((i * 7919 + n) % 997 % (n / 2 + 1)) - double(n) / 4;
+          if (dtype == DType::int32)
+            for (double& v : line.values) v = std::round(v);
+          if (with_nan) line.values[size_t(n / 3)] = std::nan("");
+          std::vector<int64_t> order(static_cast<size_t>(n));
+          std::iota(order.begin(), order.end(), 0);
+          const auto value = [&](int64_t i) {
+            const double v = line.values[size_t(i)];
+            return std::isnan(v) ? HUGE_VAL : v;
+          };
+          std::stable_sort(order.begin(), order.end(),
+                           [&](int64_t i, int64_t j) { return value(i) > value(j); });
+          for (int64_t i = 0; i < k; ++i) {
+            places.values[size_t(i)] = double(order[size_t(i)]);
+            best.values[size_t(i)] = line.values[size_t(order[size_t(i)])];
+          }
+          top.k = k;
+          CHECK(check(reduction_kernels, top, {line}, {best, places}) == 2);
+        }
 
   Cumulative sum;
   Array want = x;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <functional>
 #include <utility>
 
 #include "shape/ordering.h"
@@ -95,18 +96,6 @@ Each* sort_by_merging(Each* a, Each* b, int64_t n) {
   return a;
 }
 
-/// Puts an element in place of the largest, on top of a heap.
-template <class Each>
-void replace_top(Each* heap, int64_t n, const Each& element) {
-  int64_t hole = 0;
-  for (int64_t child; (child = 2 * hole + 1) < n; hole = child) {
-    child += child + 1 < n && heap[child] < heap[child + 1];
-    if (!(element < heap[child])) break;
-    heap[hole] = heap[child];
-  }
-  heap[hole] = element;
-}
-
 template <class T>
 class TopKKernel final : public Kernel {
  public:
@@ -151,33 +140,56 @@ class TopKKernel final : public Kernel {
   }
 
   const Each* all_sorted(const T* x, Each* entries) const {
-    const int64_t n = view_.length;
-    for (int64_t i = 0; i < n; ++i) entries[i] = entry(x, i);
+    const int64_t n = take_all(x, entries);
     if (n < kFew) return sort_by_merging(entries, entries + n, n);
     return sort_by_digits(entries, entries + n, static_cast<size_t>(n));
   }
 
-  /// The best k so far are a heap with the worst on top; most values are not above that one.
-  const Each* selected(const T* x, Each* heap) const {
-    if (k_ == 0) return heap;
-    for (int64_t i = 0; i < k_; ++i) heap[i] = entry(x, i);
-    std::make_heap(heap, heap + k_);
-    for (int64_t i = k_; i < view_.length; i += kAtOnce) {
-      const int64_t end = std::min(i + kAtOnce, view_.length);
-      if (!any_above(x, i, end, x[heap->place])) continue;
-      for (int64_t place = i; place < end; ++place) {
-        if (x[place] <= x[heap->place]) continue;
-        const Each candidate = entry(x, place);
-        if (candidate < *heap) replace_top(heap, k_, candidate);
-      }
-    }
-    std::sort_heap(heap, heap + k_);
-    return heap;
+  /// The first k of those that can be among them.
+  const Each* selected(const T* x, Each* entries) const {
+    if (k_ == 0) return entries;
+    const int64_t found = has_nan(x) ? take_all(x, entries) : take_likely(x, entries);
+    std::nth_element(entries, entries + k_ - 1, entries + found);
+    std::sort(entries, entries + k_);
+    return entries;
   }
-  static bool any_above(const T* x, int64_t begin, int64_t end, T limit) {
-    bool any = false;
-    for (int64_t i = begin; i < end; ++i) any |= !(x[i] <= limit);
-    return any;
+  bool has_nan(const T* x) const {
+    int any = 0;
+    for (int64_t i = 0; i < view_.length; ++i) any |= x[i] != x[i];
+    return any != 0;
+  }
+  int64_t take_all(const T* x, Each* entries) const {
+    for (int64_t i = 0; i < view_.length; ++i) entries[i] = entry(x, i);
+    return view_.length;
+  }
+  int64_t take_likely(const T* x, Each* entries) const {
+    const T limit = lower_bound(x, reinterpret_cast<T*>(entries + view_.length));
+    int64_t found = 0;
+    for (int64_t i = 0; i < view_.length; i += kAtOnce) {
+      const int64_t end = std::min(i + kAtOnce, view_.length);
+      if (!any_from(x, i, end, limit)) continue;
+      for (int64_t place = i; place < end; ++place)
+        if (x[place] >= limit) entries[found++] = entry(x, place);
+    }
+    return found;
+  }
+  /// What at least k values reach, and not many more: of the largest values of twice as many lanes,
+  /// to which values are dealt in turn, the k-th.
+  T lower_bound(const T* x, T* lanes) const {
+    const int64_t n = view_.length;
+    const auto wanted = static_cast<uint64_t>(std::max(2 * k_, std::min(kAtOnce, n / 2)));
+    const auto count = static_cast<int64_t>(std::bit_ceil(wanted));
+    std::copy_n(x, count, lanes);
+    for (int64_t begin = count; begin < n; begin += count)
+      for (int64_t i = 0, end = std::min(count, n - begin); i < end; ++i)
+        lanes[i] = x[begin + i] > lanes[i] ? x[begin + i] : lanes[i];
+    std::nth_element(lanes, lanes + k_ - 1, lanes + count, std::greater<T>());
+    return lanes[k_ - 1];
+  }
+  static bool any_from(const T* x, int64_t begin, int64_t end, T limit) {
+    int any = 0;
+    for (int64_t i = begin; i < end; ++i) any |= x[i] >= limit;
+    return any != 0;
   }
 
   AxisView view_;
