@@ -2,6 +2,7 @@
 #include "base/text.h"
 #include "crescent/registry.h"
 #include "registry/blame.h"
+#include "registry/core_classes.h"
 
 namespace crescent {
 namespace {
@@ -15,6 +16,31 @@ std::string type_name(const std::type_info& type) {
 /// Keras writes the package of a custom class in front: "acme>Scale".
 std::string_view without_package(std::string_view name) { return name.substr(name.rfind('>') + 1); }
 
+/// A kind whose objects may stand where those of another are expected.
+struct StandIn {
+  std::string_view expected, given;
+  std::shared_ptr<Configurable> (*as_expected)(const std::shared_ptr<Configurable>& object);
+};
+const StandIn kStandIns[] = {{"activation", "layer", layer_as_activation}};
+
+/// An object of another kind as one of this kind; null when it cannot stand for one.
+std::shared_ptr<Configurable> standing_for(std::string_view kind,
+                                           const std::shared_ptr<Configurable>& object) {
+  for (const StandIn& row : kStandIns)
+    if (row.expected == kind && row.as_expected)
+      if (auto made = row.as_expected(object)) return made;
+  return nullptr;
+}
+
+/// The kind that has this class: `expected`, or one that may stand there.
+std::string_view kind_with_class(std::string_view expected, std::string_view class_name) {
+  for (const StandIn& row : kStandIns)
+    if (row.expected == expected && !registry().find(expected, class_name) &&
+        registry().find(row.given, class_name))
+      return row.given;
+  return expected;
+}
+
 /// {"class_name": ..., "config": ...} with anything else beside it; functions of Keras 3 have their
 /// name as config.
 std::shared_ptr<Configurable> from_dict(std::string_view kind, const Dict& dict) {
@@ -24,13 +50,16 @@ std::shared_ptr<Configurable> from_dict(std::string_view kind, const Dict& dict)
   const Value* config = dict.find("config");
   if (config && config->is_string())
     return make_object(kind, without_package(config->as_string()), {});
+  const std::string_view name = without_package(class_name->as_string());
+  const std::string_view given = kind_with_class(kind, name);
   const bool has_options = config && !config->is_null();
-  return make_object(kind, without_package(class_name->as_string()),
-                     has_options ? Codec<Dict>::decode(*config) : Dict());
+  auto object = make_object(given, name, has_options ? Codec<Dict>::decode(*config) : Dict());
+  return given == kind ? object : standing_for(kind, object);
 }
 
 std::shared_ptr<Configurable> from_object(std::string_view kind, const Value& value) {
   auto object = value.object_as<Configurable>();
+  if (auto made = standing_for(kind, object)) return made;
   if (!object || (object->info() && object->info()->kind != kind))
     fail("expected an object of kind ", kind, ", got ", value);
   return object;

@@ -105,7 +105,8 @@ class Writer {
   }
 
   /// An object that is no layer of a model: Keras 3 wants to know where it has its class.
-  Value inner_object(const Value& value, const std::string& kind) const {
+  Value inner_object(const Value& value, const std::string& expected) const {
+    const std::string kind = kind_given(expected, class_of(value));
     const Dict config = config_of(value.as_dict());
     if (class_of(value) == kActivityKeras2) return this->value(config.at("regularizer"), kind);
     const Dict written = plain(class_of(value), config, {}, kind);

@@ -309,22 +309,22 @@ Dict functional(const Dict& config, const Model& model) {
        keras3_ends(config.at("output_layers").as_list(), config.find("output_keys"))}};
 }
 
-/// `owner`: the layer that an object with class_name became. `kind` of what is expected there, ""
-/// when that is open.
-Value value_in(const Value& value, const Layer* owner, const std::string& kind) {
+/// `owner`: the layer that an object with class_name became. `expected`: the kind of what stands
+/// there, "" when that is open.
+Value value_in(const Value& value, const Layer* owner, const std::string& expected) {
   if (value.is_list()) {
     List items;
-    for (const Value& item : value.as_list()) items.push_back(value_in(item, nullptr, kind));
+    for (const Value& item : value.as_list()) items.push_back(value_in(item, nullptr, expected));
     return items;
   }
   if (!value.is_dict()) return value;
   if (!is_object(value)) {
     Dict dict;
     for (const DictEntry& entry : value.as_dict())
-      dict.set(entry.key, value_in(entry.value, nullptr, kind));
+      dict.set(entry.key, value_in(entry.value, nullptr, expected));
     return dict;
   }
-  const std::string name = class_of(value);
+  const std::string name = class_of(value), kind = kind_given(expected, name);
   const Dict config = config_of(value.as_dict());
   const bool is_model = is_sequential(name) || is_graph(name, config);
   if (is_model && !owner) return value_in(value, blank_model_from_config(value, {}).get(), kind);

@@ -135,9 +135,11 @@ class LimitSearch {
       if (name == row.name) add(place, option, row.reason);
   }
 
-  void one_object(const Dict& object, const std::string& kind, const std::string& place,
+  void one_object(const Dict& object, const std::string& expected, const std::string& place,
                   const std::string& option) {
-    const std::string name = class_of(object);
+    const std::string name = class_of(object), kind = kind_given(expected, name);
+    if (keras2_ && kind != expected)
+      return add(place, option, concat("Keras 2.3.1 takes no ", kind, " as an ", expected));
     if (!keras2_) only_keras2(name, place, option);
     if (kind == "layer") return layer(object, place);
     if (kind == "schedule" && keras2_) return schedule(name, config_of(object), place);

@@ -1,0 +1,52 @@
+// A layer as the activation of another: Dense(8, activation=LeakyReLU(0.1)).
+#include "crescent/layer.h"
+#include "registry/core_classes.h"
+
+namespace crescent {
+namespace {
+
+/// What of a layer only the layer that owns it could see to, which that of an activation does not;
+/// null for a plain function.
+const char* kept_by(Layer& layer) {
+  if (!layer.weights().empty()) return "weights";
+  if (!layer.losses().empty()) return "losses";
+  for (const Layer* each : layer.flatten_layers()) {
+    if (!each->metrics().empty()) return "metrics";
+    if (!each->states().empty()) return "states";
+    if (!each->seed_generators().empty()) return "random numbers";
+  }
+  return nullptr;
+}
+
+/// Written and read as the layer itself.
+class LayerActivation final : public Activation {
+ public:
+  explicit LayerActivation(LayerPtr layer) : layer_(std::move(layer)) {}
+  Tensor operator()(const Tensor& x) const override {
+    if (!layer_->built()) layer_->build_for({x.shape()});
+    refuse_kept();
+    const Tensor y = (*layer_)(x);
+    refuse_kept();  // losses are known after a call
+    return y;
+  }
+  std::string class_name() const override { return layer_->class_name(); }
+  Dict get_config() const override { return layer_->get_config(); }
+
+ private:
+  void refuse_kept() const {
+    if (const char* kept = kept_by(*layer_))
+      fail("activation: a ", layer_->class_name(), " has ", kept,
+           " and cannot be the activation of another layer; put it behind that layer");
+  }
+
+  LayerPtr layer_;
+};
+
+}  // namespace
+
+std::shared_ptr<Configurable> layer_as_activation(const std::shared_ptr<Configurable>& object) {
+  auto layer = std::dynamic_pointer_cast<Layer>(object);
+  return layer ? std::make_shared<LayerActivation>(std::move(layer)) : nullptr;
+}
+
+}  // namespace crescent

@@ -1,0 +1,67 @@
+-- Layers as activations of other layers.
+package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
+local check = require "check"
+local cr = require "crescent"
+local layers = cr.layers
+
+local x = cr.random.uniform({ 2, 4, 3 }, -1, 1, { seed = 3 })
+
+--- The layer with `given` as its activation computes what it does with `function_` there, in Dense,
+--- in convolutions and in every step of a recurrent layer.
+local function same_as(given, function_)
+  for _, make in ipairs {
+    function(f) return layers.Dense(5, { activation = f }) end,
+    function(f) return layers.Conv1D(5, 2, { activation = f }) end,
+    function(f) return layers.LSTM(5, { activation = f }) end,
+    function(f) return layers.GRU(5, { recurrent_activation = f }) end,
+    function(f) return layers.RNN(layers.SimpleRNNCell(5, { activation = f })) end,
+    function(f) return layers.Bidirectional(layers.LSTM(5, { activation = f })) end,
+    function(f) return layers.Activation { activation = f } end,
+  } do
+    local a, b = make(given), make(function_)
+    a(x) b(x)
+    b:set_weights(a:get_weights())
+    check.near(a(x), b(x), 1e-6, a.name)
+  end
+end
+same_as(layers.LeakyReLU(0.1), cr.activations.leaky_relu { negative_slope = 0.1 })
+same_as(layers.ReLU { max_value = 0.25 }, cr.activations.relu { max_value = 0.25 })
+same_as(layers.Activation "sigmoid", "sigmoid")
+same_as({ class_name = "ELU", config = { alpha = 0.5 } }, cr.activations.elu { alpha = 0.5 })
+
+-- a model trains with it as with the layer behind
+local function model(inner, behind)
+  local list = { layers.Dense(4, { activation = inner, input_shape = { 3 }, kernel_initializer = "ones" }) }
+  list[#list + 1] = behind
+  list[#list + 1] = layers.Dense(2, { activation = layers.Softmax(), kernel_initializer = "ones" })
+  local made = cr.Sequential(list)
+  made:compile { optimizer = "sgd", loss = "mse" }
+  return made
+end
+local inside, behind = model(layers.LeakyReLU(0.1)), model(nil, layers.LeakyReLU(0.1))
+local rows, targets = x:reshape { 8, 3 }, cr.ones { 8, 2 }
+local options = { epochs = 3, verbose = 0, shuffle = false }
+check.near(inside:fit(rows, targets, options).history.loss,
+  behind:fit(rows, targets, options).history.loss)
+
+-- files hold the layer, and so do copies
+for _, ending in ipairs { ".keras", ".h5" } do
+  local path = check.temporary(ending)
+  inside:save(path)
+  local loaded = cr.models.load_model(path)
+  os.remove(path)
+  check.near(loaded:predict(rows, { verbose = 0 }), inside:predict(rows, { verbose = 0 }))
+  check.same(loaded.layers[1]:get_config().activation.class_name, "LeakyReLU")
+  check.near(loaded.layers[1]:get_config().activation.config.negative_slope, 0.1)
+end
+assert(inside:to_json():find('"module": "keras.layers", "class_name": "LeakyReLU"', 1, true))
+
+-- what only its owner could see to
+check.fails(function() layers.Dense(2, { activation = layers.PReLU() })(rows) end,
+  "PReLU has weights", "put it behind")
+check.fails(function() layers.Dense(2, { activation = layers.Dropout(0.5) })(rows) end,
+  "Dropout has random numbers", "put it behind")
+check.fails(function()
+  layers.Dense(2, { activation = layers.ActivityRegularization(0.1) })(rows)
+end, "ActivityRegularization has losses", "put it behind")
+check.fails(function() layers.Dense(2, { activation = "LeakyReLU" }) end, "leaky_relu")
