@@ -1,5 +1,6 @@
 #include "convolution.h"
 
+#include "../lora.h"
 #include "crescent/plugin.h"
 
 namespace crescent {
@@ -11,7 +12,7 @@ constexpr const char* kDoc[] = {
     "Windows over (batch, three axes, channels) -> (batch, three axes, filters)."};
 
 template <int Axes>
-class ConvLayer final : public BaseConv<Axes> {
+class ConvLayer final : public LoraLayer<BaseConv<Axes>> {
  public:
   static void describe(Schema<ConvLayer>& s) {
     s.doc(kDoc[Axes]);
@@ -21,10 +22,19 @@ class ConvLayer final : public BaseConv<Axes> {
     BaseConv<Axes>::describe_dilation(s);
     s.field("groups", &ConvLayer::groups_, "Channels and filters in separate groups.").min(1);
     BaseConv<Axes>::describe_rest(s);
+    s.keyword_only(true);
+    ConvLayer::describe_lora(s);
+    s.keyword_only(false);
     BaseConv<Axes>::describe_mask(s);
+  }
+  void build(const Shape& input) override {
+    BaseConv<Axes>::build(input);
+    this->build_lora();
   }
 
  protected:
+  const Variable& adapted() const override { return this->kernel_; }
+  const WeightRules& adapted_rules() const override { return this->kernel_rules_; }
   Shape kernel_shape(int64_t channels) const override {
     Shape shape(this->kernel_size_);
     shape.append(channels / this->groups_);
@@ -32,7 +42,7 @@ class ConvLayer final : public BaseConv<Axes> {
     return shape;
   }
   Tensor product(const Tensor& x) const override {
-    return this->convolved(x, this->kernel_, this->groups_);
+    return this->convolved(x, this->adapted_value(x.dtype()), this->groups_);
   }
 };
 

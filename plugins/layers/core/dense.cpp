@@ -1,10 +1,10 @@
+#include "../lora.h"
 #include "core_layers.h"
-#include "lora.h"
 
 namespace crescent {
 namespace {
 
-class Dense final : public LoraLayer {
+class Dense final : public LoraLayer<QuantizedByKeras> {
  public:
   static void describe(Schema<Dense>& s) {
     s.doc("Fully connected: activation(x . kernel + bias). (batch, ..., in) -> (batch, ..., units)")
@@ -17,6 +17,7 @@ class Dense final : public LoraLayer {
                          {"bias", &Dense::bias_rules_, "the bias (units)"}},
                         &Dense::activity_regularizer_);
     describe_lora(s);
+    describe_quantization(s);
   }
   void configured() override {
     LoraLayer::configured();

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "../lora.h"
 #include "core_layers.h"
-#include "lora.h"
 
 namespace crescent {
 namespace {
@@ -53,7 +53,7 @@ Equation parse(std::string text) {
   return e;
 }
 
-class EinsumDense final : public LoraLayer {
+class EinsumDense final : public LoraLayer<QuantizedByKeras> {
  public:
   static void describe(Schema<EinsumDense>& s) {
     constexpr NamedWeight<EinsumDense, WeightRules> kWeights[] = {
@@ -77,6 +77,7 @@ class EinsumDense final : public LoraLayer {
         .omit_null()
         .constraints(kWeights);
     describe_lora(s);
+    describe_quantization(s);
   }
   void configured() override {
     LoraLayer::configured();
@@ -92,9 +93,7 @@ class EinsumDense final : public LoraLayer {
     build_lora();
   }
   Tensor call(const Tensor& x, const Call&) override {
-    const Tensor kernel =
-        adapter() ? ops::cast(kernel_ + adapter()->change(), x.dtype()) : kernel_.value();
-    const Tensor operands[] = {x, kernel};
+    const Tensor operands[] = {x, adapted_value(x.dtype())};
     Tensor y = ops::einsum(equation_, operands);
     if (bias_) y = y + bias_;
     return activation_ ? (*activation_)(y) : y;

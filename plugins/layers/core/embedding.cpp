@@ -1,10 +1,10 @@
+#include "../lora.h"
 #include "core_layers.h"
-#include "lora.h"
 
 namespace crescent {
 namespace {
 
-class Embedding final : public LoraLayer {
+class Embedding final : public LoraLayer<QuantizedByKeras> {
  public:
   static void describe(Schema<Embedding>& s) {
     s.doc(
@@ -23,6 +23,7 @@ class Embedding final : public LoraLayer {
                "Length of sequences (Keras 2): short for input_shape.")
         .not_stored();
     describe_lora(s);
+    describe_quantization(s);
   }
   void configured() override {
     if (input_length_ && !declared_input_shape()) input_shape_option_ = input_length_;

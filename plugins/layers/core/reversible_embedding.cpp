@@ -1,10 +1,11 @@
+#include "../lora.h"
 #include "core_layers.h"
 
 namespace crescent {
 namespace {
 
 /// Rows of a table for integers, and back: a score for each row.
-class ReversibleEmbedding final : public UnaryLayer {
+class ReversibleEmbedding final : public LoraLayer<QuantizedByKeras> {
  public:
   static void describe(Schema<ReversibleEmbedding>& s) {
     constexpr NamedWeight<ReversibleEmbedding, WeightRules> kWeights[] = {
@@ -26,21 +27,26 @@ class ReversibleEmbedding final : public UnaryLayer {
                "Of the product in reverse; null: as the layer computes.")
         .field("logit_soft_cap", &ReversibleEmbedding::cap_,
                "Scores s become cap * tanh(s / cap); null: they stay.")
-        .argument("reverse", false, "Scores of the rows for vectors (..., output_dim).");
+        .argument("reverse", false, "Scores of the rows for vectors (..., output_dim).")
+        .keyword_only(true);
+    describe_lora(s);
+    describe_quantization(s);
   }
   void configured() override {
-    UnaryLayer::configured();
+    LoraLayer::configured();
     if (cap_ && *cap_ == 0) fail("logit_soft_cap: expected a number other than 0, got 0");
     set_supports_masking(mask_zero_);
   }
   void build(const Shape&) override {
     table_ = add_weight("embeddings", {rows_, columns_}, rules_);
     if (!tied_) reverse_ = add_weight("reverse_embeddings", {columns_, rows_}, rules_.initializer);
+    build_lora();
   }
   Tensor call(const Tensor& x, const Call& call) override {
     if (call.flag("reverse")) return scores(x);
     const Tensor ids = ops::check_indices(x, rows_, "id", concat("input_dim ", rows_));
-    return ops::take(table_, ids, 0);
+    const Tensor found = ops::take(table_, ids, 0);
+    return adapter() ? found + adapter()->of_rows(ids) : found;
   }
   /// In reverse the output has as many axes as the input, and its mask.
   Tensors compute_mask(const Tensors& inputs, const Tensors& masks,
@@ -50,13 +56,18 @@ class ReversibleEmbedding final : public UnaryLayer {
     return {mask_zero_ ? ops::not_equal(inputs[0], 0) : Tensor()};
   }
 
+ protected:
+  const Variable& adapted() const override { return table_; }
+  const WeightRules& adapted_rules() const override { return rules_; }
+
  private:
   Tensor scores(const Tensor& x) const {
     if (x.dim(-1) != columns_)
       fail("reverse: expected vectors of output_dim ", columns_, ", got shape ", x.shape());
     const DType dtype = reverse_dtype_.value_or(x.dtype());
     const Tensor table = ops::cast(tied_ ? table_ : reverse_, dtype), vectors = ops::cast(x, dtype);
-    const Tensor y = ops::matmul(vectors, table, false, tied_);
+    Tensor y = ops::matmul(vectors, table, false, tied_);
+    if (tied_ && adapter()) y = y + adapter()->of_transposed(vectors);
     return cap_ ? ops::tanh(y / *cap_) * *cap_ : y;
   }
 

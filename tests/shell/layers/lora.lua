@@ -19,6 +19,18 @@ local rows = {
   { layer = function(o)
     return layers.Embedding(6, 4, o)
   end, input = words, weight = "embeddings", a = { 6, 2 }, b = { 2, 4 } },
+  { layer = function(o)
+    return layers.ReversibleEmbedding(6, 4, o)
+  end, input = words, weight = "embeddings", a = { 6, 2 }, b = { 2, 4 } },
+  { layer = function(o)
+    o.padding = "causal" return layers.Conv1D(4, 3, o)
+  end, input = x:reshape { 4, 4, 3 }, weight = "kernel", a = { 3, 3, 2 }, b = { 2, 4 } },
+  { layer = function(o)
+    o.groups = 2 return layers.Conv2D(4, 2, o)
+  end, input = x:reshape { 1, 4, 3, 4 }, weight = "kernel", a = { 2, 2, 2, 2 }, b = { 2, 4 } },
+  { layer = function(o)
+    o.data_format = "channels_first" return layers.Conv3D(3, { 1, 2, 2 }, o)
+  end, input = x:reshape { 1, 2, 2, 3, 4 }, weight = "kernel", a = { 1, 2, 2, 2, 2 }, b = { 2, 3 } },
 }
 for _, row in ipairs(rows) do
   local layer = row.layer {}

@@ -1,0 +1,134 @@
+// Low-rank adapters (Hu et al. 2021): a weight stays as it is, (alpha / rank) a . b is added to it,
+// and training changes only the small matrices a and b.
+#pragma once
+#include "crescent/layer.h"
+
+namespace crescent {
+
+/// The two matrices beside a weight (..., columns): a (..., rank) and b (rank, columns).
+class LoraAdapter final : public Layer {
+ public:
+  LoraAdapter(const Layer& owner, const Variable& weight, int64_t rank, double scale,
+              const Ref<Initializer>& a, const Ref<Initializer>& b)
+      : scale_(scale) {
+    set_name("lora");
+    policy_ = owner.policy();
+    const Shape& shape = weight.shape();
+    a_ = matrix(owner, weight, "a", shape.slice(0, -1).concat({rank}), a);
+    b_ = matrix(owner, weight, "b", {rank, shape[-1]}, b);
+    for (const Variable& made : {a_, b_}) track(made);
+    built_ = true;
+  }
+  std::string class_name() const override { return "LoraAdapter"; }
+  Tensors call(const Tensors& inputs, const Call&) override { return {of(inputs[0])}; }
+  /// What it adds to x . weight: the weight's change is never computed.
+  Tensor of(const Tensor& x) const { return ops::dot(ops::dot(x, a_), b_) * scale_; }
+  /// The same for rows of the weight, chosen by integers.
+  Tensor of_rows(const Tensor& ids) const { return ops::dot(ops::take(a_, ids, 0), b_) * scale_; }
+  /// What it adds to x . transposed weight (rows, columns).
+  Tensor of_transposed(const Tensor& x) const {
+    const Tensor a = ops::cast(a_, x.dtype()), b = ops::cast(b_, x.dtype());
+    return ops::matmul(ops::matmul(x, b, false, true), a, false, true) * scale_;
+  }
+  /// What it adds to the weight.
+  Tensor change() const { return ops::dot(a_, b_) * scale_; }
+
+ private:
+  /// One of the two matrices, named as in Keras: dense_1/lora_kernel_a. It has values even while a
+  /// model is made for a file's weights: Keras 3's files have none of it.
+  static Variable matrix(const Layer& owner, const Variable& weight, const char* which,
+                         const Shape& shape, const Ref<Initializer>& initializer) {
+    const std::string name = concat("lora_", weight.name(), "_", which);
+    const Variable made((*initializer)(shape, owner.variable_dtype()),
+                        {.name = name, .regularizer = weight.regularizer()});
+    made.set_path(owner.name() + "/" + name);
+    return made;
+  }
+
+  double scale_;
+  Variable a_, b_;
+};
+
+/// A layer, in all else a Base, that has one weight that can be adapted.
+template <class Base>
+class LoraLayer : public Base {
+ public:
+  void configured() override {
+    Base::configured();
+    if (alpha_ && !rank_) fail("lora_alpha: it scales an adapter; pass lora_rank too");
+  }
+  /// Freezes the weight and puts an adapter beside it, which starts by adding nothing.
+  void enable_lora(int64_t rank, std::optional<double> alpha, Ref<Initializer> a,
+                   Ref<Initializer> b) {
+    if (!adapted()) fail("Cannot enable lora on a layer that isn't yet built.");
+    if (adapter_) fail("lora is already enabled. This can only be done once per layer.");
+    const std::string weight = adapted().name();
+    if (adapted_rules().constraint)
+      fail("Lora is incompatible with ", weight, " constraints. In order to enable lora on this ",
+           "layer, remove the `", weight, "_constraint` argument.");
+    rank_ = rank;
+    alpha_ = alpha.value_or(static_cast<double>(rank));
+    adapter_ = std::make_shared<LoraAdapter>(*this, adapted(), rank,
+                                             *alpha_ / static_cast<double>(rank), a, b);
+    adapter_->set_trainable(this->trainable());
+    this->track(adapter_);
+    adapted().set_trainable(false);
+    this->structure_changed();
+  }
+  /// Adds what the adapter learned to the weight, which is trained again; the adapter is gone.
+  void merge_lora() {
+    if (!adapter_) fail("there is no adapter to merge: lora is not enabled");
+    adapted().assign(adapted() + adapter_->change());
+    this->untrack(adapter_);
+    adapter_.reset();
+    rank_.reset();
+    alpha_.reset();
+    adapted().set_trainable(true);
+    this->structure_changed();
+  }
+  bool has_lora() const { return adapter_ != nullptr; }
+
+ protected:
+  template <class T>
+  static void describe_lora(Schema<T>& s) {
+    s.field("lora_rank", &LoraLayer::rank_,
+            "Rank of an adapter that is trained in place of the weight; null: none.")
+        .min(1)
+        .omit_null()
+        .field("lora_alpha", &LoraLayer::alpha_,
+               "The adapter's part is multiplied by lora_alpha / lora_rank; null: by 1.")
+        .omit_null()
+        .property("lora_enabled", &LoraLayer::has_lora, "Whether there is an adapter.")
+        .method("enable_lora", &LoraLayer::enable_lora,
+                "Freezes the weight and trains an adapter of low rank beside it (LoRA).")
+        .arg("rank", "Of the adapter.")
+        .min(1)
+        .arg("lora_alpha", "Its part is multiplied by lora_alpha / rank; not given: by 1.", Value())
+        .arg("a_initializer", "How the first matrix starts.", "he_uniform")
+        .arg("b_initializer", "How the second matrix starts; zeros add nothing.", "zeros")
+        .method("merge_lora", &LoraLayer::merge_lora,
+                "Adds what the adapter learned to the weight; the adapter is gone.");
+  }
+  /// The weight, and what its user chose for it. Called when the layer is built.
+  virtual const Variable& adapted() const = 0;
+  virtual const WeightRules& adapted_rules() const = 0;
+  /// Last step of build.
+  void build_lora() {
+    if (!rank_) return;
+    const auto alpha = alpha_;
+    enable_lora(*rank_, alpha, "he_uniform", "zeros");
+  }
+  /// Null while there is none.
+  const LoraAdapter* adapter() const { return adapter_.get(); }
+  /// The weight with what the adapter adds, as it is multiplied with values of this type.
+  Tensor adapted_value(DType dtype) const {
+    return adapter() ? ops::cast(adapted() + adapter()->change(), dtype) : adapted().value();
+  }
+
+ private:
+  std::optional<int64_t> rank_;
+  std::optional<double> alpha_;
+  std::shared_ptr<LoraAdapter> adapter_;
+};
+
+}  // namespace crescent
