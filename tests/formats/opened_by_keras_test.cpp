@@ -134,6 +134,11 @@ TEST_CASE("weights are counted as Keras 3 counts them") {
   // A kernel with an adapter is not trained: it comes last.
   auto lora = on_input({-1, 4}, layer("Dense", {{"units", 2}, {"lora_rank", 1}, {"name", "d"}}));
   CHECK(names_in_h5(*lora) == Names{"d/bias", "d/lora_kernel_a", "d/lora_kernel_b", "d/kernel"});
+  auto convolution = on_input(
+      {-1, 6, 4},
+      layer("Conv1D", {{"filters", 2}, {"kernel_size", 3}, {"lora_rank", 1}, {"name", "c"}}));
+  CHECK(names_in_h5(*convolution) ==
+        Names{"c/bias", "c/lora_kernel_a", "c/lora_kernel_b", "c/kernel"});
   auto gated = on_two(layer(
       "MultiHeadAttention",
       {{"num_heads", 2}, {"key_dim", 3}, {"use_gate", true}, {"use_bias", false}, {"name", "m"}}));
@@ -147,6 +152,7 @@ TEST_CASE("models with such weights come back from every file") {
   const LayerPtr layers[] = {
       layer("SpectralNormalization", {{"layer", dense}}),
       layer("Dense", {{"units", 2}, {"lora_rank", 1}}),
+      layer("Conv1D", {{"filters", 2}, {"kernel_size", 3}, {"lora_rank", 1}}),
       layer("TimeDistributed", {{"layer", inside}}),
       layer("LayerNormalization", {{"axis", List{1, 2}}}),
       layer("ThresholdedReLU", {{"theta", 0.1}}),
