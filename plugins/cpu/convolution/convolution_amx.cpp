@@ -142,11 +142,11 @@ class PackKernel final : public Kernel {
 };
 
 /// Forward, and backward data as a forward convolution of dy with the kernel turned around.
-class ImageConvolution final : public Kernel {
+class AmxImageConvolution final : public Kernel {
   static constexpr int64_t kPixels = 2048;
 
  public:
-  explicit ImageConvolution(const Request& r)
+  explicit AmxImageConvolution(const Request& r)
       : plan_(r),
         flat_(plan_, plan_.pass == ConvPass::backward_data, kPixels),
         pack_(flat_, plan_.pass == ConvPass::backward_data),
@@ -273,11 +273,11 @@ class ImageConvolution final : public Kernel {
 /// dkernel[tap] = x shifted by the tap, transposed, times dy. Images are dealt to a fixed number of
 /// lanes. Where the convolution strides, every so many pixels of x are an image of their own, a
 /// phase, that taps shift by whole pixels.
-class KernelGradient final : public Kernel {
+class AmxKernelGradient final : public Kernel {
   static constexpr int64_t kPixels = 512;  ///< what is multiplied fits the first-level cache
 
  public:
-  explicit KernelGradient(const Request& r)
+  explicit AmxKernelGradient(const Request& r)
       : plan_(r),
         flat_(plan_, false, kPixels),
         result_(r.outputs[0].dtype),
@@ -433,8 +433,8 @@ std::unique_ptr<Kernel> make_amx_convolution(const Request& r) {
       ((h.stride == 1 && w.stride == 1) || gradient) && h.dilation == 1 && w.dilation == 1;
   const bool half = r.inputs[0].dtype == DType::bfloat16 && r.inputs[1].dtype == DType::bfloat16;
   if (!half || !flat || !dense || p.empty() || !amx::available()) return nullptr;
-  if (gradient) return std::make_unique<KernelGradient>(r);
-  return std::make_unique<ImageConvolution>(r);
+  if (gradient) return std::make_unique<AmxKernelGradient>(r);
+  return std::make_unique<AmxImageConvolution>(r);
 }
 
 }  // namespace crescent::cpu

@@ -15,10 +15,10 @@ using dnnl::memory;
 using Dims = memory::dims;
 
 constexpr int64_t kSlices = 64, kPartials = 16;
-constexpr int64_t kLeastPieces = 8;         ///< with fewer images, rows are split too
-constexpr double kLeastFlops = 2e6;         ///< a slice of the batch
-constexpr double kLeastRowFlops = 4e5;      ///< a piece of an image's rows: some 3 us
-constexpr size_t kMostPartials = 16 << 20;  ///< bytes of partial kernel gradients
+constexpr int64_t kLeastPieces = 8;             ///< with fewer images, rows are split too
+constexpr double kLeastFlops = 2e6;             ///< a slice of the batch
+constexpr double kLeastRowFlops = 4e5;          ///< a piece of an image's rows: some 3 us
+constexpr size_t kMostPartialBytes = 16 << 20;  ///< of partial kernel gradients
 
 /// The descriptions oneDNN wants.
 struct Descriptions {
@@ -215,9 +215,9 @@ class PiecewiseConvolution : public Kernel {
 };
 
 /// Forward and backward data: every image on its own, the kernel the same for all.
-class ImageConvolution final : public PiecewiseConvolution {
+class OnednnImageConvolution final : public PiecewiseConvolution {
  public:
-  ImageConvolution(const Request& r, std::vector<Piece> pieces)
+  OnednnImageConvolution(const Request& r, std::vector<Piece> pieces)
       : PiecewiseConvolution(r, std::move(pieces)), forward_(plan_.pass == ConvPass::forward) {
     const ConvPlan& first = pieces_[0].plan;
     const Descriptions d(first);
@@ -284,9 +284,9 @@ class ImageConvolution final : public PiecewiseConvolution {
   std::unique_ptr<Reorder> pack_;  ///< null where the kernel is wanted as it is
 };
 
-class KernelGradient final : public PiecewiseConvolution {
+class OnednnKernelGradient final : public PiecewiseConvolution {
  public:
-  explicit KernelGradient(const Request& r)
+  explicit OnednnKernelGradient(const Request& r)
       : PiecewiseConvolution(r, slices(ConvPlan(r), partials(ConvPlan(r)))) {
     const Descriptions d(pieces_[0].plan);
     kernel_ = backward_kernel(pieces_[0].plan, d).diff_weights_desc();
@@ -314,7 +314,7 @@ class KernelGradient final : public PiecewiseConvolution {
 
  private:
   static int64_t partials(const ConvPlan& p) {
-    const size_t most = kMostPartials / (static_cast<size_t>(p.kernel_size()) * sizeof(float));
+    const size_t most = kMostPartialBytes / (static_cast<size_t>(p.kernel_size()) * sizeof(float));
     return std::clamp<int64_t>(static_cast<int64_t>(most), 2, kPartials);
   }
   int64_t values() const { return static_cast<int64_t>(kernel_.get_size() / sizeof(float)); }
@@ -355,10 +355,10 @@ std::unique_ptr<Kernel> make_onednn_convolution(const Request& r) {
     return nullptr;
   if (is_wrong(plan)) return nullptr;
   return onednn::kernel_if_known("convolution", [&]() -> std::unique_ptr<Kernel> {
-    if (plan.pass == ConvPass::backward_kernel) return std::make_unique<KernelGradient>(r);
+    if (plan.pass == ConvPass::backward_kernel) return std::make_unique<OnednnKernelGradient>(r);
     if (plan.pass == ConvPass::backward_data)
-      return std::make_unique<ImageConvolution>(r, slices(plan, kSlices));
-    return std::make_unique<ImageConvolution>(r, forward_pieces(plan));
+      return std::make_unique<OnednnImageConvolution>(r, slices(plan, kSlices));
+    return std::make_unique<OnednnImageConvolution>(r, forward_pieces(plan));
   });
 }
 

@@ -24,7 +24,7 @@ constexpr int64_t kSharedBytes = 1
                                  << 20;  ///< a kernel that large is better read once by all threads
 constexpr int64_t kPartials = 8;         ///< sums of a kernel's gradient
 constexpr int64_t kMoreTiles = 256;      ///< that repay one more, for more cores
-constexpr int64_t kMostPartials = 4 << 20;  ///< values of them
+constexpr int64_t kMostTilePartials = 4 << 20;  ///< values of them
 
 /// The two sides of a convolution in the direction it is computed.
 struct Sides {
@@ -141,9 +141,9 @@ class WinogradConvolution : public cpu::Kernel {
 };
 
 /// Forward and backward data.
-class ImageConvolution final : public WinogradConvolution {
+class WinogradImageConvolution final : public WinogradConvolution {
  public:
-  explicit ImageConvolution(const ConvPlan& plan)
+  explicit WinogradImageConvolution(const ConvPlan& plan)
       : WinogradConvolution(plan), kernel_(plan, sides_) {
     const int64_t bytes = kernel_.values() * static_cast<int64_t>(sizeof(float));
     together_ = tiles_ < 2 * kFewTiles || (bytes >= kSharedBytes && tiles_ <= kBlocks * kManyTiles);
@@ -267,7 +267,7 @@ class FewTiles final : public cpu::Kernel {
       : kernel_(std::move(other)), plan_(plan) {}
   Prepared prepare(int input) override {
     if (input != 1) return {};
-    kernel_ = std::make_unique<ImageConvolution>(plan_);
+    kernel_ = std::make_unique<WinogradImageConvolution>(plan_);
     return kernel_->prepare(input);
   }
   void run(const Arguments& a) override { kernel_->run(a); }
@@ -282,14 +282,14 @@ class FewTiles final : public cpu::Kernel {
 
 /// The tiles go to a fixed number of lanes, each with a sum at the points that it brings back to
 /// taps.
-class KernelGradient final : public WinogradConvolution {
+class WinogradKernelGradient final : public WinogradConvolution {
  public:
-  explicit KernelGradient(const ConvPlan& plan)
+  explicit WinogradKernelGradient(const ConvPlan& plan)
       : WinogradConvolution(plan),
         block_(sides_.best_block()),
-        lanes_(
-            std::clamp<int64_t>(std::min(tiles_ / kManyTiles, kMostPartials / plan.kernel_size()),
-                                2, std::clamp(tiles_ / kMoreTiles, kPartials, 2 * kPartials))) {}
+        lanes_(std::clamp<int64_t>(
+            std::min(tiles_ / kManyTiles, kMostTilePartials / plan.kernel_size()), 2,
+            std::clamp(tiles_ / kMoreTiles, kPartials, 2 * kPartials))) {}
 
   void run(const Arguments& a) override {
     a.pool.parallel(lanes_, [&](int64_t lane, int) {
@@ -383,7 +383,7 @@ std::unique_ptr<Kernel> make_winograd_pooled_convolution(const Request& r) {
   if (!suits(plan, sides) || plan.batch * sides.out.tile_rows * sides.out.tile_columns < kRepaying)
     return nullptr;
   plan.pooled = true, plan.winners = told != nullptr;
-  return std::make_unique<ImageConvolution>(plan);
+  return std::make_unique<WinogradImageConvolution>(plan);
 }
 
 std::unique_ptr<Kernel> make_winograd_convolution(const Request& r) {
@@ -397,8 +397,8 @@ std::unique_ptr<Kernel> make_winograd_convolution(const Request& r) {
     return std::make_unique<FewTiles>(other ? std::move(other) : make_unfolded_convolution(r),
                                       plan);
   }
-  if (plan.pass == ConvPass::backward_kernel) return std::make_unique<KernelGradient>(plan);
-  auto kernel = std::make_unique<ImageConvolution>(plan);
+  if (plan.pass == ConvPass::backward_kernel) return std::make_unique<WinogradKernelGradient>(plan);
+  auto kernel = std::make_unique<WinogradImageConvolution>(plan);
   return plan.moments && !kernel->has_moments() ? nullptr : std::move(kernel);
 }
 

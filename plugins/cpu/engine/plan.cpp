@@ -88,7 +88,7 @@ std::string shapes_text(const std::vector<int>& values, const TensorSpecs& specs
     if (std::find(texts.begin(), texts.end(), text) == texts.end())
       texts.push_back(std::move(text));
   }
-  return join(texts);
+  return crescent::join(texts);
 }
 
 /// The first input is only read in places, as much as there are results.

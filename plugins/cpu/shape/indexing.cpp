@@ -3,14 +3,13 @@
 #include <algorithm>
 #include <cstring>
 
+#include "shape/grain.h"
 #include "shape/ordering.h"
 #include "vectors/converted.h"
 #include "vectors/loops.h"
 
 namespace crescent::cpu {
 namespace {
-
-constexpr int64_t kGrain = 16384;  // elements that are worth another thread
 
 /// Of so many lines, each of so many elements. Many parts for many cores where there is work for
 /// several.

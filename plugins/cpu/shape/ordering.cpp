@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cstring>
 
+#include "shape/grain.h"
+
 namespace crescent::cpu {
 namespace {
-
-constexpr int64_t kGrain = 16384;  // elements that are worth another thread
 
 int64_t lines_per_part(int64_t length) {
   return std::max<int64_t>(1, kGrain / std::max<int64_t>(length, 1));

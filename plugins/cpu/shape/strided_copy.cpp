@@ -4,11 +4,12 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "shape/grain.h"
+
 namespace crescent::cpu {
 namespace {
 
-constexpr int64_t kGrain = 16384;  // elements that are worth another thread
-constexpr int64_t kTile = 32;      // of a transposition: a tile of both arrays stays in the cache
+constexpr int64_t kTile = 32;  // of a transposition: a tile of both arrays stays in the cache
 
 /// Axes of size 1 say nothing; neighbours along which both arrays go on alike are one axis.
 std::vector<StridedCopy::Axis> merged(const std::vector<StridedCopy::Axis>& axes) {
