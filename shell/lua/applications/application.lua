@@ -82,8 +82,8 @@ local function option_rows(names, model_name)
   return rows
 end
 
--- cr.null, or false where it is no answer, is what None is in Keras: no activation, and else what is
--- not given.
+-- cr.null, or false where it is no answer, is what None is in Keras: no activation, and else what
+-- is not given.
 local function options_given(names, ...)
   local given = {}
   for i, name in ipairs(names) do

@@ -31,7 +31,9 @@ same_as({ class_name = "ELU", config = { alpha = 0.5 } }, cr.activations.elu { a
 
 -- a model trains with it as with the layer behind
 local function model(inner, behind)
-  local list = { layers.Dense(4, { activation = inner, input_shape = { 3 }, kernel_initializer = "ones" }) }
+  local list = {
+    layers.Dense(4, { activation = inner, input_shape = { 3 }, kernel_initializer = "ones" }),
+  }
   list[#list + 1] = behind
   list[#list + 1] = layers.Dense(2, { activation = layers.Softmax(), kernel_initializer = "ones" })
   local made = cr.Sequential(list)

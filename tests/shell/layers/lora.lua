@@ -30,7 +30,8 @@ local rows = {
   end, input = x:reshape { 1, 4, 3, 4 }, weight = "kernel", a = { 2, 2, 2, 2 }, b = { 2, 4 } },
   { layer = function(o)
     o.data_format = "channels_first" return layers.Conv3D(3, { 1, 2, 2 }, o)
-  end, input = x:reshape { 1, 2, 2, 3, 4 }, weight = "kernel", a = { 1, 2, 2, 2, 2 }, b = { 2, 3 } },
+  end, input = x:reshape { 1, 2, 2, 3, 4 }, weight = "kernel",
+    a = { 1, 2, 2, 2, 2 }, b = { 2, 3 } },
 }
 for _, row in ipairs(rows) do
   local layer = row.layer {}

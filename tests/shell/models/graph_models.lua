@@ -103,6 +103,8 @@ do -- a call of its own counts more than the graph
 end
 
 check.fails(function() return Custom { inputs = input } end, "outputs: expected a symbol, got null")
-check.fails(function() return Custom { inputs = 3, outputs = output } end, "inputs: expected a symbol")
+check.fails(function()
+  return Custom { inputs = 3, outputs = output }
+end, "inputs: expected a symbol")
 check.fails(function() return Custom(3) end, "no option at position 1")
 print "ok graph_models"
