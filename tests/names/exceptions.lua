@@ -42,7 +42,8 @@ except("methods of Variable", "several devices do not share a variable",
 except("methods of Variable", "values are read by totable, item and value", "numpy")
 except("methods of callbacks.Callback",
   "a run attaches itself; CallbackList takes the model as an option", "model set_model set_params")
-except("methods of optimizers.Optimizer", "optimizers written in Lua have update_step and slots()", [[
+except("methods of optimizers.Optimizer",
+  "optimizers written in Lua have update_step and slots()", [[
   add_optimizer_variables add_variable add_variable_from_reference assign assign_add assign_sub update_step ]])
 except("options", "a loss takes two tensors",
   "losses.circle.ref_labels losses.circle.ref_embeddings")
