@@ -277,11 +277,11 @@ TEST_CASE("an optimizer's state that does not fit starts anew, with Keras' warni
   model->fit({x}, {y}, kFit);
   crescent::save_model(*model, scratch.path("m.h5"));
   KerasFile file(scratch.path("m.h5"));
-  CHECK(keras::match_optimizer(file, *model, {}).size() == model->optimizer()->state().size());
+  CHECK(keras::match_optimizer(file, *model, {}, {}).size() == model->optimizer()->state().size());
   model->compile({{"optimizer", configured("SGD", {{"momentum", 0.9}})}, {"loss", "mse"}});
   model->optimizer()->build(model->trainable_weights());
   set_warning_handler([](std::string_view text) { warned += text; });
-  CHECK(keras::match_optimizer(file, *model, {}).empty());
+  CHECK(keras::match_optimizer(file, *model, {}, {}).empty());
   set_warning_handler(nullptr);
   CHECK(contains(warned, "freshly initialized optimizer: expected 6 arrays, the file has 10"));
   CHECK(contains(warned, scratch.path("m.h5")));

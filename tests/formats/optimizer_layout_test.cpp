@@ -1,6 +1,8 @@
 // The state of optimizers in the order of every generation: what is placed, and what is refused.
 #include "keras/model/optimizer_layout.h"
 
+#include "keras/configs/origin.h"
+
 #include "models.h"
 
 namespace crescent::keras {
@@ -44,7 +46,7 @@ struct Built {
     optimizer->build(trained);
   }
   PlacedState place(const std::vector<std::string>& names) const {
-    return place_optimizer_state(*optimizer, trained, names, specs_of(names));
+    return place_optimizer_state(*optimizer, trained, trained, names, specs_of(names));
   }
 };
 
@@ -131,6 +133,21 @@ TEST_CASE("entries of every generation are placed by their order") {
   }
 }
 
+TEST_CASE("Keras before 2.0.6 lists the trained weights by their names") {
+  CHECK(Origin{"1", ""}.sorts_trained_by_name());
+  CHECK(Origin{"2.0.5", "tensorflow"}.sorts_trained_by_name());
+  CHECK_FALSE(Origin{"2.0.6", "tensorflow"}.sorts_trained_by_name());
+  CHECK_FALSE(Origin{"2.0.4-tf", "tensorflow"}.sorts_trained_by_name());
+  const Built adam("Adam", {});
+  const Variables listed(adam.trained.rbegin(), adam.trained.rend());
+  const std::vector<std::string> in_file{"Adam/iterations:0", "Variable:0", "Variable_1:0",
+                                         "Variable_2:0", "Variable_3:0"};
+  const PlacedState state =
+      place_optimizer_state(*adam.optimizer, adam.trained, listed, in_file, specs_of(in_file));
+  CHECK(state.problem.empty());
+  CHECK(slots(state.layout) == "iteration momentum1 momentum0 velocity1 velocity0");
+}
+
 TEST_CASE("numbers that Keras keeps and we compute have their places, and are written") {
   const Built nadam("Nadam", {});
   CHECK(slots(nadam
@@ -164,7 +181,8 @@ TEST_CASE("without names the order is Keras 3's") {
   const std::vector<std::string> names{"0", "1", "2", "3", "4", "5", "6", "7"};
   std::vector<TensorSpec> specs(8, {DType::float32, {4, 4}});
   specs[0].shape = specs[1].shape = Shape{};
-  const PlacedState state = place_optimizer_state(*adam.optimizer, adam.trained, names, specs);
+  const PlacedState state =
+      place_optimizer_state(*adam.optimizer, adam.trained, adam.trained, names, specs);
   CHECK(slots(state.layout) ==
         "iteration learning_rate momentum0 velocity0 momentum1 velocity1 velocity_hat0 "
         "velocity_hat1");
@@ -226,7 +244,8 @@ TEST_CASE("what is written is placed again, in Keras' order and by its names") {
     CHECK(text == row.names);
     std::vector<TensorSpec> specs;
     for (const StatePlace& place : layout) specs.push_back(place.spec);
-    const PlacedState again = place_optimizer_state(*built.optimizer, built.trained, names, specs);
+    const PlacedState again =
+        place_optimizer_state(*built.optimizer, built.trained, built.trained, names, specs);
     CHECK(again.problem == "");
     CHECK(slots(again.layout) == slots(layout));
   }

@@ -1,7 +1,9 @@
 // Who wrote a file: decides what its configurations mean.
 #pragma once
+#include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <tuple>
 
 namespace crescent::keras {
 
@@ -23,6 +25,12 @@ struct Origin {
     const size_t dot = keras_version.find('.');
     const int minor = dot == std::string::npos ? 0 : std::atoi(keras_version.c_str() + dot + 1);
     return generation() < 2 || (generation() == 2 && minor < 4);
+  }
+  /// Keras before 2.0.6 trained weights in the order of their names, not of their layers.
+  bool sorts_trained_by_name() const {
+    int major = 1, minor = 0, patch = 0;
+    std::sscanf(keras_version.c_str(), "%d.%d.%d", &major, &minor, &patch);
+    return before_tensorflow() && std::tie(major, minor, patch) < std::tuple(2, 0, 6);
   }
   /// Theano's convolutions turn the kernel around; ours, like TensorFlow's, do not.
   bool turned_kernels() const { return backend == "theano"; }

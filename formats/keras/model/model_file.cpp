@@ -64,8 +64,8 @@ ModelPtr load_model(WeightSource& file, const LoadOptions& options) {
   Matches matches = match_model(file, *model, description.origin());
   append(matches, match_kept_state(file, *model));
   if (options.compile && description.compile(*model))
-    append(matches,
-           match_optimizer(file, *model, description.origin(), description.has_optimizer()));
+    append(matches, match_optimizer(file, *model, matches, description.origin(),
+                                    description.has_optimizer()));
   const CallbackStates callbacks(file, options.compile ? description.own("run_state") : Value());
   append(matches, callbacks.matches());
   const Vocabularies vocabularies = Vocabularies::in_archive(file, *model);
@@ -135,7 +135,7 @@ void load_keras3_weights(WeightSource& file, Model& model, const LoadWeightsOpti
   Matches matches = match_keras3_weights(file, model, options.skip_mismatch);
   tell(options.report, file, model, matches, {});
   if (options.skip_mismatch) matches = without_misfits(file, matches);
-  if (model.compiled()) append(matches, match_optimizer(file, model, {"3", ""}));
+  if (model.compiled()) append(matches, match_optimizer(file, model, matches, {"3", ""}));
   const Vocabularies vocabularies = Vocabularies::in_weights(file, model);
   append(matches, vocabularies.matches());
   replace_all(file, std::move(matches));

@@ -249,6 +249,21 @@ std::vector<Candidate> candidates(const Layouts& layouts, bool by_slot) {
   return all;
 }
 
+/// Sorts the entries of each slot by their owners.
+void go_through(StateLayout& layout, const Variables& owners) {
+  const auto place = [&](const StatePlace& each) {
+    return std::find(owners.begin(), owners.end(), each.owner) - owners.begin();
+  };
+  for (auto begin = layout.begin(), end = begin; begin != layout.end(); begin = end) {
+    end = std::find_if(begin, layout.end(), [&](const StatePlace& each) {
+      return each.slot != begin->slot || !each.owner;
+    });
+    if (end == begin) ++end;
+    std::stable_sort(begin, end,
+                     [&](const StatePlace& a, const StatePlace& b) { return place(a) < place(b); });
+  }
+}
+
 std::string without_end(std::string name) {
   if (name.ends_with(":0")) name.resize(name.size() - 2);
   const size_t last = name.find_last_not_of("0123456789");
@@ -369,11 +384,12 @@ std::vector<std::string> layout_names(const Optimizer& optimizer, const StateLay
 }
 
 PlacedState place_optimizer_state(const Optimizer& optimizer, const Variables& trained,
-                                  const std::vector<std::string>& names,
+                                  const Variables& listed, const std::vector<std::string>& names,
                                   const std::vector<TensorSpec>& specs) {
   const Layouts layouts(optimizer, trained);
   std::string problem;
   for (Candidate& candidate : candidates(layouts, lists_by_slot(names))) {
+    go_through(candidate.layout, listed);
     const std::string found = misfit(candidate, names, specs);
     if (found.empty()) return {std::move(candidate.layout), ""};
     const bool closer = candidate.layout.size() == names.size() && !candidate.by_names;

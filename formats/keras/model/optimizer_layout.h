@@ -32,10 +32,11 @@ struct PlacedState {
   StateLayout layout;   ///< an entry for each name
   std::string problem;  ///< "" when everything has its place
 };
-/// `names` say the generation, and the slots where a Keras names them; numbers alone ("0", "1", as
-/// in .weights.h5) stand for Keras 3's order. `specs` are those of the entries.
+/// `listed` are the trained variables in the order in which the file goes through them. `names` say
+/// the generation, and the slots where a Keras names them; numbers alone ("0", "1", as in
+/// .weights.h5) stand for Keras 3's order. `specs` are those of the entries.
 PlacedState place_optimizer_state(const Optimizer& optimizer, const Variables& trained,
-                                  const std::vector<std::string>& names,
+                                  const Variables& listed, const std::vector<std::string>& names,
                                   const std::vector<TensorSpec>& specs);
 
 }  // namespace crescent::keras

@@ -4,6 +4,7 @@
 
 #include "crescent/ops.h"
 #include "keras/model/optimizer_layout.h"
+#include "keras/weights/keras2_weights.h"
 #include "keras/weights/keras3_weights.h"
 #include "keras/weights/turned_kernels.h"
 
@@ -55,6 +56,28 @@ bool is_layout_of(const std::vector<TensorSpec>& specs, const Model& model) {
                     });
 }
 
+/// What Keras called the variable of a match: "dense_1/kernel:0" of the dataset
+/// "model_weights/dense_1/dense_1/kernel:0".
+std::string keras_name(const Match& match, const std::string& root) {
+  const size_t layer = root.empty() ? 0 : root.size() + 1;
+  return match.dataset.substr(match.dataset.find('/', layer) + 1);
+}
+
+/// The trained weights in the order in which the Keras that wrote the file goes through them.
+Variables in_order_of(const Origin& origin, Variables trained, const Matches& weights,
+                      WeightSource& file) {
+  if (!origin.sorts_trained_by_name()) return trained;
+  const std::string root = find_weights(file);
+  const auto name = [&](const Variable& variable) {
+    const auto found = std::find_if(weights.begin(), weights.end(),
+                                    [&](const Match& match) { return match.variable == variable; });
+    return found == weights.end() ? variable.path() : keras_name(*found, root);
+  };
+  std::stable_sort(trained.begin(), trained.end(),
+                   [&](const Variable& a, const Variable& b) { return name(a) < name(b); });
+  return trained;
+}
+
 }  // namespace
 
 void write_optimizer(Entries& entries, Model& model, const std::string& target) {
@@ -77,16 +100,17 @@ void write_keras3_optimizer(Entries& entries, Model& model) {
   write_layout(entries, layout, kOptimizerPlace, numbers_below(layout.size()));
 }
 
-Matches match_optimizer(WeightSource& file, Model& model, const Origin& origin,
-                        bool options_known) {
+Matches match_optimizer(WeightSource& file, Model& model, const Matches& weights,
+                        const Origin& origin, bool options_known) {
   const auto [group, names] = listed_state(file);
   if (names.empty()) return {};
-  model.optimizer()->build(model.trainable_weights());
+  const Variables trained = model.trainable_weights();
+  model.optimizer()->build(trained);
   Names datasets;
   for (const std::string& name : names) datasets.push_back(group + "/" + name);
   const std::vector<TensorSpec> specs = file.describe(datasets);
-  PlacedState state =
-      place_optimizer_state(*model.optimizer(), model.trainable_weights(), names, specs);
+  PlacedState state = place_optimizer_state(
+      *model.optimizer(), trained, in_order_of(origin, trained, weights, file), names, specs);
   if (!options_known && !is_layout_of(specs, model))
     state.problem = "it was made with other options, which the file does not have";
   if (!state.problem.empty()) {

@@ -16,9 +16,10 @@ void write_optimizer(Entries& entries, Model& model, const std::string& target);
 void write_keras3_optimizer(Entries& entries, Model& model);
 /// State of the model's optimizer, which is built for its trainable variables if the file
 /// has one. None, with Keras' warning and the reason, when it cannot be placed for certain.
-/// `options_known`: the file says with which options it was made; else it has to be just what those
-/// that it has now make.
-Matches match_optimizer(WeightSource& file, Model& model, const Origin& origin,
-                        bool options_known = true);
+/// `weights` are those of the model, by whose names some generations went. `options_known`: the
+/// file says with which options it was made; else it has to be just what those that it has now
+/// make.
+Matches match_optimizer(WeightSource& file, Model& model, const Matches& weights,
+                        const Origin& origin, bool options_known = true);
 
 }  // namespace crescent::keras
