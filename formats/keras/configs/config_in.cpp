@@ -5,10 +5,10 @@
 #include "crescent/model.h"
 #include "keras/configs/code_names.h"
 #include "keras/configs/formulas.h"
-#include "keras/configs/given_masks.h"
-#include "keras/configs/graph_in.h"
+#include "keras/graphs/given_masks.h"
+#include "keras/graphs/graph_in.h"
 #include "keras/configs/objects.h"
-#include "keras/configs/operation_nodes.h"
+#include "keras/graphs/operation_nodes.h"
 
 namespace crescent::keras {
 namespace {

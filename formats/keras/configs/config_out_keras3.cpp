@@ -7,7 +7,7 @@
 #include "keras/configs/code_names.h"
 #include "keras/configs/formulas.h"
 #include "keras/configs/objects.h"
-#include "keras/configs/operation_nodes.h"
+#include "keras/graphs/operation_nodes.h"
 
 namespace crescent::keras {
 namespace {

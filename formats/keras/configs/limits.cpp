@@ -9,7 +9,7 @@
 #include "keras/configs/formulas.h"
 #include "keras/configs/keras2_vocabulary.h"
 #include "keras/configs/objects.h"
-#include "keras/configs/operation_nodes.h"
+#include "keras/graphs/operation_nodes.h"
 #include "keras/configs/training_config_out.h"
 
 namespace crescent::keras {

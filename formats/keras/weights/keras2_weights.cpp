@@ -5,7 +5,7 @@
 #include <set>
 #include <unordered_map>
 
-#include "keras/configs/operation_nodes.h"
+#include "keras/graphs/operation_nodes.h"
 #include "keras/weights/cudnn_weights.h"
 #include "keras/weights/turned_kernels.h"
 #include "keras/weights/weight_names.h"

@@ -5,7 +5,7 @@
 #include <map>
 #include <set>
 
-#include "keras/configs/operation_nodes.h"
+#include "keras/graphs/operation_nodes.h"
 #include "keras/weights/group_names.h"
 #include "keras/weights/vocabularies.h"
 

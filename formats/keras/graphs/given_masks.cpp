@@ -1,6 +1,6 @@
-#include "keras/configs/given_masks.h"
+#include "keras/graphs/given_masks.h"
 
-#include "keras/configs/graph_in.h"
+#include "keras/graphs/graph_in.h"
 #include "keras/configs/objects.h"
 
 namespace crescent::keras {

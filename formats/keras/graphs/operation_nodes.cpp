@@ -1,10 +1,10 @@
-#include "keras/configs/operation_nodes.h"
+#include "keras/graphs/operation_nodes.h"
 
 #include <algorithm>
 
 #include "crescent/mapped.h"
 #include "crescent/operation.h"
-#include "keras/configs/graph_in.h"
+#include "keras/graphs/graph_in.h"
 #include "keras/configs/objects.h"
 
 namespace crescent::keras {

@@ -1,4 +1,4 @@
-#include "keras/configs/graph_in.h"
+#include "keras/graphs/graph_in.h"
 
 #include <algorithm>
 #include <map>
