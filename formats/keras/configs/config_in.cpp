@@ -5,10 +5,11 @@
 #include "crescent/model.h"
 #include "keras/configs/code_names.h"
 #include "keras/configs/formulas.h"
+#include "keras/configs/objects.h"
 #include "keras/graphs/given_masks.h"
 #include "keras/graphs/graph_in.h"
-#include "keras/configs/objects.h"
 #include "keras/graphs/operation_nodes.h"
+#include "keras/graphs/tensorflow_calls.h"
 
 namespace crescent::keras {
 namespace {
@@ -184,7 +185,8 @@ Dict ConfigIn::sequential(const Value& config) const {
 bool ConfigIn::hands_masks_on(const Dict& entry) const {
   const std::string name = class_of(entry);
   if (is_sequential(name) || is_functional(name)) return true;
-  return !is_operation(entry) && get<Layer>(Value(layer(entry)))->supports_masking();
+  return !is_operation(entry) && !is_tensorflow_call(entry) &&
+         get<Layer>(Value(layer(entry)))->supports_masking();
 }
 
 namespace {
@@ -197,11 +199,22 @@ Value without_mask(Value node) {
 }  // namespace
 
 Dict ConfigIn::functional(const Dict& config) const {
+  Dict result;
+  for (const char* option : {"name", "trainable", "added_losses", "added_metrics"})
+    keep(config, option, result);
   List layers;
   const List& entries = config.at("layers").as_list();
+  const std::map<std::string, Dict> calls =
+      tensorflow_calls_in(entries, references_in(config.at("output_layers")));
   const GivenMasks masks(entries, [&](const Dict& entry) { return hands_masks_on(entry); });
   for (const Value& entry : entries) {
     const Dict& object = entry.as_dict();
+    if (take_addition(object, result)) continue;
+    if (is_tensorflow_call(object)) {
+      if (const auto call = calls.find(name_of_layer(object)); call != calls.end())
+        layers.emplace_back(call->second);
+      continue;
+    }
     if (is_operation(object)) {
       layers.push_back(operation_in(object));
       continue;
@@ -219,9 +232,6 @@ Dict ConfigIn::functional(const Dict& config) const {
   List inputs = references_in(config.at("input_layers")),
        outputs = references_in(config.at("output_layers"));
   count_nested_from_zero(layers, outputs);
-  Dict result;
-  for (const char* option : {"name", "trainable", "added_losses", "added_metrics"})
-    keep(config, option, result);
   result.set("layers", std::move(layers));
   result.set("input_layers", std::move(inputs));
   result.set("output_layers", std::move(outputs));

@@ -1,7 +1,7 @@
 #include "keras/graphs/given_masks.h"
 
-#include "keras/graphs/graph_in.h"
 #include "keras/configs/objects.h"
+#include "keras/graphs/graph_in.h"
 
 namespace crescent::keras {
 namespace {

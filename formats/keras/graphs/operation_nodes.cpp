@@ -4,8 +4,8 @@
 
 #include "crescent/mapped.h"
 #include "crescent/operation.h"
-#include "keras/graphs/graph_in.h"
 #include "keras/configs/objects.h"
+#include "keras/graphs/graph_in.h"
 
 namespace crescent::keras {
 namespace {

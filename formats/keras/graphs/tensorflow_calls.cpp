@@ -1,0 +1,150 @@
+#include "keras/graphs/tensorflow_calls.h"
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+
+#include "crescent/mapped.h"
+#include "crescent/operation.h"
+#include "keras/configs/objects.h"
+#include "keras/graphs/graph_in.h"
+#include "keras/graphs/operation_nodes.h"
+#include "keras/graphs/tensorflow_functions.h"
+#include "keras/graphs/tensorflow_nodes.h"
+
+namespace crescent::keras {
+namespace {
+
+constexpr const char* kClasses[] = {"TFOpLambda", "SlicingOpLambda", kTensorFlowNode};
+constexpr const char* kConstant = "_CONSTANT_VALUE";
+
+/// ["dense_1", 0, 0].
+bool is_bare_reference(const Value& value) {
+  if (!value.is_list() || value.as_list().size() != 3) return false;
+  const List& parts = value.as_list();
+  return parts[0].is_string() && parts[1].is_int() && parts[2].is_int();
+}
+
+/// What a node holds: the first argument, a tensor or constant or a list of them, and the others.
+struct Given {
+  List first;
+  bool is_list = false;
+  Dict others;
+};
+
+/// ["dense_1", 0, 0, {...}] or ["_CONSTANT_VALUE", -1, value, {...}], or a list of these.
+Given given_in(const Value& node) {
+  const List& parts = node.as_list();
+  Given given;
+  given.is_list = !parts.empty() && parts.front().is_list();
+  for (const Value& each : given.is_list ? parts : List{node}) {
+    const List& part = each.as_list();
+    if (part.size() < 3) fail("expected [layer, node, output], got ", each);
+    given.first.push_back(part[0] == Value(kConstant) ? part[2]
+                                                      : Value(List{part[0], part[1], part[2]}));
+    if (part.size() > 3) given.others = part[3].as_dict();
+  }
+  return given;
+}
+
+/// References become {"input": i}, of the inputs that they are added to.
+Value with_inputs(const Value& value, List& inputs) {
+  return mapped(value, [&](const Value& part) -> std::optional<Value> {
+    if (!is_bare_reference(part)) return std::nullopt;
+    List reference = part.as_list();
+    reference.emplace_back(Dict());
+    inputs.emplace_back(std::move(reference));
+    return Dict{{"input", inputs.size() - 1}};
+  });
+}
+
+NamedCall call_of(const Dict& entry) {
+  const List& nodes = entry.at("inbound_nodes").as_list();
+  if (nodes.size() != 1) fail("expected one call, got ", nodes.size());
+  Given given = given_in(nodes.front());
+  if (class_of(entry) == kTensorFlowNode)
+    return tensorflow_node_in(config_of(entry), std::move(given.first));
+  Dict arguments{{"", given.is_list ? Value(std::move(given.first)) : given.first.front()}};
+  for (const DictEntry& other : given.others) arguments.set(other.key, other.value);
+  return {config_of(entry).at("function").as_string(), std::move(arguments)};
+}
+
+Dict converted(const Dict& entry) {
+  const std::string name = name_of_layer(entry);
+  try {
+    const NamedCall call = operation_for(call_of(entry));
+    List inputs;
+    Value arguments = with_inputs(Value(call.arguments), inputs);
+    return {
+        {"class_name", kOperationLayer},
+        {"config",
+         Dict{{"name", name}, {"operation", call.function}, {"arguments", std::move(arguments)}}},
+        {"name", name},
+        {"inbound_nodes", List{std::move(inputs)}}};
+  } catch (const Error& error) {
+    fail("layer '", name, "': ", error.what());
+  }
+}
+
+/// The calls that others need, found from these backwards.
+class Needed {
+ public:
+  explicit Needed(const List& layers) {
+    for (const Value& layer : layers)
+      if (is_tensorflow_call(layer.as_dict()))
+        calls_[name_of_layer(layer.as_dict())] = &layer.as_dict();
+  }
+  void add(const Value& from) {
+    for (List pending = references_in(from); !pending.empty();) {
+      const std::string name = pending.back().as_list().front().as_string();
+      pending.pop_back();
+      const auto call = calls_.find(name);
+      if (call == calls_.end() || found_.contains(name)) continue;
+      const Dict& entry = found_[name] = converted(*call->second);
+      for (Value& reference : references_in(entry.at("inbound_nodes")))
+        pending.push_back(std::move(reference));
+    }
+  }
+  std::map<std::string, Dict> take() { return std::move(found_); }
+
+ private:
+  std::map<std::string, const Dict*> calls_;
+  std::map<std::string, Dict> found_;
+};
+
+}  // namespace
+
+bool is_tensorflow_call(const Dict& entry) {
+  const std::string name = class_of(entry);
+  return std::any_of(std::begin(kClasses), std::end(kClasses),
+                     [&](const char* each) { return name == each; });
+}
+
+std::map<std::string, Dict> tensorflow_calls_in(const List& layers, const List& outputs) {
+  Needed needed(layers);
+  needed.add(outputs);
+  for (const Value& layer : layers)
+    if (const Value* nodes = layer.as_dict().find("inbound_nodes");
+        nodes && !is_tensorflow_call(layer.as_dict()))
+      needed.add(*nodes);
+  return needed.take();
+}
+
+bool take_addition(const Dict& entry, Dict& graph) {
+  const std::string name = class_of(entry);
+  const bool metric = name == "AddMetric";
+  if (!metric && name != "AddLoss") return false;
+  Value& all = graph[metric ? "added_metrics" : "added_losses"];
+  if (!all.is_list()) all = List();
+  for (const Value& tensor : references_in(entry.at("inbound_nodes"))) {
+    if (!metric) {
+      all.as_list().push_back(tensor);
+      continue;
+    }
+    const std::string* given = text_at(config_of(entry), "metric_name");
+    all.as_list().push_back(List{given ? *given : name_of_layer(entry), tensor});
+  }
+  return true;
+}
+
+}  // namespace crescent::keras

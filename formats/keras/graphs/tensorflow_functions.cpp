@@ -1,0 +1,377 @@
+#include "keras/graphs/tensorflow_functions.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <vector>
+
+#include "crescent/error.h"
+#include "keras/configs/objects.h"
+
+namespace crescent::keras {
+namespace {
+
+using Adapt = void (*)(NamedCall& call);
+
+// ---- arguments that mean something else
+
+void take_away(Dict& arguments, std::string_view name, Value& into) {
+  if (const Value* value = arguments.find(name)) into = *value;
+  arguments.erase(name);
+}
+
+bool take_flag(Dict& arguments, std::string_view name) {
+  Value flag;
+  take_away(arguments, name, flag);
+  return flag == Value(true);
+}
+
+std::string lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+void write_lower(Dict& arguments, const char* name) {
+  if (const Value* value = arguments.find(name); value && value->is_string())
+    arguments.set(name, lower(value->as_string()));
+}
+
+/// ["dense_1", 0, 0].
+bool is_tensor(const Value& value) {
+  return value.is_list() && !value.as_list().empty() && value.as_list().front().is_string();
+}
+
+/// Sizes that are worked out while the model runs are what is left by the others.
+void fill_shape(NamedCall& call) {
+  Value* shape = call.arguments.find("newshape");
+  if (!shape || !shape->is_list() || is_tensor(*shape))
+    fail("its shape is worked out while the model runs");
+  int unknown = 0;
+  for (Value& size : shape->as_list()) {
+    if (is_tensor(size)) size = -1;
+    unknown += size == Value(-1);
+  }
+  if (unknown > 1) fail("two sizes of its shape are worked out while the model runs");
+}
+
+/// Sizes of the parts -> where they begin.
+void places_of_parts(NamedCall& call) {
+  Value* parts = call.arguments.find("indices_or_sections");
+  if (!parts || !parts->is_list()) return;
+  List places;
+  int64_t place = 0;
+  for (const Value& size : parts->as_list()) {
+    if (!size.is_int() || size.as_int() < 0)
+      fail("expected the sizes of parts to be known, got ", *parts);
+    places.emplace_back(place += size.as_int());
+  }
+  if (!places.empty()) places.pop_back();
+  *parts = std::move(places);
+}
+
+void turned_product(NamedCall& call) {
+  Dict& arguments = call.arguments;
+  const bool first = take_flag(arguments, "transpose_a") | take_flag(arguments, "adjoint_a"),
+             second = take_flag(arguments, "transpose_b") | take_flag(arguments, "adjoint_b");
+  if (!first && !second) return;
+  call.function = "einsum";
+  arguments = {
+      {"subscripts", concat(first ? "...ji," : "...ij,", second ? "...kj" : "...jk", "->...ik")},
+      {"operands", List{arguments.at("x1"), arguments.at("x2")}}};
+}
+
+void pad_mode(NamedCall& call) {
+  write_lower(call.arguments, "mode");
+  const Value* mode = call.arguments.find("mode");
+  if (mode && *mode != Value("constant")) call.arguments.erase("constant_values");
+}
+
+/// TensorFlow keeps the square of the norm above epsilon.
+void root_of_epsilon(NamedCall& call) {
+  const Value* epsilon = call.arguments.find("epsilon");
+  call.arguments.set("epsilon", std::sqrt(epsilon ? epsilon->as_float() : 1e-12));
+}
+
+/// Sizes for each of (batch, rows, columns, channels) -> those of the image.
+Value of_image(const Value& sizes) {
+  if (!sizes.is_list() || sizes.as_list().size() < 3) return sizes;
+  const List& all = sizes.as_list();
+  return List(all.begin() + 1, all.end() - 1);
+}
+
+void pooling(NamedCall& call) {
+  Value format;
+  take_away(call.arguments, "data_format", format);
+  if (format.is_string() && !format.as_string().starts_with("N"))
+    fail("expected data_format NHWC, got ", format);
+  if (format.is_string() && format.as_string().starts_with("NC"))
+    fail("data_format ", format, " is not supported");
+  for (const char* name : {"pool_size", "strides"})
+    if (Value* sizes = call.arguments.find(name)) *sizes = of_image(*sizes);
+  write_lower(call.arguments, "padding");
+}
+
+void method_of_resizing(NamedCall& call) { write_lower(call.arguments, "interpolation"); }
+
+/// A slice of everything is a dictionary too, which has no class.
+void plain_key(NamedCall& call) {
+  if (Value* key = call.arguments.find("key");
+      key && is_object(*key) && class_of(*key) == "__tuple__")
+    *key = Value(key->as_dict().at("items"));
+}
+
+void largest_first(NamedCall& call) {
+  Value direction;
+  take_away(call.arguments, "direction", direction);
+  if (!direction.is_null() && direction != Value("ASCENDING"))
+    fail("direction ", direction, " is not supported");
+}
+
+// ---- the table
+
+/// `arguments`: what ours calls the first one, then "theirs" or "theirs=ours" for each other;
+/// "+ours=value": what it is without; "-theirs=value": one that ours lacks, with that value alone;
+/// "-theirs": one that changes nothing here.
+struct FunctionRow {
+  const char *function, *operation, *arguments;
+  Adapt adapt = nullptr;
+};
+
+constexpr const char *kOne = "x", *kTwo = "x1 y=x2",
+                     *kReduced = "x axis keepdims keep_dims=keepdims reduction_indices=axis";
+
+constexpr FunctionRow kFunctions[] = {
+    {"math.abs", "absolute", kOne},
+    {"math.negative", "negative", kOne},
+    {"math.exp", "exp", kOne},
+    {"math.expm1", "expm1", kOne},
+    {"math.log", "log", kOne},
+    {"math.log1p", "log1p", kOne},
+    {"math.sqrt", "sqrt", kOne},
+    {"math.rsqrt", "rsqrt", kOne},
+    {"math.square", "square", kOne},
+    {"math.reciprocal", "reciprocal", kOne},
+    {"math.sin", "sin", kOne},
+    {"math.cos", "cos", kOne},
+    {"math.tan", "tan", kOne},
+    {"math.asin", "arcsin", kOne},
+    {"math.acos", "arccos", kOne},
+    {"math.atan", "arctan", kOne},
+    {"math.sinh", "sinh", kOne},
+    {"math.cosh", "cosh", kOne},
+    {"math.tanh", "tanh", kOne},
+    {"math.asinh", "arcsinh", kOne},
+    {"math.acosh", "arccosh", kOne},
+    {"math.atanh", "arctanh", kOne},
+    {"math.ceil", "ceil", kOne},
+    {"math.floor", "floor", kOne},
+    {"math.round", "round", kOne},
+    {"math.rint", "round", kOne},
+    {"math.sign", "sign", kOne},
+    {"math.erf", "erf", kOne},
+    {"math.sigmoid", "sigmoid", kOne},
+    {"math.log_sigmoid", "log_sigmoid", kOne},
+    {"math.softplus", "softplus", kOne},
+    {"math.is_nan", "isnan", kOne},
+    {"math.is_inf", "isinf", kOne},
+    {"math.is_finite", "isfinite", kOne},
+    {"math.logical_not", "logical_not", kOne},
+    {"math.real", "real", kOne},
+    {"math.imag", "imag", kOne},
+    {"math.conj", "conj", kOne},
+    {"identity", "copy", kOne},
+    {"convert_to_tensor", "copy", "x -dtype_hint -dtype"},
+    {"stop_gradient", "stop_gradient", "variable"},
+    {"nn.relu", "relu", kOne},
+    {"nn.relu6", "relu6", kOne},
+    {"nn.elu", "elu", kOne},
+    {"nn.selu", "selu", kOne},
+    {"nn.silu", "silu", "x -beta=1.0"},
+    {"nn.swish", "silu", "x -beta=1.0"},
+    {"nn.gelu", "gelu", "x approximate +approximate=false"},
+    {"nn.leaky_relu", "leaky_relu", "x alpha=negative_slope +negative_slope=0.2"},
+    {"nn.sigmoid", "sigmoid", kOne},
+    {"nn.tanh", "tanh", kOne},
+    {"nn.softplus", "softplus", kOne},
+    {"nn.softsign", "softsign", kOne},
+    {"nn.softmax", "softmax", "x axis dim=axis"},
+    {"nn.log_softmax", "log_softmax", "x axis dim=axis"},
+
+    {"__operators__.add", "add", kTwo},
+    {"math.add", "add", kTwo},
+    {"math.subtract", "subtract", kTwo},
+    {"math.multiply", "multiply", kTwo},
+    {"math.divide", "divide", kTwo},
+    {"math.truediv", "true_divide", kTwo},
+    {"realdiv", "divide", kTwo},
+    {"math.divide_no_nan", "divide_no_nan", kTwo},
+    {"math.floordiv", "floor_divide", kTwo},
+    {"math.floormod", "mod", kTwo},
+    {"math.pow", "power", kTwo},
+    {"math.maximum", "maximum", kTwo},
+    {"math.minimum", "minimum", kTwo},
+    {"math.atan2", "arctan2", "x1 x=x2"},
+    {"math.squared_difference", "squared_difference", kTwo},
+    {"math.greater", "greater", kTwo},
+    {"math.greater_equal", "greater_equal", kTwo},
+    {"math.less", "less", kTwo},
+    {"math.less_equal", "less_equal", kTwo},
+    {"math.equal", "equal", kTwo},
+    {"math.not_equal", "not_equal", kTwo},
+    {"__operators__.eq", "equal", "x1 other=x2"},
+    {"__operators__.ne", "not_equal", "x1 other=x2"},
+    {"math.logical_and", "logical_and", kTwo},
+    {"math.logical_or", "logical_or", kTwo},
+    {"math.logical_xor", "logical_xor", kTwo},
+    {"__operators__.logical_and", "logical_and", kTwo},
+    {"__operators__.logical_or", "logical_or", kTwo},
+    {"__operators__.logical_xor", "logical_xor", kTwo},
+    {"math.add_n", "add_n", "tensors"},
+    {"linalg.matmul", "matmul",
+     "x1 b=x2 transpose_a transpose_b adjoint_a adjoint_b -a_is_sparse=false -b_is_sparse=false "
+     "-output_type",
+     turned_product},
+    {"tensordot", "tensordot", "x1 b=x2 axes"},
+
+    {"math.reduce_sum", "sum", kReduced},
+    {"math.reduce_mean", "mean", kReduced},
+    {"math.reduce_max", "max", kReduced},
+    {"math.reduce_min", "min", kReduced},
+    {"math.reduce_prod", "prod", kReduced},
+    {"math.reduce_all", "all", kReduced},
+    {"math.reduce_any", "any", kReduced},
+    {"math.reduce_std", "std", kReduced},
+    {"math.reduce_variance", "var", kReduced},
+    {"math.reduce_logsumexp", "logsumexp", kReduced},
+    {"math.count_nonzero", "count_nonzero", "x axis -keepdims=false -dtype"},
+    {"math.argmax", "argmax", "x axis dimension=axis +axis=0 -output_type"},
+    {"math.argmin", "argmin", "x axis dimension=axis +axis=0 -output_type"},
+    {"math.cumsum", "cumsum", "x axis +axis=0 -exclusive=false -reverse=false"},
+    {"math.cumprod", "cumprod", "x axis +axis=0 -exclusive=false -reverse=false"},
+    {"math.l2_normalize", "normalize", "x axis dim=axis epsilon", root_of_epsilon},
+    {"norm", "norm", "x ord axis keepdims -ord=euclidean"},
+    {"math.top_k", "top_k", "x k sorted +k=1"},
+    {"nn.moments", "moments", "x axes keepdims -shift"},
+    {"sort", "sort", "x axis direction", largest_first},
+    {"argsort", "argsort", "x axis direction -stable", largest_first},
+
+    {"__operators__.getitem", "get_item", "x slice_spec=key", plain_key},
+    {"cast", "cast", "x dtype"},
+    {"one_hot", "one_hot",
+     "x depth=num_classes axis dtype -on_value=1 -off_value=0 +dtype=\"float32\""},
+    {"reshape", "reshape", "x shape=newshape", fill_shape},
+    {"transpose", "transpose", "x perm=axes -conjugate=false"},
+    {"concat", "concatenate", "xs axis"},
+    {"stack", "stack", "x axis"},
+    {"unstack", "unstack", "x num axis"},
+    {"split", "split", "x num_or_size_splits=indices_or_sections axis -num", places_of_parts},
+    {"squeeze", "squeeze", "x axis squeeze_dims=axis"},
+    {"expand_dims", "expand_dims", "x axis dim=axis"},
+    {"tile", "tile", "x multiples=repeats"},
+    {"repeat", "repeat", "x repeats axis"},
+    {"gather", "take", "x indices axis +axis=0 -batch_dims=0 -validate_indices"},
+    {"where", "where", "condition x=x1 y=x2"},
+    {"pad", "pad", "x paddings=pad_width mode constant_values", pad_mode},
+    {"reverse", "flip", "x axis"},
+    {"roll", "roll", "x shift axis"},
+    {"zeros_like", "zeros_like", "x dtype -optimize -layout"},
+    {"ones_like", "ones_like", "x dtype -optimize -layout"},
+    {"clip_by_value", "clip", "x clip_value_min=x_min clip_value_max=x_max"},
+    {"broadcast_to", "broadcast_to", "x shape"},
+
+    {"nn.max_pool2d", "max_pool", "inputs ksize=pool_size strides padding data_format", pooling},
+    {"nn.avg_pool2d", "average_pool", "inputs ksize=pool_size strides padding data_format",
+     pooling},
+    {"nn.depth_to_space", "depth_to_space", "x block_size -data_format=NHWC"},
+    {"nn.space_to_depth", "space_to_depth", "x block_size -data_format=NHWC"},
+    {"image.resize", "image.resize",
+     "images size method=interpolation -preserve_aspect_ratio=false antialias", method_of_resizing},
+    {"image.flip_left_right", "flip", "x +axis=-2"},
+    {"image.flip_up_down", "flip", "x +axis=-3"},
+    {"image.rgb_to_grayscale", "image.rgb_to_grayscale", "images"},
+};
+
+/// "compat.v1.gather" and "math.exp" are also called "gather" and "exp".
+const FunctionRow* find_row(std::string name) {
+  constexpr std::string_view kOld = "compat.v1.";
+  if (name.starts_with(kOld)) name.erase(0, kOld.size());
+  for (const FunctionRow& row : kFunctions)
+    for (const char* prefix : {"", "math.", "nn."})
+      if (prefix + name == row.function) return &row;
+  return nullptr;
+}
+
+[[noreturn]] void fail_unknown_function(const std::string& name) {
+  std::vector<std::string> known;
+  for (const FunctionRow& row : kFunctions) known.emplace_back(row.function);
+  fail("unknown function of TensorFlow: '", name, "'", did_you_mean(name, known),
+       ". In Keras, put a layer of yours in its place, and bring that along in custom_objects");
+}
+
+/// A number, true and false, or a word.
+bool is_value(const Value& given, const std::string& text) {
+  if (given.is_number()) return given == Value(std::atof(text.c_str()));
+  if (given.is_bool()) return text == (given.as_bool() ? "true" : "false");
+  return given == Value(text);
+}
+
+/// What ours calls the arguments, those of one row.
+class RenamedArguments {
+ public:
+  explicit RenamedArguments(const FunctionRow& row) : words_(words_of(row.arguments)) {}
+
+  Dict ours(const Dict& theirs) const {
+    Dict arguments;
+    for (const DictEntry& entry : theirs) {
+      if (entry.key.empty())
+        arguments.set(words_.front(), entry.value);
+      else if (!entry.value.is_null() && entry.key != "name")
+        add(entry, arguments);
+    }
+    for (const std::string& word : words_)
+      if (const size_t equals = word.find('='); word[0] == '+') {
+        const std::string name = word.substr(1, equals - 1);
+        if (!arguments.contains(name)) arguments.set(name, parse_json(word.substr(equals + 1)));
+      }
+    return arguments;
+  }
+
+ private:
+  void add(const DictEntry& given, Dict& arguments) const {
+    for (const bool dropped : {true, false})
+      for (size_t i = 1; i < words_.size(); ++i) {
+        const std::string& word = words_[i];
+        if ((word[0] == '-') != dropped) continue;
+        const size_t equals = word.find('=');
+        const std::string left = word.substr(dropped, equals - dropped),
+                          right = equals == word.npos ? "" : word.substr(equals + 1);
+        if (left != given.key) continue;
+        if (!dropped) return arguments.set(right.empty() ? left : right, given.value);
+        if (right.empty() || is_value(given.value, right)) return;
+      }
+    fail("argument ", given.key, " = ", given.value, " is not supported");
+  }
+  std::vector<std::string> words_;
+};
+
+}  // namespace
+
+std::vector<std::string> words_of(std::string_view text) {
+  std::vector<std::string> words;
+  for (size_t begin = 0, end; begin < text.size(); begin = end + 1) {
+    end = std::min(text.find(' ', begin), text.size());
+    if (end > begin) words.emplace_back(text.substr(begin, end - begin));
+  }
+  return words;
+}
+
+NamedCall operation_for(NamedCall tensorflow) {
+  const FunctionRow* row = find_row(tensorflow.function);
+  if (!row) fail_unknown_function(tensorflow.function);
+  NamedCall call{row->operation, RenamedArguments(*row).ours(tensorflow.arguments)};
+  if (row->adapt) row->adapt(call);
+  return call;
+}
+
+}  // namespace crescent::keras

@@ -1,0 +1,189 @@
+#include "keras/graphs/tensorflow_nodes.h"
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "crescent/error.h"
+#include "keras/configs/objects.h"
+
+namespace crescent::keras {
+namespace {
+
+/// `inputs`: names of the arguments behind the first, by place; `attributes`: "theirs=ours". All
+/// but the last `after` inputs are one list when `after` is not negative.
+struct NodeRow {
+  const char *operation, *function, *inputs, *attributes;
+  int after = -1;
+};
+
+constexpr const char *kAxis = "axis", *kKeep = "keep_dims=keepdims",
+                     *kTurned =
+                         "transpose_a=transpose_a transpose_b=transpose_b "
+                         "adj_x=transpose_a adj_y=transpose_b";
+
+constexpr NodeRow kNodes[] = {
+    {"Abs", "math.abs", "", ""},
+    {"Neg", "math.negative", "", ""},
+    {"Exp", "math.exp", "", ""},
+    {"Log", "math.log", "", ""},
+    {"Log1p", "math.log1p", "", ""},
+    {"Sqrt", "math.sqrt", "", ""},
+    {"Rsqrt", "math.rsqrt", "", ""},
+    {"Square", "math.square", "", ""},
+    {"Reciprocal", "math.reciprocal", "", ""},
+    {"Sin", "math.sin", "", ""},
+    {"Cos", "math.cos", "", ""},
+    {"Tanh", "math.tanh", "", ""},
+    {"Sigmoid", "math.sigmoid", "", ""},
+    {"Softplus", "math.softplus", "", ""},
+    {"Erf", "math.erf", "", ""},
+    {"Floor", "math.floor", "", ""},
+    {"Ceil", "math.ceil", "", ""},
+    {"Round", "math.round", "", ""},
+    {"Sign", "math.sign", "", ""},
+    {"LogicalNot", "math.logical_not", "", ""},
+    {"Identity", "identity", "", ""},
+    {"StopGradient", "stop_gradient", "", ""},
+    {"Relu", "nn.relu", "", ""},
+    {"Relu6", "nn.relu6", "", ""},
+    {"Elu", "nn.elu", "", ""},
+    {"Selu", "nn.selu", "", ""},
+    {"LeakyRelu", "nn.leaky_relu", "", "alpha=alpha"},
+    {"Softmax", "nn.softmax", "", ""},
+    {"LogSoftmax", "nn.log_softmax", "", ""},
+    {"Softsign", "nn.softsign", "", ""},
+    {"Add", "math.add", "y", ""},
+    {"AddV2", "math.add", "y", ""},
+    {"BiasAdd", "math.add", "y", ""},
+    {"Sub", "math.subtract", "y", ""},
+    {"Mul", "math.multiply", "y", ""},
+    {"Div", "math.divide", "y", ""},
+    {"RealDiv", "realdiv", "y", ""},
+    {"DivNoNan", "math.divide_no_nan", "y", ""},
+    {"FloorDiv", "math.floordiv", "y", ""},
+    {"FloorMod", "math.floormod", "y", ""},
+    {"Pow", "math.pow", "y", ""},
+    {"Maximum", "math.maximum", "y", ""},
+    {"Minimum", "math.minimum", "y", ""},
+    {"SquaredDifference", "math.squared_difference", "y", ""},
+    {"Greater", "math.greater", "y", ""},
+    {"GreaterEqual", "math.greater_equal", "y", ""},
+    {"Less", "math.less", "y", ""},
+    {"LessEqual", "math.less_equal", "y", ""},
+    {"Equal", "math.equal", "y", ""},
+    {"NotEqual", "math.not_equal", "y", ""},
+    {"LogicalAnd", "math.logical_and", "y", ""},
+    {"LogicalOr", "math.logical_or", "y", ""},
+    {"MatMul", "linalg.matmul", "b", kTurned},
+    {"BatchMatMul", "linalg.matmul", "b", kTurned},
+    {"BatchMatMulV2", "linalg.matmul", "b", kTurned},
+    {"Sum", "math.reduce_sum", kAxis, kKeep},
+    {"Mean", "math.reduce_mean", kAxis, kKeep},
+    {"Max", "math.reduce_max", kAxis, kKeep},
+    {"Min", "math.reduce_min", kAxis, kKeep},
+    {"Prod", "math.reduce_prod", kAxis, kKeep},
+    {"All", "math.reduce_all", kAxis, kKeep},
+    {"Any", "math.reduce_any", kAxis, kKeep},
+    {"ArgMax", "math.argmax", "axis", ""},
+    {"ArgMin", "math.argmin", "axis", ""},
+    {"Cast", "cast", "", "DstT=dtype"},
+    {"Reshape", "reshape", "shape", ""},
+    {"Transpose", "transpose", "perm", ""},
+    {"ExpandDims", "expand_dims", "axis", ""},
+    {"Squeeze", "squeeze", "", "squeeze_dims=axis"},
+    {"Tile", "tile", "multiples", ""},
+    {"Pad", "pad", "paddings", ""},
+    {"PadV2", "pad", "paddings constant_values", ""},
+    {"GatherV2", "gather", "indices axis", "batch_dims=batch_dims"},
+    {"OneHot", "one_hot", "depth on_value off_value", "axis=axis T=dtype"},
+    {"Select", "where", "x y", ""},
+    {"SelectV2", "where", "x y", ""},
+    {"ClipByValue", "clip_by_value", "clip_value_min clip_value_max", ""},
+    {"AddN", "math.add_n", "", "", 0},
+    {"Pack", "stack", "", "axis=axis", 0},
+    {"ConcatV2", "concat", "axis", "", 1},
+};
+
+struct ElementType {
+  const char *tensorflow, *here;
+};
+constexpr ElementType kTypes[] = {{"DT_FLOAT", "float32"}, {"DT_DOUBLE", "float64"},
+                                  {"DT_HALF", "float16"},  {"DT_BFLOAT16", "bfloat16"},
+                                  {"DT_INT8", "int8"},     {"DT_INT16", "int16"},
+                                  {"DT_INT32", "int32"},   {"DT_INT64", "int64"},
+                                  {"DT_UINT8", "uint8"},   {"DT_BOOL", "bool"}};
+
+/// Integers of 64 bits are texts in the JSON of a definition.
+Value number_in(const Value& value) {
+  return value.is_string() ? Value(static_cast<int64_t>(std::atoll(value.as_string().c_str())))
+                           : value;
+}
+
+/// {"b": true}, {"f": 0.2}, {"i": "1"}, {"type": "DT_INT32"}, {"list": {"i": ["1", "2"]}}.
+Value attribute_in(const Value& given) {
+  const Dict& one = given.as_dict();
+  if (const std::string* type = text_at(one, "type")) {
+    for (const ElementType& row : kTypes)
+      if (*type == row.tensorflow) return row.here;
+    fail("elements of type ", *type, " are not supported");
+  }
+  if (const Value* list = one.find("list")) {
+    List numbers;
+    if (const Value* items = list->as_dict().find("i"))
+      for (const Value& item : items->as_list()) numbers.push_back(number_in(item));
+    return numbers.empty() ? Value() : Value(numbers);
+  }
+  for (const char* kind : {"b", "f", "i"})
+    if (const Value* value = one.find(kind)) return number_in(*value);
+  return {};
+}
+
+/// Constants at their places among the tensors.
+List node_inputs(const Dict& config, const List& tensors) {
+  std::map<size_t, Value> constants;
+  if (const Value* given = config.find("constants"); given && given->is_dict())
+    for (const DictEntry& entry : given->as_dict())
+      constants[static_cast<size_t>(std::atoi(entry.key.c_str()))] = entry.value;
+  List inputs;
+  for (size_t next = 0, place = 0; inputs.size() < tensors.size() + constants.size(); ++place) {
+    if (const auto constant = constants.find(place); constant != constants.end()) {
+      inputs.push_back(constant->second);
+      continue;
+    }
+    if (next == tensors.size()) fail("expected inputs without gaps, got constants ", config);
+    inputs.push_back(tensors[next++]);
+  }
+  return inputs;
+}
+
+}  // namespace
+
+NamedCall tensorflow_node_in(const Dict& config, const List& tensors) {
+  const Dict& definition = config.at("node_def").as_dict();
+  const std::string& name = definition.at("op").as_string();
+  const NodeRow* row = std::find_if(std::begin(kNodes), std::end(kNodes),
+                                    [&](const NodeRow& each) { return name == each.operation; });
+  if (row == std::end(kNodes)) fail("unknown operation of TensorFlow: '", name, "'");
+  List inputs = node_inputs(config, tensors);
+  if (row->after >= 0) {
+    const auto end = inputs.end() - std::min<int64_t>(row->after, std::ssize(inputs));
+    List first(inputs.begin(), end);
+    inputs.erase(inputs.begin(), end);
+    inputs.insert(inputs.begin(), Value(std::move(first)));
+  }
+  NamedCall call{row->function, {}};
+  const std::vector<std::string> names = words_of(row->inputs);
+  if (inputs.empty() || inputs.size() > names.size() + 1)
+    fail(name, ": expected at most ", names.size() + 1, " inputs, got ", inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i)
+    call.arguments.set(i == 0 ? "" : names[i - 1], inputs[i]);
+  const Value* attributes = definition.find("attr");
+  for (const std::string& word : words_of(row->attributes))
+    if (const size_t equals = word.find('='); attributes && attributes->is_dict())
+      if (const Value* given = attributes->as_dict().find(word.substr(0, equals)))
+        call.arguments.set(word.substr(equals + 1), attribute_in(*given));
+  return call;
+}
+
+}  // namespace crescent::keras
