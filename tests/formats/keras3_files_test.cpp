@@ -319,28 +319,56 @@ TEST_CASE("a changed byte of an archive never loads as other numbers, and ends n
   WARN("300 mutants: " << loaded << " loaded with the same numbers, " << refused << " refused");
 }
 
+using Arrays = std::vector<std::pair<std::string, Tensor>>;
+
+/// Weights as tf.keras 2.12 and 2.13 write them.
+void write_old_weights(const std::string& path, const Arrays& arrays) {
+  Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose);
+  Handle creation(H5Pcreate(H5P_LINK_CREATE), H5Pclose);
+  H5Pset_create_intermediate_group(creation, true);
+  for (const auto& [name, tensor] : arrays) {
+    std::vector<hsize_t> dims;
+    for (int axis = 0; axis < tensor.rank(); ++axis)
+      dims.push_back(static_cast<hsize_t>(tensor.dim(axis)));
+    Handle space(H5Screate_simple(tensor.rank(), dims.data(), nullptr), H5Sclose);
+    Handle set(H5Dcreate2(file, ("_layer_checkpoint_dependencies/" + name).c_str(),
+                          H5T_NATIVE_FLOAT, space, creation, H5P_DEFAULT, H5P_DEFAULT),
+               H5Dclose);
+    REQUIRE(H5Dwrite(set, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, tensor.data<float>()) >=
+            0);
+  }
+}
+
 TEST_CASE("the group that tf.keras 2.12 has instead of layers is read") {
   Scratch scratch;
   const std::string path = scratch.path("old.weights.h5");
-  const float kernel[] = {1, 2}, bias[] = {3};
-  {
-    Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose);
-    Handle creation(H5Pcreate(H5P_LINK_CREATE), H5Pclose);
-    H5Pset_create_intermediate_group(creation, true);
-    const auto write = [&](const std::string& name, std::vector<hsize_t> dims, const float* data) {
-      Handle space(H5Screate_simple(static_cast<int>(dims.size()), dims.data(), nullptr), H5Sclose);
-      Handle set(H5Dcreate2(file, ("_layer_checkpoint_dependencies/" + name).c_str(),
-                            H5T_NATIVE_FLOAT, space, creation, H5P_DEFAULT, H5P_DEFAULT),
-                 H5Dclose);
-      REQUIRE(H5Dwrite(set, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0);
-    };
-    write("dense/vars/0", {2, 1}, kernel);
-    write("dense/vars/1", {1}, bias);
-  }
+  const Tensor kernel = Tensor::from(std::vector<float>{1, 2}, {2, 1}),
+               bias = Tensor::from(std::vector<float>{3}, {1});
+  write_old_weights(path, {{"dense/vars/0", kernel}, {"dense/vars/1", bias}});
   auto model = Sequential::make({layer("Dense", {{"units", 1}, {"input_shape", List{2}}})});
   crescent::load_weights(*model, path);
-  check_same(model->get_weights(), {Tensor::from(std::vector<float>{1, 2}, {2, 1}),
-                                    Tensor::from(std::vector<float>{3}, {1})});
+  check_same(model->get_weights(), {kernel, bias});
+}
+
+TEST_CASE("attributes that tf.keras hides and Keras 3 shows are found") {
+  Scratch scratch;
+  const std::string path = scratch.path("old.weights.h5");
+  const Symbol input = Input(Shape{3, 4});
+  const LayerPtr attention = layer("MultiHeadAttention", {{"num_heads", 2}, {"key_dim", 2}});
+  auto model = Functional::make({input}, {(*attention)({input, input}).front()});
+  Arrays arrays;
+  std::map<std::string, int> count;
+  for (const Variable& weight : attention->weights()) {
+    const std::string owner = weight.path().substr(0, weight.path().rfind('/'));
+    const std::string name = owner.substr(owner.rfind('/') + 1);
+    const std::string group = name == "attention_output" ? "_output_dense" : "_" + name + "_dense";
+    arrays.push_back({concat("multi_head_attention/", group, "/vars/", count[group]++),
+                      Tensor::full(weight.shape(), static_cast<double>(arrays.size()))});
+  }
+  write_old_weights(path, arrays);
+  crescent::load_weights(*model, path);
+  for (size_t i = 0; i < arrays.size(); ++i)
+    check_same({attention->weights()[i].value()}, {arrays[i].second});
 }
 
 TEST_CASE("what an archive cannot be is said") {

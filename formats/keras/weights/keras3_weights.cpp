@@ -133,7 +133,14 @@ class Places {
     if (model) return add_layers(inside, path + group_);
     const std::vector<std::string> paths = inner_paths(layer);
     for (size_t i = 0; i < inside.size(); ++i)
-      if (inside[i].get() != adapter_of(layer)) add(*inside[i], path + paths[i] + "/");
+      if (inside[i].get() != adapter_of(layer)) add(*inside[i], path + spelt(path, paths[i]) + "/");
+  }
+
+  /// The attribute as the file has it: tf.keras hides some of those that Keras 3 shows.
+  std::string spelt(const std::string& path, const std::string& attribute) const {
+    const std::string other = attribute.starts_with('_') ? attribute.substr(1) : "_" + attribute;
+    const bool renamed = file_ && !file_->members(path + attribute) && file_->members(path + other);
+    return renamed ? other : attribute;
   }
 
   /// Calls of operations are no layers to Keras.
