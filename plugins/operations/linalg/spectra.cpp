@@ -3,6 +3,7 @@
 #include <limits>
 #include <numeric>
 
+#include "../given_axes.h"
 #include "batches.h"
 
 namespace crescent::operations {
@@ -415,7 +416,10 @@ Value number_named(const Value& order) {
   return order == Value("-inf") ? Value(-INFINITY) : order;
 }
 
-Tensor norm(const Tensor& given, const Value& named, const std::vector<int>& axes, bool keepdims) {
+Tensor norm(const Tensor& given, const Value& named, const GivenAxes& asked, bool keepdims) {
+  const std::vector<int> axes = asked.list.value_or(std::vector<int>());
+  if (asked.list && axes.size() != 1 && axes.size() != 2)
+    fail("norm: expected one axis or two, got ", axes.size());
   const Tensor x = floating(given);
   const Value order = number_named(named);
   if (order.is_null() || (axes.empty() && x.rank() == 1 && order == Value(2)))
