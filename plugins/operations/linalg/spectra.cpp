@@ -303,13 +303,14 @@ std::tuple<Tensor, Tensor> qr(const Tensor& x, const std::string& mode) {
   return {as_was(result[0], x), as_was(result[1], x)};
 }
 
-/// Columns of u, orthonormal, with more of them until they span everything.
+/// Columns of u, orthonormal, with more of them until they span everything. Those are any that do,
+/// so that nothing has a gradient by them.
 Tensor completed(const Tensor& u) {
   const int64_t m = u.dim(-2), k = u.dim(-1);
   if (m == k) return u;
   BatchedQr op;
   op.complete = true;
-  const Tensor basis = apply(op, {u})[0];
+  const Tensor basis = apply(op, {ops::stop_gradient(u)})[0];
   return ops::concatenate(Tensors{u, ops::slice_axis(basis, -1, k, m)}, -1);
 }
 
